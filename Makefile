@@ -1,0 +1,131 @@
+# shortloop
+#
+#   make demo        set up, build, start everything, show the loop closing
+#   make test        set up, build, unit and integration tests
+#
+# and then: make help
+#
+# Variables: CC, CFLAGS, WERROR=1, SANITIZE=address,undefined|thread, PREFIX
+
+PROGRAMS := redirector allocator collector aggregator reclaimer
+LAYERS   := linkstore codespace common
+
+comma  := ,
+B      := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+GEN    := $B/gen
+DEPS   := .deps
+PREFIX ?= /usr/local
+VERSION := $(shell cat VERSION)
+
+PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
+        libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib
+
+CFLAGS ?= -O2 -g
+WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
+          -Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wcast-qual \
+          -Wundef -Wvla -Wformat=2 $(if $(WERROR),-Werror)
+HARDEN := -fstack-protector-strong -fPIE $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2)
+
+# llhttp is a library with a pkg-config file from Debian 13 on, and a package of
+# C sources (node-llhttp) on Debian 12.
+LLHTTP_DIR := $(if $(wildcard /usr/share/llhttp/llhttp.c),/usr/share/llhttp)
+LLHTTP_INC := $(if $(LLHTTP_DIR),-isystem /usr/share/include/llhttp)
+LLHTTP_OBJ := $(if $(LLHTTP_DIR),$(patsubst %,$B/llhttp/%.o,api http llhttp))
+LLHTTP_LIB := $(if $(LLHTTP_DIR),,-lllhttp)
+
+ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -I$(GEN) $(LLHTTP_INC) -pthread \
+              -fno-common -DVERSION='"$(VERSION)"' $(WARN) $(HARDEN) $(CFLAGS)
+ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
+ifdef SANITIZE
+ALL_CFLAGS  += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
+               -fno-omit-frame-pointer
+ALL_LDFLAGS += -fsanitize=$(SANITIZE)
+endif
+LIBS = $(shell pkg-config --libs $(PKGS)) $(LLHTTP_LIB) -lm
+
+sources = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c))
+objects = $(patsubst %.c,$B/%.o,$(1))
+
+# Generated: protobuf code, and text files quoted to be #included as strings.
+PROTO     := $(wildcard schemas/*.proto)
+PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
+QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql)
+GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc)
+
+BINS   := $(PROGRAMS:%=$B/bin/%)
+SERVER := $B/bin/clickhouse-embedded
+UNIT   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c \
+                                         tests/unit/*/*/test_*.c))
+BENCH  := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+FUZZ   := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
+LIBA   := $(LAYERS:%=$B/lib%.a) $B/libschemas.a $(LLHTTP_OBJ)
+
+all: $(BINS) $(SERVER)
+
+include tools/tasks.mk
+
+# --- build -----------------------------------------------------------------
+
+define library
+$B/lib$(1).a: $(call objects,$(call sources,$(1)))
+endef
+$(foreach l,$(LAYERS) $(PROGRAMS),$(eval $(call library,$l)))
+$(eval $(call library,stack/clickhouse))
+$B/libschemas.a: $(PROTO_C:%.c=%.o)
+
+define program
+$B/bin/$(1): $B/$(1)/main.o $B/lib$(1).a $(LIBA)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
+$(SERVER): $B/stack/clickhouse/main.o $B/libstack/clickhouse.a $(LIBA)
+# The engine is loaded with dlopen, so that building needs no 500 MB library.
+$(SERVER): LIBS += -ldl
+
+# A test of a program's inner part links that program's library; which one is
+# told by the folder: tests/unit/<folder>/.
+PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
+$(UNIT) $(BENCH) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
+$(UNIT): LIBS += -lcmocka -ldl
+$(BENCH): LIBS += -ldl
+$(FUZZ): LIBS += -ldl
+$(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
+
+$(BINS) $(SERVER) $(UNIT) $(BENCH) $(FUZZ):
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \
+	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
+
+%.a:
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) rcs $@ $^
+
+$B/%.o: %.c Makefile | $(GENERATED)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What others wrote is compiled without our warnings.
+$B/gen/%.o: $B/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+$B/llhttp/%.o: $(LLHTTP_DIR)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+
+$(GEN)/%.pb-c.c: %.proto
+	@mkdir -p $(GEN)
+	protoc-c --c_out=$(GEN) $<
+$(GEN)/%.inc: %
+	@mkdir -p $(@D)
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
+
+-include $(shell find $B -name '*.d' 2>/dev/null)
+
+install: $(BINS)
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(BINS)
+
+clean:
+	rm -rf build
+
+.PHONY: all install clean
+.DELETE_ON_ERROR:
+.SECONDARY:

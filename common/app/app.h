@@ -1,0 +1,103 @@
+/*
+ * app.h - what the five programs share from main's point of view: command
+ * line, configuration, log, metrics, health, admin listener and signals.
+ *
+ *	status = app_start(&app, &spec, &config, argc, argv);
+ *	if (!app)
+ *		return status;		(--help, --check, an error: all said)
+ *	... build the program from `config` ...
+ *	app_wait(app, on_reload, arg);	(returns at SIGTERM or SIGINT)
+ *	... drain ...
+ *	return app_finish(app, failed ? &err : NULL);
+ */
+#ifndef COMMON_APP_APP_H
+#define COMMON_APP_APP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/app/health.h"
+#include "common/config/config.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+
+struct app;
+
+/* A long option of one program, beside the ones all have. */
+struct app_option {
+	const char *name;     /* "dry-run"; NULL ends a table */
+	const char *argument; /* "N", or NULL for a flag */
+	const char *help;
+};
+
+/* A subcommand; a program without a table runs as a daemon. */
+struct app_command {
+	const char *name; /* "run"; NULL ends a table */
+	const char *help;
+};
+
+struct app_spec {
+	const char *name;    /* "reclaimer" */
+	const char *summary; /* one line for --help and the manual */
+	const struct app_command *commands; /* or NULL */
+	const char *default_command; /* when none is given; NULL: required */
+	const struct app_option *options; /* or NULL */
+	const struct setting_group *groups;
+	size_t group_count;
+	/* Checks that need more than one setting; may be NULL.  Fills err with
+	 * ERROR_CONFIG. */
+	int (*validate)(const void *config, struct error *err);
+	/* A job rather than a daemon: when its admin port is taken (two runs at
+	 * once), it says so in the log and goes on without. */
+	bool job;
+};
+
+/*
+ * Sections every program has: `log` and its own `<program>.admin`.  Put an
+ * `app_config` in the config struct and a group for each of these in the table.
+ */
+struct app_config {
+	char *log_format; /* logfmt | json */
+	char *log_level;  /* debug | info | warn | error */
+};
+extern const struct setting_section app_log_section;
+
+/*
+ * Parses the command line and the file, and starts log, signals and registry.
+ * `config` is the program's zeroed struct; it is released by app_finish.
+ * *ret_app is NULL when there is nothing left to do; the return value is then
+ * the exit status.  Call before any thread is created.
+ */
+int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
+	      const struct app_config *app_config, int argc, char **argv);
+
+/*
+ * Starts the admin listener (/healthz, /readyz, /metrics) on "host:port" in a
+ * thread of its own.  Call after the dependencies are registered.
+ */
+int app_serve_admin(struct app *app, const char *address, struct error *err);
+
+struct log *app_log(struct app *app);
+struct metrics *app_metrics(struct app *app);
+struct health *app_health(struct app *app);
+
+/* The subcommand given or defaulted, or NULL. */
+const char *app_command_name(const struct app *app);
+/* The value of an option, "" for a flag that was given, or NULL. */
+const char *app_option_value(const struct app *app, const char *name);
+
+/* Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP. */
+void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg);
+
+/* True once SIGTERM or SIGINT has arrived; for jobs that poll.  Waits up to
+ * timeout_ms for it. */
+bool app_should_stop(struct app *app, int timeout_ms);
+
+/*
+ * Stops the admin listener, logs `failure` if there is one, releases the config
+ * and everything else.  Returns the exit status.
+ */
+int app_finish(struct app *app, const struct error *failure);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * health.h - which dependencies are up; what /readyz answers.
+ *
+ * Register each dependency at start, from one thread; report from any thread.
+ * A dependency starts as down, "not connected yet".
+ */
+#ifndef COMMON_APP_HEALTH_H
+#define COMMON_APP_HEALTH_H
+
+#include <stdbool.h>
+
+#include "common/buf.h"
+
+struct health;
+struct health_check;
+
+struct health *health_new(void);
+void health_free(struct health *h);
+
+/* `name` ("redis", "kafka", "geo") is copied.  Lives as long as `h`. */
+struct health_check *health_register(struct health *h, const char *name);
+
+/* Each accepts a NULL check and returns true when the state changed, so that
+ * a program can log the change once.  `reason` is copied. */
+bool health_up(struct health_check *check);
+bool health_down(struct health_check *check, const char *reason);
+
+/* Appends "redis: reason\n" per dependency that is down.  Returns true when
+ * all are up. */
+bool health_report(struct health *h, struct buf *out);
+
+#endif

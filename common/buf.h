@@ -1,0 +1,43 @@
+/*
+ * buf.h - a growing byte buffer.
+ *
+ * Start from `struct buf b = {0};`, end with buf_free.  Running out of memory
+ * is sticky: later appends do nothing and `failed` stays set, so a caller
+ * checks once, after the last append.
+ */
+#ifndef COMMON_BUF_H
+#define COMMON_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf {
+	char *data; /* NULL until the first append; not NUL-terminated */
+	size_t len;
+	size_t cap;
+	bool failed;
+};
+
+/* Makes room for `extra` more bytes.  Returns where they go, or NULL. */
+char *buf_reserve(struct buf *b, size_t extra);
+
+void buf_append(struct buf *b, const void *data, size_t len);
+void buf_puts(struct buf *b, const char *text);
+void buf_putc(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Appends a NUL that `len` does not count.  Returns data, or NULL. */
+const char *buf_cstr(struct buf *b);
+
+/* Drops the first `len` bytes. */
+void buf_consume(struct buf *b, size_t len);
+
+/* Empties the buffer and keeps its memory; clears `failed`. */
+void buf_reset(struct buf *b);
+
+/* Frees the memory and leaves an empty buffer. */
+void buf_free(struct buf *b);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * clickhouse.h - ClickHouse over HTTP: one handle, one request at a time.
+ *
+ * Not thread-safe: a handle per thread.  Keeps its connection.  Errors carry
+ * ClickHouse's own code and text; "cannot connect", timeouts, 5xx without an
+ * exception code and codes known to be passing (TOO_MANY_PARTS, memory limits,
+ * read-only ...) are retriable.
+ */
+#ifndef COMMON_CLICKHOUSE_CLICKHOUSE_H
+#define COMMON_CLICKHOUSE_CLICKHOUSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/config/setting.h"
+#include "common/error.h"
+
+struct clickhouse_config {
+	char *url; /* http://host:8123 or https://... */
+	char *database;
+	char *username;
+	char *password; /* secret */
+	char *ca_file;
+	int64_t connect_timeout; /* ms */
+	int64_t query_timeout;	 /* ms, the whole request */
+	char *compression;	 /* zstd | gzip | none, of what is inserted */
+};
+extern const struct setting_section clickhouse_section; /* "clickhouse" */
+
+struct clickhouse;
+
+struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
+				  struct error *err);
+void clickhouse_free(struct clickhouse *ch); /* NULL accepted */
+
+/* One URL parameter: a ClickHouse setting, or "param_x" for a {x:Type} in the
+ * query - the only way values get into a query. */
+struct clickhouse_param {
+	const char *name; /* NULL ends a list */
+	const char *value;
+};
+
+/* "GET /ping" answers Ok. */
+int clickhouse_ping(struct clickhouse *ch, struct error *err);
+
+/* Runs a query; the answer's body is appended to `out` (may be NULL), in the
+ * query's own FORMAT.  `params` may be NULL. */
+int clickhouse_query(struct clickhouse *ch, const char *query,
+		     const struct clickhouse_param *params, struct buf *out,
+		     struct error *err);
+
+/* The same with data after the query: "INSERT INTO t FORMAT RowBinary". The
+ * data is compressed as configured and sent with a known length. */
+int clickhouse_insert(struct clickhouse *ch, const char *query,
+		      const struct clickhouse_param *params, const void *data,
+		      size_t len, struct error *err);
+
+/* ClickHouse's exception code of the last failure (X-ClickHouse-Exception-Code
+ * or parsed from the body), or 0. */
+int clickhouse_last_code(const struct clickhouse *ch);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * clock.h - what time it is, and how durations and instants are written.
+ *
+ * Milliseconds in int64_t everywhere.  Real time is ms since 1970 (UTC).
+ */
+#ifndef COMMON_CLOCK_H
+#define COMMON_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define CLOCK_SECOND INT64_C(1000)
+#define CLOCK_MINUTE (60 * CLOCK_SECOND)
+#define CLOCK_HOUR   (60 * CLOCK_MINUTE)
+#define CLOCK_DAY    (24 * CLOCK_HOUR)
+
+/* A duration that never ends. */
+#define DURATION_NEVER INT64_MAX
+
+int64_t clock_real_ms(void);
+
+/* For timeouts; stands still while the machine sleeps. */
+int64_t clock_monotonic_ms(void);
+int64_t clock_monotonic_ns(void);
+
+/* For leases and holds: runs through suspend, so that a machine that slept
+ * past the end of its hold knows it. */
+int64_t clock_boottime_ms(void);
+
+/*
+ * Reads "250ms", "30s", "15m", "12h", "10d" or "never".  Returns -1 with
+ * ERROR_INPUT for anything else, zero ("0s") included as valid.
+ */
+int duration_parse(const char *text, int64_t *ret_ms, struct error *err);
+
+#define DURATION_TEXT_MAX 32
+/* Writes the shortest exact form; returns `text`. */
+const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX]);
+
+#define RFC3339_TEXT_MAX 40
+/* "2026-11-21T01:02:03Z", with ".456" only when ms is not a whole second.
+ * Returns `text`. */
+const char *rfc3339_format(int64_t real_ms, char text[RFC3339_TEXT_MAX]);
+
+/*
+ * Reads RFC 3339 with `Z` or an offset, or a bare date (midnight UTC).
+ * Returns -1 with ERROR_INPUT otherwise.
+ */
+int rfc3339_parse(const char *text, int64_t *ret_real_ms, struct error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * config.h - reads, checks and prints a program's YAML configuration.
+ *
+ * Not thread-safe by itself: load once, before threads are started; a loaded
+ * config is only read from then on.
+ */
+#ifndef COMMON_CONFIG_CONFIG_H
+#define COMMON_CONFIG_CONFIG_H
+
+#include <stdio.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+
+struct config_spec {
+	const struct setting_group *groups;
+	size_t group_count;
+	/* Top-level sections of other programs in the same file, skipped
+	 * here; NULL-terminated, or NULL. */
+	const char *const *foreign;
+};
+
+/*
+ * Fills `config`, a zeroed struct that the groups' offsets point into, from the
+ * file.  Unknown keys, doubled keys, wrong types and values out of range are
+ * ERROR_CONFIG, worded "file:line:column: key: what was expected".  On failure
+ * what was filled so far must still be released.
+ */
+int config_load(const struct config_spec *spec, const char *path, void *config,
+		struct error *err);
+
+/* Frees every value and zeroes it.  Accepts a half-filled config. */
+void config_release(const struct config_spec *spec, void *config);
+
+/* The effective settings as YAML that loads again; secrets masked. */
+void config_print(const struct config_spec *spec, const void *config,
+		  FILE *out);
+
+/* A commented sample: every setting with its help and its default. */
+void config_print_sample(const struct config_spec *spec, FILE *out);
+
+/* The settings as sections of a man page (mdoc). */
+void config_print_man(const struct config_spec *spec, FILE *out);
+
+#endif

@@ -1,0 +1,121 @@
+#include "common/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+static bool is_transient(int sys)
+{
+	switch (sys) {
+	case EAGAIN:
+	case EINTR:
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case ETIMEDOUT:
+	case EPIPE:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void __attribute__((format(printf, 4, 0)))
+fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
+     va_list ap)
+{
+	err->code = code;
+	err->sys = 0;
+	err->retriable = retriable;
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+}
+
+static void append(struct error *err, const char *what)
+{
+	size_t len = strlen(err->text);
+
+	snprintf(err->text + len, sizeof(err->text) - len, ": %s", what);
+}
+
+int error_set(struct error *err, enum error_code code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, code, false, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int error_set_retriable(struct error *err, enum error_code code,
+			const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, code, true, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int error_set_errno(struct error *err, const char *fmt, ...)
+{
+	int sys = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, sys == ENOMEM ? ERROR_NOMEM : ERROR_SYSTEM, is_transient(sys),
+	     fmt, ap);
+	va_end(ap);
+	err->sys = sys;
+	append(err, strerror(sys));
+	return -1;
+}
+
+int error_set_nomem(struct error *err)
+{
+	return error_set(err, ERROR_NOMEM, "out of memory");
+}
+
+int error_wrap(struct error *err, const char *fmt, ...)
+{
+	char old[sizeof(err->text)];
+	va_list ap;
+
+	memcpy(old, err->text, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	append(err, old);
+	return -1;
+}
+
+int error_exit_status(const struct error *err)
+{
+	switch (err->code) {
+	case ERROR_NONE:
+		return EX_OK;
+	case ERROR_CONFIG:
+		return EX_CONFIG;
+	case ERROR_USAGE:
+		return EX_USAGE;
+	case ERROR_BUSY:
+		return EX_TEMPFAIL;
+	case ERROR_UNSAFE:
+		return EX_SOFTWARE;
+	case ERROR_INPUT:
+	case ERROR_PROTOCOL:
+		return EX_DATAERR;
+	case ERROR_NOTFOUND:
+		return EX_NOINPUT;
+	case ERROR_REMOTE:
+		return err->retriable ? EX_TEMPFAIL : EX_UNAVAILABLE;
+	case ERROR_SYSTEM:
+	case ERROR_NOMEM:
+		return EX_OSERR;
+	}
+	return EX_SOFTWARE;
+}

@@ -1,0 +1,37 @@
+/* url.h - percent-decoding and query strings. */
+#ifndef COMMON_HTTP_URL_H
+#define COMMON_HTTP_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+/* One key of a query string, decoded and NUL-terminated. */
+struct url_param {
+	char *key;
+	char *value; /* "" when there was no '=' */
+};
+
+struct url_params {
+	struct url_param *items;
+	size_t count;
+};
+
+/*
+ * Splits "a=1&b=x%20y" ('+' is a space).  A bad escape, a NUL byte or more than
+ * 64 parameters is ERROR_INPUT.  Free with url_params_free, also on failure.
+ */
+int url_params_parse(struct url_params *params, struct http_slice query,
+		     struct error *err);
+void url_params_free(struct url_params *params);
+
+/* The first value of that key, or NULL. */
+const char *url_param_get(const struct url_params *params, const char *key);
+
+/* Decodes %XX into `out` (at least text.len + 1 bytes), NUL-terminated.  A bad
+ * escape or a NUL byte is ERROR_INPUT. */
+int url_decode(struct http_slice text, char *out, struct error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * workers.h - threads for calls that block (SQL, disk), beside the loops.
+ *
+ * A job runs on a worker thread; its `done` then runs on the loop that
+ * submitted it.  The queue is bounded: a full one refuses, and the caller
+ * answers 503 rather than wait.
+ */
+#ifndef COMMON_LOOP_WORKERS_H
+#define COMMON_LOOP_WORKERS_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+#include "common/loop/loop.h"
+
+struct workers;
+
+struct workers *workers_new(unsigned threads, size_t queue_max,
+			    struct error *err);
+/* Finishes what is queued, then joins the threads.  The loops that submitted
+ * must still exist.  Accepts NULL. */
+void workers_free(struct workers *w);
+
+/* `index` is the worker's number, 0 to threads - 1: for a connection each.
+ * Returns -1 (ERROR_BUSY, retriable) when the queue is full.  From any
+ * thread. */
+int workers_submit(struct workers *w, struct loop *loop,
+		   void (*run)(void *arg, unsigned index),
+		   void (*done)(void *arg), void *arg, struct error *err);
+
+#endif

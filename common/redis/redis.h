@@ -1,0 +1,67 @@
+/*
+ * redis.h - one blocking connection to Redis, for jobs and start-up.
+ *
+ * Not thread-safe: one connection per thread.  Connects on first use and again
+ * after a failure; a command that failed for the connection's sake is not
+ * repeated by itself, since the caller knows whether it may be.
+ */
+#ifndef COMMON_REDIS_REDIS_H
+#define COMMON_REDIS_REDIS_H
+
+#include <hiredis/hiredis.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+
+struct redis_config {
+	char *address;	/* "host:port" or "unix:/path" */
+	char *username; /* NULL: none */
+	char *password; /* secret; NULL: none */
+	int64_t database;
+	int64_t connect_timeout; /* ms */
+	int64_t command_timeout; /* ms */
+};
+extern const struct setting_section redis_section; /* "redis" */
+
+/* A Lua script and the SHA-1 that EVALSHA calls it by.  Filled once by
+ * redis_script_init; read by any thread from then on. */
+struct redis_script {
+	const char *text;
+	char sha[41];
+};
+void redis_script_init(struct redis_script *script, const char *text);
+
+struct redis;
+
+/* `config` must outlive it.  Does not connect yet. */
+struct redis *redis_new(const struct redis_config *config, struct error *err);
+void redis_free(struct redis *r); /* NULL accepted */
+
+/*
+ * Sends one command, given as argc binary-safe arguments (lens may be NULL for
+ * C strings), and waits.  *ret_reply is the caller's: freeReplyObject.  An
+ * error reply is ERROR_REMOTE with Redis' text; a lost connection or a timeout
+ * is ERROR_REMOTE, retriable.
+ */
+int redis_command(struct redis *r, int argc, const char **argv,
+		  const size_t *lens, redisReply **ret_reply,
+		  struct error *err);
+
+/* EVALSHA, and EVAL when Redis does not know the script (any more). */
+int redis_eval(struct redis *r, const struct redis_script *script, int keys,
+	       int argc, const char **argv, const size_t *lens,
+	       redisReply **ret_reply, struct error *err);
+
+/*
+ * Pipelining: append any number of commands, then take as many replies in
+ * order.  Error replies are handed out as replies (REDIS_REPLY_ERROR).  After a
+ * failure the replies still owed are dropped.
+ */
+int redis_append(struct redis *r, int argc, const char **argv,
+		 const size_t *lens, struct error *err);
+int redis_take_reply(struct redis *r, redisReply **ret_reply,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * redis_async.h - Redis on an event loop: nothing waits, replies are callbacks.
+ *
+ * Belongs to its loop's thread.  What is sent within one loop turn leaves in
+ * one write.  Reconnects with backoff (50 ms doubling to 2 s, with jitter).
+ * Commands in flight are bounded; each has a deadline (command_timeout), after
+ * which its callback gets an error and the connection is made anew.
+ */
+#ifndef COMMON_REDIS_REDIS_ASYNC_H
+#define COMMON_REDIS_REDIS_ASYNC_H
+
+#include <stdbool.h>
+
+#include "common/loop/loop.h"
+#include "common/redis/redis.h"
+
+struct redis_async;
+
+/* Called when the connection comes up (err NULL) or goes down. */
+typedef void redis_state_fn(void *arg, bool up, const struct error *err);
+
+/* Exactly one call per command.  reply is NULL when err is not, and is freed
+ * after the call.  An error reply arrives as err (ERROR_REMOTE, the text is
+ * Redis'; not retriable unless LOADING, TRYAGAIN, CLUSTERDOWN, MASTERDOWN). */
+typedef void redis_reply_fn(void *arg, const redisReply *reply,
+			    const struct error *err);
+
+/* `config` must outlive it.  Starts connecting once the loop runs. */
+struct redis_async *redis_async_new(struct loop *loop,
+				    const struct redis_config *config,
+				    redis_state_fn *on_state, void *arg,
+				    struct error *err);
+/* Commands in flight get their callback with an error.  NULL accepted. */
+void redis_async_free(struct redis_async *r);
+
+bool redis_async_is_up(const struct redis_async *r);
+
+/* Refuses (-1, ERROR_REMOTE or ERROR_BUSY, retriable; no callback) when the
+ * connection is down or too much is in flight. */
+int redis_async_command(struct redis_async *r, int argc, const char **argv,
+			const size_t *lens, redis_reply_fn *fn, void *arg,
+			struct error *err);
+
+/* EVALSHA; repeats as EVAL by itself when Redis does not know the script. */
+int redis_async_eval(struct redis_async *r, const struct redis_script *script,
+		     int keys, int argc, const char **argv, const size_t *lens,
+		     redis_reply_fn *fn, void *arg, struct error *err);
+
+#endif
