@@ -5,6 +5,9 @@
  * ClickHouse's own code and text; "cannot connect", timeouts, 5xx without an
  * exception code and codes known to be passing (TOO_MANY_PARTS, memory limits,
  * read-only ...) are retriable.
+ *
+ * A request on a kept connection that turns out to be closed is sent again on a
+ * new one; an insert that must not double says so with a deduplication token.
  */
 #ifndef COMMON_CLICKHOUSE_CLICKHOUSE_H
 #define COMMON_CLICKHOUSE_CLICKHOUSE_H
@@ -24,6 +27,7 @@ struct clickhouse_config {
 	char *ca_file;
 	int64_t connect_timeout; /* ms */
 	int64_t query_timeout;	 /* ms, the whole request */
+	int64_t response_max;	 /* bytes of one answer; more is an error */
 	char *compression;	 /* zstd | gzip | none, of what is inserted */
 };
 extern const struct setting_section clickhouse_section; /* "clickhouse" */
@@ -35,11 +39,16 @@ struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
 void clickhouse_free(struct clickhouse *ch); /* NULL accepted */
 
 /* One URL parameter: a ClickHouse setting, or "param_x" for a {x:Type} in the
- * query - the only way values get into a query. */
+ * query - the only way values get into a query.  The server reads a {x:String}
+ * as tab-separated text does, backslashes being escapes: text from outside
+ * goes through clickhouse_escape first. */
 struct clickhouse_param {
 	const char *name; /* NULL ends a list */
 	const char *value;
 };
+
+/* Appends `text` as the value of a {x:String} and a NUL that is not counted. */
+void clickhouse_escape(struct buf *out, const char *text, size_t len);
 
 /* "GET /ping" answers Ok. */
 int clickhouse_ping(struct clickhouse *ch, struct error *err);

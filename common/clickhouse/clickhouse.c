@@ -1,0 +1,350 @@
+#include "common/clickhouse/clickhouse.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/compress.h"
+#include "common/clickhouse/failure.h"
+
+struct clickhouse {
+	const struct clickhouse_config *config;
+	CURL *curl;
+	struct curl_slist *headers;	/* user, key */
+	struct curl_slist *headers_enc; /* the same with Content-Encoding */
+	char curl_error[CURL_ERROR_SIZE];
+	struct buf url;
+	struct buf body;  /* of the request, compressed */
+	struct buf reply; /* error bodies, and answers nobody wants */
+	int last_code;
+};
+
+/* Where the answer of the request under way goes. */
+struct answer {
+	struct clickhouse *ch;
+	struct buf *out;
+	size_t start; /* out's length before */
+	int header_code;
+};
+
+static int push(struct curl_slist **list, const char *name, const char *value,
+		struct error *err)
+{
+	struct buf line = {0};
+	struct curl_slist *longer = NULL;
+	const char *text;
+
+	buf_printf(&line, value ? "%s: %s" : "%s:", name, value);
+	text = buf_cstr(&line);
+	if (text)
+		longer = curl_slist_append(*list, text);
+	buf_free(&line);
+	if (!longer)
+		return error_set_nomem(err);
+	*list = longer;
+	return 0;
+}
+
+static int build_headers(const struct clickhouse_config *config,
+			 const char *encoding, struct curl_slist **list,
+			 struct error *err)
+{
+	/* Without this curl waits a second for a 100 before a large body. */
+	if (push(list, "Expect", NULL, err) < 0)
+		return -1;
+	if (push(list, "Content-Type", "application/octet-stream", err) < 0)
+		return -1;
+	if (config->username &&
+	    push(list, "X-ClickHouse-User", config->username, err) < 0)
+		return -1;
+	if (config->password &&
+	    push(list, "X-ClickHouse-Key", config->password, err) < 0)
+		return -1;
+	return encoding ? push(list, "Content-Encoding", encoding, err) : 0;
+}
+
+static const char *encoding_of(const struct clickhouse_config *config)
+{
+	if (!config->compression || !strcmp(config->compression, "none"))
+		return NULL;
+	return config->compression;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct answer *a = arg;
+	size_t len = size * count;
+
+	if (a->out->len - a->start + len > (size_t)a->ch->config->response_max)
+		return 0;
+	buf_append(a->out, data, len);
+	return a->out->failed ? 0 : len;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	static const char name[] = "X-ClickHouse-Exception-Code:";
+	struct answer *a = arg;
+	size_t len = size * count;
+
+	if (len > sizeof(name) && !strncasecmp(data, name, sizeof(name) - 1))
+		a->header_code = atoi(data + sizeof(name) - 1);
+	return len;
+}
+
+static int set_options(struct clickhouse *ch, struct error *err)
+{
+	const struct clickhouse_config *config = ch->config;
+	CURL *c = ch->curl;
+	CURLcode rc;
+
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, ch->curl_error);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "shortloop/" VERSION);
+	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(c, CURLOPT_PROXY, "");
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+			 (long)config->connect_timeout);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)config->query_timeout);
+	if (config->ca_file)
+		curl_easy_setopt(c, CURLOPT_CAINFO, config->ca_file);
+	rc = curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (rc != CURLE_OK)
+		return error_set(err, ERROR_SYSTEM, "libcurl: %s",
+				 curl_easy_strerror(rc));
+	return 0;
+}
+
+struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
+				  struct error *err)
+{
+	struct clickhouse *ch;
+
+	if (strncmp(config->url, "http://", 7) != 0 &&
+	    strncmp(config->url, "https://", 8) != 0) {
+		error_set(err, ERROR_CONFIG,
+			  "clickhouse.url: expected http:// or https://");
+		return NULL;
+	}
+	ch = calloc(1, sizeof(*ch));
+	if (!ch) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	ch->config = config;
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	ch->curl = curl_easy_init();
+	if (!ch->curl) {
+		error_set_nomem(err);
+		goto fail;
+	}
+	if (set_options(ch, err) < 0 ||
+	    build_headers(config, NULL, &ch->headers, err) < 0 ||
+	    build_headers(config, encoding_of(config), &ch->headers_enc, err) <
+		    0)
+		goto fail;
+	return ch;
+fail:
+	clickhouse_free(ch);
+	return NULL;
+}
+
+void clickhouse_free(struct clickhouse *ch)
+{
+	if (!ch)
+		return;
+	curl_easy_cleanup(ch->curl);
+	curl_slist_free_all(ch->headers);
+	curl_slist_free_all(ch->headers_enc);
+	buf_free(&ch->url);
+	buf_free(&ch->body);
+	buf_free(&ch->reply);
+	curl_global_cleanup();
+	free(ch);
+}
+
+static void add_param(struct clickhouse *ch, const char *name,
+		      const char *value)
+{
+	char *escaped = curl_easy_escape(ch->curl, value, 0);
+
+	if (!escaped) {
+		ch->url.failed = true;
+		return;
+	}
+	buf_printf(&ch->url, "&%s=%s", name, escaped);
+	curl_free(escaped);
+}
+
+/*
+ * wait_end_of_query makes the server hold its answer until the query has ended:
+ * an exception half-way is then a status, never a 200 with a broken body.
+ */
+static int build_url(struct clickhouse *ch, const char *query_in_url,
+		     const struct clickhouse_param *params, struct error *err)
+{
+	size_t len = strlen(ch->config->url);
+
+	while (len && ch->config->url[len - 1] == '/')
+		len--;
+	buf_reset(&ch->url);
+	buf_append(&ch->url, ch->config->url, len);
+	buf_puts(&ch->url, "/?wait_end_of_query=1");
+	if (ch->config->database)
+		add_param(ch, "database", ch->config->database);
+	for (; params && params->name; params++)
+		add_param(ch, params->name, params->value);
+	if (query_in_url)
+		add_param(ch, "query", query_in_url);
+	return buf_cstr(&ch->url) ? 0 : error_set_nomem(err);
+}
+
+/* A request that did not get as far as an HTTP answer. */
+static int set_transport_error(struct clickhouse *ch, CURLcode rc,
+			       struct error *err)
+{
+	const char *text =
+		*ch->curl_error ? ch->curl_error : curl_easy_strerror(rc);
+
+	switch (rc) {
+	case CURLE_WRITE_ERROR:
+		return error_set(err, ERROR_REMOTE,
+				 "an answer of more than "
+				 "clickhouse.response_max (%lld bytes)",
+				 (long long)ch->config->response_max);
+	case CURLE_OUT_OF_MEMORY:
+		return error_set_nomem(err);
+	case CURLE_URL_MALFORMAT:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_SSL_CACERT_BADFILE:
+		return error_set(err, ERROR_CONFIG, "clickhouse.url: %s", text);
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return error_set(err, ERROR_REMOTE, "%s", text);
+	default:
+		return error_set_retriable(err, ERROR_REMOTE, "%s", text);
+	}
+}
+
+static int set_answer_error(struct clickhouse *ch, struct answer *a,
+			    long status, struct error *err)
+{
+	const char *body =
+		a->out->len > a->start ? a->out->data + a->start : "";
+	size_t len = a->out->len - a->start;
+
+	ch->last_code = a->header_code ? a->header_code
+				       : clickhouse_code_of_body(body, len);
+	clickhouse_failure_set(err, status, ch->last_code, body, len);
+	a->out->len = a->start;
+	return -1;
+}
+
+/* Sends what the handle was told to.  On failure `out` is as it was. */
+static int perform(struct clickhouse *ch, struct buf *out, struct error *err)
+{
+	struct answer a = {.ch = ch, .out = out ? out : &ch->reply};
+	long status = 0;
+	CURLcode rc;
+
+	buf_reset(&ch->reply);
+	a.start = a.out->len;
+	ch->last_code = 0;
+	*ch->curl_error = '\0';
+	curl_easy_setopt(ch->curl, CURLOPT_URL, ch->url.data);
+	curl_easy_setopt(ch->curl, CURLOPT_WRITEDATA, &a);
+	curl_easy_setopt(ch->curl, CURLOPT_HEADERDATA, &a);
+	rc = curl_easy_perform(ch->curl);
+	if (a.out->failed)
+		return error_set_nomem(err);
+	if (rc != CURLE_OK) {
+		a.out->len = a.start;
+		return set_transport_error(ch, rc, err);
+	}
+	curl_easy_getinfo(ch->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (status != 200 || a.header_code)
+		return set_answer_error(ch, &a, status, err);
+	return 0;
+}
+
+static void set_post(struct clickhouse *ch, const void *data, size_t len,
+		     struct curl_slist *headers)
+{
+	curl_easy_setopt(ch->curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(ch->curl, CURLOPT_POSTFIELDS, len ? data : "");
+	curl_easy_setopt(ch->curl, CURLOPT_POSTFIELDSIZE_LARGE,
+			 (curl_off_t)len);
+	curl_easy_setopt(ch->curl, CURLOPT_HTTPHEADER, headers);
+}
+
+int clickhouse_ping(struct clickhouse *ch, struct error *err)
+{
+	buf_reset(&ch->url);
+	buf_printf(&ch->url, "%s%s", ch->config->url,
+		   ch->config->url[strlen(ch->config->url) - 1] == '/'
+			   ? "ping"
+			   : "/ping");
+	if (!buf_cstr(&ch->url))
+		return error_set_nomem(err);
+	curl_easy_setopt(ch->curl, CURLOPT_HTTPGET, 1L);
+	curl_easy_setopt(ch->curl, CURLOPT_HTTPHEADER, ch->headers);
+	return perform(ch, NULL, err);
+}
+
+int clickhouse_query(struct clickhouse *ch, const char *query,
+		     const struct clickhouse_param *params, struct buf *out,
+		     struct error *err)
+{
+	if (build_url(ch, NULL, params, err) < 0)
+		return -1;
+	set_post(ch, query, strlen(query), ch->headers);
+	return perform(ch, out, err);
+}
+
+int clickhouse_insert(struct clickhouse *ch, const char *query,
+		      const struct clickhouse_param *params, const void *data,
+		      size_t len, struct error *err)
+{
+	const char *encoding = encoding_of(ch->config);
+
+	if (build_url(ch, query, params, err) < 0)
+		return -1;
+	if (!encoding) {
+		set_post(ch, data, len, ch->headers);
+		return perform(ch, NULL, err);
+	}
+	buf_reset(&ch->body);
+	if (compress_append(encoding, data, len, &ch->body, err) < 0)
+		return -1;
+	set_post(ch, ch->body.data, ch->body.len, ch->headers_enc);
+	return perform(ch, NULL, err);
+}
+
+void clickhouse_escape(struct buf *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		switch (text[i]) {
+		case '\\':
+			buf_puts(out, "\\\\");
+			break;
+		case '\t':
+			buf_puts(out, "\\t");
+			break;
+		case '\n':
+			buf_puts(out, "\\n");
+			break;
+		case '\0':
+			buf_puts(out, "\\0");
+			break;
+		default:
+			buf_putc(out, text[i]);
+		}
+	}
+	buf_cstr(out);
+}
+
+int clickhouse_last_code(const struct clickhouse *ch)
+{
+	return ch->last_code;
+}
