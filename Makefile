@@ -33,7 +33,7 @@ LLHTTP_INC := $(if $(LLHTTP_DIR),-isystem /usr/share/include/llhttp)
 LLHTTP_OBJ := $(if $(LLHTTP_DIR),$(patsubst %,$B/llhttp/%.o,api http llhttp))
 LLHTTP_LIB := $(if $(LLHTTP_DIR),,-lllhttp)
 
-ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -I$(GEN) $(LLHTTP_INC) -pthread \
+ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(GEN) $(LLHTTP_INC) -pthread \
               -fno-common -DVERSION='"$(VERSION)"' $(WARN) $(HARDEN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
 ifdef SANITIZE
