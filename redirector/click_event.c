@@ -1,0 +1,209 @@
+#include "redirector/click_event.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct click_encoder {
+	/* 128 random bits at the start of each encoder, then counting: two
+	 * encoders meet only if their random numbers do. */
+	uint64_t id_high;
+	uint64_t id_low;
+	struct click_limits limits;
+	struct buf out;
+	char *edge;
+};
+
+/* Keeps a cut from leaving half a character, or half of an escaped one. */
+static size_t cut_length(struct http_slice s, size_t max)
+{
+	size_t len = max;
+
+	if (s.len <= max)
+		return s.len;
+	for (int back = 0; back < 3 && len > 0; back++) {
+		if (((unsigned char)s.data[len] & 0xc0) != 0x80)
+			break;
+		len--;
+	}
+	if (((unsigned char)s.data[len] & 0xc0) == 0x80)
+		len = max; /* not UTF-8 anyway */
+	if (len >= 1 && s.data[len - 1] == '%')
+		return len - 1;
+	if (len >= 2 && s.data[len - 2] == '%')
+		return len - 2;
+	return len;
+}
+
+static ProtobufCBinaryData cut(struct http_slice s, size_t max)
+{
+	ProtobufCBinaryData b = {0};
+
+	b.len = cut_length(s, max);
+	/* protobuf-c's type is not const, though packing only reads. */
+	memcpy(&b.data, &s.data, sizeof(b.data));
+	return b;
+}
+
+/* ASCII that can be seen; anything else becomes '?', so that a code of any
+ * bytes fits a UTF-8 field. */
+static void copy_printable(struct http_slice s, size_t max, char *out)
+{
+	size_t len = s.len < max ? s.len : max;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s.data[i];
+
+		out[i] = c < 0x20 || c > 0x7e ? '?' : (char)c;
+	}
+	out[len] = '\0';
+}
+
+static char *text_or_empty(const char *text)
+{
+	static const char empty[] = "";
+	const char *from = text ? text : empty;
+	char *to;
+
+	memcpy(&to, &from, sizeof(to));
+	return to;
+}
+
+static void append_packed(struct buf *out, const Shortloop__Click *msg)
+{
+	size_t len = shortloop__click__get_packed_size(msg);
+	char *to = buf_reserve(out, len);
+
+	if (!to)
+		return;
+	shortloop__click__pack(msg, (uint8_t *)to);
+	out->len += len;
+}
+
+void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
+		     const char *owner, const char *campaign, char *const *tags,
+		     size_t tag_count)
+{
+	Shortloop__Click msg = SHORTLOOP__CLICK__INIT;
+	char copy[CLICK_CODE_MAX + 1];
+
+	copy_printable(code, CLICK_CODE_MAX, copy);
+	msg.code = copy;
+	msg.link_id = link_id;
+	msg.owner = text_or_empty(owner);
+	msg.campaign = text_or_empty(campaign);
+	msg.n_tags = tag_count;
+	memcpy(&msg.tags, &tags, sizeof(tags));
+	append_packed(out, &msg);
+}
+
+static bool is_host_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+	       c == '.' || c == '_' || c == ':' || c == '[' || c == ']';
+}
+
+static size_t host_length(struct http_slice host)
+{
+	const char *end = NULL;
+
+	if (host.len && host.data[0] == '[') {
+		end = memchr(host.data, ']', host.len);
+		return end ? (size_t)(end - host.data) + 1 : host.len;
+	}
+	if (host.len)
+		end = memchr(host.data, ':', host.len);
+	return end ? (size_t)(end - host.data) : host.len;
+}
+
+void click_domain(struct http_slice host, char out[CLICK_DOMAIN_MAX + 1])
+{
+	size_t len = host_length(host);
+
+	out[0] = '\0';
+	if (len > CLICK_DOMAIN_MAX)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		char c = host.data[i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (char)(c + ('a' - 'A'));
+		if (!is_host_char(c)) {
+			out[0] = '\0';
+			return;
+		}
+		out[i] = c;
+	}
+	out[len] = '\0';
+}
+
+struct click_encoder *click_encoder_new(const char *edge,
+					const struct click_limits *limits,
+					struct error *err)
+{
+	struct click_encoder *e = calloc(1, sizeof(*e));
+	uint64_t random[2];
+
+	if (!e) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	e->edge = strdup(edge);
+	if (!e->edge) {
+		error_set_nomem(err);
+		goto fail;
+	}
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		error_set_errno(err, "random bytes for event ids");
+		goto fail;
+	}
+	e->id_high = random[0];
+	e->id_low = random[1];
+	e->limits = *limits;
+	return e;
+fail:
+	click_encoder_free(e);
+	return NULL;
+}
+
+void click_encoder_free(struct click_encoder *e)
+{
+	if (!e)
+		return;
+	buf_free(&e->out);
+	free(e->edge);
+	free(e);
+}
+
+struct http_slice click_encode(struct click_encoder *e,
+			       const struct click *click)
+{
+	Shortloop__Click msg = SHORTLOOP__CLICK__INIT;
+	char domain[CLICK_DOMAIN_MAX + 1], prefetch[CLICK_PREFETCH_MAX + 1];
+	struct http_slice client = {(const char *)click->client.bytes,
+				    click->client.len};
+
+	click_domain(click->host, domain);
+	copy_printable(click->prefetch, CLICK_PREFETCH_MAX, prefetch);
+	msg.event_id = e->id_low++;
+	msg.event_id_high = e->id_high;
+	msg.time_ms = (uint64_t)click->time_ms;
+	msg.edge = e->edge;
+	msg.domain = domain;
+	msg.outcome = click->outcome;
+	msg.status = (uint32_t)click->status;
+	msg.client_ip = cut(client, client.len);
+	msg.user_agent = cut(click->user_agent, e->limits.user_agent);
+	msg.referrer = cut(click->referrer, e->limits.referrer);
+	msg.accept_language =
+		cut(click->accept_language, e->limits.accept_language);
+	msg.query = cut(click->query, e->limits.query);
+	msg.prefetch = prefetch;
+	buf_reset(&e->out);
+	append_packed(&e->out, &msg);
+	buf_append(&e->out, click->link_part.data, click->link_part.len);
+	if (e->out.failed)
+		return (struct http_slice){0};
+	return (struct http_slice){e->out.data, e->out.len};
+}

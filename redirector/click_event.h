@@ -1,0 +1,78 @@
+/*
+ * click_event.h - the event of one answered request, as protobuf bytes.
+ *
+ * What a click says of its link does not change between visits, so it is
+ * encoded once, when the link is cached (click_link_part), and copied behind
+ * the rest.  That is sound: two protobuf encodings put end to end are the
+ * encoding of the merged message.
+ *
+ * Text from clients is bounded by the limits and cut between characters; text
+ * in `string` fields is always valid UTF-8, so that no reader refuses it.
+ */
+#ifndef REDIRECTOR_CLICK_EVENT_H
+#define REDIRECTOR_CLICK_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+#include "redirector/client_address.h"
+#include "schemas/click.pb-c.h"
+
+#define CLICK_DOMAIN_MAX   253
+#define CLICK_CODE_MAX	   64
+#define CLICK_PREFETCH_MAX 64
+
+struct click_limits { /* in bytes */
+	size_t user_agent;
+	size_t referrer;
+	size_t accept_language;
+	size_t query;
+};
+
+struct click {
+	int64_t time_ms;
+	Shortloop__Outcome outcome;
+	int status;
+	struct address client;
+	/* As the request has them; an absent one is {NULL, 0}. */
+	struct http_slice host;
+	struct http_slice user_agent;
+	struct http_slice referrer;
+	struct http_slice accept_language;
+	struct http_slice query;
+	struct http_slice prefetch; /* Sec-Purpose or Purpose */
+	/* What click_link_part wrote. */
+	struct http_slice link_part;
+};
+
+/* Appends the fields that a click takes from its link: the code, its link_id (0
+ * where there is none), owner, campaign and tags.  Strings may be NULL. */
+void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
+		     const char *owner, const char *campaign, char *const *tags,
+		     size_t tag_count);
+
+/*
+ * Host as events name it: lower case, without the port; "" when it is absent,
+ * too long or holds what no host name does.
+ */
+void click_domain(struct http_slice host, char out[CLICK_DOMAIN_MAX + 1]);
+
+/* Encodes clicks and numbers them.  One per thread. */
+struct click_encoder;
+
+/* `edge` is copied; `limits` too.  Fails when the system gives no random
+ * bytes, or no memory. */
+struct click_encoder *click_encoder_new(const char *edge,
+					const struct click_limits *limits,
+					struct error *err);
+void click_encoder_free(struct click_encoder *e); /* NULL accepted */
+
+/* The encoded event, valid until the next call; {NULL, 0} when out of
+ * memory. */
+struct http_slice click_encode(struct click_encoder *e,
+			       const struct click *click);
+
+#endif

@@ -1,0 +1,214 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "redirector/click_event.h"
+
+static const struct click_limits limits = {
+	.user_agent = 16, .referrer = 8, .accept_language = 8, .query = 8};
+
+static struct http_slice slice(const char *text)
+{
+	return (struct http_slice){text, strlen(text)};
+}
+
+static struct click_encoder *encoder(void)
+{
+	struct error err;
+	struct click_encoder *e = click_encoder_new("edge-1", &limits, &err);
+
+	assert_non_null(e);
+	return e;
+}
+
+static Shortloop__Click *encode(struct click_encoder *e,
+				const struct click *click)
+{
+	struct http_slice bytes = click_encode(e, click);
+	Shortloop__Click *msg = shortloop__click__unpack(
+		NULL, bytes.len, (const uint8_t *)bytes.data);
+
+	assert_non_null(msg);
+	return msg;
+}
+
+static void is_bytes(ProtobufCBinaryData got, const char *want)
+{
+	assert_int_equal(got.len, strlen(want));
+	if (got.len)
+		assert_memory_equal(got.data, want, got.len);
+}
+
+static void a_click_arrives_as_it_was(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct click click = {
+		.time_ms = 1700000000123,
+		.outcome = SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED,
+		.status = 302,
+		.client = {4, {192, 0, 2, 1}},
+		.host = slice("Go.Example:8080"),
+		.user_agent = slice("curl/8"),
+		.query = slice("a=1"),
+		.prefetch = slice("prefetch;prerender"),
+	};
+	Shortloop__Click *msg = encode(e, &click);
+
+	(void)state;
+	assert_int_equal(msg->time_ms, 1700000000123);
+	assert_string_equal(msg->edge, "edge-1");
+	assert_string_equal(msg->domain, "go.example");
+	assert_int_equal(msg->status, 302);
+	assert_int_equal(msg->outcome, 1);
+	assert_int_equal(msg->client_ip.len, 4);
+	assert_memory_equal(msg->client_ip.data, "\xc0\x00\x02\x01", 4);
+	is_bytes(msg->user_agent, "curl/8");
+	is_bytes(msg->referrer, "");
+	is_bytes(msg->query, "a=1");
+	assert_string_equal(msg->prefetch, "prefetch;prerender");
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+}
+
+static void the_link_part_merges_into_the_click(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct buf part = {0};
+	char tag1[] = "spring", tag2[] = "mail";
+	char *tags[] = {tag1, tag2};
+	struct click click = {.status = 302};
+	Shortloop__Click *msg;
+
+	(void)state;
+	click_link_part(&part, slice("aB3xY7k"), UINT64_C(1) << 60, "ann",
+			"launch", tags, 2);
+	click.link_part = (struct http_slice){part.data, part.len};
+	msg = encode(e, &click);
+	assert_string_equal(msg->code, "aB3xY7k");
+	assert_true(msg->link_id == UINT64_C(1) << 60);
+	assert_string_equal(msg->owner, "ann");
+	assert_string_equal(msg->campaign, "launch");
+	assert_int_equal(msg->n_tags, 2);
+	assert_string_equal(msg->tags[1], "mail");
+	assert_string_equal(msg->edge, "edge-1");
+	shortloop__click__free_unpacked(msg, NULL);
+	buf_free(&part);
+	click_encoder_free(e);
+}
+
+static void ids_count_up_and_differ_between_encoders(void **state)
+{
+	struct click_encoder *a = encoder(), *b = encoder();
+	struct click click = {.status = 302};
+	Shortloop__Click *first = encode(a, &click),
+			 *second = encode(a, &click);
+	Shortloop__Click *other = encode(b, &click);
+
+	(void)state;
+	assert_true(second->event_id == first->event_id + 1);
+	assert_true(second->event_id_high == first->event_id_high);
+	assert_true(other->event_id_high != first->event_id_high);
+	shortloop__click__free_unpacked(first, NULL);
+	shortloop__click__free_unpacked(second, NULL);
+	shortloop__click__free_unpacked(other, NULL);
+	click_encoder_free(a);
+	click_encoder_free(b);
+}
+
+static void long_text_is_cut_between_characters(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct click click = {
+		.user_agent = slice("0123456789abcdefXYZ"),
+		.referrer = slice("123456\xe2\x82\xac!"), /* 3-byte euro */
+		.accept_language = slice("1234\xf0\x9f\x98\x80!"), /* fits */
+		.query = slice("a=1234%20b"),
+	};
+	Shortloop__Click *msg = encode(e, &click);
+
+	(void)state;
+	is_bytes(msg->user_agent, "0123456789abcdef");
+	is_bytes(msg->referrer, "123456");
+	is_bytes(msg->accept_language, "1234\xf0\x9f\x98\x80");
+	is_bytes(msg->query, "a=1234");
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+}
+
+static void bytes_that_are_no_utf8_are_cut_at_the_limit(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct click click = {
+		.referrer = slice("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80")};
+	Shortloop__Click *msg = encode(e, &click);
+
+	(void)state;
+	assert_int_equal(msg->referrer.len, 8);
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+}
+
+static void a_code_of_any_bytes_becomes_printable(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct buf part = {0};
+	struct click click = {0};
+	Shortloop__Click *msg;
+	char code[200];
+
+	(void)state;
+	memset(code, 'x', sizeof(code));
+	memcpy(code, "a\xff\0b", 4);
+	click_link_part(&part, (struct http_slice){code, sizeof(code)}, 0, NULL,
+			NULL, NULL, 0);
+	click.link_part = (struct http_slice){part.data, part.len};
+	msg = encode(e, &click);
+	assert_int_equal(strlen(msg->code), CLICK_CODE_MAX);
+	assert_memory_equal(msg->code, "a??bx", 5);
+	shortloop__click__free_unpacked(msg, NULL);
+	buf_free(&part);
+	click_encoder_free(e);
+}
+
+static void is_domain(const char *host, const char *want)
+{
+	char out[CLICK_DOMAIN_MAX + 1];
+
+	click_domain(slice(host), out);
+	assert_string_equal(out, want);
+}
+
+static void hosts_become_domains(void **state)
+{
+	char long_host[CLICK_DOMAIN_MAX + 3];
+
+	(void)state;
+	memset(long_host, 'a', sizeof(long_host));
+	long_host[sizeof(long_host) - 1] = '\0';
+	is_domain("S.example", "s.example");
+	is_domain("s.example:80", "s.example");
+	is_domain("[::1]:8080", "[::1]");
+	is_domain("s.ex ample", "");
+	is_domain("s.\xc3\xa4", "");
+	is_domain("", "");
+	is_domain(long_host, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_click_arrives_as_it_was),
+		cmocka_unit_test(the_link_part_merges_into_the_click),
+		cmocka_unit_test(ids_count_up_and_differ_between_encoders),
+		cmocka_unit_test(long_text_is_cut_between_characters),
+		cmocka_unit_test(bytes_that_are_no_utf8_are_cut_at_the_limit),
+		cmocka_unit_test(a_code_of_any_bytes_becomes_printable),
+		cmocka_unit_test(hosts_become_domains),
+	};
+
+	return cmocka_run_group_tests_name("click_event", tests, NULL, NULL);
+}

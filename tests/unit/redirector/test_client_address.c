@@ -1,0 +1,244 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "redirector/client_address.h"
+
+static struct http_slice slice(const char *text)
+{
+	return (struct http_slice){text, strlen(text)};
+}
+
+static struct proxy_list *proxies(const char *a, const char *b)
+{
+	char one[64], two[64];
+	char *items[] = {one, two};
+	struct setting_strings s = {items, b ? 2 : 1};
+	struct error err;
+
+	strcpy(one, a);
+	strcpy(two, b ? b : "");
+	return proxy_list_new(&s, &err);
+}
+
+static struct address address(const char *text)
+{
+	struct address a = {0};
+
+	assert_true(address_parse(slice(text), &a));
+	return a;
+}
+
+static void is_refused(const char *text)
+{
+	struct address a;
+
+	if (address_parse(slice(text), &a))
+		fail_msg("'%s' was taken for an address", text);
+}
+
+static void expect(const char *peer, enum forwarded_style style,
+		   const char *first, const char *second, const char *want)
+{
+	struct proxy_list *list = proxies("10.0.0.0/8", "fd00::/8");
+	struct http_slice values[2] = {slice(first),
+				       slice(second ? second : "")};
+	struct address from = address(peer);
+	struct address want_address = address(want);
+	struct address got;
+
+	got = client_address(list, style, &from, values, second ? 2 : 1);
+	assert_int_equal(got.len, want_address.len);
+	assert_memory_equal(got.bytes, want_address.bytes, got.len);
+	proxy_list_free(list);
+}
+
+static void addresses_are_read_with_and_without_port(void **state)
+{
+	(void)state;
+	assert_int_equal(address("192.0.2.1").len, 4);
+	assert_int_equal(address("192.0.2.1:8080").len, 4);
+	assert_int_equal(address("2001:db8::1").len, 16);
+	assert_int_equal(address("[2001:db8::1]").len, 16);
+	assert_int_equal(address("[2001:db8::1]:443").len, 16);
+}
+
+static void mapped_addresses_are_ipv4(void **state)
+{
+	struct address a = address("::ffff:192.0.2.1");
+
+	(void)state;
+	assert_int_equal(a.len, 4);
+	assert_memory_equal(a.bytes, "\xc0\x00\x02\x01", 4);
+}
+
+static void what_is_no_address_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"unknown",
+		"_hidden",
+		"192.0.2",
+		"192.0.2.256",
+		"192.0.2.1:",
+		"192.0.2.1:65536",
+		"192.0.2.1:x",
+		"[192.0.2.1]",
+		"[2001:db8::1",
+		"2001:db8::1]",
+		"[2001:db8::1]x",
+		"[2001:db8::1]:",
+		"fe80::1%eth0",
+		"192.0.2.1 192.0.2.2",
+		"0x7f.1",
+		"192.0.2.1\xff",
+		"[]",
+		":",
+		"[]:1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		is_refused(bad[i]);
+}
+
+static void an_embedded_nul_is_refused(void **state)
+{
+	struct http_slice text = {"192.0.2.1\0x", 11};
+	struct address a;
+
+	(void)state;
+	assert_false(address_parse(text, &a));
+}
+
+static void the_peer_of_an_ipv6_socket_may_be_ipv4(void **state)
+{
+	struct sockaddr_storage peer = {0};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+
+	(void)state;
+	inet_pton(AF_INET6, "::ffff:10.1.2.3", &in6.sin6_addr);
+	memcpy(&peer, &in6, sizeof(in6));
+	assert_int_equal(address_of_peer(&peer).len, 4);
+}
+
+static void a_stranger_cannot_choose_its_address(void **state)
+{
+	(void)state;
+	expect("198.51.100.7", FORWARDED_LIST, "192.0.2.1", NULL,
+	       "198.51.100.7");
+}
+
+static void the_rightmost_untrusted_address_is_the_client(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_LIST, "1.1.1.1, 192.0.2.1, 10.0.0.2", NULL,
+	       "192.0.2.1");
+}
+
+static void several_header_lines_are_one_list(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_LIST, "1.1.1.1,192.0.2.1", "10.0.0.2",
+	       "192.0.2.1");
+}
+
+static void a_malformed_value_ends_the_walk(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_LIST, "192.0.2.1, unknown, 10.0.0.2", NULL,
+	       "10.0.0.2");
+	expect("10.0.0.1", FORWARDED_LIST, "192.0.2.1,,", NULL, "10.0.0.1");
+	expect("10.0.0.1", FORWARDED_LIST, "", NULL, "10.0.0.1");
+}
+
+static void a_chain_of_proxies_alone_gives_its_far_end(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_LIST, "10.0.0.3, 10.0.0.2", NULL,
+	       "10.0.0.3");
+}
+
+static void ipv6_and_mapped_proxies_are_trusted(void **state)
+{
+	(void)state;
+	expect("fd00::1", FORWARDED_LIST, "2001:db8::5, ::ffff:10.9.9.9", NULL,
+	       "2001:db8::5");
+}
+
+static void forwarded_is_read_by_its_for_parameter(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_RFC7239,
+	       "for=1.1.1.1, For=\"[2001:db8::1]:4711\";proto=http;by=10.0.0.9",
+	       "proto=https;for=10.0.0.2", "2001:db8::1");
+	expect("10.0.0.1", FORWARDED_RFC7239, "for=192.0.2.1;for=1.1.1.1", NULL,
+	       "10.0.0.1");
+	expect("10.0.0.1", FORWARDED_RFC7239, "for=_secret", NULL, "10.0.0.1");
+	expect("10.0.0.1", FORWARDED_RFC7239, "for=\"1.1.1.1, 2.2.2.2\"", NULL,
+	       "10.0.0.1");
+}
+
+static void a_network_ends_at_its_prefix(void **state)
+{
+	struct proxy_list *list =
+		proxies("192.0.2.128/25", "::ffff:8.0.0.0/104");
+	struct address in = address("192.0.2.129"),
+		       out = address("192.0.2.127");
+	struct address mapped = address("8.1.2.3");
+
+	(void)state;
+	assert_true(proxy_list_trusts(list, &in));
+	assert_false(proxy_list_trusts(list, &out));
+	assert_true(proxy_list_trusts(list, &mapped));
+	proxy_list_free(list);
+}
+
+static void wrong_networks_are_config_errors(void **state)
+{
+	static const char *const bad[] = {
+		"10.0.0.0/33", "10.0.0.1/8", "10.0.0.0/",   "10.0.0/8",
+		"fd00::/129",  "proxy",	     "10.0.0.0/8x", "",
+		"10.0.0.0/-1", "fd00::1/8",  "10.0.0.0/ 8",
+	};
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[32];
+		char *item = text;
+		struct setting_strings s = {&item, 1};
+
+		strcpy(text, bad[i]);
+		err = (struct error){0};
+		assert_null(proxy_list_new(&s, &err));
+		assert_int_equal(err.code, ERROR_CONFIG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_are_read_with_and_without_port),
+		cmocka_unit_test(mapped_addresses_are_ipv4),
+		cmocka_unit_test(what_is_no_address_is_refused),
+		cmocka_unit_test(an_embedded_nul_is_refused),
+		cmocka_unit_test(the_peer_of_an_ipv6_socket_may_be_ipv4),
+		cmocka_unit_test(a_stranger_cannot_choose_its_address),
+		cmocka_unit_test(the_rightmost_untrusted_address_is_the_client),
+		cmocka_unit_test(several_header_lines_are_one_list),
+		cmocka_unit_test(a_malformed_value_ends_the_walk),
+		cmocka_unit_test(a_chain_of_proxies_alone_gives_its_far_end),
+		cmocka_unit_test(ipv6_and_mapped_proxies_are_trusted),
+		cmocka_unit_test(forwarded_is_read_by_its_for_parameter),
+		cmocka_unit_test(a_network_ends_at_its_prefix),
+		cmocka_unit_test(wrong_networks_are_config_errors),
+	};
+
+	return cmocka_run_group_tests_name("client_address", tests, NULL, NULL);
+}
