@@ -19,6 +19,7 @@
 #include "common/app/health.h"
 #include "common/config/config.h"
 #include "common/error.h"
+#include "common/http/http_server.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 
@@ -54,8 +55,8 @@ struct app_spec {
 };
 
 /*
- * Sections every program has: `log` and its own `<program>.admin`.  Put an
- * `app_config` in the config struct and a group for each of these in the table.
+ * The section every program has.  Put an `app_config` in the config struct and
+ * a group for it in the table.
  */
 struct app_config {
 	char *log_format; /* logfmt | json */
@@ -65,7 +66,8 @@ extern const struct setting_section app_log_section;
 
 /*
  * Parses the command line and the file, and starts log, signals and registry.
- * `config` is the program's zeroed struct; it is released by app_finish.
+ * `config` is the program's zeroed struct, `app_config` lies inside it; it is
+ * released by app_finish.
  * *ret_app is NULL when there is nothing left to do; the return value is then
  * the exit status.  Call before any thread is created.
  */
@@ -74,9 +76,11 @@ int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
 
 /*
  * Starts the admin listener (/healthz, /readyz, /metrics) on "host:port" in a
- * thread of its own.  Call after the dependencies are registered.
+ * thread of its own.  Call after the dependencies are registered.  NULL or ""
+ * for the address: no admin listener.
  */
-int app_serve_admin(struct app *app, const char *address, struct error *err);
+int app_serve_admin(struct app *app, const char *address,
+		    const struct http_config *http, struct error *err);
 
 struct log *app_log(struct app *app);
 struct metrics *app_metrics(struct app *app);

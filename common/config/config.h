@@ -32,7 +32,7 @@ int config_load(const struct config_spec *spec, const char *path, void *config,
 /* Frees every value and zeroes it.  Accepts a half-filled config. */
 void config_release(const struct config_spec *spec, void *config);
 
-/* The effective settings as YAML that loads again; secrets masked. */
+/* The effective settings as YAML; secrets masked. */
 void config_print(const struct config_spec *spec, const void *config,
 		  FILE *out);
 

@@ -62,6 +62,9 @@ struct setting {
 	/* LIST only: */
 	const struct setting *sub; /* its table, ended by a NULL key */
 	size_t sub_size;	   /* sizeof one item */
+	/* What the sample shows for a setting without a fallback; a LIST's is
+	 * YAML, indented as under its key by two spaces. */
+	const char *example;
 };
 
 /* What one module contributes. */

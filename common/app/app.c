@@ -1,0 +1,281 @@
+#include "common/app/app.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "common/app/admin.h"
+#include "common/app/cli.h"
+#include "common/clock.h"
+#include "common/signals.h"
+
+struct app {
+	const struct app_spec *spec;
+	struct config_spec config_spec;
+	void *config;
+	struct cli cli;
+	struct log *log;
+	struct metrics *metrics;
+	struct health *health;
+	struct admin *admin;
+	int signal_fd;
+	bool stopping;
+};
+
+static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
+static const char *const formats[] = {"logfmt", "json", NULL};
+
+static const struct setting log_settings[] = {
+	{.key = "format",
+	 .type = SETTING_ENUM,
+	 .offset = offsetof(struct app_config, log_format),
+	 .fallback = "logfmt",
+	 .choices = formats,
+	 .help = "How a line is written to stderr."},
+	{.key = "level",
+	 .type = SETTING_ENUM,
+	 .offset = offsetof(struct app_config, log_level),
+	 .fallback = "info",
+	 .choices = levels,
+	 .help = "The least serious lines that are written."},
+	{0},
+};
+
+const struct setting_section app_log_section = {
+	"log", "What the programs say to stderr.", log_settings};
+
+/* One file configures all programs; each skips the others' sections. */
+static const char *const programs[] = {"redirector", "allocator", "collector",
+				       "aggregator", "reclaimer", "kafka",
+				       "clickhouse", "redis",	  "links",
+				       "http",	     NULL};
+
+static void say_on_stderr(const struct app_spec *spec, const struct error *err)
+{
+	fprintf(stderr, "%s: %s\n", spec->name, err->text);
+}
+
+static size_t index_of(const char *const *names, const char *name)
+{
+	size_t i = 0;
+
+	while (names[i] && strcmp(names[i], name) != 0)
+		i++;
+	return i;
+}
+
+/* What --help and its like print needs no configuration.  True if that was
+ * it. */
+static bool print_only(const struct app *app)
+{
+	const struct app_spec *spec = app->spec;
+
+	switch (app->cli.action) {
+	case CLI_HELP:
+		cli_print_help(spec, stdout);
+		return true;
+	case CLI_VERSION:
+		printf("%s (shortloop) %s\n", spec->name, VERSION);
+		return true;
+	case CLI_PRINT_SAMPLE:
+		config_print_sample(&app->config_spec, stdout);
+		return true;
+	case CLI_PRINT_MAN:
+		cli_print_man(spec, &app->config_spec, stdout);
+		return true;
+	case CLI_RUN:
+	case CLI_CHECK:
+	case CLI_PRINT_CONFIG:
+		break;
+	}
+	return false;
+}
+
+static int load(struct app *app, struct error *err)
+{
+	if (config_load(&app->config_spec, app->cli.config_path, app->config,
+			err) < 0)
+		return -1;
+	if (app->spec->validate && app->spec->validate(app->config, err) < 0)
+		return error_wrap(err, "%s", app->cli.config_path);
+	return 0;
+}
+
+static int open_parts(struct app *app, const struct app_config *config,
+		      struct error *err)
+{
+	enum log_level level =
+		(enum log_level)index_of(levels, config->log_level);
+	enum log_format format =
+		(enum log_format)index_of(formats, config->log_format);
+
+	app->log = log_new(app->spec->name, STDERR_FILENO, level, format, err);
+	if (!app->log)
+		return -1;
+	app->metrics = metrics_new();
+	app->health = health_new();
+	if (!app->metrics || !app->health)
+		return error_set_nomem(err);
+	return signals_open(&app->signal_fd, err);
+}
+
+static void app_free(struct app *app)
+{
+	if (!app)
+		return;
+	admin_free(app->admin);
+	signals_close(app->signal_fd);
+	health_free(app->health);
+	metrics_free(app->metrics);
+	log_free(app->log);
+	config_release(&app->config_spec, app->config);
+	free(app);
+}
+
+/* Does what the command line asks.  Returns true to go on and run. */
+static bool prepare(struct app *app, const struct app_config *app_config,
+		    int argc, char **argv, int *ret_status)
+{
+	struct error err = {0};
+
+	*ret_status = EX_OK;
+	if (cli_parse(&app->cli, app->spec, argc, argv, &err) < 0)
+		goto failed;
+	if (print_only(app))
+		return false;
+	if (load(app, &err) < 0)
+		goto failed;
+	if (app->cli.action == CLI_CHECK) {
+		puts("ok");
+		return false;
+	}
+	if (app->cli.action == CLI_PRINT_CONFIG) {
+		config_print(&app->config_spec, app->config, stdout);
+		return false;
+	}
+	if (open_parts(app, app_config, &err) < 0)
+		goto failed;
+	return true;
+failed:
+	say_on_stderr(app->spec, &err);
+	*ret_status = error_exit_status(&err);
+	return false;
+}
+
+int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
+	      const struct app_config *app_config, int argc, char **argv)
+{
+	struct app *app = calloc(1, sizeof(*app));
+	int status = EX_OSERR;
+
+	*ret_app = NULL;
+	if (!app)
+		return status;
+	app->spec = spec;
+	app->config = config;
+	app->config_spec =
+		(struct config_spec){spec->groups, spec->group_count, programs};
+	app->signal_fd = -1;
+	if (prepare(app, app_config, argc, argv, &status)) {
+		*ret_app = app;
+		return EX_OK;
+	}
+	app_free(app);
+	return status;
+}
+
+int app_serve_admin(struct app *app, const char *address,
+		    const struct http_config *http, struct error *err)
+{
+	struct error why = {0};
+
+	if (!address || !*address)
+		return 0;
+	app->admin = admin_new(address, http, app->metrics, app->health, &why);
+	if (app->admin)
+		return 0;
+	if (app->spec->job) {
+		log_warn(app->log, "running without an admin listener",
+			 log_err(&why));
+		return 0;
+	}
+	*err = why;
+	return error_wrap(err, "admin listener");
+}
+
+struct log *app_log(struct app *app)
+{
+	return app->log;
+}
+
+struct metrics *app_metrics(struct app *app)
+{
+	return app->metrics;
+}
+
+struct health *app_health(struct app *app)
+{
+	return app->health;
+}
+
+const char *app_command_name(const struct app *app)
+{
+	return app->cli.command;
+}
+
+const char *app_option_value(const struct app *app, const char *name)
+{
+	const struct app_option *options = app->spec->options;
+
+	for (size_t i = 0; options && options[i].name; i++) {
+		if (!strcmp(options[i].name, name))
+			return app->cli.values[i];
+	}
+	return NULL;
+}
+
+void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
+{
+	int signal_number;
+
+	while (!app->stopping) {
+		signal_number = signals_wait(app->signal_fd, -1);
+		if (signal_number == SIGHUP && on_reload)
+			on_reload(arg);
+		app->stopping =
+			signal_number == SIGTERM || signal_number == SIGINT;
+	}
+	log_info(app->log, "stopping");
+}
+
+bool app_should_stop(struct app *app, int timeout_ms)
+{
+	int64_t until = clock_monotonic_ms() + timeout_ms;
+	int64_t left = timeout_ms;
+	int signal_number;
+
+	while (!app->stopping) {
+		signal_number = signals_wait(app->signal_fd, (int)left);
+		app->stopping =
+			signal_number == SIGTERM || signal_number == SIGINT;
+		left = until - clock_monotonic_ms();
+		if (left <= 0 && !signal_number)
+			break;
+		left = left > 0 ? left : 0;
+	}
+	return app->stopping;
+}
+
+int app_finish(struct app *app, const struct error *failure)
+{
+	int status = EX_OK;
+
+	if (failure) {
+		log_error(app->log, "failed", log_err(failure));
+		status = error_exit_status(failure);
+	}
+	app_free(app);
+	return status;
+}

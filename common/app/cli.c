@@ -1,0 +1,224 @@
+#include "common/app/cli.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define DEFAULT_CONFIG "/etc/shortloop/shortloop.yaml"
+
+/* getopt_long's codes for what has no short form. */
+enum {
+	OPT_PRINT_CONFIG = 256,
+	OPT_PRINT_SAMPLE,
+	OPT_PRINT_MAN,
+	OPT_FIRST
+};
+
+static const struct option shared_options[] = {
+	{"config", required_argument, NULL, 'c'},
+	{"check", no_argument, NULL, 'n'},
+	{"print-config", no_argument, NULL, OPT_PRINT_CONFIG},
+	{"print-sample", no_argument, NULL, OPT_PRINT_SAMPLE},
+	{"print-man", no_argument, NULL, OPT_PRINT_MAN},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+};
+#define SHARED_COUNT (sizeof(shared_options) / sizeof(shared_options[0]))
+
+static const struct app_option shared_help[] = {
+	{"c, --config", "FILE", "the configuration (" DEFAULT_CONFIG ")"},
+	{"n, --check", NULL,
+	 "parse it, print 'ok' and exit 0, or the error and exit 78"},
+	{"-print-config", NULL, "print the effective settings and exit"},
+	{"-print-sample", NULL, "print a commented sample and exit"},
+	{"-print-man", NULL, "print the manual page (mdoc) and exit"},
+	{"-version", NULL, "print the version and exit"},
+	{"-help", NULL, "print this and exit"},
+	{0},
+};
+
+static const struct {
+	const char *status, *meaning;
+} exit_help[] = {
+	{"0", "done, or drained after SIGTERM"},
+	{"64", "the command line is wrong"},
+	{"69", "a server refused"},
+	{"70", "refused, because going on could do harm"},
+	{"71", "the system refused: memory, a port in use, a full disk"},
+	{"75", "somebody else is at it, or a server is away: try again"},
+	{"78", "the configuration is wrong"},
+};
+
+static void fill_options(const struct app_spec *spec, struct option *all)
+{
+	size_t n = 0;
+
+	for (; n < SHARED_COUNT; n++)
+		all[n] = shared_options[n];
+	for (size_t i = 0; spec->options && spec->options[i].name; i++, n++)
+		all[n] = (struct option){spec->options[i].name,
+					 spec->options[i].argument
+						 ? required_argument
+						 : no_argument,
+					 NULL, OPT_FIRST + (int)i};
+	all[n] = (struct option){0};
+}
+
+static void take(struct cli *cli, int c)
+{
+	switch (c) {
+	case 'c':
+		cli->config_path = optarg;
+		break;
+	case 'n':
+		cli->action = CLI_CHECK;
+		break;
+	case 'h':
+		cli->action = CLI_HELP;
+		break;
+	case 'V':
+		cli->action = CLI_VERSION;
+		break;
+	case OPT_PRINT_CONFIG:
+		cli->action = CLI_PRINT_CONFIG;
+		break;
+	case OPT_PRINT_SAMPLE:
+		cli->action = CLI_PRINT_SAMPLE;
+		break;
+	case OPT_PRINT_MAN:
+		cli->action = CLI_PRINT_MAN;
+		break;
+	default:
+		cli->values[c - OPT_FIRST] = optarg ? optarg : "";
+	}
+}
+
+static int take_command(struct cli *cli, const struct app_spec *spec, int argc,
+			char **argv, struct error *err)
+{
+	const char *given = optind < argc ? argv[optind] : NULL;
+
+	if (given && (!spec->commands || optind + 1 < argc))
+		return error_set(err, ERROR_USAGE, "unexpected argument '%s'",
+				 argv[spec->commands ? optind + 1 : optind]);
+	if (!spec->commands)
+		return 0;
+	if (!given && !spec->default_command && cli->action == CLI_RUN)
+		return error_set(err, ERROR_USAGE,
+				 "a command is needed; see %s --help",
+				 spec->name);
+	if (!given) {
+		cli->command = spec->default_command;
+		return 0;
+	}
+	for (const struct app_command *it = spec->commands; it->name; it++) {
+		if (!strcmp(it->name, given)) {
+			cli->command = it->name;
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_USAGE,
+			 "'%s' is not a command of %s; see %s --help", given,
+			 spec->name, spec->name);
+}
+
+int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
+	      char **argv, struct error *err)
+{
+	struct option all[SHARED_COUNT + CLI_OPTIONS_MAX + 1];
+	int c;
+
+	*cli = (struct cli){.config_path = DEFAULT_CONFIG};
+	fill_options(spec, all);
+	optind = 1;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":c:nhV", all, NULL)) != -1) {
+		if (c == ':')
+			return error_set(err, ERROR_USAGE,
+					 "%s needs a value; see %s --help",
+					 argv[optind - 1], spec->name);
+		if (c == '?')
+			return error_set(err, ERROR_USAGE,
+					 "unknown option %s; see %s --help",
+					 argv[optind - 1], spec->name);
+		take(cli, c);
+	}
+	return take_command(cli, spec, argc, argv, err);
+}
+
+static void help_line(const struct app_option *o, const char *dash, FILE *out)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%s%s%s%s", dash, o->name,
+		 o->argument ? " " : "", o->argument ? o->argument : "");
+	fprintf(out, "  %-22s %s\n", left, o->help);
+}
+
+void cli_print_help(const struct app_spec *spec, FILE *out)
+{
+	fprintf(out, "%s - %s\n\nusage: %s [options]%s\n", spec->name,
+		spec->summary, spec->name,
+		!spec->commands		? ""
+		: spec->default_command ? " [command]"
+					: " command");
+	for (const struct app_command *it = spec->commands; it && it->name;
+	     it++)
+		fprintf(out, "%s  %-22s %s%s\n",
+			it == spec->commands ? "\ncommands:\n" : "", it->name,
+			it->help,
+			spec->default_command &&
+					!strcmp(it->name, spec->default_command)
+				? " (when none is given)"
+				: "");
+	fputs("\noptions:\n", out);
+	for (const struct app_option *o = spec->options; o && o->name; o++)
+		help_line(o, "--", out);
+	for (const struct app_option *o = shared_help; o->name; o++)
+		help_line(o, "-", out);
+	fputs("\nsignals: SIGTERM drains and exits 0; SIGHUP reopens data "
+	      "files\n\nexit status:\n",
+	      out);
+	for (size_t i = 0; i < sizeof(exit_help) / sizeof(exit_help[0]); i++)
+		fprintf(out, "  %-3s %s\n", exit_help[i].status,
+			exit_help[i].meaning);
+}
+
+static void man_options(const struct app_spec *spec, FILE *out)
+{
+	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", out);
+	for (const struct app_option *o = spec->options; o && o->name; o++)
+		fprintf(out, ".It Fl -%s%s%s\n%s.\n", o->name,
+			o->argument ? " Ar " : "",
+			o->argument ? o->argument : "", o->help);
+	for (const struct app_option *o = shared_help; o->name; o++)
+		fprintf(out, ".It Fl %s%s%s\n%s.\n", o->name,
+			o->argument ? " Ar " : "",
+			o->argument ? o->argument : "", o->help);
+	fputs(".El\n", out);
+}
+
+void cli_print_man(const struct app_spec *spec,
+		   const struct config_spec *config, FILE *out)
+{
+	fprintf(out,
+		".Dd $Mdocdate$\n.Dt %s 8\n.Os shortloop %s\n.Sh NAME\n"
+		".Nm %s\n.Nd %s\n.Sh SYNOPSIS\n.Nm\n.Op Fl n\n"
+		".Op Fl c Ar file\n%s",
+		spec->name, VERSION, spec->name, spec->summary,
+		spec->commands ? ".Op Ar command\n" : "");
+	if (spec->commands)
+		fputs(".Sh COMMANDS\n.Bl -tag -width Ds\n", out);
+	for (const struct app_command *it = spec->commands; it && it->name;
+	     it++)
+		fprintf(out, ".It Cm %s\n%s.\n", it->name, it->help);
+	if (spec->commands)
+		fputs(".El\n", out);
+	man_options(spec, out);
+	fputs(".Sh CONFIGURATION\n", out);
+	config_print_man(config, out);
+	fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n", out);
+	for (size_t i = 0; i < sizeof(exit_help) / sizeof(exit_help[0]); i++)
+		fprintf(out, ".It %s\n%s.\n", exit_help[i].status,
+			exit_help[i].meaning);
+	fputs(".El\n", out);
+}

@@ -1,0 +1,197 @@
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/config/config.h"
+#include "common/config/value.h"
+
+#define TEXT_WIDTH 78
+
+static void put_indent(struct buf *out, unsigned depth)
+{
+	for (unsigned i = 0; i < depth; i++)
+		buf_puts(out, "  ");
+}
+
+/* A paragraph as comment lines. */
+static void put_comment(struct buf *out, unsigned depth, const char *text)
+{
+	size_t width = TEXT_WIDTH - 2 * (size_t)depth - 2;
+
+	while (*text) {
+		size_t len = strlen(text), cut;
+
+		if (len > width) {
+			for (cut = width; cut > 0 && text[cut] != ' '; cut--)
+				;
+			len = cut ? cut : width;
+		}
+		put_indent(out, depth);
+		buf_printf(out, "# %.*s\n", (int)len, text);
+		text += len;
+		text += strspn(text, " ");
+	}
+}
+
+static void print_table(const struct setting *table, const void *base,
+			unsigned depth, struct buf *out);
+
+static void print_list(const struct setting *s, const void *base,
+		       unsigned depth, struct buf *out)
+{
+	const void *at = (const char *)base + s->offset;
+	const struct setting_list *list = at;
+	size_t dash;
+
+	if (list->count == 0)
+		buf_puts(out, " []");
+	buf_putc(out, '\n');
+	for (size_t i = 0; i < list->count; i++) {
+		dash = out->len + 2 * (size_t)depth;
+		print_table(s->sub, (char *)list->items + i * s->sub_size,
+			    depth + 1, out);
+		if (!out->failed && dash < out->len)
+			out->data[dash] = '-';
+	}
+}
+
+static void print_table(const struct setting *table, const void *base,
+			unsigned depth, struct buf *out)
+{
+	for (const struct setting *s = table; s->key; s++) {
+		put_indent(out, depth);
+		buf_printf(out, "%s:", s->key);
+		if (s->type == SETTING_LIST) {
+			print_list(s, base, depth + 1, out);
+			continue;
+		}
+		buf_putc(out, ' ');
+		value_print(s, base, out);
+		buf_putc(out, '\n');
+	}
+}
+
+static void write_out(struct buf *b, FILE *out)
+{
+	if (b->len)
+		fwrite(b->data, 1, b->len, out);
+	buf_free(b);
+}
+
+void config_print(const struct config_spec *spec, const void *config, FILE *out)
+{
+	struct buf text = {0};
+
+	for (size_t i = 0; i < spec->group_count; i++) {
+		const struct setting_group *g = &spec->groups[i];
+
+		buf_printf(&text, "%s:\n", g->section->name);
+		print_table(g->section->settings,
+			    (const char *)config + g->offset, 1, &text);
+	}
+	write_out(&text, out);
+}
+
+static void sample_strings(const struct setting *s, struct buf *out)
+{
+	const char *from = s->fallback ? s->fallback : "";
+	const char *gap = "";
+
+	buf_puts(out, " [");
+	while (*from) {
+		size_t len = strcspn(from, ",");
+
+		buf_printf(out, "%s%.*s", gap, (int)len, from);
+		gap = ", ";
+		from += len;
+		from += strspn(from, ", ");
+	}
+	buf_puts(out, "]\n");
+}
+
+static void sample_value(const struct setting *s, struct buf *out)
+{
+	const char *text = s->fallback ? s->fallback : s->example;
+
+	if (!s->fallback && s->example && s->type != SETTING_LIST)
+		buf_printf(out, " %s\n", s->example);
+	else if (s->type == SETTING_STRINGS)
+		sample_strings(s, out);
+	else if (s->type == SETTING_LIST && s->example)
+		buf_printf(out, "\n%s\n", s->example);
+	else if (s->type == SETTING_LIST)
+		buf_puts(out, " []\n");
+	else if (text) {
+		buf_putc(out, ' ');
+		value_print_text(text, out);
+		buf_putc(out, '\n');
+	} else
+		buf_puts(out, "\n");
+}
+
+static void sample_setting(const struct setting *s, struct buf *out)
+{
+	struct buf kind = {0};
+	bool off = s->optional && !s->fallback;
+
+	put_comment(out, 1, s->help);
+	value_describe(s, &kind);
+	if (buf_cstr(&kind))
+		put_comment(out, 1, kind.data);
+	buf_free(&kind);
+	for (const struct setting *sub = s->sub; sub && sub->key; sub++) {
+		buf_printf(&kind, "- %s: %s (", sub->key, sub->help);
+		value_describe(sub, &kind);
+		buf_putc(&kind, ')');
+		if (buf_cstr(&kind))
+			put_comment(out, 1, kind.data);
+		buf_free(&kind);
+	}
+	buf_printf(out, "  %s%s:", off ? "# " : "", s->key);
+	sample_value(s, out);
+	buf_putc(out, '\n');
+}
+
+void config_print_sample(const struct config_spec *spec, FILE *out)
+{
+	struct buf text = {0};
+
+	for (size_t i = 0; i < spec->group_count; i++) {
+		const struct setting_section *section = spec->groups[i].section;
+
+		put_comment(&text, 0, section->help);
+		buf_printf(&text, "%s:\n", section->name);
+		for (const struct setting *s = section->settings; s->key; s++)
+			sample_setting(s, &text);
+	}
+	write_out(&text, out);
+}
+
+static void man_setting(const struct setting *s, struct buf *out)
+{
+	buf_printf(out, ".It Ic %s\n%s\n", s->key, s->help);
+	buf_puts(out, ".Pq ");
+	value_describe(s, out);
+	buf_putc(out, '\n');
+	if (!s->sub)
+		return;
+	buf_puts(out, "Each item:\n.Bl -tag -width Ds\n");
+	for (const struct setting *sub = s->sub; sub->key; sub++)
+		man_setting(sub, out);
+	buf_puts(out, ".El\n");
+}
+
+void config_print_man(const struct config_spec *spec, FILE *out)
+{
+	struct buf text = {0};
+
+	for (size_t i = 0; i < spec->group_count; i++) {
+		const struct setting_section *section = spec->groups[i].section;
+
+		buf_printf(&text, ".Ss Section %s\n%s\n.Bl -tag -width Ds\n",
+			   section->name, section->help);
+		for (const struct setting *s = section->settings; s->key; s++)
+			man_setting(s, &text);
+		buf_puts(&text, ".El\n");
+	}
+	write_out(&text, out);
+}

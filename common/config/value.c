@@ -1,0 +1,283 @@
+#include "common/config/value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+static const struct size_unit {
+	const char *suffix;
+	int64_t bytes;
+} size_units[] = {
+	{"GiB", INT64_C(1) << 30},
+	{"MiB", INT64_C(1) << 20},
+	{"KiB", INT64_C(1) << 10},
+	{"B", 1},
+	{"", 1},
+};
+#define SIZE_UNIT_COUNT (sizeof(size_units) / sizeof(size_units[0]))
+
+static void *field(const struct setting *s, void *base)
+{
+	return (char *)base + s->offset;
+}
+
+static int parse_number(const char *text, int64_t *ret, const char **ret_end)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	*ret_end = end;
+	return errno || end == text ? -1 : 0;
+}
+
+static int parse_int(const char *text, int64_t *ret, struct error *err)
+{
+	const char *end;
+
+	if (parse_number(text, ret, &end) < 0 || *end)
+		return error_set(err, ERROR_CONFIG,
+				 "expected a whole number, not '%.60s'", text);
+	return 0;
+}
+
+static int parse_size(const char *text, int64_t *ret, struct error *err)
+{
+	const char *end;
+	int64_t n;
+
+	if (parse_number(text, &n, &end) == 0 && n >= 0) {
+		for (size_t i = 0; i < SIZE_UNIT_COUNT; i++) {
+			if (strcmp(end, size_units[i].suffix) != 0 ||
+			    n > INT64_MAX / size_units[i].bytes)
+				continue;
+			*ret = n * size_units[i].bytes;
+			return 0;
+		}
+	}
+	return error_set(err, ERROR_CONFIG,
+			 "expected a size such as 64KiB or 16MiB, not '%.60s'",
+			 text);
+}
+
+static int check_range(const struct setting *s, int64_t value,
+		       struct error *err)
+{
+	int64_t max = s->max ? s->max : INT64_MAX;
+	char low[DURATION_TEXT_MAX], high[DURATION_TEXT_MAX];
+
+	if (value >= s->min && value <= max)
+		return 0;
+	if (!s->max)
+		return error_set(err, ERROR_CONFIG, "must be at least %s",
+				 value_format_number(s, s->min, low));
+	return error_set(err, ERROR_CONFIG, "must be from %s to %s",
+			 value_format_number(s, s->min, low),
+			 value_format_number(s, s->max, high));
+}
+
+static int store_number(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	int64_t value;
+	int status;
+
+	if (s->type == SETTING_DURATION)
+		status = duration_parse(text, &value, err);
+	else if (s->type == SETTING_SIZE)
+		status = parse_size(text, &value, err);
+	else
+		status = parse_int(text, &value, err);
+	if (status < 0 || check_range(s, value, err) < 0)
+		return -1;
+	*(int64_t *)field(s, base) = value;
+	return 0;
+}
+
+static int store_bool(const struct setting *s, const char *text, void *base,
+		      struct error *err)
+{
+	bool yes = !strcmp(text, "true") || !strcmp(text, "yes");
+
+	if (!yes && strcmp(text, "false") != 0 && strcmp(text, "no") != 0)
+		return error_set(err, ERROR_CONFIG,
+				 "expected true or false, not '%.60s'", text);
+	*(bool *)field(s, base) = yes;
+	return 0;
+}
+
+static int store_text(const struct setting *s, const char *text, void *base,
+		      struct error *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return error_set_nomem(err);
+	*(char **)field(s, base) = copy;
+	return 0;
+}
+
+static int store_enum(const struct setting *s, const char *text, void *base,
+		      struct error *err)
+{
+	struct buf list = {0};
+
+	for (size_t i = 0; s->choices[i]; i++) {
+		if (!strcmp(s->choices[i], text))
+			return store_text(s, text, base, err);
+		buf_printf(&list, "%s%s", i ? ", " : "", s->choices[i]);
+	}
+	error_set(err, ERROR_CONFIG, "expected one of %s, not '%.60s'",
+		  buf_cstr(&list), text);
+	buf_free(&list);
+	return -1;
+}
+
+static int read_secret_file(const char *path, struct buf *out,
+			    struct error *err)
+{
+	FILE *in = fopen(path, "re");
+	char chunk[1024];
+	size_t got;
+	int status = 0;
+
+	if (!in)
+		return error_set_errno(err, "cannot read the secret in %s",
+				       path);
+	while ((got = fread(chunk, 1, sizeof(chunk), in)) > 0 &&
+	       out->len < 65536)
+		buf_append(out, chunk, got);
+	if (ferror(in))
+		status = error_set_errno(err, "cannot read the secret in %s",
+					 path);
+	fclose(in);
+	while (out->len && strchr("\r\n", out->data[out->len - 1]))
+		out->len--;
+	return status;
+}
+
+static int store_secret(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	struct buf secret = {0};
+	const char *value;
+	int status = -1;
+
+	if (!strncmp(text, "env:", 4)) {
+		value = getenv(text + 4);
+		if (!value)
+			return error_set(
+				err, ERROR_CONFIG,
+				"the environment has no variable %.60s",
+				text + 4);
+		return store_text(s, value, base, err);
+	}
+	if (strncmp(text, "file:", 5) != 0)
+		return error_set(err, ERROR_CONFIG,
+				 "a secret is written file:/path or env:NAME, "
+				 "never as itself");
+	if (read_secret_file(text + 5, &secret, err) < 0)
+		goto out;
+	value = buf_cstr(&secret);
+	if (!value)
+		error_set_nomem(err);
+	else if (!*value)
+		error_set(err, ERROR_CONFIG, "the secret in %s is empty",
+			  text + 5);
+	else
+		status = store_text(s, value, base, err);
+out:
+	buf_free(&secret);
+	return status;
+}
+
+int value_parse(const struct setting *s, const char *text, void *base,
+		struct error *err)
+{
+	switch (s->type) {
+	case SETTING_INT:
+	case SETTING_SIZE:
+	case SETTING_DURATION:
+		return store_number(s, text, base, err);
+	case SETTING_BOOL:
+		return store_bool(s, text, base, err);
+	case SETTING_ENUM:
+		return store_enum(s, text, base, err);
+	case SETTING_SECRET:
+		return store_secret(s, text, base, err);
+	case SETTING_STRING:
+	case SETTING_PATH:
+	case SETTING_STRINGS:
+	case SETTING_LIST:
+		break;
+	}
+	return store_text(s, text, base, err);
+}
+
+int value_append_string(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	struct setting_strings *list = field(s, base);
+	char **items =
+		realloc(list->items, (list->count + 1) * sizeof(*list->items));
+
+	if (!items)
+		return error_set_nomem(err);
+	list->items = items;
+	list->items[list->count] = strdup(text);
+	if (!list->items[list->count])
+		return error_set_nomem(err);
+	list->count++;
+	return 0;
+}
+
+int value_parse_strings(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	char *copy = strdup(text), *rest = copy, *item;
+	int status = copy ? 0 : error_set_nomem(err);
+
+	while (status == 0 && (item = strsep(&rest, ","))) {
+		item += strspn(item, " ");
+		if (*item)
+			status = value_append_string(s, item, base, err);
+	}
+	free(copy);
+	return status;
+}
+
+void value_release(const struct setting *s, void *base)
+{
+	struct setting_strings *list;
+	char **text;
+
+	switch (s->type) {
+	case SETTING_STRING:
+	case SETTING_PATH:
+	case SETTING_ENUM:
+	case SETTING_SECRET:
+		text = field(s, base);
+		if (*text && s->type == SETTING_SECRET)
+			explicit_bzero(*text, strlen(*text));
+		free(*text);
+		*text = NULL;
+		break;
+	case SETTING_STRINGS:
+		list = field(s, base);
+		for (size_t i = 0; i < list->count; i++)
+			free(list->items[i]);
+		free(list->items);
+		*list = (struct setting_strings){0};
+		break;
+	case SETTING_INT:
+	case SETTING_SIZE:
+	case SETTING_DURATION:
+	case SETTING_BOOL:
+	case SETTING_LIST:
+		break;
+	}
+}
