@@ -1,5 +1,8 @@
 /*
  * kafka.h - settings shared by producers and consumers, and one-off questions.
+ *
+ * For librdkafka 2.0 and later.  Its own log lines are switched off: what goes
+ * wrong arrives as errors and states.
  */
 #ifndef COMMON_KAFKA_KAFKA_H
 #define COMMON_KAFKA_KAFKA_H
@@ -12,8 +15,13 @@
 
 struct kafka_config {
 	struct setting_strings brokers; /* host:port */
-	char *security_protocol; /* plaintext | ssl | sasl_plaintext | sasl_ssl
-				  */
+	char *topic_clicks;
+	char *topic_links;
+	char *topic_dlq;
+	int64_t queue_messages; /* of one producer: beyond, it refuses */
+	int64_t queue_bytes;
+	/* plaintext | ssl | sasl_plaintext | sasl_ssl */
+	char *security_protocol;
 	char *sasl_mechanism;
 	char *sasl_username;
 	char *sasl_password; /* secret */
@@ -22,13 +30,23 @@ struct kafka_config {
 };
 extern const struct setting_section kafka_section; /* "kafka" */
 
-/* A librdkafka configuration with the settings above.  The caller owns it until
- * it is given to rd_kafka_new. */
+/*
+ * A librdkafka configuration with the settings above.  The caller owns it until
+ * it is given to rd_kafka_new.  An option that librdkafka does not know, or a
+ * value it does not take, is ERROR_CONFIG naming the setting.
+ */
 rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 				const char *client_id, struct error *err);
 
-/* Makes a topic unless it is there.  `settings`: "key=value" strings, ended by
- * NULL.  Waits up to timeout_ms. */
+/* Sets one librdkafka property; `setting` names the culprit in the error. */
+int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
+		   const char *value, struct error *err);
+
+/*
+ * Makes a topic unless it is there.  `settings`: "key=value" strings, ended by
+ * NULL; may be NULL.  Waits up to timeout_ms; a broker that is away is
+ * ERROR_REMOTE, retriable.
+ */
 int kafka_topic_create(const struct kafka_config *config, const char *topic,
 		       int partitions, int replication,
 		       const char *const *settings, int64_t timeout_ms,

@@ -1,8 +1,14 @@
 /*
  * producer.h - an idempotent Kafka producer.
  *
- * Thread-safe.  A thread of its own serves delivery reports.  The queue is
- * bounded by kafka's queue.buffering.max.* options.
+ * Thread-safe.  A thread of its own serves delivery reports, and another asks
+ * the brokers now and then how they are, so that the state is right also while
+ * nothing is sent.  The queue is bounded by kafka.queue_messages and
+ * kafka.queue_bytes; messages with one key stay in one partition, in order.
+ *
+ * Metrics, labelled with the topic: shortloop_kafka_produced_total,
+ * _delivered_total, _failed_total, _refused_total (the queue was full),
+ * _queue_messages, _queue_messages_max and _up.
  */
 #ifndef COMMON_KAFKA_PRODUCER_H
 #define COMMON_KAFKA_PRODUCER_H
@@ -15,11 +21,19 @@
 
 struct kafka_producer;
 
-/* On the producer's own thread: `opaque` as given, err NULL when the broker has
- * acknowledged. */
+/*
+ * Exactly one call per message taken, on the producer's own thread: `opaque` as
+ * given, err NULL when the brokers have acknowledged.  On failure
+ * err->retriable says that the message was certainly not stored, so that
+ * sending it again makes no double; otherwise it may have been.
+ */
 typedef void kafka_delivery_fn(void *arg, void *opaque,
 			       const struct error *err);
-/* On the producer's own thread, when brokers go away or come back. */
+/*
+ * When the brokers go away or come back, and when the reason changes.  The
+ * state starts as down and is first told within a few seconds.  `reason` is
+ * NULL when up.  On the producer's own threads, one call at a time.
+ */
 typedef void kafka_state_fn(void *arg, bool up, const char *reason);
 
 struct kafka_producer_options {
@@ -27,32 +41,42 @@ struct kafka_producer_options {
 	const char *topic;
 	const char *compression;	/* lz4 | zstd | none */
 	int64_t linger;			/* ms */
-	int64_t delivery_timeout;	/* ms */
+	int64_t delivery_timeout;	/* ms; 0: never gives up */
 	kafka_delivery_fn *on_delivery; /* may be NULL */
 	kafka_state_fn *on_state;	/* may be NULL */
 	void *arg;
 };
 
-/* Does not wait for a broker. */
+/* Does not wait for a broker.  `metrics` may be NULL.  The options are copied.
+ */
 struct kafka_producer *
 kafka_producer_new(const struct kafka_config *config,
 		   const struct kafka_producer_options *options,
 		   struct metrics *metrics, struct error *err);
 
-/* Copies the payload.  `key` may be NULL.  Never blocks: a full queue is
- * ERROR_BUSY, retriable. */
+/*
+ * Copies the payload.  `key` may be NULL.  Never blocks: a full queue is
+ * ERROR_BUSY, retriable; a message that is too large is ERROR_INPUT.  After a
+ * failure on_delivery is not called for this message.
+ */
 int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
 		  struct error *err);
 
-/* Waits for what is queued.  Returns -1 and how many remain if it takes
- * longer. */
+/* Waits for what is queued.  Returns -1 (ERROR_REMOTE, retriable), saying how
+ * many remain, if it takes longer. */
 int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,
 			 struct error *err);
 
 /* Messages queued or in flight. */
 size_t kafka_producer_pending(const struct kafka_producer *p);
 
-void kafka_producer_free(struct kafka_producer *p); /* NULL accepted */
+/* The state as on_state tells it. */
+bool kafka_producer_is_up(const struct kafka_producer *p);
+
+/* What is still queued is given up: on_delivery is called for each before this
+ * returns.  May take about two seconds while brokers are away.  NULL accepted.
+ */
+void kafka_producer_free(struct kafka_producer *p);
 
 #endif

@@ -1,0 +1,177 @@
+#include "common/kafka/kafka.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+
+static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext",
+					"sasl_ssl", NULL};
+
+#define AT(field) offsetof(struct kafka_config, field)
+static const struct setting settings[] = {
+	{.key = "brokers",
+	 .type = SETTING_STRINGS,
+	 .offset = AT(brokers),
+	 .fallback = "localhost:9092",
+	 .help = "Brokers to start from, as host:port"},
+	{.key = "topic_clicks",
+	 .type = SETTING_STRING,
+	 .offset = AT(topic_clicks),
+	 .fallback = "clicks",
+	 .help = "Topic of the click events"},
+	{.key = "topic_links",
+	 .type = SETTING_STRING,
+	 .offset = AT(topic_links),
+	 .fallback = "links",
+	 .help = "Topic of the link events"},
+	{.key = "topic_dlq",
+	 .type = SETTING_STRING,
+	 .offset = AT(topic_dlq),
+	 .fallback = "clicks.dlq",
+	 .help = "Topic of the events that could not be stored"},
+	{.key = "queue_messages",
+	 .type = SETTING_INT,
+	 .offset = AT(queue_messages),
+	 .fallback = "100000",
+	 .min = 1,
+	 .max = 10000000,
+	 .help = "Messages a producer holds at most before it refuses more"},
+	{.key = "queue_bytes",
+	 .type = SETTING_SIZE,
+	 .offset = AT(queue_bytes),
+	 .fallback = "128MiB",
+	 .min = 1 << 20,
+	 .max = INT64_C(1) << 40,
+	 .help = "Bytes a producer holds at most before it refuses more"},
+	{.key = "security_protocol",
+	 .type = SETTING_ENUM,
+	 .offset = AT(security_protocol),
+	 .fallback = "plaintext",
+	 .choices = protocols,
+	 .help = "How to speak to the brokers"},
+	{.key = "sasl_mechanism",
+	 .type = SETTING_STRING,
+	 .offset = AT(sasl_mechanism),
+	 .optional = true,
+	 .help = "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI or OAUTHBEARER"},
+	{.key = "sasl_username",
+	 .type = SETTING_STRING,
+	 .offset = AT(sasl_username),
+	 .optional = true,
+	 .help = "User name for PLAIN and SCRAM"},
+	{.key = "sasl_password",
+	 .type = SETTING_SECRET,
+	 .offset = AT(sasl_password),
+	 .optional = true,
+	 .help = "Password for PLAIN and SCRAM"},
+	{.key = "ssl_ca_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(ssl_ca_file),
+	 .optional = true,
+	 .help = "CA certificates (PEM); the system's when not set"},
+	{.key = "options",
+	 .type = SETTING_STRINGS,
+	 .offset = AT(options),
+	 .optional = true,
+	 .help = "Further librdkafka properties, as name=value"},
+	{.key = NULL},
+};
+
+const struct setting_section kafka_section = {
+	.name = "kafka",
+	.help = "Apache Kafka, which carries the events",
+	.settings = settings,
+};
+
+int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
+		   const char *value, struct error *err)
+{
+	char text[256] = "";
+
+	if (!value || rd_kafka_conf_set(conf, name, value, text,
+					sizeof(text)) == RD_KAFKA_CONF_OK)
+		return 0;
+	return error_set(err, ERROR_CONFIG, "kafka.%s: %s", setting, text);
+}
+
+static int set_brokers(rd_kafka_conf_t *conf,
+		       const struct setting_strings *brokers, struct error *err)
+{
+	struct buf list = {0};
+	const char *text;
+	int result = -1;
+
+	if (brokers->count == 0)
+		return error_set(err, ERROR_CONFIG,
+				 "kafka.brokers: expected at least one "
+				 "host:port");
+	for (size_t i = 0; i < brokers->count; i++) {
+		if (i)
+			buf_putc(&list, ',');
+		buf_puts(&list, brokers->items[i]);
+	}
+	text = buf_cstr(&list);
+	if (text)
+		result = kafka_conf_set(conf, "brokers", "bootstrap.servers",
+					text, err);
+	else
+		error_set_nomem(err);
+	buf_free(&list);
+	return result;
+}
+
+static int set_option(rd_kafka_conf_t *conf, const char *option,
+		      struct error *err)
+{
+	const char *equals = strchr(option, '=');
+	char *name;
+	int result;
+
+	if (!equals || equals == option)
+		return error_set(err, ERROR_CONFIG,
+				 "kafka.options: '%s': expected name=value",
+				 option);
+	name = strndup(option, (size_t)(equals - option));
+	if (!name)
+		return error_set_nomem(err);
+	result = kafka_conf_set(conf, "options", name, equals + 1, err);
+	free(name);
+	return result;
+}
+
+static int set_security(rd_kafka_conf_t *conf,
+			const struct kafka_config *config, struct error *err)
+{
+	if (kafka_conf_set(conf, "security_protocol", "security.protocol",
+			   config->security_protocol, err) < 0 ||
+	    kafka_conf_set(conf, "sasl_mechanism", "sasl.mechanism",
+			   config->sasl_mechanism, err) < 0 ||
+	    kafka_conf_set(conf, "sasl_username", "sasl.username",
+			   config->sasl_username, err) < 0 ||
+	    kafka_conf_set(conf, "sasl_password", "sasl.password",
+			   config->sasl_password, err) < 0)
+		return -1;
+	return kafka_conf_set(conf, "ssl_ca_file", "ssl.ca.location",
+			      config->ssl_ca_file, err);
+}
+
+rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
+				const char *client_id, struct error *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+	if (set_brokers(conf, &config->brokers, err) < 0 ||
+	    kafka_conf_set(conf, "client_id", "client.id", client_id, err) <
+		    0 ||
+	    set_security(conf, config, err) < 0)
+		goto fail;
+	for (size_t i = 0; i < config->options.count; i++)
+		if (set_option(conf, config->options.items[i], err) < 0)
+			goto fail;
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	return conf;
+fail:
+	rd_kafka_conf_destroy(conf);
+	return NULL;
+}

@@ -1,0 +1,269 @@
+#include "common/kafka/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+
+enum {
+	ASK_TIMEOUT_MS = 2000,
+	ASK_EVERY_UP_MS = 3000,
+	ASK_EVERY_DOWN_MS = 500,
+	ASK_PAUSE_MS = 200, /* between two questions, whatever happens */
+	REASON_MAX = 256
+};
+
+struct kafka_watch {
+	rd_kafka_t *rk;
+	rd_kafka_topic_t *topic;
+	kafka_state_fn *on_state;
+	void *arg;
+	struct metric *up_metric;
+
+	pthread_t thread;
+	bool thread_runs;
+	pthread_mutex_t lock; /* of the three below */
+	pthread_cond_t wake;
+	bool stopping;
+	bool look_now;
+	char note[REASON_MAX];
+
+	atomic_bool up;
+	atomic_int_least64_t life_ms; /* of the last acknowledgement */
+	bool told;		      /* the rest is the thread's own */
+	char reason[REASON_MAX];
+};
+
+static void tell(struct kafka_watch *w, bool up, const char *reason)
+{
+	if (w->told && atomic_load(&w->up) == up &&
+	    (up || !strcmp(w->reason, reason)))
+		return;
+	w->told = true;
+	snprintf(w->reason, sizeof(w->reason), "%s", up ? "" : reason);
+	atomic_store(&w->up, up);
+	metric_set(w->up_metric, up);
+	if (w->on_state)
+		w->on_state(w->arg, up, up ? NULL : w->reason);
+}
+
+/* The error of the topic, or of its partitions when none has a leader.  While
+ * one has, messages go on being stored, and the others wait for an election. */
+static rd_kafka_resp_err_t
+metadata_error(const struct rd_kafka_metadata *metadata)
+{
+	const struct rd_kafka_metadata_topic *topic;
+
+	if (metadata->topic_cnt != 1)
+		return RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	topic = &metadata->topics[0];
+	if (topic->err)
+		return topic->err;
+	for (int i = 0; i < topic->partition_cnt; i++)
+		if (topic->partitions[i].leader >= 0)
+			return RD_KAFKA_RESP_ERR_NO_ERROR;
+	return RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+}
+
+/* What librdkafka said on its own ("Connect to ... failed: Connection refused")
+ * explains more than that the question timed out. */
+static void explain(struct kafka_watch *w, rd_kafka_resp_err_t code,
+		    char reason[REASON_MAX])
+{
+	pthread_mutex_lock(&w->lock);
+	if (w->note[0])
+		snprintf(reason, REASON_MAX, "%s", w->note);
+	else
+		snprintf(reason, REASON_MAX, "no answer from the brokers: %s",
+			 rd_kafka_err2str(code));
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void forget_note(struct kafka_watch *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->note[0] = '\0';
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void ask(struct kafka_watch *w)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_resp_err_t code;
+	char reason[REASON_MAX] = "";
+
+	if (rd_kafka_fatal_error(w->rk, reason, sizeof(reason))) {
+		tell(w, false, reason);
+		return;
+	}
+	code = rd_kafka_metadata(w->rk, 0, w->topic, &metadata, ASK_TIMEOUT_MS);
+	if (code) {
+		explain(w, code, reason);
+		tell(w, false, reason);
+		return;
+	}
+	forget_note(w);
+	code = metadata_error(metadata);
+	rd_kafka_metadata_destroy(metadata);
+	snprintf(reason, sizeof(reason), "topic %s: %s",
+		 rd_kafka_topic_name(w->topic), rd_kafka_err2str(code));
+	tell(w, code == RD_KAFKA_RESP_ERR_NO_ERROR, reason);
+}
+
+static bool alive_lately(const struct kafka_watch *w)
+{
+	return clock_monotonic_ms() - atomic_load(&w->life_ms) <
+	       ASK_EVERY_UP_MS;
+}
+
+/* Waits until then, or until the watch ends or, if `looking`, shall look. */
+static void wait_until(struct kafka_watch *w, int64_t at_ms, bool looking)
+{
+	struct timespec until = {.tv_sec = at_ms / 1000,
+				 .tv_nsec = at_ms % 1000 * 1000000};
+
+	while (!w->stopping && !(looking && w->look_now) &&
+	       pthread_cond_timedwait(&w->wake, &w->lock, &until) == 0)
+		;
+}
+
+/* Returns false when the watch is to end. */
+static bool pause_until_next(struct kafka_watch *w, bool *ret_look_now)
+{
+	int64_t now = clock_monotonic_ms();
+	bool go_on;
+
+	pthread_mutex_lock(&w->lock);
+	wait_until(w, now + ASK_PAUSE_MS, false);
+	wait_until(w,
+		   now + (atomic_load(&w->up) ? ASK_EVERY_UP_MS
+					      : ASK_EVERY_DOWN_MS),
+		   true);
+	*ret_look_now = w->look_now;
+	w->look_now = false;
+	go_on = !w->stopping;
+	pthread_mutex_unlock(&w->lock);
+	return go_on;
+}
+
+static void *watch(void *arg)
+{
+	struct kafka_watch *w = arg;
+	bool look_now = true;
+
+	do {
+		if (!look_now && alive_lately(w))
+			tell(w, true, NULL);
+		else
+			ask(w);
+	} while (pause_until_next(w, &look_now));
+	return NULL;
+}
+
+static int init_wake(pthread_cond_t *wake)
+{
+	pthread_condattr_t attr;
+	int result;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	result = pthread_cond_init(wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return result;
+}
+
+struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
+				    kafka_state_fn *on_state, void *arg,
+				    struct metrics *metrics, struct error *err)
+{
+	struct kafka_watch *w = calloc(1, sizeof(*w));
+	char labels[300];
+
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->rk = rk;
+	w->topic = topic;
+	w->on_state = on_state;
+	w->arg = arg;
+	atomic_store(&w->life_ms, INT64_MIN / 2);
+	snprintf(labels, sizeof(labels), "topic=\"%s\"",
+		 rd_kafka_topic_name(topic));
+	if (metrics)
+		w->up_metric =
+			metrics_gauge(metrics, "shortloop_kafka_up", labels,
+				      "1 when the topic can be written");
+	pthread_mutex_init(&w->lock, NULL);
+	errno = init_wake(&w->wake);
+	if (errno == 0)
+		errno = pthread_create(&w->thread, NULL, watch, w);
+	if (errno != 0) {
+		error_set_errno(err, "kafka: cannot start a thread");
+		free(w);
+		return NULL;
+	}
+	w->thread_runs = true;
+	return w;
+}
+
+void kafka_watch_stop(struct kafka_watch *w)
+{
+	if (!w || !w->thread_runs)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stopping = true;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	w->thread_runs = false;
+}
+
+void kafka_watch_free(struct kafka_watch *w)
+{
+	if (!w)
+		return;
+	pthread_cond_destroy(&w->wake);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+void kafka_watch_saw_life(struct kafka_watch *w)
+{
+	if (!w)
+		return;
+	atomic_store(&w->life_ms, clock_monotonic_ms());
+	if (!atomic_load(&w->up))
+		kafka_watch_look(w);
+}
+
+void kafka_watch_note(struct kafka_watch *w, const char *reason)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	snprintf(w->note, sizeof(w->note), "%s", reason ? reason : "");
+	pthread_mutex_unlock(&w->lock);
+}
+
+void kafka_watch_look(struct kafka_watch *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	if (!w->look_now) {
+		w->look_now = true;
+		pthread_cond_signal(&w->wake);
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+bool kafka_watch_is_up(const struct kafka_watch *w)
+{
+	return w && atomic_load(&w->up);
+}

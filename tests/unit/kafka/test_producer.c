@@ -1,0 +1,228 @@
+/* What can be said of a producer without a broker: nobody listens on the port
+ * that these tests name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "common/kafka/producer.h"
+
+static char broker[] = "127.0.0.1:1";
+static char *brokers[] = {broker};
+static const struct kafka_config nobody = {
+	.brokers = {.items = brokers, .count = 1},
+	.queue_messages = 3,
+	.queue_bytes = 1 << 20,
+};
+
+struct seen {
+	atomic_int failures, certain, states_down;
+	char reason[256];
+};
+
+static void on_delivery(void *arg, void *opaque, const struct error *err)
+{
+	struct seen *seen = arg;
+
+	(void)opaque;
+	if (!err)
+		return;
+	atomic_fetch_add(&seen->failures, 1);
+	if (err->retriable)
+		atomic_fetch_add(&seen->certain, 1);
+}
+
+static void on_state(void *arg, bool up, const char *reason)
+{
+	struct seen *seen = arg;
+
+	if (up)
+		return;
+	if (atomic_load(&seen->states_down) == 0)
+		strncpy(seen->reason, reason, sizeof(seen->reason) - 1);
+	atomic_fetch_add(&seen->states_down, 1);
+}
+
+static struct kafka_producer *open_producer(struct seen *seen)
+{
+	struct error err = {0};
+	struct kafka_producer_options options = {
+		.client_id = "test",
+		.topic = "t",
+		.compression = "lz4",
+		.linger = 5,
+		.delivery_timeout = 60000,
+		.on_delivery = on_delivery,
+		.on_state = on_state,
+		.arg = seen,
+	};
+
+	return kafka_producer_new(&nobody, &options, NULL, &err);
+}
+
+static int produce(struct kafka_producer *p, struct error *err)
+{
+	return kafka_produce(p, "k", 1, "payload", 7, NULL, err);
+}
+
+static void an_unknown_option_is_a_config_error_that_names_it(void **state)
+{
+	char option[] = "no.such.thing=1", *options[] = {option};
+	struct kafka_config config = nobody;
+	struct error err = {0};
+
+	(void)state;
+	config.options = (struct setting_strings){options, 1};
+	assert_null(kafka_conf_new(&config, "test", &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "no.such.thing"));
+}
+
+static void an_option_without_a_value_is_a_config_error(void **state)
+{
+	char option[] = "linger.ms", *options[] = {option};
+	struct kafka_config config = nobody;
+	struct error err = {0};
+
+	(void)state;
+	config.options = (struct setting_strings){options, 1};
+	assert_null(kafka_conf_new(&config, "test", &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+}
+
+static void all_brokers_are_passed_on(void **state)
+{
+	char a[] = "a:1", b[] = "b:2", *two[] = {a, b};
+	struct kafka_config config = nobody;
+	struct error err = {0};
+	char value[64] = "";
+	size_t size = sizeof(value);
+	rd_kafka_conf_t *conf;
+
+	(void)state;
+	config.brokers = (struct setting_strings){two, 2};
+	conf = kafka_conf_new(&config, "test", &err);
+	assert_non_null(conf);
+	rd_kafka_conf_get(conf, "bootstrap.servers", value, &size);
+	assert_string_equal(value, "a:1,b:2");
+	rd_kafka_conf_destroy(conf);
+}
+
+static void no_broker_named_is_a_config_error(void **state)
+{
+	struct kafka_config config = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_null(kafka_conf_new(&config, "test", &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+}
+
+static void a_full_queue_is_busy_and_retriable(void **state)
+{
+	struct seen seen = {0};
+	struct error err = {0};
+	struct kafka_producer *p = open_producer(&seen);
+
+	(void)state;
+	assert_non_null(p);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(produce(p, &err), 0);
+	assert_int_equal(produce(p, &err), -1);
+	assert_int_equal(err.code, ERROR_BUSY);
+	assert_true(err.retriable);
+	kafka_producer_free(p);
+}
+
+static void freeing_reports_each_message_as_certainly_not_stored(void **state)
+{
+	struct seen seen = {0};
+	struct error err = {0};
+	struct kafka_producer *p = open_producer(&seen);
+
+	(void)state;
+	assert_non_null(p);
+	for (int i = 0; i < 3; i++)
+		produce(p, &err);
+	kafka_producer_free(p);
+	assert_int_equal(atomic_load(&seen.failures), 3);
+	assert_int_equal(atomic_load(&seen.certain), 3);
+}
+
+static void a_flush_that_cannot_end_says_how_many_remain(void **state)
+{
+	struct seen seen = {0};
+	struct error err = {0};
+	struct kafka_producer *p = open_producer(&seen);
+
+	(void)state;
+	assert_non_null(p);
+	produce(p, &err);
+	produce(p, &err);
+	assert_int_equal(kafka_producer_flush(p, 20, &err), -1);
+	assert_non_null(strstr(err.text, "2 messages"));
+	kafka_producer_free(p);
+}
+
+static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
+{
+	struct seen seen = {0};
+	struct kafka_producer *p = open_producer(&seen);
+
+	(void)state;
+	assert_non_null(p);
+	for (int i = 0; i < 100 && !atomic_load(&seen.states_down); i++)
+		nanosleep(&(struct timespec){0, 50 * 1000000}, NULL);
+	assert_false(kafka_producer_is_up(p));
+	kafka_producer_free(p);
+	assert_non_null(strstr(seen.reason, "refused"));
+}
+
+static void a_topic_setting_without_a_value_is_refused(void **state)
+{
+	const char *settings[] = {"retention.ms", NULL};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		kafka_topic_create(&nobody, "t", 1, 1, settings, 100, &err),
+		-1);
+	assert_int_equal(err.code, ERROR_INPUT);
+}
+
+static void a_topic_without_a_broker_is_a_retriable_error(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		kafka_topic_create(&nobody, "t", 1, 1, NULL, 300, &err), -1);
+	assert_int_equal(err.code, ERROR_REMOTE);
+	assert_true(err.retriable);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			an_unknown_option_is_a_config_error_that_names_it),
+		cmocka_unit_test(an_option_without_a_value_is_a_config_error),
+		cmocka_unit_test(all_brokers_are_passed_on),
+		cmocka_unit_test(no_broker_named_is_a_config_error),
+		cmocka_unit_test(a_full_queue_is_busy_and_retriable),
+		cmocka_unit_test(
+			freeing_reports_each_message_as_certainly_not_stored),
+		cmocka_unit_test(a_flush_that_cannot_end_says_how_many_remain),
+		cmocka_unit_test(
+			an_idle_producer_finds_out_that_nobody_is_there),
+		cmocka_unit_test(a_topic_setting_without_a_value_is_refused),
+		cmocka_unit_test(a_topic_without_a_broker_is_a_retriable_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
