@@ -2,11 +2,17 @@
 -- before the offsets are committed: all that settling and the watermark read.
 -- `hours` maps the start of each UTC hour touched (seconds since 1970) to the
 -- number of the block's rows in it.
+-- A row with no rows (last = first - 1, hours empty) is a report: at
+-- append_time the collector stood at the end of this partition's log.  Without
+-- such reports an idle partition holds the watermark back.
+-- Partitioned by append_time, a fact of the block: by inserted_at, a block sent
+-- again after the turn of the month would get past its deduplication token.
 CREATE TABLE IF NOT EXISTS ingest_progress
 (
     epoch         UInt32,
     topic         LowCardinality(String),
     partition     UInt32,
+    partitions    UInt32, -- how many the topic has, by the broker's metadata
     first         UInt64,
     last          UInt64,
     rows          UInt64,
@@ -17,6 +23,6 @@ CREATE TABLE IF NOT EXISTS ingest_progress
     collector     LowCardinality(String)
 )
 ENGINE = MergeTree
-PARTITION BY toYYYYMM(inserted_at)
+PARTITION BY toYYYYMM(append_time)
 ORDER BY (inserted_at, topic, partition, first)
 SETTINGS non_replicated_deduplication_window = 10000;

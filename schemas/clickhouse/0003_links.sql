@@ -22,8 +22,12 @@ CREATE TABLE IF NOT EXISTS links
     epoch           UInt32,
     topic           LowCardinality(String),
     partition       UInt32,
-    offset          UInt64
+    offset          UInt64,
+
+    -- for questions by link_id alone, which the order does not serve
+    INDEX by_link_id link_id TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (code, link_id)
-SETTINGS non_replicated_deduplication_window = 10000;
+SETTINGS index_granularity = 1024,
+         non_replicated_deduplication_window = 10000;

@@ -1,0 +1,12 @@
+-- What `aggregator migrate` has applied.  Always run first, so that there is
+-- a place to look.  `checksum` is the SHA-256 of the file's text: a file that
+-- was changed after it had been applied is refused by name.
+CREATE TABLE IF NOT EXISTS schema_migrations
+(
+    name       String,
+    checksum   FixedString(64),
+    applied_at DateTime64(3, 'UTC'),
+    program    String -- name and version of the program that applied it
+)
+ENGINE = MergeTree
+ORDER BY name;
