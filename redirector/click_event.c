@@ -85,9 +85,10 @@ void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
 		     const char *owner, const char *campaign, char *const *tags,
 		     size_t tag_count)
 {
-	Shortloop__Click msg = SHORTLOOP__CLICK__INIT;
+	Shortloop__Click msg;
 	char copy[CLICK_CODE_MAX + 1];
 
+	shortloop__click__init(&msg);
 	copy_printable(code, CLICK_CODE_MAX, copy);
 	msg.code = copy;
 	msg.link_id = link_id;
@@ -179,11 +180,12 @@ void click_encoder_free(struct click_encoder *e)
 struct http_slice click_encode(struct click_encoder *e,
 			       const struct click *click)
 {
-	Shortloop__Click msg = SHORTLOOP__CLICK__INIT;
+	Shortloop__Click msg;
 	char domain[CLICK_DOMAIN_MAX + 1], prefetch[CLICK_PREFETCH_MAX + 1];
 	struct http_slice client = {(const char *)click->client.bytes,
 				    click->client.len};
 
+	shortloop__click__init(&msg);
 	click_domain(click->host, domain);
 	copy_printable(click->prefetch, CLICK_PREFETCH_MAX, prefetch);
 	msg.event_id = e->id_low++;

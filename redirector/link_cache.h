@@ -1,0 +1,70 @@
+/*
+ * link_cache.h - what one thread knows of links, so that most visits need no
+ * Redis.
+ *
+ * A table with open addressing (linear probing, deletion by shifting back), the
+ * hash keyed, since visitors choose the codes.  Bounded in bytes: when full,
+ * the second-chance algorithm (CLOCK: F. J. Corbato, 1968) lets go of what was
+ * not visited since the hand last came by.
+ *
+ * An entry has two ends.  Until `fresh_until` it is the answer; after that, and
+ * before `stale_until`, it may only stand in while Redis cannot be asked.
+ *
+ * Belongs to one thread.  Times are monotonic ms.
+ */
+#ifndef REDIRECTOR_LINK_CACHE_H
+#define REDIRECTOR_LINK_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+enum link_answer {
+	LINK_REDIRECT,
+	LINK_UNKNOWN, /* 404 */
+	LINK_GONE,    /* 410 */
+	LINK_REFUSED, /* 451 */
+};
+
+struct cached_link {
+	enum link_answer answer;
+	int status; /* of a redirect: 302, 301, 307, 308 */
+	int64_t fresh_until;
+	int64_t stale_until; /* equal to fresh_until: never stands in */
+	/* The first moment at which a visit renews the link; INT64_MAX when
+	 * none does.  The owner of the cache may move it. */
+	int64_t renew_from;
+	int64_t ttl_ms; /* what a renewal extends to */
+	uint64_t link_id;
+	const char *url;	  /* "" unless a redirect */
+	struct http_slice events; /* click_link_part */
+};
+
+struct link_cache;
+
+/* `max_bytes` bounds table and entries together. */
+struct link_cache *link_cache_new(size_t max_bytes, struct error *err);
+void link_cache_free(struct link_cache *cache); /* NULL accepted */
+
+/* The entry for a code, until the next put, or NULL.  An entry that is stale is
+ * handed out too: compare fresh_until. */
+struct cached_link *link_cache_get(struct link_cache *cache,
+				   struct http_slice code, int64_t now);
+
+/* Copies `link`, in place of what was known of the code.  What is too large for
+ * the cache, or finds no memory, is not kept; the old entry is gone then too.
+ */
+void link_cache_put(struct link_cache *cache, struct http_slice code,
+		    const struct cached_link *link);
+
+struct link_cache_stats {
+	size_t entries;
+	size_t bytes;
+	uint64_t evictions; /* for want of room */
+};
+
+struct link_cache_stats link_cache_stats(const struct link_cache *cache);
+
+#endif

@@ -1,0 +1,186 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redirector/link_cache.h"
+
+#define CACHE_BYTES (64 * 1024)
+
+static struct http_slice slice(const char *text)
+{
+	return (struct http_slice){text, strlen(text)};
+}
+
+static struct link_cache *cache_of(size_t bytes)
+{
+	struct error err;
+	struct link_cache *cache = link_cache_new(bytes, &err);
+
+	assert_non_null(cache);
+	return cache;
+}
+
+static void put(struct link_cache *cache, const char *code, const char *url,
+		int64_t fresh_until, int64_t stale_until)
+{
+	struct cached_link link = {
+		.status = 302,
+		.fresh_until = fresh_until,
+		.stale_until = stale_until,
+		.url = url,
+		.events = slice("event"),
+	};
+
+	link_cache_put(cache, slice(code), &link);
+}
+
+static void what_was_put_is_found(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	char url[] = "https://example.org/";
+	const struct cached_link *link;
+
+	(void)state;
+	put(cache, "abc", url, 100, 100);
+	memset(url, 'x', sizeof(url)); /* it was copied */
+	link = link_cache_get(cache, slice("abc"), 0);
+	assert_non_null(link);
+	assert_string_equal(link->url, "https://example.org/");
+	assert_int_equal(link->events.len, 5);
+	assert_memory_equal(link->events.data, "event", 5);
+	assert_null(link_cache_get(cache, slice("ab"), 0));
+	assert_null(link_cache_get(cache, slice("abcd"), 0));
+	assert_null(link_cache_get(cache, slice(""), 0));
+	link_cache_free(cache);
+}
+
+static void a_new_entry_takes_the_place_of_the_old(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	size_t bytes;
+
+	(void)state;
+	put(cache, "abc", "https://example.org/1", 100, 100);
+	bytes = link_cache_stats(cache).bytes;
+	put(cache, "abc", "https://example.org/2", 100, 100);
+	assert_string_equal(link_cache_get(cache, slice("abc"), 0)->url,
+			    "https://example.org/2");
+	assert_int_equal(link_cache_stats(cache).entries, 1);
+	assert_int_equal(link_cache_stats(cache).bytes, bytes);
+	link_cache_free(cache);
+}
+
+static void an_entry_is_handed_out_until_it_cannot_stand_in(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+
+	(void)state;
+	put(cache, "abc", "u", 100, 200);
+	assert_non_null(link_cache_get(cache, slice("abc"), 199));
+	assert_null(link_cache_get(cache, slice("abc"), 200));
+	assert_int_equal(link_cache_stats(cache).entries, 0);
+	link_cache_free(cache);
+}
+
+static void it_never_grows_beyond_its_bytes(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	char code[16];
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		snprintf(code, sizeof(code), "%d", i);
+		put(cache, code, "https://example.org/some/path", 100, 100);
+		assert_true(link_cache_stats(cache).bytes <= CACHE_BYTES);
+	}
+	assert_true(link_cache_stats(cache).entries > 50);
+	assert_true(link_cache_stats(cache).evictions > 4000);
+	link_cache_free(cache);
+}
+
+static void what_is_visited_outlives_what_is_not(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	char code[16];
+
+	(void)state;
+	put(cache, "hot", "u", 100, 100);
+	for (int i = 0; i < 5000; i++) {
+		snprintf(code, sizeof(code), "%d", i);
+		put(cache, code, "u", 100, 100);
+		assert_non_null(link_cache_get(cache, slice("hot"), 0));
+	}
+	link_cache_free(cache);
+}
+
+static void what_is_too_large_is_not_kept(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	char *url = calloc(1, CACHE_BYTES);
+
+	(void)state;
+	memset(url, 'u', CACHE_BYTES - 1);
+	put(cache, "abc", "small", 100, 100);
+	put(cache, "abc", url, 100, 100);
+	assert_null(link_cache_get(cache, slice("abc"), 0));
+	assert_int_equal(link_cache_stats(cache).entries, 0);
+	free(url);
+	link_cache_free(cache);
+}
+
+static void a_cache_of_no_bytes_keeps_nothing(void **state)
+{
+	struct link_cache *cache = cache_of(0);
+
+	(void)state;
+	put(cache, "abc", "u", 100, 100);
+	assert_null(link_cache_get(cache, slice("abc"), 0));
+	link_cache_free(cache);
+}
+
+/* Puts and expiries in a random order, against a plain array. */
+static void it_agrees_with_a_plain_table(void **state)
+{
+	struct link_cache *cache = cache_of(1024 * 1024);
+	int64_t until[1000] = {0};
+	char code[16];
+	unsigned seed = 1;
+
+	(void)state;
+	for (int64_t now = 1; now < 20000; now++) {
+		int i = rand_r(&seed) % 1000;
+		const struct cached_link *link;
+
+		snprintf(code, sizeof(code), "c%d", i);
+		link = link_cache_get(cache, slice(code), now);
+		assert_true(!!link == (until[i] > now));
+		if (link)
+			assert_string_equal(link->url, code);
+		until[i] = now + rand_r(&seed) % 1000;
+		put(cache, code, code, until[i], until[i]);
+	}
+	link_cache_free(cache);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_put_is_found),
+		cmocka_unit_test(a_new_entry_takes_the_place_of_the_old),
+		cmocka_unit_test(
+			an_entry_is_handed_out_until_it_cannot_stand_in),
+		cmocka_unit_test(it_never_grows_beyond_its_bytes),
+		cmocka_unit_test(what_is_visited_outlives_what_is_not),
+		cmocka_unit_test(what_is_too_large_is_not_kept),
+		cmocka_unit_test(a_cache_of_no_bytes_keeps_nothing),
+		cmocka_unit_test(it_agrees_with_a_plain_table),
+	};
+
+	return cmocka_run_group_tests_name("link_cache", tests, NULL, NULL);
+}
