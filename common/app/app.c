@@ -46,11 +46,11 @@ static const struct setting log_settings[] = {
 const struct setting_section app_log_section = {
 	"log", "What the programs say to stderr.", log_settings};
 
-/* One file configures all programs; each skips the others' sections. */
-static const char *const programs[] = {"redirector", "allocator", "collector",
-				       "aggregator", "reclaimer", "kafka",
-				       "clickhouse", "redis",	  "links",
-				       "http",	     NULL};
+/* One file configures all programs; each skips what only others read. */
+static const char *const all_sections[] = {
+	"redirector", "allocator", "collector",	 "aggregator",
+	"reclaimer",  "kafka",	   "clickhouse", "redis",
+	"links",      "http",	   NULL};
 
 static void say_on_stderr(const struct app_spec *spec, const struct error *err)
 {
@@ -175,8 +175,8 @@ int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
 		return status;
 	app->spec = spec;
 	app->config = config;
-	app->config_spec =
-		(struct config_spec){spec->groups, spec->group_count, programs};
+	app->config_spec = (struct config_spec){spec->groups, spec->group_count,
+						all_sections};
 	app->signal_fd = -1;
 	if (prepare(app, app_config, argc, argv, &status)) {
 		*ret_app = app;

@@ -1,0 +1,115 @@
+#include "tests/unit/unit.h"
+
+#include "common/clock.h"
+
+static void durations_round_trip_in_their_shortest_form(void **state)
+{
+	static const struct {
+		const char *given, *written;
+		int64_t ms;
+	} cases[] = {
+		{"10d", "10d", 10 * CLOCK_DAY},
+		{"48h", "2d", 2 * CLOCK_DAY},
+		{"90s", "90s", 90000},
+		{"250ms", "250ms", 250},
+		{"0s", "0s", 0},
+		{"never", "never", DURATION_NEVER},
+	};
+	char text[DURATION_TEXT_MAX];
+	struct error err = {0};
+	int64_t ms;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(duration_parse(cases[i].given, &ms, &err), 0);
+		assert_int_equal(ms, cases[i].ms);
+		assert_string_equal(duration_format(ms, text),
+				    cases[i].written);
+	}
+}
+
+static void what_is_no_duration_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"",	"10",	"d",
+		"-1s",	"1.5h", "1w",
+		"10 d", "1sec", "99999999999999999999d",
+		"Never"};
+	struct error err = {0};
+	int64_t ms = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(duration_parse(bad[i], &ms, &err), -1);
+		assert_int_equal(err.code, ERROR_INPUT);
+	}
+	assert_int_equal(ms, 42);
+}
+
+static void times_are_read_with_their_offset(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ms;
+	} cases[] = {
+		{"1970-01-01T00:00:00Z", 0},
+		{"2026-11-21", INT64_C(1795219200000)},
+		{"2026-11-21T05:30:00+05:30", INT64_C(1795219200000)},
+		{"2026-11-20T19:00:00.250-05:00", INT64_C(1795219200250)},
+		{"2024-02-29T00:00:00Z", INT64_C(1709164800000)},
+	};
+	struct error err = {0};
+	int64_t ms;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(rfc3339_parse(cases[i].text, &ms, &err), 0);
+		assert_int_equal(ms, cases[i].ms);
+	}
+}
+
+static void days_that_do_not_exist_are_refused(void **state)
+{
+	static const char *const bad[] = {"2026-02-30",
+					  "2025-02-29T00:00:00Z",
+					  "2026-13-01",
+					  "2026-11-21T24:00:00Z",
+					  "2026-11-21T00:00:00",
+					  "2026-11-21T00:00:00+5:30",
+					  "2026-11-21T00:00:00Zx",
+					  "yesterday",
+					  ""};
+	struct error err = {0};
+	int64_t ms;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(rfc3339_parse(bad[i], &ms, &err), -1);
+}
+
+static void a_time_is_written_with_ms_only_when_it_has_some(void **state)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(rfc3339_format(INT64_C(1795219200000), text),
+			    "2026-11-21T00:00:00Z");
+	assert_string_equal(rfc3339_format(INT64_C(1795219200007), text),
+			    "2026-11-21T00:00:00.007Z");
+	assert_string_equal(rfc3339_format(-1, text),
+			    "1969-12-31T23:59:59.999Z");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_round_trip_in_their_shortest_form),
+		cmocka_unit_test(what_is_no_duration_is_refused),
+		cmocka_unit_test(times_are_read_with_their_offset),
+		cmocka_unit_test(days_that_do_not_exist_are_refused),
+		cmocka_unit_test(
+			a_time_is_written_with_ms_only_when_it_has_some),
+	};
+
+	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}

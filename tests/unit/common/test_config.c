@@ -1,0 +1,322 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "common/config/config.h"
+
+struct server {
+	char *name;
+	int64_t weight;
+};
+
+struct sample {
+	char *address;
+	int64_t timeout;
+	int64_t limit;
+	int64_t count;
+	bool quick;
+	char *mode;
+	char *password;
+	struct setting_strings brokers;
+	struct setting_list servers;
+};
+
+static const char *const modes[] = {"fast", "safe", NULL};
+
+static const struct setting server_settings[] = {
+	{.key = "name",
+	 .type = SETTING_STRING,
+	 .offset = offsetof(struct server, name),
+	 .help = "what it is called"},
+	{.key = "weight",
+	 .type = SETTING_INT,
+	 .offset = offsetof(struct server, weight),
+	 .fallback = "1",
+	 .help = "its share"},
+	{0},
+};
+
+static const struct setting settings[] = {
+	{.key = "address",
+	 .type = SETTING_STRING,
+	 .offset = offsetof(struct sample, address),
+	 .fallback = "127.0.0.1:80",
+	 .help = "Where to listen."},
+	{.key = "timeout",
+	 .type = SETTING_DURATION,
+	 .offset = offsetof(struct sample, timeout),
+	 .fallback = "30s",
+	 .min = 1000,
+	 .max = 3600000,
+	 .help = "How long to wait."},
+	{.key = "limit",
+	 .type = SETTING_SIZE,
+	 .offset = offsetof(struct sample, limit),
+	 .fallback = "16KiB",
+	 .help = "How much to take."},
+	{.key = "count",
+	 .type = SETTING_INT,
+	 .offset = offsetof(struct sample, count),
+	 .fallback = "4",
+	 .min = 1,
+	 .max = 64,
+	 .help = "How many."},
+	{.key = "quick",
+	 .type = SETTING_BOOL,
+	 .offset = offsetof(struct sample, quick),
+	 .fallback = "false",
+	 .help = "Whether to hurry."},
+	{.key = "mode",
+	 .type = SETTING_ENUM,
+	 .offset = offsetof(struct sample, mode),
+	 .fallback = "safe",
+	 .choices = modes,
+	 .help = "Which way."},
+	{.key = "password",
+	 .type = SETTING_SECRET,
+	 .offset = offsetof(struct sample, password),
+	 .optional = true,
+	 .example = "file:/etc/shortloop/password",
+	 .help = "What opens it."},
+	{.key = "brokers",
+	 .type = SETTING_STRINGS,
+	 .offset = offsetof(struct sample, brokers),
+	 .fallback = "a:1, b:2",
+	 .help = "Where they are."},
+	{.key = "servers",
+	 .type = SETTING_LIST,
+	 .offset = offsetof(struct sample, servers),
+	 .fallback = "[]",
+	 .sub = server_settings,
+	 .sub_size = sizeof(struct server),
+	 .help = "Who takes part."},
+	{0},
+};
+static const struct setting_section section = {"part", "A part.", settings};
+static const struct setting_group groups[] = {{&section, 0}};
+static const char *const foreign[] = {"other", NULL};
+static const struct config_spec spec = {groups, 1, foreign};
+
+static int load(const char *yaml, struct sample *config, struct error *err)
+{
+	char path[64];
+	int status;
+
+	unit_write_file(yaml, path);
+	status = config_load(&spec, path, config, err);
+	/* The name is random: keep what follows it. */
+	if (status < 0 && !strncmp(err->text, path, strlen(path)))
+		memmove(err->text, err->text + strlen(path),
+			strlen(err->text + strlen(path)) + 1);
+	unlink(path);
+	return status;
+}
+
+static void an_empty_file_gives_the_fallbacks(void **state)
+{
+	struct sample config = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(load("", &config, &err), 0);
+	assert_string_equal(config.address, "127.0.0.1:80");
+	assert_int_equal(config.timeout, 30000);
+	assert_int_equal(config.limit, 16384);
+	assert_int_equal(config.brokers.count, 2);
+	assert_string_equal(config.brokers.items[1], "b:2");
+	assert_null(config.password);
+	config_release(&spec, &config);
+	assert_null(config.address);
+}
+
+static void what_is_given_is_taken(void **state)
+{
+	struct sample config = {0};
+	struct error err = {0};
+	struct server *servers;
+
+	(void)state;
+	setenv("UNIT_SECRET", "open sesame", 1);
+	assert_int_equal(load("other: {x: 1}\n"
+			      "part:\n"
+			      "  timeout: 2m\n"
+			      "  limit: 1GiB\n"
+			      "  quick: true\n"
+			      "  mode: fast\n"
+			      "  password: env:UNIT_SECRET\n"
+			      "  brokers: [k:9092]\n"
+			      "  servers:\n"
+			      "    - name: one\n"
+			      "    - {name: two, weight: 7}\n",
+			      &config, &err),
+			 0);
+	servers = config.servers.items;
+	assert_int_equal(config.timeout, 120000);
+	assert_int_equal(config.limit, 1 << 30);
+	assert_true(config.quick);
+	assert_string_equal(config.password, "open sesame");
+	assert_int_equal(config.servers.count, 2);
+	assert_int_equal(servers[0].weight, 1);
+	assert_string_equal(servers[1].name, "two");
+	config_release(&spec, &config);
+}
+
+static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
+{
+	static const struct {
+		const char *yaml, *said;
+	} cases[] = {
+		{"part:\n  timeout: soon\n",
+		 ":2:12: part.timeout: 'soon' is not a duration: write a whole "
+		 "number and ms, s, m, h or d, or 'never'"},
+		{"part:\n  timeout: 2h\n",
+		 ":2:12: part.timeout: must be from 1s to 1h"},
+		{"part:\n  count: 65\n",
+		 ":2:10: part.count: must be from 1 to 64"},
+		{"part:\n  count: many\n", ":2:10: part.count: expected a "
+					   "whole number, not 'many'"},
+		{"part:\n  limit: 5MB\n",
+		 ":2:10: part.limit: expected a size such as 64KiB or 16MiB, "
+		 "not '5MB'"},
+		{"part:\n  quick: maybe\n", ":2:10: part.quick: expected true "
+					    "or false, not 'maybe'"},
+		{"part:\n  mode: slow\n", ":2:9: part.mode: expected one of "
+					  "fast, safe, not 'slow'"},
+		{"part:\n  password: hunter2\n",
+		 ":2:13: part.password: a secret is written file:/path or "
+		 "env:NAME, never as itself"},
+		{"part:\n  brokers: a:1\n",
+		 ":2:12: part.brokers: expected a list: [a, b]"},
+		{"part:\n  servers:\n    - weight: 2\n",
+		 ": part.servers[0].name: is required: what it is called"},
+		{"part:\n  servers:\n    - name: a\n      wait: 2\n",
+		 ":4:7: part.servers[0].wait: unknown key; known here: name, "
+		 "weight"},
+		{"part:\n  count: 1\n  count: 2\n",
+		 ":3:3: count: given twice, first in line 2"},
+		{"prat:\n  count: 1\n", ":1:1: prat: unknown section"},
+		{"part: 5\n", ":1:7: part: expected settings below it"},
+		{"part:\n  address: [1]\n",
+		 ":2:12: part.address: expected a single value"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sample config = {0};
+		struct error err = {0};
+
+		assert_int_equal(load(cases[i].yaml, &config, &err), -1);
+		assert_int_equal(err.code, ERROR_CONFIG);
+		assert_string_equal(err.text, cases[i].said);
+		config_release(&spec, &config);
+	}
+}
+
+static void broken_yaml_is_an_error_with_its_place(void **state)
+{
+	struct sample config = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(load("part:\n  count: [1\n", &config, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_memory_equal(err.text, ":3:1: ", 6);
+	config_release(&spec, &config);
+}
+
+static char *printed(void (*print)(FILE *out, void *arg), void *arg)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	print(out, arg);
+	fclose(out);
+	return text;
+}
+
+static void print_effective(FILE *out, void *arg)
+{
+	config_print(&spec, arg, out);
+}
+
+static void print_sample(FILE *out, void *arg)
+{
+	(void)arg;
+	config_print_sample(&spec, out);
+}
+
+static void printed_settings_load_again(void **state)
+{
+	struct sample config = {0}, again = {0};
+	struct error err = {0};
+	char *first, *second;
+
+	(void)state;
+	assert_int_equal(load("part:\n"
+			      "  address: \"with \\\"quotes\\\" and: colon\"\n"
+			      "  servers: [{name: a}, {name: b, weight: 3}]\n",
+			      &config, &err),
+			 0);
+	first = printed(print_effective, &config);
+	assert_int_equal(load(first, &again, &err), 0);
+	second = printed(print_effective, &again);
+	assert_string_equal(first, second);
+	free(first);
+	free(second);
+	config_release(&spec, &config);
+	config_release(&spec, &again);
+}
+
+static void a_secret_is_never_printed(void **state)
+{
+	struct sample config = {0};
+	struct error err = {0};
+	char *text;
+
+	(void)state;
+	setenv("UNIT_SECRET", "open sesame", 1);
+	assert_int_equal(
+		load("part: {password: env:UNIT_SECRET}", &config, &err), 0);
+	text = printed(print_effective, &config);
+	assert_null(strstr(text, "sesame"));
+	assert_non_null(strstr(text, "password: \"***\""));
+	free(text);
+	config_release(&spec, &config);
+}
+
+static void the_sample_loads_as_the_fallbacks(void **state)
+{
+	struct sample sample = {0}, plain = {0};
+	struct error err = {0};
+	char *text = printed(print_sample, NULL), *a, *b;
+
+	(void)state;
+	assert_int_equal(load(text, &sample, &err), 0);
+	assert_int_equal(load("", &plain, &err), 0);
+	a = printed(print_effective, &sample);
+	b = printed(print_effective, &plain);
+	assert_string_equal(a, b);
+	free(text);
+	free(a);
+	free(b);
+	config_release(&spec, &sample);
+	config_release(&spec, &plain);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_file_gives_the_fallbacks),
+		cmocka_unit_test(what_is_given_is_taken),
+		cmocka_unit_test(
+			a_mistake_names_line_column_key_and_what_was_expected),
+		cmocka_unit_test(broken_yaml_is_an_error_with_its_place),
+		cmocka_unit_test(printed_settings_load_again),
+		cmocka_unit_test(a_secret_is_never_printed),
+		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

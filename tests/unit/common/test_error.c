@@ -1,0 +1,82 @@
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sysexits.h>
+
+static void wrap_keeps_the_code_and_adds_context(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	error_set_retriable(&err, ERROR_REMOTE, "HTTP %d", 503);
+	error_wrap(&err, "insert into %s", "clicks");
+	assert_int_equal(err.code, ERROR_REMOTE);
+	assert_true(err.retriable);
+	assert_string_equal(err.text, "insert into clicks: HTTP 503");
+}
+
+static void errno_is_kept_and_named(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	errno = ECONNREFUSED;
+	assert_int_equal(error_set_errno(&err, "connect"), -1);
+	assert_int_equal(err.sys, ECONNREFUSED);
+	assert_true(err.retriable);
+	assert_string_equal(err.text, "connect: Connection refused");
+}
+
+static void a_text_too_long_is_cut_not_overrun(void **state)
+{
+	struct error err = {0};
+	char big[2000];
+
+	(void)state;
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	error_set(&err, ERROR_INPUT, "%s", big);
+	error_wrap(&err, "line %d", 7);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_memory_equal(err.text, "line 7: xxx", 11);
+}
+
+static void every_code_has_its_exit_status(void **state)
+{
+	static const struct {
+		enum error_code code;
+		bool retriable;
+		int status;
+	} cases[] = {
+		{ERROR_NONE, false, EX_OK},
+		{ERROR_CONFIG, false, EX_CONFIG},
+		{ERROR_USAGE, false, EX_USAGE},
+		{ERROR_BUSY, false, EX_TEMPFAIL},
+		{ERROR_UNSAFE, false, EX_SOFTWARE},
+		{ERROR_REMOTE, true, EX_TEMPFAIL},
+		{ERROR_REMOTE, false, EX_UNAVAILABLE},
+		{ERROR_SYSTEM, false, EX_OSERR},
+		{ERROR_PROTOCOL, false, EX_DATAERR},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = {.code = cases[i].code,
+				    .retriable = cases[i].retriable};
+
+		assert_int_equal(error_exit_status(&err), cases[i].status);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrap_keeps_the_code_and_adds_context),
+		cmocka_unit_test(errno_is_kept_and_named),
+		cmocka_unit_test(a_text_too_long_is_cut_not_overrun),
+		cmocka_unit_test(every_code_has_its_exit_status),
+	};
+
+	return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+}
