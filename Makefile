@@ -5,12 +5,15 @@
 #
 # and then: make help
 #
-# Variables: CC, CFLAGS, WERROR=1, SANITIZE=address,undefined|thread, PREFIX
+# Variables: CC, CFLAGS, WERROR=1, SANITIZE=address,undefined|thread, PREFIX,
+# V=1 (show whole commands)
 
 PROGRAMS := redirector allocator collector aggregator reclaimer
 LAYERS   := linkstore codespace common
 
 comma  := ,
+Q      := $(if $(V),,@)
+say     = @$(if $(V),:,printf '  %-5s %s\n' $(1) '$(2)')
 B      := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 GEN    := $B/gen
 DEPS   := .deps
@@ -92,31 +95,37 @@ $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
 
 $(BINS) $(SERVER) $(UNIT) $(BENCH) $(FUZZ):
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \
 	  -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS)
 
 %.a:
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $B/%.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What others wrote is compiled without our warnings.
 $B/gen/%.o: $B/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
 $B/llhttp/%.o: $(LLHTTP_DIR)/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
 
 $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(GEN)
-	protoc-c --c_out=$(GEN) $<
+	$(call say,GEN,$@)
+	$(Q)protoc-c --c_out=$(GEN) $<
 $(GEN)/%.inc: %
 	@mkdir -p $(@D)
-	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
+	$(call say,GEN,$@)
+	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
