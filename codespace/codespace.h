@@ -1,0 +1,91 @@
+/*
+ * codespace.h - the codes of one space: code <-> id, by arithmetic alone.
+ *
+ * A code of length L is a payload of L - 1 symbols and a check character.  The
+ * payload is a keyed permutation of the id on [0, 62^(L-1)), written in base 62
+ * with a shuffled alphabet: neighbours in id are not neighbours in code, yet a
+ * code decodes to its id with no look-up.  The check character carries the
+ * key's version (two bits) and a keyed hash of the payload modulo 15, so that
+ * at least 14 of 15 codes made up by a stranger are refused here.
+ *
+ * The permutation is an alternating Feistel network with modular addition over
+ * the maximally balanced split of the payload's digits, as in FFX and NIST SP
+ * 800-38G (FF1), with SipHash (Aumasson and Bernstein, 2012) as its round
+ * function.  It keeps strangers from enumerating links; it is not a cipher to
+ * keep secrets with.  Which primitive does what is told in feistel.h.
+ *
+ * A codespace is read-only once made: any number of threads may use it.
+ */
+#ifndef CODESPACE_CODESPACE_H
+#define CODESPACE_CODESPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define CODE_LENGTH_MIN 4
+#define CODE_LENGTH_MAX 11
+#define CODE_TEXT_MAX	(CODE_LENGTH_MAX + 1) /* with its NUL */
+#define CODE_VERSIONS	4
+
+/* Ids of all spaces fit link_id's 42 bits, whatever the length. */
+#define CODE_ID_BITS 42
+
+#define CODE_SECRET_MIN	     16 /* bytes */
+#define CODE_FINGERPRINT_MAX 17 /* 16 hexadecimal digits and the NUL */
+
+struct codespace_key {
+	unsigned version; /* 0 to CODE_VERSIONS - 1 */
+	const void *secret;
+	size_t secret_len; /* at least CODE_SECRET_MIN */
+};
+
+struct codespace;
+
+/*
+ * The first key makes new codes; all of them read old ones.  Every key the
+ * space uses is derived from its version's secret, the version and the length,
+ * so spaces may share a secret.  The secrets are not kept.  Returns NULL with
+ * ERROR_CONFIG when a value is out of its bounds.
+ */
+struct codespace *codespace_new(unsigned length,
+				const struct codespace_key *keys,
+				size_t key_count, struct error *err);
+void codespace_free(struct codespace *cs); /* wipes the keys; NULL accepted */
+
+unsigned codespace_length(const struct codespace *cs);
+
+/* How many ids there are: min(62^(length-1), 2^42). */
+uint64_t codespace_capacity(const struct codespace *cs);
+
+/* The version that new codes carry. */
+unsigned codespace_version(const struct codespace *cs);
+bool codespace_has_version(const struct codespace *cs, unsigned version);
+
+/* Writes the code of an id below the capacity, and a NUL. */
+void codespace_encode(const struct codespace *cs, uint64_t id,
+		      char ret_code[CODE_TEXT_MAX]);
+
+/* The same under another version that the space has. */
+void codespace_encode_version(const struct codespace *cs, unsigned version,
+			      uint64_t id, char ret_code[CODE_TEXT_MAX]);
+
+/*
+ * Reads a code of `len` bytes.  False when it cannot be one of ours: another
+ * length, a byte outside [0-9A-Za-z], a version that has no key, a wrong check
+ * character, an id beyond the capacity.  The outputs are then untouched.
+ * ret_version may be NULL.
+ */
+bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
+		      uint64_t *ret_id, unsigned *ret_version);
+
+/*
+ * Tells keys apart without saying anything of them: 64 bits derived from the
+ * version's secret.  Returns false when the space has no such version.
+ */
+bool codespace_fingerprint(const struct codespace *cs, unsigned version,
+			   char ret_text[CODE_FINGERPRINT_MAX]);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * link_id.h - the number that statistics belong to; never used twice.
+ *
+ *	bits 57-62  space number (6)
+ *	bits 42-56  generation of the block (15)
+ *	bits  0-41  id within the space (42)
+ *
+ * Bit 63 is clear, so the number fits a signed 64-bit integer.  0 is nobody's:
+ * spaces are numbered from 1 and generations start at 1.  Space number 63 is
+ * set aside for links that belong to no block.
+ */
+#ifndef CODESPACE_LINK_ID_H
+#define CODESPACE_LINK_ID_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+#define LINK_SPACE_MIN	    1
+#define LINK_SPACE_MAX	    62
+#define LINK_GENERATION_MAX 32767
+#define LINK_ID_MAX	    ((UINT64_C(1) << 42) - 1)
+
+struct link_id_parts {
+	unsigned space;
+	unsigned generation;
+	uint64_t id;
+};
+
+/* Returns -1 with ERROR_INPUT when a part does not fit its bits or is 0 where
+ * that is nobody's. */
+int link_id_pack(const struct link_id_parts *parts, uint64_t *ret_link_id,
+		 struct error *err);
+
+struct link_id_parts link_id_unpack(uint64_t link_id);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * block.h - opening and closing one block: the marker's life.
+ */
+#ifndef LINKSTORE_BLOCK_BLOCK_H
+#define LINKSTORE_BLOCK_BLOCK_H
+
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/marker.h"
+
+/* A block as its holder knows it. */
+struct link_block {
+	const struct link_space *space;
+	const struct link_class *ttl;
+	uint64_t number;
+	uint32_t generation;
+	char holder[LINK_HOLDER_MAX]; /* of the grant */
+};
+
+/*
+ * Opens a block right after its grant, before its first code.  *ret_end is when
+ * the block ends as things stand (ms, Redis' clock; DURATION_NEVER).
+ * ERROR_BUSY, not retriable: it is open in other hands, or its marker is of
+ * this generation or a later one: drop the block and count it.
+ * Opening again with the same holder and generation is a success.
+ */
+int block_open(struct redis *redis, const struct link_block *block,
+	       int64_t *ret_end, struct error *err);
+
+/* `end` counts only when err is NULL. */
+typedef void block_open_fn(void *arg, int64_t end, const struct error *err);
+int block_open_async(struct redis_async *redis, const struct link_block *block,
+		     block_open_fn *fn, void *arg, struct error *err);
+
+/*
+ * Closes a block from which the holder has handed out no code, opened or not,
+ * so that it can be handed back (grant_hand_back).  A late open of this
+ * generation fails from then on.  ERROR_BUSY, not retriable: it is not ours.
+ */
+int block_close_own(struct redis *redis, const struct link_block *block,
+		    struct error *err);
+typedef void block_done_fn(void *arg, const struct error *err);
+int block_close_own_async(struct redis_async *redis,
+			  const struct link_block *block, block_done_fn *fn,
+			  void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * lookup.h - finding the link of a code: what a visit asks of Redis.
+ *
+ * One round trip: link and marker by MGET, the link's remaining life by PTTL.
+ * All of one loop turn leaves in one write.
+ */
+#ifndef LINKSTORE_BLOCK_LOOKUP_H
+#define LINKSTORE_BLOCK_LOOKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "schemas/link.pb-c.h"
+
+enum link_outcome {
+	LINK_OUTCOME_REDIRECT,
+	LINK_OUTCOME_UNKNOWN, /* 404: never issued */
+	LINK_OUTCOME_GONE,    /* 410: expired, or deleted (`link` is set) */
+	LINK_OUTCOME_BLOCKED, /* 451 */
+};
+
+struct link_answer {
+	enum link_outcome outcome;
+	const Shortloop__Link *link; /* NULL when Redis has none */
+	int64_t ttl_left;	     /* ms; DURATION_NEVER; 0 without link */
+	bool renew;		     /* this visit ought to call link_renew */
+};
+
+/* `answer` and its link are valid during the call; NULL when err is not. */
+typedef void link_lookup_fn(void *arg, const struct link_answer *answer,
+			    const struct error *err);
+int link_lookup_async(struct redis_async *redis,
+		      const struct link_target *target, link_lookup_fn *fn,
+		      void *arg, struct error *err);
+
+/* Blocking; *ret_answer holds until link_answer_release. */
+int link_lookup(struct redis *redis, const struct link_target *target,
+		struct link_answer *ret_answer, struct error *err);
+void link_answer_release(struct link_answer *answer);
+
+/*
+ * Renews a link that a visit found: lifts the marker's end, then the link's
+ * TTL, neither ever lowered, and only when that is due.  *ret_left: what the
+ * link has left now (ms), 0 when it is gone or someone else's (the visit stays
+ * valid; nothing was renewed), DURATION_NEVER.
+ */
+int link_renew(struct redis *redis, const struct link_target *target,
+	       const Shortloop__Link *link, int64_t *ret_left,
+	       struct error *err);
+typedef void link_renew_fn(void *arg, int64_t left, const struct error *err);
+int link_renew_async(struct redis_async *redis,
+		     const struct link_target *target,
+		     const Shortloop__Link *link, link_renew_fn *fn, void *arg,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * config.h - the `links` section: spaces, their keys, and how long things live.
+ *
+ * Every program that touches links reads this one section of the shared file,
+ * so that they cannot disagree.
+ */
+#ifndef LINKSTORE_CONFIG_H
+#define LINKSTORE_CONFIG_H
+
+#include <stdint.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+
+struct links_key_config {
+	int64_t version;
+	char *key; /* secret, at least CODE_SECRET_MIN bytes */
+};
+
+struct links_space_config {
+	char *name; /* the key tag: "s7" */
+	int64_t number;
+	int64_t length;
+	char *strategy; /* "sequence" */
+	int64_t block_size;
+	struct setting_list keys; /* links_key_config; the first makes codes */
+};
+
+struct links_config {
+	struct setting_strings ttl_classes; /* "10d", "never" */
+	int64_t hold_max;		    /* ms */
+	int64_t quarantine;		    /* ms */
+	int64_t renew_every;		    /* ms */
+	int64_t grant_blocks;		    /* blocks asked for at once */
+	int64_t safety_gap;		    /* blocks */
+	struct setting_list spaces;	    /* links_space_config */
+};
+
+extern const struct setting_section links_section; /* "links" */
+
+/* What one setting cannot tell: classes that parse, names, numbers and lengths
+ * that are used once, keys that exist.  Fills err with ERROR_CONFIG. */
+int links_config_validate(const struct links_config *config, struct error *err);
+
+#endif

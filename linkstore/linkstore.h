@@ -1,0 +1,92 @@
+/*
+ * linkstore.h - the configured spaces and TTL classes, and where a code lives.
+ *
+ * Made once from the `links` section, then read by every thread; it does no
+ * I/O.  The calls to Redis are in linkstore/space/ (what lives under the hash
+ * tag {space}) and linkstore/block/ (what lives under {space:block}); each
+ * takes a blocking `struct redis` or, with `_async` in its name, a
+ * `struct redis_async`.
+ */
+#ifndef LINKSTORE_LINKSTORE_H
+#define LINKSTORE_LINKSTORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codespace/codespace.h"
+#include "common/error.h"
+#include "linkstore/config.h"
+
+struct linkstore;
+
+struct link_space {
+	const char *name;
+	unsigned number;
+	unsigned length;
+	uint32_t block_size;
+	uint64_t blocks;     /* capacity */
+	uint64_t safety_gap; /* blocks; at most 1/64 of the capacity */
+	const struct codespace *codes;
+	const struct linkstore *store;
+	size_t index; /* among the store's spaces */
+};
+
+struct link_class {
+	const char *name;    /* "10d" */
+	int64_t ttl;	     /* ms, or DURATION_NEVER */
+	int64_t renew_below; /* ms: a visit renews when less is left; 0: never*/
+};
+
+/* `config` must be valid and outlive the store. */
+struct linkstore *linkstore_new(const struct links_config *config,
+				struct error *err);
+void linkstore_free(struct linkstore *ls); /* NULL accepted */
+
+const struct links_config *linkstore_config(const struct linkstore *ls);
+
+size_t linkstore_space_count(const struct linkstore *ls);
+/* Spaces are numbered from 0 in the order of the file. */
+const struct link_space *linkstore_space(const struct linkstore *ls, size_t i);
+/* NULL when there is none of that name.  A NULL name is the first space. */
+const struct link_space *linkstore_space_named(const struct linkstore *ls,
+					       const char *name);
+
+size_t linkstore_class_count(const struct linkstore *ls);
+const struct link_class *linkstore_class(const struct linkstore *ls, size_t i);
+const struct link_class *linkstore_class_named(const struct linkstore *ls,
+					       const char *name);
+/* The longest TTL that ends, or 0 when every class is `never`. */
+int64_t linkstore_longest_ttl(const struct linkstore *ls);
+/* As link_class.renew_below, for a link that carries its own TTL (0: never). */
+int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms);
+
+/* Where a code lives, were it issued. */
+struct link_target {
+	const struct link_space *space;
+	uint64_t id;
+	uint64_t block;
+	unsigned version;
+	char code[CODE_TEXT_MAX];
+};
+
+/*
+ * Decodes a code.  False: it cannot be a link of ours (404 without asking
+ * Redis): no space of its length, a wrong check character, or a block far
+ * above the highest cursor noted.
+ */
+bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
+		      struct link_target *ret_target);
+
+/* The code of one id of a block, under the space's current key. */
+void linkstore_code(const struct link_space *space, uint64_t block,
+		    uint32_t offset, struct link_target *ret_target);
+
+/*
+ * Tells the store that blocks below `cursor` may have been issued.  It never
+ * goes back.  Until told once, every block is thought possible.  From any
+ * thread.
+ */
+void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * marker.h - the range marker m:{space:block}: what Redis knows of a block.
+ *
+ * Text, fields separated by one space:
+ *	generation  o|c  class  opened  end  holder
+ * with times in ms since 1970 by Redis' clock and `never` for an end that does
+ * not come.  The key has no TTL: an absent marker is lost, never free.
+ */
+#ifndef LINKSTORE_MARKER_H
+#define LINKSTORE_MARKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINK_CLASS_MAX	24 /* with its NUL */
+#define LINK_HOLDER_MAX 64 /* with its NUL */
+
+struct link_marker {
+	uint32_t generation;
+	bool open;
+	char class_name[LINK_CLASS_MAX];
+	int64_t opened; /* ms */
+	int64_t end;	/* ms, or DURATION_NEVER */
+	char holder[LINK_HOLDER_MAX];
+};
+
+/* False when the text is no marker. */
+bool marker_parse(const char *text, size_t len, struct link_marker *ret_marker);
+
+/* True once no link of the block can be alive at `now` (Redis' clock). */
+static inline bool marker_ended(const struct link_marker *marker, int64_t now)
+{
+	return !marker->open || marker->end <= now;
+}
+
+#endif

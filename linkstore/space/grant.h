@@ -1,0 +1,74 @@
+/*
+ * grant.h - taking blocks from a space, and giving unused ones back.
+ */
+#ifndef LINKSTORE_SPACE_GRANT_H
+#define LINKSTORE_SPACE_GRANT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/marker.h"
+#include "linkstore/range.h"
+
+#define GRANT_BLOCKS_MAX 256
+
+struct grant_request {
+	const struct link_space *space;
+	const struct link_class *ttl;
+	unsigned blocks; /* 1 to GRANT_BLOCKS_MAX */
+	/* One above the highest block of the space the caller has ever seen, 0
+	 * when it has seen none: a Redis that forgot must not go below. */
+	uint64_t seen;
+	/* Who asks, for people who read markers: a host name and a pid.  The
+	 * holder is this and a random part, new for every grant, so that a
+	 * block granted twice, even to one program, is opened once. */
+	const char *name;
+};
+
+struct grant {
+	struct block_range ranges[GRANT_BLOCKS_MAX];
+	size_t count;  /* of ranges, at least 1 */
+	uint64_t seen; /* for the next request */
+	char holder[LINK_HOLDER_MAX];
+};
+
+/*
+ * Pool first, then the cursor.  May grant fewer blocks than asked for.  The
+ * hold (links.hold_max) counts from before this call, on clock_boottime_ms.
+ * ERROR_NOTFOUND: the space was not created.  ERROR_BUSY, retriable: nothing
+ * left but what is live or in quarantine.  A request whose reply is lost is not
+ * repeated by itself; its blocks are found by the reclaimer.
+ */
+int grant_blocks(struct redis *redis, const struct grant_request *request,
+		 struct grant *ret_grant, struct error *err);
+
+/* grant is NULL when err is not; valid during the call. */
+typedef void grant_fn(void *arg, const struct grant *grant,
+		      const struct error *err);
+int grant_blocks_async(struct redis_async *redis,
+		       const struct grant_request *request, grant_fn *fn,
+		       void *arg, struct error *err);
+
+/*
+ * Gives `part` of the granted range `whole` back: blocks from which no code was
+ * handed out, each closed by block_close_own first.  Puts them into the pool at
+ * once, under the next generation.  ERROR_NOTFOUND when `whole` is no longer
+ * issued (the reclaimer has split it: leave it to the reclaimer).  On success
+ * what is left of `whole` in the issued set are the pieces before and after.
+ */
+int grant_hand_back(struct redis *redis, const struct link_space *space,
+		    const struct block_range *whole,
+		    const struct block_range *part, struct error *err);
+
+/* err is NULL on success. */
+typedef void hand_back_fn(void *arg, const struct error *err);
+int grant_hand_back_async(struct redis_async *redis,
+			  const struct link_space *space,
+			  const struct block_range *whole,
+			  const struct block_range *part, hand_back_fn *fn,
+			  void *arg, struct error *err);
+
+#endif

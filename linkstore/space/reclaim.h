@@ -1,0 +1,124 @@
+/*
+ * reclaim.h - the reclaimer's steps: lock, due ranges, close, settle.
+ *
+ * Each step is one script of one slot and may be killed between any two: what
+ * was done stays done, what was not is found again by the next run.
+ */
+#ifndef LINKSTORE_SPACE_RECLAIM_H
+#define LINKSTORE_SPACE_RECLAIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/marker.h"
+#include "linkstore/range.h"
+
+#define RECLAIM_LOCK_MAX 33
+
+/* One run's hold on a space. */
+struct reclaim_lock {
+	const struct link_space *space;
+	int64_t ttl;		      /* ms; every settle renews it */
+	char value[RECLAIM_LOCK_MAX]; /* random */
+};
+
+/* ERROR_BUSY, retriable: another run holds it. */
+int reclaim_lock_take(struct redis *redis, const struct link_space *space,
+		      int64_t ttl, struct reclaim_lock *ret_lock,
+		      struct error *err);
+/* ERROR_BUSY: it ran out and is not ours any more. */
+int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
+		      struct error *err);
+/* Gives it up if it is still ours. */
+int reclaim_lock_release(struct redis *redis, const struct reclaim_lock *lock,
+			 struct error *err);
+
+/* May what Redis says be believed?  ERROR_UNSAFE when keys were evicted or its
+ * policy may evict, when the space record or the cursor is gone. */
+int reclaim_check_sight(struct redis *redis, const struct link_space *space,
+			struct error *err);
+
+struct due_range {
+	struct block_range range;
+	int64_t score; /* ms: when it was to be looked at */
+};
+
+/*
+ * The ranges due at `until`, earliest first, `max` from number `skip` on.
+ * until 0: now by Redis' clock, stored in *ret_now either way.
+ */
+int reclaim_due(struct redis *redis, const struct link_space *space,
+		int64_t until, size_t skip, size_t max, struct due_range *ret,
+		size_t *ret_count, int64_t *ret_now, struct error *err);
+
+enum block_state {
+	BLOCK_ENDED, /* or closed already */
+	BLOCK_LIVE,
+	BLOCK_LOST, /* no marker */
+};
+
+struct block_look {
+	enum block_state state;
+	int64_t end;	     /* LIVE: ms, DURATION_NEVER */
+	uint32_t generation; /* the marker's */
+};
+
+/* Reads the markers of blocks first.. in pipelines; changes nothing. */
+int reclaim_look(struct redis *redis, const struct link_space *space,
+		 uint64_t first, size_t count, int64_t now,
+		 struct block_look *ret_looks, struct error *err);
+
+/*
+ * Closes blocks first.. that have ended, in pipelines; the script checks state
+ * and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed now,
+ * with the generation that the next one must exceed.
+ */
+int reclaim_close(struct redis *redis, const struct link_space *space,
+		  const uint64_t *blocks, size_t count, uint32_t generation,
+		  struct block_look *ret_looks, struct error *err);
+
+/* What becomes of a part of the settled members. */
+enum settle_kind {
+	SETTLE_POOL, /* to the pool, after quarantine */
+	SETTLE_KEEP, /* stays issued, looked at again at `score` */
+	SETTLE_LOST, /* stays issued, not looked at until repaired */
+};
+
+struct settle_part {
+	enum settle_kind kind;
+	/* generation: POOL: that it is to be granted under; else as it was. */
+	struct block_range range;
+	int64_t score; /* KEEP: ms, DURATION_NEVER */
+};
+
+/*
+ * Replaces members of the issued set by parts that cover exactly the same
+ * blocks, under the lock, all or nothing.  ERROR_BUSY: the lock is not ours;
+ * ERROR_NOTFOUND: a member is no longer there (handed back meanwhile), nothing
+ * was changed.
+ */
+int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
+		   const struct block_range *members, size_t member_count,
+		   const struct settle_part *parts, size_t part_count,
+		   struct error *err);
+
+/*
+ * Counts the links of a closed block that Redis still has, key by key, under
+ * every key version of the space.  Anything but 0 means that the accounting is
+ * wrong.
+ */
+int reclaim_count_links(struct redis *redis, const struct link_space *space,
+			uint64_t block, uint64_t *ret_links, struct error *err);
+
+/* Is a block one of those skipped after Redis forgot (design 4.10)?  Such
+ * blocks may have no marker for a good reason. */
+struct reclaim_gaps;
+int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
+		      struct reclaim_gaps **ret_gaps, struct error *err);
+bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block);
+void reclaim_gaps_free(struct reclaim_gaps *gaps); /* NULL accepted */
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * record.h - the space record: created once by hand, checked at every start.
+ */
+#ifndef LINKSTORE_SPACE_RECORD_H
+#define LINKSTORE_SPACE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+
+enum space_created {
+	SPACE_CREATED,	/* it was not there */
+	SPACE_EXTENDED, /* it was there; key versions new to it were added */
+	SPACE_UNCHANGED,
+};
+
+/*
+ * Creates the space in Redis, its cursor at `first_block` (0, or above every
+ * block the archive knows when Redis lost the space).  A space that is there is
+ * compared, and key versions new to it are added.  Any other difference is
+ * ERROR_CONFIG; a cursor, pool or issued set without a space record is
+ * ERROR_UNSAFE.
+ */
+int space_create(struct redis *redis, const struct link_space *space,
+		 uint64_t first_block, enum space_created *ret_created,
+		 struct error *err);
+
+/*
+ * Compares the record with the configuration: number, length, strategy, block
+ * size and the fingerprint of each key.  ERROR_CONFIG when they differ (the
+ * program must not compute keys of its own: exit 78), ERROR_NOTFOUND when the
+ * space was not created (not ready, 503).  On success the space's cursor has
+ * been noted (linkstore_note_cursor).
+ */
+int space_check(struct redis *redis, const struct link_space *space,
+		struct error *err);
+
+/* err is NULL on success, else as space_check. */
+typedef void space_done_fn(void *arg, const struct error *err);
+int space_check_async(struct redis_async *redis, const struct link_space *space,
+		      space_done_fn *fn, void *arg, struct error *err);
+
+/* Reads the cursor and notes it.  ERROR_NOTFOUND when there is none. */
+int space_read_cursor(struct redis *redis, const struct link_space *space,
+		      uint64_t *ret_cursor, struct error *err);
+int space_read_cursor_async(struct redis_async *redis,
+			    const struct link_space *space, space_done_fn *fn,
+			    void *arg, struct error *err);
+
+#endif
