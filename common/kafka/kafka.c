@@ -5,6 +5,9 @@
 
 #include "common/buf.h"
 
+/* librdkafka's own 10 s would keep a broker that is back out for as long. */
+#define RECONNECT_MAX_MS "1000"
+
 static const char *const protocols[] = {"plaintext", "ssl", "sasl_plaintext",
 					"sasl_ssl", NULL};
 
@@ -164,7 +167,9 @@ rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 	if (set_brokers(conf, &config->brokers, err) < 0 ||
 	    kafka_conf_set(conf, "client_id", "client.id", client_id, err) <
 		    0 ||
-	    set_security(conf, config, err) < 0)
+	    set_security(conf, config, err) < 0 ||
+	    kafka_conf_set(conf, "options", "reconnect.backoff.max.ms",
+			   RECONNECT_MAX_MS, err) < 0)
 		goto fail;
 	for (size_t i = 0; i < config->options.count; i++)
 		if (set_option(conf, config->options.items[i], err) < 0)

@@ -157,9 +157,9 @@ static void *watch(void *arg)
 	bool look_now = true;
 
 	do {
-		if (!look_now && alive_lately(w))
-			tell(w, true, NULL);
-		else
+		/* Only a state of up is kept by life: an acknowledgement from
+		 * just before the brokers went away must not bring it back. */
+		if (look_now || !atomic_load(&w->up) || !alive_lately(w))
 			ask(w);
 	} while (pause_until_next(w, &look_now));
 	return NULL;
@@ -244,10 +244,17 @@ void kafka_watch_saw_life(struct kafka_watch *w)
 
 void kafka_watch_note(struct kafka_watch *w, const char *reason)
 {
-	if (!w)
+	const char *detail;
+	int len;
+
+	if (!w || !reason)
 		return;
+	/* "(after 3ms in state CONNECT, 2 identical error(s) suppressed)" would
+	 * make a new reason of the same failure each time. */
+	detail = strstr(reason, " (after ");
+	len = (int)(detail ? (size_t)(detail - reason) : strlen(reason));
 	pthread_mutex_lock(&w->lock);
-	snprintf(w->note, sizeof(w->note), "%s", reason ? reason : "");
+	snprintf(w->note, sizeof(w->note), "%.*s", len, reason);
 	pthread_mutex_unlock(&w->lock);
 }
 
