@@ -1,0 +1,99 @@
+#include "redirector/visit.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Lines of the forwarding header that are looked at, from the right: a proxy
+ * that is trusted appends to a line or adds one. */
+#define FORWARDED_LINES_MAX 16
+
+static bool is_code_char(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+}
+
+struct http_slice visit_code(struct http_slice path)
+{
+	if (path.len < 2 || path.len > CLICK_CODE_MAX + 1 ||
+	    path.data[0] != '/')
+		return (struct http_slice){0};
+	for (size_t i = 1; i < path.len; i++) {
+		if (!is_code_char(path.data[i]))
+			return (struct http_slice){0};
+	}
+	return (struct http_slice){path.data + 1, path.len - 1};
+}
+
+struct forwarded {
+	struct http_slice lines[FORWARDED_LINES_MAX];
+	size_t count;
+};
+
+static void keep_line(struct forwarded *f, struct http_slice line)
+{
+	if (f->count == FORWARDED_LINES_MAX) {
+		memmove(f->lines, f->lines + 1,
+			sizeof(f->lines) - sizeof(f->lines[0]));
+		f->count--;
+	}
+	f->lines[f->count++] = line;
+}
+
+static bool is_named(struct http_slice name, const char *want)
+{
+	return !strncasecmp(name.data, want, name.len);
+}
+
+/* The header of the click that a name of this length may be; NULL: none. */
+static struct http_slice *click_field(struct click *click,
+				      struct http_slice name)
+{
+	switch (name.len) {
+	case sizeof("host") - 1:
+		return is_named(name, "host") ? &click->host : NULL;
+	case sizeof("user-agent") - 1:
+		return is_named(name, "user-agent") ? &click->user_agent : NULL;
+	case sizeof("referer") - 1:
+		if (is_named(name, "referer"))
+			return &click->referrer;
+		return is_named(name, "purpose") ? &click->prefetch : NULL;
+	case sizeof("accept-language") - 1:
+		return is_named(name, "accept-language")
+			       ? &click->accept_language
+			       : NULL;
+	case sizeof("sec-purpose") - 1:
+		return is_named(name, "sec-purpose") ? &click->prefetch : NULL;
+	default:
+		return NULL;
+	}
+}
+
+void visit_describe(const struct http_request *req,
+		    const struct visit_rules *rules, struct click *ret_click)
+{
+	static const struct http_slice names[] = {
+		[FORWARDED_LIST] = {"x-forwarded-for", 15},
+		[FORWARDED_RFC7239] = {"forwarded", 9},
+	};
+	const struct http_slice *forwarding = &names[rules->style];
+	struct forwarded forwarded = {.count = 0};
+	struct address peer = address_of_peer(http_peer(req));
+	struct http_slice *field;
+	size_t count = http_header_count(req);
+
+	*ret_click = (struct click){0};
+	for (size_t i = 0; i < count; i++) {
+		struct http_header h = http_header_at(req, i);
+
+		field = click_field(ret_click, h.name);
+		if (field && !field->data)
+			*field = h.value;
+		else if (h.name.len == forwarding->len &&
+			 is_named(h.name, forwarding->data))
+			keep_line(&forwarded, h.value);
+	}
+	ret_click->query = http_query(req);
+	ret_click->client = client_address(rules->proxies, rules->style, &peer,
+					   forwarded.lines, forwarded.count);
+}

@@ -1,0 +1,32 @@
+/*
+ * visit.h - what a request says that an answer or an event needs.
+ *
+ * Headers are walked once.  Slices point into the request.
+ */
+#ifndef REDIRECTOR_VISIT_H
+#define REDIRECTOR_VISIT_H
+
+#include <stdbool.h>
+
+#include "common/http/http_server.h"
+#include "redirector/click_event.h"
+#include "redirector/client_address.h"
+
+/* How the client's address is found. */
+struct visit_rules {
+	const struct proxy_list *proxies;
+	enum forwarded_style style;
+};
+
+/*
+ * The code a path names: "/aB3xY7k" is "aB3xY7k".  A path that cannot be a code
+ * of any space (empty, longer than 64, or with other characters than
+ * [0-9A-Za-z_-]) gives {NULL, 0}.
+ */
+struct http_slice visit_code(struct http_slice path);
+
+/* Fills what the event takes from the request; the rest of it is zeroed. */
+void visit_describe(const struct http_request *req,
+		    const struct visit_rules *rules, struct click *ret_click);
+
+#endif
