@@ -15,6 +15,17 @@ deps:
 unit: $(UNIT)
 	@tests/run-unit $(UNIT)
 
+#: make integration T=...   the integration tests; T: arguments for pytest
+integration: deps
+	@$(MAKE) --no-print-directory all
+	@tests/run-integration $(T)
+
+#: make test        set up, build, run unit and integration tests
+test: deps
+	@$(MAKE) --no-print-directory all unit-programs
+	@tests/run $(UNIT)
+unit-programs: $(UNIT)
+
 fuzz-build: $(FUZZ)
 
 #: make check-format  is every file formatted?  make format mends it
@@ -23,4 +34,4 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps unit fuzz-build check-format format
+.PHONY: help deps unit unit-programs integration test fuzz-build check-format format

@@ -1,0 +1,254 @@
+"""Redis, Kafka and the embedded ClickHouse as processes of one machine.
+
+Used by stack/ctl, which lets them run on, and by the integration tests, whose
+servers end with them.  Needs nothing but Python's own library.
+"""
+import base64
+import ctypes
+import errno
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+import urllib.error
+import urllib.request
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DEPS = ROOT / ".deps"
+PR_SET_PDEATHSIG = 1
+
+
+class ServerError(Exception):
+    """One line for the user: what went wrong and what to do."""
+
+
+def free_port():
+    """A TCP port of the loopback that nobody listens on at this moment."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def port_taken(port):
+    with socket.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError as e:
+            if e.errno == errno.EADDRINUSE:
+                return True
+            raise
+    return False
+
+
+def tail(path, lines=30):
+    try:
+        with open(path, "rb") as f:
+            f.seek(0, os.SEEK_END)
+            f.seek(max(0, f.tell() - 200 * lines))
+            text = f.read().decode("utf-8", "replace")
+    except OSError as e:
+        return str(e)
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    """A child in a process group of its own, with its output in a file."""
+
+    def __init__(self, name, argv, log_path, *, cwd=None, env=None,
+                 outlive=False):
+        self.name = name
+        self.argv = [str(a) for a in argv]
+        self.log_path = pathlib.Path(log_path)
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.log_path, "ab") as log:
+            try:
+                self.popen = subprocess.Popen(
+                    self.argv, stdin=subprocess.DEVNULL, stdout=log,
+                    stderr=log, cwd=cwd or ROOT, start_new_session=True,
+                    env={**os.environ, **(env or {})},
+                    preexec_fn=None if outlive else die_with_parent)
+            except OSError as e:
+                raise ServerError(f"{name}: cannot run {self.argv[0]}: "
+                                  f"{e.strerror}; try `make deps`") from e
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def running(self):
+        return self.popen.poll() is None
+
+    def log(self):
+        return self.log_path.read_text("utf-8", "replace")
+
+    def signal(self, number):
+        self.popen.send_signal(number)
+
+    def wait(self, timeout=30):
+        return self.popen.wait(timeout)
+
+    def stop(self, timeout=30):
+        """SIGTERM, then SIGKILL after `timeout`.  Returns the exit status."""
+        if self.running():
+            self.popen.terminate()
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise ServerError(f"{self.name}: did not end {timeout} s after "
+                              f"SIGTERM; killed. Log: {self.log_path}")
+
+    def kill(self):
+        if self.running():
+            os.killpg(self.pid, signal.SIGKILL)
+        self.popen.wait()
+
+
+def wait_ready(process, probe, seconds):
+    """Calls `probe` until it is true; a dead process or the end of the time is
+    an error that shows the end of the log."""
+    deadline = time.monotonic() + seconds
+    while not probe():
+        if not process.running():
+            raise ServerError(f"{process.name}: ended with status "
+                              f"{process.popen.returncode}; the end of "
+                              f"{process.log_path}:\n"
+                              f"{tail(process.log_path)}")
+        if time.monotonic() > deadline:
+            raise ServerError(f"{process.name}: not ready after {seconds} s; "
+                              f"the end of {process.log_path}:\n"
+                              f"{tail(process.log_path)}")
+        time.sleep(0.05)
+
+
+def exchange(port, request, length):
+    """Sends `request` and returns the first `length` bytes, or b''."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 2) as s:
+            s.sendall(request)
+            answer = b""
+            while len(answer) < length:
+                piece = s.recv(length - len(answer))
+                if not piece:
+                    return b""
+                answer += piece
+            return answer
+    except OSError:
+        return b""
+
+
+# --- Redis -------------------------------------------------------------------
+
+def redis_command(directory, port, *, durable, extra=()):
+    if not shutil.which("redis-server"):
+        raise ServerError("redis-server is not installed; try `make deps`")
+    directory.mkdir(parents=True, exist_ok=True)
+    return ["redis-server", "--port", port, "--bind", "127.0.0.1",
+            "--dir", directory, "--save", "",
+            "--appendonly", "yes" if durable else "no",
+            "--maxmemory-policy", "noeviction", "--daemonize", "no", *extra]
+
+
+def redis_ready(port):
+    return exchange(port, b"PING\r\n", 5) == b"+PONG"
+
+
+# --- Kafka -------------------------------------------------------------------
+
+KAFKA_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+log.dirs={data}
+auto.create.topics.enable=false
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def java_command(main, *options):
+    if not shutil.which("java"):
+        raise ServerError("java is not installed; try `make deps`")
+    libs = DEPS / "kafka" / "libs"
+    if not libs.is_dir():
+        raise ServerError(f"{libs} is missing; run `make deps`")
+    return ["java", *options, "-XX:+UseSerialGC",
+            "-Dorg.slf4j.simpleLogger.showDateTime=true",
+            "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
+            "-cp", f"{libs}/*", main]
+
+
+def kafka_command(directory, port, controller, *, heap="512m"):
+    """Formats the directory the first time."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = directory / "data"
+    properties = directory / "server.properties"
+    properties.write_text(KAFKA_PROPERTIES.format(
+        port=port, controller=controller, data=data))
+    if not (data / "meta.properties").exists():
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()
+        done = subprocess.run(
+            java_command("kafka.tools.StorageTool", "-XX:TieredStopAtLevel=1")
+            + ["format", "--ignore-formatted", "-t", cluster.rstrip("="),
+               "-c", str(properties)],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise ServerError("kafka: cannot format its directory: "
+                              + done.stderr[-2000:])
+    return [*java_command("kafka.Kafka", f"-Xms{heap}", f"-Xmx{heap}"),
+            properties]
+
+
+def kafka_ready(port):
+    """An ApiVersions request is answered: the broker is past its start."""
+    request = struct.pack(">hhih", 18, 0, 7, -1)
+    answer = exchange(port, struct.pack(">i", len(request)) + request, 10)
+    return answer[4:10] == struct.pack(">ih", 7, 0)
+
+
+# --- ClickHouse --------------------------------------------------------------
+
+def clickhouse_command(directory, port, *, binary=None, extra=()):
+    binary = pathlib.Path(binary or ROOT / "build/bin/clickhouse-embedded")
+    library = DEPS / "chdb" / "libchdb.so"
+    if not binary.exists():
+        raise ServerError(f"{binary} is missing; run `make`")
+    if not library.exists():
+        raise ServerError(f"{library} is missing; run `make deps`")
+    directory.mkdir(parents=True, exist_ok=True)
+    return [binary, "--listen", f"127.0.0.1:{port}", "--path", directory,
+            "--library", library, *extra]
+
+
+def http_status(url, timeout=2):
+    """The status of a GET, or 0 when there is no answer."""
+    try:
+        with urllib.request.urlopen(url, timeout=timeout) as answer:
+            return answer.status
+    except urllib.error.HTTPError as e:
+        return e.code
+    except OSError:
+        return 0
+
+
+def clickhouse_ready(port):
+    return http_status(f"http://127.0.0.1:{port}/ping") == 200

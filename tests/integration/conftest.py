@@ -1,0 +1,207 @@
+"""Fixtures: real Redis, Kafka and ClickHouse on free ports, and our programs.
+
+Each run of pytest has a directory of its own, build/test/<run>/, removed when
+all tests passed.  Servers are started once a run, the first time a test asks
+for them, and end with it: also when pytest is killed.
+
+    redis           a client of the run's Redis, emptied before each test
+    redis_server    that server; .port, .kill(), .start()
+    own_redis       a Redis for this test alone, to be killed or misconfigured
+    kafka           support.kafka.Kafka: topics, messages, offsets
+    clickhouse      support.clickhouse.ClickHouse in a database of its own
+    base_config     the sections redis, kafka, clickhouse, http, log
+    program         program("redirector", config) starts it and waits for ready
+    workdir         a directory of this test
+    free_port       a function that returns an unused port
+"""
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent / "stack")]
+
+import servers  # noqa: E402
+from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
+from support.kafka import Kafka  # noqa: E402
+from support.program import Program  # noqa: E402
+from support.server import KafkaServer, RedisServer  # noqa: E402
+
+RUNS = servers.ROOT / "build" / "test"
+STARTED = pytest.StashKey()
+
+
+# --- the run's directory and what is shown of it -------------------------------
+
+@pytest.fixture(scope="session")
+def rundir(request):
+    path = RUNS / f"{time.strftime('%H%M%S')}-{os.getpid()}"
+    path.mkdir(parents=True)
+    yield path
+    if not request.session.testsfailed:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def workdir(rundir, request):
+    safe = "".join(c if c.isalnum() or c in "-_" else "_"
+                   for c in request.node.name)[:80]
+    path = rundir / safe
+    path.mkdir(exist_ok=True)
+    return path
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Adds the end of every log that the test's parts wrote to a failure."""
+    report = (yield).get_result()
+    if report.failed:
+        for thing in item.stash.get(STARTED, []):
+            if thing.log_path.exists():
+                report.sections.append((f"end of {thing.log_path}",
+                                        servers.tail(thing.log_path, 40)))
+
+
+def watch(request, thing):
+    """Shows the log of `thing` if this test fails."""
+    request.node.stash.setdefault(STARTED, []).append(thing)
+    return thing
+
+
+@pytest.fixture(scope="session")
+def free_port():
+    return servers.free_port
+
+
+# --- Redis ---------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def _redis_server(rundir):
+    server = RedisServer(rundir / "redis")
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def redis_server(request, _redis_server):
+    if not _redis_server.running():
+        _redis_server.start()
+    return watch(request, _redis_server)
+
+
+@pytest.fixture
+def redis(redis_server):
+    client = redis_server.client()
+    client.flushall()
+    client.script_flush()
+    client.config_resetstat()
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def own_redis(request, workdir):
+    server = watch(request, RedisServer(workdir / "redis", durable=True))
+    yield server.start()
+    server.kill()
+
+
+# --- Kafka -----------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def _kafka_server(rundir):
+    server = KafkaServer(rundir / "kafka")
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def kafka_server(request, _kafka_server):
+    if not _kafka_server.running():
+        _kafka_server.start()
+    return watch(request, _kafka_server)
+
+
+@pytest.fixture
+def kafka(kafka_server):
+    return Kafka(kafka_server.port)
+
+
+# --- ClickHouse --------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def _clickhouse_server(rundir):
+    server = ClickHouseServer(rundir / "clickhouse")
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def clickhouse_server(request, _clickhouse_server):
+    if not _clickhouse_server.running():
+        _clickhouse_server.start()
+    return watch(request, _clickhouse_server)
+
+
+@pytest.fixture
+def clickhouse(clickhouse_server):
+    database = ClickHouse.with_new_database(clickhouse_server.url)
+    yield database
+    database.drop()
+
+
+# --- our programs --------------------------------------------------------------------
+
+@pytest.fixture
+def base_config(request):
+    """Sections for those servers that the test has asked for; the others point
+    to a port where nothing listens."""
+    asked = request.fixturenames
+    closed = servers.free_port()
+    config = {"log": {"format": "logfmt", "level": "debug"}}
+
+    def port(fixture):
+        if fixture not in asked:
+            return closed
+        return request.getfixturevalue(fixture).port
+
+    redis_port = port("own_redis" if "own_redis" in asked else "redis_server")
+    config["redis"] = {"address": f"127.0.0.1:{redis_port}"}
+    config["kafka"] = {"brokers": [f"127.0.0.1:{port('kafka_server')}"]}
+    config["clickhouse"] = {
+        "url": f"http://127.0.0.1:{port('clickhouse_server')}"}
+    if "clickhouse" in asked:
+        config["clickhouse"]["database"] = request.getfixturevalue(
+            "clickhouse").database
+    return config
+
+
+@pytest.fixture
+def program(request, workdir, base_config):
+    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None):
+    merges the sections given into base_config, gives the program's own section
+    free ports for `listen` and `admin` unless they are said, writes the file,
+    starts it and waits for /readyz."""
+    programs = []
+
+    def make(name, sections=None, start=True, args=(), env=None, ready=True):
+        config = {k: dict(v) for k, v in base_config.items()}
+        for section, settings in (sections or {}).items():
+            config[section] = {**config.get(section, {}), **settings}
+        own = config.setdefault(name, {})
+        own.setdefault("admin", f"127.0.0.1:{servers.free_port()}")
+        if name in ("redirector", "allocator", "aggregator"):
+            own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
+        made = Program(name, config, workdir / f"{name}-{len(programs)}",
+                       args, env)
+        programs.append(watch(request, made))
+        return made.start(ready=ready) if start else made
+
+    yield make
+    for made in programs:
+        if made.process:
+            made.process.kill()

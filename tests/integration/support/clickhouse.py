@@ -1,0 +1,84 @@
+"""ClickHouse as a test sees it: a database of its own over plain HTTP."""
+import os
+import uuid
+
+import requests
+
+import servers
+from support.server import Server
+
+
+class ClickHouseServer(Server):
+    name = "clickhouse"
+    start_seconds = 30
+
+    def __init__(self, directory, extra=()):
+        super().__init__(directory)
+        self.extra = list(extra)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def command(self):
+        directory = os.environ.get("SHORTLOOP_BIN",
+                                   servers.ROOT / "build/bin")
+        return servers.clickhouse_command(
+            self.directory / "data", self.port,
+            binary=f"{directory}/clickhouse-embedded", extra=self.extra)
+
+    def probe(self):
+        return servers.clickhouse_ready(self.port)
+
+
+class ClickHouseError(Exception):
+    def __init__(self, answer):
+        super().__init__(f"{answer.status_code}: {answer.text.strip()}")
+        self.status = answer.status_code
+        self.code = int(answer.headers.get("X-ClickHouse-Exception-Code", 0))
+
+
+class ClickHouse:
+    def __init__(self, url, database="default"):
+        self.url = url
+        self.database = database
+        self.session = requests.Session()
+
+    @classmethod
+    def with_new_database(cls, url):
+        database = f"t_{uuid.uuid4().hex[:12]}"
+        cls(url).query(f"CREATE DATABASE {database}")
+        return cls(url, database)
+
+    def drop(self):
+        self.query(f"DROP DATABASE IF EXISTS {self.database} SYNC")
+        self.session.close()
+
+    def query(self, query, data=b"", **settings):
+        """Returns the answer's text; settings are URL parameters."""
+        answer = self.session.post(
+            self.url, params={"database": self.database, "query": query,
+                              **settings}, data=data, timeout=60)
+        if answer.status_code != 200:
+            raise ClickHouseError(answer)
+        return answer.text
+
+    def rows(self, query, **settings):
+        """Rows as dictionaries; 64-bit integers are numbers."""
+        answer = self.session.post(
+            self.url, params={
+                "database": self.database, "default_format": "JSON",
+                "output_format_json_quote_64bit_integers": 0, **settings},
+            data=query.encode(), timeout=60)
+        if answer.status_code != 200:
+            raise ClickHouseError(answer)
+        return answer.json()["data"]
+
+    def value(self, query, **settings):
+        """The one value of the one row."""
+        rows = self.rows(query, **settings)
+        assert len(rows) == 1 and len(rows[0]) == 1, rows
+        return next(iter(rows[0].values()))
+
+    def tables(self):
+        return {row["name"] for row in self.rows("SHOW TABLES")}

@@ -1,0 +1,90 @@
+"""Kafka as a test sees it: topics of its own, messages in and out."""
+import time
+import uuid
+
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+
+class Kafka:
+    def __init__(self, port):
+        self.bootstrap = f"127.0.0.1:{port}"
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
+
+    def create_topic(self, name="t", partitions=1, **config):
+        """Makes a topic with an unused name and returns the name."""
+        topic = f"{name}-{uuid.uuid4().hex[:8]}"
+        made = self.admin.create_topics([NewTopic(
+            topic, num_partitions=partitions, replication_factor=1,
+            config={k.replace("_", "."): str(v) for k, v in config.items()})])
+        made[topic].result(20)
+        return topic
+
+    def clicks_topic(self, partitions=2):
+        return self.create_topic("clicks", partitions,
+                                 message_timestamp_type="LogAppendTime")
+
+    def delete_topic(self, topic):
+        self.admin.delete_topics([topic])[topic].result(20)
+
+    def produce(self, topic, values, partition=None, key=None):
+        """Sends and waits until every message is acknowledged."""
+        failed = []
+        producer = Producer({"bootstrap.servers": self.bootstrap,
+                             "linger.ms": 5})
+        where = {} if partition is None else {"partition": partition}
+        for value in values:
+            producer.produce(topic, value, key, on_delivery=lambda e, m:
+                             failed.append(e) if e else None, **where)
+            producer.poll(0)
+        left = producer.flush(30)
+        assert not left and not failed, (left, failed[:1])
+
+    def consume(self, topic, count=None, seconds=10):
+        """Reads the topic from its start: `count` messages, or without it all
+        there are now."""
+        consumer = Consumer({
+            "bootstrap.servers": self.bootstrap,
+            "group.id": uuid.uuid4().hex, "enable.auto.commit": False,
+            "auto.offset.reset": "earliest", "enable.partition.eof": True})
+        try:
+            partitions = consumer.list_topics(topic, 10).topics[topic].partitions
+            consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
+            return self._read(consumer, topic, len(partitions), count, seconds)
+        finally:
+            consumer.close()
+
+    @staticmethod
+    def _read(consumer, topic, partitions, count, seconds):
+        messages, ends = [], set()
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            message = consumer.poll(0.1)
+            if message is None:
+                continue
+            if message.error():
+                if message.error().code() != KafkaError._PARTITION_EOF:
+                    raise AssertionError(message.error())
+                ends.add(message.partition())
+            else:
+                messages.append(message)
+            if count is None and len(ends) == partitions:
+                return messages
+            if count is not None and len(messages) >= count:
+                return messages
+        if count is None:
+            return messages
+        raise AssertionError(f"{topic}: {len(messages)} of {count} messages "
+                             f"within {seconds} s")
+
+    def committed(self, group, topic):
+        """{partition: offset} of a group; partitions without one are left out."""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap,
+                             "group.id": group})
+        try:
+            partitions = consumer.list_topics(topic, 10).topics[topic].partitions
+            found = consumer.committed(
+                [TopicPartition(topic, p) for p in partitions], timeout=10)
+            return {t.partition: t.offset for t in found if t.offset >= 0}
+        finally:
+            consumer.close()

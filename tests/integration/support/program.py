@@ -1,0 +1,113 @@
+"""One program of ours: its configuration file, its process, its metrics."""
+import os
+import pathlib
+import re
+import time
+
+import requests
+import yaml
+
+import servers
+
+BIN = pathlib.Path(os.environ.get("SHORTLOOP_BIN", servers.ROOT / "build/bin"))
+
+
+class Program:
+    """Started by start(); ended by stop() or with the test."""
+
+    def __init__(self, name, config, directory, args=(), env=None):
+        self.name = name
+        self.config = config
+        self.directory = pathlib.Path(directory)
+        self.args = list(args)
+        self.env = env or {}
+        self.process = None
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.config_path = self.directory / f"{name}.yaml"
+        self.log_path = self.directory / f"{name}.log"
+        self.write_config(config)
+
+    def write_config(self, config):
+        self.config = config
+        self.config_path.write_text(yaml.safe_dump(config, sort_keys=False))
+
+    @property
+    def section(self):
+        return self.config.get(self.name, {})
+
+    @property
+    def url(self):
+        """Where it serves."""
+        return f"http://{self.section['listen']}"
+
+    @property
+    def admin(self):
+        return f"http://{self.section['admin']}"
+
+    def start(self, ready=True, timeout=20):
+        self.process = servers.Process(
+            self.name, [BIN / self.name, "-c", self.config_path, *self.args],
+            self.log_path, env=self.env)
+        if ready:
+            self.wait_ready(timeout)
+        return self
+
+    def wait_ready(self, timeout=20):
+        servers.wait_ready(self.process, lambda: self.ready()[0] == 200,
+                           timeout)
+
+    def ready(self):
+        """(status, text) of /readyz; (0, reason) when there is no answer."""
+        try:
+            answer = requests.get(self.admin + "/readyz", timeout=2)
+            return answer.status_code, answer.text
+        except requests.RequestException as e:
+            return 0, str(e)
+
+    def log(self):
+        return self.process.log() if self.process else ""
+
+    def metric(self, name, **labels):
+        """The sum over the series of that name that carry these labels."""
+        text = requests.get(self.admin + "/metrics", timeout=5).text
+        values = [value for series, value in series_of(text, name)
+                  if labels.items() <= series.items()]
+        if not values:
+            raise KeyError(f"{self.name} has no metric {name} {labels}")
+        return sum(values)
+
+    def stop(self, timeout=30):
+        """SIGTERM; returns the exit status."""
+        return self.process.stop(timeout)
+
+    def kill(self):
+        self.process.kill()
+
+    def run(self, timeout=60):
+        """Runs it to its end, for commands.  Returns (status, output)."""
+        self.start(ready=False)
+        status = self.process.wait(timeout)
+        return status, self.log()
+
+
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def series_of(text, name):
+    for line in text.splitlines():
+        match = re.match(r"(\w+)(?:\{(.*)\})? (\S+)$", line)
+        if match and match[1] == name:
+            yield dict(LABEL.findall(match[2] or "")), float(match[3])
+
+
+def eventually(check, seconds=10, every=0.05, what="condition"):
+    """Waits until check() is true and returns its value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = check()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds} s "
+                                 f"(last: {value!r})")
+        time.sleep(every)

@@ -1,0 +1,80 @@
+"""Servers with the life of a test run; they die with pytest."""
+import redis
+
+import servers
+
+
+class Server:
+    """start(), stop() and kill() as often as a test likes, on one port and with
+    one directory."""
+
+    name = "server"
+    start_seconds = 60
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.log_path = directory / f"{self.name}.log"
+        self.port = servers.free_port()
+        self.process = None
+
+    def command(self):
+        raise NotImplementedError
+
+    def probe(self):
+        raise NotImplementedError
+
+    def start(self):
+        self.process = servers.Process(self.name, self.command(),
+                                       self.log_path)
+        servers.wait_ready(self.process, self.probe, self.start_seconds)
+        return self
+
+    def running(self):
+        return self.process is not None and self.process.running()
+
+    def stop(self):
+        return self.process.stop()
+
+    def kill(self):
+        """SIGKILL, and waits until it is gone."""
+        if self.process:
+            self.process.kill()
+
+    def signal(self, number):
+        """SIGSTOP and SIGCONT: a server that hangs."""
+        self.process.signal(number)
+
+
+class RedisServer(Server):
+    name = "redis"
+    start_seconds = 10
+
+    def __init__(self, directory, durable=False, extra=()):
+        super().__init__(directory)
+        self.durable = durable
+        self.extra = list(extra)
+
+    def command(self):
+        return servers.redis_command(self.directory, self.port,
+                                     durable=self.durable, extra=self.extra)
+
+    def probe(self):
+        return servers.redis_ready(self.port)
+
+    def client(self):
+        return redis.Redis(port=self.port, decode_responses=True)
+
+
+class KafkaServer(Server):
+    name = "kafka"
+
+    def __init__(self, directory):
+        super().__init__(directory)
+        self.controller = servers.free_port()
+
+    def command(self):
+        return servers.kafka_command(self.directory, self.port,
+                                     self.controller)
+
+    def probe(self):
+        return servers.kafka_ready(self.port)
