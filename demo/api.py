@@ -1,0 +1,65 @@
+"""The two HTTP APIs, as a customer would call them."""
+
+import datetime
+
+import requests
+
+
+class ApiError(Exception):
+    pass
+
+
+def _check(answer):
+    if answer.status_code >= 400:
+        try:
+            problem = answer.json()
+            text = problem.get("detail") or problem.get("title")
+        except ValueError:
+            text = answer.text.strip()
+        raise ApiError(
+            f"{answer.request.method} {answer.url}: "
+            f"{answer.status_code}: {text}"
+        )
+    return answer.json()
+
+
+class Allocator:
+    def __init__(self, base, key):
+        self.base = base
+        self.http = requests.Session()
+        self.http.headers["Authorization"] = f"Bearer {key}"
+
+    def create(self, url, ttl, **fields):
+        body = {"url": url, "ttl": ttl, **fields}
+        return _check(self.http.post(f"{self.base}/v1/links", json=body))
+
+    def get(self, code):
+        return _check(self.http.get(f"{self.base}/v1/links/{code}"))
+
+
+def whole_hours_around_now():
+    """Half-open, and wide enough for a demo that crosses the full hour."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    start = now.replace(minute=0, second=0, microsecond=0)
+    hour = datetime.timedelta(hours=1)
+    return [
+        t.strftime("%Y-%m-%dT%H:%M:%SZ") for t in (start - hour, start + 2 * hour)
+    ]
+
+
+class Aggregator:
+    def __init__(self, base):
+        self.base = base
+        self.http = requests.Session()
+        self.start, self.end = whole_hours_around_now()
+
+    def clicks(self, **params):
+        params = {"from": self.start, "to": self.end, "interval": "hour",
+                  "bots": "include", **params}
+        return _check(self.http.get(f"{self.base}/v1/clicks", params=params))
+
+    def top(self, limit):
+        return _check(self.http.get(
+            f"{self.base}/v1/top",
+            params={"from": self.start, "to": self.end, "limit": limit},
+        ))
