@@ -28,10 +28,25 @@ unit-programs: $(UNIT)
 
 fuzz-build: $(FUZZ)
 
+#: make demo        show the loop closing, on real parts; leaves all running
+demo: up
+	@$(DEPS)/venv/bin/python demo/demo.py
+
+#: make sample      rewrite config/shortloop.yaml from the programs' tables
+sample: $(BINS)
+	@tools/sample.py $(BINS) > config/shortloop.yaml.new
+	@mv config/shortloop.yaml.new config/shortloop.yaml
+
+#: make man         the manual pages, in build/man
+man: $(BINS)
+	@mkdir -p $B/man
+	@for p in $(PROGRAMS); do $B/bin/$$p --print-man > $B/man/$$p.8; done
+
 #: make check-format  is every file formatted?  make format mends it
 check-format:
 	clang-format --dry-run --Werror $(C_FILES)
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps unit unit-programs integration test fuzz-build check-format format
+.PHONY: help deps unit unit-programs integration test fuzz-build demo \
+        sample man check-format format
