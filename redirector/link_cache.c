@@ -20,7 +20,7 @@ struct entry {
 	size_t cost;
 	bool visited;
 	uint8_t code_len;
-	char data[]; /* code, url and its NUL, events */
+	char data[]; /* code, url, domain, event */
 };
 
 struct link_cache {
@@ -194,11 +194,27 @@ struct cached_link *link_cache_get(struct link_cache *cache,
 	return &e->link;
 }
 
+static const char *append(char **at, const char *from, size_t len)
+{
+	char *to = *at;
+
+	if (len)
+		memcpy(to, from, len);
+	*at += len;
+	return to;
+}
+
+static size_t cost_of(struct http_slice code, const struct cached_link *link)
+{
+	return MALLOC_OVERHEAD + sizeof(struct entry) + code.len +
+	       strlen(link->url) + 1 + strlen(link->domain) + 1 +
+	       link->event.len;
+}
+
 static struct entry *entry_new(struct http_slice code,
 			       const struct cached_link *link, size_t cost)
 {
 	struct entry *e = malloc(cost - MALLOC_OVERHEAD);
-	size_t url_size = strlen(link->url) + 1;
 	char *at;
 
 	if (!e)
@@ -206,14 +222,10 @@ static struct entry *entry_new(struct http_slice code,
 	*e = (struct entry){.link = *link, .cost = cost};
 	e->code_len = (uint8_t)code.len;
 	at = e->data;
-	memcpy(at, code.data, code.len);
-	at += code.len;
-	memcpy(at, link->url, url_size);
-	e->link.url = at;
-	at += url_size;
-	if (link->events.len)
-		memcpy(at, link->events.data, link->events.len);
-	e->link.events.data = at;
+	append(&at, code.data, code.len);
+	e->link.url = append(&at, link->url, strlen(link->url) + 1);
+	e->link.domain = append(&at, link->domain, strlen(link->domain) + 1);
+	e->link.event.data = append(&at, link->event.data, link->event.len);
 	return e;
 }
 
@@ -222,8 +234,7 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 {
 	uint64_t hash = hash_of(cache, code);
 	size_t slot = find_slot(cache, hash, code);
-	size_t cost = MALLOC_OVERHEAD + sizeof(struct entry) + code.len +
-		      strlen(link->url) + 1 + link->events.len;
+	size_t cost = cost_of(code, link);
 	struct entry *e;
 
 	if (cache->slots[slot])

@@ -20,26 +20,17 @@
 
 #include "common/error.h"
 #include "common/http/http_server.h"
-
-enum link_answer {
-	LINK_REDIRECT,
-	LINK_UNKNOWN, /* 404 */
-	LINK_GONE,    /* 410 */
-	LINK_REFUSED, /* 451 */
-};
+#include "linkstore/block/lookup.h"
 
 struct cached_link {
-	enum link_answer answer;
+	enum link_outcome outcome;
 	int status; /* of a redirect: 302, 301, 307, 308 */
 	int64_t fresh_until;
-	int64_t stale_until; /* equal to fresh_until: never stands in */
-	/* The first moment at which a visit renews the link; INT64_MAX when
-	 * none does.  The owner of the cache may move it. */
-	int64_t renew_from;
-	int64_t ttl_ms; /* what a renewal extends to */
-	uint64_t link_id;
-	const char *url;	  /* "" unless a redirect */
-	struct http_slice events; /* click_link_part */
+	int64_t stale_until;	 /* equal to fresh_until: never stands in */
+	int64_t expires;	 /* of the link itself; INT64_MAX: never */
+	const char *url;	 /* "" unless a redirect */
+	const char *domain;	 /* that the link is bound to; "": any */
+	struct http_slice event; /* click_link_part */
 };
 
 struct link_cache;

@@ -34,7 +34,8 @@ static void put(struct link_cache *cache, const char *code, const char *url,
 		.fresh_until = fresh_until,
 		.stale_until = stale_until,
 		.url = url,
-		.events = slice("event"),
+		.domain = "s.example",
+		.event = slice("event"),
 	};
 
 	link_cache_put(cache, slice(code), &link);
@@ -52,8 +53,9 @@ static void what_was_put_is_found(void **state)
 	link = link_cache_get(cache, slice("abc"), 0);
 	assert_non_null(link);
 	assert_string_equal(link->url, "https://example.org/");
-	assert_int_equal(link->events.len, 5);
-	assert_memory_equal(link->events.data, "event", 5);
+	assert_string_equal(link->domain, "s.example");
+	assert_int_equal(link->event.len, 5);
+	assert_memory_equal(link->event.data, "event", 5);
 	assert_null(link_cache_get(cache, slice("ab"), 0));
 	assert_null(link_cache_get(cache, slice("abcd"), 0));
 	assert_null(link_cache_get(cache, slice(""), 0));
