@@ -1,0 +1,21 @@
+/* arena.h - many small allocations, freed all at once. */
+#ifndef COLLECTOR_PATTERN_ARENA_H
+#define COLLECTOR_PATTERN_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena_block;
+
+/* Start from `struct arena a = {0};`, end with arena_free. */
+struct arena {
+	struct arena_block *blocks;
+	size_t used; /* of the newest block */
+	bool failed; /* memory ran out; sticky */
+};
+
+/* Uninitialised memory, aligned for any type, or NULL. */
+void *arena_alloc(struct arena *a, size_t size);
+void arena_free(struct arena *a);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * literal_set.h - what one piece of an expression is known to match: algebra
+ * over sets of strings.  Internal to the analysis in literals.c.
+ */
+#ifndef COLLECTOR_PATTERN_LITERAL_SET_H
+#define COLLECTOR_PATTERN_LITERAL_SET_H
+
+#include <stdbool.h>
+
+#include "collector/pattern/literals.h"
+
+/*
+ * When `exact`, the piece matches the strings of `set` and no others (case
+ * aside).  Otherwise a match ends in one of `set`, if that has any, so that
+ * "a.*bcd" learns "bcd" whole rather than byte by byte.
+ */
+struct piece {
+	bool exact;
+	struct literal_clause set;
+	struct literals required;
+};
+
+/* Matches the empty string, or asserts something without consuming. */
+struct piece piece_empty(struct arena *arena);
+/* Matches this one byte, or its other case. */
+struct piece piece_byte(unsigned char byte, struct arena *arena);
+/* Matches something unknown. */
+struct piece piece_unknown(void);
+
+/* One after the other. */
+struct piece piece_concat(struct piece a, struct piece b, struct arena *arena);
+/* One or the other. */
+struct piece piece_either(struct piece a, struct piece b, struct arena *arena);
+/* `a` at least `min` times; `more`: perhaps more often than once. */
+struct piece piece_repeat(struct piece a, unsigned min, bool more,
+			  struct arena *arena);
+
+/* What it all comes to: the set counts as a clause too. */
+struct literals piece_required(const struct piece *p);
+
+#endif

@@ -1,0 +1,39 @@
+/* rules.h - regexes.yaml in memory.  Internal to collector/ua. */
+#ifndef COLLECTOR_UA_RULES_H
+#define COLLECTOR_UA_RULES_H
+
+#include "collector/pattern/pattern_set.h"
+#include "collector/ua/ua.h"
+
+enum {
+	UA_SECTION_COUNT = 3,
+	UA_TEMPLATES_MAX = 5,
+};
+
+/* What a section of the file is called and which fields its rules fill. */
+struct ua_section_form {
+	const char *name;
+	enum ua_field first;
+	size_t count;
+	const char *keys[UA_TEMPLATES_MAX];
+	/* What a rule means that does not say. */
+	const char *fallback[UA_TEMPLATES_MAX];
+};
+extern const struct ua_section_form ua_section_forms[UA_SECTION_COUNT];
+
+/* One rule's replacements: texts with $1 to $9 in them; NULL: the fallback. */
+struct ua_rule {
+	char *templates[UA_TEMPLATES_MAX];
+};
+
+struct ua_section {
+	struct pattern_set *patterns;
+	struct ua_rule *rules; /* as many as patterns */
+	size_t count;
+};
+
+struct ua_rules {
+	struct ua_section sections[UA_SECTION_COUNT];
+};
+
+#endif

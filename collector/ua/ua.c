@@ -1,0 +1,128 @@
+#include "collector/ua/ua.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/ua/rules.h"
+
+struct ua_parser {
+	const struct ua_rules *rules;
+	struct pattern_matcher *matchers[UA_SECTION_COUNT];
+};
+
+struct ua_parser *ua_parser_new(const struct ua_rules *rules, struct error *err)
+{
+	struct ua_parser *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	p->rules = rules;
+	for (size_t i = 0; i < UA_SECTION_COUNT; i++) {
+		p->matchers[i] =
+			pattern_matcher_new(rules->sections[i].patterns, err);
+		if (!p->matchers[i]) {
+			ua_parser_free(p);
+			return NULL;
+		}
+	}
+	return p;
+}
+
+void ua_parser_free(struct ua_parser *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
+		pattern_matcher_free(p->matchers[i]);
+	free(p);
+}
+
+/* Appends the template with its $1 to $9 replaced by what the groups hold. */
+static void expand(const char *template, const struct pattern_matcher *m,
+		   const char *text, struct buf *out)
+{
+	for (const char *c = template; *c; c++) {
+		struct pattern_group g;
+
+		if (*c != '$' || c[1] < '1' || c[1] > '9') {
+			buf_putc(out, *c);
+			continue;
+		}
+		g = pattern_group(m, text, (size_t)(*++c - '0'));
+		buf_append(out, g.text, g.len);
+	}
+}
+
+/* Names a part of the text as the value of a field, without blanks around. */
+static void set_field(struct ua_result *r, size_t field, size_t at)
+{
+	size_t end = r->text.len;
+
+	while (at < end && isspace((unsigned char)r->text.data[at]))
+		at++;
+	while (end > at && isspace((unsigned char)r->text.data[end - 1]))
+		end--;
+	r->fields[field].at = at;
+	r->fields[field].len = end - at;
+}
+
+static void put_field(struct ua_result *r, size_t field, const char *text)
+{
+	size_t at = r->text.len;
+
+	buf_puts(&r->text, text);
+	set_field(r, field, at);
+}
+
+static void parse_section(struct pattern_matcher *m, const struct ua_section *s,
+			  const struct ua_section_form *form, const char *text,
+			  size_t len, struct ua_result *r)
+{
+	int rule = pattern_first(m, text, len);
+
+	for (size_t i = 0; i < form->count; i++) {
+		const char *template = "";
+		size_t at = r->text.len;
+
+		if (rule >= 0)
+			template = s->rules[rule].templates[i];
+		if (!template)
+			template = form->fallback[i];
+		expand(template, m, text, &r->text);
+		set_field(r, form->first + i, at);
+	}
+	if (!r->fields[form->first].len)
+		put_field(r, form->first, "Other");
+}
+
+int ua_parse(struct ua_parser *p, const char *text, size_t len,
+	     struct ua_result *result, struct error *err)
+{
+	buf_reset(&result->text);
+	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
+		parse_section(p->matchers[i], &p->rules->sections[i],
+			      &ua_section_forms[i], text, len, result);
+	return result->text.failed ? error_set_nomem(err) : 0;
+}
+
+struct ua_text ua_get(const struct ua_result *result, enum ua_field field)
+{
+	return (struct ua_text){result->text.data + result->fields[field].at,
+				result->fields[field].len};
+}
+
+bool ua_is(const struct ua_result *result, enum ua_field field,
+	   const char *value)
+{
+	struct ua_text t = ua_get(result, field);
+
+	return t.len == strlen(value) && !memcmp(t.data, value, t.len);
+}
+
+void ua_result_free(struct ua_result *result)
+{
+	buf_free(&result->text);
+}
