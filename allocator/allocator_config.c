@@ -1,0 +1,159 @@
+#include "allocator/allocator_config.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+
+#define AT(field) offsetof(struct allocator_settings, field)
+static const struct setting settings[] = {
+	{.key = "listen",
+	 .type = SETTING_STRING,
+	 .offset = AT(listen),
+	 .fallback = "127.0.0.1:8081",
+	 .help = "Where the API is served, as host:port."},
+	{.key = "admin",
+	 .type = SETTING_STRING,
+	 .offset = AT(admin),
+	 .fallback = "127.0.0.1:9081",
+	 .help = "Where /healthz, /readyz and /metrics are served."},
+	{.key = "threads",
+	 .type = SETTING_INT,
+	 .offset = AT(threads),
+	 .fallback = "1",
+	 .min = 1,
+	 .max = 64,
+	 .help = "Threads that serve the API.  Each holds blocks of its own."},
+	{.key = "base_url",
+	 .type = SETTING_STRING,
+	 .offset = AT(base_url),
+	 .fallback = "http://localhost:8080",
+	 .help = "What a short URL starts with, before the slash and the code.",
+	 .example = "https://sho.rt"},
+	{.key = "keys_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(keys_file),
+	 .fallback = "/etc/shortloop/api.keys",
+	 .help = "API keys: name, roles and the key's SHA-256, one a line.  "
+		 "Read again on SIGHUP."},
+	{.key = "default_space",
+	 .type = SETTING_STRING,
+	 .offset = AT(default_space),
+	 .optional = true,
+	 .help = "Space of links that name none; the first one when not set.",
+	 .example = "s7"},
+	{.key = "default_ttl",
+	 .type = SETTING_STRING,
+	 .offset = AT(default_ttl),
+	 .optional = true,
+	 .help = "TTL class of links that name none; must be named when not "
+		 "set.",
+	 .example = "365d"},
+	{.key = "waiting_max",
+	 .type = SETTING_INT,
+	 .offset = AT(waiting_max),
+	 .fallback = "10000",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "Creates of a thread that may wait for a block; beyond, 503."},
+	{.key = "space_check_every",
+	 .type = SETTING_DURATION,
+	 .offset = AT(space_check_every),
+	 .fallback = "10s",
+	 .min = 100,
+	 .max = CLOCK_HOUR,
+	 .help = "How often the space records in Redis are compared with the "
+		 "configuration."},
+	{.key = "event_timeout",
+	 .type = SETTING_DURATION,
+	 .offset = AT(event_timeout),
+	 .fallback = "0s",
+	 .max = 24 * CLOCK_DAY,
+	 .help = "How long a link event waits for Kafka before it is given up; "
+		 "0s: as long as the program runs."},
+	{.key = "drain_timeout",
+	 .type = SETTING_DURATION,
+	 .offset = AT(drain_timeout),
+	 .fallback = "10s",
+	 .max = CLOCK_HOUR,
+	 .help = "How long a shutdown may wait for requests, blocks handed "
+		 "back and link events."},
+	{.key = NULL},
+};
+#undef AT
+
+static const struct setting_section allocator_section = {
+	.name = "allocator",
+	.help = "The allocator: creates links.",
+	.settings = settings,
+};
+
+#define AT(field) offsetof(struct allocator_config, field)
+const struct setting_group allocator_groups[] = {
+	{&app_log_section, AT(app)}, {&http_section, AT(http)},
+	{&redis_section, AT(redis)}, {&kafka_section, AT(kafka)},
+	{&links_section, AT(links)}, {&allocator_section, AT(allocator)},
+};
+const size_t allocator_group_count =
+	sizeof(allocator_groups) / sizeof(allocator_groups[0]);
+
+static int check_default_space(const struct allocator_config *config,
+			       struct error *err)
+{
+	const struct links_space_config *spaces = config->links.spaces.items;
+	const char *name = config->allocator.default_space;
+
+	if (!name)
+		return 0;
+	for (size_t i = 0; i < config->links.spaces.count; i++) {
+		if (!strcmp(spaces[i].name, name))
+			return 0;
+	}
+	return error_set(err, ERROR_CONFIG,
+			 "allocator.default_space: '%s' is not one of "
+			 "links.spaces",
+			 name);
+}
+
+static int check_default_ttl(const struct allocator_config *config,
+			     struct error *err)
+{
+	const struct setting_strings *classes = &config->links.ttl_classes;
+	const char *name = config->allocator.default_ttl;
+
+	if (!name)
+		return 0;
+	for (size_t i = 0; i < classes->count; i++) {
+		if (!strcmp(classes->items[i], name))
+			return 0;
+	}
+	return error_set(err, ERROR_CONFIG,
+			 "allocator.default_ttl: '%s' is not one of "
+			 "links.ttl_classes",
+			 name);
+}
+
+static int check_base_url(const char *url, struct error *err)
+{
+	size_t len = strlen(url);
+
+	if ((strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) ||
+	    strpbrk(url, "?# \t"))
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.base_url: expected http://host or "
+				 "https://host, with or without a path");
+	if (url[len - 1] == '/')
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.base_url: expected no slash at the "
+				 "end");
+	return 0;
+}
+
+int allocator_config_validate(const void *config, struct error *err)
+{
+	const struct allocator_config *c = config;
+
+	if (links_config_validate(&c->links, err) < 0 ||
+	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0)
+		return -1;
+	return check_base_url(c->allocator.base_url, err);
+}

@@ -1,0 +1,45 @@
+/* allocator_config.h - every setting the allocator reads. */
+#ifndef ALLOCATOR_ALLOCATOR_CONFIG_H
+#define ALLOCATOR_ALLOCATOR_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/app/app.h"
+#include "common/config/setting.h"
+#include "common/http/http_server.h"
+#include "common/kafka/kafka.h"
+#include "common/redis/redis.h"
+#include "linkstore/config.h"
+
+/* The `allocator` section. */
+struct allocator_settings {
+	char *listen;
+	char *admin;
+	int64_t threads;
+	char *base_url; /* what short URLs start with */
+	char *keys_file;
+	char *default_space;	   /* NULL: the first configured */
+	char *default_ttl;	   /* NULL: a request must say */
+	int64_t waiting_max;	   /* creates waiting for a block, per thread */
+	int64_t space_check_every; /* ms */
+	int64_t event_timeout;	   /* ms; 0: never gives up */
+	int64_t drain_timeout;	   /* ms */
+};
+
+struct allocator_config {
+	struct app_config app;
+	struct http_config http;
+	struct redis_config redis;
+	struct kafka_config kafka;
+	struct links_config links;
+	struct allocator_settings allocator;
+};
+
+extern const struct setting_group allocator_groups[];
+extern const size_t allocator_group_count;
+
+/* For app_spec: checks that need more than one setting. */
+int allocator_config_validate(const void *config, struct error *err);
+
+#endif
