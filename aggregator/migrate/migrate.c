@@ -1,0 +1,199 @@
+#include "aggregator/migrate/migrate.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/migrate/migrations.h"
+#include "aggregator/migrate/statement.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+#define UNKNOWN_TABLE	 60 /* ClickHouse's exception codes */
+#define UNKNOWN_DATABASE 81
+#define CHECKSUM_LEN	 64
+
+/* Which of `migrations` the database says it has. */
+struct state {
+	bool *applied;
+};
+
+static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+
+	EVP_Digest(text, strlen(text), digest, &len, EVP_sha256(), NULL);
+	for (unsigned i = 0; i < len && i < CHECKSUM_LEN / 2; i++)
+		snprintf(ret_hex + (size_t)i * 2, 3, "%02x", digest[i]);
+}
+
+static int mark_applied(struct state *state, const char *name,
+			const char *recorded, struct error *err)
+{
+	char now[CHECKSUM_LEN + 1];
+
+	for (size_t i = 0; i < migration_count; i++) {
+		if (strcmp(migrations[i].name, name) != 0)
+			continue;
+		checksum(migrations[i].sql, now);
+		if (strcmp(now, recorded) != 0)
+			return error_set(err, ERROR_UNSAFE,
+					 "%s was changed after it had been "
+					 "applied; put it back and write a new "
+					 "migration instead",
+					 name);
+		state->applied[i] = true;
+		return 0;
+	}
+	return 0; /* of a newer program: none of our business */
+}
+
+static int read_state(struct clickhouse *ch, struct state *state,
+		      struct error *err)
+{
+	struct buf answer = {0};
+	struct tsv rows;
+	char *f[2];
+	int status = clickhouse_query(
+		ch,
+		"SELECT DISTINCT name, checksum FROM schema_migrations "
+		"FORMAT TabSeparated",
+		NULL, &answer, err);
+
+	if (status < 0 && (clickhouse_last_code(ch) == UNKNOWN_TABLE ||
+			   clickhouse_last_code(ch) == UNKNOWN_DATABASE))
+		status = 0; /* nothing has been applied yet */
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 2))
+		status = mark_applied(state, f[0], f[1], err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "schema_migrations: an answer that is not "
+				   "two columns");
+	buf_free(&answer);
+	return status;
+}
+
+static int load_state(struct clickhouse *ch, struct state *state,
+		      struct error *err)
+{
+	state->applied = calloc(migration_count, sizeof(*state->applied));
+	if (!state->applied)
+		return error_set_nomem(err);
+	return read_state(ch, state, err);
+}
+
+static int create_database(const struct clickhouse_config *config,
+			   struct error *err)
+{
+	struct clickhouse_config elsewhere = *config;
+	struct clickhouse_param params[] = {{"param_name", config->database},
+					    {NULL, NULL}};
+	char standard[] = "default";
+	struct clickhouse *ch;
+	int status;
+
+	elsewhere.database = standard; /* asked in one that is there */
+	ch = clickhouse_new(&elsewhere, err);
+	if (!ch)
+		return -1;
+	status = clickhouse_query(
+		ch, "CREATE DATABASE IF NOT EXISTS {name:Identifier}", params,
+		NULL, err);
+	clickhouse_free(ch);
+	return status;
+}
+
+static int record(struct clickhouse *ch, const struct migration *m,
+		  struct error *err)
+{
+	char sum[CHECKSUM_LEN + 1] = "", now[32];
+	struct clickhouse_param params[] = {
+		{"param_name", m->name},
+		{"param_checksum", sum},
+		{"param_now", now},
+		{"param_program", "aggregator " VERSION},
+		{NULL, NULL}};
+
+	checksum(m->sql, sum);
+	snprintf(now, sizeof(now), "%lld", (long long)clock_real_ms());
+	return clickhouse_query(
+		ch,
+		"INSERT INTO schema_migrations SELECT {name:String}, "
+		"{checksum:String}, fromUnixTimestamp64Milli({now:Int64}, "
+		"'UTC'), {program:String}",
+		params, NULL, err);
+}
+
+static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
+		 migrate_report_fn *report, void *arg, struct error *err)
+{
+	const char *rest = m->sql;
+	struct buf statement = {0};
+	int status = 0;
+
+	while (status == 0 && statement_next(&rest, &statement)) {
+		const char *text = buf_cstr(&statement);
+
+		if (!text) {
+			status = error_set_nomem(err);
+			break;
+		}
+		report(arg, m->name, text);
+		if (!dry_run)
+			status = clickhouse_query(ch, text, NULL, NULL, err);
+		buf_reset(&statement);
+	}
+	buf_free(&statement);
+	if (status == 0 && !dry_run) {
+		status = record(ch, m, err);
+		if (status == 0)
+			report(arg, m->name, NULL);
+	}
+	return status < 0 ? error_wrap(err, "%s", m->name) : 0;
+}
+
+int migrate_run(const struct clickhouse_config *config, bool dry_run,
+		migrate_report_fn *report, void *arg, struct error *err)
+{
+	struct clickhouse *ch = clickhouse_new(config, err);
+	struct state state = {0};
+	int status = -1;
+
+	if (!ch)
+		return -1;
+	if (load_state(ch, &state, err) < 0)
+		goto out;
+	if (!dry_run && create_database(config, err) < 0)
+		goto out;
+	status = 0;
+	for (size_t i = 0; status == 0 && i < migration_count; i++) {
+		if (!state.applied[i])
+			status = apply(ch, &migrations[i], dry_run, report, arg,
+				       err);
+	}
+out:
+	free(state.applied);
+	clickhouse_free(ch);
+	return status;
+}
+
+int migrate_check(struct clickhouse *ch, struct error *err)
+{
+	struct state state = {0};
+	size_t missing = 0;
+	int status = load_state(ch, &state, err);
+
+	for (size_t i = 0; status == 0 && i < migration_count; i++)
+		missing += !state.applied[i];
+	free(state.applied);
+	if (status == 0 && missing)
+		status = error_set_retriable(
+			err, ERROR_NOTFOUND,
+			"%zu of %zu migrations are not applied: run "
+			"'aggregator migrate'",
+			missing, migration_count);
+	return status;
+}

@@ -1,0 +1,40 @@
+#include "aggregator/migrate/migrations.h"
+
+/* Kept by hand: a file that is missing here fails a unit test. */
+
+static const char schema_migrations[] =
+#include "schemas/clickhouse/0000_schema_migrations.sql.inc"
+	;
+static const char clicks[] =
+#include "schemas/clickhouse/0001_clicks.sql.inc"
+	;
+static const char ingest_progress[] =
+#include "schemas/clickhouse/0002_ingest_progress.sql.inc"
+	;
+static const char links[] =
+#include "schemas/clickhouse/0003_links.sql.inc"
+	;
+static const char clicks_hourly[] =
+#include "schemas/clickhouse/0004_clicks_hourly.sql.inc"
+	;
+static const char visit_statistics[] =
+#include "schemas/clickhouse/0005_visit_statistics.sql.inc"
+	;
+static const char stats_hourly[] =
+#include "schemas/clickhouse/0006_stats_hourly.sql.inc"
+	;
+static const char settled[] =
+#include "schemas/clickhouse/0007_settled.sql.inc"
+	;
+
+const struct migration migrations[] = {
+	{"0000_schema_migrations.sql", schema_migrations},
+	{"0001_clicks.sql", clicks},
+	{"0002_ingest_progress.sql", ingest_progress},
+	{"0003_links.sql", links},
+	{"0004_clicks_hourly.sql", clicks_hourly},
+	{"0005_visit_statistics.sql", visit_statistics},
+	{"0006_stats_hourly.sql", stats_hourly},
+	{"0007_settled.sql", settled},
+};
+const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
