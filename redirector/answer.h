@@ -1,0 +1,32 @@
+/*
+ * answer.h - the responses a visitor can get.
+ *
+ * Pages are small, fixed and repeat nothing of the request.
+ */
+#ifndef REDIRECTOR_ANSWER_H
+#define REDIRECTOR_ANSWER_H
+
+#include <stdint.h>
+
+#include "common/http/http_server.h"
+#include "redirector/link_cache.h"
+
+/*
+ * A browser may keep a permanent redirect (301, 308) for at most `max_age` ms
+ * and never beyond the link's end; the others are asked for every time, since a
+ * visit that is not seen is not counted.  `now` is monotonic ms.
+ */
+void answer_redirect(struct http_request *req, const struct cached_link *link,
+		     int64_t max_age, int64_t now);
+
+/* A 302 to a URL that is not a link. */
+void answer_fallback(struct http_request *req, const char *url);
+
+void answer_not_found(struct http_request *req);
+void answer_gone(struct http_request *req);
+void answer_blocked(struct http_request *req);
+void answer_no_method(struct http_request *req);
+/* `retry_after`: seconds, as text. */
+void answer_unavailable(struct http_request *req, const char *retry_after);
+
+#endif

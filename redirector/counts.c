@@ -1,0 +1,84 @@
+#include "redirector/counts.h"
+
+#include <stddef.h>
+
+#define ANSWERS	     "shortloop_redirector_answers_total"
+#define ANSWERS_HELP "Requests answered, by outcome and status"
+#define CACHE	     "shortloop_redirector_cache_lookups_total"
+#define CACHE_HELP                                                             \
+	"Codes looked for in the cache; stale: found, but only "               \
+	"good enough because Redis was away"
+#define LOOKUPS	      "shortloop_redirector_redis_lookups_total"
+#define LOOKUPS_HELP  "Codes asked of Redis, identical ones in flight once"
+#define RENEWALS      "shortloop_redirector_renewals_total"
+#define RENEWALS_HELP "Links whose life a visit extended"
+#define DROPPED	      "shortloop_redirector_events_dropped_total"
+#define DROPPED_HELP  "Click events that did not reach Kafka, by reason"
+
+static const struct kind {
+	const char *name;
+	const char *labels;
+	const char *help;
+} kinds[COUNT_KINDS] = {
+	[COUNT_302] = {ANSWERS, "outcome=\"redirected\",status=\"302\"",
+		       ANSWERS_HELP},
+	[COUNT_301] = {ANSWERS, "outcome=\"redirected\",status=\"301\"",
+		       ANSWERS_HELP},
+	[COUNT_307] = {ANSWERS, "outcome=\"redirected\",status=\"307\"",
+		       ANSWERS_HELP},
+	[COUNT_308] = {ANSWERS, "outcome=\"redirected\",status=\"308\"",
+		       ANSWERS_HELP},
+	[COUNT_HEAD] = {ANSWERS, "outcome=\"head\",status=\"3xx\"",
+			ANSWERS_HELP},
+	[COUNT_NOT_FOUND] = {ANSWERS, "outcome=\"not_found\",status=\"404\"",
+			     ANSWERS_HELP},
+	[COUNT_GONE] = {ANSWERS, "outcome=\"expired\",status=\"410\"",
+			ANSWERS_HELP},
+	[COUNT_BLOCKED] = {ANSWERS, "outcome=\"blocked\",status=\"451\"",
+			   ANSWERS_HELP},
+	[COUNT_FALLBACK] = {ANSWERS, "outcome=\"fallback\",status=\"302\"",
+			    ANSWERS_HELP},
+	[COUNT_NO_METHOD] = {ANSWERS, "outcome=\"method\",status=\"405\"",
+			     ANSWERS_HELP},
+	[COUNT_UNAVAILABLE] = {ANSWERS,
+			       "outcome=\"unavailable\",status=\"503\"",
+			       ANSWERS_HELP},
+	[COUNT_HITS] = {CACHE, "result=\"hit\"", CACHE_HELP},
+	[COUNT_MISSES] = {CACHE, "result=\"miss\"", CACHE_HELP},
+	[COUNT_STALE] = {CACHE, "result=\"stale\"", CACHE_HELP},
+	[COUNT_REFUSED_CODES] =
+		{"shortloop_redirector_refused_codes_total", NULL,
+		 "Codes that no link can have, refused without asking Redis"},
+	[COUNT_LOOKUPS] = {LOOKUPS, "result=\"answered\"", LOOKUPS_HELP},
+	[COUNT_LOOKUPS_FAILED] = {LOOKUPS, "result=\"failed\"", LOOKUPS_HELP},
+	[COUNT_RENEWALS] = {RENEWALS, "result=\"done\"", RENEWALS_HELP},
+	[COUNT_RENEWALS_FAILED] = {RENEWALS, "result=\"failed\"",
+				   RENEWALS_HELP},
+	[COUNT_EVENTS] = {"shortloop_redirector_events_total", NULL,
+			  "Click events handed to the Kafka producer"},
+	[COUNT_DROPPED_FULL] = {DROPPED, "reason=\"queue_full\"", DROPPED_HELP},
+	[COUNT_DROPPED_REFUSED] = {DROPPED, "reason=\"refused\"", DROPPED_HELP},
+	[COUNT_DROPPED_EXPIRED] = {DROPPED, "reason=\"undelivered\"",
+				   DROPPED_HELP},
+};
+
+void counts_register(struct counts_shared *shared, struct metrics *metrics)
+{
+	for (size_t i = 0; i < COUNT_KINDS; i++)
+		shared->kinds[i] = metrics_counter(
+			metrics, kinds[i].name, kinds[i].labels, kinds[i].help);
+	shared->miss_seconds = metrics_histogram(
+		metrics, "shortloop_redirector_miss_seconds", NULL,
+		"Time from a request to its answer when Redis was asked",
+		metrics_latency_bounds, metrics_latency_bound_count);
+}
+
+void counts_add_up(struct counts *c)
+{
+	for (size_t i = 0; i < COUNT_KINDS; i++) {
+		if (!c->n[i])
+			continue;
+		metric_add(c->shared->kinds[i], c->n[i]);
+		c->n[i] = 0;
+	}
+}

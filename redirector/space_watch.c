@@ -1,0 +1,141 @@
+#include "redirector/space_watch.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "linkstore/space/record.h"
+
+struct watched {
+	struct space_watch *watch;
+	const struct link_space *space;
+	bool asked; /* the answer is on its way */
+	_Atomic int state;
+};
+
+struct space_watch {
+	struct health_check *check;
+	space_fatal_fn *on_fatal;
+	void *arg;
+	struct redis_async *redis;
+	struct loop_timer *timer;
+	int64_t every;
+	struct watched *by_length[CODE_LENGTH_MAX + 1];
+	size_t count;
+	struct watched spaces[];
+};
+
+struct space_watch *space_watch_new(const struct linkstore *store,
+				    struct health_check *check,
+				    space_fatal_fn *on_fatal, void *arg,
+				    struct error *err)
+{
+	size_t count = linkstore_space_count(store);
+	struct space_watch *w;
+
+	w = calloc(1, sizeof(*w) + count * sizeof(w->spaces[0]));
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->check = check;
+	w->on_fatal = on_fatal;
+	w->arg = arg;
+	w->count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct watched *s = &w->spaces[i];
+
+		s->watch = w;
+		s->space = linkstore_space(store, i);
+		atomic_init(&s->state, SPACE_WAITING);
+		w->by_length[s->space->length] = s;
+	}
+	return w;
+}
+
+void space_watch_free(struct space_watch *w)
+{
+	free(w);
+}
+
+static bool all_ready(const struct space_watch *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (atomic_load(&w->spaces[i].state) != SPACE_READY)
+			return false;
+	}
+	return true;
+}
+
+static void on_checked(void *arg, const struct error *err)
+{
+	struct watched *s = arg;
+	struct space_watch *w = s->watch;
+
+	s->asked = false;
+	if (!err) {
+		atomic_store(&s->state, SPACE_READY);
+		if (all_ready(w))
+			health_up(w->check);
+		return;
+	}
+	if (err->code == ERROR_CONFIG) {
+		w->on_fatal(w->arg, err);
+		return;
+	}
+	/* A Redis that is away says nothing of the space; one that has lost it
+	 * would make every link look unknown. */
+	if (err->retriable)
+		return;
+	atomic_store(&s->state, SPACE_WAITING);
+	health_down(w->check, err->text);
+}
+
+static void look(void *arg)
+{
+	struct space_watch *w = arg;
+	struct error ignored;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct watched *s = &w->spaces[i];
+
+		if (s->asked)
+			continue;
+		/* Refused while Redis is away, which others report. */
+		if (space_check_async(w->redis, s->space, on_checked, s,
+				      &ignored) == 0)
+			s->asked = true;
+	}
+	loop_timer_set(w->timer, w->every);
+}
+
+int space_watch_start(struct space_watch *w, struct loop *loop,
+		      struct redis_async *redis, int64_t every,
+		      struct error *err)
+{
+	w->redis = redis;
+	w->every = every;
+	w->timer = loop_timer_new(loop, look, w, err);
+	if (!w->timer)
+		return -1;
+	loop_timer_set(w->timer, 0);
+	return 0;
+}
+
+void space_watch_stop(struct space_watch *w)
+{
+	if (w->timer)
+		loop_timer_free(w->timer);
+	w->timer = NULL;
+}
+
+enum space_state space_watch_state(const struct space_watch *w,
+				   size_t code_length)
+{
+	const struct watched *s;
+
+	if (code_length > CODE_LENGTH_MAX)
+		return SPACE_NONE;
+	s = w->by_length[code_length];
+	return s ? (enum space_state)atomic_load(&s->state) : SPACE_NONE;
+}

@@ -1,0 +1,52 @@
+/*
+ * space_watch.h - keeps an eye on the spaces' records in Redis.
+ *
+ * Every `cursor_every` each space's record is compared with the configuration
+ * and its cursor noted in the linkstore, for all threads.  Until a space was
+ * found right, its codes can be neither found nor denied: a code under another
+ * key, or a Redis that lost the space, must not read as "no such link".
+ */
+#ifndef REDIRECTOR_SPACE_WATCH_H
+#define REDIRECTOR_SPACE_WATCH_H
+
+#include <stddef.h>
+
+#include "common/app/health.h"
+#include "common/loop/loop.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+
+enum space_state {
+	SPACE_NONE, /* no space has codes of this length */
+	SPACE_WAITING,
+	SPACE_READY,
+};
+
+struct space_watch;
+
+/* The configuration differs from the space's record: the program has to end.
+ * On the loop's thread. */
+typedef void space_fatal_fn(void *arg, const struct error *err);
+
+/* `check` is reported up once all spaces are ready; may be NULL. */
+struct space_watch *space_watch_new(const struct linkstore *store,
+				    struct health_check *check,
+				    space_fatal_fn *on_fatal, void *arg,
+				    struct error *err);
+/* After space_watch_stop, if it was started.  NULL accepted. */
+void space_watch_free(struct space_watch *w);
+
+/* Begins to look, on this loop, with its connection.  Call once. */
+int space_watch_start(struct space_watch *w, struct loop *loop,
+		      struct redis_async *redis, int64_t every,
+		      struct error *err);
+
+/* Ends it.  On the loop's thread or when that has ended, after its connection
+ * was freed and before the loop is. */
+void space_watch_stop(struct space_watch *w);
+
+/* The state of the space whose codes have this length.  From any thread. */
+enum space_state space_watch_state(const struct space_watch *w,
+				   size_t code_length);
+
+#endif
