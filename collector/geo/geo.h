@@ -1,0 +1,70 @@
+/*
+ * geo.h - where an address is, by MaxMind DB files.
+ *
+ * Any number of files up to GEO_FILES_MAX, of any kind: each value is taken
+ * from the first file that has it.  Two shapes of record are understood, told
+ * apart by what a record holds: MaxMind's nested one (City, Country, ASN) and
+ * the flat one of ip-location-db (country_code, state1, city, ...).  A file of
+ * IPv4 addresses answers for those only.
+ *
+ * A `struct geo` is read-only once opened; any number of threads may ask. Files
+ * are mapped: replace one by renaming a new one over it, never in place.
+ */
+#ifndef COLLECTOR_GEO_GEO_H
+#define COLLECTOR_GEO_GEO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+
+enum {
+	GEO_FILES_MAX = 8
+};
+
+struct geo;
+
+/* A file that is missing or not a MaxMind DB is ERROR_CONFIG naming it. */
+struct geo *geo_open(const struct setting_strings *files, struct error *err);
+void geo_close(struct geo *g); /* NULL accepted */
+
+/*
+ * Finding is cheap, reading is not: places with the same bytes read the same,
+ * so what is read can be kept under them.
+ */
+struct geo_place {
+	uint32_t kind;			 /* 0, or an address that is nowhere */
+	uint32_t records[GEO_FILES_MAX]; /* by file; 0: it has none */
+};
+
+/* `ip` is IPv6; IPv4 as ::ffff:a.b.c.d. */
+void geo_find(const struct geo *g, const uint8_t ip[16],
+	      struct geo_place *ret_place);
+
+struct geo_text {
+	const char *data; /* into the file; not NUL-terminated */
+	size_t len;
+};
+
+struct geo_record {
+	struct geo_text continent; /* EU */
+	/* ISO 3166-1 (GB), or for an address that is not of the public
+	 * Internet what it is: "private", "loopback", "reserved" ... */
+	struct geo_text country;
+	struct geo_text region;
+	struct geo_text city;
+	struct geo_text postal_code;
+	struct geo_text time_zone;
+	struct geo_text as_org;
+	uint32_t asn;
+	float latitude; /* both 0 when unknown */
+	float longitude;
+};
+
+/* Texts are valid until geo_close. */
+void geo_read(const struct geo *g, const struct geo_place *place,
+	      struct geo_record *ret_record);
+
+#endif
