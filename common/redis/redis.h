@@ -22,6 +22,7 @@ struct redis_config {
 	int64_t database;
 	int64_t connect_timeout; /* ms */
 	int64_t command_timeout; /* ms */
+	int64_t pending_max;	 /* commands in flight, per event loop */
 };
 extern const struct setting_section redis_section; /* "redis" */
 
@@ -61,6 +62,11 @@ int redis_eval(struct redis *r, const struct redis_script *script, int keys,
  */
 int redis_append(struct redis *r, int argc, const char **argv,
 		 const size_t *lens, struct error *err);
+/* A script in a pipeline.  One that Redis does not know answers with an error
+ * reply that starts with NOSCRIPT: run redis_eval for that one. */
+int redis_append_eval(struct redis *r, const struct redis_script *script,
+		      int keys, int argc, const char **argv, const size_t *lens,
+		      struct error *err);
 int redis_take_reply(struct redis *r, redisReply **ret_reply,
 		     struct error *err);
 

@@ -10,13 +10,15 @@
 #define COMMON_REDIS_REDIS_ASYNC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "common/loop/loop.h"
 #include "common/redis/redis.h"
 
 struct redis_async;
 
-/* Called when the connection comes up (err NULL) or goes down. */
+/* Called when the connection comes up (err NULL), when it goes down, and when
+ * the reason why it is down changes. */
 typedef void redis_state_fn(void *arg, bool up, const struct error *err);
 
 /* Exactly one call per command.  reply is NULL when err is not, and is freed
@@ -30,10 +32,21 @@ struct redis_async *redis_async_new(struct loop *loop,
 				    const struct redis_config *config,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err);
-/* Commands in flight get their callback with an error.  NULL accepted. */
+/* Commands in flight get their callback with an error.  Not from a callback of
+ * its own, and only once the loop no longer runs.  NULL accepted. */
 void redis_async_free(struct redis_async *r);
 
 bool redis_async_is_up(const struct redis_async *r);
+
+/* Commands sent and not yet answered; at most config->pending_max. */
+size_t redis_async_pending(const struct redis_async *r);
+
+/*
+ * Writes what has gathered.  Happens by itself at the end of each turn; a
+ * turn-end hook that was added after this connection was made and sends
+ * commands must call it, or they wait for the next turn.
+ */
+void redis_async_flush(struct redis_async *r);
 
 /* Refuses (-1, ERROR_REMOTE or ERROR_BUSY, retriable; no callback) when the
  * connection is down or too much is in flight. */

@@ -1,0 +1,52 @@
+/*
+ * async_connection.h - the life of one event-driven connection: connecting with
+ * back-off, logging in, being up, ending.  For redis_async.c.
+ */
+#ifndef COMMON_REDIS_ASYNC_CONNECTION_H
+#define COMMON_REDIS_ASYNC_CONNECTION_H
+
+#include "common/redis/async_adapter.h"
+#include "common/redis/redis_async.h"
+#include "common/redis/wire.h"
+
+enum connection_state {
+	CONNECTION_DOWN, /* ending, or waiting to connect again */
+	CONNECTION_STARTING,
+	CONNECTION_GREETING, /* connected, not yet logged in */
+	CONNECTION_UP,
+};
+
+struct async_connection {
+	struct loop *loop;
+	const struct redis_config *config;
+	redis_state_fn *on_state;
+	void *arg;
+	enum connection_state state;
+	struct redis_address address;
+	redisAsyncContext *context;
+	struct async_adapter adapter;
+	struct loop_timer *timer; /* back-off, then the connect timeout */
+	int64_t backoff;
+	struct error why; /* it is not up */
+	char told[sizeof(((struct error *)0)->text)];
+	bool closing;
+};
+
+/* `connection` is zeroed.  Starts connecting once the loop runs. */
+int async_connection_open(struct async_connection *c, struct loop *loop,
+			  const struct redis_config *config,
+			  redis_state_fn *on_state, void *arg,
+			  struct error *err);
+
+/* Ends it for good.  Commands in flight get a NULL reply from within. */
+void async_connection_close(struct async_connection *c);
+
+/* Ends it for a reason of ours, and starts again after the back-off.  Commands
+ * in flight get a NULL reply from within. */
+void async_connection_give_up(struct async_connection *c, const char *why);
+
+/* A command was answered with NULL: the connection is ending. */
+void async_connection_ending(struct async_connection *c,
+			     const redisAsyncContext *context);
+
+#endif

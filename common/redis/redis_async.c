@@ -1,0 +1,267 @@
+#include "common/redis/redis_async.h"
+
+#include <hiredis/async.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/redis/async_connection.h"
+#include "common/redis/wire.h"
+
+/* One command in flight.  Redis answers in order, so these are a queue. */
+struct pending {
+	struct redis_async *r;
+	struct pending *prev, *next;
+	redis_reply_fn *fn;
+	void *arg;
+	int64_t deadline;
+	/* Of a script: what is needed to send it whole, should Redis not know
+	 * its sum. */
+	const struct redis_script *script;
+	int argc;
+	struct buf tail;
+};
+
+struct redis_async {
+	struct loop *loop;
+	const struct redis_config *config;
+	struct async_connection connection;
+	struct loop_timer *deadline_timer; /* of the oldest command */
+	struct pending *first, *last;
+	size_t pending_count;
+	struct buf out;
+};
+
+static void on_deadline(void *arg)
+{
+	struct redis_async *r = arg;
+	int64_t now = loop_now_ms(r->loop);
+
+	if (!r->first || !r->connection.context)
+		return;
+	if (r->first->deadline > now)
+		loop_timer_set(r->deadline_timer, r->first->deadline - now);
+	else
+		async_connection_give_up(
+			&r->connection,
+			"no answer within redis.command_timeout");
+}
+
+static void enqueue(struct redis_async *r, struct pending *p)
+{
+	p->deadline = loop_now_ms(r->loop) + r->config->command_timeout;
+	p->prev = r->last;
+	p->next = NULL;
+	if (r->last)
+		r->last->next = p;
+	else
+		r->first = p;
+	r->last = p;
+	if (r->pending_count++ == 0)
+		loop_timer_set(r->deadline_timer, r->config->command_timeout);
+}
+
+static void dequeue(struct redis_async *r, struct pending *p)
+{
+	*(p->prev ? &p->prev->next : &r->first) = p->next;
+	*(p->next ? &p->next->prev : &r->last) = p->prev;
+	r->pending_count--;
+}
+
+static void pending_free(struct pending *p)
+{
+	buf_free(&p->tail);
+	free(p);
+}
+
+static void on_reply(redisAsyncContext *context, void *raw, void *data);
+
+/* Sends a script whole.  False: it could not be sent. */
+static bool send_whole(struct redis_async *r, struct pending *p)
+{
+	bool sent;
+
+	if (r->connection.state != CONNECTION_UP)
+		return false;
+	buf_reset(&r->out);
+	redis_wire_eval_head(&r->out, p->script, true, p->argc);
+	buf_append(&r->out, p->tail.data, p->tail.len);
+	sent = !r->out.failed &&
+	       redisAsyncFormattedCommand(r->connection.context, on_reply, p,
+					  r->out.data, r->out.len) == REDIS_OK;
+	if (!sent)
+		return false;
+	p->script = NULL;
+	buf_free(&p->tail);
+	enqueue(r, p);
+	return true;
+}
+
+static void finish(struct pending *p, const redisReply *reply,
+		   const struct error *err)
+{
+	p->fn(p->arg, err ? NULL : reply, err);
+	pending_free(p);
+}
+
+static void on_reply(redisAsyncContext *context, void *raw, void *data)
+{
+	struct pending *p = data;
+	struct redis_async *r = p->r;
+	const redisReply *reply = raw;
+	struct error err;
+
+	dequeue(r, p);
+	if (!reply) {
+		/* The connection ends; commands sent from the callbacks that
+		 * follow must be refused. */
+		async_connection_ending(&r->connection, context);
+		err = r->connection.why;
+		finish(p, NULL, &err);
+		return;
+	}
+	if (p->script && redis_is_noscript(reply) && send_whole(r, p))
+		return;
+	if (reply->type != REDIS_REPLY_ERROR) {
+		finish(p, reply, NULL);
+		return;
+	}
+	redis_error_reply(reply, &err);
+	finish(p, NULL, &err);
+}
+
+static int check_room(const struct redis_async *r, struct error *err)
+{
+	if (r->connection.state != CONNECTION_UP) {
+		*err = r->connection.why;
+		return -1;
+	}
+	if (r->pending_count >= (size_t)r->config->pending_max)
+		return error_set_retriable(
+			err, ERROR_BUSY,
+			"redis %s: %zu commands await their answer",
+			r->config->address, r->pending_count);
+	return 0;
+}
+
+static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
+				   void *arg)
+{
+	struct pending *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->r = r;
+	p->fn = fn;
+	p->arg = arg;
+	return p;
+}
+
+/* Sends what r->out holds.  Takes over p, NULL included. */
+static int submit(struct redis_async *r, struct pending *p, struct error *err)
+{
+	if (!p || r->out.failed || p->tail.failed) {
+		if (p)
+			pending_free(p);
+		return error_set_nomem(err);
+	}
+	if (redisAsyncFormattedCommand(r->connection.context, on_reply, p,
+				       r->out.data, r->out.len) != REDIS_OK) {
+		pending_free(p);
+		return error_set_retriable(err, ERROR_REMOTE,
+					   "redis %s: the connection is ending",
+					   r->config->address);
+	}
+	enqueue(r, p);
+	return 0;
+}
+
+/* --- interface ------------------------------------------------------------ */
+
+static void on_turn_end(void *arg)
+{
+	struct redis_async *r = arg;
+
+	async_adapter_flush(&r->connection.adapter);
+}
+
+struct redis_async *redis_async_new(struct loop *loop,
+				    const struct redis_config *config,
+				    redis_state_fn *on_state, void *arg,
+				    struct error *err)
+{
+	struct redis_async *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	r->loop = loop;
+	r->config = config;
+	r->deadline_timer = loop_timer_new(loop, on_deadline, r, err);
+	if (!r->deadline_timer ||
+	    async_connection_open(&r->connection, loop, config, on_state, arg,
+				  err) ||
+	    loop_on_turn_end(loop, on_turn_end, r, err)) {
+		redis_async_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void redis_async_free(struct redis_async *r)
+{
+	if (!r)
+		return;
+	async_connection_close(&r->connection);
+	loop_timer_free(r->deadline_timer);
+	buf_free(&r->out);
+	free(r);
+}
+
+bool redis_async_is_up(const struct redis_async *r)
+{
+	return r->connection.state == CONNECTION_UP;
+}
+
+size_t redis_async_pending(const struct redis_async *r)
+{
+	return r->pending_count;
+}
+
+void redis_async_flush(struct redis_async *r)
+{
+	async_adapter_flush(&r->connection.adapter);
+}
+
+int redis_async_command(struct redis_async *r, int argc, const char **argv,
+			const size_t *lens, redis_reply_fn *fn, void *arg,
+			struct error *err)
+{
+	if (check_room(r, err))
+		return -1;
+	buf_reset(&r->out);
+	redis_wire_command(&r->out, argc, argv, lens);
+	return submit(r, pending_new(r, fn, arg), err);
+}
+
+int redis_async_eval(struct redis_async *r, const struct redis_script *script,
+		     int keys, int argc, const char **argv, const size_t *lens,
+		     redis_reply_fn *fn, void *arg, struct error *err)
+{
+	struct pending *p;
+	size_t head;
+
+	if (check_room(r, err))
+		return -1;
+	buf_reset(&r->out);
+	redis_wire_eval_head(&r->out, script, false, argc);
+	head = r->out.len;
+	redis_wire_eval_tail(&r->out, keys, argc, argv, lens);
+	p = pending_new(r, fn, arg);
+	if (p && !r->out.failed) {
+		p->script = script;
+		p->argc = argc;
+		buf_append(&p->tail, r->out.data + head, r->out.len - head);
+	}
+	return submit(r, p, err);
+}

@@ -1,0 +1,17 @@
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/redis/redis.h"
+
+void redis_script_init(struct redis_script *script, const char *text)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+
+	script->text = text;
+	/* Should the library lack SHA-1, Redis will not know the sum and the
+	 * script goes out whole: slower, not wrong. */
+	EVP_Digest(text, strlen(text), digest, NULL, EVP_sha1(), NULL);
+	for (int i = 0; i < 20; i++)
+		snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);
+}

@@ -1,0 +1,138 @@
+#include "common/redis/wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int bad_address(const char *text, struct error *err)
+{
+	return error_set(err, ERROR_CONFIG,
+			 "redis.address '%.100s': expected host:port, "
+			 "[v6 address]:port or unix:/path",
+			 text);
+}
+
+static bool parse_port(const char *text, int *ret_port)
+{
+	char *end;
+	long port = strtol(text, &end, 10);
+
+	if (end == text || *end || port < 1 || port > 65535)
+		return false;
+	*ret_port = (int)port;
+	return true;
+}
+
+int redis_address_parse(const char *text, struct redis_address *ret_address,
+			struct error *err)
+{
+	struct redis_address address = {.port = 0};
+	const char *host = text, *end;
+	size_t len;
+
+	if (!strncmp(text, "unix:", 5)) {
+		host = text + 5;
+		end = host + strlen(host);
+	} else {
+		end = strrchr(text, ':');
+		if (!end || !parse_port(end + 1, &address.port))
+			return bad_address(text, err);
+		if (host[0] == '[' && end[-1] == ']') {
+			host++;
+			end--;
+		}
+	}
+	len = (size_t)(end - host);
+	if (len == 0 || len >= sizeof(address.host))
+		return bad_address(text, err);
+	memcpy(address.host, host, len);
+	address.host[len] = '\0';
+	*ret_address = address;
+	return 0;
+}
+
+/* "<sign><number>\r\n" */
+static void put_header(struct buf *out, char sign, size_t number)
+{
+	char text[24], *p = text + sizeof(text);
+
+	*--p = '\n';
+	*--p = '\r';
+	do {
+		*--p = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	*--p = sign;
+	buf_append(out, p, (size_t)(text + sizeof(text) - p));
+}
+
+static void put_argument(struct buf *out, const char *data, size_t len)
+{
+	put_header(out, '$', len);
+	buf_append(out, data, len);
+	buf_append(out, "\r\n", 2);
+}
+
+static void put_arguments(struct buf *out, int argc, const char **argv,
+			  const size_t *lens)
+{
+	for (int i = 0; i < argc; i++)
+		put_argument(out, argv[i], lens ? lens[i] : strlen(argv[i]));
+}
+
+void redis_wire_command(struct buf *out, int argc, const char **argv,
+			const size_t *lens)
+{
+	put_header(out, '*', (size_t)argc);
+	put_arguments(out, argc, argv, lens);
+}
+
+void redis_wire_eval_head(struct buf *out, const struct redis_script *script,
+			  bool whole, int argc)
+{
+	put_header(out, '*', (size_t)argc + 3);
+	if (whole) {
+		put_argument(out, "EVAL", 4);
+		put_argument(out, script->text, strlen(script->text));
+	} else {
+		put_argument(out, "EVALSHA", 7);
+		put_argument(out, script->sha, 40);
+	}
+}
+
+void redis_wire_eval_tail(struct buf *out, int keys, int argc,
+			  const char **argv, const size_t *lens)
+{
+	char count[12];
+	int len = snprintf(count, sizeof(count), "%d", keys);
+
+	put_argument(out, count, (size_t)len);
+	put_arguments(out, argc, argv, lens);
+}
+
+static bool starts_with(const redisReply *reply, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return reply->len >= len && !memcmp(reply->str, prefix, len);
+}
+
+bool redis_is_noscript(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+	       starts_with(reply, "NOSCRIPT");
+}
+
+int redis_error_reply(const redisReply *reply, struct error *err)
+{
+	static const char *const passing[] = {
+		"LOADING",    "TRYAGAIN", "CLUSTERDOWN",
+		"MASTERDOWN", "BUSY ",	  "READONLY",
+	};
+
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (starts_with(reply, passing[i]))
+			return error_set_retriable(err, ERROR_REMOTE,
+						   "redis: %s", reply->str);
+	return error_set(err, ERROR_REMOTE, "redis: %s", reply->str);
+}

@@ -1,0 +1,46 @@
+/*
+ * wire.h - what the blocking and the event-driven connection share: writing
+ * commands in Redis' protocol (RESP), addresses, what an error reply means.
+ */
+#ifndef COMMON_REDIS_WIRE_H
+#define COMMON_REDIS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/buf.h"
+#include "common/redis/redis.h"
+
+#define REDIS_HOST_MAX 256
+
+struct redis_address {
+	char host[REDIS_HOST_MAX]; /* or the path of a socket */
+	int port;		   /* 0: a Unix socket */
+};
+
+/* "host:port", "[v6]:port" or "unix:/path"; ERROR_CONFIG otherwise. */
+int redis_address_parse(const char *text, struct redis_address *ret_address,
+			struct error *err);
+
+/* Appends one command; lens may be NULL for C strings. */
+void redis_wire_command(struct buf *out, int argc, const char **argv,
+			const size_t *lens);
+
+/*
+ * Appends EVALSHA <sha> <keys> args... in two parts, of which the second stays
+ * the same when it has to become EVAL <text> (`whole`).  `argv` holds the keys
+ * and then the arguments.
+ */
+void redis_wire_eval_head(struct buf *out, const struct redis_script *script,
+			  bool whole, int argc);
+void redis_wire_eval_tail(struct buf *out, int keys, int argc,
+			  const char **argv, const size_t *lens);
+
+/* Redis does not know the script (any more). */
+bool redis_is_noscript(const redisReply *reply);
+
+/* Fills err from an error reply: ERROR_REMOTE, retriable when the text says
+ * that it passes.  Returns -1. */
+int redis_error_reply(const redisReply *reply, struct error *err);
+
+#endif

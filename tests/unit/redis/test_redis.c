@@ -1,0 +1,183 @@
+/* The blocking connection, against a real Redis. */
+#include "tests/unit/redis_server.h"
+
+#include "common/clock.h"
+
+static int start(void **state)
+{
+	static struct redis_server server;
+
+	redis_server_start(&server);
+	*state = &server;
+	return 0;
+}
+
+static int stop(void **state)
+{
+	redis_server_stop(*state);
+	return 0;
+}
+
+static void a_command_takes_bytes_that_are_no_text(void **state)
+{
+	struct redis_server *s = *state;
+	const char *set[] = {"SET", "k", "a\0b\r\n"};
+	size_t lens[] = {3, 1, 5};
+	struct error err;
+	redisReply *reply;
+
+	assert_int_equal(redis_command(s->redis, 3, set, lens, &reply, &err),
+			 0);
+	freeReplyObject(reply);
+	reply = redis_server_ask(s, "GET k");
+	assert_int_equal(reply->len, 5);
+	assert_memory_equal(reply->str, "a\0b\r\n", 5);
+	freeReplyObject(reply);
+}
+
+static void an_error_reply_is_an_error_with_its_text(void **state)
+{
+	struct redis_server *s = *state;
+	const char *bad[] = {"NOSUCHCOMMAND"};
+	struct error err = {0};
+	redisReply *reply;
+
+	assert_int_equal(redis_command(s->redis, 1, bad, NULL, &reply, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_REMOTE);
+	assert_false(err.retriable);
+	assert_non_null(strstr(err.text, "unknown command"));
+}
+
+static void a_script_runs_after_redis_has_dropped_it(void **state)
+{
+	struct redis_server *s = *state;
+	const char *argv[] = {"7"};
+	struct redis_script script;
+	struct error err;
+	redisReply *reply;
+
+	redis_script_init(&script, "return tonumber(ARGV[1]) + 1");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(redis_eval(s->redis, &script, 0, 1, argv, NULL,
+					    &reply, &err),
+				 0);
+		assert_int_equal(reply->integer, 8);
+		freeReplyObject(reply);
+		freeReplyObject(redis_server_ask(s, "SCRIPT FLUSH"));
+	}
+}
+
+static void the_sum_of_a_script_is_the_one_redis_computes(void **state)
+{
+	struct redis_server *s = *state;
+	struct redis_script script;
+	const char *load[] = {"SCRIPT", "LOAD", "return 1"};
+	struct error err;
+	redisReply *reply;
+
+	redis_script_init(&script, "return 1");
+	assert_int_equal(redis_command(s->redis, 3, load, NULL, &reply, &err),
+			 0);
+	assert_string_equal(reply->str, script.sha);
+	freeReplyObject(reply);
+}
+
+static void pipelined_replies_come_in_order(void **state)
+{
+	struct redis_server *s = *state;
+	struct error err;
+	redisReply *reply;
+	char number[12];
+
+	for (int i = 0; i < 1000; i++) {
+		const char *echo[] = {"ECHO", number};
+
+		snprintf(number, sizeof(number), "%d", i);
+		assert_int_equal(redis_append(s->redis, 2, echo, NULL, &err),
+				 0);
+	}
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(redis_take_reply(s->redis, &reply, &err), 0);
+		assert_int_equal(atoi(reply->str), i);
+		freeReplyObject(reply);
+	}
+}
+
+static void a_reply_that_is_not_owed_is_refused(void **state)
+{
+	struct redis_server *s = *state;
+	struct error err;
+	redisReply *reply;
+
+	assert_int_equal(redis_take_reply(s->redis, &reply, &err), -1);
+}
+
+static void a_server_that_hangs_is_given_up_in_time(void **state)
+{
+	struct redis_server *s = *state;
+	struct redis_config hasty = s->config;
+	const char *ping[] = {"PING"};
+	struct error err = {0};
+	int64_t start_ms = clock_monotonic_ms();
+	redisReply *reply;
+	struct redis *r;
+
+	hasty.command_timeout = 100;
+	r = redis_new(&hasty, &err);
+	assert_non_null(r);
+	kill(s->pid, SIGSTOP);
+	assert_int_equal(redis_command(r, 1, ping, NULL, &reply, &err), -1);
+	kill(s->pid, SIGCONT);
+	redis_free(r);
+	assert_true(err.retriable);
+	assert_non_null(strstr(err.text, "no answer"));
+	assert_true(clock_monotonic_ms() - start_ms < 2000);
+}
+
+static void a_restarted_server_is_connected_to_again(void **state)
+{
+	struct redis_server *s = *state;
+	const char *ping[] = {"PING"};
+	struct error err = {0};
+	redisReply *reply;
+
+	redis_server_kill(s);
+	assert_int_equal(redis_command(s->redis, 1, ping, NULL, &reply, &err),
+			 -1);
+	assert_true(err.retriable);
+	redis_server_run(s);
+	redis_server_await(s);
+}
+
+static void an_address_says_what_it_should_look_like(void **state)
+{
+	static const char *const bad[] = {
+		"", "localhost", "h:0", "h:65536", "unix:", "h:80x", ":6379"};
+	struct redis_config config = {0};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		config.address = (char *)(uintptr_t)bad[i];
+		assert_null(redis_new(&config, &err));
+		assert_int_equal(err.code, ERROR_CONFIG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_takes_bytes_that_are_no_text),
+		cmocka_unit_test(an_error_reply_is_an_error_with_its_text),
+		cmocka_unit_test(a_script_runs_after_redis_has_dropped_it),
+		cmocka_unit_test(the_sum_of_a_script_is_the_one_redis_computes),
+		cmocka_unit_test(pipelined_replies_come_in_order),
+		cmocka_unit_test(a_reply_that_is_not_owed_is_refused),
+		cmocka_unit_test(a_server_that_hangs_is_given_up_in_time),
+		cmocka_unit_test(a_restarted_server_is_connected_to_again),
+		cmocka_unit_test(an_address_says_what_it_should_look_like),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,157 @@
+/*
+ * redis_server.h - a Redis of the test's own, on a Unix socket in a directory
+ * of its own.  It ends with the test, however that ends.
+ */
+#ifndef TESTS_UNIT_REDIS_SERVER_H
+#define TESTS_UNIT_REDIS_SERVER_H
+
+#include "tests/unit/unit.h"
+
+#include <ftw.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "common/redis/redis.h"
+
+struct redis_server {
+	pid_t pid;
+	char dir[32];
+	char address[64]; /* "unix:/..." */
+	struct redis_config config;
+	struct redis *redis; /* a connection for the test's own questions */
+};
+
+/* With an append-only file, so that a restart remembers. */
+static inline void redis_server_run(struct redis_server *s)
+{
+	pid_t parent = getpid();
+
+	s->pid = fork();
+	signal(SIGPIPE, SIG_IGN);
+	assert_true(s->pid >= 0);
+	if (s->pid > 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || chdir(s->dir) ||
+	    !freopen("redis.log", "a", stdout))
+		_exit(1);
+	execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
+	       s->address + strlen("unix:"), "--save", "", "--appendonly",
+	       "yes", "--appendfsync", "no", (char *)NULL);
+	_exit(1);
+}
+
+static inline void redis_server_await(struct redis_server *s)
+{
+	const char *ping[] = {"PING"};
+	struct error err = {0};
+	redisReply *reply;
+
+	for (int i = 0; i < 500; i++) {
+		if (!redis_command(s->redis, 1, ping, NULL, &reply, &err)) {
+			freeReplyObject(reply);
+			return;
+		}
+		usleep(10000);
+	}
+	fail_msg("redis-server does not answer: %s", err.text);
+}
+
+static inline void redis_server_start(struct redis_server *s)
+{
+	struct error err;
+
+	memset(s, 0, sizeof(*s));
+	strcpy(s->dir, "/tmp/shortloop-redis-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->address, sizeof(s->address), "unix:%s/socket", s->dir);
+	s->config.address = s->address;
+	s->config.connect_timeout = 1000;
+	s->config.command_timeout = 5000;
+	s->config.pending_max = 1000;
+	s->redis = redis_new(&s->config, &err);
+	assert_non_null(s->redis);
+	redis_server_run(s);
+	redis_server_await(s);
+}
+
+static inline void redis_server_kill(struct redis_server *s)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	s->pid = 0;
+}
+
+static inline void redis_server_restart(struct redis_server *s)
+{
+	kill(s->pid, SIGTERM);
+	waitpid(s->pid, NULL, 0);
+	redis_server_run(s);
+	redis_server_await(s);
+}
+
+static inline int redis_server_unlink(const char *path, const struct stat *st,
+				      int type, struct FTW *walk)
+{
+	(void)st;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static inline void redis_server_stop(struct redis_server *s)
+{
+	if (s->pid)
+		redis_server_kill(s);
+	redis_free(s->redis);
+	nftw(s->dir, redis_server_unlink, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Sends words separated by spaces; the reply is the caller's. */
+static inline redisReply *redis_server_ask(struct redis_server *s,
+					   const char *words)
+{
+	const char *argv[16];
+	char text[512];
+	char *rest = text, *word;
+	redisReply *reply;
+	struct error err;
+	int argc = 0;
+
+	snprintf(text, sizeof(text), "%s", words);
+	while (argc < 16 && (word = strsep(&rest, " ")))
+		argv[argc++] = word;
+	if (redis_command(s->redis, argc, argv, NULL, &reply, &err))
+		fail_msg("%s: %s", words, err.text);
+	return reply;
+}
+
+/* The same, for its integer or, of a bulk string, its number; -1 for nil. */
+static inline long long redis_server_number(struct redis_server *s,
+					    const char *words)
+{
+	redisReply *reply = redis_server_ask(s, words);
+	long long number = -1;
+
+	if (reply->type == REDIS_REPLY_INTEGER)
+		number = reply->integer;
+	else if (reply->type == REDIS_REPLY_STRING)
+		number = strtoll(reply->str, NULL, 10);
+	freeReplyObject(reply);
+	return number;
+}
+
+/* The same, for a string; "" for nil. */
+static inline const char *redis_server_text(struct redis_server *s,
+					    const char *words, char text[512])
+{
+	redisReply *reply = redis_server_ask(s, words);
+
+	snprintf(text, 512, "%s", reply->str ? reply->str : "");
+	freeReplyObject(reply);
+	return text;
+}
+
+#endif
