@@ -1,0 +1,584 @@
+"""The redirector against real Redis and Kafka; the allocator makes the links."""
+import collections
+import concurrent.futures
+import hashlib
+import http.client
+import ipaddress
+import signal
+import socket
+import threading
+import time
+import urllib.parse
+
+import pytest
+import requests
+
+from support.program import eventually
+from support.protobuf import message
+
+Click = message("click.proto", "shortloop.Click")
+Link = message("link.proto", "shortloop.Link")
+
+REDIRECTED, NOT_FOUND, EXPIRED, BLOCKED, HEAD = range(1, 6)
+API_KEY = "test-key"
+NOWHERE = "zzzzzzz"  # checked below: its check character is wrong
+
+
+def visit(url, method="GET", **kw):
+    return requests.request(method, url, allow_redirects=False, timeout=10,
+                            **kw)
+
+
+# --- what the tests stand on -----------------------------------------------------
+
+@pytest.fixture
+def links_config(workdir):
+    key = workdir / "space.key"
+    key.write_text("0123456789abcdef0123456789abcdef")
+    return {"ttl_classes": ["3s", "6s", "30d"], "hold_max": "5s",
+            "quarantine": "5s", "renew_every": "1s",
+            "spaces": [{"name": "s7", "number": 1, "length": 7,
+                        "strategy": "sequence", "block_size": 100,
+                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+
+
+class Links:
+    """Creates links through the allocator and edits them in Redis."""
+
+    def __init__(self, allocator, redis):
+        self.allocator = allocator
+        self.redis = redis
+
+    def create(self, url="https://example.org/", ttl="30d"):
+        answer = requests.post(
+            self.allocator.url + "/v1/links", json={"url": url, "ttl": ttl},
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["code"]
+
+    def key(self, code):
+        keys = list(self.redis.scan_iter(f"l:*:{code}"))
+        assert len(keys) == 1, keys
+        return keys[0]
+
+    def marker_key(self, code):
+        return "m:" + self.key(code).split(":", 1)[1].rsplit(":", 1)[0]
+
+    def edit(self, code, **fields):
+        raw = self.redis.connection_pool.connection_kwargs.copy()
+        raw["decode_responses"] = False
+        with type(self.redis)(**raw) as client:
+            link = Link.FromString(client.get(self.key(code)))
+            for name, value in fields.items():
+                setattr(link, name, value)
+            client.set(self.key(code), link.SerializeToString(), keepttl=True)
+        return link
+
+
+@pytest.fixture
+def make_links(program, workdir, links_config):
+    """make_links(redis): an allocator and its space in that Redis."""
+    def make(redis):
+        keys = workdir / "keys"
+        digest = hashlib.sha256(API_KEY.encode()).hexdigest()
+        keys.write_text(f"test admin sha256:{digest}\n")
+        sections = {"links": links_config,
+                    "allocator": {"keys_file": str(keys)}}
+        space = program("allocator", sections, start=False,
+                        args=["create-space", "--space", "s7"])
+        assert space.run()[0] == 0, space.log()
+        return Links(program("allocator", sections), redis)
+    return make
+
+
+@pytest.fixture
+def links(make_links, redis, kafka):
+    return make_links(redis)
+
+
+@pytest.fixture
+def start(program, links_config, kafka):
+    """start(setting=...): a redirector; .topic is where its clicks go."""
+    def make(topic=None, kafka_settings=None, **settings):
+        topic = topic or kafka.clicks_topic()
+        settings.setdefault("threads", 2)
+        settings.setdefault("edge", "edge-1")
+        made = program("redirector", {
+            "links": links_config, "redirector": settings,
+            "kafka": {"topic_clicks": topic, **(kafka_settings or {})}})
+        made.topic = topic
+        return made
+    return make
+
+
+@pytest.fixture
+def clicks(kafka):
+    """clicks(redirector, n): its first n events; clicks(redirector): all of
+    them, once the redirector has stopped."""
+    def read(redirector, count=None):
+        if count is None and redirector.process.running():
+            assert redirector.stop() == 0
+        return [Click.FromString(m.value())
+                for m in kafka.consume(redirector.topic, count, 20)]
+    return read
+
+
+# --- answers ---------------------------------------------------------------------
+
+def test_a_live_link_redirects_and_is_asked_for_every_time(links, start):
+    code = links.create("https://example.org/a?b=c#d")
+    answer = visit(f"{start().url}/{code}")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "https://example.org/a?b=c#d"
+    assert answer.headers["Cache-Control"] == "private, max-age=0"
+    assert "Referrer-Policy" not in answer.headers
+
+
+@pytest.mark.parametrize("status, caching", [
+    (301, "private, max-age=60"), (308, "private, max-age=60"),
+    (307, "private, max-age=0")])
+def test_a_link_may_have_another_status(links, start, status, caching):
+    code = links.create()
+    links.edit(code, redirect_status=status)
+    answer = visit(f"{start(permanent_max_age='60s').url}/{code}")
+    assert answer.status_code == status
+    assert answer.headers["Cache-Control"] == caching
+
+
+def test_a_permanent_redirect_is_not_kept_beyond_the_links_end(links, start):
+    code = links.create(ttl="6s")
+    links.edit(code, redirect_status=301)
+    caching = visit(f"{start().url}/{code}").headers["Cache-Control"]
+    assert 0 <= int(caching.rsplit("=", 1)[1]) <= 6
+
+
+def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
+    redirector = start()
+    for code in (NOWHERE, "abc", "a" * 64, "aaaa-aa"):
+        assert visit(f"{redirector.url}/{code}").status_code == 404
+    assert redirector.metric("shortloop_redirector_refused_codes_total") == 4
+    assert redirector.metric("shortloop_redirector_redis_lookups_total",
+                             result="answered") == 0
+
+
+def test_paths_that_are_no_code_are_404(links, start):
+    redirector = start()
+    for path in ("/", "/robots.txt", "/a/b", "/" + "a" * 65, "/%41bc"):
+        assert visit(redirector.url + path).status_code == 404
+
+
+def test_the_root_leads_to_the_fallback(links, start):
+    answer = visit(start(fallback_url="https://www.example.org/").url + "/")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "https://www.example.org/"
+
+
+def test_a_deleted_link_is_gone(links, start):
+    code = links.create()
+    links.edit(code, state=1)
+    assert visit(f"{start().url}/{code}").status_code == 410
+
+
+def test_a_blocked_link_is_451(links, start):
+    code = links.create()
+    links.edit(code, state=2)
+    assert visit(f"{start().url}/{code}").status_code == 451
+
+
+def test_an_expired_link_is_gone_also_from_the_cache(links, start):
+    redirector = start()
+    code = links.create(ttl="3s")
+    links.redis.pexpire(links.key(code), 1000)
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    links.redis.pexpire(links.key(code), 1000)
+    time.sleep(1.2)
+    assert visit(f"{redirector.url}/{code}").status_code == 410
+
+
+def test_an_issued_code_without_a_link_is_gone(links, start):
+    code = links.create()
+    links.redis.delete(links.key(code))
+    assert visit(f"{start().url}/{code}").status_code == 410
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS",
+                                    "PATCH"])
+def test_other_methods_are_405(links, start, method):
+    code = links.create()
+    answer = visit(f"{start().url}/{code}", method)
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == "GET, HEAD"
+
+
+def test_head_is_answered_like_get_without_a_body(links, start, clicks):
+    redirector = start()
+    code = links.create("https://example.org/x")
+    answer = visit(f"{redirector.url}/{code}", "HEAD")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "https://example.org/x"
+    answer = visit(f"{redirector.url}/{NOWHERE}", "HEAD")
+    assert (answer.status_code, answer.content) == (404, b"")
+    assert sorted(c.outcome for c in clicks(redirector)) == [NOT_FOUND, HEAD]
+
+
+def test_a_link_of_a_domain_answers_only_there(links, start):
+    redirector = start()
+    code = links.create()
+    links.edit(code, domain="s.example")
+    url = f"{redirector.url}/{code}"
+    assert visit(url, headers={"Host": "S.Example:80"}).status_code == 302
+    assert visit(url, headers={"Host": "t.example"}).status_code == 404
+
+
+def test_an_edit_is_seen_when_the_cached_link_ends(links, start):
+    redirector = start(cache_ttl="500ms")
+    code = links.create("https://example.org/1")
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    links.edit(code, url="https://example.org/2")
+    eventually(lambda: visit(f"{redirector.url}/{code}").headers["Location"]
+               == "https://example.org/2", 3)
+
+
+def test_a_damaged_record_is_no_redirect(links, start):
+    redirector = start()
+    code = links.create()
+    links.edit(code, url="https://example.org/\r\nSet-Cookie: a=b")
+    answer = visit(f"{redirector.url}/{code}")
+    assert answer.status_code == 503
+    assert "Set-Cookie" not in answer.headers
+
+
+# --- renewal ---------------------------------------------------------------------
+
+def marker_end(links, code):
+    return int(links.redis.get(links.marker_key(code)).split()[4])
+
+
+def test_a_visit_renews_the_link_and_its_marker(links, start):
+    redirector = start(threads=1)
+    code = links.create(ttl="6s")
+    end = marker_end(links, code)
+    time.sleep(1.5)
+    assert links.redis.pttl(links.key(code)) < 5000
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    eventually(lambda: links.redis.pttl(links.key(code)) > 5000, 2)
+    assert marker_end(links, code) >= \
+        time.time() * 1000 + links.redis.pttl(links.key(code)) - 100
+    assert marker_end(links, code) >= end
+
+
+def test_visits_keep_a_link_alive(links, start):
+    redirector = start()
+    code = links.create(ttl="3s")
+    for _ in range(12):
+        time.sleep(0.5)
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+
+
+def test_a_link_is_renewed_once_per_interval(links, start):
+    redirector = start(cache_ttl="0s")
+    code = links.create(ttl="6s")
+    links.redis.pexpire(links.key(code), 3000)
+    for _ in range(20):
+        visit(f"{redirector.url}/{code}")
+    assert redirector.metric("shortloop_redirector_renewals_total",
+                             result="done") == 1
+
+
+# --- events ----------------------------------------------------------------------
+
+def test_each_click_is_one_event_that_says_what_happened(links, start, clicks):
+    redirector = start()
+    code = links.create("https://example.org/")
+    link = links.edit(code, owner="ann", campaign="spring")
+    before = time.time() * 1000
+    visit(f"{redirector.url}/{code}?a=1&b=%20x", headers={
+        "User-Agent": "agent/1.0", "Referer": "https://from.example/page",
+        "Accept-Language": "de-AT,de;q=0.7", "Sec-Purpose": "prefetch",
+        "Host": "S.Example:8080"})
+    [click] = clicks(redirector)
+    assert before - 1 <= click.time_ms <= time.time() * 1000
+    assert (click.edge, click.domain) == ("edge-1", "s.example")
+    assert (click.code, click.link_id) == (code, link.link_id)
+    assert (click.owner, click.campaign) == ("ann", "spring")
+    assert (click.outcome, click.status) == (REDIRECTED, 302)
+    assert click.client_ip == ipaddress.ip_address("127.0.0.1").packed
+    assert click.user_agent == b"agent/1.0"
+    assert click.referrer == b"https://from.example/page"
+    assert click.accept_language == b"de-AT,de;q=0.7"
+    assert (click.query, click.prefetch) == (b"a=1&b=%20x", "prefetch")
+    assert not click.maybe_sent
+
+
+def test_every_outcome_is_reported(links, start, clicks):
+    redirector = start()
+    codes = [links.create() for _ in range(3)]
+    deleted = links.edit(codes[1], state=1)
+    links.edit(codes[2], state=2)
+    for path in (*codes, NOWHERE, "", "robots.txt"):
+        visit(f"{redirector.url}/{path}")
+    visit(f"{redirector.url}/{codes[0]}", "POST")
+    found = {c.code: c for c in clicks(redirector)}
+    assert {code: (c.outcome, c.status) for code, c in found.items()} == {
+        codes[0]: (REDIRECTED, 302), codes[1]: (EXPIRED, 410),
+        codes[2]: (BLOCKED, 451), NOWHERE: (NOT_FOUND, 404)}
+    assert found[NOWHERE].link_id == 0
+    assert found[codes[1]].link_id == deleted.link_id
+
+
+def test_event_ids_are_unique(links, start, clicks):
+    redirector = start()
+    code = links.create()
+    for _ in range(50):
+        visit(f"{redirector.url}/{code}")
+    ids = {(c.event_id_high, c.event_id) for c in clicks(redirector)}
+    assert len(ids) == 50
+
+
+def test_long_text_is_cut(links, start, clicks):
+    redirector = start(max_user_agent="10B", max_query="5B")
+    code = links.create()
+    visit(f"{redirector.url}/{code}?" + "q" * 100,
+          headers={"User-Agent": "u" * 1000})
+    [click] = clicks(redirector)
+    assert (click.user_agent, click.query) == (b"u" * 10, b"qqqqq")
+
+
+@pytest.mark.parametrize("trusted, header, value, want", [
+    (["127.0.0.0/8"], "x-forwarded-for", "1.1.1.1, 192.0.2.7", "192.0.2.7"),
+    (["127.0.0.0/8", "10.0.0.0/8"], "x-forwarded-for",
+     "1.1.1.1, 2001:db8::7, 10.0.0.1", "2001:db8::7"),
+    (["127.0.0.0/8"], "x-forwarded-for", "192.0.2.7, nonsense", "127.0.0.1"),
+    (["10.0.0.0/8"], "x-forwarded-for", "192.0.2.7", "127.0.0.1"),
+    (["127.0.0.0/8"], "forwarded", 'for="[2001:db8::9]:80";proto=https',
+     "2001:db8::9"),
+])
+def test_the_client_is_who_trusted_proxies_say(links, start, clicks, trusted,
+                                               header, value, want):
+    redirector = start(trusted_proxies=trusted, client_header=header)
+    visit(f"{redirector.url}/{links.create()}", headers={header: value})
+    [click] = clicks(redirector)
+    assert ipaddress.ip_address(click.client_ip) == ipaddress.ip_address(want)
+
+
+def test_the_header_that_proxies_do_not_set_is_ignored(links, start, clicks):
+    redirector = start(trusted_proxies=["127.0.0.1"])
+    visit(f"{redirector.url}/{links.create()}",
+          headers={"Forwarded": "for=192.0.2.7"})
+    [click] = clicks(redirector)
+    assert ipaddress.ip_address(click.client_ip) == \
+        ipaddress.ip_address("127.0.0.1")
+
+
+# --- Redis and Kafka away ----------------------------------------------------------
+
+def test_without_redis_only_cached_links_redirect(own_redis, kafka, make_links,
+                                                  start):
+    links = make_links(own_redis.client())
+    redirector = start(threads=1, cache_ttl="100ms", retry_after="7s")
+    cached, other = links.create(), links.create()
+    assert visit(f"{redirector.url}/{cached}").status_code == 302
+    own_redis.kill()
+    eventually(lambda: redirector.ready()[0] == 503, what="not ready")
+    assert "redis" in redirector.ready()[1]
+    time.sleep(0.2)
+    assert visit(f"{redirector.url}/{cached}").status_code == 302
+    answer = visit(f"{redirector.url}/{other}")
+    assert answer.status_code == 503
+    assert answer.headers["Retry-After"] == "7"
+    assert visit(f"{redirector.url}/{NOWHERE}").status_code == 404
+    own_redis.start()
+    redirector.wait_ready()
+    assert visit(f"{redirector.url}/{other}").status_code == 302
+
+
+def test_started_before_redis_it_denies_nothing(own_redis, kafka, make_links,
+                                                start, program, links_config):
+    code = make_links(own_redis.client()).create()
+    own_redis.kill()
+    redirector = program("redirector", {"links": links_config}, ready=False)
+    eventually(lambda: redirector.ready()[0] == 503, what="it runs")
+    for path in (code, NOWHERE):
+        assert visit(f"{redirector.url}/{path}").status_code == 503
+    own_redis.start()
+    redirector.wait_ready()
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    assert visit(f"{redirector.url}/{NOWHERE}").status_code == 404
+
+
+def test_a_redis_that_lost_its_data_denies_no_link(links, start):
+    redirector = start()
+    code = links.create()
+    links.redis.flushall()
+    eventually(lambda: redirector.ready()[0] == 503, what="not ready")
+    assert visit(f"{redirector.url}/{code}").status_code == 503
+
+
+def test_visits_of_one_code_share_a_question(own_redis, kafka, make_links,
+                                             start):
+    code = make_links(own_redis.client()).create()
+    redirector = start(threads=1)
+    own_redis.signal(signal.SIGSTOP)
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        answers = [pool.submit(visit, f"{redirector.url}/{code}")
+                   for _ in range(20)]
+        time.sleep(0.5)
+        own_redis.signal(signal.SIGCONT)
+        assert {a.result().status_code for a in answers} == {302}
+    assert redirector.metric("shortloop_redirector_redis_lookups_total",
+                             result="answered") == 1
+
+
+def test_without_kafka_it_redirects_and_reports_later(links, start, clicks,
+                                                      kafka, kafka_server):
+    redirector = start()
+    code = links.create()
+    kafka_server.kill()
+    try:
+        eventually(lambda: "kafka" in redirector.ready()[1], 20)
+        for _ in range(20):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+    finally:
+        kafka_server.start()
+    redirector.wait_ready(30)
+    assert len(clicks(redirector, 20)) == 20
+
+
+def test_events_beyond_the_queue_are_counted(links, start, kafka_server):
+    redirector = start(kafka_settings={"queue_messages": 10})
+    code = links.create()
+    kafka_server.kill()
+    try:
+        for _ in range(30):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+        dropped = redirector.metric("shortloop_redirector_events_dropped_total",
+                                    reason="queue_full")
+        taken = redirector.metric("shortloop_redirector_events_total")
+    finally:
+        kafka_server.start()
+    assert (taken, dropped) == (10, 20)
+
+
+# --- the connection ----------------------------------------------------------------
+
+def connect(redirector):
+    parts = urllib.parse.urlsplit(redirector.url)
+    return socket.create_connection((parts.hostname, parts.port), 10)
+
+
+def test_pipelined_requests_are_answered_in_order(links, start, clicks):
+    redirector = start()
+    codes = [links.create(f"https://example.org/{i}") for i in range(3)]
+    wanted = [codes[i % 3] for i in range(30)]
+    with connect(redirector) as s:
+        s.sendall(b"".join(b"GET /%s HTTP/1.1\r\nHost: s.example\r\n\r\n"
+                           % code.encode() for code in wanted))
+        got = []
+        with s.makefile("rb") as f:
+            for _ in wanted:
+                assert f.readline().split()[1] == b"302"
+                headers = http.client.parse_headers(f)
+                got.append(headers["Location"])
+                f.read(int(headers["Content-Length"]))
+    assert got == [f"https://example.org/{codes.index(c)}" for c in wanted]
+    assert collections.Counter(c.code for c in clicks(redirector)) == \
+        collections.Counter(wanted)
+
+
+@pytest.mark.parametrize("request_bytes", [
+    b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 100000 + b"\r\n\r\n",
+    b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+])
+def test_malformed_requests_get_a_4xx(links, start, request_bytes):
+    redirector = start()
+    with connect(redirector) as s:
+        s.sendall(request_bytes)
+        assert s.makefile("rb").readline().split()[1][:1] == b"4"
+    assert visit(f"{redirector.url}/{NOWHERE}").status_code == 404
+
+
+# --- start and end -----------------------------------------------------------------
+
+def count_redirects(redirector, code, stop):
+    """Visits over one connection until it is refused or closed."""
+    parts = urllib.parse.urlsplit(redirector.url)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port,
+                                            timeout=10)
+    answered = 0
+    try:
+        while not stop.is_set():
+            connection.request("GET", f"/{code}")
+            answer = connection.getresponse()
+            answer.read()
+            answered += answer.status == 302
+    except (OSError, http.client.HTTPException):
+        pass
+    finally:
+        connection.close()
+    return answered
+
+
+def test_sigterm_under_load_loses_no_event(links, start, clicks):
+    redirector = start(drain_timeout="20s")
+    codes = [links.create() for _ in range(8)]
+    stop = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        visitors = [pool.submit(count_redirects, redirector, code, stop)
+                    for code in codes]
+        time.sleep(1.5)
+        assert redirector.stop() == 0
+        stop.set()
+        answered = [v.result() for v in visitors]
+    found = collections.Counter(c.code for c in clicks(redirector))
+    assert sum(answered) > 100
+    assert [found[code] for code in codes] == answered
+
+
+def test_another_key_than_the_spaces_ends_the_program(links, program, workdir,
+                                                      links_config):
+    key = workdir / "other.key"
+    key.write_text("another key, long enough for a space")
+    space = {**links_config["spaces"][0],
+             "keys": [{"version": 0, "key": f"file:{key}"}]}
+    redirector = program("redirector", {
+        "links": {**links_config, "spaces": [space]}}, ready=False)
+    assert redirector.process.wait(10) == 78
+    assert "s7" in redirector.log()
+
+
+def test_a_missing_space_is_said_and_answers_503(redis, kafka, start, program,
+                                                 links_config):
+    redirector = program("redirector", {"links": links_config}, ready=False)
+    eventually(lambda: "s7" in redirector.ready()[1])
+    assert visit(f"{redirector.url}/{NOWHERE}").status_code == 503
+
+
+@pytest.mark.parametrize("settings, said", [
+    ({"trusted_proxies": ["10.0.0.1/8"]}, "trusted_proxies"),
+    ({"fallback_url": "ftp://example.org"}, "fallback_url"),
+    ({"cache_tll": "1s"}, "cache_tll"),
+    ({"threads": 1000}, "threads"),
+    ({"client_header": "via"}, "client_header"),
+])
+def test_wrong_settings_are_named(program, links_config, settings, said):
+    redirector = program("redirector", {"links": links_config,
+                                        "redirector": settings},
+                         start=False, args=["--check"])
+    status, output = redirector.run()
+    assert status == 78
+    assert said in output
+
+
+def test_a_port_in_use_is_one_clear_line(program, links_config):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = "127.0.0.1:%d" % taken.getsockname()[1]
+        redirector = program("redirector", {
+            "links": links_config, "redirector": {"listen": address}},
+            start=False)
+        status, output = redirector.run()
+    assert status != 0
+    assert address in output
