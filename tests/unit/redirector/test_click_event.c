@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "redirector/click_event.h"
@@ -139,6 +140,39 @@ static void long_text_is_cut_between_characters(void **state)
 	click_encoder_free(e);
 }
 
+static void the_largest_click_fits(void **state)
+{
+	struct error err;
+	struct click_limits most = {65536, 65536, 65536, 65536};
+	struct click_encoder *e = click_encoder_new("edge-1", &most, &err);
+	char *text = malloc(70000);
+	struct http_slice all = {text, 70000};
+	struct click click = {
+		.time_ms = INT64_MAX,
+		.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD,
+		.status = INT32_MAX,
+		.client = {.len = 16},
+		.host = {text, CLICK_DOMAIN_MAX},
+		.user_agent = all,
+		.referrer = all,
+		.accept_language = all,
+		.query = all,
+		.prefetch = all,
+		.link_part = {"", 0},
+	};
+	Shortloop__Click *msg;
+
+	(void)state;
+	memset(text, 'a', 70000);
+	msg = encode(e, &click);
+	assert_int_equal(msg->query.len, 65536);
+	assert_int_equal(strlen(msg->domain), CLICK_DOMAIN_MAX);
+	assert_int_equal(strlen(msg->prefetch), CLICK_PREFETCH_MAX);
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+	free(text);
+}
+
 static void bytes_that_are_no_utf8_are_cut_at_the_limit(void **state)
 {
 	struct click_encoder *e = encoder();
@@ -205,6 +239,7 @@ int main(void)
 		cmocka_unit_test(the_link_part_merges_into_the_click),
 		cmocka_unit_test(ids_count_up_and_differ_between_encoders),
 		cmocka_unit_test(long_text_is_cut_between_characters),
+		cmocka_unit_test(the_largest_click_fits),
 		cmocka_unit_test(bytes_that_are_no_utf8_are_cut_at_the_limit),
 		cmocka_unit_test(a_code_of_any_bytes_becomes_printable),
 		cmocka_unit_test(hosts_become_domains),
