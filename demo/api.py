@@ -33,8 +33,12 @@ class Allocator:
         body = {"url": url, "ttl": ttl, **fields}
         return _check(self.http.post(f"{self.base}/v1/links", json=body))
 
-    def get(self, code):
-        return _check(self.http.get(f"{self.base}/v1/links/{code}"))
+    def is_live(self, code):
+        answer = self.http.get(f"{self.base}/v1/links/{code}")
+        if answer.status_code in (404, 410):
+            return False
+        _check(answer)
+        return True
 
 
 def whole_hours_around_now():

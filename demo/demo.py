@@ -1,0 +1,351 @@
+"""Shows the loop closing: issue, redirect, count, expire, reuse.
+
+Run by `make demo`, with the stack up.  Exits 0 only when what was counted is
+what was sent and a code has come back with a new generation.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import time
+
+import api
+import console
+import traffic
+
+LONG, SHORT = "30d", "20s"
+LONG_LINKS, SHORT_LINKS = 300, 100
+CLICKS = int(os.environ.get("DEMO_CLICKS", "30000"))
+ROBOT_SHARE = 0.12
+BATCH = 64
+DEADLINE = 60  # seconds that anything may take before the demo has failed
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DEPS = os.path.join(ROOT, ".deps")
+CONFIG = os.environ.get(
+    "SHORTLOOP_CONFIG", os.path.join(ROOT, "build/dev/shortloop.yaml")
+)
+
+
+class Failure(Exception):
+    """The demo did not show what it is there to show."""
+
+
+def port(name, fallback):
+    return int(os.environ.get(f"SHORTLOOP_{name}_PORT", fallback))
+
+
+REDIRECTOR = ("127.0.0.1", port("REDIRECTOR", 8080))
+ALLOCATOR = f"http://127.0.0.1:{port('ALLOCATOR', 8081)}"
+AGGREGATOR = f"http://127.0.0.1:{port('AGGREGATOR', 8082)}"
+
+
+def wait_for(what, check):
+    """Polls until check() gives something; what it gave is returned."""
+    until = time.monotonic() + DEADLINE
+    while time.monotonic() < until:
+        if (got := check()) is not None:
+            return got
+        time.sleep(0.3)
+    raise Failure(f"{what}: not within {DEADLINE} s")
+
+
+def reclaimer(*args):
+    """Runs the reclaimer; returns what it says as JSON."""
+    done = subprocess.run(
+        [os.path.join(ROOT, "build/bin/reclaimer"), *args, "--json",
+         "-c", CONFIG],
+        capture_output=True, text=True, timeout=DEADLINE,
+    )
+    if done.returncode != 0:
+        raise Failure(
+            f"reclaimer {' '.join(args)} exited {done.returncode}: "
+            + done.stderr.strip()
+        )
+    return json.loads(done.stdout)
+
+
+class Demo:
+    def __init__(self):
+        with open(os.path.join(ROOT, "build/dev/api.key")) as f:
+            self.allocator = api.Allocator(ALLOCATOR, f.read().strip())
+        self.aggregator = api.Aggregator(AGGREGATOR)
+        self.rng = traffic.new_random()
+        self.long, self.short = [], []
+
+    # --- 1 ---------------------------------------------------------------
+
+    def create_links(self):
+        console.heading(1, "Links are issued")
+        started = time.monotonic()
+        for i in range(LONG_LINKS):
+            self.long.append(self.allocator.create(
+                f"https://shop.example/offer/{i}", LONG,
+                campaign="autumn", tags=["shop"]))
+        for i in range(SHORT_LINKS):
+            self.short.append(self.allocator.create(
+                f"https://tickets.example/seat/{i}", SHORT,
+                campaign="flash-sale", tags=["tickets"]))
+        seconds = time.monotonic() - started
+        console.say(
+            f"{LONG_LINKS} links that live {LONG}, {SHORT_LINKS} that live "
+            f"{SHORT}, one POST /v1/links each, in {seconds:.1f} s")
+        console.say()
+        sample = self.long[:3] + self.short[:2]
+        console.table(
+            ["short link", "target", "TTL", "generation", "expires"],
+            [[link["short_url"], link["url"], link["ttl"],
+              link["generation"], link["expires_at"]] for link in sample],
+            "<<<><")
+
+    # --- 2 ---------------------------------------------------------------
+
+    def send_clicks(self):
+        console.heading(2, "Links are visited")
+        self.before = self.totals()
+        people = traffic.load_people(f"{DEPS}/ua/user-agents.json")
+        robots = traffic.load_robots(f"{DEPS}/bots/crawler-user-agents.json")
+        addresses = traffic.draw_addresses(
+            f"{DEPS}/geo/city-ipv4.mmdb", 4000, self.rng)
+        # A few links draw most visits, of either class.
+        codes = [link["code"] for pair in
+                 zip(self.long, self.short) for link in pair]
+        codes += [link["code"] for link in self.long[SHORT_LINKS:]]
+        visits = traffic.make_visits(
+            codes, CLICKS, people, robots, addresses, ROBOT_SHARE, self.rng)
+        self.sent = collections.Counter()
+        self.sent_countries = collections.Counter()
+        self.sent_robots = 0
+        self.walk(visits)
+
+    def walk(self, visits):
+        targets = {l["code"]: l["url"] for l in self.long + self.short}
+        statuses = collections.Counter()
+        progress = console.Progress("clicks", CLICKS)
+        connection = traffic.Connection(*REDIRECTOR)
+        for batch in traffic.batches(visits, BATCH):
+            for visit, (status, location) in zip(
+                    batch, connection.send(batch, self.rng)):
+                statuses[status] += 1
+                if status == 302 and location != targets[visit.code]:
+                    raise Failure(f"/{visit.code} led to {location}")
+                self.sent[visit.code] += 1
+                self.sent_countries[visit.address.country] += 1
+                self.sent_robots += visit.robot
+            progress.update(sum(statuses.values()))
+        connection.close()
+        seconds = progress.seconds()
+        progress.finish(
+            f"{CLICKS:,} clicks from "
+            f"{len(self.sent_countries)} countries, {self.sent_robots:,} of "
+            f"them by robots, in {seconds:.1f} s; all answered 302")
+        if statuses != {302: CLICKS}:
+            raise Failure(f"the redirector answered {dict(statuses)}")
+
+    # --- 3 ---------------------------------------------------------------
+
+    def totals(self):
+        return self.aggregator.clicks()["total"]["clicks"]
+
+    def show_counts(self):
+        console.heading(3, "Clicks are counted")
+        started = time.monotonic()
+        settled = wait_for("settling of every click", self.settled_or_none)
+        seconds = time.monotonic() - started
+        console.say(f"sent {CLICKS:,}   settled {settled:,}   "
+                    + console.good("equal")
+                    + console.dim(f"   ({seconds:.1f} s after the last click)"))
+        self.show_hours()
+        self.show_breakdowns()
+
+    def settled_or_none(self):
+        """The number of clicks settled, once it has stopped below or at
+        what was sent; more than was sent is a failure at once."""
+        settled = self.totals() - self.before
+        if settled > CLICKS:
+            raise Failure(f"sent {CLICKS:,} but settled {settled:,}")
+        return settled if settled == CLICKS else None
+
+    def show_hours(self):
+        console.say()
+        console.say("Hourly clicks of the busiest codes:")
+        console.say()
+        rows = []
+        for code, sent in self.sent.most_common(8):
+            answer = self.aggregator.clicks(code=code)
+            counted = answer["total"]["clicks"]
+            if counted != sent:
+                raise Failure(f"{code}: sent {sent}, counted {counted}")
+            for hour in answer["data"]:
+                if hour["clicks"]:
+                    rows.append([code, hour["start"], sent, hour["clicks"],
+                                 hour["visitors"], hour["bots"],
+                                 console.bar(hour["clicks"], rows[0][3]
+                                             if rows else hour["clicks"])])
+        console.table(["code", "hour", "sent", "counted", "visitors",
+                       "robots", ""], rows, "<<>>>><")
+
+    def show_breakdowns(self):
+        self.breakdown("country", "By country", self.sent_countries)
+        self.breakdown("device_class", "By device", {})
+        self.breakdown("verdict", "People and robots",
+                       {"bot": self.sent_robots,
+                        "human": CLICKS - self.sent_robots})
+
+    def breakdown(self, dimension, title, sent):
+        answer = self.aggregator.clicks(group_by=dimension)
+        counts = collections.Counter()
+        for bucket in answer["data"]:
+            counts[bucket[dimension]] += bucket["clicks"]
+        console.say()
+        console.say(f"{title}:")
+        console.say()
+        top = counts.most_common(8)
+        console.table(
+            [dimension, "sent", "counted", ""],
+            [[value or "(unknown)", console.number(sent[value])
+              if value in sent else "", console.number(count),
+              console.bar(count, top[0][1])] for value, count in top],
+            "<>><")
+
+    # --- 4 ---------------------------------------------------------------
+
+    def show_reuse(self):
+        console.heading(4, f"The {SHORT} links run out")
+        first = self.short[0]
+        # A visit would renew it: ask the allocator, not the redirector.
+        wait_for("expiry of a short link", lambda: self.expired(first))
+        self.check_gone(first)
+        plan = wait_for("a block whose links have all expired",
+                        lambda: self.dry_run())
+        self.describe(plan, "reclaimer run --dry-run", "would free")
+        done = reclaimer("run")
+        self.describe(done, "reclaimer run", "freed")
+        self.show_pool()
+
+    def expired(self, link):
+        return None if self.allocator.is_live(link["code"]) else True
+
+    def visit(self, code, times=1):
+        nobody = traffic.Address("192.0.2.1", "")
+        connection = traffic.Connection(*REDIRECTOR)
+        answers = connection.send(
+            [traffic.Visit(code, "demo", nobody, False)] * times, self.rng)
+        connection.close()
+        return answers
+
+    def check_gone(self, link):
+        [(status, _)] = self.visit(link["code"])
+        console.say(f"GET /{link['code']} now answers "
+                    + console.bold(str(status)))
+        if status != 410:
+            raise Failure(f"an expired link answered {status}, not 410")
+
+    def dry_run(self):
+        plan = reclaimer("run", "--dry-run")
+        return plan if self.freed(plan) else None
+
+    def freed(self, run):
+        return sum(space["freed"] for space in run["spaces"])
+
+    def describe(self, run, command, verb):
+        console.say()
+        console.say(console.bold("$ " + command))
+        for space in run["spaces"]:
+            console.say(f"space {space['space']}: {space['scanned']} blocks "
+                        f"due, {verb} {space['freed']}, "
+                        f"{space['live']} still live")
+
+    def show_pool(self):
+        status = reclaimer("status")
+        console.say()
+        console.say(console.bold("$ reclaimer status"))
+        for space in status["spaces"]:
+            console.say(
+                f"space {space['space']}: {space['pooled']} blocks in the "
+                f"pool, {space['quarantined']} of them in quarantine")
+
+    # --- 5 ---------------------------------------------------------------
+
+    def show_generation_two(self):
+        console.heading(5, "The same codes are issued again")
+        old = {link["code"]: link for link in self.short}
+        new = wait_for("a reused code", lambda: self.create_again(old))
+        was = old[new["code"]]
+        console.table(
+            ["", "code", "target", "generation", "link_id"],
+            [["before", was["code"], was["url"], was["generation"],
+              was["link_id"]],
+             ["now", new["code"], new["url"], new["generation"],
+              new["link_id"]]], "<<<><")
+        self.compare_statistics(was, new)
+
+    def create_again(self, old):
+        link = self.allocator.create("https://museum.example/", LONG)
+        if link["code"] in old and link["generation"] >= 2:
+            return link
+        return None
+
+    def compare_statistics(self, was, new):
+        wait_for("the archive's word on the new owner",
+                 lambda: self.belongs_to(new))
+        mine = self.aggregator.clicks(code=new["code"])["total"]["clicks"]
+        theirs = self.aggregator.clicks(
+            link_id=was["link_id"])["total"]["clicks"]
+        console.say()
+        console.say(f"clicks of the code's owner now: {console.bold(mine)}   "
+                    f"of its former owner, still: {console.bold(theirs)}")
+        if mine != 0:
+            raise Failure("a reused code did not start at zero")
+        if theirs < self.sent[was["code"]]:
+            raise Failure("the former owner lost clicks")
+        answers = self.visit(new["code"], 3)
+        if answers != [(302, new["url"])] * 3:
+            raise Failure(f"the reused code answered {answers}")
+        wait_for("three clicks of the new owner", lambda: (
+            self.aggregator.clicks(code=new["code"])["total"]["clicks"] == 3
+            or None))
+        console.say("after 3 visits: " + console.bold("3")
+                    + f", and {theirs:,} unchanged")
+
+    def belongs_to(self, link):
+        try:
+            answer = self.aggregator.clicks(code=link["code"])
+        except api.ApiError:
+            return None
+        return True if answer["link_id"] == link["link_id"] else None
+
+    # ---------------------------------------------------------------------
+
+    def goodbye(self, seconds):
+        console.heading("✓", f"The loop is closed, in {seconds:.0f} s")
+        console.say(f"dashboard   {console.bold(AGGREGATOR + '/')}")
+        console.say("stop        make down      (make up starts it again, "
+                    "with its data)")
+        console.say(console.dim(
+            "geo data    IP Geolocation by DB-IP, https://db-ip.com, "
+            "CC BY 4.0"))
+        print()
+
+
+def main():
+    started = time.monotonic()
+    demo = Demo()
+    try:
+        demo.create_links()
+        demo.send_clicks()
+        demo.show_counts()
+        demo.show_reuse()
+        demo.show_generation_two()
+    except (Failure, api.ApiError, OSError) as why:
+        print("\n" + console.bad("demo failed: ") + str(why), file=sys.stderr)
+        print(f"logs: {os.path.join(ROOT, 'build/dev')}/*.log", file=sys.stderr)
+        return 1
+    demo.goodbye(time.monotonic() - started)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
