@@ -1,0 +1,79 @@
+/*
+ * Any bytes as path, proxy header, host and text of a visit: no crash, and what
+ * is encoded always decodes again.  The input is cut at its NUL bytes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redirector/click_event.h"
+#include "redirector/client_address.h"
+#include "redirector/visit.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct http_slice take_part(const uint8_t **data, size_t *size)
+{
+	const uint8_t *end = *size ? memchr(*data, 0, *size) : NULL;
+	struct http_slice part = {(const char *)*data, *size};
+
+	if (end)
+		part.len = (size_t)(end - *data);
+	*data += part.len + (end ? 1 : 0);
+	*size -= part.len + (end ? 1 : 0);
+	return part;
+}
+
+static struct address find_client(struct http_slice a, struct http_slice b)
+{
+	char network[] = "0.0.0.0/1";
+	char *items[] = {network};
+	struct setting_strings networks = {items, 1};
+	struct http_slice values[] = {a, b};
+	struct address peer = {4, {127, 0, 0, 1}};
+	struct error err;
+	struct proxy_list *list = proxy_list_new(&networks, &err);
+
+	if (!list)
+		abort();
+	client_address(list, FORWARDED_RFC7239, &peer, values, 2);
+	peer = client_address(list, FORWARDED_LIST, &peer, values, 2);
+	proxy_list_free(list);
+	return peer;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct click_limits limits = {8, 8, 8, 8};
+	struct http_slice path = take_part(&data, &size);
+	struct http_slice first = take_part(&data, &size);
+	struct http_slice second = take_part(&data, &size);
+	struct http_slice host = take_part(&data, &size);
+	struct http_slice text = take_part(&data, &size);
+	struct click click = {.host = host,
+			      .user_agent = text,
+			      .referrer = path,
+			      .query = first,
+			      .prefetch = text};
+	struct buf part = {0};
+	struct error err;
+	struct click_encoder *e = click_encoder_new("fuzz", &limits, &err);
+	struct http_slice event;
+	Shortloop__Click *msg;
+
+	if (!e)
+		abort();
+	visit_code(path);
+	click.client = find_client(first, second);
+	click_link_part(&part, text, 1, NULL, NULL, NULL, 0);
+	click.link_part = (struct http_slice){part.data, part.len};
+	event = click_encode(e, &click);
+	msg = shortloop__click__unpack(NULL, event.len,
+				       (const uint8_t *)event.data);
+	if (!msg || msg->user_agent.len > limits.user_agent)
+		abort();
+	shortloop__click__free_unpacked(msg, NULL);
+	buf_free(&part);
+	click_encoder_free(e);
+	return 0;
+}
