@@ -1,0 +1,226 @@
+#include "stack/clickhouse/engine.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C interface of libchdb 26.5. */
+typedef struct chdb_connection_ *chdb_connection;
+typedef struct chdb_result chdb_result;
+
+struct library {
+	void (*set_signal_handlers_enabled)(int enabled);
+	chdb_connection *(*connect)(int argc, char **argv);
+	void (*close_conn)(chdb_connection *conn);
+	chdb_result *(*query)(chdb_connection conn, const char *query,
+			      size_t query_len, const char *format,
+			      size_t format_len, const char *const *names,
+			      const size_t *name_lens,
+			      const char *const *values,
+			      const size_t *value_lens, size_t count);
+	void (*destroy_result)(chdb_result *result);
+	const char *(*error)(chdb_result *result);
+	char *(*buffer)(chdb_result *result);
+	size_t (*length)(chdb_result *result);
+	double (*elapsed)(chdb_result *result);
+	uint64_t (*rows_read)(chdb_result *result);
+	uint64_t (*bytes_read)(chdb_result *result);
+	uint64_t (*storage_rows_read)(chdb_result *result);
+	uint64_t (*storage_bytes_read)(chdb_result *result);
+	uint64_t (*rows_written)(chdb_result *result);
+	uint64_t (*bytes_written)(chdb_result *result);
+};
+
+#define SYMBOL(member, name)                                                   \
+	{                                                                      \
+		offsetof(struct library, member), name                         \
+	}
+static const struct {
+	size_t offset;
+	const char *name;
+} symbols[] = {
+	SYMBOL(set_signal_handlers_enabled, "chdb_set_signal_handlers_enabled"),
+	SYMBOL(connect, "chdb_connect"),
+	SYMBOL(close_conn, "chdb_close_conn"),
+	SYMBOL(query, "chdb_query_with_params_n"),
+	SYMBOL(destroy_result, "chdb_destroy_query_result"),
+	SYMBOL(error, "chdb_result_error"),
+	SYMBOL(buffer, "chdb_result_buffer"),
+	SYMBOL(length, "chdb_result_length"),
+	SYMBOL(elapsed, "chdb_result_elapsed"),
+	SYMBOL(rows_read, "chdb_result_rows_read"),
+	SYMBOL(bytes_read, "chdb_result_bytes_read"),
+	SYMBOL(storage_rows_read, "chdb_result_storage_rows_read"),
+	SYMBOL(storage_bytes_read, "chdb_result_storage_bytes_read"),
+	SYMBOL(rows_written, "chdb_result_rows_written"),
+	SYMBOL(bytes_written, "chdb_result_bytes_written"),
+};
+
+struct engine {
+	struct library lib;
+	char *path_option;
+	/* The engine lives as long as any connection: this one keeps it. */
+	chdb_connection *anchor;
+};
+
+struct engine_session {
+	chdb_connection *connection;
+};
+
+static int load(struct library *lib, const char *path, struct error *err)
+{
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!handle)
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot load the engine: %s", dlerror());
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+		void *found = dlsym(handle, symbols[i].name);
+
+		if (!found)
+			return error_set(err, ERROR_SYSTEM,
+					 "%s has no %s: not the engine, or of "
+					 "another version",
+					 path, symbols[i].name);
+		memcpy((char *)lib + symbols[i].offset, &found, sizeof(found));
+	}
+	return 0;
+}
+
+static chdb_connection *attach(struct engine *e, struct error *err)
+{
+	char program[] = "clickhouse";
+	char *argv[] = {program, e->path_option, NULL};
+	chdb_connection *connection = e->lib.connect(2, argv);
+
+	if (connection && *connection)
+		return connection;
+	if (connection)
+		e->lib.close_conn(connection);
+	error_set(err, ERROR_SYSTEM,
+		  "the engine cannot open %s: is another process using it, or "
+		  "the disk full?",
+		  e->path_option);
+	return NULL;
+}
+
+struct engine *engine_new(const char *library, const char *path,
+			  struct error *err)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+
+	if (!e || asprintf(&e->path_option, "--path=%s", path) < 0) {
+		free(e);
+		error_set_nomem(err);
+		return NULL;
+	}
+	if (load(&e->lib, library, err) < 0)
+		goto fail;
+	/* Its handlers would sleep for minutes in a crash. */
+	e->lib.set_signal_handlers_enabled(0);
+	e->anchor = attach(e, err);
+	if (e->anchor)
+		return e;
+fail:
+	engine_free(e);
+	return NULL;
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	if (e->anchor)
+		e->lib.close_conn(e->anchor);
+	free(e->path_option);
+	free(e);
+}
+
+struct engine_session *engine_open(struct engine *e, struct error *err)
+{
+	struct engine_session *session = calloc(1, sizeof(*session));
+
+	if (!session) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	session->connection = attach(e, err);
+	if (session->connection)
+		return session;
+	free(session);
+	return NULL;
+}
+
+void engine_close(struct engine *e, struct engine_session *session)
+{
+	if (!session)
+		return;
+	e->lib.close_conn(session->connection);
+	free(session);
+}
+
+static void take_counts(const struct library *lib, chdb_result *r,
+			struct engine_result *ret)
+{
+	ret->data = lib->buffer(r);
+	ret->len = lib->length(r);
+	ret->seconds = lib->elapsed(r);
+	ret->result_rows = lib->rows_read(r);
+	ret->result_bytes = lib->bytes_read(r);
+	ret->read_rows = lib->storage_rows_read(r);
+	ret->read_bytes = lib->storage_bytes_read(r);
+	ret->written_rows = lib->rows_written(r);
+	ret->written_bytes = lib->bytes_written(r);
+}
+
+/* The engine writes some texts as "Code: 1. DB::Exception: Code: 1. ...". */
+static const char *once(const char *text)
+{
+	static const char mark[] = ". DB::Exception: ";
+	const char *inner = strstr(text, mark);
+
+	if (!inner)
+		return text;
+	inner += sizeof(mark) - 1;
+	return strncmp(inner, text, (size_t)(inner - text)) == 0 ? inner : text;
+}
+
+int engine_query(struct engine *e, struct engine_session *session,
+		 const char *query, size_t len, const char *format,
+		 const struct engine_params *params,
+		 struct engine_result *ret_result, struct buf *failure,
+		 struct error *err)
+{
+	static const struct engine_params none;
+	const char *text;
+	chdb_result *r;
+
+	if (!params)
+		params = &none;
+	r = e->lib.query(*session->connection, query, len, format,
+			 strlen(format), params->names, NULL, params->values,
+			 NULL, params->count);
+	if (!r)
+		return error_set_nomem(err);
+	text = e->lib.error(r);
+	if (text) {
+		text = once(text);
+		buf_puts(failure, text);
+		error_set(err, ERROR_INPUT, "%s", text);
+		e->lib.destroy_result(r);
+		return -1;
+	}
+	memset(ret_result, 0, sizeof(*ret_result));
+	ret_result->handle = r;
+	take_counts(&e->lib, r, ret_result);
+	return 0;
+}
+
+void engine_result_free(struct engine *e, struct engine_result *result)
+{
+	if (result->handle)
+		e->lib.destroy_result(result->handle);
+	memset(result, 0, sizeof(*result));
+}

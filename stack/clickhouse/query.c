@@ -1,0 +1,284 @@
+#include "stack/clickhouse/query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stack/clickhouse/failure.h"
+#include "stack/clickhouse/settings.h"
+
+/* Where the parts of a statement lie once it is known where its data starts. */
+struct source {
+	const char *text; /* the statement */
+	size_t len;
+	struct http_slice data[3]; /* what follows it, in pieces */
+};
+
+struct run {
+	struct query *q;
+	const struct request *r;
+	struct engine *engine;
+	struct engine_session *session;
+	struct error *err;
+};
+
+static int decode_body(struct query *q, const struct request *r, size_t max,
+		       struct http_slice *ret_body, struct error *err)
+{
+	*ret_body = r->body;
+	if (r->body.len == 0 || r->body_coding == CODING_IDENTITY)
+		return 0;
+	if (coding_decode(r->body_coding, r->body.data, r->body.len, max,
+			  &q->body, err) < 0)
+		return -1;
+	*ret_body = (struct http_slice){q->body.data, q->body.len};
+	return 0;
+}
+
+/* Statement and data are one piece of text. */
+static int split_text(struct query *q, const char *text, size_t len,
+		      struct source *ret, struct error *err)
+{
+	if (statement_parse(&q->statement, text, len, err) < 0)
+		return -1;
+	ret->text = text;
+	ret->len = len;
+	if (q->statement.has_data) {
+		ret->data[0].data = text + q->statement.data;
+		ret->data[0].len = len - q->statement.data;
+	}
+	return 0;
+}
+
+/* The URL has the statement, or its start; the body goes on from there. */
+static int split_url(struct query *q, const char *query, struct http_slice body,
+		     struct source *ret, struct error *err)
+{
+	if (split_text(q, query, strlen(query), ret, err) < 0)
+		return -1;
+	if (q->statement.has_data) {
+		ret->data[1] = (struct http_slice){"\n", ret->data[0].len > 0};
+		ret->data[2] = body;
+		return 0;
+	}
+	if (body.len == 0)
+		return 0;
+	buf_puts(&q->text, query);
+	buf_putc(&q->text, '\n');
+	buf_append(&q->text, body.data, body.len);
+	if (q->text.failed)
+		return error_set_nomem(err);
+	return split_text(q, q->text.data, q->text.len, ret, err);
+}
+
+static int split(struct query *q, const struct request *r,
+		 struct http_slice body, struct source *ret, struct error *err)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (r->query && r->query[0])
+		return split_url(q, r->query, body, ret, err);
+	return split_text(q, body.data ? body.data : "", body.len, ret, err);
+}
+
+static int write_all(int fd, struct http_slice piece, struct error *err)
+{
+	while (piece.len > 0) {
+		ssize_t n = write(fd, piece.data, piece.len);
+
+		if (n < 0 && errno != EINTR)
+			return error_set_errno(err, "cannot keep the data of "
+						    "an INSERT in memory");
+		if (n > 0) {
+			piece.data += n;
+			piece.len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int run_sql(struct run *run, const char *sql, size_t len,
+		   const struct engine_params *params)
+{
+	return engine_query(run->engine, run->session, sql, len,
+			    run->r->default_format, params, &run->q->result,
+			    &run->q->failure, run->err);
+}
+
+/* The rows go to the engine as a file that has no name and no disk. */
+static int run_insert(struct run *run, const struct source *from,
+		      const struct engine_params *params)
+{
+	struct buf sql = {0};
+	char path[64];
+	int rc = -1, fd = memfd_create("insert", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return error_set_errno(run->err, "memfd_create");
+	for (size_t i = 0; i < 3; i++)
+		if (write_all(fd, from->data[i], run->err) < 0)
+			goto out;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	statement_insert_from(&run->q->statement, from->text, path, &sql);
+	if (sql.failed)
+		error_set_nomem(run->err);
+	else
+		rc = run_sql(run, sql.data, sql.len, params);
+out:
+	buf_free(&sql);
+	close(fd);
+	return rc;
+}
+
+static int run_statement(struct run *run, const struct source *from)
+{
+	struct engine_params params = {0};
+	int rc;
+
+	if (settings_params(&run->r->params, &params, run->err) < 0)
+		return -1;
+	if (run->q->statement.has_data)
+		rc = run_insert(run, from, &params);
+	else
+		rc = run_sql(run, from->text, from->len, &params);
+	settings_params_free(&params);
+	return rc;
+}
+
+/* SET and USE, each by itself; their answers are empty. */
+static int run_small(struct run *run, const struct buf *sql)
+{
+	int rc;
+
+	if (sql->failed)
+		return error_set_nomem(run->err);
+	if (sql->len == 0)
+		return 0;
+	rc = run_sql(run, sql->data, sql->len, NULL);
+	if (rc == 0)
+		engine_result_free(run->engine, &run->q->result);
+	return rc;
+}
+
+static int prepare(struct run *run, const struct query_limits *limits,
+		   bool own_session)
+{
+	struct buf sql = {0};
+	int rc = settings_use(run->r->database, &sql, run->err);
+
+	if (rc == 0)
+		rc = run_small(run, &sql);
+	buf_reset(&sql);
+	if (rc == 0)
+		rc = settings_set(&run->r->params, limits->max_result_bytes,
+				  run->r->readonly && own_session, &sql,
+				  run->err);
+	if (rc == 0)
+		rc = run_small(run, &sql);
+	buf_free(&sql);
+	return rc;
+}
+
+/* Leaves a session that lives on as the request found it: settings back, and
+ * nothing in it of an answer that failed half-way. */
+static void tidy(struct run *run)
+{
+	static const char drain[] = "SELECT 1 FORMAT Null";
+	struct engine_result ignored = {0};
+	struct buf sql = {0}, failure = {0};
+	struct error err;
+
+	settings_unset(&run->r->params, &sql);
+	if (sql.len > 0 && !sql.failed &&
+	    engine_query(run->engine, run->session, sql.data, sql.len, "Null",
+			 NULL, &ignored, &failure, &err) == 0)
+		engine_result_free(run->engine, &ignored);
+	if (engine_query(run->engine, run->session, drain, sizeof(drain) - 1,
+			 "Null", NULL, &ignored, &failure, &err) == 0)
+		engine_result_free(run->engine, &ignored);
+	buf_free(&sql);
+	buf_free(&failure);
+}
+
+static int run_in_session(struct run *run, const struct source *from,
+			  const struct query_limits *limits, bool own_session)
+{
+	if (prepare(run, limits, own_session) < 0)
+		return -1;
+	return run_statement(run, from);
+}
+
+static int encode_answer(struct query *q, const struct request *r,
+			 struct error *err)
+{
+	if (r->answer_coding == CODING_IDENTITY)
+		return 0;
+	return coding_encode(r->answer_coding, q->result.data, q->result.len,
+			     &q->answer, err);
+}
+
+static int run_all(struct run *run, const struct query_limits *limits,
+		   bool own_session)
+{
+	struct http_slice body;
+	struct source from;
+	int rc;
+
+	if (decode_body(run->q, run->r, limits->max_body, &body, run->err) <
+		    0 ||
+	    split(run->q, run->r, body, &from, run->err) < 0)
+		return -1;
+	if (!own_session && run->r->readonly && !run->q->statement.reads)
+		return failure_set(run->err, FAILURE_READONLY,
+				   "Cannot execute query in readonly mode. For "
+				   "queries over HTTP, method GET implies "
+				   "readonly. You should use method POST for "
+				   "modifying queries");
+	if (own_session)
+		run->session = engine_open(run->engine, run->err);
+	if (!run->session)
+		return -1;
+	rc = run_in_session(run, &from, limits, own_session);
+	if (own_session)
+		engine_close(run->engine, run->session);
+	else
+		tidy(run);
+	return rc < 0 ? -1 : encode_answer(run->q, run->r, run->err);
+}
+
+void query_run(struct query *q, const struct request *r, struct engine *engine,
+	       struct engine_session *session,
+	       const struct query_limits *limits)
+{
+	struct error err = {0};
+	struct run run = {q, r, engine, session, &err};
+
+	q->failed = run_all(&run, limits, session == NULL) < 0;
+	if (q->failed && q->failure.len == 0)
+		buf_puts(&q->failure, err.text);
+}
+
+struct http_slice query_answer(const struct query *q)
+{
+	if (q->answer.len > 0)
+		return (struct http_slice){q->answer.data, q->answer.len};
+	return (struct http_slice){q->result.data, q->result.len};
+}
+
+const char *query_format(const struct query *q, const struct request *r)
+{
+	if (!q->statement.has_data && q->statement.format[0])
+		return q->statement.format;
+	return r->default_format;
+}
+
+void query_release(struct query *q, struct engine *engine)
+{
+	engine_result_free(engine, &q->result);
+	buf_free(&q->body);
+	buf_free(&q->text);
+	buf_free(&q->answer);
+	buf_free(&q->failure);
+}

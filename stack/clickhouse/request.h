@@ -1,0 +1,41 @@
+/* request.h - one HTTP request in ClickHouse's terms. */
+#ifndef STACK_CLICKHOUSE_REQUEST_H
+#define STACK_CLICKHOUSE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/http_server.h"
+#include "common/http/url.h"
+#include "stack/clickhouse/coding.h"
+
+#define REQUEST_QUERY_ID_MAX 128
+
+struct request {
+	struct url_params params; /* owns the strings below */
+	const char *query;	  /* of the URL, or NULL */
+	struct http_slice body;	  /* as sent; the HTTP request owns it */
+	enum coding body_coding;
+	enum coding answer_coding;
+	char *database;	      /* or NULL: the default one */
+	char *default_format; /* never NULL */
+	char query_id[REQUEST_QUERY_ID_MAX];
+	bool readonly; /* GET and HEAD may not write */
+	bool is_head;
+	const char *session_id;	 /* or NULL */
+	bool session_check;	 /* it must exist */
+	int64_t session_timeout; /* ms */
+};
+
+/* Reads what the URL and the headers say; errors as in failure.h.  Release with
+ * request_release, also after a failure. */
+int request_read(struct request *r, const struct http_request *http,
+		 struct error *err);
+void request_release(struct request *r);
+
+/* Is this URL parameter a setting of the engine, to be SET for the query? */
+bool request_is_setting(const char *name);
+
+#endif

@@ -1,0 +1,283 @@
+#include "stack/clickhouse/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/http/http_server.h"
+#include "common/loop/workers.h"
+#include "stack/clickhouse/engine.h"
+#include "stack/clickhouse/failure.h"
+#include "stack/clickhouse/query.h"
+#include "stack/clickhouse/reply.h"
+#include "stack/clickhouse/request.h"
+#include "stack/clickhouse/sessions.h"
+#include "stack/clickhouse/users.h"
+
+#define DRAIN_TIMEOUT (60 * CLOCK_SECOND)
+#define URL_MAX	      (1024 * 1024 + 64 * 1024)
+
+struct server {
+	struct loop *loop;
+	struct log *log;
+	struct engine *engine;
+	struct workers *workers;
+	struct sessions *sessions;
+	struct http_listener *listener;
+	struct http_config http;
+	struct query_limits limits;
+	struct users users;
+	struct reply_identity identity;
+};
+
+/* One request on its way: loop, worker, loop. */
+struct job {
+	struct server *server;
+	struct http_request *http;
+	struct request request;
+	struct engine_session *session; /* NULL: the request has none */
+	struct query query;
+	int64_t started;
+};
+
+static void job_run(void *arg, unsigned index)
+{
+	struct job *job = arg;
+
+	(void)index;
+	query_run(&job->query, &job->request, job->server->engine, job->session,
+		  &job->server->limits);
+}
+
+static void job_free(struct job *job)
+{
+	struct server *s = job->server;
+
+	if (job->session)
+		sessions_give_back(s->sessions, job->request.session_id,
+				   job->request.session_timeout);
+	query_release(&job->query, s->engine);
+	request_release(&job->request);
+	free(job);
+}
+
+static void log_query(const struct job *job)
+{
+	const struct query *q = &job->query;
+	int64_t ms = clock_monotonic_ms() - job->started;
+	char text[300];
+
+	if (q->failed) {
+		snprintf(text, sizeof(text), "%.*s", (int)q->failure.len,
+			 q->failure.data ? q->failure.data : "");
+		log_warn(job->server->log, "query failed",
+			 log_str("query_id", job->request.query_id),
+			 log_int("ms", ms), log_str("error", text));
+		return;
+	}
+	log_debug(job->server->log, "query",
+		  log_str("query_id", job->request.query_id), log_int("ms", ms),
+		  log_int("read_rows", (int64_t)q->result.read_rows),
+		  log_int("written_rows", (int64_t)q->result.written_rows));
+}
+
+static void job_done(void *arg)
+{
+	struct job *job = arg;
+
+	log_query(job);
+	reply_query(job->http, &job->server->identity, &job->request,
+		    &job->query);
+	job_free(job);
+}
+
+static int submit(struct server *s, struct job *job, struct error *err)
+{
+	struct error full = {0};
+
+	if (job->request.session_id) {
+		job->session =
+			sessions_take(s->sessions, job->request.session_id,
+				      job->request.session_check, err);
+		if (!job->session)
+			return -1;
+	}
+	if (workers_submit(s->workers, s->loop, job_run, job_done, job,
+			   &full) == 0)
+		return 0;
+	return failure_set(err, FAILURE_TOO_MANY_QUERIES,
+			   "Too many simultaneous queries: %s", full.text);
+}
+
+static void handle_query(struct server *s, struct http_request *http)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct error err = {0};
+
+	if (!job) {
+		reply_failure(http, &s->identity, "", "out of memory");
+		return;
+	}
+	job->server = s;
+	job->http = http;
+	job->started = clock_monotonic_ms();
+	if (users_check(&s->users, http, &err) == 0 &&
+	    request_read(&job->request, http, &err) == 0 &&
+	    submit(s, job, &err) == 0)
+		return;
+	log_warn(s->log, "request refused", log_err(&err));
+	reply_failure(http, &s->identity, job->request.query_id, err.text);
+	job_free(job);
+}
+
+static bool path_is(const struct http_request *http, const char *path)
+{
+	struct http_slice p = http_path(http);
+
+	return p.len == strlen(path) && memcmp(p.data, path, p.len) == 0;
+}
+
+static void handle(struct http_request *http, void *arg)
+{
+	struct server *s = arg;
+	static const struct http_field allow[] = {{"Allow", "GET, HEAD, POST"},
+						  {NULL, NULL}};
+	static const char unknown[] =
+		"There is no handle for this path.\n\nUse / or /ping for "
+		"health checks, and / for queries.\n";
+	bool get = http_method_is(http, "GET") || http_method_is(http, "HEAD");
+
+	if (!get && !http_method_is(http, "POST"))
+		http_reply(http, 405, allow, NULL, 0);
+	else if (path_is(http, "/ping") || path_is(http, "/replicas_status"))
+		http_reply_text(http, 200, "Ok.\n");
+	else if (!path_is(http, "/"))
+		http_reply_text(http, 404, unknown);
+	else if (get && http_query(http).len == 0)
+		http_reply_text(http, 200, "Ok.\n");
+	else
+		handle_query(s, http);
+}
+
+/* One field of a line of TabSeparated; returns what follows it. */
+static const char *take_field(const char *line, char *out, size_t size)
+{
+	size_t len = strcspn(line, "\t\n");
+
+	snprintf(out, size, "%.*s", (int)len, line);
+	return line[len] ? line + len + 1 : line + len;
+}
+
+static int ask_identity(struct server *s, struct error *err)
+{
+	static const char sql[] = "SELECT version(), timezone(), displayName()";
+	struct engine_session *session = engine_open(s->engine, err);
+	struct engine_result result = {0};
+	struct buf failure = {0}, line = {0};
+	const char *rest;
+	int rc = -1;
+
+	if (!session)
+		return -1;
+	if (engine_query(s->engine, session, sql, sizeof(sql) - 1,
+			 "TabSeparated", NULL, &result, &failure, err) < 0)
+		goto out;
+	buf_append(&line, result.data, result.len);
+	rest = buf_cstr(&line);
+	if (!rest) {
+		error_set_nomem(err);
+		goto out;
+	}
+	rest = take_field(rest, s->identity.version,
+			  sizeof(s->identity.version));
+	rest = take_field(rest, s->identity.time_zone,
+			  sizeof(s->identity.time_zone));
+	take_field(rest, s->identity.display_name,
+		   sizeof(s->identity.display_name));
+	rc = 0;
+out:
+	engine_result_free(s->engine, &result);
+	engine_close(s->engine, session);
+	buf_free(&failure);
+	buf_free(&line);
+	return rc;
+}
+
+static void set_bounds(struct server *s, const struct options *o)
+{
+	s->http = (struct http_config){
+		.max_header_bytes = URL_MAX,
+		.max_body_bytes = o->max_body,
+		.max_connections = o->max_connections,
+		.header_timeout = 30 * CLOCK_SECOND,
+		.body_timeout = 300 * CLOCK_SECOND,
+		.idle_timeout = 60 * CLOCK_SECOND,
+		.write_timeout = 60 * CLOCK_SECOND,
+	};
+	s->limits.max_body = (size_t)o->max_body;
+	s->limits.max_result_bytes = (size_t)o->max_result;
+}
+
+static int start(struct server *s, const struct options *o, struct error *err)
+{
+	set_bounds(s, o);
+	if (users_init(&s->users, o->user, o->password_file, err) < 0)
+		return -1;
+	s->engine = engine_new(o->library, o->path, err);
+	if (!s->engine || ask_identity(s, err) < 0)
+		return -1;
+	s->workers = workers_new((unsigned)o->threads, (size_t)o->queue, err);
+	s->sessions = s->workers ? sessions_new(s->loop, s->engine,
+						(size_t)o->max_sessions, err)
+				 : NULL;
+	if (!s->sessions)
+		return -1;
+	s->listener = http_listener_new(s->loop, o->listen, &s->http, handle, s,
+					NULL, "clickhouse", err);
+	if (!s->listener)
+		return -1;
+	log_info(s->log, "listening", log_str("address", o->listen),
+		 log_int("port", http_listener_port(s->listener)),
+		 log_str("engine", s->identity.version));
+	return 0;
+}
+
+struct server *server_new(struct loop *loop, const struct options *options,
+			  struct log *log, struct error *err)
+{
+	struct server *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->loop = loop;
+	s->log = log;
+	if (start(s, options, err) == 0)
+		return s;
+	server_free(s);
+	return NULL;
+}
+
+static void stop_loop(void *arg)
+{
+	loop_stop(arg);
+}
+
+void server_drain(struct server *s)
+{
+	http_listener_drain(s->listener, DRAIN_TIMEOUT, stop_loop, s->loop);
+}
+
+void server_free(struct server *s)
+{
+	if (!s)
+		return;
+	workers_free(s->workers);
+	http_listener_free(s->listener);
+	sessions_free(s->sessions);
+	engine_free(s->engine);
+	users_release(&s->users);
+	free(s);
+}
