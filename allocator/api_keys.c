@@ -43,8 +43,7 @@ static const struct {
 	{"admin", API_READ | API_CREATE | API_ADMIN},
 };
 
-/* --- one line --------------------------------------------------------------
- */
+/* --- one line ---------------------------------------------------------- */
 
 static unsigned role_named(const char *name, size_t len)
 {
@@ -126,8 +125,7 @@ static int parse_line(char *line, struct api_key *ret, const char **ret_what)
 	return 1;
 }
 
-/* --- the file --------------------------------------------------------------
- */
+/* --- the file ---------------------------------------------------------- */
 
 static int compare_digests(const void *a, const void *b)
 {
@@ -273,8 +271,7 @@ unsigned api_keyring_roles(struct api_keyring *ring, const char *key,
 	return roles;
 }
 
-/* --- making one ------------------------------------------------------------
- */
+/* --- making one -------------------------------------------------------- */
 
 int api_key_make(const char *name, const char *roles,
 		 char ret_key[API_KEY_TEXT_MAX],

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "common/kafka/watch.h"
+#include "common/unconst.h"
 
 enum {
 	POLL_MS = 100, /* how long the delivery thread sleeps at most */
@@ -33,7 +34,7 @@ struct kafka_producer {
 	bool thread_runs;
 };
 
-/* --- on the delivery thread ---------------------------------------------- */
+/* --- on the delivery thread -------------------------------------------- */
 
 static void describe_failure(struct error *err, const rd_kafka_message_t *m)
 {
@@ -85,8 +86,7 @@ static void *deliver(void *arg)
 	return NULL;
 }
 
-/* --- building --------------------------------------------------------------
- */
+/* --- building ---------------------------------------------------------- */
 
 static int set_number(rd_kafka_conf_t *conf, const char *setting,
 		      const char *name, int64_t value, struct error *err)
@@ -247,8 +247,7 @@ void kafka_producer_free(struct kafka_producer *p)
 	free(p);
 }
 
-/* --- from any thread -------------------------------------------------------
- */
+/* --- from any thread --------------------------------------------------- */
 
 static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 		  struct error *err)
@@ -268,17 +267,12 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
 		  struct error *err)
 {
-	union {
-		const void *in;
-		void *out;
-	} data = {payload};
-
 	/* Counted before: the report may come before rd_kafka_produce is back.
 	 */
 	atomic_fetch_add(&p->pending, 1);
 	if (rd_kafka_produce(p->topic, RD_KAFKA_PARTITION_UA,
-			     RD_KAFKA_MSG_F_COPY, data.out, len, key, key_len,
-			     opaque) < 0) {
+			     RD_KAFKA_MSG_F_COPY, unconst(payload), len, key,
+			     key_len, opaque) < 0) {
 		atomic_fetch_sub(&p->pending, 1);
 		return refuse(p, rd_kafka_last_error(), err);
 	}

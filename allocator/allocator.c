@@ -1,0 +1,166 @@
+#include "allocator/allocator.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "allocator/worker.h"
+
+struct allocator {
+	struct shared shared;
+	size_t worker_count;
+	struct worker **workers;
+	struct error mismatch; /* why it had to stop by itself */
+};
+
+/* On the first worker's thread: going on would issue codes made with other
+ * keys, so the program ends as if it had been told to. */
+static void on_space_differs(void *arg, const struct error *err)
+{
+	struct allocator *a = arg;
+
+	a->mismatch = *err;
+	kill(getpid(), SIGTERM);
+}
+
+static void name_holder(char holder[LINK_HOLDER_MAX])
+{
+	char host[32] = "";
+
+	if (gethostname(host, sizeof(host) - 1) < 0 || !host[0])
+		snprintf(host, sizeof(host), "unknown");
+	snprintf(holder, LINK_HOLDER_MAX, "%s:%d", host, (int)getpid());
+}
+
+static int open_shared(struct allocator *a,
+		       const struct allocator_config *config, struct app *app,
+		       struct error *err)
+{
+	struct shared *s = &a->shared;
+
+	s->config = config;
+	s->log = app_log(app);
+	s->metrics = app_metrics(app);
+	s->redis_check = health_register(app_health(app), "redis");
+	api_metrics_register(&s->api_metrics, s->metrics);
+	supply_metrics_register(&s->supply_metrics, s->metrics);
+	metric_set(metrics_gauge(s->metrics,
+				 "shortloop_allocator_creates_waiting_max",
+				 NULL, "Bound of those that wait, all threads"),
+		   config->allocator.waiting_max * config->allocator.threads);
+	name_holder(s->holder);
+	s->keys = api_keyring_new(config->allocator.keys_file, err);
+	if (!s->keys)
+		return -1;
+	s->store = linkstore_new(&config->links, err);
+	if (!s->store)
+		return -1;
+	s->seen = calloc(linkstore_space_count(s->store), sizeof(s->seen[0]));
+	if (!s->seen)
+		return error_set_nomem(err);
+	s->spaces = space_watch_new(s->store, app_health(app),
+				    config->allocator.space_check_every,
+				    on_space_differs, a, err);
+	if (!s->spaces)
+		return -1;
+	s->events = link_events_new(config, s->log, app_health(app), s->metrics,
+				    err);
+	return s->events ? 0 : -1;
+}
+
+static int open_workers(struct allocator *a, struct error *err)
+{
+	size_t count = (size_t)a->shared.config->allocator.threads;
+
+	a->workers = calloc(count, sizeof(a->workers[0]));
+	if (!a->workers)
+		return error_set_nomem(err);
+	for (; a->worker_count < count; a->worker_count++) {
+		a->workers[a->worker_count] =
+			worker_new(&a->shared, (unsigned)a->worker_count, err);
+		if (!a->workers[a->worker_count])
+			return -1;
+	}
+	return 0;
+}
+
+struct allocator *allocator_new(const struct allocator_config *config,
+				struct app *app, struct error *err)
+{
+	struct allocator *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	/* jansson seeds its hash tables on first use, which is not safe from
+	 * several threads. */
+	json_object_seed(0);
+	pthread_mutex_init(&a->shared.redis_lock, NULL);
+	if (open_shared(a, config, app, err) == 0 && open_workers(a, err) == 0)
+		return a;
+	allocator_free(a);
+	return NULL;
+}
+
+void allocator_free(struct allocator *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->worker_count; i++)
+		worker_free(a->workers[i]);
+	free(a->workers);
+	link_events_free(a->shared.events, 0);
+	space_watch_free(a->shared.spaces);
+	free(a->shared.seen);
+	linkstore_free(a->shared.store);
+	api_keyring_free(a->shared.keys);
+	pthread_mutex_destroy(&a->shared.redis_lock);
+	free(a);
+}
+
+int allocator_start(struct allocator *a, struct error *err)
+{
+	const struct allocator_settings *settings =
+		&a->shared.config->allocator;
+
+	for (size_t i = 0; i < a->worker_count; i++) {
+		if (worker_start(a->workers[i], err) < 0)
+			return -1;
+	}
+	log_info(a->shared.log, "serving", log_str("address", settings->listen),
+		 log_int("threads", settings->threads),
+		 log_int("api_keys",
+			 (int64_t)api_keyring_count(a->shared.keys)));
+	return 0;
+}
+
+void allocator_reload(struct allocator *a)
+{
+	struct error err = {0};
+
+	if (api_keyring_reload(a->shared.keys, &err) < 0)
+		log_error(a->shared.log, "the API keys stay as they were",
+			  log_err(&err));
+	else
+		log_info(a->shared.log, "API keys read again",
+			 log_int("api_keys",
+				 (int64_t)api_keyring_count(a->shared.keys)));
+}
+
+int allocator_stop(struct allocator *a, struct error *err)
+{
+	for (size_t i = 0; i < a->worker_count; i++)
+		worker_stop(a->workers[i]);
+	for (size_t i = 0; i < a->worker_count; i++)
+		worker_join(a->workers[i]);
+	link_events_free(a->shared.events,
+			 a->shared.config->allocator.drain_timeout);
+	a->shared.events = NULL;
+	if (a->mismatch.code == ERROR_NONE)
+		return 0;
+	*err = a->mismatch;
+	return -1;
+}

@@ -1,0 +1,25 @@
+/* link_answer.h - a link as the API shows it. */
+#ifndef ALLOCATOR_API_LINK_ANSWER_H
+#define ALLOCATOR_API_LINK_ANSWER_H
+
+#include <stdint.h>
+
+#include "schemas/link.pb-c.h"
+
+struct link_view {
+	const char *base_url;
+	const char *space;
+	const char *code;
+	const Shortloop__Link *link;
+	int64_t expires; /* ms since 1970, or DURATION_NEVER */
+};
+
+/*
+ * {"code","short_url","link_id","url","ttl","space","generation","version",
+ * "state","created_at","expires_at","owner","campaign","tags"}: the id is a
+ * string, times are RFC 3339, what is not set is null.  The caller frees the
+ * text; NULL when out of memory.
+ */
+char *link_answer_text(const struct link_view *view);
+
+#endif

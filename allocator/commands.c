@@ -1,0 +1,93 @@
+#include "allocator/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/api_keys.h"
+#include "linkstore/space/record.h"
+
+static int parse_first_block(const char *text, uint64_t *ret, struct error *err)
+{
+	char *end;
+
+	*ret = 0;
+	if (!text)
+		return 0;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (errno || end == text || *end || strchr(text, '-'))
+		return error_set(err, ERROR_USAGE,
+				 "--first-block '%s': expected a number", text);
+	return 0;
+}
+
+static void say_created(const struct link_space *space,
+			enum space_created created)
+{
+	static const char *const verbs[] = {
+		[SPACE_CREATED] = "created",
+		[SPACE_EXTENDED] = "added new key versions to",
+		[SPACE_UNCHANGED] = "nothing to do for",
+	};
+
+	printf("%s space %s: codes of %u characters, blocks of %" PRIu32 "\n",
+	       verbs[created], space->name, space->length, space->block_size);
+}
+
+int command_create_space(const struct allocator_config *config,
+			 const struct app *app, struct error *err)
+{
+	const char *name = app_option_value(app, "space");
+	const struct link_space *space;
+	struct linkstore *store = NULL;
+	struct redis *redis = NULL;
+	enum space_created created;
+	uint64_t first_block;
+	int status = -1;
+
+	if (!name)
+		return error_set(err, ERROR_USAGE,
+				 "which space? --space NAME, one of "
+				 "links.spaces");
+	if (parse_first_block(app_option_value(app, "first-block"),
+			      &first_block, err) < 0)
+		return -1;
+	store = linkstore_new(&config->links, err);
+	if (!store)
+		goto out;
+	space = linkstore_space_named(store, name);
+	if (!space) {
+		error_set(err, ERROR_USAGE,
+			  "space '%s' is not one of links.spaces", name);
+		goto out;
+	}
+	redis = redis_new(&config->redis, err);
+	if (!redis ||
+	    space_create(redis, space, first_block, &created, err) < 0)
+		goto out;
+	say_created(space, created);
+	status = 0;
+out:
+	redis_free(redis);
+	linkstore_free(store);
+	return status;
+}
+
+int command_make_key(const struct app *app, struct error *err)
+{
+	const char *name = app_option_value(app, "name");
+	const char *roles = app_option_value(app, "roles");
+	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
+
+	if (!name || !roles)
+		return error_set(err, ERROR_USAGE,
+				 "for whom? --name NAME --roles ROLE[,ROLE], "
+				 "out of read, create and admin");
+	if (api_key_make(name, roles, key, line, err) < 0)
+		return -1;
+	printf("%s\n%s\n", key, line);
+	return 0;
+}

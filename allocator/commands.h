@@ -1,0 +1,15 @@
+/* commands.h - what the allocator does by hand rather than as a daemon. */
+#ifndef ALLOCATOR_COMMANDS_H
+#define ALLOCATOR_COMMANDS_H
+
+#include "allocator/allocator_config.h"
+#include "common/app/app.h"
+
+/* `allocator create-space --space NAME [--first-block N]` */
+int command_create_space(const struct allocator_config *config,
+			 const struct app *app, struct error *err);
+
+/* `allocator make-key --name NAME --roles ROLE[,ROLE]` */
+int command_make_key(const struct app *app, struct error *err);
+
+#endif

@@ -1,0 +1,165 @@
+#include "allocator/link_events.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/kafka/producer.h"
+#include "common/unconst.h"
+
+enum {
+	LINGER_MS = 5,
+	EVENT_ON_STACK = 2048
+};
+
+struct link_events {
+	struct kafka_producer *producer;
+	struct log *log;
+	struct health_check *check;
+	struct metric *lost_total;
+	atomic_uint_least64_t lost; /* since the trouble began */
+	atomic_bool full;	    /* told to /readyz, not yet taken back */
+	atomic_bool up;
+};
+
+/* --- what Kafka says, on the producer's threads ------------------------ */
+
+static void lose(struct link_events *e, const char *reason)
+{
+	metric_add(e->lost_total, 1);
+	if (atomic_fetch_add(&e->lost, 1) == 0)
+		log_error(e->log, "a link event is lost",
+			  log_str("reason", reason));
+}
+
+static void report_end_of_losses(struct link_events *e)
+{
+	uint64_t lost = atomic_exchange(&e->lost, 0);
+
+	if (lost)
+		log_error(e->log, "link events were lost",
+			  log_int("events", (int64_t)lost));
+}
+
+static void on_state(void *arg, bool up, const char *reason)
+{
+	struct link_events *e = arg;
+
+	atomic_store(&e->up, up);
+	if (!up) {
+		if (health_down(e->check, reason))
+			log_warn(e->log, "Kafka is away",
+				 log_str("reason", reason));
+		return;
+	}
+	atomic_store(&e->full, false);
+	report_end_of_losses(e);
+	if (health_up(e->check))
+		log_info(e->log, "Kafka is there");
+}
+
+static void on_delivery(void *arg, void *opaque, const struct error *err)
+{
+	struct link_events *e = arg;
+
+	(void)opaque;
+	if (err) {
+		lose(e, err->text);
+	} else if (atomic_load(&e->up) && atomic_exchange(&e->full, false)) {
+		report_end_of_losses(e);
+		health_up(e->check);
+	}
+}
+
+/* --- life -------------------------------------------------------------- */
+
+struct link_events *link_events_new(const struct allocator_config *config,
+				    struct log *log, struct health *health,
+				    struct metrics *metrics, struct error *err)
+{
+	struct link_events *e = calloc(1, sizeof(*e));
+	struct kafka_producer_options options = {
+		.client_id = "allocator",
+		.topic = config->kafka.topic_links,
+		.compression = "lz4",
+		.linger = LINGER_MS,
+		.delivery_timeout = config->allocator.event_timeout,
+		.on_delivery = on_delivery,
+		.on_state = on_state,
+		.arg = e,
+	};
+
+	if (!e) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	e->log = log;
+	e->check = health_register(health, "kafka");
+	e->lost_total = metrics_counter(
+		metrics, "shortloop_allocator_events_lost_total", NULL,
+		"Link events that Kafka did not get");
+	e->producer =
+		kafka_producer_new(&config->kafka, &options, metrics, err);
+	if (e->producer)
+		return e;
+	free(e);
+	return NULL;
+}
+
+void link_events_free(struct link_events *e, int64_t timeout_ms)
+{
+	struct error err = {0};
+
+	if (!e)
+		return;
+	if (kafka_producer_flush(e->producer, timeout_ms, &err) < 0)
+		log_error(e->log, "link events are given up", log_err(&err));
+	kafka_producer_free(e->producer);
+	report_end_of_losses(e);
+	free(e);
+}
+
+/* --- events ------------------------------------------------------------ */
+
+static void send_event(struct link_events *e, const char *code,
+		       const uint8_t *data, size_t len)
+{
+	struct error err = {0};
+
+	if (kafka_produce(e->producer, code, strlen(code), data, len, NULL,
+			  &err) == 0)
+		return;
+	lose(e, err.text);
+	if (!atomic_exchange(&e->full, true))
+		health_down(e->check, "link events are being lost: the queue "
+				      "is full or refuses them");
+}
+
+void link_events_created(struct link_events *e, const char *space,
+			 const char *code, const Shortloop__Link *link,
+			 int64_t expires)
+{
+	Shortloop__LinkEvent event = SHORTLOOP__LINK_EVENT__INIT;
+	uint8_t small[EVENT_ON_STACK], *data = small;
+	size_t len;
+
+	event.change = SHORTLOOP__LINK_CHANGE__LINK_CREATED;
+	event.time_ms = (uint64_t)clock_real_ms();
+	event.space = unconst(space);
+	event.code = unconst(code);
+	event.link = unconst(link);
+	event.expires_ms = expires == DURATION_NEVER ? 0 : (uint64_t)expires;
+	len = shortloop__link_event__get_packed_size(&event);
+	if (len > sizeof(small))
+		data = malloc(len);
+	if (!data) {
+		lose(e, "out of memory");
+		return;
+	}
+	shortloop__link_event__pack(&event, data);
+	send_event(e, code, data, len);
+	if (data != small)
+		free(data);
+}

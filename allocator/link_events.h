@@ -1,0 +1,38 @@
+/*
+ * link_events.h - tells Kafka what happens to links.
+ *
+ * One LinkEvent (schemas/link.proto) per change, keyed by code, so that the
+ * events of one code stay in order.  The queue is bounded; an event that finds
+ * it full, or that Kafka never takes, is lost: counted, logged, and /readyz
+ * says so for as long as it goes on.
+ *
+ * Thread-safe.
+ */
+#ifndef ALLOCATOR_LINK_EVENTS_H
+#define ALLOCATOR_LINK_EVENTS_H
+
+#include <stdint.h>
+
+#include "allocator/allocator_config.h"
+#include "common/app/health.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "schemas/link.pb-c.h"
+
+struct link_events;
+
+/* All arguments must outlive it. */
+struct link_events *link_events_new(const struct allocator_config *config,
+				    struct log *log, struct health *health,
+				    struct metrics *metrics, struct error *err);
+
+/* `expires`: ms since 1970 or DURATION_NEVER. */
+void link_events_created(struct link_events *events, const char *space,
+			 const char *code, const Shortloop__Link *link,
+			 int64_t expires);
+
+/* Waits for what is queued, at most timeout_ms; what is left then is lost and
+ * logged.  NULL accepted. */
+void link_events_free(struct link_events *events, int64_t timeout_ms);
+
+#endif

@@ -1,0 +1,89 @@
+#include <sodium.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "allocator/allocator.h"
+#include "allocator/allocator_config.h"
+#include "allocator/commands.h"
+#include "common/app/app.h"
+
+static const struct app_command commands[] = {
+	{"serve", "serve the API (the default)"},
+	{"create-space", "make a space in Redis, once (--space)"},
+	{"make-key", "make an API key and its line (--name, --roles)"},
+	{0},
+};
+
+static const struct app_option options[] = {
+	{"space", "NAME", "create-space: which of links.spaces"},
+	{"first-block", "N",
+	 "create-space: where to begin, when Redis has lost the space"},
+	{"name", "NAME", "make-key: whose key it is"},
+	{"roles", "ROLES", "make-key: out of read, create and admin"},
+	{0},
+};
+
+static void on_reload(void *arg)
+{
+	allocator_reload(arg);
+}
+
+static int serve(const struct allocator_config *config, struct app *app,
+		 struct error *err)
+{
+	struct allocator *a = allocator_new(config, app, err);
+	int status = -1;
+
+	if (!a)
+		return -1;
+	if (app_serve_admin(app, config->allocator.admin, &config->http, err) <
+	    0)
+		goto out;
+	if (allocator_start(a, err) == 0) {
+		app_wait(app, on_reload, a);
+		status = 0;
+	}
+	if (allocator_stop(a, status < 0 ? &(struct error){0} : err) < 0)
+		status = -1;
+out:
+	allocator_free(a);
+	return status;
+}
+
+static int run_command(const struct allocator_config *config, struct app *app,
+		       struct error *err)
+{
+	const char *command = app_command_name(app);
+
+	if (!strcmp(command, "create-space"))
+		return command_create_space(config, app, err);
+	if (!strcmp(command, "make-key"))
+		return command_make_key(app, err);
+	return serve(config, app, err);
+}
+
+int main(int argc, char **argv)
+{
+	const struct app_spec spec = {
+		.name = "allocator",
+		.summary = "creates short links from blocks of codes",
+		.commands = commands,
+		.default_command = "serve",
+		.options = options,
+		.groups = allocator_groups,
+		.group_count = allocator_group_count,
+		.validate = allocator_config_validate,
+	};
+	struct allocator_config config = {0};
+	struct error err = {0};
+	struct app *app;
+	int status;
+
+	if (sodium_init() < 0)
+		return EX_OSERR;
+	status = app_start(&app, &spec, &config, &config.app, argc, argv);
+	if (!app)
+		return status;
+	status = run_command(&config, app, &err);
+	return app_finish(app, status < 0 ? &err : NULL);
+}

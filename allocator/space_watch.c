@@ -1,0 +1,176 @@
+#include "allocator/space_watch.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "linkstore/space/record.h"
+
+enum {
+	EVERY_WHILE_WRONG_MS = 500
+};
+
+struct watched_space {
+	struct space_watch *watch;
+	const struct link_space *space;
+	struct health_check *check;
+	_Atomic int state;
+};
+
+struct space_watch {
+	struct loop *loop;
+	struct loop_timer *timer;
+	struct redis_async *redis; /* NULL: stopped */
+	int64_t every_ms;
+	void (*on_differs)(void *arg, const struct error *err);
+	void *arg;
+	size_t count;
+	struct watched_space spaces[];
+};
+
+const char *space_state_describe(enum space_state state,
+				 const struct link_space *space,
+				 char text[SPACE_STATE_TEXT_MAX])
+{
+	const char *name = space->name;
+
+	switch (state) {
+	case SPACE_READY:
+		snprintf(text, SPACE_STATE_TEXT_MAX, "space %s is ready", name);
+		break;
+	case SPACE_UNCHECKED:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s has not been checked yet: Redis has not "
+			 "answered",
+			 name);
+		break;
+	case SPACE_MISSING:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s does not exist: create it with `allocator "
+			 "create-space --space %s`",
+			 name, name);
+		break;
+	case SPACE_DIFFERS:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s was made with another configuration", name);
+		break;
+	}
+	return text;
+}
+
+static enum space_state state_of(const struct watched_space *ws)
+{
+	return (enum space_state)atomic_load(&ws->state);
+}
+
+static void set_state(struct watched_space *ws, enum space_state state)
+{
+	char text[SPACE_STATE_TEXT_MAX];
+
+	atomic_store(&ws->state, (int)state);
+	if (state == SPACE_READY)
+		health_up(ws->check);
+	else
+		health_down(ws->check,
+			    space_state_describe(state, ws->space, text));
+}
+
+static void on_checked(void *arg, const struct error *err)
+{
+	struct watched_space *ws = arg;
+	struct space_watch *w = ws->watch;
+
+	if (!w->redis)
+		return;
+	if (!err) {
+		set_state(ws, SPACE_READY);
+	} else if (err->code == ERROR_NOTFOUND) {
+		set_state(ws, SPACE_MISSING);
+	} else if (err->code == ERROR_CONFIG && state_of(ws) != SPACE_DIFFERS) {
+		set_state(ws, SPACE_DIFFERS);
+		w->on_differs(w->arg, err);
+	}
+	/* Redis being away changes nothing: it has a check of its own, and the
+	 * record is what it was. */
+}
+
+static bool all_ready(const struct space_watch *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (state_of(&w->spaces[i]) != SPACE_READY)
+			return false;
+	}
+	return true;
+}
+
+static void on_timer(void *arg)
+{
+	struct space_watch *w = arg;
+	struct error err = {0};
+
+	for (size_t i = 0; i < w->count; i++)
+		space_check_async(w->redis, w->spaces[i].space, on_checked,
+				  &w->spaces[i], &err);
+	loop_timer_set(w->timer,
+		       all_ready(w) ? w->every_ms : EVERY_WHILE_WRONG_MS);
+}
+
+struct space_watch *space_watch_new(const struct linkstore *store,
+				    struct health *health, int64_t every_ms,
+				    void (*on_differs)(void *arg,
+						       const struct error *err),
+				    void *arg, struct error *err)
+{
+	size_t count = linkstore_space_count(store);
+	struct space_watch *w =
+		calloc(1, sizeof(*w) + count * sizeof(w->spaces[0]));
+	char name[64];
+
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->every_ms = every_ms;
+	w->on_differs = on_differs;
+	w->arg = arg;
+	w->count = count;
+	for (size_t i = 0; i < count; i++) {
+		w->spaces[i].watch = w;
+		w->spaces[i].space = linkstore_space(store, i);
+		snprintf(name, sizeof(name), "space %s",
+			 w->spaces[i].space->name);
+		w->spaces[i].check = health_register(health, name);
+		set_state(&w->spaces[i], SPACE_UNCHECKED);
+	}
+	return w;
+}
+
+int space_watch_start(struct space_watch *w, struct loop *loop,
+		      struct redis_async *redis, struct error *err)
+{
+	w->loop = loop;
+	w->redis = redis;
+	w->timer = loop_timer_new(loop, on_timer, w, err);
+	if (!w->timer)
+		return -1;
+	loop_timer_set(w->timer, 0);
+	return 0;
+}
+
+void space_watch_stop(struct space_watch *w)
+{
+	loop_timer_free(w->timer);
+	w->timer = NULL;
+	w->redis = NULL;
+}
+
+void space_watch_free(struct space_watch *w)
+{
+	free(w);
+}
+
+enum space_state space_watch_state(const struct space_watch *w,
+				   const struct link_space *space)
+{
+	return state_of(&w->spaces[space->index]);
+}

@@ -1,0 +1,45 @@
+/*
+ * worker.h - one thread of the allocator.  Share what `struct shared` holds;
+ * everything else is its own.
+ */
+#ifndef ALLOCATOR_WORKER_H
+#define ALLOCATOR_WORKER_H
+
+#include <pthread.h>
+
+#include "allocator/allocator_config.h"
+#include "allocator/api/api.h"
+
+/* What all workers use. */
+struct shared {
+	const struct allocator_config *config;
+	struct log *log;
+	struct linkstore *store;
+	struct api_keyring *keys;
+	struct link_events *events;
+	struct space_watch *spaces; /* run by the first worker */
+	struct metrics *metrics;
+	struct api_metrics api_metrics;
+	struct supply_metrics supply_metrics;
+	_Atomic uint64_t *seen; /* by space index */
+	char holder[LINK_HOLDER_MAX];
+
+	pthread_mutex_t redis_lock; /* of the two below */
+	struct health_check *redis_check;
+	unsigned redis_up; /* workers with a connection */
+};
+
+struct worker;
+
+/* Binds the port.  `shared` must outlive it. */
+struct worker *worker_new(struct shared *shared, unsigned index,
+			  struct error *err);
+/* After worker_join, or when it was never started.  NULL accepted. */
+void worker_free(struct worker *w);
+
+int worker_start(struct worker *w, struct error *err);
+/* Asks it to drain and end; from any thread. */
+void worker_stop(struct worker *w);
+void worker_join(struct worker *w);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * unconst.h - for interfaces that ask for a `char *` and only read it, such as
+ * the structs that protobuf-c generates.
+ */
+#ifndef COMMON_UNCONST_H
+#define COMMON_UNCONST_H
+
+#include <stdint.h>
+
+static inline void *unconst(const void *p)
+{
+	return (void *)(uintptr_t)p;
+}
+
+#endif
