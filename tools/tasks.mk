@@ -18,15 +18,23 @@ unit: $(UNIT)
 #: make integration T=...   the integration tests; T: arguments for pytest
 integration: deps
 	@$(MAKE) --no-print-directory all
-	@tests/run-integration $(T)
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
 #: make test        set up, build, run unit and integration tests
 test: deps
 	@$(MAKE) --no-print-directory all unit-programs
-	@tests/run $(UNIT)
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
 unit-programs: $(UNIT)
 
 fuzz-build: $(FUZZ)
+
+generated: $(GENERATED)
+
+# For tools/lint and .ci/run.
+print-cflags:
+	@echo $(ALL_CFLAGS)
+print-unit:
+	@printf '%s\n' $(UNIT)
 
 #: make demo        show the loop closing, on real parts; leaves all running
 demo: up
@@ -42,6 +50,10 @@ man: $(BINS)
 	@mkdir -p $B/man
 	@for p in $(PROGRAMS); do $B/bin/$$p --print-man > $B/man/$$p.8; done
 
+#: make lint        static checks: layers, sizes, cppcheck, clang-tidy
+lint: generated
+	@tools/lint
+
 #: make check-format  is every file formatted?  make format mends it
 check-format:
 	clang-format --dry-run --Werror $(C_FILES)
@@ -49,4 +61,4 @@ format:
 	clang-format -i $(C_FILES)
 
 .PHONY: help deps unit unit-programs integration test fuzz-build demo \
-        sample man check-format format
+        generated print-cflags print-unit lint sample man check-format format
