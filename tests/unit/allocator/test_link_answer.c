@@ -1,0 +1,124 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "allocator/api/link_answer.h"
+#include "common/clock.h"
+#include "common/unconst.h"
+
+static Shortloop__Link some_link(void)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+
+	link.link_id = UINT64_C(9223372036854775807);
+	link.generation = 2;
+	link.version = 1;
+	link.ttl_class = unconst("10d");
+	link.created_ms = 1795224814000;
+	link.url = unconst("https://example.org/\"q\"");
+	return link;
+}
+
+static void assert_shows(const Shortloop__Link *link, int64_t expires,
+			 const char *part)
+{
+	const struct link_view view = {"https://sho.rt", "s7", "abcdefg", link,
+				       expires};
+	char *text = link_answer_text(&view);
+
+	assert_non_null(text);
+	if (!strstr(text, part))
+		fail_msg("%s lacks %s", text, part);
+	free(text);
+}
+
+static void the_id_is_a_string(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, 1, "\"link_id\":\"9223372036854775807\"");
+}
+
+static void the_short_url_is_base_and_code(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, 1, "\"short_url\":\"https://sho.rt/abcdefg\"");
+}
+
+static void times_are_rfc_3339(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, 1795224874500,
+		     "\"created_at\":\"2026-11-21T01:33:34Z\","
+		     "\"expires_at\":\"2026-11-21T01:34:34.500Z\"");
+}
+
+static void a_link_that_never_expires_has_no_time(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, DURATION_NEVER, "\"expires_at\":null");
+}
+
+static void what_is_not_set_is_null(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, 1, "\"owner\":null,\"campaign\":null,\"tags\":[]");
+}
+
+static void tags_keep_their_order(void **state)
+{
+	Shortloop__Link link = some_link();
+	char b[] = "b", a[] = "a", *tags[] = {b, a};
+
+	(void)state;
+	link.tags = tags;
+	link.n_tags = 2;
+	assert_shows(&link, 1, "\"tags\":[\"b\",\"a\"]");
+}
+
+static void quotes_in_a_url_are_escaped(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	assert_shows(&link, 1, "https://example.org/\\\"q\\\"");
+}
+
+static void a_blocked_link_says_so(void **state)
+{
+	Shortloop__Link link = some_link();
+
+	(void)state;
+	link.state = SHORTLOOP__LINK_STATE__LINK_BLOCKED;
+	assert_shows(&link, 1, "\"state\":\"blocked\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_id_is_a_string),
+		cmocka_unit_test(the_short_url_is_base_and_code),
+		cmocka_unit_test(times_are_rfc_3339),
+		cmocka_unit_test(a_link_that_never_expires_has_no_time),
+		cmocka_unit_test(what_is_not_set_is_null),
+		cmocka_unit_test(tags_keep_their_order),
+		cmocka_unit_test(quotes_in_a_url_are_escaped),
+		cmocka_unit_test(a_blocked_link_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
