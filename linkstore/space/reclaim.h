@@ -66,15 +66,16 @@ struct block_look {
 	uint32_t generation; /* the marker's */
 };
 
-/* Reads the markers of blocks first.. in pipelines; changes nothing. */
+/* Reads the markers of these blocks in pipelines; changes nothing.  Blocks
+ * renewed one by one are due one by one: they need not be neighbours. */
 int reclaim_look(struct redis *redis, const struct link_space *space,
-		 uint64_t first, size_t count, int64_t now,
+		 const uint64_t *blocks, size_t count, int64_t now,
 		 struct block_look *ret_looks, struct error *err);
 
 /*
- * Closes blocks first.. that have ended, in pipelines; the script checks state
- * and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed now,
- * with the generation that the next one must exceed.
+ * Closes those of these blocks that have ended, in pipelines; the script checks
+ * state and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed
+ * now, with the generation that the next one must exceed.
  */
 int reclaim_close(struct redis *redis, const struct link_space *space,
 		  const uint64_t *blocks, size_t count, uint32_t generation,
@@ -96,9 +97,10 @@ struct settle_part {
 
 /*
  * Replaces members of the issued set by parts that cover exactly the same
- * blocks, under the lock, all or nothing.  ERROR_BUSY: the lock is not ours;
- * ERROR_NOTFOUND: a member is no longer there (handed back meanwhile), nothing
- * was changed.
+ * blocks, under the lock, all or nothing.  Both are in ascending order and
+ * free of overlaps; members need not be neighbours.  ERROR_BUSY: the lock is
+ * not ours; ERROR_NOTFOUND: a member is no longer there (handed back
+ * meanwhile), nothing was changed.
  */
 int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct block_range *members, size_t member_count,
