@@ -1,0 +1,84 @@
+#include "reclaimer/reclaimer_config.h"
+
+#include "common/clock.h"
+
+#define FIELD(member) .offset = offsetof(struct reclaimer_settings, member)
+
+static const struct setting settings_table[] = {
+	{.key = "admin",
+	 .type = SETTING_STRING,
+	 FIELD(admin),
+	 .fallback = "127.0.0.1:9084",
+	 .help = "Where /healthz, /readyz and /metrics are served during a "
+		 "run"},
+	{.key = "lock_ttl",
+	 .type = SETTING_DURATION,
+	 FIELD(lock_ttl),
+	 .fallback = "60s",
+	 .min = CLOCK_SECOND,
+	 .max = CLOCK_HOUR,
+	 .help = "How long a run that was killed keeps the next one out; every "
+		 "chunk renews it"},
+	{.key = "chunk",
+	 .type = SETTING_INT,
+	 FIELD(chunk),
+	 .fallback = "1024",
+	 .min = 1,
+	 .max = 65536,
+	 .help = "Blocks looked at and settled at once; bounds memory and how "
+		 "long one script keeps Redis busy"},
+	{.key = "max_lost",
+	 .type = SETTING_INT,
+	 FIELD(max_lost),
+	 .fallback = "3",
+	 .max = INT64_C(1) << 40,
+	 .help = "Blocks without a marker that a run passes over in a space; "
+		 "one more and it stops, since Redis has lost data"},
+	{.key = "sample_every",
+	 .type = SETTING_INT,
+	 FIELD(sample_every),
+	 .fallback = "1000",
+	 .min = 1,
+	 .max = INT64_C(1) << 40,
+	 .help = "Of so many closed blocks one has its links looked up code by "
+		 "code before it is pooled, and at least one of each chunk"},
+	{.key = "progress_every",
+	 .type = SETTING_DURATION,
+	 FIELD(progress_every),
+	 .fallback = "10s",
+	 .min = 100,
+	 .max = CLOCK_HOUR,
+	 .help = "How often a run says in the log how far it is, when stderr "
+		 "is not a terminal"},
+	{.key = "record",
+	 .type = SETTING_BOOL,
+	 FIELD(record),
+	 .fallback = "true",
+	 .help = "Whether a run leaves a row per space in ClickHouse's table "
+		 "reclaim_runs"},
+	{0},
+};
+
+static const struct setting_section reclaimer_section = {
+	"reclaimer", "The job that returns ended blocks to the pool.",
+	settings_table};
+
+#define GROUP(section, member)                                                 \
+	{                                                                      \
+		&(section), offsetof(struct reclaimer_config, member)          \
+	}
+
+const struct setting_group reclaimer_groups[] = {
+	GROUP(app_log_section, app), GROUP(http_section, http),
+	GROUP(redis_section, redis), GROUP(clickhouse_section, clickhouse),
+	GROUP(links_section, links), GROUP(reclaimer_section, reclaimer),
+};
+const size_t reclaimer_group_count =
+	sizeof(reclaimer_groups) / sizeof(reclaimer_groups[0]);
+
+int reclaimer_config_validate(const void *config, struct error *err)
+{
+	const struct reclaimer_config *c = config;
+
+	return links_config_validate(&c->links, err);
+}

@@ -1,0 +1,42 @@
+/* reclaimer_config.h - every setting the reclaimer reads. */
+#ifndef RECLAIMER_RECLAIMER_CONFIG_H
+#define RECLAIMER_RECLAIMER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/app/app.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/config/setting.h"
+#include "common/http/http_server.h"
+#include "common/redis/redis.h"
+#include "linkstore/config.h"
+
+/* The `reclaimer` section. */
+struct reclaimer_settings {
+	char *admin;
+	int64_t lock_ttl;	/* ms */
+	int64_t chunk;		/* blocks looked at, then settled, at once */
+	int64_t max_lost;	/* blocks without marker that a run accepts */
+	int64_t sample_every;	/* one closed block of so many is checked */
+	int64_t progress_every; /* ms between log lines */
+	bool record;		/* a row per run and space in ClickHouse */
+};
+
+struct reclaimer_config {
+	struct app_config app;
+	struct http_config http;
+	struct redis_config redis;
+	struct clickhouse_config clickhouse;
+	struct links_config links;
+	struct reclaimer_settings reclaimer;
+};
+
+extern const struct setting_group reclaimer_groups[];
+extern const size_t reclaimer_group_count;
+
+/* For app_spec: checks that need more than one setting. */
+int reclaimer_config_validate(const void *config, struct error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * settle_plan.h - what becomes of ranges whose blocks were looked at.
+ *
+ * Pure.  Ended blocks go to the pool under the next generation, live ones stay
+ * issued until they end, lost ones stay issued until somebody repairs them.
+ */
+#ifndef RECLAIMER_SETTLE_PLAN_H
+#define RECLAIMER_SETTLE_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "linkstore/range.h"
+#include "linkstore/space/reclaim.h"
+
+/* A member of the issued set, and how far into it has been looked. */
+struct looked_range {
+	struct block_range member; /* exactly as issued */
+	uint64_t upto;		   /* last block looked at, in the member */
+	int64_t score;		   /* the member's; what is left keeps it */
+};
+
+static inline size_t looked_blocks(const struct looked_range *range)
+{
+	return (size_t)(range->upto - range->member.first + 1);
+}
+
+/* Room that the plan for that much can need. */
+static inline size_t settle_plan_room(size_t ranges, size_t blocks)
+{
+	return ranges + blocks;
+}
+
+/*
+ * Writes the parts that the members fall into, in their order, and returns how
+ * many there are: they cover the same blocks, and neighbours that are alike
+ * are one part.  `looks` holds one per block looked at, range after range.
+ */
+size_t settle_plan(const struct looked_range *ranges, size_t count,
+		   const struct block_look *looks,
+		   struct settle_part *ret_parts);
+
+#endif
