@@ -1,0 +1,33 @@
+/* create_command.h - what the one link and the batch share.  For
+ * linkstore/block/ only. */
+#ifndef LINKSTORE_BLOCK_CREATE_COMMAND_H
+#define LINKSTORE_BLOCK_CREATE_COMMAND_H
+
+#include "linkstore/block/create.h"
+#include "linkstore/command.h"
+
+struct create_entry {
+	char code[CODE_TEXT_MAX];
+	uint8_t *record; /* owned: free() */
+	size_t len;
+	link_created_fn *fn; /* of a batch */
+	void *arg;
+};
+
+/* Fills code, record and len. */
+int create_entry_pack(const char *code, const Shortloop__Link *link,
+		      struct create_entry *ret_entry, struct error *err);
+
+void create_command_build(struct command *c, const struct link_block *block,
+			  const struct create_entry *entries, size_t count);
+
+/* Was the block ours?  Errors as link_writer_create. */
+int create_command_check(const redisReply *reply,
+			 const struct link_block *block, size_t count,
+			 int64_t *ret_expires, struct error *err);
+
+/* And was link i stored? */
+int create_command_result(const redisReply *reply, size_t i, const char *code,
+			  struct error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* Gathers the links of one loop turn by block and sends each block's at once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "linkstore/block/create.h"
+#include "linkstore/block/create_command.h"
+
+struct batch {
+	struct link_writer *writer;
+	struct batch *next;
+	struct link_block block;
+	size_t count;
+	struct create_entry entries[CREATE_BATCH_MAX];
+};
+
+struct link_writer {
+	struct redis_async *redis;
+	struct loop_timer *again; /* for links queued while sending */
+	struct batch *queued;
+	size_t in_flight; /* batches */
+	bool flushing;
+	bool freed; /* once nothing is in flight */
+};
+
+/* --- answering ------------------------------------------------------------ */
+
+static void batch_free(struct batch *b)
+{
+	for (size_t i = 0; i < b->count; i++)
+		free(b->entries[i].record);
+	free(b);
+}
+
+static void fail_batch(struct batch *b, const struct error *err)
+{
+	for (size_t i = 0; i < b->count; i++)
+		b->entries[i].fn(b->entries[i].arg, 0, err);
+}
+
+static void answer_batch(struct batch *b, const redisReply *reply)
+{
+	const struct create_entry *entry;
+	int64_t expires;
+	struct error err;
+
+	if (create_command_check(reply, &b->block, b->count, &expires, &err)) {
+		fail_batch(b, &err);
+		return;
+	}
+	for (size_t i = 0; i < b->count; i++) {
+		entry = &b->entries[i];
+		if (create_command_result(reply, i, entry->code, &err))
+			entry->fn(entry->arg, 0, &err);
+		else
+			entry->fn(entry->arg, expires, NULL);
+	}
+}
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *err)
+{
+	struct batch *b = arg;
+	struct link_writer *w = b->writer;
+
+	if (err)
+		fail_batch(b, err);
+	else
+		answer_batch(b, reply);
+	batch_free(b);
+	if (--w->in_flight == 0 && w->freed)
+		free(w);
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+static void send_batch(struct link_writer *w, struct batch *b)
+{
+	struct command c;
+	struct error err;
+
+	create_command_build(&c, &b->block, b->entries, b->count);
+	if (command_send(&c, w->redis, on_reply, b, &err)) {
+		fail_batch(b, &err);
+		batch_free(b);
+		return;
+	}
+	w->in_flight++;
+}
+
+static void flush(void *arg)
+{
+	struct link_writer *w = arg;
+	struct batch *b = w->queued, *next;
+
+	if (!b)
+		return;
+	w->queued = NULL;
+	w->flushing = true;
+	for (; b; b = next) {
+		next = b->next;
+		/* Empty when its first link could not be packed. */
+		if (b->count == 0)
+			batch_free(b);
+		else
+			send_batch(w, b);
+	}
+	w->flushing = false;
+	redis_async_flush(w->redis);
+}
+
+/* --- queueing ------------------------------------------------------------- */
+
+static bool same_block(const struct link_block *a, const struct link_block *b)
+{
+	return a->space == b->space && a->number == b->number &&
+	       a->generation == b->generation && !strcmp(a->holder, b->holder);
+}
+
+static struct batch *find_batch(struct link_writer *w,
+				const struct link_block *block)
+{
+	struct batch *b = w->queued;
+
+	while (b &&
+	       (b->count == CREATE_BATCH_MAX || !same_block(&b->block, block)))
+		b = b->next;
+	if (b)
+		return b;
+	b = malloc(sizeof(*b));
+	if (!b)
+		return NULL;
+	b->writer = w;
+	b->block = *block;
+	b->count = 0;
+	b->next = w->queued;
+	w->queued = b;
+	/* What a callback queues while the turn's batches are sent would wait
+	 * for whatever wakes the loop next. */
+	if (w->flushing)
+		loop_timer_set(w->again, 0);
+	return b;
+}
+
+int link_writer_create(struct link_writer *w, const struct link_block *block,
+		       const char *code, const Shortloop__Link *link,
+		       link_created_fn *fn, void *arg, struct error *err)
+{
+	struct batch *b = find_batch(w, block);
+	struct create_entry *entry;
+
+	if (!b)
+		return error_set_nomem(err);
+	entry = &b->entries[b->count];
+	if (create_entry_pack(code, link, entry, err))
+		return -1;
+	entry->fn = fn;
+	entry->arg = arg;
+	b->count++;
+	return 0;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+struct link_writer *
+link_writer_new(struct loop *loop, struct redis_async *redis, struct error *err)
+{
+	struct link_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->redis = redis;
+	w->again = loop_timer_new(loop, flush, w, err);
+	if (!w->again || loop_on_turn_end(loop, flush, w, err)) {
+		link_writer_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+void link_writer_free(struct link_writer *w)
+{
+	struct batch *b, *next;
+	struct error err;
+
+	if (!w)
+		return;
+	error_set_retriable(&err, ERROR_REMOTE, "shutting down");
+	b = w->queued;
+	w->queued = NULL;
+	for (; b; b = next) {
+		next = b->next;
+		fail_batch(b, &err);
+		batch_free(b);
+	}
+	loop_timer_free(w->again);
+	w->freed = true;
+	if (w->in_flight == 0)
+		free(w);
+}

@@ -1,0 +1,198 @@
+#include "linkstore/block/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/command.h"
+#include "linkstore/marker.h"
+
+/* Redis' clock is not asked for; ours decides only between 404 and 410. */
+static bool may_have_expired(const struct link_target *target,
+			     const struct link_marker *m)
+{
+	const struct link_class *class =
+		linkstore_class_named(target->space->store, m->class_name);
+	int64_t ttl;
+	struct error ignored;
+
+	if (!m->open || m->generation > 1)
+		return true;
+	ttl = class ? class->ttl : 0;
+	if (!class && duration_parse(m->class_name, &ttl, &ignored))
+		return true;
+	return ttl != DURATION_NEVER && clock_real_ms() >= m->opened + ttl;
+}
+
+/* No link: was there one? */
+static enum link_outcome judge_absence(const struct link_target *target,
+				       const redisReply *marker)
+{
+	struct link_marker m;
+
+	if (marker->type != REDIS_REPLY_STRING ||
+	    !marker_parse(marker->str, marker->len, &m))
+		return LINK_OUTCOME_UNKNOWN;
+	return may_have_expired(target, &m) ? LINK_OUTCOME_GONE
+					    : LINK_OUTCOME_UNKNOWN;
+}
+
+static void judge_link(const struct link_target *target, Shortloop__Link *link,
+		       int64_t pttl, struct link_answer *answer)
+{
+	int64_t below =
+		linkstore_renew_below(target->space->store, link->ttl_ms);
+
+	answer->link = link;
+	answer->ttl_left = pttl == -1 ? DURATION_NEVER : pttl < 0 ? 0 : pttl;
+	switch (link->state) {
+	case SHORTLOOP__LINK_STATE__LINK_DELETED:
+		answer->outcome = LINK_OUTCOME_GONE;
+		break;
+	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
+		answer->outcome = LINK_OUTCOME_BLOCKED;
+		break;
+	default:
+		answer->outcome = LINK_OUTCOME_REDIRECT;
+		answer->renew = answer->ttl_left < below;
+	}
+}
+
+/* `reply` is of MGET link marker. */
+static int judge(const struct link_target *target, const redisReply *reply,
+		 int64_t pttl, struct link_answer *ret_answer,
+		 struct error *err)
+{
+	struct link_answer answer = {.link = NULL};
+	const redisReply *record;
+	Shortloop__Link *link;
+
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("MGET", err);
+	record = reply->element[0];
+	if (record->type != REDIS_REPLY_STRING) {
+		answer.outcome = judge_absence(target, reply->element[1]);
+		*ret_answer = answer;
+		return 0;
+	}
+	link = shortloop__link__unpack(NULL, record->len,
+				       (const uint8_t *)record->str);
+	if (!link)
+		return error_set(err, ERROR_PROTOCOL,
+				 "the record of link %s is damaged",
+				 target->code);
+	judge_link(target, link, pttl, &answer);
+	*ret_answer = answer;
+	return 0;
+}
+
+void link_answer_release(struct link_answer *answer)
+{
+	if (answer->link)
+		shortloop__link__free_unpacked(
+			(Shortloop__Link *)(uintptr_t)answer->link, NULL);
+	answer->link = NULL;
+}
+
+/* --- commands ------------------------------------------------------------- */
+
+static void build_pttl(struct command *c, const struct link_target *t)
+{
+	command_plain(c, "PTTL");
+	command_link_key(c, t->space, t->block, t->code);
+}
+
+static void build_mget(struct command *c, const struct link_target *t)
+{
+	command_plain(c, "MGET");
+	command_link_key(c, t->space, t->block, t->code);
+	command_marker_key(c, t->space, t->block);
+}
+
+int link_lookup(struct redis *redis, const struct link_target *target,
+		struct link_answer *ret_answer, struct error *err)
+{
+	redisReply *pttl, *mget;
+	struct command c;
+	int status;
+
+	build_pttl(&c, target);
+	if (command_run(&c, redis, &pttl, err))
+		return -1;
+	build_mget(&c, target);
+	status = command_run(&c, redis, &mget, err);
+	if (status == 0) {
+		status = judge(target, mget, pttl->integer, ret_answer, err);
+		freeReplyObject(mget);
+	}
+	freeReplyObject(pttl);
+	return status;
+}
+
+/* --- on a loop ------------------------------------------------------------ */
+
+/* Two commands make a look-up; the answers come in their order. */
+struct lookup {
+	struct link_target target;
+	link_lookup_fn *fn;
+	void *arg;
+	int64_t pttl;
+	struct error err;
+	bool failed;
+	bool abandoned; /* the second command was never sent */
+};
+
+static void on_pttl(void *arg, const redisReply *reply, const struct error *err)
+{
+	struct lookup *l = arg;
+
+	if (l->abandoned) {
+		free(l);
+		return;
+	}
+	if (err) {
+		l->failed = true;
+		l->err = *err;
+	} else {
+		l->pttl = reply->integer;
+	}
+}
+
+static void on_mget(void *arg, const redisReply *reply, const struct error *err)
+{
+	struct lookup *l = arg;
+	struct link_answer answer = {.link = NULL};
+
+	if (!err && l->failed)
+		err = &l->err;
+	if (!err && judge(&l->target, reply, l->pttl, &answer, &l->err))
+		err = &l->err;
+	l->fn(l->arg, err ? NULL : &answer, err);
+	link_answer_release(&answer);
+	free(l);
+}
+
+int link_lookup_async(struct redis_async *redis,
+		      const struct link_target *target, link_lookup_fn *fn,
+		      void *arg, struct error *err)
+{
+	struct lookup *l = calloc(1, sizeof(*l));
+	struct command c;
+
+	if (!l)
+		return error_set_nomem(err);
+	l->target = *target;
+	l->fn = fn;
+	l->arg = arg;
+	build_pttl(&c, target);
+	if (command_send(&c, redis, on_pttl, l, err)) {
+		free(l);
+		return -1;
+	}
+	build_mget(&c, target);
+	if (command_send(&c, redis, on_mget, l, err)) {
+		l->abandoned = true;
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,92 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/block/lookup.h"
+#include "linkstore/command.h"
+
+/* Field 1 of the record, fixed64, comes first in its bytes: a tag and the
+ * number, little-endian.  Nine bytes tell one link from another. */
+static void record_head(uint64_t link_id, unsigned char head[9])
+{
+	head[0] = 1 << 3 | 1;
+	for (int i = 0; i < 8; i++)
+		head[1 + i] = (unsigned char)(link_id >> 8 * i);
+}
+
+static void build(struct command *c, const struct link_target *target,
+		  const Shortloop__Link *link)
+{
+	const struct linkstore *store = target->space->store;
+	unsigned char head[9];
+
+	record_head(link->link_id, head);
+	command_script(c, target->space, SCRIPT_RENEW);
+	command_marker_key(c, target->space, target->block);
+	command_link_key(c, target->space, target->block, target->code);
+	command_arg(c, head, sizeof(head));
+	command_number(c, link->generation);
+	command_number(c, link->ttl_ms);
+	command_time(c, linkstore_renew_below(store, link->ttl_ms));
+}
+
+static int parse(const redisReply *reply, int64_t *ret_left, struct error *err)
+{
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("renew", err);
+	*ret_left = reply_time(reply, 0);
+	return 0;
+}
+
+int link_renew(struct redis *redis, const struct link_target *target,
+	       const Shortloop__Link *link, int64_t *ret_left,
+	       struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	build(&c, target, link);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse(reply, ret_left, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+struct call {
+	link_renew_fn *fn;
+	void *arg;
+};
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct call *call = arg;
+	struct error err;
+	int64_t left = 0;
+
+	if (!failure && parse(reply, &left, &err))
+		failure = &err;
+	call->fn(call->arg, left, failure);
+	free(call);
+}
+
+int link_renew_async(struct redis_async *redis,
+		     const struct link_target *target,
+		     const Shortloop__Link *link, link_renew_fn *fn, void *arg,
+		     struct error *err)
+{
+	struct call *call = malloc(sizeof(*call));
+	struct command c;
+
+	if (!call)
+		return error_set_nomem(err);
+	*call = (struct call){fn, arg};
+	build(&c, target, link);
+	if (command_send(&c, redis, on_reply, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}

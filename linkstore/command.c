@@ -1,0 +1,248 @@
+#include "linkstore/command.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/store.h"
+
+static void start(struct command *c)
+{
+	c->script = NULL;
+	c->keys = 0;
+	c->argc = 0;
+	c->too_long = false;
+	c->bytes = (struct buf){0};
+}
+
+void command_script(struct command *c, const struct link_space *space,
+		    enum link_script script)
+{
+	start(c);
+	c->script = &space->store->scripts[script];
+}
+
+void command_plain(struct command *c, const char *name)
+{
+	start(c);
+	command_text(c, name);
+}
+
+void command_free(struct command *c)
+{
+	buf_free(&c->bytes);
+}
+
+void command_arg(struct command *c, const void *data, size_t len)
+{
+	if (c->argc == COMMAND_ARGS_MAX) {
+		c->too_long = true;
+		return;
+	}
+	c->starts[c->argc] = c->bytes.len;
+	c->lens[c->argc++] = len;
+	buf_append(&c->bytes, data, len);
+}
+
+void command_text(struct command *c, const char *text)
+{
+	command_arg(c, text, strlen(text));
+}
+
+void command_format(struct command *c, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (len < 0 || (size_t)len >= sizeof(text))
+		c->too_long = true;
+	else
+		command_arg(c, text, (size_t)len);
+}
+
+void command_number(struct command *c, uint64_t number)
+{
+	command_format(c, "%" PRIu64, number);
+}
+
+void command_time(struct command *c, int64_t ms)
+{
+	if (ms == DURATION_NEVER)
+		command_text(c, "never");
+	else
+		command_format(c, "%" PRId64, ms);
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+void command_space_key(struct command *c, const char *prefix,
+		       const struct link_space *space)
+{
+	command_format(c, "%s{%s}", prefix, space->name);
+	c->keys++;
+}
+
+void command_marker_key(struct command *c, const struct link_space *space,
+			uint64_t block)
+{
+	command_format(c, "m:{%s:%" PRIu64 "}", space->name, block);
+	c->keys++;
+}
+
+void command_link_key(struct command *c, const struct link_space *space,
+		      uint64_t block, const char *code)
+{
+	command_format(c, "l:{%s:%" PRIu64 "}:%s", space->name, block, code);
+	c->keys++;
+}
+
+void command_day_prefix(struct command *c, const struct link_space *space)
+{
+	command_format(c, "day:{%s}:", space->name);
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+static int seal(struct command *c, struct error *err)
+{
+	if (c->bytes.failed)
+		return error_set_nomem(err);
+	if (c->too_long)
+		return error_set(err, ERROR_INPUT,
+				 "too much for one Redis command");
+	for (int i = 0; i < c->argc; i++)
+		c->argv[i] = c->bytes.data + c->starts[i];
+	return 0;
+}
+
+int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
+		struct error *err)
+{
+	int status = seal(c, err);
+
+	if (status == 0 && c->script)
+		status = redis_eval(redis, c->script, c->keys, c->argc, c->argv,
+				    c->lens, ret_reply, err);
+	else if (status == 0)
+		status = redis_command(redis, c->argc, c->argv, c->lens,
+				       ret_reply, err);
+	command_free(c);
+	return status;
+}
+
+int command_append(struct command *c, struct redis *redis, struct error *err)
+{
+	int status = seal(c, err);
+
+	if (status == 0 && c->script)
+		status = redis_append_eval(redis, c->script, c->keys, c->argc,
+					   c->argv, c->lens, err);
+	else if (status == 0)
+		status = redis_append(redis, c->argc, c->argv, c->lens, err);
+	command_free(c);
+	return status;
+}
+
+int command_send(struct command *c, struct redis_async *redis,
+		 redis_reply_fn *fn, void *arg, struct error *err)
+{
+	int status = seal(c, err);
+
+	if (status == 0 && c->script)
+		status = redis_async_eval(redis, c->script, c->keys, c->argc,
+					  c->argv, c->lens, fn, arg, err);
+	else if (status == 0)
+		status = redis_async_command(redis, c->argc, c->argv, c->lens,
+					     fn, arg, err);
+	command_free(c);
+	return status;
+}
+
+/* --- replies -------------------------------------------------------------- */
+
+bool reply_is_array(const redisReply *reply, size_t min)
+{
+	return reply->type == REDIS_REPLY_ARRAY && reply->elements >= min;
+}
+
+int64_t reply_number(const redisReply *reply, size_t i, int64_t other)
+{
+	const redisReply *element = reply->element[i];
+	char *end;
+	long long number;
+
+	if (element->type == REDIS_REPLY_INTEGER)
+		return element->integer;
+	if (element->type != REDIS_REPLY_STRING)
+		return other;
+	number = strtoll(element->str, &end, 10);
+	return end == element->str || *end ? other : number;
+}
+
+const char *reply_text(const redisReply *reply, size_t i)
+{
+	const redisReply *element = reply->element[i];
+
+	return element->type == REDIS_REPLY_STRING ? element->str : "";
+}
+
+int64_t reply_time(const redisReply *reply, size_t i)
+{
+	int64_t ms = reply_number(reply, i, 0);
+
+	return ms == -1 ? DURATION_NEVER : ms;
+}
+
+int reply_malformed(const char *what, struct error *err)
+{
+	return error_set(err, ERROR_PROTOCOL,
+			 "redis: %s got an answer of a shape that the script "
+			 "does not make",
+			 what);
+}
+
+int reply_refused(const redisReply *reply, const struct link_space *space,
+		  struct error *err)
+{
+	const char *why = reply->elements > 1 ? reply_text(reply, 1) : "";
+
+	if (!strcmp(why, "nospace"))
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s has no record in Redis: create it "
+				 "first, or restore what was there",
+				 space->name);
+	if (!strcmp(why, "nocursor"))
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s has lost its cursor: nothing can be "
+				 "granted before it is restored",
+				 space->name);
+	if (!strcmp(why, "exhausted"))
+		return error_set_retriable(
+			err, ERROR_BUSY,
+			"space %s is exhausted: every block is live or in "
+			"quarantine",
+			space->name);
+	if (!strcmp(why, "lock"))
+		return error_set_retriable(err, ERROR_BUSY,
+					   "space %s: the reclaimer's lock is "
+					   "not ours any more",
+					   space->name);
+	if (!strcmp(why, "member"))
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s: the range is no longer issued",
+				 space->name);
+	if (!strcmp(why, "badseen"))
+		return error_set(err, ERROR_UNSAFE,
+				 "space %s: a block beyond the capacity was "
+				 "seen",
+				 space->name);
+	return error_set(err, ERROR_PROTOCOL, "space %s: refused: %s",
+			 space->name, why);
+}

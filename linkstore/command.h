@@ -1,0 +1,80 @@
+/*
+ * command.h - one Redis command or script call being built, and the three ways
+ * to send it; what blocking and event-driven callers share.
+ */
+#ifndef LINKSTORE_COMMAND_H
+#define LINKSTORE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/scripts.h"
+
+#define COMMAND_ARGS_MAX 640
+
+struct command {
+	const struct redis_script *script; /* NULL: a plain command */
+	int keys;
+	int argc;
+	bool too_long;
+	struct buf bytes; /* of all arguments, each with a NUL */
+	size_t starts[COMMAND_ARGS_MAX];
+	size_t lens[COMMAND_ARGS_MAX];
+	const char *argv[COMMAND_ARGS_MAX];
+};
+
+/* Starts a call of a script, or, with `name`, a plain command. */
+void command_script(struct command *c, const struct link_space *space,
+		    enum link_script script);
+void command_plain(struct command *c, const char *name);
+void command_free(struct command *c);
+
+/* Keys come before arguments.  "l:", "m:" ... as design section 4 names them.
+ */
+void command_space_key(struct command *c, const char *prefix,
+		       const struct link_space *space);
+void command_marker_key(struct command *c, const struct link_space *space,
+			uint64_t block);
+void command_link_key(struct command *c, const struct link_space *space,
+		      uint64_t block, const char *code);
+
+void command_arg(struct command *c, const void *data, size_t len);
+void command_text(struct command *c, const char *text);
+void command_number(struct command *c, uint64_t number);
+/* A duration or instant in ms; DURATION_NEVER is "never". */
+void command_time(struct command *c, int64_t ms);
+void command_format(struct command *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "day:{s7}:", to which a script adds the date. */
+void command_day_prefix(struct command *c, const struct link_space *space);
+
+/* Each of these also frees the command. */
+int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
+		struct error *err);
+int command_append(struct command *c, struct redis *redis, struct error *err);
+int command_send(struct command *c, struct redis_async *redis,
+		 redis_reply_fn *fn, void *arg, struct error *err);
+
+/* --- replies -------------------------------------------------------------- */
+
+/* An array of at least `min` elements. */
+bool reply_is_array(const redisReply *reply, size_t min);
+/* Element i as a number: an integer, or a string that is one; `other` else. */
+int64_t reply_number(const redisReply *reply, size_t i, int64_t other);
+/* Element i as a string, "" when it is none. */
+const char *reply_text(const redisReply *reply, size_t i);
+/* -1 in scripts' replies is DURATION_NEVER. */
+int64_t reply_time(const redisReply *reply, size_t i);
+/* A script answered what it never answers.  Returns -1. */
+int reply_malformed(const char *what, struct error *err);
+/* {0, reason}: an error for the reasons that scripts of {space} share.
+ * Returns -1. */
+int reply_refused(const redisReply *reply, const struct link_space *space,
+		  struct error *err);
+
+#endif

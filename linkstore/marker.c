@@ -1,0 +1,82 @@
+#include "linkstore/marker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+struct cursor {
+	const char *at, *end;
+};
+
+/* The next field, up to a space or the end; false when it is empty. */
+static bool next_field(struct cursor *c, const char **ret, size_t *ret_len)
+{
+	const char *space = memchr(c->at, ' ', (size_t)(c->end - c->at));
+	const char *stop = space ? space : c->end;
+
+	*ret = c->at;
+	*ret_len = (size_t)(stop - c->at);
+	c->at = space ? space + 1 : c->end;
+	return *ret_len > 0;
+}
+
+static bool next_number(struct cursor *c, int64_t *ret)
+{
+	const char *text;
+	int64_t value = 0;
+	size_t len;
+
+	if (!next_field(c, &text, &len) || len > 18)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		value = value * 10 + (text[i] - '0');
+	}
+	*ret = value;
+	return true;
+}
+
+static bool next_time(struct cursor *c, int64_t *ret)
+{
+	static const char never[] = "never ";
+
+	if ((size_t)(c->end - c->at) < sizeof(never) - 1 ||
+	    memcmp(c->at, never, sizeof(never) - 1) != 0)
+		return next_number(c, ret);
+	c->at += sizeof(never) - 1;
+	*ret = DURATION_NEVER;
+	return true;
+}
+
+static bool next_text(struct cursor *c, char *to, size_t size)
+{
+	const char *text;
+	size_t len;
+
+	if (!next_field(c, &text, &len) || len >= size)
+		return false;
+	memcpy(to, text, len);
+	to[len] = '\0';
+	return true;
+}
+
+bool marker_parse(const char *text, size_t len, struct link_marker *ret_marker)
+{
+	struct cursor c = {text, text + len};
+	struct link_marker m;
+	int64_t generation;
+	char state[2];
+
+	if (!next_number(&c, &generation) || generation > UINT32_MAX ||
+	    !next_text(&c, state, sizeof(state)) || !strchr("oc", state[0]) ||
+	    !next_text(&c, m.class_name, sizeof(m.class_name)) ||
+	    !next_number(&c, &m.opened) || !next_time(&c, &m.end) ||
+	    !next_text(&c, m.holder, sizeof(m.holder)) || c.at != c.end)
+		return false;
+	m.generation = (uint32_t)generation;
+	m.open = state[0] == 'o';
+	*ret_marker = m;
+	return true;
+}

@@ -1,0 +1,96 @@
+#include "linkstore/scripts.h"
+
+/* A script is its own text after those of what it shares with others. */
+/* clang-format off */
+static const char space_create[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/space_create.lua.inc"
+;
+static const char space_read[] =
+#include "linkstore/scripts/space_read.lua.inc"
+;
+static const char grant[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/grant.lua.inc"
+;
+static const char hand_back[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/hand_back.lua.inc"
+;
+static const char lock[] =
+#include "linkstore/scripts/lock.lua.inc"
+;
+static const char due[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/due.lua.inc"
+;
+static const char settle[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/settle.lua.inc"
+;
+static const char ledger[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/ledger.lua.inc"
+;
+static const char count[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/count.lua.inc"
+;
+static const char open[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/open.lua.inc"
+;
+static const char close_own[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/close_own.lua.inc"
+;
+static const char create[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/create.lua.inc"
+;
+static const char renew[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/renew.lua.inc"
+;
+static const char close[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/close.lua.inc"
+;
+/* clang-format on */
+
+void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
+{
+	static const char *const texts[SCRIPT_COUNT_OF] = {
+		[SCRIPT_SPACE_CREATE] = space_create,
+		[SCRIPT_SPACE_READ] = space_read,
+		[SCRIPT_GRANT] = grant,
+		[SCRIPT_HAND_BACK] = hand_back,
+		[SCRIPT_LOCK] = lock,
+		[SCRIPT_DUE] = due,
+		[SCRIPT_SETTLE] = settle,
+		[SCRIPT_LEDGER] = ledger,
+		[SCRIPT_COUNT] = count,
+		[SCRIPT_OPEN] = open,
+		[SCRIPT_CLOSE_OWN] = close_own,
+		[SCRIPT_CREATE] = create,
+		[SCRIPT_RENEW] = renew,
+		[SCRIPT_CLOSE] = close,
+	};
+
+	for (int i = 0; i < SCRIPT_COUNT_OF; i++)
+		redis_script_init(&scripts[i], texts[i]);
+}

@@ -1,0 +1,33 @@
+/*
+ * scripts.h - the Lua scripts, each of one slot; their texts are in
+ * linkstore/scripts/ and say what they promise.
+ */
+#ifndef LINKSTORE_SCRIPTS_H
+#define LINKSTORE_SCRIPTS_H
+
+#include "common/redis/redis.h"
+
+enum link_script {
+	/* in {space} */
+	SCRIPT_SPACE_CREATE,
+	SCRIPT_SPACE_READ,
+	SCRIPT_GRANT,
+	SCRIPT_HAND_BACK,
+	SCRIPT_LOCK,
+	SCRIPT_DUE,
+	SCRIPT_SETTLE,
+	SCRIPT_LEDGER,
+	SCRIPT_COUNT,
+	/* in {space:block} */
+	SCRIPT_OPEN,
+	SCRIPT_CLOSE_OWN,
+	SCRIPT_CREATE,
+	SCRIPT_RENEW,
+	SCRIPT_CLOSE,
+	SCRIPT_COUNT_OF,
+};
+
+/* Fills all of them: texts and sums. */
+void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF]);
+
+#endif

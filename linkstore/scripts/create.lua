@@ -1,0 +1,33 @@
+-- Promise 4.  All links of one block in one loop turn: the block must be open
+-- and mine, its end is lifted above every link's, and a live link is never
+-- overwritten.  A link there with the same link_id (the first nine bytes of the
+-- record) is my own earlier try.
+-- KEYS marker link...    ARGV generation holder ttl|never record...
+local m = read_marker(KEYS[1])
+if not m then return {-1} end
+if not m.open or m.generation ~= tonumber(ARGV[1]) or m.holder ~= ARGV[2] then
+  return {-2, m.generation, m.open and 1 or 0}
+end
+local ttl = time_value(ARGV[3])
+local expires = now_ms() + ttl
+if expires > m.ends then
+  m.ends = expires
+  write_marker(KEYS[1], m)
+end
+local reply = {expires == math.huge and 0 or expires}
+for i = 2, #KEYS do
+  local record, set = ARGV[i + 2], nil
+  if ttl == math.huge then
+    set = redis.call('SET', KEYS[i], record, 'NX')
+  else
+    set = redis.call('SET', KEYS[i], record, 'NX', 'PX', ARGV[3])
+  end
+  if set then
+    reply[i] = 1
+  elseif redis.call('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
+    reply[i] = 2
+  else
+    reply[i] = 0
+  end
+end
+return reply

@@ -1,0 +1,25 @@
+-- Promise 5.  Blocks from which no code was handed out, closed by their holder,
+-- go to the pool; only while the exact member that was granted is still issued.
+-- KEYS issued pool space    ARGV member first last day-prefix
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not score then return 0 end
+local first, last, generation = range_read(ARGV[1])
+local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])
+if from < first or to > last or from > to then
+  error('the part is not within ' .. ARGV[1])
+end
+redis.call('ZREM', KEYS[1], ARGV[1])
+if from > first then
+  redis.call('ZADD', KEYS[1], score, range_text(first, from - 1, generation))
+end
+if to < last then
+  redis.call('ZADD', KEYS[1], score, range_text(to + 1, last, generation))
+end
+local now = now_ms()
+if generation >= GENERATION_MAX then
+  redis.call('HINCRBY', KEYS[3], 'retired', to - from + 1)
+else
+  redis.call('ZADD', KEYS[2], now, range_text(from, to, generation + 1))
+end
+redis.call('HINCRBY', day_key(ARGV[4], now), 'handed_back', to - from + 1)
+return 1

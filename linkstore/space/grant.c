@@ -1,0 +1,268 @@
+#include "linkstore/space/grant.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "codespace/link_id.h"
+#include "common/clock.h"
+#include "linkstore/command.h"
+
+/* --- the holder's name ---------------------------------------------------- */
+
+/* Spaces and control characters would break the marker's fields. */
+static void copy_name(char to[LINK_HOLDER_MAX], const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] && i < LINK_HOLDER_MAX - 18; i++)
+		to[i] = name[i] > ' ' && name[i] < 127 ? name[i] : '_';
+	to[i] = '\0';
+}
+
+static int make_holder(char ret_holder[LINK_HOLDER_MAX], const char *name,
+		       struct error *err)
+{
+	uint64_t random;
+	size_t len;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return error_set_errno(err, "getrandom");
+	copy_name(ret_holder, name);
+	len = strlen(ret_holder);
+	snprintf(ret_holder + len, LINK_HOLDER_MAX - len, "#%016" PRIx64,
+		 random);
+	return 0;
+}
+
+/* --- grant ---------------------------------------------------------------- */
+
+static int64_t due_after(const struct link_space *space,
+			 const struct link_class *ttl)
+{
+	if (ttl->ttl == DURATION_NEVER)
+		return DURATION_NEVER;
+	return linkstore_config(space->store)->hold_max + ttl->ttl;
+}
+
+static void build_grant(struct command *c, const struct grant_request *request)
+{
+	const struct link_space *space = request->space;
+	const struct links_config *config = linkstore_config(space->store);
+
+	command_script(c, space, SCRIPT_GRANT);
+	command_space_key(c, "space:", space);
+	command_space_key(c, "cursor:", space);
+	command_space_key(c, "issued:", space);
+	command_space_key(c, "pool:", space);
+	command_number(c, request->blocks);
+	command_time(c, due_after(space, request->ttl));
+	command_number(c, request->seen);
+	command_number(c, space->blocks);
+	command_number(c, space->safety_gap);
+	command_time(c, config->hold_max);
+	command_time(c, linkstore_longest_ttl(space->store));
+	command_day_prefix(c, space);
+}
+
+static int check_request(const struct grant_request *request, struct error *err)
+{
+	if (request->blocks < 1 || request->blocks > GRANT_BLOCKS_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "%u blocks asked for: 1 to %d can be granted",
+				 request->blocks, GRANT_BLOCKS_MAX);
+	return 0;
+}
+
+static int parse_range(const redisReply *reply, size_t at,
+		       struct block_range *ret_range)
+{
+	int64_t first = reply_number(reply, at, -1);
+	int64_t last = reply_number(reply, at + 1, -1);
+	int64_t generation = reply_number(reply, at + 2, -1);
+
+	if (first < 0 || last < first || generation < 1 ||
+	    generation > LINK_GENERATION_MAX)
+		return -1;
+	*ret_range = (struct block_range){(uint64_t)first, (uint64_t)last,
+					  (uint32_t)generation};
+	return 0;
+}
+
+/* grant->holder and grant->seen are as in the request. */
+static int parse_grant(const redisReply *reply, const struct link_space *space,
+		       struct grant *grant, struct error *err)
+{
+	struct block_range range;
+
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("grant", err);
+	if (reply_number(reply, 0, 0) != 1)
+		return reply_refused(reply, space, err);
+	grant->count = 0;
+	for (size_t at = 1; at + 2 < reply->elements; at += 3) {
+		if (grant->count == GRANT_BLOCKS_MAX ||
+		    parse_range(reply, at, &range))
+			return reply_malformed("grant", err);
+		grant->ranges[grant->count++] = range;
+		if (range.last + 1 > grant->seen)
+			grant->seen = range.last + 1;
+	}
+	if (grant->count == 0)
+		return reply_malformed("grant", err);
+	linkstore_note_cursor(space, grant->seen);
+	return 0;
+}
+
+int grant_blocks(struct redis *redis, const struct grant_request *request,
+		 struct grant *ret_grant, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	ret_grant->seen = request->seen;
+	if (check_request(request, err) ||
+	    make_holder(ret_grant->holder, request->name, err))
+		return -1;
+	build_grant(&c, request);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse_grant(reply, request->space, ret_grant, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+struct grant_call {
+	const struct link_space *space;
+	grant_fn *fn;
+	void *arg;
+	struct grant grant;
+};
+
+static void on_grant(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct grant_call *call = arg;
+	struct error err;
+
+	if (!failure && parse_grant(reply, call->space, &call->grant, &err))
+		failure = &err;
+	call->fn(call->arg, failure ? NULL : &call->grant, failure);
+	free(call);
+}
+
+int grant_blocks_async(struct redis_async *redis,
+		       const struct grant_request *request, grant_fn *fn,
+		       void *arg, struct error *err)
+{
+	struct grant_call *call;
+	struct command c;
+
+	if (check_request(request, err))
+		return -1;
+	call = malloc(sizeof(*call));
+	if (!call)
+		return error_set_nomem(err);
+	call->space = request->space;
+	call->fn = fn;
+	call->arg = arg;
+	call->grant.seen = request->seen;
+	if (make_holder(call->grant.holder, request->name, err)) {
+		free(call);
+		return -1;
+	}
+	build_grant(&c, request);
+	if (command_send(&c, redis, on_grant, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}
+
+/* --- hand back ------------------------------------------------------------ */
+
+static void build_hand_back(struct command *c, const struct link_space *space,
+			    const struct block_range *whole,
+			    const struct block_range *part)
+{
+	char member[RANGE_TEXT_MAX];
+
+	command_script(c, space, SCRIPT_HAND_BACK);
+	command_space_key(c, "issued:", space);
+	command_space_key(c, "pool:", space);
+	command_space_key(c, "space:", space);
+	command_text(c, range_format(whole, member));
+	command_number(c, part->first);
+	command_number(c, part->last);
+	command_day_prefix(c, space);
+}
+
+static int parse_hand_back(const redisReply *reply,
+			   const struct link_space *space, struct error *err)
+{
+	if (reply->type != REDIS_REPLY_INTEGER)
+		return reply_malformed("hand_back", err);
+	if (reply->integer != 1)
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s: the range to hand back is no "
+				 "longer issued as it was granted",
+				 space->name);
+	return 0;
+}
+
+int grant_hand_back(struct redis *redis, const struct link_space *space,
+		    const struct block_range *whole,
+		    const struct block_range *part, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	build_hand_back(&c, space, whole, part);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse_hand_back(reply, space, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+struct hand_back_call {
+	const struct link_space *space;
+	hand_back_fn *fn;
+	void *arg;
+};
+
+static void on_hand_back(void *arg, const redisReply *reply,
+			 const struct error *failure)
+{
+	struct hand_back_call *call = arg;
+	struct error err;
+
+	if (!failure && parse_hand_back(reply, call->space, &err))
+		failure = &err;
+	call->fn(call->arg, failure);
+	free(call);
+}
+
+int grant_hand_back_async(struct redis_async *redis,
+			  const struct link_space *space,
+			  const struct block_range *whole,
+			  const struct block_range *part, hand_back_fn *fn,
+			  void *arg, struct error *err)
+{
+	struct hand_back_call *call = malloc(sizeof(*call));
+	struct command c;
+
+	if (!call)
+		return error_set_nomem(err);
+	*call = (struct hand_back_call){space, fn, arg};
+	build_hand_back(&c, space, whole, part);
+	if (command_send(&c, redis, on_hand_back, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* store.h - the inside of struct linkstore.  For linkstore/ only. */
+#ifndef LINKSTORE_STORE_H
+#define LINKSTORE_STORE_H
+
+#include <stdatomic.h>
+
+#include "linkstore/linkstore.h"
+#include "linkstore/scripts.h"
+
+struct noted_cursor {
+	_Atomic uint64_t next; /* cursor + 1; 0: not known yet */
+};
+
+struct linkstore {
+	const struct links_config *config;
+	struct link_space *spaces;
+	size_t space_count;
+	struct noted_cursor *cursors; /* one a space */
+	const struct link_space *by_length[CODE_LENGTH_MAX + 1];
+	struct link_class *classes;
+	size_t class_count;
+	struct redis_script scripts[SCRIPT_COUNT_OF];
+};
+
+#endif
