@@ -75,17 +75,17 @@ static void drain(struct redis *redis, size_t owed)
 }
 
 int reclaim_look(struct redis *redis, const struct link_space *space,
-		 uint64_t first, size_t count, int64_t now,
+		 const uint64_t *blocks, size_t count, int64_t now,
 		 struct block_look *ret_looks, struct error *err)
 {
 	size_t sent = 0, taken = 0;
 
 	while (taken < count) {
 		for (; sent < count && sent - taken < PIPELINE; sent++)
-			if (ask_marker(redis, space, first + sent, err))
+			if (ask_marker(redis, space, blocks[sent], err))
 				return -1;
 		for (; taken < sent; taken++) {
-			if (take_marker(redis, first + taken, now,
+			if (take_marker(redis, blocks[taken], now,
 					&ret_looks[taken], err) == 0)
 				continue;
 			drain(redis, sent - taken - 1);

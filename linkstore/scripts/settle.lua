@@ -1,6 +1,5 @@
 -- Promise 8, in the space's slot.  Under the lock, and only while those exact
--- members are issued, replaces neighbouring members by parts that cover the
--- same blocks: P first last generation (to the pool, after quarantine),
+-- members are issued, replaces members by parts that cover the same blocks: P first last generation (to the pool, after quarantine),
 -- K first last generation score (stays issued), L first last generation (stays
 -- issued, lost: score 0 is no time, the due scan passes it over).
 -- KEYS lock space cursor issued pool
@@ -16,28 +15,37 @@ local cursor, why = remember(k, {
 }, now)
 if not cursor then return {0, why} end
 
--- The parts must tile exactly what the members cover.
-local at, stop = nil, nil
+-- The members, in order, as stretches of neighbouring blocks; the parts must
+-- cover each from end to end.
+local stretches = {}
 for i = 10, 9 + count do
   local first, last = range_read(ARGV[i])
-  if stop and first ~= stop then error('the members are not neighbours') end
+  local before = stretches[#stretches]
   if not redis.call('ZSCORE', k.issued, ARGV[i]) then
     return {0, 'member'}
   end
-  at, stop = at or first, last + 1
+  if before and first < before[2] then error('the members overlap') end
+  if before and first == before[2] then
+    before[2] = last + 1
+  else
+    stretches[#stretches + 1] = {first, last + 1}
+  end
 end
-local parts = {}
+local parts, s = {}, 1
 for i = 10 + count, #ARGV do
   local kind, first, last, generation, score =
     string.match(ARGV[i], '^([PKL]) (%d+) (%d+) (%d+) ?(%S*)$')
-  if tonumber(first) ~= at or tonumber(last) < at then
+  first, last = tonumber(first), tonumber(last)
+  local stretch = stretches[s]
+  if not stretch or first ~= stretch[1] or last < first or
+      last >= stretch[2] then
     error('the parts do not cover the members')
   end
-  at = tonumber(last) + 1
-  parts[#parts + 1] = {kind, tonumber(first), tonumber(last),
-    tonumber(generation), score}
+  stretch[1] = last + 1
+  if stretch[1] == stretch[2] then s = s + 1 end
+  parts[#parts + 1] = {kind, first, last, tonumber(generation), score}
 end
-if at ~= stop then error('the parts do not cover the members') end
+if stretches[s] then error('the parts do not cover the members') end
 
 for i = 10, 9 + count do redis.call('ZREM', k.issued, ARGV[i]) end
 local pooled, retired = 0, 0
