@@ -280,6 +280,46 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 	return 0;
 }
 
+/* On success the message owns the headers. */
+static int produce_headers(struct kafka_producer *p, const void *payload,
+			   size_t len, rd_kafka_headers_t *headers,
+			   void *opaque, struct error *err)
+{
+	union {
+		const void *in;
+		void *out;
+	} data = {payload};
+	rd_kafka_resp_err_t code;
+
+	atomic_fetch_add(&p->pending, 1);
+	code = rd_kafka_producev(p->rk, RD_KAFKA_V_RKT(p->topic),
+				 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+				 RD_KAFKA_V_VALUE(data.out, len),
+				 RD_KAFKA_V_HEADERS(headers),
+				 RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
+	if (!code) {
+		metric_add(p->metrics.produced, 1);
+		return 0;
+	}
+	atomic_fetch_sub(&p->pending, 1);
+	return refuse(p, code, err);
+}
+
+int kafka_produce_headers(struct kafka_producer *p, const void *payload,
+			  size_t len, const struct kafka_header *headers,
+			  size_t count, void *opaque, struct error *err)
+{
+	rd_kafka_headers_t *list = rd_kafka_headers_new(count);
+
+	for (size_t i = 0; i < count; i++)
+		rd_kafka_header_add(list, headers[i].name, -1, headers[i].value,
+				    -1);
+	if (produce_headers(p, payload, len, list, opaque, err) == 0)
+		return 0;
+	rd_kafka_headers_destroy(list);
+	return -1;
+}
+
 int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,
 			 struct error *err)
 {

@@ -63,6 +63,16 @@ int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,
 		  const void *payload, size_t len, void *opaque,
 		  struct error *err);
 
+struct kafka_header {
+	const char *name;
+	const char *value;
+};
+
+/* The same without a key and with headers, which are copied too. */
+int kafka_produce_headers(struct kafka_producer *p, const void *payload,
+			  size_t len, const struct kafka_header *headers,
+			  size_t count, void *opaque, struct error *err);
+
 /* Waits for what is queued.  Returns -1 (ERROR_REMOTE, retriable), saying how
  * many remain, if it takes longer. */
 int kafka_producer_flush(struct kafka_producer *p, int64_t timeout_ms,

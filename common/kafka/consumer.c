@@ -1,0 +1,400 @@
+#include "common/kafka/consumer.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/kafka/watch.h"
+
+enum {
+	ASK_TIMEOUT_MS = 10000
+};
+
+struct kafka_consumer {
+	rd_kafka_t *rk;
+	rd_kafka_topic_t *topic; /* the first: what the watch asks about */
+	struct kafka_consumer_options options;
+	struct kafka_watch *watch;
+	atomic_bool up;	      /* brokers, as the watch has it */
+	atomic_bool assigned; /* the group has spoken */
+	bool paused;
+	bool closed;
+};
+
+/* --- state ------------------------------------------------------------- */
+
+static void tell_state(struct kafka_consumer *c, const char *reason)
+{
+	bool up = atomic_load(&c->up) && atomic_load(&c->assigned);
+
+	if (!c->options.on_state)
+		return;
+	if (!reason && !up)
+		reason = "waiting for the group to share out the partitions";
+	c->options.on_state(c->options.arg, up, up ? NULL : reason);
+}
+
+static void on_watch(void *arg, bool up, const char *reason)
+{
+	struct kafka_consumer *c = arg;
+
+	atomic_store(&c->up, up);
+	tell_state(c, reason);
+}
+
+static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
+{
+	struct kafka_consumer *c = opaque;
+
+	(void)rk;
+	(void)code;
+	kafka_watch_note(c->watch, reason);
+	kafka_watch_look(c->watch);
+}
+
+static void on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t code,
+		      rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+	struct kafka_consumer *c = opaque;
+
+	(void)rk;
+	(void)list;
+	if (code && code != RD_KAFKA_RESP_ERR__NO_OFFSET &&
+	    c->options.on_commit_failed)
+		c->options.on_commit_failed(c->options.arg,
+					    rd_kafka_err2str(code));
+}
+
+/* --- partitions come and go -------------------------------------------- */
+
+static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
+		   rd_kafka_topic_partition_list_t *list)
+{
+	rd_kafka_error_t *error = rd_kafka_incremental_assign(rk, list);
+
+	if (error) {
+		kafka_watch_note(c->watch, rd_kafka_error_string(error));
+		rd_kafka_error_destroy(error);
+	}
+	for (int i = 0; i < list->cnt; i++)
+		if (c->options.on_assigned)
+			c->options.on_assigned(c->options.arg,
+					       list->elems[i].topic,
+					       list->elems[i].partition);
+	if (c->paused)
+		rd_kafka_pause_partitions(rk, list);
+	atomic_store(&c->assigned, true);
+	tell_state(c, NULL);
+}
+
+static void revoke(struct kafka_consumer *c, rd_kafka_t *rk,
+		   rd_kafka_topic_partition_list_t *list)
+{
+	bool lost = rd_kafka_assignment_lost(rk);
+	rd_kafka_error_t *error;
+
+	for (int i = 0; i < list->cnt; i++)
+		if (c->options.on_revoked)
+			c->options.on_revoked(c->options.arg,
+					      list->elems[i].topic,
+					      list->elems[i].partition, lost);
+	error = rd_kafka_incremental_unassign(rk, list);
+	if (error)
+		rd_kafka_error_destroy(error);
+	if (lost) {
+		atomic_store(&c->assigned, false);
+		tell_state(c, "the group took the partitions away");
+	}
+}
+
+static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t code,
+			 rd_kafka_topic_partition_list_t *list, void *opaque)
+{
+	struct kafka_consumer *c = opaque;
+	rd_kafka_error_t *error;
+
+	switch (code) {
+	case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
+		assign(c, rk, list);
+		break;
+	case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+		revoke(c, rk, list);
+		break;
+	default:
+		kafka_watch_note(c->watch, rd_kafka_err2str(code));
+		error = rd_kafka_incremental_unassign(rk, list);
+		if (error)
+			rd_kafka_error_destroy(error);
+	}
+}
+
+/* --- building ---------------------------------------------------------- */
+
+struct property {
+	const char *name;
+	const char *value;
+};
+
+static rd_kafka_conf_t *
+consumer_conf(struct kafka_consumer *c, const struct kafka_config *config,
+	      const struct kafka_consumer_options *options, struct error *err)
+{
+	const struct property properties[] = {
+		{"group.id", options->group},
+		{"auto.offset.reset", options->offset_reset},
+		{"enable.auto.commit", "false"},
+		{"enable.auto.offset.store", "false"},
+		{"partition.assignment.strategy", "cooperative-sticky"},
+		{"queued.max.messages.kbytes", "16384"},
+		/* A topic or partition made later is seen this soon. */
+		{"topic.metadata.refresh.interval.ms", "10000"},
+		{"fetch.wait.max.ms", "100"},
+		{"session.timeout.ms", "15000"},
+	};
+	rd_kafka_conf_t *conf = kafka_conf_new(config, options->client_id, err);
+
+	if (!conf)
+		return NULL;
+	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
+		if (kafka_conf_set(conf, "options", properties[i].name,
+				   properties[i].value, err) < 0) {
+			rd_kafka_conf_destroy(conf);
+			return NULL;
+		}
+	}
+	rd_kafka_conf_set_opaque(conf, c);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
+	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+	return conf;
+}
+
+static int subscribe(struct kafka_consumer *c, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		rd_kafka_topic_partition_list_new(4);
+	rd_kafka_resp_err_t code;
+
+	for (const char *const *t = c->options.topics; *t; t++)
+		rd_kafka_topic_partition_list_add(list, *t,
+						  RD_KAFKA_PARTITION_UA);
+	code = rd_kafka_subscribe(c->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set(err, ERROR_CONFIG, "kafka: subscribe: %s",
+			 rd_kafka_err2str(code));
+}
+
+static int open_handle(struct kafka_consumer *c,
+		       const struct kafka_config *config,
+		       const struct kafka_consumer_options *options,
+		       struct error *err)
+{
+	rd_kafka_conf_t *conf = consumer_conf(c, config, options, err);
+	char text[256] = "";
+
+	if (!conf)
+		return -1;
+	c->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
+	if (!c->rk) {
+		rd_kafka_conf_destroy(conf);
+		return error_set(err, ERROR_CONFIG, "kafka: %s", text);
+	}
+	/* One queue for records and callbacks: poll serves both. */
+	rd_kafka_poll_set_consumer(c->rk);
+	c->topic = rd_kafka_topic_new(c->rk, options->topics[0], NULL);
+	if (!c->topic)
+		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
+				 options->topics[0],
+				 rd_kafka_err2str(rd_kafka_last_error()));
+	return 0;
+}
+
+struct kafka_consumer *
+kafka_consumer_new(const struct kafka_config *config,
+		   const struct kafka_consumer_options *options,
+		   struct metrics *metrics, struct error *err)
+{
+	struct kafka_consumer *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	c->options = *options;
+	if (open_handle(c, config, options, err) < 0)
+		goto fail;
+	c->watch = kafka_watch_new(c->rk, c->topic, on_watch, c, metrics, err);
+	if (!c->watch || subscribe(c, err) < 0)
+		goto fail;
+	return c;
+fail:
+	kafka_consumer_free(c);
+	return NULL;
+}
+
+void kafka_consumer_close(struct kafka_consumer *c)
+{
+	if (c->closed)
+		return;
+	c->closed = true;
+	rd_kafka_consumer_close(c->rk);
+}
+
+void kafka_consumer_free(struct kafka_consumer *c)
+{
+	if (!c)
+		return;
+	kafka_watch_stop(c->watch);
+	if (c->topic)
+		rd_kafka_topic_destroy(c->topic);
+	if (c->rk) {
+		kafka_consumer_close(c);
+		rd_kafka_destroy(c->rk);
+	}
+	kafka_watch_free(c->watch);
+	free(c);
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+static void fill(struct kafka_record *record, rd_kafka_message_t *m)
+{
+	rd_kafka_timestamp_type_t type;
+
+	*record = (struct kafka_record){
+		.topic = rd_kafka_topic_name(m->rkt),
+		.partition = m->partition,
+		.offset = m->offset,
+		.time_ms = rd_kafka_message_timestamp(m, &type),
+		.key = m->key,
+		.key_len = m->key_len,
+		.payload = m->payload,
+		.len = m->len,
+		.message = m,
+	};
+}
+
+/* What arrives in place of a record.  Most of it passes by itself, and the
+ * watch tells the rest; -1 for what does not. */
+static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
+		       struct error *err)
+{
+	char text[256];
+
+	if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+		return error_set(err, ERROR_UNSAFE, "kafka: %s",
+				 rd_kafka_message_errstr(m));
+	if (rd_kafka_fatal_error(c->rk, text, sizeof(text)))
+		return error_set(err, ERROR_UNSAFE, "kafka: %s", text);
+	if (m->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+	    m->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+		return error_set(err, ERROR_CONFIG, "kafka: %s",
+				 rd_kafka_message_errstr(m));
+	if (m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+		kafka_watch_note(c->watch, rd_kafka_message_errstr(m));
+		kafka_watch_look(c->watch);
+	}
+	return 0;
+}
+
+int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
+			struct kafka_record *ret_record, struct error *err)
+{
+	rd_kafka_message_t *m = rd_kafka_consumer_poll(c->rk, timeout_ms);
+	int status;
+
+	if (!m)
+		return 0;
+	if (!m->err) {
+		kafka_watch_saw_life(c->watch);
+		fill(ret_record, m);
+		return 1;
+	}
+	status = judge_event(c, m, err);
+	rd_kafka_message_destroy(m);
+	return status;
+}
+
+void kafka_record_release(struct kafka_record *record)
+{
+	rd_kafka_message_destroy(record->message);
+	record->message = NULL;
+}
+
+/* --- telling ----------------------------------------------------------- */
+
+static rd_kafka_topic_partition_list_t *one(const char *topic,
+					    int32_t partition, int64_t offset)
+{
+	rd_kafka_topic_partition_list_t *list =
+		rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
+		offset;
+	return list;
+}
+
+int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
+			  int32_t partition, int64_t next, bool wait,
+			  struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list = one(topic, partition, next);
+	rd_kafka_resp_err_t code = rd_kafka_commit(c->rk, list, !wait);
+
+	if (!code && wait)
+		code = list->elems[0].err;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set_retriable(
+		err, ERROR_REMOTE, "kafka: commit of %s %d at %lld: %s", topic,
+		(int)partition, (long long)next, rd_kafka_err2str(code));
+}
+
+void kafka_consumer_pause(struct kafka_consumer *c, bool pause)
+{
+	rd_kafka_topic_partition_list_t *list = NULL;
+
+	if (c->paused == pause)
+		return;
+	c->paused = pause;
+	if (rd_kafka_assignment(c->rk, &list))
+		return;
+	if (pause)
+		rd_kafka_pause_partitions(c->rk, list);
+	else
+		rd_kafka_resume_partitions(c->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
+			int32_t partition, int64_t offset, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list = one(topic, partition, offset);
+	rd_kafka_error_t *error =
+		rd_kafka_seek_partitions(c->rk, list, ASK_TIMEOUT_MS);
+	int status = 0;
+
+	if (error) {
+		status = error_set_retriable(err, ERROR_REMOTE,
+					     "kafka: seek: %s",
+					     rd_kafka_error_string(error));
+		rd_kafka_error_destroy(error);
+	}
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
+}
+
+int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
+			       int32_t partition)
+{
+	int64_t low = -1, high = -1;
+
+	if (rd_kafka_get_watermark_offsets(c->rk, topic, partition, &low,
+					   &high))
+		return -1;
+	return high;
+}

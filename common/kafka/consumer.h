@@ -1,0 +1,105 @@
+/*
+ * consumer.h - reads topics as a member of a consumer group.
+ *
+ * Belongs to one thread, the one that polls; callbacks run there, inside
+ * kafka_consumer_poll and kafka_consumer_close - but on_state, which runs on a
+ * thread of its own.  Offsets are committed only when the caller says so.
+ * Partitions move one by one when members come and go (cooperative-sticky).
+ *
+ * What librdkafka fetches ahead is bounded: 16 MiB a partition.
+ */
+#ifndef COMMON_KAFKA_CONSUMER_H
+#define COMMON_KAFKA_CONSUMER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/kafka/kafka.h"
+#include "common/kafka/producer.h"
+#include "common/metrics/metrics.h"
+
+struct kafka_consumer;
+
+/* A partition was given to this member. */
+typedef void kafka_assigned_fn(void *arg, const char *topic, int32_t partition);
+/* A partition is being taken away.  `lost`: it already has another owner, and
+ * nothing may be committed for it any more. */
+typedef void kafka_revoked_fn(void *arg, const char *topic, int32_t partition,
+			      bool lost);
+
+/* A commit that was not waited for has failed.  The next one covers it. */
+typedef void kafka_commit_failed_fn(void *arg, const char *reason);
+
+struct kafka_consumer_options {
+	const char *client_id;
+	const char *group;
+	const char *const *topics; /* ended by NULL; at least one */
+	/* Where a partition without a committed offset starts: earliest |
+	 * latest | error. */
+	const char *offset_reset;
+	kafka_assigned_fn *on_assigned;
+	kafka_revoked_fn *on_revoked;
+	kafka_commit_failed_fn *on_commit_failed; /* may be NULL */
+	/* As a producer's; up once the brokers answer and the group has told
+	 * this member its partitions. */
+	kafka_state_fn *on_state;
+	void *arg;
+};
+
+/* Does not wait for a broker.  `metrics` may be NULL.  `topics` must outlive
+ * it. */
+struct kafka_consumer *
+kafka_consumer_new(const struct kafka_config *config,
+		   const struct kafka_consumer_options *options,
+		   struct metrics *metrics, struct error *err);
+
+struct kafka_record {
+	const char *topic;
+	int32_t partition;
+	int64_t offset;
+	/* When Kafka stored it (LogAppendTime), or what the producer said where
+	 * the topic is configured so; ms since 1970, -1 unknown. */
+	int64_t time_ms;
+	const void *key;
+	size_t key_len;
+	const void *payload;
+	size_t len;
+	rd_kafka_message_t *message; /* librdkafka's own */
+};
+
+/*
+ * Waits up to timeout_ms for a record.  Returns 1 and the record, to be given
+ * back with kafka_record_release; 0 when there is none; -1 for what only an
+ * operator can mend (ERROR_CONFIG, ERROR_UNSAFE).  To be called every few
+ * minutes at least (max.poll.interval.ms), also while paused.
+ */
+int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
+			struct kafka_record *ret_record, struct error *err);
+void kafka_record_release(struct kafka_record *record);
+
+/* Commits that everything before `next` is done.  `wait`: until the brokers
+ * have answered. */
+int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
+			  int32_t partition, int64_t next, bool wait,
+			  struct error *err);
+
+/* Stops fetching, or goes on, for all partitions held and to come. */
+void kafka_consumer_pause(struct kafka_consumer *c, bool pause);
+
+/* Reads a partition again from `offset` on. */
+int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
+			int32_t partition, int64_t offset, struct error *err);
+
+/*
+ * The offset that the next record of a partition will have, as last heard with
+ * a fetch; -1 when nothing was heard yet.  Does not ask the brokers.
+ */
+int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
+			       int32_t partition);
+
+/* Leaves the group; on_revoked is called for what is held. */
+void kafka_consumer_close(struct kafka_consumer *c);
+void kafka_consumer_free(struct kafka_consumer *c); /* NULL accepted */
+
+#endif
