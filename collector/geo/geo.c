@@ -117,7 +117,7 @@ void geo_find(const struct geo *g, const uint8_t ip[16],
 	}
 }
 
-/* --- reading a record ---------------------------------------------------- */
+/* --- reading a record -------------------------------------------------- */
 
 #define PATH(...) ((const char *const[]){__VA_ARGS__, NULL})
 

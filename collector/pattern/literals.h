@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "collector/pattern/arena.h"
+#include "collector/arena.h"
 
 struct literal {
 	const char *text;

@@ -1,6 +1,6 @@
 /* arena.h - many small allocations, freed all at once. */
-#ifndef COLLECTOR_PATTERN_ARENA_H
-#define COLLECTOR_PATTERN_ARENA_H
+#ifndef COLLECTOR_ARENA_H
+#define COLLECTOR_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +16,9 @@ struct arena {
 
 /* Uninitialised memory, aligned for any type, or NULL. */
 void *arena_alloc(struct arena *a, size_t size);
+
+/* Takes everything back and keeps some memory for the next round. */
+void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 
 #endif

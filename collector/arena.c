@@ -1,4 +1,4 @@
-#include "collector/pattern/arena.h"
+#include "collector/arena.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -43,6 +43,24 @@ void *arena_alloc(struct arena *a, size_t size)
 	p = a->blocks->data + a->used;
 	a->used += size;
 	return p;
+}
+
+void arena_reset(struct arena *a)
+{
+	struct arena_block *kept = a->blocks;
+
+	while (kept && kept->size != BLOCK_SIZE) {
+		a->blocks = kept->next;
+		free(kept);
+		kept = a->blocks;
+	}
+	if (kept) {
+		struct arena rest = {.blocks = kept->next};
+
+		arena_free(&rest);
+		kept->next = NULL;
+	}
+	*a = (struct arena){.blocks = kept};
 }
 
 void arena_free(struct arena *a)

@@ -1,0 +1,113 @@
+#include "collector/batch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/rowbinary.h"
+#include "common/clock.h"
+
+void batch_release(struct batch *b)
+{
+	buf_free(&b->rows);
+	free(b->hours);
+	*b = (struct batch){0};
+}
+
+void batch_reset(struct batch *b)
+{
+	struct buf rows = b->rows;
+	struct batch_hour *hours = b->hours;
+	size_t cap = b->hour_cap;
+
+	buf_reset(&rows);
+	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
+}
+
+static void note(struct batch *b, uint64_t offset, int64_t append_ms)
+{
+	if (b->events == 0) {
+		b->first = offset;
+		b->started_ms = clock_monotonic_ms();
+	}
+	b->last = offset;
+	b->append_ms = append_ms;
+	b->events++;
+}
+
+/* Clicks come nearly in order of time: the last hour is looked at first. */
+static struct batch_hour *find_hour(struct batch *b, uint32_t start)
+{
+	for (size_t i = b->hour_count; i > 0; i--)
+		if (b->hours[i - 1].start == start)
+			return &b->hours[i - 1];
+	return NULL;
+}
+
+static struct batch_hour *add_hour(struct batch *b, uint32_t start)
+{
+	size_t cap = b->hour_cap ? b->hour_cap * 2 : 8;
+	struct batch_hour *hours;
+
+	if (b->hour_count == b->hour_cap) {
+		hours = realloc(b->hours, cap * sizeof(*hours));
+		if (!hours)
+			return NULL;
+		b->hours = hours;
+		b->hour_cap = cap;
+	}
+	b->hours[b->hour_count] = (struct batch_hour){start, 0};
+	return &b->hours[b->hour_count++];
+}
+
+int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
+		   int64_t ts, struct error *err)
+{
+	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
+	struct batch_hour *hour = find_hour(b, start);
+
+	if (!hour)
+		hour = add_hour(b, start);
+	if (!hour)
+		return error_set_nomem(err);
+	hour->rows++;
+	b->row_count++;
+	note(b, offset, append_ms);
+	return 0;
+}
+
+void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms)
+{
+	b->dead_lettered++;
+	note(b, offset, append_ms);
+}
+
+void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
+		 int32_t partition, char token[BATCH_TOKEN_MAX])
+{
+	snprintf(token, BATCH_TOKEN_MAX,
+		 "%" PRIu32 ":%s:%" PRId32 ":%" PRIu64 "-%" PRIu64, epoch,
+		 topic, partition, b->first, b->last);
+}
+
+void batch_progress_row(const struct batch *b, uint32_t epoch,
+			const char *topic, int32_t partition,
+			const char *collector, int64_t now_ms, struct buf *out)
+{
+	rowbinary_u32(out, epoch);
+	rowbinary_string(out, topic, strlen(topic));
+	rowbinary_u32(out, (uint32_t)partition);
+	rowbinary_u64(out, b->first);
+	rowbinary_u64(out, b->last);
+	rowbinary_u64(out, b->row_count);
+	rowbinary_u64(out, b->dead_lettered);
+	rowbinary_count(out, b->hour_count);
+	for (size_t i = 0; i < b->hour_count; i++) {
+		rowbinary_u32(out, b->hours[i].start);
+		rowbinary_u64(out, b->hours[i].rows);
+	}
+	rowbinary_i64(out, b->append_ms);
+	rowbinary_i64(out, now_ms);
+	rowbinary_string(out, collector, strlen(collector));
+}

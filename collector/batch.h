@@ -1,0 +1,68 @@
+/*
+ * batch.h - the rows of one partition that are inserted together: one block,
+ * named by its first and last offset.
+ */
+#ifndef COLLECTOR_BATCH_H
+#define COLLECTOR_BATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/error.h"
+
+/* How far the block has got; it only goes forward. */
+enum batch_stage {
+	BATCH_FILLING,
+	/* A try to insert it was made: it takes no more rows, so that the next
+	 * try is the same bytes under the same token. */
+	BATCH_FROZEN,
+	BATCH_STORED,	/* its rows are in ClickHouse */
+	BATCH_REPORTED, /* and its row in ingest_progress */
+};
+
+struct batch_hour {
+	uint32_t start; /* seconds since 1970 */
+	uint64_t rows;
+};
+
+struct batch {
+	enum batch_stage stage;
+	struct buf rows;
+	uint64_t events; /* rows and dead letters; 0: empty */
+	uint64_t row_count;
+	uint64_t dead_lettered;
+	uint64_t first; /* offsets, while not empty */
+	uint64_t last;
+	int64_t started_ms; /* monotonic, when the first event came */
+	int64_t append_ms;  /* of the last event */
+	struct batch_hour *hours;
+	size_t hour_count;
+	size_t hour_cap;
+};
+
+/* Start from `struct batch b = {0};`. */
+void batch_release(struct batch *b);
+/* Empties it and keeps its memory. */
+void batch_reset(struct batch *b);
+
+/* Takes an event in after its row, if it has one, was appended to b->rows. */
+int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
+		   int64_t ts, struct error *err);
+void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
+
+#define BATCH_TOKEN_MAX 320
+/* insert_deduplication_token: "epoch:topic:partition:first-last". */
+void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
+		 int32_t partition, char token[BATCH_TOKEN_MAX]);
+
+/* Appends the block's row of ingest_progress (RowBinary). */
+void batch_progress_row(const struct batch *b, uint32_t epoch,
+			const char *topic, int32_t partition,
+			const char *collector, int64_t now_ms, struct buf *out);
+
+#define PROGRESS_COLUMNS                                                       \
+	"epoch, topic, partition, first, last, rows, dead_lettered, hours, "   \
+	"append_time, inserted_at, collector"
+
+#endif

@@ -1,0 +1,245 @@
+#include "collector/collector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/flow.h"
+#include "common/clock.h"
+
+enum {
+	POLL_MS = 20, /* how long a poll waits when there is nothing */
+	TICK_MS = 1000,
+	DRAIN_PAUSE_MS = 200,
+};
+
+/* --- the thread -------------------------------------------------------- */
+
+static void reload(struct collector *c)
+{
+	struct error err = {0};
+
+	if (enricher_reload(c->enricher, &err) == 0) {
+		metric_add(c->metrics.reloads, 1);
+		log_info(c->log, "reference files read again");
+		return;
+	}
+	metric_add(c->metrics.reload_failures, 1);
+	log_error(c->log, "reference files refused, the old ones stay",
+		  log_err(&err));
+}
+
+static void probe(struct collector *c)
+{
+	struct error err = {0};
+
+	if (sink_probe(c->sink, &err) == 0)
+		flow_clickhouse_is_up(c);
+	else
+		flow_clickhouse_is_down(c, &err);
+}
+
+static void measure(struct collector *c)
+{
+	struct enricher_stats stats = enricher_stats(c->enricher);
+
+	collector_metrics_caches(&c->metrics, &stats);
+	metric_set(c->metrics.buffered, (int64_t)slots_bytes(&c->slots));
+	for (size_t i = 0; i < c->slots.count; i++) {
+		struct slot *s = c->slots.items[i];
+		int64_t end = kafka_consumer_log_end(c->consumer, s->topic,
+						     s->partition);
+
+		if (s->held && end >= 0 && s->next_offset >= 0)
+			metric_set(s->lag, end > s->next_offset
+						   ? end - s->next_offset
+						   : 0);
+		if (s->held && s->reread_from >= 0)
+			flow_read_again(c, s);
+	}
+}
+
+static void turn(struct collector *c)
+{
+	struct kafka_record record;
+	struct error err = {0};
+	int64_t now;
+	int got = kafka_consumer_poll(c->consumer, POLL_MS, &record, &err);
+
+	if (got > 0) {
+		flow_take(c, &record);
+		kafka_record_release(&record);
+	} else if (got < 0) {
+		flow_on_kafka_state(c, false, err.text);
+	}
+	now = clock_monotonic_ms();
+	flow_look_after_blocks(c, now);
+	if (now < c->tick_at)
+		return;
+	c->tick_at = now + TICK_MS;
+	measure(c);
+	if (now >= c->probe_at && !c->blocked)
+		probe(c);
+	if (atomic_exchange(&c->reload, false))
+		reload(c);
+}
+
+static bool drain_slot(struct collector *c, struct slot *slot, int64_t until)
+{
+	struct timespec pause = {0, DRAIN_PAUSE_MS * 1000000L};
+
+	while (slot->batch.events && flow_write(c, slot, true) < 0) {
+		if (clock_monotonic_ms() >= until)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static void drain(struct collector *c)
+{
+	int64_t until = clock_monotonic_ms() + c->settings->drain_timeout;
+	int64_t left = 0;
+
+	for (size_t i = 0; i < c->slots.count; i++)
+		if (!drain_slot(c, c->slots.items[i], until))
+			left += (int64_t)c->slots.items[i]->batch.events;
+	if (left)
+		log_warn(c->log,
+			 "events not inserted are read again at the next start",
+			 log_int("events", left));
+	kafka_consumer_close(c->consumer);
+}
+
+static void *run(void *arg)
+{
+	struct collector *c = arg;
+
+	while (!atomic_load(&c->stopping))
+		turn(c);
+	drain(c);
+	return NULL;
+}
+
+/* --- building ---------------------------------------------------------- */
+
+static void choose_name(struct collector *c)
+{
+	const char *name = c->settings->name;
+
+	if (name)
+		strncpy(c->name, name, COLLECTOR_NAME_MAX);
+	else if (gethostname(c->name, COLLECTOR_NAME_MAX) < 0)
+		strcpy(c->name, "collector");
+}
+
+static int open_consumer(struct collector *c, struct error *err)
+{
+	const struct kafka_config *kafka = &c->config->kafka;
+	struct kafka_consumer_options options = {
+		.client_id = "shortloop-collector",
+		.group = c->settings->group,
+		.topics = c->topics,
+		.offset_reset = c->settings->offset_reset,
+		.on_assigned = flow_on_assigned,
+		.on_revoked = flow_on_revoked,
+		.on_commit_failed = flow_on_commit_failed,
+		.on_state = flow_on_kafka_state,
+		.arg = c,
+	};
+
+	c->topics[0] = kafka->topic_clicks;
+	c->topics[1] = kafka->topic_links;
+	c->consumer = kafka_consumer_new(kafka, &options, c->registry, err);
+	return c->consumer ? 0 : -1;
+}
+
+static int open_parts(struct collector *c, struct error *err)
+{
+	c->enricher = enricher_new(c->settings, err);
+	if (!c->enricher)
+		return -1;
+	c->sink = sink_new(&c->config->clickhouse, err);
+	if (!c->sink)
+		return -1;
+	c->dead_letters = dead_letters_new(&c->config->kafka, c->registry, err);
+	if (!c->dead_letters || open_consumer(c, err) < 0)
+		return -1;
+	c->intake = (struct intake){
+		.enricher = c->enricher,
+		.dead_letters = c->dead_letters,
+		.metrics = &c->metrics,
+		.log = c->log,
+	};
+	c->writer = (struct writer){
+		.sink = c->sink,
+		.dead_letters = c->dead_letters,
+		.consumer = c->consumer,
+		.metrics = &c->metrics,
+		.epoch = (uint32_t)c->settings->epoch,
+		.collector = c->name,
+	};
+	return 0;
+}
+
+struct collector *collector_new(const struct collector_config *config,
+				struct app *app, struct error *err)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	c->config = config;
+	c->settings = &config->collector;
+	c->log = app_log(app);
+	c->registry = app_metrics(app);
+	c->kafka_health = health_register(app_health(app), "kafka");
+	c->clickhouse_health = health_register(app_health(app), "clickhouse");
+	collector_metrics_register(&c->metrics, c->registry, c->settings);
+	choose_name(c);
+	if (open_parts(c, err) == 0)
+		return c;
+	collector_free(c);
+	return NULL;
+}
+
+int collector_start(struct collector *c, struct error *err)
+{
+	errno = pthread_create(&c->thread, NULL, run, c);
+	if (errno)
+		return error_set_errno(err, "cannot start a thread");
+	c->running = true;
+	return 0;
+}
+
+void collector_reload(struct collector *c)
+{
+	atomic_store(&c->reload, true);
+}
+
+void collector_stop(struct collector *c)
+{
+	if (!c->running)
+		return;
+	atomic_store(&c->stopping, true);
+	pthread_join(c->thread, NULL);
+	c->running = false;
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	collector_stop(c);
+	kafka_consumer_free(c->consumer);
+	dead_letters_free(c->dead_letters);
+	sink_free(c->sink);
+	enricher_free(c->enricher);
+	slots_release(&c->slots);
+	buf_free(&c->writer.progress);
+	free(c);
+}

@@ -1,0 +1,154 @@
+#include "collector/collector_config.h"
+
+#include <stddef.h>
+
+#include "common/clock.h"
+
+#define FIELD(member) .offset = offsetof(struct collector_settings, member)
+
+static const char *const offset_resets[] = {"earliest", "latest", "error",
+					    NULL};
+
+static const struct setting settings_table[] = {
+	{.key = "admin",
+	 .type = SETTING_STRING,
+	 FIELD(admin),
+	 .fallback = "127.0.0.1:9082",
+	 .help = "Where /healthz, /readyz and /metrics are served"},
+	{.key = "name",
+	 .type = SETTING_STRING,
+	 FIELD(name),
+	 .optional = true,
+	 .example = "collector-1",
+	 .help = "Name of this collector in ingest_progress; the host's if not "
+		 "set"},
+	{.key = "group",
+	 .type = SETTING_STRING,
+	 FIELD(group),
+	 .fallback = "shortloop-collector",
+	 .help = "Kafka consumer group that shares the partitions"},
+	{.key = "offset_reset",
+	 .type = SETTING_ENUM,
+	 FIELD(offset_reset),
+	 .fallback = "earliest",
+	 .choices = offset_resets,
+	 .help = "Where a partition without a committed offset is read from"},
+	{.key = "epoch",
+	 .type = SETTING_INT,
+	 FIELD(epoch),
+	 .fallback = "1",
+	 .min = 1,
+	 .max = UINT32_MAX,
+	 .help = "Number of this life of the topics; count it up when a topic "
+		 "was made anew and its offsets start from 0 again"},
+	{.key = "batch_rows",
+	 .type = SETTING_INT,
+	 FIELD(batch_rows),
+	 .fallback = "100000",
+	 .min = 1,
+	 .max = 1000000,
+	 .help = "A partition's block is inserted at this many rows"},
+	{.key = "batch_bytes",
+	 .type = SETTING_SIZE,
+	 FIELD(batch_bytes),
+	 .fallback = "32MiB",
+	 .min = 4096,
+	 .max = INT64_C(512) << 20,
+	 .help = "A partition's block is inserted at this many bytes"},
+	{.key = "batch_age",
+	 .type = SETTING_DURATION,
+	 FIELD(batch_age),
+	 .fallback = "1s",
+	 .min = 10,
+	 .max = 10 * CLOCK_MINUTE,
+	 .help = "A partition's block is inserted this long after its first "
+		 "event; shorter is fresher and dearer"},
+	{.key = "buffer_bytes",
+	 .type = SETTING_SIZE,
+	 FIELD(buffer_bytes),
+	 .fallback = "256MiB",
+	 .min = 4096,
+	 .max = INT64_C(1) << 40,
+	 .help = "Rows held over all partitions; beyond, all are inserted"},
+	{.key = "retry_max",
+	 .type = SETTING_DURATION,
+	 FIELD(retry_max),
+	 .fallback = "10s",
+	 .min = 100,
+	 .max = 10 * CLOCK_MINUTE,
+	 .help = "The longest pause between two tries to insert a block"},
+	{.key = "drain_timeout",
+	 .type = SETTING_DURATION,
+	 FIELD(drain_timeout),
+	 .fallback = "10s",
+	 .max = 10 * CLOCK_MINUTE,
+	 .help = "How long what is held is tried to be inserted at the end; "
+		 "what is not is read again at the next start"},
+	{.key = "late_window",
+	 .type = SETTING_DURATION,
+	 FIELD(late_window),
+	 .fallback = "7d",
+	 .min = CLOCK_MINUTE,
+	 .max = 90 * CLOCK_DAY,
+	 .help = "An event's time is moved to at most this long before Kafka "
+		 "stored it"},
+	{.key = "ua_rules",
+	 .type = SETTING_PATH,
+	 FIELD(ua_rules),
+	 .fallback = "/usr/share/shortloop/regexes.yaml",
+	 .help = "User-agent rules: regexes.yaml of uap-core"},
+	{.key = "bot_list",
+	 .type = SETTING_PATH,
+	 FIELD(bot_list),
+	 .optional = true,
+	 .example = "/usr/share/shortloop/crawler-user-agents.json",
+	 .help = "Robots by user agent: crawler-user-agents.json"},
+	{.key = "geo_files",
+	 .type = SETTING_STRINGS,
+	 FIELD(geo_files),
+	 .optional = true,
+	 .example = "[/usr/share/shortloop/city-ipv4.mmdb, "
+		    "/usr/share/shortloop/city-ipv6.mmdb]",
+	 .help = "MaxMind DB files; each value comes from the first that has "
+		 "it.  Replace them by renaming"},
+	{.key = "ua_cache",
+	 .type = SETTING_SIZE,
+	 FIELD(ua_cache),
+	 .fallback = "32MiB",
+	 .max = INT64_C(1) << 40,
+	 .help = "Memory for user agents already parsed"},
+	{.key = "geo_cache",
+	 .type = SETTING_SIZE,
+	 FIELD(geo_cache),
+	 .fallback = "16MiB",
+	 .max = INT64_C(1) << 40,
+	 .help = "Memory for places already read"},
+	{.key = "max_text",
+	 .type = SETTING_SIZE,
+	 FIELD(max_text),
+	 .fallback = "2KiB",
+	 .min = 64,
+	 .max = 1 << 20,
+	 .help = "User agent, referrer and query are cut at this length; the "
+		 "visitor's identity is made of the whole user agent"},
+	{.key = NULL},
+};
+
+const struct setting_section collector_section = {
+	.name = "collector",
+	.help = "The collector, which turns events into rows",
+	.settings = settings_table,
+};
+
+#define GROUP(module, member)                                                  \
+	{                                                                      \
+		&module##_section, offsetof(struct collector_config, member)   \
+	}
+
+const struct setting_group collector_groups[] = {
+	GROUP(app_log, app),	     GROUP(http, http),
+	GROUP(kafka, kafka),	     GROUP(clickhouse, clickhouse),
+	GROUP(collector, collector),
+};
+const size_t collector_group_count =
+	sizeof(collector_groups) / sizeof(collector_groups[0]);

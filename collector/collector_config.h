@@ -1,0 +1,49 @@
+/* collector_config.h - section `collector` of the configuration. */
+#ifndef COLLECTOR_COLLECTOR_CONFIG_H
+#define COLLECTOR_COLLECTOR_CONFIG_H
+
+#include <stdint.h>
+
+#include "common/app/app.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/config/setting.h"
+#include "common/http/http_server.h"
+#include "common/kafka/kafka.h"
+
+struct collector_settings {
+	char *admin;
+	char *name; /* NULL: the host's */
+	char *group;
+	char *offset_reset;
+	int64_t epoch;
+
+	int64_t batch_rows;
+	int64_t batch_bytes;
+	int64_t batch_age; /* ms */
+	int64_t buffer_bytes;
+	int64_t retry_max;     /* ms */
+	int64_t drain_timeout; /* ms */
+	int64_t late_window;   /* ms */
+
+	char *ua_rules;
+	char *bot_list;
+	struct setting_strings geo_files;
+	int64_t ua_cache;
+	int64_t geo_cache;
+	int64_t max_text;
+};
+extern const struct setting_section collector_section; /* "collector" */
+
+/* What the collector reads of the file. */
+struct collector_config {
+	struct app_config app;
+	struct http_config http;
+	struct kafka_config kafka;
+	struct clickhouse_config clickhouse;
+	struct collector_settings collector;
+};
+
+extern const struct setting_group collector_groups[];
+extern const size_t collector_group_count;
+
+#endif

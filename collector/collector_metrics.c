@@ -1,0 +1,85 @@
+#include "collector/collector_metrics.h"
+
+#include <stdio.h>
+
+#define NAME(what) "shortloop_collector_" what
+
+static void register_tables(struct collector_metrics *cm, struct metrics *m)
+{
+	for (int t = 0; t < SINK_TABLE_COUNT; t++) {
+		char labels[64];
+
+		snprintf(labels, sizeof(labels), "table=\"%s\"",
+			 sink_table_name((enum sink_table)t));
+		cm->rows[t] = metrics_counter(m, NAME("inserted_rows_total"),
+					      labels, "Rows inserted");
+		cm->blocks[t] = metrics_counter(m, NAME("batches_total"),
+						labels, "Blocks inserted");
+		cm->failures[t] =
+			metrics_counter(m, NAME("insert_failures_total"),
+					labels, "Tries to insert that failed");
+		cm->seconds[t] = metrics_histogram(
+			m, NAME("insert_seconds"), labels,
+			"How long a successful insert took",
+			metrics_latency_bounds, metrics_latency_bound_count);
+	}
+}
+
+static void register_cache(struct metrics *m, const char *labels,
+			   struct metric **hits, struct metric **misses,
+			   struct metric **bytes, int64_t bytes_max)
+{
+	*hits = metrics_gauge(m, NAME("cache_hits"), labels,
+			      "Look-ups answered from the cache");
+	*misses = metrics_gauge(m, NAME("cache_misses"), labels,
+				"Look-ups that were made");
+	*bytes = metrics_gauge(m, NAME("cache_bytes"), labels,
+			       "Memory of the cache");
+	metric_set(metrics_gauge(m, NAME("cache_bytes_max"), labels,
+				 "Bound of the cache's memory"),
+		   bytes_max);
+}
+
+void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
+				const struct collector_settings *settings)
+{
+	cm->consumed = metrics_counter(m, NAME("consumed_total"), NULL,
+				       "Events taken from Kafka");
+	cm->dead_lettered =
+		metrics_counter(m, NAME("dead_lettered_total"), NULL,
+				"Events that could not be decoded");
+	cm->lost = metrics_counter(m, NAME("dead_letters_refused_total"), NULL,
+				   "Events that fit no topic either");
+	register_tables(cm, m);
+	cm->commit_failures =
+		metrics_counter(m, NAME("commit_failures_total"), NULL,
+				"Commits of offsets that failed");
+	cm->reloads = metrics_counter(m, NAME("reloads_total"), NULL,
+				      "Times the reference files were read "
+				      "again");
+	cm->reload_failures =
+		metrics_counter(m, NAME("reload_failures_total"), NULL,
+				"Times they were refused and the old kept");
+	cm->buffered = metrics_gauge(m, NAME("buffered_bytes"), NULL,
+				     "Rows held, not yet inserted");
+	metric_set(metrics_gauge(m, NAME("buffered_bytes_max"), NULL,
+				 "Bound of the rows held"),
+		   settings->buffer_bytes);
+	cm->blocked = metrics_gauge(m, NAME("blocked"), NULL,
+				    "1 while consuming waits for an insert");
+	register_cache(m, "cache=\"user_agent\"", &cm->ua_hits, &cm->ua_misses,
+		       &cm->ua_bytes, settings->ua_cache);
+	register_cache(m, "cache=\"geo\"", &cm->geo_hits, &cm->geo_misses,
+		       &cm->geo_bytes, settings->geo_cache);
+}
+
+void collector_metrics_caches(struct collector_metrics *cm,
+			      const struct enricher_stats *stats)
+{
+	metric_set(cm->ua_hits, (int64_t)stats->agents.hits);
+	metric_set(cm->ua_misses, (int64_t)stats->agents.misses);
+	metric_set(cm->ua_bytes, (int64_t)stats->agents.bytes);
+	metric_set(cm->geo_hits, (int64_t)stats->places.hits);
+	metric_set(cm->geo_misses, (int64_t)stats->places.misses);
+	metric_set(cm->geo_bytes, (int64_t)stats->places.bytes);
+}

@@ -1,0 +1,31 @@
+/* collector_metrics.h - what a collector counts. */
+#ifndef COLLECTOR_COLLECTOR_METRICS_H
+#define COLLECTOR_COLLECTOR_METRICS_H
+
+#include "collector/collector_config.h"
+#include "collector/enrich/enricher.h"
+#include "collector/sink.h"
+#include "common/metrics/metrics.h"
+
+struct collector_metrics {
+	struct metric *consumed;
+	struct metric *dead_lettered;
+	struct metric *lost; /* dead letters that even Kafka refused */
+	struct metric *rows[SINK_TABLE_COUNT];
+	struct metric *blocks[SINK_TABLE_COUNT];
+	struct metric *failures[SINK_TABLE_COUNT];
+	struct metric *seconds[SINK_TABLE_COUNT];
+	struct metric *commit_failures;
+	struct metric *reloads, *reload_failures;
+	struct metric *buffered;
+	struct metric *blocked;
+	struct metric *ua_hits, *ua_misses, *ua_bytes;
+	struct metric *geo_hits, *geo_misses, *geo_bytes;
+};
+
+void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
+				const struct collector_settings *settings);
+void collector_metrics_caches(struct collector_metrics *cm,
+			      const struct enricher_stats *stats);
+
+#endif

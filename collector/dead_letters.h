@@ -1,0 +1,37 @@
+/*
+ * dead_letters.h - events that cannot be stored go to a topic of their own,
+ * byte for byte, with headers that say where they came from and why.
+ *
+ * Headers: topic, partition, offset, reason.
+ */
+#ifndef COLLECTOR_DEAD_LETTERS_H
+#define COLLECTOR_DEAD_LETTERS_H
+
+#include <stdatomic.h>
+
+#include "common/error.h"
+#include "common/kafka/consumer.h"
+#include "common/metrics/metrics.h"
+
+struct dead_letters;
+
+struct dead_letters *dead_letters_new(const struct kafka_config *config,
+				      struct metrics *metrics,
+				      struct error *err);
+void dead_letters_free(struct dead_letters *d); /* NULL accepted */
+
+/*
+ * Queues a copy.  ERROR_INPUT: too large even for there; otherwise it may be
+ * tried again.  *failed, which must outlive `d`, is set should Kafka give the
+ * copy up later.
+ */
+int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
+		     const char *reason, atomic_bool *failed,
+		     struct error *err);
+
+/* Waits until Kafka has acknowledged all of them or given up; before that,
+ * their offsets must not be committed. */
+int dead_letters_flush(struct dead_letters *d, int64_t timeout_ms,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,143 @@
+#include "collector/enrich/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/enrich/device_class.h"
+#include "common/clickhouse/rowbinary.h"
+
+struct agent_lookup {
+	const struct reference *ref;
+	struct ua_parser *parser;
+	struct pattern_matcher *bots; /* NULL without a list */
+	struct cache *cache;
+	struct ua_result result;
+	struct buf value; /* a verdict, then the columns */
+};
+
+struct agent_lookup *agent_lookup_new(const struct reference *ref,
+				      size_t cache_bytes, struct error *err)
+{
+	struct agent_lookup *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	l->ref = ref;
+	l->parser = ua_parser_new(ref->ua, err);
+	l->cache = cache_new(cache_bytes, err);
+	if (!l->parser || !l->cache)
+		goto fail;
+	if (ref->bots) {
+		l->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
+		if (!l->bots)
+			goto fail;
+	}
+	return l;
+fail:
+	agent_lookup_free(l);
+	return NULL;
+}
+
+void agent_lookup_free(struct agent_lookup *l)
+{
+	if (!l)
+		return;
+	ua_parser_free(l->parser);
+	pattern_matcher_free(l->bots);
+	cache_free(l->cache);
+	ua_result_free(&l->result);
+	buf_free(&l->value);
+	free(l);
+}
+
+static void put_field(struct agent_lookup *l, enum ua_field field)
+{
+	struct ua_text t = ua_get(&l->result, field);
+
+	rowbinary_string(&l->value, t.data, t.len);
+}
+
+/* "17.4.1" of the fields from first to last, up to the first that is absent. */
+static void put_version(struct agent_lookup *l, enum ua_field first,
+			enum ua_field last)
+{
+	char version[128];
+	size_t len = 0;
+
+	for (enum ua_field f = first; f <= last; f++) {
+		struct ua_text t = ua_get(&l->result, f);
+
+		if (!t.len || len + t.len + 1 > sizeof(version))
+			break;
+		if (len)
+			version[len++] = '.';
+		memcpy(version + len, t.data, t.len);
+		len += t.len;
+	}
+	rowbinary_string(&l->value, version, len);
+}
+
+static struct verdict judge(struct agent_lookup *l, const char *text,
+			    size_t len)
+{
+	enum bot_kind kind;
+
+	if (!len)
+		return (struct verdict){VERDICT_BOT, "no user agent"};
+	if (l->bots && bots_find(l->ref->bots, l->bots, text, len, &kind))
+		return verdict_of_bot(kind);
+	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider"))
+		return (struct verdict){VERDICT_BOT, "uap spider"};
+	return (struct verdict){VERDICT_HUMAN, ""};
+}
+
+static int build_value(struct agent_lookup *l, const char *text, size_t len,
+		       struct error *err)
+{
+	struct verdict verdict;
+	const char *class;
+
+	if (ua_parse(l->parser, text, len, &l->result, err) < 0)
+		return -1;
+	verdict = judge(l, text, len);
+	class = device_class(&l->result, text, len);
+	if (verdict.kind != VERDICT_HUMAN && len)
+		class = "robot";
+	buf_reset(&l->value);
+	buf_append(&l->value, &verdict, sizeof(verdict));
+	put_field(l, UA_FAMILY);
+	put_version(l, UA_MAJOR, UA_PATCH_MINOR);
+	put_field(l, UA_OS_FAMILY);
+	put_version(l, UA_OS_MAJOR, UA_OS_PATCH_MINOR);
+	put_field(l, UA_DEVICE_FAMILY);
+	put_field(l, UA_DEVICE_BRAND);
+	put_field(l, UA_DEVICE_MODEL);
+	rowbinary_string(&l->value, class, strlen(class));
+	return l->value.failed ? error_set_nomem(err) : 0;
+}
+
+int agent_find(struct agent_lookup *l, const char *text, size_t len,
+	       struct agent *ret_agent, struct error *err)
+{
+	size_t value_len;
+	const char *value = cache_get(l->cache, text, len, &value_len);
+
+	if (!value) {
+		if (build_value(l, text, len, err) < 0)
+			return -1;
+		cache_put(l->cache, text, len, l->value.data, l->value.len);
+		value = l->value.data;
+		value_len = l->value.len;
+	}
+	memcpy(&ret_agent->verdict, value, sizeof(ret_agent->verdict));
+	ret_agent->columns = value + sizeof(ret_agent->verdict);
+	ret_agent->columns_len = value_len - sizeof(ret_agent->verdict);
+	return 0;
+}
+
+struct cache_stats agent_stats(const struct agent_lookup *l)
+{
+	return cache_stats(l->cache);
+}

@@ -1,0 +1,207 @@
+#include "collector/enrich/enricher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/enrich/event.h"
+#include "collector/enrich/row.h"
+#include "common/clock.h"
+
+/* Clocks of edges may be ahead of Kafka's by this much. */
+#define AHEAD_MAX (5 * CLOCK_MINUTE)
+
+/* What depends on the files, and is made anew with them. */
+struct lookups {
+	struct reference ref;
+	struct agent_lookup *agents;
+	struct place_lookup *places;
+};
+
+struct enricher {
+	const struct collector_settings *settings;
+	struct lookups *lookups;
+	struct identity_hasher *hasher;
+	struct arena arena; /* of the event being worked on */
+};
+
+static void lookups_free(struct lookups *l)
+{
+	if (!l)
+		return;
+	agent_lookup_free(l->agents);
+	place_lookup_free(l->places);
+	reference_release(&l->ref);
+	free(l);
+}
+
+static struct lookups *lookups_new(const struct collector_settings *settings,
+				   struct error *err)
+{
+	struct lookups *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	if (reference_load(&l->ref, settings, err) < 0)
+		goto fail;
+	l->agents = agent_lookup_new(&l->ref, (size_t)settings->ua_cache, err);
+	l->places =
+		place_lookup_new(l->ref.geo, (size_t)settings->geo_cache, err);
+	if (l->agents && l->places)
+		return l;
+fail:
+	lookups_free(l);
+	return NULL;
+}
+
+struct enricher *enricher_new(const struct collector_settings *settings,
+			      struct error *err)
+{
+	struct enricher *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	e->settings = settings;
+	e->lookups = lookups_new(settings, err);
+	if (e->lookups)
+		e->hasher = identity_hasher_new(err);
+	if (e->lookups && e->hasher)
+		return e;
+	enricher_free(e);
+	return NULL;
+}
+
+void enricher_free(struct enricher *e)
+{
+	if (!e)
+		return;
+	lookups_free(e->lookups);
+	identity_hasher_free(e->hasher);
+	arena_free(&e->arena);
+	free(e);
+}
+
+int enricher_reload(struct enricher *e, struct error *err)
+{
+	struct lookups *fresh = lookups_new(e->settings, err);
+
+	if (!fresh)
+		return -1;
+	lookups_free(e->lookups);
+	e->lookups = fresh;
+	return 0;
+}
+
+/* An event's time, moved to where it can be: an edge's clock may be wrong, and
+ * a day that is sealed takes no more rows. */
+static int64_t clamp_time(const struct enricher *e, uint64_t time_ms,
+			  int64_t append_ms)
+{
+	int64_t first = append_ms - e->settings->late_window;
+	int64_t last = append_ms + AHEAD_MAX;
+	int64_t ts = (int64_t)time_ms;
+
+	if (ts < first)
+		ts = first;
+	if (ts > last)
+		ts = last;
+	return ts > 0 ? ts : 0;
+}
+
+/* As the column has it: IPv6, IPv4 mapped into it. */
+static void copy_ip(const Shortloop__Click *click, uint8_t ip[16])
+{
+	memset(ip, 0, 16);
+	if (click->client_ip.len == 16) {
+		memcpy(ip, click->client_ip.data, 16);
+	} else if (click->client_ip.len == 4) {
+		ip[10] = ip[11] = 0xff;
+		memcpy(ip + 12, click->client_ip.data, 4);
+	}
+}
+
+static size_t cut(size_t len, int64_t max)
+{
+	return len < (size_t)max ? len : (size_t)max;
+}
+
+static int find_facts(struct enricher *e, const struct event_origin *origin,
+		      const Shortloop__Click *click, struct click_facts *facts,
+		      struct error *err)
+{
+	const ProtobufCBinaryData *ua = &click->user_agent;
+
+	facts->ts = clamp_time(e, click->time_ms, origin->append_ms);
+	facts->max_text = (size_t)e->settings->max_text;
+	facts->places = e->lookups->places;
+	copy_ip(click, facts->ip);
+	if (identity_of(e->hasher, click->client_ip.data, click->client_ip.len,
+			ua->data, ua->len, facts->identity, err) < 0)
+		return -1;
+	if (agent_find(e->lookups->agents, (const char *)ua->data,
+		       cut(ua->len, e->settings->max_text), &facts->agent,
+		       err) < 0)
+		return -1;
+	facts->verdict = verdict_of_click(click, facts->agent.verdict);
+	return 0;
+}
+
+/* Takes a half-written row back when memory ran out. */
+static int finish_row(struct buf *rows, size_t start, struct error *err)
+{
+	if (!rows->failed)
+		return 0;
+	rows->len = start;
+	rows->failed = false;
+	return error_set_nomem(err);
+}
+
+int enricher_click(struct enricher *e, const struct event_origin *origin,
+		   const void *event, size_t len, struct buf *rows,
+		   int64_t *ret_ts, struct error *err)
+{
+	struct row_origin where = {(uint32_t)e->settings->epoch, origin};
+	struct click_facts facts;
+	const Shortloop__Click *click;
+	size_t start = rows->len;
+	int status = -1;
+
+	click = event_click(&e->arena, event, len, err);
+	if (click && find_facts(e, origin, click, &facts, err) == 0) {
+		click_row_append(rows, &where, click, &facts);
+		status = finish_row(rows, start, err);
+		*ret_ts = facts.ts;
+	}
+	arena_reset(&e->arena);
+	return status;
+}
+
+int enricher_link(struct enricher *e, const struct event_origin *origin,
+		  const void *event, size_t len, struct buf *rows,
+		  int64_t *ret_ts, struct error *err)
+{
+	struct row_origin where = {(uint32_t)e->settings->epoch, origin};
+	const Shortloop__LinkEvent *link;
+	size_t start = rows->len;
+	int status = -1;
+
+	link = event_link(&e->arena, event, len, err);
+	if (link) {
+		link_row_append(rows, &where, link);
+		status = finish_row(rows, start, err);
+		*ret_ts = (int64_t)link->time_ms;
+	}
+	arena_reset(&e->arena);
+	return status;
+}
+
+struct enricher_stats enricher_stats(const struct enricher *e)
+{
+	return (struct enricher_stats){
+		agent_stats(e->lookups->agents),
+		place_stats(e->lookups->places),
+	};
+}

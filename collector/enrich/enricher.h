@@ -1,0 +1,56 @@
+/*
+ * enricher.h - an event's bytes in, a row's bytes out.
+ *
+ * Belongs to one thread.
+ */
+#ifndef COLLECTOR_ENRICH_ENRICHER_H
+#define COLLECTOR_ENRICH_ENRICHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/cache.h"
+#include "collector/collector_config.h"
+#include "common/buf.h"
+#include "common/error.h"
+
+struct enricher;
+
+/* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
+ * outlive it. */
+struct enricher *enricher_new(const struct collector_settings *settings,
+			      struct error *err);
+void enricher_free(struct enricher *e); /* NULL accepted */
+
+/* Reads the reference files again.  On failure those loaded stay. */
+int enricher_reload(struct enricher *e, struct error *err);
+
+/* Where an event lay in Kafka. */
+struct event_origin {
+	const char *topic;
+	uint32_t partition;
+	uint64_t offset;
+	int64_t append_ms; /* when Kafka stored it */
+};
+
+/*
+ * Appends a row of the table clicks to `rows`.  *ret_ts is the row's time.
+ * Returns -1 with ERROR_INPUT and the reason when the bytes are no event, and
+ * leaves `rows` as it was.
+ */
+int enricher_click(struct enricher *e, const struct event_origin *origin,
+		   const void *event, size_t len, struct buf *rows,
+		   int64_t *ret_ts, struct error *err);
+
+/* The same for a LinkEvent and the table links. */
+int enricher_link(struct enricher *e, const struct event_origin *origin,
+		  const void *event, size_t len, struct buf *rows,
+		  int64_t *ret_ts, struct error *err);
+
+struct enricher_stats {
+	struct cache_stats agents;
+	struct cache_stats places;
+};
+struct enricher_stats enricher_stats(const struct enricher *e);
+
+#endif

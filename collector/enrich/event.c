@@ -1,0 +1,74 @@
+#include "collector/enrich/event.h"
+
+/* Later than the year 2200 is a broken clock or a broken message. */
+#define TIME_MAX_MS UINT64_C(7258118400000)
+
+static void *allocate(void *arg, size_t size)
+{
+	return arena_alloc(arg, size);
+}
+
+static void release(void *arg, void *memory)
+{
+	(void)arg; /* the arena is reset as a whole */
+	(void)memory;
+}
+
+static ProtobufCAllocator allocator_of(struct arena *arena)
+{
+	return (ProtobufCAllocator){allocate, release, arena};
+}
+
+/* Why unpacking failed; protobuf-c does not say. */
+static void set_reason(const struct arena *arena, struct error *err)
+{
+	if (arena->failed)
+		error_set_nomem(err);
+	else
+		error_set(err, ERROR_INPUT, "not a protobuf message");
+}
+
+const Shortloop__Click *event_click(struct arena *arena, const void *event,
+				    size_t len, struct error *err)
+{
+	ProtobufCAllocator allocator = allocator_of(arena);
+	const Shortloop__Click *click =
+		shortloop__click__unpack(&allocator, len, event);
+	size_t ip;
+
+	if (!click) {
+		set_reason(arena, err);
+		return NULL;
+	}
+	ip = click->client_ip.len;
+	if (!click->time_ms || click->time_ms > TIME_MAX_MS) {
+		error_set(err, ERROR_INPUT, "not a click: time %llu ms",
+			  (unsigned long long)click->time_ms);
+		return NULL;
+	}
+	if (ip != 0 && ip != 4 && ip != 16) {
+		error_set(err, ERROR_INPUT,
+			  "not a click: a client address of %zu bytes", ip);
+		return NULL;
+	}
+	return click;
+}
+
+const Shortloop__LinkEvent *event_link(struct arena *arena, const void *event,
+				       size_t len, struct error *err)
+{
+	ProtobufCAllocator allocator = allocator_of(arena);
+	const Shortloop__LinkEvent *e =
+		shortloop__link_event__unpack(&allocator, len, event);
+
+	if (!e) {
+		set_reason(arena, err);
+		return NULL;
+	}
+	if (!e->time_ms || e->time_ms > TIME_MAX_MS || !e->link || !*e->code) {
+		error_set(err, ERROR_INPUT,
+			  "not a link event: without time, code or link");
+		return NULL;
+	}
+	return e;
+}

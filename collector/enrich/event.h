@@ -1,0 +1,27 @@
+/*
+ * event.h - events as they were sent, decoded into an arena.  Internal to
+ * collector/enrich.
+ */
+#ifndef COLLECTOR_ENRICH_EVENT_H
+#define COLLECTOR_ENRICH_EVENT_H
+
+#include <stddef.h>
+
+#include "collector/arena.h"
+#include "common/error.h"
+#include "schemas/click.pb-c.h"
+#include "schemas/link.pb-c.h"
+
+/*
+ * NULL with ERROR_INPUT when the bytes are no Click, or one that no redirector
+ * sends (without a time, with an address of five bytes).  The result lives in
+ * the arena.
+ */
+const Shortloop__Click *event_click(struct arena *arena, const void *event,
+				    size_t len, struct error *err);
+
+/* The same for a LinkEvent: without a time, a code or a link it is none. */
+const Shortloop__LinkEvent *event_link(struct arena *arena, const void *event,
+				       size_t len, struct error *err);
+
+#endif

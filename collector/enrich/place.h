@@ -1,0 +1,30 @@
+/*
+ * place.h - where an address is, as columns ready to be copied into a row.
+ * Answers are kept by the record they came from: a network has one record
+ * however many addresses.
+ *
+ * Belongs to one thread.
+ */
+#ifndef COLLECTOR_ENRICH_PLACE_H
+#define COLLECTOR_ENRICH_PLACE_H
+
+#include <stdint.h>
+
+#include "collector/cache.h"
+#include "collector/geo/geo.h"
+#include "common/buf.h"
+
+struct place_lookup;
+
+/* `geo` must outlive it. */
+struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
+				      struct error *err);
+void place_lookup_free(struct place_lookup *l); /* NULL accepted */
+
+/* Appends the columns continent to as_org in RowBinary. */
+void place_append(struct place_lookup *l, const uint8_t ip[16],
+		  struct buf *row);
+
+struct cache_stats place_stats(const struct place_lookup *l);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * reference.h - the files that events are looked up in: user-agent rules, the
+ * list of robots, places.  Read-only once loaded.
+ */
+#ifndef COLLECTOR_ENRICH_REFERENCE_H
+#define COLLECTOR_ENRICH_REFERENCE_H
+
+#include "collector/bots/bots.h"
+#include "collector/collector_config.h"
+#include "collector/geo/geo.h"
+#include "collector/ua/ua.h"
+
+struct reference {
+	struct ua_rules *ua;
+	struct bots *bots; /* NULL: no list is configured */
+	struct geo *geo;
+};
+
+/* Loads all of them or none.  A bad file is ERROR_CONFIG naming it. */
+int reference_load(struct reference *ref,
+		   const struct collector_settings *settings,
+		   struct error *err);
+void reference_release(struct reference *ref);
+
+#endif

@@ -1,0 +1,154 @@
+#include "collector/enrich/referrer.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Names that a host has as one of its labels ("google" is in www.google.co.uk),
+ * or whole hosts and their subdomains, which are the ones with a dot.
+ */
+struct site {
+	const char *name;
+	const char *channel;
+};
+
+static const struct site sites[] = {
+	{"mail.google.com", "email"},
+	{"mail.yahoo.com", "email"},
+	{"outlook.live.com", "email"},
+	{"outlook.office.com", "email"},
+	{"outlook.office365.com", "email"},
+	{"mail.ru", "email"},
+	{"mail", "email"},
+	{"webmail", "email"},
+	{"gemini.google.com", "ai"},
+	{"copilot.microsoft.com", "ai"},
+	{"chatgpt.com", "ai"},
+	{"chat.openai.com", "ai"},
+	{"claude.ai", "ai"},
+	{"perplexity.ai", "ai"},
+	{"plus.google.com", "social"},
+	{"google", "search"},
+	{"bing", "search"},
+	{"yahoo", "search"},
+	{"duckduckgo", "search"},
+	{"baidu", "search"},
+	{"yandex", "search"},
+	{"ya.ru", "search"},
+	{"ecosia", "search"},
+	{"qwant", "search"},
+	{"startpage", "search"},
+	{"naver", "search"},
+	{"daum.net", "search"},
+	{"seznam.cz", "search"},
+	{"sogou", "search"},
+	{"search.brave.com", "search"},
+	{"kagi.com", "search"},
+	{"facebook.com", "social"},
+	{"fb.me", "social"},
+	{"instagram.com", "social"},
+	{"threads.net", "social"},
+	{"threads.com", "social"},
+	{"twitter.com", "social"},
+	{"t.co", "social"},
+	{"x.com", "social"},
+	{"linkedin.com", "social"},
+	{"lnkd.in", "social"},
+	{"reddit.com", "social"},
+	{"pinterest", "social"},
+	{"tiktok.com", "social"},
+	{"youtube.com", "social"},
+	{"youtu.be", "social"},
+	{"vk.com", "social"},
+	{"ok.ru", "social"},
+	{"weibo", "social"},
+	{"bsky.app", "social"},
+	{"mastodon", "social"},
+	{"t.me", "social"},
+	{"telegram.org", "social"},
+	{"whatsapp.com", "social"},
+	{"discord.com", "social"},
+	{"snapchat.com", "social"},
+	{"news.ycombinator.com", "social"},
+	{"quora.com", "social"},
+};
+
+static bool is_or_is_under(const char *host, const char *name)
+{
+	size_t host_len = strlen(host), len = strlen(name);
+
+	if (host_len < len || strcmp(host + host_len - len, name) != 0)
+		return false;
+	return host_len == len || host[host_len - len - 1] == '.';
+}
+
+/* The last label is the top-level domain and no name. */
+static bool has_label(const char *host, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = host; at; at = strchr(at, '.')) {
+		at += at != host;
+		if (!strncmp(at, name, len) && at[len] == '.')
+			return true;
+	}
+	return false;
+}
+
+static const char *channel_of(const char *host)
+{
+	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
+		bool fits = strchr(sites[i].name, '.')
+				    ? is_or_is_under(host, sites[i].name)
+				    : has_label(host, sites[i].name);
+
+		if (fits)
+			return sites[i].channel;
+	}
+	return "referral";
+}
+
+/* Copies the host of what follows "://".  False when it is none. */
+static bool copy_host(const char *at, const char *end, char *host)
+{
+	const char *stop = at;
+	size_t n = 0;
+
+	while (stop < end && !strchr("/?#\\", *stop))
+		stop++;
+	for (const char *c = at; c < stop; c++)
+		if (*c == '@')
+			at = c + 1;
+	for (; at < stop && *at != ':'; at++) {
+		unsigned char c = (unsigned char)*at;
+
+		if (n == REFERRER_HOST_MAX ||
+		    !(isalnum(c) || c == '-' || c == '.' || c == '_'))
+			return false;
+		host[n++] = (char)tolower(c);
+	}
+	host[n] = '\0';
+	return n > 0;
+}
+
+void referrer_parse(const char *text, size_t len, const char *own_domain,
+		    struct referrer *ret_referrer)
+{
+	static const char app[] = "android-app://";
+	const char *mark = len ? memmem(text, len, "://", 3) : NULL;
+	struct referrer r = {.channel = "unknown"};
+
+	if (!len)
+		r.channel = "direct";
+	else if (!mark || !copy_host(mark + 3, text + len, r.host))
+		r.host[0] = '\0';
+	else if (len > sizeof(app) && !strncasecmp(text, app, sizeof(app) - 1))
+		r.channel = "app";
+	else if (*own_domain && !strcmp(r.host, own_domain))
+		r.channel = "internal";
+	else
+		r.channel = channel_of(r.host);
+	*ret_referrer = r;
+}

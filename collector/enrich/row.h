@@ -1,0 +1,57 @@
+/*
+ * row.h - rows of the tables clicks and links in RowBinary, column by column in
+ * the order of schemas/clickhouse/.  Internal to collector/enrich.
+ */
+#ifndef COLLECTOR_ENRICH_ROW_H
+#define COLLECTOR_ENRICH_ROW_H
+
+#include <stdint.h>
+
+#include "collector/enrich/agent.h"
+#include "collector/enrich/enricher.h"
+#include "collector/enrich/identity.h"
+#include "collector/enrich/place.h"
+#include "common/buf.h"
+#include "schemas/click.pb-c.h"
+#include "schemas/link.pb-c.h"
+
+/* The columns of the tables, for "INSERT INTO clicks (...)": a table that has
+ * got more of them still fits. */
+#define CLICK_COLUMNS                                                          \
+	"epoch, topic, partition, offset, append_time, event_id, ts, "         \
+	"original_ts, edge, domain, code, link_id, owner, campaign, tags, "    \
+	"outcome, status, maybe_sent, ip, unique_identity, continent, "        \
+	"country, region, city, postal_code, latitude, longitude, "            \
+	"time_zone, asn, as_org, user_agent, ua_family, ua_version, "          \
+	"os_family, os_version, device_family, device_brand, device_model, "   \
+	"device_class, verdict, verdict_reason, verdict_version, referrer, "   \
+	"referrer_host, channel, language, query, cookies"
+#define LINK_COLUMNS                                                           \
+	"code, link_id, version, space, generation, change, state, "           \
+	"ttl_class, created_at, changed_at, expires_at, url, "                 \
+	"redirect_status, owner, campaign, tags, domain, epoch, topic, "       \
+	"partition, offset"
+
+struct row_origin {
+	uint32_t epoch;
+	const struct event_origin *event;
+};
+
+/* What was found out about a click beside what it says itself. */
+struct click_facts {
+	int64_t ts;
+	uint8_t ip[16];
+	unsigned char identity[IDENTITY_LEN];
+	struct agent agent;
+	struct verdict verdict;
+	size_t max_text;
+	struct place_lookup *places;
+};
+
+void click_row_append(struct buf *row, const struct row_origin *origin,
+		      const Shortloop__Click *click,
+		      const struct click_facts *facts);
+void link_row_append(struct buf *row, const struct row_origin *origin,
+		     const Shortloop__LinkEvent *event);
+
+#endif

@@ -1,0 +1,91 @@
+#include "collector/sink.h"
+
+#include <stdlib.h>
+
+#include "collector/batch.h"
+#include "collector/enrich/row.h"
+
+/* More than collector.batch_rows and batch_bytes can be. */
+#define BLOCK_ROWS_MAX	"2000000"
+#define BLOCK_BYTES_MAX "2147483648"
+
+struct sink {
+	struct clickhouse *ch;
+};
+
+struct table {
+	const char *name;
+	const char *insert;
+};
+
+static const struct table tables[SINK_TABLE_COUNT] = {
+	[SINK_CLICKS] = {"clicks", "INSERT INTO clicks (" CLICK_COLUMNS
+				   ") FORMAT RowBinary"},
+	[SINK_PROGRESS] = {"ingest_progress",
+			   "INSERT INTO ingest_progress (" PROGRESS_COLUMNS
+			   ") FORMAT RowBinary"},
+	[SINK_LINKS] = {"links", "INSERT INTO links (" LINK_COLUMNS
+				 ") FORMAT RowBinary"},
+};
+
+const char *sink_table_name(enum sink_table table)
+{
+	return tables[table].name;
+}
+
+struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
+{
+	struct sink *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->ch = clickhouse_new(config, err);
+	if (s->ch)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void sink_free(struct sink *s)
+{
+	if (!s)
+		return;
+	clickhouse_free(s->ch);
+	free(s);
+}
+
+int sink_probe(struct sink *s, struct error *err)
+{
+	static const char *const queries[SINK_TABLE_COUNT] = {
+		"SELECT epoch FROM clicks LIMIT 0",
+		"SELECT epoch FROM ingest_progress LIMIT 0",
+		"SELECT epoch FROM links LIMIT 0",
+	};
+
+	for (size_t i = 0; i < SINK_TABLE_COUNT; i++)
+		if (clickhouse_query(s->ch, queries[i], NULL, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
+int sink_insert(struct sink *s, enum sink_table table, const char *token,
+		const void *rows, size_t len, struct error *err)
+{
+	const struct clickhouse_param params[] = {
+		{"insert_deduplication_token", token},
+		{"insert_deduplicate", "1"},
+		{"async_insert", "0"},
+		{"max_insert_block_size", BLOCK_ROWS_MAX},
+		{"min_insert_block_size_rows", BLOCK_ROWS_MAX},
+		{"min_insert_block_size_bytes", BLOCK_BYTES_MAX},
+		{"input_format_parallel_parsing", "0"},
+		{NULL, NULL},
+	};
+
+	if (clickhouse_insert(s->ch, tables[table].insert, params, rows, len,
+			      err) < 0)
+		return error_wrap(err, "insert into %s", tables[table].name);
+	return 0;
+}
