@@ -1,0 +1,113 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/batch.h"
+
+static const int64_t hour_ms = 3600 * 1000;
+
+static void note(struct batch *b, uint64_t offset, int64_t ts)
+{
+	struct error err = {0};
+
+	assert_int_equal(batch_note_row(b, offset, 7000, ts, &err), 0);
+}
+
+static void a_block_is_named_by_its_first_and_last_offset(void **state)
+{
+	struct batch b = {0};
+	char token[BATCH_TOKEN_MAX];
+
+	(void)state;
+	note(&b, 41, 0);
+	batch_note_dead(&b, 42, 7000);
+	note(&b, 45, 0);
+	batch_token(&b, 3, "clicks", 7, token);
+	assert_string_equal(token, "3:clicks:7:41-45");
+	assert_int_equal(b.events, 3);
+	assert_int_equal(b.row_count, 2);
+	assert_int_equal(b.dead_lettered, 1);
+	batch_release(&b);
+}
+
+static void rows_are_counted_by_the_hour(void **state)
+{
+	struct batch b = {0};
+
+	(void)state;
+	note(&b, 1, hour_ms - 1);
+	note(&b, 2, hour_ms);
+	note(&b, 3, 5);
+	note(&b, 4, 2 * hour_ms - 1);
+	assert_int_equal(b.hour_count, 2);
+	assert_int_equal(b.hours[0].start, 0);
+	assert_int_equal(b.hours[0].rows, 2);
+	assert_int_equal(b.hours[1].start, 3600);
+	assert_int_equal(b.hours[1].rows, 2);
+	batch_release(&b);
+}
+
+static void many_hours_fit(void **state)
+{
+	struct batch b = {0};
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		note(&b, (uint64_t)i, i * hour_ms);
+	assert_int_equal(b.hour_count, 500);
+	batch_release(&b);
+}
+
+static void a_reset_block_is_empty(void **state)
+{
+	struct batch b = {0};
+
+	(void)state;
+	note(&b, 1, 0);
+	buf_puts(&b.rows, "row");
+	b.stage = BATCH_REPORTED;
+	batch_reset(&b);
+	assert_int_equal(b.events, 0);
+	assert_int_equal(b.rows.len, 0);
+	assert_int_equal(b.hour_count, 0);
+	assert_int_equal(b.stage, BATCH_FILLING);
+	batch_release(&b);
+}
+
+static void the_report_is_the_row_of_the_table(void **state)
+{
+	struct batch b = {0};
+	struct buf row = {0};
+	static const char expected[] =
+		"\2\0\0\0\6clicks\1\0\0\0"
+		"\x29\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"
+		"\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
+		"\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
+		"\x58\x1b\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\2c1";
+
+	(void)state;
+	note(&b, 41, hour_ms);
+	batch_note_dead(&b, 42, 7000);
+	batch_progress_row(&b, 2, "clicks", 1, "c1", 5, &row);
+	assert_int_equal(row.len, sizeof(expected) - 1);
+	assert_memory_equal(row.data, expected, row.len);
+	buf_free(&row);
+	batch_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_block_is_named_by_its_first_and_last_offset),
+		cmocka_unit_test(rows_are_counted_by_the_hour),
+		cmocka_unit_test(many_hours_fit),
+		cmocka_unit_test(a_reset_block_is_empty),
+		cmocka_unit_test(the_report_is_the_row_of_the_table),
+	};
+
+	return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
+}

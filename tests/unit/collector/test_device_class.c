@@ -1,0 +1,151 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collector/enrich/device_class.h"
+
+static const char rules_path[] = ".deps/uap/regexes.yaml";
+
+struct fixture {
+	struct ua_rules *rules;
+	struct ua_parser *parser;
+};
+
+/* The installed rules: the classes are made of their words. */
+static int setup(void **state)
+{
+	static struct fixture f;
+	struct error err = {0};
+
+	if (access(rules_path, R_OK) == 0) {
+		f.rules = ua_rules_load(rules_path, true, &err);
+		f.parser = ua_parser_new(f.rules, &err);
+	}
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ua_parser_free(f->parser);
+	ua_rules_free(f->rules);
+	return 0;
+}
+
+static void assert_class(void **state, const char *text, const char *expected)
+{
+	struct fixture *f = *state;
+	struct ua_result r = {0};
+	struct error err = {0};
+
+	if (!f->parser)
+		skip();
+	assert_int_equal(ua_parse(f->parser, text, strlen(text), &r, &err), 0);
+	assert_string_equal(device_class(&r, text, strlen(text)), expected);
+	ua_result_free(&r);
+}
+
+static void computers_are_desktops(void **state)
+{
+	assert_class(state,
+		     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) "
+		     "AppleWebKit/537.36 (KHTML, like Gecko) "
+		     "Chrome/140.0.0.0 Safari/537.36",
+		     "desktop");
+	assert_class(state,
+		     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) "
+		     "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 "
+		     "Safari/605.1.15",
+		     "desktop");
+	assert_class(state,
+		     "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) "
+		     "Gecko/20100101 Firefox/142.0",
+		     "desktop");
+	assert_class(state,
+		     "Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) "
+		     "AppleWebKit/537.36 (KHTML, like Gecko) "
+		     "Chrome/140.0.0.0 Safari/537.36",
+		     "desktop");
+}
+
+static void phones_are_mobile(void **state)
+{
+	assert_class(state,
+		     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
+		     "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
+		     "Mobile/15E148 Safari/604.1",
+		     "mobile");
+	assert_class(state,
+		     "Mozilla/5.0 (Linux; Android 14; Pixel 8) "
+		     "AppleWebKit/537.36 (KHTML, like Gecko) "
+		     "Chrome/140.0.0.0 Mobile Safari/537.36",
+		     "mobile");
+}
+
+static void tablets_are_tablets(void **state)
+{
+	assert_class(state,
+		     "Mozilla/5.0 (iPad; CPU OS 15_6 like Mac OS X) "
+		     "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/15.6 "
+		     "Mobile/15E148 Safari/604.1",
+		     "tablet");
+	assert_class(state,
+		     "Mozilla/5.0 (Linux; Android 13; SM-X200) "
+		     "AppleWebKit/537.36 (KHTML, like Gecko) "
+		     "Chrome/140.0.0.0 Safari/537.36",
+		     "tablet");
+}
+
+static void televisions_consoles_and_watches_are_told_apart(void **state)
+{
+	assert_class(state,
+		     "Mozilla/5.0 (SMART-TV; Linux; Tizen 6.0) "
+		     "AppleWebKit/537.36 (KHTML, like Gecko) "
+		     "SamsungBrowser/4.0 Chrome/76.0.3809.146 TV Safari/537.36",
+		     "tv");
+	assert_class(state,
+		     "Mozilla/5.0 (PlayStation 4 11.00) AppleWebKit/605.1.15 "
+		     "(KHTML, like Gecko)",
+		     "console");
+	assert_class(state,
+		     "atc/1.0 watchOS/9.6 model/Watch6,9 hwp/t8301 "
+		     "build/20U90 (6; dt:264)",
+		     "wearable");
+}
+
+static void robots_are_robots(void **state)
+{
+	assert_class(state,
+		     "Mozilla/5.0 (compatible; Googlebot/2.1; "
+		     "+http://www.google.com/bot.html)",
+		     "robot");
+}
+
+static void the_rest_is_other(void **state)
+{
+	assert_class(state, "", "other");
+	assert_class(state, "x", "other");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(computers_are_desktops),
+		cmocka_unit_test(phones_are_mobile),
+		cmocka_unit_test(tablets_are_tablets),
+		cmocka_unit_test(
+			televisions_consoles_and_watches_are_told_apart),
+		cmocka_unit_test(robots_are_robots),
+		cmocka_unit_test(the_rest_is_other),
+	};
+
+	return cmocka_run_group_tests_name("device_class", tests, setup,
+					   teardown);
+}

@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/enrich/language.h"
+#include "collector/enrich/referrer.h"
+
+static void assert_referrer(const char *text, const char *host,
+			    const char *channel)
+{
+	struct referrer r;
+
+	referrer_parse(text, strlen(text), "go.example.com", &r);
+	assert_string_equal(r.host, host);
+	assert_string_equal(r.channel, channel);
+}
+
+static void no_referrer_is_direct(void **state)
+{
+	(void)state;
+	assert_referrer("", "", "direct");
+}
+
+static void a_host_is_lowered_and_loses_port_and_user(void **state)
+{
+	(void)state;
+	assert_referrer("https://WWW.Example.org:8443/a?b#c", "www.example.org",
+			"referral");
+	assert_referrer("http://user:pw@example.org/", "example.org",
+			"referral");
+}
+
+static void search_engines_are_known_under_any_domain(void **state)
+{
+	(void)state;
+	assert_referrer("https://www.google.co.uk/", "www.google.co.uk",
+			"search");
+	assert_referrer("https://duckduckgo.com", "duckduckgo.com", "search");
+	assert_referrer("https://notgoogle.com/", "notgoogle.com", "referral");
+	assert_referrer("https://google/", "google", "referral");
+}
+
+static void a_site_is_known_with_its_subdomains_only(void **state)
+{
+	(void)state;
+	assert_referrer("https://t.co/x", "t.co", "social");
+	assert_referrer("https://l.facebook.com/", "l.facebook.com", "social");
+	assert_referrer("https://bt.co/", "bt.co", "referral");
+}
+
+static void mail_is_told_from_search(void **state)
+{
+	(void)state;
+	assert_referrer("https://mail.google.com/", "mail.google.com", "email");
+	assert_referrer("https://webmail.example.org/", "webmail.example.org",
+			"email");
+}
+
+static void the_own_domain_is_internal(void **state)
+{
+	(void)state;
+	assert_referrer("https://go.example.com/x", "go.example.com",
+			"internal");
+}
+
+static void an_app_is_an_app(void **state)
+{
+	(void)state;
+	assert_referrer("android-app://com.google.android.gm/",
+			"com.google.android.gm", "app");
+}
+
+static void what_is_no_address_is_unknown(void **state)
+{
+	(void)state;
+	assert_referrer("about:blank", "", "unknown");
+	assert_referrer("https://", "", "unknown");
+	assert_referrer("https://a b/", "", "unknown");
+	assert_referrer("https://[::1]/", "", "unknown");
+}
+
+static void a_host_longer_than_a_name_can_be_is_unknown(void **state)
+{
+	char text[600] = "https://";
+	struct referrer r;
+
+	(void)state;
+	memset(text + 8, 'a', 500);
+	referrer_parse(text, strlen(text), "", &r);
+	assert_string_equal(r.host, "");
+	assert_string_equal(r.channel, "unknown");
+}
+
+static void assert_language(const char *text, const char *expected)
+{
+	char language[LANGUAGE_MAX + 1];
+
+	language_parse(text, strlen(text), language);
+	assert_string_equal(language, expected);
+}
+
+static void the_first_language_is_taken(void **state)
+{
+	(void)state;
+	assert_language("en-US,en;q=0.9,de;q=0.8", "en");
+	assert_language("DE", "de");
+	assert_language("", "");
+}
+
+static void the_heaviest_language_is_taken(void **state)
+{
+	(void)state;
+	assert_language("en;q=0.2, fr;q=0.95, de;q=0.9", "fr");
+	assert_language("en;q=0, it;q=0.001", "it");
+	assert_language("en;q=0.5, fr", "fr");
+}
+
+static void what_is_no_language_is_passed_over(void **state)
+{
+	(void)state;
+	assert_language("*", "");
+	assert_language("*, sv;q=0.1", "sv");
+	assert_language("english, da", "da");
+	assert_language(",,;q=,e,\xff\xfe", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_referrer_is_direct),
+		cmocka_unit_test(a_host_is_lowered_and_loses_port_and_user),
+		cmocka_unit_test(search_engines_are_known_under_any_domain),
+		cmocka_unit_test(a_site_is_known_with_its_subdomains_only),
+		cmocka_unit_test(mail_is_told_from_search),
+		cmocka_unit_test(the_own_domain_is_internal),
+		cmocka_unit_test(an_app_is_an_app),
+		cmocka_unit_test(what_is_no_address_is_unknown),
+		cmocka_unit_test(a_host_longer_than_a_name_can_be_is_unknown),
+		cmocka_unit_test(the_first_language_is_taken),
+		cmocka_unit_test(the_heaviest_language_is_taken),
+		cmocka_unit_test(what_is_no_language_is_passed_over),
+	};
+
+	return cmocka_run_group_tests_name("referrer", tests, NULL, NULL);
+}
