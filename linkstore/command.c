@@ -16,6 +16,7 @@ static void start(struct command *c)
 	c->argc = 0;
 	c->too_long = false;
 	c->bytes = (struct buf){0};
+	c->more = (struct buf){0};
 }
 
 void command_script(struct command *c, const struct link_space *space,
@@ -34,16 +35,18 @@ void command_plain(struct command *c, const char *name)
 void command_free(struct command *c)
 {
 	buf_free(&c->bytes);
+	buf_free(&c->more);
 }
 
 void command_arg(struct command *c, const void *data, size_t len)
 {
-	if (c->argc == COMMAND_ARGS_MAX) {
-		c->too_long = true;
-		return;
-	}
-	c->starts[c->argc] = c->bytes.len;
-	c->lens[c->argc++] = len;
+	struct command_arg arg = {c->bytes.len, len};
+
+	if (c->argc < COMMAND_ARGS_INLINE)
+		c->args[c->argc] = arg;
+	else
+		buf_append(&c->more, &arg, sizeof(arg));
+	c->argc++;
 	buf_append(&c->bytes, data, len);
 }
 
@@ -110,58 +113,100 @@ void command_day_prefix(struct command *c, const struct link_space *space)
 
 /* --- sending -------------------------------------------------------------- */
 
-static int seal(struct command *c, struct error *err)
+/* The arguments as hiredis wants them. */
+struct sealed {
+	const char **argv;
+	size_t *lens;
+	const char *inline_argv[COMMAND_ARGS_INLINE];
+	size_t inline_lens[COMMAND_ARGS_INLINE];
+};
+
+static struct command_arg arg_at(const struct command *c, int i)
 {
-	if (c->bytes.failed)
-		return error_set_nomem(err);
+	struct command_arg arg;
+
+	if (i < COMMAND_ARGS_INLINE)
+		return c->args[i];
+	memcpy(&arg,
+	       c->more.data + (size_t)(i - COMMAND_ARGS_INLINE) * sizeof(arg),
+	       sizeof(arg));
+	return arg;
+}
+
+static int seal(const struct command *c, struct sealed *s, struct error *err)
+{
+	size_t count = (size_t)c->argc;
+
+	s->argv = s->inline_argv;
+	s->lens = s->inline_lens;
 	if (c->too_long)
 		return error_set(err, ERROR_INPUT,
-				 "too much for one Redis command");
-	for (int i = 0; i < c->argc; i++)
-		c->argv[i] = c->bytes.data + c->starts[i];
+				 "an argument to Redis is too long");
+	if (count > COMMAND_ARGS_INLINE) {
+		s->argv = malloc(count * sizeof(*s->argv));
+		s->lens = malloc(count * sizeof(*s->lens));
+	}
+	if (c->bytes.failed || c->more.failed || !s->argv || !s->lens)
+		return error_set_nomem(err);
+	for (int i = 0; i < c->argc; i++) {
+		s->argv[i] = c->bytes.data + arg_at(c, i).start;
+		s->lens[i] = arg_at(c, i).len;
+	}
 	return 0;
+}
+
+static void finish(struct command *c, struct sealed *s)
+{
+	if (s->argv != s->inline_argv)
+		free(s->argv);
+	if (s->lens != s->inline_lens)
+		free(s->lens);
+	command_free(c);
 }
 
 int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
 		struct error *err)
 {
-	int status = seal(c, err);
+	struct sealed s;
+	int status = seal(c, &s, err);
 
 	if (status == 0 && c->script)
-		status = redis_eval(redis, c->script, c->keys, c->argc, c->argv,
-				    c->lens, ret_reply, err);
+		status = redis_eval(redis, c->script, c->keys, c->argc, s.argv,
+				    s.lens, ret_reply, err);
 	else if (status == 0)
-		status = redis_command(redis, c->argc, c->argv, c->lens,
+		status = redis_command(redis, c->argc, s.argv, s.lens,
 				       ret_reply, err);
-	command_free(c);
+	finish(c, &s);
 	return status;
 }
 
 int command_append(struct command *c, struct redis *redis, struct error *err)
 {
-	int status = seal(c, err);
+	struct sealed s;
+	int status = seal(c, &s, err);
 
 	if (status == 0 && c->script)
 		status = redis_append_eval(redis, c->script, c->keys, c->argc,
-					   c->argv, c->lens, err);
+					   s.argv, s.lens, err);
 	else if (status == 0)
-		status = redis_append(redis, c->argc, c->argv, c->lens, err);
-	command_free(c);
+		status = redis_append(redis, c->argc, s.argv, s.lens, err);
+	finish(c, &s);
 	return status;
 }
 
 int command_send(struct command *c, struct redis_async *redis,
 		 redis_reply_fn *fn, void *arg, struct error *err)
 {
-	int status = seal(c, err);
+	struct sealed s;
+	int status = seal(c, &s, err);
 
 	if (status == 0 && c->script)
 		status = redis_async_eval(redis, c->script, c->keys, c->argc,
-					  c->argv, c->lens, fn, arg, err);
+					  s.argv, s.lens, fn, arg, err);
 	else if (status == 0)
-		status = redis_async_command(redis, c->argc, c->argv, c->lens,
-					     fn, arg, err);
-	command_free(c);
+		status = redis_async_command(redis, c->argc, s.argv, s.lens, fn,
+					     arg, err);
+	finish(c, &s);
 	return status;
 }
 

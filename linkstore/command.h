@@ -15,17 +15,21 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/scripts.h"
 
-#define COMMAND_ARGS_MAX 640
+/* More arguments than these are kept on the heap. */
+#define COMMAND_ARGS_INLINE 24
+
+struct command_arg {
+	size_t start, len; /* in `bytes` */
+};
 
 struct command {
 	const struct redis_script *script; /* NULL: a plain command */
 	int keys;
 	int argc;
-	bool too_long;
-	struct buf bytes; /* of all arguments, each with a NUL */
-	size_t starts[COMMAND_ARGS_MAX];
-	size_t lens[COMMAND_ARGS_MAX];
-	const char *argv[COMMAND_ARGS_MAX];
+	bool too_long;	  /* an argument */
+	struct buf bytes; /* of all arguments */
+	struct buf more;  /* command_arg from COMMAND_ARGS_INLINE on */
+	struct command_arg args[COMMAND_ARGS_INLINE];
 };
 
 /* Starts a call of a script, or, with `name`, a plain command. */

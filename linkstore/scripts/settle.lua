@@ -1,7 +1,8 @@
 -- Promise 8, in the space's slot.  Under the lock, and only while those exact
--- members are issued, replaces members by parts that cover the same blocks: P first last generation (to the pool, after quarantine),
--- K first last generation score (stays issued), L first last generation (stays
--- issued, lost: score 0 is no time, the due scan passes it over).
+-- members are issued, replaces members by parts that cover the same blocks:
+-- P first last generation (to the pool, after quarantine), K first last
+-- generation score (stays issued), L first last generation (stays issued, lost:
+-- score 0 is no time, the due scan passes it over).
 -- KEYS lock space cursor issued pool
 -- ARGV lock-value lock-ttl capacity gap hold longest quarantine day-prefix
 --      members, then that many members, then the parts

@@ -1,0 +1,222 @@
+/* fixture.h - a store of one small space over a Redis of its own. */
+#ifndef TESTS_UNIT_LINKSTORE_FIXTURE_H
+#define TESTS_UNIT_LINKSTORE_FIXTURE_H
+
+#include "tests/unit/redis_server.h"
+
+#include "common/clock.h"
+#include "linkstore/block/block.h"
+#include "linkstore/block/create.h"
+#include "linkstore/block/lookup.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/space/grant.h"
+#include "linkstore/space/ledger.h"
+#include "linkstore/space/reclaim.h"
+#include "linkstore/space/record.h"
+
+#define HOLD	   100 /* ms */
+#define QUARANTINE 150
+#define GAP	   7
+
+/* 62^4 ids in blocks of 1000: 14776 blocks. */
+struct fixture {
+	struct redis_server server;
+	char *classes[3];
+	struct links_key_config keys[2];
+	struct links_space_config space_config;
+	struct links_config config;
+	struct linkstore *store;
+	const struct link_space *space;
+	const struct link_class *brief, *day, *never;
+	struct error err;
+};
+
+static inline char *text_of(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+/* Takes the configuration as it stands. */
+static inline void fixture_open_store(struct fixture *f)
+{
+	linkstore_free(f->store);
+	f->store = linkstore_new(&f->config, &f->err);
+	if (!f->store)
+		fail_msg("%s", f->err.text);
+	f->space = linkstore_space_named(f->store, "s5");
+	f->brief = linkstore_class_named(f->store, "1s");
+	f->day = linkstore_class_named(f->store, "1d");
+	f->never = linkstore_class_named(f->store, "never");
+}
+
+static inline void fixture_configure(struct fixture *f)
+{
+	f->classes[0] = text_of("1s");
+	f->classes[1] = text_of("1d");
+	f->classes[2] = text_of("never");
+	f->keys[0].key = text_of("a secret of sixteen bytes or more");
+	f->keys[1].version = 1;
+	f->keys[1].key = text_of("another secret, for the version 1");
+	f->space_config = (struct links_space_config){
+		.name = text_of("s5"),
+		.number = 5,
+		.length = 5,
+		.strategy = text_of("sequence"),
+		.block_size = 1000,
+		.keys = {f->keys, 1},
+	};
+	f->config = (struct links_config){
+		.ttl_classes = {f->classes, 3},
+		.hold_max = HOLD,
+		.quarantine = QUARANTINE,
+		.renew_every = 3600 * 1000,
+		.grant_blocks = 1,
+		.safety_gap = GAP,
+		.spaces = {&f->space_config, 1},
+	};
+}
+
+static inline int setup_without_space(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	redis_server_start(&f->server);
+	fixture_configure(f);
+	fixture_open_store(f);
+	*state = f;
+	return 0;
+}
+
+static inline int setup(void **state)
+{
+	enum space_created created;
+	struct fixture *f;
+
+	setup_without_space(state);
+	f = *state;
+	if (space_create(f->server.redis, f->space, 0, &created, &f->err))
+		fail_msg("%s", f->err.text);
+	return 0;
+}
+
+static inline int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	redis_server_stop(&f->server);
+	linkstore_free(f->store);
+	free(f);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+/* Must succeed; says why not. */
+#define must(f, call)                                                          \
+	do {                                                                   \
+		if (call)                                                      \
+			fail_msg("%s: %s", #call, (f)->err.text);              \
+	} while (0)
+
+/* Must fail, with this code. */
+#define must_fail(f, call, expected)                                           \
+	do {                                                                   \
+		(f)->err = (struct error){0};                                  \
+		assert_int_equal(call, -1);                                    \
+		if ((f)->err.code != (expected))                               \
+			fail_msg("unexpected: %s", (f)->err.text);             \
+	} while (0)
+
+static inline int try_grant(struct fixture *f, const struct link_class *ttl,
+			    unsigned blocks, uint64_t seen, struct grant *ret)
+{
+	struct grant_request request = {
+		.space = f->space,
+		.ttl = ttl,
+		.blocks = blocks,
+		.seen = seen,
+		.name = "test",
+	};
+
+	return grant_blocks(f->server.redis, &request, ret, &f->err);
+}
+
+static inline struct grant grant(struct fixture *f,
+				 const struct link_class *ttl, unsigned blocks)
+{
+	static struct grant g;
+
+	must(f, try_grant(f, ttl, blocks, 0, &g));
+	return g;
+}
+
+/* The first block of a grant, as its holder knows it. */
+static inline struct link_block block_of(const struct fixture *f,
+					 const struct grant *g,
+					 const struct link_class *ttl)
+{
+	struct link_block block = {
+		.space = f->space,
+		.ttl = ttl,
+		.number = g->ranges[0].first,
+		.generation = g->ranges[0].generation,
+	};
+
+	strcpy(block.holder, g->holder);
+	return block;
+}
+
+static inline struct link_block open_block(struct fixture *f,
+					   const struct link_class *ttl)
+{
+	struct grant g = grant(f, ttl, 1);
+	struct link_block block = block_of(f, &g, ttl);
+	int64_t end;
+
+	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	return block;
+}
+
+/* Stores a link under offset 0 and up; returns where. */
+static inline struct link_target
+store_link(struct fixture *f, const struct link_block *block, uint32_t offset)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	struct link_target target;
+	int64_t expires;
+
+	link.url = text_of("https://example.org/");
+	linkstore_code(f->space, block->number, offset, &target);
+	must(f, link_prepare(block, offset, &link, &f->err));
+	must(f, link_create(f->server.redis, block, target.code, &link,
+			    &expires, &f->err));
+	return target;
+}
+
+static inline void sleep_ms(int ms)
+{
+	usleep((useconds_t)ms * 1000);
+}
+
+/* Closes and settles block 0 to `n` - 1, all ended, as the reclaimer would. */
+static inline void reclaim_first(struct fixture *f, uint64_t n,
+				 uint32_t generation)
+{
+	struct block_range member = {0, n - 1, generation};
+	struct settle_part part = {SETTLE_POOL, {0, n - 1, generation + 1}, 0};
+	struct reclaim_lock lock;
+	struct block_look look;
+
+	for (uint64_t b = 0; b < n; b++) {
+		must(f, reclaim_close(f->server.redis, f->space, &b, 1,
+				      generation, &look, &f->err));
+		assert_int_equal(look.state, BLOCK_ENDED);
+	}
+	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,
+				  &f->err));
+	must(f, reclaim_settle(f->server.redis, &lock, &member, 1, &part, 1,
+			       &f->err));
+	must(f, reclaim_lock_release(f->server.redis, &lock, &f->err));
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* Promise 1, and one code, one key. */
+#include "tests/unit/linkstore/fixture.h"
+
+static int create(struct fixture *f, enum space_created *ret)
+{
+	return space_create(f->server.redis, f->space, 0, ret, &f->err);
+}
+
+static void nothing_is_granted_from_a_space_never_created(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_NOTFOUND);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS cursor:{s5}"),
+			 0);
+}
+
+static void nothing_is_granted_once_the_cursor_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	grant(f, f->day, 3);
+	redis_server_number(&f->server, "DEL cursor:{s5}");
+	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_NOTFOUND);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_NOTFOUND);
+}
+
+static void a_space_is_created_once(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	grant(f, f->day, 3);
+	must(f, create(f, &created));
+	assert_int_equal(created, SPACE_UNCHANGED);
+	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 3);
+}
+
+static void a_space_may_start_above_what_the_archive_knows(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+	struct grant g;
+
+	must(f, space_create(f->server.redis, f->space, 40, &created, &f->err));
+	assert_int_equal(created, SPACE_CREATED);
+	g = grant(f, f->day, 1);
+	assert_int_equal(g.ranges[0].first, 40);
+}
+
+static void remains_of_a_space_are_not_built_upon(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	redis_server_number(&f->server, "DEL space:{s5}");
+	must_fail(f, create(f, &created), ERROR_UNSAFE);
+}
+
+static void another_key_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	f->keys[0].key = text_of("this is not the secret it was made with");
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_CONFIG);
+	must_fail(f, create(f, &created), ERROR_CONFIG);
+}
+
+static void another_block_size_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+
+	f->space_config.block_size = 100;
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_CONFIG);
+	assert_non_null(strstr(f->err.text, "block_size = 1000"));
+}
+
+static void another_space_number_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+
+	f->space_config.number = 6;
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_CONFIG);
+}
+
+static void a_new_key_version_is_added_by_hand(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	f->space_config.keys.count = 2;
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_CONFIG);
+	must(f, create(f, &created));
+	assert_int_equal(created, SPACE_EXTENDED);
+	must(f, space_check(f->server.redis, f->space, &f->err));
+}
+
+static void a_missing_key_version_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	f->space_config.keys.count = 2;
+	fixture_open_store(f);
+	must(f, create(f, &created));
+	f->space_config.keys.count = 1;
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->space, &f->err),
+		  ERROR_CONFIG);
+}
+
+static void the_record_does_not_hold_the_secret(void **state)
+{
+	struct fixture *f = *state;
+	redisReply *reply = redis_server_ask(&f->server, "HGETALL space:{s5}");
+
+	for (size_t i = 0; i < reply->elements; i++)
+		assert_null(strstr(reply->element[i]->str, "secret"));
+	freeReplyObject(reply);
+}
+
+static void a_checked_space_knows_its_cursor(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t, far;
+	uint64_t cursor;
+
+	linkstore_code(f->space, 14000, 0, &far);
+	assert_true(linkstore_locate(f->store, far.code, 5, &t));
+	must(f, space_read_cursor(f->server.redis, f->space, &cursor, &f->err));
+	assert_int_equal(cursor, 0);
+	assert_false(linkstore_locate(f->store, far.code, 5, &t));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			nothing_is_granted_from_a_space_never_created,
+			setup_without_space, teardown),
+		TEST(nothing_is_granted_once_the_cursor_is_gone),
+		TEST(a_space_is_created_once),
+		cmocka_unit_test_setup_teardown(
+			a_space_may_start_above_what_the_archive_knows,
+			setup_without_space, teardown),
+		TEST(remains_of_a_space_are_not_built_upon),
+		TEST(another_key_is_found_out),
+		TEST(another_block_size_is_found_out),
+		TEST(another_space_number_is_found_out),
+		TEST(a_new_key_version_is_added_by_hand),
+		TEST(a_missing_key_version_is_found_out),
+		TEST(the_record_does_not_hold_the_secret),
+		TEST(a_checked_space_knows_its_cursor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
