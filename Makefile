@@ -106,7 +106,7 @@ $(BINS) $(SERVER) $(UNIT) $(BENCH) $(FUZZ):
 $B/%.o: %.c Makefile | $(GENERATED)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MD -MP -c -o $@ $<
 
 # What others wrote is compiled without our warnings.
 $B/gen/%.o: $B/gen/%.c

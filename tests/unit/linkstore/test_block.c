@@ -1,0 +1,532 @@
+/* Promises 3, 4 and 6: what happens in one block's slot. */
+#include "tests/unit/linkstore/fixture.h"
+
+static struct link_marker marker(struct fixture *f, uint64_t block)
+{
+	struct link_marker m;
+	char words[64], text[512];
+
+	snprintf(words, sizeof(words), "GET m:{s5:%d}", (int)block);
+	redis_server_text(&f->server, words, text);
+	assert_true(marker_parse(text, strlen(text), &m));
+	return m;
+}
+
+static void set_marker(struct fixture *f, const char *text)
+{
+	const char *argv[] = {"SET", "m:{s5:0}", text};
+	redisReply *reply;
+
+	must(f, redis_command(f->server.redis, 3, argv, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static long long pttl(struct fixture *f, const struct link_target *t)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "PTTL l:{s5:%d}:%s", (int)t->block,
+		 t->code);
+	return redis_server_number(&f->server, words);
+}
+
+/* --- open ----------------------------------------------------------------- */
+
+static void opening_writes_who_holds_the_block_and_its_end(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_marker m = marker(f, 0);
+
+	assert_true(m.open);
+	assert_int_equal(m.generation, 1);
+	assert_string_equal(m.class_name, "1d");
+	assert_string_equal(m.holder, block.holder);
+	assert_int_equal(m.end, m.opened + HOLD + CLOCK_DAY);
+	assert_int_equal(redis_server_number(&f->server, "PTTL m:{s5:0}"), -1);
+}
+
+static void a_block_that_never_ends_says_so(void **state)
+{
+	struct fixture *f = *state;
+
+	open_block(f, f->never);
+	assert_true(marker(f, 0).end == DURATION_NEVER);
+}
+
+static void opening_again_with_the_same_holder_is_a_success(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t end;
+
+	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	assert_int_equal(end, marker(f, 0).end);
+}
+
+static void a_block_granted_twice_is_opened_once(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block;
+	struct grant g;
+	int64_t end;
+
+	open_block(f, f->day);
+	/* The grant is forgotten, the marker is not. */
+	redis_server_text(&f->server, "SET cursor:{s5} 0", (char[512]){0});
+	g = grant(f, f->day, 1);
+	block = block_of(f, &g, f->day);
+	assert_int_equal(block.number, 0);
+	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+		  ERROR_BUSY);
+	assert_false(f->err.retriable);
+}
+
+static void an_open_block_is_not_opened_by_a_later_generation(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t end;
+
+	block.generation = 2;
+	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+		  ERROR_BUSY);
+}
+
+static void a_closed_block_is_opened_by_a_later_generation_only(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t end;
+
+	set_marker(f, "4 c 1d 1000 2000 someone");
+	block.generation = 4;
+	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+		  ERROR_BUSY);
+	block.generation = 5;
+	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	assert_int_equal(marker(f, 0).generation, 5);
+}
+
+static void a_damaged_marker_is_an_error(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t end;
+
+	set_marker(f, "rubbish");
+	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+		  ERROR_REMOTE);
+}
+
+/* --- close by the holder -------------------------------------------------- */
+
+static void a_holder_closes_its_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+
+	must(f, block_close_own(f->server.redis, &block, &f->err));
+	assert_false(marker(f, 0).open);
+	must(f, block_close_own(f->server.redis, &block, &f->err));
+}
+
+static void another_holder_does_not_close_it(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+
+	strcpy(block.holder, "another");
+	must_fail(f, block_close_own(f->server.redis, &block, &f->err),
+		  ERROR_BUSY);
+	assert_true(marker(f, 0).open);
+}
+
+static void a_block_closed_unopened_is_not_opened_late(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g = grant(f, f->day, 1);
+	struct link_block block = block_of(f, &g, f->day);
+	int64_t end;
+
+	must(f, block_close_own(f->server.redis, &block, &f->err));
+	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+		  ERROR_BUSY);
+}
+
+/* --- create --------------------------------------------------------------- */
+
+static int create(struct fixture *f, const struct link_block *block,
+		  uint32_t offset, const char *url, int64_t *ret_expires)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	struct link_target target;
+
+	link.url = text_of(url);
+	linkstore_code(f->space, block->number, offset, &target);
+	if (link_prepare(block, offset, &link, &f->err))
+		return -1;
+	return link_create(f->server.redis, block, target.code, &link,
+			   ret_expires, &f->err);
+}
+
+static void a_link_is_stored_with_the_life_of_its_class(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	long long left = pttl(f, &t);
+
+	assert_true(left > CLOCK_DAY - 5000 && left <= CLOCK_DAY);
+}
+
+static void a_link_of_class_never_has_no_ttl(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->never);
+	int64_t expires;
+
+	must(f, create(f, &block, 0, "https://a.example/", &expires));
+	assert_true(expires == DURATION_NEVER);
+}
+
+static void the_same_link_sent_again_is_a_success(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t expires;
+
+	must(f, create(f, &block, 7, "https://a.example/", &expires));
+	must(f, create(f, &block, 7, "https://a.example/", &expires));
+}
+
+static void a_live_link_is_never_overwritten(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	struct link_answer answer;
+	int64_t expires;
+
+	/* The block comes to another owner while a link lives: this must not
+	 * happen, and if it does, NX holds. */
+	set_marker(f, "2 o 1d 1000 9999999999999 another");
+	block.generation = 2;
+	strcpy(block.holder, "another");
+	must_fail(f, create(f, &block, 0, "https://b.example/", &expires),
+		  ERROR_UNSAFE);
+	must(f, link_lookup(f->server.redis, &t, &answer, &f->err));
+	assert_string_equal(answer.link->url, "https://example.org/");
+	link_answer_release(&answer);
+}
+
+static void nothing_is_created_in_a_block_that_is_not_mine(void **state)
+{
+	static const char *const markers[] = {
+		"1 c 1d 1000 2000 me",
+		"2 o 1d 1000 9999999999999 me",
+		"1 o 1d 1000 9999999999999 another",
+	};
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t expires;
+
+	strcpy(block.holder, "me");
+	for (int i = 0; i < 3; i++) {
+		set_marker(f, markers[i]);
+		must_fail(f,
+			  create(f, &block, 0, "https://a.example/", &expires),
+			  ERROR_BUSY);
+	}
+	redis_server_number(&f->server, "DEL m:{s5:0}");
+	must_fail(f, create(f, &block, 0, "https://a.example/", &expires),
+		  ERROR_BUSY);
+}
+
+static void a_late_link_lifts_the_end_of_its_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	int64_t expires, before = marker(f, 0).end;
+
+	sleep_ms(HOLD + 50);
+	must(f, create(f, &block, 0, "https://a.example/", &expires));
+	assert_true(expires > before);
+	assert_int_equal(marker(f, 0).end, expires);
+}
+
+static void an_early_link_does_not_lower_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	int64_t end = marker(f, 0).end;
+
+	store_link(f, &block, 0);
+	assert_int_equal(marker(f, 0).end, end);
+}
+
+static void an_offset_outside_the_block_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+
+	must_fail(f, link_prepare(&block, 1000, &link, &f->err), ERROR_INPUT);
+}
+
+/* --- look-up -------------------------------------------------------------- */
+
+static enum link_outcome look(struct fixture *f, const struct link_target *t,
+			      bool *ret_renew)
+{
+	struct link_answer answer;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	*ret_renew = answer.renew;
+	link_answer_release(&answer);
+	return answer.outcome;
+}
+
+static void a_fresh_link_redirects_and_needs_no_renewal(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	bool renew;
+
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_REDIRECT);
+	assert_false(renew);
+}
+
+static void a_code_never_issued_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 3, 0, &t);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+	open_block(f, f->day);
+	linkstore_code(f->space, 0, 9, &t);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+}
+
+static void an_expired_link_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+	bool renew;
+
+	sleep_ms(1020);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+}
+
+static void a_code_of_a_former_generation_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 0, 9, &t);
+	set_marker(f, "2 o 1d 9999999999990 9999999999999 me");
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	set_marker(f, "1 c 1d 9999999999990 9999999999999 me");
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+}
+
+static void put_state(struct fixture *f, const struct link_target *t,
+		      Shortloop__LinkState link_state)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	uint8_t record[64];
+	char key[64];
+	const char *argv[] = {"SET", key, (const char *)record};
+	size_t lens[] = {3, 0, 0};
+	redisReply *reply;
+
+	link.link_id = 1;
+	link.state = link_state;
+	lens[1] = (size_t)snprintf(key, sizeof(key), "l:{s5:%d}:%s",
+				   (int)t->block, t->code);
+	lens[2] = shortloop__link__pack(&link, record);
+	must(f, redis_command(f->server.redis, 3, argv, lens, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static void deleted_and_blocked_links_say_so(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 0, 9, &t);
+	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_DELETED);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_BLOCKED);
+}
+
+/* --- renew ---------------------------------------------------------------- */
+
+static void age(struct fixture *f, const struct link_target *t, int64_t left)
+{
+	char words[96];
+
+	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s %d", (int)t->block,
+		 t->code, (int)left);
+	redis_server_number(&f->server, words);
+}
+
+static int64_t renew(struct fixture *f, const struct link_target *t,
+		     uint64_t link_id_change)
+{
+	struct link_answer answer;
+	Shortloop__Link link;
+	int64_t left;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	assert_non_null(answer.link);
+	link = *answer.link;
+	link.link_id += link_id_change;
+	must(f, link_renew(f->server.redis, t, &link, &left, &f->err));
+	link_answer_release(&answer);
+	return left;
+}
+
+static void a_visit_to_an_ageing_link_asks_for_renewal(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	bool wanted;
+
+	age(f, &t, CLOCK_DAY - CLOCK_HOUR - 1000);
+	assert_int_equal(look(f, &t, &wanted), LINK_OUTCOME_REDIRECT);
+	assert_true(wanted);
+	assert_true(renew(f, &t, 0) == CLOCK_DAY);
+	assert_true(pttl(f, &t) > CLOCK_DAY - 5000);
+}
+
+static void renewing_lifts_the_marker_above_the_link(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+
+	sleep_ms(600);
+	renew(f, &t, 0);
+	assert_true(marker(f, 0).end >= clock_real_ms() + pttl(f, &t) - 1);
+	assert_true(pttl(f, &t) > 900);
+}
+
+static void renewing_never_lowers_the_marker(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	char text[128];
+
+	snprintf(text, sizeof(text), "1 o 1d 1000 9999999999999 %s",
+		 block.holder);
+	set_marker(f, text);
+	age(f, &t, 1000);
+	renew(f, &t, 0);
+	assert_true(marker(f, 0).end == 9999999999999);
+}
+
+static void a_young_link_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, CLOCK_DAY - 60 * 1000);
+	renew(f, &t, 0);
+	assert_true(pttl(f, &t) <= CLOCK_DAY - 60 * 1000);
+}
+
+static void another_owners_link_is_not_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	assert_int_equal(renew(f, &t, 1), 0);
+	assert_true(pttl(f, &t) <= 5000);
+}
+
+static void a_link_of_a_closed_block_is_not_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	set_marker(f, "1 c 1d 1000 2000 me");
+	assert_int_equal(renew(f, &t, 0), 0);
+	set_marker(f, "2 o 1d 1000 2000 me");
+	assert_int_equal(renew(f, &t, 0), 0);
+	assert_true(pttl(f, &t) <= 5000);
+}
+
+static void a_link_whose_marker_is_lost_is_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	redis_server_number(&f->server, "DEL m:{s5:0}");
+	assert_true(renew(f, &t, 0) == CLOCK_DAY);
+}
+
+static void a_link_that_never_expires_stays_so(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->never);
+	struct link_target t = store_link(f, &block, 0);
+
+	assert_true(renew(f, &t, 0) == DURATION_NEVER);
+	assert_int_equal(pttl(f, &t), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(opening_writes_who_holds_the_block_and_its_end),
+		TEST(a_block_that_never_ends_says_so),
+		TEST(opening_again_with_the_same_holder_is_a_success),
+		TEST(a_block_granted_twice_is_opened_once),
+		TEST(an_open_block_is_not_opened_by_a_later_generation),
+		TEST(a_closed_block_is_opened_by_a_later_generation_only),
+		TEST(a_damaged_marker_is_an_error),
+		TEST(a_holder_closes_its_block),
+		TEST(another_holder_does_not_close_it),
+		TEST(a_block_closed_unopened_is_not_opened_late),
+		TEST(a_link_is_stored_with_the_life_of_its_class),
+		TEST(a_link_of_class_never_has_no_ttl),
+		TEST(the_same_link_sent_again_is_a_success),
+		TEST(a_live_link_is_never_overwritten),
+		TEST(nothing_is_created_in_a_block_that_is_not_mine),
+		TEST(a_late_link_lifts_the_end_of_its_block),
+		TEST(an_early_link_does_not_lower_the_end),
+		TEST(an_offset_outside_the_block_is_refused),
+		TEST(a_fresh_link_redirects_and_needs_no_renewal),
+		TEST(a_code_never_issued_is_unknown),
+		TEST(an_expired_link_is_gone),
+		TEST(a_code_of_a_former_generation_is_gone),
+		TEST(deleted_and_blocked_links_say_so),
+		TEST(a_visit_to_an_ageing_link_asks_for_renewal),
+		TEST(renewing_lifts_the_marker_above_the_link),
+		TEST(renewing_never_lowers_the_marker),
+		TEST(a_young_link_is_left_alone),
+		TEST(another_owners_link_is_not_renewed),
+		TEST(a_link_of_a_closed_block_is_not_renewed),
+		TEST(a_link_whose_marker_is_lost_is_renewed),
+		TEST(a_link_that_never_expires_stays_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
