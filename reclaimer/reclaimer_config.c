@@ -15,7 +15,7 @@ static const struct setting settings_table[] = {
 	 .type = SETTING_DURATION,
 	 FIELD(lock_ttl),
 	 .fallback = "60s",
-	 .min = CLOCK_SECOND,
+	 .min = 5 * CLOCK_SECOND,
 	 .max = CLOCK_HOUR,
 	 .help = "How long a run that was killed keeps the next one out; every "
 		 "chunk renews it"},
@@ -24,7 +24,7 @@ static const struct setting settings_table[] = {
 	 FIELD(chunk),
 	 .fallback = "1024",
 	 .min = 1,
-	 .max = 65536,
+	 .max = 16384,
 	 .help = "Blocks looked at and settled at once; bounds memory and how "
 		 "long one script keeps Redis busy"},
 	{.key = "max_lost",
@@ -41,7 +41,7 @@ static const struct setting settings_table[] = {
 	 .min = 1,
 	 .max = INT64_C(1) << 40,
 	 .help = "Of so many closed blocks one has its links looked up code by "
-		 "code before it is pooled, and at least one of each chunk"},
+		 "code before it is pooled, and at least one of each run"},
 	{.key = "progress_every",
 	 .type = SETTING_DURATION,
 	 FIELD(progress_every),

@@ -26,6 +26,9 @@ static const char stats_hourly[] =
 static const char settled[] =
 #include "schemas/clickhouse/0007_settled.sql.inc"
 	;
+static const char reclaim_runs[] =
+#include "schemas/clickhouse/0010_reclaim_runs.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -36,5 +39,6 @@ const struct migration migrations[] = {
 	{"0005_visit_statistics.sql", visit_statistics},
 	{"0006_stats_hourly.sql", stats_hourly},
 	{"0007_settled.sql", settled},
+	{"0010_reclaim_runs.sql", reclaim_runs},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "reclaimer/settle_plan.h"
+#include "reclaimer/space/settle_plan.h"
 
 enum {
 	RANGES_MAX = 8,

@@ -4,8 +4,8 @@
  * Pure.  Ended blocks go to the pool under the next generation, live ones stay
  * issued until they end, lost ones stay issued until somebody repairs them.
  */
-#ifndef RECLAIMER_SETTLE_PLAN_H
-#define RECLAIMER_SETTLE_PLAN_H
+#ifndef RECLAIMER_SPACE_SETTLE_PLAN_H
+#define RECLAIMER_SPACE_SETTLE_PLAN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "reclaimer/settle_plan.h"
+#include "reclaimer/space/settle_plan.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,22 @@
+/* outcome.h - how a run over one space went: for people, JSON and the archive.
+ */
+#ifndef RECLAIMER_OUTCOME_H
+#define RECLAIMER_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "reclaimer/space/tally.h"
+
+struct outcome {
+	const char *space;
+	struct tally tally;
+	int64_t started, finished; /* ms since 1970 */
+	double seconds;
+	bool interrupted;
+	bool failed;
+	struct error error; /* when failed */
+};
+
+#endif

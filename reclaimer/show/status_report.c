@@ -1,0 +1,201 @@
+#include "reclaimer/show/status_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "reclaimer/show/table.h"
+
+/* --- for people ----------------------------------------------------------- */
+
+static void add_space(struct table *t, const struct space_status *s)
+{
+	const struct space_ledger *l = &s->ledger;
+	char when[RFC3339_TEXT_MAX];
+
+	table_text(t, s->space);
+	table_number(t, l->capacity);
+	table_number(t, l->cursor);
+	table_number(t, l->issued);
+	table_number(t, l->due);
+	table_number(t, l->lost);
+	table_number(t, l->pooled);
+	table_number(t, l->quarantined);
+	table_number(t, l->retired);
+	/* To the second: a person reads it. */
+	table_text(t, l->next_due ? rfc3339_format(l->next_due / CLOCK_SECOND *
+							   CLOCK_SECOND,
+						   when)
+				  : "-");
+}
+
+static void add_today(struct table *t, const struct space_status *s)
+{
+	table_text(t, s->space);
+	table_number(t, s->ledger.granted_today);
+	table_number(t, s->ledger.reclaimed_today);
+	table_number(t, s->ledger.pooled_today);
+	table_number(t, s->ledger.links_created_today);
+}
+
+static void add_runs(struct table *t, const struct space_status *s)
+{
+	for (size_t i = 0; i < s->run_count; i++) {
+		const struct past_run *r = &s->runs[i];
+
+		table_text(t, s->space);
+		table_text(t, r->started);
+		table_number(t, r->scanned);
+		table_number(t, r->freed);
+		table_number(t, r->live);
+		table_number(t, r->lost);
+		table_decimal(t, r->seconds);
+		table_text(t, *r->error	       ? r->error
+			      : r->interrupted ? "interrupted"
+					       : "ok");
+	}
+}
+
+/* Prints and frees. */
+static int put_table(struct table *t, const char *title, struct error *err)
+{
+	int status;
+
+	if (title)
+		printf("\n%s\n", title);
+	status = table_print(t, stdout);
+	table_free(t);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+static int put_spaces(const struct status_report *report, struct error *err)
+{
+	struct table *blocks =
+		table_new("space|>capacity|>cursor|>issued|>due|>lost|>pooled|"
+			  ">quarantined|>retired|next due");
+	struct table *today = table_new("space|>granted|>reclaimed|>pooled|"
+					">links created");
+	int status = 0;
+
+	for (size_t i = 0; i < report->count; i++) {
+		if (!report->spaces[i].there)
+			continue;
+		add_space(blocks, &report->spaces[i]);
+		add_today(today, &report->spaces[i]);
+	}
+	if (put_table(blocks, NULL, err) < 0)
+		status = -1;
+	if (put_table(today, "Today (UTC), in blocks:", err) < 0)
+		status = -1;
+	return status;
+}
+
+static int put_runs(const struct status_report *report, struct error *err)
+{
+	struct table *t;
+	size_t runs = 0;
+
+	for (size_t i = 0; i < report->count; i++)
+		runs += report->spaces[i].run_count;
+	if (report->runs_unknown)
+		printf("\nThe last runs are not known: %s\n",
+		       report->runs_unknown);
+	else if (!runs)
+		puts("\nNo run is recorded yet.");
+	if (!runs)
+		return 0;
+	t = table_new("space|started|>scanned|>freed|>live|>lost|>seconds|"
+		      "result");
+	for (size_t i = 0; i < report->count; i++)
+		add_runs(t, &report->spaces[i]);
+	return put_table(t, "Last runs:", err);
+}
+
+int status_text(const struct status_report *report, struct error *err)
+{
+	if (put_spaces(report, err) < 0 || put_runs(report, err) < 0)
+		return -1;
+	for (size_t i = 0; i < report->count; i++) {
+		if (report->spaces[i].refused)
+			printf("\nA run would be refused: %s\n",
+			       report->spaces[i].reason.text);
+	}
+	return 0;
+}
+
+/* --- for programs --------------------------------------------------------- */
+
+static void set_count(json_t *object, const char *key, uint64_t number)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+static void set_ledger(json_t *object, const struct space_ledger *l)
+{
+	char when[RFC3339_TEXT_MAX];
+
+	set_count(object, "capacity", l->capacity);
+	set_count(object, "cursor", l->cursor);
+	set_count(object, "issued", l->issued);
+	set_count(object, "due", l->due);
+	set_count(object, "lost", l->lost);
+	set_count(object, "pooled", l->pooled);
+	set_count(object, "quarantined", l->quarantined);
+	set_count(object, "retired", l->retired);
+	json_object_set_new(
+		object, "next_due",
+		l->next_due ? json_string(rfc3339_format(l->next_due, when))
+			    : json_null());
+	set_count(object, "granted_today", l->granted_today);
+	set_count(object, "reclaimed_today", l->reclaimed_today);
+	set_count(object, "pooled_today", l->pooled_today);
+	set_count(object, "links_created_today", l->links_created_today);
+}
+
+static json_t *run_json(const struct past_run *r)
+{
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:b, s:s}", "started",
+			 r->started, "scanned", (json_int_t)r->scanned, "freed",
+			 (json_int_t)r->freed, "live", (json_int_t)r->live,
+			 "lost", (json_int_t)r->lost, "seconds",
+			 round(r->seconds * 1000) / 1000, "interrupted",
+			 (int)r->interrupted, "error", r->error);
+}
+
+static json_t *space_json(const struct space_status *s, bool runs_known)
+{
+	json_t *object = json_object();
+	json_t *runs = runs_known ? json_array() : json_null();
+
+	json_object_set_new(object, "space", json_string(s->space));
+	if (s->there)
+		set_ledger(object, &s->ledger);
+	json_object_set_new(object, "refused",
+			    s->refused ? json_string(s->reason.text)
+				       : json_null());
+	for (size_t i = 0; i < s->run_count; i++)
+		json_array_append_new(runs, run_json(&s->runs[i]));
+	json_object_set_new(object, "runs", runs);
+	return object;
+}
+
+int status_json(const struct status_report *report, struct error *err)
+{
+	json_t *spaces = json_array();
+	json_t *root;
+	int status;
+
+	for (size_t i = 0; i < report->count; i++)
+		json_array_append_new(
+			spaces,
+			space_json(&report->spaces[i], !report->runs_unknown));
+	root = json_pack("{s:o}", "spaces", spaces);
+	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
+	json_decref(root);
+	if (status < 0)
+		return error_set_nomem(err);
+	putchar('\n');
+	return 0;
+}

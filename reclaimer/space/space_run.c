@@ -1,0 +1,183 @@
+#include "reclaimer/space/space_run.h"
+
+#include <inttypes.h>
+
+#include "common/clock.h"
+#include "linkstore/space/reclaim.h"
+#include "linkstore/space/record.h"
+#include "reclaimer/space/chunk.h"
+#include "reclaimer/space/due_feed.h"
+
+/* What one run holds. */
+struct pass {
+	const struct space_run *run;
+	struct tally *tally;
+	struct due_feed *feed;
+	struct chunk *chunk;
+	struct reclaim_gaps *gaps;
+	struct reclaim_lock lock;
+	bool locked;
+	struct sampler sampler;
+	int64_t started; /* monotonic ms */
+	int64_t sighted; /* the same, of the last check */
+};
+
+/* Ranges asked for at once, and how long a check of Redis' sanity holds. */
+#define DUE_ROOM    1024
+#define SIGHT_HOLDS CLOCK_SECOND
+
+/* A Redis that has lost data must not be told what to do with the rest. */
+static int check_lost(const struct pass *p, uint64_t lost, struct error *err)
+{
+	const struct space_run *run = p->run;
+
+	if (lost <= (uint64_t)run->settings->max_lost)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "%" PRIu64 " blocks of space %s have no marker, more "
+			 "than reclaimer.max_lost (%" PRId64
+			 "): Redis has lost "
+			 "data",
+			 lost, run->space->name, run->settings->max_lost);
+}
+
+/* Before anything is changed: the lost of this chunk count as well. */
+static int check_lost_here(struct pass *p, struct error *err)
+{
+	struct tally seen = {0};
+
+	chunk_count(p->chunk, p->gaps, &seen);
+	if (check_lost(p, p->tally->lost + seen.lost, err) == 0)
+		return 0;
+	p->tally->scanned += seen.lost;
+	p->tally->lost += seen.lost;
+	return -1;
+}
+
+/* Redis may start to evict, or lose the space, in the middle of a run. */
+static int check_sight(struct pass *p, struct error *err)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (p->sighted && now - p->sighted < SIGHT_HOLDS)
+		return 0;
+	if (reclaim_check_sight(p->run->redis, p->run->space, err) < 0)
+		return -1;
+	p->sighted = now;
+	return 0;
+}
+
+static int reclaim_chunk(struct pass *p, struct error *err)
+{
+	const struct space_run *run = p->run;
+	struct redis *redis = run->redis;
+
+	if (check_sight(p, err) < 0 || check_lost_here(p, err) < 0 ||
+	    chunk_close(p->chunk, redis, run->space, err) < 0 ||
+	    check_lost_here(p, err) < 0 ||
+	    chunk_sample(p->chunk, redis, &p->lock, &p->sampler, p->tally,
+			 err) < 0)
+		return -1;
+	return chunk_settle(p->chunk, redis, &p->lock, p->gaps, p->tally, err);
+}
+
+/* A chunk of a second's worth at most, so that a slow run is an even one and
+ * ends soon after it was told to. */
+static size_t next_chunk(const struct pass *p)
+{
+	const struct space_run *run = p->run;
+	uint64_t blocks = (uint64_t)run->settings->chunk;
+
+	if (run->rate && run->rate < blocks)
+		blocks = run->rate;
+	if (run->max_blocks && run->max_blocks - p->tally->scanned < blocks)
+		blocks = run->max_blocks - p->tally->scanned;
+	return (size_t)blocks;
+}
+
+/* How long to wait so that the rate is kept, in ms. */
+static int pace(const struct pass *p)
+{
+	int64_t due;
+
+	if (!p->run->rate)
+		return 0;
+	due = p->started + (int64_t)((double)p->tally->scanned * 1000.0 /
+				     (double)p->run->rate);
+	due -= clock_monotonic_ms();
+	if (due < 0)
+		return 0;
+	return due < CLOCK_SECOND ? (int)due : (int)CLOCK_SECOND;
+}
+
+static int scan(struct pass *p, bool *ret_interrupted, struct error *err)
+{
+	const struct space_run *run = p->run;
+	size_t blocks;
+
+	for (;;) {
+		*ret_interrupted = run->pause(run->arg, p->tally, pace(p));
+		if (*ret_interrupted || !next_chunk(p))
+			return 0;
+		if (chunk_fill(p->chunk, p->feed, next_chunk(p), &blocks, err) <
+		    0)
+			return -1;
+		if (!blocks)
+			return 0;
+		if (chunk_look(p->chunk, run->redis, run->space,
+			       due_feed_until(p->feed), err) < 0)
+			return -1;
+		if (run->dry_run)
+			chunk_count(p->chunk, p->gaps, p->tally);
+		else if (reclaim_chunk(p, err) < 0)
+			return -1;
+	}
+}
+
+static int prepare(struct pass *p, struct error *err)
+{
+	const struct space_run *run = p->run;
+
+	if (check_sight(p, err) < 0 ||
+	    space_check(run->redis, run->space, err) < 0 ||
+	    reclaim_gaps_read(run->redis, run->space, &p->gaps, err) < 0)
+		return -1;
+	p->feed = due_feed_new(run->redis, run->space, DUE_ROOM, run->dry_run,
+			       err);
+	if (!p->feed)
+		return -1;
+	p->chunk = chunk_new((size_t)run->settings->chunk, err);
+	if (!p->chunk)
+		return -1;
+	if (run->dry_run)
+		return 0;
+	if (reclaim_lock_take(run->redis, run->space, run->settings->lock_ttl,
+			      &p->lock, err) < 0)
+		return -1;
+	p->locked = true;
+	return 0;
+}
+
+int space_run(const struct space_run *run, struct tally *tally,
+	      bool *ret_interrupted, struct error *err)
+{
+	struct pass p = {.run = run, .tally = tally};
+	struct error unlock = {0};
+	int status = -1;
+
+	*ret_interrupted = false;
+	p.sampler.every = (uint64_t)run->settings->sample_every;
+	p.started = clock_monotonic_ms();
+	if (prepare(&p, err) == 0)
+		status = scan(&p, ret_interrupted, err);
+	/* A dry run tells all it sees before it says what a run would do. */
+	if (status == 0 && run->dry_run)
+		status = check_lost(&p, tally->lost, err);
+	/* A lock that cannot be given up runs out by itself. */
+	if (p.locked)
+		reclaim_lock_release(run->redis, &p.lock, &unlock);
+	chunk_free(p.chunk);
+	due_feed_free(p.feed);
+	reclaim_gaps_free(p.gaps);
+	return status;
+}
