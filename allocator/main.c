@@ -8,7 +8,7 @@
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "serve the API (the default)"},
+	{"serve", "serve the API"},
 	{"create-space", "make a space in Redis, once (--space)"},
 	{"make-key", "make an API key and its line (--name, --roles)"},
 	{0},

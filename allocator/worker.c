@@ -32,23 +32,21 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct worker *w = arg;
 	struct shared *s = w->shared;
-	bool changed;
+	bool all_up, changed;
 
 	pthread_mutex_lock(&s->redis_lock);
 	s->redis_up += (unsigned)up - (unsigned)w->redis_up;
 	w->redis_up = up;
-	if (s->redis_up == (unsigned)s->config->allocator.threads)
-		changed = health_up(s->redis_check);
-	else
-		changed = health_down(s->redis_check,
-				      err ? err->text
-					  : "a thread is not connected yet");
+	all_up = s->redis_up == (unsigned)s->config->allocator.threads;
+	changed = all_up ? health_up(s->redis_check)
+			 : health_down(s->redis_check,
+				       err ? err->text
+					   : "a thread is not connected yet");
 	pthread_mutex_unlock(&s->redis_lock);
-	if (changed && up)
+	if (changed && all_up)
 		log_info(s->log, "Redis is there");
-	else if (changed)
-		log_warn(s->log, "Redis is away",
-			 log_str("reason", err ? err->text : ""));
+	else if (changed && err)
+		log_warn(s->log, "Redis is away", log_err(err));
 }
 
 /* --- the ledger ------------------------------------------------------- */
@@ -228,6 +226,7 @@ void worker_free(struct worker *w)
 	supply_free(w->supply);
 	http_listener_free(w->listener);
 	loop_free(w->loop);
+	buf_free(&w->api.answer);
 	free(w->api.created);
 	free(w);
 }

@@ -1,6 +1,5 @@
 #include "allocator/api/api.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -52,8 +51,8 @@ void reply_unavailable(struct http_request *req, const char *detail)
 	http_reply_problem(req, 503, fields, "%s", detail);
 }
 
-void reply_link(struct http_request *req, int status, const char *location,
-		char *text)
+void reply_link(struct api_parts *api, struct http_request *req, int status,
+		const char *location, const struct link_view *view)
 {
 	const struct http_field fields[] = {
 		{"Content-Type", "application/json"},
@@ -61,11 +60,13 @@ void reply_link(struct http_request *req, int status, const char *location,
 		{location ? "Location" : NULL, location},
 		{0}};
 
-	if (text)
-		http_reply(req, status, fields, text, strlen(text));
-	else
+	buf_reset(&api->answer);
+	link_answer_write(view, &api->answer);
+	if (api->answer.failed)
 		http_reply_problem(req, 500, NULL, "out of memory");
-	free(text);
+	else
+		http_reply(req, status, fields, api->answer.data,
+			   api->answer.len);
 }
 
 /* --- who is asking ------------------------------------------------------ */

@@ -40,6 +40,7 @@ struct api_parts {
 	struct link_writer *writer; /* of this thread */
 	struct supply *supply;	    /* of this thread */
 	uint64_t *created;	    /* of this thread: links by space index */
+	struct buf answer;	    /* of this thread: room for one answer */
 };
 
 /* The http_handler; `arg` is a struct api_parts. */

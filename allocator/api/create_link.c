@@ -12,7 +12,6 @@
 #include <strings.h>
 
 #include "allocator/api/handlers.h"
-#include "allocator/api/link_answer.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 
@@ -87,7 +86,7 @@ static void succeed(struct creation *c, int64_t expires)
 	metric_observe(api->metrics->create_seconds,
 		       (double)(clock_monotonic_ns() - c->started) / 1e9);
 	snprintf(location, sizeof(location), "/v1/links/%s", view.code);
-	reply_link(c->req, 201, location, link_answer_text(&view));
+	reply_link(api, c->req, 201, location, &view);
 	creation_free(c);
 }
 

@@ -4,6 +4,7 @@
 #define ALLOCATOR_API_HANDLERS_H
 
 #include "allocator/api/api.h"
+#include "allocator/api/link_answer.h"
 
 void create_link(struct api_parts *api, struct http_request *req);
 void read_link(struct api_parts *api, struct http_request *req,
@@ -13,7 +14,7 @@ void read_link(struct api_parts *api, struct http_request *req,
 void reply_unavailable(struct http_request *req, const char *detail);
 
 /* A link as JSON; `location` may be NULL. */
-void reply_link(struct http_request *req, int status, const char *location,
-		char *text);
+void reply_link(struct api_parts *api, struct http_request *req, int status,
+		const char *location, const struct link_view *view);
 
 #endif

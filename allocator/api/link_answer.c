@@ -1,10 +1,10 @@
 #include "allocator/api/link_answer.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "common/clock.h"
+#include "common/json_text.h"
 
 static const char *state_name(Shortloop__LinkState state)
 {
@@ -20,50 +20,55 @@ static const char *state_name(Shortloop__LinkState state)
 	}
 }
 
-static json_t *text_or_null(const char *text)
+/* `name` with its quotes, its colon and, but for the first, a comma. */
+static void put_text(struct buf *out, const char *name, const char *text)
 {
-	return text && *text ? json_string(text) : json_null();
+	buf_puts(out, name);
+	if (text && *text)
+		json_put_string(out, text, strlen(text));
+	else
+		buf_puts(out, "null");
 }
 
-static json_t *time_or_null(int64_t ms)
+static void put_time(struct buf *out, const char *name, int64_t ms)
 {
 	char text[RFC3339_TEXT_MAX];
 
-	if (ms == DURATION_NEVER)
-		return json_null();
-	return json_string(rfc3339_format(ms, text));
+	put_text(out, name,
+		 ms == DURATION_NEVER ? NULL : rfc3339_format(ms, text));
 }
 
-static json_t *tags_of(const Shortloop__Link *link)
+static void put_tags(struct buf *out, const Shortloop__Link *link)
 {
-	json_t *tags = json_array();
-
-	for (size_t i = 0; i < link->n_tags; i++)
-		json_array_append_new(tags, json_string(link->tags[i]));
-	return tags;
+	buf_puts(out, ",\"tags\":[");
+	for (size_t i = 0; i < link->n_tags; i++) {
+		if (i)
+			buf_putc(out, ',');
+		json_put_string(out, link->tags[i], strlen(link->tags[i]));
+	}
+	buf_putc(out, ']');
 }
 
-char *link_answer_text(const struct link_view *view)
+void link_answer_write(const struct link_view *view, struct buf *out)
 {
 	const Shortloop__Link *link = view->link;
-	char id[24], *text = NULL;
-	json_t *root;
 
-	snprintf(id, sizeof(id), "%" PRIu64, link->link_id);
-	root = json_pack(
-		"{s:s, s:s++, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:o, s:o, "
-		"s:o, s:o, s:o}",
-		"code", view->code, "short_url", view->base_url, "/",
-		view->code, "link_id", id, "url", link->url, "ttl",
-		link->ttl_class, "space", view->space, "generation",
-		(int)link->generation, "version", (int)link->version, "state",
-		state_name(link->state), "created_at",
-		time_or_null((int64_t)link->created_ms), "expires_at",
-		time_or_null(view->expires), "owner", text_or_null(link->owner),
-		"campaign", text_or_null(link->campaign), "tags",
-		tags_of(link));
-	if (root)
-		text = json_dumps(root, JSON_COMPACT);
-	json_decref(root);
-	return text;
+	put_text(out, "{\"code\":", view->code);
+	/* The base URL comes from the configuration and the code is made of
+	 * letters and digits: neither needs escaping. */
+	buf_printf(out, ",\"short_url\":\"%s/%s\",\"link_id\":\"%" PRIu64 "\"",
+		   view->base_url, view->code, link->link_id);
+	put_text(out, ",\"url\":", link->url);
+	put_text(out, ",\"ttl\":", link->ttl_class);
+	put_text(out, ",\"space\":", view->space);
+	buf_printf(out,
+		   ",\"generation\":%" PRIu32 ",\"version\":%" PRIu32
+		   ",\"state\":\"%s\"",
+		   link->generation, link->version, state_name(link->state));
+	put_time(out, ",\"created_at\":", (int64_t)link->created_ms);
+	put_time(out, ",\"expires_at\":", view->expires);
+	put_text(out, ",\"owner\":", link->owner);
+	put_text(out, ",\"campaign\":", link->campaign);
+	put_tags(out, link);
+	buf_putc(out, '}');
 }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "schemas/link.pb-c.h"
 
 struct link_view {
@@ -15,11 +16,10 @@ struct link_view {
 };
 
 /*
- * {"code","short_url","link_id","url","ttl","space","generation","version",
- * "state","created_at","expires_at","owner","campaign","tags"}: the id is a
- * string, times are RFC 3339, what is not set is null.  The caller frees the
- * text; NULL when out of memory.
+ * Appends {"code","short_url","link_id","url","ttl","space","generation",
+ * "version","state","created_at","expires_at","owner","campaign","tags"}: the
+ * id is a string, times are RFC 3339, what is not set is null.
  */
-char *link_answer_text(const struct link_view *view);
+void link_answer_write(const struct link_view *view, struct buf *out);
 
 #endif

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "allocator/api/handlers.h"
-#include "allocator/api/link_answer.h"
 #include "common/clock.h"
 #include "linkstore/block/lookup.h"
 
@@ -40,7 +39,7 @@ static void reply_found(struct reading *r, const struct link_answer *answer)
 	};
 
 	metric_add(r->api->metrics->found, 1);
-	reply_link(r->req, 200, NULL, link_answer_text(&view));
+	reply_link(r->api, r->req, 200, NULL, &view);
 }
 
 static void reply_failed(struct api_parts *api, struct http_request *req,

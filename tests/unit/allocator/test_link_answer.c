@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "allocator/api/link_answer.h"
 #include "common/clock.h"
@@ -29,12 +30,12 @@ static void assert_shows(const Shortloop__Link *link, int64_t expires,
 {
 	const struct link_view view = {"https://sho.rt", "s7", "abcdefg", link,
 				       expires};
-	char *text = link_answer_text(&view);
+	struct buf out = {0};
 
-	assert_non_null(text);
-	if (!strstr(text, part))
-		fail_msg("%s lacks %s", text, part);
-	free(text);
+	link_answer_write(&view, &out);
+	if (!strstr(buf_cstr(&out), part))
+		fail_msg("%s lacks %s", out.data, part);
+	buf_free(&out);
 }
 
 static void the_id_is_a_string(void **state)
@@ -107,6 +108,25 @@ static void a_blocked_link_says_so(void **state)
 	assert_shows(&link, 1, "\"state\":\"blocked\"");
 }
 
+static void the_whole_is_json(void **state)
+{
+	Shortloop__Link link = some_link();
+	const struct link_view view = {"https://sho.rt", "s7", "abcdefg", &link,
+				       DURATION_NEVER};
+	struct buf out = {0};
+	json_t *root;
+
+	(void)state;
+	link.owner = unconst("a\x01\"\\\n\xc3\xa4");
+	link_answer_write(&view, &out);
+	root = json_loadb(out.data, out.len, 0, NULL);
+	assert_non_null(root);
+	assert_string_equal(json_string_value(json_object_get(root, "owner")),
+			    link.owner);
+	json_decref(root);
+	buf_free(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +138,7 @@ int main(void)
 		cmocka_unit_test(tags_keep_their_order),
 		cmocka_unit_test(quotes_in_a_url_are_escaped),
 		cmocka_unit_test(a_blocked_link_says_so),
+		cmocka_unit_test(the_whole_is_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
