@@ -1,0 +1,560 @@
+"""The allocator against real Redis and Kafka."""
+import concurrent.futures
+import hashlib
+import http.client
+import json
+import signal
+import socket
+import time
+
+import pytest
+import requests
+
+from support.program import eventually
+from support.protobuf import message
+
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+
+KEYS = {"boss": "admin", "crm": "create", "eye": "read"}
+URL = "https://example.org/some/where?a=1#b"
+
+
+# --- what the tests stand on -------------------------------------------------
+
+def space(workdir, name="s7", number=1, length=7, block_size=100,
+          secret="0123456789abcdef0123456789abcdef"):
+    key = workdir / f"{name}-{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
+    key.write_text(secret)
+    return {"name": name, "number": number, "length": length,
+            "strategy": "sequence", "block_size": block_size,
+            "keys": [{"version": 0, "key": f"file:{key}"}]}
+
+
+class Api:
+    """One allocator as a client sees it."""
+
+    def __init__(self, program):
+        self.program = program
+        self.session = requests.Session()
+
+    def call(self, method, path, key="boss", **kw):
+        headers = kw.pop("headers", {})
+        if key:
+            headers.setdefault("Authorization", f"Bearer {key}")
+        return self.session.request(method, self.program.url + path,
+                                    headers=headers, timeout=15, **kw)
+
+    def post(self, key="boss", **fields):
+        return self.call("POST", "/v1/links", key, json=fields)
+
+    def create(self, ttl="1h", **fields):
+        answer = self.post(url=fields.pop("url", URL), ttl=ttl, **fields)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def get(self, code, key="boss"):
+        return self.call("GET", f"/v1/links/{code}", key)
+
+
+@pytest.fixture
+def keys_file(workdir):
+    path = workdir / "api.keys"
+
+    def write(keys):
+        path.write_text("".join(
+            f"{name} {roles} sha256:{hashlib.sha256(name.encode()).hexdigest()}"
+            "\n" for name, roles in keys.items()))
+        return path
+    write(KEYS)
+    path_of = path
+    return type("KeysFile", (), {"path": path_of, "write": staticmethod(write)})
+
+
+@pytest.fixture
+def links_config(workdir):
+    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir)]}
+
+
+@pytest.fixture
+def sections(links_config, keys_file):
+    return {"links": links_config,
+            "allocator": {"keys_file": str(keys_file.path), "threads": 2,
+                          "base_url": "https://sho.rt"}}
+
+
+@pytest.fixture
+def create_space(program, sections):
+    def make(*args, name="s7"):
+        command = program("allocator", sections, start=False,
+                          args=["create-space", "--space", name, *args])
+        return command.run()
+    return make
+
+
+@pytest.fixture
+def start(program, sections):
+    """start(topic=..., setting=...): an allocator."""
+    def make(topic=None, ready=True, kafka_settings=None, **settings):
+        mine = {**sections, "allocator": {**sections["allocator"], **settings},
+                "kafka": {**({"topic_links": topic} if topic else {}),
+                          **(kafka_settings or {})}}
+        return Api(program("allocator", mine, ready=ready))
+    return make
+
+
+@pytest.fixture
+def topic(kafka):
+    return kafka.create_topic("links", 2)
+
+
+@pytest.fixture
+def api(redis, topic, create_space, start):
+    status, output = create_space()
+    assert status == 0, output
+    made = start(topic)
+    made.topic = topic
+    return made
+
+
+def problem(answer, status):
+    """The detail of a problem object, which the answer must be."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert body["status"] == status and body["title"]
+    return body["detail"]
+
+
+def create_many(api, count, connections=4, ttl="1h"):
+    """Creates over that many keep-alive connections; returns the codes."""
+    def run(n):
+        codes = []
+        host, port = api.program.section["listen"].split(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=30)
+        for i in range(n):
+            connection.request(
+                "POST", "/v1/links",
+                json.dumps({"url": f"https://example.org/{i}", "ttl": ttl}),
+                {"Content-Type": "application/json",
+                 "Authorization": "Bearer crm"})
+            answer = connection.getresponse()
+            body = answer.read()
+            assert answer.status == 201, body
+            codes.append(json.loads(body)["code"])
+        connection.close()
+        return codes
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        parts = pool.map(run, [count // connections] * connections)
+        return [code for part in parts for code in part]
+
+
+def events_of(kafka, topic, count):
+    return [(m.key().decode(), LinkEvent.FromString(m.value()))
+            for m in kafka.consume(topic, count, seconds=20)]
+
+
+# --- creating and reading ------------------------------------------------------
+
+def test_a_link_is_created_as_the_design_says(api):
+    answer = api.post(url=URL, ttl="1h", owner="ann", campaign="spring",
+                      tags=["a", "b"])
+    link = answer.json()
+    assert answer.status_code == 201
+    assert answer.headers["Location"] == f"/v1/links/{link['code']}"
+    assert len(link["code"]) == 7
+    assert link["short_url"] == f"https://sho.rt/{link['code']}"
+    assert isinstance(link["link_id"], str) and int(link["link_id"]) > 0
+    wanted = {"url": URL, "ttl": "1h", "space": "s7", "generation": 1,
+              "version": 1, "state": "live", "owner": "ann",
+              "campaign": "spring", "tags": ["a", "b"]}
+    assert {k: link[k] for k in wanted} == wanted
+    assert link["created_at"].endswith("Z") and link["expires_at"].endswith("Z")
+
+
+def test_a_created_link_reads_back_the_same(api):
+    link = api.create(owner="ann", tags=["x"])
+    read = api.get(link["code"]).json()
+    read.pop("expires_at")
+    link.pop("expires_at")
+    assert read == link
+
+
+def test_a_link_that_never_expires_says_so(api):
+    link = api.create(ttl="never")
+    assert link["expires_at"] is None
+    assert api.get(link["code"]).json()["expires_at"] is None
+
+
+def test_ttl_classes_take_blocks_of_their_own(api, redis):
+    short, long = api.create(ttl="2s"), api.create(ttl="1h")
+    keys = [next(redis.scan_iter(f"l:*:{link['code']}"))
+            for link in (short, long)]
+    left = [redis.pttl(key) for key in keys]
+    assert 0 < left[0] <= 2000 < 3500000 < left[1] <= 3600000
+    assert keys[0].rsplit(":", 1)[0] != keys[1].rsplit(":", 1)[0]
+
+
+def test_an_expired_link_is_gone(api):
+    code = api.create(ttl="2s")["code"]
+    eventually(lambda: api.get(code).status_code == 410, 6)
+    assert "expired" in problem(api.get(code), 410)
+
+
+def test_a_code_that_was_never_made_is_unknown(api):
+    code = api.create()["code"]
+    other = ("a" if code[-1] != "a" else "b").join([code[:-1], ""])
+    problem(api.get(other), 404)
+    problem(api.get("nope"), 404)
+    problem(api.get("%00%ff"), 404)
+    problem(api.get("x" * 2000), 404)
+
+
+# --- who may ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("headers", [
+    {}, {"Authorization": "Bearer"}, {"Authorization": "Bearer nobody"},
+    {"Authorization": "Basic Ym9zczpib3Nz"}, {"Authorization": "boss"}])
+def test_without_a_good_key_it_is_401(api, headers):
+    answer = api.call("POST", "/v1/links", key=None, headers=headers,
+                      json={"url": URL, "ttl": "1h"})
+    problem(answer, 401)
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_key_without_the_role_is_403(api):
+    code = api.create()["code"]
+    assert "create" in problem(api.post("eye", url=URL, ttl="1h"), 403)
+    assert "read" in problem(api.get(code, "crm"), 403)
+    assert api.get(code, "eye").status_code == 200
+    assert api.post("crm", url=URL, ttl="1h").status_code == 201
+
+
+def test_sighup_reads_the_keys_again(api, keys_file):
+    keys_file.write({**KEYS, "late": "create"})
+    problem(api.post("late", url=URL, ttl="1h"), 401)
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: api.post("late", url=URL, ttl="1h").status_code == 201)
+
+
+def test_a_broken_keys_file_keeps_the_old_keys(api, keys_file):
+    keys_file.path.write_text("this is not a key\n")
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: "stay as they were" in api.program.log())
+    assert "api.keys:1" in api.program.log()
+    assert api.post(url=URL, ttl="1h").status_code == 201
+
+
+def test_make_key_makes_a_key_that_works(program, sections, api, keys_file):
+    status, output = program(
+        "allocator", sections, start=False,
+        args=["make-key", "--name", "new", "--roles", "create"]).run()
+    key, line = output.splitlines()[-2:]
+    assert status == 0
+    keys_file.path.write_text(line + "\n")
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: api.post(key, url=URL, ttl="1h").status_code == 201)
+
+
+# --- what is refused ---------------------------------------------------------------
+
+@pytest.mark.parametrize("body, says", [
+    (b"", "not JSON"), (b"{", "not JSON"), (b"[]", "not a JSON object"),
+    (b'{"url":1}', "url: expected a string"),
+    (b'{"url":"https://a.example/","url":"https://b.example/"}', "not JSON"),
+    (b'{"ttl":"1h"}', "url: is required"),
+    (b'{"url":"https://a.example/"}', "ttl: expected one of 2s, 1h, never"),
+    (b'{"url":"https://a.example/","ttl":"9d"}', "2s, 1h, never"),
+    (b'{"url":"https://a.example/","ttl":"1h","colour":"red"}', "colour"),
+    (b'{"url":"https://a.example/","ttl":"1h","space":"s9"}', "space"),
+    (b'{"url":"https://a.example/","ttl":"1h","owner":["x"]}', "owner"),
+    (b'{"url":"https://a.example/","ttl":"1h","owner":"a\\nb"}', "owner"),
+    (b'{"url":"https://a.example/","ttl":"1h","tags":"x"}', "tags"),
+    (b'{"url":"https://a.example/","ttl":"1h","tags":[1]}', "tags"),
+    (b'{"url":"https://a.example/","ttl":"1h","campaign":"'
+     + b"c" * 129 + b'"}', "campaign"),
+    (b'{"url":"ftp://a.example/","ttl":"1h"}', "http://"),
+    (b'{"url":"javascript:alert(1)","ttl":"1h"}', "url"),
+    (b'{"url":"/relative","ttl":"1h"}', "url"),
+    (b'{"url":"https://","ttl":"1h"}', "url"),
+    (b'{"url":"https:///etc","ttl":"1h"}', "url"),
+    (b'{"url":"https://a.example/\\r\\nX: y","ttl":"1h"}', "control"),
+    (b'{"url":"https://a.example/a b","ttl":"1h"}', "%20"),
+    (b'{"url":"https://a.example/' + b"a" * 8200 + b'","ttl":"1h"}', "8192"),
+    (b'\xff\xfe', "not JSON"), (b'[' * 5000, "not JSON"),
+])
+def test_a_bad_body_is_a_400_that_says_why(api, body, says):
+    answer = api.call("POST", "/v1/links", data=body,
+                      headers={"Content-Type": "application/json"})
+    assert says in problem(answer, 400)
+
+
+def test_the_longest_url_is_taken(api):
+    url = "https://a.example/" + "a" * (8192 - 18)
+    assert api.get(api.create(url=url)["code"]).json()["url"] == url
+
+
+def test_a_query_parameter_is_refused(api):
+    answer = api.call("POST", "/v1/links?dry_run=1",
+                      json={"url": URL, "ttl": "1h"})
+    assert "dry_run" in problem(answer, 400)
+
+
+def test_another_content_type_is_415(api):
+    problem(api.call("POST", "/v1/links", data={"url": URL}), 415)
+    problem(api.call("POST", "/v1/links", data=b"{}"), 415)
+
+
+@pytest.mark.parametrize("method, path, allow", [
+    ("GET", "/v1/links", "POST"), ("DELETE", "/v1/links", "POST"),
+    ("POST", "/v1/links/abc", "GET, HEAD"), ("PUT", "/v1/links/abc",
+                                             "GET, HEAD")])
+def test_another_method_is_405_with_allow(api, method, path, allow):
+    answer = api.call(method, path)
+    problem(answer, 405)
+    assert answer.headers["Allow"] == allow
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/links/", "/v1/links/a/b",
+                                  "/v1/linksx", "/v2/links"])
+def test_another_path_is_404(api, path):
+    problem(api.call("GET", path), 404)
+
+
+@pytest.mark.parametrize("raw", [
+    b"GARBAGE\r\n\r\n", b"\x16\x03\x01\x02\x00" * 40, b"POST /v1/links\r\n\r\n",
+    b"POST /v1/links HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /v1/links HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+    b"GET /v1/links/\x00 HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_a_malformed_request_is_a_400_and_does_no_harm(api, raw):
+    host, port = api.program.section["listen"].split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as s:
+        s.sendall(raw)
+        s.settimeout(10)
+        assert s.recv(4096).startswith(b"HTTP/1.1 400")
+    assert api.create()
+
+
+# --- many ------------------------------------------------------------------------
+
+def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
+        api, kafka):
+    codes = create_many(api, 5000)
+    assert len(set(codes)) == 5000
+    events = events_of(kafka, api.topic, 5000)
+    assert sorted(key for key, _ in events) == sorted(codes)
+    assert len({event.link.link_id for _, event in events}) == 5000
+    assert all(event.code == key and event.change == 1 and event.space == "s7"
+               and event.expires_ms > event.link.created_ms
+               for key, event in events)
+    time.sleep(0.3)
+    assert len(kafka.consume(api.topic)) == 5000
+    assert api.program.metric("shortloop_allocator_creates_total",
+                              outcome="created") == 5000
+
+
+def test_two_allocators_share_a_space(api, start):
+    other = start(api.topic)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda a: create_many(a, 1000, 2), [api, other]))
+    assert len(set(both[0] + both[1])) == 2000
+
+
+# --- Redis comes and goes ----------------------------------------------------------
+
+def test_it_waits_for_a_redis_that_is_late(own_redis, topic, create_space,
+                                           start):
+    assert create_space()[0] == 0
+    own_redis.stop()
+    api = start(topic, ready=False)
+    eventually(lambda: api.program.ready()[0] == 503)
+    assert "redis" in api.program.ready()[1]
+    answer = api.post(url=URL, ttl="1h")
+    problem(answer, 503)
+    assert answer.headers["Retry-After"]
+    own_redis.start()
+    api.program.wait_ready()
+    assert api.create()
+
+
+def test_a_redis_that_restarts_makes_no_code_twice(own_redis, topic,
+                                                   create_space, start):
+    assert create_space()[0] == 0
+    api = start(topic)
+    before = create_many(api, 1000)
+    own_redis.kill()
+    problem(api.post(url=URL, ttl="1h"), 503)
+    own_redis.start()
+    eventually(lambda: api.post(url=URL, ttl="1h").status_code == 201)
+    after = create_many(api, 1000)
+    assert len(set(before + after)) == 2000
+    assert all(api.get(code).status_code == 200 for code in before[::50])
+    assert api.program.metric(
+        "shortloop_allocator_create_conflicts_total") == 0
+
+
+def test_a_lost_marker_costs_a_block_and_no_request(api, redis):
+    api.create()
+    for key in redis.scan_iter("m:*"):
+        redis.delete(key)
+    assert len(set(create_many(api, 50, 2))) == 50
+    assert api.program.metric("shortloop_allocator_blocks_dropped_total") > 0
+
+
+# --- spaces --------------------------------------------------------------------------
+
+def test_a_missing_space_is_told_and_waited_for(redis, topic, create_space,
+                                                start):
+    api = start(topic, ready=False)
+    eventually(lambda: "does not exist" in api.program.ready()[1])
+    status, reason = api.program.ready()
+    assert status == 503
+    assert "allocator create-space --space s7" in reason
+    answer = api.post(url=URL, ttl="1h")
+    assert "create-space" in problem(answer, 503)
+    assert answer.headers["Retry-After"]
+    assert create_space()[0] == 0
+    api.program.wait_ready()
+    assert api.create()
+
+
+def test_a_space_is_created_once(redis, create_space):
+    assert "created space s7" in create_space()[1]
+    assert redis.get("cursor:{s7}") == "0"
+    status, output = create_space()
+    assert status == 0 and "nothing to do" in output
+
+
+@pytest.mark.parametrize("args, status", [
+    (["create-space"], 64), (["create-space", "--space", "s9"], 64),
+    (["create-space", "--space", "s7", "--first-block", "x"], 64),
+    (["make-key", "--name", "a"], 64), (["explode"], 64),
+    (["make-key", "--name", "a", "--roles", "owner"], 64)])
+def test_a_wrong_command_line_exits_64(program, sections, args, status):
+    command = program("allocator", sections, start=False, args=args)
+    assert command.run()[0] == status, command.log()
+
+
+def test_a_space_with_another_key_exits_78(api, sections, workdir, start):
+    api.create()
+    sections["links"]["spaces"] = [space(workdir, secret="f" * 32)]
+    other = start(api.topic, ready=False)
+    assert other.program.process.wait(10) == 78
+    assert "s7" in other.program.log()
+
+
+def test_a_space_with_another_block_size_exits_78(api, sections, workdir,
+                                                  start):
+    sections["links"]["spaces"] = [space(workdir, block_size=50)]
+    other = start(api.topic, ready=False)
+    assert other.program.process.wait(10) == 78
+
+
+def test_a_full_space_is_a_507(redis, topic, sections, workdir, create_space,
+                               start):
+    sections["links"]["spaces"] = [
+        space(workdir, "s4", length=4, block_size=100000)]
+    sections["links"]["grant_blocks"] = 1
+    assert create_space(name="s4")[0] == 0
+    api = start(topic)
+    answers = [api.post(url=URL, ttl=ttl) for ttl in ("2s", "1h", "never")]
+    assert [a.status_code for a in answers] == [201, 201, 507]
+    assert "full" in problem(answers[2], 507)
+
+
+# --- blocks in hand --------------------------------------------------------------------
+
+def pooled(redis):
+    return redis.zcard("pool:{s7}")
+
+
+def test_sigterm_hands_untouched_blocks_back(api, redis):
+    api.create()
+    assert api.program.metric("shortloop_allocator_blocks_held") == 2
+    assert api.program.stop() == 0
+    assert pooled(redis) == 1
+
+
+def test_blocks_handed_back_are_issued_under_the_next_generation(
+        api, redis, start):
+    api.create()
+    assert api.program.stop() == 0
+    again = start(api.topic)
+    assert again.create()["generation"] == 2
+
+
+def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,
+                                                  create_space, start):
+    sections["links"]["hold_max"] = "1s"
+    assert create_space()[0] == 0
+    api = start(topic)
+    first = api.create()
+    eventually(lambda: pooled(redis) == 1, 5)
+    assert api.program.metric("shortloop_allocator_blocks_held") == 0
+    assert api.create()["code"] != first["code"]
+
+
+def test_sigterm_answers_what_has_been_asked(api):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        many = pool.submit(create_many, api, 3000, 4)
+        eventually(lambda: api.program.metric(
+            "shortloop_allocator_creates_total", outcome="created") > 200)
+        assert api.program.stop() == 0
+        with pytest.raises((ConnectionError, http.client.HTTPException)):
+            many.result()
+
+
+# --- Kafka comes and goes ----------------------------------------------------------------
+
+def test_creates_go_on_without_kafka_and_events_follow(
+        redis, kafka, kafka_server, topic, create_space, start):
+    assert create_space()[0] == 0
+    api = start(topic)
+    kafka_server.kill()
+    eventually(lambda: "kafka" in api.program.ready()[1], 15)
+    codes = [api.create()["code"] for _ in range(20)]
+    kafka_server.start()
+    api.program.wait_ready(60)
+    assert sorted(k for k, _ in events_of(kafka, topic, 20)) == sorted(codes)
+    assert api.program.metric("shortloop_allocator_events_lost_total") == 0
+
+
+def test_lost_events_are_counted_and_told(redis, create_space, start):
+    assert create_space()[0] == 0
+    api = start(ready=False, kafka_settings={"queue_messages": 5})
+    eventually(lambda: api.program.ready()[0] == 503)
+    eventually(lambda: api.post(url=URL, ttl="1h").status_code == 201)
+    for _ in range(9):
+        api.create()
+    assert api.program.metric("shortloop_allocator_events_lost_total") == 5
+    assert "lost" in api.program.ready()[1]
+
+
+# --- starting ------------------------------------------------------------------------------
+
+def test_a_port_in_use_is_one_clear_line(api, start, free_port):
+    address = f"127.0.0.1:{free_port()}"
+    with socket.create_server(("127.0.0.1", int(address.split(":")[1]))):
+        other = start(api.topic, ready=False, listen=address)
+        assert other.program.process.wait(10) == 71
+    assert address in other.program.log()
+
+
+def test_a_missing_keys_file_is_one_clear_line(start):
+    other = start(ready=False, keys_file="/nonexistent/api.keys")
+    assert other.program.process.wait(10) == 78
+    assert "/nonexistent/api.keys" in other.program.log()
+
+
+@pytest.mark.parametrize("settings, says", [
+    ({"default_ttl": "9d"}, "allocator.default_ttl"),
+    ({"default_space": "s9"}, "allocator.default_space"),
+    ({"base_url": "sho.rt"}, "allocator.base_url"),
+    ({"base_url": "https://sho.rt/"}, "slash"),
+    ({"threads": 0}, "allocator.threads"), ({"thread": 1}, "thread")])
+def test_a_wrong_setting_is_named(start, settings, says):
+    other = start(ready=False, **settings)
+    assert other.program.process.wait(10) == 78
+    assert says in other.program.log()
