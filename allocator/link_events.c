@@ -141,10 +141,11 @@ void link_events_created(struct link_events *e, const char *space,
 			 const char *code, const Shortloop__Link *link,
 			 int64_t expires)
 {
-	Shortloop__LinkEvent event = SHORTLOOP__LINK_EVENT__INIT;
+	Shortloop__LinkEvent event;
 	uint8_t small[EVENT_ON_STACK], *data = small;
 	size_t len;
 
+	shortloop__link_event__init(&event);
 	event.change = SHORTLOOP__LINK_CHANGE__LINK_CREATED;
 	event.time_ms = (uint64_t)clock_real_ms();
 	event.space = unconst(space);

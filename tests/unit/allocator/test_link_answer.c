@@ -14,8 +14,9 @@
 
 static Shortloop__Link some_link(void)
 {
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link;
 
+	shortloop__link__init(&link);
 	link.link_id = UINT64_C(9223372036854775807);
 	link.generation = 2;
 	link.version = 1;
