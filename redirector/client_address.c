@@ -70,9 +70,12 @@ static bool parse_bare(const char *text, struct address *ret)
 
 static bool is_port(const char *text)
 {
-	size_t len = strspn(text, "0123456789");
+	unsigned port = 0;
+	size_t len = 0;
 
-	return len >= 1 && len <= 5 && !text[len] && atoi(text) <= 65535;
+	for (; text[len] >= '0' && text[len] <= '9' && len < 5; len++)
+		port = port * 10 + (unsigned)(text[len] - '0');
+	return len && !text[len] && port <= UINT16_MAX;
 }
 
 bool address_parse(struct http_slice text, struct address *ret_address)

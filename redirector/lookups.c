@@ -137,7 +137,7 @@ static int describe(struct lookups *l, const struct pending *p,
 {
 	const Shortloop__Link *link = answer->link;
 	struct http_slice code = {p->target.code, strlen(p->target.code)};
-	bool redirects = answer->outcome == LINK_OUTCOME_REDIRECT;
+	bool redirects = link && answer->outcome == LINK_OUTCOME_REDIRECT;
 
 	buf_reset(&l->event);
 	if (link)
