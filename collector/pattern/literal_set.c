@@ -7,6 +7,7 @@ enum {
 	PRODUCT_MAX = 48, /* strings that a concatenation may multiply to */
 	UNION_MAX = 2048, /* strings that an alternation may add up to */
 	LENGTH_MAX = 32,
+	SPELL_MAX = 3,	/* repetitions that are written out */
 	LENGTH_MIN = 2, /* shorter ones are found in almost any text */
 };
 
@@ -15,12 +16,13 @@ struct piece piece_unknown(void)
 	return (struct piece){0};
 }
 
-static struct piece exactly(const char *text, size_t len, struct arena *arena)
+static struct piece exactly(const char *text, size_t len,
+			    const struct literal_context *ctx)
 {
 	struct piece p = {.exact = true};
-	char *copy = arena_alloc(arena, len + 1);
+	char *copy = arena_alloc(ctx->arena, len + 1);
 
-	p.set.items = arena_alloc(arena, sizeof(*p.set.items));
+	p.set.items = arena_alloc(ctx->arena, sizeof(*p.set.items));
 	if (!copy || !p.set.items)
 		return piece_unknown();
 	memcpy(copy, text, len);
@@ -29,16 +31,16 @@ static struct piece exactly(const char *text, size_t len, struct arena *arena)
 	return p;
 }
 
-struct piece piece_empty(struct arena *arena)
+struct piece piece_empty(const struct literal_context *ctx)
 {
-	return exactly("", 0, arena);
+	return exactly("", 0, ctx);
 }
 
-struct piece piece_byte(unsigned char byte, struct arena *arena)
+struct piece piece_byte(unsigned char byte, const struct literal_context *ctx)
 {
 	char c = (char)(byte < 0x80 ? tolower(byte) : byte);
 
-	return exactly(&c, 1, arena);
+	return exactly(&c, 1, ctx);
 }
 
 static size_t shortest(const struct literal_clause *c)
@@ -51,25 +53,41 @@ static size_t shortest(const struct literal_clause *c)
 	return min;
 }
 
-/* Long strings filter better than short ones, few better than many. */
+static bool is_common(const struct literal_clause *c,
+		      const struct literal_context *ctx)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (memmem(ctx->common, strlen(ctx->common), c->items[i].text,
+			   c->items[i].len))
+			return true;
+	return false;
+}
+
+/* Rare strings filter better than common ones, long better than short, few
+ * better than many. */
 static bool is_better(const struct literal_clause *a,
-		      const struct literal_clause *b)
+		      const struct literal_clause *b,
+		      const struct literal_context *ctx)
 {
 	size_t short_a = shortest(a), short_b = shortest(b);
+	bool common_a = is_common(a, ctx), common_b = is_common(b, ctx);
 
+	if (common_a != common_b)
+		return common_b;
 	if (short_a != short_b)
 		return short_a > short_b;
 	return a->count < b->count;
 }
 
 /* Keeps the best clauses, best first. */
-static void require(struct literals *l, struct literal_clause c)
+static void require(struct literals *l, struct literal_clause c,
+		    const struct literal_context *ctx)
 {
 	size_t at = l->count;
 
 	if (!c.count || shortest(&c) < LENGTH_MIN)
 		return;
-	while (at > 0 && is_better(&c, &l->clauses[at - 1]))
+	while (at > 0 && is_better(&c, &l->clauses[at - 1], ctx))
 		at--;
 	if (at == LITERALS_CLAUSES_MAX)
 		return;
@@ -80,10 +98,11 @@ static void require(struct literals *l, struct literal_clause c)
 	l->clauses[at] = c;
 }
 
-static void require_all(struct literals *l, const struct literals *more)
+static void require_all(struct literals *l, const struct literals *more,
+			const struct literal_context *ctx)
 {
 	for (size_t i = 0; i < more->count; i++)
-		require(l, more->clauses[i]);
+		require(l, more->clauses[i], ctx);
 }
 
 static bool has(const struct literal_clause *c, struct literal x)
@@ -96,9 +115,9 @@ static bool has(const struct literal_clause *c, struct literal x)
 }
 
 static bool join(struct literal a, struct literal b, struct literal *ret,
-		 struct arena *arena)
+		 const struct literal_context *ctx)
 {
-	char *text = arena_alloc(arena, a.len + b.len + 1);
+	char *text = arena_alloc(ctx->arena, a.len + b.len + 1);
 
 	if (!text)
 		return false;
@@ -121,21 +140,22 @@ static size_t longest(const struct literal_clause *c)
 /* Every string of `a` followed by every string of `b`. */
 static bool multiply(const struct literal_clause *a,
 		     const struct literal_clause *b, struct literal_clause *ret,
-		     struct arena *arena)
+		     const struct literal_context *ctx)
 {
 	struct literal_clause c = {0};
 
 	if (a->count * b->count > PRODUCT_MAX ||
 	    longest(a) + longest(b) > LENGTH_MAX)
 		return false;
-	c.items = arena_alloc(arena, a->count * b->count * sizeof(*c.items));
+	c.items =
+		arena_alloc(ctx->arena, a->count * b->count * sizeof(*c.items));
 	if (!c.items)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		for (size_t j = 0; j < b->count; j++) {
 			struct literal x;
 
-			if (!join(a->items[i], b->items[j], &x, arena))
+			if (!join(a->items[i], b->items[j], &x, ctx))
 				return false;
 			if (!has(&c, x))
 				c.items[c.count++] = x;
@@ -146,13 +166,14 @@ static bool multiply(const struct literal_clause *a,
 
 static bool unite(const struct literal_clause *a,
 		  const struct literal_clause *b, struct literal_clause *ret,
-		  struct arena *arena)
+		  const struct literal_context *ctx)
 {
 	struct literal_clause c = {0};
 
 	if (a->count + b->count > UNION_MAX)
 		return false;
-	c.items = arena_alloc(arena, (a->count + b->count) * sizeof(*c.items));
+	c.items = arena_alloc(ctx->arena,
+			      (a->count + b->count) * sizeof(*c.items));
 	if (!c.items)
 		return false;
 	memcpy(c.items, a->items, a->count * sizeof(*c.items));
@@ -164,55 +185,71 @@ static bool unite(const struct literal_clause *a,
 	return true;
 }
 
-struct piece piece_concat(struct piece a, struct piece b, struct arena *arena)
+struct piece piece_concat(struct piece a, struct piece b,
+			  const struct literal_context *ctx)
 {
 	struct piece p = {.exact = a.exact && b.exact};
 
 	p.required = a.required;
-	require_all(&p.required, &b.required);
-	if (a.set.count && b.exact && multiply(&a.set, &b.set, &p.set, arena))
+	require_all(&p.required, &b.required, ctx);
+	if (a.set.count && b.exact && multiply(&a.set, &b.set, &p.set, ctx))
 		return p;
-	require(&p.required, a.set);
+	require(&p.required, a.set, ctx);
 	p.set = b.set;
 	p.exact = false;
 	return p;
 }
 
-struct literals piece_required(const struct piece *p)
+struct literals piece_required(const struct piece *p,
+			       const struct literal_context *ctx)
 {
 	struct literals l = p->required;
 
-	require(&l, p->set);
+	require(&l, p->set, ctx);
 	return l;
 }
 
-struct piece piece_either(struct piece a, struct piece b, struct arena *arena)
+struct piece piece_either(struct piece a, struct piece b,
+			  const struct literal_context *ctx)
 {
 	struct piece p = {.exact = a.exact && b.exact};
 	struct literals left, right;
 	struct literal_clause both;
 
-	if (p.exact && unite(&a.set, &b.set, &p.set, arena))
+	if (p.exact && unite(&a.set, &b.set, &p.set, ctx))
 		return p;
-	left = piece_required(&a);
-	right = piece_required(&b);
+	left = piece_required(&a, ctx);
+	right = piece_required(&b, ctx);
 	p = piece_unknown();
 	if (left.count && right.count &&
-	    unite(&left.clauses[0], &right.clauses[0], &both, arena))
-		require(&p.required, both);
+	    unite(&left.clauses[0], &right.clauses[0], &both, ctx))
+		require(&p.required, both, ctx);
 	return p;
 }
 
-struct piece piece_repeat(struct piece a, unsigned min, bool more,
-			  struct arena *arena)
+/* Every string of `a` from `min` to `max` times, written out. */
+static struct piece spell_out(struct piece a, unsigned min, unsigned max,
+			      const struct literal_context *ctx)
+{
+	struct piece all = piece_empty(ctx), power = all;
+
+	for (unsigned n = 1; n <= max; n++) {
+		power = piece_concat(power, a, ctx);
+		all = n <= min ? power : piece_either(all, power, ctx);
+	}
+	return all;
+}
+
+struct piece piece_repeat(struct piece a, unsigned min, unsigned max,
+			  const struct literal_context *ctx)
 {
 	struct piece p = piece_unknown();
 
-	if (min == 0 && !more && a.exact)
-		return piece_either(a, piece_empty(arena), arena);
-	if (min == 1 && !more)
+	if (min == 1 && max == 1)
 		return a;
+	if (a.exact && max <= SPELL_MAX)
+		return spell_out(a, min, max, ctx);
 	if (min > 0)
-		p.required = piece_required(&a);
+		p.required = piece_required(&a, ctx);
 	return p;
 }

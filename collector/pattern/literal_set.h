@@ -20,22 +20,31 @@ struct piece {
 	struct literals required;
 };
 
+/* The arena that strings live in, and the text whose words say little. */
+struct literal_context {
+	struct arena *arena;
+	const char *common;
+};
+
 /* Matches the empty string, or asserts something without consuming. */
-struct piece piece_empty(struct arena *arena);
+struct piece piece_empty(const struct literal_context *ctx);
 /* Matches this one byte, or its other case. */
-struct piece piece_byte(unsigned char byte, struct arena *arena);
+struct piece piece_byte(unsigned char byte, const struct literal_context *ctx);
 /* Matches something unknown. */
 struct piece piece_unknown(void);
 
 /* One after the other. */
-struct piece piece_concat(struct piece a, struct piece b, struct arena *arena);
+struct piece piece_concat(struct piece a, struct piece b,
+			  const struct literal_context *ctx);
 /* One or the other. */
-struct piece piece_either(struct piece a, struct piece b, struct arena *arena);
-/* `a` at least `min` times; `more`: perhaps more often than once. */
-struct piece piece_repeat(struct piece a, unsigned min, bool more,
-			  struct arena *arena);
+struct piece piece_either(struct piece a, struct piece b,
+			  const struct literal_context *ctx);
+/* `a` from `min` to `max` times. */
+struct piece piece_repeat(struct piece a, unsigned min, unsigned max,
+			  const struct literal_context *ctx);
 
 /* What it all comes to: the set counts as a clause too. */
-struct literals piece_required(const struct piece *p);
+struct literals piece_required(const struct piece *p,
+			       const struct literal_context *ctx);
 
 #endif

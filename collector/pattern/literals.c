@@ -10,12 +10,12 @@
 
 enum {
 	DEPTH_MAX = 64,
-	CLASS_MAX = 6, /* members of a class that are worth telling apart */
+	CLASS_MAX = 10, /* members of a class that are worth telling apart */
 };
 
 struct parse {
 	const char *at;
-	struct arena *arena;
+	struct literal_context ctx;
 	unsigned depth;
 	bool lost; /* met something that is not understood */
 };
@@ -28,6 +28,17 @@ static struct piece lose(struct parse *p)
 	return piece_unknown();
 }
 
+static struct piece any_of(const char *bytes, int count, struct parse *p)
+{
+	struct piece any = piece_byte((unsigned char)bytes[0], &p->ctx);
+
+	for (int i = 1; i < count; i++)
+		any = piece_either(any,
+				   piece_byte((unsigned char)bytes[i], &p->ctx),
+				   &p->ctx);
+	return any;
+}
+
 /* What a backslash and a letter or digit stand for. */
 static struct piece parse_escape(struct parse *p)
 {
@@ -37,9 +48,10 @@ static struct piece parse_escape(struct parse *p)
 		return lose(p);
 	p->at++;
 	if (!isalnum(c))
-		return piece_byte(c, p->arena);
+		return piece_byte(c, &p->ctx);
 	switch (c) {
 	case 'd':
+		return any_of("0123456789", 10, p);
 	case 'D':
 	case 'w':
 	case 'W':
@@ -51,13 +63,13 @@ static struct piece parse_escape(struct parse *p)
 	case 'A':
 	case 'Z':
 	case 'z':
-		return piece_empty(p->arena);
+		return piece_empty(&p->ctx);
 	case 't':
-		return piece_byte('\t', p->arena);
+		return piece_byte('\t', &p->ctx);
 	case 'n':
-		return piece_byte('\n', p->arena);
+		return piece_byte('\n', &p->ctx);
 	case 'r':
-		return piece_byte('\r', p->arena);
+		return piece_byte('\r', &p->ctx);
 	default:
 		return lose(p);
 	}
@@ -121,22 +133,15 @@ static int class_members(struct parse *p, unsigned char members[256])
 static struct piece parse_class(struct parse *p)
 {
 	unsigned char members[256];
-	struct piece any;
 	bool negated = *p->at == '^';
 	int count;
 
 	if (negated)
 		p->at++;
 	count = class_members(p, members);
-	if (p->lost)
+	if (p->lost || negated || count < 1 || count > CLASS_MAX)
 		return piece_unknown();
-	if (negated || count < 1 || count > CLASS_MAX)
-		return piece_unknown();
-	any = piece_byte(members[0], p->arena);
-	for (int i = 1; i < count; i++)
-		any = piece_either(any, piece_byte(members[i], p->arena),
-				   p->arena);
-	return any;
+	return any_of((const char *)members, count, p);
 }
 
 /* After "(": the group's body and its closing parenthesis. */
@@ -164,7 +169,7 @@ static struct piece parse_group(struct parse *p)
 	if (p->lost || *p->at != ')')
 		return lose(p);
 	p->at++;
-	return assertion ? piece_empty(p->arena) : body;
+	return assertion ? piece_empty(&p->ctx) : body;
 }
 
 static struct piece parse_atom(struct parse *p)
@@ -182,14 +187,14 @@ static struct piece parse_atom(struct parse *p)
 		return piece_unknown();
 	case '^':
 	case '$':
-		return piece_empty(p->arena);
+		return piece_empty(&p->ctx);
 	default:
-		return piece_byte(c, p->arena);
+		return piece_byte(c, &p->ctx);
 	}
 }
 
 /* Reads "{2,5}" after an atom; false: the brace is an ordinary byte. */
-static bool parse_braces(struct parse *p, unsigned *min, bool *more)
+static bool parse_braces(struct parse *p, unsigned *min, unsigned *max)
 {
 	const char *s = p->at + 1;
 	char *end;
@@ -213,7 +218,7 @@ static bool parse_braces(struct parse *p, unsigned *min, bool *more)
 		return false;
 	p->at = end + 1;
 	*min = low > 1000 ? 1000 : (unsigned)low;
-	*more = high > 1;
+	*max = high > 1000 ? 1000 : (unsigned)high;
 	return true;
 }
 
@@ -221,28 +226,28 @@ static struct piece parse_repeated(struct parse *p)
 {
 	struct piece atom = parse_atom(p);
 	unsigned min = 1;
-	bool more = false;
+	unsigned max = 1;
 
 	if (p->lost)
 		return atom;
 	if (*p->at == '*' || *p->at == '+' || *p->at == '?') {
 		min = *p->at == '+';
-		more = *p->at != '?';
+		max = *p->at == '?' ? 1 : UINT_MAX;
 		p->at++;
-	} else if (*p->at != '{' || !parse_braces(p, &min, &more)) {
+	} else if (*p->at != '{' || !parse_braces(p, &min, &max)) {
 		return atom;
 	}
 	if (*p->at == '?' || *p->at == '+')
 		p->at++;
-	return piece_repeat(atom, min, more, p->arena);
+	return piece_repeat(atom, min, max, &p->ctx);
 }
 
 static struct piece parse_sequence(struct parse *p)
 {
-	struct piece all = piece_empty(p->arena);
+	struct piece all = piece_empty(&p->ctx);
 
 	while (!p->lost && *p->at && *p->at != '|' && *p->at != ')')
-		all = piece_concat(all, parse_repeated(p), p->arena);
+		all = piece_concat(all, parse_repeated(p), &p->ctx);
 	return all;
 }
 
@@ -252,17 +257,18 @@ static struct piece parse_alternatives(struct parse *p)
 
 	while (!p->lost && *p->at == '|') {
 		p->at++;
-		any = piece_either(any, parse_sequence(p), p->arena);
+		any = piece_either(any, parse_sequence(p), &p->ctx);
 	}
 	return any;
 }
 
-struct literals literals_required(const char *regex, struct arena *arena)
+struct literals literals_required(const char *regex, const char *common,
+				  struct arena *arena)
 {
-	struct parse p = {.at = regex, .arena = arena};
+	struct parse p = {.at = regex, .ctx = {arena, common}};
 	struct piece all = parse_alternatives(&p);
 
 	if (p.lost || *p.at || arena->failed)
 		return (struct literals){0};
-	return piece_required(&all);
+	return piece_required(&all, &p.ctx);
 }

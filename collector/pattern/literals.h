@@ -38,10 +38,14 @@ struct literals {
 };
 
 /*
+ * `common`: text in lower case, the words of which are in most of the texts to
+ * be searched; a clause of other words is preferred.
+ *
  * Analyses a PCRE2 expression that is known to compile (no extended mode, bytes
  * rather than UTF).  Results live in the arena.  Running out of memory leaves
  * arena->failed set.
  */
-struct literals literals_required(const char *regex, struct arena *arena);
+struct literals literals_required(const char *regex, const char *common,
+				  struct arena *arena);
 
 #endif

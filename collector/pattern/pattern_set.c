@@ -17,6 +17,17 @@ enum {
 	CLAUSE_BITS = 2,
 };
 
+/* What says little in a user agent, which is what sets are made for. */
+static const char common_words[] =
+	"mozilla/5.0 (windows nt 10.0; win64; x64; rv:1 | "
+	"mozilla/5.0 (x11; linux x86_64; u; en-us | "
+	"mozilla/5.0 (macintosh; intel mac os x 10_15_7) gecko/20100101 | "
+	"mozilla/5.0 (iphone; ipad; ipod; cpu iphone os 18_1 like mac os x) "
+	"applewebkit/605.1.15 (khtml, like gecko) version/18.0 "
+	"mobile/15e148 safari/604.1 firefox/1 edge edg/1 | "
+	"mozilla/5.0 (linux; android 10; k build/ wv) applewebkit/537.36 "
+	"(khtml, like gecko) chrome/130.0.0.0 mobile safari/537.36";
+
 struct pattern {
 	pcre2_code *code;
 	char *regex;
@@ -167,7 +178,8 @@ static int build_prefilter(struct pattern_set *set, struct error *err)
 
 	for (uint32_t i = 0; ok && i < set->count; i++) {
 		struct pattern *p = &set->patterns[i];
-		struct literals l = literals_required(p->regex, &arena);
+		struct literals l =
+			literals_required(p->regex, common_words, &arena);
 
 		if (!l.count) {
 			set->always[i / 64] |= UINT64_C(1) << i % 64;

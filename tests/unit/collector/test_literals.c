@@ -10,11 +10,12 @@
 #include "common/buf.h"
 
 /* The clauses of an expression, written "a|b & c". */
-static void assert_required(const char *regex, const char *expected)
+static void assert_required_beside(const char *common, const char *regex,
+				   const char *expected)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	struct literals l = literals_required(regex, &arena);
+	struct literals l = literals_required(regex, common, &arena);
 
 	for (size_t c = 0; c < l.count; c++) {
 		buf_puts(&text, c ? " & " : "");
@@ -29,6 +30,11 @@ static void assert_required(const char *regex, const char *expected)
 	arena_free(&arena);
 }
 
+static void assert_required(const char *regex, const char *expected)
+{
+	assert_required_beside("", regex, expected);
+}
+
 static void a_plain_word_is_required(void **state)
 {
 	(void)state;
@@ -38,7 +44,7 @@ static void a_plain_word_is_required(void **state)
 static void an_optional_part_is_not_required(void **state)
 {
 	(void)state;
-	assert_required("abc(?:def)?", "abcdef|abc");
+	assert_required("abc(?:def)?", "abc|abcdef");
 	assert_required("abc(def|)", "abcdef|abc");
 	assert_required("abc.*(?:\\d+def)?", "abc");
 	assert_required("abcd*", "abc");
@@ -94,6 +100,9 @@ static void a_repeated_group_is_required_once(void **state)
 	(void)state;
 	assert_required("(?:abc){2,5}", "abc");
 	assert_required("(?:abc){0,5}xyz", "xyz");
+	assert_required("(?:abc){2}", "abcabc");
+	assert_required("x{1,2}y", "xy|xxy");
+	assert_required("a {0,2}b", "ab|a b|a  b");
 	assert_required("(?:abc)+", "abc");
 }
 
@@ -107,6 +116,14 @@ static void escapes_of_signs_stand_for_the_signs(void **state)
 {
 	(void)state;
 	assert_required("a\\.b\\/c", "a.b/c");
+}
+
+static void a_rare_word_goes_before_a_common_one(void **state)
+{
+	(void)state;
+	assert_required_beside("a linux machine", "(?:Linux.*abc|xyz)",
+			       "abc|xyz");
+	assert_required_beside("", "(?:Linux.*abc|xyz)", "linux|xyz");
 }
 
 static void what_is_not_understood_requires_nothing(void **state)
@@ -135,6 +152,7 @@ int main(void)
 		cmocka_unit_test(a_repeated_group_is_required_once),
 		cmocka_unit_test(a_brace_that_is_no_quantifier_is_a_brace),
 		cmocka_unit_test(escapes_of_signs_stand_for_the_signs),
+		cmocka_unit_test(a_rare_word_goes_before_a_common_one),
 		cmocka_unit_test(what_is_not_understood_requires_nothing),
 	};
 
