@@ -1,0 +1,182 @@
+/* What codes are built of: SipHash, the permutation, alphabets, link ids. */
+#include "tests/unit/unit.h"
+
+#include <endian.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "codespace/alphabet.h"
+#include "codespace/feistel.h"
+#include "codespace/link_id.h"
+#include "codespace/siphash.h"
+
+static struct siphash key_of(const unsigned char bytes[16])
+{
+	uint64_t k[2];
+
+	memcpy(k, bytes, sizeof(k));
+	return siphash_key(le64toh(k[0]), le64toh(k[1]));
+}
+
+static uint64_t theirs(const unsigned char key[16], uint64_t message,
+		       size_t len)
+{
+	uint64_t le = htole64(message), hash;
+
+	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)&le,
+			 len, key);
+	return le64toh(hash);
+}
+
+static void siphash_2_4_is_libsodiums(void **state)
+{
+	unsigned char key[16];
+	uint64_t message;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		randombytes_buf(key, sizeof(key));
+		randombytes_buf(&message, sizeof(message));
+		assert_true(siphash_8(key_of(key), message, 2, 4) ==
+			    theirs(key, message, 8));
+		message &= (UINT64_C(1) << 56) - 1;
+		assert_true(siphash_7(key_of(key), message, 2, 4) ==
+			    theirs(key, message, 7));
+	}
+}
+
+/* From the vectors in the paper's appendix A and its reference code: key 00 01
+ * .. 0f, message 00 01 .. of 7 and of 8 bytes. */
+static void siphash_2_4_meets_the_published_vectors(void **state)
+{
+	unsigned char key[16];
+
+	(void)state;
+	for (unsigned char i = 0; i < 16; i++)
+		key[i] = i;
+	assert_true(siphash_7(key_of(key), UINT64_C(0x06050403020100), 2, 4) ==
+		    UINT64_C(0xab0200f58b01d137));
+	assert_true(siphash_8(key_of(key), UINT64_C(0x0706050403020100), 2,
+			      4) == UINT64_C(0x93f5f5799a932462));
+}
+
+static uint64_t power_of_62(unsigned n)
+{
+	return n ? 62 * power_of_62(n - 1) : 1;
+}
+
+static void the_permutation_stays_in_its_domain_and_comes_back(void **state)
+{
+	static const unsigned char key[16] = "sixteen bytes!!";
+	struct feistel f;
+
+	(void)state;
+	for (unsigned n = FEISTEL_DIGITS_MIN; n <= FEISTEL_DIGITS_MAX; n++) {
+		uint64_t size = power_of_62(n), number = size - 1;
+
+		feistel_init(&f, n, key);
+		assert_true(f.left_size * f.right_size == size);
+		for (int i = 0; i < 10000; i++) {
+			struct feistel_parts p = feistel_permute(&f, number);
+
+			assert_true(p.left < f.left_size);
+			assert_true(p.right < f.right_size);
+			assert_true(feistel_invert(&f, p) == number);
+			number = p.left * f.right_size + p.right;
+		}
+	}
+}
+
+static void an_alphabet_has_every_symbol_once(void **state)
+{
+	static const unsigned char seed[ALPHABET_SEED] = {1, 2, 3};
+	unsigned seen[256] = {0}, digits = 0;
+	struct alphabet a;
+
+	(void)state;
+	alphabet_shuffled(&a, seed);
+	for (int i = 0; i < ALPHABET_SIZE; i++) {
+		seen[(unsigned char)a.symbols[i]]++;
+		assert_int_equal(a.digits[(unsigned char)a.symbols[i]], i);
+	}
+	for (int c = 0; c < 256; c++) {
+		assert_true(seen[c] <= 1);
+		digits += a.digits[c] != ALPHABET_NONE;
+	}
+	assert_int_equal(digits, ALPHABET_SIZE);
+}
+
+static void another_seed_shuffles_otherwise(void **state)
+{
+	unsigned char seed[ALPHABET_SEED] = {1, 2, 3};
+	struct alphabet a, b;
+
+	(void)state;
+	alphabet_shuffled(&a, seed);
+	seed[31] = 1;
+	alphabet_shuffled(&b, seed);
+	assert_memory_not_equal(a.symbols, b.symbols, ALPHABET_SIZE);
+}
+
+static void assert_same(const struct link_id_parts *a,
+			const struct link_id_parts *b)
+{
+	assert_int_equal(a->space, b->space);
+	assert_int_equal(a->generation, b->generation);
+	assert_int_equal(a->id, b->id);
+}
+
+static void a_link_id_unpacks_to_its_parts(void **state)
+{
+	struct link_id_parts parts = {62, LINK_GENERATION_MAX, LINK_ID_MAX};
+	struct link_id_parts back;
+	uint64_t link_id;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(link_id_pack(&parts, &link_id, &err), 0);
+	assert_true(link_id < UINT64_C(1) << 63);
+	back = link_id_unpack(link_id);
+	assert_same(&back, &parts);
+	parts = (struct link_id_parts){1, 1, 0};
+	assert_int_equal(link_id_pack(&parts, &link_id, &err), 0);
+	back = link_id_unpack(link_id);
+	assert_same(&back, &parts);
+}
+
+static void parts_that_do_not_fit_are_refused(void **state)
+{
+	static const struct link_id_parts bad[] = {
+		{0, 1, 1},
+		{64, 1, 1},
+		{1, 0, 1},
+		{1, 32768, 1},
+		{1, 1, LINK_ID_MAX + 1},
+	};
+	uint64_t link_id;
+	struct error err;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(link_id_pack(&bad[i], &link_id, &err), -1);
+		assert_int_equal(err.code, ERROR_INPUT);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(siphash_2_4_is_libsodiums),
+		cmocka_unit_test(siphash_2_4_meets_the_published_vectors),
+		cmocka_unit_test(
+			the_permutation_stays_in_its_domain_and_comes_back),
+		cmocka_unit_test(an_alphabet_has_every_symbol_once),
+		cmocka_unit_test(another_seed_shuffles_otherwise),
+		cmocka_unit_test(a_link_id_unpacks_to_its_parts),
+		cmocka_unit_test(parts_that_do_not_fit_are_refused),
+	};
+
+	if (sodium_init() < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

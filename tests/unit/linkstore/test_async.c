@@ -1,0 +1,376 @@
+/* The calls of an event loop: the same scripts, batched by turn. */
+#include "tests/unit/linkstore/fixture.h"
+
+struct async_fixture {
+	struct fixture *f;
+	struct loop *loop;
+	struct redis_async *redis;
+	struct link_writer *writer;
+	struct loop_timer *timeout;
+	struct link_block block;
+	int waiting, stored, refused, failed;
+	struct error err;
+	struct link_target target;
+	enum link_outcome outcome;
+	int64_t left;
+	bool renew;
+};
+
+static void on_timeout(void *arg)
+{
+	(void)arg;
+	fail_msg("nothing happened within 10 s");
+}
+
+static void on_state(void *arg, bool up, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	(void)err;
+	if (up)
+		loop_stop(a->loop);
+}
+
+static void run_loop(struct async_fixture *a)
+{
+	loop_timer_set(a->timeout, 10000);
+	assert_int_equal(loop_run(a->loop, &a->err), 0);
+}
+
+static int setup_async(void **state)
+{
+	struct async_fixture *a = calloc(1, sizeof(*a));
+
+	setup(state);
+	a->f = *state;
+	a->loop = loop_new(&a->err);
+	a->timeout = loop_timer_new(a->loop, on_timeout, a, &a->err);
+	a->redis = redis_async_new(a->loop, &a->f->server.config, on_state, a,
+				   &a->err);
+	a->writer = link_writer_new(a->loop, a->redis, &a->err);
+	assert_non_null(a->writer);
+	run_loop(a);
+	*state = a;
+	return 0;
+}
+
+static int teardown_async(void **state)
+{
+	struct async_fixture *a = *state;
+	struct fixture *f = a->f;
+	void *inner = f;
+
+	link_writer_free(a->writer);
+	redis_async_free(a->redis);
+	loop_free(a->loop);
+	free(a);
+	return teardown(&inner);
+}
+
+static void done(struct async_fixture *a)
+{
+	if (--a->waiting == 0)
+		loop_stop(a->loop);
+}
+
+static void on_created(void *arg, int64_t expires, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (!err)
+		a->stored += expires > 0;
+	else if (err->code == ERROR_UNSAFE)
+		a->refused++;
+	else
+		a->failed++;
+	if (err)
+		a->err = *err;
+	done(a);
+}
+
+static void queue(struct async_fixture *a, const struct link_block *block,
+		  uint32_t offset)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+
+	link.url = text_of("https://example.org/");
+	linkstore_code(a->f->space, block->number, offset, &a->target);
+	must(a, link_prepare(block, offset, &link, &a->err));
+	must(a, link_writer_create(a->writer, block, a->target.code, &link,
+				   on_created, a, &a->err));
+	a->waiting++;
+}
+
+static long long evals(struct async_fixture *a)
+{
+	redisReply *reply =
+		redis_server_ask(&a->f->server, "INFO commandstats");
+	const char *at = strstr(reply->str, "cmdstat_evalsha:calls=");
+	long long calls = at ? strtoll(strchr(at, '=') + 1, NULL, 10) : 0;
+
+	freeReplyObject(reply);
+	return calls;
+}
+
+static void links_of_one_turn_and_block_are_one_script(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	long long before;
+
+	queue(a, &block, 999);
+	run_loop(a);
+	before = evals(a);
+	for (uint32_t i = 0; i < 100; i++)
+		queue(a, &block, i);
+	run_loop(a);
+	assert_int_equal(a->stored, 101);
+	assert_int_equal(evals(a) - before, 1);
+}
+
+static void more_than_a_batch_of_links_are_several_scripts(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+
+	for (uint32_t i = 0; i < 2 * CREATE_BATCH_MAX + 1; i++)
+		queue(a, &block, i);
+	run_loop(a);
+	assert_int_equal(a->stored, 2 * CREATE_BATCH_MAX + 1);
+}
+
+static void links_of_two_blocks_are_told_apart(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block lost = open_block(a->f, a->f->day);
+	struct link_block kept = open_block(a->f, a->f->day);
+
+	redis_server_number(&a->f->server, "DEL m:{s5:0}");
+	for (uint32_t i = 0; i < 3; i++) {
+		queue(a, &lost, i);
+		queue(a, &kept, i);
+	}
+	run_loop(a);
+	assert_int_equal(a->stored, 3);
+	assert_int_equal(a->failed, 3);
+}
+
+static void a_taken_code_fails_alone(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	char words[64];
+
+	linkstore_code(a->f->space, block.number, 1, &a->target);
+	snprintf(words, sizeof(words), "SET l:{s5:0}:%s other", a->target.code);
+	freeReplyObject(redis_server_ask(&a->f->server, words));
+	for (uint32_t i = 0; i < 3; i++)
+		queue(a, &block, i);
+	run_loop(a);
+	assert_int_equal(a->stored, 2);
+	assert_int_equal(a->refused, 1);
+}
+
+static void links_queued_at_the_end_are_answered(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+
+	queue(a, &block, 0);
+	link_writer_free(a->writer);
+	a->writer = NULL;
+	assert_int_equal(a->failed, 1);
+	assert_true(a->err.retriable);
+}
+
+static void a_redis_that_is_away_fails_what_is_queued(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+
+	redis_server_kill(&a->f->server);
+	queue(a, &block, 0);
+	run_loop(a);
+	assert_int_equal(a->failed, 1);
+	assert_true(a->err.retriable);
+}
+
+static void on_looked_up(void *arg, const struct link_answer *answer,
+			 const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	a->outcome = answer->outcome;
+	a->renew = answer->renew;
+	done(a);
+}
+
+static void a_look_up_finds_the_link(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	struct link_target t = store_link(a->f, &block, 3);
+
+	a->waiting = 1;
+	a->outcome = LINK_OUTCOME_UNKNOWN;
+	must(a, link_lookup_async(a->redis, &t, on_looked_up, a, &a->err));
+	run_loop(a);
+	assert_int_equal(a->outcome, LINK_OUTCOME_REDIRECT);
+	assert_false(a->renew);
+}
+
+static void a_look_up_finds_that_there_is_none(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_target t;
+
+	linkstore_code(a->f->space, 1, 1, &t);
+	a->waiting = 1;
+	must(a, link_lookup_async(a->redis, &t, on_looked_up, a, &a->err));
+	run_loop(a);
+	assert_int_equal(a->outcome, LINK_OUTCOME_UNKNOWN);
+}
+
+static void on_renewed(void *arg, int64_t left, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	a->left = left;
+	done(a);
+}
+
+static void a_link_is_renewed(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	struct link_target t = store_link(a->f, &block, 3);
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	char words[64];
+
+	snprintf(words, sizeof(words), "PEXPIRE l:{s5:0}:%s 5000", t.code);
+	redis_server_number(&a->f->server, words);
+	must(a, link_prepare(&block, 3, &link, &a->err));
+	a->waiting = 1;
+	must(a, link_renew_async(a->redis, &t, &link, on_renewed, a, &a->err));
+	run_loop(a);
+	assert_true(a->left == CLOCK_DAY);
+}
+
+static void on_opened(void *arg, int64_t end, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	assert_true(end > 0);
+	done(a);
+}
+
+static void on_granted(void *arg, const struct grant *grant,
+		       const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	a->block = block_of(a->f, grant, a->f->day);
+	must(a, block_open_async(a->redis, &a->block, on_opened, a, &a->err));
+}
+
+static void a_block_is_granted_and_opened(void **state)
+{
+	struct async_fixture *a = *state;
+	struct grant_request request = {
+		.space = a->f->space,
+		.ttl = a->f->day,
+		.blocks = 1,
+		.name = "a test",
+	};
+
+	a->waiting = 1;
+	must(a, grant_blocks_async(a->redis, &request, on_granted, a, &a->err));
+	run_loop(a);
+	assert_int_equal(redis_server_number(&a->f->server, "EXISTS m:{s5:0}"),
+			 1);
+}
+
+static void on_ledger(void *arg, const struct space_ledger *ledger,
+		      const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	a->left = (int64_t)ledger->links_created_today;
+	done(a);
+}
+
+static void created_links_are_counted_in_the_ledger(void **state)
+{
+	struct async_fixture *a = *state;
+
+	must(a, space_count_created_async(a->redis, a->f->space, 5, &a->err));
+	must(a, space_count_created_async(a->redis, a->f->space, 7, &a->err));
+	a->waiting = 1;
+	must(a, space_read_ledger_async(a->redis, a->f->space, on_ledger, a,
+					&a->err));
+	run_loop(a);
+	assert_int_equal(a->left, 12);
+}
+
+static void on_checked(void *arg, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	if (err)
+		a->err = *err;
+	a->failed += err != NULL;
+	done(a);
+}
+
+static void a_space_that_is_gone_is_noticed(void **state)
+{
+	struct async_fixture *a = *state;
+
+	a->waiting = 1;
+	must(a,
+	     space_check_async(a->redis, a->f->space, on_checked, a, &a->err));
+	run_loop(a);
+	assert_int_equal(a->failed, 0);
+	redis_server_number(&a->f->server, "DEL space:{s5} cursor:{s5}");
+	a->waiting = 2;
+	must(a,
+	     space_check_async(a->redis, a->f->space, on_checked, a, &a->err));
+	must(a, space_read_cursor_async(a->redis, a->f->space, on_checked, a,
+					&a->err));
+	run_loop(a);
+	assert_int_equal(a->failed, 2);
+	assert_int_equal(a->err.code, ERROR_NOTFOUND);
+}
+
+#define ASYNC(name)                                                            \
+	cmocka_unit_test_setup_teardown(name, setup_async, teardown_async)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ASYNC(links_of_one_turn_and_block_are_one_script),
+		ASYNC(more_than_a_batch_of_links_are_several_scripts),
+		ASYNC(links_of_two_blocks_are_told_apart),
+		ASYNC(a_taken_code_fails_alone),
+		ASYNC(links_queued_at_the_end_are_answered),
+		ASYNC(a_redis_that_is_away_fails_what_is_queued),
+		ASYNC(a_look_up_finds_the_link),
+		ASYNC(a_look_up_finds_that_there_is_none),
+		ASYNC(a_link_is_renewed),
+		ASYNC(a_block_is_granted_and_opened),
+		ASYNC(created_links_are_counted_in_the_ledger),
+		ASYNC(a_space_that_is_gone_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
