@@ -116,7 +116,7 @@ $B/gen/%.o: $B/gen/%.c
 $B/llhttp/%.o: $(LLHTTP_DIR)/%.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -DLLHTTP_STRICT_MODE=1 -w -c -o $@ $<
 
 $(GEN)/%.pb-c.c: %.proto
 	@mkdir -p $(GEN)

@@ -2,19 +2,26 @@
  * http_server.h - the HTTP/1.1 server of every program that listens.
  *
  * One listener per loop; several threads share a port through SO_REUSEPORT.
- * Parsing is llhttp's, strict: a request with both Content-Length and
- * Transfer-Encoding, a bare CR or LF, a doubled Content-Length or a space
- * before the colon is a 400 and the connection is closed.  Requests of one
- * connection are answered in order; the next is parsed once the present one
- * has been answered.
+ * Parsing is llhttp's, strict, with what it lets pass checked again: a request
+ * with both Content-Length and Transfer-Encoding, a transfer coding other than
+ * chunked, a bare CR or LF, a folded header, a doubled Content-Length or Host,
+ * a missing Host (1.1), a space before the colon, a trailer or a bad chunk is a
+ * 400 and the connection is closed.  Other refusals, closing too: 408 (slow),
+ * 413, 417 (unknown expectation), 431, 501 (CONNECT), 503 (too many
+ * connections), 505 (not HTTP/1).  Their bodies are problem+json.
+ *
+ * Requests of one connection are answered in order; the next is parsed once the
+ * present one has been answered.  Answers to pipelined requests that arrive in
+ * one read leave in one write.
  *
  * A handler is called once the request is complete, body included, and calls
- * http_reply exactly once: at once, or later on the same loop's thread.  Until
- * then the request and all its strings stay valid, also when the client has
- * gone (the reply is then dropped).  After http_reply they are invalid.
+ * one of the http_reply functions exactly once: at once, or later on the same
+ * loop's thread.  Until then the request and all its strings stay valid, also
+ * when the client has gone (the reply is then dropped) or the listener was
+ * freed.  After the reply they are invalid.
  *
  * With `Expect: 100-continue` the server answers 100 itself.  HEAD is passed to
- * the handler as HEAD; a body given to http_reply is then counted in
+ * the handler as HEAD; a body given to a reply is then counted in
  * Content-Length but not sent.
  */
 #ifndef COMMON_HTTP_HTTP_SERVER_H
@@ -33,6 +40,7 @@
 /* Bounds and timeouts; `http` section of the configuration. */
 struct http_config {
 	int64_t max_header_bytes; /* request line and headers: 431 beyond */
+	int64_t max_headers;	  /* header lines of a request: 431 beyond */
 	int64_t max_body_bytes;	  /* 413 beyond */
 	int64_t max_connections;  /* per listener; beyond: 503 and close */
 	int64_t header_timeout;	  /* ms to the end of the headers: 408 */
@@ -41,6 +49,11 @@ struct http_config {
 	int64_t write_timeout;	  /* ms without progress while sending */
 };
 extern const struct setting_section http_section;
+
+/* The defaults of that section, for listeners made without a file. */
+extern const struct http_config http_config_default;
+
+/* --- the request ---------------------------------------------------------- */
 
 struct http_slice {
 	const char *data; /* not NUL-terminated */
@@ -56,7 +69,8 @@ struct http_request;
 
 struct http_slice http_method(const struct http_request *req); /* "GET" */
 bool http_method_is(const struct http_request *req, const char *method);
-/* As sent, undecoded: path without the query; query without the '?'. */
+/* As sent, undecoded: path without the query; query without the '?'.  The path
+ * starts with '/', or is "*" (OPTIONS). */
 struct http_slice http_path(const struct http_request *req);
 struct http_slice http_query(const struct http_request *req);
 struct http_slice http_body(const struct http_request *req);
@@ -65,8 +79,21 @@ struct http_slice http_header_get(const struct http_request *req,
 				  const char *name);
 size_t http_header_count(const struct http_request *req);
 struct http_header http_header_at(const struct http_request *req, size_t i);
+/* The value of a cookie (names have case), without quotes, or {NULL, 0}. */
+struct http_slice http_cookie_get(const struct http_request *req,
+				  const char *name);
 /* The address of the TCP peer (not of X-Forwarded-For); IPv4 as AF_INET. */
 const struct sockaddr_storage *http_peer(const struct http_request *req);
+
+/* True when nobody waits for the answer any more: dear work can be skipped.
+ * The reply must still be given. */
+bool http_client_gone(const struct http_request *req);
+
+/* Comparisons with a C string; the second ignores ASCII case. */
+bool http_slice_is(struct http_slice slice, const char *text);
+bool http_slice_is_nocase(struct http_slice slice, const char *text);
+
+/* --- the answer ----------------------------------------------------------- */
 
 /* One header of an answer; names and values are copied by http_reply. */
 struct http_field {
@@ -82,6 +109,14 @@ struct http_field {
 void http_reply(struct http_request *req, int status,
 		const struct http_field *fields, const void *body, size_t len);
 
+/*
+ * The same for hot paths: `lines` are header lines as they go out, each ended
+ * by CRLF ("Location: https://a/\r\n"), copied and not looked at.  The caller
+ * vouches that no CR or LF came into them from outside.
+ */
+void http_reply_lines(struct http_request *req, int status,
+		      struct http_slice lines, const void *body, size_t len);
+
 /* The same with text/plain. */
 void http_reply_text(struct http_request *req, int status, const char *text);
 
@@ -93,14 +128,20 @@ void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* "Not Found" for 404. */
+const char *http_reason(int status);
+
+/* --- the listener --------------------------------------------------------- */
+
 typedef void http_handler(struct http_request *req, void *arg);
 
 struct http_listener;
 
 /*
- * Binds "host:port" ("[::1]:8080"; port 0: any free one) with SO_REUSEPORT and
- * serves it on `loop`.  `config` must outlive the listener.  `metrics` may be
- * NULL; `name` labels them.  A port in use is one clear ERROR_SYSTEM line.
+ * Binds "host:port" ("[::1]:8080", ":8080" for every address; port 0: any free
+ * one) with SO_REUSEPORT and serves it on `loop`.  `config` must outlive the
+ * listener.  `metrics` may be NULL; `name` labels them, and listeners of one
+ * name share them.  A port in use is one clear ERROR_SYSTEM line.
  */
 struct http_listener *http_listener_new(struct loop *loop, const char *address,
 					const struct http_config *config,
@@ -108,18 +149,26 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 					struct metrics *metrics,
 					const char *name, struct error *err);
 
+/*
+ * Sharing a port also works between processes, so two programs started with one
+ * address would take each other's requests.  A program calls this once, before
+ * the first listener on an address: ERROR_SYSTEM when somebody listens there.
+ */
+int http_address_check(const char *address, struct error *err);
+
 /* The port it is bound to. */
 uint16_t http_listener_port(const struct http_listener *l);
 
 /*
  * Stops accepting, closes idle connections, answers the rest with Connection:
  * close, and calls done(arg) on the loop when the last one is gone or after
- * timeout_ms.
+ * timeout_ms.  The listener may be freed in `done`.
  */
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg);
 
-/* Closes everything.  On the loop's thread, or when it no longer runs. */
+/* Closes everything.  On the loop's thread, or when it no longer runs; before
+ * the loop is freed.  Accepts NULL. */
 void http_listener_free(struct http_listener *l);
 
 #endif

@@ -99,6 +99,22 @@ static void insert(struct metrics *m, struct metric *metric)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/* The one registered before with that name and these labels, or NULL. */
+static struct metric *find(struct metrics *m, enum kind kind, const char *name,
+			   const char *labels)
+{
+	struct metric *it;
+
+	pthread_mutex_lock(&m->lock);
+	for (it = m->first; it; it = it->next) {
+		if (it->kind == kind && !strcmp(it->name, name) &&
+		    !strcmp(it->labels, labels ? labels : ""))
+			break;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return it;
+}
+
 static struct metric *create(enum kind kind, const char *name,
 			     const char *labels, const char *help)
 {
@@ -120,8 +136,11 @@ static struct metric *add_plain(struct metrics *m, enum kind kind,
 				const char *name, const char *labels,
 				const char *help)
 {
-	struct metric *metric = m ? create(kind, name, labels, help) : NULL;
+	struct metric *metric = m ? find(m, kind, name, labels) : NULL;
 
+	if (!m || metric)
+		return metric;
+	metric = create(kind, name, labels, help);
 	if (metric)
 		insert(m, metric);
 	return metric;
@@ -157,9 +176,11 @@ struct metric *metrics_histogram(struct metrics *m, const char *name,
 				 const char *labels, const char *help,
 				 const double *bounds, size_t bound_count)
 {
-	struct metric *metric =
-		m ? create(HISTOGRAM, name, labels, help) : NULL;
+	struct metric *metric = m ? find(m, HISTOGRAM, name, labels) : NULL;
 
+	if (!m || metric)
+		return metric;
+	metric = create(HISTOGRAM, name, labels, help);
 	if (!metric)
 		return NULL;
 	metric->bounds = calloc(bound_count + 1, sizeof(*metric->bounds));

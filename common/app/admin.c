@@ -1,0 +1,131 @@
+#include "common/app/admin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/loop/loop.h"
+
+struct admin {
+	struct loop *loop;
+	struct http_listener *listener;
+	struct metrics *metrics;
+	struct health *health;
+	pthread_t thread;
+	bool running;
+};
+
+static void reply_buf(struct http_request *req, int status, const char *type,
+		      struct buf *body)
+{
+	const struct http_field fields[] = {{"Content-Type", type},
+					    {"Cache-Control", "no-store"},
+					    {NULL, NULL}};
+
+	if (body->failed)
+		http_reply_problem(req, 500, NULL, "out of memory");
+	else
+		http_reply(req, status, fields, body->data, body->len);
+	buf_free(body);
+}
+
+static void serve_ready(struct admin *a, struct http_request *req)
+{
+	struct buf body = {0};
+	bool ready = health_report(a->health, &body);
+
+	if (ready)
+		buf_puts(&body, "ok\n");
+	reply_buf(req, ready ? 200 : 503, "text/plain; charset=utf-8", &body);
+}
+
+static void serve_metrics(struct admin *a, struct http_request *req)
+{
+	struct buf body = {0};
+
+	metrics_render(a->metrics, &body);
+	reply_buf(req, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
+}
+
+static void handle(struct http_request *req, void *arg)
+{
+	const struct http_field allow[] = {{"Allow", "GET, HEAD"},
+					   {NULL, NULL}};
+	struct http_slice path = http_path(req);
+	struct admin *a = arg;
+
+	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD"))
+		http_reply_problem(req, 405, allow, "only GET and HEAD");
+	else if (http_slice_is(path, "/healthz"))
+		http_reply_text(req, 200, "ok\n");
+	else if (http_slice_is(path, "/readyz"))
+		serve_ready(a, req);
+	else if (http_slice_is(path, "/metrics"))
+		serve_metrics(a, req);
+	else
+		http_reply_problem(req, 404, NULL,
+				   "here are /healthz, /readyz and /metrics");
+}
+
+static void *admin_main(void *arg)
+{
+	struct admin *a = arg;
+	struct error ignored;
+
+	/* It can only fail when epoll does; then the port stops answering,
+	 * which is what a probe is there to notice. */
+	loop_run(a->loop, &ignored);
+	return NULL;
+}
+
+static int start_thread(struct admin *a, struct error *err)
+{
+	int sys = pthread_create(&a->thread, NULL, admin_main, a);
+
+	if (sys)
+		return error_set(err, ERROR_SYSTEM,
+				 "cannot start the admin thread (error %d)",
+				 sys);
+	a->running = true;
+	return 0;
+}
+
+struct admin *admin_new(const char *address, const struct http_config *config,
+			struct metrics *metrics, struct health *health,
+			struct error *err)
+{
+	struct admin *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	a->metrics = metrics;
+	a->health = health;
+	if (http_address_check(address, err) < 0)
+		goto fail;
+	a->loop = loop_new(err);
+	if (!a->loop)
+		goto fail;
+	a->listener = http_listener_new(a->loop, address, config, handle, a,
+					metrics, "admin", err);
+	if (!a->listener || start_thread(a, err) < 0)
+		goto fail;
+	return a;
+fail:
+	admin_free(a);
+	return NULL;
+}
+
+void admin_free(struct admin *a)
+{
+	if (!a)
+		return;
+	if (a->running) {
+		loop_stop(a->loop);
+		pthread_join(a->thread, NULL);
+	}
+	http_listener_free(a->listener);
+	loop_free(a->loop);
+	free(a);
+}

@@ -1,0 +1,95 @@
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/http/internal.h"
+
+#define HOST_MAX 256
+#define BACKLOG	 4096
+
+/* Splits "host:port", "[v6]:port" and ":port". */
+static int split(const char *address, char host[HOST_MAX],
+		 const char **ret_port, struct error *err)
+{
+	const char *colon = strrchr(address, ':');
+	size_t len = colon ? (size_t)(colon - address) : 0;
+
+	if (!colon || !colon[1] || len >= HOST_MAX)
+		return error_set(err, ERROR_CONFIG,
+				 "%s: expected host:port, such as "
+				 "127.0.0.1:8080 or [::1]:8080",
+				 address);
+	if (len >= 2 && address[0] == '[' && address[len - 1] == ']') {
+		address++;
+		len -= 2;
+	}
+	memcpy(host, address, len);
+	host[len] = '\0';
+	*ret_port = colon + 1;
+	return 0;
+}
+
+static int set_flag(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+/* A socket bound to it, not listening yet; or -1 with errno. */
+static int bind_one(const struct addrinfo *info, bool share)
+{
+	int fd = socket(info->ai_family,
+			SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int sys;
+
+	if (fd < 0)
+		return -1;
+	set_flag(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (share)
+		set_flag(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (info->ai_family == AF_INET6)
+		set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	if (bind(fd, info->ai_addr, info->ai_addrlen) == 0 &&
+	    listen(fd, BACKLOG) == 0)
+		return fd;
+	sys = errno;
+	close(fd);
+	errno = sys;
+	return -1;
+}
+
+int address_bind(const char *address, bool share, int *ret_fd,
+		 struct error *err)
+{
+	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+				       .ai_socktype = SOCK_STREAM};
+	struct addrinfo *found = NULL, *it;
+	char host[HOST_MAX];
+	const char *port = NULL;
+	int status, fd = -1;
+
+	if (split(address, host, &port, err) < 0)
+		return -1;
+	status = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
+	if (status != 0)
+		return error_set(err, ERROR_CONFIG, "%s: %s", address,
+				 gai_strerror(status));
+	for (it = found; it && fd < 0; it = it->ai_next)
+		fd = bind_one(it, share);
+	if (fd < 0)
+		error_set_errno(err, "cannot listen on %s", address);
+	freeaddrinfo(found);
+	*ret_fd = fd;
+	return fd < 0 ? -1 : 0;
+}
+
+int http_address_check(const char *address, struct error *err)
+{
+	int fd;
+
+	if (address_bind(address, false, &fd, err) < 0)
+		return -1;
+	close(fd);
+	return 0;
+}

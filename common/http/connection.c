@@ -1,0 +1,326 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/http/internal.h"
+
+/* Answers waiting to be sent: no further request is parsed beyond. */
+#define WRITE_HIGH_WATER 65536
+/* How long a refused client may take to read why. */
+#define LINGER_MS 2000
+
+/* --- ends ----------------------------------------------------------------- */
+
+static void leave_listener(struct connection *conn)
+{
+	struct http_listener *l = conn->listener;
+
+	if (!l)
+		return;
+	loop_timer_free(conn->timer);
+	conn->timer = NULL;
+	if (conn->prev)
+		conn->prev->next = conn->next;
+	else
+		l->connections = conn->next;
+	if (conn->next)
+		conn->next->prev = conn->prev;
+	conn->listener = NULL;
+	listener_forget(l);
+}
+
+static void release_request(struct connection *conn)
+{
+	if (!conn->req)
+		return;
+	if (conn->listener)
+		request_release(conn->listener, conn->req);
+	else
+		request_free(conn->req);
+	conn->req = NULL;
+}
+
+static void destroy(struct connection *conn)
+{
+	connection_hang_up(conn);
+	release_request(conn);
+	leave_listener(conn);
+	free(conn);
+}
+
+void connection_close(struct connection *conn)
+{
+	if (conn->phase != HANDLING) {
+		destroy(conn);
+		return;
+	}
+	connection_hang_up(conn);
+	leave_listener(conn);
+}
+
+void connection_retire(struct connection *conn)
+{
+	if (conn->phase == READING && !conn->req)
+		destroy(conn);
+}
+
+/* --- timeouts ------------------------------------------------------------- */
+
+static enum connection_wait what_it_waits_for(const struct connection *conn)
+{
+	if (conn->phase == LINGERING)
+		return WAIT_LINGER;
+	if (connection_is_sending(conn))
+		return WAIT_WRITE;
+	if (conn->phase == HANDLING)
+		return WAIT_HANDLER;
+	if (!conn->req)
+		return WAIT_IDLE;
+	return conn->req->headers_done ? WAIT_BODY : WAIT_HEADER;
+}
+
+static int64_t timeout_of(const struct http_config *config,
+			  enum connection_wait wait)
+{
+	switch (wait) {
+	case WAIT_IDLE:
+		return config->idle_timeout;
+	case WAIT_HEADER:
+		return config->header_timeout;
+	case WAIT_BODY:
+		return config->body_timeout;
+	case WAIT_WRITE:
+		return config->write_timeout;
+	case WAIT_LINGER:
+		return LINGER_MS;
+	case WAIT_HANDLER:
+		break;
+	}
+	return INT64_MAX;
+}
+
+/* A timeout counts from when the connection began to wait for that thing, so
+ * that a byte now and then does not put it off. */
+static void set_timeout(struct connection *conn)
+{
+	enum connection_wait wait = what_it_waits_for(conn);
+	int64_t now = loop_now_ms(conn->listener->loop);
+	int64_t timeout = timeout_of(conn->listener->config, wait);
+
+	if (wait != conn->wait || conn->progress) {
+		conn->wait = wait;
+		conn->progress = false;
+		conn->since = now;
+	}
+	if (timeout == INT64_MAX)
+		loop_timer_stop(conn->timer);
+	else
+		loop_timer_set(conn->timer, conn->since + timeout - now);
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+/* False when the rest of the request has not arrived yet. */
+static bool step(struct connection *conn)
+{
+	struct http_listener *l = conn->listener;
+	struct http_request *req = conn->req;
+
+	switch (parse_request(req)) {
+	case PARSE_MORE:
+		if (!req->headers_done)
+			return false;
+		if (req->expects && req->body_len == 0)
+			buf_puts(&req->out, "HTTP/1.1 100 Continue\r\n\r\n");
+		req->expects = false;
+		return false;
+	case PARSE_COMPLETE:
+		conn->phase = HANDLING;
+		conn->handled++;
+		l->handler(req, l->arg);
+		return true;
+	case PARSE_REFUSED:
+		listener_count_refusal(l, req->refusal);
+		reply_refusal(req, req->refusal, req->refusal_detail);
+		return true;
+	}
+	return false;
+}
+
+static bool can_parse(const struct connection *conn)
+{
+	const struct http_request *req = conn->req;
+
+	return conn->fd >= 0 && conn->phase == READING && !conn->closing &&
+	       req->out.len - req->sent < WRITE_HIGH_WATER &&
+	       req->in.len > (req->begun ? req->parsed : req->start);
+}
+
+/* Answers all that has arrived, as far as handlers answer at once. */
+static void process(struct connection *conn)
+{
+	bool hungry = false;
+
+	conn->processing = true;
+	do {
+		while (!hungry && can_parse(conn))
+			hungry = !step(conn);
+	} while (connection_flush(conn) && !hungry && can_parse(conn));
+	conn->processing = false;
+}
+
+/* All is said: close, or wait for the client to have read it. */
+static void finish(struct connection *conn)
+{
+	bool unread = conn->req->in.len > conn->req->start;
+
+	if (!conn->linger && !unread) {
+		connection_hang_up(conn);
+		return;
+	}
+	shutdown(conn->fd, SHUT_WR);
+	release_request(conn);
+	conn->phase = LINGERING;
+	conn->progress = true;
+}
+
+static void set_events(struct connection *conn)
+{
+	uint32_t events = EPOLLIN;
+	struct error err;
+
+	if (connection_is_sending(conn))
+		events = EPOLLOUT;
+	else if (conn->paused)
+		events = 0;
+	if (loop_watch_set(conn->watch, events, &err) < 0)
+		connection_hang_up(conn);
+}
+
+/* What has to be true of a connection between two calls from the loop. */
+static void settle(struct connection *conn)
+{
+	struct http_request *req = conn->req;
+
+	metric_add(conn->listener->metrics.requests, conn->handled);
+	conn->handled = 0;
+	if (conn->fd >= 0 && conn->closing && conn->phase == READING &&
+	    !connection_is_sending(conn))
+		finish(conn);
+	else if (conn->phase == READING && req && req->in.len == req->start &&
+		 !connection_is_sending(conn))
+		release_request(conn);
+	if (conn->fd >= 0)
+		set_events(conn);
+	if (conn->fd >= 0)
+		set_timeout(conn);
+	else if (conn->phase == HANDLING)
+		loop_timer_stop(conn->timer);
+	else
+		destroy(conn);
+}
+
+void connection_answered(struct connection *conn)
+{
+	conn->phase = READING;
+	conn->paused = false;
+	conn->progress = true;
+	if (conn->fd >= 0)
+		parse_next(conn->req);
+	if (conn->processing)
+		return;
+	if (conn->fd < 0) {
+		destroy(conn);
+		return;
+	}
+	process(conn);
+	settle(conn);
+}
+
+/* --- calls from the loop -------------------------------------------------- */
+
+static void on_event(void *arg, uint32_t events)
+{
+	struct connection *conn = arg;
+
+	if (conn->phase == LINGERING) {
+		connection_discard(conn);
+	} else if (conn->phase == HANDLING &&
+		   (events & (EPOLLERR | EPOLLHUP))) {
+		connection_hang_up(conn);
+	} else if (connection_is_sending(conn)) {
+		if (connection_flush(conn))
+			process(conn);
+	} else if (conn->phase == HANDLING) {
+		conn->paused = true;
+	} else {
+		connection_read(conn);
+		if (conn->fd >= 0)
+			process(conn);
+	}
+	settle(conn);
+}
+
+static void on_timeout(void *arg)
+{
+	struct connection *conn = arg;
+
+	if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
+		listener_count_refusal(conn->listener, 408);
+		reply_refusal(conn->req, 408,
+			      conn->wait == WAIT_HEADER
+				      ? "the headers came too slowly"
+				      : "the body came too slowly");
+		connection_flush(conn);
+	} else {
+		connection_hang_up(conn);
+	}
+	settle(conn);
+}
+
+static void turn_away(struct connection *conn)
+{
+	listener_count_refusal(conn->listener, 503);
+	if (connection_take_request(conn)) {
+		reply_refusal(conn->req, 503, "too many connections");
+		connection_flush(conn);
+	} else {
+		connection_hang_up(conn);
+	}
+}
+
+int connection_new(struct http_listener *l, int fd,
+		   const struct sockaddr_storage *peer, bool surplus,
+		   struct error *err)
+{
+	struct connection *conn = calloc(1, sizeof(*conn));
+
+	if (!conn) {
+		close(fd);
+		return error_set_nomem(err);
+	}
+	conn->fd = fd;
+	conn->peer = *peer;
+	conn->timer = loop_timer_new(l->loop, on_timeout, conn, err);
+	if (conn->timer)
+		conn->watch = loop_watch_fd(l->loop, fd, EPOLLIN, on_event,
+					    conn, err);
+	if (!conn->watch) {
+		loop_timer_free(conn->timer);
+		close(fd);
+		free(conn);
+		return -1;
+	}
+	conn->listener = l;
+	conn->next = l->connections;
+	if (conn->next)
+		conn->next->prev = conn;
+	l->connections = conn;
+	conn->progress = true;
+	if (surplus)
+		turn_away(conn);
+	settle(conn);
+	return 0;
+}

@@ -1,0 +1,192 @@
+/*
+ * internal.h - what the server's files share; not for others.
+ *
+ *	listener.c	accepts connections, keeps pool and metrics, drains
+ *	connection.c	the order of things, and timeouts
+ *	io.c		reads and writes
+ *	parse.c		bytes to a request, with llhttp
+ *	check.c		what a header block must not have in it
+ *	request.c	what handlers ask of a request
+ *	reply.c		answers to bytes
+ */
+#ifndef COMMON_HTTP_INTERNAL_H
+#define COMMON_HTTP_INTERNAL_H
+
+#include <llhttp.h>
+
+#include "common/buf.h"
+#include "common/http/http_server.h"
+
+/* "\r\nDate: Sat, 21 Nov 2026 01:02:03 GMT\r\n" */
+#define HTTP_DATE_LEN 39
+
+enum connection_phase {
+	READING,   /* waiting for a request, or in the middle of one */
+	HANDLING,  /* the request is with its handler */
+	LINGERING, /* all said; letting the client read it before closing */
+};
+
+/* What a connection's timeout is about. */
+enum connection_wait {
+	WAIT_IDLE,
+	WAIT_HEADER,
+	WAIT_BODY,
+	WAIT_HANDLER, /* no timeout: the program's own business */
+	WAIT_WRITE,
+	WAIT_LINGER,
+};
+
+/* Offsets count from the first byte of the request, so that they survive a
+ * buffer that moves while the request is still arriving. */
+struct header_ref {
+	uint32_t name, name_len;
+	uint32_t value, value_len;
+};
+
+/*
+ * A request and the buffers it needs.  A connection has one from a request's
+ * first byte until its answer is sent, then gives it back to the listener's
+ * pool: an idle connection holds no buffer, a busy one allocates nothing.
+ */
+struct http_request {
+	struct connection *conn;
+	struct http_request *next_free;
+	llhttp_t parser;
+	struct buf in;
+	struct buf out;
+	size_t sent;   /* of `out` */
+	size_t start;  /* of the request, in `in` */
+	size_t parsed; /* up to here `in` has been through the parser */
+
+	/* Of the request at `start`: */
+	bool begun;	     /* the parser has seen a byte of it */
+	bool headers_done;   /* and they were accepted */
+	bool header_open;    /* the last header's value is not complete */
+	bool keep_alive;     /* as asked by the client */
+	bool expects;	     /* 100 Continue is to be sent */
+	char last;	     /* of the bytes the parser has seen */
+	uint64_t body_bytes; /* raw, chunk framing included */
+	uint32_t url, url_len;
+	size_t body, body_len; /* body: offset */
+	uint32_t header_len;   /* request line and headers, once done */
+	int refusal;	       /* status, 0: none */
+	const char *refusal_detail;
+	struct http_slice path, query; /* once complete */
+
+	uint32_t header_count;
+	struct header_ref headers[]; /* config->max_headers */
+};
+
+struct connection {
+	struct http_listener *listener; /* NULL once that is freed */
+	struct connection *prev, *next;
+	struct loop_watch *watch;
+	struct loop_timer *timer;
+	struct http_request *req; /* NULL while idle */
+	int fd;			  /* -1 once the client has gone */
+	enum connection_phase phase;
+	bool processing;  /* in process(), further up the stack */
+	bool paused;	  /* more has come than may be read now */
+	bool closing;	  /* close once `out` is sent */
+	bool linger;	  /* the client may still be sending then */
+	bool progress;	  /* the timeout starts anew */
+	unsigned handled; /* requests not yet counted in the metrics */
+	enum connection_wait wait;
+	int64_t since; /* when that wait began */
+	struct sockaddr_storage peer;
+};
+
+struct http_metrics {
+	struct metric *accepted, *open, *requests;
+	struct metric *malformed, *too_large, *too_slow, *too_many;
+};
+
+struct http_listener {
+	struct loop *loop;
+	struct loop_watch *watch;
+	struct loop_timer *pause; /* accepting again after EMFILE */
+	const struct http_config *config;
+	http_handler *handler;
+	void *arg;
+	struct connection *connections;
+	size_t connection_count;
+	struct http_request *pool;
+	size_t pooled;
+	struct http_metrics metrics;
+	int fd;
+	bool draining;
+	struct loop_timer *drain_timer;
+	void (*drained)(void *arg);
+	void *drained_arg;
+	int64_t date_until; /* loop time up to which `date` is right */
+	char date[HTTP_DATE_LEN + 1];
+};
+
+/* listener.c */
+struct http_request *request_acquire(struct http_listener *l);
+void request_release(struct http_listener *l, struct http_request *req);
+void request_free(struct http_request *req);
+const char *listener_date(struct http_listener *l);
+void listener_count_refusal(struct http_listener *l, int status);
+/* A connection has ended: uncounted, and maybe the drain is over. */
+void listener_forget(struct http_listener *l);
+
+/* address.c */
+int address_bind(const char *address, bool share, int *ret_fd,
+		 struct error *err);
+
+/* connection.c */
+/* Takes over `fd`, also on failure.  A surplus one is told 503 and closed. */
+int connection_new(struct http_listener *l, int fd,
+		   const struct sockaddr_storage *peer, bool surplus,
+		   struct error *err);
+/* Closes it at once; a request still with its handler stays valid. */
+void connection_close(struct connection *conn);
+/* For a drain: closes it unless it is in the middle of something. */
+void connection_retire(struct connection *conn);
+/* The handler has answered into req->out. */
+void connection_answered(struct connection *conn);
+
+/* check.c */
+/* Notes why the request is refused; the first reason stays.  Returns -1. */
+int request_refuse(struct http_request *req, int status, const char *detail);
+/* Checks the finished header block and sets header_len and expects. */
+int check_headers(struct http_request *req);
+
+/* io.c */
+bool connection_is_sending(const struct connection *conn);
+void connection_hang_up(struct connection *conn);
+/* Gives it a request from the pool if it has none.  False: out of memory. */
+bool connection_take_request(struct connection *conn);
+/* Sends what there is.  False: not all of it is gone yet, or the client is. */
+bool connection_flush(struct connection *conn);
+void connection_read(struct connection *conn);
+/* Takes what a refused client still sends off the wire. */
+void connection_discard(struct connection *conn);
+
+static inline const struct http_config *
+request_config(const struct http_request *req)
+{
+	return req->conn->listener->config;
+}
+
+/* The first byte of the request. */
+static inline const char *request_base(const struct http_request *req)
+{
+	return req->in.data + req->start;
+}
+
+/* parse.c */
+enum parse_result {
+	PARSE_MORE,
+	PARSE_COMPLETE,
+	PARSE_REFUSED /* refusal and refusal_detail are set */
+};
+enum parse_result parse_request(struct http_request *req);
+/* Forgets the request at `start` and goes on to what follows it. */
+void parse_next(struct http_request *req);
+
+/* reply.c: a refusal by the server itself; closes. */
+void reply_refusal(struct http_request *req, int status, const char *detail);
+
+#endif

@@ -1,0 +1,107 @@
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/http/internal.h"
+
+/* The read buffer's first size: many pipelined requests, or one long one. */
+#define READ_BUFFER 16384
+/* Less room than this, and the buffer grows before the next read. */
+#define READ_MIN 2048
+bool connection_is_sending(const struct connection *conn)
+{
+	return conn->req && conn->req->sent < conn->req->out.len;
+}
+
+void connection_hang_up(struct connection *conn)
+{
+	if (conn->fd < 0)
+		return;
+	loop_watch_free(conn->watch);
+	conn->watch = NULL;
+	close(conn->fd);
+	conn->fd = -1;
+}
+
+bool connection_flush(struct connection *conn)
+{
+	struct http_request *req = conn->req;
+	ssize_t n;
+
+	if (req->out.failed)
+		connection_hang_up(conn);
+	while (conn->fd >= 0 && req->sent < req->out.len) {
+		n = send(conn->fd, req->out.data + req->sent,
+			 req->out.len - req->sent, MSG_NOSIGNAL);
+		if (n > 0) {
+			req->sent += (size_t)n;
+			conn->progress = true;
+		} else if (errno == EAGAIN) {
+			return false;
+		} else if (errno != EINTR) {
+			connection_hang_up(conn);
+		}
+	}
+	if (conn->fd < 0)
+		return false;
+	buf_reset(&req->out);
+	req->sent = 0;
+	return true;
+}
+
+/* Makes room behind the bytes of an unfinished request. */
+static bool make_room(struct http_request *req)
+{
+	if (req->start > 0) {
+		memmove(req->in.data, req->in.data + req->start,
+			req->in.len - req->start);
+		req->in.len -= req->start;
+		if (req->begun)
+			req->parsed -= req->start;
+		req->start = 0;
+	}
+	if (req->in.cap - req->in.len >= READ_MIN)
+		return true;
+	return buf_reserve(&req->in, req->in.cap ? req->in.cap : READ_BUFFER);
+}
+
+bool connection_take_request(struct connection *conn)
+{
+	if (conn->req)
+		return true;
+	conn->req = request_acquire(conn->listener);
+	if (!conn->req)
+		return false;
+	conn->req->conn = conn;
+	return true;
+}
+
+void connection_read(struct connection *conn)
+{
+	struct http_request *req;
+	ssize_t n;
+
+	if (!connection_take_request(conn) || !make_room(conn->req)) {
+		connection_hang_up(conn);
+		return;
+	}
+	req = conn->req;
+	n = recv(conn->fd, req->in.data + req->in.len,
+		 req->in.cap - req->in.len, 0);
+	if (n > 0)
+		req->in.len += (size_t)n;
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		connection_hang_up(conn);
+}
+
+/* What a refused client still sends is taken off the wire unread: closing with
+ * bytes unread would reset the connection and might cost it the answer. */
+void connection_discard(struct connection *conn)
+{
+	char waste[16384];
+	ssize_t n = recv(conn->fd, waste, sizeof(waste), 0);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		connection_hang_up(conn);
+}

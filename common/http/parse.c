@@ -1,0 +1,292 @@
+#include <string.h>
+#include <strings.h>
+
+#include "common/http/internal.h"
+
+/* Chunk framing may be this many times the body it frames: a client that sends
+ * its body a byte at a time needs six bytes for one. */
+#define FRAMING_FACTOR 8
+
+/* Where a span that llhttp found ends, from the start of the request. */
+static uint32_t end_of(const struct http_request *req, const char *at,
+		       size_t len)
+{
+	return (uint32_t)(at + len - request_base(req));
+}
+
+/* --- llhttp's callbacks --------------------------------------------------- */
+
+/* A span that is split between two reads comes in two calls, end to end. */
+static int on_url(llhttp_t *parser, const char *at, size_t len)
+{
+	struct http_request *req = parser->data;
+
+	if (req->url == 0)
+		req->url = end_of(req, at, 0);
+	req->url_len = end_of(req, at, len) - req->url;
+	return 0;
+}
+
+static int on_header_field(llhttp_t *parser, const char *at, size_t len)
+{
+	struct http_request *req = parser->data;
+	struct header_ref *header;
+
+	if (req->headers_done)
+		return request_refuse(req, 400, "trailers are not accepted");
+	if (!req->header_open) {
+		if (req->header_count == request_config(req)->max_headers)
+			return request_refuse(req, 431,
+					      "too many header lines");
+		header = &req->headers[req->header_count++];
+		*header = (struct header_ref){.name = end_of(req, at, 0)};
+		req->header_open = true;
+	}
+	header = &req->headers[req->header_count - 1];
+	header->name_len = end_of(req, at, len) - header->name;
+	return 0;
+}
+
+static int on_header_value(llhttp_t *parser, const char *at, size_t len)
+{
+	struct http_request *req = parser->data;
+	struct header_ref *header;
+
+	if (req->headers_done || req->header_count == 0)
+		return request_refuse(req, 400, "trailers are not accepted");
+	header = &req->headers[req->header_count - 1];
+	if (header->value == 0)
+		header->value = end_of(req, at, 0);
+	header->value_len = end_of(req, at, len) - header->value;
+	return 0;
+}
+
+static int on_header_value_complete(llhttp_t *parser)
+{
+	struct http_request *req = parser->data;
+
+	req->header_open = false;
+	return 0;
+}
+
+static int on_headers_complete(llhttp_t *parser)
+{
+	struct http_request *req = parser->data;
+
+	if (check_headers(req) < 0)
+		return -1;
+	if (parser->method == HTTP_CONNECT)
+		return request_refuse(req, 501, "this is not a proxy");
+	if (parser->content_length >
+	    (uint64_t)request_config(req)->max_body_bytes)
+		return request_refuse(req, 413, "the body is too long");
+	/* A wish to upgrade may be ignored, and is. */
+	parser->upgrade = 0;
+	req->headers_done = true;
+	return 0;
+}
+
+static int on_chunk_header(llhttp_t *parser)
+{
+	struct http_request *req = parser->data;
+	uint64_t max = (uint64_t)request_config(req)->max_body_bytes;
+
+	if (parser->content_length > max - req->body_len)
+		return request_refuse(req, 413, "the body is too long");
+	return 0;
+}
+
+/* Chunks are moved together, over the framing between them. */
+static int on_body(llhttp_t *parser, const char *at, size_t len)
+{
+	struct http_request *req = parser->data;
+	char *end = req->in.data + req->start + req->body + req->body_len;
+
+	if (at != end)
+		memmove(end, at, len);
+	req->body_len += len;
+	return 0;
+}
+
+static int on_message_complete(llhttp_t *parser)
+{
+	struct http_request *req = parser->data;
+
+	req->keep_alive = llhttp_should_keep_alive(parser);
+	return HPE_PAUSED;
+}
+
+static const llhttp_settings_t callbacks = {
+	.on_url = on_url,
+	.on_header_field = on_header_field,
+	.on_header_value = on_header_value,
+	.on_header_value_complete = on_header_value_complete,
+	.on_headers_complete = on_headers_complete,
+	.on_chunk_header = on_chunk_header,
+	.on_body = on_body,
+	.on_message_complete = on_message_complete,
+};
+
+/* --- from bytes to a request ---------------------------------------------- */
+
+/* Some clients send an empty line after a body (RFC 9112, 2.2). */
+static bool skip_empty_lines(struct http_request *req)
+{
+	const char *at;
+
+	while (req->in.len - req->start >= 2) {
+		at = request_base(req);
+		if (at[0] != '\r' || at[1] != '\n')
+			return true;
+		req->start += 2;
+	}
+	return req->in.len > req->start && *request_base(req) != '\r';
+}
+
+static int begin(struct http_request *req)
+{
+	char first = *request_base(req);
+
+	llhttp_init(&req->parser, HTTP_REQUEST, &callbacks);
+	if (first < 'A' || first > 'Z')
+		return request_refuse(req, 400, "not an HTTP request");
+	req->parser.data = req;
+	req->parsed = req->start;
+	req->begun = true;
+	return 0;
+}
+
+/* The target without its query; of an absolute one, what follows the host. */
+static int split_target(struct http_request *req)
+{
+	struct http_slice url = {request_base(req) + req->url, req->url_len};
+	const char *mark;
+	size_t skip = 0;
+
+	if (url.len > 7 && strncasecmp(url.data, "http://", 7) == 0)
+		skip = 7;
+	else if (url.len > 8 && strncasecmp(url.data, "https://", 8) == 0)
+		skip = 8;
+	while (skip > 0 && skip < url.len && !strchr("/?#", url.data[skip]))
+		skip++;
+	url.data += skip;
+	url.len -= skip;
+	if (memchr(url.data, '#', url.len))
+		return request_refuse(req, 400,
+				      "a fragment in the request target");
+	mark = memchr(url.data, '?', url.len);
+	req->path = (struct http_slice){
+		url.data, mark ? (size_t)(mark - url.data) : url.len};
+	req->query = (struct http_slice){NULL, 0};
+	if (mark)
+		req->query = (struct http_slice){mark + 1,
+						 url.len - req->path.len - 1};
+	if (skip > 0 && req->path.len == 0)
+		req->path = (struct http_slice){"/", 1};
+	if (req->path.len > 0 && req->path.data[0] == '/')
+		return 0;
+	if (http_slice_is(req->path, "*"))
+		return 0;
+	return request_refuse(req, 400, "the request target is not a path");
+}
+
+/* `end` is the offset in `in` behind the request; the bytes before `from` went
+ * through the parser in an earlier read, the last of them `before`. */
+static int check_chunked_end(struct http_request *req, size_t from, size_t end,
+			     char before)
+{
+	char last_but_one = before;
+
+	if (end >= from + 2)
+		last_but_one = req->in.data[end - 2];
+	if (last_but_one != '\r' || req->in.data[end - 1] != '\n')
+		return request_refuse(req, 400,
+				      "malformed end of the last chunk");
+	return 0;
+}
+
+static enum parse_result complete(struct http_request *req, size_t from,
+				  char before)
+{
+	const char *end = llhttp_get_error_pos(&req->parser);
+
+	req->parsed = (size_t)(end - req->in.data);
+	if ((req->parser.flags & F_CHUNKED) &&
+	    check_chunked_end(req, from, req->parsed, before) < 0)
+		return PARSE_REFUSED;
+	if (split_target(req) < 0)
+		return PARSE_REFUSED;
+	return PARSE_COMPLETE;
+}
+
+static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
+{
+	const char *reason = llhttp_get_error_reason(&req->parser);
+
+	if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
+		request_refuse(req, 505, "this server speaks HTTP/1.1");
+	else
+		request_refuse(req, 400,
+			       reason && *reason ? reason : "not HTTP");
+	return PARSE_REFUSED;
+}
+
+/* All bytes are taken in.  What is kept of a body is what it says. */
+static enum parse_result more(struct http_request *req, size_t fed)
+{
+	const struct http_config *config = request_config(req);
+
+	if (!req->headers_done) {
+		req->parsed = req->in.len;
+		if (req->in.len - req->start <=
+		    (size_t)config->max_header_bytes)
+			return PARSE_MORE;
+		request_refuse(req, 431, "the headers are too long");
+		return PARSE_REFUSED;
+	}
+	req->in.len = req->start + req->body + req->body_len;
+	req->parsed = req->in.len;
+	req->body_bytes += fed;
+	if (req->body_bytes / FRAMING_FACTOR <=
+	    (uint64_t)(config->max_body_bytes + config->max_header_bytes))
+		return PARSE_MORE;
+	request_refuse(req, 413, "too much chunk framing");
+	return PARSE_REFUSED;
+}
+
+enum parse_result parse_request(struct http_request *req)
+{
+	llhttp_errno_t code;
+	size_t from, fed;
+	char before;
+
+	if (!req->begun) {
+		if (!skip_empty_lines(req))
+			return PARSE_MORE;
+		if (begin(req) < 0)
+			return PARSE_REFUSED;
+	}
+	from = req->parsed;
+	fed = req->in.len - from;
+	before = req->last;
+	req->last = req->in.data[req->in.len - 1];
+	code = llhttp_execute(&req->parser, req->in.data + from, fed);
+	if (code == HPE_OK)
+		return more(req, fed);
+	if (code == HPE_PAUSED && !req->refusal)
+		return complete(req, from, before);
+	return failed(req, code);
+}
+
+void parse_next(struct http_request *req)
+{
+	req->start = req->parsed;
+	if (req->start == req->in.len)
+		req->start = req->parsed = req->in.len = 0;
+	req->begun = req->headers_done = req->header_open = false;
+	req->expects = false;
+	req->url = req->url_len = req->header_len = req->header_count = 0;
+	req->body = req->body_len = 0;
+	req->body_bytes = 0;
+	req->last = '\0';
+}

@@ -1,0 +1,515 @@
+#include "world.h"
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static int count(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static void expect_body(const char *answer, const char *body)
+{
+	const char *at = strstr(answer, "\r\n\r\n");
+
+	assert_non_null(at);
+	assert_string_equal(at + 4, body);
+}
+
+static char *get_then_close(struct world *w, const char *request)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s%s", request,
+		 "GET /end HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+	return client_exchange(w, text);
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+static void the_handler_sees_method_path_query_and_body(void **state)
+{
+	char *answer = client_exchange(
+		*state, "PUT /a%20b?c=d&e HTTP/1.1\r\nHost: a\r\n"
+			"Connection: close\r\nContent-Length: 5\r\n\r\nhello");
+
+	expect_body(answer, "PUT\n/a%20b\nc=d&e\nhello\n");
+	free(answer);
+}
+
+static void an_absolute_target_is_cut_to_its_path(void **state)
+{
+	char *answer = client_exchange(
+		*state, "GET http://b:80/c?d HTTP/1.1\r\nHost: a\r\n"
+			"Connection: close\r\n\r\n");
+
+	expect_body(answer, "GET\n/c\nd\n\n");
+	free(answer);
+}
+
+static void an_absolute_target_without_path_is_the_root(void **state)
+{
+	char *answer =
+		client_exchange(*state, "GET http://b?d HTTP/1.1\r\nHost: a\r\n"
+					"Connection: close\r\n\r\n");
+
+	expect_body(answer, "GET\n/\nd\n\n");
+	free(answer);
+}
+
+static void options_of_the_server_is_a_star(void **state)
+{
+	char *answer =
+		client_exchange(*state, "OPTIONS * HTTP/1.1\r\nHost: a\r\n"
+					"Connection: close\r\n\r\n");
+
+	expect_body(answer, "OPTIONS\n*\n\n\n");
+	free(answer);
+}
+
+static void chunks_are_joined(void **state)
+{
+	char *answer = client_exchange(
+		*state,
+		"POST /c HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+		"Transfer-Encoding: chunked\r\n\r\n"
+		"3\r\nabc\r\nA;x=\"y\"\r\n0123456789\r\n1\r\nz\r\n0\r\n\r\n");
+
+	expect_body(answer, "POST\n/c\n\nabc0123456789z\n");
+	free(answer);
+}
+
+static void a_request_may_come_byte_by_byte(void **state)
+{
+	const char *text = "POST /c?d HTTP/1.1\r\nHost: a\r\n"
+			   "Connection: close\r\nEmpty:\r\n"
+			   "Transfer-Encoding: chunked\r\n\r\n"
+			   "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
+	int fd = client_connect(*state);
+	char *answer;
+
+	for (; *text; text++) {
+		assert_int_equal(send(fd, text, 1, MSG_NOSIGNAL), 1);
+		usleep(200);
+	}
+	answer = client_read_all(fd);
+	expect_body(answer, "POST\n/c\nd\nabcde\n");
+	free(answer);
+	close(fd);
+}
+
+static void an_upgrade_is_ignored(void **state)
+{
+	char *answer = get_then_close(
+		*state, "GET /u HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n"
+			"Connection: upgrade\r\n\r\n");
+
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	free(answer);
+}
+
+static void empty_lines_before_a_request_are_skipped(void **state)
+{
+	char *answer = get_then_close(*state, "\r\n\r\n" GET("/a") "\r\n");
+
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	free(answer);
+}
+
+static void a_body_of_the_greatest_length_is_taken(void **state)
+{
+	struct world *w = *state;
+	size_t len = (size_t)w->config.max_body_bytes;
+	char *body = calloc(1, len + 1);
+	int fd = client_connect(w);
+	char *answer;
+
+	memset(body, 'x', len);
+	client_send(fd, "POST / HTTP/1.1\r\nHost: a\r\n"
+			"Content-Length: 100000\r\n\r\n");
+	client_send(fd, body);
+	answer = client_read(fd, body, 1);
+	assert_int_equal(status_of(answer), 200);
+	assert_non_null(strstr(answer, body));
+	free(answer);
+	free(body);
+	close(fd);
+}
+
+static void headers_of_the_greatest_length_are_taken(void **state)
+{
+	struct world *w = *state;
+	char text[2049] = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+			  "A: ";
+	size_t len = strlen(text);
+	char *answer;
+
+	memset(text + len, 'x', 2048 - 4 - len);
+	memcpy(text + 2044, "\r\n\r\n", 5);
+	answer = client_exchange(w, text);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+}
+
+static void headers_one_byte_longer_are_a_431(void **state)
+{
+	char text[2050] = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+			  "A: ";
+	size_t len = strlen(text);
+	char *answer;
+
+	memset(text + len, 'x', 2049 - 4 - len);
+	memcpy(text + 2045, "\r\n\r\n", 5);
+	answer = client_exchange(*state, text);
+	assert_int_equal(status_of(answer), 431);
+	free(answer);
+}
+
+static void headers_without_end_are_a_431(void **state)
+{
+	char text[4096];
+	char *answer;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "GET /", 5);
+	text[sizeof(text) - 1] = '\0';
+	answer = client_exchange(*state, text);
+	assert_int_equal(status_of(answer), 431);
+	free(answer);
+}
+
+static void more_header_lines_than_allowed_are_a_431(void **state)
+{
+	char text[1024] = "GET / HTTP/1.1\r\nHost: a\r\n";
+	char *answer;
+
+	for (int i = 0; i < 20; i++)
+		strcat(text, "A: b\r\n");
+	strcat(text, "\r\n");
+	answer = client_exchange(*state, text);
+	assert_int_equal(status_of(answer), 431);
+	free(answer);
+}
+
+/* --- keep-alive and order ------------------------------------------------- */
+
+static void a_connection_serves_many_requests(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+
+	for (int i = 0; i < 3; i++) {
+		client_send(fd, GET("/a"));
+		answer = client_read(fd, "GET\n/a\n\n\n", 1);
+		assert_int_equal(status_of(answer), 200);
+		free(answer);
+	}
+	close(fd);
+}
+
+static void http_1_0_is_closed_after_the_answer(void **state)
+{
+	char *answer = client_exchange(*state, "GET /a HTTP/1.0\r\n\r\n");
+
+	assert_non_null(strstr(answer, "\r\nConnection: close\r\n"));
+	expect_body(answer, "GET\n/a\n\n\n");
+	free(answer);
+}
+
+static void http_1_0_may_ask_to_be_kept(void **state)
+{
+	char *answer = get_then_close(
+		*state, "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+
+	assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n"));
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	free(answer);
+}
+
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+	char *answer = get_then_close(*state, GET("/1") GET("/later") GET("/3")
+						      GET("/later"));
+	const char *one = strstr(answer, "\n/1\n");
+	const char *later = strstr(answer, "\n/later\n");
+	const char *three = strstr(answer, "\n/3\n");
+
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 5);
+	assert_true(one < later && later < three);
+	free(answer);
+}
+
+static void a_thousand_pipelined_requests_are_all_answered(void **state)
+{
+	struct buf text = {0};
+	int fd = client_connect(*state);
+	char *answer;
+
+	for (int i = 0; i < 1000; i++)
+		buf_printf(&text, "GET /%d HTTP/1.1\r\nHost: a\r\n\r\n", i);
+	buf_cstr(&text);
+	client_send(fd, text.data);
+	answer = client_read(fd, "HTTP/1.1 200 OK", 1000);
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 1000);
+	free(answer);
+	buf_free(&text);
+	close(fd);
+}
+
+static void pipelined_answers_leave_in_one_write(void **state)
+{
+	int fd = client_connect(*state);
+	char chunk[65536];
+	ssize_t n;
+
+	client_send(fd, GET("/1") GET("/2") GET("/3"));
+	/* One segment is read at once or not at all on loopback. */
+	n = recv(fd, chunk, sizeof(chunk) - 1, 0);
+	assert_true(n > 0);
+	chunk[n] = '\0';
+	assert_int_equal(count(chunk, "HTTP/1.1 200 OK"), 3);
+	close(fd);
+}
+
+static void requests_behind_a_close_are_not_served(void **state)
+{
+	struct world *w = *state;
+	char *answer = client_exchange(
+		w,
+		"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" GET(
+			"/b"));
+
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 1);
+	assert_int_equal(atomic_load(&w->handled), 1);
+	free(answer);
+}
+
+static void a_half_closed_client_still_gets_its_answer(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+
+	client_send(fd, GET("/later"));
+	shutdown(fd, SHUT_WR);
+	answer = client_read_all(fd);
+	expect_body(answer, "GET\n/later\n\n\n");
+	free(answer);
+	close(fd);
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+static void head_counts_the_body_but_does_not_send_it(void **state)
+{
+	char *answer = client_exchange(*state, "HEAD /a HTTP/1.1\r\nHost: a\r\n"
+					       "Connection: close\r\n\r\n");
+
+	assert_non_null(strstr(answer, "\r\nContent-Length: 10\r\n"));
+	expect_body(answer, "");
+	free(answer);
+}
+
+static void every_answer_has_a_date(void **state)
+{
+	char *answer = get_then_close(*state, "");
+	const char *date = strstr(answer, "\r\nDate: ");
+
+	assert_non_null(date);
+	assert_memory_equal(date + 33, " GMT\r\n", 6);
+	free(answer);
+}
+
+static void a_waiting_client_is_told_to_continue(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+
+	client_send(fd, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+			"Expect: 100-continue\r\n\r\n");
+	answer = client_read(fd, "HTTP/1.1 100 Continue\r\n\r\n", 1);
+	assert_int_equal(status_of(answer), 100);
+	free(answer);
+	client_send(fd, "abc");
+	answer = client_read(fd, "POST\n/a\n\nabc\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(fd);
+}
+
+static void a_body_too_long_is_refused_instead_of_continued(void **state)
+{
+	char *answer = client_exchange(
+		*state, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+			"Content-Length: 1000000\r\n\r\n");
+
+	assert_int_equal(status_of(answer), 413);
+	free(answer);
+}
+
+static void no_continue_for_a_body_that_is_there(void **state)
+{
+	char *answer = client_exchange(
+		*state, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+			"Connection: close\r\nContent-Length: 3\r\n\r\nabc");
+
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+}
+
+static void a_large_answer_arrives_whole(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+	size_t total = 0;
+	char chunk[65536];
+	ssize_t n;
+
+	client_send(fd, "GET /big HTTP/1.1\r\nHost: a\r\n"
+			"Connection: close\r\n\r\n");
+	answer = client_read(fd, "\r\n\r\n", 1);
+	assert_non_null(strstr(answer, "Content-Length: 4194304\r\n"));
+	free(answer);
+	usleep(50000);
+	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		total += (size_t)n;
+	assert_true(total > BIG - 4096);
+	close(fd);
+}
+
+static void pipelined_large_answers_are_made_one_by_one(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/big") GET("/big") GET("/big") GET("/big"));
+	world_wait_handled(w, 1);
+	usleep(100000);
+	/* The client reads nothing: the rest must wait, unparsed. */
+	assert_in_range(atomic_load(&w->handled), 1, 2);
+	close(fd);
+}
+
+/* --- clients that go ------------------------------------------------------ */
+
+static void a_client_gone_before_the_answer_is_noticed(void **state)
+{
+	struct world *w = *state;
+	struct linger reset = {.l_onoff = 1};
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(fd);
+	usleep(50000);
+	world_let_go(w);
+	usleep(50000);
+	assert_true(atomic_load(&w->client_gone));
+}
+
+static void freeing_the_listener_keeps_a_held_request_valid(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	/* The teardown frees the listener, then answers. */
+	close(fd);
+}
+
+static void a_rest_sent_while_the_handler_works_is_kept(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+	char *answer;
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	client_send(fd, GET("/next"));
+	usleep(20000);
+	world_let_go(w);
+	answer = client_read(fd, "HTTP/1.1 200 OK", 2);
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	free(answer);
+	close(fd);
+}
+
+/* --- ports ---------------------------------------------------------------- */
+
+static void two_listeners_share_a_port(void **state)
+{
+	struct world *w = *state;
+	char address[32];
+	struct http_listener *second;
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->port);
+	second = http_listener_new(w->loop, address, &w->config, world_handle,
+				   w, NULL, "second", &w->err);
+	assert_non_null(second);
+	http_listener_free(second);
+}
+
+static void the_check_finds_a_port_in_use(void **state)
+{
+	struct world *w = *state;
+	char address[32];
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->port);
+	assert_int_equal(http_address_check(address, &w->err), -1);
+	assert_int_equal(w->err.code, ERROR_SYSTEM);
+	assert_non_null(strstr(w->err.text, address));
+}
+
+static void an_address_without_port_is_a_config_error(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(http_address_check("localhost", &w->err), -1);
+	assert_int_equal(w->err.code, ERROR_CONFIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(the_handler_sees_method_path_query_and_body),
+		CASE(an_absolute_target_is_cut_to_its_path),
+		CASE(an_absolute_target_without_path_is_the_root),
+		CASE(options_of_the_server_is_a_star),
+		CASE(chunks_are_joined),
+		CASE(a_request_may_come_byte_by_byte),
+		CASE(an_upgrade_is_ignored),
+		CASE(empty_lines_before_a_request_are_skipped),
+		CASE(a_body_of_the_greatest_length_is_taken),
+		CASE(headers_of_the_greatest_length_are_taken),
+		CASE(headers_one_byte_longer_are_a_431),
+		CASE(headers_without_end_are_a_431),
+		CASE(more_header_lines_than_allowed_are_a_431),
+		CASE(a_connection_serves_many_requests),
+		CASE(http_1_0_is_closed_after_the_answer),
+		CASE(http_1_0_may_ask_to_be_kept),
+		CASE(pipelined_requests_are_answered_in_order),
+		CASE(a_thousand_pipelined_requests_are_all_answered),
+		CASE(pipelined_answers_leave_in_one_write),
+		CASE(requests_behind_a_close_are_not_served),
+		CASE(a_half_closed_client_still_gets_its_answer),
+		CASE(head_counts_the_body_but_does_not_send_it),
+		CASE(every_answer_has_a_date),
+		CASE(a_waiting_client_is_told_to_continue),
+		CASE(a_body_too_long_is_refused_instead_of_continued),
+		CASE(no_continue_for_a_body_that_is_there),
+		CASE(a_large_answer_arrives_whole),
+		CASE(pipelined_large_answers_are_made_one_by_one),
+		CASE(a_client_gone_before_the_answer_is_noticed),
+		CASE(freeing_the_listener_keeps_a_held_request_valid),
+		CASE(a_rest_sent_while_the_handler_works_is_kept),
+		CASE(two_listeners_share_a_port),
+		CASE(the_check_finds_a_port_in_use),
+		CASE(an_address_without_port_is_a_config_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
