@@ -1,0 +1,33 @@
+// The aggregator's HTTP API.
+
+const QUARTER = 15 * 60 * 1000;
+
+// Half-open, cut to quarter hours, the present hour included whole.
+export function rangeOf(name) {
+  const unit = { h: 3600e3, d: 86400e3 }[name.slice(-1)];
+  const length = parseInt(name, 10) * unit;
+  const to = Math.ceil(Date.now() / 3600e3) * 3600e3;
+  return { from: isoTime(to - length), to: isoTime(to) };
+}
+
+function isoTime(ms) {
+  return new Date(Math.floor(ms / QUARTER) * QUARTER).toISOString().replace(".000Z", "Z");
+}
+
+async function get(path, params) {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
+  const answer = await fetch(path + "?" + new URLSearchParams(given));
+  const body = await answer.json().catch(() => ({}));
+  if (!answer.ok) {
+    throw new Error(body.detail || body.title || `the server answered ${answer.status}`);
+  }
+  return body;
+}
+
+export function clicks(params) {
+  return get("/v1/clicks", { bots: "include", ...params });
+}
+
+export function top(params) {
+  return get("/v1/top", params);
+}
