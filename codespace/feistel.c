@@ -22,7 +22,13 @@ void feistel_init(struct feistel *f, unsigned digits,
 	f->digits_tag = (uint64_t)digits << 40;
 	f->left_size = power_of_62(digits / 2);
 	f->right_size = power_of_62(digits - digits / 2);
+	f->reciprocal = UINT64_MAX / f->right_size;
 	explicit_bzero(k, sizeof(k));
+}
+
+static inline uint64_t high_half(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((unsigned __int128)a * b >> 64);
 }
 
 /* Even over [0, size): `part` is below 2^30 and the round below 2^8. */
@@ -32,7 +38,7 @@ static inline uint64_t round_value(const struct feistel *f, unsigned round,
 	uint64_t message = part | (uint64_t)round << 32 | f->digits_tag;
 	uint64_t hash = siphash_7(f->key, message, 1, 3);
 
-	return (uint64_t)((unsigned __int128)hash * size >> 64);
+	return high_half(hash, size);
 }
 
 static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
@@ -47,10 +53,26 @@ static inline uint64_t sub_mod(uint64_t a, uint64_t b, uint64_t size)
 	return a >= b ? a - b : a + size - b;
 }
 
+/* number / right_size and the rest.  A division costs as much as two rounds;
+ * the product with the reciprocal is at most one too low. */
+static inline struct feistel_parts split(const struct feistel *f,
+					 uint64_t number)
+{
+	uint64_t left = high_half(number, f->reciprocal);
+	uint64_t right = number - left * f->right_size;
+
+	if (right >= f->right_size) {
+		right -= f->right_size;
+		left++;
+	}
+	return (struct feistel_parts){left, right};
+}
+
 struct feistel_parts feistel_permute(const struct feistel *f, uint64_t number)
 {
 	uint64_t ls = f->left_size, rs = f->right_size;
-	uint64_t left = number / rs, right = number % rs;
+	struct feistel_parts parts = split(f, number);
+	uint64_t left = parts.left, right = parts.right;
 
 	for (unsigned i = 0; i < FEISTEL_ROUNDS; i += 2) {
 		left = add_mod(left, round_value(f, i, right, ls), ls);

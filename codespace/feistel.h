@@ -26,6 +26,7 @@ struct feistel {
 	uint64_t digits_tag; /* n, where the round's message carries it */
 	uint64_t left_size;  /* 62^u */
 	uint64_t right_size; /* 62^v */
+	uint64_t reciprocal; /* floor(2^64 / right_size) */
 };
 
 /* A permuted number, as its two parts. */
