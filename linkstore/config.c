@@ -125,7 +125,13 @@ static const struct setting settings[] = {
 	 .offset = LINKS(spaces),
 	 .sub = space_settings,
 	 .sub_size = sizeof(struct links_space_config),
-	 .help = "The spaces of codes, one a length."},
+	 .help = "The spaces of codes, one a length.",
+	 .example =
+		 "    - name: s7\n"
+		 "      number: 1\n"
+		 "      length: 7\n"
+		 "      keys:\n"
+		 "        - {version: 0, key: \"file:/etc/shortloop/s7.key\"}"},
 	{0},
 };
 

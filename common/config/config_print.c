@@ -128,6 +128,27 @@ static void sample_value(const struct setting *s, struct buf *out)
 		buf_puts(out, "\n");
 }
 
+/* What an item of a list has, below the list's own help. */
+static void sample_items(const struct setting *table, unsigned depth,
+			 struct buf *out)
+{
+	struct buf line = {0};
+
+	for (const struct setting *s = table; s->key; s++) {
+		for (unsigned i = 0; i < depth; i++)
+			buf_puts(&line, "- ");
+		buf_printf(&line, "%s: %s (", s->key, s->help);
+		value_describe(s, &line);
+		buf_putc(&line, ')');
+		if (buf_cstr(&line))
+			put_comment(out, 1, line.data);
+		buf_reset(&line);
+		if (s->sub)
+			sample_items(s->sub, depth + 1, out);
+	}
+	buf_free(&line);
+}
+
 static void sample_setting(const struct setting *s, struct buf *out)
 {
 	struct buf kind = {0};
@@ -138,14 +159,8 @@ static void sample_setting(const struct setting *s, struct buf *out)
 	if (buf_cstr(&kind))
 		put_comment(out, 1, kind.data);
 	buf_free(&kind);
-	for (const struct setting *sub = s->sub; sub && sub->key; sub++) {
-		buf_printf(&kind, "- %s: %s (", sub->key, sub->help);
-		value_describe(sub, &kind);
-		buf_putc(&kind, ')');
-		if (buf_cstr(&kind))
-			put_comment(out, 1, kind.data);
-		buf_free(&kind);
-	}
+	if (s->sub)
+		sample_items(s->sub, 1, out);
 	buf_printf(out, "  %s%s:", off ? "# " : "", s->key);
 	sample_value(s, out);
 	buf_putc(out, '\n');
