@@ -1,0 +1,58 @@
+/* aggregator_config.h - the settings of the program. */
+#ifndef AGGREGATOR_AGGREGATOR_CONFIG_H
+#define AGGREGATOR_AGGREGATOR_CONFIG_H
+
+#include <stdint.h>
+
+#include "common/app/app.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/http/http_server.h"
+#include "common/redis/redis.h"
+
+struct settle_settings {
+	int64_t settle_every;	  /* ms between passes */
+	int64_t resettle_every;	  /* ms at least between settlings of a day */
+	int64_t day_grace;	  /* ms after its end until a day is settled */
+	int64_t recheck_every;	  /* ms between looks at all of the progress */
+	int64_t progress_overlap; /* ms read again in each pass */
+	int64_t edge_delay;	  /* ms from a click to its append in Kafka */
+	int64_t lease;		  /* ms */
+	int64_t clean_every;	  /* ms between deletions of superseded rows */
+	int64_t keep_superseded;  /* ms before a superseded row is deleted */
+	int64_t values_max;	  /* of a dimension and hour */
+};
+
+struct api_settings {
+	char *listen;
+	int64_t threads; /* event loops */
+	int64_t workers; /* threads for queries, a connection each */
+	int64_t queue_max;
+	int64_t buckets_max;
+	int64_t groups_max;
+	int64_t exact_rows_max;
+	int64_t drain_timeout; /* ms */
+	char *web_root;
+	char *zoneinfo;
+};
+
+struct aggregator_own {
+	char *admin;
+	struct api_settings api;
+	struct settle_settings settle;
+};
+
+struct aggregator_config {
+	struct app_config app;
+	struct http_config http;
+	struct redis_config redis;
+	struct clickhouse_config clickhouse;
+	struct aggregator_own own;
+};
+
+extern const struct setting_group aggregator_groups[];
+extern const size_t aggregator_group_count;
+
+/* Checks that need more than one setting. */
+int aggregator_config_validate(const void *config, struct error *err);
+
+#endif

@@ -1,0 +1,104 @@
+#include "aggregator/settle/lease.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Ours: prolong.  Free: take.  Another's: no. */
+static const char hold_text[] =
+	"if redis.call('GET', KEYS[1]) == ARGV[1] then "
+	"return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
+	"if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then "
+	"return 1 end "
+	"return 0";
+static const char release_text[] =
+	"if redis.call('GET', KEYS[1]) == ARGV[1] then "
+	"return redis.call('DEL', KEYS[1]) end "
+	"return 0";
+
+struct lease {
+	struct redis *redis;
+	struct redis_script hold, release;
+	char key[256];
+	char holder[128]; /* host, process and a random number */
+	char ttl[24];
+};
+
+static int name_holder(struct lease *lease, struct error *err)
+{
+	unsigned long long number = 0;
+	char host[64] = "";
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return error_set_errno(err, "getrandom");
+	gethostname(host, sizeof(host) - 1);
+	snprintf(lease->holder, sizeof(lease->holder), "%s:%d:%016llx", host,
+		 (int)getpid(), number);
+	return 0;
+}
+
+struct lease *lease_new(const struct redis_config *config, const char *name,
+			int64_t ttl_ms, struct error *err)
+{
+	struct lease *lease = calloc(1, sizeof(*lease));
+
+	if (!lease) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	redis_script_init(&lease->hold, hold_text);
+	redis_script_init(&lease->release, release_text);
+	snprintf(lease->key, sizeof(lease->key), "settle:%s", name);
+	snprintf(lease->ttl, sizeof(lease->ttl), "%lld", (long long)ttl_ms);
+	lease->redis = redis_new(config, err);
+	if (!lease->redis || name_holder(lease, err) < 0) {
+		lease_free(lease);
+		return NULL;
+	}
+	return lease;
+}
+
+void lease_free(struct lease *lease)
+{
+	if (!lease)
+		return;
+	redis_free(lease->redis);
+	free(lease);
+}
+
+static int run(struct lease *lease, const struct redis_script *script,
+	       long long *ret, struct error *err)
+{
+	const char *argv[] = {lease->key, lease->holder, lease->ttl};
+	redisReply *reply = NULL;
+
+	if (redis_eval(lease->redis, script, 1, 3, argv, NULL, &reply, err) < 0)
+		return error_wrap(err, "lease %s", lease->key);
+	*ret = reply->integer;
+	freeReplyObject(reply);
+	return 0;
+}
+
+int lease_hold(struct lease *lease, bool *ret_held, struct error *err)
+{
+	long long held = 0;
+
+	if (run(lease, &lease->hold, &held, err) < 0)
+		return -1;
+	*ret_held = held == 1;
+	return 0;
+}
+
+void lease_release(struct lease *lease)
+{
+	struct error ignored = {0};
+	long long gone;
+
+	run(lease, &lease->release, &gone, &ignored);
+}
+
+const char *lease_holder(const struct lease *lease)
+{
+	return lease->holder;
+}

@@ -1,0 +1,234 @@
+#include "aggregator/settle/settler.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "aggregator/migrate/migrate.h"
+#include "aggregator/settle/lease.h"
+#include "aggregator/settle/pass.h"
+#include "common/clock.h"
+
+#define BACKOFF_MIN 200	  /* ms */
+#define BACKOFF_MAX 10000 /* ms */
+
+struct settler {
+	const struct aggregator_config *config;
+	struct log *log;
+	struct clickhouse *ch;
+	struct lease *lease;
+	struct pass *pass;
+	struct health_check *clickhouse_up, *tables_up, *redis_up;
+	struct metric *hours, *days, *failures, *holds, *seconds, *complete;
+	pthread_t thread;
+	bool started;
+	bool stop; /* under `lock` */
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool held;
+	int64_t backoff;
+};
+
+static bool is_stopping(void *arg)
+{
+	struct settler *s = arg;
+	bool stop;
+
+	pthread_mutex_lock(&s->lock);
+	stop = s->stop;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+static void pause_for(struct settler *s, int64_t ms)
+{
+	int64_t until = clock_monotonic_ms() + ms;
+	struct timespec at = {.tv_sec = until / 1000,
+			      .tv_nsec = until % 1000 * 1000000};
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop && clock_monotonic_ms() < until)
+		pthread_cond_timedwait(&s->wake, &s->lock, &at);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void report(struct settler *s, struct health_check *check,
+		   const char *what, int status, const struct error *err)
+{
+	if (status == 0 && health_up(check))
+		log_info(s->log, "ready", log_str("dependency", what));
+	if (status < 0 && health_down(check, err->text))
+		log_warn(s->log, "not ready", log_str("dependency", what),
+			 log_err(err));
+}
+
+static int look_after(struct settler *s, struct error *err)
+{
+	int status = clickhouse_ping(s->ch, err);
+
+	report(s, s->clickhouse_up, "clickhouse", status, err);
+	if (status < 0)
+		return -1;
+	status = migrate_check(s->ch, err);
+	report(s, s->tables_up, "tables", status, err);
+	return status;
+}
+
+static int take_lease(struct settler *s, struct error *err)
+{
+	bool held = false;
+	int status = lease_hold(s->lease, &held, err);
+
+	report(s, s->redis_up, "redis", status, err);
+	if (held != s->held)
+		log_info(s->log, held ? "settling" : "not settling",
+			 log_str("lease", held ? "ours" : "not ours"));
+	s->held = held;
+	metric_set(s->holds, held);
+	return status;
+}
+
+static int settle(struct settler *s, struct pass_result *ret, struct error *err)
+{
+	int64_t start = clock_monotonic_ns();
+
+	if (pass_run(s->pass, ret, err) < 0)
+		return error_wrap(err, "settle");
+	metric_observe(s->seconds,
+		       (double)(clock_monotonic_ns() - start) / 1e9);
+	metric_add(s->hours, ret->hours);
+	metric_add(s->days, ret->days);
+	metric_set(s->complete, ret->complete_until / 1000);
+	if (ret->hours || ret->days)
+		log_debug(s->log, "settled",
+			  log_int("hours", (int64_t)ret->hours),
+			  log_int("days", (int64_t)ret->days),
+			  log_int("ms",
+				  (clock_monotonic_ns() - start) / 1000000));
+	return 0;
+}
+
+/* Returns how long to wait before the next one. */
+static int64_t step(struct settler *s)
+{
+	struct pass_result result = {0};
+	struct error err = {0};
+	int status = look_after(s, &err);
+
+	if (status == 0)
+		status = take_lease(s, &err);
+	if (status == 0 && s->held)
+		status = settle(s, &result, &err);
+	if (status == 0) {
+		s->backoff = BACKOFF_MIN;
+		return result.more ? 0 : s->config->own.settle.settle_every;
+	}
+	if (!is_stopping(s)) {
+		metric_add(s->failures, 1);
+		log_debug(s->log, "try again", log_err(&err),
+			  log_int("after_ms", s->backoff));
+		if (!err.retriable)
+			log_error(s->log, "settling fails", log_err(&err));
+	}
+	s->backoff =
+		s->backoff * 2 < BACKOFF_MAX ? s->backoff * 2 : BACKOFF_MAX;
+	return s->backoff / 2;
+}
+
+static void *run(void *arg)
+{
+	struct settler *s = arg;
+
+	while (!is_stopping(s))
+		pause_for(s, step(s));
+	if (s->held)
+		lease_release(s->lease);
+	return NULL;
+}
+
+static void register_metrics(struct settler *s, struct metrics *m)
+{
+	s->hours = metrics_counter(m, "shortloop_aggregator_hours_total", NULL,
+				   "Hours settled, repetitions included.");
+	s->days = metrics_counter(m, "shortloop_aggregator_days_total", NULL,
+				  "Days settled, repetitions included.");
+	s->failures = metrics_counter(
+		m, "shortloop_aggregator_settle_failures_total", NULL,
+		"Passes that failed, also for a dependency that was away.");
+	s->holds = metrics_gauge(m, "shortloop_aggregator_settles", NULL,
+				 "1 while this aggregator holds the lease.");
+	s->complete = metrics_gauge(
+		m, "shortloop_aggregator_complete_until_seconds", NULL,
+		"The watermark, seconds since 1970; 0 when not known.");
+	s->seconds = metrics_histogram(m, "shortloop_aggregator_settle_seconds",
+				       NULL, "How long a pass took.",
+				       metrics_latency_bounds,
+				       metrics_latency_bound_count);
+}
+
+struct settler *settler_new(const struct aggregator_config *config,
+			    struct log *log, struct metrics *metrics,
+			    struct health *health, struct error *err)
+{
+	struct settler *s = calloc(1, sizeof(*s));
+	pthread_condattr_t monotonic;
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	s->config = config;
+	s->log = log;
+	s->backoff = BACKOFF_MIN;
+	s->clickhouse_up = health_register(health, "clickhouse");
+	s->tables_up = health_register(health, "tables");
+	s->redis_up = health_register(health, "redis");
+	register_metrics(s, metrics);
+	s->ch = clickhouse_new(&config->clickhouse, err);
+	if (s->ch)
+		s->lease =
+			lease_new(&config->redis, config->clickhouse.database,
+				  config->own.settle.lease, err);
+	if (s->lease)
+		s->pass = pass_new(&config->own.settle, s->ch, s->lease,
+				   is_stopping, s, err);
+	if (!s->pass) {
+		settler_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+int settler_start(struct settler *s, struct error *err)
+{
+	int rc = pthread_create(&s->thread, NULL, run, s);
+
+	if (rc)
+		return error_set(err, ERROR_SYSTEM, "settler: no thread");
+	s->started = true;
+	return 0;
+}
+
+void settler_free(struct settler *s)
+{
+	if (!s)
+		return;
+	if (s->started) {
+		pthread_mutex_lock(&s->lock);
+		s->stop = true;
+		pthread_cond_signal(&s->wake);
+		pthread_mutex_unlock(&s->lock);
+		pthread_join(s->thread, NULL);
+	}
+	pass_free(s->pass);
+	lease_free(s->lease);
+	clickhouse_free(s->ch);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

@@ -1,0 +1,28 @@
+/*
+ * settler.h - the thread that settles, and that watches over ClickHouse and
+ * Redis for /readyz.
+ */
+#ifndef AGGREGATOR_SETTLE_SETTLER_H
+#define AGGREGATOR_SETTLE_SETTLER_H
+
+#include "aggregator/aggregator_config.h"
+#include "common/app/health.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+
+struct settler;
+
+/* Registers its health checks and metrics.  `config` must outlive it. */
+struct settler *settler_new(const struct aggregator_config *config,
+			    struct log *log, struct metrics *metrics,
+			    struct health *health, struct error *err);
+
+/* Starts the thread. */
+int settler_start(struct settler *s, struct error *err);
+
+/* Ends a pass between two hours, gives the lease up, joins the thread.  NULL
+ * accepted. */
+void settler_free(struct settler *s);
+
+#endif
