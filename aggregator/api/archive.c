@@ -1,0 +1,79 @@
+#include "aggregator/api/archive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/clickhouse/tsv.h"
+
+#define COLUMNS                                                                \
+	"link_id, code, toValidUTF8(argMax(url, version)), "                   \
+	"argMax(state, version), toValidUTF8(argMax(owner, version)), "        \
+	"argMax(ttl_class, version), max(generation), "                        \
+	"toUnixTimestamp64Milli(min(created_at)), "                            \
+	"toUnixTimestamp64Milli(argMax(expires_at, version))"
+#define COLUMN_COUNT 9
+
+static void fill(struct archived_link *ret, char *const *f)
+{
+	*ret = (struct archived_link){.link_id = tsv_u64(f[0])};
+	snprintf(ret->code, sizeof(ret->code), "%s", f[1]);
+	buf_puts(&ret->url, f[2]);
+	snprintf(ret->state, sizeof(ret->state), "%s", f[3]);
+	snprintf(ret->owner, sizeof(ret->owner), "%s", f[4]);
+	snprintf(ret->ttl_class, sizeof(ret->ttl_class), "%s", f[5]);
+	ret->generation = (uint32_t)tsv_u64(f[6]);
+	ret->created_at = tsv_i64(f[7]);
+	ret->expires_at = tsv_i64(f[8]);
+}
+
+static int find(struct clickhouse *ch, const char *sql, const char *param,
+		const char *value, struct archived_link *ret, struct error *err)
+{
+	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
+	struct buf answer = {0};
+	char *f[COLUMN_COUNT];
+	struct tsv rows;
+	int status = clickhouse_query(ch, sql, params, &answer, err);
+
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, f, COLUMN_COUNT))
+		fill(ret, f);
+	else if (status == 0)
+		status = error_set(err, ERROR_NOTFOUND,
+				   "no such link is in the archive");
+	buf_free(&answer);
+	return status;
+}
+
+int archive_find_code(struct clickhouse *ch, const char *code,
+		      struct archived_link *ret, struct error *err)
+{
+	/* Generations are the upper bits of a link_id: the newest is the
+	 * greatest. */
+	if (find(ch,
+		 "SELECT " COLUMNS " FROM links WHERE code = {code:String} "
+		 "GROUP BY code, link_id ORDER BY link_id DESC LIMIT 1 "
+		 "FORMAT TabSeparated",
+		 "param_code", code, ret, err) < 0)
+		return error_wrap(err, "code %s", code);
+	return 0;
+}
+
+int archive_find_link(struct clickhouse *ch, uint64_t link_id,
+		      struct archived_link *ret, struct error *err)
+{
+	char id[24];
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	if (find(ch,
+		 "SELECT " COLUMNS " FROM links WHERE link_id = {id:UInt64} "
+		 "GROUP BY code, link_id LIMIT 1 FORMAT TabSeparated",
+		 "param_id", id, ret, err) < 0)
+		return error_wrap(err, "link_id %s", id);
+	return 0;
+}
+
+void archived_link_release(struct archived_link *link)
+{
+	buf_free(&link->url);
+}

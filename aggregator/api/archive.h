@@ -1,0 +1,34 @@
+/*
+ * archive.h - whose a code is: look-ups in the table `links`.
+ */
+#ifndef AGGREGATOR_API_ARCHIVE_H
+#define AGGREGATOR_API_ARCHIVE_H
+
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+struct archived_link {
+	uint64_t link_id;
+	char code[128];
+	struct buf url;
+	char state[16], owner[256], ttl_class[16];
+	uint32_t generation;
+	int64_t created_at; /* ms */
+	int64_t expires_at; /* ms; 0: never */
+};
+
+/* The present owner of a code: its newest link.  ERROR_NOTFOUND when the
+ * archive has none.  Release with archived_link_release. */
+int archive_find_code(struct clickhouse *ch, const char *code,
+		      struct archived_link *ret, struct error *err);
+
+/* The link itself, also when its code has another owner by now. */
+int archive_find_link(struct clickhouse *ch, uint64_t link_id,
+		      struct archived_link *ret, struct error *err);
+
+void archived_link_release(struct archived_link *link);
+
+#endif

@@ -1,0 +1,82 @@
+#include "aggregator/api/call.h"
+
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+#define REVISION_BYTES 8
+
+static void digest_of(const void *data, size_t len, char hex[40])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+
+	EVP_Digest(data, len, digest, NULL, EVP_sha256(), NULL);
+	for (int i = 0; i < REVISION_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+static void set_etag(struct call *call, const char *revision)
+{
+	snprintf(call->etag, sizeof(call->etag), "\"%.32s\"", revision);
+}
+
+static int finish(struct call *call, json_t *object)
+{
+	char revision[40] = "";
+	char *text = json_dumps(object, JSON_COMPACT);
+
+	if (!text)
+		return -1;
+	digest_of(text, strlen(text), revision);
+	free(text);
+	if (json_object_set_new(object, "revision", json_string(revision)) < 0)
+		return -1;
+	text = json_dumps(object, JSON_COMPACT);
+	if (!text)
+		return -1;
+	buf_puts(&call->body, text);
+	buf_putc(&call->body, '\n');
+	free(text);
+	set_etag(call, revision);
+	return call->body.failed ? -1 : 0;
+}
+
+int call_finish_json(struct call *call, json_t *object, struct error *err)
+{
+	int status = object ? finish(call, object) : -1;
+
+	json_decref(object);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+int call_finish_csv(struct call *call, struct error *err)
+{
+	char revision[40] = "";
+
+	call->csv = true;
+	if (call->body.failed)
+		return error_set_nomem(err);
+	digest_of(call->body.data, call->body.len, revision);
+	set_etag(call, revision);
+	return 0;
+}
+
+json_t *json_time(int64_t real_ms)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	return real_ms ? json_string(rfc3339_format(real_ms, text))
+		       : json_null();
+}
+
+json_t *json_id(uint64_t id)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, id);
+	return json_string(text);
+}

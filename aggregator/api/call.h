@@ -1,0 +1,55 @@
+/*
+ * call.h - one request of the API while a worker answers it.
+ *
+ * A route fills the answer; it runs on a worker thread, with that worker's own
+ * connection to ClickHouse.
+ */
+#ifndef AGGREGATOR_API_CALL_H
+#define AGGREGATOR_API_CALL_H
+
+#include <jansson.h>
+
+#include "aggregator/aggregator_config.h"
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+struct call {
+	const struct aggregator_config *config;
+	struct clickhouse *ch;
+	struct http_slice query; /* of the URL */
+	char code[128];		 /* from the path; "" when the route has none */
+
+	/* The answer. */
+	int status; /* 200 unless the route says otherwise */
+	struct buf body;
+	char etag[40];
+	bool csv;
+};
+
+/* Returns -1 with ERROR_INPUT (400), ERROR_NOTFOUND (404), ERROR_REMOTE (503
+ * when retriable) or another code (500). */
+typedef int route_fn(struct call *call, struct error *err);
+
+int route_clicks(struct call *call, struct error *err); /* GET /v1/clicks */
+int route_top(struct call *call, struct error *err);	/* GET /v1/top */
+int route_summary(struct call *call,
+		  struct error *err); /* .../{code}/summary */
+
+/*
+ * Ends an answer: a member "revision" over all the others, which is also its
+ * ETag.  Takes the reference to `object`, which may be NULL (out of memory).
+ */
+int call_finish_json(struct call *call, json_t *object, struct error *err);
+
+/* The same for a body that is there already: only the ETag. */
+int call_finish_csv(struct call *call, struct error *err);
+
+/* RFC 3339 in milliseconds, or null for 0. */
+json_t *json_time(int64_t real_ms);
+
+/* A 64-bit number as a string, as JavaScript cannot hold it. */
+json_t *json_id(uint64_t id);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * clicks.h - the answer to GET /v1/clicks: fetched, then written as JSON or
+ * CSV.
+ */
+#ifndef AGGREGATOR_API_CLICKS_H
+#define AGGREGATOR_API_CLICKS_H
+
+#include "aggregator/api/archive.h"
+#include "aggregator/api/call.h"
+#include "aggregator/api/counts.h"
+
+struct group {
+	char *value; /* owned */
+	struct counts counts;
+};
+
+struct clicks_answer {
+	struct archived_link link; /* link_id 0: over all links */
+	struct buckets buckets;
+	struct counts *data; /* one a bucket */
+	struct counts total;
+	struct group *groups; /* busiest first */
+	size_t group_count;
+	bool approximate;
+	int64_t complete_until; /* ms; 0: not known */
+};
+
+int clicks_fetch(struct call *call, const struct question *q,
+		 struct clicks_answer *ret, struct error *err);
+void clicks_answer_release(struct clicks_answer *a);
+
+/* NULL when out of memory. */
+json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a);
+void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
+		   struct buf *out);
+
+#endif

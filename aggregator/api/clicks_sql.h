@@ -1,0 +1,44 @@
+/*
+ * clicks_sql.h - the queries behind GET /v1/clicks.
+ *
+ * Each answers with the rows of one UNION: kind ('total', 'bucket', 'group'),
+ * bucket (seconds since 1970), value, and the columns of counts.h.  One query
+ * for all three, so that they are counted from the same rows.
+ *
+ * What a client wrote goes in as a parameter; the text holds names of closed
+ * tables and numbers of the program's own.
+ */
+#ifndef AGGREGATOR_API_CLICKS_SQL_H
+#define AGGREGATOR_API_CLICKS_SQL_H
+
+#include "aggregator/api/question.h"
+#include "common/buf.h"
+
+#define CLICKS_SQL_FIELDS 9
+
+/* One link's, from `clicks`.  Parameters: link_id, from, to, limit.  `exact`:
+ * visitors are counted one by one rather than estimated. */
+void clicks_sql_link(struct buf *sql, const struct question *q,
+		     const struct buckets *buckets, bool exact);
+
+/* All links', from `stats_hourly`.  Parameters: from, to, attempt (nothing
+ * published later is read), limit. */
+void clicks_sql_all(struct buf *sql, const struct question *q,
+		    const struct buckets *buckets);
+
+/* A condition on stats_hourly: the newest published attempts of the hours
+ * asked for. */
+#define SQL_PUBLISHED                                                          \
+	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
+	"hour < toDateTime({to:UInt32}, 'UTC') AND "                           \
+	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
+	"slot < toDateTime({to:UInt32}, 'UTC') AND "                           \
+	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "          \
+	"WHERE kind = 'hour' AND attempt <= {attempt:UInt64} AND "             \
+	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
+	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
+
+/* The clicks that `bots` leaves, over the columns clicks, bots, prefetches. */
+const char *clicks_sql_left(enum bots_mode mode);
+
+#endif

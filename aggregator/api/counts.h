@@ -1,0 +1,47 @@
+/*
+ * counts.h - the numbers of a bucket, a group or a total, and the rows of
+ * ClickHouse's answers that carry them.
+ */
+#ifndef AGGREGATOR_API_COUNTS_H
+#define AGGREGATOR_API_COUNTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/api/question.h"
+#include "common/buf.h"
+
+struct counts {
+	uint64_t events;     /* whatever the outcome */
+	uint64_t redirected; /* clicks, whoever asked */
+	uint64_t bots;	     /* of `redirected` */
+	uint64_t prefetches; /* of `redirected` */
+	uint64_t visitors;   /* distinct, of those that `bots` leaves */
+	uint64_t ips;
+	bool unique_known; /* visitors and ips are */
+};
+
+#define COUNTS_FIELDS 6
+
+/*
+ * From the columns events, clicks, bots, prefetches, visitors and ips of a row;
+ * the last two may be NULL.
+ */
+struct counts counts_read(char *const fields[COUNTS_FIELDS]);
+
+/* What `bots` leaves of the clicks. */
+uint64_t counts_clicks(const struct counts *c, enum bots_mode mode);
+
+/* a minus b; what is distinct is then not known. */
+struct counts counts_less(const struct counts *a, const struct counts *b);
+void counts_add(struct counts *sum, const struct counts *c);
+
+/* Sets the members of an answer's object.  Returns -1 when out of memory. */
+int counts_to_json(const struct counts *c, enum bots_mode mode, json_t *object);
+
+extern const char counts_csv_header[]; /* "clicks,visitors,..." */
+void counts_to_csv(const struct counts *c, enum bots_mode mode,
+		   struct buf *out);
+
+#endif

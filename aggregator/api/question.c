@@ -1,0 +1,283 @@
+#include "aggregator/api/question.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/http/url.h"
+
+#define LIMIT_DEFAULT 100
+#define TIME_MAX      INT64_C(4294944000) /* 2106-02-07, DateTime's end */
+
+static const char *const bots_names[] = {
+	[BOTS_EXCLUDE] = "exclude",
+	[BOTS_INCLUDE] = "include",
+	[BOTS_ONLY] = "only",
+};
+
+struct reader {
+	struct question *q;
+	const struct url_params *params;
+	const struct api_settings *settings;
+	int64_t now_ms;
+};
+
+/* The parameters and what route knows them. */
+static const struct parameter {
+	const char *name;
+	unsigned asks;
+} parameters[] = {
+	{"code", ASK_LINK},	 {"link_id", ASK_LINK},
+	{"from", ASK_RANGE},	 {"to", ASK_RANGE},
+	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
+	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
+	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
+};
+#define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
+
+const char *bots_mode_name(enum bots_mode mode)
+{
+	return bots_names[mode];
+}
+
+bool code_is_valid(const char *code)
+{
+	size_t len = strlen(code);
+
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)code[i]) && code[i] != '_' &&
+		    code[i] != '-')
+			return false;
+	}
+	return len >= 1 && len <= CODE_MAX;
+}
+
+static int unknown_parameter(const char *key, unsigned known, struct error *err)
+{
+	char list[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+		if (parameters[i].asks & known)
+			n += (size_t)snprintf(list + n, sizeof(list) - n,
+					      "%s%s", n ? ", " : "",
+					      parameters[i].name);
+	}
+	return error_set(err, ERROR_INPUT,
+			 "%.40s: no such parameter; known here: %s", key,
+			 n ? list : "none");
+}
+
+static int check_names(const struct url_params *params, unsigned known,
+		       struct error *err)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key;
+		size_t p = 0;
+
+		while (p < PARAMETER_COUNT &&
+		       (strcmp(parameters[p].name, key) != 0 ||
+			!(parameters[p].asks & known)))
+			p++;
+		if (p == PARAMETER_COUNT)
+			return unknown_parameter(key, known, err);
+		if (url_param_get(params, key) != params->items[i].value)
+			return error_set(err, ERROR_INPUT,
+					 "%s: given more than once", key);
+	}
+	return 0;
+}
+
+static int read_link(struct reader *r, struct error *err)
+{
+	const char *code = url_param_get(r->params, "code");
+	const char *id = url_param_get(r->params, "link_id");
+	char *end;
+
+	if (code && id)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id: give one of them");
+	if (code && !code_is_valid(code))
+		return error_set(err, ERROR_INPUT,
+				 "code: expected 1 to %d letters, digits, '_' "
+				 "or '-'",
+				 CODE_MAX);
+	if (code)
+		strcpy(r->q->code, code);
+	if (!id)
+		return 0;
+	errno = 0;
+	r->q->link_id = strtoull(id, &end, 10);
+	if (!isdigit((unsigned char)*id) || *end || errno || !r->q->link_id)
+		return error_set(err, ERROR_INPUT,
+				 "link_id: expected a positive whole number");
+	return 0;
+}
+
+static int read_zone(struct reader *r, struct error *err)
+{
+	const char *name = url_param_get(r->params, "tz");
+
+	r->q->zone = zone_load(r->settings->zoneinfo, name ? name : "UTC", err);
+	return r->q->zone ? 0 : error_wrap(err, "tz");
+}
+
+/* A bare date is midnight in the zone asked for. */
+static int read_time(struct reader *r, const char *name, int64_t *ret,
+		     struct error *err)
+{
+	const char *text = url_param_get(r->params, name);
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, &ms, err) < 0) {
+		return error_wrap(err, "%s%s", name,
+				  strchr(text, ' ')
+					  ? " (write '+' as %2B in a URL)"
+					  : "");
+	}
+	if (ms % (BUCKET_SLOT * 1000) != 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a multiple of 15 minutes", name);
+	*ret = ms / 1000;
+	if (strlen(text) == strlen("2026-11-21"))
+		*ret = zone_from_local(r->q->zone, *ret);
+	if (*ret < 0 || *ret > TIME_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to 2106", name);
+	return 0;
+}
+
+/* By default the last 24 hours, from the start of an interval on. */
+static int read_range(struct reader *r, struct error *err)
+{
+	struct question *q = r->q;
+
+	q->from = -1;
+	q->to = (r->now_ms / 1000 / BUCKET_SLOT + 1) * BUCKET_SLOT;
+	if (read_time(r, "to", &q->to, err) < 0 ||
+	    read_time(r, "from", &q->from, err) < 0)
+		return -1;
+	if (q->from < 0)
+		q->from = bucket_start(q->zone, q->interval, q->to - 86400);
+	if (q->from < 0)
+		q->from = 0;
+	if (q->from >= q->to)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected a time before `to`");
+	return 0;
+}
+
+static int read_interval(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "interval");
+
+	r->q->interval = BUCKET_HOUR;
+	if (text && !bucket_interval_parse(text, &r->q->interval))
+		return error_set(err, ERROR_INPUT,
+				 "interval: expected 15m, hour, day, week or "
+				 "month");
+	return 0;
+}
+
+static int read_group(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "group_by");
+	char list[320] = "";
+	size_t n = 0;
+
+	if (!text)
+		return 0;
+	r->q->group_by = dimension_find(text);
+	if (r->q->group_by)
+		return 0;
+	for (size_t i = 1; i < dimension_count; i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      n ? ", " : "", dimensions[i].name);
+	return error_set(err, ERROR_INPUT, "group_by: expected one of %s",
+			 list);
+}
+
+static int read_bots(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "bots");
+
+	r->q->bots = BOTS_EXCLUDE;
+	for (size_t i = 0; text && i < 3; i++) {
+		if (!strcmp(text, bots_names[i])) {
+			r->q->bots = (enum bots_mode)i;
+			return 0;
+		}
+	}
+	return text ? error_set(err, ERROR_INPUT,
+				"bots: expected exclude, include or only")
+		    : 0;
+}
+
+static int read_format(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "format");
+
+	r->q->csv = text && !strcmp(text, "csv");
+	if (text && !r->q->csv && strcmp(text, "json") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "format: expected json or csv");
+	return 0;
+}
+
+static int read_limit(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "limit");
+	int64_t most = r->settings->groups_max;
+	char *end;
+	long long n;
+
+	r->q->limit = (size_t)(LIMIT_DEFAULT < most ? LIMIT_DEFAULT : most);
+	if (!text)
+		return 0;
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n < 1 ||
+	    n > most)
+		return error_set(err, ERROR_INPUT,
+				 "limit: expected a number from 1 to %lld",
+				 (long long)most);
+	r->q->limit = (size_t)n;
+	return 0;
+}
+
+int question_parse(struct question *q, struct http_slice query, unsigned known,
+		   const struct api_settings *settings, int64_t now_ms,
+		   struct error *err)
+{
+	struct url_params params = {0};
+	struct reader r = {q, &params, settings, now_ms};
+	int status = -1;
+
+	*q = (struct question){0};
+	if (url_params_parse(&params, query, err) < 0) {
+		error_wrap(err, "query string");
+		goto out;
+	}
+	/* In this order: a range needs its zone and interval. */
+	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
+	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
+	    read_range(&r, err) < 0 || read_group(&r, err) < 0 ||
+	    read_bots(&r, err) < 0 || read_format(&r, err) < 0 ||
+	    read_limit(&r, err) < 0)
+		goto out;
+	status = 0;
+out:
+	url_params_free(&params);
+	return status;
+}
+
+void question_release(struct question *q)
+{
+	zone_free(q->zone);
+	q->zone = NULL;
+}

@@ -1,0 +1,62 @@
+/*
+ * question.h - what a request asks, read from its query string.
+ */
+#ifndef AGGREGATOR_API_QUESTION_H
+#define AGGREGATOR_API_QUESTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/dimension.h"
+#include "aggregator/zone/buckets.h"
+#include "aggregator/zone/zone.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+#define CODE_MAX 64
+
+/* Whose clicks are counted. */
+enum bots_mode {
+	BOTS_EXCLUDE, /* people's */
+	BOTS_INCLUDE, /* all */
+	BOTS_ONLY,    /* all but people's */
+};
+
+struct question {
+	char code[CODE_MAX + 1]; /* "": not asked by code */
+	uint64_t link_id;	 /* 0: not asked by link_id */
+	int64_t from, to;	 /* seconds since 1970, UTC; half-open */
+	enum bucket_interval interval;
+	struct zone *zone;
+	const struct dimension *group_by; /* or NULL */
+	enum bots_mode bots;
+	bool csv;
+	size_t limit;
+};
+
+/* Which parameters a route knows, as bits. */
+#define ASK_LINK     (1U << 0) /* code, link_id */
+#define ASK_RANGE    (1U << 1) /* from, to, tz */
+#define ASK_INTERVAL (1U << 2)
+#define ASK_GROUP    (1U << 3) /* group_by, limit */
+#define ASK_BOTS     (1U << 4)
+#define ASK_FORMAT   (1U << 5)
+#define ASK_LIMIT    (1U << 6)
+
+/*
+ * Reads a query string.  A parameter that the route does not know, that comes
+ * twice or makes no sense is ERROR_INPUT, and the text names it.  `now_ms` is
+ * what the default range ends at.  Release also after a failure.
+ */
+int question_parse(struct question *q, struct http_slice query, unsigned known,
+		   const struct api_settings *settings, int64_t now_ms,
+		   struct error *err);
+void question_release(struct question *q);
+
+/* 1 to 64 of [0-9A-Za-z_-]. */
+bool code_is_valid(const char *code);
+
+const char *bots_mode_name(enum bots_mode mode);
+
+#endif

@@ -1,0 +1,93 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/archive.h"
+#include "aggregator/api/call.h"
+#include "aggregator/api/counts.h"
+#include "aggregator/settle/settle_sql.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+#define FIELDS 8
+
+static const char sql[] =
+	"SELECT count(), countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
+	"countIf(" SQL_PREFETCH "), "
+	"uniqCombined64If(17)(unique_identity, " SQL_HUMAN "), "
+	"uniqCombined64If(17)(ip, " SQL_HUMAN "), "
+	"toUnixTimestamp64Milli(min(ts)), toUnixTimestamp64Milli(max(ts)) "
+	"FROM clicks WHERE link_id = {link_id:UInt64} FORMAT TabSeparated";
+
+static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
+		      struct error *err)
+{
+	char id[24];
+	const struct clickhouse_param params[] = {{"param_link_id", id},
+						  {NULL, NULL}};
+	struct buf text = {0};
+	char *f[FIELDS];
+	struct counts counts;
+	struct tsv rows;
+	int status;
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	status = clickhouse_query(call->ch, sql, params, &text, err);
+	rows = tsv_rows(&text);
+	if (status == 0 && !tsv_next(&rows, f, FIELDS))
+		status = error_set(err, ERROR_PROTOCOL,
+				   "ClickHouse: an answer of another shape");
+	if (status == 0) {
+		counts = counts_read(f);
+		if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
+		    json_object_set_new(answer, "first_event_at",
+					json_time(tsv_i64(f[6]))) < 0 ||
+		    json_object_set_new(answer, "last_event_at",
+					json_time(tsv_i64(f[7]))) < 0)
+			status = error_set_nomem(err);
+	}
+	buf_free(&text);
+	return status;
+}
+
+static json_t *link_to_json(struct archived_link *link)
+{
+	return json_pack("{s:s, s:o, s:i, s:s, s:s, s:s, s:s, s:o, s:o}",
+			 "code", link->code, "link_id", json_id(link->link_id),
+			 "generation", (int)link->generation, "state",
+			 link->state, "owner", link->owner, "ttl",
+			 link->ttl_class, "url", buf_cstr(&link->url),
+			 "created_at", json_time(link->created_at),
+			 "expires_at", json_time(link->expires_at));
+}
+
+int route_summary(struct call *call, struct error *err)
+{
+	struct archived_link link = {0};
+	struct question q;
+	json_t *answer = NULL;
+	int status = question_parse(&q, call->query, 0, &call->config->own.api,
+				    clock_real_ms(), err);
+
+	question_release(&q);
+	if (status == 0 && !code_is_valid(call->code))
+		status = error_set(err, ERROR_NOTFOUND,
+				   "a code is 1 to %d letters, digits, '_' or "
+				   "'-'",
+				   CODE_MAX);
+	if (status == 0)
+		status = archive_find_code(call->ch, call->code, &link, err);
+	if (status == 0) {
+		answer = link_to_json(&link);
+		if (!answer)
+			status = error_set_nomem(err);
+	}
+	if (status == 0)
+		status = add_counts(call, link.link_id, answer, err);
+	archived_link_release(&link);
+	if (status < 0) {
+		json_decref(answer);
+		return -1;
+	}
+	return call_finish_json(call, answer, err);
+}

@@ -1,0 +1,140 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/clicks_sql.h"
+#include "aggregator/api/counts.h"
+#include "aggregator/settle/progress.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+#define FIELDS 10
+
+/*
+ * The busiest links of the settled hours.  Their codes come from the clicks
+ * themselves, which are there when the archive has not heard of a link yet; the
+ * archive adds where they lead.
+ */
+static void put_sql(struct buf *sql, const struct question *q)
+{
+	buf_printf(
+		sql,
+		"WITH busiest AS (SELECT toUInt64(s.value) AS link_id, "
+		"sum(s.events) AS events, sum(s.clicks) AS clicks, "
+		"sum(s.bots) AS bots, sum(s.prefetches) AS prefetches "
+		"FROM stats_hourly AS s WHERE " SQL_PUBLISHED " "
+		"AND dimension = 'link' AND NOT rest AND s.value != '0' "
+		"GROUP BY link_id HAVING %s > 0 "
+		"ORDER BY %s DESC, link_id LIMIT {limit:UInt64}), "
+		"codes AS (SELECT link_id, any(code) AS code FROM clicks WHERE "
+		"link_id IN (SELECT link_id FROM busiest) "
+		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
+		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
+		"GROUP BY link_id), "
+		"archive AS (SELECT link_id, argMax(url, version) AS url, "
+		"argMax(owner, version) AS owner FROM links WHERE link_id IN "
+		"(SELECT link_id FROM busiest) GROUP BY link_id) "
+		"SELECT b.link_id, toValidUTF8(c.code), toValidUTF8(a.url), "
+		"toValidUTF8(a.owner), b.events, b.clicks, b.bots, "
+		"b.prefetches, NULL, NULL FROM busiest AS b "
+		"LEFT JOIN codes AS c ON b.link_id = c.link_id "
+		"LEFT JOIN archive AS a ON b.link_id = a.link_id "
+		"ORDER BY %s DESC, b.link_id FORMAT TabSeparated",
+		clicks_sql_left(q->bots), clicks_sql_left(q->bots),
+		clicks_sql_left(q->bots));
+}
+
+static json_t *link_to_json(char *const *f, const struct question *q)
+{
+	struct counts counts = counts_read(f + 4);
+	json_t *item =
+		json_pack("{s:s, s:o, s:s, s:s}", "code", f[1], "link_id",
+			  json_id(tsv_u64(f[0])), "url", f[2], "owner", f[3]);
+
+	if (item && counts_to_json(&counts, q->bots, item) < 0) {
+		json_decref(item);
+		return NULL;
+	}
+	/* Distinct visitors are not kept per link. */
+	json_object_del(item, "visitors");
+	json_object_del(item, "ips");
+	return item;
+}
+
+static int read_links(struct buf *answer, const struct question *q,
+		      json_t *links, struct error *err)
+{
+	struct tsv rows = tsv_rows(answer);
+	char *f[FIELDS];
+
+	while (tsv_next(&rows, f, FIELDS)) {
+		if (json_array_append_new(links, link_to_json(f, q)) < 0)
+			return error_set_nomem(err);
+	}
+	return rows.bad ? error_set(err, ERROR_PROTOCOL,
+				    "ClickHouse: an answer of another shape")
+			: 0;
+}
+
+static int fetch(struct call *call, const struct question *q, uint64_t attempt,
+		 json_t *links, struct error *err)
+{
+	char from[24], to[24], newest[24], limit[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"param_to", to},
+						  {"param_attempt", newest},
+						  {"param_limit", limit},
+						  {NULL, NULL}};
+	struct buf sql = {0}, answer = {0};
+	int status = -1;
+
+	snprintf(from, sizeof(from), "%" PRId64, q->from);
+	snprintf(to, sizeof(to), "%" PRId64, q->to);
+	snprintf(newest, sizeof(newest), "%" PRIu64, attempt);
+	snprintf(limit, sizeof(limit), "%zu", q->limit);
+	put_sql(&sql, q);
+	if (!buf_cstr(&sql))
+		error_set_nomem(err);
+	else
+		status = clickhouse_query(call->ch, sql.data, params, &answer,
+					  err);
+	if (status == 0)
+		status = read_links(&answer, q, links, err);
+	buf_free(&sql);
+	buf_free(&answer);
+	return status;
+}
+
+static json_t *to_json(const struct question *q, const struct progress *last,
+		       json_t *links)
+{
+	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:O}", "tz",
+			 zone_name(q->zone), "from",
+			 zone_format(q->zone, q->from, from), "to",
+			 zone_format(q->zone, q->to, to), "bots",
+			 bots_mode_name(q->bots), "complete_until",
+			 json_time(last->complete_until), "links", links);
+}
+
+int route_top(struct call *call, struct error *err)
+{
+	struct question q;
+	struct progress last;
+	json_t *links = json_array();
+	int status = question_parse(
+		&q, call->query, ASK_RANGE | ASK_BOTS | ASK_LIMIT,
+		&call->config->own.api, clock_real_ms(), err);
+
+	if (status == 0)
+		status = progress_read_last(call->ch, &last, err);
+	if (status == 0)
+		status = fetch(call, &q, last.attempt, links, err);
+	if (status == 0)
+		status = call_finish_json(call, to_json(&q, &last, links), err);
+	json_decref(links);
+	question_release(&q);
+	return status;
+}
