@@ -403,6 +403,23 @@ def test_a_lost_marker_costs_a_block_and_no_request(api, redis):
     assert api.program.metric("shortloop_allocator_blocks_dropped_total") > 0
 
 
+def test_a_cursor_that_went_back_makes_no_code_twice(api, redis, start):
+    before = create_many(api, 1000)
+    redis.set("cursor:{s7}", 0)
+    other = start(api.topic)
+    after = create_many(other, 500)
+    more = create_many(api, 500)
+    assert len(set(before + after + more)) == 2000
+    assert other.program.metric("shortloop_allocator_opens_refused_total") > 0
+
+
+def test_a_killed_allocator_leaves_its_block_alone(api, start):
+    before = create_many(api, 50, 2)
+    api.program.kill()
+    after = create_many(start(api.topic), 200, 2)
+    assert len(set(before + after)) == 250
+
+
 # --- spaces --------------------------------------------------------------------------
 
 def test_a_missing_space_is_told_and_waited_for(redis, topic, create_space,
