@@ -36,6 +36,15 @@ print-cflags:
 print-unit:
 	@printf '%s\n' $(UNIT)
 
+#: make up          start Redis, Kafka, ClickHouse and the programs
+up: deps
+	@$(MAKE) --no-print-directory all
+	@stack/ctl up
+
+#: make down        stop them; their data stays
+down:
+	@stack/ctl down
+
 #: make demo        show the loop closing, on real parts; leaves all running
 demo: up
 	@$(DEPS)/venv/bin/python demo/demo.py
@@ -60,5 +69,5 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps unit unit-programs integration test fuzz-build demo \
+.PHONY: help deps unit unit-programs integration test up down fuzz-build demo \
         generated print-cflags print-unit lint sample man check-format format

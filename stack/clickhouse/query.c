@@ -19,14 +19,15 @@ struct source {
 
 struct run {
 	struct query *q;
-	const struct request *r;
+	const struct query_request *r;
 	struct engine *engine;
 	struct engine_session *session;
 	struct error *err;
 };
 
-static int decode_body(struct query *q, const struct request *r, size_t max,
-		       struct http_slice *ret_body, struct error *err)
+static int decode_body(struct query *q, const struct query_request *r,
+		       size_t max, struct http_slice *ret_body,
+		       struct error *err)
 {
 	*ret_body = r->body;
 	if (r->body.len == 0 || r->body_coding == CODING_IDENTITY)
@@ -74,7 +75,7 @@ static int split_url(struct query *q, const char *query, struct http_slice body,
 	return split_text(q, q->text.data, q->text.len, ret, err);
 }
 
-static int split(struct query *q, const struct request *r,
+static int split(struct query *q, const struct query_request *r,
 		 struct http_slice body, struct source *ret, struct error *err)
 {
 	memset(ret, 0, sizeof(*ret));
@@ -132,6 +133,22 @@ out:
 	return rc;
 }
 
+/* What was dropped is gone for every query at once, SYNC or not. */
+static int run_drop(struct run *run, const struct source *from,
+		    const struct engine_params *params)
+{
+	const struct statement *st = &run->q->statement;
+	struct buf sql = {0};
+	int rc;
+
+	buf_append(&sql, from->text, st->sync_start);
+	buf_append(&sql, from->text + st->sync_end, from->len - st->sync_end);
+	rc = sql.failed ? error_set_nomem(run->err)
+			: run_sql(run, sql.data, sql.len, params);
+	buf_free(&sql);
+	return rc;
+}
+
 static int run_statement(struct run *run, const struct source *from)
 {
 	struct engine_params params = {0};
@@ -141,6 +158,8 @@ static int run_statement(struct run *run, const struct source *from)
 		return -1;
 	if (run->q->statement.has_data)
 		rc = run_insert(run, from, &params);
+	else if (run->q->statement.sync_end)
+		rc = run_drop(run, from, &params);
 	else
 		rc = run_sql(run, from->text, from->len, &params);
 	settings_params_free(&params);
@@ -210,7 +229,7 @@ static int run_in_session(struct run *run, const struct source *from,
 	return run_statement(run, from);
 }
 
-static int encode_answer(struct query *q, const struct request *r,
+static int encode_answer(struct query *q, const struct query_request *r,
 			 struct error *err)
 {
 	if (r->answer_coding == CODING_IDENTITY)
@@ -248,8 +267,8 @@ static int run_all(struct run *run, const struct query_limits *limits,
 	return rc < 0 ? -1 : encode_answer(run->q, run->r, run->err);
 }
 
-void query_run(struct query *q, const struct request *r, struct engine *engine,
-	       struct engine_session *session,
+void query_run(struct query *q, const struct query_request *r,
+	       struct engine *engine, struct engine_session *session,
 	       const struct query_limits *limits)
 {
 	struct error err = {0};
@@ -267,7 +286,7 @@ struct http_slice query_answer(const struct query *q)
 	return (struct http_slice){q->result.data, q->result.len};
 }
 
-const char *query_format(const struct query *q, const struct request *r)
+const char *query_format(const struct query *q, const struct query_request *r)
 {
 	if (!q->statement.has_data && q->statement.format[0])
 		return q->statement.format;

@@ -13,7 +13,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "stack/clickhouse/engine.h"
-#include "stack/clickhouse/request.h"
+#include "stack/clickhouse/query_request.h"
 #include "stack/clickhouse/statement.h"
 
 struct query_limits {
@@ -36,15 +36,15 @@ struct query {
  * Runs `r` in `session`, or in one of its own when that is NULL.  `failed` and
  * `failure` tell how it went.
  */
-void query_run(struct query *q, const struct request *r, struct engine *engine,
-	       struct engine_session *session,
+void query_run(struct query *q, const struct query_request *r,
+	       struct engine *engine, struct engine_session *session,
 	       const struct query_limits *limits);
 
 /* The answer's body as it goes out. */
 struct http_slice query_answer(const struct query *q);
 
 /* The name of the answer's format. */
-const char *query_format(const struct query *q, const struct request *r);
+const char *query_format(const struct query *q, const struct query_request *r);
 
 void query_release(struct query *q, struct engine *engine);
 

@@ -61,7 +61,7 @@ static void write_summary(char out[SUMMARY_MAX], const struct query *q)
 
 static void reply_result(struct http_request *http,
 			 const struct reply_identity *id,
-			 const struct request *r, const struct query *q)
+			 const struct query_request *r, const struct query *q)
 {
 	const char *format = query_format(q, r);
 	struct http_slice answer = query_answer(q);
@@ -112,7 +112,7 @@ void reply_failure(struct http_request *http, const struct reply_identity *id,
 }
 
 void reply_query(struct http_request *http, const struct reply_identity *id,
-		 const struct request *r, const struct query *q)
+		 const struct query_request *r, const struct query *q)
 {
 	struct buf text = {0};
 

@@ -5,7 +5,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "stack/clickhouse/query.h"
-#include "stack/clickhouse/request.h"
+#include "stack/clickhouse/query_request.h"
 
 /* What the engine says of itself once, in every answer. */
 struct reply_identity {
@@ -16,7 +16,7 @@ struct reply_identity {
 
 /* Answers with the result, or with the failure when it failed. */
 void reply_query(struct http_request *http, const struct reply_identity *id,
-		 const struct request *r, const struct query *q);
+		 const struct query_request *r, const struct query *q);
 
 /* Answers with a failure in ClickHouse's form ("Code: N. ..."). */
 void reply_failure(struct http_request *http, const struct reply_identity *id,

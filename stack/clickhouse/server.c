@@ -10,12 +10,14 @@
 #include "stack/clickhouse/engine.h"
 #include "stack/clickhouse/failure.h"
 #include "stack/clickhouse/query.h"
+#include "stack/clickhouse/query_request.h"
 #include "stack/clickhouse/reply.h"
-#include "stack/clickhouse/request.h"
 #include "stack/clickhouse/sessions.h"
+#include "stack/clickhouse/sweep.h"
 #include "stack/clickhouse/users.h"
 
-#define DRAIN_TIMEOUT (60 * CLOCK_SECOND)
+#define DRAIN_TIMEOUT (20 * CLOCK_SECOND)
+#define BODY_TIMEOUT  (300 * CLOCK_SECOND)
 #define URL_MAX	      (1024 * 1024 + 64 * 1024)
 
 struct server {
@@ -29,13 +31,14 @@ struct server {
 	struct query_limits limits;
 	struct users users;
 	struct reply_identity identity;
+	size_t running; /* jobs given to the workers */
 };
 
 /* One request on its way: loop, worker, loop. */
 struct job {
 	struct server *server;
 	struct http_request *http;
-	struct request request;
+	struct query_request request;
 	struct engine_session *session; /* NULL: the request has none */
 	struct query query;
 	int64_t started;
@@ -58,7 +61,7 @@ static void job_free(struct job *job)
 		sessions_give_back(s->sessions, job->request.session_id,
 				   job->request.session_timeout);
 	query_release(&job->query, s->engine);
-	request_release(&job->request);
+	query_request_release(&job->request);
 	free(job);
 }
 
@@ -86,6 +89,7 @@ static void job_done(void *arg)
 {
 	struct job *job = arg;
 
+	job->server->running--;
 	log_query(job);
 	reply_query(job->http, &job->server->identity, &job->request,
 		    &job->query);
@@ -104,8 +108,10 @@ static int submit(struct server *s, struct job *job, struct error *err)
 			return -1;
 	}
 	if (workers_submit(s->workers, s->loop, job_run, job_done, job,
-			   &full) == 0)
+			   &full) == 0) {
+		s->running++;
 		return 0;
+	}
 	return failure_set(err, FAILURE_TOO_MANY_QUERIES,
 			   "Too many simultaneous queries: %s", full.text);
 }
@@ -122,8 +128,8 @@ static void handle_query(struct server *s, struct http_request *http)
 	job->server = s;
 	job->http = http;
 	job->started = clock_monotonic_ms();
-	if (users_check(&s->users, http, &err) == 0 &&
-	    request_read(&job->request, http, &err) == 0 &&
+	if (query_request_read(&job->request, http, &err) == 0 &&
+	    users_check(&s->users, http, &err) == 0 &&
 	    submit(s, job, &err) == 0)
 		return;
 	log_warn(s->log, "request refused", log_err(&err));
@@ -206,15 +212,11 @@ out:
 
 static void set_bounds(struct server *s, const struct options *o)
 {
-	s->http = (struct http_config){
-		.max_header_bytes = URL_MAX,
-		.max_body_bytes = o->max_body,
-		.max_connections = o->max_connections,
-		.header_timeout = 30 * CLOCK_SECOND,
-		.body_timeout = 300 * CLOCK_SECOND,
-		.idle_timeout = 60 * CLOCK_SECOND,
-		.write_timeout = 60 * CLOCK_SECOND,
-	};
+	s->http = http_config_default;
+	s->http.max_header_bytes = URL_MAX;
+	s->http.max_body_bytes = o->max_body;
+	s->http.max_connections = o->max_connections;
+	s->http.body_timeout = BODY_TIMEOUT;
 	s->limits.max_body = (size_t)o->max_body;
 	s->limits.max_result_bytes = (size_t)o->max_result;
 }
@@ -223,6 +225,8 @@ static int start(struct server *s, const struct options *o, struct error *err)
 {
 	set_bounds(s, o);
 	if (users_init(&s->users, o->user, o->password_file, err) < 0)
+		return -1;
+	if (sweep_dropped(o->path, err) < 0)
 		return -1;
 	s->engine = engine_new(o->library, o->path, err);
 	if (!s->engine || ask_identity(s, err) < 0)
@@ -268,6 +272,11 @@ static void stop_loop(void *arg)
 void server_drain(struct server *s)
 {
 	http_listener_drain(s->listener, DRAIN_TIMEOUT, stop_loop, s->loop);
+}
+
+bool server_is_busy(const struct server *s)
+{
+	return s && s->running > 0;
 }
 
 void server_free(struct server *s)

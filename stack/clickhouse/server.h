@@ -7,6 +7,8 @@
 #ifndef STACK_CLICKHOUSE_SERVER_H
 #define STACK_CLICKHOUSE_SERVER_H
 
+#include <stdbool.h>
+
 #include "common/error.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
@@ -18,8 +20,12 @@ struct server;
 struct server *server_new(struct loop *loop, const struct options *options,
 			  struct log *log, struct error *err);
 
-/* Answers what it has, then stops the loop. */
+/* Answers what it has, 20 s long at most, then stops the loop. */
 void server_drain(struct server *s);
+
+/* Are queries still running?  They cannot be cut short: the process can only
+ * end without them.  Accepts NULL. */
+bool server_is_busy(const struct server *s);
 
 /* After the loop has ended.  Closes the engine.  Accepts NULL. */
 void server_free(struct server *s);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "stack/clickhouse/failure.h"
-#include "stack/clickhouse/request.h"
+#include "stack/clickhouse/query_request.h"
 
 static const char param_prefix[] = "param_";
 #define PARAM_PREFIX_LEN (sizeof(param_prefix) - 1)
@@ -71,7 +71,7 @@ int settings_set(const struct url_params *params, size_t max_result_bytes,
 	for (size_t i = 0; i < params->count; i++) {
 		const struct url_param *p = &params->items[i];
 
-		if (!request_is_setting(p->key))
+		if (!query_request_is_setting(p->key))
 			continue;
 		if (!is_name(p->key))
 			return failure_set(err, FAILURE_UNKNOWN_SETTING,
@@ -91,7 +91,7 @@ void settings_unset(const struct url_params *params, struct buf *out)
 	for (size_t i = 0; i < params->count; i++) {
 		const char *name = params->items[i].key;
 
-		if (!request_is_setting(name) || !is_name(name))
+		if (!query_request_is_setting(name) || !is_name(name))
 			continue;
 		append_assignment(out, name);
 		buf_puts(out, "DEFAULT");

@@ -119,12 +119,25 @@ static int parse_insert(struct statement *st, struct lexer *lx,
 	return 0;
 }
 
+/* "SYNC" or "NO DELAY" at the end of a DROP. */
+static void note_sync(struct statement *st, const struct lexer *lx,
+		      struct token last, struct token t)
+{
+	bool no_delay = token_is(lx, last, "NO") && token_is(lx, t, "DELAY");
+
+	if (t.depth > 0 || (!no_delay && !token_is(lx, t, "SYNC")))
+		return;
+	st->sync_start = no_delay ? last.start : t.start;
+	st->sync_end = t.end;
+}
+
 /* Anything but an INSERT, from its second token on. */
 static int parse_other(struct statement *st, struct lexer *lx,
-		       struct error *err)
+		       struct token first, struct error *err)
 {
 	struct token t, last = {0}, format = {0};
 	bool ended = false;
+	bool drops = token_is(lx, first, "DROP");
 
 	while ((t = lexer_next(lx)).kind != TOKEN_END) {
 		if (ended)
@@ -134,6 +147,8 @@ static int parse_other(struct statement *st, struct lexer *lx,
 		if (token_is(lx, last, "INTO") && token_is(lx, t, "OUTFILE"))
 			return refuse_file(err);
 		ended = token_is_punct(lx, t, ';') && t.depth == 0;
+		if (drops)
+			note_sync(st, lx, last, t);
 		/* A column may be called format: a clause comes last. */
 		if (token_is(lx, last, "FORMAT") && last.depth == 0 &&
 		    t.kind == TOKEN_WORD)
@@ -175,7 +190,7 @@ int statement_parse(struct statement *st, const char *text, size_t len,
 	if (token_is(&lx, t, "INSERT"))
 		return parse_insert(st, &lx, err);
 	st->reads = is_reader(&lx, t);
-	return parse_other(st, &lx, err);
+	return parse_other(st, &lx, t, err);
 }
 
 void statement_insert_from(const struct statement *st, const char *text,

@@ -26,6 +26,9 @@ struct statement {
 	/* Offsets into the text, with has_data: where FROM INFILE goes, where
 	 * the clauses after it end, and where the data starts. */
 	size_t splice, clauses_end, data;
+	/* Where DROP says SYNC; equal when it does not.  The engine runs no
+	 * thread that removes what was dropped, and would wait for ever. */
+	size_t sync_start, sync_end;
 };
 
 /*

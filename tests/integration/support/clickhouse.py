@@ -51,7 +51,7 @@ class ClickHouse:
         return cls(url, database)
 
     def drop(self):
-        self.query(f"DROP DATABASE IF EXISTS {self.database} SYNC")
+        self.query(f"DROP DATABASE IF EXISTS {self.database}")
         self.session.close()
 
     def query(self, query, data=b"", **settings):

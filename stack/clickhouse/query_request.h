@@ -1,6 +1,6 @@
-/* request.h - one HTTP request in ClickHouse's terms. */
-#ifndef STACK_CLICKHOUSE_REQUEST_H
-#define STACK_CLICKHOUSE_REQUEST_H
+/* query_request.h - one HTTP request in ClickHouse's terms. */
+#ifndef STACK_CLICKHOUSE_QUERY_REQUEST_H
+#define STACK_CLICKHOUSE_QUERY_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define REQUEST_QUERY_ID_MAX 128
 
-struct request {
+struct query_request {
 	struct url_params params; /* owns the strings below */
 	const char *query;	  /* of the URL, or NULL */
 	struct http_slice body;	  /* as sent; the HTTP request owns it */
@@ -30,12 +30,12 @@ struct request {
 };
 
 /* Reads what the URL and the headers say; errors as in failure.h.  Release with
- * request_release, also after a failure. */
-int request_read(struct request *r, const struct http_request *http,
-		 struct error *err);
-void request_release(struct request *r);
+ * query_request_release, also after a failure. */
+int query_request_read(struct query_request *r, const struct http_request *http,
+		       struct error *err);
+void query_request_release(struct query_request *r);
 
 /* Is this URL parameter a setting of the engine, to be SET for the query? */
-bool request_is_setting(const char *name);
+bool query_request_is_setting(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-#include "stack/clickhouse/request.h"
+#include "stack/clickhouse/query_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const char *const own_params[] = {
 	"close_session",
 };
 
-bool request_is_setting(const char *name)
+bool query_request_is_setting(const char *name)
 {
 	for (size_t i = 0; i < sizeof(own_params) / sizeof(own_params[0]); i++)
 		if (strcmp(own_params[i], name) == 0)
@@ -73,8 +73,8 @@ static void make_query_id(char out[REQUEST_QUERY_ID_MAX])
 		 b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
-static int read_codings(struct request *r, const struct http_request *http,
-			struct error *err)
+static int read_codings(struct query_request *r,
+			const struct http_request *http, struct error *err)
 {
 	struct http_slice type = http_header_get(http, "Content-Type");
 	struct http_slice sent = http_header_get(http, "Content-Encoding");
@@ -101,7 +101,7 @@ static int read_codings(struct request *r, const struct http_request *http,
 	return 0;
 }
 
-static int read_session(struct request *r, struct error *err)
+static int read_session(struct query_request *r, struct error *err)
 {
 	const char *timeout = url_param_get(&r->params, "session_timeout");
 	char *end = NULL;
@@ -120,7 +120,7 @@ static int read_session(struct request *r, struct error *err)
 }
 
 /* An identifier that goes back in a header has to be fit for one. */
-static int read_query_id(struct request *r, struct error *err)
+static int read_query_id(struct query_request *r, struct error *err)
 {
 	const char *id = url_param_get(&r->params, "query_id");
 
@@ -140,7 +140,7 @@ static int read_query_id(struct request *r, struct error *err)
 	return 0;
 }
 
-static int read_params(struct request *r, const struct http_request *http,
+static int read_params(struct query_request *r, const struct http_request *http,
 		       struct error *err)
 {
 	struct error cause = {0};
@@ -158,8 +158,8 @@ static int read_params(struct request *r, const struct http_request *http,
 	return r->default_format ? 0 : error_set_nomem(err);
 }
 
-int request_read(struct request *r, const struct http_request *http,
-		 struct error *err)
+int query_request_read(struct query_request *r, const struct http_request *http,
+		       struct error *err)
 {
 	memset(r, 0, sizeof(*r));
 	make_query_id(r->query_id);
@@ -172,7 +172,7 @@ int request_read(struct request *r, const struct http_request *http,
 	return read_session(r, err);
 }
 
-void request_release(struct request *r)
+void query_request_release(struct query_request *r)
 {
 	url_params_free(&r->params);
 	free(r->database);

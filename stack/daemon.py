@@ -1,0 +1,132 @@
+"""A process that goes on after stack/ctl has ended, found again by its file
+build/dev/run/<name>.json: pid, when it started, and what it was started from."""
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import servers
+from settings import DEV
+
+RUN = DEV / "run"
+STOP_SECONDS = 30
+LOG_MAX = 32 << 20
+
+
+class Failure(Exception):
+    """One line for the user."""
+
+
+def start_time(pid):
+    """In clock ticks after boot; tells a process from a later one with its
+    number.  None when there is none."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[19])
+
+
+class Daemon:
+    def __init__(self, name, ports, command, probe):
+        self.name = name
+        self.ports = ports
+        self.command = command
+        self.probe = probe
+        self.config = None
+        self.ready_url = None
+        self.log_path = DEV / f"{name}.log"
+        self.state_path = RUN / f"{name}.json"
+        self.child = None
+
+    @property
+    def state(self):
+        try:
+            return json.loads(self.state_path.read_text())
+        except (OSError, ValueError):
+            return {}
+
+    @property
+    def pid(self):
+        """Of our own process only."""
+        state = self.state
+        pid = state.get("pid")
+        if pid and start_time(pid) == state.get("started"):
+            return pid
+        return None
+
+    def running(self):
+        if self.child:
+            self.child.poll()
+        return self.pid is not None
+
+    def ready(self):
+        return self.running() and self.probe()
+
+    def reason(self):
+        """Why it is not ready, in its own words if it has any."""
+        if not self.ready_url:
+            return "no answer"
+        try:
+            with urllib.request.urlopen(self.ready_url, timeout=2) as answer:
+                return answer.read().decode().strip()
+        except urllib.error.HTTPError as e:
+            return "; ".join(e.read().decode().strip().splitlines())
+        except OSError as e:
+            return str(getattr(e, "reason", e))
+
+    def fingerprint(self, argv):
+        """Of command, program file and configuration."""
+        digest = hashlib.sha256("\0".join(map(str, argv)).encode())
+        program = pathlib.Path(argv[0])
+        if program.is_absolute():
+            digest.update(str(program.stat().st_mtime_ns).encode())
+        if self.config:
+            digest.update(self.config.read_bytes())
+        return digest.hexdigest()
+
+    def changed(self):
+        return self.state.get("from") != self.fingerprint(self.command())
+
+    def start(self):
+        for port in self.ports:
+            if servers.port_taken(port):
+                raise Failure(
+                    f"{self.name}: port {port} is in use by another program; "
+                    "stop it, or move ours (stack/ctl tells how)")
+        self.trim_log()
+        argv = self.command()
+        self.child = servers.Process(self.name, argv, self.log_path,
+                                     outlive=True).popen
+        RUN.mkdir(parents=True, exist_ok=True)
+        self.state_path.write_text(json.dumps({
+            "pid": self.child.pid, "started": start_time(self.child.pid),
+            "from": self.fingerprint(argv)}))
+
+    def trim_log(self):
+        if self.log_path.exists() and self.log_path.stat().st_size > LOG_MAX:
+            self.log_path.replace(self.log_path.with_suffix(".log.1"))
+
+    def stop(self):
+        pid = self.pid
+        if pid:
+            os.kill(pid, signal.SIGTERM)
+            if not self.wait_gone(STOP_SECONDS):
+                print(f"stack: {self.name} did not end {STOP_SECONDS} s after "
+                      "SIGTERM; killing it", flush=True)
+                os.kill(pid, signal.SIGKILL)
+                self.wait_gone(STOP_SECONDS)
+        self.state_path.unlink(missing_ok=True)
+
+    def wait_gone(self, seconds):
+        deadline = time.monotonic() + seconds
+        while self.running():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return True

@@ -1,0 +1,91 @@
+"""The development stack's configuration: config/dev.yaml with ports moved and
+keys made."""
+import hashlib
+import os
+import secrets
+
+import yaml
+
+from servers import ROOT, ServerError
+
+DEV = ROOT / "build/dev"
+TEMPLATE = ROOT / "config/dev.yaml"
+CONFIG = DEV / "shortloop.yaml"
+API_KEY = DEV / "api.key"
+
+# Programs that run on; the reclaimer is a job.
+DAEMONS = ["allocator", "redirector", "collector", "aggregator"]
+PORTS = {
+    "redis": 16379, "kafka": 19092, "kafka_controller": 19093,
+    "clickhouse": 18123, "redirector": 8080, "allocator": 8081,
+    "aggregator": 8082, "redirector_admin": 9080, "allocator_admin": 9081,
+    "collector_admin": 9082, "aggregator_admin": 9083, "reclaimer_admin": 9084,
+}
+
+
+def ports():
+    """{name: port}, moved by SHORTLOOP_<NAME>_PORT."""
+    found = {}
+    for name, fallback in PORTS.items():
+        variable = f"SHORTLOOP_{name.upper()}_PORT"
+        text = os.environ.get(variable, "") or str(fallback)
+        if not text.isdecimal() or not 0 < int(text) < 65536:
+            raise ServerError(f"{variable}={text}: a port is 1 to 65535")
+        found[name] = int(text)
+    twice = {p for p in found.values() if list(found.values()).count(p) > 1}
+    if twice:
+        raise ServerError(f"port {twice.pop()} is given to two servers")
+    return found
+
+
+def write_config(where):
+    """Writes and returns the configuration; the file is left alone when it
+    says the same already."""
+    try:
+        config = yaml.safe_load(TEMPLATE.read_text())
+    except OSError as e:
+        raise ServerError(f"{TEMPLATE}: {e.strerror}") from e
+    config["redis"]["address"] = f"127.0.0.1:{where['redis']}"
+    config["kafka"]["brokers"] = [f"127.0.0.1:{where['kafka']}"]
+    config["clickhouse"]["url"] = f"http://127.0.0.1:{where['clickhouse']}"
+    for name, settings in config.items():
+        for key, suffix in (("listen", ""), ("admin", "_admin")):
+            if name + suffix in where and key in settings:
+                settings[key] = f"127.0.0.1:{where[name + suffix]}"
+    config["allocator"]["base_url"] = f"http://localhost:{where['redirector']}"
+    text = ("# Made by stack/ctl from config/dev.yaml; change that.\n"
+            + yaml.safe_dump(config, sort_keys=False))
+    if not CONFIG.exists() or CONFIG.read_text() != text:
+        CONFIG.write_text(text)
+    return config
+
+
+def topics(config):
+    kafka = config["kafka"]
+    return {name: kafka.get(f"topic_{name}", fallback) for name, fallback in
+            (("clicks", "clicks"), ("links", "links"), ("dlq", "clicks.dlq"))}
+
+
+def write_secret(path, text):
+    """For the owner's eyes only, and whole or not at all."""
+    part = path.with_suffix(".part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(text)
+    part.replace(path)
+
+
+def make_keys():
+    """On the first start: the spaces' keys and an administrator's API key."""
+    config = yaml.safe_load(TEMPLATE.read_text())
+    for space in config["links"]["spaces"]:
+        for key in space["keys"]:
+            path = ROOT / key["key"].removeprefix("file:")
+            if not path.exists():
+                write_secret(path, secrets.token_hex(32) + "\n")
+    if not API_KEY.exists():
+        key = secrets.token_urlsafe(32)
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        write_secret(ROOT / config["allocator"]["keys_file"],
+                     f"admin admin sha256:{digest}\n")
+        write_secret(API_KEY, key + "\n")
