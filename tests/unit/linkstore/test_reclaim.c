@@ -377,20 +377,34 @@ static void a_policy_that_may_evict_is_refused(void **state)
 		  ERROR_UNSAFE);
 }
 
+static void configure_redis(struct fixture *f, const char *words)
+{
+	freeReplyObject(redis_server_ask(&f->server, words));
+}
+
+/* Only keys with a TTL, of which there is one. */
+static void evict_a_key(struct fixture *f)
+{
+	configure_redis(f, "SET victim 1 EX 1000");
+	configure_redis(f, "CONFIG SET maxmemory-policy volatile-random");
+	configure_redis(f, "CONFIG SET maxmemory 1");
+	for (int i = 0; i < 100; i++)
+		if (redis_server_number(&f->server, "EXISTS victim") == 0)
+			break;
+	configure_redis(f, "CONFIG SET maxmemory 0");
+	configure_redis(f, "CONFIG SET maxmemory-policy noeviction");
+}
+
 static void evicted_keys_are_refused_until_they_are_noted(void **state)
 {
 	struct fixture *f = *state;
 
-	freeReplyObject(redis_server_ask(
-		&f->server, "CONFIG SET maxmemory-policy allkeys-random"));
-	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 1"));
-	redis_server_text(&f->server, "GET nothing", (char[512]){0});
-	sleep_ms(200);
-	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));
-	freeReplyObject(redis_server_ask(
-		&f->server, "CONFIG SET maxmemory-policy noeviction"));
+	evict_a_key(f);
 	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
+	assert_non_null(strstr(f->err.text, "evicted 1 keys"));
+	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 1");
+	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
 }
 
 static void a_space_record_that_is_gone_is_refused(void **state)
