@@ -161,6 +161,7 @@ def up():
     began = time.monotonic()
     ports = settings.ports()
     settings.make_keys()
+    settings.link_web()
     config = settings.write_config(ports)
     check_disk()
     stores, programs = make_daemons(ports)

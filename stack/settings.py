@@ -38,6 +38,19 @@ def ports():
     return found
 
 
+def whole_paths(value):
+    """Paths below build/ and .deps/ made absolute, anywhere in the tree."""
+    if isinstance(value, dict):
+        return {key: whole_paths(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole_paths(item) for item in value]
+    if isinstance(value, str):
+        start = value.removeprefix("file:")
+        if start.startswith(("build/", ".deps/")):
+            return value.replace(start, str(ROOT / start))
+    return value
+
+
 def write_config(where):
     """Writes and returns the configuration; the file is left alone when it
     says the same already."""
@@ -54,7 +67,7 @@ def write_config(where):
                 settings[key] = f"127.0.0.1:{where[name + suffix]}"
     config["allocator"]["base_url"] = f"http://localhost:{where['redirector']}"
     text = ("# Made by stack/ctl from config/dev.yaml; change that.\n"
-            + yaml.safe_dump(config, sort_keys=False))
+            + yaml.safe_dump(whole_paths(config), sort_keys=False))
     if not CONFIG.exists() or CONFIG.read_text() != text:
         CONFIG.write_text(text)
     return config
@@ -64,6 +77,21 @@ def topics(config):
     kafka = config["kafka"]
     return {name: kafka.get(f"topic_{name}", fallback) for name, fallback in
             (("clicks", "clicks"), ("links", "links"), ("dlq", "clicks.dlq"))}
+
+
+def link_web():
+    """The dashboard: our files, and the chart library beside them."""
+    web = DEV / "web"
+    web.mkdir(parents=True, exist_ok=True)
+    files = {p.name: p for p in (ROOT / "web").iterdir()}
+    files["uplot"] = ROOT / ".deps/uplot"
+    for old in web.iterdir():
+        if old.name not in files:
+            old.unlink()
+    for name, target in files.items():
+        if not (web / name).exists():
+            (web / name).unlink(missing_ok=True)
+            (web / name).symlink_to(target)
 
 
 def write_secret(path, text):
