@@ -52,7 +52,8 @@ objects = $(patsubst %.c,$B/%.o,$(1))
 # Generated: protobuf code, and text files quoted to be #included as strings.
 PROTO     := $(wildcard schemas/*.proto)
 PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
-QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql)
+QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql \
+               schemas/openapi/*.yaml)
 GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc)
 
 BINS   := $(PROGRAMS:%=$B/bin/%)
