@@ -22,7 +22,7 @@ static const struct setting settings_table[] = {
 	{.key = "chunk",
 	 .type = SETTING_INT,
 	 FIELD(chunk),
-	 .fallback = "1024",
+	 .fallback = "256",
 	 .min = 1,
 	 .max = 16384,
 	 .help = "Blocks looked at and settled at once; bounds memory and how "

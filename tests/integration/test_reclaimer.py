@@ -1,0 +1,711 @@
+"""The reclaimer against a real Redis.
+
+Most blocks are put there as linkstore/marker.h and linkstore/range.h say; the
+last part goes the whole way, with links from the allocator and visits of the
+redirector.
+"""
+import hashlib
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+import requests
+
+import servers
+from support.program import BIN, eventually
+
+API_KEY = "test-key"
+NEVER = "never"
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+# --- what the tests stand on -----------------------------------------------------
+
+@pytest.fixture
+def links_config(workdir):
+    key = workdir / "space.key"
+    key.write_text("0123456789abcdef0123456789abcdef")
+    return {"ttl_classes": ["3s", "30d", "never"], "hold_max": "2s",
+            "quarantine": "2s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [{"name": "s7", "number": 1, "length": 7,
+                        "strategy": "sequence", "block_size": 20,
+                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+
+
+class Space:
+    """Space s7 in Redis, written and read as linkstore documents it."""
+
+    def __init__(self, redis, name="s7"):
+        self.redis = redis
+        self.name = name
+
+    def key(self, what):
+        return f"{what}:{{{self.name}}}"
+
+    def marker_key(self, block):
+        return f"m:{{{self.name}:{block}}}"
+
+    def issue(self, first, last, generation=1, score=None):
+        """A range that is due."""
+        score = now() - 1000 if score is None else score
+        self.redis.zadd(self.key("issued"),
+                        {f"{first}-{last}:{generation}": score})
+        cursor = int(self.redis.get(self.key("cursor")))
+        self.redis.set(self.key("cursor"), max(cursor, last + 1))
+
+    def issue_each(self, ranges):
+        """Many ranges that are due."""
+        score = now() - 1000
+        self.redis.zadd(self.key("issued"),
+                        {f"{first}-{last}:1": score for first, last in ranges})
+        self.redis.set(self.key("cursor"), ranges[-1][1] + 1)
+
+    def mark(self, blocks, end=None, generation=1, state="o"):
+        end = now() - 500 if end is None else end
+        with self.redis.pipeline() as p:
+            for block in blocks:
+                p.set(self.marker_key(block),
+                      f"{generation} {state} 3s 1000 {end} test-1-ab")
+            p.execute()
+
+    def ended(self, first, last, generation=1):
+        self.issue(first, last, generation)
+        self.mark(range(first, last + 1), generation=generation)
+
+    def marker(self, block):
+        return self.redis.get(self.marker_key(block)).split(" ")
+
+    def ranges(self, what):
+        """{member: score} of `issued` or `pool`."""
+        return dict(self.redis.zrange(self.key(what), 0, -1, withscores=True))
+
+    def blocks(self, what):
+        """The blocks in it, with repetitions if there are any."""
+        blocks = []
+        for member in self.ranges(what):
+            first, last = member.split(":")[0].split("-")
+            blocks += range(int(first), int(last) + 1)
+        return sorted(blocks)
+
+    def everything(self):
+        read = {"string": self.redis.get, "hash": self.redis.hgetall,
+                "zset": lambda key: self.redis.zrange(key, 0, -1,
+                                                      withscores=True)}
+        return {key: (read[self.redis.type(key)](key), self.redis.ttl(key))
+                for key in self.redis.scan_iter()}
+
+
+@pytest.fixture
+def make_space(program, links_config):
+    """make_space(redis): space s7, created as an operator would."""
+    def make(redis):
+        space = program("allocator", {"links": links_config}, start=False,
+                        args=["create-space", "--space", "s7"])
+        assert space.run()[0] == 0, space.log()
+        return Space(redis)
+    return make
+
+
+@pytest.fixture
+def space(make_space, redis):
+    return make_space(redis)
+
+
+class Done:
+    """How a command ended."""
+
+    def __init__(self, process):
+        self.out, self.err = process.communicate(timeout=60)
+        self.status = process.returncode
+
+    def __str__(self):
+        return f"exit {self.status}\n{self.out}\n{self.err}"
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def space(self):
+        spaces = self.json["spaces"]
+        assert len(spaces) == 1, self
+        return spaces[0]
+
+
+@pytest.fixture
+def begin(program, links_config):
+    """begin("run", "--rate", "9", sample_every=1): a started process."""
+    started = []
+
+    def make(*args, links=None, **settings):
+        made = program("reclaimer", {"links": links or links_config,
+                                     "reclaimer": settings}, start=False)
+        started.append(subprocess.Popen(
+            [BIN / "reclaimer", *args, "-c", made.config_path], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=servers.ROOT))
+        return started[-1]
+
+    yield make
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def reclaimer(begin):
+    """reclaimer("run", ...): runs it to its end, with --json."""
+    def run(*args, **settings):
+        return Done(begin(*args, "--json", **settings))
+    return run
+
+
+# --- what becomes of blocks --------------------------------------------------------
+
+def test_ended_blocks_go_to_the_pool_under_the_next_generation(space,
+                                                               reclaimer):
+    space.ended(0, 9)
+    done = reclaimer("run")
+    assert done.status == 0, done
+    assert done.space["freed"] == done.space["scanned"] == 10
+    assert list(space.ranges("pool")) == ["0-9:2"]
+    assert space.ranges("issued") == {}
+    assert {space.marker(block)[1] for block in range(10)} == {"c"}
+
+
+def test_pooled_blocks_wait_for_the_quarantine_first(space, reclaimer):
+    space.ended(0, 0)
+    before = now()
+    assert reclaimer("run").status == 0
+    assert before + 2000 <= space.ranges("pool")["0-0:2"] <= now() + 2000
+
+
+def test_neighbouring_ranges_become_one(space, reclaimer):
+    for block in (4, 2, 3):
+        space.ended(block, block)
+    assert reclaimer("run").status == 0
+    assert list(space.ranges("pool")) == ["2-4:2"]
+
+
+def test_a_live_block_is_looked_at_again_at_its_end(space, reclaimer):
+    end = now() + 60000
+    space.ended(0, 4)
+    space.mark([2], end=end)
+    done = reclaimer("run")
+    assert (done.space["freed"], done.space["live"]) == (4, 1)
+    assert space.ranges("issued") == {"2-2:1": end}
+    assert space.blocks("pool") == [0, 1, 3, 4]
+    assert space.marker(2)[1] == "o"
+
+
+def test_a_block_that_never_ends_is_never_due_again(space, reclaimer):
+    space.issue(0, 0)
+    space.mark([0], end=NEVER)
+    assert reclaimer("run").space["live"] == 1
+    assert space.ranges("issued") == {"0-0:1": float("inf")}
+
+
+def test_what_is_not_due_is_left_alone(space, reclaimer):
+    space.issue(0, 3, score=now() + 60000)
+    space.mark(range(4))
+    assert reclaimer("run").space["scanned"] == 0
+    assert space.ranges("pool") == {}
+
+
+def test_a_block_closed_by_its_holder_is_pooled(space, reclaimer):
+    space.issue(0, 0)
+    space.mark([0], state="c", end=now() + 60000)
+    assert reclaimer("run").space["freed"] == 1
+
+
+def test_the_marker_of_a_later_generation_is_exceeded(space, reclaimer):
+    space.issue(0, 0, generation=2)
+    space.mark([0], generation=5)
+    assert reclaimer("run").space["freed"] == 1
+    assert list(space.ranges("pool")) == ["0-0:6"]
+
+
+def test_ranges_of_several_generations_each_get_their_next(space, reclaimer):
+    space.ended(0, 1, generation=1)
+    space.ended(2, 3, generation=7)
+    assert reclaimer("run").space["freed"] == 4
+    assert set(space.ranges("pool")) == {"0-1:2", "2-3:8"}
+
+
+def test_a_second_run_finds_nothing(space, reclaimer):
+    space.ended(0, 9)
+    reclaimer("run")
+    assert reclaimer("run").space["scanned"] == 0
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 16384])
+def test_a_range_larger_than_a_chunk_is_worked_off_whole(space, reclaimer,
+                                                         chunk):
+    space.ended(0, 99)
+    space.mark([50], end=now() + 60000)
+    done = reclaimer("run", chunk=chunk)
+    assert (done.space["freed"], done.space["live"]) == (99, 1)
+    assert space.blocks("pool") == [b for b in range(100) if b != 50]
+    assert list(space.ranges("issued")) == ["50-50:1"]
+
+
+def test_more_ranges_than_are_asked_for_at_once_are_all_found(space,
+                                                              reclaimer):
+    blocks = range(0, 5000, 2)
+    space.issue_each([(block, block) for block in blocks])
+    space.mark(blocks)
+    assert reclaimer("run", "--dry-run").space["freed"] == 2500
+    assert reclaimer("run").space["freed"] == 2500
+    assert space.blocks("pool") == list(blocks)
+
+
+def test_max_blocks_leaves_the_rest_due(space, reclaimer):
+    space.ended(0, 99)
+    assert reclaimer("run", "--max-blocks", "30").space["freed"] == 30
+    assert reclaimer("status").space["due"] == 70
+    assert reclaimer("run").space["freed"] == 70
+    assert space.blocks("pool") == list(range(100))
+
+
+def test_rate_is_kept(space, reclaimer):
+    space.ended(0, 99)
+    done = reclaimer("run", "--rate", "50")
+    assert done.space["freed"] == 100
+    assert 1.5 < done.space["seconds"] < 5
+
+
+# --- dry runs ------------------------------------------------------------------------
+
+def test_a_dry_run_changes_nothing_and_foretells_the_run(space, reclaimer):
+    space.ended(0, 9)
+    space.mark([4], end=now() + 60000)
+    before = space.everything()
+    plan = reclaimer("run", "--dry-run", chunk=3)
+    assert plan.status == 0 and plan.json["dry_run"] is True
+    assert space.everything() == before
+    run = reclaimer("run")
+    counts = ("scanned", "freed", "live", "lost", "gap", "skipped")
+    assert [plan.space[k] for k in counts] == [run.space[k] for k in counts]
+
+
+def test_a_dry_run_needs_no_lock(space, reclaimer):
+    space.ended(0, 0)
+    space.redis.set(space.key("lock"), "somebody's")
+    assert reclaimer("run", "--dry-run").space["freed"] == 1
+
+
+# --- lost markers ----------------------------------------------------------------------
+
+def test_a_lost_marker_is_counted_and_its_block_not_pooled(space, reclaimer):
+    space.ended(0, 4)
+    space.redis.delete(space.marker_key(3))
+    done = reclaimer("run")
+    assert done.status == 0, done
+    assert (done.space["freed"], done.space["lost"]) == (4, 1)
+    assert space.ranges("issued") == {"3-3:1": 0}
+    assert reclaimer("status").space["lost"] == 1
+    assert reclaimer("run").space["scanned"] == 0
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_more_lost_markers_than_a_few_stop_the_run(space, reclaimer, dry):
+    space.ended(0, 9)
+    space.redis.delete(*map(space.marker_key, range(2, 6)))
+    before = space.everything()
+    done = reclaimer("run", *dry, max_lost=3)
+    assert done.status == 70, done
+    assert done.space["lost"] == 4
+    assert "4 blocks of space s7 have no marker" in done.err
+    after = space.everything()
+    after.pop(space.key("lock"), None)
+    assert after == before
+
+
+def test_lost_markers_add_up_over_chunks(space, reclaimer):
+    space.ended(0, 9)
+    space.redis.delete(*map(space.marker_key, range(0, 10, 3)))
+    done = reclaimer("run", max_lost=3, chunk=2)
+    assert (done.status, done.space["lost"]) == (70, 4)
+    assert set(space.blocks("pool")) <= {1, 2, 4, 5, 7, 8}
+
+
+def test_blocks_skipped_when_redis_forgot_stop_nothing(space, reclaimer):
+    space.issue(0, 99)
+    space.redis.hset(space.key("space"), "gaps", "0-99 ")
+    done = reclaimer("run", max_lost=0)
+    assert done.status == 0, done
+    assert (done.space["gap"], done.space["lost"]) == (100, 0)
+    assert space.ranges("pool") == {}
+
+
+# --- refusals ----------------------------------------------------------------------------
+
+def test_a_policy_that_may_evict_is_refused(make_space, own_redis, begin):
+    client = own_redis.client()
+    space = make_space(client)
+    space.ended(0, 0)
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    for args in (["run"], ["run", "--dry-run"]):
+        done = Done(begin(*args))
+        assert done.status == 70
+        assert "allkeys-lru" in done.err
+    assert space.ranges("pool") == {}
+
+
+def test_a_space_that_is_gone_is_refused(redis, reclaimer):
+    done = reclaimer("run")
+    assert done.status == 70, done
+    assert "s7 has no record" in done.err
+    assert "s7 has no record" in done.space["error"]
+
+
+def test_a_cursor_that_is_gone_is_refused(space, reclaimer):
+    space.ended(0, 0)
+    space.redis.delete(space.key("cursor"))
+    assert reclaimer("run").status == 70
+    assert space.ranges("pool") == {}
+
+
+def test_a_damaged_marker_is_refused(space, reclaimer):
+    space.ended(0, 1)
+    space.redis.set(space.marker_key(1), "what?")
+    assert reclaimer("run").status == 70
+    assert space.ranges("pool") == {}
+
+
+def test_a_block_issued_twice_is_refused(space, reclaimer):
+    space.ended(0, 9)
+    space.ended(5, 5, generation=2)
+    done = reclaimer("run")
+    assert done.status == 70 and "issued twice" in done.err
+    assert space.ranges("pool") == {}
+
+
+def test_another_key_than_the_spaces_is_a_wrong_configuration(
+        space, reclaimer, links_config, workdir):
+    other = workdir / "other.key"
+    other.write_text("another secret, as long as needed")
+    links_config["spaces"][0]["keys"][0]["key"] = f"file:{other}"
+    space.ended(0, 0)
+    done = reclaimer("run", links=links_config)
+    assert done.status == 78, done
+    assert space.ranges("pool") == {}
+
+
+@pytest.mark.parametrize("args", [
+    [], ["walk"], ["run", "--rate", "0"], ["run", "--rate", "-1"],
+    ["run", "--max-blocks", "many"], ["run", "--space", "s9"],
+    ["status", "--dry-run"], ["status", "--space", "s9"]])
+def test_a_command_line_without_sense_is_64(space, begin, args):
+    done = Done(begin(*args))
+    assert done.status == 64, done
+    assert done.err.strip()
+
+
+def test_redis_away_means_try_again(reclaimer, base_config, redis):
+    base_config["redis"]["address"] = f"127.0.0.1:{servers.free_port()}"
+    for args in (["run"], ["run", "--dry-run"], ["status"]):
+        done = reclaimer(*args)
+        assert done.status == 75, done
+        assert "refused" in done.err
+
+
+def test_a_failing_space_does_not_keep_the_next_from_its_run(
+        redis, space, reclaimer, links_config):
+    """s6 was never created; s7 is reclaimed all the same."""
+    first = {**links_config["spaces"][0], "name": "s6", "number": 2,
+             "length": 6}
+    links_config["spaces"].insert(0, first)
+    space.ended(0, 4)
+    done = reclaimer("run", links=links_config)
+    assert done.status == 70
+    assert [s["freed"] for s in done.json["spaces"]] == [0, 5]
+
+
+# --- several runs, and runs that end early ---------------------------------------------
+
+def test_two_runs_at_once_exclude_each_other(space, begin, reclaimer):
+    space.ended(0, 999)
+    first = begin("run", "--rate", "300")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    second = reclaimer("run")
+    assert second.status == 75, second
+    assert "another reclaimer" in second.err
+    assert Done(first).status == 0
+    assert space.blocks("pool") == list(range(1000))
+
+
+def test_a_run_gives_its_lock_up(space, reclaimer):
+    space.ended(0, 0)
+    reclaimer("run")
+    assert not space.redis.exists(space.key("lock"))
+
+
+def test_a_run_whose_lock_is_taken_stops(space, begin):
+    space.ended(0, 999)
+    first = begin("run", "--rate", "200")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    space.redis.set(space.key("lock"), "another's")
+    done = Done(first)
+    assert done.status == 75, done
+    assert space.redis.get(space.key("lock")) == "another's"
+    assert len(space.blocks("pool")) < 1000
+
+
+def test_sigterm_ends_a_run_between_chunks(space, begin, reclaimer):
+    space.ended(0, 999)
+    process = begin("run", "--rate", "100", "--json")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    process.send_signal(signal.SIGTERM)
+    done = Done(process)
+    assert done.status == 0, done
+    assert done.json["interrupted"] is True
+    assert 0 < done.space["freed"] < 1000
+    assert len(space.blocks("pool")) == done.space["freed"]
+    rest = reclaimer("run")
+    assert rest.space["freed"] == 1000 - done.space["freed"]
+    assert rest.json["interrupted"] is False
+
+
+@pytest.mark.parametrize("after", [0.05, 0.3, 0.6])
+def test_killed_and_run_again_nothing_is_lost_or_pooled_twice(
+        space, begin, reclaimer, after):
+    space.issue_each([(first, first + 2) for first in range(0, 3000, 3)])
+    space.mark(range(3000))
+    live = list(range(0, 3000, 7))
+    space.mark(live, end=now() + 600000)
+    process = begin("run", "--rate", "4000", chunk=16, lock_ttl="5s")
+    time.sleep(after)
+    process.kill()
+    process.wait()
+    assert sorted(space.blocks("pool") + space.blocks("issued")) == list(
+        range(3000))
+    done = eventually(lambda: (d := reclaimer("run")).status == 0 and d,
+                      seconds=15, every=0.5, what="the killed run's lock")
+    assert space.blocks("issued") == live
+    assert space.blocks("pool") == sorted(set(range(3000)) - set(live))
+    assert done.space["lost"] == done.space["skipped"] == 0
+
+
+def test_a_range_handed_back_meanwhile_is_skipped(space, begin):
+    for block in range(10, 40, 2):
+        space.ended(block, block)
+    process = begin("run", "--rate", "5", "--json")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    member = sorted(space.ranges("issued"))[-1]
+    space.redis.zrem(space.key("issued"), member)
+    done = Done(process)
+    assert done.status == 0, done
+    assert (done.space["freed"], done.space["skipped"]) == (14, 1)
+    assert int(member.split("-")[0]) not in space.blocks("pool")
+
+
+def test_redis_that_goes_away_in_the_middle_loses_nothing(make_space,
+                                                          own_redis, begin):
+    space = make_space(own_redis.client())
+    space.ended(0, 999)
+    process = begin("run", "--rate", "200", lock_ttl="5s")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    own_redis.kill()
+    done = Done(process)
+    assert done.status == 75, done
+    own_redis.start()
+    space.redis = own_redis.client()
+    assert sorted(space.blocks("pool") + space.blocks("issued")) == list(
+        range(1000))
+
+
+# --- status -------------------------------------------------------------------------------
+
+def test_status_tells_where_the_blocks_are(space, reclaimer):
+    space.ended(0, 9)
+    reclaimer("run")
+    space.ended(10, 12)
+    space.issue(13, 14, score=now() + 60000)
+    space.issue(15, 15, score=0)
+    status = reclaimer("status")
+    assert status.status == 0, status
+    found = status.space
+    assert found["capacity"] == 62 ** 6 // 20
+    assert (found["cursor"], found["issued"], found["due"], found["lost"],
+            found["pooled"], found["quarantined"]) == (16, 6, 3, 1, 0, 10)
+    assert found["next_due"] is not None and found["refused"] is None
+    assert (found["reclaimed_today"], found["pooled_today"]) == (10, 10)
+
+
+def test_status_is_readable(space, begin):
+    space.ended(0, 1233)
+    done = Done(begin("status"))
+    assert done.status == 0, done
+    assert "1,234" in done.out and "quarantined" in done.out
+    assert "The last runs are not known" in done.out
+
+
+def test_status_tells_why_a_run_would_be_refused(redis, reclaimer):
+    status = reclaimer("status")
+    assert status.status == 0
+    assert "s7 has no record" in status.space["refused"]
+
+
+def test_the_summary_is_readable(space, begin):
+    space.ended(0, 9)
+    done = Done(begin("run", "--dry-run"))
+    lines = done.out.splitlines()
+    assert lines[0].split()[:5] == ["space", "due", "would", "free", "live"]
+    assert lines[1].split()[:4] == ["s7", "10", "10", "0"]
+    assert lines[2] == "A dry run: nothing was changed."
+
+
+# --- the archive and metrics ----------------------------------------------------------------
+
+@pytest.fixture
+def archive(clickhouse):
+    clickhouse.query((servers.ROOT / "schemas/clickhouse/"
+                      "0010_reclaim_runs.sql").read_text())
+    return clickhouse
+
+
+def test_each_run_leaves_a_row_in_clickhouse(space, archive, reclaimer):
+    space.ended(0, 9)
+    space.mark([0], end=now() + 60000)
+    reclaimer("run", "--dry-run")
+    reclaimer("run")
+    rows = archive.rows("SELECT * FROM reclaim_runs")
+    assert len(rows) == 1
+    row = rows[0]
+    assert (row["space"], row["scanned"], row["freed"], row["live"],
+            row["error"]) == ("s7", 10, 9, 1, "")
+    runs = reclaimer("status").space["runs"]
+    assert [(r["scanned"], r["freed"]) for r in runs] == [(10, 9)]
+
+
+def test_a_run_that_was_refused_leaves_its_reason(space, archive, reclaimer):
+    space.ended(0, 9)
+    space.redis.delete(*map(space.marker_key, range(10)))
+    assert reclaimer("run").status == 70
+    assert "have no marker" in archive.value("SELECT error FROM reclaim_runs")
+
+
+def test_without_clickhouse_blocks_are_freed_all_the_same(space, reclaimer):
+    space.ended(0, 9)
+    done = reclaimer("run")
+    assert done.status == 0 and done.space["freed"] == 10
+    assert "not recorded" in done.err
+
+
+def test_nothing_is_said_of_clickhouse_when_recording_is_off(space,
+                                                             reclaimer):
+    space.ended(0, 0)
+    assert "not recorded" not in reclaimer("run", record=False).err
+
+
+def test_a_run_is_seen_in_metrics(space, begin, free_port):
+    space.ended(0, 999)
+    admin = f"127.0.0.1:{free_port()}"
+    process = begin("run", "--rate", "300", admin=admin)
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    time.sleep(0.2)
+    text = requests.get(f"http://{admin}/metrics", timeout=5).text
+    assert requests.get(f"http://{admin}/readyz", timeout=5).status_code == 200
+    assert 'shortloop_reclaimer_blocks_total{result="freed"}' in text
+    assert "shortloop_reclaimer_lost_blocks_max 3" in text
+    process.terminate()
+    assert Done(process).status == 0
+
+
+# --- the whole way ------------------------------------------------------------------------------
+
+class Allocator:
+    def __init__(self, program, redis):
+        self.program = program
+        self.redis = redis
+
+    def create(self, ttl="3s"):
+        answer = requests.post(
+            self.program.url + "/v1/links",
+            json={"url": "https://example.org/", "ttl": ttl},
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def key(self, code):
+        keys = list(self.redis.scan_iter(f"l:*:{code}"))
+        assert len(keys) == 1, keys
+        return keys[0]
+
+    def block(self, code):
+        return int(self.key(code).split("}")[0].rsplit(":", 1)[1])
+
+
+@pytest.fixture
+def allocator(space, program, workdir, links_config, kafka):
+    keys = workdir / "keys"
+    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
+    keys.write_text(f"test admin sha256:{digest}\n")
+    return Allocator(program("allocator", {
+        "links": links_config, "allocator": {"keys_file": str(keys)},
+        "kafka": {"topic_links": kafka.create_topic("links", 2)}}),
+        space.redis)
+
+
+def test_a_code_lives_ends_is_pooled_and_lives_again(allocator, space,
+                                                     reclaimer):
+    """Created, expired, dry run, run, pool, quarantine, generation 2."""
+    first = allocator.create()
+    block = allocator.block(first["code"])
+    assert reclaimer("run", "--dry-run").space["scanned"] == 0
+    plan = eventually(
+        lambda: (p := reclaimer("run", "--dry-run").space)["freed"] and p,
+        seconds=20, every=0.3, what="the end of the block")
+    done = reclaimer("run")
+    assert done.status == 0, done
+    assert done.space["freed"] >= plan["freed"] >= 1
+    assert done.space["sampled"] >= 1
+    assert block in space.blocks("pool")
+
+    def again():
+        link = allocator.create("30d")
+        return link if link["generation"] == 2 else None
+    link = eventually(again, seconds=30, every=0.01, what="generation 2")
+    assert link["link_id"] != first["link_id"]
+
+
+def test_a_visited_link_keeps_its_block(allocator, space, reclaimer, program,
+                                        links_config, kafka):
+    code = allocator.create("3s")["code"]
+    block = allocator.block(code)
+    end = int(space.marker(block)[4])
+    redirector = program("redirector", {
+        "links": links_config, "redirector": {"threads": 1},
+        "kafka": {"topic_clicks": kafka.clicks_topic()}})
+    while now() < end + 500:
+        answer = requests.get(f"{redirector.url}/{code}",
+                              allow_redirects=False, timeout=5)
+        assert answer.status_code == 302
+        time.sleep(0.2)
+    done = reclaimer("run")
+    assert done.status == 0, done
+    assert done.space["live"] >= 1
+    assert block not in space.blocks("pool")
+    assert block in space.blocks("issued")
+
+
+def test_a_live_link_in_a_block_that_ended_stops_the_run(allocator, space,
+                                                         reclaimer):
+    """Whatever wrote such a marker: the code must not get a second owner."""
+    block = allocator.block(allocator.create("30d")["code"])
+    member = next(m for m in space.ranges("issued") if block in range(
+        *(int(x) + i for i, x in enumerate(m.split(":")[0].split("-")))))
+    space.redis.zadd(space.key("issued"), {member: now() - 1000})
+    marker = space.marker(block)
+    marker[4] = str(now() - 500)
+    space.redis.set(space.marker_key(block), " ".join(marker))
+    done = reclaimer("run", sample_every=1)
+    assert done.status == 70, done
+    assert "links are alive" in done.err
+    assert space.ranges("pool") == {}
