@@ -213,14 +213,16 @@ def test_a_code_that_was_never_made_is_unknown(api):
 
 # --- who may ---------------------------------------------------------------------
 
-@pytest.mark.parametrize("headers", [
-    {}, {"Authorization": "Bearer"}, {"Authorization": "Bearer nobody"},
-    {"Authorization": "Basic Ym9zczpib3Nz"}, {"Authorization": "boss"}])
-def test_without_a_good_key_it_is_401(api, headers):
-    answer = api.call("POST", "/v1/links", key=None, headers=headers,
-                      json={"url": URL, "ttl": "1h"})
-    problem(answer, 401)
-    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+def test_without_a_good_key_it_is_401(api, subtests):
+    for value in (None, "Bearer", "Bearer nobody", "boss",
+                  "Basic Ym9zczpib3Nz"):
+        with subtests.test(value):
+            answer = api.call(
+                "POST", "/v1/links", key=None,
+                headers={"Authorization": value} if value else {},
+                json={"url": URL, "ttl": "1h"})
+            problem(answer, 401)
+            assert answer.headers["WWW-Authenticate"].startswith("Bearer")
 
 
 def test_a_key_without_the_role_is_403(api):
@@ -259,7 +261,7 @@ def test_make_key_makes_a_key_that_works(program, sections, api, keys_file):
 
 # --- what is refused ---------------------------------------------------------------
 
-@pytest.mark.parametrize("body, says", [
+BAD_BODIES = [
     (b"", "not JSON"), (b"{", "not JSON"), (b"[]", "not a JSON object"),
     (b'{"url":1}', "url: expected a string"),
     (b'{"url":"https://a.example/","url":"https://b.example/"}', "not JSON"),
@@ -283,11 +285,15 @@ def test_make_key_makes_a_key_that_works(program, sections, api, keys_file):
     (b'{"url":"https://a.example/a b","ttl":"1h"}', "%20"),
     (b'{"url":"https://a.example/' + b"a" * 8200 + b'","ttl":"1h"}', "8192"),
     (b'\xff\xfe', "not JSON"), (b'[' * 5000, "not JSON"),
-])
-def test_a_bad_body_is_a_400_that_says_why(api, body, says):
-    answer = api.call("POST", "/v1/links", data=body,
-                      headers={"Content-Type": "application/json"})
-    assert says in problem(answer, 400)
+]
+
+
+def test_a_bad_body_is_a_400_that_says_why(api, subtests):
+    for body, says in BAD_BODIES:
+        with subtests.test(str(body[:60])):
+            answer = api.call("POST", "/v1/links", data=body,
+                              headers={"Content-Type": "application/json"})
+            assert says in problem(answer, 400)
 
 
 def test_the_longest_url_is_taken(api):
@@ -306,35 +312,42 @@ def test_another_content_type_is_415(api):
     problem(api.call("POST", "/v1/links", data=b"{}"), 415)
 
 
-@pytest.mark.parametrize("method, path, allow", [
-    ("GET", "/v1/links", "POST"), ("DELETE", "/v1/links", "POST"),
-    ("POST", "/v1/links/abc", "GET, HEAD"), ("PUT", "/v1/links/abc",
-                                             "GET, HEAD")])
-def test_another_method_is_405_with_allow(api, method, path, allow):
-    answer = api.call(method, path)
-    problem(answer, 405)
-    assert answer.headers["Allow"] == allow
+def test_another_method_is_405_with_allow(api, subtests):
+    for method, path, allow in (("GET", "/v1/links", "POST"),
+                                ("DELETE", "/v1/links", "POST"),
+                                ("POST", "/v1/links/abc", "GET, HEAD"),
+                                ("PUT", "/v1/links/abc", "GET, HEAD")):
+        with subtests.test(f"{method} {path}"):
+            answer = api.call(method, path)
+            problem(answer, 405)
+            assert answer.headers["Allow"] == allow
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/links/", "/v1/links/a/b",
-                                  "/v1/linksx", "/v2/links"])
-def test_another_path_is_404(api, path):
-    problem(api.call("GET", path), 404)
+def test_another_path_is_404(api, subtests):
+    for path in ("/", "/v1", "/v1/links/", "/v1/links/a/b", "/v1/linksx",
+                 "/v2/links"):
+        with subtests.test(path):
+            problem(api.call("GET", path), 404)
 
 
-@pytest.mark.parametrize("raw", [
-    b"GARBAGE\r\n\r\n", b"\x16\x03\x01\x02\x00" * 40, b"POST /v1/links\r\n\r\n",
+MALFORMED = [
+    b"GARBAGE\r\n\r\n", b"\x16\x03\x01\x02\x00" * 40,
+    b"POST /v1/links\r\n\r\n",
     b"POST /v1/links HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
     b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     b"POST /v1/links HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"GET /v1/links/\x00 HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_a_malformed_request_is_a_400_and_does_no_harm(api, raw):
+    b"GET /v1/links/\x00 HTTP/1.1\r\nHost: x\r\n\r\n",
+]
+
+
+def test_a_malformed_request_is_a_400_and_does_no_harm(api, subtests):
     host, port = api.program.section["listen"].split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as s:
-        s.sendall(raw)
-        s.settimeout(10)
-        assert s.recv(4096).startswith(b"HTTP/1.1 400")
-    assert api.create()
+    for raw in MALFORMED:
+        with subtests.test(str(raw[:40])):
+            with socket.create_connection((host, int(port)), timeout=10) as s:
+                s.sendall(raw)
+                assert s.recv(4096).startswith(b"HTTP/1.1 400")
+            assert api.create()
 
 
 # --- many ------------------------------------------------------------------------
@@ -529,10 +542,12 @@ def test_creates_go_on_without_kafka_and_events_follow(
         redis, kafka, kafka_server, topic, create_space, start):
     assert create_space()[0] == 0
     api = start(topic)
-    kafka_server.kill()
-    eventually(lambda: "kafka" in api.program.ready()[1], 15)
-    codes = [api.create()["code"] for _ in range(20)]
-    kafka_server.start()
+    kafka_server.signal(signal.SIGSTOP)
+    try:
+        eventually(lambda: "kafka" in api.program.ready()[1], 15)
+        codes = [api.create()["code"] for _ in range(20)]
+    finally:
+        kafka_server.signal(signal.SIGCONT)
     api.program.wait_ready(60)
     assert sorted(k for k, _ in events_of(kafka, topic, 20)) == sorted(codes)
     assert api.program.metric("shortloop_allocator_events_lost_total") == 0
