@@ -93,12 +93,26 @@ static int send_command(struct redis *r, int argc, const char **argv,
 	return 0;
 }
 
-static int take(struct redis *r, redisReply **ret_reply, struct error *err)
+/* The next reply, or NULL: the connection is then gone. */
+static redisReply *take(struct redis *r, struct error *err)
 {
-	void *reply;
+	void *reply = NULL;
 
-	if (redisGetReply(r->context, &reply) != REDIS_OK)
-		return fail(r, err);
+	if (redisGetReply(r->context, &reply) == REDIS_OK && reply)
+		return reply;
+	fail(r, err);
+	return NULL;
+}
+
+/* Hands a reply out, or turns an error reply into an error. */
+static int hand_out(redisReply *reply, redisReply **ret_reply,
+		    struct error *err)
+{
+	if (reply->type == REDIS_REPLY_ERROR) {
+		redis_error_reply(reply, err);
+		freeReplyObject(reply);
+		return -1;
+	}
 	*ret_reply = reply;
 	return 0;
 }
@@ -106,15 +120,15 @@ static int take(struct redis *r, redisReply **ret_reply, struct error *err)
 /* A command whose answer is only good or bad. */
 static int say(struct redis *r, int argc, const char **argv, struct error *err)
 {
-	redisReply *reply = NULL;
-	int status = 0;
+	redisReply *reply;
 
-	if (send_command(r, argc, argv, NULL, err) || take(r, &reply, err))
+	if (send_command(r, argc, argv, NULL, err))
 		return -1;
-	if (reply->type == REDIS_REPLY_ERROR)
-		status = redis_error_reply(reply, err);
+	reply = take(r, err);
+	if (!reply || hand_out(reply, &reply, err))
+		return -1;
 	freeReplyObject(reply);
-	return status;
+	return 0;
 }
 
 static int log_in(struct redis *r, struct error *err)
@@ -173,29 +187,15 @@ static int connect_now(struct redis *r, struct error *err)
 
 /* --- commands ------------------------------------------------------------- */
 
-/* Takes the one reply owed and turns an error reply into an error. */
-static int take_answer(struct redis *r, redisReply **ret_reply,
-		       struct error *err)
-{
-	redisReply *reply = NULL;
-
-	if (take(r, &reply, err))
-		return -1;
-	if (reply->type == REDIS_REPLY_ERROR) {
-		redis_error_reply(reply, err);
-		freeReplyObject(reply);
-		return -1;
-	}
-	*ret_reply = reply;
-	return 0;
-}
-
 int redis_command(struct redis *r, int argc, const char **argv,
 		  const size_t *lens, redisReply **ret_reply, struct error *err)
 {
+	redisReply *reply;
+
 	if (connect_now(r, err) || send_command(r, argc, argv, lens, err))
 		return -1;
-	return take_answer(r, ret_reply, err);
+	reply = take(r, err);
+	return reply ? hand_out(reply, ret_reply, err) : -1;
 }
 
 static int send_eval(struct redis *r, const struct redis_script *script,
@@ -216,25 +216,21 @@ int redis_eval(struct redis *r, const struct redis_script *script, int keys,
 	       int argc, const char **argv, const size_t *lens,
 	       redisReply **ret_reply, struct error *err)
 {
-	redisReply *reply = NULL;
+	redisReply *reply;
 
 	if (connect_now(r, err) ||
-	    send_eval(r, script, false, keys, argc, argv, lens, err) ||
-	    take(r, &reply, err))
+	    send_eval(r, script, false, keys, argc, argv, lens, err))
+		return -1;
+	reply = take(r, err);
+	if (!reply)
 		return -1;
 	if (redis_is_noscript(reply)) {
 		freeReplyObject(reply);
 		if (send_eval(r, script, true, keys, argc, argv, lens, err))
 			return -1;
-		return take_answer(r, ret_reply, err);
+		reply = take(r, err);
 	}
-	if (reply->type == REDIS_REPLY_ERROR) {
-		redis_error_reply(reply, err);
-		freeReplyObject(reply);
-		return -1;
-	}
-	*ret_reply = reply;
-	return 0;
+	return reply ? hand_out(reply, ret_reply, err) : -1;
 }
 
 int redis_append(struct redis *r, int argc, const char **argv,
@@ -264,5 +260,6 @@ int redis_take_reply(struct redis *r, redisReply **ret_reply, struct error *err)
 				 "redis %s: no reply is owed",
 				 r->config->address);
 	r->owed--;
-	return take(r, ret_reply, err);
+	*ret_reply = take(r, err);
+	return *ret_reply ? 0 : -1;
 }

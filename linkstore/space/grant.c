@@ -17,7 +17,7 @@ static void copy_name(char to[LINK_HOLDER_MAX], const char *name)
 {
 	size_t i;
 
-	for (i = 0; name[i] && i < LINK_HOLDER_MAX - 18; i++)
+	for (i = 0; i < LINK_HOLDER_MAX - 18 && name[i]; i++)
 		to[i] = name[i] > ' ' && name[i] < 127 ? name[i] : '_';
 	to[i] = '\0';
 }

@@ -1,9 +1,7 @@
 /* Properties of codes, tried on whole spaces and on millions of random ids. */
-#include "tests/unit/unit.h"
+#include "tests/unit/codespace/keys.h"
 
 #include <string.h>
-
-#include "codespace/codespace.h"
 
 /* A sanitizer makes each step some ten times dearer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -18,32 +16,6 @@
 #else
 #define RANDOM_IDS 10000000
 #endif
-
-static const struct codespace_key keys[] = {
-	{2, "the secret of version two", 25},
-	{0, "an older secret, of version 0", 29},
-	{3, "and one of the version three", 28},
-	{1, "the last, which is version 1", 28},
-};
-
-static struct codespace *open_space(unsigned length, size_t key_count)
-{
-	struct error err;
-	struct codespace *cs = codespace_new(length, keys, key_count, &err);
-
-	if (!cs)
-		fail_msg("%s", err.text);
-	return cs;
-}
-
-/* xorshift64 (Marsaglia, 2003): the same ids in every run. */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
 
 static void every_id_of_the_shortest_space_has_a_code_of_its_own(void **state)
 {
@@ -166,115 +138,6 @@ static void capacities_are_bounded_by_the_link_id(void **state)
 	cs = open_space(9, 1);
 	assert_int_equal(codespace_capacity(cs), UINT64_C(1) << 42);
 	codespace_free(cs);
-}
-
-/* A sequence that showed would make neighbouring ids agree in some place, or
- * be apart by some step, more often than by chance (one in 62). */
-static void neighbours_in_id_are_not_neighbours_in_code(void **state)
-{
-	struct codespace *cs = open_space(7, 1);
-	unsigned same[6] = {0}, step[6][128] = {{0}};
-	char last[CODE_TEXT_MAX], code[CODE_TEXT_MAX];
-	enum {
-		N = 62000
-	};
-
-	(void)state;
-	codespace_encode(cs, 0, last);
-	for (uint64_t id = 1; id <= N; id++) {
-		codespace_encode(cs, id, code);
-		for (int i = 0; i < 6; i++) {
-			same[i] += code[i] == last[i];
-			step[i][(code[i] - last[i]) & 127]++;
-		}
-		memcpy(last, code, sizeof(last));
-	}
-	for (int i = 0; i < 6; i++) {
-		/* 1000 expected, standard deviation 31. */
-		assert_in_range(same[i], 800, 1200);
-		for (int s = 1; s < 128; s++)
-			assert_true(step[i][s] < 1300);
-	}
-	codespace_free(cs);
-}
-
-static void every_symbol_is_as_likely_in_every_place(void **state)
-{
-	struct codespace *cs = open_space(7, 1);
-	unsigned count[6][128] = {{0}};
-	char code[CODE_TEXT_MAX];
-
-	(void)state;
-	for (uint64_t id = 0; id < 62000; id++) {
-		codespace_encode(cs, id, code);
-		for (int i = 0; i < 6; i++)
-			count[i][(int)code[i]]++;
-	}
-	for (int i = 0; i < 6; i++)
-		for (int c = 0; c < 128; c++)
-			if (count[i][c])
-				assert_in_range(count[i][c], 800, 1200);
-	codespace_free(cs);
-}
-
-static void flip_one_symbol(const struct codespace *cs, uint64_t *seed,
-			    unsigned *accepted)
-{
-	static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
-				      "efghijklmnopqrstuvwxyz";
-	uint64_t id = next_random(seed) % codespace_capacity(cs), back;
-	char code[CODE_TEXT_MAX];
-	unsigned place = (unsigned)(next_random(seed) % 6);
-	char was;
-
-	codespace_encode(cs, id, code);
-	was = code[place];
-	do
-		code[place] = symbols[next_random(seed) % 62];
-	while (code[place] == was);
-	*accepted += codespace_decode(cs, code, 7, &back, NULL);
-}
-
-static void a_mistyped_code_is_refused_fourteen_times_in_fifteen(void **state)
-{
-	struct codespace *cs = open_space(7, 4);
-	uint64_t seed = 42;
-	unsigned accepted = 0;
-
-	(void)state;
-	for (int i = 0; i < 150000; i++)
-		flip_one_symbol(cs, &seed, &accepted);
-	/* 10,000 expected, standard deviation 97. */
-	assert_in_range(accepted, 9500, 10500);
-	codespace_free(cs);
-}
-
-static unsigned count_guesses(const struct codespace *cs, int tries)
-{
-	static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
-				      "efghijklmnopqrstuvwxyz";
-	uint64_t seed = 7, id;
-	unsigned accepted = 0;
-	char code[8] = {0};
-
-	for (int i = 0; i < tries; i++) {
-		for (int j = 0; j < 7; j++)
-			code[j] = symbols[next_random(&seed) % 62];
-		accepted += codespace_decode(cs, code, 7, &id, NULL);
-	}
-	return accepted;
-}
-
-static void a_guess_is_refused_at_least_fourteen_times_in_fifteen(void **state)
-{
-	struct codespace *one = open_space(7, 1), *four = open_space(7, 4);
-
-	(void)state;
-	/* 1 and 4 of 62: one version knows 15 of the 62 check characters. */
-	assert_in_range(count_guesses(one, 620000), 9500, 10500);
-	assert_in_range(count_guesses(four, 155000), 9500, 10500);
-	codespace_free(one);
-	codespace_free(four);
 }
 
 static void old_codes_decode_after_a_rotation(void **state)
@@ -450,12 +313,6 @@ int main(void)
 		cmocka_unit_test(random_ids_of_length_8_come_back),
 		cmocka_unit_test(the_ends_of_every_space_come_back),
 		cmocka_unit_test(capacities_are_bounded_by_the_link_id),
-		cmocka_unit_test(neighbours_in_id_are_not_neighbours_in_code),
-		cmocka_unit_test(every_symbol_is_as_likely_in_every_place),
-		cmocka_unit_test(
-			a_mistyped_code_is_refused_fourteen_times_in_fifteen),
-		cmocka_unit_test(
-			a_guess_is_refused_at_least_fourteen_times_in_fifteen),
 		cmocka_unit_test(old_codes_decode_after_a_rotation),
 		cmocka_unit_test(another_secret_or_version_makes_other_codes),
 		cmocka_unit_test(fingerprints_tell_keys_apart),

@@ -198,6 +198,35 @@ static inline void sleep_ms(int ms)
 	usleep((useconds_t)ms * 1000);
 }
 
+static inline struct link_marker marker(struct fixture *f, uint64_t block)
+{
+	struct link_marker m;
+	char words[64], text[512];
+
+	snprintf(words, sizeof(words), "GET m:{s5:%d}", (int)block);
+	redis_server_text(&f->server, words, text);
+	assert_true(marker_parse(text, strlen(text), &m));
+	return m;
+}
+
+static inline void set_marker(struct fixture *f, const char *text)
+{
+	const char *argv[] = {"SET", "m:{s5:0}", text};
+	redisReply *reply;
+
+	must(f, redis_command(f->server.redis, 3, argv, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static inline long long pttl(struct fixture *f, const struct link_target *t)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "PTTL l:{s5:%d}:%s", (int)t->block,
+		 t->code);
+	return redis_server_number(&f->server, words);
+}
+
 /* Closes and settles block 0 to `n` - 1, all ended, as the reclaimer would. */
 static inline void reclaim_first(struct fixture *f, uint64_t n,
 				 uint32_t generation)

@@ -1,0 +1,246 @@
+/* What a visit asks of Redis: the link of a code, and promise 6. */
+#include "tests/unit/linkstore/fixture.h"
+
+/* --- look-up -------------------------------------------------------------- */
+
+static enum link_outcome look(struct fixture *f, const struct link_target *t,
+			      bool *ret_renew)
+{
+	struct link_answer answer;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	*ret_renew = answer.renew;
+	link_answer_release(&answer);
+	return answer.outcome;
+}
+
+static void a_fresh_link_redirects_and_needs_no_renewal(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	bool renew;
+
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_REDIRECT);
+	assert_false(renew);
+}
+
+static void a_code_never_issued_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 3, 0, &t);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+	open_block(f, f->day);
+	linkstore_code(f->space, 0, 9, &t);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_UNKNOWN);
+}
+
+static void an_expired_link_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+	bool renew;
+
+	sleep_ms(1020);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+}
+
+static void a_code_of_a_former_generation_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 0, 9, &t);
+	set_marker(f, "2 o 1d 9999999999990 9999999999999 me");
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	set_marker(f, "1 c 1d 9999999999990 9999999999999 me");
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+}
+
+static void put_state(struct fixture *f, const struct link_target *t,
+		      Shortloop__LinkState link_state)
+{
+	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	uint8_t record[64];
+	char key[64];
+	const char *argv[] = {"SET", key, (const char *)record};
+	size_t lens[] = {3, 0, 0};
+	redisReply *reply;
+
+	link.link_id = 1;
+	link.state = link_state;
+	lens[1] = (size_t)snprintf(key, sizeof(key), "l:{s5:%d}:%s",
+				   (int)t->block, t->code);
+	lens[2] = shortloop__link__pack(&link, record);
+	must(f, redis_command(f->server.redis, 3, argv, lens, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static void deleted_and_blocked_links_say_so(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	bool renew;
+
+	linkstore_code(f->space, 0, 9, &t);
+	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_DELETED);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_GONE);
+	put_state(f, &t, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
+	assert_int_equal(look(f, &t, &renew), LINK_OUTCOME_BLOCKED);
+}
+
+/* --- renew ---------------------------------------------------------------- */
+
+static void age(struct fixture *f, const struct link_target *t, int64_t left)
+{
+	char words[96];
+
+	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s %d", (int)t->block,
+		 t->code, (int)left);
+	redis_server_number(&f->server, words);
+}
+
+static int64_t renew(struct fixture *f, const struct link_target *t,
+		     uint64_t link_id_change)
+{
+	struct link_answer answer;
+	Shortloop__Link link;
+	int64_t left;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	assert_non_null(answer.link);
+	link = *answer.link;
+	link.link_id += link_id_change;
+	must(f, link_renew(f->server.redis, t, &link, &left, &f->err));
+	link_answer_release(&answer);
+	return left;
+}
+
+static void a_visit_to_an_ageing_link_asks_for_renewal(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	bool wanted;
+
+	age(f, &t, CLOCK_DAY - CLOCK_HOUR - 1000);
+	assert_int_equal(look(f, &t, &wanted), LINK_OUTCOME_REDIRECT);
+	assert_true(wanted);
+	assert_true(renew(f, &t, 0) == CLOCK_DAY);
+	assert_true(pttl(f, &t) > CLOCK_DAY - 5000);
+}
+
+static void renewing_lifts_the_marker_above_the_link(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	int64_t now = clock_real_ms();
+	char text[128];
+
+	snprintf(text, sizeof(text), "1 o 1d 1000 %lld %s",
+		 (long long)now + 60000, block.holder);
+	set_marker(f, text);
+	age(f, &t, 50000);
+	renew(f, &t, 0);
+	assert_true(marker(f, 0).end >= now + CLOCK_DAY);
+	assert_true(marker(f, 0).end >= now + pttl(f, &t));
+}
+
+static void renewing_never_lowers_the_marker(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	char text[128];
+
+	snprintf(text, sizeof(text), "1 o 1d 1000 9999999999999 %s",
+		 block.holder);
+	set_marker(f, text);
+	age(f, &t, 1000);
+	renew(f, &t, 0);
+	assert_true(marker(f, 0).end == 9999999999999);
+}
+
+static void a_young_link_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, CLOCK_DAY - 60 * 1000);
+	renew(f, &t, 0);
+	assert_true(pttl(f, &t) <= CLOCK_DAY - 60 * 1000);
+}
+
+static void another_owners_link_is_not_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	assert_int_equal(renew(f, &t, 1), 0);
+	assert_true(pttl(f, &t) <= 5000);
+}
+
+static void a_link_of_a_closed_block_is_not_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	set_marker(f, "1 c 1d 1000 2000 me");
+	assert_int_equal(renew(f, &t, 0), 0);
+	set_marker(f, "2 o 1d 1000 2000 me");
+	assert_int_equal(renew(f, &t, 0), 0);
+	assert_true(pttl(f, &t) <= 5000);
+}
+
+static void a_link_whose_marker_is_lost_is_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	age(f, &t, 5000);
+	redis_server_number(&f->server, "DEL m:{s5:0}");
+	assert_true(renew(f, &t, 0) == CLOCK_DAY);
+}
+
+static void a_link_that_never_expires_stays_so(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->never);
+	struct link_target t = store_link(f, &block, 0);
+
+	assert_true(renew(f, &t, 0) == DURATION_NEVER);
+	assert_int_equal(pttl(f, &t), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_fresh_link_redirects_and_needs_no_renewal),
+		TEST(a_code_never_issued_is_unknown),
+		TEST(an_expired_link_is_gone),
+		TEST(a_code_of_a_former_generation_is_gone),
+		TEST(deleted_and_blocked_links_say_so),
+		TEST(a_visit_to_an_ageing_link_asks_for_renewal),
+		TEST(renewing_lifts_the_marker_above_the_link),
+		TEST(renewing_never_lowers_the_marker),
+		TEST(a_young_link_is_left_alone),
+		TEST(another_owners_link_is_not_renewed),
+		TEST(a_link_of_a_closed_block_is_not_renewed),
+		TEST(a_link_whose_marker_is_lost_is_renewed),
+		TEST(a_link_that_never_expires_stays_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
