@@ -109,6 +109,8 @@ static void set_timeout(struct connection *conn)
 	int64_t now = loop_now_ms(conn->listener->loop);
 	int64_t timeout = timeout_of(conn->listener->config, wait);
 
+	if (wait == WAIT_WRITE)
+		conn->unread = connection_unread(conn);
 	if (wait != conn->wait || conn->progress) {
 		conn->wait = wait;
 		conn->progress = false;
@@ -267,7 +269,9 @@ static void on_timeout(void *arg)
 {
 	struct connection *conn = arg;
 
-	if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
+	if (conn->wait == WAIT_WRITE && connection_unread(conn) < conn->unread)
+		conn->progress = true;
+	else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
 		listener_count_refusal(conn->listener, 408);
 		reply_refusal(conn->req, 408,
 			      conn->wait == WAIT_HEADER

@@ -93,6 +93,7 @@ struct connection {
 	unsigned handled; /* requests not yet counted in the metrics */
 	enum connection_wait wait;
 	int64_t since; /* when that wait began */
+	int unread;    /* while sending: connection_unread() at that time */
 	struct sockaddr_storage peer;
 };
 
@@ -160,6 +161,9 @@ void connection_hang_up(struct connection *conn);
 bool connection_take_request(struct connection *conn);
 /* Sends what there is.  False: not all of it is gone yet, or the client is. */
 bool connection_flush(struct connection *conn);
+/* Bytes sent that the client's system has not acknowledged: falls while a slow
+ * client reads, long before there is room to send more. */
+int connection_unread(const struct connection *conn);
 void connection_read(struct connection *conn);
 /* Takes what a refused client still sends off the wire. */
 void connection_discard(struct connection *conn);

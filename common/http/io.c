@@ -1,5 +1,7 @@
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -48,6 +50,14 @@ bool connection_flush(struct connection *conn)
 	buf_reset(&req->out);
 	req->sent = 0;
 	return true;
+}
+
+int connection_unread(const struct connection *conn)
+{
+	int bytes = 0;
+
+	ioctl(conn->fd, SIOCOUTQ, &bytes);
+	return bytes;
 }
 
 /* Makes room behind the bytes of an unfinished request. */

@@ -126,6 +126,22 @@ static inline int world_setup(void **state)
 	return 0;
 }
 
+/* The same with timeouts that a test can wait for, and few connections. */
+static inline int world_setup_impatient(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->config = http_config_default;
+	w->config.max_connections = 2;
+	w->config.header_timeout = 250;
+	w->config.body_timeout = 250;
+	w->config.idle_timeout = 400;
+	w->config.write_timeout = 200;
+	*state = w;
+	world_start(w);
+	return 0;
+}
+
 static inline void world_finish_held(struct world *w)
 {
 	struct http_request *req = w->held;
