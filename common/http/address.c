@@ -65,7 +65,7 @@ int address_bind(const char *address, bool share, int *ret_fd,
 	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 				       .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL, *it;
-	char host[HOST_MAX];
+	char host[HOST_MAX] = "";
 	const char *port = NULL;
 	int status, fd = -1;
 
@@ -86,7 +86,7 @@ int address_bind(const char *address, bool share, int *ret_fd,
 
 int http_address_check(const char *address, struct error *err)
 {
-	int fd;
+	int fd = -1;
 
 	if (address_bind(address, false, &fd, err) < 0)
 		return -1;

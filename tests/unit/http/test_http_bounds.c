@@ -1,7 +1,6 @@
 /* Slow clients, too many clients, and the end of a listener. */
 #include "world.h"
 
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
 #define IMPATIENT(name)                                                        \
 	cmocka_unit_test_setup_teardown(name, world_setup_impatient,           \
 					world_teardown)

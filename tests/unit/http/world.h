@@ -262,6 +262,34 @@ static inline int status_of(const char *answer)
 	return strncmp(answer, "HTTP/1.1 ", 9) == 0 ? atoi(answer + 9) : 0;
 }
 
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static inline int count(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static inline void expect_body(const char *answer, const char *body)
+{
+	const char *at = strstr(answer, "\r\n\r\n");
+
+	assert_non_null(at);
+	assert_string_equal(at + 4, body);
+}
+
+static inline char *get_then_close(const struct world *w, const char *request)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s%s", request,
+		 "GET /end HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+	return client_exchange(w, text);
+}
+
 #define CASE(name)                                                             \
 	cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 

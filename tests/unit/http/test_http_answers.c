@@ -1,0 +1,195 @@
+/* Answers, clients that go before theirs, and ports. */
+#include "world.h"
+
+/* --- answers -------------------------------------------------------------- */
+
+static void head_counts_the_body_but_does_not_send_it(void **state)
+{
+	char *answer = client_exchange(*state, "HEAD /a HTTP/1.1\r\nHost: a\r\n"
+					       "Connection: close\r\n\r\n");
+
+	assert_non_null(strstr(answer, "\r\nContent-Length: 10\r\n"));
+	expect_body(answer, "");
+	free(answer);
+}
+
+static void every_answer_has_a_date(void **state)
+{
+	char *answer = get_then_close(*state, "");
+	const char *date = strstr(answer, "\r\nDate: ");
+
+	assert_non_null(date);
+	assert_memory_equal(date + 33, " GMT\r\n", 6);
+	free(answer);
+}
+
+static void a_waiting_client_is_told_to_continue(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+
+	client_send(fd, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+			"Expect: 100-continue\r\n\r\n");
+	answer = client_read(fd, "HTTP/1.1 100 Continue\r\n\r\n", 1);
+	assert_int_equal(status_of(answer), 100);
+	free(answer);
+	client_send(fd, "abc");
+	answer = client_read(fd, "POST\n/a\n\nabc\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(fd);
+}
+
+static void a_body_too_long_is_refused_instead_of_continued(void **state)
+{
+	char *answer = client_exchange(
+		*state, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+			"Content-Length: 1000000\r\n\r\n");
+
+	assert_int_equal(status_of(answer), 413);
+	free(answer);
+}
+
+static void no_continue_for_a_body_that_is_there(void **state)
+{
+	char *answer = client_exchange(
+		*state, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+			"Connection: close\r\nContent-Length: 3\r\n\r\nabc");
+
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+}
+
+static void a_large_answer_arrives_whole(void **state)
+{
+	int fd = client_connect(*state);
+	char *answer;
+	size_t total = 0;
+	char chunk[65536];
+	ssize_t n;
+
+	client_send(fd, "GET /big HTTP/1.1\r\nHost: a\r\n"
+			"Connection: close\r\n\r\n");
+	answer = client_read(fd, "\r\n\r\n", 1);
+	assert_non_null(strstr(answer, "Content-Length: 4194304\r\n"));
+	free(answer);
+	usleep(50000);
+	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		total += (size_t)n;
+	assert_true(total > BIG - 4096);
+	close(fd);
+}
+
+static void pipelined_large_answers_are_made_one_by_one(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/big") GET("/big") GET("/big") GET("/big"));
+	world_wait_handled(w, 1);
+	usleep(100000);
+	/* The client reads nothing: the rest must wait, unparsed. */
+	assert_in_range(atomic_load(&w->handled), 1, 2);
+	close(fd);
+}
+
+/* --- clients that go ------------------------------------------------------ */
+
+static void a_client_gone_before_the_answer_is_noticed(void **state)
+{
+	struct world *w = *state;
+	struct linger reset = {.l_onoff = 1};
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(fd);
+	usleep(50000);
+	world_let_go(w);
+	usleep(50000);
+	assert_true(atomic_load(&w->client_gone));
+}
+
+static void freeing_the_listener_keeps_a_held_request_valid(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	/* The teardown frees the listener, then answers. */
+	close(fd);
+}
+
+static void a_rest_sent_while_the_handler_works_is_kept(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+	char *answer;
+
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 1);
+	client_send(fd, GET("/next"));
+	usleep(20000);
+	world_let_go(w);
+	answer = client_read(fd, "HTTP/1.1 200 OK", 2);
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	free(answer);
+	close(fd);
+}
+
+/* --- ports ---------------------------------------------------------------- */
+
+static void two_listeners_share_a_port(void **state)
+{
+	struct world *w = *state;
+	char address[32];
+	struct http_listener *second;
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->port);
+	second = http_listener_new(w->loop, address, &w->config, world_handle,
+				   w, NULL, "second", &w->err);
+	assert_non_null(second);
+	http_listener_free(second);
+}
+
+static void the_check_finds_a_port_in_use(void **state)
+{
+	struct world *w = *state;
+	char address[32];
+
+	snprintf(address, sizeof(address), "127.0.0.1:%u", w->port);
+	assert_int_equal(http_address_check(address, &w->err), -1);
+	assert_int_equal(w->err.code, ERROR_SYSTEM);
+	assert_non_null(strstr(w->err.text, address));
+}
+
+static void an_address_without_port_is_a_config_error(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(http_address_check("localhost", &w->err), -1);
+	assert_int_equal(w->err.code, ERROR_CONFIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(head_counts_the_body_but_does_not_send_it),
+		CASE(every_answer_has_a_date),
+		CASE(a_waiting_client_is_told_to_continue),
+		CASE(a_body_too_long_is_refused_instead_of_continued),
+		CASE(no_continue_for_a_body_that_is_there),
+		CASE(a_large_answer_arrives_whole),
+		CASE(pipelined_large_answers_are_made_one_by_one),
+		CASE(a_client_gone_before_the_answer_is_noticed),
+		CASE(freeing_the_listener_keeps_a_held_request_valid),
+		CASE(a_rest_sent_while_the_handler_works_is_kept),
+		CASE(two_listeners_share_a_port),
+		CASE(the_check_finds_a_port_in_use),
+		CASE(an_address_without_port_is_a_config_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
