@@ -104,16 +104,36 @@ static int status_of(const Shortloop__Link *link)
 	}
 }
 
-/*
- * How long the answer holds.  Life is counted from before the question, so that
- * no entry outlives its link; a link that is going to be due is asked for again
- * then, so that the visit renews it.
- */
+/* How long after a renewal the link comes due again; INT64_MAX: never. */
+static int64_t renew_interval(const struct lookups *l,
+			      const Shortloop__Link *link)
+{
+	int64_t below = linkstore_renew_below(l->o.store, link->ttl_ms);
+
+	return below ? (int64_t)link->ttl_ms - below : INT64_MAX;
+}
+
+/* When a visit should ask again so that the link is renewed: as soon as it is
+ * due, or, being renewed now, as soon as it can be due again. */
+static int64_t next_renewal(const struct lookups *l, const struct pending *p,
+			    const struct link_answer *answer)
+{
+	int64_t interval = renew_interval(l, answer->link);
+	int64_t below = (int64_t)answer->link->ttl_ms - interval;
+
+	if (interval == INT64_MAX || answer->ttl_left == DURATION_NEVER ||
+	    answer->outcome != LINK_OUTCOME_REDIRECT)
+		return INT64_MAX;
+	if (answer->renew)
+		return p->asked + interval;
+	return p->asked + answer->ttl_left - below + 1;
+}
+
+/* How long the answer holds.  Life is counted from before the question, so that
+ * no entry outlives its link. */
 static void set_times(const struct lookups *l, const struct pending *p,
 		      const struct link_answer *answer, struct cached_link *out)
 {
-	int64_t renew_below;
-
 	if (answer->outcome == LINK_OUTCOME_UNKNOWN ||
 	    answer->outcome == LINK_OUTCOME_GONE || !answer->link) {
 		out->fresh_until = p->asked + l->o.negative_ttl;
@@ -122,13 +142,9 @@ static void set_times(const struct lookups *l, const struct pending *p,
 		return;
 	}
 	out->expires = later(p->asked, answer->ttl_left);
-	out->fresh_until = least(p->asked + l->o.ttl, out->expires);
 	out->stale_until = least(p->asked + l->o.stale, out->expires);
-	renew_below = linkstore_renew_below(l->o.store, answer->link->ttl_ms);
-	if (!answer->renew && renew_below && answer->ttl_left != DURATION_NEVER)
-		out->fresh_until =
-			least(out->fresh_until,
-			      p->asked + answer->ttl_left - renew_below + 1);
+	out->fresh_until = least(p->asked + l->o.ttl, out->expires);
+	out->fresh_until = least(out->fresh_until, next_renewal(l, p, answer));
 }
 
 static int describe(struct lookups *l, const struct pending *p,
@@ -183,7 +199,8 @@ static void renew(struct lookups *l, const struct pending *p,
 	struct error ignored;
 	struct renewal *r;
 
-	if (!renew_gate_pass(l->o.gate, link->link_id, loop_now_ms(l->o.loop)))
+	if (!renew_gate_pass(l->o.gate, link->link_id, loop_now_ms(l->o.loop),
+			     renew_interval(l, link)))
 		return;
 	r = malloc(sizeof(*r));
 	if (r) {

@@ -158,7 +158,7 @@ static int make_shared(struct redirector *r, struct app *app, struct error *err)
 	if (!r->proxies)
 		return -1;
 	s->proxies = r->proxies;
-	s->gate = renew_gate_new(r->config->links.renew_every, err);
+	s->gate = renew_gate_new(err);
 	if (!s->gate)
 		return -1;
 	s->spaces = space_watch_new(r->store,

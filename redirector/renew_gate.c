@@ -12,11 +12,10 @@ struct place {
 
 struct renew_gate {
 	pthread_mutex_t lock;
-	int64_t interval;
 	struct place places[PLACES];
 };
 
-struct renew_gate *renew_gate_new(int64_t interval, struct error *err)
+struct renew_gate *renew_gate_new(struct error *err)
 {
 	struct renew_gate *gate = calloc(1, sizeof(*gate));
 
@@ -25,7 +24,6 @@ struct renew_gate *renew_gate_new(int64_t interval, struct error *err)
 		return NULL;
 	}
 	pthread_mutex_init(&gate->lock, NULL);
-	gate->interval = interval;
 	return gate;
 }
 
@@ -44,7 +42,8 @@ static struct place *place_of(struct renew_gate *gate, uint64_t link_id)
 	return &gate->places[link_id * UINT64_C(0x9e3779b97f4a7c15) >> 52];
 }
 
-bool renew_gate_pass(struct renew_gate *gate, uint64_t link_id, int64_t now)
+bool renew_gate_pass(struct renew_gate *gate, uint64_t link_id, int64_t now,
+		     int64_t interval)
 {
 	struct place *place = place_of(gate, link_id);
 	bool pass;
@@ -52,7 +51,7 @@ bool renew_gate_pass(struct renew_gate *gate, uint64_t link_id, int64_t now)
 	pthread_mutex_lock(&gate->lock);
 	pass = place->link_id != link_id || now >= place->until;
 	if (pass)
-		*place = (struct place){link_id, now + gate->interval};
+		*place = (struct place){link_id, now + interval};
 	pthread_mutex_unlock(&gate->lock);
 	return pass;
 }

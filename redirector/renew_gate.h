@@ -17,11 +17,12 @@
 
 struct renew_gate;
 
-struct renew_gate *renew_gate_new(int64_t interval, struct error *err);
+struct renew_gate *renew_gate_new(struct error *err);
 void renew_gate_free(struct renew_gate *gate); /* NULL accepted */
 
-/* True: the caller renews the link now. */
-bool renew_gate_pass(struct renew_gate *gate, uint64_t link_id, int64_t now);
+/* True: the caller renews the link now, and nobody else for `interval` ms. */
+bool renew_gate_pass(struct renew_gate *gate, uint64_t link_id, int64_t now,
+		     int64_t interval);
 
 /* The renewal failed: the next visit may try again. */
 void renew_gate_forget(struct renew_gate *gate, uint64_t link_id);

@@ -1,0 +1,52 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "redirector/visit.h"
+
+static struct http_slice code_of(const char *path)
+{
+	return visit_code((struct http_slice){path, strlen(path)});
+}
+
+static void a_path_of_code_characters_names_a_code(void **state)
+{
+	struct http_slice code = code_of("/aB3_-9k");
+
+	(void)state;
+	assert_int_equal(code.len, 7);
+	assert_memory_equal(code.data, "aB3_-9k", 7);
+}
+
+static void other_paths_name_none(void **state)
+{
+	static const char *const paths[] = {
+		"",	  "/",	     "*",      "abc",	"/abc/",   "/a/b",
+		"/a%41b", "/a.html", "/a\xc3", "//abc", "/../abc", "/a b",
+	};
+	char too_long[CLICK_CODE_MAX + 3];
+
+	(void)state;
+	memset(too_long, 'a', sizeof(too_long));
+	too_long[0] = '/';
+	too_long[sizeof(too_long) - 1] = '\0';
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_null(code_of(paths[i]).data);
+	assert_null(code_of(too_long).data);
+	too_long[sizeof(too_long) - 2] = '\0';
+	assert_int_equal(code_of(too_long).len, CLICK_CODE_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_path_of_code_characters_names_a_code),
+		cmocka_unit_test(other_paths_name_none),
+	};
+
+	return cmocka_run_group_tests_name("visit", tests, NULL, NULL);
+}
