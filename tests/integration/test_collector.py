@@ -1,0 +1,486 @@
+"""The collector against real Kafka and ClickHouse."""
+import hashlib
+import itertools
+import signal
+import struct
+import time
+
+import pytest
+import servers
+from support.program import eventually
+from support.protobuf import message
+
+Click = message("click.proto", "shortloop.Click")
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+
+SCHEMAS = servers.ROOT / "schemas" / "clickhouse"
+DEPS = servers.ROOT / ".deps"
+CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
+          "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
+          "Mobile/15E148 Safari/604.1")
+GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
+             "+http://www.google.com/bot.html)")
+HOUR = 3600 * 1000
+
+
+# --- what the tests stand on -------------------------------------------------
+
+@pytest.fixture
+def tables(clickhouse):
+    for name in ("0001_clicks", "0002_ingest_progress", "0003_links"):
+        clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
+    return clickhouse
+
+
+@pytest.fixture
+def topics(kafka):
+    return {"topic_clicks": kafka.clicks_topic(2),
+            "topic_links": kafka.create_topic("links", 1),
+            "topic_dlq": kafka.create_topic("dlq", 1)}
+
+
+def settings(base_config, topics, **collector):
+    """Sections for program(): quick batches, a group that is this test's."""
+    return {
+        "kafka": {**base_config["kafka"], **topics},
+        "collector": {
+            "group": topics["topic_clicks"], "batch_age": "100ms",
+            "ua_rules": str(DEPS / "uap/regexes.yaml"),
+            "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+            "geo_files": [str(DEPS / "geo/city-ipv4.mmdb"),
+                          str(DEPS / "geo/city-ipv6.mmdb"),
+                          str(DEPS / "geo/asn-country.mmdb")],
+            **collector}}
+
+
+@pytest.fixture
+def collector(program, base_config, topics):
+    def make(start=True, ready=True, **own):
+        return program("collector", settings(base_config, topics, **own),
+                       start=start, ready=ready)
+    return make
+
+
+numbers = itertools.count(1)
+
+
+def click(**fields):
+    given = {"event_id": next(numbers), "event_id_high": 7,
+             "time_ms": int(time.time() * 1000), "edge": "edge-1",
+             "domain": "go.example.com", "code": "abc", "link_id": 42,
+             "outcome": 1, "status": 302, "client_ip": bytes([8, 8, 8, 8]),
+             "user_agent": CHROME.encode(), **fields}
+    cookies = given.pop("cookies", {})
+    event = Click(**given)
+    event.cookies.update(cookies)
+    return event.SerializeToString()
+
+
+def rows(clickhouse, columns="*", table="clicks", order="link_id"):
+    return clickhouse.rows(f"SELECT {columns} FROM {table} ORDER BY {order}")
+
+
+def count(clickhouse, table="clicks"):
+    return int(clickhouse.value(f"SELECT count() FROM {table}"))
+
+
+def wait_for(clickhouse, number, table="clicks", seconds=30):
+    eventually(lambda: count(clickhouse, table) >= number, seconds,
+               what=f"{number} rows in {table}")
+
+
+def stored_offsets(clickhouse):
+    """[(partition, offset)] of every row."""
+    return [(int(r["partition"]), int(r["offset"]))
+            for r in rows(clickhouse, "partition, offset",
+                          order="partition, offset")]
+
+
+def sent_offsets(kafka, topic):
+    return sorted((m.partition(), m.offset()) for m in kafka.consume(topic))
+
+
+# --- events become rows ------------------------------------------------------
+
+def test_every_event_becomes_one_row(kafka, topics, tables, collector):
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(3000)])
+    collector()
+    wait_for(tables, 3000)
+    assert stored_offsets(tables) == sent_offsets(
+        kafka, topics["topic_clicks"])
+
+
+def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
+    now = int(time.time() * 1000)
+    kafka.produce(topics["topic_clicks"], [click(
+        event_id=5, event_id_high=9, time_ms=now, owner="acme",
+        campaign="spring", tags=["a", "b"], query=b"x=1&y=2",
+        referrer=b"https://www.google.co.uk/search",
+        accept_language=b"de-AT,en;q=0.5", cookies={"k": "v"},
+        maybe_sent=True)], partition=1)
+    collector()
+    wait_for(tables, 1)
+    row = rows(tables, "*, toUnixTimestamp64Milli(ts) AS ts_ms")[0]
+    assert row["event_id"] == "00000000-0000-0009-0000-000000000005"
+    assert int(row["ts_ms"]) == now and row["original_ts"] == row["ts"]
+    assert (row["partition"], int(row["offset"])) == (1, 0)
+    assert row["topic"] == topics["topic_clicks"] and row["epoch"] == 1
+    assert (row["edge"], row["domain"], row["code"]) == (
+        "edge-1", "go.example.com", "abc")
+    assert int(row["link_id"]) == 42
+    assert (row["owner"], row["campaign"], row["tags"]) == (
+        "acme", "spring", ["a", "b"])
+    assert (row["outcome"], row["status"], row["maybe_sent"]) == (
+        "redirected", 302, True)
+    assert (row["referrer_host"], row["channel"], row["language"]) == (
+        "www.google.co.uk", "search", "de")
+    assert (row["query"], row["cookies"]) == ("x=1&y=2", {"k": "v"})
+    assert row["user_agent"] == CHROME
+
+
+def test_a_row_knows_place_browser_and_visitor(kafka, topics, tables,
+                                               collector):
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1),
+        click(link_id=2, user_agent=IPHONE.encode(),
+              client_ip=bytes.fromhex("20014860486000000000000000008888")),
+        click(link_id=3, client_ip=bytes([192, 168, 1, 1]))])
+    collector()
+    wait_for(tables, 3)
+    desktop, phone, private = rows(
+        tables, "*, hex(unique_identity) AS identity, toString(ip) AS address")
+    assert (desktop["country"], desktop["address"]) == ("US",
+                                                        "::ffff:8.8.8.8")
+    assert (desktop["ua_family"], desktop["ua_version"]) == ("Chrome",
+                                                             "140.0.0.0")
+    assert (desktop["os_family"], desktop["device_class"]) == ("Windows",
+                                                               "desktop")
+    assert desktop["identity"] == hashlib.sha1(
+        bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest().upper()
+    assert (phone["os_family"], phone["os_version"]) == ("iOS", "18.1")
+    assert (phone["device_brand"], phone["device_class"]) == ("Apple",
+                                                              "mobile")
+    assert len(phone["country"]) == 2
+    assert private["country"] == "private" and private["city"] == ""
+
+
+def test_robots_and_prefetches_are_told_from_visitors(kafka, topics, tables,
+                                                      collector):
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1),
+        click(link_id=2, user_agent=GOOGLEBOT.encode()),
+        click(link_id=3, prefetch="prefetch;prerender"),
+        click(link_id=4, outcome=5),
+        click(link_id=5, user_agent=b""),
+        click(link_id=6, user_agent=b"facebookexternalhit/1.1")])
+    collector()
+    wait_for(tables, 6)
+    assert [(r["verdict"], r["verdict_reason"]) for r in rows(tables)] == [
+        ("human", ""), ("bot", "listed crawler"),
+        ("prefetch", "purpose header"), ("prefetch", "HEAD request"),
+        ("bot", "no user agent"), ("preview", "listed preview")]
+
+
+def test_an_impossible_time_is_moved_and_kept_beside(kafka, topics, tables,
+                                                     collector):
+    now = int(time.time() * 1000)
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1, time_ms=now - 1000 * HOUR),
+        click(link_id=2, time_ms=now + 1000 * HOUR),
+        click(link_id=3, time_ms=now - 30 * HOUR)])
+    collector(late_window="48h")
+    wait_for(tables, 3)
+    early, late, fine = [
+        {k: int(v) for k, v in r.items()} for r in rows(tables, """
+            toUnixTimestamp64Milli(ts) AS ts,
+            toUnixTimestamp64Milli(original_ts) AS said,
+            toUnixTimestamp64Milli(append_time) AS stored""")]
+    assert early["ts"] == early["stored"] - 48 * HOUR
+    assert early["said"] == now - 1000 * HOUR
+    assert late["ts"] == late["stored"] + 5 * 60 * 1000
+    assert fine["ts"] == fine["said"] == now - 30 * HOUR
+
+
+def test_links_are_archived(kafka, topics, tables, collector):
+    event = LinkEvent(change=1, time_ms=5000, space="s7", code="abc",
+                      expires_ms=9000)
+    event.link.link_id = 77
+    event.link.version = 1
+    event.link.url = "https://example.org/"
+    event.link.tags.extend(["x", "y"])
+    event.link.created_ms = 5000
+    event.link.ttl_class = "10d"
+    kafka.produce(topics["topic_links"], [event.SerializeToString()])
+    collector()
+    wait_for(tables, 1, "links")
+    row = rows(tables, table="links")[0]
+    assert (row["code"], int(row["link_id"]), row["url"]) == (
+        "abc", 77, "https://example.org/")
+    assert (row["change"], row["state"], row["tags"]) == (
+        "created", "live", ["x", "y"])
+    assert row["expires_at"] == "1970-01-01 00:00:09.000"
+
+
+def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):
+    base = int(time.time() * 1000) // HOUR * HOUR
+    kafka.produce(topics["topic_clicks"], [
+        click(time_ms=base - 1), click(time_ms=base), click(time_ms=base + 1),
+        b"broken"], partition=0)
+    collector(batch_age="1s")
+    wait_for(tables, 1, "ingest_progress")
+    report, = rows(tables, table="ingest_progress", order="first")
+    assert (int(report["first"]), int(report["last"])) == (0, 3)
+    assert (int(report["rows"]), int(report["dead_lettered"])) == (3, 1)
+    assert {int(k): int(v) for k, v in report["hours"].items()} == {
+        base // 1000 - 3600: 1, base // 1000: 2}
+
+
+# --- nothing is lost ---------------------------------------------------------
+
+def test_offsets_are_committed_after_the_rows_are_there(kafka, topics, tables,
+                                                        collector):
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(10)],
+                  partition=0)
+    collector()
+    eventually(lambda: kafka.committed(topics["topic_clicks"],
+                                       topics["topic_clicks"]) == {0: 10},
+               what="the commit")
+    assert count(tables) == 10
+
+
+def test_sigterm_inserts_what_is_held(kafka, topics, tables, collector):
+    running = collector(batch_age="10m")
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
+    eventually(lambda: running.metric("shortloop_collector_consumed_total")
+               == 100)
+    assert count(tables) == 0
+    assert running.stop() == 0
+    assert count(tables) == 100
+    assert sum(kafka.committed(topics["topic_clicks"],
+                               topics["topic_clicks"]).values()) == 100
+
+
+def test_a_kill_in_the_middle_loses_nothing(kafka, topics, tables, collector):
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(20000)])
+    for _ in range(3):
+        running = collector(ready=False, batch_rows=500)
+        before = count(tables)
+        eventually(lambda: count(tables) > before, 30, what="progress")
+        running.kill()
+    last = collector(batch_rows=500)
+    expected = sent_offsets(kafka, topics["topic_clicks"])
+    eventually(lambda: sorted(set(stored_offsets(tables))) == expected, 60,
+               0.5, what="every offset in the table")
+    assert last.stop() == 0
+
+
+def test_a_block_sent_again_is_stored_once(kafka, topics, tables, collector):
+    """Blocks of a fixed number of rows have the same bounds on every reading:
+    a group that starts anew sends the very same tokens."""
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(400)],
+                  partition=0)
+    for group in ("first", "second"):
+        running = collector(group=f"{group}-{topics['topic_clicks']}",
+                            batch_rows=100, batch_age="10m")
+        eventually(lambda: running.metric(
+            "shortloop_collector_consumed_total") == 400)
+        assert running.stop() == 0
+    assert count(tables) == 400
+
+
+def test_partitions_move_to_a_second_collector_and_back(kafka, topics, tables,
+                                                        collector):
+    first = collector()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(500)])
+    second = collector()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(500)])
+    wait_for(tables, 1000)
+    assert second.stop() == 0
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(500)])
+    expected = sent_offsets(kafka, topics["topic_clicks"])
+    eventually(lambda: sorted(set(stored_offsets(tables))) == expected, 30,
+               what="every offset in the table")
+    assert first.stop() == 0
+
+
+def test_a_broken_message_goes_to_the_dead_letters(kafka, topics, tables,
+                                                   collector):
+    broken = [b"\xff\xff\x00garbage", b"", click(client_ip=b"12345"),
+              click(time_ms=0)]
+    messages = [click(), *broken, click()]
+    kafka.produce(topics["topic_clicks"], messages, partition=1)
+    running = collector()
+    wait_for(tables, 2)
+    dead = kafka.consume(topics["topic_dlq"], len(broken))
+    assert [m.value() or b"" for m in dead] == broken
+    headers = [dict(m.headers()) for m in dead]
+    assert [h["offset"] for h in headers] == [b"1", b"2", b"3", b"4"]
+    assert {h["partition"] for h in headers} == {b"1"}
+    assert {h["topic"] for h in headers} == {topics["topic_clicks"].encode()}
+    assert [h["reason"] for h in headers] == [
+        b"not a protobuf message", b"not a click: time 0 ms",
+        b"not a click: a client address of 5 bytes",
+        b"not a click: time 0 ms"]
+    assert running.metric("shortloop_collector_dead_lettered_total") == 4
+    eventually(lambda: kafka.committed(topics["topic_clicks"],
+                                       topics["topic_clicks"]) == {1: 6},
+               what="the commit")
+
+
+def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
+        kafka, topics, tables, collector):
+    kafka.delete_topic(topics["topic_dlq"])
+    kafka.produce(topics["topic_clicks"], [click(), b"broken"], partition=0)
+    running = collector()
+    eventually(lambda: "dead letters" in running.ready()[1], 60,
+               what="/readyz to say why")
+    assert not kafka.committed(topics["topic_clicks"], topics["topic_clicks"])
+
+
+# --- what is away comes back -------------------------------------------------
+
+def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
+                                        clickhouse_server):
+    running = collector(retry_max="500ms")
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
+    wait_for(tables, 100)
+    clickhouse_server.kill()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(1000)])
+    status, text = eventually(
+        lambda: running.ready() if running.ready()[0] == 503 else None)
+    assert text.startswith("clickhouse: insert into clicks: ")
+    clickhouse_server.start()
+    wait_for(tables, 1100)
+    eventually(lambda: running.ready()[0] == 200, what="ready again")
+    assert stored_offsets(tables) == sent_offsets(kafka,
+                                                  topics["topic_clicks"])
+
+
+def test_what_is_held_stays_bounded_while_clickhouse_is_away(
+        kafka, topics, tables, collector, clickhouse_server):
+    running = collector(batch_rows=200, retry_max="1s")
+    clickhouse_server.kill()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(20000)])
+    eventually(lambda: running.metric("shortloop_collector_blocked") == 1)
+    time.sleep(3)
+    assert running.metric("shortloop_collector_consumed_total") <= 600
+    assert running.metric("shortloop_collector_buffered_bytes") < 600 * 1000
+    clickhouse_server.start()
+    wait_for(tables, 20000)
+    assert stored_offsets(tables) == sent_offsets(kafka,
+                                                  topics["topic_clicks"])
+
+
+def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,
+                                              collector):
+    running = collector(ready=False, retry_max="500ms")
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(10)])
+    eventually(lambda: "clicks" in running.ready()[1] and "clickhouse" in
+               running.ready()[1], 20, what="/readyz to name the table")
+    for name in ("0001_clicks", "0002_ingest_progress", "0003_links"):
+        clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
+    wait_for(clickhouse, 10)
+
+
+def test_kafka_that_comes_late_is_waited_for(program, base_config, tables,
+                                             free_port):
+    running = program("collector", {
+        "kafka": {"brokers": [f"127.0.0.1:{free_port()}"]},
+        "collector": {"ua_rules": str(DEPS / "uap/regexes.yaml")}},
+        ready=False)
+    status, text = eventually(
+        lambda: running.ready() if "kafka: " in running.ready()[1] else None)
+    assert status == 503 and "Connection refused" in eventually(
+        lambda: running.ready()[1] if "refused" in running.ready()[1]
+        else None)
+    assert running.stop() == 0
+
+
+# --- odd input and odd files -------------------------------------------------
+
+def test_a_user_agent_of_nearly_a_megabyte(kafka, topics, tables, collector):
+    huge = (b"Mozilla/5.0 (" + b"; Android 14 Build/X " * 50000)[:900000]
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1, user_agent=huge), click(link_id=2)])
+    collector(max_text="1KiB")
+    wait_for(tables, 2)
+    big, small = rows(tables, "length(user_agent) AS n, os_family,"
+                              "hex(unique_identity) AS identity")
+    assert (int(big["n"]), big["os_family"]) == (1024, "Android")
+    assert big["identity"] == hashlib.sha1(
+        bytes([8, 8, 8, 8]) + huge).hexdigest().upper()
+    assert int(small["n"]) == len(CHROME)
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_are(kafka, topics, tables,
+                                                     collector):
+    odd = bytes(range(256))
+    kafka.produce(topics["topic_clicks"], [click(
+        user_agent=odd, referrer=odd, accept_language=odd, query=odd)])
+    collector()
+    wait_for(tables, 1)
+    row, = rows(tables, "hex(user_agent) AS ua, hex(query) AS query, channel")
+    assert row["ua"] == row["query"] == odd.hex().upper()
+    assert row["channel"] == "unknown"
+
+
+def test_an_outcome_of_the_future_is_unspecified(kafka, topics, tables,
+                                                 collector):
+    # Field 11, varint: outcome 99.
+    event = click() + struct.pack("BB", 11 << 3, 99)
+    kafka.produce(topics["topic_clicks"], [event])
+    collector()
+    wait_for(tables, 1)
+    assert rows(tables, "outcome")[0]["outcome"] == "unspecified"
+
+
+def test_sighup_reads_the_files_again(kafka, topics, tables, collector,
+                                      workdir):
+    bots = workdir / "bots.json"
+    bots.write_text('[{"pattern": "NotYet"}]')
+    running = collector(bot_list=str(bots))
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1, user_agent=b"Visitor/1.0")])
+    wait_for(tables, 1)
+    bots.write_text('[{"pattern": "Visitor"}]')
+    running.process.signal(signal.SIGHUP)
+    eventually(lambda: running.metric("shortloop_collector_reloads_total"))
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=2, user_agent=b"Visitor/1.0")])
+    wait_for(tables, 2)
+    assert [r["verdict"] for r in rows(tables)] == ["human", "bot"]
+
+
+def test_a_broken_file_is_refused_and_the_old_one_stays(
+        kafka, topics, tables, collector, workdir):
+    bots = workdir / "bots.json"
+    bots.write_text('[{"pattern": "Visitor"}]')
+    running = collector(bot_list=str(bots))
+    bots.write_text('[{"pattern": "("}]')
+    running.process.signal(signal.SIGHUP)
+    eventually(lambda: running.metric(
+        "shortloop_collector_reload_failures_total"))
+    assert "bots.json: entry 0: (: at character 1" in running.log()
+    kafka.produce(topics["topic_clicks"], [click(user_agent=b"Visitor/1.0")])
+    wait_for(tables, 1)
+    assert rows(tables, "verdict")[0]["verdict"] == "bot"
+
+
+@pytest.mark.parametrize("own, said", [
+    ({"ua_rules": "/nowhere/regexes.yaml"}, "/nowhere/regexes.yaml"),
+    ({"bot_list": "/nowhere/bots.json"}, "/nowhere/bots.json"),
+    ({"geo_files": ["/nowhere/city.mmdb"]}, "/nowhere/city.mmdb"),
+    ({"geo_files": [__file__]}, "test_collector.py"),
+    ({"batch_rows": 0}, "collector.batch_rows"),
+    ({"batch_age": "soon"}, "collector.batch_age"),
+    ({"offset_reset": "middle"}, "collector.offset_reset"),
+    ({"batch_row": 5}, "batch_row"),
+])
+def test_a_wrong_setting_ends_with_78_and_one_line(program, own, said):
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}}, start=False)
+    status, output = made.run()
+    assert status == 78
+    assert len(output.strip().splitlines()) == 1 and said in output
