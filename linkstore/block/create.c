@@ -103,7 +103,7 @@ int link_create(struct redis *redis, const struct link_block *block,
 		const char *code, const Shortloop__Link *link,
 		int64_t *ret_expires, struct error *err)
 {
-	struct create_entry entry;
+	struct create_entry entry = {.len = 0};
 	struct command c;
 	redisReply *reply = NULL;
 	int status;

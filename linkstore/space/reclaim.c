@@ -211,22 +211,32 @@ struct reclaim_gaps {
 	struct block_range ranges[];
 };
 
+/* "first-last " */
+static bool next_gap(const char **text, struct block_range *ret)
+{
+	char *end;
+
+	ret->first = strtoull(*text, &end, 10);
+	if (end == *text || *end != '-')
+		return false;
+	*text = end + 1;
+	ret->last = strtoull(*text, &end, 10);
+	if (end == *text || *end != ' ')
+		return false;
+	*text = end + 1;
+	return true;
+}
+
 static struct reclaim_gaps *parse_gaps(const char *text)
 {
-	size_t max = strlen(text) / 4 + 1; /* "0-0 " */
+	size_t max = strlen(text) / strlen("0-0 ");
 	struct reclaim_gaps *gaps =
 		calloc(1, sizeof(*gaps) + max * sizeof(gaps->ranges[0]));
-	struct block_range range = {0};
-	int len;
 
 	if (!gaps)
 		return NULL;
-	while (gaps->count < max &&
-	       sscanf(text, "%" SCNu64 "-%" SCNu64 " %n", &range.first,
-		      &range.last, &len) == 2) {
-		gaps->ranges[gaps->count++] = range;
-		text += len;
-	}
+	while (gaps->count < max && next_gap(&text, &gaps->ranges[gaps->count]))
+		gaps->count++;
 	return gaps;
 }
 

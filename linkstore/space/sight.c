@@ -31,7 +31,8 @@ static int check_info(const char *info, const struct link_space *space,
 	uint64_t evicted;
 	size_t len = info_value(info, "maxmemory_policy", &value);
 
-	if (len != strlen("noeviction") || strncmp(value, "noeviction", len))
+	if (len != strlen("noeviction") ||
+	    strncmp(value, "noeviction", len) != 0)
 		return error_set(err, ERROR_UNSAFE,
 				 "Redis has maxmemory-policy %.*s, so it may "
 				 "drop markers: an absent one would say "
