@@ -17,6 +17,7 @@ import traffic
 
 LONG, SHORT = "30d", "20s"
 LONG_LINKS, SHORT_LINKS = 300, 100
+DIMENSIONS = ["country", "device_class", "verdict"]
 CLICKS = int(os.environ.get("DEMO_CLICKS", "30000"))
 ROBOT_SHARE = 0.12
 BATCH = 64
@@ -53,18 +54,22 @@ def wait_for(what, check):
 
 
 def reclaimer(*args):
-    """Runs the reclaimer; returns what it says as JSON."""
+    """Runs the reclaimer as an operator would; returns what it prints."""
     done = subprocess.run(
-        [os.path.join(ROOT, "build/bin/reclaimer"), *args, "--json",
-         "-c", CONFIG],
-        capture_output=True, text=True, timeout=DEADLINE,
+        [os.path.join(ROOT, "build/bin/reclaimer"), *args, "-c", CONFIG],
+        capture_output=True, text=True, timeout=DEADLINE, cwd=ROOT,
     )
     if done.returncode != 0:
         raise Failure(
             f"reclaimer {' '.join(args)} exited {done.returncode}: "
             + done.stderr.strip()
         )
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def block_of(link):
+    """A link's block: the id within its space, cut to blocks of 1,000."""
+    return (int(link["link_id"]) & ((1 << 42) - 1)) // 1000
 
 
 class Demo:
@@ -104,7 +109,8 @@ class Demo:
 
     def send_clicks(self):
         console.heading(2, "Links are visited")
-        self.before = self.totals()
+        self.before = self.aggregator.clicks()["total"]
+        self.groups_before = {d: self.groups(d) for d in DIMENSIONS}
         people = traffic.load_people(f"{DEPS}/ua/user-agents.json")
         robots = traffic.load_robots(f"{DEPS}/bots/crawler-user-agents.json")
         addresses = traffic.draw_addresses(
@@ -146,8 +152,10 @@ class Demo:
 
     # --- 3 ---------------------------------------------------------------
 
-    def totals(self):
-        return self.aggregator.clicks()["total"]["clicks"]
+    def groups(self, dimension):
+        answer = self.aggregator.clicks(group_by=dimension)
+        return collections.Counter(
+            {group["value"]: group["clicks"] for group in answer["groups"]})
 
     def show_counts(self):
         console.heading(3, "Clicks are counted")
@@ -163,7 +171,9 @@ class Demo:
     def settled_or_none(self):
         """The number of clicks settled, once it has stopped below or at
         what was sent; more than was sent is a failure at once."""
-        settled = self.totals() - self.before
+        total = self.aggregator.clicks()["total"]
+        settled = total["clicks"] - self.before["clicks"]
+        self.robots = total["bots"] - self.before["bots"]
         if settled > CLICKS:
             raise Failure(f"sent {CLICKS:,} but settled {settled:,}")
         return settled if settled == CLICKS else None
@@ -190,25 +200,34 @@ class Demo:
     def show_breakdowns(self):
         self.breakdown("country", "By country", self.sent_countries)
         self.breakdown("device_class", "By device", {})
-        self.breakdown("verdict", "People and robots",
-                       {"bot": self.sent_robots,
-                        "human": CLICKS - self.sent_robots})
+        console.say()
+        console.say("People and robots:")
+        console.say()
+        people = CLICKS - self.robots
+        console.table(
+            ["", "sent", "counted", ""],
+            [["people", console.number(CLICKS - self.sent_robots),
+              console.number(people), console.bar(people, people)],
+             ["robots", console.number(self.sent_robots),
+              console.number(self.robots),
+              console.bar(self.robots, people)]], "<>><")
+        self.breakdown("verdict", "Of which", {}, without="human")
 
-    def breakdown(self, dimension, title, sent):
-        answer = self.aggregator.clicks(group_by=dimension)
-        counts = collections.Counter()
-        for bucket in answer["data"]:
-            counts[bucket[dimension]] += bucket["clicks"]
+    def breakdown(self, dimension, title, sent, without=None):
+        counts = self.groups(dimension) - self.groups_before[dimension]
+        del counts[without]
+        top = counts.most_common(6)
         console.say()
         console.say(f"{title}:")
         console.say()
-        top = counts.most_common(8)
-        console.table(
-            [dimension, "sent", "counted", ""],
-            [[value or "(unknown)", console.number(sent[value])
-              if value in sent else "", console.number(count),
-              console.bar(count, top[0][1])] for value, count in top],
-            "<>><")
+        headers, align = [dimension, "sent", "counted", ""], "<>><"
+        rows = [[value or "(unknown)", console.number(sent.get(value, 0)),
+                 console.number(count), console.bar(count, top[0][1])]
+                for value, count in top]
+        if not sent:  # nobody knows what was sent
+            headers, align = headers[:1] + headers[2:], "<><"
+            rows = [row[:1] + row[2:] for row in rows]
+        console.table(headers, rows, align)
 
     # --- 4 ---------------------------------------------------------------
 
@@ -216,14 +235,26 @@ class Demo:
         console.heading(4, f"The {SHORT} links run out")
         first = self.short[0]
         # A visit would renew it: ask the allocator, not the redirector.
+        console.say(f"each was visited, so each lived on for another {SHORT} "
+                    "from then; its block ends with its last link")
         wait_for("expiry of a short link", lambda: self.expired(first))
         self.check_gone(first)
-        plan = wait_for("a block whose links have all expired",
-                        lambda: self.dry_run())
-        self.describe(plan, "reclaimer run --dry-run", "would free")
-        done = reclaimer("run")
-        self.describe(done, "reclaimer run", "freed")
-        self.show_pool()
+        wait_for("the end of the links' blocks", self.blocks_ended)
+        self.show_command("run", "--dry-run")
+        self.show_command("run")
+        self.show_command("status")
+
+    def blocks_ended(self):
+        plan = json.loads(reclaimer("run", "--dry-run", "--json"))
+        freed = sum(space["freed"] for space in plan["spaces"])
+        blocks = {block_of(link) for link in self.short}
+        return True if freed >= len(blocks) else None
+
+    def show_command(self, *args):
+        console.say()
+        console.say(console.bold("$ reclaimer " + " ".join(args)))
+        for line in reclaimer(*args).splitlines():
+            console.say(line)
 
     def expired(self, link):
         return None if self.allocator.is_live(link["code"]) else True
@@ -243,30 +274,6 @@ class Demo:
         if status != 410:
             raise Failure(f"an expired link answered {status}, not 410")
 
-    def dry_run(self):
-        plan = reclaimer("run", "--dry-run")
-        return plan if self.freed(plan) else None
-
-    def freed(self, run):
-        return sum(space["freed"] for space in run["spaces"])
-
-    def describe(self, run, command, verb):
-        console.say()
-        console.say(console.bold("$ " + command))
-        for space in run["spaces"]:
-            console.say(f"space {space['space']}: {space['scanned']} blocks "
-                        f"due, {verb} {space['freed']}, "
-                        f"{space['live']} still live")
-
-    def show_pool(self):
-        status = reclaimer("status")
-        console.say()
-        console.say(console.bold("$ reclaimer status"))
-        for space in status["spaces"]:
-            console.say(
-                f"space {space['space']}: {space['pooled']} blocks in the "
-                f"pool, {space['quarantined']} of them in quarantine")
-
     # --- 5 ---------------------------------------------------------------
 
     def show_generation_two(self):
@@ -284,9 +291,13 @@ class Demo:
 
     def create_again(self, old):
         link = self.allocator.create("https://museum.example/", LONG)
-        if link["code"] in old and link["generation"] >= 2:
-            return link
-        return None
+        was = old.get(link["code"])
+        if not was:
+            return None
+        if link["generation"] != was["generation"] + 1:
+            raise Failure(f"generation {was['generation']} was followed by "
+                          f"{link['generation']}")
+        return link
 
     def compare_statistics(self, was, new):
         wait_for("the archive's word on the new owner",
@@ -332,8 +343,9 @@ class Demo:
 
 def main():
     started = time.monotonic()
-    demo = Demo()
     try:
+        demo = Demo()
+        reclaimer("run")  # what an earlier demo has left to reclaim
         demo.create_links()
         demo.send_clicks()
         demo.show_counts()

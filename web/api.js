@@ -29,5 +29,5 @@ export function clicks(params) {
 }
 
 export function top(params) {
-  return get("/v1/top", params);
+  return get("/v1/top", { bots: "include", ...params });
 }

@@ -89,19 +89,14 @@ function fillTable(id, entries, total) {
 }
 
 function showBreakdown(dimension, answer) {
-  const counts = new Map();
-  for (const bucket of answer.data) {
-    counts.set(bucket[dimension], (counts.get(bucket[dimension]) || 0) + bucket.clicks);
-  }
-  const sorted = [...counts].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1]);
-  const total = sorted.reduce((sum, [, count]) => sum + count, 0);
-  fillTable(dimension, sorted.slice(0, ROWS).map(([value, count]) => ({
-    name: element("span", "", label(dimension, value)), count,
-  })), total);
+  const groups = answer.groups.filter((group) => group.clicks > 0);
+  fillTable(dimension, groups.slice(0, ROWS).map((group) => ({
+    name: element("span", "", label(dimension, group.value)), count: group.clicks,
+  })), answer.total.clicks);
 }
 
 function showTop(answer) {
-  fillTable("top", answer.data.slice(0, ROWS).map((link) => {
+  fillTable("top", answer.links.map((link) => {
     const name = element("a", "", link.code);
     name.href = `?code=${encodeURIComponent(link.code)}`;
     name.addEventListener("click", (event) => {
@@ -142,7 +137,7 @@ async function load(state) {
   $("chart-title").textContent = `Clicks by ${interval}`;
   whole.total.clicks ? chart.show(whole.data, state.zone) : chart.clear();
   const parts = await Promise.all([
-    ...DIMENSIONS.map((name) => api.clicks({ ...about, interval: "month", group_by: name })),
+    ...DIMENSIONS.map((name) => api.clicks({ ...about, interval, group_by: name })),
     state.code ? null : api.top({ ...range, limit: ROWS }),
   ]);
   DIMENSIONS.forEach((name, i) => showBreakdown(name, parts[i]));
