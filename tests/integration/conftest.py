@@ -9,7 +9,8 @@ for them, and end with it: also when pytest is killed.
     own_redis       a Redis for this test alone, to be killed or misconfigured
     kafka           support.kafka.Kafka: topics, messages, offsets
     clickhouse      support.clickhouse.ClickHouse in a database of its own
-    base_config     the sections redis, kafka, clickhouse, http, log
+    base_config     the sections redis, kafka (with topics of the test's own),
+                    clickhouse, log
     program         program("redirector", config) starts it and waits for ready
     workdir         a directory of this test
     free_port       a function that returns an unused port
@@ -172,6 +173,12 @@ def base_config(request):
     redis_port = port("own_redis" if "own_redis" in asked else "redis_server")
     config["redis"] = {"address": f"127.0.0.1:{redis_port}"}
     config["kafka"] = {"brokers": [f"127.0.0.1:{port('kafka_server')}"]}
+    if "kafka" in asked:
+        broker = request.getfixturevalue("kafka")
+        config["kafka"].update(
+            topic_clicks=broker.clicks_topic(),
+            topic_links=broker.create_topic("links"),
+            topic_dlq=broker.create_topic("dlq"))
     config["clickhouse"] = {
         "url": f"http://127.0.0.1:{port('clickhouse_server')}"}
     if "clickhouse" in asked:

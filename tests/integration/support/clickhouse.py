@@ -10,7 +10,7 @@ from support.server import Server
 
 class ClickHouseServer(Server):
     name = "clickhouse"
-    start_seconds = 30
+    start_seconds = 60
 
     def __init__(self, directory, extra=()):
         super().__init__(directory)
