@@ -67,8 +67,10 @@ function row(name, count, most, total) {
   const bar = document.createElement("i");
   bar.style.width = `${most ? (100 * count) / most : 0}%`;
   first.append(bar, name);
-  made.append(first, element("td", "count", count.toLocaleString()),
-    element("td", "part", total ? `${((100 * count) / total).toFixed(1)} %` : ""));
+  made.append(first, element("td", "count", count.toLocaleString()));
+  if (total) {
+    made.append(element("td", "part", `${((100 * count) / total).toFixed(1)} %`));
+  }
   return made;
 }
 

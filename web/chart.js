@@ -24,6 +24,7 @@ function axis(extra) {
 }
 
 function options(width, zone, data) {
+  const step = data.length > 1 ? (Date.parse(data[1].start) - Date.parse(data[0].start)) / 1000 : 3600;
   const bars = uPlot.paths.bars({ size: [0.82, 60], radius: 0.15 });
   const robots = (u, value, series, i) =>
     i == null ? "–" : (u.data[1][i] - u.data[2][i]).toLocaleString();
@@ -33,7 +34,11 @@ function options(width, zone, data) {
     height: HEIGHT,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     cursor: { drag: { x: false, y: false }, points: { show: false } },
-    scales: { y: { range: (u, low, high) => [0, Math.max(high * 1.06, 4)] } },
+    scales: {
+      // Half a bucket more on either side, so that no bar is cut.
+      x: { range: (u, first, last) => [first - step / 2, last + step / 2] },
+      y: { range: (u, low, high) => [0, Math.max(high * 1.06, 4)] },
+    },
     axes: [
       axis(),
       axis({ size: 60, values: (u, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString() : "")) }),
