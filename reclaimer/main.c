@@ -26,8 +26,8 @@ int main(int argc, char **argv)
 		return done;
 	done = options_read(app, &options, &err);
 	if (done == 0 && options.status)
-		done = status(&config, &options, &err);
+		done = reclaimer_status(&config, &options, &err);
 	else if (done == 0)
-		done = run(app, &config, &options, &err);
+		done = reclaimer_run(app, &config, &options, &err);
 	return app_finish(app, done < 0 ? &err : NULL);
 }

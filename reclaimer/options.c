@@ -24,7 +24,7 @@ static int read_count(const struct app *app, const char *name,
 		      uint64_t *ret_count, struct error *err)
 {
 	const char *text = app_option_value(app, name);
-	char *end;
+	char *end = NULL;
 
 	*ret_count = 0;
 	if (!text)
@@ -32,7 +32,7 @@ static int read_count(const struct app *app, const char *name,
 	errno = 0;
 	if (*text >= '0' && *text <= '9')
 		*ret_count = strtoull(text, &end, 10);
-	if (!*ret_count || *end || errno)
+	if (!*ret_count || !end || *end || errno)
 		return error_set(err, ERROR_USAGE,
 				 "--%s: '%.40s' is not a number of blocks from "
 				 "1 on",

@@ -154,18 +154,22 @@ static int prepare(struct job *job, struct error *err)
 	if (!job->store)
 		return -1;
 	if (options->space &&
-	    !linkstore_space_named(job->store, options->space))
-		return error_set(err, ERROR_USAGE,
-				 "--space: there is no space '%.40s' in the "
-				 "configuration",
-				 options->space);
+	    !linkstore_space_named(job->store, options->space)) {
+		error_set(err, ERROR_USAGE,
+			  "--space: there is no space '%.40s' in the "
+			  "configuration",
+			  options->space);
+		return -1;
+	}
 	job->redis = redis_new(&config->redis, err);
 	if (!job->redis)
 		return -1;
 	job->outcomes = calloc(linkstore_space_count(job->store),
 			       sizeof(*job->outcomes));
-	if (!job->outcomes)
-		return error_set_nomem(err);
+	if (!job->outcomes) {
+		error_set_nomem(err);
+		return -1;
+	}
 	job->redis_health = health_register(app_health(job->app), "redis");
 	counts_register(&job->counts, app_metrics(job->app),
 			&config->reclaimer);
@@ -173,8 +177,8 @@ static int prepare(struct job *job, struct error *err)
 			       err);
 }
 
-int run(struct app *app, const struct reclaimer_config *config,
-	const struct options *options, struct error *err)
+int reclaimer_run(struct app *app, const struct reclaimer_config *config,
+		  const struct options *options, struct error *err)
 {
 	struct job job = {.app = app, .config = config, .options = options};
 	struct error ignored;

@@ -13,7 +13,7 @@
  * Redis is away; the first failure is returned.  The summary is written in any
  * case.  SIGTERM ends it between two chunks, with success.
  */
-int run(struct app *app, const struct reclaimer_config *config,
-	const struct options *options, struct error *err);
+int reclaimer_run(struct app *app, const struct reclaimer_config *config,
+		  const struct options *options, struct error *err);
 
 #endif

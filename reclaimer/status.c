@@ -85,8 +85,8 @@ static int show(const struct reclaimer_config *config,
 			     : status_text(&report, err);
 }
 
-int status(const struct reclaimer_config *config, const struct options *options,
-	   struct error *err)
+int reclaimer_status(const struct reclaimer_config *config,
+		     const struct options *options, struct error *err)
 {
 	struct linkstore *store = linkstore_new(&config->links, err);
 	struct redis *redis = NULL;

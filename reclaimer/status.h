@@ -9,7 +9,7 @@
 
 /* Changes nothing.  A space that is missing, or in which a run would be
  * refused, is told and no failure. */
-int status(const struct reclaimer_config *config, const struct options *options,
-	   struct error *err);
+int reclaimer_status(const struct reclaimer_config *config,
+		     const struct options *options, struct error *err);
 
 #endif

@@ -167,7 +167,7 @@ static int random_below(uint64_t limit, uint64_t *ret, struct error *err)
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return error_set_errno(err, "getrandom");
-	*ret = random % limit;
+	*ret = limit ? random % limit : 0;
 	return 0;
 }
 
