@@ -36,6 +36,15 @@ static inline char *text_of(const char *text)
 	return (char *)(uintptr_t)text;
 }
 
+/* clang sees a cast that drops const in the generated initialiser. */
+static inline Shortloop__Link empty_link(void)
+{
+	Shortloop__Link link;
+
+	shortloop__link__init(&link);
+	return link;
+}
+
 /* Takes the configuration as it stands. */
 static inline void fixture_open_store(struct fixture *f)
 {
@@ -181,7 +190,7 @@ static inline struct link_block open_block(struct fixture *f,
 static inline struct link_target
 store_link(struct fixture *f, const struct link_block *block, uint32_t offset)
 {
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 	struct link_target target;
 	int64_t expires;
 

@@ -91,7 +91,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 static void queue(struct async_fixture *a, const struct link_block *block,
 		  uint32_t offset)
 {
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 
 	link.url = text_of("https://example.org/");
 	linkstore_code(a->f->space, block->number, offset, &a->target);
@@ -248,7 +248,7 @@ static void a_link_is_renewed(void **state)
 	struct async_fixture *a = *state;
 	struct link_block block = open_block(a->f, a->f->day);
 	struct link_target t = store_link(a->f, &block, 3);
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 	char words[64];
 
 	snprintf(words, sizeof(words), "PEXPIRE l:{s5:0}:%s 5000", t.code);

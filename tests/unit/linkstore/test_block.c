@@ -130,7 +130,7 @@ static void a_block_closed_unopened_is_not_opened_late(void **state)
 static int create(struct fixture *f, const struct link_block *block,
 		  uint32_t offset, const char *url, int64_t *ret_expires)
 {
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 	struct link_target target;
 
 	link.url = text_of(url);
@@ -240,7 +240,7 @@ static void an_offset_outside_the_block_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 
 	must_fail(f, link_prepare(&block, 1000, &link, &f->err), ERROR_INPUT);
 }

@@ -152,7 +152,7 @@ static void a_closed_block_takes_no_more_links(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->brief);
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 	int64_t expires;
 
 	let_it_end();

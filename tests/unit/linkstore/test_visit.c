@@ -65,7 +65,7 @@ static void a_code_of_a_former_generation_is_gone(void **state)
 static void put_state(struct fixture *f, const struct link_target *t,
 		      Shortloop__LinkState link_state)
 {
-	Shortloop__Link link = SHORTLOOP__LINK__INIT;
+	Shortloop__Link link = empty_link();
 	uint8_t record[64];
 	char key[64];
 	const char *argv[] = {"SET", key, (const char *)record};
