@@ -26,7 +26,14 @@ test: deps
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
 unit-programs: $(UNIT)
 
-fuzz-build: $(FUZZ)
+#: make fuzz        run each target of tests/fuzz for FUZZ_SECONDS (10) seconds
+FUZZ_SECONDS ?= 10
+fuzz:
+	@$(MAKE) --no-print-directory B=build/fuzz CC=clang \
+	  SANITIZE=address,undefined CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' \
+	  fuzz-run
+fuzz-run: $(FUZZ)
+	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ)
 
 generated: $(GENERATED)
 
@@ -69,5 +76,5 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps unit unit-programs integration test up down fuzz-build demo \
+.PHONY: help deps unit unit-programs integration test up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format

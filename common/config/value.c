@@ -125,12 +125,14 @@ static int store_enum(const struct setting *s, const char *text, void *base,
 		      struct error *err)
 {
 	struct buf list = {0};
+	size_t i;
 
-	for (size_t i = 0; s->choices[i]; i++) {
+	for (i = 0; s->choices[i]; i++) {
 		if (!strcmp(s->choices[i], text))
 			return store_text(s, text, base, err);
-		buf_printf(&list, "%s%s", i ? ", " : "", s->choices[i]);
 	}
+	for (i = 0; s->choices[i]; i++)
+		buf_printf(&list, "%s%s", i ? ", " : "", s->choices[i]);
 	error_set(err, ERROR_CONFIG, "expected one of %s, not '%.60s'",
 		  buf_cstr(&list), text);
 	buf_free(&list);

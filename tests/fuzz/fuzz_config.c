@@ -1,0 +1,79 @@
+/* Any bytes as a configuration file: loaded, or refused with a place and a
+ * reason; what was loaded can be printed and is freed. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/app/app.h"
+#include "common/http/http_server.h"
+#include "common/kafka/kafka.h"
+#include "common/redis/redis.h"
+#include "linkstore/config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct sections {
+	struct app_config log;
+	struct http_config http;
+	struct redis_config redis;
+	struct kafka_config kafka;
+	struct links_config links;
+};
+
+static const struct setting_group groups[] = {
+	{&app_log_section, offsetof(struct sections, log)},
+	{&http_section, offsetof(struct sections, http)},
+	{&redis_section, offsetof(struct sections, redis)},
+	{&kafka_section, offsetof(struct sections, kafka)},
+	{&links_section, offsetof(struct sections, links)},
+};
+
+static const char *const foreign[] = {"collector", NULL};
+
+static const struct config_spec spec = {
+	groups, sizeof(groups) / sizeof(groups[0]), foreign};
+
+/* A file that lives in memory, under a name that can be opened. */
+static int write_file(const uint8_t *data, size_t size, char path[64])
+{
+	int fd = memfd_create("config", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void print(const struct sections *config)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		abort();
+	config_print(&spec, config, out);
+	fclose(out);
+	assert(len > 0);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct sections config = {0};
+	struct error err = {0};
+	char path[64];
+	int fd = write_file(data, size, path);
+
+	if (config_load(&spec, path, &config, &err) == 0) {
+		print(&config);
+	} else {
+		assert(err.code != ERROR_NONE);
+		assert(strstr(err.text, path));
+	}
+	config_release(&spec, &config);
+	close(fd);
+	return 0;
+}
