@@ -1,0 +1,177 @@
+"""What every program answers on its command line, whatever it does."""
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+import servers
+from support.program import BIN, eventually
+
+PROGRAMS = ["redirector", "allocator", "collector", "aggregator", "reclaimer"]
+SERVING = ["redirector", "allocator", "collector", "aggregator"]
+DEV = yaml.safe_load((servers.ROOT / "config/dev.yaml").read_text())
+
+every_program = pytest.mark.parametrize("name", PROGRAMS)
+
+
+def run(name, *args, **kwargs):
+    return subprocess.run([BIN / name, *args], capture_output=True, text=True,
+                          timeout=20, cwd=servers.ROOT, **kwargs)
+
+
+@pytest.fixture
+def config(workdir, free_port):
+    """The development stack's settings, with files and ports of this test;
+    its servers are not there."""
+    made = yaml.safe_load(yaml.safe_dump(DEV))
+    key = workdir / "space.key"
+    key.write_text("0123456789abcdef0123456789abcdef")
+    api_keys = workdir / "api.keys"
+    api_keys.write_text("")
+    made["links"]["spaces"][0]["keys"][0]["key"] = f"file:{key}"
+    made["allocator"]["keys_file"] = str(api_keys)
+    made["redis"]["address"] = f"127.0.0.1:{free_port()}"
+    made["kafka"]["brokers"] = [f"127.0.0.1:{free_port()}"]
+    made["clickhouse"]["url"] = f"http://127.0.0.1:{free_port()}"
+    for name in PROGRAMS:
+        for where in ("listen", "admin"):
+            if where in made[name]:
+                made[name][where] = f"127.0.0.1:{free_port()}"
+    return made
+
+
+def write(workdir, text):
+    path = workdir / "shortloop.yaml"
+    path.write_text(text if isinstance(text, str) else yaml.safe_dump(text))
+    return str(path)
+
+
+@every_program
+def test_help_goes_to_stdout(name):
+    done = run(name, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{name} - ")
+    for word in ("--config", "--check", "--print-config", "SIGTERM", "78"):
+        assert word in done.stdout
+
+
+@every_program
+def test_version_is_the_projects(name):
+    version = (servers.ROOT / "VERSION").read_text().strip()
+    assert run(name, "--version").stdout == f"{name} (shortloop) {version}\n"
+
+
+@every_program
+@pytest.mark.parametrize("args", [["--what"], ["-c"], ["run", "away"]])
+def test_a_wrong_command_line_exits_64(name, args):
+    done = run(name, *args)
+    assert done.returncode == 64
+    assert done.stderr.startswith(f"{name}: ")
+    assert done.stderr.count("\n") == 1
+
+
+@every_program
+def test_check_says_ok(name, config, workdir):
+    done = run(name, "--check", "-c", write(workdir, config))
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
+
+
+@every_program
+def test_a_missing_file_is_one_line(name):
+    done = run(name, "-n", "-c", "/nonexistent/shortloop.yaml")
+    assert done.returncode == 78
+    assert "/nonexistent/shortloop.yaml" in done.stderr
+    assert "No such file" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@every_program
+def test_an_unknown_key_names_its_place(name, config, workdir):
+    config["redis"]["adress"] = "127.0.0.1:1"
+    if name == "collector":  # which does not read the section
+        config["kafka"]["adress"] = "127.0.0.1:1"
+    path = write(workdir, config)
+    lines = pathlib.Path(path).read_text().splitlines()
+    where = [i for i, line in enumerate(lines, 1) if "adress" in line]
+    done = run(name, "-n", "-c", path)
+    assert done.returncode == 78
+    assert "adress: unknown key; known here: " in done.stderr
+    assert any(f"{path}:{line}:3: " in done.stderr for line in where)
+
+
+@every_program
+def test_an_unknown_section_is_refused(name, config, workdir):
+    config["redsi"] = {}
+    done = run(name, "-n", "-c", write(workdir, config))
+    assert done.returncode == 78
+    assert "redsi: unknown section" in done.stderr
+
+
+@every_program
+def test_the_printed_configuration_is_a_configuration(name, config, workdir):
+    printed = run(name, "--print-config", "-c", write(workdir, config)).stdout
+    assert "0123456789abcdef" not in printed
+    settings = yaml.safe_load(printed)
+    for space in settings.get("links", {}).get("spaces", []):
+        for key in space["keys"]:
+            assert key.pop("key") == "***"
+            key["key"] = config["links"]["spaces"][0]["keys"][0]["key"]
+    again = run(name, "--print-config", "-c", write(workdir, settings))
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == printed
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_servers_that_are_late_are_waited_for(name, config, program):
+    started = program(name, config, ready=False)
+    expected = {"redirector": ["redis", "kafka"],
+                "allocator": ["redis", "kafka"],
+                "collector": ["kafka", "clickhouse"],
+                "aggregator": ["clickhouse"]}[name]
+
+    def reasons():
+        status, text = started.ready()
+        told = dict(line.split(": ", 1) for line in text.splitlines()
+                    if ": " in line)
+        return text if status == 503 and all(
+            told.get(server, "not connected yet") != "not connected yet"
+            for server in expected) else None
+
+    eventually(reasons, 20, what="/readyz naming " + ", ".join(expected))
+    assert started.process.running()
+    assert started.stop() == 0
+
+
+@pytest.mark.parametrize("name", SERVING)
+def test_a_port_in_use_is_one_line(name, config, workdir):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        config[name]["admin"] = where
+        done = run(name, "-c", write(workdir, config))
+    assert done.returncode == 71
+    errors = [line for line in done.stderr.splitlines()
+              if "level=error" in line]
+    assert len(errors) == 1, done.stderr
+    assert where in errors[0] and "in use" in errors[0]
+
+
+def test_the_sample_file_is_what_the_programs_print():
+    printed = subprocess.run(
+        [sys.executable, servers.ROOT / "tools/sample.py",
+         *(BIN / name for name in PROGRAMS)],
+        capture_output=True, text=True, check=True).stdout
+    kept = (servers.ROOT / "config/shortloop.yaml").read_text()
+    assert printed == kept, "run `make sample`"
+
+
+@every_program
+def test_the_manual_page_has_every_setting_of_the_sample(name):
+    manual = run(name, "--print-man").stdout
+    sample = yaml.safe_load(run(name, "--print-sample").stdout)
+    for section, settings in sample.items():
+        assert f".Ss Section {section}\n" in manual
+        for key in settings or {}:
+            assert f".It Ic {key}\n" in manual
