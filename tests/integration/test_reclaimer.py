@@ -357,6 +357,18 @@ def test_a_policy_that_may_evict_is_refused(make_space, own_redis, begin):
     assert space.ranges("pool") == {}
 
 
+def test_a_run_stops_when_redis_may_evict_from_now_on(make_space, own_redis,
+                                                     begin):
+    client = own_redis.client()
+    space = make_space(client)
+    space.ended(0, 999)
+    process = begin("run", "--rate", "200")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    assert Done(process).status == 70
+    assert len(space.blocks("pool")) < 1000
+
+
 def test_a_space_that_is_gone_is_refused(redis, reclaimer):
     done = reclaimer("run")
     assert done.status == 70, done
