@@ -55,7 +55,7 @@ static bool next_text(struct cursor *c, char *to, size_t size)
 	const char *text;
 	size_t len;
 
-	if (!next_field(c, &text, &len) || len >= size)
+	if (!next_field(c, &text, &len) || len >= size || memchr(text, 0, len))
 		return false;
 	memcpy(to, text, len);
 	to[len] = '\0';

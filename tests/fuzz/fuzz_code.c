@@ -1,0 +1,89 @@
+/*
+ * Any bytes as a code, a marker or a range: what is read is what would have
+ * been written, and nothing else is read.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codespace/codespace.h"
+#include "common/clock.h"
+#include "linkstore/marker.h"
+#include "linkstore/range.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct codespace *space(unsigned length)
+{
+	static struct codespace *spaces[CODE_LENGTH_MAX + 1];
+	static const struct codespace_key keys[] = {
+		{0, "the secret of version 0", 23},
+		{3, "the secret of version 3", 23},
+	};
+	struct error err;
+
+	if (!spaces[length])
+		spaces[length] = codespace_new(length, keys, 2, &err);
+	if (!spaces[length])
+		abort();
+	return spaces[length];
+}
+
+static void try_code(const char *text, size_t size)
+{
+	char code[CODE_TEXT_MAX];
+	unsigned version;
+	uint64_t id;
+
+	for (unsigned length = CODE_LENGTH_MIN; length <= CODE_LENGTH_MAX;
+	     length++) {
+		const struct codespace *cs = space(length);
+
+		if (!codespace_decode(cs, text, size, &id, &version))
+			continue;
+		assert(size == length && id < codespace_capacity(cs));
+		codespace_encode_version(cs, version, id, code);
+		assert(memcmp(code, text, size) == 0);
+	}
+}
+
+static void try_range(const char *text, size_t size)
+{
+	struct block_range range, again;
+	char written[RANGE_TEXT_MAX];
+
+	if (!range_parse(text, size, &range))
+		return;
+	range_format(&range, written);
+	assert(range_parse(written, strlen(written), &again));
+	assert(again.first == range.first && again.last == range.last &&
+	       again.generation == range.generation);
+}
+
+static void try_marker(const char *text, size_t size)
+{
+	struct link_marker m;
+
+	if (!marker_parse(text, size, &m))
+		return;
+	assert(m.end >= 0 && m.opened >= 0);
+	assert(strlen(m.class_name) > 0 && strlen(m.holder) > 0);
+	assert(m.open || marker_ended(&m, 0));
+	assert(marker_ended(&m, DURATION_NEVER));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* A copy of exactly this size, so that reading past it is noticed. */
+	char *text = malloc(size ? size : 1);
+
+	if (!text)
+		return 0;
+	memcpy(text, data, size);
+	try_code(text, size);
+	try_range(text, size);
+	try_marker(text, size);
+	free(text);
+	return 0;
+}
