@@ -1,0 +1,185 @@
+"""Rows of `clicks` and `ingest_progress`, inserted as the collector does, and
+the same clicks counted in Python."""
+import collections
+import datetime
+import hashlib
+import json
+import random
+import uuid
+import zoneinfo
+
+UTC = datetime.timezone.utc
+SLOT = 900
+
+
+def instant(text):
+    """Seconds since 1970 of an RFC 3339 time."""
+    return int(datetime.datetime.fromisoformat(
+        text.replace("Z", "+00:00")).timestamp())
+
+
+def rfc3339(seconds):
+    return datetime.datetime.fromtimestamp(seconds, UTC).strftime(
+        "%Y-%m-%dT%H:%M:%SZ")
+
+
+def datetime64(ms):
+    """As ClickHouse reads a DateTime64(3)."""
+    at = datetime.datetime.fromtimestamp(ms // 1000, UTC)
+    return f"{at:%Y-%m-%d %H:%M:%S}.{ms % 1000:03}"
+
+
+def make_click(rng, at_ms, link_id, **fields):
+    """One row of `clicks`; what is not said is drawn."""
+    visitor = rng.randrange(60)
+    row = {
+        "ts_ms": at_ms, "link_id": link_id, "code": f"code{link_id}",
+        "outcome": rng.choices(["redirected", "not_found", "head"],
+                               [90, 5, 5])[0],
+        "verdict": rng.choices(["human", "bot", "prefetch", "preview"],
+                               [70, 20, 5, 5])[0],
+        "country": rng.choice(["DE", "US", "IN", "BR", ""]),
+        "device_class": rng.choice(["phone", "desktop", "tablet"]),
+        "ua_family": rng.choice(["Chrome", "Firefox", 'odd "name", \t\\']),
+        "owner": rng.choice(["ann", "bob"]),
+        "tags": rng.choice([[], ["a"], ["a", "b"]]),
+        "ip": f"::ffff:10.0.{visitor // 8}.{visitor}",
+        "unique_identity": hashlib.sha1(b"%d" % visitor).hexdigest()[:20],
+    }
+    row.update(fields)
+    return row
+
+
+def some_clicks(seed, count, windows, links=(1, 2, 3)):
+    """Clicks at drawn instants within (from, to) windows, in order."""
+    rng = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        start, end = rng.choice(windows)
+        at = rng.randrange(start * 1000, end * 1000)
+        rows.append(make_click(rng, at, rng.choice(links)))
+    return sorted(rows, key=lambda row: row["ts_ms"])
+
+
+class Collector:
+    """Inserts blocks into ClickHouse, clicks first, then their progress."""
+
+    def __init__(self, clickhouse, partitions=1):
+        self.clickhouse = clickhouse
+        self.partitions = partitions
+        self.offsets = collections.Counter()
+        self.clock_ms = None  # inserted_at; the real time when None
+
+    def _insert(self, table, rows):
+        self.clickhouse.query(
+            f"INSERT INTO {table} FORMAT JSONEachRow",
+            "\n".join(json.dumps(row) for row in rows).encode())
+
+    def insert(self, clicks, partition=0, append_ms=None, progress=True):
+        if append_ms is None:
+            append_ms = max(row["ts_ms"] for row in clicks)
+        first = self.offsets[partition]
+        rows = []
+        for i, click in enumerate(clicks):
+            row = {k: v for k, v in click.items() if k != "ts_ms"}
+            row.update(epoch=1, topic="clicks", partition=partition,
+                       offset=first + i, append_time=datetime64(append_ms),
+                       event_id=str(uuid.uuid4()), ts=datetime64(click["ts_ms"]),
+                       original_ts=datetime64(click["ts_ms"]))
+            rows.append(row)
+        self._insert("clicks", rows)
+        self.offsets[partition] += len(rows)
+        if progress:
+            self.report(clicks, partition, append_ms, first)
+
+    def report(self, clicks, partition, append_ms, first=None):
+        """The progress of a block; of no clicks: the end of the log."""
+        first = self.offsets[partition] if first is None else first
+        hours = collections.Counter(
+            row["ts_ms"] // 3600000 * 3600 for row in clicks)
+        now = int(self.clock_ms or
+                  datetime.datetime.now().timestamp() * 1000)
+        self._insert("ingest_progress", [{
+            "epoch": 1, "topic": "clicks", "partition": partition,
+            "partitions": self.partitions, "first": first,
+            "last": first + len(clicks) - 1 if first + len(clicks) else 0,
+            "rows": len(clicks), "dead_lettered": 0,
+            "hours": {str(h): n for h, n in hours.items()},
+            "append_time": datetime64(append_ms),
+            "inserted_at": datetime64(now),
+            "collector": "test"}])
+
+    def link(self, code, link_id, url="https://example.com/", **fields):
+        self._insert("links", [{
+            "code": code, "link_id": link_id, "version": 1, "space": "s7",
+            "generation": 1, "change": "created", "state": "live",
+            "ttl_class": "10d", "created_at": 1790000000,
+            "changed_at": 1790000000, "expires_at": 0, "url": url,
+            "redirect_status": 302, **fields}])
+
+
+# --- the same, counted by hand -------------------------------------------------
+
+def is_click(row):
+    return row["outcome"] == "redirected"
+
+
+def is_human(row):
+    return is_click(row) and row["verdict"] == "human"
+
+
+def counted(rows, bots="exclude"):
+    """What an answer should say of these rows."""
+    clicks = [row for row in rows if is_click(row)]
+    humans = [row for row in clicks if is_human(row)]
+    prefetches = [row for row in clicks if row["verdict"] == "prefetch"]
+    left = {"exclude": humans, "include": clicks,
+            "only": [row for row in clicks if not is_human(row)]}[bots]
+    return {
+        "clicks": len(left),
+        "visitors": len({row["unique_identity"] for row in left}),
+        "ips": len({row["ip"] for row in left}),
+        "humans": len(humans),
+        "bots": len(clicks) - len(humans) - len(prefetches),
+        "prefetches": len(prefetches),
+        "events": len(rows),
+    }
+
+
+def bucket_key(at, interval, tz):
+    """What tells a bucket from the others: its local start, and for hours the
+    offset too, as an hour can come twice."""
+    if interval == "15m":
+        return at // SLOT
+    local = datetime.datetime.fromtimestamp(at, zoneinfo.ZoneInfo(tz))
+    if interval == "hour":
+        return local.date(), local.hour, local.utcoffset()
+    day = local.date()
+    if interval == "week":
+        day -= datetime.timedelta(days=day.weekday())
+    if interval == "month":
+        day = day.replace(day=1)
+    return day
+
+
+def starts(start, end, interval, tz):
+    """The first slot of every bucket of [start, end)."""
+    found = []
+    last = None
+    for at in range(start, end, SLOT):
+        key = bucket_key(at, interval, tz)
+        if key != last:
+            found.append(at)
+        last = key
+    return found
+
+
+def expected_data(rows, start, end, interval, tz, bots="exclude"):
+    """The `data` of an answer, with starts in seconds."""
+    bounds = starts(start, end, interval, tz) + [end]
+    result = []
+    for low, high in zip(bounds, bounds[1:]):
+        inside = [row for row in rows
+                  if low * 1000 <= row["ts_ms"] < high * 1000]
+        result.append({"start": low, **counted(inside, bots)})
+    return result

@@ -1,0 +1,571 @@
+"""The aggregator against a real ClickHouse engine and a real Redis."""
+import csv
+import io
+import random
+import time
+
+import pytest
+import requests
+
+from support.clicks import (Collector, counted, expected_data, instant,
+                            is_click, is_human, make_click, rfc3339,
+                            some_clicks, starts)
+from support.program import eventually
+
+# Around changes of the clocks: Lord Howe's of half an hour, Berlin's and New
+# York's back to winter time.
+WINDOWS = [(instant("2026-10-03T14:00:00Z"), instant("2026-10-03T17:00:00Z")),
+           (instant("2026-10-24T22:00:00Z"), instant("2026-10-25T03:00:00Z")),
+           (instant("2026-11-01T04:00:00Z"), instant("2026-11-01T08:00:00Z"))]
+FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
+         "Asia/Kathmandu", "Australia/Lord_Howe"]
+
+
+@pytest.fixture
+def migrated(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return Collector(clickhouse)
+
+
+@pytest.fixture
+def aggregator(migrated, redis, program):
+    def make(**settings):
+        return program("aggregator",
+                       {"aggregator": {"settle_every": "200ms", **settings}})
+    return make
+
+
+def ask(aggregator, path="/v1/clicks", **params):
+    answer = requests.get(aggregator.url + path, params=params, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def ask_range(aggregator, start=FROM, end=TO, **params):
+    return ask(aggregator, **{"from": rfc3339(start), "to": rfc3339(end),
+                              **params})
+
+
+def settled(aggregator, events, start=FROM, end=TO):
+    """Waits until the settled hours hold so many events."""
+    def check():
+        total = ask_range(aggregator, start, end, interval="month")["total"]
+        return total["events"] == events
+    eventually(check, seconds=30, what=f"{events} events settled")
+
+
+def assert_data(answer, expected, unique=True):
+    ours = [{**item, "start": instant(item["start"])}
+            for item in answer["data"]]
+    if not unique:
+        for item in ours + expected:
+            item.pop("visitors")
+            item.pop("ips")
+    assert ours == expected
+
+
+# --- migrations ------------------------------------------------------------------
+
+def test_migrating_twice_changes_nothing(clickhouse, migrated, program):
+    before = clickhouse.rows("SELECT * FROM schema_migrations ORDER BY name")
+    assert {"clicks", "links", "ingest_progress", "stats_hourly", "settled",
+            "clicks_hourly", "visit_statistics"} <= clickhouse.tables()
+
+    status, _ = program("aggregator", args=["migrate"], start=False).run()
+
+    assert status == 0
+    assert clickhouse.rows(
+        "SELECT * FROM schema_migrations ORDER BY name") == before
+
+
+def test_a_changed_migration_is_refused_by_name(clickhouse, migrated, program):
+    clickhouse.query("ALTER TABLE schema_migrations UPDATE checksum = "
+                     "repeat('0', 64) WHERE name = '0003_links.sql'",
+                     mutations_sync=1)
+
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+
+    assert status == 70
+    assert "0003_links.sql was changed" in output
+
+
+def test_a_dry_run_prints_and_applies_nothing(program, clickhouse):
+    status, output = program("aggregator", args=["migrate", "--dry-run"],
+                             start=False).run()
+
+    assert status == 0
+    assert "CREATE TABLE IF NOT EXISTS clicks_hourly" in output
+    assert clickhouse.tables() == set()
+
+
+def test_missing_tables_are_said_on_readyz(program, clickhouse, redis):
+    made = program("aggregator", ready=False)
+
+    eventually(lambda: "run 'aggregator migrate'" in made.ready()[1])
+
+    assert made.ready()[0] == 503
+    program("aggregator", args=["migrate"], start=False).run()
+    made.wait_ready()
+
+
+# --- counting --------------------------------------------------------------------
+
+def test_a_links_clicks_are_those_counted_by_hand(aggregator, migrated):
+    rows = some_clicks(1, 3000, WINDOWS)
+    migrated.insert(rows)
+    migrated.link("code2", 2)
+    made = aggregator()
+    mine = [row for row in rows if row["link_id"] == 2]
+
+    for zone in ZONES:
+        for interval in ("hour", "day", "week", "month"):
+            answer = ask_range(made, code="code2", tz=zone, interval=interval)
+            assert_data(answer, expected_data(mine, FROM, TO, interval, zone))
+            assert answer["link_id"] == "2"
+            assert answer["tz"] == zone
+    for bots in ("include", "only"):
+        answer = ask_range(made, link_id="2", interval="15m", bots=bots,
+                           start=WINDOWS[1][0], end=WINDOWS[1][1])
+        assert_data(answer, expected_data(mine, *WINDOWS[1], "15m", "UTC",
+                                          bots))
+    inside = [row for row in mine
+              if FROM * 1000 <= row["ts_ms"] < TO * 1000]
+    assert ask_range(made, link_id="2")["total"] == counted(inside)
+
+
+def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
+    rows = some_clicks(2, 3000, WINDOWS)
+    half = len(rows) // 2
+    migrated.insert(rows[:half])
+    migrated.insert(rows[half:])
+    made = aggregator()
+    settled(made, len(rows))
+
+    for zone in ZONES:
+        for interval in ("hour", "day"):
+            for bots in ("exclude", "include"):
+                answer = ask_range(made, tz=zone, interval=interval,
+                                   bots=bots)
+                # So few visitors are counted exactly by the estimate too.
+                assert_data(answer, expected_data(rows, FROM, TO, interval,
+                                                  zone, bots))
+    only = ask_range(made, bots="only", interval="month")
+    assert only["total"]["visitors"] is None
+    assert only["total"]["clicks"] == counted(rows, "only")["clicks"]
+
+
+@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
+def test_groups_sum_up_to_the_total(aggregator, migrated, of):
+    rows = some_clicks(3, 1500, WINDOWS[1:2])
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    made = aggregator()
+    settled(made, len(rows))
+
+    for dimension in ("country", "device_class", "verdict", "outcome",
+                      "ua_family", "owner", "link"):
+        answer = ask_range(made, group_by=dimension, bots="include", **of)
+        for count in ("clicks", "events", "humans", "bots", "prefetches"):
+            assert sum(group[count] for group in answer["groups"]) == \
+                answer["total"][count], dimension
+        assert "rest" not in answer
+
+
+@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
+def test_groups_are_those_counted_by_hand(aggregator, migrated, of):
+    rows = some_clicks(4, 1500, WINDOWS[1:2], links=(1,))
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    made = aggregator()
+    settled(made, len(rows))
+
+    for dimension in ("country", "device_class"):
+        groups = ask_range(made, group_by=dimension, **of)["groups"]
+        for group in groups:
+            value = group.pop("value")
+            assert group == counted([row for row in rows
+                                     if row[dimension] == value]), value
+    tags = ask_range(made, group_by="tag", **of)["groups"]
+    assert {t["value"]: t["clicks"] for t in tags} == {
+        tag: sum(is_human(row) for row in rows if tag in row["tags"])
+        for tag in ("a", "b")}
+
+
+def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
+    rows = some_clicks(5, 800, WINDOWS[1:2], links=range(1, 41))
+    migrated.insert(rows)
+    made = aggregator(values_max=7)
+    settled(made, len(rows))
+
+    answer = ask_range(made, group_by="link", limit=3)
+
+    assert len(answer["groups"]) == 3
+    for count in ("clicks", "events", "bots"):
+        assert sum(group[count] for group in answer["groups"]) + \
+            answer["rest"][count] == answer["total"][count]
+
+
+def test_the_busiest_links_are_listed_first(aggregator, migrated):
+    rng = random.Random(6)
+    rows = [make_click(rng, WINDOWS[1][0] * 1000 + i, link,
+                       outcome="redirected", verdict="human")
+            for link, count in ((11, 30), (12, 50), (13, 10), (0, 99))
+            for i in range(count)]
+    migrated.insert(rows)
+    migrated.link("code12", 12, url="https://example.com/twelve")
+    made = aggregator()
+    settled(made, len(rows))
+
+    links = ask(made, "/v1/top", **{"from": rfc3339(FROM), "to": rfc3339(TO),
+                                    "limit": 2})["links"]
+
+    assert [(link["code"], link["link_id"], link["clicks"], link["url"])
+            for link in links] == [
+        ("code12", "12", 50, "https://example.com/twelve"),
+        ("code11", "11", 30, "")]
+
+
+def test_csv_says_the_same_as_json(aggregator, migrated):
+    rows = some_clicks(7, 500, WINDOWS[1:2], links=(1,))
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    made = aggregator()
+
+    for group in ({}, {"group_by": "ua_family"}):
+        params = {"from": rfc3339(WINDOWS[1][0]),
+                  "to": rfc3339(WINDOWS[1][1]), "code": "code1", **group}
+        json = ask(made, **params)
+        text = requests.get(made.url + "/v1/clicks",
+                            params={**params, "format": "csv"}).text
+        lines = list(csv.DictReader(io.StringIO(text, newline="")))
+        key = "ua_family" if group else "start"
+        expected = [{key: item.get("start", item.get("value")),
+                     **{k: str(v) for k, v in item.items()
+                        if k not in ("start", "value")}}
+                    for item in (json["groups"] if group else json["data"])]
+        assert lines == expected
+
+
+def test_a_reused_code_starts_at_zero(aggregator, migrated):
+    old, new = (1 << 42) | 77, (2 << 42) | 77
+    rng = random.Random(8)
+    at = WINDOWS[1][0] * 1000
+    migrated.link("abc", old)
+    migrated.insert([make_click(rng, at + i, old, code="abc",
+                                outcome="redirected", verdict="human")
+                     for i in range(5)])
+    made = aggregator()
+    assert ask_range(made, code="abc")["total"]["clicks"] == 5
+
+    migrated.link("abc", new, generation=2)
+
+    assert ask_range(made, code="abc")["link_id"] == str(new)
+    assert ask_range(made, code="abc")["total"]["events"] == 0
+    assert ask_range(made, link_id=old)["total"]["clicks"] == 5
+    migrated.insert([make_click(rng, at + 9, new, code="abc",
+                                outcome="redirected", verdict="human")])
+    summary = ask(made, "/v1/links/abc/summary")
+    assert (summary["link_id"], summary["generation"], summary["clicks"]) == \
+        (str(new), 2, 1)
+
+
+# --- settling --------------------------------------------------------------------
+
+def test_a_restart_goes_on_where_settling_was(aggregator, migrated):
+    rows = some_clicks(9, 900, WINDOWS[1:2])
+    migrated.insert(rows[:300])
+    made = aggregator()
+    settled(made, 300)
+    attempts = migrated.clickhouse.value("SELECT count() FROM settled "
+                                         "WHERE kind = 'hour'")
+    assert made.stop() == 0
+
+    migrated.insert(rows[300:])
+    made.start()
+
+    settled(made, 900)
+    touched = {row["ts_ms"] // 3600000 for row in rows[300:]}
+    assert migrated.clickhouse.value(
+        "SELECT count() FROM settled WHERE kind = 'hour'") == \
+        attempts + len(touched)
+
+
+def test_a_block_of_a_clock_that_is_behind_is_settled(aggregator, migrated):
+    rows = some_clicks(10, 200, WINDOWS[1:2])
+    migrated.insert(rows[:100])
+    made = aggregator()
+    settled(made, 100)
+
+    migrated.clock_ms = (time.time() - 300) * 1000
+    migrated.insert(rows[100:])
+
+    settled(made, 200)
+
+
+def test_a_block_told_of_too_late_is_found_by_the_recheck(aggregator,
+                                                          migrated):
+    rows = some_clicks(11, 200, WINDOWS[1:2])
+    migrated.insert(rows[:100])
+    made = aggregator(recheck_every="1s")
+    settled(made, 100)
+
+    migrated.clock_ms = (time.time() - 86400) * 1000
+    migrated.insert(rows[100:])
+
+    settled(made, 200)
+
+
+def test_late_clicks_settle_a_day_again(aggregator, migrated, clickhouse):
+    rows = some_clicks(12, 1200, WINDOWS[:2])
+    migrated.insert(rows[:1000])
+    made = aggregator(resettle_every="0s")
+    settled(made, 1000)
+    per_link = ("SELECT link_id, sum(clicks) AS clicks, sum(bots) AS bots, "
+                "sum(effective) AS effective, sum(ineffective) AS ineffective "
+                "FROM clicks_hourly GROUP BY link_id ORDER BY link_id")
+
+    def day_counts(of):
+        result = []
+        for link in (1, 2, 3):
+            mine = [row for row in of if row["link_id"] == link]
+            c = counted(mine, "include")
+            result.append({"link_id": link, "clicks": c["clicks"],
+                           "bots": c["bots"], "effective": c["humans"],
+                           "ineffective": len(mine) - c["humans"]})
+        return result
+
+    eventually(lambda: clickhouse.rows(per_link) == day_counts(rows[:1000]))
+    migrated.insert(rows[1000:])
+    eventually(lambda: clickhouse.rows(per_link) == day_counts(rows))
+
+    visits = ("SELECT link_id, toString(day) AS day, pv, uv, human_uv, ip "
+              "FROM visit_statistics ORDER BY link_id, day")
+    expected = []
+    for link in (1, 2, 3):
+        for day in ("2026-10-03", "2026-10-24", "2026-10-25"):
+            low = instant(day + "T00:00:00Z") * 1000
+            mine = [row for row in rows if row["link_id"] == link
+                    and low <= row["ts_ms"] < low + 86400000]
+            expected.append({
+                "link_id": link, "day": day, "pv": len(mine),
+                "uv": counted(mine, "include")["visitors"],
+                "human_uv": counted(mine)["visitors"],
+                "ip": counted(mine, "include")["ips"]})
+    eventually(lambda: clickhouse.rows(visits) == expected)
+    eventually(lambda: not [table for table in clickhouse.tables()
+                            if "staging" in table])
+
+
+def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
+    rows = some_clicks(13, 300, WINDOWS[1:2])
+    made = program("aggregator", {
+        "clickhouse": {"query_timeout": "2s"},
+        "aggregator": {"settle_every": "200ms", "clean_every": "1s",
+                       "keep_superseded": "2500ms"}})
+    for i in range(0, 300, 100):
+        migrated.insert(rows[i:i + 100])
+        settled(made, i + 100)
+
+    eventually(lambda: clickhouse.value(
+        "SELECT max(n) FROM (SELECT uniqExact(attempt) AS n FROM stats_hourly "
+        "GROUP BY hour)") == 1, seconds=20)
+
+    assert clickhouse.value("SELECT max(n) FROM (SELECT count() AS n FROM "
+                            "settled WHERE kind = 'hour' GROUP BY unit)") == 1
+    assert ask_range(made, interval="month")["total"] == counted(rows)
+
+
+def test_one_of_two_aggregators_settles(aggregator, migrated):
+    first, second = aggregator(lease="1s"), aggregator(lease="1s")
+    holders = [made.metric("shortloop_aggregator_settles")
+               for made in (first, second)]
+    assert sorted(holders) == [0, 1]
+    other = second if holders[0] else first
+
+    (first if holders[0] else second).kill()
+    migrated.insert(some_clicks(14, 50, WINDOWS[1:2]))
+
+    settled(other, 50)
+
+
+# --- the watermark ---------------------------------------------------------------
+
+def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):
+    migrated.partitions = 2
+    migrated.link("code1", 1)
+    made = aggregator(edge_delay="5s")
+    base = WINDOWS[1][0]
+    click = make_click(random.Random(15), base * 1000, 1)
+    migrated.insert([click], partition=0, append_ms=(base + 100) * 1000)
+    settled(made, 1)
+    assert ask_range(made)["complete_until"] is None
+
+    migrated.report([], partition=1, append_ms=(base + 60) * 1000)
+
+    expected = rfc3339(base + 55)
+    assert ask_range(made, code="code1")["complete_until"] == expected
+    eventually(lambda: ask_range(made)["complete_until"] == expected)
+
+
+# --- what is asked ---------------------------------------------------------------
+
+@pytest.mark.parametrize("zone", [
+    "Europe/Berlin", "Africa/Casablanca", "America/St_Johns",
+    "America/Havana", "Asia/Tehran", "Africa/Cairo", "Asia/Gaza",
+    "America/Nuuk", "Pacific/Chatham", "Antarctica/Troll", "Europe/Dublin",
+    "Australia/Lord_Howe", "America/Santiago", "Pacific/Kiritimati"])
+def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
+    made = aggregator()
+    start, end = instant("2026-01-01T00:00:00Z"), instant(
+        "2028-01-01T00:00:00Z")
+    for interval in ("day", "week", "month"):
+        answer = ask_range(made, start, end, tz=zone, interval=interval)
+        assert [instant(item["start"]) for item in answer["data"]] == starts(
+            start, end, interval, zone)
+    for month in range(1, 12):
+        low = instant(f"2026-{month:02}-01T00:00:00Z")
+        high = instant(f"2026-{month + 1:02}-01T00:00:00Z")
+        answer = ask_range(made, low, high, tz=zone)
+        assert [instant(item["start"]) for item in answer["data"]] == starts(
+            low, high, "hour", zone)
+
+
+@pytest.mark.parametrize("path, params, says", [
+    ("/v1/clicks", {"colour": "red"}, "colour"),
+    ("/v1/clicks", {"from": "yesterday"}, "from"),
+    ("/v1/clicks", {"from": "2026-11-21T00:01:00Z"}, "from"),
+    ("/v1/clicks", {"to": "1969-01-01T00:00:00Z"}, "to"),
+    ("/v1/clicks", {"from": "2026-11-21", "to": "2026-11-20"}, "from"),
+    ("/v1/clicks", {"interval": "fortnight"}, "interval"),
+    ("/v1/clicks", {"tz": "Mars/Olympus"}, "tz"),
+    ("/v1/clicks", {"tz": "../../etc/passwd"}, "tz"),
+    ("/v1/clicks", {"group_by": "total"}, "group_by"),
+    ("/v1/clicks", {"group_by": "ip; DROP TABLE clicks"}, "group_by"),
+    ("/v1/clicks", {"bots": "maybe"}, "bots"),
+    ("/v1/clicks", {"format": "xml"}, "format"),
+    ("/v1/clicks", {"limit": "0"}, "limit"),
+    ("/v1/clicks", {"limit": "99999999999999999999"}, "limit"),
+    ("/v1/clicks", {"code": "a/b"}, "code"),
+    ("/v1/clicks", {"link_id": "-1"}, "link_id"),
+    ("/v1/clicks", {"link_id": "18446744073709551616"}, "link_id"),
+    ("/v1/clicks", {"code": "a", "link_id": "1"}, "code, link_id"),
+    ("/v1/clicks", {"tz": ["UTC", "UTC"]}, "tz"),
+    ("/v1/clicks", {"from": "2020-01-01", "interval": "15m"}, "interval"),
+    ("/v1/top", {"group_by": "country"}, "group_by"),
+    ("/v1/top", {"limit": "x"}, "limit"),
+    ("/v1/links/abc/summary", {"tz": "UTC"}, "tz"),
+])
+def test_a_bad_parameter_is_named(aggregator, path, params, says):
+    made = aggregator()
+
+    answer = requests.get(made.url + path, params=params)
+
+    assert answer.status_code == 400
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["detail"].startswith(says)
+
+
+def test_a_plus_that_was_not_escaped_is_explained(aggregator):
+    made = aggregator()
+
+    answer = requests.get(made.url +
+                          "/v1/clicks?from=2026-11-21T00:00:00+05:30")
+
+    assert answer.status_code == 400
+    assert "%2B" in answer.json()["detail"]
+
+
+def test_a_bare_date_is_midnight_in_the_zone(aggregator):
+    made = aggregator()
+
+    answer = ask(made, **{"from": "2026-11-20", "to": "2026-11-21",
+                          "tz": "Asia/Kolkata"})
+
+    assert answer["from"] == "2026-11-20T00:00:00+05:30"
+    assert len(answer["data"]) == 24
+
+
+def test_an_unknown_code_is_a_404(aggregator):
+    made = aggregator()
+
+    for path in ("/v1/clicks?code=nobody", "/v1/clicks?link_id=9",
+                 "/v1/links/nobody/summary"):
+        assert requests.get(made.url + path).status_code == 404
+
+
+def test_an_answer_that_did_not_change_is_a_304(aggregator, migrated):
+    made = aggregator()
+    params = {"from": rfc3339(FROM), "to": rfc3339(TO), "interval": "month"}
+    first = requests.get(made.url + "/v1/clicks", params=params)
+    assert first.headers["ETag"] == f'"{first.json()["revision"]}"'
+
+    again = requests.get(made.url + "/v1/clicks", params=params,
+                         headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+    migrated.insert(some_clicks(16, 10, WINDOWS[1:2]))
+    settled(made, 10)
+    again = requests.get(made.url + "/v1/clicks", params=params,
+                         headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 200
+
+
+def test_only_reading_is_answered(aggregator):
+    made = aggregator()
+
+    answer = requests.post(made.url + "/v1/clicks")
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_the_api_describes_itself(aggregator):
+    api = ask(aggregator(), "/openapi.json")
+
+    assert set(api["paths"]) == {"/v1/clicks", "/v1/top", "/openapi.json",
+                                 "/v1/links/{code}/summary"}
+
+
+# --- what is away ----------------------------------------------------------------
+
+def test_without_clickhouse_the_answer_is_503_and_says_why(program, redis):
+    made = program("aggregator", ready=False)
+    eventually(lambda: "clickhouse: Failed to connect" in made.ready()[1])
+
+    answer = requests.get(made.url + "/v1/clicks")
+
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "connect" in answer.json()["detail"]
+    assert made.stop() == 0
+
+
+def test_without_redis_nothing_settles_but_answers_come(migrated, program):
+    made = program("aggregator", ready=False)
+    eventually(lambda: "redis:" in made.ready()[1])
+
+    assert ask(made)["total"]["clicks"] == 0
+    assert made.metric("shortloop_aggregator_settles") == 0
+
+
+# --- the dashboard ---------------------------------------------------------------
+
+def test_files_outside_the_web_root_are_not_served(aggregator, tmp_path):
+    root = tmp_path / "web"
+    root.mkdir()
+    (root / "index.html").write_text("<p>hello")
+    (root / ".secret.html").write_text("no")
+    (tmp_path / "outside.html").write_text("no")
+    made = aggregator(web_root=str(root))
+
+    page = requests.get(made.url + "/")
+    assert page.text == "<p>hello"
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    for path in ("/../outside.html", "/%2e%2e/outside.html", "//index.html",
+                 "/.secret.html", "/index.html/", "/..%2foutside.html"):
+        request = requests.Request("GET", made.url).prepare()
+        request.url = made.url + path
+        assert requests.Session().send(request).status_code in (400, 404)
