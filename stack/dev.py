@@ -114,7 +114,7 @@ def create_spaces(config):
     for space in config["links"]["spaces"]:
         said = run_program("allocator", "create-space", "--space",
                            space["name"])
-        if said:
+        if said and not said.startswith("nothing to do"):
             say(f"  {last_line(said)}")
 
 
