@@ -258,7 +258,7 @@ unsigned api_keyring_roles(struct api_keyring *ring, const char *key,
 			   size_t len)
 {
 	const struct api_key *found = NULL;
-	struct api_key wanted;
+	struct api_key wanted = {0};
 	unsigned roles;
 
 	crypto_hash_sha256(wanted.digest, (const unsigned char *)key, len);
