@@ -208,8 +208,9 @@ def kafka_command(directory, port, controller, *, heap="512m"):
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()
         done = subprocess.run(
             java_command("kafka.tools.StorageTool", "-XX:TieredStopAtLevel=1")
-            + ["format", "--ignore-formatted", "-t", cluster.rstrip("="),
-               "-c", str(properties)],
+            + ["format", "--ignore-formatted", "-c", str(properties),
+               # One word: an id may begin with "-".
+               "--cluster-id=" + cluster.rstrip("=")],
             stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode:
             raise ServerError("kafka: cannot format its directory: "
