@@ -136,7 +136,8 @@ static int check_base_url(const char *url, struct error *err)
 {
 	size_t len = strlen(url);
 
-	if ((strncmp(url, "http://", 7) && strncmp(url, "https://", 8)) ||
+	if ((strncmp(url, "http://", 7) != 0 &&
+	     strncmp(url, "https://", 8) != 0) ||
 	    strpbrk(url, "?# \t"))
 		return error_set(err, ERROR_CONFIG,
 				 "allocator.base_url: expected http://host or "
