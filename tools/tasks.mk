@@ -35,6 +35,12 @@ fuzz:
 fuzz-run: $(FUZZ)
 	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ)
 
+#: make bench       against peers, on this machine; ROWS="redirect ..." picks
+bench:
+	@tools/deps.sh bench
+	@$(MAKE) --no-print-directory $(BINS) $(BENCH)
+	@$(DEPS)/venv/bin/python tests/bench/bench.py $(BENCH_ARGS) $(ROWS)
+
 generated: $(GENERATED)
 
 # For tools/lint and .ci/run.
@@ -76,5 +82,5 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps unit unit-programs integration test up down fuzz fuzz-run demo \
+.PHONY: help deps bench unit unit-programs integration test up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format

@@ -1,0 +1,133 @@
+/*
+ * Checks range markers as a reclaimer's run does, over and over.  Prints
+ * nanoseconds of wall clock and of this process' CPU per marker.
+ * usage: bench_markers PORT BLOCKS SECONDS
+ *	  bench_markers PORT BLOCKS fill	(writes the markers)
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "linkstore/block/block.h"
+#include "linkstore/space/reclaim.h"
+
+#define CHUNK 4096
+
+static char class_name[] = "30d", *classes[] = {class_name};
+static char secret[] = "0123456789abcdef", space_name[] = "s7",
+	    strategy[] = "sequence";
+static struct links_key_config key = {.key = secret};
+static struct links_space_config spaces = {space_name, 1,    7,
+					   strategy,   1000, {&key, 1}};
+static const struct links_config links = {
+	.ttl_classes = {classes, 1},
+	.hold_max = 60000,
+	.grant_blocks = 1,
+	.spaces = {&spaces, 1},
+};
+
+static int fill(struct redis *redis, const struct linkstore *store,
+		uint64_t blocks, struct error *err)
+{
+	struct link_block block = {.space = linkstore_space(store, 0),
+				   .ttl = linkstore_class(store, 0),
+				   .generation = 1,
+				   .holder = "bench"};
+	int64_t end;
+
+	for (block.number = 0; block.number < blocks; block.number++) {
+		if (block_open(redis, &block, &end, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int look(struct redis *redis, const struct link_space *space,
+		uint64_t first, size_t count, uint64_t *live, struct error *err)
+{
+	static struct block_look looks[CHUNK];
+	uint64_t numbers[CHUNK];
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		numbers[i] = first + i;
+	if (reclaim_look(redis, space, numbers, count, clock_real_ms(), looks,
+			 err) < 0)
+		return -1;
+	for (i = 0; i < count; i++)
+		*live += looks[i].state == BLOCK_LIVE;
+	return 0;
+}
+
+static double cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int run(struct redis *redis, const struct linkstore *store,
+	       uint64_t blocks, double seconds, struct error *err)
+{
+	const struct link_space *space = linkstore_space(store, 0);
+	uint64_t looked = 0, live = 0, first;
+	int64_t start = clock_monotonic_ns(), now = start;
+	double cpu = cpu_ns();
+
+	while ((double)(now - start) < seconds * 1e9) {
+		for (first = 0; first + CHUNK <= blocks; first += CHUNK) {
+			if (look(redis, space, first, CHUNK, &live, err) < 0)
+				return -1;
+			looked += CHUNK;
+		}
+		now = clock_monotonic_ns();
+	}
+	cpu = cpu_ns() - cpu;
+	printf("%.1f ns, cpu %.1f ns, live %.4f\n",
+	       (double)(now - start) / (double)looked, cpu / (double)looked,
+	       (double)live / (double)looked);
+	return 0;
+}
+
+static int start(char *address, uint64_t blocks, const char *what,
+		 struct error *err)
+{
+	struct redis_config config = {.address = address,
+				      .connect_timeout = 2000,
+				      .command_timeout = 5000,
+				      .pending_max = 10000};
+	struct redis *redis = redis_new(&config, err);
+	struct linkstore *store = redis ? linkstore_new(&links, err) : NULL;
+	int status = -1;
+
+	if (store && strcmp(what, "fill") == 0)
+		status = fill(redis, store, blocks, err);
+	else if (store)
+		status = run(redis, store, blocks, atof(what), err);
+	linkstore_free(store);
+	redis_free(redis);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = {0};
+	char address[64];
+
+	if (argc != 4 || strtoull(argv[2], NULL, 10) < CHUNK) {
+		fprintf(stderr,
+			"usage: bench_markers PORT BLOCKS "
+			"fill|SECONDS (at least %d blocks)\n",
+			CHUNK);
+		return 64;
+	}
+	snprintf(address, sizeof(address), "127.0.0.1:%s", argv[1]);
+	if (start(address, strtoull(argv[2], NULL, 10), argv[3], &err) < 0) {
+		fprintf(stderr, "bench_markers: %s\n", err.text);
+		return 1;
+	}
+	return 0;
+}

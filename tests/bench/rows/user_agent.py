@@ -1,0 +1,78 @@
+"""Parsing user agents the first time they are seen, against the Rust crate of
+the ua-parser project, by the same rules on the same strings."""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+from machine import BUILD, ROOT, Failure, built
+
+LABEL = "user agent parsed, no cache"
+METRICS = [(LABEL, "ns", "less")]
+PEER = "ua-parser (Rust)"
+BROWSERS, ROBOTS = 4000, 1000
+RULES = ROOT / ".deps" / "uap" / "regexes.yaml"
+
+
+def build_peer():
+    """A copy outside the sources, where cargo may write."""
+    cargo = shutil.which("cargo") or os.path.expanduser("~/.cargo/bin/cargo")
+    if not os.path.exists(cargo):
+        raise Failure("cargo is not installed; try `tools/deps.sh bench`")
+    project = BUILD / "bench" / "ua-peer"
+    shutil.copytree(ROOT / "tests" / "bench" / "ua-peer", project,
+                    dirs_exist_ok=True)
+    done = subprocess.run([cargo, "build", "-q", "--release"], cwd=project,
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"cargo: {done.stderr.strip()[-500:]}")
+    return project / "target" / "release" / "ua-peer"
+
+
+def write_strings(path):
+    """Browsers by their share of the market, and robots; each string once."""
+    chance = random.Random(1)
+    with open(ROOT / ".deps/ua/user-agents.json", encoding="utf-8") as f:
+        browsers = json.load(f)
+    with open(ROOT / ".deps/bots/crawler-user-agents.json",
+              encoding="utf-8") as f:
+        robots = [text for entry in json.load(f)
+                  for text in entry["instances"]]
+    strings = chance.choices([b["userAgent"] for b in browsers],
+                             [b["weight"] for b in browsers], k=BROWSERS)
+    strings += chance.sample(robots, min(ROBOTS, len(robots)))
+    strings = [s for s in dict.fromkeys(strings) if s and "\n" not in s]
+    chance.shuffle(strings)
+    path.write_text("\n".join(strings) + "\n", encoding="utf-8")
+
+
+class Bench:
+    def __init__(self, machine):
+        self.machine = machine
+        self.strings = machine.directory / "user-agents.txt"
+        write_strings(self.strings)
+        self.binaries = {"ours": built("tests/bench/bench_ua"),
+                         "peer": build_peer()}
+        self.known = {}
+
+    def round(self, side):
+        out = self.machine.run(
+            [self.binaries[side], RULES, self.strings,
+             str(self.machine.seconds)], self.machine.server_cpu)
+        nanoseconds, known = re.match(r"([\d.]+) ns, known ([\d.]+)",
+                                      out).groups()
+        self.known[side] = known
+        if len(set(self.known.values())) > 1:
+            raise Failure(f"the two sides disagree: {self.known}")
+        return {LABEL: float(nanoseconds)}
+
+    def ours(self):
+        return self.round("ours")
+
+    def peer(self):
+        return self.round("peer")
+
+    def close(self):
+        pass

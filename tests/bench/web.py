@@ -1,0 +1,52 @@
+"""nginx as a peer, and a round of load on either side."""
+import shutil
+
+import servers
+from machine import Failure, cpu_seconds
+
+METRICS = [("requests", "1/s", "more"), ("CPU", "us a request", "less")]
+
+CONFIG = """
+worker_processes 1;
+daemon off;
+pid {dir}/nginx.pid;
+error_log {dir}/nginx-error.log;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path {dir}/body;
+    proxy_temp_path {dir}/proxy;
+    fastcgi_temp_path {dir}/fastcgi;
+    uwsgi_temp_path {dir}/uwsgi;
+    scgi_temp_path {dir}/scgi;
+    server {{
+        listen 127.0.0.1:{port};
+        return 302 https://example.org/;
+    }}
+}}
+"""
+
+
+def start_nginx(machine):
+    """(process, port) of nginx with one worker that answers 302."""
+    binary = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+    if not binary:
+        raise Failure("nginx is not installed; try `tools/deps.sh bench`")
+    port = servers.free_port()
+    directory = machine.directory / f"nginx-{port}"
+    directory.mkdir()
+    config = directory / "nginx.conf"
+    config.write_text(CONFIG.format(dir=directory, port=port))
+    process = machine.start("nginx", [binary, "-c", config],
+                            machine.server_cpu,
+                            lambda: servers.port_taken(port))
+    return process, port
+
+
+def load(machine, process, port, path):
+    """One round: the metrics, and how many requests were answered."""
+    before = cpu_seconds(process.pid)
+    rate, requests = machine.wrk(port, path)
+    used = cpu_seconds(process.pid) - before
+    return {"requests": rate, "CPU": used * 1e6 / requests}, requests
