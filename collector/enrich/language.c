@@ -42,7 +42,7 @@ static bool copy_subtag(const char *at, const char *end, char *out)
 void language_parse(const char *text, size_t len,
 		    char ret_language[LANGUAGE_MAX + 1])
 {
-	const char *end = text + len;
+	const char *end = len ? text + len : text;
 	int best = 0;
 
 	ret_language[0] = '\0';

@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "common/kafka/consumer_conf.h"
 #include "common/kafka/watch.h"
 
 enum {
@@ -131,37 +131,17 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t code,
 
 /* --- building ---------------------------------------------------------- */
 
-struct property {
-	const char *name;
-	const char *value;
-};
-
 static rd_kafka_conf_t *
 consumer_conf(struct kafka_consumer *c, const struct kafka_config *config,
 	      const struct kafka_consumer_options *options, struct error *err)
 {
-	const struct property properties[] = {
-		{"group.id", options->group},
-		{"auto.offset.reset", options->offset_reset},
-		{"enable.auto.commit", "false"},
-		{"enable.auto.offset.store", "false"},
-		{"partition.assignment.strategy", "cooperative-sticky"},
-		{"queued.max.messages.kbytes", "16384"},
-		/* A topic or partition made later is seen this soon. */
-		{"topic.metadata.refresh.interval.ms", "10000"},
-		{"fetch.wait.max.ms", "100"},
-		{"session.timeout.ms", "15000"},
-	};
 	rd_kafka_conf_t *conf = kafka_conf_new(config, options->client_id, err);
 
 	if (!conf)
 		return NULL;
-	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
-		if (kafka_conf_set(conf, "options", properties[i].name,
-				   properties[i].value, err) < 0) {
-			rd_kafka_conf_destroy(conf);
-			return NULL;
-		}
+	if (consumer_conf_set(conf, config, options, err) < 0) {
+		rd_kafka_conf_destroy(conf);
+		return NULL;
 	}
 	rd_kafka_conf_set_opaque(conf, c);
 	rd_kafka_conf_set_error_cb(conf, on_error);

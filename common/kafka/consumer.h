@@ -6,7 +6,8 @@
  * thread of its own.  Offsets are committed only when the caller says so.
  * Partitions move one by one when members come and go (cooperative-sticky).
  *
- * What librdkafka fetches ahead is bounded: 16 MiB a partition.
+ * What librdkafka fetches ahead is bounded: 16 MiB a partition, unless
+ * kafka.options say otherwise (queued.max.messages.kbytes).
  */
 #ifndef COMMON_KAFKA_CONSUMER_H
 #define COMMON_KAFKA_CONSUMER_H

@@ -108,7 +108,7 @@ static void read_row(struct reader *r, const char *columns)
 }
 
 static const char click_columns[] = "4s488u88sss8ssa121uisssss44s4s"
-				    "ssssssssss1s4"
+				    "sssssssss1s4"
 				    "sssssm";
 static const char link_columns[] = "s84s4sss888s2ssas4s48";
 
