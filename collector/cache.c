@@ -96,7 +96,8 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 
 	for (; e; e = e->next) {
 		if (e->hash != hash || e->key_len != key_len ||
-		    (key_len && memcmp(e->data + e->value_len, key, key_len)))
+		    (key_len &&
+		     memcmp(e->data + e->value_len, key, key_len) != 0))
 			continue;
 		e->used = true;
 		c->stats.hits++;

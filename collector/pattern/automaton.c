@@ -149,23 +149,25 @@ static void finish_table(struct automaton *a)
 	}
 }
 
-static int allocate(struct automaton *a, struct build *b, struct error *err)
+static bool allocate(struct automaton *a, struct build *b, struct error *err)
 {
 	size_t states = 1;
 
 	for (size_t i = 0; i < b->word_count; i++)
 		states += b->words[i].len;
-	if (states * a->classes * 2 > UINT32_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "too many words to look for");
+	if (states * a->classes * 2 > UINT32_MAX) {
+		error_set(err, ERROR_INPUT, "too many words to look for");
+		return false;
+	}
 	a->next = calloc(states * a->classes, sizeof(*a->next));
 	a->first = calloc(states + 1, sizeof(*a->first));
 	b->end_of = calloc(b->word_count + 1, sizeof(*b->end_of));
 	b->fail = calloc(states, sizeof(*b->fail));
 	b->order = calloc(states, sizeof(*b->order));
-	if (!a->next || !a->first || !b->end_of || !b->fail || !b->order)
-		return error_set_nomem(err);
-	return 0;
+	if (a->next && a->first && b->end_of && b->fail && b->order)
+		return true;
+	error_set_nomem(err);
+	return false;
 }
 
 struct automaton *automaton_new(const struct automaton_word *words,
@@ -180,7 +182,7 @@ struct automaton *automaton_new(const struct automaton_word *words,
 		return NULL;
 	}
 	assign_classes(a, &b);
-	if (allocate(a, &b, err) < 0)
+	if (!allocate(a, &b, err))
 		goto out;
 	build_trie(a, &b);
 	link_failures(a, &b);

@@ -88,7 +88,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	size_t len = size * count;
 
 	if (len > sizeof(name) && !strncasecmp(data, name, sizeof(name) - 1))
-		a->header_code = atoi(data + sizeof(name) - 1);
+		a->header_code = (int)strtol(data + sizeof(name) - 1, NULL, 10);
 	return len;
 }
 
