@@ -447,7 +447,7 @@ def test_without_kafka_it_redirects_and_reports_later(links, start, clicks,
                                                       kafka, kafka_server):
     redirector = start()
     code = links.create()
-    kafka_server.kill()
+    kafka_server.stop()
     try:
         eventually(lambda: "kafka" in redirector.ready()[1], 20)
         for _ in range(20):
@@ -461,7 +461,7 @@ def test_without_kafka_it_redirects_and_reports_later(links, start, clicks,
 def test_events_beyond_the_queue_are_counted(links, start, kafka_server):
     redirector = start(kafka_settings={"queue_messages": 10})
     code = links.create()
-    kafka_server.kill()
+    kafka_server.signal(signal.SIGSTOP)
     try:
         for _ in range(30):
             assert visit(f"{redirector.url}/{code}").status_code == 302
@@ -469,7 +469,7 @@ def test_events_beyond_the_queue_are_counted(links, start, kafka_server):
                                     reason="queue_full")
         taken = redirector.metric("shortloop_redirector_events_total")
     finally:
-        kafka_server.start()
+        kafka_server.signal(signal.SIGCONT)
     assert (taken, dropped) == (10, 20)
 
 
