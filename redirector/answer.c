@@ -1,7 +1,7 @@
 #include "redirector/answer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -12,7 +12,7 @@
 	"<title>" title "</title>\n"                                           \
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
 
-static const char seen_every_time[] = "private, max-age=0";
+static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
 
 static const char page_not_found[] =
 	PAGE("Not found", "There is no link at this address.");
@@ -38,37 +38,57 @@ static void answer_page(struct http_request *req, int status, const char *page,
 	http_reply(req, status, fields, page, strlen(page));
 }
 
-static void redirect(struct http_request *req, int status, const char *url,
-		     const char *caching)
+static bool is_permanent(int status)
 {
-	const struct http_field fields[] = {
-		{"Location", url},
-		{"Cache-Control", caching},
-		{NULL, NULL},
-	};
+	return status == 301 || status == 308;
+}
 
-	http_reply(req, status, fields, NULL, 0);
+int answer_lines(struct buf *out, int status, const char *url,
+		 struct error *err)
+{
+	if (!*url)
+		return error_set(err, ERROR_PROTOCOL, "the URL is empty");
+	for (const char *p = url; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return error_set(err, ERROR_PROTOCOL,
+					 "the URL has a control character");
+	}
+	buf_printf(out, "Location: %s\r\n", url);
+	if (!is_permanent(status))
+		buf_puts(out, seen_every_time);
+	return out->failed ? error_set_nomem(err) : 0;
 }
 
 void answer_redirect(struct http_request *req, const struct cached_link *link,
-		     int64_t max_age, int64_t now)
+		     int64_t max_age, int64_t now, struct buf *scratch)
 {
-	char caching[64];
-
-	if (link->status != 301 && link->status != 308) {
-		redirect(req, link->status, link->url, seen_every_time);
+	if (!is_permanent(link->status)) {
+		http_reply_lines(req, link->status, link->lines, NULL, 0);
 		return;
 	}
 	if (link->expires - now < max_age)
 		max_age = link->expires - now;
-	snprintf(caching, sizeof(caching), "private, max-age=%" PRId64,
-		 max_age > 0 ? max_age / CLOCK_SECOND : 0);
-	redirect(req, link->status, link->url, caching);
+	buf_reset(scratch);
+	buf_append(scratch, link->lines.data, link->lines.len);
+	buf_printf(scratch, "Cache-Control: private, max-age=%" PRId64 "\r\n",
+		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
+	/* Out of memory, the redirect goes without what did not fit. */
+	http_reply_lines(req, link->status,
+			 scratch->failed ? link->lines
+					 : (struct http_slice){scratch->data,
+							       scratch->len},
+			 NULL, 0);
 }
 
 void answer_fallback(struct http_request *req, const char *url)
 {
-	redirect(req, 302, url, seen_every_time);
+	const struct http_field fields[] = {
+		{"Location", url},
+		{"Cache-Control", "private, max-age=0"},
+		{NULL, NULL},
+	};
+
+	http_reply(req, 302, fields, NULL, 0);
 }
 
 void answer_not_found(struct http_request *req)

@@ -8,16 +8,27 @@
 
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/http/http_server.h"
 #include "redirector/link_cache.h"
 
 /*
- * A browser may keep a permanent redirect (301, 308) for at most `max_age` ms
- * and never beyond the link's end; the others are asked for every time, since a
- * visit that is not seen is not counted.  `now` is monotonic ms.
+ * Appends the header lines of a redirect, to be kept with the link.  Those of a
+ * permanent one (301, 308) lack its caching, which depends on the time left.
+ * Returns -1 with ERROR_PROTOCOL when the URL is empty or has a character that
+ * would end its line.
+ */
+int answer_lines(struct buf *out, int status, const char *url,
+		 struct error *err);
+
+/*
+ * A browser may keep a permanent redirect for at most `max_age` ms and never
+ * beyond the link's end; the others are asked for every time, since a visit
+ * that is not seen is not counted.  `now` is monotonic ms.  `scratch` is used
+ * for what is put together, and keeps its memory.
  */
 void answer_redirect(struct http_request *req, const struct cached_link *link,
-		     int64_t max_age, int64_t now);
+		     int64_t max_age, int64_t now, struct buf *scratch);
 
 /* A 302 to a URL that is not a link. */
 void answer_fallback(struct http_request *req, const char *url);

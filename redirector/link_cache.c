@@ -20,7 +20,7 @@ struct entry {
 	size_t cost;
 	bool visited;
 	uint8_t code_len;
-	char data[]; /* code, url, domain, event */
+	char data[]; /* code, domain, lines, event */
 };
 
 struct link_cache {
@@ -207,8 +207,7 @@ static const char *append(char **at, const char *from, size_t len)
 static size_t cost_of(struct http_slice code, const struct cached_link *link)
 {
 	return MALLOC_OVERHEAD + sizeof(struct entry) + code.len +
-	       strlen(link->url) + 1 + strlen(link->domain) + 1 +
-	       link->event.len;
+	       strlen(link->domain) + 1 + link->lines.len + link->event.len;
 }
 
 static struct entry *entry_new(struct http_slice code,
@@ -223,8 +222,8 @@ static struct entry *entry_new(struct http_slice code,
 	e->code_len = (uint8_t)code.len;
 	at = e->data;
 	append(&at, code.data, code.len);
-	e->link.url = append(&at, link->url, strlen(link->url) + 1);
 	e->link.domain = append(&at, link->domain, strlen(link->domain) + 1);
+	e->link.lines.data = append(&at, link->lines.data, link->lines.len);
 	e->link.event.data = append(&at, link->event.data, link->event.len);
 	return e;
 }

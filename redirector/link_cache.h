@@ -28,8 +28,8 @@ struct cached_link {
 	int64_t fresh_until;
 	int64_t stale_until;	 /* equal to fresh_until: never stands in */
 	int64_t expires;	 /* of the link itself; INT64_MAX: never */
-	const char *url;	 /* "" unless a redirect */
 	const char *domain;	 /* that the link is bound to; "": any */
+	struct http_slice lines; /* of a redirect: answer_lines */
 	struct http_slice event; /* click_link_part */
 };
 

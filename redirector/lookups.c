@@ -5,6 +5,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "redirector/answer.h"
 #include "redirector/click_event.h"
 
 #define BUCKETS 1024 /* a power of two */
@@ -33,7 +34,7 @@ struct lookups {
 	struct lookups_options o;
 	lookup_done_fn *fn;
 	void *arg;
-	struct buf event;
+	struct buf event, lines; /* of the link being described */
 	struct pending *buckets[BUCKETS];
 };
 
@@ -57,6 +58,7 @@ void lookups_free(struct lookups *l)
 	if (!l)
 		return;
 	buf_free(&l->event);
+	buf_free(&l->lines);
 	free(l);
 }
 
@@ -80,16 +82,6 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t later(int64_t from, int64_t ms)
 {
 	return ms == DURATION_NEVER ? INT64_MAX : from + ms;
-}
-
-/* What a header must not hold would end it early. */
-static bool fits_a_header(const char *url)
-{
-	for (; *url; url++) {
-		if ((unsigned char)*url < ' ' || *url == 0x7f)
-			return false;
-	}
-	return true;
 }
 
 static int status_of(const Shortloop__Link *link)
@@ -166,18 +158,16 @@ static int describe(struct lookups *l, const struct pending *p,
 	*out = (struct cached_link){
 		.outcome = answer->outcome,
 		.status = redirects ? status_of(link) : 0,
-		.url = redirects ? link->url : "",
 		.domain = link && link->domain ? link->domain : "",
 		.event = {l->event.data, l->event.len},
 	};
 	set_times(l, p, answer, out);
-	if (!*out->url && redirects)
-		return error_set(err, ERROR_PROTOCOL, "link %s has no URL",
-				 p->target.code);
-	if (!fits_a_header(out->url))
-		return error_set(err, ERROR_PROTOCOL,
-				 "link %s: its URL has a control character",
-				 p->target.code);
+	if (!redirects)
+		return 0;
+	buf_reset(&l->lines);
+	if (answer_lines(&l->lines, out->status, link->url, err) < 0)
+		return error_wrap(err, "link %s", p->target.code);
+	out->lines = (struct http_slice){l->lines.data, l->lines.len};
 	return 0;
 }
 

@@ -14,7 +14,8 @@ struct responder {
 	struct responder_parts parts;
 	struct click_encoder *encoder;
 	struct visit_rules rules;
-	struct buf part; /* of an event whose code has no entry */
+	struct buf part;  /* of an event whose code has no entry */
+	struct buf lines; /* of a redirect that is put together */
 	char retry_after[32];
 };
 
@@ -52,6 +53,7 @@ void responder_free(struct responder *r)
 		return;
 	click_encoder_free(r->encoder);
 	buf_free(&r->part);
+	buf_free(&r->lines);
 	free(r);
 }
 
@@ -133,7 +135,7 @@ static void answer(struct responder *r, struct http_request *req,
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		answer_redirect(req, link, r->parts.settings->permanent_max_age,
-				now);
+				now, &r->lines);
 		break;
 	case LINK_OUTCOME_GONE:
 		answer_gone(req);

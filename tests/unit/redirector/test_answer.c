@@ -1,0 +1,71 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "redirector/answer.h"
+
+static void are_lines(int status, const char *url, const char *want)
+{
+	struct buf out = {0};
+	struct error err;
+
+	assert_int_equal(answer_lines(&out, status, url, &err), 0);
+	assert_int_equal(out.len, strlen(want));
+	assert_memory_equal(out.data, want, out.len);
+	buf_free(&out);
+}
+
+static void is_refused(const char *url)
+{
+	struct buf out = {0};
+	struct error err;
+
+	assert_int_equal(answer_lines(&out, 302, url, &err), -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	assert_int_equal(out.len, 0);
+	buf_free(&out);
+}
+
+static void a_passing_redirect_is_asked_for_every_time(void **state)
+{
+	(void)state;
+	are_lines(302, "https://a.example/",
+		  "Location: https://a.example/\r\n"
+		  "Cache-Control: private, max-age=0\r\n");
+	are_lines(307, "https://a.example/",
+		  "Location: https://a.example/\r\n"
+		  "Cache-Control: private, max-age=0\r\n");
+}
+
+static void a_permanent_one_gets_its_caching_later(void **state)
+{
+	(void)state;
+	are_lines(301, "https://a.example/",
+		  "Location: https://a.example/\r\n");
+	are_lines(308, "https://a.example/",
+		  "Location: https://a.example/\r\n");
+}
+
+static void a_url_cannot_end_its_line(void **state)
+{
+	(void)state;
+	is_refused("");
+	is_refused("https://a.example/\r\nSet-Cookie: a=b");
+	is_refused("https://a.example/\n");
+	is_refused("https://a.example/\x7f");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_passing_redirect_is_asked_for_every_time),
+		cmocka_unit_test(a_permanent_one_gets_its_caching_later),
+		cmocka_unit_test(a_url_cannot_end_its_line),
+	};
+
+	return cmocka_run_group_tests_name("answer", tests, NULL, NULL);
+}
