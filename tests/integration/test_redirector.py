@@ -98,6 +98,14 @@ def links(make_links, redis, kafka):
 
 
 @pytest.fixture
+def own_links(make_links, own_redis):
+    """The same in a Redis that may be killed and has everything afterwards."""
+    client = own_redis.client()
+    client.config_set("appendfsync", "always")
+    return make_links(client)
+
+
+@pytest.fixture
 def start(program, links_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
     def make(ready=True, kafka_settings=None, **settings):
@@ -386,11 +394,9 @@ def test_the_header_that_proxies_do_not_set_is_ignored(links, start, clicks):
 
 # --- Redis and Kafka away ----------------------------------------------------------
 
-def test_without_redis_only_cached_links_redirect(own_redis, kafka, make_links,
-                                                  start):
-    links = make_links(own_redis.client())
+def test_without_redis_only_cached_links_redirect(own_redis, own_links, start):
     redirector = start(threads=1, cache_ttl="100ms", retry_after="7s")
-    cached, other = links.create(), links.create()
+    cached, other = own_links.create(), own_links.create()
     assert visit(f"{redirector.url}/{cached}").status_code == 302
     own_redis.kill()
     eventually(lambda: redirector.ready()[0] == 503, what="not ready")
@@ -406,9 +412,8 @@ def test_without_redis_only_cached_links_redirect(own_redis, kafka, make_links,
     assert visit(f"{redirector.url}/{other}").status_code == 302
 
 
-def test_started_before_redis_it_denies_nothing(own_redis, kafka, make_links,
-                                                start):
-    code = make_links(own_redis.client()).create()
+def test_started_before_redis_it_denies_nothing(own_redis, own_links, start):
+    code = own_links.create()
     own_redis.kill()
     redirector = start(ready=False)
     eventually(lambda: redirector.ready()[0] == 503, what="it runs")
@@ -428,9 +433,8 @@ def test_a_redis_that_lost_its_data_denies_no_link(links, start):
     assert visit(f"{redirector.url}/{code}").status_code == 503
 
 
-def test_visits_of_one_code_share_a_question(own_redis, kafka, make_links,
-                                             start):
-    code = make_links(own_redis.client()).create()
+def test_visits_of_one_code_share_a_question(own_redis, own_links, start):
+    code = own_links.create()
     redirector = start(threads=1)
     own_redis.signal(signal.SIGSTOP)
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
