@@ -179,7 +179,7 @@ def up():
         say(f"stack: up after {time.monotonic() - began:.1f} s")
     say(f"  links      http://localhost:{ports['redirector']}/<code>\n"
         f"  API        http://localhost:{ports['allocator']}/v1/links   "
-        "(key: build/dev/api.key)\n"
+        f"(key: {settings.API_KEY})\n"
         f"  dashboard  http://localhost:{ports['aggregator']}/")
     return 0
 

@@ -2,13 +2,14 @@
 keys made."""
 import hashlib
 import os
+import pathlib
 import secrets
 
 import yaml
 
 from servers import ROOT, ServerError
 
-DEV = ROOT / "build/dev"
+DEV = pathlib.Path(os.environ.get("SHORTLOOP_DEV", ROOT / "build/dev"))
 TEMPLATE = ROOT / "config/dev.yaml"
 CONFIG = DEV / "shortloop.yaml"
 API_KEY = DEV / "api.key"
@@ -39,25 +40,32 @@ def ports():
 
 
 def whole_paths(value):
-    """Paths below build/ and .deps/ made absolute, anywhere in the tree."""
+    """Paths below build/dev and .deps made absolute, anywhere in the tree."""
     if isinstance(value, dict):
         return {key: whole_paths(item) for key, item in value.items()}
     if isinstance(value, list):
         return [whole_paths(item) for item in value]
     if isinstance(value, str):
-        start = value.removeprefix("file:")
-        if start.startswith(("build/", ".deps/")):
-            return value.replace(start, str(ROOT / start))
+        kind, path = ("file:", value[5:]) if value.startswith("file:") else (
+            "", value)
+        if path.startswith("build/dev/"):
+            return kind + str(DEV / path.removeprefix("build/dev/"))
+        if path.startswith(".deps/"):
+            return kind + str(ROOT / path)
     return value
+
+
+def template():
+    try:
+        return whole_paths(yaml.safe_load(TEMPLATE.read_text()))
+    except OSError as e:
+        raise ServerError(f"{TEMPLATE}: {e.strerror}") from e
 
 
 def write_config(where):
     """Writes and returns the configuration; the file is left alone when it
     says the same already."""
-    try:
-        config = yaml.safe_load(TEMPLATE.read_text())
-    except OSError as e:
-        raise ServerError(f"{TEMPLATE}: {e.strerror}") from e
+    config = template()
     config["redis"]["address"] = f"127.0.0.1:{where['redis']}"
     config["kafka"]["brokers"] = [f"127.0.0.1:{where['kafka']}"]
     config["clickhouse"]["url"] = f"http://127.0.0.1:{where['clickhouse']}"
@@ -67,7 +75,7 @@ def write_config(where):
                 settings[key] = f"127.0.0.1:{where[name + suffix]}"
     config["allocator"]["base_url"] = f"http://localhost:{where['redirector']}"
     text = ("# Made by stack/ctl from config/dev.yaml; change that.\n"
-            + yaml.safe_dump(whole_paths(config), sort_keys=False))
+            + yaml.safe_dump(config, sort_keys=False))
     if not CONFIG.exists() or CONFIG.read_text() != text:
         CONFIG.write_text(text)
     return config
@@ -105,15 +113,15 @@ def write_secret(path, text):
 
 def make_keys():
     """On the first start: the spaces' keys and an administrator's API key."""
-    config = yaml.safe_load(TEMPLATE.read_text())
+    config = template()
     for space in config["links"]["spaces"]:
         for key in space["keys"]:
-            path = ROOT / key["key"].removeprefix("file:")
+            path = pathlib.Path(key["key"].removeprefix("file:"))
             if not path.exists():
                 write_secret(path, secrets.token_hex(32) + "\n")
     if not API_KEY.exists():
         key = secrets.token_urlsafe(32)
         digest = hashlib.sha256(key.encode()).hexdigest()
-        write_secret(ROOT / config["allocator"]["keys_file"],
+        write_secret(pathlib.Path(config["allocator"]["keys_file"]),
                      f"admin admin sha256:{digest}\n")
         write_secret(API_KEY, key + "\n")

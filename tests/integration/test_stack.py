@@ -1,0 +1,139 @@
+"""stack/ctl: what `make up` and `make down` do, in a directory of its own."""
+import json
+import os
+import socket
+import subprocess
+import time
+
+import pytest
+import requests
+
+import servers
+
+NAMES = ["redis", "kafka", "kafka_controller", "clickhouse", "redirector",
+         "allocator", "aggregator", "redirector_admin", "allocator_admin",
+         "collector_admin", "aggregator_admin", "reclaimer_admin"]
+DAEMONS = ["redis", "kafka", "clickhouse", "allocator", "redirector",
+           "collector", "aggregator"]
+
+
+class Stack:
+    def __init__(self, directory):
+        self.directory = directory
+        self.log_path = directory / "ctl.log"
+        self.ports = {name: servers.free_port() for name in NAMES}
+
+    def ctl(self, command, **variables):
+        ports = {f"SHORTLOOP_{name.upper()}_PORT": str(port)
+                 for name, port in self.ports.items()}
+        began = time.monotonic()
+        done = subprocess.run(
+            [servers.ROOT / "stack/ctl", command], text=True,
+            capture_output=True, timeout=200,
+            env={**os.environ, **ports, **variables,
+                 "SHORTLOOP_DEV": str(self.directory)})
+        done.seconds = time.monotonic() - began
+        return done
+
+    def pids(self):
+        return {path.stem: json.loads(path.read_text())["pid"]
+                for path in (self.directory / "run").glob("*.json")}
+
+    def create_link(self, url):
+        key = (self.directory / "api.key").read_text().strip()
+        return requests.post(
+            f"http://127.0.0.1:{self.ports['allocator']}/v1/links",
+            headers={"Authorization": f"Bearer {key}"},
+            json={"url": url, "ttl": "10d"}, timeout=10).json()["code"]
+
+    def visit(self, code):
+        answer = requests.get(
+            f"http://127.0.0.1:{self.ports['redirector']}/{code}",
+            allow_redirects=False, timeout=10)
+        return answer.status_code, answer.headers.get("Location")
+
+
+@pytest.fixture(scope="module")
+def stack(rundir):
+    made = Stack(rundir / "stack")
+    made.directory.mkdir()
+    yield made
+    made.ctl("down")
+
+
+def is_alive(pid):
+    """Not even waiting for its parent to notice its end."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.timeout(300)
+def test_up_and_down_and_up_again(stack):
+    up = stack.ctl("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    first = stack.pids()
+    assert sorted(first) == sorted(DAEMONS)
+
+    # Up already: at once, and nothing is started twice.
+    again = stack.ctl("up")
+    assert again.returncode == 0 and "all is up" in again.stdout
+    assert again.seconds < 5 and stack.pids() == first
+
+    code = stack.create_link("https://example.org/kept")
+    assert stack.visit(code) == (302, "https://example.org/kept")
+    assert stack.ctl("status").returncode == 0
+
+    # One that died is started again; the others are left alone.
+    os.kill(first["collector"], 9)
+    assert stack.ctl("up").returncode == 0
+    second = stack.pids()
+    assert {n for n in first if first[n] != second[n]} == {"collector"}
+
+    down = stack.ctl("down")
+    assert down.returncode == 0 and stack.pids() == {}
+    assert not any(is_alive(pid) for pid in second.values())
+    assert stack.ctl("status").returncode == 3
+
+    # Data is kept.
+    assert stack.ctl("up").returncode == 0
+    assert stack.visit(code) == (302, "https://example.org/kept")
+    assert stack.ctl("down").returncode == 0
+
+
+def test_a_port_in_use_is_one_clear_line(stack):
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", stack.ports["redis"]))
+        holder.listen()
+        up = stack.ctl("up")
+    assert up.returncode == 1
+    assert up.stderr.count("\n") == 1
+    assert f"port {stack.ports['redis']} is in use" in up.stderr
+
+
+@pytest.mark.parametrize("port", ["0", "x", "70000"])
+def test_a_wrong_port_is_one_clear_line(stack, port):
+    up = stack.ctl("up", SHORTLOOP_REDIS_PORT=port)
+    assert up.returncode == 1
+    assert up.stderr == (
+        f"stack: SHORTLOOP_REDIS_PORT={port}: a port is 1 to 65535\n")
+
+
+def test_down_leaves_a_stranger_with_an_old_pid_alone(stack):
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        (stack.directory / "run").mkdir(exist_ok=True)
+        (stack.directory / "run/redis.json").write_text(json.dumps(
+            {"pid": stranger.pid, "started": 1, "from": ""}))
+        assert stack.ctl("down").returncode == 0
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_keys_are_for_their_owner_only(stack):
+    for name in ("api.key", "api.keys", "space-s7.key"):
+        assert (stack.directory / name).stat().st_mode & 0o077 == 0
