@@ -38,8 +38,19 @@ STARTED = pytest.StashKey()
 
 # --- the run's directory and what is shown of it -------------------------------
 
+def remove_old_runs():
+    """Those that failed are kept for a look; of them the newest will do."""
+    if RUNS.is_dir():
+        ended = sorted((p for p in RUNS.iterdir() if not os.path.exists(
+            f"/proc/{p.name.rpartition('-')[2]}")),
+            key=lambda p: p.stat().st_mtime)
+        for path in ended[:-1]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def rundir(request):
+    remove_old_runs()
     path = RUNS / f"{time.strftime('%H%M%S')}-{os.getpid()}"
     path.mkdir(parents=True)
     yield path
