@@ -3,6 +3,11 @@
 
 C_FILES = $(shell git ls-files '*.c' '*.h')
 
+# A build below a target that is more than a build: on all processors, unless
+# make was told how many.
+BUILD = $(MAKE) --no-print-directory \
+        $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 help:
 	@sed -n 's/^#   make/  make/p' Makefile
 	@sed -n 's/^#: //p' tools/tasks.mk
@@ -17,12 +22,12 @@ unit: $(UNIT)
 
 #: make integration T=...   the integration tests; T: arguments for pytest
 integration: deps
-	@$(MAKE) --no-print-directory all
+	@+$(BUILD) all
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
 #: make test        set up, build, run unit and integration tests
 test: deps
-	@$(MAKE) --no-print-directory all unit-programs
+	@+$(BUILD) all unit-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
 unit-programs: $(UNIT)
 
@@ -51,7 +56,7 @@ print-unit:
 
 #: make up          start Redis, Kafka, ClickHouse and the programs
 up: deps
-	@$(MAKE) --no-print-directory all
+	@+$(BUILD) all
 	@stack/ctl up
 
 #: make down        stop them; their data stays
