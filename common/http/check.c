@@ -27,9 +27,12 @@ static bool has(const struct http_request *req, size_t pos, const char *text)
 
 static uint32_t skip_blanks(const struct http_request *req, uint32_t pos)
 {
-	while (has(req, pos, " ") || has(req, pos, "\t"))
-		pos++;
-	return pos;
+	const char *at = request_base(req) + pos;
+	const char *end = req->in.data + req->in.len;
+
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	return (uint32_t)(at - request_base(req));
 }
 
 /* Method, one space, target, one space, version, CRLF.  Returns the offset of
