@@ -91,13 +91,13 @@ void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
 		 topic, partition, b->first, b->last);
 }
 
-void batch_progress_row(const struct batch *b, uint32_t epoch,
-			const char *topic, int32_t partition,
-			const char *collector, int64_t now_ms, struct buf *out)
+void batch_progress_row(const struct batch *b,
+			const struct progress_origin *origin, struct buf *out)
 {
-	rowbinary_u32(out, epoch);
-	rowbinary_string(out, topic, strlen(topic));
-	rowbinary_u32(out, (uint32_t)partition);
+	rowbinary_u32(out, origin->epoch);
+	rowbinary_string(out, origin->topic, strlen(origin->topic));
+	rowbinary_u32(out, (uint32_t)origin->partition);
+	rowbinary_u32(out, origin->partitions);
 	rowbinary_u64(out, b->first);
 	rowbinary_u64(out, b->last);
 	rowbinary_u64(out, b->row_count);
@@ -108,6 +108,18 @@ void batch_progress_row(const struct batch *b, uint32_t epoch,
 		rowbinary_u64(out, b->hours[i].rows);
 	}
 	rowbinary_i64(out, b->append_ms);
-	rowbinary_i64(out, now_ms);
-	rowbinary_string(out, collector, strlen(collector));
+	rowbinary_i64(out, origin->now_ms);
+	rowbinary_string(out, origin->collector, strlen(origin->collector));
+}
+
+void batch_idle_row(int64_t offset, int64_t at_ms,
+		    const struct progress_origin *origin, struct buf *out)
+{
+	const struct batch empty = {
+		.first = (uint64_t)offset,
+		.last = (uint64_t)offset - 1,
+		.append_ms = at_ms,
+	};
+
+	batch_progress_row(&empty, origin, out);
 }

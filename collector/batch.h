@@ -56,13 +56,27 @@ void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
 void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
 		 int32_t partition, char token[BATCH_TOKEN_MAX]);
 
+/* Of whom and when a row of ingest_progress tells. */
+struct progress_origin {
+	uint32_t epoch;
+	const char *topic;
+	int32_t partition;
+	uint32_t partitions; /* of the topic */
+	const char *collector;
+	int64_t now_ms; /* real time */
+};
+
 /* Appends the block's row of ingest_progress (RowBinary). */
-void batch_progress_row(const struct batch *b, uint32_t epoch,
-			const char *topic, int32_t partition,
-			const char *collector, int64_t now_ms, struct buf *out);
+void batch_progress_row(const struct batch *b,
+			const struct progress_origin *origin, struct buf *out);
+
+/* The row of an empty block: at `at_ms` the collector had inserted all before
+ * `offset`, and that was the end of the log. */
+void batch_idle_row(int64_t offset, int64_t at_ms,
+		    const struct progress_origin *origin, struct buf *out);
 
 #define PROGRESS_COLUMNS                                                       \
-	"epoch, topic, partition, first, last, rows, dead_lettered, hours, "   \
-	"append_time, inserted_at, collector"
+	"epoch, topic, partition, partitions, first, last, rows, "             \
+	"dead_lettered, hours, append_time, inserted_at, collector"
 
 #endif

@@ -76,6 +76,7 @@ static void turn(struct collector *c)
 	}
 	now = clock_monotonic_ms();
 	flow_look_after_blocks(c, now);
+	flow_report(c, now);
 	if (now < c->tick_at)
 		return;
 	c->tick_at = now + TICK_MS;
@@ -145,6 +146,7 @@ static int open_consumer(struct collector *c, struct error *err)
 		.offset_reset = c->settings->offset_reset,
 		.on_assigned = flow_on_assigned,
 		.on_revoked = flow_on_revoked,
+		.on_end = flow_on_end,
 		.on_commit_failed = flow_on_commit_failed,
 		.on_state = flow_on_kafka_state,
 		.arg = c,

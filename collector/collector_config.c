@@ -63,6 +63,14 @@ static const struct setting settings_table[] = {
 	 .max = 10 * CLOCK_MINUTE,
 	 .help = "A partition's block is inserted this long after its first "
 		 "event; shorter is fresher and dearer"},
+	{.key = "report_every",
+	 .type = SETTING_DURATION,
+	 FIELD(report_every),
+	 .fallback = "5s",
+	 .min = 100,
+	 .max = 10 * CLOCK_MINUTE,
+	 .help = "How often partitions without new events are reported, so "
+		 "that settling does not wait for them"},
 	{.key = "buffer_bytes",
 	 .type = SETTING_SIZE,
 	 FIELD(buffer_bytes),

@@ -19,7 +19,8 @@ struct collector_settings {
 
 	int64_t batch_rows;
 	int64_t batch_bytes;
-	int64_t batch_age; /* ms */
+	int64_t batch_age;    /* ms */
+	int64_t report_every; /* ms */
 	int64_t buffer_bytes;
 	int64_t retry_max;     /* ms */
 	int64_t drain_timeout; /* ms */

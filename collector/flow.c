@@ -5,8 +5,10 @@
 #include "common/clock.h"
 
 enum {
-	SCAN_MS = 10,	 /* how often the blocks' ages are looked at */
-	PROBE_MS = 5000, /* ClickHouse is asked when idle for this long */
+	SCAN_MS = 10,	       /* how often the blocks' ages are looked at */
+	PROBE_MS = 5000,       /* ClickHouse is asked when idle for this long */
+	PARTITIONS_MS = 10000, /* how often their number is asked for */
+	ASK_MS = 1000,
 	RETRY_MIN_MS = 200,
 };
 
@@ -29,6 +31,7 @@ void flow_on_kafka_state(void *arg, bool up, const char *reason)
 {
 	struct collector *c = arg;
 
+	atomic_store(&c->kafka_up, up);
 	if (up && health_up(c->kafka_health))
 		log_info(c->log, "Kafka is there");
 	else if (!up && health_down(c->kafka_health, reason))
@@ -200,6 +203,16 @@ void flow_on_revoked(void *arg, const char *topic, int32_t partition, bool lost)
 		 log_int("partition", partition), log_int("lost", lost));
 }
 
+void flow_on_end(void *arg, const char *topic, int32_t partition,
+		 int64_t offset)
+{
+	struct collector *c = arg;
+	struct slot *slot = slots_find(&c->slots, topic, partition);
+
+	if (slot && slot->held && slot->reread_from < 0)
+		slot->next_offset = offset;
+}
+
 void flow_on_commit_failed(void *arg, const char *reason)
 {
 	struct collector *c = arg;
@@ -222,4 +235,33 @@ void flow_look_after_blocks(struct collector *c, int64_t now)
 	c->scan_at = now + SCAN_MS;
 	too_much = slots_bytes(&c->slots) >= (size_t)c->settings->buffer_bytes;
 	write_due(c, now, too_much);
+}
+
+static void count_partitions(struct collector *c, int64_t now)
+{
+	struct error err = {0};
+
+	if (now < c->partitions_at)
+		return;
+	if (kafka_consumer_ask_partitions(c->consumer, ASK_MS,
+					  &c->writer.partitions, &err) == 0)
+		c->partitions_at = now + PARTITIONS_MS;
+	else
+		log_debug(c->log, "partitions not counted", log_err(&err));
+}
+
+void flow_report(struct collector *c, int64_t now)
+{
+	struct error err = {0};
+
+	/* Asking brokers that are away takes a second each time. */
+	if (c->blocked || !atomic_load(&c->kafka_up))
+		return;
+	count_partitions(c, now);
+	if (now < c->report_at || !c->writer.partitions)
+		return;
+	c->report_at = now + c->settings->report_every;
+	if (writer_tell_idle(&c->writer, &c->slots, &err) < 0)
+		log_debug(c->log, "idle partitions not reported",
+			  log_err(&err));
 }

@@ -48,6 +48,9 @@ struct collector {
 	int64_t scan_at;
 	int64_t tick_at;
 	int64_t probe_at;
+	int64_t partitions_at;
+	int64_t report_at;
+	atomic_bool kafka_up;
 
 	pthread_t thread;
 	bool running;
@@ -60,6 +63,8 @@ void flow_on_kafka_state(void *arg, bool up, const char *reason);
 void flow_on_assigned(void *arg, const char *topic, int32_t partition);
 void flow_on_revoked(void *arg, const char *topic, int32_t partition,
 		     bool lost);
+void flow_on_end(void *arg, const char *topic, int32_t partition,
+		 int64_t offset);
 void flow_on_commit_failed(void *arg, const char *reason);
 
 void flow_take(struct collector *c, const struct kafka_record *record);
@@ -67,6 +72,8 @@ void flow_take(struct collector *c, const struct kafka_record *record);
 void flow_read_again(struct collector *c, struct slot *slot);
 /* Inserts what is due; after a failure, when its time has come. */
 void flow_look_after_blocks(struct collector *c, int64_t now);
+/* Tells, when it is time, of partitions that have nothing new. */
+void flow_report(struct collector *c, int64_t now);
 /* One try to write a slot's block; a failure stops reading for a while. */
 int flow_write(struct collector *c, struct slot *slot, bool wait);
 

@@ -1,9 +1,12 @@
 #include "collector/writer.h"
 
+#include <stdio.h>
+
 #include "common/clock.h"
 
 enum {
-	DEAD_LETTER_WAIT_MS = 5000
+	DEAD_LETTER_WAIT_MS = 5000,
+	ASK_MS = 1000,
 };
 
 static int insert(struct writer *w, enum sink_table table, const char *token,
@@ -39,17 +42,30 @@ static int store(struct writer *w, struct slot *slot, const char *token,
 	return 0;
 }
 
+static struct progress_origin origin_of(const struct writer *w,
+					const struct slot *slot)
+{
+	return (struct progress_origin){
+		.epoch = w->epoch,
+		.topic = slot->topic,
+		.partition = slot->partition,
+		.partitions = w->partitions,
+		.collector = w->collector,
+		.now_ms = clock_real_ms(),
+	};
+}
+
 /* Only clicks are settled, so only they are reported. */
 static int report(struct writer *w, struct slot *slot, const char *token,
 		  struct error *err)
 {
+	struct progress_origin origin = origin_of(w, slot);
 	struct batch *b = &slot->batch;
 
 	if (b->stage >= BATCH_REPORTED || slot->table != SINK_CLICKS)
 		return 0;
 	buf_reset(&w->progress);
-	batch_progress_row(b, w->epoch, slot->topic, slot->partition,
-			   w->collector, clock_real_ms(), &w->progress);
+	batch_progress_row(b, &origin, &w->progress);
 	if (w->progress.failed)
 		return error_set_nomem(err);
 	if (insert(w, SINK_PROGRESS, token, &w->progress, 1, err) < 0)
@@ -94,4 +110,43 @@ enum writer_result writer_write(struct writer *w, struct slot *slot, bool wait,
 		metric_add(w->metrics->commit_failures, 1);
 	batch_reset(b);
 	return WRITER_DONE;
+}
+
+/* Appends a row when nothing of the slot's partition is left to read. */
+static int tell_if_idle(struct writer *w, struct slot *slot, uint64_t *count,
+			struct error *err)
+{
+	struct progress_origin origin = origin_of(w, slot);
+	int64_t end;
+
+	if (!slot->held || slot->table != SINK_CLICKS || slot->batch.events ||
+	    slot->next_offset < 0 || slot->reread_from >= 0)
+		return 0;
+	if (kafka_consumer_ask_end(w->consumer, slot->topic, slot->partition,
+				   ASK_MS, &end, err) < 0)
+		return -1;
+	if (end > slot->next_offset)
+		return 0;
+	batch_idle_row(slot->next_offset, origin.now_ms, &origin, &w->progress);
+	++*count;
+	return 0;
+}
+
+int writer_tell_idle(struct writer *w, const struct slots *slots,
+		     struct error *err)
+{
+	char token[BATCH_TOKEN_MAX];
+	uint64_t count = 0;
+
+	buf_reset(&w->progress);
+	for (size_t i = 0; i < slots->count; i++)
+		if (tell_if_idle(w, slots->items[i], &count, err) < 0)
+			return -1;
+	if (!count)
+		return 0;
+	if (w->progress.failed)
+		return error_set_nomem(err);
+	snprintf(token, sizeof(token), "idle:%s:%lld", w->collector,
+		 (long long)clock_real_ms());
+	return insert(w, SINK_PROGRESS, token, &w->progress, count, err);
 }

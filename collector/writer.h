@@ -20,6 +20,7 @@ struct writer {
 	struct collector_metrics *metrics;
 	uint32_t epoch;
 	const char *collector; /* its name */
+	uint32_t partitions;   /* of the topic of clicks; 0: not known yet */
 	struct buf progress;   /* scratch */
 };
 
@@ -36,5 +37,13 @@ enum writer_result {
  */
 enum writer_result writer_write(struct writer *w, struct slot *slot, bool wait,
 				struct error *err);
+
+/*
+ * Tells of partitions of clicks that were empty to their end: without it the
+ * watermark would wait for them.  Each one's broker is asked where the end is,
+ * so that the time told is one at which nothing was left to read.
+ */
+int writer_tell_idle(struct writer *w, const struct slots *slots,
+		     struct error *err);
 
 #endif

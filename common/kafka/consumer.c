@@ -1,26 +1,9 @@
 #include "common/kafka/consumer.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "common/kafka/consumer_conf.h"
+#include "common/kafka/consumer_internal.h"
 #include "common/kafka/watch.h"
-
-enum {
-	ASK_TIMEOUT_MS = 10000
-};
-
-struct kafka_consumer {
-	rd_kafka_t *rk;
-	rd_kafka_topic_t *topic; /* the first: what the watch asks about */
-	struct kafka_consumer_options options;
-	struct kafka_watch *watch;
-	atomic_bool up;	      /* brokers, as the watch has it */
-	atomic_bool assigned; /* the group has spoken */
-	bool paused;
-	bool closed;
-};
 
 /* --- state ------------------------------------------------------------- */
 
@@ -264,6 +247,13 @@ static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
 {
 	char text[256];
 
+	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+		if (c->options.on_end)
+			c->options.on_end(c->options.arg,
+					  rd_kafka_topic_name(m->rkt),
+					  m->partition, m->offset);
+		return 0;
+	}
 	if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
 		return error_set(err, ERROR_UNSAFE, "kafka: %s",
 				 rd_kafka_message_errstr(m));
@@ -273,10 +263,8 @@ static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
 	    m->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
 		return error_set(err, ERROR_CONFIG, "kafka: %s",
 				 rd_kafka_message_errstr(m));
-	if (m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-		kafka_watch_note(c->watch, rd_kafka_message_errstr(m));
-		kafka_watch_look(c->watch);
-	}
+	kafka_watch_note(c->watch, rd_kafka_message_errstr(m));
+	kafka_watch_look(c->watch);
 	return 0;
 }
 
@@ -302,79 +290,4 @@ void kafka_record_release(struct kafka_record *record)
 {
 	rd_kafka_message_destroy(record->message);
 	record->message = NULL;
-}
-
-/* --- telling ----------------------------------------------------------- */
-
-static rd_kafka_topic_partition_list_t *one(const char *topic,
-					    int32_t partition, int64_t offset)
-{
-	rd_kafka_topic_partition_list_t *list =
-		rd_kafka_topic_partition_list_new(1);
-
-	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
-		offset;
-	return list;
-}
-
-int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
-			  int32_t partition, int64_t next, bool wait,
-			  struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list = one(topic, partition, next);
-	rd_kafka_resp_err_t code = rd_kafka_commit(c->rk, list, !wait);
-
-	if (!code && wait)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (!code)
-		return 0;
-	return error_set_retriable(
-		err, ERROR_REMOTE, "kafka: commit of %s %d at %lld: %s", topic,
-		(int)partition, (long long)next, rd_kafka_err2str(code));
-}
-
-void kafka_consumer_pause(struct kafka_consumer *c, bool pause)
-{
-	rd_kafka_topic_partition_list_t *list = NULL;
-
-	if (c->paused == pause)
-		return;
-	c->paused = pause;
-	if (rd_kafka_assignment(c->rk, &list))
-		return;
-	if (pause)
-		rd_kafka_pause_partitions(c->rk, list);
-	else
-		rd_kafka_resume_partitions(c->rk, list);
-	rd_kafka_topic_partition_list_destroy(list);
-}
-
-int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
-			int32_t partition, int64_t offset, struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list = one(topic, partition, offset);
-	rd_kafka_error_t *error =
-		rd_kafka_seek_partitions(c->rk, list, ASK_TIMEOUT_MS);
-	int status = 0;
-
-	if (error) {
-		status = error_set_retriable(err, ERROR_REMOTE,
-					     "kafka: seek: %s",
-					     rd_kafka_error_string(error));
-		rd_kafka_error_destroy(error);
-	}
-	rd_kafka_topic_partition_list_destroy(list);
-	return status;
-}
-
-int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
-			       int32_t partition)
-{
-	int64_t low = -1, high = -1;
-
-	if (rd_kafka_get_watermark_offsets(c->rk, topic, partition, &low,
-					   &high))
-		return -1;
-	return high;
 }

@@ -29,6 +29,10 @@ typedef void kafka_assigned_fn(void *arg, const char *topic, int32_t partition);
 typedef void kafka_revoked_fn(void *arg, const char *topic, int32_t partition,
 			      bool lost);
 
+/* The end of a partition's log was reached: the next record will have `offset`.
+ * Told each time, and once after an assignment that brings nothing new. */
+typedef void kafka_end_fn(void *arg, const char *topic, int32_t partition,
+			  int64_t offset);
 /* A commit that was not waited for has failed.  The next one covers it. */
 typedef void kafka_commit_failed_fn(void *arg, const char *reason);
 
@@ -41,6 +45,7 @@ struct kafka_consumer_options {
 	const char *offset_reset;
 	kafka_assigned_fn *on_assigned;
 	kafka_revoked_fn *on_revoked;
+	kafka_end_fn *on_end;			  /* may be NULL */
 	kafka_commit_failed_fn *on_commit_failed; /* may be NULL */
 	/* As a producer's; up once the brokers answer and the group has told
 	 * this member its partitions. */
@@ -98,6 +103,14 @@ int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
  */
 int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
 			       int32_t partition);
+
+/* The same, asked of the broker that leads the partition. */
+int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
+			   int32_t partition, int timeout_ms, int64_t *ret_end,
+			   struct error *err);
+/* How many partitions the first topic has, by the brokers' metadata. */
+int kafka_consumer_ask_partitions(struct kafka_consumer *c, int timeout_ms,
+				  uint32_t *ret_count, struct error *err);
 
 /* Leaves the group; on_revoked is called for what is held. */
 void kafka_consumer_close(struct kafka_consumer *c);

@@ -1,7 +1,6 @@
-#include "common/kafka/consumer_conf.h"
-
-#include <stdbool.h>
 #include <string.h>
+
+#include "common/kafka/consumer_internal.h"
 
 struct property {
 	const char *name;
@@ -29,6 +28,7 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"auto.offset.reset", options->offset_reset, false},
 		{"enable.auto.commit", "false", false},
 		{"enable.auto.offset.store", "false", false},
+		{"enable.partition.eof", "true", false},
 		{"partition.assignment.strategy", "cooperative-sticky", false},
 		{"queued.max.messages.kbytes", "16384", true},
 		/* A topic or partition made later is seen this soon. */

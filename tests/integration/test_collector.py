@@ -230,13 +230,30 @@ def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):
     kafka.produce(topics["topic_clicks"], [
         click(time_ms=base - 1), click(time_ms=base), click(time_ms=base + 1),
         b"broken"], partition=0)
-    collector(batch_age="1s")
-    wait_for(tables, 1, "ingest_progress")
-    report, = rows(tables, table="ingest_progress", order="first")
+    collector(batch_age="1s", report_every="10m")
+    eventually(lambda: tables.rows(
+        "SELECT * FROM ingest_progress WHERE rows > 0"), what="the report")
+    report, = tables.rows("SELECT * FROM ingest_progress WHERE rows > 0")
     assert (int(report["first"]), int(report["last"])) == (0, 3)
     assert (int(report["rows"]), int(report["dead_lettered"])) == (3, 1)
     assert {int(k): int(v) for k, v in report["hours"].items()} == {
         base // 1000 - 3600: 1, base // 1000: 2}
+
+
+def test_a_partition_without_events_is_reported_as_read_to_its_end(
+        kafka, topics, tables, collector):
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(5)],
+                  partition=0)
+    before = time.time()
+    collector(report_every="200ms")
+    told = eventually(lambda: {
+        (int(r["partition"]), int(r["first"]), int(r["partitions"]))
+        for r in tables.rows("SELECT * FROM ingest_progress WHERE rows = 0")
+    } >= {(0, 5, 2), (1, 0, 2)}, what="reports of both partitions")
+    assert told
+    newest = tables.value("SELECT toUnixTimestamp64Milli(max(append_time)) "
+                          "FROM ingest_progress WHERE rows = 0")
+    assert before * 1000 <= int(newest) <= time.time() * 1000
 
 
 # --- nothing is lost ---------------------------------------------------------

@@ -78,12 +78,37 @@ static void a_reset_block_is_empty(void **state)
 	batch_release(&b);
 }
 
+static const struct progress_origin origin = {
+	.epoch = 2,
+	.topic = "clicks",
+	.partition = 1,
+	.partitions = 4,
+	.collector = "c1",
+	.now_ms = 5,
+};
+
+static void an_idle_partition_is_an_empty_block(void **state)
+{
+	struct buf row = {0};
+	static const char expected[] =
+		"\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
+		"\x2a\0\0\0\0\0\0\0\x29\0\0\0\0\0\0\0"
+		"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		"\x58\x1b\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\2c1";
+
+	(void)state;
+	batch_idle_row(42, 7000, &origin, &row);
+	assert_int_equal(row.len, sizeof(expected) - 1);
+	assert_memory_equal(row.data, expected, row.len);
+	buf_free(&row);
+}
+
 static void the_report_is_the_row_of_the_table(void **state)
 {
 	struct batch b = {0};
 	struct buf row = {0};
 	static const char expected[] =
-		"\2\0\0\0\6clicks\1\0\0\0"
+		"\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
 		"\x29\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"
 		"\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
 		"\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
@@ -92,7 +117,7 @@ static void the_report_is_the_row_of_the_table(void **state)
 	(void)state;
 	note(&b, 41, hour_ms);
 	batch_note_dead(&b, 42, 7000);
-	batch_progress_row(&b, 2, "clicks", 1, "c1", 5, &row);
+	batch_progress_row(&b, &origin, &row);
 	assert_int_equal(row.len, sizeof(expected) - 1);
 	assert_memory_equal(row.data, expected, row.len);
 	buf_free(&row);
@@ -106,6 +131,7 @@ int main(void)
 		cmocka_unit_test(rows_are_counted_by_the_hour),
 		cmocka_unit_test(many_hours_fit),
 		cmocka_unit_test(a_reset_block_is_empty),
+		cmocka_unit_test(an_idle_partition_is_an_empty_block),
 		cmocka_unit_test(the_report_is_the_row_of_the_table),
 	};
 

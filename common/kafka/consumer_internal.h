@@ -1,0 +1,28 @@
+/* consumer_internal.h - a consumer's parts.  Internal to common/kafka. */
+#ifndef COMMON_KAFKA_CONSUMER_INTERNAL_H
+#define COMMON_KAFKA_CONSUMER_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "common/kafka/consumer.h"
+#include "common/kafka/watch.h"
+
+struct kafka_consumer {
+	rd_kafka_t *rk;
+	rd_kafka_topic_t *topic; /* the first: what the watch asks about */
+	struct kafka_consumer_options options;
+	struct kafka_watch *watch;
+	atomic_bool up;	      /* brokers, as the watch has it */
+	atomic_bool assigned; /* the group has spoken */
+	bool paused;
+	bool closed;
+};
+
+/* What bounds and times is left to kafka.options where those name it; what the
+ * consumer's promises rest on is not. */
+int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
+		      const struct kafka_consumer_options *options,
+		      struct error *err);
+
+#endif
