@@ -54,16 +54,18 @@ int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err)
 		buf_printf(&sql,
 			   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
 			   "'%" PRIu64 "' WHERE attempt < %" PRIu64
-			   " AND attempt NOT IN (SELECT max(attempt) FROM "
-			   "settled WHERE kind = 'hour' GROUP BY unit)",
+			   " AND (hour, attempt) NOT IN (SELECT unit, "
+			   "max(attempt) FROM settled WHERE kind = 'hour' "
+			   "GROUP BY unit)",
 			   tsv_u64(day), before);
 		status = mutate(ch, &sql, err);
 	}
 	if (status == 0) {
 		buf_printf(&sql,
 			   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
-			   " AND attempt NOT IN (SELECT max(attempt) FROM "
-			   "settled GROUP BY kind, "
+			   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
+			   "argMax(unit, attempt), max(attempt) FROM settled "
+			   "GROUP BY kind, "
 			   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
 			   before);
 		status = mutate(ch, &sql, err);

@@ -46,13 +46,15 @@ static int fill(struct clickhouse *ch, const struct target *t,
 		const char *staging, const struct stale *day, struct buf *sql,
 		struct error *err)
 {
-	char start[24];
+	char start[24], end[24];
 	const struct clickhouse_param params[] = {
 		{"param_start", start},
+		{"param_end", end},
 		{"optimize_aggregation_in_order", t->in_order},
 		{NULL, NULL}};
 
 	snprintf(start, sizeof(start), "%" PRId64, day->start);
+	snprintf(end, sizeof(end), "%" PRId64, day->start + CIVIL_DAY);
 	buf_printf(sql, "CREATE TABLE %s AS %s", staging, t->table);
 	if (run(ch, sql, NULL, err) < 0)
 		return -1;

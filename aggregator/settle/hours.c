@@ -29,32 +29,48 @@ uint64_t attempt_next(uint64_t after)
 	return next > after ? next : after + 1 + (chance & 0xffff);
 }
 
-int hours_compute(struct clickhouse *ch, const struct stale *hour,
-		  uint64_t attempt, int64_t values_max, struct error *err)
+/* "[1792800000,1792803600]" */
+static void put_list(struct buf *list, const struct stale *hours, size_t count)
 {
-	char start[24], number[24], most[24];
+	for (size_t i = 0; i < count; i++)
+		buf_printf(list, "%c%" PRId64, i ? ',' : '[', hours[i].start);
+	buf_putc(list, ']');
+}
+
+int hours_compute(struct clickhouse *ch, const struct stale *hours,
+		  size_t count, uint64_t attempt, int64_t values_max,
+		  struct error *err)
+{
+	char start[24], end[24], number[24], most[24];
+	struct buf sql = {0}, list = {0};
+	int status = -1;
+
+	snprintf(start, sizeof(start), "%" PRId64, hours[0].start);
+	snprintf(end, sizeof(end), "%" PRId64, hours[count - 1].start + 3600);
+	snprintf(number, sizeof(number), "%" PRIu64, attempt);
+	snprintf(most, sizeof(most), "%" PRId64, values_max);
+	put_list(&list, hours, count);
+	settle_sql_hours(&sql);
 	const struct clickhouse_param params[] = {
+		{"param_hours", buf_cstr(&list)},
 		{"param_start", start},
+		{"param_end", end},
 		{"param_attempt", number},
 		{"param_values_max", most},
-		/* One insert, one part. */
+		/* One insert, one part a day. */
 		{"min_insert_block_size_rows", "10000000"},
 		{"min_insert_block_size_bytes", "1000000000"},
 		{"max_insert_threads", "1"},
 		{NULL, NULL}};
-	struct buf sql = {0};
-	int status = -1;
 
-	snprintf(start, sizeof(start), "%" PRId64, hour->start);
-	snprintf(number, sizeof(number), "%" PRIu64, attempt);
-	snprintf(most, sizeof(most), "%" PRId64, values_max);
-	settle_sql_hour(&sql);
-	if (!buf_cstr(&sql))
+	if (!params[0].value || !buf_cstr(&sql))
 		error_set_nomem(err);
 	else
 		status = clickhouse_query(ch, sql.data, params, NULL, err);
 	buf_free(&sql);
-	return status < 0 ? error_wrap(err, "settle hour %" PRId64, hour->start)
+	buf_free(&list);
+	return status < 0 ? error_wrap(err, "settle hour %s and %zu more",
+				       start, count - 1)
 			  : 0;
 }
 

@@ -15,10 +15,11 @@ uint64_t attempt_next(uint64_t after);
 /* The least number picked at that time or later. */
 uint64_t attempt_at(int64_t real_ms);
 
-/* Computes one hour under a new attempt; nobody reads it before it is
- * published. */
-int hours_compute(struct clickhouse *ch, const struct stale *hour,
-		  uint64_t attempt, int64_t values_max, struct error *err);
+/* Computes `count` hours, in ascending order, under one new attempt; nobody
+ * reads it before it is published. */
+int hours_compute(struct clickhouse *ch, const struct stale *hours,
+		  size_t count, uint64_t attempt, int64_t values_max,
+		  struct error *err);
 
 enum settled_kind {
 	SETTLED_HOUR,

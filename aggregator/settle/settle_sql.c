@@ -4,11 +4,13 @@
 
 #include "aggregator/dimension.h"
 
-/* ts against the parameter `start`, `seconds` long; as DateTime64, so that the
- * order of the table serves. */
-#define SQL_RANGE(seconds)                                                     \
+/* ts against the parameters `start` and `end`; as DateTime64, so that the order
+ * and the partitions of the table serve. */
+#define SQL_RANGE                                                              \
 	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
-	"ts < toDateTime64({start:UInt32} + " #seconds ", 3, 'UTC')"
+	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
+
+#define SQL_HOUR "intDiv(toUnixTimestamp(ts), 3600) * 3600"
 
 /* The states of stats_hourly.  What is not in `with_visitors` gets a state of
  * nothing, which is a byte or two. */
@@ -50,7 +52,8 @@ static bool is_capped(const struct dimension *d)
  * one aggregation: a scan for each dimension took 15 times as long. */
 static void put_events(struct buf *sql)
 {
-	buf_puts(sql, "SELECT " SQL_SLOT " AS slot, outcome, verdict, "
+	buf_puts(sql, "SELECT " SQL_HOUR " AS h, " SQL_SLOT
+		      " AS slot, outcome, verdict, "
 		      "unique_identity, ip, arrayConcat([");
 	for (size_t i = 0; i < dimension_count; i++) {
 		if (!dimensions[i].many)
@@ -70,12 +73,13 @@ static void put_events(struct buf *sql)
 			buf_printf(sql, ", arrayMap(x -> %zu, %s)", i + 1,
 				   dimensions[i].array);
 	}
-	buf_puts(sql, ") AS all_dimensions FROM clicks WHERE " SQL_RANGE(3600));
+	buf_puts(sql, ") AS all_dimensions FROM clicks WHERE " SQL_RANGE
+		      " AND h IN {hours:Array(UInt32)}");
 }
 
 static void put_counts(struct buf *sql)
 {
-	buf_puts(sql, "SELECT d, slot, v, d IN (0");
+	buf_puts(sql, "SELECT h, d, slot, v, d IN (0");
 	put_numbers(sql, has_visitors);
 	buf_puts(sql, ") AS with_visitors, count() AS n, "
 		      "countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "
@@ -88,20 +92,20 @@ static void put_counts(struct buf *sql)
 	buf_puts(sql, " FROM (");
 	put_events(sql);
 	buf_puts(sql, ") ARRAY JOIN all_values AS v, all_dimensions AS d "
-		      "GROUP BY d, slot, v");
+		      "GROUP BY h, d, slot, v");
 }
 
 /* How busy a value was in the whole hour, 1 being the busiest. */
 static void put_ranked(struct buf *sql)
 {
-	buf_puts(sql, "SELECT *, dense_rank() OVER (PARTITION BY d ORDER BY "
+	buf_puts(sql, "SELECT *, dense_rank() OVER (PARTITION BY h, d ORDER BY "
 		      "hour_n DESC, v) AS place FROM (SELECT *, sum(n) OVER "
-		      "(PARTITION BY d, v) AS hour_n FROM (");
+		      "(PARTITION BY h, d, v) AS hour_n FROM (");
 	put_counts(sql);
 	buf_puts(sql, "))");
 }
 
-void settle_sql_hour(struct buf *sql)
+void settle_sql_hours(struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		      "slot, value, rest, events, clicks, bots, prefetches, "
@@ -110,7 +114,7 @@ void settle_sql_hour(struct buf *sql)
 	for (size_t i = 0; i < dimension_count; i++)
 		buf_printf(sql, "%s'%s'", i ? ", " : "", dimensions[i].name);
 	buf_puts(sql, "], d) AS dimension, "
-		      "toDateTime({start:UInt32}, 'UTC') AS hour, "
+		      "toDateTime(h, 'UTC') AS hour, "
 		      "{attempt:UInt64} AS attempt, slot, "
 		      "if(rest, '', v) AS value, "
 		      "place > {values_max:UInt64} AND d IN (0");
@@ -120,7 +124,7 @@ void settle_sql_hour(struct buf *sql)
 		buf_printf(sql, ", uniqCombined64MergeState(14)(s%zu)", i);
 	buf_puts(sql, " FROM (");
 	put_ranked(sql);
-	buf_puts(sql, ") GROUP BY d, slot, value, rest");
+	buf_puts(sql, ") GROUP BY h, d, slot, value, rest");
 }
 
 void settle_sql_day_clicks(struct buf *sql, const char *staging)
@@ -132,8 +136,8 @@ void settle_sql_day_clicks(struct buf *sql, const char *staging)
 		   "countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
 		   "countIf(" SQL_PREFETCH "), countIf(" SQL_HUMAN ") AS e, "
 		   "count() - e "
-		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE(
-			   86400) " GROUP BY link_id, slot",
+		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
+		   " GROUP BY link_id, slot",
 		   staging);
 }
 
@@ -148,7 +152,7 @@ void settle_sql_day_visits(struct buf *sql, const char *staging)
 		   "uniqExactIf(unique_identity, " SQL_HUMAN "), "
 		   "uniqExactIf(clicks.ip, " SQL_HUMAN "), "
 		   "countIf(" SQL_HUMAN ") AS e, n - e "
-		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE(
-			   86400) " GROUP BY link_id",
+		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
+		   " GROUP BY link_id",
 		   staging);
 }

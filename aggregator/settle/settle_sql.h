@@ -23,13 +23,14 @@
 #define SQL_SLOT "toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')"
 
 /*
- * One hour of stats_hourly, all dimensions.  Parameters: start (seconds since
- * 1970), attempt, values_max.  One statement, so that an attempt is one insert.
+ * Some hours of stats_hourly, all dimensions, under one attempt.  Parameters:
+ * hours (their starts, seconds since 1970), start and end of the range they lie
+ * in, attempt, values_max.  One statement, so that an attempt is one insert.
  */
-void settle_sql_hour(struct buf *sql);
+void settle_sql_hours(struct buf *sql);
 
 /* One day into a staging table of clicks_hourly or visit_statistics.
- * Parameter: start. */
+ * Parameters: start, end. */
 void settle_sql_day_clicks(struct buf *sql, const char *staging);
 void settle_sql_day_visits(struct buf *sql, const char *staging);
 

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from support.clicks import (Collector, counted, expected_data, instant,
-                            is_click, is_human, make_click, rfc3339,
+                            is_human, make_click, rfc3339,
                             some_clicks, starts)
 from support.program import eventually
 
@@ -57,14 +57,9 @@ def settled(aggregator, events, start=FROM, end=TO):
     eventually(check, seconds=30, what=f"{events} events settled")
 
 
-def assert_data(answer, expected, unique=True):
-    ours = [{**item, "start": instant(item["start"])}
-            for item in answer["data"]]
-    if not unique:
-        for item in ours + expected:
-            item.pop("visitors")
-            item.pop("ips")
-    assert ours == expected
+def assert_data(answer, expected):
+    assert [{**item, "start": instant(item["start"])}
+            for item in answer["data"]] == expected
 
 
 # --- migrations ------------------------------------------------------------------
@@ -146,13 +141,11 @@ def test_settled_totals_are_those_counted_by_hand(aggregator, migrated):
     settled(made, len(rows))
 
     for zone in ZONES:
-        for interval in ("hour", "day"):
-            for bots in ("exclude", "include"):
-                answer = ask_range(made, tz=zone, interval=interval,
-                                   bots=bots)
-                # So few visitors are counted exactly by the estimate too.
-                assert_data(answer, expected_data(rows, FROM, TO, interval,
-                                                  zone, bots))
+        for interval, bots in (("hour", "exclude"), ("day", "include")):
+            answer = ask_range(made, tz=zone, interval=interval, bots=bots)
+            # So few visitors are counted exactly by the estimate too.
+            assert_data(answer, expected_data(rows, FROM, TO, interval, zone,
+                                              bots))
     only = ask_range(made, bots="only", interval="month")
     assert only["total"]["visitors"] is None
     assert only["total"]["clicks"] == counted(rows, "only")["clicks"]
@@ -374,8 +367,9 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
         "SELECT max(n) FROM (SELECT uniqExact(attempt) AS n FROM stats_hourly "
         "GROUP BY hour)") == 1, seconds=20)
 
-    assert clickhouse.value("SELECT max(n) FROM (SELECT count() AS n FROM "
-                            "settled WHERE kind = 'hour' GROUP BY unit)") == 1
+    eventually(lambda: clickhouse.value(
+        "SELECT max(n) FROM (SELECT count() AS n FROM settled WHERE "
+        "kind = 'hour' GROUP BY unit)") == 1)
     assert ask_range(made, interval="month")["total"] == counted(rows)
 
 
@@ -414,10 +408,9 @@ def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):
 # --- what is asked ---------------------------------------------------------------
 
 @pytest.mark.parametrize("zone", [
-    "Europe/Berlin", "Africa/Casablanca", "America/St_Johns",
-    "America/Havana", "Asia/Tehran", "Africa/Cairo", "Asia/Gaza",
-    "America/Nuuk", "Pacific/Chatham", "Antarctica/Troll", "Europe/Dublin",
-    "Australia/Lord_Howe", "America/Santiago", "Pacific/Kiritimati"])
+    "Africa/Casablanca", "America/Havana", "Africa/Cairo", "America/Nuuk",
+    "Pacific/Chatham", "Antarctica/Troll", "Europe/Dublin",
+    "Australia/Lord_Howe", "America/Santiago"])
 def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
     made = aggregator()
     start, end = instant("2026-01-01T00:00:00Z"), instant(
@@ -426,7 +419,7 @@ def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
         answer = ask_range(made, start, end, tz=zone, interval=interval)
         assert [instant(item["start"]) for item in answer["data"]] == starts(
             start, end, interval, zone)
-    for month in range(1, 12):
+    for month in (2, 3, 4, 9, 10, 11):
         low = instant(f"2026-{month:02}-01T00:00:00Z")
         high = instant(f"2026-{month + 1:02}-01T00:00:00Z")
         answer = ask_range(made, low, high, tz=zone)

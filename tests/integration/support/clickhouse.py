@@ -1,11 +1,14 @@
 """ClickHouse as a test sees it: a database of its own over plain HTTP."""
 import os
+import time
 import uuid
 
 import requests
 
 import servers
 from support.server import Server
+
+DATABASE_NOT_EMPTY = 219
 
 
 class ClickHouseServer(Server):
@@ -51,7 +54,15 @@ class ClickHouse:
         return cls(url, database)
 
     def drop(self):
-        self.query(f"DROP DATABASE IF EXISTS {self.database}")
+        # A statement of a program that was killed may still make a table.
+        for attempt in range(10):
+            try:
+                self.query(f"DROP DATABASE IF EXISTS {self.database}")
+                break
+            except ClickHouseError as e:
+                if e.code != DATABASE_NOT_EMPTY or attempt == 9:
+                    raise
+                time.sleep(0.2)
         self.session.close()
 
     def query(self, query, data=b"", **settings):
