@@ -9,29 +9,28 @@ BUILD = $(MAKE) --no-print-directory \
         $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 help:
-	@sed -n 's/^#   make/  make/p' Makefile
-	@sed -n 's/^#: //p' tools/tasks.mk
+	@sed -n 's/^#: /  /p' tools/tasks.mk
 
-#: make deps        install what building, the stack and the tests need
+#: make deps          install what building, the stack and the tests need
 deps:
 	@tools/deps.sh
 
-#: make unit        build and run the unit tests (SANITIZE=... for a sanitizer)
+#: make unit          build and run the unit tests (SANITIZE=... for a sanitizer)
 unit: $(UNIT)
 	@tests/run-unit $(UNIT)
 
-#: make integration T=...   the integration tests; T: arguments for pytest
+#: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
 	@+$(BUILD) all
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
-#: make test        set up, build, run unit and integration tests
+#: make test          set up, build, run unit and integration tests
 test: deps
 	@+$(BUILD) all unit-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
 unit-programs: $(UNIT)
 
-#: make fuzz        run each target of tests/fuzz for FUZZ_SECONDS (10) seconds
+#: make fuzz          run each target of tests/fuzz for FUZZ_SECONDS (10) seconds
 FUZZ_SECONDS ?= 10
 fuzz:
 	@$(MAKE) --no-print-directory B=build/fuzz CC=clang \
@@ -40,7 +39,7 @@ fuzz:
 fuzz-run: $(FUZZ)
 	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ)
 
-#: make bench       against peers, on this machine; ROWS="redirect ..." picks
+#: make bench         against peers, on this machine; ROWS="redirect ..." picks
 bench:
 	@tools/deps.sh bench
 	@$(MAKE) --no-print-directory $(BINS) $(BENCH)
@@ -54,30 +53,30 @@ print-cflags:
 print-unit:
 	@printf '%s\n' $(UNIT)
 
-#: make up          start Redis, Kafka, ClickHouse and the programs
+#: make up            start Redis, Kafka, ClickHouse and the programs
 up: deps
 	@+$(BUILD) all
 	@stack/ctl up
 
-#: make down        stop them; their data stays
+#: make down          stop them; their data stays
 down:
 	@stack/ctl down
 
-#: make demo        show the loop closing, on real parts; leaves all running
+#: make demo          show the loop closing, on real parts; leaves all running
 demo: up
 	@$(DEPS)/venv/bin/python demo/demo.py
 
-#: make sample      rewrite config/shortloop.yaml from the programs' tables
+#: make sample        rewrite config/shortloop.yaml from the programs' tables
 sample: $(BINS)
 	@tools/sample.py $(BINS) > config/shortloop.yaml.new
 	@mv config/shortloop.yaml.new config/shortloop.yaml
 
-#: make man         the manual pages, in build/man
+#: make man           the manual pages, in build/man
 man: $(BINS)
 	@mkdir -p $B/man
 	@for p in $(PROGRAMS); do $B/bin/$$p --print-man > $B/man/$$p.8; done
 
-#: make lint        static checks: layers, sizes, cppcheck, clang-tidy
+#: make lint          static checks: layers, sizes, cppcheck, clang-tidy
 lint: generated
 	@tools/lint
 
