@@ -7,8 +7,9 @@
  * chunked, a bare CR or LF, a folded header, a doubled Content-Length or Host,
  * a missing Host (1.1), a space before the colon, a trailer or a bad chunk is a
  * 400 and the connection is closed.  Other refusals, closing too: 408 (slow),
- * 413, 417 (unknown expectation), 431, 501 (CONNECT), 503 (too many
- * connections), 505 (not HTTP/1).  Their bodies are problem+json.
+ * 413, 417 (unknown expectation), 431, 501 (CONNECT), 503 (too many connections
+ * or too much memory in bodies), 505 (not HTTP/1).  Their bodies are
+ * problem+json.
  *
  * Requests of one connection are answered in order; the next is parsed once the
  * present one has been answered.  Answers to pipelined requests that arrive in
@@ -43,6 +44,9 @@ struct http_config {
 	int64_t max_headers;	  /* header lines of a request: 431 beyond */
 	int64_t max_body_bytes;	  /* 413 beyond */
 	int64_t max_connections;  /* per listener; beyond: 503 and close */
+	int64_t max_buffer_bytes; /* per listener, of all requests that outgrew
+				   * their first buffer: 503 beyond; one alone
+				   * may always have max_body_bytes */
 	int64_t header_timeout;	  /* ms to the end of the headers: 408 */
 	int64_t body_timeout;	  /* ms to the end of the body: 408 */
 	int64_t idle_timeout;	  /* ms between requests: closed */

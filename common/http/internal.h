@@ -54,6 +54,7 @@ struct http_request {
 	llhttp_t parser;
 	struct buf in;
 	struct buf out;
+	size_t grown;  /* bytes that `in` outgrew its first size by */
 	size_t sent;   /* of `out` */
 	size_t start;  /* of the request, in `in` */
 	size_t parsed; /* up to here `in` has been through the parser */
@@ -99,7 +100,8 @@ struct connection {
 
 struct http_metrics {
 	struct metric *accepted, *open, *requests;
-	struct metric *malformed, *too_large, *too_slow, *too_many;
+	struct metric *malformed, *too_large, *too_slow, *overload;
+	struct metric *buffers;
 };
 
 struct http_listener {
@@ -113,6 +115,7 @@ struct http_listener {
 	size_t connection_count;
 	struct http_request *pool;
 	size_t pooled;
+	size_t grown; /* over all requests */
 	struct http_metrics metrics;
 	int fd;
 	bool draining;

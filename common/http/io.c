@@ -60,6 +60,31 @@ int connection_unread(const struct connection *conn)
 	return bytes;
 }
 
+/* Doubles the read buffer.  False: no memory, or more than all requests may
+ * have; then the request is refused. */
+static bool grow(struct http_request *req)
+{
+	struct http_listener *l = req->conn->listener;
+	size_t extra = req->in.cap;
+
+	/* A request alone may grow as long as its body may be. */
+	if (l->grown > req->grown &&
+	    l->grown + extra > (size_t)l->config->max_buffer_bytes) {
+		listener_count_refusal(l, 503);
+		reply_refusal(req, 503, "too many large requests at once");
+		return false;
+	}
+	if (!buf_reserve(&req->in, req->in.cap - req->in.len + 1)) {
+		connection_hang_up(req->conn);
+		return false;
+	}
+	extra = req->in.cap - extra;
+	req->grown += extra;
+	l->grown += extra;
+	metric_add(l->metrics.buffers, extra);
+	return true;
+}
+
 /* Makes room behind the bytes of an unfinished request. */
 static bool make_room(struct http_request *req)
 {
@@ -73,7 +98,12 @@ static bool make_room(struct http_request *req)
 	}
 	if (req->in.cap - req->in.len >= READ_MIN)
 		return true;
-	return buf_reserve(&req->in, req->in.cap ? req->in.cap : READ_BUFFER);
+	if (req->in.cap > 0)
+		return grow(req);
+	if (buf_reserve(&req->in, READ_BUFFER))
+		return true;
+	connection_hang_up(req->conn);
+	return false;
 }
 
 bool connection_take_request(struct connection *conn)
@@ -92,10 +122,12 @@ void connection_read(struct connection *conn)
 	struct http_request *req;
 	ssize_t n;
 
-	if (!connection_take_request(conn) || !make_room(conn->req)) {
+	if (!connection_take_request(conn)) {
 		connection_hang_up(conn);
 		return;
 	}
+	if (!make_room(conn->req))
+		return;
 	req = conn->req;
 	n = recv(conn->fd, req->in.data + req->in.len,
 		 req->in.cap - req->in.len, 0);

@@ -51,6 +51,8 @@ static void trim(struct buf *b)
 
 void request_release(struct http_listener *l, struct http_request *req)
 {
+	l->grown -= req->grown;
+	metric_add(l->metrics.buffers, (uint64_t)0 - req->grown);
 	if (l->pooled == POOL_MAX) {
 		request_free(req);
 		return;
@@ -114,7 +116,13 @@ static void register_metrics(struct http_listener *l, struct metrics *m,
 	to->malformed = refusals(m, name, "malformed");
 	to->too_large = refusals(m, name, "too_large");
 	to->too_slow = refusals(m, name, "too_slow");
-	to->too_many = refusals(m, name, "too_many_connections");
+	to->overload = refusals(m, name, "overload");
+	to->buffers = metrics_gauge(m, "shortloop_http_buffer_bytes", labels,
+				    "Memory of requests that outgrew their "
+				    "first buffer.");
+	metric_add(metrics_gauge(m, "shortloop_http_buffer_bytes_max", labels,
+				 "What that may be, all threads together."),
+		   (uint64_t)l->config->max_buffer_bytes);
 	metric_add(metrics_gauge(m, "shortloop_http_connections_max", labels,
 				 "Connections that are allowed, all threads "
 				 "together."),
@@ -130,7 +138,7 @@ void listener_count_refusal(struct http_listener *l, int status)
 	else if (status == 413 || status == 431)
 		metric = l->metrics.too_large;
 	else if (status == 503)
-		metric = l->metrics.too_many;
+		metric = l->metrics.overload;
 	metric_add(metric, 1);
 }
 

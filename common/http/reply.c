@@ -235,6 +235,8 @@ void reply_refusal(struct http_request *req, int status, const char *detail)
 	req->conn->closing = req->conn->linger = true;
 	put_start(req, status);
 	buf_puts(&req->out, "Content-Type: application/problem+json\r\n");
+	if (status == 503)
+		buf_puts(&req->out, "Retry-After: 1\r\n");
 	put_end(req, status, body ? body : "", body ? strlen(body) : 0);
 	free(body);
 }

@@ -157,7 +157,7 @@ static void a_connection_too_many_is_a_503(void **state)
 	char *answer = client_exchange(w, GET("/"));
 
 	assert_int_equal(status_of(answer), 503);
-	assert_int_equal(refused(w, "too_many_connections"), 1);
+	assert_int_equal(refused(w, "overload"), 1);
 	free(answer);
 	close(first);
 	close(second);
@@ -188,6 +188,52 @@ static void a_flood_of_connections_is_bounded(void **state)
 	assert_in_range(open_connections(w), 2, 18);
 	for (int i = 0; i < 60; i++)
 		close(fds[i]);
+}
+
+static uint64_t buffer_bytes(struct world *w)
+{
+	return metric_value(metrics_gauge(w->metrics,
+					  "shortloop_http_buffer_bytes",
+					  "listener=\"test\"", ""));
+}
+
+/* A connection in the middle of a body of that many bytes. */
+static int half_a_body(struct world *w, size_t sent)
+{
+	char *body = calloc(1, sent + 1);
+	int fd = client_connect(w);
+
+	memset(body, 'x', sent);
+	client_send(fd, "POST /a HTTP/1.1\r\nHost: a\r\n"
+			"Content-Length: 100000\r\n\r\n");
+	client_send(fd, body);
+	free(body);
+	usleep(50000);
+	return fd;
+}
+
+static void bodies_together_are_bounded(void **state)
+{
+	struct world *w = *state;
+	int first = half_a_body(w, 90000), second = half_a_body(w, 90000);
+	char *answer = client_read_all(second);
+
+	assert_int_equal(status_of(answer), 503);
+	assert_non_null(strstr(answer, "\r\nRetry-After: 1\r\n"));
+	free(answer);
+	close(first);
+	close(second);
+}
+
+static void memory_of_bodies_is_given_back(void **state)
+{
+	struct world *w = *state;
+	int fd = half_a_body(w, 90000);
+
+	assert_true(buffer_bytes(w) >= 90000 - 16384);
+	close(fd);
+	usleep(50000);
+	assert_int_equal(buffer_bytes(w), 0);
 }
 
 /* --- drain ---------------------------------------------------------------- */
@@ -296,6 +342,8 @@ int main(void)
 		IMPATIENT(a_connection_too_many_is_a_503),
 		IMPATIENT(a_place_is_free_again_after_a_close),
 		IMPATIENT(a_flood_of_connections_is_bounded),
+		CASE(bodies_together_are_bounded),
+		CASE(memory_of_bodies_is_given_back),
 		CASE(a_drain_without_connections_is_done_at_once),
 		CASE(a_drain_closes_idle_connections),
 		CASE(a_drain_lets_the_present_request_finish),

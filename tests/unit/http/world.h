@@ -121,6 +121,7 @@ static inline int world_setup(void **state)
 	w->config.max_header_bytes = 2048;
 	w->config.max_headers = 20;
 	w->config.max_body_bytes = 100000;
+	w->config.max_buffer_bytes = 60000;
 	*state = w;
 	world_start(w);
 	return 0;
