@@ -328,7 +328,7 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 
 uint16_t http_listener_port(const struct http_listener *l)
 {
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {0};
 	socklen_t len = sizeof(address);
 	struct sockaddr_in6 six;
 	struct sockaddr_in four;
