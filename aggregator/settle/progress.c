@@ -107,7 +107,7 @@ int progress_watermark(struct clickhouse *ch, int64_t *ret_ms,
 		"FROM ingest_progress "
 		"WHERE inserted_at > newest - INTERVAL 1 DAY GROUP BY topic) "
 		"GROUP BY topic, partition) FORMAT TabSeparated";
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)
 		return error_wrap(err, "watermark");
@@ -121,7 +121,7 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 	static const char sql[] =
 		"SELECT toUnixTimestamp64Milli(max(inserted_at)) "
 		"FROM ingest_progress FORMAT TabSeparated";
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)
 		return error_wrap(err, "ingest_progress");

@@ -34,7 +34,7 @@ static char unescaped(char c)
 }
 
 /* Unescapes [from, to) in place and ends it with a NUL. */
-static void unescape(char *from, char *to)
+static void unescape(char *from, const char *to)
 {
 	char *out = from;
 

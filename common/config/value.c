@@ -83,7 +83,7 @@ static int check_range(const struct setting *s, int64_t value,
 static int store_number(const struct setting *s, const char *text, void *base,
 			struct error *err)
 {
-	int64_t value;
+	int64_t value = 0;
 	int status;
 
 	if (s->type == SETTING_DURATION)

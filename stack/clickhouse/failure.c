@@ -52,7 +52,7 @@ int failure_code_of(const char *text)
 	int code = 0;
 
 	if (strncmp(text, lead, sizeof(lead) - 1) == 0)
-		code = atoi(text + sizeof(lead) - 1);
+		code = (int)strtol(text + sizeof(lead) - 1, NULL, 10);
 	return code > 0 ? code : FAILURE_STD_EXCEPTION;
 }
 

@@ -144,6 +144,13 @@ static bool path_is(const struct http_request *http, const char *path)
 	return p.len == strlen(path) && memcmp(p.data, path, p.len) == 0;
 }
 
+/* "GET /" without a query asks what /ping asks. */
+static bool asks_for_health(const struct http_request *http, bool get)
+{
+	return path_is(http, "/ping") || path_is(http, "/replicas_status") ||
+	       (path_is(http, "/") && get && http_query(http).len == 0);
+}
+
 static void handle(struct http_request *http, void *arg)
 {
 	struct server *s = arg;
@@ -156,14 +163,12 @@ static void handle(struct http_request *http, void *arg)
 
 	if (!get && !http_method_is(http, "POST"))
 		http_reply(http, 405, allow, NULL, 0);
-	else if (path_is(http, "/ping") || path_is(http, "/replicas_status"))
+	else if (asks_for_health(http, get))
 		http_reply_text(http, 200, "Ok.\n");
-	else if (!path_is(http, "/"))
-		http_reply_text(http, 404, unknown);
-	else if (get && http_query(http).len == 0)
-		http_reply_text(http, 200, "Ok.\n");
-	else
+	else if (path_is(http, "/"))
 		handle_query(s, http);
+	else
+		http_reply_text(http, 404, unknown);
 }
 
 /* One field of a line of TabSeparated; returns what follows it. */

@@ -50,7 +50,7 @@ static struct token skip_table(struct lexer *lx)
 	if (token_is(lx, t, "TABLE"))
 		t = lexer_next(lx);
 	if (token_is(lx, t, "FUNCTION"))
-		t = lexer_next(lx);
+		lexer_next(lx);
 	t = lexer_next(lx);
 	while (token_is_punct(lx, t, '.')) {
 		lexer_next(lx);
