@@ -121,6 +121,36 @@ struct framing {
 	struct http_slice host, coding, expect;
 };
 
+static void note_framing(struct framing *f, const struct http_header *h)
+{
+	/* By length first: this looks at every header of every request. */
+	switch (h->name.len) {
+	case 4:
+		if (http_slice_is_nocase(h->name, "host")) {
+			f->hosts++;
+			f->host = h->value;
+		}
+		break;
+	case 6:
+		if (http_slice_is_nocase(h->name, "expect")) {
+			f->expects++;
+			f->expect = h->value;
+		}
+		break;
+	case 14:
+		f->lengths += http_slice_is_nocase(h->name, "content-length");
+		break;
+	case 17:
+		if (http_slice_is_nocase(h->name, "transfer-encoding")) {
+			f->codings++;
+			f->coding = h->value;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
 static void collect_framing(const struct http_request *req, struct framing *f)
 {
 	struct http_header h;
@@ -128,18 +158,7 @@ static void collect_framing(const struct http_request *req, struct framing *f)
 
 	for (i = 0; i < req->header_count; i++) {
 		h = http_header_at(req, i);
-		if (http_slice_is_nocase(h.name, "host")) {
-			f->hosts++;
-			f->host = h.value;
-		} else if (http_slice_is_nocase(h.name, "expect")) {
-			f->expects++;
-			f->expect = h.value;
-		} else if (http_slice_is_nocase(h.name, "content-length")) {
-			f->lengths++;
-		} else if (http_slice_is_nocase(h.name, "transfer-encoding")) {
-			f->codings++;
-			f->coding = h.value;
-		}
+		note_framing(f, &h);
 	}
 }
 

@@ -9,76 +9,88 @@
 
 #define PROBLEM_DETAIL_MAX 1024
 
-static const struct {
+#define LINE(status, reason)                                                   \
+	{                                                                      \
+		status, sizeof("HTTP/1.1 200 " reason) - 1,                    \
+			"HTTP/1.1 " #status " " reason                         \
+	}
+
+struct status_line {
 	int status;
-	const char *line;
-} status_lines[] = {
-	{302, "HTTP/1.1 302 Found"},
-	{200, "HTTP/1.1 200 OK"},
-	{404, "HTTP/1.1 404 Not Found"},
-	{100, "HTTP/1.1 100 Continue"},
-	{201, "HTTP/1.1 201 Created"},
-	{202, "HTTP/1.1 202 Accepted"},
-	{204, "HTTP/1.1 204 No Content"},
-	{301, "HTTP/1.1 301 Moved Permanently"},
-	{303, "HTTP/1.1 303 See Other"},
-	{304, "HTTP/1.1 304 Not Modified"},
-	{307, "HTTP/1.1 307 Temporary Redirect"},
-	{308, "HTTP/1.1 308 Permanent Redirect"},
-	{400, "HTTP/1.1 400 Bad Request"},
-	{401, "HTTP/1.1 401 Unauthorized"},
-	{403, "HTTP/1.1 403 Forbidden"},
-	{405, "HTTP/1.1 405 Method Not Allowed"},
-	{406, "HTTP/1.1 406 Not Acceptable"},
-	{408, "HTTP/1.1 408 Request Timeout"},
-	{409, "HTTP/1.1 409 Conflict"},
-	{410, "HTTP/1.1 410 Gone"},
-	{411, "HTTP/1.1 411 Length Required"},
-	{412, "HTTP/1.1 412 Precondition Failed"},
-	{413, "HTTP/1.1 413 Content Too Large"},
-	{414, "HTTP/1.1 414 URI Too Long"},
-	{415, "HTTP/1.1 415 Unsupported Media Type"},
-	{417, "HTTP/1.1 417 Expectation Failed"},
-	{422, "HTTP/1.1 422 Unprocessable Content"},
-	{428, "HTTP/1.1 428 Precondition Required"},
-	{429, "HTTP/1.1 429 Too Many Requests"},
-	{431, "HTTP/1.1 431 Request Header Fields Too Large"},
-	{451, "HTTP/1.1 451 Unavailable For Legal Reasons"},
-	{500, "HTTP/1.1 500 Internal Server Error"},
-	{501, "HTTP/1.1 501 Not Implemented"},
-	{502, "HTTP/1.1 502 Bad Gateway"},
-	{503, "HTTP/1.1 503 Service Unavailable"},
-	{504, "HTTP/1.1 504 Gateway Timeout"},
-	{505, "HTTP/1.1 505 HTTP Version Not Supported"},
-	{507, "HTTP/1.1 507 Insufficient Storage"},
+	size_t len;
+	const char *text;
 };
 
-static const char *status_line(int status)
+/* The frequent ones first. */
+static const struct status_line status_lines[] = {
+	LINE(302, "Found"),
+	LINE(200, "OK"),
+	LINE(404, "Not Found"),
+	LINE(100, "Continue"),
+	LINE(201, "Created"),
+	LINE(202, "Accepted"),
+	LINE(204, "No Content"),
+	LINE(301, "Moved Permanently"),
+	LINE(303, "See Other"),
+	LINE(304, "Not Modified"),
+	LINE(307, "Temporary Redirect"),
+	LINE(308, "Permanent Redirect"),
+	LINE(400, "Bad Request"),
+	LINE(401, "Unauthorized"),
+	LINE(403, "Forbidden"),
+	LINE(405, "Method Not Allowed"),
+	LINE(406, "Not Acceptable"),
+	LINE(408, "Request Timeout"),
+	LINE(409, "Conflict"),
+	LINE(410, "Gone"),
+	LINE(411, "Length Required"),
+	LINE(412, "Precondition Failed"),
+	LINE(413, "Content Too Large"),
+	LINE(414, "URI Too Long"),
+	LINE(415, "Unsupported Media Type"),
+	LINE(417, "Expectation Failed"),
+	LINE(422, "Unprocessable Content"),
+	LINE(428, "Precondition Required"),
+	LINE(429, "Too Many Requests"),
+	LINE(431, "Request Header Fields Too Large"),
+	LINE(451, "Unavailable For Legal Reasons"),
+	LINE(500, "Internal Server Error"),
+	LINE(501, "Not Implemented"),
+	LINE(502, "Bad Gateway"),
+	LINE(503, "Service Unavailable"),
+	LINE(504, "Gateway Timeout"),
+	LINE(505, "HTTP Version Not Supported"),
+	LINE(507, "Insufficient Storage"),
+};
+
+static const struct status_line *status_line(int status)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(status_lines) / sizeof(status_lines[0]); i++) {
 		if (status_lines[i].status == status)
-			return status_lines[i].line;
+			return &status_lines[i];
 	}
 	return NULL;
 }
 
 const char *http_reason(int status)
 {
-	const char *line = status_line(status);
+	const struct status_line *line = status_line(status);
 
-	return line ? line + strlen("HTTP/1.1 200 ") : "Unknown";
+	return line ? line->text + strlen("HTTP/1.1 200 ") : "Unknown";
 }
 
 /* --- the parts of an answer ----------------------------------------------- */
 
 static void put_start(struct http_request *req, int status)
 {
-	const char *line = status_line(status);
+	const struct status_line *line = status_line(status);
 
+	/* One allocation at most for all but the body. */
+	buf_reserve(&req->out, 512);
 	if (line)
-		buf_puts(&req->out, line);
+		buf_append(&req->out, line->text, line->len);
 	else
 		buf_printf(&req->out, "HTTP/1.1 %03d Unknown", status);
 	buf_append(&req->out, listener_date(req->conn->listener),
