@@ -79,7 +79,7 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		"SELECT toUnixTimestamp64Milli(max(read_until)), "
 		"toUnixTimestamp64Milli(max(complete_until)), max(attempt) "
 		"FROM settled FORMAT TabSeparated";
-	uint64_t n[3];
+	uint64_t n[3] = {0};
 
 	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
 		return error_wrap(err, "settled");

@@ -1,11 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unit/unit.h"
+
 #include <string.h>
 
-#include <cmocka.h>
 #include <glob.h>
 
 #include "aggregator/migrate/migrations.h"

@@ -1,0 +1,175 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "aggregator/api/clicks.h"
+#include "aggregator/api/openapi.h"
+#include "aggregator/dimension.h"
+#include "aggregator/settle/hours.h"
+#include "common/clock.h"
+
+static const struct counts counts = {
+	.events = 20,
+	.redirected = 10,
+	.bots = 3,
+	.prefetches = 1,
+	.visitors = 5,
+	.ips = 4,
+	.unique_known = true,
+};
+
+static void what_bots_leaves_adds_up(void **state)
+{
+	(void)state;
+	assert_int_equal(counts_clicks(&counts, BOTS_INCLUDE), 10);
+	assert_int_equal(counts_clicks(&counts, BOTS_EXCLUDE) +
+				 counts_clicks(&counts, BOTS_ONLY),
+			 10);
+}
+
+static void what_is_not_known_is_null_and_empty(void **state)
+{
+	struct counts unknown = counts;
+	struct buf csv = {0};
+	json_t *object = json_object();
+
+	(void)state;
+	unknown.unique_known = false;
+	assert_int_equal(counts_to_json(&unknown, BOTS_EXCLUDE, object), 0);
+	assert_true(json_is_null(json_object_get(object, "visitors")));
+	counts_to_csv(&unknown, BOTS_EXCLUDE, &csv);
+	assert_string_equal(buf_cstr(&csv), "6,,,6,3,1,20");
+	json_decref(object);
+	buf_free(&csv);
+}
+
+static void a_row_of_nulls_has_no_visitors(void **state)
+{
+	char nine[] = "9", none[] = "";
+	char *fields[COUNTS_FIELDS] = {nine, nine, none, none, none, none};
+
+	(void)state;
+	assert_false(counts_read(fields).unique_known);
+	assert_int_equal(counts_read(fields).events, 9);
+}
+
+static struct clicks_answer answer_of(struct group *groups, size_t count)
+{
+	return (struct clicks_answer){
+		.groups = groups, .group_count = count, .total = counts};
+}
+
+static void csv_puts_odd_values_in_quotes(void **state)
+{
+	struct group group = {(char[]){"a,\"b\""}, counts};
+	struct clicks_answer a = answer_of(&group, 1);
+	struct question q = {.group_by = dimension_find("city")};
+	struct buf csv = {0};
+
+	(void)state;
+	clicks_to_csv(&q, &a, &csv);
+	assert_string_equal(
+		buf_cstr(&csv),
+		"city,clicks,visitors,ips,humans,bots,prefetches,events\r\n"
+		"\"a,\"\"b\"\"\",6,5,4,6,3,1,20\r\n");
+	buf_free(&csv);
+}
+
+static json_t *rest_of(struct clicks_answer *a, const char *dimension)
+{
+	struct error err = {0};
+	struct question q = {.group_by = dimension_find(dimension)};
+	json_t *json, *rest;
+
+	q.zone = zone_load("/nowhere", "UTC", &err);
+	json = clicks_to_json(&q, a);
+	assert_non_null(json);
+	rest = json_incref(json_object_get(json, "rest"));
+	json_decref(json);
+	question_release(&q);
+	return rest;
+}
+
+static void the_rest_is_what_the_groups_leave(void **state)
+{
+	struct group group = {(char[]){"DE"},
+			      {.events = 15, .redirected = 8, .bots = 3}};
+	struct clicks_answer a = answer_of(&group, 1);
+	json_t *rest = rest_of(&a, "country");
+
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(rest, "events")),
+			 5);
+	assert_int_equal(json_integer_value(json_object_get(rest, "clicks")),
+			 1);
+	assert_true(json_is_null(json_object_get(rest, "visitors")));
+	json_decref(rest);
+	assert_null(rest_of(&a, "tag"));
+}
+
+static void the_api_is_described_in_json(void **state)
+{
+	struct buf out = {0};
+	struct error err = {0};
+	json_t *api;
+
+	(void)state;
+	assert_int_equal(yaml_to_json(openapi_yaml, &out, &err), 0);
+	api = json_loadb(out.data, out.len, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(api, "openapi")),
+			    "3.1.0");
+	json_decref(api);
+	buf_free(&out);
+}
+
+static void a_dimension_that_can_be_asked_for_is_described(void **state)
+{
+	(void)state;
+	for (size_t i = 1; i < dimension_count; i++) {
+		if (!strstr(openapi_yaml, dimensions[i].name))
+			fail_msg("%s is missing in aggregator.yaml",
+				 dimensions[i].name);
+	}
+}
+
+static void what_is_no_yaml_is_refused(void **state)
+{
+	static const char *const bad[] = {"a: [", "{a: b", "a: *b", ""};
+	struct buf out = {0};
+	struct error err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(yaml_to_json(bad[i], &out, &err), -1);
+	buf_free(&out);
+}
+
+static void attempts_grow_and_follow_the_clock(void **state)
+{
+	uint64_t first = attempt_next(0), second = attempt_next(first);
+
+	(void)state;
+	assert_true(second > first);
+	assert_true(first >= attempt_at(clock_real_ms() - 1000));
+	assert_true(attempt_at(clock_real_ms() + 1000) > second);
+	/* also after the clock was set back */
+	assert_true(attempt_next(UINT64_MAX / 2) > UINT64_MAX / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_bots_leaves_adds_up),
+		cmocka_unit_test(what_is_not_known_is_null_and_empty),
+		cmocka_unit_test(a_row_of_nulls_has_no_visitors),
+		cmocka_unit_test(csv_puts_odd_values_in_quotes),
+		cmocka_unit_test(the_rest_is_what_the_groups_leave),
+		cmocka_unit_test(the_api_is_described_in_json),
+		cmocka_unit_test(
+			a_dimension_that_can_be_asked_for_is_described),
+		cmocka_unit_test(what_is_no_yaml_is_refused),
+		cmocka_unit_test(attempts_grow_and_follow_the_clock),
+	};
+
+	return cmocka_run_group_tests_name("answer", tests, NULL, NULL);
+}
