@@ -72,7 +72,7 @@ static void turn(struct collector *c)
 		flow_take(c, &record);
 		kafka_record_release(&record);
 	} else if (got < 0) {
-		flow_on_kafka_state(c, false, err.text);
+		flow_kafka_refuses(c, err.text);
 	}
 	now = clock_monotonic_ms();
 	flow_look_after_blocks(c, now);

@@ -39,6 +39,22 @@ void flow_on_kafka_state(void *arg, bool up, const char *reason)
 			 log_str("error", reason));
 }
 
+void flow_kafka_refuses(struct collector *c, const char *reason)
+{
+	c->kafka_trouble = true;
+	if (health_down(c->kafka_health, reason))
+		log_warn(c->log, "Kafka refuses", log_str("error", reason));
+}
+
+static void kafka_refuses_no_more(struct collector *c)
+{
+	if (!c->kafka_trouble || !atomic_load(&c->kafka_up))
+		return;
+	c->kafka_trouble = false;
+	if (health_up(c->kafka_health))
+		log_info(c->log, "Kafka refuses no more");
+}
+
 /* --- blocks ------------------------------------------------------------ */
 
 /* Doubling from RETRY_MIN_MS, less up to half of it at random, so that
@@ -81,12 +97,13 @@ int flow_write(struct collector *c, struct slot *slot, bool wait)
 	switch (writer_write(&c->writer, slot, wait, &err)) {
 	case WRITER_DONE:
 		flow_clickhouse_is_up(c);
+		kafka_refuses_no_more(c);
 		return 0;
 	case WRITER_CLICKHOUSE_FAILED:
 		flow_clickhouse_is_down(c, &err);
 		break;
 	case WRITER_KAFKA_FAILED:
-		flow_on_kafka_state(c, false, err.text);
+		flow_kafka_refuses(c, err.text);
 		break;
 	}
 	block(c, &err);

@@ -51,6 +51,7 @@ struct collector {
 	int64_t partitions_at;
 	int64_t report_at;
 	atomic_bool kafka_up;
+	bool kafka_trouble; /* brokers answer, but not as they should */
 
 	pthread_t thread;
 	bool running;
@@ -66,6 +67,10 @@ void flow_on_revoked(void *arg, const char *topic, int32_t partition,
 void flow_on_end(void *arg, const char *topic, int32_t partition,
 		 int64_t offset);
 void flow_on_commit_failed(void *arg, const char *reason);
+
+/* What Kafka refuses although it is there.  Over with the next block that is
+ * written. */
+void flow_kafka_refuses(struct collector *c, const char *reason);
 
 void flow_take(struct collector *c, const struct kafka_record *record);
 /* Goes back to the first event that was not taken. */

@@ -356,6 +356,24 @@ def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
     eventually(lambda: "dead letters" in running.ready()[1], 60,
                what="/readyz to say why")
     assert not kafka.committed(topics["topic_clicks"], topics["topic_clicks"])
+    kafka.create_topic(exactly=topics["topic_dlq"])
+    wait_for(tables, 1, seconds=60)
+    assert kafka.consume(topics["topic_dlq"], 1)[0].value() == b"broken"
+    eventually(lambda: running.ready()[0] == 200, what="ready again")
+
+
+@pytest.mark.parametrize("compression", ["gzip", "none"])
+def test_rows_arrive_under_every_compression(program, base_config, kafka,
+                                             topics, tables, compression):
+    """zstd, the default, is what the other tests use."""
+    sections = settings(base_config, topics)
+    sections["clickhouse"] = {**base_config["clickhouse"],
+                              "compression": compression}
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(2000)])
+    program("collector", sections)
+    wait_for(tables, 2000)
+    assert stored_offsets(tables) == sent_offsets(kafka,
+                                                  topics["topic_clicks"])
 
 
 # --- what is away comes back -------------------------------------------------
@@ -390,6 +408,34 @@ def test_what_is_held_stays_bounded_while_clickhouse_is_away(
     wait_for(tables, 5000)
     assert stored_offsets(tables) == sent_offsets(kafka,
                                                   topics["topic_clicks"])
+
+
+def test_kafka_goes_and_comes_back(kafka, topics, tables, collector,
+                                   kafka_server):
+    running = collector()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
+    wait_for(tables, 100)
+    kafka_server.kill()
+    status, text = eventually(
+        lambda: running.ready() if running.ready()[0] == 503 else None, 20)
+    assert text.startswith("kafka: ")
+    kafka_server.start()
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
+    expected = sent_offsets(kafka, topics["topic_clicks"])
+    eventually(lambda: sorted(set(stored_offsets(tables))) == expected, 60,
+               what="every offset in the table")
+    eventually(lambda: running.ready()[0] == 200, what="ready again")
+
+
+def test_it_ends_also_when_kafka_is_away(kafka, topics, tables, collector,
+                                         kafka_server):
+    running = collector(batch_age="10m")
+    kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
+    eventually(lambda: running.metric("shortloop_collector_consumed_total")
+               == 100)
+    kafka_server.kill()
+    assert running.stop(60) == 0
+    assert count(tables) == 100
 
 
 def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,

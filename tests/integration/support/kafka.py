@@ -11,9 +11,10 @@ class Kafka:
         self.bootstrap = f"127.0.0.1:{port}"
         self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
 
-    def create_topic(self, name="t", partitions=1, **config):
-        """Makes a topic with an unused name and returns the name."""
-        topic = f"{name}-{uuid.uuid4().hex[:8]}"
+    def create_topic(self, name="t", partitions=1, exactly=None, **config):
+        """Makes a topic with an unused name, or `exactly` that one, and
+        returns the name."""
+        topic = exactly or f"{name}-{uuid.uuid4().hex[:8]}"
         made = self.admin.create_topics([NewTopic(
             topic, num_partitions=partitions, replication_factor=1,
             config={k.replace("_", "."): str(v) for k, v in config.items()})])
