@@ -89,12 +89,14 @@ static bool has_label(const char *host, const char *name)
 {
 	size_t len = strlen(name);
 
-	for (const char *at = host; at; at = strchr(at, '.')) {
-		at += at != host;
-		if (!strncmp(at, name, len) && at[len] == '.')
+	for (;;) {
+		if (!strncmp(host, name, len) && host[len] == '.')
 			return true;
+		host = strchr(host, '.');
+		if (!host)
+			return false;
+		host++;
 	}
-	return false;
 }
 
 static const char *channel_of(const char *host)

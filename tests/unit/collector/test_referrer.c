@@ -52,6 +52,13 @@ static void a_site_is_known_with_its_subdomains_only(void **state)
 	assert_referrer("https://bt.co/", "bt.co", "referral");
 }
 
+static void empty_labels_in_a_host_are_passed_over(void **state)
+{
+	(void)state;
+	assert_referrer("https://.example.org/", ".example.org", "referral");
+	assert_referrer("https://..google.com/", "..google.com", "search");
+}
+
 static void mail_is_told_from_search(void **state)
 {
 	(void)state;
@@ -135,6 +142,7 @@ int main(void)
 		cmocka_unit_test(a_host_is_lowered_and_loses_port_and_user),
 		cmocka_unit_test(search_engines_are_known_under_any_domain),
 		cmocka_unit_test(a_site_is_known_with_its_subdomains_only),
+		cmocka_unit_test(empty_labels_in_a_host_are_passed_over),
 		cmocka_unit_test(mail_is_told_from_search),
 		cmocka_unit_test(the_own_domain_is_internal),
 		cmocka_unit_test(an_app_is_an_app),
