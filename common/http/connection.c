@@ -62,7 +62,8 @@ void connection_close(struct connection *conn)
 
 void connection_retire(struct connection *conn)
 {
-	if (conn->phase == READING && !conn->req)
+	/* One whose request has come but was not read yet is not idle. */
+	if (conn->phase == READING && !conn->req && !connection_has_input(conn))
 		destroy(conn);
 }
 
@@ -176,7 +177,8 @@ static void process(struct connection *conn)
 /* All is said: close, or wait for the client to have read it. */
 static void finish(struct connection *conn)
 {
-	bool unread = conn->req->in.len > conn->req->start;
+	bool unread = conn->req->in.len > conn->req->start ||
+		      connection_has_input(conn);
 
 	if (!conn->linger && !unread) {
 		connection_hang_up(conn);
@@ -269,9 +271,10 @@ static void on_timeout(void *arg)
 {
 	struct connection *conn = arg;
 
-	if (conn->wait == WAIT_WRITE && connection_unread(conn) < conn->unread)
+	if (conn->wait == WAIT_WRITE &&
+	    connection_unread(conn) < conn->unread) {
 		conn->progress = true;
-	else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
+	} else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
 		listener_count_refusal(conn->listener, 408);
 		reply_refusal(conn->req, 408,
 			      conn->wait == WAIT_HEADER

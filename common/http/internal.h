@@ -167,6 +167,9 @@ bool connection_flush(struct connection *conn);
 /* Bytes sent that the client's system has not acknowledged: falls while a slow
  * client reads, long before there is room to send more. */
 int connection_unread(const struct connection *conn);
+/* Has anything come that was not read?  Closing would then reset the
+ * connection, and the client might lose what it was sent last. */
+bool connection_has_input(const struct connection *conn);
 void connection_read(struct connection *conn);
 /* Takes what a refused client still sends off the wire. */
 void connection_discard(struct connection *conn);

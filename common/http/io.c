@@ -60,6 +60,13 @@ int connection_unread(const struct connection *conn)
 	return bytes;
 }
 
+bool connection_has_input(const struct connection *conn)
+{
+	int bytes = 0;
+
+	return ioctl(conn->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
 /* Doubles the read buffer.  False: no memory, or more than all requests may
  * have; then the request is refused. */
 static bool grow(struct http_request *req)

@@ -141,6 +141,26 @@ static void a_rest_sent_while_the_handler_works_is_kept(void **state)
 
 /* --- ports ---------------------------------------------------------------- */
 
+static void bytes_behind_a_last_request_do_not_cost_its_answer(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+	char *answer;
+
+	client_send(fd, "GET /hold HTTP/1.1\r\nHost: a\r\n"
+			"Connection: close\r\n\r\n");
+	world_wait_handled(w, 1);
+	client_send(fd, "\r\nmore");
+	world_let_go(w);
+	usleep(50000);
+	answer = client_read_all(fd);
+	/* Had the server closed with bytes unread, this were a reset. */
+	assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(fd);
+}
+
 static void two_listeners_share_a_port(void **state)
 {
 	struct world *w = *state;
@@ -186,6 +206,7 @@ int main(void)
 		CASE(a_client_gone_before_the_answer_is_noticed),
 		CASE(freeing_the_listener_keeps_a_held_request_valid),
 		CASE(a_rest_sent_while_the_handler_works_is_kept),
+		CASE(bytes_behind_a_last_request_do_not_cost_its_answer),
 		CASE(two_listeners_share_a_port),
 		CASE(the_check_finds_a_port_in_use),
 		CASE(an_address_without_port_is_a_config_error),
