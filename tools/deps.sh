@@ -75,7 +75,7 @@ missing_packages() {
 offered() {
     local package=$1 other=${2:-}
     if [ -n "$other" ] &&
-        ! apt-cache show "$package" 2>/dev/null | grep -q '^Package:'; then
+        ! apt-cache show "$package" 2>/dev/null | grep '^Package:' >/dev/null; then
         package=$other
     fi
     echo "$package"

@@ -6,7 +6,10 @@ import uuid
 import requests
 
 import servers
+from support.program import eventually
 from support.server import Server
+
+DATABASE_NOT_EMPTY = 219
 
 DATABASE_NOT_EMPTY = 219
 
