@@ -11,6 +11,7 @@
 
 struct settle_settings {
 	int64_t settle_every;	  /* ms between passes */
+	int64_t settle_timeout;	  /* ms, of one statement */
 	int64_t resettle_every;	  /* ms at least between settlings of a day */
 	int64_t day_grace;	  /* ms after its end until a day is settled */
 	int64_t recheck_every;	  /* ms between looks at all of the progress */

@@ -12,7 +12,7 @@
 #define HOURS_AT_ONCE 24
 
 /* Computed in one statement: few clicks cost little more than one. */
-#define ROWS_AT_ONCE 1000000
+#define ROWS_AT_ONCE 200000
 
 struct pass {
 	const struct settle_settings *settings;

@@ -16,6 +16,9 @@ struct settler {
 	const struct aggregator_config *config;
 	struct log *log;
 	struct clickhouse *ch;
+	/* For what takes as long as settle_timeout allows. */
+	struct clickhouse_config patient;
+	struct clickhouse *patient_ch;
 	struct lease *lease;
 	struct pass *pass;
 	struct health_check *clickhouse_up, *tables_up, *redis_up;
@@ -190,12 +193,16 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->redis_up = health_register(health, "redis");
 	register_metrics(s, metrics);
 	s->ch = clickhouse_new(&config->clickhouse, err);
+	s->patient = config->clickhouse;
+	s->patient.query_timeout = config->own.settle.settle_timeout;
 	if (s->ch)
+		s->patient_ch = clickhouse_new(&s->patient, err);
+	if (s->patient_ch)
 		s->lease =
 			lease_new(&config->redis, config->clickhouse.database,
 				  config->own.settle.lease, err);
 	if (s->lease)
-		s->pass = pass_new(&config->own.settle, s->ch, s->lease,
+		s->pass = pass_new(&config->own.settle, s->patient_ch, s->lease,
 				   is_stopping, s, err);
 	if (!s->pass) {
 		settler_free(s);
@@ -227,6 +234,7 @@ void settler_free(struct settler *s)
 	}
 	pass_free(s->pass);
 	lease_free(s->lease);
+	clickhouse_free(s->patient_ch);
 	clickhouse_free(s->ch);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
