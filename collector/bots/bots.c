@@ -121,8 +121,10 @@ const struct pattern_set *bots_patterns(const struct bots *bots)
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	       const char *user_agent, size_t len, enum bot_kind *ret_kind)
 {
-	int index = pattern_first(matcher, user_agent, len);
+	int index;
 
+	pattern_scan(matcher, user_agent, len);
+	index = pattern_first(matcher, 0, bots_count(bots));
 	if (index < 0)
 		return false;
 	*ret_kind = bots->kinds[index];

@@ -98,6 +98,12 @@ static void require(struct literals *l, struct literal_clause c,
 	l->clauses[at] = c;
 }
 
+void literals_drop_common(struct literals *l, const struct literal_context *ctx)
+{
+	while (l->count > 1 && is_common(&l->clauses[l->count - 1], ctx))
+		l->count--;
+}
+
 static void require_all(struct literals *l, const struct literals *more,
 			const struct literal_context *ctx)
 {

@@ -47,4 +47,9 @@ struct piece piece_repeat(struct piece a, unsigned min, unsigned max,
 struct literals piece_required(const struct piece *p,
 			       const struct literal_context *ctx);
 
+/* Leaves out clauses of common words where there are others: nearly every text
+ * has them, so looking for them costs more than it tells. */
+void literals_drop_common(struct literals *l,
+			  const struct literal_context *ctx);
+
 #endif

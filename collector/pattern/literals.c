@@ -267,8 +267,11 @@ struct literals literals_required(const char *regex, const char *common,
 {
 	struct parse p = {.at = regex, .ctx = {arena, common}};
 	struct piece all = parse_alternatives(&p);
+	struct literals required;
 
 	if (p.lost || *p.at || arena->failed)
 		return (struct literals){0};
-	return piece_required(&all, &p.ctx);
+	required = piece_required(&all, &p.ctx);
+	literals_drop_common(&required, &p.ctx);
+	return required;
 }

@@ -53,6 +53,8 @@ struct pattern_matcher {
 	uint64_t *candidates; /* bits */
 	uint8_t *seen;	      /* by pattern: clauses found in this text */
 	uint32_t groups;      /* of the expression that matched */
+	const char *text;     /* last scanned */
+	size_t len;
 };
 
 static size_t words_of(const struct pattern_set *set)
@@ -273,41 +275,56 @@ static void on_found(void *arg, const uint32_t *values, size_t count)
 	}
 }
 
-static int matched(struct pattern_matcher *m, size_t index)
-{
-	m->groups = m->set->patterns[index].groups;
-	return (int)index;
-}
-
-int pattern_first(struct pattern_matcher *m, const char *text, size_t len)
+void pattern_scan(struct pattern_matcher *m, const char *text, size_t len)
 {
 	const struct pattern_set *set = m->set;
 
+	m->text = text;
+	m->len = len;
 	memcpy(m->candidates, set->always, words_of(set) * sizeof(uint64_t));
-	if (set->automaton) {
-		memset(m->seen, 0, set->count);
-		automaton_scan(set->automaton, text, len, on_found, m);
-	}
-	for (size_t w = 0; w < words_of(set); w++) {
-		for (uint64_t bits = m->candidates[w]; bits; bits &= bits - 1) {
-			size_t i = w * 64 + (size_t)__builtin_ctzll(bits);
+	if (!set->automaton)
+		return;
+	memset(m->seen, 0, set->count);
+	automaton_scan(set->automaton, text, len, on_found, m);
+}
 
-			if (pcre2_match(set->patterns[i].code, (PCRE2_SPTR)text,
-					len, 0, 0, m->data, m->context) >= 0)
-				return matched(m, i);
+static bool matches(struct pattern_matcher *m, size_t index)
+{
+	const struct pattern *p = &m->set->patterns[index];
+
+	if (pcre2_match(p->code, (PCRE2_SPTR)m->text, m->len, 0, 0, m->data,
+			m->context) < 0)
+		return false;
+	m->groups = p->groups;
+	return true;
+}
+
+int pattern_first(struct pattern_matcher *m, size_t from, size_t to)
+{
+	for (size_t word = from / 64; word * 64 < to; word++) {
+		uint64_t bits = m->candidates[word];
+
+		if (word == from / 64)
+			bits &= UINT64_MAX << from % 64;
+		for (; bits; bits &= bits - 1) {
+			size_t i = word * 64 + (size_t)__builtin_ctzll(bits);
+
+			if (i >= to)
+				return -1;
+			if (matches(m, i))
+				return (int)i;
 		}
 	}
 	return -1;
 }
 
-struct pattern_group pattern_group(const struct pattern_matcher *m,
-				   const char *text, size_t n)
+struct pattern_group pattern_group(const struct pattern_matcher *m, size_t n)
 {
 	PCRE2_SIZE *at = pcre2_get_ovector_pointer(m->data);
 
 	if (n >= GROUPS_MAX || n >= m->groups || at[2 * n] == PCRE2_UNSET ||
 	    at[2 * n] > at[2 * n + 1])
 		return (struct pattern_group){0};
-	return (struct pattern_group){text + at[2 * n],
+	return (struct pattern_group){m->text + at[2 * n],
 				      at[2 * n + 1] - at[2 * n]};
 }

@@ -1,6 +1,7 @@
 /*
- * pattern_set.h - an ordered list of regular expressions: which is the first
- * that matches a text?
+ * pattern_set.h - ordered lists of regular expressions: which is the first that
+ * matches a text?  One set can hold several lists, one behind the other, for
+ * the price of reading the text once.
  *
  * PCRE2 is the judge.  Before it is asked, one pass over the text finds which
  * expressions have all the strings they cannot match without (literals.h), so
@@ -46,18 +47,23 @@ struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
 void pattern_matcher_free(struct pattern_matcher *m); /* NULL accepted */
 
 /*
- * Returns the index of the first expression that matches, or -1.  An expression
- * that gives up at PCRE2's limits (a text made to be slow) counts as not
- * matching.
+ * Reads the text once, to know which expressions can match it at all.  It must
+ * stay where it is while the two calls below ask about it.
  */
-int pattern_first(struct pattern_matcher *m, const char *text, size_t len);
+void pattern_scan(struct pattern_matcher *m, const char *text, size_t len);
+
+/*
+ * Returns the index of the first expression from `from` to before `to` that
+ * matches the text scanned, or -1.  An expression that gives up at PCRE2's
+ * limits (a text made to be slow) counts as not matching.
+ */
+int pattern_first(struct pattern_matcher *m, size_t from, size_t to);
 
 /* Group `n` of the match last found; {NULL, 0} when it took no part. */
 struct pattern_group {
 	const char *text;
 	size_t len;
 };
-struct pattern_group pattern_group(const struct pattern_matcher *m,
-				   const char *text, size_t n);
+struct pattern_group pattern_group(const struct pattern_matcher *m, size_t n);
 
 #endif

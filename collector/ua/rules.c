@@ -89,7 +89,8 @@ static int load_templates(const struct load *l, const yaml_node_t *node,
 }
 
 static int load_rule(const struct load *l, const yaml_node_t *node,
-		     const struct ua_section_form *form, struct ua_section *s,
+		     const struct ua_section_form *form,
+		     struct pattern_set *patterns, struct ua_section *s,
 		     struct error *err)
 {
 	const char *regex, *flag;
@@ -103,7 +104,7 @@ static int load_rule(const struct load *l, const yaml_node_t *node,
 		return refuse(l, node, "a rule without regex", err);
 	if (flag && *flag && strcmp(flag, "i") != 0)
 		return refuse(l, node, "regex_flag: expected i", err);
-	if (pattern_set_add(s->patterns, regex, flag && *flag, err) < 0) {
+	if (pattern_set_add(patterns, regex, flag && *flag, err) < 0) {
 		error_wrap(err, "%s:%zu", l->path, node->start_mark.line + 1);
 		err->code = ERROR_CONFIG;
 		return -1;
@@ -113,7 +114,8 @@ static int load_rule(const struct load *l, const yaml_node_t *node,
 
 static int load_section(const struct load *l, const yaml_node_t *root,
 			const struct ua_section_form *form,
-			struct ua_section *s, struct error *err)
+			struct pattern_set *patterns, struct ua_section *s,
+			struct error *err)
 {
 	yaml_node_t *list = get(l, root, form->name);
 	yaml_node_item_t *item;
@@ -125,15 +127,15 @@ static int load_section(const struct load *l, const yaml_node_t *root,
 				 form->name);
 	item = list->data.sequence.items.start;
 	count = (size_t)(list->data.sequence.items.top - item);
-	s->patterns = pattern_set_new(err);
+	s->first = pattern_set_count(patterns);
 	s->rules = calloc(count + 1, sizeof(*s->rules));
-	if (!s->patterns || !s->rules)
+	if (!s->rules)
 		return error_set_nomem(err);
 	for (; item < list->data.sequence.items.top; item++)
-		if (load_rule(l, yaml_document_get_node(l->doc, *item), form, s,
-			      err) < 0)
+		if (load_rule(l, yaml_document_get_node(l->doc, *item), form,
+			      patterns, s, err) < 0)
 			return -1;
-	return pattern_set_compile(s->patterns, l->prefilter, err);
+	return 0;
 }
 
 static int load_document(const struct load *l, struct ua_rules *rules,
@@ -143,11 +145,14 @@ static int load_document(const struct load *l, struct ua_rules *rules,
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return refuse(l, root, "expected lists of rules", err);
+	rules->patterns = pattern_set_new(err);
+	if (!rules->patterns)
+		return -1;
 	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		if (load_section(l, root, &ua_section_forms[i],
+		if (load_section(l, root, &ua_section_forms[i], rules->patterns,
 				 &rules->sections[i], err) < 0)
 			return -1;
-	return 0;
+	return pattern_set_compile(rules->patterns, l->prefilter, err);
 }
 
 static int load_stream(FILE *f, const char *path, bool prefilter,
@@ -207,25 +212,17 @@ void ua_rules_free(struct ua_rules *rules)
 			for (size_t t = 0; t < UA_TEMPLATES_MAX; t++)
 				free(s->rules[r].templates[t]);
 		free(s->rules);
-		pattern_set_free(s->patterns);
 	}
+	pattern_set_free(rules->patterns);
 	free(rules);
 }
 
 size_t ua_rules_count(const struct ua_rules *rules)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		n += rules->sections[i].count;
-	return n;
+	return pattern_set_count(rules->patterns);
 }
 
 size_t ua_rules_unfiltered(const struct ua_rules *rules)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		n += pattern_set_unfiltered(rules->sections[i].patterns);
-	return n;
+	return pattern_set_unfiltered(rules->patterns);
 }

@@ -26,13 +26,15 @@ struct ua_rule {
 	char *templates[UA_TEMPLATES_MAX];
 };
 
+/* A section's patterns are those from `first` on, as many as it has rules. */
 struct ua_section {
-	struct pattern_set *patterns;
-	struct ua_rule *rules; /* as many as patterns */
+	size_t first;
+	struct ua_rule *rules;
 	size_t count;
 };
 
 struct ua_rules {
+	struct pattern_set *patterns; /* of all sections, one after another */
 	struct ua_section sections[UA_SECTION_COUNT];
 };
 

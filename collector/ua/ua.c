@@ -8,7 +8,7 @@
 
 struct ua_parser {
 	const struct ua_rules *rules;
-	struct pattern_matcher *matchers[UA_SECTION_COUNT];
+	struct pattern_matcher *matcher;
 };
 
 struct ua_parser *ua_parser_new(const struct ua_rules *rules, struct error *err)
@@ -20,29 +20,24 @@ struct ua_parser *ua_parser_new(const struct ua_rules *rules, struct error *err)
 		return NULL;
 	}
 	p->rules = rules;
-	for (size_t i = 0; i < UA_SECTION_COUNT; i++) {
-		p->matchers[i] =
-			pattern_matcher_new(rules->sections[i].patterns, err);
-		if (!p->matchers[i]) {
-			ua_parser_free(p);
-			return NULL;
-		}
-	}
-	return p;
+	p->matcher = pattern_matcher_new(rules->patterns, err);
+	if (p->matcher)
+		return p;
+	free(p);
+	return NULL;
 }
 
 void ua_parser_free(struct ua_parser *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		pattern_matcher_free(p->matchers[i]);
+	pattern_matcher_free(p->matcher);
 	free(p);
 }
 
 /* Appends the template with its $1 to $9 replaced by what the groups hold. */
 static void expand(const char *template, const struct pattern_matcher *m,
-		   const char *text, struct buf *out)
+		   struct buf *out)
 {
 	for (const char *c = template; *c; c++) {
 		struct pattern_group g;
@@ -51,7 +46,7 @@ static void expand(const char *template, const struct pattern_matcher *m,
 			buf_putc(out, *c);
 			continue;
 		}
-		g = pattern_group(m, text, (size_t)(*++c - '0'));
+		g = pattern_group(m, (size_t)(*++c - '0'));
 		buf_append(out, g.text, g.len);
 	}
 }
@@ -78,20 +73,21 @@ static void put_field(struct ua_result *r, size_t field, const char *text)
 }
 
 static void parse_section(struct pattern_matcher *m, const struct ua_section *s,
-			  const struct ua_section_form *form, const char *text,
-			  size_t len, struct ua_result *r)
+			  const struct ua_section_form *form,
+			  struct ua_result *r)
 {
-	int rule = pattern_first(m, text, len);
+	int rule = pattern_first(m, s->first, s->first + s->count);
 
 	for (size_t i = 0; i < form->count; i++) {
 		const char *template = "";
 		size_t at = r->text.len;
 
 		if (rule >= 0)
-			template = s->rules[rule].templates[i];
+			template =
+				s->rules[(size_t)rule - s->first].templates[i];
 		if (!template)
 			template = form->fallback[i];
-		expand(template, m, text, &r->text);
+		expand(template, m, &r->text);
 		set_field(r, form->first + i, at);
 	}
 	if (!r->fields[form->first].len)
@@ -102,9 +98,10 @@ int ua_parse(struct ua_parser *p, const char *text, size_t len,
 	     struct ua_result *result, struct error *err)
 {
 	buf_reset(&result->text);
+	pattern_scan(p->matcher, text, len);
 	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		parse_section(p->matchers[i], &p->rules->sections[i],
-			      &ua_section_forms[i], text, len, result);
+		parse_section(p->matcher, &p->rules->sections[i],
+			      &ua_section_forms[i], result);
 	return result->text.failed ? error_set_nomem(err) : 0;
 }
 

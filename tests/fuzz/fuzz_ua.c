@@ -59,8 +59,10 @@ static int first_match(const char *regex, bool caseless, bool prefilter,
 	if (pattern_set_add(set, regex, caseless, &err) == 0 &&
 	    pattern_set_compile(set, prefilter, &err) == 0)
 		m = pattern_matcher_new(set, &err);
-	if (m)
-		found = pattern_first(m, text, len);
+	if (m) {
+		pattern_scan(m, text, len);
+		found = pattern_first(m, 0, 1);
+	}
 	pattern_matcher_free(m);
 	pattern_set_free(set);
 	return found;

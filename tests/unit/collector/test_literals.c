@@ -124,6 +124,8 @@ static void a_rare_word_goes_before_a_common_one(void **state)
 	assert_required_beside("a linux machine", "(?:Linux.*abc|xyz)",
 			       "abc|xyz");
 	assert_required_beside("", "(?:Linux.*abc|xyz)", "linux|xyz");
+	assert_required_beside("a linux machine", "Linux.*abc", "abc");
+	assert_required_beside("a linux machine", "Linux.*chin", "linux");
 }
 
 static void what_is_not_understood_requires_nothing(void **state)

@@ -38,7 +38,8 @@ static void destroy(struct fixture *f)
 
 static int first(struct fixture *f, const char *text)
 {
-	return pattern_first(f->matcher, text, strlen(text));
+	pattern_scan(f->matcher, text, strlen(text));
+	return pattern_first(f->matcher, 0, pattern_set_count(f->set));
 }
 
 static void the_earliest_expression_wins(void **state)
@@ -50,6 +51,25 @@ static void the_earliest_expression_wins(void **state)
 	assert_int_equal(first(&f, "a tiger"), 1);
 	assert_int_equal(first(&f, "a tiger and a zebra"), 0);
 	assert_int_equal(first(&f, "a mouse"), -1);
+	destroy(&f);
+}
+
+static void lists_behind_one_another_are_asked_apart(void **state)
+{
+	const char *regexes[200] = {0};
+	struct fixture f;
+
+	(void)state;
+	for (int i = 0; i < 199; i++)
+		regexes[i] = i % 2 ? "odd" : "even";
+	f = build(regexes, false);
+	pattern_scan(f.matcher, "odd", 3);
+	assert_int_equal(pattern_first(f.matcher, 0, 199), 1);
+	assert_int_equal(pattern_first(f.matcher, 2, 199), 3);
+	assert_int_equal(pattern_first(f.matcher, 64, 199), 65);
+	assert_int_equal(pattern_first(f.matcher, 127, 128), 127);
+	assert_int_equal(pattern_first(f.matcher, 128, 129), -1);
+	assert_int_equal(pattern_first(f.matcher, 5, 5), -1);
 	destroy(&f);
 }
 
@@ -86,10 +106,10 @@ static void groups_are_those_of_the_match(void **state)
 	(void)state;
 	assert_int_equal(first(&f, "abcd"), 0);
 	assert_int_equal(first(&f, text), 1);
-	assert_int_equal(pattern_group(f.matcher, text, 1).len, 0);
-	assert_int_equal(pattern_group(f.matcher, text, 2).len, 1);
-	assert_null(pattern_group(f.matcher, text, 3).text);
-	assert_null(pattern_group(f.matcher, text, 99).text);
+	assert_int_equal(pattern_group(f.matcher, 1).len, 0);
+	assert_int_equal(pattern_group(f.matcher, 2).len, 1);
+	assert_null(pattern_group(f.matcher, 3).text);
+	assert_null(pattern_group(f.matcher, 99).text);
 	destroy(&f);
 }
 
@@ -99,8 +119,10 @@ static void a_text_with_zeros_is_a_text(void **state)
 	struct fixture f = build(regexes, false);
 
 	(void)state;
-	assert_int_equal(pattern_first(f.matcher, "\0\0lion", 6), 0);
-	assert_int_equal(pattern_first(f.matcher, NULL, 0), -1);
+	pattern_scan(f.matcher, "\0\0lion", 6);
+	assert_int_equal(pattern_first(f.matcher, 0, 1), 0);
+	pattern_scan(f.matcher, NULL, 0);
+	assert_int_equal(pattern_first(f.matcher, 0, 1), -1);
 	destroy(&f);
 }
 
@@ -165,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_earliest_expression_wins),
+		cmocka_unit_test(lists_behind_one_another_are_asked_apart),
 		cmocka_unit_test(case_matters_unless_told_otherwise),
 		cmocka_unit_test(an_expression_without_words_is_always_tried),
 		cmocka_unit_test(groups_are_those_of_the_match),
