@@ -40,12 +40,13 @@ static const struct {
 	{CODING_ZSTD, "zstd"},	     {CODING_LZ4, "lz4"},
 	{CODING_GZIP, "gzip"},	     {CODING_GZIP, "x-gzip"},
 	{CODING_DEFLATE, "deflate"}, {CODING_IDENTITY, "identity"},
-	{CODING_IDENTITY, ""},
 };
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
 
 enum coding coding_named(const char *name, size_t len)
 {
+	if (len == 0)
+		return CODING_IDENTITY;
 	for (size_t i = 0; i < NAME_COUNT; i++)
 		if (strlen(names[i].name) == len &&
 		    strncasecmp(names[i].name, name, len) == 0)
@@ -101,7 +102,7 @@ enum coding coding_accepted(const char *accept, size_t len)
 		memcpy(list, accept, len);
 	list[len] = '\0';
 	for (size_t i = 0; i < NAME_COUNT; i++)
-		if (names[i].name[0] && list_accepts(list, names[i].name))
+		if (list_accepts(list, names[i].name))
 			return names[i].coding;
 	return CODING_IDENTITY;
 }

@@ -64,7 +64,7 @@ static int parse_number(const struct option *opt, const char *text,
 	unit = *end && end[1] == '\0' && opt->type == BYTES
 		       ? strchr(units, *end)
 		       : NULL;
-	if (unit && n <= INT64_MAX >> 30) {
+	if (unit && n >= 0 && n <= INT64_MAX >> 30) {
 		n <<= 10 * (unit - units + 1);
 		end++;
 	}
