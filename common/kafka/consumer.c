@@ -65,8 +65,11 @@ static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 			c->options.on_assigned(c->options.arg,
 					       list->elems[i].topic,
 					       list->elems[i].partition);
+	/* One that was given back while paused would come back paused. */
 	if (c->paused)
 		rd_kafka_pause_partitions(rk, list);
+	else
+		rd_kafka_resume_partitions(rk, list);
 	atomic_store(&c->assigned, true);
 	tell_state(c, NULL);
 }
