@@ -223,7 +223,10 @@ static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
 {
 	const char *reason = llhttp_get_error_reason(&req->parser);
 
-	if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
+	/* To llhttp 9 a bare LF after the version is a version, too. */
+	if (code == HPE_INVALID_VERSION && reason && strstr(reason, "CRLF"))
+		request_refuse(req, 400, reason);
+	else if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
 		request_refuse(req, 505, "this server speaks HTTP/1.1");
 	else
 		request_refuse(req, 400,
