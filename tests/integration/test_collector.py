@@ -387,7 +387,8 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
     kafka.produce(topics["topic_clicks"], [click() for _ in range(1000)])
     status, text = eventually(
         lambda: running.ready() if running.ready()[0] == 503 else None)
-    assert text.startswith("clickhouse: insert into clicks: ")
+    # Which insert meets it first, the rows or their progress, is chance.
+    assert text.startswith("clickhouse: insert into ")
     clickhouse_server.start()
     wait_for(tables, 1100)
     eventually(lambda: running.ready()[0] == 200, what="ready again")
