@@ -388,7 +388,8 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
     status, text = eventually(
         lambda: running.ready() if running.ready()[0] == 503 else None)
     # Which insert meets it first, the rows or their progress, is chance.
-    assert text.startswith("clickhouse: insert into ")
+    assert text.startswith(("clickhouse: insert into clicks: ",
+                            "clickhouse: insert into ingest_progress: "))
     clickhouse_server.start()
     wait_for(tables, 1100)
     eventually(lambda: running.ready()[0] == 200, what="ready again")
