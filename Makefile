@@ -21,7 +21,8 @@ PREFIX ?= /usr/local
 VERSION := $(shell cat VERSION)
 
 PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
-        libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib
+        libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
+        libpng
 
 CFLAGS ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
