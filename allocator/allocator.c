@@ -51,7 +51,7 @@ static int open_shared(struct allocator *a,
 				 NULL, "Bound of those that wait, all threads"),
 		   config->allocator.waiting_max * config->allocator.threads);
 	name_holder(s->holder);
-	s->keys = api_keyring_new(config->allocator.keys_file, err);
+	s->keys = api_keyring_new(config->allocator.keys_file, s->metrics, err);
 	if (!s->keys)
 		return -1;
 	s->store = linkstore_new(&config->links, err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/api_keys.h"
+#include "allocator/keys/api_keys.h"
 #include "linkstore/space/record.h"
 
 static int parse_first_block(const char *text, uint64_t *ret, struct error *err)
@@ -86,7 +86,8 @@ int command_make_key(const struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "for whom? --name NAME --roles ROLE[,ROLE], "
 				 "out of read, create and admin");
-	if (api_key_make(name, roles, key, line, err) < 0)
+	if (api_key_make(name, roles, app_option_value(app, "rate"),
+			 app_option_value(app, "burst"), key, line, err) < 0)
 		return -1;
 	printf("%s\n%s\n", key, line);
 	return 0;

@@ -20,6 +20,8 @@ static const struct app_option options[] = {
 	 "create-space: where to begin, when Redis has lost the space"},
 	{"name", "NAME", "make-key: whose key it is"},
 	{"roles", "ROLES", "make-key: out of read, create and admin"},
+	{"rate", "N/s", "make-key: requests a second, /m minute or /h hour"},
+	{"burst", "N", "make-key: requests at once; the rate's number if not"},
 	{0},
 };
 

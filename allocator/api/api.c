@@ -1,8 +1,8 @@
 #include "allocator/api/api.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "allocator/api/access.h"
 #include "allocator/api/handlers.h"
 
 #define LINKS_PATH "/v1/links"
@@ -69,65 +69,6 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 			   api->answer.len);
 }
 
-/* --- who is asking ------------------------------------------------------ */
-
-static void reply_unauthorized(struct http_request *req, const char *detail)
-{
-	static const struct http_field fields[] = {
-		{"WWW-Authenticate", "Bearer realm=\"shortloop\""}, {0}};
-
-	http_reply_problem(req, 401, fields, "%s", detail);
-}
-
-static void reply_forbidden(struct http_request *req, const char *role)
-{
-	static const struct http_field fields[] = {
-		{"WWW-Authenticate",
-		 "Bearer realm=\"shortloop\", error=\"insufficient_scope\""},
-		{0}};
-
-	http_reply_problem(req, 403, fields,
-			   "this API key does not have the role '%s'", role);
-}
-
-/* The key of "Bearer <key>", or {NULL, 0}. */
-static struct http_slice bearer_key(const struct http_request *req)
-{
-	static const char scheme[] = "Bearer ";
-	size_t skip = sizeof(scheme) - 1;
-	struct http_slice value = http_header_get(req, "Authorization");
-
-	if (value.len <= skip || strncasecmp(value.data, scheme, skip) != 0)
-		return (struct http_slice){0};
-	while (skip < value.len && value.data[skip] == ' ')
-		skip++;
-	return (struct http_slice){value.data + skip, value.len - skip};
-}
-
-/* Answers and returns false when the request may not go on. */
-static bool is_allowed(const struct api_parts *api, struct http_request *req,
-		       enum api_role role, const char *role_name)
-{
-	struct http_slice key = bearer_key(req);
-	unsigned roles;
-
-	if (!key.data || key.len == 0) {
-		reply_unauthorized(req, "send an API key: Authorization: "
-					"Bearer <key>");
-		return false;
-	}
-	roles = api_keyring_roles(api->keys, key.data, key.len);
-	if (roles == 0) {
-		reply_unauthorized(req, "this API key is not known here");
-		return false;
-	}
-	if (!(roles & role)) {
-		reply_forbidden(req, role_name);
-		return false;
-	}
-	return true;
-}
-
 /* --- where it goes ------------------------------------------------------ */
 
 static bool refuse_query(struct http_request *req)
@@ -156,9 +97,11 @@ static void refuse_method(struct http_request *req, const char *allow)
 
 static void handle_links(struct api_parts *api, struct http_request *req)
 {
+	struct api_key_info who;
+
 	if (!http_method_is(req, "POST")) {
 		refuse_method(req, "POST");
-	} else if (!is_allowed(api, req, API_CREATE, "create")) {
+	} else if (!access_check(api, req, API_CREATE, 1, &who)) {
 		metric_add(api->metrics->denied, 1);
 	} else if (refuse_query(req)) {
 		metric_add(api->metrics->invalid, 1);
@@ -170,9 +113,12 @@ static void handle_links(struct api_parts *api, struct http_request *req)
 static void handle_link(struct api_parts *api, struct http_request *req,
 			struct http_slice code)
 {
+	struct api_key_info who;
+
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD"))
 		refuse_method(req, "GET, HEAD");
-	else if (is_allowed(api, req, API_READ, "read") && !refuse_query(req))
+	else if (access_check(api, req, API_READ, 1, &who) &&
+		 !refuse_query(req))
 		read_link(api, req, code);
 }
 

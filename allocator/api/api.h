@@ -8,7 +8,7 @@
 #define ALLOCATOR_API_API_H
 
 #include "allocator/api/link_request.h"
-#include "allocator/api_keys.h"
+#include "allocator/keys/api_keys.h"
 #include "allocator/link_events.h"
 #include "allocator/space_watch.h"
 #include "allocator/supply/supply.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/api_keys.h"
+#include "allocator/keys/api_keys.h"
 
 /* SHA-256 of "open sesame". */
 #define SESAME                                                                 \
@@ -46,6 +46,13 @@ static int tear_down(void **state)
 	return unlink(path);
 }
 
+static unsigned roles_in(struct api_keyring *ring, const char *key)
+{
+	struct api_key_info info = {0};
+
+	return api_keyring_find(ring, key, strlen(key), &info) ? info.roles : 0;
+}
+
 static unsigned roles_of(const char *file, const char *key)
 {
 	struct error err = {0};
@@ -53,9 +60,9 @@ static unsigned roles_of(const char *file, const char *key)
 	unsigned roles;
 
 	write_file(file);
-	ring = api_keyring_new(path, &err);
+	ring = api_keyring_new(path, NULL, &err);
 	assert_non_null(ring);
-	roles = api_keyring_roles(ring, key, strlen(key));
+	roles = roles_in(ring, key);
 	api_keyring_free(ring);
 	return roles;
 }
@@ -65,7 +72,7 @@ static struct error refusal_of(const char *file)
 	struct error err = {0};
 
 	write_file(file);
-	assert_null(api_keyring_new(path, &err));
+	assert_null(api_keyring_new(path, NULL, &err));
 	return err;
 }
 
@@ -82,6 +89,47 @@ static void admin_includes_the_other_roles(void **state)
 	(void)state;
 	assert_int_equal(roles_of("root admin " SESAME "\n", "open sesame"),
 			 API_READ | API_CREATE | API_ADMIN);
+}
+
+static void a_key_is_known_by_its_name(void **state)
+{
+	struct api_key_info info = {0};
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("crm create " SESAME "\n");
+	ring = api_keyring_new(path, NULL, &err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	assert_string_equal(info.name, "crm");
+	assert_null(info.limiter);
+	api_keyring_free(ring);
+}
+
+static void a_key_may_change_what_its_name_created(void **state)
+{
+	const struct api_key_info crm = {.name = "crm", .roles = API_CREATE};
+
+	(void)state;
+	assert_true(api_key_may_change(&crm, "crm"));
+	assert_false(api_key_may_change(&crm, "shop"));
+}
+
+static void an_admin_may_change_everything(void **state)
+{
+	const struct api_key_info root = {
+		.name = "root", .roles = API_READ | API_CREATE | API_ADMIN};
+
+	(void)state;
+	assert_true(api_key_may_change(&root, "crm"));
+}
+
+static void a_reader_may_not_change_what_its_name_created(void **state)
+{
+	const struct api_key_info crm = {.name = "crm", .roles = API_READ};
+
+	(void)state;
+	assert_false(api_key_may_change(&crm, "crm"));
 }
 
 static void another_key_has_no_roles(void **state)
@@ -146,7 +194,7 @@ static void a_missing_file_is_a_config_error(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_null(api_keyring_new("/nonexistent/keys", &err));
+	assert_null(api_keyring_new("/nonexistent/keys", NULL, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
@@ -157,10 +205,10 @@ static void a_reload_lets_a_new_key_in(void **state)
 
 	(void)state;
 	write_file("");
-	ring = api_keyring_new(path, &err);
+	ring = api_keyring_new(path, NULL, &err);
 	write_file("a read " SESAME "\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_int_equal(api_keyring_roles(ring, "open sesame", 11), API_READ);
+	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
 	api_keyring_free(ring);
 }
 
@@ -171,11 +219,120 @@ static void a_reload_that_fails_changes_nothing(void **state)
 
 	(void)state;
 	write_file("a read " SESAME "\n");
-	ring = api_keyring_new(path, &err);
+	ring = api_keyring_new(path, NULL, &err);
 	write_file("nonsense\n");
 	assert_int_equal(api_keyring_reload(ring, &err), -1);
-	assert_int_equal(api_keyring_roles(ring, "open sesame", 11), API_READ);
+	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
 	api_keyring_free(ring);
+}
+
+/* What of 10 requests the key may make at once. */
+static unsigned granted_of_ten(struct api_keyring *ring)
+{
+	struct api_key_info info = {0};
+	unsigned granted = 0;
+	int64_t wait;
+
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	for (int i = 0; i < 10; i++)
+		granted += rate_take(info.limiter, 1, 1, &wait);
+	return granted;
+}
+
+static void a_key_has_the_rate_of_its_line(void **state)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("a read " SESAME " rate=3/s\n");
+	ring = api_keyring_new(path, NULL, &err);
+	assert_int_equal(granted_of_ten(ring), 3);
+	api_keyring_free(ring);
+}
+
+static void a_burst_may_be_larger_than_the_rate(void **state)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("a read " SESAME " burst=7 rate=3/m\n");
+	ring = api_keyring_new(path, NULL, &err);
+	assert_int_equal(granted_of_ten(ring), 7);
+	api_keyring_free(ring);
+}
+
+static void a_key_keeps_its_bucket_through_a_reload(void **state)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("a read " SESAME " rate=3/h\n");
+	ring = api_keyring_new(path, NULL, &err);
+	granted_of_ten(ring);
+	write_file("b read " OTHER "\na read " SESAME " rate=3/h\n");
+	assert_int_equal(api_keyring_reload(ring, &err), 0);
+	assert_int_equal(granted_of_ten(ring), 0);
+	api_keyring_free(ring);
+}
+
+static void a_rate_taken_out_of_the_file_ends(void **state)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("a read " SESAME " rate=3/h\n");
+	ring = api_keyring_new(path, NULL, &err);
+	granted_of_ten(ring);
+	write_file("a read " SESAME "\n");
+	assert_int_equal(api_keyring_reload(ring, &err), 0);
+	assert_int_equal(granted_of_ten(ring), 10);
+	api_keyring_free(ring);
+}
+
+static void a_bad_rate_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"rate=0/s",	     "rate=10",		 "rate=10/d",
+		"rate=-1/s",	     "rate=x/s",	 "burst=10",
+		"rate=1000001/s",    "rate=1/s burst=0", "rate=1/s rate=2/s",
+		"rate=1/s burst=5x", "limit=3",		 "rate=",
+	};
+	char line[160];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(line, sizeof(line), "a read " SESAME " %s\n", bad[i]);
+		assert_non_null(strstr(refusal_of(line).text, ":1: "));
+	}
+}
+
+static void a_made_key_carries_its_limits(void **state)
+{
+	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		api_key_make("crm", "create", "100/s", "200", key, line, &err),
+		0);
+	assert_non_null(strstr(line, " rate=100/s burst=200"));
+	assert_int_equal(roles_of(line, key), API_CREATE);
+}
+
+static void a_key_with_a_bad_rate_is_not_made(void **state)
+{
+	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		api_key_make("crm", "create", "fast", NULL, key, line, &err),
+		-1);
+	assert_int_equal(err.code, ERROR_USAGE);
 }
 
 static void a_made_key_is_let_in_by_its_line(void **state)
@@ -184,7 +341,8 @@ static void a_made_key_is_let_in_by_its_line(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(api_key_make("crm", "create", key, line, &err), 0);
+	assert_int_equal(
+		api_key_make("crm", "create", NULL, NULL, key, line, &err), 0);
 	assert_int_equal(roles_of(line, key), API_CREATE);
 }
 
@@ -194,8 +352,8 @@ static void made_keys_differ(void **state)
 	struct error err = {0};
 
 	(void)state;
-	api_key_make("crm", "create", a, line, &err);
-	api_key_make("crm", "create", b, line, &err);
+	api_key_make("crm", "create", NULL, NULL, a, line, &err);
+	api_key_make("crm", "create", NULL, NULL, b, line, &err);
 	assert_string_not_equal(a, b);
 }
 
@@ -205,7 +363,8 @@ static void a_key_for_an_unknown_role_is_not_made(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(api_key_make("crm", "owner", key, line, &err), -1);
+	assert_int_equal(
+		api_key_make("crm", "owner", NULL, NULL, key, line, &err), -1);
 	assert_int_equal(err.code, ERROR_USAGE);
 }
 
@@ -216,6 +375,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_FILE(a_listed_key_has_its_roles),
 		WITH_FILE(admin_includes_the_other_roles),
+		WITH_FILE(a_key_is_known_by_its_name),
+		cmocka_unit_test(a_key_may_change_what_its_name_created),
+		cmocka_unit_test(an_admin_may_change_everything),
+		cmocka_unit_test(a_reader_may_not_change_what_its_name_created),
 		WITH_FILE(another_key_has_no_roles),
 		WITH_FILE(comments_and_blank_lines_are_skipped),
 		WITH_FILE(an_empty_file_lets_nobody_in),
@@ -227,6 +390,13 @@ int main(void)
 		cmocka_unit_test(a_missing_file_is_a_config_error),
 		WITH_FILE(a_reload_lets_a_new_key_in),
 		WITH_FILE(a_reload_that_fails_changes_nothing),
+		WITH_FILE(a_key_has_the_rate_of_its_line),
+		WITH_FILE(a_burst_may_be_larger_than_the_rate),
+		WITH_FILE(a_key_keeps_its_bucket_through_a_reload),
+		WITH_FILE(a_rate_taken_out_of_the_file_ends),
+		WITH_FILE(a_bad_rate_is_refused),
+		WITH_FILE(a_made_key_carries_its_limits),
+		cmocka_unit_test(a_key_with_a_bad_rate_is_not_made),
 		WITH_FILE(a_made_key_is_let_in_by_its_line),
 		cmocka_unit_test(made_keys_differ),
 		cmocka_unit_test(a_key_for_an_unknown_role_is_not_made),

@@ -1,0 +1,157 @@
+#include "allocator/keys/rate_limit.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+struct rate_limiter {
+	_Atomic int64_t interval; /* ns a token; 0: no limit */
+	_Atomic int64_t burst;	  /* tokens */
+	_Atomic int64_t full_at;  /* ns; in the past: the bucket is full */
+};
+
+/* --- rules ---------------------------------------------------------------- */
+
+static int parse_count(const char *text, char **ret_end, uint64_t *ret,
+		       struct error *err)
+{
+	unsigned long long number;
+
+	errno = 0;
+	number = strtoull(text, ret_end, 10);
+	if (errno || text[0] < '0' || text[0] > '9' || number == 0 ||
+	    number > RATE_COUNT_MAX)
+		return error_set(err, ERROR_INPUT, "expected a number, 1 to %d",
+				 RATE_COUNT_MAX);
+	*ret = number;
+	return 0;
+}
+
+static int64_t period_named(const char *text)
+{
+	static const struct {
+		const char *name;
+		int64_t ms;
+	} periods[] = {
+		{"/s", CLOCK_SECOND},
+		{"/m", CLOCK_MINUTE},
+		{"/h", CLOCK_HOUR},
+	};
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		if (!strcmp(periods[i].name, text))
+			return periods[i].ms;
+	}
+	return 0;
+}
+
+int rate_rule_parse(const char *text, struct rate_rule *ret, struct error *err)
+{
+	uint64_t count;
+	int64_t period;
+	char *end;
+
+	if (parse_count(text, &end, &count, err) < 0)
+		return -1;
+	period = period_named(end);
+	if (!period)
+		return error_set(err, ERROR_INPUT,
+				 "expected a number and /s, /m or /h");
+	*ret = (struct rate_rule){count, period, count};
+	return 0;
+}
+
+int rate_burst_parse(const char *text, uint64_t *ret, struct error *err)
+{
+	uint64_t burst;
+	char *end;
+
+	if (parse_count(text, &end, &burst, err) < 0)
+		return -1;
+	if (*end)
+		return error_set(err, ERROR_INPUT, "expected a number, 1 to %d",
+				 RATE_COUNT_MAX);
+	*ret = burst;
+	return 0;
+}
+
+/* --- the bucket ----------------------------------------------------------- */
+
+struct rate_limiter *rate_limiter_new(const struct rate_rule *rule,
+				      struct error *err)
+{
+	struct rate_limiter *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	rate_limiter_set(l, rule);
+	return l;
+}
+
+void rate_limiter_free(struct rate_limiter *l)
+{
+	free(l);
+}
+
+/* Somebody taking meanwhile may see one number of the old rule and one of the
+ * new: a few tokens more or less, once. */
+void rate_limiter_set(struct rate_limiter *l, const struct rate_rule *rule)
+{
+	int64_t interval = 0;
+
+	if (rule->count)
+		interval = rule->period_ms * NS_PER_MS / (int64_t)rule->count;
+	atomic_store(&l->burst, (int64_t)rule->burst);
+	atomic_store(&l->interval, interval);
+}
+
+bool rate_take(struct rate_limiter *l, unsigned n, int64_t now,
+	       int64_t *ret_wait_ms)
+{
+	int64_t interval = l ? atomic_load(&l->interval) : 0;
+	int64_t burst, tokens, full_at, next;
+
+	if (!interval)
+		return true;
+	burst = atomic_load(&l->burst);
+	tokens = n < burst ? n : burst;
+	full_at = atomic_load(&l->full_at);
+	do {
+		next = (full_at > now ? full_at : now) + tokens * interval;
+		if (next - now > burst * interval) {
+			*ret_wait_ms = (next - now - burst * interval +
+					NS_PER_MS - 1) /
+				       NS_PER_MS;
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak(&l->full_at, &full_at, next));
+	return true;
+}
+
+void rate_look(const struct rate_limiter *l, int64_t now,
+	       struct rate_state *ret)
+{
+	int64_t interval = l ? atomic_load(&l->interval) : 0;
+	int64_t burst, missing, left;
+
+	*ret = (struct rate_state){0};
+	if (!interval)
+		return;
+	burst = atomic_load(&l->burst);
+	missing = atomic_load(&l->full_at) - now;
+	if (missing < 0)
+		missing = 0;
+	left = burst - (missing + interval - 1) / interval;
+	ret->limited = true;
+	ret->burst = (uint64_t)burst;
+	ret->left = left > 0 ? (uint64_t)left : 0;
+	ret->window_ms = (burst * interval + NS_PER_MS - 1) / NS_PER_MS;
+	ret->full_ms = (missing + NS_PER_MS - 1) / NS_PER_MS;
+}

@@ -1,0 +1,150 @@
+"""What the tests of the allocator stand on; a test file says
+`from support.allocator import *` for the fixtures."""
+import concurrent.futures
+import hashlib
+import http.client
+import json
+
+import pytest
+import requests
+
+from support.protobuf import message
+
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+
+KEYS = {"boss": "admin", "crm": "create", "eye": "read"}
+URL = "https://example.org/some/where?a=1#b"
+
+
+def space(workdir, name="s7", number=1, length=7, block_size=100,
+          secret="0123456789abcdef0123456789abcdef"):
+    key = workdir / f"{name}-{hashlib.sha256(secret.encode()).hexdigest()[:8]}"
+    key.write_text(secret)
+    return {"name": name, "number": number, "length": length,
+            "strategy": "sequence", "block_size": block_size,
+            "keys": [{"version": 0, "key": f"file:{key}"}]}
+
+
+class Api:
+    """One allocator as a client sees it."""
+
+    def __init__(self, program):
+        self.program = program
+        self.session = requests.Session()
+
+    def call(self, method, path, key="boss", **kw):
+        headers = kw.pop("headers", {})
+        if key:
+            headers.setdefault("Authorization", f"Bearer {key}")
+        return self.session.request(method, self.program.url + path,
+                                    headers=headers, timeout=15, **kw)
+
+    def post(self, key="boss", **fields):
+        return self.call("POST", "/v1/links", key, json=fields)
+
+    def create(self, ttl="1h", **fields):
+        answer = self.post(url=fields.pop("url", URL), ttl=ttl, **fields)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def get(self, code, key="boss"):
+        return self.call("GET", f"/v1/links/{code}", key)
+
+
+@pytest.fixture
+def keys_file(workdir):
+    path = workdir / "api.keys"
+
+    def write(keys):
+        path.write_text("".join(
+            f"{name} {roles} sha256:{hashlib.sha256(name.encode()).hexdigest()}"
+            "\n" for name, roles in keys.items()))
+        return path
+    write(KEYS)
+    path_of = path
+    return type("KeysFile", (), {"path": path_of, "write": staticmethod(write)})
+
+
+@pytest.fixture
+def links_config(workdir):
+    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir)]}
+
+
+@pytest.fixture
+def sections(links_config, keys_file):
+    return {"links": links_config,
+            "allocator": {"keys_file": str(keys_file.path), "threads": 2,
+                          "base_url": "https://sho.rt"}}
+
+
+@pytest.fixture
+def create_space(program, sections):
+    def make(*args, name="s7"):
+        command = program("allocator", sections, start=False,
+                          args=["create-space", "--space", name, *args])
+        return command.run()
+    return make
+
+
+@pytest.fixture
+def start(program, sections):
+    """start(topic=..., setting=...): an allocator."""
+    def make(topic=None, ready=True, kafka_settings=None, **settings):
+        mine = {**sections, "allocator": {**sections["allocator"], **settings},
+                "kafka": {**({"topic_links": topic} if topic else {}),
+                          **(kafka_settings or {})}}
+        return Api(program("allocator", mine, ready=ready))
+    return make
+
+
+@pytest.fixture
+def topic(kafka):
+    return kafka.create_topic("links", 2)
+
+
+@pytest.fixture
+def api(redis, topic, create_space, start):
+    status, output = create_space()
+    assert status == 0, output
+    made = start(topic)
+    made.topic = topic
+    return made
+
+
+def problem(answer, status):
+    """The detail of a problem object, which the answer must be."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert body["status"] == status and body["title"]
+    return body["detail"]
+
+
+def create_many(api, count, connections=4, ttl="1h"):
+    """Creates over that many keep-alive connections; returns the codes."""
+    def run(n):
+        codes = []
+        host, port = api.program.section["listen"].split(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=30)
+        for i in range(n):
+            connection.request(
+                "POST", "/v1/links",
+                json.dumps({"url": f"https://example.org/{i}", "ttl": ttl}),
+                {"Content-Type": "application/json",
+                 "Authorization": "Bearer crm"})
+            answer = connection.getresponse()
+            body = answer.read()
+            assert answer.status == 201, body
+            codes.append(json.loads(body)["code"])
+        connection.close()
+        return codes
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        parts = pool.map(run, [count // connections] * connections)
+        return [code for part in parts for code in part]
+
+
+def events_of(kafka, topic, count):
+    return [(m.key().decode(), LinkEvent.FromString(m.value()))
+            for m in kafka.consume(topic, count, seconds=20)]

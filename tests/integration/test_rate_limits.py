@@ -1,0 +1,76 @@
+"""Rate limits per API key, against a running allocator."""
+import hashlib
+import signal
+
+import pytest
+
+from support.allocator import *  # noqa: F403, fixtures too
+from support.program import eventually
+
+
+def line(name, roles, limits=""):
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name} {roles} sha256:{digest} {limits}\n"
+
+
+@pytest.fixture
+def limited(api, keys_file):
+    """The allocator, with a key `crm` that has the limits given."""
+    def make(limits):
+        keys_file.path.write_text(line("boss", "admin")
+                                  + line("crm", "create,read", limits))
+        api.program.process.signal(signal.SIGHUP)
+        eventually(lambda: api.get("0000000", key="eye").status_code == 401,
+                   what="the new keys")
+        return api
+    return make
+
+
+def statuses(api, count, key="crm"):
+    return [api.post(key=key, url=URL, ttl="1h").status_code
+            for _ in range(count)]
+
+
+def test_a_key_that_asks_too_often_is_429_and_told_when(limited):
+    api = limited("rate=3/h")
+    assert statuses(api, 3) == [201] * 3
+    answer = api.post(key="crm", url=URL, ttl="1h")
+    detail = problem(answer, 429)
+    assert "'crm'" in detail
+    assert 1 <= int(answer.headers["Retry-After"]) <= 1200
+    assert answer.headers["RateLimit-Policy"] == '"key";q=3;w=3600'
+    left = dict(p.split("=") for p in
+                answer.headers["RateLimit"].split(";")[1:])
+    assert left["r"] == "0" and 3500 <= int(left["t"]) <= 3600
+
+
+def test_who_comes_again_after_the_wait_is_let_in(limited):
+    api = limited("rate=20/s burst=1")
+    seen = statuses(api, 5)
+    assert 429 in seen
+    eventually(lambda: statuses(api, 1) == [201], seconds=2)
+
+
+def test_reads_and_creates_share_the_rate(limited):
+    api = limited("rate=3/h")
+    code = api.create()["code"]
+    assert [api.get(code, key="crm").status_code for _ in range(4)] == [
+        200, 200, 200, 429]
+
+
+def test_other_keys_are_not_touched(limited):
+    api = limited("rate=1/h")
+    statuses(api, 3)
+    assert statuses(api, 5, key="boss") == [201] * 5
+
+
+def test_a_reload_does_not_fill_the_bucket(limited):
+    statuses(limited("rate=2/h"), 2)
+    assert statuses(limited("rate=2/h burst=2"), 1) == [429]
+
+
+def test_what_is_limited_is_counted_by_key(limited):
+    api = limited("rate=1/h")
+    statuses(api, 4)
+    assert api.program.metric("shortloop_allocator_rate_limited_total",
+                              key="crm") == 3
