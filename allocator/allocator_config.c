@@ -27,7 +27,8 @@ static const struct setting settings[] = {
 	 .type = SETTING_STRING,
 	 .offset = AT(base_url),
 	 .fallback = "http://localhost:8080",
-	 .help = "What a short URL starts with, before the slash and the code.",
+	 .help = "What a short URL starts with, before the slash and the code, "
+		 "when no domains are configured.",
 	 .example = "https://sho.rt"},
 	{.key = "keys_file",
 	 .type = SETTING_PATH,
@@ -89,9 +90,10 @@ static const struct setting_section allocator_section = {
 
 #define AT(field) offsetof(struct allocator_config, field)
 const struct setting_group allocator_groups[] = {
-	{&app_log_section, AT(app)}, {&http_section, AT(http)},
-	{&redis_section, AT(redis)}, {&kafka_section, AT(kafka)},
-	{&links_section, AT(links)}, {&allocator_section, AT(allocator)},
+	{&app_log_section, AT(app)},	     {&http_section, AT(http)},
+	{&redis_section, AT(redis)},	     {&kafka_section, AT(kafka)},
+	{&links_section, AT(links)},	     {&domains_section, AT(domains)},
+	{&allocator_section, AT(allocator)},
 };
 const size_t allocator_group_count =
 	sizeof(allocator_groups) / sizeof(allocator_groups[0]);
@@ -154,6 +156,7 @@ int allocator_config_validate(const void *config, struct error *err)
 	const struct allocator_config *c = config;
 
 	if (links_config_validate(&c->links, err) < 0 ||
+	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
 	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0)
 		return -1;
 	return check_base_url(c->allocator.base_url, err);

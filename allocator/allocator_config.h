@@ -11,6 +11,7 @@
 #include "common/kafka/kafka.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
+#include "linkstore/domains.h"
 
 /* The `allocator` section. */
 struct allocator_settings {
@@ -33,6 +34,7 @@ struct allocator_config {
 	struct redis_config redis;
 	struct kafka_config kafka;
 	struct links_config links;
+	struct domains_config domains;
 	struct allocator_settings allocator;
 };
 

@@ -6,16 +6,18 @@
 	}
 
 static const struct setting_group groups[] = {
-	GROUP(app_log_section, app), GROUP(http_section, http),
-	GROUP(redis_section, redis), GROUP(kafka_section, kafka),
-	GROUP(links_section, links), GROUP(redirector_section, redirector),
+	GROUP(app_log_section, app),	       GROUP(http_section, http),
+	GROUP(redis_section, redis),	       GROUP(kafka_section, kafka),
+	GROUP(links_section, links),	       GROUP(domains_section, domains),
+	GROUP(redirector_section, redirector),
 };
 
 static int validate(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 
-	if (links_config_validate(&c->links, err) < 0)
+	if (links_config_validate(&c->links, err) < 0 ||
+	    domains_config_validate(&c->domains, &c->links, err) < 0)
 		return -1;
 	return redirector_settings_check(&c->redirector, err);
 }

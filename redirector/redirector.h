@@ -9,6 +9,7 @@
 #include "common/kafka/kafka.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
+#include "linkstore/domains.h"
 #include "redirector/redirector_settings.h"
 
 struct redirector_config {
@@ -17,6 +18,7 @@ struct redirector_config {
 	struct redis_config redis;
 	struct kafka_config kafka;
 	struct links_config links;
+	struct domains_config domains;
 	struct redirector_settings redirector;
 };
 

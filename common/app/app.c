@@ -50,7 +50,7 @@ const struct setting_section app_log_section = {
 static const char *const all_sections[] = {
 	"redirector", "allocator", "collector",	 "aggregator",
 	"reclaimer",  "kafka",	   "clickhouse", "redis",
-	"links",      "http",	   NULL};
+	"links",      "domains",   "http",	 NULL};
 
 static void say_on_stderr(const struct app_spec *spec, const struct error *err)
 {

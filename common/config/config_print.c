@@ -149,6 +149,22 @@ static void sample_items(const struct setting *table, unsigned depth,
 	buf_free(&line);
 }
 
+/* The example of a list that is not there, as comments that make sense once the
+ * marks are taken off.  Its lines are indented by two at least. */
+static void sample_absent_list(const struct setting *s, struct buf *out)
+{
+	const char *line = s->example ? s->example : "";
+	size_t len;
+
+	buf_printf(out, "  # %s:%s\n", s->key, *line ? "" : " []");
+	while (*line) {
+		line += strspn(line, " ") < 2 ? 0 : 2;
+		len = strcspn(line, "\n");
+		buf_printf(out, "  # %.*s\n", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
 static void sample_setting(const struct setting *s, struct buf *out)
 {
 	struct buf kind = {0};
@@ -161,8 +177,12 @@ static void sample_setting(const struct setting *s, struct buf *out)
 	buf_free(&kind);
 	if (s->sub)
 		sample_items(s->sub, 1, out);
-	buf_printf(out, "  %s%s:", off ? "# " : "", s->key);
-	sample_value(s, out);
+	if (off && s->type == SETTING_LIST) {
+		sample_absent_list(s, out);
+	} else {
+		buf_printf(out, "  %s%s:", off ? "# " : "", s->key);
+		sample_value(s, out);
+	}
 	buf_putc(out, '\n');
 }
 

@@ -11,6 +11,7 @@
 #include "common/kafka/kafka.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
+#include "linkstore/domains.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +21,7 @@ struct sections {
 	struct redis_config redis;
 	struct kafka_config kafka;
 	struct links_config links;
+	struct domains_config domains;
 };
 
 static const struct setting_group groups[] = {
@@ -28,6 +30,7 @@ static const struct setting_group groups[] = {
 	{&redis_section, offsetof(struct sections, redis)},
 	{&kafka_section, offsetof(struct sections, kafka)},
 	{&links_section, offsetof(struct sections, links)},
+	{&domains_section, offsetof(struct sections, domains)},
 };
 
 static const char *const foreign[] = {"collector", NULL};
@@ -44,6 +47,21 @@ static int write_file(const uint8_t *data, size_t size, char path[64])
 		abort();
 	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;
+}
+
+/* What holds of each setting and of all together is enough to use them. */
+static void use(const struct sections *config)
+{
+	struct error err = {0};
+	struct domains *domains;
+
+	if (domains_config_validate(&config->domains, &config->links, &err) < 0)
+		return;
+	domains = domains_new(&config->domains, &err);
+	if (!domains)
+		abort();
+	assert(domains_count(domains) == config->domains.items.count);
+	domains_free(domains);
 }
 
 static void print(const struct sections *config)
@@ -69,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (config_load(&spec, path, &config, &err) == 0) {
 		print(&config);
+		use(&config);
 	} else {
 		assert(err.code != ERROR_NONE);
 		assert(strstr(err.text, path));

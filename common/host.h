@@ -1,0 +1,51 @@
+/*
+ * host.h - the one form of a host name or address, so that two can be compared.
+ *
+ * Names become lower-case A-labels: IDNA 2008 with the mapping of UTS #46, not
+ * transitional (libidn2).  Addresses are read the way browsers read them
+ * (WHATWG URL, "host parsing"): `0x7f.1`, `017700000001` and `2130706433` all
+ * become `127.0.0.1`.  A dot at the end is dropped.
+ *
+ * What browsers and servers may disagree on is refused rather than guessed:
+ * percent signs, empty labels, IPv4 addresses inside of IPv6 ones.
+ *
+ * Thread-safe; a plain ASCII name costs no allocation.
+ */
+#ifndef COMMON_HOST_H
+#define COMMON_HOST_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+
+#define HOST_NAME_MAX_LEN 253 /* RFC 1035, without the dot at the end */
+#define HOST_TEXT_MAX	  (HOST_NAME_MAX_LEN + 1) /* with its NUL */
+
+enum host_kind {
+	HOST_NAME,
+	HOST_IPV4, /* "192.0.2.7" */
+	HOST_IPV6, /* "[2001:db8::7]", with its brackets */
+};
+
+struct host {
+	enum host_kind kind;
+	size_t len;
+	char text[HOST_TEXT_MAX];
+};
+
+/*
+ * Reads a host as it stands in a URL, without user, port or slashes.  It need
+ * not end in a NUL.  ERROR_INPUT says what is wrong with it, without naming a
+ * field: "the host 'a..b' has an empty label".
+ */
+int host_parse(const char *text, size_t len, struct host *ret_host,
+	       struct error *err);
+
+/*
+ * Where a Host header or an authority splits: the length of the host in
+ * "host:port", brackets of an IPv6 address included.  What is behind is the
+ * port with its colon, or nothing.
+ */
+size_t host_length(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * domains.h - the `domains` section: under which names short links are reached.
+ *
+ * A link stores a domain's logical name, never a host.  So a host that gets
+ * blocked is swapped for another by editing this section: no link is touched.
+ * The allocator makes short URLs from it, the redirector finds out by the Host
+ * header which links it may answer with.
+ *
+ * With no domain configured there is one unnamed place: short URLs start with
+ * `allocator.base_url`, and the redirector answers under any Host.
+ *
+ * Made once, then read by every thread.
+ */
+#ifndef LINKSTORE_DOMAINS_H
+#define LINKSTORE_DOMAINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+#include "linkstore/config.h"
+
+#define DOMAIN_NAME_MAX 65 /* with its NUL */
+
+struct domain_config {
+	char *name; /* what links store */
+	struct setting_strings hosts;
+	char *scheme;		       /* "https", "http" */
+	char *base_url;		       /* NULL: the scheme and the first host */
+	char *fallback_url;	       /* NULL: redirector.fallback_url */
+	struct setting_strings spaces; /* names; none: all */
+};
+
+struct domains_config {
+	char *default_domain;	   /* a name; NULL: the first */
+	struct setting_list items; /* domain_config */
+};
+
+extern const struct setting_section domains_section; /* "domains" */
+
+/* What one setting cannot tell: names and hosts that are used once, spaces that
+ * exist, URLs that lead to their own domain.  Fills err with ERROR_CONFIG. */
+int domains_config_validate(const struct domains_config *config,
+			    const struct links_config *links,
+			    struct error *err);
+
+struct link_domain {
+	const char *name;
+	const char *base_url;	  /* "https://sho.rt", without a slash behind */
+	const char *fallback_url; /* NULL: none of its own */
+	size_t index;		  /* in the order of the file, from 0 */
+};
+
+struct domains;
+
+/* `config` must be valid and outlive the result. */
+struct domains *domains_new(const struct domains_config *config,
+			    struct error *err);
+void domains_free(struct domains *d); /* NULL accepted */
+
+size_t domains_count(const struct domains *d);
+/* NULL when none is configured. */
+const struct link_domain *domains_default(const struct domains *d);
+/* NULL when there is none of that name. */
+const struct link_domain *domains_named(const struct domains *d,
+					const char *name);
+
+/* By a Host header, or any host[:port]: letter case, port and a dot at the end
+ * do not matter.  NULL when it is nobody's. */
+const struct link_domain *domains_by_host(const struct domains *d,
+					  const char *host, size_t len);
+
+/* May links of the space of that name be made and answered under the domain? */
+bool domains_allow(const struct domains *d, const struct link_domain *domain,
+		   const char *space);
+
+/*
+ * What the short URL of a link starts with, without a slash behind: by the name
+ * that it stores.  "" and names that are no longer configured are the default
+ * domain's; NULL when none is configured.
+ */
+const char *domains_base_url(const struct domains *d, const char *name);
+
+#endif

@@ -1,0 +1,278 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "common/host.h"
+#include "linkstore/domains.h"
+
+#define DOMAIN(field)  offsetof(struct domain_config, field)
+#define DOMAINS(field) offsetof(struct domains_config, field)
+
+static const char *const schemes[] = {"https", "http", NULL};
+
+static const struct setting domain_settings[] = {
+	{.key = "name",
+	 .type = SETTING_STRING,
+	 .offset = DOMAIN(name),
+	 .help = "What links call it; never changes while links use it."},
+	{.key = "hosts",
+	 .type = SETTING_STRINGS,
+	 .offset = DOMAIN(hosts),
+	 .help = "Host names.  New short URLs are made with the first, the "
+		 "others lead to links as well: to replace a host, put another "
+		 "before it."},
+	{.key = "scheme",
+	 .type = SETTING_ENUM,
+	 .offset = DOMAIN(scheme),
+	 .fallback = "https",
+	 .choices = schemes,
+	 .help = "Scheme of new short URLs."},
+	{.key = "base_url",
+	 .type = SETTING_STRING,
+	 .offset = DOMAIN(base_url),
+	 .optional = true,
+	 .help = "What new short URLs start with, where scheme and first host "
+		 "do not say it: with a port, or a path that a proxy takes "
+		 "off.  Its host must be one of hosts."},
+	{.key = "fallback_url",
+	 .type = SETTING_STRING,
+	 .offset = DOMAIN(fallback_url),
+	 .optional = true,
+	 .help = "Where / leads; redirector.fallback_url when not set."},
+	{.key = "spaces",
+	 .type = SETTING_STRINGS,
+	 .offset = DOMAIN(spaces),
+	 .optional = true,
+	 .help = "Spaces whose links may live here; all when not set."},
+	{0},
+};
+
+static const struct setting settings[] = {
+	{.key = "default",
+	 .type = SETTING_STRING,
+	 .offset = DOMAINS(default_domain),
+	 .optional = true,
+	 .example = "main",
+	 .help = "Name of the domain of links that name none; the first when "
+		 "not set."},
+	{.key = "list",
+	 .type = SETTING_LIST,
+	 .offset = DOMAINS(items),
+	 .optional = true,
+	 .sub = domain_settings,
+	 .sub_size = sizeof(struct domain_config),
+	 .help = "The domains.  With none, allocator.base_url and "
+		 "redirector.fallback_url are all there is, and links answer "
+		 "under any host.",
+	 .example = "    - name: main\n"
+		    "      hosts: [sho.rt, www.sho.rt]\n"
+		    "      fallback_url: https://www.example.org/"},
+	{0},
+};
+
+const struct setting_section domains_section = {
+	.name = "domains",
+	.help = "Names under which short links are reached.  The same for "
+		"allocator and redirector.",
+	.settings = settings,
+};
+
+/* --- validation ----------------------------------------------------------- */
+
+static bool is_domain_name(const char *name)
+{
+	size_t len = strspn(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "abcdefghijklmnopqrstuvwxyz._-");
+
+	return len > 0 && len < DOMAIN_NAME_MAX && !name[len];
+}
+
+static bool is_space(const struct links_config *links, const char *name)
+{
+	const struct links_space_config *spaces = links->spaces.items;
+
+	for (size_t i = 0; i < links->spaces.count; i++) {
+		if (!strcmp(spaces[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static int refuse(const struct domain_config *c, const char *what,
+		  const struct error *why, struct error *err)
+{
+	return error_set(err, ERROR_CONFIG, "domains.list: %s: %s: %.300s",
+			 c->name, what, why->text);
+}
+
+/* Is `host` among the hosts of this domain? */
+static bool has_host(const struct domain_config *c, size_t count,
+		     const struct host *host)
+{
+	struct error ignored = {0};
+	struct host other;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = c->hosts.items[i];
+
+		if (host_parse(text, strlen(text), &other, &ignored) == 0 &&
+		    !strcmp(other.text, host->text))
+			return true;
+	}
+	return false;
+}
+
+static int check_hosts(const struct domain_config *all, size_t index,
+		       struct error *err)
+{
+	const struct domain_config *c = &all[index];
+	struct error why = {0};
+	struct host host;
+
+	if (c->hosts.count == 0)
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: %s has no hosts", c->name);
+	for (size_t i = 0; i < c->hosts.count; i++) {
+		const char *text = c->hosts.items[i];
+
+		if (host_parse(text, strlen(text), &host, &why) < 0)
+			return refuse(c, "hosts", &why, err);
+		if (has_host(c, i, &host))
+			return error_set(err, ERROR_CONFIG,
+					 "domains.list: %s has the host %s "
+					 "twice",
+					 c->name, host.text);
+		for (size_t j = 0; j < index; j++)
+			if (has_host(&all[j], all[j].hosts.count, &host))
+				return error_set(err, ERROR_CONFIG,
+						 "domains.list: the host %s is "
+						 "in both %s and %s",
+						 host.text, all[j].name,
+						 c->name);
+	}
+	return 0;
+}
+
+/* The part of an http or https URL behind "://", or NULL. */
+static const char *after_scheme(const char *url)
+{
+	if (!strncmp(url, "https://", 8))
+		return url + 8;
+	return strncmp(url, "http://", 7) ? NULL : url + 7;
+}
+
+/* "" or ":8443" */
+static bool is_port(const char *text, size_t len)
+{
+	unsigned port = 0;
+
+	if (len == 0)
+		return true;
+	if (text[0] != ':' || len > 6)
+		return false;
+	for (size_t i = 1; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		port = 10 * port + (unsigned)(text[i] - '0');
+	}
+	return port >= 1 && port <= 65535;
+}
+
+/* It is written into JSON and headers as it is: only what needs no care. */
+static int check_base_url(const struct domain_config *c, struct error *err)
+{
+	static const char safe[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "abcdefghijklmnopqrstuvwxyz.-_~:/[]";
+	const char *url = c->base_url, *rest;
+	struct error why = {0};
+	struct host host;
+	size_t len;
+
+	if (!url)
+		return 0;
+	rest = after_scheme(url);
+	if (!rest || url[strspn(url, safe)] || url[strlen(url) - 1] == '/')
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: %s: base_url: expected "
+				 "https://host or http://host, with or without "
+				 "a port and a path, and no slash at the end",
+				 c->name);
+	len = host_length(rest, strcspn(rest, "/"));
+	if (host_parse(rest, len, &host, &why) < 0)
+		return refuse(c, "base_url", &why, err);
+	if (!is_port(rest + len, strcspn(rest + len, "/")))
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: %s: base_url: the port is not "
+				 "a number from 1 to 65535",
+				 c->name);
+	if (!has_host(c, c->hosts.count, &host))
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: %s: base_url: %s is not one of "
+				 "its hosts: short URLs would lead nowhere",
+				 c->name, host.text);
+	return 0;
+}
+
+static int check_fallback_url(const struct domain_config *c, struct error *err)
+{
+	const char *url = c->fallback_url, *rest;
+
+	if (!url)
+		return 0;
+	rest = after_scheme(url);
+	for (const char *p = url; *p; p++) {
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			rest = NULL;
+	}
+	if (rest && *rest && *rest != '/')
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "domains.list: %s: fallback_url: '%.200s' is not an "
+			 "http or https URL",
+			 c->name, url);
+}
+
+static int check_domain(const struct domain_config *all, size_t index,
+			const struct links_config *links, struct error *err)
+{
+	const struct domain_config *c = &all[index];
+
+	if (!is_domain_name(c->name))
+		return error_set(err, ERROR_CONFIG,
+				 "domains.list: '%.80s': expected a name of 1 "
+				 "to %d of [0-9A-Za-z._-]",
+				 c->name, DOMAIN_NAME_MAX - 1);
+	for (size_t i = 0; i < index; i++) {
+		if (!strcmp(all[i].name, c->name))
+			return error_set(err, ERROR_CONFIG,
+					 "domains.list: %s is there twice",
+					 c->name);
+	}
+	for (size_t i = 0; i < c->spaces.count; i++) {
+		if (!is_space(links, c->spaces.items[i]))
+			return error_set(err, ERROR_CONFIG,
+					 "domains.list: %s: spaces: '%.40s' is "
+					 "not one of links.spaces",
+					 c->name, c->spaces.items[i]);
+	}
+	if (check_hosts(all, index, err) < 0 || check_base_url(c, err) < 0)
+		return -1;
+	return check_fallback_url(c, err);
+}
+
+int domains_config_validate(const struct domains_config *config,
+			    const struct links_config *links, struct error *err)
+{
+	const struct domain_config *all = config->items.items;
+	bool found = !config->default_domain;
+
+	for (size_t i = 0; i < config->items.count; i++) {
+		if (check_domain(all, i, links, err) < 0)
+			return -1;
+		found = found || !strcmp(all[i].name, config->default_domain);
+	}
+	if (found)
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "domains.default: '%.80s' is not the name of a domain",
+			 config->default_domain);
+}

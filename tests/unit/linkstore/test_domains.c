@@ -1,0 +1,243 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "common/config/config.h"
+#include "linkstore/domains.h"
+
+struct sections {
+	struct links_config links;
+	struct domains_config domains;
+};
+
+static const struct setting_group groups[] = {
+	{&links_section, offsetof(struct sections, links)},
+	{&domains_section, offsetof(struct sections, domains)},
+};
+
+static const struct config_spec spec = {groups, 2, NULL};
+
+#define SPACES                                                                 \
+	"links: {spaces: [{name: s7, number: 1, length: 7, keys: [{version: "  \
+	"0, key: \"env:SHORTLOOP_TEST_KEY\"}]}, {name: s8, number: 2, "        \
+	"length: 8, keys: [{version: 0, key: "                                 \
+	"\"env:SHORTLOOP_TEST_KEY\"}]}]}\n"
+
+struct world {
+	struct sections config;
+	struct domains *domains;
+};
+
+static int load(struct world *w, const char *domains, struct error *err)
+{
+	char text[4096], path[64];
+	int status;
+
+	*w = (struct world){0};
+	snprintf(text, sizeof(text), SPACES "%s", domains);
+	status = config_load(&spec, unit_write_file(text, path), &w->config,
+			     err);
+	unlink(path);
+	if (status == 0)
+		status = domains_config_validate(&w->config.domains,
+						 &w->config.links, err);
+	if (status == 0)
+		w->domains = domains_new(&w->config.domains, err);
+	return status;
+}
+
+static void release(struct world *w)
+{
+	domains_free(w->domains);
+	config_release(&spec, &w->config);
+}
+
+static struct world loaded(const char *domains)
+{
+	struct world w;
+	struct error err = {0};
+
+	if (load(&w, domains, &err) < 0)
+		fail_msg("%s: %s", domains, err.text);
+	return w;
+}
+
+static void assert_refused(const char *domains, const char *says)
+{
+	struct world w;
+	struct error err = {0};
+
+	assert_int_equal(load(&w, domains, &err), -1);
+	release(&w);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	if (!strstr(err.text, says))
+		fail_msg("'%s' does not say '%s'", err.text, says);
+}
+
+static const char two[] =
+	"domains:\n"
+	"  default: promo\n"
+	"  list:\n"
+	"    - {name: main, hosts: [Sho.rt, b\xc3\xbc"
+	"cher.example]}\n"
+	"    - {name: promo, hosts: [promo.example], scheme: http, "
+	"spaces: [s8], fallback_url: \"https://www.example.org/\"}\n";
+
+static void without_any_there_is_nothing_to_say(void **state)
+{
+	struct world w = loaded("");
+
+	(void)state;
+	assert_int_equal(domains_count(w.domains), 0);
+	assert_null(domains_default(w.domains));
+	assert_null(domains_named(w.domains, ""));
+	assert_null(domains_by_host(w.domains, "sho.rt", 6));
+	assert_null(domains_base_url(w.domains, ""));
+	release(&w);
+}
+
+static const char *found(const struct world *w, const char *host)
+{
+	const struct link_domain *d =
+		domains_by_host(w->domains, host, strlen(host));
+
+	return d ? d->name : "none";
+}
+
+static void a_host_is_found_in_every_form_of_it(void **state)
+{
+	struct world w = loaded(two);
+
+	(void)state;
+	assert_string_equal(found(&w, "sho.rt"), "main");
+	assert_string_equal(found(&w, "SHO.rt:8080"), "main");
+	assert_string_equal(found(&w, "sho.rt."), "main");
+	assert_string_equal(found(&w, "sho.rt.:443"), "main");
+	assert_string_equal(found(&w, "xn--bcher-kva.example"), "main");
+	assert_string_equal(found(&w, "promo.example"), "promo");
+	assert_string_equal(found(&w, "www.sho.rt"), "none");
+	assert_string_equal(found(&w, ""), "none");
+	assert_string_equal(found(&w, "."), "none");
+	assert_string_equal(found(&w, ":80"), "none");
+	release(&w);
+}
+
+static void a_short_url_is_made_with_the_first_host(void **state)
+{
+	struct world w = loaded(two);
+
+	(void)state;
+	assert_string_equal(domains_base_url(w.domains, "main"),
+			    "https://sho.rt");
+	assert_string_equal(domains_base_url(w.domains, "promo"),
+			    "http://promo.example");
+	release(&w);
+}
+
+static void a_name_that_is_no_domain_gets_the_default(void **state)
+{
+	struct world w = loaded(two);
+
+	(void)state;
+	assert_string_equal(domains_default(w.domains)->name, "promo");
+	assert_string_equal(domains_base_url(w.domains, ""),
+			    "http://promo.example");
+	assert_string_equal(domains_base_url(w.domains, "gone"),
+			    "http://promo.example");
+	release(&w);
+}
+
+static void the_first_is_the_default_unless_said(void **state)
+{
+	struct world w = loaded("domains: {list: [{name: a, hosts: [a.a]}, "
+				"{name: b, hosts: [b.b]}]}\n");
+
+	(void)state;
+	assert_string_equal(domains_default(w.domains)->name, "a");
+	release(&w);
+}
+
+static void a_base_url_may_have_a_port_and_a_path(void **state)
+{
+	struct world w = loaded("domains: {list: [{name: a, hosts: [x.y, a.a], "
+				"base_url: \"http://a.a:8080/s\"}]}\n");
+
+	(void)state;
+	assert_string_equal(domains_base_url(w.domains, "a"),
+			    "http://a.a:8080/s");
+	release(&w);
+}
+
+static void a_domain_allows_the_spaces_it_names(void **state)
+{
+	struct world w = loaded(two);
+	const struct link_domain *main = domains_named(w.domains, "main"),
+				 *promo = domains_named(w.domains, "promo");
+
+	(void)state;
+	assert_true(domains_allow(w.domains, main, "s7"));
+	assert_true(domains_allow(w.domains, main, "s8"));
+	assert_false(domains_allow(w.domains, promo, "s7"));
+	assert_true(domains_allow(w.domains, promo, "s8"));
+	assert_null(main->fallback_url);
+	assert_string_equal(promo->fallback_url, "https://www.example.org/");
+	release(&w);
+}
+
+#define ONE(more) "domains: {list: [{name: a, hosts: [a.a]" more "}]}\n"
+
+static void what_contradicts_itself_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("domains: {list: [{name: a, hosts: [a.a]}, "
+		       "{name: b, hosts: [x.x, A.A.]}]}\n",
+		       "the host a.a is in both a and b");
+	assert_refused("domains: {list: [{name: a, hosts: [a.a, A.a]}]}\n",
+		       "twice");
+	assert_refused("domains: {list: [{name: a, hosts: [a.a]}, "
+		       "{name: a, hosts: [b.b]}]}\n",
+		       "a is there twice");
+	assert_refused("domains: {default: c, list: [{name: a, hosts: [a.a]}]}"
+		       "\n",
+		       "domains.default: 'c'");
+	assert_refused("domains: {default: c}\n", "domains.default: 'c'");
+	assert_refused(ONE(", spaces: [s9]"), "'s9' is not one of");
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("domains: {list: [{name: a, hosts: []}]}\n", "no hosts");
+	assert_refused("domains: {list: [{name: a}]}\n", "hosts: is required");
+	assert_refused("domains: {list: [{name: \"a b\", hosts: [a.a]}]}\n",
+		       "expected a name");
+	assert_refused("domains: {list: [{name: a, hosts: [\"a.a:80\"]}]}\n",
+		       "hosts: the host");
+	assert_refused(ONE(", scheme: ftp"), "https, http");
+	assert_refused(ONE(", fallback_url: \"javascript:x\""), "fallback_url");
+	assert_refused(ONE(", fallback_url: \"https://\""), "fallback_url");
+	assert_refused(ONE(", base_url: \"https://b.b\""), "not one of");
+	assert_refused(ONE(", base_url: \"https://a.a/\""), "no slash");
+	assert_refused(ONE(", base_url: \"a.a\""), "https://host");
+	assert_refused(ONE(", base_url: \"https://a.a:0\""), "port");
+	assert_refused(ONE(", base_url: \"https://a.a:65536\""), "port");
+	assert_refused(ONE(", base_url: \"https://a.a/?\""), "https://host");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_any_there_is_nothing_to_say),
+		cmocka_unit_test(a_host_is_found_in_every_form_of_it),
+		cmocka_unit_test(a_short_url_is_made_with_the_first_host),
+		cmocka_unit_test(a_name_that_is_no_domain_gets_the_default),
+		cmocka_unit_test(the_first_is_the_default_unless_said),
+		cmocka_unit_test(a_base_url_may_have_a_port_and_a_path),
+		cmocka_unit_test(a_domain_allows_the_spaces_it_names),
+		cmocka_unit_test(what_contradicts_itself_is_refused),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+	};
+
+	setenv("SHORTLOOP_TEST_KEY", "0123456789abcdef", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
