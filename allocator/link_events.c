@@ -137,16 +137,16 @@ static void send_event(struct link_events *e, const char *code,
 				      "is full or refuses them");
 }
 
-void link_events_created(struct link_events *e, const char *space,
-			 const char *code, const Shortloop__Link *link,
-			 int64_t expires)
+void link_events_send(struct link_events *e, Shortloop__LinkChange change,
+		      const char *space, const char *code,
+		      const Shortloop__Link *link, int64_t expires)
 {
 	Shortloop__LinkEvent event;
 	uint8_t small[EVENT_ON_STACK], *data = small;
 	size_t len;
 
 	shortloop__link_event__init(&event);
-	event.change = SHORTLOOP__LINK_CHANGE__LINK_CREATED;
+	event.change = change;
 	event.time_ms = (uint64_t)clock_real_ms();
 	event.space = unconst(space);
 	event.code = unconst(code);

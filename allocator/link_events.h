@@ -27,9 +27,9 @@ struct link_events *link_events_new(const struct allocator_config *config,
 				    struct metrics *metrics, struct error *err);
 
 /* `expires`: ms since 1970 or DURATION_NEVER. */
-void link_events_created(struct link_events *events, const char *space,
-			 const char *code, const Shortloop__Link *link,
-			 int64_t expires);
+void link_events_send(struct link_events *events, Shortloop__LinkChange change,
+		      const char *space, const char *code,
+		      const Shortloop__Link *link, int64_t expires);
 
 /* Waits for what is queued, at most timeout_ms; what is left then is lost and
  * logged.  NULL accepted. */

@@ -58,7 +58,7 @@ static void send_counts(struct worker *w)
 	struct error err = {0};
 
 	for (size_t i = 0; i < linkstore_space_count(store); i++) {
-		count = &w->api.created[i];
+		count = &w->api.create.created[i];
 		if (*count && space_count_created_async(
 				      w->redis, linkstore_space(store, i),
 				      *count, &err) == 0)
@@ -159,24 +159,25 @@ static int fill_api(struct worker *w, struct error *err)
 
 	w->api = (struct api_parts){
 		.keys = s->keys,
-		.defaults = {.store = s->store,
+		.defaults = {.rules = {.store = s->store},
 			     .space = linkstore_space_named(
 				     s->store, settings->default_space)},
 		.base_url = settings->base_url,
 		.metrics = &s->api_metrics,
-		.events = s->events,
-		.spaces = s->spaces,
-		.log = s->log,
-		.redis = w->redis,
-		.writer = w->writer,
-		.supply = w->supply,
+		.create = {.redis = w->redis,
+			   .writer = w->writer,
+			   .supply = w->supply,
+			   .spaces = s->spaces,
+			   .events = s->events,
+			   .metrics = &s->create_metrics,
+			   .log = s->log},
 	};
 	if (settings->default_ttl)
 		w->api.defaults.ttl =
 			linkstore_class_named(s->store, settings->default_ttl);
-	w->api.created = calloc(linkstore_space_count(s->store),
-				sizeof(w->api.created[0]));
-	return w->api.created ? 0 : error_set_nomem(err);
+	w->api.create.created = calloc(linkstore_space_count(s->store),
+				       sizeof(w->api.create.created[0]));
+	return w->api.create.created ? 0 : error_set_nomem(err);
 }
 
 static int listen_on(struct worker *w, struct error *err)
@@ -227,7 +228,7 @@ void worker_free(struct worker *w)
 	http_listener_free(w->listener);
 	loop_free(w->loop);
 	buf_free(&w->api.answer);
-	free(w->api.created);
+	free(w->api.create.created);
 	free(w);
 }
 

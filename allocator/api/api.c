@@ -5,41 +5,25 @@
 #include "allocator/api/access.h"
 #include "allocator/api/handlers.h"
 
-#define LINKS_PATH "/v1/links"
-
 void api_metrics_register(struct api_metrics *am, struct metrics *m)
 {
-	static const char creates[] = "shortloop_allocator_creates_total";
-	static const char creates_help[] = "Requests to create a link";
 	static const char reads[] = "shortloop_allocator_reads_total";
 	static const char reads_help[] = "Requests to read a link";
+	static const char changes[] = "shortloop_allocator_changes_total";
+	static const char changes_help[] = "Requests to change a link";
 
-	am->created = metrics_counter(m, creates, "outcome=\"created\"",
-				      creates_help);
-	am->invalid = metrics_counter(m, creates, "outcome=\"invalid\"",
-				      creates_help);
-	am->denied =
-		metrics_counter(m, creates, "outcome=\"denied\"", creates_help);
-	am->unavailable = metrics_counter(m, creates, "outcome=\"unavailable\"",
-					  creates_help);
-	am->full =
-		metrics_counter(m, creates, "outcome=\"full\"", creates_help);
-	am->create_seconds = metrics_histogram(
-		m, "shortloop_allocator_create_seconds", NULL,
-		"Time from a request to its 201", metrics_latency_bounds,
-		metrics_latency_bound_count);
-	am->conflicts = metrics_counter(
-		m, "shortloop_allocator_create_conflicts_total", NULL,
-		"Codes under which Redis had a live link already");
-	am->retries =
-		metrics_counter(m, "shortloop_allocator_create_retries_total",
-				NULL, "Tries to store a link beyond its first");
 	am->found = metrics_counter(m, reads, "outcome=\"found\"", reads_help);
 	am->unknown =
 		metrics_counter(m, reads, "outcome=\"unknown\"", reads_help);
 	am->gone = metrics_counter(m, reads, "outcome=\"gone\"", reads_help);
 	am->read_failed = metrics_counter(m, reads, "outcome=\"unavailable\"",
 					  reads_help);
+	am->changed = metrics_counter(m, changes, "outcome=\"changed\"",
+				      changes_help);
+	am->deleted = metrics_counter(m, changes, "outcome=\"deleted\"",
+				      changes_help);
+	am->change_conflicts = metrics_counter(
+		m, changes, "outcome=\"conflict\"", changes_help);
 }
 
 /* --- answers shared by the handlers ----------------------------------- */
@@ -54,9 +38,11 @@ void reply_unavailable(struct http_request *req, const char *detail)
 void reply_link(struct api_parts *api, struct http_request *req, int status,
 		const char *location, const struct link_view *view)
 {
+	char tag[LINK_TAG_MAX];
 	const struct http_field fields[] = {
 		{"Content-Type", "application/json"},
 		{"Cache-Control", "no-store"},
+		{"ETag", link_answer_tag(view->link, tag)},
 		{location ? "Location" : NULL, location},
 		{0}};
 
@@ -69,7 +55,69 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 			   api->answer.len);
 }
 
-/* --- where it goes ------------------------------------------------------ */
+/* --- what there is ------------------------------------------------------- */
+
+#define ACTIONS_MAX 3
+
+struct action {
+	const char *method;
+	enum api_role role;
+	api_handler *handle;
+	bool query;    /* reads its query string itself */
+	unsigned cost; /* of the key's rate; a batch pays by the line */
+};
+
+/* A resource's path is `head`, or head, a name, and `tail`. */
+struct route {
+	const char *head;
+	const char *tail; /* NULL: no name */
+	const char *allow;
+	struct action actions[ACTIONS_MAX + 1];
+};
+
+static const struct route routes[] = {
+	{"/v1/links",
+	 NULL,
+	 "POST",
+	 {{"POST", API_CREATE, handle_create, false, 1}}},
+	{"/v1/links/",
+	 "",
+	 "GET, HEAD",
+	 {{"GET", API_READ, handle_read, false, 1}}},
+};
+
+static bool route_matches(const struct route *route, struct http_slice path,
+			  struct http_slice *ret_name)
+{
+	size_t head = strlen(route->head), tail;
+
+	if (path.len < head || memcmp(path.data, route->head, head) != 0)
+		return false;
+	path.data += head;
+	path.len -= head;
+	*ret_name = path;
+	if (!route->tail)
+		return path.len == 0;
+	tail = strlen(route->tail);
+	if (path.len <= tail ||
+	    memcmp(path.data + path.len - tail, route->tail, tail) != 0)
+		return false;
+	ret_name->len -= tail;
+	return !memchr(ret_name->data, '/', ret_name->len);
+}
+
+static const struct action *action_for(const struct route *route,
+				       const struct http_request *req)
+{
+	for (const struct action *a = route->actions; a->method; a++) {
+		if (http_method_is(req, a->method) ||
+		    (http_method_is(req, "HEAD") && !strcmp(a->method, "GET")))
+			return a;
+	}
+	return NULL;
+}
+
+/* --- where it goes -------------------------------------------------------- */
 
 static bool refuse_query(struct http_request *req)
 {
@@ -95,50 +143,34 @@ static void refuse_method(struct http_request *req, const char *allow)
 			   "this resource understands %s only", allow);
 }
 
-static void handle_links(struct api_parts *api, struct http_request *req)
+static void follow(struct api_parts *api, struct http_request *req,
+		   const struct route *route, struct http_slice name)
 {
-	struct api_key_info who;
+	const struct action *action = action_for(route, req);
+	struct api_key_info caller;
+	const struct api_call call = {api, req, &caller, name};
 
-	if (!http_method_is(req, "POST")) {
-		refuse_method(req, "POST");
-	} else if (!access_check(api, req, API_CREATE, 1, &who)) {
-		metric_add(api->metrics->denied, 1);
-	} else if (refuse_query(req)) {
-		metric_add(api->metrics->invalid, 1);
-	} else {
-		create_link(api, req);
+	if (!action) {
+		refuse_method(req, route->allow);
+	} else if (!access_check(api, req, action->role, action->cost,
+				 &caller)) {
+		if (action->role == API_CREATE)
+			metric_add(api->create.metrics->denied, 1);
+	} else if (action->query || !refuse_query(req)) {
+		action->handle(&call);
 	}
-}
-
-static void handle_link(struct api_parts *api, struct http_request *req,
-			struct http_slice code)
-{
-	struct api_key_info who;
-
-	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD"))
-		refuse_method(req, "GET, HEAD");
-	else if (access_check(api, req, API_READ, 1, &who) &&
-		 !refuse_query(req))
-		read_link(api, req, code);
 }
 
 void api_handle(struct http_request *req, void *arg)
 {
-	struct http_slice path = http_path(req), code;
-	size_t len = sizeof(LINKS_PATH) - 1;
+	struct http_slice name;
 
-	if (path.len == len && !memcmp(path.data, LINKS_PATH, len)) {
-		handle_links(arg, req);
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		if (!route_matches(&routes[i], http_path(req), &name))
+			continue;
+		follow(arg, req, &routes[i], name);
 		return;
 	}
-	if (path.len > len + 1 && !memcmp(path.data, LINKS_PATH "/", len + 1)) {
-		code.data = path.data + len + 1;
-		code.len = path.len - len - 1;
-		if (!memchr(code.data, '/', code.len)) {
-			handle_link(arg, req, code);
-			return;
-		}
-	}
 	http_reply_problem(req, 404, NULL,
-			   "there is nothing here; links are at " LINKS_PATH);
+			   "there is nothing here; links are at /v1/links");
 }

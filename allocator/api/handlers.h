@@ -4,11 +4,28 @@
 #define ALLOCATOR_API_HANDLERS_H
 
 #include "allocator/api/api.h"
-#include "allocator/api/link_answer.h"
+#include "allocator/link/link_answer.h"
+#include "linkstore/block/lookup.h"
 
-void create_link(struct api_parts *api, struct http_request *req);
-void read_link(struct api_parts *api, struct http_request *req,
-	       struct http_slice code);
+/* A request on its way to its handler.  `caller` is valid during the call. */
+struct api_call {
+	struct api_parts *api;
+	struct http_request *req;
+	const struct api_key_info *caller;
+	struct http_slice name; /* what {} stands for in the route */
+};
+
+typedef void api_handler(const struct api_call *call);
+api_handler handle_create, handle_read;
+
+/* Looks the link with the code up in Redis; `fn` is called later.  Answers and
+ * returns -1 when that cannot be. */
+int api_find_link(const struct api_call *call, struct link_target *ret_target,
+		  link_lookup_fn *fn, void *arg);
+/* Answers when there is no link to work on (404, 410, 503); true then. */
+bool api_refuse_missing(struct api_parts *api, struct http_request *req,
+			const struct link_answer *answer,
+			const struct error *err);
 
 /* 503 with Retry-After. */
 void reply_unavailable(struct http_request *req, const char *detail);

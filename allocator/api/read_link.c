@@ -1,45 +1,14 @@
-/* GET /v1/links/{code}: the link as Redis has it. */
+/* GET /v1/links/{code}: the link as Redis has it; and the look-up before every
+ * change. */
 #include <stdlib.h>
 
 #include "allocator/api/handlers.h"
 #include "common/clock.h"
-#include "linkstore/block/lookup.h"
-
-struct reading {
-	struct api_parts *api;
-	struct http_request *req;
-	struct link_target target;
-};
 
 static void reply_unknown(struct api_parts *api, struct http_request *req)
 {
 	metric_add(api->metrics->unknown, 1);
 	http_reply_problem(req, 404, NULL, "there is no link with this code");
-}
-
-static void reply_gone(struct reading *r, const struct link_answer *answer)
-{
-	metric_add(r->api->metrics->gone, 1);
-	http_reply_problem(r->req, 410, NULL,
-			   answer->link ? "this link was deleted"
-					: "the link with this code has "
-					  "expired");
-}
-
-static void reply_found(struct reading *r, const struct link_answer *answer)
-{
-	const struct link_view view = {
-		.base_url = r->api->base_url,
-		.space = r->target.space->name,
-		.code = r->target.code,
-		.link = answer->link,
-		.expires = answer->ttl_left == DURATION_NEVER
-				   ? DURATION_NEVER
-				   : clock_real_ms() + answer->ttl_left,
-	};
-
-	metric_add(r->api->metrics->found, 1);
-	reply_link(r->api, r->req, 200, NULL, &view);
 }
 
 static void reply_failed(struct api_parts *api, struct http_request *req,
@@ -49,41 +18,86 @@ static void reply_failed(struct api_parts *api, struct http_request *req,
 	reply_unavailable(req, err->text);
 }
 
+int api_find_link(const struct api_call *call, struct link_target *ret_target,
+		  link_lookup_fn *fn, void *arg)
+{
+	struct api_parts *api = call->api;
+	struct error err = {0};
+
+	if (!linkstore_locate(api->defaults.rules.store, call->name.data,
+			      call->name.len, ret_target))
+		reply_unknown(api, call->req);
+	else if (link_lookup_async(api->create.redis, ret_target, fn, arg,
+				   &err) == 0)
+		return 0;
+	else
+		reply_failed(api, call->req, &err);
+	return -1;
+}
+
+bool api_refuse_missing(struct api_parts *api, struct http_request *req,
+			const struct link_answer *answer,
+			const struct error *err)
+{
+	if (err) {
+		reply_failed(api, req, err);
+	} else if (answer->outcome == LINK_OUTCOME_UNKNOWN) {
+		reply_unknown(api, req);
+	} else if (answer->outcome == LINK_OUTCOME_GONE || !answer->link) {
+		metric_add(api->metrics->gone, 1);
+		http_reply_problem(req, 410, NULL,
+				   answer->link ? "this link was deleted"
+						: "the link with this code has "
+						  "expired");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+struct reading {
+	struct api_parts *api;
+	struct http_request *req;
+	struct link_target target;
+};
+
+static int64_t expires_of(const struct link_answer *answer)
+{
+	return answer->ttl_left == DURATION_NEVER
+		       ? DURATION_NEVER
+		       : clock_real_ms() + answer->ttl_left;
+}
+
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
 {
 	struct reading *r = arg;
 
-	if (err)
-		reply_failed(r->api, r->req, err);
-	else if (answer->outcome == LINK_OUTCOME_UNKNOWN)
-		reply_unknown(r->api, r->req);
-	else if (answer->outcome == LINK_OUTCOME_GONE || !answer->link)
-		reply_gone(r, answer);
-	else
-		reply_found(r, answer);
+	if (!api_refuse_missing(r->api, r->req, answer, err)) {
+		const struct link_view view = {
+			.base_url = r->api->base_url,
+			.space = r->target.space->name,
+			.code = r->target.code,
+			.link = answer->link,
+			.expires = expires_of(answer),
+		};
+
+		metric_add(r->api->metrics->found, 1);
+		reply_link(r->api, r->req, 200, NULL, &view);
+	}
 	free(r);
 }
 
-void read_link(struct api_parts *api, struct http_request *req,
-	       struct http_slice code)
+void handle_read(const struct api_call *call)
 {
 	struct reading *r = calloc(1, sizeof(*r));
-	struct error err = {0};
 
 	if (!r) {
-		http_reply_problem(req, 500, NULL, "out of memory");
+		http_reply_problem(call->req, 500, NULL, "out of memory");
 		return;
 	}
-	r->api = api;
-	r->req = req;
-	if (!linkstore_locate(api->defaults.store, code.data, code.len,
-			      &r->target))
-		reply_unknown(api, req);
-	else if (link_lookup_async(api->redis, &r->target, on_answer, r,
-				   &err) == 0)
-		return;
-	else
-		reply_failed(api, req, &err);
-	free(r);
+	r->api = call->api;
+	r->req = call->req;
+	if (api_find_link(call, &r->target, on_answer, r) < 0)
+		free(r);
 }

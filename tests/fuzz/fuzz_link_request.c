@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/api/link_request.h"
+#include "allocator/link/link_request.h"
 #include "allocator/api/link_url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,12 +27,12 @@ static const struct link_defaults *some_defaults(void)
 	static struct link_defaults defaults;
 	struct error err = {0};
 
-	if (!defaults.store) {
-		defaults.store = linkstore_new(&config, &err);
-		if (!defaults.store)
+	if (!defaults.rules.store) {
+		defaults.rules.store = linkstore_new(&config, &err);
+		if (!defaults.rules.store)
 			abort();
-		defaults.space = linkstore_space(defaults.store, 0);
-		defaults.ttl = linkstore_class(defaults.store, 0);
+		defaults.space = linkstore_space(defaults.rules.store, 0);
+		defaults.ttl = linkstore_class(defaults.rules.store, 0);
 	}
 	return &defaults;
 }
@@ -46,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (link_request_parse(&request, some_defaults(), body, &err) < 0) {
 		assert(err.code == ERROR_INPUT && err.text[0]);
 	} else {
-		assert(request.ttl && request.space);
-		assert(strlen(request.url) <= LINK_URL_MAX);
-		assert(strlen(request.owner) <= LINK_TEXT_MAX);
-		assert(request.tag_count <= LINK_TAGS_MAX);
+		assert(request.fields.ttl && request.fields.space);
+		assert(strlen(request.fields.url) <= LINK_URL_MAX);
+		assert(strlen(request.fields.owner) <= LINK_TEXT_MAX);
+		assert(request.fields.tag_count <= LINK_TAGS_MAX);
 	}
 	link_request_release(&request);
 	return 0;

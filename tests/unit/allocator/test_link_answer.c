@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "allocator/api/link_answer.h"
+#include "allocator/link/link_answer.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 

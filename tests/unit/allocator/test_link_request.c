@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/api/link_request.h"
+#include "allocator/link/link_request.h"
 
 static char ten_days[] = "10d", never[] = "never",
 	    *classes[] = {ten_days, never};
@@ -36,7 +36,7 @@ static int set_up(void **state)
 	*state = store;
 	if (!store)
 		return -1;
-	defaults = (struct link_defaults){.store = store,
+	defaults = (struct link_defaults){.rules = {.store = store},
 					  .space = linkstore_space(store, 0)};
 	return 0;
 }
@@ -79,13 +79,13 @@ static void all_fields_are_read(void **state)
 		      "\"tags\":[\"x\",\"y\"]}",
 		      &err),
 		0);
-	assert_string_equal(r.url, "https://a.example/");
-	assert_string_equal(r.ttl->name, "never");
-	assert_string_equal(r.space->name, "s8");
-	assert_string_equal(r.owner, "o");
-	assert_string_equal(r.campaign, "c");
-	assert_int_equal(r.tag_count, 2);
-	assert_string_equal(r.tags[1], "y");
+	assert_string_equal(r.fields.url, "https://a.example/");
+	assert_string_equal(r.fields.ttl->name, "never");
+	assert_string_equal(r.fields.space->name, "s8");
+	assert_string_equal(r.fields.owner, "o");
+	assert_string_equal(r.fields.campaign, "c");
+	assert_int_equal(r.fields.tag_count, 2);
+	assert_string_equal(r.fields.tags[1], "y");
 	link_request_release(&r);
 }
 
@@ -95,12 +95,12 @@ static void what_is_left_open_comes_from_the_defaults(void **state)
 	struct error err = {0};
 
 	(void)state;
-	defaults.ttl = linkstore_class(defaults.store, 0);
+	defaults.ttl = linkstore_class(defaults.rules.store, 0);
 	assert_int_equal(parse(&r, "{\"url\":\"https://a.example/\"}", &err),
 			 0);
-	assert_string_equal(r.ttl->name, "10d");
-	assert_string_equal(r.space->name, "s7");
-	assert_string_equal(r.owner, "");
+	assert_string_equal(r.fields.ttl->name, "10d");
+	assert_string_equal(r.fields.space->name, "s7");
+	assert_string_equal(r.fields.owner, "");
 	link_request_release(&r);
 }
 
@@ -179,6 +179,85 @@ static void null_is_not_a_text(void **state)
 	assert_refused("{\"owner\":null}", "owner: expected a string");
 }
 
+static void how_a_link_behaves_is_read(void **state)
+{
+	struct link_request r;
+	Shortloop__Link link;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&r,
+		      "{\"url\":\"https://a.example/\",\"ttl\":\"never\","
+		      "\"targets\":{\"ios\":\"https://i.example/\","
+		      "\"wechat\":\"https://w.example/\"},"
+		      "\"not_before\":\"2026-12-01T08:00:00+08:00\","
+		      "\"max_visits\":3,\"redirect_status\":308,"
+		      "\"description\":\"d\",\"domain\":\"main\"}",
+		      &err),
+		0);
+	link_request_fill(&r, &link);
+	assert_int_equal(link.n_targets, 2);
+	assert_int_equal(link.targets[1]->device,
+			 SHORTLOOP__DEVICE__DEVICE_WECHAT);
+	assert_string_equal(link.targets[1]->url, "https://w.example/");
+	assert_int_equal(link.not_before_ms, INT64_C(1796083200000));
+	assert_int_equal(link.max_visits, 3);
+	assert_int_equal(link.redirect_status, 308);
+	assert_string_equal(link.description, "d");
+	assert_string_equal(link.domain, "main");
+	link_request_release(&r);
+}
+
+static void a_default_target_is_the_url(void **state)
+{
+	struct link_request r;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&r,
+			       "{\"ttl\":\"10d\",\"targets\":{\"default\":"
+			       "\"https://a.example/\"}}",
+			       &err),
+			 0);
+	assert_string_equal(r.fields.url, "https://a.example/");
+	assert_int_equal(r.fields.target_count, 0);
+	link_request_release(&r);
+}
+
+static void two_different_defaults_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("{\"url\":\"https://a.example/\",\"targets\":"
+		       "{\"default\":\"https://b.example/\"}}",
+		       "default");
+}
+
+static void a_wrong_target_is_named(void **state)
+{
+	(void)state;
+	assert_refused("{\"targets\":{\"tv\":\"https://a.example/\"}}",
+		       "targets: tv: expected ios");
+	assert_refused("{\"targets\":{\"ios\":\"nowhere\"}}", "targets: ios");
+	assert_refused("{\"targets\":[]}", "targets: expected an object");
+}
+
+static void wrong_numbers_and_times_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("{\"max_visits\":0}", "max_visits: expected");
+	assert_refused("{\"max_visits\":1.5}", "max_visits: expected");
+	assert_refused("{\"redirect_status\":303}", "301, 302, 307 or 308");
+	assert_refused("{\"not_before\":\"soon\"}", "not_before: expected");
+	assert_refused("{\"not_before\":5}", "not_before: expected");
+}
+
+static void what_only_an_edit_can_say_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("{\"state\":\"blocked\"}", "state: is not a field");
+}
+
 #define WITH_STORE(test)                                                       \
 	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
@@ -196,6 +275,12 @@ int main(void)
 		WITH_STORE(the_bounds_on_texts_are_exact),
 		WITH_STORE(too_many_tags_are_refused),
 		WITH_STORE(null_is_not_a_text),
+		WITH_STORE(how_a_link_behaves_is_read),
+		WITH_STORE(a_default_target_is_the_url),
+		WITH_STORE(two_different_defaults_are_refused),
+		WITH_STORE(a_wrong_target_is_named),
+		WITH_STORE(wrong_numbers_and_times_are_refused),
+		WITH_STORE(what_only_an_edit_can_say_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-#include "allocator/api/link_answer.h"
+#include "allocator/link/link_answer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -49,6 +50,65 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
+static const char *device_name(Shortloop__Device device)
+{
+	switch (device) {
+	case SHORTLOOP__DEVICE__DEVICE_IOS:
+		return "ios";
+	case SHORTLOOP__DEVICE__DEVICE_ANDROID:
+		return "android";
+	case SHORTLOOP__DEVICE__DEVICE_WECHAT:
+		return "wechat";
+	default:
+		return "default";
+	}
+}
+
+static void put_targets(struct buf *out, const Shortloop__Link *link)
+{
+	buf_puts(out, ",\"targets\":{");
+	for (size_t i = 0; i < link->n_targets; i++) {
+		buf_printf(out, "%s\"%s\":", i ? "," : "",
+			   device_name(link->targets[i]->device));
+		put_text(out, "", link->targets[i]->url);
+	}
+	buf_putc(out, '}');
+}
+
+/* 0 stands for a time or a number that was not given. */
+static void put_optional_time(struct buf *out, const char *name, uint64_t ms)
+{
+	put_time(out, name, ms ? (int64_t)ms : DURATION_NEVER);
+}
+
+static void put_behaviour(struct buf *out, const Shortloop__Link *link)
+{
+	put_targets(out, link);
+	buf_printf(out, ",\"redirect_status\":%" PRIu32,
+		   link->redirect_status ? link->redirect_status : 302);
+	put_optional_time(out, ",\"not_before\":", link->not_before_ms);
+	if (link->max_visits)
+		buf_printf(out, ",\"max_visits\":%" PRIu64, link->max_visits);
+	else
+		buf_puts(out, ",\"max_visits\":null");
+	put_text(out, ",\"domain\":", link->domain);
+}
+
+static void put_people(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, ",\"description\":", link->description);
+	put_text(out, ",\"creator\":", link->creator);
+	put_text(out, ",\"editor\":", link->editor);
+	put_optional_time(out, ",\"changed_at\":", link->changed_ms);
+}
+
+const char *link_answer_tag(const Shortloop__Link *link, char tag[LINK_TAG_MAX])
+{
+	snprintf(tag, LINK_TAG_MAX, "\"%" PRIx64 "-%" PRIu32 "\"",
+		 link->link_id, link->version);
+	return tag;
+}
+
 void link_answer_write(const struct link_view *view, struct buf *out)
 {
 	const Shortloop__Link *link = view->link;
@@ -70,5 +130,7 @@ void link_answer_write(const struct link_view *view, struct buf *out)
 	put_text(out, ",\"owner\":", link->owner);
 	put_text(out, ",\"campaign\":", link->campaign);
 	put_tags(out, link);
+	put_behaviour(out, link);
+	put_people(out, link);
 	buf_putc(out, '}');
 }

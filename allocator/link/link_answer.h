@@ -15,10 +15,18 @@ struct link_view {
 	int64_t expires; /* ms since 1970, or DURATION_NEVER */
 };
 
+#define LINK_TAG_MAX 32
+
+/* The ETag of a link's present version, with its quotes.  Returns `tag`. */
+const char *link_answer_tag(const Shortloop__Link *link,
+			    char tag[LINK_TAG_MAX]);
+
 /*
  * Appends {"code","short_url","link_id","url","ttl","space","generation",
- * "version","state","created_at","expires_at","owner","campaign","tags"}: the
- * id is a string, times are RFC 3339, what is not set is null.
+ * "version","state","created_at","expires_at","owner","campaign","tags",
+ * "targets","redirect_status","not_before","max_visits","domain","description",
+ * "creator","editor","changed_at"}: the id is a string, times are RFC 3339,
+ * what is not set is null.
  */
 void link_answer_write(const struct link_view *view, struct buf *out);
 

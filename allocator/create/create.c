@@ -1,0 +1,186 @@
+#include "allocator/create/create.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "allocator/create/creation.h"
+#include "common/clock.h"
+#include "common/unconst.h"
+
+enum {
+	TRIES_MAX = 5
+};
+
+void create_metrics_register(struct create_metrics *cm, struct metrics *m)
+{
+	static const char name[] = "shortloop_allocator_creates_total";
+	static const char help[] = "Links asked for";
+
+	cm->created = metrics_counter(m, name, "outcome=\"created\"", help);
+	cm->replayed = metrics_counter(m, name, "outcome=\"replayed\"", help);
+	cm->invalid = metrics_counter(m, name, "outcome=\"invalid\"", help);
+	cm->denied = metrics_counter(m, name, "outcome=\"denied\"", help);
+	cm->taken = metrics_counter(m, name, "outcome=\"taken\"", help);
+	cm->unavailable =
+		metrics_counter(m, name, "outcome=\"unavailable\"", help);
+	cm->full = metrics_counter(m, name, "outcome=\"full\"", help);
+	cm->seconds = metrics_histogram(m, "shortloop_allocator_create_seconds",
+					NULL, "Time from a request to its 201",
+					metrics_latency_bounds,
+					metrics_latency_bound_count);
+	cm->conflicts = metrics_counter(
+		m, "shortloop_allocator_create_conflicts_total", NULL,
+		"Codes under which Redis had a live link already");
+	cm->retries =
+		metrics_counter(m, "shortloop_allocator_create_retries_total",
+				NULL, "Tries to store a link beyond its first");
+}
+
+static const struct link_space *space_of(const struct creation *c)
+{
+	return c->order.request->fields.space;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static void end(struct creation *c, const struct create_result *result)
+{
+	create_done_fn *done = c->done;
+	void *arg = c->arg;
+
+	done(arg, result);
+	free(c);
+}
+
+void creation_refuse(struct creation *c, int status, struct metric *outcome,
+		     const char *detail)
+{
+	const struct create_result result = {
+		.status = status,
+		.detail = detail,
+		.retry_after = status == 503 || status == 409 ? 1 : 0,
+	};
+
+	metric_add(outcome, 1);
+	end(c, &result);
+}
+
+void creation_fail(struct creation *c, const struct error *err)
+{
+	const struct create_metrics *m = c->parts->metrics;
+	char text[SPACE_STATE_TEXT_MAX + 64];
+
+	if (err->code == ERROR_BUSY) {
+		snprintf(text, sizeof(text),
+			 "space %s is full: all its codes are live or in "
+			 "quarantine; name another space, or come back when "
+			 "links have expired",
+			 space_of(c)->name);
+		creation_refuse(c, 507, m->full, text);
+	} else if (err->code == ERROR_NOTFOUND) {
+		space_state_describe(SPACE_MISSING, space_of(c), text);
+		creation_refuse(c, 503, m->unavailable, text);
+	} else if (err->code == ERROR_INPUT) {
+		creation_refuse(c, 400, m->invalid, err->text);
+	} else {
+		creation_refuse(c, 503, m->unavailable, err->text);
+	}
+}
+
+static void succeed(struct creation *c, int64_t expires)
+{
+	const struct create_parts *parts = c->parts;
+	const struct create_result result = {
+		.status = 201,
+		.space = space_of(c),
+		.code = c->target.code,
+		.link = &c->link,
+		.expires = expires,
+	};
+
+	link_events_send(parts->events, SHORTLOOP__LINK_CHANGE__LINK_CREATED,
+			 result.space->name, result.code, &c->link, expires);
+	parts->created[result.space->index]++;
+	metric_add(parts->metrics->created, 1);
+	metric_observe(parts->metrics->seconds,
+		       (double)(clock_monotonic_ns() - c->started) / 1e9);
+	end(c, &result);
+}
+
+/* --- trying --------------------------------------------------------------- */
+
+void creation_named(struct creation *c)
+{
+	c->strategy->store(c);
+}
+
+/* False: the creation has ended. */
+static bool may_try_again(struct creation *c, const struct error *err)
+{
+	struct error why;
+
+	if (++c->tries < TRIES_MAX) {
+		metric_add(c->parts->metrics->retries, 1);
+		return true;
+	}
+	error_set_retriable(&why, ERROR_REMOTE,
+			    "no code could be stored in %d tries: %.300s",
+			    TRIES_MAX, err->text);
+	creation_fail(c, &why);
+	return false;
+}
+
+void creation_stored(struct creation *c, int64_t expires,
+		     const struct error *err)
+{
+	bool lost = err && err->code == ERROR_REMOTE && err->retriable;
+
+	if (!err)
+		succeed(c, expires);
+	else if (lost && !redis_async_is_up(c->parts->redis))
+		creation_fail(c, err);
+	else if (lost && may_try_again(c, err))
+		/* The very same link counts once. */
+		c->strategy->store(c);
+	else if (!lost && c->strategy->refused(c, err) && may_try_again(c, err))
+		c->strategy->take(c);
+}
+
+/* --- the beginning -------------------------------------------------------- */
+
+static const struct create_strategy *strategy_of(const struct link_space *space)
+{
+	(void)space;
+	return &create_sequence;
+}
+
+void create_link(const struct create_parts *parts,
+		 const struct create_order *order, create_done_fn *done,
+		 void *arg)
+{
+	static const struct create_result no_memory = {
+		.status = 500, .detail = "out of memory"};
+	struct creation *c = calloc(1, sizeof(*c));
+	char text[SPACE_STATE_TEXT_MAX];
+	enum space_state state;
+
+	if (!c) {
+		done(arg, &no_memory);
+		return;
+	}
+	c->parts = parts;
+	c->order = *order;
+	c->done = done;
+	c->arg = arg;
+	c->started = clock_monotonic_ns();
+	c->strategy = strategy_of(space_of(c));
+	link_request_fill(order->request, &c->link);
+	c->link.created_ms = (uint64_t)clock_real_ms();
+	c->link.creator = unconst(order->creator);
+	state = space_watch_state(parts->spaces, space_of(c));
+	if (state == SPACE_READY)
+		c->strategy->take(c);
+	else
+		creation_refuse(c, 503, parts->metrics->unavailable,
+				space_state_describe(state, space_of(c), text));
+}

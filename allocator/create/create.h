@@ -1,0 +1,73 @@
+/*
+ * create.h - creating one link: the one way that a single request and a line
+ * of a batch take.
+ *
+ * The space's strategy chooses the code; then the link is stored in Redis, told
+ * to Kafka and written to the audit.  With an Idempotency-Key what is about to
+ * be stored is noted first, so that the same request sent again finds out
+ * whether it was (linkstore/idempotency.h).
+ *
+ * Belongs to its loop's thread.
+ */
+#ifndef ALLOCATOR_CREATE_CREATE_H
+#define ALLOCATOR_CREATE_CREATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/link/link_request.h"
+#include "allocator/link_events.h"
+#include "allocator/space_watch.h"
+#include "allocator/supply/supply.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "linkstore/block/create.h"
+
+/* Shared by all threads. */
+struct create_metrics {
+	/* by outcome; a replay is an answer that an earlier request earned */
+	struct metric *created, *replayed, *invalid, *denied, *taken,
+		*unavailable, *full;
+	struct metric *seconds;	  /* of those that succeeded */
+	struct metric *conflicts; /* a live link under a fresh code */
+	struct metric *retries;	  /* tries beyond a create's first */
+};
+void create_metrics_register(struct create_metrics *cm, struct metrics *m);
+
+/* What creating works with; all of it outlives every create. */
+struct create_parts {
+	struct redis_async *redis;  /* of this thread */
+	struct link_writer *writer; /* of this thread */
+	struct supply *supply;	    /* of this thread */
+	const struct space_watch *spaces;
+	struct link_events *events;
+	const struct create_metrics *metrics;
+	struct log *log;
+	uint64_t *created; /* of this thread: links by space index */
+};
+
+struct create_order {
+	/* Both stay the caller's and valid until it is done. */
+	const struct link_request *request;
+	const char *creator; /* the API key's name */
+};
+
+/* Valid during the call. */
+struct create_result {
+	int status; /* 201; 200: a link that was there; or a problem's */
+	const char *detail;   /* of a problem: what to do */
+	unsigned retry_after; /* s, of a problem; 0: not said */
+	bool replayed;	      /* earned by an earlier request */
+	const struct link_space *space;
+	const char *code;
+	const Shortloop__Link *link;
+	int64_t expires; /* ms since 1970, or DURATION_NEVER */
+};
+typedef void create_done_fn(void *arg, const struct create_result *result);
+
+/* Calls `done` exactly once, perhaps before it returns. */
+void create_link(const struct create_parts *parts,
+		 const struct create_order *order, create_done_fn *done,
+		 void *arg);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Strategy `sequence`: the next code of this thread's block.
+ *
+ * A block that turns out not to be ours, or a code that is taken, costs a try
+ * with another code.
+ */
+#include "allocator/create/creation.h"
+
+static void on_code(void *arg, const struct link_block *block, uint32_t offset,
+		    const struct error *err)
+{
+	struct creation *c = arg;
+	struct error why;
+
+	if (err) {
+		creation_fail(c, err);
+		return;
+	}
+	c->block = *block;
+	linkstore_code(block->space, block->number, offset, &c->target);
+	if (link_prepare(&c->block, offset, &c->link, &why) < 0)
+		creation_fail(c, &why);
+	else
+		creation_named(c);
+}
+
+static void take(struct creation *c)
+{
+	const struct link_fields *f = &c->order.request->fields;
+
+	c->waiter = (struct supply_waiter){.fn = on_code, .arg = c};
+	supply_request(c->parts->supply, f->space, f->ttl, &c->waiter);
+}
+
+static void on_created(void *arg, int64_t expires, const struct error *err)
+{
+	creation_stored(arg, expires, err);
+}
+
+static void store(struct creation *c)
+{
+	struct error err;
+
+	if (link_writer_create(c->parts->writer, &c->block, c->target.code,
+			       &c->link, on_created, c, &err) < 0)
+		creation_fail(c, &err);
+}
+
+static bool refused(struct creation *c, const struct error *err)
+{
+	if (err->code == ERROR_BUSY) {
+		supply_refused(c->parts->supply, &c->block);
+		return true;
+	}
+	if (err->code == ERROR_UNSAFE) {
+		metric_add(c->parts->metrics->conflicts, 1);
+		log_error(c->parts->log, "a fresh code has a live link already",
+			  log_str("code", c->target.code), log_err(err));
+		return true;
+	}
+	creation_fail(c, err);
+	return false;
+}
+
+const struct create_strategy create_sequence = {take, store, refused};

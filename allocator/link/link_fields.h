@@ -1,0 +1,91 @@
+/*
+ * link_fields.h - the fields of a link as JSON gives them, read and checked.
+ *
+ * What a create and an edit share: which fields there are, of what shape, and
+ * what is said when one is wrong.
+ */
+#ifndef ALLOCATOR_LINK_LINK_FIELDS_H
+#define ALLOCATOR_LINK_LINK_FIELDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/http_server.h"
+#include "linkstore/linkstore.h"
+#include "schemas/link.pb-c.h"
+
+#define LINK_TEXT_MAX	     128 /* bytes of owner, campaign or a tag */
+#define LINK_DESCRIPTION_MAX 1024
+#define LINK_TAGS_MAX	     32
+#define LINK_TARGETS_MAX     3 /* beside the default */
+#define LINK_CODE_MAX	     64
+
+enum link_field {
+	FIELD_URL = 1 << 0,
+	FIELD_TARGETS = 1 << 1,
+	FIELD_TTL = 1 << 2,
+	FIELD_SPACE = 1 << 3,
+	FIELD_CODE = 1 << 4,
+	FIELD_DOMAIN = 1 << 5,
+	FIELD_OWNER = 1 << 6,
+	FIELD_CAMPAIGN = 1 << 7,
+	FIELD_TAGS = 1 << 8,
+	FIELD_DESCRIPTION = 1 << 9,
+	FIELD_NOT_BEFORE = 1 << 10,
+	FIELD_MAX_VISITS = 1 << 11,
+	FIELD_REDIRECT_STATUS = 1 << 12,
+	FIELD_STATE = 1 << 13,
+};
+
+/* What fields are checked against.  All of it outlives its use. */
+struct link_rules {
+	const struct linkstore *store;
+};
+
+/* Strings point into the JSON they were read from, "" where not given. */
+struct link_fields {
+	unsigned given; /* enum link_field; null counts as given */
+	const char *url;
+	Shortloop__Target targets[LINK_TARGETS_MAX];
+	Shortloop__Target *target_list[LINK_TARGETS_MAX];
+	size_t target_count;
+	const struct link_class *ttl;	/* NULL when not given */
+	const struct link_space *space; /* NULL when not given */
+	const char *code;
+	const char *domain;
+	const char *owner;
+	const char *campaign;
+	char *tags[LINK_TAGS_MAX]; /* only read */
+	size_t tag_count;
+	const char *description;
+	int64_t not_before;  /* ms since 1970; 0: at once */
+	uint64_t max_visits; /* 0: any number */
+	uint32_t redirect_status;
+	Shortloop__LinkState state;
+};
+
+/*
+ * Parses a JSON object of at most some depth.  *ret_root is the caller's to
+ * json_decref.  ERROR_INPUT says where it stops being one.
+ */
+int link_json_parse(struct http_slice text, json_t **ret_root,
+		    struct error *err);
+
+/*
+ * Reads the fields of `root`, of which only `allowed` (enum link_field) may be
+ * there.  With `nullable`, null resets a field to what it is when not given; it
+ * is a mistake otherwise.  URLs in `root` are replaced by their normal form.
+ * ERROR_INPUT names the field and says what was expected of it.  `fields`
+ * points to itself: it must not be copied.
+ */
+int link_fields_read(struct link_fields *fields, json_t *root,
+		     const struct link_rules *rules, unsigned allowed,
+		     bool nullable, struct error *err);
+
+/* ERROR_INPUT: the TTL classes there are.  Returns -1. */
+int link_fields_refuse_ttl(const struct linkstore *store, struct error *err);
+
+#endif

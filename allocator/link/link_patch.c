@@ -1,0 +1,77 @@
+#include "allocator/link/link_patch.h"
+
+#include "common/clock.h"
+#include "common/unconst.h"
+
+#define PATCH_FIELDS                                                           \
+	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_STATE | FIELD_TAGS |    \
+	 FIELD_DESCRIPTION | FIELD_CAMPAIGN | FIELD_NOT_BEFORE |               \
+	 FIELD_MAX_VISITS | FIELD_REDIRECT_STATUS)
+
+int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
+		     struct http_slice text, struct error *err)
+{
+	struct link_fields *f = &patch->fields;
+
+	patch->root = NULL;
+	if (link_json_parse(text, &patch->root, err) ||
+	    link_fields_read(f, patch->root, rules, PATCH_FIELDS, true, err))
+		return -1;
+	if (!f->given)
+		return error_set(err, ERROR_INPUT,
+				 "nothing is to be changed: give at least one "
+				 "field");
+	if ((f->given & FIELD_URL) && !*f->url)
+		return error_set(err, ERROR_INPUT,
+				 "url: a link cannot be without");
+	if ((f->given & FIELD_TTL) && !f->ttl)
+		return link_fields_refuse_ttl(rules->store, err);
+	return 0;
+}
+
+void link_patch_release(struct link_patch *patch)
+{
+	json_decref(patch->root);
+	patch->root = NULL;
+}
+
+static void apply_lists(const struct link_fields *f, Shortloop__Link *link)
+{
+	if (f->given & FIELD_TARGETS) {
+		link->targets = unconst(f->target_list);
+		link->n_targets = f->target_count;
+	}
+	if (f->given & FIELD_TAGS) {
+		link->tags = unconst(f->tags);
+		link->n_tags = f->tag_count;
+	}
+}
+
+void link_patch_apply(const struct link_patch *patch,
+		      const Shortloop__Link *link, Shortloop__Link *ret_link)
+{
+	const struct link_fields *f = &patch->fields;
+
+	*ret_link = *link;
+	ret_link->version++;
+	apply_lists(f, ret_link);
+	if (f->given & FIELD_URL)
+		ret_link->url = unconst(f->url);
+	if (f->given & FIELD_DESCRIPTION)
+		ret_link->description = unconst(f->description);
+	if (f->given & FIELD_CAMPAIGN)
+		ret_link->campaign = unconst(f->campaign);
+	if (f->given & FIELD_NOT_BEFORE)
+		ret_link->not_before_ms = (uint64_t)f->not_before;
+	if (f->given & FIELD_MAX_VISITS)
+		ret_link->max_visits = f->max_visits;
+	if (f->given & FIELD_REDIRECT_STATUS)
+		ret_link->redirect_status = f->redirect_status;
+	if (f->given & FIELD_STATE)
+		ret_link->state = f->state;
+	if (!(f->given & FIELD_TTL))
+		return;
+	ret_link->ttl_class = unconst(f->ttl->name);
+	ret_link->ttl_ms =
+		f->ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)f->ttl->ttl;
+}

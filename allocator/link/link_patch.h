@@ -1,0 +1,28 @@
+/* link_patch.h - what an edit asks for, and the link it makes. */
+#ifndef ALLOCATOR_LINK_LINK_PATCH_H
+#define ALLOCATOR_LINK_LINK_PATCH_H
+
+#include "allocator/link/link_fields.h"
+
+struct link_patch {
+	json_t *root; /* the fields point into it */
+	struct link_fields fields;
+};
+
+/*
+ * A JSON merge patch (RFC 7386) of url, targets, ttl, state, tags, description,
+ * campaign, not_before, max_visits and redirect_status; null resets a field.
+ * `targets` and `tags` are replaced whole.  ERROR_INPUT as link_fields_read, or
+ * when nothing is given.  End with link_patch_release, also after a failure.
+ * Must not be copied.
+ */
+int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
+		     struct http_slice text, struct error *err);
+void link_patch_release(struct link_patch *patch);
+
+/* The link as it is to be, one version on.  Points into both.  ttl_class and
+ * ttl_ms are the patch's when it has a TTL. */
+void link_patch_apply(const struct link_patch *patch,
+		      const Shortloop__Link *link, Shortloop__Link *ret_link);
+
+#endif

@@ -1,0 +1,81 @@
+#include "allocator/link/link_request.h"
+
+#include <string.h>
+
+#include "common/unconst.h"
+
+#define CREATE_FIELDS                                                          \
+	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_SPACE | FIELD_CODE |    \
+	 FIELD_DOMAIN | FIELD_OWNER | FIELD_CAMPAIGN | FIELD_TAGS |            \
+	 FIELD_DESCRIPTION | FIELD_NOT_BEFORE | FIELD_MAX_VISITS |             \
+	 FIELD_REDIRECT_STATUS)
+
+static const struct link_space *space_of_class(const struct link_defaults *d,
+					       const struct link_class *ttl)
+{
+	size_t count = linkstore_class_count(d->rules.store);
+
+	for (size_t i = 0; d->class_spaces && i < count; i++)
+		if (linkstore_class(d->rules.store, i) == ttl &&
+		    d->class_spaces[i])
+			return d->class_spaces[i];
+	return d->space;
+}
+
+static int choose_space(struct link_fields *f, const struct link_defaults *d,
+			struct error *err)
+{
+	if (*f->code)
+		return error_set(err, ERROR_INPUT,
+				 "code: cannot be chosen here: no space of "
+				 "links.spaces has the strategy alias");
+	if (!f->space)
+		f->space = space_of_class(d, f->ttl);
+	return 0;
+}
+
+int link_request_parse(struct link_request *request,
+		       const struct link_defaults *defaults,
+		       struct http_slice text, struct error *err)
+{
+	struct link_fields *f = &request->fields;
+
+	request->root = NULL;
+	if (link_json_parse(text, &request->root, err) ||
+	    link_fields_read(f, request->root, &defaults->rules, CREATE_FIELDS,
+			     false, err))
+		return -1;
+	if (!*f->url)
+		return error_set(err, ERROR_INPUT, "url: is required");
+	if (!f->ttl)
+		f->ttl = defaults->ttl;
+	if (!f->ttl)
+		return link_fields_refuse_ttl(defaults->rules.store, err);
+	return choose_space(f, defaults, err);
+}
+
+void link_request_release(struct link_request *request)
+{
+	json_decref(request->root);
+	request->root = NULL;
+}
+
+void link_request_fill(const struct link_request *request,
+		       Shortloop__Link *ret_link)
+{
+	const struct link_fields *f = &request->fields;
+
+	shortloop__link__init(ret_link);
+	ret_link->url = unconst(f->url);
+	ret_link->targets = unconst(f->target_list);
+	ret_link->n_targets = f->target_count;
+	ret_link->domain = unconst(f->domain);
+	ret_link->owner = unconst(f->owner);
+	ret_link->campaign = unconst(f->campaign);
+	ret_link->tags = unconst(f->tags);
+	ret_link->n_tags = f->tag_count;
+	ret_link->description = unconst(f->description);
+	ret_link->not_before_ms = (uint64_t)f->not_before;
+	ret_link->max_visits = f->max_visits;
+	ret_link->redirect_status = f->redirect_status;
+}

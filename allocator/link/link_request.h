@@ -1,0 +1,38 @@
+/* link_request.h - what is asked for when a link is created. */
+#ifndef ALLOCATOR_LINK_LINK_REQUEST_H
+#define ALLOCATOR_LINK_LINK_REQUEST_H
+
+#include "allocator/link/link_fields.h"
+
+/* What a request leaves open. */
+struct link_defaults {
+	struct link_rules rules;
+	const struct link_class *ttl; /* NULL: the request must say */
+	const struct link_space *space;
+	/* Of each TTL class, by its place in the store; NULL: `space`. */
+	const struct link_space **class_spaces;
+	const struct link_space *alias_space; /* NULL: there is none */
+};
+
+struct link_request {
+	json_t *root;		   /* the fields point into it */
+	struct link_fields fields; /* url, ttl and space are set */
+};
+
+/*
+ * {"url"|"targets", "ttl"?, "space"?, "code"?, ...}, as link_fields.h lists
+ * them.  A `code` asks for an alias.  ERROR_INPUT names the field and says what
+ * was expected of it.  End with link_request_release, also after a failure.
+ * Must not be copied.
+ */
+int link_request_parse(struct link_request *request,
+		       const struct link_defaults *defaults,
+		       struct http_slice text, struct error *err);
+void link_request_release(struct link_request *request);
+
+/* The link as asked for, but for what the store decides (link_id, version,
+ * class...).  Points into the request. */
+void link_request_fill(const struct link_request *request,
+		       Shortloop__Link *ret_link);
+
+#endif

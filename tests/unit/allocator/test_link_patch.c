@@ -1,0 +1,176 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "allocator/link/link_patch.h"
+#include "common/unconst.h"
+
+static char ten_days[] = "10d", never[] = "never",
+	    *classes[] = {ten_days, never};
+static char secret[] = "0123456789abcdef", s7[] = "s7", sequence[] = "sequence";
+static struct links_key_config key = {.key = secret};
+static struct links_space_config space = {
+	.name = s7,
+	.number = 1,
+	.length = 7,
+	.strategy = sequence,
+	.block_size = 1000,
+	.keys = {&key, 1},
+};
+static const struct links_config config = {
+	.ttl_classes = {classes, 2},
+	.hold_max = 1000,
+	.quarantine = 1000,
+	.renew_every = 1000,
+	.grant_blocks = 1,
+	.spaces = {&space, 1},
+};
+
+static struct link_rules rules;
+
+static int set_up(void **state)
+{
+	struct error err = {0};
+
+	rules.store = linkstore_new(&config, &err);
+	*state = unconst(rules.store);
+	return rules.store ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	linkstore_free(*state);
+	return 0;
+}
+
+static Shortloop__Link some_link(void)
+{
+	Shortloop__Link link;
+
+	shortloop__link__init(&link);
+	link.link_id = 5;
+	link.version = 3;
+	link.ttl_class = ten_days;
+	link.ttl_ms = 864000000;
+	link.url = unconst("https://old.example/");
+	link.description = unconst("old");
+	link.max_visits = 9;
+	return link;
+}
+
+static int parse(struct link_patch *patch, const char *body, struct error *err)
+{
+	return link_patch_parse(patch, &rules,
+				(struct http_slice){body, strlen(body)}, err);
+}
+
+static void assert_refused(const char *body, const char *says)
+{
+	struct link_patch patch;
+	struct error err = {0};
+
+	assert_int_equal(parse(&patch, body, &err), -1);
+	link_patch_release(&patch);
+	assert_int_equal(err.code, ERROR_INPUT);
+	if (!strstr(err.text, says))
+		fail_msg("%s: '%s' does not say '%s'", body, err.text, says);
+}
+
+static void what_is_given_is_changed_and_the_rest_stays(void **state)
+{
+	Shortloop__Link before = some_link(), after;
+	struct link_patch patch;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&patch,
+			       "{\"url\":\"https://new.example/\","
+			       "\"tags\":[\"t\"],\"state\":\"blocked\"}",
+			       &err),
+			 0);
+	link_patch_apply(&patch, &before, &after);
+	assert_string_equal(after.url, "https://new.example/");
+	assert_int_equal(after.n_tags, 1);
+	assert_int_equal(after.state, SHORTLOOP__LINK_STATE__LINK_BLOCKED);
+	assert_string_equal(after.description, "old");
+	assert_int_equal(after.max_visits, 9);
+	assert_string_equal(after.ttl_class, "10d");
+	assert_int_equal(after.link_id, 5);
+	link_patch_release(&patch);
+}
+
+static void an_edit_is_the_next_version(void **state)
+{
+	Shortloop__Link before = some_link(), after;
+	struct link_patch patch;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&patch, "{\"tags\":[]}", &err), 0);
+	link_patch_apply(&patch, &before, &after);
+	assert_int_equal(after.version, 4);
+	link_patch_release(&patch);
+}
+
+static void null_resets_a_field(void **state)
+{
+	Shortloop__Link before = some_link(), after;
+	struct link_patch patch;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&patch,
+			       "{\"description\":null,\"max_visits\":null}",
+			       &err),
+			 0);
+	link_patch_apply(&patch, &before, &after);
+	assert_string_equal(after.description, "");
+	assert_int_equal(after.max_visits, 0);
+	link_patch_release(&patch);
+}
+
+static void a_class_brings_its_time(void **state)
+{
+	Shortloop__Link before = some_link(), after;
+	struct link_patch patch;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&patch, "{\"ttl\":\"never\"}", &err), 0);
+	link_patch_apply(&patch, &before, &after);
+	assert_string_equal(after.ttl_class, "never");
+	assert_int_equal(after.ttl_ms, 0);
+	link_patch_release(&patch);
+}
+
+static void what_cannot_be_edited_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("{}", "nothing is to be changed");
+	assert_refused("{\"owner\":\"me\"}", "owner: is not a field");
+	assert_refused("{\"code\":\"abc\"}", "code: is not a field");
+	assert_refused("{\"url\":null}", "url: a link cannot be without");
+	assert_refused("{\"ttl\":null}", "ttl: expected one of");
+	assert_refused("{\"state\":\"deleted\"}", "live or blocked");
+	assert_refused("[]", "not a JSON object");
+}
+
+#define WITH_STORE(test)                                                       \
+	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_STORE(what_is_given_is_changed_and_the_rest_stays),
+		WITH_STORE(an_edit_is_the_next_version),
+		WITH_STORE(null_resets_a_field),
+		WITH_STORE(a_class_brings_its_time),
+		WITH_STORE(what_cannot_be_edited_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
