@@ -21,7 +21,8 @@ static const struct setting settings[] = {
 	 .type = SETTING_SIZE,
 	 .offset = MEMBER(max_body_bytes),
 	 .fallback = "8MiB",
-	 .help = "Longest request body; 413 beyond.",
+	 .help = "Longest request body; 413 beyond.  Bodies that are streamed "
+		 "are not bounded.",
 	 .max = INT64_C(1) << 30},
 	{.key = "max_connections",
 	 .type = SETTING_INT,
@@ -50,8 +51,8 @@ static const struct setting settings[] = {
 	 .type = SETTING_DURATION,
 	 .offset = MEMBER(body_timeout),
 	 .fallback = "60s",
-	 .help = "From the end of the headers to the end of the body; "
-		 "408 beyond.",
+	 .help = "From the end of the headers to the end of the body, or to "
+		 "the next byte of a body that is streamed; 408 beyond.",
 	 .min = 1,
 	 .max = 3600 * 1000},
 	{.key = "idle_timeout",

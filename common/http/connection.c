@@ -8,8 +8,6 @@
 
 /* Answers waiting to be sent: no further request is parsed beyond. */
 #define WRITE_HIGH_WATER 65536
-/* How long a refused client may take to read why. */
-#define LINGER_MS 2000
 
 /* --- ends ----------------------------------------------------------------- */
 
@@ -21,6 +19,8 @@ static void leave_listener(struct connection *conn)
 		return;
 	loop_timer_free(conn->timer);
 	conn->timer = NULL;
+	if (conn->phase == STREAMING)
+		stream_stop(conn->req);
 	if (conn->prev)
 		conn->prev->next = conn->next;
 	else
@@ -50,14 +50,26 @@ static void destroy(struct connection *conn)
 	free(conn);
 }
 
+/* The handler may end the request. */
+static void tell(struct connection *conn)
+{
+	conn->processing = true;
+	stream_tell(conn);
+	conn->processing = false;
+}
+
 void connection_close(struct connection *conn)
 {
-	if (conn->phase != HANDLING) {
+	if (conn->phase != HANDLING && conn->phase != STREAMING) {
 		destroy(conn);
 		return;
 	}
 	connection_hang_up(conn);
 	leave_listener(conn);
+	if (conn->phase == STREAMING)
+		tell(conn);
+	if (conn->phase == READING)
+		destroy(conn);
 }
 
 void connection_retire(struct connection *conn)
@@ -65,62 +77,6 @@ void connection_retire(struct connection *conn)
 	/* One whose request has come but was not read yet is not idle. */
 	if (conn->phase == READING && !conn->req && !connection_has_input(conn))
 		destroy(conn);
-}
-
-/* --- timeouts ------------------------------------------------------------- */
-
-static enum connection_wait what_it_waits_for(const struct connection *conn)
-{
-	if (conn->phase == LINGERING)
-		return WAIT_LINGER;
-	if (connection_is_sending(conn))
-		return WAIT_WRITE;
-	if (conn->phase == HANDLING)
-		return WAIT_HANDLER;
-	if (!conn->req)
-		return WAIT_IDLE;
-	return conn->req->headers_done ? WAIT_BODY : WAIT_HEADER;
-}
-
-static int64_t timeout_of(const struct http_config *config,
-			  enum connection_wait wait)
-{
-	switch (wait) {
-	case WAIT_IDLE:
-		return config->idle_timeout;
-	case WAIT_HEADER:
-		return config->header_timeout;
-	case WAIT_BODY:
-		return config->body_timeout;
-	case WAIT_WRITE:
-		return config->write_timeout;
-	case WAIT_LINGER:
-		return LINGER_MS;
-	case WAIT_HANDLER:
-		break;
-	}
-	return INT64_MAX;
-}
-
-/* A timeout counts from when the connection began to wait for that thing, so
- * that a byte now and then does not put it off. */
-static void set_timeout(struct connection *conn)
-{
-	enum connection_wait wait = what_it_waits_for(conn);
-	int64_t now = loop_now_ms(conn->listener->loop);
-	int64_t timeout = timeout_of(conn->listener->config, wait);
-
-	if (wait == WAIT_WRITE)
-		conn->unread = connection_unread(conn);
-	if (wait != conn->wait || conn->progress) {
-		conn->wait = wait;
-		conn->progress = false;
-		conn->since = now;
-	}
-	if (timeout == INT64_MAX)
-		loop_timer_stop(conn->timer);
-	else
-		loop_timer_set(conn->timer, conn->since + timeout - now);
 }
 
 /* --- requests ------------------------------------------------------------- */
@@ -131,6 +87,10 @@ static bool step(struct connection *conn)
 	struct http_listener *l = conn->listener;
 	struct http_request *req = conn->req;
 
+	if (conn->phase == STREAMING) {
+		stream_step(conn);
+		return true;
+	}
 	switch (parse_request(req)) {
 	case PARSE_MORE:
 		if (!req->headers_done)
@@ -144,6 +104,15 @@ static bool step(struct connection *conn)
 		conn->handled++;
 		l->handler(req, l->arg);
 		return true;
+	case PARSE_HEADERS:
+		if (stream_open(conn) < 0) {
+			connection_hang_up(conn);
+			return true;
+		}
+		conn->phase = STREAMING;
+		conn->handled++;
+		l->stream_handler(req, l->arg);
+		return true;
 	case PARSE_REFUSED:
 		listener_count_refusal(l, req->refusal);
 		reply_refusal(req, req->refusal, req->refusal_detail);
@@ -156,6 +125,8 @@ static bool can_parse(const struct connection *conn)
 {
 	const struct http_request *req = conn->req;
 
+	if (conn->phase == STREAMING)
+		return stream_can_step(conn);
 	return conn->fd >= 0 && conn->phase == READING && !conn->closing &&
 	       req->out.len - req->sent < WRITE_HIGH_WATER &&
 	       req->in.len > (req->begun ? req->parsed : req->start);
@@ -190,17 +161,37 @@ static void finish(struct connection *conn)
 	conn->progress = true;
 }
 
+/* A stream reads and writes at once. */
+static uint32_t stream_events(const struct connection *conn)
+{
+	uint32_t events = connection_is_sending(conn) ? EPOLLOUT : 0;
+
+	if (stream_wants_input(conn) || stream_is_lost(conn->req))
+		events |= EPOLLIN;
+	return events;
+}
+
 static void set_events(struct connection *conn)
 {
 	uint32_t events = EPOLLIN;
 	struct error err;
 
-	if (connection_is_sending(conn))
+	if (conn->phase == STREAMING)
+		events = stream_events(conn);
+	else if (connection_is_sending(conn))
 		events = EPOLLOUT;
 	else if (conn->paused)
 		events = 0;
 	if (loop_watch_set(conn->watch, events, &err) < 0)
 		connection_hang_up(conn);
+}
+
+/* The client has gone, and the handler has not answered yet. */
+static void wait_for_handler(struct connection *conn)
+{
+	loop_timer_stop(conn->timer);
+	if (conn->phase == STREAMING)
+		stream_hung_up(conn);
 }
 
 /* What has to be true of a connection between two calls from the loop. */
@@ -210,6 +201,8 @@ static void settle(struct connection *conn)
 
 	metric_add(conn->listener->metrics.requests, conn->handled);
 	conn->handled = 0;
+	if (conn->phase == STREAMING)
+		tell(conn);
 	if (conn->fd >= 0 && conn->closing && conn->phase == READING &&
 	    !connection_is_sending(conn))
 		finish(conn);
@@ -219,16 +212,18 @@ static void settle(struct connection *conn)
 	if (conn->fd >= 0)
 		set_events(conn);
 	if (conn->fd >= 0)
-		set_timeout(conn);
-	else if (conn->phase == HANDLING)
-		loop_timer_stop(conn->timer);
-	else
+		connection_set_timeout(conn);
+	else if (conn->phase == READING || conn->phase == LINGERING)
 		destroy(conn);
+	else
+		wait_for_handler(conn);
 }
 
 void connection_answered(struct connection *conn)
 {
 	conn->phase = READING;
+	if (conn->req->stream)
+		stream_free(conn->req);
 	conn->paused = false;
 	conn->progress = true;
 	if (conn->fd >= 0)
@@ -239,11 +234,28 @@ void connection_answered(struct connection *conn)
 		destroy(conn);
 		return;
 	}
+	connection_continue(conn);
+}
+
+void connection_continue(struct connection *conn)
+{
 	process(conn);
 	settle(conn);
 }
 
 /* --- calls from the loop -------------------------------------------------- */
+
+static void on_stream_event(struct connection *conn, uint32_t events)
+{
+	if (events & (EPOLLERR | EPOLLHUP))
+		connection_hang_up(conn);
+	else if (stream_is_lost(conn->req))
+		connection_discard(conn);
+	else if ((events & EPOLLIN) && stream_wants_input(conn))
+		connection_read(conn);
+	if (conn->fd >= 0)
+		process(conn);
+}
 
 static void on_event(void *arg, uint32_t events)
 {
@@ -251,6 +263,8 @@ static void on_event(void *arg, uint32_t events)
 
 	if (conn->phase == LINGERING) {
 		connection_discard(conn);
+	} else if (conn->phase == STREAMING) {
+		on_stream_event(conn, events);
 	} else if (conn->phase == HANDLING &&
 		   (events & (EPOLLERR | EPOLLHUP))) {
 		connection_hang_up(conn);
@@ -274,6 +288,9 @@ static void on_timeout(void *arg)
 	if (conn->wait == WAIT_WRITE &&
 	    connection_unread(conn) < conn->unread) {
 		conn->progress = true;
+	} else if (conn->wait == WAIT_BODY && conn->phase == STREAMING) {
+		stream_refuse(conn, 408, "the body came too slowly");
+		connection_flush(conn);
 	} else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
 		listener_count_refusal(conn->listener, 408);
 		reply_refusal(conn->req, 408,

@@ -21,6 +21,8 @@
  * when the client has gone (the reply is then dropped) or the listener was
  * freed.  After the reply they are invalid.
  *
+ * http_stream.h is for bodies and answers that are too long to be held whole.
+ *
  * With `Expect: 100-continue` the server answers 100 itself.  HEAD is passed to
  * the handler as HEAD; a body given to a reply is then counted in
  * Content-Length but not sent.
@@ -48,9 +50,10 @@ struct http_config {
 				   * their first buffer: 503 beyond; one alone
 				   * may always have max_body_bytes */
 	int64_t header_timeout;	  /* ms to the end of the headers: 408 */
-	int64_t body_timeout;	  /* ms to the end of the body: 408 */
-	int64_t idle_timeout;	  /* ms between requests: closed */
-	int64_t write_timeout;	  /* ms without progress while sending */
+	int64_t body_timeout;  /* ms to the end of the body, or to the next byte
+				* of a streamed one: 408 */
+	int64_t idle_timeout;  /* ms between requests: closed */
+	int64_t write_timeout; /* ms without progress while sending */
 };
 extern const struct setting_section http_section;
 

@@ -2,12 +2,14 @@
  * internal.h - what the server's files share; not for others.
  *
  *	listener.c	accepts connections, keeps pool and metrics, drains
- *	connection.c	the order of things, and timeouts
+ *	connection.c	the order of things
+ *	timeout.c	what a connection waits for, and how long
  *	io.c		reads and writes
  *	parse.c		bytes to a request, with llhttp
  *	check.c		what a header block must not have in it
  *	request.c	what handlers ask of a request
  *	reply.c		answers to bytes
+ *	stream.c	bodies and answers in pieces
  */
 #ifndef COMMON_HTTP_INTERNAL_H
 #define COMMON_HTTP_INTERNAL_H
@@ -15,7 +17,7 @@
 #include <llhttp.h>
 
 #include "common/buf.h"
-#include "common/http/http_server.h"
+#include "common/http/http_stream.h"
 
 /* "\r\nDate: Sat, 21 Nov 2026 01:02:03 GMT\r\n" */
 #define HTTP_DATE_LEN 39
@@ -23,6 +25,7 @@
 enum connection_phase {
 	READING,   /* waiting for a request, or in the middle of one */
 	HANDLING,  /* the request is with its handler */
+	STREAMING, /* the same, while its body arrives */
 	LINGERING, /* all said; letting the client read it before closing */
 };
 
@@ -51,6 +54,7 @@ struct header_ref {
 struct http_request {
 	struct connection *conn;
 	struct http_request *next_free;
+	struct http_stream *stream; /* NULL unless its body is streamed */
 	llhttp_t parser;
 	struct buf in;
 	struct buf out;
@@ -65,6 +69,7 @@ struct http_request {
 	bool header_open;    /* the last header's value is not complete */
 	bool keep_alive;     /* as asked by the client */
 	bool expects;	     /* 100 Continue is to be sent */
+	bool chosen;	     /* its body is to be streamed */
 	char last;	     /* of the bytes the parser has seen */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
@@ -110,6 +115,8 @@ struct http_listener {
 	struct loop_timer *pause; /* accepting again after EMFILE */
 	const struct http_config *config;
 	http_handler *handler;
+	http_stream_choose *choose; /* NULL: nothing is streamed */
+	http_handler *stream_handler;
 	void *arg;
 	struct connection *connections;
 	size_t connection_count;
@@ -150,6 +157,14 @@ void connection_close(struct connection *conn);
 void connection_retire(struct connection *conn);
 /* The handler has answered into req->out. */
 void connection_answered(struct connection *conn);
+/* Goes on with what is there to be parsed, shown or sent. */
+void connection_continue(struct connection *conn);
+
+/* timeout.c */
+/* Sets the timer for what the connection waits for.  The time counts from when
+ * it began to wait for that, so that a byte now and then does not put it off.
+ */
+void connection_set_timeout(struct connection *conn);
 
 /* check.c */
 /* Notes why the request is refused; the first reason stays.  Returns -1. */
@@ -171,6 +186,9 @@ int connection_unread(const struct connection *conn);
  * connection, and the client might lose what it was sent last. */
 bool connection_has_input(const struct connection *conn);
 void connection_read(struct connection *conn);
+/* Moves the request to the front of its buffer, with that much room behind it.
+ */
+int request_make_room(struct http_request *req, size_t room);
 /* Takes what a refused client still sends off the wire. */
 void connection_discard(struct connection *conn);
 
@@ -190,13 +208,46 @@ static inline const char *request_base(const struct http_request *req)
 enum parse_result {
 	PARSE_MORE,
 	PARSE_COMPLETE,
-	PARSE_REFUSED /* refusal and refusal_detail are set */
+	PARSE_HEADERS, /* of a request that is to be streamed */
+	PARSE_REFUSED  /* refusal and refusal_detail are set */
 };
 enum parse_result parse_request(struct http_request *req);
+/* The same for what follows the headers of a streamed request. */
+enum parse_result parse_body(struct http_request *req);
+/* Sets path and query. */
+int parse_target(struct http_request *req);
 /* Forgets the request at `start` and goes on to what follows it. */
 void parse_next(struct http_request *req);
 
-/* reply.c: a refusal by the server itself; closes. */
+/* reply.c */
+/* A refusal by the server itself; closes. */
 void reply_refusal(struct http_request *req, int status, const char *detail);
+/* The head of an answer of unknown length. */
+void reply_stream_head(struct http_request *req, int status,
+		       const struct http_field *fields, bool chunked);
+
+/* stream.c */
+/* The headers of a request to be streamed are complete. */
+int stream_open(struct connection *conn);
+/* The loop's part of it, before the listener goes. */
+void stream_stop(struct http_request *req);
+void stream_free(struct http_request *req);
+bool stream_wants_input(const struct connection *conn);
+bool stream_can_step(const struct connection *conn);
+/* Parses some of the body, or shows it to the handler, who may end the request
+ * by that. */
+void stream_step(struct connection *conn);
+bool stream_body_done(const struct http_request *req);
+/* Nobody is there to be read from or to be answered. */
+bool stream_is_lost(const struct http_request *req);
+/* Tells the client why, unless its answer has begun. */
+void stream_refuse(struct connection *conn, int status, const char *detail);
+/* Tells the handler what has become of the client, who may end the request by
+ * that. */
+void stream_tell(struct connection *conn);
+/* Will tell it, if it has not been told. */
+void stream_hung_up(struct connection *conn);
+/* Completes the open chunk of the answer. */
+void stream_seal(struct http_request *req);
 
 #endif

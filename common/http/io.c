@@ -31,6 +31,8 @@ bool connection_flush(struct connection *conn)
 	struct http_request *req = conn->req;
 	ssize_t n;
 
+	if (req->stream)
+		stream_seal(req);
 	if (req->out.failed)
 		connection_hang_up(conn);
 	while (conn->fd >= 0 && req->sent < req->out.len) {
@@ -92,17 +94,44 @@ static bool grow(struct http_request *req)
 	return true;
 }
 
+static void move_to_front(struct http_request *req)
+{
+	if (req->start == 0)
+		return;
+	memmove(req->in.data, req->in.data + req->start,
+		req->in.len - req->start);
+	req->in.len -= req->start;
+	if (req->begun)
+		req->parsed -= req->start;
+	req->start = 0;
+}
+
+int request_make_room(struct http_request *req, size_t room)
+{
+	struct http_listener *l = req->conn->listener;
+	size_t before = req->in.cap, extra;
+
+	move_to_front(req);
+	if (req->in.len - req->parsed < room)
+		room -= req->in.len - req->parsed;
+	else
+		room = 0;
+	if (!buf_reserve(&req->in, room))
+		return -1;
+	extra = req->in.cap - before;
+	req->grown += extra;
+	l->grown += extra;
+	metric_add(l->metrics.buffers, extra);
+	return 0;
+}
+
 /* Makes room behind the bytes of an unfinished request. */
 static bool make_room(struct http_request *req)
 {
-	if (req->start > 0) {
-		memmove(req->in.data, req->in.data + req->start,
-			req->in.len - req->start);
-		req->in.len -= req->start;
-		if (req->begun)
-			req->parsed -= req->start;
-		req->start = 0;
-	}
+	/* Of a streamed body all has been taken; the headers stay in place. */
+	if (req->stream)
+		return true;
+	move_to_front(req);
 	if (req->in.cap - req->in.len >= READ_MIN)
 		return true;
 	if (req->in.cap > 0)
@@ -138,9 +167,10 @@ void connection_read(struct connection *conn)
 	req = conn->req;
 	n = recv(conn->fd, req->in.data + req->in.len,
 		 req->in.cap - req->in.len, 0);
-	if (n > 0)
+	if (n > 0) {
 		req->in.len += (size_t)n;
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		conn->progress |= req->stream != NULL;
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		connection_hang_up(conn);
 }
 

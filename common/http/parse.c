@@ -69,6 +69,17 @@ static int on_header_value_complete(llhttp_t *parser)
 	return 0;
 }
 
+/* 0: not to be streamed. */
+static int choose(struct http_request *req)
+{
+	struct http_listener *l = req->conn->listener;
+
+	if (parse_target(req) < 0)
+		return -1;
+	req->chosen = l->choose(req, l->arg);
+	return req->chosen;
+}
+
 static int on_headers_complete(llhttp_t *parser)
 {
 	struct http_request *req = parser->data;
@@ -77,12 +88,14 @@ static int on_headers_complete(llhttp_t *parser)
 		return -1;
 	if (parser->method == HTTP_CONNECT)
 		return request_refuse(req, 501, "this is not a proxy");
-	if (parser->content_length >
-	    (uint64_t)request_config(req)->max_body_bytes)
-		return request_refuse(req, 413, "the body is too long");
 	/* A wish to upgrade may be ignored, and is. */
 	parser->upgrade = 0;
 	req->headers_done = true;
+	if (req->conn->listener->choose && choose(req) != 0)
+		return req->chosen ? HPE_PAUSED : -1;
+	if (parser->content_length >
+	    (uint64_t)request_config(req)->max_body_bytes)
+		return request_refuse(req, 413, "the body is too long");
 	return 0;
 }
 
@@ -91,7 +104,7 @@ static int on_chunk_header(llhttp_t *parser)
 	struct http_request *req = parser->data;
 	uint64_t max = (uint64_t)request_config(req)->max_body_bytes;
 
-	if (parser->content_length > max - req->body_len)
+	if (!req->stream && parser->content_length > max - req->body_len)
 		return request_refuse(req, 413, "the body is too long");
 	return 0;
 }
@@ -157,7 +170,7 @@ static int begin(struct http_request *req)
 }
 
 /* The target without its query; of an absolute one, what follows the host. */
-static int split_target(struct http_request *req)
+int parse_target(struct http_request *req)
 {
 	struct http_slice url = {request_base(req) + req->url, req->url_len};
 	const char *mark;
@@ -214,9 +227,16 @@ static enum parse_result complete(struct http_request *req, size_t from,
 	if ((req->parser.flags & F_CHUNKED) &&
 	    check_chunked_end(req, from, req->parsed, before) < 0)
 		return PARSE_REFUSED;
-	if (split_target(req) < 0)
+	if (!req->stream && parse_target(req) < 0)
 		return PARSE_REFUSED;
 	return PARSE_COMPLETE;
+}
+
+static enum parse_result headers_complete(struct http_request *req)
+{
+	req->parsed = req->start + req->body;
+	req->last = '\n';
+	return PARSE_HEADERS;
 }
 
 static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
@@ -277,8 +297,27 @@ enum parse_result parse_request(struct http_request *req)
 	if (code == HPE_OK)
 		return more(req, fed);
 	if (code == HPE_PAUSED && !req->refusal)
-		return complete(req, from, before);
+		return req->chosen ? headers_complete(req)
+				   : complete(req, from, before);
 	return failed(req, code);
+}
+
+enum parse_result parse_body(struct http_request *req)
+{
+	size_t from = req->parsed, fed = req->in.len - from;
+	char before = req->last;
+	llhttp_errno_t code;
+
+	if (fed > 0)
+		req->last = req->in.data[req->in.len - 1];
+	code = llhttp_execute(&req->parser, req->in.data + from, fed);
+	if (code == HPE_PAUSED && !req->refusal)
+		return complete(req, from, before);
+	if (code != HPE_OK)
+		return failed(req, code);
+	req->in.len = req->start + req->body + req->body_len;
+	req->parsed = req->in.len;
+	return PARSE_MORE;
 }
 
 void parse_next(struct http_request *req)
@@ -287,7 +326,7 @@ void parse_next(struct http_request *req)
 	if (req->start == req->in.len)
 		req->start = req->parsed = req->in.len = 0;
 	req->begun = req->headers_done = req->header_open = false;
-	req->expects = false;
+	req->expects = req->chosen = false;
 	req->url = req->url_len = req->header_len = req->header_count = 0;
 	req->body = req->body_len = 0;
 	req->body_bytes = 0;

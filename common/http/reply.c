@@ -116,19 +116,26 @@ static void put_length(struct buf *out, size_t len)
 	buf_puts(out, "\r\n");
 }
 
-static void put_end(struct http_request *req, int status, const void *body,
-		    size_t len)
+/* And the end of the head. */
+static void put_connection(struct http_request *req)
 {
-	struct connection *conn = req->conn;
 	struct buf *out = &req->out;
 
-	if (!has_no_body(status))
-		put_length(out, len);
-	if (conn->closing)
+	if (req->conn->closing)
 		buf_puts(out, "Connection: close\r\n");
 	else if (req->parser.http_minor == 0)
 		buf_puts(out, "Connection: keep-alive\r\n");
 	buf_puts(out, "\r\n");
+}
+
+static void put_end(struct http_request *req, int status, const void *body,
+		    size_t len)
+{
+	struct buf *out = &req->out;
+
+	if (!has_no_body(status))
+		put_length(out, len);
+	put_connection(req);
 	if (!has_no_body(status) && req->parser.method != HTTP_HEAD)
 		buf_append(out, body, len);
 }
@@ -140,8 +147,12 @@ static bool may_answer(struct http_request *req)
 
 	if (conn->fd < 0)
 		return false;
+	if (req->stream && stream_is_lost(req))
+		return false;
 	if (!req->keep_alive || conn->listener->draining)
 		conn->closing = true;
+	if (req->stream && !stream_body_done(req))
+		conn->closing = conn->linger = true;
 	return true;
 }
 
@@ -168,6 +179,16 @@ static bool fields_are_valid(const struct http_field *fields)
 	return true;
 }
 
+static void put_fields(struct buf *out, const struct http_field *fields)
+{
+	for (; fields && fields->name; fields++) {
+		buf_puts(out, fields->name);
+		buf_puts(out, ": ");
+		buf_puts(out, fields->value);
+		buf_puts(out, "\r\n");
+	}
+}
+
 static void reply_typed(struct http_request *req, int status, const char *type,
 			const struct http_field *fields, const void *body,
 			size_t len)
@@ -178,12 +199,7 @@ static void reply_typed(struct http_request *req, int status, const char *type,
 		put_start(req, status);
 		if (type)
 			buf_printf(out, "Content-Type: %s\r\n", type);
-		for (; fields && fields->name; fields++) {
-			buf_puts(out, fields->name);
-			buf_puts(out, ": ");
-			buf_puts(out, fields->value);
-			buf_puts(out, "\r\n");
-		}
+		put_fields(out, fields);
 		put_end(req, status, body, len);
 	}
 	connection_answered(req->conn);
@@ -251,4 +267,20 @@ void reply_refusal(struct http_request *req, int status, const char *detail)
 		buf_puts(&req->out, "Retry-After: 1\r\n");
 	put_end(req, status, body ? body : "", body ? strlen(body) : 0);
 	free(body);
+}
+
+void reply_stream_head(struct http_request *req, int status,
+		       const struct http_field *fields, bool chunked)
+{
+	bool valid = fields_are_valid(fields);
+
+	/* Whether the end of the body will come is not known yet. */
+	if (!chunked || !req->keep_alive || req->conn->listener->draining)
+		req->conn->closing = true;
+	put_start(req, valid ? status : 500);
+	if (valid)
+		put_fields(&req->out, fields);
+	if (chunked)
+		buf_puts(&req->out, "Transfer-Encoding: chunked\r\n");
+	put_connection(req);
 }

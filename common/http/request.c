@@ -127,7 +127,7 @@ const struct sockaddr_storage *http_peer(const struct http_request *req)
 
 bool http_client_gone(const struct http_request *req)
 {
-	return req->conn->fd < 0;
+	return req->stream ? stream_is_lost(req) : req->conn->fd < 0;
 }
 
 bool http_slice_is(struct http_slice slice, const char *text)

@@ -99,7 +99,7 @@ static inline void *world_main(void *arg)
 	return NULL;
 }
 
-static inline void world_start(struct world *w)
+static inline void world_open(struct world *w)
 {
 	w->big = calloc(1, BIG);
 	w->metrics = metrics_new();
@@ -110,34 +110,54 @@ static inline void world_start(struct world *w)
 				  world_handle, w, w->metrics, "test", &w->err);
 	assert_non_null(w->listener);
 	w->port = http_listener_port(w->listener);
+}
+
+static inline void world_run(struct world *w)
+{
 	pthread_create(&w->thread, NULL, world_main, w);
 }
 
-static inline int world_setup(void **state)
+static inline void world_start(struct world *w)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	world_open(w);
+	world_run(w);
+}
 
+static inline void world_configure(struct world *w)
+{
 	w->config = http_config_default;
 	w->config.max_header_bytes = 2048;
 	w->config.max_headers = 20;
 	w->config.max_body_bytes = 100000;
 	w->config.max_buffer_bytes = 60000;
-	*state = w;
-	world_start(w);
-	return 0;
 }
 
 /* The same with timeouts that a test can wait for, and few connections. */
-static inline int world_setup_impatient(void **state)
+static inline void world_configure_impatient(struct world *w)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
 	w->config = http_config_default;
 	w->config.max_connections = 2;
 	w->config.header_timeout = 250;
 	w->config.body_timeout = 250;
 	w->config.idle_timeout = 400;
 	w->config.write_timeout = 200;
+}
+
+static inline int world_setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	world_configure(w);
+	*state = w;
+	world_start(w);
+	return 0;
+}
+
+static inline int world_setup_impatient(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	world_configure_impatient(w);
 	*state = w;
 	world_start(w);
 	return 0;
@@ -154,18 +174,26 @@ static inline void world_finish_held(struct world *w)
 	world_echo(req);
 }
 
-static inline int world_teardown(void **state)
+static inline void world_stop(struct world *w)
 {
-	struct world *w = *state;
-
 	loop_stop(w->loop);
 	pthread_join(w->thread, NULL);
 	http_listener_free(w->listener);
 	world_finish_held(w);
+}
+
+static inline void world_free(struct world *w)
+{
 	loop_free(w->loop);
 	metrics_free(w->metrics);
 	free(w->big);
 	free(w);
+}
+
+static inline int world_teardown(void **state)
+{
+	world_stop(*state);
+	world_free(*state);
 	return 0;
 }
 

@@ -1,0 +1,88 @@
+/*
+ * http_stream.h - requests that are handled while they arrive, and answers that
+ * are sent while they are made.
+ *
+ * A listener's owner chooses, by their headers, requests whose body is to be
+ * streamed.  Such a body may have any length, since it is never held whole:
+ * max_body_bytes does not bound it, and body_timeout counts from the last byte
+ * that came.  Everything else that http_server.h says of requests holds.
+ *
+ * The handler of such a request is called once its headers are complete, and
+ * answers at once or later on the same loop's thread: with one of the
+ * http_reply functions, as always, or with http_stream_begin and
+ * http_stream_end.  It may answer while the body still arrives; a request that
+ * has its whole answer before the end of its body costs the connection, since
+ * the rest of the body would have to be read for nothing.
+ *
+ * The request and all its strings stay valid until http_reply or
+ * http_stream_end, also when the client has gone or the listener was freed.
+ */
+#ifndef COMMON_HTTP_HTTP_STREAM_H
+#define COMMON_HTTP_HTTP_STREAM_H
+
+#include "common/http/http_server.h"
+
+/* --- choosing ------------------------------------------------------------- */
+
+/* Is the body of this request to be streamed?  Looks at its headers only. */
+typedef bool http_stream_choose(const struct http_request *req, void *arg);
+
+/* Requests that are chosen go to `handler`, with the listener's `arg`.  To be
+ * called before the loop runs. */
+void http_listener_stream(struct http_listener *l, http_stream_choose *choose,
+			  http_handler *handler);
+
+/* --- the body ------------------------------------------------------------- */
+
+struct http_stream_handler {
+	/*
+	 * More of the body.  Returns how many bytes of it were taken.  If those
+	 * are not all, nothing more is read from the client, who feels it
+	 * through TCP, until http_stream_resume shows the rest again.
+	 */
+	size_t (*on_data)(struct http_request *req, struct http_slice data,
+			  void *arg);
+	/* All of the body has been taken. */
+	void (*on_end)(struct http_request *req, void *arg);
+	/*
+	 * The client has gone, its body was malformed or too slow, or the
+	 * listener was freed: what is written from here on goes nowhere.  The
+	 * last call of all, and made once at most; the request still has to be
+	 * ended.  Not called when the loss comes after the end.
+	 */
+	void (*on_abort)(struct http_request *req, void *arg);
+	/* http_stream_pending has fallen to drain_mark or below, after it was
+	 * above.  May be NULL. */
+	void (*on_drained)(struct http_request *req, void *arg);
+	size_t drain_mark;
+};
+
+/* Takes the body.  Nothing of it is read before, nor 100 Continue sent.
+ * `handler` must outlive the request. */
+void http_stream_accept(struct http_request *req,
+			const struct http_stream_handler *handler, void *arg);
+
+/* Goes on after on_data has not taken all.  on_data is called later, not
+ * within this. */
+void http_stream_resume(struct http_request *req);
+
+/* --- the answer ----------------------------------------------------------- */
+
+/* Status and headers, copied.  Transfer-Encoding, Date and Connection are
+ * added. To HTTP/1.0 the answer ends with the connection.  After
+ * http_stream_accept. */
+void http_stream_begin(struct http_request *req, int status,
+		       const struct http_field *fields);
+
+/* More of the answer's body, copied.  What is written in one turn of the loop
+ * leaves in one write at its end. */
+void http_stream_write(struct http_request *req, const void *data, size_t len);
+
+/* Bytes that wait for the client to take them; they are held in memory. */
+size_t http_stream_pending(const struct http_request *req);
+
+/* The answer is complete, or, after on_abort, given up.  The request is invalid
+ * from here on. */
+void http_stream_end(struct http_request *req);
+
+#endif
