@@ -34,6 +34,22 @@ static void name_holder(char holder[LINK_HOLDER_MAX])
 	snprintf(holder, LINK_HOLDER_MAX, "%s:%d", host, (int)getpid());
 }
 
+static int open_audit(struct shared *s, struct app *app, struct error *err)
+{
+	const struct audit_options options = {
+		.path = s->config->allocator.audit_file,
+		.queue_bytes = s->config->allocator.audit_queue_bytes,
+		.log = s->log,
+		.health = app_health(app),
+		.metrics = s->metrics,
+	};
+
+	if (!options.path)
+		return 0;
+	s->audit = audit_new(&options, err);
+	return s->audit ? 0 : -1;
+}
+
 static int open_shared(struct allocator *a,
 		       const struct allocator_config *config, struct app *app,
 		       struct error *err)
@@ -54,6 +70,8 @@ static int open_shared(struct allocator *a,
 	name_holder(s->holder);
 	s->keys = api_keyring_new(config->allocator.keys_file, s->metrics, err);
 	if (!s->keys)
+		return -1;
+	if (open_audit(s, app, err) < 0)
 		return -1;
 	s->store = linkstore_new(&config->links, err);
 	if (!s->store)
@@ -114,6 +132,7 @@ void allocator_free(struct allocator *a)
 		worker_free(a->workers[i]);
 	free(a->workers);
 	link_events_free(a->shared.events, 0);
+	audit_free(a->shared.audit, 0);
 	space_watch_free(a->shared.spaces);
 	free(a->shared.seen);
 	linkstore_free(a->shared.store);
@@ -141,14 +160,18 @@ int allocator_start(struct allocator *a, struct error *err)
 void allocator_reload(struct allocator *a)
 {
 	struct error err = {0};
+	size_t count;
 
-	if (api_keyring_reload(a->shared.keys, &err) < 0)
+	audit_reopen(a->shared.audit);
+	if (api_keyring_reload(a->shared.keys, &err) < 0) {
 		log_error(a->shared.log, "the API keys stay as they were",
 			  log_err(&err));
-	else
-		log_info(a->shared.log, "API keys read again",
-			 log_int("api_keys",
-				 (int64_t)api_keyring_count(a->shared.keys)));
+		return;
+	}
+	count = api_keyring_count(a->shared.keys);
+	log_info(a->shared.log, "API keys read again",
+		 log_int("api_keys", (int64_t)count));
+	audit_keys_reloaded(a->shared.audit, count);
 }
 
 int allocator_stop(struct allocator *a, struct error *err)
@@ -160,6 +183,8 @@ int allocator_stop(struct allocator *a, struct error *err)
 	link_events_free(a->shared.events,
 			 a->shared.config->allocator.drain_timeout);
 	a->shared.events = NULL;
+	audit_free(a->shared.audit, a->shared.config->allocator.drain_timeout);
+	a->shared.audit = NULL;
 	if (a->mismatch.code == ERROR_NONE)
 		return 0;
 	*err = a->mismatch;

@@ -36,6 +36,21 @@ static const struct setting settings[] = {
 	 .fallback = "/etc/shortloop/api.keys",
 	 .help = "API keys: name, roles and the key's SHA-256, one a line.  "
 		 "Read again on SIGHUP."},
+	{.key = "audit_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(audit_file),
+	 .optional = true,
+	 .help = "Where each change to a link is written, one JSON object a "
+		 "line.  Opened again on SIGHUP.",
+	 .example = "/var/log/shortloop/audit.log"},
+	{.key = "audit_queue_bytes",
+	 .type = SETTING_SIZE,
+	 .offset = AT(audit_queue_bytes),
+	 .fallback = "16MiB",
+	 .min = 64 << 10,
+	 .max = INT64_C(4) << 30,
+	 .help = "Audit lines that may wait in memory while the file cannot "
+		 "be written; beyond, they are lost and counted."},
 	{.key = "default_space",
 	 .type = SETTING_STRING,
 	 .offset = AT(default_space),

@@ -20,6 +20,8 @@ struct allocator_settings {
 	int64_t threads;
 	char *base_url; /* what short URLs start with */
 	char *keys_file;
+	char *audit_file; /* NULL: no audit */
+	int64_t audit_queue_bytes;
 	char *default_space;	   /* NULL: the first configured */
 	char *default_ttl;	   /* NULL: a request must say */
 	int64_t waiting_max;	   /* creates waiting for a block, per thread */

@@ -170,7 +170,9 @@ static int fill_api(struct worker *w, struct error *err)
 			   .spaces = s->spaces,
 			   .events = s->events,
 			   .metrics = &s->create_metrics,
+			   .audit = s->audit,
 			   .log = s->log},
+		.audit = s->audit,
 	};
 	if (settings->default_ttl)
 		w->api.defaults.ttl =

@@ -17,6 +17,7 @@ struct shared {
 	struct linkstore *store;
 	struct api_keyring *keys;
 	struct link_events *events;
+	struct audit *audit;	    /* NULL: none */
 	struct space_watch *spaces; /* run by the first worker */
 	struct metrics *metrics;
 	struct api_metrics api_metrics;

@@ -7,6 +7,7 @@
 #ifndef ALLOCATOR_API_API_H
 #define ALLOCATOR_API_API_H
 
+#include "allocator/audit/audit.h"
 #include "allocator/create/create.h"
 #include "allocator/keys/api_keys.h"
 #include "common/http/http_server.h"
@@ -26,6 +27,7 @@ struct api_parts {
 	const char *base_url;
 	const struct api_metrics *metrics;
 	struct create_parts create; /* of this thread */
+	struct audit *audit;	    /* NULL: none */
 	struct buf answer;	    /* of this thread: room for one answer */
 };
 

@@ -12,6 +12,7 @@ struct creating {
 	struct http_request *req;
 	struct link_request request;
 	struct api_key_info caller;
+	struct audit_source source;
 };
 
 static void creating_free(struct creating *c)
@@ -96,11 +97,13 @@ void handle_create(const struct api_call *call)
 	c->api = call->api;
 	c->req = call->req;
 	c->caller = *call->caller;
+	c->source = audit_source_of(call->req, c->caller.name);
 	if (!read_request(c)) {
 		creating_free(c);
 		return;
 	}
 	order = (struct create_order){.request = &c->request,
-				      .creator = c->caller.name};
+				      .creator = c->caller.name,
+				      .source = &c->source};
 	create_link(&call->api->create, &order, on_done, c);
 }

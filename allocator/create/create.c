@@ -97,9 +97,12 @@ static void succeed(struct creation *c, int64_t expires)
 		.link = &c->link,
 		.expires = expires,
 	};
+	const struct audit_entry entry = {c->order.source, result.space->name,
+					  result.code, NULL, &c->link};
 
 	link_events_send(parts->events, SHORTLOOP__LINK_CHANGE__LINK_CREATED,
 			 result.space->name, result.code, &c->link, expires);
+	audit_link(parts->audit, AUDIT_CREATED, &entry);
 	parts->created[result.space->index]++;
 	metric_add(parts->metrics->created, 1);
 	metric_observe(parts->metrics->seconds,

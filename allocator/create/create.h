@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "allocator/audit/audit.h"
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
 #include "allocator/space_watch.h"
@@ -41,15 +42,17 @@ struct create_parts {
 	struct supply *supply;	    /* of this thread */
 	const struct space_watch *spaces;
 	struct link_events *events;
+	struct audit *audit; /* NULL: none */
 	const struct create_metrics *metrics;
 	struct log *log;
 	uint64_t *created; /* of this thread: links by space index */
 };
 
 struct create_order {
-	/* Both stay the caller's and valid until it is done. */
+	/* All stay the caller's and valid until it is done. */
 	const struct link_request *request;
 	const char *creator; /* the API key's name */
+	const struct audit_source *source;
 };
 
 /* Valid during the call. */

@@ -1,0 +1,90 @@
+/*
+ * audit.h - who changed what, when and from where: one JSON object a line, for
+ * each change that was answered as done.
+ *
+ *	{"time":"2026-11-21T09:30:00.125Z","action":"changed","key":"crm",
+ *	 "client":"10.0.0.7","forwarded_for":null,"request_id":"7f3a",
+ *	 "code":"kYq3ZtB","link_id":"288234774198222848","space":"s7",
+ *	 "owner":"ann","changes":{"url":{"old":"https://a.example/",
+ *	 "new":"https://b.example/"}}}
+ *
+ * `changes` has the fields that are not as they were; of a link that was
+ * created all that it has (`old` is null).  What stands before the @ of a URL
+ * is written as ***.  `client` is the TCP peer; `forwarded_for` is what it
+ * claims (X-Forwarded-For), which is only as true as the peer is trusted.
+ *
+ * Lines are handed to a thread that appends them to the file a few times a
+ * millisecond at most, so that no change ever waits for a disk.  While the file
+ * cannot be written (a full disk), lines wait in memory, up to a bound; /readyz
+ * says why.  Beyond the bound lines are lost, counted, and told by a line of
+ * their own ("action":"lost") once it can be written again.  Creating goes on
+ * all the while: take the allocator out of service by its /readyz where a
+ *change without an audit line is worse than none.  A process that is killed
+ *loses what it had not handed over yet, some milliseconds.
+ *
+ * Thread-safe; a NULL audit writes nothing.
+ */
+#ifndef ALLOCATOR_AUDIT_AUDIT_H
+#define ALLOCATOR_AUDIT_AUDIT_H
+
+#include "common/app/health.h"
+#include "common/http/http_server.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "schemas/link.pb-c.h"
+
+struct audit;
+
+struct audit_options {
+	const char *path;    /* opened for appending, made with mode 0640 */
+	int64_t queue_bytes; /* of lines that wait for the file */
+	struct log *log;
+	struct health *health;
+	struct metrics *metrics;
+};
+
+/* A file that cannot be opened is ERROR_CONFIG.  Starts a thread. */
+struct audit *audit_new(const struct audit_options *options, struct error *err);
+/* Waits until what is queued is written, timeout_ms at most; what is left then
+ * is lost and logged.  NULL accepted. */
+void audit_free(struct audit *audit, int64_t timeout_ms);
+
+/* Opens the file anew, soon: it has been moved away (SIGHUP). */
+void audit_reopen(struct audit *audit);
+
+/* --- lines ---------------------------------------------------------------- */
+
+enum audit_action {
+	AUDIT_CREATED,
+	AUDIT_CHANGED,
+	AUDIT_DELETED,
+};
+
+/* Who did it.  Strings are only looked at during the call. */
+struct audit_source {
+	const char *key; /* the API key's name */
+	const struct sockaddr_storage *peer;
+	struct http_slice forwarded_for; /* {NULL, 0}: none was sent */
+	struct http_slice request_id;	 /* likewise */
+};
+
+/* Of a request, which must not be answered yet; `key` is kept, not copied.  A
+ * batch makes one for all its lines. */
+struct audit_source audit_source_of(const struct http_request *req,
+				    const char *key);
+
+struct audit_entry {
+	const struct audit_source *source;
+	const char *space, *code;
+	const Shortloop__Link *before; /* NULL: created */
+	const Shortloop__Link *after;  /* NULL: deleted without a trace */
+};
+
+/* Call it once the change is in Redis. */
+void audit_link(struct audit *audit, enum audit_action action,
+		const struct audit_entry *entry);
+
+/* The keys file was read again, and has so many keys now. */
+void audit_keys_reloaded(struct audit *audit, size_t keys);
+
+#endif

@@ -1,0 +1,296 @@
+#include "allocator/audit/audit_line.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_text.h"
+
+enum {
+	HEADER_SHOWN_MAX = 256 /* bytes of a client's header */
+};
+
+/* --- values --------------------------------------------------------------- */
+
+static void put_text(struct buf *out, const char *text)
+{
+	if (text && *text)
+		json_put_string(out, text, strlen(text));
+	else
+		buf_puts(out, "null");
+}
+
+/* What a client sent may hold any byte; JSON is UTF-8. */
+static void put_header(struct buf *out, struct http_slice value)
+{
+	char text[HEADER_SHOWN_MAX];
+	size_t len = value.len < sizeof(text) ? value.len : sizeof(text);
+
+	if (!value.data) {
+		buf_puts(out, "null");
+		return;
+	}
+	for (size_t i = 0; i < len; i++) {
+		text[i] = value.data[i];
+		if (text[i] < ' ' || text[i] > '~')
+			text[i] = '?';
+	}
+	json_put_string(out, text, len);
+}
+
+static void put_peer(struct buf *out, const struct sockaddr_storage *peer)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+	const void *address = NULL;
+
+	if (peer && peer->ss_family == AF_INET)
+		address = &((const struct sockaddr_in *)peer)->sin_addr;
+	else if (peer && peer->ss_family == AF_INET6)
+		address = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+	if (address)
+		inet_ntop(peer->ss_family, address, text, sizeof(text));
+	put_text(out, text);
+}
+
+/* User and password become three stars: they are nobody's business here. */
+static void put_url(struct buf *out, const char *url)
+{
+	const char *authority, *at = NULL;
+	struct buf masked = {0};
+	size_t len;
+
+	authority = url ? strstr(url, "://") : NULL;
+	if (authority) {
+		authority += 3;
+		len = strcspn(authority, "/?#");
+		at = memrchr(authority, '@', len);
+	}
+	if (!at) {
+		put_text(out, url);
+		return;
+	}
+	buf_append(&masked, url, (size_t)(authority - url));
+	buf_puts(&masked, "***");
+	buf_puts(&masked, at);
+	if (masked.failed)
+		out->failed = true;
+	else
+		json_put_string(out, masked.data, masked.len);
+	buf_free(&masked);
+}
+
+static void put_time(struct buf *out, uint64_t ms)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	put_text(out, ms ? rfc3339_format((int64_t)ms, text) : NULL);
+}
+
+static void put_count(struct buf *out, uint64_t number)
+{
+	if (number)
+		buf_printf(out, "%" PRIu64, number);
+	else
+		buf_puts(out, "null");
+}
+
+/* --- the fields of a link ------------------------------------------------- */
+
+/* Each writes one field of a link, `null` when it is not set. */
+typedef void field_fn(struct buf *out, const Shortloop__Link *link);
+
+static void put_link_url(struct buf *out, const Shortloop__Link *link)
+{
+	put_url(out, link->url);
+}
+
+static void put_ttl(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->ttl_class);
+}
+
+static void put_state(struct buf *out, const Shortloop__Link *link)
+{
+	static const char *const names[] = {
+		[SHORTLOOP__LINK_STATE__LINK_LIVE] = "live",
+		[SHORTLOOP__LINK_STATE__LINK_DELETED] = "deleted",
+		[SHORTLOOP__LINK_STATE__LINK_BLOCKED] = "blocked",
+	};
+	size_t state = (size_t)link->state;
+
+	put_text(out, state < sizeof(names) / sizeof(names[0]) ? names[state]
+							       : "unknown");
+}
+
+static void put_status(struct buf *out, const Shortloop__Link *link)
+{
+	put_count(out, link->redirect_status);
+}
+
+static void put_owner(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->owner);
+}
+
+static void put_campaign(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->campaign);
+}
+
+static void put_tags(struct buf *out, const Shortloop__Link *link)
+{
+	if (!link->n_tags) {
+		buf_puts(out, "null");
+		return;
+	}
+	for (size_t i = 0; i < link->n_tags; i++) {
+		buf_putc(out, i ? ',' : '[');
+		json_put_string(out, link->tags[i], strlen(link->tags[i]));
+	}
+	buf_putc(out, ']');
+}
+
+static const char *device_name(Shortloop__Device device)
+{
+	switch (device) {
+	case SHORTLOOP__DEVICE__DEVICE_IOS:
+		return "ios";
+	case SHORTLOOP__DEVICE__DEVICE_ANDROID:
+		return "android";
+	case SHORTLOOP__DEVICE__DEVICE_WECHAT:
+		return "wechat";
+	default:
+		return "default";
+	}
+}
+
+static void put_targets(struct buf *out, const Shortloop__Link *link)
+{
+	if (!link->n_targets) {
+		buf_puts(out, "null");
+		return;
+	}
+	for (size_t i = 0; i < link->n_targets; i++) {
+		buf_printf(out, "%s\"%s\":", i ? "," : "{",
+			   device_name(link->targets[i]->device));
+		put_url(out, link->targets[i]->url);
+	}
+	buf_putc(out, '}');
+}
+
+static void put_domain(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->domain);
+}
+
+static void put_description(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link->description);
+}
+
+static void put_not_before(struct buf *out, const Shortloop__Link *link)
+{
+	put_time(out, link->not_before_ms);
+}
+
+static void put_max_visits(struct buf *out, const Shortloop__Link *link)
+{
+	put_count(out, link->max_visits);
+}
+
+static const struct {
+	const char *name;
+	field_fn *put;
+} fields[] = {
+	{"url", put_link_url},
+	{"ttl", put_ttl},
+	{"state", put_state},
+	{"redirect_status", put_status},
+	{"owner", put_owner},
+	{"campaign", put_campaign},
+	{"tags", put_tags},
+	{"targets", put_targets},
+	{"domain", put_domain},
+	{"description", put_description},
+	{"not_before", put_not_before},
+	{"max_visits", put_max_visits},
+};
+
+static void put_field(struct buf *out, field_fn *put,
+		      const Shortloop__Link *link)
+{
+	if (link)
+		put(out, link);
+	else
+		buf_puts(out, "null");
+}
+
+/* Both values are written, then taken back when they turn out to be equal. */
+static void put_changes(struct buf *out, const struct audit_entry *entry)
+{
+	size_t mark, old, new, mid;
+	bool first = true;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		mark = out->len;
+		buf_printf(out, "%s\"%s\":{\"old\":", first ? "" : ",",
+			   fields[i].name);
+		old = out->len;
+		put_field(out, fields[i].put, entry->before);
+		mid = out->len;
+		buf_puts(out, ",\"new\":");
+		new = out->len;
+		put_field(out, fields[i].put, entry->after);
+		if (out->failed)
+			return;
+		if (mid - old == out->len - new &&
+		    !memcmp(out->data + old, out->data + new, mid - old)) {
+			out->len = mark;
+			continue;
+		}
+		buf_putc(out, '}');
+		first = false;
+	}
+}
+
+/* --- the line ------------------------------------------------------------- */
+
+static void put_source(struct buf *out, const struct audit_source *source)
+{
+	buf_puts(out, ",\"key\":");
+	put_text(out, source->key);
+	buf_puts(out, ",\"client\":");
+	put_peer(out, source->peer);
+	buf_puts(out, ",\"forwarded_for\":");
+	put_header(out, source->forwarded_for);
+	buf_puts(out, ",\"request_id\":");
+	put_header(out, source->request_id);
+}
+
+void audit_line_write(enum audit_action action, const struct audit_entry *entry,
+		      int64_t now, struct buf *out)
+{
+	static const char *const actions[] = {
+		[AUDIT_CREATED] = "created",
+		[AUDIT_CHANGED] = "changed",
+		[AUDIT_DELETED] = "deleted",
+	};
+	const Shortloop__Link *link =
+		entry->after ? entry->after : entry->before;
+	char when[RFC3339_TEXT_MAX];
+
+	buf_printf(out, "{\"time\":\"%s\",\"action\":\"%s\"",
+		   rfc3339_format(now, when), actions[action]);
+	put_source(out, entry->source);
+	buf_puts(out, ",\"code\":");
+	put_text(out, entry->code);
+	buf_printf(out,
+		   ",\"link_id\":\"%" PRIu64 "\",\"space\":", link->link_id);
+	put_text(out, entry->space);
+	buf_puts(out, ",\"owner\":");
+	put_text(out, link->owner);
+	buf_puts(out, ",\"changes\":{");
+	put_changes(out, entry);
+	buf_puts(out, "}}\n");
+}

@@ -1,0 +1,101 @@
+"""The audit file of a running allocator."""
+import json
+import signal
+
+import pytest
+
+from support.allocator import *  # noqa: F403, fixtures too
+from support.program import eventually
+
+
+@pytest.fixture
+def log(workdir):
+    path = workdir / "audit.log"
+
+    def lines():
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text.splitlines()]
+    lines.path = path
+    return lines
+
+
+@pytest.fixture
+def audited(redis, topic, create_space, start, log):
+    create_space()
+    return start(topic, audit_file=str(log.path))
+
+
+def test_a_create_leaves_a_line(audited, log):
+    link = audited.call(
+        "POST", "/v1/links", "crm",
+        json={"url": "https://ann:secret@example.org/", "ttl": "1h",
+              "owner": "ann"},
+        headers={"X-Request-Id": "abc-1",
+                 "X-Forwarded-For": "198.51.100.4"}).json()
+    eventually(lambda: len(log()) == 1)
+    line = log()[0]
+    wanted = {"action": "created", "key": "crm", "client": "127.0.0.1",
+              "forwarded_for": "198.51.100.4", "request_id": "abc-1",
+              "code": link["code"], "link_id": link["link_id"],
+              "space": "s7", "owner": "ann"}
+    assert {k: line[k] for k in wanted} == wanted
+    assert line["changes"]["url"] == {
+        "old": None, "new": "https://***@example.org/"}
+
+
+def test_what_is_refused_leaves_none(audited, log):
+    problem(audited.post("crm", url="nonsense", ttl="1h"), 400)
+    problem(audited.post("eye", url=URL, ttl="1h"), 403)
+    audited.create()
+    eventually(lambda: len(log()) == 1)
+
+
+def test_every_create_of_many_has_its_line(audited, log):
+    codes = create_many(audited, 2000)
+    eventually(lambda: len(log()) == 2000)
+    assert sorted(line["code"] for line in log()) == sorted(codes)
+
+
+def test_sighup_makes_the_file_anew_and_tells_of_the_keys(audited, log):
+    audited.create()
+    eventually(lambda: len(log()) == 1)
+    log.path.rename(log.path.with_suffix(".1"))
+    audited.program.process.signal(signal.SIGHUP)
+    eventually(log.path.exists)
+    audited.create()
+    eventually(lambda: len(log()) == 2)
+    assert [line["action"] for line in log()] == ["keys_reloaded", "created"]
+    assert log()[0]["keys"] == len(KEYS)
+
+
+def test_a_clean_end_writes_what_was_queued(audited, log):
+    codes = create_many(audited, 500)
+    audited.program.stop()
+    assert sorted(line["code"] for line in log()) == sorted(codes)
+
+
+def test_a_full_disk_shows_and_does_not_stop_creates(
+        redis, topic, create_space, start, log):
+    create_space()
+    log.path.symlink_to("/dev/full")
+    api = start(topic, audit_file=str(log.path))
+    api.create()
+    eventually(lambda: api.program.ready()[0] == 503)
+    assert "audit: " in api.program.ready()[1]
+    assert "No space left" in api.program.ready()[1]
+    assert api.create()
+    assert api.program.metric(
+        "shortloop_allocator_audit_write_failures_total") >= 1
+    log.path.unlink()
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: api.program.ready()[0] == 200)
+    eventually(lambda: [line["action"] for line in log()].count("created")
+               == 2)
+
+
+def test_an_audit_file_that_cannot_be_opened_is_one_clear_line(
+        redis, create_space, start):
+    create_space()
+    program = start(ready=False, audit_file="/nonexistent/audit.log").program
+    assert program.process.wait(20) == 78
+    assert "allocator.audit_file" in program.log()
