@@ -50,6 +50,23 @@ static int open_audit(struct shared *s, struct app *app, struct error *err)
 	return s->audit ? 0 : -1;
 }
 
+/* What says which links may be made. */
+static int open_rules(struct shared *s, const struct allocator_config *config,
+		      struct error *err)
+{
+	const struct allocator_settings *settings = &config->allocator;
+
+	s->keys = api_keyring_new(settings->keys_file, s->metrics, err);
+	if (!s->keys)
+		return -1;
+	s->domains = domains_new(&config->domains, err);
+	if (!s->domains)
+		return -1;
+	s->urls = url_policy_new(&settings->url, s->domains, settings->base_url,
+				 err);
+	return s->urls ? 0 : -1;
+}
+
 static int open_shared(struct allocator *a,
 		       const struct allocator_config *config, struct app *app,
 		       struct error *err)
@@ -68,8 +85,7 @@ static int open_shared(struct allocator *a,
 				 NULL, "Bound of those that wait, all threads"),
 		   config->allocator.waiting_max * config->allocator.threads);
 	name_holder(s->holder);
-	s->keys = api_keyring_new(config->allocator.keys_file, s->metrics, err);
-	if (!s->keys)
+	if (open_rules(s, config, err) < 0)
 		return -1;
 	if (open_audit(s, app, err) < 0)
 		return -1;
@@ -136,6 +152,8 @@ void allocator_free(struct allocator *a)
 	space_watch_free(a->shared.spaces);
 	free(a->shared.seen);
 	linkstore_free(a->shared.store);
+	url_policy_free(a->shared.urls);
+	domains_free(a->shared.domains);
 	api_keyring_free(a->shared.keys);
 	pthread_mutex_destroy(&a->shared.redis_lock);
 	free(a);
@@ -157,21 +175,43 @@ int allocator_start(struct allocator *a, struct error *err)
 	return 0;
 }
 
-void allocator_reload(struct allocator *a)
+static void reload_keys(struct shared *s)
 {
 	struct error err = {0};
 	size_t count;
 
-	audit_reopen(a->shared.audit);
-	if (api_keyring_reload(a->shared.keys, &err) < 0) {
-		log_error(a->shared.log, "the API keys stay as they were",
+	if (api_keyring_reload(s->keys, &err) < 0) {
+		log_error(s->log, "the API keys stay as they were",
 			  log_err(&err));
 		return;
 	}
-	count = api_keyring_count(a->shared.keys);
-	log_info(a->shared.log, "API keys read again",
+	count = api_keyring_count(s->keys);
+	log_info(s->log, "API keys read again",
 		 log_int("api_keys", (int64_t)count));
-	audit_keys_reloaded(a->shared.audit, count);
+	audit_keys_reloaded(s->audit, count);
+}
+
+static void reload_urls(struct shared *s)
+{
+	struct error err = {0};
+	size_t allowed, denied;
+
+	if (url_policy_reload(s->urls, &err) < 0) {
+		log_error(s->log, "the lists of domains stay as they were",
+			  log_err(&err));
+		return;
+	}
+	url_policy_count(s->urls, &allowed, &denied);
+	log_info(s->log, "lists of domains read again",
+		 log_int("allowed", (int64_t)allowed),
+		 log_int("denied", (int64_t)denied));
+}
+
+void allocator_reload(struct allocator *a)
+{
+	audit_reopen(a->shared.audit);
+	reload_keys(&a->shared);
+	reload_urls(&a->shared);
 }
 
 int allocator_stop(struct allocator *a, struct error *err)

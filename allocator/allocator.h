@@ -19,8 +19,8 @@ void allocator_free(struct allocator *a); /* NULL accepted */
 /* Starts the threads. */
 int allocator_start(struct allocator *a, struct error *err);
 
-/* Opens the audit file and reads the API keys again; a failure is logged and
- * changes nothing. */
+/* Opens the audit file and reads the API keys and the lists of domains again; a
+ * failure is logged and changes nothing. */
 void allocator_reload(struct allocator *a);
 
 /*

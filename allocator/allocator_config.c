@@ -51,6 +51,40 @@ static const struct setting settings[] = {
 	 .max = INT64_C(4) << 30,
 	 .help = "Audit lines that may wait in memory while the file cannot "
 		 "be written; beyond, they are lost and counted."},
+	{.key = "url_schemes",
+	 .type = SETTING_STRINGS,
+	 .offset = AT(url.schemes),
+	 .optional = true,
+	 .help = "Schemes of apps that links may lead to, beside http and "
+		 "https.",
+	 .example = "[weixin, myapp]"},
+	{.key = "url_credentials",
+	 .type = SETTING_BOOL,
+	 .offset = AT(url.credentials),
+	 .fallback = "false",
+	 .help = "Whether links may lead to URLs with a user and a password, "
+		 "which every visitor sees."},
+	{.key = "url_ip_hosts",
+	 .type = SETTING_ENUM,
+	 .offset = AT(url.ip_hosts),
+	 .fallback = "allow",
+	 .choices = url_ip_hosts_choices,
+	 .help = "Whether links may lead to hosts that are addresses."},
+	{.key = "url_allow_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(url.allow_file),
+	 .optional = true,
+	 .help = "The only domains that links may lead to, one a line: "
+		 "example.com, or .example.com with all below it.  Read again "
+		 "on SIGHUP.",
+	 .example = "/etc/shortloop/allow.domains"},
+	{.key = "url_deny_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(url.deny_file),
+	 .optional = true,
+	 .help = "Domains that links may not lead to, in the same form; also "
+		 "of those allowed.  Read again on SIGHUP.",
+	 .example = "/etc/shortloop/deny.domains"},
 	{.key = "default_space",
 	 .type = SETTING_STRING,
 	 .offset = AT(default_space),
@@ -173,6 +207,8 @@ int allocator_config_validate(const void *config, struct error *err)
 	if (links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
 	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0)
+		return -1;
+	if (url_policy_config_check(&c->allocator.url, err) < 0)
 		return -1;
 	return check_base_url(c->allocator.base_url, err);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/policy/url_policy.h"
 #include "common/app/app.h"
 #include "common/config/setting.h"
 #include "common/http/http_server.h"
@@ -22,8 +23,9 @@ struct allocator_settings {
 	char *keys_file;
 	char *audit_file; /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *default_space;	   /* NULL: the first configured */
-	char *default_ttl;	   /* NULL: a request must say */
+	char *default_space;	      /* NULL: the first configured */
+	char *default_ttl;	      /* NULL: a request must say */
+	struct url_policy_config url; /* where links may lead */
 	int64_t waiting_max;	   /* creates waiting for a block, per thread */
 	int64_t space_check_every; /* ms */
 	int64_t event_timeout;	   /* ms; 0: never gives up */

@@ -9,12 +9,16 @@
 
 #include "allocator/allocator_config.h"
 #include "allocator/api/api.h"
+#include "allocator/policy/url_policy.h"
+#include "linkstore/domains.h"
 
 /* What all workers use. */
 struct shared {
 	const struct allocator_config *config;
 	struct log *log;
 	struct linkstore *store;
+	struct domains *domains;
+	struct url_policy *urls;
 	struct api_keyring *keys;
 	struct link_events *events;
 	struct audit *audit;	    /* NULL: none */

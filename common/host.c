@@ -13,8 +13,19 @@
  * bytes each can shrink to A-labels that fit, a longer one cannot. */
 #define HOST_INPUT_MAX (4 * HOST_NAME_MAX_LEN)
 
-/* As much of a host as an error shows. */
-#define SHOWN(text, len) ((int)((len) < 80 ? (len) : 80)), (text)
+#define SHOWN_MAX 80
+
+/* As much of a host as an error shows: no half characters. */
+static int shown(const char *text, size_t len)
+{
+	if (len > SHOWN_MAX) {
+		len = SHOWN_MAX;
+		while (len > SHOWN_MAX - 3 &&
+		       ((unsigned char)text[len] & 0xc0) == 0x80)
+			len--;
+	}
+	return (int)len;
+}
 
 /* --- names ----------------------------------------------------------------
  */
@@ -81,7 +92,7 @@ static int take_ascii(const char *text, size_t len, struct host *out,
 			return error_set(err, ERROR_INPUT,
 					 "the host '%.*s' has a character that "
 					 "is not allowed there, at byte %zu",
-					 SHOWN(text, len), i + 1);
+					 shown(text, len), text, i + 1);
 		out->text[i] = c;
 		if (c != '.')
 			continue;
@@ -113,7 +124,7 @@ static int take_international(const char *text, size_t len, struct host *out,
 		return error_set(err, ERROR_INPUT,
 				 "the host '%.*s' is not an international "
 				 "domain name: %s",
-				 SHOWN(text, len), idn2_strerror(code));
+				 shown(text, len), text, idn2_strerror(code));
 	status = take_ascii((const char *)ascii, strlen((const char *)ascii),
 			    out, err);
 	idn2_free(ascii);
@@ -242,7 +253,7 @@ static int take_ipv6(const char *text, size_t len, struct host *out,
 		return error_set(err, ERROR_INPUT,
 				 "the host '%.*s' is an IPv4 address in "
 				 "brackets: write the IPv4 address itself",
-				 SHOWN(text, len));
+				 shown(text, len), text);
 	inet_ntop(AF_INET6, &address, copy, sizeof(copy));
 	out->kind = HOST_IPV6;
 	out->len = (size_t)snprintf(out->text, sizeof(out->text), "[%s]", copy);
@@ -250,7 +261,7 @@ static int take_ipv6(const char *text, size_t len, struct host *out,
 bad:
 	return error_set(err, ERROR_INPUT,
 			 "the host '%.*s' is not an IPv6 address in brackets",
-			 SHOWN(text, len));
+			 shown(text, len), text);
 }
 
 /* -------------------------------------------------------------------------- */

@@ -1,0 +1,231 @@
+#include "allocator/policy/domain_list.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+
+/* An entry of the pool: its length, how it is meant, its text. */
+#define ENTRY_HEAD 2
+#define EXACT	   1 /* the name itself */
+#define BELOW	   2 /* all that ends in a dot and it */
+
+struct domain_list {
+	unsigned char key[crypto_shorthash_KEYBYTES];
+	struct buf pool;
+	uint32_t *offsets; /* into the pool */
+	uint8_t *tags;	   /* seven bits of the hash and 0x80; 0: empty */
+	uint64_t slots;
+	size_t count;
+};
+
+/* --- the table ------------------------------------------------------------
+ */
+
+struct place {
+	uint64_t slot;
+	uint8_t tag;
+	uint8_t *entry; /* NULL: not there, and this is where it would go */
+};
+
+static bool entry_is(const uint8_t *entry, const char *text, size_t len)
+{
+	return entry[0] == len && !memcmp(entry + ENTRY_HEAD, text, len);
+}
+
+static struct place find(const struct domain_list *list, const char *text,
+			 size_t len)
+{
+	unsigned char out[crypto_shorthash_BYTES];
+	struct place p = {0};
+	uint8_t *entry;
+	uint64_t hash;
+
+	crypto_shorthash(out, (const unsigned char *)text, len, list->key);
+	memcpy(&hash, out, sizeof(hash));
+	p.tag = (uint8_t)(0x80 | (hash & 0x7f));
+	/* The upper half, scaled to any number of slots. */
+	for (p.slot = (hash >> 32) * list->slots >> 32; list->tags[p.slot];
+	     p.slot = p.slot + 1 < list->slots ? p.slot + 1 : 0) {
+		if (list->tags[p.slot] != p.tag)
+			continue;
+		entry = (uint8_t *)list->pool.data + list->offsets[p.slot];
+		if (!entry_is(entry, text, len))
+			continue;
+		p.entry = entry;
+		break;
+	}
+	return p;
+}
+
+static unsigned meaning(const struct domain_list *list, const char *text,
+			size_t len)
+{
+	const struct place p = find(list, text, len);
+
+	return p.entry ? p.entry[1] : 0;
+}
+
+bool domain_list_has(const struct domain_list *list, const struct host *host)
+{
+	const char *at = host->text, *end = host->text + host->len;
+
+	if (list->count == 0)
+		return false;
+	if (meaning(list, at, host->len))
+		return true;
+	if (host->kind != HOST_NAME)
+		return false;
+	while ((at = memchr(at, '.', (size_t)(end - at)))) {
+		at++;
+		if (meaning(list, at, (size_t)(end - at)) & BELOW)
+			return true;
+	}
+	return false;
+}
+
+/* --- building -------------------------------------------------------------
+ */
+
+/* The table of what the pool holds; names that are there twice are one. */
+static int index_pool(struct domain_list *list, size_t entries,
+		      struct error *err)
+{
+	uint8_t *pool = (uint8_t *)list->pool.data;
+	struct place p;
+
+	list->slots = (uint64_t)entries + entries / 3 + 1;
+	list->offsets = calloc(list->slots, sizeof(*list->offsets));
+	list->tags = calloc(list->slots, sizeof(*list->tags));
+	if (!list->offsets || !list->tags)
+		return error_set_nomem(err);
+	for (size_t at = 0; at < list->pool.len;
+	     at += ENTRY_HEAD + (size_t)pool[at]) {
+		p = find(list, (char *)pool + at + ENTRY_HEAD, pool[at]);
+		if (p.entry) {
+			p.entry[1] |= pool[at + 1];
+			continue;
+		}
+		list->tags[p.slot] = p.tag;
+		list->offsets[p.slot] = (uint32_t)at;
+		list->count++;
+	}
+	return 0;
+}
+
+static int add(struct domain_list *list, const struct host *host,
+	       unsigned char how, struct error *err)
+{
+	const unsigned char head[ENTRY_HEAD] = {(unsigned char)host->len, how};
+
+	if (list->pool.len + ENTRY_HEAD + host->len > UINT32_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "the list has more than 4 GiB of names");
+	buf_append(&list->pool, head, sizeof(head));
+	buf_append(&list->pool, host->text, host->len);
+	return list->pool.failed ? error_set_nomem(err) : 0;
+}
+
+/* Returns 1 for a domain, 0 for a blank or a comment. */
+static int read_line(struct domain_list *list, const char *line, size_t len,
+		     struct error *err)
+{
+	const char *comment = memchr(line, '#', len);
+	unsigned char how = EXACT;
+	struct host host;
+
+	if (comment)
+		len = (size_t)(comment - line);
+	while (len && strchr(" \t\r\n", line[len - 1]))
+		len--;
+	for (; len && strchr(" \t", *line); line++)
+		len--;
+	if (len == 0)
+		return 0;
+	if (*line == '.') {
+		how = EXACT | BELOW;
+		line++;
+		len--;
+	}
+	if (host_parse(line, len, &host, err) < 0)
+		return -1;
+	if (how & BELOW && host.kind != HOST_NAME)
+		return error_set(err, ERROR_INPUT,
+				 "nothing is below an address: write it "
+				 "without the dot");
+	return add(list, &host, how, err) < 0 ? -1 : 1;
+}
+
+static int read_file(struct domain_list *list, FILE *file, const char *path,
+		     struct error *err)
+{
+	char *line = NULL;
+	size_t size = 0, number = 0, entries = 0;
+	ssize_t len;
+	int found = 0;
+
+	while (found >= 0 && (len = getline(&line, &size, file)) >= 0) {
+		number++;
+		found = read_line(list, line, (size_t)len, err);
+		entries += found > 0;
+	}
+	free(line);
+	if (found < 0) {
+		err->code = ERROR_CONFIG;
+		return error_wrap(err, "%s:%zu", path, number);
+	}
+	if (ferror(file))
+		return error_set(err, ERROR_CONFIG, "%s: cannot be read: %s",
+				 path, strerror(errno));
+	return index_pool(list, entries, err);
+}
+
+struct domain_list *domain_list_load(const char *path, struct error *err)
+{
+	struct domain_list *list = calloc(1, sizeof(*list));
+	FILE *file = NULL;
+	int status;
+
+	if (!list) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	crypto_shorthash_keygen(list->key);
+	file = fopen(path, "re");
+	if (file) {
+		status = read_file(list, file, path, err);
+		fclose(file);
+	} else {
+		status = error_set(err, ERROR_CONFIG, "%s: %s", path,
+				   strerror(errno));
+	}
+	if (status == 0)
+		return list;
+	domain_list_free(list);
+	return NULL;
+}
+
+void domain_list_free(struct domain_list *list)
+{
+	if (!list)
+		return;
+	buf_free(&list->pool);
+	free(list->offsets);
+	free(list->tags);
+	free(list);
+}
+
+size_t domain_list_count(const struct domain_list *list)
+{
+	return list->count;
+}
+
+size_t domain_list_bytes(const struct domain_list *list)
+{
+	return sizeof(*list) + list->pool.cap +
+	       list->slots * (sizeof(*list->offsets) + sizeof(*list->tags));
+}

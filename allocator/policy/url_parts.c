@@ -1,0 +1,135 @@
+#include "allocator/policy/url_parts.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
+{
+	size_t i;
+
+	for (i = 0; i < len && i < URL_SCHEME_MAX - 1; i++) {
+		unsigned char c = (unsigned char)url[i];
+
+		if (c == ':')
+			break;
+		if (c >= 0x80 || (!isalnum(c) && (i == 0 || !strchr("+-.", c))))
+			return false;
+		ret_scheme[i] = (char)tolower(c);
+	}
+	ret_scheme[i] = '\0';
+	return i > 0 && i < len && url[i] == ':' &&
+	       isalpha((unsigned char)url[0]);
+}
+
+/* Refuses blanks and control characters.  No character above 0x7f is one. */
+static int check_bytes(const char *url, size_t len, struct error *err)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)url[i];
+
+		if (c <= ' ' || c == 0x7f)
+			return error_set(err, ERROR_INPUT,
+					 "has a blank or a control character "
+					 "at byte %zu: write it as %%%02X",
+					 i + 1, c);
+	}
+	return 0;
+}
+
+/* Where query or fragment begin, or the end. */
+static const char *find_query(const char *text, const char *end)
+{
+	while (text < end && *text != '?' && *text != '#')
+		text++;
+	return text;
+}
+
+/* ":" and ":0080" are ports, too. */
+static int read_port(struct url_parts *parts, const char *text, size_t len,
+		     struct error *err)
+{
+	uint32_t port = 0;
+
+	if (len <= 1)
+		return 0;
+	parts->port = (struct url_slice){text, len};
+	for (size_t i = 1; i < len && port <= 65535; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			port = UINT16_MAX + 1;
+		else
+			port = 10 * port + (uint32_t)(text[i] - '0');
+	}
+	if (port >= 1 && port <= 65535)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "the port is not a number from 1 to 65535");
+}
+
+static int read_authority(struct url_parts *parts, const char *text,
+			  const char *end, struct error *err)
+{
+	const char *at = memchr(text, '@', (size_t)(end - text));
+	size_t len;
+
+	if (at) {
+		at++;
+		parts->user = (struct url_slice){text, (size_t)(at - text)};
+		text = at;
+		if (memchr(text, '@', (size_t)(end - text)))
+			return error_set(err, ERROR_INPUT,
+					 "has more than one '@' before the "
+					 "path: write the others as %%40");
+	}
+	len = host_length(text, (size_t)(end - text));
+	if (host_parse(text, len, &parts->host, err) < 0)
+		return -1;
+	text += len;
+	if (text < end && *text != ':')
+		return error_set(err, ERROR_INPUT,
+				 "has something between host and path that is "
+				 "not a port");
+	return read_port(parts, text, (size_t)(end - text), err);
+}
+
+/* Browsers take a backslash for a slash until the query begins. */
+static int read_web(struct url_parts *parts, const char *text, const char *end,
+		    struct error *err)
+{
+	const char *query = find_query(text, end), *path;
+
+	if (end - text < 3 || memcmp(text, "//", 2) != 0 || text[2] == '/' ||
+	    text[2] == '\\')
+		return error_set(err, ERROR_INPUT,
+				 "must begin with %s:// and a host",
+				 parts->scheme);
+	if (memchr(text, '\\', (size_t)(query - text)))
+		return error_set(err, ERROR_INPUT,
+				 "has a backslash before the query: write it "
+				 "as / or %%5C");
+	text += 2;
+	path = memchr(text, '/', (size_t)(query - text));
+	if (!path)
+		path = query;
+	parts->rest = (struct url_slice){path, (size_t)(end - path)};
+	return read_authority(parts, text, path, err);
+}
+
+int url_parts_read(struct url_parts *parts, const char *url, size_t len,
+		   struct error *err)
+{
+	const char *end = url + len, *text;
+
+	if (check_bytes(url, len, err) < 0)
+		return -1;
+	if (!url_scheme(url, len, parts->scheme))
+		return error_set(err, ERROR_INPUT,
+				 "is not an absolute URL: it must begin with "
+				 "http:// or https:// and a host");
+	parts->user = parts->port = (struct url_slice){0};
+	parts->is_web = !strcmp(parts->scheme, "http") ||
+			!strcmp(parts->scheme, "https");
+	text = url + strlen(parts->scheme) + 1;
+	parts->rest = (struct url_slice){text, (size_t)(end - text)};
+	return parts->is_web ? read_web(parts, text, end, err) : 0;
+}

@@ -1,0 +1,314 @@
+#include "allocator/policy/url_policy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/policy/domain_list.h"
+#include "allocator/policy/url_parts.h"
+
+struct lists {
+	struct domain_list *allow, *deny; /* NULL: there is none */
+};
+
+struct url_policy {
+	const struct url_policy_config *config;
+	const struct domains *domains;
+	struct host base; /* len 0: none */
+	bool ip_hosts;
+	pthread_rwlock_t lock; /* of the lists */
+	struct lists lists;
+};
+
+const char *const url_ip_hosts_choices[] = {"allow", "refuse", NULL};
+
+/* --- configuration --------------------------------------------------------
+ */
+
+/* What runs or reads something on the visitor's machine, or wraps what does. */
+static bool is_dangerous(const char *scheme)
+{
+	static const char *const names[] = {"javascript",  "data",
+					    "vbscript",	   "file",
+					    "blob",	   "filesystem",
+					    "view-source", "about",
+					    "livescript",  "jar",
+					    "mhtml",	   "ms-its",
+					    "chrome",	   "chrome-extension"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(names[i], scheme))
+			return true;
+	}
+	return false;
+}
+
+static int check_scheme(const char *text, struct error *err)
+{
+	char with_colon[URL_SCHEME_MAX + 1], scheme[URL_SCHEME_MAX] = "";
+	size_t len = strlen(text);
+
+	if (len < URL_SCHEME_MAX) {
+		memcpy(with_colon, text, len);
+		with_colon[len] = ':';
+	}
+	if (len >= URL_SCHEME_MAX || strchr(text, ':') ||
+	    !url_scheme(with_colon, len + 1, scheme))
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.url_schemes: '%.40s' is not a "
+				 "scheme: expected a name such as weixin, "
+				 "without colon and slashes",
+				 text);
+	if (!strcmp(scheme, "http") || !strcmp(scheme, "https"))
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.url_schemes: %s is allowed always",
+				 scheme);
+	if (is_dangerous(scheme))
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.url_schemes: %s is never allowed: "
+				 "it would run or read things on the visitor's "
+				 "machine",
+				 scheme);
+	return 0;
+}
+
+int url_policy_config_check(const struct url_policy_config *config,
+			    struct error *err)
+{
+	for (size_t i = 0; i < config->schemes.count; i++) {
+		if (check_scheme(config->schemes.items[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the lists ------------------------------------------------------------
+ */
+
+static void lists_free(struct lists *lists)
+{
+	domain_list_free(lists->allow);
+	domain_list_free(lists->deny);
+}
+
+static int load(const char *path, const char *setting,
+		struct domain_list **ret_list, struct error *err)
+{
+	if (!path)
+		return 0;
+	*ret_list = domain_list_load(path, err);
+	return *ret_list ? 0 : error_wrap(err, "%s", setting);
+}
+
+int url_policy_reload(struct url_policy *policy, struct error *err)
+{
+	const struct url_policy_config *c = policy->config;
+	struct lists fresh = {0}, old;
+
+	if (load(c->allow_file, "allocator.url_allow_file", &fresh.allow, err) <
+		    0 ||
+	    load(c->deny_file, "allocator.url_deny_file", &fresh.deny, err) <
+		    0) {
+		lists_free(&fresh);
+		return -1;
+	}
+	pthread_rwlock_wrlock(&policy->lock);
+	old = policy->lists;
+	policy->lists = fresh;
+	pthread_rwlock_unlock(&policy->lock);
+	lists_free(&old);
+	return 0;
+}
+
+void url_policy_count(struct url_policy *policy, size_t *ret_allowed,
+		      size_t *ret_denied)
+{
+	const struct lists *lists = &policy->lists;
+
+	pthread_rwlock_rdlock(&policy->lock);
+	*ret_allowed = lists->allow ? domain_list_count(lists->allow) : 0;
+	*ret_denied = lists->deny ? domain_list_count(lists->deny) : 0;
+	pthread_rwlock_unlock(&policy->lock);
+}
+
+struct url_policy *url_policy_new(const struct url_policy_config *config,
+				  const struct domains *domains,
+				  const char *base_url, struct error *err)
+{
+	struct url_policy *policy = calloc(1, sizeof(*policy));
+	struct url_parts parts;
+
+	if (!policy) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	pthread_rwlock_init(&policy->lock, NULL);
+	policy->config = config;
+	policy->domains = domains;
+	policy->ip_hosts = strcmp(config->ip_hosts, "refuse") != 0;
+	if (base_url) {
+		if (url_parts_read(&parts, base_url, strlen(base_url), err) <
+		    0) {
+			err->code = ERROR_CONFIG;
+			error_wrap(err, "allocator.base_url");
+			goto fail;
+		}
+		policy->base = parts.host;
+	}
+	if (url_policy_reload(policy, err) == 0)
+		return policy;
+fail:
+	url_policy_free(policy);
+	return NULL;
+}
+
+void url_policy_free(struct url_policy *policy)
+{
+	if (!policy)
+		return;
+	pthread_rwlock_destroy(&policy->lock);
+	lists_free(&policy->lists);
+	free(policy);
+}
+
+/* --- checking -------------------------------------------------------------
+ */
+
+static int check_app(const struct url_policy *policy,
+		     const struct url_parts *parts, struct error *err)
+{
+	const struct setting_strings *schemes = &policy->config->schemes;
+	struct buf list = {0};
+	const char *text;
+
+	for (size_t i = 0; i < schemes->count; i++) {
+		if (strcasecmp(schemes->items[i], parts->scheme) != 0)
+			continue;
+		return parts->rest.len ? 0
+				       : error_set(err, ERROR_INPUT,
+						   "has nothing behind %s:",
+						   parts->scheme);
+	}
+	for (size_t i = 0; i < schemes->count; i++)
+		buf_printf(&list, ", %s:", schemes->items[i]);
+	text = buf_cstr(&list);
+	error_set(err, ERROR_INPUT, "must begin with http:// or https://%s",
+		  text ? text : "");
+	buf_free(&list);
+	return -1;
+}
+
+static bool is_ours(const struct url_policy *policy, const struct host *host)
+{
+	if (host->len == policy->base.len &&
+	    !memcmp(host->text, policy->base.text, host->len))
+		return true;
+	return domains_by_host(policy->domains, host->text, host->len);
+}
+
+static int check_lists(struct url_policy *policy, const struct host *host,
+		       struct error *err)
+{
+	const struct lists *lists = &policy->lists;
+	bool allowed, denied;
+
+	pthread_rwlock_rdlock(&policy->lock);
+	denied = lists->deny && domain_list_has(lists->deny, host);
+	allowed = !lists->allow || domain_list_has(lists->allow, host);
+	pthread_rwlock_unlock(&policy->lock);
+	if (denied)
+		return error_set(err, ERROR_INPUT,
+				 "the domain %.253s is on the list of those "
+				 "that links may not lead to",
+				 host->text);
+	if (!allowed)
+		return error_set(
+			err, ERROR_INPUT,
+			"the domain %.253s is not on the list of those "
+			"that links may lead to",
+			host->text);
+	return 0;
+}
+
+static int check_web(struct url_policy *policy, const struct url_parts *parts,
+		     struct error *err)
+{
+	if (parts->user.len && !policy->config->credentials)
+		return error_set(err, ERROR_INPUT,
+				 "has a user or a password before its host: "
+				 "leave them out, they would be shown to "
+				 "every visitor");
+	if (parts->host.kind != HOST_NAME && !policy->ip_hosts)
+		return error_set(err, ERROR_INPUT,
+				 "has the address %.80s for a host: write a "
+				 "domain name",
+				 parts->host.text);
+	if (is_ours(policy, &parts->host))
+		return error_set(
+			err, ERROR_INPUT,
+			"the host %.253s is our own: a short link to a "
+			"short link could go round in circles; give "
+			"the URL that it leads to",
+			parts->host.text);
+	return check_lists(policy, &parts->host, err);
+}
+
+static void put(struct buf *out, struct url_slice slice)
+{
+	if (slice.len)
+		buf_append(out, slice.data, slice.len);
+}
+
+/* An international host is longer as A-labels. */
+static size_t written_length(const struct url_parts *parts)
+{
+	size_t len = strlen(parts->scheme) + 1 + parts->rest.len;
+
+	return parts->is_web ? len + 2 + parts->user.len + parts->host.len +
+				       parts->port.len
+			     : len;
+}
+
+static int write_url(const struct url_parts *parts, struct buf *out,
+		     struct error *err)
+{
+	buf_reset(out);
+	buf_puts(out, parts->scheme);
+	if (parts->is_web) {
+		buf_append(out, "://", 3);
+		put(out, parts->user);
+		buf_append(out, parts->host.text, parts->host.len);
+		put(out, parts->port);
+	} else {
+		buf_putc(out, ':');
+	}
+	put(out, parts->rest);
+	return buf_cstr(out) ? 0 : error_set_nomem(err);
+}
+
+static int check_length(size_t len, struct error *err)
+{
+	if (len == 0)
+		return error_set(err, ERROR_INPUT, "is empty");
+	if (len <= LINK_URL_MAX)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "has %zu bytes, at most %d are allowed", len,
+			 LINK_URL_MAX);
+}
+
+int url_policy_check(struct url_policy *policy, const char *url, size_t len,
+		     struct buf *ret_normalised, struct error *err)
+{
+	struct url_parts parts;
+	int status;
+
+	if (check_length(len, err) < 0 ||
+	    url_parts_read(&parts, url, len, err) < 0)
+		return -1;
+	status = parts.is_web ? check_web(policy, &parts, err)
+			      : check_app(policy, &parts, err);
+	if (status < 0 || check_length(written_length(&parts), err) < 0)
+		return -1;
+	return write_url(&parts, ret_normalised, err);
+}

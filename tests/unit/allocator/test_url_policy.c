@@ -1,0 +1,473 @@
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "allocator/policy/url_policy.h"
+
+static char weixin[] = "weixin", my_app[] = "MyApp",
+	    *schemes[] = {weixin, my_app};
+static char allow[] = "allow", refuse[] = "refuse";
+static char main_name[] = "main", https[] = "https", sho_rt[] = "sho.rt",
+	    idn_host[] = "b\xc3\xbc"
+			 "cher.example",
+	    *hosts[] = {sho_rt, idn_host};
+static struct domain_config domain = {
+	.name = main_name, .hosts = {hosts, 2}, .scheme = https};
+static const struct domains_config domains_config = {.items = {&domain, 1}};
+static struct domains *domains;
+
+static struct url_policy *policy_with(const struct url_policy_config *config)
+{
+	struct error err = {0};
+	struct url_policy *policy =
+		url_policy_new(config, domains, "http://localhost:8080", &err);
+
+	if (!policy)
+		fail_msg("%s", err.text);
+	return policy;
+}
+
+static const struct url_policy_config plain = {.ip_hosts = allow};
+
+static int set_up(void **state)
+{
+	struct error err = {0};
+
+	domains = domains_new(&domains_config, &err);
+	*state = policy_with(&plain);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	url_policy_free(*state);
+	domains_free(domains);
+	return 0;
+}
+
+static void assert_stored(struct url_policy *policy, const char *url,
+			  const char *want)
+{
+	struct error err = {0};
+	struct buf out = {0};
+
+	if (url_policy_check(policy, url, strlen(url), &out, &err) < 0)
+		fail_msg("%s: %s", url, err.text);
+	assert_string_equal(out.data, want);
+	assert_int_equal(out.len, strlen(want));
+	buf_free(&out);
+}
+
+static void assert_taken(struct url_policy *policy, const char *url)
+{
+	assert_stored(policy, url, url);
+}
+
+static void assert_refused(struct url_policy *policy, const char *url,
+			   const char *says)
+{
+	struct error err = {0};
+	struct buf out = {0};
+
+	if (url_policy_check(policy, url, strlen(url), &out, &err) == 0)
+		fail_msg("'%s' was taken as '%s'", url, out.data);
+	assert_int_equal(err.code, ERROR_INPUT);
+	assert_null(out.data);
+	if (!strstr(err.text, says))
+		fail_msg("%s: '%s' does not say '%s'", url, err.text, says);
+}
+
+static void web_addresses_are_taken(void **state)
+{
+	assert_taken(*state, "http://example.org");
+	assert_taken(*state, "https://example.org/a/b?c=d&e#f");
+	assert_taken(*state, "http://192.0.2.7/");
+	assert_taken(*state, "http://[2001:db8::7]:81/x");
+	assert_taken(*state, "https://example.org/\xe4\xb8\xad\xe6\x96\x87");
+	assert_taken(*state, "https://example.org/%0d%0a");
+	assert_taken(*state, "https://example.org?a=b@c\\d");
+	assert_taken(*state, "https://example.org#/a");
+	assert_taken(*state, "https://example.org/@user/x:y");
+}
+
+static void scheme_and_host_are_stored_in_one_form(void **state)
+{
+	assert_stored(*state, "HTTPS://EXAMPLE.org:8443/A",
+		      "https://example.org:8443/A");
+	assert_stored(*state, "http://example.org.:/", "http://example.org/");
+	assert_stored(*state,
+		      "https://M\xc3\xbc"
+		      "nchen.example/M\xc3\xbc",
+		      "https://xn--mnchen-3ya.example/M\xc3\xbc");
+	assert_stored(*state, "http://0xc0.0x2.7", "http://192.2.0.7");
+	assert_stored(*state, "http://3221225991/", "http://192.0.2.7/");
+}
+
+static void other_schemes_are_refused(void **state)
+{
+	assert_refused(*state, "ftp://example.org/", "http://");
+	assert_refused(*state, "javascript:alert(1)", "http://");
+	assert_refused(*state, "data:text/html,x", "http://");
+	assert_refused(*state, "file:///etc/passwd", "http://");
+	assert_refused(*state, "weixin://dl/business/", "http://");
+}
+
+static void relative_addresses_are_refused(void **state)
+{
+	assert_refused(*state, "example.org/a", "absolute");
+	assert_refused(*state, "example.org:80/a", "http://");
+	assert_refused(*state, "/a", "absolute");
+	assert_refused(*state, "//example.org/a", "absolute");
+	assert_refused(*state, ":", "absolute");
+}
+
+static void a_missing_host_is_refused(void **state)
+{
+	assert_refused(*state, "https:", "host");
+	assert_refused(*state, "https://", "host");
+	assert_refused(*state, "https:///a", "host");
+	assert_refused(*state, "https:/example.org", "host");
+	assert_refused(*state, "https:example.org", "host");
+	assert_refused(*state, "https://?a", "host");
+	assert_refused(*state, "https://:80/", "host");
+}
+
+static void blanks_and_control_characters_are_refused(void **state)
+{
+	struct error err = {0};
+	struct buf out = {0};
+
+	assert_refused(*state, "https://example.org/a b", "%20");
+	assert_refused(*state, "https://example.org/\r\nX-Evil: 1", "%0D");
+	assert_refused(*state, "https://example.org/\x7f", "%7F");
+	assert_refused(*state, " https://example.org/", "byte 1");
+	assert_refused(*state, "ht\ntps://example.org/", "byte 3");
+	assert_int_equal(
+		url_policy_check(*state, "http://a.b/\0", 12, &out, &err), -1);
+}
+
+static void what_browsers_read_otherwise_is_refused(void **state)
+{
+	assert_refused(*state, "https://evil.example\\@good.example/",
+		       "backslash");
+	assert_refused(*state, "https:\\\\example.org/", "host");
+	assert_refused(*state, "https://\\example.org/", "host");
+	assert_refused(*state, "https://example.org\\a", "backslash");
+	assert_refused(*state, "https://ex%61mple.org/", "host");
+	assert_refused(*state, "https://[::1]x/", "not a port");
+	assert_refused(*state, "https://a,b/", "host");
+}
+
+static void an_empty_address_is_refused(void **state)
+{
+	assert_refused(*state, "", "empty");
+}
+
+static void a_bad_port_is_refused(void **state)
+{
+	assert_refused(*state, "https://example.org:99999/", "port");
+	assert_refused(*state, "https://example.org:0/", "port");
+	assert_refused(*state, "https://example.org:x/", "port");
+	assert_refused(*state, "https://example.org:80:80/", "port");
+	assert_refused(*state, "https://example.org:4294967376/", "port");
+	assert_taken(*state, "https://example.org:65535/");
+}
+
+static void the_bound_on_length_is_exact(void **state)
+{
+	char *url = malloc(LINK_URL_MAX + 2);
+	struct error err = {0};
+	struct buf out = {0};
+
+	assert_non_null(url);
+	memset(url, 'a', LINK_URL_MAX + 1);
+	memcpy(url, "https://a.example/", 18);
+	assert_int_equal(
+		url_policy_check(*state, url, LINK_URL_MAX + 1, &out, &err),
+		-1);
+	assert_int_equal(
+		url_policy_check(*state, url, LINK_URL_MAX, &out, &err), 0);
+	assert_int_equal(out.len, LINK_URL_MAX);
+	/* Two bytes of UTF-8 become nine of an A-label. */
+	memcpy(url, "https://\xc3\xbc.example/", 19);
+	assert_int_equal(
+		url_policy_check(*state, url, LINK_URL_MAX, &out, &err), -1);
+	buf_free(&out);
+	free(url);
+}
+
+static void our_own_hosts_are_refused_in_every_form(void **state)
+{
+	assert_refused(*state, "https://sho.rt/abc", "our own");
+	assert_refused(*state, "http://SHO.rt:8080/", "our own");
+	assert_refused(*state, "https://sho.rt./a/b/c", "our own");
+	assert_refused(*state, "https://sho.rt?x", "our own");
+	assert_refused(*state,
+		       "https://B\xc3\x9c"
+		       "CHER.example/x",
+		       "our own");
+	assert_refused(*state, "https://xn--bcher-kva.example", "our own");
+	assert_refused(*state, "http://localhost/x", "our own");
+	assert_refused(*state, "http://LOCALHOST:9/x", "our own");
+	assert_taken(*state, "https://www.sho.rt.example/");
+	assert_taken(*state, "https://notsho.rt/");
+}
+
+static void listed_app_schemes_are_taken(void **state)
+{
+	const struct url_policy_config config = {.schemes = {schemes, 2},
+						 .ip_hosts = allow};
+	struct url_policy *policy = policy_with(&config);
+
+	(void)state;
+	assert_taken(policy, "weixin://dl/business/?t=Ab");
+	assert_stored(policy, "MYAPP:Open?x", "myapp:Open?x");
+	assert_refused(policy, "weixin:", "nothing behind");
+	assert_refused(policy, "otherapp://x", "weixin:, MyApp:");
+	url_policy_free(policy);
+}
+
+static void credentials_need_to_be_allowed(void **state)
+{
+	const struct url_policy_config config = {.credentials = true,
+						 .ip_hosts = allow};
+	struct url_policy *policy = policy_with(&config);
+
+	assert_refused(*state, "https://u:p@example.org/", "password");
+	assert_refused(*state, "https://sho.rt@example.org/", "user");
+	assert_taken(policy, "https://u:p@example.org/");
+	assert_refused(policy, "https://u@p@example.org/", "'@'");
+	assert_refused(policy, "https://example.org@sho.rt/", "our own");
+	assert_refused(policy, "https://u:p@", "host");
+	url_policy_free(policy);
+}
+
+static void addresses_for_hosts_can_be_refused(void **state)
+{
+	const struct url_policy_config config = {.ip_hosts = refuse};
+	struct url_policy *policy = policy_with(&config);
+
+	(void)state;
+	assert_refused(policy, "http://192.0.2.7/", "domain name");
+	assert_refused(policy, "http://0300.0.2.7/", "domain name");
+	assert_refused(policy, "http://0xC0000207/", "domain name");
+	assert_refused(policy, "http://[::1]/", "domain name");
+	assert_taken(policy, "http://a.192.example/");
+	url_policy_free(policy);
+}
+
+struct listed {
+	char allow_file[64], deny_file[64];
+	struct url_policy_config config;
+	struct url_policy *policy;
+};
+
+static void rewrite(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void with_lists(struct listed *l, const char *allowed,
+		       const char *denied)
+{
+	*l = (struct listed){.config = {.ip_hosts = allow}};
+	if (allowed)
+		l->config.allow_file = unit_write_file(allowed, l->allow_file);
+	if (denied)
+		l->config.deny_file = unit_write_file(denied, l->deny_file);
+	l->policy = policy_with(&l->config);
+}
+
+static void drop_lists(struct listed *l)
+{
+	url_policy_free(l->policy);
+	if (l->allow_file[0])
+		unlink(l->allow_file);
+	if (l->deny_file[0])
+		unlink(l->deny_file);
+}
+
+static void denied_domains_are_refused(void **state)
+{
+	struct listed l;
+
+	(void)state;
+	with_lists(&l, NULL, ".evil.example\n127.0.0.1\n");
+	assert_refused(l.policy, "https://www.EVIL.example./x", "evil.example");
+	assert_refused(l.policy, "http://2130706433/", "127.0.0.1");
+	assert_taken(l.policy, "https://good.example/");
+	drop_lists(&l);
+}
+
+static void with_an_allow_list_all_else_is_refused(void **state)
+{
+	struct listed l;
+
+	(void)state;
+	with_lists(&l, ".good.example\n", NULL);
+	assert_taken(l.policy, "https://a.good.example/");
+	assert_refused(l.policy, "https://other.example/", "not on the list");
+	drop_lists(&l);
+	with_lists(&l, "", NULL);
+	assert_refused(l.policy, "https://other.example/", "not on the list");
+	drop_lists(&l);
+}
+
+static void deny_wins_over_allow(void **state)
+{
+	struct listed l;
+
+	(void)state;
+	with_lists(&l, ".good.example\n", "bad.good.example\n");
+	assert_taken(l.policy, "https://a.good.example/");
+	assert_refused(l.policy, "https://bad.good.example/", "may not");
+	drop_lists(&l);
+}
+
+static void a_reload_takes_the_new_lists(void **state)
+{
+	struct error err = {0};
+	struct listed l;
+	size_t allowed, denied;
+
+	(void)state;
+	with_lists(&l, NULL, "a.example\n");
+	rewrite(l.deny_file, "b.example\nc.example\n");
+	assert_int_equal(url_policy_reload(l.policy, &err), 0);
+	assert_taken(l.policy, "https://a.example/");
+	assert_refused(l.policy, "https://b.example/", "may not");
+	url_policy_count(l.policy, &allowed, &denied);
+	assert_int_equal(allowed, 0);
+	assert_int_equal(denied, 2);
+	drop_lists(&l);
+}
+
+static void a_reload_that_fails_keeps_the_old_lists(void **state)
+{
+	struct error err = {0};
+	struct listed l;
+
+	(void)state;
+	with_lists(&l, NULL, "a.example\n");
+	rewrite(l.deny_file, "b.example\nnot a domain\n");
+	assert_int_equal(url_policy_reload(l.policy, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "allocator.url_deny_file"));
+	assert_non_null(strstr(err.text, ":2: "));
+	assert_refused(l.policy, "https://a.example/", "may not");
+	assert_taken(l.policy, "https://b.example/");
+	drop_lists(&l);
+}
+
+struct checker {
+	struct url_policy *policy;
+	atomic_bool stop;
+	unsigned wrong;
+};
+
+static void *check_on(void *arg)
+{
+	static const char url[] = "https://always.example/";
+	struct checker *c = arg;
+	struct error err = {0};
+	struct buf out = {0};
+
+	while (!atomic_load(&c->stop))
+		c->wrong += url_policy_check(c->policy, url, sizeof(url) - 1,
+					     &out, &err) == 0;
+	buf_free(&out);
+	return NULL;
+}
+
+/* What is on the list before and after is refused all the while. */
+static void a_reload_is_never_seen_half_done(void **state)
+{
+	struct checker c = {0};
+	struct error err = {0};
+	struct listed l;
+	pthread_t thread;
+
+	(void)state;
+	with_lists(&l, NULL, "always.example\n");
+	c.policy = l.policy;
+	assert_int_equal(pthread_create(&thread, NULL, check_on, &c), 0);
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(url_policy_reload(l.policy, &err), 0);
+	atomic_store(&c.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(c.wrong, 0);
+	drop_lists(&l);
+}
+
+static void assert_config_refused(const char *scheme, const char *says)
+{
+	char copy[64], *items[] = {copy};
+	const struct url_policy_config config = {.schemes = {items, 1}};
+	struct error err = {0};
+
+	snprintf(copy, sizeof(copy), "%s", scheme);
+	assert_int_equal(url_policy_config_check(&config, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	if (!strstr(err.text, says))
+		fail_msg("'%s' does not say '%s'", err.text, says);
+}
+
+static void dangerous_schemes_cannot_be_configured(void **state)
+{
+	const struct url_policy_config good = {.schemes = {schemes, 2}};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(url_policy_config_check(&good, &err), 0);
+	assert_config_refused("javascript", "never allowed");
+	assert_config_refused("JavaScript", "never allowed");
+	assert_config_refused("data", "never allowed");
+	assert_config_refused("vbscript", "never allowed");
+	assert_config_refused("file", "never allowed");
+	assert_config_refused("blob", "never allowed");
+	assert_config_refused("https", "always");
+	assert_config_refused("weixin:", "without colon");
+	assert_config_refused("weixin://", "without colon");
+	assert_config_refused("1app", "not a scheme");
+	assert_config_refused("", "not a scheme");
+	assert_config_refused("abcdefghijklmnopqrstuvwxyzabcdefghi",
+			      "not a scheme");
+}
+
+#define WITH_POLICY(test)                                                      \
+	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_POLICY(web_addresses_are_taken),
+		WITH_POLICY(scheme_and_host_are_stored_in_one_form),
+		WITH_POLICY(other_schemes_are_refused),
+		WITH_POLICY(relative_addresses_are_refused),
+		WITH_POLICY(a_missing_host_is_refused),
+		WITH_POLICY(blanks_and_control_characters_are_refused),
+		WITH_POLICY(what_browsers_read_otherwise_is_refused),
+		WITH_POLICY(an_empty_address_is_refused),
+		WITH_POLICY(a_bad_port_is_refused),
+		WITH_POLICY(the_bound_on_length_is_exact),
+		WITH_POLICY(our_own_hosts_are_refused_in_every_form),
+		WITH_POLICY(listed_app_schemes_are_taken),
+		WITH_POLICY(credentials_need_to_be_allowed),
+		WITH_POLICY(addresses_for_hosts_can_be_refused),
+		WITH_POLICY(denied_domains_are_refused),
+		WITH_POLICY(with_an_allow_list_all_else_is_refused),
+		WITH_POLICY(deny_wins_over_allow),
+		WITH_POLICY(a_reload_takes_the_new_lists),
+		WITH_POLICY(a_reload_that_fails_keeps_the_old_lists),
+		WITH_POLICY(a_reload_is_never_seen_half_done),
+		cmocka_unit_test(dangerous_schemes_cannot_be_configured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
