@@ -10,18 +10,6 @@
 #include "codespace/feistel.h"
 #include "codespace/siphash.h"
 
-/* Check characters a version has: 4 versions of 15 fit the 62 symbols. */
-#define CHECKS 15
-
-/* What is derived from a version's master key, by libsodium's crypto_kdf. */
-enum subkey {
-	SUBKEY_FEISTEL = 1,
-	SUBKEY_CHECK,
-	SUBKEY_ALPHABET,
-	SUBKEY_FINGERPRINT,
-};
-#define KDF_CONTEXT "shortlp1" /* crypto_kdf_CONTEXTBYTES */
-
 struct version {
 	bool present;
 	struct feistel feistel;
@@ -32,42 +20,25 @@ struct version {
 
 struct codespace {
 	unsigned length;
+	unsigned base;
+	unsigned checks; /* check characters of a version: a quarter of all */
 	unsigned left_digits, right_digits;
 	unsigned newest;
 	uint64_t capacity;
 	/* One order for all versions: it is what tells them apart. */
-	struct alphabet checks;
+	struct alphabet check_symbols;
 	struct version versions[CODE_VERSIONS];
 };
 
 /* --- keys ----------------------------------------------------------------- */
 
-static int derive_master(unsigned char master[crypto_kdf_KEYBYTES],
-			 unsigned length, const struct codespace_key *key,
-			 struct error *err)
+static uint64_t power(unsigned base, unsigned exponent)
 {
-	crypto_generichash_state state;
-	char domain[64];
+	uint64_t power = 1;
 
-	snprintf(domain, sizeof(domain), "shortloop codespace %u %u", length,
-		 key->version);
-	if (crypto_generichash_init(&state, NULL, 0, crypto_kdf_KEYBYTES) ||
-	    crypto_generichash_update(&state, (const unsigned char *)domain,
-				      strlen(domain) + 1) ||
-	    crypto_generichash_update(&state, key->secret, key->secret_len) ||
-	    crypto_generichash_final(&state, master, crypto_kdf_KEYBYTES))
-		return error_set(err, ERROR_SYSTEM, "libsodium: hash failed");
-	sodium_memzero(&state, sizeof(state));
-	return 0;
-}
-
-static int derive(unsigned char *ret, size_t len, enum subkey which,
-		  const unsigned char *master, struct error *err)
-{
-	if (crypto_kdf_derive_from_key(ret, len, which, KDF_CONTEXT, master))
-		return error_set(err, ERROR_SYSTEM,
-				 "libsodium: key derivation failed");
-	return 0;
+	while (exponent--)
+		power *= base;
+	return power;
 }
 
 static struct siphash check_key(const unsigned char bytes[16])
@@ -78,28 +49,29 @@ static struct siphash check_key(const unsigned char bytes[16])
 	return siphash_key(le64toh(k[0]), le64toh(k[1]));
 }
 
-static int version_init(struct version *v, unsigned length,
-			const struct codespace_key *key, struct error *err)
+static int derive_all(struct version *v, const struct codespace *cs,
+		      const unsigned char master[CODE_MASTER],
+		      struct error *err)
 {
-	unsigned char master[crypto_kdf_KEYBYTES], feistel[16], check[16];
-	unsigned char seed[ALPHABET_SEED], print[16];
+	unsigned char permutation[16], check[16], seed[ALPHABET_SEED];
 	int status = -1;
 
-	if (derive_master(master, length, key, err) ||
-	    derive(feistel, sizeof(feistel), SUBKEY_FEISTEL, master, err) ||
-	    derive(check, sizeof(check), SUBKEY_CHECK, master, err) ||
-	    derive(seed, sizeof(seed), SUBKEY_ALPHABET, master, err) ||
-	    derive(print, sizeof(print), SUBKEY_FINGERPRINT, master, err))
+	if (code_key_derive(master, CODE_USE_PERMUTATION, permutation,
+			    sizeof(permutation), err) ||
+	    code_key_derive(master, CODE_USE_CHECK, check, sizeof(check),
+			    err) ||
+	    code_key_derive(master, CODE_USE_ALPHABET, seed, sizeof(seed),
+			    err) ||
+	    code_key_fingerprint(master, v->fingerprint, err))
 		goto out;
-	feistel_init(&v->feistel, length - 1, feistel);
+	feistel_init(&v->feistel, power(cs->base, cs->left_digits),
+		     power(cs->base, cs->right_digits), permutation);
 	v->check = check_key(check);
-	alphabet_shuffled(&v->alphabet, seed);
-	sodium_bin2hex(v->fingerprint, sizeof(v->fingerprint), print, 8);
+	alphabet_shuffled(&v->alphabet, cs->base, seed);
 	v->present = true;
 	status = 0;
 out:
-	sodium_memzero(master, sizeof(master));
-	sodium_memzero(feistel, sizeof(feistel));
+	sodium_memzero(permutation, sizeof(permutation));
 	sodium_memzero(check, sizeof(check));
 	sodium_memzero(seed, sizeof(seed));
 	return status;
@@ -108,71 +80,80 @@ out:
 static int add_key(struct codespace *cs, const struct codespace_key *key,
 		   struct error *err)
 {
-	if (key->version >= CODE_VERSIONS)
-		return error_set(err, ERROR_CONFIG,
-				 "key version %u is not from 0 to %d",
-				 key->version, CODE_VERSIONS - 1);
+	unsigned char master[CODE_MASTER];
+	char purpose[32];
+	int status;
+
+	snprintf(purpose, sizeof(purpose), "codespace %u %u", cs->length,
+		 cs->base);
+	if (code_key_master(key, purpose, master, err))
+		return -1;
 	if (cs->versions[key->version].present)
-		return error_set(err, ERROR_CONFIG,
-				 "key version %u is given twice", key->version);
-	if (key->secret_len < CODE_SECRET_MIN)
-		return error_set(err, ERROR_CONFIG,
-				 "the key of version %u has %zu bytes: at "
-				 "least %d are needed",
-				 key->version, key->secret_len,
-				 CODE_SECRET_MIN);
-	return version_init(&cs->versions[key->version], cs->length, key, err);
+		status = error_set(err, ERROR_CONFIG,
+				   "key version %u is given twice",
+				   key->version);
+	else
+		status = derive_all(&cs->versions[key->version], cs, master,
+				    err);
+	sodium_memzero(master, sizeof(master));
+	return status;
 }
 
 /* --- life ----------------------------------------------------------------- */
 
-static int set_length(struct codespace *cs, unsigned length, struct error *err)
+static int set_sizes(struct codespace *cs, unsigned length, unsigned base,
+		     struct error *err)
 {
 	if (length < CODE_LENGTH_MIN || length > CODE_LENGTH_MAX)
 		return error_set(err, ERROR_CONFIG,
 				 "length %u is not from %d to %d", length,
 				 CODE_LENGTH_MIN, CODE_LENGTH_MAX);
+	if (!alphabet_has(base))
+		return error_set(err, ERROR_CONFIG,
+				 "there is no alphabet of %u symbols", base);
 	cs->length = length;
+	cs->base = base;
+	cs->checks = base / CODE_VERSIONS;
 	cs->left_digits = (length - 1) / 2;
 	cs->right_digits = length - 1 - cs->left_digits;
-	cs->capacity = 1;
-	for (unsigned i = 1; i < length; i++)
-		cs->capacity *= ALPHABET_SIZE;
+	cs->capacity = power(base, length - 1);
 	if (cs->capacity > UINT64_C(1) << CODE_ID_BITS)
 		cs->capacity = UINT64_C(1) << CODE_ID_BITS;
+	alphabet_plain(&cs->check_symbols, base);
 	return 0;
 }
 
-struct codespace *codespace_new(unsigned length,
-				const struct codespace_key *keys,
-				size_t key_count, struct error *err)
+static int init(struct codespace *cs, const struct codespace_options *options,
+		struct error *err)
 {
-	struct codespace *cs;
+	unsigned base = options->base ? options->base : ALPHABET_SIZE;
 
-	if (sodium_init() < 0) {
-		error_set(err, ERROR_SYSTEM, "libsodium does not start");
-		return NULL;
-	}
-	cs = calloc(1, sizeof(*cs));
+	if (set_sizes(cs, options->length, base, err))
+		return -1;
+	if (options->key_count == 0)
+		return error_set(err, ERROR_CONFIG,
+				 "a space needs at least one key");
+	for (size_t i = 0; i < options->key_count; i++)
+		if (add_key(cs, &options->keys[i], err))
+			return -1;
+	cs->newest = options->keys[0].version;
+	return 0;
+}
+
+struct codespace *codespace_new(const struct codespace_options *options,
+				struct error *err)
+{
+	struct codespace *cs = calloc(1, sizeof(*cs));
+
 	if (!cs) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	alphabet_plain(&cs->checks);
-	if (set_length(cs, length, err))
-		goto fail;
-	if (key_count == 0) {
-		error_set(err, ERROR_CONFIG, "a space needs at least one key");
-		goto fail;
+	if (init(cs, options, err)) {
+		codespace_free(cs);
+		return NULL;
 	}
-	for (size_t i = 0; i < key_count; i++)
-		if (add_key(cs, &keys[i], err))
-			goto fail;
-	cs->newest = keys[0].version;
 	return cs;
-fail:
-	codespace_free(cs);
-	return NULL;
 }
 
 void codespace_free(struct codespace *cs)
@@ -186,6 +167,11 @@ void codespace_free(struct codespace *cs)
 unsigned codespace_length(const struct codespace *cs)
 {
 	return cs->length;
+}
+
+unsigned codespace_base(const struct codespace *cs)
+{
+	return cs->base;
 }
 
 uint64_t codespace_capacity(const struct codespace *cs)
@@ -217,13 +203,14 @@ bool codespace_fingerprint(const struct codespace *cs, unsigned version,
 
 /* The keyed hash of the payload: of the number it stands for, which the
  * alphabet maps one to one. */
-static unsigned check_digit(const struct version *v, unsigned number,
+static unsigned check_digit(const struct codespace *cs, unsigned version,
 			    struct feistel_parts parts)
 {
+	const struct version *v = &cs->versions[version];
 	uint64_t payload = parts.left * v->feistel.right_size + parts.right;
 
-	return number * CHECKS +
-	       (unsigned)(siphash_8(v->check, payload, 1, 3) % CHECKS);
+	return version * cs->checks +
+	       (unsigned)(siphash_8(v->check, payload, 1, 3) % cs->checks);
 }
 
 /* A part has at most five digits, so that 32 bits do. */
@@ -233,8 +220,8 @@ static void put_digits(const struct alphabet *a, uint64_t part, unsigned digits,
 	uint32_t rest = (uint32_t)part;
 
 	while (digits--) {
-		to[digits] = a->symbols[rest % ALPHABET_SIZE];
-		rest /= ALPHABET_SIZE;
+		to[digits] = a->symbols[rest % a->size];
+		rest /= a->size;
 	}
 }
 
@@ -248,7 +235,7 @@ static bool get_digits(const struct alphabet *a, const char *from,
 		digit = a->digits[(unsigned char)from[i]];
 		if (digit == ALPHABET_NONE)
 			return false;
-		part = part * ALPHABET_SIZE + digit;
+		part = part * a->size + digit;
 	}
 	*ret_part = part;
 	return true;
@@ -259,12 +246,12 @@ void codespace_encode_version(const struct codespace *cs, unsigned version,
 {
 	const struct version *v = &cs->versions[version];
 	struct feistel_parts parts = feistel_permute(&v->feistel, id);
-	unsigned check = check_digit(v, version, parts);
+	unsigned check = check_digit(cs, version, parts);
 
 	put_digits(&v->alphabet, parts.left, cs->left_digits, ret_code);
 	put_digits(&v->alphabet, parts.right, cs->right_digits,
 		   ret_code + cs->left_digits);
-	ret_code[cs->length - 1] = cs->checks.symbols[check];
+	ret_code[cs->length - 1] = cs->check_symbols.symbols[check];
 	ret_code[cs->length] = '\0';
 }
 
@@ -284,15 +271,15 @@ bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 
 	if (len != cs->length)
 		return false;
-	check = cs->checks.digits[(unsigned char)code[len - 1]];
-	version = check / CHECKS;
+	check = cs->check_symbols.digits[(unsigned char)code[len - 1]];
+	version = check / cs->checks;
 	if (!codespace_has_version(cs, version))
 		return false;
 	v = &cs->versions[version];
 	if (!get_digits(&v->alphabet, code, cs->left_digits, &parts.left) ||
 	    !get_digits(&v->alphabet, code + cs->left_digits, cs->right_digits,
 			&parts.right) ||
-	    check != check_digit(v, version, parts))
+	    check != check_digit(cs, version, parts))
 		return false;
 	id = feistel_invert(&v->feistel, parts);
 	if (id >= cs->capacity)

@@ -2,11 +2,12 @@
  * codespace.h - the codes of one space: code <-> id, by arithmetic alone.
  *
  * A code of length L is a payload of L - 1 symbols and a check character.  The
- * payload is a keyed permutation of the id on [0, 62^(L-1)), written in base 62
- * with a shuffled alphabet: neighbours in id are not neighbours in code, yet a
- * code decodes to its id with no look-up.  The check character carries the
- * key's version (two bits) and a keyed hash of the payload modulo 15, so that
- * at least 14 of 15 codes made up by a stranger are refused here.
+ * payload is a keyed permutation of the id on [0, base^(L-1)), written with a
+ * shuffled alphabet of 62 symbols, or of 57 without look-alikes: neighbours in
+ * id are not neighbours in code, yet a code decodes to its id with no look-up.
+ * The check character carries the key's version (two bits) and a keyed hash of
+ * the payload modulo 15 (14 of 57 symbols), so that at least 14 (13) of 15 (14)
+ * codes made up by a stranger are refused here.
  *
  * The permutation is an alternating Feistel network with modular addition over
  * the maximally balanced split of the payload's digits, as in FFX and NIST SP
@@ -23,41 +24,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codespace/key.h"
 #include "common/error.h"
 
 #define CODE_LENGTH_MIN 4
 #define CODE_LENGTH_MAX 11
 #define CODE_TEXT_MAX	(CODE_LENGTH_MAX + 1) /* with its NUL */
-#define CODE_VERSIONS	4
 
 /* Ids of all spaces fit link_id's 42 bits, whatever the length. */
 #define CODE_ID_BITS 42
 
-#define CODE_SECRET_MIN	     16 /* bytes */
-#define CODE_FINGERPRINT_MAX 17 /* 16 hexadecimal digits and the NUL */
-
-struct codespace_key {
-	unsigned version; /* 0 to CODE_VERSIONS - 1 */
-	const void *secret;
-	size_t secret_len; /* at least CODE_SECRET_MIN */
+struct codespace_options {
+	unsigned length; /* CODE_LENGTH_MIN to CODE_LENGTH_MAX */
+	unsigned base;	 /* symbols: 62, or 57 without 0 O 1 l I; 0: 62 */
+	const struct codespace_key *keys;
+	size_t key_count;
 };
 
 struct codespace;
 
 /*
  * The first key makes new codes; all of them read old ones.  Every key the
- * space uses is derived from its version's secret, the version and the length,
- * so spaces may share a secret.  The secrets are not kept.  Returns NULL with
- * ERROR_CONFIG when a value is out of its bounds.
+ * space uses is derived from its version's secret, the version, the length and
+ * the base, so spaces may share a secret.  The secrets are not kept.  Returns
+ * NULL with ERROR_CONFIG when a value is out of its bounds.
  */
-struct codespace *codespace_new(unsigned length,
-				const struct codespace_key *keys,
-				size_t key_count, struct error *err);
+struct codespace *codespace_new(const struct codespace_options *options,
+				struct error *err);
 void codespace_free(struct codespace *cs); /* wipes the keys; NULL accepted */
 
 unsigned codespace_length(const struct codespace *cs);
+unsigned codespace_base(const struct codespace *cs);
 
-/* How many ids there are: min(62^(length-1), 2^42). */
+/* How many ids there are: min(base^(length-1), 2^42). */
 uint64_t codespace_capacity(const struct codespace *cs);
 
 /* The version that new codes carry. */
@@ -74,7 +73,7 @@ void codespace_encode_version(const struct codespace *cs, unsigned version,
 
 /*
  * Reads a code of `len` bytes.  False when it cannot be one of ours: another
- * length, a byte outside [0-9A-Za-z], a version that has no key, a wrong check
+ * length, a byte that is no symbol, a version that has no key, a wrong check
  * character, an id beyond the capacity.  The outputs are then untouched.
  * ret_version may be NULL.
  */

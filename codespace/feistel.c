@@ -3,25 +3,15 @@
 #include <endian.h>
 #include <string.h>
 
-static uint64_t power_of_62(unsigned exponent)
-{
-	uint64_t power = 1;
-
-	while (exponent--)
-		power *= 62;
-	return power;
-}
-
-void feistel_init(struct feistel *f, unsigned digits,
+void feistel_init(struct feistel *f, uint64_t left_size, uint64_t right_size,
 		  const unsigned char key[16])
 {
 	uint64_t k[2];
 
 	memcpy(k, key, sizeof(k));
 	f->key = siphash_key(le64toh(k[0]), le64toh(k[1]));
-	f->digits_tag = (uint64_t)digits << 40;
-	f->left_size = power_of_62(digits / 2);
-	f->right_size = power_of_62(digits - digits / 2);
+	f->left_size = left_size;
+	f->right_size = right_size;
 	f->reciprocal = UINT64_MAX / f->right_size;
 	explicit_bzero(k, sizeof(k));
 }
@@ -31,11 +21,11 @@ static inline uint64_t high_half(uint64_t a, uint64_t b)
 	return (uint64_t)((unsigned __int128)a * b >> 64);
 }
 
-/* Even over [0, size): `part` is below 2^30 and the round below 2^8. */
+/* Even over [0, size): `part` is below 2^32 and the round below 2^8. */
 static inline uint64_t round_value(const struct feistel *f, unsigned round,
 				   uint64_t part, uint64_t size)
 {
-	uint64_t message = part | (uint64_t)round << 32 | f->digits_tag;
+	uint64_t message = part | (uint64_t)round << 32;
 	uint64_t hash = siphash_7(f->key, message, 1, 3);
 
 	return high_half(hash, size);

@@ -1,14 +1,14 @@
 /*
- * feistel.h - a keyed permutation of the numbers below 62^n, n from 3 to 10.
+ * feistel.h - a keyed permutation of the numbers below left_size * right_size.
  *
- * The n digits are split into u = floor(n/2) and v = ceil(n/2); eight rounds
- * add, in turn, a keyed function of the right part to the left part modulo 62^u
- * and of the left part to the right part modulo 62^v.  That is the alternating
+ * A number is split into a left and a right part; eight rounds add, in turn, a
+ * keyed function of the right part to the left part modulo left_size and of the
+ * left part to the right part modulo right_size.  That is the alternating
  * Feistel network of FFX (Bellare, Rogaway, Spies, 2010) and FF1, with numbers
  * in place of digit strings: it permutes exactly the domain, so nothing has to
- * be walked or thrown away.  The round function is SipHash-1-3 of the part, the
- * round's number and n; its 64 bits are brought below the modulus by taking the
- * high half of a product, which is uneven by less than 2^-34.
+ * be walked or thrown away.  The round function is SipHash-1-3 of the part and
+ * the round's number; its 64 bits are brought below the modulus by taking the
+ * high half of a product, which is uneven by less than 2^-32.
  */
 #ifndef CODESPACE_FEISTEL_H
 #define CODESPACE_FEISTEL_H
@@ -17,15 +17,12 @@
 
 #include "codespace/siphash.h"
 
-#define FEISTEL_DIGITS_MIN 3
-#define FEISTEL_DIGITS_MAX 10
-#define FEISTEL_ROUNDS	   8
+#define FEISTEL_ROUNDS 8
 
 struct feistel {
 	struct siphash key;
-	uint64_t digits_tag; /* n, where the round's message carries it */
-	uint64_t left_size;  /* 62^u */
-	uint64_t right_size; /* 62^v */
+	uint64_t left_size;
+	uint64_t right_size;
 	uint64_t reciprocal; /* floor(2^64 / right_size) */
 };
 
@@ -34,8 +31,8 @@ struct feistel_parts {
 	uint64_t left, right;
 };
 
-/* `digits` within the bounds; `key` is 16 bytes. */
-void feistel_init(struct feistel *f, unsigned digits,
+/* Both sizes from 2 to 2^32; `key` is 16 bytes. */
+void feistel_init(struct feistel *f, uint64_t left_size, uint64_t right_size,
 		  const unsigned char key[16]);
 
 /* `number` is below left_size * right_size. */

@@ -4,15 +4,14 @@
 
 #define GENERATION_SHIFT 42
 #define SPACE_SHIFT	 57
-#define SPACE_MAX	 63
 
 int link_id_pack(const struct link_id_parts *parts, uint64_t *ret_link_id,
 		 struct error *err)
 {
-	if (parts->space < 1 || parts->space > SPACE_MAX)
+	if (parts->space < LINK_SPACE_MIN || parts->space > LINK_SPACE_MAX)
 		return error_set(err, ERROR_INPUT,
-				 "space number %u is not from 1 to %d",
-				 parts->space, SPACE_MAX);
+				 "space number %u is not from %d to %d",
+				 parts->space, LINK_SPACE_MIN, LINK_SPACE_MAX);
 	if (parts->generation < 1 || parts->generation > LINK_GENERATION_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "generation %u is not from 1 to %d",
@@ -35,4 +34,19 @@ struct link_id_parts link_id_unpack(uint64_t link_id)
 			      LINK_GENERATION_MAX,
 		.id = link_id & LINK_ID_MAX,
 	};
+}
+
+uint64_t link_id_blockless(uint64_t snowflake)
+{
+	return (uint64_t)LINK_SPACE_BLOCKLESS << SPACE_SHIFT | snowflake;
+}
+
+bool link_id_is_blockless(uint64_t link_id)
+{
+	return link_id >> SPACE_SHIFT == LINK_SPACE_BLOCKLESS;
+}
+
+uint64_t link_id_snowflake(uint64_t link_id)
+{
+	return link_id & ((UINT64_C(1) << SPACE_SHIFT) - 1);
 }

@@ -7,19 +7,22 @@
  *
  * Bit 63 is clear, so the number fits a signed 64-bit integer.  0 is nobody's:
  * spaces are numbered from 1 and generations start at 1.  Space number 63 is
- * set aside for links that belong to no block.
+ * set aside for links that belong to no block: below it such a number has a
+ * snowflake (snowflake.h) of 41 bits ms, 10 bits node and 6 bits sequence.
  */
 #ifndef CODESPACE_LINK_ID_H
 #define CODESPACE_LINK_ID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/error.h"
 
-#define LINK_SPACE_MIN	    1
-#define LINK_SPACE_MAX	    62
-#define LINK_GENERATION_MAX 32767
-#define LINK_ID_MAX	    ((UINT64_C(1) << 42) - 1)
+#define LINK_SPACE_MIN	     1
+#define LINK_SPACE_MAX	     62
+#define LINK_SPACE_BLOCKLESS 63
+#define LINK_GENERATION_MAX  32767
+#define LINK_ID_MAX	     ((UINT64_C(1) << 42) - 1)
 
 struct link_id_parts {
 	unsigned space;
@@ -33,5 +36,14 @@ int link_id_pack(const struct link_id_parts *parts, uint64_t *ret_link_id,
 		 struct error *err);
 
 struct link_id_parts link_id_unpack(uint64_t link_id);
+
+/* The link id of a link without a block; `snowflake` has a sequence of
+ * SNOWFLAKE_LINK_SEQUENCE bits. */
+uint64_t link_id_blockless(uint64_t snowflake);
+
+/* Is it of a link without a block?  Then link_id_snowflake gives back the
+ * number it was made of, and link_id_unpack nothing of use. */
+bool link_id_is_blockless(uint64_t link_id);
+uint64_t link_id_snowflake(uint64_t link_id);
 
 #endif

@@ -49,6 +49,10 @@ static struct codespace *make_codes(const struct links_space_config *config,
 	const struct links_key_config *from = config->keys.items;
 	struct codespace_key keys[CODE_VERSIONS];
 	size_t count = config->keys.count;
+	struct codespace_options options = {
+		.length = (unsigned)config->length,
+		.keys = keys,
+	};
 
 	for (size_t i = 0; i < count && i < CODE_VERSIONS; i++)
 		keys[i] = (struct codespace_key){
@@ -58,7 +62,8 @@ static struct codespace *make_codes(const struct links_space_config *config,
 		};
 	if (count > CODE_VERSIONS)
 		count = CODE_VERSIONS;
-	return codespace_new((unsigned)config->length, keys, count, err);
+	options.key_count = count;
+	return codespace_new(&options, err);
 }
 
 static int add_space(struct linkstore *ls,

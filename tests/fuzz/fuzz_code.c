@@ -21,10 +21,16 @@ static const struct codespace *space(unsigned length)
 		{0, "the secret of version 0", 23},
 		{3, "the secret of version 3", 23},
 	};
+	struct codespace_options options = {
+		.length = length,
+		.base = length % 2 ? 62 : 57,
+		.keys = keys,
+		.key_count = 2,
+	};
 	struct error err;
 
 	if (!spaces[length])
-		spaces[length] = codespace_new(length, keys, 2, &err);
+		spaces[length] = codespace_new(&options, &err);
 	if (!spaces[length])
 		abort();
 	return spaces[length];

@@ -13,14 +13,26 @@ static const struct codespace_key keys[] = {
 	{1, "the last, which is version 1", 28},
 };
 
-static inline struct codespace *open_space(unsigned length, size_t key_count)
+static inline struct codespace *open_base(unsigned base, unsigned length,
+					  size_t key_count)
 {
+	struct codespace_options options = {
+		.length = length,
+		.base = base,
+		.keys = keys,
+		.key_count = key_count,
+	};
 	struct error err;
-	struct codespace *cs = codespace_new(length, keys, key_count, &err);
+	struct codespace *cs = codespace_new(&options, &err);
 
 	if (!cs)
 		fail_msg("%s", err.text);
 	return cs;
+}
+
+static inline struct codespace *open_space(unsigned length, size_t key_count)
+{
+	return open_base(62, length, key_count);
 }
 
 /* xorshift64 (Marsaglia, 2003): the same ids in every run. */

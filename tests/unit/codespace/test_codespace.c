@@ -150,7 +150,8 @@ static void old_codes_decode_after_a_rotation(void **state)
 	uint64_t id;
 
 	(void)state;
-	after = codespace_new(7, rotated, 2, &err);
+	after = codespace_new(&(struct codespace_options){7, 62, rotated, 2},
+			      &err);
 	assert_non_null(after);
 	for (uint64_t n = 0; n < 1000; n++) {
 		codespace_encode(before, n, old);
@@ -172,8 +173,9 @@ static unsigned in_common(const struct codespace_key *a,
 			  const struct codespace_key *b)
 {
 	struct error err;
-	struct codespace *first = codespace_new(7, a, 1, &err);
-	struct codespace *second = codespace_new(7, b, 1, &err);
+	struct codespace_options of_a = {7, 62, a, 1}, of_b = {7, 62, b, 1};
+	struct codespace *first = codespace_new(&of_a, &err);
+	struct codespace *second = codespace_new(&of_b, &err);
 	char x[CODE_TEXT_MAX], y[CODE_TEXT_MAX];
 	unsigned same = 0;
 
@@ -227,14 +229,14 @@ static void codes_are_what_they_were_in_the_first_release(void **state)
 		uint64_t id;
 		const char *code;
 	} known[] = {
-		{4, 0, "NSwg"},
-		{5, 14776335, "eGB8W"},
-		{6, 1000, "UHZdcZ"},
-		{7, 0, "gk0Wcfc"},
-		{7, 1, "ohFi5fZ"},
-		{7, 123456789, "odY6iDY"},
-		{8, 3521614606207, "lrwmgXWi"},
-		{11, 4398046511103, "c883xIMOeAW"},
+		{4, 0, "32kW"},
+		{5, 14776335, "x5diY"},
+		{6, 1000, "3Jgamg"},
+		{7, 0, "2sfQAde"},
+		{7, 1, "4XUZqQX"},
+		{7, 123456789, "sPA5iQV"},
+		{8, 3521614606207, "titDBppd"},
+		{11, 4398046511103, "zymGihxtICd"},
 	};
 	char code[CODE_TEXT_MAX];
 
@@ -284,21 +286,36 @@ static void another_length_is_refused(void **state)
 	codespace_free(cs);
 }
 
+static void assert_refused(unsigned length, unsigned base,
+			   const struct codespace_key *some, size_t count)
+{
+	struct codespace_options options = {length, base, some, count};
+	struct error err = {0};
+
+	assert_null(codespace_new(&options, &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+}
+
 static void a_wrong_key_is_refused_with_a_reason(void **state)
 {
 	struct codespace_key bad[2] = {keys[0], keys[0]};
-	struct error err = {0};
 
 	(void)state;
-	assert_null(codespace_new(7, bad, 2, &err));
-	assert_int_equal(err.code, ERROR_CONFIG);
-	assert_null(codespace_new(7, bad, 0, &err));
+	assert_refused(7, 62, bad, 2);
+	assert_refused(7, 62, bad, 0);
 	bad[0].secret_len = 15;
-	assert_null(codespace_new(7, bad, 1, &err));
+	assert_refused(7, 62, bad, 1);
 	bad[0] = (struct codespace_key){4, keys[0].secret, 25};
-	assert_null(codespace_new(7, bad, 1, &err));
-	assert_null(codespace_new(3, keys, 1, &err));
-	assert_null(codespace_new(12, keys, 1, &err));
+	assert_refused(7, 62, bad, 1);
+}
+
+static void a_wrong_length_or_base_is_refused_with_a_reason(void **state)
+{
+	(void)state;
+	assert_refused(3, 62, keys, 1);
+	assert_refused(12, 62, keys, 1);
+	assert_refused(7, 61, keys, 1);
+	assert_refused(7, 1, keys, 1);
 }
 
 int main(void)
@@ -320,6 +337,8 @@ int main(void)
 		cmocka_unit_test(bytes_that_are_no_symbols_are_refused),
 		cmocka_unit_test(another_length_is_refused),
 		cmocka_unit_test(a_wrong_key_is_refused_with_a_reason),
+		cmocka_unit_test(
+			a_wrong_length_or_base_is_refused_with_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

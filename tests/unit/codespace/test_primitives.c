@@ -60,50 +60,68 @@ static void siphash_2_4_meets_the_published_vectors(void **state)
 			      4) == UINT64_C(0x93f5f5799a932462));
 }
 
-static uint64_t power_of_62(unsigned n)
+static void assert_permutes(uint64_t left, uint64_t right)
 {
-	return n ? 62 * power_of_62(n - 1) : 1;
+	static const unsigned char key[16] = "sixteen bytes!!";
+	uint64_t number = left * right - 1;
+	struct feistel f;
+
+	feistel_init(&f, left, right, key);
+	for (int i = 0; i < 10000; i++) {
+		struct feistel_parts p = feistel_permute(&f, number);
+
+		assert_true(p.left < left);
+		assert_true(p.right < right);
+		assert_true(feistel_invert(&f, p) == number);
+		number = p.left * right + p.right;
+	}
 }
 
 static void the_permutation_stays_in_its_domain_and_comes_back(void **state)
 {
-	static const unsigned char key[16] = "sixteen bytes!!";
-	struct feistel f;
+	static const uint64_t sizes[] = {
+		62, 57, 62 * 62, 62 * 62 * 62, 185193, 14776336, 916132832};
 
 	(void)state;
-	for (unsigned n = FEISTEL_DIGITS_MIN; n <= FEISTEL_DIGITS_MAX; n++) {
-		uint64_t size = power_of_62(n), number = size - 1;
-
-		feistel_init(&f, n, key);
-		assert_true(f.left_size * f.right_size == size);
-		for (int i = 0; i < 10000; i++) {
-			struct feistel_parts p = feistel_permute(&f, number);
-
-			assert_true(p.left < f.left_size);
-			assert_true(p.right < f.right_size);
-			assert_true(feistel_invert(&f, p) == number);
-			number = p.left * f.right_size + p.right;
-		}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		assert_permutes(sizes[i], sizes[i]);
+		assert_permutes(62, sizes[i]);
 	}
+	assert_permutes(UINT64_C(1) << 31, UINT64_C(1) << 32);
 }
 
 static void an_alphabet_has_every_symbol_once(void **state)
 {
 	static const unsigned char seed[ALPHABET_SEED] = {1, 2, 3};
-	unsigned seen[256] = {0}, digits = 0;
+	static const unsigned sizes[] = {62, 57};
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		unsigned seen[256] = {0}, digits = 0;
+		struct alphabet a;
+
+		alphabet_shuffled(&a, sizes[n], seed);
+		for (unsigned i = 0; i < sizes[n]; i++) {
+			seen[(unsigned char)a.symbols[i]]++;
+			assert_int_equal(a.digits[(unsigned char)a.symbols[i]],
+					 i);
+		}
+		for (int c = 0; c < 256; c++) {
+			assert_true(seen[c] <= 1);
+			digits += a.digits[c] != ALPHABET_NONE;
+		}
+		assert_int_equal(digits, sizes[n]);
+	}
+}
+
+static void the_clear_alphabet_has_no_look_alikes(void **state)
+{
 	struct alphabet a;
 
 	(void)state;
-	alphabet_shuffled(&a, seed);
-	for (int i = 0; i < ALPHABET_SIZE; i++) {
-		seen[(unsigned char)a.symbols[i]]++;
-		assert_int_equal(a.digits[(unsigned char)a.symbols[i]], i);
-	}
-	for (int c = 0; c < 256; c++) {
-		assert_true(seen[c] <= 1);
-		digits += a.digits[c] != ALPHABET_NONE;
-	}
-	assert_int_equal(digits, ALPHABET_SIZE);
+	alphabet_plain(&a, ALPHABET_CLEAR);
+	for (const char *c = "0O1lI"; *c; c++)
+		assert_int_equal(a.digits[(unsigned char)*c], ALPHABET_NONE);
 }
 
 static void another_seed_shuffles_otherwise(void **state)
@@ -112,9 +130,9 @@ static void another_seed_shuffles_otherwise(void **state)
 	struct alphabet a, b;
 
 	(void)state;
-	alphabet_shuffled(&a, seed);
+	alphabet_shuffled(&a, ALPHABET_SIZE, seed);
 	seed[31] = 1;
-	alphabet_shuffled(&b, seed);
+	alphabet_shuffled(&b, ALPHABET_SIZE, seed);
 	assert_memory_not_equal(a.symbols, b.symbols, ALPHABET_SIZE);
 }
 
@@ -144,20 +162,32 @@ static void a_link_id_unpacks_to_its_parts(void **state)
 	assert_same(&back, &parts);
 }
 
+static void a_link_id_without_a_block_is_told_from_others(void **state)
+{
+	struct link_id_parts parts = {62, LINK_GENERATION_MAX, LINK_ID_MAX};
+	uint64_t most = (UINT64_C(1) << 57) - 1, with_block;
+	struct error err;
+
+	(void)state;
+	assert_true(link_id_blockless(most) == INT64_MAX);
+	assert_true(link_id_blockless(0) == UINT64_C(63) << 57);
+	assert_true(link_id_is_blockless(link_id_blockless(0)));
+	assert_true(link_id_snowflake(link_id_blockless(most)) == most);
+	assert_int_equal(link_id_pack(&parts, &with_block, &err), 0);
+	assert_false(link_id_is_blockless(with_block));
+}
+
 static void parts_that_do_not_fit_are_refused(void **state)
 {
 	static const struct link_id_parts bad[] = {
-		{0, 1, 1},
-		{64, 1, 1},
-		{1, 0, 1},
-		{1, 32768, 1},
-		{1, 1, LINK_ID_MAX + 1},
+		{0, 1, 1}, {63, 1, 1},	  {64, 1, 1},
+		{1, 0, 1}, {1, 32768, 1}, {1, 1, LINK_ID_MAX + 1},
 	};
 	uint64_t link_id;
 	struct error err;
 
 	(void)state;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		assert_int_equal(link_id_pack(&bad[i], &link_id, &err), -1);
 		assert_int_equal(err.code, ERROR_INPUT);
 	}
@@ -171,8 +201,10 @@ int main(void)
 		cmocka_unit_test(
 			the_permutation_stays_in_its_domain_and_comes_back),
 		cmocka_unit_test(an_alphabet_has_every_symbol_once),
+		cmocka_unit_test(the_clear_alphabet_has_no_look_alikes),
 		cmocka_unit_test(another_seed_shuffles_otherwise),
 		cmocka_unit_test(a_link_id_unpacks_to_its_parts),
+		cmocka_unit_test(a_link_id_without_a_block_is_told_from_others),
 		cmocka_unit_test(parts_that_do_not_fit_are_refused),
 	};
 

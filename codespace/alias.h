@@ -1,0 +1,26 @@
+/*
+ * alias.h - what users may call a link: 1 to 64 of 0-9, A-Z, a-z, _ and -.
+ */
+#ifndef CODESPACE_ALIAS_H
+#define CODESPACE_ALIAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+#define ALIAS_LENGTH_MAX 64
+#define ALIAS_TEXT_MAX	 (ALIAS_LENGTH_MAX + 1) /* with its NUL */
+
+/* Returns -1 with ERROR_INPUT, naming what is wrong and where. */
+int alias_check(const char *alias, size_t len, struct error *err);
+
+/*
+ * Is it a word that a domain needs for itself (api, robots, admin ...) or one
+ * of the `count` words of `more`?  Upper and lower case are the same here: what
+ * a user reads as "Admin" is not to be somebody's link either.
+ */
+bool alias_is_reserved(const char *alias, size_t len, const char *const *more,
+		       size_t count);
+
+#endif
