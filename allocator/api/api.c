@@ -84,6 +84,10 @@ static const struct route routes[] = {
 	 "",
 	 "GET, HEAD",
 	 {{"GET", API_READ, handle_read, false, 1}}},
+	{"/v1/links/",
+	 "/qr",
+	 "GET, HEAD",
+	 {{"GET", API_READ, handle_qr, true, 1}}},
 };
 
 static bool route_matches(const struct route *route, struct http_slice path,

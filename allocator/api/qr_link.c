@@ -1,0 +1,112 @@
+/* GET /v1/links/{code}/qr: the short URL as a QR code. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/api/handlers.h"
+#include "allocator/qr/qr.h"
+
+enum {
+	TAG_BYTES = 16
+};
+
+struct qr_call {
+	struct api_parts *api;
+	struct http_request *req;
+	struct link_target target;
+	struct qr_options options;
+};
+
+/* "\"<hex>\"": of the picture, so it holds for as long as that is the same. */
+static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
+{
+	unsigned char hash[TAG_BYTES];
+
+	crypto_generichash(hash, sizeof(hash),
+			   (const unsigned char *)picture->data, picture->len,
+			   NULL, 0);
+	tag[0] = '"';
+	sodium_bin2hex(tag + 1, 2 * TAG_BYTES + 1, hash, sizeof(hash));
+	strcpy(tag + 1 + 2 * TAG_BYTES, "\"");
+}
+
+/* Does the asker have this very picture? */
+static bool has_tag(const struct http_request *req, const char *tag)
+{
+	struct http_slice have = http_header_get(req, "If-None-Match");
+
+	return have.data &&
+	       (http_slice_is(have, "*") ||
+		memmem(have.data, have.len, tag, strlen(tag)) != NULL);
+}
+
+static void reply_picture(struct qr_call *call, const struct buf *picture)
+{
+	char tag[2 * TAG_BYTES + 3];
+	const struct http_field fields[] = {
+		{"Content-Type", qr_content_type(call->options.format)},
+		{"ETag", tag},
+		/* Behind a key, so for the asker's own cache; a code's short
+		 * URL stays what it is. */
+		{"Cache-Control", "private, max-age=3600"},
+		{"X-Content-Type-Options", "nosniff"},
+		{0}};
+
+	make_tag(picture, tag);
+	if (has_tag(call->req, tag))
+		http_reply(call->req, 304, fields + 1, NULL, 0);
+	else
+		http_reply(call->req, 200, fields, picture->data, picture->len);
+}
+
+static void draw(struct qr_call *call)
+{
+	struct buf url = {0}, *picture = &call->api->answer;
+	struct error err = {0};
+	const char *text;
+
+	buf_printf(&url, "%s/%s", call->api->base_url, call->target.code);
+	text = buf_cstr(&url);
+	buf_reset(picture);
+	if (!text)
+		error_set_nomem(&err);
+	else
+		qr_draw(text, &call->options, picture, &err);
+	if (err.code == ERROR_NONE)
+		reply_picture(call, picture);
+	else
+		http_reply_problem(call->req,
+				   err.code == ERROR_INPUT ? 400 : 500, NULL,
+				   "%s", err.text);
+	buf_free(&url);
+}
+
+static void on_answer(void *arg, const struct link_answer *answer,
+		      const struct error *err)
+{
+	struct qr_call *call = arg;
+
+	if (!api_refuse_missing(call->api, call->req, answer, err)) {
+		metric_add(call->api->metrics->found, 1);
+		draw(call);
+	}
+	free(call);
+}
+
+void handle_qr(const struct api_call *call)
+{
+	struct qr_call *qr = calloc(1, sizeof(*qr));
+	struct error err = {0};
+
+	if (!qr) {
+		http_reply_problem(call->req, 500, NULL, "out of memory");
+		return;
+	}
+	qr->api = call->api;
+	qr->req = call->req;
+	if (qr_options_parse(http_query(call->req), &qr->options, &err) < 0)
+		http_reply_problem(call->req, 400, NULL, "%s", err.text);
+	else if (api_find_link(call, &qr->target, on_answer, qr) == 0)
+		return;
+	free(qr);
+}

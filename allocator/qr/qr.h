@@ -1,0 +1,45 @@
+/*
+ * qr.h - QR codes (ISO/IEC 18004) of short URLs, as SVG or PNG.
+ *
+ * libqrencode makes the symbol, libpng the file.  Every module of a PNG is the
+ * same whole number of pixels, so that edges are crisp; what the picture has
+ * left over becomes margin.
+ */
+#ifndef ALLOCATOR_QR_QR_H
+#define ALLOCATOR_QR_QR_H
+
+#include "common/buf.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+enum qr_format {
+	QR_SVG,
+	QR_PNG,
+};
+
+#define QR_SIZE_MIN   16
+#define QR_SIZE_MAX   4096
+#define QR_MARGIN_MAX 32
+
+struct qr_options {
+	enum qr_format format;
+	unsigned size;	 /* of the picture, in pixels each way */
+	unsigned margin; /* in modules; the standard asks for 4 */
+	char level;	 /* of error correction: L, M, Q or H */
+};
+
+extern const struct qr_options qr_options_default; /* SVG, 256, 4, M */
+
+/* Reads "format=png&size=512&margin=2&level=H", all of them optional.
+ * ERROR_INPUT names the parameter and what was expected. */
+int qr_options_parse(struct http_slice query, struct qr_options *ret,
+		     struct error *err);
+
+/* Appends the picture.  ERROR_INPUT: the text does not fit into a QR code, or
+ * the code with its margin not into a PNG of that size. */
+int qr_draw(const char *text, const struct qr_options *options, struct buf *out,
+	    struct error *err);
+
+const char *qr_content_type(enum qr_format format);
+
+#endif
