@@ -91,6 +91,17 @@ bool domain_list_has(const struct domain_list *list, const struct host *host)
 /* --- building -------------------------------------------------------------
  */
 
+/* A buffer doubles: as much again may be empty. */
+static void give_back_room(struct buf *pool)
+{
+	char *data = pool->len ? realloc(pool->data, pool->len) : NULL;
+
+	if (!data)
+		return;
+	pool->data = data;
+	pool->cap = pool->len;
+}
+
 /* The table of what the pool holds; names that are there twice are one. */
 static int index_pool(struct domain_list *list, size_t entries,
 		      struct error *err)
@@ -181,7 +192,10 @@ static int read_file(struct domain_list *list, FILE *file, const char *path,
 	if (ferror(file))
 		return error_set(err, ERROR_CONFIG, "%s: cannot be read: %s",
 				 path, strerror(errno));
-	return index_pool(list, entries, err);
+	if (index_pool(list, entries, err) < 0)
+		return -1;
+	give_back_room(&list->pool);
+	return 0;
 }
 
 struct domain_list *domain_list_load(const char *path, struct error *err)
