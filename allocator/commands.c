@@ -33,8 +33,14 @@ static void say_created(const struct link_space *space,
 		[SPACE_UNCHANGED] = "nothing to do for",
 	};
 
-	printf("%s space %s: codes of %u characters, blocks of %" PRIu32 "\n",
-	       verbs[created], space->name, space->length, space->block_size);
+	printf("%s space %s: ", verbs[created], space->name);
+	if (link_space_has_blocks(space))
+		printf("codes of %u characters, blocks of %" PRIu32 "\n",
+		       space->length, space->block_size);
+	else if (space->length)
+		printf("codes of %u characters\n", space->length);
+	else
+		printf("aliases\n");
 }
 
 int command_create_space(const struct allocator_config *config,

@@ -103,6 +103,8 @@ int error_exit_status(const struct error *err)
 	case ERROR_USAGE:
 		return EX_USAGE;
 	case ERROR_BUSY:
+	case ERROR_CONFLICT:
+	case ERROR_LATE:
 		return EX_TEMPFAIL;
 	case ERROR_UNSAFE:
 		return EX_SOFTWARE;

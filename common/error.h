@@ -21,6 +21,8 @@ enum error_code {
 	ERROR_NOTFOUND, /* what was asked for does not exist */
 	ERROR_BUSY,	/* somebody else holds it: try again later */
 	ERROR_UNSAFE,	/* refused, because going on could do harm */
+	ERROR_CONFLICT, /* it has changed since it was read: read it again */
+	ERROR_LATE,	/* the time for it has passed: nothing was done */
 	ERROR_NOMEM,
 };
 

@@ -102,8 +102,17 @@ void command_marker_key(struct command *c, const struct link_space *space,
 void command_link_key(struct command *c, const struct link_space *space,
 		      uint64_t block, const char *code)
 {
-	command_format(c, "l:{%s:%" PRIu64 "}:%s", space->name, block, code);
+	if (link_space_has_blocks(space))
+		command_format(c, "l:{%s:%" PRIu64 "}:%s", space->name, block,
+			       code);
+	else
+		command_format(c, "l:{%s}", code);
 	c->keys++;
+}
+
+void command_target_key(struct command *c, const struct link_target *target)
+{
+	command_link_key(c, target->space, target->block, target->code);
 }
 
 void command_day_prefix(struct command *c, const struct link_space *space)

@@ -44,8 +44,10 @@ void command_space_key(struct command *c, const char *prefix,
 		       const struct link_space *space);
 void command_marker_key(struct command *c, const struct link_space *space,
 			uint64_t block);
+/* `block` does not count in a space without blocks. */
 void command_link_key(struct command *c, const struct link_space *space,
 		      uint64_t block, const char *code);
+void command_target_key(struct command *c, const struct link_target *target);
 
 void command_arg(struct command *c, const void *data, size_t len);
 void command_text(struct command *c, const char *text);

@@ -1,22 +1,18 @@
 #include "linkstore/config.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "codespace/codespace.h"
 #include "codespace/link_id.h"
 #include "common/clock.h"
-#include "linkstore/marker.h"
 #include "linkstore/space/grant.h"
-
-#define SPACE_NAME_MAX 16
 
 #define KEY(field)   offsetof(struct links_key_config, field)
 #define SPACE(field) offsetof(struct links_space_config, field)
 #define LINKS(field) offsetof(struct links_config, field)
 
-static const char *const strategies[] = {"sequence", NULL};
+/* In the order of enum link_strategy. */
+static const char *const strategies[] = {"sequence", "hash", "snowflake",
+					 "alias", NULL};
+static const char *const look_alikes[] = {"keep", "exclude", NULL};
 
 static const struct setting key_settings[] = {
 	{.key = "version",
@@ -48,30 +44,43 @@ static const struct setting space_settings[] = {
 	{.key = "length",
 	 .type = SETTING_INT,
 	 .offset = SPACE(length),
-	 .min = CODE_LENGTH_MIN,
+	 .fallback = "0",
 	 .max = CODE_LENGTH_MAX,
-	 .help = "Characters of a code, its check character included."},
+	 .help = "Characters of a code: 4 to 11 for sequence (its check "
+		 "character included), 1 to 8 for hash.  Not said for "
+		 "snowflake, which has 11, and for alias."},
 	{.key = "strategy",
 	 .type = SETTING_ENUM,
 	 .offset = SPACE(strategy),
 	 .fallback = "sequence",
 	 .choices = strategies,
-	 .help = "How codes are made: from granted blocks of ids."},
+	 .help = "How codes are made.  sequence: from granted blocks of ids, "
+		 "reclaimed block by block.  hash: from the URL, so that the "
+		 "same URL of the same owner gets the same code.  snowflake: "
+		 "from time and node, without Redis.  alias: by the user."},
+	{.key = "look_alikes",
+	 .type = SETTING_ENUM,
+	 .offset = SPACE(look_alikes),
+	 .fallback = "keep",
+	 .choices = look_alikes,
+	 .help = "exclude makes codes without 0 O 1 l I, for codes that are "
+		 "read aloud or typed.  Fixed when the space is created."},
 	{.key = "block_size",
 	 .type = SETTING_INT,
 	 .offset = SPACE(block_size),
 	 .fallback = "1000",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "Ids of a block, the unit of reclaim.  Fixed when the space "
-		 "is created."},
+	 .help = "sequence: ids of a block, the unit of reclaim.  Fixed when "
+		 "the space is created."},
 	{.key = "keys",
 	 .type = SETTING_LIST,
 	 .offset = SPACE(keys),
+	 .optional = true,
 	 .sub = key_settings,
 	 .sub_size = sizeof(struct links_key_config),
 	 .help = "The keys of the space.  The first makes new codes, all of "
-		 "them read old ones."},
+		 "them read old ones.  hash has one, alias none."},
 	{0},
 };
 
@@ -120,12 +129,19 @@ static const struct setting settings[] = {
 	 .help = "Blocks passed over after Redis has restarted: more than can "
 		 "be granted in what it may forget.  At most 1/64 of a "
 		 "space."},
+	{.key = "reserved_aliases",
+	 .type = SETTING_STRINGS,
+	 .offset = LINKS(reserved_aliases),
+	 .optional = true,
+	 .help = "Words that no link may be called, in any case, besides those "
+		 "that a site needs for itself, such as api and robots."},
 	{.key = "spaces",
 	 .type = SETTING_LIST,
 	 .offset = LINKS(spaces),
 	 .sub = space_settings,
 	 .sub_size = sizeof(struct links_space_config),
-	 .help = "The spaces of codes, one a length.",
+	 .help = "The spaces of codes, one a length, and at most one of "
+		 "aliases.",
 	 .example =
 		 "    - name: s7\n"
 		 "      number: 1\n"
@@ -141,113 +157,3 @@ const struct setting_section links_section = {
 		"programs.",
 	.settings = settings,
 };
-
-/* --- validation ----------------------------------------------------------- */
-
-static int check_class(const struct links_config *config, size_t i,
-		       struct error *err)
-{
-	const char *name = config->ttl_classes.items[i];
-	int64_t ttl;
-
-	if (strlen(name) >= LINK_CLASS_MAX || duration_parse(name, &ttl, err) ||
-	    ttl < CLOCK_SECOND)
-		return error_set(err, ERROR_CONFIG,
-				 "links.ttl_classes: '%.40s': expected a "
-				 "duration of at least 1s, or never",
-				 name);
-	for (size_t j = 0; j < i; j++)
-		if (!strcmp(config->ttl_classes.items[j], name))
-			return error_set(err, ERROR_CONFIG,
-					 "links.ttl_classes: %s is there twice",
-					 name);
-	return 0;
-}
-
-static bool is_space_name(const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *p = name; *p; p++)
-		if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p))
-			return false;
-	return len >= 1 && len <= SPACE_NAME_MAX;
-}
-
-static const struct links_space_config *space_at(const struct links_config *c,
-						 size_t i)
-{
-	return (const struct links_space_config *)c->spaces.items + i;
-}
-
-static int check_keys(const struct links_space_config *space, struct error *err)
-{
-	const struct links_key_config *keys = space->keys.items;
-
-	if (space->keys.count == 0)
-		return error_set(err, ERROR_CONFIG,
-				 "links.spaces: %s has no keys", space->name);
-	for (size_t i = 0; i < space->keys.count; i++) {
-		if (strlen(keys[i].key) < CODE_SECRET_MIN)
-			return error_set(err, ERROR_CONFIG,
-					 "links.spaces: %s: the key of version "
-					 "%d is shorter than %d bytes",
-					 space->name, (int)keys[i].version,
-					 CODE_SECRET_MIN);
-		for (size_t j = 0; j < i; j++)
-			if (keys[j].version == keys[i].version)
-				return error_set(err, ERROR_CONFIG,
-						 "links.spaces: %s has two "
-						 "keys of version %d",
-						 space->name,
-						 (int)keys[i].version);
-	}
-	return 0;
-}
-
-static int check_space(const struct links_config *config, size_t i,
-		       struct error *err)
-{
-	const struct links_space_config *space = space_at(config, i), *other;
-
-	if (!is_space_name(space->name))
-		return error_set(err, ERROR_CONFIG,
-				 "links.spaces: '%.40s': expected a name of 1 "
-				 "to %d lower-case letters and digits",
-				 space->name, SPACE_NAME_MAX);
-	for (size_t j = 0; j < i; j++) {
-		other = space_at(config, j);
-		if (!strcmp(other->name, space->name))
-			return error_set(err, ERROR_CONFIG,
-					 "links.spaces: %s is there twice",
-					 space->name);
-		if (other->number == space->number)
-			return error_set(err, ERROR_CONFIG,
-					 "links.spaces: %s and %s have one "
-					 "number",
-					 other->name, space->name);
-		if (other->length == space->length)
-			return error_set(err, ERROR_CONFIG,
-					 "links.spaces: %s and %s have one "
-					 "length: a code would be either's",
-					 other->name, space->name);
-	}
-	return check_keys(space, err);
-}
-
-int links_config_validate(const struct links_config *config, struct error *err)
-{
-	if (config->ttl_classes.count == 0)
-		return error_set(err, ERROR_CONFIG,
-				 "links.ttl_classes: expected at least one");
-	if (config->spaces.count == 0)
-		return error_set(err, ERROR_CONFIG,
-				 "links.spaces: expected at least one");
-	for (size_t i = 0; i < config->ttl_classes.count; i++)
-		if (check_class(config, i, err))
-			return -1;
-	for (size_t i = 0; i < config->spaces.count; i++)
-		if (check_space(config, i, err))
-			return -1;
-	return 0;
-}

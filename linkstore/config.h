@@ -20,8 +20,9 @@ struct links_key_config {
 struct links_space_config {
 	char *name; /* the key tag: "s7" */
 	int64_t number;
-	int64_t length;
-	char *strategy; /* "sequence" */
+	int64_t length;	   /* 0: not said */
+	char *strategy;	   /* "sequence", "hash", "snowflake", "alias" */
+	char *look_alikes; /* "keep", "exclude" */
 	int64_t block_size;
 	struct setting_list keys; /* links_key_config; the first makes codes */
 };
@@ -33,10 +34,25 @@ struct links_config {
 	int64_t renew_every;		    /* ms */
 	int64_t grant_blocks;		    /* blocks asked for at once */
 	int64_t safety_gap;		    /* blocks */
-	struct setting_list spaces;	    /* links_space_config */
+	struct setting_strings reserved_aliases;
+	struct setting_list spaces; /* links_space_config */
+};
+
+/* How the codes of a space are made. */
+enum link_strategy {
+	LINK_SEQUENCE,	/* from granted blocks of ids */
+	LINK_HASH,	/* from owner and URL */
+	LINK_SNOWFLAKE, /* from time, node and sequence */
+	LINK_ALIAS,	/* by the user */
 };
 
 extern const struct setting_section links_section; /* "links" */
+
+enum link_strategy links_space_strategy(const struct links_space_config *space);
+/* Characters of its codes; 0 for aliases, which have any. */
+unsigned links_space_length(const struct links_space_config *space);
+/* Symbols its codes are made of. */
+unsigned links_space_base(const struct links_space_config *space);
 
 /* What one setting cannot tell: classes that parse, names, numbers and lengths
  * that are used once, keys that exist.  Fills err with ERROR_CONFIG. */

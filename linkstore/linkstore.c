@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/unconst.h"
 #include "linkstore/store.h"
-
-/* Blocks that all allocators may be granted between two looks at a cursor. */
-#define CURSOR_MARGIN 1000
 
 /* --- classes -------------------------------------------------------------- */
 
@@ -43,58 +41,96 @@ static int add_classes(struct linkstore *ls, struct error *err)
 
 /* --- spaces --------------------------------------------------------------- */
 
-static struct codespace *make_codes(const struct links_space_config *config,
-				    struct error *err)
+/* A space's keys as codespace/ takes them. */
+struct keys {
+	struct codespace_key items[CODE_VERSIONS];
+	size_t count;
+};
+
+static struct keys keys_of(const struct links_space_config *config)
 {
 	const struct links_key_config *from = config->keys.items;
-	struct codespace_key keys[CODE_VERSIONS];
-	size_t count = config->keys.count;
-	struct codespace_options options = {
-		.length = (unsigned)config->length,
-		.keys = keys,
-	};
+	struct keys keys = {.count = config->keys.count};
 
-	for (size_t i = 0; i < count && i < CODE_VERSIONS; i++)
-		keys[i] = (struct codespace_key){
+	if (keys.count > CODE_VERSIONS)
+		keys.count = CODE_VERSIONS;
+	for (size_t i = 0; i < keys.count; i++)
+		keys.items[i] = (struct codespace_key){
 			.version = (unsigned)from[i].version,
 			.secret = from[i].key,
 			.secret_len = strlen(from[i].key),
 		};
-	if (count > CODE_VERSIONS)
-		count = CODE_VERSIONS;
-	options.key_count = count;
-	return codespace_new(&options, err);
+	return keys;
+}
+
+static int make_codes(struct link_space *space, const struct keys *keys,
+		      struct error *err)
+{
+	switch (space->strategy) {
+	case LINK_SEQUENCE:
+		space->codes = codespace_new(
+			&(struct codespace_options){
+				.length = space->length,
+				.base = space->base,
+				.keys = keys->items,
+				.key_count = keys->count,
+			},
+			err);
+		return space->codes ? 0 : -1;
+	case LINK_HASH:
+		space->url_codes = url_codes_new(space->length, space->base,
+						 &keys->items[0], err);
+		return space->url_codes ? 0 : -1;
+	case LINK_SNOWFLAKE:
+		space->snowflakes = snowflake_codes_new(
+			space->base, keys->items, keys->count, err);
+		return space->snowflakes ? 0 : -1;
+	case LINK_ALIAS:
+		break;
+	}
+	return 0;
+}
+
+static int make_blocks(struct link_space *space,
+		       const struct links_config *config,
+		       const struct links_space_config *own, struct error *err)
+{
+	space->block_size = (uint32_t)own->block_size;
+	space->blocks = codespace_capacity(space->codes) / space->block_size;
+	space->safety_gap = (uint64_t)config->safety_gap;
+	if (space->safety_gap > space->blocks / 64)
+		space->safety_gap = space->blocks / 64;
+	if (space->safety_gap == 0)
+		space->safety_gap = 1;
+	if (space->blocks == 0)
+		return error_set(err, ERROR_CONFIG,
+				 "block_size is larger than the space");
+	return 0;
 }
 
 static int add_space(struct linkstore *ls,
 		     const struct links_space_config *config, struct error *err)
 {
 	struct link_space *space = &ls->spaces[ls->space_count];
-	struct codespace *codes = make_codes(config, err);
+	struct keys keys = keys_of(config);
 
-	if (!codes)
-		return error_wrap(err, "links.spaces: %s", config->name);
 	*space = (struct link_space){
 		.name = config->name,
 		.number = (unsigned)config->number,
-		.length = (unsigned)config->length,
-		.block_size = (uint32_t)config->block_size,
-		.codes = codes,
+		.strategy = links_space_strategy(config),
+		.length = links_space_length(config),
+		.base = links_space_base(config),
 		.store = ls,
 		.index = ls->space_count++,
 	};
-	space->blocks = codespace_capacity(codes) / space->block_size;
-	space->safety_gap = (uint64_t)ls->config->safety_gap;
-	if (space->safety_gap > space->blocks / 64)
-		space->safety_gap = space->blocks / 64;
-	if (space->safety_gap == 0)
-		space->safety_gap = 1;
-	ls->by_length[space->length] = space;
-	if (space->blocks == 0)
-		return error_set(err, ERROR_CONFIG,
-				 "links.spaces: %s: block_size is larger than "
-				 "the space",
-				 config->name);
+	if (make_codes(space, &keys, err) ||
+	    (link_space_has_blocks(space) &&
+	     make_blocks(space, ls->config, config, err)))
+		return error_wrap(err, "links.spaces: %s", config->name);
+	if (space->strategy == LINK_ALIAS)
+		ls->aliases = space;
+	else
+		ls->by_length[space->length] = space;
 	return 0;
 }
 
@@ -135,9 +171,11 @@ void linkstore_free(struct linkstore *ls)
 {
 	if (!ls)
 		return;
-	for (size_t i = 0; i < ls->space_count; i++)
-		codespace_free(
-			(struct codespace *)(uintptr_t)ls->spaces[i].codes);
+	for (size_t i = 0; i < ls->space_count; i++) {
+		codespace_free(unconst(ls->spaces[i].codes));
+		url_codes_free(unconst(ls->spaces[i].url_codes));
+		snowflake_codes_free(unconst(ls->spaces[i].snowflakes));
+	}
 	free(ls->spaces);
 	free(ls->cursors);
 	free(ls->classes);
@@ -166,6 +204,15 @@ const struct link_space *linkstore_space_named(const struct linkstore *ls,
 		return ls->spaces;
 	for (size_t i = 0; i < ls->space_count; i++)
 		if (!strcmp(ls->spaces[i].name, name))
+			return &ls->spaces[i];
+	return NULL;
+}
+
+const struct link_space *linkstore_space_of(const struct linkstore *ls,
+					    enum link_strategy strategy)
+{
+	for (size_t i = 0; i < ls->space_count; i++)
+		if (ls->spaces[i].strategy == strategy)
 			return &ls->spaces[i];
 	return NULL;
 }
@@ -205,62 +252,4 @@ int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms)
 	if (ttl_ms == 0 || ttl_ms > INT64_MAX)
 		return 0;
 	return renew_below(ls->config, (int64_t)ttl_ms);
-}
-
-/* --- codes ---------------------------------------------------------------- */
-
-/* Beyond the cursor by more than what a Redis that forgot may have granted, and
- * what may have been granted since the cursor was read. */
-static bool was_never_issued(const struct link_space *space, uint64_t block)
-{
-	uint64_t next =
-		atomic_load_explicit(&space->store->cursors[space->index].next,
-				     memory_order_relaxed);
-
-	return block >= space->blocks ||
-	       (next && block >= next - 1 + space->safety_gap + CURSOR_MARGIN);
-}
-
-bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
-		      struct link_target *ret_target)
-{
-	const struct link_space *space;
-	struct link_target target;
-
-	if (len > CODE_LENGTH_MAX || !ls->by_length[len])
-		return false;
-	space = ls->by_length[len];
-	if (!codespace_decode(space->codes, code, len, &target.id,
-			      &target.version))
-		return false;
-	target.space = space;
-	target.block = target.id / space->block_size;
-	if (was_never_issued(space, target.block))
-		return false;
-	memcpy(target.code, code, len);
-	target.code[len] = '\0';
-	*ret_target = target;
-	return true;
-}
-
-void linkstore_code(const struct link_space *space, uint64_t block,
-		    uint32_t offset, struct link_target *ret_target)
-{
-	ret_target->space = space;
-	ret_target->id = block * space->block_size + offset;
-	ret_target->block = block;
-	ret_target->version = codespace_version(space->codes);
-	codespace_encode(space->codes, ret_target->id, ret_target->code);
-}
-
-void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
-{
-	_Atomic uint64_t *noted = &space->store->cursors[space->index].next;
-	uint64_t seen = atomic_load_explicit(noted, memory_order_relaxed);
-
-	while (cursor + 1 > seen &&
-	       !atomic_compare_exchange_weak_explicit(noted, &seen, cursor + 1,
-						      memory_order_relaxed,
-						      memory_order_relaxed))
-		;
 }

@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codespace/alias.h"
 #include "codespace/codespace.h"
+#include "codespace/snowflake_code.h"
+#include "codespace/url_code.h"
 #include "common/error.h"
 #include "linkstore/config.h"
 
@@ -23,11 +26,17 @@ struct linkstore;
 struct link_space {
 	const char *name;
 	unsigned number;
-	unsigned length;
+	enum link_strategy strategy;
+	unsigned length; /* of a code; 0: aliases */
+	unsigned base;	 /* symbols a code is made of */
+	/* What makes and reads the codes; NULL but for the strategy's own. */
+	const struct codespace *codes;
+	const struct url_codes *url_codes;
+	const struct snowflake_codes *snowflakes;
+	/* LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
 	uint64_t blocks;     /* capacity */
 	uint64_t safety_gap; /* blocks; at most 1/64 of the capacity */
-	const struct codespace *codes;
 	const struct linkstore *store;
 	size_t index; /* among the store's spaces */
 };
@@ -61,26 +70,64 @@ int64_t linkstore_longest_ttl(const struct linkstore *ls);
 /* As link_class.renew_below, for a link that carries its own TTL (0: never). */
 int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms);
 
+/* A space whose links live in blocks; those of others stand alone. */
+static inline bool link_space_has_blocks(const struct link_space *space)
+{
+	return space->strategy == LINK_SEQUENCE;
+}
+
+/* The first configured space of a strategy, or NULL. */
+const struct link_space *linkstore_space_of(const struct linkstore *ls,
+					    enum link_strategy strategy);
+
 /* Where a code lives, were it issued. */
 struct link_target {
 	const struct link_space *space;
-	uint64_t id;
-	uint64_t block;
-	unsigned version;
-	char code[CODE_TEXT_MAX];
+	uint64_t id;	  /* LINK_SEQUENCE; LINK_SNOWFLAKE: the snowflake */
+	uint64_t block;	  /* LINK_SEQUENCE; 0 */
+	unsigned version; /* of the key; 0 where there is none */
+	char code[ALIAS_TEXT_MAX]; /* the longest there are */
 };
 
 /*
+ * The space that a text would be a code of, by its length and characters alone:
+ * the generated space of its length, or, with - or _ in it or a length that no
+ * generated space has, the space of aliases.  NULL: none.  Case counts.
+ */
+const struct link_space *linkstore_space_for(const struct linkstore *ls,
+					     const char *code, size_t len);
+
+/*
  * Decodes a code.  False: it cannot be a link of ours (404 without asking
- * Redis): no space of its length, a wrong check character, or a block far
- * above the highest cursor noted.
+ * Redis): no space for it, a wrong check character, a block far above the
+ * highest cursor noted, a snowflake of the future.
  */
 bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 		      struct link_target *ret_target);
 
-/* The code of one id of a block, under the space's current key. */
+/* The code of one id of a block, under the space's current key.
+ * LINK_SEQUENCE only. */
 void linkstore_code(const struct link_space *space, uint64_t block,
 		    uint32_t offset, struct link_target *ret_target);
+
+/* The candidate number `attempt`, from 0, for a URL.  LINK_HASH only; see
+ * url_code_candidate. */
+int linkstore_hash_code(const struct link_space *space, const char *owner,
+			const char *url, size_t url_len, unsigned attempt,
+			struct link_target *ret_target, struct error *err);
+
+/* The code of a snowflake (SNOWFLAKE_CODE_SEQUENCE).  LINK_SNOWFLAKE only. */
+void linkstore_snowflake_code(const struct link_space *space, uint64_t id,
+			      struct link_target *ret_target);
+
+/*
+ * May a new link be called this?  ERROR_INPUT: it is no alias at all.
+ * ERROR_BUSY, not retriable: the word is reserved, or of the length of
+ * generated codes, one of which may be this.  ERROR_NOTFOUND: there is no space
+ * of aliases.  Whether it is taken, Redis tells.
+ */
+int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
+		    struct link_target *ret_target, struct error *err);
 
 /*
  * Tells the store that blocks below `cursor` may have been issued.  It never

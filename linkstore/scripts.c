@@ -70,6 +70,10 @@ static const char close[] =
 #include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/close.lua.inc"
 ;
+static const char plain_create[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/plain_create.lua.inc"
+;
 /* clang-format on */
 
 void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
@@ -89,6 +93,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_CREATE] = create,
 		[SCRIPT_RENEW] = renew,
 		[SCRIPT_CLOSE] = close,
+		[SCRIPT_PLAIN_CREATE] = plain_create,
 	};
 
 	for (int i = 0; i < SCRIPT_COUNT_OF; i++)

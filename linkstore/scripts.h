@@ -24,6 +24,8 @@ enum link_script {
 	SCRIPT_CREATE,
 	SCRIPT_RENEW,
 	SCRIPT_CLOSE,
+	/* in the slot of a link without a block */
+	SCRIPT_PLAIN_CREATE,
 	SCRIPT_COUNT_OF,
 };
 

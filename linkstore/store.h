@@ -17,6 +17,7 @@ struct linkstore {
 	size_t space_count;
 	struct noted_cursor *cursors; /* one a space */
 	const struct link_space *by_length[CODE_LENGTH_MAX + 1];
+	const struct link_space *aliases; /* NULL: none */
 	struct link_class *classes;
 	size_t class_count;
 	struct redis_script scripts[SCRIPT_COUNT_OF];

@@ -111,6 +111,9 @@ static int run_spaces(struct job *job, struct error *err)
 		    space != linkstore_space_named(job->store,
 						   job->options->space))
 			continue;
+		/* Links without a block go by themselves. */
+		if (!link_space_has_blocks(space))
+			continue;
 		run_space(job, space, o);
 		job->count++;
 		job->interrupted = o->interrupted;
@@ -158,6 +161,14 @@ static int prepare(struct job *job, struct error *err)
 		error_set(err, ERROR_USAGE,
 			  "--space: there is no space '%.40s' in the "
 			  "configuration",
+			  options->space);
+		return -1;
+	}
+	if (options->space && !link_space_has_blocks(linkstore_space_named(
+				      job->store, options->space))) {
+		error_set(err, ERROR_USAGE,
+			  "--space: %s has no blocks to reclaim: its links go "
+			  "by themselves",
 			  options->space);
 		return -1;
 	}

@@ -56,17 +56,18 @@ static int ask_spaces(const struct linkstore *store, struct redis *redis,
 	for (size_t i = 0; i < linkstore_space_count(store); i++) {
 		const struct link_space *space = linkstore_space(store, i);
 
-		if (only && space != linkstore_space_named(store, only))
+		if ((only && space != linkstore_space_named(store, only)) ||
+		    !link_space_has_blocks(space))
 			continue;
 		if (ask_space(redis, space, &ret_spaces[count++], err) < 0)
 			return -1;
 	}
 	*ret_count = count;
-	if (!count)
+	if (!count && only)
 		return error_set(err, ERROR_USAGE,
-				 "--space: there is no space '%.40s' in the "
-				 "configuration",
-				 only ? only : "");
+				 "--space: there is no space '%.40s' with "
+				 "blocks in the configuration",
+				 only);
 	return 0;
 }
 

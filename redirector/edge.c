@@ -85,16 +85,18 @@ static void on_found(void *arg, struct http_request *req,
 static void look_up(struct edge *e, struct http_request *req,
 		    struct http_slice code)
 {
-	enum space_state state = space_watch_state(e->shared->spaces, code.len);
+	const struct link_space *space =
+		linkstore_space_for(e->shared->store, code.data, code.len);
 	struct link_target target;
 	struct error err;
 
 	count(&e->counts, COUNT_MISSES);
-	if (state == SPACE_WAITING) {
+	if (space &&
+	    space_watch_state(e->shared->spaces, space) == SPACE_WAITING) {
 		answer_blind(e, req, code);
 		return;
 	}
-	if (state == SPACE_NONE ||
+	if (!space ||
 	    !linkstore_locate(e->shared->store, code.data, code.len, &target)) {
 		count(&e->counts, COUNT_REFUSED_CODES);
 		respond_unknown(e->responder, req, code);

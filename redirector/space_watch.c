@@ -20,7 +20,6 @@ struct space_watch {
 	struct redis_async *redis;
 	struct loop_timer *timer;
 	int64_t every;
-	struct watched *by_length[CODE_LENGTH_MAX + 1];
 	size_t count;
 	struct watched spaces[];
 };
@@ -48,7 +47,6 @@ struct space_watch *space_watch_new(const struct linkstore *store,
 		s->watch = w;
 		s->space = linkstore_space(store, i);
 		atomic_init(&s->state, SPACE_WAITING);
-		w->by_length[s->space->length] = s;
 	}
 	return w;
 }
@@ -130,12 +128,7 @@ void space_watch_stop(struct space_watch *w)
 }
 
 enum space_state space_watch_state(const struct space_watch *w,
-				   size_t code_length)
+				   const struct link_space *space)
 {
-	const struct watched *s;
-
-	if (code_length > CODE_LENGTH_MAX)
-		return SPACE_NONE;
-	s = w->by_length[code_length];
-	return s ? (enum space_state)atomic_load(&s->state) : SPACE_NONE;
+	return (enum space_state)atomic_load(&w->spaces[space->index].state);
 }

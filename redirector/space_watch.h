@@ -17,7 +17,6 @@
 #include "linkstore/linkstore.h"
 
 enum space_state {
-	SPACE_NONE, /* no space has codes of this length */
 	SPACE_WAITING,
 	SPACE_READY,
 };
@@ -45,8 +44,8 @@ int space_watch_start(struct space_watch *w, struct loop *loop,
  * was freed and before the loop is. */
 void space_watch_stop(struct space_watch *w);
 
-/* The state of the space whose codes have this length.  From any thread. */
+/* From any thread. */
 enum space_state space_watch_state(const struct space_watch *w,
-				   size_t code_length);
+				   const struct link_space *space);
 
 #endif

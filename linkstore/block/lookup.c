@@ -58,7 +58,7 @@ static void judge_link(const struct link_target *target, Shortloop__Link *link,
 	}
 }
 
-/* `reply` is of MGET link marker. */
+/* `reply` is of MGET link, and marker if the link has a block. */
 static int judge(const struct link_target *target, const redisReply *reply,
 		 int64_t pttl, struct link_answer *ret_answer,
 		 struct error *err)
@@ -66,12 +66,15 @@ static int judge(const struct link_target *target, const redisReply *reply,
 	struct link_answer answer = {.link = NULL};
 	const redisReply *record;
 	Shortloop__Link *link;
+	bool in_block = link_space_has_blocks(target->space);
 
-	if (!reply_is_array(reply, 2))
+	if (!reply_is_array(reply, in_block ? 2 : 1))
 		return reply_malformed("MGET", err);
 	record = reply->element[0];
 	if (record->type != REDIS_REPLY_STRING) {
-		answer.outcome = judge_absence(target, reply->element[1]);
+		answer.outcome =
+			in_block ? judge_absence(target, reply->element[1])
+				 : LINK_OUTCOME_UNKNOWN;
 		*ret_answer = answer;
 		return 0;
 	}
@@ -99,14 +102,15 @@ void link_answer_release(struct link_answer *answer)
 static void build_pttl(struct command *c, const struct link_target *t)
 {
 	command_plain(c, "PTTL");
-	command_link_key(c, t->space, t->block, t->code);
+	command_target_key(c, t);
 }
 
 static void build_mget(struct command *c, const struct link_target *t)
 {
 	command_plain(c, "MGET");
-	command_link_key(c, t->space, t->block, t->code);
-	command_marker_key(c, t->space, t->block);
+	command_target_key(c, t);
+	if (link_space_has_blocks(t->space))
+		command_marker_key(c, t->space, t->block);
 }
 
 int link_lookup(struct redis *redis, const struct link_target *target,

@@ -2,6 +2,7 @@
  * lookup.h - finding the link of a code: what a visit asks of Redis.
  *
  * One round trip: link and marker by MGET, the link's remaining life by PTTL.
+ * A link without a block has no marker: an absent one is unknown, never gone.
  * All of one loop turn leaves in one write.
  */
 #ifndef LINKSTORE_BLOCK_LOOKUP_H
@@ -17,7 +18,7 @@
 
 enum link_outcome {
 	LINK_OUTCOME_REDIRECT,
-	LINK_OUTCOME_UNKNOWN, /* 404: never issued */
+	LINK_OUTCOME_UNKNOWN, /* 404: never issued, as far as is known */
 	LINK_OUTCOME_GONE,    /* 410: expired, or deleted (`link` is set) */
 	LINK_OUTCOME_BLOCKED, /* 451 */
 };
@@ -42,10 +43,10 @@ int link_lookup(struct redis *redis, const struct link_target *target,
 void link_answer_release(struct link_answer *answer);
 
 /*
- * Renews a link that a visit found: lifts the marker's end, then the link's
- * TTL, neither ever lowered, and only when that is due.  *ret_left: what the
- * link has left now (ms), 0 when it is gone or someone else's (the visit stays
- * valid; nothing was renewed), DURATION_NEVER.
+ * Renews a link that a visit found: lifts the marker's end, if there is a
+ * block, then the link's TTL, neither ever lowered, and only when that is due.
+ * *ret_left: what the link has left now (ms), 0 when it is gone or someone
+ * else's (the visit stays valid; nothing was renewed), DURATION_NEVER.
  */
 int link_renew(struct redis *redis, const struct link_target *target,
 	       const Shortloop__Link *link, int64_t *ret_left,

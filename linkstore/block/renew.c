@@ -4,26 +4,19 @@
 #include "common/clock.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/command.h"
-
-/* Field 1 of the record, fixed64, comes first in its bytes: a tag and the
- * number, little-endian.  Nine bytes tell one link from another. */
-static void record_head(uint64_t link_id, unsigned char head[9])
-{
-	head[0] = 1 << 3 | 1;
-	for (int i = 0; i < 8; i++)
-		head[1 + i] = (unsigned char)(link_id >> 8 * i);
-}
+#include "linkstore/record_head.h"
 
 static void build(struct command *c, const struct link_target *target,
 		  const Shortloop__Link *link)
 {
 	const struct linkstore *store = target->space->store;
-	unsigned char head[9];
+	unsigned char head[RECORD_HEAD];
 
 	record_head(link->link_id, head);
 	command_script(c, target->space, SCRIPT_RENEW);
-	command_marker_key(c, target->space, target->block);
-	command_link_key(c, target->space, target->block, target->code);
+	command_target_key(c, target);
+	if (link_space_has_blocks(target->space))
+		command_marker_key(c, target->space, target->block);
 	command_arg(c, head, sizeof(head));
 	command_number(c, link->generation);
 	command_number(c, link->ttl_ms);

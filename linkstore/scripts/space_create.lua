@@ -2,31 +2,38 @@
 -- key versions new to it; traces of a space whose record is gone are never
 -- built upon.
 -- KEYS space cursor issued pool
--- ARGV first-block fields, then that many field and value pairs, then the pairs
---      of key versions and fingerprints
+-- ARGV first-block|none fields, then that many times field, value and what a
+--      record without the field means, then the pairs of key versions and
+--      fingerprints
 local fields = tonumber(ARGV[2])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
     return {0, 'remains'}
   end
-  redis.call('SET', KEYS[2], ARGV[1])
+  if ARGV[1] ~= 'none' then redis.call('SET', KEYS[2], ARGV[1]) end
   redis.call('HSET', KEYS[1], 'created', string.format('%.0f', now_ms()),
-    'run_id', run_id(), unpack(ARGV, 3))
+    'run_id', run_id())
+  for i = 3, 2 + 3 * fields, 3 do
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+  end
+  for i = 3 + 3 * fields, #ARGV, 2 do
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+  end
   return {1, 'created'}
 end
-for i = 3, 2 + 2 * fields, 2 do
-  local has = redis.call('HGET', KEYS[1], ARGV[i])
-  if has ~= ARGV[i + 1] then return {0, 'differs', ARGV[i], has or '' } end
+for i = 3, 2 + 3 * fields, 3 do
+  local has = redis.call('HGET', KEYS[1], ARGV[i]) or ARGV[i + 2]
+  if has ~= ARGV[i + 1] then return {0, 'differs', ARGV[i], has} end
 end
 local added = 0
-for i = 3 + 2 * fields, #ARGV, 2 do
+for i = 3 + 3 * fields, #ARGV, 2 do
   local has = redis.call('HGET', KEYS[1], ARGV[i])
   if has and has ~= ARGV[i + 1] then
     return {0, 'differs', ARGV[i], has}
   end
   if not has then added = added + 2 end
 end
-for i = 3 + 2 * fields, #ARGV, 2 do
+for i = 3 + 3 * fields, #ARGV, 2 do
   redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
 end
 return {1, added > 0 and 'extended' or 'unchanged'}

@@ -69,6 +69,10 @@ static void build_grant(struct command *c, const struct grant_request *request)
 
 static int check_request(const struct grant_request *request, struct error *err)
 {
+	if (!link_space_has_blocks(request->space))
+		return error_set(err, ERROR_INPUT,
+				 "space %s has no blocks to grant",
+				 request->space->name);
 	if (request->blocks < 1 || request->blocks > GRANT_BLOCKS_MAX)
 		return error_set(err, ERROR_INPUT,
 				 "%u blocks asked for: 1 to %d can be granted",

@@ -38,7 +38,8 @@ struct grant {
 /*
  * Pool first, then the cursor.  May grant fewer blocks than asked for.  The
  * hold (links.hold_max) counts from before this call, on clock_boottime_ms.
- * ERROR_NOTFOUND: the space was not created.  ERROR_BUSY, retriable: nothing
+ * ERROR_NOTFOUND: the space was not created.  ERROR_INPUT: it has no blocks,
+ * or too many were asked for.  ERROR_BUSY, retriable: nothing
  * left but what is live or in quarantine.  A request whose reply is lost is not
  * repeated by itself; its blocks are found by the reclaimer.
  */

@@ -30,7 +30,7 @@ static int parse(const redisReply *reply, const struct link_space *space,
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s was not created in this Redis",
 				 space->name);
-	if (reply_number(reply, 1, -1) < 0)
+	if (link_space_has_blocks(space) && reply_number(reply, 1, -1) < 0)
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s has lost its cursor", space->name);
 	*ret = (struct space_ledger){

@@ -10,7 +10,8 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 
-/* In blocks, but for `links_created`. */
+/* In blocks, but for `links_created_today`, which is all that a space without
+ * blocks has. */
 struct space_ledger {
 	uint64_t capacity;
 	uint64_t cursor;      /* first block never issued */

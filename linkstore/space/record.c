@@ -6,38 +6,7 @@
 #include <string.h>
 
 #include "linkstore/command.h"
-
-/* What is fixed when a space is created, by name and as text. */
-#define FIELDS 4
-
-struct field {
-	const char *name;
-	char text[24];
-};
-
-static void fixed_fields(const struct link_space *space,
-			 struct field fields[FIELDS])
-{
-	fields[0].name = "number";
-	snprintf(fields[0].text, sizeof(fields[0].text), "%u", space->number);
-	fields[1].name = "length";
-	snprintf(fields[1].text, sizeof(fields[1].text), "%u", space->length);
-	fields[2].name = "block_size";
-	snprintf(fields[2].text, sizeof(fields[2].text), "%" PRIu32,
-		 space->block_size);
-	fields[3].name = "strategy";
-	snprintf(fields[3].text, sizeof(fields[3].text), "sequence");
-}
-
-static int differs(const struct link_space *space, const char *field,
-		   const char *has, const char *configured, struct error *err)
-{
-	return error_set(err, ERROR_CONFIG,
-			 "space %s was created with %s = %s, but the "
-			 "configuration says %s: it would look for links "
-			 "where there are none",
-			 space->name, field, *has ? has : "(none)", configured);
-}
+#include "linkstore/space/identity.h"
 
 /* --- creating ------------------------------------------------------------- */
 
@@ -63,17 +32,45 @@ static int parse_created(const redisReply *reply,
 				 "restore it, nothing may be built upon these",
 				 space->name);
 	if (reply->elements >= 4)
-		return differs(space, reply_text(reply, 2),
-			       reply_text(reply, 3), "otherwise", err);
+		return identity_differs(space, reply_text(reply, 2),
+					reply_text(reply, 3), "otherwise", err);
 	return reply_refused(reply, space, err);
+}
+
+static void build_create(struct command *c, const struct link_space *space,
+			 uint64_t first_block)
+{
+	struct identity_field fields[IDENTITY_FIELDS];
+	char print[CODE_FINGERPRINT_MAX];
+
+	identity_fields(space, fields);
+	command_script(c, space, SCRIPT_SPACE_CREATE);
+	command_space_key(c, "space:", space);
+	command_space_key(c, "cursor:", space);
+	command_space_key(c, "issued:", space);
+	command_space_key(c, "pool:", space);
+	if (link_space_has_blocks(space))
+		command_number(c, first_block);
+	else
+		command_text(c, "none");
+	command_number(c, IDENTITY_FIELDS);
+	for (int i = 0; i < IDENTITY_FIELDS; i++) {
+		command_text(c, fields[i].name);
+		command_text(c, fields[i].text);
+		command_text(c, fields[i].old);
+	}
+	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
+		if (!identity_fingerprint(space, v, print))
+			continue;
+		command_format(c, "key:%u", v);
+		command_text(c, print);
+	}
 }
 
 int space_create(struct redis *redis, const struct link_space *space,
 		 uint64_t first_block, enum space_created *ret_created,
 		 struct error *err)
 {
-	struct field fields[FIELDS];
-	char print[CODE_FINGERPRINT_MAX];
 	struct command c;
 	redisReply *reply;
 	int status;
@@ -82,24 +79,7 @@ int space_create(struct redis *redis, const struct link_space *space,
 		return error_set(err, ERROR_INPUT,
 				 "space %s has only %" PRIu64 " blocks",
 				 space->name, space->blocks);
-	fixed_fields(space, fields);
-	command_script(&c, space, SCRIPT_SPACE_CREATE);
-	command_space_key(&c, "space:", space);
-	command_space_key(&c, "cursor:", space);
-	command_space_key(&c, "issued:", space);
-	command_space_key(&c, "pool:", space);
-	command_number(&c, first_block);
-	command_number(&c, FIELDS);
-	for (int i = 0; i < FIELDS; i++) {
-		command_text(&c, fields[i].name);
-		command_text(&c, fields[i].text);
-	}
-	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
-		if (!codespace_fingerprint(space->codes, v, print))
-			continue;
-		command_format(&c, "key:%u", v);
-		command_text(&c, print);
-	}
+	build_create(&c, space, first_block);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
 	status = parse_created(reply, space, ret_created, err);
@@ -108,81 +88,6 @@ int space_create(struct redis *redis, const struct link_space *space,
 }
 
 /* --- checking ------------------------------------------------------------- */
-
-/* The value of a field in HGETALL's answer, or NULL. */
-static const char *find(const redisReply *hash, const char *name)
-{
-	for (size_t i = 0; i + 1 < hash->elements; i += 2)
-		if (!strcmp(reply_text(hash, i), name))
-			return reply_text(hash, i + 1);
-	return NULL;
-}
-
-static int check_keys(const redisReply *hash, const struct link_space *space,
-		      struct error *err)
-{
-	char print[CODE_FINGERPRINT_MAX], name[16];
-	const char *has;
-	bool configured;
-
-	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
-		snprintf(name, sizeof(name), "key:%u", v);
-		configured = codespace_fingerprint(space->codes, v, print);
-		has = find(hash, name);
-		if (!configured && !has)
-			continue;
-		if (!configured)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s has codes of key version "
-					 "%u, which is not configured",
-					 space->name, v);
-		if (!has)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s does not know key version "
-					 "%u yet: create the space again to "
-					 "add it",
-					 space->name, v);
-		if (strcmp(has, print) != 0)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s: the key of version %u is "
-					 "not the one its codes were made "
-					 "with (fingerprint %s, not %s)",
-					 space->name, v, print, has);
-	}
-	return 0;
-}
-
-static int check_record(const redisReply *reply, const struct link_space *space,
-			struct error *err)
-{
-	struct field fields[FIELDS];
-	const redisReply *hash;
-	const char *has;
-	int64_t cursor;
-
-	if (!reply_is_array(reply, 2) || !reply_is_array(reply->element[1], 0))
-		return reply_malformed("space_read", err);
-	hash = reply->element[1];
-	if (hash->elements == 0)
-		return error_set(err, ERROR_NOTFOUND,
-				 "space %s was not created in this Redis",
-				 space->name);
-	fixed_fields(space, fields);
-	for (int i = 0; i < FIELDS; i++) {
-		has = find(hash, fields[i].name);
-		if (!has || strcmp(has, fields[i].text) != 0)
-			return differs(space, fields[i].name, has ? has : "",
-				       fields[i].text, err);
-	}
-	if (check_keys(hash, space, err))
-		return -1;
-	cursor = reply_number(reply, 0, -1);
-	if (cursor < 0)
-		return error_set(err, ERROR_NOTFOUND,
-				 "space %s has lost its cursor", space->name);
-	linkstore_note_cursor(space, (uint64_t)cursor);
-	return 0;
-}
 
 static void build_read(struct command *c, const struct link_space *space)
 {
@@ -201,7 +106,7 @@ int space_check(struct redis *redis, const struct link_space *space,
 	build_read(&c, space);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	status = check_record(reply, space, err);
+	status = identity_check(reply, space, err);
 	freeReplyObject(reply);
 	return status;
 }
@@ -261,7 +166,7 @@ static void on_check(void *arg, const redisReply *reply,
 	struct call *call = arg;
 	struct error err;
 
-	if (!failure && check_record(reply, call->space, &err))
+	if (!failure && identity_check(reply, call->space, &err))
 		failure = &err;
 	call->fn(call->arg, failure);
 	free(call);

@@ -19,7 +19,8 @@ enum space_created {
 
 /*
  * Creates the space in Redis, its cursor at `first_block` (0, or above every
- * block the archive knows when Redis lost the space).  A space that is there is
+ * block the archive knows when Redis lost the space; a space without blocks has
+ * no cursor, and `first_block` is 0).  A space that is there is
  * compared, and key versions new to it are added.  Any other difference is
  * ERROR_CONFIG; a cursor, pool or issued set without a space record is
  * ERROR_UNSAFE.
@@ -30,10 +31,10 @@ int space_create(struct redis *redis, const struct link_space *space,
 
 /*
  * Compares the record with the configuration: number, length, strategy, block
- * size and the fingerprint of each key.  ERROR_CONFIG when they differ (the
- * program must not compute keys of its own: exit 78), ERROR_NOTFOUND when the
- * space was not created (not ready, 503).  On success the space's cursor has
- * been noted (linkstore_note_cursor).
+ * size, symbols and the fingerprint of each key.  ERROR_CONFIG when they differ
+ * (the program must not compute keys of its own: exit 78), ERROR_NOTFOUND when
+ * the space was not created (not ready, 503).  On success the cursor of a space
+ * that has blocks has been noted (linkstore_note_cursor).
  */
 int space_check(struct redis *redis, const struct link_space *space,
 		struct error *err);

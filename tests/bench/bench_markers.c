@@ -19,8 +19,14 @@ static char class_name[] = "30d", *classes[] = {class_name};
 static char secret[] = "0123456789abcdef", space_name[] = "s7",
 	    strategy[] = "sequence";
 static struct links_key_config key = {.key = secret};
-static struct links_space_config spaces = {space_name, 1,    7,
-					   strategy,   1000, {&key, 1}};
+static struct links_space_config spaces = {
+	.name = space_name,
+	.number = 1,
+	.length = 7,
+	.strategy = strategy,
+	.block_size = 1000,
+	.keys = {&key, 1},
+};
 static const struct links_config links = {
 	.ttl_classes = {classes, 1},
 	.hold_max = 60000,

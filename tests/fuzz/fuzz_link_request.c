@@ -17,8 +17,14 @@ static const struct link_defaults *some_defaults(void)
 	static char secret[] = "0123456789abcdef", name[] = "s7",
 		    strategy[] = "sequence";
 	static struct links_key_config key = {.key = secret};
-	static struct links_space_config space = {name,	    1,	  7,
-						  strategy, 1000, {&key, 1}};
+	static struct links_space_config space = {
+		.name = name,
+		.number = 1,
+		.length = 7,
+		.strategy = strategy,
+		.block_size = 1000,
+		.keys = {&key, 1},
+	};
 	static const struct links_config config = {
 		.ttl_classes = {classes, 1},
 		.grant_blocks = 1,

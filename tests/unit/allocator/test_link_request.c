@@ -14,8 +14,18 @@ static char secret[] = "0123456789abcdef", s7[] = "s7", s8[] = "s8",
 	    sequence[] = "sequence";
 static struct links_key_config key = {.version = 0, .key = secret};
 static struct links_space_config spaces[] = {
-	{s7, 1, 7, sequence, 1000, {&key, 1}},
-	{s8, 2, 8, sequence, 1000, {&key, 1}},
+	{.name = s7,
+	 .number = 1,
+	 .length = 7,
+	 .strategy = sequence,
+	 .block_size = 1000,
+	 .keys = {&key, 1}},
+	{.name = s8,
+	 .number = 2,
+	 .length = 8,
+	 .strategy = sequence,
+	 .block_size = 1000,
+	 .keys = {&key, 1}},
 };
 static const struct links_config config = {
 	.ttl_classes = {classes, 2},

@@ -24,9 +24,11 @@ struct fixture {
 	char *classes[3];
 	struct links_key_config keys[2];
 	struct links_space_config space_config;
+	struct links_space_config spaces[4]; /* one a strategy */
 	struct links_config config;
 	struct linkstore *store;
 	const struct link_space *space;
+	const struct link_space *hash, *snowflake, *alias;
 	const struct link_class *brief, *day, *never;
 	struct error err;
 };
@@ -53,6 +55,9 @@ static inline void fixture_open_store(struct fixture *f)
 	if (!f->store)
 		fail_msg("%s", f->err.text);
 	f->space = linkstore_space_named(f->store, "s5");
+	f->hash = linkstore_space_of(f->store, LINK_HASH);
+	f->snowflake = linkstore_space_of(f->store, LINK_SNOWFLAKE);
+	f->alias = linkstore_space_of(f->store, LINK_ALIAS);
 	f->brief = linkstore_class_named(f->store, "1s");
 	f->day = linkstore_class_named(f->store, "1d");
 	f->never = linkstore_class_named(f->store, "never");
@@ -85,6 +90,33 @@ static inline void fixture_configure(struct fixture *f)
 	};
 }
 
+/* The space of blocks and one of every other strategy. */
+static inline void fixture_configure_all(struct fixture *f)
+{
+	fixture_configure(f);
+	f->spaces[0] = f->space_config;
+	f->spaces[1] = (struct links_space_config){
+		.name = text_of("h6"),
+		.number = 6,
+		.length = 6,
+		.strategy = text_of("hash"),
+		.look_alikes = text_of("exclude"),
+		.keys = {f->keys, 1},
+	};
+	f->spaces[2] = (struct links_space_config){
+		.name = text_of("flake"),
+		.number = 7,
+		.strategy = text_of("snowflake"),
+		.keys = {f->keys, 2},
+	};
+	f->spaces[3] = (struct links_space_config){
+		.name = text_of("alias"),
+		.number = 8,
+		.strategy = text_of("alias"),
+	};
+	f->config.spaces = (struct setting_list){f->spaces, 4};
+}
+
 static inline int setup_without_space(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -108,6 +140,23 @@ static inline int setup(void **state)
 	return 0;
 }
 
+/* A Redis with a space of every strategy. */
+static inline int setup_all(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	enum space_created created;
+
+	redis_server_start(&f->server);
+	fixture_configure_all(f);
+	fixture_open_store(f);
+	*state = f;
+	for (size_t i = 0; i < linkstore_space_count(f->store); i++)
+		if (space_create(f->server.redis, linkstore_space(f->store, i),
+				 0, &created, &f->err))
+			fail_msg("%s", f->err.text);
+	return 0;
+}
+
 static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
@@ -118,6 +167,8 @@ static inline int teardown(void **state)
 	return 0;
 }
 
+#define TEST_ALL(name)                                                         \
+	cmocka_unit_test_setup_teardown(name, setup_all, teardown)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* Must succeed; says why not. */
@@ -229,10 +280,13 @@ static inline void set_marker(struct fixture *f, const char *text)
 
 static inline long long pttl(struct fixture *f, const struct link_target *t)
 {
-	char words[64];
+	char words[192];
 
-	snprintf(words, sizeof(words), "PTTL l:{s5:%d}:%s", (int)t->block,
-		 t->code);
+	if (link_space_has_blocks(t->space))
+		snprintf(words, sizeof(words), "PTTL l:{s5:%d}:%s",
+			 (int)t->block, t->code);
+	else
+		snprintf(words, sizeof(words), "PTTL l:{%s}", t->code);
 	return redis_server_number(&f->server, words);
 }
 

@@ -159,7 +159,7 @@ static void a_taken_code_fails_alone(void **state)
 {
 	struct async_fixture *a = *state;
 	struct link_block block = open_block(a->f, a->f->day);
-	char words[64];
+	char words[128];
 
 	linkstore_code(a->f->space, block.number, 1, &a->target);
 	snprintf(words, sizeof(words), "SET l:{s5:0}:%s other", a->target.code);
@@ -249,7 +249,7 @@ static void a_link_is_renewed(void **state)
 	struct link_block block = open_block(a->f, a->f->day);
 	struct link_target t = store_link(a->f, &block, 3);
 	Shortloop__Link link = empty_link();
-	char words[64];
+	char words[128];
 
 	snprintf(words, sizeof(words), "PEXPIRE l:{s5:0}:%s 5000", t.code);
 	redis_server_number(&a->f->server, words);

@@ -144,6 +144,82 @@ static void a_checked_space_knows_its_cursor(void **state)
 	assert_false(linkstore_locate(f->store, far.code, 5, &t));
 }
 
+static void a_space_of_every_strategy_is_created_and_found_right(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	for (size_t i = 0; i < linkstore_space_count(f->store); i++) {
+		must(f, space_check(f->server.redis,
+				    linkstore_space(f->store, i), &f->err));
+		must(f,
+		     space_create(f->server.redis, linkstore_space(f->store, i),
+				  0, &created, &f->err));
+		assert_int_equal(created, SPACE_UNCHANGED);
+	}
+}
+
+static void a_space_without_blocks_has_nothing_to_grant(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+	struct grant g;
+
+	f->space = f->hash;
+	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_INPUT);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS cursor:{h6}"),
+			 0);
+	must_fail(f,
+		  space_create(f->server.redis, f->hash, 1, &created, &f->err),
+		  ERROR_INPUT);
+}
+
+static void another_strategy_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spaces[1].strategy = text_of("sequence");
+	f->spaces[1].block_size = 1000;
+	fixture_open_store(f);
+	must_fail(f,
+		  space_check(f->server.redis,
+			      linkstore_space_named(f->store, "h6"), &f->err),
+		  ERROR_CONFIG);
+}
+
+static void another_set_of_symbols_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spaces[1].look_alikes = text_of("keep");
+	fixture_open_store(f);
+	must_fail(f, space_check(f->server.redis, f->hash, &f->err),
+		  ERROR_CONFIG);
+	assert_non_null(strstr(f->err.text, "symbols = 57"));
+}
+
+static void
+a_record_from_before_there_was_a_choice_has_all_symbols(void **state)
+{
+	struct fixture *f = *state;
+	enum space_created created;
+
+	redis_server_number(&f->server, "HDEL space:{s5} symbols");
+	must(f, space_check(f->server.redis, f->space, &f->err));
+	must(f, create(f, &created));
+	assert_int_equal(created, SPACE_UNCHANGED);
+}
+
+static void the_ledger_of_a_space_without_blocks_counts_links(void **state)
+{
+	struct fixture *f = *state;
+	struct space_ledger ledger;
+
+	must(f, space_read_ledger(f->server.redis, f->alias, &ledger, &f->err));
+	assert_int_equal(ledger.capacity, 0);
+	assert_int_equal(ledger.cursor, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +239,12 @@ int main(void)
 		TEST(a_missing_key_version_is_found_out),
 		TEST(the_record_does_not_hold_the_secret),
 		TEST(a_checked_space_knows_its_cursor),
+		TEST_ALL(a_space_of_every_strategy_is_created_and_found_right),
+		TEST_ALL(a_space_without_blocks_has_nothing_to_grant),
+		TEST_ALL(another_strategy_is_found_out),
+		TEST_ALL(another_set_of_symbols_is_found_out),
+		TEST(a_record_from_before_there_was_a_choice_has_all_symbols),
+		TEST_ALL(the_ledger_of_a_space_without_blocks_counts_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void put_state(struct fixture *f, const struct link_target *t,
 {
 	Shortloop__Link link = empty_link();
 	uint8_t record[64];
-	char key[64];
+	char key[128];
 	const char *argv[] = {"SET", key, (const char *)record};
 	size_t lens[] = {3, 0, 0};
 	redisReply *reply;
@@ -98,7 +98,7 @@ static void deleted_and_blocked_links_say_so(void **state)
 
 static void age(struct fixture *f, const struct link_target *t, int64_t left)
 {
-	char words[96];
+	char words[128];
 
 	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s %d", (int)t->block,
 		 t->code, (int)left);

@@ -1,0 +1,152 @@
+#include "linkstore/plain/create.h"
+
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/command.h"
+
+void plain_prepare(const struct link_class *ttl, uint64_t link_id,
+		   Shortloop__Link *link)
+{
+	link->link_id = link_id;
+	link->generation = 0;
+	link->version = 1;
+	link->ttl_class = unconst(ttl->name);
+	link->ttl_ms = ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
+}
+
+static int build(struct command *c, const struct link_target *target,
+		 const Shortloop__Link *link, int64_t deadline,
+		 struct error *err)
+{
+	size_t len = shortloop__link__get_packed_size(link);
+	uint8_t *record;
+
+	if (link_space_has_blocks(target->space))
+		return error_set(err, ERROR_INPUT,
+				 "a link of space %s belongs to a block",
+				 target->space->name);
+	record = malloc(len ? len : 1);
+	if (!record)
+		return error_set_nomem(err);
+	shortloop__link__pack(link, record);
+	command_script(c, target->space, SCRIPT_PLAIN_CREATE);
+	command_target_key(c, target);
+	command_arg(c, record, len);
+	command_time(c, link->ttl_ms ? (int64_t)link->ttl_ms : DURATION_NEVER);
+	command_time(c, deadline);
+	free(record);
+	return 0;
+}
+
+static int parse_taken(const redisReply *reply,
+		       const struct link_target *target,
+		       struct plain_result *ret, struct error *err)
+{
+	const redisReply *record;
+
+	if (!reply_is_array(reply, 3) ||
+	    reply->element[1]->type != REDIS_REPLY_STRING)
+		return reply_malformed("plain_create", err);
+	record = reply->element[1];
+	ret->outcome = PLAIN_TAKEN;
+	ret->existing_left = reply_time(reply, 2);
+	ret->existing = shortloop__link__unpack(NULL, record->len,
+						(const uint8_t *)record->str);
+	if (!ret->existing)
+		return error_set(err, ERROR_PROTOCOL,
+				 "the record of link %s is damaged",
+				 target->code);
+	return 0;
+}
+
+static int parse(const redisReply *reply, const struct link_target *target,
+		 struct plain_result *ret_result, struct error *err)
+{
+	struct plain_result result = {.existing = NULL};
+	int64_t what;
+
+	if (!reply_is_array(reply, 1))
+		return reply_malformed("plain_create", err);
+	what = reply_number(reply, 0, -2);
+	if (what == -1)
+		return error_set(err, ERROR_LATE,
+				 "link %s was not stored: its deadline has "
+				 "passed",
+				 target->code);
+	if (what == 0 && parse_taken(reply, target, &result, err))
+		return -1;
+	if (what != 0) {
+		if (what != 1 || !reply_is_array(reply, 2))
+			return reply_malformed("plain_create", err);
+		result.outcome = PLAIN_CREATED;
+		result.expires = reply_time(reply, 1);
+	}
+	*ret_result = result;
+	return 0;
+}
+
+void plain_result_release(struct plain_result *result)
+{
+	if (result->existing)
+		shortloop__link__free_unpacked(unconst(result->existing), NULL);
+	result->existing = NULL;
+}
+
+int plain_create(struct redis *redis, const struct link_target *target,
+		 const Shortloop__Link *link, int64_t deadline,
+		 struct plain_result *ret_result, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	if (build(&c, target, link, deadline, err) ||
+	    command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse(reply, target, ret_result, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+/* --- on a loop ------------------------------------------------------------ */
+
+struct call {
+	struct link_target target;
+	plain_created_fn *fn;
+	void *arg;
+};
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct call *call = arg;
+	struct plain_result result = {.existing = NULL};
+	struct error err;
+
+	if (!failure && parse(reply, &call->target, &result, &err))
+		failure = &err;
+	call->fn(call->arg, failure ? NULL : &result, failure);
+	plain_result_release(&result);
+	free(call);
+}
+
+int plain_create_async(struct redis_async *redis,
+		       const struct link_target *target,
+		       const Shortloop__Link *link, int64_t deadline,
+		       plain_created_fn *fn, void *arg, struct error *err)
+{
+	struct call *call = malloc(sizeof(*call));
+	struct command c;
+
+	if (!call)
+		return error_set_nomem(err);
+	*call = (struct call){*target, fn, arg};
+	if (build(&c, target, link, deadline, err) ||
+	    command_send(&c, redis, on_reply, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}

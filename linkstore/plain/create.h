@@ -1,0 +1,54 @@
+/*
+ * create.h - storing links that belong to no block: of strategies hash,
+ * snowflake and alias.  Such a link is alone in its slot, under l:{code}.
+ */
+#ifndef LINKSTORE_PLAIN_CREATE_H
+#define LINKSTORE_PLAIN_CREATE_H
+
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "schemas/link.pb-c.h"
+
+/* Fills what the store decides, as link_prepare does: link_id (as
+ * link_id_blockless makes it), generation 0, version 1, TTL class and ttl_ms.
+ * `link` keeps its other fields; its ttl_class points into the store. */
+void plain_prepare(const struct link_class *ttl, uint64_t link_id,
+		   Shortloop__Link *link);
+
+enum plain_outcome {
+	PLAIN_CREATED, /* now, or by an earlier try of this very link_id */
+	PLAIN_TAKEN,   /* another link has this code, or its tombstone */
+};
+
+struct plain_result {
+	enum plain_outcome outcome;
+	int64_t expires; /* CREATED: ms by Redis' clock, DURATION_NEVER */
+	/* TAKEN: the link that is there and what it has left (ms,
+	 * DURATION_NEVER).  The hash strategy compares URL and owner. */
+	const Shortloop__Link *existing;
+	int64_t existing_left;
+};
+
+/*
+ * Stores a prepared link under a target without a block, unless there is one
+ * already.  `deadline` (ms by Redis' clock; 0: none): later than this nothing
+ * is stored, which is ERROR_LATE.  ERROR_REMOTE, retriable: unknown; the very
+ * same link may be sent again and then counts once.
+ */
+typedef void plain_created_fn(void *arg, const struct plain_result *result,
+			      const struct error *err);
+int plain_create_async(struct redis_async *redis,
+		       const struct link_target *target,
+		       const Shortloop__Link *link, int64_t deadline,
+		       plain_created_fn *fn, void *arg, struct error *err);
+
+/* Blocking; *ret_result holds until plain_result_release. */
+int plain_create(struct redis *redis, const struct link_target *target,
+		 const Shortloop__Link *link, int64_t deadline,
+		 struct plain_result *ret_result, struct error *err);
+void plain_result_release(struct plain_result *result);
+
+#endif

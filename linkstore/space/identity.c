@@ -1,0 +1,149 @@
+#include "linkstore/space/identity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "linkstore/command.h"
+
+static const char *const strategies[] = {
+	[LINK_SEQUENCE] = "sequence",
+	[LINK_HASH] = "hash",
+	[LINK_SNOWFLAKE] = "snowflake",
+	[LINK_ALIAS] = "alias",
+};
+
+static void put(struct identity_field *field, const char *name, const char *old,
+		uint64_t value)
+{
+	field->name = name;
+	field->old = old;
+	snprintf(field->text, sizeof(field->text), "%" PRIu64, value);
+}
+
+void identity_fields(const struct link_space *space,
+		     struct identity_field ret_fields[IDENTITY_FIELDS])
+{
+	put(&ret_fields[0], "number", "", space->number);
+	put(&ret_fields[1], "length", "", space->length);
+	put(&ret_fields[2], "block_size", "", space->block_size);
+	put(&ret_fields[3], "symbols", "62", space->base);
+	ret_fields[4].name = "strategy";
+	ret_fields[4].old = "";
+	snprintf(ret_fields[4].text, sizeof(ret_fields[4].text), "%s",
+		 strategies[space->strategy]);
+}
+
+/* The one key of a hash space is written down as that of version 0: no code
+ * tells which key it was made with. */
+bool identity_fingerprint(const struct link_space *space, unsigned version,
+			  char ret_text[CODE_FINGERPRINT_MAX])
+{
+	switch (space->strategy) {
+	case LINK_SEQUENCE:
+		return codespace_fingerprint(space->codes, version, ret_text);
+	case LINK_SNOWFLAKE:
+		return snowflake_codes_fingerprint(space->snowflakes, version,
+						   ret_text);
+	case LINK_HASH:
+		if (version != 0)
+			return false;
+		memcpy(ret_text, url_codes_fingerprint(space->url_codes),
+		       CODE_FINGERPRINT_MAX);
+		return true;
+	case LINK_ALIAS:
+		break;
+	}
+	return false;
+}
+
+int identity_differs(const struct link_space *space, const char *field,
+		     const char *has, const char *configured, struct error *err)
+{
+	return error_set(err, ERROR_CONFIG,
+			 "space %s was created with %s = %s, but the "
+			 "configuration says %s: it would look for links "
+			 "where there are none",
+			 space->name, field, *has ? has : "(none)", configured);
+}
+
+/* --- checking ------------------------------------------------------------- */
+
+/* The value of a field in HGETALL's answer, or NULL. */
+static const char *find(const redisReply *hash, const char *name)
+{
+	for (size_t i = 0; i + 1 < hash->elements; i += 2)
+		if (!strcmp(reply_text(hash, i), name))
+			return reply_text(hash, i + 1);
+	return NULL;
+}
+
+static int check_keys(const redisReply *hash, const struct link_space *space,
+		      struct error *err)
+{
+	char print[CODE_FINGERPRINT_MAX], name[16];
+	const char *has;
+	bool configured;
+
+	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
+		snprintf(name, sizeof(name), "key:%u", v);
+		configured = identity_fingerprint(space, v, print);
+		has = find(hash, name);
+		if (!configured && !has)
+			continue;
+		if (!configured)
+			return error_set(err, ERROR_CONFIG,
+					 "space %s has codes of key version "
+					 "%u, which is not configured",
+					 space->name, v);
+		if (!has)
+			return error_set(err, ERROR_CONFIG,
+					 "space %s does not know key version "
+					 "%u yet: create the space again to "
+					 "add it",
+					 space->name, v);
+		if (strcmp(has, print) != 0)
+			return error_set(err, ERROR_CONFIG,
+					 "space %s: the key of version %u is "
+					 "not the one its codes were made "
+					 "with (fingerprint %s, not %s)",
+					 space->name, v, print, has);
+	}
+	return 0;
+}
+
+int identity_check(const redisReply *reply, const struct link_space *space,
+		   struct error *err)
+{
+	struct identity_field fields[IDENTITY_FIELDS];
+	const redisReply *hash;
+	const char *has;
+	int64_t cursor;
+
+	if (!reply_is_array(reply, 2) || !reply_is_array(reply->element[1], 0))
+		return reply_malformed("space_read", err);
+	hash = reply->element[1];
+	if (hash->elements == 0)
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s was not created in this Redis",
+				 space->name);
+	identity_fields(space, fields);
+	for (int i = 0; i < IDENTITY_FIELDS; i++) {
+		has = find(hash, fields[i].name);
+		if (!has)
+			has = fields[i].old;
+		if (strcmp(has, fields[i].text) != 0)
+			return identity_differs(space, fields[i].name, has,
+						fields[i].text, err);
+	}
+	if (check_keys(hash, space, err))
+		return -1;
+	if (!link_space_has_blocks(space))
+		return 0;
+	cursor = reply_number(reply, 0, -1);
+	if (cursor < 0)
+		return error_set(err, ERROR_NOTFOUND,
+				 "space %s has lost its cursor", space->name);
+	linkstore_note_cursor(space, (uint64_t)cursor);
+	return 0;
+}

@@ -1,0 +1,177 @@
+/* From a code to where its link lives, and back. */
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/store.h"
+
+/* Blocks that all allocators may be granted between two looks at a cursor. */
+#define CURSOR_MARGIN 1000
+
+/* By how much the clock of who made a snowflake may be ahead of ours. */
+#define CLOCK_MARGIN CLOCK_MINUTE
+
+static void set_code(struct link_target *target, const char *code, size_t len)
+{
+	memcpy(target->code, code, len);
+	target->code[len] = '\0';
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* Beyond the cursor by more than what a Redis that forgot may have granted, and
+ * what may have been granted since the cursor was read. */
+static bool was_never_issued(const struct link_space *space, uint64_t block)
+{
+	uint64_t next =
+		atomic_load_explicit(&space->store->cursors[space->index].next,
+				     memory_order_relaxed);
+
+	return block >= space->blocks ||
+	       (next && block >= next - 1 + space->safety_gap + CURSOR_MARGIN);
+}
+
+static bool locate_sequence(const struct link_space *space, const char *code,
+			    size_t len, struct link_target *target)
+{
+	if (!codespace_decode(space->codes, code, len, &target->id,
+			      &target->version))
+		return false;
+	target->block = target->id / space->block_size;
+	return !was_never_issued(space, target->block);
+}
+
+static bool locate_snowflake(const struct link_space *space, const char *code,
+			     size_t len, struct link_target *target)
+{
+	int64_t made;
+
+	return snowflake_codes_decode(space->snowflakes, code, len, &target->id,
+				      &made, &target->version) &&
+	       made <= clock_real_ms() + CLOCK_MARGIN;
+}
+
+static bool locate_in(const struct link_space *space, const char *code,
+		      size_t len, struct link_target *target)
+{
+	struct error ignored;
+
+	switch (space->strategy) {
+	case LINK_SEQUENCE:
+		return locate_sequence(space, code, len, target);
+	case LINK_HASH:
+		return url_code_fits(space->url_codes, code, len);
+	case LINK_SNOWFLAKE:
+		return locate_snowflake(space, code, len, target);
+	case LINK_ALIAS:
+		return alias_check(code, len, &ignored) == 0;
+	}
+	return false;
+}
+
+const struct link_space *linkstore_space_for(const struct linkstore *ls,
+					     const char *code, size_t len)
+{
+	if (len < 1 || len > ALIAS_LENGTH_MAX)
+		return NULL;
+	if (len <= CODE_LENGTH_MAX && ls->by_length[len] &&
+	    !memchr(code, '-', len) && !memchr(code, '_', len))
+		return ls->by_length[len];
+	return ls->aliases;
+}
+
+bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
+		      struct link_target *ret_target)
+{
+	const struct link_space *space = linkstore_space_for(ls, code, len);
+	struct link_target target = {.space = space};
+
+	if (!space || !locate_in(space, code, len, &target))
+		return false;
+	set_code(&target, code, len);
+	*ret_target = target;
+	return true;
+}
+
+/* --- making --------------------------------------------------------------- */
+
+void linkstore_code(const struct link_space *space, uint64_t block,
+		    uint32_t offset, struct link_target *ret_target)
+{
+	ret_target->space = space;
+	ret_target->id = block * space->block_size + offset;
+	ret_target->block = block;
+	ret_target->version = codespace_version(space->codes);
+	codespace_encode(space->codes, ret_target->id, ret_target->code);
+}
+
+int linkstore_hash_code(const struct link_space *space, const char *owner,
+			const char *url, size_t url_len, unsigned attempt,
+			struct link_target *ret_target, struct error *err)
+{
+	struct link_target target = {.space = space};
+
+	if (url_code_candidate(space->url_codes, owner, url, url_len, attempt,
+			       target.code, err))
+		return -1;
+	*ret_target = target;
+	return 0;
+}
+
+void linkstore_snowflake_code(const struct link_space *space, uint64_t id,
+			      struct link_target *ret_target)
+{
+	*ret_target = (struct link_target){
+		.space = space,
+		.id = id,
+		.version = snowflake_codes_version(space->snowflakes),
+	};
+	snowflake_codes_encode(space->snowflakes, id, ret_target->code);
+}
+
+static int refuse_alias(const struct linkstore *ls, const char *alias,
+			size_t len, struct error *err)
+{
+	const struct setting_strings *words = &ls->config->reserved_aliases;
+	const struct link_space *space = linkstore_space_for(ls, alias, len);
+
+	if (alias_is_reserved(alias, len, (const char *const *)words->items,
+			      words->count))
+		return error_set(err, ERROR_BUSY, "the alias %.*s is reserved",
+				 (int)len, alias);
+	if (space != ls->aliases)
+		return error_set(err, ERROR_BUSY,
+				 "generated codes have %zu characters, too, so "
+				 "that %.*s may become one: take another "
+				 "length, or put a - or _ into it",
+				 len, (int)len, alias);
+	return 0;
+}
+
+int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
+		    struct link_target *ret_target, struct error *err)
+{
+	struct link_target target = {.space = ls->aliases};
+
+	if (!ls->aliases)
+		return error_set(err, ERROR_NOTFOUND,
+				 "no space of aliases is configured");
+	if (alias_check(alias, len, err) || refuse_alias(ls, alias, len, err))
+		return -1;
+	set_code(&target, alias, len);
+	*ret_target = target;
+	return 0;
+}
+
+/* --- what was issued ------------------------------------------------------ */
+
+void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
+{
+	_Atomic uint64_t *noted = &space->store->cursors[space->index].next;
+	uint64_t seen = atomic_load_explicit(noted, memory_order_relaxed);
+
+	while (cursor + 1 > seen &&
+	       !atomic_compare_exchange_weak_explicit(noted, &seen, cursor + 1,
+						      memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
