@@ -79,6 +79,8 @@ static int open_shared(struct allocator *a,
 	s->redis_check = health_register(app_health(app), "redis");
 	api_metrics_register(&s->api_metrics, s->metrics);
 	create_metrics_register(&s->create_metrics, s->metrics);
+	batch_metrics_register(&s->batch_metrics, &s->config->allocator,
+			       s->metrics);
 	supply_metrics_register(&s->supply_metrics, s->metrics);
 	metric_set(metrics_gauge(s->metrics,
 				 "shortloop_allocator_creates_waiting_max",

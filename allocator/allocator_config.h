@@ -27,6 +27,9 @@ struct allocator_settings {
 	char *default_ttl;	      /* NULL: a request must say */
 	struct url_policy_config url; /* where links may lead */
 	int64_t waiting_max;	   /* creates waiting for a block, per thread */
+	int64_t batches_max;	   /* per thread */
+	int64_t batch_in_flight;   /* lines of a batch */
+	int64_t batch_bytes;	   /* of lines, and of answers */
 	int64_t space_check_every; /* ms */
 	int64_t event_timeout;	   /* ms; 0: never gives up */
 	int64_t drain_timeout;	   /* ms */

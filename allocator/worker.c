@@ -173,6 +173,14 @@ static int fill_api(struct worker *w, struct error *err)
 			   .audit = s->audit,
 			   .log = s->log},
 		.audit = s->audit,
+		.batch = {.loop = w->loop,
+			  .create = &w->api.create,
+			  .defaults = &w->api.defaults,
+			  .base_url = settings->base_url,
+			  .metrics = &s->batch_metrics,
+			  .in_flight_max = (size_t)settings->batch_in_flight,
+			  .bytes_max = (size_t)settings->batch_bytes,
+			  .batches_max = (size_t)settings->batches_max},
 	};
 	if (settings->default_ttl)
 		w->api.defaults.ttl =
@@ -189,7 +197,10 @@ static int listen_on(struct worker *w, struct error *err)
 	w->listener = http_listener_new(w->loop, config->allocator.listen,
 					&config->http, api_handle, &w->api,
 					w->shared->metrics, "api", err);
-	return w->listener ? 0 : -1;
+	if (!w->listener)
+		return -1;
+	http_listener_stream(w->listener, api_streams, api_handle);
+	return 0;
 }
 
 struct worker *worker_new(struct shared *shared, unsigned index,

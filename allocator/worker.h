@@ -26,6 +26,7 @@ struct shared {
 	struct metrics *metrics;
 	struct api_metrics api_metrics;
 	struct create_metrics create_metrics;
+	struct batch_metrics batch_metrics;
 	struct supply_metrics supply_metrics;
 	_Atomic uint64_t *seen; /* by space index */
 	char holder[LINK_HOLDER_MAX];

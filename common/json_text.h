@@ -13,4 +13,8 @@
  * quotes, backslashes and control characters, which are escaped (RFC 8259). */
 void json_put_string(struct buf *b, const char *text, size_t len);
 
+/* The same for text of unknown origin: a byte that is no part of well-formed
+ * UTF-8 (RFC 3629) becomes a question mark. */
+void json_put_lossy(struct buf *b, const char *text, size_t len);
+
 #endif

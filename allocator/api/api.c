@@ -58,6 +58,7 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 /* --- what there is ------------------------------------------------------- */
 
 #define ACTIONS_MAX 3
+#define BATCH_PATH  "/v1/links/batch"
 
 struct action {
 	const char *method;
@@ -75,11 +76,20 @@ struct route {
 	struct action actions[ACTIONS_MAX + 1];
 };
 
+static void handle_batch(const struct api_call *call)
+{
+	batch_handle(&call->api->batch, call->req, call->caller);
+}
+
 static const struct route routes[] = {
 	{"/v1/links",
 	 NULL,
 	 "POST",
 	 {{"POST", API_CREATE, handle_create, false, 1}}},
+	{BATCH_PATH,
+	 NULL,
+	 "POST",
+	 {{"POST", API_CREATE, handle_batch, false, 0}}},
 	{"/v1/links/",
 	 "",
 	 "GET, HEAD",
@@ -163,6 +173,13 @@ static void follow(struct api_parts *api, struct http_request *req,
 	} else if (action->query || !refuse_query(req)) {
 		action->handle(&call);
 	}
+}
+
+bool api_streams(const struct http_request *req, void *arg)
+{
+	(void)arg;
+	return http_slice_is(http_path(req), BATCH_PATH) &&
+	       http_method_is(req, "POST");
 }
 
 void api_handle(struct http_request *req, void *arg)

@@ -1,13 +1,14 @@
 /*
  * api.h - the HTTP API of one thread: who may do what, and what is answered.
  *
- * GET/HEAD /v1/links/{code} and POST /v1/links.  Everything else gets a
- * problem+json answer (RFC 9457) that says what to do.
+ * GET/HEAD /v1/links/{code}, POST /v1/links and /v1/links/batch.  Everything
+ * else gets a problem+json answer (RFC 9457) that says what to do.
  */
 #ifndef ALLOCATOR_API_API_H
 #define ALLOCATOR_API_API_H
 
 #include "allocator/audit/audit.h"
+#include "allocator/batch/batch.h"
 #include "allocator/create/create.h"
 #include "allocator/keys/api_keys.h"
 #include "common/http/http_server.h"
@@ -27,11 +28,15 @@ struct api_parts {
 	const char *base_url;
 	const struct api_metrics *metrics;
 	struct create_parts create; /* of this thread */
+	struct batch_parts batch;   /* of this thread */
 	struct audit *audit;	    /* NULL: none */
 	struct buf answer;	    /* of this thread: room for one answer */
 };
 
 /* The http_handler; `arg` is a struct api_parts. */
 void api_handle(struct http_request *req, void *arg);
+
+/* The http_stream_choose that goes with it: batches are streamed. */
+bool api_streams(const struct http_request *req, void *arg);
 
 #endif

@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/config/setting.h"
 #include "common/error.h"
 #include "common/loop/loop.h"
@@ -134,6 +135,10 @@ void http_reply_text(struct http_request *req, int status, const char *text);
 void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* The members of such an object, without its braces.  What of `detail` is not
+ * UTF-8 becomes question marks. */
+void http_problem_put(struct buf *out, int status, const char *detail);
 
 /* "Not Found" for 404. */
 const char *http_reason(int status);

@@ -81,6 +81,11 @@ void http_stream_write(struct http_request *req, const void *data, size_t len);
 /* Bytes that wait for the client to take them; they are held in memory. */
 size_t http_stream_pending(const struct http_request *req);
 
+/* Breaks the answer off, so that the client will not take what it got for all
+ * of it; nothing is read any more either.  on_abort is not called for it, and
+ * the request still has to be ended. */
+void http_stream_break(struct http_request *req);
+
 /* The answer is complete, or, after on_abort, given up.  The request is invalid
  * from here on. */
 void http_stream_end(struct http_request *req);

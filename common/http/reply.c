@@ -1,11 +1,10 @@
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/http/internal.h"
+#include "common/json_text.h"
 
 #define PROBLEM_DETAIL_MAX 1024
 
@@ -221,20 +220,21 @@ void http_reply_text(struct http_request *req, int status, const char *text)
 		    strlen(text));
 }
 
-/* To be freed, or NULL (out of memory). */
-static char *problem_json(int status, const char *detail)
+void http_problem_put(struct buf *out, int status, const char *detail)
 {
-	json_t *problem =
-		json_pack("{s:s, s:i, s:s*}", "title", http_reason(status),
-			  "status", status, "detail", detail);
-	char *text;
+	buf_printf(out, "\"title\":\"%s\",\"status\":%d,\"detail\":",
+		   http_reason(status), status);
+	json_put_lossy(out, detail, strlen(detail));
+}
 
-	/* What is not UTF-8 cannot be said in JSON. */
-	if (!problem)
-		problem = json_pack("{s:s, s:i}", "title", http_reason(status),
-				    "status", status);
-	text = problem ? json_dumps(problem, JSON_COMPACT) : NULL;
-	json_decref(problem);
+/* To be freed. */
+static struct buf problem_json(int status, const char *detail)
+{
+	struct buf text = {0};
+
+	buf_putc(&text, '{');
+	http_problem_put(&text, status, detail);
+	buf_putc(&text, '}');
 	return text;
 }
 
@@ -242,7 +242,7 @@ void http_reply_problem(struct http_request *req, int status,
 			const struct http_field *fields, const char *fmt, ...)
 {
 	char detail[PROBLEM_DETAIL_MAX];
-	char *body;
+	struct buf body;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -251,22 +251,22 @@ void http_reply_problem(struct http_request *req, int status,
 	body = problem_json(status, detail);
 	if (!fields_are_valid(fields))
 		fields = NULL;
-	reply_typed(req, status, "application/problem+json", fields,
-		    body ? body : "", body ? strlen(body) : 0);
-	free(body);
+	reply_typed(req, status, "application/problem+json", fields, body.data,
+		    body.len);
+	buf_free(&body);
 }
 
 void reply_refusal(struct http_request *req, int status, const char *detail)
 {
-	char *body = problem_json(status, detail);
+	struct buf body = problem_json(status, detail);
 
 	req->conn->closing = req->conn->linger = true;
 	put_start(req, status);
 	buf_puts(&req->out, "Content-Type: application/problem+json\r\n");
 	if (status == 503)
 		buf_puts(&req->out, "Retry-After: 1\r\n");
-	put_end(req, status, body ? body : "", body ? strlen(body) : 0);
-	free(body);
+	put_end(req, status, body.data, body.len);
+	buf_free(&body);
 }
 
 void reply_stream_head(struct http_request *req, int status,

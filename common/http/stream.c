@@ -311,6 +311,18 @@ size_t http_stream_pending(const struct http_request *req)
 	return req->out.len - req->sent;
 }
 
+void http_stream_break(struct http_request *req)
+{
+	struct http_stream *s = req->stream;
+
+	s->loss_told = true;
+	if (stream_is_lost(req))
+		return;
+	s->lost = true;
+	req->conn->closing = req->conn->linger = true;
+	kick(req);
+}
+
 void http_stream_end(struct http_request *req)
 {
 	struct http_stream *s = req->stream;
@@ -320,8 +332,9 @@ void http_stream_end(struct http_request *req)
 		http_reply_problem(req, 500, NULL, "there is no answer");
 		return;
 	}
+	/* An open chunk would look like the last one. */
+	stream_seal(req);
 	if (!stream_is_lost(req)) {
-		stream_seal(req);
 		if (s->chunked && !s->silent)
 			buf_puts(&req->out, "0\r\n\r\n");
 		if (!s->body_done)

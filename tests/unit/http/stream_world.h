@@ -10,6 +10,7 @@
  *	/s/early	ends a streamed answer at the first byte of the body
  *	/s/fill		answers FILL bytes, FILL_MARK of them pending at most
  *	/s/forget	ends without an answer
+ *	/s/break	breaks its answer off
  *	/s/name		answers at the end what the headers say
  */
 #ifndef TESTS_UNIT_HTTP_STREAM_WORLD_H
@@ -107,6 +108,15 @@ static inline void stream_answer_name(struct http_request *req)
 	http_stream_end(req);
 }
 
+static inline void stream_break(struct http_request *req)
+{
+	http_stream_begin(req, 200, NULL);
+	http_stream_write(req, "a part", 6);
+	http_stream_break(req);
+	http_stream_write(req, "more", 4);
+	http_stream_end(req);
+}
+
 static inline void stream_on_end(struct http_request *req, void *arg)
 {
 	struct stream_world *w = arg;
@@ -115,6 +125,8 @@ static inline void stream_on_end(struct http_request *req, void *arg)
 	atomic_fetch_add(&w->ended, 1);
 	if (stream_path_is(req, "/s/echo") || stream_path_is(req, "/s/forget"))
 		http_stream_end(req);
+	else if (stream_path_is(req, "/s/break"))
+		stream_break(req);
 	else if (stream_path_is(req, "/s/name"))
 		stream_answer_name(req);
 	else if (stream_path_is(req, "/s/fill"))
@@ -254,6 +266,29 @@ static inline char *stream_join(char *answer)
 	assert_string_equal(at, "\r\n\r\n");
 	*to = '\0';
 	return answer;
+}
+
+/* Sends so many bytes as a body. */
+static inline void send_body(int fd, size_t len)
+{
+	char block[8192];
+	size_t n;
+
+	memset(block, 'x', sizeof(block));
+	for (; len > 0; len -= n) {
+		n = len < sizeof(block) ? len : sizeof(block);
+		assert_int_equal(send(fd, block, n, MSG_NOSIGNAL), n);
+	}
+}
+
+static inline void expect_alive(int fd)
+{
+	char *answer;
+
+	client_send(fd, GET("/after"));
+	answer = client_read(fd, "GET\n/after\n\n\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
 }
 
 #define STREAM(name)                                                           \

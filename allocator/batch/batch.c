@@ -1,0 +1,280 @@
+#include "allocator/batch/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "allocator/batch/parts.h"
+#include "common/clock.h"
+
+/* --- the end -------------------------------------------------------------- */
+
+static void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	loop_timer_free(b->timer);
+	lines_free(&b->lines);
+	ring_free(b->ring);
+	buf_free(&b->out);
+	free(b);
+}
+
+/* Ends the batch if nothing of it is left to be done; it is gone then. */
+static void end_if_done(struct batch *b)
+{
+	const struct batch_metrics *m = b->parts->metrics;
+
+	if (b->busy || ring_count(b->ring) > 0 || !(b->gone || b->taken))
+		return;
+	metric_add(b->gone ? m->aborted : m->complete, 1);
+	metric_add(m->running, UINT64_MAX);
+	b->parts->running--;
+	http_stream_end(b->req);
+	batch_free(b);
+}
+
+/* --- room ----------------------------------------------------------------- */
+
+static bool has_room(const struct batch *b)
+{
+	return !ring_is_full(b->ring) && b->bytes < b->parts->bytes_max &&
+	       http_stream_pending(b->req) < b->parts->bytes_max;
+}
+
+/* With some way to go before it is full again. */
+static bool has_much_room(const struct batch *b)
+{
+	return ring_count(b->ring) <= b->parts->in_flight_max / 2 &&
+	       b->bytes <= b->parts->bytes_max / 2 &&
+	       http_stream_pending(b->req) <= b->parts->bytes_max / 2;
+}
+
+/* Takes a token for the next line, or has the batch go on once there is one. */
+static bool pay(struct batch *b)
+{
+	int64_t wait_ms;
+
+	if (b->paid || !b->timer)
+		return true;
+	b->paid =
+		rate_take(b->caller.limiter, 1, clock_monotonic_ns(), &wait_ms);
+	if (b->paid)
+		return true;
+	metric_add(b->caller.limited, 1);
+	loop_timer_set(b->timer, wait_ms);
+	return false;
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+static bool is_blank(struct http_slice line)
+{
+	for (size_t i = 0; i < line.len; i++) {
+		if (line.data[i] != ' ' && line.data[i] != '\t' &&
+		    line.data[i] != '\r')
+			return false;
+	}
+	return true;
+}
+
+/* Takes up the next line.  False: there is none yet. */
+static bool take_line(struct batch *b, struct http_slice *data)
+{
+	struct http_slice line;
+
+	switch (lines_next(&b->lines, data, &line)) {
+	case LINES_LINE:
+		if (!is_blank(line))
+			batch_create_line(b, line);
+		return true;
+	case LINES_TOO_LONG:
+		batch_refuse_line(
+			b, b->lines.number, 413,
+			"the line is longer than 65536 bytes; a link does not "
+			"need as many");
+		return true;
+	case LINES_NO_MEMORY:
+		batch_refuse_line(b, b->lines.number, 500, "out of memory");
+		return true;
+	case LINES_MORE:
+		break;
+	}
+	return false;
+}
+
+/* --- calls from the stream and the loop ----------------------------------- */
+
+static size_t on_data(struct http_request *req, struct http_slice data,
+		      void *arg)
+{
+	struct batch *b = arg;
+	size_t before = data.len;
+
+	(void)req;
+	b->busy = true;
+	while (data.len > 0 && !b->gone && has_room(b) && pay(b) &&
+	       take_line(b, &data))
+		;
+	b->busy = false;
+	b->paused = data.len > 0;
+	end_if_done(b);
+	return before - data.len;
+}
+
+/* What follows the last LF is a line, too. */
+static void take_last_line(struct batch *b)
+{
+	if (!b->body_done || b->taken || b->gone)
+		return;
+	if (b->last.len > 0 && !(has_room(b) && pay(b)))
+		return;
+	b->taken = true;
+	if (b->last.len > 0)
+		batch_create_line(b, b->last);
+}
+
+void batch_proceed(struct batch *b)
+{
+	if (b->busy)
+		return;
+	if (b->paused && !b->gone && has_much_room(b)) {
+		b->paused = false;
+		http_stream_resume(b->req);
+	}
+	b->busy = true;
+	take_last_line(b);
+	b->busy = false;
+	end_if_done(b);
+}
+
+static void on_end(struct http_request *req, void *arg)
+{
+	struct batch *b = arg;
+	struct http_slice line;
+
+	(void)req;
+	b->body_done = true;
+	if (lines_last(&b->lines, &line) == LINES_LINE && !is_blank(line))
+		b->last = line;
+	batch_proceed(b);
+}
+
+static void on_abort(struct http_request *req, void *arg)
+{
+	struct batch *b = arg;
+
+	(void)req;
+	b->gone = true;
+	batch_proceed(b);
+}
+
+static void on_drained(struct http_request *req, void *arg)
+{
+	(void)req;
+	batch_proceed(arg);
+}
+
+static void on_timer(void *arg)
+{
+	batch_proceed(arg);
+}
+
+/* --- the beginning -------------------------------------------------------- */
+
+static bool is_ndjson(const struct http_request *req)
+{
+	static const char *const types[] = {"application/x-ndjson",
+					    "application/jsonl"};
+	struct http_slice type = http_header_get(req, "Content-Type");
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		len = strlen(types[i]);
+		if (type.len >= len && !strncasecmp(type.data, types[i], len) &&
+		    (type.len == len || strchr("; \t", type.data[len])))
+			return http_header_get(req, "Content-Encoding").len ==
+			       0;
+	}
+	return false;
+}
+
+/* Answers and returns false when the batch cannot be taken. */
+static bool may_begin(const struct batch_parts *parts, struct http_request *req)
+{
+	static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
+
+	if (!is_ndjson(req)) {
+		http_reply_problem(req, 415, NULL,
+				   "send the links as Content-Type: "
+				   "application/x-ndjson, an object a line, "
+				   "without Content-Encoding");
+		return false;
+	}
+	if (parts->running >= parts->batches_max) {
+		http_reply_problem(req, 503, soon,
+				   "%zu batches are under way, as many as "
+				   "there may be at a time",
+				   parts->running);
+		return false;
+	}
+	return true;
+}
+
+static struct batch *batch_new(struct batch_parts *parts,
+			       struct http_request *req,
+			       const struct api_key_info *caller,
+			       struct error *err)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	b->parts = parts;
+	b->req = req;
+	b->caller = *caller;
+	b->source = audit_source_of(req, b->caller.name);
+	b->lines.max = BATCH_LINE_MAX;
+	b->handler = (struct http_stream_handler){
+		.on_data = on_data,
+		.on_end = on_end,
+		.on_abort = on_abort,
+		.on_drained = on_drained,
+		.drain_mark = parts->bytes_max / 2,
+	};
+	b->ring = ring_new(parts->in_flight_max, err);
+	if (b->ring && caller->limiter)
+		b->timer = loop_timer_new(parts->loop, on_timer, b, err);
+	if (b->ring && (b->timer || !caller->limiter))
+		return b;
+	batch_free(b);
+	return NULL;
+}
+
+void batch_handle(struct batch_parts *parts, struct http_request *req,
+		  const struct api_key_info *caller)
+{
+	static const struct http_field fields[] = {
+		{"Content-Type", "application/x-ndjson"},
+		{"Cache-Control", "no-store"},
+		{0}};
+	struct batch *b;
+	struct error err;
+
+	if (!may_begin(parts, req)) {
+		metric_add(parts->metrics->refused, 1);
+		return;
+	}
+	b = batch_new(parts, req, caller, &err);
+	if (!b) {
+		metric_add(parts->metrics->refused, 1);
+		http_reply_problem(req, 503, NULL, "%s", err.text);
+		return;
+	}
+	parts->running++;
+	metric_add(parts->metrics->running, 1);
+	http_stream_accept(req, &b->handler, b);
+	http_stream_begin(req, 200, fields);
+}

@@ -1,0 +1,61 @@
+/*
+ * batch.h - POST /v1/links/batch: links by the line, answered by the line.
+ *
+ * The body is NDJSON, a line the body of a single create; so is the answer, in
+ * the same order: per line the object that a single create answers, or a
+ * problem object (RFC 9457) with `line`, counted from 1.  A bad line does not
+ * fail the others.  Lines of blanks only are counted but not answered.
+ *
+ * Lines are created while others still arrive and answered as they are done.
+ * What a batch holds is bounded: in_flight_max lines that are being created,
+ * bytes_max of such lines, and about bytes_max of answers that the client has
+ * not taken.  Beyond, nothing is read from the client, so that a client which
+ * sends all its lines before it reads the first answer will wait for ever when
+ * they are many: it has to read while it writes.
+ *
+ * When the client goes away, lines that were taken up are finished and the rest
+ * is dropped: what was answered 201 exists.
+ */
+#ifndef ALLOCATOR_BATCH_BATCH_H
+#define ALLOCATOR_BATCH_BATCH_H
+
+#include "allocator/allocator_config.h"
+#include "allocator/create/create.h"
+#include "allocator/keys/api_keys.h"
+#include "common/http/http_stream.h"
+
+/* Bytes of a line: a link with a URL of 8 KiB for each device, and more. */
+#define BATCH_LINE_MAX 65536
+
+/* Shared by all threads. */
+struct batch_metrics {
+	struct metric *complete, *aborted, *refused; /* batches, by outcome */
+	struct metric *running;			     /* gauge */
+	struct metric *in_flight;		     /* gauge: lines */
+	/* lines, by outcome */
+	struct metric *created, *present, *invalid, *denied, *failed;
+};
+/* The bounds that the settings give are metrics too. */
+void batch_metrics_register(struct batch_metrics *bm,
+			    const struct allocator_settings *settings,
+			    struct metrics *m);
+
+/* What batches of a thread work with; all of it outlives them. */
+struct batch_parts {
+	struct loop *loop;
+	const struct create_parts *create;
+	const struct link_defaults *defaults;
+	const char *base_url;
+	const struct batch_metrics *metrics;
+	size_t in_flight_max; /* lines of a batch */
+	size_t bytes_max;     /* of lines in flight, and of answers waiting */
+	size_t batches_max;   /* at a time; beyond: 503 */
+	size_t running;
+};
+
+/* Takes a streamed request whose caller may create links.  Answers 415 to a
+ * body that is not NDJSON, 503 when there are too many batches. */
+void batch_handle(struct batch_parts *parts, struct http_request *req,
+		  const struct api_key_info *caller);
+
+#endif
