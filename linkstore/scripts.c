@@ -40,6 +40,10 @@ static const char ledger[] =
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/ledger.lua.inc"
 ;
+static const char ledger_page[] =
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/ledger_page.lua.inc"
+;
 static const char count[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
@@ -87,6 +91,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_DUE] = due,
 		[SCRIPT_SETTLE] = settle,
 		[SCRIPT_LEDGER] = ledger,
+		[SCRIPT_LEDGER_PAGE] = ledger_page,
 		[SCRIPT_COUNT] = count,
 		[SCRIPT_OPEN] = open,
 		[SCRIPT_CLOSE_OWN] = close_own,

@@ -17,6 +17,7 @@ enum link_script {
 	SCRIPT_DUE,
 	SCRIPT_SETTLE,
 	SCRIPT_LEDGER,
+	SCRIPT_LEDGER_PAGE,
 	SCRIPT_COUNT,
 	/* in {space:block} */
 	SCRIPT_OPEN,

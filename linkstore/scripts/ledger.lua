@@ -1,30 +1,26 @@
--- What a space has issued, lives on, waits with and may reuse, in blocks.
--- KEYS space cursor issued pool    ARGV day-prefix
+-- What a space's record says, and its ledgers of today and the days before.
+-- The ranges are read apart, in pages.
+-- KEYS space cursor issued    ARGV day-prefix days
 local now = now_ms()
-
-local function sum(key, from, to)
-  local blocks = 0
-  for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, from, to)) do
-    local first, last = range_read(member)
-    blocks = blocks + last - first + 1
-  end
-  return blocks
-end
-
+local record = redis.call('HMGET', KEYS[1], 'created', 'retired', 'forgot',
+  'gaps')
 local next_due = redis.call('ZRANGEBYSCORE', KEYS[3], '(' .. time_text(now),
   '(+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-local day = redis.call('HMGET', day_key(ARGV[1], now), 'granted', 'reclaimed',
-  'pooled', 'created')
-return {
+local skipped = 0
+for first, last in string.gmatch(record[4] or '', '(%d+)%-(%d+)') do
+  skipped = skipped + tonumber(last) - tonumber(first) + 1
+end
+local reply = {
   redis.call('EXISTS', KEYS[1]),
   tonumber(redis.call('GET', KEYS[2]) or -1),
-  sum(KEYS[3], '-inf', '+inf'),
-  sum(KEYS[3], '(0', now),
-  sum(KEYS[3], 0, 0),
-  sum(KEYS[4], '-inf', now),
-  sum(KEYS[4], '(' .. time_text(now), '+inf'),
-  tonumber(redis.call('HGET', KEYS[1], 'retired') or 0),
+  now,
+  tonumber(record[1] or 0), tonumber(record[2] or 0),
+  tonumber(record[3] or 0), skipped,
   tonumber(next_due[2] or 0),
-  tonumber(day[1] or 0), tonumber(day[2] or 0), tonumber(day[3] or 0),
-  tonumber(day[4] or 0),
 }
+for i = 0, tonumber(ARGV[2]) - 1 do
+  local day = redis.call('HMGET', day_key(ARGV[1], now - i * 86400000),
+    'granted', 'handed_back', 'reclaimed', 'pooled', 'created')
+  for j = 1, 5 do reply[#reply + 1] = tonumber(day[j] or 0) end
+end
+return reply

@@ -10,30 +10,48 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 
-/* In blocks, but for `links_created_today`, which is all that a space without
- * blocks has. */
+/* A UTC day, in blocks but for `links_created`. */
+struct space_day {
+	uint64_t granted;
+	uint64_t handed_back; /* of those, unused */
+	uint64_t reclaimed;
+	uint64_t pooled; /* of those, the rest has no generation left */
+	uint64_t links_created;
+};
+
+#define LEDGER_DAYS 8 /* today and the seven days before */
+
+/* In blocks, times in ms since 1970 by Redis' clock. */
 struct space_ledger {
+	int64_t now;	 /* when it was read */
+	int64_t created; /* when the space was */
 	uint64_t capacity;
 	uint64_t cursor;      /* first block never issued */
-	uint64_t issued;      /* granted and not yet reclaimed */
-	uint64_t due;	      /* of those, to be looked at now */
-	uint64_t lost;	      /* of those, known to have no marker */
+	uint64_t issued;      /* granted and not yet reclaimed: */
+	uint64_t live;	      /* ... their end is still to come */
+	uint64_t due;	      /* ... it has come, to be looked at now */
+	uint64_t lost;	      /* ... known to have no marker */
 	uint64_t pooled;      /* may be granted now */
 	uint64_t quarantined; /* in the pool, still waiting */
 	uint64_t retired;     /* out of generations */
-	int64_t next_due;     /* ms since 1970; 0: nothing is to come due */
-	uint64_t granted_today, reclaimed_today, pooled_today;
-	uint64_t links_created_today;
+	uint64_t skipped;     /* ever, because Redis forgot */
+	uint64_t forgot;      /* how often it did */
+	/* Of all ranges, issued and pooled; 0: there are none. */
+	uint32_t lowest_generation, highest_generation;
+	int64_t next_due;		    /* 0: nothing is to come due */
+	struct space_day days[LEDGER_DAYS]; /* 0: today */
 };
 
-/* Reads everything in one script; its cost grows with the number of ranges. */
+/*
+ * Reads the record in one script and the ranges in pages of LEDGER_PAGE, so
+ * that others get their turn in between, however many there are.  A range that
+ * moves meanwhile may be counted twice or not at all.  A space without blocks
+ * has but its record and its days.  ERROR_NOTFOUND: the
+ * space was not created, or has lost its cursor.
+ */
+#define LEDGER_PAGE 500 /* ranges */
 int space_read_ledger(struct redis *redis, const struct link_space *space,
 		      struct space_ledger *ret_ledger, struct error *err);
-typedef void space_ledger_fn(void *arg, const struct space_ledger *ledger,
-			     const struct error *err);
-int space_read_ledger_async(struct redis_async *redis,
-			    const struct link_space *space, space_ledger_fn *fn,
-			    void *arg, struct error *err);
 
 /*
  * Adds to today's count of links created.  The links live in other slots, so

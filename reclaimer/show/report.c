@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reclaimer/show/table.h"
+#include "common/table.h"
 
 static void add_row(struct table *t, const struct outcome *o)
 {

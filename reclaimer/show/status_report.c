@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "reclaimer/show/table.h"
+#include "common/table.h"
 
 /* --- for people ----------------------------------------------------------- */
 
@@ -34,10 +34,10 @@ static void add_space(struct table *t, const struct space_status *s)
 static void add_today(struct table *t, const struct space_status *s)
 {
 	table_text(t, s->space);
-	table_number(t, s->ledger.granted_today);
-	table_number(t, s->ledger.reclaimed_today);
-	table_number(t, s->ledger.pooled_today);
-	table_number(t, s->ledger.links_created_today);
+	table_number(t, s->ledger.days[0].granted);
+	table_number(t, s->ledger.days[0].reclaimed);
+	table_number(t, s->ledger.days[0].pooled);
+	table_number(t, s->ledger.days[0].links_created);
 }
 
 static void add_runs(struct table *t, const struct space_status *s)
@@ -148,10 +148,10 @@ static void set_ledger(json_t *object, const struct space_ledger *l)
 		object, "next_due",
 		l->next_due ? json_string(rfc3339_format(l->next_due, when))
 			    : json_null());
-	set_count(object, "granted_today", l->granted_today);
-	set_count(object, "reclaimed_today", l->reclaimed_today);
-	set_count(object, "pooled_today", l->pooled_today);
-	set_count(object, "links_created_today", l->links_created_today);
+	set_count(object, "granted_today", l->days[0].granted);
+	set_count(object, "reclaimed_today", l->days[0].reclaimed);
+	set_count(object, "pooled_today", l->days[0].pooled);
+	set_count(object, "links_created_today", l->days[0].links_created);
 }
 
 static json_t *run_json(const struct past_run *r)

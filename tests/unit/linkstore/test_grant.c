@@ -242,8 +242,8 @@ static void the_ledger_counts_blocks(void **state)
 	assert_int_equal(ledger.issued, 4);
 	assert_int_equal(ledger.due, 0);
 	assert_int_equal(ledger.quarantined, 1);
-	assert_int_equal(ledger.granted_today, 5);
-	assert_int_equal(ledger.reclaimed_today, 1);
+	assert_int_equal(ledger.days[0].granted, 5);
+	assert_int_equal(ledger.days[0].reclaimed, 1);
 	assert_true(ledger.next_due > clock_real_ms());
 }
 

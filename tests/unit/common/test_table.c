@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "reclaimer/show/table.h"
+#include "common/table.h"
 
 /* Prints and frees the table, and compares. */
 static void assert_prints(struct table *t, const char *expected)

@@ -1,4 +1,4 @@
-#include "reclaimer/show/table.h"
+#include "common/table.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

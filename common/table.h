@@ -2,8 +2,8 @@
  * table.h - a table for people: columns as wide as their widest cell, text on
  * the left, numbers on the right with their thousands apart.
  */
-#ifndef RECLAIMER_SHOW_TABLE_H
-#define RECLAIMER_SHOW_TABLE_H
+#ifndef COMMON_TABLE_H
+#define COMMON_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>
