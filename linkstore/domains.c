@@ -149,6 +149,11 @@ size_t domains_count(const struct domains *d)
 	return d->count;
 }
 
+const struct link_domain *domains_at(const struct domains *d, size_t index)
+{
+	return &d->items[index].public;
+}
+
 const struct link_domain *domains_default(const struct domains *d)
 {
 	return d->fallback ? &d->fallback->public : NULL;

@@ -60,6 +60,7 @@ struct domains *domains_new(const struct domains_config *config,
 void domains_free(struct domains *d); /* NULL accepted */
 
 size_t domains_count(const struct domains *d);
+const struct link_domain *domains_at(const struct domains *d, size_t index);
 /* NULL when none is configured. */
 const struct link_domain *domains_default(const struct domains *d);
 /* NULL when there is none of that name. */

@@ -13,6 +13,7 @@
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
 
 static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
+static const char never_kept[] = "Cache-Control: no-store\r\n";
 
 static const char page_not_found[] =
 	PAGE("Not found", "There is no link at this address.");
@@ -43,8 +44,8 @@ static bool is_permanent(int status)
 	return status == 301 || status == 308;
 }
 
-int answer_lines(struct buf *out, int status, const char *url,
-		 struct error *err)
+int answer_lines(struct buf *out, const struct answer_form *form,
+		 const char *url, struct error *err)
 {
 	if (!*url)
 		return error_set(err, ERROR_PROTOCOL, "the URL is empty");
@@ -54,30 +55,47 @@ int answer_lines(struct buf *out, int status, const char *url,
 					 "the URL has a control character");
 	}
 	buf_printf(out, "Location: %s\r\n", url);
-	if (!is_permanent(status))
+	if (form->varies)
+		buf_puts(out, "Vary: User-Agent\r\n");
+	if (form->counted)
+		buf_puts(out, never_kept);
+	else if (!is_permanent(form->status))
 		buf_puts(out, seen_every_time);
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-void answer_redirect(struct http_request *req, const struct cached_link *link,
-		     int64_t max_age, int64_t now, struct buf *scratch)
+static struct http_slice lines_for(const struct cached_link *link,
+				   Shortloop__Device device)
 {
-	if (!is_permanent(link->status)) {
-		http_reply_lines(req, link->status, link->lines, NULL, 0);
+	const uint32_t *ends = link->line_ends;
+	uint32_t from = device ? ends[device - 1] : 0;
+
+	if (device && ends[device] == from)
+		return (struct http_slice){link->lines.data, ends[0]};
+	return (struct http_slice){link->lines.data + from,
+				   ends[device] - from};
+}
+
+void answer_redirect(struct http_request *req, const struct cached_link *link,
+		     Shortloop__Device device, int64_t max_age, int64_t now,
+		     struct buf *scratch)
+{
+	struct http_slice lines = lines_for(link, device);
+
+	if (!is_permanent(link->status) || link->max_visits) {
+		http_reply_lines(req, link->status, lines, NULL, 0);
 		return;
 	}
 	if (link->expires - now < max_age)
 		max_age = link->expires - now;
 	buf_reset(scratch);
-	buf_append(scratch, link->lines.data, link->lines.len);
+	buf_append(scratch, lines.data, lines.len);
 	buf_printf(scratch, "Cache-Control: private, max-age=%" PRId64 "\r\n",
 		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
 	/* Out of memory, the redirect goes without what did not fit. */
-	http_reply_lines(req, link->status,
-			 scratch->failed ? link->lines
-					 : (struct http_slice){scratch->data,
-							       scratch->len},
-			 NULL, 0);
+	if (!scratch->failed)
+		lines = (struct http_slice){scratch->data, scratch->len};
+	http_reply_lines(req, link->status, lines, NULL, 0);
 }
 
 void answer_fallback(struct http_request *req, const char *url)

@@ -10,6 +10,8 @@
 	"good enough because Redis was away"
 #define LOOKUPS	      "shortloop_redirector_redis_lookups_total"
 #define LOOKUPS_HELP  "Codes asked of Redis, identical ones in flight once"
+#define VISITS	      "shortloop_redirector_counted_visits_total"
+#define VISITS_HELP   "Visits of links that may be visited so many times"
 #define RENEWALS      "shortloop_redirector_renewals_total"
 #define RENEWALS_HELP "Links whose life a visit extended"
 #define DROPPED	      "shortloop_redirector_events_dropped_total"
@@ -32,6 +34,9 @@ static const struct kind {
 			ANSWERS_HELP},
 	[COUNT_NOT_FOUND] = {ANSWERS, "outcome=\"not_found\",status=\"404\"",
 			     ANSWERS_HELP},
+	[COUNT_REFUSED_HOST] = {ANSWERS,
+				"outcome=\"unknown_host\",status=\"404\"",
+				ANSWERS_HELP},
 	[COUNT_GONE] = {ANSWERS, "outcome=\"expired\",status=\"410\"",
 			ANSWERS_HELP},
 	[COUNT_BLOCKED] = {ANSWERS, "outcome=\"blocked\",status=\"451\"",
@@ -51,6 +56,9 @@ static const struct kind {
 		 "Codes that no link can have, refused without asking Redis"},
 	[COUNT_LOOKUPS] = {LOOKUPS, "result=\"answered\"", LOOKUPS_HELP},
 	[COUNT_LOOKUPS_FAILED] = {LOOKUPS, "result=\"failed\"", LOOKUPS_HELP},
+	[COUNT_VISITS] = {VISITS, "result=\"allowed\"", VISITS_HELP},
+	[COUNT_VISITS_OVER] = {VISITS, "result=\"over\"", VISITS_HELP},
+	[COUNT_VISITS_FAILED] = {VISITS, "result=\"failed\"", VISITS_HELP},
 	[COUNT_RENEWALS] = {RENEWALS, "result=\"done\"", RENEWALS_HELP},
 	[COUNT_RENEWALS_FAILED] = {RENEWALS, "result=\"failed\"",
 				   RENEWALS_HELP},

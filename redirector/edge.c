@@ -50,6 +50,13 @@ static void complain(struct edge *e, const struct error *err)
 	log_warn(e->shared->log, "a link could not be looked up", log_err(err));
 }
 
+static void serve(struct edge *e, struct http_request *req,
+		  struct http_slice code, const struct cached_link *link)
+{
+	if (!respond_link(e->responder, req, code, link, loop_now_ms(e->loop)))
+		respond_unavailable(e->responder, req);
+}
+
 /* Redis did not tell.  A link that was there and has not expired still is, as
  * far as anybody knows; of anything else nothing can be said. */
 static void answer_blind(struct edge *e, struct http_request *req,
@@ -60,8 +67,7 @@ static void answer_blind(struct edge *e, struct http_request *req,
 
 	if (link && loop_now_ms(e->loop) < link->stale_until) {
 		count(&e->counts, COUNT_STALE);
-		respond_link(e->responder, req, code, link,
-			     loop_now_ms(e->loop));
+		serve(e, req, code, link);
 		return;
 	}
 	respond_unavailable(e->responder, req);
@@ -74,8 +80,7 @@ static void on_found(void *arg, struct http_request *req,
 	struct edge *e = arg;
 
 	if (link) {
-		respond_link(e->responder, req, code, link,
-			     loop_now_ms(e->loop));
+		serve(e, req, code, link);
 		return;
 	}
 	complain(e, err);
@@ -116,6 +121,11 @@ static void on_request(struct http_request *req, void *arg)
 		respond_no_method(e->responder, req);
 		return;
 	}
+	if (places_refuse_some(e->shared->places) &&
+	    places_refuse(e->shared->places, http_header_get(req, "Host"))) {
+		respond_refused_host(e->responder, req);
+		return;
+	}
 	code = visit_code(http_path(req));
 	if (!code.data) {
 		respond_no_code(e->responder, req);
@@ -127,7 +137,7 @@ static void on_request(struct http_request *req, void *arg)
 		return;
 	}
 	count(&e->counts, COUNT_HITS);
-	respond_link(e->responder, req, code, link, loop_now_ms(e->loop));
+	serve(e, req, code, link);
 }
 
 /* --- life ------------------------------------------------------------------
@@ -178,8 +188,12 @@ static int make_parts(struct edge *e, struct error *err)
 {
 	const struct redirector_settings *s = e->settings;
 	const struct edge_shared *shared = e->shared;
-	const struct responder_parts responder = {
-		s, shared->name, shared->proxies, shared->producer, &e->counts};
+	const struct responder_parts responder = {s,
+						  shared->name,
+						  shared->proxies,
+						  shared->places,
+						  shared->producer,
+						  &e->counts};
 	size_t cache_bytes = (size_t)s->cache_size / shared->threads;
 	struct lookups_options lookups;
 
@@ -199,9 +213,7 @@ static int make_parts(struct edge *e, struct error *err)
 		.cache = e->cache,
 		.gate = shared->gate,
 		.counts = &e->counts,
-		.ttl = s->cache_ttl,
-		.negative_ttl = s->cache_negative_ttl,
-		.stale = s->cache_stale,
+		.times = {s->cache_ttl, s->cache_negative_ttl, s->cache_stale},
 	};
 	e->lookups = lookups_new(&lookups, on_found, e, err);
 	return e->lookups ? 0 : -1;

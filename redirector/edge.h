@@ -11,6 +11,7 @@
 #include "linkstore/linkstore.h"
 #include "redirector/client_address.h"
 #include "redirector/counts.h"
+#include "redirector/place.h"
 #include "redirector/redirector.h"
 #include "redirector/renew_gate.h"
 #include "redirector/space_watch.h"
@@ -22,6 +23,7 @@ struct edge_shared {
 	size_t threads;
 	const struct linkstore *store;
 	const struct proxy_list *proxies;
+	const struct places *places;
 	struct renew_gate *gate;
 	struct space_watch *spaces;
 	struct kafka_producer *producer;

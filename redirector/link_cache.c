@@ -204,10 +204,34 @@ static const char *append(char **at, const char *from, size_t len)
 	return to;
 }
 
+static size_t text_size(const struct cached_link *link)
+{
+	return strlen(link->domain) + 1 + link->lines.len + link->event.len;
+}
+
+static void copy_texts(struct cached_link *to, const struct cached_link *from,
+		       char *at)
+{
+	to->domain = append(&at, from->domain, strlen(from->domain) + 1);
+	to->lines.data = append(&at, from->lines.data, from->lines.len);
+	to->event.data = append(&at, from->event.data, from->event.len);
+}
+
+struct cached_link *cached_link_copy(const struct cached_link *link)
+{
+	struct cached_link *copy = malloc(sizeof(*copy) + text_size(link));
+
+	if (!copy)
+		return NULL;
+	*copy = *link;
+	copy_texts(copy, link, (char *)(copy + 1));
+	return copy;
+}
+
 static size_t cost_of(struct http_slice code, const struct cached_link *link)
 {
 	return MALLOC_OVERHEAD + sizeof(struct entry) + code.len +
-	       strlen(link->domain) + 1 + link->lines.len + link->event.len;
+	       text_size(link);
 }
 
 static struct entry *entry_new(struct http_slice code,
@@ -222,9 +246,7 @@ static struct entry *entry_new(struct http_slice code,
 	e->code_len = (uint8_t)code.len;
 	at = e->data;
 	append(&at, code.data, code.len);
-	e->link.domain = append(&at, link->domain, strlen(link->domain) + 1);
-	e->link.lines.data = append(&at, link->lines.data, link->lines.len);
-	e->link.event.data = append(&at, link->event.data, link->event.len);
+	copy_texts(&e->link, link, at);
 	return e;
 }
 

@@ -21,17 +21,29 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "linkstore/block/lookup.h"
+#include "redirector/device.h"
 
 struct cached_link {
 	enum link_outcome outcome;
 	int status; /* of a redirect: 302, 301, 307, 308 */
 	int64_t fresh_until;
-	int64_t stale_until;	 /* equal to fresh_until: never stands in */
-	int64_t expires;	 /* of the link itself; INT64_MAX: never */
-	const char *domain;	 /* that the link is bound to; "": any */
-	struct http_slice lines; /* of a redirect: answer_lines */
+	int64_t stale_until; /* equal to fresh_until: never stands in */
+	int64_t expires;     /* of the link itself; INT64_MAX: never */
+	const char *domain;  /* that the link is bound to; "": any */
+	uint8_t space;	     /* its index in the linkstore */
+	/* Of a redirect: answer_lines of each device, end to end, and where
+	 * they end.  A device without a target has none of its own; device 0,
+	 * the first, are all others. */
+	struct http_slice lines;
+	uint32_t line_ends[DEVICES];
 	struct http_slice event; /* click_link_part */
+	/* Of a link that may be visited so many times: */
+	uint64_t max_visits; /* 0: any number */
+	uint64_t link_id;
 };
+
+/* A copy in one piece of memory, for free(); NULL: out of memory. */
+struct cached_link *cached_link_copy(const struct cached_link *link);
 
 struct link_cache;
 

@@ -14,6 +14,7 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 #include "redirector/counts.h"
+#include "redirector/describe.h"
 #include "redirector/link_cache.h"
 #include "redirector/renew_gate.h"
 
@@ -27,9 +28,7 @@ struct lookups_options {
 	struct link_cache *cache;
 	struct renew_gate *gate;
 	struct counts *counts;
-	int64_t ttl;	      /* ms that a link stays fresh */
-	int64_t negative_ttl; /* the same for the absence of one */
-	int64_t stale;	      /* ms that a link may stand in */
+	struct describe_times times;
 };
 
 /* Once per request that waited.  `link` is valid during the call; it is NULL

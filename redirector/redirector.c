@@ -18,6 +18,8 @@ struct redirector {
 	struct edge_shared shared;
 	struct linkstore *store;
 	struct proxy_list *proxies;
+	struct domains *domains;
+	struct places *places;
 	struct health_check *redis_check, *kafka_check;
 	struct edge **edges;
 	size_t edge_count; /* that were made */
@@ -136,6 +138,25 @@ static int make_producer(struct redirector *r, struct metrics *metrics,
 	return r->shared.producer ? 0 : -1;
 }
 
+/* Who is who, and what is shown where. */
+static int make_rules(struct redirector *r, struct error *err)
+{
+	const struct redirector_settings *settings = &r->config->redirector;
+
+	r->proxies = proxy_list_new(&settings->trusted_proxies, err);
+	if (!r->proxies)
+		return -1;
+	r->domains = domains_new(&r->config->domains, err);
+	if (!r->domains)
+		return -1;
+	r->places = places_new(r->domains, r->store, settings, err);
+	if (!r->places)
+		return -1;
+	r->shared.proxies = r->proxies;
+	r->shared.places = r->places;
+	return 0;
+}
+
 static int make_shared(struct redirector *r, struct app *app, struct error *err)
 {
 	struct edge_shared *s = &r->shared;
@@ -153,11 +174,8 @@ static int make_shared(struct redirector *r, struct app *app, struct error *err)
 	if (!r->store)
 		return -1;
 	s->store = r->store;
-	r->proxies =
-		proxy_list_new(&r->config->redirector.trusted_proxies, err);
-	if (!r->proxies)
+	if (make_rules(r, err) < 0)
 		return -1;
-	s->proxies = r->proxies;
 	s->gate = renew_gate_new(err);
 	if (!s->gate)
 		return -1;
@@ -252,6 +270,8 @@ void redirector_free(struct redirector *r)
 	kafka_producer_free(r->shared.producer);
 	space_watch_free(r->shared.spaces);
 	renew_gate_free(r->shared.gate);
+	places_free(r->places);
+	domains_free(r->domains);
 	proxy_list_free(r->proxies);
 	linkstore_free(r->store);
 	free(r->edges);

@@ -10,6 +10,7 @@
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     NULL};
+static const char *const unknown_hosts_choices[] = {"default", "refuse", NULL};
 static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 
 static const struct setting settings_table[] = {
@@ -54,7 +55,22 @@ static const struct setting settings_table[] = {
 	 FIELD(fallback_url),
 	 .optional = true,
 	 .example = "https://www.example.org/",
-	 .help = "Where / leads; 404 if not set"},
+	 .help = "Where / leads, but for domains with one of their own; 404 if "
+		 "not set"},
+	{.key = "fallback_unknown",
+	 .type = SETTING_BOOL,
+	 FIELD(fallback_unknown),
+	 .fallback = "false",
+	 .help = "Whether codes that have no link lead to the fallback, too, "
+		 "instead of a 404"},
+	{.key = "unknown_hosts",
+	 .type = SETTING_ENUM,
+	 FIELD(unknown_hosts),
+	 .fallback = "default",
+	 .choices = unknown_hosts_choices,
+	 .help = "What visits get whose Host is no host of any domain: the "
+		 "links of the default domain, or 404; without domains every "
+		 "Host is as good"},
 	{.key = "cache_size",
 	 .type = SETTING_SIZE,
 	 FIELD(cache_size),

@@ -2,6 +2,7 @@
 #ifndef REDIRECTOR_REDIRECTOR_SETTINGS_H
 #define REDIRECTOR_REDIRECTOR_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/config/setting.h"
@@ -14,7 +15,9 @@ struct redirector_settings {
 	char *edge;	 /* NULL: the host's name */
 	struct setting_strings trusted_proxies;
 	char *client_header;
-	char *fallback_url; /* of `/`; NULL: 404 */
+	char *fallback_url;    /* of `/`; NULL: 404 */
+	bool fallback_unknown; /* also of codes that have no link */
+	char *unknown_hosts;   /* "default", "refuse" */
 	/* The cache; sizes over all threads. */
 	int64_t cache_size;
 	int64_t cache_ttl;

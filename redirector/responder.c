@@ -119,23 +119,56 @@ static struct verdict judge(const struct cached_link *link, bool head)
 				COUNT_NOT_FOUND};
 }
 
-/* The event goes first: the request's strings are gone once it is answered. */
-static void answer(struct responder *r, struct http_request *req,
-		   const struct cached_link *link, struct click *click,
-		   int64_t now)
+/* Where a code without a link leads, if it leads anywhere. */
+static const char *fallback_of(const struct responder *r,
+			       const struct place *place,
+			       const struct cached_link *link)
 {
-	struct verdict v = judge(link, http_method_is(req, "HEAD"));
+	if (link->outcome != LINK_OUTCOME_UNKNOWN ||
+	    !r->parts.settings->fallback_unknown)
+		return NULL;
+	return place->fallback_url;
+}
 
+static void report(struct responder *r, struct click *click,
+		   const struct cached_link *link, const struct verdict *v)
+{
 	click->time_ms = clock_real_ms();
-	click->outcome = v.outcome;
-	click->status = v.status;
+	click->outcome = v->outcome;
+	click->status = v->status;
 	click->link_part = link->event;
 	produce(r, click);
-	count(r->parts.counts, v.kind);
+	count(r->parts.counts, v->kind);
+}
+
+static Shortloop__Device device_for(const struct cached_link *link,
+				    const struct click *click)
+{
+	if (link->lines.len == link->line_ends[0])
+		return SHORTLOOP__DEVICE__DEVICE_ANY;
+	return device_of(click->user_agent);
+}
+
+/* The event goes first: the request's strings are gone once it is answered. */
+static void answer(struct responder *r, struct http_request *req,
+		   const struct place *place, const struct cached_link *link,
+		   struct click *click, int64_t now)
+{
+	const char *fallback = fallback_of(r, place, link);
+	struct verdict v = judge(link, http_method_is(req, "HEAD"));
+	Shortloop__Device device;
+
+	if (fallback) {
+		v.status = 302;
+		v.kind = COUNT_FALLBACK;
+	}
+	device = device_for(link, click);
+	report(r, click, link, &v);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
-		answer_redirect(req, link, r->parts.settings->permanent_max_age,
-				now, &r->lines);
+		answer_redirect(req, link, device,
+				r->parts.settings->permanent_max_age, now,
+				&r->lines);
 		break;
 	case LINK_OUTCOME_GONE:
 		answer_gone(req);
@@ -144,39 +177,54 @@ static void answer(struct responder *r, struct http_request *req,
 		answer_blocked(req);
 		break;
 	case LINK_OUTCOME_UNKNOWN:
-		answer_not_found(req);
+		if (fallback)
+			answer_fallback(req, fallback);
+		else
+			answer_not_found(req);
 		break;
 	}
 }
 
 /* A code that has no link, as far as this visitor is concerned. */
 static void answer_unknown(struct responder *r, struct http_request *req,
-			   struct http_slice code, struct click *click)
+			   const struct place *place, struct http_slice code,
+			   struct click *click)
 {
 	struct cached_link nothing = {.outcome = LINK_OUTCOME_UNKNOWN};
 
 	buf_reset(&r->part);
 	click_link_part(&r->part, code, 0, NULL, NULL, NULL, 0);
 	nothing.event = (struct http_slice){r->part.data, r->part.len};
-	answer(r, req, &nothing, click, 0);
+	answer(r, req, place, &nothing, click, 0);
 }
 
-void respond_link(struct responder *r, struct http_request *req,
+bool respond_link(struct responder *r, struct http_request *req,
 		  struct http_slice code, const struct cached_link *link,
 		  int64_t now)
 {
-	char domain[CLICK_DOMAIN_MAX + 1];
+	const struct place *place;
 	struct click click;
 
 	visit_describe(req, &r->rules, &click);
-	if (*link->domain) {
-		click_domain(click.host, domain);
-		if (strcmp(domain, link->domain) != 0) {
-			answer_unknown(r, req, code, &click);
-			return;
-		}
-	}
-	answer(r, req, link, &click, now);
+	place = places_find(r->parts.places, click.host);
+	if (!place_shows(place, click.host, link))
+		answer_unknown(r, req, place, code, &click);
+	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT &&
+		 !http_method_is(req, "HEAD"))
+		return false;
+	else
+		answer(r, req, place, link, &click, now);
+	return true;
+}
+
+void respond_counted(struct responder *r, struct http_request *req,
+		     const struct cached_link *link, int64_t now)
+{
+	struct click click;
+
+	visit_describe(req, &r->rules, &click);
+	answer(r, req, places_find(r->parts.places, click.host), link, &click,
+	       now);
 }
 
 void respond_unknown(struct responder *r, struct http_request *req,
@@ -185,13 +233,21 @@ void respond_unknown(struct responder *r, struct http_request *req,
 	struct click click;
 
 	visit_describe(req, &r->rules, &click);
-	answer_unknown(r, req, code, &click);
+	answer_unknown(r, req, places_find(r->parts.places, click.host), code,
+		       &click);
+}
+
+void respond_refused_host(struct responder *r, struct http_request *req)
+{
+	count(r->parts.counts, COUNT_REFUSED_HOST);
+	answer_not_found(req);
 }
 
 void respond_no_code(struct responder *r, struct http_request *req)
 {
-	const char *fallback = r->parts.settings->fallback_url;
-	struct http_slice path = http_path(req);
+	struct http_slice host = http_header_get(req, "Host"),
+			  path = http_path(req);
+	const char *fallback = places_find(r->parts.places, host)->fallback_url;
 
 	if (path.len == 1 && path.data[0] == '/' && fallback) {
 		count(r->parts.counts, COUNT_FALLBACK);

@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "linkstore/domains.h"
 #include "redirector/click_event.h"
 #include "redirector/client_address.h"
+#include "redirector/device.h"
 #include "redirector/visit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,6 +45,26 @@ static struct address find_client(struct http_slice a, struct http_slice b)
 	return peer;
 }
 
+static void find_place(struct http_slice text)
+{
+	static char name[] = "main", scheme[] = "https", ours[] = "sho.rt",
+		    *hosts[] = {ours};
+	static struct domain_config domain = {
+		.name = name, .hosts = {hosts, 1}, .scheme = scheme};
+	static const struct domains_config config = {.items = {&domain, 1}};
+	static struct domains *domains;
+	const struct link_domain *found;
+	struct error err;
+
+	if (!domains)
+		domains = domains_new(&config, &err);
+	if (!domains)
+		abort();
+	found = domains_by_host(domains, text.data, text.len);
+	if (found && (text.len < 6 || strncasecmp(text.data, ours, 6) != 0))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct click_limits limits = {8, 8, 8, 8};
@@ -64,6 +87,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!e)
 		abort();
 	visit_code(path);
+	if ((int)device_of(text) >= DEVICES)
+		abort();
+	find_place(host);
 	click.client = find_client(first, second);
 	click_link_part(&part, text, 1, NULL, NULL, NULL, 0);
 	click.link_part = (struct http_slice){part.data, part.len};

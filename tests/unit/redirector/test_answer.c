@@ -8,23 +8,32 @@
 
 #include "redirector/answer.h"
 
-static void are_lines(int status, const char *url, const char *want)
+static void are_formed(const struct answer_form *form, const char *url,
+		       const char *want)
 {
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(answer_lines(&out, status, url, &err), 0);
+	assert_int_equal(answer_lines(&out, form, url, &err), 0);
 	assert_int_equal(out.len, strlen(want));
 	assert_memory_equal(out.data, want, out.len);
 	buf_free(&out);
 }
 
+static void are_lines(int status, const char *url, const char *want)
+{
+	const struct answer_form form = {.status = status};
+
+	are_formed(&form, url, want);
+}
+
 static void is_refused(const char *url)
 {
+	const struct answer_form form = {.status = 302};
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(answer_lines(&out, 302, url, &err), -1);
+	assert_int_equal(answer_lines(&out, &form, url, &err), -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	assert_int_equal(out.len, 0);
 	buf_free(&out);
@@ -50,6 +59,36 @@ static void a_permanent_one_gets_its_caching_later(void **state)
 		  "Location: https://a.example/\r\n");
 }
 
+static void a_redirect_by_device_says_so(void **state)
+{
+	const struct answer_form form = {.status = 302, .varies = true},
+				 permanent = {.status = 301, .varies = true};
+
+	(void)state;
+	are_formed(&form, "https://a.example/",
+		   "Location: https://a.example/\r\n"
+		   "Vary: User-Agent\r\n"
+		   "Cache-Control: private, max-age=0\r\n");
+	are_formed(&permanent, "https://a.example/",
+		   "Location: https://a.example/\r\n"
+		   "Vary: User-Agent\r\n");
+}
+
+static void a_counted_redirect_is_never_kept(void **state)
+{
+	static const int statuses[] = {302, 301, 307, 308};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		const struct answer_form form = {.status = statuses[i],
+						 .counted = true};
+
+		are_formed(&form, "https://a.example/",
+			   "Location: https://a.example/\r\n"
+			   "Cache-Control: no-store\r\n");
+	}
+}
+
 static void a_url_cannot_end_its_line(void **state)
 {
 	(void)state;
@@ -64,6 +103,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_passing_redirect_is_asked_for_every_time),
 		cmocka_unit_test(a_permanent_one_gets_its_caching_later),
+		cmocka_unit_test(a_redirect_by_device_says_so),
+		cmocka_unit_test(a_counted_redirect_is_never_kept),
 		cmocka_unit_test(a_url_cannot_end_its_line),
 	};
 

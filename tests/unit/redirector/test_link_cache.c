@@ -67,6 +67,30 @@ static void what_was_put_is_found(void **state)
 	link_cache_free(cache);
 }
 
+static void a_copy_stands_alone(void **state)
+{
+	char url[] = "https://example.org/", domain[] = "s.example";
+	struct cached_link link = {.status = 302,
+				   .lines = slice(url),
+				   .line_ends = {5, 5, 9, 20},
+				   .domain = domain,
+				   .event = slice("event"),
+				   .max_visits = 3,
+				   .link_id = 7};
+	struct cached_link *copy = cached_link_copy(&link);
+
+	(void)state;
+	assert_non_null(copy);
+	memset(url, 'x', sizeof(url));
+	memset(domain, 'x', sizeof(domain));
+	is_text(copy->lines, "https://example.org/");
+	assert_string_equal(copy->domain, "s.example");
+	is_text(copy->event, "event");
+	assert_int_equal(copy->line_ends[2], 9);
+	assert_int_equal(copy->max_visits, 3);
+	free(copy);
+}
+
 static void a_new_entry_takes_the_place_of_the_old(void **state)
 {
 	struct link_cache *cache = cache_of(CACHE_BYTES);
@@ -179,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_put_is_found),
+		cmocka_unit_test(a_copy_stands_alone),
 		cmocka_unit_test(a_new_entry_takes_the_place_of_the_old),
 		cmocka_unit_test(
 			an_entry_is_handed_out_until_it_cannot_stand_in),

@@ -1,0 +1,247 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "redirector/describe.h"
+#include "schemas/click.pb-c.h"
+
+static char ten_days[] = "10d", *classes[] = {ten_days};
+static char secret[] = "0123456789abcdef", s7[] = "s7", sequence[] = "sequence";
+static struct links_key_config key = {.version = 0, .key = secret};
+static struct links_space_config space = {.name = s7,
+					  .number = 1,
+					  .length = 7,
+					  .strategy = sequence,
+					  .block_size = 1000,
+					  .keys = {&key, 1}};
+static const struct links_config config = {
+	.ttl_classes = {classes, 1},
+	.grant_blocks = 1,
+	.spaces = {&space, 1},
+};
+
+#define ASKED 1000
+#define NOW   1005
+#define TTL   10000
+#define BRIEF 100
+#define STALE 60000
+
+struct world {
+	struct linkstore *store;
+	struct describer d;
+	struct link_target target;
+	Shortloop__Link link;
+	struct link_answer answer;
+};
+
+static char url[] = "https://a.example/", ios_url[] = "https://ios.example/",
+	    wechat_url[] = "https://wx.example/", owner[] = "ann";
+
+static int set_up(void **state)
+{
+	struct error err = {0};
+	struct world *w = calloc(1, sizeof(*w));
+
+	*state = w;
+	if (!w)
+		return -1;
+	w->store = linkstore_new(&config, &err);
+	if (!w->store)
+		return -1;
+	w->d.store = w->store;
+	w->d.times = (struct describe_times){TTL, BRIEF, STALE};
+	w->target.space = linkstore_space(w->store, 0);
+	strcpy(w->target.code, "abcdefg");
+	shortloop__link__init(&w->link);
+	w->link.link_id = 77;
+	w->link.url = url;
+	w->link.owner = owner;
+	w->answer = (struct link_answer){.outcome = LINK_OUTCOME_REDIRECT,
+					 .link = &w->link,
+					 .ttl_left = DURATION_NEVER};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	describer_release(&w->d);
+	linkstore_free(w->store);
+	free(w);
+	return 0;
+}
+
+static struct cached_link described(struct world *w)
+{
+	struct cached_link out;
+	struct error err = {0};
+
+	if (describe_link(&w->d, &w->target, &w->answer, ASKED, NOW, &out,
+			  &err) < 0)
+		fail_msg("%s", err.text);
+	return out;
+}
+
+static uint64_t link_id_in(const struct cached_link *link)
+{
+	Shortloop__Click *click = shortloop__click__unpack(
+		NULL, link->event.len, (const uint8_t *)link->event.data);
+	uint64_t id;
+
+	assert_non_null(click);
+	id = click->link_id;
+	shortloop__click__free_unpacked(click, NULL);
+	return id;
+}
+
+static void lines_are(const struct cached_link *link, int device,
+		      const char *want)
+{
+	uint32_t from = device ? link->line_ends[device - 1] : 0;
+
+	assert_int_equal(link->line_ends[device] - from, strlen(want));
+	assert_memory_equal(link->lines.data + from, want, strlen(want));
+}
+
+#define PLAIN "Location: https://a.example/\r\n"
+#define VARY  "Vary: User-Agent\r\n"
+#define EVERY "Cache-Control: private, max-age=0\r\n"
+
+static void a_plain_link_has_one_set_of_lines(void **state)
+{
+	struct cached_link link = described(*state);
+
+	lines_are(&link, 0, PLAIN EVERY);
+	assert_int_equal(link.lines.len, link.line_ends[0]);
+	assert_int_equal(link.status, 302);
+	assert_int_equal(link.max_visits, 0);
+	assert_int_equal(link_id_in(&link), 77);
+	assert_int_equal(link.fresh_until, ASKED + TTL);
+	assert_int_equal(link.stale_until, ASKED + STALE);
+}
+
+static void each_target_has_lines_of_its_own(void **state)
+{
+	struct world *w = *state;
+	Shortloop__Target ios, wechat, *targets[] = {&wechat, &ios};
+	struct cached_link link;
+
+	shortloop__target__init(&ios);
+	shortloop__target__init(&wechat);
+	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	ios.url = ios_url;
+	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	wechat.url = wechat_url;
+	w->link.targets = targets;
+	w->link.n_targets = 2;
+	link = described(w);
+	lines_are(&link, 0, PLAIN VARY EVERY);
+	lines_are(&link, 1, "Location: https://ios.example/\r\n" VARY EVERY);
+	lines_are(&link, 2, "");
+	lines_are(&link, 3, "Location: https://wx.example/\r\n" VARY EVERY);
+}
+
+static void a_link_before_its_time_is_not_there(void **state)
+{
+	struct world *w = *state;
+	struct cached_link link;
+
+	w->link.not_before_ms = (uint64_t)clock_real_ms() + 3600000;
+	link = described(w);
+	assert_int_equal(link.outcome, LINK_OUTCOME_UNKNOWN);
+	assert_int_equal(link_id_in(&link), 0);
+	assert_int_equal(link.lines.len, 0);
+	assert_string_equal(link.domain, "");
+	assert_int_equal(link.fresh_until, ASKED + BRIEF);
+	assert_int_equal(link.stale_until, link.fresh_until);
+}
+
+static void its_absence_is_not_kept_beyond_its_time(void **state)
+{
+	struct world *w = *state;
+	struct cached_link link;
+
+	w->d.times.negative_ttl = 60000;
+	w->link.not_before_ms = (uint64_t)clock_real_ms() + 20000;
+	link = described(w);
+	assert_true(link.fresh_until <= NOW + 20000);
+	assert_true(link.fresh_until > NOW + 10000);
+	w->link.not_before_ms = UINT64_MAX;
+	link = described(w);
+	assert_int_equal(link.fresh_until, ASKED + 60000);
+}
+
+static void once_its_time_has_come_it_redirects(void **state)
+{
+	struct world *w = *state;
+	struct cached_link link;
+
+	w->link.not_before_ms = (uint64_t)clock_real_ms();
+	link = described(w);
+	assert_int_equal(link.outcome, LINK_OUTCOME_REDIRECT);
+}
+
+static void a_blocked_link_is_blocked_before_its_time(void **state)
+{
+	struct world *w = *state;
+	struct cached_link link;
+
+	w->answer.outcome = LINK_OUTCOME_BLOCKED;
+	w->link.not_before_ms = UINT64_MAX;
+	link = described(w);
+	assert_int_equal(link.outcome, LINK_OUTCOME_BLOCKED);
+}
+
+static void numbered_visits_are_never_kept(void **state)
+{
+	struct world *w = *state;
+	struct cached_link link;
+
+	w->link.max_visits = 5;
+	w->link.redirect_status = 301;
+	link = described(w);
+	lines_are(&link, 0, PLAIN "Cache-Control: no-store\r\n");
+	assert_int_equal(link.max_visits, 5);
+	assert_int_equal(link.link_id, 77);
+}
+
+static void a_bad_target_is_an_error(void **state)
+{
+	struct world *w = *state;
+	char bad[] = "https://a.example/\r\nX: y";
+	Shortloop__Target ios, *targets[] = {&ios};
+	struct cached_link link;
+	struct error err = {0};
+
+	shortloop__target__init(&ios);
+	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	ios.url = bad;
+	w->link.targets = targets;
+	w->link.n_targets = 1;
+	assert_int_equal(describe_link(&w->d, &w->target, &w->answer, ASKED,
+				       NOW, &link, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	assert_non_null(strstr(err.text, "abcdefg"));
+}
+
+#define WITH_WORLD(test)                                                       \
+	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_WORLD(a_plain_link_has_one_set_of_lines),
+		WITH_WORLD(each_target_has_lines_of_its_own),
+		WITH_WORLD(a_link_before_its_time_is_not_there),
+		WITH_WORLD(its_absence_is_not_kept_beyond_its_time),
+		WITH_WORLD(once_its_time_has_come_it_redirects),
+		WITH_WORLD(a_blocked_link_is_blocked_before_its_time),
+		WITH_WORLD(numbered_visits_are_never_kept),
+		WITH_WORLD(a_bad_target_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
