@@ -1,7 +1,6 @@
 """The redirector against real Redis and Kafka; the allocator makes the links."""
 import collections
 import concurrent.futures
-import hashlib
 import http.client
 import ipaddress
 import signal
@@ -11,126 +10,13 @@ import time
 import urllib.parse
 
 import pytest
-import redis as redis_client
-import requests
 
 from support.program import eventually
-from support.protobuf import message
+from support.redirects import (  # noqa: F401 (fixtures)
+    BLOCKED, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config,
+    make_links, own_links, start, visit)
 
-Click = message("click.proto", "shortloop.Click")
-Link = message("link.proto", "shortloop.Link")
-
-REDIRECTED, NOT_FOUND, EXPIRED, BLOCKED, HEAD = range(1, 6)
-API_KEY = "test-key"
 NOWHERE = "zzzzzzz"  # checked below: its check character is wrong
-
-
-def visit(url, method="GET", **kw):
-    return requests.request(method, url, allow_redirects=False, timeout=10,
-                            **kw)
-
-
-# --- what the tests stand on -----------------------------------------------------
-
-@pytest.fixture
-def links_config(workdir):
-    key = workdir / "space.key"
-    key.write_text("0123456789abcdef0123456789abcdef")
-    return {"ttl_classes": ["3s", "6s", "30d"], "hold_max": "5s",
-            "quarantine": "5s", "renew_every": "1s",
-            "spaces": [{"name": "s7", "number": 1, "length": 7,
-                        "strategy": "sequence", "block_size": 100,
-                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
-
-
-class Links:
-    """Creates links through the allocator and edits them in Redis."""
-
-    def __init__(self, allocator, redis):
-        self.allocator = allocator
-        self.redis = redis
-
-    def create(self, url="https://example.org/", ttl="30d"):
-        answer = requests.post(
-            self.allocator.url + "/v1/links", json={"url": url, "ttl": ttl},
-            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
-        assert answer.status_code == 201, answer.text
-        return answer.json()["code"]
-
-    def key(self, code):
-        keys = list(self.redis.scan_iter(f"l:*:{code}"))
-        assert len(keys) == 1, keys
-        return keys[0]
-
-    def marker_key(self, code):
-        return "m:" + self.key(code).split(":", 1)[1].rsplit(":", 1)[0]
-
-    def edit(self, code, **fields):
-        port = self.redis.connection_pool.connection_kwargs["port"]
-        with redis_client.Redis(port=port) as client:
-            link = Link.FromString(client.get(self.key(code)))
-            for name, value in fields.items():
-                setattr(link, name, value)
-            client.set(self.key(code), link.SerializeToString(), keepttl=True)
-        return link
-
-
-@pytest.fixture
-def make_links(program, workdir, links_config, kafka):
-    """make_links(redis): an allocator and its space in that Redis."""
-    def make(redis):
-        keys = workdir / "keys"
-        digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-        keys.write_text(f"test admin sha256:{digest}\n")
-        sections = {"links": links_config,
-                    "kafka": {"topic_links": kafka.create_topic("links")},
-                    "allocator": {"keys_file": str(keys)}}
-        space = program("allocator", sections, start=False,
-                        args=["create-space", "--space", "s7"])
-        assert space.run()[0] == 0, space.log()
-        return Links(program("allocator", sections), redis)
-    return make
-
-
-@pytest.fixture
-def links(make_links, redis, kafka):
-    return make_links(redis)
-
-
-@pytest.fixture
-def own_links(make_links, own_redis):
-    """The same in a Redis that may be killed and has everything afterwards."""
-    client = own_redis.client()
-    client.config_set("appendfsync", "always")
-    return make_links(client)
-
-
-@pytest.fixture
-def start(program, links_config, kafka):
-    """start(setting=...): a redirector; .topic is where its clicks go."""
-    def make(ready=True, kafka_settings=None, **settings):
-        topic = kafka.clicks_topic()
-        settings.setdefault("threads", 2)
-        settings.setdefault("edge", "edge-1")
-        made = program("redirector", {
-            "links": links_config, "redirector": settings,
-            "kafka": {"topic_clicks": topic, **(kafka_settings or {})}},
-            ready=ready)
-        made.topic = topic
-        return made
-    return make
-
-
-@pytest.fixture
-def clicks(kafka):
-    """clicks(redirector, n): its first n events; clicks(redirector): all of
-    them, once the redirector has stopped."""
-    def read(redirector, count=None):
-        if count is None and redirector.process.running():
-            assert redirector.stop() == 0
-        return [Click.FromString(m.value())
-                for m in kafka.consume(redirector.topic, count, 20)]
-    return read
 
 
 # --- answers ---------------------------------------------------------------------

@@ -1,0 +1,224 @@
+"""What a link may say beyond its URL, and the domains it lives under."""
+import datetime
+import time
+
+import pytest
+
+from support.program import eventually
+from support.redirects import (  # noqa: F401 (fixtures)
+    HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config, make_links,
+    own_links, start, visit)
+
+IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
+          "AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1")
+ANDROID = ("Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 "
+           "Chrome/126.0 Mobile Safari/537.36")
+WECHAT = ANDROID + " MicroMessenger/8.0.49 NetType/WIFI"
+DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Firefox/127.0"
+
+DEFAULT = "https://www.example.org/"
+TARGETS = {"ios": "https://ios.example/", "android": "https://android.example/",
+           "wechat": "https://wechat.example/"}
+
+
+def leads(redirector, code, agent=DESKTOP, **headers):
+    answer = visit(f"{redirector.url}/{code}",
+                   headers={"User-Agent": agent, **headers})
+    return answer.headers.get("Location")
+
+
+def status(redirector, code, method="GET", **headers):
+    return visit(f"{redirector.url}/{code}", method,
+                 headers=headers).status_code
+
+
+def in_seconds(seconds):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return (now + datetime.timedelta(seconds=seconds)).isoformat()
+
+
+# --- targets by device -----------------------------------------------------------
+
+def test_each_device_is_led_to_its_own_target(links, start):
+    redirector = start(threads=1)
+    code = links.create(DEFAULT, targets=TARGETS)
+    for _ in range(2):  # from Redis, then from the cache
+        assert leads(redirector, code, IPHONE) == TARGETS["ios"]
+        assert leads(redirector, code, ANDROID) == TARGETS["android"]
+        assert leads(redirector, code, WECHAT) == TARGETS["wechat"]
+        assert leads(redirector, code, DESKTOP) == DEFAULT
+    assert redirector.metric("shortloop_redirector_redis_lookups_total",
+                             result="answered") == 1
+
+
+def test_a_device_without_a_target_is_led_to_the_url(links, start):
+    redirector = start()
+    code = links.create(DEFAULT, targets={"ios": TARGETS["ios"]})
+    assert leads(redirector, code, ANDROID) == DEFAULT
+    assert leads(redirector, code, WECHAT) == DEFAULT
+    assert leads(redirector, code, IPHONE) == TARGETS["ios"]
+
+
+def test_only_links_with_targets_vary(links, start):
+    redirector = start()
+    with_targets = links.create(targets={"ios": TARGETS["ios"]})
+    without = links.create()
+    for code, vary in [(with_targets, "User-Agent"), (without, None)]:
+        answer = visit(f"{redirector.url}/{code}")
+        assert answer.headers.get("Vary") == vary
+
+
+@pytest.mark.parametrize("code_status", [301, 302, 307, 308])
+def test_targets_and_statuses_go_together(links, start, code_status):
+    code = links.create(targets={"ios": TARGETS["ios"]},
+                        redirect_status=code_status)
+    answer = visit(f"{start().url}/{code}", headers={"User-Agent": IPHONE})
+    assert answer.status_code == code_status
+    assert answer.headers["Location"] == TARGETS["ios"]
+    assert answer.headers["Vary"] == "User-Agent"
+    assert ("max-age=0" in answer.headers["Cache-Control"]) == (
+        code_status in (302, 307))
+
+
+# --- not before ------------------------------------------------------------------
+
+def test_a_link_is_not_there_before_its_time(links, start, clicks):
+    redirector = start(cache_negative_ttl="60s")
+    code = links.create(not_before=in_seconds(3))
+    early = visit(f"{redirector.url}/{code}")
+    assert early.status_code == 404
+    assert early.headers["Cache-Control"] == "no-store"
+    # Not remembered beyond its time, however long absences are.
+    eventually(lambda: status(redirector, code) == 302, 6)
+    events = clicks(redirector)
+    missed = [e for e in events if e.outcome == NOT_FOUND]
+    assert missed and all(e.link_id == 0 and e.owner == "" for e in missed)
+    assert [bool(e.link_id) for e in events
+            if e.outcome == REDIRECTED] == [True]
+
+
+def test_a_link_whose_time_has_come_redirects(links, start):
+    code = links.create(not_before=in_seconds(-60))
+    assert status(start(), code) == 302
+
+
+def test_visits_before_its_time_do_not_keep_a_link_alive(links, start):
+    redirector = start()
+    code = links.create(ttl="3s", not_before=in_seconds(3600))
+    key = links.key(code)
+    end = time.time() + 6
+    while links.redis.exists(key) and time.time() < end:
+        assert status(redirector, code) == 404
+        time.sleep(0.1)
+    assert not links.redis.exists(key)
+
+
+# --- domains ---------------------------------------------------------------------
+
+DOMAINS = {"default": "main", "list": [
+    {"name": "main", "hosts": ["sho.rt", "b\u00fccher.example"]},
+    {"name": "promo", "hosts": ["promo.example", "old.example"],
+     "fallback_url": "https://promo.example.org/"}]}
+
+
+@pytest.fixture
+def served(start):
+    """served(**settings): a redirector with two domains."""
+    return lambda domains=None, **settings: start(
+        domains=domains or DOMAINS, **settings)
+
+
+def test_a_link_answers_under_every_host_of_its_domain(links, served):
+    redirector = served()
+    code = links.create()
+    links.edit(code, domain="promo")
+    for host in ("promo.example", "OLD.example.:8080"):
+        assert status(redirector, code, Host=host) == 302
+    for host in ("sho.rt", "other.example", "promo"):
+        assert status(redirector, code, Host=host) == 404
+
+
+def test_a_blocked_host_is_swapped_by_configuration_alone(links, served):
+    code = links.create()
+    links.edit(code, domain="promo")
+    swapped = {**DOMAINS, "list": [
+        DOMAINS["list"][0],
+        {**DOMAINS["list"][1], "hosts": ["fresh.example"]}]}
+    redirector = served(swapped)
+    assert status(redirector, code, Host="fresh.example") == 302
+    assert status(redirector, code, Host="promo.example") == 404
+
+
+def test_a_link_without_a_domain_answers_under_any(links, served):
+    redirector = served()
+    code = links.create()
+    for host in ("sho.rt", "promo.example", "xn--bcher-kva.example",
+                 "other.example"):
+        assert status(redirector, code, Host=host) == 302
+
+
+def test_an_unknown_host_is_the_default_domains(links, served):
+    redirector = served()
+    code = links.create()
+    links.edit(code, domain="main")
+    assert status(redirector, code, Host="other.example") == 302
+    assert status(redirector, code, Host="promo.example") == 404
+
+
+def test_unknown_hosts_can_be_refused(links, served, clicks):
+    redirector = served(unknown_hosts="refuse",
+                        fallback_url="https://www.example.org/")
+    code = links.create()
+    assert status(redirector, code, Host="other.example") == 404
+    assert status(redirector, "", Host="other.example") == 404
+    assert status(redirector, code, Host="sho.rt") == 302
+    assert status(redirector, "", Host="sho.rt") == 302
+    assert redirector.metric("shortloop_redirector_answers_total",
+                             outcome="unknown_host", status="404") == 2
+    assert len(clicks(redirector)) == 1
+
+
+def test_a_space_that_a_domain_does_not_allow_is_404_there(
+        links, served, links_config):
+    links_config["spaces"].append({
+        **links_config["spaces"][0], "name": "s8", "number": 2, "length": 8})
+    domains = {"list": [
+        {"name": "main", "hosts": ["sho.rt"], "spaces": ["s7"]},
+        {"name": "promo", "hosts": ["promo.example"], "spaces": ["s8"]}]}
+    redirector = served(domains, ready=False)  # s8 was never made
+    code = links.create()
+    eventually(lambda: redirector.ready()[0] == 503, 5)
+    eventually(lambda: status(redirector, code, Host="sho.rt") == 302, 5)
+    assert status(redirector, code, Host="promo.example") == 404
+
+
+def test_each_domain_has_its_fallback(links, served):
+    redirector = served(fallback_url="https://www.example.org/")
+    assert leads(redirector, "", Host="sho.rt") == "https://www.example.org/"
+    assert leads(redirector, "", Host="promo.example") == (
+        "https://promo.example.org/")
+    assert status(redirector, "zzzzzzz", Host="promo.example") == 404
+
+
+def test_unknown_codes_may_lead_to_the_fallback(links, served, clicks):
+    redirector = served(fallback_unknown=True)
+    bound = links.create()
+    links.edit(bound, domain="main")
+    for code in ("zzzzzzz", bound):
+        assert leads(redirector, code, Host="promo.example") == (
+            "https://promo.example.org/")
+    assert status(redirector, "zzzzzzz", Host="sho.rt") == 404
+    gone = links.create()
+    links.edit(gone, state=1)
+    assert status(redirector, gone, Host="promo.example") == 410
+    assert status(redirector, "robots.txt", Host="promo.example") == 404
+    told = [(e.outcome, e.status, e.link_id) for e in clicks(redirector)][:3]
+    assert told == [(NOT_FOUND, 302, 0), (NOT_FOUND, 302, 0),
+                    (NOT_FOUND, 404, 0)]
+
+
+def test_events_name_the_host(links, served, clicks):
+    redirector = served()
+    code = links.create()
+    assert status(redirector, code, Host="Old.Example:80") == 302
+    assert clicks(redirector)[0].domain == "old.example"
