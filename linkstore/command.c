@@ -115,6 +115,26 @@ void command_target_key(struct command *c, const struct link_target *target)
 	command_link_key(c, target->space, target->block, target->code);
 }
 
+void command_visits_key(struct command *c, const struct link_target *target,
+			uint64_t link_id)
+{
+	if (link_space_has_blocks(target->space))
+		command_format(c, "v:{%s:%" PRIu64 "}:%" PRIu64,
+			       target->space->name, target->block, link_id);
+	else
+		command_format(c, "v:{%s}:%" PRIu64, target->code, link_id);
+	c->keys++;
+}
+
+void command_link_keys(struct command *c, const struct link_target *target,
+		       uint64_t link_id)
+{
+	command_target_key(c, target);
+	command_visits_key(c, target, link_id);
+	if (link_space_has_blocks(target->space))
+		command_marker_key(c, target->space, target->block);
+}
+
 void command_day_prefix(struct command *c, const struct link_space *space)
 {
 	command_format(c, "day:{%s}:", space->name);

@@ -48,6 +48,12 @@ void command_marker_key(struct command *c, const struct link_space *space,
 void command_link_key(struct command *c, const struct link_space *space,
 		      uint64_t block, const char *code);
 void command_target_key(struct command *c, const struct link_target *target);
+void command_visits_key(struct command *c, const struct link_target *target,
+			uint64_t link_id);
+/* Link, visits and, of a link in a block, marker: what scripts that change a
+ * link take. */
+void command_link_keys(struct command *c, const struct link_target *target,
+		       uint64_t link_id);
 
 void command_arg(struct command *c, const void *data, size_t len);
 void command_text(struct command *c, const char *text);

@@ -67,7 +67,18 @@ static const char create[] =
 static const char renew[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/renew.lua.inc"
+;
+static const char edit[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/lib_record.lua.inc"
+#include "linkstore/scripts/edit.lua.inc"
+;
+static const char visit[] =
+#include "linkstore/scripts/lib_record.lua.inc"
+#include "linkstore/scripts/visit.lua.inc"
 ;
 static const char close[] =
 #include "linkstore/scripts/lib_time.lua.inc"
@@ -98,6 +109,8 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_CREATE] = create,
 		[SCRIPT_RENEW] = renew,
 		[SCRIPT_CLOSE] = close,
+		[SCRIPT_EDIT] = edit,
+		[SCRIPT_VISIT] = visit,
 		[SCRIPT_PLAIN_CREATE] = plain_create,
 	};
 

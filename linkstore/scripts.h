@@ -23,9 +23,11 @@ enum link_script {
 	SCRIPT_OPEN,
 	SCRIPT_CLOSE_OWN,
 	SCRIPT_CREATE,
-	SCRIPT_RENEW,
 	SCRIPT_CLOSE,
-	/* in the slot of a link without a block */
+	/* in the slot of a link, with a block or without */
+	SCRIPT_RENEW,
+	SCRIPT_EDIT,
+	SCRIPT_VISIT,
 	SCRIPT_PLAIN_CREATE,
 	SCRIPT_COUNT_OF,
 };

@@ -39,6 +39,8 @@ int link_prepare(const struct link_block *block, uint32_t offset,
 void create_command_build(struct command *c, const struct link_block *block,
 			  const struct create_entry *entries, size_t count)
 {
+	bool some = false; /* has a deadline */
+
 	command_script(c, block->space, SCRIPT_CREATE);
 	command_marker_key(c, block->space, block->number);
 	for (size_t i = 0; i < count; i++)
@@ -49,6 +51,10 @@ void create_command_build(struct command *c, const struct link_block *block,
 	command_time(c, block->ttl->ttl);
 	for (size_t i = 0; i < count; i++)
 		command_arg(c, entries[i].record, entries[i].len);
+	for (size_t i = 0; i < count; i++)
+		some |= entries[i].deadline != 0;
+	for (size_t i = 0; i < count && some; i++)
+		command_time(c, entries[i].deadline);
 }
 
 int create_command_check(const redisReply *reply,
@@ -77,8 +83,15 @@ int create_command_check(const redisReply *reply,
 int create_command_result(const redisReply *reply, size_t i, const char *code,
 			  struct error *err)
 {
-	if (reply_number(reply, i + 1, 0) > 0)
+	int64_t what = reply_number(reply, i + 1, 0);
+
+	if (what > 0)
 		return 0;
+	if (what < 0)
+		return error_set(err, ERROR_LATE,
+				 "link %s was not stored: its deadline has "
+				 "passed",
+				 code);
 	return error_set(err, ERROR_UNSAFE,
 			 "a live link is there under %s already", code);
 }
@@ -100,10 +113,10 @@ int create_entry_pack(const char *code, const Shortloop__Link *link,
 }
 
 int link_create(struct redis *redis, const struct link_block *block,
-		const char *code, const Shortloop__Link *link,
+		const char *code, const Shortloop__Link *link, int64_t deadline,
 		int64_t *ret_expires, struct error *err)
 {
-	struct create_entry entry = {.len = 0};
+	struct create_entry entry = {.deadline = deadline};
 	struct command c;
 	redisReply *reply = NULL;
 	int status;

@@ -144,7 +144,8 @@ static struct batch *find_batch(struct link_writer *w,
 
 int link_writer_create(struct link_writer *w, const struct link_block *block,
 		       const char *code, const Shortloop__Link *link,
-		       link_created_fn *fn, void *arg, struct error *err)
+		       int64_t deadline, link_created_fn *fn, void *arg,
+		       struct error *err)
 {
 	struct batch *b = find_batch(w, block);
 	struct create_entry *entry;
@@ -154,6 +155,7 @@ int link_writer_create(struct link_writer *w, const struct link_block *block,
 	entry = &b->entries[b->count];
 	if (create_entry_pack(code, link, entry, err))
 		return -1;
+	entry->deadline = deadline;
 	entry->fn = fn;
 	entry->arg = arg;
 	b->count++;

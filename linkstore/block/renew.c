@@ -14,10 +14,9 @@ static void build(struct command *c, const struct link_target *target,
 
 	record_head(link->link_id, head);
 	command_script(c, target->space, SCRIPT_RENEW);
-	command_target_key(c, target);
-	if (link_space_has_blocks(target->space))
-		command_marker_key(c, target->space, target->block);
+	command_link_keys(c, target, link->link_id);
 	command_arg(c, head, sizeof(head));
+	command_number(c, link->version);
 	command_number(c, link->generation);
 	command_number(c, link->ttl_ms);
 	command_time(c, linkstore_renew_below(store, link->ttl_ms));

@@ -1,29 +1,39 @@
 -- Promise 4.  All links of one block in one loop turn: the block must be open
 -- and mine, its end is lifted above every link's, and a live link is never
 -- overwritten.  A link there with the same link_id (the first nine bytes of the
--- record) is my own earlier try.
--- KEYS marker link...    ARGV generation holder ttl|never record...
+-- record) is my own earlier try.  A link whose deadline has passed is not
+-- stored: its plan may be another's by now.
+-- KEYS marker link...
+-- ARGV generation holder ttl|never record... [deadline (0: none)...]
+-- Replies expires (0: never), then of each link 1 stored, 2 it was there, 0
+-- another is there, -1 late.
 local m = read_marker(KEYS[1])
 if not m then return {-1} end
 if not m.open or m.generation ~= tonumber(ARGV[1]) or m.holder ~= ARGV[2] then
   return {-2, m.generation, m.open and 1 or 0}
 end
 local ttl = time_value(ARGV[3])
-local expires = now_ms() + ttl
+local now = now_ms()
+local expires = now + ttl
 if expires > m.ends then
   m.ends = expires
   write_marker(KEYS[1], m)
 end
 local reply = {expires == math.huge and 0 or expires}
 for i = 2, #KEYS do
-  local record, set = ARGV[i + 2], nil
-  if ttl == math.huge then
+  local record, set, late = ARGV[i + 2], nil, nil
+  local deadline = tonumber(ARGV[i + 1 + #KEYS] or 0)
+  if deadline > 0 and now > deadline then
+    late = true
+  elseif ttl == math.huge then
     set = redis.call('SET', KEYS[i], record, 'NX')
   else
     set = redis.call('SET', KEYS[i], record, 'NX', 'PX', ARGV[3])
   end
   if set then
     reply[i] = 1
+  elseif late then
+    reply[i] = -1
   elseif redis.call('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
     reply[i] = 2
   else

@@ -1,24 +1,27 @@
 -- Promise 6.  A visit renews a link: first the marker's end, then the link, and
--- neither is ever lowered.  Only the very link that was visited, and only in a
--- block that is open under its generation.  Without a marker (lost) the link is
--- renewed all the same: its block is not pooled before it is repaired.  A link
--- without a block has no marker to begin with.
--- KEYS link marker|nothing    ARGV record-head generation ttl renew-below
+-- neither is ever lowered.  Only the very link that was visited, in the version
+-- that told its life, and only in a block that is open under its generation.
+-- Without a marker (lost) the link is renewed all the same: its block is not
+-- pooled before it is repaired.  A link without a block has no marker to begin
+-- with.
+-- KEYS link visits marker|nothing
+-- ARGV record-head version generation ttl renew-below
 local left = redis.call('PTTL', KEYS[1])
 if left == -1 then return {-1, 0} end
-if left == -2 or
-    redis.call('GETRANGE', KEYS[1], 0, 8) ~= ARGV[1] then
+local record = redis.call('GETRANGE', KEYS[1], 0, 20)
+if left == -2 or not is_link(record, ARGV[1]) then return {0, 0} end
+if left >= tonumber(ARGV[5]) or record_version(record) ~= tonumber(ARGV[2]) then
+  return {left, 0}
+end
+local m = KEYS[3] and read_marker(KEYS[3])
+if m and (not m.open or m.generation ~= tonumber(ARGV[3])) then
   return {0, 0}
 end
-if left >= tonumber(ARGV[4]) then return {left, 0} end
-local m = KEYS[2] and read_marker(KEYS[2])
-if m and (not m.open or m.generation ~= tonumber(ARGV[2])) then
-  return {0, 0}
-end
-local expires = now_ms() + tonumber(ARGV[3])
+local expires = now_ms() + tonumber(ARGV[4])
 if m and m.ends < expires then
   m.ends = expires
-  write_marker(KEYS[2], m)
+  write_marker(KEYS[3], m)
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3], 'GT')
-return {tonumber(ARGV[3]), 1}
+redis.call('PEXPIRE', KEYS[1], ARGV[4], 'GT')
+visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
+return {tonumber(ARGV[4]), 1}

@@ -248,7 +248,7 @@ store_link(struct fixture *f, const struct link_block *block, uint32_t offset)
 	link.url = text_of("https://example.org/");
 	linkstore_code(f->space, block->number, offset, &target);
 	must(f, link_prepare(block, offset, &link, &f->err));
-	must(f, link_create(f->server.redis, block, target.code, &link,
+	must(f, link_create(f->server.redis, block, target.code, &link, 0,
 			    &expires, &f->err));
 	return target;
 }

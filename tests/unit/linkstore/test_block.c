@@ -137,8 +137,28 @@ static int create(struct fixture *f, const struct link_block *block,
 	linkstore_code(f->space, block->number, offset, &target);
 	if (link_prepare(block, offset, &link, &f->err))
 		return -1;
-	return link_create(f->server.redis, block, target.code, &link,
+	return link_create(f->server.redis, block, target.code, &link, 0,
 			   ret_expires, &f->err);
+}
+
+static void past_its_deadline_a_link_is_not_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	Shortloop__Link link = empty_link();
+	struct link_target t;
+	int64_t expires;
+
+	linkstore_code(f->space, block.number, 0, &t);
+	must(f, link_prepare(&block, 0, &link, &f->err));
+	must_fail(f,
+		  link_create(f->server.redis, &block, t.code, &link,
+			      clock_real_ms() - 50, &expires, &f->err),
+		  ERROR_LATE);
+	assert_int_equal(pttl(f, &t), -2);
+	must(f, link_create(f->server.redis, &block, t.code, &link,
+			    clock_real_ms() + 5000, &expires, &f->err));
+	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 }
 
 static void a_link_is_stored_with_the_life_of_its_class(void **state)
@@ -258,6 +278,7 @@ int main(void)
 		TEST(a_holder_closes_its_block),
 		TEST(another_holder_does_not_close_it),
 		TEST(a_block_closed_unopened_is_not_opened_late),
+		TEST(past_its_deadline_a_link_is_not_stored),
 		TEST(a_link_is_stored_with_the_life_of_its_class),
 		TEST(a_link_of_class_never_has_no_ttl),
 		TEST(the_same_link_sent_again_is_a_success),

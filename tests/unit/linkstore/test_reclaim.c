@@ -159,8 +159,8 @@ static void a_closed_block_takes_no_more_links(void **state)
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_ENDED);
 	must(f, link_prepare(&block, 0, &link, &f->err));
 	must_fail(f,
-		  link_create(f->server.redis, &block, "abcde", &link, &expires,
-			      &f->err),
+		  link_create(f->server.redis, &block, "abcde", &link, 0,
+			      &expires, &f->err),
 		  ERROR_BUSY);
 }
 

@@ -1,0 +1,171 @@
+#include "linkstore/link/edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/command.h"
+#include "linkstore/record_head.h"
+
+void link_edit_prepare(const Shortloop__Link *before,
+		       const struct link_class *ttl, Shortloop__Link *after)
+{
+	after->link_id = before->link_id;
+	after->generation = before->generation;
+	after->version = before->version + 1;
+	after->created_ms = before->created_ms;
+	after->ttl_class = ttl ? unconst(ttl->name) : before->ttl_class;
+	after->ttl_ms = before->ttl_ms;
+	if (ttl)
+		after->ttl_ms =
+			ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)ttl->ttl;
+}
+
+void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
+			 uint64_t changed_ms, Shortloop__Link *ret_after)
+{
+	shortloop__link__init(ret_after);
+	link_edit_prepare(before, NULL, ret_after);
+	ret_after->state = SHORTLOOP__LINK_STATE__LINK_DELETED;
+	ret_after->owner = before->owner;
+	ret_after->creator = before->creator;
+	ret_after->editor = unconst(editor);
+	ret_after->changed_ms = changed_ms;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static int check(const struct link_target *target,
+		 const Shortloop__Link *before, const Shortloop__Link *after,
+		 struct error *err)
+{
+	if (after->link_id == before->link_id &&
+	    after->generation == before->generation &&
+	    after->version == before->version + 1)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "this is not the next version of link %s",
+			 target->code);
+}
+
+static void put_life(struct command *c, const struct link_target *target,
+		     const Shortloop__Link *after, const struct link_class *ttl)
+{
+	const struct links_config *config =
+		linkstore_config(target->space->store);
+	bool deletes = after->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+
+	command_text(c, deletes ? "tombstone" : ttl ? "life" : "keep");
+	if (deletes)
+		command_time(c, config->quarantine);
+	else
+		command_time(c, ttl ? ttl->ttl : 0);
+}
+
+static int build(struct command *c, const struct link_target *target,
+		 const Shortloop__Link *before, const Shortloop__Link *after,
+		 const struct link_class *ttl, struct error *err)
+{
+	size_t len = shortloop__link__get_packed_size(after);
+	unsigned char head[RECORD_HEAD];
+	uint8_t *record;
+
+	if (check(target, before, after, err))
+		return -1;
+	record = malloc(len);
+	if (!record)
+		return error_set_nomem(err);
+	shortloop__link__pack(after, record);
+	record_head(before->link_id, head);
+	command_script(c, target->space, SCRIPT_EDIT);
+	command_link_keys(c, target, before->link_id);
+	command_arg(c, head, sizeof(head));
+	command_number(c, before->version);
+	command_number(c, before->generation);
+	command_arg(c, record, len);
+	put_life(c, target, after, ttl);
+	free(record);
+	return 0;
+}
+
+static int parse(const redisReply *reply, const struct link_target *target,
+		 int64_t *ret_expires, struct error *err)
+{
+	if (!reply_is_array(reply, 1))
+		return reply_malformed("edit", err);
+	switch (reply_number(reply, 0, -2)) {
+	case 1:
+		if (!reply_is_array(reply, 2))
+			return reply_malformed("edit", err);
+		*ret_expires = reply_time(reply, 1);
+		return 0;
+	case 0:
+		return error_set(err, ERROR_NOTFOUND,
+				 "link %s is gone, or its code another's",
+				 target->code);
+	case -1:
+		return error_set(err, ERROR_CONFLICT,
+				 "link %s has been changed since it was read",
+				 target->code);
+	default:
+		return reply_malformed("edit", err);
+	}
+}
+
+int link_edit(struct redis *redis, const struct link_target *target,
+	      const Shortloop__Link *before, const Shortloop__Link *after,
+	      const struct link_class *ttl, int64_t *ret_expires,
+	      struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	if (build(&c, target, before, after, ttl, err) ||
+	    command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse(reply, target, ret_expires, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+/* --- on a loop ------------------------------------------------------------ */
+
+struct call {
+	struct link_target target;
+	link_edited_fn *fn;
+	void *arg;
+};
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct call *call = arg;
+	int64_t expires = 0;
+	struct error err;
+
+	if (!failure && parse(reply, &call->target, &expires, &err))
+		failure = &err;
+	call->fn(call->arg, expires, failure);
+	free(call);
+}
+
+int link_edit_async(struct redis_async *redis, const struct link_target *target,
+		    const Shortloop__Link *before, const Shortloop__Link *after,
+		    const struct link_class *ttl, link_edited_fn *fn, void *arg,
+		    struct error *err)
+{
+	struct call *call = malloc(sizeof(*call));
+	struct command c;
+
+	if (!call)
+		return error_set_nomem(err);
+	*call = (struct call){*target, fn, arg};
+	if (build(&c, target, before, after, ttl, err) ||
+	    command_send(&c, redis, on_reply, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}

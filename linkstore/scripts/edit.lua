@@ -1,0 +1,47 @@
+-- Promise 7.  Replaces a record by the next version of it: only while the very
+-- link and version are there that the caller read, so that an edit or a deletion
+-- never meets a new owner or undoes another edit.  A marker's end is lifted
+-- before the link's, never lowered.  A tombstone stays until its block ends.
+-- KEYS link visits marker|nothing
+-- ARGV record-head version generation record keep|life|tombstone ttl|never
+--      (of life; of the tombstone of a link without a block)
+-- Replies {1, expires}, {0} gone or another's, {-1} another version.
+local there, now = redis.call('GET', KEYS[1]), now_ms()
+if not is_link(there, ARGV[1]) then return {0} end
+
+local function expires_now()
+  local left = redis.call('PTTL', KEYS[1])
+  return left == -1 and -1 or now + left
+end
+
+if record_version(there) ~= tonumber(ARGV[2]) then
+  -- My own earlier try, whose answer was lost?
+  if there == ARGV[4] then return {1, expires_now()} end
+  return {-1}
+end
+local m = KEYS[3] and read_marker(KEYS[3])
+if m and (not m.open or m.generation ~= tonumber(ARGV[3])) then return {0} end
+
+local function replace(expires)
+  if expires == math.huge then
+    redis.call('SET', KEYS[1], ARGV[4])
+  else
+    redis.call('SET', KEYS[1], ARGV[4], 'PXAT', time_text(expires))
+  end
+end
+
+if ARGV[5] == 'life' then
+  local expires = now + time_value(ARGV[6])
+  if m and m.ends < expires then
+    m.ends = expires
+    write_marker(KEYS[3], m)
+  end
+  replace(expires)
+  visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
+elseif ARGV[5] == 'tombstone' and (m or not KEYS[3]) then
+  replace(m and m.ends or now + time_value(ARGV[6]))
+  redis.call('DEL', KEYS[2])
+else
+  redis.call('SET', KEYS[1], ARGV[4], 'KEEPTTL')
+end
+return {1, expires_now()}

@@ -1,0 +1,34 @@
+-- A stored link is protobuf, its fields in the order of their numbers: link_id
+-- (a tag and eight bytes), generation (absent when 0), version.
+local function is_link(record, head)
+  return record and string.sub(record, 1, 9) == head
+end
+
+local function varint(text, at)
+  local value, scale, byte = 0, 1, nil
+  repeat
+    byte = string.byte(text, at)
+    if not byte then error('a link record is damaged') end
+    value, scale, at = value + (byte % 128) * scale, scale * 128, at + 1
+  until byte < 128
+  return value, at
+end
+
+-- `record` may be cut off after its first 21 bytes.
+local function record_version(record)
+  local at = 10
+  if string.byte(record, at) == 0x10 then
+    at = select(2, varint(record, at + 1))
+  end
+  if string.byte(record, at) ~= 0x18 then return 0 end
+  return (varint(record, at + 1))
+end
+
+-- The count of a link's visits lives exactly as long as the link.
+local function visits_follow(visits, left)
+  if left == -1 then
+    redis.call('PERSIST', visits)
+  else
+    redis.call('PEXPIRE', visits, left)
+  end
+end

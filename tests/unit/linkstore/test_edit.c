@@ -1,0 +1,439 @@
+/* Promise 7: an edit or a deletion never meets a new owner. */
+#include "tests/unit/linkstore/fixture.h"
+
+#include "codespace/link_id.h"
+#include "linkstore/link/edit.h"
+#include "linkstore/plain/create.h"
+
+static struct link_answer read_link(struct fixture *f,
+				    const struct link_target *t)
+{
+	struct link_answer answer;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	return answer;
+}
+
+static const char *url_at(struct fixture *f, const struct link_target *t,
+			  char text[64])
+{
+	struct link_answer answer = read_link(f, t);
+
+	snprintf(text, 64, "%s", answer.link ? answer.link->url : "");
+	link_answer_release(&answer);
+	return text;
+}
+
+/* A link of its own, "https://example.org/" for a day. */
+static struct link_target store_alias(struct fixture *f, uint64_t number)
+{
+	Shortloop__Link link = empty_link();
+	struct plain_result result;
+	struct link_target t;
+
+	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
+	link.url = text_of("https://example.org/");
+	link.owner = text_of("shop");
+	link.creator = text_of("key");
+	plain_prepare(f->day, link_id_blockless(number), &link);
+	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
+	assert_int_equal(result.outcome, PLAIN_CREATED);
+	return t;
+}
+
+/* Changes the URL of what was read. */
+static int try_edit(struct fixture *f, const struct link_target *t,
+		    const struct link_answer *read, const char *url,
+		    const struct link_class *ttl, int64_t *ret_expires)
+{
+	Shortloop__Link after = *read->link;
+
+	after.url = text_of(url);
+	link_edit_prepare(read->link, ttl, &after);
+	return link_edit(f->server.redis, t, read->link, &after, ttl,
+			 ret_expires, &f->err);
+}
+
+static int64_t edit(struct fixture *f, const struct link_target *t,
+		    const char *url, const struct link_class *ttl)
+{
+	struct link_answer read = read_link(f, t);
+	int64_t expires = 0;
+
+	must(f, try_edit(f, t, &read, url, ttl, &expires));
+	link_answer_release(&read);
+	return expires;
+}
+
+static int try_delete(struct fixture *f, const struct link_target *t,
+		      const struct link_answer *read)
+{
+	Shortloop__Link after;
+	int64_t expires;
+
+	link_edit_tombstone(read->link, "me", 1700000000000, &after);
+	return link_edit(f->server.redis, t, read->link, &after, NULL, &expires,
+			 &f->err);
+}
+
+static void delete_link(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer read = read_link(f, t);
+
+	must(f, try_delete(f, t, &read));
+	link_answer_release(&read);
+}
+
+/* --- editing -------------------------------------------------------------- */
+
+static void check_edit(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer answer;
+	char text[64];
+
+	edit(f, t, "https://new.example/", NULL);
+	assert_string_equal(url_at(f, t, text), "https://new.example/");
+	answer = read_link(f, t);
+	assert_int_equal(answer.link->version, 2);
+	assert_in_range(answer.ttl_left, CLOCK_DAY - 5000, CLOCK_DAY);
+	link_answer_release(&answer);
+}
+
+static void an_edit_replaces_the_version_that_was_read(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target in_block = store_link(f, &block, 0),
+			   alone = store_alias(f, 7);
+
+	check_edit(f, &in_block);
+	check_edit(f, &alone);
+}
+
+static void check_conflict(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer read = read_link(f, t);
+	char text[64];
+	int64_t expires;
+
+	edit(f, t, "https://first.example/", NULL);
+	must_fail(
+		f,
+		try_edit(f, t, &read, "https://late.example/", NULL, &expires),
+		ERROR_CONFLICT);
+	must_fail(f, try_delete(f, t, &read), ERROR_CONFLICT);
+	assert_string_equal(url_at(f, t, text), "https://first.example/");
+	link_answer_release(&read);
+}
+
+static void of_two_edits_of_one_version_the_second_fails(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target in_block = store_link(f, &block, 0),
+			   alone = store_alias(f, 7);
+
+	check_conflict(f, &in_block);
+	check_conflict(f, &alone);
+}
+
+static void the_very_same_edit_again_is_a_success(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer read = read_link(f, &t);
+	int64_t first, again;
+
+	must(f, try_edit(f, &t, &read, "https://new.example/", NULL, &first));
+	must(f, try_edit(f, &t, &read, "https://new.example/", NULL, &again));
+	assert_in_range(again, first - 20, first + 20);
+	link_answer_release(&read);
+}
+
+static void only_the_next_version_is_an_edit(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer read = read_link(f, &t);
+	Shortloop__Link after = *read.link;
+	int64_t expires;
+
+	must_fail(f,
+		  link_edit(f->server.redis, &t, read.link, &after, NULL,
+			    &expires, &f->err),
+		  ERROR_INPUT);
+	link_answer_release(&read);
+}
+
+static void versions_are_told_apart_beyond_one_byte(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer read;
+	int64_t expires;
+
+	for (int i = 0; i < 300; i++)
+		edit(f, &t,
+		     i % 2 ? "https://odd.example/" : "https://e.example/",
+		     NULL);
+	read = read_link(f, &t);
+	assert_int_equal(read.link->version, 301);
+	edit(f, &t, "https://last.example/", NULL);
+	must_fail(f,
+		  try_edit(f, &t, &read, "https://l.example/", NULL, &expires),
+		  ERROR_CONFLICT);
+	link_answer_release(&read);
+}
+
+/* --- new owners ----------------------------------------------------------- */
+
+/* The block of a 1s link ends and is issued again; returns what was read of the
+ * former owner's link. */
+static struct link_answer reissue(struct fixture *f, struct link_target *ret_t)
+{
+	struct link_block block = open_block(f, f->brief);
+	struct link_answer former;
+
+	*ret_t = store_link(f, &block, 0);
+	former = read_link(f, ret_t);
+	sleep_ms(1000 + HOLD + 50);
+	reclaim_first(f, 1, 1);
+	sleep_ms(QUARANTINE + 20);
+	block = open_block(f, f->day);
+	assert_int_equal(block.number, 0);
+	assert_int_equal(block.generation, 2);
+	assert_string_equal(store_link(f, &block, 0).code, ret_t->code);
+	return former;
+}
+
+static void an_edit_never_meets_a_new_owner(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	struct link_answer former = reissue(f, &t);
+	char text[64];
+	int64_t expires;
+
+	must_fail(f,
+		  try_edit(f, &t, &former, "https://mine.example/", f->never,
+			   &expires),
+		  ERROR_NOTFOUND);
+	assert_string_equal(url_at(f, &t, text), "https://example.org/");
+	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_true(marker(f, 0).end != DURATION_NEVER);
+	link_answer_release(&former);
+}
+
+static void a_deletion_never_meets_a_new_owner(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	struct link_answer former = reissue(f, &t), now;
+
+	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
+	now = read_link(f, &t);
+	assert_int_equal(now.outcome, LINK_OUTCOME_REDIRECT);
+	assert_int_equal(now.link->generation, 2);
+	link_answer_release(&now);
+	link_answer_release(&former);
+}
+
+static void a_new_owner_of_an_alias_is_not_met(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer former = read_link(f, &t), now;
+	int64_t expires;
+
+	redis_server_number(&f->server, "DEL l:{sale-26}");
+	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
+	store_alias(f, 8);
+	must_fail(
+		f,
+		try_edit(f, &t, &former, "https://x.example/", NULL, &expires),
+		ERROR_NOTFOUND);
+	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
+	now = read_link(f, &t);
+	assert_int_equal(now.outcome, LINK_OUTCOME_REDIRECT);
+	link_answer_release(&now);
+	link_answer_release(&former);
+}
+
+static void nothing_is_edited_in_a_closed_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	struct link_answer read = read_link(f, &t);
+	int64_t expires;
+
+	set_marker(f, "1 c 1d 1 2 test");
+	must_fail(f,
+		  try_edit(f, &t, &read, "https://x.example/", NULL, &expires),
+		  ERROR_NOTFOUND);
+	link_answer_release(&read);
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static void a_longer_life_lifts_the_blocks_end(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+	int64_t expires = edit(f, &t, "https://new.example/", f->day);
+	struct link_answer answer = read_link(f, &t);
+
+	assert_true(marker(f, 0).end >= expires);
+	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
+	assert_string_equal(answer.link->ttl_class, "1d");
+	assert_int_equal(answer.link->ttl_ms, CLOCK_DAY);
+	link_answer_release(&answer);
+}
+
+static void a_shorter_life_leaves_the_blocks_end(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	int64_t end = marker(f, 0).end;
+
+	edit(f, &t, "https://new.example/", f->brief);
+	assert_true(marker(f, 0).end == end);
+	assert_in_range(pttl(f, &t), 1, 1000);
+}
+
+static void a_link_for_ever_keeps_its_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+
+	assert_true(edit(f, &t, "https://e.example/", f->never) ==
+		    DURATION_NEVER);
+	assert_true(marker(f, 0).end == DURATION_NEVER);
+	assert_int_equal(pttl(f, &t), -1);
+	edit(f, &t, "https://e.example/", f->day);
+	assert_in_range(pttl(f, &t), 1, CLOCK_DAY);
+}
+
+static void a_visit_renews_only_the_version_it_saw(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	struct link_answer read = read_link(f, &t);
+	int64_t left;
+
+	edit(f, &t, "https://new.example/", f->brief);
+	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	assert_in_range(left, 1, 1000);
+	assert_in_range(pttl(f, &t), 1, 1000);
+	link_answer_release(&read);
+}
+
+/* --- deleting ------------------------------------------------------------- */
+
+static void a_tombstone_stays_until_its_block_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	int64_t end;
+
+	store_link(f, &block, 1);
+	delete_link(f, &t);
+	end = marker(f, 0).end;
+	assert_in_range(clock_real_ms() + pttl(f, &t), end - 50, end + 50);
+}
+
+static void a_tombstone_among_links_for_ever_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->never);
+	struct link_target t = store_link(f, &block, 0);
+
+	delete_link(f, &t);
+	assert_int_equal(pttl(f, &t), -1);
+}
+
+static void
+a_deleted_link_is_gone_and_says_no_more_than_whose_it_was(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer answer;
+
+	delete_link(f, &t);
+	answer = read_link(f, &t);
+	assert_int_equal(answer.outcome, LINK_OUTCOME_GONE);
+	assert_string_equal(answer.link->url, "");
+	assert_string_equal(answer.link->owner, "shop");
+	assert_string_equal(answer.link->creator, "key");
+	assert_string_equal(answer.link->editor, "me");
+	assert_true(answer.link->changed_ms == 1700000000000);
+	assert_true(answer.link->link_id == link_id_blockless(7));
+	assert_int_equal(answer.link->version, 2);
+	link_answer_release(&answer);
+}
+
+static void a_deleted_alias_is_free_after_quarantine(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	Shortloop__Link other = empty_link();
+	struct plain_result result;
+
+	delete_link(f, &t);
+	plain_prepare(f->day, link_id_blockless(8), &other);
+	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
+	assert_int_equal(result.outcome, PLAIN_TAKEN);
+	assert_int_equal(result.existing->state,
+			 SHORTLOOP__LINK_STATE__LINK_DELETED);
+	plain_result_release(&result);
+	sleep_ms(QUARANTINE + 20);
+	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
+	assert_int_equal(result.outcome, PLAIN_CREATED);
+}
+
+static void a_block_of_tombstones_has_no_links_once_it_has_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->brief);
+	struct link_target t = store_link(f, &block, 0);
+	uint64_t links;
+
+	delete_link(f, &t);
+	sleep_ms(1000 + HOLD + 50);
+	reclaim_first(f, 1, 1);
+	must(f, reclaim_count_links(f->server.redis, f->space, 0, &links,
+				    &f->err));
+	assert_int_equal(links, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_ALL(an_edit_replaces_the_version_that_was_read),
+		TEST_ALL(of_two_edits_of_one_version_the_second_fails),
+		TEST_ALL(the_very_same_edit_again_is_a_success),
+		TEST_ALL(only_the_next_version_is_an_edit),
+		TEST_ALL(versions_are_told_apart_beyond_one_byte),
+		TEST(an_edit_never_meets_a_new_owner),
+		TEST(a_deletion_never_meets_a_new_owner),
+		TEST_ALL(a_new_owner_of_an_alias_is_not_met),
+		TEST(nothing_is_edited_in_a_closed_block),
+		TEST(a_longer_life_lifts_the_blocks_end),
+		TEST(a_shorter_life_leaves_the_blocks_end),
+		TEST(a_link_for_ever_keeps_its_block),
+		TEST(a_visit_renews_only_the_version_it_saw),
+		TEST(a_tombstone_stays_until_its_block_ends),
+		TEST(a_tombstone_among_links_for_ever_stays),
+		TEST_ALL(
+			a_deleted_link_is_gone_and_says_no_more_than_whose_it_was),
+		TEST_ALL(a_deleted_alias_is_free_after_quarantine),
+		TEST(a_block_of_tombstones_has_no_links_once_it_has_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* Links that may have so many visits. */
+#include "tests/unit/linkstore/fixture.h"
+
+#include "codespace/link_id.h"
+#include "linkstore/link/edit.h"
+#include "linkstore/link/visits.h"
+#include "linkstore/plain/create.h"
+
+#define ID link_id_blockless(7)
+
+static struct link_target store_alias(struct fixture *f, uint64_t link_id)
+{
+	Shortloop__Link link = empty_link();
+	struct plain_result result;
+	struct link_target t;
+
+	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
+	plain_prepare(f->day, link_id, &link);
+	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
+	assert_int_equal(result.outcome, PLAIN_CREATED);
+	return t;
+}
+
+/* Returns what was used, negative when the visit was refused. */
+static int visit(struct fixture *f, const struct link_target *t,
+		 uint64_t link_id, uint64_t max)
+{
+	bool allowed;
+	uint64_t used;
+
+	must(f, link_count_visit(f->server.redis, t, link_id, max, &allowed,
+				 &used, &f->err));
+	return allowed ? (int)used : -(int)used;
+}
+
+static uint64_t used(struct fixture *f, const struct link_target *t,
+		     uint64_t link_id)
+{
+	uint64_t n;
+
+	must(f, link_read_visits(f->server.redis, t, link_id, &n, &f->err));
+	return n;
+}
+
+static uint64_t id_at(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer answer;
+	uint64_t link_id;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	link_id = answer.link->link_id;
+	link_answer_release(&answer);
+	return link_id;
+}
+
+static void the_first_so_many_visits_are_allowed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+
+	assert_int_equal(used(f, &t, ID), 0);
+	for (int i = 1; i <= 3; i++)
+		assert_int_equal(visit(f, &t, ID, 3), i);
+	assert_int_equal(visit(f, &t, ID, 3), -3);
+	assert_int_equal(visit(f, &t, ID, 3), -3);
+	assert_int_equal(used(f, &t, ID), 3);
+	/* An editor allows more. */
+	assert_int_equal(visit(f, &t, ID, 4), 4);
+}
+
+static void links_in_blocks_are_counted_in_their_slot(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+	char words[128];
+
+	assert_int_equal(visit(f, &t, id_at(f, &t), 2), 1);
+	snprintf(words, sizeof(words), "GET v:{s5:0}:%llu",
+		 (unsigned long long)id_at(f, &t));
+	assert_int_equal(redis_server_number(&f->server, words), 1);
+}
+
+static long long count_left(struct fixture *f, const char *code)
+{
+	char words[128];
+
+	snprintf(words, sizeof(words), "PTTL v:{%s}:%llu", code,
+		 (unsigned long long)ID);
+	return redis_server_number(&f->server, words);
+}
+
+static void the_count_lives_as_long_as_the_link(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+	struct link_answer read;
+	Shortloop__Link after;
+	int64_t left;
+
+	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
+	visit(f, &t, ID, 3);
+	assert_in_range(count_left(f, t.code), 55000, 60000);
+	must(f, link_lookup(f->server.redis, &t, &read, &f->err));
+	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	assert_in_range(count_left(f, t.code), CLOCK_DAY - 5000, CLOCK_DAY);
+	after = *read.link;
+	link_edit_prepare(read.link, f->never, &after);
+	must(f, link_edit(f->server.redis, &t, read.link, &after, f->never,
+			  &left, &f->err));
+	assert_int_equal(count_left(f, t.code), -1);
+	link_answer_release(&read);
+}
+
+static void a_deleted_link_takes_its_count_along(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, ID);
+	struct link_answer read;
+	Shortloop__Link after;
+	int64_t expires;
+
+	visit(f, &t, ID, 3);
+	must(f, link_lookup(f->server.redis, &t, &read, &f->err));
+	link_edit_tombstone(read.link, "me", 1, &after);
+	must(f, link_edit(f->server.redis, &t, read.link, &after, NULL,
+			  &expires, &f->err));
+	assert_int_equal(count_left(f, t.code), -2);
+	link_answer_release(&read);
+}
+
+static void another_owners_visits_are_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, link_id_blockless(8));
+	bool allowed;
+	uint64_t n;
+
+	must_fail(f,
+		  link_count_visit(f->server.redis, &t, ID, 3, &allowed, &n,
+				   &f->err),
+		  ERROR_NOTFOUND);
+	redis_server_number(&f->server, "DEL l:{sale-26}");
+	must_fail(f,
+		  link_count_visit(f->server.redis, &t, link_id_blockless(8), 3,
+				   &allowed, &n, &f->err),
+		  ERROR_NOTFOUND);
+	assert_int_equal(used(f, &t, ID), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_ALL(the_first_so_many_visits_are_allowed),
+		TEST(links_in_blocks_are_counted_in_their_slot),
+		TEST_ALL(the_count_lives_as_long_as_the_link),
+		TEST_ALL(a_deleted_link_takes_its_count_along),
+		TEST_ALL(another_owners_visits_are_not_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
