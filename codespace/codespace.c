@@ -1,20 +1,20 @@
 #include "codespace/codespace.h"
 
-#include <endian.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codespace/alphabet.h"
+#include "codespace/digits.h"
 #include "codespace/feistel.h"
-#include "codespace/siphash.h"
+#include "codespace/feistel_many.h"
 
 struct version {
 	bool present;
 	struct feistel feistel;
-	struct siphash check;
-	struct alphabet alphabet;
+	struct digits digits;
+	char checks[ALPHABET_SIZE / CODE_VERSIONS]; /* by tag */
 	char fingerprint[CODE_FINGERPRINT_MAX];
 };
 
@@ -24,9 +24,14 @@ struct codespace {
 	unsigned checks; /* check characters of a version: a quarter of all */
 	unsigned left_digits, right_digits;
 	unsigned newest;
+	enum feistel_vectors vectors;
 	uint64_t capacity;
-	/* One order for all versions: it is what tells them apart. */
-	struct alphabet check_symbols;
+	/* What a check character says.  All versions share one order of the
+	 * symbols: it is what tells them apart. */
+	struct {
+		uint8_t version; /* CODE_VERSIONS: none that has a key */
+		uint8_t tag;
+	} check[256];
 	struct version versions[CODE_VERSIONS];
 };
 
@@ -41,40 +46,46 @@ static uint64_t power(unsigned base, unsigned exponent)
 	return power;
 }
 
-static struct siphash check_key(const unsigned char bytes[16])
-{
-	uint64_t k[2];
-
-	memcpy(k, bytes, sizeof(k));
-	return siphash_key(le64toh(k[0]), le64toh(k[1]));
-}
-
 static int derive_all(struct version *v, const struct codespace *cs,
 		      const unsigned char master[CODE_MASTER],
 		      struct error *err)
 {
-	unsigned char permutation[16], check[16], seed[ALPHABET_SEED];
+	unsigned char permutation[16], seed[ALPHABET_SEED];
+	struct alphabet shuffled;
 	int status = -1;
 
 	if (code_key_derive(master, CODE_USE_PERMUTATION, permutation,
 			    sizeof(permutation), err) ||
-	    code_key_derive(master, CODE_USE_CHECK, check, sizeof(check),
-			    err) ||
 	    code_key_derive(master, CODE_USE_ALPHABET, seed, sizeof(seed),
 			    err) ||
 	    code_key_fingerprint(master, v->fingerprint, err))
 		goto out;
 	feistel_init(&v->feistel, power(cs->base, cs->left_digits),
-		     power(cs->base, cs->right_digits), permutation);
-	v->check = check_key(check);
-	alphabet_shuffled(&v->alphabet, cs->base, seed);
+		     power(cs->base, cs->right_digits), cs->checks,
+		     permutation);
+	alphabet_shuffled(&shuffled, cs->base, seed);
+	digits_init(&v->digits, &shuffled);
 	v->present = true;
 	status = 0;
 out:
 	sodium_memzero(permutation, sizeof(permutation));
-	sodium_memzero(check, sizeof(check));
 	sodium_memzero(seed, sizeof(seed));
+	sodium_memzero(&shuffled, sizeof(shuffled));
 	return status;
+}
+
+static void set_checks(struct codespace *cs, unsigned version)
+{
+	struct alphabet plain;
+
+	alphabet_plain(&plain, cs->base);
+	for (unsigned tag = 0; tag < cs->checks; tag++) {
+		char c = plain.symbols[version * cs->checks + tag];
+
+		cs->versions[version].checks[tag] = c;
+		cs->check[(unsigned char)c].version = (uint8_t)version;
+		cs->check[(unsigned char)c].tag = (uint8_t)tag;
+	}
 }
 
 static int add_key(struct codespace *cs, const struct codespace_key *key,
@@ -95,6 +106,7 @@ static int add_key(struct codespace *cs, const struct codespace_key *key,
 	else
 		status = derive_all(&cs->versions[key->version], cs, master,
 				    err);
+	set_checks(cs, key->version);
 	sodium_memzero(master, sizeof(master));
 	return status;
 }
@@ -119,7 +131,8 @@ static int set_sizes(struct codespace *cs, unsigned length, unsigned base,
 	cs->capacity = power(base, length - 1);
 	if (cs->capacity > UINT64_C(1) << CODE_ID_BITS)
 		cs->capacity = UINT64_C(1) << CODE_ID_BITS;
-	alphabet_plain(&cs->check_symbols, base);
+	for (int c = 0; c < 256; c++)
+		cs->check[c].version = CODE_VERSIONS;
 	return 0;
 }
 
@@ -137,6 +150,7 @@ static int init(struct codespace *cs, const struct codespace_options *options,
 		if (add_key(cs, &options->keys[i], err))
 			return -1;
 	cs->newest = options->keys[0].version;
+	cs->vectors = feistel_vectors();
 	return 0;
 }
 
@@ -201,64 +215,48 @@ bool codespace_fingerprint(const struct codespace *cs, unsigned version,
 
 /* --- codes ---------------------------------------------------------------- */
 
-/* The keyed hash of the payload: of the number it stands for, which the
- * alphabet maps one to one. */
-static unsigned check_digit(const struct codespace *cs, unsigned version,
-			    struct feistel_parts parts)
+static inline void put_code(const struct codespace *cs, const struct version *v,
+			    struct feistel_parts parts, char *to)
 {
-	const struct version *v = &cs->versions[version];
-	uint64_t payload = parts.left * v->feistel.right_size + parts.right;
-
-	return version * cs->checks +
-	       (unsigned)(siphash_8(v->check, payload, 1, 3) % cs->checks);
-}
-
-/* A part has at most five digits, so that 32 bits do. */
-static void put_digits(const struct alphabet *a, uint64_t part, unsigned digits,
-		       char *to)
-{
-	uint32_t rest = (uint32_t)part;
-
-	while (digits--) {
-		to[digits] = a->symbols[rest % a->size];
-		rest /= a->size;
-	}
-}
-
-static bool get_digits(const struct alphabet *a, const char *from,
-		       unsigned digits, uint64_t *ret_part)
-{
-	uint32_t part = 0;
-	uint8_t digit;
-
-	for (unsigned i = 0; i < digits; i++) {
-		digit = a->digits[(unsigned char)from[i]];
-		if (digit == ALPHABET_NONE)
-			return false;
-		part = part * a->size + digit;
-	}
-	*ret_part = part;
-	return true;
-}
-
-void codespace_encode_version(const struct codespace *cs, unsigned version,
-			      uint64_t id, char ret_code[CODE_TEXT_MAX])
-{
-	const struct version *v = &cs->versions[version];
-	struct feistel_parts parts = feistel_permute(&v->feistel, id);
-	unsigned check = check_digit(cs, version, parts);
-
-	put_digits(&v->alphabet, parts.left, cs->left_digits, ret_code);
-	put_digits(&v->alphabet, parts.right, cs->right_digits,
-		   ret_code + cs->left_digits);
-	ret_code[cs->length - 1] = cs->check_symbols.symbols[check];
-	ret_code[cs->length] = '\0';
+	digits_put(&v->digits, parts.left, cs->left_digits, to);
+	digits_put(&v->digits, parts.right, cs->right_digits,
+		   to + cs->left_digits);
+	to[cs->length - 1] = v->checks[parts.tag];
+	to[cs->length] = '\0';
 }
 
 void codespace_encode(const struct codespace *cs, uint64_t id,
 		      char ret_code[CODE_TEXT_MAX])
 {
 	codespace_encode_version(cs, cs->newest, id, ret_code);
+}
+
+void codespace_encode_version(const struct codespace *cs, unsigned version,
+			      uint64_t id, char ret_code[CODE_TEXT_MAX])
+{
+	const struct version *v = &cs->versions[version];
+
+	put_code(cs, v, feistel_permute(&v->feistel, id), ret_code);
+}
+
+void codespace_encode_many(const struct codespace *cs, uint64_t first,
+			   size_t count, char ret_codes[][CODE_TEXT_MAX])
+{
+	const struct version *v = &cs->versions[cs->newest];
+	struct feistel_lanes lanes;
+	size_t lane;
+
+	for (size_t i = 0; i < count; i++) {
+		lane = i % FEISTEL_LANES;
+		if (lane == 0)
+			feistel_permute_many(&v->feistel, cs->vectors,
+					     first + i, &lanes);
+		put_code(cs, v,
+			 (struct feistel_parts){lanes.left[lane],
+						lanes.right[lane],
+						lanes.tag[lane]},
+			 ret_codes[i]);
+	}
 }
 
 bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
@@ -271,18 +269,16 @@ bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 
 	if (len != cs->length)
 		return false;
-	check = cs->check_symbols.digits[(unsigned char)code[len - 1]];
-	version = check / cs->checks;
-	if (!codespace_has_version(cs, version))
+	check = (unsigned char)code[len - 1];
+	version = cs->check[check].version;
+	if (version == CODE_VERSIONS)
 		return false;
 	v = &cs->versions[version];
-	if (!get_digits(&v->alphabet, code, cs->left_digits, &parts.left) ||
-	    !get_digits(&v->alphabet, code + cs->left_digits, cs->right_digits,
+	parts.tag = cs->check[check].tag;
+	if (!digits_get(&v->digits, code, cs->left_digits, &parts.left) ||
+	    !digits_get(&v->digits, code + cs->left_digits, cs->right_digits,
 			&parts.right) ||
-	    check != check_digit(cs, version, parts))
-		return false;
-	id = feistel_invert(&v->feistel, parts);
-	if (id >= cs->capacity)
+	    !feistel_invert(&v->feistel, parts, &id) || id >= cs->capacity)
 		return false;
 	*ret_id = id;
 	if (ret_version)

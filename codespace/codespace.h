@@ -5,15 +5,19 @@
  * payload is a keyed permutation of the id on [0, base^(L-1)), written with a
  * shuffled alphabet of 62 symbols, or of 57 without look-alikes: neighbours in
  * id are not neighbours in code, yet a code decodes to its id with no look-up.
- * The check character carries the key's version (two bits) and a keyed hash of
- * the payload modulo 15 (14 of 57 symbols), so that at least 14 (13) of 15 (14)
- * codes made up by a stranger are refused here.
+ * The check character carries the key's version (two bits) and the
+ * permutation's tag, one of 15 (of 14 with 57 symbols), so that at least 14
+ * (13) of 15 (14) codes made up by a stranger are refused here.
  *
  * The permutation is an alternating Feistel network with modular addition over
  * the maximally balanced split of the payload's digits, as in FFX and NIST SP
  * 800-38G (FF1), with SipHash (Aumasson and Bernstein, 2012) as its round
  * function.  It keeps strangers from enumerating links; it is not a cipher to
- * keep secrets with.  Which primitive does what is told in feistel.h.
+ * keep secrets with.  Which primitive does what, and why six rounds, is told in
+ * feistel.h.
+ *
+ * Measured (docs/bench.md) on a Xeon at 2.5 GHz, 7 characters: 49 ns to make a
+ * code and 49 to read it, 17 each when many are made in a row with AVX-512.
  *
  * A codespace is read-only once made: any number of threads may use it.
  */
@@ -67,7 +71,12 @@ bool codespace_has_version(const struct codespace *cs, unsigned version);
 void codespace_encode(const struct codespace *cs, uint64_t id,
 		      char ret_code[CODE_TEXT_MAX]);
 
-/* The same under another version that the space has. */
+/* The codes of `count` ids from `first` on, all below the capacity; each as
+ * codespace_encode makes it, at a third of the cost. */
+void codespace_encode_many(const struct codespace *cs, uint64_t first,
+			   size_t count, char ret_codes[][CODE_TEXT_MAX]);
+
+/* As codespace_encode, under another version that the space has. */
 void codespace_encode_version(const struct codespace *cs, unsigned version,
 			      uint64_t id, char ret_code[CODE_TEXT_MAX]);
 

@@ -27,10 +27,9 @@ struct codespace_key {
 /* The uses, fixed for ever: their numbers enter the derivation. */
 enum code_use {
 	CODE_USE_PERMUTATION = 1,
-	CODE_USE_CHECK,
-	CODE_USE_ALPHABET,
-	CODE_USE_FINGERPRINT,
-	CODE_USE_SALT,
+	CODE_USE_ALPHABET = 3,
+	CODE_USE_FINGERPRINT = 4,
+	CODE_USE_SALT = 5,
 };
 
 #define CODE_MASTER 32 /* bytes */

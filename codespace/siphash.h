@@ -2,8 +2,8 @@
  * siphash.h - SipHash of one short message, inline.
  *
  * After Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012).  The
- * general function costs a call and a loop per hash; a permutation asks for
- * eight of them in a row, of messages that fit one or two words.
+ * general function costs a call and a loop per hash; a permutation asks for six
+ * of them in a row, of messages that fit one word.
  */
 #ifndef CODESPACE_SIPHASH_H
 #define CODESPACE_SIPHASH_H
@@ -30,22 +30,27 @@ static inline uint64_t siphash_rotl(uint64_t x, int bits)
 	return x << bits | x >> (64 - bits);
 }
 
-static inline void siphash_rounds(struct siphash *s, int rounds)
+static inline __attribute__((always_inline)) void
+siphash_round(struct siphash *s)
 {
 	uint64_t *v = s->v;
 
-	for (int i = 0; i < rounds; i++) {
-		v[0] += v[1];
-		v[2] += v[3];
-		v[1] = siphash_rotl(v[1], 13) ^ v[0];
-		v[3] = siphash_rotl(v[3], 16) ^ v[2];
-		v[0] = siphash_rotl(v[0], 32);
-		v[2] += v[1];
-		v[0] += v[3];
-		v[1] = siphash_rotl(v[1], 17) ^ v[2];
-		v[3] = siphash_rotl(v[3], 21) ^ v[0];
-		v[2] = siphash_rotl(v[2], 32);
-	}
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = siphash_rotl(v[1], 13) ^ v[0];
+	v[3] = siphash_rotl(v[3], 16) ^ v[2];
+	v[0] = siphash_rotl(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = siphash_rotl(v[1], 17) ^ v[2];
+	v[3] = siphash_rotl(v[3], 21) ^ v[0];
+	v[2] = siphash_rotl(v[2], 32);
+}
+
+static inline void siphash_rounds(struct siphash *s, int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		siphash_round(s);
 }
 
 static inline void siphash_word(struct siphash *s, uint64_t word, int c)
@@ -70,13 +75,39 @@ static inline uint64_t siphash_7(struct siphash key, uint64_t message, int c,
 	return siphash_end(&key, d);
 }
 
-/* SipHash-c-d of the 8 bytes of `message`, little-endian. */
-static inline uint64_t siphash_8(struct siphash key, uint64_t message, int c,
-				 int d)
+/* The state for messages of 7 bytes that all have the bits of `high`, after
+ * what the first round does before it meets the others: for siphash_1_3_of_7.
+ */
+static inline struct siphash siphash_prepare(struct siphash key, uint64_t high)
 {
-	siphash_word(&key, message, c);
-	siphash_word(&key, UINT64_C(8) << 56, c);
-	return siphash_end(&key, d);
+	key.v[0] += key.v[1];
+	key.v[1] = siphash_rotl(key.v[1], 13) ^ key.v[0];
+	key.v[0] = siphash_rotl(key.v[0], 32);
+	key.v[3] ^= high | UINT64_C(7) << 56;
+	return key;
+}
+
+/* As siphash_7(key, high | low, 1, 3), with no bit in both, from what was
+ * prepared with `high`.  The result waits for `low` only, and that as briefly
+ * as can be; a call would take as long as the hash: always inline. */
+static inline __attribute__((always_inline)) uint64_t
+siphash_1_3_of_7(struct siphash prepared, uint64_t high, uint64_t low)
+{
+	uint64_t *v = prepared.v;
+
+	v[3] ^= low;
+	v[2] += v[3];
+	v[3] = siphash_rotl(v[3], 16) ^ v[2];
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = siphash_rotl(v[1], 17) ^ v[2];
+	v[3] = siphash_rotl(v[3], 21) ^ v[0];
+	v[2] = siphash_rotl(v[2], 32) ^ 0xff;
+	v[0] ^= high | UINT64_C(7) << 56 | low;
+	siphash_round(&prepared);
+	siphash_round(&prepared);
+	siphash_round(&prepared);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 #endif

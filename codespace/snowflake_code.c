@@ -47,7 +47,7 @@ static int version_init(struct version *v, unsigned base,
 	    code_key_fingerprint(master, v->fingerprint, err))
 		goto out;
 	feistel_init(&v->feistel, UINT64_C(1) << LEFT_BITS,
-		     UINT64_C(1) << RIGHT_BITS, permutation);
+		     UINT64_C(1) << RIGHT_BITS, 1, permutation);
 	v->present = true;
 	status = 0;
 out:
@@ -193,7 +193,9 @@ bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
 	low = (uint64_t)number & ((UINT64_C(1) << ID_BITS) - 1);
 	parts.left = low >> RIGHT_BITS;
 	parts.right = low & ((UINT64_C(1) << RIGHT_BITS) - 1);
-	*ret_id = feistel_invert(&sc->versions[version].feistel, parts);
+	parts.tag = 0;
+	if (!feistel_invert(&sc->versions[version].feistel, parts, ret_id))
+		return false;
 	*ret_ms = snowflake_ms(*ret_id, SNOWFLAKE_CODE_SEQUENCE);
 	if (ret_version)
 		*ret_version = version;

@@ -1,13 +1,16 @@
 /*
- * Any bytes as a code, a marker or a range: what is read is what would have
- * been written, and nothing else is read.
+ * Any bytes as a code, an alias, a marker or a range: what is read is what
+ * would have been written, and nothing else is read.
  */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codespace/alias.h"
 #include "codespace/codespace.h"
+#include "codespace/snowflake.h"
+#include "codespace/snowflake_code.h"
 #include "common/clock.h"
 #include "linkstore/marker.h"
 #include "linkstore/range.h"
@@ -54,6 +57,42 @@ static void try_code(const char *text, size_t size)
 	}
 }
 
+static void try_snowflake(const char *text, size_t size)
+{
+	static const struct codespace_key key = {1, "the secret of version 1",
+						 23};
+	static struct snowflake_codes *codes[2];
+	char code[SNOWFLAKE_CODE_TEXT_MAX];
+	struct error err;
+	uint64_t id;
+	int64_t ms;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!codes[i])
+			codes[i] =
+				snowflake_codes_new(i ? 62 : 57, &key, 1, &err);
+		if (!codes[i])
+			abort();
+		if (!snowflake_codes_decode(codes[i], text, size, &id, &ms,
+					    NULL))
+			continue;
+		assert(id <= INT64_MAX && ms >= SNOWFLAKE_EPOCH);
+		snowflake_codes_encode(codes[i], id, code);
+		assert(memcmp(code, text, size) == 0);
+	}
+}
+
+static void try_alias(const char *text, size_t size)
+{
+	struct error err;
+
+	if (alias_check(text, size, &err))
+		return;
+	assert(size > 0 && size <= ALIAS_LENGTH_MAX);
+	assert(!memchr(text, '/', size) && !memchr(text, '\0', size));
+	alias_is_reserved(text, size, NULL, 0);
+}
+
 static void try_range(const char *text, size_t size)
 {
 	struct block_range range, again;
@@ -88,6 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	try_code(text, size);
+	try_snowflake(text, size);
+	try_alias(text, size);
 	try_range(text, size);
 	try_marker(text, size);
 	free(text);

@@ -69,6 +69,30 @@ static void another_base_makes_other_codes(void **state)
 	codespace_free(few);
 }
 
+/* Codes in the wild must decode for ever: these must never change. */
+static void codes_are_what_they_were_in_the_first_release(void **state)
+{
+	static const struct {
+		unsigned length;
+		uint64_t id;
+		const char *code;
+	} known[] = {
+		{4, 0, "Zgbh"},
+		{7, 123456789, "hPHWAmW"},
+		{11, 4398046511103, "cR8NVLXGpcX"},
+	};
+	char code[CODE_TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct codespace *cs = open_base(57, known[i].length, 1);
+
+		codespace_encode(cs, known[i].id, code);
+		codespace_free(cs);
+		assert_string_equal(code, known[i].code);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -76,6 +100,7 @@ int main(void)
 		cmocka_unit_test(
 			every_id_without_look_alikes_has_a_code_of_its_own),
 		cmocka_unit_test(another_base_makes_other_codes),
+		cmocka_unit_test(codes_are_what_they_were_in_the_first_release),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "codespace/alphabet.h"
+#include "codespace/digits.h"
 #include "codespace/feistel.h"
+#include "codespace/feistel_many.h"
 #include "codespace/link_id.h"
 #include "codespace/siphash.h"
 
@@ -18,13 +20,12 @@ static struct siphash key_of(const unsigned char bytes[16])
 	return siphash_key(le64toh(k[0]), le64toh(k[1]));
 }
 
-static uint64_t theirs(const unsigned char key[16], uint64_t message,
-		       size_t len)
+static uint64_t theirs(const unsigned char key[16], uint64_t message)
 {
 	uint64_t le = htole64(message), hash;
 
-	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)&le,
-			 len, key);
+	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)&le, 7,
+			 key);
 	return le64toh(hash);
 }
 
@@ -37,16 +38,32 @@ static void siphash_2_4_is_libsodiums(void **state)
 	for (int i = 0; i < 1000; i++) {
 		randombytes_buf(key, sizeof(key));
 		randombytes_buf(&message, sizeof(message));
-		assert_true(siphash_8(key_of(key), message, 2, 4) ==
-			    theirs(key, message, 8));
 		message &= (UINT64_C(1) << 56) - 1;
 		assert_true(siphash_7(key_of(key), message, 2, 4) ==
-			    theirs(key, message, 7));
+			    theirs(key, message));
+	}
+}
+
+static void the_prepared_siphash_is_siphash_1_3(void **state)
+{
+	uint64_t mask = (UINT64_C(1) << 56) - (UINT64_C(1) << 32);
+	unsigned char key[16];
+	uint64_t message;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		randombytes_buf(key, sizeof(key));
+		randombytes_buf(&message, sizeof(message));
+		message &= (UINT64_C(1) << 56) - 1;
+		assert_true(siphash_1_3_of_7(siphash_prepare(key_of(key),
+							     message & mask),
+					     message & mask, message & ~mask) ==
+			    siphash_7(key_of(key), message, 1, 3));
 	}
 }
 
 /* From the vectors in the paper's appendix A and its reference code: key 00 01
- * .. 0f, message 00 01 .. of 7 and of 8 bytes. */
+ * .. 0f, message 00 01 .. of 7 bytes. */
 static void siphash_2_4_meets_the_published_vectors(void **state)
 {
 	unsigned char key[16];
@@ -56,23 +73,49 @@ static void siphash_2_4_meets_the_published_vectors(void **state)
 		key[i] = i;
 	assert_true(siphash_7(key_of(key), UINT64_C(0x06050403020100), 2, 4) ==
 		    UINT64_C(0xab0200f58b01d137));
-	assert_true(siphash_8(key_of(key), UINT64_C(0x0706050403020100), 2,
-			      4) == UINT64_C(0x93f5f5799a932462));
+}
+
+/* The permutation as its header defines it, without short cuts. */
+static struct feistel_parts by_definition(const unsigned char key[16],
+					  const struct feistel *f,
+					  uint64_t number)
+{
+	struct feistel_parts p = {number / f->right_size,
+				  number % f->right_size, 0};
+	uint64_t low = 0;
+
+	for (uint64_t i = 0; i < 6; i++) {
+		uint64_t *to = i % 2 ? &p.right : &p.left;
+		uint64_t size = i % 2 ? f->right_size : f->left_size;
+		uint64_t from = i % 2 ? p.left : p.right;
+		uint64_t hash = siphash_7(key_of(key), from | i << 32, 1, 3);
+
+		*to = (*to + (uint64_t)((unsigned __int128)hash * size >> 64)) %
+		      size;
+		if (i == 3 || i == 4)
+			low += hash & 0xffff;
+	}
+	p.tag = low % 65536 * f->tags / 65536;
+	return p;
 }
 
 static void assert_permutes(uint64_t left, uint64_t right)
 {
 	static const unsigned char key[16] = "sixteen bytes!!";
-	uint64_t number = left * right - 1;
+	uint64_t number = left * right - 1, back;
 	struct feistel f;
 
-	feistel_init(&f, left, right, key);
+	feistel_init(&f, left, right, 15, key);
 	for (int i = 0; i < 10000; i++) {
 		struct feistel_parts p = feistel_permute(&f, number);
+		struct feistel_parts q = by_definition(key, &f, number);
 
-		assert_true(p.left < left);
-		assert_true(p.right < right);
-		assert_true(feistel_invert(&f, p) == number);
+		assert_true(p.left == q.left && p.right == q.right &&
+			    p.tag == q.tag);
+		assert_true(p.left < left && p.right < right && p.tag < 15);
+		assert_true(feistel_invert(&f, p, &back) && back == number);
+		p.tag = (p.tag + 1) % 15;
+		assert_false(feistel_invert(&f, p, &back));
 		number = p.left * right + p.right;
 	}
 }
@@ -88,6 +131,43 @@ static void the_permutation_stays_in_its_domain_and_comes_back(void **state)
 		assert_permutes(62, sizes[i]);
 	}
 	assert_permutes(UINT64_C(1) << 31, UINT64_C(1) << 32);
+}
+
+static void assert_lanes(const struct feistel *f, enum feistel_vectors kind,
+			 uint64_t first)
+{
+	struct feistel_lanes lanes;
+
+	feistel_permute_many(f, kind, first, &lanes);
+	for (uint64_t i = 0; i < FEISTEL_LANES; i++) {
+		struct feistel_parts p = feistel_permute(f, first + i);
+
+		assert_true(lanes.left[i] == p.left);
+		assert_true(lanes.right[i] == p.right);
+		assert_true(lanes.tag[i] == p.tag);
+	}
+}
+
+/* Every kind this processor has; on one without AVX, the plain one. */
+static void vectors_permute_as_one_by_one(void **state)
+{
+	static const uint64_t sizes[] = {62, 3844, 185193, 916132832};
+	static const unsigned char key[16] = "sixteen bytes!!";
+	enum feistel_vectors best = feistel_vectors();
+	struct feistel f;
+
+	(void)state;
+	for (int n = 0; n < 4; n++) {
+		uint64_t size = sizes[n], step = size * size / 5003 + 1;
+
+		feistel_init(&f, size, size, 15, key);
+		for (unsigned kind = FEISTEL_PLAIN; kind <= best; kind++) {
+			for (uint64_t at = 0; at < size * size - 8; at += step)
+				assert_lanes(&f, kind, at);
+			assert_lanes(&f, kind, size * size - 8);
+			assert_lanes(&f, kind, size - 3);
+		}
+	}
 }
 
 static void an_alphabet_has_every_symbol_once(void **state)
@@ -111,6 +191,44 @@ static void an_alphabet_has_every_symbol_once(void **state)
 			digits += a.digits[c] != ALPHABET_NONE;
 		}
 		assert_int_equal(digits, sizes[n]);
+	}
+}
+
+static void assert_digits(unsigned base, unsigned count)
+{
+	uint64_t size = 1, back = 0;
+	struct alphabet plain;
+	struct digits d;
+	char text[6];
+
+	alphabet_plain(&plain, base);
+	digits_init(&d, &plain);
+	for (unsigned i = 0; i < count; i++)
+		size *= base;
+	for (uint64_t n = 0; n < size;
+	     n += n + 100 < size ? size / 99991 + 1 : 1) {
+		uint64_t rest = n;
+
+		digits_put(&d, n, count, text);
+		for (unsigned i = count; i-- > 0; rest /= base)
+			assert_int_equal(text[i], plain.symbols[rest % base]);
+		assert_true(digits_get(&d, text, count, &back) && back == n);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		char was = text[i];
+
+		text[i] = '-';
+		assert_false(digits_get(&d, text, count, &back));
+		text[i] = was;
+	}
+}
+
+static void digits_are_written_and_read_in_any_number(void **state)
+{
+	(void)state;
+	for (unsigned count = 1; count <= DIGITS_MAX; count++) {
+		assert_digits(62, count);
+		assert_digits(57, count);
 	}
 }
 
@@ -198,8 +316,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(siphash_2_4_is_libsodiums),
 		cmocka_unit_test(siphash_2_4_meets_the_published_vectors),
+		cmocka_unit_test(the_prepared_siphash_is_siphash_1_3),
 		cmocka_unit_test(
 			the_permutation_stays_in_its_domain_and_comes_back),
+		cmocka_unit_test(vectors_permute_as_one_by_one),
+		cmocka_unit_test(digits_are_written_and_read_in_any_number),
 		cmocka_unit_test(an_alphabet_has_every_symbol_once),
 		cmocka_unit_test(the_clear_alphabet_has_no_look_alikes),
 		cmocka_unit_test(another_seed_shuffles_otherwise),

@@ -61,6 +61,34 @@ static void ids_come_back(void **state)
 	snowflake_codes_free(clear);
 }
 
+/* Codes in the wild must decode for ever: these must never change. */
+static void codes_are_what_they_were_in_the_first_release(void **state)
+{
+	static const struct {
+		unsigned base;
+		uint64_t id;
+		const char *code;
+	} known[] = {
+		{62, 0, "QaeNT9xvnj9"},
+		{62, 1, "NotPNDfMfh9"},
+		{62, INT64_MAX, "Qz2wXWcTFMj"},
+		{57, 0, "FqDxL2mvjPg"},
+		{57, INT64_C(1) << 62, "KWHaxXnCHBA"},
+	};
+	char code[SNOWFLAKE_CODE_TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct snowflake_codes *sc = known[i].base == 62
+						     ? open_codes(62, 1)
+						     : open_clear_codes();
+
+		snowflake_codes_encode(sc, known[i].id, code);
+		snowflake_codes_free(sc);
+		assert_string_equal(code, known[i].code);
+	}
+}
+
 static void neighbours_in_id_are_not_neighbours_in_code(void **state)
 {
 	struct snowflake_codes *sc = open_codes(62, 1);
@@ -195,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_come_back),
+		cmocka_unit_test(codes_are_what_they_were_in_the_first_release),
 		cmocka_unit_test(neighbours_in_id_are_not_neighbours_in_code),
 		cmocka_unit_test(old_codes_decode_after_a_rotation),
 		cmocka_unit_test(numbers_that_are_not_ids_are_refused),
