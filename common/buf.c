@@ -28,49 +28,44 @@ char *buf_reserve(struct buf *b, size_t extra)
 	return b->data + b->len;
 }
 
-void buf_append(struct buf *b, const void *data, size_t len)
+void buf_put_uint(struct buf *b, uint64_t number)
 {
-	char *to;
+	char digits[20];
+	size_t at = sizeof(digits);
 
-	if (len == 0)
-		return;
-	to = buf_reserve(b, len);
-	if (!to)
-		return;
-	memcpy(to, data, len);
-	b->len += len;
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	buf_append(b, digits + at, sizeof(digits) - at);
 }
 
-void buf_puts(struct buf *b, const char *text)
-{
-	buf_append(b, text, strlen(text));
-}
-
-void buf_putc(struct buf *b, char c)
-{
-	buf_append(b, &c, 1);
-}
-
+/* Into the room there is; once more if that was not enough. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
+	size_t room = 64;
 	va_list ap;
 	char *to;
 	int len;
 
-	va_start(ap, fmt);
-	len = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (len < 0) {
-		b->failed = true;
-		return;
-	}
-	to = buf_reserve(b, (size_t)len + 1);
-	if (!to)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(to, (size_t)len + 1, fmt, ap);
-	va_end(ap);
-	b->len += (size_t)len;
+	do {
+		to = buf_reserve(b, room);
+		if (!to)
+			return;
+		room = b->cap - b->len;
+		va_start(ap, fmt);
+		len = vsnprintf(to, room, fmt, ap);
+		va_end(ap);
+		if (len < 0) {
+			b->failed = true;
+			return;
+		}
+		if ((size_t)len < room) {
+			b->len += (size_t)len;
+			return;
+		}
+		room = (size_t)len + 1;
+	} while (true);
 }
 
 const char *buf_cstr(struct buf *b)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct buf {
 	char *data; /* NULL until the first append; not NUL-terminated */
@@ -22,9 +23,33 @@ struct buf {
 /* Makes room for `extra` more bytes.  Returns where they go, or NULL. */
 char *buf_reserve(struct buf *b, size_t extra);
 
-void buf_append(struct buf *b, const void *data, size_t len);
-void buf_puts(struct buf *b, const char *text);
-void buf_putc(struct buf *b, char c);
+/* Here, so that a literal's length is known when it is compiled. */
+static inline void buf_append(struct buf *b, const void *data, size_t len)
+{
+	char *to;
+
+	if (len == 0)
+		return;
+	to = b->cap - b->len >= len && !b->failed ? b->data + b->len
+						  : buf_reserve(b, len);
+	if (!to)
+		return;
+	memcpy(to, data, len);
+	b->len += len;
+}
+
+static inline void buf_puts(struct buf *b, const char *text)
+{
+	buf_append(b, text, strlen(text));
+}
+
+static inline void buf_putc(struct buf *b, char c)
+{
+	buf_append(b, &c, 1);
+}
+
+/* In decimal. */
+void buf_put_uint(struct buf *b, uint64_t number);
 void buf_printf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -99,27 +99,54 @@ const char *duration_format(int64_t ms, char text[DURATION_TEXT_MAX])
 	return text;
 }
 
+/* The calendar day of a day number since 1970: days_from_civil's inverse, after
+ * Howard Hinnant, "chrono-compatible low-level date algorithms". */
+static int64_t civil_from_days(int64_t days, unsigned *ret_month,
+			       unsigned *ret_day)
+{
+	int64_t shifted = days + 719468; /* since 0000-03-01 */
+	int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+	unsigned doe = (unsigned)(shifted - era * 146097);
+	unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	unsigned month = (5 * doy + 2) / 153; /* from March */
+
+	*ret_day = doy - (153 * month + 2) / 5 + 1;
+	*ret_month = month < 10 ? month + 3 : month - 9;
+	return (int64_t)yoe + era * 400 + (*ret_month <= 2);
+}
+
+static char *put_digits(char *at, unsigned number, int count, char after)
+{
+	for (int i = count; i-- > 0; number /= 10)
+		at[i] = (char)('0' + number % 10);
+	at[count] = after;
+	return at + count + 1;
+}
+
 const char *rfc3339_format(int64_t real_ms, char text[RFC3339_TEXT_MAX])
 {
-	int64_t part = real_ms % 1000;
-	time_t seconds = (time_t)(real_ms / 1000);
-	struct tm tm;
-	size_t len;
+	int64_t days = real_ms / CLOCK_DAY, year;
+	unsigned rest, month, day;
+	char *at = text;
 
-	if (part < 0) {
-		part += 1000;
-		seconds--;
-	}
-	if (!gmtime_r(&seconds, &tm) || tm.tm_year > 8099) {
-		snprintf(text, RFC3339_TEXT_MAX, "never");
+	if (real_ms % CLOCK_DAY < 0)
+		days--;
+	rest = (unsigned)(real_ms - days * CLOCK_DAY);
+	year = civil_from_days(days, &month, &day);
+	if (year < 0 || year > 9999) {
+		memcpy(text, "never", sizeof("never"));
 		return text;
 	}
-	len = strftime(text, RFC3339_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
-	if (part)
-		snprintf(text + len, RFC3339_TEXT_MAX - len, ".%03dZ",
-			 (int)part);
-	else
-		snprintf(text + len, RFC3339_TEXT_MAX - len, "Z");
+	at = put_digits(at, (unsigned)year, 4, '-');
+	at = put_digits(at, month, 2, '-');
+	at = put_digits(at, day, 2, 'T');
+	at = put_digits(at, rest / 3600000, 2, ':');
+	at = put_digits(at, rest / 60000 % 60, 2, ':');
+	at = put_digits(at, rest / 1000 % 60, 2, rest % 1000 ? '.' : 'Z');
+	if (rest % 1000)
+		at = put_digits(at, rest % 1000, 3, 'Z');
+	*at = '\0';
 	return text;
 }
 

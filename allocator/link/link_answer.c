@@ -31,6 +31,12 @@ static void put_text(struct buf *out, const char *name, const char *text)
 		buf_puts(out, "null");
 }
 
+static void put_number(struct buf *out, const char *name, uint64_t number)
+{
+	buf_puts(out, name);
+	buf_put_uint(out, number);
+}
+
 static void put_time(struct buf *out, const char *name, int64_t ms)
 {
 	char text[RFC3339_TEXT_MAX];
@@ -68,9 +74,9 @@ static void put_targets(struct buf *out, const Shortloop__Link *link)
 {
 	buf_puts(out, ",\"targets\":{");
 	for (size_t i = 0; i < link->n_targets; i++) {
-		buf_printf(out, "%s\"%s\":", i ? "," : "",
-			   device_name(link->targets[i]->device));
-		put_text(out, "", link->targets[i]->url);
+		buf_puts(out, i ? ",\"" : "\"");
+		buf_puts(out, device_name(link->targets[i]->device));
+		put_text(out, "\":", link->targets[i]->url);
 	}
 	buf_putc(out, '}');
 }
@@ -84,11 +90,11 @@ static void put_optional_time(struct buf *out, const char *name, uint64_t ms)
 static void put_behaviour(struct buf *out, const Shortloop__Link *link)
 {
 	put_targets(out, link);
-	buf_printf(out, ",\"redirect_status\":%" PRIu32,
+	put_number(out, ",\"redirect_status\":",
 		   link->redirect_status ? link->redirect_status : 302);
 	put_optional_time(out, ",\"not_before\":", link->not_before_ms);
 	if (link->max_visits)
-		buf_printf(out, ",\"max_visits\":%" PRIu64, link->max_visits);
+		put_number(out, ",\"max_visits\":", link->max_visits);
 	else
 		buf_puts(out, ",\"max_visits\":null");
 	put_text(out, ",\"domain\":", link->domain);
@@ -116,15 +122,17 @@ void link_answer_write(const struct link_view *view, struct buf *out)
 	put_text(out, "{\"code\":", view->code);
 	/* The base URL comes from the configuration and the code is made of
 	 * letters and digits: neither needs escaping. */
-	buf_printf(out, ",\"short_url\":\"%s/%s\",\"link_id\":\"%" PRIu64 "\"",
-		   view->base_url, view->code, link->link_id);
-	put_text(out, ",\"url\":", link->url);
+	buf_puts(out, ",\"short_url\":\"");
+	buf_puts(out, view->base_url);
+	buf_putc(out, '/');
+	buf_puts(out, view->code);
+	put_number(out, "\",\"link_id\":\"", link->link_id);
+	put_text(out, "\",\"url\":", link->url);
 	put_text(out, ",\"ttl\":", link->ttl_class);
 	put_text(out, ",\"space\":", view->space);
-	buf_printf(out,
-		   ",\"generation\":%" PRIu32 ",\"version\":%" PRIu32
-		   ",\"state\":\"%s\"",
-		   link->generation, link->version, state_name(link->state));
+	put_number(out, ",\"generation\":", link->generation);
+	put_number(out, ",\"version\":", link->version);
+	put_text(out, ",\"state\":", state_name(link->state));
 	put_time(out, ",\"created_at\":", (int64_t)link->created_ms);
 	put_time(out, ",\"expires_at\":", view->expires);
 	put_text(out, ",\"owner\":", link->owner);

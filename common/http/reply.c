@@ -103,15 +103,8 @@ static bool has_no_body(int status)
 
 static void put_length(struct buf *out, size_t len)
 {
-	char digits[24];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + len % 10);
-		len /= 10;
-	} while (len > 0);
 	buf_puts(out, "Content-Length: ");
-	buf_append(out, digits + at, sizeof(digits) - at);
+	buf_put_uint(out, len);
 	buf_puts(out, "\r\n");
 }
 

@@ -1,5 +1,7 @@
 #include "tests/unit/unit.h"
 
+#include <time.h>
+
 #include "common/clock.h"
 
 static void durations_round_trip_in_their_shortest_form(void **state)
@@ -100,6 +102,33 @@ static void a_time_is_written_with_ms_only_when_it_has_some(void **state)
 			    "1969-12-31T23:59:59.999Z");
 }
 
+/* Every few days from year 0 to 9999, leap days and all. */
+static void instants_are_written_as_the_c_library_counts_them(void **state)
+{
+	const int64_t first = INT64_C(-62167219200);
+	const int64_t last = INT64_C(253402300799);
+	char text[RFC3339_TEXT_MAX], expected[64];
+	time_t seconds;
+	struct tm tm;
+
+	(void)state;
+	for (int64_t at = first; at <= last; at += 86400 * 3 + 7919) {
+		seconds = (time_t)at;
+		gmtime_r(&seconds, &tm);
+		snprintf(expected, sizeof(expected),
+			 "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
+			 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min,
+			 tm.tm_sec);
+		assert_string_equal(rfc3339_format(at * 1000, text), expected);
+	}
+	assert_string_equal(rfc3339_format(last * 1000 + 999, text),
+			    "9999-12-31T23:59:59.999Z");
+	assert_string_equal(rfc3339_format(last * 1000 + 1000, text), "never");
+	assert_string_equal(rfc3339_format(first * 1000 - 1, text), "never");
+	assert_string_equal(rfc3339_format(INT64_MAX, text), "never");
+	assert_string_equal(rfc3339_format(INT64_MIN, text), "never");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +138,8 @@ int main(void)
 		cmocka_unit_test(days_that_do_not_exist_are_refused),
 		cmocka_unit_test(
 			a_time_is_written_with_ms_only_when_it_has_some),
+		cmocka_unit_test(
+			instants_are_written_as_the_c_library_counts_them),
 	};
 
 	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -1,0 +1,184 @@
+/*
+ * Creates links by the line: one batch, written and read at the same time.
+ * usage: bench_batch PORT KEY LINES
+ *
+ * Prints {"links","seconds","rate"}.  Any line but a link ends it with status
+ * 1.  The request is HTTP/1.0, so that the answer is lines and nothing else.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE                                                                   \
+	"{\"url\":\"https://example.org/a/page?number=000000000\","            \
+	"\"ttl\":\"30d\"}\n"
+#define LINE_LEN (sizeof(LINE) - 1)
+#define BLOCK	 512 /* lines written at a time */
+#define DIGITS	 9
+#define LINK	 "{\"code\":\""
+#define LINK_LEN (sizeof(LINK) - 1)
+
+struct run {
+	int fd;
+	long lines, made; /* to be sent; put into `block` so far */
+	char block[BLOCK * LINE_LEN];
+	size_t len, sent; /* of the block */
+	char in[262144];
+	bool head_done;
+	char start[LINK_LEN]; /* of the present line */
+	size_t column;
+	long links;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench_batch: %s\n", what);
+	exit(1);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void make_block(struct run *r)
+{
+	const size_t digits = (size_t)(strstr(LINE, "000000000") - LINE);
+	long number;
+	char *line;
+
+	r->len = r->sent = 0;
+	for (; r->made < r->lines && r->len < sizeof(r->block); r->made++) {
+		line = r->block + r->len;
+		memcpy(line, LINE, LINE_LEN);
+		number = r->made;
+		for (size_t i = DIGITS; i-- > 0; number /= 10)
+			line[digits + i] = (char)('0' + number % 10);
+		r->len += LINE_LEN;
+	}
+}
+
+/* False when all has been written. */
+static bool write_some(struct run *r)
+{
+	ssize_t n;
+
+	if (r->sent == r->len)
+		make_block(r);
+	if (r->len == 0)
+		return false;
+	n = send(r->fd, r->block + r->sent, r->len - r->sent,
+		 MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (n < 0 && errno != EAGAIN)
+		die("the server closed the connection");
+	if (n > 0)
+		r->sent += (size_t)n;
+	return true;
+}
+
+static void count_lines(struct run *r, const char *text, size_t len)
+{
+	const char *end;
+	size_t n;
+
+	for (; len > 0; text += n, len -= n) {
+		end = memchr(text, '\n', len);
+		n = end ? (size_t)(end - text) + 1 : len;
+		for (size_t i = 0; i < n && r->column + i < LINK_LEN; i++)
+			r->start[r->column + i] = text[i];
+		r->column += n;
+		if (!end)
+			continue;
+		if (memcmp(r->start, LINK, LINK_LEN) != 0) {
+			fprintf(stderr, "%.*s", (int)n, text);
+			die("a line is no link");
+		}
+		r->links++;
+		r->column = 0;
+	}
+}
+
+/* False at the end of the answer. */
+static bool read_some(struct run *r)
+{
+	ssize_t n = recv(r->fd, r->in, sizeof(r->in) - 1, MSG_DONTWAIT);
+	const char *body = r->in;
+
+	if (n < 0 && errno == EAGAIN)
+		return true;
+	if (n <= 0)
+		return false;
+	if (!r->head_done) {
+		r->in[n] = '\0';
+		body = strstr(r->in, "\r\n\r\n");
+		if (!body || strncmp(r->in, "HTTP/1.1 200", 12) != 0) {
+			fprintf(stderr, "%s\n", r->in);
+			die("not a 200");
+		}
+		body += 4;
+		r->head_done = true;
+	}
+	count_lines(r, body, (size_t)(r->in + n - body));
+	return true;
+}
+
+static void start(struct run *r, const char *port, const char *key)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)atoi(port)),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char head[1024];
+	int len;
+
+	r->fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(r->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+		die("cannot connect");
+	len = snprintf(head, sizeof(head),
+		       "POST /v1/links/batch HTTP/1.0\r\n"
+		       "Authorization: Bearer %s\r\n"
+		       "Content-Type: application/x-ndjson\r\n"
+		       "Content-Length: %zu\r\n\r\n",
+		       key, (size_t)r->lines * LINE_LEN);
+	if (send(r->fd, head, (size_t)len, MSG_NOSIGNAL) != len)
+		die("the server took no request");
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r;
+	struct pollfd poll_fd;
+	double seconds;
+	int64_t begun;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: bench_batch PORT KEY LINES\n");
+		return 64;
+	}
+	r.lines = atol(argv[3]);
+	start(&r, argv[1], argv[2]);
+	begun = now_ns();
+	poll_fd = (struct pollfd){r.fd, POLLIN | POLLOUT, 0};
+	do {
+		if (poll(&poll_fd, 1, 10000) <= 0)
+			die("nothing moves for 10 s");
+		if ((poll_fd.revents & POLLOUT) && !write_some(&r))
+			poll_fd.events = POLLIN;
+	} while (!(poll_fd.revents & (POLLIN | POLLHUP)) || read_some(&r));
+	seconds = (double)(now_ns() - begun) / 1e9;
+	if (r.links != r.lines)
+		die("not as many links as lines");
+	printf("{\"links\":%ld,\"seconds\":%.3f,\"rate\":%.1f}\n", r.links,
+	       seconds, (double)r.links / seconds);
+	return 0;
+}

@@ -1,0 +1,294 @@
+/*
+ * Creates links, one a request, over keep-alive connections, and measures.
+ * usage: bench_load PORT KEY SECONDS CONNECTIONS [RATE]
+ *
+ * Without RATE each connection sends as soon as it has been answered (a closed
+ * loop: how many can be had).  With it requests are due RATE times a second
+ * whether or not earlier ones were answered (an open loop: what a client
+ * waits), and latency counts from when a request was due, so that a server that
+ * stalls is charged for all who came meanwhile.
+ *
+ * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
+ * Any answer but 201 ends it with status 1.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 4096
+#define ANSWER_MAX	8192
+#define DIGITS		9 /* of the number in each URL */
+#define SUB_BITS	6 /* a bucket is at most 1/64 wide */
+#define BUCKETS		((64 - SUB_BITS) << SUB_BITS)
+
+struct client {
+	int fd;
+	bool busy;
+	int64_t due; /* of the request under way */
+	size_t len;
+	char in[ANSWER_MAX];
+};
+
+struct load {
+	int epoll;
+	struct client *clients;
+	int count;
+	int *idle; /* a stack */
+	int idle_count;
+	char request[1024];
+	size_t request_len, digits_at;
+	uint64_t sent, answered;
+	int64_t start, end; /* ns */
+	double rate;	    /* 0: as fast as can be */
+	uint64_t buckets[BUCKETS];
+	int64_t slowest;
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "bench_load: %s\n", what);
+	exit(1);
+}
+
+/* --- latencies ------------------------------------------------------------ */
+
+static size_t bucket_of(uint64_t ns)
+{
+	int shift = 63 - __builtin_clzll(ns | 1) - SUB_BITS;
+
+	if (shift <= 0)
+		return ns;
+	return ((size_t)shift << SUB_BITS) + (size_t)(ns >> shift);
+}
+
+/* The upper end of a bucket. */
+static double bucket_ns(size_t bucket)
+{
+	size_t shift = bucket >> SUB_BITS, rest;
+
+	if (shift <= 1)
+		return (double)bucket;
+	shift--;
+	rest = bucket - (shift << SUB_BITS);
+	return (double)((rest + 1) << shift);
+}
+
+static double percentile_us(const struct load *l, double share)
+{
+	uint64_t left = (uint64_t)((double)l->answered * share);
+	size_t i;
+
+	for (i = 0; i < BUCKETS - 1 && left >= l->buckets[i]; i++)
+		left -= l->buckets[i];
+	return bucket_ns(i) / 1000;
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+static void prepare(struct load *l, const char *port, const char *key)
+{
+	static const char url[] =
+		"{\"url\":\"https://example.org/a/page?number=000000000\","
+		"\"ttl\":\"30d\"}";
+	int len;
+
+	len = snprintf(l->request, sizeof(l->request),
+		       "POST /v1/links HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n"
+		       "Authorization: Bearer %s\r\n"
+		       "Content-Type: application/json\r\n"
+		       "Content-Length: %zu\r\n\r\n%s",
+		       port, key, sizeof(url) - 1, url);
+	if (len < 0 || (size_t)len >= sizeof(l->request))
+		die("the key is too long");
+	l->request_len = (size_t)len;
+	l->digits_at = (size_t)(strstr(l->request, "000000000") - l->request);
+}
+
+static void send_request(struct load *l, int index, int64_t due)
+{
+	struct client *c = &l->clients[index];
+	uint64_t number = l->sent++;
+
+	for (int i = DIGITS; i-- > 0; number /= 10)
+		l->request[l->digits_at + (size_t)i] =
+			(char)('0' + number % 10);
+	c->due = due;
+	c->busy = true;
+	c->len = 0;
+	if (send(c->fd, l->request, l->request_len, MSG_NOSIGNAL) !=
+	    (ssize_t)l->request_len)
+		die("the server took no request");
+}
+
+static int64_t due_ns(const struct load *l)
+{
+	return l->start + (int64_t)((double)l->sent * 1e9 / l->rate);
+}
+
+/* Sends what is due, as far as there are idle connections. */
+static void send_due(struct load *l)
+{
+	int64_t now = now_ns();
+
+	while (l->idle_count > 0 && now < l->end &&
+	       (l->rate == 0 || due_ns(l) <= now))
+		send_request(l, l->idle[--l->idle_count],
+			     l->rate == 0 ? now : due_ns(l));
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+/* Bytes of the answer, or 0 while its head is not complete. */
+static size_t answer_len(struct client *c)
+{
+	const char *end, *length;
+
+	c->in[c->len] = '\0';
+	end = strstr(c->in, "\r\n\r\n");
+	if (!end)
+		return 0;
+	length = strcasestr(c->in, "\r\nContent-Length:");
+	if (!length || length > end)
+		die("an answer without Content-Length");
+	return (size_t)(end + 4 - c->in) + strtoul(length + 17, NULL, 10);
+}
+
+static void on_answer(struct load *l, int index)
+{
+	struct client *c = &l->clients[index];
+	int64_t took = now_ns() - c->due;
+
+	if (strncmp(c->in, "HTTP/1.1 201", 12) != 0) {
+		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
+		die("not a 201");
+	}
+	l->buckets[bucket_of((uint64_t)took)]++;
+	l->answered++;
+	if (took > l->slowest)
+		l->slowest = took;
+	c->busy = false;
+	l->idle[l->idle_count++] = index;
+}
+
+static void on_readable(struct load *l, int index)
+{
+	struct client *c = &l->clients[index];
+	ssize_t n = recv(c->fd, c->in + c->len, sizeof(c->in) - 1 - c->len,
+			 MSG_DONTWAIT);
+	size_t len;
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0 || !c->busy)
+		die("the server closed a connection");
+	c->len += (size_t)n;
+	len = answer_len(c);
+	if (len > 0 && c->len >= len)
+		on_answer(l, index);
+}
+
+/* --- the run -------------------------------------------------------------- */
+
+static void connect_all(struct load *l, const char *port)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)atoi(port)),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int one = 1;
+
+	l->epoll = epoll_create1(0);
+	l->clients = calloc((size_t)l->count, sizeof(*l->clients));
+	l->idle = calloc((size_t)l->count, sizeof(*l->idle));
+	if (l->epoll < 0 || !l->clients || !l->idle)
+		die("out of memory");
+	for (int i = 0; i < l->count; i++) {
+		struct client *c = &l->clients[i];
+		struct epoll_event event = {.events = EPOLLIN,
+					    .data.u32 = (uint32_t)i};
+
+		c->fd = socket(AF_INET, SOCK_STREAM, 0);
+		if (connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
+			die("cannot connect");
+		setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
+		l->idle[l->idle_count++] = i;
+	}
+}
+
+/* Until the next request is due; a moment when none is to be sent. */
+static int64_t patience_ns(const struct load *l)
+{
+	int64_t left;
+
+	if (l->rate == 0 || l->idle_count == 0)
+		return 10000000;
+	left = due_ns(l) - now_ns();
+	return left < 0 ? 0 : left;
+}
+
+static void run(struct load *l)
+{
+	struct epoll_event events[256];
+	struct timespec wait = {0};
+	int64_t late;
+	int n;
+
+	l->start = now_ns();
+	late = l->end = l->start + l->end;
+	late += 10 * INT64_C(1000000000);
+	while (now_ns() < l->end || l->idle_count < l->count) {
+		if (now_ns() > late)
+			die("no answer for 10 s");
+		send_due(l);
+		wait.tv_nsec = patience_ns(l) % 1000000000;
+		n = epoll_pwait2(l->epoll, events, 256, &wait, NULL);
+		for (int i = 0; i < n; i++)
+			on_readable(l, (int)events[i].data.u32);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct load l;
+	double seconds;
+
+	if (argc != 5 && argc != 6) {
+		fprintf(stderr, "usage: bench_load PORT KEY SECONDS "
+				"CONNECTIONS [RATE]\n");
+		return 64;
+	}
+	l.count = atoi(argv[4]);
+	if (l.count < 1 || l.count > CONNECTIONS_MAX)
+		die("CONNECTIONS is 1 to 4096");
+	l.end = (int64_t)(strtod(argv[3], NULL) * 1e9);
+	l.rate = argc == 6 ? strtod(argv[5], NULL) : 0;
+	prepare(&l, argv[1], argv[2]);
+	connect_all(&l, argv[1]);
+	run(&l);
+	seconds = (double)(l.end - l.start) / 1e9;
+	printf("{\"requests\":%llu,\"seconds\":%.3f,\"rate\":%.1f,"
+	       "\"p50_us\":%.1f,\"p99_us\":%.1f,\"p999_us\":%.1f,"
+	       "\"max_us\":%.1f}\n",
+	       (unsigned long long)l.answered, seconds,
+	       (double)l.answered / seconds, percentile_us(&l, 0.5),
+	       percentile_us(&l, 0.99), percentile_us(&l, 0.999),
+	       (double)l.slowest / 1000);
+	return 0;
+}
