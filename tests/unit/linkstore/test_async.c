@@ -1,82 +1,5 @@
 /* The calls of an event loop: the same scripts, batched by turn. */
-#include "tests/unit/linkstore/fixture.h"
-
-#include "codespace/link_id.h"
-#include "linkstore/link/edit.h"
-#include "linkstore/link/visits.h"
-#include "linkstore/plain/create.h"
-
-struct async_fixture {
-	struct fixture *f;
-	struct loop *loop;
-	struct redis_async *redis;
-	struct link_writer *writer;
-	struct loop_timer *timeout;
-	struct link_block block;
-	int waiting, stored, refused, late, failed;
-	struct error err;
-	struct link_target target;
-	enum link_outcome outcome;
-	int64_t left;
-	bool renew;
-};
-
-static void on_timeout(void *arg)
-{
-	(void)arg;
-	fail_msg("nothing happened within 10 s");
-}
-
-static void on_state(void *arg, bool up, const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	(void)err;
-	if (up)
-		loop_stop(a->loop);
-}
-
-static void run_loop(struct async_fixture *a)
-{
-	loop_timer_set(a->timeout, 10000);
-	assert_int_equal(loop_run(a->loop, &a->err), 0);
-}
-
-static int setup_async(void **state)
-{
-	struct async_fixture *a = calloc(1, sizeof(*a));
-
-	setup(state);
-	a->f = *state;
-	a->loop = loop_new(&a->err);
-	a->timeout = loop_timer_new(a->loop, on_timeout, a, &a->err);
-	a->redis = redis_async_new(a->loop, &a->f->server.config, on_state, a,
-				   &a->err);
-	a->writer = link_writer_new(a->loop, a->redis, &a->err);
-	assert_non_null(a->writer);
-	run_loop(a);
-	*state = a;
-	return 0;
-}
-
-static int teardown_async(void **state)
-{
-	struct async_fixture *a = *state;
-	struct fixture *f = a->f;
-	void *inner = f;
-
-	link_writer_free(a->writer);
-	redis_async_free(a->redis);
-	loop_free(a->loop);
-	free(a);
-	return teardown(&inner);
-}
-
-static void done(struct async_fixture *a)
-{
-	if (--a->waiting == 0)
-		loop_stop(a->loop);
-}
+#include "tests/unit/linkstore/async_fixture.h"
 
 static void on_created(void *arg, int64_t expires, const struct error *err)
 {
@@ -365,9 +288,6 @@ static void a_space_that_is_gone_is_noticed(void **state)
 	assert_int_equal(a->err.code, ERROR_NOTFOUND);
 }
 
-#define ASYNC(name)                                                            \
-	cmocka_unit_test_setup_teardown(name, setup_async, teardown_async)
-
 static void each_link_of_a_batch_has_its_own_deadline(void **state)
 {
 	struct async_fixture *a = *state;
@@ -380,110 +300,6 @@ static void each_link_of_a_batch_has_its_own_deadline(void **state)
 	assert_int_equal(a->stored, 2);
 	assert_int_equal(a->late, 1);
 	assert_int_equal(pttl(a->f, &a->target) > 0, 1);
-}
-
-static void on_edited(void *arg, int64_t expires, const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	a->stored += !err && expires > 0;
-	if (err)
-		a->err = *err;
-	done(a);
-}
-
-static void an_edit_and_a_late_one_get_their_answers(void **state)
-{
-	struct async_fixture *a = *state;
-	struct link_block block = open_block(a->f, a->f->day);
-	struct link_target t = store_link(a->f, &block, 0);
-	struct link_answer read;
-	Shortloop__Link after;
-
-	must(a, link_lookup(a->f->server.redis, &t, &read, &a->err));
-	for (int i = 0; i < 2; i++) {
-		link_edit_tombstone(read.link, i ? "me" : "you", 1, &after);
-		must(a, link_edit_async(a->redis, &t, read.link, &after, NULL,
-					on_edited, a, &a->err));
-		a->waiting++;
-	}
-	run_loop(a);
-	assert_int_equal(a->stored, 1);
-	assert_int_equal(a->err.code, ERROR_CONFLICT);
-	link_answer_release(&read);
-}
-
-static void on_counted(void *arg, bool allowed, uint64_t used,
-		       const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	a->stored += !err && allowed;
-	a->left = (int64_t)used;
-	done(a);
-}
-
-static void on_visits(void *arg, uint64_t used, const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	a->left = err ? -1 : (int64_t)used;
-	done(a);
-}
-
-static void visits_are_counted_on_a_loop(void **state)
-{
-	struct async_fixture *a = *state;
-	struct link_block block = open_block(a->f, a->f->day);
-	struct link_target t = store_link(a->f, &block, 0);
-	struct link_answer read;
-	uint64_t link_id;
-
-	must(a, link_lookup(a->f->server.redis, &t, &read, &a->err));
-	link_id = read.link->link_id;
-	link_answer_release(&read);
-	for (a->waiting = 0; a->waiting < 3; a->waiting++)
-		must(a, link_count_visit_async(a->redis, &t, link_id, 2,
-					       on_counted, a, &a->err));
-	run_loop(a);
-	assert_int_equal(a->stored, 2);
-	a->waiting = 1;
-	must(a, link_read_visits_async(a->redis, &t, link_id, on_visits, a,
-				       &a->err));
-	run_loop(a);
-	assert_int_equal(a->left, 2);
-}
-
-static void on_plain(void *arg, const struct plain_result *result,
-		     const struct error *err)
-{
-	struct async_fixture *a = arg;
-
-	if (!err && result->outcome == PLAIN_CREATED)
-		a->stored++;
-	else if (!err && result->existing->link_id == link_id_blockless(1))
-		a->refused++;
-	done(a);
-}
-
-static void of_two_links_of_one_alias_the_first_is_stored(void **state)
-{
-	struct async_fixture *a = *state;
-	Shortloop__Link link = empty_link();
-	struct link_target t;
-
-	fixture_configure_all(a->f);
-	fixture_open_store(a->f);
-	must(a, linkstore_alias(a->f->store, "sale", 4, &t, &a->err));
-	for (uint64_t id = 1; id <= 2; id++) {
-		plain_prepare(a->f->day, link_id_blockless(id), &link);
-		must(a, plain_create_async(a->redis, &t, &link, 0, on_plain, a,
-					   &a->err));
-		a->waiting++;
-	}
-	run_loop(a);
-	assert_int_equal(a->stored, 1);
-	assert_int_equal(a->refused, 1);
 }
 
 int main(void)
@@ -502,9 +318,6 @@ int main(void)
 		ASYNC(created_links_are_counted_in_the_ledger),
 		ASYNC(a_space_that_is_gone_is_noticed),
 		ASYNC(each_link_of_a_batch_has_its_own_deadline),
-		ASYNC(an_edit_and_a_late_one_get_their_answers),
-		ASYNC(visits_are_counted_on_a_loop),
-		ASYNC(of_two_links_of_one_alias_the_first_is_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

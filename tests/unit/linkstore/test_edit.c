@@ -1,88 +1,5 @@
 /* Promise 7: an edit or a deletion never meets a new owner. */
-#include "tests/unit/linkstore/fixture.h"
-
-#include "codespace/link_id.h"
-#include "linkstore/link/edit.h"
-#include "linkstore/plain/create.h"
-
-static struct link_answer read_link(struct fixture *f,
-				    const struct link_target *t)
-{
-	struct link_answer answer;
-
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
-	return answer;
-}
-
-static const char *url_at(struct fixture *f, const struct link_target *t,
-			  char text[64])
-{
-	struct link_answer answer = read_link(f, t);
-
-	snprintf(text, 64, "%s", answer.link ? answer.link->url : "");
-	link_answer_release(&answer);
-	return text;
-}
-
-/* A link of its own, "https://example.org/" for a day. */
-static struct link_target store_alias(struct fixture *f, uint64_t number)
-{
-	Shortloop__Link link = empty_link();
-	struct plain_result result;
-	struct link_target t;
-
-	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
-	link.url = text_of("https://example.org/");
-	link.owner = text_of("shop");
-	link.creator = text_of("key");
-	plain_prepare(f->day, link_id_blockless(number), &link);
-	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
-	return t;
-}
-
-/* Changes the URL of what was read. */
-static int try_edit(struct fixture *f, const struct link_target *t,
-		    const struct link_answer *read, const char *url,
-		    const struct link_class *ttl, int64_t *ret_expires)
-{
-	Shortloop__Link after = *read->link;
-
-	after.url = text_of(url);
-	link_edit_prepare(read->link, ttl, &after);
-	return link_edit(f->server.redis, t, read->link, &after, ttl,
-			 ret_expires, &f->err);
-}
-
-static int64_t edit(struct fixture *f, const struct link_target *t,
-		    const char *url, const struct link_class *ttl)
-{
-	struct link_answer read = read_link(f, t);
-	int64_t expires = 0;
-
-	must(f, try_edit(f, t, &read, url, ttl, &expires));
-	link_answer_release(&read);
-	return expires;
-}
-
-static int try_delete(struct fixture *f, const struct link_target *t,
-		      const struct link_answer *read)
-{
-	Shortloop__Link after;
-	int64_t expires;
-
-	link_edit_tombstone(read->link, "me", 1700000000000, &after);
-	return link_edit(f->server.redis, t, read->link, &after, NULL, &expires,
-			 &f->err);
-}
-
-static void delete_link(struct fixture *f, const struct link_target *t)
-{
-	struct link_answer read = read_link(f, t);
-
-	must(f, try_delete(f, t, &read));
-	link_answer_release(&read);
-}
+#include "tests/unit/linkstore/edits.h"
 
 /* --- editing -------------------------------------------------------------- */
 
@@ -332,85 +249,6 @@ static void a_visit_renews_only_the_version_it_saw(void **state)
 	link_answer_release(&read);
 }
 
-/* --- deleting ------------------------------------------------------------- */
-
-static void a_tombstone_stays_until_its_block_ends(void **state)
-{
-	struct fixture *f = *state;
-	struct link_block block = open_block(f, f->day);
-	struct link_target t = store_link(f, &block, 0);
-	int64_t end;
-
-	store_link(f, &block, 1);
-	delete_link(f, &t);
-	end = marker(f, 0).end;
-	assert_in_range(clock_real_ms() + pttl(f, &t), end - 50, end + 50);
-}
-
-static void a_tombstone_among_links_for_ever_stays(void **state)
-{
-	struct fixture *f = *state;
-	struct link_block block = open_block(f, f->never);
-	struct link_target t = store_link(f, &block, 0);
-
-	delete_link(f, &t);
-	assert_int_equal(pttl(f, &t), -1);
-}
-
-static void
-a_deleted_link_is_gone_and_says_no_more_than_whose_it_was(void **state)
-{
-	struct fixture *f = *state;
-	struct link_target t = store_alias(f, 7);
-	struct link_answer answer;
-
-	delete_link(f, &t);
-	answer = read_link(f, &t);
-	assert_int_equal(answer.outcome, LINK_OUTCOME_GONE);
-	assert_string_equal(answer.link->url, "");
-	assert_string_equal(answer.link->owner, "shop");
-	assert_string_equal(answer.link->creator, "key");
-	assert_string_equal(answer.link->editor, "me");
-	assert_true(answer.link->changed_ms == 1700000000000);
-	assert_true(answer.link->link_id == link_id_blockless(7));
-	assert_int_equal(answer.link->version, 2);
-	link_answer_release(&answer);
-}
-
-static void a_deleted_alias_is_free_after_quarantine(void **state)
-{
-	struct fixture *f = *state;
-	struct link_target t = store_alias(f, 7);
-	Shortloop__Link other = empty_link();
-	struct plain_result result;
-
-	delete_link(f, &t);
-	plain_prepare(f->day, link_id_blockless(8), &other);
-	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_TAKEN);
-	assert_int_equal(result.existing->state,
-			 SHORTLOOP__LINK_STATE__LINK_DELETED);
-	plain_result_release(&result);
-	sleep_ms(QUARANTINE + 20);
-	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
-}
-
-static void a_block_of_tombstones_has_no_links_once_it_has_ended(void **state)
-{
-	struct fixture *f = *state;
-	struct link_block block = open_block(f, f->brief);
-	struct link_target t = store_link(f, &block, 0);
-	uint64_t links;
-
-	delete_link(f, &t);
-	sleep_ms(1000 + HOLD + 50);
-	reclaim_first(f, 1, 1);
-	must(f, reclaim_count_links(f->server.redis, f->space, 0, &links,
-				    &f->err));
-	assert_int_equal(links, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,12 +265,6 @@ int main(void)
 		TEST(a_shorter_life_leaves_the_blocks_end),
 		TEST(a_link_for_ever_keeps_its_block),
 		TEST(a_visit_renews_only_the_version_it_saw),
-		TEST(a_tombstone_stays_until_its_block_ends),
-		TEST(a_tombstone_among_links_for_ever_stays),
-		TEST_ALL(
-			a_deleted_link_is_gone_and_says_no_more_than_whose_it_was),
-		TEST_ALL(a_deleted_alias_is_free_after_quarantine),
-		TEST(a_block_of_tombstones_has_no_links_once_it_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,90 @@
+/* edits.h - reading, editing and deleting a link in a test. */
+#ifndef TESTS_UNIT_LINKSTORE_EDITS_H
+#define TESTS_UNIT_LINKSTORE_EDITS_H
+
+#include "tests/unit/linkstore/fixture.h"
+
+#include "codespace/link_id.h"
+#include "linkstore/link/edit.h"
+#include "linkstore/plain/create.h"
+
+static inline struct link_answer read_link(struct fixture *f,
+					   const struct link_target *t)
+{
+	struct link_answer answer;
+
+	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	return answer;
+}
+
+static inline const char *url_at(struct fixture *f, const struct link_target *t,
+				 char text[64])
+{
+	struct link_answer answer = read_link(f, t);
+
+	snprintf(text, 64, "%s", answer.link ? answer.link->url : "");
+	link_answer_release(&answer);
+	return text;
+}
+
+/* A link of its own, "https://example.org/" for a day. */
+static inline struct link_target store_alias(struct fixture *f, uint64_t number)
+{
+	Shortloop__Link link = empty_link();
+	struct plain_result result;
+	struct link_target t;
+
+	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
+	link.url = text_of("https://example.org/");
+	link.owner = text_of("shop");
+	link.creator = text_of("key");
+	plain_prepare(f->day, link_id_blockless(number), &link);
+	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
+	assert_int_equal(result.outcome, PLAIN_CREATED);
+	return t;
+}
+
+/* Changes the URL of what was read. */
+static inline int try_edit(struct fixture *f, const struct link_target *t,
+			   const struct link_answer *read, const char *url,
+			   const struct link_class *ttl, int64_t *ret_expires)
+{
+	Shortloop__Link after = *read->link;
+
+	after.url = text_of(url);
+	link_edit_prepare(read->link, ttl, &after);
+	return link_edit(f->server.redis, t, read->link, &after, ttl,
+			 ret_expires, &f->err);
+}
+
+static inline int64_t edit(struct fixture *f, const struct link_target *t,
+			   const char *url, const struct link_class *ttl)
+{
+	struct link_answer read = read_link(f, t);
+	int64_t expires = 0;
+
+	must(f, try_edit(f, t, &read, url, ttl, &expires));
+	link_answer_release(&read);
+	return expires;
+}
+
+static inline int try_delete(struct fixture *f, const struct link_target *t,
+			     const struct link_answer *read)
+{
+	Shortloop__Link after;
+	int64_t expires;
+
+	link_edit_tombstone(read->link, "me", 1700000000000, &after);
+	return link_edit(f->server.redis, t, read->link, &after, NULL, &expires,
+			 &f->err);
+}
+
+static inline void delete_link(struct fixture *f, const struct link_target *t)
+{
+	struct link_answer read = read_link(f, t);
+
+	must(f, try_delete(f, t, &read));
+	link_answer_release(&read);
+}
+
+#endif
