@@ -102,6 +102,11 @@ static int open_shared(struct allocator *a,
 				    on_space_differs, a, err);
 	if (!s->spaces)
 		return -1;
+	s->ledger = ledger_watch_new(s->store, &config->redis,
+				     config->allocator.ledger_every, s->metrics,
+				     s->log, err);
+	if (!s->ledger)
+		return -1;
 	s->events = link_events_new(config, s->log, app_health(app), s->metrics,
 				    err);
 	return s->events ? 0 : -1;
@@ -151,6 +156,7 @@ void allocator_free(struct allocator *a)
 	free(a->workers);
 	link_events_free(a->shared.events, 0);
 	audit_free(a->shared.audit, 0);
+	ledger_watch_free(a->shared.ledger);
 	space_watch_free(a->shared.spaces);
 	free(a->shared.seen);
 	linkstore_free(a->shared.store);
@@ -166,6 +172,8 @@ int allocator_start(struct allocator *a, struct error *err)
 	const struct allocator_settings *settings =
 		&a->shared.config->allocator;
 
+	if (ledger_watch_start(a->shared.ledger, err) < 0)
+		return -1;
 	for (size_t i = 0; i < a->worker_count; i++) {
 		if (worker_start(a->workers[i], err) < 0)
 			return -1;

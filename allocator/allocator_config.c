@@ -137,6 +137,14 @@ static const struct setting settings[] = {
 	 .max = CLOCK_HOUR,
 	 .help = "How often the space records in Redis are compared with the "
 		 "configuration."},
+	{.key = "ledger_every",
+	 .type = SETTING_DURATION,
+	 .offset = AT(ledger_every),
+	 .fallback = "15s",
+	 .min = 100,
+	 .max = CLOCK_HOUR,
+	 .help = "How often the ledger of the spaces is read for /v1/spaces "
+		 "and /metrics; less often when reading takes long."},
 	{.key = "event_timeout",
 	 .type = SETTING_DURATION,
 	 .offset = AT(event_timeout),

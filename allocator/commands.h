@@ -9,6 +9,10 @@
 int command_create_space(const struct allocator_config *config,
 			 const struct app *app, struct error *err);
 
+/* `allocator spaces [--space NAME] [--json]` */
+int command_spaces(const struct allocator_config *config, const struct app *app,
+		   struct error *err);
+
 /* `allocator make-key --name NAME --roles ROLE[,ROLE] [--rate N/s]` */
 int command_make_key(const struct app *app, struct error *err);
 

@@ -10,12 +10,14 @@
 static const struct app_command commands[] = {
 	{"serve", "serve the API"},
 	{"create-space", "make a space in Redis, once (--space)"},
+	{"spaces", "show what spaces have left (--space, --json)"},
 	{"make-key", "make an API key and its line (--name, --roles)"},
 	{0},
 };
 
 static const struct app_option options[] = {
-	{"space", "NAME", "create-space: which of links.spaces"},
+	{"space", "NAME", "create-space, spaces: which of links.spaces"},
+	{"json", NULL, "spaces: as GET /v1/spaces answers it"},
 	{"first-block", "N",
 	 "create-space: where to begin, when Redis has lost the space"},
 	{"name", "NAME", "make-key: whose key it is"},
@@ -59,6 +61,8 @@ static int run_command(const struct allocator_config *config, struct app *app,
 
 	if (!strcmp(command, "create-space"))
 		return command_create_space(config, app, err);
+	if (!strcmp(command, "spaces"))
+		return command_spaces(config, app, err);
 	if (!strcmp(command, "make-key"))
 		return command_make_key(app, err);
 	return serve(config, app, err);

@@ -164,6 +164,7 @@ static int fill_api(struct worker *w, struct error *err)
 				     s->store, settings->default_space)},
 		.base_url = settings->base_url,
 		.metrics = &s->api_metrics,
+		.ledger = s->ledger,
 		.create = {.redis = w->redis,
 			   .writer = w->writer,
 			   .supply = w->supply,

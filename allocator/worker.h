@@ -21,7 +21,8 @@ struct shared {
 	struct url_policy *urls;
 	struct api_keyring *keys;
 	struct link_events *events;
-	struct audit *audit;	    /* NULL: none */
+	struct audit *audit; /* NULL: none */
+	struct ledger_watch *ledger;
 	struct space_watch *spaces; /* run by the first worker */
 	struct metrics *metrics;
 	struct api_metrics api_metrics;

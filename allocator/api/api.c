@@ -98,6 +98,14 @@ static const struct route routes[] = {
 	 "/qr",
 	 "GET, HEAD",
 	 {{"GET", API_READ, handle_qr, true, 1}}},
+	{"/v1/spaces",
+	 NULL,
+	 "GET, HEAD",
+	 {{"GET", API_READ, handle_spaces, false, 1}}},
+	{"/v1/spaces/",
+	 "",
+	 "GET, HEAD",
+	 {{"GET", API_READ, handle_space, false, 1}}},
 };
 
 static bool route_matches(const struct route *route, struct http_slice path,

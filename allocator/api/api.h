@@ -11,6 +11,7 @@
 #include "allocator/batch/batch.h"
 #include "allocator/create/create.h"
 #include "allocator/keys/api_keys.h"
+#include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
 
 /* Shared by the APIs of all threads. */
@@ -29,8 +30,9 @@ struct api_parts {
 	const struct api_metrics *metrics;
 	struct create_parts create; /* of this thread */
 	struct batch_parts batch;   /* of this thread */
-	struct audit *audit;	    /* NULL: none */
-	struct buf answer;	    /* of this thread: room for one answer */
+	struct ledger_watch *ledger;
+	struct audit *audit; /* NULL: none */
+	struct buf answer;   /* of this thread: room for one answer */
 };
 
 /* The http_handler; `arg` is a struct api_parts. */

@@ -1,0 +1,41 @@
+/* ledger_entry.h - one space as the ledger shows it: to programs, to people. */
+#ifndef ALLOCATOR_LEDGER_LEDGER_ENTRY_H
+#define ALLOCATOR_LEDGER_LEDGER_ENTRY_H
+
+#include <jansson.h>
+
+#include "allocator/ledger/outlook.h"
+#include "common/error.h"
+#include "linkstore/linkstore.h"
+
+enum ledger_state {
+	LEDGER_UNREAD, /* Redis has not answered yet */
+	LEDGER_READ,
+	LEDGER_MISSING, /* the space was not created, or lost its cursor */
+};
+
+struct ledger_entry {
+	const struct link_space *space;
+	enum ledger_state state;
+	struct space_ledger ledger; /* of the latest reading */
+	struct outlook outlook;
+};
+
+/* Reads one space.  -1: Redis did not answer, the entry is as it was. */
+int ledger_entry_read(struct redis *redis, struct ledger_entry *entry,
+		      struct error *err);
+
+/* "sequence", as the configuration names it. */
+const char *ledger_strategy(const struct link_space *space);
+
+/* A new reference, or NULL (out of memory). */
+json_t *ledger_entry_json(const struct ledger_entry *entry);
+
+/* {"spaces":[...]}. */
+json_t *ledger_json(const struct ledger_entry *entries, size_t count);
+
+/* Two tables to stdout, and what there is to say beside. */
+int ledger_print(const struct ledger_entry *entries, size_t count,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* The ledger for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "allocator/ledger/ledger_entry.h"
+#include "common/clock.h"
+#include "common/table.h"
+
+#define DAYS_A_YEAR 365.25
+
+static bool has_blocks(const struct ledger_entry *e)
+{
+	return link_space_has_blocks(e->space);
+}
+
+/* --- cells ---------------------------------------------------------------- */
+
+static void put_count(struct table *t, double number)
+{
+	table_number(t, (uint64_t)llround(number));
+}
+
+/* "12 d", "3.4 years", "never". */
+static void put_left(struct table *t, double days)
+{
+	char text[32];
+
+	if (!isfinite(days))
+		snprintf(text, sizeof(text), "never");
+	else if (days < 10)
+		snprintf(text, sizeof(text), "%.1f days", days);
+	else if (days < 2 * DAYS_A_YEAR)
+		snprintf(text, sizeof(text), "%.0f days", days);
+	else if (days < 1000 * DAYS_A_YEAR)
+		snprintf(text, sizeof(text), "%.0f years", days / DAYS_A_YEAR);
+	else
+		snprintf(text, sizeof(text), "> 1000 years");
+	table_text(t, text);
+}
+
+static void put_used(struct table *t, const struct ledger_entry *e)
+{
+	double used = 1 - (double)e->outlook.free / (double)e->ledger.capacity;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.1f %%", 100 * used);
+	table_text(t, text);
+}
+
+static void put_generations(struct table *t, const struct space_ledger *l)
+{
+	char text[32] = "-";
+
+	if (l->highest_generation > l->lowest_generation)
+		snprintf(text, sizeof(text), "%" PRIu32 " to %" PRIu32,
+			 l->lowest_generation, l->highest_generation);
+	else if (l->highest_generation)
+		snprintf(text, sizeof(text), "%" PRIu32, l->highest_generation);
+	table_text(t, text);
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+static void add_blocks(struct table *t, const struct ledger_entry *e)
+{
+	const struct space_ledger *l = &e->ledger;
+
+	table_text(t, e->space->name);
+	table_number(t, e->space->block_size);
+	table_number(t, l->capacity);
+	table_number(t, l->cursor);
+	put_used(t, e);
+	table_number(t, l->live);
+	table_number(t, l->due);
+	table_number(t, l->lost);
+	table_number(t, l->pooled);
+	table_number(t, l->quarantined);
+	table_number(t, l->retired);
+	put_generations(t, l);
+}
+
+static void add_rates(struct table *t, const struct ledger_entry *e)
+{
+	const struct outlook *o = &e->outlook;
+
+	table_text(t, e->space->name);
+	table_text(t, ledger_strategy(e->space));
+	if (e->space->length)
+		table_number(t, e->space->length);
+	else
+		table_text(t, "-");
+	put_count(t, o->created_per_day);
+	if (has_blocks(e)) {
+		put_count(t, o->issued_per_day);
+		put_count(t, o->reclaimed_per_day);
+		put_left(t, o->days_left);
+		put_left(t, o->days_left_reclaim);
+	} else {
+		for (int i = 0; i < 4; i++)
+			table_text(t, "-");
+	}
+}
+
+/* The first note stands apart from the tables. */
+static void start_note(bool *first)
+{
+	if (*first)
+		putchar('\n');
+	*first = false;
+}
+
+static void say_notes(const struct ledger_entry *e, bool *first)
+{
+	const char *name = e->space->name;
+
+	if (e->state == LEDGER_MISSING) {
+		start_note(first);
+		printf("%s does not exist: create it with `allocator "
+		       "create-space --space %s`.\n",
+		       name, name);
+	}
+	if (e->state != LEDGER_READ)
+		return;
+	if (e->ledger.lost) {
+		start_note(first);
+		printf("%s: %" PRIu64 " blocks are lost: their holders died "
+		       "before opening them, or Redis lost data.\n",
+		       name, e->ledger.lost);
+	}
+	if (e->ledger.forgot) {
+		start_note(first);
+		printf("%s: Redis restarted or failed over %" PRIu64
+		       " times; %" PRIu64 " blocks were skipped for safety.\n",
+		       name, e->ledger.forgot, e->ledger.skipped);
+	}
+}
+
+static int print_blocks(const struct ledger_entry *entries, size_t count)
+{
+	struct table *t =
+		table_new("space|>block size|>capacity|>cursor|>used|>live|"
+			  ">due|>lost|>pooled|>quarantined|>retired|"
+			  ">generations");
+	bool any = false;
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].state == LEDGER_READ &&
+		    has_blocks(&entries[i])) {
+			add_blocks(t, &entries[i]);
+			any = true;
+		}
+	}
+	if (any) {
+		puts("Blocks:");
+		status = table_print(t, stdout);
+		putchar('\n');
+	}
+	table_free(t);
+	return status;
+}
+
+static int print_rates(const struct ledger_entry *entries, size_t count)
+{
+	struct table *t = table_new("space|strategy|>length|>links created|"
+				    ">blocks issued|>reclaimed|>full in|"
+				    ">reclaiming");
+	int status;
+
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].state == LEDGER_READ)
+			add_rates(t, &entries[i]);
+	}
+	puts("A day, over the last week:");
+	status = table_print(t, stdout);
+	table_free(t);
+	return status;
+}
+
+int ledger_print(const struct ledger_entry *entries, size_t count,
+		 struct error *err)
+{
+	bool first = true;
+
+	if (print_blocks(entries, count) < 0 || print_rates(entries, count) < 0)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		say_notes(&entries[i], &first);
+	return 0;
+}

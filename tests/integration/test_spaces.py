@@ -1,0 +1,257 @@
+"""The ledger: /v1/spaces, `allocator spaces`, metrics, and the alert rules."""
+import json
+import re
+import time
+
+import pytest
+import requests
+import yaml
+
+import servers
+from support.allocator import *  # noqa: F403, fixtures too
+from support.program import eventually
+
+RULES = servers.ROOT / "config/prometheus/shortloop-allocator.rules.yaml"
+
+
+@pytest.fixture
+def links_config(workdir):
+    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir), space(workdir, "s6", 2, 6),
+                       {"name": "names", "number": 3, "strategy": "alias"}]}
+
+
+@pytest.fixture
+def ledger_api(redis, topic, create_space, start):
+    for name in ("s7", "s6", "names"):
+        assert create_space(name=name)[0] == 0
+    return start(topic, ledger_every="100ms")
+
+
+def ledger(api, name="s7"):
+    answer = api.call("GET", f"/v1/spaces/{name}", "eye")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.fixture
+def spaces_command(program, sections):
+    def run(*args):
+        return program("allocator", sections, start=False,
+                       args=["spaces", *args]).run()
+    return run
+
+
+# --- the API -----------------------------------------------------------------------
+
+def test_all_spaces_are_listed_in_the_order_of_the_file(ledger_api):
+    eventually(lambda: ledger_api.call(
+        "GET", "/v1/spaces", "eye").status_code == 200)
+    spaces = ledger_api.call("GET", "/v1/spaces", "eye").json()["spaces"]
+    assert [(s["space"], s["strategy"], s["state"]) for s in spaces] == [
+        ("s7", "sequence", "ready"), ("s6", "sequence", "ready"),
+        ("names", "alias", "ready")]
+
+
+def test_what_is_issued_is_live(ledger_api):
+    ledger_api.create()
+    eventually(lambda: ledger(ledger_api)["blocks"]["live"] == 2)
+    found = ledger(ledger_api)
+    blocks = found["blocks"]
+    assert (blocks["cursor"], blocks["issued"], blocks["size"]) == (2, 2, 100)
+    assert blocks["capacity"] == 62 ** 6 // 100
+    assert blocks["free"] == blocks["capacity"] - 2
+    assert blocks["due"] == blocks["lost"] == blocks["pooled"] == 0
+    assert found["generations"] == {"lowest": 1, "highest": 1}
+    assert found["today"]["blocks_issued"] == 2
+    assert found["next_due"] and found["created_at"] < found["as_of"]
+
+
+def test_days_to_exhaustion_follow_from_the_rates(ledger_api):
+    assert ledger(ledger_api)["days_to_exhaustion"] is None
+    ledger_api.create()
+    eventually(lambda: ledger(ledger_api)["blocks"]["live"] == 2)
+    found = ledger(ledger_api)
+    assert found["per_day"]["blocks_issued"] == 48  # 2 in its first hour
+    assert found["days_to_exhaustion"] == pytest.approx(
+        found["blocks"]["free"] / 48, rel=1e-6)
+    assert (found["days_to_exhaustion_with_reclaim"]
+            == found["days_to_exhaustion"])
+
+
+def test_links_created_are_counted(ledger_api):
+    for _ in range(3):
+        ledger_api.create()
+    eventually(lambda: ledger(ledger_api)["today"]["links_created"] == 3)
+
+
+def test_a_space_without_blocks_has_its_links_only(ledger_api):
+    found = eventually(lambda: ledger(ledger_api, "names"))
+    assert found["length"] is None and "blocks" not in found
+    assert found["today"] == {"links_created": 0}
+    assert set(found["per_day"]) == {"days", "links_created"}
+
+
+def test_what_was_handed_back_is_pooled(ledger_api, topic, start):
+    ledger_api.create()
+    ledger_api.program.stop()
+    other = start(topic, ledger_every="100ms")
+    eventually(lambda: ledger(other)["blocks"]["pooled"] == 1)
+    assert ledger(other)["today"]["blocks_handed_back"] == 1
+
+
+def test_a_space_that_is_not_there_says_so(redis, topic, create_space, start):
+    create_space()
+    api = start(topic, ready=False, ledger_every="100ms")
+    found = eventually(lambda: api.program.ready()[0] and ledger(api, "s6"))
+    assert found["state"] == "missing" and "blocks" not in found
+
+
+def test_an_unknown_space_is_404(ledger_api):
+    problem(ledger_api.call("GET", "/v1/spaces/s9", "eye"), 404)
+
+
+def test_the_ledger_needs_the_role_to_read(ledger_api):
+    for path in ("/v1/spaces", "/v1/spaces/s7"):
+        problem(ledger_api.call("GET", path, "crm"), 403)
+        problem(ledger_api.call("POST", path), 405)
+        problem(ledger_api.call("GET", path + "?a=1"), 400)
+
+
+def test_before_redis_has_answered_it_is_503(base_config, start):
+    api = start(ready=False)
+    eventually(lambda: api.program.ready()[0] == 503)
+    answer = api.call("GET", "/v1/spaces", "eye")
+    problem(answer, 503)
+    assert answer.headers["Retry-After"] == "1"
+
+
+# --- the command ------------------------------------------------------------------
+
+def test_the_command_prints_aligned_tables(ledger_api, spaces_command):
+    ledger_api.create()
+    status, output = spaces_command()
+    assert status == 0, output
+    blocks, rates = output.strip().split("\n\n")
+    for table in (blocks, rates):
+        title, *lines = table.split("\n")
+        assert title.endswith(":")
+        # Numbers stand on the right: every line ends in the same column.
+        assert len({len(line) for line in lines}) == 1, table
+    row = next(line.split() for line in blocks.split("\n")
+               if line.startswith("s7 "))
+    assert row[:4] == ["s7", "100", f"{62 ** 6 // 100:,}", "2"]
+    assert "names" in rates and "names" not in blocks
+
+
+def test_the_command_prints_what_the_api_says(ledger_api, spaces_command):
+    ledger_api.create()
+    eventually(lambda: ledger(ledger_api)["blocks"]["live"] == 2)
+    status, output = spaces_command("--json", "--space", "s7")
+    assert status == 0
+    mine, = json.loads(output)["spaces"]
+    theirs = ledger(ledger_api)
+    assert mine["blocks"] == theirs["blocks"]
+    assert set(mine) == set(theirs)
+
+
+def test_the_command_tells_what_is_wrong(redis, create_space, spaces_command):
+    create_space()
+    redis.hset("space:{s7}", mapping={"forgot": 2, "gaps": "5-9 20-29 "})
+    redis.zadd("issued:{s7}", {"0-3:1": 0})
+    redis.set("cursor:{s7}", 40)
+    status, output = spaces_command("--space", "s7")
+    assert status == 0
+    assert "4 blocks are lost" in output
+    assert "2 times; 15 blocks were skipped" in output
+    status, output = spaces_command("--space", "s6")
+    assert status == 0 and "create-space --space s6" in output
+
+
+def test_the_command_knows_no_other_space(redis, spaces_command):
+    status, output = spaces_command("--space", "s9")
+    assert status == 64 and "s9" in output
+
+
+def test_the_command_says_that_redis_is_away(spaces_command):
+    assert spaces_command()[0] in (69, 75)
+
+
+def test_many_ranges_are_read_without_holding_redis_up(ledger_api, redis,
+                                                       spaces_command):
+    """30,000 ranges take pages: no single command may take long."""
+    pipe = redis.pipeline(transaction=False)
+    later = int(time.time() * 1000) + 10**9
+    for i in range(30000):
+        pipe.zadd("issued:{s6}", {f"{i * 8}-{i * 8 + 7}:1": later + i})
+    pipe.set("cursor:{s6}", 240000)
+    pipe.execute()
+    ledger_api.program.stop()
+    redis.config_resetstat()
+    status, output = spaces_command("--json", "--space", "s6")
+    assert json.loads(output)["spaces"][0]["blocks"]["live"] == 240000
+    calls = redis.info("commandstats")["cmdstat_evalsha"]["calls"]
+    assert calls >= 60
+
+
+# --- metrics and rules ----------------------------------------------------------
+
+def test_the_ledger_is_on_metrics(ledger_api):
+    ledger_api.create(space="s6")
+    metric = ledger_api.program.metric
+    eventually(lambda: "shortloop_space_live_blocks" in metrics_of(ledger_api))
+    eventually(lambda: metric("shortloop_space_live_blocks", space="s6") == 2)
+    assert metric("shortloop_space_cursor_blocks", space="s6") == 2
+    assert metric("shortloop_space_issued_blocks_per_day", space="s6") == 48
+    found = ledger(ledger_api, "s6")
+    assert metric("shortloop_space_exhaustion_seconds",
+                  space="s6") == pytest.approx(
+                      86400 * found["days_to_exhaustion"], rel=1e-3)
+    assert metric("shortloop_space_exhaustion_seconds",
+                  space="s7") == 31556952000  # never
+    assert abs(metric("shortloop_space_read_timestamp_seconds", space="names")
+               - time.time()) < 10
+
+
+def test_a_space_that_was_not_read_has_no_metrics(redis, topic, create_space,
+                                                  start):
+    create_space()
+    api = start(topic, ready=False, ledger_every="100ms")
+    eventually(lambda: "shortloop_space_live_blocks" in metrics_of(api))
+    assert 'space="s6"' not in metrics_of(api)
+
+
+def metrics_of(api):
+    try:
+        return requests.get(api.program.admin + "/metrics", timeout=5).text
+    except requests.ConnectionError:
+        return ""
+
+
+def test_every_metric_of_the_alert_rules_exists(redis, topic, create_space,
+                                                keys_file, start, workdir):
+    for name in ("s7", "s6", "names"):
+        create_space(name=name)
+    text = keys_file.path.read_text().splitlines()
+    keys_file.path.write_text("\n".join([*text[:-1], text[-1] + " rate=9/s"])
+                              + "\n")
+    api = start(topic, ledger_every="100ms",
+                audit_file=str(workdir / "audit.log"))
+    eventually(lambda: "shortloop_space_live_blocks" in metrics_of(api))
+    series = metrics_of(api)
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert len(rules) >= 10
+    for rule in rules:
+        names = re.findall(r"(shortloop_\w+)(\{[^}]*\})?", rule["expr"])
+        assert names, rule["alert"]
+        for name, labels in names:
+            found = [line for line in series.splitlines()
+                     if re.match(re.escape(name) + r"[ {]", line)]
+            assert found, f"{rule['alert']}: there is no {name}"
+            for label in re.findall(r'\w+="[^"]*"', labels):
+                assert any(label in line for line in found), (name, label)
+        by = re.search(r"by \((\w+)\)", rule["expr"])
+        if by:
+            assert f'{by[1]}="' in found[0], rule["alert"]
