@@ -52,7 +52,7 @@ static int64_t period_named(const char *text)
 
 int rate_rule_parse(const char *text, struct rate_rule *ret, struct error *err)
 {
-	uint64_t count;
+	uint64_t count = 0;
 	int64_t period;
 	char *end;
 
@@ -68,7 +68,7 @@ int rate_rule_parse(const char *text, struct rate_rule *ret, struct error *err)
 
 int rate_burst_parse(const char *text, uint64_t *ret, struct error *err)
 {
-	uint64_t burst;
+	uint64_t burst = 0;
 	char *end;
 
 	if (parse_count(text, &end, &burst, err) < 0)

@@ -104,7 +104,7 @@ static int write_png(struct picture *p, png_structp png, png_infop info,
 int qr_png(const struct qr_symbol *symbol, const struct qr_options *options,
 	   struct buf *out, struct error *err)
 {
-	struct picture picture;
+	struct picture picture = {0};
 	png_structp png;
 	png_infop info;
 	int status = -1;

@@ -108,7 +108,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 		     struct space_ledger *ledger, struct error *err)
 {
 	struct command c;
-	redisReply *reply;
+	redisReply *reply = NULL;
 	int status = 0;
 
 	command_script(&c, space, SCRIPT_LEDGER_PAGE);
@@ -150,7 +150,7 @@ int space_read_ledger(struct redis *redis, const struct link_space *space,
 		      struct space_ledger *ret_ledger, struct error *err)
 {
 	struct range_count issued = {0}, pool = {0};
-	struct space_ledger ledger;
+	struct space_ledger ledger = {0};
 
 	if (read_record(redis, space, &ledger, err) < 0)
 		return -1;

@@ -1,50 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "allocator/keys/api_keys.h"
-
-/* SHA-256 of "open sesame". */
-#define SESAME                                                                 \
-	"sha256:"                                                              \
-	"41ef4bb0b23661e66301aac36066912dac037827b4ae63a7b1165a5aa93ed4eb"
-#define OTHER                                                                  \
-	"sha256:"                                                              \
-	"00000000000000000000000000000000000000000000000000000000000000aa"
-
-static char path[64];
-
-static void write_file(const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
-
-static int set_up(void **state)
-{
-	int fd;
-
-	(void)state;
-	snprintf(path, sizeof(path), "/tmp/shortloop-keys-XXXXXX");
-	fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
+#include "tests/unit/allocator/keys_world.h"
 
 static unsigned roles_in(struct api_keyring *ring, const char *key)
 {
@@ -65,15 +19,6 @@ static unsigned roles_of(const char *file, const char *key)
 	roles = roles_in(ring, key);
 	api_keyring_free(ring);
 	return roles;
-}
-
-static struct error refusal_of(const char *file)
-{
-	struct error err = {0};
-
-	write_file(file);
-	assert_null(api_keyring_new(path, NULL, &err));
-	return err;
 }
 
 static void a_listed_key_has_its_roles(void **state)
@@ -226,90 +171,6 @@ static void a_reload_that_fails_changes_nothing(void **state)
 	api_keyring_free(ring);
 }
 
-/* What of 10 requests the key may make at once. */
-static unsigned granted_of_ten(struct api_keyring *ring)
-{
-	struct api_key_info info = {0};
-	unsigned granted = 0;
-	int64_t wait;
-
-	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
-	for (int i = 0; i < 10; i++)
-		granted += rate_take(info.limiter, 1, 1, &wait);
-	return granted;
-}
-
-static void a_key_has_the_rate_of_its_line(void **state)
-{
-	struct error err = {0};
-	struct api_keyring *ring;
-
-	(void)state;
-	write_file("a read " SESAME " rate=3/s\n");
-	ring = api_keyring_new(path, NULL, &err);
-	assert_int_equal(granted_of_ten(ring), 3);
-	api_keyring_free(ring);
-}
-
-static void a_burst_may_be_larger_than_the_rate(void **state)
-{
-	struct error err = {0};
-	struct api_keyring *ring;
-
-	(void)state;
-	write_file("a read " SESAME " burst=7 rate=3/m\n");
-	ring = api_keyring_new(path, NULL, &err);
-	assert_int_equal(granted_of_ten(ring), 7);
-	api_keyring_free(ring);
-}
-
-static void a_key_keeps_its_bucket_through_a_reload(void **state)
-{
-	struct error err = {0};
-	struct api_keyring *ring;
-
-	(void)state;
-	write_file("a read " SESAME " rate=3/h\n");
-	ring = api_keyring_new(path, NULL, &err);
-	granted_of_ten(ring);
-	write_file("b read " OTHER "\na read " SESAME " rate=3/h\n");
-	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_int_equal(granted_of_ten(ring), 0);
-	api_keyring_free(ring);
-}
-
-static void a_rate_taken_out_of_the_file_ends(void **state)
-{
-	struct error err = {0};
-	struct api_keyring *ring;
-
-	(void)state;
-	write_file("a read " SESAME " rate=3/h\n");
-	ring = api_keyring_new(path, NULL, &err);
-	granted_of_ten(ring);
-	write_file("a read " SESAME "\n");
-	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_int_equal(granted_of_ten(ring), 10);
-	api_keyring_free(ring);
-}
-
-static void a_bad_rate_is_refused(void **state)
-{
-	static const char *const bad[] = {
-		"rate=0/s",	     "rate=10",		 "rate=10/d",
-		"rate=-1/s",	     "rate=x/s",	 "burst=10",
-		"rate=1000001/s",    "rate=1/s burst=0", "rate=1/s rate=2/s",
-		"rate=1/s burst=5x", "limit=3",		 "rate=",
-	};
-	char line[160];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(line, sizeof(line), "a read " SESAME " %s\n", bad[i]);
-		assert_non_null(strstr(refusal_of(line).text, ":1: "));
-	}
-}
-
 static void a_made_key_carries_its_limits(void **state)
 {
 	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
@@ -368,8 +229,6 @@ static void a_key_for_an_unknown_role_is_not_made(void **state)
 	assert_int_equal(err.code, ERROR_USAGE);
 }
 
-#define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,11 +249,6 @@ int main(void)
 		cmocka_unit_test(a_missing_file_is_a_config_error),
 		WITH_FILE(a_reload_lets_a_new_key_in),
 		WITH_FILE(a_reload_that_fails_changes_nothing),
-		WITH_FILE(a_key_has_the_rate_of_its_line),
-		WITH_FILE(a_burst_may_be_larger_than_the_rate),
-		WITH_FILE(a_key_keeps_its_bucket_through_a_reload),
-		WITH_FILE(a_rate_taken_out_of_the_file_ends),
-		WITH_FILE(a_bad_rate_is_refused),
 		WITH_FILE(a_made_key_carries_its_limits),
 		cmocka_unit_test(a_key_with_a_bad_rate_is_not_made),
 		WITH_FILE(a_made_key_is_let_in_by_its_line),
