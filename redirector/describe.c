@@ -146,12 +146,15 @@ static int write_event(struct describer *d, struct http_slice code,
 
 static int describe_redirect(struct describer *d,
 			     const struct link_target *target,
-			     const Shortloop__Link *link,
+			     const struct link_answer *answer,
 			     struct cached_link *out, struct error *err)
 {
+	const Shortloop__Link *link = answer->link;
+
 	out->status = status_of(link);
 	out->max_visits = link->max_visits;
 	out->link_id = link->link_id;
+	out->renew = link->max_visits && answer->renew;
 	if (write_lines(d, link, out, err) < 0)
 		return error_wrap(err, "link %s", target->code);
 	return 0;
@@ -177,7 +180,7 @@ int describe_link(struct describer *d, const struct link_target *target,
 	if (wait)
 		end_at(&out, least(asked + d->times.negative_ttl, now + wait));
 	if (out.outcome == LINK_OUTCOME_REDIRECT &&
-	    describe_redirect(d, target, link, &out, err) < 0)
+	    describe_redirect(d, target, answer, &out, err) < 0)
 		return -1;
 	*ret_link = out;
 	return 0;

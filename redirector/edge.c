@@ -12,6 +12,7 @@
 #include "redirector/lookups.h"
 #include "redirector/responder.h"
 #include "redirector/visit.h"
+#include "redirector/visit_counter.h"
 
 struct edge_gauges {
 	struct metric *entries, *bytes, *evictions;
@@ -27,6 +28,7 @@ struct edge {
 	struct http_listener *listener;
 	struct link_cache *cache;
 	struct lookups *lookups;
+	struct visit_counter *visits;
 	struct responder *responder;
 	struct counts counts;
 	struct edge_gauges gauges;
@@ -53,8 +55,27 @@ static void complain(struct edge *e, const struct error *err)
 static void serve(struct edge *e, struct http_request *req,
 		  struct http_slice code, const struct cached_link *link)
 {
-	if (!respond_link(e->responder, req, code, link, loop_now_ms(e->loop)))
-		respond_unavailable(e->responder, req);
+	struct error err;
+
+	if (respond_link(e->responder, req, code, link, loop_now_ms(e->loop)))
+		return;
+	if (visit_count(e->visits, req, code, link, &err) == 0)
+		return;
+	complain(e, &err);
+	respond_unavailable(e->responder, req);
+}
+
+static void on_counted(void *arg, struct http_request *req,
+		       const struct cached_link *link, const struct error *err)
+{
+	struct edge *e = arg;
+
+	if (link) {
+		respond_counted(e->responder, req, link, loop_now_ms(e->loop));
+		return;
+	}
+	complain(e, err);
+	respond_unavailable(e->responder, req);
 }
 
 /* Redis did not tell.  A link that was there and has not expired still is, as
@@ -65,6 +86,9 @@ static void answer_blind(struct edge *e, struct http_request *req,
 	const struct cached_link *link =
 		link_cache_get(e->cache, code, loop_now_ms(e->loop));
 
+	/* Nobody could count the visit. */
+	if (link && link->max_visits)
+		link = NULL;
 	if (link && loop_now_ms(e->loop) < link->stale_until) {
 		count(&e->counts, COUNT_STALE);
 		serve(e, req, code, link);
@@ -184,6 +208,35 @@ static void register_gauges(struct edge *e, size_t cache_bytes)
 		   (int64_t)cache_bytes);
 }
 
+static int make_lookups(struct edge *e, struct error *err)
+{
+	const struct redirector_settings *s = e->settings;
+	const struct lookups_options lookups = {
+		.loop = e->loop,
+		.redis = e->redis,
+		.store = e->shared->store,
+		.cache = e->cache,
+		.gate = e->shared->gate,
+		.counts = &e->counts,
+		.times = {s->cache_ttl, s->cache_negative_ttl, s->cache_stale},
+	};
+	struct visit_counter_options visits = {
+		.loop = e->loop,
+		.redis = e->redis,
+		.store = e->shared->store,
+		.cache = e->cache,
+		.counts = &e->counts,
+		.negative_ttl = s->cache_negative_ttl,
+	};
+
+	e->lookups = lookups_new(&lookups, on_found, e, err);
+	if (!e->lookups)
+		return -1;
+	visits.lookups = e->lookups;
+	e->visits = visit_counter_new(&visits, on_counted, e, err);
+	return e->visits ? 0 : -1;
+}
+
 static int make_parts(struct edge *e, struct error *err)
 {
 	const struct redirector_settings *s = e->settings;
@@ -195,7 +248,6 @@ static int make_parts(struct edge *e, struct error *err)
 						  shared->producer,
 						  &e->counts};
 	size_t cache_bytes = (size_t)s->cache_size / shared->threads;
-	struct lookups_options lookups;
 
 	e->cache = link_cache_new(cache_bytes, err);
 	e->responder = responder_new(&responder, err);
@@ -204,19 +256,7 @@ static int make_parts(struct edge *e, struct error *err)
 	register_gauges(e, cache_bytes);
 	e->redis = redis_async_new(e->loop, &shared->config->redis, on_redis, e,
 				   err);
-	if (!e->redis)
-		return -1;
-	lookups = (struct lookups_options){
-		.loop = e->loop,
-		.redis = e->redis,
-		.store = shared->store,
-		.cache = e->cache,
-		.gate = shared->gate,
-		.counts = &e->counts,
-		.times = {s->cache_ttl, s->cache_negative_ttl, s->cache_stale},
-	};
-	e->lookups = lookups_new(&lookups, on_found, e, err);
-	return e->lookups ? 0 : -1;
+	return e->redis ? make_lookups(e, err) : -1;
 }
 
 static int make_listener(struct edge *e, struct error *err)
@@ -316,6 +356,7 @@ void edge_free(struct edge *e)
 	if (e->number == 0)
 		space_watch_stop(e->shared->spaces);
 	http_listener_free(e->listener);
+	visit_counter_free(e->visits);
 	lookups_free(e->lookups);
 	link_cache_free(e->cache);
 	responder_free(e->responder);

@@ -15,6 +15,7 @@
 #ifndef REDIRECTOR_LINK_CACHE_H
 #define REDIRECTOR_LINK_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ struct cached_link {
 	/* Of a link that may be visited so many times: */
 	uint64_t max_visits; /* 0: any number */
 	uint64_t link_id;
+	bool renew; /* the next visit that is allowed ought to renew it */
 };
 
 /* A copy in one piece of memory, for free(); NULL: out of memory. */

@@ -92,7 +92,7 @@ static void on_renewed(void *arg, int64_t left, const struct error *err)
 	free(r);
 }
 
-static void renew(struct lookups *l, const struct pending *p,
+static void renew(struct lookups *l, const struct link_target *target,
 		  const Shortloop__Link *link)
 {
 	struct error ignored;
@@ -104,8 +104,8 @@ static void renew(struct lookups *l, const struct pending *p,
 	r = malloc(sizeof(*r));
 	if (r) {
 		*r = (struct renewal){l, link->link_id};
-		if (link_renew_async(l->o.redis, &p->target, link, on_renewed,
-				     r, &ignored) == 0)
+		if (link_renew_async(l->o.redis, target, link, on_renewed, r,
+				     &ignored) == 0)
 			return;
 	}
 	free(r);
@@ -151,9 +151,11 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	}
 	count(l->o.counts, COUNT_LOOKUPS);
 	link_cache_put(l->o.cache, code, &link);
-	/* A link that may not be visited yet is not kept alive by trying. */
-	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT)
-		renew(l, p, answer->link);
+	/* What may not be visited yet, or no more, is not kept alive by
+	 * trying. */
+	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT &&
+	    !link.max_visits)
+		renew(l, &p->target, answer->link);
 	tell_waiters(l, p, &link, NULL);
 }
 
@@ -194,4 +196,37 @@ int lookups_start(struct lookups *l, const struct link_target *target,
 	*(*at)->last = w;
 	(*at)->last = &w->next;
 	return 0;
+}
+
+/* --- renewing by itself ----------------------------------------------------
+ */
+
+struct check {
+	struct lookups *owner;
+	struct link_target target;
+};
+
+static void on_check(void *arg, const struct link_answer *answer,
+		     const struct error *err)
+{
+	struct check *c = arg;
+
+	if (!err && answer->renew)
+		renew(c->owner, &c->target, answer->link);
+	free(c);
+}
+
+void lookups_renew(struct lookups *l, const struct link_target *target)
+{
+	struct check *c = malloc(sizeof(*c));
+	struct error ignored;
+
+	if (c) {
+		*c = (struct check){l, *target};
+		if (link_lookup_async(l->o.redis, &c->target, on_check, c,
+				      &ignored) == 0)
+			return;
+	}
+	free(c);
+	count(l->o.counts, COUNT_RENEWALS_FAILED);
 }

@@ -48,4 +48,8 @@ void lookups_free(struct lookups *l);
 int lookups_start(struct lookups *l, const struct link_target *target,
 		  struct http_request *req, struct error *err);
 
+/* Renews the link, if it is due.  Those that may be visited only so many times
+ * are renewed by nothing else. */
+void lookups_renew(struct lookups *l, const struct link_target *target);
+
 #endif

@@ -209,8 +209,7 @@ bool respond_link(struct responder *r, struct http_request *req,
 	place = places_find(r->parts.places, click.host);
 	if (!place_shows(place, click.host, link))
 		answer_unknown(r, req, place, code, &click);
-	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT &&
-		 !http_method_is(req, "HEAD"))
+	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT)
 		return false;
 	else
 		answer(r, req, place, link, &click, now);

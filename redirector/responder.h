@@ -36,9 +36,8 @@ void responder_free(struct responder *r); /* NULL accepted */
 
 /*
  * As the link says, if it is shown under the request's Host; an event.  `now`
- * is monotonic ms.  Returns false, with nothing answered, when the visit has to
- * be counted first because only so many are allowed; then comes
- * respond_counted.
+ * is monotonic ms.  Returns false, with nothing answered, when only so many
+ * visits are allowed: it has to be counted, and then comes respond_counted.
  */
 bool respond_link(struct responder *r, struct http_request *req,
 		  struct http_slice code, const struct cached_link *link,

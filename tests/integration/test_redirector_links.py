@@ -1,4 +1,6 @@
 """What a link may say beyond its URL, and the domains it lives under."""
+import collections
+import concurrent.futures
 import datetime
 import time
 
@@ -6,7 +8,7 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config, make_links,
+    EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config, make_links,
     own_links, start, visit)
 
 IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
@@ -111,6 +113,97 @@ def test_visits_before_its_time_do_not_keep_a_link_alive(links, start):
         assert status(redirector, code) == 404
         time.sleep(0.1)
     assert not links.redis.exists(key)
+
+
+# --- only so many visits ---------------------------------------------------------
+
+def test_visits_beyond_the_last_are_gone(links, start, clicks):
+    redirector = start()
+    code = links.create(max_visits=3)
+    answers = [visit(f"{redirector.url}/{code}") for _ in range(5)]
+    assert [a.status_code for a in answers] == [302] * 3 + [410] * 2
+    assert "Location" not in answers[3].headers
+    outcomes = [e.outcome for e in clicks(redirector)]
+    assert sorted(outcomes) == [REDIRECTED] * 3 + [EXPIRED] * 2
+
+
+def test_many_visitors_at_two_edges_get_exactly_the_visits(links, start):
+    edges = [start(), start()]
+    code = links.create(max_visits=50)
+    urls = [f"{edges[i % 2].url}/{code}" for i in range(200)]
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        got = collections.Counter(
+            a.status_code for a in pool.map(visit, urls))
+    assert got == {302: 50, 410: 150}
+
+
+def test_head_does_not_count_but_knows(links, start, clicks):
+    edges = [start(), start()]
+    code = links.create(max_visits=1)
+    for _ in range(3):
+        assert status(edges[0], code, "HEAD") == 302
+    assert status(edges[0], code) == 302
+    assert [status(edge, code, "HEAD") for edge in edges] == [410, 410]
+    assert status(edges[1], code) == 410
+    outcomes = [e.outcome for e in clicks(edges[0])]
+    assert sorted(outcomes) == [REDIRECTED, EXPIRED] + [HEAD] * 3
+
+
+@pytest.mark.parametrize("code_status", [301, 302, 307, 308])
+def test_an_answer_that_was_counted_is_not_kept(links, start, code_status):
+    code = links.create(max_visits=2, redirect_status=code_status)
+    answer = visit(f"{start().url}/{code}")
+    assert answer.status_code == code_status
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_visits_that_are_not_shown_are_not_counted(links, served):
+    redirector = served()
+    code = links.create(max_visits=1)
+    links.edit(code, domain="promo")
+    assert status(redirector, code, Host="sho.rt") == 404
+    assert status(redirector, code, "POST", Host="promo.example") == 405
+    assert status(redirector, code, Host="promo.example") == 302
+    assert status(redirector, code, Host="promo.example") == 410
+
+
+def test_more_visits_are_seen_when_the_cached_link_ends(links, start):
+    redirector = start(cache_ttl="300ms")
+    code = links.create(max_visits=1)
+    assert [status(redirector, code) for _ in range(2)] == [302, 410]
+    links.edit(code, max_visits=2)
+    eventually(lambda: status(redirector, code) == 302, 3)
+    assert status(redirector, code) == 410
+
+
+def test_without_redis_no_visit_is_given_away(own_redis, own_links, start):
+    redirector = start(threads=1, cache_ttl="60s")
+    limited = own_links.create(max_visits=3)
+    other = own_links.create()
+    assert status(redirector, limited) == status(redirector, other) == 302
+    own_redis.kill()
+    answer = visit(f"{redirector.url}/{limited}")
+    assert (answer.status_code, "Retry-After" in answer.headers) == (503, True)
+    assert status(redirector, limited, "HEAD") == 503
+    assert status(redirector, other) == 302
+    own_redis.start()
+    eventually(lambda: status(redirector, limited) != 503, 10)
+    left = [status(redirector, limited) for _ in range(3)]
+    assert left in ([302, 410, 410], [410, 410, 410])
+
+
+def test_only_visits_that_are_allowed_keep_a_link_alive(links, start):
+    redirector = start(cache_ttl="100ms")
+    kept = links.create(ttl="3s", max_visits=1000)
+    spent = links.create(ttl="3s", max_visits=1)
+    spent_key = links.key(spent)
+    assert status(redirector, spent) == 302
+    end = time.time() + 7
+    while time.time() < end:
+        assert status(redirector, kept) == 302
+        assert status(redirector, spent) == 410
+        time.sleep(0.1)
+    assert not links.redis.exists(spent_key)
 
 
 # --- domains ---------------------------------------------------------------------
