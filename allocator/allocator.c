@@ -67,11 +67,20 @@ static int open_rules(struct shared *s, const struct allocator_config *config,
 	return s->urls ? 0 : -1;
 }
 
+static bool needs_ids(const struct linkstore *store)
+{
+	for (size_t i = 0; i < linkstore_space_count(store); i++)
+		if (!link_space_has_blocks(linkstore_space(store, i)))
+			return true;
+	return false;
+}
+
 static int open_shared(struct allocator *a,
 		       const struct allocator_config *config, struct app *app,
 		       struct error *err)
 {
 	struct shared *s = &a->shared;
+	struct link_rules rules;
 
 	s->config = config;
 	s->log = app_log(app);
@@ -94,9 +103,23 @@ static int open_shared(struct allocator *a,
 	s->store = linkstore_new(&config->links, err);
 	if (!s->store)
 		return -1;
+	rules = (struct link_rules){.store = s->store,
+				    .domains = s->domains,
+				    .urls = s->urls,
+				    .base_url = config->allocator.base_url};
+	if (link_defaults_init(&s->defaults, &config->allocator, &rules, err) <
+	    0)
+		return -1;
 	s->seen = calloc(linkstore_space_count(s->store), sizeof(s->seen[0]));
 	if (!s->seen)
 		return error_set_nomem(err);
+	if (needs_ids(s->store)) {
+		s->ids = create_ids_new((unsigned)config->allocator.node,
+					s->store, s->holder, app_health(app),
+					err);
+		if (!s->ids)
+			return -1;
+	}
 	s->spaces = space_watch_new(s->store, app_health(app),
 				    config->allocator.space_check_every,
 				    on_space_differs, a, err);
@@ -158,10 +181,12 @@ void allocator_free(struct allocator *a)
 	audit_free(a->shared.audit, 0);
 	ledger_watch_free(a->shared.ledger);
 	space_watch_free(a->shared.spaces);
+	create_ids_free(a->shared.ids);
 	free(a->shared.seen);
+	link_defaults_free(&a->shared.defaults);
+	domains_free(a->shared.domains);
 	linkstore_free(a->shared.store);
 	url_policy_free(a->shared.urls);
-	domains_free(a->shared.domains);
 	api_keyring_free(a->shared.keys);
 	pthread_mutex_destroy(&a->shared.redis_lock);
 	free(a);

@@ -1,7 +1,9 @@
 #include "allocator/allocator_config.h"
 
+#include <stdbool.h>
 #include <string.h>
 
+#include "codespace/snowflake.h"
 #include "common/clock.h"
 
 #define AT(field) offsetof(struct allocator_settings, field)
@@ -98,6 +100,23 @@ static const struct setting settings[] = {
 	 .help = "TTL class of links that name none; must be named when not "
 		 "set.",
 	 .example = "365d"},
+	{.key = "class_spaces",
+	 .type = SETTING_STRINGS,
+	 .offset = AT(class_spaces),
+	 .optional = true,
+	 .help = "Space of links that name none, by TTL class; others go to "
+		 "default_space.",
+	 .example = "[10d=s7, never=s8]"},
+	{.key = "node",
+	 .type = SETTING_INT,
+	 .offset = AT(node),
+	 .fallback = "0",
+	 .min = 0,
+	 .max = SNOWFLAKE_NODES - 1,
+	 .help = "The number under which ids are made for spaces of strategy "
+		 "hash, snowflake and alias.  Each allocator needs its own; "
+		 "one "
+		 "that finds its number in use waits."},
 	{.key = "waiting_max",
 	 .type = SETTING_INT,
 	 .offset = AT(waiting_max),
@@ -179,18 +198,37 @@ const struct setting_group allocator_groups[] = {
 const size_t allocator_group_count =
 	sizeof(allocator_groups) / sizeof(allocator_groups[0]);
 
+static bool has_space(const struct links_config *links, const char *name)
+{
+	const struct links_space_config *spaces = links->spaces.items;
+
+	for (size_t i = 0; i < links->spaces.count; i++) {
+		if (!strcmp(spaces[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_class(const struct links_config *links, const char *name,
+		      size_t len)
+{
+	const struct setting_strings *classes = &links->ttl_classes;
+
+	for (size_t i = 0; i < classes->count; i++) {
+		if (strlen(classes->items[i]) == len &&
+		    !memcmp(classes->items[i], name, len))
+			return true;
+	}
+	return false;
+}
+
 static int check_default_space(const struct allocator_config *config,
 			       struct error *err)
 {
-	const struct links_space_config *spaces = config->links.spaces.items;
 	const char *name = config->allocator.default_space;
 
-	if (!name)
+	if (!name || has_space(&config->links, name))
 		return 0;
-	for (size_t i = 0; i < config->links.spaces.count; i++) {
-		if (!strcmp(spaces[i].name, name))
-			return 0;
-	}
 	return error_set(err, ERROR_CONFIG,
 			 "allocator.default_space: '%s' is not one of "
 			 "links.spaces",
@@ -200,19 +238,39 @@ static int check_default_space(const struct allocator_config *config,
 static int check_default_ttl(const struct allocator_config *config,
 			     struct error *err)
 {
-	const struct setting_strings *classes = &config->links.ttl_classes;
 	const char *name = config->allocator.default_ttl;
 
-	if (!name)
+	if (!name || has_class(&config->links, name, strlen(name)))
 		return 0;
-	for (size_t i = 0; i < classes->count; i++) {
-		if (!strcmp(classes->items[i], name))
-			return 0;
-	}
 	return error_set(err, ERROR_CONFIG,
 			 "allocator.default_ttl: '%s' is not one of "
 			 "links.ttl_classes",
 			 name);
+}
+
+static int check_class_spaces(const struct allocator_config *config,
+			      struct error *err)
+{
+	const struct setting_strings *pairs = &config->allocator.class_spaces;
+	const char *pair, *equals;
+
+	for (size_t i = 0; i < pairs->count; i++) {
+		pair = pairs->items[i];
+		equals = strchr(pair, '=');
+		if (!equals ||
+		    !has_class(&config->links, pair, (size_t)(equals - pair)))
+			return error_set(err, ERROR_CONFIG,
+					 "allocator.class_spaces: '%s': "
+					 "expected one of links.ttl_classes, "
+					 "'=' and a space",
+					 pair);
+		if (!has_space(&config->links, equals + 1))
+			return error_set(err, ERROR_CONFIG,
+					 "allocator.class_spaces: '%s': '%s' "
+					 "is not one of links.spaces",
+					 pair, equals + 1);
+	}
+	return 0;
 }
 
 static int check_base_url(const char *url, struct error *err)
@@ -238,7 +296,8 @@ int allocator_config_validate(const void *config, struct error *err)
 
 	if (links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
-	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0)
+	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0 ||
+	    check_class_spaces(c, err) < 0)
 		return -1;
 	if (url_policy_config_check(&c->allocator.url, err) < 0)
 		return -1;

@@ -19,13 +19,15 @@ struct allocator_settings {
 	char *listen;
 	char *admin;
 	int64_t threads;
-	char *base_url; /* what short URLs start with */
+	char *base_url; /* what short URLs start with, without domains */
 	char *keys_file;
 	char *audit_file; /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *default_space;	      /* NULL: the first configured */
-	char *default_ttl;	      /* NULL: a request must say */
-	struct url_policy_config url; /* where links may lead */
+	char *default_space;		     /* NULL: the first configured */
+	char *default_ttl;		     /* NULL: a request must say */
+	struct setting_strings class_spaces; /* "10d=s7" */
+	struct url_policy_config url;	     /* where links may lead */
+	int64_t node;		   /* that ids without a block are made under */
 	int64_t waiting_max;	   /* creates waiting for a block, per thread */
 	int64_t batches_max;	   /* per thread */
 	int64_t batch_in_flight;   /* lines of a batch */

@@ -97,6 +97,8 @@ static void on_drained(void *arg)
 
 	if (w->watches_spaces)
 		space_watch_stop(w->shared->spaces);
+	if (w->watches_spaces && w->shared->ids)
+		create_ids_stop(w->shared->ids);
 	loop_timer_stop(w->count_timer);
 	send_counts(w);
 	loop_timer_set(w->give_up_timer,
@@ -159,10 +161,7 @@ static int fill_api(struct worker *w, struct error *err)
 
 	w->api = (struct api_parts){
 		.keys = s->keys,
-		.defaults = {.rules = {.store = s->store},
-			     .space = linkstore_space_named(
-				     s->store, settings->default_space)},
-		.base_url = settings->base_url,
+		.defaults = &s->defaults,
 		.metrics = &s->api_metrics,
 		.ledger = s->ledger,
 		.create = {.redis = w->redis,
@@ -172,20 +171,17 @@ static int fill_api(struct worker *w, struct error *err)
 			   .events = s->events,
 			   .metrics = &s->create_metrics,
 			   .audit = s->audit,
+			   .ids = s->ids,
 			   .log = s->log},
 		.audit = s->audit,
 		.batch = {.loop = w->loop,
 			  .create = &w->api.create,
-			  .defaults = &w->api.defaults,
-			  .base_url = settings->base_url,
+			  .defaults = &s->defaults,
 			  .metrics = &s->batch_metrics,
 			  .in_flight_max = (size_t)settings->batch_in_flight,
 			  .bytes_max = (size_t)settings->batch_bytes,
 			  .batches_max = (size_t)settings->batches_max},
 	};
-	if (settings->default_ttl)
-		w->api.defaults.ttl =
-			linkstore_class_named(s->store, settings->default_ttl);
 	w->api.create.created = calloc(linkstore_space_count(s->store),
 				       sizeof(w->api.create.created[0]));
 	return w->api.create.created ? 0 : error_set_nomem(err);
@@ -222,6 +218,9 @@ struct worker *worker_new(struct shared *shared, unsigned index,
 		goto fail;
 	if (index == 0 &&
 	    space_watch_start(shared->spaces, w->loop, w->redis, err) < 0)
+		goto fail;
+	if (index == 0 && shared->ids &&
+	    create_ids_start(shared->ids, w->loop, w->redis, err) < 0)
 		goto fail;
 	w->watches_spaces = index == 0;
 	return w;

@@ -19,11 +19,13 @@ struct shared {
 	struct linkstore *store;
 	struct domains *domains;
 	struct url_policy *urls;
+	struct link_defaults defaults;
 	struct api_keyring *keys;
 	struct link_events *events;
 	struct audit *audit; /* NULL: none */
 	struct ledger_watch *ledger;
 	struct space_watch *spaces; /* run by the first worker */
+	struct create_ids *ids;	    /* likewise; NULL: not needed */
 	struct metrics *metrics;
 	struct api_metrics api_metrics;
 	struct create_metrics create_metrics;

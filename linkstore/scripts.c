@@ -89,6 +89,21 @@ static const char plain_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/plain_create.lua.inc"
 ;
+static const char node_lease[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/node_lease.lua.inc"
+;
+static const char idem_read[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/idem_read.lua.inc"
+;
+static const char idem_write[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/idem_write.lua.inc"
+;
+static const char idem_end[] =
+#include "linkstore/scripts/idem_end.lua.inc"
+;
 /* clang-format on */
 
 void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
@@ -112,6 +127,10 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_EDIT] = edit,
 		[SCRIPT_VISIT] = visit,
 		[SCRIPT_PLAIN_CREATE] = plain_create,
+		[SCRIPT_NODE_LEASE] = node_lease,
+		[SCRIPT_IDEM_READ] = idem_read,
+		[SCRIPT_IDEM_WRITE] = idem_write,
+		[SCRIPT_IDEM_END] = idem_end,
 	};
 
 	for (int i = 0; i < SCRIPT_COUNT_OF; i++)

@@ -36,16 +36,22 @@ void reply_unavailable(struct http_request *req, const char *detail)
 }
 
 void reply_link(struct api_parts *api, struct http_request *req, int status,
-		const char *location, const struct link_view *view)
+		const char *location, bool replayed,
+		const struct link_view *view)
 {
 	char tag[LINK_TAG_MAX];
-	const struct http_field fields[] = {
+	struct http_field fields[6] = {
 		{"Content-Type", "application/json"},
 		{"Cache-Control", "no-store"},
 		{"ETag", link_answer_tag(view->link, tag)},
-		{location ? "Location" : NULL, location},
-		{0}};
+	};
+	size_t count = 3;
 
+	if (location)
+		fields[count++] = (struct http_field){"Location", location};
+	if (replayed)
+		fields[count++] =
+			(struct http_field){"Idempotency-Replayed", "true"};
 	buf_reset(&api->answer);
 	link_answer_write(view, &api->answer);
 	if (api->answer.failed)

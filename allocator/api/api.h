@@ -25,8 +25,7 @@ void api_metrics_register(struct api_metrics *am, struct metrics *m);
 /* What the API works with; all of it outlives it. */
 struct api_parts {
 	struct api_keyring *keys;
-	struct link_defaults defaults;
-	const char *base_url;
+	const struct link_defaults *defaults;
 	const struct api_metrics *metrics;
 	struct create_parts create; /* of this thread */
 	struct batch_parts batch;   /* of this thread */

@@ -13,6 +13,7 @@ struct creating {
 	struct link_request request;
 	struct api_key_info caller;
 	struct audit_source source;
+	struct http_slice key; /* Idempotency-Key */
 };
 
 static void creating_free(struct creating *c)
@@ -25,7 +26,8 @@ static void reply_created(struct creating *c,
 			  const struct create_result *result)
 {
 	const struct link_view view = {
-		.base_url = c->api->base_url,
+		.base_url =
+			link_base_url(&c->api->defaults->rules, result->link),
 		.space = result->space->name,
 		.code = result->code,
 		.link = result->link,
@@ -34,7 +36,8 @@ static void reply_created(struct creating *c,
 	char location[128];
 
 	snprintf(location, sizeof(location), "/v1/links/%s", view.code);
-	reply_link(c->api, c->req, result->status, location, &view);
+	reply_link(c->api, c->req, result->status, location, result->replayed,
+		   &view);
 }
 
 static void on_done(void *arg, const struct create_result *result)
@@ -69,6 +72,12 @@ static bool read_request(struct creating *c)
 	struct metric *invalid = c->api->create.metrics->invalid;
 	struct error err = {0};
 
+	c->key = http_header_get(c->req, "Idempotency-Key");
+	if (c->key.data && !create_key_is_good(c->key)) {
+		metric_add(invalid, 1);
+		http_reply_problem(c->req, 400, NULL, CREATE_KEY_EXPECTED);
+		return false;
+	}
 	if (!is_json(c->req)) {
 		metric_add(invalid, 1);
 		http_reply_problem(c->req, 415, NULL,
@@ -76,8 +85,8 @@ static bool read_request(struct creating *c)
 				   "application/json");
 		return false;
 	}
-	if (link_request_parse(&c->request, &c->api->defaults,
-			       http_body(c->req), &err) < 0) {
+	if (link_request_parse(&c->request, c->api->defaults, http_body(c->req),
+			       &err) < 0) {
 		metric_add(invalid, 1);
 		http_reply_problem(c->req, 400, NULL, "%s", err.text);
 		return false;
@@ -104,6 +113,8 @@ void handle_create(const struct api_call *call)
 	}
 	order = (struct create_order){.request = &c->request,
 				      .creator = c->caller.name,
+				      .key = c->key,
+				      .body = http_body(call->req),
 				      .source = &c->source};
 	create_link(&call->api->create, &order, on_done, c);
 }

@@ -32,6 +32,7 @@ void reply_unavailable(struct http_request *req, const char *detail);
 
 /* A link as JSON; `location` may be NULL. */
 void reply_link(struct api_parts *api, struct http_request *req, int status,
-		const char *location, const struct link_view *view);
+		const char *location, bool replayed,
+		const struct link_view *view);
 
 #endif

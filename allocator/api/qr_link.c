@@ -59,13 +59,15 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 		http_reply(call->req, 200, fields, picture->data, picture->len);
 }
 
-static void draw(struct qr_call *call)
+static void draw(struct qr_call *call, const Shortloop__Link *link)
 {
 	struct buf url = {0}, *picture = &call->api->answer;
 	struct error err = {0};
 	const char *text;
 
-	buf_printf(&url, "%s/%s", call->api->base_url, call->target.code);
+	buf_printf(&url, "%s/%s",
+		   link_base_url(&call->api->defaults->rules, link),
+		   call->target.code);
 	text = buf_cstr(&url);
 	buf_reset(picture);
 	if (!text)
@@ -88,7 +90,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 
 	if (!api_refuse_missing(call->api, call->req, answer, err)) {
 		metric_add(call->api->metrics->found, 1);
-		draw(call);
+		draw(call, answer->link);
 	}
 	free(call);
 }

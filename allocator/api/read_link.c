@@ -24,7 +24,7 @@ int api_find_link(const struct api_call *call, struct link_target *ret_target,
 	struct api_parts *api = call->api;
 	struct error err = {0};
 
-	if (!linkstore_locate(api->defaults.rules.store, call->name.data,
+	if (!linkstore_locate(api->defaults->rules.store, call->name.data,
 			      call->name.len, ret_target))
 		reply_unknown(api, call->req);
 	else if (link_lookup_async(api->create.redis, ret_target, fn, arg,
@@ -75,7 +75,8 @@ static void on_answer(void *arg, const struct link_answer *answer,
 
 	if (!api_refuse_missing(r->api, r->req, answer, err)) {
 		const struct link_view view = {
-			.base_url = r->api->base_url,
+			.base_url = link_base_url(&r->api->defaults->rules,
+						  answer->link),
 			.space = r->target.space->name,
 			.code = r->target.code,
 			.link = answer->link,
@@ -83,7 +84,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 		};
 
 		metric_add(r->api->metrics->found, 1);
-		reply_link(r->api, r->req, 200, NULL, &view);
+		reply_link(r->api, r->req, 200, NULL, false, &view);
 	}
 	free(r);
 }

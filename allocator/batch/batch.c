@@ -203,12 +203,17 @@ static bool is_ndjson(const struct http_request *req)
 static bool may_begin(const struct batch_parts *parts, struct http_request *req)
 {
 	static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
+	struct http_slice key = http_header_get(req, "Idempotency-Key");
 
 	if (!is_ndjson(req)) {
 		http_reply_problem(req, 415, NULL,
 				   "send the links as Content-Type: "
 				   "application/x-ndjson, an object a line, "
 				   "without Content-Encoding");
+		return false;
+	}
+	if (key.data && !create_key_is_good(key)) {
+		http_reply_problem(req, 400, NULL, CREATE_KEY_EXPECTED);
 		return false;
 	}
 	if (parts->running >= parts->batches_max) {
@@ -236,6 +241,7 @@ static struct batch *batch_new(struct batch_parts *parts,
 	b->req = req;
 	b->caller = *caller;
 	b->source = audit_source_of(req, b->caller.name);
+	b->key = http_header_get(req, "Idempotency-Key");
 	b->lines.max = BATCH_LINE_MAX;
 	b->handler = (struct http_stream_handler){
 		.on_data = on_data,

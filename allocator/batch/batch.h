@@ -45,7 +45,6 @@ struct batch_parts {
 	struct loop *loop;
 	const struct create_parts *create;
 	const struct link_defaults *defaults;
-	const char *base_url;
 	const struct batch_metrics *metrics;
 	size_t in_flight_max; /* lines of a batch */
 	size_t bytes_max;     /* of lines in flight, and of answers waiting */

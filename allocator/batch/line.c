@@ -113,18 +113,20 @@ void batch_refuse_line(struct batch *b, uint64_t number, int status,
 static void put_result(const struct batch_line *line,
 		       const struct create_result *result, struct buf *out)
 {
-	const struct link_view view = {
-		.base_url = line->batch->parts->base_url,
-		.space = result->link ? result->space->name : NULL,
-		.code = result->code,
-		.link = result->link,
-		.expires = result->expires,
-	};
+	struct link_view view;
 
 	if (!result->link) {
 		put_problem(out, line->number, result->status, result->detail);
 		return;
 	}
+	view = (struct link_view){
+		.base_url = link_base_url(&line->batch->parts->defaults->rules,
+					  result->link),
+		.space = result->space->name,
+		.code = result->code,
+		.link = result->link,
+		.expires = result->expires,
+	};
 	link_answer_write(&view, out);
 	buf_putc(out, '\n');
 }
@@ -172,6 +174,9 @@ void batch_create_line(struct batch *b, struct http_slice text)
 	metric_add(b->parts->metrics->in_flight, 1);
 	order = (struct create_order){.request = &line->request,
 				      .creator = b->caller.name,
+				      .key = b->key,
+				      .line = line->number,
+				      .body = text,
 				      .source = &b->source};
 	create_link(b->parts->create, &order, on_created, line);
 }

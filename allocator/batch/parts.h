@@ -12,6 +12,7 @@ struct batch {
 	struct http_stream_handler handler;
 	struct api_key_info caller;
 	struct audit_source source;
+	struct http_slice key; /* Idempotency-Key of all lines; or NULL */
 	struct lines lines;
 	struct ring *ring;
 	struct buf out;		  /* answers on their way to the client */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "allocator/create/again.h"
 #include "allocator/create/creation.h"
 #include "common/clock.h"
 #include "common/unconst.h"
@@ -17,6 +18,7 @@ void create_metrics_register(struct create_metrics *cm, struct metrics *m)
 	static const char help[] = "Links asked for";
 
 	cm->created = metrics_counter(m, name, "outcome=\"created\"", help);
+	cm->found = metrics_counter(m, name, "outcome=\"found\"", help);
 	cm->replayed = metrics_counter(m, name, "outcome=\"replayed\"", help);
 	cm->invalid = metrics_counter(m, name, "outcome=\"invalid\"", help);
 	cm->denied = metrics_counter(m, name, "outcome=\"denied\"", help);
@@ -48,6 +50,8 @@ static void end(struct creation *c, const struct create_result *result)
 	create_done_fn *done = c->done;
 	void *arg = c->arg;
 
+	if (c->again)
+		again_end(c, result->link, !c->unsure);
 	done(arg, result);
 	free(c);
 }
@@ -110,11 +114,44 @@ static void succeed(struct creation *c, int64_t expires)
 	end(c, &result);
 }
 
+static void end_with(struct creation *c, const Shortloop__Link *link,
+		     int64_t left, int status, bool replayed)
+{
+	const struct create_result result = {
+		.status = status,
+		.replayed = replayed,
+		.space = c->target.space,
+		.code = c->target.code,
+		.link = link,
+		.expires = left == DURATION_NEVER ? DURATION_NEVER
+						  : clock_real_ms() + left,
+	};
+
+	end(c, &result);
+}
+
+void creation_found(struct creation *c, const Shortloop__Link *link,
+		    int64_t left)
+{
+	metric_add(c->parts->metrics->found, 1);
+	end_with(c, link, left, 200, false);
+}
+
+void creation_replay(struct creation *c, const Shortloop__Link *link,
+		     int64_t left)
+{
+	metric_add(c->parts->metrics->replayed, 1);
+	end_with(c, link, left, 201, true);
+}
+
 /* --- trying --------------------------------------------------------------- */
 
 void creation_named(struct creation *c)
 {
-	c->strategy->store(c);
+	if (c->again)
+		again_plan(c);
+	else
+		c->strategy->store(c);
 }
 
 /* False: the creation has ended. */
@@ -133,11 +170,25 @@ static bool may_try_again(struct creation *c, const struct error *err)
 	return false;
 }
 
+void creation_conflict(struct creation *c, const struct error *err)
+{
+	metric_add(c->parts->metrics->conflicts, 1);
+	log_error(c->parts->log, "a fresh code has a live link already",
+		  log_str("code", c->target.code), log_err(err));
+}
+
+void creation_again(struct creation *c, const struct error *err)
+{
+	if (may_try_again(c, err))
+		c->strategy->take(c);
+}
+
 void creation_stored(struct creation *c, int64_t expires,
 		     const struct error *err)
 {
 	bool lost = err && err->code == ERROR_REMOTE && err->retriable;
 
+	c->unsure = c->unsure || lost;
 	if (!err)
 		succeed(c, expires);
 	else if (lost && !redis_async_is_up(c->parts->redis))
@@ -145,16 +196,37 @@ void creation_stored(struct creation *c, int64_t expires,
 	else if (lost && may_try_again(c, err))
 		/* The very same link counts once. */
 		c->strategy->store(c);
-	else if (!lost && c->strategy->refused(c, err) && may_try_again(c, err))
-		c->strategy->take(c);
+	else if (!lost && c->unsure && c->again)
+		/* Another link might be the second one of this key. */
+		creation_fail(c, err);
+	else if (!lost && c->strategy->refused(c, err))
+		creation_again(c, err);
 }
 
 /* --- the beginning -------------------------------------------------------- */
 
 static const struct create_strategy *strategy_of(const struct link_space *space)
 {
-	(void)space;
+	switch (space->strategy) {
+	case LINK_HASH:
+		return &create_hash;
+	case LINK_SNOWFLAKE:
+		return &create_snowflake;
+	case LINK_ALIAS:
+		return &create_alias;
+	case LINK_SEQUENCE:
+		break;
+	}
 	return &create_sequence;
+}
+
+bool create_key_is_good(struct http_slice key)
+{
+	for (size_t i = 0; i < key.len; i++) {
+		if (key.data[i] <= ' ' || key.data[i] > '~')
+			return false;
+	}
+	return key.len >= 1 && key.len <= CREATE_KEY_MAX;
 }
 
 void create_link(const struct create_parts *parts,
@@ -181,7 +253,9 @@ void create_link(const struct create_parts *parts,
 	c->link.created_ms = (uint64_t)clock_real_ms();
 	c->link.creator = unconst(order->creator);
 	state = space_watch_state(parts->spaces, space_of(c));
-	if (state == SPACE_READY)
+	if (state == SPACE_READY && order->key.len)
+		again_begin(c);
+	else if (state == SPACE_READY)
 		c->strategy->take(c);
 	else
 		creation_refuse(c, 503, parts->metrics->unavailable,

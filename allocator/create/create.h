@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "allocator/audit/audit.h"
+#include "allocator/create/ids.h"
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
 #include "allocator/space_watch.h"
@@ -26,8 +27,9 @@
 
 /* Shared by all threads. */
 struct create_metrics {
-	/* by outcome; a replay is an answer that an earlier request earned */
-	struct metric *created, *replayed, *invalid, *denied, *taken,
+	/* By outcome.  `found`: the link was there (strategy hash);
+	 * `replayed`: an earlier request of this key has made it. */
+	struct metric *created, *found, *replayed, *invalid, *denied, *taken,
 		*unavailable, *full;
 	struct metric *seconds;	  /* of those that succeeded */
 	struct metric *conflicts; /* a live link under a fresh code */
@@ -42,7 +44,8 @@ struct create_parts {
 	struct supply *supply;	    /* of this thread */
 	const struct space_watch *spaces;
 	struct link_events *events;
-	struct audit *audit; /* NULL: none */
+	struct audit *audit;	/* NULL: none */
+	struct create_ids *ids; /* NULL: no space needs them */
 	const struct create_metrics *metrics;
 	struct log *log;
 	uint64_t *created; /* of this thread: links by space index */
@@ -53,6 +56,11 @@ struct create_order {
 	const struct link_request *request;
 	const char *creator; /* the API key's name */
 	const struct audit_source *source;
+	/* The Idempotency-Key, the batch's line (0: a single create) and the
+	 * bytes of the request; {NULL, 0}: none was sent. */
+	struct http_slice key;
+	uint64_t line;
+	struct http_slice body;
 };
 
 /* Valid during the call. */
@@ -67,6 +75,13 @@ struct create_result {
 	int64_t expires; /* ms since 1970, or DURATION_NEVER */
 };
 typedef void create_done_fn(void *arg, const struct create_result *result);
+
+#define CREATE_KEY_MAX 255 /* bytes of an Idempotency-Key */
+#define CREATE_KEY_EXPECTED                                                    \
+	"Idempotency-Key: expected 1 to 255 visible ASCII characters"
+
+/* Is it 1 to CREATE_KEY_MAX visible ASCII characters? */
+bool create_key_is_good(struct http_slice key);
 
 /* Calls `done` exactly once, perhaps before it returns. */
 void create_link(const struct create_parts *parts,

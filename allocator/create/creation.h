@@ -9,8 +9,10 @@
 #define ALLOCATOR_CREATE_CREATION_H
 
 #include "allocator/create/create.h"
+#include "linkstore/plain/create.h"
 
 struct creation;
+struct again;
 
 struct create_strategy {
 	/* Chooses a code and fills target and link, then calls creation_named
@@ -21,9 +23,12 @@ struct create_strategy {
 	/* Storing failed, and not because Redis is away.  Returns whether
 	 * another code should be taken; has else ended the creation. */
 	bool (*refused)(struct creation *c, const struct error *err);
+	/* Another link has the code, or its tombstone.  NULL: cannot be. */
+	void (*taken)(struct creation *c, const struct plain_result *result);
 };
 
-extern const struct create_strategy create_sequence;
+extern const struct create_strategy create_sequence, create_hash,
+	create_snowflake, create_alias;
 
 struct creation {
 	const struct create_parts *parts;
@@ -35,9 +40,15 @@ struct creation {
 	Shortloop__Link link;
 	int64_t started; /* clock_monotonic_ns */
 	unsigned tries;
+	bool unsure;	     /* whether an earlier try has stored the link */
+	struct again *again; /* NULL: without an Idempotency-Key */
+	int64_t asked;	     /* Redis' clock when the key's record was read */
+	int64_t deadline;    /* of the store, by Redis' clock; 0: none */
 	/* of sequence */
 	struct supply_waiter waiter;
 	struct link_block block;
+	/* of hash */
+	unsigned candidate;
 };
 
 /* The code and the link are chosen. */
@@ -46,6 +57,20 @@ void creation_named(struct creation *c);
 /* `expires` counts when err is NULL. */
 void creation_stored(struct creation *c, int64_t expires,
 		     const struct error *err);
+
+/* The code was taken after all: counts it and tells. */
+void creation_conflict(struct creation *c, const struct error *err);
+
+/* Takes another code, unless that was tried often enough. */
+void creation_again(struct creation *c, const struct error *err);
+
+/* Ends it with a link that was there, which has `left` ms. */
+void creation_found(struct creation *c, const Shortloop__Link *link,
+		    int64_t left);
+
+/* Ends it with the link that an earlier request of this key has made. */
+void creation_replay(struct creation *c, const Shortloop__Link *link,
+		     int64_t left);
 
 /* Ends it with the problem that this error is to a client. */
 void creation_fail(struct creation *c, const struct error *err);

@@ -53,13 +53,11 @@ static bool refused(struct creation *c, const struct error *err)
 		return true;
 	}
 	if (err->code == ERROR_UNSAFE) {
-		metric_add(c->parts->metrics->conflicts, 1);
-		log_error(c->parts->log, "a fresh code has a live link already",
-			  log_str("code", c->target.code), log_err(err));
+		creation_conflict(c, err);
 		return true;
 	}
 	creation_fail(c, err);
 	return false;
 }
 
-const struct create_strategy create_sequence = {take, store, refused};
+const struct create_strategy create_sequence = {take, store, refused, NULL};

@@ -108,6 +108,14 @@ static void put_people(struct buf *out, const Shortloop__Link *link)
 	put_optional_time(out, ",\"changed_at\":", link->changed_ms);
 }
 
+const char *link_base_url(const struct link_rules *rules,
+			  const Shortloop__Link *link)
+{
+	const char *url = domains_base_url(rules->domains, link->domain);
+
+	return url ? url : rules->base_url;
+}
+
 const char *link_answer_tag(const Shortloop__Link *link, char tag[LINK_TAG_MAX])
 {
 	snprintf(tag, LINK_TAG_MAX, "\"%" PRIx64 "-%" PRIu32 "\"",

@@ -4,16 +4,21 @@
 
 #include <stdint.h>
 
+#include "allocator/link/link_fields.h"
 #include "common/buf.h"
 #include "schemas/link.pb-c.h"
 
 struct link_view {
-	const char *base_url;
+	const char *base_url; /* of its domain */
 	const char *space;
 	const char *code;
 	const Shortloop__Link *link;
 	int64_t expires; /* ms since 1970, or DURATION_NEVER */
 };
+
+/* What the link's short URL starts with. */
+const char *link_base_url(const struct link_rules *rules,
+			  const Shortloop__Link *link);
 
 #define LINK_TAG_MAX 32
 

@@ -109,7 +109,7 @@ static int read_space(struct link_reading *r, struct error *err)
 
 static int read_code(struct link_reading *r, struct error *err)
 {
-	if (read_text(r, r->value, LINK_CODE_MAX, &r->fields->code, err))
+	if (read_text(r, r->value, LINK_ALIAS_MAX, &r->fields->code, err))
 		return -1;
 	return *r->fields->code ? 0
 				: link_reading_refuse(
@@ -118,7 +118,17 @@ static int read_code(struct link_reading *r, struct error *err)
 
 static int read_domain(struct link_reading *r, struct error *err)
 {
-	return read_text(r, r->value, LINK_TEXT_MAX, &r->fields->domain, err);
+	const char *name = NULL;
+
+	if (read_text(r, r->value, LINK_TEXT_MAX, &name, err))
+		return -1;
+	r->fields->domain = domains_named(r->rules->domains, name);
+	return r->fields->domain
+		       ? 0
+		       : error_set(err, ERROR_INPUT,
+				   "domain: '%.64s' is not one of those "
+				   "configured",
+				   name);
 }
 
 /* --- what is said of it --------------------------------------------------- */
@@ -280,7 +290,6 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 
 	*fields = (struct link_fields){.url = "",
 				       .code = "",
-				       .domain = "",
 				       .owner = "",
 				       .campaign = "",
 				       .description = ""};

@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/policy/url_policy.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "linkstore/domains.h"
 #include "linkstore/linkstore.h"
 #include "schemas/link.pb-c.h"
 
@@ -21,7 +23,7 @@
 #define LINK_DESCRIPTION_MAX 1024
 #define LINK_TAGS_MAX	     32
 #define LINK_TARGETS_MAX     3 /* beside the default */
-#define LINK_CODE_MAX	     64
+#define LINK_ALIAS_MAX	     64
 
 enum link_field {
 	FIELD_URL = 1 << 0,
@@ -43,6 +45,9 @@ enum link_field {
 /* What fields are checked against.  All of it outlives its use. */
 struct link_rules {
 	const struct linkstore *store;
+	const struct domains *domains;
+	struct url_policy *urls;
+	const char *base_url; /* of short URLs where there are no domains */
 };
 
 /* Strings point into the JSON they were read from, "" where not given. */
@@ -55,7 +60,7 @@ struct link_fields {
 	const struct link_class *ttl;	/* NULL when not given */
 	const struct link_space *space; /* NULL when not given */
 	const char *code;
-	const char *domain;
+	const struct link_domain *domain; /* NULL when not given */
 	const char *owner;
 	const char *campaign;
 	char *tags[LINK_TAGS_MAX]; /* only read */

@@ -10,27 +10,40 @@
 	 FIELD_DESCRIPTION | FIELD_NOT_BEFORE | FIELD_MAX_VISITS |             \
 	 FIELD_REDIRECT_STATUS)
 
-static const struct link_space *space_of_class(const struct link_defaults *d,
-					       const struct link_class *ttl)
+static int refuse_place(const struct link_fields *f, struct error *err)
 {
-	size_t count = linkstore_class_count(d->rules.store);
-
-	for (size_t i = 0; d->class_spaces && i < count; i++)
-		if (linkstore_class(d->rules.store, i) == ttl &&
-		    d->class_spaces[i])
-			return d->class_spaces[i];
-	return d->space;
+	if (*f->code)
+		return error_set(err, ERROR_INPUT,
+				 "code: cannot be chosen here: there is no "
+				 "space for aliases%s%s",
+				 f->domain ? " under the domain " : "",
+				 f->domain ? f->domain->name : "");
+	return error_set(err, ERROR_INPUT,
+			 "domain: no space is allowed under %s",
+			 f->domain ? f->domain->name : "it");
 }
 
 static int choose_space(struct link_fields *f, const struct link_defaults *d,
 			struct error *err)
 {
-	if (*f->code)
-		return error_set(err, ERROR_INPUT,
-				 "code: cannot be chosen here: no space of "
-				 "links.spaces has the strategy alias");
 	if (!f->space)
-		f->space = space_of_class(d, f->ttl);
+		f->space = link_defaults_space(d, f);
+	if (!f->space)
+		return refuse_place(f, err);
+	if (f->domain &&
+	    !domains_allow(d->rules.domains, f->domain, f->space->name))
+		return error_set(err, ERROR_INPUT,
+				 "space: %s is not allowed under the domain %s",
+				 f->space->name, f->domain->name);
+	if (*f->code && f->space->strategy != LINK_ALIAS)
+		return error_set(err, ERROR_INPUT,
+				 "code: codes of space %s are not chosen; "
+				 "leave out code or space",
+				 f->space->name);
+	if (!*f->code && f->space->strategy == LINK_ALIAS)
+		return error_set(err, ERROR_INPUT,
+				 "code: is required in space %s",
+				 f->space->name);
 	return 0;
 }
 
@@ -51,6 +64,8 @@ int link_request_parse(struct link_request *request,
 		f->ttl = defaults->ttl;
 	if (!f->ttl)
 		return link_fields_refuse_ttl(defaults->rules.store, err);
+	if (!f->domain)
+		f->domain = defaults->domain;
 	return choose_space(f, defaults, err);
 }
 
@@ -69,7 +84,7 @@ void link_request_fill(const struct link_request *request,
 	ret_link->url = unconst(f->url);
 	ret_link->targets = unconst(f->target_list);
 	ret_link->n_targets = f->target_count;
-	ret_link->domain = unconst(f->domain);
+	ret_link->domain = unconst(f->domain ? f->domain->name : "");
 	ret_link->owner = unconst(f->owner);
 	ret_link->campaign = unconst(f->campaign);
 	ret_link->tags = unconst(f->tags);

@@ -2,21 +2,12 @@
 #ifndef ALLOCATOR_LINK_LINK_REQUEST_H
 #define ALLOCATOR_LINK_LINK_REQUEST_H
 
-#include "allocator/link/link_fields.h"
-
-/* What a request leaves open. */
-struct link_defaults {
-	struct link_rules rules;
-	const struct link_class *ttl; /* NULL: the request must say */
-	const struct link_space *space;
-	/* Of each TTL class, by its place in the store; NULL: `space`. */
-	const struct link_space **class_spaces;
-	const struct link_space *alias_space; /* NULL: there is none */
-};
+#include "allocator/link/link_defaults.h"
 
 struct link_request {
 	json_t *root;		   /* the fields point into it */
-	struct link_fields fields; /* url, ttl and space are set */
+	struct link_fields fields; /* url, ttl and space are set, and the
+				    * domain if there is any */
 };
 
 /*

@@ -1,17 +1,27 @@
 /* link_targets.c - where a link leads: its URL, and those of some devices. */
 #include <string.h>
 
-#include "allocator/api/link_url.h"
 #include "allocator/link/link_reading.h"
 #include "common/unconst.h"
 
+/* Puts the URL's normal form in its place. */
 static int check_url(const struct link_reading *r, json_t *value,
 		     const char **ret, struct error *err)
 {
+	const char *url = json_string_value(value);
+	size_t len = json_string_length(value);
+	struct buf normal = {0};
+	int status;
+
 	if (!json_is_string(value))
-		return link_reading_refuse(r, "a string", err);
-	if (link_url_check(json_string_value(value), json_string_length(value),
-			   err))
+		return error_set(err, ERROR_INPUT, "expected a string");
+	status = url_policy_check(r->rules->urls, url, len, &normal, err);
+	if (status == 0 && (normal.len != len || memcmp(normal.data, url, len)))
+		status = json_string_setn(value, normal.data, normal.len)
+				 ? error_set_nomem(err)
+				 : 0;
+	buf_free(&normal);
+	if (status)
 		return -1;
 	*ret = json_string_value(value);
 	return 0;
@@ -36,7 +46,7 @@ int link_reading_url(struct link_reading *r, struct error *err)
 	const char *url = NULL;
 
 	if (check_url(r, r->value, &url, err))
-		return -1;
+		return error_wrap(err, "url");
 	return set_url(r, url, err);
 }
 

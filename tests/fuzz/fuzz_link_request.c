@@ -7,40 +7,18 @@
 #include <string.h>
 
 #include "allocator/link/link_request.h"
-#include "allocator/api/link_url.h"
+#include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct link_defaults *some_defaults(void)
 {
-	static char class_name[] = "10d", *classes[] = {class_name};
-	static char secret[] = "0123456789abcdef", name[] = "s7",
-		    strategy[] = "sequence";
-	static struct links_key_config key = {.key = secret};
-	static struct links_space_config space = {
-		.name = name,
-		.number = 1,
-		.length = 7,
-		.strategy = strategy,
-		.block_size = 1000,
-		.keys = {&key, 1},
-	};
-	static const struct links_config config = {
-		.ttl_classes = {classes, 1},
-		.grant_blocks = 1,
-		.spaces = {&space, 1},
-	};
-	static struct link_defaults defaults;
+	static struct link_world world;
 	struct error err = {0};
 
-	if (!defaults.rules.store) {
-		defaults.rules.store = linkstore_new(&config, &err);
-		if (!defaults.rules.store)
-			abort();
-		defaults.space = linkstore_space(defaults.rules.store, 0);
-		defaults.ttl = linkstore_class(defaults.rules.store, 0);
-	}
-	return &defaults;
+	if (!world.store && link_world_open(&world, &err) < 0)
+		abort();
+	return &world.defaults;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

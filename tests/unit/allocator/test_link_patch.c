@@ -8,42 +8,22 @@
 
 #include "allocator/link/link_patch.h"
 #include "common/unconst.h"
+#include "tests/unit/allocator/link_world.h"
 
-static char ten_days[] = "10d", never[] = "never",
-	    *classes[] = {ten_days, never};
-static char secret[] = "0123456789abcdef", s7[] = "s7", sequence[] = "sequence";
-static struct links_key_config key = {.key = secret};
-static struct links_space_config space = {
-	.name = s7,
-	.number = 1,
-	.length = 7,
-	.strategy = sequence,
-	.block_size = 1000,
-	.keys = {&key, 1},
-};
-static const struct links_config config = {
-	.ttl_classes = {classes, 2},
-	.hold_max = 1000,
-	.quarantine = 1000,
-	.renew_every = 1000,
-	.grant_blocks = 1,
-	.spaces = {&space, 1},
-};
-
-static struct link_rules rules;
+static struct link_world world;
 
 static int set_up(void **state)
 {
 	struct error err = {0};
 
-	rules.store = linkstore_new(&config, &err);
-	*state = unconst(rules.store);
-	return rules.store ? 0 : -1;
+	(void)state;
+	return link_world_open(&world, &err);
 }
 
 static int tear_down(void **state)
 {
-	linkstore_free(*state);
+	(void)state;
+	link_world_close(&world);
 	return 0;
 }
 
@@ -54,7 +34,7 @@ static Shortloop__Link some_link(void)
 	shortloop__link__init(&link);
 	link.link_id = 5;
 	link.version = 3;
-	link.ttl_class = ten_days;
+	link.ttl_class = unconst("10d");
 	link.ttl_ms = 864000000;
 	link.url = unconst("https://old.example/");
 	link.description = unconst("old");
@@ -64,7 +44,7 @@ static Shortloop__Link some_link(void)
 
 static int parse(struct link_patch *patch, const char *body, struct error *err)
 {
-	return link_patch_parse(patch, &rules,
+	return link_patch_parse(patch, &world.defaults.rules,
 				(struct http_slice){body, strlen(body)}, err);
 }
 

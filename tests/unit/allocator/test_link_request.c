@@ -7,60 +7,29 @@
 #include <cmocka.h>
 
 #include "allocator/link/link_request.h"
+#include "tests/unit/allocator/link_world.h"
 
-static char ten_days[] = "10d", never[] = "never",
-	    *classes[] = {ten_days, never};
-static char secret[] = "0123456789abcdef", s7[] = "s7", s8[] = "s8",
-	    sequence[] = "sequence";
-static struct links_key_config key = {.version = 0, .key = secret};
-static struct links_space_config spaces[] = {
-	{.name = s7,
-	 .number = 1,
-	 .length = 7,
-	 .strategy = sequence,
-	 .block_size = 1000,
-	 .keys = {&key, 1}},
-	{.name = s8,
-	 .number = 2,
-	 .length = 8,
-	 .strategy = sequence,
-	 .block_size = 1000,
-	 .keys = {&key, 1}},
-};
-static const struct links_config config = {
-	.ttl_classes = {classes, 2},
-	.hold_max = 1000,
-	.quarantine = 1000,
-	.renew_every = 1000,
-	.grant_blocks = 1,
-	.spaces = {spaces, 2},
-};
-
-static struct link_defaults defaults;
+static struct link_world world;
 
 static int set_up(void **state)
 {
 	struct error err = {0};
-	struct linkstore *store = linkstore_new(&config, &err);
 
-	*state = store;
-	if (!store)
-		return -1;
-	defaults = (struct link_defaults){.rules = {.store = store},
-					  .space = linkstore_space(store, 0)};
-	return 0;
+	(void)state;
+	return link_world_open(&world, &err);
 }
 
 static int tear_down(void **state)
 {
-	linkstore_free(*state);
+	(void)state;
+	link_world_close(&world);
 	return 0;
 }
 
 static int parse(struct link_request *request, const char *body,
 		 struct error *err)
 {
-	return link_request_parse(request, &defaults,
+	return link_request_parse(request, &world.defaults,
 				  (struct http_slice){body, strlen(body)}, err);
 }
 
@@ -105,7 +74,7 @@ static void what_is_left_open_comes_from_the_defaults(void **state)
 	struct error err = {0};
 
 	(void)state;
-	defaults.ttl = linkstore_class(defaults.rules.store, 0);
+	world.defaults.ttl = linkstore_class(world.store, 0);
 	assert_int_equal(parse(&r, "{\"url\":\"https://a.example/\"}", &err),
 			 0);
 	assert_string_equal(r.fields.ttl->name, "10d");
@@ -138,7 +107,7 @@ static void an_unknown_space_gets_the_list(void **state)
 {
 	(void)state;
 	assert_refused("{\"url\":\"https://a.example/\",\"space\":\"x\"}",
-		       "s7, s8");
+		       "s7, s8, names");
 }
 
 static void a_field_given_twice_is_refused(void **state)
@@ -268,6 +237,64 @@ static void what_only_an_edit_can_say_is_refused(void **state)
 	assert_refused("{\"state\":\"blocked\"}", "state: is not a field");
 }
 
+static void a_chosen_code_goes_to_the_space_of_aliases(void **state)
+{
+	struct link_request r;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&r,
+		      "{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		      "\"code\":\"spring\"}",
+		      &err),
+		0);
+	assert_string_equal(r.fields.space->name, "names");
+	assert_string_equal(r.fields.code, "spring");
+	link_request_release(&r);
+	assert_refused("{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		       "\"space\":\"s7\",\"code\":\"x\"}",
+		       "code: codes of space s7");
+	assert_refused("{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		       "\"space\":\"names\"}",
+		       "code: is required");
+}
+
+static void a_url_is_kept_in_its_normal_form(void **state)
+{
+	struct link_request r;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&r,
+			       "{\"url\":\"HTTPS://A.Example:/X\",\"ttl\":"
+			       "\"10d\",\"targets\":{\"ios\":"
+			       "\"https://B\\u00fccher.example/\"}}",
+			       &err),
+			 0);
+	assert_string_equal(r.fields.url, "https://a.example/X");
+	assert_string_equal(r.fields.targets[0].url,
+			    "https://xn--bcher-kva.example/");
+	link_request_release(&r);
+}
+
+static void a_link_of_no_domain_is_of_the_default_one(void **state)
+{
+	struct link_request r;
+	Shortloop__Link link;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&r, "{\"url\":\"https://a.example/\",\"ttl\":\"10d\"}",
+		      &err),
+		0);
+	link_request_fill(&r, &link);
+	assert_string_equal(link.domain, "main");
+	link_request_release(&r);
+	assert_refused("{\"domain\":\"other\"}", "domain: 'other'");
+}
+
 #define WITH_STORE(test)                                                       \
 	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
@@ -291,6 +318,9 @@ int main(void)
 		WITH_STORE(a_wrong_target_is_named),
 		WITH_STORE(wrong_numbers_and_times_are_refused),
 		WITH_STORE(what_only_an_edit_can_say_is_refused),
+		WITH_STORE(a_chosen_code_goes_to_the_space_of_aliases),
+		WITH_STORE(a_url_is_kept_in_its_normal_form),
+		WITH_STORE(a_link_of_no_domain_is_of_the_default_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,38 @@
+/* Strategy `alias`: the code is the user's choice. */
+#include <stdio.h>
+#include <string.h>
+
+#include "allocator/create/plain.h"
+#include "linkstore/linkstore.h"
+
+static void take(struct creation *c)
+{
+	const struct link_fields *f = &c->order.request->fields;
+	struct error err;
+
+	if (linkstore_alias(f->space->store, f->code, strlen(f->code),
+			    &c->target, &err) == 0) {
+		plain_name(c);
+		return;
+	}
+	error_wrap(&err, "code");
+	creation_refuse(c, err.code == ERROR_BUSY ? 409 : 400,
+			err.code == ERROR_BUSY ? c->parts->metrics->taken
+					       : c->parts->metrics->invalid,
+			err.text);
+}
+
+static void taken(struct creation *c, const struct plain_result *result)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "code: %s %s; choose another",
+		 c->target.code,
+		 result->existing->state == SHORTLOOP__LINK_STATE__LINK_DELETED
+			 ? "was deleted and is in quarantine"
+			 : "is taken");
+	creation_refuse(c, 409, c->parts->metrics->taken, text);
+}
+
+const struct create_strategy create_alias = {take, plain_store, plain_refused,
+					     taken};

@@ -1,0 +1,45 @@
+/*
+ * ids.h - the numbers that are made without a block: snowflakes for codes, and
+ * the link ids of all links that have no block.
+ *
+ * Both are made under this allocator's node number.  The node is leased in
+ * Redis (linkstore/node_lease.h), so that two allocators that were given one
+ * number by mistake, or one that was restarted with its clock set back, never
+ * make an id twice: ids are made for leased milliseconds only.
+ *
+ * Shared by all threads.
+ */
+#ifndef ALLOCATOR_CREATE_IDS_H
+#define ALLOCATOR_CREATE_IDS_H
+
+#include <stdint.h>
+
+#include "common/app/health.h"
+#include "common/error.h"
+#include "common/loop/loop.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+
+struct create_ids;
+
+/* `holder` names this process to people.  The check `node` of `health` is down
+ * while the lease is not held. */
+struct create_ids *create_ids_new(unsigned node, const struct linkstore *store,
+				  const char *holder, struct health *health,
+				  struct error *err);
+void create_ids_free(struct create_ids *ids); /* NULL accepted */
+
+/* Keeps the lease from one thread's loop.  Not called: nothing is made. */
+int create_ids_start(struct create_ids *ids, struct loop *loop,
+		     struct redis_async *redis, struct error *err);
+/* Gives the lease up; on the same thread, before its loop is freed. */
+void create_ids_stop(struct create_ids *ids);
+
+/* Retriable errors: the lease is not held, or more was made than the clock has
+ * milliseconds for.  From any thread. */
+int create_ids_code(struct create_ids *ids, uint64_t *ret_snowflake,
+		    struct error *err);
+int create_ids_link(struct create_ids *ids, uint64_t *ret_link_id,
+		    struct error *err);
+
+#endif

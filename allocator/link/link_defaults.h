@@ -1,0 +1,31 @@
+/* link_defaults.h - what a request to create a link may leave open. */
+#ifndef ALLOCATOR_LINK_LINK_DEFAULTS_H
+#define ALLOCATOR_LINK_LINK_DEFAULTS_H
+
+#include "allocator/allocator_config.h"
+#include "allocator/link/link_fields.h"
+
+struct link_defaults {
+	struct link_rules rules;
+	const struct link_class *ttl;	  /* NULL: the request must say */
+	const struct link_domain *domain; /* NULL: none is configured */
+	const struct link_space *space;
+	/* Of each TTL class, by its place in the store; NULL: `space`. */
+	const struct link_space **class_spaces; /* owned */
+};
+
+/* From valid settings; `rules` is copied. */
+int link_defaults_init(struct link_defaults *defaults,
+		       const struct allocator_settings *settings,
+		       const struct link_rules *rules, struct error *err);
+void link_defaults_free(struct link_defaults *defaults);
+
+/*
+ * The space of a link that names none: that of its class, else the default one,
+ * else the first that its domain allows; for a chosen code, the alias space.
+ * NULL: there is none.
+ */
+const struct link_space *link_defaults_space(const struct link_defaults *d,
+					     const struct link_fields *fields);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * node_lease.h - who may make ids under a node number, and for which
+ * milliseconds.
+ *
+ * `node:{<n>}` in Redis holds a holder and until when (ms) it may make ids.
+ * Whoever takes the number over begins where the last one's lease ended, so no
+ * millisecond is used by two, whatever their clocks say; this is how Percolator
+ * (Peng and Dabek, 2010) and TiDB's placement driver hand out timestamps.
+ */
+#ifndef LINKSTORE_NODE_LEASE_H
+#define LINKSTORE_NODE_LEASE_H
+
+#include <stdint.h>
+
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+
+#define NODE_LEASE_HOLDER_MAX 96 /* with its NUL */
+
+/*
+ * Takes the lease or keeps it for `lease` ms from now.  ids may be made for
+ * ret_from <= ms < ret_until; from is 0 for the one that held it already.
+ * ERROR_BUSY, retriable: somebody else holds it; the text says who.
+ */
+typedef void node_lease_fn(void *arg, int64_t from, int64_t until,
+			   const struct error *err);
+int node_lease_keep_async(struct redis_async *redis,
+			  const struct linkstore *store, unsigned node,
+			  const char *holder, int64_t lease, node_lease_fn *fn,
+			  void *arg, struct error *err);
+
+/* Gives it up: the holder made no id for `until` or later.  Nobody waits for
+ * the answer; a lease that is not given up runs out. */
+int node_lease_release_async(struct redis_async *redis,
+			     const struct linkstore *store, unsigned node,
+			     const char *holder, int64_t until,
+			     struct error *err);
+
+#endif

@@ -1,0 +1,23 @@
+-- The lease on a node number: a hash of holder and until, kept after the lease
+-- has ended, since nobody may make ids below `until` again.  With a lease of 0
+-- the holder gives it up and says below what it made ids (never raised).
+-- KEYS node    ARGV holder lease until
+-- Replies {1, from, until} or {0, holder, until}.
+local now = now_ms()
+local there = redis.call('HMGET', KEYS[1], 'holder', 'until')
+local holder, ends = there[1] or '', tonumber(there[2] or 0)
+if holder ~= ARGV[1] and holder ~= '' and ends > now then
+  return {0, holder, ends}
+end
+if ARGV[2] == '0' then
+  if holder == ARGV[1] then
+    redis.call('HSET', KEYS[1], 'holder', '', 'until',
+      time_text(math.min(ends, tonumber(ARGV[3]))))
+  end
+  return {1, 0, 0}
+end
+-- Its holder goes on where it was; who comes new starts where all others ended.
+local from = holder == ARGV[1] and 0 or ends
+ends = math.max(ends, now + tonumber(ARGV[2]))
+redis.call('HSET', KEYS[1], 'holder', ARGV[1], 'until', time_text(ends))
+return {1, from, ends}

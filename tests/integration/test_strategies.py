@@ -1,0 +1,275 @@
+"""Spaces of all strategies, domains, and requests sent again: the allocator on
+real Redis and Kafka."""
+import concurrent.futures
+import re
+import time
+import uuid
+
+import pytest
+
+from support.allocator import *  # noqa: F401,F403
+from support.allocator import URL, Api, problem, space
+
+
+@pytest.fixture
+def links_config(workdir):
+    def other(name, number, strategy, length=None):
+        made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
+        del made["block_size"], made["length"]
+        return {**made, "strategy": strategy,
+                **({"length": length} if length else {})}
+    names = other("names", 5, "alias")
+    del names["keys"]
+    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir), other("h6", 2, "hash", 6),
+                       other("flakes", 3, "snowflake"),
+                       {**space(workdir, "s8", 4, 8),
+                        "look_alikes": "exclude"},
+                       names]}
+
+
+SPACES = ["s7", "h6", "flakes", "s8", "names"]
+
+
+@pytest.fixture
+def all_spaces(redis, create_space):
+    for name in SPACES:
+        status, output = create_space(name=name)
+        assert status == 0, output
+
+
+@pytest.fixture
+def api(all_spaces, topic, start):
+    made = start(topic)
+    made.topic = topic
+    return made
+
+
+# --- hash --------------------------------------------------------------------
+
+def test_the_same_url_of_an_owner_has_the_same_code(api):
+    first = api.create(space="h6", owner="ann")
+    again = api.post(url=URL, ttl="1h", space="h6", owner="ann")
+    assert again.status_code == 200
+    assert again.json()["code"] == first["code"]
+    assert again.json()["link_id"] == first["link_id"]
+    other = api.create(space="h6", owner="bob")
+    assert other["code"] != first["code"]
+    assert re.fullmatch("[0-9A-Za-z]{6}", first["code"])
+    assert api.get(first["code"]).json()["owner"] == "ann"
+
+
+def test_a_url_hashed_at_once_from_all_sides_is_one_link(api):
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(
+            lambda _: api.call("POST", "/v1/links", json={
+                "url": URL, "ttl": "1h", "space": "h6"}), range(40)))
+    assert {a.status_code for a in answers} == {200, 201}
+    assert sum(a.status_code == 201 for a in answers) == 1
+    assert len({a.json()["link_id"] for a in answers}) == 1
+
+
+def test_a_hashed_code_that_expired_belongs_to_its_next_link_anew(api):
+    first = api.create(space="h6", ttl="2s")
+    time.sleep(2.5)
+    second = api.create(space="h6", ttl="2s")
+    assert second["code"] == first["code"]
+    assert second["link_id"] != first["link_id"]
+
+
+# --- snowflake ---------------------------------------------------------------
+
+def test_snowflakes_are_distinct_and_neighbours_unlike(api):
+    links = [api.create(space="flakes") for _ in range(50)]
+    codes = [link["code"] for link in links]
+    assert len(set(codes)) == 50
+    assert all(re.fullmatch("[0-9A-Za-z]{11}", c) for c in codes)
+    assert len({c[:4] for c in codes}) > 25
+    assert api.get(codes[7]).json()["link_id"] == links[7]["link_id"]
+
+
+def test_a_made_up_snowflake_is_unknown(api):
+    problem(api.get("zzzzzzzzzzz"), 404)
+
+
+def test_link_ids_of_lone_links_are_never_those_of_blocks(api):
+    ids = [int(api.create(space=s)["link_id"])
+           for s in ("s7", "flakes", "h6")]
+    assert [i >> 57 for i in ids] == [1, 63, 63]
+
+
+def test_two_allocators_of_one_node_do_not_both_make_snowflakes(api, start):
+    second = start(ready=False)
+    time.sleep(1)
+    answer = second.post(url=URL, ttl="1h", space="flakes")
+    assert answer.status_code == 503 and answer.headers["Retry-After"]
+    assert "node" in answer.json()["detail"]
+    third = start(node=1)
+    third.create(space="flakes")
+
+
+# --- alias -------------------------------------------------------------------
+
+def test_a_chosen_code_is_given_once(api):
+    link = api.create(code="spring-sale")
+    assert link["code"] == "spring-sale" and link["space"] == "names"
+    assert link["short_url"] == "https://sho.rt/spring-sale"
+    detail = problem(api.post(url=URL, ttl="1h", code="spring-sale"), 409)
+    assert "spring-sale" in detail
+    assert api.create(code="Spring-Sale")["code"] == "Spring-Sale"
+    assert api.get("spring-sale").json()["link_id"] == link["link_id"]
+
+
+@pytest.mark.parametrize("code, status, says", [
+    ("a b", 400, "code"),
+    ("x" * 65, 400, "code"),
+    ("", 400, "code"),
+    ("robots", 409, "reserved"),
+    ("Admin", 409, "reserved"),
+    ("abcdefg", 409, "7"),       # would be a code of s7
+    ("abcdef", 409, "6"),
+    ("elevenchars", 409, "11"),
+])
+def test_an_alias_that_cannot_be_is_refused(api, code, status, says):
+    assert says in problem(api.post(url=URL, ttl="1h", code=code), status)
+
+
+def test_an_alias_may_have_a_generated_length_with_a_dash(api):
+    assert api.create(code="abc-efg")["code"] == "abc-efg"
+
+
+def test_a_deleted_alias_waits_for_its_quarantine(api):
+    api.create(code="once", ttl="never")
+    assert api.call("DELETE", "/v1/links/once").status_code == 204
+    problem(api.get("once"), 410)
+    problem(api.post(url=URL, ttl="1h", code="once"), 409)
+    time.sleep(5.5)
+    assert api.create(code="once")["version"] == 1
+
+
+def test_a_space_asks_for_what_its_strategy_needs(api):
+    assert "code" in problem(
+        api.post(url=URL, ttl="1h", space="names"), 400)
+    assert "code" in problem(
+        api.post(url=URL, ttl="1h", space="s7", code="mine"), 400)
+
+
+# --- the choice of a space ---------------------------------------------------
+
+def test_a_class_has_its_own_default_space(all_spaces, topic, start):
+    api = start(topic, class_spaces=["never=s8"])
+    assert api.create(ttl="never")["space"] == "s8"
+    assert api.create(ttl="1h")["space"] == "s7"
+    assert api.create(ttl="never", space="s7")["space"] == "s7"
+
+
+def test_a_space_without_lookalikes_makes_none(api):
+    codes = "".join(api.create(space="s8")["code"] for _ in range(60))
+    assert not set(codes) & set("0O1lI")
+
+
+# --- domains -----------------------------------------------------------------
+
+DOMAINS = {"default": "main", "list": [
+    {"name": "main", "hosts": ["sho.rt", "www.sho.rt"]},
+    {"name": "shop", "hosts": ["buy.example"], "spaces": ["s8", "names"]}]}
+
+
+@pytest.fixture
+def domains(all_spaces, topic, program, sections):
+    def make(config=DOMAINS, node=0):
+        return Api(program("allocator", {
+            **sections, "domains": config,
+            "allocator": {**sections["allocator"], "node": node}}))
+    return make
+
+
+def test_a_link_is_made_under_its_domain(domains):
+    api = domains()
+    assert api.create()["short_url"].startswith("https://sho.rt/")
+    link = api.create(domain="shop")
+    assert link["space"] == "s8" and link["domain"] == "shop"
+    assert link["short_url"] == f"https://buy.example/{link['code']}"
+    assert "shop" in problem(
+        api.post(url=URL, ttl="1h", domain="shop", space="s7"), 400)
+    assert "nowhere" in problem(
+        api.post(url=URL, ttl="1h", domain="nowhere"), 400)
+
+
+def test_a_blocked_host_is_swapped_without_touching_a_link(domains):
+    code = domains().create(domain="shop")["code"]
+    moved = {**DOMAINS, "list": [DOMAINS["list"][0], {
+        **DOMAINS["list"][1], "hosts": ["new.example", "buy.example"]}]}
+    assert domains(moved, node=1).get(code).json()["short_url"] == \
+        f"https://new.example/{code}"
+
+
+def test_a_link_does_not_lead_to_ourselves(domains):
+    api = domains()
+    for url in ("https://sho.rt/abc", "http://WWW.Sho.rt:8080/x",
+                "https://buy.example./"):
+        assert "url" in problem(api.post(url=url, ttl="1h"), 400)
+
+
+# --- Idempotency-Key ---------------------------------------------------------
+
+def send(api, key, caller="boss", **fields):
+    return api.call("POST", "/v1/links", caller,
+                    json={"url": URL, "ttl": "1h", **fields},
+                    headers={"Idempotency-Key": key})
+
+
+@pytest.mark.parametrize("fields", [{}, {"space": "flakes"}, {"space": "h6"},
+                                    {"code": "by-name"}])
+def test_a_request_sent_again_creates_nothing_again(api, redis, fields):
+    key = uuid.uuid4().hex
+    first = send(api, key, **fields)
+    assert first.status_code == 201, first.text
+    again = send(api, key, **fields)
+    assert again.json()["link_id"] == first.json()["link_id"]
+    if again.status_code == 200:  # a hash finds its link without the key, too
+        assert fields == {"space": "h6"}
+    else:
+        assert again.status_code == 201
+        assert again.headers["Idempotency-Replayed"] == "true"
+    assert len(list(redis.client().scan_iter("l:*"))) == 1
+
+
+def test_a_key_belongs_to_one_request(api):
+    key = uuid.uuid4().hex
+    assert send(api, key).status_code == 201
+    assert "Idempotency-Key" in problem(send(api, key, tags=["x"]), 422)
+    # another caller's key is another key
+    assert send(api, key, caller="crm").status_code == 201
+
+
+def test_one_key_from_all_sides_is_one_link(api, redis):
+    key = uuid.uuid4().hex
+
+    def once(_):
+        for _ in range(100):
+            answer = Api(api.program).call(
+                "POST", "/v1/links", json={"url": URL, "ttl": "1h"},
+                headers={"Idempotency-Key": key})
+            if answer.status_code == 201:
+                return answer.json()["link_id"]
+            assert answer.status_code == 409, answer.text
+            time.sleep(0.05)
+        raise AssertionError("never answered")
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(once, range(16)))
+    assert len(ids) == 1
+    assert len(list(redis.client().scan_iter("l:*"))) == 1
+
+
+def test_a_replay_of_a_link_that_ended_does_not_make_it_again(api):
+    key = uuid.uuid4().hex
+    assert send(api, key, ttl="2s").status_code == 201
+    time.sleep(2.5)
+    problem(send(api, key, ttl="2s"), 410)
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "a\tb", "a b"])
+def test_a_key_that_is_none_is_a_400(api, key):
+    assert "Idempotency-Key" in problem(send(api, key), 400)
