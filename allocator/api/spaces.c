@@ -29,7 +29,7 @@ static void reply_json(struct http_request *req, json_t *root)
 static struct ledger_entry *read_entries(const struct api_call *call,
 					 size_t *ret_count)
 {
-	const struct linkstore *store = call->api->defaults.rules.store;
+	const struct linkstore *store = call->api->defaults->rules.store;
 	size_t count = linkstore_space_count(store);
 	struct ledger_entry *entries = calloc(count, sizeof(*entries));
 	struct error err = {0};

@@ -42,7 +42,7 @@ static void store(struct creation *c)
 	struct error err;
 
 	if (link_writer_create(c->parts->writer, &c->block, c->target.code,
-			       &c->link, 0, on_created, c, &err) < 0)
+			       &c->link, c->deadline, on_created, c, &err) < 0)
 		creation_fail(c, &err);
 }
 

@@ -1,6 +1,5 @@
 #include "allocator/link/link_patch.h"
 
-#include "common/clock.h"
 #include "common/unconst.h"
 
 #define PATCH_FIELDS                                                           \
@@ -53,7 +52,6 @@ void link_patch_apply(const struct link_patch *patch,
 	const struct link_fields *f = &patch->fields;
 
 	*ret_link = *link;
-	ret_link->version++;
 	apply_lists(f, ret_link);
 	if (f->given & FIELD_URL)
 		ret_link->url = unconst(f->url);
@@ -69,9 +67,4 @@ void link_patch_apply(const struct link_patch *patch,
 		ret_link->redirect_status = f->redirect_status;
 	if (f->given & FIELD_STATE)
 		ret_link->state = f->state;
-	if (!(f->given & FIELD_TTL))
-		return;
-	ret_link->ttl_class = unconst(f->ttl->name);
-	ret_link->ttl_ms =
-		f->ttl->ttl == DURATION_NEVER ? 0 : (uint64_t)f->ttl->ttl;
 }

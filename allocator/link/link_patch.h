@@ -20,8 +20,8 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err);
 void link_patch_release(struct link_patch *patch);
 
-/* The link as it is to be, one version on.  Points into both.  ttl_class and
- * ttl_ms are the patch's when it has a TTL. */
+/* The link as it is to be, but for what the store decides (version, class...).
+ * Points into both. */
 void link_patch_apply(const struct link_patch *patch,
 		      const Shortloop__Link *link, Shortloop__Link *ret_link);
 

@@ -83,19 +83,6 @@ static void what_is_given_is_changed_and_the_rest_stays(void **state)
 	link_patch_release(&patch);
 }
 
-static void an_edit_is_the_next_version(void **state)
-{
-	Shortloop__Link before = some_link(), after;
-	struct link_patch patch;
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(parse(&patch, "{\"tags\":[]}", &err), 0);
-	link_patch_apply(&patch, &before, &after);
-	assert_int_equal(after.version, 4);
-	link_patch_release(&patch);
-}
-
 static void null_resets_a_field(void **state)
 {
 	Shortloop__Link before = some_link(), after;
@@ -110,20 +97,6 @@ static void null_resets_a_field(void **state)
 	link_patch_apply(&patch, &before, &after);
 	assert_string_equal(after.description, "");
 	assert_int_equal(after.max_visits, 0);
-	link_patch_release(&patch);
-}
-
-static void a_class_brings_its_time(void **state)
-{
-	Shortloop__Link before = some_link(), after;
-	struct link_patch patch;
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(parse(&patch, "{\"ttl\":\"never\"}", &err), 0);
-	link_patch_apply(&patch, &before, &after);
-	assert_string_equal(after.ttl_class, "never");
-	assert_int_equal(after.ttl_ms, 0);
 	link_patch_release(&patch);
 }
 
@@ -146,9 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_STORE(what_is_given_is_changed_and_the_rest_stays),
-		WITH_STORE(an_edit_is_the_next_version),
 		WITH_STORE(null_resets_a_field),
-		WITH_STORE(a_class_brings_its_time),
 		WITH_STORE(what_cannot_be_edited_is_refused),
 	};
 

@@ -1,0 +1,273 @@
+/*
+ * PATCH and DELETE /v1/links/{code}.
+ *
+ * The link is read, changed and written back by compare-and-set, so that two
+ * editors never undo each other unseen: without If-Match whoever comes second
+ * starts over from the new version, with it he gets a 412.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "allocator/api/handlers.h"
+#include "allocator/link/link_patch.h"
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/link/edit.h"
+
+enum {
+	TRIES_MAX = 5
+};
+
+struct change {
+	struct api_parts *api;
+	struct http_request *req;
+	struct api_key_info caller;
+	struct link_target target;
+	bool deletes;
+	struct link_patch patch;
+	struct audit_source source;
+	Shortloop__Link *before, *after; /* as read, and as written */
+	int64_t expires;
+	unsigned tries;
+};
+
+static void on_found(void *arg, const struct link_answer *answer,
+		     const struct error *err);
+
+static void forget(struct change *c)
+{
+	if (c->before)
+		shortloop__link__free_unpacked(c->before, NULL);
+	if (c->after)
+		shortloop__link__free_unpacked(c->after, NULL);
+	c->before = c->after = NULL;
+}
+
+static void change_free(struct change *c)
+{
+	if (!c->deletes)
+		link_patch_release(&c->patch);
+	forget(c);
+	free(c);
+}
+
+/* --- may it be done? ------------------------------------------------------ */
+
+static bool may_change(struct change *c, const Shortloop__Link *link)
+{
+	if (api_key_may_change(&c->caller, link->creator))
+		return true;
+	http_reply_problem(c->req, 403, NULL,
+			   "this link was created with another API key: it "
+			   "takes that one, or one with the role 'admin'");
+	return false;
+}
+
+static bool is_as_expected(struct change *c, const Shortloop__Link *link)
+{
+	struct http_slice match = http_header_get(c->req, "If-Match");
+	char tag[LINK_TAG_MAX];
+
+	if (!match.data || http_slice_is(match, "*") ||
+	    http_slice_is(match, link_answer_tag(link, tag)))
+		return true;
+	metric_add(c->api->metrics->change_conflicts, 1);
+	http_reply_problem(c->req, 412, NULL,
+			   "the link is at %s by now: read it again and "
+			   "decide anew",
+			   tag);
+	return false;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static void reply_changed(struct change *c)
+{
+	const struct link_view view = {
+		.base_url = link_base_url(&c->api->defaults->rules, c->after),
+		.space = c->target.space->name,
+		.code = c->target.code,
+		.link = c->after,
+		.expires = c->expires,
+	};
+
+	if (c->deletes)
+		http_reply(c->req, 204, NULL, NULL, 0);
+	else
+		reply_link(c->api, c->req, 200, NULL, false, &view);
+}
+
+static Shortloop__LinkChange kind_of(const struct change *c)
+{
+	if (c->deletes)
+		return SHORTLOOP__LINK_CHANGE__LINK_REMOVED;
+	return c->patch.fields.given & FIELD_STATE
+		       ? SHORTLOOP__LINK_CHANGE__LINK_MODERATED
+		       : SHORTLOOP__LINK_CHANGE__LINK_CHANGED;
+}
+
+static void start_over(struct change *c, const struct error *why)
+{
+	struct error err = *why;
+
+	metric_add(c->api->metrics->change_conflicts, 1);
+	if (++c->tries < TRIES_MAX &&
+	    link_lookup_async(c->api->create.redis, &c->target, on_found, c,
+			      &err) == 0)
+		return;
+	reply_unavailable(c->req, err.text);
+	change_free(c);
+}
+
+static void on_edited(void *arg, int64_t expires, const struct error *err)
+{
+	struct change *c = arg;
+	const struct api_parts *api = c->api;
+	const struct audit_entry entry = {&c->source, c->target.space->name,
+					  c->target.code, c->before, c->after};
+
+	if (err &&
+	    (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)) {
+		/* Somebody was faster, or it has just ended: the look-up tells
+		 * which. */
+		start_over(c, err);
+		return;
+	}
+	if (err) {
+		reply_unavailable(c->req, err->text);
+		change_free(c);
+		return;
+	}
+	c->expires = expires;
+	metric_add(c->deletes ? api->metrics->deleted : api->metrics->changed,
+		   1);
+	link_events_send(api->create.events, kind_of(c), c->target.space->name,
+			 c->target.code, c->after, expires);
+	audit_link(c->api->audit, c->deletes ? AUDIT_DELETED : AUDIT_CHANGED,
+		   &entry);
+	reply_changed(c);
+	change_free(c);
+}
+
+/* What is written outlives the answer that it was made from. */
+static Shortloop__Link *copy_link(const Shortloop__Link *link)
+{
+	size_t len = shortloop__link__get_packed_size(link);
+	uint8_t *packed = malloc(len ? len : 1);
+	Shortloop__Link *copy;
+
+	if (!packed)
+		return NULL;
+	shortloop__link__pack(link, packed);
+	copy = shortloop__link__unpack(NULL, len, packed);
+	free(packed);
+	return copy;
+}
+
+static int write_change(struct change *c, const Shortloop__Link *before,
+			struct error *err)
+{
+	Shortloop__Link after;
+	const struct link_class *ttl = NULL;
+
+	uint64_t now = (uint64_t)clock_real_ms();
+
+	if (c->deletes) {
+		link_edit_tombstone(before, c->caller.name, now, &after);
+	} else {
+		link_patch_apply(&c->patch, before, &after);
+		ttl = c->patch.fields.ttl;
+		link_edit_prepare(before, ttl, &after);
+		after.editor = c->caller.name;
+		after.changed_ms = now;
+	}
+	forget(c);
+	c->before = copy_link(before);
+	c->after = copy_link(&after);
+	if (!c->before || !c->after)
+		return error_set_nomem(err);
+	return link_edit_async(c->api->create.redis, &c->target, before,
+			       c->after, ttl, on_edited, c, err);
+}
+
+static void on_found(void *arg, const struct link_answer *answer,
+		     const struct error *err)
+{
+	struct change *c = arg;
+	struct error why;
+
+	if (!api_refuse_missing(c->api, c->req, answer, err) &&
+	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
+		if (write_change(c, answer->link, &why) == 0)
+			return;
+		reply_unavailable(c->req, why.text);
+	}
+	change_free(c);
+}
+
+/* --- the beginning -------------------------------------------------------- */
+
+static bool is_merge_patch(const struct http_request *req)
+{
+	static const char *const types[] = {"application/merge-patch+json",
+					    "application/json"};
+	struct http_slice type = http_header_get(req, "Content-Type");
+	const char *end = type.len ? memchr(type.data, ';', type.len) : NULL;
+
+	if (end)
+		type.len = (size_t)(end - type.data);
+	while (type.len && type.data[type.len - 1] == ' ')
+		type.len--;
+	return http_slice_is_nocase(type, types[0]) ||
+	       http_slice_is_nocase(type, types[1]);
+}
+
+static struct change *change_new(const struct api_call *call, bool deletes)
+{
+	struct change *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		http_reply_problem(call->req, 500, NULL, "out of memory");
+		return NULL;
+	}
+	c->api = call->api;
+	c->req = call->req;
+	c->caller = *call->caller;
+	c->source = audit_source_of(call->req, c->caller.name);
+	c->deletes = deletes;
+	return c;
+}
+
+void handle_delete(const struct api_call *call)
+{
+	struct change *c = change_new(call, true);
+
+	if (c && api_find_link(call, &c->target, on_found, c) < 0)
+		change_free(c);
+}
+
+void handle_patch(const struct api_call *call)
+{
+	struct change *c;
+	struct error err;
+
+	if (!is_merge_patch(call->req)) {
+		http_reply_problem(call->req, 415, NULL,
+				   "send the change as Content-Type: "
+				   "application/merge-patch+json");
+		return;
+	}
+	c = change_new(call, false);
+	if (!c)
+		return;
+	if (link_patch_parse(&c->patch, &call->api->defaults->rules,
+			     http_body(call->req), &err) < 0) {
+		http_reply_problem(call->req, 400, NULL, "%s", err.text);
+		change_free(c);
+	} else if (api_find_link(call, &c->target, on_found, c) < 0) {
+		change_free(c);
+	}
+}

@@ -1,0 +1,163 @@
+"""Editing and deleting links through the allocator, on real Redis and Kafka."""
+import concurrent.futures
+import signal
+import time
+
+import pytest
+
+from support.allocator import *  # noqa: F401,F403
+from support.allocator import KEYS, URL, events_of, problem
+from support.program import eventually
+
+MERGE = {"Content-Type": "application/merge-patch+json"}
+
+
+def patch(api, code, key="boss", headers=None, **fields):
+    return api.call("PATCH", f"/v1/links/{code}", key, json=fields,
+                    headers={**MERGE, **(headers or {})})
+
+
+def delete(api, code, key="boss", **headers):
+    return api.call("DELETE", f"/v1/links/{code}", key, headers=headers)
+
+
+# --- PATCH -------------------------------------------------------------------
+
+def test_an_edit_changes_what_it_names_and_nothing_else(api):
+    link = api.create(owner="ann", tags=["a"], description="old")
+    answer = patch(api, link["code"], url="https://example.org/new",
+                   tags=["b", "c"])
+    assert answer.status_code == 200, answer.text
+    changed = answer.json()
+    assert changed["url"] == "https://example.org/new"
+    assert changed["tags"] == ["b", "c"]
+    assert changed["description"] == "old" and changed["owner"] == "ann"
+    assert changed["link_id"] == link["link_id"]
+    assert changed["version"] == 2 and changed["editor"] == "boss"
+    assert changed["changed_at"] >= link["created_at"]
+    got = api.get(link["code"]).json()
+    assert {**got, "expires_at": 0} == {**changed, "expires_at": 0}
+
+
+def test_all_that_a_link_may_say_can_be_edited(api):
+    link = api.create()
+    fields = {"targets": {"ios": "https://example.org/i"},
+              "not_before": "2030-01-01T00:00:00Z", "max_visits": 5,
+              "redirect_status": 301, "description": "d", "campaign": "c"}
+    answer = patch(api, link["code"], **fields)
+    assert answer.status_code == 200, answer.text
+    assert {k: answer.json()[k] for k in fields} == fields
+    answer = patch(api, link["code"], **{k: None for k in fields})
+    assert answer.json()["targets"] == {}
+    assert answer.json()["max_visits"] is None
+    assert answer.json()["redirect_status"] == 302
+
+
+def test_a_longer_class_lifts_the_end_of_link_and_block(api, redis):
+    link = api.create(ttl="2s")
+    assert patch(api, link["code"], ttl="1h").json()["ttl"] == "1h"
+    time.sleep(2.5)
+    assert api.get(link["code"]).status_code == 200
+    key = next(k for k in redis.client().scan_iter(f"l:*:{link['code']}"))
+    assert redis.client().pttl(key) > 3_500_000
+
+
+def test_a_shorter_class_ends_the_link_sooner(api):
+    link = api.create(ttl="1h")
+    assert patch(api, link["code"], ttl="2s").status_code == 200
+    time.sleep(2.5)
+    assert api.get(link["code"]).status_code in (404, 410)
+
+
+def test_a_link_is_blocked_and_let_go(api):
+    code = api.create()["code"]
+    assert patch(api, code, state="blocked").json()["state"] == "blocked"
+    assert patch(api, code, state="live").json()["state"] == "live"
+
+
+@pytest.mark.parametrize("fields, says", [
+    ({}, "nothing is to be changed"),
+    ({"url": "javascript:alert(1)"}, "url"),
+    ({"url": None}, "url"),
+    ({"ttl": "99d"}, "ttl"),
+    ({"owner": "eve"}, "owner"),
+    ({"state": "gone"}, "state"),
+    ({"nonsense": 1}, "nonsense"),
+])
+def test_a_bad_edit_is_a_400_that_says_why(api, fields, says):
+    code = api.create()["code"]
+    assert says in problem(patch(api, code, **fields), 400)
+    assert api.get(code).json()["version"] == 1
+
+
+def test_an_edit_of_another_type_is_415(api):
+    code = api.create()["code"]
+    problem(api.call("PATCH", f"/v1/links/{code}", data=b"url=x"), 415)
+
+
+def test_an_edit_of_no_link_is_404_and_of_an_expired_one_410(api):
+    problem(patch(api, "AAAAAAA", tags=[]), 404)
+    code = api.create(ttl="2s")["code"]
+    time.sleep(2.5)
+    problem(patch(api, code, tags=[]), 410)
+
+
+def test_a_key_edits_what_it_made_and_an_admin_all(api, keys_file):
+    keys_file.write({**KEYS, "web": "create"})
+    api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: api.post("web", url=URL, ttl="1h").status_code == 201)
+    mine = api.post(key="crm", url=URL, ttl="1h").json()["code"]
+    assert patch(api, mine, key="crm", tags=["x"]).status_code == 200
+    problem(patch(api, mine, key="web", tags=["x"]), 403)
+    problem(patch(api, mine, key="eye", tags=["x"]), 403)
+    problem(delete(api, mine, key="web"), 403)
+    assert patch(api, mine, key="boss", tags=["y"]).json()["editor"] == "boss"
+    assert api.get(mine).json()["creator"] == "crm"
+
+
+def test_if_match_refuses_an_edit_of_what_was_not_seen(api):
+    code = api.create()["code"]
+    tag = api.get(code).headers["ETag"]
+    assert patch(api, code, headers={"If-Match": tag},
+                 tags=["1"]).status_code == 200
+    problem(patch(api, code, headers={"If-Match": tag}, tags=["2"]), 412)
+    assert api.get(code).json()["tags"] == ["1"]
+
+
+def test_edits_at_once_are_all_kept_one_after_the_other(api):
+    code = api.create()["code"]
+
+    def edit(i):
+        for _ in range(20):
+            answer = patch(api, code, tags=[str(i)])
+            if answer.status_code == 200:
+                return answer.json()["version"]
+            assert answer.status_code == 503
+        raise AssertionError("never written")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        versions = list(pool.map(edit, range(12)))
+    assert sorted(versions) == list(range(2, 14))
+
+
+# --- DELETE ------------------------------------------------------------------
+
+def test_a_deleted_link_is_gone_and_its_code_is_not_free(api, redis):
+    link = api.create()
+    assert delete(api, link["code"]).status_code == 204
+    assert "deleted" in problem(api.get(link["code"]), 410)
+    problem(delete(api, link["code"]), 410)
+    problem(patch(api, link["code"], tags=[]), 410)
+    key = next(k for k in redis.client().scan_iter(f"l:*:{link['code']}"))
+    record = redis.client().execute_command("GET", key, NEVER_DECODE=True)
+    assert URL.encode() not in record
+
+
+def test_every_change_is_an_event(api, kafka):
+    code = api.create()["code"]
+    patch(api, code, tags=["x"])
+    patch(api, code, state="blocked")
+    delete(api, code)
+    events = [e for key, e in events_of(kafka, api.topic, 4) if key == code]
+    assert [e.change for e in events] == [1, 2, 4, 3]
+    assert [e.link.version for e in events] == [1, 2, 3, 4]
+    assert events[3].link.state == 1 and events[3].link.editor == "boss"
