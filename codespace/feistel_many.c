@@ -5,7 +5,6 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef uint64_t vector __attribute__((vector_size(8 * FEISTEL_LANES)));
-typedef int64_t signs __attribute__((vector_size(8 * FEISTEL_LANES)));
 
 /* Vectors are handed over by address, since how they would be passed by value
  * depends on the processor; all of this is inlined and costs nothing. */
@@ -64,7 +63,10 @@ INLINE void add(vector *part, const vector *hash, uint64_t size)
 	vector value = ((*hash >> 32) * size + low) >> 32;
 	vector less = *part - size + value;
 
-	*part = less + ((vector)((signs)less < 0) & size);
+	/* Of a negative number, all bits; there is no signed shift in AVX2. */
+	vector wrapped = 0 - (less >> 63);
+
+	*part = less + (wrapped & size);
 }
 
 INLINE void split(const struct feistel *f, uint64_t first,

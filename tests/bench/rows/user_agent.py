@@ -1,34 +1,17 @@
 """Parsing user agents the first time they are seen, against the Rust crate of
 the ua-parser project, by the same rules on the same strings."""
 import json
-import os
 import random
 import re
-import shutil
-import subprocess
 
-from machine import BUILD, ROOT, Failure, built
+import peers
+from machine import ROOT, Failure, built
 
 LABEL = "user agent parsed, no cache"
 METRICS = [(LABEL, "ns", "less")]
 PEER = "ua-parser (Rust)"
 BROWSERS, ROBOTS = 4000, 1000
 RULES = ROOT / ".deps" / "uap" / "regexes.yaml"
-
-
-def build_peer():
-    """A copy outside the sources, where cargo may write."""
-    cargo = shutil.which("cargo") or os.path.expanduser("~/.cargo/bin/cargo")
-    if not os.path.exists(cargo):
-        raise Failure("cargo is not installed; try `tools/deps.sh bench`")
-    project = BUILD / "bench" / "ua-peer"
-    shutil.copytree(ROOT / "tests" / "bench" / "ua-peer", project,
-                    dirs_exist_ok=True)
-    done = subprocess.run([cargo, "build", "-q", "--release"], cwd=project,
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Failure(f"cargo: {done.stderr.strip()[-500:]}")
-    return project / "target" / "release" / "ua-peer"
 
 
 def write_strings(path):
@@ -54,7 +37,7 @@ class Bench:
         self.strings = machine.directory / "user-agents.txt"
         write_strings(self.strings)
         self.binaries = {"ours": built("tests/bench/bench_ua"),
-                         "peer": build_peer()}
+                         "peer": peers.build("ua-peer")}
         self.known = {}
 
     def round(self, side):
