@@ -192,7 +192,7 @@ static bool add_part(int64_t parts[4], size_t *count, const char *text,
 
 static bool read_ipv4(const char *text, size_t len, uint32_t *ret)
 {
-	int64_t parts[4];
+	int64_t parts[4] = {0};
 	uint64_t address = 0;
 	size_t count = 0, start = 0;
 
@@ -203,6 +203,8 @@ static bool read_ipv4(const char *text, size_t len, uint32_t *ret)
 			return false;
 		start = i + 1;
 	}
+	if (count < 1 || count > 4)
+		return false;
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (parts[i] > 255)
 			return false;

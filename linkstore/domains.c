@@ -114,7 +114,9 @@ static int fill(struct domains *d, const struct domains_config *config,
 			       !strcmp(all[i].name, config->default_domain)))
 			d->fallback = &d->items[i];
 	}
-	qsort(d->hosts, d->host_count, sizeof(*d->hosts), compare_hosts);
+	if (d->hosts)
+		qsort(d->hosts, d->host_count, sizeof(*d->hosts),
+		      compare_hosts);
 	return 0;
 }
 

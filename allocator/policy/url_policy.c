@@ -1,6 +1,7 @@
 #include "allocator/policy/url_policy.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +49,7 @@ static int check_scheme(const char *text, struct error *err)
 	char with_colon[URL_SCHEME_MAX + 1], scheme[URL_SCHEME_MAX] = "";
 	size_t len = strlen(text);
 
-	if (len < URL_SCHEME_MAX) {
-		memcpy(with_colon, text, len);
-		with_colon[len] = ':';
-	}
+	snprintf(with_colon, sizeof(with_colon), "%s:", text);
 	if (len >= URL_SCHEME_MAX || strchr(text, ':') ||
 	    !url_scheme(with_colon, len + 1, scheme))
 		return error_set(err, ERROR_CONFIG,
