@@ -1,0 +1,117 @@
+/* A node number has one holder, and no millisecond two. */
+#include "tests/unit/linkstore/async_fixture.h"
+
+#include "linkstore/node_lease.h"
+
+#define NODE 7
+
+struct heard {
+	struct async_fixture *a;
+	int64_t from, until;
+	enum error_code code;
+	char text[sizeof(((struct error *)NULL)->text)];
+};
+
+static void on_lease(void *arg, int64_t from, int64_t until,
+		     const struct error *err)
+{
+	struct heard *h = arg;
+
+	h->from = from;
+	h->until = until;
+	h->code = err ? err->code : ERROR_NONE;
+	if (err)
+		strcpy(h->text, err->text);
+	loop_stop(h->a->loop);
+}
+
+static struct heard keep(struct async_fixture *a, const char *holder,
+			 int64_t lease)
+{
+	struct heard h = {.a = a};
+
+	assert_int_equal(node_lease_keep_async(a->redis, a->f->store, NODE,
+					       holder, lease, on_lease, &h,
+					       &a->err),
+			 0);
+	run_loop(a);
+	return h;
+}
+
+static void a_free_node_is_leased_from_now(void **state)
+{
+	struct heard h = keep(*state, "one", 10000);
+
+	assert_int_equal(h.code, ERROR_NONE);
+	assert_int_equal(h.from, 0);
+	assert_in_range(h.until - clock_real_ms(), 9000, 10001);
+}
+
+static void a_second_holder_is_told_who_has_it(void **state)
+{
+	struct heard h;
+
+	keep(*state, "one", 10000);
+	h = keep(*state, "two", 10000);
+	assert_int_equal(h.code, ERROR_BUSY);
+	assert_non_null(strstr(h.text, "one"));
+}
+
+static void the_holder_keeps_it_and_its_end_only_rises(void **state)
+{
+	struct heard first = keep(*state, "one", 10000), again;
+
+	again = keep(*state, "one", 100);
+	assert_int_equal(again.code, ERROR_NONE);
+	assert_int_equal(again.until, first.until);
+}
+
+static void the_next_holder_begins_where_the_last_lease_ended(void **state)
+{
+	struct heard first = keep(*state, "one", 100), next;
+
+	sleep_ms(150);
+	next = keep(*state, "two", 10000);
+	assert_int_equal(next.code, ERROR_NONE);
+	assert_int_equal(next.from, first.until);
+}
+
+static void who_gives_up_says_until_when_it_made_ids(void **state)
+{
+	struct async_fixture *a = *state;
+	int64_t end = clock_real_ms() + 50;
+	struct heard next;
+
+	keep(a, "one", 10000);
+	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
+						  "one", end, &a->err),
+			 0);
+	next = keep(a, "two", 10000);
+	assert_int_equal(next.code, ERROR_NONE);
+	assert_int_equal(next.from, end);
+}
+
+static void nobody_gives_up_anothers_lease(void **state)
+{
+	struct async_fixture *a = *state;
+
+	keep(a, "one", 10000);
+	assert_int_equal(node_lease_release_async(a->redis, a->f->store, NODE,
+						  "two", 1, &a->err),
+			 0);
+	assert_int_equal(keep(a, "two", 10000).code, ERROR_BUSY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ASYNC(a_free_node_is_leased_from_now),
+		ASYNC(a_second_holder_is_told_who_has_it),
+		ASYNC(the_holder_keeps_it_and_its_end_only_rises),
+		ASYNC(the_next_holder_begins_where_the_last_lease_ended),
+		ASYNC(who_gives_up_says_until_when_it_made_ids),
+		ASYNC(nobody_gives_up_anothers_lease),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
