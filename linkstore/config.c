@@ -119,7 +119,8 @@ static const struct setting settings[] = {
 	 .fallback = "1",
 	 .min = 1,
 	 .max = GRANT_BLOCKS_MAX,
-	 .help = "Blocks asked for in one grant."},
+	 .help = "Blocks asked for in one grant, at least: an allocator that "
+		 "uses them up within a second asks for more."},
 	{.key = "safety_gap",
 	 .type = SETTING_INT,
 	 .offset = LINKS(safety_gap),

@@ -52,8 +52,10 @@ struct slot {
 	struct lot *lots; /* the first is in use */
 	struct supply_waiter *waiters, **waiters_end;
 	size_t open_blocks; /* USE_OPEN in `lots` */
+	size_t blocks;	    /* asked for last */
 	size_t opening;
 	bool granting;
+	bool granted;	     /* since `asked` */
 	int64_t asked;	     /* clock_boottime_ms before the grant */
 	unsigned fruitless;  /* grants in a row that gave no code */
 	int64_t retry_at;    /* loop time before which no grant is tried */

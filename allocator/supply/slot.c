@@ -6,7 +6,11 @@
 enum {
 	FRUITLESS_MAX = 8, /* grants in a row that gave no code */
 	RETRY_AFTER_MS = 100,
-	FETCH_AHEAD_DIVISOR = 5 /* the next grant at the last fifth */
+	FETCH_AHEAD_DIVISOR = 5, /* the next grant at the last fifth */
+	SHORT_LIVED_MS = 1000,	 /* a grant used up sooner is too small */
+	LONG_LIVED_MS = 30000,	 /* and later, too large */
+	BLOCKS_MAX = 64,
+	SPACE_SHARE = 1024 /* and never more of a space than this part */
 };
 
 static void fetch(struct slot *slot);
@@ -70,17 +74,45 @@ static void give(struct lot *lot, struct supply_waiter *waiter)
 	waiter->fn(waiter->arg, &block, offset, NULL);
 }
 
-static bool runs_low(const struct slot *slot)
+/* Codes that can be given without asking Redis. */
+static uint64_t codes_left(const struct slot *slot)
 {
 	const struct lot *lot = slot->lots;
-	uint32_t size = slot->space->block_size;
+	uint64_t size = slot->space->block_size, left;
 
-	if (slot->open_blocks > 0)
-		return false;
-	if (!lot || lot->at >= lot->count ||
-	    lot->blocks[lot->at].use != USE_ISSUING)
-		return true;
-	return size - lot->offset <= size / FETCH_AHEAD_DIVISOR;
+	left = slot->open_blocks * size;
+	if (lot && lot->at < lot->count &&
+	    lot->blocks[lot->at].use == USE_ISSUING)
+		left += size - lot->offset;
+	return left;
+}
+
+/* Four fifths of the last grant are used. */
+static bool runs_low(const struct slot *slot)
+{
+	uint64_t granted = slot->blocks * slot->space->block_size;
+
+	return codes_left(slot) <= granted / FETCH_AHEAD_DIVISOR;
+}
+
+/* As Leaf does (Meituan, 2017): segments grow until one lasts a while, so that
+ * the next is there in time however fast codes are taken, and shrink again, so
+ * that a quiet program holds little. */
+static void adapt_blocks(struct slot *slot, int64_t now)
+{
+	size_t least = (size_t)slot->supply->links->grant_blocks;
+
+	if (slot->granted && now - slot->asked < SHORT_LIVED_MS)
+		slot->blocks *= 2;
+	else if (slot->granted && now - slot->asked > LONG_LIVED_MS)
+		slot->blocks /= 2;
+	slot->granted = false;
+	if (slot->blocks > BLOCKS_MAX)
+		slot->blocks = BLOCKS_MAX;
+	if (slot->blocks > slot->space->blocks / SPACE_SHARE)
+		slot->blocks = (size_t)(slot->space->blocks / SPACE_SHARE);
+	if (slot->blocks < least)
+		slot->blocks = least;
 }
 
 static bool is_fetching(const struct slot *slot)
@@ -199,6 +231,7 @@ static int take_grant(struct slot *slot, const struct grant *grant,
 	int64_t hold_until = slot->asked + s->links->hold_max;
 	struct lot *lot;
 
+	slot->granted = true;
 	metric_add(m->grants, 1);
 	note_seen(s, slot->space, grant->seen);
 	for (size_t i = 0; i < grant->count; i++) {
@@ -235,10 +268,10 @@ static void on_grant(void *arg, const struct grant *grant,
 static void fetch(struct slot *slot)
 {
 	struct supply *s = slot->supply;
+	int64_t now = clock_boottime_ms();
 	struct grant_request request = {
 		.space = slot->space,
 		.ttl = slot->ttl,
-		.blocks = (unsigned)s->links->grant_blocks,
 		.seen = atomic_load(&s->options.seen[slot->space->index]),
 		.name = s->options.name,
 	};
@@ -255,7 +288,9 @@ static void fetch(struct slot *slot)
 		slot_set_failed(slot, &err);
 		return;
 	}
-	slot->asked = clock_boottime_ms();
+	adapt_blocks(slot, now);
+	request.blocks = (unsigned)slot->blocks;
+	slot->asked = now;
 	if (grant_blocks_async(s->options.redis, &request, on_grant, slot,
 			       &err) < 0) {
 		metric_add(s->options.metrics->grants_failed, 1);

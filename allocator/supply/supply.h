@@ -3,11 +3,12 @@
  * ahead.
  *
  * For each space and TTL class the supply holds granted ranges, opens their
- * blocks at once and issues from one block at a time.  When that block is four
- * fifths used and no other is open, the next grant is under way, so that
- * requests do not wait.  Blocks are used for links.hold_max at most, counted on
- * clock_boottime_ms from before the request for the grant; those from which no
- * code was taken are closed and handed back.
+ * blocks at once and issues from one block at a time.  When four fifths of what
+ * was granted are used, the next grant is under way, so that requests do not
+ * wait; how much is asked for follows how fast the last grant was used up.
+ * Blocks are used for links.hold_max at most, counted on clock_boottime_ms from
+ * before the request for the grant; those from which no code was taken are
+ * closed and handed back.
  *
  * Belongs to its loop's thread.
  */

@@ -169,11 +169,14 @@ def test_another_content_type_is_415(api):
     problem(api.call("POST", "/v1/links", data=b"{}"), 415)
 
 
+LINK_METHODS = "GET, HEAD, PATCH, DELETE"
+
+
 def test_another_method_is_405_with_allow(api, subtests):
     for method, path, allow in (("GET", "/v1/links", "POST"),
                                 ("DELETE", "/v1/links", "POST"),
-                                ("POST", "/v1/links/abc", "GET, HEAD"),
-                                ("PUT", "/v1/links/abc", "GET, HEAD")):
+                                ("POST", "/v1/links/abc", LINK_METHODS),
+                                ("PUT", "/v1/links/abc", LINK_METHODS)):
         with subtests.test(f"{method} {path}"):
             answer = api.call(method, path)
             problem(answer, 405)
@@ -223,6 +226,13 @@ def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
     assert len(kafka.consume(api.topic)) == 5000
     assert api.program.metric("shortloop_allocator_creates_total",
                               outcome="created") == 5000
+
+
+def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
+    create_many(api, 4000, connections=8)
+    metric = api.program.metric
+    assert metric("shortloop_allocator_blocks_granted_total") > \
+        2 * metric("shortloop_allocator_grants_total", outcome="granted")
 
 
 def test_two_allocators_share_a_space(api, start):
