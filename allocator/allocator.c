@@ -110,9 +110,9 @@ static int open_shared(struct allocator *a,
 	if (link_defaults_init(&s->defaults, &config->allocator, &rules, err) <
 	    0)
 		return -1;
-	s->seen = calloc(linkstore_space_count(s->store), sizeof(s->seen[0]));
+	s->seen = seen_file_open(config->allocator.seen_file, s->store, err);
 	if (!s->seen)
-		return error_set_nomem(err);
+		return -1;
 	if (needs_ids(s->store)) {
 		s->ids = create_ids_new((unsigned)config->allocator.node,
 					s->store, s->holder, app_health(app),
@@ -182,7 +182,7 @@ void allocator_free(struct allocator *a)
 	ledger_watch_free(a->shared.ledger);
 	space_watch_free(a->shared.spaces);
 	create_ids_free(a->shared.ids);
-	free(a->shared.seen);
+	seen_file_free(a->shared.seen);
 	link_defaults_free(&a->shared.defaults);
 	domains_free(a->shared.domains);
 	linkstore_free(a->shared.store);

@@ -53,6 +53,15 @@ static const struct setting settings[] = {
 	 .max = INT64_C(4) << 30,
 	 .help = "Audit lines that may wait in memory while the file cannot "
 		 "be written; beyond, they are lost and counted."},
+	{.key = "seen_file",
+	 .type = SETTING_PATH,
+	 .offset = AT(seen_file),
+	 .optional = true,
+	 .help = "Where the highest block seen of each space is remembered, so "
+		 "that a Redis restored from a backup grants none twice even "
+		 "when every allocator was restarted meanwhile.  Made when it "
+		 "is not there; the allocators of a host may share it.",
+	 .example = "/var/lib/shortloop/allocator.seen"},
 	{.key = "url_schemes",
 	 .type = SETTING_STRINGS,
 	 .offset = AT(url.schemes),

@@ -23,8 +23,9 @@ struct allocator_settings {
 	char *keys_file;
 	char *audit_file; /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *default_space;		     /* NULL: the first configured */
-	char *default_ttl;		     /* NULL: a request must say */
+	char *seen_file;     /* NULL: remembered while it runs */
+	char *default_space; /* NULL: the first configured */
+	char *default_ttl;   /* NULL: a request must say */
 	struct setting_strings class_spaces; /* "10d=s7" */
 	struct url_policy_config url;	     /* where links may lead */
 	int64_t node;		   /* that ids without a block are made under */

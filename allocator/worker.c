@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "linkstore/space/ledger.h"
+#include "linkstore/space/lift.h"
 
 enum {
 	COUNT_EVERY_MS = 2000 /* links created, to the day's ledger */
@@ -28,6 +29,35 @@ struct worker {
 
 /* --- Redis ------------------------------------------------------------ */
 
+static void on_lifted(void *arg, const struct error *err)
+{
+	struct worker *w = arg;
+
+	if (err && !err->retriable)
+		log_error(w->shared->log, "Redis did not take what was seen",
+			  log_err(err));
+}
+
+/* Before another allocator is granted what a Redis that forgot would grant
+ * twice. */
+static void tell_seen(struct worker *w)
+{
+	const struct linkstore *store = w->shared->store;
+	const struct link_space *space;
+	struct error ignored;
+	uint64_t seen;
+
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		space = linkstore_space(store, i);
+		if (!link_space_has_blocks(space))
+			continue;
+		seen = seen_file_get(w->shared->seen, space);
+		if (seen)
+			space_lift_async(w->redis, space, seen, on_lifted, w,
+					 &ignored);
+	}
+}
+
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct worker *w = arg;
@@ -43,6 +73,8 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 				       err ? err->text
 					   : "a thread is not connected yet");
 	pthread_mutex_unlock(&s->redis_lock);
+	if (up)
+		tell_seen(w);
 	if (changed && all_up)
 		log_info(s->log, "Redis is there");
 	else if (changed && err)

@@ -31,7 +31,7 @@ struct shared {
 	struct create_metrics create_metrics;
 	struct batch_metrics batch_metrics;
 	struct supply_metrics supply_metrics;
-	_Atomic uint64_t *seen; /* by space index */
+	struct seen_file *seen;
 	char holder[LINK_HOLDER_MAX];
 
 	pthread_mutex_t redis_lock; /* of the two below */

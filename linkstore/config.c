@@ -129,7 +129,8 @@ static const struct setting settings[] = {
 	 .max = 1000000,
 	 .help = "Blocks passed over after Redis has restarted: more than can "
 		 "be granted in what it may forget.  At most 1/64 of a "
-		 "space."},
+		 "space; or twice the blocks granted in the busiest minute "
+		 "of late, where that is more."},
 	{.key = "reserved_aliases",
 	 .type = SETTING_STRINGS,
 	 .offset = LINKS(reserved_aliases),

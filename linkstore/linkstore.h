@@ -36,7 +36,7 @@ struct link_space {
 	/* LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
 	uint64_t blocks;     /* capacity */
-	uint64_t safety_gap; /* blocks; at most 1/64 of the capacity */
+	uint64_t safety_gap; /* as configured, but at most 1/64 of them */
 	const struct linkstore *store;
 	size_t index; /* among the store's spaces */
 };
@@ -135,5 +135,9 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
  * thread.
  */
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
+
+/* The same of how far the cursor may jump when Redis forgets, as the space
+ * record tells it: at least link_space.safety_gap. */
+void linkstore_note_gap(const struct link_space *space, uint64_t gap);
 
 #endif

@@ -17,6 +17,12 @@ static const char grant[] =
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/grant.lua.inc"
 ;
+static const char lift[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/lift.lua.inc"
+;
 static const char hand_back[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
@@ -112,6 +118,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_SPACE_CREATE] = space_create,
 		[SCRIPT_SPACE_READ] = space_read,
 		[SCRIPT_GRANT] = grant,
+		[SCRIPT_LIFT] = lift,
 		[SCRIPT_HAND_BACK] = hand_back,
 		[SCRIPT_LOCK] = lock,
 		[SCRIPT_DUE] = due,

@@ -9,6 +9,7 @@
 
 struct noted_cursor {
 	_Atomic uint64_t next; /* cursor + 1; 0: not known yet */
+	_Atomic uint64_t gap;  /* the widest noted */
 };
 
 struct linkstore {

@@ -4,7 +4,8 @@
 #include "common/clock.h"
 #include "linkstore/store.h"
 
-/* Blocks that all allocators may be granted between two looks at a cursor. */
+/* Blocks that all allocators may be granted between two looks at a cursor, if
+ * no more is known of them. */
 #define CURSOR_MARGIN 1000
 
 /* By how much the clock of who made a snowflake may be ahead of ours. */
@@ -22,12 +23,17 @@ static void set_code(struct link_target *target, const char *code, size_t len)
  * what may have been granted since the cursor was read. */
 static bool was_never_issued(const struct link_space *space, uint64_t block)
 {
-	uint64_t next =
-		atomic_load_explicit(&space->store->cursors[space->index].next,
-				     memory_order_relaxed);
+	struct noted_cursor *noted = &space->store->cursors[space->index];
+	uint64_t next = atomic_load_explicit(&noted->next,
+					     memory_order_relaxed),
+		 gap = atomic_load_explicit(&noted->gap, memory_order_relaxed);
 
+	if (gap < space->safety_gap)
+		gap = space->safety_gap;
+	/* The gap is twice what a busy minute takes: once for a Redis that
+	 * forgot, once for what has been granted since the cursor was read. */
 	return block >= space->blocks ||
-	       (next && block >= next - 1 + space->safety_gap + CURSOR_MARGIN);
+	       (next && block >= next - 1 + 2 * gap + CURSOR_MARGIN);
 }
 
 static bool locate_sequence(const struct link_space *space, const char *code,
@@ -164,14 +170,23 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 
 /* --- what was issued ------------------------------------------------------ */
 
-void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
+static void lift(_Atomic uint64_t *noted, uint64_t value)
 {
-	_Atomic uint64_t *noted = &space->store->cursors[space->index].next;
 	uint64_t seen = atomic_load_explicit(noted, memory_order_relaxed);
 
-	while (cursor + 1 > seen &&
-	       !atomic_compare_exchange_weak_explicit(noted, &seen, cursor + 1,
+	while (value > seen &&
+	       !atomic_compare_exchange_weak_explicit(noted, &seen, value,
 						      memory_order_relaxed,
 						      memory_order_relaxed))
 		;
+}
+
+void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
+{
+	lift(&space->store->cursors[space->index].next, cursor + 1);
+}
+
+void linkstore_note_gap(const struct link_space *space, uint64_t gap)
+{
+	lift(&space->store->cursors[space->index].gap, gap);
 }

@@ -212,17 +212,6 @@ void slot_opened(struct slot *slot, const struct error *err)
 	pump(slot);
 }
 
-static void note_seen(const struct supply *s, const struct link_space *space,
-		      uint64_t seen)
-{
-	_Atomic uint64_t *highest = &s->options.seen[space->index];
-	uint64_t old = atomic_load(highest);
-
-	while (old < seen && !atomic_compare_exchange_weak(highest, &old, seen))
-		;
-	linkstore_note_cursor(space, seen);
-}
-
 static int take_grant(struct slot *slot, const struct grant *grant,
 		      struct error *err)
 {
@@ -233,7 +222,7 @@ static int take_grant(struct slot *slot, const struct grant *grant,
 
 	slot->granted = true;
 	metric_add(m->grants, 1);
-	note_seen(s, slot->space, grant->seen);
+	seen_file_note(s->options.seen, slot->space, grant->seen);
 	for (size_t i = 0; i < grant->count; i++) {
 		metric_add(m->blocks_granted, range_blocks(&grant->ranges[i]));
 		lot = lot_add(slot, grant, &grant->ranges[i], hold_until, err);
@@ -272,7 +261,7 @@ static void fetch(struct slot *slot)
 	struct grant_request request = {
 		.space = slot->space,
 		.ttl = slot->ttl,
-		.seen = atomic_load(&s->options.seen[slot->space->index]),
+		.seen = seen_file_get(s->options.seen, slot->space),
 		.name = s->options.name,
 	};
 	struct error err = {0};

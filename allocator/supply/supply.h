@@ -15,7 +15,6 @@
 #ifndef ALLOCATOR_SUPPLY_SUPPLY_H
 #define ALLOCATOR_SUPPLY_SUPPLY_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +24,7 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/block/block.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/space/seen_file.h"
 
 /* Shared by the supplies of all threads. */
 struct supply_metrics {
@@ -47,8 +47,7 @@ struct supply_options {
 	const char *name;   /* of the holder: host and pid; outlives it */
 	size_t waiting_max; /* requests that may wait for a block */
 	const struct supply_metrics *metrics;
-	/* By space index: the `seen` of grant.h, shared by all threads. */
-	_Atomic uint64_t *seen;
+	struct seen_file *seen; /* shared by all threads */
 };
 
 struct supply;

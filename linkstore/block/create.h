@@ -33,8 +33,8 @@ int link_create(struct redis *redis, const struct link_block *block,
  * generation): drop it, take another and try with a code of that one.
  * ERROR_UNSAFE: a live link is there under this code; the code must not be
  * answered; take the next.  ERROR_LATE: the deadline has passed; nothing was
- * stored, unless by an earlier try.  ERROR_REMOTE, retriable: unknown; the very same
- * link may be sent again and then counts once.
+ * stored, unless by an earlier try.  ERROR_REMOTE, retriable: unknown; the very
+ * same link may be sent again and then counts once.
  */
 typedef void link_created_fn(void *arg, int64_t expires,
 			     const struct error *err);
@@ -50,10 +50,11 @@ void link_writer_free(struct link_writer *w); /* NULL accepted */
 
 /*
  * Queues one link of a block for the end of this loop turn.  Everything is
- * copied.  `deadline` (ms by Redis' clock; 0: none): later than this the link is
- * not stored, however long the request was under way.  Exactly one callback when 0 is returned, never before it returns.
- * A batch of one block is sent alone: either all its links get an answer from
- * Redis, or all get the same error.
+ * copied.  `deadline` (ms by Redis' clock; 0: none): later than this the link
+ * is not stored, however long the request was under way.  Exactly one callback
+ * when 0 is returned, never before it returns. A batch of one block is sent
+ * alone: either all its links get an answer from Redis, or all get the same
+ * error.
  */
 int link_writer_create(struct link_writer *w, const struct link_block *block,
 		       const char *code, const Shortloop__Link *link,

@@ -10,7 +10,7 @@ struct create_entry {
 	char code[CODE_TEXT_MAX];
 	uint8_t *record; /* owned: free() */
 	size_t len;
-	int64_t deadline; /* ms; 0: none */
+	int64_t deadline;    /* ms; 0: none */
 	link_created_fn *fn; /* of a batch */
 	void *arg;
 };

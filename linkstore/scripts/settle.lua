@@ -12,7 +12,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local cursor, why = remember(k, {
   seen = 0, capacity = tonumber(ARGV[3]), gap = tonumber(ARGV[4]),
-  hold = tonumber(ARGV[5]), longest = tonumber(ARGV[6]),
+  hold = tonumber(ARGV[5]), longest = tonumber(ARGV[6]), days = ARGV[8],
 }, now)
 if not cursor then return {0, why} end
 

@@ -6,6 +6,14 @@
 --      record without the field means, then the pairs of key versions and
 --      fingerprints
 local fields = tonumber(ARGV[2])
+
+-- A version new to the record has made no code yet.
+local function add_key(name, fingerprint)
+  if redis.call('HSETNX', KEYS[1], name, fingerprint) == 1 then
+    redis.call('HSET', KEYS[1], (string.gsub(name, '^key', 'used')), 0)
+  end
+end
+
 if redis.call('EXISTS', KEYS[1]) == 0 then
   if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
     return {0, 'remains'}
@@ -16,9 +24,7 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   for i = 3, 2 + 3 * fields, 3 do
     redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
   end
-  for i = 3 + 3 * fields, #ARGV, 2 do
-    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
-  end
+  for i = 3 + 3 * fields, #ARGV, 2 do add_key(ARGV[i], ARGV[i + 1]) end
   return {1, 'created'}
 end
 for i = 3, 2 + 3 * fields, 3 do
@@ -34,6 +40,6 @@ for i = 3 + 3 * fields, #ARGV, 2 do
   if not has then added = added + 2 end
 end
 for i = 3 + 3 * fields, #ARGV, 2 do
-  redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
+  add_key(ARGV[i], ARGV[i + 1])
 end
 return {1, added > 0 and 'extended' or 'unchanged'}

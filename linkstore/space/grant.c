@@ -65,6 +65,7 @@ static void build_grant(struct command *c, const struct grant_request *request)
 	command_time(c, config->hold_max);
 	command_time(c, linkstore_longest_ttl(space->store));
 	command_day_prefix(c, space);
+	command_number(c, codespace_version(space->codes));
 }
 
 static int check_request(const struct grant_request *request, struct error *err)

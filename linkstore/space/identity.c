@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "linkstore/command.h"
@@ -140,6 +141,9 @@ int identity_check(const redisReply *reply, const struct link_space *space,
 		return -1;
 	if (!link_space_has_blocks(space))
 		return 0;
+	has = find(hash, "gap");
+	if (has)
+		linkstore_note_gap(space, strtoull(has, NULL, 10));
 	cursor = reply_number(reply, 0, -1);
 	if (cursor < 0)
 		return error_set(err, ERROR_NOTFOUND,

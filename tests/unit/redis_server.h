@@ -92,6 +92,33 @@ static inline void redis_server_restart(struct redis_server *s)
 	redis_server_await(s);
 }
 
+/* Keeps what the append-only file says now ... */
+static inline void redis_server_keep(struct redis_server *s)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command),
+		 "rm -rf %s/kept && cp -r "
+		 "%s/appendonlydir %s/kept",
+		 s->dir, s->dir, s->dir);
+	assert_int_equal(system(command), 0);
+}
+
+/* ... and kills Redis and starts it from that: it forgets what came after. */
+static inline void redis_server_forget(struct redis_server *s)
+{
+	char command[160];
+
+	redis_server_kill(s);
+	snprintf(command, sizeof(command),
+		 "rm -rf %s/appendonlydir && cp -r "
+		 "%s/kept %s/appendonlydir",
+		 s->dir, s->dir, s->dir);
+	assert_int_equal(system(command), 0);
+	redis_server_run(s);
+	redis_server_await(s);
+}
+
 static inline int redis_server_unlink(const char *path, const struct stat *st,
 				      int type, struct FTW *walk)
 {

@@ -152,14 +152,14 @@ static void settling_first_after_a_restart_makes_the_pool_wait(void **state)
 	struct reclaim_lock lock;
 
 	grant(f, f->day, 10);
-	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-109:3");
+	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-129:3");
 	redis_server_restart(&f->server);
 	lock = take_lock(f);
 	must(f, settle(f, &lock, &member, 1, &part, 1));
-	assert_true(has(f, "pool:{s5}", "100-109:4"));
+	assert_true(has(f, "pool:{s5}", "120-129:4"));
 	assert_true(has(f, "pool:{s5}", "0-9:2"));
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
-			 10 + GAP);
+			 10 + 2 * 10);
 }
 
 /* --- sight ---------------------------------------------------------------- */

@@ -1,0 +1,88 @@
+#include "linkstore/space/lift.h"
+
+#include <stdlib.h>
+
+#include "linkstore/command.h"
+
+static int build(struct command *c, const struct link_space *space,
+		 uint64_t seen, struct error *err)
+{
+	const struct links_config *config = linkstore_config(space->store);
+
+	if (!link_space_has_blocks(space))
+		return error_set(err, ERROR_INPUT, "space %s has no blocks",
+				 space->name);
+	command_script(c, space, SCRIPT_LIFT);
+	command_space_key(c, "space:", space);
+	command_space_key(c, "cursor:", space);
+	command_space_key(c, "issued:", space);
+	command_space_key(c, "pool:", space);
+	command_number(c, seen);
+	command_number(c, space->blocks);
+	command_number(c, space->safety_gap);
+	command_time(c, config->hold_max);
+	command_time(c, linkstore_longest_ttl(space->store));
+	command_day_prefix(c, space);
+	return 0;
+}
+
+static int parse(const redisReply *reply, const struct link_space *space,
+		 struct error *err)
+{
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("lift", err);
+	if (reply_number(reply, 0, 0) != 1)
+		return reply_refused(reply, space, err);
+	linkstore_note_cursor(space, (uint64_t)reply_number(reply, 1, 0));
+	return 0;
+}
+
+int space_lift(struct redis *redis, const struct link_space *space,
+	       uint64_t seen, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	if (build(&c, space, seen, err) || command_run(&c, redis, &reply, err))
+		return -1;
+	status = parse(reply, space, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+struct call {
+	const struct link_space *space;
+	space_lifted_fn *fn;
+	void *arg;
+};
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct call *call = arg;
+	struct error err;
+
+	if (!failure && parse(reply, call->space, &err))
+		failure = &err;
+	call->fn(call->arg, failure);
+	free(call);
+}
+
+int space_lift_async(struct redis_async *redis, const struct link_space *space,
+		     uint64_t seen, space_lifted_fn *fn, void *arg,
+		     struct error *err)
+{
+	struct call *call = malloc(sizeof(*call));
+	struct command c;
+
+	if (!call)
+		return error_set_nomem(err);
+	*call = (struct call){space, fn, arg};
+	if (build(&c, space, seen, err) ||
+	    command_send(&c, redis, on_reply, call, err)) {
+		free(call);
+		return -1;
+	}
+	return 0;
+}

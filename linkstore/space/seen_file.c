@@ -1,0 +1,235 @@
+#include "linkstore/space/seen_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codespace/link_id.h"
+
+#define MAGIC "shortloop seen 1"
+
+/* The low bits of an entry are a block number, as in a link id; the rest checks
+ * them. */
+#define SEEN_BITS 42
+#define SEEN_MAX  ((UINT64_C(1) << SEEN_BITS) - 1)
+
+struct entry {
+	char name[24];
+	uint32_t length, base, block_size, unused;
+	_Atomic uint64_t seen; /* 0: none */
+	uint64_t reserved[2];
+};
+
+/* A page of entries by space number.  Number 0 is nobody's: it names the file.
+ */
+struct page {
+	struct entry entries[LINK_SPACE_MAX + 2];
+};
+_Static_assert(sizeof(struct page) == 4096, "the file is one page");
+
+struct seen_file {
+	struct page *page;
+};
+
+/* --- entries -------------------------------------------------------------- */
+
+/* David Stafford's mix 13, the finalizer of SplitMix64. */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Never 0, so that an entry of block 0 is not empty. */
+static uint64_t sealed(uint64_t seen, unsigned number)
+{
+	uint64_t check = mix(seen ^ (uint64_t)number << SEEN_BITS) >> SEEN_BITS;
+
+	return seen | (check ? check : 1) << SEEN_BITS;
+}
+
+static struct entry *entry_of(const struct seen_file *f,
+			      const struct link_space *space)
+{
+	return &f->page->entries[space->number];
+}
+
+uint64_t seen_file_get(const struct seen_file *f,
+		       const struct link_space *space)
+{
+	return atomic_load(&entry_of(f, space)->seen) & SEEN_MAX;
+}
+
+void seen_file_note(struct seen_file *f, const struct link_space *space,
+		    uint64_t seen)
+{
+	_Atomic uint64_t *at = &entry_of(f, space)->seen;
+	uint64_t old = atomic_load(at);
+
+	while ((old & SEEN_MAX) < seen && seen <= SEEN_MAX &&
+	       !atomic_compare_exchange_weak(at, &old,
+					     sealed(seen, space->number)))
+		;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+/* Makes an empty file under another name first, so that nobody ever sees half
+ * of one. */
+static int create(const char *path, struct error *err)
+{
+	struct page page = {0};
+	char *fresh = NULL;
+	int fd = -1, status = -1;
+
+	if (asprintf(&fresh, "%s.%d", path, (int)getpid()) < 0)
+		return error_set_nomem(err);
+	snprintf(page.entries[0].name, sizeof(page.entries[0].name), MAGIC);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, &page, sizeof(page)) != sizeof(page) ||
+	    fsync(fd) || (link(fresh, path) && errno != EEXIST))
+		error_set_errno(err, "cannot create %s", path);
+	else
+		status = 0;
+	if (fd >= 0) {
+		close(fd);
+		unlink(fresh);
+	}
+	free(fresh);
+	return status;
+}
+
+static int open_or_create(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT) {
+		if (create(path, err))
+			return -1;
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	if (fd < 0)
+		error_set_errno(err, "cannot open %s", path);
+	return fd;
+}
+
+static int map(struct seen_file *f, int fd, const char *path, struct error *err)
+{
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+	struct stat st;
+	void *page;
+
+	if (fd >= 0 && fstat(fd, &st))
+		return error_set_errno(err, "%s", path);
+	if (fd >= 0 && st.st_size != (off_t)sizeof(struct page))
+		return error_set(err, ERROR_CONFIG,
+				 "%s is not a file of what was seen: it has "
+				 "%jd bytes",
+				 path, (intmax_t)st.st_size);
+	page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, flags,
+		    fd, 0);
+	if (page == MAP_FAILED)
+		return error_set_errno(err, "cannot map %s", path ? path : "");
+	f->page = page;
+	if (fd >= 0 &&
+	    strncmp(f->page->entries[0].name, MAGIC, sizeof(MAGIC)) != 0)
+		return error_set(err, ERROR_CONFIG,
+				 "%s is not a file of what was seen", path);
+	return 0;
+}
+
+static bool is_of(const struct entry *entry, const struct link_space *space)
+{
+	return !strncmp(entry->name, space->name, sizeof(entry->name)) &&
+	       entry->length == space->length && entry->base == space->base &&
+	       entry->block_size == space->block_size;
+}
+
+static int check_entry(struct seen_file *f, const char *path,
+		       const struct link_space *space, struct error *err)
+{
+	struct entry *entry = entry_of(f, space);
+	uint64_t value = atomic_load(&entry->seen);
+
+	if (!entry->name[0]) {
+		entry->length = space->length;
+		entry->base = space->base;
+		entry->block_size = space->block_size;
+		snprintf(entry->name, sizeof(entry->name), "%s", space->name);
+	}
+	if (!is_of(entry, space))
+		return error_set(
+			err, ERROR_CONFIG,
+			"%s was written for a space %.23s of number "
+			"%u, length %" PRIu32 ", %" PRIu32
+			" symbols and blocks of %" PRIu32 ", which %s is not",
+			path, entry->name, space->number, entry->length,
+			entry->base, entry->block_size, space->name);
+	if (value && value != sealed(value & SEEN_MAX, space->number))
+		return error_set(err, ERROR_UNSAFE,
+				 "%s: the entry of space %s is damaged: move "
+				 "the file away once it is certain that Redis "
+				 "has forgotten nothing",
+				 path, space->name);
+	return 0;
+}
+
+/* Under a lock, so that two who start write a new entry one after the other. */
+static int check_entries(struct seen_file *f, int fd, const char *path,
+			 const struct linkstore *store, struct error *err)
+{
+	const struct link_space *space;
+	int status = 0;
+
+	if (fd >= 0 && flock(fd, LOCK_EX))
+		return error_set_errno(err, "cannot lock %s", path);
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		space = linkstore_space(store, i);
+		if (status == 0 && link_space_has_blocks(space))
+			status = check_entry(f, path, space, err);
+	}
+	if (fd >= 0)
+		flock(fd, LOCK_UN);
+	return status;
+}
+
+struct seen_file *seen_file_open(const char *path,
+				 const struct linkstore *store,
+				 struct error *err)
+{
+	struct seen_file *f = calloc(1, sizeof(*f));
+	int fd = -1, status = -1;
+
+	if (!f) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	if (path)
+		fd = open_or_create(path, err);
+	if ((!path || fd >= 0) && map(f, fd, path, err) == 0)
+		status = check_entries(f, fd, path, store, err);
+	if (fd >= 0)
+		close(fd);
+	if (status == 0)
+		return f;
+	seen_file_free(f);
+	return NULL;
+}
+
+void seen_file_free(struct seen_file *f)
+{
+	if (!f)
+		return;
+	if (f->page)
+		munmap(f->page, sizeof(*f->page));
+	free(f);
+}

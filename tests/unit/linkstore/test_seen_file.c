@@ -1,0 +1,216 @@
+/* What was seen of a space, over restarts (promise 10). */
+#include "tests/unit/linkstore/fixture.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "linkstore/space/lift.h"
+#include "linkstore/space/seen_file.h"
+
+static char path[64];
+
+static int setup_file(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	fixture_configure_all(f);
+	fixture_open_store(f);
+	unit_write_file("", path);
+	unlink(path);
+	*state = f;
+	return 0;
+}
+
+static int teardown_file(void **state)
+{
+	struct fixture *f = *state;
+
+	unlink(path);
+	linkstore_free(f->store);
+	free(f);
+	return 0;
+}
+
+static struct seen_file *open_file(struct fixture *f)
+{
+	struct seen_file *file = seen_file_open(path, f->store, &f->err);
+
+	if (!file)
+		fail_msg("%s", f->err.text);
+	return file;
+}
+
+static void must_not_open(struct fixture *f, enum error_code code)
+{
+	f->err = (struct error){0};
+	assert_null(seen_file_open(path, f->store, &f->err));
+	if (f->err.code != code)
+		fail_msg("unexpected: %s", f->err.text);
+}
+
+static void what_was_seen_is_remembered(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file = open_file(f);
+
+	assert_int_equal(seen_file_get(file, f->space), 0);
+	seen_file_note(file, f->space, 14776);
+	seen_file_free(file);
+	file = open_file(f);
+	assert_int_equal(seen_file_get(file, f->space), 14776);
+	seen_file_free(file);
+}
+
+static void it_never_goes_down(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file = open_file(f);
+
+	seen_file_note(file, f->space, 20);
+	seen_file_note(file, f->space, 10);
+	assert_int_equal(seen_file_get(file, f->space), 20);
+	seen_file_free(file);
+}
+
+static void without_a_file_it_is_kept_in_memory(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file = seen_file_open(NULL, f->store, &f->err);
+
+	assert_non_null(file);
+	seen_file_note(file, f->space, 20);
+	assert_int_equal(seen_file_get(file, f->space), 20);
+	seen_file_free(file);
+}
+
+static void another_space_of_that_number_is_found_out(void **state)
+{
+	struct fixture *f = *state;
+
+	seen_file_free(open_file(f));
+	f->spaces[0].block_size = 100;
+	fixture_open_store(f);
+	must_not_open(f, ERROR_CONFIG);
+	assert_non_null(strstr(f->err.text, "blocks of 1000"));
+}
+
+static void put(off_t at, const char *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	assert_int_equal(pwrite(fd, bytes, len, at), len);
+	close(fd);
+}
+
+static void a_damaged_entry_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file = open_file(f);
+
+	seen_file_note(file, f->space, 14000);
+	seen_file_free(file);
+	/* Its block number, by one bit. */
+	put(64 * 5 + 40, "\xb1", 1);
+	must_not_open(f, ERROR_UNSAFE);
+}
+
+static void any_other_file_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char page[4096] = "something else";
+
+	put(0, "short", 5);
+	must_not_open(f, ERROR_CONFIG);
+	put(0, page, sizeof(page));
+	must_not_open(f, ERROR_CONFIG);
+}
+
+static void a_folder_that_is_not_there_is_told(void **state)
+{
+	struct fixture *f = *state;
+
+	strcpy(path, "/nonexistent/seen");
+	must_not_open(f, ERROR_SYSTEM);
+	assert_non_null(strstr(f->err.text, "/nonexistent/seen"));
+}
+
+struct noter {
+	struct seen_file *file;
+	const struct link_space *space;
+	uint64_t first;
+};
+
+static void *note_many(void *arg)
+{
+	struct noter *n = arg;
+
+	for (uint64_t i = n->first; i < 14000; i += 4)
+		seen_file_note(n->file, n->space, i);
+	return NULL;
+}
+
+/* Two mappings, as of two processes, and two threads on each. */
+static void many_note_at_once_and_the_highest_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *files[2] = {open_file(f), open_file(f)};
+	struct noter noters[4];
+	pthread_t threads[4];
+
+	for (uint64_t i = 0; i < 4; i++) {
+		noters[i] = (struct noter){files[i / 2], f->space, i};
+		pthread_create(&threads[i], NULL, note_many, &noters[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(seen_file_get(files[0], f->space), 13999);
+	seen_file_free(files[0]);
+	seen_file_free(files[1]);
+	files[0] = open_file(f);
+	assert_int_equal(seen_file_get(files[0], f->space), 13999);
+	seen_file_free(files[0]);
+}
+
+/* All allocators restart while Redis is restored from an old backup. */
+static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file;
+	struct grant g;
+
+	strcpy(path, f->server.dir);
+	strcat(path, "/seen");
+	file = open_file(f);
+	redis_server_keep(&f->server);
+	for (int i = 0; i < 8; i++)
+		g = grant(f, f->day, 256);
+	seen_file_note(file, f->space, g.seen);
+	seen_file_free(file);
+	redis_server_forget(&f->server);
+	file = open_file(f);
+	must(f, space_lift(f->server.redis, f->space,
+			   seen_file_get(file, f->space), &f->err));
+	seen_file_free(file);
+	g = grant(f, f->day, 1);
+	assert_true(g.ranges[0].first >= 2048);
+}
+
+#define FILE_TEST(name)                                                        \
+	cmocka_unit_test_setup_teardown(name, setup_file, teardown_file)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FILE_TEST(what_was_seen_is_remembered),
+		FILE_TEST(it_never_goes_down),
+		FILE_TEST(without_a_file_it_is_kept_in_memory),
+		FILE_TEST(another_space_of_that_number_is_found_out),
+		FILE_TEST(a_damaged_entry_is_refused),
+		FILE_TEST(any_other_file_is_refused),
+		FILE_TEST(a_folder_that_is_not_there_is_told),
+		FILE_TEST(many_note_at_once_and_the_highest_stays),
+		TEST(a_backup_is_lifted_by_what_the_file_remembers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
