@@ -1,6 +1,7 @@
 """The two HTTP APIs, as a customer would call them."""
 
 import datetime
+import json
 
 import requests
 
@@ -29,9 +30,24 @@ class Allocator:
         self.http = requests.Session()
         self.http.headers["Authorization"] = f"Bearer {key}"
 
-    def create(self, url, ttl, **fields):
+    def create(self, url, ttl, idempotency_key=None, **fields):
         body = {"url": url, "ttl": ttl, **fields}
-        return _check(self.http.post(f"{self.base}/v1/links", json=body))
+        headers = ({"Idempotency-Key": idempotency_key} if idempotency_key
+                   else {})
+        return _check(self.http.post(f"{self.base}/v1/links", json=body,
+                                     headers=headers))
+
+    def batch(self, lines):
+        answer = self.http.post(
+            f"{self.base}/v1/links/batch", data="\n".join(lines).encode(),
+            headers={"Content-Type": "application/x-ndjson"})
+        if answer.status_code != 200:
+            _check(answer)
+        return [json.loads(line) for line in answer.iter_lines()]
+
+    def edit(self, code, **fields):
+        return _check(self.http.patch(f"{self.base}/v1/links/{code}",
+                                      json=fields))
 
     def is_live(self, code):
         answer = self.http.get(f"{self.base}/v1/links/{code}")

@@ -13,6 +13,7 @@ import time
 
 import api
 import console
+import kinds
 import traffic
 
 LONG, SHORT = "30d", "20s"
@@ -259,11 +260,10 @@ class Demo:
     def expired(self, link):
         return None if self.allocator.is_live(link["code"]) else True
 
-    def visit(self, code, times=1):
-        nobody = traffic.Address("192.0.2.1", "")
+    def visit(self, code, user_agent="demo", times=1):
         connection = traffic.Connection(*REDIRECTOR)
-        answers = connection.send(
-            [traffic.Visit(code, "demo", nobody, False)] * times, self.rng)
+        answers = connection.send(kinds.visits(code, user_agent, times),
+                                  self.rng)
         connection.close()
         return answers
 
@@ -312,7 +312,7 @@ class Demo:
             raise Failure("a reused code did not start at zero")
         if theirs < self.sent[was["code"]]:
             raise Failure("the former owner lost clicks")
-        answers = self.visit(new["code"], 3)
+        answers = self.visit(new["code"], times=3)
         if answers != [(302, new["url"])] * 3:
             raise Failure(f"the reused code answered {answers}")
         wait_for("three clicks of the new owner", lambda: (
@@ -351,7 +351,8 @@ def main():
         demo.show_counts()
         demo.show_reuse()
         demo.show_generation_two()
-    except (Failure, api.ApiError, OSError) as why:
+        kinds.Kinds(demo.allocator, demo.visit, ROOT, CONFIG).show(6)
+    except (Failure, kinds.Wrong, api.ApiError, OSError) as why:
         print("\n" + console.bad("demo failed: ") + str(why), file=sys.stderr)
         print(f"logs: {os.path.join(ROOT, 'build/dev')}/*.log", file=sys.stderr)
         return 1

@@ -115,7 +115,7 @@ def make_keys():
     """On the first start: the spaces' keys and an administrator's API key."""
     config = template()
     for space in config["links"]["spaces"]:
-        for key in space["keys"]:
+        for key in space.get("keys", []):
             path = pathlib.Path(key["key"].removeprefix("file:"))
             if not path.exists():
                 write_secret(path, secrets.token_hex(32) + "\n")

@@ -1,0 +1,123 @@
+"""What else the allocator can do with links; the last part of the demo."""
+
+import json
+import os
+import subprocess
+import time
+import uuid
+
+import console
+import traffic
+
+LINES, AT_ONCE = 5000, 500
+IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
+          "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
+          "Mobile/15E148 Safari/604.1")
+
+
+class Wrong(Exception):
+    """An answer that is not what the documentation promises."""
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise Wrong(f"{what}: {got!r}, not {wanted!r}")
+
+
+class Kinds:
+    def __init__(self, allocator, visit, root, config):
+        """visit(code, user_agent, times) gives [(status, location)]."""
+        self.allocator = allocator
+        self.visit = visit
+        self.root, self.config = root, config
+        self.rows = []
+
+    def show(self, number):
+        console.heading(number, "Links of every kind")
+        self.batch()
+        for part in (self.alias, self.hash, self.twice, self.devices,
+                     self.limited):
+            part()
+        console.table(["what", "request", "outcome"], self.rows, "<<<")
+        self.ledger()
+
+    def add(self, what, request, outcome):
+        self.rows.append([what, request, outcome])
+
+    def batch(self):
+        started = time.monotonic()
+        for first in range(0, LINES, AT_ONCE):
+            lines = [json.dumps({"url": f"https://mail.example/{first + i}",
+                                 "ttl": "10d", "campaign": "mail"})
+                     for i in range(AT_ONCE)]
+            lines[7] = "not a link"
+            answers = self.allocator.batch(lines)
+            expect("lines answered", len(answers), AT_ONCE)
+            expect("the bad line", answers[7]["line"], 8)
+            expect("good lines", sum("code" in a for a in answers),
+                   AT_ONCE - 1)
+        console.say(
+            f"{LINES:,} lines in {LINES // AT_ONCE} batches, each with a bad "
+            f"one, in {time.monotonic() - started:.2f} s: "
+            f"{LINES - LINES // AT_ONCE:,} links and "
+            f"{LINES // AT_ONCE} problems, in order")
+        console.say()
+
+    def alias(self):
+        name = f"autumn-{int(time.time())}"
+        self.allocator.create("https://shop.example/old", "10d", code=name)
+        self.allocator.edit(name, url="https://shop.example/new")
+        expect("the alias", self.visit(name, "demo", 1),
+               [(302, "https://shop.example/new")])
+        self.add("a name, edited", f"code={name}, then PATCH url",
+                 "leads to the new URL")
+
+    def hash(self):
+        url = f"https://news.example/{uuid.uuid4().hex[:8]}"
+        first = self.allocator.create(url, "10d", space="h6")
+        again = self.allocator.create(url, "10d", space="h6")
+        expect("the hash", again["link_id"], first["link_id"])
+        self.add("by hash of the URL", "space=h6, twice",
+                 f"{first['code']} both times")
+
+    def twice(self):
+        key = uuid.uuid4().hex
+        first, again = (self.allocator.create(
+            "https://shop.example/paid", "10d", idempotency_key=key)
+            for _ in range(2))
+        expect("the link made twice", again["link_id"], first["link_id"])
+        self.add("sent again", "the same Idempotency-Key", "one link")
+
+    def devices(self):
+        link = self.allocator.create(
+            "https://app.example/", "10d", space="flakes",
+            targets={"ios": "https://apps.example/ios"})
+        expect("an iPhone", self.visit(link["code"], IPHONE, 1),
+               [(302, "https://apps.example/ios")])
+        expect("others", self.visit(link["code"], "demo", 1),
+               [(302, "https://app.example/")])
+        self.add("by device, a snowflake", f"{link['code']}, targets.ios",
+                 "iPhones go to the store")
+
+    def limited(self):
+        link = self.allocator.create("https://prize.example/", "10d",
+                                     max_visits=2)
+        answers = [status for status, _ in self.visit(link["code"], "demo", 4)]
+        expect("max_visits", answers, [302, 302, 410, 410])
+        self.add("for two visitors", "max_visits=2", "302 302 410 410")
+
+    def ledger(self):
+        console.say()
+        console.say(console.bold("$ allocator spaces"))
+        done = subprocess.run(
+            [os.path.join(self.root, "build/bin/allocator"), "spaces", "-c",
+             self.config], capture_output=True, text=True, timeout=60,
+            cwd=self.root)
+        expect(f"allocator spaces ({done.stderr.strip()})", done.returncode, 0)
+        for line in done.stdout.splitlines():
+            console.say(line)
+
+
+def visits(code, user_agent, times):
+    nobody = traffic.Address("192.0.2.1", "")
+    return [traffic.Visit(code, user_agent, nobody, False)] * times
