@@ -458,3 +458,10 @@ def test_a_wrong_setting_is_named(start, settings, says):
     other = start(ready=False, **settings)
     assert other.program.process.wait(10) == 78
     assert says in other.program.log()
+
+
+@pytest.mark.parametrize("size", [8193, 1 << 20])
+def test_a_url_that_is_too_long_is_refused_and_does_no_harm(api, size):
+    answer = api.post(url="https://example.org/".ljust(size, "x"), ttl="1h")
+    assert "8192" in problem(answer, 400)
+    api.create()
