@@ -10,7 +10,7 @@
 #include "common/unconst.h"
 
 enum {
-	LINGER_MS = 5,
+	LINGER_MS = 20,
 	EVENT_ON_STACK = 2048
 };
 

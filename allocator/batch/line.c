@@ -64,9 +64,10 @@ void batch_metrics_register(struct batch_metrics *bm,
 
 /* --- answering ------------------------------------------------------------ */
 
-static struct metric *outcome(const struct batch_metrics *m, int status)
+static struct metric *outcome(const struct batch_metrics *m, int status,
+			      bool replayed)
 {
-	if (status == 201)
+	if (status == 201 && !replayed)
 		return m->created;
 	if (status < 300)
 		return m->present;
@@ -76,10 +77,10 @@ static struct metric *outcome(const struct batch_metrics *m, int status)
 }
 
 /* An answer has been written to its place. */
-static void answered(struct batch *b, uint64_t place, int status)
+static void answered(struct batch *b, uint64_t place, int status, bool replayed)
 {
 	ring_answered(b->ring, place, &b->out);
-	metric_add(outcome(b->parts->metrics, status), 1);
+	metric_add(outcome(b->parts->metrics, status, replayed), 1);
 	if (b->out.failed) {
 		/* Answers are lost: the client must not take what it got for
 		 * all of them. */
@@ -107,7 +108,7 @@ void batch_refuse_line(struct batch *b, uint64_t number, int status,
 		    detail);
 	if (status < 500)
 		metric_add(b->parts->create->metrics->invalid, 1);
-	answered(b, place, status);
+	answered(b, place, status, false);
 }
 
 static void put_result(const struct batch_line *line,
@@ -142,7 +143,7 @@ static void on_created(void *arg, const struct create_result *result)
 	put_result(line, result, ring_answer(b->ring, line->place, &b->out));
 	metric_add(b->parts->metrics->in_flight, UINT64_MAX);
 	b->bytes -= line->bytes;
-	answered(b, line->place, result->status);
+	answered(b, line->place, result->status, result->replayed);
 	link_request_release(&line->request);
 	free(line);
 	batch_proceed(b);

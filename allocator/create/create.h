@@ -60,7 +60,7 @@ struct create_order {
 	 * bytes of the request; {NULL, 0}: none was sent. */
 	struct http_slice key;
 	uint64_t line;
-	struct http_slice body;
+	struct http_slice body; /* read within create_link only */
 };
 
 /* Valid during the call. */

@@ -7,6 +7,7 @@ from machine import Failure, cpu_seconds
 METRICS = [("requests", "1/s", "more"), ("CPU", "us a request", "less")]
 
 CONFIG = """
+{modules}
 worker_processes 1;
 daemon off;
 pid {dir}/nginx.pid;
@@ -20,16 +21,21 @@ http {{
     fastcgi_temp_path {dir}/fastcgi;
     uwsgi_temp_path {dir}/uwsgi;
     scgi_temp_path {dir}/scgi;
-    server {{
-        listen 127.0.0.1:{port};
-        return 302 https://example.org/;
-    }}
+    {server}
+}}
+"""
+
+REDIRECTS = """
+server {{
+    listen 127.0.0.1:{port};
+    return 302 https://example.org/;
 }}
 """
 
 
-def start_nginx(machine):
-    """(process, port) of nginx with one worker that answers 302."""
+def start_nginx(machine, modules="", server=REDIRECTS):
+    """(process, port) of nginx with one worker that answers 302, or does as its
+    `server` says, in which {port} is the port."""
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if not binary:
         raise Failure("nginx is not installed; try `tools/deps.sh bench`")
@@ -37,7 +43,8 @@ def start_nginx(machine):
     directory = machine.directory / f"nginx-{port}"
     directory.mkdir()
     config = directory / "nginx.conf"
-    config.write_text(CONFIG.format(dir=directory, port=port))
+    config.write_text(CONFIG.format(dir=directory, modules=modules,
+                                    server=server.format(port=port)))
     process = machine.start("nginx", [binary, "-c", config],
                             machine.server_cpu,
                             lambda: servers.port_taken(port))

@@ -3,6 +3,7 @@ import json
 import signal
 import time
 
+import pytest
 import redis as redis_module
 
 from support.allocator import *  # noqa: F403, fixtures too
@@ -145,6 +146,44 @@ def test_every_link_of_a_batch_is_told_to_kafka(api, kafka):
     assert {code for code, _ in events} == {a["code"] for a in answers}
 
 
+@pytest.fixture
+def rich(redis, topic, workdir, links_config, create_space, start):
+    """An allocator with a space of each strategy."""
+    def other(name, number, strategy, **fields):
+        made = space(workdir, name, number)
+        for key in ("block_size", "length"):
+            del made[key]
+        return {**made, "strategy": strategy, **fields}
+    names = other("names", 5, "alias")
+    del names["keys"]
+    links_config["spaces"] += [other("h6", 2, "hash", length=6),
+                               other("flakes", 3, "snowflake"), names]
+    for made in links_config["spaces"]:
+        assert create_space(name=made["name"])[0] == 0
+    return start(topic)
+
+
+def test_lines_of_all_strategies_go_side_by_side(rich):
+    taken = rich.create(code="autumn-sale")
+    lines = [good(1), good(2, space="h6"), good(2, space="h6"),
+             good(3, space="flakes"), good(4, code="winter-sale"),
+             good(5, code="autumn-sale"), good(6, code="a/b"),
+             good(7, space="names")]
+    answers = batch(rich, lines * 100)
+    for at in range(0, 800, 8):
+        one, two, three, four, five, six, seven, eight = answers[at:at + 8]
+        assert len(one["code"]) == 7 and len(four["code"]) == 11
+        assert two["code"] == three["code"] and len(two["code"]) == 6
+        assert at or five["code"] == "winter-sale"
+        assert not at or (five["line"], five["status"]) == (at + 5, 409)
+        assert (six["line"], six["status"]) == (at + 6, 409)
+        assert taken["code"] in six["detail"]
+        assert (seven["line"], seven["status"]) == (at + 7, 400)
+        assert (eight["line"], eight["status"]) == (at + 8, 400)
+    assert rich.program.metric("shortloop_allocator_batch_lines_total",
+                               outcome="denied") == 199
+
+
 # --- clients ----------------------------------------------------------------------
 
 def test_what_was_answered_exists_when_the_connection_is_cut(api,
@@ -164,6 +203,57 @@ def test_what_was_answered_exists_when_the_connection_is_cut(api,
     links = stored(redis_server)
     assert len(answers) == 5000
     assert all(links[a["code"]] == a["url"] for a in answers)
+
+
+def resend(api, lines, key):
+    """Until no line is told that its first request is still under way."""
+    def attempt():
+        answers = batch(api, lines, headers={"Idempotency-Key": key})
+        return all(a.get("status") != 409 for a in answers) and answers
+    return eventually(attempt, 60, every=1)
+
+
+def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
+        api, redis_server):
+    lines = [good(i) if i % 7 else b"bad\n" for i in range(30000)]
+    b = Batch(api, lines, headers={"Idempotency-Key": "autumn-1"})
+    first = b.read(8000)
+    b.cut()
+    eventually(lambda: api.program.metric("shortloop_allocator_batches") == 0)
+    assert 6800 <= len(stored(redis_server)) < 25000, "it was over already"
+    again = resend(api, lines, "autumn-1")
+    assert [a["link_id"] if "code" in a else a["line"] for a in first] == \
+        [a["link_id"] if "code" in a else a["line"] for a in again[:8000]]
+    made = {a["code"]: a["url"] for a in again if "code" in a}
+    assert len(made) == sum(i % 7 > 0 for i in range(30000))
+    assert stored(redis_server) == made
+    assert api.program.metric("shortloop_allocator_batch_lines_total",
+                              outcome="present") > 6000
+
+
+def test_a_batch_whose_allocator_was_killed_creates_nothing_twice(
+        api, redis_server):
+    lines = [good(i) for i in range(20000)]
+    with Batch(api, lines, headers={"Idempotency-Key": "autumn-2"}) as b:
+        first = b.read(5000)
+        api.program.kill()
+    api.program.start()
+    again = resend(api, lines, "autumn-2")
+    assert [a["link_id"] for a in first] == \
+        [a["link_id"] for a in again[:5000]]
+    assert stored(redis_server) == {a["code"]: a["url"] for a in again}
+    assert len(stored(redis_server)) == 20000
+
+
+def test_a_key_belongs_to_a_line_and_its_text(api):
+    headers = {"Idempotency-Key": "autumn-3"}
+    first = batch(api, [good(1), good(1)], headers=headers)
+    assert first[0]["code"] != first[1]["code"]
+    again = batch(api, [good(1), good(2), b"x\n", good(3)], headers=headers)
+    assert again[0]["code"] == first[0]["code"]
+    assert (again[1]["line"], again[1]["status"]) == (2, 422)
+    assert "code" in again[3]
+    assert "visible" in refusal(api, 400, headers={"Idempotency-Key": "a b"})
 
 
 def test_answers_come_while_lines_are_still_to_be_sent(api):
