@@ -29,6 +29,9 @@ static const char settled[] =
 static const char reclaim_runs[] =
 #include "schemas/clickhouse/0010_reclaim_runs.sql.inc"
 	;
+static const char links_fields[] =
+#include "schemas/clickhouse/0011_links_fields.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -40,5 +43,6 @@ const struct migration migrations[] = {
 	{"0006_stats_hourly.sql", stats_hourly},
 	{"0007_settled.sql", settled},
 	{"0010_reclaim_runs.sql", reclaim_runs},
+	{"0011_links_fields.sql", links_fields},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/json_text.h"
+#include "linkstore/link/names.h"
 
 enum {
 	HEADER_SHOWN_MAX = 256 /* bytes of a client's header */
@@ -112,15 +113,7 @@ static void put_ttl(struct buf *out, const Shortloop__Link *link)
 
 static void put_state(struct buf *out, const Shortloop__Link *link)
 {
-	static const char *const names[] = {
-		[SHORTLOOP__LINK_STATE__LINK_LIVE] = "live",
-		[SHORTLOOP__LINK_STATE__LINK_DELETED] = "deleted",
-		[SHORTLOOP__LINK_STATE__LINK_BLOCKED] = "blocked",
-	};
-	size_t state = (size_t)link->state;
-
-	put_text(out, state < sizeof(names) / sizeof(names[0]) ? names[state]
-							       : "unknown");
+	put_text(out, link_state_name(link->state));
 }
 
 static void put_status(struct buf *out, const Shortloop__Link *link)
@@ -151,20 +144,6 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
-static const char *device_name(Shortloop__Device device)
-{
-	switch (device) {
-	case SHORTLOOP__DEVICE__DEVICE_IOS:
-		return "ios";
-	case SHORTLOOP__DEVICE__DEVICE_ANDROID:
-		return "android";
-	case SHORTLOOP__DEVICE__DEVICE_WECHAT:
-		return "wechat";
-	default:
-		return "default";
-	}
-}
-
 static void put_targets(struct buf *out, const Shortloop__Link *link)
 {
 	if (!link->n_targets) {
@@ -173,7 +152,7 @@ static void put_targets(struct buf *out, const Shortloop__Link *link)
 	}
 	for (size_t i = 0; i < link->n_targets; i++) {
 		buf_printf(out, "%s\"%s\":", i ? "," : "{",
-			   device_name(link->targets[i]->device));
+			   link_device_name(link->targets[i]->device));
 		put_url(out, link->targets[i]->url);
 	}
 	buf_putc(out, '}');

@@ -6,20 +6,7 @@
 
 #include "common/clock.h"
 #include "common/json_text.h"
-
-static const char *state_name(Shortloop__LinkState state)
-{
-	switch (state) {
-	case SHORTLOOP__LINK_STATE__LINK_LIVE:
-		return "live";
-	case SHORTLOOP__LINK_STATE__LINK_DELETED:
-		return "deleted";
-	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
-		return "blocked";
-	default:
-		return "unknown";
-	}
-}
+#include "linkstore/link/names.h"
 
 /* `name` with its quotes, its colon and, but for the first, a comma. */
 static void put_text(struct buf *out, const char *name, const char *text)
@@ -56,26 +43,12 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
-static const char *device_name(Shortloop__Device device)
-{
-	switch (device) {
-	case SHORTLOOP__DEVICE__DEVICE_IOS:
-		return "ios";
-	case SHORTLOOP__DEVICE__DEVICE_ANDROID:
-		return "android";
-	case SHORTLOOP__DEVICE__DEVICE_WECHAT:
-		return "wechat";
-	default:
-		return "default";
-	}
-}
-
 static void put_targets(struct buf *out, const Shortloop__Link *link)
 {
 	buf_puts(out, ",\"targets\":{");
 	for (size_t i = 0; i < link->n_targets; i++) {
 		buf_puts(out, i ? ",\"" : "\"");
-		buf_puts(out, device_name(link->targets[i]->device));
+		buf_puts(out, link_device_name(link->targets[i]->device));
 		put_text(out, "\":", link->targets[i]->url);
 	}
 	buf_putc(out, '}');
@@ -140,7 +113,7 @@ void link_answer_write(const struct link_view *view, struct buf *out)
 	put_text(out, ",\"space\":", view->space);
 	put_number(out, ",\"generation\":", link->generation);
 	put_number(out, ",\"version\":", link->version);
-	put_text(out, ",\"state\":", state_name(link->state));
+	put_text(out, ",\"state\":", link_state_name(link->state));
 	put_time(out, ",\"created_at\":", (int64_t)link->created_ms);
 	put_time(out, ",\"expires_at\":", view->expires);
 	put_text(out, ",\"owner\":", link->owner);

@@ -3,6 +3,7 @@
 
 #include "collector/enrich/row.h"
 #include "common/clickhouse/rowbinary.h"
+#include "linkstore/link/names.h"
 
 static const char *change_name(Shortloop__LinkChange change)
 {
@@ -15,20 +16,6 @@ static const char *change_name(Shortloop__LinkChange change)
 		return "removed";
 	case SHORTLOOP__LINK_CHANGE__LINK_MODERATED:
 		return "moderated";
-	default:
-		return "unspecified";
-	}
-}
-
-static const char *state_name(Shortloop__LinkState state)
-{
-	switch ((int)state) {
-	case SHORTLOOP__LINK_STATE__LINK_LIVE:
-		return "live";
-	case SHORTLOOP__LINK_STATE__LINK_DELETED:
-		return "deleted";
-	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
-		return "blocked";
 	default:
 		return "unspecified";
 	}
@@ -47,6 +34,21 @@ static void put_text(struct buf *row, const char *text)
 	rowbinary_string(row, text, strlen(text));
 }
 
+/* What a link says beyond its URL, as migration 0011 has it. */
+static void put_more(struct buf *row, const Shortloop__Link *link)
+{
+	put_text(row, link->description);
+	put_text(row, link->creator);
+	put_text(row, link->editor);
+	rowbinary_count(row, link->n_targets);
+	for (size_t i = 0; i < link->n_targets; i++) {
+		put_text(row, link_device_name(link->targets[i]->device));
+		put_text(row, link->targets[i]->url);
+	}
+	rowbinary_i64(row, bounded_ms(link->not_before_ms));
+	rowbinary_u64(row, link->max_visits);
+}
+
 void link_row_append(struct buf *row, const struct row_origin *origin,
 		     const Shortloop__LinkEvent *e)
 {
@@ -58,7 +60,7 @@ void link_row_append(struct buf *row, const struct row_origin *origin,
 	put_text(row, e->space);
 	rowbinary_u32(row, link->generation);
 	put_text(row, change_name(e->change));
-	put_text(row, state_name(link->state));
+	put_text(row, link_state_name(link->state));
 	put_text(row, link->ttl_class);
 	rowbinary_i64(row, bounded_ms(link->created_ms));
 	rowbinary_i64(row, bounded_ms(e->time_ms));
@@ -71,6 +73,7 @@ void link_row_append(struct buf *row, const struct row_origin *origin,
 	for (size_t i = 0; i < link->n_tags; i++)
 		put_text(row, link->tags[i]);
 	put_text(row, link->domain);
+	put_more(row, link);
 	rowbinary_u32(row, origin->epoch);
 	put_text(row, origin->event->topic);
 	rowbinary_u32(row, origin->event->partition);

@@ -29,8 +29,10 @@
 #define LINK_COLUMNS                                                           \
 	"code, link_id, version, space, generation, change, state, "           \
 	"ttl_class, created_at, changed_at, expires_at, url, "                 \
-	"redirect_status, owner, campaign, tags, domain, epoch, topic, "       \
-	"partition, offset"
+	"redirect_status, owner, campaign, tags, domain, description, "        \
+	"creator, "                                                            \
+	"editor, targets, not_before, max_visits, epoch, topic, partition, "   \
+	"offset"
 
 struct row_origin {
 	uint32_t epoch;

@@ -23,13 +23,15 @@ IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
 GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
              "+http://www.google.com/bot.html)")
 HOUR = 3600 * 1000
+TABLES = ("0001_clicks", "0002_ingest_progress", "0003_links",
+          "0011_links_fields")
 
 
 # --- what the tests stand on -------------------------------------------------
 
 @pytest.fixture
 def tables(clickhouse):
-    for name in ("0001_clicks", "0002_ingest_progress", "0003_links"):
+    for name in TABLES:
         clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
     return clickhouse
 
@@ -214,6 +216,13 @@ def test_links_are_archived(kafka, topics, tables, collector):
     event.link.tags.extend(["x", "y"])
     event.link.created_ms = 5000
     event.link.ttl_class = "10d"
+    event.link.description = "the spring sale"
+    event.link.creator = "campaigns"
+    event.link.editor = "support"
+    event.link.not_before_ms = 6000
+    event.link.max_visits = 2**63
+    event.link.targets.add(device=1, url="https://example.org/ios")
+    event.link.targets.add(device=3, url="https://example.org/wechat")
     kafka.produce(topics["topic_links"], [event.SerializeToString()])
     collector()
     wait_for(tables, 1, "links")
@@ -223,6 +232,27 @@ def test_links_are_archived(kafka, topics, tables, collector):
     assert (row["change"], row["state"], row["tags"]) == (
         "created", "live", ["x", "y"])
     assert row["expires_at"] == "1970-01-01 00:00:09.000"
+    assert (row["description"], row["creator"], row["editor"]) == (
+        "the spring sale", "campaigns", "support")
+    assert row["targets"] == {"ios": "https://example.org/ios",
+                              "wechat": "https://example.org/wechat"}
+    assert row["not_before"] == "1970-01-01 00:00:06.000"
+    assert int(row["max_visits"]) == 2**63
+
+
+def test_a_link_archived_before_has_the_defaults(clickhouse):
+    migrate = [(SCHEMAS / f"{name}.sql").read_text() for name in
+               ("0003_links", "0011_links_fields", "0011_links_fields")]
+    clickhouse.query(migrate[0])
+    clickhouse.query("INSERT INTO links (code, link_id, url) VALUES "
+                     "('abc', 77, 'https://example.org/')")
+    for step in migrate[1:]:
+        clickhouse.query(step)
+    row, = clickhouse.rows("SELECT * FROM links")
+    assert (row["url"], row["description"], row["targets"]) == (
+        "https://example.org/", "", {})
+    assert (row["not_before"], int(row["max_visits"])) == (
+        "1970-01-01 00:00:00.000", 0)
 
 
 def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):
@@ -446,7 +476,7 @@ def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,
     kafka.produce(topics["topic_clicks"], [click() for _ in range(10)])
     eventually(lambda: "clicks" in running.ready()[1] and "clickhouse" in
                running.ready()[1], 20, what="/readyz to name the table")
-    for name in ("0001_clicks", "0002_ingest_progress", "0003_links"):
+    for name in TABLES:
         clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
     wait_for(clickhouse, 10)
 

@@ -1,0 +1,31 @@
+#include "linkstore/link/names.h"
+
+const char *link_state_name(Shortloop__LinkState state)
+{
+	switch ((int)state) {
+	case SHORTLOOP__LINK_STATE__LINK_LIVE:
+		return "live";
+	case SHORTLOOP__LINK_STATE__LINK_DELETED:
+		return "deleted";
+	case SHORTLOOP__LINK_STATE__LINK_BLOCKED:
+		return "blocked";
+	default:
+		return "unknown";
+	}
+}
+
+const char *link_device_name(Shortloop__Device device)
+{
+	switch ((int)device) {
+	case SHORTLOOP__DEVICE__DEVICE_ANY:
+		return "default";
+	case SHORTLOOP__DEVICE__DEVICE_IOS:
+		return "ios";
+	case SHORTLOOP__DEVICE__DEVICE_ANDROID:
+		return "android";
+	case SHORTLOOP__DEVICE__DEVICE_WECHAT:
+		return "wechat";
+	default:
+		return "unknown";
+	}
+}
