@@ -2,9 +2,9 @@
  * metrics.h - counters, gauges and histograms in the Prometheus text format.
  *
  * Register at start, or one name from one thread; update from any thread
- * (relaxed atomics); render from any thread.  A metric lives as long as its registry.
- * Registering a name and labels again gives the metric there is (all but
- * metrics_gauge_fn), so that the threads of a program share their metrics.
+ * (relaxed atomics); render from any thread.  A metric lives as long as its
+ * registry. Registering a name and labels again gives the metric there is (all
+ * but metrics_gauge_fn), so that the threads of a program share their metrics.
  * Every update accepts a NULL metric and then does nothing, so that a failed
  * registration (out of memory) never needs a branch in the caller.
  *
