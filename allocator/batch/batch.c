@@ -68,16 +68,6 @@ static bool pay(struct batch *b)
 
 /* --- lines ---------------------------------------------------------------- */
 
-static bool is_blank(struct http_slice line)
-{
-	for (size_t i = 0; i < line.len; i++) {
-		if (line.data[i] != ' ' && line.data[i] != '\t' &&
-		    line.data[i] != '\r')
-			return false;
-	}
-	return true;
-}
-
 /* Takes up the next line.  False: there is none yet. */
 static bool take_line(struct batch *b, struct http_slice *data)
 {
@@ -85,8 +75,7 @@ static bool take_line(struct batch *b, struct http_slice *data)
 
 	switch (lines_next(&b->lines, data, &line)) {
 	case LINES_LINE:
-		if (!is_blank(line))
-			batch_create_line(b, line);
+		batch_create_line(b, line);
 		return true;
 	case LINES_TOO_LONG:
 		batch_refuse_line(
@@ -155,7 +144,7 @@ static void on_end(struct http_request *req, void *arg)
 
 	(void)req;
 	b->body_done = true;
-	if (lines_last(&b->lines, &line) == LINES_LINE && !is_blank(line))
+	if (lines_last(&b->lines, &line) == LINES_LINE)
 		b->last = line;
 	batch_proceed(b);
 }

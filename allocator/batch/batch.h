@@ -4,7 +4,7 @@
  * The body is NDJSON, a line the body of a single create; so is the answer, in
  * the same order: per line the object that a single create answers, or a
  * problem object (RFC 9457) with `line`, counted from 1.  A bad line does not
- * fail the others.  Lines of blanks only are counted but not answered.
+ * fail the others; an empty line is a bad one.
  *
  * Lines are created while others still arrive and answered as they are done.
  * What a batch holds is bounded: in_flight_max lines that are being created,

@@ -43,7 +43,12 @@ def test_a_line_is_answered_what_a_single_create_is(api):
 
 def test_an_empty_batch_has_an_empty_answer(api):
     assert batch(api, []) == []
-    assert batch(api, [b"\n", b" \t\r\n"]) == []
+
+
+def test_an_empty_line_is_a_bad_one(api):
+    answers = batch(api, [b"\n", good(1), b" \t\r\n", good(2), b"\r"])
+    assert [a.get("line") for a in answers] == [1, None, 3, None, 5]
+    assert all(a["status"] == 400 for a in answers if "line" in a)
 
 
 def test_the_last_line_may_have_no_line_end(api):
@@ -52,9 +57,9 @@ def test_the_last_line_may_have_no_line_end(api):
 
 
 def test_lines_may_end_in_crlf(api):
-    answers = batch(api, [good(1).rstrip() + b"\r\n", b"\r\n", b"x\r\n"])
+    answers = batch(api, [good(1).rstrip() + b"\r\n", b"x\r\n"])
     assert answers[0]["url"] == "https://example.org/1"
-    assert answers[1]["line"] == 3
+    assert answers[1]["line"] == 2
 
 
 def test_jsonl_is_ndjson_too(api):
@@ -113,6 +118,7 @@ def mixed(count):
             expected.append(i + 1)
         elif i % 10 == 7:
             lines.append(b" \n" if i % 20 == 7 else b"\n")
+            expected.append(i + 1)
         else:
             lines.append(good(i))
             expected.append(f"https://example.org/{i}")
