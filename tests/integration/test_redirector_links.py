@@ -8,8 +8,9 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config, make_links,
-    own_links, start, visit)
+    EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, make_links, own_links,
+    start, visit)
+from support.redirects import links_config as one_space  # noqa: F401
 
 IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
           "AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1")
@@ -21,6 +22,31 @@ DESKTOP = "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Firefox/127.0"
 DEFAULT = "https://www.example.org/"
 TARGETS = {"ios": "https://ios.example/", "android": "https://android.example/",
            "wechat": "https://wechat.example/"}
+
+
+DOMAINS = {"default": "main", "list": [
+    {"name": "main", "hosts": ["sho.rt", "b\u00fccher.example"]},
+    {"name": "promo", "hosts": ["promo.example", "old.example"],
+     "fallback_url": "https://promo.example.org/"},
+    {"name": "brief", "hosts": ["brief.example"], "spaces": ["names"]}]}
+
+
+@pytest.fixture
+def domains_config():
+    return DOMAINS
+
+
+@pytest.fixture
+def links_config(one_space):  # noqa: F811
+    """A space of each strategy."""
+    s7 = one_space["spaces"][0]
+    one_space["spaces"] += [
+        {"name": "h6", "number": 2, "length": 6, "strategy": "hash",
+         "keys": s7["keys"]},
+        {"name": "flakes", "number": 3, "strategy": "snowflake",
+         "keys": s7["keys"]},
+        {"name": "names", "number": 4, "strategy": "alias"}]
+    return one_space
 
 
 def leads(redirector, code, agent=DESKTOP, **headers):
@@ -157,10 +183,9 @@ def test_an_answer_that_was_counted_is_not_kept(links, start, code_status):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_visits_that_are_not_shown_are_not_counted(links, served):
-    redirector = served()
-    code = links.create(max_visits=1)
-    links.edit(code, domain="promo")
+def test_visits_that_are_not_shown_are_not_counted(links, start):
+    redirector = start()
+    code = links.create(max_visits=1, domain="promo")
     assert status(redirector, code, Host="sho.rt") == 404
     assert status(redirector, code, "POST", Host="promo.example") == 405
     assert status(redirector, code, Host="promo.example") == 302
@@ -171,7 +196,7 @@ def test_more_visits_are_seen_when_the_cached_link_ends(links, start):
     redirector = start(cache_ttl="300ms")
     code = links.create(max_visits=1)
     assert [status(redirector, code) for _ in range(2)] == [302, 410]
-    links.edit(code, max_visits=2)
+    links.change(code, max_visits=2)
     eventually(lambda: status(redirector, code) == 302, 3)
     assert status(redirector, code) == 410
 
@@ -206,60 +231,55 @@ def test_only_visits_that_are_allowed_keep_a_link_alive(links, start):
     assert not links.redis.exists(spent_key)
 
 
+def test_edits_are_seen_when_the_cached_link_ends(links, start):
+    redirector = start(cache_ttl="300ms")
+    code = links.create(DEFAULT)
+    assert leads(redirector, code, IPHONE) == DEFAULT
+    links.change(code, targets={"ios": TARGETS["ios"]}, redirect_status=307)
+    eventually(lambda: leads(redirector, code, IPHONE) == TARGETS["ios"], 3)
+    assert status(redirector, code) == 307
+    links.change(code, not_before=in_seconds(3600))
+    eventually(lambda: status(redirector, code) == 404, 3)
+
+
 # --- domains ---------------------------------------------------------------------
 
-DOMAINS = {"default": "main", "list": [
-    {"name": "main", "hosts": ["sho.rt", "b\u00fccher.example"]},
-    {"name": "promo", "hosts": ["promo.example", "old.example"],
-     "fallback_url": "https://promo.example.org/"}]}
-
-
-@pytest.fixture
-def served(start):
-    """served(**settings): a redirector with two domains."""
-    return lambda domains=None, **settings: start(
-        domains=domains or DOMAINS, **settings)
-
-
-def test_a_link_answers_under_every_host_of_its_domain(links, served):
-    redirector = served()
-    code = links.create()
-    links.edit(code, domain="promo")
+def test_a_link_answers_under_every_host_of_its_domain(links, start):
+    redirector = start()
+    code = links.create(domain="promo")
     for host in ("promo.example", "OLD.example.:8080"):
         assert status(redirector, code, Host=host) == 302
     for host in ("sho.rt", "other.example", "promo"):
         assert status(redirector, code, Host=host) == 404
 
 
-def test_a_blocked_host_is_swapped_by_configuration_alone(links, served):
-    code = links.create()
-    links.edit(code, domain="promo")
-    swapped = {**DOMAINS, "list": [
-        DOMAINS["list"][0],
-        {**DOMAINS["list"][1], "hosts": ["fresh.example"]}]}
-    redirector = served(swapped)
+def test_a_blocked_host_is_swapped_by_configuration_alone(links, start):
+    code = links.create(domain="promo")
+    main, promo, brief = DOMAINS["list"]
+    redirector = start(domains={**DOMAINS, "list": [
+        main, {**promo, "hosts": ["fresh.example"]}, brief]})
     assert status(redirector, code, Host="fresh.example") == 302
     assert status(redirector, code, Host="promo.example") == 404
 
 
-def test_a_link_without_a_domain_answers_under_any(links, served):
-    redirector = served()
+def test_a_link_without_a_domain_answers_under_any(links, start):
+    redirector = start()
     code = links.create()
+    links.edit(code, domain="")
     for host in ("sho.rt", "promo.example", "xn--bcher-kva.example",
                  "other.example"):
         assert status(redirector, code, Host=host) == 302
 
 
-def test_an_unknown_host_is_the_default_domains(links, served):
-    redirector = served()
-    code = links.create()
-    links.edit(code, domain="main")
+def test_an_unknown_host_is_the_default_domains(links, start):
+    redirector = start()
+    code = links.create(domain="main")
     assert status(redirector, code, Host="other.example") == 302
     assert status(redirector, code, Host="promo.example") == 404
 
 
-def test_unknown_hosts_can_be_refused(links, served, clicks):
-    redirector = served(unknown_hosts="refuse",
+def test_unknown_hosts_can_be_refused(links, start, clicks):
+    redirector = start(unknown_hosts="refuse",
                         fallback_url="https://www.example.org/")
     code = links.create()
     assert status(redirector, code, Host="other.example") == 404
@@ -271,37 +291,32 @@ def test_unknown_hosts_can_be_refused(links, served, clicks):
     assert len(clicks(redirector)) == 1
 
 
-def test_a_space_that_a_domain_does_not_allow_is_404_there(
-        links, served, links_config):
-    links_config["spaces"].append({
-        **links_config["spaces"][0], "name": "s8", "number": 2, "length": 8})
-    domains = {"list": [
-        {"name": "main", "hosts": ["sho.rt"], "spaces": ["s7"]},
-        {"name": "promo", "hosts": ["promo.example"], "spaces": ["s8"]}]}
-    redirector = served(domains, ready=False)  # s8 was never made
-    code = links.create()
-    eventually(lambda: redirector.ready()[0] == 503, 5)
-    eventually(lambda: status(redirector, code, Host="sho.rt") == 302, 5)
-    assert status(redirector, code, Host="promo.example") == 404
+def test_a_space_that_a_domain_does_not_allow_is_404_there(links, start):
+    redirector = start()
+    generated, named = links.create(), links.create(code="sale")
+    for code in (generated, named):
+        links.edit(code, domain="")
+    assert status(redirector, named, Host="brief.example") == 302
+    assert status(redirector, generated, Host="brief.example") == 404
+    assert status(redirector, generated, Host="promo.example") == 302
 
 
-def test_each_domain_has_its_fallback(links, served):
-    redirector = served(fallback_url="https://www.example.org/")
+def test_each_domain_has_its_fallback(links, start):
+    redirector = start(fallback_url="https://www.example.org/")
     assert leads(redirector, "", Host="sho.rt") == "https://www.example.org/"
     assert leads(redirector, "", Host="promo.example") == (
         "https://promo.example.org/")
     assert status(redirector, "zzzzzzz", Host="promo.example") == 404
 
 
-def test_unknown_codes_may_lead_to_the_fallback(links, served, clicks):
-    redirector = served(fallback_unknown=True)
-    bound = links.create()
-    links.edit(bound, domain="main")
+def test_unknown_codes_may_lead_to_the_fallback(links, start, clicks):
+    redirector = start(fallback_unknown=True)
+    bound = links.create(domain="main")
     for code in ("zzzzzzz", bound):
         assert leads(redirector, code, Host="promo.example") == (
             "https://promo.example.org/")
     assert status(redirector, "zzzzzzz", Host="sho.rt") == 404
-    gone = links.create()
+    gone = links.create(domain="promo")
     links.edit(gone, state=1)
     assert status(redirector, gone, Host="promo.example") == 410
     assert status(redirector, "robots.txt", Host="promo.example") == 404
@@ -310,8 +325,57 @@ def test_unknown_codes_may_lead_to_the_fallback(links, served, clicks):
                     (NOT_FOUND, 404, 0)]
 
 
-def test_events_name_the_host(links, served, clicks):
-    redirector = served()
-    code = links.create()
+def test_events_name_the_host(links, start, clicks):
+    redirector = start()
+    code = links.create(domain="promo")
     assert status(redirector, code, Host="Old.Example:80") == 302
     assert clicks(redirector)[0].domain == "old.example"
+
+
+# --- links without a block -------------------------------------------------------
+
+@pytest.mark.parametrize("fields", [
+    {"space": "h6"}, {"space": "flakes"}, {"code": "sale"}, {"code": "a"},
+    {"code": "with-hyphen_and_1"}, {"code": "x" * 64}])
+def test_links_of_every_strategy_redirect(links, start, clicks, fields):
+    redirector = start()
+    code = links.create("https://example.org/here", **fields)
+    assert code == fields.get("code", code)
+    for _ in range(2):
+        assert leads(redirector, code) == "https://example.org/here"
+    event = clicks(redirector)[0]
+    assert event.code == code and event.link_id >> 57 == 63
+
+
+def test_an_alias_that_nobody_has_is_unknown(links, start):
+    redirector = start()
+    links.create(code="Sale")
+    for code in ("sale", "sale-2", "-", "y" * 64):
+        assert status(redirector, code) == 404
+    assert status(redirector, "y" * 65) == 404
+    # Once it is given out, it is found when its absence is forgotten.
+    links.create(code="sale")
+    eventually(lambda: status(redirector, "sale") == 302, 3)
+
+
+@pytest.mark.parametrize("fields", [{"space": "h6"}, {"space": "flakes"},
+                                    {"code": "sale"}])
+def test_their_visits_are_counted_and_keep_them_alive(links, start, fields):
+    redirector = start(cache_ttl="100ms")
+    code = links.create(ttl="3s", max_visits=40, **fields)
+    end = time.time() + 5
+    visits = 0
+    while time.time() < end:
+        assert status(redirector, code) == 302
+        visits += 1
+        time.sleep(0.2)
+    got = [status(redirector, code) for _ in range(41 - visits)]
+    assert got == [302] * (40 - visits) + [410]
+
+
+def test_a_lone_link_that_was_deleted_is_gone(links, start):
+    redirector = start(cache_ttl="300ms")
+    code = links.create(code="sale")
+    assert status(redirector, code) == 302
+    links.delete(code)
+    eventually(lambda: status(redirector, code) == 410, 3)

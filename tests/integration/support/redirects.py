@@ -32,6 +32,12 @@ def links_config(workdir):
                         "keys": [{"version": 0, "key": f"file:{key}"}]}]}
 
 
+@pytest.fixture
+def domains_config():
+    """Section `domains` of both programs; a test module may have its own."""
+    return {}
+
+
 class Links:
     """Creates links through the allocator and edits them in Redis."""
 
@@ -39,16 +45,27 @@ class Links:
         self.allocator = allocator
         self.redis = redis
 
-    def create(self, url="https://example.org/", ttl="30d", **fields):
-        answer = requests.post(
-            self.allocator.url + "/v1/links",
-            json={"url": url, "ttl": ttl, **fields},
+    def call(self, method, path="", **fields):
+        return requests.request(
+            method, f"{self.allocator.url}/v1/links{path}", json=fields or None,
             headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+
+    def create(self, url="https://example.org/", ttl="30d", **fields):
+        answer = self.call("POST", url=url, ttl=ttl, **fields)
         assert answer.status_code == 201, answer.text
         return answer.json()["code"]
 
+    def change(self, code, **fields):
+        answer = self.call("PATCH", f"/{code}", **fields)
+        assert answer.status_code == 200, answer.text
+
+    def delete(self, code):
+        answer = self.call("DELETE", f"/{code}")
+        assert answer.status_code == 204, answer.text
+
     def key(self, code):
-        keys = list(self.redis.scan_iter(f"l:*:{code}"))
+        keys = [*self.redis.scan_iter(f"l:*:{code}"),
+                *self.redis.scan_iter(f"l:{{{code}}}")]
         assert len(keys) == 1, keys
         return keys[0]
 
@@ -66,18 +83,19 @@ class Links:
 
 
 @pytest.fixture
-def make_links(program, workdir, links_config, kafka):
-    """make_links(redis): an allocator and its space in that Redis."""
+def make_links(program, workdir, links_config, domains_config, kafka):
+    """make_links(redis): an allocator and its spaces in that Redis."""
     def make(redis):
         keys = workdir / "keys"
         digest = hashlib.sha256(API_KEY.encode()).hexdigest()
         keys.write_text(f"test admin sha256:{digest}\n")
-        sections = {"links": links_config,
+        sections = {"links": links_config, "domains": domains_config,
                     "kafka": {"topic_links": kafka.create_topic("links")},
                     "allocator": {"keys_file": str(keys)}}
-        space = program("allocator", sections, start=False,
-                        args=["create-space", "--space", "s7"])
-        assert space.run()[0] == 0, space.log()
+        for name in [space["name"] for space in links_config["spaces"]]:
+            made = program("allocator", sections, start=False,
+                           args=["create-space", "--space", name])
+            assert made.run()[0] == 0, made.log()
         return Links(program("allocator", sections), redis)
     return make
 
@@ -96,7 +114,7 @@ def own_links(make_links, own_redis):
 
 
 @pytest.fixture
-def start(program, links_config, kafka):
+def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
     def make(ready=True, kafka_settings=None, domains=None, **settings):
         topic = kafka.clicks_topic()
@@ -104,7 +122,7 @@ def start(program, links_config, kafka):
         settings.setdefault("edge", "edge-1")
         made = program("redirector", {
             "links": links_config, "redirector": settings,
-            "domains": domains or {},
+            "domains": domains or domains_config,
             "kafka": {"topic_clicks": topic, **(kafka_settings or {})}},
             ready=ready)
         made.topic = topic
