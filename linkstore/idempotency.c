@@ -1,7 +1,6 @@
 #include "linkstore/idempotency.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,27 +11,60 @@ struct call {
 	void *arg;
 };
 
+/* Cuts a word off, with the blank behind it.  `size` counts its NUL. */
+static bool take_word(const char **at, char *ret, size_t size)
+{
+	size_t len = strcspn(*at, " ");
+
+	if (len == 0 || len >= size)
+		return false;
+	memcpy(ret, *at, len);
+	ret[len] = '\0';
+	*at += len + ((*at)[len] == ' ');
+	return true;
+}
+
+static bool take_number(const char **at, uint64_t *ret)
+{
+	char word[21], *end;
+
+	if (!take_word(at, word, sizeof(word)) || word[0] < '0' ||
+	    word[0] > '9')
+		return false;
+	*ret = strtoull(word, &end, 10);
+	return !*end;
+}
+
 /* "p|d deadline fingerprint link_id code" */
+static bool read_record(const char *at, struct idem_record *ret)
+{
+	char state[2];
+	uint64_t deadline;
+
+	if (!take_word(&at, state, sizeof(state)) ||
+	    (state[0] != 'p' && state[0] != 'd') ||
+	    !take_number(&at, &deadline) ||
+	    !take_word(&at, ret->fingerprint, sizeof(ret->fingerprint)) ||
+	    !take_number(&at, &ret->link_id) ||
+	    !take_word(&at, ret->code, sizeof(ret->code)) || *at)
+		return false;
+	ret->done = state[0] == 'd';
+	ret->deadline = (int64_t)deadline;
+	return true;
+}
+
 static int parse_record(const char *text, struct idem_record *ret,
 			struct error *err)
 {
-	char state;
-	int end = 0;
-
 	*ret = (struct idem_record){.done = false};
 	if (!*text)
 		return 0;
-	if (strlen(text) >= sizeof(ret->text) ||
-	    sscanf(text, "%c %" SCNd64 " %32[0-9a-f] %" SCNu64 " %64s%n",
-		   &state, &ret->deadline, ret->fingerprint, &ret->link_id,
-		   ret->code, &end) != 5 ||
-	    text[end] || (state != 'p' && state != 'd'))
+	if (strlen(text) >= sizeof(ret->text) || !read_record(text, ret))
 		return error_set(err, ERROR_PROTOCOL,
 				 "redis: the record '%.60s' of an "
 				 "Idempotency-Key is damaged",
 				 text);
 	strcpy(ret->text, text);
-	ret->done = state == 'd';
 	return 0;
 }
 

@@ -187,18 +187,19 @@ void creation_stored(struct creation *c, int64_t expires,
 		     const struct error *err)
 {
 	bool lost = err && err->code == ERROR_REMOTE && err->retriable;
+	/* Redis is away; or another link might be the second one of this key.
+	 */
+	bool hopeless = lost ? !redis_async_is_up(c->parts->redis)
+			     : c->unsure && c->again;
 
 	c->unsure = c->unsure || lost;
 	if (!err)
 		succeed(c, expires);
-	else if (lost && !redis_async_is_up(c->parts->redis))
+	else if (hopeless)
 		creation_fail(c, err);
 	else if (lost && may_try_again(c, err))
 		/* The very same link counts once. */
 		c->strategy->store(c);
-	else if (!lost && c->unsure && c->again)
-		/* Another link might be the second one of this key. */
-		creation_fail(c, err);
 	else if (!lost && c->strategy->refused(c, err))
 		creation_again(c, err);
 }

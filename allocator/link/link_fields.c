@@ -152,7 +152,7 @@ static int read_description(struct link_reading *r, struct error *err)
 static int read_tags(struct link_reading *r, struct error *err)
 {
 	struct link_fields *f = r->fields;
-	const char *text;
+	const char *text = "";
 	size_t i;
 	json_t *tag;
 

@@ -43,7 +43,7 @@ static int set_url(const struct link_reading *r, const char *url,
 
 int link_reading_url(struct link_reading *r, struct error *err)
 {
-	const char *url = NULL;
+	const char *url = "";
 
 	if (check_url(r, r->value, &url, err))
 		return error_wrap(err, "url");
@@ -79,7 +79,7 @@ static int add_target(const struct link_reading *r, Shortloop__Device device,
 static int read_target(const struct link_reading *r, const char *name,
 		       json_t *value, struct error *err)
 {
-	const char *url = NULL;
+	const char *url = "";
 
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		if (strcmp(devices[i].name, name) != 0)

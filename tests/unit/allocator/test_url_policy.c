@@ -1,41 +1,14 @@
-#include "tests/unit/unit.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#include "allocator/policy/url_policy.h"
+#include "tests/unit/allocator/url_world.h"
 
 static char weixin[] = "weixin", my_app[] = "MyApp",
 	    *schemes[] = {weixin, my_app};
-static char allow[] = "allow", refuse[] = "refuse";
-static char main_name[] = "main", https[] = "https", sho_rt[] = "sho.rt",
-	    idn_host[] = "b\xc3\xbc"
-			 "cher.example",
-	    *hosts[] = {sho_rt, idn_host};
-static struct domain_config domain = {
-	.name = main_name, .hosts = {hosts, 2}, .scheme = https};
-static const struct domains_config domains_config = {.items = {&domain, 1}};
-static struct domains *domains;
-
-static struct url_policy *policy_with(const struct url_policy_config *config)
-{
-	struct error err = {0};
-	struct url_policy *policy =
-		url_policy_new(config, domains, "http://localhost:8080", &err);
-
-	if (!policy)
-		fail_msg("%s", err.text);
-	return policy;
-}
+static char refuse[] = "refuse";
 
 static const struct url_policy_config plain = {.ip_hosts = allow};
 
 static int set_up(void **state)
 {
-	struct error err = {0};
-
-	domains = domains_new(&domains_config, &err);
+	make_domains();
 	*state = policy_with(&plain);
 	return 0;
 }
@@ -45,38 +18,6 @@ static int tear_down(void **state)
 	url_policy_free(*state);
 	domains_free(domains);
 	return 0;
-}
-
-static void assert_stored(struct url_policy *policy, const char *url,
-			  const char *want)
-{
-	struct error err = {0};
-	struct buf out = {0};
-
-	if (url_policy_check(policy, url, strlen(url), &out, &err) < 0)
-		fail_msg("%s: %s", url, err.text);
-	assert_string_equal(out.data, want);
-	assert_int_equal(out.len, strlen(want));
-	buf_free(&out);
-}
-
-static void assert_taken(struct url_policy *policy, const char *url)
-{
-	assert_stored(policy, url, url);
-}
-
-static void assert_refused(struct url_policy *policy, const char *url,
-			   const char *says)
-{
-	struct error err = {0};
-	struct buf out = {0};
-
-	if (url_policy_check(policy, url, strlen(url), &out, &err) == 0)
-		fail_msg("'%s' was taken as '%s'", url, out.data);
-	assert_int_equal(err.code, ERROR_INPUT);
-	assert_null(out.data);
-	if (!strstr(err.text, says))
-		fail_msg("%s: '%s' does not say '%s'", url, err.text, says);
 }
 
 static void web_addresses_are_taken(void **state)
@@ -258,153 +199,6 @@ static void addresses_for_hosts_can_be_refused(void **state)
 	url_policy_free(policy);
 }
 
-struct listed {
-	char allow_file[64], deny_file[64];
-	struct url_policy_config config;
-	struct url_policy *policy;
-};
-
-static void rewrite(const char *path, const char *text)
-{
-	FILE *out = fopen(path, "w");
-
-	assert_non_null(out);
-	fputs(text, out);
-	fclose(out);
-}
-
-static void with_lists(struct listed *l, const char *allowed,
-		       const char *denied)
-{
-	*l = (struct listed){.config = {.ip_hosts = allow}};
-	if (allowed)
-		l->config.allow_file = unit_write_file(allowed, l->allow_file);
-	if (denied)
-		l->config.deny_file = unit_write_file(denied, l->deny_file);
-	l->policy = policy_with(&l->config);
-}
-
-static void drop_lists(struct listed *l)
-{
-	url_policy_free(l->policy);
-	if (l->allow_file[0])
-		unlink(l->allow_file);
-	if (l->deny_file[0])
-		unlink(l->deny_file);
-}
-
-static void denied_domains_are_refused(void **state)
-{
-	struct listed l;
-
-	(void)state;
-	with_lists(&l, NULL, ".evil.example\n127.0.0.1\n");
-	assert_refused(l.policy, "https://www.EVIL.example./x", "evil.example");
-	assert_refused(l.policy, "http://2130706433/", "127.0.0.1");
-	assert_taken(l.policy, "https://good.example/");
-	drop_lists(&l);
-}
-
-static void with_an_allow_list_all_else_is_refused(void **state)
-{
-	struct listed l;
-
-	(void)state;
-	with_lists(&l, ".good.example\n", NULL);
-	assert_taken(l.policy, "https://a.good.example/");
-	assert_refused(l.policy, "https://other.example/", "not on the list");
-	drop_lists(&l);
-	with_lists(&l, "", NULL);
-	assert_refused(l.policy, "https://other.example/", "not on the list");
-	drop_lists(&l);
-}
-
-static void deny_wins_over_allow(void **state)
-{
-	struct listed l;
-
-	(void)state;
-	with_lists(&l, ".good.example\n", "bad.good.example\n");
-	assert_taken(l.policy, "https://a.good.example/");
-	assert_refused(l.policy, "https://bad.good.example/", "may not");
-	drop_lists(&l);
-}
-
-static void a_reload_takes_the_new_lists(void **state)
-{
-	struct error err = {0};
-	struct listed l;
-	size_t allowed, denied;
-
-	(void)state;
-	with_lists(&l, NULL, "a.example\n");
-	rewrite(l.deny_file, "b.example\nc.example\n");
-	assert_int_equal(url_policy_reload(l.policy, &err), 0);
-	assert_taken(l.policy, "https://a.example/");
-	assert_refused(l.policy, "https://b.example/", "may not");
-	url_policy_count(l.policy, &allowed, &denied);
-	assert_int_equal(allowed, 0);
-	assert_int_equal(denied, 2);
-	drop_lists(&l);
-}
-
-static void a_reload_that_fails_keeps_the_old_lists(void **state)
-{
-	struct error err = {0};
-	struct listed l;
-
-	(void)state;
-	with_lists(&l, NULL, "a.example\n");
-	rewrite(l.deny_file, "b.example\nnot a domain\n");
-	assert_int_equal(url_policy_reload(l.policy, &err), -1);
-	assert_int_equal(err.code, ERROR_CONFIG);
-	assert_non_null(strstr(err.text, "allocator.url_deny_file"));
-	assert_non_null(strstr(err.text, ":2: "));
-	assert_refused(l.policy, "https://a.example/", "may not");
-	assert_taken(l.policy, "https://b.example/");
-	drop_lists(&l);
-}
-
-struct checker {
-	struct url_policy *policy;
-	atomic_bool stop;
-	unsigned wrong;
-};
-
-static void *check_on(void *arg)
-{
-	static const char url[] = "https://always.example/";
-	struct checker *c = arg;
-	struct error err = {0};
-	struct buf out = {0};
-
-	while (!atomic_load(&c->stop))
-		c->wrong += url_policy_check(c->policy, url, sizeof(url) - 1,
-					     &out, &err) == 0;
-	buf_free(&out);
-	return NULL;
-}
-
-/* What is on the list before and after is refused all the while. */
-static void a_reload_is_never_seen_half_done(void **state)
-{
-	struct checker c = {0};
-	struct error err = {0};
-	struct listed l;
-	pthread_t thread;
-
-	(void)state;
-	with_lists(&l, NULL, "always.example\n");
-	c.policy = l.policy;
-	assert_int_equal(pthread_create(&thread, NULL, check_on, &c), 0);
-	for (int i = 0; i < 200; i++)
-		assert_int_equal(url_policy_reload(l.policy, &err), 0);
-	atomic_store(&c.stop, true);
-	pthread_join(thread, NULL);
-	assert_int_equal(c.wrong, 0);
-	drop_lists(&l);
-}
-
 static void assert_config_refused(const char *scheme, const char *says)
 {
 	char copy[64], *items[] = {copy};
@@ -460,12 +254,6 @@ int main(void)
 		WITH_POLICY(listed_app_schemes_are_taken),
 		WITH_POLICY(credentials_need_to_be_allowed),
 		WITH_POLICY(addresses_for_hosts_can_be_refused),
-		WITH_POLICY(denied_domains_are_refused),
-		WITH_POLICY(with_an_allow_list_all_else_is_refused),
-		WITH_POLICY(deny_wins_over_allow),
-		WITH_POLICY(a_reload_takes_the_new_lists),
-		WITH_POLICY(a_reload_that_fails_keeps_the_old_lists),
-		WITH_POLICY(a_reload_is_never_seen_half_done),
 		cmocka_unit_test(dangerous_schemes_cannot_be_configured),
 	};
 
