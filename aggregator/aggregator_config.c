@@ -164,9 +164,10 @@ static const struct setting_section own_section = {
 	"Settles clicks into statistics, and serves them and the dashboard.",
 	settings};
 
-#define GROUP(section, field)                                                  \
+#define GROUP(of, field)                                                       \
 	{                                                                      \
-		&(section), offsetof(struct aggregator_config, field)          \
+		.section = &(of),                                              \
+		.offset = offsetof(struct aggregator_config, field)            \
 	}
 
 const struct setting_group aggregator_groups[] = {

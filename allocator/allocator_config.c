@@ -197,12 +197,17 @@ static const struct setting_section allocator_section = {
 	.settings = settings,
 };
 
-#define AT(field) offsetof(struct allocator_config, field)
+#define GROUP(module, member)                                                  \
+	{                                                                      \
+		.section = &module##_section,                                  \
+		.offset = offsetof(struct allocator_config, member)            \
+	}
+
 const struct setting_group allocator_groups[] = {
-	{&app_log_section, AT(app)},	     {&http_section, AT(http)},
-	{&redis_section, AT(redis)},	     {&kafka_section, AT(kafka)},
-	{&links_section, AT(links)},	     {&domains_section, AT(domains)},
-	{&allocator_section, AT(allocator)},
+	GROUP(app_log, app),	     GROUP(http, http),
+	GROUP(redis, redis),	     GROUP(kafka, kafka),
+	GROUP(links, links),	     GROUP(domains, domains),
+	GROUP(allocator, allocator),
 };
 const size_t allocator_group_count =
 	sizeof(allocator_groups) / sizeof(allocator_groups[0]);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "common/clock.h"
+#include "linkstore/quarantine.h"
 
 #define FIELD(member) .offset = offsetof(struct collector_settings, member)
 
@@ -100,6 +101,7 @@ static const struct setting settings_table[] = {
 	 .max = 90 * CLOCK_DAY,
 	 .help = "An event's time is moved to at most this long before Kafka "
 		 "stored it"},
+	SETTING_MAX_LAG(offsetof(struct collector_settings, max_lag)),
 	{.key = "ua_rules",
 	 .type = SETTING_PATH,
 	 FIELD(ua_rules),
@@ -150,7 +152,8 @@ const struct setting_section collector_section = {
 
 #define GROUP(module, member)                                                  \
 	{                                                                      \
-		&module##_section, offsetof(struct collector_config, member)   \
+		.section = &module##_section,                                  \
+		.offset = offsetof(struct collector_config, member)            \
 	}
 
 const struct setting_group collector_groups[] = {

@@ -25,6 +25,7 @@ struct collector_settings {
 	int64_t retry_max;     /* ms */
 	int64_t drain_timeout; /* ms */
 	int64_t late_window;   /* ms */
+	int64_t max_lag;       /* ms */
 
 	char *ua_rules;
 	char *bot_list;

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "common/clock.h"
+
 #define NAME(what) "shortloop_collector_" what
 
 static void register_tables(struct collector_metrics *cm, struct metrics *m)
@@ -67,6 +69,9 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 		   settings->buffer_bytes);
 	cm->blocked = metrics_gauge(m, NAME("blocked"), NULL,
 				    "1 while consuming waits for an insert");
+	metric_set(metrics_gauge(m, NAME("lag_seconds_max"), NULL,
+				 "Setting collector.max_lag"),
+		   settings->max_lag / CLOCK_SECOND);
 	register_cache(m, "cache=\"user_agent\"", &cm->ua_hits, &cm->ua_misses,
 		       &cm->ua_bytes, settings->ua_cache);
 	register_cache(m, "cache=\"geo\"", &cm->geo_hits, &cm->geo_misses,

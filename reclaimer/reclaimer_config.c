@@ -63,15 +63,27 @@ static const struct setting_section reclaimer_section = {
 	"reclaimer", "The job that returns ended blocks to the pool.",
 	settings_table};
 
-#define GROUP(section, member)                                                 \
+#define GROUP(of, member)                                                      \
 	{                                                                      \
-		&(section), offsetof(struct reclaimer_config, member)          \
+		.section = &(of),                                              \
+		.offset = offsetof(struct reclaimer_config, member)            \
+	}
+#define BORROWED(of, member)                                                   \
+	{                                                                      \
+		.section = &(of),                                              \
+		.offset = offsetof(struct reclaimer_config, member),           \
+		.borrowed = true                                               \
 	}
 
 const struct setting_group reclaimer_groups[] = {
-	GROUP(app_log_section, app), GROUP(http_section, http),
-	GROUP(redis_section, redis), GROUP(clickhouse_section, clickhouse),
-	GROUP(links_section, links), GROUP(reclaimer_section, reclaimer),
+	GROUP(app_log_section, app),
+	GROUP(http_section, http),
+	GROUP(redis_section, redis),
+	GROUP(clickhouse_section, clickhouse),
+	GROUP(links_section, links),
+	GROUP(reclaimer_section, reclaimer),
+	BORROWED(quarantine_redirector_section, bounds),
+	BORROWED(quarantine_collector_section, bounds),
 };
 const size_t reclaimer_group_count =
 	sizeof(reclaimer_groups) / sizeof(reclaimer_groups[0]);
@@ -80,5 +92,7 @@ int reclaimer_config_validate(const void *config, struct error *err)
 {
 	const struct reclaimer_config *c = config;
 
-	return links_config_validate(&c->links, err);
+	if (links_config_validate(&c->links, err) < 0)
+		return -1;
+	return quarantine_check(c->links.quarantine, &c->bounds, err);
 }

@@ -12,6 +12,7 @@
 #include "common/http/http_server.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
+#include "linkstore/quarantine.h"
 
 /* The `reclaimer` section. */
 struct reclaimer_settings {
@@ -31,6 +32,8 @@ struct reclaimer_config {
 	struct clickhouse_config clickhouse;
 	struct links_config links;
 	struct reclaimer_settings reclaimer;
+	/* Out of the redirector's and the collector's sections. */
+	struct quarantine_bounds bounds;
 };
 
 extern const struct setting_group reclaimer_groups[];

@@ -1,8 +1,9 @@
 #include "redirector/redirector.h"
 
-#define GROUP(section, member)                                                 \
+#define GROUP(of, member)                                                      \
 	{                                                                      \
-		&(section), offsetof(struct redirector_config, member)         \
+		.section = &(of),                                              \
+		.offset = offsetof(struct redirector_config, member)           \
 	}
 
 static const struct setting_group groups[] = {

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "linkstore/quarantine.h"
 #include "redirector/client_address.h"
 
 #define FIELD(member) .offset = offsetof(struct redirector_settings, member)
@@ -77,27 +78,10 @@ static const struct setting settings_table[] = {
 	 .fallback = "64MiB",
 	 .max = INT64_C(1) << 40,
 	 .help = "Memory for cached links, over all threads"},
-	{.key = "cache_ttl",
-	 .type = SETTING_DURATION,
-	 FIELD(cache_ttl),
-	 .fallback = "10s",
-	 .max = CLOCK_HOUR,
-	 .help = "How long a link is served from memory; an edit or a deletion "
-		 "takes as long to be seen"},
-	{.key = "cache_negative_ttl",
-	 .type = SETTING_DURATION,
-	 FIELD(cache_negative_ttl),
-	 .fallback = "1s",
-	 .max = CLOCK_MINUTE,
-	 .help = "How long the absence of a link is remembered; a code may be "
-		 "given out meanwhile"},
-	{.key = "cache_stale",
-	 .type = SETTING_DURATION,
-	 FIELD(cache_stale),
-	 .fallback = "1h",
-	 .max = 30 * CLOCK_DAY,
-	 .help = "How long cached links go on redirecting while Redis is away, "
-		 "never beyond their own end"},
+	SETTING_CACHE_TTL(offsetof(struct redirector_settings, cache_ttl)),
+	SETTING_CACHE_NEGATIVE_TTL(
+		offsetof(struct redirector_settings, cache_negative_ttl)),
+	SETTING_CACHE_STALE(offsetof(struct redirector_settings, cache_stale)),
 	{.key = "cursor_every",
 	 .type = SETTING_DURATION,
 	 FIELD(cursor_every),
@@ -105,12 +89,8 @@ static const struct setting settings_table[] = {
 	 .min = 100,
 	 .max = CLOCK_MINUTE,
 	 .help = "How often the spaces' cursors are read from Redis"},
-	{.key = "permanent_max_age",
-	 .type = SETTING_DURATION,
-	 FIELD(permanent_max_age),
-	 .fallback = "1h",
-	 .max = 365 * CLOCK_DAY,
-	 .help = "How long a browser may keep a 301 or 308 and visit unseen"},
+	SETTING_PERMANENT_MAX_AGE(
+		offsetof(struct redirector_settings, permanent_max_age)),
 	{.key = "retry_after",
 	 .type = SETTING_DURATION,
 	 FIELD(retry_after),

@@ -13,6 +13,7 @@ struct scope {
 	const struct setting *table;
 	const char *prefix; /* "kafka", "links.spaces[1]" */
 	void *base;
+	bool borrowed; /* has keys that the table need not know */
 };
 
 static int load_scope(const struct scope *scope, yaml_node_t *mapping,
@@ -112,7 +113,8 @@ static int load_list(const struct scope *scope, const struct setting *s,
 	list->count = count;
 	for (size_t i = 0; i < count; i++) {
 		struct scope sub = {scope->tree, s->sub, prefix,
-				    (char *)list->items + i * s->sub_size};
+				    (char *)list->items + i * s->sub_size,
+				    false};
 
 		snprintf(prefix, sizeof(prefix), "%s[%zu]", full, i);
 		item = yaml_tree_item(scope->tree, node, i);
@@ -179,7 +181,7 @@ static int load_scope(const struct scope *scope, yaml_node_t *mapping,
 	yaml_node_t *node;
 	int status;
 
-	if (mapping && check_known(scope, mapping, err) < 0)
+	if (mapping && !scope->borrowed && check_known(scope, mapping, err) < 0)
 		return -1;
 	for (const struct setting *s = scope->table; s->key; s++) {
 		node = mapping ? yaml_tree_get(scope->tree, mapping, s->key)
@@ -229,7 +231,7 @@ static int load_group(const struct setting_group *group, struct yaml_tree *tree,
 	yaml_node_t *node =
 		root ? yaml_tree_get(tree, root, section->name) : NULL;
 	struct scope scope = {tree, section->settings, section->name,
-			      (char *)config + group->offset};
+			      (char *)config + group->offset, group->borrowed};
 
 	if (is_absent(node))
 		node = NULL;

@@ -193,6 +193,8 @@ void config_print_sample(const struct config_spec *spec, FILE *out)
 	for (size_t i = 0; i < spec->group_count; i++) {
 		const struct setting_section *section = spec->groups[i].section;
 
+		if (spec->groups[i].borrowed)
+			continue;
 		put_comment(&text, 0, section->help);
 		buf_printf(&text, "%s:\n", section->name);
 		for (const struct setting *s = section->settings; s->key; s++)
@@ -222,6 +224,8 @@ void config_print_man(const struct config_spec *spec, FILE *out)
 	for (size_t i = 0; i < spec->group_count; i++) {
 		const struct setting_section *section = spec->groups[i].section;
 
+		if (spec->groups[i].borrowed)
+			continue;
 		buf_printf(&text, ".Ss Section %s\n%s\n.Bl -tag -width Ds\n",
 			   section->name, section->help);
 		for (const struct setting *s = section->settings; s->key; s++)

@@ -78,6 +78,9 @@ struct setting_section {
 struct setting_group {
 	const struct setting_section *section;
 	size_t offset;
+	/* Some settings of another program's section, to compare with: the
+	 * others there are that program's to check, and so is the sample. */
+	bool borrowed;
 };
 
 #endif

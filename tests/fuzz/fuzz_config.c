@@ -25,12 +25,13 @@ struct sections {
 };
 
 static const struct setting_group groups[] = {
-	{&app_log_section, offsetof(struct sections, log)},
-	{&http_section, offsetof(struct sections, http)},
-	{&redis_section, offsetof(struct sections, redis)},
-	{&kafka_section, offsetof(struct sections, kafka)},
-	{&links_section, offsetof(struct sections, links)},
-	{&domains_section, offsetof(struct sections, domains)},
+	{.section = &app_log_section, .offset = offsetof(struct sections, log)},
+	{.section = &http_section, .offset = offsetof(struct sections, http)},
+	{.section = &redis_section, .offset = offsetof(struct sections, redis)},
+	{.section = &kafka_section, .offset = offsetof(struct sections, kafka)},
+	{.section = &links_section, .offset = offsetof(struct sections, links)},
+	{.section = &domains_section,
+	 .offset = offsetof(struct sections, domains)},
 };
 
 static const char *const foreign[] = {"collector", NULL};

@@ -93,7 +93,7 @@ static const struct setting settings[] = {
 	{0},
 };
 static const struct setting_section section = {"part", "A part.", settings};
-static const struct setting_group groups[] = {{&section, 0}};
+static const struct setting_group groups[] = {{.section = &section}};
 static const char *const foreign[] = {"other", NULL};
 static const struct config_spec spec = {groups, 1, foreign};
 
@@ -212,6 +212,36 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 	}
 }
 
+/* Another program's section, of which one setting is compared with ours. */
+static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
+{
+	static const struct setting one[] = {
+		{.key = "count",
+		 .type = SETTING_INT,
+		 .offset = offsetof(struct sample, count),
+		 .fallback = "4",
+		 .max = 9,
+		 .help = "How many."},
+		{0},
+	};
+	static const struct setting_section theirs = {"part", "A part.", one};
+	const struct setting_group lent = {.section = &theirs,
+					   .borrowed = true};
+	const struct config_spec of_theirs = {&lent, 1, NULL};
+	struct sample config = {0};
+	struct error err = {0};
+	char path[64];
+
+	(void)state;
+	unit_write_file("part:\n  what: [is, that]\n  count: 7\n", path);
+	assert_int_equal(config_load(&of_theirs, path, &config, &err), 0);
+	assert_int_equal(config.count, 7);
+	unlink(path);
+	unit_write_file("part: {count: 10}\n", path);
+	assert_int_equal(config_load(&of_theirs, path, &config, &err), -1);
+	unlink(path);
+}
+
 static void broken_yaml_is_an_error_with_its_place(void **state)
 {
 	struct sample config = {0};
@@ -312,6 +342,8 @@ int main(void)
 		cmocka_unit_test(what_is_given_is_taken),
 		cmocka_unit_test(
 			a_mistake_names_line_column_key_and_what_was_expected),
+		cmocka_unit_test(
+			what_is_borrowed_is_read_and_the_rest_is_not_ours),
 		cmocka_unit_test(broken_yaml_is_an_error_with_its_place),
 		cmocka_unit_test(printed_settings_load_again),
 		cmocka_unit_test(a_secret_is_never_printed),

@@ -11,8 +11,9 @@ struct sections {
 };
 
 static const struct setting_group groups[] = {
-	{&links_section, offsetof(struct sections, links)},
-	{&domains_section, offsetof(struct sections, domains)},
+	{.section = &links_section, .offset = offsetof(struct sections, links)},
+	{.section = &domains_section,
+	 .offset = offsetof(struct sections, domains)},
 };
 
 static const struct config_spec spec = {groups, 2, NULL};

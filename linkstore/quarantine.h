@@ -1,0 +1,80 @@
+/*
+ * quarantine.h - what a reclaimed block waits out before it is issued again
+ * (links.quarantine), and the settings of other programs that say how long that
+ * is.
+ *
+ * A block ends after each of its links, and no entry of a redirector's cache
+ * outlives its link.  Quarantine is the second belt: whatever remembers the old
+ * owner has forgotten, or delivered, before there is a new one.
+ *
+ * The redirector and the collector have these settings in their own tables; the
+ * reclaimer borrows them (setting_group.borrowed) to compare.  Written once
+ * here, so that a default is the same for all.
+ */
+#ifndef LINKSTORE_QUARANTINE_H
+#define LINKSTORE_QUARANTINE_H
+
+#include <stdint.h>
+
+#include "common/clock.h"
+#include "common/config/setting.h"
+#include "common/error.h"
+
+/* Rows of a settings table; `at` is the offset in the program's struct. */
+#define SETTING_CACHE_TTL(at)                                                  \
+	{                                                                      \
+		.key = "cache_ttl", .type = SETTING_DURATION, .offset = (at),  \
+		.fallback = "10s", .max = CLOCK_HOUR,                          \
+		.help = "How long a link is served from memory; an edit or a " \
+			"deletion takes as long to be seen"                    \
+	}
+#define SETTING_CACHE_NEGATIVE_TTL(at)                                         \
+	{                                                                      \
+		.key = "cache_negative_ttl", .type = SETTING_DURATION,         \
+		.offset = (at), .fallback = "1s", .max = CLOCK_MINUTE,         \
+		.help = "How long the absence of a link is remembered; a "     \
+			"code may be given out meanwhile"                      \
+	}
+#define SETTING_CACHE_STALE(at)                                                \
+	{                                                                      \
+		.key = "cache_stale", .type = SETTING_DURATION,                \
+		.offset = (at), .fallback = "1h", .max = 30 * CLOCK_DAY,       \
+		.help = "How long cached links go on redirecting while Redis " \
+			"is away, never beyond their own end"                  \
+	}
+#define SETTING_PERMANENT_MAX_AGE(at)                                          \
+	{                                                                      \
+		.key = "permanent_max_age", .type = SETTING_DURATION,          \
+		.offset = (at), .fallback = "1h", .max = 365 * CLOCK_DAY,      \
+		.help = "How long a browser may keep a 301 or 308 and visit "  \
+			"unseen"                                               \
+	}
+#define SETTING_MAX_LAG(at)                                                    \
+	{                                                                      \
+		.key = "max_lag", .type = SETTING_DURATION, .offset = (at),    \
+		.fallback = "1d", .max = 90 * CLOCK_DAY,                       \
+		.help = "The longest that a click may take into ClickHouse, "  \
+			"outages included: have an alarm before that.  "       \
+			"links.quarantine must be longer"                      \
+	}
+
+struct quarantine_bounds {
+	/* Of section `redirector`, ms. */
+	int64_t cache_ttl;
+	int64_t cache_negative_ttl;
+	int64_t cache_stale;
+	int64_t permanent_max_age;
+	/* Of section `collector`, ms. */
+	int64_t max_lag;
+};
+
+/* Both fill a struct quarantine_bounds; for groups that are borrowed. */
+extern const struct setting_section quarantine_redirector_section;
+extern const struct setting_section quarantine_collector_section;
+
+/* ERROR_CONFIG, naming both settings, unless `quarantine` (ms) is longer than
+ * each bound. */
+int quarantine_check(int64_t quarantine, const struct quarantine_bounds *bounds,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,200 @@
+"""What the tests of the reclaimer stand on; a test file says
+`from support.reclaim import *` for the fixtures."""
+import hashlib
+import json
+import subprocess
+import time
+
+import pytest
+import requests
+
+import servers
+from support.program import BIN
+
+API_KEY = "test-key"
+NEVER = "never"
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+@pytest.fixture
+def links_config(workdir):
+    key = workdir / "space.key"
+    key.write_text("0123456789abcdef0123456789abcdef")
+    return {"ttl_classes": ["3s", "30d", "never"], "hold_max": "2s",
+            "quarantine": "2s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [{"name": "s7", "number": 1, "length": 7,
+                        "strategy": "sequence", "block_size": 20,
+                        "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+
+
+class Space:
+    """Space s7 in Redis, written and read as linkstore documents it."""
+
+    def __init__(self, redis, name="s7"):
+        self.redis = redis
+        self.name = name
+
+    def key(self, what):
+        return f"{what}:{{{self.name}}}"
+
+    def marker_key(self, block):
+        return f"m:{{{self.name}:{block}}}"
+
+    def issue(self, first, last, generation=1, score=None):
+        """A range that is due."""
+        score = now() - 1000 if score is None else score
+        self.redis.zadd(self.key("issued"),
+                        {f"{first}-{last}:{generation}": score})
+        cursor = int(self.redis.get(self.key("cursor")))
+        self.redis.set(self.key("cursor"), max(cursor, last + 1))
+
+    def issue_each(self, ranges):
+        """Many ranges that are due."""
+        score = now() - 1000
+        self.redis.zadd(self.key("issued"),
+                        {f"{first}-{last}:1": score for first, last in ranges})
+        self.redis.set(self.key("cursor"), ranges[-1][1] + 1)
+
+    def mark(self, blocks, end=None, generation=1, state="o"):
+        end = now() - 500 if end is None else end
+        with self.redis.pipeline() as p:
+            for block in blocks:
+                p.set(self.marker_key(block),
+                      f"{generation} {state} 3s 1000 {end} test-1-ab")
+            p.execute()
+
+    def ended(self, first, last, generation=1):
+        self.issue(first, last, generation)
+        self.mark(range(first, last + 1), generation=generation)
+
+    def marker(self, block):
+        return self.redis.get(self.marker_key(block)).split(" ")
+
+    def ranges(self, what):
+        """{member: score} of `issued` or `pool`."""
+        return dict(self.redis.zrange(self.key(what), 0, -1, withscores=True))
+
+    def blocks(self, what):
+        """The blocks in it, with repetitions if there are any."""
+        blocks = []
+        for member in self.ranges(what):
+            first, last = member.split(":")[0].split("-")
+            blocks += range(int(first), int(last) + 1)
+        return sorted(blocks)
+
+    def everything(self):
+        read = {"string": self.redis.get, "hash": self.redis.hgetall,
+                "zset": lambda key: self.redis.zrange(key, 0, -1,
+                                                      withscores=True)}
+        return {key: (read[self.redis.type(key)](key), self.redis.ttl(key))
+                for key in self.redis.scan_iter()}
+
+
+# What redirectors and collectors remember of a code, shorter than that
+# quarantine.
+BRIEF = {"redirector": {"cache_ttl": "500ms", "cache_negative_ttl": "500ms",
+                        "cache_stale": "1s", "permanent_max_age": "1s"},
+         "collector": {"max_lag": "1s"}}
+
+
+@pytest.fixture
+def make_space(program, links_config):
+    """make_space(redis): space s7, created as an operator would."""
+    def make(redis):
+        space = program("allocator", {"links": links_config}, start=False,
+                        args=["create-space", "--space", "s7"])
+        assert space.run()[0] == 0, space.log()
+        return Space(redis)
+    return make
+
+
+@pytest.fixture
+def space(make_space, redis):
+    return make_space(redis)
+
+
+class Done:
+    """How a command ended."""
+
+    def __init__(self, process):
+        self.out, self.err = process.communicate(timeout=60)
+        self.status = process.returncode
+
+    def __str__(self):
+        return f"exit {self.status}\n{self.out}\n{self.err}"
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def space(self):
+        spaces = self.json["spaces"]
+        assert len(spaces) == 1, self
+        return spaces[0]
+
+
+@pytest.fixture
+def begin(program, links_config):
+    """begin("run", "--rate", "9", sample_every=1): a started process.
+    `sections` replaces those of other programs."""
+    started = []
+
+    def make(*args, links=None, sections=None, **settings):
+        made = program("reclaimer", {
+            **BRIEF, **(sections or {}), "links": links or links_config,
+            "reclaimer": settings}, start=False)
+        started.append(subprocess.Popen(
+            [BIN / "reclaimer", *args, "-c", made.config_path], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=servers.ROOT))
+        return started[-1]
+
+    yield make
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def reclaimer(begin):
+    """reclaimer("run", ...): runs it to its end, with --json."""
+    def run(*args, **settings):
+        return Done(begin(*args, "--json", **settings))
+    return run
+
+
+class Allocator:
+    def __init__(self, program, redis):
+        self.program = program
+        self.redis = redis
+
+    def create(self, ttl="3s"):
+        answer = requests.post(
+            self.program.url + "/v1/links",
+            json={"url": "https://example.org/", "ttl": ttl},
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def key(self, code):
+        keys = list(self.redis.scan_iter(f"l:*:{code}"))
+        assert len(keys) == 1, keys
+        return keys[0]
+
+    def block(self, code):
+        return int(self.key(code).split("}")[0].rsplit(":", 1)[1])
+
+
+@pytest.fixture
+def allocator(space, program, workdir, links_config, kafka):
+    keys = workdir / "keys"
+    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
+    keys.write_text(f"test admin sha256:{digest}\n")
+    return Allocator(program("allocator", {
+        "links": links_config, "allocator": {"keys_file": str(keys)},
+        "kafka": {"topic_links": kafka.create_topic("links", 2)}}),
+        space.redis)
