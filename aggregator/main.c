@@ -11,8 +11,9 @@ static const struct app_command commands[] = {
 };
 
 static const struct app_option options[] = {
-	{"dry-run", NULL, "migrate: print what would be run, and run nothing"},
-	{"wait", "TIME", "migrate: how long to wait for ClickHouse (1m)"},
+	{"dry-run", NULL, "print what would be run, and run nothing",
+	 "migrate"},
+	{"wait", "TIME", "how long to wait for ClickHouse (1m)", "migrate"},
 	{0},
 };
 

@@ -16,14 +16,15 @@ static const struct app_command commands[] = {
 };
 
 static const struct app_option options[] = {
-	{"space", "NAME", "create-space, spaces: which of links.spaces"},
-	{"json", NULL, "spaces: as GET /v1/spaces answers it"},
-	{"first-block", "N",
-	 "create-space: where to begin, when Redis has lost the space"},
-	{"name", "NAME", "make-key: whose key it is"},
-	{"roles", "ROLES", "make-key: out of read, create and admin"},
-	{"rate", "N/s", "make-key: requests a second, /m minute or /h hour"},
-	{"burst", "N", "make-key: requests at once; the rate's number if not"},
+	{"space", "NAME", "which of links.spaces", "create-space spaces"},
+	{"json", NULL, "as GET /v1/spaces answers it", "spaces"},
+	{"first-block", "N", "where to begin, when Redis has lost the space",
+	 "create-space"},
+	{"name", "NAME", "whose key it is", "make-key"},
+	{"roles", "ROLES", "out of read, create and admin", "make-key"},
+	{"rate", "N/s", "requests a second, /m minute or /h hour", "make-key"},
+	{"burst", "N", "requests at once; the rate's number if not",
+	 "make-key"},
 	{0},
 };
 

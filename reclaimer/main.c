@@ -1,7 +1,34 @@
+#include <string.h>
+
 #include "reclaimer/options.h"
 #include "reclaimer/reclaimer_config.h"
 #include "reclaimer/run.h"
 #include "reclaimer/status.h"
+
+/* 0 done, 1 done, but not all is well; -1 and *err. */
+typedef int command_fn(struct app *app, const struct reclaimer_config *config,
+		       const struct options *options, struct error *err);
+
+static const struct {
+	const char *name;
+	command_fn *fn;
+} commands[] = {
+	{"run", reclaimer_run},
+	{"status", reclaimer_status},
+};
+
+static int carry_out(struct app *app, const struct reclaimer_config *config,
+		     struct error *err)
+{
+	struct options options;
+
+	if (options_read(app, &options, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, app_command_name(app)))
+			return commands[i].fn(app, config, &options, err);
+	return error_set(err, ERROR_USAGE, "no such command");
+}
 
 int main(int argc, char **argv)
 {
@@ -17,17 +44,14 @@ int main(int argc, char **argv)
 		.validate = reclaimer_config_validate,
 		.job = true,
 	};
-	struct options options;
 	struct error err = {0};
 	struct app *app;
 	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
+	int status;
 
 	if (!app)
 		return done;
-	done = options_read(app, &options, &err);
-	if (done == 0 && options.status)
-		done = reclaimer_status(&config, &options, &err);
-	else if (done == 0)
-		done = reclaimer_run(app, &config, &options, &err);
-	return app_finish(app, done < 0 ? &err : NULL);
+	done = carry_out(app, &config, &err);
+	status = app_finish(app, done < 0 ? &err : NULL);
+	return status || done < 0 ? status : done;
 }

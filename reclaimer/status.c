@@ -86,7 +86,7 @@ static int show(const struct reclaimer_config *config,
 			     : status_text(&report, err);
 }
 
-int reclaimer_status(const struct reclaimer_config *config,
+int reclaimer_status(struct app *app, const struct reclaimer_config *config,
 		     const struct options *options, struct error *err)
 {
 	struct linkstore *store = linkstore_new(&config->links, err);
@@ -95,6 +95,7 @@ int reclaimer_status(const struct reclaimer_config *config,
 	size_t count;
 	int status = -1;
 
+	(void)app;
 	if (!store)
 		return -1;
 	redis = redis_new(&config->redis, err);

@@ -9,7 +9,7 @@
 
 /* Changes nothing.  A space that is missing, or in which a run would be
  * refused, is told and no failure. */
-int reclaimer_status(const struct reclaimer_config *config,
+int reclaimer_status(struct app *app, const struct reclaimer_config *config,
 		     const struct options *options, struct error *err);
 
 #endif

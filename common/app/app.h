@@ -30,6 +30,9 @@ struct app_option {
 	const char *name;     /* "dry-run"; NULL ends a table */
 	const char *argument; /* "N", or NULL for a flag */
 	const char *help;
+	/* Those it goes with, with a space between; NULL: the program sees to
+	 * that itself.  With any other command it is refused. */
+	const char *commands;
 };
 
 /* A subcommand; a program without a table runs as a daemon. */

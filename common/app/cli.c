@@ -25,14 +25,14 @@ static const struct option shared_options[] = {
 #define SHARED_COUNT (sizeof(shared_options) / sizeof(shared_options[0]))
 
 static const struct app_option shared_help[] = {
-	{"c, --config", "FILE", "the configuration (" DEFAULT_CONFIG ")"},
+	{"c, --config", "FILE", "the configuration (" DEFAULT_CONFIG ")", NULL},
 	{"n, --check", NULL,
-	 "parse it, print 'ok' and exit 0, or the error and exit 78"},
-	{"-print-config", NULL, "print the effective settings and exit"},
-	{"-print-sample", NULL, "print a commented sample and exit"},
-	{"-print-man", NULL, "print the manual page (mdoc) and exit"},
-	{"-version", NULL, "print the version and exit"},
-	{"-help", NULL, "print this and exit"},
+	 "parse it, print 'ok' and exit 0, or the error and exit 78", NULL},
+	{"-print-config", NULL, "print the effective settings and exit", NULL},
+	{"-print-sample", NULL, "print a commented sample and exit", NULL},
+	{"-print-man", NULL, "print the manual page (mdoc) and exit", NULL},
+	{"-version", NULL, "print the version and exit", NULL},
+	{"-help", NULL, "print this and exit", NULL},
 	{0},
 };
 
@@ -121,6 +121,38 @@ static int take_command(struct cli *cli, const struct app_spec *spec, int argc,
 			 spec->name, spec->name);
 }
 
+/* Is `command` one of the option's? */
+static bool goes_with(const struct app_option *o, const char *command)
+{
+	size_t len;
+
+	if (!o->commands)
+		return true;
+	for (const char *at = o->commands; *at; at += len) {
+		at += strspn(at, " ");
+		len = strcspn(at, " ");
+		if (len == strlen(command) && !strncmp(at, command, len))
+			return true;
+	}
+	return false;
+}
+
+static int check_options(const struct cli *cli, const struct app_spec *spec,
+			 struct error *err)
+{
+	for (size_t i = 0; spec->options && spec->options[i].name; i++) {
+		const struct app_option *o = &spec->options[i];
+
+		if (!cli->values[i] || !cli->command ||
+		    goes_with(o, cli->command))
+			continue;
+		return error_set(err, ERROR_USAGE,
+				 "--%s does not go with '%s', but with: %s",
+				 o->name, cli->command, o->commands);
+	}
+	return 0;
+}
+
 int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 	      char **argv, struct error *err)
 {
@@ -142,39 +174,57 @@ int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 					 argv[optind - 1], spec->name);
 		take(cli, c);
 	}
-	return take_command(cli, spec, argc, argv, err);
+	if (take_command(cli, spec, argc, argv, err) < 0)
+		return -1;
+	return check_options(cli, spec, err);
 }
 
-static void help_line(const struct app_option *o, const char *dash, FILE *out)
+static void help_line(const struct app_option *o, const char *dash,
+		      bool say_commands, FILE *out)
 {
 	char left[64];
 
 	snprintf(left, sizeof(left), "%s%s%s%s", dash, o->name,
 		 o->argument ? " " : "", o->argument ? o->argument : "");
-	fprintf(out, "  %-22s %s\n", left, o->help);
+	if (say_commands && o->commands)
+		fprintf(out, "  %-22s %s: %s\n", left, o->commands, o->help);
+	else
+		fprintf(out, "  %-22s %s\n", left, o->help);
 }
 
-void cli_print_help(const struct app_spec *spec, FILE *out)
+static void help_commands(const struct app_spec *spec, const char *only,
+			  FILE *out)
 {
+	fputs("\ncommands:\n", out);
+	for (const struct app_command *it = spec->commands; it->name; it++) {
+		if (only && strcmp(it->name, only) != 0)
+			continue;
+		fprintf(out, "  %-22s %s%s\n", it->name, it->help,
+			spec->default_command &&
+					!strcmp(it->name, spec->default_command)
+				? " (when none is given)"
+				: "");
+	}
+}
+
+void cli_print_help(const struct app_spec *spec, const char *only, FILE *out)
+{
+	if (only && spec->default_command &&
+	    !strcmp(only, spec->default_command))
+		only = NULL;
 	fprintf(out, "%s - %s\n\nusage: %s [options]%s\n", spec->name,
 		spec->summary, spec->name,
 		!spec->commands		? ""
 		: spec->default_command ? " [command]"
 					: " command");
-	for (const struct app_command *it = spec->commands; it && it->name;
-	     it++)
-		fprintf(out, "%s  %-22s %s%s\n",
-			it == spec->commands ? "\ncommands:\n" : "", it->name,
-			it->help,
-			spec->default_command &&
-					!strcmp(it->name, spec->default_command)
-				? " (when none is given)"
-				: "");
+	if (spec->commands)
+		help_commands(spec, only, out);
 	fputs("\noptions:\n", out);
 	for (const struct app_option *o = spec->options; o && o->name; o++)
-		help_line(o, "--", out);
+		if (!only || goes_with(o, only))
+			help_line(o, "--", !only, out);
 	for (const struct app_option *o = shared_help; o->name; o++)
-		help_line(o, "-", out);
+		help_line(o, "-", false, out);
 	fputs("\nsignals: SIGTERM drains and exits 0; SIGHUP reopens data "
 	      "files\n\nexit status:\n",
 	      out);
@@ -187,9 +237,11 @@ static void man_options(const struct app_spec *spec, FILE *out)
 {
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", out);
 	for (const struct app_option *o = spec->options; o && o->name; o++)
-		fprintf(out, ".It Fl -%s%s%s\n%s.\n", o->name,
+		fprintf(out, ".It Fl -%s%s%s\n%s%s%s.\n", o->name,
 			o->argument ? " Ar " : "",
-			o->argument ? o->argument : "", o->help);
+			o->argument ? o->argument : "", o->help,
+			o->commands ? "; with " : "",
+			o->commands ? o->commands : "");
 	for (const struct app_option *o = shared_help; o->name; o++)
 		fprintf(out, ".It Fl %s%s%s\n%s.\n", o->name,
 			o->argument ? " Ar " : "",

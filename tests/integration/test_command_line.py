@@ -73,6 +73,22 @@ def test_a_wrong_command_line_exits_64(name, args):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("args, wrong", [
+    (["reclaimer", "status", "--rate", "5"], "--rate"),
+    (["allocator", "spaces", "--burst", "5"], "--burst"),
+    (["aggregator", "--wait", "5s"], "--wait")])
+def test_an_option_of_another_command_is_refused(args, wrong):
+    done = run(*args)
+    assert done.returncode == 64
+    assert f"{wrong} does not go with" in done.stderr
+
+
+def test_help_of_a_command_shows_its_options_only():
+    text = run("reclaimer", "status", "--help").stdout
+    assert "--json" in text and "--rate" not in text
+    assert "--rate" in run("reclaimer", "--help").stdout
+
+
 @every_program
 def test_check_says_ok(name, config, workdir):
     done = run(name, "--check", "-c", write(workdir, config))
