@@ -1,5 +1,6 @@
 #include "linkstore/idempotency.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,9 @@ static bool take_number(const char **at, uint64_t *ret)
 	if (!take_word(at, word, sizeof(word)) || word[0] < '0' ||
 	    word[0] > '9')
 		return false;
+	errno = 0;
 	*ret = strtoull(word, &end, 10);
-	return !*end;
+	return !*end && errno == 0;
 }
 
 /* "p|d deadline fingerprint link_id code" */
@@ -43,7 +45,7 @@ static bool read_record(const char *at, struct idem_record *ret)
 
 	if (!take_word(&at, state, sizeof(state)) ||
 	    (state[0] != 'p' && state[0] != 'd') ||
-	    !take_number(&at, &deadline) ||
+	    !take_number(&at, &deadline) || deadline > INT64_MAX ||
 	    !take_word(&at, ret->fingerprint, sizeof(ret->fingerprint)) ||
 	    !take_number(&at, &ret->link_id) ||
 	    !take_word(&at, ret->code, sizeof(ret->code)) || *at)
@@ -53,8 +55,8 @@ static bool read_record(const char *at, struct idem_record *ret)
 	return true;
 }
 
-static int parse_record(const char *text, struct idem_record *ret,
-			struct error *err)
+int idem_record_parse(const char *text, struct idem_record *ret,
+		      struct error *err)
 {
 	*ret = (struct idem_record){.done = false};
 	if (!*text)
@@ -75,7 +77,7 @@ static int parse(const redisReply *reply, struct idem_record *ret_record,
 		return reply_malformed("idem", err);
 	*ret_now = reply_number(reply, 0, 0);
 	*ret_written = reply->elements > 2 && reply_number(reply, 2, 0) == 1;
-	return parse_record(reply_text(reply, 1), ret_record, err);
+	return idem_record_parse(reply_text(reply, 1), ret_record, err);
 }
 
 static void on_reply(void *arg, const redisReply *reply,

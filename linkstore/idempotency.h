@@ -43,6 +43,11 @@ struct idem_record {
 	char code[ALIAS_TEXT_MAX];
 };
 
+/* Reads a record as Redis has it, "" for none.  ERROR_PROTOCOL: it is damaged.
+ */
+int idem_record_parse(const char *text, struct idem_record *ret,
+		      struct error *err);
+
 /* `record` is valid during the call; NULL when err is not.  `now` is Redis'
  * clock (ms).  `written` counts for idem_write_async. */
 typedef void idem_fn(void *arg, const struct idem_record *record, int64_t now,

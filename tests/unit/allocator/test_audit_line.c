@@ -61,12 +61,13 @@ static void a_deleted_link_changes_its_state(void **state)
 static void targets_and_tags_are_told_whole(void **state)
 {
 	struct world *w = *state;
-	Shortloop__Target ios = SHORTLOOP__TARGET__INIT;
+	Shortloop__Target ios;
 	Shortloop__Target *targets[] = {&ios};
 	char *tags[] = {unconst("a"), unconst("b\"c")};
 	Shortloop__Link after = w->link;
 	json_t *line, *value;
 
+	shortloop__target__init(&ios);
 	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
 	ios.url = unconst("https://ios.example/");
 	after.targets = targets;

@@ -253,13 +253,14 @@ static void reply_odd_problem(struct http_request *req, void *arg)
 	http_reply_problem(req, 400, NULL, "\xff\xfe");
 }
 
-static void a_detail_that_is_not_utf8_is_left_out(void **state)
+static void what_is_not_utf8_in_a_detail_is_questioned(void **state)
 {
 	char *answer = ask(state, reply_odd_problem,
 			   "GET / HTTP/1.1\r\n" CLOSE "\r\n");
 
 	assert_string_equal(strstr(answer, "\r\n\r\n") + 4,
-			    "{\"title\":\"Bad Request\",\"status\":400}");
+			    "{\"title\":\"Bad Request\",\"status\":400,"
+			    "\"detail\":\"??\"}");
 	free(answer);
 }
 
@@ -278,7 +279,7 @@ int main(void)
 		CASE(a_value_with_a_line_end_becomes_a_500),
 		CASE(lines_go_out_as_they_are),
 		CASE(a_problem_is_json_with_its_fields),
-		CASE(a_detail_that_is_not_utf8_is_left_out),
+		CASE(what_is_not_utf8_in_a_detail_is_questioned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,11 +143,13 @@ static void
 pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 {
 	struct fixture *f = *state;
+	Shortloop__Link link;
 	struct link_block a;
 	struct link_target t;
 	struct grant g;
 	int64_t end;
 
+	shortloop__link__init(&link);
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_keep(&f->server);
@@ -163,8 +165,7 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	assert_true(is_issued(f, "0-6:2"));
 	/* What the former grantee makes now is refused: its marker is lost. */
 	must_fail(f,
-		  link_create(f->server.redis, &a, t.code,
-			      &(Shortloop__Link)SHORTLOOP__LINK__INIT, 0, &end,
+		  link_create(f->server.redis, &a, t.code, &link, 0, &end,
 			      &f->err),
 		  ERROR_BUSY);
 	sleep_ms(HOLD + 20);

@@ -1,0 +1,86 @@
+/*
+ * Any bytes as the body of a batch: however they arrive in pieces, the lines
+ * told are those between the LFs, in order and counted, and those beyond the
+ * bound are told as such.  The first byte chooses the pieces.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/batch/lines.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MAX 16
+
+/* What is left of the body, to compare with. */
+struct expected {
+	const char *at, *end;
+	uint64_t number;
+};
+
+static struct http_slice next_expected(struct expected *e)
+{
+	size_t left = (size_t)(e->end - e->at);
+	const char *lf = left ? memchr(e->at, '\n', left) : NULL;
+	struct http_slice line = {e->at, lf ? (size_t)(lf - e->at) : left};
+
+	e->at = lf ? lf + 1 : e->end;
+	e->number++;
+	return line;
+}
+
+static void check(struct expected *e, const struct lines *l,
+		  enum lines_result result, struct http_slice line)
+{
+	struct http_slice want = next_expected(e);
+
+	assert(l->number == e->number);
+	assert(result == (want.len > MAX ? LINES_TOO_LONG : LINES_LINE));
+	if (result == LINES_LINE)
+		assert(line.len == want.len &&
+		       !memcmp(line.data, want.data, line.len));
+}
+
+/* A copy of exactly this size, so that reading past it is noticed. */
+static void feed(struct lines *l, struct expected *e, const uint8_t *data,
+		 size_t size)
+{
+	char *piece = malloc(size);
+	struct http_slice rest = {piece, size}, line;
+	enum lines_result result;
+
+	if (!piece)
+		abort();
+	memcpy(piece, data, size);
+	while (rest.len > 0) {
+		result = lines_next(l, &rest, &line);
+		if (result == LINES_MORE)
+			break;
+		check(e, l, result, line);
+	}
+	assert(rest.len == 0);
+	free(piece);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct lines l = {.max = MAX};
+	struct http_slice line;
+	size_t step = size ? 1 + data[0] % 40 : 1;
+	struct expected e;
+
+	if (size) {
+		data++;
+		size--;
+	}
+	e = (struct expected){(const char *)data, (const char *)data + size, 0};
+	for (size_t at = 0; at < size; at += step)
+		feed(&l, &e, data + at, size - at < step ? size - at : step);
+	if (lines_last(&l, &line) == LINES_LINE)
+		check(&e, &l, LINES_LINE, line);
+	assert(e.at == e.end);
+	lines_free(&l);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* Any bytes as the file of API keys: refused with the line, or read, and then
+ * every key in it has a good name, a role and a limit that holds. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "allocator/keys/key_line.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int write_file(const uint8_t *data, size_t size, char path[64])
+{
+	int fd = memfd_create("keys", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void try_line(const uint8_t *data, size_t size)
+{
+	char *line = strndup((const char *)data, size);
+	struct key_line key;
+	struct error err = {0};
+	int found;
+
+	if (!line)
+		abort();
+	found = key_line_parse(line, &key, &err);
+	assert(found >= 0 || (err.code == ERROR_INPUT && err.text[0]));
+	if (found > 0) {
+		assert(key_name_is_good(key.name));
+		assert(key.roles);
+		assert(key.rate.count <= RATE_COUNT_MAX);
+		assert(!key.rate.count == !key.rate.burst);
+	}
+	free(line);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct error err = {0};
+	struct api_keyring *ring;
+	struct api_key_info who;
+	char path[64];
+	int fd;
+
+	try_line(data, size);
+	fd = write_file(data, size, path);
+	ring = api_keyring_new(path, NULL, &err);
+	if (!ring)
+		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
+	else if (api_keyring_find(ring, "open sesame", 11, &who))
+		assert(key_name_is_good(who.name) && who.roles);
+	api_keyring_free(ring);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* Whatever is sent as an edit: it is refused with a reason, or makes a link
+ * that can be stored, read back and shown. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/link/link_answer.h"
+#include "allocator/link/link_patch.h"
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/link/edit.h"
+#include "tests/unit/allocator/link_world.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct link_rules *some_rules(void)
+{
+	static struct link_world world;
+	struct error err = {0};
+
+	if (!world.store && link_world_open(&world, &err) < 0)
+		abort();
+	return &world.defaults.rules;
+}
+
+static Shortloop__Link *read_back(const Shortloop__Link *link)
+{
+	size_t len = shortloop__link__get_packed_size(link);
+	uint8_t *packed = malloc(len ? len : 1);
+	Shortloop__Link *copy;
+
+	if (!packed)
+		abort();
+	shortloop__link__pack(link, packed);
+	copy = shortloop__link__unpack(NULL, len, packed);
+	free(packed);
+	assert(copy);
+	return copy;
+}
+
+static void check_shown(const Shortloop__Link *link)
+{
+	const struct link_view view = {"https://sho.rt", "s7", "kYq3ZtB", link,
+				       DURATION_NEVER};
+	struct buf text = {0};
+	json_error_t why;
+	json_t *shown;
+
+	link_answer_write(&view, &text);
+	assert(!text.failed && !memchr(text.data, '\n', text.len));
+	shown = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &why);
+	assert(shown);
+	assert(!strcmp(json_string_value(json_object_get(shown, "url")),
+		       link->url));
+	json_decref(shown);
+	buf_free(&text);
+}
+
+static void edit(const struct link_patch *patch)
+{
+	Shortloop__Target wechat, *targets[] = {&wechat};
+	char *tags[] = {unconst("a"), unconst("b")};
+	Shortloop__Link before, after, *stored;
+
+	shortloop__target__init(&wechat);
+	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	wechat.url = unconst("https://wechat.example/");
+	shortloop__link__init(&before);
+	before.link_id = 7;
+	before.version = 1;
+	before.url = unconst("https://a.example/");
+	before.targets = targets;
+	before.n_targets = 1;
+	before.tags = tags;
+	before.n_tags = 2;
+	link_patch_apply(patch, &before, &after);
+	link_edit_prepare(&before, patch->fields.ttl, &after);
+	assert(after.link_id == 7 && after.version == 2);
+	assert(*after.url && strlen(after.url) <= LINK_URL_MAX);
+	assert(after.n_targets <= LINK_TARGETS_MAX);
+	assert(after.state != SHORTLOOP__LINK_STATE__LINK_DELETED);
+	stored = read_back(&after);
+	check_shown(stored);
+	shortloop__link__free_unpacked(stored, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct http_slice body = {(const char *)data, size};
+	struct link_patch patch;
+	struct error err = {0};
+
+	if (link_patch_parse(&patch, some_rules(), body, &err) < 0)
+		assert(err.code == ERROR_INPUT && err.text[0]);
+	else
+		edit(&patch);
+	link_patch_release(&patch);
+	return 0;
+}
