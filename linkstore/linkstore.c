@@ -249,7 +249,8 @@ int64_t linkstore_longest_ttl(const struct linkstore *ls)
 
 int64_t linkstore_renew_below(const struct linkstore *ls, uint64_t ttl_ms)
 {
-	if (ttl_ms == 0 || ttl_ms > INT64_MAX)
+	/* Of a damaged record; sums with it must not overflow. */
+	if (ttl_ms == 0 || ttl_ms > INT64_MAX / 2)
 		return 0;
 	return renew_below(ls->config, (int64_t)ttl_ms);
 }

@@ -39,14 +39,13 @@ int64_t renew_interval(const struct linkstore *store,
 static int64_t next_renewal(const struct describer *d, int64_t asked,
 			    const struct link_answer *answer)
 {
-	int64_t interval = renew_interval(d->store, answer->link);
-	int64_t below = (int64_t)answer->link->ttl_ms - interval;
+	int64_t below = linkstore_renew_below(d->store, answer->link->ttl_ms);
 
-	if (interval == INT64_MAX || answer->ttl_left == DURATION_NEVER ||
+	if (!below || answer->ttl_left == DURATION_NEVER ||
 	    answer->outcome != LINK_OUTCOME_REDIRECT)
 		return INT64_MAX;
 	if (answer->renew)
-		return asked + interval;
+		return asked + renew_interval(d->store, answer->link);
 	return asked + answer->ttl_left - below + 1;
 }
 

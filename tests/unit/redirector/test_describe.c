@@ -227,6 +227,20 @@ static void a_bad_target_is_an_error(void **state)
 	assert_non_null(strstr(err.text, "abcdefg"));
 }
 
+/* A damaged record must not overflow what is reckoned with it. */
+static void a_life_that_no_class_has_is_not_renewed(void **state)
+{
+	static const uint64_t lives[] = {INT64_MAX - 1, INT64_MAX, UINT64_MAX};
+	struct world *w = *state;
+
+	w->answer.ttl_left = 5000;
+	for (size_t i = 0; i < 3; i++) {
+		w->link.ttl_ms = lives[i];
+		assert_int_equal(described(w).fresh_until, ASKED + 5000);
+		assert_int_equal(renew_interval(w->store, &w->link), INT64_MAX);
+	}
+}
+
 #define WITH_WORLD(test)                                                       \
 	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
@@ -241,6 +255,7 @@ int main(void)
 		WITH_WORLD(a_blocked_link_is_blocked_before_its_time),
 		WITH_WORLD(numbered_visits_are_never_kept),
 		WITH_WORLD(a_bad_target_is_an_error),
+		WITH_WORLD(a_life_that_no_class_has_is_not_renewed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
