@@ -8,6 +8,7 @@ import ctypes
 import errno
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -28,10 +29,15 @@ class ServerError(Exception):
 
 
 def free_port():
-    """A TCP port of the loopback that nobody listens on at this moment."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A TCP port of the loopback that nobody listens on at this moment.
+
+    Below those that the system gives to connections, and any of them, so that
+    several runs side by side do not choose the same one.
+    """
+    while True:
+        port = random.randrange(10240, 32768)
+        if not port_taken(port):
+            return port
 
 
 def port_taken(port):

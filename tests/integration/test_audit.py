@@ -25,13 +25,17 @@ def audited(redis, topic, create_space, start, log):
     return start(topic, audit_file=str(log.path))
 
 
-def test_a_create_leaves_a_line(audited, log):
-    link = audited.call(
+def test_a_create_leaves_a_line(redis, topic, create_space, start, log):
+    create_space()
+    audited = start(topic, audit_file=str(log.path), url_credentials=True)
+    answer = audited.call(
         "POST", "/v1/links", "crm",
         json={"url": "https://ann:secret@example.org/", "ttl": "1h",
               "owner": "ann"},
         headers={"X-Request-Id": "abc-1",
-                 "X-Forwarded-For": "198.51.100.4"}).json()
+                 "X-Forwarded-For": "198.51.100.4"})
+    assert answer.status_code == 201, answer.text
+    link = answer.json()
     eventually(lambda: len(log()) == 1)
     line = log()[0]
     wanted = {"action": "created", "key": "crm", "client": "127.0.0.1",

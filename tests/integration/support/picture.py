@@ -19,6 +19,9 @@ def chunks_of(data):
         at += 12 + length
 
 
+BLACK_WHITE = bytes.maketrans(b"01", b"\x00\xff")
+
+
 def read_png(data):
     """Rows of bytes, 0 black and 255 white, of a 1-bit grey PNG."""
     chunks = list(chunks_of(data))
@@ -33,8 +36,8 @@ def read_png(data):
     for y in range(height):
         line = raw[y * stride:(y + 1) * stride]
         assert line[0] == 0, "a filter this reader does not know"
-        bits = "".join(f"{byte:08b}" for byte in line[1:])[:width]
-        rows.append(bytes(255 * int(bit) for bit in bits))
+        bits = f"{int.from_bytes(line[1:], 'big'):0{8 * (stride - 1)}b}"
+        rows.append(bits[:width].encode().translate(BLACK_WHITE))
     return rows
 
 
