@@ -6,7 +6,8 @@
 enum {
 	FRUITLESS_MAX = 8, /* grants in a row that gave no code */
 	RETRY_AFTER_MS = 100,
-	FETCH_AHEAD_DIVISOR = 5, /* the next grant at the last fifth */
+	FETCH_AHEAD_DIVISOR = 5, /* the next grant at the last fifth, of
+				  * codes or of time */
 	SHORT_LIVED_MS = 1000,	 /* a grant used up sooner is too small */
 	LONG_LIVED_MS = 30000,	 /* and later, too large */
 	BLOCKS_MAX = 64,
@@ -95,6 +96,16 @@ static bool runs_low(const struct slot *slot)
 	return codes_left(slot) <= granted / FETCH_AHEAD_DIVISOR;
 }
 
+/* What was granted last has to be given up soon.  Only asked when a code is
+ * wanted: who wants none lets it go. */
+static bool grows_old(const struct slot *slot)
+{
+	int64_t hold_max = slot->supply->links->hold_max;
+
+	return clock_boottime_ms() - slot->asked >
+	       hold_max - hold_max / FETCH_AHEAD_DIVISOR;
+}
+
 /* As Leaf does (Meituan, 2017): segments grow until one lasts a while, so that
  * the next is there in time however fast codes are taken, and shrink again, so
  * that a quiet program holds little. */
@@ -131,6 +142,7 @@ static void enqueue(struct slot *slot, struct supply_waiter *waiter)
 	slot->waiters_end = &waiter->next;
 	s->waiting++;
 	metric_add(s->options.metrics->waiting, 1);
+	metric_add(s->options.metrics->waited, 1);
 }
 
 static struct supply_waiter *dequeue(struct slot *slot)
@@ -175,7 +187,7 @@ static void pump(struct slot *slot)
 
 	while (slot->waiters && (lot = slot_current(slot)))
 		give(lot, dequeue(slot));
-	if (!is_fetching(slot) && runs_low(slot) &&
+	if (!is_fetching(slot) && (runs_low(slot) || grows_old(slot)) &&
 	    loop_now_ms(slot->supply->options.loop) >= slot->retry_at)
 		fetch(slot);
 	if (!is_fetching(slot))

@@ -16,6 +16,10 @@ void supply_metrics_register(struct supply_metrics *sm, struct metrics *m)
 				 "Blocks open in our hands");
 	sm->waiting = metrics_gauge(m, "shortloop_allocator_creates_waiting",
 				    NULL, "Creates that wait for a block");
+	sm->waited = metrics_counter(
+		m, "shortloop_allocator_creates_waited_total", NULL,
+		"Creates that had to wait for a block: the first of each "
+		"thread, space and TTL class, then none while Redis is there");
 	sm->grants = metrics_counter(m, "shortloop_allocator_grants_total",
 				     "outcome=\"granted\"", "Grants asked for");
 	sm->grants_failed =

@@ -4,11 +4,11 @@
  *
  * For each space and TTL class the supply holds granted ranges, opens their
  * blocks at once and issues from one block at a time.  When four fifths of what
- * was granted are used, the next grant is under way, so that requests do not
- * wait; how much is asked for follows how fast the last grant was used up.
- * Blocks are used for links.hold_max at most, counted on clock_boottime_ms from
- * before the request for the grant; those from which no code was taken are
- * closed and handed back.
+ * was granted are used, or of the time it may be held, the next grant is under
+ * way, so that requests do not wait; how much is asked for follows how fast the
+ * last grant was used up. Blocks are used for links.hold_max at most, counted
+ * on clock_boottime_ms from before the request for the grant; those from which
+ * no code was taken are closed and handed back.
  *
  * Belongs to its loop's thread.
  */
@@ -30,6 +30,7 @@
 struct supply_metrics {
 	struct metric *held;	       /* gauge: blocks open in our hands */
 	struct metric *waiting;	       /* gauge: requests without a block */
+	struct metric *waited;	       /* those that ever had none */
 	struct metric *grants;	       /* granted */
 	struct metric *grants_failed;  /* refused or lost */
 	struct metric *blocks_granted; /* all blocks of the grants */

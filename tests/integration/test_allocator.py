@@ -235,6 +235,23 @@ def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
         2 * metric("shortloop_allocator_grants_total", outcome="granted")
 
 
+def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
+                                                   links_config, create_space,
+                                                   start):
+    """Neither where blocks are used up nor where they are held too long."""
+    links_config["hold_max"] = "2s"
+    links_config["spaces"][0]["block_size"] = 100
+    create_space()
+    api = start(topic, threads=1)
+    end = time.monotonic() + 7
+    blocks = set()
+    while time.monotonic() < end:
+        blocks.add(int(api.create()["link_id"]) // 100)
+        time.sleep(0.008)
+    assert len(blocks) > 5
+    assert api.program.metric("shortloop_allocator_creates_waited_total") == 1
+
+
 def test_two_allocators_share_a_space(api, start):
     other = start(api.topic)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
