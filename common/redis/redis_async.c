@@ -137,7 +137,7 @@ static int check_room(const struct redis_async *r, struct error *err)
 	}
 	if (r->pending_count >= (size_t)r->config->pending_max)
 		return error_set_retriable(
-			err, ERROR_BUSY,
+			err, ERROR_REMOTE,
 			"redis %s: %zu commands await their answer",
 			r->config->address, r->pending_count);
 	return 0;

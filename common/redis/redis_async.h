@@ -48,8 +48,8 @@ size_t redis_async_pending(const struct redis_async *r);
  */
 void redis_async_flush(struct redis_async *r);
 
-/* Refuses (-1, ERROR_REMOTE or ERROR_BUSY, retriable; no callback) when the
- * connection is down or too much is in flight. */
+/* Refuses (-1, ERROR_REMOTE, retriable; no callback) when the connection is
+ * down or too much is in flight. */
 int redis_async_command(struct redis_async *r, int argc, const char **argv,
 			const size_t *lens, redis_reply_fn *fn, void *arg,
 			struct error *err);

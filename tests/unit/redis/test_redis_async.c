@@ -128,7 +128,7 @@ static void too_many_commands_are_refused(void **state)
 	for (int i = 0; i < f->server.config.pending_max; i++)
 		assert_int_equal(send_incr(f, &err), 0);
 	assert_int_equal(send_incr(f, &err), -1);
-	assert_int_equal(err.code, ERROR_BUSY);
+	assert_int_equal(err.code, ERROR_REMOTE);
 	assert_true(err.retriable);
 }
 
