@@ -210,6 +210,18 @@ static void on_found(void *arg, const struct link_answer *answer,
 
 /* --- the beginning -------------------------------------------------------- */
 
+/* Who was blocked must not be able to undo it. */
+static bool may_moderate(const struct change *c)
+{
+	if (!(c->patch.fields.given & FIELD_STATE) ||
+	    (c->caller.roles & API_ADMIN))
+		return true;
+	http_reply_problem(c->req, 403, NULL,
+			   "state: it takes an API key with the role 'admin' "
+			   "to block a link, or to let it go");
+	return false;
+}
+
 static bool is_merge_patch(const struct http_request *req)
 {
 	static const char *const types[] = {"application/merge-patch+json",
@@ -267,7 +279,8 @@ void handle_patch(const struct api_call *call)
 			     http_body(call->req), &err) < 0) {
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
 		change_free(c);
-	} else if (api_find_link(call, &c->target, on_found, c) < 0) {
+	} else if (!may_moderate(c) ||
+		   api_find_link(call, &c->target, on_found, c) < 0) {
 		change_free(c);
 	}
 }

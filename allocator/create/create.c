@@ -62,7 +62,8 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 	const struct create_result result = {
 		.status = status,
 		.detail = detail,
-		.retry_after = status == 503 || status == 409 ? 1 : 0,
+		/* What fails for another reason would fail again. */
+		.retry_after = outcome == c->parts->metrics->unavailable,
 	};
 
 	metric_add(outcome, 1);

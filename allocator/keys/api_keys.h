@@ -13,7 +13,7 @@
  *
  * Roles: `read` reads links, QR codes and the ledger; `create` creates, and
  * edits and deletes the links whose creator is a key of that name; `admin`
- * includes both, and edits and deletes any link.
+ * includes both, edits and deletes any link, and blocks links.
  *
  * api_keyring holds the present keys and swaps them while other threads look
  * keys up.

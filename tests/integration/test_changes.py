@@ -75,6 +75,14 @@ def test_a_link_is_blocked_and_let_go(api):
     assert patch(api, code, state="live").json()["state"] == "live"
 
 
+def test_whoever_made_a_link_does_not_let_it_go(api):
+    code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
+    assert patch(api, code, state="blocked").status_code == 200
+    assert "admin" in problem(patch(api, code, key="crm", state="live"), 403)
+    assert patch(api, code, key="crm", tags=["x"]).status_code == 200
+    assert api.get(code).json()["state"] == "blocked"
+
+
 @pytest.mark.parametrize("fields, says", [
     ({}, "nothing is to be changed"),
     ({"url": "javascript:alert(1)"}, "url"),
