@@ -11,7 +11,8 @@
  * `changes` has the fields that are not as they were; of a link that was
  * created all that it has (`old` is null).  What stands before the @ of a URL
  * is written as ***.  `client` is the TCP peer; `forwarded_for` is what it
- * claims (X-Forwarded-For), which is only as true as the peer is trusted.
+ * claims (X-Forwarded-For), which is only as true as the peer is trusted.  A
+ * create that is sent again before its first answer is known has a line twice.
  *
  * Lines are handed to a thread that appends them to the file a few times a
  * millisecond at most, so that no change ever waits for a disk.  While the file

@@ -85,6 +85,17 @@ static void judge_absence(struct creation *c, int64_t now)
 				"is still under way");
 }
 
+/* Of a plan that is not done nobody knows whether its link was told of: rather
+ * twice than never. */
+static void replay(struct creation *c, const struct link_answer *answer)
+{
+	struct again *a = c->again;
+
+	if (!a->found.done)
+		strcpy(a->plan, a->found.text);
+	creation_replay(c, answer->link, answer->ttl_left, a->found.done);
+}
+
 static void on_looked_up(void *arg, const struct link_answer *answer,
 			 const struct error *err)
 {
@@ -98,7 +109,7 @@ static void on_looked_up(void *arg, const struct link_answer *answer,
 	else if (link->state == SHORTLOOP__LINK_STATE__LINK_DELETED)
 		refuse_ended(c);
 	else
-		creation_replay(c, link, answer->ttl_left);
+		replay(c, answer);
 }
 
 static void look_into(struct creation *c, const struct idem_record *record,

@@ -92,6 +92,19 @@ void creation_fail(struct creation *c, const struct error *err)
 	}
 }
 
+static void tell(const struct creation *c, const Shortloop__Link *link,
+		 int64_t expires)
+{
+	const struct create_parts *parts = c->parts;
+	const struct audit_entry entry = {c->order.source,
+					  c->target.space->name, c->target.code,
+					  NULL, link};
+
+	link_events_send(parts->events, SHORTLOOP__LINK_CHANGE__LINK_CREATED,
+			 entry.space, entry.code, link, expires);
+	audit_link(parts->audit, AUDIT_CREATED, &entry);
+}
+
 static void succeed(struct creation *c, int64_t expires)
 {
 	const struct create_parts *parts = c->parts;
@@ -102,17 +115,18 @@ static void succeed(struct creation *c, int64_t expires)
 		.link = &c->link,
 		.expires = expires,
 	};
-	const struct audit_entry entry = {c->order.source, result.space->name,
-					  result.code, NULL, &c->link};
 
-	link_events_send(parts->events, SHORTLOOP__LINK_CHANGE__LINK_CREATED,
-			 result.space->name, result.code, &c->link, expires);
-	audit_link(parts->audit, AUDIT_CREATED, &entry);
+	tell(c, &c->link, expires);
 	parts->created[result.space->index]++;
 	metric_add(parts->metrics->created, 1);
 	metric_observe(parts->metrics->seconds,
 		       (double)(clock_monotonic_ns() - c->started) / 1e9);
 	end(c, &result);
+}
+
+static int64_t expires_of(int64_t left)
+{
+	return left == DURATION_NEVER ? DURATION_NEVER : clock_real_ms() + left;
 }
 
 static void end_with(struct creation *c, const Shortloop__Link *link,
@@ -124,8 +138,7 @@ static void end_with(struct creation *c, const Shortloop__Link *link,
 		.space = c->target.space,
 		.code = c->target.code,
 		.link = link,
-		.expires = left == DURATION_NEVER ? DURATION_NEVER
-						  : clock_real_ms() + left,
+		.expires = expires_of(left),
 	};
 
 	end(c, &result);
@@ -139,8 +152,10 @@ void creation_found(struct creation *c, const Shortloop__Link *link,
 }
 
 void creation_replay(struct creation *c, const Shortloop__Link *link,
-		     int64_t left)
+		     int64_t left, bool told)
 {
+	if (!told)
+		tell(c, link, expires_of(left));
 	metric_add(c->parts->metrics->replayed, 1);
 	end_with(c, link, left, 201, true);
 }

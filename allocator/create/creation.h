@@ -68,9 +68,10 @@ void creation_again(struct creation *c, const struct error *err);
 void creation_found(struct creation *c, const Shortloop__Link *link,
 		    int64_t left);
 
-/* Ends it with the link that an earlier request of this key has made. */
+/* Ends it with the link that an earlier request of this key has made; `told`:
+ * and has told Kafka and the audit of. */
 void creation_replay(struct creation *c, const Shortloop__Link *link,
-		     int64_t left);
+		     int64_t left, bool told);
 
 /* Ends it with the problem that this error is to a client. */
 void creation_fail(struct creation *c, const struct error *err);

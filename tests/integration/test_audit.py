@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
+from support.allocator import KEYS, URL, create_many, events_of, problem
 from support.program import eventually
 
 
@@ -22,7 +23,9 @@ def log(workdir):
 @pytest.fixture
 def audited(redis, topic, create_space, start, log):
     create_space()
-    return start(topic, audit_file=str(log.path))
+    made = start(topic, audit_file=str(log.path))
+    made.topic = topic
+    return made
 
 
 def test_a_create_leaves_a_line(redis, topic, create_space, start, log):
@@ -45,6 +48,29 @@ def test_a_create_leaves_a_line(redis, topic, create_space, start, log):
     assert {k: line[k] for k in wanted} == wanted
     assert line["changes"]["url"] == {
         "old": None, "new": "https://***@example.org/"}
+
+
+def test_a_create_that_nobody_heard_of_is_told_when_it_is_sent_again(
+        audited, log, redis, kafka):
+    def send():
+        answer = audited.call("POST", "/v1/links", json={
+            "url": URL, "ttl": "1h"}, headers={"Idempotency-Key": "k"})
+        assert answer.status_code == 201, answer.text
+        return answer.json()["link_id"]
+
+    def state():
+        return redis.client().get(record)[:1]
+    first = send()
+    record = next(iter(redis.client().scan_iter("i:*")))
+    eventually(lambda: state() in ("d", b"d") and len(log()) == 1)
+    # as if the allocator had been killed once Redis had the link
+    redis.client().setrange(record, 0, "p")
+    assert [send(), send()] == [first, first]
+    eventually(lambda: state() in ("d", b"d") and len(log()) == 2)
+    assert [line["link_id"] for line in log()] == [first, first]
+    assert log()[1]["action"] == "created"
+    events = events_of(kafka, audited.topic, 2)
+    assert [e.link.link_id for _, e in events] == [int(first)] * 2
 
 
 def test_what_is_refused_leaves_none(audited, log):
