@@ -55,6 +55,29 @@ static const char count[] =
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/count.lua.inc"
 ;
+static const char hold[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/hold.lua.inc"
+;
+static const char release[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/release.lua.inc"
+;
+static const char mend[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/mend.lua.inc"
+;
+static const char movement[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/movement.lua.inc"
+;
 static const char open[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_marker.lua.inc"
@@ -91,6 +114,15 @@ static const char close[] =
 #include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/close.lua.inc"
 ;
+static const char close_lost[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/close_lost.lua.inc"
+;
+static const char judge_link[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/judge_link.lua.inc"
+;
 static const char plain_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/plain_create.lua.inc"
@@ -126,11 +158,17 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_LEDGER] = ledger,
 		[SCRIPT_LEDGER_PAGE] = ledger_page,
 		[SCRIPT_COUNT] = count,
+		[SCRIPT_HOLD] = hold,
+		[SCRIPT_RELEASE] = release,
+		[SCRIPT_MEND] = mend,
+		[SCRIPT_MOVEMENT] = movement,
 		[SCRIPT_OPEN] = open,
 		[SCRIPT_CLOSE_OWN] = close_own,
 		[SCRIPT_CREATE] = create,
 		[SCRIPT_RENEW] = renew,
 		[SCRIPT_CLOSE] = close,
+		[SCRIPT_CLOSE_LOST] = close_lost,
+		[SCRIPT_JUDGE_LINK] = judge_link,
 		[SCRIPT_EDIT] = edit,
 		[SCRIPT_VISIT] = visit,
 		[SCRIPT_PLAIN_CREATE] = plain_create,

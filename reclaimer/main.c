@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "reclaimer/hand/hand_command.h"
 #include "reclaimer/options.h"
 #include "reclaimer/reclaimer_config.h"
 #include "reclaimer/run.h"
@@ -15,6 +16,8 @@ static const struct {
 } commands[] = {
 	{"run", reclaimer_run},
 	{"status", reclaimer_status},
+	{"hold", reclaimer_hold},
+	{"release", reclaimer_release},
 };
 
 static int carry_out(struct app *app, const struct reclaimer_config *config,

@@ -6,6 +6,8 @@
 const struct app_command reclaimer_commands[] = {
 	{"run", "return ended blocks to the pool, once over all that is due"},
 	{"status", "say what each space has issued, may reuse and waits for"},
+	{"hold", "take blocks out of circulation; their links go on"},
+	{"release", "put blocks back that were taken out"},
 	{0},
 };
 
@@ -15,6 +17,9 @@ const struct app_option reclaimer_options[] = {
 	{"dry-run", NULL, "change nothing, say what would be freed", "run"},
 	{"rate", "N", "look at N blocks per second at most", "run"},
 	{"max-blocks", "N", "look at N blocks per space at most", "run"},
+	{"blocks", "A-B", "which blocks, from A to B or A alone",
+	 "hold release"},
+	{"reason", "TEXT", "why, for the record", "hold release"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 NULL},
 	{0},
@@ -48,6 +53,8 @@ int options_read(const struct app *app, struct options *ret_options,
 		.space = app_option_value(app, "space"),
 		.dry_run = app_option_value(app, "dry-run"),
 		.json = app_option_value(app, "json"),
+		.blocks = app_option_value(app, "blocks"),
+		.reason = app_option_value(app, "reason"),
 	};
 
 	if (read_count(app, "rate", "blocks", &o.rate, err) < 0 ||

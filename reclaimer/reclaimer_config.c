@@ -50,6 +50,14 @@ static const struct setting settings_table[] = {
 	 .max = CLOCK_HOUR,
 	 .help = "How often a run says in the log how far it is, when stderr "
 		 "is not a terminal"},
+	{.key = "overdue_after",
+	 .type = SETTING_DURATION,
+	 FIELD(overdue_after),
+	 .fallback = "1d",
+	 .min = CLOCK_MINUTE,
+	 .max = 365 * CLOCK_DAY,
+	 .help = "Blocks due for longer than this are overdue in the status: "
+		 "no run has come by"},
 	{.key = "record",
 	 .type = SETTING_BOOL,
 	 FIELD(record),

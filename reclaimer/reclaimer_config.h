@@ -22,6 +22,7 @@ struct reclaimer_settings {
 	int64_t max_lost;	/* blocks without marker that a run accepts */
 	int64_t sample_every;	/* one closed block of so many is checked */
 	int64_t progress_every; /* ms between log lines */
+	int64_t overdue_after;	/* ms */
 	bool record;		/* a row per run and space in ClickHouse */
 };
 

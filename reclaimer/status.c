@@ -6,6 +6,7 @@
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
 #include "reclaimer/history.h"
+#include "reclaimer/session.h"
 #include "reclaimer/show/status_report.h"
 
 /* A failure that is a fact about the space, to be told. */
@@ -14,9 +15,13 @@ static bool is_state(const struct error *err)
 	return err->code == ERROR_UNSAFE || err->code == ERROR_NOTFOUND;
 }
 
-static int ask_space(struct redis *redis, const struct link_space *space,
-		     struct space_status *s, struct error *err)
+static int ask_space(const struct session *session,
+		     const struct reclaimer_settings *settings,
+		     const struct link_space *space, struct space_status *s,
+		     struct error *err)
 {
+	struct redis *redis = session->redis;
+
 	s->space = space->name;
 	if (reclaim_check_sight(redis, space, &s->reason) < 0) {
 		s->refused = true;
@@ -26,10 +31,12 @@ static int ask_space(struct redis *redis, const struct link_space *space,
 		}
 	}
 	if (space_check(redis, space, err) < 0 ||
-	    space_read_ledger(redis, space, &s->ledger, err) < 0)
+	    space_read_ledger_late(redis, space, settings->overdue_after,
+				   &s->ledger, err) < 0)
 		return is_state(err) ? 0 : -1;
 	s->there = true;
-	return 0;
+	return space_read_out(redis, space, OUT_RANGES_MAX, s->out,
+			      &s->out_count, &s->out_total, err);
 }
 
 static int ask_runs(const struct reclaimer_config *config,
@@ -47,30 +54,6 @@ static int ask_runs(const struct reclaimer_config *config,
 	return status;
 }
 
-static int ask_spaces(const struct linkstore *store, struct redis *redis,
-		      const char *only, struct space_status *ret_spaces,
-		      size_t *ret_count, struct error *err)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < linkstore_space_count(store); i++) {
-		const struct link_space *space = linkstore_space(store, i);
-
-		if ((only && space != linkstore_space_named(store, only)) ||
-		    !link_space_has_blocks(space))
-			continue;
-		if (ask_space(redis, space, &ret_spaces[count++], err) < 0)
-			return -1;
-	}
-	*ret_count = count;
-	if (!count && only)
-		return error_set(err, ERROR_USAGE,
-				 "--space: there is no space '%.40s' with "
-				 "blocks in the configuration",
-				 only);
-	return 0;
-}
-
 static int show(const struct reclaimer_config *config,
 		const struct options *options, struct space_status *spaces,
 		size_t count, struct error *err)
@@ -86,31 +69,34 @@ static int show(const struct reclaimer_config *config,
 			     : status_text(&report, err);
 }
 
+static int ask_and_show(const struct session *s,
+			const struct reclaimer_config *config,
+			const struct options *options, struct error *err)
+{
+	struct space_status *spaces =
+		calloc(s->space_count + 1, sizeof(*spaces));
+	int status = 0;
+
+	if (!spaces)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < s->space_count && status == 0; i++)
+		status = ask_space(s, &config->reclaimer, s->spaces[i],
+				   &spaces[i], err);
+	if (status == 0)
+		status = show(config, options, spaces, s->space_count, err);
+	free(spaces);
+	return status;
+}
+
 int reclaimer_status(struct app *app, const struct reclaimer_config *config,
 		     const struct options *options, struct error *err)
 {
-	struct linkstore *store = linkstore_new(&config->links, err);
-	struct redis *redis = NULL;
-	struct space_status *spaces = NULL;
-	size_t count;
-	int status = -1;
+	struct session s;
+	int status = session_open(&s, config, options, err);
 
 	(void)app;
-	if (!store)
-		return -1;
-	redis = redis_new(&config->redis, err);
-	if (!redis)
-		goto out;
-	spaces = calloc(linkstore_space_count(store), sizeof(*spaces));
-	if (!spaces) {
-		error_set_nomem(err);
-		goto out;
-	}
-	if (ask_spaces(store, redis, options->space, spaces, &count, err) == 0)
-		status = show(config, options, spaces, count, err);
-out:
-	free(spaces);
-	redis_free(redis);
-	linkstore_free(store);
+	if (status == 0)
+		status = ask_and_show(&s, config, options, err);
+	session_close(&s);
 	return status;
 }

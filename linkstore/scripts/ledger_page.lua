@@ -1,8 +1,9 @@
 -- One page of the issued or the pool set: how many blocks have score 0, a score
 -- up to now, and a later one.  It goes on behind the last member of the page
 -- before, wherever that is by now; where that is gone, from its rank.
--- KEYS set    ARGV now max rank last-member (or empty)
+-- KEYS set    ARGV now max rank last-member (or empty) overdue
 local now, rank = tonumber(ARGV[1]), tonumber(ARGV[3])
+local late, overdue = tonumber(ARGV[5]), 0
 if ARGV[4] ~= '' then
   local at = redis.call('ZRANK', KEYS[1], ARGV[4])
   if at then rank = at + 1 end
@@ -17,6 +18,7 @@ for i = 1, #page, 2 do
     zero = zero + blocks
   elseif score <= now then
     past = past + blocks
+    if score <= late then overdue = overdue + blocks end
   else
     later = later + blocks
   end
@@ -24,4 +26,4 @@ for i = 1, #page, 2 do
   if generation > highest then highest = generation end
 end
 return {#page / 2, rank + #page / 2, page[#page - 1] or '', zero, past, later,
-  lowest, highest}
+  lowest, highest, overdue}

@@ -18,7 +18,10 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
     return {0, 'remains'}
   end
-  if ARGV[1] ~= 'none' then redis.call('SET', KEYS[2], ARGV[1]) end
+  if ARGV[1] ~= 'none' then
+    redis.call('SET', KEYS[2], ARGV[1])
+    redis.call('HSET', KEYS[1], 'first', ARGV[1])
+  end
   redis.call('HSET', KEYS[1], 'created', string.format('%.0f', now_ms()),
     'run_id', run_id())
   for i = 3, 2 + 3 * fields, 3 do

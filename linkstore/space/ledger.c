@@ -84,6 +84,8 @@ static int read_record(struct redis *redis, const struct link_space *space,
 /* How far a set has been read, and what was found. */
 struct range_count {
 	uint64_t zero, past, later; /* blocks by score */
+	uint64_t overdue;	    /* of `past` */
+	int64_t late;		    /* ms: what `overdue` is */
 	uint64_t rank;
 	uint64_t read; /* ranges, by the last page */
 	char last[MEMBER_MAX];
@@ -117,9 +119,10 @@ static int read_page(struct redis *redis, const struct link_space *space,
 	command_number(&c, LEDGER_PAGE);
 	command_number(&c, count->rank);
 	command_text(&c, count->last);
+	command_time(&c, count->late);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	if (reply_is_array(reply, 8)) {
+	if (reply_is_array(reply, 9)) {
 		count->read = count_at(reply, 0);
 		count->rank = count_at(reply, 1);
 		snprintf(count->last, sizeof(count->last), "%s",
@@ -127,6 +130,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 		count->zero += count_at(reply, 3);
 		count->past += count_at(reply, 4);
 		count->later += count_at(reply, 5);
+		count->overdue += count_at(reply, 8);
 		note_generations(ledger, reply);
 	} else {
 		status = reply_malformed("ledger_page", err);
@@ -149,18 +153,29 @@ static int read_ranges(struct redis *redis, const struct link_space *space,
 int space_read_ledger(struct redis *redis, const struct link_space *space,
 		      struct space_ledger *ret_ledger, struct error *err)
 {
-	struct range_count issued = {0}, pool = {0};
+	return space_read_ledger_late(redis, space, 0, ret_ledger, err);
+}
+
+int space_read_ledger_late(struct redis *redis, const struct link_space *space,
+			   int64_t overdue_after,
+			   struct space_ledger *ret_ledger, struct error *err)
+{
+	struct range_count issued = {0}, pool = {0}, out = {0};
 	struct space_ledger ledger = {0};
 
 	if (read_record(redis, space, &ledger, err) < 0)
 		return -1;
+	issued.late = ledger.now - overdue_after;
 	if (link_space_has_blocks(space) &&
 	    (read_ranges(redis, space, "issued:", &issued, &ledger, err) < 0 ||
-	     read_ranges(redis, space, "pool:", &pool, &ledger, err) < 0))
+	     read_ranges(redis, space, "pool:", &pool, &ledger, err) < 0 ||
+	     read_ranges(redis, space, "out:", &out, &ledger, err) < 0))
 		return -1;
 	ledger.lost = issued.zero;
 	ledger.due = issued.past;
 	ledger.live = issued.later;
+	ledger.overdue = issued.overdue;
+	ledger.out = out.zero + out.past + out.later;
 	ledger.issued = ledger.lost + ledger.due + ledger.live;
 	ledger.pooled = pool.zero + pool.past;
 	ledger.quarantined = pool.later;

@@ -30,9 +30,11 @@ struct space_ledger {
 	uint64_t issued;      /* granted and not yet reclaimed: */
 	uint64_t live;	      /* ... their end is still to come */
 	uint64_t due;	      /* ... it has come, to be looked at now */
+	uint64_t overdue;     /* ... of those, longer ago than asked for */
 	uint64_t lost;	      /* ... known to have no marker */
 	uint64_t pooled;      /* may be granted now */
 	uint64_t quarantined; /* in the pool, still waiting */
+	uint64_t out;	      /* taken out of circulation by hand */
 	uint64_t retired;     /* out of generations */
 	uint64_t skipped;     /* ever, because Redis forgot */
 	uint64_t forgot;      /* how often it did */
@@ -52,6 +54,11 @@ struct space_ledger {
 #define LEDGER_PAGE 500 /* ranges */
 int space_read_ledger(struct redis *redis, const struct link_space *space,
 		      struct space_ledger *ret_ledger, struct error *err);
+
+/* The same, `overdue` being what is due for longer than so many ms. */
+int space_read_ledger_late(struct redis *redis, const struct link_space *space,
+			   int64_t overdue_after,
+			   struct space_ledger *ret_ledger, struct error *err);
 
 /*
  * Adds to today's count of links created.  The links live in other slots, so

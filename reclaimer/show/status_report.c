@@ -10,25 +10,32 @@
 
 /* --- for people ----------------------------------------------------------- */
 
+/* To the second: a person reads it. */
+static void add_time(struct table *t, int64_t ms)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	table_text(t,
+		   ms ? rfc3339_format(ms / CLOCK_SECOND * CLOCK_SECOND, text)
+		      : "-");
+}
+
 static void add_space(struct table *t, const struct space_status *s)
 {
 	const struct space_ledger *l = &s->ledger;
-	char when[RFC3339_TEXT_MAX];
 
 	table_text(t, s->space);
 	table_number(t, l->capacity);
 	table_number(t, l->cursor);
 	table_number(t, l->issued);
 	table_number(t, l->due);
+	table_number(t, l->overdue);
 	table_number(t, l->lost);
 	table_number(t, l->pooled);
 	table_number(t, l->quarantined);
+	table_number(t, l->out);
 	table_number(t, l->retired);
-	/* To the second: a person reads it. */
-	table_text(t, l->next_due ? rfc3339_format(l->next_due / CLOCK_SECOND *
-							   CLOCK_SECOND,
-						   when)
-				  : "-");
+	add_time(t, l->next_due);
 }
 
 static void add_today(struct table *t, const struct space_status *s)
@@ -73,8 +80,8 @@ static int put_table(struct table *t, const char *title, struct error *err)
 static int put_spaces(const struct status_report *report, struct error *err)
 {
 	struct table *blocks =
-		table_new("space|>capacity|>cursor|>issued|>due|>lost|>pooled|"
-			  ">quarantined|>retired|next due");
+		table_new("space|>capacity|>cursor|>issued|>due|>overdue|>lost|"
+			  ">pooled|>quarantined|>out|>retired|next due");
 	struct table *today = table_new("space|>granted|>reclaimed|>pooled|"
 					">links created");
 	int status = 0;
@@ -113,9 +120,49 @@ static int put_runs(const struct status_report *report, struct error *err)
 	return put_table(t, "Last runs:", err);
 }
 
+static void add_out(struct table *t, const struct space_status *s)
+{
+	char blocks[RANGE_TEXT_MAX];
+
+	for (size_t i = 0; i < s->out_count; i++) {
+		const struct out_range *r = &s->out[i];
+
+		snprintf(blocks, sizeof(blocks), "%" PRIu64 "-%" PRIu64,
+			 r->range.first, r->range.last);
+		table_text(t, s->space);
+		table_text(t, blocks);
+		table_number(t, range_blocks(&r->range));
+		add_time(t, r->since);
+		table_text(t, r->who);
+		table_text(t, r->reason);
+	}
+}
+
+static int put_out(const struct status_report *report, struct error *err)
+{
+	uint64_t total = 0, shown = 0;
+	struct table *t;
+
+	for (size_t i = 0; i < report->count; i++) {
+		total += report->spaces[i].out_total;
+		shown += report->spaces[i].out_count;
+	}
+	if (!total)
+		return 0;
+	t = table_new("space|blocks|>how many|since|by|reason");
+	for (size_t i = 0; i < report->count; i++)
+		add_out(t, &report->spaces[i]);
+	if (put_table(t, "Out of circulation, by hand:", err) < 0)
+		return -1;
+	if (total > shown)
+		printf("and %" PRIu64 " ranges more\n", total - shown);
+	return 0;
+}
+
 int status_text(const struct status_report *report, struct error *err)
 {
-	if (put_spaces(report, err) < 0 || put_runs(report, err) < 0)
+	if (put_spaces(report, err) < 0 || put_out(report, err) < 0 ||
+	    put_runs(report, err) < 0)
 		return -1;
 	for (size_t i = 0; i < report->count; i++) {
 		if (report->spaces[i].refused)
@@ -140,9 +187,11 @@ static void set_ledger(json_t *object, const struct space_ledger *l)
 	set_count(object, "cursor", l->cursor);
 	set_count(object, "issued", l->issued);
 	set_count(object, "due", l->due);
+	set_count(object, "overdue", l->overdue);
 	set_count(object, "lost", l->lost);
 	set_count(object, "pooled", l->pooled);
 	set_count(object, "quarantined", l->quarantined);
+	set_count(object, "out", l->out);
 	set_count(object, "retired", l->retired);
 	json_object_set_new(
 		object, "next_due",
@@ -164,10 +213,23 @@ static json_t *run_json(const struct past_run *r)
 			 (int)r->interrupted, "error", r->error);
 }
 
+static json_t *out_json(const struct out_range *r)
+{
+	char when[RFC3339_TEXT_MAX];
+
+	return json_pack("{s:I, s:I, s:I, s:s, s:s, s:s}", "first",
+			 (json_int_t)r->range.first, "last",
+			 (json_int_t)r->range.last, "generation",
+			 (json_int_t)r->range.generation, "since",
+			 rfc3339_format(r->since, when), "by", r->who, "reason",
+			 r->reason);
+}
+
 static json_t *space_json(const struct space_status *s, bool runs_known)
 {
 	json_t *object = json_object();
 	json_t *runs = runs_known ? json_array() : json_null();
+	json_t *out = json_array();
 
 	json_object_set_new(object, "space", json_string(s->space));
 	if (s->there)
@@ -178,6 +240,9 @@ static json_t *space_json(const struct space_status *s, bool runs_known)
 	for (size_t i = 0; i < s->run_count; i++)
 		json_array_append_new(runs, run_json(&s->runs[i]));
 	json_object_set_new(object, "runs", runs);
+	for (size_t i = 0; i < s->out_count; i++)
+		json_array_append_new(out, out_json(&s->out[i]));
+	json_object_set_new(object, "out_ranges", out);
 	return object;
 }
 

@@ -6,10 +6,12 @@
 #include <stddef.h>
 
 #include "common/error.h"
+#include "linkstore/space/hand.h"
 #include "linkstore/space/ledger.h"
 #include "reclaimer/history.h"
 
-#define PAST_RUNS_MAX 5
+#define PAST_RUNS_MAX  5
+#define OUT_RANGES_MAX 50
 
 struct space_status {
 	const char *space;
@@ -19,6 +21,10 @@ struct space_status {
 	struct error reason;	    /* ... for this reason */
 	struct past_run runs[PAST_RUNS_MAX];
 	size_t run_count;
+	/* Taken out by hand; out_total counts those beyond the room, too. */
+	struct out_range out[OUT_RANGES_MAX];
+	size_t out_count;
+	uint64_t out_total;
 };
 
 struct status_report {

@@ -88,7 +88,8 @@ class Space:
     def everything(self):
         read = {"string": self.redis.get, "hash": self.redis.hgetall,
                 "zset": lambda key: self.redis.zrange(key, 0, -1,
-                                                      withscores=True)}
+                                                      withscores=True),
+                "list": lambda key: self.redis.lrange(key, 0, -1)}
         return {key: (read[self.redis.type(key)](key), self.redis.ttl(key))
                 for key in self.redis.scan_iter()}
 

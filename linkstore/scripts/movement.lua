@@ -1,0 +1,18 @@
+-- How much has moved between the sets of a space: while this stays the same,
+-- no block has left or entered one.  (Settling that only scores anew does not
+-- count.)  And where the cursor stands.
+-- KEYS space cursor    ARGV day-prefix
+-- Replies {1, cursor, text, now, retired, first}, or {0, 'nospace'|'nocursor'}.
+local now, cursor = now_ms(), redis.call('GET', KEYS[2])
+local record = redis.call('HMGET', KEYS[1], 'number', 'forgot', 'retired',
+  'first')
+if not record[1] then return {0, 'nospace'} end
+if not cursor then return {0, 'nocursor'} end
+local moves = cursor .. ' ' .. (record[2] or 0)
+for day = 0, 1 do
+  local counts = redis.call('HMGET', day_key(ARGV[1], now - day * 86400000),
+    'granted', 'handed_back', 'reclaimed', 'held', 'released')
+  for i = 1, 5 do moves = moves .. ' ' .. (counts[i] or 0) end
+end
+return {1, cursor, moves, now, tonumber(record[3] or 0),
+  tonumber(record[4] or 0)}

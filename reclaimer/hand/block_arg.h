@@ -1,0 +1,13 @@
+/* block_arg.h - blocks on the command line: "42" or "40-49". */
+#ifndef RECLAIMER_HAND_BLOCK_ARG_H
+#define RECLAIMER_HAND_BLOCK_ARG_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+/* ERROR_USAGE when `text` is neither, or runs backwards. */
+int block_arg_read(const char *text, uint64_t *ret_first, uint64_t *ret_last,
+		   struct error *err);
+
+#endif

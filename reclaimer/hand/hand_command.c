@@ -1,0 +1,157 @@
+#include "reclaimer/hand/hand_command.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "linkstore/space/hand.h"
+#include "linkstore/space/record.h"
+#include "reclaimer/hand/block_arg.h"
+#include "reclaimer/session.h"
+
+/* --- what is asked for ---------------------------------------------------- */
+
+/* The person, also behind sudo; for the record, not for trust. */
+static void find_who(char who[HAND_WHO_MAX])
+{
+	const char *name = getenv("SUDO_USER");
+	struct passwd entry, *found = NULL;
+	char host[256] = "", space[1024], number[24];
+
+	if (!name || !*name) {
+		snprintf(number, sizeof(number), "uid%ju",
+			 (uintmax_t)geteuid());
+		name = number;
+		if (!getpwuid_r(geteuid(), &entry, space, sizeof(space),
+				&found) &&
+		    found)
+			name = entry.pw_name;
+	}
+	gethostname(host, sizeof(host) - 1);
+	snprintf(who, HAND_WHO_MAX, "%.30s@%.32s", name, host);
+	for (char *p = who; *p; p++)
+		if (!isgraph((unsigned char)*p))
+			*p = '_';
+}
+
+static int check_reason(const char *reason, struct error *err)
+{
+	json_t *text = json_string(reason);
+
+	if (!text)
+		return error_set(err, ERROR_USAGE, "--reason: not UTF-8");
+	json_decref(text);
+	if (strlen(reason) >= HAND_REASON_MAX)
+		return error_set(err, ERROR_USAGE,
+				 "--reason: at most %d bytes are kept",
+				 HAND_REASON_MAX - 1);
+	for (const char *p = reason; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			return error_set(err, ERROR_USAGE,
+					 "--reason: a control character is in "
+					 "it");
+	return 0;
+}
+
+static int read_request(const struct options *options, char who[HAND_WHO_MAX],
+			struct hand_request *ret, struct error *err)
+{
+	struct hand_request r = {
+		.who = who,
+		.reason = options->reason ? options->reason : "",
+	};
+
+	if (!options->blocks)
+		return error_set(err, ERROR_USAGE,
+				 "--blocks is needed: a block (42) or a range "
+				 "(40-49)");
+	if (block_arg_read(options->blocks, &r.first, &r.last, err) < 0 ||
+	    check_reason(r.reason, err) < 0)
+		return -1;
+	find_who(who);
+	*ret = r;
+	return 0;
+}
+
+/* --- what came of it ------------------------------------------------------ */
+
+static int say_json(const struct link_space *space, const char *verb,
+		    const struct hand_request *request,
+		    const struct hand_result *result, struct error *err)
+{
+	json_t *root = json_pack(
+		"{s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "space", space->name,
+		"done", verb, "first", (json_int_t)request->first, "last",
+		(json_int_t)request->last, "blocks", (json_int_t)result->moved,
+		"already", (json_int_t)result->already, "by", request->who);
+	int status = root ? json_dumpf(root, stdout, 0) : -1;
+
+	json_decref(root);
+	if (status < 0)
+		return error_set_nomem(err);
+	putchar('\n');
+	return 0;
+}
+
+static void say_text(const struct link_space *space, bool hold,
+		     const struct hand_result *result)
+{
+	printf("%" PRIu64 " blocks of %s %s circulation", result->moved,
+	       space->name, hold ? "taken out of" : "put back into");
+	if (result->already)
+		printf(", %" PRIu64 " were out already", result->already);
+	puts(hold ? ".  Their links go on redirecting."
+		  : ".  The next run judges them by their markers.");
+}
+
+static int carry_out(const struct session *s, const struct options *options,
+		     bool hold, struct error *err)
+{
+	const struct link_space *space = session_one_space(s, err);
+	char who[HAND_WHO_MAX] = "";
+	struct hand_request request = {0};
+	struct hand_result result = {0};
+
+	if (!space || read_request(options, who, &request, err) < 0 ||
+	    space_check(s->redis, space, err) < 0)
+		return -1;
+	if ((hold ? space_hold : space_release)(s->redis, space, &request,
+						&result, err) < 0)
+		return -1;
+	if (options->json)
+		return say_json(space, hold ? "hold" : "release", &request,
+				&result, err);
+	say_text(space, hold, &result);
+	return 0;
+}
+
+static int run(const struct reclaimer_config *config,
+	       const struct options *options, bool hold, struct error *err)
+{
+	struct session s;
+	int status = session_open(&s, config, options, err);
+
+	if (status == 0)
+		status = carry_out(&s, options, hold, err);
+	session_close(&s);
+	return status;
+}
+
+int reclaimer_hold(struct app *app, const struct reclaimer_config *config,
+		   const struct options *options, struct error *err)
+{
+	(void)app;
+	return run(config, options, true, err);
+}
+
+int reclaimer_release(struct app *app, const struct reclaimer_config *config,
+		      const struct options *options, struct error *err)
+{
+	(void)app;
+	return run(config, options, false, err);
+}
