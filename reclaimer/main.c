@@ -4,6 +4,7 @@
 #include "reclaimer/options.h"
 #include "reclaimer/reclaimer_config.h"
 #include "reclaimer/run.h"
+#include "reclaimer/runs/history_command.h"
 #include "reclaimer/status.h"
 
 /* 0 done, 1 done, but not all is well; -1 and *err. */
@@ -14,9 +15,8 @@ static const struct {
 	const char *name;
 	command_fn *fn;
 } commands[] = {
-	{"run", reclaimer_run},
-	{"status", reclaimer_status},
-	{"hold", reclaimer_hold},
+	{"run", reclaimer_run},		{"status", reclaimer_status},
+	{"history", reclaimer_history}, {"hold", reclaimer_hold},
 	{"release", reclaimer_release},
 };
 

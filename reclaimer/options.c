@@ -6,6 +6,7 @@
 const struct app_command reclaimer_commands[] = {
 	{"run", "return ended blocks to the pool, once over all that is due"},
 	{"status", "say what each space has issued, may reuse and waits for"},
+	{"history", "list the runs of the last days and what each day brought"},
 	{"hold", "take blocks out of circulation; their links go on"},
 	{"release", "put blocks back that were taken out"},
 	{0},
@@ -20,6 +21,8 @@ const struct app_option reclaimer_options[] = {
 	{"blocks", "A-B", "which blocks, from A to B or A alone",
 	 "hold release"},
 	{"reason", "TEXT", "why, for the record", "hold release"},
+	{"days", "N", "today (UTC) and the days before, N in all; 7 if not",
+	 "history"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 NULL},
 	{0},
@@ -57,6 +60,11 @@ int options_read(const struct app *app, struct options *ret_options,
 		.reason = app_option_value(app, "reason"),
 	};
 
+	if (read_count(app, "days", "days", &o.days, err) < 0)
+		return -1;
+	if (o.days > 36500)
+		return error_set(err, ERROR_USAGE,
+				 "--days: a hundred years are enough");
 	if (read_count(app, "rate", "blocks", &o.rate, err) < 0 ||
 	    read_count(app, "max-blocks", "blocks", &o.max_blocks, err) < 0)
 		return -1;

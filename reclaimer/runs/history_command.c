@@ -1,0 +1,163 @@
+#include "reclaimer/runs/history_command.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/table.h"
+#include "reclaimer/runs/run_rows.h"
+
+#define DAYS	      7
+#define RUNS_MAX_TEXT 100
+#define RUNS_MAX_JSON 10000
+
+/* --- for people ----------------------------------------------------------- */
+
+static void add_sums(struct table *t, const struct run_sums *s)
+{
+	table_number(t, s->scanned);
+	table_number(t, s->freed);
+	table_number(t, s->live);
+	table_number(t, s->lost);
+	table_number(t, s->gap);
+	table_number(t, s->skipped);
+	table_decimal(t, s->seconds);
+}
+
+static int print(struct table *t, struct error *err)
+{
+	int status = table_print(t, stdout);
+
+	table_free(t);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+static int print_runs(const struct run_rows *rows, struct error *err)
+{
+	struct table *t =
+		table_new("started|space|>scanned|>freed|>live|>lost|>gap|>"
+			  "skipped|>seconds|result");
+
+	for (size_t i = 0; i < rows->run_count; i++) {
+		const struct run_row *r = &rows->runs[i];
+
+		table_text(t, r->started);
+		table_text(t, r->space);
+		add_sums(t, &r->sums);
+		table_text(t, *r->error	       ? r->error
+			      : r->interrupted ? "interrupted"
+					       : "ok");
+	}
+	return print(t, err);
+}
+
+static int print_days(const struct run_rows *rows, struct error *err)
+{
+	struct table *t =
+		table_new("day (UTC)|space|>runs|>failed|>scanned|>freed|>live|"
+			  ">lost|>gap|>skipped|>seconds");
+
+	for (size_t i = 0; i < rows->day_count; i++) {
+		const struct day_row *d = &rows->days[i];
+
+		table_text(t, d->day);
+		table_text(t, d->space);
+		table_number(t, d->runs);
+		table_number(t, d->failed);
+		add_sums(t, &d->sums);
+	}
+	return print(t, err);
+}
+
+static int say_text(const struct run_rows *rows, uint64_t days,
+		    struct error *err)
+{
+	if (!rows->day_count) {
+		printf("No run in the last %" PRIu64 " days.\n", days);
+		return 0;
+	}
+	if (print_runs(rows, err) < 0)
+		return -1;
+	if (rows->run_total > rows->run_count)
+		printf("and %" PRIu64 " runs before these\n",
+		       rows->run_total - rows->run_count);
+	puts("\nBy day, in blocks:");
+	return print_days(rows, err);
+}
+
+/* --- for programs --------------------------------------------------------- */
+
+static json_t *sums_json(const struct run_sums *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "scanned",
+			 (json_int_t)s->scanned, "freed", (json_int_t)s->freed,
+			 "live", (json_int_t)s->live, "lost",
+			 (json_int_t)s->lost, "gap", (json_int_t)s->gap,
+			 "skipped", (json_int_t)s->skipped, "seconds",
+			 round(s->seconds * 1000) / 1000);
+}
+
+static json_t *run_json(const struct run_row *r)
+{
+	json_t *o = sums_json(&r->sums);
+
+	json_object_set_new(o, "space", json_string(r->space));
+	json_object_set_new(o, "started", json_string(r->started));
+	json_object_set_new(o, "interrupted", json_boolean(r->interrupted));
+	json_object_set_new(o, "error", json_string(r->error));
+	json_object_set_new(o, "host", json_string(r->host));
+	return o;
+}
+
+static json_t *day_json(const struct day_row *d)
+{
+	json_t *o = sums_json(&d->sums);
+
+	json_object_set_new(o, "space", json_string(d->space));
+	json_object_set_new(o, "day", json_string(d->day));
+	json_object_set_new(o, "runs", json_integer((json_int_t)d->runs));
+	json_object_set_new(o, "failed", json_integer((json_int_t)d->failed));
+	return o;
+}
+
+static int say_json(const struct run_rows *rows, struct error *err)
+{
+	json_t *runs = json_array(), *days = json_array(), *root;
+	int status;
+
+	for (size_t i = 0; i < rows->run_count; i++)
+		json_array_append_new(runs, run_json(&rows->runs[i]));
+	for (size_t i = 0; i < rows->day_count; i++)
+		json_array_append_new(days, day_json(&rows->days[i]));
+	root = json_pack("{s:I, s:o, s:o}", "total",
+			 (json_int_t)rows->run_total, "runs", runs, "days",
+			 days);
+	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
+	json_decref(root);
+	if (status < 0)
+		return error_set_nomem(err);
+	putchar('\n');
+	return 0;
+}
+
+int reclaimer_history(struct app *app, const struct reclaimer_config *config,
+		      const struct options *options, struct error *err)
+{
+	struct run_question question = {
+		.space = options->space,
+		.days = options->days ? options->days : DAYS,
+		.runs_max = options->json ? RUNS_MAX_JSON : RUNS_MAX_TEXT,
+	};
+	struct run_rows rows = {0};
+	struct clickhouse *ch = clickhouse_new(&config->clickhouse, err);
+	int status = ch ? run_rows_read(ch, &question, &rows, err) : -1;
+
+	(void)app;
+	if (status == 0)
+		status = options->json ? say_json(&rows, err)
+				       : say_text(&rows, question.days, err);
+	run_rows_free(&rows);
+	clickhouse_free(ch);
+	return status;
+}
