@@ -62,6 +62,7 @@ SERVER := $B/bin/clickhouse-embedded
 UNIT   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c \
                                          tests/unit/*/*/test_*.c))
 BENCH  := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
+FAULTS := $B/tests/faults/issue $B/tests/faults/judge
 FUZZ   := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 LIBA   := $(LAYERS:%=$B/lib%.a) $B/libschemas.a $(LLHTTP_OBJ)
 
@@ -89,13 +90,13 @@ $(SERVER): LIBS += -ldl
 # A test of a program's inner part links that program's library; which one is
 # told by the folder: tests/unit/<folder>/.
 PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
-$(UNIT) $(BENCH) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
+$(UNIT) $(BENCH) $(FAULTS) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
 $(UNIT): LIBS += -lcmocka -ldl
-$(BENCH): LIBS += -ldl
+$(BENCH) $(FAULTS): LIBS += -ldl
 $(FUZZ): LIBS += -ldl
 $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
 
-$(BINS) $(SERVER) $(UNIT) $(BENCH) $(FUZZ):
+$(BINS) $(SERVER) $(UNIT) $(BENCH) $(FAULTS) $(FUZZ):
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \

@@ -21,14 +21,21 @@ unit: $(UNIT)
 
 #: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
-	@+$(BUILD) all
+	@+$(BUILD) all fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
 #: make test          set up, build, run unit and integration tests
 test: deps
-	@+$(BUILD) all unit-programs
+	@+$(BUILD) all unit-programs fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
 unit-programs: $(UNIT)
+fault-programs: $(FAULTS)
+
+#: make test-long     what takes minutes: ten million codes under faults, fuzzing
+test-long: deps
+	@+$(BUILD) all fault-programs
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	  tests/run-long
 
 #: make fuzz          run each target of tests/fuzz for FUZZ_SECONDS (10) seconds
 FUZZ_SECONDS ?= 10
@@ -86,5 +93,6 @@ check-format:
 format:
 	clang-format -i $(C_FILES)
 
-.PHONY: help deps bench unit unit-programs integration test up down fuzz fuzz-run demo \
+.PHONY: help deps bench unit unit-programs fault-programs integration test \
+        test-long up down fuzz fuzz-run demo \
         generated print-cflags print-unit lint sample man check-format format

@@ -1,0 +1,368 @@
+/*
+ * Issues codes with the parts that an allocator is made of: the supply, which
+ * takes grants, opens blocks and gives them up when their hold has ended, and
+ * the writer, which stores the links of a loop turn.  A link of which it is not
+ * known whether it was stored is sent again, the very same, until it is.  Each
+ * answered code goes to the log at the end of its loop turn.
+ *
+ * usage: issue CONFIG create					the space
+ *	  issue CONFIG run CLASS PACE NAME LOG [SEEN-FILE]	until SIGTERM
+ *
+ * JOBS links are under way at once, each after PACE ms.  A run that ends by
+ *SIGTERM prints what it counted.
+ */
+#include "tests/faults/faults.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "allocator/supply/supply.h"
+#include "common/clock.h"
+#include "common/signals.h"
+#include "linkstore/block/create.h"
+#include "linkstore/space/lift.h"
+#include "linkstore/space/record.h"
+
+enum {
+	JOBS = 500,    /* links under way at once */
+	PAUSE_MS = 20, /* before what failed is tried again */
+};
+
+/* One link after the other. */
+struct job {
+	struct issuer *issuer;
+	struct job *next; /* of those that wait for the timer */
+	struct supply_waiter waiter;
+	struct link_block block;
+	struct link_target target;
+	uint64_t unique, link_id;
+	uint32_t offset;
+	bool named; /* it has a code, to be stored under no other */
+};
+
+struct issuer {
+	struct faults faults;
+	const struct link_class *ttl;
+	struct loop *loop;
+	struct loop_timer *timer;
+	struct redis_async *redis;
+	struct link_writer *writer;
+	struct supply *supply;
+	struct supply_metrics counts;
+	struct seen_file *seen;
+	int pace; /* ms before a job's next link */
+	int signals, log;
+	uint64_t unique; /* of the next link */
+	bool stopping;
+	size_t idle;	   /* jobs that have ended for good */
+	struct job *later; /* jobs that wait */
+	struct job jobs[JOBS];
+	struct issued answered[JOBS]; /* in this turn */
+	size_t answered_count;
+	uint64_t issued, resent, late, taken;
+	struct error failed;
+};
+
+static void fail(struct issuer *is, const struct error *err)
+{
+	if (!is->failed.code)
+		is->failed = *err;
+	loop_stop(is->loop);
+}
+
+/* --- one link ------------------------------------------------------------- */
+
+static void go_on(struct job *job);
+
+static void wait_a_little(struct job *job)
+{
+	struct issuer *is = job->issuer;
+
+	if (!is->later)
+		loop_timer_set(is->timer, PAUSE_MS + is->pace);
+	job->next = is->later;
+	is->later = job;
+}
+
+static void on_timer(void *arg)
+{
+	struct issuer *is = arg;
+	struct job *job = is->later, *next;
+
+	is->later = NULL;
+	for (; job; job = next) {
+		next = job->next;
+		go_on(job);
+	}
+}
+
+static void answered(struct job *job, int64_t expires)
+{
+	struct issuer *is = job->issuer;
+	struct issued *one = &is->answered[is->answered_count++];
+
+	*one = (struct issued){
+		.link_id = job->link_id,
+		.unique = job->unique,
+		.expires = expires,
+	};
+	if (expires != DURATION_NEVER)
+		one->created = expires - is->ttl->ttl;
+	memcpy(one->code, job->target.code, sizeof(one->code));
+	is->issued++;
+	job->named = false;
+	if (is->pace)
+		wait_a_little(job);
+	else
+		go_on(job);
+}
+
+static void on_created(void *arg, int64_t expires, const struct error *err)
+{
+	struct job *job = arg;
+	struct issuer *is = job->issuer;
+
+	if (!err) {
+		answered(job, expires);
+	} else if (err->code == ERROR_REMOTE) {
+		is->resent++;
+		wait_a_little(job);
+	} else if (err->code == ERROR_BUSY || err->code == ERROR_UNSAFE) {
+		is->late += err->code == ERROR_BUSY;
+		is->taken += err->code == ERROR_UNSAFE;
+		if (err->code == ERROR_BUSY)
+			supply_refused(is->supply, &job->block);
+		job->named = false;
+		go_on(job);
+	} else {
+		fail(is, err);
+	}
+}
+
+/* A copy of its own each time, as a client's second request would be. */
+static void store(struct job *job)
+{
+	struct issuer *is = job->issuer;
+	Shortloop__Link link;
+	struct error err;
+	char url[64];
+
+	shortloop__link__init(&link);
+	snprintf(url, sizeof(url), FAULTS_URL, (unsigned long long)job->unique);
+	link.url = url;
+	link.created_ms = (uint64_t)clock_real_ms();
+	if (link_prepare(&job->block, job->offset, &link, &err)) {
+		fail(is, &err);
+		return;
+	}
+	job->link_id = link.link_id;
+	if (link_writer_create(is->writer, &job->block, job->target.code, &link,
+			       0, on_created, job, &err))
+		fail(is, &err);
+}
+
+static void on_code(void *arg, const struct link_block *block, uint32_t offset,
+		    const struct error *err)
+{
+	struct job *job = arg;
+
+	if (err) {
+		wait_a_little(job);
+		return;
+	}
+	job->block = *block;
+	job->offset = offset;
+	job->unique = job->issuer->unique++;
+	job->named = true;
+	linkstore_code(block->space, block->number, offset, &job->target);
+	store(job);
+}
+
+static void on_closed(void *arg)
+{
+	struct issuer *is = arg;
+
+	loop_stop(is->loop);
+}
+
+static void go_on(struct job *job)
+{
+	struct issuer *is = job->issuer;
+
+	if (job->named) {
+		store(job);
+	} else if (!is->stopping) {
+		job->waiter = (struct supply_waiter){.fn = on_code, .arg = job};
+		supply_request(is->supply, is->faults.space, is->ttl,
+			       &job->waiter);
+	} else if (++is->idle == JOBS) {
+		supply_close(is->supply, on_closed, is);
+	}
+}
+
+/* --- the turn, signals, Redis --------------------------------------------- */
+
+static void on_turn_end(void *arg)
+{
+	struct issuer *is = arg;
+	ssize_t size = (ssize_t)(is->answered_count * sizeof(is->answered[0]));
+	struct error err;
+
+	if (size && write(is->log, is->answered, (size_t)size) != size) {
+		error_set_errno(&err, "log");
+		fail(is, &err);
+	}
+	is->answered_count = 0;
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct issuer *is = arg;
+
+	(void)events;
+	if (signals_next(is->signals))
+		is->stopping = true;
+}
+
+static void on_lifted(void *arg, const struct error *err)
+{
+	if (err && !err->retriable)
+		fail(arg, err);
+}
+
+/* As an allocator does when it meets Redis again. */
+static void on_redis_state(void *arg, bool up, const struct error *err)
+{
+	struct issuer *is = arg;
+	uint64_t seen = seen_file_get(is->seen, is->faults.space);
+	struct error ignored;
+
+	(void)err;
+	if (up && seen)
+		space_lift_async(is->redis, is->faults.space, seen, on_lifted,
+				 is, &ignored);
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static int open_files(struct issuer *is, char **argv, struct error *err)
+{
+	is->ttl = linkstore_class_named(is->faults.store, argv[3]);
+	if (!is->ttl)
+		return error_set(err, ERROR_USAGE, "no class %s", argv[3]);
+	is->pace = atoi(argv[4]);
+	if (getrandom(&is->unique, sizeof(is->unique), 0) != sizeof(is->unique))
+		return error_set_errno(err, "getrandom");
+	is->log =
+		open(argv[6], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (is->log < 0)
+		return error_set_errno(err, "%s", argv[6]);
+	is->seen = seen_file_open(argv[7], is->faults.store, err);
+	return is->seen ? signals_open(&is->signals, err) : -1;
+}
+
+static int open_parts(struct issuer *is, const char *name, struct error *err)
+{
+	struct supply_options options = {
+		.store = is->faults.store,
+		.name = name,
+		.waiting_max = JOBS,
+		.metrics = &is->counts,
+		.seen = is->seen,
+	};
+
+	is->loop = options.loop = loop_new(err);
+	if (!is->loop)
+		return -1;
+	is->redis = options.redis = redis_async_new(
+		is->loop, &is->faults.config.redis, on_redis_state, is, err);
+	if (!is->redis)
+		return -1;
+	is->timer = loop_timer_new(is->loop, on_timer, is, err);
+	is->writer = link_writer_new(is->loop, is->redis, err);
+	is->supply = supply_new(&options, err);
+	if (!is->timer || !is->writer || !is->supply ||
+	    !loop_watch_fd(is->loop, is->signals, EPOLLIN, on_signal, is, err))
+		return -1;
+	return loop_on_turn_end(is->loop, on_turn_end, is, err);
+}
+
+static void print_counts(const struct issuer *is)
+{
+	const struct supply_metrics *m = &is->counts;
+
+	printf("issued %" PRIu64 " resent %" PRIu64 " late %" PRIu64
+	       " taken %" PRIu64,
+	       is->issued, is->resent, is->late, is->taken);
+	printf(" granted %" PRIu64 " refused %" PRIu64 " dropped %" PRIu64
+	       " expired %" PRIu64 " returned %" PRIu64 "\n",
+	       metric_value(m->blocks_granted), metric_value(m->opens_refused),
+	       metric_value(m->blocks_dropped), metric_value(m->blocks_expired),
+	       metric_value(m->blocks_returned));
+}
+
+static int run(struct issuer *is, char **argv, struct error *err)
+{
+	struct metrics *metrics = metrics_new();
+	int status = -1;
+
+	supply_metrics_register(&is->counts, metrics);
+	if (open_files(is, argv, err) || open_parts(is, argv[5], err))
+		goto out;
+	for (size_t i = 0; i < JOBS; i++) {
+		is->jobs[i].issuer = is;
+		wait_a_little(&is->jobs[i]);
+	}
+	if (loop_run(is->loop, err))
+		goto out;
+	print_counts(is);
+	*err = is->failed;
+	status = err->code ? -1 : 0;
+out:
+	link_writer_free(is->writer);
+	redis_async_free(is->redis);
+	supply_free(is->supply);
+	loop_free(is->loop);
+	seen_file_free(is->seen);
+	metrics_free(metrics);
+	return status;
+}
+
+static int create(const struct faults *f, struct error *err)
+{
+	enum space_created created;
+	struct redis *redis = redis_new(&f->config.redis, err);
+	int status = -1;
+
+	if (redis)
+		status = space_create(redis, f->space, 0, &created, err);
+	redis_free(redis);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct issuer *is = calloc(1, sizeof(*is));
+	struct error err = {0};
+	int status = -1;
+
+	if (!is || argc < 3 || faults_open(&is->faults, argv[1], &err))
+		goto out;
+	if (argc == 3 && !strcmp(argv[2], "create"))
+		status = create(&is->faults, &err);
+	else if (argc >= 7 && argc <= 8 && !strcmp(argv[2], "run"))
+		status = run(is, argv, &err);
+	else
+		error_set(&err, ERROR_USAGE, "the head of issue.c says how");
+out:
+	if (status)
+		fprintf(stderr, "issue: %s\n", err.text);
+	if (is)
+		faults_close(&is->faults);
+	free(is);
+	return status ? 1 : 0;
+}

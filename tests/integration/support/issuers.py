@@ -1,0 +1,218 @@
+"""Many processes that issue codes (tests/faults/issue.c), a Redis that keeps an
+append-only file, and what may happen to both."""
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import yaml
+
+import servers
+from support.server import RedisServer
+
+BUILD = pathlib.Path(os.environ.get(
+    "SHORTLOOP_BIN", servers.ROOT / "build" / "bin")).parent
+ISSUE = BUILD / "tests" / "faults" / "issue"
+JUDGE = BUILD / "tests" / "faults" / "judge"
+COUNTS = ("refused", "dropped", "late", "resent", "taken", "expired",
+          "returned")
+
+
+class ForgetfulRedis(RedisServer):
+    """Can lose what it wrote last, as after a power cut or a failover."""
+
+    def __init__(self, directory):
+        # One file to cut: never rewritten.
+        super().__init__(directory, durable=True, extra=[
+            "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"])
+        self.start_seconds = 120  # millions of links to load
+        self.sizes = []  # (time, bytes) of the file
+        self.watching = threading.Event()
+        self.watcher = None
+
+    def file(self):
+        return next((self.directory / "appendonlydir").glob("*.incr.aof"))
+
+    def watch(self):
+        """Notes how the file grows, to know what to cut."""
+        def look():
+            while not self.watching.wait(0.05):
+                self.sizes.append((time.monotonic(),
+                                   self.file().stat().st_size))
+        self.watcher = threading.Thread(target=look, daemon=True)
+        self.watcher.start()
+
+    def end(self):
+        self.watching.set()
+        if self.watcher:
+            self.watcher.join()
+        self.kill()
+
+    def forget(self, seconds):
+        """Killed; what it wrote in its last `seconds` is cut off, in the middle
+        of a command; started again."""
+        at = time.monotonic() - seconds
+        self.forget_from(max([size for when, size in self.sizes
+                              if when <= at], default=0))
+
+    def forget_from(self, size):
+        self.kill()
+        was = self.file().stat().st_size
+        with open(self.file(), "r+b") as f:
+            f.truncate(min(was, size + 7))
+        self.start()
+
+
+class Issuer:
+    def __init__(self, config, directory, name, ttl, pace, seen_file):
+        self.codes = directory / f"{name}.codes"
+        self.process = servers.Process(
+            name, [ISSUE, config, "run", ttl, pace, name, self.codes,
+                   *([seen_file] if seen_file else [])],
+            directory / f"{name}.log")
+        self.log_path = self.process.log_path
+
+    def kill(self):
+        self.process.kill()
+
+    def sleep(self):
+        self.process.signal(signal.SIGSTOP)
+
+    def wake(self):
+        self.process.signal(signal.SIGCONT)
+
+    def stop(self):
+        """A clean end; one that has only just begun may not know how."""
+        assert self.process.stop(30) in (0, -signal.SIGTERM), \
+            self.process.log()
+
+    def counts(self):
+        """Empty when it was killed."""
+        return numbers(self.process.log())
+
+
+def numbers(text):
+    return {k: int(n) for k, n in re.findall(r"([a-z]+) (\d+)", text)}
+
+
+class Issuers:
+    """Some number of them at work under one class, some of which are replaced
+    now and then.  A new one has seen nothing, unless there is a seen_file."""
+
+    def __init__(self, config, directory, ttl="1h", count=8, pace=0,
+                 seen_file=None):
+        self.config = config
+        self.directory = directory
+        self.ttl = ttl
+        self.pace = pace  # ms between links
+        self.seen_file = seen_file
+        self.chance = random.Random(1)
+        self.all = []
+        self.killed = self.stopped = 0
+        self.run(ISSUE, config, "create")
+        self.begun = time.monotonic()
+        self.working = [self.start() for _ in range(count)]
+
+    @staticmethod
+    def run(*argv):
+        done = subprocess.run(argv, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    def start(self):
+        issuer = Issuer(self.config, self.directory,
+                        f"issuer-{len(self.all)}", self.ttl, self.pace,
+                        self.seen_file)
+        self.all.append(issuer)
+        return issuer
+
+    def any(self):
+        return self.chance.randrange(len(self.working))
+
+    def replace_one(self):
+        """Two times of three by kill -9, else by SIGTERM."""
+        i = self.any()
+        if self.chance.random() < 2 / 3:
+            self.working[i].kill()
+            self.killed += 1
+        else:
+            self.working[i].stop()
+            self.stopped += 1
+        self.working[i] = self.start()
+
+    def trouble(self, seconds, more=None):
+        """Replaces them at random for so long, and does more in between."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(self.chance.uniform(0.1, 0.5))
+            self.replace_one()
+            if more:
+                more()
+
+    def kill_all(self):
+        for issuer in self.working:
+            issuer.kill()
+        self.killed += len(self.working)
+
+    def start_all(self):
+        self.working = [self.start() for _ in self.working]
+
+    def stop_all(self):
+        for issuer in self.working:
+            issuer.process.popen.terminate()
+        for issuer in self.working:
+            issuer.stop()
+
+    def issued(self):
+        """Codes answered, by the size of the logs."""
+        return sum(i.codes.stat().st_size for i in self.all
+                   if i.codes.exists()) // 48
+
+    def count(self, what):
+        """Over those that ended cleanly."""
+        return sum(i.counts().get(what, 0) for i in self.all)
+
+    def judge(self):
+        """What became of every code that was answered, which is printed.  None
+        may have been answered twice, no link be overwritten."""
+        took = time.monotonic() - self.begun
+        done = self.run(JUDGE, self.config, *(i.codes for i in self.all
+                                              if i.codes.exists()))
+        found = numbers(done.stdout)
+        print(f"{done.stdout.strip()}; {took:.1f} s, "
+              f"{found['issued'] / took:,.0f} codes/s, {self.killed} killed, "
+              f"{self.stopped} stopped")
+        print(*(f"{what} {self.count(what)}" for what in COUNTS))
+        assert found["twice"] == 0, done.stderr
+        assert found["overwritten"] == 0, done.stderr
+        return found
+
+
+def write_config(directory, redis_port, **links):
+    """The one file of issuers, judge and reclaimer."""
+    key = directory / "space.key"
+    key.write_text("a secret of the fault tests")
+    path = directory / "faults.yaml"
+    path.write_text(yaml.safe_dump({
+        "redis": {"address": f"127.0.0.1:{redis_port}"},
+        "log": {"format": "logfmt", "level": "info"},
+        # Nobody remembers a link, so no quarantine is too short.
+        "redirector": {"cache_ttl": "0s", "cache_negative_ttl": "0s",
+                       "cache_stale": "0s", "permanent_max_age": "0s"},
+        "collector": {"max_lag": "0s"},
+        "reclaimer": {"admin": f"127.0.0.1:{servers.free_port()}",
+                      "record": False, "sample_every": 10,
+                      # Granted to one that was killed before it opened it.
+                      "max_lost": 1000000, "lock_ttl": "5s"},
+        "links": {"ttl_classes": ["2s", "1h"], "hold_max": "3s",
+                  "quarantine": "1s", "grant_blocks": 8, **links,
+                  "spaces": [{"name": "s7", "number": 7, "length": 7,
+                              "block_size": 1000,
+                              "keys": [{"version": 0,
+                                        "key": f"file:{key}"}]}]}}))
+    return path

@@ -1,0 +1,221 @@
+"""Codes are issued by eight processes at once while some are killed and Redis
+forgets what it wrote last: none is answered twice within a link's life, no link
+is overwritten (promises 1 to 5 and 10).  The judge reads every answer.
+
+FAULT_SECONDS and FAULT_CODES say how long and how many at least in the first
+two; `make test-long` takes a minute and ten million.
+"""
+import os
+import subprocess
+import time
+
+import pytest
+from support.issuers import ForgetfulRedis, Issuers, write_config
+from support.program import BIN, eventually
+
+SECONDS = float(os.environ.get("FAULT_SECONDS", 3))
+CODES = int(os.environ.get("FAULT_CODES", 100_000))
+ROUNDS = 1 if SECONDS < 10 else 5  # of the others
+LONG = pytest.mark.timeout(120 + 15 * SECONDS)
+
+
+@pytest.fixture
+def redis(workdir):
+    server = ForgetfulRedis(workdir / "redis")
+    server.start()
+    server.watch()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def issuers(redis, workdir):
+    crowds = []
+
+    def make(links=None, **how):
+        config = write_config(workdir, redis.port, **(links or {}))
+        crowds.append(Issuers(config, workdir, **how))
+        return crowds[-1]
+    yield make
+    for crowd in crowds:
+        for issuer in crowd.all:
+            issuer.kill()
+
+
+def trouble(crowd, codes, more=None):
+    """Half of the whole; longer where the machine is slow."""
+    crowd.trouble(SECONDS / 2, more)
+    end = time.monotonic() + 3 * SECONDS
+    while crowd.issued() < codes and time.monotonic() < end:
+        crowd.trouble(1, more)
+
+
+# --- all at once -------------------------------------------------------------
+
+@LONG
+def test_no_code_is_issued_twice_whoever_is_killed_and_whatever_redis_forgets(
+        redis, issuers):
+    crowd = issuers()
+    trouble(crowd, CODES / 2)
+    redis.forget(1)
+    trouble(crowd, CODES)
+    crowd.stop_all()
+    found = crowd.judge()
+    assert found["issued"] >= CODES
+    assert found["lost"] > 0, "nothing was forgotten: the cut missed"
+    assert found["lost"] < found["issued"] / 2
+    assert crowd.killed >= SECONDS
+
+
+class DoubleGrants:
+    """Makes Redis grant blocks once more that it has granted before."""
+
+    def __init__(self, redis, chance):
+        self.redis = redis.client()
+        self.chance = chance
+
+    def __call__(self):
+        self.chance.choice([self.turn_cursor_back, self.pool_again,
+                            self.pool_under_the_next_generation])()
+
+    def turn_cursor_back(self):
+        cursor = int(self.redis.get("cursor:{s7}"))
+        self.redis.set("cursor:{s7}",
+                       max(0, cursor - self.chance.randint(1, 300)))
+
+    def latest(self):
+        """Ranges granted of late: in use, opening, not yet opened."""
+        members = self.redis.zrevrange("issued:{s7}", 0, 15)
+        return self.chance.sample(members, min(4, len(members)))
+
+    def pool_again(self):
+        for member in self.latest():
+            self.redis.zadd("pool:{s7}", {member: 0})
+
+    def pool_under_the_next_generation(self):
+        for member in self.latest():
+            blocks, generation = member.split(":")
+            self.redis.zadd("pool:{s7}",
+                            {f"{blocks}:{int(generation) + 1}": 0})
+
+
+@LONG
+def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
+                                                                 issuers):
+    crowd = issuers()
+    grants = DoubleGrants(redis, crowd.chance)
+    trouble(crowd, CODES / 2, grants)
+    redis.forget(1)
+    trouble(crowd, CODES, grants)
+    crowd.stop_all()
+    found = crowd.judge()
+    assert found["issued"] >= CODES
+    assert crowd.count("refused") > 0, "no block was granted twice"
+
+
+# --- nobody left who remembers ----------------------------------------------------
+
+def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
+    """The safety gap is all there is."""
+    crowd = issuers()
+    for _ in range(ROUNDS):
+        time.sleep(1)
+        crowd.kill_all()
+        redis.forget(0.5)
+        crowd.start_all()
+    time.sleep(1)
+    crowd.stop_all()
+    assert crowd.judge()["lost"] > 0
+
+
+def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
+    """Again and again it comes up as it was before the first time.  What was
+    issued in between only the file knows."""
+    crowd = issuers(seen_file=workdir / "seen")
+    time.sleep(1)
+    crowd.kill_all()
+    time.sleep(0.2)
+    size = redis.file().stat().st_size
+    for _ in range(ROUNDS):
+        redis.forget_from(size)
+        crowd.start_all()
+        time.sleep(0.5)
+        crowd.kill_all()
+    redis.forget_from(size)
+    crowd.start_all()
+    time.sleep(0.5)
+    crowd.stop_all()
+    assert crowd.judge()["lost"] > 0
+
+
+def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
+    crowd = issuers({"hold_max": "1s"})
+    for _ in range(ROUNDS):
+        time.sleep(0.3)
+        crowd.stop_all()
+        time.sleep(0.2)
+        assert redis.client().zcard("pool:{s7}") > 0
+        size = redis.file().stat().st_size
+        crowd.start_all()
+        time.sleep(0.3)
+        crowd.kill_all()
+        redis.forget_from(size)
+        crowd.start_all()
+        time.sleep(1.2)  # hold_max, after which the pool is granted from again
+    crowd.stop_all()
+    assert crowd.judge()["lost"] > 0
+
+
+# --- blocks that are issued again --------------------------------------------------
+
+@pytest.fixture
+def reclaim(workdir):
+    def run():
+        done = subprocess.run(
+            [BIN / "reclaimer", "run", "-c", workdir / "faults.yaml"],
+            capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 75), done.stderr
+    return run
+
+
+@LONG
+def test_no_code_is_issued_again_before_its_link_has_ended(redis, issuers,
+                                                           reclaim):
+    crowd = issuers({"hold_max": "1s", "quarantine": "100ms"}, ttl="2s",
+                    pace=100)
+    for _ in range(ROUNDS):
+        for _ in range(5):
+            crowd.trouble(1)
+            reclaim()
+        crowd.kill_all()
+        redis.forget(0.5)
+        crowd.start_all()
+    for _ in range(3):
+        crowd.trouble(1)
+        reclaim()
+    crowd.stop_all()
+    assert crowd.judge()["again"] > 0, "no block was issued again"
+
+
+def test_one_that_slept_until_its_blocks_were_granted_again(redis, issuers,
+                                                            reclaim):
+    """It wakes with links to send, for blocks that others issue from."""
+    crowd = issuers({"hold_max": "1s", "quarantine": "100ms"}, ttl="2s", count=4)
+    time.sleep(0.5)
+    client = redis.client()
+    client.client_kill_filter(_type="normal", skipme=True)
+    for issuer in crowd.working:
+        issuer.sleep()
+    sleeping = crowd.working
+    time.sleep(4)
+    reclaim()
+    crowd.working = [crowd.start() for _ in sleeping]
+    eventually(lambda: client.zcard("pool:{s7}") == 0, what="an empty pool")
+    for issuer in sleeping:
+        issuer.wake()
+    time.sleep(0.5)
+    crowd.working += sleeping
+    crowd.stop_all()
+    late = sum(i.counts()["late"] for i in sleeping)
+    assert crowd.judge()["again"] > 0
+    assert late > 0, "none wrote late"
