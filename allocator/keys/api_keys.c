@@ -168,6 +168,26 @@ static int read_line(struct key_table *table, char *text, const char *path,
 	return table_append(table, &line, err);
 }
 
+/* By digest, each of which must be one key's. */
+static int table_sort(struct key_table *table, const char *path,
+		      struct error *err)
+{
+	const struct api_key *keys = table->keys;
+
+	if (table->count)
+		qsort(table->keys, table->count, sizeof(*table->keys),
+		      compare_digests);
+	for (size_t i = 1; i < table->count; i++) {
+		if (!compare_digests(&keys[i - 1], &keys[i]))
+			return error_set(err, ERROR_CONFIG,
+					 "%s: the names '%s' and '%s' have the "
+					 "same digest: a key has one name",
+					 path, keys[i - 1].info.name,
+					 keys[i].info.name);
+	}
+	return 0;
+}
+
 static int table_read(struct key_table *table, const char *path,
 		      struct error *err)
 {
@@ -188,10 +208,7 @@ static int table_read(struct key_table *table, const char *path,
 				   path);
 	free(line);
 	fclose(file);
-	if (status == 0 && table->count > 1)
-		qsort(table->keys, table->count, sizeof(*table->keys),
-		      compare_digests);
-	return status;
+	return status ? status : table_sort(table, path, err);
 }
 
 /* --- the ring ------------------------------------------------------------- */

@@ -134,6 +134,18 @@ static void a_name_used_twice_is_refused(void **state)
 		       "twice"));
 }
 
+/* Which of the two had asked, and with which roles? */
+static void a_key_of_two_names_is_refused(void **state)
+{
+	struct error err = refusal_of("a admin " SESAME "\nb read " OTHER
+				      "\nc read " SESAME "\n");
+
+	(void)state;
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "'a'"));
+	assert_non_null(strstr(err.text, "'c'"));
+}
+
 static void a_missing_file_is_a_config_error(void **state)
 {
 	struct error err = {0};
@@ -246,6 +258,7 @@ int main(void)
 		WITH_FILE(a_short_digest_is_refused),
 		WITH_FILE(a_plain_key_in_the_file_is_refused),
 		WITH_FILE(a_name_used_twice_is_refused),
+		WITH_FILE(a_key_of_two_names_is_refused),
 		cmocka_unit_test(a_missing_file_is_a_config_error),
 		WITH_FILE(a_reload_lets_a_new_key_in),
 		WITH_FILE(a_reload_that_fails_changes_nothing),
