@@ -6,14 +6,14 @@
  *	 N bits  sequence within the ms: 12 for codes, 6 for link ids
  *
  * After Twitter's Snowflake (2010).  Unlike there, a millisecond whose sequence
- * is used up is followed by the next one before the clock gets there, so a
- *burst is not held up; how far ids may run ahead of the clock is bounded.
+ * is used up is followed by the next one before the clock gets there, so that
+ * no burst is held up; how far ids may run ahead of the clock is bounded.
  *
  * Nothing is made twice: the generator only ever counts up, whatever the clock
  * does, and it makes ids of those ms only that it was allowed to.  The caller
- * allows what it has a lease on, somewhere durable, for this node: a range of
- *ms that begins where the last holder's ended, as the timestamp oracles of
- * Percolator (Peng and Dabek, 2010) and TiDB do.  Two processes of one node, a
+ * allows what it has a lease on, somewhere durable, for this node: ms from
+ * where the last holder's ended, as the timestamp oracles of Percolator
+ * (Peng and Dabek, 2010) and TiDB do.  Two processes of one node, a
  * clock set back over a restart and a restart within one millisecond then meet
  * no id of each other's.
  *

@@ -1,8 +1,7 @@
 /*
  * log.h - one line per event, as logfmt or JSON, to a stream.
  *
- *	log_info(log, "listening", log_str("address", a), log_int("threads",
- *n));
+ *	log_info(log, "listening", log_str("address", a), log_int("n", n));
  *
  * Only programs log; library code fills a struct error instead.  A logger is
  * safe to use from many threads: a line is written with one write.

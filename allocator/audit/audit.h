@@ -19,9 +19,9 @@
  * cannot be written (a full disk), lines wait in memory, up to a bound; /readyz
  * says why.  Beyond the bound lines are lost, counted, and told by a line of
  * their own ("action":"lost") once it can be written again.  Creating goes on
- * all the while: take the allocator out of service by its /readyz where a
- *change without an audit line is worse than none.  A process that is killed
- *loses what it had not handed over yet, some milliseconds.
+ * all the while: where a change without an audit line is worse than none, take
+ * the allocator out of service by its /readyz.  A process that is killed loses
+ * what it had not handed over yet, some milliseconds.
  *
  * Thread-safe; a NULL audit writes nothing.
  */

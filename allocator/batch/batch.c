@@ -74,22 +74,23 @@ static bool take_line(struct batch *b, struct http_slice *data)
 	struct http_slice line;
 
 	switch (lines_next(&b->lines, data, &line)) {
+	case LINES_MORE:
+		return false;
 	case LINES_LINE:
 		batch_create_line(b, line);
-		return true;
+		break;
 	case LINES_TOO_LONG:
 		batch_refuse_line(
 			b, b->lines.number, 413,
 			"the line is longer than 65536 bytes; a link does not "
 			"need as many");
-		return true;
+		break;
 	case LINES_NO_MEMORY:
 		batch_refuse_line(b, b->lines.number, 500, "out of memory");
-		return true;
-	case LINES_MORE:
 		break;
 	}
-	return false;
+	b->paid = false;
+	return true;
 }
 
 /* --- calls from the stream and the loop ----------------------------------- */

@@ -155,7 +155,6 @@ void batch_create_line(struct batch *b, struct http_slice text)
 	struct create_order order;
 	struct error err;
 
-	b->paid = false;
 	if (!line) {
 		batch_refuse_line(b, b->lines.number, 500, "out of memory");
 		return;

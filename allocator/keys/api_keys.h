@@ -7,10 +7,10 @@
  *	admin	admin		sha256:9f86d081884c7d65...(64 hex digits)
  *	crm	create,read	sha256:2c26b46b68ffc68f...  rate=100/s burst=200
  *
- * Fields are separated by blanks.  A name is up to 64 of [0-9A-Za-z._-] and is
- * used once, and so is a digest.  `rate` (a second, /m minute or /h hour) and
- *`burst` (the rate's number when not given) are optional: without them there is
- *no limit.
+ * Fields are separated by blanks.  A name is up to 64 of [0-9A-Za-z._-].  Names
+ * and digests are used once.  `rate` (a second, /m minute or /h hour) and
+ * `burst` (the number of the rate when not given) are optional: without them
+ * there is no limit.
  *
  * Roles: `read` reads links, QR codes and the ledger; `create` creates, and
  * edits and deletes the links whose creator is a key of that name; `admin`

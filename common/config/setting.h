@@ -9,8 +9,9 @@
  * setting".
  *
  * C type of a value, by setting type:
- *	STRING, SECRET, ENUM, PATH   char *  (owned by the config; NULL: not
- *set) INT, SIZE (bytes)            int64_t DURATION (ms)                int64_t
+ *	STRING, SECRET, ENUM, PATH   char * (the config's own; NULL: not set)
+ *	INT, SIZE (bytes)            int64_t
+ *	DURATION (ms)                int64_t
  *	BOOL                         bool
  *	STRINGS                      struct setting_strings
  *	LIST (of mappings)           struct setting_list

@@ -1,6 +1,7 @@
 """Rate limits per API key, against a running allocator."""
 import hashlib
 import signal
+import time
 
 import pytest
 
@@ -74,3 +75,13 @@ def test_what_is_limited_is_counted_by_key(limited):
     statuses(api, 4)
     assert api.program.metric("shortloop_allocator_rate_limited_total",
                               key="crm") == 3
+
+
+def test_a_line_of_a_batch_costs_one_whatever_becomes_of_it(limited):
+    api = limited("rate=10/s burst=1")
+    began = time.monotonic()
+    answer = api.call("POST", "/v1/links/batch", "crm",
+                      data=b"\n" * 4 + (b"x" * 70000 + b"\n") * 4,
+                      headers={"Content-Type": "application/x-ndjson"})
+    assert len(answer.text.splitlines()) == 8
+    assert time.monotonic() - began >= 0.65
