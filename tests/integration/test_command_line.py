@@ -31,7 +31,9 @@ def config(workdir, free_port):
     key.write_text("0123456789abcdef0123456789abcdef")
     api_keys = workdir / "api.keys"
     api_keys.write_text("")
-    made["links"]["spaces"][0]["keys"][0]["key"] = f"file:{key}"
+    for space in made["links"]["spaces"]:
+        for one in space.get("keys", []):
+            one["key"] = f"file:{key}"
     made["allocator"]["keys_file"] = str(api_keys)
     made["redis"]["address"] = f"127.0.0.1:{free_port()}"
     made["kafka"]["brokers"] = [f"127.0.0.1:{free_port()}"]
