@@ -5,6 +5,7 @@
 
 #include "aggregator/api/openapi.h"
 #include "aggregator/api/router.h"
+#include "common/yaml_json.h"
 
 /* An event loop on a thread of its own. */
 struct server {

@@ -7,6 +7,7 @@
 #include "aggregator/dimension.h"
 #include "aggregator/settle/hours.h"
 #include "common/clock.h"
+#include "common/yaml_json.h"
 
 static const struct counts counts = {
 	.events = 20,
@@ -132,18 +133,6 @@ static void a_dimension_that_can_be_asked_for_is_described(void **state)
 	}
 }
 
-static void what_is_no_yaml_is_refused(void **state)
-{
-	static const char *const bad[] = {"a: [", "{a: b", "a: *b", ""};
-	struct buf out = {0};
-	struct error err = {0};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(yaml_to_json(bad[i], &out, &err), -1);
-	buf_free(&out);
-}
-
 static void attempts_grow_and_follow_the_clock(void **state)
 {
 	uint64_t first = attempt_next(0), second = attempt_next(first);
@@ -167,7 +156,6 @@ int main(void)
 		cmocka_unit_test(the_api_is_described_in_json),
 		cmocka_unit_test(
 			a_dimension_that_can_be_asked_for_is_described),
-		cmocka_unit_test(what_is_no_yaml_is_refused),
 		cmocka_unit_test(attempts_grow_and_follow_the_clock),
 	};
 

@@ -1,0 +1,15 @@
+/*
+ * yaml_json.h - YAML as JSON, for what is written as one and served as the
+ * other.
+ */
+#ifndef COMMON_YAML_JSON_H
+#define COMMON_YAML_JSON_H
+
+#include "common/buf.h"
+#include "common/error.h"
+
+/* Appends one YAML document as JSON.  Anchors and tags are not understood; they
+ * are ERROR_INPUT like anything that is no YAML. */
+int yaml_to_json(const char *yaml, struct buf *out, struct error *err);
+
+#endif
