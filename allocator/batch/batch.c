@@ -189,10 +189,11 @@ static bool is_ndjson(const struct http_request *req)
 	return false;
 }
 
+static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
+
 /* Answers and returns false when the batch cannot be taken. */
 static bool may_begin(const struct batch_parts *parts, struct http_request *req)
 {
-	static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
 	struct http_slice key = http_header_get(req, "Idempotency-Key");
 
 	if (!is_ndjson(req)) {
@@ -266,7 +267,7 @@ void batch_handle(struct batch_parts *parts, struct http_request *req,
 	b = batch_new(parts, req, caller, &err);
 	if (!b) {
 		metric_add(parts->metrics->refused, 1);
-		http_reply_problem(req, 503, NULL, "%s", err.text);
+		http_reply_problem(req, 503, soon, "%s", err.text);
 		return;
 	}
 	parts->running++;

@@ -1,5 +1,6 @@
 #include "allocator/link/link_fields.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,17 +44,17 @@ static int read_text(const struct link_reading *r, json_t *value, size_t max,
 static int read_whole(const struct link_reading *r, int64_t min, int64_t max,
 		      int64_t *ret, struct error *err)
 {
-	int64_t number;
+	double number = json_number_value(r->value);
 
-	if (!json_is_integer(r->value))
+	/* 3.0 is one, too: not every language tells them apart. */
+	if (!json_is_number(r->value) || number != floor(number))
 		return link_reading_refuse(r, "a whole number", err);
-	number = json_integer_value(r->value);
-	if (number < min || number > max)
+	if (number < (double)min || number > (double)max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a whole number from %lld to "
 				 "%lld",
 				 r->name, (long long)min, (long long)max);
-	*ret = number;
+	*ret = (int64_t)number;
 	return 0;
 }
 
@@ -202,9 +203,9 @@ static int read_max_visits(struct link_reading *r, struct error *err)
 
 static int read_redirect_status(struct link_reading *r, struct error *err)
 {
-	json_int_t status =
-		json_is_integer(r->value) ? json_integer_value(r->value) : 0;
+	int64_t status = 0;
 
+	read_whole(r, 301, 308, &status, err);
 	if (status != 301 && status != 302 && status != 307 && status != 308)
 		return link_reading_refuse(r, "301, 302, 307 or 308", err);
 	r->fields->redirect_status = (uint32_t)status;

@@ -188,6 +188,25 @@ static void how_a_link_behaves_is_read(void **state)
 	link_request_release(&r);
 }
 
+static void a_whole_number_may_have_a_point(void **state)
+{
+	struct link_request r;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&r,
+		      "{\"url\":\"https://a.example/\",\"ttl\":\"10d\","
+		      "\"max_visits\":1e12,\"redirect_status\":307.0}",
+		      &err),
+		0);
+	assert_int_equal(r.fields.max_visits, INT64_C(1000000000000));
+	assert_int_equal(r.fields.redirect_status, 307);
+	link_request_release(&r);
+	assert_refused("{\"max_visits\":1e300}", "max_visits: expected");
+	assert_refused("{\"max_visits\":\"3\"}", "max_visits: expected");
+}
+
 static void a_default_target_is_the_url(void **state)
 {
 	struct link_request r;
@@ -313,6 +332,7 @@ int main(void)
 		WITH_STORE(too_many_tags_are_refused),
 		WITH_STORE(null_is_not_a_text),
 		WITH_STORE(how_a_link_behaves_is_read),
+		WITH_STORE(a_whole_number_may_have_a_point),
 		WITH_STORE(a_default_target_is_the_url),
 		WITH_STORE(two_different_defaults_are_refused),
 		WITH_STORE(a_wrong_target_is_named),
