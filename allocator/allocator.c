@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "allocator/api/openapi.h"
 #include "allocator/worker.h"
 
 struct allocator {
@@ -164,7 +165,8 @@ struct allocator *allocator_new(const struct allocator_config *config,
 	 * several threads. */
 	json_object_seed(0);
 	pthread_mutex_init(&a->shared.redis_lock, NULL);
-	if (open_shared(a, config, app, err) == 0 && open_workers(a, err) == 0)
+	if (openapi_write(&a->shared.openapi, err) == 0 &&
+	    open_shared(a, config, app, err) == 0 && open_workers(a, err) == 0)
 		return a;
 	allocator_free(a);
 	return NULL;
@@ -180,6 +182,7 @@ void allocator_free(struct allocator *a)
 	link_events_free(a->shared.events, 0);
 	audit_free(a->shared.audit, 0);
 	ledger_watch_free(a->shared.ledger);
+	buf_free(&a->shared.openapi);
 	space_watch_free(a->shared.spaces);
 	create_ids_free(a->shared.ids);
 	seen_file_free(a->shared.seen);

@@ -196,6 +196,7 @@ static int fill_api(struct worker *w, struct error *err)
 		.defaults = &s->defaults,
 		.metrics = &s->api_metrics,
 		.ledger = s->ledger,
+		.openapi = &s->openapi,
 		.create = {.redis = w->redis,
 			   .writer = w->writer,
 			   .supply = w->supply,

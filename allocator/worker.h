@@ -24,6 +24,7 @@ struct shared {
 	struct link_events *events;
 	struct audit *audit; /* NULL: none */
 	struct ledger_watch *ledger;
+	struct buf openapi;
 	struct space_watch *spaces; /* run by the first worker */
 	struct create_ids *ids;	    /* likewise; NULL: not needed */
 	struct metrics *metrics;

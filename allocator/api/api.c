@@ -68,7 +68,7 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 
 struct action {
 	const char *method;
-	enum api_role role;
+	unsigned role; /* enum api_role; 0: anybody may */
 	api_handler *handle;
 	bool query;    /* reads its query string itself */
 	unsigned cost; /* of the key's rate; a batch pays by the line */
@@ -114,6 +114,10 @@ static const struct route routes[] = {
 	 "",
 	 "GET, HEAD",
 	 {{"GET", API_READ, handle_space, false, 1}}},
+	{"/v1/openapi.json",
+	 NULL,
+	 "GET, HEAD",
+	 {{"GET", 0, handle_openapi, false, 0}}},
 };
 
 static bool route_matches(const struct route *route, struct http_slice path,
@@ -182,8 +186,8 @@ static void follow(struct api_parts *api, struct http_request *req,
 
 	if (!action) {
 		refuse_method(req, route->allow);
-	} else if (!access_check(api, req, action->role, action->cost,
-				 &caller)) {
+	} else if (action->role && !access_check(api, req, action->role,
+						 action->cost, &caller)) {
 		if (action->role == API_CREATE)
 			metric_add(api->create.metrics->denied, 1);
 	} else if (action->query || !refuse_query(req)) {

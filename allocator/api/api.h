@@ -30,8 +30,9 @@ struct api_parts {
 	struct create_parts create; /* of this thread */
 	struct batch_parts batch;   /* of this thread */
 	struct ledger_watch *ledger;
-	struct audit *audit; /* NULL: none */
-	struct buf answer;   /* of this thread: room for one answer */
+	const struct buf *openapi; /* the description of the API */
+	struct audit *audit;	   /* NULL: none */
+	struct buf answer;	   /* of this thread: room for one answer */
 };
 
 /* The http_handler; `arg` is a struct api_parts. */

@@ -17,7 +17,7 @@ struct api_call {
 
 typedef void api_handler(const struct api_call *call);
 api_handler handle_create, handle_read, handle_patch, handle_delete, handle_qr,
-	handle_spaces, handle_space;
+	handle_spaces, handle_space, handle_openapi;
 
 /* Looks the link with the code up in Redis; `fn` is called later.  Answers and
  * returns -1 when that cannot be. */

@@ -1,0 +1,295 @@
+"""The API against its own description, schemas/openapi/allocator.yaml."""
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+import requests
+import yaml
+
+import servers
+from support.allocator import *  # noqa: F403, fixtures too
+from support.program import eventually
+
+SOURCE = servers.ROOT / "schemas/openapi/allocator.yaml"
+ANSWER_CHECKS = ("status_code_conformance,content_type_conformance,"
+                 "response_schema_conformance,response_headers_conformance,"
+                 "batch_lines,remembered")
+CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
+          "unsupported_method,ignored_auth,use_after_free,"
+          "ensure_resource_availability,negative_data_rejection,"
+          "missing_required_header")
+# Examples of an operation; make test-long asks for more.
+EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
+
+
+def other_space(workdir, name, number, strategy, **fields):
+    made = {**space(workdir, name, number), "strategy": strategy, **fields}
+    for key in ("length", "block_size"):
+        if key not in fields:
+            del made[key]
+    return made
+
+
+@pytest.fixture
+def links_config(workdir):
+    names = other_space(workdir, "names", 4, "alias")
+    del names["keys"]
+    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir),
+                       other_space(workdir, "h8", 2, "hash", length=8),
+                       other_space(workdir, "flakes", 3, "snowflake"), names]}
+
+
+@pytest.fixture
+def sections(links_config, keys_file):
+    return {"links": links_config,
+            "allocator": {"keys_file": str(keys_file.path), "threads": 2},
+            "domains": {"default": "main", "list": [
+                {"name": "main", "hosts": ["sho.rt"]},
+                {"name": "shop", "hosts": ["shop.sho.rt"]}]}}
+
+
+@pytest.fixture
+def make_api(topic, links_config, create_space, start):
+    """An allocator with a space of each strategy."""
+    def make():
+        for each in links_config["spaces"]:
+            assert create_space(name=each["name"])[0] == 0
+        api = start(topic, node=7, default_ttl="1h", ledger_every="100ms")
+        eventually(lambda: api.call("GET", "/v1/spaces").status_code == 200)
+        return api
+    return make
+
+
+@pytest.fixture
+def full_api(redis, make_api):
+    return make_api()
+
+
+def served(api):
+    return requests.get(api.program.url + "/v1/openapi.json", timeout=5)
+
+
+@pytest.fixture
+def narrow(workdir, links_config):
+    """The description with what only a configuration can tell: TTL classes,
+    spaces, a link that is there, and URLs that are more often right than
+    wrong."""
+    def make(api, code):
+        described = served(api).json()
+        schemas = described["components"]["schemas"]
+        schemas["Ttl"]["enum"] = links_config["ttl_classes"]
+        new = schemas["NewLink"]["properties"]
+        new["domain"] = {"type": "string", "enum": ["main", "shop"]}
+        schemas["NotBefore"] = {"type": "string", "pattern":
+                                "^20[0-9]{2}-0[1-9]-[12][0-9]T0[0-9]:00:00Z$"}
+        generated = {"code": False, "space": {"enum": [
+            each["name"] for each in links_config["spaces"][:-1]]}}
+        alias = {"code": {"pattern": "^[a-z]{1,3}-[a-z]{1,3}$"},
+                 "space": {"const": "names"}}
+        schemas["NewLink"]["oneOf"] = [
+            {"required": either["required"] + needs,
+             "properties": {**either["properties"], **properties}}
+            for either in schemas["NewLink"]["oneOf"]
+            for needs, properties in (([], generated), (["code"], alias))]
+        described["components"]["parameters"]["Code"]["example"] = code
+        known = {"url": "https://known.example", "space": "h8"}
+        api.create(**known)
+        one = described["paths"]["/v1/links"]["post"]["requestBody"]["content"]
+        one["application/json"]["examples"]["again"] = {"value": known}
+        batch = described["paths"]["/v1/links/batch"]["post"]
+        for kind in batch["requestBody"]["content"].values():
+            # Written as lines by support/openapi_hooks.py.  Anything will do:
+            # a line may be wrong, the batch is not.
+            kind["schema"] = {"anyOf": [{"type": "array", "items": {
+                "anyOf": [{"$ref": "#/components/schemas/NewLink"}, {}]}}, {}]}
+            kind.pop("examples", None)
+        path = workdir / "openapi.json"
+        path.write_text(json.dumps(described))
+        return path
+    return make
+
+
+# Methods that HTTP knows; others are no HTTP to the server (400).
+SETTINGS = """
+[phases.coverage]
+unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE",
+                      "OPTIONS", "TRACE"]
+"""
+
+
+def schemathesis(path, api, *args, key="boss", checks=CHECKS, status=0):
+    """Runs it, the same way every time; returns what it printed."""
+    settings = path.with_name("schemathesis.toml")
+    settings.write_text(SETTINGS)
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file",
+               str(settings), "run", str(path), "--url", api.program.url,
+               "--checks", checks, "--seed", "4711",
+               "--generation-deterministic",
+               "-H", f"Authorization: Bearer {key}", "--no-color",
+               "--suppress-health-check", "all", "--continue-on-failure",
+               *args]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=1800, cwd=path.parent,
+        env={**os.environ, "SCHEMATHESIS_HOOKS": "support.openapi_hooks",
+             "PYTHONPATH": str(pathlib.Path(__file__).parent),
+             "OPENAPI": str(path),
+             "ANSWERS": str(path.with_name("answers"))}, check=False)
+    assert done.returncode == status, done.stdout[-20000:]
+    return done.stdout
+
+
+# --- the description itself ------------------------------------------------------
+
+def test_what_is_served_is_what_is_in_the_tree(full_api):
+    answer = served(full_api)
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json() == yaml.safe_load(SOURCE.read_text())
+
+
+def test_every_example_is_what_it_says(full_api):
+    """Each request in the description does what its first answer says."""
+    described = served(full_api).json()
+    code = full_api.create()["code"]
+    for path, item in described["paths"].items():
+        for method, operation in item.items():
+            if method == "parameters":
+                continue
+            for kind, body in operation.get("requestBody", {}).get(
+                    "content", {}).items():
+                for example in body.get("examples", {}).values():
+                    value = example["value"]
+                    answer = full_api.call(
+                        method.upper(), path.replace("{code}", code),
+                        headers={"Content-Type": kind},
+                        data=value if isinstance(value, str)
+                        else json.dumps(value))
+                    assert answer.status_code in (200, 201), answer.text
+                    for line in answer.text.splitlines():
+                        assert "code" in json.loads(line), line
+
+
+# --- the API against it -----------------------------------------------------------
+
+def answers_of(path):
+    """{"POST /v1/links": {201: 12, 400: 34}}, of the methods described."""
+    found = {}
+    for line in path.with_name("answers").read_text().splitlines():
+        method, template, sent, status = line.split()
+        if method == sent:
+            statuses = found.setdefault(f"{method} {template}", {})
+            statuses[int(status)] = statuses.get(int(status), 0) + 1
+    return found
+
+
+# What has to have happened for a run to say something.
+SEEN = {
+    "POST /v1/links": {200, 201, 400, 401, 409, 415, 422},
+    "POST /v1/links/batch": {200, 400, 401, 415},
+    "GET /v1/links/{code}": {200, 401, 404, 410},
+    "PATCH /v1/links/{code}": {200, 400, 401, 404, 410, 412, 415},
+    "DELETE /v1/links/{code}": {204, 401, 404, 410},
+    "GET /v1/links/{code}/qr": {200, 304, 400, 401, 404, 410},
+    "GET /v1/spaces": {200, 401},
+    "GET /v1/spaces/{name}": {200, 401, 404},
+    "GET /v1/openapi.json": {200},
+}
+
+
+@pytest.mark.timeout(1800 if EXAMPLES > 60 else 120)
+def test_the_api_keeps_to_its_description(full_api, narrow):
+    path = narrow(full_api, full_api.create()["code"])
+    schemathesis(path, full_api, "--max-examples", str(EXAMPLES))
+    answers = answers_of(path)
+    assert set(answers) == set(SEEN)
+    for operation, statuses in SEEN.items():
+        assert statuses <= set(answers[operation]), (operation,
+                                                     answers[operation])
+    assert max(max(statuses) for statuses in answers.values()) < 500
+
+
+def test_it_keeps_to_it_with_a_key_that_may_only_read(full_api, narrow):
+    path = narrow(full_api, full_api.create()["code"])
+    schemathesis(path, full_api, "--max-examples", "20", "--phases",
+                 "examples,fuzzing", key="eye")
+    answers = answers_of(path)
+    for operation, statuses in answers.items():
+        method = operation.split()[0]
+        assert (403 in statuses) == (method != "GET"), (operation, statuses)
+
+
+def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
+                                                       keys_file):
+    path = narrow(full_api, full_api.create()["code"])
+    digest = hashlib.sha256(b"slow").hexdigest()
+    with keys_file.path.open("a") as file:
+        file.write(f"slow admin sha256:{digest} rate=20/s burst=1\n")
+    full_api.program.process.signal(signal.SIGHUP)
+    eventually(lambda: full_api.call("GET", "/v1/spaces",
+                                     "slow").status_code == 200)
+    schemathesis(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
+                 "--exclude-path", "/v1/links/batch", key="slow")
+    answers = answers_of(path)
+    assert {429, 201} <= set(answers["POST /v1/links"])
+    for operation, statuses in answers.items():
+        if "{" in operation:
+            assert 429 in statuses, (operation, statuses)
+
+
+def test_it_keeps_to_it_without_redis(own_redis, make_api, narrow):
+    api = make_api()
+    path = narrow(api, api.create()["code"])
+    own_redis.kill()
+    eventually(lambda: api.program.ready()[0] == 503)
+    schemathesis(path, api, "--max-examples", "20", "--phases", "fuzzing",
+                 "--mode", "positive", checks=ANSWER_CHECKS)
+    answers = answers_of(path)
+    assert 503 in answers["POST /v1/links"]
+    assert 503 in answers["GET /v1/links/{code}"]
+    # The ledger stays as it was last read.
+    assert set(answers["GET /v1/spaces"]) == {200}
+
+
+# --- is it seen? -------------------------------------------------------------------
+
+def no_bad_requests(described):
+    del described["paths"]["/v1/links"]["post"]["responses"]["400"]
+
+
+def no_changed_at(described):
+    link = described["components"]["schemas"]["Link"]
+    link["required"].remove("changed_at")
+    del link["properties"]["changed_at"]
+
+
+def no_problems(described):
+    described["components"]["responses"]["BadRequest"]["content"] = {
+        "text/plain": {}}
+
+
+def other_tags(described):
+    described["components"]["headers"]["ETag"]["schema"]["pattern"] = "^no$"
+
+
+@pytest.mark.parametrize("forget, found", [
+    (no_bad_requests, "Undocumented status code"),
+    (no_changed_at, "Response violates schema"),
+    (no_problems, "Undocumented Content-Type"),
+    (other_tags, "Response header does not conform"),
+], ids=["status", "field", "type", "header"])
+def test_what_the_description_lacks_is_found(full_api, narrow, forget, found):
+    path = narrow(full_api, full_api.create()["code"])
+    described = json.loads(path.read_text())
+    forget(described)
+    path.write_text(json.dumps(described))
+    output = schemathesis(path, full_api, "--max-examples", "10", "--phases",
+                          "examples,fuzzing", "--include-path", "/v1/links",
+                          "--no-shrink", status=1)
+    assert found in output, output
