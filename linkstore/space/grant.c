@@ -96,6 +96,18 @@ static int parse_range(const redisReply *reply, size_t at,
 	return 0;
 }
 
+/* A pool in disorder may hold a block twice.  Under one holder it would also be
+ * opened twice, and the second link of a code be taken for the first. */
+static bool has_part_of(const struct grant *grant,
+			const struct block_range *range)
+{
+	for (size_t i = 0; i < grant->count; i++)
+		if (range->first <= grant->ranges[i].last &&
+		    range->last >= grant->ranges[i].first)
+			return true;
+	return false;
+}
+
 /* grant->holder and grant->seen are as in the request. */
 static int parse_grant(const redisReply *reply, const struct link_space *space,
 		       struct grant *grant, struct error *err)
@@ -111,6 +123,8 @@ static int parse_grant(const redisReply *reply, const struct link_space *space,
 		if (grant->count == GRANT_BLOCKS_MAX ||
 		    parse_range(reply, at, &range))
 			return reply_malformed("grant", err);
+		if (has_part_of(grant, &range))
+			continue;
 		grant->ranges[grant->count++] = range;
 		if (range.last + 1 > grant->seen)
 			grant->seen = range.last + 1;

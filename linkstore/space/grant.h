@@ -29,6 +29,8 @@ struct grant_request {
 };
 
 struct grant {
+	/* Without a block in common; what Redis grants twice in one reply is
+	 * left to the reclaimer. */
 	struct block_range ranges[GRANT_BLOCKS_MAX];
 	size_t count;  /* of ranges, at least 1 */
 	uint64_t seen; /* for the next request */

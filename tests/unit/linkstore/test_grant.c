@@ -131,6 +131,21 @@ static int hand_back(struct fixture *f, uint64_t from, uint64_t to)
 			       &f->err);
 }
 
+/* One holder would open it twice. */
+static void a_block_that_the_pool_has_twice_is_in_a_grant_once(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-103:3");
+	redis_server_number(&f->server, "ZADD pool:{s5} 1001 103-104:3");
+	redis_server_number(&f->server, "ZADD pool:{s5} 1002 105-105:3");
+	must(f, try_grant(f, f->day, 7, 0, &g));
+	assert_int_equal(g.count, 2);
+	assert_range(&g.ranges[0], 100, 103, 3);
+	assert_range(&g.ranges[1], 105, 105, 3);
+}
+
 static void unused_blocks_go_back_to_the_pool_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -270,6 +285,7 @@ int main(void)
 		TEST(a_block_seen_beyond_the_capacity_is_refused),
 		TEST(the_pool_is_granted_first_after_quarantine),
 		TEST(a_pool_range_is_split_and_the_rest_keeps_waiting_time),
+		TEST(a_block_that_the_pool_has_twice_is_in_a_grant_once),
 		TEST(unused_blocks_go_back_to_the_pool_at_once),
 		TEST(blocks_no_longer_issued_are_not_taken_back),
 		TEST(after_a_restart_the_cursor_jumps_by_the_gap),
