@@ -6,10 +6,10 @@
  * answered code goes to the log at the end of its loop turn.
  *
  * usage: issue CONFIG create					the space
- *	  issue CONFIG run CLASS PACE NAME LOG [SEEN-FILE]	until SIGTERM
+ *	  issue CONFIG run CLASS RATE NAME LOG [SEEN-FILE]	until SIGTERM
  *
- * JOBS links are under way at once, each after PACE ms.  A run that ends by
- *SIGTERM prints what it counted.
+ * JOBS links are under way at once; RATE are begun in a second, 0: all that go.
+ * A run that ends by SIGTERM prints what it counted.
  */
 #include "tests/faults/faults.h"
 
@@ -54,7 +54,7 @@ struct issuer {
 	struct supply *supply;
 	struct supply_metrics counts;
 	struct seen_file *seen;
-	int pace; /* ms before a job's next link */
+	int rate; /* links begun in a second; 0: all that go */
 	int signals, log;
 	uint64_t unique; /* of the next link */
 	bool stopping;
@@ -83,7 +83,7 @@ static void wait_a_little(struct job *job)
 	struct issuer *is = job->issuer;
 
 	if (!is->later)
-		loop_timer_set(is->timer, PAUSE_MS + is->pace);
+		loop_timer_set(is->timer, PAUSE_MS);
 	job->next = is->later;
 	is->later = job;
 }
@@ -92,11 +92,17 @@ static void on_timer(void *arg)
 {
 	struct issuer *is = arg;
 	struct job *job = is->later, *next;
+	int turns = JOBS;
 
+	if (is->rate && !is->stopping)
+		turns = is->rate * PAUSE_MS / 1000;
 	is->later = NULL;
 	for (; job; job = next) {
 		next = job->next;
-		go_on(job);
+		if (turns-- > 0)
+			go_on(job);
+		else
+			wait_a_little(job);
 	}
 }
 
@@ -115,7 +121,7 @@ static void answered(struct job *job, int64_t expires)
 	memcpy(one->code, job->target.code, sizeof(one->code));
 	is->issued++;
 	job->named = false;
-	if (is->pace)
+	if (is->rate)
 		wait_a_little(job);
 	else
 		go_on(job);
@@ -254,7 +260,7 @@ static int open_files(struct issuer *is, char **argv, struct error *err)
 	is->ttl = linkstore_class_named(is->faults.store, argv[3]);
 	if (!is->ttl)
 		return error_set(err, ERROR_USAGE, "no class %s", argv[3]);
-	is->pace = atoi(argv[4]);
+	is->rate = atoi(argv[4]);
 	if (getrandom(&is->unique, sizeof(is->unique), 0) != sizeof(is->unique))
 		return error_set_errno(err, "getrandom");
 	is->log =

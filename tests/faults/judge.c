@@ -3,8 +3,9 @@
  *
  * usage: judge CONFIG LOG...
  *
- * Prints: issued N twice N again N live N overwritten N lost N ended N
+ * Prints: issued N held N twice N again N live N overwritten N lost N ended N
  *	issued		codes answered
+ *	held		the longest that one block was issued from (ms)
  *	twice		of them, those answered to another before, whose link's
  *			life had not ended yet
  *	again		those answered to another before, whose life had ended
@@ -35,7 +36,7 @@ struct judge {
 	struct redis *redis;
 	struct issued *all;
 	size_t count, room;
-	int64_t now;
+	int64_t now, held;
 	uint64_t twice, again, live, overwritten, lost, ended;
 };
 
@@ -112,6 +113,40 @@ static void count_twice(struct judge *j)
 	for (size_t i = 1; i < j->count; i++)
 		if (same_code(&j->all[i - 1], &j->all[i]))
 			compare(j, &j->all[i - 1], &j->all[i]);
+}
+
+/* --- how long blocks were held ---------------------------------------------
+ */
+
+static int by_link_id(const void *a, const void *b)
+{
+	const struct issued *x = a, *y = b;
+
+	return (x->link_id > y->link_id) - (x->link_id < y->link_id);
+}
+
+static bool same_block(const struct judge *j, const struct issued *a,
+		       const struct issued *b)
+{
+	struct link_id_parts x = link_id_unpack(a->link_id);
+	struct link_id_parts y = link_id_unpack(b->link_id);
+	uint32_t size = j->faults.space->block_size;
+
+	return x.generation == y.generation && x.id / size == y.id / size;
+}
+
+/* Codes of a block are issued in the order of their ids. */
+static void measure_hold(struct judge *j)
+{
+	size_t first = 0;
+
+	qsort(j->all, j->count, sizeof(*j->all), by_link_id);
+	for (size_t i = 0; i < j->count; i++) {
+		if (!same_block(j, &j->all[first], &j->all[i]))
+			first = i;
+		if (j->all[i].created - j->all[first].created > j->held)
+			j->held = j->all[i].created - j->all[first].created;
+	}
 }
 
 /* --- each where it was answered ------------------------------------------- */
@@ -200,6 +235,7 @@ static int judge_all(struct judge *j, struct error *err)
 {
 	size_t to, issued = j->count;
 
+	measure_hold(j);
 	count_twice(j);
 	keep_last(j);
 	for (size_t from = 0; from < j->count; from = to) {
@@ -207,10 +243,11 @@ static int judge_all(struct judge *j, struct error *err)
 		if (ask_all(j, from, to, err))
 			return -1;
 	}
-	printf("issued %zu twice %" PRIu64 " again %" PRIu64 " live %" PRIu64
-	       " overwritten %" PRIu64 " lost %" PRIu64 " ended %" PRIu64 "\n",
-	       issued, j->twice, j->again, j->live, j->overwritten, j->lost,
-	       j->ended);
+	printf("issued %zu held %" PRId64 " twice %" PRIu64 " again %" PRIu64
+	       " live %" PRIu64 " overwritten %" PRIu64 " lost %" PRIu64
+	       " ended %" PRIu64 "\n",
+	       issued, j->held, j->twice, j->again, j->live, j->overwritten,
+	       j->lost, j->ended);
 	return 0;
 }
 

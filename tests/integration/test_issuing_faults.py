@@ -57,14 +57,15 @@ def test_no_code_is_issued_twice_whoever_is_killed_and_whatever_redis_forgets(
         redis, issuers):
     crowd = issuers()
     trouble(crowd, CODES / 2)
-    redis.forget(1)
+    redis.forget(min(1, SECONDS / 6))
     trouble(crowd, CODES)
     crowd.stop_all()
     found = crowd.judge()
     assert found["issued"] >= CODES
+    assert crowd.count("resent") > 0, "none went on as Redis came back"
     assert found["lost"] > 0, "nothing was forgotten: the cut missed"
     assert found["lost"] < found["issued"] / 2
-    assert crowd.killed >= SECONDS
+    assert crowd.killed >= SECONDS / 3
 
 
 class DoubleGrants:
@@ -115,7 +116,7 @@ def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
     crowd = issuers()
     grants = DoubleGrants(redis, crowd.chance)
     trouble(crowd, CODES / 2, grants)
-    redis.forget(1)
+    redis.forget(min(1, SECONDS / 6))
     grants.spare_the_forgotten()
     trouble(crowd, CODES, grants)
     crowd.stop_all()
@@ -177,7 +178,7 @@ def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
     assert crowd.judge()["lost"] > 0
 
 
-# --- blocks that are issued again --------------------------------------------------
+# --- blocks that are given up, and issued again --------------------------------------------------
 
 @pytest.fixture
 def reclaim(workdir):
@@ -189,11 +190,19 @@ def reclaim(workdir):
     return run
 
 
+def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
+    crowd = issuers({"hold_max": "1s"}, count=2, rate=250)
+    time.sleep(3.5)
+    crowd.stop_all()
+    assert 500 < crowd.judge()["held"] < 2000
+    assert crowd.count("expired") > 0
+
+
 @LONG
 def test_no_code_is_issued_again_before_its_link_has_ended(redis, issuers,
                                                            reclaim):
     crowd = issuers({"hold_max": "1s", "quarantine": "100ms"}, ttl="2s",
-                    pace=100)
+                    rate=5000)
     for _ in range(ROUNDS):
         for _ in range(5):
             crowd.trouble(1)

@@ -68,10 +68,10 @@ class ForgetfulRedis(RedisServer):
 
 
 class Issuer:
-    def __init__(self, config, directory, name, ttl, pace, seen_file):
+    def __init__(self, config, directory, name, ttl, rate, seen_file):
         self.codes = directory / f"{name}.codes"
         self.process = servers.Process(
-            name, [ISSUE, config, "run", ttl, pace, name, self.codes,
+            name, [ISSUE, config, "run", ttl, rate, name, self.codes,
                    *([seen_file] if seen_file else [])],
             directory / f"{name}.log")
         self.log_path = self.process.log_path
@@ -103,12 +103,12 @@ class Issuers:
     """Some number of them at work under one class, some of which are replaced
     now and then.  A new one has seen nothing, unless there is a seen_file."""
 
-    def __init__(self, config, directory, ttl="1h", count=8, pace=0,
+    def __init__(self, config, directory, ttl="1h", count=8, rate=0,
                  seen_file=None):
         self.config = config
         self.directory = directory
         self.ttl = ttl
-        self.pace = pace  # ms between links
+        self.rate = rate  # links a second of each; 0: as many as go
         self.seen_file = seen_file
         self.chance = random.Random(1)
         self.all = []
@@ -126,7 +126,7 @@ class Issuers:
 
     def start(self):
         issuer = Issuer(self.config, self.directory,
-                        f"issuer-{len(self.all)}", self.ttl, self.pace,
+                        f"issuer-{len(self.all)}", self.ttl, self.rate,
                         self.seen_file)
         self.all.append(issuer)
         return issuer
