@@ -121,7 +121,7 @@ static int open_shared(struct allocator *a,
 		if (!s->ids)
 			return -1;
 	}
-	s->spaces = space_watch_new(s->store, app_health(app),
+	s->spaces = space_watch_new(s->store, app_health(app), s->metrics,
 				    config->allocator.space_check_every,
 				    on_space_differs, a, err);
 	if (!s->spaces)

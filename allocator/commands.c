@@ -1,87 +1,11 @@
 #include "allocator/commands.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/keys/api_keys.h"
 #include "allocator/ledger/ledger_entry.h"
-#include "linkstore/space/record.h"
-
-static int parse_first_block(const char *text, uint64_t *ret, struct error *err)
-{
-	char *end;
-
-	*ret = 0;
-	if (!text)
-		return 0;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (errno || end == text || *end || strchr(text, '-'))
-		return error_set(err, ERROR_USAGE,
-				 "--first-block '%s': expected a number", text);
-	return 0;
-}
-
-static void say_created(const struct link_space *space,
-			enum space_created created)
-{
-	static const char *const verbs[] = {
-		[SPACE_CREATED] = "created",
-		[SPACE_EXTENDED] = "added new key versions to",
-		[SPACE_UNCHANGED] = "nothing to do for",
-	};
-
-	printf("%s space %s: ", verbs[created], space->name);
-	if (link_space_has_blocks(space))
-		printf("codes of %u characters, blocks of %" PRIu32 "\n",
-		       space->length, space->block_size);
-	else if (space->length)
-		printf("codes of %u characters\n", space->length);
-	else
-		printf("aliases\n");
-}
-
-int command_create_space(const struct allocator_config *config,
-			 const struct app *app, struct error *err)
-{
-	const char *name = app_option_value(app, "space");
-	const struct link_space *space;
-	struct linkstore *store = NULL;
-	struct redis *redis = NULL;
-	enum space_created created;
-	uint64_t first_block;
-	int status = -1;
-
-	if (!name)
-		return error_set(err, ERROR_USAGE,
-				 "which space? --space NAME, one of "
-				 "links.spaces");
-	if (parse_first_block(app_option_value(app, "first-block"),
-			      &first_block, err) < 0)
-		return -1;
-	store = linkstore_new(&config->links, err);
-	if (!store)
-		goto out;
-	space = linkstore_space_named(store, name);
-	if (!space) {
-		error_set(err, ERROR_USAGE,
-			  "space '%s' is not one of links.spaces", name);
-		goto out;
-	}
-	redis = redis_new(&config->redis, err);
-	if (!redis ||
-	    space_create(redis, space, first_block, &created, err) < 0)
-		goto out;
-	say_created(space, created);
-	status = 0;
-out:
-	redis_free(redis);
-	linkstore_free(store);
-	return status;
-}
 
 /* --- the ledger ----------------------------------------------------------- */
 

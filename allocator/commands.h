@@ -9,6 +9,10 @@
 int command_create_space(const struct allocator_config *config,
 			 const struct app *app, struct error *err);
 
+/* `allocator retire-key --space NAME --key-version N` */
+int command_retire_key(const struct allocator_config *config,
+		       const struct app *app, struct error *err);
+
 /* `allocator spaces [--space NAME] [--json]` */
 int command_spaces(const struct allocator_config *config, const struct app *app,
 		   struct error *err);

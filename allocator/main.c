@@ -10,16 +10,19 @@
 static const struct app_command commands[] = {
 	{"serve", "serve the API"},
 	{"create-space", "make a space in Redis, once (--space)"},
+	{"retire-key", "take a key of a space out of use (--key-version)"},
 	{"spaces", "show what spaces have left (--space, --json)"},
 	{"make-key", "make an API key and its line (--name, --roles)"},
 	{0},
 };
 
 static const struct app_option options[] = {
-	{"space", "NAME", "which of links.spaces", "create-space spaces"},
+	{"space", "NAME", "which of links.spaces",
+	 "create-space retire-key spaces"},
 	{"json", NULL, "as GET /v1/spaces answers it", "spaces"},
 	{"first-block", "N", "where to begin, when Redis has lost the space",
 	 "create-space"},
+	{"key-version", "N", "which of the space's keys", "retire-key"},
 	{"name", "NAME", "whose key it is", "make-key"},
 	{"roles", "ROLES", "out of read, create and admin", "make-key"},
 	{"rate", "N/s", "requests a second, /m minute or /h hour", "make-key"},
@@ -62,6 +65,8 @@ static int run_command(const struct allocator_config *config, struct app *app,
 
 	if (!strcmp(command, "create-space"))
 		return command_create_space(config, app, err);
+	if (!strcmp(command, "retire-key"))
+		return command_retire_key(config, app, err);
 	if (!strcmp(command, "spaces"))
 		return command_spaces(config, app, err);
 	if (!strcmp(command, "make-key"))

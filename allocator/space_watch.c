@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "linkstore/space/missing_keys.h"
 #include "linkstore/space/record.h"
 
 enum {
@@ -15,6 +16,7 @@ struct watched_space {
 	const struct link_space *space;
 	struct health_check *check;
 	_Atomic int state;
+	struct metric *missing;
 };
 
 struct space_watch {
@@ -50,6 +52,14 @@ const char *space_state_describe(enum space_state state,
 			 "create-space --space %s`",
 			 name, name);
 		break;
+	case SPACE_KEY_UNUSED:
+		snprintf(
+			text, SPACE_STATE_TEXT_MAX,
+			"space %s: key version %d is to make new codes, but is "
+			"not in use: once every program has the key, add it "
+			"with `allocator create-space --space %s`",
+			name, linkstore_key_version(space), name);
+		break;
 	case SPACE_DIFFERS:
 		snprintf(text, SPACE_STATE_TEXT_MAX,
 			 "space %s was made with another configuration", name);
@@ -79,11 +89,16 @@ static void on_checked(void *arg, const struct error *err)
 {
 	struct watched_space *ws = arg;
 	struct space_watch *w = ws->watch;
+	char lacks[MISSING_KEYS_TEXT_MAX];
 
 	if (!w->redis)
 		return;
 	if (!err) {
 		set_state(ws, SPACE_READY);
+		if (missing_keys_tell(ws->space, ws->missing, lacks))
+			health_down(ws->check, lacks);
+	} else if (err->code == ERROR_UNSAFE) {
+		set_state(ws, SPACE_KEY_UNUSED);
 	} else if (err->code == ERROR_NOTFOUND) {
 		set_state(ws, SPACE_MISSING);
 	} else if (err->code == ERROR_CONFIG && state_of(ws) != SPACE_DIFFERS) {
@@ -109,17 +124,17 @@ static void on_timer(void *arg)
 	struct error err = {0};
 
 	for (size_t i = 0; i < w->count; i++)
-		space_check_async(w->redis, w->spaces[i].space, on_checked,
-				  &w->spaces[i], &err);
+		space_check_async(w->redis, w->spaces[i].space, SPACE_TO_ISSUE,
+				  on_checked, &w->spaces[i], &err);
 	loop_timer_set(w->timer,
 		       all_ready(w) ? w->every_ms : EVERY_WHILE_WRONG_MS);
 }
 
-struct space_watch *space_watch_new(const struct linkstore *store,
-				    struct health *health, int64_t every_ms,
-				    void (*on_differs)(void *arg,
-						       const struct error *err),
-				    void *arg, struct error *err)
+struct space_watch *
+space_watch_new(const struct linkstore *store, struct health *health,
+		struct metrics *metrics, int64_t every_ms,
+		void (*on_differs)(void *arg, const struct error *err),
+		void *arg, struct error *err)
 {
 	size_t count = linkstore_space_count(store);
 	struct space_watch *w =
@@ -140,6 +155,8 @@ struct space_watch *space_watch_new(const struct linkstore *store,
 		snprintf(name, sizeof(name), "space %s",
 			 w->spaces[i].space->name);
 		w->spaces[i].check = health_register(health, name);
+		w->spaces[i].missing =
+			missing_keys_register(metrics, w->spaces[i].space);
 		set_state(&w->spaces[i], SPACE_UNCHECKED);
 	}
 	return w;

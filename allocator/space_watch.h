@@ -10,14 +10,16 @@
 
 #include "common/app/health.h"
 #include "common/loop/loop.h"
+#include "common/metrics/metrics.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 
 enum space_state {
 	SPACE_UNCHECKED, /* Redis has not answered yet */
 	SPACE_READY,
-	SPACE_MISSING, /* it has to be created */
-	SPACE_DIFFERS, /* another key, length or block size: we must stop */
+	SPACE_MISSING,	  /* it has to be created */
+	SPACE_KEY_UNUSED, /* its newest key has to be added to it */
+	SPACE_DIFFERS,	  /* another key, length or block size: we must stop */
 };
 
 struct space_watch;
@@ -27,11 +29,11 @@ struct space_watch;
  * configuration do not agree: the program must not go on.  Health checks are
  * registered as "space <name>".
  */
-struct space_watch *space_watch_new(const struct linkstore *store,
-				    struct health *health, int64_t every_ms,
-				    void (*on_differs)(void *arg,
-						       const struct error *err),
-				    void *arg, struct error *err);
+struct space_watch *
+space_watch_new(const struct linkstore *store, struct health *health,
+		struct metrics *metrics, int64_t every_ms,
+		void (*on_differs)(void *arg, const struct error *err),
+		void *arg, struct error *err);
 
 /* Starts on a loop with its Redis connection; both must outlive the watch's
  * last call, which space_watch_stop makes. */

@@ -259,6 +259,20 @@ void codespace_encode_many(const struct codespace *cs, uint64_t first,
 	}
 }
 
+unsigned codespace_version_of(const struct codespace *cs, const char *code,
+			      size_t len)
+{
+	struct alphabet plain;
+	unsigned digit;
+
+	if (len != cs->length)
+		return CODE_VERSIONS;
+	alphabet_plain(&plain, cs->base);
+	digit = plain.digits[(unsigned char)code[len - 1]];
+	return digit < CODE_VERSIONS * cs->checks ? digit / cs->checks
+						  : CODE_VERSIONS;
+}
+
 bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 		      uint64_t *ret_id, unsigned *ret_version)
 {

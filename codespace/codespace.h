@@ -89,6 +89,11 @@ void codespace_encode_version(const struct codespace *cs, unsigned version,
 bool codespace_decode(const struct codespace *cs, const char *code, size_t len,
 		      uint64_t *ret_id, unsigned *ret_version);
 
+/* The version that a text would be a code of, by its length and check character
+ * alone, whether or not there is a key for it; CODE_VERSIONS: of none. */
+unsigned codespace_version_of(const struct codespace *cs, const char *code,
+			      size_t len);
+
 /*
  * Tells keys apart without saying anything of them: 64 bits derived from the
  * version's secret.  Returns false when the space has no such version.

@@ -169,28 +169,44 @@ void snowflake_codes_encode(const struct snowflake_codes *sc, uint64_t id,
 	ret_code[SNOWFLAKE_CODE_LENGTH] = '\0';
 }
 
+/* Returns the version and stores the number below it. */
+static unsigned split(const struct snowflake_codes *sc, const char *code,
+		      size_t len, uint64_t *ret_low)
+{
+	wide number = 0;
+	uint8_t digit;
+
+	if (len != SNOWFLAKE_CODE_LENGTH)
+		return CODE_VERSIONS;
+	for (size_t i = 0; i < len; i++) {
+		digit = sc->alphabet.digits[(unsigned char)code[i]];
+		if (digit == ALPHABET_NONE)
+			return CODE_VERSIONS;
+		number = number * sc->alphabet.size + digit;
+	}
+	*ret_low = (uint64_t)number & ((UINT64_C(1) << ID_BITS) - 1);
+	number >>= ID_BITS;
+	return number < sc->versions_max ? (unsigned)number : CODE_VERSIONS;
+}
+
+unsigned snowflake_codes_version_of(const struct snowflake_codes *sc,
+				    const char *code, size_t len)
+{
+	uint64_t ignored;
+
+	return split(sc, code, len, &ignored);
+}
+
 bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
 			    size_t len, uint64_t *ret_id, int64_t *ret_ms,
 			    unsigned *ret_version)
 {
 	struct feistel_parts parts;
-	unsigned version;
-	wide number = 0;
-	uint64_t low;
-	uint8_t digit;
+	uint64_t low = 0;
+	unsigned version = split(sc, code, len, &low);
 
-	if (len != SNOWFLAKE_CODE_LENGTH)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		digit = sc->alphabet.digits[(unsigned char)code[i]];
-		if (digit == ALPHABET_NONE)
-			return false;
-		number = number * sc->alphabet.size + digit;
-	}
-	version = (unsigned)(number >> ID_BITS);
 	if (version >= CODE_VERSIONS || !sc->versions[version].present)
 		return false;
-	low = (uint64_t)number & ((UINT64_C(1) << ID_BITS) - 1);
 	parts.left = low >> RIGHT_BITS;
 	parts.right = low & ((UINT64_C(1) << RIGHT_BITS) - 1);
 	parts.tag = 0;

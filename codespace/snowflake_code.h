@@ -54,6 +54,11 @@ bool snowflake_codes_decode(const struct snowflake_codes *sc, const char *code,
 			    size_t len, uint64_t *ret_id, int64_t *ret_ms,
 			    unsigned *ret_version);
 
+/* The version that a text would be a code of, whether or not there is a key for
+ * it; CODE_VERSIONS: of none. */
+unsigned snowflake_codes_version_of(const struct snowflake_codes *sc,
+				    const char *code, size_t len);
+
 unsigned snowflake_codes_version(const struct snowflake_codes *sc);
 
 /* Returns false when there is no such version. */

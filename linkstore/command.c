@@ -312,6 +312,11 @@ int reply_refused(const redisReply *reply, const struct link_space *space,
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s: the range is no longer issued",
 				 space->name);
+	if (!strcmp(why, "nokey"))
+		return error_set(err, ERROR_UNSAFE,
+				 "space %s: key version %s is not in use: "
+				 "nothing is granted for it",
+				 space->name, reply_text(reply, 2));
 	if (!strcmp(why, "badseen"))
 		return error_set(err, ERROR_UNSAFE,
 				 "space %s: a block beyond the capacity was "

@@ -105,6 +105,14 @@ const struct link_space *linkstore_space_for(const struct linkstore *ls,
 bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 		      struct link_target *ret_target);
 
+/*
+ * Of a text that linkstore_locate refused: might it be a code of ours all the
+ * same, made with a key version that is not configured here?  The space's
+ * record tells which there are (503, not 404).
+ */
+bool linkstore_lacks_key(const struct linkstore *ls, const char *code,
+			 size_t len);
+
 /* The code of one id of a block, under the space's current key.
  * LINK_SEQUENCE only. */
 void linkstore_code(const struct link_space *space, uint64_t block,
@@ -139,5 +147,16 @@ void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
 /* The same of how far the cursor may jump when Redis forgets, as the space
  * record tells it: at least link_space.safety_gap. */
 void linkstore_note_gap(const struct link_space *space, uint64_t gap);
+
+/* Key versions (bit v: version v) that the space record has and the
+ * configuration has not; `used` are those that codes were made with. */
+void linkstore_note_missing_keys(const struct link_space *space,
+				 unsigned missing, unsigned used);
+/* Of these, as noted last: all, or those that codes were made with. */
+unsigned linkstore_missing_keys(const struct link_space *space, bool used);
+
+/* The version that the space makes new codes with, or -1: its codes have
+ * none. */
+int linkstore_key_version(const struct link_space *space);
 
 #endif

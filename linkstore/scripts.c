@@ -23,6 +23,16 @@ static const char lift[] =
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/lift.lua.inc"
 ;
+static const char key_read[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/key_read.lua.inc"
+;
+static const char key_retire[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/key_retire.lua.inc"
+;
 static const char hand_back[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
@@ -151,6 +161,8 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_SPACE_READ] = space_read,
 		[SCRIPT_GRANT] = grant,
 		[SCRIPT_LIFT] = lift,
+		[SCRIPT_KEY_READ] = key_read,
+		[SCRIPT_KEY_RETIRE] = key_retire,
 		[SCRIPT_HAND_BACK] = hand_back,
 		[SCRIPT_LOCK] = lock,
 		[SCRIPT_DUE] = due,

@@ -8,8 +8,10 @@
 #include "linkstore/scripts.h"
 
 struct noted_cursor {
-	_Atomic uint64_t next; /* cursor + 1; 0: not known yet */
-	_Atomic uint64_t gap;  /* the widest noted */
+	_Atomic uint64_t next;		    /* cursor + 1; 0: not known yet */
+	_Atomic uint64_t gap;		    /* the widest noted */
+	_Atomic unsigned missing_keys;	    /* bit v: version v */
+	_Atomic unsigned missing_keys_used; /* the same, of codes made */
 };
 
 struct linkstore {

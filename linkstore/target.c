@@ -98,6 +98,23 @@ bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 	return true;
 }
 
+bool linkstore_lacks_key(const struct linkstore *ls, const char *code,
+			 size_t len)
+{
+	const struct link_space *space = linkstore_space_for(ls, code, len);
+	unsigned missing, version = CODE_VERSIONS;
+
+	missing = space ? linkstore_missing_keys(space, false) : 0;
+	if (!missing)
+		return false;
+	if (space->codes)
+		version = codespace_version_of(space->codes, code, len);
+	else if (space->snowflakes)
+		version = snowflake_codes_version_of(space->snowflakes, code,
+						     len);
+	return version < CODE_VERSIONS && missing >> version & 1;
+}
+
 /* --- making --------------------------------------------------------------- */
 
 void linkstore_code(const struct link_space *space, uint64_t block,
@@ -189,4 +206,40 @@ void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
 void linkstore_note_gap(const struct link_space *space, uint64_t gap)
 {
 	lift(&space->store->cursors[space->index].gap, gap);
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+void linkstore_note_missing_keys(const struct link_space *space,
+				 unsigned missing, unsigned used)
+{
+	struct noted_cursor *noted = &space->store->cursors[space->index];
+
+	atomic_store_explicit(&noted->missing_keys, missing,
+			      memory_order_relaxed);
+	atomic_store_explicit(&noted->missing_keys_used, used,
+			      memory_order_relaxed);
+}
+
+unsigned linkstore_missing_keys(const struct link_space *space, bool used)
+{
+	struct noted_cursor *noted = &space->store->cursors[space->index];
+
+	return atomic_load_explicit(used ? &noted->missing_keys_used
+					 : &noted->missing_keys,
+				    memory_order_relaxed);
+}
+
+int linkstore_key_version(const struct link_space *space)
+{
+	switch (space->strategy) {
+	case LINK_SEQUENCE:
+		return (int)codespace_version(space->codes);
+	case LINK_SNOWFLAKE:
+		return (int)snowflake_codes_version(space->snowflakes);
+	case LINK_HASH:
+	case LINK_ALIAS:
+		break;
+	}
+	return -1;
 }

@@ -30,7 +30,7 @@ static int ask_space(const struct session *session,
 			return -1;
 		}
 	}
-	if (space_check(redis, space, err) < 0 ||
+	if (space_check(redis, space, SPACE_TO_READ, err) < 0 ||
 	    space_read_ledger_late(redis, space, settings->overdue_after,
 				   &s->ledger, err) < 0)
 		return is_state(err) ? 0 : -1;

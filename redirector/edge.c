@@ -127,6 +127,11 @@ static void look_up(struct edge *e, struct http_request *req,
 	}
 	if (!space ||
 	    !linkstore_locate(e->shared->store, code.data, code.len, &target)) {
+		if (linkstore_lacks_key(e->shared->store, code.data,
+					code.len)) {
+			answer_blind(e, req, code);
+			return;
+		}
 		count(&e->counts, COUNT_REFUSED_CODES);
 		respond_unknown(e->responder, req, code);
 		return;

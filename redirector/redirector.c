@@ -181,7 +181,7 @@ static int make_shared(struct redirector *r, struct app *app, struct error *err)
 		return -1;
 	s->spaces = space_watch_new(r->store,
 				    health_register(app_health(app), "links"),
-				    on_fatal, r, err);
+				    s->metrics, on_fatal, r, err);
 	if (!s->spaces)
 		return -1;
 	return make_producer(r, s->metrics, err);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "linkstore/space/missing_keys.h"
 #include "linkstore/space/record.h"
 
 struct watched {
@@ -11,6 +12,9 @@ struct watched {
 	const struct link_space *space;
 	bool asked; /* the answer is on its way */
 	_Atomic int state;
+	struct metric *missing;
+	bool lacks; /* a key that codes were made with */
+	char why[MISSING_KEYS_TEXT_MAX];
 };
 
 struct space_watch {
@@ -26,6 +30,7 @@ struct space_watch {
 
 struct space_watch *space_watch_new(const struct linkstore *store,
 				    struct health_check *check,
+				    struct metrics *metrics,
 				    space_fatal_fn *on_fatal, void *arg,
 				    struct error *err)
 {
@@ -46,6 +51,7 @@ struct space_watch *space_watch_new(const struct linkstore *store,
 
 		s->watch = w;
 		s->space = linkstore_space(store, i);
+		s->missing = missing_keys_register(metrics, s->space);
 		atomic_init(&s->state, SPACE_WAITING);
 	}
 	return w;
@@ -65,6 +71,30 @@ static bool all_ready(const struct space_watch *w)
 	return true;
 }
 
+/* Links of a key that others have: it is for them to redirect these. */
+static const struct watched *without_key(const struct space_watch *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (w->spaces[i].lacks)
+			return &w->spaces[i];
+	}
+	return NULL;
+}
+
+static void on_found_right(struct watched *s)
+{
+	struct space_watch *w = s->watch;
+	const struct watched *lacking;
+
+	atomic_store(&s->state, SPACE_READY);
+	s->lacks = missing_keys_tell(s->space, s->missing, s->why);
+	lacking = without_key(w);
+	if (lacking)
+		health_down(w->check, lacking->why);
+	else if (all_ready(w))
+		health_up(w->check);
+}
+
 static void on_checked(void *arg, const struct error *err)
 {
 	struct watched *s = arg;
@@ -72,9 +102,7 @@ static void on_checked(void *arg, const struct error *err)
 
 	s->asked = false;
 	if (!err) {
-		atomic_store(&s->state, SPACE_READY);
-		if (all_ready(w))
-			health_up(w->check);
+		on_found_right(s);
 		return;
 	}
 	if (err->code == ERROR_CONFIG) {
@@ -100,8 +128,8 @@ static void look(void *arg)
 		if (s->asked)
 			continue;
 		/* Refused while Redis is away, which others report. */
-		if (space_check_async(w->redis, s->space, on_checked, s,
-				      &ignored) == 0)
+		if (space_check_async(w->redis, s->space, SPACE_TO_READ,
+				      on_checked, s, &ignored) == 0)
 			s->asked = true;
 	}
 	loop_timer_set(w->timer, w->every);

@@ -13,6 +13,7 @@
 
 #include "common/app/health.h"
 #include "common/loop/loop.h"
+#include "common/metrics/metrics.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 
@@ -30,6 +31,7 @@ typedef void space_fatal_fn(void *arg, const struct error *err);
 /* `check` is reported up once all spaces are ready; may be NULL. */
 struct space_watch *space_watch_new(const struct linkstore *store,
 				    struct health_check *check,
+				    struct metrics *metrics,
 				    space_fatal_fn *on_fatal, void *arg,
 				    struct error *err);
 /* After space_watch_stop, if it was started.  NULL accepted. */

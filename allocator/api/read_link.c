@@ -18,15 +18,30 @@ static void reply_failed(struct api_parts *api, struct http_request *req,
 	reply_unavailable(req, err->text);
 }
 
+static void reply_not_located(struct api_parts *api,
+			      const struct api_call *call,
+			      const struct linkstore *store)
+{
+	if (linkstore_lacks_key(store, call->name.data, call->name.len)) {
+		metric_add(api->metrics->read_failed, 1);
+		reply_unavailable(call->req,
+				  "this code is of a key version that is not "
+				  "configured here");
+	} else {
+		reply_unknown(api, call->req);
+	}
+}
+
 int api_find_link(const struct api_call *call, struct link_target *ret_target,
 		  link_lookup_fn *fn, void *arg)
 {
 	struct api_parts *api = call->api;
+	const struct linkstore *store = api->defaults->rules.store;
 	struct error err = {0};
 
-	if (!linkstore_locate(api->defaults->rules.store, call->name.data,
-			      call->name.len, ret_target))
-		reply_unknown(api, call->req);
+	if (!linkstore_locate(store, call->name.data, call->name.len,
+			      ret_target))
+		reply_not_located(api, call, store);
 	else if (link_lookup_async(api->create.redis, ret_target, fn, arg,
 				   &err) == 0)
 		return 0;

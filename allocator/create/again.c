@@ -126,8 +126,13 @@ static void look_into(struct creation *c, const struct idem_record *record,
 	}
 	a->found = *record;
 	c->asked = now;
-	if (!linkstore_locate(store_of(c), record->code, strlen(record->code),
-			      &c->target))
+	if (linkstore_lacks_key(store_of(c), record->code,
+				strlen(record->code)))
+		creation_refuse(c, 503, c->parts->metrics->unavailable,
+				"the code of the first request is of a key "
+				"version that is not configured here");
+	else if (!linkstore_locate(store_of(c), record->code,
+				   strlen(record->code), &c->target))
 		judge_absence(c, now);
 	else if (link_lookup_async(c->parts->redis, &c->target, on_looked_up, c,
 				   &err) < 0)

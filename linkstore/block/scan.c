@@ -35,6 +35,7 @@ static int judge(const redisReply *reply, uint64_t block, int64_t now,
 	ret->generation = m.generation;
 	ret->state = marker_ended(&m, now) ? BLOCK_ENDED : BLOCK_LIVE;
 	ret->end = m.end;
+	ret->opened = m.opened;
 	return 0;
 }
 
@@ -199,29 +200,42 @@ int reclaim_close(struct redis *redis, const struct link_space *space,
 
 /* --- counting links ------------------------------------------------------- */
 
-static int count_version(struct redis *redis, const struct link_space *space,
-			 uint64_t block, unsigned version, uint64_t *links,
-			 struct error *err)
+/* Of `n` codes from number `at` of the block on, under a version. */
+static int count_some(struct redis *redis, const struct link_space *space,
+		      uint64_t block, unsigned version, uint64_t at, uint64_t n,
+		      uint64_t *links, struct error *err)
 {
+	uint64_t id = block * space->block_size + at;
 	char code[CODE_TEXT_MAX];
 	struct command c;
 	redisReply *reply;
-	uint64_t id = block * space->block_size, n;
 
-	for (uint64_t at = 0; at < space->block_size; at += n) {
+	command_plain(&c, "EXISTS");
+	for (uint64_t i = 0; i < n; i++) {
+		codespace_encode_version(space->codes, version, id + i, code);
+		command_link_key(&c, space, block, code);
+	}
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	*links += (uint64_t)reply->integer;
+	freeReplyObject(reply);
+	return 0;
+}
+
+/* Ends early once there are `enough`. */
+static int count_version(struct redis *redis, const struct link_space *space,
+			 uint64_t block, unsigned version, uint64_t enough,
+			 uint64_t *links, struct error *err)
+{
+	uint64_t n;
+
+	for (uint64_t at = 0; at < space->block_size && *links < enough;
+	     at += n) {
 		n = space->block_size - at;
 		if (n > KEYS_PER_EXISTS)
 			n = KEYS_PER_EXISTS;
-		command_plain(&c, "EXISTS");
-		for (uint64_t i = 0; i < n; i++) {
-			codespace_encode_version(space->codes, version,
-						 id + at + i, code);
-			command_link_key(&c, space, block, code);
-		}
-		if (command_run(&c, redis, &reply, err))
+		if (count_some(redis, space, block, version, at, n, links, err))
 			return -1;
-		*links += (uint64_t)reply->integer;
-		freeReplyObject(reply);
 	}
 	return 0;
 }
@@ -233,8 +247,21 @@ int reclaim_count_links(struct redis *redis, const struct link_space *space,
 
 	for (unsigned v = 0; v < CODE_VERSIONS; v++)
 		if (codespace_has_version(space->codes, v) &&
-		    count_version(redis, space, block, v, &links, err))
+		    count_version(redis, space, block, v, UINT64_MAX, &links,
+				  err))
 			return -1;
 	*ret_links = links;
+	return 0;
+}
+
+int reclaim_has_links(struct redis *redis, const struct link_space *space,
+		      uint64_t block, unsigned version, bool *ret_has,
+		      struct error *err)
+{
+	uint64_t links = 0;
+
+	if (count_version(redis, space, block, version, 1, &links, err))
+		return -1;
+	*ret_has = links > 0;
 	return 0;
 }

@@ -53,6 +53,12 @@ local cursor, why = remember(k, {
 }, now)
 if not cursor then return {0, why} end
 
+-- A version that was taken out of use, or never put into it: readers may lack
+-- its key, and its number may be another's.
+if redis.call('HEXISTS', k.space, 'key:' .. ARGV[9]) == 0 then
+  return {0, 'nokey', ARGV[9]}
+end
+
 local want = take_from_pool(k, tonumber(ARGV[1]), now, issue)
 local fresh = math.min(want, tonumber(ARGV[4]) - cursor)
 if fresh > 0 then

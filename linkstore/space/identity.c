@@ -79,42 +79,82 @@ static const char *find(const redisReply *hash, const char *name)
 	return NULL;
 }
 
+/* May codes of a version have been made?  Grants note it; without them, or in a
+ * record from before they did, nothing tells, so they may. */
+static bool is_used(const redisReply *hash, const struct link_space *space,
+		    unsigned version)
+{
+	char name[16];
+	const char *used;
+
+	if (!link_space_has_blocks(space))
+		return true;
+	snprintf(name, sizeof(name), "used:%u", version);
+	used = find(hash, name);
+	return !used || strcmp(used, "0") != 0;
+}
+
+/* A version that is configured; `has` is what the record says of it. */
+static int check_known(const struct link_space *space, unsigned version,
+		       const char *has, const char *print, enum space_use use,
+		       struct error *err)
+{
+	if (has && strcmp(has, print) != 0)
+		return error_set(err, ERROR_CONFIG,
+				 "space %s: the key of version %u is not the "
+				 "one its codes are made with (fingerprint %s, "
+				 "not %s)",
+				 space->name, version, print, has);
+	if (has || use != SPACE_TO_ISSUE ||
+	    (int)version != linkstore_key_version(space))
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: key version %u is to make new codes, but "
+			 "is not in use: once every program has the key, add "
+			 "it with `allocator create-space --space %s`",
+			 space->name, version, space->name);
+}
+
+static int check_missing(const struct link_space *space, unsigned missing,
+			 unsigned used, enum space_use use, struct error *err)
+{
+	unsigned version = 0;
+
+	linkstore_note_missing_keys(space, missing, used);
+	if (!used || use != SPACE_TO_RECLAIM)
+		return 0;
+	while (!(used >> version & 1))
+		version++;
+	return error_set(err, ERROR_CONFIG,
+			 "space %s has codes of key version %u, which is not "
+			 "configured: their links cannot be looked for",
+			 space->name, version);
+}
+
 static int check_keys(const redisReply *hash, const struct link_space *space,
-		      struct error *err)
+		      enum space_use use, struct error *err)
 {
 	char print[CODE_FINGERPRINT_MAX], name[16];
+	unsigned missing = 0, used = 0;
 	const char *has;
-	bool configured;
 
 	for (unsigned v = 0; v < CODE_VERSIONS; v++) {
 		snprintf(name, sizeof(name), "key:%u", v);
-		configured = identity_fingerprint(space, v, print);
 		has = find(hash, name);
-		if (!configured && !has)
-			continue;
-		if (!configured)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s has codes of key version "
-					 "%u, which is not configured",
-					 space->name, v);
-		if (!has)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s does not know key version "
-					 "%u yet: create the space again to "
-					 "add it",
-					 space->name, v);
-		if (strcmp(has, print) != 0)
-			return error_set(err, ERROR_CONFIG,
-					 "space %s: the key of version %u is "
-					 "not the one its codes were made "
-					 "with (fingerprint %s, not %s)",
-					 space->name, v, print, has);
+		if (identity_fingerprint(space, v, print)) {
+			if (check_known(space, v, has, print, use, err))
+				return -1;
+		} else if (has) {
+			missing |= 1U << v;
+			if (is_used(hash, space, v))
+				used |= 1U << v;
+		}
 	}
-	return 0;
+	return check_missing(space, missing, used, use, err);
 }
 
 int identity_check(const redisReply *reply, const struct link_space *space,
-		   struct error *err)
+		   enum space_use use, struct error *err)
 {
 	struct identity_field fields[IDENTITY_FIELDS];
 	const redisReply *hash;
@@ -137,7 +177,7 @@ int identity_check(const redisReply *reply, const struct link_space *space,
 			return identity_differs(space, fields[i].name, has,
 						fields[i].text, err);
 	}
-	if (check_keys(hash, space, err))
+	if (check_keys(hash, space, use, err))
 		return -1;
 	if (!link_space_has_blocks(space))
 		return 0;

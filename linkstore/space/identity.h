@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "linkstore/linkstore.h"
+#include "linkstore/space/record.h"
 
 #define IDENTITY_FIELDS 5
 
@@ -30,6 +31,6 @@ int identity_differs(const struct link_space *space, const char *field,
 
 /* The answer of the script space_read, as space_check promises. */
 int identity_check(const redisReply *reply, const struct link_space *space,
-		   struct error *err);
+		   enum space_use use, struct error *err);
 
 #endif

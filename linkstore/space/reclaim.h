@@ -62,7 +62,8 @@ enum block_state {
 
 struct block_look {
 	enum block_state state;
-	int64_t end;	     /* LIVE: ms, DURATION_NEVER */
+	int64_t end;	     /* ms, DURATION_NEVER; LOST: 0 */
+	int64_t opened;	     /* ms; LOST: 0; not told by reclaim_close */
 	uint32_t generation; /* the marker's */
 };
 
@@ -114,6 +115,12 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
  */
 int reclaim_count_links(struct redis *redis, const struct link_space *space,
 			uint64_t block, uint64_t *ret_links, struct error *err);
+
+/* Has a block any link, or the tombstone of one, under this configured key
+ * version? */
+int reclaim_has_links(struct redis *redis, const struct link_space *space,
+		      uint64_t block, unsigned version, bool *ret_has,
+		      struct error *err);
 
 /* Is a block one of those skipped after Redis forgot (design 4.10)?  Such
  * blocks may have no marker for a good reason. */

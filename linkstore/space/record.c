@@ -97,7 +97,7 @@ static void build_read(struct command *c, const struct link_space *space)
 }
 
 int space_check(struct redis *redis, const struct link_space *space,
-		struct error *err)
+		enum space_use use, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -106,7 +106,7 @@ int space_check(struct redis *redis, const struct link_space *space,
 	build_read(&c, space);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	status = identity_check(reply, space, err);
+	status = identity_check(reply, space, use, err);
 	freeReplyObject(reply);
 	return status;
 }
@@ -158,6 +158,7 @@ struct call {
 	const struct link_space *space;
 	space_done_fn *fn;
 	void *arg;
+	enum space_use use;
 };
 
 static void on_check(void *arg, const redisReply *reply,
@@ -166,7 +167,7 @@ static void on_check(void *arg, const redisReply *reply,
 	struct call *call = arg;
 	struct error err;
 
-	if (!failure && identity_check(reply, call->space, &err))
+	if (!failure && identity_check(reply, call->space, call->use, &err))
 		failure = &err;
 	call->fn(call->arg, failure);
 	free(call);
@@ -205,9 +206,10 @@ static int send_call(struct command *c, struct redis_async *redis,
 }
 
 int space_check_async(struct redis_async *redis, const struct link_space *space,
-		      space_done_fn *fn, void *arg, struct error *err)
+		      enum space_use use, space_done_fn *fn, void *arg,
+		      struct error *err)
 {
-	struct call call = {space, fn, arg};
+	struct call call = {space, fn, arg, use};
 	struct command c;
 
 	build_read(&c, space);
@@ -218,7 +220,7 @@ int space_read_cursor_async(struct redis_async *redis,
 			    const struct link_space *space, space_done_fn *fn,
 			    void *arg, struct error *err)
 {
-	struct call call = {space, fn, arg};
+	struct call call = {space, fn, arg, SPACE_TO_READ};
 	struct command c;
 
 	build_cursor(&c, space);

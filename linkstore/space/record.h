@@ -29,20 +29,36 @@ int space_create(struct redis *redis, const struct link_space *space,
 		 uint64_t first_block, enum space_created *ret_created,
 		 struct error *err);
 
+/* What a program means to do with a space. */
+enum space_use {
+	SPACE_TO_READ,	  /* find links */
+	SPACE_TO_ISSUE,	  /* the same, and make codes */
+	SPACE_TO_RECLAIM, /* look for every link there may be */
+};
+
 /*
  * Compares the record with the configuration: number, length, strategy, block
  * size, symbols and the fingerprint of each key.  ERROR_CONFIG when they differ
  * (the program must not compute keys of its own: exit 78), ERROR_NOTFOUND when
- * the space was not created (not ready, 503).  On success the cursor of a space
- * that has blocks has been noted (linkstore_note_cursor).
+ * the space was not created (not ready, 503).
+ *
+ * A configured key version that the record does not have is no difference: no
+ * code has been made with it.  Only who is to make codes with it gets
+ * ERROR_UNSAFE.  One that the record has and the configuration lacks is noted
+ * (linkstore_missing_keys) and is ERROR_CONFIG for SPACE_TO_RECLAIM if codes
+ * were made with it.
+ *
+ * On success the cursor of a space that has blocks has been noted
+ * (linkstore_note_cursor).
  */
 int space_check(struct redis *redis, const struct link_space *space,
-		struct error *err);
+		enum space_use use, struct error *err);
 
 /* err is NULL on success, else as space_check. */
 typedef void space_done_fn(void *arg, const struct error *err);
 int space_check_async(struct redis_async *redis, const struct link_space *space,
-		      space_done_fn *fn, void *arg, struct error *err);
+		      enum space_use use, space_done_fn *fn, void *arg,
+		      struct error *err);
 
 /* Reads the cursor and notes it.  ERROR_NOTFOUND when there is none. */
 int space_read_cursor(struct redis *redis, const struct link_space *space,

@@ -118,7 +118,7 @@ static int carry_out(const struct session *s, const struct options *options,
 	struct hand_result result = {0};
 
 	if (!space || read_request(options, who, &request, err) < 0 ||
-	    space_check(s->redis, space, err) < 0)
+	    space_check(s->redis, space, SPACE_TO_READ, err) < 0)
 		return -1;
 	if ((hold ? space_hold : space_release)(s->redis, space, &request,
 						&result, err) < 0)

@@ -139,7 +139,7 @@ static int prepare(struct pass *p, struct error *err)
 	const struct space_run *run = p->run;
 
 	if (check_sight(p, err) < 0 ||
-	    space_check(run->redis, run->space, err) < 0 ||
+	    space_check(run->redis, run->space, SPACE_TO_RECLAIM, err) < 0 ||
 	    reclaim_gaps_read(run->redis, run->space, &p->gaps, err) < 0)
 		return -1;
 	p->feed = due_feed_new(run->redis, run->space, DUE_ROOM, run->dry_run,

@@ -273,14 +273,14 @@ static void a_space_that_is_gone_is_noticed(void **state)
 	struct async_fixture *a = *state;
 
 	a->waiting = 1;
-	must(a,
-	     space_check_async(a->redis, a->f->space, on_checked, a, &a->err));
+	must(a, space_check_async(a->redis, a->f->space, SPACE_TO_ISSUE,
+				  on_checked, a, &a->err));
 	run_loop(a);
 	assert_int_equal(a->failed, 0);
 	redis_server_number(&a->f->server, "DEL space:{s5} cursor:{s5}");
 	a->waiting = 2;
-	must(a,
-	     space_check_async(a->redis, a->f->space, on_checked, a, &a->err));
+	must(a, space_check_async(a->redis, a->f->space, SPACE_TO_ISSUE,
+				  on_checked, a, &a->err));
 	must(a, space_read_cursor_async(a->redis, a->f->space, on_checked, a,
 					&a->err));
 	run_loop(a);

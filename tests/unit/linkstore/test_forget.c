@@ -108,7 +108,8 @@ static void who_only_reads_learns_how_far_the_cursor_may_jump(void **state)
 	fixture_open_store(f);
 	linkstore_code(f->space, 2560 + 2 * 5120 + 999, 0, &near);
 	linkstore_code(f->space, 2560 + 2 * 5120 + 1000, 0, &far);
-	must(f, space_check(f->server.redis, f->space, &f->err));
+	must(f,
+	     space_check(f->server.redis, f->space, SPACE_TO_ISSUE, &f->err));
 	assert_true(linkstore_locate(f->store, near.code, 5, &t));
 	assert_false(linkstore_locate(f->store, far.code, 5, &t));
 }

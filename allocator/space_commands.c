@@ -1,0 +1,134 @@
+/* What is done to spaces by hand: making them, and taking keys out of use. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/commands.h"
+#include "linkstore/space/record.h"
+#include "linkstore/space/retire.h"
+
+/* The space that --space names, and where it is. */
+struct place {
+	struct linkstore *store;
+	const struct link_space *space;
+	struct redis *redis;
+};
+
+static int place_open(struct place *ret, const struct allocator_config *config,
+		      const struct app *app, struct error *err)
+{
+	const char *name = app_option_value(app, "space");
+
+	if (!name)
+		return error_set(err, ERROR_USAGE,
+				 "which space? --space NAME, one of "
+				 "links.spaces");
+	ret->store = linkstore_new(&config->links, err);
+	if (!ret->store)
+		return -1;
+	ret->space = linkstore_space_named(ret->store, name);
+	if (!ret->space)
+		return error_set(err, ERROR_USAGE,
+				 "space '%s' is not one of links.spaces", name);
+	ret->redis = redis_new(&config->redis, err);
+	return ret->redis ? 0 : -1;
+}
+
+static void place_close(struct place *p)
+{
+	redis_free(p->redis);
+	linkstore_free(p->store);
+}
+
+static int parse_number(const struct app *app, const char *option,
+			uint64_t *ret, struct error *err)
+{
+	const char *text = app_option_value(app, option);
+	char *end;
+
+	*ret = 0;
+	if (!text)
+		return 0;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (errno || end == text || *end || strchr(text, '-'))
+		return error_set(err, ERROR_USAGE,
+				 "--%s '%s': expected a number", option, text);
+	return 0;
+}
+
+/* --- making one ----------------------------------------------------------- */
+
+static void say_created(const struct link_space *space,
+			enum space_created created)
+{
+	static const char *const verbs[] = {
+		[SPACE_CREATED] = "created",
+		[SPACE_EXTENDED] = "added new key versions to",
+		[SPACE_UNCHANGED] = "nothing to do for",
+	};
+
+	printf("%s space %s: ", verbs[created], space->name);
+	if (link_space_has_blocks(space))
+		printf("codes of %u characters, blocks of %" PRIu32 "\n",
+		       space->length, space->block_size);
+	else if (space->length)
+		printf("codes of %u characters\n", space->length);
+	else
+		printf("aliases\n");
+}
+
+int command_create_space(const struct allocator_config *config,
+			 const struct app *app, struct error *err)
+{
+	struct place place = {0};
+	enum space_created created;
+	uint64_t first_block;
+	int status = -1;
+
+	if (parse_number(app, "first-block", &first_block, err) < 0)
+		return -1;
+	if (place_open(&place, config, app, err) < 0 ||
+	    space_create(place.redis, place.space, first_block, &created, err) <
+		    0)
+		goto out;
+	say_created(place.space, created);
+	status = 0;
+out:
+	place_close(&place);
+	return status;
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+int command_retire_key(const struct allocator_config *config,
+		       const struct app *app, struct error *err)
+{
+	struct place place = {0};
+	uint64_t version, blocks;
+	int status = -1;
+
+	if (!app_option_value(app, "key-version"))
+		return error_set(err, ERROR_USAGE,
+				 "which key? --key-version N, one of its "
+				 "space's keys");
+	if (parse_number(app, "key-version", &version, err) < 0)
+		return -1;
+	if (version >= CODE_VERSIONS)
+		return error_set(err, ERROR_USAGE,
+				 "--key-version: versions are 0 to %d",
+				 CODE_VERSIONS - 1);
+	if (place_open(&place, config, app, err) < 0 ||
+	    space_retire_key(place.redis, place.space, (unsigned)version,
+			     &blocks, err) < 0)
+		goto out;
+	printf("retired key version %u of space %s: none of %" PRIu64
+	       " blocks holds a code of it\n",
+	       (unsigned)version, place.space->name, blocks);
+	status = 0;
+out:
+	place_close(&place);
+	return status;
+}

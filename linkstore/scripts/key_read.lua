@@ -1,0 +1,16 @@
+-- When a key version was last used to make codes.  A record from before this
+-- was noted says nothing, and one that Redis has forgotten parts of may say
+-- "never" wrongly: codes may then have been made until now.
+-- KEYS space hand    ARGV version
+-- Replies now, fingerprint ('': the version is not in use), used (0: never),
+-- what was done by hand last.
+local key, used = 'key:' .. ARGV[1], 'used:' .. ARGV[1]
+local now, last = now_ms(), redis.call('HGET', KEYS[1], used)
+local print = redis.call('HGET', KEYS[1], key)
+if not print then return {now, '', 0, ''} end
+if not last or (last == '0' and
+    redis.call('HEXISTS', KEYS[1], 'forgot') == 1) then
+  last = string.format('%.0f', now)
+  redis.call('HSET', KEYS[1], used, last)
+end
+return {now, print, tonumber(last), redis.call('LINDEX', KEYS[2], 0) or ''}

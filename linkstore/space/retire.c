@@ -1,0 +1,226 @@
+#include "linkstore/space/retire.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/command.h"
+#include "linkstore/space/key_search.h"
+#include "linkstore/space/lift.h"
+
+#define LOCK_TTL CLOCK_MINUTE
+
+/* A line of the log of what is done by hand. */
+#define HAND_MAX 512
+
+struct retiring {
+	struct redis *redis;
+	const struct link_space *space;
+	unsigned version;
+	char print[CODE_FINGERPRINT_MAX];
+	int64_t now, used; /* Redis' clock */
+	char hand[HAND_MAX];
+	struct reclaim_lock lock;
+	struct key_findings found;
+};
+
+/* --- what was found ------------------------------------------------------- */
+
+static int refuse_found(const struct retiring *r, struct error *err)
+{
+	const struct key_findings *f = &r->found;
+	char when[RFC3339_TEXT_MAX];
+
+	if (f->lost)
+		return error_set(err, ERROR_UNSAFE,
+				 "space %s: %" PRIu64 " blocks with links of "
+				 "key version %u have no marker: Redis has "
+				 "lost data",
+				 r->space->name, f->lost, r->version);
+	if (f->endless)
+		return error_set(err, ERROR_UNSAFE,
+				 "space %s: key version %u cannot be retired: "
+				 "%" PRIu64 " blocks hold links of it that "
+				 "never expire.  Keep the key where it reads",
+				 r->space->name, r->version, f->endless);
+	if (!f->live && !f->ended)
+		return 0;
+	rfc3339_format(f->last, when);
+	return error_set_retriable(
+		err, ERROR_BUSY,
+		"space %s: key version %u is in use: %" PRIu64
+		" blocks hold links of it, %" PRIu64 " are in quarantine.  It "
+		"can be retired from %s on%s",
+		r->space->name, r->version, f->live, f->ended, when,
+		f->live ? ", later where visits renew links" : "");
+}
+
+/* By when nobody makes codes with it any more, and what was not used of its
+ * grants has been handed back. */
+static int refuse_held(const struct retiring *r, struct error *err)
+{
+	int64_t hold = linkstore_config(r->space->store)->hold_max,
+		margin = hold / 8;
+	char used[RFC3339_TEXT_MAX], until[RFC3339_TEXT_MAX];
+
+	if (margin > CLOCK_MINUTE)
+		margin = CLOCK_MINUTE;
+	if (r->now > r->used + hold + margin)
+		return 0;
+	return error_set_retriable(
+		err, ERROR_BUSY,
+		"space %s: blocks were granted for key version %u as late as "
+		"%s: codes may be made with it for links.hold_max.  Try again "
+		"after %s",
+		r->space->name, r->version, rfc3339_format(r->used, used),
+		rfc3339_format(r->used + hold + margin, until));
+}
+
+/* --- Redis ---------------------------------------------------------------- */
+
+static int read_key(struct retiring *r, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+
+	command_script(&c, r->space, SCRIPT_KEY_READ);
+	command_space_key(&c, "space:", r->space);
+	command_space_key(&c, "hand:", r->space);
+	command_number(&c, r->version);
+	if (command_run(&c, r->redis, &reply, err))
+		return -1;
+	r->now = reply_number(reply, 0, 0);
+	snprintf(r->print, sizeof(r->print), "%s", reply_text(reply, 1));
+	r->used = reply_number(reply, 2, 0);
+	snprintf(r->hand, sizeof(r->hand), "%s", reply_text(reply, 3));
+	freeReplyObject(reply);
+	if (*r->print)
+		return 0;
+	return error_set(err, ERROR_NOTFOUND,
+			 "space %s: key version %u is not in use",
+			 r->space->name, r->version);
+}
+
+static int parse_retired(const redisReply *reply, const struct retiring *r,
+			 struct error *err)
+{
+	const char *why = "";
+
+	if (!reply_is_array(reply, 1))
+		return reply_malformed("key_retire", err);
+	if (reply_number(reply, 0, 0) == 1)
+		return 0;
+	if (reply->elements > 1)
+		why = reply_text(reply, 1);
+	if (!strcmp(why, "lock"))
+		return reply_refused(reply, r->space, err);
+	return error_set_retriable(
+		err, ERROR_BUSY,
+		"space %s: %s while its blocks were looked "
+		"through: start again",
+		r->space->name,
+		!strcmp(why, "forgot") ? "Redis has restarted"
+		: !strcmp(why, "hand") ? "blocks were moved by hand"
+				       : "the key was used");
+}
+
+static int retire(const struct retiring *r, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	command_script(&c, r->space, SCRIPT_KEY_RETIRE);
+	command_space_key(&c, "lock:", r->space);
+	command_space_key(&c, "space:", r->space);
+	command_space_key(&c, "hand:", r->space);
+	command_text(&c, r->lock.value);
+	command_number(&c, r->version);
+	command_text(&c, r->print);
+	command_number(&c, (uint64_t)r->used);
+	command_text(&c, r->hand);
+	if (command_run(&c, r->redis, &reply, err))
+		return -1;
+	status = parse_retired(reply, r, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+static int look_through(struct retiring *r, struct error *err)
+{
+	const struct key_search search = {
+		.redis = r->redis,
+		.lock = &r->lock,
+		.version = r->version,
+		.now = r->now,
+		.used = r->used,
+	};
+
+	return key_search(&search, &r->found, err);
+}
+
+/* Never used: no code carries it, whatever there is. */
+static int look_and_retire(struct retiring *r, struct error *err)
+{
+	if (r->used && (refuse_held(r, err) || look_through(r, err) ||
+			refuse_found(r, err)))
+		return -1;
+	return retire(r, err);
+}
+
+/* --- the whole ------------------------------------------------------------ */
+
+static int check_version(const struct link_space *space, unsigned version,
+			 struct error *err)
+{
+	static const char *const why[] = {
+		[LINK_HASH] = "its codes do not tell which key they were made "
+			      "with",
+		[LINK_SNOWFLAKE] = "its links are in no blocks that could tell "
+				   "whether one is left: keep the key where it "
+				   "reads",
+		[LINK_ALIAS] = "it has none",
+	};
+
+	if (space->strategy != LINK_SEQUENCE)
+		return error_set(err, ERROR_INPUT,
+				 "space %s: keys cannot be retired: %s",
+				 space->name, why[space->strategy]);
+	if (version >= CODE_VERSIONS ||
+	    !codespace_has_version(space->codes, version))
+		return error_set(err, ERROR_CONFIG,
+				 "space %s: key version %u is not configured "
+				 "here, so its codes cannot be looked for: "
+				 "retire a key before removing it",
+				 space->name, version);
+	if ((int)version == linkstore_key_version(space))
+		return error_set(err, ERROR_CONFIG,
+				 "space %s: new codes are made with key "
+				 "version %u: put another key first",
+				 space->name, version);
+	return 0;
+}
+
+int space_retire_key(struct redis *redis, const struct link_space *space,
+		     unsigned version, uint64_t *ret_blocks, struct error *err)
+{
+	struct retiring r = {
+		.redis = redis, .space = space, .version = version};
+	struct error unlock;
+	int status;
+
+	/* A Redis that forgot is seen to first: it says which blocks may have
+	 * been granted, and for which versions. */
+	if (check_version(space, version, err) ||
+	    reclaim_check_sight(redis, space, err) ||
+	    space_lift(redis, space, 0, err) || read_key(&r, err) ||
+	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))
+		return -1;
+	status = look_and_retire(&r, err);
+	/* A lock that cannot be given up runs out by itself. */
+	reclaim_lock_release(redis, &r.lock, &unlock);
+	if (status == 0)
+		*ret_blocks = r.found.looked;
+	return status;
+}
