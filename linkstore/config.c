@@ -9,9 +9,11 @@
 #define SPACE(field) offsetof(struct links_space_config, field)
 #define LINKS(field) offsetof(struct links_config, field)
 
-/* In the order of enum link_strategy. */
-static const char *const strategies[] = {"sequence", "hash", "snowflake",
-					 "alias", NULL};
+const char *const link_strategy_names[] = {[LINK_SEQUENCE] = "sequence",
+					   [LINK_HASH] = "hash",
+					   [LINK_SNOWFLAKE] = "snowflake",
+					   [LINK_ALIAS] = "alias",
+					   NULL};
 static const char *const look_alikes[] = {"keep", "exclude", NULL};
 
 static const struct setting key_settings[] = {
@@ -53,7 +55,7 @@ static const struct setting space_settings[] = {
 	 .type = SETTING_ENUM,
 	 .offset = SPACE(strategy),
 	 .fallback = "sequence",
-	 .choices = strategies,
+	 .choices = link_strategy_names,
 	 .help = "How codes are made.  sequence: from granted blocks of ids, "
 		 "reclaimed block by block.  hash: from the URL, so that the "
 		 "same URL of the same owner gets the same code.  snowflake: "

@@ -48,6 +48,10 @@ enum link_strategy {
 
 extern const struct setting_section links_section; /* "links" */
 
+/* What they are called in the configuration, in the order of the enum; then
+ * NULL. */
+extern const char *const link_strategy_names[];
+
 enum link_strategy links_space_strategy(const struct links_space_config *space);
 /* Characters of its codes; 0 for aliases, which have any. */
 unsigned links_space_length(const struct links_space_config *space);

@@ -16,7 +16,6 @@
 
 /* What a strategy asks of its space. */
 struct strategy {
-	const char *name;
 	unsigned length_min,
 		length_max; /* 0: has a length of its own or none */
 	unsigned length;    /* its own */
@@ -25,29 +24,27 @@ struct strategy {
 };
 
 static const struct strategy strategies[] = {
-	[LINK_SEQUENCE] = {.name = "sequence",
-			   .length_min = CODE_LENGTH_MIN,
+	[LINK_SEQUENCE] = {.length_min = CODE_LENGTH_MIN,
 			   .length_max = CODE_LENGTH_MAX,
 			   .keys_min = 1,
 			   .keys_max = CODE_VERSIONS},
-	[LINK_HASH] = {.name = "hash",
-		       .length_min = URL_CODE_LENGTH_MIN,
+	[LINK_HASH] = {.length_min = URL_CODE_LENGTH_MIN,
 		       .length_max = URL_CODE_LENGTH_MAX,
 		       .keys_min = 1,
 		       .keys_max = 1},
-	[LINK_SNOWFLAKE] = {.name = "snowflake",
-			    .length = SNOWFLAKE_CODE_LENGTH,
+	[LINK_SNOWFLAKE] = {.length = SNOWFLAKE_CODE_LENGTH,
 			    .keys_min = 1,
 			    .keys_max = CODE_VERSIONS,
 			    .once = true},
-	[LINK_ALIAS] = {.name = "alias", .once = true},
+	[LINK_ALIAS] = {.once = true},
 };
 
 enum link_strategy links_space_strategy(const struct links_space_config *space)
 {
 	unsigned i = LINK_ALIAS;
 
-	while (i > LINK_SEQUENCE && strcmp(strategies[i].name, space->strategy))
+	while (i > LINK_SEQUENCE &&
+	       strcmp(link_strategy_names[i], space->strategy) != 0)
 		i--;
 	return (enum link_strategy)i;
 }
@@ -116,7 +113,7 @@ static int check_length(const struct links_space_config *space,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s: length: codes of strategy "
 				 "%s have %u to %u characters, not %d",
-				 space->name, s->name, s->length_min,
+				 space->name, space->strategy, s->length_min,
 				 s->length_max, (int)space->length);
 	}
 	if (space->length == 0 || space->length == s->length)
@@ -125,11 +122,11 @@ static int check_length(const struct links_space_config *space,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s: length: codes of strategy "
 				 "%s always have %u characters",
-				 space->name, s->name, s->length);
+				 space->name, space->strategy, s->length);
 	return error_set(err, ERROR_CONFIG,
 			 "links.spaces: %s: length: a space of strategy %s has "
 			 "none: users choose",
-			 space->name, s->name);
+			 space->name, space->strategy);
 }
 
 static int check_key(const struct links_space_config *space, size_t i,
@@ -162,8 +159,8 @@ static int check_keys(const struct links_space_config *space,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s has %zu keys, but a space "
 				 "of strategy %s has at most %u",
-				 space->name, space->keys.count, s->name,
-				 s->keys_max);
+				 space->name, space->keys.count,
+				 space->strategy, s->keys_max);
 	for (size_t i = 0; i < space->keys.count; i++)
 		if (check_key(space, i, err))
 			return -1;
@@ -171,7 +168,7 @@ static int check_keys(const struct links_space_config *space,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s: look_alikes: users choose "
 				 "the characters of a space of strategy %s",
-				 space->name, s->name);
+				 space->name, space->strategy);
 	return 0;
 }
 
@@ -193,7 +190,7 @@ static int check_pair(const struct links_space_config *a,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s and %s are both of strategy "
 				 "%s, of which there can be one",
-				 a->name, b->name, s->name);
+				 a->name, b->name, a->strategy);
 	if (links_space_length(a) == links_space_length(b))
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: %s and %s have one length: a "

@@ -2,12 +2,12 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
 #include "common/clock.h"
+#include "common/wake.h"
 
 #define BACKOFF_MIN 200	  /* ms */
 #define BACKOFF_MAX 10000 /* ms */
@@ -46,12 +46,10 @@ static bool is_stopping(void *arg)
 static void pause_for(struct settler *s, int64_t ms)
 {
 	int64_t until = clock_monotonic_ms() + ms;
-	struct timespec at = {.tv_sec = until / 1000,
-			      .tv_nsec = until % 1000 * 1000000};
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->stop && clock_monotonic_ms() < until)
-		pthread_cond_timedwait(&s->wake, &s->lock, &at);
+	while (!s->stop && wake_wait(&s->wake, &s->lock, until))
+		;
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -174,17 +172,13 @@ struct settler *settler_new(const struct aggregator_config *config,
 			    struct health *health, struct error *err)
 {
 	struct settler *s = calloc(1, sizeof(*s));
-	pthread_condattr_t monotonic;
 
 	if (!s) {
 		error_set_nomem(err);
 		return NULL;
 	}
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	wake_init(&s->wake);
 	s->config = config;
 	s->log = log;
 	s->backoff = BACKOFF_MIN;

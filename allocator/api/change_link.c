@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "allocator/api/handlers.h"
 #include "allocator/link/link_patch.h"
@@ -224,17 +223,8 @@ static bool may_moderate(const struct change *c)
 
 static bool is_merge_patch(const struct http_request *req)
 {
-	static const char *const types[] = {"application/merge-patch+json",
-					    "application/json"};
-	struct http_slice type = http_header_get(req, "Content-Type");
-	const char *end = type.len ? memchr(type.data, ';', type.len) : NULL;
-
-	if (end)
-		type.len = (size_t)(end - type.data);
-	while (type.len && type.data[type.len - 1] == ' ')
-		type.len--;
-	return http_slice_is_nocase(type, types[0]) ||
-	       http_slice_is_nocase(type, types[1]);
+	return http_type_is(req, "application/merge-patch+json") ||
+	       http_type_is(req, "application/json");
 }
 
 static struct change *change_new(const struct api_call *call, bool deletes)

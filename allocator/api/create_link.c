@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "allocator/api/handlers.h"
 
@@ -56,16 +55,6 @@ static void on_done(void *arg, const struct create_result *result)
 	creating_free(c);
 }
 
-static bool is_json(const struct http_request *req)
-{
-	static const char json[] = "application/json";
-	struct http_slice type = http_header_get(req, "Content-Type");
-	size_t len = sizeof(json) - 1;
-
-	return type.len >= len && !strncasecmp(type.data, json, len) &&
-	       (type.len == len || strchr("; \t", type.data[len]));
-}
-
 /* Answers and returns false when the request cannot be carried out. */
 static bool read_request(struct creating *c)
 {
@@ -78,7 +67,7 @@ static bool read_request(struct creating *c)
 		http_reply_problem(c->req, 400, NULL, CREATE_KEY_EXPECTED);
 		return false;
 	}
-	if (!is_json(c->req)) {
+	if (!http_type_is(c->req, "application/json")) {
 		metric_add(invalid, 1);
 		http_reply_problem(c->req, 415, NULL,
 				   "send the link as Content-Type: "

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "allocator/api/handlers.h"
-#include "common/clock.h"
 
 static void reply_unknown(struct api_parts *api, struct http_request *req)
 {
@@ -76,13 +75,6 @@ struct reading {
 	struct link_target target;
 };
 
-static int64_t expires_of(const struct link_answer *answer)
-{
-	return answer->ttl_left == DURATION_NEVER
-		       ? DURATION_NEVER
-		       : clock_real_ms() + answer->ttl_left;
-}
-
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
 {
@@ -95,7 +87,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 			.space = r->target.space->name,
 			.code = r->target.code,
 			.link = answer->link,
-			.expires = expires_of(answer),
+			.expires = link_expires(answer->ttl_left),
 		};
 
 		metric_add(r->api->metrics->found, 1);

@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/wake.h"
 
 enum {
 	GATHER_MS = 2, /* lines of so long leave in one write */
@@ -127,17 +128,6 @@ static void pause_ms(int64_t ms)
 	nanosleep(&t, NULL);
 }
 
-static void wait_ms(struct audit_file *f, int64_t ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += ms % 1000 * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&f->wake, &f->lock, &t);
-}
-
 /* Takes the queue to be written, and says what was lost meanwhile. */
 static void take_queue(struct audit_file *f)
 {
@@ -171,7 +161,9 @@ static bool wait_to_retry(struct audit_file *f)
 
 	pthread_mutex_lock(&f->lock);
 	if (!f->reopen)
-		wait_ms(f, f->stopping ? RETRY_AT_END_MS : RETRY_MS);
+		wake_wait(&f->wake, &f->lock,
+			  clock_monotonic_ms() +
+				  (f->stopping ? RETRY_AT_END_MS : RETRY_MS));
 	go_on = !f->stopping || clock_monotonic_ms() < f->give_up;
 	pthread_mutex_unlock(&f->lock);
 	return go_on;
@@ -242,17 +234,6 @@ static int start(struct audit_file *f, const struct audit_options *options,
 	return -1;
 }
 
-static void init_lock(struct audit_file *f)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&f->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->wake, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static void destroy(struct audit_file *f)
 {
 	pthread_cond_destroy(&f->wake);
@@ -284,7 +265,8 @@ struct audit_file *audit_file_new(const struct audit_options *options,
 	f->failures = metrics_counter(
 		m, "shortloop_allocator_audit_write_failures_total", NULL,
 		"Times the audit file could not be opened or written");
-	init_lock(f);
+	pthread_mutex_init(&f->lock, NULL);
+	wake_init(&f->wake);
 	if (start(f, options, err) < 0) {
 		destroy(f);
 		return NULL;

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "allocator/batch/parts.h"
 #include "common/clock.h"
@@ -174,19 +173,9 @@ static void on_timer(void *arg)
 
 static bool is_ndjson(const struct http_request *req)
 {
-	static const char *const types[] = {"application/x-ndjson",
-					    "application/jsonl"};
-	struct http_slice type = http_header_get(req, "Content-Type");
-	size_t len;
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		len = strlen(types[i]);
-		if (type.len >= len && !strncasecmp(type.data, types[i], len) &&
-		    (type.len == len || strchr("; \t", type.data[len])))
-			return http_header_get(req, "Content-Encoding").len ==
-			       0;
-	}
-	return false;
+	return (http_type_is(req, "application/x-ndjson") ||
+		http_type_is(req, "application/jsonl")) &&
+	       http_header_get(req, "Content-Encoding").len == 0;
 }
 
 static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};

@@ -5,6 +5,7 @@
 
 #include "allocator/create/again.h"
 #include "allocator/create/creation.h"
+#include "allocator/link/link_answer.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 
@@ -124,11 +125,6 @@ static void succeed(struct creation *c, int64_t expires)
 	end(c, &result);
 }
 
-static int64_t expires_of(int64_t left)
-{
-	return left == DURATION_NEVER ? DURATION_NEVER : clock_real_ms() + left;
-}
-
 static void end_with(struct creation *c, const Shortloop__Link *link,
 		     int64_t left, int status, bool replayed)
 {
@@ -138,7 +134,7 @@ static void end_with(struct creation *c, const Shortloop__Link *link,
 		.space = c->target.space,
 		.code = c->target.code,
 		.link = link,
-		.expires = expires_of(left),
+		.expires = link_expires(left),
 	};
 
 	end(c, &result);
@@ -155,7 +151,7 @@ void creation_replay(struct creation *c, const Shortloop__Link *link,
 		     int64_t left, bool told)
 {
 	if (!told)
-		tell(c, link, expires_of(left));
+		tell(c, link, link_expires(left));
 	metric_add(c->parts->metrics->replayed, 1);
 	end_with(c, link, left, 201, true);
 }

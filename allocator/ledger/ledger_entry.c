@@ -24,18 +24,6 @@ int ledger_entry_read(struct redis *redis, struct ledger_entry *entry,
 	return -1;
 }
 
-const char *ledger_strategy(const struct link_space *space)
-{
-	static const char *const names[] = {
-		[LINK_SEQUENCE] = "sequence",
-		[LINK_HASH] = "hash",
-		[LINK_SNOWFLAKE] = "snowflake",
-		[LINK_ALIAS] = "alias",
-	};
-
-	return names[space->strategy];
-}
-
 /* --- for programs --------------------------------------------------------- */
 
 static void set_count(json_t *object, const char *key, uint64_t number)
@@ -139,10 +127,11 @@ json_t *ledger_entry_json(const struct ledger_entry *entry)
 		[LEDGER_MISSING] = "missing",
 	};
 	const struct link_space *space = entry->space;
-	json_t *object = json_pack("{s:s, s:I, s:s, s:s}", "space", space->name,
-				   "number", (json_int_t)space->number,
-				   "strategy", ledger_strategy(space), "state",
-				   states[entry->state]);
+	json_t *object =
+		json_pack("{s:s, s:I, s:s, s:s}", "space", space->name,
+			  "number", (json_int_t)space->number, "strategy",
+			  link_strategy_names[space->strategy], "state",
+			  states[entry->state]);
 
 	json_object_set_new(object, "length",
 			    space->length

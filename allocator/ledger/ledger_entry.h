@@ -25,9 +25,6 @@ struct ledger_entry {
 int ledger_entry_read(struct redis *redis, struct ledger_entry *entry,
 		      struct error *err);
 
-/* "sequence", as the configuration names it. */
-const char *ledger_strategy(const struct link_space *space);
-
 /* A new reference, or NULL (out of memory). */
 json_t *ledger_entry_json(const struct ledger_entry *entry);
 

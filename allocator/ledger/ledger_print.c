@@ -85,7 +85,7 @@ static void add_rates(struct table *t, const struct ledger_entry *e)
 	const struct outlook *o = &e->outlook;
 
 	table_text(t, e->space->name);
-	table_text(t, ledger_strategy(e->space));
+	table_text(t, link_strategy_names[e->space->strategy]);
 	if (e->space->length)
 		table_number(t, e->space->length);
 	else

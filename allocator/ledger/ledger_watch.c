@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "allocator/ledger/ledger_metrics.h"
 #include "common/clock.h"
+#include "common/wake.h"
 
 enum {
 	REST_TIMES = 20,
@@ -62,16 +62,11 @@ static void note(struct ledger_watch *w, const struct error *err)
 /* False: it is time to end. */
 static bool rest(struct ledger_watch *w, int64_t ms)
 {
-	struct timespec t;
+	int64_t until = clock_monotonic_ms() + ms;
 	bool go_on;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += ms % 1000 * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&w->lock);
-	while (!w->stopping &&
-	       pthread_cond_timedwait(&w->wake, &w->lock, &t) != ETIMEDOUT)
+	while (!w->stopping && wake_wait(&w->wake, &w->lock, until))
 		;
 	go_on = !w->stopping;
 	pthread_mutex_unlock(&w->lock);
@@ -121,7 +116,6 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 				      struct log *log, struct error *err)
 {
 	struct ledger_watch *w = calloc(1, sizeof(*w));
-	pthread_condattr_t attr;
 
 	if (!w) {
 		error_set_nomem(err);
@@ -131,10 +125,7 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 	w->log = log;
 	w->metrics = metrics;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&w->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	wake_init(&w->wake);
 	w->redis = redis_new(redis, err);
 	if (w->redis && make_room(w, store, err) == 0)
 		return w;

@@ -89,6 +89,11 @@ const char *link_base_url(const struct link_rules *rules,
 	return url ? url : rules->base_url;
 }
 
+int64_t link_expires(int64_t left)
+{
+	return left == DURATION_NEVER ? DURATION_NEVER : clock_real_ms() + left;
+}
+
 const char *link_answer_tag(const Shortloop__Link *link, char tag[LINK_TAG_MAX])
 {
 	snprintf(tag, LINK_TAG_MAX, "\"%" PRIx64 "-%" PRIu32 "\"",

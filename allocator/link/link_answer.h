@@ -20,6 +20,9 @@ struct link_view {
 const char *link_base_url(const struct link_rules *rules,
 			  const Shortloop__Link *link);
 
+/* When a link ends that has `left` ms, as of now; DURATION_NEVER stays. */
+int64_t link_expires(int64_t left);
+
 #define LINK_TAG_MAX 32
 
 /* The ETag of a link's present version, with its quotes.  Returns `tag`. */

@@ -50,6 +50,19 @@ struct http_slice http_header_get(const struct http_request *req,
 	return (struct http_slice){NULL, 0};
 }
 
+bool http_type_is(const struct http_request *req, const char *type)
+{
+	struct http_slice sent = http_header_get(req, "Content-Type");
+	const char *end = sent.len ? memchr(sent.data, ';', sent.len) : NULL;
+
+	if (end)
+		sent.len = (size_t)(end - sent.data);
+	while (sent.len && (sent.data[sent.len - 1] == ' ' ||
+			    sent.data[sent.len - 1] == '\t'))
+		sent.len--;
+	return http_slice_is_nocase(sent, type);
+}
+
 size_t http_header_count(const struct http_request *req)
 {
 	return req->header_count;

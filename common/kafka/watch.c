@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
+#include "common/wake.h"
 
 enum {
 	ASK_TIMEOUT_MS = 2000,
@@ -124,11 +124,8 @@ static bool alive_lately(const struct kafka_watch *w)
 /* Waits until then, or until the watch ends or, if `looking`, shall look. */
 static void wait_until(struct kafka_watch *w, int64_t at_ms, bool looking)
 {
-	struct timespec until = {.tv_sec = at_ms / 1000,
-				 .tv_nsec = at_ms % 1000 * 1000000};
-
 	while (!w->stopping && !(looking && w->look_now) &&
-	       pthread_cond_timedwait(&w->wake, &w->lock, &until) == 0)
+	       wake_wait(&w->wake, &w->lock, at_ms))
 		;
 }
 
@@ -165,18 +162,6 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-static int init_wake(pthread_cond_t *wake)
-{
-	pthread_condattr_t attr;
-	int result;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	result = pthread_cond_init(wake, &attr);
-	pthread_condattr_destroy(&attr);
-	return result;
-}
-
 struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 				    kafka_state_fn *on_state, void *arg,
 				    struct metrics *metrics, struct error *err)
@@ -200,7 +185,7 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 			metrics_gauge(metrics, "shortloop_kafka_up", labels,
 				      "1 when the topic can be written");
 	pthread_mutex_init(&w->lock, NULL);
-	errno = init_wake(&w->wake);
+	errno = wake_init(&w->wake);
 	if (errno == 0)
 		errno = pthread_create(&w->thread, NULL, watch, w);
 	if (errno != 0) {

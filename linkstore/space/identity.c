@@ -7,13 +7,6 @@
 
 #include "linkstore/command.h"
 
-static const char *const strategies[] = {
-	[LINK_SEQUENCE] = "sequence",
-	[LINK_HASH] = "hash",
-	[LINK_SNOWFLAKE] = "snowflake",
-	[LINK_ALIAS] = "alias",
-};
-
 static void put(struct identity_field *field, const char *name, const char *old,
 		uint64_t value)
 {
@@ -32,7 +25,7 @@ void identity_fields(const struct link_space *space,
 	ret_fields[4].name = "strategy";
 	ret_fields[4].old = "";
 	snprintf(ret_fields[4].text, sizeof(ret_fields[4].text), "%s",
-		 strategies[space->strategy]);
+		 link_strategy_names[space->strategy]);
 }
 
 /* The one key of a hash space is written down as that of version 0: no code

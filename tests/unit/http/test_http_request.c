@@ -103,6 +103,39 @@ static void an_absent_header_is_null(void **state)
 	free(answer);
 }
 
+static void reply_whether_json(struct http_request *req, void *arg)
+{
+	(void)arg;
+	http_reply(req, http_type_is(req, "application/json") ? 200 : 415, NULL,
+		   NULL, 0);
+}
+
+static void a_type_is_known_whatever_its_case_and_parameters(void **state)
+{
+	static const struct {
+		const char *header;
+		int status;
+	} cases[] = {
+		{"Content-Type: application/json\r\n", 200},
+		{"content-type: Application/JSON ; charset=utf-8\r\n", 200},
+		{"Content-Type: application/json;charset=utf-8\r\n", 200},
+		{"Content-Type: application/json2\r\n", 415},
+		{"Content-Type: application/jso\r\n", 415},
+		{"Content-Type: text/plain; application/json\r\n", 415},
+		{"Content-Type:\r\n", 415},
+		{"", 415},
+	};
+	char request[160], *answer;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET / HTTP/1.1\r\n" CLOSE "%s\r\n", cases[i].header);
+		answer = ask(state, reply_whether_json, request);
+		assert_int_equal(status_of(answer), cases[i].status);
+		free(answer);
+	}
+}
+
 static void reply_cookie(struct http_request *req, void *arg)
 {
 	struct http_slice value = http_cookie_get(req, "id");
@@ -270,6 +303,7 @@ int main(void)
 		CASE(headers_come_in_order_without_blanks_around_values),
 		CASE(a_header_is_found_whatever_its_case),
 		CASE(an_absent_header_is_null),
+		CASE(a_type_is_known_whatever_its_case_and_parameters),
 		CASE(a_cookie_is_found_among_others),
 		CASE(a_cookie_is_found_in_a_second_header),
 		CASE(an_empty_cookie_is_there),
