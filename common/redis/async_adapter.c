@@ -81,6 +81,15 @@ void async_adapter_gather(struct async_adapter *adapter)
 	adapter->gather = true;
 }
 
+void async_adapter_push(struct async_adapter *adapter)
+{
+	int done;
+
+	/* Of an error hiredis keeps a note, which the flush finds. */
+	if (adapter->dirty && adapter->context)
+		(void)redisBufferWrite(&adapter->context->c, &done);
+}
+
 void async_adapter_flush(struct async_adapter *adapter)
 {
 	if (!adapter->dirty || !adapter->context)

@@ -29,6 +29,10 @@ int async_adapter_attach(struct async_adapter *adapter, struct loop *loop,
 /* From the end of connecting on, writes are gathered. */
 void async_adapter_gather(struct async_adapter *adapter);
 
+/* Writes what the socket takes and calls nothing back: an error waits for the
+ * next flush. */
+void async_adapter_push(struct async_adapter *adapter);
+
 /* May end the context: its callbacks have then been called. */
 void async_adapter_flush(struct async_adapter *adapter);
 

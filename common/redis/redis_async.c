@@ -233,6 +233,11 @@ void redis_async_flush(struct redis_async *r)
 	async_adapter_flush(&r->connection.adapter);
 }
 
+void redis_async_push(struct redis_async *r)
+{
+	async_adapter_push(&r->connection.adapter);
+}
+
 int redis_async_command(struct redis_async *r, int argc, const char **argv,
 			const size_t *lens, redis_reply_fn *fn, void *arg,
 			struct error *err)

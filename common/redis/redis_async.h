@@ -48,6 +48,13 @@ size_t redis_async_pending(const struct redis_async *r);
  */
 void redis_async_flush(struct redis_async *r);
 
+/*
+ * Writes what has gathered in the middle of a turn, so that Redis works on it
+ * while the turn goes on.  No callback is called: an error, or what the socket
+ * did not take, is left to the flush at the turn's end.
+ */
+void redis_async_push(struct redis_async *r);
+
 /* Refuses (-1, ERROR_REMOTE, retriable; no callback) when the connection is
  * down or too much is in flight. */
 int redis_async_command(struct redis_async *r, int argc, const char **argv,

@@ -37,7 +37,8 @@ int link_prepare(const struct link_block *block, uint32_t offset,
 }
 
 void create_command_build(struct command *c, const struct link_block *block,
-			  const struct create_entry *entries, size_t count)
+			  const struct create_entry *entries, size_t count,
+			  const struct buf *records)
 {
 	bool some = false; /* has a deadline */
 
@@ -50,7 +51,8 @@ void create_command_build(struct command *c, const struct link_block *block,
 	command_text(c, block->holder);
 	command_time(c, block->ttl->ttl);
 	for (size_t i = 0; i < count; i++)
-		command_arg(c, entries[i].record, entries[i].len);
+		command_arg(c, records->data + entries[i].start,
+			    entries[i].len);
 	for (size_t i = 0; i < count; i++)
 		some |= entries[i].deadline != 0;
 	for (size_t i = 0; i < count && some; i++)
@@ -97,18 +99,23 @@ int create_command_result(const redisReply *reply, size_t i, const char *code,
 }
 
 int create_entry_pack(const char *code, const Shortloop__Link *link,
-		      struct create_entry *ret_entry, struct error *err)
+		      struct buf *records, struct create_entry *ret_entry,
+		      struct error *err)
 {
 	size_t len = strlen(code);
+	char *to;
 
 	if (len == 0 || len >= sizeof(ret_entry->code))
 		return error_set(err, ERROR_INPUT, "'%.20s' is no code", code);
 	memcpy(ret_entry->code, code, len + 1);
+	ret_entry->start = records->len;
 	ret_entry->len = shortloop__link__get_packed_size(link);
-	ret_entry->record = malloc(ret_entry->len ? ret_entry->len : 1);
-	if (!ret_entry->record)
+	to = buf_reserve(records, ret_entry->len);
+	if (!to) {
+		records->failed = false;
 		return error_set_nomem(err);
-	shortloop__link__pack(link, ret_entry->record);
+	}
+	records->len += shortloop__link__pack(link, (uint8_t *)to);
 	return 0;
 }
 
@@ -117,15 +124,16 @@ int link_create(struct redis *redis, const struct link_block *block,
 		int64_t *ret_expires, struct error *err)
 {
 	struct create_entry entry = {.deadline = deadline};
+	struct buf record = {0};
 	struct command c;
 	redisReply *reply = NULL;
 	int status;
 
-	if (create_entry_pack(code, link, &entry, err))
+	if (create_entry_pack(code, link, &record, &entry, err))
 		return -1;
-	create_command_build(&c, block, &entry, 1);
+	create_command_build(&c, block, &entry, 1, &record);
 	status = command_run(&c, redis, &reply, err);
-	free(entry.record);
+	buf_free(&record);
 	if (status)
 		return -1;
 	if (create_command_check(reply, block, 1, ret_expires, err) ||

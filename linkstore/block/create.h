@@ -12,8 +12,9 @@
 #include "linkstore/block/block.h"
 #include "schemas/link.pb-c.h"
 
-/* Links of one script; more of one turn go into further scripts. */
-#define CREATE_BATCH_MAX 128
+/* Links of one script.  One that is full is sent at once, so that Redis works
+ * on it while the turn goes on; more of the turn go into further scripts. */
+#define CREATE_BATCH_MAX 64
 
 /* Fills what the store decides: link_id, generation, version 1, TTL class and
  * ttl_ms.  `link` keeps its other fields; its ttl_class points into the store.
@@ -49,12 +50,12 @@ struct link_writer *link_writer_new(struct loop *loop,
 void link_writer_free(struct link_writer *w); /* NULL accepted */
 
 /*
- * Queues one link of a block for the end of this loop turn.  Everything is
- * copied.  `deadline` (ms by Redis' clock; 0: none): later than this the link
- * is not stored, however long the request was under way.  Exactly one callback
- * when 0 is returned, never before it returns. A batch of one block is sent
- * alone: either all its links get an answer from Redis, or all get the same
- * error.
+ * Queues one link of a block for the end of this loop turn, or until the script
+ * is full.  Everything is copied.  `deadline` (ms by Redis' clock; 0: none):
+ * later than this the link is not stored, however long the request was under
+ * way.  Exactly one callback when 0 is returned, never before it returns. A
+ * batch of one block is sent alone: either all its links get an answer from
+ * Redis, or all get the same error.
  */
 int link_writer_create(struct link_writer *w, const struct link_block *block,
 		       const char *code, const Shortloop__Link *link,

@@ -8,19 +8,21 @@
 
 struct create_entry {
 	char code[CODE_TEXT_MAX];
-	uint8_t *record; /* owned: free() */
-	size_t len;
+	size_t start, len;   /* the record, in a buffer of all records */
 	int64_t deadline;    /* ms; 0: none */
 	link_created_fn *fn; /* of a batch */
 	void *arg;
 };
 
-/* Fills code, record and len. */
+/* Fills code, start and len, and appends the record to `records`; on an error
+ * that is as before. */
 int create_entry_pack(const char *code, const Shortloop__Link *link,
-		      struct create_entry *ret_entry, struct error *err);
+		      struct buf *records, struct create_entry *ret_entry,
+		      struct error *err);
 
 void create_command_build(struct command *c, const struct link_block *block,
-			  const struct create_entry *entries, size_t count);
+			  const struct create_entry *entries, size_t count,
+			  const struct buf *records);
 
 /* Was the block ours?  Errors as link_writer_create. */
 int create_command_check(const redisReply *reply,

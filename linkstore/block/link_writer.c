@@ -6,10 +6,16 @@
 #include "linkstore/block/create.h"
 #include "linkstore/block/create_command.h"
 
+enum {
+	SPARES_MAX = 32,      /* batches whose memory is kept */
+	RECORDS_KEPT = 65536, /* and of each at most these bytes of records */
+};
+
 struct batch {
 	struct link_writer *writer;
 	struct batch *next;
 	struct link_block block;
+	struct buf records;
 	size_t count;
 	struct create_entry entries[CREATE_BATCH_MAX];
 };
@@ -18,19 +24,55 @@ struct link_writer {
 	struct redis_async *redis;
 	struct loop_timer *again; /* for links queued while sending */
 	struct batch *queued;
+	struct batch *spare;
+	size_t spares;
 	size_t in_flight; /* batches */
 	bool flushing;
 	bool freed; /* once nothing is in flight */
 };
 
-/* --- answering ------------------------------------------------------------ */
+/* --- memory --------------------------------------------------------------- */
+
+static struct batch *batch_take(struct link_writer *w)
+{
+	struct batch *b = w->spare;
+
+	if (b) {
+		w->spare = b->next;
+		w->spares--;
+	} else {
+		b = malloc(sizeof(*b));
+		if (!b)
+			return NULL;
+		b->writer = w;
+		b->records = (struct buf){0};
+	}
+	b->count = 0;
+	return b;
+}
 
 static void batch_free(struct batch *b)
 {
-	for (size_t i = 0; i < b->count; i++)
-		free(b->entries[i].record);
+	buf_free(&b->records);
 	free(b);
 }
+
+static void batch_done(struct batch *b)
+{
+	struct link_writer *w = b->writer;
+
+	if (w->freed || w->spares == SPARES_MAX ||
+	    b->records.cap > RECORDS_KEPT) {
+		batch_free(b);
+		return;
+	}
+	buf_reset(&b->records);
+	b->next = w->spare;
+	w->spare = b;
+	w->spares++;
+}
+
+/* --- answering ------------------------------------------------------------ */
 
 static void fail_batch(struct batch *b, const struct error *err)
 {
@@ -67,31 +109,46 @@ static void on_reply(void *arg, const redisReply *reply,
 		fail_batch(b, err);
 	else
 		answer_batch(b, reply);
-	batch_free(b);
+	batch_done(b);
 	if (--w->in_flight == 0 && w->freed)
 		free(w);
 }
 
 /* --- sending -------------------------------------------------------------- */
 
-static void send_batch(struct link_writer *w, struct batch *b)
+static int send_batch(struct batch *b, struct error *err)
 {
+	struct link_writer *w = b->writer;
 	struct command c;
-	struct error err;
 
-	create_command_build(&c, &b->block, b->entries, b->count);
-	if (command_send(&c, w->redis, on_reply, b, &err)) {
-		fail_batch(b, &err);
-		batch_free(b);
-		return;
-	}
+	create_command_build(&c, &b->block, b->entries, b->count, &b->records);
+	if (command_send(&c, w->redis, on_reply, b, err))
+		return -1;
 	w->in_flight++;
+	return 0;
+}
+
+/* One that cannot be sent stays for the end of the turn: no callback may be
+ * called from here. */
+static void send_full(struct batch *b)
+{
+	struct link_writer *w = b->writer;
+	struct batch **at = &w->queued;
+	struct error later;
+
+	if (send_batch(b, &later))
+		return;
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+	redis_async_push(w->redis);
 }
 
 static void flush(void *arg)
 {
 	struct link_writer *w = arg;
 	struct batch *b = w->queued, *next;
+	struct error err = {0};
 
 	if (!b)
 		return;
@@ -100,10 +157,10 @@ static void flush(void *arg)
 	for (; b; b = next) {
 		next = b->next;
 		/* Empty when its first link could not be packed. */
-		if (b->count == 0)
-			batch_free(b);
-		else
-			send_batch(w, b);
+		if (b->count > 0 && send_batch(b, &err) == 0)
+			continue;
+		fail_batch(b, &err);
+		batch_done(b);
 	}
 	w->flushing = false;
 	redis_async_flush(w->redis);
@@ -127,12 +184,10 @@ static struct batch *find_batch(struct link_writer *w,
 		b = b->next;
 	if (b)
 		return b;
-	b = malloc(sizeof(*b));
+	b = batch_take(w);
 	if (!b)
 		return NULL;
-	b->writer = w;
 	b->block = *block;
-	b->count = 0;
 	b->next = w->queued;
 	w->queued = b;
 	/* What a callback queues while the turn's batches are sent would wait
@@ -153,12 +208,13 @@ int link_writer_create(struct link_writer *w, const struct link_block *block,
 	if (!b)
 		return error_set_nomem(err);
 	entry = &b->entries[b->count];
-	if (create_entry_pack(code, link, entry, err))
+	if (create_entry_pack(code, link, &b->records, entry, err))
 		return -1;
 	entry->deadline = deadline;
 	entry->fn = fn;
 	entry->arg = arg;
-	b->count++;
+	if (++b->count == CREATE_BATCH_MAX)
+		send_full(b);
 	return 0;
 }
 
@@ -190,6 +246,7 @@ void link_writer_free(struct link_writer *w)
 	if (!w)
 		return;
 	error_set_retriable(&err, ERROR_REMOTE, "shutting down");
+	w->freed = true;
 	b = w->queued;
 	w->queued = NULL;
 	for (; b; b = next) {
@@ -197,8 +254,11 @@ void link_writer_free(struct link_writer *w)
 		fail_batch(b, &err);
 		batch_free(b);
 	}
+	for (b = w->spare; b; b = next) {
+		next = b->next;
+		batch_free(b);
+	}
 	loop_timer_free(w->again);
-	w->freed = true;
 	if (w->in_flight == 0)
 		free(w);
 }

@@ -1,4 +1,6 @@
 /* The calls of an event loop: the same scripts, batched by turn. */
+#include <time.h>
+
 #include "tests/unit/linkstore/async_fixture.h"
 
 static void on_created(void *arg, int64_t expires, const struct error *err)
@@ -57,11 +59,50 @@ static void links_of_one_turn_and_block_are_one_script(void **state)
 	queue(a, &block, 999);
 	run_loop(a);
 	before = evals(a);
-	for (uint32_t i = 0; i < 100; i++)
+	for (uint32_t i = 0; i < CREATE_BATCH_MAX; i++)
 		queue(a, &block, i);
 	run_loop(a);
-	assert_int_equal(a->stored, 101);
+	assert_int_equal(a->stored, CREATE_BATCH_MAX + 1);
 	assert_int_equal(evals(a) - before, 1);
+}
+
+/* Redis has the links of a full script before the turn ends. */
+static void a_full_script_does_not_wait_for_the_end_of_the_turn(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+	long long before;
+
+	queue(a, &block, 999);
+	run_loop(a);
+	before = evals(a);
+	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
+		queue(a, &block, i);
+	/* The loop does not run; only the time on the way is waited for. */
+	for (int tries = 0; evals(a) == before && tries < 1000; tries++)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	assert_int_equal(evals(a) - before, 1);
+	assert_int_equal(a->stored, 1);
+	run_loop(a);
+	assert_int_equal(a->stored, CREATE_BATCH_MAX + 2);
+	assert_int_equal(evals(a) - before, 2);
+}
+
+/* The script cannot be sent; its links hear so from the loop. */
+static void a_full_script_for_a_lost_redis_fails_at_the_end(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_block block = open_block(a->f, a->f->day);
+
+	queue(a, &block, 999);
+	run_loop(a);
+	redis_server_kill(&a->f->server);
+	for (uint32_t i = 0; i < CREATE_BATCH_MAX + 1; i++)
+		queue(a, &block, i);
+	assert_int_equal(a->failed, 0);
+	run_loop(a);
+	assert_int_equal(a->stored, 1);
+	assert_int_equal(a->failed, CREATE_BATCH_MAX + 1);
 }
 
 static void more_than_a_batch_of_links_are_several_scripts(void **state)
@@ -306,6 +347,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ASYNC(links_of_one_turn_and_block_are_one_script),
+		ASYNC(a_full_script_does_not_wait_for_the_end_of_the_turn),
+		ASYNC(a_full_script_for_a_lost_redis_fails_at_the_end),
 		ASYNC(more_than_a_batch_of_links_are_several_scripts),
 		ASYNC(links_of_two_blocks_are_told_apart),
 		ASYNC(a_taken_code_fails_alone),
