@@ -36,7 +36,7 @@ struct judge {
 	struct redis *redis;
 	struct issued *all;
 	size_t count, room;
-	int64_t now, held;
+	int64_t held;
 	uint64_t twice, again, live, overwritten, lost, ended;
 };
 
@@ -190,10 +190,12 @@ static int hear(struct judge *j, const struct issued *one, struct error *err)
 
 	if (redis_take_reply(j->redis, &reply, err))
 		return -1;
-	if (reply->type == REDIS_REPLY_NIL)
-		j->lost++;
-	else if (reply->type == REDIS_REPLY_STRING && is_theirs(reply, one))
+	if (reply->type == REDIS_REPLY_STRING && is_theirs(reply, one))
 		j->live++;
+	else if (one->expires <= clock_real_ms())
+		j->ended++; /* meanwhile */
+	else if (reply->type == REDIS_REPLY_NIL)
+		j->lost++;
 	else if (j->overwritten++ < SHOWN)
 		fprintf(stderr, "%s has another link than was answered\n",
 			one->code);
@@ -212,8 +214,7 @@ static int ask_all(struct judge *j, size_t from, size_t to, struct error *err)
 	return 0;
 }
 
-/* Keeps the last answer of each code, where its life has not ended; with a
- * second for the clocks and for asking. */
+/* Keeps the last answer of each code, where its life has not ended. */
 static void keep_last(struct judge *j)
 {
 	size_t kept = 0;
@@ -221,7 +222,7 @@ static void keep_last(struct judge *j)
 	for (size_t i = 0; i < j->count; i++) {
 		if (i + 1 < j->count && same_code(&j->all[i], &j->all[i + 1]))
 			continue;
-		if (j->all[i].expires > j->now + 1000)
+		if (j->all[i].expires > clock_real_ms())
 			j->all[kept++] = j->all[i];
 		else
 			j->ended++;
@@ -255,7 +256,6 @@ static int judge_open(struct judge *j, int argc, char **argv, struct error *err)
 {
 	if (faults_open(&j->faults, argv[1], err))
 		return -1;
-	j->now = clock_real_ms();
 	for (int i = 2; i < argc; i++)
 		if (read_log(j, argv[i], err))
 			return -1;

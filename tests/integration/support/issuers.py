@@ -105,6 +105,7 @@ class Issuers:
 
     def __init__(self, config, directory, ttl="1h", count=8, rate=0,
                  seen_file=None):
+        assert ISSUE.exists(), f"{ISSUE} is missing; make fault-programs"
         self.config = config
         self.directory = directory
         self.ttl = ttl
