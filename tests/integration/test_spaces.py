@@ -219,7 +219,7 @@ def test_a_space_that_was_not_read_has_no_metrics(redis, topic, create_space,
     create_space()
     api = start(topic, ready=False, ledger_every="100ms")
     eventually(lambda: "shortloop_space_live_blocks" in metrics_of(api))
-    assert 'space="s6"' not in metrics_of(api)
+    assert '_blocks{space="s6"' not in metrics_of(api)
 
 
 def metrics_of(api):
