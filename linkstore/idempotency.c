@@ -103,31 +103,15 @@ static void build(struct command *c, const struct linkstore *store,
 	c->keys++;
 }
 
-static int send_call(struct command *c, struct redis_async *redis, idem_fn *fn,
-		     void *arg, struct error *err)
-{
-	struct call *call = malloc(sizeof(*call));
-
-	if (!call) {
-		command_free(c);
-		return error_set_nomem(err);
-	}
-	*call = (struct call){fn, arg};
-	if (command_send(c, redis, on_reply, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
-}
-
 int idem_read_async(struct redis_async *redis, const struct linkstore *store,
 		    const char key[IDEM_KEY_MAX], idem_fn *fn, void *arg,
 		    struct error *err)
 {
+	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, store, SCRIPT_IDEM_READ, key);
-	return send_call(&c, redis, fn, arg, err);
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }
 
 int idem_write_async(struct redis_async *redis, const struct linkstore *store,
@@ -135,6 +119,7 @@ int idem_write_async(struct redis_async *redis, const struct linkstore *store,
 		     const struct idem_record *values, idem_fn *fn, void *arg,
 		     struct error *err)
 {
+	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, store, SCRIPT_IDEM_WRITE, key);
@@ -144,14 +129,7 @@ int idem_write_async(struct redis_async *redis, const struct linkstore *store,
 	command_format(&c, "%s %" PRIu64 " %s", values->fingerprint,
 		       values->link_id, values->code);
 	command_time(&c, IDEM_KEEP);
-	return send_call(&c, redis, fn, arg, err);
-}
-
-static void ignore(void *arg, const redisReply *reply, const struct error *err)
-{
-	(void)arg;
-	(void)reply;
-	(void)err;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }
 
 int idem_end_async(struct redis_async *redis, const struct linkstore *store,
@@ -163,5 +141,5 @@ int idem_end_async(struct redis_async *redis, const struct linkstore *store,
 	build(&c, store, SCRIPT_IDEM_END, key);
 	command_text(&c, plan);
 	command_text(&c, done ? "done" : "drop");
-	return command_send(&c, redis, ignore, NULL, err);
+	return command_send_off(&c, redis, err);
 }

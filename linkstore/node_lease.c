@@ -52,27 +52,13 @@ int node_lease_keep_async(struct redis_async *redis,
 			  const char *holder, int64_t lease, node_lease_fn *fn,
 			  void *arg, struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
+	const struct call call = {node, fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct call){node, fn, arg};
 	build(&c, store, node, holder);
 	command_time(&c, lease);
 	command_number(&c, 0);
-	if (command_send(&c, redis, on_reply, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
-}
-
-static void ignore(void *arg, const redisReply *reply, const struct error *err)
-{
-	(void)arg;
-	(void)reply;
-	(void)err;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }
 
 int node_lease_release_async(struct redis_async *redis,
@@ -85,5 +71,5 @@ int node_lease_release_async(struct redis_async *redis,
 	build(&c, store, node, holder);
 	command_number(&c, 0);
 	command_time(&c, until);
-	return command_send(&c, redis, ignore, NULL, err);
+	return command_send_off(&c, redis, err);
 }

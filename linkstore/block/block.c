@@ -96,21 +96,13 @@ static void on_reply(void *arg, const redisReply *reply,
 	free(call);
 }
 
-static int send(struct redis_async *redis, const struct call *values,
+static int send(struct redis_async *redis, const struct call *call,
 		enum link_script script, struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = *values;
 	build(&c, &call->block, script);
-	if (command_send(&c, redis, on_reply, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_reply, call, sizeof(*call), err);
 }
 
 int block_open_async(struct redis_async *redis, const struct link_block *block,

@@ -69,16 +69,9 @@ int link_renew_async(struct redis_async *redis,
 		     const Shortloop__Link *link, link_renew_fn *fn, void *arg,
 		     struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
+	const struct call call = {fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct call){fn, arg};
 	build(&c, target, link);
-	if (command_send(&c, redis, on_reply, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }

@@ -156,16 +156,10 @@ int link_edit_async(struct redis_async *redis, const struct link_target *target,
 		    const struct link_class *ttl, link_edited_fn *fn, void *arg,
 		    struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
+	const struct call call = {*target, fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct call){*target, fn, arg};
-	if (build(&c, target, before, after, ttl, err) ||
-	    command_send(&c, redis, on_reply, call, err)) {
-		free(call);
+	if (build(&c, target, before, after, ttl, err))
 		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }

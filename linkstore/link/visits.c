@@ -12,24 +12,6 @@ struct call {
 	void *arg;
 };
 
-static int send(struct redis_async *redis, struct command *c,
-		const struct call *values, redis_reply_fn *fn,
-		struct error *err)
-{
-	struct call *call = malloc(sizeof(*call));
-
-	if (!call) {
-		command_free(c);
-		return error_set_nomem(err);
-	}
-	*call = *values;
-	if (command_send(c, redis, fn, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
-}
-
 /* --- counting ------------------------------------------------------------- */
 
 static void build_count(struct command *c, const struct link_target *target,
@@ -103,7 +85,8 @@ int link_count_visit_async(struct redis_async *redis,
 	struct command c;
 
 	build_count(&c, target, link_id, max);
-	return send(redis, &c, &call, on_counted, err);
+	return command_send_call(&c, redis, on_counted, &call, sizeof(call),
+				 err);
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -170,5 +153,5 @@ int link_read_visits_async(struct redis_async *redis,
 	struct command c;
 
 	build_read(&c, target, link_id);
-	return send(redis, &c, &call, on_read, err);
+	return command_send_call(&c, redis, on_read, &call, sizeof(call), err);
 }

@@ -137,16 +137,10 @@ int plain_create_async(struct redis_async *redis,
 		       const Shortloop__Link *link, int64_t deadline,
 		       plain_created_fn *fn, void *arg, struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
+	const struct call call = {*target, fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct call){*target, fn, arg};
-	if (build(&c, target, link, deadline, err) ||
-	    command_send(&c, redis, on_reply, call, err)) {
-		free(call);
+	if (build(&c, target, link, deadline, err))
 		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }

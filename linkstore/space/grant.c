@@ -177,28 +177,19 @@ int grant_blocks_async(struct redis_async *redis,
 		       const struct grant_request *request, grant_fn *fn,
 		       void *arg, struct error *err)
 {
-	struct grant_call *call;
+	struct grant_call call = {
+		.space = request->space,
+		.fn = fn,
+		.arg = arg,
+		.grant.seen = request->seen,
+	};
 	struct command c;
 
-	if (check_request(request, err))
+	if (check_request(request, err) ||
+	    make_holder(call.grant.holder, request->name, err))
 		return -1;
-	call = malloc(sizeof(*call));
-	if (!call)
-		return error_set_nomem(err);
-	call->space = request->space;
-	call->fn = fn;
-	call->arg = arg;
-	call->grant.seen = request->seen;
-	if (make_holder(call->grant.holder, request->name, err)) {
-		free(call);
-		return -1;
-	}
 	build_grant(&c, request);
-	if (command_send(&c, redis, on_grant, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_grant, &call, sizeof(call), err);
 }
 
 /* --- hand back ------------------------------------------------------------ */
@@ -272,16 +263,10 @@ int grant_hand_back_async(struct redis_async *redis,
 			  const struct block_range *part, hand_back_fn *fn,
 			  void *arg, struct error *err)
 {
-	struct hand_back_call *call = malloc(sizeof(*call));
+	const struct hand_back_call call = {space, fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct hand_back_call){space, fn, arg};
 	build_hand_back(&c, space, whole, part);
-	if (command_send(&c, redis, on_hand_back, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_hand_back, &call, sizeof(call),
+				 err);
 }

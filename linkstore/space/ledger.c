@@ -185,13 +185,6 @@ int space_read_ledger_late(struct redis *redis, const struct link_space *space,
 
 /* --- counting ------------------------------------------------------------- */
 
-static void ignore(void *arg, const redisReply *reply, const struct error *err)
-{
-	(void)arg;
-	(void)reply;
-	(void)err;
-}
-
 int space_count_created_async(struct redis_async *redis,
 			      const struct link_space *space, uint64_t links,
 			      struct error *err)
@@ -203,5 +196,5 @@ int space_count_created_async(struct redis_async *redis,
 	command_day_prefix(&c, space);
 	command_text(&c, "created");
 	command_number(&c, links);
-	return command_send(&c, redis, ignore, NULL, err);
+	return command_send_off(&c, redis, err);
 }

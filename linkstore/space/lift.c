@@ -73,16 +73,10 @@ int space_lift_async(struct redis_async *redis, const struct link_space *space,
 		     uint64_t seen, space_lifted_fn *fn, void *arg,
 		     struct error *err)
 {
-	struct call *call = malloc(sizeof(*call));
+	const struct call call = {space, fn, arg};
 	struct command c;
 
-	if (!call)
-		return error_set_nomem(err);
-	*call = (struct call){space, fn, arg};
-	if (build(&c, space, seen, err) ||
-	    command_send(&c, redis, on_reply, call, err)) {
-		free(call);
+	if (build(&c, space, seen, err))
 		return -1;
-	}
-	return 0;
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
 }

@@ -186,25 +186,6 @@ static void on_cursor(void *arg, const redisReply *reply,
 	free(call);
 }
 
-/* Sends the command and frees it. */
-static int send_call(struct command *c, struct redis_async *redis,
-		     redis_reply_fn *on_reply, const struct call *values,
-		     struct error *err)
-{
-	struct call *call = malloc(sizeof(*call));
-
-	if (!call) {
-		command_free(c);
-		return error_set_nomem(err);
-	}
-	*call = *values;
-	if (command_send(c, redis, on_reply, call, err)) {
-		free(call);
-		return -1;
-	}
-	return 0;
-}
-
 int space_check_async(struct redis_async *redis, const struct link_space *space,
 		      enum space_use use, space_done_fn *fn, void *arg,
 		      struct error *err)
@@ -213,7 +194,7 @@ int space_check_async(struct redis_async *redis, const struct link_space *space,
 	struct command c;
 
 	build_read(&c, space);
-	return send_call(&c, redis, on_check, &call, err);
+	return command_send_call(&c, redis, on_check, &call, sizeof(call), err);
 }
 
 int space_read_cursor_async(struct redis_async *redis,
@@ -224,5 +205,6 @@ int space_read_cursor_async(struct redis_async *redis,
 	struct command c;
 
 	build_cursor(&c, space);
-	return send_call(&c, redis, on_cursor, &call, err);
+	return command_send_call(&c, redis, on_cursor, &call, sizeof(call),
+				 err);
 }
