@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 		.summary = "creates short links from blocks of codes",
 		.commands = commands,
 		.default_command = "serve",
+		.unconfigured = "make-key",
 		.options = options,
 		.groups = allocator_groups,
 		.group_count = allocator_group_count,

@@ -93,8 +93,19 @@ static bool print_only(const struct app *app)
 	return false;
 }
 
+/* Does the command go without a configuration? */
+static bool is_unconfigured(const struct app *app)
+{
+	const char *name = app->spec->unconfigured;
+
+	return app->cli.action == CLI_RUN && name &&
+	       !strcmp(app->cli.command, name);
+}
+
 static int load(struct app *app, struct error *err)
 {
+	if (is_unconfigured(app))
+		return 0;
 	if (config_load(&app->config_spec, app->cli.config_path, app->config,
 			err) < 0)
 		return -1;
@@ -106,10 +117,10 @@ static int load(struct app *app, struct error *err)
 static int open_parts(struct app *app, const struct app_config *config,
 		      struct error *err)
 {
-	enum log_level level =
-		(enum log_level)index_of(levels, config->log_level);
-	enum log_format format =
-		(enum log_format)index_of(formats, config->log_format);
+	const char *said = config->log_level ? config->log_level : "info";
+	const char *how = config->log_format ? config->log_format : "logfmt";
+	enum log_level level = (enum log_level)index_of(levels, said);
+	enum log_format format = (enum log_format)index_of(formats, how);
 
 	app->log = log_new(app->spec->name, STDERR_FILENO, level, format, err);
 	if (!app->log)

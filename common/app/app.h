@@ -46,6 +46,7 @@ struct app_spec {
 	const char *summary; /* one line for --help and the manual */
 	const struct app_command *commands; /* or NULL */
 	const char *default_command; /* when none is given; NULL: required */
+	const char *unconfigured;    /* a command that reads no file; or NULL */
 	const struct app_option *options; /* or NULL */
 	const struct setting_group *groups;
 	size_t group_count;

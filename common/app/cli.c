@@ -1,6 +1,7 @@
 #include "common/app/cli.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #define DEFAULT_CONFIG "/etc/shortloop/shortloop.yaml"
@@ -153,6 +154,18 @@ static int check_options(const struct cli *cli, const struct app_spec *spec,
 	return 0;
 }
 
+/* A short one may stand in the middle of a word that getopt is not done with.
+ */
+static int refuse_option(const struct app_spec *spec, char **argv,
+			 struct error *err)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+	bool is_short = optopt > 0 && optopt <= UCHAR_MAX;
+
+	return error_set(err, ERROR_USAGE, "unknown option %s; see %s --help",
+			 is_short ? letter : argv[optind - 1], spec->name);
+}
+
 int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 	      char **argv, struct error *err)
 {
@@ -169,9 +182,7 @@ int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 					 "%s needs a value; see %s --help",
 					 argv[optind - 1], spec->name);
 		if (c == '?')
-			return error_set(err, ERROR_USAGE,
-					 "unknown option %s; see %s --help",
-					 argv[optind - 1], spec->name);
+			return refuse_option(spec, argv, err);
 		take(cli, c);
 	}
 	if (take_command(cli, spec, argc, argv, err) < 0)

@@ -67,12 +67,26 @@ def test_version_is_the_projects(name):
 
 
 @every_program
-@pytest.mark.parametrize("args", [["--what"], ["-c"], ["run", "away"]])
+@pytest.mark.parametrize("args", [["--what"], ["-c"], ["-x7"], ["run", "away"]])
 def test_a_wrong_command_line_exits_64(name, args):
     done = run(name, *args)
     assert done.returncode == 64
     assert done.stderr.startswith(f"{name}: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("args, wrong", [
+    (["--what"], "--what"), (["-x7"], "-x"), (["-nx"], "-x"),
+    (["spaces", "-x7"], "-x"), (["--json=3"], "--json=3")])
+def test_an_unknown_option_is_named(args, wrong):
+    assert f"unknown option {wrong};" in run("allocator", *args).stderr
+
+
+def test_a_key_is_made_without_a_configuration():
+    done = run("allocator", "make-key", "--name", "crm", "--roles", "read",
+               "-c", "/nowhere.yaml")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].startswith("crm read sha256:")
 
 
 @pytest.mark.parametrize("args, wrong", [
