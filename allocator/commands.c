@@ -6,6 +6,23 @@
 
 #include "allocator/keys/api_keys.h"
 #include "allocator/ledger/ledger_entry.h"
+#include "common/buf.h"
+
+void command_refuse_space(const struct linkstore *store, const char *given,
+			  struct error *err)
+{
+	struct buf names = {0};
+	const char *list;
+
+	for (size_t i = 0; i < linkstore_space_count(store); i++)
+		buf_printf(&names, "%s%s", i ? ", " : "",
+			   linkstore_space(store, i)->name);
+	list = buf_cstr(&names);
+	error_set(err, ERROR_USAGE, "--space%s%.60s: expected one of %.300s",
+		  given ? " " : "", given ? given : "",
+		  list ? list : "links.spaces");
+	buf_free(&names);
+}
 
 /* --- the ledger ----------------------------------------------------------- */
 
@@ -42,9 +59,8 @@ static int read_spaces(struct redis *redis, const struct linkstore *store,
 	}
 	if (*ret_count)
 		return 0;
-	return error_set(err, ERROR_USAGE,
-			 "space '%.60s' is not one of links.spaces",
-			 only ? only : "");
+	command_refuse_space(store, only, err);
+	return -1;
 }
 
 int command_spaces(const struct allocator_config *config, const struct app *app,

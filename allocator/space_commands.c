@@ -21,17 +21,14 @@ static int place_open(struct place *ret, const struct allocator_config *config,
 {
 	const char *name = app_option_value(app, "space");
 
-	if (!name)
-		return error_set(err, ERROR_USAGE,
-				 "which space? --space NAME, one of "
-				 "links.spaces");
 	ret->store = linkstore_new(&config->links, err);
 	if (!ret->store)
 		return -1;
-	ret->space = linkstore_space_named(ret->store, name);
-	if (!ret->space)
-		return error_set(err, ERROR_USAGE,
-				 "space '%s' is not one of links.spaces", name);
+	ret->space = name ? linkstore_space_named(ret->store, name) : NULL;
+	if (!ret->space) {
+		command_refuse_space(ret->store, name, err);
+		return -1;
+	}
 	ret->redis = redis_new(&config->redis, err);
 	return ret->redis ? 0 : -1;
 }

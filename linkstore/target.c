@@ -159,7 +159,9 @@ static int refuse_alias(const struct linkstore *ls, const char *alias,
 
 	if (alias_is_reserved(alias, len, (const char *const *)words->items,
 			      words->count))
-		return error_set(err, ERROR_BUSY, "the alias %.*s is reserved",
+		return error_set(err, ERROR_BUSY,
+				 "the alias %.*s is reserved; choose "
+				 "another",
 				 (int)len, alias);
 	if (space != ls->aliases)
 		return error_set(err, ERROR_BUSY,

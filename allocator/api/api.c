@@ -213,5 +213,6 @@ void api_handle(struct http_request *req, void *arg)
 		return;
 	}
 	http_reply_problem(req, 404, NULL,
-			   "there is nothing here; links are at /v1/links");
+			   "there is nothing here; /v1/openapi.json lists what "
+			   "there is");
 }

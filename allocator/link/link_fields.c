@@ -117,6 +117,24 @@ static int read_code(struct link_reading *r, struct error *err)
 					  r, "1 to 64 of [0-9A-Za-z_-]", err);
 }
 
+static int refuse_domain(const struct domains *d, struct error *err)
+{
+	struct buf list = {0};
+	const char *text;
+
+	for (size_t i = 0; i < domains_count(d); i++)
+		buf_printf(&list, "%s%s", i ? ", " : "",
+			   domains_at(d, i)->name);
+	text = buf_cstr(&list);
+	if (text && *text)
+		error_set(err, ERROR_INPUT, "domain: expected one of %s", text);
+	else
+		error_set(err, ERROR_INPUT,
+			  "domain: leave it out, none is configured");
+	buf_free(&list);
+	return -1;
+}
+
 static int read_domain(struct link_reading *r, struct error *err)
 {
 	const char *name = NULL;
@@ -124,12 +142,7 @@ static int read_domain(struct link_reading *r, struct error *err)
 	if (read_text(r, r->value, LINK_TEXT_MAX, &name, err))
 		return -1;
 	r->fields->domain = domains_named(r->rules->domains, name);
-	return r->fields->domain
-		       ? 0
-		       : error_set(err, ERROR_INPUT,
-				   "domain: '%.64s' is not one of those "
-				   "configured",
-				   name);
+	return r->fields->domain ? 0 : refuse_domain(r->rules->domains, err);
 }
 
 /* --- what is said of it --------------------------------------------------- */
@@ -309,14 +322,19 @@ int link_json_parse(struct http_slice text, json_t **ret_root,
 	json_t *root = json_loadb(text.data ? text.data : "", text.len,
 				  JSON_REJECT_DUPLICATES, &why);
 
+	/* Of a batch's line it would be the wrong number. */
+	if (!root && why.line == 1)
+		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",
+				 why.column, why.text);
 	if (!root)
 		return error_set(err, ERROR_INPUT,
-				 "the body is not JSON: line %d, column %d: %s",
-				 why.line, why.column, why.text);
+				 "not JSON: line %d, column %d: %s", why.line,
+				 why.column, why.text);
 	if (!json_is_object(root)) {
 		json_decref(root);
 		return error_set(err, ERROR_INPUT,
-				 "the body is not a JSON object");
+				 "not a JSON object, such as "
+				 "{\"url\":\"https://example.org/\"}");
 	}
 	*ret_root = root;
 	return 0;
