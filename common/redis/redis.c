@@ -8,12 +8,14 @@
 #include <sys/time.h>
 
 #include "common/buf.h"
+#include "common/redis/values.h"
 #include "common/redis/wire.h"
 
 struct redis {
 	const struct redis_config *config;
 	redisContext *context; /* NULL: not connected */
 	size_t owed;	       /* replies to commands appended */
+	bool asked_apart, apart;
 	struct buf out;
 };
 
@@ -44,6 +46,7 @@ static void drop_connection(struct redis *r)
 		redisFree(r->context);
 	r->context = NULL;
 	r->owed = 0;
+	r->asked_apart = false;
 }
 
 void redis_free(struct redis *r)
@@ -253,13 +256,65 @@ int redis_append_eval(struct redis *r, const struct redis_script *script,
 	return 0;
 }
 
+static int no_reply_owed(const struct redis *r, struct error *err)
+{
+	return error_set(err, ERROR_REMOTE, "redis %s: no reply is owed",
+			 r->config->address);
+}
+
 int redis_take_reply(struct redis *r, redisReply **ret_reply, struct error *err)
 {
 	if (r->owed == 0)
-		return error_set(err, ERROR_REMOTE,
-				 "redis %s: no reply is owed",
-				 r->config->address);
+		return no_reply_owed(r, err);
 	r->owed--;
 	*ret_reply = take(r, err);
 	return *ret_reply ? 0 : -1;
+}
+
+int redis_flush(struct redis *r, struct error *err)
+{
+	int done = 0;
+
+	while (r->context && !done)
+		if (redisBufferWrite(r->context, &done) != REDIS_OK)
+			return fail(r, err);
+	return 0;
+}
+
+int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
+		      struct error *err)
+{
+	struct value_sink sink = {.fn = fn, .arg = arg};
+	redisReply *reply;
+
+	if (r->owed == 0)
+		return no_reply_owed(r, err);
+	r->owed--;
+	values_begin(r->context, &sink);
+	reply = take(r, err);
+	if (!reply)
+		return -1;
+	values_end(r->context);
+	if (sink.nested)
+		return error_set(err, ERROR_PROTOCOL,
+				 "redis %s: an answer with arrays in an array",
+				 r->config->address);
+	return 0;
+}
+
+int redis_keeps_slots_apart(struct redis *r, bool *ret_apart, struct error *err)
+{
+	const char *argv[] = {"INFO", "cluster"};
+	redisReply *reply;
+
+	if (!r->asked_apart) {
+		if (redis_command(r, 2, argv, NULL, &reply, err))
+			return -1;
+		r->apart = reply->type == REDIS_REPLY_STRING &&
+			   strstr(reply->str, "cluster_enabled:1");
+		r->asked_apart = true;
+		freeReplyObject(reply);
+	}
+	*ret_apart = r->apart;
+	return 0;
 }

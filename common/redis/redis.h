@@ -9,6 +9,7 @@
 #define COMMON_REDIS_REDIS_H
 
 #include <hiredis/hiredis.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,5 +70,41 @@ int redis_append_eval(struct redis *r, const struct redis_script *script,
 		      struct error *err);
 int redis_take_reply(struct redis *r, redisReply **ret_reply,
 		     struct error *err);
+
+/* Sends what was appended now, rather than when a reply is waited for. */
+int redis_flush(struct redis *r, struct error *err);
+
+enum redis_value_type {
+	REDIS_VALUE_NIL,
+	REDIS_VALUE_TEXT,
+	REDIS_VALUE_NUMBER,
+	REDIS_VALUE_ERROR, /* `text` says which */
+};
+
+struct redis_value {
+	enum redis_value_type type;
+	const char *text; /* not NUL-terminated; during the call only */
+	size_t len;
+	int64_t number;
+};
+
+/* Value i of a reply: element i of an array, or the reply itself. */
+typedef void redis_value_fn(void *arg, size_t i,
+			    const struct redis_value *value);
+
+/*
+ * redis_take_reply for replies by the million: the next reply's values go to fn
+ * one by one, and no memory is taken for them.  ERROR_PROTOCOL: it had arrays
+ * in an array.
+ */
+int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
+		      struct error *err);
+
+/*
+ * Must the keys of one command lie in one slot?  True of a Redis Cluster's
+ * node. Asked once a connection.
+ */
+int redis_keeps_slots_apart(struct redis *r, bool *ret_apart,
+			    struct error *err);
 
 #endif

@@ -19,6 +19,7 @@ struct redis_server {
 	pid_t pid;
 	char dir[32];
 	char address[64]; /* "unix:/..." */
+	bool cluster;	  /* a cluster of this one node */
 	struct redis_config config;
 	struct redis *redis; /* a connection for the test's own questions */
 };
@@ -39,7 +40,8 @@ static inline void redis_server_run(struct redis_server *s)
 		_exit(1);
 	execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
 	       s->address + strlen("unix:"), "--save", "", "--appendonly",
-	       "yes", "--appendfsync", "no", (char *)NULL);
+	       "yes", "--appendfsync", "no", "--cluster-enabled",
+	       s->cluster ? "yes" : "no", (char *)NULL);
 	_exit(1);
 }
 
@@ -59,11 +61,12 @@ static inline void redis_server_await(struct redis_server *s)
 	fail_msg("redis-server does not answer: %s", err.text);
 }
 
-static inline void redis_server_start(struct redis_server *s)
+static inline void redis_server_start_as(struct redis_server *s, bool cluster)
 {
 	struct error err;
 
 	memset(s, 0, sizeof(*s));
+	s->cluster = cluster;
 	strcpy(s->dir, "/tmp/shortloop-redis-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->address, sizeof(s->address), "unix:%s/socket", s->dir);
@@ -75,6 +78,11 @@ static inline void redis_server_start(struct redis_server *s)
 	assert_non_null(s->redis);
 	redis_server_run(s);
 	redis_server_await(s);
+}
+
+static inline void redis_server_start(struct redis_server *s)
+{
+	redis_server_start_as(s, false);
 }
 
 static inline void redis_server_kill(struct redis_server *s)
@@ -179,6 +187,22 @@ static inline const char *redis_server_text(struct redis_server *s,
 	snprintf(text, 512, "%s", reply->str ? reply->str : "");
 	freeReplyObject(reply);
 	return text;
+}
+
+/* A Redis Cluster of one node, which refuses commands over several slots. */
+static inline void redis_server_start_cluster(struct redis_server *s)
+{
+	char state[512];
+
+	redis_server_start_as(s, true);
+	freeReplyObject(redis_server_ask(s, "CLUSTER ADDSLOTSRANGE 0 16383"));
+	for (int i = 0; i < 500; i++) {
+		redis_server_text(s, "CLUSTER INFO", state);
+		if (strstr(state, "cluster_state:ok"))
+			return;
+		usleep(10000);
+	}
+	fail_msg("the cluster does not come up: %s", state);
 }
 
 #endif
