@@ -27,8 +27,10 @@ struct app;
 
 /* A long option of one program, beside the ones all have. */
 struct app_option {
-	const char *name;     /* "dry-run"; NULL ends a table */
-	const char *argument; /* "N", or NULL for a flag */
+	const char *name; /* "dry-run"; NULL ends a table */
+	/* "N", or NULL for a flag; "[DURATION]" may be left out, and is given
+	 * as --wait=DURATION. */
+	const char *argument;
 	const char *help;
 	/* Those it goes with, with a space between; NULL: the program sees to
 	 * that itself.  With any other command it is refused. */
@@ -92,7 +94,7 @@ struct health *app_health(struct app *app);
 
 /* The subcommand given or defaulted, or NULL. */
 const char *app_command_name(const struct app *app);
-/* The value of an option, "" for a flag that was given, or NULL. */
+/* The value of an option, "" for one that was given without, or NULL. */
 const char *app_option_value(const struct app *app, const char *name);
 
 /* Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP. */

@@ -49,6 +49,31 @@ static const struct {
 	{"78", "the configuration is wrong"},
 };
 
+/* May the value be left out? */
+static bool is_optional(const struct app_option *o)
+{
+	return o->argument && o->argument[0] == '[';
+}
+
+static int argument_kind(const struct app_option *o)
+{
+	if (!o->argument)
+		return no_argument;
+	return is_optional(o) ? optional_argument : required_argument;
+}
+
+/* " N", "[=DURATION]" or nothing, after an option. */
+static const char *argument_text(const struct app_option *o, char text[32])
+{
+	if (!o->argument)
+		return "";
+	if (is_optional(o))
+		snprintf(text, 32, "[=%s", o->argument + 1);
+	else
+		snprintf(text, 32, " %s", o->argument);
+	return text;
+}
+
 static void fill_options(const struct app_spec *spec, struct option *all)
 {
 	size_t n = 0;
@@ -57,10 +82,8 @@ static void fill_options(const struct app_spec *spec, struct option *all)
 		all[n] = shared_options[n];
 	for (size_t i = 0; spec->options && spec->options[i].name; i++, n++)
 		all[n] = (struct option){spec->options[i].name,
-					 spec->options[i].argument
-						 ? required_argument
-						 : no_argument,
-					 NULL, OPT_FIRST + (int)i};
+					 argument_kind(&spec->options[i]), NULL,
+					 OPT_FIRST + (int)i};
 	all[n] = (struct option){0};
 }
 
@@ -193,10 +216,10 @@ int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 static void help_line(const struct app_option *o, const char *dash,
 		      bool say_commands, FILE *out)
 {
-	char left[64];
+	char left[64], argument[32];
 
-	snprintf(left, sizeof(left), "%s%s%s%s", dash, o->name,
-		 o->argument ? " " : "", o->argument ? o->argument : "");
+	snprintf(left, sizeof(left), "%s%s%s", dash, o->name,
+		 argument_text(o, argument));
 	if (say_commands && o->commands)
 		fprintf(out, "  %-22s %s: %s\n", left, o->commands, o->help);
 	else
@@ -244,15 +267,23 @@ void cli_print_help(const struct app_spec *spec, const char *only, FILE *out)
 			exit_help[i].meaning);
 }
 
+static void man_option(const struct app_option *o, FILE *out)
+{
+	fprintf(out, ".It Fl -%s", o->name);
+	if (is_optional(o))
+		fprintf(out, " Ns Oo Ns = Ns Ar %.*s Oc",
+			(int)strlen(o->argument) - 2, o->argument + 1);
+	else if (o->argument)
+		fprintf(out, " Ar %s", o->argument);
+	fprintf(out, "\n%s%s%s.\n", o->help, o->commands ? "; with " : "",
+		o->commands ? o->commands : "");
+}
+
 static void man_options(const struct app_spec *spec, FILE *out)
 {
 	fputs(".Sh OPTIONS\n.Bl -tag -width Ds\n", out);
 	for (const struct app_option *o = spec->options; o && o->name; o++)
-		fprintf(out, ".It Fl -%s%s%s\n%s%s%s.\n", o->name,
-			o->argument ? " Ar " : "",
-			o->argument ? o->argument : "", o->help,
-			o->commands ? "; with " : "",
-			o->commands ? o->commands : "");
+		man_option(o, out);
 	for (const struct app_option *o = shared_help; o->name; o++)
 		fprintf(out, ".It Fl %s%s%s\n%s.\n", o->name,
 			o->argument ? " Ar " : "",
