@@ -32,6 +32,12 @@ void command_plain(struct command *c, const char *name)
 	command_text(c, name);
 }
 
+const char *link_script_text(const struct link_space *space,
+			     enum link_script script)
+{
+	return space->store->scripts[script].text;
+}
+
 void command_free(struct command *c)
 {
 	buf_free(&c->bytes);
@@ -92,10 +98,32 @@ void command_space_key(struct command *c, const char *prefix,
 	c->keys++;
 }
 
+/* By hand: a run of the reclaimer makes millions of them. */
+size_t marker_key_format(const struct link_space *space, uint64_t block,
+			 char ret_key[MARKER_KEY_MAX])
+{
+	size_t name = strnlen(space->name, LINK_SPACE_NAME_MAX), len = 3 + name;
+	char digits[24], *p = digits + sizeof(digits);
+
+	memcpy(ret_key, "m:{", 3);
+	memcpy(ret_key + 3, space->name, name);
+	ret_key[len++] = ':';
+	do {
+		*--p = (char)('0' + block % 10);
+		block /= 10;
+	} while (block);
+	memcpy(ret_key + len, p, (size_t)(digits + sizeof(digits) - p));
+	len += (size_t)(digits + sizeof(digits) - p);
+	ret_key[len++] = '}';
+	return len;
+}
+
 void command_marker_key(struct command *c, const struct link_space *space,
 			uint64_t block)
 {
-	command_format(c, "m:{%s:%" PRIu64 "}", space->name, block);
+	char key[MARKER_KEY_MAX];
+
+	command_arg(c, key, marker_key_format(space, block, key));
 	c->keys++;
 }
 

@@ -36,6 +36,8 @@ struct command {
 void command_script(struct command *c, const struct link_space *space,
 		    enum link_script script);
 void command_plain(struct command *c, const char *name);
+const char *link_script_text(const struct link_space *space,
+			     enum link_script script);
 void command_free(struct command *c);
 
 /* Keys come before arguments.  "l:", "m:" ... as design section 4 names them.
@@ -44,6 +46,10 @@ void command_space_key(struct command *c, const char *prefix,
 		       const struct link_space *space);
 void command_marker_key(struct command *c, const struct link_space *space,
 			uint64_t block);
+/* The same key by itself; returns its length. */
+#define MARKER_KEY_MAX 64
+size_t marker_key_format(const struct link_space *space, uint64_t block,
+			 char ret_key[MARKER_KEY_MAX]);
 /* `block` does not count in a space without blocks. */
 void command_link_key(struct command *c, const struct link_space *space,
 		      uint64_t block, const char *code);

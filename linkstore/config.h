@@ -12,6 +12,9 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 
+/* Characters of a space's name. */
+#define LINK_SPACE_NAME_MAX 16
+
 struct links_key_config {
 	int64_t version;
 	char *key; /* secret, at least CODE_SECRET_MIN bytes */

@@ -12,8 +12,6 @@
 #include "linkstore/config.h"
 #include "linkstore/marker.h"
 
-#define SPACE_NAME_MAX 16
-
 /* What a strategy asks of its space. */
 struct strategy {
 	unsigned length_min,
@@ -94,7 +92,7 @@ static bool is_space_name(const char *name)
 	for (const char *p = name; *p; p++)
 		if (!islower((unsigned char)*p) && !isdigit((unsigned char)*p))
 			return false;
-	return len >= 1 && len <= SPACE_NAME_MAX;
+	return len >= 1 && len <= LINK_SPACE_NAME_MAX;
 }
 
 static const struct links_space_config *space_at(const struct links_config *c,
@@ -209,7 +207,7 @@ static int check_space(const struct links_config *config, size_t i,
 		return error_set(err, ERROR_CONFIG,
 				 "links.spaces: '%.40s': expected a name of 1 "
 				 "to %d lower-case letters and digits",
-				 space->name, SPACE_NAME_MAX);
+				 space->name, LINK_SPACE_NAME_MAX);
 	if (check_length(space, s, err))
 		return -1;
 	for (size_t j = 0; j < i; j++)

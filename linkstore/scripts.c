@@ -121,7 +121,6 @@ static const char visit[] =
 ;
 static const char close[] =
 #include "linkstore/scripts/lib_time.lua.inc"
-#include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/close.lua.inc"
 ;
 static const char close_lost[] =

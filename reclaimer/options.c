@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
 
 const struct app_command reclaimer_commands[] = {
 	{"run", "return ended blocks to the pool, once over all that is due"},
@@ -15,8 +18,14 @@ const struct app_command reclaimer_commands[] = {
 const struct app_option reclaimer_options[] = {
 	{"space", "NAME", "this space only, rather than every configured one",
 	 NULL},
+	{"day", "YYYY-MM-DD", "only what was due on that day (UTC)", "run"},
+	{"until-day", NULL, "with --day: what was due earlier, too", "run"},
 	{"dry-run", NULL, "change nothing, say what would be freed", "run"},
-	{"rate", "N", "look at N blocks per second at most", "run"},
+	{"wait", "[DURATION]",
+	 "wait for another run to end, for so long at most; otherwise leave "
+	 "with status 75",
+	 "run"},
+	{"rate", "N/s", "look at N blocks per second at most", "run"},
 	{"max-blocks", "N", "look at N blocks per space at most", "run"},
 	{"blocks", "A-B", "which blocks, from A to B or A alone",
 	 "hold release"},
@@ -28,9 +37,10 @@ const struct app_option reclaimer_options[] = {
 	{0},
 };
 
-/* Whole numbers from 1; an absent option leaves 0. */
+/* Whole numbers from 1, and `unit` behind it or not; an absent option leaves 0.
+ */
 static int read_count(const struct app *app, const char *name, const char *what,
-		      uint64_t *ret_count, struct error *err)
+		      const char *unit, uint64_t *ret_count, struct error *err)
 {
 	const char *text = app_option_value(app, name);
 	char *end = NULL;
@@ -41,11 +51,53 @@ static int read_count(const struct app *app, const char *name, const char *what,
 	errno = 0;
 	if (*text >= '0' && *text <= '9')
 		*ret_count = strtoull(text, &end, 10);
-	if (!*ret_count || !end || *end || errno)
+	if (!*ret_count || !end || errno || (*end && strcmp(end, unit) != 0))
 		return error_set(err, ERROR_USAGE,
 				 "--%s: '%.40s' is not a number of %s from 1 "
 				 "on",
 				 name, text, what);
+	return 0;
+}
+
+static int read_day(const struct app *app, struct options *o, struct error *err)
+{
+	const char *day = app_option_value(app, "day");
+	bool earlier_too = app_option_value(app, "until-day");
+	struct error why;
+
+	if (!day && earlier_too)
+		return error_set(err, ERROR_USAGE,
+				 "--until-day needs --day YYYY-MM-DD");
+	if (!day)
+		return 0;
+	if (strlen(day) != strlen("2026-11-21") ||
+	    rfc3339_parse(day, &o->from, &why) < 0 || o->from <= 0)
+		return error_set(err, ERROR_USAGE,
+				 "--day: '%.40s' is no day: expected "
+				 "YYYY-MM-DD",
+				 day);
+	o->day = day;
+	o->until = o->from + CLOCK_DAY - 1;
+	if (earlier_too)
+		o->from = 0;
+	return 0;
+}
+
+static int read_wait(const struct app *app, struct options *o,
+		     struct error *err)
+{
+	const char *text = app_option_value(app, "wait");
+	struct error why;
+
+	if (!text)
+		return 0;
+	if (!*text)
+		o->wait = DURATION_NEVER;
+	else if (duration_parse(text, &o->wait, &why) < 0)
+		return error_set(err, ERROR_USAGE, "--wait: %s", why.text);
+	if (o->wait && app_option_value(app, "dry-run"))
+		return error_set(err, ERROR_USAGE,
+				 "--wait: a dry run waits for nobody");
 	return 0;
 }
 
@@ -60,13 +112,14 @@ int options_read(const struct app *app, struct options *ret_options,
 		.reason = app_option_value(app, "reason"),
 	};
 
-	if (read_count(app, "days", "days", &o.days, err) < 0)
+	if (read_count(app, "days", "days", "", &o.days, err) < 0)
 		return -1;
 	if (o.days > 36500)
 		return error_set(err, ERROR_USAGE,
 				 "--days: a hundred years are enough");
-	if (read_count(app, "rate", "blocks", &o.rate, err) < 0 ||
-	    read_count(app, "max-blocks", "blocks", &o.max_blocks, err) < 0)
+	if (read_day(app, &o, err) < 0 || read_wait(app, &o, err) < 0 ||
+	    read_count(app, "rate", "blocks", "/s", &o.rate, err) < 0 ||
+	    read_count(app, "max-blocks", "blocks", "", &o.max_blocks, err) < 0)
 		return -1;
 	*ret_options = o;
 	return 0;

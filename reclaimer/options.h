@@ -18,6 +18,10 @@ struct options {
 	bool json;
 	bool deep;
 	bool repair;
+	/* The ranges due on a day, or up to its end. */
+	const char *day;     /* "2026-11-21"; NULL: all that are due */
+	int64_t from, until; /* ms: what that means; 0: no bound */
+	int64_t wait;	     /* ms for another run; DURATION_NEVER; 0: not */
 	uint64_t rate;	     /* blocks per second; 0: no limit */
 	uint64_t max_blocks; /* per space; 0: no limit */
 	uint64_t sample;     /* blocks; 0: as many as is usual */
@@ -26,7 +30,7 @@ struct options {
 	const char *reason;  /* NULL */
 };
 
-/* ERROR_USAGE when a value is no number. */
+/* ERROR_USAGE when a value is no number, no day, or lacks what it goes with. */
 int options_read(const struct app *app, struct options *ret_options,
 		 struct error *err);
 

@@ -14,19 +14,19 @@ static const struct setting settings_table[] = {
 	{.key = "lock_ttl",
 	 .type = SETTING_DURATION,
 	 FIELD(lock_ttl),
-	 .fallback = "60s",
-	 .min = 5 * CLOCK_SECOND,
+	 .fallback = "5s",
+	 .min = CLOCK_SECOND,
 	 .max = CLOCK_HOUR,
-	 .help = "How long a run that was killed keeps the next one out; every "
-		 "chunk renews it"},
+	 .help = "How long a run that was killed keeps the next one out; a run "
+		 "renews it all the time"},
 	{.key = "chunk",
 	 .type = SETTING_INT,
 	 FIELD(chunk),
-	 .fallback = "256",
+	 .fallback = "4096",
 	 .min = 1,
-	 .max = 16384,
-	 .help = "Blocks looked at and settled at once; bounds memory and how "
-		 "long one script keeps Redis busy"},
+	 .max = 65536,
+	 .help = "Blocks looked at, closed and settled at once; bounds memory "
+		 "and what a run that is killed leaves half done"},
 	{.key = "max_lost",
 	 .type = SETTING_INT,
 	 FIELD(max_lost),

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "linkstore/space/ledger.h"
 #include "reclaimer/counts.h"
 #include "reclaimer/history.h"
 #include "reclaimer/outcome.h"
@@ -25,26 +24,23 @@ struct job {
 	bool interrupted;
 };
 
-static bool on_pause(void *arg, const struct tally *tally, int timeout_ms)
+static bool on_pause(void *arg, const struct tally *tally, uint64_t total,
+		     int timeout_ms)
 {
 	struct job *job = arg;
 
 	health_up(job->redis_health);
 	counts_update(&job->counts, tally);
-	progress_show(&job->progress, tally);
+	progress_show(&job->progress, tally, total);
 	return app_should_stop(job->app, timeout_ms);
 }
 
-/* For the bar only: counting is work for Redis, and a bar can do without. */
-static uint64_t blocks_due(struct job *job, const struct link_space *space)
+static void on_waiting(void *arg, const struct error *why)
 {
-	struct space_ledger ledger;
-	struct error ignored;
+	struct job *job = arg;
 
-	if (!progress_wants_total() ||
-	    space_read_ledger(job->redis, space, &ledger, &ignored) < 0)
-		return 0;
-	return ledger.due;
+	log_info(app_log(job->app), "waiting for another run to end",
+		 log_err(why));
 }
 
 static void run_space(struct job *job, const struct link_space *space,
@@ -54,10 +50,13 @@ static void run_space(struct job *job, const struct link_space *space,
 		.settings = &job->config->reclaimer,
 		.redis = job->redis,
 		.space = space,
+		.span = {job->options->from, job->options->until},
 		.dry_run = job->options->dry_run,
 		.rate = job->options->rate,
 		.max_blocks = job->options->max_blocks,
+		.wait = job->options->wait,
 		.pause = on_pause,
+		.waiting = on_waiting,
 		.arg = job,
 	};
 	int64_t start = clock_monotonic_ns();
@@ -65,7 +64,6 @@ static void run_space(struct job *job, const struct link_space *space,
 	*o = (struct outcome){.space = space->name, .started = clock_real_ms()};
 	counts_next_space(&job->counts);
 	progress_begin(&job->progress, app_log(job->app), space->name,
-		       blocks_due(job, space),
 		       job->config->reclaimer.progress_every);
 	o->failed = space_run(&run, &o->tally, &o->interrupted, &o->error) < 0;
 	progress_end(&job->progress);

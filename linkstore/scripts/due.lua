@@ -1,9 +1,24 @@
--- Ranges to be looked at, earliest first.  Score 0 is not a time but marks
--- ranges whose markers are lost.
--- KEYS issued    ARGV until (0: now) skip max
-local until_ms = tonumber(ARGV[1])
-if until_ms == 0 then until_ms = now_ms() end
-local reply = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', until_ms,
-  'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
-table.insert(reply, 1, until_ms)
-return reply
+-- Ranges to be looked at, earliest first: of a score from ARGV[1] on and up to
+-- ARGV[2], or up to now if that is earlier or 0.  Score 0 is not a time but marks
+-- ranges whose markers are lost.  A reader that leaves ranges where they are goes
+-- on behind the last it has read, wherever that is by now; where that is gone,
+-- from its rank.  Replies now, the rank behind the last, how many ranges are due
+-- in all, and an array of members with their scores.
+-- KEYS issued    ARGV from until max rank last-member (or empty)
+local now, from, upto = now_ms(), tonumber(ARGV[1]), tonumber(ARGV[2])
+if upto == 0 or upto > now then upto = now end
+local before = redis.call('ZCOUNT', KEYS[1], '-inf',
+  from <= 0 and 0 or '(' .. time_text(from))
+local past = redis.call('ZCOUNT', KEYS[1], '-inf', time_text(upto))
+local rank = tonumber(ARGV[4])
+if ARGV[5] ~= '' then
+  local at = redis.call('ZRANK', KEYS[1], ARGV[5])
+  if at then rank = at + 1 end
+end
+rank = math.max(rank, before)
+local last = math.min(rank + tonumber(ARGV[3]), past) - 1
+local page = {}
+if last >= rank then
+  page = redis.call('ZRANGE', KEYS[1], rank, last, 'WITHSCORES')
+end
+return {now, rank + #page / 2, math.max(past - before, 0), page}

@@ -16,15 +16,22 @@ local cursor, why = remember(k, {
 }, now)
 if not cursor then return {0, why} end
 
+-- One call for many: up to 1000 arguments at a time, which unpack can bear.
+local function call_each(command, key, list, note)
+  for i = 1, #list, 1000 do
+    local reply = redis.call(command, key,
+      unpack(list, i, math.min(i + 999, #list)))
+    if note then note(reply) end
+  end
+end
+
 -- The members, in order, as stretches of neighbouring blocks; the parts must
 -- cover each from end to end.
-local stretches = {}
+local stretches, members, gone = {}, {}, false
 for i = 10, 9 + count do
   local first, last = range_read(ARGV[i])
   local before = stretches[#stretches]
-  if not redis.call('ZSCORE', k.issued, ARGV[i]) then
-    return {0, 'member'}
-  end
+  members[#members + 1] = ARGV[i]
   if before and first < before[2] then error('the members overlap') end
   if before and first == before[2] then
     before[2] = last + 1
@@ -32,11 +39,21 @@ for i = 10, 9 + count do
     stretches[#stretches + 1] = {first, last + 1}
   end
 end
-local parts, s = {}, 1
+call_each('ZMSCORE', k.issued, members, function(scores)
+  for i = 1, #scores do gone = gone or not scores[i] end
+end)
+if gone then return {0, 'member'} end
+
+local issued, pool, pooled, retired, s = {}, {}, 0, 0, 1
+local free_at = string.format('%.0f', now + tonumber(ARGV[7]))
+local function add(list, score, member)
+  list[#list + 1] = score
+  list[#list + 1] = member
+end
 for i = 10 + count, #ARGV do
-  local kind, first, last, generation, score =
+  local kind, from, to, generation, score =
     string.match(ARGV[i], '^([PKL]) (%d+) (%d+) (%d+) ?(%S*)$')
-  first, last = tonumber(first), tonumber(last)
+  local first, last = tonumber(from), tonumber(to)
   local stretch = stretches[s]
   if not stretch or first ~= stretch[1] or last < first or
       last >= stretch[2] then
@@ -44,26 +61,23 @@ for i = 10 + count, #ARGV do
   end
   stretch[1] = last + 1
   if stretch[1] == stretch[2] then s = s + 1 end
-  parts[#parts + 1] = {kind, first, last, tonumber(generation), score}
-end
-if stretches[s] then error('the parts do not cover the members') end
-
-for i = 10, 9 + count do redis.call('ZREM', k.issued, ARGV[i]) end
-local pooled, retired = 0, 0
-for _, part in ipairs(parts) do
-  local kind, first, last, generation, score = unpack(part)
-  local member = range_text(first, last, generation)
+  local member = from .. '-' .. to .. ':' .. generation
   if kind == 'K' then
-    redis.call('ZADD', k.issued, score == 'never' and '+inf' or score, member)
+    add(issued, score == 'never' and '+inf' or score, member)
   elseif kind == 'L' then
-    redis.call('ZADD', k.issued, 0, member)
-  elseif generation > GENERATION_MAX then
+    add(issued, 0, member)
+  elseif tonumber(generation) > GENERATION_MAX then
     retired = retired + last - first + 1
   else
-    redis.call('ZADD', k.pool, now + tonumber(ARGV[7]), member)
+    add(pool, free_at, member)
     pooled = pooled + last - first + 1
   end
 end
+if stretches[s] then error('the parts do not cover the members') end
+
+call_each('ZREM', k.issued, members)
+call_each('ZADD', k.issued, issued)
+call_each('ZADD', k.pool, pool)
 if retired > 0 then redis.call('HINCRBY', k.space, 'retired', retired) end
 if pooled + retired > 0 then
   local day = day_key(ARGV[8], now)

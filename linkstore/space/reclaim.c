@@ -1,137 +1,77 @@
 #include "linkstore/space/reclaim.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "common/clock.h"
 #include "linkstore/command.h"
 
-/* --- the lock ------------------------------------------------------------- */
-
-static int make_value(char ret_value[RECLAIM_LOCK_MAX], struct error *err)
-{
-	unsigned char random[(RECLAIM_LOCK_MAX - 1) / 2];
-
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return error_set_errno(err, "getrandom");
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(ret_value + 2 * i, 3, "%02x", random[i]);
-	return 0;
-}
-
-int reclaim_lock_take(struct redis *redis, const struct link_space *space,
-		      int64_t ttl, struct reclaim_lock *ret_lock,
-		      struct error *err)
-{
-	struct reclaim_lock lock = {.space = space, .ttl = ttl};
-	struct command c;
-	redisReply *reply;
-	bool taken;
-
-	if (make_value(lock.value, err))
-		return -1;
-	command_plain(&c, "SET");
-	command_space_key(&c, "lock:", space);
-	command_text(&c, lock.value);
-	command_text(&c, "NX");
-	command_text(&c, "PX");
-	command_time(&c, ttl);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	taken = reply->type == REDIS_REPLY_STATUS;
-	freeReplyObject(reply);
-	if (!taken)
-		return error_set_retriable(err, ERROR_BUSY,
-					   "space %s: another reclaimer is at "
-					   "work",
-					   space->name);
-	*ret_lock = lock;
-	return 0;
-}
-
-static int use_lock(struct redis *redis, const struct reclaim_lock *lock,
-		    int64_t ttl, bool *ret_ours, struct error *err)
-{
-	struct command c;
-	redisReply *reply;
-
-	command_script(&c, lock->space, SCRIPT_LOCK);
-	command_space_key(&c, "lock:", lock->space);
-	command_text(&c, lock->value);
-	command_time(&c, ttl);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	*ret_ours = reply->integer == 1;
-	freeReplyObject(reply);
-	return 0;
-}
-
-int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
-		      struct error *err)
-{
-	bool ours;
-
-	if (use_lock(redis, lock, lock->ttl, &ours, err))
-		return -1;
-	if (!ours)
-		return error_set_retriable(err, ERROR_BUSY,
-					   "space %s: the reclaimer's lock is "
-					   "not ours any more",
-					   lock->space->name);
-	return 0;
-}
-
-int reclaim_lock_release(struct redis *redis, const struct reclaim_lock *lock,
-			 struct error *err)
-{
-	bool ours;
-
-	return use_lock(redis, lock, 0, &ours, err);
-}
-
 /* --- what is due ---------------------------------------------------------- */
 
-static int parse_due(const redisReply *reply, size_t max, struct due_range *ret,
-		     size_t *ret_count, int64_t *ret_now, struct error *err)
+static int parse_ranges(const redisReply *page, size_t max,
+			struct due_range *ret, struct error *err)
 {
 	const redisReply *member;
-	size_t count = 0;
 
-	if (!reply_is_array(reply, 1))
+	if (page->type != REDIS_REPLY_ARRAY || page->elements > 2 * max)
 		return reply_malformed("due", err);
-	*ret_now = reply_number(reply, 0, 0);
-	for (size_t i = 1; i + 1 < reply->elements && count < max; i += 2) {
-		member = reply->element[i];
+	for (size_t i = 0; i + 1 < page->elements; i += 2) {
+		member = page->element[i];
 		if (member->type != REDIS_REPLY_STRING ||
-		    !range_parse(member->str, member->len, &ret[count].range))
-			return reply_malformed("due", err);
-		ret[count++].score =
-			(int64_t)strtod(reply_text(reply, i + 1), NULL);
+		    !range_parse(member->str, member->len, &ret[i / 2].range))
+			return error_set(err, ERROR_UNSAFE,
+					 "the issued set has a member that is "
+					 "no range: '%.60s'",
+					 reply_text(page, i));
+		ret[i / 2].score =
+			(int64_t)strtod(reply_text(page, i + 1), NULL);
 	}
-	*ret_count = count;
+	return 0;
+}
+
+static int parse_due(const redisReply *reply, struct due_cursor *cursor,
+		     size_t max, struct due_range *ret, size_t *ret_count,
+		     struct error *err)
+{
+	const redisReply *page;
+
+	if (!reply_is_array(reply, 4))
+		return reply_malformed("due", err);
+	page = reply->element[3];
+	if (parse_ranges(page, max, ret, err))
+		return -1;
+	cursor->now = reply_number(reply, 0, 0);
+	cursor->rank = (uint64_t)reply_number(reply, 1, 0);
+	cursor->total = (uint64_t)reply_number(reply, 2, 0);
+	*ret_count = page->elements / 2;
+	if (*ret_count)
+		snprintf(cursor->last, sizeof(cursor->last), "%s",
+			 reply_text(page, page->elements - 2));
 	return 0;
 }
 
 int reclaim_due(struct redis *redis, const struct link_space *space,
-		int64_t until, size_t skip, size_t max, struct due_range *ret,
-		size_t *ret_count, int64_t *ret_now, struct error *err)
+		struct due_cursor *cursor, size_t max, struct due_range *ret,
+		size_t *ret_count, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
 	int status;
 
+	if (max > DUE_PAGE)
+		max = DUE_PAGE;
 	command_script(&c, space, SCRIPT_DUE);
 	command_space_key(&c, "issued:", space);
-	command_time(&c, until);
-	command_number(&c, skip);
+	command_time(&c, cursor->from);
+	command_time(&c, cursor->until);
 	command_number(&c, max);
+	command_number(&c, cursor->rank);
+	command_text(&c, cursor->last);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	status = parse_due(reply, max, ret, ret_count, ret_now, err);
+	status = parse_due(reply, cursor, max, ret, ret_count, err);
 	freeReplyObject(reply);
 	return status;
 }

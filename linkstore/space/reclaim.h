@@ -16,16 +16,16 @@
 #include "linkstore/marker.h"
 #include "linkstore/range.h"
 
-#define RECLAIM_LOCK_MAX 33
+#define RECLAIM_LOCK_MAX 160
 
 /* One run's hold on a space. */
 struct reclaim_lock {
 	const struct link_space *space;
 	int64_t ttl;		      /* ms; every settle renews it */
-	char value[RECLAIM_LOCK_MAX]; /* random */
+	char value[RECLAIM_LOCK_MAX]; /* random, and who it is */
 };
 
-/* ERROR_BUSY, retriable: another run holds it. */
+/* ERROR_BUSY, retriable: another run holds it; the text says which. */
 int reclaim_lock_take(struct redis *redis, const struct link_space *space,
 		      int64_t ttl, struct reclaim_lock *ret_lock,
 		      struct error *err);
@@ -46,13 +46,26 @@ struct due_range {
 	int64_t score; /* ms: when it was to be looked at */
 };
 
+/* Which ranges, and how far they were read; filled with zeros at first. */
+struct due_cursor {
+	int64_t from;  /* ms: those due from then on; 0: from the beginning */
+	int64_t until; /* ms: and until then, if that has passed; 0: now */
+	uint64_t rank;
+	char last[RANGE_TEXT_MAX]; /* the last one read; "": none */
+	/* Answers. */
+	int64_t now;	/* ms: Redis' clock */
+	uint64_t total; /* ranges due when it was read, the whole set over */
+};
+
 /*
- * The ranges due at `until`, earliest first, `max` from number `skip` on.
- * until 0: now by Redis' clock, stored in *ret_now either way.
+ * The next `max` (up to DUE_PAGE) ranges due, earliest first.  Whoever settles
+ * what was read begins anew with rank 0 and no last one; whoever does not goes
+ * on.
  */
+#define DUE_PAGE 1024
 int reclaim_due(struct redis *redis, const struct link_space *space,
-		int64_t until, size_t skip, size_t max, struct due_range *ret,
-		size_t *ret_count, int64_t *ret_now, struct error *err);
+		struct due_cursor *cursor, size_t max, struct due_range *ret,
+		size_t *ret_count, struct error *err);
 
 enum block_state {
 	BLOCK_ENDED, /* or closed already */
@@ -74,7 +87,8 @@ int reclaim_look(struct redis *redis, const struct link_space *space,
 		 struct block_look *ret_looks, struct error *err);
 
 /*
- * Closes those of these blocks that have ended, in pipelines; the script checks
+ * Closes those of these blocks that have ended, in pipelines, up to GROUP_MAX
+ * (linkstore/block/groups.h) in one script; it checks
  * state and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed
  * now, with the generation that the next one must exceed.
  */

@@ -14,18 +14,21 @@
 struct progress {
 	struct log *log;
 	const char *space;
-	uint64_t total; /* blocks due, or 0: not known */
-	int64_t every;	/* ms between lines in the log */
+	int64_t every; /* ms between lines in the log */
 	bool bar;
+	bool drawn;
 	int64_t started, shown; /* monotonic ms */
 };
 
-/* True when a bar will be drawn, for which the total is worth asking for. */
-bool progress_wants_total(void);
-
 void progress_begin(struct progress *p, struct log *log, const char *space,
-		    uint64_t total, int64_t every);
-void progress_show(struct progress *p, const struct tally *tally);
+		    int64_t every);
+/* `total`: blocks that there will be, as far as is known. */
+void progress_show(struct progress *p, const struct tally *tally,
+		   uint64_t total);
 void progress_end(struct progress *p);
+
+/* Seconds until `total` are scanned at this pace, from `scanned` in `ms`; -1:
+ * not known yet. */
+int64_t progress_seconds_left(uint64_t scanned, uint64_t total, int64_t ms);
 
 #endif

@@ -6,6 +6,9 @@
 
 #include "reclaimer/space/settle_plan.h"
 
+/* Members that one script settles, of about 2 us each. */
+#define SETTLE_MAX 256
+
 struct chunk {
 	size_t room;
 	struct looked_range *ranges;
@@ -253,31 +256,40 @@ void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
 		count_ranges(c, 0, c->range_count, gaps, tally);
 }
 
-static int settle_ranges(struct chunk *c, size_t from, size_t to,
-			 struct redis *redis, const struct reclaim_lock *lock,
+/* What settling goes by. */
+struct settling {
+	struct chunk *chunk;
+	struct redis *redis;
+	const struct reclaim_lock *lock;
+	const struct settle_merge *merge;
+	const struct reclaim_gaps *gaps;
+	struct tally *tally;
+};
+
+static int settle_ranges(const struct settling *s, size_t from, size_t to,
 			 struct error *err)
 {
-	size_t parts = settle_plan(&c->ranges[from], to - from,
-				   &c->looks[c->offsets[from]], c->parts);
+	struct chunk *c = s->chunk;
+	size_t parts =
+		settle_plan(&c->ranges[from], to - from,
+			    &c->looks[c->offsets[from]], s->merge, c->parts);
 
 	for (size_t i = from; i < to; i++)
 		c->members[i - from] = c->ranges[i].member;
-	return reclaim_settle(redis, lock, c->members, to - from, c->parts,
-			      parts, err);
+	return reclaim_settle(s->redis, s->lock, c->members, to - from,
+			      c->parts, parts, err);
 }
 
 /* Settle is all or nothing, so halving finds the members that vanished. */
-static int settle_what_is_there(struct chunk *c, size_t from, size_t to,
-				struct redis *redis,
-				const struct reclaim_lock *lock,
-				const struct reclaim_gaps *gaps,
-				struct tally *tally, struct error *err)
+static int settle_what_is_there(const struct settling *s, size_t from,
+				size_t to, struct error *err)
 {
 	struct error why = {0};
 	size_t middle = from + (to - from) / 2;
+	size_t blocks;
 
-	if (settle_ranges(c, from, to, redis, lock, &why) == 0) {
-		count_ranges(c, from, to, gaps, tally);
+	if (settle_ranges(s, from, to, &why) == 0) {
+		count_ranges(s->chunk, from, to, s->gaps, s->tally);
 		return 0;
 	}
 	if (why.code != ERROR_NOTFOUND) {
@@ -285,24 +297,55 @@ static int settle_what_is_there(struct chunk *c, size_t from, size_t to,
 		return -1;
 	}
 	if (to - from == 1) {
-		tally->scanned += looked_blocks(&c->ranges[from]);
-		tally->skipped += looked_blocks(&c->ranges[from]);
+		blocks = looked_blocks(&s->chunk->ranges[from]);
+		s->tally->scanned += blocks;
+		s->tally->skipped += blocks;
 		return 0;
 	}
-	if (settle_what_is_there(c, from, middle, redis, lock, gaps, tally,
-				 err) < 0)
+	if (settle_what_is_there(s, from, middle, err) < 0)
 		return -1;
-	return settle_what_is_there(c, middle, to, redis, lock, gaps, tally,
-				    err);
+	return settle_what_is_there(s, middle, to, err);
+}
+
+/* Parts that a range can fall into, at most. */
+static size_t parts_of(const struct chunk *c, size_t range)
+{
+	size_t end = end_of_looks(c, range), parts = 2;
+
+	for (size_t at = c->offsets[range] + 1; at < end; at++)
+		parts += c->looks[at].state != c->looks[at - 1].state ||
+			 c->looks[at].end != c->looks[at - 1].end;
+	return parts;
+}
+
+/* The ranges from number `from` on that one script settles: so many that Redis
+ * is soon done with it, and at least one. */
+static size_t settle_upto(const struct chunk *c, size_t from)
+{
+	size_t to = from, parts = 0;
+
+	while (to < c->range_count && to - from < SETTLE_MAX) {
+		parts += parts_of(c, to);
+		if (to > from && parts > 2 * SETTLE_MAX)
+			break;
+		to++;
+	}
+	return to;
 }
 
 int chunk_settle(struct chunk *c, struct redis *redis,
 		 const struct reclaim_lock *lock,
+		 const struct settle_merge *merge,
 		 const struct reclaim_gaps *gaps, struct tally *tally,
 		 struct error *err)
 {
-	if (!c->range_count)
-		return 0;
-	return settle_what_is_there(c, 0, c->range_count, redis, lock, gaps,
-				    tally, err);
+	const struct settling s = {c, redis, lock, merge, gaps, tally};
+	size_t to;
+
+	for (size_t from = 0; from < c->range_count; from = to) {
+		to = settle_upto(c, from);
+		if (settle_what_is_there(&s, from, to, err) < 0)
+			return -1;
+	}
+	return 0;
 }

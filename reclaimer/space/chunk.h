@@ -14,6 +14,7 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/space/reclaim.h"
 #include "reclaimer/space/due_feed.h"
+#include "reclaimer/space/settle_plan.h"
 #include "reclaimer/space/tally.h"
 
 struct chunk;
@@ -50,10 +51,11 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 		 const struct reclaim_lock *lock, struct sampler *sampler,
 		 struct tally *tally, struct error *err);
 
-/* Pools, keeps or sets aside, and counts it.  Members that vanished meanwhile
- * are skipped. */
+/* Pools, keeps or sets aside, and counts it, some hundreds of members a script.
+ * Members that vanished meanwhile are skipped. */
 int chunk_settle(struct chunk *c, struct redis *redis,
 		 const struct reclaim_lock *lock,
+		 const struct settle_merge *merge,
 		 const struct reclaim_gaps *gaps, struct tally *tally,
 		 struct error *err);
 

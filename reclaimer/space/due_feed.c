@@ -3,19 +3,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
+
 struct due_feed {
 	struct redis *redis;
 	const struct link_space *space;
+	struct due_cursor cursor;
 	bool peek;
-	int64_t until; /* 0: nothing asked for yet */
-	size_t skip;   /* with `peek`: ranges taken so far */
+	int64_t now; /* 0: nothing asked for yet */
 	struct due_range *ranges;
 	size_t room, count, next;
+	/* For due_feed_left: ranges not read yet, and what was. */
+	uint64_t ranges_left, ranges_read, blocks_read;
+	uint64_t blocks_here; /* read and not taken */
 };
 
 struct due_feed *due_feed_new(struct redis *redis,
-			      const struct link_space *space, size_t room,
-			      bool peek, struct error *err)
+			      const struct link_space *space,
+			      struct due_span span, size_t room, bool peek,
+			      struct error *err)
 {
 	struct due_feed *f = calloc(1, sizeof(*f));
 
@@ -28,6 +34,7 @@ struct due_feed *due_feed_new(struct redis *redis,
 	}
 	f->redis = redis;
 	f->space = space;
+	f->cursor = (struct due_cursor){.from = span.from, .until = span.until};
 	f->room = room;
 	f->peek = peek;
 	return f;
@@ -41,19 +48,102 @@ void due_feed_free(struct due_feed *f)
 	free(f);
 }
 
-int64_t due_feed_until(const struct due_feed *f)
+int64_t due_feed_now(const struct due_feed *f)
 {
-	return f->until;
+	return f->now;
 }
 
-/* What was settled is due no more, so the rest starts at 0 again. */
+uint64_t due_feed_left(const struct due_feed *f)
+{
+	double each = f->ranges_read
+			      ? (double)f->blocks_read / (double)f->ranges_read
+			      : 0;
+
+	return f->blocks_here + (uint64_t)((double)f->ranges_left * each);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* The first answer fixes what is due in this run. */
+static int fix_span(struct due_feed *f, struct error *err)
+{
+	char begins[RFC3339_TEXT_MAX], now[RFC3339_TEXT_MAX];
+	struct due_cursor *c = &f->cursor;
+
+	f->now = c->now;
+	if (c->from > c->now)
+		return error_set(
+			err, ERROR_USAGE,
+			"what was asked for begins at %s, and it is %s "
+			"by Redis' clock: nothing is reclaimed before "
+			"its time",
+			rfc3339_format(c->from, begins),
+			rfc3339_format(c->now, now));
+	if (c->until == 0 || c->until > c->now)
+		c->until = c->now;
+	return 0;
+}
+
+static int check_range(const struct due_feed *f,
+		       const struct block_range *range, struct error *err)
+{
+	if (range->last < f->space->blocks && range->generation)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "the issued set has %" PRIu64 "-%" PRIu64 ":%" PRIu32
+			 ", which is no range of space %s: it has %" PRIu64
+			 " blocks",
+			 range->first, range->last, range->generation,
+			 f->space->name, f->space->blocks);
+}
+
+static int note_page(struct due_feed *f, size_t count, struct error *err)
+{
+	uint64_t blocks = 0;
+
+	for (size_t i = f->count; i < f->count + count; i++) {
+		if (check_range(f, &f->ranges[i].range, err) < 0)
+			return -1;
+		blocks += range_blocks(&f->ranges[i].range);
+	}
+	f->count += count;
+	f->ranges_read += count;
+	f->blocks_read += blocks;
+	f->blocks_here += blocks;
+	return 0;
+}
+
+/* What was settled is due no more, so the rest begins at the first again. */
+static void begin_anew(struct due_feed *f)
+{
+	f->next = f->count = 0;
+	f->blocks_here = 0;
+	if (f->peek)
+		return;
+	f->cursor.rank = 0;
+	f->cursor.last[0] = '\0';
+}
+
 static int refill(struct due_feed *f, struct error *err)
 {
-	f->skip += f->peek ? f->count : 0;
-	f->next = f->count = 0;
-	return reclaim_due(f->redis, f->space, f->until, f->skip, f->room,
-			   f->ranges, &f->count, &f->until, err);
+	struct due_cursor *c = &f->cursor;
+	uint64_t gone;
+	size_t count;
+
+	begin_anew(f);
+	do {
+		if (reclaim_due(f->redis, f->space, c, f->room - f->count,
+				f->ranges + f->count, &count, err) < 0 ||
+		    (!f->now && fix_span(f, err) < 0) ||
+		    note_page(f, count, err) < 0)
+			return -1;
+	} while (count && f->count < f->room);
+	gone = f->peek ? f->ranges_read : f->count;
+	f->ranges_left = c->total > gone ? c->total - gone : 0;
+	return 0;
 }
+
+/* --- handing out ---------------------------------------------------------- */
 
 static int by_first(const void *a, const void *b)
 {
@@ -92,6 +182,7 @@ static size_t take_one(struct due_feed *f, size_t blocks,
 		due->range.first += taken;
 	else
 		f->next++;
+	f->blocks_here -= taken;
 	return taken;
 }
 

@@ -15,26 +15,39 @@
 #include "linkstore/linkstore.h"
 #include "reclaimer/space/settle_plan.h"
 
+/* Which ranges: those that were to be looked at from `from` to `until`, ms by
+ * Redis' clock.  `until` may lie in the future: it is now, then. */
+struct due_span {
+	int64_t from;  /* 0: from the beginning */
+	int64_t until; /* 0: until now */
+};
+
 struct due_feed;
 
-/* `room`: ranges asked for at once.  `peek`: the caller settles nothing, so
- * what was taken stays due and is stepped over. */
+/* `room`: ranges kept at once.  `peek`: the caller settles nothing, so what was
+ * taken stays due and is stepped over. */
 struct due_feed *due_feed_new(struct redis *redis,
-			      const struct link_space *space, size_t room,
-			      bool peek, struct error *err);
+			      const struct link_space *space,
+			      struct due_span span, size_t room, bool peek,
+			      struct error *err);
 void due_feed_free(struct due_feed *f); /* NULL accepted */
 
 /*
  * The next ranges, of `blocks` blocks in all at most, by their first block; the
  * last one asked for may be cut, and what is left of it comes next.  ret_ranges
  * has room for `blocks`.  *ret_count is 0 at the end.  ERROR_UNSAFE when ranges
- * overlap.
+ * overlap, or are none of the space.  ERROR_USAGE when the span begins in the
+ * future.
  */
 int due_feed_take(struct due_feed *f, size_t blocks,
 		  struct looked_range *ret_ranges, size_t *ret_count,
 		  struct error *err);
 
-/* What is due was due by then: ms, Redis' clock.  After the first portion. */
-int64_t due_feed_until(const struct due_feed *f);
+/* When the first portion was taken: ms, Redis' clock. */
+int64_t due_feed_now(const struct due_feed *f);
+
+/* How many blocks are still to come: exact once all ranges were read, until
+ * then reckoned from the size of those that were. */
+uint64_t due_feed_left(const struct due_feed *f);
 
 #endif

@@ -2,17 +2,44 @@
 
 #include <stdbool.h>
 
+#include "common/clock.h"
+
 struct plan {
+	const struct settle_merge *merge;
 	struct settle_part *parts;
 	size_t count;
+	int64_t earliest; /* end in the last part, of live blocks */
 };
 
-static bool continues(const struct settle_part *last,
+static int64_t shortest(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Would live blocks that end so far apart stay one member? */
+static bool close_enough(const struct settle_merge *merge, int64_t earliest,
+			 int64_t latest)
+{
+	if (earliest == latest)
+		return true;
+	if (latest == DURATION_NEVER || earliest <= merge->now)
+		return false;
+	return latest - earliest <=
+	       shortest(merge->apart, (earliest - merge->now) / 8);
+}
+
+static bool continues(const struct plan *plan, const struct settle_part *last,
 		      const struct settle_part *part)
 {
-	return last->kind == part->kind && last->score == part->score &&
-	       last->range.generation == part->range.generation &&
-	       last->range.last + 1 == part->range.first;
+	int64_t latest = last->score > part->score ? last->score : part->score;
+
+	if (last->kind != part->kind ||
+	    last->range.generation != part->range.generation ||
+	    last->range.last + 1 != part->range.first)
+		return false;
+	return part->kind != SETTLE_KEEP ||
+	       close_enough(plan->merge, shortest(plan->earliest, part->score),
+			    latest);
 }
 
 static void add(struct plan *plan, const struct settle_part *part)
@@ -20,10 +47,15 @@ static void add(struct plan *plan, const struct settle_part *part)
 	struct settle_part *last =
 		plan->count ? &plan->parts[plan->count - 1] : NULL;
 
-	if (last && continues(last, part))
-		last->range.last = part->range.last;
-	else
+	if (!last || !continues(plan, last, part)) {
 		plan->parts[plan->count++] = *part;
+		plan->earliest = part->score;
+		return;
+	}
+	last->range.last = part->range.last;
+	if (last->score < part->score)
+		last->score = part->score;
+	plan->earliest = shortest(plan->earliest, part->score);
 }
 
 /* The marker may be of a later generation than the range was issued under,
@@ -57,9 +89,10 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 
 size_t settle_plan(const struct looked_range *ranges, size_t count,
 		   const struct block_look *looks,
+		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts)
 {
-	struct plan plan = {ret_parts, 0};
+	struct plan plan = {.merge = merge, .parts = ret_parts};
 	struct settle_part part;
 
 	for (size_t i = 0; i < count; i++) {

@@ -3,6 +3,12 @@
  *
  * Pure.  Ended blocks go to the pool under the next generation, live ones stay
  * issued until they end, lost ones stay issued until somebody repairs them.
+ *
+ * Live neighbours that end soon after one another stay one member, looked at
+ * when the last of them ends.  With a member each, as exactness would have it,
+ * a space whose links are visited all the time would soon have as many members
+ * as blocks. `apart` bounds how late that makes a block, and so does an eighth
+ * of what it has left.
  */
 #ifndef RECLAIMER_SPACE_SETTLE_PLAN_H
 #define RECLAIMER_SPACE_SETTLE_PLAN_H
@@ -31,6 +37,12 @@ static inline size_t settle_plan_room(size_t ranges, size_t blocks)
 	return ranges + blocks;
 }
 
+/* How far apart live neighbours may end to stay one member. */
+struct settle_merge {
+	int64_t now;   /* ms */
+	int64_t apart; /* ms */
+};
+
 /*
  * Writes the parts that the members fall into, in their order, and returns how
  * many there are: they cover the same blocks, and neighbours that are alike
@@ -38,6 +50,7 @@ static inline size_t settle_plan_room(size_t ranges, size_t blocks)
  */
 size_t settle_plan(const struct looked_range *ranges, size_t count,
 		   const struct block_look *looks,
+		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts);
 
 #endif

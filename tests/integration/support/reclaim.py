@@ -141,16 +141,17 @@ class Done:
 @pytest.fixture
 def begin(program, links_config):
     """begin("run", "--rate", "9", sample_every=1): a started process.
-    `sections` replaces those of other programs."""
+    `sections` replaces those of other programs, `stderr` where it writes."""
     started = []
 
-    def make(*args, links=None, sections=None, **settings):
+    def make(*args, links=None, sections=None, stderr=subprocess.PIPE,
+             **settings):
         made = program("reclaimer", {
             **BRIEF, **(sections or {}), "links": links or links_config,
             "reclaimer": settings}, start=False)
         started.append(subprocess.Popen(
             [BIN / "reclaimer", *args, "-c", made.config_path], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=servers.ROOT))
+            stdout=subprocess.PIPE, stderr=stderr, cwd=servers.ROOT))
         return started[-1]
 
     yield make

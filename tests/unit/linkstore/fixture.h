@@ -140,6 +140,21 @@ static inline int setup(void **state)
 	return 0;
 }
 
+/* The same on a Redis Cluster of one node. */
+static inline int setup_cluster(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	enum space_created created;
+
+	redis_server_start_cluster(&f->server);
+	fixture_configure(f);
+	fixture_open_store(f);
+	*state = f;
+	if (space_create(f->server.redis, f->space, 0, &created, &f->err))
+		fail_msg("%s", f->err.text);
+	return 0;
+}
+
 /* A Redis with a space of every strategy. */
 static inline int setup_all(void **state)
 {
@@ -169,6 +184,8 @@ static inline int teardown(void **state)
 
 #define TEST_ALL(name)                                                         \
 	cmocka_unit_test_setup_teardown(name, setup_all, teardown)
+#define TEST_CLUSTER(name)                                                     \
+	cmocka_unit_test_setup_teardown(name, setup_cluster, teardown)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* Must succeed; says why not. */

@@ -149,15 +149,15 @@ static void released_blocks_are_due_when_they_were(void **state)
 static void released_blocks_of_the_pool_are_due_now(void **state)
 {
 	struct fixture *f = *state;
+	struct due_cursor cursor = {0};
 	struct due_range due[4];
 	size_t count;
-	int64_t now;
 
 	pool_ten(f);
 	hold(f, 3, 4);
 	release(f, 3, 4);
-	must(f, reclaim_due(f->server.redis, f->space, 0, 0, 4, due, &count,
-			    &now, &f->err));
+	must(f, reclaim_due(f->server.redis, f->space, &cursor, 4, due, &count,
+			    &f->err));
 	assert_int_equal(count, 1);
 	assert_int_equal(due[0].range.first, 3);
 	assert_int_equal(due[0].range.generation, 2);

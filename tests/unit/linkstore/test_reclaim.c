@@ -10,14 +10,21 @@ static struct reclaim_lock take_lock(struct fixture *f)
 	return lock;
 }
 
-static size_t due(struct fixture *f, struct due_range *ret, size_t max)
+static size_t read_on(struct fixture *f, struct due_cursor *cursor,
+		      struct due_range *ret, size_t max)
 {
 	size_t count;
-	int64_t now;
 
-	must(f, reclaim_due(f->server.redis, f->space, 0, 0, max, ret, &count,
-			    &now, &f->err));
+	must(f, reclaim_due(f->server.redis, f->space, cursor, max, ret, &count,
+			    &f->err));
 	return count;
+}
+
+static size_t due(struct fixture *f, struct due_range *ret, size_t max)
+{
+	struct due_cursor cursor = {0};
+
+	return read_on(f, &cursor, ret, max);
 }
 
 static struct block_look look(struct fixture *f, uint64_t block)
@@ -60,6 +67,36 @@ static void one_reclaimer_at_a_time(void **state)
 	take_lock(f);
 }
 
+static void who_comes_second_is_told_who_was_first(void **state)
+{
+	struct fixture *f = *state;
+	struct reclaim_lock second;
+	char pid[32], host[65] = "";
+
+	take_lock(f);
+	must_fail(f,
+		  reclaim_lock_take(f->server.redis, f->space, 1000, &second,
+				    &f->err),
+		  ERROR_BUSY);
+	snprintf(pid, sizeof(pid), "process %d on", (int)getpid());
+	gethostname(host, sizeof(host) - 1);
+	assert_non_null(strstr(f->err.text, pid));
+	assert_non_null(strstr(f->err.text, host));
+	assert_true(f->err.retriable);
+}
+
+static void a_lock_of_an_older_version_keeps_out_all_the_same(void **state)
+{
+	struct fixture *f = *state;
+	struct reclaim_lock second;
+
+	redis_server_number(&f->server, "SET lock:{s5} 0123456789abcdef");
+	must_fail(f,
+		  reclaim_lock_take(f->server.redis, f->space, 1000, &second,
+				    &f->err),
+		  ERROR_BUSY);
+}
+
 static void a_lock_that_ran_out_is_neither_kept_nor_taken_down(void **state)
 {
 	struct fixture *f = *state;
@@ -90,21 +127,87 @@ static void ranges_come_due_when_hold_and_ttl_are_over(void **state)
 	assert_int_equal(ranges[0].range.last, 4);
 }
 
+static void issue(struct fixture *f, const char *score_and_member)
+{
+	char words[128];
+
+	snprintf(words, sizeof(words), "ZADD issued:{s5} %s", score_and_member);
+	redis_server_number(&f->server, words);
+}
+
 static void due_ranges_are_read_in_pages(void **state)
 {
 	struct fixture *f = *state;
+	struct due_cursor cursor = {0};
 	struct due_range ranges[2];
-	size_t count;
-	int64_t now;
 
-	for (int i = 0; i < 3; i++)
-		grant(f, f->brief, 1);
-	let_it_end();
-	assert_int_equal(due(f, ranges, 2), 2);
-	must(f, reclaim_due(f->server.redis, f->space, 0, 2, 2, ranges, &count,
-			    &now, &f->err));
-	assert_int_equal(count, 1);
+	issue(f, "1000 0-0:1");
+	issue(f, "1001 1-1:1");
+	issue(f, "1001 2-2:1");
+	assert_int_equal(read_on(f, &cursor, ranges, 2), 2);
+	assert_int_equal(cursor.total, 3);
+	assert_int_equal(read_on(f, &cursor, ranges, 2), 1);
 	assert_int_equal(ranges[0].range.first, 2);
+	assert_int_equal(read_on(f, &cursor, ranges, 2), 0);
+}
+
+static void reading_goes_on_when_what_was_read_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct due_cursor cursor = {0};
+	struct due_range ranges[2];
+
+	issue(f, "1000 0-0:1");
+	issue(f, "1001 1-1:1");
+	issue(f, "1002 2-2:1");
+	read_on(f, &cursor, ranges, 2);
+	redis_server_number(&f->server, "ZREM issued:{s5} 0-0:1");
+	assert_int_equal(read_on(f, &cursor, ranges, 2), 1);
+	assert_int_equal(ranges[0].range.first, 2);
+}
+
+static void a_span_holds_what_was_due_in_it(void **state)
+{
+	struct due_cursor cursor = {.from = 2000, .until = 2999};
+	struct fixture *f = *state;
+	struct due_range ranges[4];
+
+	issue(f, "1999 0-0:1");
+	issue(f, "2000 1-1:1");
+	issue(f, "2999 2-2:1");
+	issue(f, "3000 3-3:1");
+	issue(f, "0 4-4:1");
+	assert_int_equal(read_on(f, &cursor, ranges, 4), 2);
+	assert_int_equal(ranges[0].range.first, 1);
+	assert_int_equal(ranges[1].range.first, 2);
+	assert_int_equal(cursor.total, 2);
+}
+
+static void what_is_to_come_is_not_due_however_late_the_span_ends(void **state)
+{
+	struct due_cursor cursor = {.until = DURATION_NEVER - 1};
+	struct fixture *f = *state;
+	struct due_range ranges[4];
+
+	issue(f, "1000 0-0:1");
+	issue(f, "9999999999999 1-1:1");
+	issue(f, "+inf 2-2:1");
+	assert_int_equal(read_on(f, &cursor, ranges, 4), 1);
+}
+
+static void a_member_that_is_no_range_is_refused(void **state)
+{
+	struct due_cursor cursor = {0};
+	struct fixture *f = *state;
+	struct due_range ranges[4];
+	size_t count;
+
+	issue(f, "1000 7-5:1");
+	must_fail(f,
+		  reclaim_due(f->server.redis, f->space, &cursor, 4, ranges,
+			      &count, &f->err),
+		  ERROR_UNSAFE);
+	assert_non_null(strstr(f->err.text, "'7-5:1'"));
 }
 
 /* --- look and close ------------------------------------------------------- */
@@ -249,9 +352,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_reclaimer_at_a_time),
+		TEST(who_comes_second_is_told_who_was_first),
+		TEST(a_lock_of_an_older_version_keeps_out_all_the_same),
 		TEST(a_lock_that_ran_out_is_neither_kept_nor_taken_down),
 		TEST(ranges_come_due_when_hold_and_ttl_are_over),
 		TEST(due_ranges_are_read_in_pages),
+		TEST(reading_goes_on_when_what_was_read_is_gone),
+		TEST(a_span_holds_what_was_due_in_it),
+		TEST(what_is_to_come_is_not_due_however_late_the_span_ends),
+		TEST(a_member_that_is_no_range_is_refused),
 		TEST(a_look_tells_live_ended_and_lost),
 		TEST(many_markers_are_looked_at_in_order),
 		TEST(a_live_block_is_not_closed_whatever_was_read),

@@ -1,0 +1,290 @@
+/* What the reclaimer does to markers by the million: look, and close. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/block/groups.h"
+#include "linkstore/command.h"
+#include "linkstore/marker.h"
+#include "linkstore/space/reclaim.h"
+
+/*
+ * Groups sent ahead of their answers.  Redis works on some while others are
+ * judged; more would only keep its other clients waiting, since it goes on with
+ * one client for as long as there is something to read from it.
+ */
+#define AHEAD_MAX   16
+#define CLOSE_AHEAD 2
+
+/* One pass over a list of blocks. */
+struct pass {
+	struct redis *redis;
+	const struct link_space *space;
+	const uint64_t *blocks;
+	struct block_look *looks;
+	void (*build)(const struct pass *, const struct block_group *,
+		      struct command *);
+	redis_value_fn *on_value;
+	int64_t now;	     /* of a look */
+	uint32_t generation; /* of a close */
+	size_t ahead;	     /* how many groups are sent ahead */
+	/* Groups under way, the oldest at `taken`. */
+	struct block_group groups[AHEAD_MAX];
+	size_t sent, taken;
+	/* Of the answer that is being taken. */
+	size_t values;
+	bool unknown; /* Redis does not know the script (any more) */
+	bool failed;
+	struct error err;
+};
+
+static struct block_group *oldest(struct pass *p)
+{
+	return &p->groups[p->taken % AHEAD_MAX];
+}
+
+/* The first failure counts; the rest of the answer is passed over. */
+static void note_error(struct pass *p, const struct redis_value *value)
+{
+	p->failed = true;
+	error_set(&p->err, ERROR_REMOTE, "redis: %.*s", (int)value->len,
+		  value->text);
+}
+
+static void note_malformed(struct pass *p, const char *what)
+{
+	p->failed = true;
+	reply_malformed(what, &p->err);
+}
+
+/* --- looking -------------------------------------------------------------- */
+
+static void build_look(const struct pass *p, const struct block_group *group,
+		       struct command *c)
+{
+	command_plain(c, "MGET");
+	for (size_t i = 0; i < group->count; i++)
+		command_marker_key(c, p->space, p->blocks[group->at[i]]);
+}
+
+static void judge(struct pass *p, size_t at, const struct redis_value *value)
+{
+	struct block_look look = {.state = BLOCK_LOST};
+	struct link_marker m;
+
+	if (value->type == REDIS_VALUE_TEXT &&
+	    marker_parse(value->text, value->len, &m)) {
+		look.generation = m.generation;
+		look.state =
+			marker_ended(&m, p->now) ? BLOCK_ENDED : BLOCK_LIVE;
+		look.end = m.end;
+		look.opened = m.opened;
+	} else if (value->type != REDIS_VALUE_NIL) {
+		p->failed = true;
+		error_set(&p->err, ERROR_UNSAFE,
+			  "the marker of block %" PRIu64 " is damaged",
+			  p->blocks[at]);
+		return;
+	}
+	p->looks[at] = look;
+}
+
+static void on_look(void *arg, size_t i, const struct redis_value *value)
+{
+	struct pass *p = arg;
+
+	p->values++;
+	if (p->failed)
+		return;
+	if (value->type == REDIS_VALUE_ERROR)
+		note_error(p, value);
+	else if (i >= oldest(p)->count)
+		note_malformed(p, "MGET");
+	else
+		judge(p, oldest(p)->at[i], value);
+}
+
+/* --- closing -------------------------------------------------------------- */
+
+/* What the script says of a block. */
+enum {
+	CLOSE_VALUES = 3
+};
+
+static void build_close(const struct pass *p, const struct block_group *group,
+			struct command *c)
+{
+	command_script(c, p->space, SCRIPT_CLOSE);
+	for (size_t i = 0; i < group->count; i++)
+		command_marker_key(c, p->space, p->blocks[group->at[i]]);
+	command_number(c, p->generation);
+}
+
+static bool is_noscript(const struct redis_value *value)
+{
+	return value->type == REDIS_VALUE_ERROR && value->len >= 8 &&
+	       !memcmp(value->text, "NOSCRIPT", 8);
+}
+
+static void note_closed(struct pass *p, struct block_look *look, size_t field,
+			int64_t number)
+{
+	static const enum block_state states[] = {BLOCK_LOST, BLOCK_ENDED,
+						  BLOCK_LIVE};
+
+	if (field == 1)
+		look->end = number == -1 ? DURATION_NEVER : number;
+	else if (field == 2)
+		look->generation = (uint32_t)number;
+	else if (number >= 0 && number <= 2)
+		look->state = states[number];
+	else
+		note_malformed(p, "close");
+}
+
+static void on_close(void *arg, size_t i, const struct redis_value *value)
+{
+	struct pass *p = arg;
+	size_t at = i / CLOSE_VALUES;
+
+	p->values++;
+	if (p->failed || p->unknown)
+		return;
+	if (is_noscript(value))
+		p->unknown = true;
+	else if (value->type == REDIS_VALUE_ERROR)
+		note_error(p, value);
+	else if (value->type != REDIS_VALUE_NUMBER || at >= oldest(p)->count)
+		note_malformed(p, "close");
+	else
+		note_closed(p, &p->looks[oldest(p)->at[at]], i % CLOSE_VALUES,
+			    value->number);
+}
+
+/* Closing again finds the same, so that a pass that met Redis without the
+ * script is simply made once more. */
+static int teach(struct pass *p, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+
+	command_plain(&c, "SCRIPT");
+	command_text(&c, "LOAD");
+	command_text(&c, link_script_text(p->space, SCRIPT_CLOSE));
+	if (command_run(&c, p->redis, &reply, err))
+		return -1;
+	freeReplyObject(reply);
+	return 0;
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+/* Sends groups as far ahead as may be, half of it at a time. */
+static int send_ahead(struct pass *p, struct block_groups *groups,
+		      struct error *err)
+{
+	struct block_group *group;
+	struct command c;
+	bool some = false;
+
+	if (p->failed || p->unknown || p->sent - p->taken > p->ahead / 2)
+		return 0;
+	while (p->sent - p->taken < p->ahead) {
+		group = &p->groups[p->sent % AHEAD_MAX];
+		if (!block_groups_next(groups, group))
+			break;
+		p->build(p, group, &c);
+		if (command_append(&c, p->redis, err))
+			return -1;
+		p->sent++;
+		some = true;
+	}
+	return some ? redis_flush(p->redis, err) : 0;
+}
+
+static int take_answer(struct pass *p, size_t values_each, struct error *err)
+{
+	p->values = 0;
+	if (redis_take_values(p->redis, p->on_value, p, err))
+		return -1;
+	if (!p->failed && !p->unknown &&
+	    p->values != oldest(p)->count * values_each)
+		note_malformed(p, "a pipeline");
+	p->taken++;
+	return 0;
+}
+
+/* After a failure the answers still owed are read past. */
+static int run(struct pass *p, size_t count, size_t values_each,
+	       struct error *err)
+{
+	struct block_groups *groups;
+	int status = -1;
+	bool apart;
+
+	p->sent = p->taken = 0;
+	p->unknown = false;
+	if (redis_keeps_slots_apart(p->redis, &apart, err))
+		return -1;
+	groups = block_groups_new(p->space, p->blocks, count, apart, err);
+	if (!groups)
+		return -1;
+	do {
+		if (send_ahead(p, groups, err))
+			goto out;
+		if (p->taken < p->sent && take_answer(p, values_each, err))
+			goto out;
+	} while (p->taken < p->sent);
+	if (p->failed)
+		*err = p->err;
+	else
+		status = 0;
+out:
+	block_groups_free(groups);
+	return status;
+}
+
+int reclaim_look(struct redis *redis, const struct link_space *space,
+		 const uint64_t *blocks, size_t count, int64_t now,
+		 struct block_look *ret_looks, struct error *err)
+{
+	struct pass p = {
+		.redis = redis,
+		.space = space,
+		.blocks = blocks,
+		.looks = ret_looks,
+		.build = build_look,
+		.on_value = on_look,
+		.now = now,
+		.ahead = AHEAD_MAX,
+	};
+
+	return run(&p, count, 1, err);
+}
+
+int reclaim_close(struct redis *redis, const struct link_space *space,
+		  const uint64_t *blocks, size_t count, uint32_t generation,
+		  struct block_look *ret_looks, struct error *err)
+{
+	struct pass p = {
+		.redis = redis,
+		.space = space,
+		.blocks = blocks,
+		.looks = ret_looks,
+		.build = build_close,
+		.on_value = on_close,
+		.generation = generation,
+		.ahead = CLOSE_AHEAD,
+	};
+
+	if (run(&p, count, CLOSE_VALUES, err))
+		return -1;
+	if (!p.unknown)
+		return 0;
+	if (teach(&p, err) || run(&p, count, CLOSE_VALUES, err))
+		return -1;
+	if (p.unknown)
+		return error_set_retriable(err, ERROR_REMOTE,
+					   "Redis keeps forgetting scripts");
+	return 0;
+}

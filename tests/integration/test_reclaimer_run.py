@@ -1,0 +1,324 @@
+"""`reclaimer run`: which blocks, how fast, how long it waits, what it says."""
+import os
+import pty
+import re
+import signal
+import time
+
+import pytest
+
+from support.program import eventually
+from support.reclaim import *  # noqa: F403, fixtures too
+
+DAY = 86400_000
+
+
+def day_of(ms):
+    return time.strftime("%Y-%m-%d", time.gmtime(ms / 1000))
+
+
+def midnight(days_ago):
+    return now() // DAY * DAY - days_ago * DAY
+
+
+# --- days ------------------------------------------------------------------------
+
+@pytest.fixture
+def days(space):
+    """A block a day: 1 was due a day ago, 2 two days ago, 3 three, at noon."""
+    for ago in (1, 2, 3):
+        space.issue(ago, ago, score=midnight(ago) + DAY // 2)
+    space.mark([1, 2, 3])
+    return space
+
+
+def test_a_day_is_what_was_due_on_it(days, reclaimer):
+    done = reclaimer("run", "--day", day_of(midnight(2)))
+    assert done.status == 0, done
+    assert days.blocks("pool") == [2]
+    assert days.blocks("issued") == [1, 3]
+
+
+def test_until_a_day_is_what_was_due_earlier_too(days, reclaimer):
+    done = reclaimer("run", "--day", day_of(midnight(2)), "--until-day")
+    assert done.status == 0, done
+    assert days.blocks("pool") == [2, 3]
+
+
+def test_without_a_day_all_that_is_due_is_freed(days, reclaimer):
+    assert reclaimer("run").space["freed"] == 3
+
+
+def test_a_day_begins_and_ends_at_midnight_utc(space, reclaimer):
+    start = midnight(2)
+    for block, score in enumerate((start - 1, start, start + DAY - 1,
+                                   start + DAY)):
+        space.issue(block, block, score=score)
+    space.mark(range(4))
+    assert reclaimer("run", "--day", day_of(start)).status == 0
+    assert space.blocks("pool") == [1, 2]
+
+
+def test_a_dry_run_of_a_day_foretells_the_run(days, reclaimer):
+    day = ["--day", day_of(midnight(3))]
+    plan, run = reclaimer("run", "--dry-run", *day), reclaimer("run", *day)
+    assert plan.space["freed"] == run.space["freed"] == 1
+
+
+def test_a_day_that_has_not_begun_is_refused(space, reclaimer):
+    space.issue(0, 0, score=midnight(-1) + 5)
+    space.mark([0])
+    for more in ([], ["--dry-run"]):
+        done = reclaimer("run", "--day", day_of(midnight(-1)), *more)
+        assert done.status == 64, done
+        assert "nothing is reclaimed before its time" in done.err
+    assert space.ranges("pool") == {}
+
+
+def test_until_a_day_to_come_is_until_now(space, reclaimer):
+    space.issue(0, 0, score=now() - 5)
+    space.issue(1, 1, score=now() + 60_000)
+    space.mark([0, 1])
+    done = reclaimer("run", "--day", day_of(midnight(-5)), "--until-day")
+    assert done.status == 0, done
+    assert space.blocks("pool") == [0]
+
+
+def test_a_live_block_of_a_past_day_is_not_freed(space, reclaimer):
+    space.issue(0, 0, score=midnight(2) + 5)
+    space.mark([0], end=now() + 60_000)
+    done = reclaimer("run", "--day", day_of(midnight(2)))
+    assert (done.space["live"], done.space["freed"]) == (1, 0)
+
+
+def test_lost_blocks_belong_to_no_day(space, reclaimer):
+    space.issue(0, 0, score=0)
+    done = reclaimer("run", "--day", "1970-01-02", "--until-day")
+    assert done.status == 0 and done.space["scanned"] == 0
+
+
+@pytest.mark.parametrize("args, told", [
+    (["--day", "2026-02-30"], "--day: '2026-02-30' is no day"),
+    (["--day", "2026-11-21T00:00:00Z"], "is no day"),
+    (["--day", "yesterday"], "is no day"),
+    (["--until-day"], "--until-day needs --day"),
+    (["--rate", "10/m"], "--rate: '10/m'"),
+    (["--rate", "/s"], "--rate: '/s'"),
+    (["--wait=soon"], "--wait: "),
+    (["--wait", "--dry-run"], "--wait: a dry run waits for nobody"),
+])
+def test_options_without_sense_are_64(space, begin, args, told):
+    done = Done(begin("run", *args))
+    assert done.status == 64, done
+    assert told in done.err
+
+
+# --- how fast ----------------------------------------------------------------------
+
+def test_a_rate_may_say_per_second(space, reclaimer):
+    space.ended(0, 99)
+    done = reclaimer("run", "--rate", "50/s")
+    assert done.space["freed"] == 100
+    assert 1.5 < done.space["seconds"] < 6
+
+
+def test_a_slow_run_is_an_even_one(space, begin):
+    space.ended(0, 199)
+    process = begin("run", "--rate", "100")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    freed = []
+    while process.poll() is None:
+        freed.append(len(space.blocks("pool")))
+        time.sleep(0.1)
+    steps = [b - a for a, b in zip(freed, freed[1:])]
+    assert max(steps) <= 60, freed
+    assert Done(process).status == 0
+
+
+def test_a_slow_run_keeps_its_lock(space, begin):
+    """A second between two blocks, and a lock of a second."""
+    space.ended(0, 2)
+    process = begin("run", "--rate", "1", lock_ttl="1s")
+    eventually(lambda: space.redis.exists(space.key("lock")), what="the lock")
+    while len(space.blocks("pool")) < 3 and process.poll() is None:
+        assert space.redis.pttl(space.key("lock")) > 300
+        time.sleep(0.02)
+    assert Done(process).status == 0
+    assert len(space.blocks("pool")) == 3
+
+
+# --- members ------------------------------------------------------------------------
+
+def test_live_neighbours_that_end_together_stay_one_range(space, reclaimer):
+    end = now() + 60_000
+    for block in range(100):
+        space.issue(block, block)
+        space.mark([block], end=end + block)
+    assert reclaimer("run").space["live"] == 100
+    assert space.ranges("issued") == {"0-99:1": end + 99}
+
+
+def test_a_range_kept_together_is_freed_when_the_last_has_ended(space,
+                                                                reclaimer):
+    end = now() + 3000
+    space.issue(0, 1)
+    space.mark([0], end=end)
+    space.mark([1], end=end + 100)
+    assert reclaimer("run").space["live"] == 2
+    done = eventually(lambda: (d := reclaimer("run")).space["freed"] and d,
+                      seconds=15, every=0.1, what="the end of both")
+    assert now() >= end + 100 and done.space["freed"] == 2
+
+
+def test_many_ranges_of_scattered_blocks_are_all_settled(space, reclaimer):
+    """More members and parts than one script takes."""
+    blocks = list(range(0, 3000, 2))
+    space.issue_each([(b, b) for b in blocks])
+    live = set(blocks[::3])
+    space.mark(blocks)
+    space.mark(live, end=now() + 600_000)
+    done = reclaimer("run")
+    assert (done.space["freed"], done.space["live"]) == (1000, 500)
+    assert space.blocks("pool") == sorted(set(blocks) - live)
+    assert space.blocks("issued") == sorted(live)
+
+
+def test_one_wide_range_in_shreds_is_settled(space, reclaimer):
+    space.issue(0, 4999)
+    space.mark(range(5000))
+    space.mark(range(0, 5000, 2), end=NEVER)
+    done = reclaimer("run", chunk=16384)
+    assert (done.space["freed"], done.space["live"]) == (2500, 2500)
+    assert space.blocks("pool") == list(range(1, 5000, 2))
+
+
+@pytest.mark.parametrize("member", ["0-0", "5-3:1", "0-0:1x", "9" * 30, "0-0:0",
+                                    "0-99999999999999:1"])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_malformed_entry_is_refused(space, reclaimer, member, more):
+    space.redis.zadd(space.key("issued"), {member: now() - 1000})
+    done = reclaimer("run", *more)
+    assert done.status == 70, done
+    assert "no range" in done.err
+    assert space.ranges("pool") == {}
+
+
+# --- two at once ----------------------------------------------------------------------
+
+def test_who_leaves_says_who_is_at_it(space, begin, reclaimer):
+    space.ended(0, 999)
+    first = begin("run", "--rate", "300")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    done = reclaimer("run")
+    assert done.status == 75, done
+    assert f"process {first.pid} on" in done.err
+
+
+def test_who_waits_goes_on_after_the_other(space, begin):
+    space.ended(0, 299)
+    first = begin("run", "--rate", "300", "--max-blocks", "200")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    second = Done(begin("run", "--wait", "--json"))
+    assert second.status == 0, second
+    assert "waiting for another run" in second.err
+    assert Done(first).status == 0
+    assert second.space["freed"] == 100
+    assert space.blocks("pool") == list(range(300))
+
+
+def test_who_has_waited_long_enough_leaves(space, begin, reclaimer):
+    space.ended(0, 999)
+    first = begin("run", "--rate", "200")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    before = time.monotonic()
+    second = reclaimer("run", "--wait=500ms")
+    assert second.status == 75, second
+    assert 0.4 < time.monotonic() - before < 4
+    assert first.poll() is None
+
+
+def test_who_waits_can_be_told_to_end(space, begin):
+    space.redis.set(space.key("lock"), "somebody's")
+    process = begin("run", "--wait", "--json")
+    time.sleep(1)
+    process.terminate()
+    done = Done(process)
+    assert done.status == 0 and done.json["interrupted"] is True
+
+
+def test_a_killed_run_keeps_the_next_waiting_for_seconds_only(space, begin):
+    space.ended(0, 999)
+    first = begin("run", "--rate", "300")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    first.kill()
+    first.wait()
+    before = time.monotonic()
+    second = Done(begin("run", "--wait=20s", "--json"))
+    assert second.status == 0, second
+    assert time.monotonic() - before < 10
+    assert space.blocks("pool") == list(range(1000))
+
+
+def test_a_run_that_stood_still_too_long_pools_nothing_more(space, begin,
+                                                            reclaimer):
+    """Another took over meanwhile: whoever wakes up must notice."""
+    space.ended(0, 999)
+    first = begin("run", "--rate", "200", lock_ttl="1s")
+    eventually(lambda: space.ranges("pool"), what="a first chunk")
+    first.send_signal(signal.SIGSTOP)
+    eventually(lambda: not space.redis.exists(space.key("lock")),
+               what="the end of the lock")
+    assert reclaimer("run").status == 0
+    first.send_signal(signal.SIGCONT)
+    done = Done(first)
+    assert done.status == 75, done
+    assert space.blocks("pool") == list(range(1000))
+
+
+def test_a_missed_run_is_caught_up_by_the_next(days, reclaimer):
+    """Nobody ran for three days; one run frees what each would have."""
+    assert reclaimer("run").space["freed"] == 3
+    assert days.blocks("pool") == [1, 2, 3]
+
+
+# --- what it says ------------------------------------------------------------------------
+
+def test_a_terminal_sees_a_bar_with_the_time_left(space, begin):
+    space.ended(0, 299)
+    ours, theirs = pty.openpty()
+    process = begin("run", "--rate", "200", stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 65536)
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait(10) == 0
+    bars = re.findall(r"s7 \[[#.]{24}\] +(\d+)%  (\d+) blocks, \d+/s, "
+                      r"(\d+) freed, 0 live, (-|\d+:\d\d) left",
+                      shown.decode())
+    assert len(bars) > 3, shown
+    assert [int(b[1]) for b in bars] == sorted(int(b[1]) for b in bars)
+    assert any(0 < int(b[0]) < 100 and b[3] != "-" for b in bars)
+
+
+def test_elsewhere_the_log_tells_how_far_it_is(space, begin):
+    space.ended(0, 299)
+    done = Done(begin("run", "--rate", "200", progress_every="200ms"))
+    lines = re.findall(r"reclaiming.* space=s7 scanned=(\d+) of=(\d+) "
+                       r"freed=\d+ live=0 blocks_per_second=\d+ "
+                       r"seconds_left=(-?\d+)", done.err)
+    assert len(lines) >= 3, done
+    assert {total for _, total, _ in lines if total != "0"} == {"300"}
+
+
+def test_the_bar_knows_the_end_of_a_run_of_many_ranges(space, begin):
+    """More ranges than are read at once: the total is reckoned, then known."""
+    space.issue_each([(b, b) for b in range(0, 3000, 2)])
+    space.mark(range(0, 3000, 2))
+    done = Done(begin("run", "--rate", "3000", chunk=256,
+                      progress_every="100ms"))
+    totals = [int(t) for t in re.findall(r" of=(\d+)", done.err)]
+    assert totals and all(t in (0, 1500) for t in totals), done

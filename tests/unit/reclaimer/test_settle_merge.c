@@ -1,0 +1,116 @@
+/* Live neighbours: which stay one member of the issued set. */
+#include "tests/unit/unit.h"
+
+#include "common/clock.h"
+#include "reclaimer/space/settle_plan.h"
+
+enum {
+	LIVE_MAX = 16
+};
+
+/* The plan for one member of live blocks that end then. */
+static size_t plan_live(const struct settle_merge *how, const int64_t *ends,
+			size_t count, struct settle_part *ret_parts)
+{
+	struct looked_range range = {{0, count - 1, 1}, count - 1, 5};
+	struct block_look looks[LIVE_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		looks[i] = (struct block_look){
+			.state = BLOCK_LIVE, .end = ends[i], .generation = 1};
+	return settle_plan(&range, 1, looks, how, ret_parts);
+}
+
+static void
+live_neighbours_that_end_together_are_looked_at_with_the_last(void **state)
+{
+	const struct settle_merge how = {.now = 0, .apart = 100};
+	const int64_t ends[] = {9000, 9100, 9050};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, ends, 3, parts), 1);
+	assert_int_equal(parts[0].score, 9100);
+}
+
+static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
+{
+	const struct settle_merge how = {.now = 0, .apart = 100};
+	const int64_t ends[] = {9000, 9101, 9202};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, ends, 3, parts), 3);
+	assert_int_equal(parts[0].score, 9000);
+	assert_int_equal(parts[2].score, 9202);
+}
+
+static void ends_that_creep_away_do_not_pull_the_first_along(void **state)
+{
+	const struct settle_merge how = {.now = 0, .apart = 100};
+	const int64_t ends[] = {9000, 9060, 9120, 9180};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, ends, 4, parts), 2);
+	assert_int_equal(parts[0].score, 9060);
+	assert_int_equal(parts[1].score, 9180);
+}
+
+static void a_block_waits_for_its_neighbour_an_eighth_longer_at_most(void **st)
+{
+	const struct settle_merge how = {.now = 1000, .apart = CLOCK_DAY};
+	const int64_t near[] = {1800, 1900}, far[] = {1800, 1901};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)st;
+	assert_int_equal(plan_live(&how, near, 2, parts), 1);
+	assert_int_equal(plan_live(&how, far, 2, parts), 2);
+}
+
+static void what_never_ends_does_not_hide_what_does(void **state)
+{
+	const struct settle_merge how = {.now = 0, .apart = DURATION_NEVER};
+	const int64_t ends[] = {DURATION_NEVER, DURATION_NEVER, 9000};
+	struct settle_part parts[LIVE_MAX + 1];
+
+	(void)state;
+	assert_int_equal(plan_live(&how, ends, 3, parts), 2);
+	assert_int_equal(parts[0].score, DURATION_NEVER);
+	assert_int_equal(parts[1].score, 9000);
+}
+
+static void what_was_not_looked_at_is_not_put_off_with_its_neighbour(void **st)
+{
+	const struct settle_merge how = {.now = 0, .apart = DURATION_NEVER};
+	struct looked_range cut = {{0, 9, 1}, 4, 77};
+	struct settle_part parts[LIVE_MAX];
+	struct block_look looks[5];
+
+	(void)st;
+	for (size_t i = 0; i < 5; i++)
+		looks[i] = (struct block_look){
+			.state = BLOCK_LIVE, .end = 90, .generation = 1};
+	assert_int_equal(settle_plan(&cut, 1, looks, &how, parts), 2);
+	assert_int_equal(parts[1].range.first, 5);
+	assert_int_equal(parts[1].score, 77);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			live_neighbours_that_end_together_are_looked_at_with_the_last),
+		cmocka_unit_test(
+			live_neighbours_that_end_apart_are_looked_at_apart),
+		cmocka_unit_test(
+			ends_that_creep_away_do_not_pull_the_first_along),
+		cmocka_unit_test(
+			a_block_waits_for_its_neighbour_an_eighth_longer_at_most),
+		cmocka_unit_test(what_never_ends_does_not_hide_what_does),
+		cmocka_unit_test(
+			what_was_not_looked_at_is_not_put_off_with_its_neighbour),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
