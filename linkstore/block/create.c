@@ -110,7 +110,8 @@ int create_entry_pack(const char *code, const Shortloop__Link *link,
 	memcpy(ret_entry->code, code, len + 1);
 	ret_entry->start = records->len;
 	ret_entry->len = shortloop__link__get_packed_size(link);
-	to = buf_reserve(records, ret_entry->len);
+	/* A link of which all is 0 takes no byte. */
+	to = buf_reserve(records, ret_entry->len + 1);
 	if (!to) {
 		records->failed = false;
 		return error_set_nomem(err);
