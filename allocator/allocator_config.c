@@ -204,10 +204,10 @@ static const struct setting_section allocator_section = {
 	}
 
 const struct setting_group allocator_groups[] = {
-	GROUP(app_log, app),	     GROUP(http, http),
-	GROUP(redis, redis),	     GROUP(kafka, kafka),
-	GROUP(links, links),	     GROUP(domains, domains),
-	GROUP(allocator, allocator),
+	GROUP(app_log, app),	       GROUP(http, http),
+	GROUP(redis, redis),	       GROUP(kafka, kafka),
+	GROUP(clickhouse, clickhouse), GROUP(links, links),
+	GROUP(domains, domains),       GROUP(allocator, allocator),
 };
 const size_t allocator_group_count =
 	sizeof(allocator_groups) / sizeof(allocator_groups[0]);

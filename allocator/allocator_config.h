@@ -7,6 +7,7 @@
 
 #include "allocator/policy/url_policy.h"
 #include "common/app/app.h"
+#include "common/clickhouse/clickhouse.h"
 #include "common/config/setting.h"
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
@@ -44,6 +45,7 @@ struct allocator_config {
 	struct http_config http;
 	struct redis_config redis;
 	struct kafka_config kafka;
+	struct clickhouse_config clickhouse; /* of create-space alone */
 	struct links_config links;
 	struct domains_config domains;
 	struct allocator_settings allocator;

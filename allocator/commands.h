@@ -6,7 +6,7 @@
 #include "common/app/app.h"
 #include "linkstore/linkstore.h"
 
-/* `allocator create-space --space NAME [--first-block N]` */
+/* `allocator create-space --space NAME [--first-block N] [--no-archive]` */
 int command_create_space(const struct allocator_config *config,
 			 const struct app *app, struct error *err);
 

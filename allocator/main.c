@@ -22,6 +22,8 @@ static const struct app_option options[] = {
 	{"json", NULL, "as GET /v1/spaces answers it", "spaces"},
 	{"first-block", "N", "where to begin, when Redis has lost the space",
 	 "create-space"},
+	{"no-archive", NULL, "do not ask ClickHouse what was issued",
+	 "create-space"},
 	{"key-version", "N", "which of the space's keys", "retire-key"},
 	{"name", "NAME", "whose key it is", "make-key"},
 	{"roles", "ROLES", "out of read, create and admin", "make-key"},

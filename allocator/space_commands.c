@@ -5,32 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/archive.h"
 #include "allocator/commands.h"
 #include "linkstore/space/record.h"
 #include "linkstore/space/retire.h"
 
-/* The space that --space names, and where it is. */
+/* Where the space is. */
 struct place {
 	struct linkstore *store;
-	const struct link_space *space;
 	struct redis *redis;
 };
 
-static int place_open(struct place *ret, const struct allocator_config *config,
-		      const struct app *app, struct error *err)
+/* Returns the space that --space names, or NULL. */
+static const struct link_space *
+place_open(struct place *ret, const struct allocator_config *config,
+	   const struct app *app, struct error *err)
 {
 	const char *name = app_option_value(app, "space");
+	const struct link_space *space;
 
 	ret->store = linkstore_new(&config->links, err);
 	if (!ret->store)
-		return -1;
-	ret->space = name ? linkstore_space_named(ret->store, name) : NULL;
-	if (!ret->space) {
+		return NULL;
+	space = name ? linkstore_space_named(ret->store, name) : NULL;
+	if (!space) {
 		command_refuse_space(ret->store, name, err);
-		return -1;
+		return NULL;
 	}
 	ret->redis = redis_new(&config->redis, err);
-	return ret->redis ? 0 : -1;
+	return ret->redis ? space : NULL;
 }
 
 static void place_close(struct place *p)
@@ -77,21 +80,41 @@ static void say_created(const struct link_space *space,
 		printf("aliases\n");
 }
 
+/* A space that is there already is only compared. */
+static int ask_archive(const struct allocator_config *config,
+		       const struct app *app, struct redis *redis,
+		       const struct link_space *space, uint64_t first_block,
+		       struct error *err)
+{
+	bool exists;
+
+	if (app_option_value(app, "no-archive"))
+		return 0;
+	if (space_exists(redis, space, &exists, err) < 0)
+		return -1;
+	return exists ? 0
+		      : archive_check(&config->clickhouse, space, first_block,
+				      err);
+}
+
 int command_create_space(const struct allocator_config *config,
 			 const struct app *app, struct error *err)
 {
 	struct place place = {0};
+	const struct link_space *space;
 	enum space_created created;
 	uint64_t first_block;
 	int status = -1;
 
 	if (parse_number(app, "first-block", &first_block, err) < 0)
 		return -1;
-	if (place_open(&place, config, app, err) < 0 ||
-	    space_create(place.redis, place.space, first_block, &created, err) <
-		    0)
+	space = place_open(&place, config, app, err);
+	if (!space ||
+	    ask_archive(config, app, place.redis, space, first_block, err) <
+		    0 ||
+	    space_create(place.redis, space, first_block, &created, err) < 0)
 		goto out;
-	say_created(place.space, created);
+	say_created(space, created);
 	status = 0;
 out:
 	place_close(&place);
@@ -104,6 +127,7 @@ int command_retire_key(const struct allocator_config *config,
 		       const struct app *app, struct error *err)
 {
 	struct place place = {0};
+	const struct link_space *space;
 	uint64_t version, blocks;
 	int status = -1;
 
@@ -117,13 +141,13 @@ int command_retire_key(const struct allocator_config *config,
 		return error_set(err, ERROR_USAGE,
 				 "--key-version: versions are 0 to %d",
 				 CODE_VERSIONS - 1);
-	if (place_open(&place, config, app, err) < 0 ||
-	    space_retire_key(place.redis, place.space, (unsigned)version,
-			     &blocks, err) < 0)
+	space = place_open(&place, config, app, err);
+	if (!space || space_retire_key(place.redis, space, (unsigned)version,
+				       &blocks, err) < 0)
 		goto out;
 	printf("retired key version %u of space %s: none of %" PRIu64
 	       " blocks holds a code of it\n",
-	       (unsigned)version, place.space->name, blocks);
+	       (unsigned)version, space->name, blocks);
 	status = 0;
 out:
 	place_close(&place);

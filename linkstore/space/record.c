@@ -87,6 +87,21 @@ int space_create(struct redis *redis, const struct link_space *space,
 	return status;
 }
 
+int space_exists(struct redis *redis, const struct link_space *space,
+		 bool *ret_exists, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+
+	command_plain(&c, "EXISTS");
+	command_space_key(&c, "space:", space);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	*ret_exists = reply->integer == 1;
+	freeReplyObject(reply);
+	return 0;
+}
+
 /* --- checking ------------------------------------------------------------- */
 
 static void build_read(struct command *c, const struct link_space *space)

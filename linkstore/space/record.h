@@ -29,6 +29,10 @@ int space_create(struct redis *redis, const struct link_space *space,
 		 uint64_t first_block, enum space_created *ret_created,
 		 struct error *err);
 
+/* Has this Redis a record of the space? */
+int space_exists(struct redis *redis, const struct link_space *space,
+		 bool *ret_exists, struct error *err);
+
 /* What a program means to do with a space. */
 enum space_use {
 	SPACE_TO_READ,	  /* find links */

@@ -63,7 +63,8 @@ class Allocator:
 
     def make_space(self):
         status, said = Program("allocator", self.config, self.directory,
-                               ["create-space", "--space", "s7"]).run()
+                               ["create-space", "--space", "s7",
+                                "--no-archive"]).run()
         if status:
             raise Failure(f"create-space: {said[-300:]}")
 

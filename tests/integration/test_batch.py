@@ -405,7 +405,7 @@ def test_lines_without_redis_are_503(own_redis, program, sections, kafka):
         "address": f"127.0.0.1:{own_redis.port}", "command_timeout": "500ms"},
         "kafka": {"topic_links": kafka.create_topic("links", 1)}}
     make = program("allocator", sections, start=False,
-                   args=["create-space", "--space", "s7"])
+                   args=["create-space", "--space", "s7", "--no-archive"])
     assert make.run()[0] == 0
     api = Api(program("allocator", sections))
     with Batch(api, [good(1)], keep_open=True) as b:

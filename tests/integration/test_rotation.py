@@ -53,7 +53,7 @@ class Fleet:
         return status, said.strip()
 
     def create_space(self, keys):
-        return self.run("create-space", keys=keys)
+        return self.run("create-space", "--no-archive", keys=keys)
 
     def retire(self, version, keys):
         return self.run("retire-key", "--key-version", str(version), keys=keys)

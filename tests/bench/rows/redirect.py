@@ -77,7 +77,7 @@ class Bench:
 
     def make_link(self, config, directory):
         space = Program("allocator", config, directory,
-                        ["create-space", "--space", "s7"])
+                        ["create-space", "--space", "s7", "--no-archive"])
         status, said = space.run()
         if status:
             raise Failure(f"create-space: {said[-300:]}")

@@ -83,7 +83,8 @@ def sections(links_config, keys_file):
 def create_space(program, sections):
     def make(*args, name="s7"):
         command = program("allocator", sections, start=False,
-                          args=["create-space", "--space", name, *args])
+                          args=["create-space", "--no-archive", "--space",
+                                name, *args])
         return command.run()
     return make
 

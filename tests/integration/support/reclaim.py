@@ -106,7 +106,7 @@ def make_space(program, links_config):
     """make_space(redis): space s7, created as an operator would."""
     def make(redis):
         space = program("allocator", {"links": links_config}, start=False,
-                        args=["create-space", "--space", "s7"])
+                        args=["create-space", "--space", "s7", "--no-archive"])
         assert space.run()[0] == 0, space.log()
         return Space(redis)
     return make

@@ -94,7 +94,8 @@ def make_links(program, workdir, links_config, domains_config, kafka):
                     "allocator": {"keys_file": str(keys)}}
         for name in [space["name"] for space in links_config["spaces"]]:
             made = program("allocator", sections, start=False,
-                           args=["create-space", "--space", name])
+                           args=["create-space", "--space", name,
+                                 "--no-archive"])
             assert made.run()[0] == 0, made.log()
         return Links(program("allocator", sections), redis)
     return make

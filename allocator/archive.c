@@ -1,0 +1,221 @@
+#include "allocator/archive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codespace/link_id.h"
+#include "common/clickhouse/tsv.h"
+
+/* ClickHouse's ErrorCodes.cpp. */
+#define UNKNOWN_TABLE	 60
+#define UNKNOWN_DATABASE 81
+
+/* Links of the space's length that are another's; those with - or _ are
+ * aliases whatever their length. */
+static const char others_of_length[] =
+	"SELECT space, any(code) FROM links "
+	"WHERE length(code) = {length:UInt32} AND space != {name:String} "
+	"AND position(code, '-') = 0 AND position(code, '_') = 0 "
+	"GROUP BY space ORDER BY space LIMIT 1 FORMAT TabSeparated";
+
+/* Who had link ids of the space's number, others first, and the highest. */
+static const char owners_of_number[] =
+	"SELECT space, max(bitAnd(link_id, {mask:UInt64})), "
+	"argMax(code, bitAnd(link_id, {mask:UInt64})) FROM links "
+	"WHERE link_id BETWEEN {low:UInt64} AND {high:UInt64} "
+	"GROUP BY space ORDER BY space = {name:String}, space "
+	"LIMIT 1 FORMAT TabSeparated";
+
+static const char own_links[] = "SELECT space, code FROM links "
+				"WHERE space = {name:String} "
+				"LIMIT 1 FORMAT TabSeparated";
+
+#define NUMBER_TEXT 24
+#define FIELDS_MAX  3
+
+struct archive {
+	struct clickhouse *ch;
+	const struct link_space *space;
+	char length[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT],
+		mask[NUMBER_TEXT];
+	struct buf answer;
+	char *fields[FIELDS_MAX]; /* of the first row, in `answer` */
+};
+
+/* Fills a->fields; *ret_any: is there a row? */
+static int ask(struct archive *a, const char *query, size_t fields,
+	       bool *ret_any, struct error *err)
+{
+	/* A space's name is of letters and digits. */
+	const struct clickhouse_param params[] = {
+		{"param_name", a->space->name}, {"param_length", a->length},
+		{"param_low", a->low},		{"param_high", a->high},
+		{"param_mask", a->mask},	{0},
+	};
+	struct tsv rows;
+
+	buf_free(&a->answer);
+	a->answer = (struct buf){0};
+	if (clickhouse_query(a->ch, query, params, &a->answer, err) < 0)
+		return -1;
+	rows = tsv_rows(&a->answer);
+	*ret_any = tsv_next(&rows, a->fields, fields);
+	if (rows.bad)
+		return error_set(err, ERROR_PROTOCOL,
+				 "ClickHouse answered rows of another shape");
+	return 0;
+}
+
+static int check_length(struct archive *a, struct error *err)
+{
+	bool any;
+
+	if (a->space->length == 0)
+		return 0;
+	if (ask(a, others_of_length, 2, &any, err) < 0)
+		return -1;
+	if (!any)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: the archive knows codes of %u characters "
+			 "that are another space's, such as %.20s of %.20s: a "
+			 "length belongs to one space",
+			 a->space->name, a->space->length, a->fields[1],
+			 a->fields[0]);
+}
+
+/* Codes of links that were archived and lost to Redis would be issued again
+ * under other keys, too. */
+static int check_keys(const struct archive *a, const char *code, uint64_t id,
+		      struct error *err)
+{
+	uint64_t decoded;
+
+	if (codespace_decode(a->space->codes, code, strlen(code), &decoded,
+			     NULL) &&
+	    decoded == id)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: the archive knows its code %.20s, which "
+			 "was not made with the keys and the length that are "
+			 "configured",
+			 a->space->name, code);
+}
+
+static int check_first(const struct archive *a, uint64_t top, uint64_t first,
+		       struct error *err)
+{
+	const struct link_space *space = a->space;
+	uint64_t last = top / space->block_size;
+	uint64_t least = last + 1 + space->safety_gap;
+
+	if (first >= least)
+		return 0;
+	if (least >= space->blocks)
+		return error_set(err, ERROR_UNSAFE,
+				 "space %s: the archive knows links of its "
+				 "last blocks: make a space of another length",
+				 space->name);
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: the archive knows links of it up to block "
+			 "%" PRIu64 ", which this Redis does not: restore it, "
+			 "or give these blocks up with --first-block %" PRIu64
+			 " or more (links.safety_gap above: the last ones may "
+			 "not be archived)",
+			 space->name, last, least);
+}
+
+static int check_blocks(struct archive *a, uint64_t first_block,
+			struct error *err)
+{
+	bool any;
+
+	if (ask(a, owners_of_number, 3, &any, err) < 0)
+		return -1;
+	if (!any)
+		return 0;
+	if (strcmp(a->fields[0], a->space->name) != 0)
+		return error_set(
+			err, ERROR_UNSAFE,
+			"space %s: the archive knows links of number "
+			"%u that were made in space %.20s: a number is "
+			"never used for another space",
+			a->space->name, a->space->number, a->fields[0]);
+	if (check_keys(a, a->fields[2], tsv_u64(a->fields[1]), err) < 0)
+		return -1;
+	return check_first(a, tsv_u64(a->fields[1]), first_block, err);
+}
+
+static int check_plain(struct archive *a, struct error *err)
+{
+	bool any;
+
+	/* Snowflakes are of their time: a later one is another code. */
+	if (a->space->strategy == LINK_SNOWFLAKE)
+		return 0;
+	if (ask(a, own_links, 2, &any, err) < 0)
+		return -1;
+	if (!any)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: the archive knows links of it, such as "
+			 "%.64s, which this Redis does not: restore it, or "
+			 "accept with --no-archive that their codes are given "
+			 "out again",
+			 a->space->name, a->fields[1]);
+}
+
+static int check(struct archive *a, uint64_t first_block, struct error *err)
+{
+	if (check_length(a, err) < 0)
+		return -1;
+	return link_space_has_blocks(a->space)
+		       ? check_blocks(a, first_block, err)
+		       : check_plain(a, err);
+}
+
+/* Says what the failure means here. */
+static void explain(const struct archive *a, struct error *err)
+{
+	int code = a->ch ? clickhouse_last_code(a->ch) : 0;
+
+	if (err->code == ERROR_UNSAFE || err->code == ERROR_NOMEM)
+		return;
+	if (code == UNKNOWN_TABLE || code == UNKNOWN_DATABASE)
+		error_set(err, ERROR_REMOTE,
+			  "there is no archive to tell whether codes of space "
+			  "%s were ever issued: run `aggregator migrate` first "
+			  "(section clickhouse), or, if none ever were, give "
+			  "--no-archive",
+			  a->space->name);
+	else
+		error_wrap(err,
+			   "the archive cannot tell whether codes of space %s "
+			   "were ever issued (section clickhouse; if none ever "
+			   "were, give --no-archive)",
+			   a->space->name);
+}
+
+int archive_check(const struct clickhouse_config *config,
+		  const struct link_space *space, uint64_t first_block,
+		  struct error *err)
+{
+	uint64_t low = (uint64_t)space->number << 57;
+	struct archive a = {.space = space};
+	int status = -1;
+
+	snprintf(a.length, sizeof(a.length), "%u", space->length);
+	snprintf(a.low, sizeof(a.low), "%" PRIu64, low);
+	snprintf(a.high, sizeof(a.high), "%" PRIu64,
+		 low + ((UINT64_C(1) << 57) - 1));
+	snprintf(a.mask, sizeof(a.mask), "%" PRIu64, LINK_ID_MAX);
+	a.ch = clickhouse_new(config, err);
+	if (a.ch)
+		status = check(&a, first_block, err);
+	if (status < 0)
+		explain(&a, err);
+	clickhouse_free(a.ch);
+	buf_free(&a.answer);
+	return status;
+}
