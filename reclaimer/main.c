@@ -6,6 +6,7 @@
 #include "reclaimer/run.h"
 #include "reclaimer/runs/history_command.h"
 #include "reclaimer/status.h"
+#include "reclaimer/verify/verify_command.h"
 
 /* 0 done, 1 done, but not all is well; -1 and *err. */
 typedef int command_fn(struct app *app, const struct reclaimer_config *config,
@@ -15,9 +16,9 @@ static const struct {
 	const char *name;
 	command_fn *fn;
 } commands[] = {
-	{"run", reclaimer_run},		{"status", reclaimer_status},
-	{"history", reclaimer_history}, {"hold", reclaimer_hold},
-	{"release", reclaimer_release},
+	{"run", reclaimer_run},	      {"status", reclaimer_status},
+	{"verify", reclaimer_verify}, {"history", reclaimer_history},
+	{"hold", reclaimer_hold},     {"release", reclaimer_release},
 };
 
 static int carry_out(struct app *app, const struct reclaimer_config *config,

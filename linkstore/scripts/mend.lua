@@ -2,7 +2,7 @@
 -- members of the sets i(ssued), p(ool) and o(ut) by parts that do not overlap
 -- and cover the same blocks, all of them.  Without members the parts are blocks
 -- below the cursor that were in no set: they become issued.
--- KEYS lock cursor issued pool out why hand
+-- KEYS lock cursor issued pool out why hand space
 -- ARGV lock-value lock-ttl who verb reason count, then that many pairs of set
 --      and member, then of each part set, first, last, generation and score
 -- Replies {1, blocks} or {0, 'lock'|'member'|'cursor'}.
@@ -76,5 +76,6 @@ for i = parts_at, #ARGV, 5 do
     end
   end
 end
+redis.call('HINCRBY', KEYS[8], 'moves', 1) -- see movement.lua
 note_hand(KEYS[7], now, ARGV[4], b[1][1], b[#b][2], blocks, ARGV[3], ARGV[5])
 return {1, blocks}

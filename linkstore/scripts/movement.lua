@@ -1,14 +1,15 @@
--- How much has moved between the sets of a space: while this stays the same,
--- no block has left or entered one.  (Settling that only scores anew does not
--- count.)  And where the cursor stands.
+-- How much has moved in the sets of a space: while this text stays the same, no
+-- member has come or gone.  Each script that moves blocks counts somewhere in
+-- it.  And where the cursor stands.
 -- KEYS space cursor    ARGV day-prefix
 -- Replies {1, cursor, text, now, retired, first}, or {0, 'nospace'|'nocursor'}.
 local now, cursor = now_ms(), redis.call('GET', KEYS[2])
 local record = redis.call('HMGET', KEYS[1], 'number', 'forgot', 'retired',
-  'first')
+  'first', 'moves')
 if not record[1] then return {0, 'nospace'} end
 if not cursor then return {0, 'nocursor'} end
-local moves = cursor .. ' ' .. (record[2] or 0)
+local moves = cursor .. ' ' .. (record[2] or 0) .. ' ' ..
+  (record[5] or 0)
 for day = 0, 1 do
   local counts = redis.call('HMGET', day_key(ARGV[1], now - day * 86400000),
     'granted', 'handed_back', 'reclaimed', 'held', 'released')

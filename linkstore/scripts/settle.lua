@@ -75,6 +75,7 @@ for i = 10 + count, #ARGV do
 end
 if stretches[s] then error('the parts do not cover the members') end
 
+redis.call('HINCRBY', k.space, 'moves', 1) -- see movement.lua
 call_each('ZREM', k.issued, members)
 call_each('ZADD', k.issued, issued)
 call_each('ZADD', k.pool, pool)

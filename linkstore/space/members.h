@@ -60,9 +60,8 @@ struct space_movement {
 	uint64_t first;	  /* block the space began with */
 	uint64_t retired; /* blocks out of generations */
 	int64_t now;	  /* ms, Redis' clock */
-	/* While it stays the same, no block has changed its set (nor has one
-	 * been issued): counters of all scripts that move blocks.  Settling
-	 * that only scores anew does not count: take the reclaimer's lock. */
+	/* While it stays the same, no member has come or gone: counters of all
+	 * the scripts that move blocks. */
 	char text[MOVEMENT_TEXT_MAX];
 };
 

@@ -3,41 +3,16 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "linkstore/space/hand.h"
 #include "linkstore/space/record.h"
 #include "reclaimer/hand/block_arg.h"
+#include "reclaimer/hand/who.h"
 #include "reclaimer/session.h"
 
 /* --- what is asked for ---------------------------------------------------- */
-
-/* The person, also behind sudo; for the record, not for trust. */
-static void find_who(char who[HAND_WHO_MAX])
-{
-	const char *name = getenv("SUDO_USER");
-	struct passwd entry, *found = NULL;
-	char host[256] = "", space[1024], number[24];
-
-	if (!name || !*name) {
-		snprintf(number, sizeof(number), "uid%ju",
-			 (uintmax_t)geteuid());
-		name = number;
-		if (!getpwuid_r(geteuid(), &entry, space, sizeof(space),
-				&found) &&
-		    found)
-			name = entry.pw_name;
-	}
-	gethostname(host, sizeof(host) - 1);
-	snprintf(who, HAND_WHO_MAX, "%.30s@%.32s", name, host);
-	for (char *p = who; *p; p++)
-		if (!isgraph((unsigned char)*p))
-			*p = '_';
-}
 
 static int check_reason(const char *reason, struct error *err)
 {
@@ -73,7 +48,7 @@ static int read_request(const struct options *options, char who[HAND_WHO_MAX],
 	if (block_arg_read(options->blocks, &r.first, &r.last, err) < 0 ||
 	    check_reason(r.reason, err) < 0)
 		return -1;
-	find_who(who);
+	who_am_i(who);
 	*ret = r;
 	return 0;
 }

@@ -1,0 +1,30 @@
+#include "reclaimer/hand/who.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void who_am_i(char who[HAND_WHO_MAX])
+{
+	const char *name = getenv("SUDO_USER");
+	struct passwd entry, *found = NULL;
+	char host[256] = "", space[1024], number[24];
+
+	if (!name || !*name) {
+		snprintf(number, sizeof(number), "uid%ju",
+			 (uintmax_t)geteuid());
+		name = number;
+		if (!getpwuid_r(geteuid(), &entry, space, sizeof(space),
+				&found) &&
+		    found)
+			name = entry.pw_name;
+	}
+	gethostname(host, sizeof(host) - 1);
+	snprintf(who, HAND_WHO_MAX, "%.30s@%.32s", name, host);
+	for (char *p = who; *p; p++)
+		if (!isgraph((unsigned char)*p))
+			*p = '_';
+}

@@ -1,0 +1,30 @@
+/*
+ * archive_links.h - of which blocks the archive (ClickHouse's table links)
+ * knows a link.
+ */
+#ifndef RECLAIMER_VERIFY_ARCHIVE_LINKS_H
+#define RECLAIMER_VERIFY_ARCHIVE_LINKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/range.h"
+
+#define ARCHIVE_BLOCKS_MAX 4096 /* asked for at once */
+
+/* Can it be asked at all?  ERROR_REMOTE: it is away, or has no such table. */
+int archive_check(struct clickhouse *ch, struct error *err);
+
+/*
+ * The blocks of a range (<= ARCHIVE_BLOCKS_MAX) of which there ever was a link
+ * of this generation or a later one, whatever became of it; ascending.
+ * ret_blocks has room for all of them.
+ */
+int archive_blocks(struct clickhouse *ch, const struct link_space *space,
+		   const struct block_range *range, uint64_t *ret_blocks,
+		   size_t *ret_count, struct error *err);
+
+#endif

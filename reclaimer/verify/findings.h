@@ -1,0 +1,41 @@
+/* findings.h - what is wrong in a space, and what was done about it. */
+#ifndef RECLAIMER_VERIFY_FINDINGS_H
+#define RECLAIMER_VERIFY_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "reclaimer/verify/standing.h"
+
+#define FINDINGS_MAX	   1000 /* told one by one; all are counted */
+#define FINDING_DETAIL_MAX 200
+
+struct finding {
+	enum trouble trouble;
+	bool has_blocks; /* first and last count */
+	uint64_t first, last;
+	char detail[FINDING_DETAIL_MAX]; /* which members, which link */
+	bool repaired;
+	char outcome[FINDING_DETAIL_MAX]; /* what a repair did, or why not */
+};
+
+/* All zero to begin with. */
+struct findings {
+	struct finding *list;
+	size_t count, room;
+	uint64_t total; /* also those not told */
+};
+
+void findings_free(struct findings *f);
+/* The same again is told once. */
+int findings_add(struct findings *f, const struct finding *finding,
+		 struct error *err);
+/* Of those not repaired. */
+uint64_t findings_left(const struct findings *f);
+
+/* Copies bytes that may be anything as text for people. */
+void finding_quote(char *to, size_t size, const char *text, size_t len);
+
+#endif

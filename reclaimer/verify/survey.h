@@ -1,0 +1,90 @@
+/*
+ * survey.h - walks all that a space's accounting says and counts each block.
+ *
+ * Block numbers are taken in windows of BLOCK_MAP_WINDOW; for each window the
+ * three sets are walked once, and the marker of each block in them is read.
+ * So memory is bounded by the window, whatever the space, and the sets are read
+ * once as long as it has fewer blocks than that.
+ *
+ * The space may be in use meanwhile.  What one walk makes suspicious - a block
+ * in no set, in two, or at odds with its marker - may only have moved, so it is
+ * looked at again (recheck.h), until it is found in order once, or a look fell
+ * into a time in which nothing moved at all (space_movement), or it was
+ * suspicious in RECHECK_TRIES looks some time apart.
+ */
+#ifndef RECLAIMER_VERIFY_SURVEY_H
+#define RECLAIMER_VERIFY_SURVEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codespace/link_id.h"
+#include "common/error.h"
+#include "common/redis/redis.h"
+#include "linkstore/space/members.h"
+#include "linkstore/space/reclaim.h"
+#include "reclaimer/verify/block_map.h"
+#include "reclaimer/verify/findings.h"
+#include "reclaimer/verify/stretches.h"
+
+struct census {
+	uint64_t states[STANDING_COUNT_OF]; /* blocks */
+	uint64_t missing;
+	uint64_t tangled; /* twice, and in no state to speak of */
+};
+
+#define SURVEY_BATCH 512
+
+/* A block of a member, waiting for its marker. */
+struct survey_item {
+	uint64_t block;
+	struct found_member claim;
+};
+
+struct survey {
+	/* The caller's. */
+	struct redis *redis;
+	const struct link_space *space;
+	const struct reclaim_lock *lock; /* NULL: none is held */
+	uint64_t rate;			 /* blocks per second; 0: no limit */
+	/* Called now and then with the blocks so far and in all; waits up to
+	 * timeout_ms; true to stop. */
+	bool (*pause)(void *arg, uint64_t done, uint64_t total, int timeout_ms);
+	void *arg;
+	bool wants_lost; /* for a repair: gather them */
+
+	/* What came of it. */
+	struct space_movement at_start;
+	struct census census;
+	struct findings findings;
+	struct stretches lost; /* score 0 and no marker, by generation */
+	bool proven;	       /* all findings fell into times of rest */
+
+	/* Its own. */
+	struct reclaim_gaps *gaps;
+	struct judge_terms terms;
+	struct block_map map;
+	struct stretches suspects;
+	uint64_t cursor; /* as last read */
+	bool first_window;
+	int64_t started;
+	uint64_t done; /* blocks */
+	struct survey_item items[SURVEY_BATCH];
+	struct marker_look looks[SURVEY_BATCH];
+	uint64_t blocks[SURVEY_BATCH];
+	size_t item_count;
+};
+
+/* ERROR_UNSAFE: there is no space to survey.  ERROR_BUSY: it was stopped, or
+ * the lock is gone.  survey_free in any case. */
+int survey_run(struct survey *s, struct error *err);
+void survey_free(struct survey *s);
+
+/* Reads markers of `count` (<= SURVEY_BATCH) blocks of s->items into s->looks,
+ * and keeps rate and lock. */
+int survey_look(struct survey *s, size_t count, struct error *err);
+
+/* Counts a block in its state, once. */
+void survey_count(struct survey *s, uint64_t block, enum standing standing);
+
+#endif
