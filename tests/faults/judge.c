@@ -260,7 +260,9 @@ static int judge_open(struct judge *j, int argc, char **argv, struct error *err)
 		if (read_log(j, argv[i], err))
 			return -1;
 	j->redis = redis_new(&j->faults.config.redis, err);
-	return j->redis ? space_check(j->redis, j->faults.space, err) : -1;
+	if (!j->redis)
+		return -1;
+	return space_check(j->redis, j->faults.space, SPACE_TO_READ, err);
 }
 
 int main(int argc, char **argv)

@@ -29,7 +29,7 @@ class ForgetfulRedis(RedisServer):
         # One file to cut: never rewritten.
         super().__init__(directory, durable=True, extra=[
             "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"])
-        self.start_seconds = 120  # millions of links to load
+        self.start_seconds = 300  # millions of links to load
         self.sizes = []  # (time, bytes) of the file
         self.watching = threading.Event()
         self.watcher = None
