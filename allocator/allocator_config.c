@@ -289,19 +289,11 @@ static int check_class_spaces(const struct allocator_config *config,
 
 static int check_base_url(const char *url, struct error *err)
 {
-	size_t len = strlen(url);
+	struct host host;
 
-	if ((strncmp(url, "http://", 7) != 0 &&
-	     strncmp(url, "https://", 8) != 0) ||
-	    strpbrk(url, "?# \t"))
-		return error_set(err, ERROR_CONFIG,
-				 "allocator.base_url: expected http://host or "
-				 "https://host, with or without a path");
-	if (url[len - 1] == '/')
-		return error_set(err, ERROR_CONFIG,
-				 "allocator.base_url: expected no slash at the "
-				 "end");
-	return 0;
+	return base_url_check(url, &host, err) < 0
+		       ? error_wrap(err, "allocator.base_url")
+		       : 0;
 }
 
 int allocator_config_validate(const void *config, struct error *err)

@@ -19,6 +19,7 @@
 
 #include "common/config/setting.h"
 #include "common/error.h"
+#include "common/host.h"
 #include "linkstore/config.h"
 
 #define DOMAIN_NAME_MAX 65 /* with its NUL */
@@ -44,6 +45,12 @@ extern const struct setting_section domains_section; /* "domains" */
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links,
 			    struct error *err);
+
+/* What short URLs may start with: "https://host" or "http://host", with or
+ * without a port and a path, and no slash at the end.  It is written into JSON
+ * and headers as it is, so it has only what needs no care there.  ERROR_CONFIG
+ * says what is wrong, without naming the setting. */
+int base_url_check(const char *url, struct host *ret_host, struct error *err);
 
 struct link_domain {
 	const char *name;

@@ -177,39 +177,45 @@ static bool is_port(const char *text, size_t len)
 	return port >= 1 && port <= 65535;
 }
 
-/* It is written into JSON and headers as it is: only what needs no care. */
-static int check_base_url(const struct domain_config *c, struct error *err)
+int base_url_check(const char *url, struct host *ret_host, struct error *err)
 {
 	static const char safe[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				   "abcdefghijklmnopqrstuvwxyz.-_~:/[]";
-	const char *url = c->base_url, *rest;
-	struct error why = {0};
-	struct host host;
+	const char *rest = after_scheme(url);
 	size_t len;
 
-	if (!url)
-		return 0;
-	rest = after_scheme(url);
 	if (!rest || url[strspn(url, safe)] || url[strlen(url) - 1] == '/')
-		return error_set(err, ERROR_CONFIG,
-				 "domains.list: %s: base_url: expected "
-				 "https://host or http://host, with or without "
-				 "a port and a path, and no slash at the end",
-				 c->name);
+		return error_set(
+			err, ERROR_CONFIG,
+			"expected https://host or http://host, with "
+			"or without a port and a path, and no slash at "
+			"the end");
 	len = host_length(rest, strcspn(rest, "/"));
-	if (host_parse(rest, len, &host, &why) < 0)
+	if (host_parse(rest, len, ret_host, err) < 0) {
+		err->code = ERROR_CONFIG;
+		return -1;
+	}
+	if (is_port(rest + len, strcspn(rest + len, "/")))
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "the port is not a number from 1 to 65535");
+}
+
+static int check_base_url(const struct domain_config *c, struct error *err)
+{
+	struct error why = {0};
+	struct host host;
+
+	if (!c->base_url)
+		return 0;
+	if (base_url_check(c->base_url, &host, &why) < 0)
 		return refuse(c, "base_url", &why, err);
-	if (!is_port(rest + len, strcspn(rest + len, "/")))
-		return error_set(err, ERROR_CONFIG,
-				 "domains.list: %s: base_url: the port is not "
-				 "a number from 1 to 65535",
-				 c->name);
-	if (!has_host(c, c->hosts.count, &host))
-		return error_set(err, ERROR_CONFIG,
-				 "domains.list: %s: base_url: %s is not one of "
-				 "its hosts: short URLs would lead nowhere",
-				 c->name, host.text);
-	return 0;
+	if (has_host(c, c->hosts.count, &host))
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "domains.list: %s: base_url: %s is not one of its "
+			 "hosts: short URLs would lead nowhere",
+			 c->name, host.text);
 }
 
 static int check_fallback_url(const struct domain_config *c, struct error *err)

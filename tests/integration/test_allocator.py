@@ -470,6 +470,8 @@ def test_a_missing_keys_file_is_one_clear_line(start):
     ({"default_space": "s9"}, "allocator.default_space"),
     ({"base_url": "sho.rt"}, "allocator.base_url"),
     ({"base_url": "https://sho.rt/"}, "slash"),
+    ({"base_url": 'https://sho.rt/"'}, "allocator.base_url"),
+    ({"base_url": "https://sho.rt:0"}, "port"),
     ({"threads": 0}, "allocator.threads"), ({"thread": 1}, "thread")])
 def test_a_wrong_setting_is_named(start, settings, says):
     other = start(ready=False, **settings)
