@@ -13,8 +13,8 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    BLOCKED, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, links, links_config,
-    make_links, own_links, start, visit)
+    BLOCKED, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, domains_config,
+    links, links_config, make_links, own_links, start, visit)
 
 NOWHERE = "zzzzzzz"  # checked below: its check character is wrong
 
