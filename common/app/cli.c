@@ -42,6 +42,8 @@ static const struct {
 } exit_help[] = {
 	{"0", "done, or drained after SIGTERM"},
 	{"64", "the command line is wrong"},
+	{"65", "what was read makes no sense"},
+	{"66", "there is no such thing"},
 	{"69", "a server refused"},
 	{"70", "refused, because going on could do harm"},
 	{"71", "the system refused: memory, a port in use, a full disk"},
