@@ -208,6 +208,7 @@ static int fill_api(struct worker *w, struct error *err)
 			   .log = s->log},
 		.audit = s->audit,
 		.batch = {.loop = w->loop,
+			  .keys = s->keys,
 			  .create = &w->api.create,
 			  .defaults = &s->defaults,
 			  .metrics = &s->batch_metrics,

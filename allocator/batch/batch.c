@@ -54,7 +54,7 @@ static bool pay(struct batch *b)
 {
 	int64_t wait_ms;
 
-	if (b->paid || !b->timer)
+	if (b->paid)
 		return true;
 	b->paid =
 		rate_take(b->caller.limiter, 1, clock_monotonic_ns(), &wait_ms);
@@ -231,9 +231,9 @@ static struct batch *batch_new(struct batch_parts *parts,
 		.drain_mark = parts->bytes_max / 2,
 	};
 	b->ring = ring_new(parts->in_flight_max, err);
-	if (b->ring && caller->limiter)
+	if (b->ring)
 		b->timer = loop_timer_new(parts->loop, on_timer, b, err);
-	if (b->ring && (b->timer || !caller->limiter))
+	if (b->timer)
 		return b;
 	batch_free(b);
 	return NULL;

@@ -13,6 +13,8 @@
  * sends all its lines before it reads the first answer will wait for ever when
  * they are many: it has to read while it writes.
  *
+ * A line is refused once its key, or the role, has been taken away.
+ *
  * When the client goes away, lines that were taken up are finished and the rest
  * is dropped: what was answered 201 exists.
  */
@@ -43,6 +45,7 @@ void batch_metrics_register(struct batch_metrics *bm,
 /* What batches of a thread work with; all of it outlives them. */
 struct batch_parts {
 	struct loop *loop;
+	struct api_keyring *keys;
 	const struct create_parts *create;
 	const struct link_defaults *defaults;
 	const struct batch_metrics *metrics;

@@ -151,10 +151,16 @@ static void on_created(void *arg, const struct create_result *result)
 
 void batch_create_line(struct batch *b, struct http_slice text)
 {
-	struct batch_line *line = malloc(sizeof(*line));
+	struct batch_line *line;
 	struct create_order order;
 	struct error err;
 
+	if (!api_keyring_still_may(b->parts->keys, &b->caller, API_CREATE)) {
+		batch_refuse_line(b, b->lines.number, 403,
+				  "this API key may not create links any more");
+		return;
+	}
+	line = malloc(sizeof(*line));
 	if (!line) {
 		batch_refuse_line(b, b->lines.number, 500, "out of memory");
 		return;

@@ -16,7 +16,7 @@ struct batch {
 	struct lines lines;
 	struct ring *ring;
 	struct buf out;		  /* answers on their way to the client */
-	struct loop_timer *timer; /* for the caller's rate; NULL: no limit */
+	struct loop_timer *timer; /* for the caller's rate */
 	size_t bytes;		  /* of lines in flight */
 	struct http_slice last;	  /* a last line without LF, in `lines` */
 	bool paid;		  /* for the next line */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #define LIMIT_MAX  12 /* characters of a rate or a burst */
 
 struct api_key {
-	unsigned char digest[KEY_DIGEST_BYTES];
 	struct api_key_info info;
 	struct rate_rule rate;
 };
@@ -38,7 +38,8 @@ struct api_keyring {
 	struct metrics *metrics;
 	pthread_rwlock_t lock; /* of the table */
 	struct key_table table;
-	struct bucket *buckets; /* of whoever loads */
+	_Atomic uint64_t reading; /* which one of the file this is, from 1 */
+	struct bucket *buckets;	  /* of whoever loads */
 };
 
 /* --- buckets -------------------------------------------------------------- */
@@ -118,8 +119,8 @@ static int attach_buckets(struct api_keyring *ring, struct key_table *table,
 
 static int compare_digests(const void *a, const void *b)
 {
-	return memcmp(((const struct api_key *)a)->digest,
-		      ((const struct api_key *)b)->digest, KEY_DIGEST_BYTES);
+	return memcmp(((const struct api_key *)a)->info.digest,
+		      ((const struct api_key *)b)->info.digest, API_KEY_DIGEST);
 }
 
 static bool has_name(const struct key_table *table, const char *name)
@@ -144,7 +145,7 @@ static int table_append(struct key_table *table, const struct key_line *line,
 	key = &keys[table->count++];
 	*key = (struct api_key){.rate = line->rate};
 	key->info.roles = line->roles;
-	memcpy(key->digest, line->digest, sizeof(key->digest));
+	memcpy(key->info.digest, line->digest, sizeof(key->info.digest));
 	snprintf(key->info.name, sizeof(key->info.name), "%s", line->name);
 	return 0;
 }
@@ -262,6 +263,7 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 	pthread_rwlock_wrlock(&ring->lock);
 	old = ring->table;
 	ring->table = fresh;
+	atomic_fetch_add(&ring->reading, 1);
 	pthread_rwlock_unlock(&ring->lock);
 	free(old.keys);
 	return 0;
@@ -277,21 +279,52 @@ size_t api_keyring_count(struct api_keyring *ring)
 	return count;
 }
 
+/* Under the lock. */
+static bool find(struct api_keyring *ring, const struct api_key *wanted,
+		 struct api_key_info *ret)
+{
+	const struct api_key *found = NULL;
+
+	if (ring->table.count)
+		found = bsearch(wanted, ring->table.keys, ring->table.count,
+				sizeof(*wanted), compare_digests);
+	if (!found)
+		return false;
+	*ret = found->info;
+	ret->reading = atomic_load(&ring->reading);
+	return true;
+}
+
 bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
 		      struct api_key_info *ret)
 {
-	const struct api_key *found = NULL;
 	struct api_key wanted = {0};
+	bool found;
 
-	crypto_hash_sha256(wanted.digest, (const unsigned char *)key, len);
+	crypto_hash_sha256(wanted.info.digest, (const unsigned char *)key, len);
 	pthread_rwlock_rdlock(&ring->lock);
-	if (ring->table.count)
-		found = bsearch(&wanted, ring->table.keys, ring->table.count,
-				sizeof(wanted), compare_digests);
-	if (found)
-		*ret = found->info;
+	found = find(ring, &wanted, ret);
 	pthread_rwlock_unlock(&ring->lock);
-	return found != NULL;
+	return found;
+}
+
+bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
+			   enum api_role role)
+{
+	const struct api_key same = {.info = *info};
+	struct api_key_info now = {.reading = 0};
+
+	if (atomic_load(&ring->reading) == info->reading)
+		return info->roles & role;
+	pthread_rwlock_rdlock(&ring->lock);
+	/* Under another name it is another key. */
+	if (find(ring, &same, &now) && !strcmp(now.name, info->name))
+		*info = now;
+	else
+		info->roles = 0;
+	info->reading = atomic_load(&ring->reading);
+	pthread_rwlock_unlock(&ring->lock);
+	return info->roles & role;
 }
 
 bool api_key_may_change(const struct api_key_info *key, const char *creator)
@@ -334,8 +367,8 @@ int api_key_make(const char *name, const char *roles, const char *rate,
 		 const char *burst, char ret_key[API_KEY_TEXT_MAX],
 		 char ret_line[API_KEY_LINE_MAX], struct error *err)
 {
-	unsigned char secret[KEY_BYTES], digest[KEY_DIGEST_BYTES];
-	char hex[2 * KEY_DIGEST_BYTES + 1], text[64];
+	unsigned char secret[KEY_BYTES], digest[API_KEY_DIGEST];
+	char hex[2 * API_KEY_DIGEST + 1], text[64];
 	char limits[3 * LIMIT_MAX + 1];
 
 	if (!key_name_is_good(name))

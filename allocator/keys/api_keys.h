@@ -24,6 +24,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "allocator/keys/rate_limit.h"
 #include "common/error.h"
@@ -36,6 +37,7 @@ enum api_role {
 };
 
 #define API_KEY_NAME_MAX 65 /* with its NUL */
+#define API_KEY_DIGEST	 32 /* bytes of SHA-256 */
 #define API_KEY_TEXT_MAX 64 /* a key as made here, with its NUL */
 #define API_KEY_LINE_MAX 256
 
@@ -49,6 +51,8 @@ struct api_key_info {
 	 * name keeps its bucket, whatever its digest becomes. */
 	struct rate_limiter *limiter;
 	struct metric *limited; /* to count what the limiter refuses */
+	unsigned char digest[API_KEY_DIGEST];
+	uint64_t reading; /* of the file; 0: none */
 };
 
 /* Loads the file.  A line that makes no sense is ERROR_CONFIG,
@@ -66,6 +70,12 @@ size_t api_keyring_count(struct api_keyring *ring);
 /* Looks up a presented key.  False: it is nobody's.  From any thread. */
 bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
 		      struct api_key_info *ret);
+
+/* May the key still do that, for what takes longer than a request: when the
+ * file was read again meanwhile, *info becomes what it says of the same key
+ * now, of no role when it is gone.  From any thread. */
+bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
+			   enum api_role role);
 
 /* May a key of that name edit or delete a link that `creator` made?  An admin
  * may; else whoever has `create` and the creator's name. */

@@ -52,8 +52,7 @@ bool key_name_is_good(const char *name)
 	       strspn(name, NAME_SYMBOLS) == len;
 }
 
-static int parse_digest(const char *text,
-			unsigned char digest[KEY_DIGEST_BYTES])
+static int parse_digest(const char *text, unsigned char digest[API_KEY_DIGEST])
 {
 	size_t prefix = strlen(KEY_DIGEST_PREFIX), len;
 	const char *end;
@@ -61,10 +60,10 @@ static int parse_digest(const char *text,
 	if (strncmp(text, KEY_DIGEST_PREFIX, prefix) != 0)
 		return -1;
 	text += prefix;
-	if (sodium_hex2bin(digest, KEY_DIGEST_BYTES, text, strlen(text), NULL,
+	if (sodium_hex2bin(digest, API_KEY_DIGEST, text, strlen(text), NULL,
 			   &len, &end) != 0)
 		return -1;
-	return len == KEY_DIGEST_BYTES && !*end ? 0 : -1;
+	return len == API_KEY_DIGEST && !*end ? 0 : -1;
 }
 
 /* --- what may follow the digest ------------------------------------------- */

@@ -6,13 +6,12 @@
 
 #include "allocator/keys/api_keys.h"
 
-#define KEY_DIGEST_BYTES  crypto_hash_sha256_BYTES
 #define KEY_DIGEST_PREFIX "sha256:"
 
 struct key_line {
 	char name[API_KEY_NAME_MAX];
 	unsigned roles;
-	unsigned char digest[KEY_DIGEST_BYTES];
+	unsigned char digest[API_KEY_DIGEST];
 	struct rate_rule rate;
 };
 
