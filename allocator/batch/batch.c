@@ -37,7 +37,8 @@ static void end_if_done(struct batch *b)
 
 static bool has_room(const struct batch *b)
 {
-	return !ring_is_full(b->ring) && b->bytes < b->parts->bytes_max &&
+	return !ring_is_full(b->ring) &&
+	       ring_bytes(b->ring) < b->parts->bytes_max &&
 	       http_stream_pending(b->req) < b->parts->bytes_max;
 }
 
@@ -45,7 +46,7 @@ static bool has_room(const struct batch *b)
 static bool has_much_room(const struct batch *b)
 {
 	return ring_count(b->ring) <= b->parts->in_flight_max / 2 &&
-	       b->bytes <= b->parts->bytes_max / 2 &&
+	       ring_bytes(b->ring) <= b->parts->bytes_max / 2 &&
 	       http_stream_pending(b->req) <= b->parts->bytes_max / 2;
 }
 

@@ -7,11 +7,12 @@
  * fail the others; an empty line is a bad one.
  *
  * Lines are created while others still arrive and answered as they are done.
- * What a batch holds is bounded: in_flight_max lines that are being created,
- * bytes_max of such lines, and about bytes_max of answers that the client has
- * not taken.  Beyond, nothing is read from the client, so that a client which
- * sends all its lines before it reads the first answer will wait for ever when
- * they are many: it has to read while it writes.
+ * What a batch holds is bounded: in_flight_max lines that are being created, or
+ * whose answers wait for one before them; bytes_max of such lines; and about
+ * bytes_max of answers that the client has not taken.  Beyond, nothing is read
+ * from the client, so that a client which sends all its lines before it reads
+ * the first answer will wait for ever when they are many: it has to read while
+ * it writes.
  *
  * A line is refused once its key, or the role, has been taken away.
  *

@@ -9,7 +9,6 @@ struct batch_line {
 	struct batch *batch;
 	struct link_request request;
 	uint64_t place, number;
-	size_t bytes;
 };
 
 static void register_bounds(const struct allocator_settings *settings,
@@ -102,7 +101,7 @@ static void put_problem(struct buf *out, uint64_t line, int status,
 void batch_refuse_line(struct batch *b, uint64_t number, int status,
 		       const char *detail)
 {
-	uint64_t place = ring_ask(b->ring);
+	uint64_t place = ring_ask(b->ring, 0);
 
 	put_problem(ring_answer(b->ring, place, &b->out), number, status,
 		    detail);
@@ -142,7 +141,6 @@ static void on_created(void *arg, const struct create_result *result)
 
 	put_result(line, result, ring_answer(b->ring, line->place, &b->out));
 	metric_add(b->parts->metrics->in_flight, UINT64_MAX);
-	b->bytes -= line->bytes;
 	answered(b, line->place, result->status, result->replayed);
 	link_request_release(&line->request);
 	free(line);
@@ -167,7 +165,6 @@ void batch_create_line(struct batch *b, struct http_slice text)
 	}
 	line->batch = b;
 	line->number = b->lines.number;
-	line->bytes = text.len;
 	if (link_request_parse(&line->request, b->parts->defaults, text, &err) <
 	    0) {
 		batch_refuse_line(b, line->number, 400, err.text);
@@ -175,8 +172,7 @@ void batch_create_line(struct batch *b, struct http_slice text)
 		free(line);
 		return;
 	}
-	line->place = ring_ask(b->ring);
-	b->bytes += line->bytes;
+	line->place = ring_ask(b->ring, text.len);
 	metric_add(b->parts->metrics->in_flight, 1);
 	order = (struct create_order){.request = &line->request,
 				      .creator = b->caller.name,

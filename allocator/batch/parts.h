@@ -17,7 +17,6 @@ struct batch {
 	struct ring *ring;
 	struct buf out;		  /* answers on their way to the client */
 	struct loop_timer *timer; /* for the caller's rate */
-	size_t bytes;		  /* of lines in flight */
 	struct http_slice last;	  /* a last line without LF, in `lines` */
 	bool paid;		  /* for the next line */
 	bool paused;		  /* the client has more than was taken */

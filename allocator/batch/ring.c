@@ -7,11 +7,13 @@
 
 struct place {
 	struct buf answer; /* of one that waits */
+	size_t bytes;	   /* of the question */
 	bool answered;
 };
 
 struct ring {
 	size_t capacity;
+	size_t bytes;
 	uint64_t first; /* the oldest place not answered in order */
 	uint64_t next;	/* the next to be taken */
 	struct place places[];
@@ -54,14 +56,28 @@ static struct place *place_at(struct ring *r, uint64_t place)
 	return &r->places[place % r->capacity];
 }
 
-uint64_t ring_ask(struct ring *r)
+size_t ring_bytes(const struct ring *r)
 {
+	return r->bytes;
+}
+
+uint64_t ring_ask(struct ring *r, size_t bytes)
+{
+	place_at(r, r->next)->bytes = bytes;
+	r->bytes += bytes;
 	return r->next++;
 }
 
 struct buf *ring_answer(struct ring *r, uint64_t place, struct buf *out)
 {
 	return place == r->first ? out : &place_at(r, place)->answer;
+}
+
+/* The first place is done with. */
+static void leave(struct ring *r)
+{
+	r->bytes -= place_at(r, r->first)->bytes;
+	r->first++;
 }
 
 static void move(struct place *p, struct buf *out)
@@ -81,7 +97,9 @@ void ring_answered(struct ring *r, uint64_t place, struct buf *out)
 		place_at(r, place)->answered = true;
 		return;
 	}
-	r->first++;
-	while (r->first < r->next && place_at(r, r->first)->answered)
-		move(place_at(r, r->first++), out);
+	leave(r);
+	while (r->first < r->next && place_at(r, r->first)->answered) {
+		move(place_at(r, r->first), out);
+		leave(r);
+	}
 }

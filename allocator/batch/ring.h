@@ -26,8 +26,12 @@ void ring_free(struct ring *r); /* NULL accepted */
 size_t ring_count(const struct ring *r);
 bool ring_is_full(const struct ring *r);
 
-/* The next place.  The ring must not be full. */
-uint64_t ring_ask(struct ring *r);
+/* Bytes of those questions: about what their answers hold, or will. */
+size_t ring_bytes(const struct ring *r);
+
+/* The next place, for a question of so many bytes.  The ring must not be full.
+ */
+uint64_t ring_ask(struct ring *r, size_t bytes);
 
 /* Where the answer of a place goes; to be appended to and then told with
  * ring_answered, nothing of the ring being called in between. */

@@ -149,7 +149,7 @@ static void answers_in_order_go_straight_out(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		answer(r, ring_ask(r), "a", &out);
+		answer(r, ring_ask(r, 10), "a", &out);
 	expect_out(&out, "aaaaa");
 	assert_int_equal(ring_count(r), 0);
 	ring_free(r);
@@ -160,7 +160,8 @@ static void answers_wait_for_those_before_them(void **state)
 {
 	struct error err;
 	struct ring *r = ring_new(3, &err);
-	uint64_t one = ring_ask(r), two = ring_ask(r), three = ring_ask(r);
+	uint64_t one = ring_ask(r, 10), two = ring_ask(r, 10),
+		 three = ring_ask(r, 10);
 	struct buf out = {0};
 
 	(void)state;
@@ -171,6 +172,24 @@ static void answers_wait_for_those_before_them(void **state)
 	answer(r, one, "1", &out);
 	expect_out(&out, "123");
 	assert_false(ring_is_full(r));
+	ring_free(r);
+	buf_free(&out);
+}
+
+/* An answer that waits holds about as much as its question did. */
+static void a_question_counts_until_its_answer_is_out(void **state)
+{
+	struct error err;
+	struct ring *r = ring_new(3, &err);
+	uint64_t one = ring_ask(r, 100), two = ring_ask(r, 20);
+	struct buf out = {0};
+
+	(void)state;
+	answer(r, two, "2", &out);
+	assert_int_equal(ring_bytes(r), 120);
+	assert_int_equal(ring_ask(r, 3), 2);
+	answer(r, one, "1", &out);
+	assert_int_equal(ring_bytes(r), 3);
 	ring_free(r);
 	buf_free(&out);
 }
@@ -195,7 +214,7 @@ static void any_order_comes_out_in_order(void **state)
 	while (asked < ROUNDS || opened > 0) {
 		seed = seed * 1103515245 + 12345;
 		if (!ring_is_full(r) && asked < ROUNDS && (seed >> 16) % 2) {
-			open[opened++] = ring_ask(r);
+			open[opened++] = ring_ask(r, 10);
 			buf_printf(&expected, "%d,", asked++);
 		} else if (opened > 0) {
 			at = (seed >> 17) % opened;
@@ -227,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_line_of_a_megabyte_is_not_held),
 		cmocka_unit_test(answers_in_order_go_straight_out),
 		cmocka_unit_test(answers_wait_for_those_before_them),
+		cmocka_unit_test(a_question_counts_until_its_answer_is_out),
 		cmocka_unit_test(any_order_comes_out_in_order),
 	};
 
