@@ -203,7 +203,7 @@ SEEN = {
 }
 
 
-@pytest.mark.timeout(1800 if EXAMPLES > 60 else 120)
+@pytest.mark.timeout(1800 if EXAMPLES > 60 else 300)
 def test_the_api_keeps_to_its_description(full_api, narrow):
     path = narrow(full_api, full_api.create()["code"])
     schemathesis(path, full_api, "--max-examples", str(EXAMPLES))
