@@ -134,6 +134,9 @@ $(GEN)/%.inc: %
 
 install: $(BINS)
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(BINS)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system config/systemd/*
+	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' \
+	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot \
 	  $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
