@@ -9,6 +9,7 @@ A row is a module of tests/bench/rows/ with
     class Bench: __init__(machine), ours() and peer(), each one round and
                  returning {label: number}, and close()
     PEER      what it is measured against
+    LONG      (optional) true: measured only when it is named, and once
 
 Prints a table: what, ours, peer (medians over the rounds, the spread of the
 rounds as +-% of the median), and the ratio: how many times as good as the peer
@@ -36,9 +37,14 @@ def rows_there_are():
     return sorted(p.stem for p in (HERE / "rows").glob("[a-z]*.py"))
 
 
+def is_long(row):
+    return getattr(importlib.import_module(f"rows.{row}"), "LONG", False)
+
+
 def measure(row, machine, rounds, say):
     """[(metric, ours, peer)] with one number a round on each side."""
     module = importlib.import_module(f"rows.{row}")
+    rounds = 1 if is_long(row) else rounds
     say(f"{row}: setting up")
     bench = module.Bench(machine)
     ours, peer = [], []
@@ -109,7 +115,7 @@ def arguments():
 
 def main():
     options = arguments()
-    rows = options.rows or rows_there_are()
+    rows = options.rows or [r for r in rows_there_are() if not is_long(r)]
     unknown = set(rows) - set(rows_there_are())
     if unknown:
         sys.exit(f"bench: no row {', '.join(sorted(unknown))}; there are "
