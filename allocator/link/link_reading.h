@@ -8,7 +8,8 @@ struct link_reading {
 	struct link_fields *fields;
 	const struct link_rules *rules;
 	const char *name;
-	json_t *value;
+	struct json_doc *doc;
+	const struct json_value *value;
 };
 
 /* "name: expected ...".  Returns -1. */
