@@ -28,10 +28,11 @@ struct link_marker {
 /* False when the text is no marker. */
 bool marker_parse(const char *text, size_t len, struct link_marker *ret_marker);
 
-/* True once no link of the block can be alive at `now` (Redis' clock). */
+/* True once no link of the block can be alive at `now` (Redis' clock).  A key
+ * is there through the very millisecond that it expires in. */
 static inline bool marker_ended(const struct link_marker *marker, int64_t now)
 {
-	return !marker->open || marker->end <= now;
+	return !marker->open || marker->end < now;
 }
 
 #endif

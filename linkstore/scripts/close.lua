@@ -1,7 +1,8 @@
 -- Promise 8, in the blocks' slot.  Closes those of these blocks that have ended,
--- whatever was read of them before.  A closed marker of a lower generation belongs
--- to a block whose holder never opened it: it takes the granted generation, so
--- that a late open fails.  Replies state (0 lost, 1 closed, 2 live), end,
+-- whatever was read of them before; a link is there through the millisecond that
+-- it ends in.  A closed marker of a lower generation belongs to a block whose
+-- holder never opened it: it takes the granted generation, so that a late open
+-- fails.  Replies state (0 lost, 1 closed, 2 live), end,
 -- generation of each.  It is called for blocks by the million, so that markers are
 -- read and written here rather than by read_marker and write_marker: most differ
 -- by one byte afterwards.
@@ -16,7 +17,7 @@ local function close(key, text)
   local generation = tonumber(had)
   if not generation then error('the marker ' .. key .. ' is damaged') end
   ends = time_value(ends)
-  if letter == 'o' and ends > now then
+  if letter == 'o' and ends >= now then
     return 2, time_reply(ends), generation
   end
   if generation < granted then

@@ -65,6 +65,13 @@ static uint32_t next_generation(uint32_t issued, uint32_t marker)
 	return (marker > issued ? marker : issued) + 1;
 }
 
+/* At its very end a block is live still, and due again it would be looked at
+ * without an end. */
+static int64_t look_again_at(const struct block_look *look)
+{
+	return look->end == DURATION_NEVER ? DURATION_NEVER : look->end + 1;
+}
+
 static struct settle_part part_of(uint64_t block, uint32_t generation,
 				  const struct block_look *look)
 {
@@ -78,7 +85,7 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 		break;
 	case BLOCK_LIVE:
 		part.kind = SETTLE_KEEP;
-		part.score = look->end;
+		part.score = look_again_at(look);
 		break;
 	case BLOCK_LOST:
 		part.kind = SETTLE_LOST;

@@ -267,6 +267,31 @@ static void a_closed_block_takes_no_more_links(void **state)
 		  ERROR_BUSY);
 }
 
+/* Redis lets go of a key after the millisecond that it ends in. */
+static void a_block_is_live_through_the_millisecond_it_ends_in(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t;
+	char words[160], text[64];
+	long long end;
+	uint64_t links;
+
+	linkstore_code(f->space, 0, 0, &t);
+	for (int i = 0; i < 150; i++) {
+		end = clock_real_ms() + 3;
+		snprintf(text, sizeof(text), "1 o 1s 1000 %lld test", end);
+		set_marker(f, text);
+		snprintf(words, sizeof(words), "SET l:{s5:0}:%s x PXAT %lld",
+			 t.code, end);
+		freeReplyObject(redis_server_ask(&f->server, words));
+		while (close_block(f, 0, 1).state == BLOCK_LIVE)
+			;
+		must(f, reclaim_count_links(f->server.redis, f->space, 0,
+					    &links, &f->err));
+		assert_int_equal(links, 0);
+	}
+}
+
 static void a_holder_that_comes_first_keeps_its_block(void **state)
 {
 	struct fixture *f = *state;
@@ -365,6 +390,7 @@ int main(void)
 		TEST(many_markers_are_looked_at_in_order),
 		TEST(a_live_block_is_not_closed_whatever_was_read),
 		TEST(a_closed_block_takes_no_more_links),
+		TEST(a_block_is_live_through_the_millisecond_it_ends_in),
 		TEST(a_holder_that_comes_first_keeps_its_block),
 		TEST(closing_again_finds_the_same),
 		TEST(a_reused_block_never_opened_closes_under_its_generation),

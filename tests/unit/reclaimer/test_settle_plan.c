@@ -229,11 +229,11 @@ static void check_live(const struct scene *s, const struct looked_range *range,
 	if (look->end == DURATION_NEVER)
 		assert_int_equal(part->score, DURATION_NEVER);
 	else
-		assert_in_range(part->score, look->end,
-				look->end + merge.apart);
+		assert_in_range(part->score, look->end + 1,
+				look->end + 1 + merge.apart);
 }
 
-static void a_live_block_is_kept_until_its_end_or_soon_after(void **state)
+static void a_live_block_is_kept_until_after_its_end_or_soon_after(void **state)
 {
 	(void)state;
 	for_each_block(check_live);
@@ -295,7 +295,7 @@ int main(void)
 		cmocka_unit_test(
 			an_ended_block_is_pooled_under_a_later_generation),
 		cmocka_unit_test(
-			a_live_block_is_kept_until_its_end_or_soon_after),
+			a_live_block_is_kept_until_after_its_end_or_soon_after),
 		cmocka_unit_test(a_lost_block_stays_issued),
 		cmocka_unit_test(what_was_not_looked_at_stays_due),
 		cmocka_unit_test(a_range_that_ended_as_a_whole_is_one_part),
