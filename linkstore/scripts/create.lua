@@ -2,7 +2,8 @@
 -- and mine, its end is lifted above every link's, and a live link is never
 -- overwritten.  A link there with the same link_id (the first nine bytes of the
 -- record) is my own earlier try.  A link whose deadline has passed is not
--- stored: its plan may be another's by now.
+-- stored: its plan may be another's by now.  Links end at a time, not after
+-- one: the clock goes on while a script runs, the block's end does not.
 -- KEYS marker link...
 -- ARGV generation holder ttl|never record... [deadline (0: none)...]
 -- Replies expires (0: never), then of each link 1 stored, 2 it was there, 0
@@ -28,7 +29,7 @@ for i = 2, #KEYS do
   elseif ttl == math.huge then
     set = redis.call('SET', KEYS[i], record, 'NX')
   else
-    set = redis.call('SET', KEYS[i], record, 'NX', 'PX', ARGV[3])
+    set = redis.call('SET', KEYS[i], record, 'NX', 'PXAT', time_text(expires))
   end
   if set then
     reply[i] = 1

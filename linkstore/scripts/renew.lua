@@ -1,5 +1,6 @@
 -- Promise 6.  A visit renews a link: first the marker's end, then the link, and
--- neither is ever lowered.  Only the very link that was visited, in the version
+-- neither is ever lowered; the link at that very time, since the clock goes on
+-- while a script runs.  Only the very link that was visited, in the version
 -- that told its life, and only in a block that is open under its generation.
 -- Without a marker (lost) the link is renewed all the same: its block is not
 -- pooled before it is repaired.  A link without a block has no marker to begin
@@ -22,6 +23,6 @@ if m and m.ends < expires then
   m.ends = expires
   write_marker(KEYS[3], m)
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[4], 'GT')
+redis.call('PEXPIREAT', KEYS[1], time_text(expires), 'GT')
 visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
 return {tonumber(ARGV[4]), 1}

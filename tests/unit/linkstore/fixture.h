@@ -307,6 +307,16 @@ static inline long long pttl(struct fixture *f, const struct link_target *t)
 	return redis_server_number(&f->server, words);
 }
 
+/* When a key goes, by Redis' clock. */
+static inline long long gone_at(struct fixture *f, const struct link_target *t)
+{
+	char words[192];
+
+	snprintf(words, sizeof(words), "PEXPIRETIME l:{s5:%d}:%s",
+		 (int)t->block, t->code);
+	return redis_server_number(&f->server, words);
+}
+
 /* Closes and settles block 0 to `n` - 1, all ended, as the reclaimer would. */
 static inline void reclaim_first(struct fixture *f, uint64_t n,
 				 uint32_t generation)

@@ -6,6 +6,58 @@
 #include "linkstore/link/visits.h"
 #include "linkstore/plain/create.h"
 
+static void on_created(void *arg, int64_t expires, const struct error *err)
+{
+	struct async_fixture *a = arg;
+
+	a->stored += !err && expires > 0;
+	done(a);
+}
+
+static void create_batch(struct async_fixture *a,
+			 const struct link_block *block, uint32_t from,
+			 struct link_target ret_targets[CREATE_BATCH_MAX])
+{
+	Shortloop__Link link = empty_link();
+
+	link.url = text_of("https://example.org/");
+	for (uint32_t i = 0; i < CREATE_BATCH_MAX; i++) {
+		linkstore_code(a->f->space, block->number, from + i,
+			       &ret_targets[i]);
+		must(a, link_prepare(block, from + i, &link, &a->err));
+		must(a,
+		     link_writer_create(a->writer, block, ret_targets[i].code,
+					&link, 0, on_created, a, &a->err));
+		a->waiting++;
+	}
+	run_loop(a);
+}
+
+static void fill_block(struct async_fixture *a)
+{
+	struct link_block block = open_block(a->f, a->f->brief);
+	struct link_target targets[CREATE_BATCH_MAX];
+
+	sleep_ms(HOLD + 10);
+	for (uint32_t from = 0; from + CREATE_BATCH_MAX <= 1000;
+	     from += CREATE_BATCH_MAX) {
+		create_batch(a, &block, from, targets);
+		for (int i = 0; i < CREATE_BATCH_MAX; i++)
+			assert_true(gone_at(a->f, &targets[i]) <=
+				    marker(a->f, block.number).end);
+	}
+}
+
+/* The clock goes on while a script runs. */
+static void no_link_of_a_batch_outlives_the_end_of_its_block(void **state)
+{
+	struct async_fixture *a = *state;
+
+	for (int i = 0; i < 5; i++)
+		fill_block(a);
+	assert_int_equal(a->stored, 5 * 7 * CREATE_BATCH_MAX);
+}
+
 static void on_edited(void *arg, int64_t expires, const struct error *err)
 {
 	struct async_fixture *a = arg;
@@ -113,6 +165,7 @@ static void of_two_links_of_one_alias_the_first_is_stored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ASYNC(no_link_of_a_batch_outlives_the_end_of_its_block),
 		ASYNC(an_edit_and_a_late_one_get_their_answers),
 		ASYNC(visits_are_counted_on_a_loop),
 		ASYNC(of_two_links_of_one_alias_the_first_is_stored),

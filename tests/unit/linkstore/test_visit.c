@@ -152,6 +152,21 @@ static void renewing_lifts_the_marker_above_the_link(void **state)
 	assert_true(marker(f, 0).end >= now + pttl(f, &t));
 }
 
+/* Also when the clock goes on while the script runs. */
+static void no_renewed_link_outlives_the_end_of_its_block(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->day);
+	struct link_target t = store_link(f, &block, 0);
+
+	sleep_ms(HOLD + 10);
+	for (int i = 0; i < 3000; i++) {
+		age(f, &t, 50000);
+		renew(f, &t, 0);
+		assert_true(gone_at(f, &t) <= marker(f, 0).end);
+	}
+}
+
 static void renewing_never_lowers_the_marker(void **state)
 {
 	struct fixture *f = *state;
@@ -234,6 +249,7 @@ int main(void)
 		TEST(deleted_and_blocked_links_say_so),
 		TEST(a_visit_to_an_ageing_link_asks_for_renewal),
 		TEST(renewing_lifts_the_marker_above_the_link),
+		TEST(no_renewed_link_outlives_the_end_of_its_block),
 		TEST(renewing_never_lowers_the_marker),
 		TEST(a_young_link_is_left_alone),
 		TEST(another_owners_link_is_not_renewed),
