@@ -61,6 +61,7 @@ BINS   := $(PROGRAMS:%=$B/bin/%)
 SERVER := $B/bin/clickhouse-embedded
 UNIT   := $(patsubst %.c,$B/%,$(wildcard tests/unit/*/test_*.c \
                                          tests/unit/*/*/test_*.c))
+MODEL  := $B/tests/model/test_model
 BENCH  := $(patsubst %.c,$B/%,$(wildcard tests/bench/bench_*.c))
 FAULTS := $B/tests/faults/issue $B/tests/faults/judge
 FUZZ   := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -91,12 +92,14 @@ $(SERVER): LIBS += -ldl
 # told by the folder: tests/unit/<folder>/.
 PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
 $(UNIT) $(BENCH) $(FAULTS) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
-$(UNIT): LIBS += -lcmocka -ldl
+$(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) $(PROGRAM_LIBS) \
+          $(LIBA)
+$(UNIT) $(MODEL): LIBS += -lcmocka -ldl
 $(BENCH) $(FAULTS): LIBS += -ldl
 $(FUZZ): LIBS += -ldl
 $(FUZZ): ALL_LDFLAGS += -fsanitize=fuzzer
 
-$(BINS) $(SERVER) $(UNIT) $(BENCH) $(FAULTS) $(FUZZ):
+$(BINS) $(SERVER) $(UNIT) $(MODEL) $(BENCH) $(FAULTS) $(FUZZ):
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \

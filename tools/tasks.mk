@@ -16,8 +16,8 @@ deps:
 	@tools/deps.sh
 
 #: make unit          build and run the unit tests (SANITIZE=... for a sanitizer)
-unit: $(UNIT)
-	@tests/run-unit $(UNIT)
+unit: $(UNIT) $(MODEL)
+	@tests/run-unit $(UNIT) $(MODEL)
 
 #: make integration   the integration tests; T=... gives pytest arguments
 integration: deps
@@ -27,13 +27,13 @@ integration: deps
 #: make test          set up, build, run unit and integration tests
 test: deps
 	@+$(BUILD) all unit-programs fault-programs
-	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT)
-unit-programs: $(UNIT)
+	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT) $(MODEL)
+unit-programs: $(UNIT) $(MODEL)
 fault-programs: $(FAULTS)
 
 #: make test-long     what takes minutes: ten million codes under faults, fuzzing
 test-long: deps
-	@+$(BUILD) all fault-programs
+	@+$(BUILD) all fault-programs $(MODEL)
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long
 

@@ -1,0 +1,275 @@
+#include "tests/model/checks.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "common/clock.h"
+#include "linkstore/marker.h"
+#include "linkstore/range.h"
+#include "linkstore/space/lift.h"
+
+/* --- asking --------------------------------------------------------------- */
+
+static redisReply *ask(struct world *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static redisReply *ask(struct world *w, const char *fmt, ...)
+{
+	char words[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(words, sizeof(words), fmt, args);
+	va_end(args);
+	return redis_server_ask(&w->server, words);
+}
+
+/* False: there is none. */
+static bool read_marker(struct world *w, const char *space, uint64_t block,
+			struct link_marker *ret)
+{
+	redisReply *reply = ask(w, "GET m:{%s:%" PRIu64 "}", space, block);
+	bool there = reply->type == REDIS_REPLY_STRING;
+
+	if (there && !marker_parse(reply->str, reply->len, ret))
+		world_broken(w, "%s:%" PRIu64 " marker: %s", space, block,
+			     reply->str);
+	freeReplyObject(reply);
+	return there;
+}
+
+/* --- blocks --------------------------------------------------------------- */
+
+struct accounting {
+	const char *space;
+	uint64_t base, cursor;
+	struct block_range *ranges; /* of all sets */
+	char *set;		    /* i, p, o */
+	double *scores;
+	size_t count;
+};
+
+static void read_set(struct world *w, struct accounting *a, const char *set)
+{
+	redisReply *reply =
+		ask(w, "ZRANGE %s:{%s} 0 -1 WITHSCORES", set, a->space);
+	size_t room = a->count + reply->elements / 2;
+
+	a->ranges = realloc(a->ranges, (room + 1) * sizeof(*a->ranges));
+	a->set = realloc(a->set, room + 1);
+	a->scores = realloc(a->scores, (room + 1) * sizeof(*a->scores));
+	assert_true(a->ranges && a->set && a->scores);
+	for (size_t i = 0; i < reply->elements; i += 2) {
+		const redisReply *member = reply->element[i];
+
+		if (!range_parse(member->str, member->len,
+				 &a->ranges[a->count]))
+			world_broken(w, "%s %s: %s", a->space, set,
+				     member->str);
+		a->scores[a->count] = strtod(reply->element[i + 1]->str, NULL);
+		a->set[a->count++] = *set;
+	}
+	freeReplyObject(reply);
+}
+
+static struct accounting read_accounting(struct world *w, size_t space)
+{
+	struct accounting a = {.space = world_space(w, space)->name,
+			       .base = w->base[space]};
+	redisReply *cursor = ask(w, "GET cursor:{%s}", a.space);
+
+	if (!cursor->str)
+		world_broken(w, "%s has no cursor", a.space);
+	a.cursor = strtoull(cursor->str, NULL, 10);
+	freeReplyObject(cursor);
+	read_set(w, &a, "issued");
+	read_set(w, &a, "pool");
+	read_set(w, &a, "out");
+	return a;
+}
+
+static void release(struct accounting *a)
+{
+	free(a->ranges);
+	free(a->set);
+	free(a->scores);
+}
+
+static int by_first(const void *x, const void *y)
+{
+	uint64_t a = ((const struct block_range *)x)->first;
+	uint64_t b = ((const struct block_range *)y)->first;
+
+	return (a > b) - (a < b);
+}
+
+/* Every block below the cursor in one range of one set, and none above. */
+static void check_blocks(struct world *w, const struct accounting *a)
+{
+	size_t bytes = (a->count + 1) * sizeof(*a->ranges);
+	struct block_range *sorted = malloc(bytes);
+	uint64_t next = a->base;
+
+	assert_non_null(sorted);
+	memcpy(sorted, a->ranges, a->count * sizeof(*a->ranges));
+	qsort(sorted, a->count, sizeof(*sorted), by_first);
+	for (size_t i = 0; i < a->count; i++) {
+		if (sorted[i].first < next)
+			world_broken(w, "%s:%" PRIu64 " is in two states",
+				     a->space, sorted[i].first);
+		if (sorted[i].first > next)
+			world_broken(w, "%s:%" PRIu64 " is in no state",
+				     a->space, next);
+		next = sorted[i].last + 1;
+	}
+	if (next != a->cursor)
+		world_broken(w, "%s:%" PRIu64 " is %s", a->space,
+			     next < a->cursor ? next : a->cursor,
+			     next < a->cursor ? "in no state"
+					      : "above the cursor");
+	free(sorted);
+}
+
+static bool is_pooled(const struct accounting *a, uint64_t block)
+{
+	for (size_t i = 0; i < a->count; i++)
+		if (a->set[i] == 'p' && block >= a->ranges[i].first &&
+		    block <= a->ranges[i].last)
+			return true;
+	return false;
+}
+
+/* --- links ---------------------------------------------------------------- */
+
+/* "l:{s5:17}:code" of this space? */
+static bool key_parse(const char *key, const char *space, uint64_t *ret_block)
+{
+	size_t len = strlen(space);
+
+	if (strncmp(key, "l:{", 3) != 0 || strncmp(key + 3, space, len) != 0 ||
+	    key[3 + len] != ':')
+		return false;
+	*ret_block = strtoull(key + 4 + len, NULL, 10);
+	return true;
+}
+
+static void check_key(struct world *w, const struct accounting *a,
+		      const char *key, uint64_t block)
+{
+	int64_t now = clock_real_ms();
+	redisReply *left = ask(w, "PTTL %s", key);
+	int64_t ends =
+		left->integer == -1 ? DURATION_NEVER : now + left->integer;
+	bool gone = left->integer == -2;
+	struct link_marker m;
+
+	freeReplyObject(left);
+	if (gone)
+		return;
+	if (is_pooled(a, block))
+		world_broken(w, "%s:%" PRIu64 " is pooled with a live link: %s",
+			     a->space, block, key);
+	/* A link whose marker Redis has lost waits for nobody: its block is
+	 * not pooled. */
+	if (!read_marker(w, a->space, block, &m))
+		world_broken(w, "%s:%" PRIu64 " has a link and no marker",
+			     a->space, block);
+	if (!m.open)
+		world_broken(w, "%s:%" PRIu64 " is closed over a live link: %s",
+			     a->space, block, key);
+	if (m.end != DURATION_NEVER &&
+	    (ends == DURATION_NEVER || ends > m.end + CLOCK_SLACK))
+		world_broken(w,
+			     "%s:%" PRIu64 " ends %" PRId64
+			     " ms before its link %s",
+			     a->space, block, ends - m.end, key);
+}
+
+static void check_keys(struct world *w, const struct accounting *a)
+{
+	redisReply *keys = ask(w, "KEYS l:{%s:*", a->space);
+	uint64_t block;
+
+	for (size_t i = 0; i < keys->elements; i++)
+		if (key_parse(keys->element[i]->str, a->space, &block))
+			check_key(w, a, keys->element[i]->str, block);
+	freeReplyObject(keys);
+}
+
+static void check_lives(struct world *w, struct lives *l)
+{
+	int64_t now = clock_real_ms();
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct link_answer answer;
+		struct link_target target = l->all[i].target;
+		struct span when = {.before = clock_real_ms()};
+
+		if (!life_is_there(&l->all[i], now))
+			continue;
+		if (link_lookup(w->redis, &target, &answer, &w->err))
+			world_broken(w, "%s", w->err.text);
+		when.after = clock_real_ms();
+		lives_looked_up(l, &target, &answer, when);
+		link_answer_release(&answer);
+	}
+}
+
+void check_let_notice(struct world *w, size_t space)
+{
+	if (space_lift(w->redis, world_space(w, space), 0, &w->err))
+		world_broken(w, "%s", w->err.text);
+}
+
+void check_all(struct world *w, struct lives *l)
+{
+	for (size_t i = 0; i < WORLD_SPACES; i++) {
+		struct accounting a;
+
+		check_let_notice(w, i);
+		a = read_accounting(w, i);
+
+		check_blocks(w, &a);
+		check_keys(w, &a);
+		release(&a);
+	}
+	check_lives(w, l);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static void check_range(struct world *w, const struct accounting *a, size_t i)
+{
+	const struct block_range *range = &a->ranges[i];
+	struct link_marker m;
+	bool there;
+
+	for (uint64_t b = range->first; b <= range->last; b++) {
+		there = read_marker(w, a->space, b, &m);
+		/* Never looked at again: what was lost, also when its holder
+		 * came late, and what was granted for ever to one who closed
+		 * it and, dying, did not hand it back. */
+		if (a->scores[i] != 0 && isfinite(a->scores[i]) && there &&
+		    marker_ended(&m, clock_real_ms()) &&
+		    m.generation >= range->generation)
+			world_broken(w,
+				     "%s:%" PRIu64 " has ended, and was not "
+				     "reclaimed: to be looked at in %.0f ms",
+				     a->space, b,
+				     a->scores[i] - (double)clock_real_ms());
+		if (range->last - range->first > 1000)
+			break; /* a gap: all alike */
+	}
+}
+
+void check_rest(struct world *w)
+{
+	for (size_t space = 0; space < WORLD_SPACES; space++) {
+		struct accounting a = read_accounting(w, space);
+
+		for (size_t i = 0; i < a.count; i++)
+			if (a.set[i] == 'i')
+				check_range(w, &a, i);
+		release(&a);
+	}
+}

@@ -1,0 +1,334 @@
+#include "tests/model/holders.h"
+
+#include <inttypes.h>
+
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/block/create.h"
+#include "linkstore/space/grant.h"
+#include "linkstore/space/lift.h"
+
+void holders_init(struct holders *h, struct world *w, struct lives *l)
+{
+	memset(h, 0, sizeof(*h));
+	h->world = w;
+	h->lives = l;
+	for (size_t i = 0; i < WORLD_SPACES; i++)
+		h->budget[i] = UINT64_MAX;
+}
+
+/* One that is awake, or NULL. */
+static struct holder *any_holder(struct holders *h)
+{
+	struct holder *holder = &h->all[rng_below(&h->world->rng, HOLDERS)];
+
+	if (clock_boottime_ms() < holder->asleep_until)
+		return NULL;
+	if (!holder->count)
+		holder->drowsy = false;
+	return holder;
+}
+
+static void let_go(struct holder *holder, struct held *held)
+{
+	*held = holder->held[--holder->count];
+}
+
+/* Within its hold, and nothing was forgotten: whatever it does must succeed. */
+static bool is_firm(const struct holders *h, const struct held *held)
+{
+	return held->forgets == h->forgets &&
+	       clock_boottime_ms() < held->deadline;
+}
+
+/* One of those held, or NULL.  What is past its hold is dropped, but by one
+ * that has been asleep. */
+static struct held *any_held(struct holders *h, struct holder *holder)
+{
+	struct rng *rng = &h->world->rng;
+
+	while (holder && holder->count) {
+		struct held *held =
+			&holder->held[rng_below(rng, holder->count)];
+
+		if (clock_boottime_ms() < held->deadline || holder->drowsy)
+			return held;
+		let_go(holder, held);
+	}
+	return NULL;
+}
+
+static void broken(struct holders *h, const struct held *held, const char *what)
+{
+	world_broken(h->world,
+		     "%s:%" PRIu64 " %s within the hold of %s, generation %u: "
+		     "%s",
+		     held->block.space->name, held->block.number, what,
+		     held->block.holder, held->block.generation,
+		     h->world->err.text);
+}
+
+/* --- granting ------------------------------------------------------------- */
+
+static void take_range(struct holders *h, struct holder *holder,
+		       const struct held *like, const struct block_range *range)
+{
+	struct held held = *like;
+
+	held.whole = *range;
+	held.block.generation = range->generation;
+	for (uint64_t b = range->first; b <= range->last; b++) {
+		held.block.number = b;
+		lives_granted(h->lives, held.space, b, range->generation,
+			      held.block.holder);
+		if (holder->count < HELD_MAX)
+			holder->held[holder->count++] = held;
+	}
+}
+
+static unsigned how_many(struct holders *h, size_t space)
+{
+	struct rng *rng = &h->world->rng;
+	uint64_t blocks = rng_chance(rng, 90) ? 1 + rng_below(rng, 4)
+					      : 1 + rng_below(rng, 16);
+
+	if (blocks > h->budget[space])
+		blocks = h->budget[space];
+	return (unsigned)blocks;
+}
+
+void holders_grant(struct holders *h)
+{
+	struct world *w = h->world;
+	struct holder *holder = any_holder(h);
+	struct held held = {.space = rng_below(&w->rng, WORLD_SPACES)};
+	struct grant_request request = {
+		.space = world_space(w, held.space),
+		.ttl = world_class(
+			w, rng_below(&w->rng, w->config.ttl_classes.count)),
+		.blocks = how_many(h, held.space),
+		.name = "model",
+	};
+	struct grant grant;
+
+	if (!holder || !request.blocks)
+		return;
+	request.seen = holder->seen[held.space];
+	held.deadline = clock_boottime_ms() + w->config.hold_max;
+	held.forgets = h->forgets;
+	if (grant_blocks(w->redis, &request, &grant, &w->err)) {
+		if (w->err.code != ERROR_BUSY)
+			world_broken(w, "grant: %s", w->err.text);
+		return;
+	}
+	held.block.space = request.space;
+	held.block.ttl = request.ttl;
+	memcpy(held.block.holder, grant.holder, sizeof(grant.holder));
+	for (size_t i = 0; i < grant.count; i++) {
+		take_range(h, holder, &held, &grant.ranges[i]);
+		if (h->budget[held.space] != UINT64_MAX)
+			h->budget[held.space] -= range_blocks(&grant.ranges[i]);
+	}
+	holder->seen[held.space] = grant.seen;
+}
+
+/* --- opening and creating ------------------------------------------------- */
+
+static void open_held(struct holders *h, struct holder *holder,
+		      struct held *held)
+{
+	struct world *w = h->world;
+	int64_t end;
+
+	if (block_open(w->redis, &held->block, &end, &w->err) == 0) {
+		lives_opened(h->lives, held->space, held->block.number,
+			     held->block.generation, held->block.holder);
+		held->open = true;
+		return;
+	}
+	if (w->err.code != ERROR_BUSY || is_firm(h, held))
+		broken(h, held, "not opened");
+	let_go(holder, held);
+}
+
+void holders_open(struct holders *h)
+{
+	struct holder *holder = any_holder(h);
+	struct held *held = any_held(h, holder);
+
+	if (held && (!held->open || rng_chance(&h->world->rng, 5)))
+		open_held(h, holder, held);
+}
+
+static void send_link(struct holders *h, struct held *held,
+		      const struct link_target *target,
+		      const Shortloop__Link *link, struct holder *holder)
+{
+	struct world *w = h->world;
+	struct span when = {.before = clock_real_ms()};
+	int64_t ends;
+	bool firm;
+
+	if (link_create(w->redis, &held->block, target->code, link, 0, &ends,
+			&w->err)) {
+		if (w->err.code != ERROR_BUSY || is_firm(h, held))
+			broken(h, held, "no link");
+		let_go(holder, held);
+		return;
+	}
+	when.after = clock_real_ms();
+	firm = is_firm(h, held);
+	lives_created(h->lives, target, link, ends, when, firm);
+	/* An answer that was lost: the very same again counts once. */
+	if (rng_chance(&w->rng, 10) &&
+	    link_create(w->redis, &held->block, target->code, link, 0, &ends,
+			&w->err) &&
+	    firm && is_firm(h, held))
+		broken(h, held, "no second try");
+}
+
+void holders_create(struct holders *h)
+{
+	struct holder *holder = any_holder(h);
+	struct held *held = any_held(h, holder);
+	struct link_target target;
+	Shortloop__Link link;
+	char url[40];
+
+	if (!held)
+		return;
+	if (!held->open) {
+		open_held(h, holder, held);
+		return;
+	}
+	if (held->next == held->block.space->block_size) {
+		let_go(holder, held);
+		return;
+	}
+	shortloop__link__init(&link);
+	snprintf(url, sizeof(url), "https://example.org/%" PRIu64, h->links++);
+	link.url = url;
+	linkstore_code(held->block.space, held->block.number, held->next,
+		       &target);
+	if (link_prepare(&held->block, held->next++, &link, &h->world->err))
+		world_broken(h->world, "%s", h->world->err.text);
+	send_link(h, held, &target, &link, holder);
+}
+
+/* --- handing back --------------------------------------------------------- */
+
+/* What is left of the range after `block` was handed back. */
+static void split_wholes(struct holder *holder, const struct held *gone)
+{
+	uint64_t block = gone->block.number;
+
+	for (size_t i = 0; i < holder->count; i++) {
+		struct held *held = &holder->held[i];
+
+		if (held->space != gone->space ||
+		    strcmp(held->block.holder, gone->block.holder) != 0 ||
+		    held->whole.first != gone->whole.first)
+			continue;
+		if (held->block.number < block)
+			held->whole.last = block - 1;
+		else if (held->block.number > block)
+			held->whole.first = block + 1;
+	}
+}
+
+/* What its holder has closed is not opened any more. */
+static void check_closed(struct holders *h, const struct held *held)
+{
+	struct world *w = h->world;
+	int64_t end;
+
+	if (!rng_chance(&w->rng, 20))
+		return;
+	if (block_open(w->redis, &held->block, &end, &w->err) == 0)
+		broken(h, held, "opened after it was closed");
+}
+
+void holders_hand_back(struct holders *h)
+{
+	struct world *w = h->world;
+	struct holder *holder = any_holder(h);
+	struct held *held = any_held(h, holder), gone;
+	struct block_range part;
+
+	if (!held || held->next)
+		return;
+	gone = *held;
+	part = (struct block_range){gone.block.number, gone.block.number,
+				    gone.block.generation};
+	let_go(holder, held);
+	if (block_close_own(w->redis, &gone.block, &w->err)) {
+		if (is_firm(h, &gone))
+			broken(h, &gone, "not closed");
+		return;
+	}
+	world_say(w, "%s:%" PRIu64 " closed by its holder, generation %u",
+		  gone.block.space->name, gone.block.number,
+		  gone.block.generation);
+	check_closed(h, &gone);
+	if (rng_chance(&w->rng, 10))
+		return; /* died in between */
+	if (grant_hand_back(w->redis, gone.block.space, &gone.whole, &part,
+			    &w->err)) {
+		if (w->err.code != ERROR_NOTFOUND ||
+		    (is_firm(h, &gone) && !gone.moved))
+			broken(h, &gone, "not handed back");
+		return;
+	}
+	world_say(w, "%s:%" PRIu64 " handed back", gone.block.space->name,
+		  gone.block.number);
+	split_wholes(holder, &gone);
+}
+
+/* -------------------------------------------------------------------------- */
+
+void holders_crash(struct holders *h)
+{
+	struct holder *holder = any_holder(h);
+
+	if (!holder)
+		return;
+	holder->count = 0;
+	/* Some have a file that tells what was seen (seen_file.h). */
+	if (rng_chance(&h->world->rng, 50))
+		memset(holder->seen, 0, sizeof(holder->seen));
+}
+
+void holders_sleep(struct holders *h)
+{
+	struct holder *holder = any_holder(h);
+
+	if (!holder || !holder->count)
+		return;
+	holder->asleep_until =
+		clock_boottime_ms() + 50 + rng_below(&h->world->rng, 700);
+	holder->drowsy = true;
+}
+
+void holders_moved(struct holders *h, size_t space, uint64_t first,
+		   uint64_t last)
+{
+	for (size_t i = 0; i < HOLDERS; i++)
+		for (size_t j = 0; j < h->all[i].count; j++) {
+			struct held *held = &h->all[i].held[j];
+
+			if (held->space == space && held->whole.last >= first &&
+			    held->whole.first <= last)
+				held->moved = true;
+		}
+}
+
+void holders_lift(struct holders *h)
+{
+	struct world *w = h->world;
+	const struct holder *holder = any_holder(h);
+
+	for (size_t i = 0; holder && i < WORLD_SPACES; i++)
+		if (space_lift(w->redis, world_space(w, i), holder->seen[i],
+			       &w->err))
+			world_broken(w, "%s", w->err.text);
+}

@@ -1,0 +1,166 @@
+#include "tests/model/mutations.h"
+
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "linkstore/store.h"
+
+const struct mutation mutations[] = {
+	{.name = "close-without-looking-at-the-end",
+	 .from = "state == 'o' and time_value(ends) >= now then",
+	 .to = "false then"},
+	{.name = "close-leaves-the-marker-open",
+	 .from = "had .. ' c' .. rest",
+	 .to = "had .. ' ' .. state .. rest"},
+	{.name = "close-keeps-the-lower-generation",
+	 .from = "local lower = generation < granted",
+	 .to = "local lower = false"},
+	{.name = "settle-without-the-member",
+	 .from = "if not redis.call('ZSCORE', k.issued, ARGV[i]) then",
+	 .to = "if false then"},
+	{.name = "settle-without-the-lock",
+	 .from = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, "
+		 "'lock'} end",
+	 .to = "",
+	 .covered = "two runs settle the same member once: it names the "
+		    "generation"},
+	{.name = "settle-without-quarantine",
+	 .from = "now + tonumber(ARGV[7])",
+	 .to = "now"},
+	{.name = "grant-during-quarantine",
+	 .from = "'-inf',\n      now, 'WITHSCORES'",
+	 .to = "'-inf',\n      '+inf', 'WITHSCORES'"},
+	{.name = "grant-enters-nothing-as-issued",
+	 .from = "redis.call('ZADD', k.issued, due, range_text(first, last, "
+		 "generation))\n  reply",
+	 .to = "reply"},
+	{.name = "grant-leaves-the-pool-as-it-was",
+	 .from = "redis.call('ZREM', k.pool, member)",
+	 .to = ""},
+	{.name = "open-whatever-the-generation",
+	 .from = "if m and (m.open or m.generation >= generation) then",
+	 .to = "if m and m.open then"},
+	{.name = "open-what-is-open",
+	 .from = "if m and (m.open or m.generation >= generation) then",
+	 .to = "if m and m.generation >= generation then",
+	 .covered = "an open block is granted to nobody else under a higher "
+		    "generation, but by a Redis that forgot more than its gap"},
+	{.name = "open-in-any-case",
+	 .from = "if m and (m.open or m.generation >= generation) then",
+	 .to = "if false then"},
+	{.name = "create-whoever-holds-it",
+	 .from = "if not m.open or m.generation ~= tonumber(ARGV[1]) or "
+		 "m.holder ~= ARGV[2] then",
+	 .to = "if not m.open then"},
+	{.name = "create-in-a-closed-block",
+	 .from = "if not m.open or m.generation ~= tonumber(ARGV[1]) or "
+		 "m.holder ~= ARGV[2] then",
+	 .to = "if m.generation ~= tonumber(ARGV[1]) or m.holder ~= ARGV[2] "
+	       "then"},
+	{.name = "create-without-lifting-the-end",
+	 .from = "if expires > m.ends then",
+	 .to = "if false then"},
+	{.name = "create-over-what-is-there",
+	 .from = "record, 'NX', 'PXAT', ",
+	 .to = "record, 'PXAT', ",
+	 .covered = "the last guard: the others leave it nothing to do"},
+	{.name = "renew-without-lifting-the-end",
+	 .from = "  m.ends = expires\n  write_marker(KEYS[3], m)\nend\n"
+		 "redis.call('PEXPIREAT'",
+	 .to = "end\nredis.call('PEXPIREAT'"},
+	{.name = "renew-another-owners-link",
+	 .from = "if left == -2 or not is_link(record, ARGV[1]) then",
+	 .to = "if left == -2 then",
+	 .and_from = "if m and (not m.open or m.generation ~= "
+		     "tonumber(ARGV[3])) then\n  return {0, 0}",
+	 .and_to = "if false then\n  return {0, 0}"},
+	{.name = "edit-another-version",
+	 .from = "if record_version(there) ~= tonumber(ARGV[2]) then",
+	 .to = "if false then"},
+	{.name = "edit-another-owners-link",
+	 .from = "if not is_link(there, ARGV[1]) then return {0} end",
+	 .to = "if not there then return {0} end",
+	 .and_from = "if m and (not m.open or m.generation ~= "
+		     "tonumber(ARGV[3])) then return {0} end",
+	 .and_to = ""},
+	{.name = "edit-without-lifting-the-end",
+	 .from = "if m and m.ends < expires then\n    m.ends = expires\n    "
+		 "write_marker(KEYS[3], m)\n  end\n  replace",
+	 .to = "replace"},
+	{.name = "hand-back-under-the-same-generation",
+	 .from = "range_text(from, to, generation + 1)",
+	 .to = "range_text(from, to, generation)"},
+	{.name = "hand-back-what-is-not-issued",
+	 .from = "if not score then return 0 end",
+	 .to = "score = score or now_ms()"},
+	{.name = "close-a-block-of-another-holder",
+	 .from = "if m and m.generation == generation and m.holder ~= ARGV[2] "
+		 "then",
+	 .to = "if false then",
+	 .and_from = "if m and (m.generation > generation or\n    (m.open and "
+		     "m.generation ~= generation)) then",
+	 .and_to = "if false then"},
+	{.name = "forget-without-noticing",
+	 .from = "if here ~= known then",
+	 .to = "if false then"},
+	{.name = "forget-without-a-gap",
+	 .from = "cursor = skip_blocks(k, cursor, math.min(cursor + gap, "
+		 "c.capacity), due)",
+	 .to = ""},
+	{.name = "forget-the-head-of-the-pool",
+	 .from = "take_from_pool(k, gap, now, function",
+	 .to = "take_from_pool(k, 0, now, function"},
+};
+const size_t mutation_count = sizeof(mutations) / sizeof(mutations[0]);
+
+const struct mutation *mutation_named(const char *name)
+{
+	for (size_t i = 0; i < mutation_count; i++)
+		if (!strcmp(mutations[i].name, name))
+			return &mutations[i];
+	return NULL;
+}
+
+/* The text with `from` replaced, or NULL. */
+static char *replaced(const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+	char *made;
+
+	if (!at)
+		return NULL;
+	made = malloc(strlen(text) + strlen(to) + 1);
+	assert_non_null(made);
+	sprintf(made, "%.*s%s%s", (int)(at - text), text, to,
+		at + strlen(from));
+	return made;
+}
+
+/* The changed texts live as long as the program. */
+static void change(struct linkstore *store, const char *from, const char *to)
+{
+	bool found = false;
+
+	for (int i = 0; i < SCRIPT_COUNT_OF; i++) {
+		char *text = replaced(store->scripts[i].text, from, to);
+
+		if (!text)
+			continue;
+		redis_script_init(&store->scripts[i], text);
+		found = true;
+	}
+	if (!found)
+		fail_msg("no script says: %s", from);
+}
+
+void mutation_apply(struct linkstore *store, void *arg)
+{
+	const struct mutation *m = arg;
+
+	if (!m)
+		return;
+	change(store, m->from, m->to);
+	if (m->and_from)
+		change(store, m->and_from, m->and_to);
+}

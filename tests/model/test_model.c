@@ -1,0 +1,348 @@
+/*
+ * test_model.c - a random history against a model.
+ *
+ * Allocators take, open, use and hand back blocks, crash, and sleep past what
+ * they hold; visitors look links up and renew, edit and delete them, now or
+ * late; reclaimers run, two at once, killed between any two commands; Redis is
+ * restarted, with all it was told or without the last of it.  All of it is
+ * linkstore's and the reclaimer's own code and a real Redis; lives last
+ * hundredths of a second, so that a few seconds see many.  What must hold is in
+ * lives.h (what was answered) and checks.h (what is in Redis).
+ *
+ *	test_model [--seed N] [--seconds N] [--mutation NAME]
+ *	test_model --mutations		names those that must be noticed
+ *
+ * Without a seed: one that is always the same, and one that is new.  A failure
+ * prints its seed.  The decisions are the seed's; time is real, so a history is
+ * had again nearly, not exactly: try a few times.
+ */
+#include "tests/model/checks.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/space/hand.h"
+#include "linkstore/space/record.h"
+#include "tests/model/holders.h"
+#include "tests/model/mutations.h"
+#include "tests/model/runs.h"
+#include "tests/model/visitors.h"
+
+#define FIXED_SEED 20261121
+
+struct plan {
+	uint64_t seed;
+	int64_t ms;
+	const struct mutation *mutation;
+};
+
+struct history {
+	struct world world;
+	struct lives lives;
+	struct holders holders;
+	struct visitors visitors;
+	struct runs runs;
+	uint64_t restarts, forgets, checks;
+	bool remembering; /* the append-only file is kept */
+	const struct plan *plan;
+};
+
+/* --- Redis' own fate ------------------------------------------------------ */
+
+static void restart(struct history *h)
+{
+	bool kill = rng_chance(&h->world.rng, 50);
+
+	world_say(&h->world, "Redis is %s and started again",
+		  kill ? "killed" : "stopped");
+	if (kill) {
+		redis_server_kill(&h->world.server);
+		redis_server_run(&h->world.server);
+		redis_server_await(&h->world.server);
+	} else {
+		redis_server_restart(&h->world.server);
+	}
+	runs_disturb(&h->runs);
+	h->restarts++;
+	if (rng_chance(&h->world.rng, 70))
+		holders_lift(&h->holders);
+}
+
+static void step(struct history *h);
+
+/* A Redis that forgets even that it forgot before would need somebody who
+ * remembers: allocators say what they have seen, or have a file of it. */
+static void let_notice(struct history *h)
+{
+	struct world *w = &h->world;
+
+	for (size_t i = 0; i < WORLD_SPACES; i++)
+		check_let_notice(w, i);
+}
+
+/* What is told to Redis in these few steps it forgets: less than the gap and
+ * the quarantine cover. */
+static void forget(struct history *h)
+{
+	struct world *w = &h->world;
+	unsigned steps = rng_below(&w->rng, 40);
+	int64_t end;
+
+	let_notice(h);
+	redis_server_keep(&w->server);
+	lives_keep(&h->lives);
+	world_say(w, "what Redis is told from here on it forgets");
+	h->remembering = true;
+	for (size_t i = 0; i < WORLD_SPACES; i++)
+		h->holders.budget[i] = world_space(w, i)->safety_gap;
+	end = clock_real_ms() + w->config.quarantine / 2;
+	while (steps-- && clock_real_ms() < end)
+		step(h);
+	h->remembering = false;
+	for (size_t i = 0; i < WORLD_SPACES; i++)
+		h->holders.budget[i] = UINT64_MAX;
+	if (clock_real_ms() >= end)
+		return;
+	world_say(w, "Redis has forgotten");
+	redis_server_forget(&w->server);
+	lives_forget(&h->lives);
+	h->holders.forgets++;
+	runs_disturb(&h->runs);
+	h->forgets++;
+	if (rng_chance(&w->rng, 70))
+		holders_lift(&h->holders);
+}
+
+/* --- one step ------------------------------------------------------------- */
+
+static void check(struct history *h)
+{
+	check_all(&h->world, &h->lives);
+	h->checks++;
+}
+
+/* An operator takes blocks out of circulation, or puts some back. */
+static void by_hand(struct history *h)
+{
+	struct world *w = &h->world;
+	size_t i = rng_below(&w->rng, WORLD_SPACES);
+	const struct link_space *space = world_space(w, i);
+	uint64_t cursor, first;
+	struct hand_request request = {.who = "model", .reason = ""};
+	struct hand_result result;
+	bool hold = rng_chance(&w->rng, 50);
+
+	if (space_read_cursor(w->redis, space, &cursor, &w->err))
+		world_broken(w, "%s", w->err.text);
+	if (cursor - w->base[i] < 8)
+		return;
+	first = w->base[i] + rng_below(&w->rng, cursor - w->base[i] - 4);
+	request.first = first;
+	request.last = first + rng_below(&w->rng, 4);
+	world_say(w, "%s:%" PRIu64 " to %" PRIu64 " %s", space->name, first,
+		  request.last, hold ? "taken out" : "put back");
+	holders_moved(&h->holders, i, first, request.last);
+	/* What is not out is not put back: that is no failure. */
+	if (hold ? space_hold(w->redis, space, &request, &result, &w->err)
+		 : (space_release(w->redis, space, &request, &result,
+				  &w->err) &&
+		    w->err.code != ERROR_NOTFOUND))
+		world_broken(w, "%s:%" PRIu64 " by hand: %s", space->name,
+			     first, w->err.text);
+}
+
+static void rare(struct history *h)
+{
+	unsigned dice = rng_below(&h->world.rng, 100);
+
+	if (dice < 36)
+		check(h);
+	else if (dice < 46)
+		by_hand(h);
+	else if (dice < 56)
+		holders_crash(&h->holders);
+	else if (dice < 70)
+		holders_sleep(&h->holders);
+	else if (dice < 80)
+		usleep(rng_below(&h->world.rng, 20000));
+	else if (dice < 84 && !h->remembering)
+		restart(h);
+	else if (dice < 88 && !h->remembering)
+		forget(h);
+}
+
+static void step(struct history *h)
+{
+	unsigned dice = rng_below(&h->world.rng, 1000);
+
+	h->world.steps++;
+	if (dice < 60)
+		holders_grant(&h->holders);
+	else if (dice < 160)
+		holders_open(&h->holders);
+	else if (dice < 380)
+		holders_create(&h->holders);
+	else if (dice < 420)
+		holders_hand_back(&h->holders);
+	else if (dice < 580)
+		visitors_visit(&h->visitors);
+	else if (dice < 620)
+		visitors_come_late(&h->visitors);
+	else if (dice < 660)
+		visitors_edit(&h->visitors);
+	else if (dice < 700)
+		runs_begin(&h->runs, rng_below(&h->world.rng, WORLD_SPACES));
+	else if (dice < 980)
+		runs_go_on(&h->runs);
+	else
+		rare(h);
+}
+
+/* All that can end ends, and is reclaimed. */
+static void come_to_rest(struct history *h)
+{
+	runs_finish(&h->runs);
+	for (int round = 0; round < 3; round++) {
+		usleep(400000);
+		for (size_t i = 0; i < WORLD_SPACES; i++)
+			runs_whole(&h->runs, i);
+		check(h);
+	}
+	check_rest(&h->world);
+}
+
+/* --- tests ---------------------------------------------------------------- */
+
+static int open_history(void **state)
+{
+	const struct plan *plan = *state;
+	struct history *h = calloc(1, sizeof(*h));
+
+	assert_non_null(h);
+	h->plan = plan;
+	*state = h;
+	world_open(&h->world, plan->seed, mutation_apply,
+		   unconst(plan->mutation));
+	lives_init(&h->lives, &h->world);
+	holders_init(&h->holders, &h->world, &h->lives);
+	visitors_init(&h->visitors, &h->world, &h->lives);
+	runs_init(&h->runs, &h->world);
+	return 0;
+}
+
+static int close_history(void **state)
+{
+	struct history *h = *state;
+
+	runs_free(&h->runs);
+	visitors_free(&h->visitors);
+	lives_free(&h->lives);
+	world_close(&h->world);
+	free(h);
+	return 0;
+}
+
+static void tell(const struct history *h)
+{
+	const struct tally *t = &h->runs.total;
+
+	printf("seed %" PRIu64 ": %" PRIu64 " steps, %zu links, %" PRIu64
+	       " visits, %" PRIu64 " renewals, %" PRIu64 " edits\n"
+	       "  %" PRIu64 " runs (%" PRIu64 " whole, %" PRIu64
+	       " cut, %" PRIu64 " locked out, %" PRIu64 " refused), %" PRIu64
+	       " commands\n"
+	       "  %" PRIu64 " blocks looked at: %" PRIu64 " freed, %" PRIu64
+	       " live, %" PRIu64 " lost, %" PRIu64 " of gaps, %" PRIu64
+	       " skipped\n"
+	       "  %" PRIu64 " restarts, %" PRIu64 " times forgotten, %" PRIu64
+	       " checks of everything\n",
+	       h->world.seed, h->world.steps, h->lives.count,
+	       h->visitors.visits, h->visitors.renewals, h->visitors.edits,
+	       h->runs.begun, h->runs.whole, h->runs.cut, h->runs.busy,
+	       h->runs.refused, h->runs.commands, t->scanned, t->freed, t->live,
+	       t->lost, t->gap, t->skipped, h->restarts, h->forgets, h->checks);
+}
+
+static void no_block_is_in_two_states_and_no_live_link_is_taken(void **state)
+{
+	struct history *h = *state;
+	int64_t end = clock_monotonic_ms() + h->plan->ms;
+
+	while (clock_monotonic_ms() < end)
+		step(h);
+	come_to_rest(h);
+	tell(h);
+}
+
+static int run_plan(const struct plan *plan)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate_setup_teardown(
+			no_block_is_in_two_states_and_no_live_link_is_taken,
+			open_history, close_history, unconst(plan)),
+	};
+
+	printf("seed %" PRIu64 "\n", plan->seed);
+	fflush(stdout);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+static uint64_t new_seed(void)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		abort();
+	return seed % 1000000000;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: test_model [--seed N] [--seconds N] "
+			"[--mutation NAME]\n");
+	return 64;
+}
+
+/* Those that a history must notice. */
+static int list_mutations(void)
+{
+	for (size_t i = 0; i < mutation_count; i++)
+		if (!mutations[i].covered)
+			printf("%s\n", mutations[i].name);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct plan plan = {.ms = 2000};
+	bool seeded = false;
+
+	if (argc == 2 && !strcmp(argv[1], "--mutations"))
+		return list_mutations();
+	for (int i = 1; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--seed")) {
+			plan.seed = strtoull(argv[i + 1], NULL, 10);
+			seeded = true;
+		} else if (!strcmp(argv[i], "--seconds")) {
+			plan.ms = strtoll(argv[i + 1], NULL, 10) * 1000;
+		} else if (!strcmp(argv[i], "--mutation")) {
+			plan.mutation = mutation_named(argv[i + 1]);
+			if (!plan.mutation)
+				return usage();
+		} else {
+			return usage();
+		}
+	}
+	if (argc % 2 == 0)
+		return usage();
+	if (seeded)
+		return run_plan(&plan);
+	plan.seed = FIXED_SEED;
+	if (run_plan(&plan))
+		return 1;
+	plan.seed = new_seed();
+	return run_plan(&plan);
+}

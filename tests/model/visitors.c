@@ -1,0 +1,202 @@
+#include "tests/model/visitors.h"
+
+#include <inttypes.h>
+
+#include "common/clock.h"
+#include "common/unconst.h"
+#include "linkstore/link/edit.h"
+
+void visitors_init(struct visitors *v, struct world *w, struct lives *l)
+{
+	*v = (struct visitors){.world = w, .lives = l};
+}
+
+void visitors_free(struct visitors *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		shortloop__link__free_unpacked(v->late[i].link, NULL);
+}
+
+static void put_off(struct visitors *v, const struct link_target *target,
+		    const Shortloop__Link *link)
+{
+	uint8_t record[512];
+	size_t len = shortloop__link__pack(link, record);
+
+	if (v->count == INTENTS)
+		return;
+	v->late[v->count++] = (struct intent){
+		*target, shortloop__link__unpack(NULL, len, record)};
+}
+
+/* --- visits --------------------------------------------------------------- */
+
+static void renew(struct visitors *v, const struct link_target *target,
+		  const Shortloop__Link *link)
+{
+	struct world *w = v->world;
+	struct life *life = lives_of_id(v->lives, link->link_id);
+	struct span when = {.before = clock_real_ms()};
+	int64_t left;
+
+	if (link_renew(w->redis, target, link, &left, &w->err))
+		world_broken(w, "%s:%" PRIu64 " renewal: %s",
+			     target->space->name, target->block, w->err.text);
+	when.after = clock_real_ms();
+	v->renewals++;
+	if (!left || life->doubtful)
+		return;
+	if (when.before > life->gone_by)
+		world_broken(w, "%s:%" PRIu64 " link %s renewed after its end",
+			     target->space->name, target->block, target->code);
+	world_say(w, "%s:%" PRIu64 " link %s renewed: %" PRId64 " left",
+		  target->space->name, target->block, target->code, left);
+	if (left == DURATION_NEVER)
+		lives_prolonged(v->lives, life, left, left);
+	else
+		lives_prolonged(v->lives, life, when.before + left,
+				when.after + left);
+}
+
+/* Looks up; the answer is compared already. */
+static void look_up(struct visitors *v, const struct link_target *target,
+		    struct link_answer *ret_answer)
+{
+	struct world *w = v->world;
+	struct span when = {.before = clock_real_ms()};
+
+	if (link_lookup(w->redis, target, ret_answer, &w->err))
+		world_broken(w, "%s:%" PRIu64 " look-up: %s",
+			     target->space->name, target->block, w->err.text);
+	when.after = clock_real_ms();
+	lives_looked_up(v->lives, target, ret_answer, when);
+}
+
+void visitors_visit(struct visitors *v)
+{
+	const struct life *life = lives_any(v->lives);
+	struct link_target target;
+	struct link_answer answer;
+
+	if (!life)
+		return;
+	target = life->target;
+	v->visits++;
+	look_up(v, &target, &answer);
+	if (answer.link && rng_chance(&v->world->rng, 10))
+		put_off(v, &target, answer.link);
+	if (answer.renew)
+		renew(v, &target, answer.link);
+	link_answer_release(&answer);
+}
+
+/* --- edits ---------------------------------------------------------------- */
+
+/* Whether the edit may be carried out: NULL, or what the model has of it. */
+static struct life *editable(struct visitors *v, const Shortloop__Link *read)
+{
+	struct life *life = lives_of_id(v->lives, read->link_id);
+
+	return life && life->version == read->version &&
+			       lives_of_code(v->lives, &life->target) == life
+		       ? life
+		       : NULL;
+}
+
+static void edited(struct visitors *v, const struct link_target *target,
+		   const Shortloop__Link *read, const Shortloop__Link *after,
+		   int64_t ends)
+{
+	struct life *life = lives_of_id(v->lives, read->link_id);
+	struct world *w = v->world;
+	char tag[64];
+
+	life_tag(life, tag);
+	if (!life->doubtful && !editable(v, read))
+		world_broken(w,
+			     "%s code %s: an edit of version %u of %s was "
+			     "taken",
+			     tag, target->code, read->version, read->url);
+	life->version = after->version;
+	life->deleted = after->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+	if (after->url)
+		snprintf(life->url, sizeof(life->url), "%s", after->url);
+	lives_prolonged(v->lives, life, ends, ends);
+	world_say(w, "%s link %s %s until %" PRId64, tag, target->code,
+		  life->deleted ? "deleted" : after->url,
+		  ends == DURATION_NEVER ? -1 : ends % 1000000);
+}
+
+static void edit(struct visitors *v, const struct link_target *target,
+		 const Shortloop__Link *read)
+{
+	struct world *w = v->world;
+	const struct link_class *ttl = NULL;
+	Shortloop__Link after = *read;
+	char url[40];
+	int64_t ends;
+	struct life *life = lives_of_id(v->lives, read->link_id);
+
+	snprintf(url, sizeof(url), "https://example.org/edit/%" PRIu64,
+		 v->edits++);
+	if (rng_chance(&w->rng, 25)) {
+		link_edit_tombstone(read, "model", v->edits, &after);
+	} else {
+		after.url = url;
+		if (rng_chance(&w->rng, 50))
+			ttl = world_class(
+				w, rng_below(&w->rng,
+					     w->config.ttl_classes.count));
+		link_edit_prepare(read, ttl, &after);
+	}
+	if (link_edit(w->redis, target, read, &after, ttl, &ends, &w->err) ==
+	    0) {
+		edited(v, target, read, &after, ends);
+		return;
+	}
+	if (w->err.code != ERROR_NOTFOUND && w->err.code != ERROR_CONFLICT)
+		world_broken(w, "%s:%" PRIu64 " edit: %s", target->space->name,
+			     target->block, w->err.text);
+	if (life && life == editable(v, read) && !life->deleted &&
+	    life_is_there(life, clock_real_ms()))
+		world_broken(w,
+			     "%s:%" PRIu64 " link %s: the edit of what is "
+			     "there was refused: %s",
+			     target->space->name, target->block, target->code,
+			     w->err.text);
+}
+
+void visitors_edit(struct visitors *v)
+{
+	const struct life *life = lives_any(v->lives);
+	struct link_target target;
+	struct link_answer answer;
+
+	if (!life)
+		return;
+	target = life->target;
+	look_up(v, &target, &answer);
+	if (answer.link &&
+	    answer.link->state == SHORTLOOP__LINK_STATE__LINK_LIVE)
+		edit(v, &target, answer.link);
+	link_answer_release(&answer);
+}
+
+void visitors_come_late(struct visitors *v)
+{
+	struct rng *rng = &v->world->rng;
+	struct intent intent;
+	size_t i;
+
+	if (!v->count)
+		return;
+	i = rng_below(rng, v->count);
+	intent = v->late[i];
+	v->late[i] = v->late[--v->count];
+	if (rng_chance(rng, 60) ||
+	    intent.link->state != SHORTLOOP__LINK_STATE__LINK_LIVE)
+		renew(v, &intent.target, intent.link);
+	else
+		edit(v, &intent.target, intent.link);
+	shortloop__link__free_unpacked(intent.link, NULL);
+}
