@@ -8,14 +8,15 @@
 
 const struct mutation mutations[] = {
 	{.name = "close-without-looking-at-the-end",
-	 .from = "state == 'o' and time_value(ends) >= now then",
-	 .to = "false then"},
+	 .from = "if letter == 'o' and ends >= now then",
+	 .to = "if false then"},
 	{.name = "close-leaves-the-marker-open",
-	 .from = "had .. ' c' .. rest",
-	 .to = "had .. ' ' .. state .. rest"},
+	 .from = "if letter == 'o' then redis.call('SETRANGE', key, #had + 1, "
+		 "'c') end",
+	 .to = ""},
 	{.name = "close-keeps-the-lower-generation",
-	 .from = "local lower = generation < granted",
-	 .to = "local lower = false"},
+	 .from = "if generation < granted then",
+	 .to = "if false then"},
 	{.name = "settle-without-the-member",
 	 .from = "if not redis.call('ZSCORE', k.issued, ARGV[i]) then",
 	 .to = "if false then"},
