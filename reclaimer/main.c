@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "reclaimer/advise/advise_command.h"
 #include "reclaimer/hand/hand_command.h"
 #include "reclaimer/options.h"
 #include "reclaimer/reclaimer_config.h"
@@ -16,9 +17,10 @@ static const struct {
 	const char *name;
 	command_fn *fn;
 } commands[] = {
-	{"run", reclaimer_run},	      {"status", reclaimer_status},
-	{"verify", reclaimer_verify}, {"history", reclaimer_history},
-	{"hold", reclaimer_hold},     {"release", reclaimer_release},
+	{"run", reclaimer_run},		{"status", reclaimer_status},
+	{"verify", reclaimer_verify},	{"history", reclaimer_history},
+	{"advise", reclaimer_advise},	{"hold", reclaimer_hold},
+	{"release", reclaimer_release},
 };
 
 static int carry_out(struct app *app, const struct reclaimer_config *config,

@@ -12,6 +12,7 @@ const struct app_command reclaimer_commands[] = {
 	{"verify",
 	 "prove that each block is in exactly one state; 1: it is not so"},
 	{"history", "list the runs of the last days and what each day brought"},
+	{"advise", "say what other block sizes and intervals would bring"},
 	{"hold", "take blocks out of circulation; their links go on"},
 	{"release", "put blocks back that were taken out"},
 	{0},
@@ -37,6 +38,7 @@ const struct app_option reclaimer_options[] = {
 	{"deep", NULL, "hold every link against its block's marker, too",
 	 "verify"},
 	{"repair", NULL, "put right what can be, and say each", "verify"},
+	{"sample", "N", "live blocks to look into; 200 if not", "advise"},
 	{"days", "N", "today (UTC) and the days before, N in all; 7 if not",
 	 "history"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
@@ -121,6 +123,11 @@ int options_read(const struct app *app, struct options *ret_options,
 		.reason = app_option_value(app, "reason"),
 	};
 
+	if (read_count(app, "sample", "blocks", "", &o.sample, err) < 0)
+		return -1;
+	if (o.sample > 1000000)
+		return error_set(err, ERROR_USAGE,
+				 "--sample: a million blocks are enough");
 	if (read_count(app, "days", "days", "", &o.days, err) < 0)
 		return -1;
 	if (o.days > 36500)

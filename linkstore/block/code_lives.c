@@ -1,0 +1,149 @@
+#include "linkstore/block/code_lives.h"
+
+#include <stdbool.h>
+
+#include "common/clock.h"
+#include "linkstore/command.h"
+#include "schemas/link.pb-c.h"
+
+/* Codes asked for ahead of the answers. */
+#define PIPELINE 256
+
+struct batch {
+	struct redis *redis;
+	const struct link_space *space;
+	uint64_t block;
+	unsigned version;
+	uint64_t first; /* offset */
+	size_t count;
+	int64_t ends[PIPELINE]; /* 0: no link */
+};
+
+static int append(const struct batch *b, const char *name, size_t i,
+		  struct error *err)
+{
+	char code[CODE_TEXT_MAX];
+	struct command c;
+
+	codespace_encode_version(b->space->codes, b->version,
+				 b->block * b->space->block_size + b->first + i,
+				 code);
+	command_plain(&c, name);
+	command_link_key(&c, b->space, b->block, code);
+	return command_append(&c, b->redis, err);
+}
+
+static int read_ends(struct batch *b, struct error *err)
+{
+	redisReply *reply;
+
+	for (size_t i = 0; i < b->count; i++)
+		if (append(b, "PEXPIRETIME", i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < b->count; i++) {
+		if (redis_take_reply(b->redis, &reply, err) < 0)
+			return -1;
+		b->ends[i] = reply->integer == -1 ? DURATION_NEVER
+			     : reply->integer > 0 ? reply->integer
+						  : 0;
+		freeReplyObject(reply);
+	}
+	return 0;
+}
+
+static bool is_tombstone(const redisReply *reply)
+{
+	Shortloop__Link *link;
+	bool deleted;
+
+	if (reply->type != REDIS_REPLY_STRING)
+		return true; /* gone meanwhile */
+	link = shortloop__link__unpack(NULL, reply->len,
+				       (const uint8_t *)reply->str);
+	deleted = link && link->state == SHORTLOOP__LINK_STATE__LINK_DELETED;
+	if (link)
+		shortloop__link__free_unpacked(link, NULL);
+	return deleted;
+}
+
+static int drop_tombstones(struct batch *b, struct error *err)
+{
+	redisReply *reply;
+
+	for (size_t i = 0; i < b->count; i++)
+		if (b->ends[i] && append(b, "GET", i, err) < 0)
+			return -1;
+	for (size_t i = 0; i < b->count; i++) {
+		if (!b->ends[i])
+			continue;
+		if (redis_take_reply(b->redis, &reply, err) < 0)
+			return -1;
+		if (is_tombstone(reply))
+			b->ends[i] = 0;
+		freeReplyObject(reply);
+	}
+	return 0;
+}
+
+static int read_version(struct batch *b, int64_t *ends, struct error *err)
+{
+	uint64_t size = b->space->block_size;
+
+	for (b->first = 0; b->first < size; b->first += b->count) {
+		b->count = size - b->first < PIPELINE
+				   ? (size_t)(size - b->first)
+				   : PIPELINE;
+		if (read_ends(b, err) < 0 || drop_tombstones(b, err) < 0)
+			return -1;
+		for (size_t i = 0; i < b->count; i++)
+			if (b->ends[i] > ends[b->first + i])
+				ends[b->first + i] = b->ends[i];
+	}
+	return 0;
+}
+
+int code_lives_read(struct redis *redis, const struct link_space *space,
+		    uint64_t block, int64_t *ret_ends, struct error *err)
+{
+	struct batch b = {.redis = redis, .space = space, .block = block};
+
+	for (uint32_t i = 0; i < space->block_size; i++)
+		ret_ends[i] = 0;
+	for (b.version = 0; b.version < CODE_VERSIONS; b.version++)
+		if (codespace_has_version(space->codes, b.version) &&
+		    read_version(&b, ret_ends, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int weigh(struct command *c, struct redis *redis, uint64_t *ret,
+		 struct error *err)
+{
+	redisReply *reply;
+
+	if (command_run(c, redis, &reply, err) < 0)
+		return -1;
+	*ret = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer
+						  : 0;
+	freeReplyObject(reply);
+	return 0;
+}
+
+int block_weigh(struct redis *redis, const struct link_space *space,
+		uint64_t block, uint32_t offset, uint64_t *ret_marker,
+		uint64_t *ret_link, struct error *err)
+{
+	struct link_target target;
+	struct command c;
+
+	command_plain(&c, "MEMORY");
+	command_text(&c, "USAGE");
+	command_marker_key(&c, space, block);
+	if (weigh(&c, redis, ret_marker, err) < 0)
+		return -1;
+	linkstore_code(space, block, offset, &target);
+	command_plain(&c, "MEMORY");
+	command_text(&c, "USAGE");
+	command_target_key(&c, &target);
+	return weigh(&c, redis, ret_link, err);
+}

@@ -1,0 +1,210 @@
+#include "reclaimer/advise/advice_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "common/table.h"
+
+/* --- for people ----------------------------------------------------------- */
+
+static void percent(struct table *t, const struct estimate *e)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%.1f +- %.1f", 100 * e->mean,
+		 100 * e->error);
+	table_text(t, text);
+}
+
+static void scaled(struct table *t, double number, double error)
+{
+	char text[64];
+
+	if (error > 0)
+		snprintf(text, sizeof(text), "%.0f +- %.0f", number, error);
+	else
+		snprintf(text, sizeof(text), "%.0f", number);
+	table_text(t, text);
+}
+
+static void wait_for(struct table *t, double ms)
+{
+	char text[DURATION_TEXT_MAX];
+
+	if (ms < 0)
+		table_text(t, "-");
+	else /* to the minute, or the second */
+		table_text(
+			t,
+			duration_format(
+				(int64_t)(ms > CLOCK_HOUR
+						  ? round(ms / CLOCK_MINUTE) *
+							    CLOCK_MINUTE
+						  : round(ms / CLOCK_SECOND) *
+							    CLOCK_SECOND),
+				text));
+}
+
+static int print(struct table *t, struct error *err)
+{
+	int status = table_print(t, stdout);
+
+	table_free(t);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+static int print_sizes(const struct advice *a, struct error *err)
+{
+	struct table *t =
+		table_new("block size||trapped %|codes given back|>markers|"
+			  ">marker MiB|>reads/day|>read s/day|>opens/million|"
+			  "waiting for the end");
+
+	for (size_t i = 0; i < a->size_count; i++) {
+		const struct size_advice *s = &a->sizes[i];
+		char size[16];
+
+		snprintf(size, sizeof(size), "%" PRIu32, s->size);
+		table_text(t, size);
+		table_text(t, i == a->best && a->enough ? "advised"
+			      : i == a->present		? "now"
+							: "");
+		percent(t, &s->trapped);
+		scaled(t, s->given_back,
+		       i == a->present ? 0 : s->given_back_error);
+		table_number(t, (uint64_t)llround(s->markers));
+		table_decimal(t, s->marker_bytes / 1048576);
+		table_number(t, (uint64_t)llround(s->reads_per_day));
+		table_decimal(t, s->read_seconds_per_day);
+		table_number(t, (uint64_t)llround(s->opens_per_million));
+		wait_for(t, s->wait);
+	}
+	return print(t, err);
+}
+
+static int print_intervals(const struct advice *a, struct error *err)
+{
+	struct table *t = table_new("scan every||from end to reuse|>codes idle|"
+				    ">runs/day");
+
+	for (size_t i = 0; i < INTERVALS; i++) {
+		const struct interval_advice *it = &a->intervals[i];
+
+		wait_for(t, (double)it->interval);
+		table_text(t, i == a->best_interval ? "advised" : "");
+		wait_for(t, it->delay);
+		table_number(t, (uint64_t)llround(it->idle));
+		table_decimal(t, it->runs_per_day);
+	}
+	return print(t, err);
+}
+
+int advice_text(const struct advised *spaces, size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct sampling *s = spaces[i].sampling;
+		const struct advice *a = &spaces[i].advice;
+
+		printf("%sspace %s: %" PRIu64 " live blocks looked into, of "
+		       "about %.0f; %.0f blocks reclaimed a day\n\n",
+		       i ? "\n" : "", s->space->name, s->figures.blocks,
+		       a->live_blocks, a->freed_per_day);
+		if (print_sizes(a, err) < 0)
+			return -1;
+		printf("\nBlock size: %s.\n", a->size_reason);
+		if (a->best != a->present)
+			puts("It is fixed when a space is created: take it for "
+			     "the next one.");
+		putchar('\n');
+		if (print_intervals(a, err) < 0)
+			return -1;
+		printf("\nScan: %s.\n", a->interval_reason);
+	}
+	return 0;
+}
+
+/* --- for programs --------------------------------------------------------- */
+
+static json_t *number(double value)
+{
+	return json_real(round(value * 1e6) / 1e6);
+}
+
+static json_t *size_json(const struct size_advice *s)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "block_size", json_integer(s->size));
+	json_object_set_new(o, "trapped", number(s->trapped.mean));
+	json_object_set_new(o, "trapped_error", number(s->trapped.error));
+	json_object_set_new(o, "codes_given_back", number(s->given_back));
+	json_object_set_new(o, "codes_given_back_error",
+			    number(s->given_back_error));
+	json_object_set_new(o, "markers", number(s->markers));
+	json_object_set_new(o, "marker_bytes", number(s->marker_bytes));
+	json_object_set_new(o, "reads_per_day", number(s->reads_per_day));
+	json_object_set_new(o, "read_seconds_per_day",
+			    number(s->read_seconds_per_day));
+	json_object_set_new(o, "opens_per_million_links",
+			    number(s->opens_per_million));
+	json_object_set_new(o, "wait_seconds",
+			    s->wait < 0 ? json_null() : number(s->wait / 1000));
+	return o;
+}
+
+static json_t *interval_json(const struct interval_advice *i)
+{
+	return json_pack("{s:f, s:f, s:f, s:f}", "interval_seconds",
+			 (double)i->interval / 1000, "reuse_delay_seconds",
+			 i->delay / 1000, "codes_idle", i->idle, "runs_per_day",
+			 i->runs_per_day);
+}
+
+static json_t *space_json(const struct advised *it)
+{
+	const struct sampling *s = it->sampling;
+	const struct advice *a = &it->advice;
+	json_t *sizes = json_array(), *intervals = json_array(), *o;
+
+	for (size_t i = 0; i < a->size_count; i++)
+		json_array_append_new(sizes, size_json(&a->sizes[i]));
+	for (size_t i = 0; i < INTERVALS; i++)
+		json_array_append_new(intervals,
+				      interval_json(&a->intervals[i]));
+	o = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f}", "space", s->space->name,
+		      "sampled", (json_int_t)s->figures.blocks, "live_codes",
+		      (json_int_t)s->figures.live_codes, "block_size",
+		      (json_int_t)s->figures.block_size, "live_blocks",
+		      a->live_blocks, "freed_per_day", a->freed_per_day);
+	json_object_set_new(o, "sizes", sizes);
+	json_object_set_new(o, "intervals", intervals);
+	json_object_set_new(
+		o, "advice",
+		json_pack(
+			"{s:b, s:I, s:s, s:f, s:s}", "enough", (int)a->enough,
+			"block_size", (json_int_t)a->sizes[a->best].size,
+			"block_size_reason", a->size_reason, "interval_seconds",
+			(double)a->intervals[a->best_interval].interval / 1000,
+			"interval_reason", a->interval_reason));
+	return o;
+}
+
+int advice_json(const struct advised *spaces, size_t count, struct error *err)
+{
+	json_t *list = json_array();
+	json_t *root;
+	int status;
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(list, space_json(&spaces[i]));
+	root = json_pack("{s:o}", "spaces", list);
+	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
+	json_decref(root);
+	if (status < 0)
+		return error_set_nomem(err);
+	putchar('\n');
+	return 0;
+}
