@@ -212,17 +212,6 @@ const struct setting_group allocator_groups[] = {
 const size_t allocator_group_count =
 	sizeof(allocator_groups) / sizeof(allocator_groups[0]);
 
-static bool has_space(const struct links_config *links, const char *name)
-{
-	const struct links_space_config *spaces = links->spaces.items;
-
-	for (size_t i = 0; i < links->spaces.count; i++) {
-		if (!strcmp(spaces[i].name, name))
-			return true;
-	}
-	return false;
-}
-
 static bool has_class(const struct links_config *links, const char *name,
 		      size_t len)
 {
@@ -241,7 +230,7 @@ static int check_default_space(const struct allocator_config *config,
 {
 	const char *name = config->allocator.default_space;
 
-	if (!name || has_space(&config->links, name))
+	if (!name || links_config_has_space(&config->links, name))
 		return 0;
 	return error_set(err, ERROR_CONFIG,
 			 "allocator.default_space: '%s' is not one of "
@@ -278,7 +267,7 @@ static int check_class_spaces(const struct allocator_config *config,
 					 "expected one of links.ttl_classes, "
 					 "'=' and a space",
 					 pair);
-		if (!has_space(&config->links, equals + 1))
+		if (!links_config_has_space(&config->links, equals + 1))
 			return error_set(err, ERROR_CONFIG,
 					 "allocator.class_spaces: '%s': '%s' "
 					 "is not one of links.spaces",

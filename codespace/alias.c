@@ -14,12 +14,6 @@ static const char *const reserved[] = {
 	"web",	   "webmail",  "well-known", "www",
 };
 
-static bool is_symbol(unsigned char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
-}
-
 int alias_check(const char *alias, size_t len, struct error *err)
 {
 	if (len < 1 || len > ALIAS_LENGTH_MAX)
@@ -27,7 +21,7 @@ int alias_check(const char *alias, size_t len, struct error *err)
 				 "an alias has 1 to %d characters, not %zu",
 				 ALIAS_LENGTH_MAX, len);
 	for (size_t i = 0; i < len; i++)
-		if (!is_symbol((unsigned char)alias[i]))
+		if (!alias_has_symbol(alias[i]))
 			return error_set(err, ERROR_INPUT,
 					 "an alias has only 0-9, A-Z, a-z, _ "
 					 "and -; byte %zu is 0x%02x",

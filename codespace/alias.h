@@ -12,6 +12,13 @@
 #define ALIAS_LENGTH_MAX 64
 #define ALIAS_TEXT_MAX	 (ALIAS_LENGTH_MAX + 1) /* with its NUL */
 
+/* May it be in an alias?  Every generated code is made of these, too. */
+static inline bool alias_has_symbol(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+}
+
 /* Returns -1 with ERROR_INPUT, naming what is wrong and where. */
 int alias_check(const char *alias, size_t len, struct error *err);
 

@@ -7,6 +7,7 @@
 #ifndef LINKSTORE_CONFIG_H
 #define LINKSTORE_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/config/setting.h"
@@ -60,6 +61,9 @@ enum link_strategy links_space_strategy(const struct links_space_config *space);
 unsigned links_space_length(const struct links_space_config *space);
 /* Symbols its codes are made of. */
 unsigned links_space_base(const struct links_space_config *space);
+
+bool links_config_has_space(const struct links_config *config,
+			    const char *name);
 
 /* What one setting cannot tell: classes that parse, names, numbers and lengths
  * that are used once, keys that exist.  Fills err with ERROR_CONFIG. */

@@ -61,6 +61,16 @@ unsigned links_space_base(const struct links_space_config *space)
 		       : ALPHABET_SIZE;
 }
 
+bool links_config_has_space(const struct links_config *config, const char *name)
+{
+	const struct links_space_config *spaces = config->spaces.items;
+
+	for (size_t i = 0; i < config->spaces.count; i++)
+		if (!strcmp(spaces[i].name, name))
+			return true;
+	return false;
+}
+
 /* --- classes -------------------------------------------------------------- */
 
 static int check_class(const struct links_config *config, size_t i,

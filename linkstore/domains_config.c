@@ -86,17 +86,6 @@ static bool is_domain_name(const char *name)
 	return len > 0 && len < DOMAIN_NAME_MAX && !name[len];
 }
 
-static bool is_space(const struct links_config *links, const char *name)
-{
-	const struct links_space_config *spaces = links->spaces.items;
-
-	for (size_t i = 0; i < links->spaces.count; i++) {
-		if (!strcmp(spaces[i].name, name))
-			return true;
-	}
-	return false;
-}
-
 static int refuse(const struct domain_config *c, const char *what,
 		  const struct error *why, struct error *err)
 {
@@ -254,7 +243,7 @@ static int check_domain(const struct domain_config *all, size_t index,
 					 c->name);
 	}
 	for (size_t i = 0; i < c->spaces.count; i++) {
-		if (!is_space(links, c->spaces.items[i]))
+		if (!links_config_has_space(links, c->spaces.items[i]))
 			return error_set(err, ERROR_CONFIG,
 					 "domains.list: %s: spaces: '%.40s' is "
 					 "not one of links.spaces",

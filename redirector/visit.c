@@ -3,15 +3,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "codespace/alias.h"
+
 /* Lines of the forwarding header that are looked at, from the right: a proxy
  * that is trusted appends to a line or adds one. */
 #define FORWARDED_LINES_MAX 16
-
-static bool is_code_char(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
-}
 
 struct http_slice visit_code(struct http_slice path)
 {
@@ -19,7 +15,7 @@ struct http_slice visit_code(struct http_slice path)
 	    path.data[0] != '/')
 		return (struct http_slice){0};
 	for (size_t i = 1; i < path.len; i++) {
-		if (!is_code_char(path.data[i]))
+		if (!alias_has_symbol(path.data[i]))
 			return (struct http_slice){0};
 	}
 	return (struct http_slice){path.data + 1, path.len - 1};
