@@ -126,6 +126,7 @@ static int open_shared(struct allocator *a,
 				    on_space_differs, a, err);
 	if (!s->spaces)
 		return -1;
+	space_watch_remember(s->spaces, s->seen);
 	s->ledger = ledger_watch_new(s->store, &config->redis,
 				     config->allocator.ledger_every, s->metrics,
 				     s->log, err);

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "allocator/archive.h"
 #include "allocator/commands.h"
 #include "linkstore/space/record.h"
 #include "linkstore/space/retire.h"
+#include "linkstore/space/seen_file.h"
 
 /* Where the space is. */
 struct place {
@@ -80,21 +82,52 @@ static void say_created(const struct link_space *space,
 		printf("aliases\n");
 }
 
-/* A space that is there already is only compared. */
-static int ask_archive(const struct allocator_config *config,
-		       const struct app *app, struct redis *redis,
-		       const struct link_space *space, uint64_t first_block,
-		       struct error *err)
+/* The allocators of this host may remember more than the archive.  The file is
+ * theirs to make. */
+static int ask_seen_file(const struct allocator_config *config,
+			 const struct linkstore *store,
+			 const struct link_space *space, uint64_t first_block,
+			 struct error *err)
+{
+	const char *path = config->allocator.seen_file;
+	struct seen_file *file;
+	uint64_t seen;
+
+	if (!path || !link_space_has_blocks(space) ||
+	    (access(path, F_OK) < 0 && errno == ENOENT))
+		return 0;
+	file = seen_file_open(path, store, err);
+	if (!file)
+		return -1;
+	seen = seen_file_get(file, space);
+	seen_file_free(file);
+	if (first_block >= seen)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: allocators of this host have seen blocks "
+			 "up to %" PRIu64 ": begin above with --first-block "
+			 "%" PRIu64 " or more, or move %.200s away if nothing "
+			 "of it is known to anybody",
+			 space->name, seen - 1, seen, path);
+}
+
+/* What was issued before?  A space that is there already is only compared. */
+static int ask_the_past(const struct allocator_config *config,
+			const struct app *app, const struct place *place,
+			const struct link_space *space, uint64_t first_block,
+			struct error *err)
 {
 	bool exists;
 
+	if (space_exists(place->redis, space, &exists, err) < 0)
+		return -1;
+	if (exists)
+		return 0;
+	if (ask_seen_file(config, place->store, space, first_block, err) < 0)
+		return -1;
 	if (app_option_value(app, "no-archive"))
 		return 0;
-	if (space_exists(redis, space, &exists, err) < 0)
-		return -1;
-	return exists ? 0
-		      : archive_check(&config->clickhouse, space, first_block,
-				      err);
+	return archive_check(&config->clickhouse, space, first_block, err);
 }
 
 int command_create_space(const struct allocator_config *config,
@@ -110,8 +143,7 @@ int command_create_space(const struct allocator_config *config,
 		return -1;
 	space = place_open(&place, config, app, err);
 	if (!space ||
-	    ask_archive(config, app, place.redis, space, first_block, err) <
-		    0 ||
+	    ask_the_past(config, app, &place, space, first_block, err) < 0 ||
 	    space_create(place.redis, space, first_block, &created, err) < 0)
 		goto out;
 	say_created(space, created);

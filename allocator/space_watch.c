@@ -23,6 +23,7 @@ struct space_watch {
 	struct loop *loop;
 	struct loop_timer *timer;
 	struct redis_async *redis; /* NULL: stopped */
+	struct seen_file *seen;	   /* NULL: nobody remembers */
 	int64_t every_ms;
 	void (*on_differs)(void *arg, const struct error *err);
 	void *arg;
@@ -85,6 +86,15 @@ static void set_state(struct watched_space *ws, enum space_state state)
 			    space_state_describe(state, ws->space, text));
 }
 
+/* What others were granted is remembered, too: they may be gone when Redis has
+ * forgotten it. */
+static void remember_cursor(const struct watched_space *ws)
+{
+	if (ws->watch->seen && link_space_has_blocks(ws->space))
+		seen_file_note(ws->watch->seen, ws->space,
+			       linkstore_noted_cursor(ws->space));
+}
+
 static void on_checked(void *arg, const struct error *err)
 {
 	struct watched_space *ws = arg;
@@ -95,6 +105,7 @@ static void on_checked(void *arg, const struct error *err)
 		return;
 	if (!err) {
 		set_state(ws, SPACE_READY);
+		remember_cursor(ws);
 		if (missing_keys_tell(ws->space, ws->missing, lacks))
 			health_down(ws->check, lacks);
 	} else if (err->code == ERROR_UNSAFE) {
@@ -160,6 +171,11 @@ space_watch_new(const struct linkstore *store, struct health *health,
 		set_state(&w->spaces[i], SPACE_UNCHECKED);
 	}
 	return w;
+}
+
+void space_watch_remember(struct space_watch *w, struct seen_file *seen)
+{
+	w->seen = seen;
 }
 
 int space_watch_start(struct space_watch *w, struct loop *loop,

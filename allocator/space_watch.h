@@ -13,6 +13,7 @@
 #include "common/metrics/metrics.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/space/seen_file.h"
 
 enum space_state {
 	SPACE_UNCHECKED, /* Redis has not answered yet */
@@ -34,6 +35,10 @@ space_watch_new(const struct linkstore *store, struct health *health,
 		struct metrics *metrics, int64_t every_ms,
 		void (*on_differs)(void *arg, const struct error *err),
 		void *arg, struct error *err);
+
+/* Notes the cursors that are read in `seen`, which must outlive the watch.
+ * Before it starts. */
+void space_watch_remember(struct space_watch *w, struct seen_file *seen);
 
 /* Starts on a loop with its Redis connection; both must outlive the watch's
  * last call, which space_watch_stop makes. */

@@ -144,6 +144,9 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
  */
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
 
+/* The highest noted, 0 when none was. */
+uint64_t linkstore_noted_cursor(const struct link_space *space);
+
 /* The same of how far the cursor may jump when Redis forgets, as the space
  * record tells it: at least link_space.safety_gap. */
 void linkstore_note_gap(const struct link_space *space, uint64_t gap);

@@ -205,6 +205,15 @@ void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
 	lift(&space->store->cursors[space->index].next, cursor + 1);
 }
 
+uint64_t linkstore_noted_cursor(const struct link_space *space)
+{
+	uint64_t next =
+		atomic_load_explicit(&space->store->cursors[space->index].next,
+				     memory_order_relaxed);
+
+	return next ? next - 1 : 0;
+}
+
 void linkstore_note_gap(const struct link_space *space, uint64_t gap)
 {
 	lift(&space->store->cursors[space->index].gap, gap);

@@ -23,6 +23,14 @@ def cursor(redis):
     return int(redis.get("cursor:{s7}"))
 
 
+def seen_by(file, number=1):
+    """What the file has of the space of that number: one entry of 64 bytes
+    each, the block in the low 42 bits at offset 40."""
+    at = 64 * number + 40
+    word = file.read_bytes()[at:at + 8]
+    return int.from_bytes(word, "little") & ((1 << 42) - 1)
+
+
 def test_allocators_that_all_restarted_remember_by_their_file(
         redis, topic, create_space, start, workdir):
     assert create_space()[0] == 0
@@ -42,6 +50,38 @@ def test_allocators_that_all_restarted_remember_by_their_file(
     assert len(set(before + after)) == 900
     assert other.program.metric(
         "shortloop_allocator_opens_refused_total") == 0
+
+
+def test_an_allocator_remembers_what_others_were_granted(
+        redis, topic, create_space, start, workdir):
+    assert create_space()[0] == 0
+    back_up(redis)
+    api = start(topic, seen_file=str(workdir / "seen"),
+                space_check_every="100ms")
+    other = start(topic)
+    before = create_many(other, 500)
+    seen = cursor(redis)
+    other.program.kill()
+    eventually(lambda: seen_by(workdir / "seen") >= seen)
+    api.program.kill()
+    restore(redis)
+    api = start(topic, seen_file=str(workdir / "seen"))
+    eventually(lambda: cursor(redis) >= seen, what="the cursor lifted")
+    assert len(set(before + create_many(api, 200))) == 700
+
+
+def test_a_space_lost_begins_above_what_the_host_has_seen(
+        redis, topic, create_space, sections, start, workdir):
+    sections["allocator"]["seen_file"] = str(workdir / "seen")
+    assert create_space()[0] == 0
+    before = create_many(api := start(topic), 500)
+    api.program.stop()
+    seen = seen_by(workdir / "seen")
+    redis.flushall()
+    status, said = create_space()
+    assert status == 70 and f"--first-block {seen} or more" in said
+    assert create_space("--first-block", str(seen))[0] == 0
+    assert len(set(before + create_many(start(topic), 200))) == 700
 
 
 def test_one_that_meets_redis_again_speaks_for_the_others(
