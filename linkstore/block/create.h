@@ -46,7 +46,8 @@ struct link_writer;
 struct link_writer *link_writer_new(struct loop *loop,
 				    struct redis_async *redis,
 				    struct error *err);
-/* Links not yet sent get their callback with an error. */
+/* Links not yet sent get their callback with an error; it is refused there to
+ * queue them again. */
 void link_writer_free(struct link_writer *w); /* NULL accepted */
 
 /*

@@ -202,9 +202,12 @@ int link_writer_create(struct link_writer *w, const struct link_block *block,
 		       int64_t deadline, link_created_fn *fn, void *arg,
 		       struct error *err)
 {
-	struct batch *b = find_batch(w, block);
 	struct create_entry *entry;
+	struct batch *b;
 
+	if (w->freed)
+		return error_set_retriable(err, ERROR_REMOTE, "shutting down");
+	b = find_batch(w, block);
 	if (!b)
 		return error_set_nomem(err);
 	entry = &b->entries[b->count];

@@ -162,6 +162,42 @@ static void of_two_links_of_one_alias_the_first_is_stored(void **state)
 	assert_int_equal(a->refused, 1);
 }
 
+struct stubborn {
+	struct async_fixture *a;
+	struct link_block block;
+	unsigned heard;
+	int status; /* of trying again */
+};
+
+static void on_end(void *arg, int64_t expires, const struct error *err)
+{
+	struct stubborn *s = arg;
+	Shortloop__Link link = empty_link();
+	struct error again = {0};
+
+	(void)expires;
+	assert_non_null(err);
+	s->heard++;
+	must(s->a, link_prepare(&s->block, 1, &link, &s->a->err));
+	s->status = link_writer_create(s->a->writer, &s->block, "abcde", &link,
+				       0, on_end, s, &again);
+}
+
+static void a_link_that_is_tried_again_at_the_end_is_refused(void **state)
+{
+	struct async_fixture *a = *state;
+	struct stubborn s = {.a = a, .block = open_block(a->f, a->f->day)};
+	Shortloop__Link link = empty_link();
+
+	must(a, link_prepare(&s.block, 0, &link, &a->err));
+	must(a, link_writer_create(a->writer, &s.block, "abcdf", &link, 0,
+				   on_end, &s, &a->err));
+	link_writer_free(a->writer);
+	a->writer = NULL;
+	assert_int_equal(s.heard, 1);
+	assert_int_equal(s.status, -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +205,7 @@ int main(void)
 		ASYNC(an_edit_and_a_late_one_get_their_answers),
 		ASYNC(visits_are_counted_on_a_loop),
 		ASYNC(of_two_links_of_one_alias_the_first_is_stored),
+		ASYNC(a_link_that_is_tried_again_at_the_end_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
