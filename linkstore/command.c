@@ -102,11 +102,12 @@ void command_space_key(struct command *c, const char *prefix,
 size_t marker_key_format(const struct link_space *space, uint64_t block,
 			 char ret_key[MARKER_KEY_MAX])
 {
-	size_t name = strnlen(space->name, LINK_SPACE_NAME_MAX), len = 3 + name;
 	char digits[24], *p = digits + sizeof(digits);
+	size_t len = 3;
 
 	memcpy(ret_key, "m:{", 3);
-	memcpy(ret_key + 3, space->name, name);
+	for (size_t i = 0; i < LINK_SPACE_NAME_MAX && space->name[i]; i++)
+		ret_key[len++] = space->name[i];
 	ret_key[len++] = ':';
 	do {
 		*--p = (char)('0' + block % 10);
