@@ -102,10 +102,11 @@ void command_space_key(struct command *c, const char *prefix,
 size_t marker_key_format(const struct link_space *space, uint64_t block,
 			 char ret_key[MARKER_KEY_MAX])
 {
+	static const char head[] = {'m', ':', '{'};
 	char digits[24], *p = digits + sizeof(digits);
-	size_t len = 3;
+	size_t len = sizeof(head);
 
-	memcpy(ret_key, "m:{", 3);
+	memcpy(ret_key, head, sizeof(head));
 	for (size_t i = 0; i < LINK_SPACE_NAME_MAX && space->name[i]; i++)
 		ret_key[len++] = space->name[i];
 	ret_key[len++] = ':';
