@@ -1,6 +1,6 @@
 /*
  * json_text.h - writing JSON straight into a buffer, for answers that are made
- * tens of thousands of times a second.  Reading: json_read.h, or jansson.
+ * tens of thousands of times a second.  Reading is jansson's.
  */
 #ifndef COMMON_JSON_TEXT_H
 #define COMMON_JSON_TEXT_H

@@ -20,43 +20,34 @@ int link_reading_refuse(const struct link_reading *r, const char *expected,
 			 expected);
 }
 
-static bool is_string(const struct json_value *value)
-{
-	return value->kind == JSON_KIND_STRING;
-}
-
-static int read_text(const struct link_reading *r,
-		     const struct json_value *value, size_t max,
+static int read_text(const struct link_reading *r, json_t *value, size_t max,
 		     const char **ret, struct error *err)
 {
 	const char *text;
 
-	if (!is_string(value))
+	if (!json_is_string(value))
 		return link_reading_refuse(r, "a string", err);
-	if (value->string.len > max)
+	if (json_string_length(value) > max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: has %zu bytes, at most %zu are allowed",
-				 r->name, value->string.len, max);
-	for (text = value->string.text; *text; text++) {
+				 r->name, json_string_length(value), max);
+	for (text = json_string_value(value); *text; text++) {
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
 			return error_set(err, ERROR_INPUT,
 					 "%s: has a control character",
 					 r->name);
 	}
-	*ret = value->string.text;
+	*ret = json_string_value(value);
 	return 0;
 }
 
 static int read_whole(const struct link_reading *r, int64_t min, int64_t max,
 		      int64_t *ret, struct error *err)
 {
-	double number;
+	double number = json_number_value(r->value);
 
-	if (r->value->kind != JSON_KIND_NUMBER)
-		return link_reading_refuse(r, "a whole number", err);
 	/* 3.0 is one, too: not every language tells them apart. */
-	number = r->value->number;
-	if (number != floor(number))
+	if (!json_is_number(r->value) || number != floor(number))
 		return link_reading_refuse(r, "a whole number", err);
 	if (number < (double)min || number > (double)max)
 		return error_set(err, ERROR_INPUT,
@@ -88,9 +79,10 @@ static int read_ttl(struct link_reading *r, struct error *err)
 {
 	const struct linkstore *store = r->rules->store;
 
-	if (!is_string(r->value))
+	if (!json_is_string(r->value))
 		return link_reading_refuse(r, "a string", err);
-	r->fields->ttl = linkstore_class_named(store, r->value->string.text);
+	r->fields->ttl =
+		linkstore_class_named(store, json_string_value(r->value));
 	return r->fields->ttl ? 0 : link_fields_refuse_ttl(store, err);
 }
 
@@ -100,9 +92,10 @@ static int read_space(struct link_reading *r, struct error *err)
 	struct buf list = {0};
 	const char *text;
 
-	if (!is_string(r->value))
+	if (!json_is_string(r->value))
 		return link_reading_refuse(r, "a string", err);
-	r->fields->space = linkstore_space_named(store, r->value->string.text);
+	r->fields->space =
+		linkstore_space_named(store, json_string_value(r->value));
 	if (r->fields->space)
 		return 0;
 	for (size_t i = 0; i < linkstore_space_count(store); i++)
@@ -174,16 +167,18 @@ static int read_tags(struct link_reading *r, struct error *err)
 {
 	struct link_fields *f = r->fields;
 	const char *text = "";
-	const struct json_value *tag;
+	size_t i;
+	json_t *tag;
 
-	if (r->value->kind != JSON_KIND_ARRAY)
+	if (!json_is_array(r->value))
 		return link_reading_refuse(r, "an array of strings", err);
-	if (r->value->count > LINK_TAGS_MAX)
-		return error_set(err, ERROR_INPUT,
-				 "tags: has %u entries, at most %d are allowed",
-				 r->value->count, LINK_TAGS_MAX);
-	for (tag = json_doc_first(r->doc, r->value); tag;
-	     tag = json_doc_next(r->doc, tag)) {
+	if (json_array_size(r->value) > LINK_TAGS_MAX)
+		return error_set(
+			err, ERROR_INPUT,
+			"tags: has %zu entries, at most %d are allowed",
+			json_array_size(r->value), LINK_TAGS_MAX);
+	json_array_foreach(r->value, i, tag)
+	{
 		if (read_text(r, tag, LINK_TEXT_MAX, &text, err))
 			return -1;
 		f->tags[f->tag_count++] = unconst(text);
@@ -197,8 +192,8 @@ static int read_not_before(struct link_reading *r, struct error *err)
 {
 	struct error why;
 
-	if (!is_string(r->value) ||
-	    rfc3339_parse(r->value->string.text, &r->fields->not_before,
+	if (!json_is_string(r->value) ||
+	    rfc3339_parse(json_string_value(r->value), &r->fields->not_before,
 			  &why) ||
 	    r->fields->not_before < 0)
 		return link_reading_refuse(
@@ -232,7 +227,8 @@ static int read_redirect_status(struct link_reading *r, struct error *err)
 
 static int read_state(struct link_reading *r, struct error *err)
 {
-	const char *text = is_string(r->value) ? r->value->string.text : "";
+	const char *text =
+		json_is_string(r->value) ? json_string_value(r->value) : "";
 
 	if (!strcmp(text, "live"))
 		r->fields->state = SHORTLOOP__LINK_STATE__LINK_LIVE;
@@ -293,41 +289,53 @@ static int read_field(struct link_reading *r, unsigned allowed, bool nullable,
 		    !(known[i].field & allowed))
 			continue;
 		r->fields->given |= known[i].field;
-		if (nullable && r->value->kind == JSON_KIND_NULL)
+		if (nullable && json_is_null(r->value))
 			return 0;
 		return known[i].read(r, err);
 	}
 	return refuse_name(r->name, allowed, err);
 }
 
-int link_fields_read(struct link_fields *fields, struct json_doc *doc,
+int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err)
 {
-	struct link_reading r = {.fields = fields, .rules = rules, .doc = doc};
+	struct link_reading r = {.fields = fields, .rules = rules};
 
 	*fields = (struct link_fields){.url = "",
 				       .code = "",
 				       .owner = "",
 				       .campaign = "",
 				       .description = ""};
-	for (r.value = json_doc_first(doc, doc->values); r.value;
-	     r.value = json_doc_next(doc, r.value)) {
-		r.name = r.value->name;
+	json_object_foreach(root, r.name, r.value)
+	{
 		if (read_field(&r, allowed, nullable, err))
 			return -1;
 	}
 	return 0;
 }
 
-int link_json_parse(struct http_slice text, struct json_doc *ret_doc,
+int link_json_parse(struct http_slice text, json_t **ret_root,
 		    struct error *err)
 {
-	if (json_doc_read(ret_doc, text.data, text.len, err))
-		return error_wrap(err, "not JSON");
-	if (ret_doc->values->kind != JSON_KIND_OBJECT)
+	json_error_t why;
+	json_t *root = json_loadb(text.data ? text.data : "", text.len,
+				  JSON_REJECT_DUPLICATES, &why);
+
+	/* Of a batch's line it would be the wrong number. */
+	if (!root && why.line == 1)
+		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",
+				 why.column, why.text);
+	if (!root)
+		return error_set(err, ERROR_INPUT,
+				 "not JSON: line %d, column %d: %s", why.line,
+				 why.column, why.text);
+	if (!json_is_object(root)) {
+		json_decref(root);
 		return error_set(err, ERROR_INPUT,
 				 "not a JSON object, such as "
 				 "{\"url\":\"https://example.org/\"}");
+	}
+	*ret_root = root;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef ALLOCATOR_LINK_LINK_FIELDS_H
 #define ALLOCATOR_LINK_LINK_FIELDS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,6 @@
 #include "allocator/policy/url_policy.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
-#include "common/json_read.h"
 #include "linkstore/domains.h"
 #include "linkstore/linkstore.h"
 #include "schemas/link.pb-c.h"
@@ -73,20 +73,20 @@ struct link_fields {
 };
 
 /*
- * Reads a JSON object.  ERROR_INPUT says where it stops being one.  *ret_doc is
- * the caller's to json_doc_free, also after a failure.
+ * Parses a JSON object of at most some depth.  *ret_root is the caller's to
+ * json_decref.  ERROR_INPUT says where it stops being one.
  */
-int link_json_parse(struct http_slice text, struct json_doc *ret_doc,
+int link_json_parse(struct http_slice text, json_t **ret_root,
 		    struct error *err);
 
 /*
- * Reads the fields of `doc`, of which only `allowed` (enum link_field) may be
+ * Reads the fields of `root`, of which only `allowed` (enum link_field) may be
  * there.  With `nullable`, null resets a field to what it is when not given; it
- * is a mistake otherwise.  Normal forms of URLs are kept in `doc`.
+ * is a mistake otherwise.  URLs in `root` are replaced by their normal form.
  * ERROR_INPUT names the field and says what was expected of it.  `fields`
  * points to itself: it must not be copied.
  */
-int link_fields_read(struct link_fields *fields, struct json_doc *doc,
+int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err);
 

@@ -12,8 +12,9 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 {
 	struct link_fields *f = &patch->fields;
 
-	if (link_json_parse(text, &patch->doc, err) ||
-	    link_fields_read(f, &patch->doc, rules, PATCH_FIELDS, true, err))
+	patch->root = NULL;
+	if (link_json_parse(text, &patch->root, err) ||
+	    link_fields_read(f, patch->root, rules, PATCH_FIELDS, true, err))
 		return -1;
 	if (!f->given)
 		return error_set(err, ERROR_INPUT,
@@ -29,7 +30,8 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 
 void link_patch_release(struct link_patch *patch)
 {
-	json_doc_free(&patch->doc);
+	json_decref(patch->root);
+	patch->root = NULL;
 }
 
 static void apply_lists(const struct link_fields *f, Shortloop__Link *link)

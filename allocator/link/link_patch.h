@@ -5,7 +5,7 @@
 #include "allocator/link/link_fields.h"
 
 struct link_patch {
-	struct json_doc doc; /* the fields point into it */
+	json_t *root; /* the fields point into it */
 	struct link_fields fields;
 };
 

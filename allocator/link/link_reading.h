@@ -8,8 +8,7 @@ struct link_reading {
 	struct link_fields *fields;
 	const struct link_rules *rules;
 	const char *name;
-	struct json_doc *doc;
-	const struct json_value *value;
+	json_t *value;
 };
 
 /* "name: expected ...".  Returns -1. */

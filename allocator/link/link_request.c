@@ -53,8 +53,9 @@ int link_request_parse(struct link_request *request,
 {
 	struct link_fields *f = &request->fields;
 
-	if (link_json_parse(text, &request->doc, err) ||
-	    link_fields_read(f, &request->doc, &defaults->rules, CREATE_FIELDS,
+	request->root = NULL;
+	if (link_json_parse(text, &request->root, err) ||
+	    link_fields_read(f, request->root, &defaults->rules, CREATE_FIELDS,
 			     false, err))
 		return -1;
 	if (!*f->url)
@@ -70,7 +71,8 @@ int link_request_parse(struct link_request *request,
 
 void link_request_release(struct link_request *request)
 {
-	json_doc_free(&request->doc);
+	json_decref(request->root);
+	request->root = NULL;
 }
 
 void link_request_fill(const struct link_request *request,

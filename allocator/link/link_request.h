@@ -5,7 +5,7 @@
 #include "allocator/link/link_defaults.h"
 
 struct link_request {
-	struct json_doc doc;	   /* the fields point into it */
+	json_t *root;		   /* the fields point into it */
 	struct link_fields fields; /* url, ttl and space are set, and the
 				    * domain if there is any */
 };

@@ -4,28 +4,27 @@
 #include "allocator/link/link_reading.h"
 #include "common/unconst.h"
 
-/* *ret is the URL in its normal form. */
-static int check_url(const struct link_reading *r,
-		     const struct json_value *value, const char **ret,
-		     struct error *err)
+/* Puts the URL's normal form in its place. */
+static int check_url(const struct link_reading *r, json_t *value,
+		     const char **ret, struct error *err)
 {
-	const char *url, *kept;
+	const char *url = json_string_value(value);
+	size_t len = json_string_length(value);
 	struct buf normal = {0};
-	size_t len;
 	int status;
 
-	if (value->kind != JSON_KIND_STRING)
+	if (!json_is_string(value))
 		return error_set(err, ERROR_INPUT, "expected a string");
-	kept = url = value->string.text;
-	len = value->string.len;
 	status = url_policy_check(r->rules->urls, url, len, &normal, err);
 	if (status == 0 && (normal.len != len || memcmp(normal.data, url, len)))
-		kept = json_doc_keep(r->doc, normal.data, normal.len);
+		status = json_string_setn(value, normal.data, normal.len)
+				 ? error_set_nomem(err)
+				 : 0;
 	buf_free(&normal);
 	if (status)
 		return -1;
-	*ret = kept;
-	return kept ? 0 : error_set_nomem(err);
+	*ret = json_string_value(value);
+	return 0;
 }
 
 static int set_url(const struct link_reading *r, const char *url,
@@ -77,34 +76,35 @@ static int add_target(const struct link_reading *r, Shortloop__Device device,
 	return 0;
 }
 
-static int read_target(const struct link_reading *r,
-		       const struct json_value *value, struct error *err)
+static int read_target(const struct link_reading *r, const char *name,
+		       json_t *value, struct error *err)
 {
 	const char *url = "";
 
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		if (strcmp(devices[i].name, value->name) != 0)
+		if (strcmp(devices[i].name, name) != 0)
 			continue;
 		if (check_url(r, value, &url, err))
-			return error_wrap(err, "targets: %s", value->name);
+			return error_wrap(err, "targets: %s", name);
 		return add_target(r, devices[i].device, url, err);
 	}
 	return error_set(err, ERROR_INPUT,
 			 "targets: %.64s: expected ios, android, wechat or "
 			 "default",
-			 value->name);
+			 name);
 }
 
 int link_reading_targets(struct link_reading *r, struct error *err)
 {
-	const struct json_value *value;
+	const char *name;
+	json_t *value;
 
-	if (r->value->kind != JSON_KIND_OBJECT)
+	if (!json_is_object(r->value))
 		return link_reading_refuse(r, "an object of URLs by device",
 					   err);
-	for (value = json_doc_first(r->doc, r->value); value;
-	     value = json_doc_next(r->doc, value)) {
-		if (read_target(r, value, err))
+	json_object_foreach(r->value, name, value)
+	{
+		if (read_target(r, name, value, err))
 			return -1;
 	}
 	return 0;
