@@ -318,10 +318,14 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 int link_json_parse(struct http_slice text, json_t **ret_root,
 		    struct error *err)
 {
+	const char *data = text.data ? text.data : "";
 	json_error_t why;
-	json_t *root = json_loadb(text.data ? text.data : "", text.len,
-				  JSON_REJECT_DUPLICATES, &why);
+	json_t *root;
 
+	/* jansson passes over one that ends a number. */
+	if (memchr(data, '\0', text.len))
+		return error_set(err, ERROR_INPUT, "not JSON: a NUL byte");
+	root = json_loadb(data, text.len, JSON_REJECT_DUPLICATES, &why);
 	/* Of a batch's line it would be the wrong number. */
 	if (!root && why.line == 1)
 		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",

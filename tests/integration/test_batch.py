@@ -88,6 +88,7 @@ BAD = {
     b'{"url":"https://example.org/\\u0000","ttl":"1h"}': "not JSON",
     b'{"\xf0\x9f\x98\x80%s":1}' % ("ä" * 40).encode(): "",
     b"\0\0\0": "not JSON",
+    b'{"url":"https://example.org/","max_visits":3\0}': "NUL",
     b"\xef\xbb\xbf{}": "not JSON",
     b"x" * (1 << 20): "longer than",
 }
