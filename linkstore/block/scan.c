@@ -4,6 +4,7 @@
 
 /* Link keys asked for in one EXISTS. */
 #define KEYS_PER_EXISTS 256
+#define KEYS_AT_FIRST	16
 
 /* Of `n` codes from number `at` of the block on, under a version. */
 static int count_some(struct redis *redis, const struct link_space *space,
@@ -27,7 +28,8 @@ static int count_some(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-/* Ends early once there are `enough`. */
+/* Ends early once there are `enough`: the first codes of a block are the first
+ * to be issued, so that a few of them often are. */
 static int count_version(struct redis *redis, const struct link_space *space,
 			 uint64_t block, unsigned version, uint64_t enough,
 			 uint64_t *links, struct error *err)
@@ -37,6 +39,8 @@ static int count_version(struct redis *redis, const struct link_space *space,
 	for (uint64_t at = 0; at < space->block_size && *links < enough;
 	     at += n) {
 		n = space->block_size - at;
+		if (at == 0 && enough < n && n > KEYS_AT_FIRST)
+			n = KEYS_AT_FIRST;
 		if (n > KEYS_PER_EXISTS)
 			n = KEYS_PER_EXISTS;
 		if (count_some(redis, space, block, version, at, n, links, err))

@@ -50,7 +50,8 @@ static int refuse_found(const struct retiring *r, struct error *err)
 	return error_set_retriable(
 		err, ERROR_BUSY,
 		"space %s: key version %u is in use: %" PRIu64
-		" blocks hold links of it, %" PRIu64 " are in quarantine.  It "
+		" blocks may hold links of it, %" PRIu64
+		" are in quarantine.  It "
 		"can be retired from %s on%s",
 		r->space->name, r->version, f->live, f->ended, when,
 		f->live ? ", later where visits renew links" : "");
