@@ -239,6 +239,15 @@ static void a_link_that_never_expires_stays_so(void **state)
 	assert_int_equal(pttl(f, &t), -1);
 }
 
+static void anothers_link_that_never_expires_is_not_the_visitors(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block block = open_block(f, f->never);
+	struct link_target t = store_link(f, &block, 0);
+
+	assert_int_equal(renew(f, &t, 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +265,7 @@ int main(void)
 		TEST(a_link_of_a_closed_block_is_not_renewed),
 		TEST(a_link_whose_marker_is_lost_is_renewed),
 		TEST(a_link_that_never_expires_stays_so),
+		TEST(anothers_link_that_never_expires_is_not_the_visitors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
