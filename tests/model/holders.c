@@ -22,6 +22,8 @@ static struct holder *any_holder(struct holders *h)
 {
 	struct holder *holder = &h->all[rng_below(&h->world->rng, HOLDERS)];
 
+	if (!holder->drowsy)
+		holder = &h->all[rng_below(&h->world->rng, HOLDERS)];
 	if (clock_boottime_ms() < holder->asleep_until)
 		return NULL;
 	if (!holder->count)
@@ -187,16 +189,13 @@ static void send_link(struct holders *h, struct held *held,
 		broken(h, held, "no second try");
 }
 
-void holders_create(struct holders *h)
+static void create_in(struct holders *h, struct holder *holder,
+		      struct held *held)
 {
-	struct holder *holder = any_holder(h);
-	struct held *held = any_held(h, holder);
 	struct link_target target;
 	Shortloop__Link link;
 	char url[40];
 
-	if (!held)
-		return;
 	if (!held->open) {
 		open_held(h, holder, held);
 		return;
@@ -213,6 +212,19 @@ void holders_create(struct holders *h)
 	if (link_prepare(&held->block, held->next++, &link, &h->world->err))
 		world_broken(h->world, "%s", h->world->err.text);
 	send_link(h, held, &target, &link, holder);
+}
+
+void holders_create(struct holders *h)
+{
+	struct holder *holder = any_holder(h);
+	struct held *held = any_held(h, holder);
+
+	if (held && holder->drowsy)
+		/* What was queued while it was stopped is sent at once. */
+		for (size_t i = holder->count; i-- > 0;)
+			create_in(h, holder, &holder->held[i]);
+	else if (held)
+		create_in(h, holder, held);
 }
 
 /* --- handing back --------------------------------------------------------- */
@@ -300,12 +312,19 @@ void holders_crash(struct holders *h)
 
 void holders_sleep(struct holders *h)
 {
+	struct rng *rng = &h->world->rng;
 	struct holder *holder = any_holder(h);
+	const struct held *held;
 
 	if (!holder || !holder->count)
 		return;
-	holder->asleep_until =
-		clock_boottime_ms() + 50 + rng_below(&h->world->rng, 700);
+	held = &holder->held[rng_below(rng, holder->count)];
+	/* Most wake up when a run looks at what they have. */
+	holder->asleep_until = held->deadline + rng_below(rng, 20);
+	if (held->block.ttl->ttl != DURATION_NEVER)
+		holder->asleep_until += held->block.ttl->ttl;
+	if (rng_chance(rng, 30))
+		holder->asleep_until += rng_below(rng, 500);
 	holder->drowsy = true;
 }
 

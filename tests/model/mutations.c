@@ -18,8 +18,8 @@ const struct mutation mutations[] = {
 	 .from = "if generation < granted then",
 	 .to = "if false then"},
 	{.name = "settle-without-the-member",
-	 .from = "if not redis.call('ZSCORE', k.issued, ARGV[i]) then",
-	 .to = "if false then"},
+	 .from = "if gone then return {0, 'member'} end",
+	 .to = ""},
 	{.name = "settle-without-the-lock",
 	 .from = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, "
 		 "'lock'} end",

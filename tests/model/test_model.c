@@ -158,11 +158,11 @@ static void rare(struct history *h)
 {
 	unsigned dice = rng_below(&h->world.rng, 100);
 
-	if (dice < 36)
+	if (dice < 30)
 		check(h);
-	else if (dice < 46)
+	else if (dice < 38)
 		by_hand(h);
-	else if (dice < 56)
+	else if (dice < 46)
 		holders_crash(&h->holders);
 	else if (dice < 70)
 		holders_sleep(&h->holders);

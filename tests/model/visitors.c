@@ -83,7 +83,7 @@ void visitors_visit(struct visitors *v)
 	target = life->target;
 	v->visits++;
 	look_up(v, &target, &answer);
-	if (answer.link && rng_chance(&v->world->rng, 10))
+	if (answer.link && rng_chance(&v->world->rng, 40))
 		put_off(v, &target, answer.link);
 	if (answer.renew)
 		renew(v, &target, answer.link);

@@ -13,7 +13,7 @@ struct intent {
 	Shortloop__Link *link;
 };
 
-#define INTENTS 32
+#define INTENTS 128
 
 struct visitors {
 	struct world *world;

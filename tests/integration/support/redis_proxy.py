@@ -1,0 +1,135 @@
+"""Stands between a program and its Redis, counts the commands, and stops or
+ends everything at one of them.
+
+    with RedisProxy(port) as proxy:
+        proxy.end_at(7, reach=True)     the 7th command reaches Redis, its answer
+                                        nobody; on_end() is then called
+        proxy.call_at(7, function)      function() before the 7th passes
+
+Commands of all connections are counted in one row, and pass one at a time, so
+that there is exactly one order of things.
+"""
+import socket
+import threading
+
+
+class RedisProxy:
+    def __init__(self, redis_port, on_end=lambda: None):
+        self.redis_port = redis_port
+        self.on_end = on_end
+        self.lock = threading.Lock()
+        self.commands = []  # names, in order
+        self.calls = {}
+        self.end = None
+        self.ended = False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets = []
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def end_at(self, number, reach):
+        self.end = number, reach
+
+    def call_at(self, number, function):
+        self.calls[number] = function
+
+    def close(self):
+        """Nobody connects from here on, and all who are connected are cut."""
+        self.ended = True
+        for sock in [self.listener, *self.sockets]:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+    def listen(self):
+        while not self.ended:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,),
+                             daemon=True).start()
+
+    def serve(self, client):
+        redis = socket.create_connection(("127.0.0.1", self.redis_port))
+        self.sockets += [client, redis]
+        with client, redis:
+            asked, answers = Stream(client), Stream(redis)
+            try:
+                while True:
+                    command = asked.value()
+                    with self.lock:
+                        if not self.pass_on(command, redis, answers, client):
+                            return
+            except (OSError, EOFError):
+                return
+
+    def pass_on(self, command, redis, answers, client):
+        if self.ended:
+            return False
+        self.commands.append(name_of(command))
+        number = len(self.commands)
+        if number in self.calls:
+            self.calls.pop(number)()
+        ends = self.end and self.end[0] == number
+        if ends and not self.end[1]:
+            self.finish()
+            return False
+        redis.sendall(command)
+        answer = answers.value()
+        if ends:
+            self.finish()
+            return False
+        client.sendall(answer)
+        return True
+
+    def finish(self):
+        self.on_end()
+        self.close()
+
+
+def name_of(command):
+    """The first word, and of a script its sum."""
+    words = command.split(b"\r\n")
+    name = words[2].upper().decode()
+    return f"{name} {words[4].decode()[:8]}" if name == "EVALSHA" else name
+
+
+class Stream:
+    """Reads whole RESP2 values as the bytes they are."""
+
+    def __init__(self, sock):
+        self.file = sock.makefile("rb")
+
+    def line(self):
+        line = self.file.readline()
+        if not line.endswith(b"\r\n"):
+            raise EOFError
+        return line
+
+    def value(self):
+        line = self.line()
+        kind, count = line[:1], line[1:-2]
+        if kind == b"$" and int(count) >= 0:
+            return line + self.bytes(int(count) + 2)
+        if kind == b"*":
+            return line + b"".join(self.value() for _ in range(int(count)))
+        return line
+
+    def bytes(self, count):
+        data = self.file.read(count)
+        if len(data) != count:
+            raise EOFError
+        return data

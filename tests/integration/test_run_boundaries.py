@@ -1,0 +1,136 @@
+"""kill -9 of a run at every command that it sends to Redis, before and after
+Redis has carried it out; then a run to its end.  What there is afterwards is what
+a run leaves that nobody disturbed: issued, pool, markers, links and counters.
+
+Another run waits for the killed one's lock to run out; here it is taken away, as
+if that time had passed (test_killed_and_run_again... waits)."""
+import threading
+
+import pytest
+
+from support.reclaim import *  # noqa: F403, fixtures too
+from support.redis_proxy import RedisProxy
+
+QUARANTINE = 2000
+
+
+def furnish(space):
+    """Something of everything that a run can come upon; chunks of 8 cut
+    ranges in two."""
+    future = now() + 3600 * 1000
+    space.ended(0, 19)
+    space.mark([3, 4, 11], end=future)  # renewed
+    space.mark([7], end=future + 5000)
+    space.mark([9], state="c")  # closed by its holder
+    space.mark([15], end=NEVER)
+    space.redis.delete(space.marker_key(17))  # lost
+    space.issue(20, 23, generation=3)
+    space.mark([20, 21, 22, 23], generation=2, state="c")  # never opened
+    space.issue(24, 30, generation=2)
+    space.mark(range(24, 31), generation=2)
+    space.mark([26], generation=5)  # a Redis that forgot
+    space.issue(31, 33, generation=32767)  # the last generation
+    space.mark(range(31, 34), generation=32767)
+    space.issue(34, 37)
+    space.redis.hset(space.key("space"), "gaps", "34-37 ")
+    space.issue(40, 41, score=future)  # not due
+    space.mark(range(40, 42), end=future)
+    space.redis.zadd(space.key("pool"), {"38-39:4": 1})
+    for block in (3, 4, 7, 11, 15, 40):
+        space.redis.set(f"l:{{s7:{block}}}:alive", "x", ex=3000)
+
+
+class Picture:
+    """Everything in Redis, to be had again."""
+
+    def __init__(self, redis):
+        self.redis = redis
+        raw = redis_bytes(redis)
+        self.keys = {key: (raw.dump(key), max(raw.pttl(key), 0))
+                     for key in raw.keys("*")}
+
+    def restore(self):
+        raw = redis_bytes(self.redis)
+        raw.flushdb()
+        with raw.pipeline() as p:
+            for key, (value, ttl) in self.keys.items():
+                p.restore(key, ttl, value)
+            p.execute()
+
+
+def redis_bytes(client):
+    import redis
+    port = client.connection_pool.connection_kwargs["port"]
+    return redis.Redis(port=port)
+
+
+def outcome(space, since):
+    """What a run leaves, but for when things may be granted again."""
+    left = {}
+    for key, (value, _) in space.everything().items():
+        if key == space.key("pool"):
+            for member, score in value:
+                assert score == 1 or (since + QUARANTINE <= score <=
+                                      now() + QUARANTINE), member
+            value = sorted(member for member, _ in value)
+        left[key] = value
+    left.pop(space.key("lock"), None)
+    return left
+
+
+@pytest.fixture
+def run_behind(begin, base_config):
+    """run_behind(proxy): a run to its end, or to where the proxy kills it."""
+    direct = base_config["redis"]["address"]
+
+    def run(proxy=None):
+        started = threading.Event()
+        process = None
+
+        def kill():
+            started.wait()
+            process.kill()
+
+        if proxy:
+            proxy.on_end = kill
+            base_config["redis"]["address"] = proxy.address
+        try:
+            process = begin("run", "--json", chunk=8, max_lost=5,
+                            sample_every=10**9, record=False)
+        finally:
+            base_config["redis"]["address"] = direct
+        started.set()
+        return Done(process)
+    return run
+
+
+def test_a_run_killed_at_any_command_and_run_again_ends_as_if_never_killed(
+        space, run_behind, redis_server):
+    furnish(space)
+    before = Picture(space.redis)
+    run_behind()  # Redis knows the scripts from here on
+    before.restore()
+    since = now()
+    with RedisProxy(redis_server.port) as proxy:
+        done = run_behind(proxy)
+        commands = list(proxy.commands)
+    assert done.status == 0, done
+    assert (done.space["freed"], done.space["live"], done.space["lost"],
+            done.space["gap"]) == (28, 5, 1, 4), done
+    expected = outcome(space, since)
+    assert len(commands) > 20
+    for number in range(1, len(commands) + 1):
+        for reach in (False, True):
+            before.restore()
+            since = now()
+            with RedisProxy(redis_server.port) as proxy:
+                proxy.end_at(number, reach)
+                killed = run_behind(proxy)
+            assert killed.status == -9, (number, killed)
+            space.redis.delete(space.key("lock"))
+            done = run_behind()
+            where = (f"killed at command {number} of {len(commands)}, "
+                     f"{commands[number - 1]}, reach={reach}")
+            assert done.status == 0, (where, done)
+            assert outcome(space, since) == expected, where
+    print(f"{2 * len(commands)} kills at {len(commands)} commands")
