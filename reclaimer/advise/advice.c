@@ -90,7 +90,7 @@ static void choose_size(const struct sampling *s, struct advice *a)
 	bool heavy = false;
 
 	a->best = best_smaller(a, &heavy);
-	if (a->best == a->present)
+	if (a->best == a->present && s->ended >= ADVICE_SAMPLE)
 		a->best = best_larger(a);
 	to = &a->sizes[a->best];
 	if (!a->enough)

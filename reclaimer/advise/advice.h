@@ -27,7 +27,8 @@
 #define ADVICE_LOSS    0.01
 #define ADVICE_MARKERS 0.10
 #define ADVICE_DELAY   0.01
-/* Live blocks below which nothing is advised. */
+/* Live blocks, and ended ones for larger sizes, below which nothing is advised.
+ */
 #define ADVICE_SAMPLE 30
 #define INTERVALS     6
 

@@ -40,7 +40,7 @@ static void wait_for(struct table *t, double ms)
 		table_text(
 			t,
 			duration_format(
-				(int64_t)(ms > CLOCK_HOUR
+				(int64_t)(ms > 2 * CLOCK_MINUTE
 						  ? round(ms / CLOCK_MINUTE) *
 							    CLOCK_MINUTE
 						  : round(ms / CLOCK_SECOND) *

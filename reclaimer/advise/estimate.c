@@ -104,7 +104,7 @@ static double share_trapped(const int64_t *ends, uint32_t count, int64_t now)
 
 void sample_add(struct sample_figures *s, const int64_t *ends,
 		int64_t block_end, int64_t now,
-		const struct block_group groups[3])
+		const struct neighbours groups[3])
 {
 	double here = share_trapped(ends, s->block_size, now);
 	int64_t end;
@@ -117,7 +117,7 @@ void sample_add(struct sample_figures *s, const int64_t *ends,
 	add_wait(&s->sizes[s->present], (uint64_t)llround(here * s->block_size),
 		 block_end, now);
 	for (size_t i = 0; i < GROUPS; i++) {
-		const struct block_group *g = &groups[i];
+		const struct neighbours *g = &groups[i];
 		unsigned live = g->live ? g->live : 1;
 
 		add(&s->sizes[s->present + 1 + i].trapped,

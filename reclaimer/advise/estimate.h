@@ -54,12 +54,12 @@ void sample_begin(struct sample_figures *s, uint32_t block_size);
  * marker, and how many blocks of its groups of 2, 4 and 8 there are and are
  * live, itself included.
  */
-struct block_group {
+struct neighbours {
 	unsigned blocks, live;
 };
 void sample_add(struct sample_figures *s, const int64_t *ends,
 		int64_t block_end, int64_t now,
-		const struct block_group groups[3]);
+		const struct neighbours groups[3]);
 
 struct estimate {
 	double mean, error; /* +- at 95 % */

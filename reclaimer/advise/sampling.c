@@ -85,6 +85,12 @@ static bool is_live(const struct draws *d, const struct marker_look *look)
 	       !marker_ended(&look->marker, d->now);
 }
 
+static bool has_ended(const struct draws *d, const struct marker_look *look)
+{
+	return look->state == MARKER_SOUND &&
+	       marker_ended(&look->marker, d->now);
+}
+
 static bool is_held(const struct draws *d, const struct marker_look *look)
 {
 	const struct links_config *config =
@@ -95,7 +101,7 @@ static bool is_held(const struct draws *d, const struct marker_look *look)
 
 /* How many of its neighbours live, in groups of 2, 4 and 8? */
 static int look_around(struct draws *d, uint64_t block,
-		       struct block_group groups[3], struct error *err)
+		       struct neighbours groups[3], struct error *err)
 {
 	uint64_t base = block - block % GROUP_MAX, blocks[GROUP_MAX];
 	struct marker_look looks[GROUP_MAX];
@@ -108,7 +114,7 @@ static int look_around(struct draws *d, uint64_t block,
 	    0)
 		return -1;
 	for (unsigned g = 0; g < 3; g++) {
-		groups[g] = (struct block_group){0, 0};
+		groups[g] = (struct neighbours){0, 0};
 		for (size_t i = 0; i < count; i++) {
 			if (blocks[i] >> (g + 1) != block >> (g + 1))
 				continue;
@@ -145,7 +151,7 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 		struct error *err)
 {
 	struct sampling *s = d->s;
-	struct block_group groups[3];
+	struct neighbours groups[3];
 
 	if (code_lives_read(s->redis, s->space, block, d->ends, err) < 0 ||
 	    look_around(d, block, groups, err) < 0 || weigh(d, block, err) < 0)
@@ -180,6 +186,7 @@ static int draw_some(struct draws *d, size_t *ret_count, struct error *err)
 	d->ns += clock_monotonic_ns() - start;
 	s->drawn += n;
 	for (size_t i = 0; i < n; i++) {
+		s->ended += has_ended(d, &d->looks[i]);
 		if (!is_live(d, &d->looks[i]) || is_held(d, &d->looks[i]))
 			continue;
 		s->live++;

@@ -31,8 +31,9 @@ struct sampling {
 
 	/* What came of it. */
 	struct sample_figures figures;
-	uint64_t issued;      /* blocks there are */
-	uint64_t drawn, live; /* of those drawn; held ones are not live */
+	uint64_t issued; /* blocks there are */
+	uint64_t drawn;
+	uint64_t live, ended; /* of those drawn; held ones are neither */
 	bool exhausted;	      /* no more live blocks to be had */
 	double markers_per_second;
 	uint64_t marker_bytes; /* one marker in Redis; 0: none was seen */

@@ -76,8 +76,9 @@ static int say_json(const struct link_space *space, const char *verb,
 static void say_text(const struct link_space *space, bool hold,
 		     const struct hand_result *result)
 {
-	printf("%" PRIu64 " blocks of %s %s circulation", result->moved,
-	       space->name, hold ? "taken out of" : "put back into");
+	printf("%" PRIu64 " block%s of %s %s circulation", result->moved,
+	       result->moved == 1 ? "" : "s", space->name,
+	       hold ? "taken out of" : "put back into");
 	if (result->already)
 		printf(", %" PRIu64 " were out already", result->already);
 	puts(hold ? ".  Their links go on redirecting."

@@ -14,6 +14,9 @@
 #include "reclaimer/verify/repair.h"
 #include "reclaimer/verify/verify_report.h"
 
+/* Long enough for the archive to answer in. */
+#define REPAIR_LOCK_TTL CLOCK_MINUTE
+
 struct verify {
 	struct app *app;
 	const struct reclaimer_config *config;
@@ -135,9 +138,8 @@ static int verify_space(struct verify *v, struct survey *s,
 	v->shown = start;
 	*result = (struct verified){.space = s->space->name};
 	if (v->options->repair) {
-		status = reclaim_lock_take(s->redis, s->space,
-					   v->config->reclaimer.lock_ttl, &lock,
-					   &result->error);
+		status = reclaim_lock_take(s->redis, s->space, REPAIR_LOCK_TTL,
+					   &lock, &result->error);
 		if (status == 0)
 			s->lock = &lock;
 	}

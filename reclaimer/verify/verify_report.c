@@ -88,19 +88,23 @@ static void say_end(const struct verified *v)
 	if (v->failed)
 		printf("Stopped: %s\n", v->error.text);
 	else if (!left)
-		printf("Each of %" PRIu64 " blocks is in exactly one state.\n",
+		printf(v->repaired && s->findings.total
+			       ? "All of it was put right; the table is from "
+				 "before.\n"
+			       : "Each of %" PRIu64 " blocks is in exactly one "
+				 "state.\n",
 		       blocks_of(s));
 	if (v->deep)
 		printf("%" PRIu64 " links were held against their markers.\n",
 		       v->links);
 	if (left)
-		printf("%" PRIu64 " findings remain.\n", left);
+		printf("Findings that remain: %" PRIu64 ".\n", left);
 	if (left && !s->proven)
 		puts("The space was in use throughout; each was seen in "
 		     "several looks.");
 	if (v->repaired)
-		printf("%" PRIu64 " lost blocks pooled, %" PRIu64
-		       " kept: there are links of them.\n",
+		printf("Lost blocks: %" PRIu64 " pooled, %" PRIu64
+		       " kept, since there are links of them.\n",
 		       v->freed, v->kept);
 	else if (s->census.states[STANDING_LOST] +
 		 s->census.states[STANDING_GAP])

@@ -1,6 +1,7 @@
 """`reclaimer verify`: each block in exactly one state, each link within its
 block's life; and what --repair makes of it when it is not so."""
 import threading
+import time
 
 import pytest
 import redis as redis_client
@@ -119,7 +120,7 @@ def test_text_is_for_people(space, begin):
     done = Done(begin("verify"))
     assert done.status == 1, done
     assert "neither issued nor pooled nor out" in done.out
-    assert "1 findings remain." in done.out
+    assert "Findings that remain: 1." in done.out
 
 
 # --- findings ------------------------------------------------------------------------
@@ -487,6 +488,34 @@ def test_a_second_repair_finds_nothing(space, reclaimer, archive):
     before = space.everything()
     assert repair(reclaimer)["findings"] == []
     assert space.everything() == before
+
+
+@pytest.mark.parametrize("after", [0.05, 0.2, 0.5])
+def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
+                                                         reclaimer, archive,
+                                                         after):
+    blocks = list(range(0, 600, 2))
+    space.redis.zadd(space.key("issued"), {f"{b}-{b}:1": 0 for b in blocks})
+    space.redis.zadd(space.key("pool"), {f"{b}-{b}:2": 1
+                                         for b in range(1, 600, 2)})
+    opened(space, range(1, 600, 2), 1, 1, state="c")
+    space.redis.zadd(space.key("pool"), {"1-20:2": 5})
+    space.redis.set(space.key("cursor"), 610)
+    process = begin("verify", "--repair")
+    eventually(lambda: space.redis.exists(space.key("hand")),
+               what="a first repair")
+    time.sleep(after)
+    process.kill()
+    process.wait()
+    everywhere = space.blocks("pool") + space.blocks("issued")
+    assert set(everywhere) >= set(range(600))
+    space.redis.delete(space.key("lock"))  # or wait for it
+    repair(reclaimer)
+    reclaimer("run")
+    assert verify(reclaimer)["findings"] == []
+    assert sorted(space.blocks("pool") + space.blocks("issued")) == list(
+        range(610))
+    assert len(space.blocks("issued")) == 10
 
 
 @pytest.mark.parametrize("args", [["run", "--deep"], ["status", "--repair"],

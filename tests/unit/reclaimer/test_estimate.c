@@ -9,8 +9,8 @@
 
 #define NOW 1000000
 
-static const struct block_group alone[3] = {{2, 1}, {4, 1}, {8, 1}};
-static const struct block_group among[3] = {{2, 2}, {4, 4}, {8, 8}};
+static const struct neighbours alone[3] = {{2, 1}, {4, 1}, {8, 1}};
+static const struct neighbours among[3] = {{2, 2}, {4, 4}, {8, 8}};
 
 static size_t size_at(const struct sample_figures *s, uint32_t size)
 {
