@@ -88,8 +88,8 @@ def test_a_space_that_began_higher_has_no_hole_below(space, reclaimer,
                                                      program, links_config):
     space.redis.flushall()
     made = program("allocator", {"links": links_config}, start=False,
-                   args=["create-space", "--space", "s7", "--first-block",
-                         "1000"])
+                   args=["create-space", "--space", "s7", "--no-archive",
+                         "--first-block", "1000"])
     assert made.run()[0] == 0, made.log()
     space.ended(1000, 1009)
     assert verify(reclaimer)["states"]["due"] == 10
