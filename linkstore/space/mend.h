@@ -32,8 +32,8 @@ int space_mend(struct redis *redis, const struct reclaim_lock *lock,
  * What becomes of members that overlap: each block stays once, in the stricter
  * state (out, then issued, then pooled), under the highest generation, and as
  * late as the latest of its claims says.  Pure.  `members` are sorted as
- * member_list_sort does.  ret_parts has room for 2 * count; returns how many there
- * are.  O(count^2).
+ * member_list_sort does.  ret_parts has room for 2 * count; returns how many
+ * there are.  O(count^2).
  */
 size_t mend_plan(const struct found_member *members, size_t count,
 		 struct found_member *ret_parts);

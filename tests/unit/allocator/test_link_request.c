@@ -311,7 +311,8 @@ static void a_link_of_no_domain_is_of_the_default_one(void **state)
 	link_request_fill(&r, &link);
 	assert_string_equal(link.domain, "main");
 	link_request_release(&r);
-	assert_refused("{\"domain\":\"other\"}", "domain: expected one of main");
+	assert_refused("{\"domain\":\"other\"}",
+		       "domain: expected one of main");
 }
 
 #define WITH_STORE(test)                                                       \
