@@ -19,7 +19,7 @@ static uint32_t divisor_below(uint32_t block, uint32_t size)
 
 void sample_begin(struct sample_figures *s, uint32_t block_size)
 {
-	uint32_t sizes[SIZES_MAX], size = block_size;
+	uint32_t sizes[SIZES_MAX] = {0}, size = block_size;
 	size_t count = 0;
 
 	*s = (struct sample_figures){.block_size = block_size};

@@ -13,18 +13,15 @@ static size_t read_on(struct fixture *f, struct due_cursor *cursor,
 
 static size_t due(struct fixture *f, struct due_range *ret, size_t max)
 {
-	struct due_cursor cursor = {0};
-
-	return read_on(f, &cursor, ret, max);
+	return read_on(f, &(struct due_cursor){0}, ret, max);
 }
 
 static struct block_look look(struct fixture *f, uint64_t block)
 {
 	struct block_look l;
-	int64_t now = clock_real_ms();
 
-	must(f, reclaim_look(f->server.redis, f->space, &block, 1, now, &l,
-			     &f->err));
+	must(f, reclaim_look(f->server.redis, f->space, &block, 1,
+			     clock_real_ms(), &l, &f->err));
 	return l;
 }
 
