@@ -27,10 +27,17 @@ class Bench:
         a = self.allocator
         for part in (a.program, a.redis, a.broker):
             machine.pin(part.process.pid, self.cores)
+        try:
+            a.warm_up(self.argv(), self.cores)
+        except Exception:
+            self.close()
+            raise
+
+    def argv(self):
+        return [self.client, self.allocator.port, KEY, self.links]
 
     def ours(self):
-        out = self.allocator.measure(
-            [self.client, self.allocator.port, KEY, self.links], self.cores)
+        out = self.allocator.measure(self.argv(), self.cores)
         return {RATE: out["rate"]}
 
     def peer(self):

@@ -76,6 +76,8 @@ class Bench:
             server = doubled(server).replace("{{port}}", "{port}")
             self.nginx, self.peer_port = web.start_nginx(
                 machine, MODULES.format(modules=modules), server)
+            self.allocator.warm_up(self.argv(self.allocator.port),
+                                   machine.load_cpu)
         except Exception:
             self.close()
             raise
