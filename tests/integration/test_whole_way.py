@@ -1,0 +1,141 @@
+"""One code through its whole life and into the next, with all five programs:
+created, visited, counted, ended, reclaimed, in quarantine, granted again, visited
+and counted for its new owner alone."""
+import hashlib
+import time
+
+import pytest
+import requests
+
+import servers
+from support.program import eventually
+from support.reclaim import *  # noqa: F403, fixtures too
+
+CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+OLD, NEW = "https://old.example/", "https://new.example/"
+
+
+class Stack:
+    """The programs that go on, and what a visitor, an owner and an operator do
+    with them."""
+
+    def __init__(self, allocator, redirector, aggregator):
+        self.allocator = allocator
+        self.redirector = redirector
+        self.aggregator = aggregator
+
+    def create(self, url, ttl):
+        answer = requests.post(
+            self.allocator.url + "/v1/links", json={"url": url, "ttl": ttl},
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def visit(self, link):
+        return requests.get(f"{self.redirector.url}/{link['code']}",
+                            headers={"User-Agent": CHROME},
+                            allow_redirects=False, timeout=5)
+
+    def count(self, **which):
+        """What the aggregator says of two hours around now, or None."""
+        quarter = 900
+        at = int(time.time()) // quarter * quarter
+        span = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(t))
+                for t in (at - 8 * quarter, at + 8 * quarter)]
+        answer = requests.get(
+            self.aggregator.url + "/v1/clicks", timeout=30,
+            params={"from": span[0], "to": span[1], **which})
+        return answer.json() if answer.status_code == 200 else None
+
+    def counted(self, link, clicks):
+        """Waits until so many clicks of a link are counted, then makes sure
+        that there are no more."""
+        def there():
+            got = self.count(link_id=link["link_id"])
+            return got and got["total"]["clicks"] >= clicks and got
+        got = eventually(there, seconds=30, what=f"{clicks} clicks counted")
+        assert got["total"]["clicks"] == clicks
+        return got
+
+
+@pytest.fixture
+def stack(space, program, workdir, links_config, kafka, clickhouse):
+    links_config["spaces"][0]["block_size"] = 1
+    assert program("aggregator", args=["migrate"],
+                   start=False).run()[0] == 0
+    space.redis.hset(space.key("space"), "block_size", 1)
+    keys = workdir / "keys"
+    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
+    keys.write_text(f"test admin sha256:{digest}\n")
+    deps = servers.ROOT / ".deps"
+    program("collector", {"collector": {
+        "batch_age": "100ms", "report_every": "200ms",
+        "ua_rules": str(deps / "uap/regexes.yaml"),
+        "bot_list": str(deps / "bots/crawler-user-agents.json")}})
+    return Stack(
+        program("allocator", {"links": links_config,
+                              "allocator": {"keys_file": str(keys)}}),
+        # Far longer than quarantine: no entry outlives its link all the same.
+        program("redirector", {"links": links_config, "redirector": {
+            "threads": 1, "cache_ttl": "1h", "cache_stale": "1h"}}),
+        program("aggregator", {"aggregator": {"settle_every": "200ms"}}))
+
+
+def reclaimed(reclaimer, space, block):
+    """Runs until the block is in the pool."""
+    def run():
+        done = reclaimer("run", "--space", "s7")
+        assert done.status == 0, done
+        return block in space.blocks("pool")
+    eventually(run, seconds=30, every=0.5, what="the block pooled")
+
+
+def again(stack, code):
+    """Creates links until one gets that code."""
+    def create():
+        link = stack.create(NEW, "30d")
+        return link["code"] == code and link
+    return eventually(create, seconds=30, every=0.02, what=f"{code} again")
+
+
+def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
+                                                            reclaimer):
+    old = stack.create(OLD, "3s")
+    for _ in range(3):
+        answer = stack.visit(old)
+        assert (answer.status_code, answer.headers["Location"]) == (302, OLD)
+    stack.counted(old, 3)
+    block = int(old["link_id"]) & ((1 << 42) - 1)
+
+    reclaimed(reclaimer, space, block)
+    assert stack.visit(old).status_code == 410
+    new = again(stack, old["code"])
+
+    assert new["link_id"] != old["link_id"] and new["generation"] == 2
+    # Nobody has visited it: it is known, and starts at zero.
+    fresh = eventually(
+        lambda: (c := stack.count(code=new["code"])) and
+        c["link_id"] == new["link_id"] and c,
+        seconds=30, what="the new owner in the archive")
+    assert fresh["total"]["events"] == 0
+
+    for _ in range(2):
+        answer = stack.visit(new)
+        assert (answer.status_code, answer.headers["Location"]) == (302, NEW)
+    stack.counted(new, 2)
+    stack.counted(old, 3)
+    # The visit in between was nobody's: the code had no link.
+    assert stack.count(link_id=old["link_id"])["total"]["events"] == 3
+
+
+def test_a_redirector_with_the_old_link_cached_serves_the_new_one(
+        stack, space, reclaimer):
+    """Not even its absence is remembered when the code lives again."""
+    old = stack.create(OLD, "3s")
+    block = int(old["link_id"]) & ((1 << 42) - 1)
+    assert stack.visit(old).headers["Location"] == OLD
+    reclaimed(reclaimer, space, block)
+    new = again(stack, old["code"])
+    answer = stack.visit(new)
+    assert (answer.status_code, answer.headers["Location"]) == (302, NEW)
