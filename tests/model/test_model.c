@@ -168,9 +168,9 @@ static void rare(struct history *h)
 		holders_sleep(&h->holders);
 	else if (dice < 80)
 		usleep(rng_below(&h->world.rng, 20000));
-	else if (dice < 84 && !h->remembering)
+	else if (dice < 81 && !h->remembering)
 		restart(h);
-	else if (dice < 88 && !h->remembering)
+	else if (dice < 83 && !h->remembering)
 		forget(h);
 }
 
@@ -187,7 +187,7 @@ static void step(struct history *h)
 		holders_create(&h->holders);
 	else if (dice < 420)
 		holders_hand_back(&h->holders);
-	else if (dice < 580)
+	else if (dice < 560)
 		visitors_visit(&h->visitors);
 	else if (dice < 620)
 		visitors_come_late(&h->visitors);

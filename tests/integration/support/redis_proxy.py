@@ -5,6 +5,8 @@ ends everything at one of them.
         proxy.end_at(7, reach=True)     the 7th command reaches Redis, its answer
                                         nobody; on_end() is then called
         proxy.call_at(7, function)      function() before the 7th passes
+        held = proxy.hold(b"l:{s7:3}:") the next command that says this waits
+                                        (held.here) until held.release()
 
 Commands of all connections are counted in one row, and pass one at a time, so
 that there is exactly one order of things.
@@ -20,6 +22,7 @@ class RedisProxy:
         self.lock = threading.Lock()
         self.commands = []  # names, in order
         self.calls = {}
+        self.held = []
         self.end = None
         self.ended = False
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -42,6 +45,10 @@ class RedisProxy:
 
     def call_at(self, number, function):
         self.calls[number] = function
+
+    def hold(self, words):
+        self.held.append(Held(words))
+        return self.held[-1]
 
     def close(self):
         """Nobody connects from here on, and all who are connected are cut."""
@@ -70,11 +77,18 @@ class RedisProxy:
             try:
                 while True:
                     command = asked.value()
+                    self.wait(command)
                     with self.lock:
                         if not self.pass_on(command, redis, answers, client):
                             return
             except (OSError, EOFError):
                 return
+
+    def wait(self, command):
+        for held in self.held:
+            if not held.here.is_set() and held.words in command:
+                held.here.set()
+                held.gone.wait()
 
     def pass_on(self, command, redis, answers, client):
         if self.ended:
@@ -98,6 +112,18 @@ class RedisProxy:
     def finish(self):
         self.on_end()
         self.close()
+
+
+class Held:
+    """A command that is to be late."""
+
+    def __init__(self, words):
+        self.words = words
+        self.here = threading.Event()
+        self.gone = threading.Event()
+
+    def release(self):
+        self.gone.set()
 
 
 def name_of(command):
