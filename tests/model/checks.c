@@ -141,78 +141,94 @@ static bool is_pooled(const struct accounting *a, uint64_t block)
 
 /* --- links ---------------------------------------------------------------- */
 
-/* "l:{s5:17}:code" of this space? */
-static bool key_parse(const char *key, const char *space, uint64_t *ret_block)
-{
-	size_t len = strlen(space);
-
-	if (strncmp(key, "l:{", 3) != 0 || strncmp(key + 3, space, len) != 0 ||
-	    key[3 + len] != ':')
-		return false;
-	*ret_block = strtoull(key + 4 + len, NULL, 10);
-	return true;
-}
+/* Of every link of a space: key, when it goes, its block's marker, itself. */
+static const char links_script[] =
+	"local all = {} "
+	"for _, k in ipairs(redis.call('KEYS', 'l:{' .. ARGV[1] .. ':*')) do "
+	"  local marker = string.gsub(string.match(k, '^l:{[^}]*}'), '^l', "
+	"'m') "
+	"  local record = redis.call('GET', k) "
+	"  if record then "
+	"    all[#all + 1] = k "
+	"    all[#all + 1] = redis.call('PEXPIRETIME', k) "
+	"    all[#all + 1] = redis.call('GET', marker) or '' "
+	"    all[#all + 1] = record "
+	"  end "
+	"end "
+	"return all";
 
 static void check_key(struct world *w, const struct accounting *a,
-		      const char *key, uint64_t block)
+		      redisReply **entry)
 {
-	int64_t now = clock_real_ms();
-	redisReply *left = ask(w, "PTTL %s", key);
-	int64_t ends =
-		left->integer == -1 ? DURATION_NEVER : now + left->integer;
-	bool gone = left->integer == -2;
+	const char *key = entry[0]->str;
+	int64_t ends = entry[1]->integer;
+	uint64_t block = strtoull(key + 4 + strlen(a->space), NULL, 10);
 	struct link_marker m;
 
-	freeReplyObject(left);
-	if (gone)
-		return;
 	if (is_pooled(a, block))
 		world_broken(w, "%s:%" PRIu64 " is pooled with a live link: %s",
 			     a->space, block, key);
-	/* A link whose marker Redis has lost waits for nobody: its block is
-	 * not pooled. */
-	if (!read_marker(w, a->space, block, &m))
+	if (!marker_parse(entry[2]->str, entry[2]->len, &m))
 		world_broken(w, "%s:%" PRIu64 " has a link and no marker",
 			     a->space, block);
 	if (!m.open)
 		world_broken(w, "%s:%" PRIu64 " is closed over a live link: %s",
 			     a->space, block, key);
-	if (m.end != DURATION_NEVER &&
-	    (ends == DURATION_NEVER || ends > m.end + CLOCK_SLACK))
+	if (m.end != DURATION_NEVER && (ends < 0 || ends > m.end))
 		world_broken(w,
 			     "%s:%" PRIu64 " ends %" PRId64
 			     " ms before its link %s",
 			     a->space, block, ends - m.end, key);
 }
 
-static void check_keys(struct world *w, const struct accounting *a)
+/* As if it had been visited. */
+static void check_record(struct world *w, struct lives *l, redisReply **entry,
+			 struct span when)
 {
-	redisReply *keys = ask(w, "KEYS l:{%s:*", a->space);
-	uint64_t block;
+	int64_t ends = entry[1]->integer;
+	Shortloop__Link *link = shortloop__link__unpack(
+		NULL, entry[3]->len, (const uint8_t *)entry[3]->str);
+	struct link_answer answer = {
+		.link = link,
+		.ttl_left = ends < 0 ? DURATION_NEVER : ends - when.before,
+	};
+	struct life *life = link ? lives_of_id(l, link->link_id) : NULL;
 
-	for (size_t i = 0; i < keys->elements; i++)
-		if (key_parse(keys->element[i]->str, a->space, &block))
-			check_key(w, a, keys->element[i]->str, block);
-	freeReplyObject(keys);
+	if (!life)
+		world_broken(w, "%s is nobody's", entry[0]->str);
+	life->checked = l->checks;
+	lives_looked_up(l, &life->target, &answer, when);
+	shortloop__link__free_unpacked(link, NULL);
 }
 
-static void check_lives(struct world *w, struct lives *l)
+static void check_links(struct world *w, struct lives *l,
+			const struct accounting *a)
 {
-	int64_t now = clock_real_ms();
+	const char *argv[] = {"EVAL", links_script, "0", a->space};
+	struct span when = {.before = clock_real_ms()};
+	redisReply *all;
 
-	for (size_t i = 0; i < l->count; i++) {
-		struct link_answer answer;
-		struct link_target target = l->all[i].target;
-		struct span when = {.before = clock_real_ms()};
-
-		if (!life_is_there(&l->all[i], now))
-			continue;
-		if (link_lookup(w->redis, &target, &answer, &w->err))
-			world_broken(w, "%s", w->err.text);
-		when.after = clock_real_ms();
-		lives_looked_up(l, &target, &answer, when);
-		link_answer_release(&answer);
+	if (redis_command(w->redis, 4, argv, NULL, &all, &w->err))
+		world_broken(w, "%s", w->err.text);
+	when.after = clock_real_ms();
+	for (size_t i = 0; i + 3 < all->elements; i += 4) {
+		check_key(w, a, &all->element[i]);
+		check_record(w, l, &all->element[i], when);
 	}
+	freeReplyObject(all);
+}
+
+/* Those not met among the links of Redis, though they should be. */
+static void check_missing(struct world *w, const struct lives *l, int64_t now)
+{
+	char tag[64];
+
+	for (size_t i = 0; i < l->count; i++)
+		if (life_is_there(&l->all[i], now) &&
+		    l->all[i].checked != l->checks)
+			world_broken(w, "%s live link %s of %s is lost",
+				     life_tag(&l->all[i], tag),
+				     l->all[i].target.code, l->all[i].url);
 }
 
 void check_let_notice(struct world *w, size_t space)
@@ -223,17 +239,17 @@ void check_let_notice(struct world *w, size_t space)
 
 void check_all(struct world *w, struct lives *l)
 {
+	l->checks++;
 	for (size_t i = 0; i < WORLD_SPACES; i++) {
 		struct accounting a;
 
 		check_let_notice(w, i);
 		a = read_accounting(w, i);
-
 		check_blocks(w, &a);
-		check_keys(w, &a);
+		check_links(w, l, &a);
 		release(&a);
 	}
-	check_lives(w, l);
+	check_missing(w, l, clock_real_ms());
 }
 
 /* --- the end -------------------------------------------------------------- */

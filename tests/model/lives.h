@@ -32,6 +32,7 @@ struct life {
 	bool deleted;	     /* what is there is a tombstone */
 	bool touched;	     /* since the append-only file was kept */
 	bool doubtful;	     /* Redis has forgotten something of it */
+	uint64_t checked;    /* met by the check of this number */
 };
 
 struct lives {
@@ -43,6 +44,7 @@ struct lives {
 	struct map opened;  /* space, block, generation: hash of the holder */
 	struct map granted; /* the same */
 	struct map highest; /* space, block: highest generation granted */
+	uint64_t checks;    /* of everything, so far */
 };
 
 void lives_init(struct lives *l, struct world *w);

@@ -45,7 +45,7 @@ struct history {
 	struct holders holders;
 	struct visitors visitors;
 	struct runs runs;
-	uint64_t restarts, forgets, checks;
+	uint64_t restarts, forgets;
 	bool remembering; /* the append-only file is kept */
 	const struct plan *plan;
 };
@@ -121,7 +121,6 @@ static void forget(struct history *h)
 static void check(struct history *h)
 {
 	check_all(&h->world, &h->lives);
-	h->checks++;
 }
 
 /* An operator takes blocks out of circulation, or puts some back. */
@@ -263,7 +262,8 @@ static void tell(const struct history *h)
 	       h->visitors.visits, h->visitors.renewals, h->visitors.edits,
 	       h->runs.begun, h->runs.whole, h->runs.cut, h->runs.busy,
 	       h->runs.refused, h->runs.commands, t->scanned, t->freed, t->live,
-	       t->lost, t->gap, t->skipped, h->restarts, h->forgets, h->checks);
+	       t->lost, t->gap, t->skipped, h->restarts, h->forgets,
+	       h->lives.checks);
 }
 
 static void no_block_is_in_two_states_and_no_live_link_is_taken(void **state)
