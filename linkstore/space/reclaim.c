@@ -97,10 +97,13 @@ static void put_part(struct command *c, const struct settle_part *part)
 			       r->first, r->last, r->generation, part->score);
 }
 
-static void build_settle(struct command *c, const struct reclaim_lock *lock)
+static void build_settle(struct command *c, const struct reclaim_lock *lock,
+			 const struct block_range *members, size_t member_count,
+			 const struct settle_part *parts, size_t part_count)
 {
 	const struct link_space *space = lock->space;
 	const struct links_config *config = linkstore_config(space->store);
+	char member[RANGE_TEXT_MAX];
 
 	command_script(c, space, SCRIPT_SETTLE);
 	command_space_key(c, "lock:", space);
@@ -116,6 +119,21 @@ static void build_settle(struct command *c, const struct reclaim_lock *lock)
 	command_time(c, linkstore_longest_ttl(space->store));
 	command_time(c, config->quarantine);
 	command_day_prefix(c, space);
+	command_number(c, member_count);
+	for (size_t i = 0; i < member_count; i++)
+		command_text(c, range_format(&members[i], member));
+	for (size_t i = 0; i < part_count; i++)
+		put_part(c, &parts[i]);
+}
+
+static int parse_settle(const redisReply *reply,
+			const struct reclaim_lock *lock, struct error *err)
+{
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("settle", err);
+	if (reply_number(reply, 0, 0) != 1)
+		return reply_refused(reply, lock->space, err);
+	return 0;
 }
 
 int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
@@ -123,23 +141,47 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct settle_part *parts, size_t part_count,
 		   struct error *err)
 {
-	char member[RANGE_TEXT_MAX];
 	struct command c;
 	redisReply *reply;
-	int status = 0;
+	int status;
 
-	build_settle(&c, lock);
-	command_number(&c, member_count);
-	for (size_t i = 0; i < member_count; i++)
-		command_text(&c, range_format(&members[i], member));
-	for (size_t i = 0; i < part_count; i++)
-		put_part(&c, &parts[i]);
+	build_settle(&c, lock, members, member_count, parts, part_count);
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	if (!reply_is_array(reply, 2))
-		status = reply_malformed("settle", err);
-	else if (reply_number(reply, 0, 0) != 1)
-		status = reply_refused(reply, lock->space, err);
+	status = parse_settle(reply, lock, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+int reclaim_settle_send(struct redis *redis, const struct reclaim_lock *lock,
+			const struct block_range *members, size_t member_count,
+			const struct settle_part *parts, size_t part_count,
+			struct error *err)
+{
+	struct command c;
+
+	build_settle(&c, lock, members, member_count, parts, part_count);
+	if (command_append(&c, redis, err))
+		return -1;
+	return redis_flush(redis, err);
+}
+
+int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
+			struct error *err)
+{
+	redisReply *reply;
+	int status;
+
+	if (redis_take_reply(redis, &reply, err))
+		return -1;
+	if (reply->type != REDIS_REPLY_ERROR)
+		status = parse_settle(reply, lock, err);
+	else
+		status = error_set(err,
+				   strncmp(reply->str, "NOSCRIPT", 8)
+					   ? ERROR_REMOTE
+					   : ERROR_NOTFOUND,
+				   "redis: %s", reply->str);
 	freeReplyObject(reply);
 	return status;
 }

@@ -62,7 +62,7 @@ struct due_cursor {
  * what was read begins anew with rank 0 and no last one; whoever does not goes
  * on.
  */
-#define DUE_PAGE 1024
+#define DUE_PAGE 512
 int reclaim_due(struct redis *redis, const struct link_space *space,
 		struct due_cursor *cursor, size_t max, struct due_range *ret,
 		size_t *ret_count, struct error *err);
@@ -121,6 +121,18 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct block_range *members, size_t member_count,
 		   const struct settle_part *parts, size_t part_count,
 		   struct error *err);
+
+/*
+ * The same in a pipeline: what was sent is answered in order.  ERROR_NOTFOUND
+ * of an answer also means that Redis does not know the script (any more):
+ * reclaim_settle tells which it is.
+ */
+int reclaim_settle_send(struct redis *redis, const struct reclaim_lock *lock,
+			const struct block_range *members, size_t member_count,
+			const struct settle_part *parts, size_t part_count,
+			struct error *err);
+int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
+			struct error *err);
 
 /*
  * Counts the links of a closed block that Redis still has, key by key, under

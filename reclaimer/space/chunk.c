@@ -4,27 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "reclaimer/space/settle_plan.h"
-
-/* Members that one script settles, of about 2 us each. */
-#define SETTLE_MAX 256
-
-struct chunk {
-	size_t room;
-	struct looked_range *ranges;
-	size_t *offsets; /* of each range's first look */
-	size_t range_count;
-	uint64_t *blocks;
-	struct block_look *looks;
-	size_t block_count;
-	/* Those to be closed: number, place among the looks, what came of it */
-	uint64_t *ended;
-	size_t *places;
-	struct block_look *closed;
-	/* What settle is told. */
-	struct block_range *members;
-	struct settle_part *parts;
-};
+#include "reclaimer/space/chunk_inside.h"
 
 struct chunk *chunk_new(size_t room, struct error *err)
 {
@@ -213,7 +193,7 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 	return 0;
 }
 
-/* --- settling ------------------------------------------------------------- */
+/* --- counting ------------------------------------------------------------- */
 
 static void count_look(const struct block_look *look, uint64_t block,
 		       const struct reclaim_gaps *gaps, struct tally *tally)
@@ -235,15 +215,15 @@ static void count_look(const struct block_look *look, uint64_t block,
 	}
 }
 
-static size_t end_of_looks(const struct chunk *c, size_t range)
+size_t chunk_looks_end(const struct chunk *c, size_t range)
 {
 	return c->offsets[range] + looked_blocks(&c->ranges[range]);
 }
 
-static void count_ranges(const struct chunk *c, size_t from, size_t to,
-			 const struct reclaim_gaps *gaps, struct tally *tally)
+void chunk_count_ranges(const struct chunk *c, size_t from, size_t to,
+			const struct reclaim_gaps *gaps, struct tally *tally)
 {
-	size_t end = end_of_looks(c, to - 1);
+	size_t end = chunk_looks_end(c, to - 1);
 
 	for (size_t at = c->offsets[from]; at < end; at++)
 		count_look(&c->looks[at], c->blocks[at], gaps, tally);
@@ -253,99 +233,5 @@ void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
 		 struct tally *tally)
 {
 	if (c->range_count)
-		count_ranges(c, 0, c->range_count, gaps, tally);
-}
-
-/* What settling goes by. */
-struct settling {
-	struct chunk *chunk;
-	struct redis *redis;
-	const struct reclaim_lock *lock;
-	const struct settle_merge *merge;
-	const struct reclaim_gaps *gaps;
-	struct tally *tally;
-};
-
-static int settle_ranges(const struct settling *s, size_t from, size_t to,
-			 struct error *err)
-{
-	struct chunk *c = s->chunk;
-	size_t parts =
-		settle_plan(&c->ranges[from], to - from,
-			    &c->looks[c->offsets[from]], s->merge, c->parts);
-
-	for (size_t i = from; i < to; i++)
-		c->members[i - from] = c->ranges[i].member;
-	return reclaim_settle(s->redis, s->lock, c->members, to - from,
-			      c->parts, parts, err);
-}
-
-/* Settle is all or nothing, so halving finds the members that vanished. */
-static int settle_what_is_there(const struct settling *s, size_t from,
-				size_t to, struct error *err)
-{
-	struct error why = {0};
-	size_t middle = from + (to - from) / 2;
-	size_t blocks;
-
-	if (settle_ranges(s, from, to, &why) == 0) {
-		count_ranges(s->chunk, from, to, s->gaps, s->tally);
-		return 0;
-	}
-	if (why.code != ERROR_NOTFOUND) {
-		*err = why;
-		return -1;
-	}
-	if (to - from == 1) {
-		blocks = looked_blocks(&s->chunk->ranges[from]);
-		s->tally->scanned += blocks;
-		s->tally->skipped += blocks;
-		return 0;
-	}
-	if (settle_what_is_there(s, from, middle, err) < 0)
-		return -1;
-	return settle_what_is_there(s, middle, to, err);
-}
-
-/* Parts that a range can fall into, at most. */
-static size_t parts_of(const struct chunk *c, size_t range)
-{
-	size_t end = end_of_looks(c, range), parts = 2;
-
-	for (size_t at = c->offsets[range] + 1; at < end; at++)
-		parts += c->looks[at].state != c->looks[at - 1].state ||
-			 c->looks[at].end != c->looks[at - 1].end;
-	return parts;
-}
-
-/* The ranges from number `from` on that one script settles: so many that Redis
- * is soon done with it, and at least one. */
-static size_t settle_upto(const struct chunk *c, size_t from)
-{
-	size_t to = from, parts = 0;
-
-	while (to < c->range_count && to - from < SETTLE_MAX) {
-		parts += parts_of(c, to);
-		if (to > from && parts > 2 * SETTLE_MAX)
-			break;
-		to++;
-	}
-	return to;
-}
-
-int chunk_settle(struct chunk *c, struct redis *redis,
-		 const struct reclaim_lock *lock,
-		 const struct settle_merge *merge,
-		 const struct reclaim_gaps *gaps, struct tally *tally,
-		 struct error *err)
-{
-	const struct settling s = {c, redis, lock, merge, gaps, tally};
-	size_t to;
-
-	for (size_t from = 0; from < c->range_count; from = to) {
-		to = settle_upto(c, from);
-		if (settle_what_is_there(&s, from, to, err) < 0)
-			return -1;
-	}
-	return 0;
+		chunk_count_ranges(c, 0, c->range_count, gaps, tally);
 }

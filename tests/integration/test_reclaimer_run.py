@@ -155,7 +155,7 @@ def test_live_neighbours_that_end_together_stay_one_range(space, reclaimer):
         space.issue(block, block)
         space.mark([block], end=end + block)
     assert reclaimer("run").space["live"] == 100
-    assert space.ranges("issued") == {"0-99:1": end + 99}
+    assert space.ranges("issued") == {"0-99:1": end + 100}
 
 
 def test_a_range_kept_together_is_freed_when_the_last_has_ended(space,

@@ -220,8 +220,8 @@ static void a_block_ends_at_its_end(void **state)
 
 	(void)state;
 	assert_true(parses("1 o 30d 100 200 h", &m));
-	assert_false(marker_ended(&m, 199));
-	assert_true(marker_ended(&m, 200));
+	assert_false(marker_ended(&m, 200));
+	assert_true(marker_ended(&m, 201));
 	assert_true(parses("1 c 30d 100 200 h", &m));
 	assert_true(marker_ended(&m, 0));
 	assert_true(parses("1 o never 100 never h", &m));

@@ -8,7 +8,8 @@ enum {
 	LIVE_MAX = 16
 };
 
-/* The plan for one member of live blocks that end then. */
+/* The plan for one member of live blocks that end then.  They are looked at
+ * again when the millisecond they end in is over. */
 static size_t plan_live(const struct settle_merge *how, const int64_t *ends,
 			size_t count, struct settle_part *ret_parts)
 {
@@ -30,7 +31,7 @@ live_neighbours_that_end_together_are_looked_at_with_the_last(void **state)
 
 	(void)state;
 	assert_int_equal(plan_live(&how, ends, 3, parts), 1);
-	assert_int_equal(parts[0].score, 9100);
+	assert_int_equal(parts[0].score, 9101);
 }
 
 static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
@@ -41,8 +42,8 @@ static void live_neighbours_that_end_apart_are_looked_at_apart(void **state)
 
 	(void)state;
 	assert_int_equal(plan_live(&how, ends, 3, parts), 3);
-	assert_int_equal(parts[0].score, 9000);
-	assert_int_equal(parts[2].score, 9202);
+	assert_int_equal(parts[0].score, 9001);
+	assert_int_equal(parts[2].score, 9203);
 }
 
 static void ends_that_creep_away_do_not_pull_the_first_along(void **state)
@@ -53,8 +54,8 @@ static void ends_that_creep_away_do_not_pull_the_first_along(void **state)
 
 	(void)state;
 	assert_int_equal(plan_live(&how, ends, 4, parts), 2);
-	assert_int_equal(parts[0].score, 9060);
-	assert_int_equal(parts[1].score, 9180);
+	assert_int_equal(parts[0].score, 9061);
+	assert_int_equal(parts[1].score, 9181);
 }
 
 static void a_block_waits_for_its_neighbour_an_eighth_longer_at_most(void **st)
@@ -77,7 +78,7 @@ static void what_never_ends_does_not_hide_what_does(void **state)
 	(void)state;
 	assert_int_equal(plan_live(&how, ends, 3, parts), 2);
 	assert_int_equal(parts[0].score, DURATION_NEVER);
-	assert_int_equal(parts[1].score, 9000);
+	assert_int_equal(parts[1].score, 9001);
 }
 
 static void what_was_not_looked_at_is_not_put_off_with_its_neighbour(void **st)

@@ -1,0 +1,192 @@
+/* A chunk on its way through a run, against a real Redis: more members than one
+ * script settles, of which some vanish. */
+#include "tests/unit/linkstore/fixture.h"
+
+#include "reclaimer/space/chunk.h"
+
+enum {
+	BLOCKS = 1000
+};
+
+/* Blocks 0, 2, 4 ... that have ended, each a member of its own: closed, and
+ * ready to be settled. */
+struct scene {
+	struct due_feed *feed;
+	struct chunk *chunk;
+	struct reclaim_gaps *gaps;
+	struct reclaim_lock lock;
+	struct tally tally;
+};
+
+static void put_block(struct fixture *f, int block)
+{
+	char key[64], words[128];
+	const char *set[] = {"SET", key, "1 o 1s 1000 2000 holder"};
+	redisReply *reply;
+
+	snprintf(words, sizeof(words), "ZADD issued:{s5} %d %d-%d:1",
+		 1000 + block, block, block);
+	redis_server_number(&f->server, words);
+	snprintf(key, sizeof(key), "m:{s5:%d}", block);
+	must(f, redis_command(f->server.redis, 3, set, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static struct scene open_scene(struct fixture *f)
+{
+	const struct due_span all = {0};
+	struct scene s = {0};
+	size_t blocks;
+
+	for (int i = 0; i < BLOCKS; i++)
+		put_block(f, 2 * i);
+	must(f, reclaim_lock_take(f->server.redis, f->space, 60000, &s.lock,
+				  &f->err));
+	must(f, reclaim_gaps_read(f->server.redis, f->space, &s.gaps, &f->err));
+	s.feed = due_feed_new(f->server.redis, f->space, all, 4096, false,
+			      &f->err);
+	s.chunk = chunk_new(4096, &f->err);
+	must(f, chunk_fill(s.chunk, s.feed, 4096, &blocks, &f->err));
+	assert_int_equal(blocks, BLOCKS);
+	must(f, chunk_look(s.chunk, f->server.redis, f->space,
+			   due_feed_now(s.feed), &f->err));
+	must(f, chunk_close(s.chunk, f->server.redis, f->space, &f->err));
+	return s;
+}
+
+static int settle(struct fixture *f, struct scene *s)
+{
+	const struct settle_merge merge = {0};
+
+	return chunk_settle(s->chunk, f->server.redis, &s->lock, &merge,
+			    s->gaps, &s->tally, &f->err);
+}
+
+static void close_scene(struct scene *s)
+{
+	chunk_free(s->chunk);
+	due_feed_free(s->feed);
+	reclaim_gaps_free(s->gaps);
+}
+
+static long long members(struct fixture *f, const char *set)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "ZCARD %s:{s5}", set);
+	return redis_server_number(&f->server, words);
+}
+
+static void more_members_than_a_script_takes_are_all_settled(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, BLOCKS);
+	assert_int_equal(members(f, "pool"), BLOCKS);
+	assert_int_equal(members(f, "issued"), 0);
+	close_scene(&s);
+}
+
+static void only_members_that_vanished_are_skipped(void **state)
+{
+	static const int gone[] = {0, 2, 254, 256, 258, 700, 1998};
+	enum {
+		GONE = sizeof(gone) / sizeof(gone[0])
+	};
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+	char words[64];
+
+	for (size_t i = 0; i < GONE; i++) {
+		snprintf(words, sizeof(words), "ZREM issued:{s5} %d-%d:1",
+			 gone[i], gone[i]);
+		redis_server_number(&f->server, words);
+	}
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.skipped, GONE);
+	assert_int_equal(s.tally.freed, BLOCKS - GONE);
+	assert_int_equal(s.tally.scanned, BLOCKS);
+	assert_int_equal(members(f, "pool"), BLOCKS - GONE);
+	close_scene(&s);
+}
+
+static void all_is_settled_though_redis_dropped_the_script(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	freeReplyObject(redis_server_ask(&f->server, "SCRIPT FLUSH"));
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.freed, BLOCKS);
+	assert_int_equal(members(f, "pool"), BLOCKS);
+	close_scene(&s);
+}
+
+static void nothing_is_settled_under_a_lock_that_is_anothers(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	/* The script is known, so that it is the pipeline that is refused. */
+	redis_server_number(&f->server, "SET lock:{s5} another's");
+	assert_int_equal(settle(f, &s), -1);
+	f->err = (struct error){0};
+	assert_int_equal(settle(f, &s), -1);
+	assert_int_equal(f->err.code, ERROR_BUSY);
+	assert_int_equal(s.tally.scanned, 0);
+	assert_int_equal(members(f, "pool"), 0);
+	assert_int_equal(members(f, "issued"), BLOCKS);
+	close_scene(&s);
+}
+
+static void a_connection_lost_on_the_way_is_told_as_such(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s = open_scene(f);
+
+	redis_server_kill(&f->server);
+	assert_int_equal(settle(f, &s), -1);
+	assert_int_equal(f->err.code, ERROR_REMOTE);
+	assert_true(f->err.retriable);
+	close_scene(&s);
+	redis_server_run(&f->server);
+	redis_server_await(&f->server);
+}
+
+static void ranges_still_to_come_are_reckoned(void **state)
+{
+	struct fixture *f = *state;
+	struct looked_range ranges[64];
+	struct due_feed *feed;
+	size_t count;
+
+	for (int i = 0; i < 200; i++)
+		put_block(f, 2 * i);
+	feed = due_feed_new(f->server.redis, f->space, (struct due_span){0}, 64,
+			    true, &f->err);
+	assert_int_equal(due_feed_left(feed), 0);
+	must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
+	assert_int_equal(due_feed_left(feed), 190);
+	for (int i = 0; i < 19; i++)
+		must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
+	while (count)
+		must(f, due_feed_take(feed, 10, ranges, &count, &f->err));
+	assert_int_equal(due_feed_left(feed), 0);
+	due_feed_free(feed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(more_members_than_a_script_takes_are_all_settled),
+		TEST(only_members_that_vanished_are_skipped),
+		TEST(all_is_settled_though_redis_dropped_the_script),
+		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
+		TEST(a_connection_lost_on_the_way_is_told_as_such),
+		TEST(ranges_still_to_come_are_reckoned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
