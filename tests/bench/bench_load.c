@@ -1,6 +1,7 @@
 /*
- * Creates links, one a request, over keep-alive connections, and measures.
- * usage: bench_load PORT KEY SECONDS CONNECTIONS [RATE]
+ * Creates links, one a request, over keep-alive connections, and measures. With
+ * a file of codes, one a line and all of one length, instead of a key: visits
+ * them in turn. usage: bench_load PORT KEY|@FILE SECONDS CONNECTIONS [RATE]
  *
  * Without RATE each connection sends as soon as it has been answered (a closed
  * loop: how many can be had).  With it requests are due RATE times a second
@@ -9,7 +10,7 @@
  * stalls is charged for all who came meanwhile.
  *
  * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
- * Any answer but 201 ends it with status 1.
+ * Any answer but 201, to a visit 302, ends it with status 1.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,6 +47,8 @@ struct load {
 	int idle_count;
 	char request[1024];
 	size_t request_len, digits_at;
+	char *codes; /* to be visited; NULL: links are created */
+	size_t code_len, code_count;
 	uint64_t sent, answered;
 	int64_t start, end; /* ns */
 	double rate;	    /* 0: as fast as can be */
@@ -102,6 +105,38 @@ static double percentile_us(const struct load *l, double share)
 
 /* --- requests ------------------------------------------------------------- */
 
+static void read_codes(struct load *l, const char *path)
+{
+	FILE *in = fopen(path, "r");
+	long size;
+
+	if (!in || fseek(in, 0, SEEK_END) || (size = ftell(in)) <= 0)
+		die("cannot read the codes");
+	rewind(in);
+	l->codes = malloc((size_t)size + 1);
+	if (!l->codes || fread(l->codes, 1, (size_t)size, in) != (size_t)size)
+		die("cannot read the codes");
+	fclose(in);
+	l->codes[size] = '\0';
+	l->code_len = strcspn(l->codes, "\n");
+	l->code_count = (size_t)size / (l->code_len + 1);
+	if (l->code_len == 0 ||
+	    l->code_count * (l->code_len + 1) != (size_t)size)
+		die("the codes are not of one length");
+}
+
+static void prepare_visits(struct load *l, const char *port)
+{
+	int len = snprintf(l->request, sizeof(l->request),
+			   "GET /%.*s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n",
+			   (int)l->code_len, l->codes, port);
+
+	if (len < 0 || (size_t)len >= sizeof(l->request))
+		die("the codes are too long");
+	l->request_len = (size_t)len;
+	l->digits_at = strlen("GET /");
+}
+
 static void prepare(struct load *l, const char *port, const char *key)
 {
 	static const char url[] =
@@ -121,14 +156,24 @@ static void prepare(struct load *l, const char *port, const char *key)
 	l->digits_at = (size_t)(strstr(l->request, "000000000") - l->request);
 }
 
+static void write_number(struct load *l, uint64_t number)
+{
+	for (int i = DIGITS; i-- > 0; number /= 10)
+		l->request[l->digits_at + (size_t)i] =
+			(char)('0' + number % 10);
+}
+
 static void send_request(struct load *l, int index, int64_t due)
 {
 	struct client *c = &l->clients[index];
 	uint64_t number = l->sent++;
 
-	for (int i = DIGITS; i-- > 0; number /= 10)
-		l->request[l->digits_at + (size_t)i] =
-			(char)('0' + number % 10);
+	if (l->codes)
+		memcpy(l->request + l->digits_at,
+		       l->codes + number % l->code_count * (l->code_len + 1),
+		       l->code_len);
+	else
+		write_number(l, number);
 	c->due = due;
 	c->busy = true;
 	c->len = 0;
@@ -175,9 +220,10 @@ static void on_answer(struct load *l, int index)
 	struct client *c = &l->clients[index];
 	int64_t took = now_ns() - c->due;
 
-	if (strncmp(c->in, "HTTP/1.1 201", 12) != 0) {
+	if (strncmp(c->in, l->codes ? "HTTP/1.1 302" : "HTTP/1.1 201", 12) !=
+	    0) {
 		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
-		die("not a 201");
+		die("not the answer that was expected");
 	}
 	l->buckets[bucket_of((uint64_t)took)]++;
 	l->answered++;
@@ -270,7 +316,7 @@ int main(int argc, char **argv)
 	double seconds;
 
 	if (argc != 5 && argc != 6) {
-		fprintf(stderr, "usage: bench_load PORT KEY SECONDS "
+		fprintf(stderr, "usage: bench_load PORT KEY|@FILE SECONDS "
 				"CONNECTIONS [RATE]\n");
 		return 64;
 	}
@@ -279,7 +325,12 @@ int main(int argc, char **argv)
 		die("CONNECTIONS is 1 to 4096");
 	l.end = (int64_t)(strtod(argv[3], NULL) * 1e9);
 	l.rate = argc == 6 ? strtod(argv[5], NULL) : 0;
-	prepare(&l, argv[1], argv[2]);
+	if (argv[2][0] == '@') {
+		read_codes(&l, argv[2] + 1);
+		prepare_visits(&l, argv[1]);
+	} else {
+		prepare(&l, argv[1], argv[2]);
+	}
 	connect_all(&l, argv[1]);
 	run(&l);
 	seconds = (double)(l.end - l.start) / 1e9;

@@ -100,7 +100,8 @@ class Due:
 
 def create_space(settings, directory):
     status, said = Program("allocator", settings, directory,
-                           ["create-space", "--space", "s7"]).run()
+                           ["create-space", "--space", "s7",
+                            "--no-archive"]).run()
     if status:
         raise Failure(f"create-space: {said[-300:]}")
 
