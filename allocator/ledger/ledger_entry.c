@@ -64,6 +64,7 @@ static json_t *blocks_json(const struct ledger_entry *entry)
 	set_count(object, "lost", l->lost);
 	set_count(object, "pooled", l->pooled);
 	set_count(object, "quarantined", l->quarantined);
+	set_count(object, "out", l->out);
 	set_count(object, "retired", l->retired);
 	set_count(object, "skipped", l->skipped);
 	return object;

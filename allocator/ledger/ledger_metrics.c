@@ -71,6 +71,8 @@ static const struct {
 	 "Reclaimed blocks that may be granted now"},
 	{"quarantined_blocks", false, AT(quarantined), NULL,
 	 "Reclaimed blocks that have to wait"},
+	{"out_blocks", false, AT(out), NULL,
+	 "Blocks taken out of circulation by hand"},
 	{"retired_blocks", false, AT(retired), NULL,
 	 "Blocks that are out of generations"},
 	{"skipped_blocks", false, AT(skipped), NULL,

@@ -9,7 +9,7 @@
 #define LEDGER_NEVER_SECONDS INT64_C(31556952000)
 
 enum {
-	LEDGER_METRICS = 17
+	LEDGER_METRICS = 18
 };
 
 struct ledger_metrics {

@@ -76,6 +76,7 @@ static void add_blocks(struct table *t, const struct ledger_entry *e)
 	table_number(t, l->lost);
 	table_number(t, l->pooled);
 	table_number(t, l->quarantined);
+	table_number(t, l->out);
 	table_number(t, l->retired);
 	put_generations(t, l);
 }
@@ -140,7 +141,7 @@ static int print_blocks(const struct ledger_entry *entries, size_t count)
 {
 	struct table *t =
 		table_new("space|>block size|>capacity|>cursor|>used|>live|"
-			  ">due|>lost|>pooled|>quarantined|>retired|"
+			  ">due|>lost|>pooled|>quarantined|>out|>retired|"
 			  ">generations");
 	bool any = false;
 	int status = 0;

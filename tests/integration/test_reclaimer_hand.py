@@ -1,6 +1,6 @@
 """Blocks held back by hand, and what status tells of them and of what is
 overdue."""
-import time
+import json
 
 import pytest
 
@@ -69,6 +69,18 @@ def test_an_allocator_is_never_granted_a_held_block(space, reclaimer,
     codes = [allocator.create("30d")["code"] for _ in range(100)]
     assert not {allocator.block(code) for code in codes} & set(range(8))
     assert space.blocks("out") == list(range(8))
+
+
+def test_the_allocators_ledger_tells_what_is_out(space, reclaimer, program,
+                                                 links_config):
+    space.ended(0, 9)
+    reclaimer("hold", *S7, "--blocks", "3-4")
+    shown = program("allocator", {"links": links_config}, start=False,
+                    args=["spaces", "--json"])
+    status, output = shown.run()
+    assert status == 0, shown.log()
+    blocks = json.loads(output)["spaces"][0]["blocks"]
+    assert (blocks["out"], blocks["issued"]) == (2, 8)
 
 
 def test_status_lists_what_is_out_and_by_whom(space, reclaimer, begin):
