@@ -136,6 +136,16 @@ static int parse_settle(const redisReply *reply,
 	return 0;
 }
 
+/* A script that came upon what it cannot read says so and changes nothing: that
+ * is no failure of Redis'.  Returns -1. */
+static int damage(struct error *err)
+{
+	if (err->code == ERROR_REMOTE && !err->retriable &&
+	    strstr(err->text, " is damaged"))
+		err->code = ERROR_UNSAFE;
+	return -1;
+}
+
 int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct block_range *members, size_t member_count,
 		   const struct settle_part *parts, size_t part_count,
@@ -147,7 +157,7 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 
 	build_settle(&c, lock, members, member_count, parts, part_count);
 	if (command_run(&c, redis, &reply, err))
-		return -1;
+		return damage(err);
 	status = parse_settle(reply, lock, err);
 	freeReplyObject(reply);
 	return status;
@@ -183,7 +193,7 @@ int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 					   : ERROR_NOTFOUND,
 				   "redis: %s", reply->str);
 	freeReplyObject(reply);
-	return status;
+	return status ? damage(err) : 0;
 }
 
 /* --- gaps ----------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 `from support.reclaim import *` for the fixtures."""
 import hashlib
 import json
+import os
 import subprocess
 import time
 
@@ -141,17 +142,19 @@ class Done:
 @pytest.fixture
 def begin(program, links_config):
     """begin("run", "--rate", "9", sample_every=1): a started process.
-    `sections` replaces those of other programs, `stderr` where it writes."""
+    `sections` replaces those of other programs, `stderr` where it writes, `env`
+    is added to the environment."""
     started = []
 
     def make(*args, links=None, sections=None, stderr=subprocess.PIPE,
-             **settings):
+             env=None, **settings):
         made = program("reclaimer", {
             **BRIEF, **(sections or {}), "links": links or links_config,
             "reclaimer": settings}, start=False)
         started.append(subprocess.Popen(
             [BIN / "reclaimer", *args, "-c", made.config_path], text=True,
-            stdout=subprocess.PIPE, stderr=stderr, cwd=servers.ROOT))
+            stdout=subprocess.PIPE, stderr=stderr, cwd=servers.ROOT,
+            env={**os.environ, **(env or {})}))
         return started[-1]
 
     yield make

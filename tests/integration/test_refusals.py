@@ -1,0 +1,185 @@
+"""A Redis that has lost something, a clock that is wrong, a space that is called
+otherwise: the run is refused with its reason (70) and pools nothing, or, where
+it knows better, is right all the same.  The rest of the refusals are in
+test_reclaimer.py and test_reclaimer_run.py."""
+import hashlib
+import subprocess
+import time
+
+import pytest
+import requests
+from redis.crc import key_slot
+
+import servers
+from support.reclaim import *  # noqa: F403, fixtures too
+
+SKEWS = {"an hour ahead": 3600, "an hour behind": -3600,
+         "a year ahead": 365 * 86400, "a year behind": -365 * 86400}
+
+
+# --- what Redis has lost -----------------------------------------------------------
+
+def test_evicted_markers_are_refused_also_when_nothing_may_be_evicted_now(
+        make_space, own_redis, reclaimer):
+    """Memory ran short, somebody mended the settings: what is gone is gone."""
+    client = own_redis.client()
+    space = make_space(client)
+    space.ended(0, 99)
+    used = client.info("memory")["used_memory"]
+    client.config_set("maxmemory", used + 100_000)
+    client.config_set("maxmemory-policy", "allkeys-random")
+    for i in range(400):
+        client.set(f"ballast:{i}", "x" * 1000)
+    assert client.info("stats")["evicted_keys"] > 0
+    client.config_set("maxmemory", 0)
+    client.config_set("maxmemory-policy", "noeviction")
+    # The space's own keys had luck, or an operator put them back.
+    space.redis.hset(space.key("space"), mapping={"number": 1})
+    space.redis.set(space.key("cursor"), 100, nx=True)
+    done = reclaimer("run")
+    assert done.status == 70, done
+    assert "has evicted" in done.err
+    assert space.ranges("pool") == {}
+
+
+def test_a_redis_that_was_emptied_is_refused(space, reclaimer):
+    space.ended(0, 9)
+    space.redis.flushall()
+    for args in (["run"], ["run", "--dry-run"]):
+        done = reclaimer(*args)
+        assert done.status == 70, done
+        assert "s7 has no record" in done.err
+    assert [key for key in space.redis.scan_iter() if "lock" not in key] == []
+
+
+@pytest.mark.parametrize("node", range(3))
+def test_a_cluster_of_which_one_node_was_emptied_is_refused(space, reclaimer,
+                                                            node):
+    """Each of three nodes has a third of the slots."""
+    space.ended(0, 299)
+    slots = range(node * 5462, (node + 1) * 5462)
+    gone = [key for key in space.redis.scan_iter()
+            if key_slot(key.encode()) in slots]
+    assert len(gone) > 50
+    space.redis.delete(*gone)
+    done = reclaimer("run")
+    assert done.status == 70, done
+    if key_slot(b"{s7}") in slots:
+        assert "s7 has no record" in done.err
+    else:
+        assert "have no marker" in done.err
+    # Nothing of a chunk in which markers are missing.
+    assert space.ranges("pool") == {}
+
+
+def test_a_pool_that_makes_no_sense_is_refused(make_space, own_redis,
+                                               reclaimer):
+    """It is read when Redis was restarted, since it may have forgotten."""
+    space = make_space(own_redis.client())
+    space.ended(0, 9)
+    space.redis.zadd(space.key("pool"), {"what?": 1})
+    own_redis.stop()
+    own_redis.start()
+    space.redis = own_redis.client()
+    done = reclaimer("run")
+    assert done.status == 70, done
+    assert "what?" in done.err
+    assert list(space.ranges("pool")) == ["what?"]
+    assert space.blocks("issued") == list(range(10))
+
+
+# --- what the configuration says ---------------------------------------------------
+
+def test_a_renamed_space_is_refused(space, reclaimer, links_config):
+    """Its keys are named after it: under another name there is nothing."""
+    space.ended(0, 9)
+    before = space.everything()
+    links_config["spaces"][0]["name"] = "s8"
+    done = reclaimer("run", links=links_config)
+    assert done.status == 70, done
+    assert "s8 has no record" in done.err
+    assert space.everything() == before
+
+
+def test_a_space_under_another_ones_name_is_refused(space, reclaimer,
+                                                    links_config):
+    """Two spaces of which the names were swapped."""
+    space.ended(0, 9)
+    links_config["spaces"][0].update(number=2, length=8)
+    done = reclaimer("run", links=links_config)
+    assert done.status == 78, done
+    assert "s7 was created with" in done.err
+    assert space.ranges("pool") == {}
+
+
+# --- clocks ------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def skew(tmp_path_factory):
+    """skew(seconds): the environment of a program whose wall clock is wrong."""
+    library = tmp_path_factory.mktemp("skew") / "skew.so"
+    source = servers.ROOT / "tests/integration/support/skew.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return lambda seconds: {"LD_PRELOAD": str(library),
+                            "SKEW_SECONDS": str(seconds)}
+
+
+def test_the_skew_reaches_a_program(skew):
+    year = subprocess.run(["date", "-u", "+%Y"], text=True,
+                          env=skew(SKEWS["a year ahead"]) | {"PATH": "/bin"},
+                          capture_output=True).stdout
+    assert int(year) == time.gmtime().tm_year + 1
+
+
+@pytest.mark.parametrize("seconds", SKEWS.values(), ids=SKEWS)
+def test_a_run_goes_by_the_clock_of_redis(space, begin, skew, seconds):
+    end = now() + 60_000
+    space.ended(0, 9)
+    space.mark([4], end=end)
+    space.issue(10, 19, score=end)
+    space.mark(range(10, 20), end=end)
+    before = now()
+    done = Done(begin("run", "--json", env=skew(seconds), record=False))
+    assert done.status == 0, done
+    assert (done.space["freed"], done.space["live"]) == (9, 1)
+    assert space.blocks("pool") == [b for b in range(10) if b != 4]
+    assert space.ranges("issued") == {"4-4:1": end + 1, "10-19:1": end}
+    for score in space.ranges("pool").values():
+        assert before + 2000 <= score <= now() + 2000
+
+
+@pytest.mark.parametrize("seconds", SKEWS.values(), ids=SKEWS)
+def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
+                                          links_config, skew, reclaimer,
+                                          seconds):
+    """Created by an allocator and visited by a redirector whose clocks are wrong,
+    one in each direction."""
+    keys = workdir / "keys"
+    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
+    keys.write_text(f"test admin sha256:{digest}\n")
+    allocator = Allocator(program("allocator", {
+        "links": links_config, "allocator": {"keys_file": str(keys)},
+        "kafka": {"topic_links": kafka.create_topic("links", 2)}},
+        env=skew(seconds)), space.redis)
+    redirector = program("redirector", {
+        "links": links_config, "redirector": {"threads": 1},
+        "kafka": {"topic_clicks": kafka.clicks_topic()}}, env=skew(-seconds))
+    visited, left = (allocator.create("3s")["code"] for _ in range(2))
+    key, block = allocator.key(visited), allocator.block(visited)
+    marker = space.marker(block)
+    assert abs(int(marker[4]) - now() - 5000) < 2000
+    assert 1000 < space.redis.pttl(key) <= 3000
+    end = now() + 3500
+
+    def visit(code):
+        return requests.get(f"{redirector.url}/{code}", allow_redirects=False,
+                            timeout=5).status_code
+    while now() < end:
+        assert visit(visited) == 302
+        time.sleep(0.2)
+    assert 1000 < space.redis.pttl(key) <= 3000
+    # Which of the two, a redirector tells by its own clock.
+    assert visit(left) in (404, 410)
+    assert reclaimer("run", record=False).status == 0
+    assert block not in space.blocks("pool")
