@@ -1,8 +1,8 @@
 """A Redis with blocks that are due, and runs of the reclaimer over them."""
 import json
-import os
 import re
 import subprocess
+import threading
 import time
 
 import servers
@@ -128,15 +128,35 @@ def start(config_path, cpu, *options):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+class Peak(threading.Thread):
+    """The most memory that a process had.  What wait4 tells is no use: it counts
+    what Python had before the program took its place."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.path = f"/proc/{pid}/status"
+        self.mib = 0
+        self.over = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.over.wait(0.02):
+            try:
+                with open(self.path, encoding="ascii") as f:
+                    lines = dict(line.split(":", 1) for line in f)
+            except OSError:
+                return
+            if lines["Name"].strip() == "reclaimer" and "VmHWM" in lines:
+                self.mib = int(lines["VmHWM"].split()[0]) / 1024
+
+
 def run(config_path, cpu, *options):
     began = time.monotonic()
     process = start(config_path, cpu, *options)
-    out = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
+    peak = Peak(process.pid)
+    out, err = process.communicate()
     took = time.monotonic() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
+    peak.over.set()
     if process.returncode:
-        raise Failure(f"reclaimer: exit {process.returncode}: "
-                      f"{process.stderr.read()[-300:]}")
-    return took, used.ru_maxrss / 1024, json.loads(out)
-
+        raise Failure(f"reclaimer: exit {process.returncode}: {err[-300:]}")
+    return took, peak.mib, json.loads(out)

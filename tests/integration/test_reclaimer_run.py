@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
@@ -322,3 +323,45 @@ def test_the_bar_knows_the_end_of_a_run_of_many_ranges(space, begin):
                       progress_every="100ms"))
     totals = [int(t) for t in re.findall(r" of=(\d+)", done.err)]
     assert totals and all(t in (0, 1500) for t in totals), done
+
+
+# --- the archive ------------------------------------------------------------------------
+
+@pytest.fixture
+def runs(clickhouse):
+    """A function: the rows of reclaim_runs."""
+    clickhouse.query((servers.ROOT / "schemas/clickhouse/"
+                      "0010_reclaim_runs.sql").read_text())
+    return lambda: clickhouse.rows("SELECT * FROM reclaim_runs")
+
+
+def test_a_run_that_left_for_another_leaves_a_row(space, reclaimer, runs):
+    space.redis.set(space.key("lock"), "somebody's")
+    assert reclaimer("run").status == 75
+    assert ["another reclaimer" in row["error"] for row in runs()] == [True]
+
+
+def test_a_run_that_was_refused_as_blind_leaves_a_row(space, reclaimer, runs):
+    space.redis.delete(space.key("cursor"))
+    assert reclaimer("run").status == 70
+    assert ["lost its cursor" in row["error"] for row in runs()] == [True]
+
+
+def test_a_run_that_found_no_redis_leaves_a_row(reclaimer, runs, base_config):
+    base_config["redis"]["address"] = f"127.0.0.1:{servers.free_port()}"
+    assert reclaimer("run").status == 75
+    assert ["refused" in row["error"] for row in runs()] == [True]
+
+
+def test_a_run_of_a_day_and_one_that_was_ended_leave_a_row_each(days, begin,
+                                                                reclaimer,
+                                                                runs):
+    assert reclaimer("run", "--day", day_of(midnight(2))).status == 0
+    days.ended(100, 999)
+    process = begin("run", "--rate", "100")
+    eventually(lambda: len(days.blocks("pool")) > 1, what="a first chunk")
+    process.terminate()
+    assert Done(process).status == 0
+    rows = sorted(runs(), key=lambda row: row["started_at"])
+    assert [row["interrupted"] for row in rows] == [False, True]
+    assert rows[0]["freed"] == 1 and 0 < rows[1]["freed"] < 902

@@ -57,7 +57,7 @@ class Bench:
         made.program.stop()
         self.reclaimer = Program("reclaimer", config, made.directory)
         self.machine.pin(self.redirector.process.pid, self.machine.server_cpu)
-        self.machine.pin(made.redis.process.pid, self.machine.load_cpu)
+        self.machine.pin(made.redis.process.pid, self.machine.server_cpu)
 
     def links(self):
         lines = "".join(json.dumps({"url": f"https://example.org/{i}",
