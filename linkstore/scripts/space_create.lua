@@ -1,7 +1,7 @@
 -- Promise 1.  Creates a space once.  One that is there is compared, and takes
 -- key versions new to it; traces of a space whose record is gone are never
 -- built upon.
--- KEYS space cursor issued pool
+-- KEYS space cursor issued pool out
 -- ARGV first-block|none fields, then that many times field, value and what a
 --      record without the field means, then the pairs of key versions and
 --      fingerprints
@@ -15,7 +15,7 @@ local function add_key(name, fingerprint)
 end
 
 if redis.call('EXISTS', KEYS[1]) == 0 then
-  if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
+  if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4], KEYS[5]) > 0 then
     return {0, 'remains'}
   end
   if ARGV[1] ~= 'none' then

@@ -49,6 +49,7 @@ static void build_create(struct command *c, const struct link_space *space,
 	command_space_key(c, "cursor:", space);
 	command_space_key(c, "issued:", space);
 	command_space_key(c, "pool:", space);
+	command_space_key(c, "out:", space);
 	if (link_space_has_blocks(space))
 		command_number(c, first_block);
 	else

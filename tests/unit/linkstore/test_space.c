@@ -62,6 +62,9 @@ static void remains_of_a_space_are_not_built_upon(void **state)
 
 	redis_server_number(&f->server, "DEL space:{s5}");
 	must_fail(f, create(f, &created), ERROR_UNSAFE);
+	redis_server_number(&f->server, "DEL cursor:{s5}");
+	redis_server_number(&f->server, "ZADD out:{s5} 1 4-5:1");
+	must_fail(f, create(f, &created), ERROR_UNSAFE);
 }
 
 static void another_key_is_found_out(void **state)
