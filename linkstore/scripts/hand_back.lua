@@ -1,6 +1,8 @@
 -- Promise 5.  Blocks from which no code was handed out, closed by their holder,
 -- go to the pool; only while the exact member that was granted is still issued.
--- KEYS issued pool space    ARGV member first last day-prefix
+-- They wait there for a hold: were one granted again at once, and Redis forgot
+-- both, it would come back under the very same generation.
+-- KEYS issued pool space    ARGV member first last day-prefix hold
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score then return 0 end
 local first, last, generation = range_read(ARGV[1])
@@ -19,7 +21,8 @@ local now = now_ms()
 if generation >= GENERATION_MAX then
   redis.call('HINCRBY', KEYS[3], 'retired', to - from + 1)
 else
-  redis.call('ZADD', KEYS[2], now, range_text(from, to, generation + 1))
+  redis.call('ZADD', KEYS[2], now + tonumber(ARGV[5]),
+    range_text(from, to, generation + 1))
 end
 redis.call('HINCRBY', day_key(ARGV[4], now), 'handed_back', to - from + 1)
 return 1

@@ -208,6 +208,7 @@ static void build_hand_back(struct command *c, const struct link_space *space,
 	command_number(c, part->first);
 	command_number(c, part->last);
 	command_day_prefix(c, space);
+	command_time(c, linkstore_config(space->store)->hold_max);
 }
 
 static int parse_hand_back(const redisReply *reply,

@@ -57,8 +57,9 @@ int grant_blocks_async(struct redis_async *redis,
 
 /*
  * Gives `part` of the granted range `whole` back: blocks from which no code was
- * handed out, each closed by block_close_own first.  Puts them into the pool at
- * once, under the next generation.  ERROR_NOTFOUND when `whole` is no longer
+ * handed out, each closed by block_close_own first.  Puts them into the pool,
+ * under the next generation, to be granted after hold_max: longer than anything
+ * that Redis may forget.  ERROR_NOTFOUND when `whole` is no longer
  * issued (the reclaimer has split it: leave it to the reclaimer).  On success
  * what is left of `whole` in the issued set are the pieces before and after.
  */

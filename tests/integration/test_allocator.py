@@ -393,11 +393,15 @@ def test_sigterm_hands_untouched_blocks_back(api, redis):
 
 
 def test_blocks_handed_back_are_issued_under_the_next_generation(
-        api, redis, start):
+        redis, topic, sections, create_space, start):
+    """After a hold."""
+    sections["links"]["hold_max"] = "1s"
+    assert create_space()[0] == 0
+    api = start(topic)
     api.create()
     assert api.program.stop() == 0
-    again = start(api.topic)
-    assert again.create()["generation"] == 2
+    again = start(topic)
+    eventually(lambda: again.create()["generation"] == 2, 10, every=0.2)
 
 
 def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,

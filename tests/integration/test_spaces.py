@@ -97,7 +97,7 @@ def test_what_was_handed_back_is_pooled(ledger_api, topic, start):
     ledger_api.create()
     ledger_api.program.stop()
     other = start(topic, ledger_every="100ms")
-    eventually(lambda: ledger(other)["blocks"]["pooled"] == 1)
+    eventually(lambda: ledger(other)["blocks"]["quarantined"] == 1)
     assert ledger(other)["today"]["blocks_handed_back"] == 1
 
 

@@ -310,22 +310,40 @@ void holders_crash(struct holders *h)
 		memset(holder->seen, 0, sizeof(holder->seen));
 }
 
+/* ms until all of them should have been given up, and have ended. */
+static int64_t end_of_held(const struct held *held)
+{
+	int64_t ttl = held->block.ttl->ttl;
+
+	return held->deadline + (ttl == DURATION_NEVER ? 0 : ttl);
+}
+
 void holders_sleep(struct holders *h)
 {
 	struct rng *rng = &h->world->rng;
 	struct holder *holder = any_holder(h);
-	const struct held *held;
 
 	if (!holder || !holder->count)
 		return;
-	held = &holder->held[rng_below(rng, holder->count)];
-	/* Most wake up when a run looks at what they have. */
-	holder->asleep_until = held->deadline + rng_below(rng, 20);
-	if (held->block.ttl->ttl != DURATION_NEVER)
-		holder->asleep_until += held->block.ttl->ttl;
-	if (rng_chance(rng, 30))
-		holder->asleep_until += rng_below(rng, 500);
+	holder->asleep_until =
+		end_of_held(&holder->held[rng_below(rng, holder->count)]) +
+		rng_below(rng, 600);
 	holder->drowsy = true;
+}
+
+void holders_wake(struct holders *h)
+{
+	struct holder *holder = &h->all[rng_below(&h->world->rng, HOLDERS)];
+	int64_t now = clock_boottime_ms();
+	bool ended = false;
+
+	for (size_t i = 0; i < holder->count; i++)
+		ended |= now > end_of_held(&holder->held[i]) + 10;
+	if (now >= holder->asleep_until || !ended)
+		return;
+	holder->asleep_until = 0;
+	for (size_t i = holder->count; i-- > 0;)
+		create_in(h, holder, &holder->held[i]);
 }
 
 void holders_moved(struct holders *h, size_t space, uint64_t first,

@@ -57,6 +57,8 @@ void holders_hand_back(struct holders *h);
 void holders_crash(struct holders *h);
 /* One is stopped for a while. */
 void holders_sleep(struct holders *h);
+/* One whose blocks have ended meanwhile goes on, and sends what was queued. */
+void holders_wake(struct holders *h);
 /* Blocks were moved by hand. */
 void holders_moved(struct holders *h, size_t space, uint64_t first,
 		   uint64_t last);

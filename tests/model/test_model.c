@@ -83,8 +83,8 @@ static void let_notice(struct history *h)
 		check_let_notice(w, i);
 }
 
-/* What is told to Redis in these few steps it forgets: less than the gap and
- * the quarantine cover. */
+/* What is told to Redis in these few steps it forgets: less than the gap, the
+ * hold and the quarantine cover. */
 static void forget(struct history *h)
 {
 	struct world *w = &h->world;
@@ -92,13 +92,13 @@ static void forget(struct history *h)
 	int64_t end;
 
 	let_notice(h);
+	end = clock_real_ms() + w->config.hold_max * 3 / 4;
 	redis_server_keep(&w->server);
 	lives_keep(&h->lives);
 	world_say(w, "what Redis is told from here on it forgets");
 	h->remembering = true;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		h->holders.budget[i] = world_space(w, i)->safety_gap;
-	end = clock_real_ms() + w->config.quarantine / 2;
 	while (steps-- && clock_real_ms() < end)
 		step(h);
 	h->remembering = false;
@@ -163,7 +163,7 @@ static void rare(struct history *h)
 		by_hand(h);
 	else if (dice < 46)
 		holders_crash(&h->holders);
-	else if (dice < 70)
+	else if (dice < 74)
 		holders_sleep(&h->holders);
 	else if (dice < 80)
 		usleep(rng_below(&h->world.rng, 20000));
@@ -171,6 +171,14 @@ static void rare(struct history *h)
 		restart(h);
 	else if (dice < 83 && !h->remembering)
 		forget(h);
+}
+
+/* Those who were stopped go on at the worst time: in the middle of a run. */
+static void go_on(struct history *h)
+{
+	runs_go_on(&h->runs);
+	if (rng_chance(&h->world.rng, 30))
+		holders_wake(&h->holders);
 }
 
 static void step(struct history *h)
@@ -195,7 +203,7 @@ static void step(struct history *h)
 	else if (dice < 700)
 		runs_begin(&h->runs, rng_below(&h->world.rng, WORLD_SPACES));
 	else if (dice < 980)
-		runs_go_on(&h->runs);
+		go_on(h);
 	else
 		rare(h);
 }

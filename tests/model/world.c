@@ -19,7 +19,7 @@ static void configure(struct world *w)
 	static const struct {
 		const char *name;
 		int64_t length, block_size;
-	} spaces[WORLD_SPACES] = {{"s4", 4, 500}, {"s5", 5, 5}, {"s7", 7, 3}};
+	} spaces[WORLD_SPACES] = {{"s4", 4, 100}, {"s5", 5, 5}, {"s7", 7, 3}};
 	/* Half of the histories have links that never end. */
 	size_t class_count = WORLD_CLASSES - rng_below(&w->rng, 2);
 
@@ -39,8 +39,8 @@ static void configure(struct world *w)
 		};
 	w->config = (struct links_config){
 		.ttl_classes = {w->classes, class_count},
-		.hold_max = 50,
-		.quarantine = 100,
+		.hold_max = 80,
+		.quarantine = 120,
 		.renew_every = 20,
 		.grant_blocks = 1,
 		.safety_gap = 20,

@@ -128,6 +128,7 @@ static void fill_pool(struct fixture *f)
 	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
 				&f->err));
 	redis_server_number(&f->server, "HDEL space:{s5} minute");
+	sleep_ms(HOLD + 20);
 }
 
 static void forget_rate(struct fixture *f)
@@ -256,6 +257,25 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	store_link(f, &a, 0);
 }
 
+/* Opened, handed back and granted to another, all of which is forgotten: the
+ * same generation must not come up a second time. */
+static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
+{
+	struct fixture *f = *s;
+	struct link_block a = open_block(f, f->brief);
+	struct block_range whole = {a.number, a.number, a.generation};
+	struct grant g;
+
+	redis_server_keep(&f->server);
+	must(f, block_close_own(f->server.redis, &a, &f->err));
+	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
+				&f->err));
+	for (int i = 0; i < GAP; i++) {
+		g = take(f, 1);
+		assert_true(g.ranges[0].first != a.number);
+	}
+}
+
 /* --- who has seen more ---------------------------------------------------- */
 
 static void what_one_has_seen_is_not_granted_to_another(void **state)
@@ -308,6 +328,7 @@ int main(void)
 		TEST(pool_blocks_granted_and_forgotten_are_not_granted_again),
 		TEST(a_pool_block_whose_marker_survived_stays_its_holders),
 		TEST(a_block_open_in_other_hands_is_not_opened_under_the_next),
+		TEST(a_block_handed_back_and_granted_meanwhile_has_one_grantee),
 		TEST(what_one_has_seen_is_not_granted_to_another),
 		TEST(lifting_a_cursor_that_is_higher_changes_nothing),
 		TEST(a_space_that_was_not_created_is_not_lifted),
