@@ -108,7 +108,7 @@ static double percentile_us(const struct load *l, double share)
 static void read_codes(struct load *l, const char *path)
 {
 	FILE *in = fopen(path, "r");
-	long size;
+	long size = 0;
 
 	if (!in || fseek(in, 0, SEEK_END) || (size = ftell(in)) <= 0)
 		die("cannot read the codes");
