@@ -128,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t first, last;
 	struct error err;
 
+	if (!size)
+		return 0;
 	try_link((const char *)data, size);
 	finding_quote(quoted, sizeof(quoted), (const char *)data, size);
 	for (const char *p = quoted; *p; p++)
