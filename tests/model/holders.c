@@ -329,6 +329,7 @@ void holders_sleep(struct holders *h)
 		end_of_held(&holder->held[rng_below(rng, holder->count)]) +
 		rng_below(rng, 600);
 	holder->drowsy = true;
+	holder->deep = rng_chance(rng, 40);
 }
 
 void holders_wake(struct holders *h)
@@ -339,7 +340,7 @@ void holders_wake(struct holders *h)
 
 	for (size_t i = 0; i < holder->count; i++)
 		ended |= now > end_of_held(&holder->held[i]) + 10;
-	if (now >= holder->asleep_until || !ended)
+	if (now >= holder->asleep_until || !ended || holder->deep)
 		return;
 	holder->asleep_until = 0;
 	for (size_t i = holder->count; i-- > 0;)

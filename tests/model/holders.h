@@ -33,6 +33,7 @@ struct holder {
 	 * it does not look at the clock before it has used what it has. */
 	int64_t asleep_until;
 	bool drowsy;
+	bool deep; /* not woken before: its blocks are another's by then */
 };
 
 struct holders {

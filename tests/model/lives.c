@@ -80,21 +80,19 @@ static void check_quarantine(const struct lives *l, size_t space,
 {
 	const struct link_space *s = world_space(l->world, space);
 	struct link_target target = {.space = s, .block = block};
-	int64_t now = clock_real_ms() + CLOCK_SLACK;
+	int64_t free_by =
+		clock_real_ms() + CLOCK_SLACK - l->world->config.quarantine;
 	const struct life *life;
 
 	for (uint32_t i = 0; i < s->block_size; i++) {
 		target.id = block * s->block_size + i;
 		life = lives_of_code(l, &target);
-		if (life &&
-		    (life->promised == INT64_MAX ||
-		     now < life->promised + l->world->config.quarantine))
-			world_broken(l->world,
-				     "%s:%" PRIu64 " granted %" PRId64
-				     " ms before the end of its quarantine",
-				     s->name, block,
-				     life->promised +
-					     l->world->config.quarantine - now);
+		if (!life || life->promised <= free_by)
+			continue;
+		world_broken(l->world,
+			     "%s:%" PRIu64 " granted %" PRId64
+			     " ms before the end of its quarantine",
+			     s->name, block, life->promised - free_by);
 	}
 }
 

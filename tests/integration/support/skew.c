@@ -22,7 +22,8 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	int status = (int)syscall(SYS_clock_gettime, id, ts);
 
-	if (status == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
+	if (status == 0 &&
+	    (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE))
 		ts->tv_sec += skew();
 	return status;
 }
