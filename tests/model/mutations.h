@@ -1,6 +1,6 @@
 /*
  * mutations.h - guards taken out of the scripts, one at a time, to see that the
- * histories notice.
+ * histories notice.  docs/reclaim-proof.md says which.
  */
 #ifndef TESTS_MODEL_MUTATIONS_H
 #define TESTS_MODEL_MUTATIONS_H
