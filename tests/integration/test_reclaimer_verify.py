@@ -490,6 +490,36 @@ def test_a_second_repair_finds_nothing(space, reclaimer, archive):
     assert space.everything() == before
 
 
+def test_a_space_in_use_is_repaired(space, reclaimer, allocator, archive):
+    """While blocks are granted and handed back."""
+    stop = threading.Event()
+    space.ended(0, 99)
+    space.redis.zrem(space.key("issued"), "0-99:1")
+    space.issue(0, 49)
+    space.issue(60, 99)
+    space.redis.zadd(space.key("pool"), {"90-95:2": now() + LATER})
+
+    def move():
+        while not stop.is_set():
+            allocator.create("30d")
+
+    threads = [threading.Thread(target=move) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        eventually(lambda: int(space.redis.get(space.key("cursor"))) > 105,
+                   seconds=20, what="some blocks")
+        found = repair(reclaimer)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert [(f["finding"], f["first"], f["last"], f["repaired"])
+            for f in found["findings"]] == [
+        ("missing", 50, 59, True), ("twice", 90, 95, True)]
+    assert verify(reclaimer, "--deep")["findings"] == []
+
+
 @pytest.mark.parametrize("after", [0.05, 0.2, 0.5])
 def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
                                                          reclaimer, archive,

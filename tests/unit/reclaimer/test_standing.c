@@ -1,0 +1,197 @@
+/* Which state a block is in, by its member and its marker. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "reclaimer/verify/standing.h"
+
+#define NOW  (1000 * CLOCK_DAY)
+#define HOLD CLOCK_HOUR
+
+struct world {
+	char *classes[2];
+	struct links_key_config key;
+	struct links_space_config space;
+	struct links_config config;
+	struct linkstore *store;
+	struct judge_terms terms;
+};
+
+static char *text_of(const char *text)
+{
+	return (char *)(uintptr_t)text;
+}
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err;
+
+	w->classes[0] = text_of("10d");
+	w->classes[1] = text_of("never");
+	w->key.key = text_of("a secret of sixteen bytes or more");
+	w->space = (struct links_space_config){
+		.name = text_of("s5"),
+		.number = 5,
+		.length = 5,
+		.strategy = text_of("sequence"),
+		.block_size = 40,
+		.keys = {&w->key, 1},
+	};
+	w->config = (struct links_config){
+		.ttl_classes = {w->classes, 2},
+		.hold_max = HOLD,
+		.grant_blocks = 1,
+		.spaces = {&w->space, 1},
+	};
+	w->store = linkstore_new(&w->config, &err);
+	if (!w->store)
+		fail_msg("%s", err.text);
+	w->terms = (struct judge_terms){linkstore_space(w->store, 0), NOW};
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	linkstore_free(w->store);
+	free(w);
+	return 0;
+}
+
+static struct marker_look marked(uint32_t generation, bool open, int64_t opened,
+				 int64_t end)
+{
+	return (struct marker_look){
+		MARKER_SOUND,
+		{.generation = generation,
+		 .open = open,
+		 .opened = opened,
+		 .end = end},
+	};
+}
+
+static const struct marker_look absent = {.state = MARKER_ABSENT};
+
+static void expect(struct world *w, enum space_set set, int64_t score,
+		   struct marker_look look, enum standing standing,
+		   enum trouble trouble)
+{
+	struct found_member claim = {set, {0, 9, 2}, score};
+	struct judgement j = judge_block(&w->terms, &claim, &look, false);
+
+	if (j.standing != standing || j.trouble != trouble)
+		fail_msg("%s (%s) rather than %s (%s)",
+			 standing_name(j.standing), trouble_name(j.trouble),
+			 standing_name(standing), trouble_name(trouble));
+}
+
+static void pooled_blocks_are_closed_below_their_generation(void **state)
+{
+	struct world *w = *state;
+
+	expect(w, SET_POOL, NOW, marked(1, false, 1, 1), STANDING_POOLED, 0);
+	expect(w, SET_POOL, NOW + 1, marked(1, false, 1, 1),
+	       STANDING_QUARANTINED, 0);
+	expect(w, SET_POOL, NOW, marked(2, false, 1, 1), STANDING_POOLED,
+	       TROUBLE_POOL_OPEN);
+	expect(w, SET_POOL, NOW, marked(1, true, 1, 1), STANDING_POOLED,
+	       TROUBLE_POOL_OPEN);
+	expect(w, SET_POOL, NOW, absent, STANDING_POOLED,
+	       TROUBLE_POOL_UNMARKED);
+}
+
+static void issued_blocks_are_held_then_live_then_due(void **state)
+{
+	struct world *w = *state;
+	int64_t due = NOW + CLOCK_DAY;
+
+	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD + 1, due),
+	       STANDING_HELD, 0);
+	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due),
+	       STANDING_LIVE, 0);
+	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW - 1), STANDING_LATER,
+	       0);
+	expect(w, SET_ISSUED, due, marked(2, false, 1, due), STANDING_LATER, 0);
+	expect(w, SET_ISSUED, NOW, marked(2, true, 1, due), STANDING_DUE, 0);
+}
+
+static void a_block_granted_again_is_held_before_it_is_opened(void **state)
+{
+	struct world *w = *state;
+	int64_t granted_now = NOW + HOLD + 10 * CLOCK_DAY;
+
+	expect(w, SET_ISSUED, granted_now, marked(1, false, 1, 1),
+	       STANDING_HELD, 0);
+	expect(w, SET_ISSUED, granted_now - HOLD, marked(1, false, 1, 1),
+	       STANDING_LATER, 0);
+	expect(w, SET_ISSUED, granted_now, absent, STANDING_HELD, 0);
+	expect(w, SET_ISSUED, granted_now - HOLD, absent, STANDING_LOST, 0);
+}
+
+static void lost_blocks_have_no_marker(void **state)
+{
+	struct world *w = *state;
+	struct found_member gap = {SET_ISSUED, {0, 9, 1}, NOW + 1};
+
+	expect(w, SET_ISSUED, 0, absent, STANDING_LOST, 0);
+	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STANDING_LOST,
+	       TROUBLE_LOST_MARKED);
+	assert_int_equal(judge_block(&w->terms, &gap, &absent, true).standing,
+			 STANDING_GAP);
+}
+
+static void an_ended_block_must_come_due(void **state)
+{
+	struct world *w = *state;
+
+	expect(w, SET_ISSUED, DURATION_NEVER,
+	       marked(2, true, 1, DURATION_NEVER), STANDING_LIVE, 0);
+	expect(w, SET_ISSUED, DURATION_NEVER,
+	       marked(2, false, 1, DURATION_NEVER), STANDING_LATER,
+	       TROUBLE_STUCK);
+}
+
+static void damage_is_told_in_every_set(void **state)
+{
+	struct world *w = *state;
+	struct marker_look damaged = {.state = MARKER_DAMAGED};
+
+	expect(w, SET_OUT, NOW, damaged, STANDING_OUT, TROUBLE_DAMAGED);
+	expect(w, SET_POOL, NOW, damaged, STANDING_POOLED, TROUBLE_DAMAGED);
+	expect(w, SET_ISSUED, NOW, damaged, STANDING_LOST, TROUBLE_DAMAGED);
+	expect(w, SET_OUT, NOW, absent, STANDING_OUT, 0);
+}
+
+static void only_the_last_generations_look_retired(void **state)
+{
+	struct marker_look last = marked(32767, false, 1, 1),
+			   before = marked(32765, false, 1, 1),
+			   open = marked(32767, true, 1, 1);
+
+	(void)state;
+	assert_true(looks_retired(&last));
+	assert_false(looks_retired(&before));
+	assert_false(looks_retired(&open));
+	assert_false(looks_retired(&absent));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(pooled_blocks_are_closed_below_their_generation),
+		TEST(issued_blocks_are_held_then_live_then_due),
+		TEST(a_block_granted_again_is_held_before_it_is_opened),
+		TEST(lost_blocks_have_no_marker),
+		TEST(an_ended_block_must_come_due),
+		TEST(damage_is_told_in_every_set),
+		cmocka_unit_test(only_the_last_generations_look_retired),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
