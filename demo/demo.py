@@ -320,6 +320,8 @@ class Demo:
             or None))
         console.say("after 3 visits: " + console.bold("3")
                     + f", and {theirs:,} unchanged")
+        self.show_command("verify", "--deep")
+        self.show_command("history")
 
     def belongs_to(self, link):
         try:

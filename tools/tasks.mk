@@ -89,7 +89,7 @@ lint: generated
 
 #: make check-format  is every file formatted?  make format mends it
 check-format:
-	clang-format --dry-run --Werror $(C_FILES)
+	@clang-format --dry-run --Werror $(C_FILES)
 format:
 	clang-format -i $(C_FILES)
 

@@ -30,22 +30,23 @@ static void scaled(struct table *t, double number, double error)
 	table_text(t, text);
 }
 
+/* To the largest unit of which there are two. */
 static void wait_for(struct table *t, double ms)
 {
+	static const int64_t units[] = {CLOCK_DAY, CLOCK_HOUR, CLOCK_MINUTE,
+					CLOCK_SECOND};
 	char text[DURATION_TEXT_MAX];
+	size_t i = 0;
 
-	if (ms < 0)
+	if (ms < 0) {
 		table_text(t, "-");
-	else /* to the minute, or the second */
-		table_text(
-			t,
-			duration_format(
-				(int64_t)(ms > 2 * CLOCK_MINUTE
-						  ? round(ms / CLOCK_MINUTE) *
-							    CLOCK_MINUTE
-						  : round(ms / CLOCK_SECOND) *
-							    CLOCK_SECOND),
-				text));
+		return;
+	}
+	while (units[i] > CLOCK_SECOND && ms < 2 * (double)units[i])
+		i++;
+	table_text(t, duration_format((int64_t)round(ms / (double)units[i]) *
+					      units[i],
+				      text));
 }
 
 static int print(struct table *t, struct error *err)
