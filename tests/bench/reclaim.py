@@ -54,12 +54,16 @@ def config(directory, redis_port, block_size, grant_blocks):
 class Due:
     """Blocks that are due in a Redis of their own."""
 
-    def __init__(self, machine, name, blocks, block_size, grant_blocks):
+    def __init__(self, machine, name, blocks, block_size, grant_blocks,
+                 durable=False):
         self.machine = machine
         self.blocks = blocks
         self.grant_blocks = grant_blocks
         self.directory = machine.directory / name
-        self.redis = RedisServer(self.directory / "redis").start()
+        # A rewrite of the log in the middle of a round would be measured.
+        self.redis = RedisServer(
+            self.directory / "redis", durable=durable,
+            extra=["--auto-aof-rewrite-percentage", "0"]).start()
         try:
             self.client = self.redis.client()
             machine.pin(self.redis.process.pid, machine.server_cpu)

@@ -14,7 +14,7 @@ class Bench:
     def __init__(self, machine):
         self.machine = machine
         # As they come: a grant is one block of 1000.
-        self.due = Due(machine, "reclaim-day", BLOCKS, 1000, 1)
+        self.due = Due(machine, "reclaim-day", BLOCKS, 1000, 1, durable=True)
 
     def ours(self):
         self.due.fill(ended=True)
