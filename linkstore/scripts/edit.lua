@@ -9,9 +9,9 @@
 local there, now = redis.call('GET', KEYS[1]), now_ms()
 if not is_link(there, ARGV[1]) then return {0} end
 
+-- -1: it never ends.
 local function expires_now()
-  local left = redis.call('PTTL', KEYS[1])
-  return left == -1 and -1 or now + left
+  return redis.call('PEXPIRETIME', KEYS[1])
 end
 
 if record_version(there) ~= tonumber(ARGV[2]) then

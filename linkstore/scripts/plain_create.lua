@@ -10,12 +10,13 @@ local set
 if ARGV[2] == 'never' then
   set = redis.call('SET', KEYS[1], ARGV[1], 'NX')
 else
-  set = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+  set = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PXAT',
+    time_text(now + time_value(ARGV[2])))
 end
 if set then return {1, time_reply(now + time_value(ARGV[2]))} end
 local there = redis.call('GET', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])
 if string.sub(there, 1, 9) == string.sub(ARGV[1], 1, 9) then
-  return {1, left == -1 and -1 or now + left}
+  return {1, redis.call('PEXPIRETIME', KEYS[1])}
 end
 return {0, there, left}
