@@ -45,6 +45,9 @@ struct lives {
 	struct map granted; /* the same */
 	struct map highest; /* space, block: highest generation granted */
 	uint64_t checks;    /* of everything, so far */
+	/* A node of blocks may have forgotten to have closed some: who is
+	 * granted one of them drops it. */
+	bool closes_forgotten;
 };
 
 void lives_init(struct lives *l, struct world *w);

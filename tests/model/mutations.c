@@ -44,9 +44,7 @@ const struct mutation mutations[] = {
 	 .to = "if m and m.open then"},
 	{.name = "open-what-is-open",
 	 .from = "if m and (m.open or m.generation >= generation) then",
-	 .to = "if m and m.generation >= generation then",
-	 .covered = "an open block is granted to nobody else under a higher "
-		    "generation, but by a Redis that forgot more than its gap"},
+	 .to = "if m and m.generation >= generation then"},
 	{.name = "open-in-any-case",
 	 .from = "if m and (m.open or m.generation >= generation) then",
 	 .to = "if false then"},

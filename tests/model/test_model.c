@@ -28,6 +28,7 @@
 #include "linkstore/space/record.h"
 #include "tests/model/holders.h"
 #include "tests/model/mutations.h"
+#include "tests/model/nodes.h"
 #include "tests/model/runs.h"
 #include "tests/model/visitors.h"
 
@@ -83,6 +84,29 @@ static void let_notice(struct history *h)
 		check_let_notice(w, i);
 }
 
+/* Redis comes back as it was when its file was kept, or one part of a cluster
+ * does. */
+static void come_back(struct history *h)
+{
+	static const char *const who_says[] = {"all of it", "of spaces",
+					       "of blocks"};
+	struct world *w = &h->world;
+	enum forgetful who = (enum forgetful)rng_below(&w->rng, 3);
+	redisReply *aside = nodes_put_aside(w, who);
+
+	world_say(w, "Redis has forgotten, %s", who_says[who]);
+	redis_server_forget(&w->server);
+	nodes_put_back(w, who, aside);
+	if (who != SPACES_FORGET)
+		lives_forget(&h->lives);
+	h->lives.closes_forgotten |= who == BLOCKS_FORGET;
+	h->holders.forgets++;
+	runs_disturb(&h->runs);
+	h->forgets++;
+	if (rng_chance(&w->rng, 70))
+		holders_lift(&h->holders);
+}
+
 /* What is told to Redis in these few steps it forgets: less than the gap, the
  * hold and the quarantine cover. */
 static void forget(struct history *h)
@@ -104,16 +128,8 @@ static void forget(struct history *h)
 	h->remembering = false;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		h->holders.budget[i] = UINT64_MAX;
-	if (clock_real_ms() >= end)
-		return;
-	world_say(w, "Redis has forgotten");
-	redis_server_forget(&w->server);
-	lives_forget(&h->lives);
-	h->holders.forgets++;
-	runs_disturb(&h->runs);
-	h->forgets++;
-	if (rng_chance(&w->rng, 70))
-		holders_lift(&h->holders);
+	if (clock_real_ms() < end)
+		come_back(h);
 }
 
 /* --- one step ------------------------------------------------------------- */
@@ -194,9 +210,9 @@ static void step(struct history *h)
 		holders_create(&h->holders);
 	else if (dice < 420)
 		holders_hand_back(&h->holders);
-	else if (dice < 560)
+	else if (dice < 585)
 		visitors_visit(&h->visitors);
-	else if (dice < 620)
+	else if (dice < 615)
 		visitors_come_late(&h->visitors);
 	else if (dice < 660)
 		visitors_edit(&h->visitors);
