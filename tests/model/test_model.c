@@ -30,6 +30,7 @@
 #include "tests/model/mutations.h"
 #include "tests/model/nodes.h"
 #include "tests/model/runs.h"
+#include "tests/model/second_opinion.h"
 #include "tests/model/visitors.h"
 
 #define FIXED_SEED 20261121
@@ -235,6 +236,7 @@ static void come_to_rest(struct history *h)
 		check(h);
 	}
 	check_rest(&h->world);
+	second_opinion(&h->world, &h->lives);
 }
 
 /* --- tests ---------------------------------------------------------------- */
