@@ -12,7 +12,8 @@ const char *range_format(const struct block_range *range,
 	return text;
 }
 
-/* Digits up to a byte that is none; block numbers are far below 2^63. */
+/* Digits up to a byte that is none, as range_format writes them; block numbers
+ * are far below 2^63. */
 static bool read_number(const char **p, const char *end, uint64_t *ret)
 {
 	const char *start = *p;
@@ -24,7 +25,7 @@ static bool read_number(const char **p, const char *end, uint64_t *ret)
 		value = value * 10 + (uint64_t)(**p - '0');
 	}
 	*ret = value;
-	return *p > start;
+	return *p == start + 1 || (*p > start && *start != '0');
 }
 
 static bool read_byte(const char **p, const char *end, char byte)

@@ -25,7 +25,8 @@ static inline uint64_t range_blocks(const struct block_range *range)
 const char *range_format(const struct block_range *range,
 			 char text[RANGE_TEXT_MAX]);
 
-/* False when the text is not exactly a member. */
+/* False when the text is not a member exactly as range_format writes it:
+ * another spelling of the same blocks would never be found again by it. */
 bool range_parse(const char *text, size_t len, struct block_range *ret_range);
 
 #endif

@@ -194,7 +194,7 @@ def test_one_wide_range_in_shreds_is_settled(space, reclaimer):
 
 
 @pytest.mark.parametrize("member", ["0-0", "5-3:1", "0-0:1x", "9" * 30, "0-0:0",
-                                    "0-99999999999999:1"])
+                                    "0-99999999999999:1", "00-0:1", "0-0:01"])
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 def test_a_malformed_entry_is_refused(space, reclaimer, member, more):
     space.redis.zadd(space.key("issued"), {member: now() - 1000})

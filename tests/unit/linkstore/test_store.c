@@ -243,9 +243,11 @@ static void ranges_are_read_as_they_are_written(void **state)
 
 static void a_damaged_range_is_no_range(void **state)
 {
-	static const char *const bad[] = {
-		"",	 "1",	   "1-2",    "1-2:",	       "-2:1",
-		"2-1:1", "1-2:1x", "1--2:1", "1-2:99999999999"};
+	static const char *const bad[] = {"",	    "1",      "1-2",
+					  "1-2:",   "-2:1",   "2-1:1",
+					  "1-2:1x", "1--2:1", "1-2:99999999999",
+					  "01-2:1", "1-02:1", "1-2:01",
+					  "00-2:1"};
 	struct block_range range;
 
 	(void)state;
