@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "common/utf8.h"
+
 static bool is_transient(int sys)
 {
 	switch (sys) {
@@ -23,6 +25,20 @@ static bool is_transient(int sys)
 	}
 }
 
+/* What a peer sent may be in it, and a character may have been cut in two. */
+static void make_clean(char *text)
+{
+	size_t len = strlen(text), n;
+
+	for (; len > 0; text += n, len -= n) {
+		n = utf8_sequence(text, len);
+		if (n > 0 && (unsigned char)*text >= ' ' && *text != 0x7f)
+			continue;
+		*text = '?';
+		n = 1;
+	}
+}
+
 static void __attribute__((format(printf, 4, 0)))
 fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
      va_list ap)
@@ -31,6 +47,7 @@ fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
 	err->sys = 0;
 	err->retriable = retriable;
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	make_clean(err->text);
 }
 
 static void append(struct error *err, const char *what)
@@ -38,6 +55,7 @@ static void append(struct error *err, const char *what)
 	size_t len = strlen(err->text);
 
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", what);
+	make_clean(err->text);
 }
 
 int error_set(struct error *err, enum error_code code, const char *fmt, ...)

@@ -30,7 +30,9 @@ struct error {
 	enum error_code code;
 	int sys;	/* errno at the point of failure, or 0 */
 	bool retriable; /* the same call may succeed later */
-	char text[512]; /* one line, no newline at its end */
+	/* One line of UTF-8; control characters and what is no UTF-8 in what it
+	 * quotes are question marks. */
+	char text[512];
 };
 
 /* Fills *err.  Returns -1, so that a line can be `return error_set(...)`. */

@@ -204,6 +204,16 @@ def test_a_malformed_entry_is_refused(space, reclaimer, member, more):
     assert space.ranges("pool") == {}
 
 
+def test_a_malformed_entry_of_any_bytes_leaves_a_summary(space, reclaimer):
+    """Also where it is cut: after 60 bytes, in the middle of a character."""
+    for member in (b"\xff\xfe\x1b[2J", "\u00fc".encode() * 40, b"x" * 59 + b"\xc3\xbc"):
+        space.redis.delete(space.key("issued"))
+        space.redis.zadd(space.key("issued"), {member: now() - 1000})
+        done = reclaimer("run")
+        assert done.status == 70, done
+        assert "no range" in done.space["error"]
+
+
 # --- two at once ----------------------------------------------------------------------
 
 def test_who_leaves_says_who_is_at_it(space, begin, reclaimer):

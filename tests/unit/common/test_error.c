@@ -42,6 +42,35 @@ static void a_text_too_long_is_cut_not_overrun(void **state)
 	assert_memory_equal(err.text, "line 7: xxx", 11);
 }
 
+static void what_is_no_text_becomes_question_marks(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	error_set(&err, ERROR_UNSAFE, "a member '%s'",
+		  "\xff\x01 s\xc3\xbc\xc3\n");
+	assert_string_equal(err.text, "a member '?? s\xc3\xbc?\?'");
+	error_wrap(&err, "space\x1b[2J");
+	assert_string_equal(err.text, "space?[2J: a member '?? s\xc3\xbc?\?'");
+}
+
+static void a_character_is_not_cut_in_two(void **state)
+{
+	struct error err = {0};
+	char big[600];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(big) - 1; i++)
+		big[i] = i % 2 ? '\xc3' : '\xbc';
+	big[sizeof(big) - 1] = '\0';
+	error_set(&err, ERROR_INPUT, "%s", big);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	assert_int_equal(err.text[0], '?');
+	assert_memory_equal(err.text + 1, "\xc3\xbc", 2);
+	error_set(&err, ERROR_INPUT, "%s", big + 1);
+	assert_int_equal(err.text[sizeof(err.text) - 2], '?');
+}
+
 static void every_code_has_its_exit_status(void **state)
 {
 	static const struct {
@@ -75,6 +104,8 @@ int main(void)
 		cmocka_unit_test(wrap_keeps_the_code_and_adds_context),
 		cmocka_unit_test(errno_is_kept_and_named),
 		cmocka_unit_test(a_text_too_long_is_cut_not_overrun),
+		cmocka_unit_test(what_is_no_text_becomes_question_marks),
+		cmocka_unit_test(a_character_is_not_cut_in_two),
 		cmocka_unit_test(every_code_has_its_exit_status),
 	};
 
