@@ -342,6 +342,14 @@ int reply_malformed(const char *what, struct error *err)
 			 what);
 }
 
+int reply_damage(struct error *err)
+{
+	if (err->code == ERROR_REMOTE && !err->retriable &&
+	    strstr(err->text, " is damaged"))
+		err->code = ERROR_UNSAFE;
+	return -1;
+}
+
 int reply_refused(const redisReply *reply, const struct link_space *space,
 		  struct error *err)
 {

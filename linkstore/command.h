@@ -97,6 +97,9 @@ const char *reply_text(const redisReply *reply, size_t i);
 int64_t reply_time(const redisReply *reply, size_t i);
 /* A script answered what it never answers.  Returns -1. */
 int reply_malformed(const char *what, struct error *err);
+/* A script that came upon what it cannot read says so and changes nothing: that
+ * is no failure of Redis' but ERROR_UNSAFE.  Returns -1. */
+int reply_damage(struct error *err);
 /* {0, reason}: an error for the reasons that scripts of {space} share.
  * Returns -1. */
 int reply_refused(const redisReply *reply, const struct link_space *space,

@@ -271,6 +271,19 @@ int redis_take_reply(struct redis *r, redisReply **ret_reply, struct error *err)
 	return *ret_reply ? 0 : -1;
 }
 
+int redis_take_answer(struct redis *r, redisReply **ret_reply,
+		      struct error *err)
+{
+	redisReply *reply = NULL;
+
+	if (redis_take_reply(r, &reply, err) || !reply)
+		return -1;
+	if (!redis_is_wrongtype(reply))
+		return hand_out(reply, ret_reply, err);
+	*ret_reply = reply;
+	return 0;
+}
+
 int redis_flush(struct redis *r, struct error *err)
 {
 	int done = 0;

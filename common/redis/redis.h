@@ -71,6 +71,16 @@ int redis_append_eval(struct redis *r, const struct redis_script *script,
 int redis_take_reply(struct redis *r, redisReply **ret_reply,
 		     struct error *err);
 
+/* The same where an error reply is an error, unless it says that the key is of
+ * another type.  It is one of the replies owed, and those after it still are.
+ */
+int redis_take_answer(struct redis *r, redisReply **ret_reply,
+		      struct error *err);
+
+/* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
+ * says that it passes.  Returns -1. */
+int redis_error_text(const char *text, size_t len, struct error *err);
+
 /* Sends what was appended now, rather than when a reply is waited for. */
 int redis_flush(struct redis *r, struct error *err);
 

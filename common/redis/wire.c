@@ -110,20 +110,26 @@ void redis_wire_eval_tail(struct buf *out, int keys, int argc,
 	put_arguments(out, argc, argv, lens);
 }
 
-static bool starts_with(const redisReply *reply, const char *prefix)
+static bool starts_with(const char *text, size_t len, const char *prefix)
 {
-	size_t len = strlen(prefix);
+	size_t size = strlen(prefix);
 
-	return reply->len >= len && !memcmp(reply->str, prefix, len);
+	return len >= size && !memcmp(text, prefix, size);
 }
 
 bool redis_is_noscript(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR &&
-	       starts_with(reply, "NOSCRIPT");
+	       starts_with(reply->str, reply->len, "NOSCRIPT");
 }
 
-int redis_error_reply(const redisReply *reply, struct error *err)
+bool redis_is_wrongtype(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+	       starts_with(reply->str, reply->len, "WRONGTYPE");
+}
+
+int redis_error_text(const char *text, size_t len, struct error *err)
 {
 	static const char *const passing[] = {
 		"LOADING",    "TRYAGAIN", "CLUSTERDOWN",
@@ -131,8 +137,14 @@ int redis_error_reply(const redisReply *reply, struct error *err)
 	};
 
 	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
-		if (starts_with(reply, passing[i]))
+		if (starts_with(text, len, passing[i]))
 			return error_set_retriable(err, ERROR_REMOTE,
-						   "redis: %s", reply->str);
-	return error_set(err, ERROR_REMOTE, "redis: %s", reply->str);
+						   "redis: %.*s", (int)len,
+						   text);
+	return error_set(err, ERROR_REMOTE, "redis: %.*s", (int)len, text);
+}
+
+int redis_error_reply(const redisReply *reply, struct error *err)
+{
+	return redis_error_text(reply->str, reply->len, err);
 }

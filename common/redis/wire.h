@@ -39,8 +39,10 @@ void redis_wire_eval_tail(struct buf *out, int keys, int argc,
 /* Redis does not know the script (any more). */
 bool redis_is_noscript(const redisReply *reply);
 
-/* Fills err from an error reply: ERROR_REMOTE, retriable when the text says
- * that it passes.  Returns -1. */
+/* The key is of another type than the command's. */
+bool redis_is_wrongtype(const redisReply *reply);
+
+/* redis_error_text of an error reply. */
 int redis_error_reply(const redisReply *reply, struct error *err);
 
 #endif

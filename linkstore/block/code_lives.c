@@ -35,20 +35,25 @@ static int append(const struct batch *b, const char *name, size_t i,
 
 static int read_ends(struct batch *b, struct error *err)
 {
+	struct error ignored;
 	redisReply *reply;
+	int status = 0;
 
 	for (size_t i = 0; i < b->count; i++)
 		if (append(b, "PEXPIRETIME", i, err) < 0)
 			return -1;
 	for (size_t i = 0; i < b->count; i++) {
-		if (redis_take_reply(b->redis, &reply, err) < 0)
-			return -1;
+		if (redis_take_answer(b->redis, &reply,
+				      status ? &ignored : err) < 0) {
+			status = -1;
+			continue;
+		}
 		b->ends[i] = reply->integer == -1 ? DURATION_NEVER
 			     : reply->integer > 0 ? reply->integer
 						  : 0;
 		freeReplyObject(reply);
 	}
-	return 0;
+	return status;
 }
 
 static bool is_tombstone(const redisReply *reply)
@@ -68,7 +73,9 @@ static bool is_tombstone(const redisReply *reply)
 
 static int drop_tombstones(struct batch *b, struct error *err)
 {
+	struct error ignored;
 	redisReply *reply;
+	int status = 0;
 
 	for (size_t i = 0; i < b->count; i++)
 		if (b->ends[i] && append(b, "GET", i, err) < 0)
@@ -76,13 +83,16 @@ static int drop_tombstones(struct batch *b, struct error *err)
 	for (size_t i = 0; i < b->count; i++) {
 		if (!b->ends[i])
 			continue;
-		if (redis_take_reply(b->redis, &reply, err) < 0)
-			return -1;
+		if (redis_take_answer(b->redis, &reply,
+				      status ? &ignored : err) < 0) {
+			status = -1;
+			continue;
+		}
 		if (is_tombstone(reply))
 			b->ends[i] = 0;
 		freeReplyObject(reply);
 	}
-	return 0;
+	return status;
 }
 
 static int read_version(struct batch *b, int64_t *ends, struct error *err)

@@ -222,10 +222,13 @@ static int take_facts(struct link_check *check, uint64_t cursor,
 {
 	redisReply *replies[3] = {NULL};
 	struct link_facts facts = {0};
+	struct error ignored;
 	int status = 0;
 
-	for (int i = 0; i < 3 && status == 0; i++)
-		status = redis_take_reply(check->redis, &replies[i], err);
+	for (int i = 0; i < 3; i++)
+		if (redis_take_answer(check->redis, &replies[i],
+				      status ? &ignored : err) < 0)
+			status = -1;
 	if (status == 0) {
 		facts.expires = expires_of(replies[0]->integer);
 		facts.head = text_of(replies[1], &facts.head_len);
@@ -244,13 +247,18 @@ static int check_keys(struct link_check *check, const redisReply *keys,
 		      enum link_trouble *troubles, uint64_t *blocks,
 		      uint64_t cursor, struct error *err)
 {
+	struct error ignored;
+	int status = 0;
+
 	for (size_t i = 0; i < keys->elements; i++)
 		if (append_facts(check->redis, keys->element[i], err) < 0)
 			return -1;
 	for (size_t i = 0; i < keys->elements; i++)
 		if (take_facts(check, cursor, keys->element[i], &troubles[i],
-			       &blocks[i], err) < 0)
-			return -1;
+			       &blocks[i], status ? &ignored : err) < 0)
+			status = -1;
+	if (status < 0)
+		return -1;
 	for (size_t i = 0; i < keys->elements; i++)
 		if (troubles[i] != LINK_SOUND &&
 		    tell(check, keys->element[i], troubles[i], blocks[i], err) <

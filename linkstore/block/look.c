@@ -49,8 +49,8 @@ static struct block_group *oldest(struct pass *p)
 static void note_error(struct pass *p, const struct redis_value *value)
 {
 	p->failed = true;
-	error_set(&p->err, ERROR_REMOTE, "redis: %.*s", (int)value->len,
-		  value->text);
+	redis_error_text(value->text, value->len, &p->err);
+	reply_damage(&p->err);
 }
 
 static void note_malformed(struct pass *p, const char *what)

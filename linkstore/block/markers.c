@@ -25,7 +25,7 @@ static int take(struct redis *redis, struct marker_look *ret, struct error *err)
 {
 	redisReply *reply;
 
-	if (redis_take_reply(redis, &reply, err) < 0)
+	if (redis_take_answer(redis, &reply, err) < 0)
 		return -1;
 	ret->state = MARKER_DAMAGED;
 	if (reply->type == REDIS_REPLY_NIL)
@@ -42,16 +42,19 @@ int markers_read(struct redis *redis, const struct link_space *space,
 		 struct marker_look *ret_looks, struct error *err)
 {
 	size_t sent = 0, taken = 0;
+	struct error ignored;
+	int status = 0;
 
-	while (taken < count) {
+	while (taken < count && status == 0) {
 		for (; sent < count && sent - taken < PIPELINE; sent++)
 			if (ask(redis, space, blocks[sent], err) < 0)
 				return -1;
 		for (; taken < sent; taken++)
-			if (take(redis, &ret_looks[taken], err) < 0)
-				return -1;
+			if (take(redis, &ret_looks[taken],
+				 status ? &ignored : err) < 0)
+				status = -1;
 	}
-	return 0;
+	return status;
 }
 
 int marker_close_lost(struct redis *redis, const struct link_space *space,

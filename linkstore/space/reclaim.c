@@ -131,17 +131,12 @@ static int parse_settle(const redisReply *reply,
 {
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("settle", err);
-	if (reply_number(reply, 0, 0) != 1)
-		return reply_refused(reply, lock->space, err);
-	return 0;
-}
-
-/* A script that came upon what it cannot read says so and changes nothing: that
- * is no failure of Redis'.  Returns -1. */
-static int damage(struct error *err)
-{
-	if (err->code == ERROR_REMOTE && !err->retriable &&
-	    strstr(err->text, " is damaged"))
+	if (reply_number(reply, 0, 0) == 1)
+		return 0;
+	reply_refused(reply, lock->space, err);
+	/* Not a member, but the space is gone. */
+	if (err->code == ERROR_NOTFOUND &&
+	    strcmp(reply_text(reply, 1), "member") != 0)
 		err->code = ERROR_UNSAFE;
 	return -1;
 }
@@ -157,7 +152,7 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 
 	build_settle(&c, lock, members, member_count, parts, part_count);
 	if (command_run(&c, redis, &reply, err))
-		return damage(err);
+		return reply_damage(err);
 	status = parse_settle(reply, lock, err);
 	freeReplyObject(reply);
 	return status;
@@ -186,14 +181,13 @@ int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 		return -1;
 	if (reply->type != REDIS_REPLY_ERROR)
 		status = parse_settle(reply, lock, err);
+	else if (strncmp(reply->str, "NOSCRIPT", 8) != 0)
+		status = redis_error_text(reply->str, reply->len, err);
 	else
-		status = error_set(err,
-				   strncmp(reply->str, "NOSCRIPT", 8)
-					   ? ERROR_REMOTE
-					   : ERROR_NOTFOUND,
-				   "redis: %s", reply->str);
+		status =
+			error_set(err, ERROR_NOTFOUND, "redis: %s", reply->str);
 	freeReplyObject(reply);
-	return status ? damage(err) : 0;
+	return status ? reply_damage(err) : 0;
 }
 
 /* --- gaps ----------------------------------------------------------------- */

@@ -115,7 +115,8 @@ struct settle_part {
  * blocks, under the lock, all or nothing.  Both are in ascending order and
  * free of overlaps; members need not be neighbours.  ERROR_BUSY: the lock is
  * not ours; ERROR_NOTFOUND: a member is no longer there (handed back
- * meanwhile), nothing was changed.
+ * meanwhile), nothing was changed; ERROR_UNSAFE: the space has lost its record
+ * or its cursor.
  */
 int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct block_range *members, size_t member_count,

@@ -221,6 +221,86 @@ static void a_block_with_a_marker_is_not_closed_as_lost(void **state)
 	assert_true(marker(f, b.number).open);
 }
 
+/* --- a Redis that does not answer ------------------------------------------
+ */
+
+static void say(struct fixture *f, const char *words)
+{
+	freeReplyObject(redis_server_ask(&f->server, words));
+}
+
+/* Here for want of a permission; else since it is busy, or a replica that has
+ * lost its master. */
+static void what_redis_does_not_tell_of_a_link_is_no_verdict(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	struct seen seen = {0};
+	struct link_check check = {
+		.redis = f->server.redis,
+		.space = f->space,
+		.found = on_found,
+		.pause = go_on,
+		.arg = &seen,
+	};
+
+	for (uint32_t k = 0; k < 30; k++)
+		store_link(f, &b, k);
+	say(f, "ACL SETUSER default -pexpiretime");
+	must_fail(f, link_check_run(&check, &f->err), ERROR_REMOTE);
+	say(f, "ACL SETUSER default +pexpiretime -getrange");
+	must_fail(f, link_check_run(&check, &f->err), ERROR_REMOTE);
+	assert_int_equal(seen.count, 0);
+	/* Nothing is left over on the connection. */
+	say(f, "ACL SETUSER default +getrange");
+	check.links = 0;
+	must(f, link_check_run(&check, &f->err));
+	assert_int_equal(check.links, 30);
+}
+
+static void what_redis_does_not_tell_of_a_marker_is_no_damage(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	uint64_t blocks[600];
+	struct marker_look looks[600];
+
+	for (size_t i = 0; i < 600; i++)
+		blocks[i] = b.number;
+	say(f, "ACL SETUSER default -get");
+	must_fail(f,
+		  markers_read(f->server.redis, f->space, blocks, 600, looks,
+			       &f->err),
+		  ERROR_REMOTE);
+	say(f, "ACL SETUSER default +get");
+	must(f, markers_read(f->server.redis, f->space, blocks, 600, looks,
+			     &f->err));
+	assert_int_equal(looks[599].state, MARKER_SOUND);
+}
+
+static void what_redis_does_not_tell_of_a_code_is_no_life(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	int64_t ends[1000];
+
+	store_link(f, &b, 0);
+	say(f, "ACL SETUSER default -pexpiretime");
+	must_fail(f,
+		  code_lives_read(f->server.redis, f->space, b.number, ends,
+				  &f->err),
+		  ERROR_REMOTE);
+	say(f, "ACL SETUSER default +pexpiretime -get");
+	must_fail(f,
+		  code_lives_read(f->server.redis, f->space, b.number, ends,
+				  &f->err),
+		  ERROR_REMOTE);
+	say(f, "ACL SETUSER default +get");
+	must(f, code_lives_read(f->server.redis, f->space, b.number, ends,
+				&f->err));
+	assert_true(ends[0] > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +314,9 @@ int main(void)
 		TEST(markers_are_read_as_they_stand),
 		TEST(a_lost_block_is_closed_against_a_late_open),
 		TEST(a_block_with_a_marker_is_not_closed_as_lost),
+		TEST(what_redis_does_not_tell_of_a_link_is_no_verdict),
+		TEST(what_redis_does_not_tell_of_a_marker_is_no_damage),
+		TEST(what_redis_does_not_tell_of_a_code_is_no_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

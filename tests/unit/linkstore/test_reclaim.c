@@ -263,6 +263,39 @@ static void closing_works_after_redis_has_dropped_the_script(void **state)
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_ENDED);
 }
 
+/* A master that became a replica is a master again soon, or another is. */
+static void what_passes_is_to_be_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t block = 0;
+	struct block_look closed;
+
+	open_block(f, f->brief);
+	let_it_end();
+	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF 127.0.0.1 1"));
+	must_fail(f,
+		  reclaim_close(f->server.redis, f->space, &block, 1, 1,
+				&closed, &f->err),
+		  ERROR_REMOTE);
+	assert_true(f->err.retriable);
+	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF NO ONE"));
+	assert_int_equal(close_block(f, 0, 1).state, BLOCK_ENDED);
+}
+
+static void a_marker_that_is_damaged_now_is_not_closed(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t block = 0;
+	struct block_look closed;
+
+	open_block(f, f->brief);
+	freeReplyObject(redis_server_ask(&f->server, "SET m:{s5:0} what?"));
+	must_fail(f,
+		  reclaim_close(f->server.redis, f->space, &block, 1, 1,
+				&closed, &f->err),
+		  ERROR_UNSAFE);
+}
+
 static void links_left_in_a_block_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -320,6 +353,8 @@ int main(void)
 		TEST(closing_again_finds_the_same),
 		TEST(a_reused_block_never_opened_closes_under_its_generation),
 		TEST(closing_works_after_redis_has_dropped_the_script),
+		TEST(what_passes_is_to_be_tried_again),
+		TEST(a_marker_that_is_damaged_now_is_not_closed),
 		TEST(links_left_in_a_block_are_counted),
 		TEST(a_reused_block_makes_the_same_codes_with_other_link_ids),
 	};

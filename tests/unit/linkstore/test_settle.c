@@ -110,6 +110,42 @@ static void nothing_is_settled_without_the_lock(void **state)
 	assert_true(has(f, "issued:{s5}", "0-9:1"));
 }
 
+/* What is gone is not the member: nothing of the space can be believed. */
+static void nothing_is_settled_in_a_space_that_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct block_range member = {0, 9, 1};
+	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
+	struct reclaim_lock lock = take_lock(f);
+
+	grant(f, f->day, 10);
+	redis_server_number(&f->server, "DEL cursor:{s5}");
+	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_UNSAFE);
+	redis_server_number(&f->server, "DEL space:{s5}");
+	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_UNSAFE);
+	assert_true(has(f, "issued:{s5}", "0-9:1"));
+}
+
+static void what_passes_is_to_be_tried_again(void **state)
+{
+	struct fixture *f = *state;
+	struct block_range member = {0, 9, 1};
+	struct settle_part part = {SETTLE_POOL, {0, 9, 2}, 0};
+	struct reclaim_lock lock = take_lock(f);
+
+	grant(f, f->day, 10);
+	/* Redis learns the script. */
+	redis_server_number(&f->server, "DEL lock:{s5}");
+	must_fail(f, settle(f, &lock, &member, 1, &part, 1), ERROR_BUSY);
+	lock = take_lock(f);
+	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF 127.0.0.1 1"));
+	must(f, reclaim_settle_send(f->server.redis, &lock, &member, 1, &part,
+				    1, &f->err));
+	must_fail(f, reclaim_settle_take(f->server.redis, &lock, &f->err),
+		  ERROR_REMOTE);
+	assert_true(f->err.retriable);
+}
+
 static void parts_that_do_not_cover_the_members_change_nothing(void **state)
 {
 	static const struct settle_part wrong[][2] = {
@@ -237,6 +273,8 @@ int main(void)
 		TEST(a_range_is_settled_once),
 		TEST(nothing_is_settled_when_one_member_is_gone),
 		TEST(nothing_is_settled_without_the_lock),
+		TEST(nothing_is_settled_in_a_space_that_is_gone),
+		TEST(what_passes_is_to_be_tried_again),
 		TEST(parts_that_do_not_cover_the_members_change_nothing),
 		TEST(a_block_out_of_generations_is_retired),
 		TEST(settling_first_after_a_restart_makes_the_pool_wait),
