@@ -220,7 +220,7 @@ void holders_create(struct holders *h)
 	struct holder *holder = any_holder(h);
 	struct held *held = any_held(h, holder);
 
-	if (held && holder->drowsy)
+	if (held && holder->drowsy && rng_chance(&h->world->rng, 30))
 		/* What was queued while it was stopped is sent at once. */
 		for (size_t i = holder->count; i-- > 0;)
 			create_in(h, holder, &holder->held[i]);
@@ -345,7 +345,8 @@ void holders_wake(struct holders *h)
 		return;
 	holder->asleep_until = 0;
 	for (size_t i = holder->count; i-- > 0;)
-		create_in(h, holder, &holder->held[i]);
+		if (rng_chance(&h->world->rng, 50))
+			create_in(h, holder, &holder->held[i]);
 }
 
 void holders_moved(struct holders *h, size_t space, uint64_t first,
