@@ -10,7 +10,7 @@
 #define WHERE                                                                  \
 	"FROM reclaim_runs WHERE ({space:String} = '' OR "                     \
 	"space = {space:String}) AND "                                         \
-	"toDate(started_at, 'UTC') > toDate(now('UTC')) - {days:UInt32} "
+	"toDate(started_at, 'UTC') > toDate32(now('UTC')) - {days:UInt32} "
 
 static const char runs_query[] =
 	"SELECT space, formatDateTime(started_at, '%Y-%m-%dT%H:%i:%SZ', "
