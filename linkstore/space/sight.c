@@ -40,6 +40,9 @@ static int check_info(const char *info, const struct link_space *space,
 				 (int)len, len ? value : "");
 	len = info_value(info, "evicted_keys", &value);
 	evicted = len ? strtoull(value, NULL, 10) : 0;
+	/* Redis counts from 0 again when it was restarted. */
+	if (evicted < evicted_before)
+		evicted_before = 0;
 	if (evicted > evicted_before)
 		return error_set(
 			err, ERROR_UNSAFE,

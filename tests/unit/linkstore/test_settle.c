@@ -247,6 +247,19 @@ static void evicted_keys_are_refused_until_they_are_noted(void **state)
 	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
 }
 
+static void evictions_of_before_a_restart_do_not_excuse_later_ones(void **state)
+{
+	struct fixture *f = *state;
+
+	evict_a_key(f);
+	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 7");
+	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+		  ERROR_UNSAFE);
+	assert_non_null(strstr(f->err.text, "evicted_keys 1"));
+	freeReplyObject(redis_server_ask(&f->server, "CONFIG RESETSTAT"));
+	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
+}
+
 static void a_space_record_that_is_gone_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -281,6 +294,7 @@ int main(void)
 		TEST(a_sound_redis_is_believed),
 		TEST(a_policy_that_may_evict_is_refused),
 		TEST(evicted_keys_are_refused_until_they_are_noted),
+		TEST(evictions_of_before_a_restart_do_not_excuse_later_ones),
 		TEST(a_space_record_that_is_gone_is_refused),
 		TEST(a_cursor_that_is_gone_is_refused),
 	};
