@@ -10,7 +10,6 @@
 struct pass {
 	const struct key_search *what;
 	const struct link_space *space;
-	struct reclaim_gaps *gaps;
 	struct key_findings found;
 	size_t count;
 	uint64_t blocks[LOOK_AT_ONCE];
@@ -74,13 +73,13 @@ static int judge_live(struct pass *s, uint64_t block,
 	return 0;
 }
 
-/* A block that Redis forgot to have granted may never have been opened. */
+/* Also one that was passed over when Redis forgot: whoever it had been granted
+ * to may have made codes of it. */
 static int judge_lost(struct pass *s, uint64_t block, struct error *err)
 {
 	bool has = false;
 
-	if (!reclaim_gaps_has(s->gaps, block) &&
-	    reclaim_has_links(s->what->redis, s->space, block, s->what->version,
+	if (reclaim_has_links(s->what->redis, s->space, block, s->what->version,
 			      &has, err))
 		return -1;
 	s->found.lost += has;
@@ -164,18 +163,15 @@ int key_search(const struct key_search *search, struct key_findings *ret,
 	       struct error *err)
 {
 	struct pass *s = calloc(1, sizeof(*s));
-	int status = -1;
+	int status;
 
 	if (!s)
 		return error_set_nomem(err);
 	s->what = search;
 	s->space = search->lock->space;
-	if (reclaim_gaps_read(search->redis, s->space, &s->gaps, err) == 0 &&
-	    walk_all(s, err) == 0) {
+	status = walk_all(s, err);
+	if (status == 0)
 		*ret = s->found;
-		status = 0;
-	}
-	reclaim_gaps_free(s->gaps);
 	free(s);
 	return status;
 }

@@ -197,6 +197,21 @@ static void links_without_a_marker_stop_the_retiring(void **s)
 	assert_non_null(strstr(f->err.text, "no marker"));
 }
 
+/* Whoever it was granted to before Redis forgot has made codes of it. */
+static void links_in_a_gap_without_a_marker_stop_it_too(void **s)
+{
+	struct fixture *f = *s;
+	const char *gap[] = {"HSET", "space:{s5}", "gaps", "0-9 "};
+	redisReply *reply;
+
+	rotate_after_a_link(f, f->day);
+	must(f, redis_command(f->server.redis, 4, gap, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+	redis_server_number(&f->server, "DEL m:{s5:0}");
+	sleep_ms(HELD);
+	must_fail(f, retire(f, 0), ERROR_UNSAFE);
+}
+
 static void a_block_that_was_never_opened_keeps_no_key(void **s)
 {
 	struct fixture *f = *s;
@@ -266,6 +281,7 @@ int main(void)
 		TEST(a_renewed_link_keeps_its_key),
 		TEST(a_block_taken_out_by_hand_keeps_its_key),
 		TEST(links_without_a_marker_stop_the_retiring),
+		TEST(links_in_a_gap_without_a_marker_stop_it_too),
 		TEST(a_block_that_was_never_opened_keeps_no_key),
 		TEST(many_blocks_are_looked_through),
 		TEST(a_reclaimer_at_work_keeps_others_from_retiring),
