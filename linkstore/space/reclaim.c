@@ -246,8 +246,11 @@ int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block)
+bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block,
+		      uint32_t generation)
 {
+	if (generation != 1)
+		return false;
 	for (size_t i = 0; i < gaps->count; i++)
 		if (block >= gaps->ranges[i].first &&
 		    block <= gaps->ranges[i].last)

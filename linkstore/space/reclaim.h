@@ -154,7 +154,9 @@ int reclaim_has_links(struct redis *redis, const struct link_space *space,
 struct reclaim_gaps;
 int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
 		      struct reclaim_gaps **ret_gaps, struct error *err);
-bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block);
+/* `generation`: that it is issued under; it is passed over under its first. */
+bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block,
+		      uint32_t generation);
 void reclaim_gaps_free(struct reclaim_gaps *gaps); /* NULL accepted */
 
 #endif

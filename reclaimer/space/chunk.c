@@ -195,8 +195,8 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 
 /* --- counting ------------------------------------------------------------- */
 
-static void count_look(const struct block_look *look, uint64_t block,
-		       const struct reclaim_gaps *gaps, struct tally *tally)
+static void count_look(const struct block_look *look, bool in_gap,
+		       struct tally *tally)
 {
 	tally->scanned++;
 	switch (look->state) {
@@ -207,10 +207,8 @@ static void count_look(const struct block_look *look, uint64_t block,
 		tally->live++;
 		break;
 	case BLOCK_LOST:
-		if (reclaim_gaps_has(gaps, block))
-			tally->gap++;
-		else
-			tally->lost++;
+		tally->gap += in_gap;
+		tally->lost += !in_gap;
 		break;
 	}
 }
@@ -220,18 +218,29 @@ size_t chunk_looks_end(const struct chunk *c, size_t range)
 	return c->offsets[range] + looked_blocks(&c->ranges[range]);
 }
 
+static void count_range(const struct chunk *c, size_t range,
+			const struct reclaim_gaps *gaps, struct tally *tally)
+{
+	uint32_t generation = c->ranges[range].member.generation;
+	size_t end = chunk_looks_end(c, range);
+
+	for (size_t at = c->offsets[range]; at < end; at++)
+		count_look(&c->looks[at],
+			   c->looks[at].state == BLOCK_LOST &&
+				   reclaim_gaps_has(gaps, c->blocks[at],
+						    generation),
+			   tally);
+}
+
 void chunk_count_ranges(const struct chunk *c, size_t from, size_t to,
 			const struct reclaim_gaps *gaps, struct tally *tally)
 {
-	size_t end = chunk_looks_end(c, to - 1);
-
-	for (size_t at = c->offsets[from]; at < end; at++)
-		count_look(&c->looks[at], c->blocks[at], gaps, tally);
+	for (size_t i = from; i < to; i++)
+		count_range(c, i, gaps, tally);
 }
 
 void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
 		 struct tally *tally)
 {
-	if (c->range_count)
-		chunk_count_ranges(c, 0, c->range_count, gaps, tally);
+	chunk_count_ranges(c, 0, c->range_count, gaps, tally);
 }

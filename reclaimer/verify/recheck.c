@@ -107,9 +107,10 @@ static int judge_claimed(struct look *l, const struct found_member *claim,
 		if (survey_look(s, n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
-			struct judgement j =
-				judge_block(&s->terms, claim, &s->looks[i],
-					    reclaim_gaps_has(s->gaps, at + i));
+			struct judgement j = judge_block(
+				&s->terms, claim, &s->looks[i],
+				reclaim_gaps_has(s->gaps, at + i,
+						 claim->range.generation));
 
 			if (!j.trouble)
 				survey_count(s, at + i, j.standing);

@@ -55,7 +55,8 @@ static int judge_item(struct survey *s, size_t i, struct error *err)
 	const struct survey_item *item = &s->items[i];
 	struct judgement j =
 		judge_block(&s->terms, &item->claim, &s->looks[i],
-			    reclaim_gaps_has(s->gaps, item->block));
+			    reclaim_gaps_has(s->gaps, item->block,
+					     item->claim.range.generation));
 
 	if (j.trouble)
 		return stretches_add(&s->suspects, item->block, item->block, 0,

@@ -192,6 +192,16 @@ def test_blocks_skipped_when_redis_forgot_stop_nothing(space, reclaimer):
     assert space.ranges("pool") == {}
 
 
+def test_a_gap_block_granted_again_is_lost_like_any_other(space, reclaimer):
+    """It was passed over once, under its first generation."""
+    space.issue(0, 9, generation=2)
+    space.redis.hset(space.key("space"), "gaps", "0-99 ")
+    done = reclaimer("run", max_lost=9)
+    assert (done.status, done.space["lost"]) == (70, 10), done
+    assert space.ranges("issued") == {"0-9:2": space.ranges("issued")["0-9:2"]}
+    assert reclaimer("run", max_lost=10).space["gap"] == 0
+
+
 # --- refusals ----------------------------------------------------------------------------
 
 def test_a_policy_that_may_evict_is_refused(make_space, own_redis, begin):

@@ -187,10 +187,12 @@ static void after_a_restart_the_cursor_jumps_by_the_gap(void **state)
 	assert_range(&g.ranges[0], 3 + GAP, 3 + GAP, 1);
 	assert_true(score(f, "issued:{s5}", "3-9:1") > 0);
 	must(f, reclaim_gaps_read(f->server.redis, f->space, &gaps, &f->err));
-	assert_true(reclaim_gaps_has(gaps, 3));
-	assert_true(reclaim_gaps_has(gaps, 9));
-	assert_false(reclaim_gaps_has(gaps, 2));
-	assert_false(reclaim_gaps_has(gaps, 10));
+	assert_true(reclaim_gaps_has(gaps, 3, 1));
+	assert_true(reclaim_gaps_has(gaps, 9, 1));
+	assert_false(reclaim_gaps_has(gaps, 2, 1));
+	assert_false(reclaim_gaps_has(gaps, 10, 1));
+	/* Granted again since. */
+	assert_false(reclaim_gaps_has(gaps, 3, 2));
 	reclaim_gaps_free(gaps);
 }
 
