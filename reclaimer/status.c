@@ -32,8 +32,12 @@ static int ask_space(const struct session *session,
 	}
 	if (space_check(redis, space, SPACE_TO_READ, err) < 0 ||
 	    space_read_ledger_late(redis, space, settings->overdue_after,
-				   &s->ledger, err) < 0)
+				   &s->ledger, err) < 0) {
+		if (!s->refused)
+			s->reason = *err;
+		s->refused = true;
 		return is_state(err) ? 0 : -1;
+	}
 	s->there = true;
 	return space_read_out(redis, space, OUT_RANGES_MAX, s->out,
 			      &s->out_count, &s->out_total, err);

@@ -121,7 +121,7 @@ static int read_page(struct redis *redis, const struct link_space *space,
 	command_text(&c, count->last);
 	command_time(&c, count->late);
 	if (command_run(&c, redis, &reply, err))
-		return -1;
+		return reply_damage(err);
 	if (reply_is_array(reply, 9)) {
 		count->read = count_at(reply, 0);
 		count->rank = count_at(reply, 1);

@@ -49,7 +49,8 @@ struct space_ledger {
  * that others get their turn in between, however many there are.  A range that
  * moves meanwhile may be counted twice or not at all.  A space without blocks
  * has but its record and its days.  ERROR_NOTFOUND: the
- * space was not created, or has lost its cursor.
+ * space was not created, or has lost its cursor.  ERROR_UNSAFE: a member is no
+ * range.
  */
 #define LEDGER_PAGE 500 /* ranges */
 int space_read_ledger(struct redis *redis, const struct link_space *space,

@@ -417,6 +417,16 @@ def test_status_is_readable(space, begin):
     assert "The last runs are not known" in done.out
 
 
+def test_status_tells_of_a_malformed_entry(space, reclaimer):
+    """It cannot count, and a run would be refused."""
+    for key in ("issued", "pool", "out"):
+        space.redis.zadd(space.key(key), {"what?": 1})
+        done = reclaimer("status")
+        assert done.status == 0, done
+        assert "what?" in done.space["refused"]
+        space.redis.delete(space.key(key))
+
+
 def test_status_tells_why_a_run_would_be_refused(redis, reclaimer):
     status = reclaimer("status")
     assert status.status == 0
