@@ -5,6 +5,8 @@
 /* Link keys asked for in one EXISTS. */
 #define KEYS_PER_EXISTS 256
 #define KEYS_AT_FIRST	16
+/* A lock is renewed each time so many more were asked for. */
+#define KEYS_PER_LOCK (16 * KEYS_PER_EXISTS)
 
 /* Of `n` codes from number `at` of the block on, under a version. */
 static int count_some(struct redis *redis, const struct link_space *space,
@@ -29,10 +31,11 @@ static int count_some(struct redis *redis, const struct link_space *space,
 }
 
 /* Ends early once there are `enough`: the first codes of a block are the first
- * to be issued, so that a few of them often are. */
+ * to be issued, so that a few of them often are.  `lock` may be NULL. */
 static int count_version(struct redis *redis, const struct link_space *space,
-			 uint64_t block, unsigned version, uint64_t enough,
-			 uint64_t *links, struct error *err)
+			 const struct reclaim_lock *lock, uint64_t block,
+			 unsigned version, uint64_t enough, uint64_t *links,
+			 struct error *err)
 {
 	uint64_t n;
 
@@ -43,6 +46,9 @@ static int count_version(struct redis *redis, const struct link_space *space,
 			n = KEYS_AT_FIRST;
 		if (n > KEYS_PER_EXISTS)
 			n = KEYS_PER_EXISTS;
+		if (lock && at && at % KEYS_PER_LOCK == 0 &&
+		    reclaim_lock_keep(redis, lock, err))
+			return -1;
 		if (count_some(redis, space, block, version, at, n, links, err))
 			return -1;
 	}
@@ -50,14 +56,15 @@ static int count_version(struct redis *redis, const struct link_space *space,
 }
 
 int reclaim_count_links(struct redis *redis, const struct link_space *space,
-			uint64_t block, uint64_t *ret_links, struct error *err)
+			const struct reclaim_lock *lock, uint64_t block,
+			uint64_t *ret_links, struct error *err)
 {
 	uint64_t links = 0;
 
 	for (unsigned v = 0; v < CODE_VERSIONS; v++)
 		if (codespace_has_version(space->codes, v) &&
-		    count_version(redis, space, block, v, UINT64_MAX, &links,
-				  err))
+		    count_version(redis, space, lock, block, v, UINT64_MAX,
+				  &links, err))
 			return -1;
 	*ret_links = links;
 	return 0;
@@ -69,7 +76,7 @@ int reclaim_has_links(struct redis *redis, const struct link_space *space,
 {
 	uint64_t links = 0;
 
-	if (count_version(redis, space, block, version, 1, &links, err))
+	if (count_version(redis, space, NULL, block, version, 1, &links, err))
 		return -1;
 	*ret_has = links > 0;
 	return 0;

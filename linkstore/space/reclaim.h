@@ -138,10 +138,12 @@ int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 /*
  * Counts the links of a closed block that Redis still has, key by key, under
  * every key version of the space.  Anything but 0 means that the accounting is
- * wrong.
+ * wrong.  It takes a round trip for some hundreds of codes; `lock`, unless it
+ * is NULL, is renewed meanwhile.
  */
 int reclaim_count_links(struct redis *redis, const struct link_space *space,
-			uint64_t block, uint64_t *ret_links, struct error *err);
+			const struct reclaim_lock *lock, uint64_t block,
+			uint64_t *ret_links, struct error *err);
 
 /* Has a block any link, or the tombstone of one, under this configured key
  * version? */

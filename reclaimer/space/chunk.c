@@ -133,7 +133,8 @@ static int check_links(struct redis *redis, const struct reclaim_lock *lock,
 	uint64_t links;
 
 	if (reclaim_lock_keep(redis, lock, err) < 0 ||
-	    reclaim_count_links(redis, lock->space, block, &links, err) < 0)
+	    reclaim_count_links(redis, lock->space, lock, block, &links, err) <
+		    0)
 		return -1;
 	if (links)
 		return error_set(err, ERROR_UNSAFE,

@@ -22,7 +22,8 @@ static int close_if_empty(struct repair *r, uint64_t block, uint32_t generation,
 	if (generation >= LINK_GENERATION_MAX)
 		return 0;
 	if (reclaim_lock_keep(s->redis, r->lock, err) < 0 ||
-	    reclaim_count_links(s->redis, s->space, block, &links, err) < 0)
+	    reclaim_count_links(s->redis, s->space, r->lock, block, &links,
+				err) < 0)
 		return -1;
 	if (links)
 		return 0;

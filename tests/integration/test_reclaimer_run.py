@@ -10,6 +10,7 @@ import pytest
 import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
+from support.redis_proxy import RedisProxy
 
 DAY = 86400_000
 
@@ -255,6 +256,24 @@ def test_who_waits_can_be_told_to_end(space, begin):
     process.terminate()
     done = Done(process)
     assert done.status == 0 and done.json["interrupted"] is True
+
+
+def test_a_sample_of_a_large_block_keeps_the_lock(make_space, redis, begin,
+                                                  links_config, base_config,
+                                                  redis_server):
+    """79 questions of 20 ms each, and the lock is for one second."""
+    links_config["spaces"][0]["block_size"] = 20000
+    space = make_space(redis)
+    space.ended(0, 0)
+    direct = base_config["redis"]["address"]
+    with RedisProxy(redis_server.port) as proxy:
+        proxy.wait = lambda command: time.sleep(0.02 * (b"EXISTS" in command))
+        base_config["redis"]["address"] = proxy.address
+        process = begin("run", "--json", lock_ttl="1s")
+        base_config["redis"]["address"] = direct
+        done = Done(process)
+    assert done.status == 0, done
+    assert done.space["sampled"] == 1
 
 
 def test_a_killed_run_keeps_the_next_waiting_for_seconds_only(space, begin):

@@ -73,7 +73,7 @@ static void a_block_of_tombstones_has_no_links_once_it_has_ended(void **state)
 	delete_link(f, &t);
 	sleep_ms(1000 + HOLD + 50);
 	reclaim_first(f, 1, 1);
-	must(f, reclaim_count_links(f->server.redis, f->space, 0, &links,
+	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0, &links,
 				    &f->err));
 	assert_int_equal(links, 0);
 }

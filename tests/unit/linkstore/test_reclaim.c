@@ -215,7 +215,7 @@ static void a_block_is_live_through_the_millisecond_it_ends_in(void **state)
 		freeReplyObject(redis_server_ask(&f->server, words));
 		while (close_block(f, 0, 1).state == BLOCK_LIVE)
 			;
-		must(f, reclaim_count_links(f->server.redis, f->space, 0,
+		must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0,
 					    &links, &f->err));
 		assert_int_equal(links, 0);
 	}
@@ -304,10 +304,10 @@ static void links_left_in_a_block_are_counted(void **state)
 
 	store_link(f, &block, 0);
 	store_link(f, &block, 999);
-	must(f, reclaim_count_links(f->server.redis, f->space, 0, &links,
+	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0, &links,
 				    &f->err));
 	assert_int_equal(links, 2);
-	must(f, reclaim_count_links(f->server.redis, f->space, 1, &links,
+	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 1, &links,
 				    &f->err));
 	assert_int_equal(links, 0);
 }
