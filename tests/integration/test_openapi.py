@@ -237,9 +237,10 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
     schemathesis(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
                  "--exclude-path", "/v1/links/batch", key="slow")
     answers = answers_of(path)
-    assert {429, 201} <= set(answers["POST /v1/links"])
+    assert any(status < 300 for statuses in answers.values()
+               for status in statuses)
     for operation, statuses in answers.items():
-        if "{" in operation:
+        if "{" in operation or operation == "POST /v1/links":
             assert 429 in statuses, (operation, statuses)
 
 
