@@ -102,15 +102,15 @@ static int reclaim_chunk(struct pass *p, struct error *err)
 			    p->tally, err);
 }
 
-/* A chunk of a tenth of a second's worth at most, so that a slow run is an even
- * one and ends soon after it was told to. */
+/* A chunk of a hundredth of a second's worth at most, so that nobody waits long
+ * behind a slow run, and it ends soon after it was told to. */
 static size_t next_chunk(const struct pass *p)
 {
 	const struct space_run *run = p->run;
 	uint64_t blocks = (uint64_t)run->settings->chunk;
 
-	if (run->rate && run->rate / 10 < blocks)
-		blocks = run->rate < 10 ? 1 : run->rate / 10;
+	if (run->rate && run->rate / 100 < blocks)
+		blocks = run->rate < 100 ? 1 : run->rate / 100;
 	if (run->max_blocks && run->max_blocks - p->tally->scanned < blocks)
 		blocks = run->max_blocks - p->tally->scanned;
 	return (size_t)blocks;
