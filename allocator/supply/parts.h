@@ -57,6 +57,7 @@ struct slot {
 	bool granting;
 	bool granted;	     /* since `asked` */
 	int64_t asked;	     /* clock_boottime_ms before the grant */
+	int64_t grows_old;   /* loop time: what was granted last ends soon */
 	unsigned fruitless;  /* grants in a row that gave no code */
 	int64_t retry_at;    /* loop time before which no grant is tried */
 	struct error failed; /* why the last one was not had */

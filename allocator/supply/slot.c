@@ -96,16 +96,6 @@ static bool runs_low(const struct slot *slot)
 	return codes_left(slot) <= granted / FETCH_AHEAD_DIVISOR;
 }
 
-/* What was granted last has to be given up soon.  Only asked when a code is
- * wanted: who wants none lets it go. */
-static bool grows_old(const struct slot *slot)
-{
-	int64_t hold_max = slot->supply->links->hold_max;
-
-	return clock_boottime_ms() - slot->asked >
-	       hold_max - hold_max / FETCH_AHEAD_DIVISOR;
-}
-
 /* As Leaf does (Meituan, 2017): segments grow until one lasts a while, so that
  * the next is there in time however fast codes are taken, and shrink again, so
  * that a quiet program holds little. */
@@ -183,12 +173,14 @@ static void slot_set_failed(struct slot *slot, const struct error *err)
  * while nothing is on its way. */
 static void pump(struct slot *slot)
 {
+	int64_t now = loop_now_ms(slot->supply->options.loop);
 	struct lot *lot;
 
 	while (slot->waiters && (lot = slot_current(slot)))
 		give(lot, dequeue(slot));
-	if (!is_fetching(slot) && (runs_low(slot) || grows_old(slot)) &&
-	    loop_now_ms(slot->supply->options.loop) >= slot->retry_at)
+	/* Only asked when a code is wanted: who wants none lets blocks go. */
+	if (!is_fetching(slot) && (runs_low(slot) || now >= slot->grows_old) &&
+	    now >= slot->retry_at)
 		fetch(slot);
 	if (!is_fetching(slot))
 		slot_fail(slot, &slot->failed);
@@ -292,6 +284,8 @@ static void fetch(struct slot *slot)
 	adapt_blocks(slot, now);
 	request.blocks = (unsigned)slot->blocks;
 	slot->asked = now;
+	slot->grows_old = loop_now_ms(s->options.loop) + s->links->hold_max -
+			  s->links->hold_max / FETCH_AHEAD_DIVISOR;
 	if (grant_blocks_async(s->options.redis, &request, on_grant, slot,
 			       &err) < 0) {
 		metric_add(s->options.metrics->grants_failed, 1);
