@@ -132,11 +132,7 @@ static int judge_unclaimed(struct look *l, uint64_t first, uint64_t last,
 	if (!s->at_start.retired)
 		return suspect(l, TROUBLE_MISSING, first, last, "", err);
 	for (uint64_t at = first; at <= last; at += n) {
-		n = last - at < SURVEY_BATCH ? (size_t)(last - at + 1)
-					     : SURVEY_BATCH;
-		for (size_t i = 0; i < n; i++)
-			s->items[i].block = at + i;
-		if (survey_look(s, n, err) < 0)
+		if (survey_look_from(s, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
 			if (looks_retired(&s->looks[i]))

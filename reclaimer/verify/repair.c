@@ -101,11 +101,7 @@ static int generation_of(struct repair *r, uint64_t first, uint64_t last,
 
 	*ret = 1;
 	for (uint64_t at = first; at <= last; at += n) {
-		n = last - at < SURVEY_BATCH ? (size_t)(last - at + 1)
-					     : SURVEY_BATCH;
-		for (size_t i = 0; i < n; i++)
-			s->items[i].block = at + i;
-		if (survey_look(s, n, err) < 0)
+		if (survey_look_from(s, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++)
 			if (s->looks[i].state == MARKER_SOUND &&

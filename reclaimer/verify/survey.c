@@ -50,6 +50,18 @@ int survey_look(struct survey *s, size_t count, struct error *err)
 			    err);
 }
 
+int survey_look_from(struct survey *s, uint64_t first, uint64_t last,
+		     size_t *ret_count, struct error *err)
+{
+	size_t n = last - first < SURVEY_BATCH ? (size_t)(last - first + 1)
+					       : SURVEY_BATCH;
+
+	for (size_t i = 0; i < n; i++)
+		s->items[i].block = first + i;
+	*ret_count = n;
+	return survey_look(s, n, err);
+}
+
 static int judge_item(struct survey *s, size_t i, struct error *err)
 {
 	const struct survey_item *item = &s->items[i];

@@ -83,6 +83,9 @@ void survey_free(struct survey *s);
 /* Reads markers of `count` (<= SURVEY_BATCH) blocks of s->items into s->looks,
  * and keeps rate and lock. */
 int survey_look(struct survey *s, size_t count, struct error *err);
+/* The same of neighbours: of first..last as many as fit, from the first on. */
+int survey_look_from(struct survey *s, uint64_t first, uint64_t last,
+		     size_t *ret_count, struct error *err);
 
 /* Counts a block in its state, once. */
 void survey_count(struct survey *s, uint64_t block, enum standing standing);
