@@ -1,12 +1,11 @@
 #include "reclaimer/advise/advice_report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "common/table.h"
+#include "reclaimer/show/output.h"
 
 /* --- for people ----------------------------------------------------------- */
 
@@ -49,14 +48,6 @@ static void wait_for(struct table *t, double ms)
 				      text));
 }
 
-static int print(struct table *t, struct error *err)
-{
-	int status = table_print(t, stdout);
-
-	table_free(t);
-	return status < 0 ? error_set_nomem(err) : 0;
-}
-
 static int print_sizes(const struct advice *a, struct error *err)
 {
 	struct table *t =
@@ -83,7 +74,7 @@ static int print_sizes(const struct advice *a, struct error *err)
 		table_number(t, (uint64_t)llround(s->opens_per_million));
 		wait_for(t, s->wait);
 	}
-	return print(t, err);
+	return output_table(t, err);
 }
 
 static int print_intervals(const struct advice *a, struct error *err)
@@ -100,7 +91,7 @@ static int print_intervals(const struct advice *a, struct error *err)
 		table_number(t, (uint64_t)llround(it->idle));
 		table_decimal(t, it->runs_per_day);
 	}
-	return print(t, err);
+	return output_table(t, err);
 }
 
 int advice_text(const struct advised *spaces, size_t count, struct error *err)
@@ -196,16 +187,8 @@ static json_t *space_json(const struct advised *it)
 int advice_json(const struct advised *spaces, size_t count, struct error *err)
 {
 	json_t *list = json_array();
-	json_t *root;
-	int status;
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, space_json(&spaces[i]));
-	root = json_pack("{s:o}", "spaces", list);
-	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:o}", "spaces", list), err);
 }

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "reclaimer/hand/block_arg.h"
 #include "reclaimer/hand/who.h"
 #include "reclaimer/session.h"
+#include "reclaimer/show/output.h"
 
 /* --- what is asked for ---------------------------------------------------- */
 
@@ -59,18 +59,14 @@ static int say_json(const struct link_space *space, const char *verb,
 		    const struct hand_request *request,
 		    const struct hand_result *result, struct error *err)
 {
-	json_t *root = json_pack(
-		"{s:s, s:s, s:I, s:I, s:I, s:I, s:s}", "space", space->name,
-		"done", verb, "first", (json_int_t)request->first, "last",
-		(json_int_t)request->last, "blocks", (json_int_t)result->moved,
-		"already", (json_int_t)result->already, "by", request->who);
-	int status = root ? json_dumpf(root, stdout, 0) : -1;
-
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s}",
+				     "space", space->name, "done", verb,
+				     "first", (json_int_t)request->first,
+				     "last", (json_int_t)request->last,
+				     "blocks", (json_int_t)result->moved,
+				     "already", (json_int_t)result->already,
+				     "by", request->who),
+			   err);
 }
 
 static void say_text(const struct link_space *space, bool hold,

@@ -1,12 +1,11 @@
 #include "reclaimer/runs/history_command.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "common/table.h"
 #include "reclaimer/runs/run_rows.h"
+#include "reclaimer/show/output.h"
 
 #define DAYS	      7
 #define RUNS_MAX_TEXT 100
@@ -25,14 +24,6 @@ static void add_sums(struct table *t, const struct run_sums *s)
 	table_decimal(t, s->seconds);
 }
 
-static int print(struct table *t, struct error *err)
-{
-	int status = table_print(t, stdout);
-
-	table_free(t);
-	return status < 0 ? error_set_nomem(err) : 0;
-}
-
 static int print_runs(const struct run_rows *rows, struct error *err)
 {
 	struct table *t =
@@ -49,7 +40,7 @@ static int print_runs(const struct run_rows *rows, struct error *err)
 			      : r->interrupted ? "interrupted"
 					       : "ok");
 	}
-	return print(t, err);
+	return output_table(t, err);
 }
 
 static int print_days(const struct run_rows *rows, struct error *err)
@@ -67,7 +58,7 @@ static int print_days(const struct run_rows *rows, struct error *err)
 		table_number(t, d->failed);
 		add_sums(t, &d->sums);
 	}
-	return print(t, err);
+	return output_table(t, err);
 }
 
 static int say_text(const struct run_rows *rows, uint64_t days,
@@ -123,22 +114,16 @@ static json_t *day_json(const struct day_row *d)
 
 static int say_json(const struct run_rows *rows, struct error *err)
 {
-	json_t *runs = json_array(), *days = json_array(), *root;
-	int status;
+	json_t *runs = json_array(), *days = json_array();
 
 	for (size_t i = 0; i < rows->run_count; i++)
 		json_array_append_new(runs, run_json(&rows->runs[i]));
 	for (size_t i = 0; i < rows->day_count; i++)
 		json_array_append_new(days, day_json(&rows->days[i]));
-	root = json_pack("{s:I, s:o, s:o}", "total",
-			 (json_int_t)rows->run_total, "runs", runs, "days",
-			 days);
-	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:I, s:o, s:o}", "total",
+				     (json_int_t)rows->run_total, "runs", runs,
+				     "days", days),
+			   err);
 }
 
 int reclaimer_history(struct app *app, const struct reclaimer_config *config,

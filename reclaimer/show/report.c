@@ -1,11 +1,10 @@
 #include "reclaimer/show/report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "common/table.h"
+#include "reclaimer/show/output.h"
 
 static void add_row(struct table *t, const struct outcome *o)
 {
@@ -45,14 +44,11 @@ int report_text(const struct report *report, struct error *err)
 			  "seconds|>blocks/s"
 			: "space|>due|>freed|>live|>lost|>gap|>skipped|>"
 			  "seconds|>blocks/s");
-	int status;
 
 	for (size_t i = 0; i < report->count; i++)
 		add_row(t, &report->outcomes[i]);
-	status = table_print(t, stdout);
-	table_free(t);
-	if (status < 0)
-		return error_set_nomem(err);
+	if (output_table(t, err) < 0)
+		return -1;
 	say_ends(report);
 	return 0;
 }
@@ -78,19 +74,13 @@ static json_t *outcome_json(const struct outcome *o)
 int report_json(const struct report *report, struct error *err)
 {
 	json_t *spaces = json_array();
-	json_t *root;
-	int status;
 
 	for (size_t i = 0; i < report->count; i++)
 		json_array_append_new(spaces,
 				      outcome_json(&report->outcomes[i]));
-	root = json_pack("{s:b, s:b, s:o}", "dry_run", (int)report->dry_run,
-			 "interrupted", (int)report->interrupted, "spaces",
-			 spaces);
-	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:b, s:b, s:o}", "dry_run",
+				     (int)report->dry_run, "interrupted",
+				     (int)report->interrupted, "spaces",
+				     spaces),
+			   err);
 }

@@ -1,12 +1,11 @@
 #include "reclaimer/show/status_report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "common/table.h"
+#include "reclaimer/show/output.h"
 
 /* --- for people ----------------------------------------------------------- */
 
@@ -68,13 +67,9 @@ static void add_runs(struct table *t, const struct space_status *s)
 /* Prints and frees. */
 static int put_table(struct table *t, const char *title, struct error *err)
 {
-	int status;
-
 	if (title)
 		printf("\n%s\n", title);
-	status = table_print(t, stdout);
-	table_free(t);
-	return status < 0 ? error_set_nomem(err) : 0;
+	return output_table(t, err);
 }
 
 static int put_spaces(const struct status_report *report, struct error *err)
@@ -249,18 +244,10 @@ static json_t *space_json(const struct space_status *s, bool runs_known)
 int status_json(const struct status_report *report, struct error *err)
 {
 	json_t *spaces = json_array();
-	json_t *root;
-	int status;
 
 	for (size_t i = 0; i < report->count; i++)
 		json_array_append_new(
 			spaces,
 			space_json(&report->spaces[i], !report->runs_unknown));
-	root = json_pack("{s:o}", "spaces", spaces);
-	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:o}", "spaces", spaces), err);
 }

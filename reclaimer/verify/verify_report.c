@@ -1,11 +1,10 @@
 #include "reclaimer/verify/verify_report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "common/table.h"
+#include "reclaimer/show/output.h"
 
 static uint64_t blocks_of(const struct survey *s)
 {
@@ -26,7 +25,6 @@ static uint64_t sum_of(const struct census *c)
 static int print_states(const struct survey *s, struct error *err)
 {
 	struct table *t = table_new("state|>blocks");
-	int status;
 
 	for (int i = 0; i < STANDING_COUNT_OF; i++) {
 		table_text(t, standing_name((enum standing)i));
@@ -40,9 +38,7 @@ static int print_states(const struct survey *s, struct error *err)
 	}
 	table_text(t, "all issued");
 	table_number(t, sum_of(&s->census));
-	status = table_print(t, stdout);
-	table_free(t);
-	return status < 0 ? error_set_nomem(err) : 0;
+	return output_table(t, err);
 }
 
 static const char *blocks_text(const struct finding *f, char text[48])
@@ -72,11 +68,10 @@ static int print_findings(const struct findings *f, struct error *err)
 		table_text(t, *it->outcome ? it->outcome : "-");
 	}
 	putchar('\n');
-	status = table_print(t, stdout);
-	table_free(t);
+	status = output_table(t, err);
 	if (f->total > f->count)
 		printf("and %" PRIu64 " more\n", f->total - f->count);
-	return status < 0 ? error_set_nomem(err) : 0;
+	return status;
 }
 
 static void say_end(const struct verified *v)
@@ -206,16 +201,8 @@ static json_t *verified_json(const struct verified *v)
 int verify_json(const struct verified *spaces, size_t count, struct error *err)
 {
 	json_t *list = json_array();
-	json_t *root;
-	int status;
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, verified_json(&spaces[i]));
-	root = json_pack("{s:o}", "spaces", list);
-	status = root ? json_dumpf(root, stdout, JSON_REAL_PRECISION(12)) : -1;
-	json_decref(root);
-	if (status < 0)
-		return error_set_nomem(err);
-	putchar('\n');
-	return 0;
+	return output_json(json_pack("{s:o}", "spaces", list), err);
 }
