@@ -230,15 +230,14 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
     path = narrow(full_api, full_api.create()["code"])
     digest = hashlib.sha256(b"slow").hexdigest()
     with keys_file.path.open("a") as file:
-        file.write(f"slow admin sha256:{digest} rate=20/s burst=1\n")
+        file.write(f"slow admin sha256:{digest} rate=1/h burst=1\n")
     full_api.program.process.signal(signal.SIGHUP)
+    # This is the one request it has: how fast the machine is does not matter.
     eventually(lambda: full_api.call("GET", "/v1/spaces",
                                      "slow").status_code == 200)
     schemathesis(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
                  "--exclude-path", "/v1/links/batch", key="slow")
     answers = answers_of(path)
-    assert any(status < 300 for statuses in answers.values()
-               for status in statuses)
     for operation, statuses in answers.items():
         if "{" in operation or operation == "POST /v1/links":
             assert 429 in statuses, (operation, statuses)
