@@ -28,16 +28,25 @@ class ServerError(Exception):
     """One line for the user: what went wrong and what to do."""
 
 
-def free_port():
-    """A TCP port of the loopback that nobody listens on at this moment.
-
-    Below those that the system gives to connections, and any of them, so that
-    several runs side by side do not choose the same one.
-    """
+def _ports():
+    """Below those that the system gives to connections, from anywhere on, and
+    in turn, so that one that was given is not given again before it is in use.
+    Tests that run side by side have ports of their own."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").lstrip("gw"))
+    ports = range(10240 + own, 32768, workers)
+    start = random.SystemRandom().randrange(len(ports))
     while True:
-        port = random.randrange(10240, 32768)
-        if not port_taken(port):
-            return port
+        yield from ports[start:]
+        yield from ports[:start]
+
+
+_candidates = _ports()
+
+
+def free_port():
+    """A TCP port of the loopback that nobody listens on at this moment."""
+    return next(port for port in _candidates if not port_taken(port))
 
 
 def port_taken(port):
