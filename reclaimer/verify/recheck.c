@@ -100,11 +100,7 @@ static int judge_claimed(struct look *l, const struct found_member *claim,
 
 	describe(claim, detail, sizeof(detail));
 	for (uint64_t at = first; at <= last; at += n) {
-		n = last - at < SURVEY_BATCH ? (size_t)(last - at + 1)
-					     : SURVEY_BATCH;
-		for (size_t i = 0; i < n; i++)
-			s->items[i] = (struct survey_item){at + i, *claim};
-		if (survey_look(s, n, err) < 0)
+		if (survey_look_from(s, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++) {
 			struct judgement j = judge_block(
