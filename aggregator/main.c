@@ -5,8 +5,9 @@
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "settle clicks, serve the API and the dashboard"},
-	{"migrate", "make the tables in ClickHouse, or bring them up to date"},
+	{"serve", "settle clicks, serve the API and the dashboard", NULL},
+	{"migrate", "make the tables in ClickHouse, or bring them up to date",
+	 NULL},
 	{0},
 };
 

@@ -8,11 +8,12 @@
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "serve the API"},
-	{"create-space", "make a space in Redis, once (--space)"},
-	{"retire-key", "take a key of a space out of use (--key-version)"},
-	{"spaces", "show what spaces have left (--space, --json)"},
-	{"make-key", "make an API key and its line (--name, --roles)"},
+	{"serve", "serve the API", NULL},
+	{"create-space", "make a space in Redis, once (--space)", NULL},
+	{"retire-key", "take a key of a space out of use (--key-version)",
+	 NULL},
+	{"spaces", "show what spaces have left (--space, --json)", NULL},
+	{"make-key", "make an API key and its line (--name, --roles)", NULL},
 	{0},
 };
 

@@ -1,32 +1,8 @@
 #include <stddef.h>
 
-#include "collector/collector.h"
 #include "collector/collector_config.h"
+#include "collector/commands.h"
 #include "common/app/app.h"
-
-static void on_reload(void *arg)
-{
-	collector_reload(arg);
-}
-
-static int run(struct app *app, const struct collector_config *config,
-	       struct error *err)
-{
-	struct collector *collector = collector_new(config, app, err);
-	int status = -1;
-
-	if (!collector)
-		return -1;
-	if (app_serve_admin(app, config->collector.admin, &config->http, err) ==
-		    0 &&
-	    collector_start(collector, err) == 0) {
-		app_wait(app, on_reload, collector);
-		collector_stop(collector);
-		status = 0;
-	}
-	collector_free(collector);
-	return status;
-}
 
 int main(int argc, char **argv)
 {
@@ -34,14 +10,20 @@ int main(int argc, char **argv)
 	const struct app_spec spec = {
 		.name = "collector",
 		.summary = "turns the events of clicks into rows of ClickHouse",
+		.commands = collector_commands,
+		.default_command = "serve",
+		.options = collector_options,
 		.groups = collector_groups,
 		.group_count = collector_group_count,
 	};
 	struct error err = {0};
 	struct app *app;
-	int status = app_start(&app, &spec, &config, &config.app, argc, argv);
+	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
+	int status;
 
 	if (!app)
-		return status;
-	return app_finish(app, run(app, &config, &err) < 0 ? &err : NULL);
+		return done;
+	done = command_run(app, &config, &err);
+	status = app_finish(app, done < 0 ? &err : NULL);
+	return status || done < 0 ? status : done;
 }

@@ -236,6 +236,12 @@ const char *app_command_name(const struct app *app)
 	return app->cli.command;
 }
 
+char *const *app_operands(const struct app *app, size_t *ret_count)
+{
+	*ret_count = app->cli.operand_count;
+	return app->cli.operands;
+}
+
 const char *app_option_value(const struct app *app, const char *name)
 {
 	const struct app_option *options = app->spec->options;

@@ -41,6 +41,9 @@ struct app_option {
 struct app_command {
 	const char *name; /* "run"; NULL ends a table */
 	const char *help;
+	/* What comes behind it, for --help: "FILE ...", "list | replay"; NULL:
+	 * nothing may. */
+	const char *operands;
 };
 
 struct app_spec {
@@ -94,6 +97,9 @@ struct health *app_health(struct app *app);
 
 /* The subcommand given or defaulted, or NULL. */
 const char *app_command_name(const struct app *app);
+/* What stood behind the subcommand: *ret_count strings, which may be none; they
+ * live as long as argv. */
+char *const *app_operands(const struct app *app, size_t *ret_count);
 /* The value of an option, "" for one that was given without, or NULL. */
 const char *app_option_value(const struct app *app, const char *name);
 

@@ -118,33 +118,45 @@ static void take(struct cli *cli, int c)
 	}
 }
 
+static const struct app_command *find_command(const struct app_spec *spec,
+					      const char *name)
+{
+	for (const struct app_command *it = spec->commands; it->name; it++)
+		if (!strcmp(it->name, name))
+			return it;
+	return NULL;
+}
+
 static int take_command(struct cli *cli, const struct app_spec *spec, int argc,
 			char **argv, struct error *err)
 {
+	const struct app_command *command;
 	const char *given = optind < argc ? argv[optind] : NULL;
 
-	if (given && (!spec->commands || optind + 1 < argc))
+	if (given && !spec->commands)
 		return error_set(err, ERROR_USAGE, "unexpected argument '%s'",
-				 argv[spec->commands ? optind + 1 : optind]);
+				 given);
 	if (!spec->commands)
 		return 0;
 	if (!given && !spec->default_command && cli->action == CLI_RUN)
 		return error_set(err, ERROR_USAGE,
 				 "a command is needed; see %s --help",
 				 spec->name);
-	if (!given) {
-		cli->command = spec->default_command;
+	cli->command = spec->default_command;
+	if (!given)
 		return 0;
-	}
-	for (const struct app_command *it = spec->commands; it->name; it++) {
-		if (!strcmp(it->name, given)) {
-			cli->command = it->name;
-			return 0;
-		}
-	}
-	return error_set(err, ERROR_USAGE,
-			 "'%s' is not a command of %s; see %s --help", given,
-			 spec->name, spec->name);
+	command = find_command(spec, given);
+	if (!command)
+		return error_set(err, ERROR_USAGE,
+				 "'%s' is not a command of %s; see %s --help",
+				 given, spec->name, spec->name);
+	cli->command = command->name;
+	cli->operands = argv + optind + 1;
+	cli->operand_count = (size_t)(argc - optind - 1);
+	if (cli->operand_count && !command->operands)
+		return error_set(err, ERROR_USAGE, "unexpected argument '%s'",
+				 cli->operands[0]);
+	return 0;
 }
 
 /* Is `command` one of the option's? */
@@ -231,11 +243,16 @@ static void help_line(const struct app_option *o, const char *dash,
 static void help_commands(const struct app_spec *spec, const char *only,
 			  FILE *out)
 {
+	char left[64];
+
 	fputs("\ncommands:\n", out);
 	for (const struct app_command *it = spec->commands; it->name; it++) {
 		if (only && strcmp(it->name, only) != 0)
 			continue;
-		fprintf(out, "  %-22s %s%s\n", it->name, it->help,
+		snprintf(left, sizeof(left), "%s%s%s", it->name,
+			 it->operands ? " " : "",
+			 it->operands ? it->operands : "");
+		fprintf(out, "  %-22s %s%s\n", left, it->help,
 			spec->default_command &&
 					!strcmp(it->name, spec->default_command)
 				? " (when none is given)"
@@ -306,7 +323,9 @@ void cli_print_man(const struct app_spec *spec,
 		fputs(".Sh COMMANDS\n.Bl -tag -width Ds\n", out);
 	for (const struct app_command *it = spec->commands; it && it->name;
 	     it++)
-		fprintf(out, ".It Cm %s\n%s.\n", it->name, it->help);
+		fprintf(out, ".It Cm %s%s%s\n%s.\n", it->name,
+			it->operands ? " Ar " : "",
+			it->operands ? it->operands : "", it->help);
 	if (spec->commands)
 		fputs(".El\n", out);
 	man_options(spec, out);

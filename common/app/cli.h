@@ -7,7 +7,7 @@
 
 #include "common/app/app.h"
 
-#define CLI_OPTIONS_MAX 24
+#define CLI_OPTIONS_MAX 48
 
 enum cli_action {
 	CLI_RUN,
@@ -23,6 +23,8 @@ struct cli {
 	enum cli_action action;
 	const char *config_path;
 	const char *command; /* NULL: the program has none */
+	char *const *operands;
+	size_t operand_count;
 	/* By place in spec->options: the argument, "" for a flag, or NULL. */
 	const char *values[CLI_OPTIONS_MAX];
 };

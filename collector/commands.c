@@ -1,0 +1,33 @@
+#include "collector/commands.h"
+
+#include <string.h>
+
+#include "collector/serve.h"
+
+const struct app_command collector_commands[] = {
+	{"serve", "turn events into rows until told to stop", NULL},
+	{0},
+};
+
+const struct app_option collector_options[] = {
+	{0},
+};
+
+typedef int command_fn(struct app *app, const struct collector_config *config,
+		       struct error *err);
+
+static const struct {
+	const char *name;
+	command_fn *fn;
+} functions[] = {
+	{"serve", collector_serve},
+};
+
+int command_run(struct app *app, const struct collector_config *config,
+		struct error *err)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (!strcmp(functions[i].name, app_command_name(app)))
+			return functions[i].fn(app, config, err);
+	return error_set(err, ERROR_USAGE, "no such command");
+}
