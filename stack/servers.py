@@ -212,13 +212,14 @@ def java_command(main, *options):
             "-cp", f"{libs}/*", main]
 
 
-def kafka_command(directory, port, controller, *, heap="512m"):
-    """Formats the directory the first time."""
+def kafka_command(directory, port, controller, *, heap="512m", extra=""):
+    """Formats the directory the first time.  `extra`: more lines of properties,
+    which win over those above."""
     directory.mkdir(parents=True, exist_ok=True)
     data = directory / "data"
     properties = directory / "server.properties"
     properties.write_text(KAFKA_PROPERTIES.format(
-        port=port, controller=controller, data=data))
+        port=port, controller=controller, data=data) + extra)
     if not (data / "meta.properties").exists():
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode()
         done = subprocess.run(

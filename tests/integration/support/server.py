@@ -78,3 +78,29 @@ class KafkaServer(Server):
 
     def probe(self):
         return servers.kafka_ready(self.port)
+
+
+PROXIED = """\
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},\
+PROXIED://127.0.0.1:{behind}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},PROXIED://{proxy}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,\
+PROXIED:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+"""
+
+
+class ProxiedKafkaServer(KafkaServer):
+    """A broker with two ports: `port`, and one whose clients are told to come
+    through `proxy` (support.fault_proxy.KafkaProxy), `proxy.address` to them."""
+
+    def __init__(self, directory, proxy):
+        super().__init__(directory)
+        self.proxy = proxy
+        self.proxy.kafka_port = servers.free_port()
+
+    def command(self):
+        return servers.kafka_command(
+            self.directory, self.port, self.controller, extra=PROXIED.format(
+                port=self.port, controller=self.controller,
+                behind=self.proxy.kafka_port, proxy=self.proxy.address))

@@ -1,0 +1,469 @@
+"""Stand between a program and ClickHouse, or Kafka, and do what networks and
+servers do at their worst.
+
+    with ClickHouseProxy(port, seed=7) as proxy:
+        proxy.url                               to be clickhouse.url
+        proxy.at(2, "hang_after", "clicks")     the 2nd insert into clicks from now
+        proxy.every("error_after")              each request there is
+        proxy.at_random(0.1, kinds=INSERTS)     one of ten, by the seed
+        proxy.refuse(); proxy.accept()          nobody listens; somebody again
+        held = proxy.hold("clicks")             the next one waits (held.here) until
+        held.release()                          this, and then passes, even when its
+                                                sender has gone: a late packet
+        proxy.calm()                            no more faults
+        proxy.passed                            what came: kind, token, fault
+
+A request's kind is the table that it inserts into ("clicks", "ingest_progress",
+"links", ...), "question" for any other query, "ping" for /ping.  FAULTS lists
+what can happen to one.  All methods are for any thread.
+"""
+import collections
+import http.client
+import random
+import re
+import select
+import socket
+import struct
+import threading
+import time
+import urllib.parse
+
+# What becomes of a request: does it reach ClickHouse, and what of its answer.
+FAULTS = {
+    "hang_before": "does not reach it; no answer ever comes",
+    "hang_after": "is carried out; no answer ever comes",
+    "error_before": "does not reach it; the answer is a 503",
+    "error_after": "is carried out; the answer is a 500",
+    "drop_before": "does not reach it; the connection is cut",
+    "drop_after": "is carried out; the connection is cut without an answer",
+    "cut_answer": "is carried out; the answer ends in its middle",
+    "cut_request": "reaches it by half; the connection is cut",
+    "twice": "is carried out twice; the second answer is given",
+    "delay": "comes late by proxy.delay seconds, otherwise well",
+    "late": "the connection is cut; it reaches it proxy.delay seconds later",
+}
+INSERTS = ("clicks", "ingest_progress", "links")
+# Those that end by themselves, for whom a test waits.
+QUICK = tuple(f for f in FAULTS if not f.startswith("hang_"))
+
+INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
+                    re.IGNORECASE)
+
+Passed = collections.namedtuple("Passed", "kind token fault query")
+
+
+class Listener:
+    """A port that can be closed and opened again, and its connections."""
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.sockets = set()
+        self.closed = False
+        self.listener = None
+        self.port = 0
+        self.accept()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def accept(self):
+        """Listens, on the same port each time."""
+        with self.lock:
+            if self.listener or self.closed:
+                return
+            self.listener = socket.create_server(("127.0.0.1", self.port),
+                                                 backlog=128)
+            self.port = self.listener.getsockname()[1]
+            threading.Thread(target=self.listen, args=(self.listener,),
+                             daemon=True).start()
+
+    def refuse(self):
+        """Connecting is refused; who is connected is cut."""
+        with self.lock:
+            listener, self.listener = self.listener, None
+            if listener:
+                shut(listener)
+        self.cut()
+
+    def cut(self):
+        """Resets all connections; new ones are welcome."""
+        with self.lock:
+            sockets, self.sockets = self.sockets, set()
+        for sock in sockets:
+            reset(sock)
+
+    def close(self):
+        self.closed = True
+        self.refuse()
+
+    def listen(self, listener):
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self.lock:
+                self.sockets.add(client)
+            threading.Thread(target=self.serve_and_close, args=(client,),
+                             daemon=True).start()
+
+    def serve_and_close(self, client):
+        try:
+            self.serve(client)
+        except (OSError, EOFError, http.client.HTTPException):
+            pass
+        with self.lock:
+            self.sockets.discard(client)
+        shut(client)
+
+    def serve(self, client):
+        raise NotImplementedError
+
+
+def shut(sock):
+    """Wakes whoever waits on it, too."""
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    sock.close()
+
+
+def reset(sock):
+    """The peer sees ECONNRESET, not a clean end; who reads here wakes."""
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        struct.pack("ii", 1, 0))
+        sock.shutdown(socket.SHUT_RD)
+    except OSError:
+        pass
+    sock.close()
+
+
+# --- ClickHouse --------------------------------------------------------------
+
+class ClickHouseProxy(Listener):
+    def __init__(self, clickhouse_port, seed=None):
+        self.clickhouse_port = clickhouse_port
+        self.chance = random.Random(seed)
+        self.delay = 1.0
+        self.passed = []
+        self.rules = []
+        self.held = []
+        super().__init__()
+
+    @property
+    def url(self):
+        return f"http://{self.address}"
+
+    # What shall happen.
+
+    def at(self, number, fault, kind=None):
+        """To the `number`th request of that kind from now on."""
+        self._add(Rule(fault, kind and (kind,), number=number))
+
+    def every(self, fault, *kinds):
+        """To each request of these kinds, of any kind if none is named."""
+        self._add(Rule(fault, kinds or None))
+
+    def at_random(self, chance, faults=QUICK, kinds=None):
+        """To one of 1/chance requests, one of these faults."""
+        self._add(Rule(tuple(faults), kinds, chance=chance))
+
+    def hold(self, kind=None, fault=None):
+        """The next one of that kind; `fault` is what happens to it then."""
+        held = Held(kind, fault)
+        with self.lock:
+            self.held.append(held)
+        return held
+
+    def calm(self):
+        """Those that hang go on hanging until their senders have gone."""
+        with self.lock:
+            self.rules = []
+
+    def _add(self, rule):
+        unknown = [f for f in rule.faults if f not in FAULTS]
+        assert not unknown, unknown
+        with self.lock:
+            self.rules.append(rule)
+
+    # What has happened.
+
+    def count(self, kind=None, fault=None):
+        """How many passed, of a kind, with a fault (None: with any or none)."""
+        with self.lock:
+            return sum(kind in (None, p.kind) and fault in (None, p.fault)
+                       for p in self.passed)
+
+    def faults(self):
+        """{fault: how often}."""
+        with self.lock:
+            return collections.Counter(p.fault for p in self.passed if p.fault)
+
+    # How it happens.
+
+    def serve(self, client):
+        asked = Stream(client)
+        while True:
+            request = Request.read(asked)
+            held, fault = self._judge(request)
+            if held:
+                held.here.set()
+                held.gone.wait()
+            if not self._meet(request, client, fault):
+                return
+
+    def _judge(self, request):
+        with self.lock:
+            held = next((h for h in self.held if not h.here.is_set() and
+                         h.kind in (None, request.kind)), None)
+            fault = held.fault if held else None
+            for rule in self.rules if not held else ():
+                fault = fault or rule.decide(request.kind, self.chance)
+            if held:
+                self.held.remove(held)
+            self.passed.append(Passed(request.kind, request.token, fault,
+                                      request.query))
+        return held, fault
+
+    def _meet(self, request, client, fault):
+        """False when the connection is at its end."""
+        if fault == "cut_request":
+            self._send_half(request)
+            return self._end(client)
+        if fault == "late":
+            self._end(client)
+            time.sleep(self.delay)
+        if fault == "delay":
+            time.sleep(self.delay)
+        if fault == "twice":
+            self._ask(request)
+        if fault in ("hang_before", "error_before", "drop_before"):
+            answer = None
+        else:
+            answer = self._ask(request)
+        return self._answer(client, fault, answer)
+
+    def _answer(self, client, fault, answer):
+        if fault in ("hang_before", "hang_after"):
+            return self._hang(client)
+        if fault in ("drop_before", "drop_after", "late"):
+            return self._end(client)
+        if fault == "cut_answer":
+            client.sendall(answer[:len(answer) * 2 // 3])
+            return self._end(client)
+        if fault == "error_before":
+            answer = error(503, "Service Unavailable")
+        if fault == "error_after":
+            answer = error(500, "Internal Server Error")
+        client.sendall(answer)
+        return True
+
+    def _hang(self, client):
+        """Until the other side gives up."""
+        while not self.closed:
+            if select.select([client], [], [], 0.2)[0]:
+                break
+        return False
+
+    @staticmethod
+    def _end(client):
+        reset(client)
+        return False
+
+    def _ask(self, request):
+        """The answer of ClickHouse, as bytes with a known length.  One that is
+        away is a 502, as of a balancer."""
+        to = http.client.HTTPConnection("127.0.0.1", self.clickhouse_port,
+                                        timeout=600)
+        try:
+            to.request(request.method, request.path, request.body,
+                       dict(request.headers))
+            answer = to.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException):
+            return error(502, "Bad Gateway")
+        finally:
+            to.close()
+        kept = [(name, value) for name, value in answer.getheaders()
+                if name.lower() not in ("transfer-encoding", "connection",
+                                        "content-length", "keep-alive")]
+        return response(answer.status, answer.reason, kept, body)
+
+    def _send_half(self, request):
+        try:
+            with socket.create_connection(
+                    ("127.0.0.1", self.clickhouse_port), 10) as to:
+                to.sendall(request.head)
+                to.sendall(request.body[:len(request.body) // 2])
+                time.sleep(0.05)
+                reset(to)
+        except OSError:
+            pass
+
+
+class Rule:
+    def __init__(self, fault, kinds, number=None, chance=None):
+        self.faults = (fault,) if isinstance(fault, str) else fault
+        self.kinds = kinds
+        self.number = number
+        self.chance = chance
+
+    def decide(self, kind, chance):
+        """The fault for the request that comes now, or None."""
+        if self.kinds and kind not in self.kinds:
+            return None
+        if self.number is not None:
+            self.number -= 1
+            return self.faults[0] if self.number == 0 else None
+        if self.chance is not None and chance.random() >= self.chance:
+            return None
+        return chance.choice(self.faults)
+
+
+class Held:
+    """A request that is to be late."""
+
+    def __init__(self, kind, fault):
+        self.kind = kind
+        self.fault = fault
+        self.here = threading.Event()
+        self.gone = threading.Event()
+
+    def release(self):
+        self.gone.set()
+
+
+class Request:
+    def __init__(self, head, body):
+        self.head = head
+        self.body = body
+        first, *lines = head.decode("latin-1").split("\r\n")
+        self.method, self.path, _ = first.split(" ", 2)
+        self.headers = [tuple(line.split(": ", 1)) for line in lines if line]
+        self.headers = [h for h in self.headers if len(h) == 2]
+        url = urllib.parse.urlsplit(self.path)
+        params = dict(urllib.parse.parse_qsl(url.query))
+        self.token = params.get("insert_deduplication_token", "")
+        self.query = params.get("query") or body[:2000].decode("latin-1")
+        table = INSERT.match(self.query)
+        self.kind = ("ping" if url.path == "/ping" else
+                     table[1] if table else "question")
+
+    @classmethod
+    def read(cls, stream):
+        head = stream.until(b"\r\n\r\n")
+        length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
+        assert length or b"\r\ntransfer-encoding" not in head.lower(), head
+        return cls(head, stream.bytes(int(length[1]) if length else 0))
+
+
+class Stream:
+    """Not socket.makefile, which would keep the socket from being reset."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.here = bytearray()
+
+    def more(self):
+        piece = self.sock.recv(1 << 18)
+        if not piece:
+            raise EOFError
+        self.here += piece
+
+    def until(self, end):
+        while end not in self.here:
+            self.more()
+        return self.bytes(self.here.index(end) + len(end))
+
+    def bytes(self, count):
+        while len(self.here) < count:
+            self.more()
+        taken = bytes(self.here[:count])
+        del self.here[:count]
+        return taken
+
+
+def response(status, reason, headers, body):
+    lines = [f"HTTP/1.1 {status} {reason}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    lines += [f"Content-Length: {len(body)}", "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body
+
+
+def error(status, reason):
+    return response(status, reason, [("Content-Type", "text/plain")],
+                    f"{reason}, says a proxy\n".encode())
+
+
+# --- Kafka -------------------------------------------------------------------
+
+class KafkaProxy(Listener):
+    """Bytes pass both ways, but for
+
+        proxy.cut()                 all connections are reset
+        proxy.refuse(), .accept()   nobody listens; somebody again
+        proxy.stall(), .flow()      nothing passes, nothing is lost; goes on
+        proxy.delay = 0.05          seconds by which each piece comes later
+
+    A broker tells its clients where it is, so it must name this port
+    (ProxiedKafkaServer)."""
+
+    def __init__(self, kafka_port=None):
+        self.kafka_port = kafka_port
+        self.delay = 0
+        self.flowing = threading.Event()
+        self.flowing.set()
+        super().__init__()
+
+    def stall(self):
+        self.flowing.clear()
+
+    def flow(self):
+        self.flowing.set()
+
+    def close(self):
+        super().close()
+        self.flow()
+
+    def serve(self, client):
+        broker = socket.create_connection(("127.0.0.1", self.kafka_port), 10)
+        broker.settimeout(None)
+        broker.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with self.lock:
+            self.sockets.add(broker)
+        back = threading.Thread(target=self.pump, args=(broker, client),
+                                daemon=True)
+        back.start()
+        self.pump(client, broker)
+        back.join()
+        with self.lock:
+            self.sockets.discard(broker)
+        shut(broker)
+
+    def pump(self, source, sink):
+        try:
+            while True:
+                piece = source.recv(1 << 18)
+                if not piece:
+                    break
+                self.flowing.wait()
+                if self.delay:
+                    time.sleep(self.delay)
+                sink.sendall(piece)
+        except OSError:
+            pass
+        for sock in (source, sink):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
