@@ -32,6 +32,9 @@ static const char reclaim_runs[] =
 static const char links_fields[] =
 #include "schemas/clickhouse/0011_links_fields.sql.inc"
 	;
+static const char clicks_place_utm[] =
+#include "schemas/clickhouse/0015_clicks_place_utm.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -44,5 +47,6 @@ const struct migration migrations[] = {
 	{"0007_settled.sql", settled},
 	{"0010_reclaim_runs.sql", reclaim_runs},
 	{"0011_links_fields.sql", links_fields},
+	{"0015_clicks_place_utm.sql", clicks_place_utm},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -4,6 +4,7 @@
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/row.h"
+#include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
 
 static void put_text(struct buf *row, const char *text)
@@ -67,6 +68,14 @@ static void put_referrer(struct buf *row, const Shortloop__Click *click,
 	put_text(row, language);
 }
 
+static void put_query(struct buf *row, const Shortloop__Click *click,
+		      const struct utm *utm, size_t max)
+{
+	put_cut(row, click->query, max);
+	for (int i = 0; i < UTM_FIELDS; i++)
+		rowbinary_string(row, utm->text[i], utm->len[i]);
+}
+
 static void put_cookies(struct buf *row, const Shortloop__Click *click)
 {
 	rowbinary_count(row, click->n_cookies);
@@ -80,6 +89,9 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts)
 {
+	struct utm utm;
+
+	utm_parse((const char *)click->query.data, click->query.len, &utm);
 	put_origin(row, origin);
 	rowbinary_u64(row, click->event_id_high);
 	rowbinary_u64(row, click->event_id);
@@ -95,6 +107,6 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 	put_text(row, facts->verdict.reason);
 	rowbinary_u32(row, VERDICT_VERSION);
 	put_referrer(row, click, facts->max_text);
-	put_cut(row, click->query, facts->max_text);
+	put_query(row, click, &utm, facts->max_text);
 	put_cookies(row, click);
 }

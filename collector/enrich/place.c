@@ -48,6 +48,7 @@ static void put_record(struct buf *row, const struct geo_record *r)
 	put_text(row, r->postal_code);
 	rowbinary_f32(row, r->latitude);
 	rowbinary_f32(row, r->longitude);
+	rowbinary_u16(row, r->accuracy_radius);
 	put_text(row, r->time_zone);
 	rowbinary_u32(row, r->asn);
 	put_text(row, r->as_org);

@@ -22,10 +22,12 @@
 	"original_ts, edge, domain, code, link_id, owner, campaign, tags, "    \
 	"outcome, status, maybe_sent, ip, unique_identity, continent, "        \
 	"country, region, city, postal_code, latitude, longitude, "            \
-	"time_zone, asn, as_org, user_agent, ua_family, ua_version, "          \
+	"accuracy_radius, time_zone, asn, as_org, user_agent, ua_family, "     \
+	"ua_version, "                                                         \
 	"os_family, os_version, device_family, device_brand, device_model, "   \
 	"device_class, verdict, verdict_reason, verdict_version, referrer, "   \
-	"referrer_host, channel, language, query, cookies"
+	"referrer_host, channel, language, query, utm_source, utm_medium, "    \
+	"utm_campaign, utm_term, utm_content, cookies"
 #define LINK_COLUMNS                                                           \
 	"code, link_id, version, space, generation, change, state, "           \
 	"ttl_class, created_at, changed_at, expires_at, url, "                 \

@@ -171,14 +171,24 @@ static void take_nested(MMDB_entry_s *e, struct geo_record *r)
 	take_text(e, PATH("location", "time_zone"), &r->time_zone);
 }
 
+static void take_accuracy(MMDB_entry_s *e, struct geo_record *r)
+{
+	MMDB_entry_data_s d;
+
+	if (get(e, PATH("location", "accuracy_radius"), MMDB_DATA_TYPE_UINT16,
+		&d))
+		r->accuracy_radius = d.uint16;
+}
+
 static void take_location(MMDB_entry_s *e, struct geo_record *r)
 {
 	if (r->latitude != 0 || r->longitude != 0)
 		return;
 	if (take_number(e, PATH("latitude"), &r->latitude))
 		take_number(e, PATH("longitude"), &r->longitude);
-	else if (take_number(e, PATH("location", "latitude"), &r->latitude))
-		take_number(e, PATH("location", "longitude"), &r->longitude);
+	else if (take_number(e, PATH("location", "latitude"), &r->latitude) &&
+		 take_number(e, PATH("location", "longitude"), &r->longitude))
+		take_accuracy(e, r);
 }
 
 static void take_network(MMDB_entry_s *e, struct geo_record *r)

@@ -61,6 +61,7 @@ struct geo_record {
 	uint32_t asn;
 	float latitude; /* both 0 when unknown */
 	float longitude;
+	uint16_t accuracy_radius; /* km; 0 when unknown */
 };
 
 /* Texts are valid until geo_close. */

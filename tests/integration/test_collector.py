@@ -24,7 +24,7 @@ GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
              "+http://www.google.com/bot.html)")
 HOUR = 3600 * 1000
 TABLES = ("0001_clicks", "0002_ingest_progress", "0003_links",
-          "0011_links_fields")
+          "0011_links_fields", "0015_clicks_place_utm")
 
 
 # --- what the tests stand on -------------------------------------------------
@@ -120,7 +120,8 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
     now = int(time.time() * 1000)
     kafka.produce(topics["topic_clicks"], [click(
         event_id=5, event_id_high=9, time_ms=now, owner="acme",
-        campaign="spring", tags=["a", "b"], query=b"x=1&y=2",
+        campaign="spring", tags=["a", "b"],
+        query=b"x=1&utm_source=news%20letter&utm_medium=cpc&UTM_Campaign=a+b",
         referrer=b"https://www.google.co.uk/search",
         accept_language=b"de-AT,en;q=0.5", cookies={"k": "v"},
         maybe_sent=True)], partition=1)
@@ -140,7 +141,11 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
         "redirected", 302, True)
     assert (row["referrer_host"], row["channel"], row["language"]) == (
         "www.google.co.uk", "search", "de")
-    assert (row["query"], row["cookies"]) == ("x=1&y=2", {"k": "v"})
+    assert row["cookies"] == {"k": "v"}
+    assert row["query"].startswith("x=1&utm_source=news%20letter&")
+    assert [row[f"utm_{field}"] for field in (
+        "source", "medium", "campaign", "term", "content")] == [
+            "news letter", "cpc", "a b", "", ""]
     assert row["user_agent"] == CHROME
 
 

@@ -1,0 +1,125 @@
+#include "collector/enrich/utm.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+struct name {
+	const char *text;
+	int field; /* of utm_field, or UTM_FIELDS for a mark */
+	enum utm_mark mark;
+};
+
+static const struct name names[] = {
+	{"utm_source", UTM_SOURCE, UTM_MARK_NONE},
+	{"utm_medium", UTM_MEDIUM, UTM_MARK_NONE},
+	{"utm_campaign", UTM_CAMPAIGN, UTM_MARK_NONE},
+	{"utm_term", UTM_TERM, UTM_MARK_NONE},
+	{"utm_content", UTM_CONTENT, UTM_MARK_NONE},
+	{"gclid", UTM_FIELDS, UTM_MARK_PAID},	/* Google Ads */
+	{"gbraid", UTM_FIELDS, UTM_MARK_PAID},	/* the same, from apps */
+	{"wbraid", UTM_FIELDS, UTM_MARK_PAID},	/* the same, to apps */
+	{"dclid", UTM_FIELDS, UTM_MARK_PAID},	/* Google Display */
+	{"msclkid", UTM_FIELDS, UTM_MARK_PAID}, /* Microsoft */
+	{"yclid", UTM_FIELDS, UTM_MARK_PAID},	/* Yandex */
+	{"fbclid", UTM_FIELDS, UTM_MARK_SOCIAL},
+	{"igshid", UTM_FIELDS, UTM_MARK_SOCIAL},
+	{"igsh", UTM_FIELDS, UTM_MARK_SOCIAL},
+};
+
+static const struct name *find_name(const char *text, size_t len)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i].text) == len &&
+		    !strncasecmp(names[i].text, text, len))
+			return &names[i];
+	return NULL;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte at *at, which moves behind it. */
+static char decode(const char **at, const char *end)
+{
+	char c = *(*at)++;
+
+	if (c == '+')
+		return ' ';
+	if (c == '%' && end - *at >= 2) {
+		int high = hex_digit((*at)[0]), low = hex_digit((*at)[1]);
+
+		if (high >= 0 && low >= 0) {
+			*at += 2;
+			return (char)(high << 4 | low);
+		}
+	}
+	return c;
+}
+
+/* Where to cut so that no character of UTF-8 loses its end; of bytes that are
+ * no UTF-8, at the bound. */
+static size_t cut_at(const char *text, size_t max)
+{
+	size_t n = max;
+
+	while (n && max - n < 3 && ((unsigned char)text[n] & 0xc0) == 0x80)
+		n--;
+	return ((unsigned char)text[n] & 0xc0) == 0x80 ? max : n;
+}
+
+static size_t take_value(const char *at, const char *end, char *text)
+{
+	size_t n = 0;
+
+	while (at < end && n <= UTM_MAX)
+		text[n++] = decode(&at, end);
+	if (n > UTM_MAX)
+		n = cut_at(text, UTM_MAX);
+	text[n] = '\0';
+	return n;
+}
+
+static void take_pair(const char *at, const char *end, struct utm *utm)
+{
+	const char *equals = memchr(at, '=', (size_t)(end - at));
+	const struct name *name;
+
+	if (!equals || equals + 1 == end)
+		return;
+	/* A link out of HTML that nobody unescaped: &amp;utm_medium=... */
+	if (equals - at > 4 && !strncasecmp(at, "amp;", 4))
+		at += 4;
+	name = find_name(at, (size_t)(equals - at));
+	if (!name)
+		return;
+	if (name->field == UTM_FIELDS) {
+		if (utm->mark != UTM_MARK_PAID)
+			utm->mark = name->mark;
+	} else if (!utm->len[name->field]) {
+		utm->len[name->field] =
+			take_value(equals + 1, end, utm->text[name->field]);
+	}
+}
+
+void utm_parse(const char *query, size_t len, struct utm *ret_utm)
+{
+	const char *end = len ? query + len : query;
+
+	for (int i = 0; i < UTM_FIELDS; i++) {
+		ret_utm->text[i][0] = '\0';
+		ret_utm->len[i] = 0;
+	}
+	ret_utm->mark = UTM_MARK_NONE;
+	for (const char *at = query; at && at < end;) {
+		const char *amp = memchr(at, '&', (size_t)(end - at));
+
+		take_pair(at, amp ? amp : end, ret_utm);
+		at = amp ? amp + 1 : NULL;
+	}
+}
