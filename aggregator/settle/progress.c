@@ -13,6 +13,9 @@
  * a clock that was behind. */
 #define EARLY_MS (10 * CLOCK_MINUTE)
 
+/* What changes counts without being a topic of Kafka. */
+#define IS_STREAM "topic != 'rescore' AND NOT startsWith(topic, 'import:')"
+
 void stale_list_release(struct stale_list *list)
 {
 	free(list->items);
@@ -93,8 +96,9 @@ int progress_watermark(struct clickhouse *ch, int64_t *ret_ms,
 	/* A partition that was not heard of for a day is as good as one never
 	 * heard of, and need not be looked for in all of the table. */
 	static const char sql[] =
-		"WITH (SELECT max(inserted_at) FROM ingest_progress) AS newest "
-		"SELECT if(count() > 0 AND sum(parts) > 0 AND "
+		"WITH (SELECT max(inserted_at) FROM ingest_progress "
+		"WHERE " IS_STREAM ") AS newest "
+		"SELECT if(count() > 0 AND "
 		"count() >= sum(parts / told), "
 		"min(appended), 0) FROM ("
 		"SELECT topic, partition, "
@@ -102,11 +106,12 @@ int progress_watermark(struct clickhouse *ch, int64_t *ret_ms,
 		"max(max(partitions)) OVER (PARTITION BY topic) AS parts, "
 		"count() OVER (PARTITION BY topic) AS told "
 		"FROM ingest_progress "
-		"WHERE inserted_at > newest - INTERVAL 1 DAY "
-		"AND (topic, epoch) IN (SELECT topic, max(epoch) "
+		"WHERE inserted_at > newest - INTERVAL 1 DAY AND " IS_STREAM
+		" AND (topic, epoch) IN (SELECT topic, max(epoch) "
 		"FROM ingest_progress "
 		"WHERE inserted_at > newest - INTERVAL 1 DAY GROUP BY topic) "
-		"GROUP BY topic, partition) FORMAT TabSeparated";
+		"GROUP BY topic, partition) WHERE parts > 0 "
+		"FORMAT TabSeparated";
 	uint64_t n = 0;
 
 	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)

@@ -6,6 +6,11 @@
  * settled from: comparing sums needs no order among collectors and no exact
  * position, so that a restart, a block told of twice or a clock that is behind
  * loses nothing.
+ *
+ * Others than collectors write there too: an import (topic `import:<file>`) and
+ * `collector rescore` (topic `rescore`, with hours that it added no rows to).
+ * They make hours stale as any block does; the watermark does not wait for
+ * them.  Nor does it for a topic that is told of with no partitions (`links`).
  */
 #ifndef AGGREGATOR_SETTLE_PROGRESS_H
 #define AGGREGATOR_SETTLE_PROGRESS_H

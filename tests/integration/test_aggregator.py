@@ -405,6 +405,38 @@ def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):
     eventually(lambda: ask_range(made)["complete_until"] == expected)
 
 
+def test_rescored_hours_are_settled_again(aggregator, migrated, clickhouse):
+    hour = WINDOWS[1][0]
+    rng = random.Random(21)
+    migrated.insert([make_click(rng, hour * 1000 + i, 1, outcome="redirected",
+                                verdict="human") for i in range(20)])
+    made = aggregator()
+    settled(made, 20)
+    clickhouse.query("ALTER TABLE clicks UPDATE verdict = 'bot' WHERE "
+                     "offset < 5", mutations_sync=1)
+
+    migrated.tell("rescore", {hour: 0})
+
+    eventually(lambda: ask_range(made)["total"]["bots"] == 5,
+               what="hours settled again")
+    assert ask_range(made)["total"]["events"] == 20
+
+
+@pytest.mark.parametrize("topic", ["rescore", "import:f00", "links"])
+def test_the_watermark_does_not_wait_for_others_than_clicks(
+        aggregator, migrated, topic):
+    base = WINDOWS[1][0]
+    migrated.link("code1", 1)
+    made = aggregator(edge_delay="5s")
+    migrated.tell(topic, {base: 1}, rows=1, append_ms=base * 1000)
+    migrated.report([], partition=0, append_ms=(base + 60) * 1000)
+
+    eventually(lambda: ask_range(made)["complete_until"] ==
+               rfc3339(base + 55), what="the watermark")
+    assert ask_range(made, code="code1")["complete_until"] == rfc3339(
+        base + 55)
+
+
 # --- what is asked ---------------------------------------------------------------
 
 @pytest.mark.parametrize("zone", [

@@ -109,6 +109,17 @@ class Collector:
             "inserted_at": datetime64(now),
             "collector": "test"}])
 
+    def tell(self, topic, hours, rows=0, append_ms=0):
+        """Progress of others than Kafka's topics: {hour: rows}."""
+        self._insert("ingest_progress", [{
+            "epoch": 1, "topic": topic, "partition": 0, "partitions": 0,
+            "first": 0, "last": 0, "rows": rows, "dead_lettered": 0,
+            "hours": {str(h): n for h, n in hours.items()},
+            "append_time": datetime64(append_ms),
+            "inserted_at": datetime64(
+                int(datetime.datetime.now().timestamp() * 1000)),
+            "collector": "test"}])
+
     def link(self, code, link_id, url="https://example.com/", **fields):
         self._insert("links", [{
             "code": code, "link_id": link_id, "version": 1, "space": "s7",
