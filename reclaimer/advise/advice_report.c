@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 /* --- for people ----------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "reclaimer/hand/block_arg.h"
 #include "reclaimer/hand/who.h"
 #include "reclaimer/session.h"
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 /* --- what is asked for ---------------------------------------------------- */
 

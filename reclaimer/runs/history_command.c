@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "reclaimer/runs/run_rows.h"
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 #define DAYS	      7
 #define RUNS_MAX_TEXT 100

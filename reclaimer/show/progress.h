@@ -5,19 +5,16 @@
 #ifndef RECLAIMER_SHOW_PROGRESS_H
 #define RECLAIMER_SHOW_PROGRESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
+#include "common/bar.h"
 #include "common/log.h"
 #include "reclaimer/space/tally.h"
 
 struct progress {
 	struct log *log;
-	const char *space;
 	int64_t every; /* ms between lines in the log */
-	bool bar;
-	bool drawn;
-	int64_t started, shown; /* monotonic ms */
+	struct bar bar;
 };
 
 void progress_begin(struct progress *p, struct log *log, const char *space,
@@ -26,9 +23,5 @@ void progress_begin(struct progress *p, struct log *log, const char *space,
 void progress_show(struct progress *p, const struct tally *tally,
 		   uint64_t total);
 void progress_end(struct progress *p);
-
-/* Seconds until `total` are scanned at this pace, from `scanned` in `ms`; -1:
- * not known yet. */
-int64_t progress_seconds_left(uint64_t scanned, uint64_t total, int64_t ms);
 
 #endif

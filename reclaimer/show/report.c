@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 static void add_row(struct table *t, const struct outcome *o)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 static uint64_t blocks_of(const struct survey *s)
 {

@@ -1,4 +1,4 @@
-#include "reclaimer/show/output.h"
+#include "common/output.h"
 
 #include <stdio.h>
 

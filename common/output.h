@@ -1,6 +1,6 @@
-/* output.h - what all commands end in: a table or a JSON object on stdout. */
-#ifndef RECLAIMER_SHOW_OUTPUT_H
-#define RECLAIMER_SHOW_OUTPUT_H
+/* output.h - what commands end in: a table or a JSON object on stdout. */
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
 #include <jansson.h>
 
