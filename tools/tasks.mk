@@ -24,7 +24,7 @@ integration: deps
 	@+$(BUILD) all fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run-integration $(T)
 
-#: make test          set up, build, run unit and integration tests
+#: make test          set up, build, run unit, fuzz and integration tests
 test: deps
 	@+$(BUILD) all unit-programs fault-programs
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin tests/run $(UNIT) $(MODEL)
@@ -37,14 +37,16 @@ test-long: deps
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long
 
-#: make fuzz          run each target of tests/fuzz for FUZZ_SECONDS (10) seconds
+#: make fuzz          run each target of tests/fuzz for FUZZ_SECONDS (10) seconds,
+#:                    or those that FUZZ_ONLY names ("click ua")
 FUZZ_SECONDS ?= 10
+FUZZ_RUN = $(if $(FUZZ_ONLY),$(foreach t,$(FUZZ_ONLY),$(filter %/fuzz_$t,$(FUZZ))),$(FUZZ))
 fuzz:
 	@$(MAKE) --no-print-directory B=build/fuzz CC=clang \
 	  SANITIZE=address,undefined CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' \
 	  fuzz-run
-fuzz-run: $(FUZZ)
-	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ)
+fuzz-run: $(FUZZ_RUN)
+	@tests/run-fuzz $(FUZZ_SECONDS) $(FUZZ_RUN)
 
 #: make bench         against peers, on this machine; ROWS="redirect ..." picks
 bench:
