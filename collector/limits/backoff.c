@@ -1,0 +1,13 @@
+#include "collector/limits/backoff.h"
+
+int64_t backoff_delay(int64_t min_ms, int64_t max_ms, unsigned failures,
+		      uint32_t random)
+{
+	int64_t delay = min_ms;
+
+	for (; failures > 1 && delay < max_ms; failures--)
+		delay *= 2;
+	if (delay > max_ms)
+		delay = max_ms;
+	return delay - (int64_t)((double)(delay / 2) * random / 4294967296.0);
+}
