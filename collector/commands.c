@@ -2,14 +2,18 @@
 
 #include <string.h>
 
+#include "collector/explain/explain.h"
 #include "collector/serve.h"
 
 const struct app_command collector_commands[] = {
 	{"serve", "turn events into rows until told to stop", NULL},
+	{"explain", "say what would be made of visits: NDJSON in, NDJSON out",
+	 NULL},
 	{0},
 };
 
 const struct app_option collector_options[] = {
+	{"why", NULL, "say which rule decided each value", "explain"},
 	{0},
 };
 
@@ -21,6 +25,7 @@ static const struct {
 	command_fn *fn;
 } functions[] = {
 	{"serve", collector_serve},
+	{"explain", collector_explain},
 };
 
 int command_run(struct app *app, const struct collector_config *config,

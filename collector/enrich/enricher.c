@@ -128,9 +128,9 @@ static size_t cut(size_t len, int64_t max)
 	return len < (size_t)max ? len : (size_t)max;
 }
 
-static int find_facts(struct enricher *e, const struct event_origin *origin,
-		      const Shortloop__Click *click, struct click_facts *facts,
-		      struct error *err)
+int enricher_facts(struct enricher *e, const struct event_origin *origin,
+		   const Shortloop__Click *click, struct click_facts *facts,
+		   struct error *err)
 {
 	const ProtobufCBinaryData *ua = &click->user_agent;
 
@@ -170,7 +170,7 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 	int status = -1;
 
 	click = event_click(&e->arena, event, len, err);
-	if (click && find_facts(e, origin, click, &facts, err) == 0) {
+	if (click && enricher_facts(e, origin, click, &facts, err) == 0) {
 		click_row_append(rows, &where, click, &facts);
 		status = finish_row(rows, start, err);
 		*ret_ts = facts.ts;
@@ -196,6 +196,11 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 	}
 	arena_reset(&e->arena);
 	return status;
+}
+
+const struct reference *enricher_reference(const struct enricher *e)
+{
+	return &e->lookups->ref;
 }
 
 struct enricher_stats enricher_stats(const struct enricher *e)

@@ -47,6 +47,10 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 		  const void *event, size_t len, struct buf *rows,
 		  int64_t *ret_ts, struct error *err);
 
+/* The files as loaded now; valid until the next enricher_reload. */
+struct reference;
+const struct reference *enricher_reference(const struct enricher *e);
+
 struct enricher_stats {
 	struct cache_stats agents;
 	struct cache_stats places;

@@ -46,8 +46,8 @@ static void put_record(struct buf *row, const struct geo_record *r)
 	put_text(row, r->region);
 	put_text(row, r->city);
 	put_text(row, r->postal_code);
-	rowbinary_f32(row, r->latitude);
-	rowbinary_f32(row, r->longitude);
+	rowbinary_f32(row, (float)r->latitude);
+	rowbinary_f32(row, (float)r->longitude);
 	rowbinary_u16(row, r->accuracy_radius);
 	put_text(row, r->time_zone);
 	rowbinary_u32(row, r->asn);

@@ -99,17 +99,22 @@ static bool has_label(const char *host, const char *name)
 	}
 }
 
-static const char *channel_of(const char *host)
+static void find_channel(struct referrer *r)
 {
+	const char *host = r->host;
+
+	r->channel = "referral";
 	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
 		bool fits = strchr(sites[i].name, '.')
 				    ? is_or_is_under(host, sites[i].name)
 				    : has_label(host, sites[i].name);
 
-		if (fits)
-			return sites[i].channel;
+		if (!fits)
+			continue;
+		r->channel = sites[i].channel;
+		r->site = sites[i].name;
+		return;
 	}
-	return "referral";
 }
 
 /* Copies the host of what follows "://".  False when it is none. */
@@ -151,6 +156,6 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 	else if (*own_domain && !strcmp(r.host, own_domain))
 		r.channel = "internal";
 	else
-		r.channel = channel_of(r.host);
+		find_channel(&r);
 	*ret_referrer = r;
 }

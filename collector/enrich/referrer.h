@@ -13,6 +13,8 @@ struct referrer {
 	/* direct | internal | search | social | email | ai | app | referral |
 	 * unknown (a referrer that is no address) */
 	const char *channel;
+	/* The site that decided it ("google", "t.co"); NULL: no list did. */
+	const char *site;
 };
 
 /* `own_domain` is the host the visitor asked, NUL-terminated. */

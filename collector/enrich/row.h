@@ -1,6 +1,6 @@
 /*
  * row.h - rows of the tables clicks and links in RowBinary, column by column in
- * the order of schemas/clickhouse/.  Internal to collector/enrich.
+ * the order of schemas/clickhouse/, and what is found out for them.
  */
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H
@@ -51,6 +51,12 @@ struct click_facts {
 	size_t max_text;
 	struct place_lookup *places;
 };
+
+/* Finds out about a click what its row is to say.  Valid until the next call.
+ * For those who show it rather than store it, too. */
+int enricher_facts(struct enricher *e, const struct event_origin *origin,
+		   const Shortloop__Click *click, struct click_facts *facts,
+		   struct error *err);
 
 void click_row_append(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,

@@ -1,7 +1,9 @@
 #include "collector/geo/geo.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <maxminddb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -139,14 +141,14 @@ static void take_text(MMDB_entry_s *entry, const char *const *path,
 }
 
 static bool take_number(MMDB_entry_s *entry, const char *const *path,
-			float *number)
+			double *number)
 {
 	MMDB_entry_data_s d;
 
 	if (get(entry, path, MMDB_DATA_TYPE_FLOAT, &d))
 		*number = d.float_value;
 	else if (get(entry, path, MMDB_DATA_TYPE_DOUBLE, &d))
-		*number = (float)d.double_value;
+		*number = d.double_value;
 	else
 		return false;
 	return true;
@@ -231,4 +233,34 @@ void geo_read(const struct geo *g, const struct geo_place *place,
 		take_location(&e, ret_record);
 		take_network(&e, ret_record);
 	}
+}
+
+/* --- where a value came from --------------------------------------------- */
+
+const char *geo_file(const struct geo *g, size_t file)
+{
+	return g->files[file].filename;
+}
+
+const char *geo_network(const struct geo *g, size_t file, const uint8_t ip[16],
+			char ret_text[GEO_NETWORK_MAX])
+{
+	union address a = make_address(ip);
+	bool v4 = a.any.sa_family == AF_INET;
+	const MMDB_s *mmdb = &g->files[file];
+	int status = MMDB_SUCCESS;
+	unsigned bits = MMDB_lookup_sockaddr(mmdb, &a.any, &status).netmask;
+	uint8_t bytes[16];
+	size_t len = v4 ? 4 : 16;
+	char text[INET6_ADDRSTRLEN];
+
+	/* In a tree of IPv6, IPv4 lies below ::/96. */
+	if (v4 && mmdb->metadata.ip_version == 6)
+		bits = bits > 96 ? bits - 96 : 0;
+	memcpy(bytes, ip + 16 - len, len);
+	for (unsigned i = bits; i < 8 * len; i++)
+		bytes[i / 8] &= (uint8_t) ~(0x80U >> i % 8);
+	inet_ntop(v4 ? AF_INET : AF_INET6, bytes, text, sizeof(text));
+	snprintf(ret_text, GEO_NETWORK_MAX, "%s/%u", text, bits);
+	return ret_text;
 }

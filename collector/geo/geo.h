@@ -59,13 +59,22 @@ struct geo_record {
 	struct geo_text time_zone;
 	struct geo_text as_org;
 	uint32_t asn;
-	float latitude; /* both 0 when unknown */
-	float longitude;
+	double latitude; /* both 0 when unknown */
+	double longitude;
 	uint16_t accuracy_radius; /* km; 0 when unknown */
 };
 
 /* Texts are valid until geo_close. */
 void geo_read(const struct geo *g, const struct geo_place *place,
 	      struct geo_record *ret_record);
+
+/* For people who ask where a value came from. */
+const char *geo_file(const struct geo *g, size_t file);
+enum {
+	GEO_NETWORK_MAX = 64
+};
+/* The network of that file's tree that the address is in, "192.0.2.0/24". */
+const char *geo_network(const struct geo *g, size_t file, const uint8_t ip[16],
+			char ret_text[GEO_NETWORK_MAX]);
 
 #endif

@@ -223,6 +223,11 @@ size_t pattern_set_unfiltered(const struct pattern_set *set)
 	return set->unfiltered;
 }
 
+const char *pattern_set_regex(const struct pattern_set *set, size_t index)
+{
+	return set->patterns[index].regex;
+}
+
 struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
 					    struct error *err)
 {

@@ -39,6 +39,9 @@ size_t pattern_set_count(const struct pattern_set *set);
 /* Expressions that the prefilter knows nothing about: tried on every text. */
 size_t pattern_set_unfiltered(const struct pattern_set *set);
 
+/* As it was added. */
+const char *pattern_set_regex(const struct pattern_set *set, size_t index);
+
 struct pattern_matcher;
 
 /* `set` must outlive it. */

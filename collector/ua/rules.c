@@ -109,6 +109,7 @@ static int load_rule(const struct load *l, const yaml_node_t *node,
 		err->code = ERROR_CONFIG;
 		return -1;
 	}
+	s->rules[s->count].line = node->start_mark.line + 1;
 	return load_templates(l, node, form, &s->rules[s->count++], err);
 }
 
@@ -225,4 +226,19 @@ size_t ua_rules_count(const struct ua_rules *rules)
 size_t ua_rules_unfiltered(const struct ua_rules *rules)
 {
 	return pattern_set_unfiltered(rules->patterns);
+}
+
+bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
+		enum ua_part part, struct ua_rule_source *ret_source)
+{
+	const struct ua_section *s = &rules->sections[part];
+	size_t index;
+
+	if (result->rules[part] < 0)
+		return false;
+	index = (size_t)result->rules[part] - s->first;
+	*ret_source = (struct ua_rule_source){
+		pattern_set_regex(rules->patterns, s->first + index), index + 1,
+		s->rules[index].line};
+	return true;
 }

@@ -6,7 +6,7 @@
 #include "collector/ua/ua.h"
 
 enum {
-	UA_SECTION_COUNT = 3,
+	UA_SECTION_COUNT = UA_PART_COUNT,
 	UA_TEMPLATES_MAX = 5,
 };
 
@@ -24,6 +24,7 @@ extern const struct ua_section_form ua_section_forms[UA_SECTION_COUNT];
 /* One rule's replacements: texts with $1 to $9 in them; NULL: the fallback. */
 struct ua_rule {
 	char *templates[UA_TEMPLATES_MAX];
+	size_t line; /* of the file */
 };
 
 /* A section's patterns are those from `first` on, as many as it has rules. */

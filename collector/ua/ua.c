@@ -72,9 +72,10 @@ static void put_field(struct ua_result *r, size_t field, const char *text)
 	set_field(r, field, at);
 }
 
-static void parse_section(struct pattern_matcher *m, const struct ua_section *s,
-			  const struct ua_section_form *form,
-			  struct ua_result *r)
+/* Returns the pattern that matched, or -1. */
+static int parse_section(struct pattern_matcher *m, const struct ua_section *s,
+			 const struct ua_section_form *form,
+			 struct ua_result *r)
 {
 	int rule = pattern_first(m, s->first, s->first + s->count);
 
@@ -92,6 +93,7 @@ static void parse_section(struct pattern_matcher *m, const struct ua_section *s,
 	}
 	if (!r->fields[form->first].len)
 		put_field(r, form->first, "Other");
+	return rule;
 }
 
 int ua_parse(struct ua_parser *p, const char *text, size_t len,
@@ -100,8 +102,9 @@ int ua_parse(struct ua_parser *p, const char *text, size_t len,
 	buf_reset(&result->text);
 	pattern_scan(p->matcher, text, len);
 	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
-		parse_section(p->matcher, &p->rules->sections[i],
-			      &ua_section_forms[i], result);
+		result->rules[i] =
+			parse_section(p->matcher, &p->rules->sections[i],
+				      &ua_section_forms[i], result);
 	return result->text.failed ? error_set_nomem(err) : 0;
 }
 

@@ -52,6 +52,14 @@ struct ua_parser *ua_parser_new(const struct ua_rules *rules,
 				struct error *err);
 void ua_parser_free(struct ua_parser *p); /* NULL accepted */
 
+/* The lists of rules, each of which decides some of the fields. */
+enum ua_part {
+	UA_PART_AGENT,
+	UA_PART_OS,
+	UA_PART_DEVICE,
+	UA_PART_COUNT
+};
+
 /* Start from `struct ua_result r = {0};`, end with ua_result_free; may be used
  * for many texts in turn. */
 struct ua_result {
@@ -60,6 +68,7 @@ struct ua_result {
 		size_t at; /* in text */
 		size_t len;
 	} fields[UA_FIELD_COUNT];
+	int rules[UA_PART_COUNT]; /* for ua_rule_of */
 };
 
 struct ua_text {
@@ -73,6 +82,17 @@ int ua_parse(struct ua_parser *p, const char *text, size_t len,
 struct ua_text ua_get(const struct ua_result *result, enum ua_field field);
 bool ua_is(const struct ua_result *result, enum ua_field field,
 	   const char *value);
+
+/* Where in the file stands the rule that decided a part. */
+struct ua_rule_source {
+	const char *regex;
+	size_t number; /* in its list, from 1 */
+	size_t line;
+};
+
+/* False: none matched.  `result` is of a parser of these rules. */
+bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
+		enum ua_part part, struct ua_rule_source *ret_source);
 void ua_result_free(struct ua_result *result);
 
 #endif

@@ -1,5 +1,6 @@
 #include "common/app/app.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,19 @@ bool app_should_stop(struct app *app, int timeout_ms)
 		left = left > 0 ? left : 0;
 	}
 	return app->stopping;
+}
+
+bool app_wait_input(struct app *app, int fd)
+{
+	struct pollfd fds[] = {{.fd = fd, .events = POLLIN},
+			       {.fd = app->signal_fd, .events = POLLIN}};
+
+	while (!app_should_stop(app, 0)) {
+		/* A plain file is always ready. */
+		if (poll(fds, 2, -1) > 0 && fds[0].revents)
+			return true;
+	}
+	return false;
 }
 
 int app_finish(struct app *app, const struct error *failure)

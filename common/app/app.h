@@ -110,6 +110,10 @@ void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg);
  * timeout_ms for it. */
 bool app_should_stop(struct app *app, int timeout_ms);
 
+/* Waits until there is something to read from `fd` (its end included), or to be
+ * told to stop: false.  For filters. */
+bool app_wait_input(struct app *app, int fd);
+
 /*
  * Stops the admin listener, logs `failure` if there is one, releases the config
  * and everything else.  Returns the exit status.

@@ -1,0 +1,247 @@
+"""`collector explain`: what would be made of visits, without any server."""
+import hashlib
+import ipaddress
+import json
+import signal
+import subprocess
+
+import maxminddb
+import pytest
+import servers
+import yaml
+from support.program import BIN
+
+DEPS = servers.ROOT / ".deps"
+CITY = DEPS / "geo/city-ipv4.mmdb"
+ASN = DEPS / "geo/asn-country.mmdb"
+CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+          "(KHTML, like Gecko) Chrome/140.0.7339.80 Safari/537.36")
+NOTHING = {
+    "user_agent": {"family": "Other", "major": None, "minor": None,
+                   "patch": None},
+    "os": {"family": "Other", "major": None, "minor": None, "patch": None,
+           "patch_minor": None},
+    "device": {"family": "Other", "brand": None, "model": None},
+    "geo": dict.fromkeys(
+        ["continent", "country", "region", "city", "postal_code", "latitude",
+         "longitude", "time_zone", "asn", "as_org"]),
+    "visitor": None, "referrer": {"host": None, "channel": "direct"}}
+
+
+@pytest.fixture
+def config(workdir):
+    path = workdir / "collector.yaml"
+    path.write_text(yaml.safe_dump({"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml"),
+        "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+        "geo_files": [str(CITY), str(ASN)]}}))
+    return path
+
+
+class Explain:
+    def __init__(self, config):
+        self.command = [str(BIN / "collector"), "-c", str(config), "explain"]
+        self.stderr = ""
+
+    def __call__(self, lines, *args, expect=0):
+        """Answers to lines of bytes or questions; `expect`: exit status."""
+        text = b"\n".join(
+            line if isinstance(line, bytes) else json.dumps(line).encode()
+            for line in lines) + b"\n"
+        done = subprocess.run([*self.command, *args], input=text,
+                              capture_output=True, timeout=120)
+        self.stderr = done.stderr.decode()
+        assert done.returncode == expect, self.stderr
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(answers) == len(lines)
+        return answers
+
+
+@pytest.fixture
+def explain(config):
+    return Explain(config)
+
+
+def test_all_that_is_known_of_a_visit_in_this_order(explain):
+    answer, = explain([{"ip": "8.8.8.8", "ua": CHROME,
+                        "referrer": "https://www.google.co.uk/search?q=x",
+                        "headers": {"Accept-Language": "de"}}])
+    assert list(answer) == ["user_agent", "os", "device", "geo", "verdict",
+                            "visitor", "referrer"]
+    assert answer["user_agent"] == {"family": "Chrome", "major": "140",
+                                    "minor": "0", "patch": "7339"}
+    assert answer["os"] == {"family": "Windows", "major": "10", "minor": None,
+                            "patch": None, "patch_minor": None}
+    assert answer["device"] == {"family": "Other", "brand": None, "model": None}
+    assert answer["verdict"]["class"] == "human"
+    assert answer["verdict"]["reason"] is None
+    assert answer["verdict"]["rules"] >= 1
+    assert answer["visitor"] == hashlib.sha1(
+        bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest()
+    assert answer["referrer"] == {"host": "www.google.co.uk",
+                                  "channel": "search"}
+
+
+def test_absent_values_are_null(explain):
+    nothing, nulls, empty = explain([
+        {}, {"ip": None, "ua": None, "referrer": None, "headers": None},
+        {"ip": "", "ua": "", "referrer": "", "headers": {}, "more": [1]}])
+    verdict = nothing.pop("verdict")
+    assert nothing == NOTHING
+    assert verdict["class"] == "bot"
+    for other in (nulls, empty):
+        assert other.pop("verdict") == verdict
+        assert other == NOTHING
+
+
+def test_headers_stand_in_and_their_names_have_no_case(explain):
+    plain, headers, both = explain([
+        {"ip": "8.8.8.8", "ua": CHROME, "referrer": "https://t.co/x"},
+        {"ip": "8.8.8.8", "headers": {"user-AGENT": CHROME,
+                                      "REFERER": ["https://t.co/x"]}},
+        {"ip": "8.8.8.8", "ua": CHROME, "referrer": "https://t.co/x",
+         "headers": {"User-Agent": "curl/8", "Referer": "https://a.example"}}])
+    assert plain == headers == both
+    assert plain["referrer"] == {"host": "t.co", "channel": "social"}
+
+
+@pytest.mark.parametrize("name", ["Sec-Purpose", "Purpose", "X-Purpose",
+                                  "X-Moz", "x-moz"])
+def test_a_prefetch_is_told_by_any_of_its_headers(explain, name):
+    answer, = explain([{"ip": "8.8.8.8", "ua": CHROME,
+                        "headers": {name: "prefetch"}}])
+    assert answer["verdict"]["class"] == "prefetch"
+
+
+def test_a_link_from_the_same_host_is_internal(explain):
+    answer, = explain([{"referrer": "https://go.example.com/x",
+                        "headers": {"host": "GO.example.com:8080"}}])
+    assert answer["referrer"] == {"host": "go.example.com",
+                                  "channel": "internal"}
+
+
+def test_places_are_those_of_the_files(explain):
+    picked = []
+    with maxminddb.open_database(str(CITY)) as city:
+        for number, (network, record) in enumerate(city):
+            if number % 9973 == 0 and record.get("city"):
+                picked.append((str(network.network_address), record))
+            if len(picked) == 200:
+                break
+    answers = explain([{"ip": ip} for ip, _ in picked])
+    for (ip, record), answer in zip(picked, answers):
+        geo = answer["geo"]
+        assert geo["country"] == record["country_code"], ip
+        assert geo["city"] == record["city"], ip
+        assert geo["latitude"] == (record["latitude"] or None), ip
+
+
+def test_addresses_in_other_spellings_are_the_same_visitor(explain):
+    plain, mapped = explain([{"ip": "8.8.4.4", "ua": CHROME},
+                             {"ip": "::ffff:8.8.4.4", "ua": CHROME}])
+    assert plain == mapped
+
+
+def test_every_line_has_its_answer_whatever_it_is(explain):
+    lines = [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b'{"ua": 5}',
+             b'{"headers": []}', b'{"headers": {"User-Agent": 1}}',
+             b'{"ua": "\\ud800"}', b'{"ua": "a\\u0000b"}', b"{}",
+             b'{"ip": "300.1.2.3", "ua": "curl/8"}', b"{}"]
+    answers = explain(lines, expect=65)
+    broken = [i for i, answer in enumerate(answers) if list(answer) == ["error"]]
+    assert broken == list(range(9))
+    # An address that is none takes nothing from the rest.
+    assert "300.1.2.3" in answers[11]["error"]
+    assert answers[11]["user_agent"]["family"] == "curl"
+    assert answers[11]["geo"] == NOTHING["geo"]
+    assert "10 of 13 lines" in explain.stderr
+    assert "line 1: an empty line" in explain.stderr
+
+
+def test_a_last_line_needs_no_newline(explain):
+    done = subprocess.run(explain.command, input=b"{}\n{}",
+                          capture_output=True, timeout=60)
+    assert done.stdout.count(b"\n") == 2 and done.returncode == 0
+
+
+def test_a_very_long_line_is_answered_and_the_rest_goes_on(explain):
+    agent = CHROME + " x" * (1 << 19)
+    long, longer, after = explain(
+        [{"ua": agent}, {"ua": "y" * (9 << 20)}, {"ua": CHROME}], expect=65)
+    assert long["user_agent"]["family"] == "Chrome"
+    assert list(longer) == ["error"]
+    assert after["user_agent"]["family"] == "Chrome"
+
+
+def test_each_line_is_answered_before_the_next_is_asked(explain):
+    with subprocess.Popen(explain.command, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        for major in range(50):
+            question = {"ua": CHROME.replace("140", str(major + 90))}
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert answer["user_agent"]["major"] == str(major + 90)
+        # Half a line is no question yet, and holds nobody up.
+        process.stdin.write(b'{"ua": ')
+        process.stdin.flush()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert process.stdout.read() == b""
+
+
+def test_order_is_kept_over_many_lines(explain):
+    questions = [{"ua": f"Firefox/{n % 500}.{n}"} for n in range(20000)]
+    for n, answer in enumerate(explain(questions)):
+        assert answer["user_agent"]["minor"] == str(n)
+
+
+def test_nobody_reading_the_answers_ends_it(explain, workdir):
+    questions = workdir / "questions"
+    questions.write_bytes(b"{}\n" * 200000)
+    with open(questions, "rb") as source, subprocess.Popen(
+            explain.command, stdin=source, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 71
+        assert b"standard output" in process.stderr.read()
+
+
+def test_why_names_the_rules(explain):
+    answer, robot, prefetch = explain(
+        [{"ip": "8.8.8.8", "ua": CHROME, "referrer": "https://www.google.com/",
+          "headers": {"Accept-Language": "fr;q=0.5,de"}},
+         {"ua": "Googlebot/2.1"},
+         {"ua": CHROME, "headers": {"Purpose": "prefetch"}}], "--why")
+    why = answer["why"]
+    rules = (DEPS / "uap/regexes.yaml").read_text().splitlines()
+    for part in ("user_agent", "os"):
+        assert why[part]["regex"] in rules[why[part]["line"] - 1]
+        assert why[part]["rule"] > 0
+    assert why["device"] is None  # no rule knows it: Other
+    country = why["geo"]["country"]
+    assert country["file"] == str(CITY)
+    with maxminddb.open_database(str(CITY)) as city:
+        assert country["network"] == "{0}/{1}".format(
+            ipaddress.ip_network("8.8.8.8/%d" % city.get_with_prefix_len(
+                "8.8.8.8")[1], strict=False).network_address,
+            city.get_with_prefix_len("8.8.8.8")[1])
+    assert why["referrer"]["site"] == "google"
+    assert why["language"] == "de"
+    bots = json.loads((DEPS / "bots/crawler-user-agents.json").read_text())
+    verdict = robot["why"]["verdict"]
+    assert bots[verdict["entry"] - 1]["pattern"] == verdict["pattern"]
+    assert prefetch["why"]["verdict"]["purpose"] == "prefetch"
+
+
+def test_a_broken_file_is_named_and_nothing_is_answered(config, workdir):
+    settings = yaml.safe_load(config.read_text())
+    broken = workdir / "broken.mmdb"
+    broken.write_bytes(b"no database")
+    settings["collector"]["geo_files"] = [str(broken)]
+    config.write_text(yaml.safe_dump(settings))
+    done = subprocess.run([BIN / "collector", "-c", config, "explain"],
+                          input=b"{}\n", capture_output=True, timeout=60)
+    assert done.returncode == 78
+    assert done.stdout == b"" and str(broken) in done.stderr.decode()
