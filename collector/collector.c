@@ -17,18 +17,15 @@ enum {
 
 /* --- the thread -------------------------------------------------------- */
 
-static void reload(struct collector *c)
+/* Events go on while files are read; here they only change places. */
+static void adopt_files(struct collector *c)
 {
-	struct error err = {0};
+	struct lookups *fresh = reloader_fetch(c->reloader);
 
-	if (enricher_reload(c->enricher, &err) == 0) {
-		metric_add(c->metrics.reloads, 1);
-		log_info(c->log, "reference files read again");
+	if (!fresh)
 		return;
-	}
-	metric_add(c->metrics.reload_failures, 1);
-	log_error(c->log, "reference files refused, the old ones stay",
-		  log_err(&err));
+	reloader_give_back(c->reloader, enricher_swap(c->enricher, fresh));
+	metric_add(c->metrics.reloads, 1);
 }
 
 static void probe(struct collector *c)
@@ -66,7 +63,10 @@ static void turn(struct collector *c)
 	struct kafka_record record;
 	struct error err = {0};
 	int64_t now;
-	int got = kafka_consumer_poll(c->consumer, POLL_MS, &record, &err);
+	int got;
+
+	adopt_files(c);
+	got = kafka_consumer_poll(c->consumer, POLL_MS, &record, &err);
 
 	if (got > 0) {
 		flow_take(c, &record);
@@ -83,8 +83,6 @@ static void turn(struct collector *c)
 	measure(c);
 	if (now >= c->probe_at && !c->blocked)
 		probe(c);
-	if (atomic_exchange(&c->reload, false))
-		reload(c);
 }
 
 static bool drain_slot(struct collector *c, struct slot *slot, int64_t until)
@@ -163,6 +161,9 @@ static int open_parts(struct collector *c, struct error *err)
 	c->enricher = enricher_new(c->settings, err);
 	if (!c->enricher)
 		return -1;
+	c->reloader = reloader_new(c->settings, &c->metrics, c->log, err);
+	if (!c->reloader)
+		return -1;
 	c->sink = sink_new(&c->config->clickhouse, err);
 	if (!c->sink)
 		return -1;
@@ -220,7 +221,7 @@ int collector_start(struct collector *c, struct error *err)
 
 void collector_reload(struct collector *c)
 {
-	atomic_store(&c->reload, true);
+	reloader_ask(c->reloader);
 }
 
 void collector_stop(struct collector *c)
@@ -240,6 +241,7 @@ void collector_free(struct collector *c)
 	kafka_consumer_free(c->consumer);
 	dead_letters_free(c->dead_letters);
 	sink_free(c->sink);
+	reloader_free(c->reloader);
 	enricher_free(c->enricher);
 	slots_release(&c->slots);
 	buf_free(&c->writer.progress);

@@ -16,6 +16,7 @@
 #include "collector/dead_letters.h"
 #include "collector/enrich/enricher.h"
 #include "collector/intake.h"
+#include "collector/reloader.h"
 #include "collector/slots.h"
 #include "collector/writer.h"
 #include "common/app/app.h"
@@ -35,6 +36,7 @@ struct collector {
 	char name[COLLECTOR_NAME_MAX + 1];
 
 	struct enricher *enricher;
+	struct reloader *reloader;
 	struct dead_letters *dead_letters;
 	struct sink *sink;
 	struct kafka_consumer *consumer;
@@ -56,7 +58,6 @@ struct collector {
 	pthread_t thread;
 	bool running;
 	atomic_bool stopping;
-	atomic_bool reload;
 };
 
 /* Kafka's callbacks; `arg` is the collector. */

@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "collector/enrich/event.h"
+#include "collector/enrich/lookups.h"
 #include "collector/enrich/row.h"
 #include "common/clock.h"
 
 /* Clocks of edges may be ahead of Kafka's by this much. */
 #define AHEAD_MAX (5 * CLOCK_MINUTE)
-
-/* What depends on the files, and is made anew with them. */
-struct lookups {
-	struct reference ref;
-	struct agent_lookup *agents;
-	struct place_lookup *places;
-};
 
 struct enricher {
 	const struct collector_settings *settings;
@@ -23,37 +17,6 @@ struct enricher {
 	struct identity_hasher *hasher;
 	struct arena arena; /* of the event being worked on */
 };
-
-static void lookups_free(struct lookups *l)
-{
-	if (!l)
-		return;
-	agent_lookup_free(l->agents);
-	place_lookup_free(l->places);
-	reference_release(&l->ref);
-	free(l);
-}
-
-static struct lookups *lookups_new(const struct collector_settings *settings,
-				   struct error *err)
-{
-	struct lookups *l = calloc(1, sizeof(*l));
-
-	if (!l) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	if (reference_load(&l->ref, settings, err) < 0)
-		goto fail;
-	l->agents = agent_lookup_new(&l->ref, (size_t)settings->ua_cache, err);
-	l->places =
-		place_lookup_new(l->ref.geo, (size_t)settings->geo_cache, err);
-	if (l->agents && l->places)
-		return l;
-fail:
-	lookups_free(l);
-	return NULL;
-}
 
 struct enricher *enricher_new(const struct collector_settings *settings,
 			      struct error *err)
@@ -84,15 +47,12 @@ void enricher_free(struct enricher *e)
 	free(e);
 }
 
-int enricher_reload(struct enricher *e, struct error *err)
+struct lookups *enricher_swap(struct enricher *e, struct lookups *fresh)
 {
-	struct lookups *fresh = lookups_new(e->settings, err);
+	struct lookups *old = e->lookups;
 
-	if (!fresh)
-		return -1;
-	lookups_free(e->lookups);
 	e->lookups = fresh;
-	return 0;
+	return old;
 }
 
 /* An event's time, moved to where it can be: an edge's clock may be wrong, and

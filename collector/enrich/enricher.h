@@ -15,6 +15,7 @@
 #include "common/error.h"
 
 struct enricher;
+struct lookups;
 
 /* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
  * outlive it. */
@@ -22,8 +23,9 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 			      struct error *err);
 void enricher_free(struct enricher *e); /* NULL accepted */
 
-/* Reads the reference files again.  On failure those loaded stay. */
-int enricher_reload(struct enricher *e, struct error *err);
+/* Goes on with other files (lookups.h) and returns the old ones, which are the
+ * caller's then.  Costs nothing: fit for between two events. */
+struct lookups *enricher_swap(struct enricher *e, struct lookups *fresh);
 
 /* Where an event lay in Kafka. */
 struct event_origin {
@@ -47,7 +49,7 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 		  const void *event, size_t len, struct buf *rows,
 		  int64_t *ret_ts, struct error *err);
 
-/* The files as loaded now; valid until the next enricher_reload. */
+/* The files as loaded now; valid until the next enricher_swap. */
 struct reference;
 const struct reference *enricher_reference(const struct enricher *e);
 
