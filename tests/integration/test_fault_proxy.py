@@ -81,6 +81,16 @@ def test_one_that_is_held_passes_after_its_sender_has_gone(proxy, clickhouse):
     eventually(lambda: stored(clickhouse) == 100, what="the late rows")
 
 
+@pytest.mark.parametrize("carried_out", [False, True])
+def test_a_call_comes_before_or_after_it_is_carried_out(proxy, clickhouse,
+                                                        carried_out):
+    seen = []
+    proxy.call_at(2, lambda: seen.append(stored(clickhouse)), "clicks",
+                  carried_out)
+    assert [insert(proxy, clickhouse, n) for n in (1, 2, 3)] == [200] * 3
+    assert seen == [200 if carried_out else 100]
+
+
 def test_nobody_listens_until_somebody_does(proxy, clickhouse):
     proxy.refuse()
     with pytest.raises(ConnectionRefusedError):

@@ -7,11 +7,13 @@ servers do at their worst.
         proxy.every("error_after")              each request there is
         proxy.at_random(0.1, kinds=INSERTS)     one of ten, by the seed
         proxy.refuse(); proxy.accept()          nobody listens; somebody again
+        proxy.call_at(2, f, "clicks")           f() before the 2nd is passed on, or
+        proxy.call_at(2, f, "clicks", True)     when it is carried out, not answered
         held = proxy.hold("clicks")             the next one waits (held.here) until
         held.release()                          this, and then passes, even when its
                                                 sender has gone: a late packet
         proxy.calm()                            no more faults
-        proxy.passed                            what came: kind, token, fault
+        proxy.passed                            what came: at, kind, token, fault, query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
 "links", ...), "question" for any other query, "ping" for /ping.  FAULTS lists
@@ -49,7 +51,8 @@ QUICK = tuple(f for f in FAULTS if not f.startswith("hang_"))
 INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
                     re.IGNORECASE)
 
-Passed = collections.namedtuple("Passed", "kind token fault query")
+Passed = collections.namedtuple("Passed", "at kind token fault query")
+Call = collections.namedtuple("Call", "function carried_out")
 
 
 class Listener:
@@ -170,6 +173,11 @@ class ClickHouseProxy(Listener):
         """To the `number`th request of that kind from now on."""
         self._add(Rule(fault, kind and (kind,), number=number))
 
+    def call_at(self, number, function, kind=None, carried_out=False):
+        """At the `number`th request of that kind from now on."""
+        self._add(Rule(Call(function, carried_out), kind and (kind,),
+                       number=number))
+
     def every(self, fault, *kinds):
         """To each request of these kinds, of any kind if none is named."""
         self._add(Rule(fault, kinds or None))
@@ -191,7 +199,8 @@ class ClickHouseProxy(Listener):
             self.rules = []
 
     def _add(self, rule):
-        unknown = [f for f in rule.faults if f not in FAULTS]
+        unknown = [f for f in rule.faults
+                   if f not in FAULTS and not isinstance(f, Call)]
         assert not unknown, unknown
         with self.lock:
             self.rules.append(rule)
@@ -231,12 +240,15 @@ class ClickHouseProxy(Listener):
                 fault = fault or rule.decide(request.kind, self.chance)
             if held:
                 self.held.remove(held)
-            self.passed.append(Passed(request.kind, request.token, fault,
-                                      request.query))
+            self.passed.append(Passed(
+                time.time(), request.kind, request.token,
+                "call" if isinstance(fault, Call) else fault, request.query))
         return held, fault
 
     def _meet(self, request, client, fault):
         """False when the connection is at its end."""
+        if isinstance(fault, Call):
+            return self._call(request, client, fault)
         if fault == "cut_request":
             self._send_half(request)
             return self._end(client)
@@ -252,6 +264,14 @@ class ClickHouseProxy(Listener):
         else:
             answer = self._ask(request)
         return self._answer(client, fault, answer)
+
+    def _call(self, request, client, call):
+        if not call.carried_out:
+            call.function()
+        answer = self._ask(request)
+        if call.carried_out:
+            call.function()
+        return self._answer(client, None, answer)
 
     def _answer(self, client, fault, answer):
         if fault in ("hang_before", "hang_after"):
@@ -313,7 +333,7 @@ class ClickHouseProxy(Listener):
 
 class Rule:
     def __init__(self, fault, kinds, number=None, chance=None):
-        self.faults = (fault,) if isinstance(fault, str) else fault
+        self.faults = (fault,) if isinstance(fault, (str, Call)) else fault
         self.kinds = kinds
         self.number = number
         self.chance = chance

@@ -9,7 +9,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 class Kafka:
     def __init__(self, port):
         self.bootstrap = f"127.0.0.1:{port}"
-        self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap,
+                                  "log_level": 2})
 
     def create_topic(self, name="t", partitions=1, exactly=None, **config):
         """Makes a topic with an unused name, or `exactly` that one, and

@@ -94,13 +94,15 @@ class ProxiedKafkaServer(KafkaServer):
     """A broker with two ports: `port`, and one whose clients are told to come
     through `proxy` (support.fault_proxy.KafkaProxy), `proxy.address` to them."""
 
-    def __init__(self, directory, proxy):
+    def __init__(self, directory, proxy, extra=""):
         super().__init__(directory)
+        self.extra = extra
         self.proxy = proxy
         self.proxy.kafka_port = servers.free_port()
 
     def command(self):
         return servers.kafka_command(
-            self.directory, self.port, self.controller, extra=PROXIED.format(
+            self.directory, self.port, self.controller,
+            extra=self.extra + PROXIED.format(
                 port=self.port, controller=self.controller,
                 behind=self.proxy.kafka_port, proxy=self.proxy.address))

@@ -1,0 +1,108 @@
+"""Is every event that Kafka holds stored, and once?  By topic, partition and
+offset."""
+import collections
+
+from confluent_kafka import Consumer, TopicPartition
+
+NAMED = 5  # of what is wrong, so many are named
+
+
+def log_ends(kafka, topic):
+    """{partition: offset of the next message}"""
+    consumer = Consumer({"bootstrap.servers": kafka.bootstrap,
+                         "group.id": "reckoning"})
+    try:
+        found = consumer.list_topics(topic, 30).topics[topic].partitions
+        return {p: consumer.get_watermark_offsets(TopicPartition(topic, p),
+                                                  30)[1] for p in found}
+    finally:
+        consumer.close()
+
+
+def stored(clickhouse, table, topic, partition):
+    """Offsets in order, as often as they are there."""
+    text = clickhouse.query(
+        f"SELECT offset FROM {table} WHERE topic = '{topic}' AND "
+        f"partition = {partition} ORDER BY offset FORMAT TSV")
+    return list(map(int, text.split()))
+
+
+class Reckoning:
+    def __init__(self, clickhouse, kafka, poison, inserts_of):
+        self.clickhouse = clickhouse
+        self.kafka = kafka
+        self.poison = poison
+        self.inserts_of = inserts_of
+        self.wrong = []
+        self.events = 0
+
+    def check(self, table, topic):
+        """Every event is there once."""
+        for partition, end in log_ends(self.kafka, topic).items():
+            expected = {o for o in range(end)
+                        if (topic, partition, o) not in self.poison}
+            found = stored(self.clickhouse, table, topic, partition)
+            once = set(found)
+            self.events += end
+            self.complain("missing", topic, partition, expected - once)
+            self.complain("never sent", topic, partition, once - expected)
+            if len(found) > len(once):
+                self.complain("stored twice", topic, partition, {
+                    o for o, n in collections.Counter(found).items() if n > 1})
+
+    def check_reports(self, topic):
+        """Blocks reported lie end to end, from the log's start to its end, and
+        count what is stored."""
+        for partition, end in log_ends(self.kafka, topic).items():
+            rows = self.clickhouse.rows(
+                f"SELECT first, last, rows, dead_lettered FROM ingest_progress"
+                f" WHERE topic = '{topic}' AND partition = {partition} AND "
+                f"rows + dead_lettered > 0 ORDER BY first, last")
+            at = 0
+            for row in rows:
+                first, last, count, dead = map(int, row.values())
+                if first != at or count + dead != last + 1 - first:
+                    self.complain(f"{at} comes next, reported was {row}",
+                                  topic, partition, {first})
+                at = last + 1
+            if at != end:
+                self.complain(f"reported until {at} of {end}", topic,
+                              partition, {at})
+
+    def check_dead_letters(self, dlq):
+        """All poison is there, and nothing else."""
+        found = set()
+        for message in self.kafka.consume(dlq, seconds=60):
+            headers = dict(message.headers())
+            found.add((headers["topic"].decode(), int(headers["partition"]),
+                       int(headers["offset"])))
+        for what, where in (("poison not in the dead letters",
+                             self.poison - found),
+                            ("no poison but in the dead letters",
+                             found - self.poison)):
+            for topic, partition, offset in sorted(where)[:NAMED]:
+                self.complain(what, topic, partition, {offset})
+
+    def complain(self, what, topic, partition, offsets):
+        if not offsets:
+            return
+        self.wrong.append(f"{topic} {partition}: {what}: {len(offsets)} "
+                          f"offsets: {ranges(offsets)}")
+        for offset in sorted(offsets)[:2]:
+            self.wrong += [f"    {line}" for line in
+                           self.inserts_of(topic, partition, offset)[-12:]]
+
+    def verdict(self):
+        assert not self.wrong, "\n".join(["", *self.wrong[:100]])
+
+
+def ranges(offsets):
+    """1-3, 7 ..."""
+    found = []
+    for o in sorted(offsets):
+        if found and found[-1][1] == o - 1:
+            found[-1][1] = o
+        else:
+            found.append([o, o])
+    told = [f"{a}-{b}" if b > a else str(a) for a, b in found[:NAMED]]
+    return ", ".join(told) + (" ..." if len(found) > NAMED else "")

@@ -1,0 +1,205 @@
+"""Three collectors while everything fails: killed, frozen, joined and left, the
+broker restarted and cut off, ClickHouse refusing, hanging, answering 500 after it
+has stored, cutting its answers.  Every event is stored, and once, by topic,
+partition and offset.
+
+COLLECTOR_EVENTS, _KILLS and _SEED change the numbers; a seed repeats the
+decisions, not the milliseconds.
+"""
+import os
+import random
+import time
+
+import pytest
+import servers
+from support.clickhouse import ClickHouseServer
+from support.collectors import BROKER, OPTIONS, PATIENCE, Crowd, Events
+from support.fault_proxy import KafkaProxy
+from support.program import eventually
+from support.reckoning import Reckoning, log_ends
+from support.server import ProxiedKafkaServer
+
+DEPS = servers.ROOT / ".deps"
+SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
+PARTITIONS = 6
+OTHERS = {  # so many of each to a hundred kills
+    "freeze": 5, "freeze_at": 5, "join_and_leave": 6, "leave_and_join": 6,
+    "restart_broker": 2, "end_broker": 1, "cut_kafka": 8,
+    "refuse_clickhouse": 6, "restart_clickhouse": 2}
+
+
+# --- what the tests stand on -------------------------------------------------
+
+@pytest.fixture
+def kafka_server(workdir):
+    """A broker of this test's own, to be killed; collectors come through the
+    proxy."""
+    with KafkaProxy() as proxy:
+        server = ProxiedKafkaServer(workdir / "kafka", proxy, extra=BROKER)
+        yield server.start()
+        server.kill()
+
+
+@pytest.fixture
+def clickhouse_server(workdir):
+    server = ClickHouseServer(workdir / "clickhouse")
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def topics(kafka):
+    return {"topic_clicks": kafka.clicks_topic(PARTITIONS),
+            "topic_links": kafka.create_topic("links", 2),
+            "topic_dlq": kafka.create_topic("dlq", 1)}
+
+
+@pytest.fixture
+def tables(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    # Merged, a link stored twice would be stored once.
+    clickhouse.query("ALTER TABLE links MODIFY SETTING "
+                     "max_bytes_to_merge_at_max_space_in_pool = 1, "
+                     "max_bytes_to_merge_at_min_space_in_pool = 1")
+    return clickhouse
+
+
+def settings(base_config, topics, kafka_server):
+    return {
+        "log": {"format": "logfmt", "level": "info"},
+        "kafka": {"brokers": [kafka_server.proxy.address], **topics,
+                  "options": OPTIONS},
+        "clickhouse": {**base_config["clickhouse"], "connect_timeout": "1s",
+                       "query_timeout": "2s"},
+        "collector": {
+            "group": topics["topic_clicks"], "batch_age": "300ms",
+            "batch_rows": 5000, "retry_max": "500ms",
+            "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+
+
+@pytest.fixture
+def crowd(program, base_config, topics, tables, kafka_server,
+          clickhouse_server):
+    made = Crowd(program, settings(base_config, topics, kafka_server),
+                 clickhouse_server, kafka_server, seed=SEED)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def events(workdir, kafka, topics):
+    made = Events(workdir, kafka.bootstrap, topics, SEED)
+    yield made
+    made.kill()
+
+
+# --- the run -----------------------------------------------------------------
+
+class Run:
+    def __init__(self, crowd, events, clickhouse, kafka, topics):
+        self.crowd = crowd
+        self.events = events
+        self.clickhouse = clickhouse
+        self.kafka = kafka
+        self.topics = topics
+        self.begun = time.monotonic()
+        self.told = 0
+        self.say(f"seed {SEED}")
+
+    def say(self, what):
+        print(f"{time.monotonic() - self.begun:6.1f} s  {what}", flush=True)
+
+    def rows(self, table="clicks"):
+        return self.clickhouse.value(f"SELECT count() FROM {table}")
+
+    def tell(self, every=5):
+        if time.monotonic() < self.told + every:
+            return
+        self.told = time.monotonic()
+        self.say(f"{self.events.clicks:,} sent, {self.rows():,} rows, "
+                 f"{self.crowd.faults()} requests failed, {self.crowd.done}")
+
+    def plan(self, kills):
+        """What happens, in the seed's order."""
+        others = [name for name, number in OTHERS.items()
+                  for _ in range(number)]
+        steps = ["kill", "kill_at"] * (kills // 2) + self.crowd.chance.sample(
+            others, len(others) * kills // 100)
+        self.crowd.chance.shuffle(steps)
+        return steps
+
+    def disturbed(self, total, kills, behind):
+        """All the events are sent while it happens; `behind`: so many at most
+        may wait to be stored, before more happens."""
+        steps = self.plan(kills)
+        each = total // len(steps) + 1
+        self.crowd.disturb()
+        for step in steps:
+            self.events.more(each)
+            self.crowd.do(step)
+            self.events.wait()
+            self.tell()
+            eventually(lambda: self.rows() >= self.events.clicks - behind,
+                       PATIENCE, 0.2, what=f"rows after {step}")
+            self.crowd.alive()
+
+    def drained(self):
+        """Nothing happens any more, until all is stored and committed."""
+        self.crowd.calm()
+        self.events.end()
+        self.say("calm")
+        eventually(self.all_stored, PATIENCE, 0.5, what="all rows")
+        for topic in ("topic_clicks", "topic_links"):
+            eventually(lambda name=self.topics[topic]: self.lag(name) == 0,
+                       PATIENCE, 0.5, what=f"the commits of {topic}")
+        for member in self.crowd.members:
+            self.crowd.stop(member)
+        self.tell(0)
+
+    def all_stored(self):
+        return (self.rows() >= self.events.clicks and
+                self.rows("links") >= self.events.links)
+
+    def lag(self, topic):
+        reckoned = self.kafka.committed(self.topics["topic_clicks"], topic)
+        return sum(end - reckoned.get(p, 0)
+                   for p, end in log_ends(self.kafka, topic).items())
+
+    def reckon(self):
+        reckoning = Reckoning(self.clickhouse, self.kafka,
+                              self.events.poison(), self.crowd.inserts_of)
+        reckoning.check("clicks", self.topics["topic_clicks"])
+        reckoning.check("links", self.topics["topic_links"])
+        reckoning.check_reports(self.topics["topic_clicks"])
+        reckoning.check_dead_letters(self.topics["topic_dlq"])
+        reckoning.verdict()
+        assert self.clickhouse.value(
+            "SELECT uniqExact(event_id) FROM clicks") == self.events.clicks
+        self.say(f"{reckoning.events:,} events, each once; "
+                 f"{len(self.events.poison())} poison")
+
+
+@pytest.fixture
+def run(crowd, events, tables, kafka, topics):
+    made = Run(crowd, events, tables, kafka, topics)
+    crowd.start()
+    return made
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_every_event_is_stored_once_whatever_fails(run):
+    run.disturbed(100_000, kills=8, behind=50_000)
+    run.drained()
+    run.reckon()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_two_million_events_through_a_hundred_kills(run):
+    run.disturbed(int(os.environ.get("COLLECTOR_EVENTS", 2_000_000)),
+                  int(os.environ.get("COLLECTOR_KILLS", 100)), behind=60_000)
+    run.drained()
+    run.reckon()
