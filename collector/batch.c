@@ -8,6 +8,10 @@
 #include "common/clickhouse/rowbinary.h"
 #include "common/clock.h"
 
+enum {
+	KEPT_MAX = 1 << 20
+};
+
 void batch_release(struct batch *b)
 {
 	buf_free(&b->rows);
@@ -15,13 +19,21 @@ void batch_release(struct batch *b)
 	*b = (struct batch){0};
 }
 
+/* A large one is given back: many partitions would add up. */
+static struct buf emptied(struct buf rows)
+{
+	if (rows.cap > KEPT_MAX)
+		buf_free(&rows);
+	buf_reset(&rows);
+	return rows;
+}
+
 void batch_reset(struct batch *b)
 {
-	struct buf rows = b->rows;
+	struct buf rows = emptied(b->rows);
 	struct batch_hour *hours = b->hours;
 	size_t cap = b->hour_cap;
 
-	buf_reset(&rows);
 	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
 }
 

@@ -43,7 +43,7 @@ struct batch {
 
 /* Start from `struct batch b = {0};`. */
 void batch_release(struct batch *b);
-/* Empties it and keeps its memory. */
+/* Empties it and keeps a little of its memory. */
 void batch_reset(struct batch *b);
 
 /* Takes an event in after its row, if it has one, was appended to b->rows. */

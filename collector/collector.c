@@ -44,6 +44,8 @@ static void measure(struct collector *c)
 
 	collector_metrics_caches(&c->metrics, &stats);
 	metric_set(c->metrics.buffered, (int64_t)slots_bytes(&c->slots));
+	metric_set(c->metrics.fetched,
+		   (int64_t)kafka_consumer_fetched(c->consumer));
 	for (size_t i = 0; i < c->slots.count; i++) {
 		struct slot *s = c->slots.items[i];
 		int64_t end = kafka_consumer_log_end(c->consumer, s->topic,
@@ -142,6 +144,9 @@ static int open_consumer(struct collector *c, struct error *err)
 		.group = c->settings->group,
 		.topics = c->topics,
 		.offset_reset = c->settings->offset_reset,
+		.fetch_bytes = c->shares.fetch_bytes,
+		.fetch_events = c->shares.fetch_events,
+		.fetch_answer = c->shares.fetch_answer,
 		.on_assigned = flow_on_assigned,
 		.on_revoked = flow_on_revoked,
 		.on_end = flow_on_end,
@@ -170,6 +175,15 @@ static int open_parts(struct collector *c, struct error *err)
 	c->dead_letters = dead_letters_new(&c->config->kafka, c->registry, err);
 	if (!c->dead_letters || open_consumer(c, err) < 0)
 		return -1;
+	schedule_init(&c->schedule, c->settings);
+	c->gates = (struct gates){
+		.consumer = c->consumer,
+		.schedule = &c->schedule,
+		.metrics = &c->metrics,
+		.log = c->log,
+		.memory = (size_t)c->settings->memory,
+	};
+	valve_init(&c->gates.valve, c->shares.blocks);
 	c->intake = (struct intake){
 		.enricher = c->enricher,
 		.dead_letters = c->dead_letters,
@@ -202,10 +216,16 @@ struct collector *collector_new(const struct collector_config *config,
 	c->registry = app_metrics(app);
 	c->kafka_health = health_register(app_health(app), "kafka");
 	c->clickhouse_health = health_register(app_health(app), "clickhouse");
-	collector_metrics_register(&c->metrics, c->registry, c->settings);
 	choose_name(c);
+	if (memory_share(c->settings->memory,
+			 c->settings->ua_cache + c->settings->geo_cache,
+			 &c->shares, err) < 0)
+		goto fail;
+	collector_metrics_register(&c->metrics, c->registry, c->settings,
+				   &c->shares);
 	if (open_parts(c, err) == 0)
 		return c;
+fail:
 	collector_free(c);
 	return NULL;
 }

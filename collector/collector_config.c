@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "collector/limits/memory.h"
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
 
@@ -72,13 +73,21 @@ static const struct setting settings_table[] = {
 	 .max = 10 * CLOCK_MINUTE,
 	 .help = "How often partitions without new events are reported, so "
 		 "that settling does not wait for them"},
-	{.key = "buffer_bytes",
+	{.key = "parts_per_second",
+	 .type = SETTING_INT,
+	 FIELD(parts_per_second),
+	 .fallback = "5",
+	 .min = 1,
+	 .max = 1000,
+	 .help = "All collectors together insert this often into a table; "
+		 "batch_age stretches to the topic's partitions divided by it"},
+	{.key = "memory",
 	 .type = SETTING_SIZE,
-	 FIELD(buffer_bytes),
-	 .fallback = "256MiB",
-	 .min = 4096,
+	 FIELD(memory),
+	 .fallback = "512MiB",
 	 .max = INT64_C(1) << 40,
-	 .help = "Rows held over all partitions; beyond, all are inserted"},
+	 .help = "All that a collector holds: blocks, events fetched ahead, "
+		 "caches, rules.  Partitions are paused before it is reached"},
 	{.key = "retry_max",
 	 .type = SETTING_DURATION,
 	 FIELD(retry_max),
@@ -163,3 +172,13 @@ const struct setting_group collector_groups[] = {
 };
 const size_t collector_group_count =
 	sizeof(collector_groups) / sizeof(collector_groups[0]);
+
+int collector_config_validate(const void *config, struct error *err)
+{
+	const struct collector_settings *c =
+		&((const struct collector_config *)config)->collector;
+	struct memory_shares shares;
+
+	return memory_share(c->memory, c->ua_cache + c->geo_cache, &shares,
+			    err);
+}

@@ -21,7 +21,8 @@ struct collector_settings {
 	int64_t batch_bytes;
 	int64_t batch_age;    /* ms */
 	int64_t report_every; /* ms */
-	int64_t buffer_bytes;
+	int64_t parts_per_second;
+	int64_t memory;
 	int64_t retry_max;     /* ms */
 	int64_t drain_timeout; /* ms */
 	int64_t late_window;   /* ms */
@@ -47,5 +48,8 @@ struct collector_config {
 
 extern const struct setting_group collector_groups[];
 extern const size_t collector_group_count;
+
+/* Rules between settings, for app_spec. */
+int collector_config_validate(const void *config, struct error *err);
 
 #endif

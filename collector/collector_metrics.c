@@ -17,6 +17,10 @@ static void register_tables(struct collector_metrics *cm, struct metrics *m)
 					      labels, "Rows inserted");
 		cm->blocks[t] = metrics_counter(m, NAME("batches_total"),
 						labels, "Blocks inserted");
+		if (t != SINK_PROGRESS)
+			cm->parts[t] =
+				metrics_counter(m, NAME("parts_total"), labels,
+						"Parts inserts made");
 		cm->failures[t] =
 			metrics_counter(m, NAME("insert_failures_total"),
 					labels, "Tries to insert that failed");
@@ -42,8 +46,41 @@ static void register_cache(struct metrics *m, const char *labels,
 		   bytes_max);
 }
 
+static void bound(struct metrics *m, const char *name, int64_t value,
+		  const char *help)
+{
+	metric_set(metrics_gauge(m, name, NULL, help), value);
+}
+
+static void register_bounds(struct collector_metrics *cm, struct metrics *m,
+			    const struct collector_settings *settings,
+			    const struct memory_shares *shares)
+{
+	cm->buffered = metrics_gauge(m, NAME("buffered_bytes"), NULL,
+				     "Rows held, not yet inserted");
+	bound(m, NAME("buffered_bytes_max"), (int64_t)shares->blocks,
+	      "Bound of the rows held");
+	cm->memory = metrics_gauge(m, NAME("memory_bytes"), NULL,
+				   "Memory that no file backs");
+	bound(m, NAME("memory_bytes_max"), settings->memory,
+	      "Setting collector.memory");
+	cm->pressed = metrics_counter(m, NAME("memory_pressed_total"), NULL,
+				      "Times reading stopped because memory "
+				      "was nearly used up");
+	cm->fetched = metrics_gauge(m, NAME("fetched_events"), NULL,
+				    "Events fetched ahead");
+	bound(m, NAME("fetched_events_max"), (int64_t)shares->fetch_events,
+	      "No more are asked for beyond this many");
+	cm->paused = metrics_gauge(m, NAME("paused_partitions"), NULL,
+				   "Partitions that may bring no more for "
+				   "now");
+	bound(m, NAME("parts_per_second_max"), settings->parts_per_second,
+	      "Setting collector.parts_per_second, of all collectors");
+}
+
 void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
-				const struct collector_settings *settings)
+				const struct collector_settings *settings,
+				const struct memory_shares *shares)
 {
 	cm->consumed = metrics_counter(m, NAME("consumed_total"), NULL,
 				       "Events taken from Kafka");
@@ -62,13 +99,10 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 	cm->reload_failures =
 		metrics_counter(m, NAME("reload_failures_total"), NULL,
 				"Times they were refused and the old kept");
-	cm->buffered = metrics_gauge(m, NAME("buffered_bytes"), NULL,
-				     "Rows held, not yet inserted");
-	metric_set(metrics_gauge(m, NAME("buffered_bytes_max"), NULL,
-				 "Bound of the rows held"),
-		   settings->buffer_bytes);
+	register_bounds(cm, m, settings, shares);
 	cm->blocked = metrics_gauge(m, NAME("blocked"), NULL,
-				    "1 while consuming waits for an insert");
+				    "1 while inserting waits for its next "
+				    "try");
 	metric_set(metrics_gauge(m, NAME("lag_seconds_max"), NULL,
 				 "Setting collector.max_lag"),
 		   settings->max_lag / CLOCK_SECOND);

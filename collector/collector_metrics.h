@@ -4,6 +4,7 @@
 
 #include "collector/collector_config.h"
 #include "collector/enrich/enricher.h"
+#include "collector/limits/memory.h"
 #include "collector/sink.h"
 #include "common/metrics/metrics.h"
 
@@ -17,14 +18,20 @@ struct collector_metrics {
 	struct metric *seconds[SINK_TABLE_COUNT];
 	struct metric *commit_failures;
 	struct metric *reloads, *reload_failures;
+	struct metric *parts[SINK_TABLE_COUNT]; /* of clicks and links */
 	struct metric *buffered;
+	struct metric *memory;
+	struct metric *pressed;
+	struct metric *fetched;
+	struct metric *paused;
 	struct metric *blocked;
 	struct metric *ua_hits, *ua_misses, *ua_bytes;
 	struct metric *geo_hits, *geo_misses, *geo_bytes;
 };
 
 void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
-				const struct collector_settings *settings);
+				const struct collector_settings *settings,
+				const struct memory_shares *shares);
 void collector_metrics_caches(struct collector_metrics *cm,
 			      const struct enricher_stats *stats);
 

@@ -1,7 +1,9 @@
 #include "collector/flow.h"
 
+#include <sodium.h>
 #include <string.h>
 
+#include "collector/limits/backoff.h"
 #include "common/clock.h"
 
 enum {
@@ -57,43 +59,40 @@ static void kafka_refuses_no_more(struct collector *c)
 
 /* --- blocks ------------------------------------------------------------ */
 
-/* Doubling from RETRY_MIN_MS, less up to half of it at random, so that
- * collectors that failed together do not come back together. */
-static int64_t retry_delay(const struct collector *c)
-{
-	unsigned doublings = c->failures < 16 ? c->failures : 16;
-	int64_t delay = (int64_t)RETRY_MIN_MS << doublings;
-
-	if (delay > c->settings->retry_max)
-		delay = c->settings->retry_max;
-	return delay - clock_monotonic_ns() / 1000 % (delay / 2 + 1);
-}
-
 static void block(struct collector *c, const struct error *err)
 {
-	c->retry_at = clock_monotonic_ms() + retry_delay(c);
 	c->failures++;
+	c->retry_at = clock_monotonic_ms() +
+		      backoff_delay(RETRY_MIN_MS, c->settings->retry_max,
+				    c->failures, randombytes_random());
 	if (!c->blocked)
-		log_warn(c->log, "reading stops until this has passed",
+		log_warn(c->log, "inserting stops until this has passed",
 			 log_err(err));
 	c->blocked = true;
 	metric_set(c->metrics.blocked, 1);
-	kafka_consumer_pause(c->consumer, true);
 }
 
 static void unblock(struct collector *c)
 {
-	log_info(c->log, "reading goes on");
+	log_info(c->log, "inserting goes on");
 	c->blocked = false;
 	c->failures = 0;
 	metric_set(c->metrics.blocked, 0);
-	kafka_consumer_pause(c->consumer, false);
+}
+
+static void spend(struct collector *c, const struct slot *slot)
+{
+	if (slot->batch.stage != BATCH_FILLING)
+		return;
+	schedule_spend(&c->schedule, slot);
+	metric_add(c->metrics.parts[slot->table], schedule_parts(slot));
 }
 
 int flow_write(struct collector *c, struct slot *slot, bool wait)
 {
 	struct error err = {0};
 
+	spend(c, slot);
 	switch (writer_write(&c->writer, slot, wait, &err)) {
 	case WRITER_DONE:
 		flow_clickhouse_is_up(c);
@@ -110,31 +109,14 @@ int flow_write(struct collector *c, struct slot *slot, bool wait)
 	return -1;
 }
 
-static bool is_full(const struct collector *c, const struct slot *slot)
+/* Writes the blocks whose time has come; stops at a failure. */
+static int write_due(struct collector *c, int64_t now)
 {
-	return slot->batch.row_count >= (uint64_t)c->settings->batch_rows ||
-	       slot->batch.rows.len >= (size_t)c->settings->batch_bytes;
-}
+	struct slot *slot;
 
-static bool is_due(const struct collector *c, const struct slot *slot,
-		   int64_t now)
-{
-	return slot->batch.events > 0 &&
-	       (slot->batch.stage != BATCH_FILLING || is_full(c, slot) ||
-		now - slot->batch.started_ms >= c->settings->batch_age);
-}
-
-/* Writes the blocks that are due, or all of them; stops at a failure. */
-static int write_due(struct collector *c, int64_t now, bool all)
-{
-	for (size_t i = 0; i < c->slots.count; i++) {
-		struct slot *slot = c->slots.items[i];
-
-		if (!is_due(c, slot, now) && !(all && slot->batch.events))
-			continue;
+	while ((slot = schedule_next(&c->schedule, &c->slots, now)))
 		if (flow_write(c, slot, false) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -156,6 +138,8 @@ void flow_take(struct collector *c, const struct kafka_record *record)
 	struct slot *slot =
 		slots_find(&c->slots, record->topic, record->partition);
 	struct error err = {0};
+	size_t before;
+	bool was_full;
 
 	if (!slot || !slot->held)
 		return;
@@ -163,21 +147,23 @@ void flow_take(struct collector *c, const struct kafka_record *record)
 		flow_read_again(c, slot);
 		return;
 	}
-	/* A frozen block takes no more; nor does one that is full while others
-	 * wait. */
-	if (slot->batch.stage != BATCH_FILLING || is_full(c, slot)) {
+	/* A frozen block takes no more; its partition could not be paused. */
+	if (slot->batch.stage != BATCH_FILLING) {
 		slot->reread_from = record->offset;
 		flow_read_again(c, slot);
 		return;
 	}
+	before = slot->batch.rows.len;
+	was_full = schedule_is_full(&c->schedule, &slot->batch);
 	if (intake_take(&c->intake, slot, record, &err) < 0) {
 		slot->reread_from = record->offset;
 		flow_read_again(c, slot);
 		block(c, &err);
 		return;
 	}
-	if (!c->blocked && is_full(c, slot))
-		flow_write(c, slot, false);
+	gates_took(&c->gates, &c->slots, slot, before);
+	if (!was_full && schedule_is_full(&c->schedule, &slot->batch))
+		c->scan_at = 0;
 }
 
 /* --- partitions -------------------------------------------------------- */
@@ -199,6 +185,7 @@ void flow_on_assigned(void *arg, const char *topic, int32_t partition)
 			      : SINK_CLICKS;
 	slot->next_offset = slot->reread_from = -1;
 	batch_reset(&slot->batch);
+	schedule_share(&c->schedule, &c->slots);
 	log_info(c->log, "partition assigned", log_str("topic", topic),
 		 log_int("partition", partition));
 }
@@ -214,7 +201,8 @@ void flow_on_revoked(void *arg, const char *topic, int32_t partition, bool lost)
 	if (!lost && slot->batch.events && !atomic_load(&c->stopping))
 		flow_write(c, slot, true);
 	batch_reset(&slot->batch);
-	slot->held = false;
+	slot->held = slot->shut = false;
+	schedule_share(&c->schedule, &c->slots);
 	metric_set(slot->lag, 0);
 	log_info(c->log, "partition given back", log_str("topic", topic),
 		 log_int("partition", partition), log_int("lost", lost));
@@ -240,18 +228,25 @@ void flow_on_commit_failed(void *arg, const char *reason)
 
 void flow_look_after_blocks(struct collector *c, int64_t now)
 {
-	bool too_much;
-
-	if (c->blocked) {
-		if (now >= c->retry_at && write_due(c, now, false) == 0)
-			unblock(c);
-		return;
-	}
 	if (now < c->scan_at)
 		return;
 	c->scan_at = now + SCAN_MS;
-	too_much = slots_bytes(&c->slots) >= (size_t)c->settings->buffer_bytes;
-	write_due(c, now, too_much);
+	if (!c->blocked)
+		write_due(c, now);
+	else if (now >= c->retry_at && write_due(c, now) == 0)
+		unblock(c);
+	gates_look(&c->gates, &c->slots, now);
+}
+
+static int count_of(struct collector *c, enum sink_table table,
+		    struct error *err)
+{
+	const char *topic = table == SINK_CLICKS ? c->config->kafka.topic_clicks
+						 : c->config->kafka.topic_links;
+
+	return kafka_consumer_ask_partitions(c->consumer, topic, ASK_MS,
+					     &c->schedule.partitions[table],
+					     err);
 }
 
 static void count_partitions(struct collector *c, int64_t now)
@@ -260,11 +255,13 @@ static void count_partitions(struct collector *c, int64_t now)
 
 	if (now < c->partitions_at)
 		return;
-	if (kafka_consumer_ask_partitions(c->consumer, ASK_MS,
-					  &c->writer.partitions, &err) == 0)
+	if (count_of(c, SINK_CLICKS, &err) == 0 &&
+	    count_of(c, SINK_LINKS, &err) == 0)
 		c->partitions_at = now + PARTITIONS_MS;
 	else
 		log_debug(c->log, "partitions not counted", log_err(&err));
+	c->writer.partitions = c->schedule.partitions[SINK_CLICKS];
+	schedule_share(&c->schedule, &c->slots);
 }
 
 void flow_report(struct collector *c, int64_t now)

@@ -15,8 +15,11 @@
 #include "collector/collector_metrics.h"
 #include "collector/dead_letters.h"
 #include "collector/enrich/enricher.h"
+#include "collector/gates.h"
 #include "collector/intake.h"
+#include "collector/limits/memory.h"
 #include "collector/reloader.h"
+#include "collector/schedule.h"
 #include "collector/slots.h"
 #include "collector/writer.h"
 #include "common/app/app.h"
@@ -41,6 +44,9 @@ struct collector {
 	struct sink *sink;
 	struct kafka_consumer *consumer;
 	struct slots slots;
+	struct memory_shares shares;
+	struct schedule schedule;
+	struct gates gates;
 	struct intake intake;
 	struct writer writer;
 

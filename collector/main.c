@@ -15,6 +15,7 @@ int main(int argc, char **argv)
 		.options = collector_options,
 		.groups = collector_groups,
 		.group_count = collector_group_count,
+		.validate = collector_config_validate,
 	};
 	struct error err = {0};
 	struct app *app;

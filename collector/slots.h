@@ -19,6 +19,7 @@ struct slot {
 	char *topic;
 	int32_t partition;
 	bool held;
+	bool shut;	       /* paused: brings no more for now (gates.h) */
 	enum sink_table table; /* SINK_CLICKS or SINK_LINKS */
 	struct batch batch;
 	int64_t next_offset; /* after the last event taken; -1: none yet */

@@ -65,11 +65,6 @@ static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 			c->options.on_assigned(c->options.arg,
 					       list->elems[i].topic,
 					       list->elems[i].partition);
-	/* One that was given back while paused would come back paused. */
-	if (c->paused)
-		rd_kafka_pause_partitions(rk, list);
-	else
-		rd_kafka_resume_partitions(rk, list);
 	atomic_store(&c->assigned, true);
 	tell_state(c, NULL);
 }
@@ -85,6 +80,8 @@ static void revoke(struct kafka_consumer *c, rd_kafka_t *rk,
 			c->options.on_revoked(c->options.arg,
 					      list->elems[i].topic,
 					      list->elems[i].partition, lost);
+	/* One that is given back while paused would come back paused. */
+	rd_kafka_resume_partitions(rk, list);
 	error = rd_kafka_incremental_unassign(rk, list);
 	if (error)
 		rd_kafka_error_destroy(error);
@@ -170,6 +167,7 @@ static int open_handle(struct kafka_consumer *c,
 	}
 	/* One queue for records and callbacks: poll serves both. */
 	rd_kafka_poll_set_consumer(c->rk);
+	c->queue = rd_kafka_queue_get_consumer(c->rk);
 	c->topic = rd_kafka_topic_new(c->rk, options->topics[0], NULL);
 	if (!c->topic)
 		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
@@ -218,6 +216,8 @@ void kafka_consumer_free(struct kafka_consumer *c)
 		rd_kafka_topic_destroy(c->topic);
 	if (c->rk) {
 		kafka_consumer_close(c);
+		if (c->queue)
+			rd_kafka_queue_destroy(c->queue);
 		rd_kafka_destroy(c->rk);
 	}
 	kafka_watch_free(c->watch);

@@ -6,8 +6,9 @@
  * thread of its own.  Offsets are committed only when the caller says so.
  * Partitions move one by one when members come and go (cooperative-sticky).
  *
- * What librdkafka fetches ahead is bounded: 16 MiB a partition, unless
- * kafka.options say otherwise (queued.max.messages.kbytes).
+ * What librdkafka fetches ahead is bounded by the options, over all partitions,
+ * unless kafka.options say otherwise: it asks for more while it holds less than
+ * that, so one answer of each broker can come on top.
  */
 #ifndef COMMON_KAFKA_CONSUMER_H
 #define COMMON_KAFKA_CONSUMER_H
@@ -45,6 +46,10 @@ struct kafka_consumer_options {
 	const char *offset_reset;
 	kafka_assigned_fn *on_assigned;
 	kafka_revoked_fn *on_revoked;
+	/* Fetched ahead over all partitions; 0: librdkafka's own. */
+	size_t fetch_bytes;
+	size_t fetch_events;
+	size_t fetch_answer;			  /* bytes, compressed */
 	kafka_end_fn *on_end;			  /* may be NULL */
 	kafka_commit_failed_fn *on_commit_failed; /* may be NULL */
 	/* As a producer's; up once the brokers answer and the group has told
@@ -90,8 +95,17 @@ int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
 			  int32_t partition, int64_t next, bool wait,
 			  struct error *err);
 
-/* Stops fetching, or goes on, for all partitions held and to come. */
-void kafka_consumer_pause(struct kafka_consumer *c, bool pause);
+/*
+ * Stops reading a partition, or goes on where it stopped: the next record is
+ * the one after the last that was polled.  None comes while it is paused.  What
+ * was fetched ahead of it is thrown away, and fetched again then.  A partition
+ * is never paused when it is assigned.
+ */
+int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
+			 int32_t partition, bool pause, struct error *err);
+
+/* Records fetched ahead, of all partitions. */
+size_t kafka_consumer_fetched(const struct kafka_consumer *c);
 
 /* Reads a partition again from `offset` on. */
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
@@ -108,9 +122,10 @@ int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
 int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms, int64_t *ret_end,
 			   struct error *err);
-/* How many partitions the first topic has, by the brokers' metadata. */
-int kafka_consumer_ask_partitions(struct kafka_consumer *c, int timeout_ms,
-				  uint32_t *ret_count, struct error *err);
+/* How many partitions a topic has, by the brokers' metadata. */
+int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
+				  int timeout_ms, uint32_t *ret_count,
+				  struct error *err);
 
 /* Leaves the group; on_revoked is called for what is held. */
 void kafka_consumer_close(struct kafka_consumer *c);

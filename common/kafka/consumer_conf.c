@@ -1,11 +1,16 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "common/kafka/consumer_internal.h"
 
 struct property {
 	const char *name;
-	const char *value;
-	bool tunable; /* by kafka.options */
+	const char *value; /* NULL: librdkafka's own */
+	bool tunable;	   /* by kafka.options */
+};
+
+enum {
+	NUMBER_MAX = 24
 };
 
 static bool is_given(const struct kafka_config *config, const char *name)
@@ -19,6 +24,49 @@ static bool is_given(const struct kafka_config *config, const char *name)
 	return false;
 }
 
+static int set(rd_kafka_conf_t *conf, const struct kafka_config *config,
+	       const struct property *properties, size_t count,
+	       struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct property *p = &properties[i];
+
+		if (p->tunable && is_given(config, p->name))
+			continue;
+		if (kafka_conf_set(conf, "options", p->name, p->value, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *number(size_t value, char text[NUMBER_MAX])
+{
+	if (!value)
+		return NULL;
+	snprintf(text, NUMBER_MAX, "%zu", value);
+	return text;
+}
+
+static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
+		      const struct kafka_consumer_options *options,
+		      struct error *err)
+{
+	char kbytes[NUMBER_MAX], events[NUMBER_MAX], answer[NUMBER_MAX];
+	const struct property properties[] = {
+		{"queued.max.messages.kbytes",
+		 number(options->fetch_bytes / 1024, kbytes), true},
+		/* Named "min", it is the number at which no more is asked
+		 * for. */
+		{"queued.min.messages", number(options->fetch_events, events),
+		 true},
+		{"fetch.max.bytes", number(options->fetch_answer, answer),
+		 true},
+	};
+
+	return set(conf, config, properties,
+		   sizeof(properties) / sizeof(*properties), err);
+}
+
 int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      const struct kafka_consumer_options *options,
 		      struct error *err)
@@ -30,20 +78,14 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"enable.auto.offset.store", "false", false},
 		{"enable.partition.eof", "true", false},
 		{"partition.assignment.strategy", "cooperative-sticky", false},
-		{"queued.max.messages.kbytes", "16384", true},
 		/* A topic or partition made later is seen this soon. */
 		{"topic.metadata.refresh.interval.ms", "10000", true},
 		{"fetch.wait.max.ms", "100", true},
 		{"session.timeout.ms", "15000", true},
 	};
 
-	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
-		const struct property *p = &properties[i];
-
-		if (p->tunable && is_given(config, p->name))
-			continue;
-		if (kafka_conf_set(conf, "options", p->name, p->value, err) < 0)
-			return -1;
-	}
-	return 0;
+	if (set(conf, config, properties,
+		sizeof(properties) / sizeof(*properties), err) < 0)
+		return -1;
+	return set_bounds(conf, config, options, err);
 }

@@ -10,12 +10,12 @@
 
 struct kafka_consumer {
 	rd_kafka_t *rk;
+	rd_kafka_queue_t *queue; /* what poll takes from */
 	rd_kafka_topic_t *topic; /* the first: what the watch asks about */
 	struct kafka_consumer_options options;
 	struct kafka_watch *watch;
 	atomic_bool up;	      /* brokers, as the watch has it */
 	atomic_bool assigned; /* the group has spoken */
-	bool paused;
 	bool closed;
 };
 

@@ -33,20 +33,28 @@ int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
 		(int)partition, (long long)next, rd_kafka_err2str(code));
 }
 
-void kafka_consumer_pause(struct kafka_consumer *c, bool pause)
+int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
+			 int32_t partition, bool pause, struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list = NULL;
+	rd_kafka_topic_partition_list_t *list =
+		one(topic, partition, RD_KAFKA_OFFSET_INVALID);
+	rd_kafka_resp_err_t code =
+		pause ? rd_kafka_pause_partitions(c->rk, list)
+		      : rd_kafka_resume_partitions(c->rk, list);
 
-	if (c->paused == pause)
-		return;
-	c->paused = pause;
-	if (rd_kafka_assignment(c->rk, &list))
-		return;
-	if (pause)
-		rd_kafka_pause_partitions(c->rk, list);
-	else
-		rd_kafka_resume_partitions(c->rk, list);
+	if (!code)
+		code = list->elems[0].err;
 	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s %d: %s",
+				   pause ? "pause" : "resume", topic,
+				   (int)partition, rd_kafka_err2str(code));
+}
+
+size_t kafka_consumer_fetched(const struct kafka_consumer *c)
+{
+	return c->queue ? rd_kafka_queue_length(c->queue) : 0;
 }
 
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
@@ -94,13 +102,19 @@ int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 	return 0;
 }
 
-int kafka_consumer_ask_partitions(struct kafka_consumer *c, int timeout_ms,
-				  uint32_t *ret_count, struct error *err)
+int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
+				  int timeout_ms, uint32_t *ret_count,
+				  struct error *err)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_resp_err_t code =
-		rd_kafka_metadata(c->rk, 0, c->topic, &metadata, timeout_ms);
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(c->rk, topic, NULL);
+	rd_kafka_resp_err_t code;
 
+	if (!handle)
+		return error_set_retriable(
+			err, ERROR_REMOTE, "kafka: topic %s: %s", topic,
+			rd_kafka_err2str(rd_kafka_last_error()));
+	code = rd_kafka_metadata(c->rk, 0, handle, &metadata, timeout_ms);
 	if (!code && metadata->topic_cnt != 1)
 		code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 	else if (!code)
@@ -109,9 +123,9 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, int timeout_ms,
 		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
 	if (metadata)
 		rd_kafka_metadata_destroy(metadata);
+	rd_kafka_topic_destroy(handle);
 	if (!code)
 		return 0;
 	return error_set_retriable(err, ERROR_REMOTE, "kafka: topic %s: %s",
-				   rd_kafka_topic_name(c->topic),
-				   rd_kafka_err2str(code));
+				   topic, rd_kafka_err2str(code));
 }

@@ -1,0 +1,38 @@
+/*
+ * gates.h - shuts partitions that may bring no more for now, and opens them
+ * again: those whose block takes no more, and those that hold more than memory
+ * has for them (limits/valve.h).  Belongs to one thread.
+ */
+#ifndef COLLECTOR_GATES_H
+#define COLLECTOR_GATES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/collector_metrics.h"
+#include "collector/limits/valve.h"
+#include "collector/schedule.h"
+#include "collector/slots.h"
+#include "common/kafka/consumer.h"
+#include "common/log.h"
+
+struct gates {
+	struct kafka_consumer *consumer;
+	const struct schedule *schedule;
+	struct collector_metrics *metrics;
+	struct log *log;
+	struct valve valve;
+	size_t memory; /* setting collector.memory */
+	int64_t measured_at;
+	int64_t pressed_at;
+};
+
+/* Looks at all partitions, and now and then at what the process holds.  After
+ * blocks were inserted, and every few ms.  `now`: monotonic. */
+void gates_look(struct gates *g, const struct slots *slots, int64_t now);
+
+/* The slot's block took something: it held `before` bytes. */
+void gates_took(struct gates *g, const struct slots *slots, struct slot *slot,
+		size_t before);
+
+#endif

@@ -1,0 +1,86 @@
+#include "collector/limits/memory.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+	MIB = 1 << 20,
+	/* What librdkafka adds to an event it holds: an operation of its own
+	 * (about 350 bytes in 2.0) and malloc's part. */
+	EVENT_OVERHEAD = 384,
+	ANSWER_MIN = MIB, /* librdkafka takes no less than a message may be */
+	ANSWER_MAX = 8 * MIB,
+	BLOCKS_MIN = 16 * MIB,
+	MMAP_FROM = MIB,
+	ARENAS = 2,
+};
+
+static size_t clamp(size_t value, size_t low, size_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * An eighth is for what the rules were made into and for malloc's waste; an
+ * eighth for events fetched ahead, half for their bytes and half for what
+ * librdkafka adds; an eighth for one answer, eight times its compressed size;
+ * a sixteenth for dead letters.  A fifth of the rest is for what blocks on
+ * their way are compressed into.
+ */
+int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
+		 struct error *err)
+{
+	size_t all = (size_t)memory;
+	struct memory_shares s = {
+		.fetch_bytes = all / 16,
+		.fetch_events = all / 16 / EVENT_OVERHEAD,
+		.fetch_answer = clamp(all / 64, ANSWER_MIN, ANSWER_MAX),
+		.dead_letters = all / 16,
+	};
+	size_t taken = (size_t)caches + all / 8 + all / 8 + 8 * s.fetch_answer +
+		       s.dead_letters;
+
+	if (taken < all)
+		s.blocks = (all - taken) / 5 * 4;
+	if (s.blocks < BLOCKS_MIN)
+		return error_set(err, ERROR_CONFIG,
+				 "collector.memory: %" PRId64 " MiB is too "
+				 "little beside ua_cache and geo_cache, which "
+				 "take %" PRId64 " MiB of it",
+				 memory / MIB, caches / MIB);
+	*ret = s;
+	return 0;
+}
+
+size_t memory_in_use(void)
+{
+	unsigned long long resident, shared;
+	FILE *in = fopen("/proc/self/statm", "re");
+	int got;
+
+	if (!in)
+		return 0;
+	got = fscanf(in, "%*u %llu %llu", &resident, &shared);
+	fclose(in);
+	if (got != 2 || shared > resident)
+		return 0;
+	return (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_tame(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, MMAP_FROM);
+	mallopt(M_TRIM_THRESHOLD, MMAP_FROM);
+	mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}

@@ -1,0 +1,187 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "collector/schedule.h"
+#include "common/clock.h"
+
+static const struct collector_settings settings = {
+	.batch_rows = 10,
+	.batch_bytes = 1 << 20,
+	.batch_age = 1000,
+	.parts_per_second = 5,
+};
+static const int64_t day = 24 * 3600 * INT64_C(1000);
+
+struct world {
+	struct slots slots;
+	struct schedule schedule;
+	struct metrics *metrics;
+};
+
+static struct world *world_new(int partitions)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err = {0};
+
+	assert_non_null(w);
+	w->metrics = metrics_new();
+	schedule_init(&w->schedule, &settings);
+	for (int32_t i = 0; i < partitions; i++) {
+		struct slot *slot =
+			slots_add(&w->slots, "clicks", i, w->metrics, &err);
+
+		assert_non_null(slot);
+		slot->held = true;
+		slot->table = SINK_CLICKS;
+	}
+	schedule_share(&w->schedule, &w->slots);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	slots_release(&w->slots);
+	metrics_free(w->metrics);
+	free(w);
+}
+
+static void add(struct world *w, int partition, int rows, int64_t started)
+{
+	struct batch *b = &w->slots.items[partition]->batch;
+	struct error err = {0};
+
+	for (int i = 0; i < rows; i++)
+		assert_int_equal(batch_note_row(b, (uint64_t)i, 0, 0, &err), 0);
+	b->started_ms = started;
+}
+
+static struct slot *next(struct world *w)
+{
+	return schedule_next(&w->schedule, &w->slots, clock_monotonic_ms());
+}
+
+static void empty_and_young_blocks_wait(void **state)
+{
+	struct world *w = world_new(2);
+
+	(void)state;
+	assert_null(next(w));
+	add(w, 0, 1, clock_monotonic_ms() + 60000);
+	assert_null(next(w));
+	world_free(w);
+}
+
+static void an_old_block_goes(void **state)
+{
+	struct world *w = world_new(2);
+
+	(void)state;
+	add(w, 1, 1, clock_monotonic_ms() - 1000);
+	assert_ptr_equal(next(w), w->slots.items[1]);
+	world_free(w);
+}
+
+static void a_full_block_goes_and_so_does_one_that_was_shut(void **state)
+{
+	struct world *w = world_new(2);
+
+	(void)state;
+	add(w, 0, 10, clock_monotonic_ms());
+	assert_ptr_equal(next(w), w->slots.items[0]);
+	batch_reset(&w->slots.items[0]->batch);
+	add(w, 1, 1, clock_monotonic_ms());
+	w->slots.items[1]->shut = true;
+	assert_ptr_equal(next(w), w->slots.items[1]);
+	world_free(w);
+}
+
+static void the_oldest_goes_first(void **state)
+{
+	struct world *w = world_new(3);
+	int64_t now = clock_monotonic_ms();
+
+	(void)state;
+	add(w, 0, 10, now - 2000);
+	add(w, 1, 10, now - 3000);
+	add(w, 2, 10, now - 1000);
+	assert_ptr_equal(next(w), w->slots.items[1]);
+	world_free(w);
+}
+
+static void the_pace_holds_full_blocks_but_not_one_begun(void **state)
+{
+	struct world *w = world_new(2);
+
+	(void)state;
+	add(w, 0, 10, clock_monotonic_ms());
+	add(w, 1, 10, clock_monotonic_ms());
+	pace_spend(&w->schedule.paces[SINK_CLICKS], 1000, clock_real_ms());
+	assert_null(next(w));
+	w->slots.items[1]->batch.stage = BATCH_FROZEN;
+	assert_ptr_equal(next(w), w->slots.items[1]);
+	world_free(w);
+}
+
+static void links_and_clicks_have_a_pace_each(void **state)
+{
+	struct world *w = world_new(2);
+
+	(void)state;
+	w->slots.items[1]->table = SINK_LINKS;
+	schedule_share(&w->schedule, &w->slots);
+	add(w, 0, 10, clock_monotonic_ms());
+	add(w, 1, 10, clock_monotonic_ms());
+	pace_spend(&w->schedule.paces[SINK_CLICKS], 1000, clock_real_ms());
+	assert_ptr_equal(next(w), w->slots.items[1]);
+	world_free(w);
+}
+
+static void a_block_makes_a_part_a_day(void **state)
+{
+	struct world *w = world_new(1);
+	struct slot *slot = w->slots.items[0];
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(schedule_parts(slot), 0);
+	for (int i = 0; i < 3 * 24; i++)
+		assert_int_equal(batch_note_row(&slot->batch, (uint64_t)i, 0,
+						day / 2 + i * day / 24, &err),
+				 0);
+	assert_int_equal(schedule_parts(slot), 4);
+	slot->table = SINK_LINKS; /* has no partitions by day */
+	assert_int_equal(schedule_parts(slot), 1);
+	world_free(w);
+}
+
+static void a_block_takes_twice_what_makes_it_full(void **state)
+{
+	struct world *w = world_new(1);
+	struct batch *b = &w->slots.items[0]->batch;
+
+	(void)state;
+	add(w, 0, 10, 0);
+	assert_true(schedule_is_full(&w->schedule, b));
+	assert_false(schedule_is_crammed(&w->schedule, b));
+	add(w, 0, 10, 0);
+	assert_true(schedule_is_crammed(&w->schedule, b));
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_and_young_blocks_wait),
+		cmocka_unit_test(an_old_block_goes),
+		cmocka_unit_test(
+			a_full_block_goes_and_so_does_one_that_was_shut),
+		cmocka_unit_test(the_oldest_goes_first),
+		cmocka_unit_test(the_pace_holds_full_blocks_but_not_one_begun),
+		cmocka_unit_test(links_and_clicks_have_a_pace_each),
+		cmocka_unit_test(a_block_makes_a_part_a_day),
+		cmocka_unit_test(a_block_takes_twice_what_makes_it_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
