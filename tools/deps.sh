@@ -36,6 +36,7 @@ have_cc() { command -v gcc >/dev/null; }
 have_npm() { command -v npm >/dev/null; }
 have_maven() { command -v mvn >/dev/null; }
 have_cargo() { command -v cargo >/dev/null; }
+have_go() { command -v go >/dev/null || [ -x /usr/local/go/bin/go ]; }
 have_python() {
     python3 -c 'import ensurepip, sys, venv
 sys.exit(sys.version_info < (3, 9))' 2>/dev/null
