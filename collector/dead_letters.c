@@ -2,38 +2,81 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct dead_letters {
 	struct kafka_producer *producer;
+	struct metric *lost;
+	struct log *log;
 };
+
+/* One on its way. */
+struct letter {
+	atomic_bool *failed;
+	int32_t partition;
+	int64_t offset;
+	char topic[];
+};
+
+static struct letter *letter_new(const struct kafka_record *record,
+				 atomic_bool *failed)
+{
+	size_t len = strlen(record->topic) + 1;
+	struct letter *l = malloc(sizeof(*l) + len);
+
+	if (!l)
+		return NULL;
+	l->failed = failed;
+	l->partition = record->partition;
+	l->offset = record->offset;
+	memcpy(l->topic, record->topic, len);
+	return l;
+}
+
+/* Tried again it would be too large again. */
+static void lose(struct dead_letters *d, const struct letter *l)
+{
+	metric_add(d->lost, 1);
+	log_error(d->log, "event is too large for the dead letters",
+		  log_str("topic", l->topic),
+		  log_int("partition", l->partition),
+		  log_int("offset", l->offset));
+}
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
-	atomic_bool *failed = opaque;
+	struct letter *l = opaque;
 
-	(void)arg;
-	if (err)
-		atomic_store(failed, true);
+	if (err && err->code == ERROR_INPUT)
+		lose(arg, l);
+	else if (err)
+		atomic_store(l->failed, true);
+	free(l);
 }
 
 struct dead_letters *dead_letters_new(const struct kafka_config *config,
 				      struct metrics *metrics,
+				      struct metric *lost, struct log *log,
 				      struct error *err)
 {
+	struct dead_letters *d = calloc(1, sizeof(*d));
 	struct kafka_producer_options options = {
 		.client_id = "shortloop-collector-dlq",
 		.topic = config->topic_dlq,
 		.compression = "lz4",
 		.linger = 5,
 		.delivery_timeout = 0, /* never: the brokers will be back */
+		.any_size = true,
 		.on_delivery = on_delivery,
+		.arg = d,
 	};
-	struct dead_letters *d = calloc(1, sizeof(*d));
 
 	if (!d) {
 		error_set_nomem(err);
 		return NULL;
 	}
+	d->lost = lost;
+	d->log = log;
 	d->producer = kafka_producer_new(config, &options, metrics, err);
 	if (d->producer)
 		return d;
@@ -59,12 +102,18 @@ int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		{"offset", offset},
 		{"reason", reason},
 	};
+	struct letter *l = letter_new(record, failed);
 
+	if (!l)
+		return error_set_nomem(err);
 	snprintf(partition, sizeof(partition), "%d", (int)record->partition);
 	snprintf(offset, sizeof(offset), "%lld", (long long)record->offset);
-	return kafka_produce_headers(
-		d->producer, record->payload, record->len, headers,
-		sizeof(headers) / sizeof(*headers), failed, err);
+	if (kafka_produce_headers(d->producer, record->payload, record->len,
+				  headers, sizeof(headers) / sizeof(*headers),
+				  l, err) == 0)
+		return 0;
+	free(l);
+	return -1;
 }
 
 int dead_letters_flush(struct dead_letters *d, int64_t timeout_ms,

@@ -11,19 +11,22 @@
 
 #include "common/error.h"
 #include "common/kafka/consumer.h"
+#include "common/log.h"
 #include "common/metrics/metrics.h"
 
 struct dead_letters;
 
+/* `lost` counts the letters that are too large for the topic: each is logged,
+ * too, and counts as acknowledged, so that it holds up nobody. */
 struct dead_letters *dead_letters_new(const struct kafka_config *config,
 				      struct metrics *metrics,
+				      struct metric *lost, struct log *log,
 				      struct error *err);
 void dead_letters_free(struct dead_letters *d); /* NULL accepted */
 
 /*
- * Queues a copy.  ERROR_INPUT: too large even for there; otherwise it may be
- * tried again.  *failed, which must outlive `d`, is set should Kafka give the
- * copy up later.
+ * Queues a copy; when that fails it may be tried again.  *failed, which must
+ * outlive `d`, is set should Kafka give the copy up later.
  */
 int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		     const char *reason, atomic_bool *failed,

@@ -21,15 +21,8 @@ static int bury(struct intake *in, struct slot *slot,
 		const struct error *reason, struct error *err)
 {
 	if (dead_letters_put(in->dead_letters, r, reason->text,
-			     &slot->dead_letter_failed, err) < 0) {
-		if (err->code != ERROR_INPUT)
-			return -1;
-		log_error(in->log, "event is too large for the dead letters",
-			  log_str("topic", r->topic),
-			  log_int("partition", r->partition),
-			  log_int("offset", r->offset));
-		metric_add(in->metrics->lost, 1);
-	}
+			     &slot->dead_letter_failed, err) < 0)
+		return -1;
 	say(in, r, reason);
 	metric_add(in->metrics->dead_lettered, 1);
 	batch_note_dead(&slot->batch, (uint64_t)r->offset, append_ms);

@@ -81,6 +81,8 @@ int sink_insert(struct sink *s, enum sink_table table, const char *token,
 		{"min_insert_block_size_rows", BLOCK_ROWS_MAX},
 		{"min_insert_block_size_bytes", BLOCK_BYTES_MAX},
 		{"input_format_parallel_parsing", "0"},
+		/* A year of few events is one block, of a part a day. */
+		{"max_partitions_per_insert_block", "0"},
 		{NULL, NULL},
 	};
 

@@ -38,7 +38,10 @@ struct kafka_producer {
 
 static void describe_failure(struct error *err, const rd_kafka_message_t *m)
 {
-	error_set(err, ERROR_REMOTE, "kafka: %s", rd_kafka_err2str(m->err));
+	error_set(err,
+		  m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ? ERROR_INPUT
+								 : ERROR_REMOTE,
+		  "kafka: %s", rd_kafka_err2str(m->err));
 	err->retriable =
 		rd_kafka_message_status(m) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED;
 }
@@ -112,6 +115,16 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 	return 0;
 }
 
+/* Below what a topic takes, so that only a message that is larger, and so goes
+ * alone, can be refused for its size. */
+static int set_any_size(rd_kafka_conf_t *conf, struct error *err)
+{
+	if (kafka_conf_set(conf, "options", "message.max.bytes", "1000000000",
+			   err) < 0)
+		return -1;
+	return kafka_conf_set(conf, "options", "batch.size", "16384", err);
+}
+
 static rd_kafka_conf_t *
 producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 	      const struct kafka_producer_options *options, struct error *err)
@@ -132,7 +145,8 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 		    0 ||
 	    set_number(conf, "options", "message.timeout.ms",
 		       options->delivery_timeout, err) < 0 ||
-	    set_bounds(conf, config, err) < 0) {
+	    set_bounds(conf, config, err) < 0 ||
+	    (options->any_size && set_any_size(conf, err) < 0)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}

@@ -25,7 +25,8 @@ struct kafka_producer;
  * Exactly one call per message taken, on the producer's own thread: `opaque` as
  * given, err NULL when the brokers have acknowledged.  On failure
  * err->retriable says that the message was certainly not stored, so that
- * sending it again makes no double; otherwise it may have been.
+ * sending it again makes no double; otherwise it may have been.  ERROR_INPUT:
+ * too large for the topic, and will be so again.
  */
 typedef void kafka_delivery_fn(void *arg, void *opaque,
 			       const struct error *err);
@@ -39,9 +40,12 @@ typedef void kafka_state_fn(void *arg, bool up, const char *reason);
 struct kafka_producer_options {
 	const char *client_id;
 	const char *topic;
-	const char *compression;	/* lz4 | zstd | none */
-	int64_t linger;			/* ms */
-	int64_t delivery_timeout;	/* ms; 0: never gives up */
+	const char *compression;  /* lz4 | zstd | none */
+	int64_t linger;		  /* ms */
+	int64_t delivery_timeout; /* ms; 0: never gives up */
+	/* Messages of any size that the brokers take.  They are asked: one too
+	 * large for them is refused alone, never with others. */
+	bool any_size;
 	kafka_delivery_fn *on_delivery; /* may be NULL */
 	kafka_state_fn *on_state;	/* may be NULL */
 	void *arg;
