@@ -218,8 +218,7 @@ struct collector *collector_new(const struct collector_config *config,
 	c->kafka_health = health_register(app_health(app), "kafka");
 	c->clickhouse_health = health_register(app_health(app), "clickhouse");
 	choose_name(c);
-	if (memory_share(c->settings->memory,
-			 c->settings->ua_cache + c->settings->geo_cache,
+	if (memory_share(c->settings->memory, collector_caches(c->settings),
 			 &c->shares, err) < 0)
 		goto fail;
 	collector_metrics_register(&c->metrics, c->registry, c->settings,

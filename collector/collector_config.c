@@ -122,6 +122,42 @@ static const struct setting settings_table[] = {
 	 .optional = true,
 	 .example = "/usr/share/shortloop/crawler-user-agents.json",
 	 .help = "Robots by user agent: crawler-user-agents.json"},
+	{.key = "bot_list_except",
+	 .type = SETTING_STRINGS,
+	 FIELD(bot_list_except),
+	 .fallback = "AP3A\\.240617\\.008, MetaIAB Facebook",
+	 .help = "Patterns of that list, as written there, that are people: a "
+		 "version of Android and the browser inside Facebook's apps"},
+	{.key = "scan_window",
+	 .type = SETTING_DURATION,
+	 FIELD(scan_window),
+	 .fallback = "1m",
+	 .min = CLOCK_SECOND,
+	 .max = CLOCK_HOUR,
+	 .help = "A visitor (address and user agent) is a scanner who within "
+		 "this time asks for too many codes"},
+	{.key = "scan_codes",
+	 .type = SETTING_INT,
+	 FIELD(scan_codes),
+	 .fallback = "200",
+	 .max = 10000,
+	 .help = "So many different codes are too many; 0: no number is.  "
+		 "Many people can share an address and a user agent"},
+	{.key = "scan_not_found",
+	 .type = SETTING_INT,
+	 FIELD(scan_not_found),
+	 .fallback = "50",
+	 .max = 10000,
+	 .help = "So many requests of codes that are not there are too many; "
+		 "0: no number is"},
+	{.key = "scan_memory",
+	 .type = SETTING_SIZE,
+	 FIELD(scan_memory),
+	 .fallback = "16MiB",
+	 .min = 1 << 16,
+	 .max = INT64_C(1) << 40,
+	 .help = "Memory for who asked for what within scan_window; what does "
+		 "not fit is forgotten, the quietest first"},
 	{.key = "geo_files",
 	 .type = SETTING_STRINGS,
 	 FIELD(geo_files),
@@ -173,12 +209,21 @@ const struct setting_group collector_groups[] = {
 const size_t collector_group_count =
 	sizeof(collector_groups) / sizeof(collector_groups[0]);
 
+int64_t collector_caches(const struct collector_settings *c)
+{
+	return c->ua_cache + c->geo_cache + c->scan_memory;
+}
+
 int collector_config_validate(const void *config, struct error *err)
 {
 	const struct collector_settings *c =
 		&((const struct collector_config *)config)->collector;
 	struct memory_shares shares;
 
-	return memory_share(c->memory, c->ua_cache + c->geo_cache, &shares,
-			    err);
+	if (c->scan_codes == 1 || c->scan_not_found == 1)
+		return error_set(err, ERROR_CONFIG,
+				 "collector.%s: with 1, everybody is a scanner",
+				 c->scan_codes == 1 ? "scan_codes"
+						    : "scan_not_found");
+	return memory_share(c->memory, collector_caches(c), &shares, err);
 }

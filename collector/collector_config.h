@@ -30,6 +30,11 @@ struct collector_settings {
 
 	char *ua_rules;
 	char *bot_list;
+	struct setting_strings bot_list_except;
+	int64_t scan_window; /* ms */
+	int64_t scan_codes;
+	int64_t scan_not_found;
+	int64_t scan_memory;
 	struct setting_strings geo_files;
 	int64_t ua_cache;
 	int64_t geo_cache;
@@ -48,6 +53,9 @@ struct collector_config {
 
 extern const struct setting_group collector_groups[];
 extern const size_t collector_group_count;
+
+/* What is set aside of `memory` from the start. */
+int64_t collector_caches(const struct collector_settings *settings);
 
 /* Rules between settings, for app_spec. */
 int collector_config_validate(const void *config, struct error *err);

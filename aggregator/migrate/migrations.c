@@ -32,8 +32,14 @@ static const char reclaim_runs[] =
 static const char links_fields[] =
 #include "schemas/clickhouse/0011_links_fields.sql.inc"
 	;
+static const char clicks_purpose[] =
+#include "schemas/clickhouse/0014_clicks_purpose.sql.inc"
+	;
 static const char clicks_place_utm[] =
 #include "schemas/clickhouse/0015_clicks_place_utm.sql.inc"
+	;
+static const char rescored[] =
+#include "schemas/clickhouse/0020_rescored.sql.inc"
 	;
 
 const struct migration migrations[] = {
@@ -47,6 +53,8 @@ const struct migration migrations[] = {
 	{"0007_settled.sql", settled},
 	{"0010_reclaim_runs.sql", reclaim_runs},
 	{"0011_links_fields.sql", links_fields},
+	{"0014_clicks_purpose.sql", clicks_purpose},
 	{"0015_clicks_place_utm.sql", clicks_place_utm},
+	{"0020_rescored.sql", rescored},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

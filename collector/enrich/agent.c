@@ -9,7 +9,7 @@
 struct agent_lookup {
 	const struct reference *ref;
 	struct ua_parser *parser;
-	struct pattern_matcher *bots; /* NULL without a list */
+	struct pattern_matcher *bots;
 	struct cache *cache;
 	struct ua_result result;
 	struct buf value; /* a verdict, then the columns */
@@ -26,16 +26,10 @@ struct agent_lookup *agent_lookup_new(const struct reference *ref,
 	}
 	l->ref = ref;
 	l->parser = ua_parser_new(ref->ua, err);
+	l->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
 	l->cache = cache_new(cache_bytes, err);
-	if (!l->parser || !l->cache)
-		goto fail;
-	if (ref->bots) {
-		l->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
-		if (!l->bots)
-			goto fail;
-	}
-	return l;
-fail:
+	if (l->parser && l->bots && l->cache)
+		return l;
 	agent_lookup_free(l);
 	return NULL;
 }
@@ -82,15 +76,15 @@ static void put_version(struct agent_lookup *l, enum ua_field first,
 static struct verdict judge(struct agent_lookup *l, const char *text,
 			    size_t len)
 {
-	enum bot_kind kind;
+	struct bot bot;
 
 	if (!len)
-		return (struct verdict){VERDICT_BOT, "no user agent"};
-	if (l->bots && bots_find(l->ref->bots, l->bots, text, len, &kind))
-		return verdict_of_bot(kind);
+		return verdict_no_user_agent;
+	if (bots_find(l->ref->bots, l->bots, text, len, &bot))
+		return verdict_of_bot(bot.kind);
 	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider"))
-		return (struct verdict){VERDICT_BOT, "uap spider"};
-	return (struct verdict){VERDICT_HUMAN, ""};
+		return verdict_spider;
+	return verdict_human;
 }
 
 static int build_value(struct agent_lookup *l, const char *text, size_t len,

@@ -7,6 +7,9 @@
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
 
+/* Longer than any that means something. */
+#define PURPOSE_MAX 64
+
 static void put_text(struct buf *row, const char *text)
 {
 	rowbinary_string(row, text, strlen(text));
@@ -105,8 +108,10 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 	buf_append(row, facts->agent.columns, facts->agent.columns_len);
 	rowbinary_u8(row, (uint8_t)facts->verdict.kind);
 	put_text(row, facts->verdict.reason);
-	rowbinary_u32(row, VERDICT_VERSION);
+	rowbinary_u32(row, facts->rules);
 	put_referrer(row, click, facts->max_text);
 	put_query(row, click, &utm, facts->max_text);
 	put_cookies(row, click);
+	rowbinary_string(row, click->prefetch,
+			 strnlen(click->prefetch, PURPOSE_MAX));
 }

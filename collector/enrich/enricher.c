@@ -15,12 +15,16 @@ struct enricher {
 	const struct collector_settings *settings;
 	struct lookups *lookups;
 	struct identity_hasher *hasher;
+	struct bursts *bursts;
 	struct arena arena; /* of the event being worked on */
 };
 
 struct enricher *enricher_new(const struct collector_settings *settings,
 			      struct error *err)
 {
+	const struct bursts_limits limits = {settings->scan_window,
+					     settings->scan_codes,
+					     settings->scan_not_found};
 	struct enricher *e = calloc(1, sizeof(*e));
 
 	if (!e) {
@@ -31,7 +35,10 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 	e->lookups = lookups_new(settings, err);
 	if (e->lookups)
 		e->hasher = identity_hasher_new(err);
-	if (e->lookups && e->hasher)
+	if (e->hasher)
+		e->bursts =
+			bursts_new(&limits, (size_t)settings->scan_memory, err);
+	if (e->bursts)
 		return e;
 	enricher_free(e);
 	return NULL;
@@ -43,6 +50,7 @@ void enricher_free(struct enricher *e)
 		return;
 	lookups_free(e->lookups);
 	identity_hasher_free(e->hasher);
+	bursts_free(e->bursts);
 	arena_free(&e->arena);
 	free(e);
 }
@@ -106,7 +114,23 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		       err) < 0)
 		return -1;
 	facts->verdict = verdict_of_click(click, facts->agent.verdict);
+	facts->rules = e->lookups->ref.rules;
 	return 0;
+}
+
+/* Only of what becomes a row: being asked about a visit makes no burst. */
+static void judge_burst(struct enricher *e, const Shortloop__Click *click,
+			struct click_facts *facts)
+{
+	bool not_found =
+		click->outcome == SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
+	enum burst burst;
+
+	if (!verdict_leaves_open(facts->verdict))
+		return;
+	burst = bursts_note(e->bursts, facts->identity, facts->ts, click->code,
+			    not_found);
+	facts->verdict = verdict_of_burst(burst, facts->verdict);
 }
 
 /* Takes a half-written row back when memory ran out. */
@@ -131,6 +155,7 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 
 	click = event_click(&e->arena, event, len, err);
 	if (click && enricher_facts(e, origin, click, &facts, err) == 0) {
+		judge_burst(e, click, &facts);
 		click_row_append(rows, &where, click, &facts);
 		status = finish_row(rows, start, err);
 		*ret_ts = facts.ts;

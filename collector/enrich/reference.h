@@ -12,8 +12,9 @@
 
 struct reference {
 	struct ua_rules *ua;
-	struct bots *bots; /* NULL: no list is configured */
+	struct bots *bots;
 	struct geo *geo;
+	uint32_t rules; /* number of those for verdicts: verdict_rules.h */
 };
 
 /* Loads all of them or none.  A bad file is ERROR_CONFIG naming it. */

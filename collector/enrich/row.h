@@ -27,7 +27,7 @@
 	"os_family, os_version, device_family, device_brand, device_model, "   \
 	"device_class, verdict, verdict_reason, verdict_version, referrer, "   \
 	"referrer_host, channel, language, query, utm_source, utm_medium, "    \
-	"utm_campaign, utm_term, utm_content, cookies"
+	"utm_campaign, utm_term, utm_content, cookies, purpose"
 #define LINK_COLUMNS                                                           \
 	"code, link_id, version, space, generation, change, state, "           \
 	"ttl_class, created_at, changed_at, expires_at, url, "                 \
@@ -48,6 +48,7 @@ struct click_facts {
 	unsigned char identity[IDENTITY_LEN];
 	struct agent agent;
 	struct verdict verdict;
+	uint32_t rules; /* that the verdict is by */
 	size_t max_text;
 	struct place_lookup *places;
 };

@@ -2,16 +2,20 @@
  * verdict.h - is a click a person's?
  *
  * The numbers are those of the column `verdict`; they are stored, so they never
- * change.  VERDICT_VERSION is counted up when the rules do.
+ * change.
  */
 #ifndef COLLECTOR_ENRICH_VERDICT_H
 #define COLLECTOR_ENRICH_VERDICT_H
 
 #include "collector/bots/bots.h"
+#include "collector/enrich/bursts.h"
+#include "common/error.h"
 #include "schemas/click.pb-c.h"
 
 enum {
-	VERDICT_VERSION = 1
+	/* Counted up when the rules change that are code; what is a table or a
+	 * file tells by itself (verdict_rules.h). */
+	VERDICT_VERSION = 2
 };
 
 enum verdict_kind {
@@ -21,6 +25,7 @@ enum verdict_kind {
 	VERDICT_PREVIEW = 3,
 	VERDICT_MONITOR = 4,
 	VERDICT_SCANNER = 5,
+	VERDICT_KIND_COUNT
 };
 
 struct verdict {
@@ -28,10 +33,30 @@ struct verdict {
 	const char *reason; /* static; "" for a person */
 };
 
-struct verdict verdict_of_bot(enum bot_kind kind);
+/* "human", "bot" ... */
+const char *verdict_name(enum verdict_kind kind);
 
-/* What the request itself gives away; `by_user_agent` where it does not. */
+/*
+ * In this order, the first that knows decides:
+ *	the user agent: none, one of a robot, one that uap-core calls Spider
+ *	a header that says the page is fetched ahead
+ *	a burst of requests
+ *	HEAD
+ */
+struct verdict verdict_of_bot(enum bot_kind kind);
+extern const struct verdict verdict_no_user_agent;
+extern const struct verdict verdict_spider;
+extern const struct verdict verdict_human;
+
+/* What the request itself gives away; `by_user_agent` where it does not.
+ * `purpose`: value of Sec-Purpose or Purpose, or "". */
+struct verdict verdict_of_request(const char *purpose, bool head,
+				  struct verdict by_user_agent);
 struct verdict verdict_of_click(const Shortloop__Click *click,
 				struct verdict by_user_agent);
+
+/* Do such clicks make up bursts, and are they judged by them? */
+bool verdict_leaves_open(struct verdict v);
+struct verdict verdict_of_burst(enum burst burst, struct verdict otherwise);
 
 #endif

@@ -176,18 +176,12 @@ static void append_place(struct answerer *a, const uint8_t ip[16], bool known,
 	out->failed |= a->piece.failed;
 }
 
-static void append_verdict(const struct verdict *v, struct buf *out)
+static void append_verdict(const struct click_facts *facts, struct buf *out)
 {
-	static const char *const names[] = {
-		[VERDICT_HUMAN] = "human",	 [VERDICT_BOT] = "bot",
-		[VERDICT_PREFETCH] = "prefetch", [VERDICT_PREVIEW] = "preview",
-		[VERDICT_MONITOR] = "monitor",	 [VERDICT_SCANNER] = "scanner",
-	};
-
 	member_open(out, "verdict");
-	member_word(out, "class", names[v->kind]);
-	member_word(out, "reason", v->reason);
-	member_uint(out, "rules", VERDICT_VERSION);
+	member_word(out, "class", verdict_name(facts->verdict.kind));
+	member_word(out, "reason", facts->verdict.reason);
+	member_uint(out, "rules", facts->rules);
 	buf_putc(out, '}');
 }
 
@@ -260,7 +254,7 @@ int answer_append(struct answerer *a, struct question *q, struct buf *out,
 		return -1;
 	buf_putc(out, ',');
 	append_place(a, facts.ip, q->click.client_ip.len > 0, out);
-	append_verdict(&facts.verdict, out);
+	append_verdict(&facts, out);
 	append_visitor(&q->click, facts.identity, out);
 	append_referrer(&q->click, out);
 	append_why(a, q, &facts, out);

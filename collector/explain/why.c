@@ -9,7 +9,7 @@
 
 struct why {
 	const struct reference *ref;
-	struct pattern_matcher *bots; /* NULL without a list */
+	struct pattern_matcher *bots;
 };
 
 struct why *why_new(const struct reference *ref, struct error *err)
@@ -21,8 +21,6 @@ struct why *why_new(const struct reference *ref, struct error *err)
 		return NULL;
 	}
 	w->ref = ref;
-	if (!ref->bots)
-		return w;
 	w->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
 	if (w->bots)
 		return w;
@@ -171,20 +169,16 @@ static void append_geo(const struct why *w, const uint8_t ip[16],
 static void append_verdict(const struct why *w, const struct why_case *c,
 			   struct buf *out)
 {
-	const struct pattern_set *patterns;
-	int index = -1;
+	const char *ua = (const char *)c->click->user_agent.data;
+	struct bot bot;
 
 	member_open(out, "verdict");
-	if (w->bots && c->ua_len) {
-		pattern_scan(w->bots, (const char *)c->click->user_agent.data,
-			     c->ua_len);
-		index = pattern_first(w->bots, 0, bots_count(w->ref->bots));
-	}
-	if (index >= 0) {
-		patterns = bots_patterns(w->ref->bots);
-		member_word(out, "pattern",
-			    pattern_set_regex(patterns, (size_t)index));
-		member_uint(out, "entry", (uint64_t)index + 1);
+	if (c->ua_len &&
+	    bots_find(w->ref->bots, w->bots, ua, c->ua_len, &bot)) {
+		member_word(out, "pattern", bot.pattern);
+		/* Our own have no place in the file. */
+		if (bot.entry)
+			member_uint(out, "entry", bot.entry);
 	} else if (c->verdict.kind == VERDICT_PREFETCH) {
 		member_word(out, "purpose", c->click->prefetch);
 	}

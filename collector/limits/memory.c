@@ -47,8 +47,9 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 	if (s.blocks < BLOCKS_MIN)
 		return error_set(err, ERROR_CONFIG,
 				 "collector.memory: %" PRId64 " MiB is too "
-				 "little beside ua_cache and geo_cache, which "
-				 "take %" PRId64 " MiB of it",
+				 "little beside ua_cache, geo_cache and "
+				 "scan_memory, which take %" PRId64
+				 " MiB of it",
 				 memory / MIB, caches / MIB);
 	*ret = s;
 	return 0;

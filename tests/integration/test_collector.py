@@ -24,7 +24,7 @@ GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
              "+http://www.google.com/bot.html)")
 HOUR = 3600 * 1000
 TABLES = ("0001_clicks", "0002_ingest_progress", "0003_links",
-          "0011_links_fields", "0015_clicks_place_utm")
+          "0011_links_fields", "0014_clicks_purpose", "0015_clicks_place_utm")
 
 
 # --- what the tests stand on -------------------------------------------------

@@ -14,14 +14,18 @@
 
 static struct bots *load(const char *text, struct error *err)
 {
+	static char excepted[] = "Phone1\\.2";
+	char *items[] = {excepted};
+	struct setting_strings except = {items, 1};
 	char path[] = "/tmp/shortloop-bots-XXXXXX";
+	struct bots_source source = {path, &except};
 	int fd = mkstemp(path);
 	struct bots *bots;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	bots = bots_load(path, true, err);
+	bots = bots_load(&source, true, err);
 	unlink(path);
 	return bots;
 }
@@ -31,7 +35,10 @@ static const char list[] =
 	"{\"pattern\": \"Peek\\\\/\","
 	" \"tags\": [\"x\", \"social-preview\"]},"
 	"{\"pattern\": \"UpYet\", \"tags\": [\"monitoring\"]},"
-	"{\"pattern\": \"Probe\", \"tags\": [\"scanner\"]}]";
+	"{\"pattern\": \"Probe\", \"tags\": [\"scanner\"]},"
+	"{\"pattern\": \"Model\","
+	" \"tags\": [\"social-preview\", \"ai-crawler\"]},"
+	"{\"pattern\": \"Phone1\\\\.2\"}]";
 
 /* -1: no robot. */
 static int kind_of(const char *user_agent)
@@ -39,13 +46,13 @@ static int kind_of(const char *user_agent)
 	struct error err = {0};
 	struct bots *bots = load(list, &err);
 	struct pattern_matcher *m;
-	enum bot_kind kind;
+	struct bot bot;
 	int found = -1;
 
 	assert_non_null(bots);
 	m = pattern_matcher_new(bots_patterns(bots), &err);
-	if (bots_find(bots, m, user_agent, strlen(user_agent), &kind))
-		found = (int)kind;
+	if (bots_find(bots, m, user_agent, strlen(user_agent), &bot))
+		found = (int)bot.kind;
 	pattern_matcher_free(m);
 	bots_free(bots);
 	return found;
@@ -65,6 +72,105 @@ static void tags_tell_what_it_is_for(void **state)
 	assert_int_equal(kind_of("Peek/2"), BOT_PREVIEW);
 	assert_int_equal(kind_of("UpYet"), BOT_MONITOR);
 	assert_int_equal(kind_of("Probe"), BOT_SCANNER);
+	assert_int_equal(kind_of("Model"), BOT_CRAWLER);
+}
+
+static void a_pattern_excepted_is_no_robot(void **state)
+{
+	(void)state;
+	assert_int_equal(kind_of("Phone1.2"), -1);
+	assert_int_equal(kind_of("Phone1.2 Crawler"), BOT_CRAWLER);
+}
+
+static void our_own_need_no_list(void **state)
+{
+	static const struct {
+		const char *user_agent;
+		enum bot_kind kind;
+	} cases[] = {
+		{"WhatsApp/2.23.20.0 A", BOT_PREVIEW},
+		{"WhatsApp/2", BOT_PREVIEW}, /* Signal */
+		{"Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+		 BOT_PREVIEW},
+		{"Slackbot 1.0 (+https://api.slack.com/robots)", BOT_CRAWLER},
+		{"TelegramBot (like TwitterBot)", BOT_PREVIEW},
+		{"Mozilla/5.0 (compatible; Discordbot/2.0; "
+		 "+https://discordapp.com)",
+		 BOT_PREVIEW},
+		/* iMessage */
+		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) "
+		 "AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 "
+		 "Safari/601.2.4 facebookexternalhit/1.1 Facebot "
+		 "Twitterbot/1.0",
+		 BOT_PREVIEW},
+		{"LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient "
+		 "+http://www.linkedin.com)",
+		 BOT_PREVIEW},
+		{"Mozilla/5.0 (Windows NT 6.1; WOW64) SkypeUriPreview "
+		 "Preview/0.5",
+		 BOT_PREVIEW},
+		{"Viber/13.3.0.5 CFNetwork/1121.2.2 Darwin/19.3.0",
+		 BOT_PREVIEW},
+		{"Mozilla/5.0+(compatible; UptimeRobot/2.0; "
+		 "http://www.uptimerobot.com/)",
+		 BOT_MONITOR},
+		{"Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)",
+		 BOT_MONITOR},
+		{"kube-probe/1.29", BOT_MONITOR},
+		{"Mozilla/5.0 (compatible; Nmap Scripting Engine; "
+		 "https://nmap.org/book/nse.html)",
+		 BOT_SCANNER},
+		{"sqlmap/1.7", BOT_SCANNER},
+		{"meta-externalagent/1.1", BOT_CRAWLER},
+	};
+	const struct bots_source none = {NULL, NULL};
+	struct error err = {0};
+	struct bots *bots = bots_load(&none, true, &err);
+	struct pattern_matcher *m =
+		pattern_matcher_new(bots_patterns(bots), &err);
+	struct bot bot;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *ua = cases[i].user_agent;
+
+		if (!bots_find(bots, m, ua, strlen(ua), &bot))
+			fail_msg("nobody knows %s", ua);
+		if (bot.kind != cases[i].kind)
+			fail_msg("%s is %d by %s", ua, bot.kind, bot.pattern);
+		assert_int_equal(bot.entry, 0);
+	}
+	pattern_matcher_free(m);
+	bots_free(bots);
+}
+
+/* Browsers that apps have built in carry the apps' names. */
+static void people_in_apps_are_people(void **state)
+{
+	static const char *const people[] = {
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
+		"AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/22B83 "
+		"[FBAN/FBIOS;FBAV/490.0.0.40.108;FBBV/664023123]",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) "
+		"AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 "
+		"Instagram 334.0.0.30.99 (iPhone14,2; iOS 17_5)",
+		"Mozilla/5.0 (Linux; Android 13) AppleWebKit/537.36 (KHTML, "
+		"like Gecko) Chrome/122.0 Mobile Safari/537.36 Line/14.3.0",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) "
+		"AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 "
+		"Mobile/15E148 Snapchat/12.80.0.30",
+		"Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, "
+		"like Gecko) Version/4.0 Chrome/124.0 Mobile Safari/537.36 "
+		"KAKAOTALK/10.7.5",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+		"(KHTML, like Gecko) Teams/1.5.00.21463 Chrome/85.0.4183.121 "
+		"Electron/10.4.7 Safari/537.36",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(people) / sizeof(*people); i++)
+		if (kind_of(people[i]) != -1)
+			fail_msg("%s", people[i]);
 }
 
 static void assert_refused(const char *text, const char *reason)
@@ -138,6 +244,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_robot_is_known_by_its_pattern),
 		cmocka_unit_test(tags_tell_what_it_is_for),
+		cmocka_unit_test(a_pattern_excepted_is_no_robot),
+		cmocka_unit_test(our_own_need_no_list),
+		cmocka_unit_test(people_in_apps_are_people),
 		cmocka_unit_test(a_list_of_another_form_is_refused),
 		cmocka_unit_test(a_prefetch_is_no_visit),
 		cmocka_unit_test(a_head_request_is_no_visit),

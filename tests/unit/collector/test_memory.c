@@ -44,7 +44,8 @@ static void too_little_names_the_settings(void **state)
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_string_equal(err.text,
 			    "collector.memory: 64 MiB is too little beside "
-			    "ua_cache and geo_cache, which take 48 MiB of it");
+			    "ua_cache, geo_cache and scan_memory, which take "
+			    "48 MiB of it");
 	assert_int_equal(memory_share(0, 0, &s, &err), -1);
 	/* Caches of more than there is. */
 	assert_int_equal(memory_share(512 * MIB, INT64_C(1) << 40, &s, &err),

@@ -1,0 +1,199 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/enrich/bursts.h"
+
+#define NOON INT64_C(1790000000000)
+
+static const struct bursts_limits limits = {
+	.window = 60000, .codes = 10, .not_found = 5};
+
+static struct bursts *make(size_t bytes)
+{
+	struct error err = {0};
+	struct bursts *b = bursts_new(&limits, bytes, &err);
+
+	assert_non_null(b);
+	return b;
+}
+
+/* Visitors are hashes: spread over the whole range. */
+static enum burst ask(struct bursts *b, uint64_t visitor, int64_t ts,
+		      unsigned code, bool not_found)
+{
+	uint64_t id = (visitor + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	unsigned char bytes[BURSTS_VISITOR_LEN];
+	char text[16];
+
+	memcpy(bytes, &id, sizeof(bytes));
+	snprintf(text, sizeof(text), "c%u", code);
+	return bursts_note(b, bytes, ts, text, not_found);
+}
+
+static void many_codes_in_a_window_are_a_burst(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		assert_int_equal(ask(b, 1, NOON + i * 1000, i, false),
+				 i < 9 ? BURST_NONE : BURST_CODES);
+	bursts_free(b);
+}
+
+static void the_same_codes_over_and_over_are_none(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(ask(b, 1, NOON + i, i % 9, false), BURST_NONE);
+	bursts_free(b);
+}
+
+static void the_window_slides(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	/* Nine a minute, for an hour. */
+	for (unsigned i = 0; i < 540; i++)
+		assert_int_equal(ask(b, 1, NOON + i * 6700, i, false),
+				 BURST_NONE);
+	bursts_free(b);
+}
+
+static void a_burst_ends(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		ask(b, 1, NOON + i, i, false);
+	assert_int_equal(ask(b, 1, NOON + 60100, 50, false), BURST_NONE);
+	bursts_free(b);
+}
+
+static void codes_that_are_not_there_count_by_themselves(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	/* The same code: one that somebody mistyped in a newsletter. */
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(ask(b, 1, NOON + i * 10, 7, true),
+				 i < 4 ? BURST_NONE : BURST_NOT_FOUND);
+	assert_int_equal(ask(b, 2, NOON, 7, true), BURST_NONE);
+	bursts_free(b);
+}
+
+static void visitors_are_told_apart(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++)
+		assert_int_equal(ask(b, i % 50, NOON + i, i, false),
+				 BURST_NONE);
+	bursts_free(b);
+}
+
+/* A block that is read again has the verdicts it had, and the first events of
+ * the burst are recognised now. */
+static void noting_again_changes_no_count(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned pass = 0; pass < 5; pass++)
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(ask(b, 1, NOON + i * 10, i, true),
+					 BURST_NONE);
+	for (unsigned i = 4; i < 8; i++)
+		assert_int_equal(ask(b, 1, NOON + i * 10, i, true),
+				 BURST_NOT_FOUND);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(ask(b, 1, NOON + i * 10, i, true),
+				 BURST_NOT_FOUND);
+	bursts_free(b);
+}
+
+/* Another partition is behind. */
+static void late_events_fall_into_the_burst_they_belong_to(void **state)
+{
+	struct bursts *b = make(1 << 20);
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		ask(b, 1, NOON + i * 1000, i, false);
+	assert_int_equal(ask(b, 1, NOON + 5500, 200, false), BURST_CODES);
+	assert_int_equal(ask(b, 1, NOON - 70000, 201, false), BURST_NONE);
+	bursts_free(b);
+}
+
+static void a_scanner_is_found_among_more_visitors_than_fit(void **state)
+{
+	struct bursts *b = make(64 << 10);
+	unsigned found = 0;
+
+	(void)state;
+	/* 200,000 people, who ask once or twice, and one who asks every ms. */
+	for (unsigned i = 0; i < 200000; i++) {
+		ask(b, i / 2 + 10, NOON + i / 10, i, false);
+		if (i % 10 == 0)
+			found += ask(b, 1, NOON + i / 10, i, false) != 0;
+	}
+	assert_true(found > 19000);
+	bursts_free(b);
+}
+
+static void nobody_else_is_taken_for_one(void **state)
+{
+	struct bursts *b = make(64 << 10);
+
+	(void)state;
+	for (unsigned i = 0; i < 400000; i++)
+		assert_int_equal(ask(b, i % 60000, NOON + i, i, false),
+				 BURST_NONE);
+	bursts_free(b);
+}
+
+static void limits_of_zero_judge_nobody(void **state)
+{
+	const struct bursts_limits none = {.window = 60000};
+	struct error err = {0};
+	struct bursts *b = bursts_new(&none, 1 << 16, &err);
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(ask(b, 1, NOON, i, true), BURST_NONE);
+	bursts_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_codes_in_a_window_are_a_burst),
+		cmocka_unit_test(the_same_codes_over_and_over_are_none),
+		cmocka_unit_test(the_window_slides),
+		cmocka_unit_test(a_burst_ends),
+		cmocka_unit_test(codes_that_are_not_there_count_by_themselves),
+		cmocka_unit_test(visitors_are_told_apart),
+		cmocka_unit_test(noting_again_changes_no_count),
+		cmocka_unit_test(
+			late_events_fall_into_the_burst_they_belong_to),
+		cmocka_unit_test(
+			a_scanner_is_found_among_more_visitors_than_fit),
+		cmocka_unit_test(nobody_else_is_taken_for_one),
+		cmocka_unit_test(limits_of_zero_judge_nobody),
+	};
+
+	return cmocka_run_group_tests_name("bursts", tests, NULL, NULL);
+}
