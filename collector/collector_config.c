@@ -165,7 +165,13 @@ static const struct setting settings_table[] = {
 	 .example = "[/usr/share/shortloop/city-ipv4.mmdb, "
 		    "/usr/share/shortloop/city-ipv6.mmdb]",
 	 .help = "MaxMind DB files; each value comes from the first that has "
-		 "it.  Replace them by renaming"},
+		 "it.  A file that is replaced is read again by itself"},
+	{.key = "geo_language",
+	 .type = SETTING_STRING,
+	 FIELD(geo_language),
+	 .fallback = "en",
+	 .help = "Language of the names of cities and regions where a file has "
+		 "it (de, pt-BR ...); English is next"},
 	{.key = "ua_cache",
 	 .type = SETTING_SIZE,
 	 FIELD(ua_cache),

@@ -36,6 +36,7 @@ struct collector_settings {
 	int64_t scan_not_found;
 	int64_t scan_memory;
 	struct setting_strings geo_files;
+	char *geo_language;
 	int64_t ua_cache;
 	int64_t geo_cache;
 	int64_t max_text;

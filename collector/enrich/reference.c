@@ -23,7 +23,8 @@ int reference_load(struct reference *ref,
 			  settings->ua_rules);
 		goto fail;
 	}
-	loaded.geo = geo_open(&settings->geo_files, err);
+	loaded.geo =
+		geo_open(&settings->geo_files, settings->geo_language, err);
 	if (!loaded.geo)
 		goto fail;
 	*ref = loaded;

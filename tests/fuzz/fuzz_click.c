@@ -27,6 +27,7 @@ static struct enricher *some_enricher(void)
 		.epoch = 1,
 		.late_window = 86400000,
 		.ua_cache = 1 << 20,
+		.geo_language = (char[]){"en"},
 		.geo_cache = 1 << 20,
 		.max_text = 256,
 	};
