@@ -172,8 +172,9 @@ static int open_parts(struct collector *c, struct error *err)
 	c->sink = sink_new(&c->config->clickhouse, err);
 	if (!c->sink)
 		return -1;
-	c->dead_letters = dead_letters_new(&c->config->kafka, c->registry,
-					   c->metrics.lost, c->log, err);
+	c->dead_letters =
+		dead_letters_new(&c->config->kafka, c->shares.dead_letters,
+				 c->registry, c->metrics.lost, c->log, err);
 	if (!c->dead_letters || open_consumer(c, err) < 0)
 		return -1;
 	schedule_init(&c->schedule, c->settings);

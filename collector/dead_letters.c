@@ -55,6 +55,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 }
 
 struct dead_letters *dead_letters_new(const struct kafka_config *config,
+				      size_t queue_bytes,
 				      struct metrics *metrics,
 				      struct metric *lost, struct log *log,
 				      struct error *err)
@@ -67,6 +68,7 @@ struct dead_letters *dead_letters_new(const struct kafka_config *config,
 		.linger = 5,
 		.delivery_timeout = 0, /* never: the brokers will be back */
 		.any_size = true,
+		.queue_bytes = (int64_t)queue_bytes,
 		.on_delivery = on_delivery,
 		.arg = d,
 	};

@@ -16,9 +16,11 @@
 
 struct dead_letters;
 
-/* `lost` counts the letters that are too large for the topic: each is logged,
- * too, and counts as acknowledged, so that it holds up nobody. */
+/* Holds up to `queue_bytes` that are on their way.  `lost` counts the letters
+ * that are too large for the topic: each is logged, too, and counts as
+ * acknowledged, so that it holds up nobody. */
 struct dead_letters *dead_letters_new(const struct kafka_config *config,
+				      size_t queue_bytes,
 				      struct metrics *metrics,
 				      struct metric *lost, struct log *log,
 				      struct error *err);

@@ -236,6 +236,7 @@ void flow_look_after_blocks(struct collector *c, int64_t now)
 	else if (now >= c->retry_at && write_due(c, now) == 0)
 		unblock(c);
 	gates_look(&c->gates, &c->slots, now);
+	kafka_consumer_keep_fetching(c->consumer);
 }
 
 static int count_of(struct collector *c, enum sink_table table,

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "collector/collector.h"
+#include "collector/limits/memory.h"
 
 static void on_reload(void *arg)
 {
@@ -12,9 +13,11 @@ static void on_reload(void *arg)
 int collector_serve(struct app *app, const struct collector_config *config,
 		    struct error *err)
 {
-	struct collector *collector = collector_new(config, app, err);
+	struct collector *collector;
 	int status = -1;
 
+	memory_tame();
+	collector = collector_new(config, app, err);
 	if (!collector)
 		return -1;
 	if (app_serve_admin(app, config->collector.admin, &config->http, err) ==

@@ -1,8 +1,9 @@
 #include "collector/limits/memory.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -57,17 +58,23 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 
 size_t memory_in_use(void)
 {
-	unsigned long long resident, shared;
-	FILE *in = fopen("/proc/self/statm", "re");
-	int got;
+	char text[128], *at = text;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t got = -1;
+	uint64_t pages[3] = {0}; /* virtual, resident, of these shared */
 
-	if (!in)
+	if (fd >= 0) {
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (got <= 0)
 		return 0;
-	got = fscanf(in, "%*u %llu %llu", &resident, &shared);
-	fclose(in);
-	if (got != 2 || shared > resident)
+	text[got] = '\0';
+	for (size_t i = 0; i < 3; i++)
+		pages[i] = strtoull(at, &at, 10);
+	if (pages[2] > pages[1])
 		return 0;
-	return (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
+	return (pages[1] - pages[2]) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 void memory_tame(void)

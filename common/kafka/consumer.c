@@ -282,6 +282,7 @@ int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
 	if (!m->err) {
 		kafka_watch_saw_life(c->watch);
 		fill(ret_record, m);
+		consumer_fetch_count(c, m->len);
 		return 1;
 	}
 	status = judge_event(c, m, err);

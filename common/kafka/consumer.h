@@ -107,6 +107,14 @@ int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
 /* Records fetched ahead, of all partitions. */
 size_t kafka_consumer_fetched(const struct kafka_consumer *c);
 
+/*
+ * librdkafka that has fetched its fill looks again only once a second or so
+ * (2.0, and 2.2 if not told otherwise) whether there is room, which a fast
+ * caller has long made.  Wakes it when half of it is gone.  To be called every
+ * few ms; mostly does nothing.
+ */
+void kafka_consumer_keep_fetching(struct kafka_consumer *c);
+
 /* Reads a partition again from `offset` on. */
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 			int32_t partition, int64_t offset, struct error *err);

@@ -47,6 +47,14 @@ static const char *number(size_t value, char text[NUMBER_MAX])
 	return text;
 }
 
+/* To the librdkafka at hand. */
+static bool is_known(const rd_kafka_conf_t *conf, const char *name)
+{
+	size_t size = 0;
+
+	return rd_kafka_conf_get(conf, name, NULL, &size) == RD_KAFKA_CONF_OK;
+}
+
 static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      const struct kafka_consumer_options *options,
 		      struct error *err)
@@ -62,9 +70,12 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		{"fetch.max.bytes", number(options->fetch_answer, answer),
 		 true},
 	};
+	const struct property wake = {"fetch.queue.backoff.ms", "10", true};
 
-	return set(conf, config, properties,
-		   sizeof(properties) / sizeof(*properties), err);
+	if (set(conf, config, properties,
+		sizeof(properties) / sizeof(*properties), err) < 0)
+		return -1;
+	return is_known(conf, wake.name) ? set(conf, config, &wake, 1, err) : 0;
 }
 
 int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,

@@ -17,6 +17,8 @@ struct kafka_consumer {
 	atomic_bool up;	      /* brokers, as the watch has it */
 	atomic_bool assigned; /* the group has spoken */
 	bool closed;
+	size_t most_fetched; /* since the brokers were woken */
+	double mean_bytes;   /* of a record */
 };
 
 /* What bounds and times is left to kafka.options where those name it; what the
@@ -24,5 +26,8 @@ struct kafka_consumer {
 int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      const struct kafka_consumer_options *options,
 		      struct error *err);
+
+/* A record of that many bytes was given to the caller. */
+void consumer_fetch_count(struct kafka_consumer *c, size_t len);
 
 #endif

@@ -52,11 +52,6 @@ int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
 				   (int)partition, rd_kafka_err2str(code));
 }
 
-size_t kafka_consumer_fetched(const struct kafka_consumer *c)
-{
-	return c->queue ? rd_kafka_queue_length(c->queue) : 0;
-}
-
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 			int32_t partition, int64_t offset, struct error *err)
 {

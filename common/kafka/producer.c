@@ -101,16 +101,18 @@ static int set_number(rd_kafka_conf_t *conf, const char *setting,
 }
 
 static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
-		      struct error *err)
+		      int64_t queue_bytes, struct error *err)
 {
+	if (!queue_bytes)
+		queue_bytes = config->queue_bytes;
 	/* What a config made by hand leaves at 0 stays librdkafka's. */
 	if (config->queue_messages &&
 	    set_number(conf, "queue_messages", "queue.buffering.max.messages",
 		       config->queue_messages, err) < 0)
 		return -1;
-	if (config->queue_bytes &&
+	if (queue_bytes &&
 	    set_number(conf, "queue_bytes", "queue.buffering.max.kbytes",
-		       config->queue_bytes / 1024, err) < 0)
+		       queue_bytes / 1024, err) < 0)
 		return -1;
 	return 0;
 }
@@ -145,7 +147,7 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 		    0 ||
 	    set_number(conf, "options", "message.timeout.ms",
 		       options->delivery_timeout, err) < 0 ||
-	    set_bounds(conf, config, err) < 0 ||
+	    set_bounds(conf, config, options->queue_bytes, err) < 0 ||
 	    (options->any_size && set_any_size(conf, err) < 0)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
