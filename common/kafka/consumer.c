@@ -66,6 +66,7 @@ static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 					       list->elems[i].topic,
 					       list->elems[i].partition);
 	atomic_store(&c->assigned, true);
+	c->was_assigned = true;
 	tell_state(c, NULL);
 }
 
@@ -207,6 +208,13 @@ void kafka_consumer_close(struct kafka_consumer *c)
 	rd_kafka_consumer_close(c->rk);
 }
 
+/* Before 2.3 librdkafka aborts over a member that had joined and was told no
+ * partitions yet.  Such a one has left the group, and ends with the process. */
+static bool can_be_destroyed(const struct kafka_consumer *c)
+{
+	return c->was_assigned || rd_kafka_version() >= 0x02030000;
+}
+
 void kafka_consumer_free(struct kafka_consumer *c)
 {
 	if (!c)
@@ -218,7 +226,8 @@ void kafka_consumer_free(struct kafka_consumer *c)
 		kafka_consumer_close(c);
 		if (c->queue)
 			rd_kafka_queue_destroy(c->queue);
-		rd_kafka_destroy(c->rk);
+		if (can_be_destroyed(c))
+			rd_kafka_destroy(c->rk);
 	}
 	kafka_watch_free(c->watch);
 	free(c);

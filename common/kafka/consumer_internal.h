@@ -16,6 +16,7 @@ struct kafka_consumer {
 	struct kafka_watch *watch;
 	atomic_bool up;	      /* brokers, as the watch has it */
 	atomic_bool assigned; /* the group has spoken */
+	bool was_assigned; /* once */
 	bool closed;
 	size_t most_fetched; /* since the brokers were woken */
 	double mean_bytes;   /* of a record */

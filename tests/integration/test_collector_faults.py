@@ -203,3 +203,17 @@ def test_two_million_events_through_a_hundred_kills(run):
                   int(os.environ.get("COLLECTOR_KILLS", 100)), behind=60_000)
     run.drained()
     run.reckon()
+
+
+# --- ends --------------------------------------------------------------------
+
+def test_one_that_is_stopped_while_it_joins_ends_well(crowd, kafka_server):
+    """Some versions of librdkafka abort then."""
+    kafka_server.proxy.delay = 0.1
+    member = crowd.guest
+    for n in range(8):
+        member.start()
+        eventually(lambda started=n + 1: member.program.log().count(
+            "ClickHouse is there") >= started, what="its start")
+        time.sleep(0.3 + n * 0.2)
+        crowd.stop(member)
