@@ -1,0 +1,54 @@
+/*
+ * findings.h - what does not agree: the first many of them by offset, the
+ * number of all.
+ */
+#ifndef COLLECTOR_VERIFY_FINDINGS_H
+#define COLLECTOR_VERIFY_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum trouble {
+	TROUBLE_MISSING,    /* Kafka holds it, nobody has it */
+	TROUBLE_TWICE,	    /* stored more than once */
+	TROUBLE_UNKNOWN,    /* stored, but Kafka never had it */
+	TROUBLE_ROWS_GONE,  /* told of as stored, and not there */
+	TROUBLE_UNREPORTED, /* Kafka dropped it, and nobody told of it */
+	TROUBLE_NOT_READ,   /* Kafka had dropped it before it was read */
+	TROUBLE_COUNT_OF,
+};
+
+/* "missing", and a line of what that means. */
+const char *trouble_name(enum trouble trouble);
+const char *trouble_text(enum trouble trouble);
+
+struct finding {
+	enum trouble trouble;
+	uint32_t partition, epoch;
+	uint64_t first, last; /* offsets */
+	uint64_t events; /* that it is about: all from first to last, or less */
+};
+
+/* All zero to begin with, but for `max`. */
+struct findings {
+	size_t max; /* told one by one */
+	struct finding *list;
+	size_t count, room;
+	uint64_t events[TROUBLE_COUNT_OF]; /* of all */
+	uint64_t untold;		   /* findings beyond `max` */
+};
+
+void findings_free(struct findings *f);
+
+/* One that goes on where the one before it ended is joined with that. */
+int findings_add(struct findings *f, const struct finding *finding,
+		 struct error *err);
+
+/* Whether another one would be told. */
+bool findings_have_room(const struct findings *f);
+uint64_t findings_events(const struct findings *f);
+
+#endif

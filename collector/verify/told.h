@@ -1,0 +1,45 @@
+/*
+ * told.h - what the collectors have reported of a topic: ingest_progress.
+ */
+#ifndef COLLECTOR_VERIFY_TOLD_H
+#define COLLECTOR_VERIFY_TOLD_H
+
+#include "collector/verify/ask.h"
+#include "collector/verify/stored.h"
+
+/* The newest life of the topic that was told of; 0: none was. */
+int told_epoch(struct ask *a, uint32_t *ret_epoch, struct error *err);
+
+/* All blocks with an append time from `from` up to `to`. */
+int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
+		struct error *err);
+
+/* Of each partition in one life of the topic: `last` is the greatest offset
+ * told of, whenever that was. */
+int told_reach(struct ask *a, uint32_t epoch, struct known_list *ret,
+	       struct error *err);
+
+struct told_block {
+	uint64_t first, last;
+	uint64_t rows, dead;
+};
+#define TOLD_PAGE 50000
+
+/*
+ * The blocks that reach into [first, end), by their first offset, some
+ * TOLD_PAGE of them whose first is `after` or more: *ret_blocks lives until the
+ * next question. `only_dead`: those that have dead letters.
+ */
+int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
+		bool only_dead, const struct told_block **ret_blocks,
+		size_t *ret_count, struct error *err);
+
+/*
+ * The part of a stretch that is looked at together: as much of what begins at
+ * s->first as a window takes, ended between two blocks.  Sets s->end, and
+ * since_ms and until_ms to when its events came to Kafka, with a margin; they
+ * stay as they are where nothing was told.
+ */
+int told_part(struct ask *a, struct stretch *s, struct error *err);
+
+#endif

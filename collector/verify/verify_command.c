@@ -1,0 +1,190 @@
+#include "collector/verify/verify_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector/verify/verify_report.h"
+#include "common/clock.h"
+
+#define FINDINGS_NAMED 1000
+#define PARTITIONS_MAX 100000
+/* A letter is put away after its event was stored, by another clock. */
+#define LETTER_MARGIN CLOCK_HOUR
+
+/* --- the command line ----------------------------------------------------- */
+
+static int read_time(const struct app *app, const char *name, int64_t *time,
+		     struct error *err)
+{
+	const char *text = app_option_value(app, name);
+	struct error why;
+
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, time, &why) < 0 || *time < 0)
+		return error_set(err, ERROR_USAGE,
+				 "--%s: '%.40s': expected a day (2026-11-21) "
+				 "or a time (2026-11-21T12:00:00Z)",
+				 name, text);
+	return 0;
+}
+
+static int read_range(struct verify *v, struct error *err)
+{
+	int64_t now = clock_real_ms();
+
+	v->to = now;
+	if (read_time(v->app, "to", &v->to, err) < 0)
+		return -1;
+	if (v->to > now)
+		v->to = now;
+	v->from = v->to - CLOCK_DAY;
+	if (read_time(v->app, "from", &v->from, err) < 0)
+		return -1;
+	if (v->from < v->to)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 v->from >= now ? "--from lies in the future"
+					: "--from lies behind --to");
+}
+
+static int read_topic(struct verify *v, struct error *err)
+{
+	const struct kafka_config *kafka = &v->config->kafka;
+	const char *name = app_option_value(v->app, "topic");
+
+	v->topic = kafka->topic_clicks;
+	if (!name || !strcmp(name, "clicks") ||
+	    !strcmp(name, kafka->topic_clicks))
+		return 0;
+	v->topic = kafka->topic_links;
+	v->links = true;
+	if (!strcmp(name, "links") || !strcmp(name, kafka->topic_links))
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--topic: '%.80s' is neither clicks nor links", name);
+}
+
+/* --- the work ------------------------------------------------------------- */
+
+static int open_parts(struct verify *v, struct error *err)
+{
+	v->ask.topic = v->topic;
+	v->ask.table = v->links ? "links" : "clicks";
+	v->ask.timed = !v->links;
+	v->ask.ch = clickhouse_new(&v->config->clickhouse, err);
+	if (!v->ask.ch)
+		return -1;
+	v->reader = kafka_reader_new(&v->config->kafka,
+				     "shortloop-collector-verify",
+				     v->config->collector.group, err);
+	return v->reader ? window_init(&v->window, err) : -1;
+}
+
+static bool on_letters(void *arg)
+{
+	struct verify *v = arg;
+
+	bar_show(&v->bar, v->letters.read, 0);
+	return app_should_stop(v->app, 0);
+}
+
+static int read_letters(struct verify *v, struct error *err)
+{
+	uint32_t partitions = v->partitions;
+
+	for (size_t i = 0; i < v->span_count; i++)
+		if (v->spans[i].where.partition >= partitions &&
+		    v->spans[i].where.partition < PARTITIONS_MAX)
+			partitions = v->spans[i].where.partition + 1;
+	bar_begin(&v->bar, "dead letters", "letters");
+	return letters_read(&v->letters, v->reader, v->config->kafka.topic_dlq,
+			    v->topic, partitions,
+			    v->from > LETTER_MARGIN ? v->from - LETTER_MARGIN
+						    : 0,
+			    on_letters, v, err);
+}
+
+static int check_spans(struct verify *v, struct error *err)
+{
+	int status = 0;
+
+	bar_begin(&v->bar, v->label, "offsets");
+	for (size_t i = 0; status == 0 && i < v->span_count; i++) {
+		struct span *span = &v->spans[i];
+
+		snprintf(v->label, sizeof(v->label), "partition %" PRIu32,
+			 span->where.partition);
+		status = span->held ? verify_held(v, span, err)
+				    : verify_told(v, span, err);
+	}
+	return status;
+}
+
+static int check_settled(struct verify *v, struct error *err)
+{
+	struct settled_snapshot snapshot = {.epoch = v->epoch};
+	uint64_t *due = calloc(v->partitions + 1, sizeof(*due));
+	int status;
+
+	if (!due)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < v->span_count; i++)
+		if (v->spans[i].held)
+			due[v->spans[i].where.partition] = v->spans[i].due;
+	snapshot.due = due;
+	snapshot.partitions = v->partitions;
+	status = settled_check(&v->ask, &snapshot, v->from, v->to, &v->settled,
+			       err);
+	free(due);
+	return status;
+}
+
+static int run(struct verify *v, struct error *err)
+{
+	/* What is due is asked for first, the letters after it: what is due has
+	 * its letter by then. */
+	if (open_parts(v, err) < 0 || verify_plan(v, err) < 0 ||
+	    read_letters(v, err) < 0 || check_spans(v, err) < 0)
+		return -1;
+	return v->links ? 0 : check_settled(v, err);
+}
+
+static void close_parts(struct verify *v)
+{
+	kafka_reader_free(v->reader);
+	kafka_reader_free(v->again);
+	clickhouse_free(v->ask.ch);
+	ask_release(&v->ask);
+	letters_free(&v->letters);
+	window_release(&v->window);
+	findings_free(&v->findings);
+	settled_free(&v->settled);
+	free(v->spans);
+}
+
+int collector_verify(struct app *app, const struct collector_config *config,
+		     struct error *err)
+{
+	struct verify v = {.app = app,
+			   .config = config,
+			   .findings = {.max = FINDINGS_NAMED}};
+	int64_t start = clock_monotonic_ms();
+	double seconds;
+	int status;
+
+	if (read_range(&v, err) < 0 || read_topic(&v, err) < 0)
+		return -1;
+	status = run(&v, err);
+	bar_end(&v.bar);
+	seconds = (double)(clock_monotonic_ms() - start) / 1000.0;
+	if (status == 0)
+		status = (app_option_value(app, "json")
+				  ? verify_json
+				  : verify_text)(&v, seconds, err);
+	if (status == 0 && !verify_is_well(&v))
+		status = 1;
+	close_parts(&v);
+	return status;
+}

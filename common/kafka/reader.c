@@ -1,0 +1,365 @@
+#include "common/kafka/reader.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum {
+	POLL_MS = 200,
+	SILENCE_MS = 30000, /* longer than a broker takes to start */
+};
+
+struct kafka_reader {
+	rd_kafka_t *rk;
+	char said[256]; /* what librdkafka complained of last */
+	/* The stretch. */
+	char *topic;
+	int32_t partition;
+	int64_t next, end;
+	bool open;
+};
+
+/* --- building ---------------------------------------------------------- */
+
+static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
+{
+	struct kafka_reader *r = opaque;
+
+	(void)rk;
+	(void)code;
+	strncpy(r->said, reason, sizeof(r->said) - 1);
+}
+
+static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
+				    const struct kafka_config *config,
+				    const char *client_id, const char *group,
+				    struct error *err)
+{
+	const char *const properties[][2] = {
+		{"group.id", group},
+		{"enable.auto.commit", "false"},
+		{"enable.auto.offset.store", "false"},
+		{"enable.partition.eof", "true"},
+		{"auto.offset.reset", "error"},
+		{"isolation.level", "read_committed"},
+		{"queued.max.messages.kbytes", "16384"},
+		{"fetch.wait.max.ms", "20"},
+	};
+	rd_kafka_conf_t *conf = kafka_conf_new(config, client_id, err);
+
+	if (!conf)
+		return NULL;
+	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
+		if (kafka_conf_set(conf, "options", properties[i][0],
+				   properties[i][1], err) == 0)
+			continue;
+		rd_kafka_conf_destroy(conf);
+		return NULL;
+	}
+	rd_kafka_conf_set_opaque(conf, r);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	return conf;
+}
+
+struct kafka_reader *kafka_reader_new(const struct kafka_config *config,
+				      const char *client_id, const char *group,
+				      struct error *err)
+{
+	struct kafka_reader *r = calloc(1, sizeof(*r));
+	rd_kafka_conf_t *conf;
+	char text[256] = "";
+
+	if (!r) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	conf = reader_conf(r, config, client_id, group, err);
+	if (!conf)
+		goto fail;
+	r->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
+	if (!r->rk) {
+		rd_kafka_conf_destroy(conf);
+		error_set(err, ERROR_CONFIG, "kafka: %s", text);
+		goto fail;
+	}
+	rd_kafka_poll_set_consumer(r->rk);
+	return r;
+fail:
+	kafka_reader_free(r);
+	return NULL;
+}
+
+void kafka_reader_free(struct kafka_reader *r)
+{
+	if (!r)
+		return;
+	if (r->rk) {
+		rd_kafka_consumer_close(r->rk);
+		rd_kafka_destroy(r->rk);
+	}
+	free(r->topic);
+	free(r);
+}
+
+/* --- questions --------------------------------------------------------- */
+
+static int refuse(struct kafka_reader *r, const char *what, const char *topic,
+		  int32_t partition, rd_kafka_resp_err_t code,
+		  struct error *err)
+{
+	bool silent = code == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+		      code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+		      code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+
+	/* The complaint names the broker and what is wrong with it. */
+	if (silent && *r->said)
+		return error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
+					   r->said);
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s %d: %s",
+				   what, topic, (int)partition,
+				   rd_kafka_err2str(code));
+}
+
+static int ask_topic(struct kafka_reader *r, rd_kafka_topic_t *handle,
+		     uint32_t *ret_count, rd_kafka_resp_err_t *ret_code)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+
+	*ret_code = rd_kafka_metadata(r->rk, 0, handle, &metadata,
+				      KAFKA_READER_ASK_MS);
+	if (!*ret_code && metadata->topic_cnt != 1)
+		*ret_code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	else if (!*ret_code)
+		*ret_code = metadata->topics[0].err;
+	if (!*ret_code)
+		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
+	if (metadata)
+		rd_kafka_metadata_destroy(metadata);
+	return *ret_code ? -1 : 0;
+}
+
+int kafka_reader_partitions(struct kafka_reader *r, const char *topic,
+			    uint32_t *ret_count, struct error *err)
+{
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(r->rk, topic, NULL);
+	rd_kafka_resp_err_t code;
+	int status;
+
+	if (!handle)
+		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
+				 topic,
+				 rd_kafka_err2str(rd_kafka_last_error()));
+	status = ask_topic(r, handle, ret_count, &code);
+	rd_kafka_topic_destroy(handle);
+	if (status == 0)
+		return 0;
+	if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+	    code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+		return error_set(err, ERROR_NOTFOUND, "kafka has no topic '%s'",
+				 topic);
+	return refuse(r, "partitions", topic, -1, code, err);
+}
+
+int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
+			int32_t partition, int64_t *ret_low, int64_t *ret_high,
+			struct error *err)
+{
+	int64_t low, high;
+	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
+		r->rk, topic, partition, &low, &high, KAFKA_READER_ASK_MS);
+
+	if (code)
+		return refuse(r, "start and end", topic, partition, code, err);
+	*ret_low = low;
+	*ret_high = high;
+	return 0;
+}
+
+static rd_kafka_topic_partition_list_t *one(const char *topic,
+					    int32_t partition, int64_t offset)
+{
+	rd_kafka_topic_partition_list_t *list =
+		rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
+		offset;
+	return list;
+}
+
+int kafka_reader_at(struct kafka_reader *r, const char *topic,
+		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
+		    struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list = one(topic, partition, real_ms);
+	rd_kafka_resp_err_t code =
+		rd_kafka_offsets_for_times(r->rk, list, KAFKA_READER_ASK_MS);
+	int64_t offset = list->elems[0].offset;
+
+	if (!code)
+		code = list->elems[0].err;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (code)
+		return refuse(r, "offset at a time", topic, partition, code,
+			      err);
+	*ret_offset = offset >= 0 ? offset : -1;
+	return 0;
+}
+
+int kafka_reader_committed(struct kafka_reader *r, const char *topic,
+			   int32_t partition, int64_t *ret_offset,
+			   struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		one(topic, partition, RD_KAFKA_OFFSET_INVALID);
+	rd_kafka_resp_err_t code =
+		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+	int64_t offset = list->elems[0].offset;
+
+	if (!code)
+		code = list->elems[0].err;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (code)
+		return refuse(r, "committed offset", topic, partition, code,
+			      err);
+	*ret_offset = offset >= 0 ? offset : -1;
+	return 0;
+}
+
+/* --- a stretch --------------------------------------------------------- */
+
+int kafka_reader_open(struct kafka_reader *r, const char *topic,
+		      int32_t partition, int64_t first, int64_t end,
+		      struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_resp_err_t code;
+
+	free(r->topic);
+	r->topic = strdup(topic);
+	if (!r->topic)
+		return error_set_nomem(err);
+	r->partition = partition;
+	r->next = first;
+	r->end = end;
+	r->open = first < end;
+	if (!r->open)
+		return 0;
+	list = one(topic, partition, first);
+	code = rd_kafka_assign(r->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	r->open = false;
+	return refuse(r, "reading", topic, partition, code, err);
+}
+
+static void fill(struct kafka_record *record, rd_kafka_message_t *m)
+{
+	rd_kafka_timestamp_type_t type;
+
+	*record = (struct kafka_record){
+		.topic = rd_kafka_topic_name(m->rkt),
+		.partition = m->partition,
+		.offset = m->offset,
+		.time_ms = rd_kafka_message_timestamp(m, &type),
+		.key = m->key,
+		.key_len = m->key_len,
+		.payload = m->payload,
+		.len = m->len,
+		.message = m,
+	};
+}
+
+/* 1 the stretch is at its end, 0 it goes on, -1 it cannot. */
+static int judge_event(struct kafka_reader *r, const rd_kafka_message_t *m,
+		       struct error *err)
+{
+	switch (m->err) {
+	case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+		return 1;
+	case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+		return error_set_retriable(
+			err, ERROR_CONFLICT,
+			"kafka dropped what was to be read of %s %d from %lld "
+			"on: look again",
+			r->topic, (int)r->partition, (long long)r->next);
+	case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+	case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+	case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+		return error_set(err, ERROR_REMOTE, "kafka: %s",
+				 rd_kafka_message_errstr(m));
+	default:
+		strncpy(r->said, rd_kafka_message_errstr(m),
+			sizeof(r->said) - 1);
+		return 0;
+	}
+}
+
+/* A record of the stretch: 1; what lies behind it ends it: 0. */
+static int take(struct kafka_reader *r, rd_kafka_message_t *m,
+		struct kafka_record *ret_record)
+{
+	if (m->offset >= r->end) {
+		rd_kafka_message_destroy(m);
+		return 0;
+	}
+	r->next = m->offset + 1;
+	fill(ret_record, m);
+	return 1;
+}
+
+static int await(struct kafka_reader *r, struct kafka_record *ret_record,
+		 struct error *err)
+{
+	int64_t until = clock_monotonic_ms() + SILENCE_MS;
+	rd_kafka_message_t *m;
+	int judged;
+
+	while (clock_monotonic_ms() < until) {
+		m = rd_kafka_consumer_poll(r->rk, POLL_MS);
+		if (m && !m->err)
+			return take(r, m, ret_record);
+		judged = m ? judge_event(r, m, err) : 0;
+		if (m)
+			rd_kafka_message_destroy(m);
+		if (judged)
+			return judged < 0 ? -1 : 0;
+	}
+	return error_set_retriable(
+		err, ERROR_REMOTE, "kafka: %s %d: nothing came for %d s%s%s",
+		r->topic, (int)r->partition, SILENCE_MS / 1000,
+		*r->said ? ": " : "", r->said);
+}
+
+int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
+		      struct error *err)
+{
+	int status = 0;
+
+	if (!r->open)
+		return 0;
+	/* The last offset may be a hole; but when it is a record, there is
+	 * nothing to wait for behind it. */
+	if (r->next < r->end)
+		status = await(r, ret_record, err);
+	if (status <= 0) {
+		r->open = false;
+		rd_kafka_assign(r->rk, NULL);
+	}
+	return status;
+}
+
+const char *kafka_record_header(const struct kafka_record *record,
+				const char *name)
+{
+	rd_kafka_headers_t *headers;
+	const void *value;
+	size_t size;
+
+	if (rd_kafka_message_headers(record->message, &headers) ||
+	    rd_kafka_header_get_last(headers, name, &value, &size))
+		return NULL;
+	return value;
+}

@@ -1,0 +1,67 @@
+/*
+ * reader.h - reads stretches of a topic's partitions, outside of any group.
+ *
+ * For those who look at what Kafka holds rather than take it: nothing is
+ * joined, nothing committed.  One stretch at a time.  Not thread-safe.  Records
+ * of transactions that were not committed are not seen.
+ */
+#ifndef COMMON_KAFKA_READER_H
+#define COMMON_KAFKA_READER_H
+
+#include <stdint.h>
+
+#include "common/kafka/consumer.h"
+#include "common/kafka/kafka.h"
+
+struct kafka_reader;
+
+/* `group`: whose committed offsets kafka_reader_committed tells.  Does not wait
+ * for a broker. */
+struct kafka_reader *kafka_reader_new(const struct kafka_config *config,
+				      const char *client_id, const char *group,
+				      struct error *err);
+void kafka_reader_free(struct kafka_reader *r); /* NULL accepted */
+
+/* The questions wait for so long. */
+#define KAFKA_READER_ASK_MS 15000
+
+/* How many partitions a topic has.  ERROR_NOTFOUND: there is no such topic. */
+int kafka_reader_partitions(struct kafka_reader *r, const char *topic,
+			    uint32_t *ret_count, struct error *err);
+
+/* The first offset that Kafka still holds, and the one after the last. */
+int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
+			int32_t partition, int64_t *ret_low, int64_t *ret_high,
+			struct error *err);
+
+/* The offset of the first record stored at that time or later; -1: there is
+ * none. */
+int kafka_reader_at(struct kafka_reader *r, const char *topic,
+		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
+		    struct error *err);
+
+/* What the group has committed; -1: nothing. */
+int kafka_reader_committed(struct kafka_reader *r, const char *topic,
+			   int32_t partition, int64_t *ret_offset,
+			   struct error *err);
+
+/* Begins to read the records from `first` up to, not including, `end`.  A
+ * stretch that was begun before is given up. */
+int kafka_reader_open(struct kafka_reader *r, const char *topic,
+		      int32_t partition, int64_t first, int64_t end,
+		      struct error *err);
+
+/*
+ * Returns 1 and a record, to be given back with kafka_record_release; 0 at the
+ * end of the stretch; -1 when the brokers are silent for a while (retriable),
+ * or have dropped what was to be read (ERROR_CONFLICT).
+ */
+int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
+		      struct error *err);
+
+/* The value of a record's header, or NULL.  NUL-terminated; lives as long as
+ * the record. */
+const char *kafka_record_header(const struct kafka_record *record,
+				const char *name);
+
+#endif

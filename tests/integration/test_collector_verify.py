@@ -1,0 +1,389 @@
+"""`collector verify` against real Kafka and ClickHouse, and real collectors and
+aggregators whose work is then spoilt."""
+import json
+import time
+
+import pytest
+import servers
+from support.program import eventually
+from support.protobuf import message
+
+Click = message("click.proto", "shortloop.Click")
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+
+DEPS = servers.ROOT / ".deps"
+OLD_DAY = "2026-03-05"
+
+
+# --- what the tests stand on -------------------------------------------------
+
+@pytest.fixture
+def tables(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return clickhouse
+
+
+@pytest.fixture
+def topics(kafka):
+    return {"topic_clicks": kafka.clicks_topic(2),
+            "topic_links": kafka.create_topic("links", 1),
+            "topic_dlq": kafka.create_topic("dlq", 1)}
+
+
+class World:
+    def __init__(self, kafka, topics, clickhouse, program, base_config):
+        self.kafka = kafka
+        self.topics = topics
+        self.clickhouse = clickhouse
+        self.program = program
+        self.sections = {
+            "kafka": {**base_config["kafka"], **topics},
+            "collector": {
+                "group": topics["topic_clicks"], "batch_age": "50ms",
+                "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+
+    def send(self, count, topic="clicks", partition=0):
+        make = click if topic == "clicks" else link_event
+        self.send_raw([make(i) for i in range(count)], topic, partition)
+
+    def send_raw(self, values, topic="clicks", partition=0):
+        self.kafka.produce(self.topics[f"topic_{topic}"], values, partition)
+
+    def ends(self, topic="clicks"):
+        """{partition: one past the last offset}"""
+        ends = {}
+        for m in self.kafka.consume(self.topics[f"topic_{topic}"]):
+            ends[m.partition()] = m.offset() + 1
+        return ends
+
+    def collect(self):
+        """All that was sent is stored and committed."""
+        topics = ["clicks", "links"]
+        ends = {t: self.ends(t) for t in topics}
+        made = self.program("collector", self.sections)
+        for topic in topics:
+            eventually(lambda t=topic: self.committed(t) == ends[t], 30,
+                       what=f"{topic} committed")
+        assert made.stop() == 0
+
+    def committed(self, topic):
+        return self.kafka.committed(self.topics["topic_clicks"],
+                                    self.topics[f"topic_{topic}"])
+
+    def settle(self, seen, days=0):
+        """An aggregator has settled so many events, and closed days."""
+        made = self.program("aggregator", {"aggregator": {
+            "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+        eventually(lambda: int(self.clickhouse.value(
+            "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "
+            "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
+            "WHERE kind = 'hour' GROUP BY unit)")) == seen, 30,
+            what="events settled")
+        eventually(lambda: int(self.clickhouse.value(
+            "SELECT count() FROM settled WHERE kind = 'day'")) >= days, 30,
+            what="days settled")
+        assert made.stop() == 0
+
+    def run(self, *args):
+        return self.program("collector", self.sections, start=False,
+                            args=["verify", *args]).run()
+
+    def verify(self, *args):
+        """(exit status, what the JSON says)"""
+        status, output = self.run("--json", *args)
+        assert output.startswith("{"), output
+        return status, json.loads(output.splitlines()[0])
+
+
+@pytest.fixture
+def world(kafka, topics, tables, program, base_config, redis):
+    return World(kafka, topics, tables, program, base_config)
+
+
+def click(number, **fields):
+    return Click(**{"event_id": number, "event_id_high": 7, "link_id": 42,
+                    "time_ms": int(time.time() * 1000), "code": "abc",
+                    "outcome": 1, "status": 302,
+                    "client_ip": bytes([8, 8, 8, 8]),
+                    "user_agent": b"Mozilla/5.0", **fields}
+                 ).SerializeToString()
+
+
+def link_event(number, version=1):
+    event = LinkEvent(change=1, time_ms=int(time.time() * 1000), space="s7",
+                      code=f"code{number}")
+    event.link.link_id = number + 1
+    event.link.version = version
+    event.link.url = "https://example.com/"
+    return event.SerializeToString()
+
+
+def named(said):
+    return [(f["finding"], f["partition"], f["first"], f["last"])
+            for f in said["findings"]]
+
+
+def part(said, partition=0, by="kafka"):
+    return next(p for p in said["partitions"]
+                if p["partition"] == partition and p["by"] == by)
+
+
+# --- nothing is wrong --------------------------------------------------------
+
+def test_what_was_collected_and_settled_agrees(world):
+    world.send(500, partition=0)
+    world.send(300, partition=1)
+    world.collect()
+    world.settle(800)
+
+    status, said = world.verify()
+
+    assert status == 0 and said["ok"] and said["findings"] == []
+    assert (said["events"], said["rows"]) == (800, 800)
+    assert [part(said, p)["rows"] for p in (0, 1)] == [500, 300]
+    assert said["settled"]["hours"] >= 1
+    assert said["settled"]["differences"] == []
+
+
+def test_people_get_a_table_and_a_sentence(world):
+    world.send(5)
+    world.collect()
+    world.send(2)
+
+    status, output = world.run()
+    assert status == 0
+    assert "Every event is accounted for exactly once." in output
+    row = next(line for line in output.splitlines() if line.startswith("0 "))
+    assert row.split() == ["0", "1", "Kafka", "0-6", "7", "5", "0", "0", "2",
+                           "0", "0", "0"]
+
+    status, said = world.verify("--from", OLD_DAY, "--to", "2026-03-06")
+    assert status == 0
+    assert (said["events"], said["rows"], said["missing"]) == (0, 0, 0)
+
+
+def test_an_empty_topic_agrees(world):
+    status, said = world.verify()
+    assert (status, said["events"]) == (0, 0)
+
+
+def test_only_the_time_asked_for_is_looked_at(world):
+    world.send(10)
+    world.collect()
+    eventually(lambda: time.time() > newest(world) / 1000 + 0.01)
+    before = rfc3339(time.time())
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 3",
+                           mutations_sync=1)
+    world.send(4)
+    world.collect()
+    status, said = world.verify("--from", before)
+    assert status == 0 and part(said)["first"] == 10
+    status, said = world.verify("--to", before)
+    assert status == 1 and named(said) == [("missing", 0, 3, 3)]
+
+
+def newest(world):
+    return int(world.clickhouse.value(
+        "SELECT toUnixTimestamp64Milli(max(append_time)) FROM clicks"))
+
+
+def rfc3339(seconds):
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    ms = int(seconds * 1000) % 1000
+    return f"{whole}.{ms:03}Z" if ms else f"{whole}Z"
+
+
+# --- something is ------------------------------------------------------------
+
+def test_rows_that_are_gone_are_named(world):
+    world.send(100)
+    world.collect()
+    world.clickhouse.query(
+        "ALTER TABLE clicks DELETE WHERE offset IN (7, 20, 21, 22, 99)",
+        mutations_sync=1)
+
+    status, said = world.verify()
+
+    assert status == 1 and not said["ok"]
+    assert named(said) == [("missing", 0, 7, 7), ("missing", 0, 20, 22),
+                           ("missing", 0, 99, 99)]
+    assert (said["rows"], said["missing"]) == (95, 5)
+    status, output = world.run()
+    assert status == 1 and "20-22" in output
+    assert "Not accounted for once: 5 events." in output
+
+
+def test_rows_stored_twice_are_named(world):
+    world.send(100)
+    world.collect()
+    for _ in range(2):
+        world.clickhouse.query(
+            "INSERT INTO clicks SELECT * FROM clicks WHERE offset IN (5, 6)"
+            " LIMIT 1 BY offset", insert_deduplicate=0)
+    status, said = world.verify()
+    assert status == 1
+    assert named(said) == [("twice", 0, 5, 6)]
+    assert (said["rows"], said["twice"]) == (100, 4)
+
+
+def test_rows_that_kafka_has_not_are_named(world):
+    world.send(10)
+    world.collect()
+    world.clickhouse.query(
+        "INSERT INTO clicks SELECT * REPLACE (offset + 1000 AS offset) "
+        "FROM (SELECT * FROM clicks WHERE offset < 3)")
+    status, said = world.verify()
+    assert status == 1
+    assert named(said) == [("unknown", 0, 1000, 1002)]
+
+
+def test_a_count_that_was_settled_wrong_is_named(world):
+    yesterday = int(time.time()) // 86400 * 86400 - 86400
+    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
+                    for i in range(5)])
+    world.collect()
+    day = ["--from", rfc3339(yesterday)]
+    status, said = world.verify(*day)
+    assert status == 0 and said["settled"]["hours_waiting"] == 5
+
+    world.settle(5, days=1)
+
+    status, said = world.verify(*day)
+    assert status == 0, said
+    assert (said["settled"]["hours"], said["settled"]["days"]) == (5, 1)
+    for table, column, where in (
+            ("stats_hourly", "events", "dimension = 'total'"),
+            ("clicks_hourly", "ineffective", "1"),
+            ("visit_statistics", "pv", "1")):
+        world.clickhouse.query(f"ALTER TABLE {table} UPDATE {column} = "
+                               f"{column} + 7 WHERE {where}",
+                               mutations_sync=1)
+    status, said = world.verify(*day)
+    assert status == 1 and said["findings"] == []
+    wrong = said["settled"]["differences"]
+    assert [(w["table"], w["rows"], w["settled"]) for w in wrong] == [
+        ("stats_hourly", 1, 8)] * 5 + [
+        ("clicks_hourly", 5, 40), ("visit_statistics", 5, 12)]
+    assert wrong[0]["start"] == rfc3339(yesterday)
+
+
+# --- dead letters, holes, retention ------------------------------------------
+
+def test_dead_letters_are_accounted_for(world):
+    world.send(5)
+    world.send_raw([b"\xff not a click", b"nor this"])
+    world.send(5)
+    world.collect()
+    status, said = world.verify()
+    assert status == 0, said
+    assert (said["events"], said["rows"], said["dead_letters"]) == (12, 10, 2)
+
+    # The letters are gone; that there were some was reported.
+    world.sections["kafka"]["topic_dlq"] = world.kafka.create_topic("dlq", 1)
+    status, said = world.verify()
+    assert status == 0, said
+    assert part(said)["dead_letters_gone"] == 2
+
+
+def test_marks_of_transactions_are_no_gap(world):
+    from confluent_kafka import Producer
+    producer = Producer({"bootstrap.servers": world.kafka.bootstrap,
+                         "transactional.id": world.topics["topic_clicks"]})
+    producer.init_transactions(30)
+    for commit in (True, False, True):
+        producer.begin_transaction()
+        for i in range(3):
+            producer.produce(world.topics["topic_clicks"], click(i),
+                             partition=0)
+        (producer.commit_transaction if commit
+         else producer.abort_transaction)(30)
+    world.send(1)
+    world.collect()
+    status, said = world.verify()
+    assert status == 0, said
+    assert (said["events"], said["rows"]) == (7, 7)
+
+
+def drop(world, before, partition=0, topic="clicks"):
+    """Kafka forgets what lies before that offset."""
+    from confluent_kafka import TopicPartition
+    where = TopicPartition(world.topics[f"topic_{topic}"], partition, before)
+    for done in world.kafka.admin.delete_records([where]).values():
+        done.result(30)
+
+
+def test_what_kafka_dropped_is_held_against_the_reports(world):
+    world.send(60)
+    world.collect()
+    world.send(40)
+    world.collect()
+    drop(world, 80)
+    status, said = world.verify()
+    assert status == 0, said
+    told = part(said, by="reports")
+    assert (told["first"], told["end"]) == (0, 80)
+    assert part(said)["first"] == 80
+    assert told["rows"] + part(said)["rows"] == 100
+    world.clickhouse.query(
+        "ALTER TABLE clicks DELETE WHERE offset IN (10, 11, 70)",
+        mutations_sync=1)
+    status, said = world.verify()
+    assert status == 1
+    assert named(said) == [("rows gone", 0, 10, 11), ("rows gone", 0, 70, 70)]
+
+
+def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
+    world.send(10)
+    world.collect()
+    world.send(10)
+    drop(world, 15)
+    status, said = world.verify()
+    assert status == 1
+    assert named(said) == [("unreported", 0, 10, 14)]
+
+
+# --- links -------------------------------------------------------------------
+
+def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
+    world.send_raw([link_event(1), link_event(2), link_event(1, version=2)],
+                   topic="links")
+    world.collect()
+    world.clickhouse.query("OPTIMIZE TABLE links FINAL")
+    status, said = world.verify("--topic", "links")
+    assert status == 0
+    assert (said["events"], said["rows"], said["replaced"]) == (3, 2, 1)
+    assert "settled" not in said
+    world.clickhouse.query("ALTER TABLE links DELETE WHERE code = 'code2'",
+                           mutations_sync=1)
+    status, said = world.verify("--topic", "links")
+    assert status == 1 and named(said) == [("missing", 0, 1, 1)]
+
+
+# --- bad input, and servers that are away ------------------------------------
+
+@pytest.mark.parametrize("args, said", [
+    (["--from", "2026-11-02", "--to", "2026-11-01"],
+     "--from lies behind --to"),
+    (["--from", "2999-01-01"], "--from lies in the future"),
+    (["--from", "yesterday"], "--from: 'yesterday': expected a day"),
+    (["--topic", "shoes"], "'shoes' is neither clicks nor links"),
+    (["--limit", "3"], "unknown option"),
+])
+def test_bad_arguments_are_refused(program, args, said):
+    status, output = program("collector", args=["verify", *args],
+                             start=False).run()
+    assert status == 64 and said in output, output
+
+
+def test_a_topic_that_is_not_there_is_named(kafka, tables, program):
+    status, output = program(
+        "collector", {"kafka": {"topic_clicks": "nobodys"}},
+        args=["verify"], start=False).run()
+    assert status == 66 and "kafka has no topic 'nobodys'" in output, output
+
+
+def test_a_clickhouse_that_is_away_is_named(kafka, program):
+    status, output = program("collector", args=["verify"], start=False).run()
+    assert status == 75 and "clickhouse: " in output, output
