@@ -163,11 +163,11 @@ static int open_consumer(struct collector *c, struct error *err)
 
 static int open_parts(struct collector *c, struct error *err)
 {
-	c->enricher = enricher_new(c->settings, err);
-	if (!c->enricher)
-		return -1;
 	c->reloader = reloader_new(c->settings, &c->metrics, c->log, err);
 	if (!c->reloader)
+		return -1;
+	c->enricher = enricher_new(c->settings, err);
+	if (!c->enricher)
 		return -1;
 	c->sink = sink_new(&c->config->clickhouse, err);
 	if (!c->sink)

@@ -5,13 +5,20 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "collector/file_watch.h"
 #include "common/clock.h"
+
+enum {
+	LOOK_EVERY = 2000 /* ms: at the geo files */
+};
 
 struct reloader {
 	const struct collector_settings *settings;
 	const struct collector_metrics *metrics;
 	struct log *log;
+	struct file_watch *watch; /* of the geo files; the thread's */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -26,8 +33,10 @@ static void read_files(struct reloader *r)
 {
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
-	struct lookups *l = lookups_new(r->settings, &err);
+	struct lookups *l;
 
+	file_watch_seen(r->watch);
+	l = lookups_new(r->settings, &err);
 	if (!l) {
 		metric_add(r->metrics->reload_failures, 1);
 		log_error(r->log, "reference files refused, the old ones stay",
@@ -39,6 +48,18 @@ static void read_files(struct reloader *r)
 	lookups_free(atomic_exchange(&r->fresh, l));
 }
 
+/* Until woken, or for LOOK_EVERY.  The lock is held. */
+static void doze(struct reloader *r)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += LOOK_EVERY / 1000;
+	if (pthread_cond_timedwait(&r->wake, &r->lock, &until) == ETIMEDOUT &&
+	    file_watch_changed(r->watch))
+		r->asked = true;
+}
+
 /* False: time to end. */
 static bool wait_for_work(struct reloader *r, bool *ret_asked,
 			  struct lookups **ret_old)
@@ -47,7 +68,7 @@ static bool wait_for_work(struct reloader *r, bool *ret_asked,
 
 	pthread_mutex_lock(&r->lock);
 	while (!r->stop && !r->asked && !r->old)
-		pthread_cond_wait(&r->wake, &r->lock);
+		doze(r);
 	stop = r->stop;
 	*ret_asked = r->asked;
 	*ret_old = r->old;
@@ -77,22 +98,32 @@ struct reloader *reloader_new(const struct collector_settings *settings,
 			      struct log *log, struct error *err)
 {
 	struct reloader *r = calloc(1, sizeof(*r));
+	pthread_condattr_t attr;
 
 	if (!r) {
 		error_set_nomem(err);
+		return NULL;
+	}
+	r->watch = file_watch_new(&settings->geo_files, err);
+	if (!r->watch) {
+		free(r);
 		return NULL;
 	}
 	r->settings = settings;
 	r->metrics = metrics;
 	r->log = log;
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->wake, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->wake, &attr);
+	pthread_condattr_destroy(&attr);
 	errno = pthread_create(&r->thread, NULL, run, r);
 	if (!errno)
 		return r;
 	error_set_errno(err, "cannot start a thread");
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
+	file_watch_free(r->watch);
 	free(r);
 	return NULL;
 }
@@ -109,6 +140,7 @@ void reloader_free(struct reloader *r)
 	lookups_free(atomic_load(&r->fresh));
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
+	file_watch_free(r->watch);
 	free(r);
 }
 

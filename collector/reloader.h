@@ -17,7 +17,9 @@
 
 struct reloader;
 
-/* Starts the thread.  All must outlive it. */
+/* Starts the thread, which also looks every two seconds whether geo files were
+ * replaced since this call: make it before they are first read.  All must
+ * outlive it. */
 struct reloader *reloader_new(const struct collector_settings *settings,
 			      const struct collector_metrics *metrics,
 			      struct log *log, struct error *err);

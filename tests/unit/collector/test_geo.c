@@ -1,182 +1,45 @@
-#include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "collector/geo/geo.h"
-#include "collector/geo/special.h"
-#include "common/buf.h"
-
-/*
- * A MaxMind DB with one record for every address: a tree of one node, both
- * sides of which lead to the data.  https://maxmind.github.io/MaxMind-DB/
- */
-static void put_text(struct buf *b, const char *text)
-{
-	size_t len = strlen(text);
-
-	buf_putc(b, (char)(2 << 5 | (len < 29 ? len : 29)));
-	if (len >= 29) /* one more byte has the rest of the length */
-		buf_putc(b, (char)(len - 29));
-	buf_puts(b, text);
-}
-
-static void put_map(struct buf *b, unsigned pairs)
-{
-	buf_putc(b, (char)(7 << 5 | pairs));
-}
-
-static void put_u32(struct buf *b, uint32_t v)
-{
-	uint32_t big = htonl(v);
-
-	buf_putc(b, (char)(6 << 5 | 4));
-	buf_append(b, &big, 4);
-}
-
-static void put_u16(struct buf *b, uint16_t v)
-{
-	uint16_t big = htons(v);
-
-	buf_putc(b, (char)(5 << 5 | 2));
-	buf_append(b, &big, 2);
-}
-
-static void put_metadata(struct buf *b, uint16_t ip_version)
-{
-	buf_append(b, "\xab\xcd\xefMaxMind.com", 14);
-	put_map(b, 9);
-	put_text(b, "node_count");
-	put_u32(b, 1);
-	put_text(b, "record_size");
-	put_u16(b, 24);
-	put_text(b, "ip_version");
-	put_u16(b, ip_version);
-	put_text(b, "database_type");
-	put_text(b, "test");
-	put_text(b, "binary_format_major_version");
-	put_u16(b, 2);
-	put_text(b, "binary_format_minor_version");
-	put_u16(b, 0);
-	put_text(b, "build_epoch");
-	buf_append(b, "\x01\x02\x01", 3); /* an extended type: uint64 of 1 */
-	put_text(b, "description");
-	put_map(b, 0);
-	put_text(b, "languages");
-	buf_append(b, "\x00\x04", 2); /* an empty array */
-}
-
-/* Writes the file and returns its path, to be unlinked and freed. */
-static char *write_file(const struct buf *record, uint16_t ip_version)
-{
-	static const char tree[] = "\0\0\x11\0\0\x11"; /* 1 node + 16 + 0 */
-	char *path = strdup("/tmp/shortloop-geo-XXXXXX");
-	struct buf b = {0};
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	buf_append(&b, tree, 6);
-	buf_append(&b, (char[16]){0}, 16);
-	buf_append(&b, record->data, record->len);
-	put_metadata(&b, ip_version);
-	assert_int_equal(write(fd, b.data, b.len), b.len);
-	close(fd);
-	buf_free(&b);
-	return path;
-}
+#include "collector/geo/continent.h"
+#include "tests/unit/collector/geo_file.h"
 
 static char *city_file(uint16_t ip_version)
 {
-	struct buf b = {0};
-	char *path;
+	struct mmdb_file *f = city_record();
 
-	put_map(&b, 3);
-	put_text(&b, "continent");
-	put_map(&b, 1);
-	put_text(&b, "code");
-	put_text(&b, "EU");
-	put_text(&b, "country");
-	put_map(&b, 1);
-	put_text(&b, "iso_code");
-	put_text(&b, "GB");
-	put_text(&b, "city");
-	put_map(&b, 1);
-	put_text(&b, "names");
-	put_map(&b, 1);
-	put_text(&b, "en");
-	put_text(&b, "London");
-	path = write_file(&b, ip_version);
-	buf_free(&b);
-	return path;
+	f->ip_version = ip_version;
+	return one_record(f, ip_version == 4 ? "0.0.0.0/1" : NULL);
+}
+
+/* As ip-location-db has it. */
+static char *flat_file(const char *country)
+{
+	struct mmdb_file *f = mmdb_file_new(24, 6);
+	struct buf *b = &f->data;
+
+	put_map(b, 8);
+	put_pair(b, "city", "Lausanne");
+	put_pair(b, "country_code", country);
+	put_text(b, "latitude");
+	put_uint(b, 15, 4, 0x423a147b); /* a float: 46.52 */
+	put_text(b, "longitude");
+	put_uint(b, 15, 4, 0x40d47ae1); /* 6.64 */
+	put_pair(b, "postcode", "1000");
+	put_pair(b, "state1", "Vaud");
+	put_pair(b, "state2", "");
+	put_pair(b, "timezone", "");
+	return one_record(f, NULL);
 }
 
 static char *network_file(void)
 {
-	struct buf b = {0};
-	char *path;
+	struct mmdb_file *f = mmdb_file_new(32, 6);
+	struct buf *b = &f->data;
 
-	put_map(&b, 3);
-	put_text(&b, "country_code");
-	put_text(&b, "XX");
-	put_text(&b, "autonomous_system_number");
-	put_u32(&b, 64496);
-	put_text(&b, "autonomous_system_organization");
-	put_text(&b, "Example");
-	path = write_file(&b, 6);
-	buf_free(&b);
-	return path;
-}
-
-static void parse_ip(const char *text, uint8_t ip[16])
-{
-	char mapped[64];
-
-	snprintf(mapped, sizeof(mapped), "%s%s",
-		 strchr(text, ':') ? "" : "::ffff:", text);
-	assert_int_equal(inet_pton(AF_INET6, mapped, ip), 1);
-}
-
-static void assert_text(struct geo_text t, const char *expected)
-{
-	assert_int_equal(t.len, strlen(expected));
-	assert_memory_equal(t.data, expected, t.len);
-}
-
-static struct geo_record lookup(const struct geo *g, const char *address)
-{
-	struct geo_record r;
-	struct geo_place place;
-	uint8_t ip[16];
-
-	parse_ip(address, ip);
-	geo_find(g, ip, &place);
-	geo_read(g, &place, &r);
-	return r;
-}
-
-static struct geo *open_files(char *first, char *second)
-{
-	char *items[] = {first, second};
-	struct setting_strings files = {items, second ? 2 : 1};
-	struct error err = {0};
-	struct geo *g = geo_open(&files, "en", &err);
-
-	if (!g)
-		fail_msg("%s", err.text);
-	unlink(first);
-	free(first);
-	if (second) {
-		unlink(second);
-		free(second);
-	}
-	return g;
+	put_map(b, 3);
+	put_pair(b, "country_code", "XX");
+	put_text(b, "autonomous_system_number");
+	put_u32(b, 64496);
+	put_pair(b, "autonomous_system_organization", "Example");
+	return one_record(f, NULL);
 }
 
 static void a_nested_record_is_read(void **state)
@@ -186,10 +49,168 @@ static void a_nested_record_is_read(void **state)
 
 	(void)state;
 	assert_text(r.continent, "EU");
-	assert_text(r.country, "GB");
-	assert_text(r.city, "London");
-	assert_text(r.region, "");
+	assert_text(r.country, "CH");
+	assert_text(r.city, "Geneva");
+	assert_text(r.region, "Geneva");
+	assert_text(r.postal_code, "1200");
+	assert_text(r.time_zone, "Europe/Zurich");
+	assert_true(r.located);
+	assert_float_equal(r.latitude, 46.2, 1e-9);
+	assert_float_equal(r.longitude, 6.15, 1e-9);
+	assert_int_equal(r.accuracy_radius, 20);
+	assert_int_equal(r.asn, 0);
 	geo_close(g);
+}
+
+static void a_flat_record_is_read(void **state)
+{
+	struct geo *g = open_files(flat_file("CH"), NULL);
+	struct geo_record r = lookup(g, "2a02::1");
+
+	(void)state;
+	assert_text(r.country, "CH");
+	assert_text(r.continent, "EU"); /* it says none: the country's */
+	assert_text(r.city, "Lausanne");
+	assert_text(r.region, "Vaud");
+	assert_text(r.postal_code, "1000");
+	assert_text(r.time_zone, "");
+	assert_float_equal(r.latitude, 46.52, 1e-5);
+	assert_float_equal(r.longitude, 6.64, 1e-5);
+	assert_int_equal(r.accuracy_radius, 0);
+	geo_close(g);
+}
+
+static void a_country_that_is_no_code_is_none(void **state)
+{
+	struct geo *g = open_files(flat_file("-"), city_file(6));
+
+	(void)state;
+	assert_text(lookup(g, "2a02::1").country, "CH");
+	assert_text(lookup(g, "2a02::1").city, "Lausanne");
+	geo_close(g);
+}
+
+static void names_are_in_the_language_asked_for(void **state)
+{
+	static const char *const languages[][2] = {
+		{"de", "Genf"},
+		{"fr", "Gen\xc3\xa8ve"},
+		{"pt-BR", "Geneva"},
+		{"", "Geneva"},
+	};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct geo *g = open_in(languages[i][0], city_file(6), NULL);
+
+		assert_text(lookup(g, "2a02::1").city, languages[i][1]);
+		assert_text(lookup(g, "2a02::1").region, languages[i][1]);
+		geo_close(g);
+	}
+}
+
+static void the_registered_country_stands_in_for_none(void **state)
+{
+	struct mmdb_file *f = mmdb_file_new(24, 6);
+	struct geo *g;
+
+	(void)state;
+	put_map(&f->data, 2);
+	put_country(&f->data, "represented_country", "GB");
+	put_country(&f->data, "registered_country", "US");
+	g = open_files(one_record(f, NULL), NULL);
+	assert_text(lookup(g, "2a02::1").country, "US");
+	assert_text(lookup(g, "2a02::1").continent, "NA");
+	geo_close(g);
+
+	f = mmdb_file_new(24, 6);
+	put_map(&f->data, 1);
+	put_country(&f->data, "represented_country", "GB");
+	g = open_files(one_record(f, NULL), NULL);
+	assert_text(lookup(g, "2a02::1").country, "GB");
+	geo_close(g);
+}
+
+static void an_enterprise_record_has_its_network_under_traits(void **state)
+{
+	struct mmdb_file *f = mmdb_file_new(24, 6);
+	struct geo_record r;
+	struct geo *g;
+
+	(void)state;
+	put_map(&f->data, 2);
+	put_country(&f->data, "country", "SE");
+	put_text(&f->data, "traits");
+	put_map(&f->data, 3);
+	put_text(&f->data, "autonomous_system_number");
+	put_u32(&f->data, 64500);
+	put_pair(&f->data, "autonomous_system_organization", "Bredband");
+	put_pair(&f->data, "isp", "Somebody");
+	g = open_files(one_record(f, NULL), NULL);
+	r = lookup(g, "2a02::1");
+	assert_int_equal(r.asn, 64500);
+	assert_text(r.as_org, "Bredband");
+	geo_close(g);
+}
+
+/* ISP, Anonymous-IP, Connection-Type, Domain: a record of other things. */
+static void a_file_that_knows_no_places_is_no_error(void **state)
+{
+	struct mmdb_file *f = mmdb_file_new(24, 6);
+	struct geo *g;
+
+	(void)state;
+	put_map(&f->data, 3);
+	put_pair(&f->data, "connection_type", "Cable/DSL");
+	put_text(&f->data, "is_anonymous");
+	put_control(&f->data, 14, 1);
+	put_pair(&f->data, "domain", "example.org");
+	g = open_files(one_record(f, NULL), city_file(6));
+	assert_text(lookup(g, "2a02::1").country, "CH");
+	geo_close(g);
+}
+
+static void a_position_that_is_none_is_not_taken(void **state)
+{
+	static const double positions[][2] = {
+		{0, 0}, {91, 0}, {0, -181}, {1e300, 1}};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct mmdb_file *f = mmdb_file_new(24, 6);
+		struct geo *g;
+
+		put_map(&f->data, 2);
+		put_text(&f->data, "latitude");
+		put_double(&f->data, positions[i][0]);
+		put_text(&f->data, "longitude");
+		put_double(&f->data, positions[i][1]);
+		g = open_files(one_record(f, NULL), NULL);
+		assert_false(lookup(g, "2a02::1").located);
+		geo_close(g);
+	}
+}
+
+static void every_country_is_on_a_continent(void **state)
+{
+	unsigned known = 0;
+
+	(void)state;
+	for (char a = 'A'; a <= 'Z'; a++)
+		for (char b = 'A'; b <= 'Z'; b++)
+			known += continent_of(
+					 (struct geo_text){(char[]){a, b}, 2})
+					 .len == 2;
+	assert_int_equal(known, 250); /* of ISO 3166-1, and Kosovo */
+	assert_text(continent_of((struct geo_text){"JP", 2}), "AS");
+	assert_text(continent_of((struct geo_text){"ZA", 2}), "AF");
+	assert_text(continent_of((struct geo_text){"BR", 2}), "SA");
+	assert_text(continent_of((struct geo_text){"NZ", 2}), "OC");
+	assert_text(continent_of((struct geo_text){"AQ", 2}), "AN");
+	assert_text(continent_of((struct geo_text){"XX", 2}), "");
+	assert_text(continent_of((struct geo_text){"private", 7}), "");
+	assert_text(continent_of((struct geo_text){"\xff\x00", 2}), "");
+	assert_text(continent_of((struct geo_text){"", 0}), "");
 }
 
 static void a_value_comes_from_the_first_file_that_has_it(void **state)
@@ -198,7 +219,7 @@ static void a_value_comes_from_the_first_file_that_has_it(void **state)
 	struct geo_record r = lookup(g, "2a02::1");
 
 	(void)state;
-	assert_text(r.country, "GB");
+	assert_text(r.country, "CH");
 	assert_int_equal(r.asn, 64496);
 	assert_text(r.as_org, "Example");
 	geo_close(g);
@@ -210,76 +231,8 @@ static void a_file_of_v4_answers_for_v4_only(void **state)
 
 	(void)state;
 	assert_text(lookup(g, "2a02::1").country, "");
-	assert_text(lookup(g, "8.8.8.8").country, "GB");
+	assert_text(lookup(g, "8.8.8.8").country, "CH");
 	geo_close(g);
-}
-
-static void an_address_that_is_nowhere_says_what_it_is(void **state)
-{
-	struct geo *g = open_files(city_file(6), NULL);
-
-	(void)state;
-	assert_text(lookup(g, "10.1.2.3").country, "private");
-	assert_text(lookup(g, "10.1.2.3").city, "");
-	assert_text(lookup(g, "127.0.0.1").country, "loopback");
-	assert_text(lookup(g, "::1").country, "loopback");
-	assert_text(lookup(g, "::").country, "reserved");
-	assert_text(lookup(g, "fd00::1").country, "private");
-	geo_close(g);
-}
-
-static void assert_special(const char *address, const char *name)
-{
-	uint8_t ip[16];
-	unsigned bits;
-
-	parse_ip(address, ip);
-	assert_string_equal(special_name(special_kind(ip, &bits)), name);
-}
-
-static void special_ranges_end_where_they_end(void **state)
-{
-	(void)state;
-	assert_special("9.255.255.255", "");
-	assert_special("11.0.0.0", "");
-	assert_special("172.15.255.255", "");
-	assert_special("172.31.255.255", "private");
-	assert_special("172.32.0.0", "");
-	assert_special("100.127.255.255", "shared");
-	assert_special("100.128.0.0", "");
-	assert_special("223.255.255.255", "");
-	assert_special("224.0.0.1", "multicast");
-	assert_special("255.255.255.255", "reserved");
-	assert_special("fbff::", "reserved");
-	assert_special("fe00::", "reserved");
-	assert_special("febf::1", "link-local");
-	assert_special("2001:db7::", "");
-	assert_special("2001:db8::", "documentation");
-}
-
-static void assert_refused(char *path, const char *reason)
-{
-	struct setting_strings files = {&path, 1};
-	struct error err = {0};
-
-	assert_null(geo_open(&files, "en", &err));
-	assert_int_equal(err.code, ERROR_CONFIG);
-	if (!strstr(err.text, path) || !strstr(err.text, reason))
-		fail_msg("%s", err.text);
-}
-
-static void a_missing_or_broken_file_is_named(void **state)
-{
-	char path[] = "/tmp/shortloop-geo-XXXXXX";
-	int fd = mkstemp(path);
-
-	(void)state;
-	assert_refused((char[]){"/nowhere/x.mmdb"}, "No such file");
-	assert_refused((char[]){"/tmp"}, "not a regular file");
-	assert_int_equal(write(fd, "some text", 9), 9);
-	close(fd);
-	assert_refused(path, "MaxMind DB");
-	unlink(path);
 }
 
 /* The files that tools/deps.sh installs, when they are there. */
@@ -307,11 +260,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nested_record_is_read),
+		cmocka_unit_test(a_flat_record_is_read),
+		cmocka_unit_test(a_country_that_is_no_code_is_none),
+		cmocka_unit_test(names_are_in_the_language_asked_for),
+		cmocka_unit_test(the_registered_country_stands_in_for_none),
+		cmocka_unit_test(
+			an_enterprise_record_has_its_network_under_traits),
+		cmocka_unit_test(a_file_that_knows_no_places_is_no_error),
+		cmocka_unit_test(a_position_that_is_none_is_not_taken),
+		cmocka_unit_test(every_country_is_on_a_continent),
 		cmocka_unit_test(a_value_comes_from_the_first_file_that_has_it),
 		cmocka_unit_test(a_file_of_v4_answers_for_v4_only),
-		cmocka_unit_test(an_address_that_is_nowhere_says_what_it_is),
-		cmocka_unit_test(special_ranges_end_where_they_end),
-		cmocka_unit_test(a_missing_or_broken_file_is_named),
 		cmocka_unit_test(the_installed_files_know_a_public_resolver),
 	};
 

@@ -1,0 +1,278 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "collector/geo/mmdb.h"
+#include "tests/unit/collector/mmdb_file.h"
+
+static void assert_refused(char *path, const char *reason)
+{
+	struct error err = {0};
+
+	assert_null(mmdb_open(path, &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+	if (!strstr(err.text, path) || !strstr(err.text, reason))
+		fail_msg("%s: expected: %s", err.text, reason);
+}
+
+static struct mmdb *must_open(const char *path)
+{
+	struct error err = {0};
+	struct mmdb *m = mmdb_open(path, &err);
+
+	if (!m)
+		fail_msg("%s", err.text);
+	return m;
+}
+
+static struct mmdb_file *small_file(void)
+{
+	struct mmdb_file *f = mmdb_file_new(24, 4);
+
+	put_map(&f->data, 2);
+	put_pair(&f->data, "country_code", "DE");
+	put_text(&f->data, "city");
+	put_pointer(&f->data, 14); /* "DE" */
+	mmdb_file_add(f, "1.0.0.0/8", 0);
+	return f;
+}
+
+/* Writes the file with its data as changed, and takes it. */
+static void refuse(struct mmdb_file *f, const char *reason)
+{
+	char *path = mmdb_file_write(f);
+
+	assert_refused(path, reason);
+	unlink(path);
+	free(path);
+	mmdb_file_free(f);
+}
+
+static void what_is_no_file_is_refused(void **unused)
+{
+	char pipe[] = "/tmp/shortloop-geo-XXXXXX";
+	struct buf text = {0};
+	char *path;
+
+	(void)unused;
+	assert_refused((char[]){"/nowhere/x.mmdb"}, "No such file");
+	assert_refused((char[]){"/tmp"}, "not a regular file");
+	assert_refused((char[]){"/dev/null"}, "not a regular file");
+	assert_true(mkdtemp(pipe));
+	rmdir(pipe);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_refused(pipe, "not a regular file");
+	unlink(pipe);
+	path = mmdb_file_save(&text);
+	assert_refused(path, "an empty file");
+	unlink(path);
+	free(path);
+	buf_puts(&text, "some text");
+	path = mmdb_file_save(&text);
+	assert_refused(path, "no MaxMind DB");
+	unlink(path);
+	free(path);
+	buf_free(&text);
+}
+
+static void a_tree_that_leads_nowhere_is_refused(void **unused)
+{
+	struct mmdb_file *f = small_file();
+
+	(void)unused;
+	mmdb_file_add(f, "2.0.0.0/8", 100000);
+	refuse(f, "of its tree: it leads nowhere");
+}
+
+static void a_tree_that_goes_round_is_refused(void **unused)
+{
+	struct mmdb_file *f = small_file();
+
+	(void)unused;
+	f->nodes[f->node_count - 1][0] = 1;
+	refuse(f, "of its tree: deeper than an address is long");
+}
+
+static void more_nodes_than_there_are_bytes_are_refused(void **unused)
+{
+	struct mmdb_file *f = small_file();
+	struct buf bytes = {0};
+	uint8_t *count;
+	char *path;
+
+	(void)unused;
+	mmdb_file_bytes(f, &bytes);
+	count = memmem(bytes.data, bytes.len, "node_count", 10);
+	/* Times six bytes it is little in 32 bits. */
+	memcpy(count + 11, "\x2a\xaa\xaa\xab", 4);
+	path = mmdb_file_save(&bytes);
+	assert_refused(path, "its 715827883 nodes do not fit");
+	unlink(path);
+	free(path);
+	buf_free(&bytes);
+	mmdb_file_free(f);
+}
+
+static void broken_data_is_refused_wherever_it_is(void **unused)
+{
+	struct mmdb_file *f = small_file();
+
+	(void)unused;
+	f->data.len = 0; /* a pointer behind the end */
+	put_map(&f->data, 1);
+	put_text(&f->data, "city");
+	put_pointer(&f->data, 2000);
+	refuse(f, "broken at byte 6 of its data");
+
+	f = small_file();
+	f->data.len = 0; /* a pointer to a pointer */
+	put_map(&f->data, 1);
+	put_text(&f->data, "city");
+	put_pointer(&f->data, 8);
+	put_pointer(&f->data, 0);
+	refuse(f, "broken at byte 6 of its data: a pointer to nowhere");
+
+	f = small_file();
+	f->data.len = 0; /* a key that is a number */
+	put_map(&f->data, 1);
+	put_u16(&f->data, 1);
+	put_text(&f->data, "city");
+	refuse(f, "broken at byte 1 of its data: a key that is no text");
+
+	f = small_file();
+	f->data.len = 0;
+	for (int i = 0; i < 600; i++)
+		put_array(&f->data, 1);
+	put_map(&f->data, 0);
+	refuse(f, "nested too deep");
+
+	f = small_file();
+	f->data.len = 0; /* a double of four bytes */
+	put_map(&f->data, 1);
+	put_text(&f->data, "latitude");
+	put_pointer(&f->data, 12);
+	put_control(&f->data, 3, 4);
+	buf_append(&f->data, "1234", 4);
+	refuse(f, "broken at byte 10 of its data");
+}
+
+static void a_record_that_points_to_itself_does_no_harm(void **unused)
+{
+	struct mmdb_file *f = small_file();
+	struct mmdb_value v;
+	struct mmdb *m;
+	char *path;
+
+	(void)unused;
+	f->data.len = 0;
+	put_map(&f->data, 1);
+	put_text(&f->data, "city");
+	put_pointer(&f->data, 0);
+	path = mmdb_file_write(f);
+	m = must_open(path);
+	assert_true(mmdb_value_get(mmdb_data(m), 0, &v));
+	assert_true(mmdb_value_of_key(mmdb_data(m), &v, "city", &v));
+	assert_int_equal(v.type, MMDB_MAP);
+	mmdb_close(m);
+	unlink(path);
+	free(path);
+	mmdb_file_free(f);
+}
+
+/* Cut anywhere, a file lacks its end, where the metadata are. */
+static void a_file_cut_short_anywhere_is_refused(void **unused)
+{
+	struct mmdb_file *f = small_file();
+	struct buf bytes = {0};
+	size_t whole;
+	char *path;
+
+	(void)unused;
+	mmdb_file_bytes(f, &bytes);
+	whole = bytes.len;
+	for (bytes.len = 0; bytes.len < whole; bytes.len++) {
+		path = mmdb_file_save(&bytes);
+		assert_refused(path, "");
+		unlink(path);
+		free(path);
+	}
+	buf_free(&bytes);
+	mmdb_file_free(f);
+}
+
+static void ask_everything(const struct mmdb *m)
+{
+	for (int i = 0; i < 64; i++) {
+		const struct mmdb_data *data = mmdb_data(m);
+		struct mmdb_value v;
+		/* 0.0.0.0 and on, and addresses of 0000::/6 to fc00::/6 */
+		uint8_t ip[16] = {(uint8_t)(i % 2 ? 0 : i << 2)};
+		uint32_t record;
+		unsigned bits;
+
+		if (i % 2) {
+			ip[10] = ip[11] = 0xff;
+			ip[12] = (uint8_t)(i / 2);
+		}
+		record = mmdb_find(m, ip, &bits);
+		assert_true(bits <= 128);
+		if (!record)
+			continue;
+		assert_true(record - 1 < data->size);
+		assert_true(mmdb_value_get(data, record - 1, &v));
+		mmdb_value_of_key(data, &v, "city", &v);
+	}
+}
+
+/* Whatever byte is wrong, the file is refused or can be asked. */
+static void a_byte_changed_anywhere_does_no_harm(void **unused)
+{
+	static const uint8_t values[] = {0x00, 0x1f, 0x27, 0x7f, 0xff};
+	struct mmdb_file *f = small_file();
+	struct buf bytes = {0};
+	unsigned opened = 0, refused = 0;
+
+	(void)unused;
+	mmdb_file_bytes(f, &bytes);
+	for (size_t i = 0; i < bytes.len * sizeof(values); i++) {
+		char *at = bytes.data + i / sizeof(values), was = *at;
+		struct error err = {0};
+		struct mmdb *m;
+		char *path;
+
+		*at = (char)values[i % sizeof(values)];
+		path = mmdb_file_save(&bytes);
+		m = mmdb_open(path, &err);
+		*at = was;
+		if (m)
+			ask_everything(m);
+		opened += m != NULL;
+		refused += m == NULL;
+		mmdb_close(m);
+		unlink(path);
+		free(path);
+	}
+	assert_true(opened > 10 && refused > 10);
+	buf_free(&bytes);
+	mmdb_file_free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_file_is_refused),
+		cmocka_unit_test(a_tree_that_leads_nowhere_is_refused),
+		cmocka_unit_test(a_tree_that_goes_round_is_refused),
+		cmocka_unit_test(more_nodes_than_there_are_bytes_are_refused),
+		cmocka_unit_test(broken_data_is_refused_wherever_it_is),
+		cmocka_unit_test(a_record_that_points_to_itself_does_no_harm),
+		cmocka_unit_test(a_file_cut_short_anywhere_is_refused),
+		cmocka_unit_test(a_byte_changed_anywhere_does_no_harm),
+	};
+
+	return cmocka_run_group_tests_name("mmdb_broken", tests, NULL, NULL);
+}
