@@ -71,6 +71,8 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 				    "Events fetched ahead");
 	bound(m, NAME("fetched_events_max"), (int64_t)shares->fetch_events,
 	      "No more are asked for beyond this many");
+	cm->partitions =
+		metrics_gauge(m, NAME("partitions"), NULL, "Partitions held");
 	cm->paused = metrics_gauge(m, NAME("paused_partitions"), NULL,
 				   "Partitions that may bring no more for "
 				   "now");

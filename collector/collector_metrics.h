@@ -23,6 +23,7 @@ struct collector_metrics {
 	struct metric *memory;
 	struct metric *pressed;
 	struct metric *fetched;
+	struct metric *partitions;
 	struct metric *paused;
 	struct metric *blocked;
 	struct metric *ua_hits, *ua_misses, *ua_bytes;

@@ -71,6 +71,7 @@ void gates_look(struct gates *g, const struct slots *slots, int64_t now)
 		turn(g, slot, must_shut(g, slot));
 		shut += slot->shut;
 	}
+	metric_set(g->metrics->partitions, (int64_t)held);
 	metric_set(g->metrics->paused, shut);
 }
 

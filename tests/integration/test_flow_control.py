@@ -1,0 +1,255 @@
+"""A collector takes no more than it can hold, and inserts no more often than it
+may: parts_per_second over all collectors, collector.memory whatever is away."""
+import os
+import time
+
+import pytest
+import servers
+from support.fault_proxy import ClickHouseProxy
+from support.memory import MIB, MemoryWatch
+from support.program import eventually
+from support.protobuf import message
+from support.reckoning import log_ends
+from support.traffic import Traffic
+
+Click = message("click.proto", "shortloop.Click")
+DEPS = servers.ROOT / ".deps"
+CACHES = {"ua_cache": "4MiB", "geo_cache": "4MiB"}
+OUTAGE = int(os.environ.get("OUTAGE_SECONDS", 600))
+RATE = int(os.environ.get("OUTAGE_RATE", 10000))
+
+
+# --- what the tests stand on -------------------------------------------------
+
+@pytest.fixture
+def tables(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return clickhouse
+
+
+@pytest.fixture
+def topics(kafka):
+    """topics(partitions) -> the section's settings."""
+    def make(partitions):
+        return {"topic_clicks": kafka.clicks_topic(partitions),
+                "topic_links": kafka.create_topic("links", 1),
+                "topic_dlq": kafka.create_topic("dlq", 1)}
+    return make
+
+
+@pytest.fixture
+def proxy(clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
+        yield made
+
+
+@pytest.fixture
+def collector(program, base_config, proxy):
+    def make(topics, ready=True, **own):
+        return program("collector", {
+            "kafka": {**base_config["kafka"], **topics,
+                      "options": ["session.timeout.ms=6000"]},
+            "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
+            "collector": {"group": topics["topic_clicks"],
+                          "batch_age": "100ms", "retry_max": "500ms",
+                          "ua_rules": str(DEPS / "uap/regexes.yaml"),
+                          **CACHES, **own}}, ready=ready)
+    return make
+
+
+def metric(running, name, **labels):
+    return running.metric(f"shortloop_collector_{name}", **labels)
+
+
+def sent(kafka, topic):
+    return sum(log_ends(kafka, topic).values())
+
+
+def stored(clickhouse):
+    return int(clickhouse.value("SELECT count() FROM clicks"))
+
+
+def each_is_there_once(kafka, clickhouse, topic):
+    """By offset, without fetching millions of them."""
+    ends = {p: end for p, end in log_ends(kafka, topic).items() if end}
+    found = {int(r["partition"]): r for r in clickhouse.rows(
+        "SELECT partition, count() AS n, uniqExact(offset) AS once, "
+        "min(offset) AS low, max(offset) AS high FROM clicks "
+        "GROUP BY partition")}
+    assert set(found) == set(ends)
+    for partition, end in ends.items():
+        row = {k: int(v) for k, v in found[partition].items()}
+        assert (row["n"], row["once"], row["low"], row["high"]) == (
+            end, end, 0, end - 1), f"partition {partition}: {row}, {end} sent"
+
+
+def drained(kafka, clickhouse, topic, seconds):
+    """Waits for as many rows as there are events; then looks closely."""
+    total = sent(kafka, topic)
+    eventually(lambda: stored(clickhouse) >= total, seconds, 0.5,
+               what=f"{total} rows")
+    each_is_there_once(kafka, clickhouse, topic)
+    return total
+
+
+def blocks(clickhouse):
+    """(time in s, rows, parts) of each block, by when it was inserted."""
+    return [(float(r["at"]), int(r["rows"]), int(r["parts"]))
+            for r in clickhouse.rows(
+                "SELECT toUnixTimestamp64Milli(inserted_at) / 1000 AS at, "
+                "rows, length(arrayDistinct(arrayMap(h -> intDiv("
+                "toUInt32(h), 86400), mapKeys(hours)))) AS parts "
+                "FROM ingest_progress WHERE rows > 0 ORDER BY at")]
+
+
+def most_in_a_second(found):
+    """Parts in the busiest second."""
+    most = first = parts = 0
+    for at, _, made in found:
+        parts += made
+        while found[first][0] <= at - 1:
+            parts -= found[first][2]
+            first += 1
+        most = max(most, parts)
+    return most
+
+
+# --- how often is inserted ---------------------------------------------------
+
+def test_all_collectors_together_keep_to_parts_per_second(
+        kafka, topics, tables, collector):
+    """Two of them with 24 partitions that have events all the time."""
+    partitions, rate = 24, 6
+    where = topics(partitions)
+    running = [collector(where, name=f"c{i}", parts_per_second=rate)
+               for i in range(2)]
+    with Traffic(kafka, where["topic_clicks"], 2000):
+        eventually(lambda: [metric(r, "partitions") // 12
+                            for r in running] == [1, 1], 60,
+                   what="half of the partitions each")
+        # Blocks that were given back on the way are not held to the pace.
+        start = float(tables.value("SELECT toUnixTimestamp64Milli("
+                                   "now64(3)) / 1000"))
+        eventually(lambda: len([b for b in blocks(tables) if b[0] > start])
+                   >= 5 * rate, 60, 0.2, what="five seconds of blocks")
+        found = [b for b in blocks(tables) if b[0] > start]
+        end = found[-1][0]
+    # A bucket holds a second of its collector's share, at most.
+    assert sum(b[2] for b in found) <= rate * (end - start) + rate + 2
+    assert most_in_a_second(found) <= 2 * rate + 2
+    for r in running:
+        assert metric(r, "parts_total", table="clicks") > 0
+
+
+def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
+        kafka, topics, tables, collector):
+    where = topics(1)
+    collector(where, batch_rows=100, parts_per_second=2)
+    with Traffic(kafka, where["topic_clicks"], 0):
+        eventually(lambda: sent(kafka, where["topic_clicks"]) >= 1500, 60)
+        eventually(lambda: len(blocks(tables)) >= 8, 60,
+                   what="eight blocks")
+        found = blocks(tables)
+    assert max(rows for _, rows, _ in found) == 200
+    assert len(found) <= 2 * (found[-1][0] - found[0][0]) + 3
+
+
+def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
+                                                  collector):
+    """Six days a block, three parts a second: half a block a second."""
+    where = topics(1)
+    now = int(time.time() * 1000)
+    days = [Click(event_id=i + 1, time_ms=now - i % 6 * 86400_000,
+                  client_ip=b"\x08\x08\x08\x08",
+                  user_agent=b"Visitor/1.0").SerializeToString()
+            for i in range(60)]
+    collector(where, parts_per_second=3, batch_rows=6, batch_age="10ms")
+    kafka.produce(where["topic_clicks"], days)
+    drained(kafka, tables, where["topic_clicks"], 60)
+    found = blocks(tables)
+    assert len(found) >= 5 and all(parts == 6 for _, _, parts in found)
+    parts = sum(parts for _, _, parts in found[1:])
+    assert parts <= 3 * (found[-1][0] - found[0][0]) + 3
+
+
+# --- what is held ------------------------------------------------------------
+
+def outage(kafka, tables, collector, proxy, where, seconds, rate,
+           memory=96, **traffic):
+    """ClickHouse refuses for so many seconds of traffic, and longer if what is
+    held has not reached its bound by then.  Returns the peak of memory."""
+    topic = where["topic_clicks"]
+    running = collector(where, memory=f"{memory}MiB", max_text="1MiB",
+                        parts_per_second=50)
+    with Traffic(kafka, topic, rate, **traffic) as source, \
+            MemoryWatch(running) as held:
+        eventually(lambda: stored(tables) > 0, 30, what="rows before it")
+        proxy.refuse()
+        until = time.monotonic() + seconds
+        eventually(lambda: metric(running, "paused_partitions") > 0 and
+                   metric(running, "buffered_bytes") >
+                   metric(running, "buffered_bytes_max") * 0.45, 100, 0.2,
+                   what="blocks that fill their share")
+        while time.monotonic() < until:
+            assert running.ready()[0] == 503
+            assert running.ready()[1].startswith("clickhouse: ")
+            time.sleep(1)
+        taken = metric(running, "consumed_total")
+        assert taken < sent(kafka, topic)
+        proxy.accept()
+        eventually(lambda: metric(running, "consumed_total") > taken, 60,
+                   what="reading to go on")
+        source.stop()
+        drained(kafka, tables, topic, 120 + 2 * seconds)
+        peak = held.peak
+    eventually(lambda: running.ready()[0] == 200, what="ready again")
+    eventually(lambda: metric(running, "lag_events") == 0, 30,
+               what="no lag")
+    assert metric(running, "paused_partitions") == 0
+    assert metric(running, "memory_bytes_max") == memory * MIB
+    print(f"peak {peak / MIB:.0f} of {memory} MiB, "
+          f"{stored(tables)} events, pressed "
+          f"{metric(running, 'memory_pressed_total'):.0f} times")
+    assert peak <= memory * MIB
+    return running
+
+
+def test_memory_holds_while_clickhouse_is_away(kafka, topics, tables,
+                                               collector, proxy):
+    """Seconds of the ten minutes below."""
+    outage(kafka, tables, collector, proxy, topics(8), 3, 5000,
+           agent_bytes=2000)
+
+
+def test_memory_holds_with_large_events(kafka, topics, tables, collector,
+                                        proxy):
+    """Of 200 kB each, which lz4 makes a hundredth of: an answer of Kafka's is
+    far larger than it looks."""
+    outage(kafka, tables, collector, proxy, topics(4), 5, 300,
+           agent_bytes=200_000)
+
+
+def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
+                                           proxy):
+    outage(kafka, tables, collector, proxy, topics(60), 0, 5000,
+           agent_bytes=2000)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(0)
+def test_ten_minutes_without_clickhouse_lose_nothing(kafka, topics, tables,
+                                                     collector, proxy):
+    outage(kafka, tables, collector, proxy, topics(8), OUTAGE, RATE,
+           memory=256)
+
+
+def test_too_little_memory_is_refused_with_what_takes_it(program):
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml"), "memory": "64MiB"}},
+        start=False)
+    status, output = made.run()
+    assert status == 78
+    assert "collector.memory: 64 MiB is too little" in output
+    assert "ua_cache" in output and "geo_cache" in output
