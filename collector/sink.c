@@ -4,6 +4,7 @@
 
 #include "collector/batch.h"
 #include "collector/enrich/row.h"
+#include "common/clickhouse/columns.h"
 
 /* More than collector.batch_rows and batch_bytes can be. */
 #define BLOCK_ROWS_MAX	"2000000"
@@ -11,6 +12,9 @@
 
 struct sink {
 	struct clickhouse *ch;
+	struct columns *clicks;
+	struct buf insert_clicks; /* the statement */
+	struct buf block;	  /* the rows in columns */
 };
 
 struct table {
@@ -19,8 +23,8 @@ struct table {
 };
 
 static const struct table tables[SINK_TABLE_COUNT] = {
-	[SINK_CLICKS] = {"clicks", "INSERT INTO clicks (" CLICK_COLUMNS
-				   ") FORMAT RowBinary"},
+	/* Most of the rows; they are sent in columns. */
+	[SINK_CLICKS] = {"clicks", NULL},
 	[SINK_PROGRESS] = {"ingest_progress",
 			   "INSERT INTO ingest_progress (" PROGRESS_COLUMNS
 			   ") FORMAT RowBinary"},
@@ -33,6 +37,13 @@ const char *sink_table_name(enum sink_table table)
 	return tables[table].name;
 }
 
+static int prepare(struct sink *s, struct error *err)
+{
+	buf_printf(&s->insert_clicks, "INSERT INTO clicks (%s) FORMAT Native",
+		   columns_names(s->clicks));
+	return buf_cstr(&s->insert_clicks) ? 0 : error_set_nomem(err);
+}
+
 struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
 {
 	struct sink *s = calloc(1, sizeof(*s));
@@ -42,9 +53,10 @@ struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
 		return NULL;
 	}
 	s->ch = clickhouse_new(config, err);
-	if (s->ch)
+	s->clicks = s->ch ? columns_new(CLICK_COLUMNS, err) : NULL;
+	if (s->clicks && prepare(s, err) == 0)
 		return s;
-	free(s);
+	sink_free(s);
 	return NULL;
 }
 
@@ -53,6 +65,9 @@ void sink_free(struct sink *s)
 	if (!s)
 		return;
 	clickhouse_free(s->ch);
+	columns_free(s->clicks);
+	buf_free(&s->insert_clicks);
+	buf_free(&s->block);
 	free(s);
 }
 
@@ -86,8 +101,17 @@ int sink_insert(struct sink *s, enum sink_table table, const char *token,
 		{NULL, NULL},
 	};
 
-	if (clickhouse_insert(s->ch, tables[table].insert, params, rows, len,
-			      err) < 0)
+	const char *insert = tables[table].insert;
+
+	if (table == SINK_CLICKS) {
+		buf_reset(&s->block);
+		if (columns_encode(s->clicks, rows, len, &s->block, err) < 0)
+			return error_wrap(err, "rows of clicks");
+		insert = s->insert_clicks.data;
+		rows = s->block.data;
+		len = s->block.len;
+	}
+	if (clickhouse_insert(s->ch, insert, params, rows, len, err) < 0)
 		return error_wrap(err, "insert into %s", tables[table].name);
 	return 0;
 }

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	l.topic = argv[2];
 	if (open_producer(&l, argv[1]) < 0 ||
 	    run(&l, strtoull(argv[4], NULL, 10),
-		argc == 6 ? atof(argv[5]) : 0) < 0) {
+		argc == 6 ? strtod(argv[5], NULL) : 0) < 0) {
 		fprintf(stderr, "bench_clicks: the broker has not got all\n");
 		return 1;
 	}
