@@ -12,6 +12,7 @@ import time
 
 import pytest
 import servers
+from support.click_source import HOT, hot_code, newest_version
 from support.clickhouse import ClickHouseServer
 from support.collectors import BROKER, OPTIONS, PATIENCE, Crowd, Events
 from support.fault_proxy import KafkaProxy
@@ -76,6 +77,7 @@ def settings(base_config, topics, kafka_server):
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "300ms",
             "batch_rows": 5000, "retry_max": "500ms",
+            "parts_per_second": 100,
             "ua_rules": str(DEPS / "uap/regexes.yaml")}}
 
 
@@ -135,7 +137,7 @@ class Run:
         may wait to be stored, before more happens."""
         steps = self.plan(kills)
         each = total // len(steps) + 1
-        self.crowd.disturb()
+        self.crowd.disturb(*self.crowd.everyone)
         for step in steps:
             self.events.more(each)
             self.crowd.do(step)
@@ -168,17 +170,25 @@ class Run:
                    for p, end in log_ends(self.kafka, topic).items())
 
     def reckon(self):
-        reckoning = Reckoning(self.clickhouse, self.kafka,
-                              self.events.poison(), self.crowd.inserts_of)
+        poison = self.events.noted("poison")
+        reckoning = Reckoning(self.clickhouse, self.kafka, poison,
+                              self.events.noted("change"),
+                              self.crowd.inserts_of)
         reckoning.check("clicks", self.topics["topic_clicks"])
-        reckoning.check("links", self.topics["topic_links"])
+        reckoning.check("links", self.topics["topic_links"],
+                        "code LIKE 'l%'")
         reckoning.check_reports(self.topics["topic_clicks"])
         reckoning.check_dead_letters(self.topics["topic_dlq"])
         reckoning.verdict()
+        for number in range(HOT):
+            assert self.clickhouse.value(
+                "SELECT max(version) FROM links WHERE code = "
+                f"'{hot_code(number)}'") == newest_version(
+                    number, self.events.changes)
         assert self.clickhouse.value(
             "SELECT uniqExact(event_id) FROM clicks") == self.events.clicks
         self.say(f"{reckoning.events:,} events, each once; "
-                 f"{len(self.events.poison())} poison")
+                 f"{len(poison)} poison")
 
 
 @pytest.fixture

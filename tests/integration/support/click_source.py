@@ -1,14 +1,16 @@
 """Events as fast as Python can send them, and which of them are poison.
 
-    python click_source.py BROKERS CLICKS LINKS SEED POISON_FILE
+    python click_source.py BROKERS CLICKS LINKS SEED NOTES_FILE
 
-Reads numbers from its input: so many clicks more, a hundredth as many links,
-one message of a thousand poison.  Answers each line, when they are sent, with
-how many clicks and links there are; at the end of its input it waits until the
-broker has all.  Each topic holds every message once: the producer is idempotent.
-POISON_FILE gets "topic partition offset" of each poison message.
+Reads numbers from its input: so many clicks more, a hundredth as many new links,
+half as many changes of links, one message of a thousand poison.  Answers each
+line, when they are sent, with how many clicks, links and changes there are; at the
+end of its input it waits until the broker has all.  Each topic holds every message
+once: the producer is idempotent.  NOTES_FILE gets "topic partition offset
+poison|change" of each such message.
 
-A click's event_id is its number, from 1 on; a link's link_id, too.
+A click's event_id is its number, from 1 on; a link's link_id, too.  The changes
+are those of HOT links in turn.
 """
 import random
 import struct
@@ -17,6 +19,7 @@ import time
 
 CLICKS_PER_LINK = 100
 POISON = 1000  # one of so many
+HOT = 20       # links that change again and again
 DAYS = 3       # that clicks are spread over
 AGENTS = [
     b"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, "
@@ -74,21 +77,32 @@ def poison_click(chance, good):
     ])
 
 
-def link_event(number):
-    link = b"\x09" + struct.pack("<Q", number) + b"\x18\x01" + field(
-        7, b"https://example.org/%d" % number)
+def link_event(number, version=1, code=None):
+    link = b"\x09" + struct.pack("<Q", number) + b"\x18" + varint(
+        version) + field(7, b"https://example.org/%d" % number)
     return (b"\x08\x01\x10" + varint(int(time.time() * 1000)) +
-            field(3, b"s7") + field(4, b"l%07d" % number) + field(5, link))
+            field(3, b"s7") + field(4, code or b"l%07d" % number) +
+            field(5, link))
+
+
+def hot_code(number):
+    return f"h{number:02}"
+
+
+def newest_version(number, changes):
+    """Of a hot link, after so many changes of them all."""
+    return (changes - number - 1) // HOT + 1
 
 
 class Source:
-    def __init__(self, brokers, clicks, links, seed, poison_file):
+    def __init__(self, brokers, clicks, links, seed, notes):
         from confluent_kafka import Producer
         self.chance = random.Random(seed)
         self.ends, self.times = click_ends(self.chance), times(self.chance)
         self.topics = {"clicks": clicks, "links": links}
-        self.poison_file = poison_file
-        self.sent = {"clicks": 0, "links": 0}  # numbers given, poison not
+        self.notes = notes
+        # Numbers given; poison has none.
+        self.sent = {"clicks": 0, "links": 0, "changes": 0}
         self.failed = 0
         self.producer = Producer({
             "bootstrap.servers": brokers, "enable.idempotence": True,
@@ -102,11 +116,12 @@ class Source:
                          b"\x11\x07\0\0\0\0\0\0\0", self.chance.choice(
                              self.times), self.chance.choice(self.ends)))
 
-    def send(self, topic, value, poison=False):
-        told = self.on_poison if poison else self.on_failure
+    def send(self, topic, value, noted="", key=None):
+        told = (self.on_failure if not noted else
+                lambda error, message: self.note(error, message, noted))
         while True:
             try:
-                self.producer.produce(self.topics[topic], value,
+                self.producer.produce(self.topics[topic], value, key,
                                       on_delivery=told)
                 return
             except BufferError:
@@ -115,22 +130,33 @@ class Source:
     def on_failure(self, error, _):
         self.failed += error is not None
 
-    def on_poison(self, error, message):
+    def note(self, error, message, what):
         self.failed += error is not None
-        print(message.topic(), message.partition(), message.offset(),
-              file=self.poison_file, flush=True)
+        print(message.topic(), message.partition(), message.offset(), what,
+              file=self.notes, flush=True)
+
+    def link(self):
+        self.sent["links"] += 1
+        event = link_event(self.sent["links"])
+        self.send("links", event, key=b"l%07d" % self.sent["links"])
+        if self.sent["links"] % 2 == 0:
+            number = self.sent["changes"] % HOT
+            self.sent["changes"] += 1
+            code = hot_code(number).encode()
+            self.send("links", link_event(
+                10**9 + number, newest_version(number, self.sent["changes"]),
+                code), "change", code)
 
     def more(self, count):
         for i in range(count):
             if self.chance.random() * POISON < 1:
                 poison = poison_click(self.chance, self.click())
                 self.sent["clicks"] -= 1
-                self.send("clicks", poison, True)
+                self.send("clicks", poison, "poison")
             else:
                 self.send("clicks", self.click())
             if i % CLICKS_PER_LINK == 0:
-                self.sent["links"] += 1
-                self.send("links", link_event(self.sent["links"]))
+                self.link()
                 self.producer.poll(0)
 
     def run(self, lines):
@@ -142,9 +168,9 @@ class Source:
             sys.exit(f"{left} messages left, {self.failed} failed")
 
     def answer(self):
-        print(self.sent["clicks"], self.sent["links"], flush=True)
+        print(*self.sent.values(), flush=True)
 
 
 if __name__ == "__main__":
-    with open(sys.argv[5], "w") as poison:
-        Source(*sys.argv[1:4], int(sys.argv[4]), poison).run(sys.stdin)
+    with open(sys.argv[5], "w") as file:
+        Source(*sys.argv[1:4], int(sys.argv[4]), file).run(sys.stdin)

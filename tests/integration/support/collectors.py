@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import servers
@@ -88,10 +89,11 @@ class Crowd:
 
     # --- ClickHouse's faults, all the time -----------------------------------
 
-    def disturb(self, quick=0.06, hanging=0.02):
-        for member in self.everyone:
-            member.proxy.at_random(hanging, ["hang_before", "hang_after"])
-            member.proxy.at_random(quick)
+    @staticmethod
+    def disturb(*members):
+        for member in members:
+            member.proxy.at_random(0.02, ["hang_before", "hang_after"])
+            member.proxy.at_random(0.06)
 
     def calm(self):
         for member in self.everyone:
@@ -130,25 +132,24 @@ class Crowd:
         victim.start()
 
     def at_a_request(self, member, function):
-        """Calls it, once, at one of the next; waits for that a while."""
-        called = []
+        """Calls it, once, at one of the next; waits for that a while, and for
+        its end."""
+        called, lock = threading.Event(), threading.Lock()
 
         def call():
-            called.append(True)
-            function()
+            with lock:
+                if not called.is_set():
+                    called.set()
+                    function()
         kind = self.chance.choice(["clicks", "clicks", "ingest_progress",
                                    "links", None])
         member.proxy.call_at(self.chance.randint(1, 2), call, kind,
                              self.chance.random() < 0.6)
-        end = time.monotonic() + 3
-        while not called and time.monotonic() < end:
-            time.sleep(0.01)
+        called.wait(3)
+        with lock:
+            called.set()  # too late from here on
         member.proxy.calm()
-        self.disturb_again(member)
-
-    def disturb_again(self, member):
-        member.proxy.at_random(0.02, ["hang_before", "hang_after"])
-        member.proxy.at_random(0.06)
+        self.disturb(member)
 
     def freeze(self):
         """Longer than a member may be silent: others take over, and it wakes
@@ -186,7 +187,13 @@ class Crowd:
         member.start()
 
     def stop(self, member):
-        status = member.program.stop(PATIENCE)
+        process = member.program.process
+        process.signal(signal.SIGTERM)
+        try:
+            status = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{member.name} does not end:\n"
+                                 f"{stacks(process.pid)}") from None
         assert status == 0, f"{member.name} ended with {status}"
 
     def restart_broker(self):
@@ -237,6 +244,16 @@ class Crowd:
         return sorted(found)
 
 
+def stacks(pid):
+    """Where its threads are, where there is a debugger."""
+    try:
+        return subprocess.run(
+            ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"],
+            capture_output=True, text=True, timeout=60, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "no stacks: no gdb"
+
+
 def holds(token, topic, partition, offset):
     parts = token.rsplit(":", 2)
     if len(parts) != 3 or not parts[0].endswith(":" + topic):
@@ -249,15 +266,15 @@ class Events:
     """support/click_source.py, as a process."""
 
     def __init__(self, directory, brokers, topics, seed):
-        self.poison_path = pathlib.Path(directory) / "poison"
+        self.notes = pathlib.Path(directory) / "notes"
         self.process = subprocess.Popen(
             [sys.executable, servers.ROOT /
              "tests/integration/support/click_source.py", brokers,
              topics["topic_clicks"], topics["topic_links"], str(seed),
-             self.poison_path], text=True, stdin=subprocess.PIPE,
+             self.notes], text=True, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE)
         self.asked = self.answered = 0
-        self.clicks = self.links = 0  # sent, without the poison
+        self.clicks = self.links = self.changes = 0  # sent, without poison
 
     def more(self, count):
         """Does not wait."""
@@ -269,7 +286,7 @@ class Events:
         while self.answered < self.asked:
             line = self.process.stdout.readline()
             assert line, "the source of events died"
-            self.clicks, self.links = map(int, line.split())
+            self.clicks, self.links, self.changes = map(int, line.split())
             self.answered += 1
 
     def end(self):
@@ -283,7 +300,8 @@ class Events:
             self.process.kill()
         self.process.wait()
 
-    def poison(self):
-        """{(topic, partition, offset)}"""
-        return {(topic, int(partition), int(offset)) for topic, partition,
-                offset in map(str.split, self.poison_path.open())}
+    def noted(self, what):
+        """{(topic, partition, offset)} of the poison, or of the changes."""
+        lines = map(str.split, self.notes.read_text().splitlines())
+        return {(topic, int(partition), int(offset))
+                for topic, partition, offset, noted in lines if noted == what}

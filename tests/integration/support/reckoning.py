@@ -19,29 +19,33 @@ def log_ends(kafka, topic):
         consumer.close()
 
 
-def stored(clickhouse, table, topic, partition):
+def stored(clickhouse, table, topic, partition, where="1"):
     """Offsets in order, as often as they are there."""
     text = clickhouse.query(
         f"SELECT offset FROM {table} WHERE topic = '{topic}' AND "
-        f"partition = {partition} ORDER BY offset FORMAT TSV")
+        f"partition = {partition} AND {where} ORDER BY offset FORMAT TSV")
     return list(map(int, text.split()))
 
 
 class Reckoning:
-    def __init__(self, clickhouse, kafka, poison, inserts_of):
+    """`poison` and `changes` (of links): {(topic, partition, offset)}."""
+
+    def __init__(self, clickhouse, kafka, poison, changes, inserts_of):
         self.clickhouse = clickhouse
         self.kafka = kafka
         self.poison = poison
+        self.changes = changes
         self.inserts_of = inserts_of
         self.wrong = []
         self.events = 0
 
-    def check(self, table, topic):
-        """Every event is there once."""
+    def check(self, table, topic, where="1"):
+        """Every event is there once; of changes only the newest has to be."""
+        left_out = self.poison | self.changes
         for partition, end in log_ends(self.kafka, topic).items():
             expected = {o for o in range(end)
-                        if (topic, partition, o) not in self.poison}
-            found = stored(self.clickhouse, table, topic, partition)
+                        if (topic, partition, o) not in left_out}
+            found = stored(self.clickhouse, table, topic, partition, where)
             once = set(found)
             self.events += end
             self.complain("missing", topic, partition, expected - once)
