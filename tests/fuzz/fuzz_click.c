@@ -23,11 +23,12 @@ static const char rules[] =
 
 static struct enricher *some_enricher(void)
 {
+	static char english[] = "en";
 	static struct collector_settings settings = {
 		.epoch = 1,
 		.late_window = 86400000,
 		.ua_cache = 1 << 20,
-		.geo_language = (char[]){"en"},
+		.geo_language = english,
 		.geo_cache = 1 << 20,
 		.max_text = 256,
 	};
@@ -108,10 +109,10 @@ static void read_row(struct reader *r, const char *columns)
 	}
 }
 
-static const char click_columns[] = "4s488u88sss8ssa121uisssss44s4s"
+static const char click_columns[] = "4s488u88sss8ssa121uisssss442s4s"
 				    "sssssssss1s4"
-				    "sssssm";
-static const char link_columns[] = "s84s4sss888s2ssas4s48";
+				    "ssssssssssms";
+static const char link_columns[] = "s84s4sss888s2ssassssm884s48";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
