@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collector/explain/explain.h"
+#include "collector/rescore/rescore.h"
 #include "collector/serve.h"
 #include "collector/verify/verify_command.h"
 
@@ -12,17 +13,23 @@ const struct app_command collector_commands[] = {
 	 NULL},
 	{"verify", "prove that every event was counted once; 1: it was not so",
 	 NULL},
+	{"rescore", "apply today's rules to the verdicts of past days", NULL},
 	{0},
 };
 
 const struct app_option collector_options[] = {
 	{"why", NULL, "say which rule decided each value", "explain"},
 	{"from", "TIME",
-	 "a day (UTC) or an RFC 3339 time; 24 hours back if not", "verify"},
-	{"to", "TIME", "up to that, without it; now if not", "verify"},
+	 "a day (UTC) or an RFC 3339 time; of verify 24 hours back if not",
+	 "verify rescore"},
+	{"to", "TIME",
+	 "up to that, without it; of rescore the last day, with it; now if not",
+	 "verify rescore"},
 	{"topic", "NAME", "clicks if not, or links", "verify"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 "verify"},
+	{"dry-run", NULL, "say what would change, and change nothing",
+	 "rescore"},
 	{0},
 };
 
@@ -36,6 +43,7 @@ static const struct {
 	{"serve", collector_serve},
 	{"explain", collector_explain},
 	{"verify", collector_verify},
+	{"rescore", collector_rescore},
 };
 
 int command_run(struct app *app, const struct collector_config *config,

@@ -12,7 +12,13 @@ struct agent_lookup {
 	struct pattern_matcher *bots;
 	struct cache *cache;
 	struct ua_result result;
-	struct buf value; /* a verdict, then the columns */
+	struct buf value; /* a head, then the columns */
+};
+
+/* What is kept of a user agent beside its columns. */
+struct head {
+	struct verdict verdict;
+	const char *device_class;
 };
 
 struct agent_lookup *agent_lookup_new(const struct reference *ref,
@@ -90,17 +96,16 @@ static struct verdict judge(struct agent_lookup *l, const char *text,
 static int build_value(struct agent_lookup *l, const char *text, size_t len,
 		       struct error *err)
 {
-	struct verdict verdict;
-	const char *class;
+	struct head head;
 
 	if (ua_parse(l->parser, text, len, &l->result, err) < 0)
 		return -1;
-	verdict = judge(l, text, len);
-	class = device_class(&l->result, text, len);
-	if (verdict.kind != VERDICT_HUMAN && len)
-		class = "robot";
+	head.verdict = judge(l, text, len);
+	head.device_class = device_class(&l->result, text, len);
+	if (head.verdict.kind != VERDICT_HUMAN && len)
+		head.device_class = "robot";
 	buf_reset(&l->value);
-	buf_append(&l->value, &verdict, sizeof(verdict));
+	buf_append(&l->value, &head, sizeof(head));
 	put_field(l, UA_FAMILY);
 	put_version(l, UA_MAJOR, UA_PATCH_MINOR);
 	put_field(l, UA_OS_FAMILY);
@@ -108,13 +113,15 @@ static int build_value(struct agent_lookup *l, const char *text, size_t len,
 	put_field(l, UA_DEVICE_FAMILY);
 	put_field(l, UA_DEVICE_BRAND);
 	put_field(l, UA_DEVICE_MODEL);
-	rowbinary_string(&l->value, class, strlen(class));
+	rowbinary_string(&l->value, head.device_class,
+			 strlen(head.device_class));
 	return l->value.failed ? error_set_nomem(err) : 0;
 }
 
 int agent_find(struct agent_lookup *l, const char *text, size_t len,
 	       struct agent *ret_agent, struct error *err)
 {
+	struct head head;
 	size_t value_len;
 	const char *value = cache_get(l->cache, text, len, &value_len);
 
@@ -125,9 +132,13 @@ int agent_find(struct agent_lookup *l, const char *text, size_t len,
 		value = l->value.data;
 		value_len = l->value.len;
 	}
-	memcpy(&ret_agent->verdict, value, sizeof(ret_agent->verdict));
-	ret_agent->columns = value + sizeof(ret_agent->verdict);
-	ret_agent->columns_len = value_len - sizeof(ret_agent->verdict);
+	memcpy(&head, value, sizeof(head));
+	*ret_agent = (struct agent){
+		.verdict = head.verdict,
+		.device_class = head.device_class,
+		.columns = value + sizeof(head),
+		.columns_len = value_len - sizeof(head),
+	};
 	return 0;
 }
 

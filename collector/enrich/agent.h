@@ -20,6 +20,7 @@ void agent_lookup_free(struct agent_lookup *l); /* NULL accepted */
 
 struct agent {
 	struct verdict verdict;
+	const char *device_class; /* static */
 	/* RowBinary: the columns ua_family to device_class. */
 	const void *columns;
 	size_t columns_len;

@@ -1,0 +1,335 @@
+"""Today's rules applied to past days."""
+import json
+import random
+
+import pytest
+import servers
+from support.clicks import Collector, instant, make_click, rfc3339
+from support.program import eventually
+from test_aggregator import ask, ask_range
+
+DEPS = servers.ROOT / ".deps"
+DAY = instant("2026-10-25T00:00:00Z")
+CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+PRINT = ("verdict, verdict_reason, verdict_version, device_class, purpose, "
+         "ts, offset, user_agent, outcome, unique_identity")
+
+
+@pytest.fixture
+def migrated(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return Collector(clickhouse)
+
+
+@pytest.fixture
+def rescore(program, workdir):
+    """rescore("2026-10-25", list=[...]) runs it to its end."""
+    def run(start, end=None, patterns=("Visitor",), args=(), ok=True, **own):
+        path = workdir / "bots.json"
+        path.write_text(json.dumps([{"pattern": p} for p in patterns]))
+        made = program("collector", {"collector": {
+            "ua_rules": str(DEPS / "uap/regexes.yaml"),
+            "bot_list": str(path), **own}}, start=False, args=[
+                "rescore", "--from", start, "--to", end or start, *args])
+        status, output = made.run()
+        assert (status == 0) == ok, output
+        return output
+    return run
+
+
+def visit(rng, at, **fields):
+    return make_click(rng, at, 1, **{
+        "outcome": "redirected", "verdict": "human", "user_agent": CHROME,
+        "device_class": "desktop", **fields})
+
+
+def some_visits(count=300, start=DAY, hours=3, **fields):
+    rng = random.Random(7)
+    return [visit(rng, (start + i * 3600 * hours // count) * 1000, **fields)
+            for i in range(count)]
+
+
+def table(clickhouse, columns=PRINT):
+    return clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
+
+
+def counts(clickhouse):
+    return {r["verdict"]: int(r["n"]) for r in clickhouse.rows(
+        "SELECT verdict, count() AS n FROM clicks GROUP BY verdict")}
+
+
+def test_a_newer_list_judges_past_days(clickhouse, migrated, rescore):
+    migrated.insert(some_visits(100) +
+                    some_visits(50, user_agent="Visitor/1.0") +
+                    some_visits(20, user_agent="Other/1.0", verdict="bot",
+                                device_class="robot"))
+
+    output = rescore("2026-10-25")
+
+    assert counts(clickhouse) == {"human": 120, "bot": 50}
+    assert "2026-10-25: 70 verdicts are others " \
+        "(human to bot 50, bot to human 20)" in output
+    assert clickhouse.rows(
+        "SELECT DISTINCT user_agent, device_class, verdict_reason FROM clicks "
+        "WHERE user_agent != '%s' ORDER BY ALL" % CHROME) == [
+            {"user_agent": "Other/1.0", "device_class": "other",
+             "verdict_reason": ""},
+            {"user_agent": "Visitor/1.0", "device_class": "robot",
+             "verdict_reason": "listed crawler"}]
+    versions = clickhouse.value("SELECT groupUniqArray(verdict_version) "
+                                "FROM clicks")
+    assert len(versions) == 1 and versions[0] >> 24 == 2
+
+
+def test_rescoring_twice_changes_nothing(clickhouse, migrated, rescore):
+    migrated.insert(some_visits(100) +
+                    some_visits(50, user_agent="Visitor/1.0"))
+    rescore("2026-10-25")
+    once = table(clickhouse)
+    parts = clickhouse.rows("SELECT name FROM system.parts WHERE active AND "
+                            "table = 'clicks' AND "
+                            "database = currentDatabase()")
+    told = clickhouse.value("SELECT count() FROM ingest_progress")
+
+    output = rescore("2026-10-25")
+
+    assert "0 verdicts are others" in output
+    assert table(clickhouse) == once
+    assert clickhouse.rows("SELECT name FROM system.parts WHERE active AND "
+                           "table = 'clicks' AND "
+                           "database = currentDatabase()") == parts
+    assert clickhouse.value("SELECT count() FROM ingest_progress") == told
+
+
+def test_a_dry_run_changes_nothing(clickhouse, migrated, rescore):
+    migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
+    before = table(clickhouse)
+
+    output = rescore("2026-10-25", args=["--dry-run"])
+
+    assert "50 verdicts would be others (human to bot 50)" in output
+    assert table(clickhouse) == before
+    assert clickhouse.value("SELECT count() FROM rescored") == 0
+    assert not [t for t in clickhouse.tables() if t.startswith("rescore_")]
+
+
+def test_headers_that_were_kept_are_judged_again(clickhouse, migrated,
+                                                 rescore):
+    old = {"verdict": "prefetch", "verdict_reason": "purpose header"}
+    migrated.insert(
+        some_visits(5, purpose="prefetch") +       # kept
+        some_visits(5, **old) +                    # from before it was kept
+        some_visits(5, outcome="head", verdict="human") +
+        some_visits(5, user_agent="Visitor/1", verdict="human", **{}) +
+        some_visits(5, user_agent="Visitor/1", purpose="prefetch",
+                    verdict="prefetch"))
+    rescore("2026-10-25")
+    assert [(r["verdict"], r["verdict_reason"], r["purpose"])
+            for r in table(clickhouse)[::5]] == [
+        ("prefetch", "purpose header", "prefetch"),
+        ("prefetch", "purpose header", "prefetch"),
+        ("prefetch", "HEAD request", ""),
+        ("bot", "listed crawler", ""), ("bot", "listed crawler", "prefetch")]
+    rescore("2026-10-25", patterns=["Nobody"])
+    assert [r["verdict"] for r in table(clickhouse)[::5]] == [
+        "prefetch", "prefetch", "prefetch", "human", "prefetch"]
+
+
+def test_only_the_days_asked_for_change(clickhouse, migrated, rescore):
+    for day in range(4):
+        migrated.insert(some_visits(10, DAY + 86400 * day, hours=24,
+                                    user_agent="Visitor/1.0"))
+    rescore("2026-10-26", "2026-10-27")
+    assert [r["d"] for r in clickhouse.rows(
+        "SELECT DISTINCT toString(toDate(ts)) AS d FROM clicks "
+        "WHERE verdict = 'bot' ORDER BY d")] == ["2026-10-26", "2026-10-27"]
+
+
+def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
+                                                redis, program):
+    migrated.insert(some_visits(40, hours=1) +
+                    some_visits(30, DAY + 3600, hours=1,
+                                user_agent="Visitor/1.0"))
+    migrated.link("code1", 1)
+    made = program("aggregator", {"aggregator": {
+        "settle_every": "200ms", "resettle_every": "0s"}})
+
+    def total():
+        return ask_range(made)["total"]
+    eventually(lambda: total()["events"] == 70, 30)
+    assert (total()["clicks"], total()["bots"]) == (70, 0)
+    blocks = "SELECT unit, max(blocks) AS n, max(rows) AS r FROM settled " \
+        "WHERE kind = 'hour' GROUP BY unit ORDER BY unit"
+    eventually(lambda: [int(r["n"]) for r in clickhouse.rows(blocks)] ==
+               [1, 1])
+
+    rescore("2026-10-25")
+
+    eventually(lambda: total()["bots"] == 30, 30, what="settled again")
+    assert (total()["events"], total()["clicks"]) == (70, 40)
+    # Only the hour that changed, and from no more clicks.
+    assert [(int(r["n"]), int(r["r"])) for r in clickhouse.rows(blocks)] == [
+        (1, 40), (2, 30)]
+    eventually(lambda: int(clickhouse.value(
+        "SELECT sum(effective) FROM clicks_hourly")) == 40, 30,
+        what="the day settled again")
+    assert ask(made, code="code1", **{
+        "from": rfc3339(DAY), "to": rfc3339(DAY + 86400)})["total"][
+            "clicks"] == 40
+
+
+# --- stopped on the way ------------------------------------------------------
+
+def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
+                                                    rescore):
+    """Killed after the mutation: nothing differs any more, and still the hours
+    are told."""
+    migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
+    rescore("2026-10-25")
+    clickhouse.query("TRUNCATE TABLE ingest_progress")
+    clickhouse.query("ALTER TABLE rescored DELETE WHERE state = 'done'",
+                     mutations_sync=1)
+
+    output = rescore("2026-10-25")
+
+    assert "a run that was stopped" in output
+    told = clickhouse.rows("SELECT topic, rows, mapKeys(hours) AS starts, "
+                           "mapValues(hours) AS n FROM ingest_progress")
+    assert len(told) == 1 and told[0]["topic"] == "rescore"
+    assert sorted(told[0]["starts"]) == [DAY, DAY + 3600, DAY + 7200]
+    assert [int(n) for n in told[0]["n"]] == [0, 0, 0]
+    assert int(told[0]["rows"]) == 0
+    assert "a run that was stopped" not in rescore("2026-10-25")
+
+
+def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
+                                                rescore, workdir):
+    rng = random.Random(3)
+    rows = []
+    for i in range(4000):
+        agent = rng.choice([f"Visitor/{rng.randrange(800)}", CHROME,
+                            f"Person/{rng.randrange(800)}"])
+        rows.append(visit(rng, (DAY + i * 20) * 1000, user_agent=agent))
+    migrated.insert(rows)
+    path = workdir / "bots.json"
+    path.write_text('[{"pattern": "Visitor"}]')
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml"), "bot_list": str(path)}},
+        start=False, args=["rescore", "--from", "2026-10-25"])
+    def steps():
+        """How many a run has taken, since the test began."""
+        return int(clickhouse.value(
+            "SELECT (SELECT count() FROM rescored) + (SELECT count() FROM "
+            "system.mutations WHERE database = currentDatabase() AND table = "
+            "'clicks') + (SELECT count() FROM system.tables WHERE database = "
+            "currentDatabase() AND startsWith(name, 'rescore_'))"))
+
+    for wanted in range(1, 8):
+        before = steps()
+        made.start(ready=False)
+        eventually(lambda: steps() >= before + wanted or
+                   not made.process.running(), 60, every=0.002)
+        made.kill()
+
+    rescore("2026-10-25", "2026-10-26")
+
+    wanted = [("bot" if r["user_agent"].startswith("Visitor") else "human")
+              for r in rows]
+    assert [r["verdict"] for r in table(clickhouse)] == wanted
+    assert int(clickhouse.value(
+        "SELECT uniqExact(h) FROM ingest_progress ARRAY JOIN mapKeys(hours) "
+        "AS h WHERE topic = 'rescore'")) == len(
+            {r["ts_ms"] // 3600000 for r, w in zip(rows, wanted)
+             if w == "bot"})
+    assert int(clickhouse.value(
+        "SELECT countIf(state = 'begun') - countIf(state = 'done') "
+        "FROM rescored")) == 0
+
+
+# --- bursts --------------------------------------------------------------------
+
+WINDOW, CODES, LOST = 60000, 20, 10
+LIMITS = {"scan_window": "1m", "scan_codes": CODES, "scan_not_found": LOST}
+
+
+def windows_with_too_many(times):
+    """[(start, end)] of every window that begins with one of these requests
+    and holds too many: (ms, code, not found), in order."""
+    found = []
+    for i, (start, _, _) in enumerate(times):
+        inside = [r for r in times[i:] if r[0] <= start + WINDOW]
+        if len({code for _, code, _ in inside}) >= CODES or \
+                len({(at, code) for at, code, lost in inside if lost}) >= LOST:
+            found.append((inside[0][0], inside[-1][0]))
+    return found
+
+
+def brute_force(rows):
+    """By trying every window of every visitor."""
+    by_visitor = {}
+    for row in rows:
+        by_visitor.setdefault(row["unique_identity"], []).append(
+            (row["ts_ms"], row["code"], row["outcome"] == "not_found"))
+    too_many = {who: windows_with_too_many(sorted(times))
+                for who, times in by_visitor.items()}
+    return ["scanner" if any(low <= row["ts_ms"] <= high for low, high
+                             in too_many[row["unique_identity"]]) else "human"
+            for row in rows]
+
+
+def test_bursts_are_those_found_by_trying_every_window(clickhouse, migrated,
+                                                       rescore):
+    rng = random.Random(11)
+    rows = []
+    for who in range(60):
+        identity = f"{who:020}"
+        at = (DAY + 86400 - 400 if who % 5 == 0 else
+              DAY + rng.randrange(80000)) * 1000
+        pace = rng.choice([200, 2500, 3500, 5000, 8000, 20000])
+        for _ in range(rng.choice([5, 30, 120])):
+            at += rng.randrange(pace)
+            rows.append(visit(
+                rng, at, unique_identity=identity,
+                code=f"c{rng.randrange(rng.choice([15, 25, 10000]))}",
+                outcome=rng.choice(["redirected", "redirected", "not_found"])))
+    rng.shuffle(rows)
+    migrated.insert(rows[::2])
+    migrated.insert(rows[1::2])
+    rows = rows[::2] + rows[1::2]
+    wanted = brute_force(rows)
+    assert 500 < wanted.count("scanner") < len(rows) - 500
+
+    rescore("2026-10-24", "2026-10-26", **LIMITS)
+
+    assert [r["verdict"] for r in table(clickhouse)] == wanted
+    rescore("2026-10-24", "2026-10-26", scan_codes=0, scan_not_found=0)
+    assert counts(clickhouse) == {"human": len(rows)}
+
+
+def test_robots_make_no_bursts(clickhouse, migrated, rescore):
+    migrated.insert([visit(random.Random(1), (DAY + i) * 1000, code=f"c{i}",
+                           unique_identity="robot", user_agent="Visitor/1.0")
+                     for i in range(50)])
+    rescore("2026-10-25", **LIMITS)
+    assert counts(clickhouse) == {"bot": 50}
+
+
+# --- what it is asked -----------------------------------------------------------
+
+@pytest.mark.parametrize("start, end, says", [
+    ("yesterday", "2026-10-25", "--from"),
+    ("2026-10-25", "2026-10-24", "--from and --to"),
+    ("2026-10-25", "2026-13-01", "--to")])
+def test_days_that_are_none_are_refused(rescore, start, end, says):
+    assert says in rescore(start, end, ok=False)
+
+
+def test_without_clickhouse_it_says_so(rescore):
+    assert "ClickHouse" in rescore("2026-10-25", ok=False)
+
+
+def test_days_without_clicks_are_passed_over(migrated, rescore):
+    assert "0 days with clicks" in rescore("2020-01-01", "2020-01-05")
