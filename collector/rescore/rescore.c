@@ -25,6 +25,9 @@ static int read_day(struct app *app, const char *option, int64_t *ret_day,
 		err->code = ERROR_USAGE;
 		return error_wrap(err, "--%s", option);
 	}
+	/* Up to an instant is without it; up to a day is with it. */
+	if (!strcmp(option, "to") && strchr(text, 'T'))
+		ms--;
 	*ret_day = ms / CLOCK_DAY;
 	return 0;
 }

@@ -1,4 +1,5 @@
 """Reference files are read again while events go on."""
+import json
 import os
 import signal
 
@@ -38,16 +39,21 @@ def test_events_go_on_while_files_are_read(kafka, topics, tables, collector,
         tables, "DISTINCT link_id, verdict")] == ["human", "bot"]
 
 
-def test_every_reload_asked_for_is_made(kafka, topics, tables, collector,
-                                        workdir):
+def test_another_list_is_another_version_of_the_rules(
+        kafka, topics, tables, collector, workdir):
     bots = workdir / "bots.json"
-    bots.write_text('[{"pattern": "NotYet"}]')
-    running = collector(bot_list=str(bots))
-    for i in range(5):
-        bots.write_text('[{"pattern": "Visitor%d"}]' % i)
-        running.process.signal(signal.SIGHUP)
-        eventually(lambda: reloads(running) >= i + 1, 60)
+    lists = [("NotYet", 1), ("Visitor", 1), ("Visitor", 2)]  # pattern, url
+    for i, (pattern, url) in enumerate(lists):
+        bots.write_text(json.dumps([{"pattern": pattern, "url": url}]))
+        if i == 0:
+            running = collector(bot_list=str(bots))
+        else:
+            running.process.signal(signal.SIGHUP)
+            eventually(lambda: reloads(running) >= i, 60)
         kafka.produce(topics["topic_clicks"], [
-            click(link_id=i, user_agent=b"Visitor%d" % i)])
-    wait_for(tables, 5)
-    assert [r["verdict"] for r in rows(tables)] == ["bot"] * 5
+            click(link_id=i, user_agent=VISITOR)])
+        wait_for(tables, i + 1)
+    assert [r["verdict"] for r in rows(tables)] == ["human", "bot", "bot"]
+    versions = [int(r["verdict_version"]) for r in rows(tables)]
+    assert versions[0] != versions[1] == versions[2]
+    assert all(v >> 24 == 2 for v in versions)

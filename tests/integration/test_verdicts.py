@@ -1,5 +1,4 @@
 """What clicks are taken for, by the real lists, rules and limits."""
-import json
 import time
 
 from test_collector import (  # noqa: F401
@@ -50,24 +49,6 @@ def test_what_a_verdict_was_made_of_is_kept(kafka, topics, tables, collector):
     collector()
     wait_for(tables, 3)
     assert [r["purpose"] for r in rows(tables)] == ["prefetch", "x" * 64, ""]
-
-
-def test_another_list_is_another_version(kafka, topics, tables, collector,
-                                         workdir):
-    lists = []
-    for i, pattern in enumerate(["NotYet", "Visitor", "Visitor"]):
-        path = workdir / f"bots{i}.json"
-        path.write_text(json.dumps([{"pattern": pattern, "url": str(i)}]))
-        lists.append(str(path))
-    versions = []
-    for i, path in enumerate(lists):
-        running = collector(bot_list=path)
-        kafka.produce(topics["topic_clicks"], [click(link_id=i)])
-        wait_for(tables, i + 1)
-        running.stop()
-    versions = [int(r["verdict_version"]) for r in rows(tables)]
-    assert versions[0] != versions[1] == versions[2]
-    assert all(v >> 24 == 2 for v in versions)
 
 
 def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
