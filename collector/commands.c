@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "collector/dlq/dlq_command.h"
 #include "collector/explain/explain.h"
 #include "collector/rescore/rescore.h"
 #include "collector/serve.h"
@@ -14,6 +15,8 @@ const struct app_command collector_commands[] = {
 	{"verify", "prove that every event was counted once; 1: it was not so",
 	 NULL},
 	{"rescore", "apply today's rules to the verdicts of past days", NULL},
+	{"dlq", "show what could not be stored, or send it again",
+	 "list | replay"},
 	{0},
 };
 
@@ -21,15 +24,22 @@ const struct app_option collector_options[] = {
 	{"why", NULL, "say which rule decided each value", "explain"},
 	{"from", "TIME",
 	 "a day (UTC) or an RFC 3339 time; of verify 24 hours back if not",
-	 "verify rescore"},
+	 "verify rescore dlq"},
 	{"to", "TIME",
 	 "up to that, without it; of rescore the last day, with it; now if not",
-	 "verify rescore"},
+	 "verify rescore dlq"},
 	{"topic", "NAME", "clicks if not, or links", "verify"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
-	 "verify"},
-	{"dry-run", NULL, "say what would change, and change nothing",
-	 "rescore"},
+	 "verify dlq"},
+	{"dry-run", NULL, "say what would be done, and do nothing",
+	 "rescore dlq"},
+	{"limit", "N", "list the newest N letters; 50 if not", "dlq"},
+	{"offset", "LIST",
+	 "these letters: 12, 3-9 or PARTITION:3-9, separated by commas", "dlq"},
+	{"reason", "TEXT", "letters with that in their reason", "dlq"},
+	{"all", NULL, "all letters", "dlq"},
+	{"force", NULL, "also what was sent before, or came back too often",
+	 "dlq"},
 	{0},
 };
 
@@ -40,10 +50,9 @@ static const struct {
 	const char *name;
 	command_fn *fn;
 } functions[] = {
-	{"serve", collector_serve},
-	{"explain", collector_explain},
-	{"verify", collector_verify},
-	{"rescore", collector_rescore},
+	{"serve", collector_serve},   {"explain", collector_explain},
+	{"verify", collector_verify}, {"rescore", collector_rescore},
+	{"dlq", collector_dlq},
 };
 
 int command_run(struct app *app, const struct collector_config *config,

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/kafka/reader.h"
+
+#define KEY_SIZE 256
+
 struct dead_letters {
 	struct kafka_producer *producer;
 	struct metric *lost;
@@ -31,6 +35,17 @@ static struct letter *letter_new(const struct kafka_record *record,
 	l->offset = record->offset;
 	memcpy(l->topic, record->topic, len);
 	return l;
+}
+
+/* Keys are codes of links; whatever else they may be is not kept. */
+static bool key_text(const struct kafka_record *record, char key[KEY_SIZE])
+{
+	if (!record->key || record->key_len >= KEY_SIZE ||
+	    memchr(record->key, '\0', record->key_len))
+		return false;
+	memcpy(key, record->key, record->key_len);
+	key[record->key_len] = '\0';
+	return true;
 }
 
 /* Tried again it would be too large again. */
@@ -97,22 +112,28 @@ void dead_letters_free(struct dead_letters *d)
 int dead_letters_put(struct dead_letters *d, const struct kafka_record *record,
 		     const char *reason, atomic_bool *failed, struct error *err)
 {
-	char partition[16], offset[24];
-	const struct kafka_header headers[] = {
+	char partition[16], offset[24], key[KEY_SIZE];
+	struct kafka_header headers[6] = {
 		{"topic", record->topic},
 		{"partition", partition},
 		{"offset", offset},
 		{"reason", reason},
 	};
+	size_t count = 4;
 	struct letter *l = letter_new(record, failed);
+	const char *replays = kafka_record_header(record, LETTER_REPLAYS);
 
 	if (!l)
 		return error_set_nomem(err);
 	snprintf(partition, sizeof(partition), "%d", (int)record->partition);
 	snprintf(offset, sizeof(offset), "%lld", (long long)record->offset);
+	if (replays)
+		headers[count++] =
+			(struct kafka_header){LETTER_REPLAYS, replays};
+	if (key_text(record, key))
+		headers[count++] = (struct kafka_header){LETTER_KEY, key};
 	if (kafka_produce_headers(d->producer, record->payload, record->len,
-				  headers, sizeof(headers) / sizeof(*headers),
-				  l, err) == 0)
+				  headers, count, l, err) == 0)
 		return 0;
 	free(l);
 	return -1;

@@ -2,7 +2,8 @@
  * dead_letters.h - events that cannot be stored go to a topic of their own,
  * byte for byte, with headers that say where they came from and why.
  *
- * Headers: topic, partition, offset, reason.
+ * Headers: topic, partition, offset, reason, and where they have one the
+ * event's key and how often it was sent again (dlq/letter.h).
  */
 #ifndef COLLECTOR_DEAD_LETTERS_H
 #define COLLECTOR_DEAD_LETTERS_H
@@ -13,6 +14,9 @@
 #include "common/kafka/consumer.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
+
+#define LETTER_REPLAYS "replays" /* on events sent again, too */
+#define LETTER_KEY     "key"
 
 struct dead_letters;
 

@@ -35,6 +35,7 @@ void letter_read(const struct kafka_record *record, struct letter *ret_letter)
 		.at_offset = record->offset,
 		.time_ms = record->time_ms,
 		.reason = kafka_record_header(record, "reason"),
+		.key = kafka_record_header(record, LETTER_KEY),
 		.payload = record->payload,
 		.len = record->len,
 	};

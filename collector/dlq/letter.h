@@ -13,11 +13,12 @@
 #ifndef COLLECTOR_DLQ_LETTER_H
 #define COLLECTOR_DLQ_LETTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/dead_letters.h"
 #include "common/kafka/reader.h"
 
-#define LETTER_REPLAYS	"replays"  /* on letters, marks and events */
 #define LETTER_REPLAYED "replayed" /* on marks */
 
 enum letter_kind {
@@ -37,6 +38,7 @@ struct letter {
 	int32_t partition;
 	uint64_t offset;
 	const char *reason; /* of a letter */
+	const char *key;    /* of the event, or NULL */
 	uint64_t replays;
 	uint64_t replayed; /* of a mark */
 	const void *payload;

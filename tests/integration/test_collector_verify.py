@@ -1,123 +1,17 @@
 """`collector verify` against real Kafka and ClickHouse, and real collectors and
 aggregators whose work is then spoilt."""
-import json
 import time
 
 import pytest
-import servers
+from support.counting import World, click, link_event
 from support.program import eventually
-from support.protobuf import message
 
-Click = message("click.proto", "shortloop.Click")
-LinkEvent = message("link.proto", "shortloop.LinkEvent")
-
-DEPS = servers.ROOT / ".deps"
 OLD_DAY = "2026-03-05"
 
 
-# --- what the tests stand on -------------------------------------------------
-
 @pytest.fixture
-def tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return clickhouse
-
-
-@pytest.fixture
-def topics(kafka):
-    return {"topic_clicks": kafka.clicks_topic(2),
-            "topic_links": kafka.create_topic("links", 1),
-            "topic_dlq": kafka.create_topic("dlq", 1)}
-
-
-class World:
-    def __init__(self, kafka, topics, clickhouse, program, base_config):
-        self.kafka = kafka
-        self.topics = topics
-        self.clickhouse = clickhouse
-        self.program = program
-        self.sections = {
-            "kafka": {**base_config["kafka"], **topics},
-            "collector": {
-                "group": topics["topic_clicks"], "batch_age": "50ms",
-                "ua_rules": str(DEPS / "uap/regexes.yaml")}}
-
-    def send(self, count, topic="clicks", partition=0):
-        make = click if topic == "clicks" else link_event
-        self.send_raw([make(i) for i in range(count)], topic, partition)
-
-    def send_raw(self, values, topic="clicks", partition=0):
-        self.kafka.produce(self.topics[f"topic_{topic}"], values, partition)
-
-    def ends(self, topic="clicks"):
-        """{partition: one past the last offset}"""
-        ends = {}
-        for m in self.kafka.consume(self.topics[f"topic_{topic}"]):
-            ends[m.partition()] = m.offset() + 1
-        return ends
-
-    def collect(self):
-        """All that was sent is stored and committed."""
-        topics = ["clicks", "links"]
-        ends = {t: self.ends(t) for t in topics}
-        made = self.program("collector", self.sections)
-        for topic in topics:
-            eventually(lambda t=topic: self.committed(t) == ends[t], 30,
-                       what=f"{topic} committed")
-        assert made.stop() == 0
-
-    def committed(self, topic):
-        return self.kafka.committed(self.topics["topic_clicks"],
-                                    self.topics[f"topic_{topic}"])
-
-    def settle(self, seen, days=0):
-        """An aggregator has settled so many events, and closed days."""
-        made = self.program("aggregator", {"aggregator": {
-            "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
-        eventually(lambda: int(self.clickhouse.value(
-            "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "
-            "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
-            "WHERE kind = 'hour' GROUP BY unit)")) == seen, 30,
-            what="events settled")
-        eventually(lambda: int(self.clickhouse.value(
-            "SELECT count() FROM settled WHERE kind = 'day'")) >= days, 30,
-            what="days settled")
-        assert made.stop() == 0
-
-    def run(self, *args):
-        return self.program("collector", self.sections, start=False,
-                            args=["verify", *args]).run()
-
-    def verify(self, *args):
-        """(exit status, what the JSON says)"""
-        status, output = self.run("--json", *args)
-        assert output.startswith("{"), output
-        return status, json.loads(output.splitlines()[0])
-
-
-@pytest.fixture
-def world(kafka, topics, tables, program, base_config, redis):
-    return World(kafka, topics, tables, program, base_config)
-
-
-def click(number, **fields):
-    return Click(**{"event_id": number, "event_id_high": 7, "link_id": 42,
-                    "time_ms": int(time.time() * 1000), "code": "abc",
-                    "outcome": 1, "status": 302,
-                    "client_ip": bytes([8, 8, 8, 8]),
-                    "user_agent": b"Mozilla/5.0", **fields}
-                 ).SerializeToString()
-
-
-def link_event(number, version=1):
-    event = LinkEvent(change=1, time_ms=int(time.time() * 1000), space="s7",
-                      code=f"code{number}")
-    event.link.link_id = number + 1
-    event.link.version = version
-    event.link.url = "https://example.com/"
-    return event.SerializeToString()
+def world(kafka, clickhouse, program, base_config, redis):
+    return World(kafka, clickhouse, program, base_config)
 
 
 def named(said):
@@ -138,7 +32,7 @@ def test_what_was_collected_and_settled_agrees(world):
     world.collect()
     world.settle(800)
 
-    status, said = world.verify()
+    status, said = world.ask("verify")
 
     assert status == 0 and said["ok"] and said["findings"] == []
     assert (said["events"], said["rows"]) == (800, 800)
@@ -152,20 +46,20 @@ def test_people_get_a_table_and_a_sentence(world):
     world.collect()
     world.send(2)
 
-    status, output = world.run()
+    status, output = world.run("verify")
     assert status == 0
     assert "Every event is accounted for exactly once." in output
     row = next(line for line in output.splitlines() if line.startswith("0 "))
     assert row.split() == ["0", "1", "Kafka", "0-6", "7", "5", "0", "0", "2",
                            "0", "0", "0"]
 
-    status, said = world.verify("--from", OLD_DAY, "--to", "2026-03-06")
+    status, said = world.ask("verify", "--from", OLD_DAY, "--to", "2026-03-06")
     assert status == 0
     assert (said["events"], said["rows"], said["missing"]) == (0, 0, 0)
 
 
 def test_an_empty_topic_agrees(world):
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert (status, said["events"]) == (0, 0)
 
 
@@ -178,9 +72,9 @@ def test_only_the_time_asked_for_is_looked_at(world):
                            mutations_sync=1)
     world.send(4)
     world.collect()
-    status, said = world.verify("--from", before)
+    status, said = world.ask("verify", "--from", before)
     assert status == 0 and part(said)["first"] == 10
-    status, said = world.verify("--to", before)
+    status, said = world.ask("verify", "--to", before)
     assert status == 1 and named(said) == [("missing", 0, 3, 3)]
 
 
@@ -204,13 +98,13 @@ def test_rows_that_are_gone_are_named(world):
         "ALTER TABLE clicks DELETE WHERE offset IN (7, 20, 21, 22, 99)",
         mutations_sync=1)
 
-    status, said = world.verify()
+    status, said = world.ask("verify")
 
     assert status == 1 and not said["ok"]
     assert named(said) == [("missing", 0, 7, 7), ("missing", 0, 20, 22),
                            ("missing", 0, 99, 99)]
     assert (said["rows"], said["missing"]) == (95, 5)
-    status, output = world.run()
+    status, output = world.run("verify")
     assert status == 1 and "20-22" in output
     assert "Not accounted for once: 5 events." in output
 
@@ -222,7 +116,7 @@ def test_rows_stored_twice_are_named(world):
         world.clickhouse.query(
             "INSERT INTO clicks SELECT * FROM clicks WHERE offset IN (5, 6)"
             " LIMIT 1 BY offset", insert_deduplicate=0)
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 1
     assert named(said) == [("twice", 0, 5, 6)]
     assert (said["rows"], said["twice"]) == (100, 4)
@@ -234,7 +128,7 @@ def test_rows_that_kafka_has_not_are_named(world):
     world.clickhouse.query(
         "INSERT INTO clicks SELECT * REPLACE (offset + 1000 AS offset) "
         "FROM (SELECT * FROM clicks WHERE offset < 3)")
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 1
     assert named(said) == [("unknown", 0, 1000, 1002)]
 
@@ -245,12 +139,12 @@ def test_a_count_that_was_settled_wrong_is_named(world):
                     for i in range(5)])
     world.collect()
     day = ["--from", rfc3339(yesterday)]
-    status, said = world.verify(*day)
+    status, said = world.ask("verify", *day)
     assert status == 0 and said["settled"]["hours_waiting"] == 5
 
     world.settle(5, days=1)
 
-    status, said = world.verify(*day)
+    status, said = world.ask("verify", *day)
     assert status == 0, said
     assert (said["settled"]["hours"], said["settled"]["days"]) == (5, 1)
     for table, column, where in (
@@ -260,7 +154,7 @@ def test_a_count_that_was_settled_wrong_is_named(world):
         world.clickhouse.query(f"ALTER TABLE {table} UPDATE {column} = "
                                f"{column} + 7 WHERE {where}",
                                mutations_sync=1)
-    status, said = world.verify(*day)
+    status, said = world.ask("verify", *day)
     assert status == 1 and said["findings"] == []
     wrong = said["settled"]["differences"]
     assert [(w["table"], w["rows"], w["settled"]) for w in wrong] == [
@@ -276,13 +170,13 @@ def test_dead_letters_are_accounted_for(world):
     world.send_raw([b"\xff not a click", b"nor this"])
     world.send(5)
     world.collect()
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 0, said
     assert (said["events"], said["rows"], said["dead_letters"]) == (12, 10, 2)
 
     # The letters are gone; that there were some was reported.
     world.sections["kafka"]["topic_dlq"] = world.kafka.create_topic("dlq", 1)
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 0, said
     assert part(said)["dead_letters_gone"] == 2
 
@@ -301,7 +195,7 @@ def test_marks_of_transactions_are_no_gap(world):
          else producer.abort_transaction)(30)
     world.send(1)
     world.collect()
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 0, said
     assert (said["events"], said["rows"]) == (7, 7)
 
@@ -320,7 +214,7 @@ def test_what_kafka_dropped_is_held_against_the_reports(world):
     world.send(40)
     world.collect()
     drop(world, 80)
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 0, said
     told = part(said, by="reports")
     assert (told["first"], told["end"]) == (0, 80)
@@ -329,7 +223,7 @@ def test_what_kafka_dropped_is_held_against_the_reports(world):
     world.clickhouse.query(
         "ALTER TABLE clicks DELETE WHERE offset IN (10, 11, 70)",
         mutations_sync=1)
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 1
     assert named(said) == [("rows gone", 0, 10, 11), ("rows gone", 0, 70, 70)]
 
@@ -339,7 +233,7 @@ def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
     world.collect()
     world.send(10)
     drop(world, 15)
-    status, said = world.verify()
+    status, said = world.ask("verify")
     assert status == 1
     assert named(said) == [("unreported", 0, 10, 14)]
 
@@ -351,13 +245,13 @@ def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
                    topic="links")
     world.collect()
     world.clickhouse.query("OPTIMIZE TABLE links FINAL")
-    status, said = world.verify("--topic", "links")
+    status, said = world.ask("verify", "--topic", "links")
     assert status == 0
     assert (said["events"], said["rows"], said["replaced"]) == (3, 2, 1)
     assert "settled" not in said
     world.clickhouse.query("ALTER TABLE links DELETE WHERE code = 'code2'",
                            mutations_sync=1)
-    status, said = world.verify("--topic", "links")
+    status, said = world.ask("verify", "--topic", "links")
     assert status == 1 and named(said) == [("missing", 0, 1, 1)]
 
 
@@ -369,7 +263,7 @@ def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
     (["--from", "2999-01-01"], "--from lies in the future"),
     (["--from", "yesterday"], "--from: 'yesterday': expected a day"),
     (["--topic", "shoes"], "'shoes' is neither clicks nor links"),
-    (["--limit", "3"], "unknown option"),
+    (["--limit", "3"], "--limit does not go with 'verify'"),
 ])
 def test_bad_arguments_are_refused(program, args, said):
     status, output = program("collector", args=["verify", *args],
@@ -377,7 +271,7 @@ def test_bad_arguments_are_refused(program, args, said):
     assert status == 64 and said in output, output
 
 
-def test_a_topic_that_is_not_there_is_named(kafka, tables, program):
+def test_a_topic_that_is_not_there_is_named(kafka, clickhouse, program):
     status, output = program(
         "collector", {"kafka": {"topic_clicks": "nobodys"}},
         args=["verify"], start=False).run()

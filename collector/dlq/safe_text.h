@@ -1,0 +1,14 @@
+/* safe_text.h - bytes of unknown origin, for a terminal. */
+#ifndef COLLECTOR_DLQ_SAFE_TEXT_H
+#define COLLECTOR_DLQ_SAFE_TEXT_H
+
+#include <stddef.h>
+
+/*
+ * Writes `len` bytes as printable ASCII: what is none becomes \xNN and a
+ * backslash \\.  What does not fit into `size` (at least 8) is cut and ends in
+ * "...".  Returns `to`.
+ */
+const char *safe_text(char *to, size_t size, const void *bytes, size_t len);
+
+#endif

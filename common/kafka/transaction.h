@@ -1,0 +1,51 @@
+/*
+ * transaction.h - messages that readers see all of, or none.
+ *
+ * Of several who use one id the last to come is right: it ends what an earlier
+ * one left open, and that one's next step fails with ERROR_CONFLICT.  Not
+ * thread-safe.  Readers must read what is committed only, as librdkafka's do
+ * unless told otherwise (isolation.level).
+ */
+#ifndef COMMON_KAFKA_TRANSACTION_H
+#define COMMON_KAFKA_TRANSACTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/kafka/kafka.h"
+#include "common/kafka/producer.h"
+
+struct kafka_transaction;
+
+/* Waits for the brokers; ERROR_REMOTE, retriable, when they are away. */
+struct kafka_transaction *
+kafka_transaction_new(const struct kafka_config *config, const char *id,
+		      struct error *err);
+/* What was not committed is given up.  NULL accepted. */
+void kafka_transaction_free(struct kafka_transaction *t);
+
+int kafka_transaction_begin(struct kafka_transaction *t, struct error *err);
+
+struct kafka_message {
+	const char *topic;
+	int32_t partition; /* -1: any */
+	const void *key;   /* or NULL */
+	size_t key_len;
+	const void *payload; /* or NULL */
+	size_t len;
+	const struct kafka_header *headers;
+	size_t header_count;
+};
+
+/* Copies it.  ERROR_INPUT: too large. */
+int kafka_transaction_put(struct kafka_transaction *t,
+			  const struct kafka_message *message,
+			  struct error *err);
+
+/*
+ * Once it returns 0 all messages are there.  On failure none is, unless the
+ * error is retriable: then the brokers did not answer, and either may be.
+ */
+int kafka_transaction_commit(struct kafka_transaction *t, struct error *err);
+
+#endif

@@ -1,0 +1,108 @@
+"""A collector and what it has counted, for tests of the commands that look into
+that: verify, dlq."""
+import json
+import time
+
+import servers
+from support.program import eventually
+from support.protobuf import message
+
+Click = message("click.proto", "shortloop.Click")
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+
+DEPS = servers.ROOT / ".deps"
+
+
+class World:
+    """Topics clicks (two partitions), links and dlq, empty tables, and a
+    collector that runs only while it is asked to collect."""
+
+    def __init__(self, kafka, clickhouse, program, base_config):
+        self.kafka = kafka
+        self.clickhouse = clickhouse
+        self.program = program
+        self.topics = {"topic_clicks": kafka.clicks_topic(2),
+                       "topic_links": kafka.create_topic("links", 1),
+                       "topic_dlq": kafka.create_topic("dlq", 1)}
+        self.sections = {
+            "kafka": {**base_config["kafka"], **self.topics},
+            "collector": {
+                "group": self.topics["topic_clicks"], "batch_age": "50ms",
+                "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+        status, output = program("aggregator", args=["migrate"],
+                                 start=False).run()
+        assert status == 0, output
+
+    def send(self, count, topic="clicks", partition=0):
+        make = click if topic == "clicks" else link_event
+        self.send_raw([make(i) for i in range(count)], topic, partition)
+
+    def send_raw(self, values, topic="clicks", partition=0, key=None):
+        self.kafka.produce(self.topics[f"topic_{topic}"], values, partition,
+                           key)
+
+    def ends(self, topic):
+        """{partition: one past the last record}"""
+        ends = {}
+        for m in self.messages(topic):
+            ends[m.partition()] = m.offset() + 1
+        return ends
+
+    def messages(self, topic):
+        return self.kafka.consume(self.topics[f"topic_{topic}"])
+
+    def committed(self, topic):
+        return self.kafka.committed(self.topics["topic_clicks"],
+                                    self.topics[f"topic_{topic}"])
+
+    def collect(self):
+        """All that was sent is stored and committed."""
+        ends = {t: self.ends(t) for t in ("clicks", "links")}
+        made = self.program("collector", self.sections)
+        for topic, end in ends.items():
+            eventually(lambda t=topic, e=end: self.committed(t) == e, 30,
+                       what=f"{topic} committed")
+        assert made.stop() == 0
+
+    def settle(self, seen, days=0):
+        """An aggregator has settled so many events, and closed days."""
+        made = self.program("aggregator", {"aggregator": {
+            "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+        eventually(lambda: int(self.clickhouse.value(
+            "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "
+            "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
+            "WHERE kind = 'hour' GROUP BY unit)")) == seen, 30,
+            what="events settled")
+        eventually(lambda: int(self.clickhouse.value(
+            "SELECT count() FROM settled WHERE kind = 'day'")) >= days, 30,
+            what="days settled")
+        assert made.stop() == 0
+
+    def run(self, *args):
+        """(exit status, all that it wrote) of a command of the collector."""
+        return self.program("collector", self.sections, start=False,
+                            args=args).run()
+
+    def ask(self, *args):
+        """(exit status, what the JSON says)"""
+        status, output = self.run(*args, "--json")
+        assert output.startswith("{"), output
+        return status, json.loads(output.splitlines()[0])
+
+
+def click(number, **fields):
+    return Click(**{"event_id": number, "event_id_high": 7, "link_id": 42,
+                    "time_ms": int(time.time() * 1000), "code": "abc",
+                    "outcome": 1, "status": 302,
+                    "client_ip": bytes([8, 8, 8, 8]),
+                    "user_agent": b"Mozilla/5.0", **fields}
+                 ).SerializeToString()
+
+
+def link_event(number, version=1):
+    event = LinkEvent(change=1, time_ms=int(time.time() * 1000), space="s7",
+                      code=f"code{number}")
+    event.link.link_id = number + 1
+    event.link.version = version
+    event.link.url = "https://example.com/"
+    return event.SerializeToString()

@@ -1,0 +1,177 @@
+/* Which letters are chosen, and how they are shown. */
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "collector/dlq/choice.h"
+#include "collector/dlq/positions.h"
+#include "collector/dlq/safe_text.h"
+
+static const struct letter letter = {
+	.kind = LETTER_DEAD,
+	.at_partition = 1,
+	.at_offset = 12,
+	.time_ms = 5000,
+	.topic = "clicks",
+	.reason = "not a protobuf message",
+};
+
+static struct choice any(void)
+{
+	return (struct choice){.from = INT64_MIN, .to = INT64_MAX};
+}
+
+static bool takes_offsets(const char *text)
+{
+	struct choice c = any();
+	struct error err;
+
+	assert_int_equal(choice_read_offsets(&c, text, &err), 0);
+	return choice_takes(&c, &letter);
+}
+
+static void offsets_are_ranges_of_a_partition_or_of_all(void **state)
+{
+	(void)state;
+	assert_true(takes_offsets("12"));
+	assert_true(takes_offsets("1:12"));
+	assert_true(takes_offsets("0:1,3-12"));
+	assert_true(takes_offsets("1:0-18446744073709551615"));
+	assert_false(takes_offsets("0:12"));
+	assert_false(takes_offsets("1:13"));
+	assert_false(takes_offsets("1-11,13"));
+}
+
+static void what_is_no_list_of_offsets_is_refused(void **state)
+{
+	static const char *const lists[] = {"",
+					    "x",
+					    "1,",
+					    ",1",
+					    "1-",
+					    "-1",
+					    "3-2",
+					    "1:",
+					    ":1",
+					    "1-2-3",
+					    "1:2:3",
+					    "+1",
+					    " 1",
+					    "1 ",
+					    "99999999999999999999",
+					    "4294967296:1"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct choice c = any();
+		struct error err;
+
+		assert_int_equal(choice_read_offsets(&c, lists[i], &err), -1);
+		assert_int_equal(err.code, ERROR_USAGE);
+	}
+}
+
+static void too_many_ranges_are_refused(void **state)
+{
+	struct choice c = any();
+	char text[2 * CHOICE_RANGES_MAX + 2];
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) - 1; i++)
+		text[i] = i % 2 ? ',' : '1';
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(choice_read_offsets(&c, text, &err), -1);
+}
+
+static void time_and_reason_choose(void **state)
+{
+	struct choice c = any();
+
+	(void)state;
+	assert_true(choice_takes(&c, &letter));
+	c.reason = "protobuf";
+	assert_true(choice_takes(&c, &letter));
+	c.reason = "address";
+	assert_false(choice_takes(&c, &letter));
+	c = any();
+	c.from = 5000;
+	assert_true(choice_takes(&c, &letter));
+	c.to = 5000;
+	assert_false(choice_takes(&c, &letter));
+}
+
+static void only_letters_are_chosen(void **state)
+{
+	struct choice c = any();
+	struct letter other = letter;
+
+	(void)state;
+	other.kind = LETTER_MARK;
+	assert_false(choice_takes(&c, &other));
+	other.kind = LETTER_FOREIGN;
+	assert_false(choice_takes(&c, &other));
+}
+
+static void a_place_is_topic_partition_and_offset(void **state)
+{
+	struct positions p = {0};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(positions_add(&p, "clicks", 1, 7, &err), 1);
+	assert_int_equal(positions_add(&p, "clicks", 1, 7, &err), 0);
+	assert_int_equal(positions_add(&p, "clicks", 2, 7, &err), 1);
+	assert_int_equal(positions_add(&p, "links", 1, 7, &err), 1);
+	assert_true(positions_have(&p, "links", 1, 7));
+	assert_false(positions_have(&p, "links", 2, 7));
+	assert_false(positions_have(&p, "clicks", 1, 8));
+	positions_free(&p);
+}
+
+static void bytes_become_printable(void **state)
+{
+	char text[32];
+
+	(void)state;
+	assert_string_equal(safe_text(text, sizeof(text), "a\\\x1b[2J\xff", 7),
+			    "a\\\\\\x1b[2J\\xff");
+	assert_string_equal(safe_text(text, sizeof(text), "", 0), "");
+	assert_string_equal(safe_text(text, sizeof(text), NULL, 0), "");
+}
+
+static void long_bytes_are_cut_between_two_of_them(void **state)
+{
+	char text[10];
+
+	(void)state;
+	assert_string_equal(safe_text(text, sizeof(text), "123456789", 9),
+			    "123456789");
+	assert_string_equal(safe_text(text, sizeof(text), "1234567890", 10),
+			    "123456...");
+	assert_string_equal(safe_text(text, sizeof(text), "123\x01\x02", 5),
+			    "123...");
+	for (size_t size = 8; size < 40; size++) {
+		char exact[40];
+
+		memset(exact, 'x', sizeof(exact));
+		safe_text(exact, size, "\x01\x02\\abc\x03xyz\xff", 11);
+		assert_true(strlen(exact) < size);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(offsets_are_ranges_of_a_partition_or_of_all),
+		cmocka_unit_test(what_is_no_list_of_offsets_is_refused),
+		cmocka_unit_test(too_many_ranges_are_refused),
+		cmocka_unit_test(time_and_reason_choose),
+		cmocka_unit_test(only_letters_are_chosen),
+		cmocka_unit_test(a_place_is_topic_partition_and_offset),
+		cmocka_unit_test(bytes_become_printable),
+		cmocka_unit_test(long_bytes_are_cut_between_two_of_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
