@@ -5,6 +5,7 @@
 
 enum {
 	MEASURE_MS = 50,
+	TRIM_MS = 500,	 /* it takes some ms */
 	PRESS_MS = 1000, /* so long it takes until less is used */
 };
 
@@ -31,7 +32,15 @@ static bool must_shut(const struct gates *g, const struct slot *slot)
 	       valve_shuts(&g->valve, b->rows.len, slot->shut);
 }
 
-/* What the blocks add up to is not all there is: answers of brokers, packed,
+/* Of what malloc keeps without need: that looks like being used. */
+static size_t used_after_trim(struct gates *g, int64_t now)
+{
+	g->trimmed_at = now;
+	memory_trim();
+	return memory_in_use();
+}
+
+/* What the blocks add up to is not all there is: answers of brokers, unpacked,
  * can be larger than was reckoned with. */
 static void measure(struct gates *g, int64_t now)
 {
@@ -41,6 +50,8 @@ static void measure(struct gates *g, int64_t now)
 		return;
 	g->measured_at = now;
 	used = memory_in_use();
+	if (used > g->memory / 4 * 3 && now >= g->trimmed_at + TRIM_MS)
+		used = used_after_trim(g, now);
 	metric_set(g->metrics->memory, (int64_t)used);
 	if (used > g->memory / 16 * 15) {
 		if (now < g->pressed_at + PRESS_MS)
@@ -48,7 +59,6 @@ static void measure(struct gates *g, int64_t now)
 		g->pressed_at = now;
 		metric_add(g->metrics->pressed, 1);
 		valve_press(&g->valve);
-		memory_trim();
 	} else if (used < g->memory / 4 * 3) {
 		valve_relax(&g->valve);
 	}

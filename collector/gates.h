@@ -24,6 +24,7 @@ struct gates {
 	struct valve valve;
 	size_t memory; /* setting collector.memory */
 	int64_t measured_at;
+	int64_t trimmed_at;
 	int64_t pressed_at;
 };
 

@@ -11,10 +11,14 @@ enum {
 	/* What librdkafka adds to an event it holds: an operation of its own
 	 * (about 350 bytes in 2.0) and malloc's part. */
 	EVENT_OVERHEAD = 384,
-	ANSWER_MIN = MIB, /* librdkafka takes no less than a message may be */
-	ANSWER_MAX = 8 * MIB,
+	/* How many times its size an answer becomes when it is unpacked: five
+	 * or so for clicks, up to 255 (lz4) for what repeats itself. */
+	UNPACKED = 128,
+	/* At 64 KiB a broker still brings a million clicks a second. */
+	ANSWER_MIN = 64 * 1024,
+	ANSWER_MAX = 2 * MIB,
 	BLOCKS_MIN = 16 * MIB,
-	MMAP_FROM = MIB,
+	MMAP_FROM = MIB / 4, /* less than a producer packs together */
 	ARENAS = 2,
 };
 
@@ -26,8 +30,8 @@ static size_t clamp(size_t value, size_t low, size_t high)
 /*
  * An eighth is for what the rules were made into and for malloc's waste; an
  * eighth for events fetched ahead, half for their bytes and half for what
- * librdkafka adds; an eighth for one answer, eight times its compressed size;
- * a sixteenth for dead letters.  A fifth of the rest is for what blocks on
+ * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
+ * letters.  A fifth of the rest is for what blocks on
  * their way are compressed into.
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
@@ -37,11 +41,12 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 	struct memory_shares s = {
 		.fetch_bytes = all / 16,
 		.fetch_events = all / 16 / EVENT_OVERHEAD,
-		.fetch_answer = clamp(all / 64, ANSWER_MIN, ANSWER_MAX),
+		.fetch_answer =
+			clamp(all / 8 / UNPACKED, ANSWER_MIN, ANSWER_MAX),
 		.dead_letters = all / 16,
 	};
-	size_t taken = (size_t)caches + all / 8 + all / 8 + 8 * s.fetch_answer +
-		       s.dead_letters;
+	size_t taken = (size_t)caches + all / 8 + all / 8 +
+		       UNPACKED * s.fetch_answer + s.dead_letters;
 
 	if (taken < all)
 		s.blocks = (all - taken) / 5 * 4;

@@ -60,6 +60,9 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		      struct error *err)
 {
 	char kbytes[NUMBER_MAX], events[NUMBER_MAX], answer[NUMBER_MAX];
+	const char *most = is_given(config, "message.max.bytes")
+				   ? NULL
+				   : number(options->fetch_answer, answer);
 	const struct property properties[] = {
 		{"queued.max.messages.kbytes",
 		 number(options->fetch_bytes / 1024, kbytes), true},
@@ -67,8 +70,11 @@ static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
 		 * for. */
 		{"queued.min.messages", number(options->fetch_events, events),
 		 true},
-		{"fetch.max.bytes", number(options->fetch_answer, answer),
-		 true},
+		/* librdkafka wants no less than it believes a message to be
+		 * long.  A longer one comes nevertheless, alone. */
+		{"message.max.bytes", most, true},
+		{"fetch.max.bytes", most, true},
+		{"fetch.message.max.bytes", most, true},
 	};
 	const struct property wake = {"fetch.queue.backoff.ms", "10", true};
 
