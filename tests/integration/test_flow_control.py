@@ -177,12 +177,12 @@ def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
 # --- what is held ------------------------------------------------------------
 
 def outage(kafka, tables, collector, proxy, where, seconds, rate,
-           memory=96, **traffic):
+           memory=96, parts_per_second=50, **traffic):
     """ClickHouse refuses for so many seconds of traffic, and longer if what is
     held has not reached its bound by then.  Returns the peak of memory."""
     topic = where["topic_clicks"]
     running = collector(where, memory=f"{memory}MiB", max_text="1MiB",
-                        parts_per_second=50)
+                        parts_per_second=parts_per_second)
     with Traffic(kafka, topic, rate, **traffic) as source, \
             MemoryWatch(running) as held:
         eventually(lambda: stored(tables) > 0, 30, what="rows before it")
@@ -227,14 +227,14 @@ def test_memory_holds_with_large_events(kafka, topics, tables, collector,
                                         proxy):
     """Of 200 kB each, which lz4 makes a hundredth of: an answer of Kafka's is
     far larger than it looks."""
-    outage(kafka, tables, collector, proxy, topics(4), 5, 300,
+    outage(kafka, tables, collector, proxy, topics(4), 5, 100,
            agent_bytes=200_000)
 
 
 def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
                                            proxy):
-    outage(kafka, tables, collector, proxy, topics(60), 0, 5000,
-           agent_bytes=2000)
+    outage(kafka, tables, collector, proxy, topics(40), 0, 3000,
+           parts_per_second=10, agent_bytes=3000)
 
 
 @pytest.mark.long
