@@ -32,6 +32,12 @@ static const char reclaim_runs[] =
 static const char links_fields[] =
 #include "schemas/clickhouse/0011_links_fields.sql.inc"
 	;
+static const char ingest_positions[] =
+#include "schemas/clickhouse/0012_ingest_positions.sql.inc"
+	;
+static const char ingest_epochs[] =
+#include "schemas/clickhouse/0013_ingest_epochs.sql.inc"
+	;
 static const char clicks_purpose[] =
 #include "schemas/clickhouse/0014_clicks_purpose.sql.inc"
 	;
@@ -53,6 +59,8 @@ const struct migration migrations[] = {
 	{"0007_settled.sql", settled},
 	{"0010_reclaim_runs.sql", reclaim_runs},
 	{"0011_links_fields.sql", links_fields},
+	{"0012_ingest_positions.sql", ingest_positions},
+	{"0013_ingest_epochs.sql", ingest_epochs},
 	{"0014_clicks_purpose.sql", clicks_purpose},
 	{"0015_clicks_place_utm.sql", clicks_place_utm},
 	{"0020_rescored.sql", rescored},

@@ -1,0 +1,47 @@
+/*
+ * stored.h - what ClickHouse holds of a partition: blocks reported, rows behind
+ * them, and what an operator decided of the topic.
+ */
+#ifndef COLLECTOR_ONCE_STORED_H
+#define COLLECTOR_ONCE_STORED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/once/ranges.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+struct stored_key {
+	const char *table; /* "clicks" or "links" */
+	const char *topic;
+	int32_t partition;
+	uint32_t epoch;
+};
+
+/* The topic's epoch: `configured`, or a later one that was decided. */
+int stored_epoch(struct clickhouse *ch, const char *topic, uint32_t configured,
+		 uint32_t *ret, struct error *err);
+
+struct stored_report {
+	bool any;
+	uint64_t next; /* one past the last offset reported */
+	/* Rows behind it were stored by Kafka after this (ms); 0: unknown. */
+	int64_t since_ms;
+};
+int stored_report(struct clickhouse *ch, const struct stored_key *key,
+		  struct stored_report *ret, struct error *err);
+
+/*
+ * Adds the offsets from `from` on that have a row.  Of `links`, a row that a
+ * newer version has replaced is not seen: inserted again it is replaced again.
+ */
+int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, int64_t since_ms, struct ranges *ret,
+		  struct error *err);
+
+/* Has an operator said that it is the topic it was, when `next` was this? */
+int stored_same(struct clickhouse *ch, const struct stored_key *key,
+		uint64_t next, bool *ret, struct error *err);
+
+#endif
