@@ -103,8 +103,8 @@ void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
 		 topic, partition, b->first, b->last);
 }
 
-void batch_progress_row(const struct batch *b,
-			const struct progress_origin *origin, struct buf *out)
+static void put_progress(const struct batch *b, uint64_t lost,
+			 const struct progress_origin *origin, struct buf *out)
 {
 	rowbinary_u32(out, origin->epoch);
 	rowbinary_string(out, origin->topic, strlen(origin->topic));
@@ -114,6 +114,7 @@ void batch_progress_row(const struct batch *b,
 	rowbinary_u64(out, b->last);
 	rowbinary_u64(out, b->row_count);
 	rowbinary_u64(out, b->dead_lettered);
+	rowbinary_u64(out, lost);
 	rowbinary_count(out, b->hour_count);
 	for (size_t i = 0; i < b->hour_count; i++) {
 		rowbinary_u32(out, b->hours[i].start);
@@ -122,6 +123,25 @@ void batch_progress_row(const struct batch *b,
 	rowbinary_i64(out, b->append_ms);
 	rowbinary_i64(out, origin->now_ms);
 	rowbinary_string(out, origin->collector, strlen(origin->collector));
+}
+
+void batch_progress_row(const struct batch *b,
+			const struct progress_origin *origin, struct buf *out)
+{
+	put_progress(b, 0, origin, out);
+}
+
+void batch_gap_row(uint64_t first, uint64_t last, uint64_t stored,
+		   int64_t at_ms, const struct progress_origin *origin,
+		   struct buf *out)
+{
+	const struct batch empty = {
+		.first = first,
+		.last = last,
+		.append_ms = at_ms,
+	};
+
+	put_progress(&empty, last - first + 1 - stored, origin, out);
 }
 
 void batch_idle_row(int64_t offset, int64_t at_ms,

@@ -31,6 +31,9 @@ struct batch {
 	struct buf rows;
 	uint64_t events; /* rows and dead letters; 0: empty */
 	uint64_t row_count;
+	/* Of these, rows that were in ClickHouse before: they are told of, and
+	 * not in `rows`. */
+	uint64_t stored_before;
 	uint64_t dead_lettered;
 	uint64_t first; /* offsets, while not empty */
 	uint64_t last;
@@ -75,8 +78,13 @@ void batch_progress_row(const struct batch *b,
 void batch_idle_row(int64_t offset, int64_t at_ms,
 		    const struct progress_origin *origin, struct buf *out);
 
+/* Offsets that Kafka no longer held; `stored` of them have a row. */
+void batch_gap_row(uint64_t first, uint64_t last, uint64_t stored,
+		   int64_t at_ms, const struct progress_origin *origin,
+		   struct buf *out);
+
 #define PROGRESS_COLUMNS                                                       \
 	"epoch, topic, partition, partitions, first, last, rows, "             \
-	"dead_lettered, hours, append_time, inserted_at, collector"
+	"dead_lettered, lost, hours, append_time, inserted_at, collector"
 
 #endif

@@ -12,7 +12,7 @@
 enum {
 	POLL_MS = 20, /* how long a poll waits when there is nothing */
 	TICK_MS = 1000,
-	DRAIN_PAUSE_MS = 200,
+	POLL_BUSY_MS = 5, /* while an answer of ClickHouse is awaited */
 };
 
 /* --- the thread -------------------------------------------------------- */
@@ -26,16 +26,6 @@ static void adopt_files(struct collector *c)
 		return;
 	reloader_give_back(c->reloader, enricher_swap(c->enricher, fresh));
 	metric_add(c->metrics.reloads, 1);
-}
-
-static void probe(struct collector *c)
-{
-	struct error err = {0};
-
-	if (sink_probe(c->sink, &err) == 0)
-		flow_clickhouse_is_up(c);
-	else
-		flow_clickhouse_is_down(c, &err);
 }
 
 static void measure(struct collector *c)
@@ -60,6 +50,11 @@ static void measure(struct collector *c)
 	}
 }
 
+static bool is_waiting(const struct collector *c)
+{
+	return couriers_pending(c->couriers) > 0;
+}
+
 static void turn(struct collector *c)
 {
 	struct kafka_record record;
@@ -68,8 +63,9 @@ static void turn(struct collector *c)
 	int got;
 
 	adopt_files(c);
-	got = kafka_consumer_poll(c->consumer, POLL_MS, &record, &err);
-
+	got = kafka_consumer_poll(c->consumer,
+				  is_waiting(c) ? POLL_BUSY_MS : POLL_MS,
+				  &record, &err);
 	if (got > 0) {
 		flow_take(c, &record);
 		kafka_record_release(&record);
@@ -77,36 +73,61 @@ static void turn(struct collector *c)
 		flow_kafka_refuses(c, err.text);
 	}
 	now = clock_monotonic_ms();
-	flow_look_after_blocks(c, now);
-	flow_report(c, now);
+	flow_look_after(c, now);
+	upkeep_look(c, now);
 	if (now < c->tick_at)
 		return;
 	c->tick_at = now + TICK_MS;
 	measure(c);
-	if (now >= c->probe_at && !c->blocked)
-		probe(c);
 }
 
-static bool drain_slot(struct collector *c, struct slot *slot, int64_t until)
+/* Names what the slot holds, and says whether it is done with. */
+static bool drain_slot(struct collector *c, struct slot *slot)
 {
-	struct timespec pause = {0, DRAIN_PAUSE_MS * 1000000L};
+	if (slot->state != SLOT_READING)
+		return true;
+	/* A part of a block that was named cannot be sent. */
+	if (slot->batch.events && !slot->sent && !slot->repeat.named)
+		blocks_name(c, slot);
+	return !slot->sent && !slot->answer_awaited && !slot->commit_due &&
+	       (!slot->batch.events || slot->repeat.named);
+}
 
-	while (slot->batch.events && flow_write(c, slot, true) < 0) {
-		if (clock_monotonic_ms() >= until)
-			return false;
-		nanosleep(&pause, NULL);
+static bool drain_all(struct collector *c)
+{
+	bool done = true;
+
+	for (size_t i = 0; i < c->slots.count; i++)
+		done = drain_slot(c, c->slots.items[i]) && done;
+	return done;
+}
+
+static int64_t events_left(const struct collector *c)
+{
+	uint64_t left = 0;
+
+	for (size_t i = 0; i < c->slots.count; i++) {
+		const struct slot *slot = c->slots.items[i];
+
+		left += slot->batch.events;
+		left += slot->sent ? slot->sent->batch.events : 0;
 	}
-	return true;
+	return (int64_t)left;
 }
 
 static void drain(struct collector *c)
 {
-	int64_t until = clock_monotonic_ms() + c->settings->drain_timeout;
-	int64_t left = 0;
+	int64_t now = clock_monotonic_ms();
+	int64_t until = now + c->settings->drain_timeout;
+	int64_t left;
 
-	for (size_t i = 0; i < c->slots.count; i++)
-		if (!drain_slot(c, c->slots.items[i], until))
-			left += (int64_t)c->slots.items[i]->batch.events;
+	while (!drain_all(c) && now < until) {
+		kafka_consumer_serve_commits(c->consumer, POLL_BUSY_MS);
+		couriers_serve(c->couriers, POLL_BUSY_MS);
+		now = clock_monotonic_ms();
+		blocks_look(c, now);
+	}
+	left = events_left(c);
 	if (left)
 		log_warn(c->log,
 			 "events not inserted are read again at the next start",
@@ -143,14 +164,13 @@ static int open_consumer(struct collector *c, struct error *err)
 		.client_id = "shortloop-collector",
 		.group = c->settings->group,
 		.topics = c->topics,
-		.offset_reset = c->settings->offset_reset,
 		.fetch_bytes = c->shares.fetch_bytes,
 		.fetch_events = c->shares.fetch_events,
 		.fetch_answer = c->shares.fetch_answer,
-		.on_assigned = flow_on_assigned,
-		.on_revoked = flow_on_revoked,
+		.on_assigned = partitions_on_assigned,
+		.on_revoked = partitions_on_revoked,
 		.on_end = flow_on_end,
-		.on_commit_failed = flow_on_commit_failed,
+		.on_committed = blocks_on_committed,
 		.on_state = flow_on_kafka_state,
 		.arg = c,
 	};
@@ -161,6 +181,14 @@ static int open_consumer(struct collector *c, struct error *err)
 	return c->consumer ? 0 : -1;
 }
 
+static enum plan_start start_of(const struct collector_settings *settings)
+{
+	if (strcmp(settings->offset_reset, "latest") == 0)
+		return PLAN_LATEST;
+	return strcmp(settings->offset_reset, "error") == 0 ? PLAN_ASK
+							    : PLAN_EARLIEST;
+}
+
 static int open_parts(struct collector *c, struct error *err)
 {
 	c->reloader = reloader_new(c->settings, &c->metrics, c->log, err);
@@ -169,8 +197,9 @@ static int open_parts(struct collector *c, struct error *err)
 	c->enricher = enricher_new(c->settings, err);
 	if (!c->enricher)
 		return -1;
-	c->sink = sink_new(&c->config->clickhouse, err);
-	if (!c->sink)
+	c->couriers = couriers_new((unsigned)c->settings->inserts_in_flight,
+				   &c->config->clickhouse, c, err);
+	if (!c->couriers)
 		return -1;
 	c->dead_letters =
 		dead_letters_new(&c->config->kafka, c->shares.dead_letters,
@@ -192,12 +221,15 @@ static int open_parts(struct collector *c, struct error *err)
 		.metrics = &c->metrics,
 		.log = c->log,
 	};
-	c->writer = (struct writer){
-		.sink = c->sink,
+	c->delivery = (struct delivery_setup){
 		.dead_letters = c->dead_letters,
-		.consumer = c->consumer,
 		.metrics = &c->metrics,
+		.collector = c->name,
+	};
+	c->takeover = (struct takeover_setup){
+		.consumer = c->consumer,
 		.epoch = (uint32_t)c->settings->epoch,
+		.start = start_of(c->settings),
 		.collector = c->name,
 	};
 	return 0;
@@ -218,6 +250,10 @@ struct collector *collector_new(const struct collector_config *config,
 	c->registry = app_metrics(app);
 	c->kafka_health = health_register(app_health(app), "kafka");
 	c->clickhouse_health = health_register(app_health(app), "clickhouse");
+	c->offsets_health = health_register(app_health(app), "offsets");
+	health_up(c->offsets_health);
+	c->guarantee_health = health_register(app_health(app), "guarantee");
+	health_say(c->guarantee_health, "not known yet");
 	choose_name(c);
 	if (memory_share(c->settings->memory, collector_caches(c->settings),
 			 &c->shares, err) < 0)
@@ -259,12 +295,14 @@ void collector_free(struct collector *c)
 	if (!c)
 		return;
 	collector_stop(c);
+	/* What its jobs ask is there until they have ended. */
+	if (c->consumer)
+		kafka_consumer_close(c->consumer);
+	couriers_free(c->couriers);
 	kafka_consumer_free(c->consumer);
 	dead_letters_free(c->dead_letters);
-	sink_free(c->sink);
 	reloader_free(c->reloader);
 	enricher_free(c->enricher);
 	slots_release(&c->slots);
-	buf_free(&c->writer.progress);
 	free(c);
 }

@@ -34,15 +34,16 @@ static const struct setting settings_table[] = {
 	 FIELD(offset_reset),
 	 .fallback = "earliest",
 	 .choices = offset_resets,
-	 .help = "Where a partition without a committed offset is read from"},
+	 .help = "Where a partition is read from of which nothing is committed "
+		 "and nothing stored; error: nowhere, it stops"},
 	{.key = "epoch",
 	 .type = SETTING_INT,
 	 FIELD(epoch),
 	 .fallback = "1",
 	 .min = 1,
 	 .max = UINT32_MAX,
-	 .help = "Number of this life of the topics; count it up when a topic "
-		 "was made anew and its offsets start from 0 again"},
+	 .help = "Number of this life of the topics; `collector epoch --new` "
+		 "counts on from it when a topic was made anew"},
 	{.key = "batch_rows",
 	 .type = SETTING_INT,
 	 FIELD(batch_rows),
@@ -65,6 +66,14 @@ static const struct setting settings_table[] = {
 	 .max = 10 * CLOCK_MINUTE,
 	 .help = "A partition's block is inserted this long after its first "
 		 "event; shorter is fresher and dearer"},
+	{.key = "inserts_in_flight",
+	 .type = SETTING_INT,
+	 FIELD(inserts_in_flight),
+	 .fallback = "2",
+	 .min = 1,
+	 .max = 64,
+	 .help = "Blocks on their way to ClickHouse at a time; one a partition "
+		 "at most"},
 	{.key = "report_every",
 	 .type = SETTING_DURATION,
 	 FIELD(report_every),

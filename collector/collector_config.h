@@ -19,7 +19,8 @@ struct collector_settings {
 
 	int64_t batch_rows;
 	int64_t batch_bytes;
-	int64_t batch_age;    /* ms */
+	int64_t batch_age; /* ms */
+	int64_t inserts_in_flight;
 	int64_t report_every; /* ms */
 	int64_t parts_per_second;
 	int64_t memory;

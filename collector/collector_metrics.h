@@ -17,6 +17,8 @@ struct collector_metrics {
 	struct metric *failures[SINK_TABLE_COUNT];
 	struct metric *seconds[SINK_TABLE_COUNT];
 	struct metric *commit_failures;
+	struct metric *lost_offsets;
+	struct metric *exactly_once;
 	struct metric *reloads, *reload_failures;
 	struct metric *parts[SINK_TABLE_COUNT]; /* of clicks and links */
 	struct metric *buffered;

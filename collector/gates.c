@@ -27,8 +27,12 @@ static bool must_shut(const struct gates *g, const struct slot *slot)
 {
 	const struct batch *b = &slot->batch;
 
-	return b->stage != BATCH_FILLING ||
-	       schedule_is_crammed(g->schedule, b) ||
+	if (slot->state != SLOT_READING)
+		return true;
+	/* It is sent when it is whole, not when it is full. */
+	if (slot->repeat.named)
+		return false;
+	return schedule_is_crammed(g->schedule, b) ||
 	       valve_shuts(&g->valve, b->rows.len, slot->shut);
 }
 

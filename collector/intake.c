@@ -47,16 +47,23 @@ static int enrich(struct intake *in, struct slot *slot,
 	if (status < 0)
 		return -1;
 	if (batch_note_row(&slot->batch, origin->offset, origin->append_ms, ts,
-			   err) == 0)
-		return 0;
-	rows->len = before;
-	return -1;
+			   err) < 0) {
+		rows->len = before;
+		return -1;
+	}
+	/* Its row is there: it is told of, not inserted. */
+	if (ranges_have(&slot->stored, origin->offset)) {
+		rows->len = before;
+		slot->batch.stored_before++;
+	}
+	return 0;
 }
 
 int intake_take(struct intake *in, struct slot *slot,
 		const struct kafka_record *record, struct error *err)
 {
 	struct event_origin origin = {
+		.epoch = slot->epoch,
 		.topic = slot->topic,
 		.partition = (uint32_t)record->partition,
 		.offset = (uint64_t)record->offset,

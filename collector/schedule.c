@@ -76,7 +76,8 @@ struct slot *schedule_next(struct schedule *s, const struct slots *slots,
 		struct slot *slot = slots->items[i];
 		int64_t at;
 
-		if (!slot->batch.events)
+		/* One at a time; what is made again is cut as it was. */
+		if (!slot->batch.events || slot->sent || slot->repeat.named)
 			continue;
 		at = due(s, slot, slot->batch.started_ms + real - now);
 		if (at > least || (next && at == least) ||

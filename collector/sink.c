@@ -71,11 +71,16 @@ void sink_free(struct sink *s)
 	free(s);
 }
 
+struct clickhouse *sink_server(struct sink *s)
+{
+	return s->ch;
+}
+
 int sink_probe(struct sink *s, struct error *err)
 {
 	static const char *const queries[SINK_TABLE_COUNT] = {
 		"SELECT epoch FROM clicks LIMIT 0",
-		"SELECT epoch FROM ingest_progress LIMIT 0",
+		"SELECT epoch, lost FROM ingest_progress LIMIT 0",
 		"SELECT epoch FROM links LIMIT 0",
 	};
 

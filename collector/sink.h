@@ -19,6 +19,9 @@ struct sink *sink_new(const struct clickhouse_config *config,
 		      struct error *err);
 void sink_free(struct sink *s); /* NULL accepted */
 
+/* The connection, for questions. */
+struct clickhouse *sink_server(struct sink *s);
+
 /* Is the server there, and are the tables? */
 int sink_probe(struct sink *s, struct error *err);
 

@@ -4,9 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+void slot_clear(struct slot *slot)
+{
+	if (slot->sent && slot->step != STEP_UNDER_WAY)
+		delivery_free(slot->sent);
+	slot->sent = NULL;
+	slot->step = STEP_NONE;
+	slot->repeat = (struct intent){0};
+	slot->next_offset = slot->reread_from = -1;
+	slot->commit_due = false;
+	ranges_release(&slot->stored);
+	batch_reset(&slot->batch);
+}
+
 static void slot_free(struct slot *slot)
 {
+	slot_clear(slot);
 	batch_release(&slot->batch);
+	batch_release(&slot->spare);
 	free(slot->topic);
 	free(slot);
 }
@@ -49,6 +64,9 @@ static struct slot *slot_new(const char *topic, int32_t partition,
 		 (int)partition);
 	slot->lag = metrics_gauge(metrics, "shortloop_collector_lag_events",
 				  labels, "Events in Kafka not yet taken");
+	slot->stopped =
+		metrics_gauge(metrics, "shortloop_collector_stopped", labels,
+			      "1 while it waits for `collector epoch`");
 	return slot;
 }
 
@@ -78,11 +96,17 @@ struct slot *slots_add(struct slots *s, const char *topic, int32_t partition,
 	return slot;
 }
 
+static size_t slot_bytes(const struct slot *slot)
+{
+	return slot->batch.rows.len +
+	       (slot->sent ? slot->sent->batch.rows.len : 0);
+}
+
 size_t slots_bytes(const struct slots *s)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < s->count; i++)
-		bytes += s->items[i]->batch.rows.len;
+		bytes += slot_bytes(s->items[i]);
 	return bytes;
 }

@@ -1,6 +1,7 @@
 /*
  * slots.h - the partitions a collector holds, each with the block it is
- * filling.  A partition given back keeps its slot, and with it its metric.
+ * filling and the one it is sending.  A partition given back keeps its slot,
+ * and with it its metric.  Belongs to the polling thread.
  */
 #ifndef COLLECTOR_SLOTS_H
 #define COLLECTOR_SLOTS_H
@@ -11,25 +12,74 @@
 #include <stdint.h>
 
 #include "collector/batch.h"
+#include "collector/delivery.h"
+#include "collector/once/intent.h"
+#include "collector/once/ranges.h"
 #include "collector/sink.h"
 #include "common/error.h"
 #include "common/metrics/metrics.h"
 
+struct takeover;
+
+/* From left to right, and back to TAKING when what is read does not fit what
+ * was known. */
+enum slot_state {
+	SLOT_AWAY,     /* not held */
+	SLOT_TAKING,   /* Kafka and ClickHouse are asked where to go on */
+	SLOT_STOPPED,  /* an operator is to say what is right */
+	SLOT_CLAIMING, /* that is committed, and with it our generation tried */
+	SLOT_SEEKING,  /* the partition is set to its position */
+	SLOT_READING,
+};
+
+/* Of the block that was named. */
+enum slot_step {
+	STEP_NONE,
+	STEP_NAMING,	/* its intent is being committed */
+	STEP_READY,	/* it can be sent */
+	STEP_UNDER_WAY, /* a courier has it */
+};
+
 struct slot {
 	char *topic;
 	int32_t partition;
-	bool held;
-	bool shut;	       /* paused: brings no more for now (gates.h) */
 	enum sink_table table; /* SINK_CLICKS or SINK_LINKS */
-	struct batch batch;
-	int64_t next_offset; /* after the last event taken; -1: none yet */
+	bool held;
+	bool shut; /* paused: brings no more for now (gates.h) */
+	enum slot_state state;
+	/* Counts assignments and take-overs: what was begun under an earlier
+	 * one is dropped when it ends. */
+	uint32_t lease;
+	bool leaving; /* it is being given back: nothing is begun */
+	struct takeover *takeover; /* under way; or NULL */
+	int64_t try_at;		   /* monotonic: the next take-over */
+	const char *stop_reason;   /* static; NULL: not stopped */
+
+	uint32_t epoch;
+	uint64_t position;    /* all before it is stored and reported */
+	struct intent repeat; /* `named`: the first block is this one */
+	struct ranges stored; /* rows that were there at the take-over */
+	int64_t next_offset;  /* after the last event taken; -1: none yet */
 	/* Events from here on were not taken and are to be read again; -1:
 	 * none. */
 	int64_t reread_from;
 	/* Kafka gave up one of the block's dead letters.  Set on the
 	 * producer's thread. */
 	atomic_bool dead_letter_failed;
+
+	struct batch batch; /* being filled */
+	struct delivery *sent;
+	enum slot_step step;
+	struct batch spare; /* memory of the last one sent */
+
+	bool answer_awaited; /* a commit is under way, */
+	uint32_t answer_lease;
+	bool answer_names; /* and says what `sent` is */
+	bool commit_due;
+	int64_t commit_at; /* monotonic: not before */
+
 	struct metric *lag;
+	struct metric *stopped;
 };
 
 struct slots {
@@ -47,6 +97,9 @@ struct slot *slots_find(const struct slots *s, const char *topic,
 /* The same, made when it is not there. */
 struct slot *slots_add(struct slots *s, const char *topic, int32_t partition,
 		       struct metrics *metrics, struct error *err);
+
+/* Forgets what it holds; a delivery under way becomes its courier's. */
+void slot_clear(struct slot *slot);
 
 /* Bytes held in all blocks. */
 size_t slots_bytes(const struct slots *s);

@@ -143,11 +143,17 @@ static int finish_row(struct buf *rows, size_t start, struct error *err)
 	return error_set_nomem(err);
 }
 
+static uint32_t epoch_of(const struct enricher *e,
+			 const struct event_origin *origin)
+{
+	return origin->epoch ? origin->epoch : (uint32_t)e->settings->epoch;
+}
+
 int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,
 		   int64_t *ret_ts, struct error *err)
 {
-	struct row_origin where = {(uint32_t)e->settings->epoch, origin};
+	struct row_origin where = {epoch_of(e, origin), origin};
 	struct click_facts facts;
 	const Shortloop__Click *click;
 	size_t start = rows->len;
@@ -168,7 +174,7 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 		  const void *event, size_t len, struct buf *rows,
 		  int64_t *ret_ts, struct error *err)
 {
-	struct row_origin where = {(uint32_t)e->settings->epoch, origin};
+	struct row_origin where = {epoch_of(e, origin), origin};
 	const Shortloop__LinkEvent *link;
 	size_t start = rows->len;
 	int status = -1;

@@ -29,6 +29,7 @@ struct lookups *enricher_swap(struct enricher *e, struct lookups *fresh);
 
 /* Where an event lay in Kafka. */
 struct event_origin {
+	uint32_t epoch; /* 0: setting collector.epoch */
 	const char *topic;
 	uint32_t partition;
 	uint64_t offset;

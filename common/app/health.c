@@ -84,15 +84,20 @@ bool health_down(struct health_check *check, const char *reason)
 	return report(check, false, reason);
 }
 
+void health_say(struct health_check *check, const char *remark)
+{
+	report(check, true, remark);
+}
+
 bool health_report(struct health *h, struct buf *out)
 {
 	bool all = true;
 
 	pthread_mutex_lock(&h->lock);
 	for (struct health_check *it = h->first; it; it = it->next) {
-		if (it->up)
+		if (it->up && !*it->reason)
 			continue;
-		all = false;
+		all = all && it->up;
 		buf_printf(out, "%s: %s\n", it->name, it->reason);
 	}
 	pthread_mutex_unlock(&h->lock);

@@ -25,7 +25,11 @@ struct health_check *health_register(struct health *h, const char *name);
 bool health_up(struct health_check *check);
 bool health_down(struct health_check *check, const char *reason);
 
-/* Appends "redis: reason\n" per dependency that is down.  Returns true when
+/* Up, with a remark that is shown all the same. */
+void health_say(struct health_check *check, const char *remark);
+
+/* Appends "redis: reason\n" per dependency that is down or has a
+ * remark.  Returns true when
  * all are up. */
 bool health_report(struct health *h, struct buf *out);
 

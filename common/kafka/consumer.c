@@ -36,30 +36,24 @@ static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque)
 	kafka_watch_look(c->watch);
 }
 
-static void on_commit(rd_kafka_t *rk, rd_kafka_resp_err_t code,
-		      rd_kafka_topic_partition_list_t *list, void *opaque)
-{
-	struct kafka_consumer *c = opaque;
-
-	(void)rk;
-	(void)list;
-	if (code && code != RD_KAFKA_RESP_ERR__NO_OFFSET &&
-	    c->options.on_commit_failed)
-		c->options.on_commit_failed(c->options.arg,
-					    rd_kafka_err2str(code));
-}
-
 /* --- partitions come and go -------------------------------------------- */
 
 static void assign(struct kafka_consumer *c, rd_kafka_t *rk,
 		   rd_kafka_topic_partition_list_t *list)
 {
-	rd_kafka_error_t *error = rd_kafka_incremental_assign(rk, list);
+	rd_kafka_error_t *error;
 
+	/* Where to start is the caller's to say.  An offset, so that nothing is
+	 * asked and a seek is taken at once; paused, so that nothing is
+	 * fetched. */
+	for (int i = 0; i < list->cnt; i++)
+		list->elems[i].offset = 0;
+	error = rd_kafka_incremental_assign(rk, list);
 	if (error) {
 		kafka_watch_note(c->watch, rd_kafka_error_string(error));
 		rd_kafka_error_destroy(error);
 	}
+	rd_kafka_pause_partitions(rk, list);
 	for (int i = 0; i < list->cnt; i++)
 		if (c->options.on_assigned)
 			c->options.on_assigned(c->options.arg,
@@ -129,7 +123,6 @@ consumer_conf(struct kafka_consumer *c, const struct kafka_config *config,
 	}
 	rd_kafka_conf_set_opaque(conf, c);
 	rd_kafka_conf_set_error_cb(conf, on_error);
-	rd_kafka_conf_set_offset_commit_cb(conf, on_commit);
 	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
 	return conf;
 }
@@ -169,6 +162,7 @@ static int open_handle(struct kafka_consumer *c,
 	/* One queue for records and callbacks: poll serves both. */
 	rd_kafka_poll_set_consumer(c->rk);
 	c->queue = rd_kafka_queue_get_consumer(c->rk);
+	c->commits = rd_kafka_queue_new(c->rk);
 	c->topic = rd_kafka_topic_new(c->rk, options->topics[0], NULL);
 	if (!c->topic)
 		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
@@ -226,6 +220,8 @@ void kafka_consumer_free(struct kafka_consumer *c)
 		kafka_consumer_close(c);
 		if (c->queue)
 			rd_kafka_queue_destroy(c->queue);
+		if (c->commits)
+			rd_kafka_queue_destroy(c->commits);
 		if (can_be_destroyed(c))
 			rd_kafka_destroy(c->rk);
 	}
@@ -266,9 +262,6 @@ static int judge_event(struct kafka_consumer *c, const rd_kafka_message_t *m,
 					  m->partition, m->offset);
 		return 0;
 	}
-	if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-		return error_set(err, ERROR_UNSAFE, "kafka: %s",
-				 rd_kafka_message_errstr(m));
 	if (rd_kafka_fatal_error(c->rk, text, sizeof(text)))
 		return error_set(err, ERROR_UNSAFE, "kafka: %s", text);
 	if (m->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||

@@ -23,7 +23,8 @@
 
 struct kafka_consumer;
 
-/* A partition was given to this member. */
+/* A partition was given to this member.  Nothing of it is read until it was
+ * told where (kafka_consumer_seek) and that (kafka_consumer_pause, false). */
 typedef void kafka_assigned_fn(void *arg, const char *topic, int32_t partition);
 /* A partition is being taken away.  `lost`: it already has another owner, and
  * nothing may be committed for it any more. */
@@ -34,24 +35,26 @@ typedef void kafka_revoked_fn(void *arg, const char *topic, int32_t partition,
  * Told each time, and once after an assignment that brings nothing new. */
 typedef void kafka_end_fn(void *arg, const char *topic, int32_t partition,
 			  int64_t offset);
-/* A commit that was not waited for has failed.  The next one covers it. */
-typedef void kafka_commit_failed_fn(void *arg, const char *reason);
+/*
+ * The answer to one kafka_consumer_commit; err NULL: the brokers took it, and
+ * this member had not lost the partition before.  Otherwise err->retriable says
+ * that the same commit may be tried again while the partition is held.
+ */
+typedef void kafka_committed_fn(void *arg, void *opaque,
+				const struct error *err);
 
 struct kafka_consumer_options {
 	const char *client_id;
 	const char *group;
 	const char *const *topics; /* ended by NULL; at least one */
-	/* Where a partition without a committed offset starts: earliest |
-	 * latest | error. */
-	const char *offset_reset;
 	kafka_assigned_fn *on_assigned;
 	kafka_revoked_fn *on_revoked;
 	/* Fetched ahead over all partitions; 0: librdkafka's own. */
 	size_t fetch_bytes;
 	size_t fetch_events;
-	size_t fetch_answer;			  /* bytes, compressed */
-	kafka_end_fn *on_end;			  /* may be NULL */
-	kafka_commit_failed_fn *on_commit_failed; /* may be NULL */
+	size_t fetch_answer;		  /* bytes, compressed */
+	kafka_end_fn *on_end;		  /* may be NULL */
+	kafka_committed_fn *on_committed; /* may be NULL */
 	/* As a producer's; up once the brokers answer and the group has told
 	 * this member its partitions. */
 	kafka_state_fn *on_state;
@@ -89,17 +92,36 @@ int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
 			struct kafka_record *ret_record, struct error *err);
 void kafka_record_release(struct kafka_record *record);
 
-/* Commits that everything before `next` is done.  `wait`: until the brokers
- * have answered. */
+/*
+ * An offset that the brokers do not hold is no error: reading goes on where the
+ * log starts, and the caller sees it by the next record's offset.  (librdkafka
+ * 2.0 has no way back from auto.offset.reset=error: such a partition takes no
+ * seek, and assigning it again can be taken for the answer to a rebalance.)
+ */
+
+enum {
+	/* offset.metadata.max.bytes of the brokers, as they come */
+	KAFKA_METADATA_MAX = 4096
+};
+
+/*
+ * Asks the brokers to note that everything before `next` is done, with a text
+ * of at most KAFKA_METADATA_MAX bytes ("": none).  Queued; on_committed is
+ * called once with the answer, by kafka_consumer_serve_commits.  Goes out under
+ * the generation that this member has when librdkafka sends it, so it is
+ * refused here (ERROR_LATE) once the assignment is lost.  Commit for a
+ * partition only after the answer to the last one: librdkafka may send two in
+ * another order while it looks for the coordinator.
+ */
 int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
-			  int32_t partition, int64_t next, bool wait,
-			  struct error *err);
+			  int32_t partition, int64_t next, const char *metadata,
+			  void *opaque, struct error *err);
 
 /*
  * Stops reading a partition, or goes on where it stopped: the next record is
  * the one after the last that was polled.  None comes while it is paused.  What
  * was fetched ahead of it is thrown away, and fetched again then.  A partition
- * is never paused when it is assigned.
+ * is paused when it is assigned.
  */
 int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
 			 int32_t partition, bool pause, struct error *err);
@@ -115,7 +137,23 @@ size_t kafka_consumer_fetched(const struct kafka_consumer *c);
  */
 void kafka_consumer_keep_fetching(struct kafka_consumer *c);
 
-/* Reads a partition again from `offset` on. */
+/* Calls on_committed for the answers that are there, waiting up to timeout_ms
+ * for the first.  Also inside on_revoked. */
+void kafka_consumer_serve_commits(struct kafka_consumer *c, int timeout_ms);
+
+struct kafka_committed {
+	int64_t offset; /* -1: none */
+	size_t metadata_len;
+	char metadata[KAFKA_METADATA_MAX]; /* any bytes */
+};
+
+/* What was committed for a partition, by whomever.  From any thread. */
+int kafka_consumer_committed(struct kafka_consumer *c, const char *topic,
+			     int32_t partition, int timeout_ms,
+			     struct kafka_committed *ret, struct error *err);
+
+/* Reads a partition from `offset` on.  Fails (retriable) for a moment after it
+ * was assigned. */
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 			int32_t partition, int64_t offset, struct error *err);
 
@@ -126,7 +164,16 @@ int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
 			       int32_t partition);
 
-/* The same, asked of the broker that leads the partition. */
+/* The oldest offset there is, likewise. */
+int64_t kafka_consumer_log_start(struct kafka_consumer *c, const char *topic,
+				 int32_t partition);
+
+/* Both, asked of the broker that leads the partition.  From any thread. */
+int kafka_consumer_ask_log(struct kafka_consumer *c, const char *topic,
+			   int32_t partition, int timeout_ms,
+			   int64_t *ret_start, int64_t *ret_end,
+			   struct error *err);
+/* The end alone. */
 int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms, int64_t *ret_end,
 			   struct error *err);

@@ -90,7 +90,7 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 {
 	const struct property properties[] = {
 		{"group.id", options->group, false},
-		{"auto.offset.reset", options->offset_reset, false},
+		{"auto.offset.reset", "earliest", false}, /* see consumer.h */
 		{"enable.auto.commit", "false", false},
 		{"enable.auto.offset.store", "false", false},
 		{"enable.partition.eof", "true", false},

@@ -10,17 +10,22 @@
 
 struct kafka_consumer {
 	rd_kafka_t *rk;
-	rd_kafka_queue_t *queue; /* what poll takes from */
-	rd_kafka_topic_t *topic; /* the first: what the watch asks about */
+	rd_kafka_queue_t *queue;   /* what poll takes from */
+	rd_kafka_topic_t *topic;   /* the first: what the watch asks about */
+	rd_kafka_queue_t *commits; /* answers to them */
 	struct kafka_consumer_options options;
 	struct kafka_watch *watch;
 	atomic_bool up;	      /* brokers, as the watch has it */
 	atomic_bool assigned; /* the group has spoken */
-	bool was_assigned; /* once */
+	bool was_assigned;    /* once */
 	bool closed;
 	size_t most_fetched; /* since the brokers were woken */
 	double mean_bytes;   /* of a record */
 };
+
+/* A list of one partition, the caller's. */
+rd_kafka_topic_partition_list_t *
+consumer_one(const char *topic, int32_t partition, int64_t offset);
 
 /* What bounds and times is left to kafka.options where those name it; what the
  * consumer's promises rest on is not. */

@@ -5,39 +5,11 @@ enum {
 	SEEK_TIMEOUT_MS = 10000
 };
 
-static rd_kafka_topic_partition_list_t *one(const char *topic,
-					    int32_t partition, int64_t offset)
-{
-	rd_kafka_topic_partition_list_t *list =
-		rd_kafka_topic_partition_list_new(1);
-
-	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
-		offset;
-	return list;
-}
-
-int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
-			  int32_t partition, int64_t next, bool wait,
-			  struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list = one(topic, partition, next);
-	rd_kafka_resp_err_t code = rd_kafka_commit(c->rk, list, !wait);
-
-	if (!code && wait)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (!code)
-		return 0;
-	return error_set_retriable(
-		err, ERROR_REMOTE, "kafka: commit of %s %d at %lld: %s", topic,
-		(int)partition, (long long)next, rd_kafka_err2str(code));
-}
-
 int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
 			 int32_t partition, bool pause, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list =
-		one(topic, partition, RD_KAFKA_OFFSET_INVALID);
+		consumer_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
 	rd_kafka_resp_err_t code =
 		pause ? rd_kafka_pause_partitions(c->rk, list)
 		      : rd_kafka_resume_partitions(c->rk, list);
@@ -55,7 +27,8 @@ int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
 int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 			int32_t partition, int64_t offset, struct error *err)
 {
-	rd_kafka_topic_partition_list_t *list = one(topic, partition, offset);
+	rd_kafka_topic_partition_list_t *list =
+		consumer_one(topic, partition, offset);
 	rd_kafka_error_t *error =
 		rd_kafka_seek_partitions(c->rk, list, SEEK_TIMEOUT_MS);
 	int status = 0;
@@ -65,6 +38,10 @@ int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
 					     "kafka: seek: %s",
 					     rd_kafka_error_string(error));
 		rd_kafka_error_destroy(error);
+	} else if (list->elems[0].err) {
+		status = error_set_retriable(
+			err, ERROR_REMOTE, "kafka: seek in %s %d: %s", topic,
+			(int)partition, rd_kafka_err2str(list->elems[0].err));
 	}
 	rd_kafka_topic_partition_list_destroy(list);
 	return status;
@@ -81,20 +58,40 @@ int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
 	return high;
 }
 
+int64_t kafka_consumer_log_start(struct kafka_consumer *c, const char *topic,
+				 int32_t partition)
+{
+	int64_t low = -1, high = -1;
+
+	if (rd_kafka_get_watermark_offsets(c->rk, topic, partition, &low,
+					   &high))
+		return -1;
+	return low;
+}
+
+int kafka_consumer_ask_log(struct kafka_consumer *c, const char *topic,
+			   int32_t partition, int timeout_ms,
+			   int64_t *ret_start, int64_t *ret_end,
+			   struct error *err)
+{
+	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
+		c->rk, topic, partition, ret_start, ret_end, timeout_ms);
+
+	if (!code)
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: log of %s %d: %s",
+				   topic, (int)partition,
+				   rd_kafka_err2str(code));
+}
+
 int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms, int64_t *ret_end,
 			   struct error *err)
 {
-	int64_t low, high;
-	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
-		c->rk, topic, partition, &low, &high, timeout_ms);
+	int64_t start;
 
-	if (code)
-		return error_set_retriable(
-			err, ERROR_REMOTE, "kafka: end of %s %d: %s", topic,
-			(int)partition, rd_kafka_err2str(code));
-	*ret_end = high;
-	return 0;
+	return kafka_consumer_ask_log(c, topic, partition, timeout_ms, &start,
+				      ret_end, err);
 }
 
 int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,

@@ -23,16 +23,13 @@ IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
 GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
              "+http://www.google.com/bot.html)")
 HOUR = 3600 * 1000
-TABLES = ("0001_clicks", "0002_ingest_progress", "0003_links",
-          "0011_links_fields", "0014_clicks_purpose", "0015_clicks_place_utm")
 
 
 # --- what the tests stand on -------------------------------------------------
 
 @pytest.fixture
 def tables(clickhouse):
-    for name in TABLES:
-        clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
+    clickhouse.migrate()
     return clickhouse
 
 
@@ -299,7 +296,7 @@ def test_offsets_are_committed_after_the_rows_are_there(kafka, topics, tables,
                   partition=0)
     collector()
     eventually(lambda: kafka.committed(topics["topic_clicks"],
-                                       topics["topic_clicks"]) == {0: 10},
+                                       topics["topic_clicks"])[0] == 10,
                what="the commit")
     assert count(tables) == 10
 
@@ -328,20 +325,6 @@ def test_a_kill_in_the_middle_loses_nothing(kafka, topics, tables, collector):
     eventually(lambda: sorted(set(stored_offsets(tables))) == expected, 60,
                0.5, what="every offset in the table")
     assert last.stop() == 0
-
-
-def test_a_block_sent_again_is_stored_once(kafka, topics, tables, collector):
-    """Blocks of a fixed number of rows have the same bounds on every reading:
-    a group that starts anew sends the very same tokens."""
-    kafka.produce(topics["topic_clicks"], [click() for _ in range(400)],
-                  partition=0)
-    for group in ("first", "second"):
-        running = collector(group=f"{group}-{topics['topic_clicks']}",
-                            batch_rows=100, batch_age="10m")
-        eventually(lambda: running.metric(
-            "shortloop_collector_consumed_total") == 400)
-        assert running.stop() == 0
-    assert count(tables) == 400
 
 
 def test_partitions_move_to_a_second_collector_and_back(kafka, topics, tables,
@@ -379,7 +362,7 @@ def test_a_broken_message_goes_to_the_dead_letters(kafka, topics, tables,
         b"not a click: time 0 ms"]
     assert running.metric("shortloop_collector_dead_lettered_total") == 4
     eventually(lambda: kafka.committed(topics["topic_clicks"],
-                                       topics["topic_clicks"]) == {1: 6},
+                                       topics["topic_clicks"])[1] == 6,
                what="the commit")
 
 
@@ -390,7 +373,8 @@ def test_without_a_topic_for_dead_letters_nothing_is_passed_over(
     running = collector()
     eventually(lambda: "dead letters" in running.ready()[1], 60,
                what="/readyz to say why")
-    assert not kafka.committed(topics["topic_clicks"], topics["topic_clicks"])
+    assert kafka.committed(topics["topic_clicks"],
+                           topics["topic_clicks"])[0] == 0
     kafka.create_topic(exactly=topics["topic_dlq"])
     wait_for(tables, 1, seconds=60)
     assert kafka.consume(topics["topic_dlq"], 1)[0].value() == b"broken"
@@ -422,9 +406,8 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
     kafka.produce(topics["topic_clicks"], [click() for _ in range(1000)])
     status, text = eventually(
         lambda: running.ready() if running.ready()[0] == 503 else None)
-    # Which insert meets it first, the rows or their progress, is chance.
-    assert text.startswith(("clickhouse: insert into clicks: ",
-                            "clickhouse: insert into ingest_progress: "))
+    # Which request meets it first is chance.
+    assert text.startswith("clickhouse: ")
     clickhouse_server.start()
     wait_for(tables, 1100)
     eventually(lambda: running.ready()[0] == 200, what="ready again")
@@ -435,14 +418,20 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
 def test_what_is_held_stays_bounded_while_clickhouse_is_away(
         kafka, topics, tables, collector, clickhouse_server):
     running = collector(batch_rows=200, retry_max="1s")
+    for partition in range(2):
+        kafka.produce(topics["topic_clicks"], [click()], partition=partition)
+    wait_for(tables, 2)
     clickhouse_server.kill()
     kafka.produce(topics["topic_clicks"], [click() for _ in range(5000)])
     eventually(lambda: running.metric("shortloop_collector_blocked") == 1)
-    time.sleep(3)
-    assert running.metric("shortloop_collector_consumed_total") <= 600
-    assert running.metric("shortloop_collector_buffered_bytes") < 600 * 1000
+    # Of each partition a block on its way, and one that is full twice over.
+    eventually(lambda: running.metric(
+        "shortloop_collector_paused_partitions") == 2)
+    taken = running.metric("shortloop_collector_consumed_total")
+    assert taken <= 2 + 2 * (400 + 400)
+    assert running.metric("shortloop_collector_buffered_bytes") < 1600 * 1000
     clickhouse_server.start()
-    wait_for(tables, 5000)
+    wait_for(tables, 5002)
     assert stored_offsets(tables) == sent_offsets(kafka,
                                                   topics["topic_clicks"])
 
@@ -472,7 +461,11 @@ def test_it_ends_also_when_kafka_is_away(kafka, topics, tables, collector,
                == 100)
     kafka_server.kill()
     assert running.stop(60) == 0
-    assert count(tables) == 100
+    # No block is sent whose name Kafka has not.
+    assert count(tables) == 0
+    kafka_server.start()
+    collector()
+    wait_for(tables, 100)
 
 
 def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,
@@ -481,8 +474,7 @@ def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,
     kafka.produce(topics["topic_clicks"], [click() for _ in range(10)])
     eventually(lambda: "clicks" in running.ready()[1] and "clickhouse" in
                running.ready()[1], 20, what="/readyz to name the table")
-    for name in TABLES:
-        clickhouse.query((SCHEMAS / f"{name}.sql").read_text())
+    clickhouse.migrate()
     wait_for(clickhouse, 10)
 
 

@@ -1,5 +1,6 @@
 """ClickHouse as a test sees it: a database of its own over plain HTTP."""
 import os
+import re
 import time
 import uuid
 
@@ -87,6 +88,13 @@ class ClickHouse:
         if answer.status_code != 200:
             raise ClickHouseError(answer)
         return answer.json()["data"]
+
+    def migrate(self):
+        """Applies all of schemas/clickhouse, as `aggregator migrate` does."""
+        for path in sorted((servers.ROOT / "schemas/clickhouse").glob("*.sql")):
+            text = re.sub(r"--[^\n]*", "", path.read_text())
+            for statement in filter(str.strip, text.split(";")):
+                self.query(statement.strip())
 
     def value(self, query, **settings):
         """The one value of the one row."""

@@ -52,8 +52,10 @@ class World:
         return self.kafka.consume(self.topics[f"topic_{topic}"])
 
     def committed(self, topic):
-        return self.kafka.committed(self.topics["topic_clicks"],
-                                    self.topics[f"topic_{topic}"])
+        """{partition: offset}; one that is empty is committed at 0."""
+        found = self.kafka.committed(self.topics["topic_clicks"],
+                                     self.topics[f"topic_{topic}"])
+        return {p: offset for p, offset in found.items() if offset}
 
     def collect(self):
         """All that was sent is stored and committed."""
