@@ -4,6 +4,7 @@
 
 #include "collector/dlq/dlq_command.h"
 #include "collector/explain/explain.h"
+#include "collector/once/epoch_command.h"
 #include "collector/rescore/rescore.h"
 #include "collector/serve.h"
 #include "collector/verify/verify_command.h"
@@ -17,6 +18,9 @@ const struct app_command collector_commands[] = {
 	{"rescore", "apply today's rules to the verdicts of past days", NULL},
 	{"dlq", "show what could not be stored, or send it again",
 	 "list | replay"},
+	{"epoch",
+	 "show whether a topic fits its rows, and decide; 1: it does not",
+	 NULL},
 	{0},
 };
 
@@ -28,7 +32,7 @@ const struct app_option collector_options[] = {
 	{"to", "TIME",
 	 "up to that, without it; of rescore the last day, with it; now if not",
 	 "verify rescore dlq"},
-	{"topic", "NAME", "clicks if not, or links", "verify"},
+	{"topic", "NAME", "clicks if not, or links", "verify epoch"},
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 "verify dlq"},
 	{"dry-run", NULL, "say what would be done, and do nothing",
@@ -38,8 +42,14 @@ const struct app_option collector_options[] = {
 	 "these letters: 12, 3-9 or PARTITION:3-9, separated by commas", "dlq"},
 	{"reason", "TEXT", "letters with that in their reason", "dlq"},
 	{"all", NULL, "all letters", "dlq"},
-	{"force", NULL, "also what was sent before, or came back too often",
-	 "dlq"},
+	{"force", NULL,
+	 "of dlq also what was sent before, or came back too often; of epoch "
+	 "although all fits",
+	 "dlq epoch"},
+	{"new", NULL, "the topic was made anew: all it holds is to be stored",
+	 "epoch"},
+	{"same", NULL, "it is the topic it was: what is stored stays stored",
+	 "epoch"},
 	{0},
 };
 
@@ -52,7 +62,7 @@ static const struct {
 } functions[] = {
 	{"serve", collector_serve},   {"explain", collector_explain},
 	{"verify", collector_verify}, {"rescore", collector_rescore},
-	{"dlq", collector_dlq},
+	{"dlq", collector_dlq},	      {"epoch", collector_epoch},
 };
 
 int command_run(struct app *app, const struct collector_config *config,

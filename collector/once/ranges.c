@@ -26,7 +26,7 @@ int ranges_add(struct ranges *r, uint64_t first, uint64_t last,
 
 bool ranges_have(struct ranges *r, uint64_t offset)
 {
-	if (r->at < r->count && offset < r->items[r->at].first)
+	if (r->at && offset <= r->items[r->at - 1].last)
 		r->at = 0;
 	while (r->at < r->count && r->items[r->at].last < offset)
 		r->at++;

@@ -1,0 +1,252 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "collector/once/plan.h"
+
+/* A partition of offsets 0 to 999, of which all before 400 is done. */
+static struct plan_facts usual(void)
+{
+	return (struct plan_facts){
+		.committed = true,
+		.commit = 400,
+		.kind = INTENT_OURS,
+		.intent = {.epoch = 2},
+		.log_end = 1000,
+		.epoch = 2,
+		.reported = true,
+		.next = 400,
+	};
+}
+
+static void name(struct plan_facts *f, uint64_t first, uint64_t last)
+{
+	f->intent.named = true;
+	f->intent.first = first;
+	f->intent.last = last;
+}
+
+static struct plan reads(const struct plan_facts *f, uint64_t position)
+{
+	struct plan p = plan_make(f);
+
+	assert_int_equal(p.step, PLAN_READ);
+	assert_int_equal(p.position, position);
+	assert_int_equal(p.intent.epoch, f->epoch);
+	return p;
+}
+
+static void stops(const struct plan_facts *f)
+{
+	struct plan p = plan_make(f);
+
+	assert_int_equal(p.step, PLAN_STOP);
+	assert_non_null(p.reason);
+}
+
+static void it_goes_on_after_what_was_reported(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	assert_false(reads(&f, 400).intent.named);
+	/* The commit was rolled back, or came to nothing. */
+	f.commit = 100;
+	reads(&f, 400);
+	/* Nobody wrote anything beside it. */
+	f.kind = INTENT_FOREIGN;
+	reads(&f, 400);
+}
+
+static void a_block_that_was_named_is_made_again_as_it_was(void **state)
+{
+	struct plan_facts f = usual();
+	struct plan p;
+
+	(void)state;
+	name(&f, 400, 499);
+	p = reads(&f, 400);
+	assert_true(p.intent.named);
+	assert_int_equal(p.intent.first, 400);
+	assert_int_equal(p.intent.last, 499);
+	/* Also when its rows are there and only the report is not. */
+	f.stored_end = 500;
+	assert_true(reads(&f, 400).intent.named);
+}
+
+static void a_block_that_was_reported_is_not_made_again(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	name(&f, 400, 499);
+	f.next = 500;
+	assert_false(reads(&f, 500).intent.named);
+}
+
+static void what_clickhouse_forgot_is_read_again(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.next = 200;
+	name(&f, 400, 499);
+	assert_false(reads(&f, 200).intent.named);
+}
+
+static void
+a_partition_that_was_never_touched_starts_as_it_is_told(void **state)
+{
+	struct plan_facts f = {.log_start = 10, .log_end = 90, .epoch = 1};
+
+	(void)state;
+	assert_false(reads(&f, 10).gap);
+	f.start = PLAN_LATEST;
+	reads(&f, 90);
+	f.start = PLAN_ASK;
+	stops(&f);
+}
+
+static void a_commit_without_reports_is_believed(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.reported = false;
+	f.next = 0;
+	reads(&f, 400);
+	f.kind = INTENT_FOREIGN;
+	assert_int_equal(plan_base(&f), 400);
+	reads(&f, 400);
+}
+
+static void rows_without_a_commit_stop_it(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.committed = false;
+	stops(&f);
+	/* Rows that nobody reported, too. */
+	f.reported = false;
+	f.next = 0;
+	f.stored_end = 50;
+	stops(&f);
+}
+
+static void rows_beyond_the_log_stop_it(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.log_end = 399;
+	stops(&f);
+	f = usual();
+	f.log_end = 450;
+	f.stored_end = 451;
+	stops(&f);
+	/* A block that was named of a log that has lost it. */
+	f.stored_end = 0;
+	name(&f, 400, 450);
+	stops(&f);
+	/* A commit, too. */
+	f = usual();
+	f.reported = false;
+	f.next = 0;
+	f.log_end = 300;
+	stops(&f);
+}
+
+static void an_operator_lets_it_go_on_where_it_was(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.committed = false;
+	f.same = true;
+	f.same_next = 400;
+	reads(&f, 400);
+	/* It was said of another state. */
+	f.same_next = 300;
+	stops(&f);
+	/* The log has still to grow. */
+	f.same_next = 400;
+	f.log_end = 10;
+	stops(&f);
+}
+
+static void an_operator_lets_it_start_anew(void **state)
+{
+	/* Nothing is stored in the new epoch. */
+	struct plan_facts f = {.committed = true,
+			       .commit = 400,
+			       .kind = INTENT_OURS,
+			       .intent = {2, true, 400, 499},
+			       .log_start = 0,
+			       .log_end = 30,
+			       .epoch = 3,
+			       .raised = true,
+			       .start = PLAN_LATEST};
+
+	(void)state;
+	assert_false(reads(&f, 0).intent.named);
+	f.kind = INTENT_FOREIGN;
+	reads(&f, 0);
+	f.committed = false;
+	f.start = PLAN_ASK;
+	reads(&f, 0);
+}
+
+static void offsets_that_are_gone_are_a_gap(void **state)
+{
+	struct plan_facts f = usual();
+	struct plan p;
+
+	(void)state;
+	f.log_start = 450;
+	p = reads(&f, 450);
+	assert_true(p.gap);
+	assert_int_equal(p.gap_first, 400);
+	/* What is left of a block that was named keeps its name. */
+	name(&f, 400, 499);
+	assert_true(reads(&f, 450).intent.named);
+	f.log_start = 500;
+	assert_false(reads(&f, 500).intent.named);
+}
+
+static void a_later_version_or_epoch_stops_it(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.kind = INTENT_LATER;
+	stops(&f);
+	f = usual();
+	f.intent.epoch = 3;
+	stops(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_goes_on_after_what_was_reported),
+		cmocka_unit_test(
+			a_block_that_was_named_is_made_again_as_it_was),
+		cmocka_unit_test(a_block_that_was_reported_is_not_made_again),
+		cmocka_unit_test(what_clickhouse_forgot_is_read_again),
+		cmocka_unit_test(
+			a_partition_that_was_never_touched_starts_as_it_is_told),
+		cmocka_unit_test(a_commit_without_reports_is_believed),
+		cmocka_unit_test(rows_without_a_commit_stop_it),
+		cmocka_unit_test(rows_beyond_the_log_stop_it),
+		cmocka_unit_test(an_operator_lets_it_go_on_where_it_was),
+		cmocka_unit_test(an_operator_lets_it_start_anew),
+		cmocka_unit_test(offsets_that_are_gone_are_a_gap),
+		cmocka_unit_test(a_later_version_or_epoch_stops_it),
+	};
+
+	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
