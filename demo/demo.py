@@ -14,6 +14,7 @@ import time
 import api
 import console
 import kinds
+import proof
 import traffic
 
 LONG, SHORT = "30d", "20s"
@@ -78,6 +79,7 @@ class Demo:
         with open(os.path.join(ROOT, "build/dev/api.key")) as f:
             self.allocator = api.Allocator(ALLOCATOR, f.read().strip())
         self.aggregator = api.Aggregator(AGGREGATOR)
+        self.collector = proof.Collector(ROOT, CONFIG)
         self.rng = traffic.new_random()
         self.long, self.short = [], []
 
@@ -132,6 +134,9 @@ class Demo:
         statuses = collections.Counter()
         progress = console.Progress("clicks", CLICKS)
         connection = traffic.Connection(*REDIRECTOR)
+        collector_dies = iter([(CLICKS // 3, self.collector.kill),
+                               (CLICKS // 2, self.collector.start)])
+        at, action = next(collector_dies)
         for batch in traffic.batches(visits, BATCH):
             for visit, (status, location) in zip(
                     batch, connection.send(batch, self.rng)):
@@ -142,12 +147,19 @@ class Demo:
                 self.sent_countries[visit.address.country] += 1
                 self.sent_robots += visit.robot
             progress.update(sum(statuses.values()))
+            if sum(statuses.values()) >= at:
+                action()
+                at, action = next(collector_dies, (CLICKS + 1, None))
         connection.close()
         seconds = progress.seconds()
         progress.finish(
             f"{CLICKS:,} clicks from "
             f"{len(self.sent_countries)} countries, {self.sent_robots:,} of "
             f"them by robots, in {seconds:.1f} s; all answered 302")
+        self.collector.wait_started()
+        console.say(f"the collector was killed (kill -9) after the "
+                    f"{CLICKS // 3:,}th and started again after the "
+                    f"{CLICKS // 2:,}th")
         if statuses != {302: CLICKS}:
             raise Failure(f"the redirector answered {dict(statuses)}")
 
@@ -344,7 +356,7 @@ class Demo:
 
 
 def main():
-    started = time.monotonic()
+    started, started_at = time.monotonic(), time.time()
     try:
         demo = Demo()
         reclaimer("run")  # what an earlier demo has left to reclaim
@@ -354,7 +366,8 @@ def main():
         demo.show_reuse()
         demo.show_generation_two()
         kinds.Kinds(demo.allocator, demo.visit, ROOT, CONFIG).show(6)
-    except (Failure, kinds.Wrong, api.ApiError, OSError) as why:
+        demo.collector.show(7, started_at)
+    except (Failure, kinds.Wrong, proof.Unproved, api.ApiError, OSError) as why:
         print("\n" + console.bad("demo failed: ") + str(why), file=sys.stderr)
         print(f"logs: {os.path.join(ROOT, 'build/dev')}/*.log", file=sys.stderr)
         return 1
