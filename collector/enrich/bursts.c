@@ -10,10 +10,8 @@ enum {
 
 #define TIME_MASK ((UINT64_C(1) << (64 - CODE_BITS)) - 1)
 
-/*
- * A request: its time in ms, cut to 40 bits (34 years), and some bits of its
- * code.  0: none.
- */
+/* A request: its time in ms, cut to 40 bits (34 years), and some bits of its
+ * code. */
 typedef uint64_t request_t;
 
 /* Most visitors ask once.  They take this much, in a table of its own, so that
@@ -34,8 +32,10 @@ struct visitor {
 	/* The window in which it was found to be in a burst. */
 	int64_t from_ms, to_ms;
 	enum burst burst;
-	/* The newest ones: limits.codes of different codes, then
-	 * limits.not_found of codes that are not there. */
+	/* Those of a window: at most limits.codes of different codes, then,
+	 * from there on, at most limits.not_found of codes that are not there.
+	 */
+	uint32_t code_count, lost_count;
 	request_t requests[];
 };
 
@@ -97,10 +97,8 @@ static uint32_t hash_code(const char *code)
 
 static request_t request_of(int64_t ts, const char *code)
 {
-	request_t r = ((uint64_t)ts & TIME_MASK) << CODE_BITS |
-		      (hash_code(code) & ((1U << CODE_BITS) - 1));
-
-	return r ? r : 1;
+	return ((uint64_t)ts & TIME_MASK) << CODE_BITS |
+	       (hash_code(code) & ((1U << CODE_BITS) - 1));
 }
 
 static bool same_code(request_t a, request_t b)
@@ -108,64 +106,77 @@ static bool same_code(request_t a, request_t b)
 	return !((a ^ b) & ((1U << CODE_BITS) - 1));
 }
 
-/* Was `old` at most a window before `r`, or at the same time? */
-static bool in_window(const struct bursts *b, request_t old, request_t r)
+/* How long before `r` was `old`?  More than any window when it was after. */
+static uint64_t age_of(request_t old, request_t r)
 {
-	uint64_t age = ((r >> CODE_BITS) - (old >> CODE_BITS)) & TIME_MASK;
-
-	return old && age <= (uint64_t)b->limits.window;
+	return ((r >> CODE_BITS) - (old >> CODE_BITS)) & TIME_MASK;
 }
 
-/* Puts it in place of the oldest one. */
-static void replace_oldest(request_t *list, size_t count, request_t r)
+/* Those of a window, as they are counted. */
+struct count {
+	int64_t held;	  /* beside the one that is noted */
+	request_t *known; /* the same one, noted before; or NULL */
+	request_t *oldest;
+};
+
+/*
+ * Counts what a window ending with `r` holds beside it, and takes out what is
+ * older.  `whole`: requests of one code at different times are different.
+ */
+static struct count count_window(const struct bursts *b, request_t *list,
+				 uint32_t *len, request_t r, bool whole)
 {
-	size_t oldest = 0;
+	uint64_t window = (uint64_t)b->limits.window;
+	struct count c = {.oldest = list};
+	uint32_t i = 0;
 
-	for (size_t i = 1; i < count; i++)
-		if (list[i] < list[oldest])
-			oldest = i;
-	if (list[oldest] < r)
-		list[oldest] = r;
-}
+	while (i < *len) {
+		uint64_t age = age_of(list[i], r);
 
-/* Returns how many different codes the window that ends with `r` has. */
-static int64_t note_code(const struct bursts *b, request_t *list, request_t r)
-{
-	size_t count = (size_t)b->limits.codes;
-	bool known = false;
-	int64_t n = 1;
-
-	for (size_t i = 0; i < count; i++) {
-		if (list[i] && same_code(list[i], r)) {
-			known = true;
-			if (list[i] < r)
-				list[i] = r;
-		} else {
-			n += in_window(b, list[i], r);
+		/* What is later has an age near the end of the range. */
+		if (age > window && age <= TIME_MASK / 2) {
+			list[i] = list[--*len];
+			continue;
 		}
+		if (whole ? list[i] == r : same_code(list[i], r))
+			c.known = &list[i];
+		else
+			c.held += age <= window;
+		if (list[i] < *c.oldest)
+			c.oldest = &list[i];
+		i++;
 	}
-	if (!known)
-		replace_oldest(list, count, r);
-	return n;
+	return c;
+}
+
+/* Notes `r`, and returns how many the window that ends with it holds. */
+static int64_t note(const struct bursts *b, request_t *list, uint32_t *len,
+		    int64_t limit, request_t r, bool whole)
+{
+	struct count c = count_window(b, list, len, r, whole);
+	request_t *place = c.known;
+
+	if (!place && *len < (uint32_t)limit) {
+		list[(*len)++] = r;
+		return c.held + 1;
+	}
+	if (!place)
+		place = c.oldest;
+	if (*place < r)
+		*place = r;
+	return c.held + 1;
+}
+
+static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
+{
+	return note(b, v->requests, &v->code_count, b->limits.codes, r, false);
 }
 
 /* The same for requests of codes that are not there. */
-static int64_t note_not_found(const struct bursts *b, request_t *list,
-			      request_t r)
+static int64_t note_lost(const struct bursts *b, struct visitor *v, request_t r)
 {
-	size_t count = (size_t)b->limits.not_found;
-	bool known = false;
-	int64_t n = 1;
-
-	for (size_t i = 0; i < count; i++) {
-		if (list[i] == r)
-			known = true;
-		else
-			n += in_window(b, list[i], r);
-	}
-	if (!known)
-		replace_oldest(list, count, r);
-	return n;
+	return note(b, v->requests + b->limits.codes, &v->lost_count,
+		    b->limits.not_found, r, true);
 }
 
 /* --- who it is --------------------------------------------------------- */
@@ -206,7 +217,7 @@ static struct key *add(const struct bursts *b, uint64_t id)
 	for (size_t i = 1; i < WAYS; i++)
 		if (set_of(b, id)[i].seen_ms < key->seen_ms)
 			key = &set_of(b, id)[i];
-	memset(visitor_of(b, key), 0, b->visitor_size);
+	memset(visitor_of(b, key), 0, sizeof(struct visitor));
 	*key = (struct key){.visitor = id};
 	return key;
 }
@@ -219,7 +230,8 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 	struct visitor *v;
 	struct key *key;
 
-	if (o->visitor != id || !in_window(b, o->request, r) ||
+	if (o->visitor != id ||
+	    age_of(o->request, r) > (uint64_t)b->limits.window ||
 	    (same_code(o->request, r) && !not_found)) {
 		*o = (struct once){id, r, not_found};
 		return NULL;
@@ -227,9 +239,9 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 	key = add(b, id);
 	v = visitor_of(b, key);
 	if (b->limits.codes)
-		note_code(b, v->requests, o->request);
+		note_code(b, v, o->request);
 	if (b->limits.not_found && o->not_found)
-		note_not_found(b, v->requests + b->limits.codes, o->request);
+		note_lost(b, v, o->request);
 	*o = (struct once){0};
 	return key;
 }
@@ -255,16 +267,16 @@ static enum burst judge(const struct bursts *b, struct visitor *v, int64_t ts,
 {
 	enum burst burst = BURST_NONE;
 
-	if (b->limits.codes && note_code(b, v->requests, r) >= b->limits.codes)
+	/* The busiest are not counted more than once a ms. */
+	if (v->burst && ts >= v->from_ms && ts <= v->to_ms)
+		return v->burst;
+	if (b->limits.codes && note_code(b, v, r) >= b->limits.codes)
 		burst = BURST_CODES;
 	if (b->limits.not_found && not_found &&
-	    note_not_found(b, v->requests + b->limits.codes, r) >=
-		    b->limits.not_found)
+	    note_lost(b, v, r) >= b->limits.not_found)
 		burst = BURST_NOT_FOUND;
 	if (burst)
 		remember(b, v, ts, burst);
-	else if (v->burst && ts >= v->from_ms && ts <= v->to_ms)
-		burst = v->burst;
 	return burst;
 }
 

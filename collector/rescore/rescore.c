@@ -141,7 +141,7 @@ int collector_rescore(struct app *app, const struct collector_config *config,
 {
 	struct clickhouse_config patient = config->clickhouse;
 	struct job *job = calloc(1, sizeof(*job));
-	int64_t from, to;
+	int64_t from = 0, to = 0;
 	int status = -1;
 
 	if (!job)
