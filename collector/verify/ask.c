@@ -15,15 +15,14 @@ struct buf *ask_begin(struct ask *a)
 	return &a->sql;
 }
 
-void ask_put_times(struct ask *a, int64_t since_ms, int64_t until_ms)
+void ask_put_times(struct ask *a, const char *time, int64_t since_ms,
+		   int64_t until_ms)
 {
-	if (a->timed)
-		buf_printf(
-			&a->sql,
-			" AND append_time >= fromUnixTimestamp64Milli(toInt64"
-			"(%" PRId64 "), 'UTC') AND append_time < "
-			"fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC')",
-			since_ms, until_ms);
+	buf_printf(&a->sql,
+		   " AND %s >= fromUnixTimestamp64Milli(toInt64(%" PRId64
+		   "), 'UTC') AND %s < fromUnixTimestamp64Milli(toInt64("
+		   "%" PRId64 "), 'UTC')",
+		   time, since_ms, time, until_ms);
 }
 
 static int run(struct ask *a, struct error *err)

@@ -16,7 +16,7 @@ struct ask {
 	struct clickhouse *ch;
 	const char *topic; /* {topic:String} in each question */
 	const char *table; /* where its rows are: clicks or links */
-	bool timed;	   /* and whether these have append_time */
+	bool timed;	   /* these have append_time */
 	struct buf sql;	   /* scratch */
 	struct buf answer;
 };
@@ -26,8 +26,9 @@ void ask_release(struct ask *a);
 /* A new question: then buf_puts and buf_printf to what this returns. */
 struct buf *ask_begin(struct ask *a);
 
-/* " AND append_time >= ... AND append_time < ...", where the table has it. */
-void ask_put_times(struct ask *a, int64_t since_ms, int64_t until_ms);
+/* " AND <time> >= ... AND <time> < ...", ms; `time`: a column or more. */
+void ask_put_times(struct ask *a, const char *time, int64_t since_ms,
+		   int64_t until_ms);
 
 /*
  * Asks and hands out the rows, `columns` UInt64 each (the question casts), as

@@ -146,7 +146,8 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 	if (v->links)
 		return 0;
 	beyond.first = span->where.end;
-	if (stored_beyond(&v->ask, &beyond, &rows, err) < 0)
+	beyond.end = UINT64_MAX;
+	if (stored_extent(&v->ask, &beyond, &rows, err) < 0)
 		return -1;
 	if (!rows.events)
 		return 0;
@@ -155,9 +156,13 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 		return -1;
 	if (rows.last < (uint64_t)high)
 		return 0;
+	/* Of those seen before the end was: what came since is no finding. */
 	beyond.first = (uint64_t)high;
-	if (stored_beyond(&v->ask, &beyond, &rows, err) < 0 || !rows.events)
-		return rows.events ? -1 : 0;
+	beyond.end = rows.last + 1;
+	if (stored_extent(&v->ask, &beyond, &rows, err) < 0)
+		return -1;
+	if (!rows.events)
+		return 0;
 	f = (struct finding){TROUBLE_UNKNOWN, beyond.partition, beyond.epoch,
 			     rows.first,      rows.last,	rows.events};
 	span->unknown += rows.events;

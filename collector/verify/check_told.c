@@ -72,7 +72,9 @@ static int judge_block(struct verify *v, struct span *span,
 {
 	struct window *w = &v->window;
 
-	window_add_range(w, IN_BLOCKS, b->first, b->last);
+	window_add_range(w, b->lost ? IN_GAPS : IN_BLOCKS, b->first, b->last);
+	if (b->lost)
+		return 0;
 	return (b->first >= w->first && b->last < w->end
 			? judge_whole
 			: judge_part)(v, span, b, err);
@@ -99,20 +101,33 @@ static int judge_blocks(struct verify *v, struct span *span,
 	return 0;
 }
 
+/* What neither rows nor letters nor blocks know of. */
+static int find_lost(struct verify *v, struct span *span, struct error *err)
+{
+	const unsigned kept =
+		1U << IN_ROWS | 1U << IN_LETTERS | 1U << IN_BLOCKS;
+	struct window *w = &v->window;
+
+	window_subtract_from(w, IN_GAPS, kept);
+	span->events += window_count(w, LEFT);
+	if (verify_find(v, span, LEFT, TROUBLE_NOT_READ, &span->missing, err) <
+	    0)
+		return -1;
+	window_subtract(w, kept | 1U << IN_GAPS);
+	span->events += window_count(w, LEFT);
+	return verify_find(v, span, LEFT, TROUBLE_UNREPORTED, &span->missing,
+			   err);
+}
+
 static int judge(struct verify *v, struct span *span,
 		 const struct stretch *part, struct error *err)
 {
-	struct window *w = &v->window;
-
 	if (verify_read_window(v, span, part, err) < 0)
 		return -1;
-	span->rows += window_count(w, IN_ROWS);
+	span->rows += window_count(&v->window, IN_ROWS);
 	if (judge_blocks(v, span, part, err) < 0)
 		return -1;
-	window_subtract(w, 1U << IN_ROWS | 1U << IN_LETTERS | 1U << IN_BLOCKS |
-				   1U << IN_GAPS);
-	return verify_find(v, span, LEFT, TROUBLE_UNREPORTED, &span->missing,
-			   err);
+	return find_lost(v, span, err);
 }
 
 int verify_told(struct verify *v, struct span *span, struct error *err)

@@ -1,6 +1,7 @@
 /* plan.c - which stretches of which partitions are compared with what. */
 #include <stdlib.h>
 
+#include "collector/once/stored.h"
 #include "collector/verify/told.h"
 #include "collector/verify/verify.h"
 
@@ -170,13 +171,10 @@ static int plan_former(struct verify *v, const struct facts *facts,
 static int read_facts(struct verify *v, struct facts *facts, struct error *err)
 {
 	struct ask *a = &v->ask;
-	uint32_t told;
 
-	if (told_epoch(a, &told, err) < 0)
-		return -1;
-	v->epoch = (uint32_t)v->config->collector.epoch;
-	if (told > v->epoch)
-		v->epoch = told;
+	if (stored_epoch(a->ch, v->topic, (uint32_t)v->config->collector.epoch,
+			 &v->epoch, err) < 0)
+		return error_wrap(err, "clickhouse");
 	if (told_survey(a, v->from, v->to, &facts->told, err) < 0 ||
 	    told_reach(a, v->epoch, &facts->reach, err) < 0)
 		return -1;

@@ -43,7 +43,8 @@ int stored_survey(struct ask *a, int64_t from, int64_t to,
 		   "SELECT toUInt64(partition), toUInt64(epoch), min(offset), "
 		   "max(offset), count() FROM %s WHERE topic = {topic:String}",
 		   a->table);
-	ask_put_times(a, from, to);
+	if (a->timed)
+		ask_put_times(a, "append_time", from, to);
 	buf_puts(sql, " GROUP BY partition, epoch ORDER BY partition, epoch");
 	return known_list_ask(a, ret, err);
 }
@@ -54,10 +55,11 @@ static void put_where(struct ask *a, const struct stretch *s)
 		   " FROM %s WHERE topic = {topic:String} AND partition = "
 		   "%" PRIu32 " AND epoch = %" PRIu32 " AND offset >= %" PRIu64,
 		   a->table, s->partition, s->epoch, s->first);
-	ask_put_times(a, s->since_ms, s->until_ms);
+	if (a->timed)
+		ask_put_times(a, "append_time", s->since_ms, s->until_ms);
 }
 
-int stored_beyond(struct ask *a, const struct stretch *s, struct known *ret,
+int stored_extent(struct ask *a, const struct stretch *s, struct known *ret,
 		  struct error *err)
 {
 	const uint64_t *n;
@@ -65,6 +67,7 @@ int stored_beyond(struct ask *a, const struct stretch *s, struct known *ret,
 
 	buf_puts(ask_begin(a), "SELECT min(offset), max(offset), count()");
 	put_where(a, s);
+	buf_printf(&a->sql, " AND offset < %" PRIu64, s->end);
 	if (ask_numbers(a, 3, &n, &count, err) < 0)
 		return -1;
 	*ret = (struct known){.partition = s->partition, .epoch = s->epoch};

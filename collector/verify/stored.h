@@ -55,9 +55,8 @@ int stored_name_twice(struct ask *a, const struct stretch *s,
 		      const struct window *w, const struct stored_twice *twice,
 		      struct findings *findings, struct error *err);
 
-/* Rows at `s->first` or later: how many, and the least and greatest offset.
- * s->end is not looked at. */
-int stored_beyond(struct ask *a, const struct stretch *s, struct known *ret,
+/* How many rows of the stretch there are, and the least and greatest offset. */
+int stored_extent(struct ask *a, const struct stretch *s, struct known *ret,
 		  struct error *err);
 
 #endif

@@ -10,35 +10,19 @@
 /* Rows that tell of a block, rather than that there was nothing to read. */
 #define FROM_BLOCKS                                                            \
 	" FROM ingest_progress WHERE topic = {topic:String} "                  \
-	"AND rows + dead_lettered > 0"
-
-int told_epoch(struct ask *a, uint32_t *ret_epoch, struct error *err)
-{
-	const uint64_t *n;
-	size_t count;
-
-	buf_puts(ask_begin(a), "SELECT toUInt64(max(epoch)) FROM "
-			       "ingest_progress WHERE topic = {topic:String}");
-	if (ask_numbers(a, 1, &n, &count, err) < 0)
-		return -1;
-	*ret_epoch = count ? (uint32_t)n[0] : 0;
-	return 0;
-}
+	"AND rows + dead_lettered + lost > 0"
 
 #define SELECT_KNOWN                                                           \
 	"SELECT toUInt64(partition), toUInt64(epoch), min(first), "            \
-	"max(last), sum(rows + dead_lettered)"
+	"max(last), sum(rows + dead_lettered + lost)"
 #define GROUP_KNOWN " GROUP BY partition, epoch ORDER BY partition, epoch"
 
 int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
 		struct error *err)
 {
-	bool timed = a->timed;
-
 	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS);
-	a->timed = true;
-	ask_put_times(a, from, to);
-	a->timed = timed;
+	/* When what was lost had been stored nobody knows. */
+	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
 	buf_puts(&a->sql, GROUP_KNOWN);
 	return known_list_ask(a, ret, err);
 }
@@ -60,16 +44,16 @@ int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
 	size_t count;
 
 	buf_printf(ask_begin(a),
-		   "SELECT first, last, rows, dead_lettered" FROM_BLOCKS
+		   "SELECT first, last, rows, dead_lettered, lost" FROM_BLOCKS
 		   " AND partition = %" PRIu32 " AND epoch = %" PRIu32
 		   " AND last >= %" PRIu64 " AND first < %" PRIu64
 		   " AND first >= %" PRIu64
 		   "%s ORDER BY first LIMIT %d WITH TIES",
 		   s->partition, s->epoch, s->first, s->end, after,
 		   only_dead ? " AND dead_lettered > 0" : "", TOLD_PAGE);
-	if (ask_numbers(a, 4, &n, &count, err) < 0)
+	if (ask_numbers(a, 5, &n, &count, err) < 0)
 		return -1;
-	/* Four numbers, in this order. */
+	/* Five numbers, in this order. */
 	*ret_blocks = (const struct told_block *)(const void *)n;
 	*ret_count = count;
 	return 0;

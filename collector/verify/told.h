@@ -7,9 +7,6 @@
 #include "collector/verify/ask.h"
 #include "collector/verify/stored.h"
 
-/* The newest life of the topic that was told of; 0: none was. */
-int told_epoch(struct ask *a, uint32_t *ret_epoch, struct error *err);
-
 /* All blocks with an append time from `from` up to `to`. */
 int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
 		struct error *err);
@@ -22,6 +19,7 @@ int told_reach(struct ask *a, uint32_t epoch, struct known_list *ret,
 struct told_block {
 	uint64_t first, last;
 	uint64_t rows, dead;
+	uint64_t lost; /* not 0: no block, but what Kafka had dropped unread */
 };
 #define TOLD_PAGE 50000
 

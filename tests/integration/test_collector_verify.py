@@ -236,6 +236,11 @@ def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
     status, said = world.ask("verify")
     assert status == 1
     assert named(said) == [("unreported", 0, 10, 14)]
+    world.collect()
+    status, said = world.ask("verify")
+    assert status == 1
+    assert named(said) == [("not read", 0, 10, 14)]
+    assert (said["events"], said["rows"], said["missing"]) == (20, 15, 5)
 
 
 # --- links -------------------------------------------------------------------
