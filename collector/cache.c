@@ -1,10 +1,11 @@
 #include "collector/cache.h"
 
-#include <sodium.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/hash.h"
 
 enum {
 	BUCKETS_MIN = 1024,
@@ -29,7 +30,7 @@ struct cache {
 	struct entry *newest;
 	size_t bytes_max;
 	struct cache_stats stats;
-	unsigned char hash_key[crypto_shorthash_KEYBYTES];
+	struct hash_key hash_key; /* keys come from strangers */
 };
 
 struct cache *cache_new(size_t bytes_max, struct error *err)
@@ -45,9 +46,10 @@ struct cache *cache_new(size_t bytes_max, struct error *err)
 	}
 	c->bucket_count = BUCKETS_MIN;
 	c->bytes_max = bytes_max;
-	/* Keys come from strangers: nobody may aim at one bucket. */
-	randombytes_buf(c->hash_key, sizeof(c->hash_key));
-	return c;
+	if (hash_key_make(&c->hash_key, err) == 0)
+		return c;
+	cache_free(c);
+	return NULL;
 }
 
 void cache_clear(struct cache *c)
@@ -73,16 +75,6 @@ void cache_free(struct cache *c)
 	free(c);
 }
 
-static uint64_t hash_of(const struct cache *c, const void *key, size_t len)
-{
-	unsigned char out[crypto_shorthash_BYTES];
-	uint64_t hash;
-
-	crypto_shorthash(out, key, len, c->hash_key);
-	memcpy(&hash, out, sizeof(hash));
-	return hash;
-}
-
 static struct entry **bucket_of(const struct cache *c, uint64_t hash)
 {
 	return &c->buckets[hash & (c->bucket_count - 1)];
@@ -91,7 +83,7 @@ static struct entry **bucket_of(const struct cache *c, uint64_t hash)
 const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		      size_t *ret_len)
 {
-	uint64_t hash = hash_of(c, key, key_len);
+	uint64_t hash = hash_bytes(&c->hash_key, key, key_len);
 	struct entry *e = *bucket_of(c, hash);
 
 	for (; e; e = e->next) {
@@ -207,7 +199,7 @@ const void *cache_put(struct cache *c, const void *key, size_t key_len,
 		evict_one(c);
 	if (c->stats.entries >= c->bucket_count)
 		grow(c);
-	e->hash = hash_of(c, key, key_len);
+	e->hash = hash_bytes(&c->hash_key, key, key_len);
 	bucket = bucket_of(c, e->hash);
 	e->next = *bucket;
 	*bucket = e;

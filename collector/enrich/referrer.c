@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -99,22 +100,46 @@ static bool has_label(const char *host, const char *name)
 	}
 }
 
+/* The letters that a host's labels begin with, a bit each. */
+static uint32_t first_letters(const char *host)
+{
+	uint32_t letters = 0;
+	bool first = true;
+
+	for (; *host; host++) {
+		if (first && *host >= 'a' && *host <= 'z')
+			letters |= UINT32_C(1) << (*host - 'a');
+		first = *host == '.';
+	}
+	return letters;
+}
+
 static void find_channel(struct referrer *r)
 {
 	const char *host = r->host;
+	uint32_t letters = first_letters(host);
 
 	r->channel = "referral";
 	for (size_t i = 0; i < sizeof(sites) / sizeof(*sites); i++) {
-		bool fits = strchr(sites[i].name, '.')
-				    ? is_or_is_under(host, sites[i].name)
-				    : has_label(host, sites[i].name);
+		const char *name = sites[i].name;
+		bool fits;
 
+		/* Names begin with a letter, and where a label does. */
+		if (!(letters >> (*name - 'a') & 1))
+			continue;
+		fits = strchr(name, '.') ? is_or_is_under(host, name)
+					 : has_label(host, name);
 		if (!fits)
 			continue;
 		r->channel = sites[i].channel;
-		r->site = sites[i].name;
+		r->site = name;
 		return;
 	}
+}
+
+static bool ends_host(char c)
+{
+	return c == '/' || c == '?' || c == '#' || c == '\\' || c == '\0';
 }
 
 /* Copies the host of what follows "://".  False when it is none. */
@@ -123,7 +148,7 @@ static bool copy_host(const char *at, const char *end, char *host)
 	const char *stop = at;
 	size_t n = 0;
 
-	while (stop < end && !strchr("/?#\\", *stop))
+	while (stop < end && !ends_host(*stop))
 		stop++;
 	for (const char *c = at; c < stop; c++)
 		if (*c == '@')
@@ -140,11 +165,26 @@ static bool copy_host(const char *at, const char *end, char *host)
 	return n > 0;
 }
 
+/* "://", of which there is mostly one, and early. */
+static const char *find_mark(const char *text, size_t len)
+{
+	const char *end = len ? text + len : text;
+
+	for (const char *at = text; len > 2 && at && end - at > 2; at++) {
+		at = memchr(at, ':', (size_t)(end - at) - 2);
+		if (!at)
+			return NULL;
+		if (at[1] == '/' && at[2] == '/')
+			return at;
+	}
+	return NULL;
+}
+
 void referrer_parse(const char *text, size_t len, const char *own_domain,
 		    struct referrer *ret_referrer)
 {
 	static const char app[] = "android-app://";
-	const char *mark = len ? memmem(text, len, "://", 3) : NULL;
+	const char *mark = find_mark(text, len);
 	struct referrer r = {.channel = "unknown"};
 
 	if (!len)

@@ -10,18 +10,63 @@
 
 #include "common/buf.h"
 
-void rowbinary_u8(struct buf *b, uint8_t v);
-void rowbinary_u16(struct buf *b, uint16_t v);
-void rowbinary_u32(struct buf *b, uint32_t v);
-void rowbinary_u64(struct buf *b, uint64_t v);
-void rowbinary_i64(struct buf *b, int64_t v);
+/* Here, so that a row's numbers are plain stores.  Byte by byte, so that the
+ * order is right on every machine; compilers turn this into one. */
+static inline void rowbinary_uint(struct buf *b, uint64_t v, size_t width)
+{
+	char bytes[8];
+
+	for (size_t i = 0; i < width; i++)
+		bytes[i] = (char)(unsigned char)(v >> (8 * i));
+	buf_append(b, bytes, width);
+}
+
+static inline void rowbinary_u8(struct buf *b, uint8_t v)
+{
+	rowbinary_uint(b, v, 1);
+}
+
+static inline void rowbinary_u16(struct buf *b, uint16_t v)
+{
+	rowbinary_uint(b, v, 2);
+}
+
+static inline void rowbinary_u32(struct buf *b, uint32_t v)
+{
+	rowbinary_uint(b, v, 4);
+}
+
+static inline void rowbinary_u64(struct buf *b, uint64_t v)
+{
+	rowbinary_uint(b, v, 8);
+}
+
+static inline void rowbinary_i64(struct buf *b, int64_t v)
+{
+	rowbinary_uint(b, (uint64_t)v, 8);
+}
+
 void rowbinary_f32(struct buf *b, float v);
 void rowbinary_f64(struct buf *b, double v);
+/* The count before an Array's elements or a Map's pairs; LEB128. */
+static inline void rowbinary_count(struct buf *b, uint64_t count)
+{
+	for (; count >= 0x80; count >>= 7)
+		buf_putc(b, (char)(unsigned char)(count | 0x80));
+	buf_putc(b, (char)count);
+}
+
 /* String: LEB128 length, then the bytes. */
-void rowbinary_string(struct buf *b, const void *data, size_t len);
+static inline void rowbinary_string(struct buf *b, const void *data, size_t len)
+{
+	rowbinary_count(b, len);
+	buf_append(b, data, len);
+}
+
 /* FixedString(n), UUID, IPv6: the bytes as they are. */
-void rowbinary_fixed(struct buf *b, const void *data, size_t len);
-/* The count before an Array's elements or a Map's pairs. */
-void rowbinary_count(struct buf *b, uint64_t count);
+static inline void rowbinary_fixed(struct buf *b, const void *data, size_t len)
+{
+	buf_append(b, data, len);
+}
 
 #endif
