@@ -1,7 +1,9 @@
 #include "collector/collector_config.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "collector/enrich/identity.h"
 #include "collector/limits/memory.h"
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
@@ -10,6 +12,9 @@
 
 static const char *const offset_resets[] = {"earliest", "latest", "error",
 					    NULL};
+
+static const char *const visitor_identities[] = {"sha1", "daily", NULL};
+static const char *const ip_kinds[] = {"whole", "truncated", "none", NULL};
 
 static const struct setting settings_table[] = {
 	{.key = "admin",
@@ -181,6 +186,36 @@ static const struct setting settings_table[] = {
 	 .fallback = "en",
 	 .help = "Language of the names of cities and regions where a file has "
 		 "it (de, pt-BR ...); English is next"},
+	{.key = "visitor_identity",
+	 .type = SETTING_ENUM,
+	 FIELD(visitor_identity),
+	 .fallback = "sha1",
+	 .choices = visitor_identities,
+	 .help = "What tells visitors apart: sha1 of address and user agent; "
+		 "or "
+		 "daily, a hash of both under a key of each UTC day, which "
+		 "nobody can undo without visitor_secret"},
+	{.key = "visitor_secret",
+	 .type = SETTING_SECRET,
+	 FIELD(visitor_secret),
+	 .optional = true,
+	 .example = "file:/etc/shortloop/visitor.secret",
+	 .help = "For visitor_identity: daily; at least 16 bytes, the same for "
+		 "all collectors"},
+	{.key = "store_ip",
+	 .type = SETTING_ENUM,
+	 FIELD(store_ip),
+	 .fallback = "whole",
+	 .choices = ip_kinds,
+	 .help = "What becomes of an address in the column ip: whole, "
+		 "truncated "
+		 "(to /24, IPv6 to /48) or none (::)"},
+	{.key = "store_ip_only",
+	 .type = SETTING_BOOL,
+	 FIELD(store_ip_only),
+	 .fallback = "false",
+	 .help = "Place and visitor, too, are found by the address as it is "
+		 "stored, rather than by the whole"},
 	{.key = "ua_cache",
 	 .type = SETTING_SIZE,
 	 FIELD(ua_cache),
@@ -229,6 +264,29 @@ int64_t collector_caches(const struct collector_settings *c)
 	return c->ua_cache + c->geo_cache + c->scan_memory;
 }
 
+const char *collector_visitor_secret(const struct collector_settings *settings)
+{
+	return strcmp(settings->visitor_identity, "daily") == 0
+		       ? settings->visitor_secret
+		       : NULL;
+}
+
+static int check_visitor(const struct collector_settings *c, struct error *err)
+{
+	if (strcmp(c->visitor_identity, "daily") != 0)
+		return 0;
+	if (!c->visitor_secret)
+		return error_set(err, ERROR_CONFIG,
+				 "collector.visitor_secret: visitor_identity: "
+				 "daily needs one");
+	if (strlen(c->visitor_secret) < IDENTITY_SECRET_MIN)
+		return error_set(err, ERROR_CONFIG,
+				 "collector.visitor_secret: expected at least "
+				 "%d bytes",
+				 IDENTITY_SECRET_MIN);
+	return 0;
+}
+
 int collector_config_validate(const void *config, struct error *err)
 {
 	const struct collector_settings *c =
@@ -240,5 +298,7 @@ int collector_config_validate(const void *config, struct error *err)
 				 "collector.%s: with 1, everybody is a scanner",
 				 c->scan_codes == 1 ? "scan_codes"
 						    : "scan_not_found");
+	if (check_visitor(c, err) < 0)
+		return -1;
 	return memory_share(c->memory, collector_caches(c), &shares, err);
 }

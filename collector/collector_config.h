@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_COLLECTOR_CONFIG_H
 #define COLLECTOR_COLLECTOR_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/app/app.h"
@@ -38,10 +39,16 @@ struct collector_settings {
 	int64_t scan_memory;
 	struct setting_strings geo_files;
 	char *geo_language;
+	char *visitor_identity;
+	char *visitor_secret; /* NULL: none */
+	char *store_ip;
+	bool store_ip_only;
 	int64_t ua_cache;
 	int64_t geo_cache;
 	int64_t max_text;
 };
+/* The secret that visitors are made unknown with; NULL: SHA-1 is enough. */
+const char *collector_visitor_secret(const struct collector_settings *settings);
 extern const struct setting_section collector_section; /* "collector" */
 
 /* What the collector reads of the file. */

@@ -101,9 +101,9 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 	rowbinary_i64(row, facts->ts);
 	rowbinary_i64(row, (int64_t)click->time_ms);
 	put_link(row, click);
-	rowbinary_fixed(row, facts->ip, sizeof(facts->ip));
+	rowbinary_fixed(row, facts->stored_ip, sizeof(facts->stored_ip));
 	rowbinary_fixed(row, facts->identity, sizeof(facts->identity));
-	place_append(facts->places, facts->ip, row);
+	place_append(facts->places, facts->has_ip ? facts->ip : NULL, row);
 	put_cut(row, click->user_agent, facts->max_text);
 	buf_append(row, facts->agent.columns, facts->agent.columns_len);
 	rowbinary_u8(row, (uint8_t)facts->verdict.kind);

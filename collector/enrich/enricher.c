@@ -34,7 +34,8 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 	e->settings = settings;
 	e->lookups = lookups_new(settings, err);
 	if (e->lookups)
-		e->hasher = identity_hasher_new(err);
+		e->hasher = identity_hasher_new(
+			collector_visitor_secret(settings), err);
 	if (e->hasher)
 		e->bursts =
 			bursts_new(&limits, (size_t)settings->scan_memory, err);
@@ -96,6 +97,34 @@ static size_t cut(size_t len, int64_t max)
 	return len < (size_t)max ? len : (size_t)max;
 }
 
+/* What of the address is stored, and whether the rest is to be known. */
+static void choose_ip(const struct enricher *e, const Shortloop__Click *click,
+		      struct click_facts *facts)
+{
+	const char *kind = e->settings->store_ip;
+
+	facts->has_ip = click->client_ip.len > 0;
+	memcpy(facts->stored_ip, facts->ip, sizeof(facts->ip));
+	if (!strcmp(kind, "truncated"))
+		identity_truncate(facts->stored_ip);
+	else if (!strcmp(kind, "none"))
+		memset(facts->stored_ip, 0, sizeof(facts->stored_ip));
+	if (!e->settings->store_ip_only)
+		return;
+	memcpy(facts->ip, facts->stored_ip, sizeof(facts->ip));
+	facts->has_ip = facts->has_ip && strcmp(kind, "none") != 0;
+}
+
+static int find_identity(struct enricher *e, const Shortloop__Click *click,
+			 struct click_facts *facts, struct error *err)
+{
+	const ProtobufCBinaryData *ua = &click->user_agent;
+	size_t len = facts->has_ip ? click->client_ip.len : 0;
+
+	return identity_of(e->hasher, facts->ip + sizeof(facts->ip) - len, len,
+			   ua->data, ua->len, facts->ts, facts->identity, err);
+}
+
 int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		   const Shortloop__Click *click, struct click_facts *facts,
 		   struct error *err)
@@ -106,8 +135,8 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	facts->max_text = (size_t)e->settings->max_text;
 	facts->places = e->lookups->places;
 	copy_ip(click, facts->ip);
-	if (identity_of(e->hasher, click->client_ip.data, click->client_ip.len,
-			ua->data, ua->len, facts->identity, err) < 0)
+	choose_ip(e, click, facts);
+	if (find_identity(e, click, facts, err) < 0)
 		return -1;
 	if (agent_find(e->lookups->agents, (const char *)ua->data,
 		       cut(ua->len, e->settings->max_text), &facts->agent,

@@ -1,23 +1,45 @@
-/* identity.h - who a visitor is, as far as an address and a browser tell. */
+/*
+ * identity.h - who a visitor is, as far as an address and a browser tell; and
+ * what of the address is kept.
+ */
 #ifndef COLLECTOR_ENRICH_IDENTITY_H
 #define COLLECTOR_ENRICH_IDENTITY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/error.h"
 
 enum {
-	IDENTITY_LEN = 20
+	IDENTITY_LEN = 20,
+	IDENTITY_SECRET_MIN = 16, /* bytes */
 };
 
 struct identity_hasher;
 
-struct identity_hasher *identity_hasher_new(struct error *err);
+/*
+ * Without a secret, identities are SHA-1 of the address' bytes and the user
+ * agent: whoever has a list of both can undo it.  With one they are keyed
+ * BLAKE2b (RFC 7693, 160 bits) of the same, under a key of each UTC day that is
+ * derived from the secret: who does not have it cannot tell whose they are, nor
+ * follow anybody from one day to the next; collectors with the same secret
+ * agree.  The secret is copied.
+ */
+struct identity_hasher *identity_hasher_new(const char *secret,
+					    struct error *err);
 void identity_hasher_free(struct identity_hasher *h); /* NULL accepted */
 
-/* SHA-1 of the address' bytes followed by the user agent. */
+/* `ip_len` is 4, 16 or 0; `ts` the row's time, ms UTC. */
 int identity_of(struct identity_hasher *h, const void *ip, size_t ip_len,
-		const void *user_agent, size_t user_agent_len,
+		const void *user_agent, size_t user_agent_len, int64_t ts,
 		unsigned char ret_identity[IDENTITY_LEN], struct error *err);
+
+/*
+ * Sets to 0 what lies below the network: beyond /24 of an IPv4 address (given
+ * as
+ * ::ffff:a.b.c.d), /48 of IPv6; /40 of 6to4, whose 17th to 48th bit are an IPv4
+ * address.
+ */
+void identity_truncate(uint8_t ip[16]);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * place.h - where an address is, as columns ready to be copied into a row.
- * Answers are kept by the record they came from: a network has one record
- * however many addresses.
+ * Answers are kept by network, /24 of IPv4 and /48 of IPv6, if all of it is in
+ * one place (of DB-IP's files 97 in 100 are); and by the records they came
+ * from, of which many networks share one.
  *
  * Belongs to one thread.
  */
@@ -21,7 +22,8 @@ struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
 				      struct error *err);
 void place_lookup_free(struct place_lookup *l); /* NULL accepted */
 
-/* Appends the columns continent to as_org in RowBinary. */
+/* Appends the columns continent to as_org in RowBinary; empty ones without an
+ * address (NULL). */
 void place_append(struct place_lookup *l, const uint8_t ip[16],
 		  struct buf *row);
 

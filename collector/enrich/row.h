@@ -5,6 +5,7 @@
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector/enrich/agent.h"
@@ -58,7 +59,9 @@ struct row_origin {
 /* What was found out about a click beside what it says itself. */
 struct click_facts {
 	int64_t ts;
-	uint8_t ip[16];
+	bool has_ip;	/* else the address is all zeros, and no place */
+	uint8_t ip[16]; /* to look up */
+	uint8_t stored_ip[16];
 	unsigned char identity[IDENTITY_LEN];
 	struct agent agent;
 	struct verdict verdict;

@@ -228,7 +228,7 @@ static void append_why(struct answerer *a, const struct question *q,
 {
 	const struct why_case c = {
 		.click = &q->click,
-		.ip = q->click.client_ip.len ? facts->ip : NULL,
+		.ip = facts->has_ip ? facts->ip : NULL,
 		.ua = &a->ua,
 		.ua_len = kept(a, &q->click),
 		.verdict = facts->verdict,
@@ -253,7 +253,7 @@ int answer_append(struct answerer *a, struct question *q, struct buf *out,
 	if (append_agent(a, ua, kept(a, &q->click), out, err) < 0)
 		return -1;
 	buf_putc(out, ',');
-	append_place(a, facts.ip, q->click.client_ip.len > 0, out);
+	append_place(a, facts.ip, facts.has_ip, out);
 	append_verdict(&facts, out);
 	append_visitor(&q->click, facts.identity, out);
 	append_referrer(&q->click, out);

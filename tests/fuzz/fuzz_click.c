@@ -23,12 +23,14 @@ static const char rules[] =
 
 static struct enricher *some_enricher(void)
 {
-	static char english[] = "en";
+	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";
 	static struct collector_settings settings = {
 		.epoch = 1,
 		.late_window = 86400000,
 		.ua_cache = 1 << 20,
 		.geo_language = english,
+		.visitor_identity = sha1,
+		.store_ip = whole,
 		.geo_cache = 1 << 20,
 		.max_text = 256,
 	};

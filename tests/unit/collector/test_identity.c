@@ -1,0 +1,136 @@
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/enrich/identity.h"
+#include "common/clock.h"
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+
+struct identity {
+	unsigned char bytes[IDENTITY_LEN];
+};
+
+static struct identity_hasher *hasher(const char *secret)
+{
+	struct error err = {0};
+	struct identity_hasher *h = identity_hasher_new(secret, &err);
+
+	assert_non_null(h);
+	return h;
+}
+
+static struct identity ask(struct identity_hasher *h, const char *ip,
+			   const char *user_agent, int64_t ts)
+{
+	struct identity id;
+	struct error err = {0};
+
+	assert_int_equal(identity_of(h, ip, strlen(ip), user_agent,
+				     strlen(user_agent), ts, id.bytes, &err),
+			 0);
+	return id;
+}
+
+static bool same(struct identity a, struct identity b)
+{
+	return !memcmp(a.bytes, b.bytes, IDENTITY_LEN);
+}
+
+static void without_a_secret_it_is_sha1(void **state)
+{
+	/* of "abc", FIPS 180 */
+	static const unsigned char abc[IDENTITY_LEN] =
+		"\xa9\x99\x3e\x36\x47\x06\x81\x6a\xba\x3e"
+		"\x25\x71\x78\x50\xc2\x6c\x9c\xd0\xd8\x9d";
+	struct identity_hasher *h = hasher(NULL);
+
+	(void)state;
+	assert_memory_equal(ask(h, "a", "bc", 1).bytes, abc, IDENTITY_LEN);
+	assert_memory_equal(ask(h, "a", "bc", CLOCK_DAY * 9).bytes, abc,
+			    IDENTITY_LEN);
+	identity_hasher_free(h);
+}
+
+static void a_visitor_is_somebody_else_the_next_day(void **state)
+{
+	struct identity_hasher *h = hasher(SECRET);
+	struct identity first = ask(h, "1234", "ua", 10 * CLOCK_DAY);
+
+	(void)state;
+	assert_true(same(first, ask(h, "1234", "ua", 11 * CLOCK_DAY - 1)));
+	assert_false(same(first, ask(h, "1234", "ua", 11 * CLOCK_DAY)));
+	assert_false(same(first, ask(h, "1234", "ua", 10 * CLOCK_DAY - 1)));
+	assert_true(same(first, ask(h, "1234", "ua", 10 * CLOCK_DAY)));
+	identity_hasher_free(h);
+}
+
+static void collectors_with_one_secret_agree(void **state)
+{
+	struct identity_hasher *a = hasher(SECRET), *b = hasher(SECRET);
+	struct identity_hasher *other = hasher(SECRET "x");
+
+	(void)state;
+	ask(b, "4321", "other", 3 * CLOCK_DAY);
+	assert_true(same(ask(a, "1234", "ua", CLOCK_DAY),
+			 ask(b, "1234", "ua", CLOCK_DAY)));
+	assert_false(same(ask(a, "1234", "ua", CLOCK_DAY),
+			  ask(other, "1234", "ua", CLOCK_DAY)));
+	identity_hasher_free(a);
+	identity_hasher_free(b);
+	identity_hasher_free(other);
+}
+
+static void address_and_user_agent_are_told_apart(void **state)
+{
+	struct identity_hasher *h = hasher(SECRET);
+
+	(void)state;
+	assert_false(same(ask(h, "1234", "ua", 1), ask(h, "1235", "ua", 1)));
+	assert_false(same(ask(h, "1234", "ua", 1), ask(h, "1234", "ub", 1)));
+	assert_false(same(ask(h, "1234", "567890123456ua", 1),
+			  ask(h, "1234567890123456", "ua", 1)));
+	assert_false(same(ask(h, "", "1234", 1), ask(h, "1234", "", 1)));
+	identity_hasher_free(h);
+}
+
+static void assert_truncated(const char *address, const char *expected)
+{
+	uint8_t ip[16], want[16];
+
+	assert_int_equal(inet_pton(AF_INET6, address, ip), 1);
+	assert_int_equal(inet_pton(AF_INET6, expected, want), 1);
+	identity_truncate(ip);
+	assert_memory_equal(ip, want, sizeof(ip));
+}
+
+static void an_address_loses_all_below_its_network(void **state)
+{
+	(void)state;
+	assert_truncated("::ffff:203.0.113.77", "::ffff:203.0.113.0");
+	assert_truncated("2001:db8:1234:5678:9abc:def0:1234:5678",
+			 "2001:db8:1234::");
+	/* 6to4 of 203.0.113.77 */
+	assert_truncated("2002:cb00:714d:1::1", "2002:cb00:7100::");
+	assert_truncated("64:ff9b::203.0.113.77", "64:ff9b::");
+	assert_truncated("::", "::");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_secret_it_is_sha1),
+		cmocka_unit_test(a_visitor_is_somebody_else_the_next_day),
+		cmocka_unit_test(collectors_with_one_secret_agree),
+		cmocka_unit_test(address_and_user_agent_are_told_apart),
+		cmocka_unit_test(an_address_loses_all_below_its_network),
+	};
+
+	return cmocka_run_group_tests_name("identity", tests, NULL, NULL);
+}
