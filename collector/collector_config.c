@@ -259,9 +259,9 @@ const struct setting_group collector_groups[] = {
 const size_t collector_group_count =
 	sizeof(collector_groups) / sizeof(collector_groups[0]);
 
-int64_t collector_caches(const struct collector_settings *c)
+int64_t collector_caches(const struct collector_settings *settings)
 {
-	return c->ua_cache + c->geo_cache + c->scan_memory;
+	return settings->ua_cache + settings->geo_cache + settings->scan_memory;
 }
 
 const char *collector_visitor_secret(const struct collector_settings *settings)
