@@ -9,7 +9,7 @@
 #include "common/clock.h"
 
 enum {
-	KEPT_MAX = 1 << 20
+	KEPT_MAX = 64 * 1024 /* many partitions would add up */
 };
 
 void batch_release(struct batch *b)
@@ -19,21 +19,13 @@ void batch_release(struct batch *b)
 	*b = (struct batch){0};
 }
 
-/* A large one is given back: many partitions would add up. */
-static struct buf emptied(struct buf rows)
-{
-	if (rows.cap > KEPT_MAX)
-		buf_free(&rows);
-	buf_reset(&rows);
-	return rows;
-}
-
 void batch_reset(struct batch *b)
 {
-	struct buf rows = emptied(b->rows);
+	struct buf rows = b->rows;
 	struct batch_hour *hours = b->hours;
 	size_t cap = b->hour_cap;
 
+	buf_empty(&rows, KEPT_MAX);
 	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
 }
 

@@ -6,9 +6,13 @@
 #include "collector/enrich/row.h"
 #include "common/clickhouse/columns.h"
 
-/* More than collector.batch_rows and batch_bytes can be. */
-#define BLOCK_ROWS_MAX	"2000000"
+/* More than twice what collector.batch_rows and batch_bytes can be. */
+#define BLOCK_ROWS_MAX	"4000000"
 #define BLOCK_BYTES_MAX "2147483648"
+
+enum {
+	KEPT_MAX = 1 << 20 /* of memory, between two inserts */
+};
 
 struct sink {
 	struct clickhouse *ch;
@@ -90,6 +94,19 @@ int sink_probe(struct sink *s, struct error *err)
 	return 0;
 }
 
+/* What a large block took is given back: some wait for long. */
+static int encode_clicks(struct sink *s, const void *rows, size_t len,
+			 struct error *err)
+{
+	int status;
+
+	buf_reset(&s->block);
+	status = columns_encode(s->clicks, rows, len, &s->block, err);
+	if (len > KEPT_MAX)
+		columns_forget(s->clicks);
+	return status < 0 ? error_wrap(err, "rows of clicks") : 0;
+}
+
 int sink_insert(struct sink *s, enum sink_table table, const char *token,
 		const void *rows, size_t len, struct error *err)
 {
@@ -107,16 +124,17 @@ int sink_insert(struct sink *s, enum sink_table table, const char *token,
 	};
 
 	const char *insert = tables[table].insert;
+	int status = 0;
 
 	if (table == SINK_CLICKS) {
-		buf_reset(&s->block);
-		if (columns_encode(s->clicks, rows, len, &s->block, err) < 0)
-			return error_wrap(err, "rows of clicks");
+		if (encode_clicks(s, rows, len, err) < 0)
+			return -1;
 		insert = s->insert_clicks.data;
 		rows = s->block.data;
 		len = s->block.len;
 	}
 	if (clickhouse_insert(s->ch, insert, params, rows, len, err) < 0)
-		return error_wrap(err, "insert into %s", tables[table].name);
-	return 0;
+		status = error_wrap(err, "insert into %s", tables[table].name);
+	buf_empty(&s->block, KEPT_MAX);
+	return status;
 }

@@ -94,6 +94,13 @@ void buf_reset(struct buf *b)
 	b->failed = false;
 }
 
+void buf_empty(struct buf *b, size_t keep_max)
+{
+	if (b->cap > keep_max)
+		buf_free(b);
+	buf_reset(b);
+}
+
 void buf_free(struct buf *b)
 {
 	free(b->data);

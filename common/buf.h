@@ -62,6 +62,9 @@ void buf_consume(struct buf *b, size_t len);
 /* Empties the buffer and keeps its memory; clears `failed`. */
 void buf_reset(struct buf *b);
 
+/* The same, and gives the memory back if it is more than `keep_max` bytes. */
+void buf_empty(struct buf *b, size_t keep_max);
+
 /* Frees the memory and leaves an empty buffer. */
 void buf_free(struct buf *b);
 

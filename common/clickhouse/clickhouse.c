@@ -7,6 +7,10 @@
 #include "common/clickhouse/compress.h"
 #include "common/clickhouse/failure.h"
 
+enum {
+	BODY_KEPT_MAX = 1 << 20
+};
+
 struct clickhouse {
 	const struct clickhouse_config *config;
 	CURL *curl;
@@ -307,6 +311,7 @@ int clickhouse_insert(struct clickhouse *ch, const char *query,
 		      size_t len, struct error *err)
 {
 	const char *encoding = encoding_of(ch->config);
+	int status;
 
 	if (build_url(ch, query, params, err) < 0)
 		return -1;
@@ -318,7 +323,9 @@ int clickhouse_insert(struct clickhouse *ch, const char *query,
 	if (compress_append(encoding, data, len, &ch->body, err) < 0)
 		return -1;
 	set_post(ch, ch->body.data, ch->body.len, ch->headers_enc);
-	return perform(ch, NULL, err);
+	status = perform(ch, NULL, err);
+	buf_empty(&ch->body, BODY_KEPT_MAX);
+	return status;
 }
 
 void clickhouse_escape(struct buf *out, const char *text, size_t len)

@@ -25,14 +25,28 @@ struct columns *columns_new(const char *description, struct error *err)
 	return NULL;
 }
 
-static void release(struct column *column)
+static void forget(struct column *column)
 {
-	free(column->name);
-	free(column->type);
 	dictionary_release(&column->words);
 	buf_free(&column->numbers);
 	buf_free(&column->ends);
 	buf_free(&column->data);
+}
+
+void columns_forget(struct columns *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		forget(&c->items[i]);
+	dictionary_release(&c->words);
+	buf_free(&c->cursors);
+	buf_free(&c->numbers);
+}
+
+static void release(struct column *column)
+{
+	free(column->name);
+	free(column->type);
+	forget(column);
 }
 
 void columns_free(struct columns *c)

@@ -39,4 +39,7 @@ const char *columns_names(const struct columns *c);
 int columns_encode(struct columns *c, const void *rows, size_t len,
 		   struct buf *out, struct error *err);
 
+/* Gives that memory back. */
+void columns_forget(struct columns *c);
+
 #endif

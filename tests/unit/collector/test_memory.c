@@ -30,7 +30,7 @@ static void blocks_have_the_largest_share(void **state)
 
 	(void)state;
 	assert_int_equal(memory_share(4096 * MIB, 48 * MIB, &s, &err), 0);
-	assert_true(s.blocks > 1600 * (size_t)MIB);
+	assert_true(s.blocks > 1200 * (size_t)MIB);
 }
 
 static void too_little_names_the_settings(void **state)
