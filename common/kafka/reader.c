@@ -6,9 +6,12 @@
 
 #include "common/clock.h"
 
+#define FETCH_BYTES "262144"
+
 enum {
 	POLL_MS = 200,
 	SILENCE_MS = 30000, /* longer than a broker takes to start */
+	WAKE_EVERY = 8192,  /* records; less than half of what is fetched */
 };
 
 struct kafka_reader {
@@ -18,6 +21,7 @@ struct kafka_reader {
 	char *topic;
 	int32_t partition;
 	int64_t next, end;
+	uint64_t taken;
 	bool open;
 };
 
@@ -44,7 +48,14 @@ static rd_kafka_conf_t *reader_conf(struct kafka_reader *r,
 		{"enable.partition.eof", "true"},
 		{"auto.offset.reset", "error"},
 		{"isolation.level", "read_committed"},
-		{"queued.max.messages.kbytes", "16384"},
+		/* Little at a time: an answer can unpack to 255 times its
+		 * size (lz4), and librdkafka adds some 350 bytes to each
+		 * record. */
+		{"queued.max.messages.kbytes", "8192"},
+		{"queued.min.messages", "20000"},
+		{"message.max.bytes", FETCH_BYTES},
+		{"fetch.max.bytes", FETCH_BYTES},
+		{"fetch.message.max.bytes", FETCH_BYTES},
 		{"fetch.wait.max.ms", "20"},
 	};
 	rd_kafka_conf_t *conf = kafka_conf_new(config, client_id, err);
@@ -297,6 +308,19 @@ static int judge_event(struct kafka_reader *r, const rd_kafka_message_t *m,
 	}
 }
 
+/* librdkafka looks only once a second whether there is room for more; a request
+ * that nobody waits for wakes it (see consumer_fetch.c). */
+static void keep_fetching(struct kafka_reader *r)
+{
+	rd_kafka_topic_partition_list_t *list;
+
+	if (++r->taken % WAKE_EVERY)
+		return;
+	list = one(r->topic, r->partition, RD_KAFKA_OFFSET_END);
+	(void)rd_kafka_offsets_for_times(r->rk, list, 0);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
 /* A record of the stretch: 1; what lies behind it ends it: 0. */
 static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 		struct kafka_record *ret_record)
@@ -306,6 +330,7 @@ static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 		return 0;
 	}
 	r->next = m->offset + 1;
+	keep_fetching(r);
 	fill(ret_record, m);
 	return 1;
 }

@@ -243,6 +243,29 @@ def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
     assert (said["events"], said["rows"], said["missing"]) == (20, 15, 5)
 
 
+def test_a_topic_that_was_made_anew_is_two(world):
+    world.send(5)
+    world.collect()
+    topic = world.topics["topic_clicks"]
+    world.kafka.delete_topic(topic)
+    eventually(lambda: topic not in world.kafka.admin.list_topics().topics)
+    world.kafka.create_topic(exactly=topic, partitions=2,
+                             message_timestamp_type="LogAppendTime")
+    world.sections["collector"]["epoch"] = 2
+    world.send(3)
+    world.collect()
+
+    status, said = world.ask("verify")
+    assert status == 0, said
+    assert [(p["epoch"], p["by"], p["rows"]) for p in said["partitions"]
+            if p["rows"]] == [(2, "kafka", 3), (1, "reports", 5)]
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE epoch = 1 AND "
+                           "offset = 2", mutations_sync=1)
+    status, said = world.ask("verify")
+    assert status == 1 and named(said) == [("rows gone", 0, 2, 2)]
+    assert said["findings"][0]["epoch"] == 1
+
+
 # --- links -------------------------------------------------------------------
 
 def test_a_link_that_a_newer_version_replaced_is_no_gap(world):
