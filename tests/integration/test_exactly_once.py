@@ -1,0 +1,526 @@
+"""Exactly once, step by step: what each kill, freeze, lost answer and lost offset
+leaves behind, told by topic, partition and offset."""
+import re
+import signal
+import time
+
+import pytest
+import servers
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from support.collectors import BROKER, OPTIONS
+from support.fault_proxy import ClickHouseProxy, KafkaProxy
+from support.program import eventually
+from support.protobuf import message
+from support.server import ProxiedKafkaServer
+
+Click = message("click.proto", "shortloop.Click")
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+DEPS = servers.ROOT / ".deps"
+PATIENCE = 60  # seconds; a machine may be slow
+
+
+# --- what the tests stand on -------------------------------------------------
+
+@pytest.fixture(scope="module")
+def kafka_proxy():
+    with KafkaProxy() as proxy:
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def _own_kafka(rundir, kafka_proxy):
+    """A broker that misses a killed member soon; collectors come to it through
+    the proxy."""
+    server = ProxiedKafkaServer(rundir / "kafka-once", kafka_proxy,
+                                extra=BROKER)
+    yield server.start()
+    server.kill()
+
+
+@pytest.fixture
+def kafka_server(_own_kafka, kafka_proxy):
+    kafka_proxy.flow()
+    return _own_kafka
+
+
+@pytest.fixture
+def proxy(clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
+        yield made
+
+
+class Loop:
+    """One topic of clicks with one partition, one of links, and who collects
+    them."""
+
+    def __init__(self, kafka, tables, program, base_config, sections):
+        self.kafka = kafka
+        self.tables = tables
+        self.program = program
+        self.base = base_config
+        self.sections = sections
+        self.clicks = sections["kafka"]["topic_clicks"]
+        self.links = sections["kafka"]["topic_links"]
+        self.group = self.clicks
+        self.sent = 0
+
+    def send(self, count, partition=0):
+        self.kafka.produce(self.clicks, [click(self.sent + i) for i in
+                                         range(count)], partition=partition)
+        self.sent += count
+
+    def collector(self, ready=True, start=True, args=(), url=None, **own):
+        sections = {**self.sections,
+                    "collector": {**self.sections["collector"], **own}}
+        if url:
+            sections["clickhouse"] = {**self.base["clickhouse"],
+                                      **sections["clickhouse"], "url": url}
+        return self.program("collector", sections, ready=ready, start=start,
+                            args=args)
+
+    def command(self, *args):
+        return self.collector(start=False, args=args).run()
+
+    def stored(self, table="clicks", what="count()"):
+        return int(self.tables.value(f"SELECT {what} FROM {table}"))
+
+    def wait_stored(self, count=None, table="clicks"):
+        """All that was sent has a row, a report, and nothing has two."""
+        count = self.sent if count is None else count
+        eventually(lambda: self.stored(
+            table, "uniqExact(epoch, topic, partition, offset)") == count,
+            PATIENCE, what=f"{count} events in {table}")
+        topic = self.clicks if table == "clicks" else self.links
+        eventually(lambda: self.stored(
+            "ingest_progress", "sumIf(rows + dead_lettered, "
+            f"topic = '{topic}')") == count, PATIENCE, what="the reports")
+        assert self.stored(table) == count
+
+    def committed(self, partition=0, topic=None):
+        """(offset, metadata)"""
+        consumer = Consumer({"bootstrap.servers": self.kafka.bootstrap,
+                             "group.id": self.group})
+        try:
+            found, = consumer.committed(
+                [TopicPartition(topic or self.clicks, partition)], 10)
+            return found.offset, found.metadata
+        finally:
+            consumer.close()
+
+    def wait_committed(self, offset):
+        eventually(lambda: self.committed()[0] == offset, PATIENCE,
+                   what=f"offset {offset} committed")
+
+    def commit(self, offset, metadata=""):
+        """As another client of the group would, which nobody is in."""
+        where = TopicPartition(self.clicks, 0, offset, metadata)
+        answer = self.kafka.admin.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(self.group, [where])])
+        answer[self.group].result(20)
+
+    def forget_group(self):
+        eventually(lambda: self._delete_group(), PATIENCE,
+                   what="the group deleted")
+
+    def _delete_group(self):
+        try:
+            self.kafka.admin.delete_consumer_groups(
+                [self.group])[self.group].result(20)
+            return True
+        except Exception:  # somebody is still in it
+            return False
+
+
+@pytest.fixture
+def loop(kafka, clickhouse, program, base_config, proxy, kafka_proxy):
+    clickhouse.migrate()
+    topics = {"topic_clicks": kafka.clicks_topic(1),
+              "topic_links": kafka.create_topic("links", 1),
+              "topic_dlq": kafka.create_topic("dlq", 1)}
+    return Loop(kafka, clickhouse, program, base_config, {
+        "kafka": {**base_config["kafka"], **topics,
+                  "brokers": [kafka_proxy.address], "options": OPTIONS},
+        "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
+        "collector": {
+            "group": topics["topic_clicks"], "batch_age": "100ms",
+            "retry_max": "300ms", "report_every": "10m",
+            "ua_rules": str(DEPS / "uap/regexes.yaml")}})
+
+
+def click(number):
+    return Click(event_id=number + 1, time_ms=int(time.time() * 1000),
+                 domain="go.example.com", code="abc", link_id=42, outcome=1,
+                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
+
+
+def link(number):
+    event = LinkEvent(code=f"code{number}", space="s7", change=1,
+                      time_ms=int(time.time() * 1000))
+    event.link.url = "https://example.com/"
+    event.link.link_id = number + 1
+    event.link.version = 1
+    return event.SerializeToString()
+
+
+def waits_at(held):
+    eventually(held.here.is_set, PATIENCE, what="the request")
+
+
+# --- an intent before each insert ----------------------------------------------
+
+def test_a_block_is_named_before_it_is_sent(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(10)
+    loop.collector()
+    waits_at(held)
+    assert loop.committed() == (0, "shortloop 1 1 0-9")
+    held.release()
+    loop.wait_stored()
+    loop.wait_committed(10)
+    assert loop.committed() == (10, "shortloop 1 1")
+
+
+def test_a_commit_of_a_block_names_the_next(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.collector(batch_rows=10)
+    loop.send(10)
+    waits_at(held)
+    loop.send(10)
+    second = proxy.hold("clicks")
+    held.release()
+    waits_at(second)
+    assert loop.committed() == (10, "shortloop 1 1 10-19")
+    second.release()
+    loop.wait_stored()
+
+
+def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
+    running = loop.collector(batch_age="1s")
+    loop.send(5)
+    eventually(lambda: running.metric("shortloop_collector_consumed_total")
+               == 5, PATIENCE)
+    kafka_proxy.stall()
+    time.sleep(2)  # its time has come, and gone
+    assert proxy.count("clicks") == 0
+    kafka_proxy.flow()
+    loop.wait_stored()
+
+
+# --- kills between each pair of steps ---------------------------------------------
+
+STEPS = {
+    "named, not sent": ("hang_before", "clicks"),
+    "sent, not answered": ("hang_after", "clicks"),
+    "stored, not reported": ("hang_before", "ingest_progress"),
+    "reported, not answered": ("hang_after", "ingest_progress"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_loses_nothing_and_doubles_nothing(loop, proxy, step):
+    fault, kind = STEPS[step]
+    proxy.at(1, fault, kind)
+    loop.send(20)
+    running = loop.collector(ready=False, batch_rows=7)
+    eventually(lambda: proxy.count(kind, fault), PATIENCE, what=step)
+    if fault == "hang_after" and kind == "clicks":
+        eventually(lambda: loop.stored() > 0, PATIENCE, what="its rows")
+    running.kill()
+    # The next owner cuts blocks otherwise; this one it makes as it was.
+    loop.collector(batch_rows=9)
+    loop.send(20)
+    loop.wait_stored()
+
+
+def test_a_kill_between_report_and_commit(loop, proxy, kafka_proxy):
+    held = proxy.hold("ingest_progress")
+    loop.send(20)
+    running = loop.collector(ready=False)
+    waits_at(held)
+    kafka_proxy.stall()
+    held.release()
+    eventually(lambda: loop.stored("ingest_progress", "sum(rows)") == 20,
+               PATIENCE, what="the report")
+    running.kill()
+    kafka_proxy.cut()
+    kafka_proxy.flow()
+    assert loop.committed() == (0, "shortloop 1 1 0-19")
+    loop.collector()
+    loop.send(5)
+    loop.wait_stored()
+    loop.wait_committed(25)
+
+
+def test_a_request_that_arrives_after_its_sender_was_replaced(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(20)
+    running = loop.collector(ready=False)
+    waits_at(held)
+    running.kill()
+    loop.collector()
+    loop.wait_stored()
+    held.release()
+    loop.send(5)
+    loop.wait_stored()
+
+
+# --- zombies ----------------------------------------------------------------------
+
+def test_one_that_was_frozen_and_wakes_adds_nothing_twice(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(20)
+    zombie = loop.collector(ready=False)
+    waits_at(held)
+    zombie.process.signal(signal.SIGSTOP)
+    try:
+        loop.collector(url=loop.base["clickhouse"]["url"])
+        loop.wait_stored()
+        loop.send(20)
+        loop.wait_stored()
+        held.release()
+    finally:
+        zombie.process.signal(signal.SIGCONT)
+    eventually(lambda: "lost=1" in zombie.log(), PATIENCE,
+               what="the zombie to notice")
+    loop.send(20)
+    loop.wait_stored()
+    assert zombie.stop() == 0
+    loop.send(5)
+    loop.wait_stored()
+
+
+def test_one_that_was_frozen_with_events_in_hand_names_nothing(loop):
+    zombie = loop.collector(batch_age="2s")
+    loop.send(20)
+    eventually(lambda: zombie.metric("shortloop_collector_consumed_total")
+               == 20, PATIENCE)
+    zombie.process.signal(signal.SIGSTOP)
+    try:
+        loop.collector()
+        loop.wait_stored()
+    finally:
+        zombie.process.signal(signal.SIGCONT)
+    eventually(lambda: "lost=1" in zombie.log(), PATIENCE,
+               what="the zombie to notice")
+    loop.send(20)
+    loop.wait_stored()
+
+
+def test_a_partition_is_given_back_when_its_block_is_stored(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(20)
+    first = loop.collector(ready=False)
+    waits_at(held)
+    second = loop.collector(ready=False)
+    held.release()
+    loop.wait_stored()
+    assert first.stop() == 0
+    loop.send(20)
+    loop.wait_stored()
+    assert second.stop() == 0
+    loop.wait_committed(40)
+
+
+# --- answers that are no answers -----------------------------------------------------
+
+@pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
+def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
+                                                             kind):
+    loop.sections["clickhouse"]["query_timeout"] = "1s"
+    proxy.delay = 0.3
+    loop.collector()
+    for fault in ("error_after", "error_before", "drop_after", "drop_before",
+                  "cut_answer", "cut_request", "twice", "late", "hang_after"):
+        proxy.at(1, fault, kind)
+        loop.send(5)
+        loop.wait_stored()
+        assert proxy.count(kind, fault) == 1
+    loop.wait_committed(45)
+
+
+def test_beyond_the_horizon_what_is_stored_is_asked_first(loop, proxy):
+    """So many blocks of others have come that the token is forgotten."""
+    for table in ("clicks", "ingest_progress"):
+        loop.tables.query(f"ALTER TABLE {table} MODIFY SETTING "
+                          "non_replicated_deduplication_window = 5")
+    running = loop.collector(parts_per_second=5)
+    eventually(lambda: "window 5 blocks" in running.ready()[1], PATIENCE)
+    proxy.at(1, "error_after", "clicks")
+    proxy.every("error_before", "clicks")
+    loop.send(20)
+    eventually(lambda: proxy.count("clicks") >= 2, PATIENCE)
+    for number in range(6):
+        loop.tables.query("INSERT INTO clicks (epoch, topic, offset) VALUES "
+                          f"(9, 'other', {number})",
+                          insert_deduplication_token=f"other:{number}")
+    eventually(lambda: "stored=20" in running.log(), PATIENCE,
+               what="the stored rows asked for")
+    proxy.calm()
+    loop.tables.query("ALTER TABLE clicks DELETE WHERE epoch = 9",
+                      mutations_sync=1)
+    loop.wait_stored()
+
+
+# --- offsets that do not fit --------------------------------------------------------
+
+def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    loop.commit(7, "")
+    loop.collector()
+    loop.send(10)
+    loop.wait_stored()
+    loop.wait_committed(40)
+
+
+def test_what_another_program_wrote_beside_the_offset_is_no_error(loop):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    loop.commit(30, "NO_METADATA \u00ff {}")
+    loop.collector()
+    loop.send(10)
+    loop.wait_stored()
+
+
+def stopped(loop, running, why):
+    eventually(lambda: running.ready()[0] == 503 and why in running.ready()[1],
+               PATIENCE, what="/readyz to say why")
+    assert running.metric("shortloop_collector_stopped",
+                          topic=loop.clicks) == 1
+    assert "partition stopped until `collector epoch` decides" in running.log()
+
+
+def test_a_commit_that_expired_stops_the_partition_until_it_is_the_same(loop):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    loop.forget_group()
+    loop.send(10)
+    running = loop.collector(ready=False)
+    stopped(loop, running, "no committed offset")
+    assert loop.stored() == 30
+    status, output = loop.command("epoch")
+    assert status == 1 and "nothing is committed" in output
+    status, output = loop.command("epoch", "--same")
+    assert status == 0 and "is what it was" in output
+    loop.wait_stored()
+    eventually(lambda: running.ready()[0] == 200, PATIENCE)
+    assert running.metric("shortloop_collector_stopped",
+                          topic=loop.clicks) == 0
+    status, output = loop.command("epoch")
+    assert status == 0 and "fits" in output
+
+
+def test_a_topic_made_anew_stops_the_partition_until_it_is_new(loop):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    loop.kafka.delete_topic(loop.clicks)
+    eventually(lambda: loop.clicks not in
+               loop.kafka.admin.list_topics(timeout=10).topics, PATIENCE)
+    loop.kafka.create_topic(exactly=loop.clicks,
+                            message_timestamp_type="LogAppendTime")
+    loop.send(12)
+    running = loop.collector(ready=False)
+    stopped(loop, running, "was the topic made anew?")
+    assert loop.stored() == 30
+    status, output = loop.command("epoch", "--new")
+    assert status == 0 and "epoch 2" in output
+    loop.wait_stored()
+    assert loop.stored(what="countIf(epoch = 2)") == 12
+    # It is remembered.
+    assert running.stop() == 0
+    loop.collector()
+    loop.send(3)
+    loop.wait_stored()
+    assert loop.stored(what="countIf(epoch = 2)") == 15
+
+
+def test_a_decision_that_nothing_asks_for_is_refused(loop):
+    loop.send(5)
+    loop.collector()
+    loop.wait_committed(5)
+    for flag in ("--new", "--same"):
+        status, output = loop.command("epoch", flag)
+        assert status == 70 and "every partition fits" in output
+    status, output = loop.command("epoch", "--new", "--same")
+    assert status == 64
+    status, output = loop.command("epoch", "--topic", "nothing")
+    assert status == 64 and "'nothing'" in output
+
+
+def test_offsets_that_are_gone_are_told_of(loop):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    loop.send(20)
+    loop.kafka.admin.delete_records(
+        [TopicPartition(loop.clicks, 0, 40)])[
+            TopicPartition(loop.clicks, 0)].result(20)
+    running = loop.collector()
+    loop.wait_stored(40)
+    row, = loop.tables.rows("SELECT first, last, rows, lost "
+                            "FROM ingest_progress WHERE lost > 0")
+    assert {k: int(v) for k, v in row.items()} == {
+        "first": 30, "last": 39, "rows": 0, "lost": 10}
+    assert running.metric("shortloop_collector_lost_offsets_total") == 10
+    assert "Kafka no longer holds" in running.log()
+    loop.wait_committed(50)
+
+
+def test_a_partition_waits_for_clickhouse_and_is_not_read_meanwhile(loop,
+                                                                    proxy):
+    first = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    first.kill()
+    proxy.refuse()
+    loop.send(10)
+    second = loop.collector(ready=False)
+    eventually(lambda: "clickhouse: " in second.ready()[1]
+               and "partition assigned" in second.log(), PATIENCE)
+    assert second.metric("shortloop_collector_consumed_total") == 0
+    proxy.accept()
+    loop.wait_stored()
+
+
+# --- links --------------------------------------------------------------------------
+
+def test_links_are_stored_with_the_same_guarantee(loop, proxy):
+    loop.kafka.produce(loop.links, [link(i) for i in range(20)])
+    proxy.at(1, "hang_after", "links")
+    running = loop.collector(ready=False)
+    eventually(lambda: proxy.count("links", "hang_after"), PATIENCE)
+    assert loop.committed(topic=loop.links) == (0, "shortloop 1 1 0-19")
+    running.kill()
+    loop.collector()
+    loop.kafka.produce(loop.links, [link(i) for i in range(20, 30)])
+    loop.wait_stored(30, table="links")
+    # Their hours are not the clicks' to settle, nor does the watermark wait.
+    assert loop.stored("ingest_progress",
+                       "sum(length(hours)) + max(partitions)") == 0
+
+
+# --- what the server can promise ------------------------------------------------------
+
+def test_the_guarantee_is_said(loop):
+    running = loop.collector()
+    assert "guarantee: exactly once (window 10000 blocks)" in eventually(
+        lambda: running.ready()[1] if "blocks" in running.ready()[1] else None)
+    assert running.metric("shortloop_collector_exactly_once") == 1
+    loop.tables.query("ALTER TABLE clicks MODIFY SETTING "
+                      "non_replicated_deduplication_window = 0")
+    text = "at least once: table clicks has " \
+           "non_replicated_deduplication_window=0"
+    eventually(lambda: text in running.ready()[1], PATIENCE,
+               what="/readyz to say less")
+    assert running.ready()[0] == 200
+    assert running.metric("shortloop_collector_exactly_once") == 0
+    assert re.search(f'msg=guarantee holds="{text}"', running.log())
