@@ -118,7 +118,10 @@ static const char link_columns[] = "s84s4sss888s2ssassssm884s48";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct event_origin origin = {"clicks", 3, 7, 1700000000000};
+	struct event_origin origin = {.topic = "clicks",
+				      .partition = 3,
+				      .offset = 7,
+				      .append_ms = 1700000000000};
 	struct enricher *e = some_enricher();
 	struct buf rows = {0};
 	struct error err = {0};
