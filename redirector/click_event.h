@@ -43,7 +43,7 @@ struct click {
 	struct http_slice referrer;
 	struct http_slice accept_language;
 	struct http_slice query;
-	struct http_slice prefetch; /* Sec-Purpose or Purpose */
+	struct http_slice prefetch; /* Sec-Purpose or an older name */
 	/* What click_link_part wrote. */
 	struct http_slice link_part;
 };

@@ -46,6 +46,10 @@ static struct http_slice *click_field(struct click *click,
 				      struct http_slice name)
 {
 	switch (name.len) {
+	case sizeof("x-moz") - 1: /* Firefox before it had sec-purpose */
+		return is_named(name, "x-moz") ? &click->prefetch : NULL;
+	case sizeof("x-purpose") - 1: /* Safari */
+		return is_named(name, "x-purpose") ? &click->prefetch : NULL;
 	case sizeof("host") - 1:
 		return is_named(name, "host") ? &click->host : NULL;
 	case sizeof("user-agent") - 1:

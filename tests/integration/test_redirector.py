@@ -218,6 +218,15 @@ def test_each_click_is_one_event_that_says_what_happened(links, start, clicks):
     assert not click.maybe_sent
 
 
+def test_older_names_of_the_purpose_header_are_known(links, start, clicks):
+    redirector = start()
+    code = links.create("https://example.org/")
+    for name in ("Purpose", "X-Purpose", "X-Moz", "X-Mox"):
+        visit(f"{redirector.url}/{code}", headers={name: name.lower()})
+    assert sorted(c.prefetch for c in clicks(redirector)) == [
+        "", "purpose", "x-moz", "x-purpose"]
+
+
 def test_every_outcome_is_reported(links, start, clicks):
     redirector = start()
     codes = [links.create() for _ in range(3)]

@@ -249,6 +249,25 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
         "FROM rescored")) == 0
 
 
+def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
+                                                     program, workdir):
+    migrated.insert(some_visits(2000, user_agent="Visitor/1.0"))
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml")}}, start=False,
+        args=["rescore", "--from", "2026-10-25", "--to", "2026-10-25"])
+    made.start(ready=False)
+    eventually(lambda: not made.process.running() or any(
+        t.startswith("rescore_") for t in clickhouse.tables()), 60,
+        every=0.002)
+
+    status = made.stop(timeout=60)
+
+    assert status in (0, 75), made.log()
+    left = [t for t in clickhouse.tables() if t.startswith("rescore_")]
+    # Those of a change that goes on without it stay.
+    assert not left or "update: stopped" in made.log()
+
+
 # --- bursts --------------------------------------------------------------------
 
 WINDOW, CODES, LOST = 60000, 20, 10
