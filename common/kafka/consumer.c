@@ -231,7 +231,7 @@ void kafka_consumer_free(struct kafka_consumer *c)
 
 /* --- reading ----------------------------------------------------------- */
 
-static void fill(struct kafka_record *record, rd_kafka_message_t *m)
+void kafka_record_fill(struct kafka_record *record, rd_kafka_message_t *m)
 {
 	rd_kafka_timestamp_type_t type;
 
@@ -283,7 +283,7 @@ int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
 		return 0;
 	if (!m->err) {
 		kafka_watch_saw_life(c->watch);
-		fill(ret_record, m);
+		kafka_record_fill(ret_record, m);
 		consumer_fetch_count(c, m->len);
 		return 1;
 	}

@@ -1,10 +1,10 @@
-#include "common/kafka/reader.h"
+#include "common/kafka/reader_internal.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/kafka/consumer_internal.h"
 
 #define FETCH_BYTES "262144"
 
@@ -12,17 +12,6 @@ enum {
 	POLL_MS = 200,
 	SILENCE_MS = 30000, /* longer than a broker takes to start */
 	WAKE_EVERY = 8192,  /* records; less than half of what is fetched */
-};
-
-struct kafka_reader {
-	rd_kafka_t *rk;
-	char said[256]; /* what librdkafka complained of last */
-	/* The stretch. */
-	char *topic;
-	int32_t partition;
-	int64_t next, end;
-	uint64_t taken;
-	bool open;
 };
 
 /* --- building ---------------------------------------------------------- */
@@ -114,130 +103,6 @@ void kafka_reader_free(struct kafka_reader *r)
 	free(r);
 }
 
-/* --- questions --------------------------------------------------------- */
-
-static int refuse(struct kafka_reader *r, const char *what, const char *topic,
-		  int32_t partition, rd_kafka_resp_err_t code,
-		  struct error *err)
-{
-	bool silent = code == RD_KAFKA_RESP_ERR__TIMED_OUT ||
-		      code == RD_KAFKA_RESP_ERR__TRANSPORT ||
-		      code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
-
-	/* The complaint names the broker and what is wrong with it. */
-	if (silent && *r->said)
-		return error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
-					   r->said);
-	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s %d: %s",
-				   what, topic, (int)partition,
-				   rd_kafka_err2str(code));
-}
-
-static int ask_topic(struct kafka_reader *r, rd_kafka_topic_t *handle,
-		     uint32_t *ret_count, rd_kafka_resp_err_t *ret_code)
-{
-	const struct rd_kafka_metadata *metadata = NULL;
-
-	*ret_code = rd_kafka_metadata(r->rk, 0, handle, &metadata,
-				      KAFKA_READER_ASK_MS);
-	if (!*ret_code && metadata->topic_cnt != 1)
-		*ret_code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-	else if (!*ret_code)
-		*ret_code = metadata->topics[0].err;
-	if (!*ret_code)
-		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
-	if (metadata)
-		rd_kafka_metadata_destroy(metadata);
-	return *ret_code ? -1 : 0;
-}
-
-int kafka_reader_partitions(struct kafka_reader *r, const char *topic,
-			    uint32_t *ret_count, struct error *err)
-{
-	rd_kafka_topic_t *handle = rd_kafka_topic_new(r->rk, topic, NULL);
-	rd_kafka_resp_err_t code;
-	int status;
-
-	if (!handle)
-		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
-				 topic,
-				 rd_kafka_err2str(rd_kafka_last_error()));
-	status = ask_topic(r, handle, ret_count, &code);
-	rd_kafka_topic_destroy(handle);
-	if (status == 0)
-		return 0;
-	if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-	    code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
-		return error_set(err, ERROR_NOTFOUND, "kafka has no topic '%s'",
-				 topic);
-	return refuse(r, "partitions", topic, -1, code, err);
-}
-
-int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
-			int32_t partition, int64_t *ret_low, int64_t *ret_high,
-			struct error *err)
-{
-	int64_t low, high;
-	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
-		r->rk, topic, partition, &low, &high, KAFKA_READER_ASK_MS);
-
-	if (code)
-		return refuse(r, "start and end", topic, partition, code, err);
-	*ret_low = low;
-	*ret_high = high;
-	return 0;
-}
-
-static rd_kafka_topic_partition_list_t *one(const char *topic,
-					    int32_t partition, int64_t offset)
-{
-	rd_kafka_topic_partition_list_t *list =
-		rd_kafka_topic_partition_list_new(1);
-
-	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
-		offset;
-	return list;
-}
-
-int kafka_reader_at(struct kafka_reader *r, const char *topic,
-		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
-		    struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list = one(topic, partition, real_ms);
-	rd_kafka_resp_err_t code =
-		rd_kafka_offsets_for_times(r->rk, list, KAFKA_READER_ASK_MS);
-	int64_t offset = list->elems[0].offset;
-
-	if (!code)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (code)
-		return refuse(r, "offset at a time", topic, partition, code,
-			      err);
-	*ret_offset = offset >= 0 ? offset : -1;
-	return 0;
-}
-
-int kafka_reader_committed(struct kafka_reader *r, const char *topic,
-			   int32_t partition, int64_t *ret_offset,
-			   struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list =
-		one(topic, partition, RD_KAFKA_OFFSET_INVALID);
-	rd_kafka_resp_err_t code =
-		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
-	int64_t offset = list->elems[0].offset;
-
-	if (!code)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (code)
-		return refuse(r, "committed offset", topic, partition, code,
-			      err);
-	*ret_offset = offset >= 0 ? offset : -1;
-	return 0;
-}
-
 /* --- a stretch --------------------------------------------------------- */
 
 int kafka_reader_open(struct kafka_reader *r, const char *topic,
@@ -257,30 +122,13 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
 	r->open = first < end;
 	if (!r->open)
 		return 0;
-	list = one(topic, partition, first);
+	list = kafka_reader_one(topic, partition, first);
 	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (!code)
 		return 0;
 	r->open = false;
-	return refuse(r, "reading", topic, partition, code, err);
-}
-
-static void fill(struct kafka_record *record, rd_kafka_message_t *m)
-{
-	rd_kafka_timestamp_type_t type;
-
-	*record = (struct kafka_record){
-		.topic = rd_kafka_topic_name(m->rkt),
-		.partition = m->partition,
-		.offset = m->offset,
-		.time_ms = rd_kafka_message_timestamp(m, &type),
-		.key = m->key,
-		.key_len = m->key_len,
-		.payload = m->payload,
-		.len = m->len,
-		.message = m,
-	};
+	return kafka_reader_refuse(r, "reading", topic, partition, code, err);
 }
 
 /* 1 the stretch is at its end, 0 it goes on, -1 it cannot. */
@@ -316,7 +164,7 @@ static void keep_fetching(struct kafka_reader *r)
 
 	if (++r->taken % WAKE_EVERY)
 		return;
-	list = one(r->topic, r->partition, RD_KAFKA_OFFSET_END);
+	list = kafka_reader_one(r->topic, r->partition, RD_KAFKA_OFFSET_END);
 	(void)rd_kafka_offsets_for_times(r->rk, list, 0);
 	rd_kafka_topic_partition_list_destroy(list);
 }
@@ -331,7 +179,7 @@ static int take(struct kafka_reader *r, rd_kafka_message_t *m,
 	}
 	r->next = m->offset + 1;
 	keep_fetching(r);
-	fill(ret_record, m);
+	kafka_record_fill(ret_record, m);
 	return 1;
 }
 

@@ -82,6 +82,7 @@ static int judge(struct kafka_transaction *t, rd_kafka_error_t *error,
 	if (!error)
 		return 0;
 	code = rd_kafka_error_code(error);
+	rd_kafka_poll(t->rk, 0); /* complaints */
 	if (code == RD_KAFKA_RESP_ERR__FENCED ||
 	    code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
 	    code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH)
