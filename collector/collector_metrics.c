@@ -80,6 +80,19 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 	      "Setting collector.parts_per_second, of all collectors");
 }
 
+static void register_verdicts(struct collector_metrics *cm, struct metrics *m)
+{
+	char labels[64];
+
+	for (int k = 0; k < VERDICT_KIND_COUNT; k++) {
+		snprintf(labels, sizeof(labels), "verdict=\"%s\"",
+			 verdict_name((enum verdict_kind)k));
+		cm->verdicts[k] =
+			metrics_counter(m, NAME("verdicts_total"), labels,
+					"Clicks by what they were taken for");
+	}
+}
+
 void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 				const struct collector_settings *settings,
 				const struct memory_shares *shares)
@@ -118,6 +131,7 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 		       &cm->ua_bytes, settings->ua_cache);
 	register_cache(m, "cache=\"geo\"", &cm->geo_hits, &cm->geo_misses,
 		       &cm->geo_bytes, settings->geo_cache);
+	register_verdicts(cm, m);
 }
 
 void collector_metrics_caches(struct collector_metrics *cm,
@@ -129,4 +143,9 @@ void collector_metrics_caches(struct collector_metrics *cm,
 	metric_set(cm->geo_hits, (int64_t)stats->places.hits);
 	metric_set(cm->geo_misses, (int64_t)stats->places.misses);
 	metric_set(cm->geo_bytes, (int64_t)stats->places.bytes);
+	for (int k = 0; k < VERDICT_KIND_COUNT; k++) {
+		metric_add(cm->verdicts[k],
+			   stats->verdicts[k] - cm->verdicts_told[k]);
+		cm->verdicts_told[k] = stats->verdicts[k];
+	}
 }

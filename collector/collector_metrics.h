@@ -30,6 +30,8 @@ struct collector_metrics {
 	struct metric *blocked;
 	struct metric *ua_hits, *ua_misses, *ua_bytes;
 	struct metric *geo_hits, *geo_misses, *geo_bytes;
+	struct metric *verdicts[VERDICT_KIND_COUNT];
+	uint64_t verdicts_told[VERDICT_KIND_COUNT];
 };
 
 void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,

@@ -16,6 +16,7 @@ struct enricher {
 	struct lookups *lookups;
 	struct identity_hasher *hasher;
 	struct bursts *bursts;
+	uint64_t verdicts[VERDICT_KIND_COUNT];
 	struct arena arena; /* of the event being worked on */
 };
 
@@ -193,6 +194,7 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 		judge_burst(e, click, &facts);
 		click_row_append(rows, &where, click, &facts);
 		status = finish_row(rows, start, err);
+		e->verdicts[facts.verdict.kind] += status == 0;
 		*ret_ts = facts.ts;
 	}
 	arena_reset(&e->arena);
@@ -225,8 +227,11 @@ const struct reference *enricher_reference(const struct enricher *e)
 
 struct enricher_stats enricher_stats(const struct enricher *e)
 {
-	return (struct enricher_stats){
-		agent_stats(e->lookups->agents),
-		place_stats(e->lookups->places),
+	struct enricher_stats stats = {
+		.agents = agent_stats(e->lookups->agents),
+		.places = place_stats(e->lookups->places),
 	};
+
+	memcpy(stats.verdicts, e->verdicts, sizeof(stats.verdicts));
+	return stats;
 }

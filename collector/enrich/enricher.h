@@ -11,6 +11,7 @@
 
 #include "collector/cache.h"
 #include "collector/collector_config.h"
+#include "collector/enrich/verdict.h"
 #include "common/buf.h"
 #include "common/error.h"
 
@@ -57,6 +58,7 @@ const struct reference *enricher_reference(const struct enricher *e);
 struct enricher_stats {
 	struct cache_stats agents;
 	struct cache_stats places;
+	uint64_t verdicts[VERDICT_KIND_COUNT]; /* rows so far */
 };
 struct enricher_stats enricher_stats(const struct enricher *e);
 

@@ -1,6 +1,7 @@
 """What clicks are taken for, by the real lists, rules and limits."""
 import time
 
+from support.program import eventually
 from test_collector import (  # noqa: F401
     CHROME, GOOGLEBOT, IPHONE, click, collector, rows, tables, topics,
     wait_for)
@@ -36,8 +37,10 @@ def test_the_first_rule_that_knows_decides(kafka, topics, tables, collector):
     kafka.produce(topics["topic_clicks"], [
         click(link_id=i, user_agent=agent.encode(), **fields)
         for i, (agent, fields, _, _) in enumerate(VERDICTS)])
-    collector()
+    running = collector()
     wait_for(tables, len(VERDICTS))
+    eventually(lambda: running.metric("shortloop_collector_verdicts_total",
+                                      verdict="preview") == 3)
     assert [(r["verdict"], r["verdict_reason"]) for r in rows(tables)] == [
         (verdict, reason) for _, _, verdict, reason in VERDICTS]
 
