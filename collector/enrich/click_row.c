@@ -1,6 +1,7 @@
 /* click_row.c - Click to a row of the table clicks. */
 #include <string.h>
 
+#include "collector/enrich/channel.h"
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/row.h"
@@ -56,7 +57,7 @@ static void put_link(struct buf *row, const Shortloop__Click *click)
 }
 
 static void put_referrer(struct buf *row, const Shortloop__Click *click,
-			 size_t max)
+			 const struct utm *utm, size_t max)
 {
 	struct referrer r;
 	char language[LANGUAGE_MAX + 1];
@@ -67,7 +68,7 @@ static void put_referrer(struct buf *row, const Shortloop__Click *click,
 		       click->accept_language.len, language);
 	put_cut(row, click->referrer, max);
 	put_text(row, r.host);
-	put_text(row, r.channel);
+	put_text(row, channel_of_visit(utm, r.channel));
 	put_text(row, language);
 }
 
@@ -109,7 +110,7 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 	rowbinary_u8(row, (uint8_t)facts->verdict.kind);
 	put_text(row, facts->verdict.reason);
 	rowbinary_u32(row, facts->rules);
-	put_referrer(row, click, facts->max_text);
+	put_referrer(row, click, &utm, facts->max_text);
 	put_query(row, click, &utm, facts->max_text);
 	put_cookies(row, click);
 	rowbinary_string(row, click->prefetch,

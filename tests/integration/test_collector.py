@@ -137,7 +137,7 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
     assert (row["outcome"], row["status"], row["maybe_sent"]) == (
         "redirected", 302, True)
     assert (row["referrer_host"], row["channel"], row["language"]) == (
-        "www.google.co.uk", "search", "de")
+        "www.google.co.uk", "paid", "de")
     assert row["cookies"] == {"k": "v"}
     assert row["query"].startswith("x=1&utm_source=news%20letter&")
     assert [row[f"utm_{field}"] for field in (

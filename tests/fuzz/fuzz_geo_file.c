@@ -1,0 +1,133 @@
+/*
+ * Any bytes as a geo file: it is refused with a reason, or every address can be
+ * looked up and read, within the file's bytes.  What is opened has been copied
+ * to a mapping whose last page goes on behind the file, so the data are read
+ * from a copy of their exact size as well.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collector/geo/geo.h"
+#include "collector/geo/mmdb.h"
+#include "collector/geo/mmdb_tree.h"
+#include "collector/geo/record.h"
+#include "tests/unit/collector/mmdb_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void touch(struct geo_text t, uint64_t *sum)
+{
+	for (size_t i = 0; i < t.len; i++)
+		*sum += (uint8_t)t.data[i];
+}
+
+/* Every byte of what was read, so that a sanitizer sees it. */
+static void touch_all(const struct geo_record *r)
+{
+	static volatile uint64_t sink;
+	uint64_t sum = 0;
+
+	touch(r->continent, &sum);
+	touch(r->country, &sum);
+	touch(r->region, &sum);
+	touch(r->city, &sum);
+	touch(r->postal_code, &sum);
+	touch(r->time_zone, &sum);
+	touch(r->as_org, &sum);
+	sink = sum;
+	(void)sink;
+	assert(!r->located || (r->latitude >= -90 && r->latitude <= 90));
+}
+
+/* Addresses that go every way near the root, both families. */
+static void ask(const struct geo *g)
+{
+	struct geo_record record;
+	struct geo_place place;
+
+	for (unsigned i = 0; i < 256; i++) {
+		uint8_t ip[16] = {(uint8_t)i, (uint8_t)(i * 7), (uint8_t)i};
+
+		assert(geo_find(g, ip, &place) <= 128);
+		geo_read(g, &place, &record);
+		touch_all(&record);
+		memcpy(ip, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+		ip[12] = (uint8_t)i;
+		assert(geo_find(g, ip, &place) <= 128);
+		geo_read(g, &place, &record);
+		touch_all(&record);
+	}
+}
+
+/* Data alone, unchecked, of their exact size: read as if all were records. */
+static void read_unchecked(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size + !size);
+	struct mmdb_data all = {copy, (uint32_t)size};
+	struct error err = {0};
+
+	if (!copy)
+		abort();
+	memcpy(copy, data, size);
+	mmdb_check_metadata(&all, &err);
+	for (uint32_t at = 0; at < size && at < 64; at++) {
+		struct geo_record r = {0};
+
+		record_take(&all, at, "en", &r);
+		touch_all(&r);
+	}
+	free(copy);
+}
+
+/* Tree and data of the input, with metadata that fit: what nobody would hit
+ * upon by chance. */
+static void make_file(const uint8_t *data, size_t size, struct buf *ret_file)
+{
+	static const uint32_t sizes[] = {24, 28, 32};
+	struct mmdb_file f = {
+		.node_count = data[0] % 16 + 1u,
+		.record_bits = sizes[data[1] % 3],
+		.ip_version = data[1] & 4 ? 4 : 6,
+	};
+	size_t tree = f.node_count * f.record_bits / 4;
+
+	if (size - 2 < tree)
+		tree = size - 2;
+	buf_append(ret_file, data + 2, tree);
+	buf_append(ret_file, (char[16]){0}, 16);
+	buf_append(ret_file, data + 2 + tree, size - 2 - tree);
+	mmdb_file_put_metadata(ret_file, &f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf file = {0};
+	char path[64], *items[] = {path};
+	struct setting_strings files = {items, 1};
+	struct error err = {0};
+	struct geo *g;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (size > 2 && data[0] & 0x80)
+		make_file(data, size, &file);
+	else
+		buf_append(&file, data, size);
+	if (fd < 0 || write(fd, file.data, file.len) != (ssize_t)file.len)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	g = geo_open(&files, "de", &err);
+	if (g)
+		ask(g);
+	else
+		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
+	geo_close(g);
+	close(fd);
+	buf_free(&file);
+	read_unchecked(data, size);
+	return 0;
+}

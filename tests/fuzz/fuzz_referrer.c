@@ -1,0 +1,75 @@
+/*
+ * Any bytes as referrer, host that was asked, query string and languages of a
+ * visit: what comes out is bounded, and one of the channels there are.  The
+ * input is cut at its first three line ends.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/enrich/channel.h"
+#include "collector/enrich/language.h"
+#include "collector/enrich/referrer.h"
+#include "collector/enrich/utm.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A copy of its own, so that a byte read too far is seen. */
+static char *take_line(const uint8_t **data, size_t *size, size_t *ret_len)
+{
+	const uint8_t *end = *size ? memchr(*data, '\n', *size) : NULL;
+	size_t len = end ? (size_t)(end - *data) : *size;
+	char *copy = malloc(len + !len);
+
+	if (!copy)
+		abort();
+	if (len)
+		memcpy(copy, *data, len);
+	*data += len + (end ? 1 : 0);
+	*size -= len + (end ? 1 : 0);
+	*ret_len = len;
+	return copy;
+}
+
+static void check_channel(const char *channel)
+{
+	static const char *const channels[] = {
+		"direct",  "internal",	"search",   "social",  "email",
+		"ai",	   "app",	"referral", "unknown", "paid",
+		"display", "affiliate", "sms",	    "push",    "offline",
+	};
+
+	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++)
+		if (!strcmp(channel, channels[i]))
+			return;
+	abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t lens[4];
+	char *parts[4];
+	char domain[64] = "", language[LANGUAGE_MAX + 1];
+	struct referrer r;
+	struct utm utm;
+
+	for (int i = 0; i < 4; i++)
+		parts[i] = take_line(&data, &size, &lens[i]);
+	if (lens[1] < sizeof(domain))
+		memcpy(domain, parts[1], lens[1]);
+	referrer_parse(parts[0], lens[0], domain, &r);
+	assert(strlen(r.host) <= REFERRER_HOST_MAX);
+	check_channel(r.channel);
+	utm_parse(parts[2], lens[2], &utm);
+	for (int i = 0; i < UTM_FIELDS; i++) {
+		assert(utm.len[i] <= UTM_MAX && utm.len[i] <= lens[2]);
+		assert(utm.text[i][utm.len[i]] == '\0');
+	}
+	check_channel(channel_of_visit(&utm, r.channel));
+	language_parse(parts[3], lens[3], language);
+	assert(strlen(language) <= LANGUAGE_MAX);
+	for (int i = 0; i < 4; i++)
+		free(parts[i]);
+	return 0;
+}
