@@ -129,6 +129,8 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 		   settings->max_lag / CLOCK_SECOND);
 	register_cache(m, "cache=\"user_agent\"", &cm->ua_hits, &cm->ua_misses,
 		       &cm->ua_bytes, settings->ua_cache);
+	cm->geo_files = metrics_gauge(m, NAME("geo_bytes"), NULL,
+				      "Copies of the geo files");
 	register_cache(m, "cache=\"geo\"", &cm->geo_hits, &cm->geo_misses,
 		       &cm->geo_bytes, settings->geo_cache);
 	register_verdicts(cm, m);
@@ -143,6 +145,7 @@ void collector_metrics_caches(struct collector_metrics *cm,
 	metric_set(cm->geo_hits, (int64_t)stats->places.hits);
 	metric_set(cm->geo_misses, (int64_t)stats->places.misses);
 	metric_set(cm->geo_bytes, (int64_t)stats->places.bytes);
+	metric_set(cm->geo_files, (int64_t)stats->geo_bytes);
 	for (int k = 0; k < VERDICT_KIND_COUNT; k++) {
 		metric_add(cm->verdicts[k],
 			   stats->verdicts[k] - cm->verdicts_told[k]);

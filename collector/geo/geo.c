@@ -54,6 +54,15 @@ void geo_close(struct geo *g)
 	free(g);
 }
 
+size_t geo_bytes(const struct geo *g)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		bytes += mmdb_bytes(g->files[i]);
+	return bytes;
+}
+
 unsigned geo_find(const struct geo *g, const uint8_t ip[16],
 		  struct geo_place *ret_place)
 {

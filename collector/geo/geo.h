@@ -38,6 +38,8 @@ struct geo *geo_open(const struct setting_strings *files, const char *language,
 		     struct error *err);
 void geo_close(struct geo *g); /* NULL accepted */
 
+size_t geo_bytes(const struct geo *g); /* of memory that its files take */
+
 /*
  * Finding is cheap, reading is not: places with the same bytes read the same,
  * so what is read can be kept under them.

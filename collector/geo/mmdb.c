@@ -335,6 +335,11 @@ const char *mmdb_path(const struct mmdb *m)
 	return m->path;
 }
 
+size_t mmdb_bytes(const struct mmdb *m)
+{
+	return sizeof(*m) + (size_t)m->library.file_size;
+}
+
 const struct mmdb_data *mmdb_data(const struct mmdb *m)
 {
 	return &m->data;

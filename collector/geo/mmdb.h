@@ -37,6 +37,7 @@ uint32_t mmdb_find(const struct mmdb *m, const uint8_t ip[16],
 unsigned mmdb_network_bits(const struct mmdb *m, const uint8_t ip[16]);
 
 const char *mmdb_path(const struct mmdb *m);
+size_t mmdb_bytes(const struct mmdb *m); /* of memory */
 
 /* Where records lie. */
 const struct mmdb_data *mmdb_data(const struct mmdb *m);

@@ -156,6 +156,8 @@ def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
         return running.metric("shortloop_collector_reloads_total")
 
     expect("DE", 1)
+    eventually(lambda: running.metric("shortloop_collector_geo_bytes")
+               >= path.stat().st_size)
     # Renamed over the old one: noticed.
     country_file(path, "FR")
     eventually(lambda: reloads() == 1, 60)
