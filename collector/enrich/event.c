@@ -1,5 +1,7 @@
 #include "collector/enrich/event.h"
 
+#include "collector/enrich/click_decode.h"
+
 /* Later than the year 2200 is a broken clock or a broken message. */
 #define TIME_MAX_MS UINT64_C(7258118400000)
 
@@ -28,12 +30,23 @@ static void set_reason(const struct arena *arena, struct error *err)
 		error_set(err, ERROR_INPUT, "not a protobuf message");
 }
 
+static const Shortloop__Click *decode(struct arena *arena, const void *event,
+				      size_t len)
+{
+	ProtobufCAllocator allocator = allocator_of(arena);
+	Shortloop__Click *click = arena_alloc(arena, sizeof(*click));
+
+	if (!click)
+		return NULL;
+	if (click_decode(arena, event, len, click))
+		return click;
+	return shortloop__click__unpack(&allocator, len, event);
+}
+
 const Shortloop__Click *event_click(struct arena *arena, const void *event,
 				    size_t len, struct error *err)
 {
-	ProtobufCAllocator allocator = allocator_of(arena);
-	const Shortloop__Click *click =
-		shortloop__click__unpack(&allocator, len, event);
+	const Shortloop__Click *click = decode(arena, event, len);
 	size_t ip;
 
 	if (!click) {

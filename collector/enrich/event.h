@@ -15,7 +15,7 @@
 /*
  * NULL with ERROR_INPUT when the bytes are no Click, or one that no redirector
  * sends (without a time, with an address of five bytes).  The result lives in
- * the arena.
+ * the arena, and partly in the event's own bytes.
  */
 const Shortloop__Click *event_click(struct arena *arena, const void *event,
 				    size_t len, struct error *err);

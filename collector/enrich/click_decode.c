@@ -1,0 +1,212 @@
+#include "collector/enrich/click_decode.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Of the encoding: https://protobuf.dev/programming-guides/encoding/ */
+enum {
+	WIRE_VARINT = 0,
+	WIRE_I64 = 1,
+	WIRE_LEN = 2,
+	/* Bytes; longer ones are not usual, or no message. */
+	KEY_MAX = 2,
+	LENGTH_MAX = 4,
+	NUMBER_MAX = 9,
+	TAGS_MAX = 32,
+};
+
+enum kind {
+	KIND_OTHER,
+	KIND_U64,
+	KIND_U32, /* an enumeration as well */
+	KIND_BOOL,
+	KIND_FIXED64,
+	KIND_TEXT,
+	KIND_BYTES,
+	KIND_TAG,
+};
+
+struct field {
+	enum kind kind;
+	size_t offset;
+};
+
+#define FIELD(kind, member)                                                    \
+	{                                                                      \
+		KIND_##kind, offsetof(Shortloop__Click, member)                \
+	}
+
+/* By number, as schemas/click.proto has them. */
+static const struct field fields[] = {
+	[1] = FIELD(FIXED64, event_id), [2] = FIELD(FIXED64, event_id_high),
+	[3] = FIELD(U64, time_ms),	[4] = FIELD(TEXT, edge),
+	[5] = FIELD(TEXT, domain),	[6] = FIELD(TEXT, code),
+	[7] = FIELD(U64, link_id),	[8] = FIELD(TEXT, owner),
+	[9] = FIELD(TEXT, campaign),	[10] = FIELD(TAG, tags),
+	[11] = FIELD(U32, outcome),	[12] = FIELD(U32, status),
+	[13] = FIELD(BYTES, client_ip), [14] = FIELD(BYTES, user_agent),
+	[15] = FIELD(BYTES, referrer),	[16] = FIELD(BYTES, accept_language),
+	[17] = FIELD(BYTES, query),	[18] = FIELD(TEXT, prefetch),
+	[20] = FIELD(BOOL, maybe_sent),
+};
+
+struct decoder {
+	const uint8_t *at;
+	const uint8_t *end;
+	struct arena *arena;
+	Shortloop__Click *click;
+	char *tags[TAGS_MAX];
+};
+
+static bool read_varint(struct decoder *d, unsigned max, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < max && d->at < d->end; i++) {
+		uint8_t byte = *d->at++;
+
+		value |= (uint64_t)(byte & 0x7f) << (7 * i);
+		if (byte < 0x80) {
+			*ret_value = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_fixed64(struct decoder *d, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	if (d->end - d->at < 8)
+		return false;
+	for (unsigned i = 0; i < 8; i++)
+		value |= (uint64_t)d->at[i] << (8 * i);
+	d->at += 8;
+	*ret_value = value;
+	return true;
+}
+
+static bool read_bytes(struct decoder *d, ProtobufCBinaryData *ret_bytes)
+{
+	uint64_t len;
+
+	if (!read_varint(d, LENGTH_MAX, &len) ||
+	    len > (uint64_t)(d->end - d->at))
+		return false;
+	/* The message is only read. */
+	ret_bytes->data = len ? (uint8_t *)(uintptr_t)d->at : NULL;
+	ret_bytes->len = len;
+	d->at += len;
+	return true;
+}
+
+static char *read_text(struct decoder *d)
+{
+	ProtobufCBinaryData bytes;
+	char *text;
+
+	if (!read_bytes(d, &bytes))
+		return NULL;
+	text = arena_alloc(d->arena, bytes.len + 1);
+	if (!text)
+		return NULL;
+	if (bytes.len)
+		memcpy(text, bytes.data, bytes.len);
+	text[bytes.len] = '\0';
+	return text;
+}
+
+static bool read_number(struct decoder *d, enum kind kind, char *member)
+{
+	uint64_t value;
+	uint32_t low;
+	protobuf_c_boolean truth;
+
+	if (kind == KIND_FIXED64 ? !read_fixed64(d, &value)
+				 : !read_varint(d, NUMBER_MAX, &value))
+		return false;
+	low = (uint32_t)value;
+	truth = value != 0;
+	if (kind == KIND_U32)
+		memcpy(member, &low, sizeof(low));
+	else if (kind == KIND_BOOL)
+		memcpy(member, &truth, sizeof(truth));
+	else
+		memcpy(member, &value, sizeof(value));
+	return true;
+}
+
+static bool read_tag(struct decoder *d)
+{
+	if (d->click->n_tags == TAGS_MAX)
+		return false;
+	d->tags[d->click->n_tags] = read_text(d);
+	return d->tags[d->click->n_tags++];
+}
+
+static unsigned wire_of(enum kind kind)
+{
+	switch (kind) {
+	case KIND_U64:
+	case KIND_U32:
+	case KIND_BOOL:
+		return WIRE_VARINT;
+	case KIND_FIXED64:
+		return WIRE_I64;
+	default:
+		return WIRE_LEN;
+	}
+}
+
+static bool read_field(struct decoder *d)
+{
+	const struct field *field;
+	uint64_t key;
+	char *member, *text;
+
+	if (!read_varint(d, KEY_MAX, &key) ||
+	    key >> 3 >= sizeof(fields) / sizeof(*fields))
+		return false;
+	field = &fields[key >> 3];
+	if (field->kind == KIND_OTHER || (key & 7) != wire_of(field->kind))
+		return false;
+	member = (char *)d->click + field->offset;
+	switch (field->kind) {
+	case KIND_TEXT:
+		text = read_text(d);
+		memcpy(member, &text, sizeof(text));
+		return text;
+	case KIND_BYTES:
+		return read_bytes(d, (ProtobufCBinaryData *)(void *)member);
+	case KIND_TAG:
+		return read_tag(d);
+	default:
+		return read_number(d, field->kind, member);
+	}
+}
+
+bool click_decode(struct arena *arena, const void *event, size_t len,
+		  Shortloop__Click *ret_click)
+{
+	struct decoder d = {
+		.at = event,
+		.end = len ? (const uint8_t *)event + len : event,
+		.arena = arena,
+		.click = ret_click,
+	};
+	size_t size;
+
+	shortloop__click__init(ret_click);
+	while (d.at < d.end)
+		if (!read_field(&d))
+			return false;
+	if (!ret_click->n_tags)
+		return true;
+	size = ret_click->n_tags * sizeof(*d.tags);
+	ret_click->tags = arena_alloc(arena, size);
+	if (!ret_click->tags)
+		return false;
+	memcpy(ret_click->tags, d.tags, size);
+	return true;
+}

@@ -1,0 +1,184 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "collector/enrich/click_decode.h"
+
+enum {
+	PACKED_MAX = 2048,
+	TRIES = 200000
+};
+
+static ProtobufCBinaryData bytes(char *text)
+{
+	return (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
+}
+
+/* A click with every field, of which `cookies` are not usual. */
+static size_t pack(uint8_t *out, bool cookies)
+{
+	char edge[] = "edge-1", domain[] = "go.example", code[] = "abc",
+	     owner[] = "owner", campaign[] = "c", one[] = "one", two[] = "",
+	     agent[] = "Mozilla/5.0", referrer[] = "https://t.co/",
+	     language[] = "de", query[] = "a=b", prefetch[] = "prefetch",
+	     ip[] = "\x08\x08\x08\x08", key[] = "k", value[] = "v";
+	char *tags[] = {one, two};
+	Shortloop__Click__CookiesEntry entry;
+	Shortloop__Click__CookiesEntry *entries[] = {&entry};
+	Shortloop__Click m;
+
+	shortloop__click__init(&m);
+	shortloop__click__cookies_entry__init(&entry);
+	entry.key = key;
+	entry.value = value;
+	m.event_id = UINT64_C(0x1122334455667788);
+	m.event_id_high = 7;
+	m.time_ms = UINT64_C(1795289664000);
+	m.edge = edge;
+	m.domain = domain;
+	m.code = code;
+	m.link_id = UINT64_MAX;
+	m.owner = owner;
+	m.campaign = campaign;
+	m.n_tags = 2;
+	m.tags = tags;
+	m.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD;
+	m.status = 302;
+	m.client_ip = bytes(ip);
+	m.user_agent = bytes(agent);
+	m.referrer = bytes(referrer);
+	m.accept_language = bytes(language);
+	m.query = bytes(query);
+	m.prefetch = prefetch;
+	m.maybe_sent = 1;
+	m.n_cookies = cookies;
+	m.cookies = entries;
+	/* Ten bytes of varint are not usual either. */
+	if (!cookies)
+		m.link_id = UINT64_MAX >> 1;
+	assert_true(shortloop__click__get_packed_size(&m) < PACKED_MAX);
+	return shortloop__click__pack(&m, out);
+}
+
+/* Packed again they are the same; protobuf-c also keeps what it does not know,
+ * which is never decoded here. */
+static void assert_same(const Shortloop__Click *ours,
+			const Shortloop__Click *theirs)
+{
+	uint8_t a[2 * PACKED_MAX], b[2 * PACKED_MAX];
+	size_t len = shortloop__click__get_packed_size(theirs);
+
+	assert_int_equal(theirs->base.n_unknown_fields, 0);
+	assert_int_equal(shortloop__click__get_packed_size(ours), len);
+	assert_true(len <= sizeof(a));
+	shortloop__click__pack(ours, a);
+	shortloop__click__pack(theirs, b);
+	assert_memory_equal(a, b, len);
+	assert_int_equal(ours->status, theirs->status);
+	assert_int_equal(ours->n_tags, theirs->n_tags);
+}
+
+/* Returns whether it was decoded here. */
+static bool compare(struct arena *arena, const uint8_t *event, size_t len)
+{
+	Shortloop__Click ours, *theirs;
+	bool decoded;
+
+	arena_reset(arena);
+	decoded = click_decode(arena, event, len, &ours);
+	if (!decoded)
+		return false;
+	theirs = shortloop__click__unpack(NULL, len, event);
+	assert_non_null(theirs);
+	assert_same(&ours, theirs);
+	shortloop__click__free_unpacked(theirs, NULL);
+	return true;
+}
+
+static void the_usual_click_is_what_protobuf_c_makes_of_it(void **state)
+{
+	struct arena arena = {0};
+	uint8_t event[PACKED_MAX];
+
+	(void)state;
+	assert_true(compare(&arena, event, pack(event, false)));
+	assert_true(compare(&arena, event, 0));
+	arena_free(&arena);
+}
+
+static void what_is_not_usual_is_left_to_protobuf_c(void **state)
+{
+	static const char *const others[] = {
+		"\xa8\x06\x01",			 /* field 101 */
+		"\x18",				 /* cut */
+		"\x1a\x01x",			 /* a time that is text */
+		"\x0b",				 /* a group */
+		"\x22\x05x",			 /* longer than there is */
+		"\xff\xff\xff\xff",		 /* no key */
+		"\x98\x80\x80\x80\x80\x01\x01",	 /* a key of six bytes */
+		"\x22\x81\x80\x80\x80\x80\x01x", /* a length of six */
+	};
+	struct arena arena = {0};
+	uint8_t event[PACKED_MAX];
+
+	(void)state;
+	assert_false(compare(&arena, event, pack(event, true)));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(compare(&arena, (const uint8_t *)others[i],
+				     strlen(others[i])));
+	arena_free(&arena);
+}
+
+/* xorshift, George Marsaglia. */
+static uint64_t next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Bytes changed, cut and doubled: whatever is decoded here, protobuf-c decodes
+ * the same. */
+static void broken_clicks_are_never_decoded_otherwise(void **state)
+{
+	struct arena arena = {0};
+	uint8_t whole[PACKED_MAX], event[2 * PACKED_MAX];
+	uint64_t random = 88172645463325252U;
+	size_t len = pack(whole, false), decoded = 0;
+
+	(void)state;
+	for (int i = 0; i < TRIES; i++) {
+		size_t n = len;
+
+		memcpy(event, whole, len);
+		for (uint64_t k = next(&random) % 4; k > 0; k--)
+			event[next(&random) % len] = (uint8_t)next(&random);
+		if (next(&random) % 4 == 0)
+			n = next(&random) % len;
+		if (next(&random) % 4 == 0) {
+			memcpy(event + n, whole, len);
+			n += len;
+		}
+		decoded += compare(&arena, event, n);
+	}
+	assert_true(decoded > TRIES / 10);
+	arena_free(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			the_usual_click_is_what_protobuf_c_makes_of_it),
+		cmocka_unit_test(what_is_not_usual_is_left_to_protobuf_c),
+		cmocka_unit_test(broken_clicks_are_never_decoded_otherwise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
