@@ -37,15 +37,10 @@ static void measure(struct collector *c)
 	metric_set(c->metrics.buffered, (int64_t)slots_bytes(&c->slots));
 	metric_set(c->metrics.fetched,
 		   (int64_t)kafka_consumer_fetched(c->consumer));
+	lag_look(&c->lag, &c->slots, clock_monotonic_ms());
 	for (size_t i = 0; i < c->slots.count; i++) {
 		struct slot *s = c->slots.items[i];
-		int64_t end = kafka_consumer_log_end(c->consumer, s->topic,
-						     s->partition);
 
-		if (s->held && end >= 0 && s->next_offset >= 0)
-			metric_set(s->lag, end > s->next_offset
-						   ? end - s->next_offset
-						   : 0);
 		if (s->held && s->reread_from >= 0)
 			flow_read_again(c, s);
 	}
@@ -225,6 +220,7 @@ static int open_parts(struct collector *c, struct error *err)
 		.log = c->log,
 		.memory = (size_t)c->settings->memory,
 	};
+	c->lag.consumer = c->consumer;
 	valve_init(&c->gates.valve, c->shares.blocks);
 	c->intake = (struct intake){
 		.enricher = c->enricher,

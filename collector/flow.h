@@ -19,6 +19,7 @@
 #include "collector/gates.h"
 #include "collector/idle.h"
 #include "collector/intake.h"
+#include "collector/lag.h"
 #include "collector/limits/memory.h"
 #include "collector/once/couriers.h"
 #include "collector/once/guarantee.h"
@@ -53,6 +54,7 @@ struct collector {
 	struct memory_shares shares;
 	struct schedule schedule;
 	struct gates gates;
+	struct lag lag;
 	struct intake intake;
 	struct delivery_setup delivery;
 	struct takeover_setup takeover;

@@ -60,6 +60,7 @@ struct slot {
 	struct intent repeat; /* `named`: the first block is this one */
 	struct ranges stored; /* rows that were there at the take-over */
 	int64_t next_offset;  /* after the last event taken; -1: none yet */
+	int64_t log_end;      /* asked while it is paused; 0: not (lag.h) */
 	/* Events from here on were not taken and are to be read again; -1:
 	 * none. */
 	int64_t reread_from;

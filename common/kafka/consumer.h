@@ -173,6 +173,12 @@ int kafka_consumer_ask_log(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms,
 			   int64_t *ret_start, int64_t *ret_end,
 			   struct error *err);
+typedef void kafka_log_end_fn(void *arg, const char *topic, int32_t partition,
+			      int64_t end);
+/* The ends of all partitions held, asked of their brokers at once; `fn` is
+ * called for each that has answered, before this returns. */
+int kafka_consumer_ask_ends(struct kafka_consumer *c, int timeout_ms,
+			    kafka_log_end_fn *fn, void *arg, struct error *err);
 /* The end alone. */
 int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms, int64_t *ret_end,
