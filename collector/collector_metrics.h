@@ -29,7 +29,7 @@ struct collector_metrics {
 	struct metric *paused;
 	struct metric *blocked;
 	struct metric *ua_hits, *ua_misses, *ua_bytes;
-	struct metric *geo_hits, *geo_misses, *geo_bytes;
+	struct metric *geo_hits, *geo_misses, *geo_bytes, *geo_files;
 	struct metric *verdicts[VERDICT_KIND_COUNT];
 	uint64_t verdicts_told[VERDICT_KIND_COUNT];
 };

@@ -230,6 +230,7 @@ struct enricher_stats enricher_stats(const struct enricher *e)
 	struct enricher_stats stats = {
 		.agents = agent_stats(e->lookups->agents),
 		.places = place_stats(e->lookups->places),
+		.geo_bytes = geo_bytes(e->lookups->ref.geo),
 	};
 
 	memcpy(stats.verdicts, e->verdicts, sizeof(stats.verdicts));
