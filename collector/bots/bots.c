@@ -203,6 +203,19 @@ struct bot bots_at(const struct bots *bots, size_t index)
 	};
 }
 
+/* A library for HTTP that also says what it is used for is that. */
+static int find_purpose(const struct bots *bots,
+			struct pattern_matcher *matcher, int from)
+{
+	int index = from;
+
+	while (index >= 0 && bots->known[index].kind == BOT_CRAWLER &&
+	       bots->known[index].entry)
+		index = pattern_first(matcher, (size_t)index + 1,
+				      bots_count(bots));
+	return index < 0 ? from : index;
+}
+
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	       const char *user_agent, size_t len, struct bot *ret_bot)
 {
@@ -212,6 +225,7 @@ bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	index = pattern_first(matcher, 0, bots_count(bots));
 	if (index < 0)
 		return false;
+	index = find_purpose(bots, matcher, index);
 	*ret_bot = bots_at(bots, (size_t)index);
 	return true;
 }

@@ -50,7 +50,8 @@ struct bot {
 
 struct bot bots_at(const struct bots *bots, size_t index);
 
-/* Finds the first that fits, our own first.  False: none does. */
+/* Finds the first of our own that fits, or else the first of the list that says
+ * what the robot is for, or else the first.  False: none does. */
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	       const char *user_agent, size_t len, struct bot *ret_bot);
 

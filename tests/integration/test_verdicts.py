@@ -1,9 +1,11 @@
 """What clicks are taken for, by the real lists, rules and limits."""
+import json
+import subprocess
 import time
 
-from support.program import eventually
+from support.program import BIN, eventually
 from test_collector import (  # noqa: F401
-    CHROME, GOOGLEBOT, IPHONE, click, collector, rows, tables, topics,
+    CHROME, DEPS, GOOGLEBOT, IPHONE, click, collector, rows, tables, topics,
     wait_for)
 
 IMESSAGE = ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/"
@@ -75,3 +77,27 @@ def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
         (1, "human", "", 19), (1, "scanner", "burst of codes", 31),
         (2, "human", "", 9), (2, "scanner", "burst of not found", 3),
         (3, "human", "", 30), (4, "bot", "listed crawler", 50)]
+
+
+def test_robots_are_robots_and_people_people(program, base_config):
+    """Every robot that the list gives an example of, and a thousand browsers
+    in use."""
+    robots = [(entry["pattern"], example) for entry in json.loads(
+        (DEPS / "bots/crawler-user-agents.json").read_text())
+        for example in entry["instances"]]
+    people = sorted({entry["userAgent"] for entry in json.loads(
+        (DEPS / "ua/user-agents.json").read_text())})
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml"),
+        "bot_list": str(DEPS / "bots/crawler-user-agents.json")}},
+        start=False)
+    answers = subprocess.run(
+        [BIN / "collector", "-c", made.config_path, "explain"], check=True,
+        stdout=subprocess.PIPE, input="".join(
+            json.dumps({"ua": ua}) + "\n"
+            for ua in [ua for _, ua in robots] + people).encode()).stdout
+    classes = [json.loads(line)["verdict"]["class"]
+               for line in answers.splitlines()]
+    assert {p for (p, _), c in zip(robots, classes) if c == "human"} <= {
+        r"AP3A\.240617\.008", "MetaIAB Facebook"}
+    assert set(classes[len(robots):]) == {"human"}

@@ -75,6 +75,13 @@ static void tags_tell_what_it_is_for(void **state)
 	assert_int_equal(kind_of("Model"), BOT_CRAWLER);
 }
 
+static void a_purpose_is_more_than_a_crawler(void **state)
+{
+	(void)state;
+	assert_int_equal(kind_of("UpYet by Crawler/2"), BOT_MONITOR);
+	assert_int_equal(kind_of("Crawler Model"), BOT_CRAWLER);
+}
+
 static void a_pattern_excepted_is_no_robot(void **state)
 {
 	(void)state;
@@ -244,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_robot_is_known_by_its_pattern),
 		cmocka_unit_test(tags_tell_what_it_is_for),
+		cmocka_unit_test(a_purpose_is_more_than_a_crawler),
 		cmocka_unit_test(a_pattern_excepted_is_no_robot),
 		cmocka_unit_test(our_own_need_no_list),
 		cmocka_unit_test(people_in_apps_are_people),
