@@ -178,6 +178,9 @@ static void say_end(const struct verify *v)
 	if (findings_events(&v->findings))
 		printf("Not accounted for once: %" PRIu64 " events.\n",
 		       findings_events(&v->findings));
+	else if (v->settled.count)
+		puts("Every event is accounted for exactly once, but not in "
+		     "what was settled.");
 	else
 		puts("Every event is accounted for exactly once.");
 }

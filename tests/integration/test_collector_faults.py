@@ -191,6 +191,16 @@ class Run:
                  f"{len(poison)} poison")
 
 
+    def verify(self, program, sections):
+        """The collector's own command says the same."""
+        for topic in ("clicks", "links"):
+            status, output = program(
+                "collector", sections, start=False,
+                args=["verify", "--topic", topic]).run(600)
+            self.say(output)
+            assert status == 0
+
+
 @pytest.fixture
 def run(crowd, events, tables, kafka, topics):
     made = Run(crowd, events, tables, kafka, topics)
@@ -198,21 +208,30 @@ def run(crowd, events, tables, kafka, topics):
     return made
 
 
+@pytest.fixture
+def verify(run, program, base_config, topics, kafka_server):
+    sections = settings(base_config, topics, kafka_server)
+    sections["clickhouse"]["query_timeout"] = "60s"
+    return lambda: run.verify(program, sections)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_every_event_is_stored_once_whatever_fails(run):
+def test_every_event_is_stored_once_whatever_fails(run, verify):
     run.disturbed(100_000, kills=8, behind=50_000)
     run.drained()
     run.reckon()
+    verify()
 
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
-def test_two_million_events_through_a_hundred_kills(run):
+def test_two_million_events_through_a_hundred_kills(run, verify):
     run.disturbed(int(os.environ.get("COLLECTOR_EVENTS", 2_000_000)),
                   int(os.environ.get("COLLECTOR_KILLS", 100)), behind=60_000)
     run.drained()
     run.reckon()
+    verify()
 
 
 # --- ends --------------------------------------------------------------------
