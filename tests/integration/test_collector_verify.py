@@ -1,5 +1,6 @@
 """`collector verify` against real Kafka and ClickHouse, and real collectors and
 aggregators whose work is then spoilt."""
+import threading
 import time
 
 import pytest
@@ -61,6 +62,46 @@ def test_people_get_a_table_and_a_sentence(world):
 def test_an_empty_topic_agrees(world):
     status, said = world.ask("verify")
     assert (status, said["events"]) == (0, 0)
+
+
+def test_what_goes_on_meanwhile_is_no_gap(world):
+    """Kafka, rows, reports and settled hours change while they are read."""
+    made = world.program("collector", world.sections)
+    settler = world.program("aggregator", {"aggregator": {
+        "settle_every": "100ms", "lease": "1s"}})
+    with Sender(world) as sender:
+        for since in ("1970-01-01", rfc3339(time.time() - 60)):
+            status, said = world.ask("verify", "--from", since)
+            assert status == 0, said
+        eventually(lambda: sender.sent > 1000, 60)
+    assert settler.stop() == 0 and made.stop() == 0
+    status, said = world.ask("verify")
+    assert status == 0, said
+    assert said["events"] == sender.sent
+
+
+class Sender(threading.Thread):
+    """Sends without a pause, to both partitions."""
+
+    def __init__(self, world):
+        super().__init__()
+        self.world = world
+        self.sent = 0
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            self.world.send(50, partition=self.sent // 50 % 2)
+            self.sent += 50
+
+    def __enter__(self):
+        self.start()
+        eventually(lambda: self.sent, 30)
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
 
 
 def test_only_the_time_asked_for_is_looked_at(world):
