@@ -4,6 +4,7 @@
 
 #include "collector/dlq/dlq_command.h"
 #include "collector/explain/explain.h"
+#include "collector/import/import_command.h"
 #include "collector/once/epoch_command.h"
 #include "collector/rescore/rescore.h"
 #include "collector/serve.h"
@@ -21,6 +22,7 @@ const struct app_command collector_commands[] = {
 	{"epoch",
 	 "show whether a topic fits its rows, and decide; 1: it does not",
 	 NULL},
+	{"import", "turn past access logs into rows, once", "FILE ..."},
 	{0},
 };
 
@@ -36,7 +38,7 @@ const struct app_option collector_options[] = {
 	{"json", NULL, "write one JSON object to stdout, rather than text",
 	 "verify dlq"},
 	{"dry-run", NULL, "say what would be done, and do nothing",
-	 "rescore dlq"},
+	 "rescore dlq import"},
 	{"limit", "N", "list the newest N letters; 50 if not", "dlq"},
 	{"offset", "LIST",
 	 "these letters: 12, 3-9 or PARTITION:3-9, separated by commas", "dlq"},
@@ -50,6 +52,24 @@ const struct app_option collector_options[] = {
 	 "epoch"},
 	{"same", NULL, "it is the topic it was: what is stored stays stored",
 	 "epoch"},
+	{"format", "FORMAT",
+	 "auto, combined, common, vhost_combined, json, or a LogFormat of "
+	 "Apache's or log_format of nginx's (auto)",
+	 "import"},
+	{"json-keys", "LIST",
+	 "which keys of a log in JSON are what: time=when,address=peer.ip",
+	 "import"},
+	{"path-prefix", "PATH", "codes are the first segment behind it (/)",
+	 "import"},
+	{"domain", "HOST", "the host that was visited, whatever the log says",
+	 "import"},
+	{"edge", "NAME", "what to write as edge (import)", "import"},
+	{"identity", "NAME",
+	 "the log's name, rather than by how it begins; standard input has to "
+	 "have one",
+	 "import"},
+	{"rejects", "FILE", "where lines go that could not be read", "import"},
+	{"wait", "TIME", "how long ClickHouse may be away (1m)", "import"},
 	{0},
 };
 
@@ -63,6 +83,7 @@ static const struct {
 	{"serve", collector_serve},   {"explain", collector_explain},
 	{"verify", collector_verify}, {"rescore", collector_rescore},
 	{"dlq", collector_dlq},	      {"epoch", collector_epoch},
+	{"import", collector_import},
 };
 
 int command_run(struct app *app, const struct collector_config *config,

@@ -44,6 +44,9 @@ static const char clicks_purpose[] =
 static const char clicks_place_utm[] =
 #include "schemas/clickhouse/0015_clicks_place_utm.sql.inc"
 	;
+static const char import_journal[] =
+#include "schemas/clickhouse/0017_import_journal.sql.inc"
+	;
 static const char rescored[] =
 #include "schemas/clickhouse/0020_rescored.sql.inc"
 	;
@@ -63,6 +66,7 @@ const struct migration migrations[] = {
 	{"0013_ingest_epochs.sql", ingest_epochs},
 	{"0014_clicks_purpose.sql", clicks_purpose},
 	{"0015_clicks_place_utm.sql", clicks_place_utm},
+	{"0017_import_journal.sql", import_journal},
 	{"0020_rescored.sql", rescored},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

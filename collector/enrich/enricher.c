@@ -179,24 +179,35 @@ static uint32_t epoch_of(const struct enricher *e,
 	return origin->epoch ? origin->epoch : (uint32_t)e->settings->epoch;
 }
 
+int enricher_click_row(struct enricher *e, const struct event_origin *origin,
+		       const Shortloop__Click *click, struct buf *rows,
+		       int64_t *ret_ts, struct error *err)
+{
+	struct row_origin where = {epoch_of(e, origin), origin};
+	struct click_facts facts;
+	size_t start = rows->len;
+
+	if (enricher_facts(e, origin, click, &facts, err) < 0)
+		return -1;
+	judge_burst(e, click, &facts);
+	click_row_append(rows, &where, click, &facts);
+	if (finish_row(rows, start, err) < 0)
+		return -1;
+	e->verdicts[facts.verdict.kind]++;
+	*ret_ts = facts.ts;
+	return 0;
+}
+
 int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,
 		   int64_t *ret_ts, struct error *err)
 {
-	struct row_origin where = {epoch_of(e, origin), origin};
-	struct click_facts facts;
-	const Shortloop__Click *click;
-	size_t start = rows->len;
+	const Shortloop__Click *click = event_click(&e->arena, event, len, err);
 	int status = -1;
 
-	click = event_click(&e->arena, event, len, err);
-	if (click && enricher_facts(e, origin, click, &facts, err) == 0) {
-		judge_burst(e, click, &facts);
-		click_row_append(rows, &where, click, &facts);
-		status = finish_row(rows, start, err);
-		e->verdicts[facts.verdict.kind] += status == 0;
-		*ret_ts = facts.ts;
-	}
+	if (click)
+		status =
+			enricher_click_row(e, origin, click, rows, ret_ts, err);
 	arena_reset(&e->arena);
 	return status;
 }

@@ -76,6 +76,11 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		   const Shortloop__Click *click, struct click_facts *facts,
 		   struct error *err);
 
+/* enricher_click, for a click that is no bytes. */
+int enricher_click_row(struct enricher *e, const struct event_origin *origin,
+		       const Shortloop__Click *click, struct buf *rows,
+		       int64_t *ret_ts, struct error *err);
+
 void click_row_append(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts);

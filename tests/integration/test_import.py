@@ -1,0 +1,481 @@
+"""`collector import`: access logs into a real ClickHouse, each line once."""
+import datetime
+import gzip
+import hashlib
+import json
+import os
+import pty
+import random
+import re
+import select
+import signal
+import subprocess
+
+import pytest
+import servers
+import yaml
+from support.clicks import datetime64
+from support.program import BIN, eventually
+
+DEPS = servers.ROOT / ".deps"
+CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
+          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
+GOOGLEBOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
+START = 1431857103  # 17/May/2015:10:05:03 +0000
+UTC = datetime.timezone.utc
+
+
+def line(at=START, path="/abc", status=302, ip="8.8.8.8", method="GET",
+         referrer="-", agent=CHROME):
+    when = datetime.datetime.fromtimestamp(at, UTC)
+    return (f'{ip} - - [{when:%d/%b/%Y:%H:%M:%S} +0000] '
+            f'"{method} {path} HTTP/1.1" {status} 5 "{referrer}" "{agent}"\n')
+
+
+def some_lines(count, seed=1, step=7):
+    rng = random.Random(seed)
+    return [line(START + seed + i * step, f"/c{rng.randrange(40)}?n={i}",
+                 rng.choice([302, 302, 404]),
+                 f"9.{rng.randrange(250)}.1.{rng.randrange(250)}",
+                 agent=rng.choice([CHROME, GOOGLEBOT]))
+            for i in range(count)]
+
+
+@pytest.fixture
+def tables(clickhouse, base_config, workdir):
+    path = workdir / "migrate.yaml"
+    path.write_text(yaml.safe_dump({"clickhouse": base_config["clickhouse"]}))
+    subprocess.run([BIN / "aggregator", "-c", path, "migrate"], check=True,
+                   timeout=60, capture_output=True)
+    return clickhouse
+
+
+class Importer:
+    def __init__(self, config):
+        self.config = config
+        self.out = self.err = ""
+
+    def command(self, *args):
+        return [str(BIN / "collector"), "-c", str(self.config), "import",
+                *map(str, args)]
+
+    def __call__(self, *args, expect=0, data=b""):
+        done = subprocess.run(self.command(*args), input=data, timeout=120,
+                              capture_output=True)
+        self.out, self.err = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode == expect, self.out + self.err
+        return self.out
+
+
+FILES = {"ua_rules": str(DEPS / "uap/regexes.yaml"),
+         "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+         "geo_files": [str(DEPS / "geo/city-ipv4.mmdb")]}
+
+
+@pytest.fixture
+def importer(workdir, base_config):
+    """importer(batch_rows=100, ...): with hardly a rule to be loaded."""
+    rules = workdir / "regexes.yaml"
+    rules.write_text("".join(
+        f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
+        for part in ("user_agent", "os", "device")))
+
+    def make(**own):
+        path = workdir / "collector.yaml"
+        path.write_text(yaml.safe_dump({
+            "clickhouse": base_config["clickhouse"],
+            "collector": {"ua_rules": str(rules), **own}}))
+        return Importer(path)
+    return make
+
+
+@pytest.fixture
+def log(workdir):
+    def write(lines, name="access.log"):
+        path = workdir / name
+        path.write_text("".join(lines))
+        return path
+    return write
+
+
+def offsets(lines):
+    at = 0
+    for text in lines:
+        yield at
+        at += len(text.encode())
+
+
+def assert_once(tables, lines):
+    """Each line has its row, by offset, and no other is there."""
+    stored = [row["offset"] for row in tables.rows(
+        "SELECT offset FROM clicks ORDER BY offset")]
+    assert stored == list(offsets(lines))
+
+
+# --- what becomes of a line ----------------------------------------------------
+
+def test_a_line_is_the_click_that_it_was(tables, importer, log):
+    importer(**FILES)(log([line(path="/abc/more?utm_source=news&x=1", ip="8.8.8.8",
+                         referrer="https://www.google.com/x")]),
+               "--domain", "go.example.com", "--edge", "old-nginx")
+    row, = tables.rows("SELECT *, toString(ip) AS address, "
+                       "hex(unique_identity) AS visitor FROM clicks")
+    assert row["ts"] == row["original_ts"] == "2015-05-17 10:05:03.000"
+    assert (row["code"], row["domain"], row["edge"]) == (
+        "abc", "go.example.com", "old-nginx")
+    assert (row["outcome"], row["status"]) == ("redirected", 302)
+    assert row["address"] == "::ffff:8.8.8.8"
+    assert row["visitor"].lower() == hashlib.sha1(
+        bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest()
+    assert (row["country"], row["ua_family"], row["os_family"]) == (
+        "US", "Chrome", "Windows")
+    assert (row["referrer_host"], row["channel"]) == (
+        "www.google.com", "search")
+    assert (row["query"], row["utm_source"]) == (
+        "utm_source=news&x=1", "news")
+    assert row["verdict"] == "human"
+    assert row["topic"].startswith("import:") and row["offset"] == 0
+
+
+OUTCOMES = [
+    ("GET", 302, "redirected"), ("GET", 301, "redirected"),
+    ("GET", 200, "redirected"), ("GET", 304, "redirected"),
+    ("HEAD", 302, "head"), ("GET", 404, "not_found"),
+    ("HEAD", 404, "not_found"), ("GET", 410, "expired"),
+    ("GET", 451, "blocked"), ("GET", 503, "unspecified"),
+    ("GET", 400, "unspecified"), ("POST", 302, "unspecified")]
+
+
+def test_the_status_says_the_outcome(tables, importer, log):
+    importer()(log([line(method=method, status=status)
+                    for method, status, _ in OUTCOMES]))
+    assert [row["outcome"] for row in tables.rows(
+        "SELECT outcome FROM clicks ORDER BY offset")] == [
+            outcome for _, _, outcome in OUTCOMES]
+
+
+def test_a_code_is_its_owners_of_that_time(tables, importer, log):
+    for link_id, made, owner, version in (
+            (11, START - 100, "ann", 1), (12, START + 100, "bob", 1),
+            (12, START + 100, "bert", 2)):
+        tables.query("INSERT INTO links FORMAT JSONEachRow", json.dumps({
+            "code": "abc", "link_id": link_id, "version": version,
+            "created_at": datetime64(made * 1000), "url": "https://x.example/",
+            "owner": owner, "campaign": "spring", "tags": ["a", "b"]}).encode())
+    importer()(log([line(START - 200), line(START), line(START + 100),
+                    line(START + 999), line(START, "/other"),
+                    line(START, status=404)]))
+    assert [(row["link_id"], row["owner"], row["tags"])
+            for row in tables.rows("SELECT link_id, owner, tags FROM clicks "
+                                   "ORDER BY offset")] == [
+        (0, "", []), (11, "ann", ["a", "b"]), (12, "bert", ["a", "b"]),
+        (12, "bert", ["a", "b"]), (0, "", []), (0, "", [])]
+
+
+def test_codes_lie_behind_the_prefix(tables, importer, log):
+    out = importer()(log([line(path="/go/abc"), line(path="/gone/x"),
+                          line(path="/go"), line(path="/"),
+                          line(path="/go/d/e?f")]), "--path-prefix", "/go/")
+    assert [row["code"] for row in tables.rows(
+        "SELECT code FROM clicks ORDER BY offset")] == ["abc", "", "d"]
+    assert "2 are not below the path prefix" in out
+
+
+def test_logs_in_other_formats(tables, importer, log):
+    run = importer()
+    run(log(['go.example:443 ' + line(START)], "vhost"))
+    run(log([json.dumps({"time_iso8601": "2015-05-17T12:05:04+02:00",
+                         "remote_addr": "2001:db8::1", "host": "json.example",
+                         "request": "GET /abc HTTP/2.0", "status": "302",
+                         "http_user_agent": CHROME}) + "\n"], "json"))
+    run(log(["1431857105.500|9.9.9.9|/abc|302|curl/8\n"], "custom"),
+        "--format", "$msec|$remote_addr|$uri|$status|$http_user_agent")
+    run(log([json.dumps({"when": 1431857106, "who": "1.1.1.1", "what": "/abc"})
+             + "\n"], "keys"),
+        "--format=json", "--json-keys=time=when,address=who,uri=what")
+    assert [(row["at"], row["address"], row["domain"], row["code"])
+            for row in tables.rows(
+                "SELECT toUnixTimestamp64Milli(ts) - 1431857103000 AS at, "
+                "toString(ip) AS address, domain, code FROM clicks "
+                "ORDER BY ts")] == [
+        (0, "::ffff:8.8.8.8", "go.example", "abc"),
+        (1000, "2001:db8::1", "json.example", "abc"),
+        (2500, "::ffff:9.9.9.9", "", "abc"),
+        (3000, "::ffff:1.1.1.1", "", "abc")]
+
+
+def test_what_cannot_be_read_is_told_and_kept(tables, importer, log, workdir):
+    rejects = workdir / "rejects"
+    broken = ["nonsense\n", line()[:60] + "\n", "x" * (2 << 20) + "\n"]
+    lines = [line(), broken[0], "\n", line(START + 1), broken[1], broken[2],
+             '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "-" 408 0 "-" "-"\n',
+             line(START + 2)]
+    out = importer()(log(lines), "--rejects", rejects, expect=1)
+    assert tables.value("SELECT count() FROM clicks") == 3
+    assert "3 could not be read" in out
+    assert "line 2: column 9: expected ' '" in out
+    assert "line 5: column 61: expected" in out
+    assert "line 6: longer than" in out
+    assert "1 are blank" in out and "1 are no requests" in out
+    kept = rejects.read_text().splitlines()
+    assert kept[:2] == [text.rstrip("\n") for text in broken[:2]]
+    assert tables.rows("SELECT rows, dead_lettered FROM ingest_progress") == [
+        {"rows": 3, "dead_lettered": 3}]
+
+
+# --- once ------------------------------------------------------------------------
+
+def test_a_second_import_adds_nothing(tables, importer, log):
+    lines = some_lines(500)
+    path = log(lines)
+    run = importer(batch_rows=100)
+    run(path)
+    assert_once(tables, lines)
+    out = run(path)
+    assert "0 became clicks" in out
+    assert "500 had been imported before" in out
+    assert_once(tables, lines)
+    assert tables.value("SELECT sum(rows) FROM ingest_progress") == 500
+
+
+def test_renamed_packed_copied_it_is_the_same_log(tables, importer, log,
+                                                  workdir):
+    lines = some_lines(300)
+    path = log(lines)
+    run = importer()
+    run(path)
+    path.rename(workdir / "access.log.1")
+    run(workdir / "access.log.1")
+    packed = workdir / "access.log.2.gz"
+    packed.write_bytes(gzip.compress("".join(lines).encode()))
+    run(packed)
+    run(log(lines[:120], "beginning"))
+    run("-", "--identity", tables.value(
+        "SELECT any(substring(topic, 8)) FROM clicks"),
+        data="".join(lines).encode())
+    assert_once(tables, lines)
+
+
+def test_of_a_log_that_grows_only_what_is_new(tables, importer, log):
+    lines = some_lines(400)
+    run = importer(batch_rows=64)
+    for count in (1, 2, 50, 51, 400):
+        run(log(lines[:count]))
+        assert_once(tables, lines[:count])
+
+
+def test_a_line_without_its_end_waits_for_it(tables, importer, log):
+    lines = some_lines(3)
+    run = importer()
+    out = run(log(["".join(lines)[:-9]]))
+    assert "the last line has no end yet" in out
+    assert_once(tables, lines[:2])
+    run(log(lines))
+    assert_once(tables, lines)
+
+
+def test_logs_with_the_same_first_line_are_told_apart(tables, importer, log):
+    first = line()
+    run = importer()
+    run(log([first, *some_lines(5, seed=2)], "a"))
+    run(log([first, *some_lines(7, seed=3)], "b"))
+    assert tables.value("SELECT count() FROM clicks") == 6 + 8
+    assert tables.value("SELECT uniqExact(topic) FROM clicks") == 2
+    out = run(log([first], "c"), expect=65)
+    assert out == "" and "--identity" in run.err
+    run(log([first, *some_lines(9, seed=3)], "b"))
+    assert tables.value("SELECT count() FROM clicks") == 6 + 10
+
+
+def test_the_same_lines_under_two_names_are_two_logs(tables, importer, log):
+    path = log(some_lines(5))
+    run = importer()
+    run(path, "--identity", "edge-1")
+    run(path, "--identity", "edge-2")
+    assert tables.value("SELECT count() FROM clicks") == 10
+
+
+def kill_during(run, path, tables, rows):
+    """Ends an import hard, once so many rows are there."""
+    process = subprocess.Popen(run.command(path), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    eventually(lambda: process.poll() is not None or tables.value(
+        "SELECT count() FROM clicks") >= rows, 60, every=0.002, what="rows")
+    process.kill()
+    process.wait()
+
+
+def test_killed_anywhere_it_goes_on_where_it_was(tables, importer, log):
+    lines = some_lines(6000, step=1)
+    path = log(lines)
+    run = importer(batch_rows=100, parts_per_second=1000)
+    for rows in range(1, 5000, 900):
+        kill_during(run, path, tables, rows)
+    run(path)
+    assert_once(tables, lines)
+    # Hours are told of as many rows as they have.
+    told = tables.rows(
+        "SELECT tupleElement(h, 1) AS hour, sum(tupleElement(h, 2)) AS n "
+        "FROM ingest_progress ARRAY JOIN CAST(hours, "
+        "'Array(Tuple(UInt32, UInt64))') AS h GROUP BY hour ORDER BY hour")
+    assert told == tables.rows(
+        "SELECT toUnixTimestamp(toStartOfHour(ts)) AS hour, count() AS n "
+        "FROM clicks GROUP BY hour ORDER BY hour")
+
+
+def test_killed_before_it_told_the_very_block_is_sent_again(tables, importer,
+                                                            log):
+    """What a kill between the insert and its report leaves behind."""
+    lines = some_lines(250)
+    run = importer(batch_rows=100)
+    run(log(lines[:250]))
+    last = list(offsets(lines))[199]
+    tables.query(f"ALTER TABLE ingest_progress DELETE WHERE last > {last}",
+                 mutations_sync=1)
+    # The log has grown meanwhile: the block ends where it ended.
+    more = lines + some_lines(30, seed=9)
+    out = run(log(more))
+    assert "50 had been stored by an import that was ended" in out
+    assert_once(tables, more)
+    sent = tables.rows("SELECT first, last FROM import_journal "
+                       "WHERE what = 'block' ORDER BY at")
+    at = list(offsets(more))
+    assert [(row["first"], row["last"]) for row in sent] == [
+        (at[0], at[99]), (at[100], at[199]), (at[200], at[249]),
+        (at[200], at[249]), (at[250], at[279])]
+
+
+def test_a_shorter_copy_does_not_take_over_a_block(tables, importer, log):
+    lines = some_lines(100)
+    run = importer()
+    run(log(lines))
+    tables.query("ALTER TABLE ingest_progress DELETE WHERE 1",
+                 mutations_sync=1)
+    run(log(lines[:40], "copy"), expect=65)
+    assert "a longer copy" in run.err
+    run(log(lines))
+    assert_once(tables, lines)
+
+
+def test_a_second_import_of_a_log_ends_the_first(tables, importer, log):
+    lines = some_lines(4000, step=1)
+    path = log(lines)
+    run = importer(batch_rows=50, parts_per_second=20)
+    first = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0, 60)
+    importer(batch_rows=500, parts_per_second=1000)(path)
+    _, said = first.communicate(timeout=60)
+    assert first.returncode == 75
+    assert b"another import of this log has begun" in said
+    assert_once(tables, lines)
+
+
+def test_told_to_stop_it_says_so_and_the_next_goes_on(tables, importer, log):
+    lines = some_lines(3000, step=1)
+    path = log(lines)
+    run = importer(batch_rows=50, parts_per_second=20)
+    process = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0, 60)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 75
+    importer(parts_per_second=1000)(path)
+    assert_once(tables, lines)
+
+
+def test_a_packed_log_that_is_cut_off_is_imported_as_far_as_it_goes(
+        tables, importer, workdir, log):
+    lines = some_lines(5000)
+    whole = gzip.compress("".join(lines).encode())
+    path = workdir / "access.log.gz"
+    path.write_bytes(whole[:len(whole) // 2])
+    run = importer()
+    run(path, expect=65)
+    assert "cut off" in run.err
+    assert 0 < tables.value("SELECT count() FROM clicks") < 5000
+    path.write_bytes(whole)
+    run(path)
+    assert_once(tables, lines)
+
+
+# --- around it -------------------------------------------------------------------
+
+def test_years_in_one_log(tables, importer, log):
+    day = 86400
+    lines = [line(START + i * day // 2) for i in range(400)]
+    importer(parts_per_second=1000)(log(lines))
+    assert_once(tables, lines)
+    assert tables.value("SELECT uniqExact(toDate(ts)) FROM clicks") >= 200
+
+
+def test_a_server_that_is_late_is_waited_for(clickhouse_server, tables,
+                                             importer, log):
+    lines = some_lines(50)
+    path = log(lines)
+    run = importer()
+    clickhouse_server.kill()
+    run(path, "--wait", "0s", expect=75)
+    assert "waiting for ClickHouse" not in run.err
+    process = subprocess.Popen(run.command("--wait=1h", path),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.set_blocking(process.stderr.fileno(), False)
+    said = b""
+
+    def waiting():
+        nonlocal said
+        said += process.stderr.read() or b""
+        return b"waiting for ClickHouse" in said
+    eventually(waiting, 30)
+    clickhouse_server.start()
+    assert process.wait(120) == 0
+    assert_once(tables, lines)
+
+
+def test_a_dry_run_asks_no_server(importer, log):
+    out = importer()(log([line(), "nonsense\n"]), "--dry-run", expect=1)
+    assert "1 would become clicks" in out
+    assert "line 2" in out
+
+
+def test_a_terminal_sees_a_bar(tables, importer, log):
+    path = log(some_lines(2000, step=1))
+    run = importer(batch_rows=50, parts_per_second=20)
+    parent, child = pty.openpty()
+    process = subprocess.Popen(run.command(path), stdout=subprocess.DEVNULL,
+                               stderr=child)
+    os.close(child)
+    seen = b""
+
+    def bar():
+        nonlocal seen
+        if select.select([parent], [], [], 0.1)[0]:
+            seen += os.read(parent, 65536)
+        return re.search(rb"access\.log \[#*\.*\] +\d+%  \d+ bytes, .*"
+                         rb"lines, \d+/s, .* left", seen)
+    eventually(bar, 60)
+    process.kill()
+    process.wait()
+    os.close(parent)
+
+
+REFUSED = [
+    ([], 64, "which logs"),
+    (["/nowhere/at/all.log"], 66, "/nowhere/at/all.log"),
+    (["-"], 64, "--identity"),
+    (["--identity", "a b", "LOG"], 64, "'a b'"),
+    (["--identity", "x", "LOG", "LOG"], 64, "one log"),
+    (["--format", "nonsense", "LOG"], 64, "nonsense"),
+    (["--format", "%h %r", "LOG"], 78, "it has no time"),
+    (["--path-prefix", "go", "LOG"], 64, "a slash"),
+    (["--wait", "soon", "LOG"], 64, "--wait"),
+    (["--why", "LOG"], 64, "--why")]
+
+
+@pytest.mark.parametrize("args, status, words", REFUSED)
+def test_what_makes_no_sense_is_refused(importer, log, args, status, words):
+    path = str(log([line()]))
+    run = importer()
+    run(*[path if arg == "LOG" else arg for arg in args], expect=status)
+    assert words in run.err and run.out == ""

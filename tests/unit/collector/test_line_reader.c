@@ -1,0 +1,115 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "collector/input/line_reader.h"
+
+struct text {
+	const char *data;
+	size_t piece; /* given at a time */
+};
+
+static ssize_t read_text(void *arg, void *to, size_t len, struct error *err)
+{
+	struct text *t = arg;
+	size_t n = strnlen(t->data, t->piece);
+
+	(void)err;
+	assert_true(n <= len);
+	memcpy(to, t->data, n);
+	t->data += n;
+	return (ssize_t)n;
+}
+
+/* All lines as "offset:text|", with ! behind one that was cut, ? behind one
+ * without an end. */
+static void read_all(const char *text, size_t piece, size_t line_max,
+		     char result[256])
+{
+	struct text t = {text, piece};
+	struct error err = {0};
+	struct line_reader *r = line_reader_new(line_max, read_text, &t, &err);
+	struct line line;
+	size_t at = 0;
+	int more;
+
+	assert_non_null(r);
+	*result = '\0';
+	do {
+		more = line_reader_fill(r, &err);
+		while (line_reader_next(r, &line))
+			at += (size_t)snprintf(result + at, 256 - at,
+					       "%d:%.*s%s%s|", (int)line.offset,
+					       (int)line.len, line.text,
+					       line.cut ? "!" : "",
+					       line.unfinished ? "?" : "");
+	} while (more > 0);
+	assert_int_equal(more, 0);
+	line_reader_free(r);
+}
+
+static void lines_come_whole_whatever_the_pieces(void **state)
+{
+	char result[256];
+
+	(void)state;
+	for (size_t piece = 1; piece < 20; piece++) {
+		read_all("ab\n\ncdefg\nh\n", piece, 100, result);
+		assert_string_equal(result, "0:ab|3:|4:cdefg|10:h|");
+	}
+}
+
+static void the_last_line_may_lack_its_end(void **state)
+{
+	char result[256];
+
+	(void)state;
+	read_all("a\nbc", 3, 100, result);
+	assert_string_equal(result, "0:a|2:bc?|");
+	read_all("", 3, 100, result);
+	assert_string_equal(result, "");
+}
+
+static void a_long_line_is_cut_and_the_next_one_is_whole(void **state)
+{
+	char result[256];
+
+	(void)state;
+	for (size_t piece = 1; piece < 20; piece++) {
+		read_all("0123456789\nab\n0123\nwxyzuv", piece, 4, result);
+		assert_string_equal(result, "0:0123!|11:ab|14:0123|19:wxyz!?|");
+	}
+}
+
+static ssize_t refuse(void *arg, void *to, size_t len, struct error *err)
+{
+	(void)arg;
+	(void)to;
+	(void)len;
+	return error_set(err, ERROR_INPUT, "broken");
+}
+
+static void a_source_that_fails_is_told_of(void **state)
+{
+	struct error err = {0};
+	struct line_reader *r = line_reader_new(10, refuse, NULL, &err);
+	struct line line;
+
+	(void)state;
+	assert_int_equal(line_reader_fill(r, &err), -1);
+	assert_string_equal(err.text, "broken");
+	assert_false(line_reader_next(r, &line));
+	line_reader_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_come_whole_whatever_the_pieces),
+		cmocka_unit_test(the_last_line_may_lack_its_end),
+		cmocka_unit_test(a_long_line_is_cut_and_the_next_one_is_whole),
+		cmocka_unit_test(a_source_that_fails_is_told_of),
+	};
+
+	return cmocka_run_group_tests_name("line_reader", tests, NULL, NULL);
+}
