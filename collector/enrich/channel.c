@@ -86,7 +86,7 @@ static const char *of_source(const struct utm *utm)
 	static const struct medium sources[] = {
 		{"newsletter", "email"}, {"email", "email"}, {"fb", "social"},
 		{"ig", "social"},	 {"qr", "offline"},  {"sms", "sms"},
-		{"perplexity", "ai"},	 {"gemini", "ai"},	  {"claude", "ai"},
+		{"perplexity", "ai"},	 {"gemini", "ai"},   {"claude", "ai"},
 	};
 	const char *text = utm->text[UTM_SOURCE];
 	const struct site *site;

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/output.h"
 #include "linkstore/space/hand.h"
 #include "linkstore/space/record.h"
 #include "reclaimer/hand/block_arg.h"
 #include "reclaimer/hand/who.h"
 #include "reclaimer/session.h"
-#include "common/output.h"
 
 /* --- what is asked for ---------------------------------------------------- */
 

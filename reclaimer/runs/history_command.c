@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "reclaimer/runs/run_rows.h"
 #include "common/output.h"
+#include "reclaimer/runs/run_rows.h"
 
 #define DAYS	      7
 #define RUNS_MAX_TEXT 100

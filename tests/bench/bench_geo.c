@@ -172,8 +172,7 @@ static void measure(const struct geo *ours, const MMDB_s *library,
 			ask_library(library, addresses + 16 * i, &a);
 		digest = digest_of(digest, &a);
 	}
-	for (start = now = cpu_ns(); now < end;
-	     now = cpu_ns()) {
+	for (start = now = cpu_ns(); now < end; now = cpu_ns()) {
 		for (size_t i = 0; i < ADDRESSES; i++)
 			if (ours)
 				ask_ours(ours, addresses + 16 * i, &a);
