@@ -101,7 +101,8 @@ static const struct setting settings_table[] = {
 	 .fallback = "512MiB",
 	 .max = INT64_C(1) << 40,
 	 .help = "All that a collector holds: blocks, events fetched ahead, "
-		 "caches, rules.  Partitions are paused before it is reached"},
+		 "caches, rules; not geo files.  Partitions are paused before "
+		 "it is reached"},
 	{.key = "retry_max",
 	 .type = SETTING_DURATION,
 	 FIELD(retry_max),

@@ -61,7 +61,7 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 	bound(m, NAME("buffered_bytes_max"), (int64_t)shares->blocks,
 	      "Bound of the rows held");
 	cm->memory = metrics_gauge(m, NAME("memory_bytes"), NULL,
-				   "Memory that no file backs");
+				   "Memory in use, without geo files");
 	bound(m, NAME("memory_bytes_max"), settings->memory,
 	      "Setting collector.memory");
 	cm->pressed = metrics_counter(m, NAME("memory_pressed_total"), NULL,

@@ -36,12 +36,19 @@ static bool must_shut(const struct gates *g, const struct slot *slot)
 	       valve_shuts(&g->valve, b->rows.len, slot->shut);
 }
 
+static size_t in_use(const struct gates *g)
+{
+	size_t used = memory_in_use();
+
+	return used > g->apart ? used - g->apart : 0;
+}
+
 /* Of what malloc keeps without need: that looks like being used. */
-static size_t used_after_trim(struct gates *g, int64_t now)
+static size_t in_use_after_trim(struct gates *g, int64_t now)
 {
 	g->trimmed_at = now;
 	memory_trim();
-	return memory_in_use();
+	return in_use(g);
 }
 
 /* What the blocks add up to is not all there is: answers of brokers, unpacked,
@@ -53,9 +60,9 @@ static void measure(struct gates *g, int64_t now)
 	if (now < g->measured_at + MEASURE_MS)
 		return;
 	g->measured_at = now;
-	used = memory_in_use();
+	used = in_use(g);
 	if (used > g->memory / 4 * 3 && now >= g->trimmed_at + TRIM_MS)
-		used = used_after_trim(g, now);
+		used = in_use_after_trim(g, now);
 	metric_set(g->metrics->memory, (int64_t)used);
 	if (used > g->memory / 16 * 15) {
 		if (now < g->pressed_at + PRESS_MS)

@@ -23,6 +23,7 @@ struct gates {
 	struct log *log;
 	struct valve valve;
 	size_t memory; /* setting collector.memory */
+	size_t apart;  /* what is used beside that: copies of geo files */
 	int64_t measured_at;
 	int64_t trimmed_at;
 	int64_t pressed_at;

@@ -27,7 +27,16 @@ struct reloader {
 	bool stop;
 	struct lookups *old;
 	_Atomic(struct lookups *) fresh; /* read, and not fetched yet */
+	atomic_uint spare;
 };
+
+static void drop(struct reloader *r, struct lookups *l)
+{
+	if (!l)
+		return;
+	lookups_free(l);
+	atomic_fetch_sub(&r->spare, 1);
+}
 
 static void read_files(struct reloader *r)
 {
@@ -36,8 +45,10 @@ static void read_files(struct reloader *r)
 	struct lookups *l;
 
 	file_watch_seen(r->watch);
+	atomic_fetch_add(&r->spare, 1);
 	l = lookups_new(r->settings, &err);
 	if (!l) {
+		atomic_fetch_sub(&r->spare, 1);
 		metric_add(r->metrics->reload_failures, 1);
 		log_error(r->log, "reference files refused, the old ones stay",
 			  log_err(&err));
@@ -45,7 +56,7 @@ static void read_files(struct reloader *r)
 	}
 	log_info(r->log, "reference files read again",
 		 log_int("ms", clock_monotonic_ms() - start));
-	lookups_free(atomic_exchange(&r->fresh, l));
+	drop(r, atomic_exchange(&r->fresh, l));
 }
 
 /* Until woken, or for LOOK_EVERY.  The lock is held. */
@@ -85,7 +96,7 @@ static void *run(void *arg)
 	bool asked;
 
 	while (wait_for_work(r, &asked, &old)) {
-		lookups_free(old);
+		drop(r, old);
 		if (asked)
 			read_files(r);
 	}
@@ -169,5 +180,10 @@ void reloader_give_back(struct reloader *r, struct lookups *old)
 	r->old = old;
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
-	lookups_free(older);
+	drop(r, older);
+}
+
+unsigned reloader_spare(const struct reloader *r)
+{
+	return atomic_load(&r->spare);
 }

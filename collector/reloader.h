@@ -40,4 +40,8 @@ void reloader_ask(struct reloader *r);
 struct lookups *reloader_fetch(struct reloader *r);
 void reloader_give_back(struct reloader *r, struct lookups *old);
 
+/* How many of them there are beside those in use: being read, waiting to be
+ * fetched, or given back and not yet freed. */
+unsigned reloader_spare(const struct reloader *r);
+
 #endif

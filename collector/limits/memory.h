@@ -2,8 +2,8 @@
  * memory.h - one setting for what a collector holds, and what becomes of it.
  *
  * Held are: blocks filling and on their way, events fetched ahead of them, dead
- * letters on their way, the caches, and what the reference files were made
- * into.  Files that are mapped do not count.
+ * letters on their way, the caches, and what rules and lists were made into.
+ * Copies of geo files do not count.
  */
 #ifndef COLLECTOR_LIMITS_MEMORY_H
 #define COLLECTOR_LIMITS_MEMORY_H
