@@ -32,7 +32,9 @@ static void adopt_files(struct collector *c)
 static void measure(struct collector *c)
 {
 	struct enricher_stats stats = enricher_stats(c->enricher);
+	char text[GATES_TEXT_MAX];
 
+	health_say(c->flow_health, gates_text(&c->gates, text));
 	collector_metrics_caches(&c->metrics, &stats);
 	metric_set(c->metrics.buffered, (int64_t)slots_bytes(&c->slots));
 	metric_set(c->metrics.fetched,
@@ -261,6 +263,8 @@ struct collector *collector_new(const struct collector_config *config,
 	health_up(c->offsets_health);
 	c->guarantee_health = health_register(app_health(app), "guarantee");
 	health_say(c->guarantee_health, "not known yet");
+	c->flow_health = health_register(app_health(app), "flow");
+	health_up(c->flow_health);
 	choose_name(c);
 	if (memory_share(c->settings->memory, collector_caches(c->settings),
 			 &c->shares, err) < 0)

@@ -42,6 +42,7 @@ struct collector {
 	struct collector_metrics metrics;
 	struct health_check *kafka_health, *clickhouse_health;
 	struct health_check *offsets_health, *guarantee_health;
+	struct health_check *flow_health;
 	const char *topics[3];
 	char name[COLLECTOR_NAME_MAX + 1];
 

@@ -1,5 +1,7 @@
 #include "collector/gates.h"
 
+#include <stdio.h>
+
 #include "collector/limits/memory.h"
 #include "common/clock.h"
 
@@ -63,6 +65,7 @@ static void measure(struct gates *g, int64_t now)
 	used = in_use(g);
 	if (used > g->memory / 4 * 3 && now >= g->trimmed_at + TRIM_MS)
 		used = in_use_after_trim(g, now);
+	g->used = used;
 	metric_set(g->metrics->memory, (int64_t)used);
 	if (used > g->memory / 16 * 15) {
 		if (now < g->pressed_at + PRESS_MS)
@@ -77,8 +80,7 @@ static void measure(struct gates *g, int64_t now)
 
 void gates_look(struct gates *g, const struct slots *slots, int64_t now)
 {
-	size_t held = 0;
-	int64_t shut = 0;
+	size_t held = 0, shut = 0;
 
 	for (size_t i = 0; i < slots->count; i++)
 		held += slots->items[i]->held;
@@ -93,7 +95,25 @@ void gates_look(struct gates *g, const struct slots *slots, int64_t now)
 		shut += slot->shut;
 	}
 	metric_set(g->metrics->partitions, (int64_t)held);
-	metric_set(g->metrics->paused, shut);
+	metric_set(g->metrics->paused, (int64_t)shut);
+	g->shut = shut;
+}
+
+static size_t mib(size_t bytes)
+{
+	return bytes >> 20;
+}
+
+const char *gates_text(const struct gates *g, char text[GATES_TEXT_MAX])
+{
+	const struct valve *v = &g->valve;
+
+	snprintf(text, GATES_TEXT_MAX,
+		 "%zu of %zu partitions paused, %zu of %zu MiB of rows held, "
+		 "%zu of %zu MiB of memory in use",
+		 g->shut, v->partitions, mib(v->held), mib(v->bound),
+		 mib(g->used), mib(g->memory));
+	return text;
 }
 
 void gates_took(struct gates *g, const struct slots *slots, struct slot *slot,

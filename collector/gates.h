@@ -24,6 +24,8 @@ struct gates {
 	struct valve valve;
 	size_t memory; /* setting collector.memory */
 	size_t apart;  /* what is used beside that: copies of geo files */
+	size_t used;   /* as last measured */
+	size_t shut;   /* partitions */
 	int64_t measured_at;
 	int64_t trimmed_at;
 	int64_t pressed_at;
@@ -36,5 +38,11 @@ void gates_look(struct gates *g, const struct slots *slots, int64_t now);
 /* The slot's block took something: it held `before` bytes. */
 void gates_took(struct gates *g, const struct slots *slots, struct slot *slot,
 		size_t before);
+
+enum {
+	GATES_TEXT_MAX = 160
+};
+/* How near each bound is, for people.  Returns `text`. */
+const char *gates_text(const struct gates *g, char text[GATES_TEXT_MAX]);
 
 #endif

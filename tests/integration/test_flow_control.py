@@ -1,6 +1,7 @@
 """A collector takes no more than it can hold, and inserts no more often than it
 may: parts_per_second over all collectors, collector.memory whatever is away."""
 import os
+import re
 import time
 
 import pytest
@@ -242,6 +243,27 @@ def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
                                            proxy):
     outage(kafka, tables, collector, proxy, topics(24), 0, 2000,
            parts_per_second=10, agent_bytes=4000)
+
+
+def test_partitions_are_paused_while_clickhouse_is_slow(
+        kafka, topics, tables, collector, proxy):
+    """Four seconds an insert: it is there, and ready it is, but not for all
+    that comes."""
+    where = topics(4)
+    running = collector(where, memory="96MiB", max_text="1MiB")
+    with Traffic(kafka, where["topic_clicks"], 1500, agent_bytes=8000):
+        eventually(lambda: stored(tables) > 0, 60, what="rows before it")
+        proxy.delay = 4
+        proxy.every("delay", "clicks")
+        eventually(lambda: metric(running, "paused_partitions") > 0, 120, 0.2,
+                   what="partitions paused")
+        status, text = running.ready()
+        assert status == 200
+        assert re.search(r"flow: \d of 5 partitions paused, \d+ of \d+ MiB of "
+                         r"rows held, \d+ of 96 MiB of memory in use", text)
+    proxy.calm()
+    drained(kafka, tables, where["topic_clicks"], 300)
+    eventually(lambda: metric(running, "paused_partitions") == 0, 30)
 
 
 @pytest.mark.long
