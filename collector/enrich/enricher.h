@@ -58,7 +58,7 @@ const struct reference *enricher_reference(const struct enricher *e);
 struct enricher_stats {
 	struct cache_stats agents;
 	struct cache_stats places;
-	size_t geo_bytes; /* of the geo files */
+	size_t geo_bytes;		       /* of the geo files */
 	uint64_t verdicts[VERDICT_KIND_COUNT]; /* rows so far */
 };
 struct enricher_stats enricher_stats(const struct enricher *e);
