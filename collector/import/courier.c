@@ -131,6 +131,14 @@ static int open_once(struct courier *c, const struct log_head *head,
 	return journal_read(j, ret_state, err);
 }
 
+static int refuse_head(struct error *err)
+{
+	return error_set(err, ERROR_INPUT,
+			 "its first line is longer than %d KiB; name the log "
+			 "with --identity",
+			 LOG_HEAD_BYTES / 1024);
+}
+
 int courier_open(struct courier *c, const char *path, const char *identity,
 		 struct journal_state *ret_state, struct error *err)
 {
@@ -138,16 +146,12 @@ int courier_open(struct courier *c, const char *path, const char *identity,
 	struct log_head head = {0};
 	int status = -1;
 
-	if (!identity) {
-		if (log_head_read(&head, path, err) < 0)
-			goto out;
-		if (!head.count) {
-			error_set(err, ERROR_INPUT,
-				  "there is no whole line in its first %d KiB; "
-				  "it can be named with --identity",
-				  LOG_HEAD_BYTES / 1024);
-			goto out;
-		}
+	c->journal.topic[0] = '\0';
+	if (!identity && log_head_read(&head, path, err) < 0)
+		goto out;
+	if (!identity && !head.count) {
+		status = head.seen_all ? 1 : refuse_head(err);
+		goto out;
 	}
 	do
 		status = open_once(c, &head, path, identity, ret_state, err);

@@ -24,11 +24,11 @@ struct courier *courier_new(struct app *app,
 void courier_free(struct courier *c); /* NULL accepted */
 
 /* Finds out which log it is (by `identity`, if one was given) and where its
- * import goes on. */
+ * import goes on.  1: it has no whole line yet, so there is nothing to do. */
 int courier_open(struct courier *c, const char *path, const char *identity,
 		 struct journal_state *ret_state, struct error *err);
 
-/* "import:<name>" of the log that is open. */
+/* "import:<name>" of the log that is open, or "". */
 const char *courier_topic(const struct courier *c);
 
 int courier_send(struct courier *c, struct block *b, struct enricher *enricher,

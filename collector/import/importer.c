@@ -227,18 +227,22 @@ static uint64_t id_of(const char *topic)
 	return id;
 }
 
+/* 1: there is nothing in it yet. */
 static int open_log(struct importer *im, const char *path, struct error *err)
 {
+	int status = 0;
+
 	im->rules = im->options->rules;
 	access_format_restart(im->format);
 	tally_begin(&im->tally, path, im->options->rejects, app_log(im->app));
 	im->tally.dry_run = im->options->dry_run;
-	if (im->courier) {
-		if (courier_open(im->courier, path, im->options->identity,
-				 &im->state, err) < 0)
-			return -1;
+	if (im->courier)
+		status = courier_open(im->courier, path, im->options->identity,
+				      &im->state, err);
+	if (status)
+		return status;
+	if (im->courier)
 		im->rules.event_id = id_of(courier_topic(im->courier));
-	}
 	im->source = log_source_open(path, err);
 	if (!im->source)
 		return -1;
@@ -261,9 +265,9 @@ int importer_run(struct importer *im, const char *path,
 		 uint64_t *ret_unreadable, struct error *err)
 {
 	int status = open_log(im, path, err);
-	bool opened = status == 0;
+	bool opened = status >= 0;
 
-	if (opened)
+	if (status == 0)
 		status = take_all(im, err);
 	tally_hide(&im->tally);
 	if (opened)

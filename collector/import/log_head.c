@@ -56,8 +56,10 @@ static int add_lines(struct log_head *h, struct line_reader *lines,
 	int more = line_reader_fill(lines, err);
 
 	while (more > 0 && line_reader_next(lines, &line)) {
-		if (line.offset + line.len >= LOG_HEAD_BYTES)
+		if (line.offset + line.len >= LOG_HEAD_BYTES) {
+			h->seen_all = false;
 			return 0;
+		}
 		if (add_line(h, ctx, digest, &line, err) < 0)
 			return -1;
 	}
@@ -70,6 +72,7 @@ static int read_lines(struct log_head *h, struct line_reader *lines,
 	unsigned char digest[SHA256_DIGEST_LENGTH] = {0};
 	int more;
 
+	h->seen_all = true;
 	do
 		more = add_lines(h, lines, ctx, digest, err);
 	while (more > 0);

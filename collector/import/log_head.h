@@ -22,7 +22,8 @@ enum {
 
 struct log_head {
 	uint64_t *numbers; /* one a line */
-	size_t count;	   /* 0: there is no whole line yet */
+	size_t count;  /* 0: there is no whole line yet, or a very long one */
+	bool seen_all; /* the file is no longer than its head */
 	/* Made of the whole head, for a log that is met the first time. */
 	char name[LOG_HEAD_NAME_MAX];
 };

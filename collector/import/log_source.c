@@ -14,7 +14,6 @@ enum {
 };
 
 struct log_source {
-	const char *path;
 	gzFile file; /* reads what is not packed as it is */
 	uint64_t size;
 	uint64_t read; /* unpacked */
@@ -30,11 +29,36 @@ static int open_file(const char *path, struct stat *st, struct error *err)
 		return fd;
 	if (fd >= 0 && S_ISDIR(st->st_mode))
 		errno = EISDIR;
-	error_set_errno(err, "%s", input ? "standard input" : path);
+	error_set_errno(err, "cannot be opened");
 	err->code = ERROR_INPUT;
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+/* Packed in a way that is not understood here would be read as one long line of
+ * nonsense. */
+static int check_packing(int fd, struct error *err)
+{
+	static const struct {
+		const char *magic;
+		const char *name;
+	} others[] = {
+		{"\x28\xb5\x2f\xfd", "zstd"},
+		{"\xfd\x37zXZ", "xz"},
+		{"BZh", "bzip2"},
+		{"PK\x03\x04", "zip"},
+	};
+	char start[6] = {0};
+
+	if (pread(fd, start, sizeof(start), 0) <= 0)
+		return 0; /* a pipe, or empty */
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!memcmp(start, others[i].magic, strlen(others[i].magic)))
+			return error_set(err, ERROR_INPUT,
+					 "packed by %s: unpack it first",
+					 others[i].name);
+	return 0;
 }
 
 struct log_source *log_source_open(const char *path, struct error *err)
@@ -45,6 +69,10 @@ struct log_source *log_source_open(const char *path, struct error *err)
 
 	if (fd < 0)
 		return NULL;
+	if (check_packing(fd, err) < 0) {
+		close(fd);
+		return NULL;
+	}
 	s = calloc(1, sizeof(*s));
 	if (s)
 		s->file = gzdopen(fd, "rb");
@@ -55,7 +83,6 @@ struct log_source *log_source_open(const char *path, struct error *err)
 		return NULL;
 	}
 	gzbuffer(s->file, BUFFER);
-	s->path = path;
 	s->seekable = S_ISREG(st.st_mode);
 	s->size = s->seekable ? (uint64_t)st.st_size : 0;
 	return s;
@@ -76,13 +103,13 @@ ssize_t log_source_read(void *arg, void *to, size_t len, struct error *err)
 	const char *what = gzerror(s->file, &code);
 
 	if (n < 0 && code == Z_ERRNO)
-		return error_set_errno(err, "%s", s->path);
+		return error_set_errno(err, "cannot be read");
 	if (n < 0)
-		return error_set(err, ERROR_INPUT, "%s: %s", s->path, what);
+		return error_set(err, ERROR_INPUT, "%s", what);
 	/* A packed file that was cut off: zlib gives what it has first. */
 	if (n == 0 && code == Z_BUF_ERROR)
 		return error_set(err, ERROR_INPUT,
-				 "%s: the packed file is cut off", s->path);
+				 "the packed file is cut off");
 	s->read += (uint64_t)n;
 	return n;
 }

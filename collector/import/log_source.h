@@ -12,8 +12,8 @@
 
 struct log_source;
 
-/* "-" is standard input.  A directory or a file that is not there is
- * ERROR_INPUT naming it.  `path` must outlive the source. */
+/* "-" is standard input.  A directory, a file that is not there, or one packed
+ * by something else is ERROR_INPUT; errors do not name the file. */
 struct log_source *log_source_open(const char *path, struct error *err);
 void log_source_close(struct log_source *s); /* NULL accepted */
 

@@ -3,6 +3,7 @@ import datetime
 import gzip
 import hashlib
 import json
+import lzma
 import os
 import pty
 import random
@@ -12,6 +13,7 @@ import signal
 import subprocess
 
 import pytest
+import requests
 import servers
 import yaml
 from support.clicks import datetime64
@@ -398,6 +400,42 @@ def test_a_packed_log_that_is_cut_off_is_imported_as_far_as_it_goes(
     path.write_bytes(whole)
     run(path)
     assert_once(tables, lines)
+
+
+def test_an_empty_log_is_no_failure_and_an_unknown_packing_is(
+        tables, importer, log, workdir):
+    run = importer()
+    lines = some_lines(2)
+    empty, half, packed = log([], "empty"), log([lines[0][:-1]], "half"), \
+        workdir / "log.xz"
+    packed.write_bytes(lzma.compress("".join(lines).encode()))
+    out = run(empty, half, packed, log(lines), expect=65)
+    assert out.count("0 became clicks") == 2
+    assert "packed by xz" in run.err
+    assert_once(tables, lines)
+
+
+# --- what is counted ---------------------------------------------------------------
+
+def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
+                                                      redis, program):
+    aggregator = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+    lines = [line(START + i * 1800, ip=f"9.9.9.{i % 4}") for i in range(10)]
+    run = importer()
+
+    def clicks():
+        answer = requests.get(aggregator.url + "/v1/clicks", timeout=30, params={
+            "from": "2015-05-17T10:00:00Z", "to": "2015-05-17T16:00:00Z",
+            "interval": "hour", "bots": "include"})
+        assert answer.status_code == 200, answer.text
+        return [item["clicks"] for item in answer.json()["data"]]
+
+    run(log(lines[:6]))
+    eventually(lambda: clicks() == [2, 2, 2, 0, 0, 0], 60, what="settled")
+    run(log(lines))
+    eventually(lambda: clicks() == [2, 2, 2, 2, 2, 0], 60, what="settled again")
+    run(log([line(START + 60, path="/late")] * 3, "other.log"))
+    eventually(lambda: clicks() == [5, 2, 2, 2, 2, 0], 60, what="and again")
 
 
 # --- around it -------------------------------------------------------------------
