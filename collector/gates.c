@@ -92,6 +92,8 @@ void gates_look(struct gates *g, const struct slots *slots, int64_t now)
 		if (!slot->held)
 			continue;
 		turn(g, slot, must_shut(g, slot));
+		slot->hurry = slot->shut &&
+			      valve_hurries(&g->valve, slot->batch.rows.len);
 		shut += slot->shut;
 	}
 	metric_set(g->metrics->partitions, (int64_t)held);

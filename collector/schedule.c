@@ -51,7 +51,7 @@ bool schedule_is_crammed(const struct schedule *s, const struct batch *batch)
 static int64_t due(const struct schedule *s, const struct slot *slot,
 		   int64_t started)
 {
-	if (slot->shut || slot->batch.stage != BATCH_FILLING ||
+	if (slot->hurry || slot->batch.stage != BATCH_FILLING ||
 	    schedule_is_full(s, &slot->batch))
 		return started;
 	return pace_due(&s->paces[slot->table], slot->partition, started,

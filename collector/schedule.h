@@ -1,8 +1,8 @@
 /*
  * schedule.h - which block is inserted next, and when.
  *
- * A block's time has come when it is full, when its partition was shut for want
- * of memory, or at its partition's instant (pace.h); it goes once the pace of
+ * A block's time has come when it is full, when it is to make room in memory
+ * (gates.h), or at its partition's instant (pace.h); it goes once the pace of
  * its table lets it.  Until then it takes more events, up to twice what makes
  * it full.  Belongs to one thread.
  */

@@ -45,7 +45,8 @@ struct slot {
 	int32_t partition;
 	enum sink_table table; /* SINK_CLICKS or SINK_LINKS */
 	bool held;
-	bool shut; /* paused: brings no more for now (gates.h) */
+	bool shut;  /* paused: brings no more for now (gates.h), */
+	bool hurry; /* and what it brought goes first, to make room */
 	enum slot_state state;
 	/* Counts assignments and take-overs: what was begun under an earlier
 	 * one is dropped when it ends. */

@@ -19,6 +19,7 @@ enum {
 	ANSWER_MAX = 2 * MIB,
 	BLOCKS_MIN = 16 * MIB,
 	MMAP_FROM = MIB / 4, /* less than a producer packs together */
+	TRIM_FROM = 8 * MIB, /* what is fetched ahead comes and goes */
 	ARENAS = 2,
 };
 
@@ -86,7 +87,7 @@ void memory_tame(void)
 {
 #ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, MMAP_FROM);
-	mallopt(M_TRIM_THRESHOLD, MMAP_FROM);
+	mallopt(M_TRIM_THRESHOLD, TRIM_FROM);
 	mallopt(M_ARENA_MAX, ARENAS);
 #endif
 }

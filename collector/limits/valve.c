@@ -26,15 +26,23 @@ void valve_add(struct valve *v, size_t bytes)
 	judge(v);
 }
 
+static size_t share(const struct valve *v)
+{
+	return v->bound / (v->partitions ? v->partitions : 1);
+}
+
 bool valve_shuts(const struct valve *v, size_t own, bool is_shut)
 {
-	size_t share = v->bound / (v->partitions ? v->partitions : 1);
-
 	if (v->full)
 		return true;
 	if (is_shut)
-		return own > share / 2 && v->held > v->bound / 4;
-	return own >= share && v->held > v->bound / 2;
+		return own > share(v) / 2 && v->held > v->bound / 4;
+	return own >= share(v) && v->held > v->bound / 2;
+}
+
+bool valve_hurries(const struct valve *v, size_t own)
+{
+	return own >= share(v) / 2;
 }
 
 void valve_press(struct valve *v)

@@ -33,6 +33,11 @@ void valve_add(struct valve *v, size_t bytes);
  * now. */
 bool valve_shuts(const struct valve *v, size_t own, bool is_shut);
 
+/* Whether `own` bytes are so much that they should go first, to make room: half
+ * of an equal share or more.  Small blocks would take turns and free nothing.
+ */
+bool valve_hurries(const struct valve *v, size_t own);
+
 /* More memory is used than what is held tells of: the bound is halved, down to
  * an eighth, and taken for reached. */
 void valve_press(struct valve *v);

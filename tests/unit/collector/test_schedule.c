@@ -82,7 +82,7 @@ static void an_old_block_goes(void **state)
 	world_free(w);
 }
 
-static void a_full_block_goes_and_so_does_one_that_was_shut(void **state)
+static void a_full_block_goes_and_so_does_one_that_makes_room(void **state)
 {
 	struct world *w = world_new(2);
 
@@ -92,6 +92,8 @@ static void a_full_block_goes_and_so_does_one_that_was_shut(void **state)
 	batch_reset(&w->slots.items[0]->batch);
 	add(w, 1, 1, clock_monotonic_ms());
 	w->slots.items[1]->shut = true;
+	assert_null(next(w));
+	w->slots.items[1]->hurry = true;
 	assert_ptr_equal(next(w), w->slots.items[1]);
 	world_free(w);
 }
@@ -175,7 +177,7 @@ int main(void)
 		cmocka_unit_test(empty_and_young_blocks_wait),
 		cmocka_unit_test(an_old_block_goes),
 		cmocka_unit_test(
-			a_full_block_goes_and_so_does_one_that_was_shut),
+			a_full_block_goes_and_so_does_one_that_makes_room),
 		cmocka_unit_test(the_oldest_goes_first),
 		cmocka_unit_test(the_pace_holds_full_blocks_but_not_one_begun),
 		cmocka_unit_test(links_and_clicks_have_a_pace_each),

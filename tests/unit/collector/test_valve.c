@@ -59,6 +59,15 @@ static void who_was_shut_opens_when_clearly_less_is_held(void **state)
 	assert_false(valve_shuts(&v, BOUND / 4, true));
 }
 
+static void large_blocks_make_room_and_small_ones_need_not(void **state)
+{
+	struct valve v = valve_of(BOUND, 10);
+
+	(void)state;
+	assert_true(valve_hurries(&v, BOUND / 20));
+	assert_false(valve_hurries(&v, BOUND / 20 - 1));
+}
+
 static void no_partitions_are_no_division_by_zero(void **state)
 {
 	struct valve v = valve_of(0, 0);
@@ -132,6 +141,8 @@ int main(void)
 			beyond_half_who_holds_more_than_a_share_is_shut),
 		cmocka_unit_test(at_the_bound_all_are_shut_until_half_is_gone),
 		cmocka_unit_test(who_was_shut_opens_when_clearly_less_is_held),
+		cmocka_unit_test(
+			large_blocks_make_room_and_small_ones_need_not),
 		cmocka_unit_test(no_partitions_are_no_division_by_zero),
 		cmocka_unit_test(pressed_it_holds_less_but_never_nothing),
 		cmocka_unit_test(relaxed_it_holds_what_it_did_before),
