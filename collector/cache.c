@@ -91,7 +91,9 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		    (key_len &&
 		     memcmp(e->data + e->value_len, key, key_len) != 0))
 			continue;
-		e->used = true;
+		/* Not written again: that would cost the line's way back. */
+		if (!e->used)
+			e->used = true;
 		c->stats.hits++;
 		*ret_len = e->value_len;
 		return e->data;

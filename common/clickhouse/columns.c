@@ -97,7 +97,7 @@ bool columns_read_count(const char **at, const char *end, uint64_t *ret_count)
 	return false;
 }
 
-static bool skip_string(struct reader *r)
+static inline bool skip_string(struct reader *r)
 {
 	uint64_t len;
 

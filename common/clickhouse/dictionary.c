@@ -53,8 +53,15 @@ static bool grow(struct dictionary *d, const struct hash_key *key)
 	return true;
 }
 
-uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
-			   const char *word, size_t len)
+static bool is_word(const struct dictionary *d, uint32_t number,
+		    const char *word, size_t len)
+{
+	return d->words[number].len == len &&
+	       memcmp(d->words[number].data, word, len) == 0;
+}
+
+static uint32_t find(struct dictionary *d, const struct hash_key *key,
+		     const char *word, size_t len)
 {
 	uint64_t hash = hash_bytes(key, word, len);
 	uint32_t mask = d->slot_count - 1, at = (uint32_t)hash & mask;
@@ -63,8 +70,7 @@ uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
 		uint32_t number = (uint32_t)d->slots[at] - 1;
 
 		if (!((d->slots[at] ^ hash) & HASH_HALF) &&
-		    d->words[number].len == len &&
-		    memcmp(d->words[number].data, word, len) == 0)
+		    is_word(d, number, word, len))
 			return number;
 	}
 	if (d->count >= d->slot_count / 2 && !grow(d, key))
@@ -74,11 +80,26 @@ uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
 	return d->count++;
 }
 
+uint32_t dictionary_number(struct dictionary *d, const struct hash_key *key,
+			   const char *word, size_t len)
+{
+	uint32_t number;
+
+	/* Much of a row is what it was in the one before. */
+	if (d->count && is_word(d, d->last, word, len))
+		return d->last;
+	number = find(d, key, word, len);
+	if (number != DICTIONARY_FULL)
+		d->last = number;
+	return number;
+}
+
 void dictionary_reset(struct dictionary *d)
 {
 	if (d->count)
 		memset(d->slots, 0, d->slot_count * sizeof(*d->slots));
 	d->count = 0;
+	d->last = 0;
 }
 
 void dictionary_release(struct dictionary *d)

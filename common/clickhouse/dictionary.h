@@ -20,6 +20,7 @@ struct dictionary {
 	struct dictionary_word *words;
 	uint64_t *slots; /* half of the hash, then number + 1; 0: free */
 	uint32_t count;
+	uint32_t last;	     /* number that was asked for */
 	uint32_t slot_count; /* a power of two, or 0 */
 };
 
