@@ -17,7 +17,7 @@ enum {
 	DRAIN_MS = 5000,    /* what is under way when a partition goes */
 	/* A commit that finds no coordinator is kept for session.timeout.ms,
 	 * and must not go out under another generation. */
-	ANSWER_MS = 20000,
+	ANSWER_MS = 60000,
 	WAIT_MS = 20,
 };
 
@@ -156,15 +156,21 @@ void partitions_take_over(struct collector *c, struct slot *slot, int64_t at)
 	gates_look(&c->gates, &c->slots, clock_monotonic_ms());
 }
 
+/* Resumed first: librdkafka looks at a partition at once after a seek, but only
+ * within a second after it was resumed. */
 static void start_reading(struct collector *c, struct slot *slot)
 {
 	struct error err = {0};
 
-	if (kafka_consumer_seek(c->consumer, slot->topic, slot->partition,
-				(int64_t)slot->position, &err) == 0)
+	if (kafka_consumer_pause(c->consumer, slot->topic, slot->partition,
+				 false, &err) == 0 &&
+	    kafka_consumer_seek(c->consumer, slot->topic, slot->partition,
+				(int64_t)slot->position, &err) == 0) {
+		slot->shut = false;
 		slot->state = SLOT_READING;
-	else
+	} else {
 		log_debug(c->log, "cannot start yet", log_err(&err));
+	}
 }
 
 void partitions_claimed(struct collector *c, struct slot *slot)

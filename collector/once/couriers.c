@@ -135,6 +135,7 @@ void couriers_free(struct couriers *c)
 	pthread_cond_broadcast(&c->more);
 	pthread_mutex_unlock(&c->lock);
 	for (unsigned i = 0; i < c->count; i++) {
+		clickhouse_abort(sink_server(c->couriers[i].sink));
 		if (c->couriers[i].running)
 			pthread_join(c->couriers[i].thread, NULL);
 		sink_free(c->couriers[i].sink);

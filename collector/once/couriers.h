@@ -29,8 +29,8 @@ struct courier_job {
 struct couriers *couriers_new(unsigned threads,
 			      const struct clickhouse_config *config, void *arg,
 			      struct error *err);
-/* Jobs not yet begun are `done` without having run; those under way are
- * awaited. NULL accepted. */
+/* Jobs not yet begun are `done` without having run; those under way are ended:
+ * an insert may then be stored or not.  NULL accepted. */
 void couriers_free(struct couriers *c);
 
 void couriers_submit(struct couriers *c, struct courier_job *job);

@@ -1,6 +1,7 @@
 #include "common/clickhouse/clickhouse.h"
 
 #include <curl/curl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct clickhouse {
 	struct buf body;  /* of the request, compressed */
 	struct buf reply; /* error bodies, and answers nobody wants */
 	int last_code;
+	atomic_bool aborted;
 };
 
 /* Where the answer of the request under way goes. */
@@ -96,6 +98,18 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	return len;
 }
 
+static int on_progress(void *arg, curl_off_t dl_total, curl_off_t dl_now,
+		       curl_off_t ul_total, curl_off_t ul_now)
+{
+	struct clickhouse *ch = arg;
+
+	(void)dl_total;
+	(void)dl_now;
+	(void)ul_total;
+	(void)ul_now;
+	return atomic_load(&ch->aborted);
+}
+
 static int set_options(struct clickhouse *ch, struct error *err)
 {
 	const struct clickhouse_config *config = ch->config;
@@ -109,6 +123,9 @@ static int set_options(struct clickhouse *ch, struct error *err)
 	curl_easy_setopt(c, CURLOPT_PROXY, "");
 	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, ch);
+	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
 			 (long)config->connect_timeout);
 	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)config->query_timeout);
@@ -167,6 +184,11 @@ void clickhouse_free(struct clickhouse *ch)
 	buf_free(&ch->reply);
 	curl_global_cleanup();
 	free(ch);
+}
+
+void clickhouse_abort(struct clickhouse *ch)
+{
+	atomic_store(&ch->aborted, true);
 }
 
 static void add_param(struct clickhouse *ch, const char *name,

@@ -38,6 +38,10 @@ struct clickhouse *clickhouse_new(const struct clickhouse_config *config,
 				  struct error *err);
 void clickhouse_free(struct clickhouse *ch); /* NULL accepted */
 
+/* Ends the request under way within a second or so, and all to come, as failed.
+ * From any thread. */
+void clickhouse_abort(struct clickhouse *ch);
+
 /* One URL parameter: a ClickHouse setting, or "param_x" for a {x:Type} in the
  * query - the only way values get into a query.  The server reads a {x:String}
  * as tab-separated text does, backslashes being escapes: text from outside

@@ -96,14 +96,20 @@ class Loop:
             f"topic = '{topic}')") == count, PATIENCE, what="the reports")
         assert self.stored(table) == count
 
-    def committed(self, partition=0, topic=None):
-        """(offset, metadata)"""
+    def committed(self, topic=None):
+        """(offset, what is written beside it)"""
         consumer = Consumer({"bootstrap.servers": self.kafka.bootstrap,
                              "group.id": self.group})
+        where = TopicPartition(topic or self.clicks, 0)
         try:
-            found, = consumer.committed(
-                [TopicPartition(topic or self.clicks, partition)], 10)
-            return found.offset, found.metadata
+            found, = consumer.committed([where], 10)
+            # The client reads on behind the end of what is written there.
+            try:
+                text = found.metadata or ""
+            except UnicodeDecodeError as e:
+                text = e.object.decode("latin-1")
+            ours = re.match(r"shortloop 1 \d+( \d+-\d+)?", text)
+            return found.offset, ours and ours[0]
         finally:
             consumer.close()
 
@@ -394,6 +400,14 @@ def stopped(loop, running, why):
     assert "partition stopped until `collector epoch` decides" in running.log()
 
 
+def make_anew(loop):
+    loop.kafka.delete_topic(loop.clicks)
+    eventually(lambda: loop.clicks not in
+               loop.kafka.admin.list_topics(timeout=10).topics, PATIENCE)
+    loop.kafka.create_topic(exactly=loop.clicks,
+                            message_timestamp_type="LogAppendTime")
+
+
 def test_a_commit_that_expired_stops_the_partition_until_it_is_the_same(loop):
     first = loop.collector()
     loop.send(30)
@@ -421,11 +435,7 @@ def test_a_topic_made_anew_stops_the_partition_until_it_is_new(loop):
     loop.send(30)
     loop.wait_committed(30)
     assert first.stop() == 0
-    loop.kafka.delete_topic(loop.clicks)
-    eventually(lambda: loop.clicks not in
-               loop.kafka.admin.list_topics(timeout=10).topics, PATIENCE)
-    loop.kafka.create_topic(exactly=loop.clicks,
-                            message_timestamp_type="LogAppendTime")
+    make_anew(loop)
     loop.send(12)
     running = loop.collector(ready=False)
     stopped(loop, running, "was the topic made anew?")
@@ -475,6 +485,36 @@ def test_offsets_that_are_gone_are_told_of(loop):
     loop.wait_committed(50)
 
 
+def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(50)
+    running = loop.collector(batch_rows=5)
+    waits_at(held)
+    # One block is on its way, the next is full twice over, the rest waits.
+    eventually(lambda: running.metric("shortloop_collector_consumed_total")
+               == 15 and running.metric(
+                   "shortloop_collector_paused_partitions") == 1, PATIENCE)
+    where = TopicPartition(loop.clicks, 0, 40)
+    loop.kafka.admin.delete_records([where])[where].result(20)
+    held.release()
+    loop.wait_stored(25)
+    assert loop.stored("ingest_progress", "sum(lost)") == 25
+    assert "goes on elsewhere than expected" in running.log()
+    loop.wait_committed(50)
+
+
+def test_a_topic_made_anew_while_it_is_read_stops_it(loop):
+    running = loop.collector()
+    loop.send(30)
+    loop.wait_committed(30)
+    make_anew(loop)
+    loop.send(12)
+    stopped(loop, running, "was the topic made anew?")
+    assert loop.stored() == 30
+    assert loop.command("epoch", "--new")[0] == 0
+    loop.wait_stored()
+
+
 def test_a_partition_waits_for_clickhouse_and_is_not_read_meanwhile(loop,
                                                                     proxy):
     first = loop.collector()
@@ -488,6 +528,34 @@ def test_a_partition_waits_for_clickhouse_and_is_not_read_meanwhile(loop,
                and "partition assigned" in second.log(), PATIENCE)
     assert second.metric("shortloop_collector_consumed_total") == 0
     proxy.accept()
+    loop.wait_stored()
+
+
+def test_it_ends_although_an_insert_hangs(loop, proxy):
+    held = proxy.hold("clicks")
+    loop.send(20)
+    first = loop.collector(ready=False, drain_timeout="1s")
+    waits_at(held)
+    assert first.stop(30) == 0  # query_timeout is a minute
+    loop.collector()
+    loop.wait_stored()
+    held.release()
+    loop.send(5)
+    loop.wait_stored()
+
+
+@pytest.mark.long
+def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
+    loop.sections["kafka"]["options"] = [
+        "session.timeout.ms=2000", "heartbeat.interval.ms=300",
+        "max.poll.interval.ms=3000"]
+    held = proxy.hold("clicks")
+    loop.send(20)
+    running = loop.collector(ready=False)
+    waits_at(held)
+    time.sleep(10)
+    assert "given back" not in running.log()
+    held.release()
     loop.wait_stored()
 
 
