@@ -7,94 +7,20 @@ COLLECTOR_EVENTS, _KILLS and _SEED change the numbers; a seed repeats the
 decisions, not the milliseconds.
 """
 import os
-import random
 import time
 
 import pytest
-import servers
 from support.click_source import HOT, hot_code, newest_version
-from support.clickhouse import ClickHouseServer
-from support.collectors import BROKER, OPTIONS, PATIENCE, Crowd, Events
-from support.fault_proxy import KafkaProxy
+from support.collectors import PATIENCE, Events
+from support.fault_world import *  # noqa: F403 (fixtures)
+from support.fault_world import SEED, settings
 from support.program import eventually
 from support.reckoning import Reckoning, log_ends
-from support.server import ProxiedKafkaServer
 
-DEPS = servers.ROOT / ".deps"
-SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
-PARTITIONS = 6
 OTHERS = {  # so many of each to a hundred kills
     "freeze": 5, "freeze_at": 5, "join_and_leave": 6, "leave_and_join": 6,
     "restart_broker": 2, "end_broker": 1, "cut_kafka": 8,
     "refuse_clickhouse": 6, "restart_clickhouse": 2}
-
-
-# --- what the tests stand on -------------------------------------------------
-
-@pytest.fixture
-def kafka_server(workdir):
-    """A broker of this test's own, to be killed; collectors come through the
-    proxy."""
-    with KafkaProxy() as proxy:
-        server = ProxiedKafkaServer(workdir / "kafka", proxy, extra=BROKER)
-        yield server.start()
-        server.kill()
-
-
-@pytest.fixture
-def clickhouse_server(workdir):
-    server = ClickHouseServer(workdir / "clickhouse")
-    yield server.start()
-    server.kill()
-
-
-@pytest.fixture
-def topics(kafka):
-    return {"topic_clicks": kafka.clicks_topic(PARTITIONS),
-            "topic_links": kafka.create_topic("links", 2),
-            "topic_dlq": kafka.create_topic("dlq", 1)}
-
-
-@pytest.fixture
-def tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    # Merged, a link stored twice would be stored once.
-    clickhouse.query("ALTER TABLE links MODIFY SETTING "
-                     "max_bytes_to_merge_at_max_space_in_pool = 1, "
-                     "max_bytes_to_merge_at_min_space_in_pool = 1")
-    return clickhouse
-
-
-def settings(base_config, topics, kafka_server):
-    return {
-        "log": {"format": "logfmt", "level": "info"},
-        "kafka": {"brokers": [kafka_server.proxy.address], **topics,
-                  "options": OPTIONS},
-        "clickhouse": {**base_config["clickhouse"], "connect_timeout": "1s",
-                       "query_timeout": "2s"},
-        "collector": {
-            "group": topics["topic_clicks"], "batch_age": "300ms",
-            "batch_rows": 5000, "retry_max": "500ms",
-            "parts_per_second": 100,
-            "ua_rules": str(DEPS / "uap/regexes.yaml")}}
-
-
-@pytest.fixture
-def crowd(program, base_config, topics, tables, kafka_server,
-          clickhouse_server):
-    made = Crowd(program, settings(base_config, topics, kafka_server),
-                 clickhouse_server, kafka_server, seed=SEED)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def events(workdir, kafka, topics):
-    made = Events(workdir, kafka.bootstrap, topics, SEED)
-    yield made
-    made.kill()
 
 
 # --- the run -----------------------------------------------------------------
@@ -190,7 +116,6 @@ class Run:
         self.say(f"{reckoning.events:,} events, each once; "
                  f"{len(poison)} poison")
 
-
     def verify(self, program, sections):
         """The collector's own command says the same."""
         for topic in ("clicks", "links"):
@@ -199,6 +124,13 @@ class Run:
                 args=["verify", "--topic", topic]).run(600)
             self.say(output)
             assert status == 0
+
+
+@pytest.fixture
+def events(workdir, kafka, topics):
+    made = Events(workdir, kafka.bootstrap, topics, SEED)
+    yield made
+    made.kill()
 
 
 @pytest.fixture
@@ -215,7 +147,6 @@ def verify(run, program, base_config, topics, kafka_server):
     return lambda: run.verify(program, sections)
 
 
-@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_every_event_is_stored_once_whatever_fails(run, verify):
     run.disturbed(100_000, kills=8, behind=50_000)

@@ -228,7 +228,10 @@ class ClickHouseProxy(Listener):
             if held:
                 held.here.set()
                 held.gone.wait()
-            if not self._meet(request, client, fault):
+            goes_on = self._meet(request, client, fault)
+            if held:
+                held.met.set()
+            if not goes_on:
                 return
 
     def _judge(self, request):
@@ -358,6 +361,7 @@ class Held:
         self.fault = fault
         self.here = threading.Event()
         self.gone = threading.Event()
+        self.met = threading.Event()  # passed, and carried out
 
     def release(self):
         self.gone.set()
@@ -427,6 +431,9 @@ def error(status, reason):
 
 # --- Kafka -------------------------------------------------------------------
 
+COMMIT = 8  # OffsetCommit, by Kafka's protocol
+
+
 class KafkaProxy(Listener):
     """Bytes pass both ways, but for
 
@@ -434,6 +441,9 @@ class KafkaProxy(Listener):
         proxy.refuse(), .accept()   nobody listens; somebody again
         proxy.stall(), .flow()      nothing passes, nothing is lost; goes on
         proxy.delay = 0.05          seconds by which each piece comes later
+        held = proxy.hold(COMMIT)   the next such request waits, and what comes
+                                    after it on its connection; held.here,
+                                    held.release()
 
     A broker tells its clients where it is, so it must name this port
     (ProxiedKafkaServer)."""
@@ -443,7 +453,24 @@ class KafkaProxy(Listener):
         self.delay = 0
         self.flowing = threading.Event()
         self.flowing.set()
+        self.held = []
         super().__init__()
+
+    def hold(self, api):
+        held = Held(api, None)
+        with self.lock:
+            self.held.append(held)
+        return held
+
+    def calm(self):
+        """All as it was at first; what was held goes on."""
+        with self.lock:
+            held, self.held = self.held, []
+        for one in held:
+            one.release()
+        self.delay = 0
+        self.flow()
+        self.accept()
 
     def stall(self):
         self.flowing.clear()
@@ -461,26 +488,41 @@ class KafkaProxy(Listener):
         broker.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self.lock:
             self.sockets.add(broker)
-        back = threading.Thread(target=self.pump, args=(broker, client),
-                                daemon=True)
+        back = threading.Thread(target=self.pump, args=(
+            broker, client, broker.recv), daemon=True)
         back.start()
-        self.pump(client, broker)
+        stream = Stream(client)
+        self.pump(client, broker, lambda _: self.request(stream))
         back.join()
         with self.lock:
             self.sockets.discard(broker)
         shut(broker)
 
-    def pump(self, source, sink):
+    def request(self, stream):
+        """A whole one, once it may pass."""
+        size = stream.bytes(4)
+        body = stream.bytes(int.from_bytes(size, "big"))
+        api = int.from_bytes(body[:2], "big")
+        with self.lock:
+            held = next((h for h in self.held if h.kind == api), None)
+            if held:
+                self.held.remove(held)
+        if held:
+            held.here.set()
+            held.gone.wait()
+        return size + body
+
+    def pump(self, source, sink, take):
         try:
             while True:
-                piece = source.recv(1 << 18)
+                piece = take(1 << 18)
                 if not piece:
                     break
                 self.flowing.wait()
                 if self.delay:
                     time.sleep(self.delay)
                 sink.sendall(piece)
-        except OSError:
+        except (OSError, EOFError):
             pass
         for sock in (source, sink):
             try:

@@ -1,0 +1,80 @@
+"""What tests of collectors under faults stand on: a broker and a ClickHouse of
+their own, to be killed, and a crowd of collectors behind proxies."""
+import os
+import random
+
+import pytest
+import servers
+from conftest import watch
+from support.collectors import BROKER, OPTIONS, Crowd
+from support.fault_proxy import KafkaProxy
+from support.server import ProxiedKafkaServer
+
+DEPS = servers.ROOT / ".deps"
+SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
+
+
+@pytest.fixture(scope="session")
+def proxied_kafka_server(rundir):
+    with KafkaProxy() as proxy:
+        server = ProxiedKafkaServer(rundir / "kafka-proxied", proxy,
+                                    extra=BROKER)
+        yield server.start()
+        server.kill()
+
+
+@pytest.fixture
+def kafka_server(request, proxied_kafka_server):
+    """Collectors come through its proxy."""
+    server = proxied_kafka_server
+    if not server.running():
+        server.start()
+    server.proxy.calm()
+    return watch(request, server)
+
+
+@pytest.fixture
+def partitions():
+    return 6
+
+
+@pytest.fixture
+def topics(kafka, partitions):
+    return {"topic_clicks": kafka.clicks_topic(partitions),
+            "topic_links": kafka.create_topic("links", 2),
+            "topic_dlq": kafka.create_topic("dlq", 1)}
+
+
+@pytest.fixture
+def tables(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    # Merged, a link stored twice would be stored once.
+    clickhouse.query("ALTER TABLE links MODIFY SETTING "
+                     "max_bytes_to_merge_at_max_space_in_pool = 1, "
+                     "max_bytes_to_merge_at_min_space_in_pool = 1")
+    return clickhouse
+
+
+def settings(base_config, topics, kafka_server):
+    return {
+        "log": {"format": "logfmt", "level": "info"},
+        "kafka": {"brokers": [kafka_server.proxy.address], **topics,
+                  "options": OPTIONS},
+        "clickhouse": {**base_config["clickhouse"], "connect_timeout": "1s",
+                       "query_timeout": "5s"},
+        "collector": {
+            "group": topics["topic_clicks"], "batch_age": "300ms",
+            "batch_rows": 5000, "retry_max": "500ms",
+            "parts_per_second": 100,
+            "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+
+
+@pytest.fixture
+def crowd(program, base_config, topics, tables, kafka_server,
+          clickhouse_server):
+    made = Crowd(program, settings(base_config, topics, kafka_server),
+                 clickhouse_server, kafka_server, seed=SEED)
+    yield made
+    made.close()
