@@ -350,3 +350,12 @@ def test_a_topic_that_is_not_there_is_named(kafka, clickhouse, program):
 def test_a_clickhouse_that_is_away_is_named(kafka, program):
     status, output = program("collector", args=["verify"], start=False).run()
     assert status == 75 and "clickhouse: " in output, output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("args", [["verify"], ["dlq", "list"],
+                                  ["dlq", "replay", "--all"]])
+def test_a_kafka_that_is_away_is_named(clickhouse, program, args):
+    """Patience is most of it."""
+    status, output = program("collector", args=args, start=False).run()
+    assert status == 75 and "Connection refused" in output, output
