@@ -6,6 +6,8 @@
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
 #include "collector/explain/json_member.h"
+#include "collector/geo/special.h"
+#include "collector/geo/special.h"
 
 struct why {
 	const struct reference *ref;
@@ -159,8 +161,14 @@ static void append_geo(const struct why *w, const uint8_t ip[16],
 			    geo_network(w->ref->geo, file, ip, network));
 		buf_putc(out, '}');
 	}
-	if (place.kind)
-		member_word(out, "country", "an address of no place");
+	/* No file was asked. */
+	if (place.kind) {
+		member_open(out, "country");
+		member_null(out, "file");
+		member_null(out, "network");
+		member_word(out, "special", special_name(place.kind));
+		buf_putc(out, '}');
+	}
 	buf_putc(out, '}');
 }
 

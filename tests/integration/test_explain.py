@@ -209,11 +209,12 @@ def test_nobody_reading_the_answers_ends_it(explain, workdir):
 
 
 def test_why_names_the_rules(explain):
-    answer, robot, prefetch = explain(
+    answer, robot, prefetch, private = explain(
         [{"ip": "8.8.8.8", "ua": CHROME, "referrer": "https://www.google.com/",
           "headers": {"Accept-Language": "fr;q=0.5,de"}},
          {"ua": "Googlebot/2.1"},
-         {"ua": CHROME, "headers": {"Purpose": "prefetch"}}], "--why")
+         {"ua": CHROME, "headers": {"Purpose": "prefetch"}},
+         {"ip": "10.1.2.3"}], "--why")
     why = answer["why"]
     rules = (DEPS / "uap/regexes.yaml").read_text().splitlines()
     for part in ("user_agent", "os"):
@@ -233,6 +234,9 @@ def test_why_names_the_rules(explain):
     verdict = robot["why"]["verdict"]
     assert bots[verdict["entry"] - 1]["pattern"] == verdict["pattern"]
     assert prefetch["why"]["verdict"]["purpose"] == "prefetch"
+    assert private["geo"]["country"] == "private"
+    assert private["why"]["geo"]["country"] == {
+        "file": None, "network": None, "special": "private"}
 
 
 def test_a_broken_file_is_named_and_nothing_is_answered(config, workdir):

@@ -1,0 +1,122 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "collector/import/visit_click.h"
+
+static struct access_text text(const char *s)
+{
+	return (struct access_text){s, strlen(s)};
+}
+
+/* What becomes of a path and a prefix. */
+static enum visit_kind take(const char *path, const char *prefix,
+			    struct arena *arena, Shortloop__Click *click)
+{
+	const struct visit_rules rules = {prefix, NULL, "edge-1", 99};
+	const struct access_visit visit = {
+		.time_ms = 1431857103000,
+		.ip = {192, 0, 2, 7},
+		.ip_len = 4,
+		.method = text("GET"),
+		.path = text(path),
+		.query = text("x=y"),
+		.status = 302,
+		.host = text("Go.Example.com:8080"),
+		.user_agent = text("curl/8"),
+	};
+
+	return visit_click(&visit, &rules, 41, arena, click);
+}
+
+static void assert_code(const char *path, const char *prefix,
+			const char *expected)
+{
+	struct arena arena = {0};
+	Shortloop__Click click;
+
+	assert_int_equal(take(path, prefix, &arena, &click), VISIT_CLICK);
+	assert_string_equal(click.code, expected);
+	arena_free(&arena);
+}
+
+static void the_code_is_the_first_segment(void **state)
+{
+	(void)state;
+	assert_code("/abc", "/", "abc");
+	assert_code("/abc/", "/", "abc");
+	assert_code("/abc/d/e", "/", "abc");
+	assert_code("/", "/", "");
+	assert_code("//abc", "/", "");
+}
+
+static void it_lies_behind_the_prefix(void **state)
+{
+	(void)state;
+	assert_code("/go/abc", "/go", "abc");
+	assert_code("/go/abc", "/go/", "abc");
+	assert_code("/go", "/go", "");
+	assert_code("/go/to/abc", "/go/to", "abc");
+}
+
+static void other_paths_are_elsewhere(void **state)
+{
+	static const char *const paths[] = {"/", "/g", "/gone/abc", "/abc/go"};
+	struct arena arena = {0};
+	Shortloop__Click click;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(take(paths[i], "/go", &arena, &click),
+				 VISIT_ELSEWHERE);
+	assert_int_equal(take("", "/", &arena, &click), VISIT_NO_REQUEST);
+	arena_free(&arena);
+}
+
+static void a_code_has_no_more_than_64_bytes(void **state)
+{
+	struct arena arena = {0};
+	Shortloop__Click click;
+	char path[200] = "/";
+
+	(void)state;
+	memset(path + 1, 'a', sizeof(path) - 2);
+	assert_int_equal(take(path, "/", &arena, &click), VISIT_CLICK);
+	assert_int_equal(strlen(click.code), 64);
+	arena_free(&arena);
+}
+
+static void the_click_says_what_the_line_did(void **state)
+{
+	struct arena arena = {0};
+	Shortloop__Click c;
+
+	(void)state;
+	assert_int_equal(take("/abc", "/", &arena, &c), VISIT_CLICK);
+	assert_int_equal(c.time_ms, 1431857103000);
+	assert_int_equal(c.event_id_high, 99);
+	assert_int_equal(c.event_id, 41);
+	assert_string_equal(c.edge, "edge-1");
+	assert_string_equal(c.domain, "go.example.com");
+	assert_int_equal(c.client_ip.len, 4);
+	assert_memory_equal(c.client_ip.data, "\xc0\x00\x02\x07", 4);
+	assert_int_equal(c.user_agent.len, 6);
+	assert_memory_equal(c.query.data, "x=y", 3);
+	assert_int_equal(c.referrer.len, 0);
+	assert_int_equal(c.outcome, SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED);
+	assert_int_equal(c.link_id, 0);
+	arena_free(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_code_is_the_first_segment),
+		cmocka_unit_test(it_lies_behind_the_prefix),
+		cmocka_unit_test(other_paths_are_elsewhere),
+		cmocka_unit_test(a_code_has_no_more_than_64_bytes),
+		cmocka_unit_test(the_click_says_what_the_line_did),
+	};
+
+	return cmocka_run_group_tests_name("visit_click", tests, NULL, NULL);
+}
