@@ -21,7 +21,7 @@ enum {
 /* Events go on while files are read; here they only change places. */
 static void adopt_files(struct collector *c)
 {
-	struct lookups *fresh = reloader_fetch(c->reloader);
+	struct enrich_lookups *fresh = reloader_fetch(c->reloader);
 
 	if (!fresh)
 		return;

@@ -25,16 +25,16 @@ struct reloader {
 	/* Under `lock`. */
 	bool asked;
 	bool stop;
-	struct lookups *old;
-	_Atomic(struct lookups *) fresh; /* read, and not fetched yet */
+	struct enrich_lookups *old;
+	_Atomic(struct enrich_lookups *) fresh; /* read, and not fetched yet */
 	atomic_uint spare;
 };
 
-static void drop(struct reloader *r, struct lookups *l)
+static void drop(struct reloader *r, struct enrich_lookups *l)
 {
 	if (!l)
 		return;
-	lookups_free(l);
+	enrich_lookups_free(l);
 	atomic_fetch_sub(&r->spare, 1);
 }
 
@@ -42,11 +42,11 @@ static void read_files(struct reloader *r)
 {
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
-	struct lookups *l;
+	struct enrich_lookups *l;
 
 	file_watch_seen(r->watch);
 	atomic_fetch_add(&r->spare, 1);
-	l = lookups_new(r->settings, &err);
+	l = enrich_lookups_new(r->settings, &err);
 	if (!l) {
 		atomic_fetch_sub(&r->spare, 1);
 		metric_add(r->metrics->reload_failures, 1);
@@ -73,7 +73,7 @@ static void doze(struct reloader *r)
 
 /* False: time to end. */
 static bool wait_for_work(struct reloader *r, bool *ret_asked,
-			  struct lookups **ret_old)
+			  struct enrich_lookups **ret_old)
 {
 	bool stop;
 
@@ -92,7 +92,7 @@ static bool wait_for_work(struct reloader *r, bool *ret_asked,
 static void *run(void *arg)
 {
 	struct reloader *r = arg;
-	struct lookups *old;
+	struct enrich_lookups *old;
 	bool asked;
 
 	while (wait_for_work(r, &asked, &old)) {
@@ -100,7 +100,7 @@ static void *run(void *arg)
 		if (asked)
 			read_files(r);
 	}
-	lookups_free(old);
+	enrich_lookups_free(old);
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ void reloader_free(struct reloader *r)
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
 	pthread_join(r->thread, NULL);
-	lookups_free(atomic_load(&r->fresh));
+	enrich_lookups_free(atomic_load(&r->fresh));
 	pthread_cond_destroy(&r->wake);
 	pthread_mutex_destroy(&r->lock);
 	file_watch_free(r->watch);
@@ -163,7 +163,7 @@ void reloader_ask(struct reloader *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
-struct lookups *reloader_fetch(struct reloader *r)
+struct enrich_lookups *reloader_fetch(struct reloader *r)
 {
 	if (!atomic_load_explicit(&r->fresh, memory_order_relaxed))
 		return NULL;
@@ -171,9 +171,9 @@ struct lookups *reloader_fetch(struct reloader *r)
 }
 
 /* The thread can be busy with reading: then there may be one already. */
-void reloader_give_back(struct reloader *r, struct lookups *old)
+void reloader_give_back(struct reloader *r, struct enrich_lookups *old)
 {
-	struct lookups *older;
+	struct enrich_lookups *older;
 
 	pthread_mutex_lock(&r->lock);
 	older = r->old;

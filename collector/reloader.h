@@ -37,8 +37,8 @@ void reloader_ask(struct reloader *r);
  * What was read since the last call, or NULL; it costs a load.  Give back what
  * it replaces.  From the thread that uses the files.
  */
-struct lookups *reloader_fetch(struct reloader *r);
-void reloader_give_back(struct reloader *r, struct lookups *old);
+struct enrich_lookups *reloader_fetch(struct reloader *r);
+void reloader_give_back(struct reloader *r, struct enrich_lookups *old);
 
 /* How many of them there are beside those in use: being read, waiting to be
  * fetched, or given back and not yet freed. */

@@ -13,7 +13,7 @@
 
 struct enricher {
 	const struct collector_settings *settings;
-	struct lookups *lookups;
+	struct enrich_lookups *lookups;
 	struct identity_hasher *hasher;
 	struct bursts *bursts;
 	uint64_t verdicts[VERDICT_KIND_COUNT];
@@ -33,7 +33,7 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 		return NULL;
 	}
 	e->settings = settings;
-	e->lookups = lookups_new(settings, err);
+	e->lookups = enrich_lookups_new(settings, err);
 	if (e->lookups)
 		e->hasher = identity_hasher_new(
 			collector_visitor_secret(settings), err);
@@ -50,16 +50,17 @@ void enricher_free(struct enricher *e)
 {
 	if (!e)
 		return;
-	lookups_free(e->lookups);
+	enrich_lookups_free(e->lookups);
 	identity_hasher_free(e->hasher);
 	bursts_free(e->bursts);
 	arena_free(&e->arena);
 	free(e);
 }
 
-struct lookups *enricher_swap(struct enricher *e, struct lookups *fresh)
+struct enrich_lookups *enricher_swap(struct enricher *e,
+				     struct enrich_lookups *fresh)
 {
-	struct lookups *old = e->lookups;
+	struct enrich_lookups *old = e->lookups;
 
 	e->lookups = fresh;
 	return old;

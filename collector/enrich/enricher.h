@@ -16,7 +16,7 @@
 #include "common/error.h"
 
 struct enricher;
-struct lookups;
+struct enrich_lookups;
 
 /* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
  * outlive it. */
@@ -26,7 +26,8 @@ void enricher_free(struct enricher *e); /* NULL accepted */
 
 /* Goes on with other files (lookups.h) and returns the old ones, which are the
  * caller's then.  Costs nothing: fit for between two events. */
-struct lookups *enricher_swap(struct enricher *e, struct lookups *fresh);
+struct enrich_lookups *enricher_swap(struct enricher *e,
+				     struct enrich_lookups *fresh);
 
 /* Where an event lay in Kafka. */
 struct event_origin {

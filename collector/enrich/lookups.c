@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void lookups_free(struct lookups *l)
+void enrich_lookups_free(struct enrich_lookups *l)
 {
 	if (!l)
 		return;
@@ -12,10 +12,10 @@ void lookups_free(struct lookups *l)
 	free(l);
 }
 
-struct lookups *lookups_new(const struct collector_settings *settings,
-			    struct error *err)
+struct enrich_lookups *
+enrich_lookups_new(const struct collector_settings *settings, struct error *err)
 {
-	struct lookups *l = calloc(1, sizeof(*l));
+	struct enrich_lookups *l = calloc(1, sizeof(*l));
 
 	if (!l) {
 		error_set_nomem(err);
@@ -29,6 +29,6 @@ struct lookups *lookups_new(const struct collector_settings *settings,
 	if (l->agents && l->places)
 		return l;
 fail:
-	lookups_free(l);
+	enrich_lookups_free(l);
 	return NULL;
 }

@@ -14,7 +14,7 @@
 #include "collector/enrich/reference.h"
 #include "common/error.h"
 
-struct lookups {
+struct enrich_lookups {
 	struct reference ref;
 	struct agent_lookup *agents;
 	struct place_lookup *places;
@@ -22,8 +22,9 @@ struct lookups {
 
 /* Reads the files, which can take a second or more.  A bad one is ERROR_CONFIG
  * naming it. */
-struct lookups *lookups_new(const struct collector_settings *settings,
-			    struct error *err);
-void lookups_free(struct lookups *l); /* NULL accepted */
+struct enrich_lookups *
+enrich_lookups_new(const struct collector_settings *settings,
+		   struct error *err);
+void enrich_lookups_free(struct enrich_lookups *l); /* NULL accepted */
 
 #endif

@@ -29,7 +29,7 @@ struct job {
 	const struct collector_config *config;
 	const struct collector_settings *settings;
 	struct clickhouse *ch;
-	struct lookups *lookups;
+	struct enrich_lookups *lookups;
 	bool dry_run;
 	char host[256];
 

@@ -132,7 +132,7 @@ static int run_days(struct job *job, int64_t from, int64_t to,
 static void release(struct job *job)
 {
 	clickhouse_free(job->ch);
-	lookups_free(job->lookups);
+	enrich_lookups_free(job->lookups);
 	free(job);
 }
 
@@ -156,7 +156,7 @@ int collector_rescore(struct app *app, const struct collector_config *config,
 	if (read_days(app, &from, &to, err) < 0 ||
 	    check_database(config->clickhouse.database, err) < 0)
 		goto out;
-	job->lookups = lookups_new(job->settings, err);
+	job->lookups = enrich_lookups_new(job->settings, err);
 	if (job->lookups)
 		job->ch = clickhouse_new(&patient, err);
 	if (job->ch)
