@@ -4,7 +4,7 @@
  *
  * Knows the fields that redirectors send, in their usual encoding; anything
  * else (cookies, fields not known, another wire type, bytes that are no
- * message) is left to protobuf-c, which takes six times as long and is the
+ * message) is left to protobuf-c, which takes three times as long and is the
  * judge of what a message is.
  */
 #ifndef COLLECTOR_ENRICH_CLICK_DECODE_H
