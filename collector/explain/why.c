@@ -7,7 +7,6 @@
 #include "collector/enrich/referrer.h"
 #include "collector/explain/json_member.h"
 #include "collector/geo/special.h"
-#include "collector/geo/special.h"
 
 struct why {
 	const struct reference *ref;
