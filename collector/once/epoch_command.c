@@ -142,7 +142,8 @@ static int note_new(struct epoch_job *j, struct error *err)
 #define SAME_OF(table)                                                         \
 	"INSERT INTO ingest_epochs SELECT {topic:String}, partition, "         \
 	"{epoch:UInt32}, 'same', max(next), now64(3, 'UTC'), currentUser() "   \
-	"FROM (SELECT partition, max(last + 1) AS next FROM ingest_progress "  \
+	"FROM (SELECT partition, " STORED_NEXT                                 \
+	" AS next FROM ingest_progress "                                       \
 	"WHERE topic = {topic:String} AND epoch = {epoch:UInt32} "             \
 	"GROUP BY partition UNION ALL SELECT DISTINCT partition, 0 "           \
 	"FROM " table                                                          \

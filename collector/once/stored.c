@@ -97,7 +97,7 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 	 * that of an empty one.
 	 */
 	static const char sql[] =
-		"SELECT count(), max(last + 1), "
+		"SELECT count(), " STORED_NEXT ", "
 		"toUnixTimestamp64Milli(max(append_time - "
 		"if(rows + dead_lettered > 0, INTERVAL 10 MINUTE, "
 		"INTERVAL 1 HOUR))) "

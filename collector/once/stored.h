@@ -12,6 +12,13 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
+/*
+ * Of ingest_progress: one past the last offset reported.  A partition reported
+ * empty to its end has none, and last = first - 1, which is 2^64 - 1 at the
+ * start of a log: ClickHouse makes max(last) + 1, which is 0, of max(last + 1).
+ */
+#define STORED_NEXT "max(if(rows + dead_lettered + lost > 0, last + 1, first))"
+
 struct stored_key {
 	const char *table; /* "clicks" or "links" */
 	const char *topic;

@@ -381,6 +381,20 @@ def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
     loop.wait_committed(40)
 
 
+def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
+    """Of an empty log, ingest_progress says that its last offset is 2^64 - 1."""
+    first = loop.collector(report_every="100ms")
+    eventually(lambda: loop.stored("ingest_progress", "countIf(first = 0 "
+                                   "AND rows = 0)"), PATIENCE)
+    loop.send(30)
+    loop.wait_committed(30)
+    assert first.stop() == 0
+    second = loop.collector()
+    loop.send(10)
+    loop.wait_stored()
+    assert second.metric("shortloop_collector_consumed_total") == 10
+
+
 def test_what_another_program_wrote_beside_the_offset_is_no_error(loop):
     first = loop.collector()
     loop.send(30)
