@@ -202,8 +202,6 @@ void flow_look_after(struct collector *c, int64_t now)
 	couriers_serve(c->couriers, 0);
 	partitions_look(c, now);
 	blocks_look(c, now);
-	c->gates.apart = enricher_stats(c->enricher).geo_bytes *
-			 (1 + reloader_spare(c->reloader));
 	gates_look(&c->gates, &c->slots, now);
 	kafka_consumer_keep_fetching(c->consumer);
 }

@@ -38,19 +38,12 @@ static bool must_shut(const struct gates *g, const struct slot *slot)
 	       valve_shuts(&g->valve, b->rows.len, slot->shut);
 }
 
-static size_t in_use(const struct gates *g)
-{
-	size_t used = memory_in_use();
-
-	return used > g->apart ? used - g->apart : 0;
-}
-
 /* Of what malloc keeps without need: that looks like being used. */
 static size_t in_use_after_trim(struct gates *g, int64_t now)
 {
 	g->trimmed_at = now;
 	memory_trim();
-	return in_use(g);
+	return memory_in_use();
 }
 
 /* What the blocks add up to is not all there is: answers of brokers, unpacked,
@@ -62,7 +55,7 @@ static void measure(struct gates *g, int64_t now)
 	if (now < g->measured_at + MEASURE_MS)
 		return;
 	g->measured_at = now;
-	used = in_use(g);
+	used = memory_in_use();
 	if (used > g->memory / 4 * 3 && now >= g->trimmed_at + TRIM_MS)
 		used = in_use_after_trim(g, now);
 	g->used = used;

@@ -23,7 +23,6 @@ struct gates {
 	struct log *log;
 	struct valve valve;
 	size_t memory; /* setting collector.memory */
-	size_t apart;  /* what is used beside that: copies of geo files */
 	size_t used;   /* as last measured */
 	size_t shut;   /* partitions */
 	int64_t measured_at;

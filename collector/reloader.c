@@ -27,16 +27,7 @@ struct reloader {
 	bool stop;
 	struct enrich_lookups *old;
 	_Atomic(struct enrich_lookups *) fresh; /* read, and not fetched yet */
-	atomic_uint spare;
 };
-
-static void drop(struct reloader *r, struct enrich_lookups *l)
-{
-	if (!l)
-		return;
-	enrich_lookups_free(l);
-	atomic_fetch_sub(&r->spare, 1);
-}
 
 static void read_files(struct reloader *r)
 {
@@ -45,10 +36,8 @@ static void read_files(struct reloader *r)
 	struct enrich_lookups *l;
 
 	file_watch_seen(r->watch);
-	atomic_fetch_add(&r->spare, 1);
 	l = enrich_lookups_new(r->settings, &err);
 	if (!l) {
-		atomic_fetch_sub(&r->spare, 1);
 		metric_add(r->metrics->reload_failures, 1);
 		log_error(r->log, "reference files refused, the old ones stay",
 			  log_err(&err));
@@ -56,7 +45,7 @@ static void read_files(struct reloader *r)
 	}
 	log_info(r->log, "reference files read again",
 		 log_int("ms", clock_monotonic_ms() - start));
-	drop(r, atomic_exchange(&r->fresh, l));
+	enrich_lookups_free(atomic_exchange(&r->fresh, l));
 }
 
 /* Until woken, or for LOOK_EVERY.  The lock is held. */
@@ -96,7 +85,7 @@ static void *run(void *arg)
 	bool asked;
 
 	while (wait_for_work(r, &asked, &old)) {
-		drop(r, old);
+		enrich_lookups_free(old);
 		if (asked)
 			read_files(r);
 	}
@@ -180,10 +169,5 @@ void reloader_give_back(struct reloader *r, struct enrich_lookups *old)
 	r->old = old;
 	pthread_cond_signal(&r->wake);
 	pthread_mutex_unlock(&r->lock);
-	drop(r, older);
-}
-
-unsigned reloader_spare(const struct reloader *r)
-{
-	return atomic_load(&r->spare);
+	enrich_lookups_free(older);
 }

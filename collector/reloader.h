@@ -40,8 +40,4 @@ void reloader_ask(struct reloader *r);
 struct enrich_lookups *reloader_fetch(struct reloader *r);
 void reloader_give_back(struct reloader *r, struct enrich_lookups *old);
 
-/* How many of them there are beside those in use: being read, waiting to be
- * fetched, or given back and not yet freed. */
-unsigned reloader_spare(const struct reloader *r);
-
 #endif

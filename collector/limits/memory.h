@@ -3,7 +3,7 @@
  *
  * Held are: blocks filling and on their way, events fetched ahead of them, dead
  * letters on their way, the caches, and what rules and lists were made into.
- * Copies of geo files do not count.
+ * Copies of geo files do not count: they are files in memory.
  */
 #ifndef COLLECTOR_LIMITS_MEMORY_H
 #define COLLECTOR_LIMITS_MEMORY_H
