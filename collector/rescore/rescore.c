@@ -126,6 +126,9 @@ static int run_days(struct job *job, int64_t from, int64_t to,
 	       " verdicts %s\n",
 	       job->lookups->ref.rules, days, changes,
 	       job->dry_run ? "would change" : "changed");
+	fflush(stdout);
+	/* Told to stop when all was done: that is no failure. */
+	(void)app_should_stop(job->app, 0);
 	return 0;
 }
 

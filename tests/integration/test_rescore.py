@@ -1,6 +1,7 @@
 """Today's rules applied to past days."""
 import json
 import random
+import signal
 
 import pytest
 import servers
@@ -262,7 +263,8 @@ def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
 
     status = made.stop(timeout=60)
 
-    assert status in (0, 75), made.log()
+    # By the signal itself, when it came as all was done.
+    assert status in (0, 75, -signal.SIGTERM), made.log()
     left = [t for t in clickhouse.tables() if t.startswith("rescore_")]
     # Those of a change that goes on without it stay.
     assert not left or "update: stopped" in made.log()
