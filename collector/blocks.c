@@ -116,6 +116,10 @@ static void failed(struct collector *c, struct slot *slot, struct delivery *d)
 	int64_t now = clock_monotonic_ms();
 
 	slot->step = STEP_READY;
+	if (d->result == DELIVERY_TOO_LATE) {
+		partitions_take_over(c, slot, now);
+		return;
+	}
 	if (d->result == DELIVERY_CLICKHOUSE_FAILED)
 		flow_clickhouse_is_down(c, &d->err);
 	else
@@ -174,6 +178,15 @@ static void fill(struct collector *c, struct slot *slot, struct delivery *d)
 	/* Hours are settled of clicks alone. */
 	if (slot->table == SINK_LINKS)
 		d->batch.hour_count = 0;
+	/* One that is made again was named before it was read. */
+	d->named_ms = clock_boottime_ms();
+	if (slot->repeat.named)
+		d->named_ms -= clock_monotonic_ms() - d->batch.started_ms;
+	d->kept_ms = guarantee_retry_ms(&c->guarantee,
+					c->settings->parts_per_second);
+	/* Where no token is kept, asking first would save nothing. */
+	if (!d->kept_ms)
+		d->kept_ms = INT64_MAX;
 	slot->sent = d;
 }
 

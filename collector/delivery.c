@@ -48,6 +48,13 @@ int delivery_insert(struct collector_metrics *m, struct sink *sink,
 	return 0;
 }
 
+static int check_time(const struct delivery *d, struct error *err)
+{
+	if (clock_boottime_ms() - d->named_ms <= d->kept_ms)
+		return 0;
+	return error_set(err, ERROR_LATE, "the block's token may be forgotten");
+}
+
 static int store(struct delivery *d, struct sink *sink, const char *token,
 		 struct error *err)
 {
@@ -57,8 +64,9 @@ static int store(struct delivery *d, struct sink *sink, const char *token,
 	if (b->stage >= BATCH_STORED)
 		return 0;
 	b->stage = BATCH_FROZEN;
-	if (count && delivery_insert(d->setup->metrics, sink, d->table, token,
-				     &b->rows, count, err) < 0)
+	if (count && (check_time(d, err) < 0 ||
+		      delivery_insert(d->setup->metrics, sink, d->table, token,
+				      &b->rows, count, err) < 0))
 		return -1;
 	b->stage = BATCH_STORED;
 	return 0;
@@ -73,6 +81,8 @@ static int report(struct delivery *d, struct sink *sink, const char *token,
 
 	if (b->stage >= BATCH_REPORTED)
 		return 0;
+	if (check_time(d, err) < 0)
+		return -1;
 	d->origin.now_ms = clock_real_ms();
 	batch_progress_row(b, &d->origin, &row);
 	status = row.failed
@@ -118,5 +128,7 @@ void delivery_run(struct courier_job *job, struct sink *sink)
 		    d->origin.partition, token);
 	if (store(d, sink, token, &d->err) < 0 ||
 	    report(d, sink, token, &d->err) < 0)
-		d->result = DELIVERY_CLICKHOUSE_FAILED;
+		d->result = d->err.code == ERROR_LATE
+				    ? DELIVERY_TOO_LATE
+				    : DELIVERY_CLICKHOUSE_FAILED;
 }

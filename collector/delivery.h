@@ -27,6 +27,7 @@ enum delivery_result {
 	DELIVERY_CLICKHOUSE_FAILED,
 	DELIVERY_KAFKA_FAILED,	    /* dead letters not yet acknowledged */
 	DELIVERY_DEAD_LETTERS_LOST, /* they must be made again */
+	DELIVERY_TOO_LATE,	    /* what is stored must be asked first */
 };
 
 struct delivery {
@@ -38,6 +39,11 @@ struct delivery {
 	enum sink_table table;
 	struct progress_origin origin;
 	struct batch batch;
+	/* Nothing is sent when it was named longer ago than its token is surely
+	 * kept: who slept meanwhile is told by no answer that another has sent
+	 * it.  CLOCK_BOOTTIME, which counts a machine's sleep. */
+	int64_t named_ms;
+	int64_t kept_ms;
 	int64_t begun_ms; /* monotonic, of the first try; 0: none yet */
 
 	enum delivery_result result;

@@ -142,7 +142,7 @@ def run(crowd, events, tables, kafka, topics):
 
 @pytest.fixture
 def verify(run, program, base_config, topics, kafka_server):
-    sections = settings(base_config, topics, kafka_server)
+    sections = settings(base_config, topics, kafka_server, {})
     sections["clickhouse"]["query_timeout"] = "60s"
     return lambda: run.verify(program, sections)
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from support.click_source import click_ends, link_event, varint
 from support.collectors import PATIENCE
-from support.fault_proxy import COMMIT
+from support.fault_proxy import COMMIT, PRODUCE
 from support.fault_world import *  # noqa: F403 (fixtures)
 from support.program import eventually
 from support.reckoning import stored
@@ -24,6 +24,12 @@ def partitions():
     return 1
 
 
+@pytest.fixture
+def own_settings():
+    """Tokens are surely kept for a second where WINDOW of them are."""
+    return {"parts_per_second": 5}
+
+
 class World:
     def __init__(self, kafka, topics, tables, crowd, kafka_proxy):
         self.kafka = kafka
@@ -34,25 +40,31 @@ class World:
         self.first, self.second, _ = crowd.members
         self.ends = click_ends(random.Random(1), 10)
         self.sent = 0
+        self.poison = set()
 
-    def produce(self, count):
+    def expected(self):
+        return [o for o in range(self.sent) if o not in self.poison]
+
+    def produce(self, count, *poison):
         now = b"\x18" + varint(int(time.time() * 1000))
         self.kafka.produce(self.topic, [
             b"\x09" + struct.pack("<Q", self.sent + n) + now +
-            self.ends[n % 10] for n in range(count)], partition=0)
+            self.ends[n % 10] for n in range(count)] + [*poison], partition=0)
         self.sent += count
+        self.poison.update(range(self.sent, self.sent + len(poison)))
+        self.sent += len(poison)
 
     def rows(self):
         return stored(self.tables, "clicks", self.topic, 0)
 
     def all_there_once(self):
         """Nothing is missing, and nothing comes later."""
-        eventually(lambda: len(self.rows()) >= self.sent, PATIENCE,
+        eventually(lambda: len(self.rows()) >= len(self.expected()), PATIENCE,
                    what=f"{self.sent} rows")
         eventually(lambda: self.kafka.committed(self.topic, self.topic) ==
                    {0: self.sent}, PATIENCE, what="the commit")
         time.sleep(0.5)
-        assert self.rows() == list(range(self.sent))
+        assert self.rows() == self.expected()
 
     def start(self, member):
         """It owns the partition and is at its end."""
@@ -204,6 +216,25 @@ def test_one_that_slept_until_its_token_was_forgotten(world):
     held.release()
     world.second.start()
     eventually(lambda: len(world.rows()) >= world.sent, PATIENCE,
+               what="the new owner's rows")
+    world.forget_tokens()
+    world.first.signal(signal.SIGCONT)
+    time.sleep(REST)
+    world.all_there_once()
+
+
+def test_one_that_slept_while_its_block_was_on_its_way(world):
+    """It waits for a dead letter of the block to be taken, and falls asleep."""
+    world.keep_few_tokens()
+    world.start(world.first)
+    held = world.kafka_proxy.hold(PRODUCE)
+    world.produce(100, b"\xff poison")
+    assert held.here.wait(PATIENCE)
+    time.sleep(REST / 2)  # until the block is named
+    world.first.signal(signal.SIGSTOP)
+    held.release()
+    world.second.start()
+    eventually(lambda: len(world.rows()) >= world.sent - 1, PATIENCE,
                what="the new owner's rows")
     world.forget_tokens()
     world.first.signal(signal.SIGCONT)

@@ -431,7 +431,7 @@ def error(status, reason):
 
 # --- Kafka -------------------------------------------------------------------
 
-COMMIT = 8  # OffsetCommit, by Kafka's protocol
+PRODUCE, COMMIT = 0, 8  # Produce and OffsetCommit, by Kafka's protocol
 
 
 class KafkaProxy(Listener):

@@ -57,7 +57,13 @@ def tables(clickhouse, program):
     return clickhouse
 
 
-def settings(base_config, topics, kafka_server):
+@pytest.fixture
+def own_settings():
+    """Of a module's own, for the section collector."""
+    return {}
+
+
+def settings(base_config, topics, kafka_server, own):
     return {
         "log": {"format": "logfmt", "level": "info"},
         "kafka": {"brokers": [kafka_server.proxy.address], **topics,
@@ -68,13 +74,14 @@ def settings(base_config, topics, kafka_server):
             "group": topics["topic_clicks"], "batch_age": "300ms",
             "batch_rows": 5000, "retry_max": "500ms",
             "parts_per_second": 100,
-            "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+            "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}}
 
 
 @pytest.fixture
 def crowd(program, base_config, topics, tables, kafka_server,
-          clickhouse_server):
-    made = Crowd(program, settings(base_config, topics, kafka_server),
+          clickhouse_server, own_settings):
+    made = Crowd(program, settings(base_config, topics, kafka_server,
+                                   own_settings),
                  clickhouse_server, kafka_server, seed=SEED)
     yield made
     made.close()
