@@ -17,6 +17,7 @@ Click = message("click.proto", "shortloop.Click")
 DEPS = servers.ROOT / ".deps"
 CACHES = {"ua_cache": "4MiB", "geo_cache": "4MiB"}
 OUTAGE = int(os.environ.get("OUTAGE_SECONDS", 600))
+PATIENCE = 150  # seconds; a machine may be slow
 RATE = int(os.environ.get("OUTAGE_RATE", 10000))
 
 # A machine may be slow; what takes long is waited for where it happens.
@@ -131,13 +132,13 @@ def test_all_collectors_together_keep_to_parts_per_second(
                for i in range(2)]
     with Traffic(kafka, where["topic_clicks"], 2000):
         eventually(lambda: [metric(r, "partitions") // 12
-                            for r in running] == [1, 1], 60,
+                            for r in running] == [1, 1], PATIENCE,
                    what="half of the partitions each")
         # Blocks that were given back on the way are not held to the pace.
         start = float(tables.value("SELECT toUnixTimestamp64Milli("
                                    "now64(3)) / 1000"))
         eventually(lambda: len([b for b in blocks(tables) if b[0] > start])
-                   >= 5 * rate, 60, 0.2, what="five seconds of blocks")
+                   >= 5 * rate, PATIENCE, 0.2, what="five seconds of blocks")
         found = [b for b in blocks(tables) if b[0] > start]
         end = found[-1][0]
     # A bucket holds a second of its collector's share, at most.
@@ -145,7 +146,7 @@ def test_all_collectors_together_keep_to_parts_per_second(
     assert most_in_a_second(found) <= 2 * rate + 2
     for r in running:
         assert metric(r, "parts_total", table="clicks") > 0
-    drained(kafka, tables, where["topic_clicks"], 120)
+    drained(kafka, tables, where["topic_clicks"], PATIENCE)
 
 
 def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
@@ -153,8 +154,8 @@ def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
     where = topics(1)
     collector(where, batch_rows=100, parts_per_second=2)
     with Traffic(kafka, where["topic_clicks"], 0):
-        eventually(lambda: sent(kafka, where["topic_clicks"]) >= 1500, 60)
-        eventually(lambda: len(blocks(tables)) >= 8, 60,
+        eventually(lambda: sent(kafka, where["topic_clicks"]) >= 1500, PATIENCE)
+        eventually(lambda: len(blocks(tables)) >= 8, PATIENCE,
                    what="eight blocks")
         found = blocks(tables)
     assert max(rows for _, rows, _ in found) == 200
@@ -172,7 +173,7 @@ def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
             for i in range(60)]
     collector(where, parts_per_second=3, batch_rows=6, batch_age="10ms")
     kafka.produce(where["topic_clicks"], days)
-    drained(kafka, tables, where["topic_clicks"], 60)
+    drained(kafka, tables, where["topic_clicks"], PATIENCE)
     found = blocks(tables)
     assert len(found) >= 5 and all(parts == 6 for _, _, parts in found)
     parts = sum(parts for _, _, parts in found[1:])
@@ -190,30 +191,32 @@ def outage(kafka, tables, collector, proxy, where, seconds, rate,
                         parts_per_second=parts_per_second)
     with Traffic(kafka, topic, rate, **traffic) as source, \
             MemoryWatch(running) as held:
-        eventually(lambda: stored(tables) > 0, 30, what="rows before it")
+        eventually(lambda: stored(tables) > 0, PATIENCE, what="rows before it")
         proxy.refuse()
         until = time.monotonic() + seconds
         eventually(lambda: metric(running, "paused_partitions") > 0 and
                    metric(running, "buffered_bytes") >
-                   metric(running, "buffered_bytes_max") * 0.45, 100, 0.2,
+                   metric(running, "buffered_bytes_max") * 0.45, PATIENCE, 0.2,
                    what="blocks that fill their share")
         while time.monotonic() < until:
-            assert running.ready()[0] == 503
-            assert running.ready()[1].startswith("clickhouse: ")
+            status, text = running.ready()
+            assert status == 0 or (  # it has not answered in time
+                status == 503 and text.startswith("clickhouse: "))
             time.sleep(1)
         taken = metric(running, "consumed_total")
         assert taken < sent(kafka, topic)
         # Of paused partitions the lag is known, too.
         eventually(lambda: metric(running, "lag_events") > seconds * rate / 4,
-                   30, what="the lag to grow")
+                   PATIENCE, what="the lag to grow")
         proxy.accept()
-        eventually(lambda: metric(running, "consumed_total") > taken, 60,
+        eventually(lambda: metric(running, "consumed_total") > taken, PATIENCE,
                    what="reading to go on")
         source.stop()
-        drained(kafka, tables, topic, 120 + 2 * seconds)
+        drained(kafka, tables, topic, PATIENCE + 2 * seconds)
         peak = held.peak
-    eventually(lambda: running.ready()[0] == 200, what="ready again")
-    eventually(lambda: metric(running, "lag_events") == 0, 30,
+    eventually(lambda: running.ready()[0] == 200, PATIENCE,
+               what="ready again")
+    eventually(lambda: metric(running, "lag_events") == 0, PATIENCE,
                what="no lag")
     assert metric(running, "paused_partitions") == 0
     assert metric(running, "memory_bytes_max") == memory * MIB
@@ -252,18 +255,18 @@ def test_partitions_are_paused_while_clickhouse_is_slow(
     where = topics(4)
     running = collector(where, memory="96MiB", max_text="1MiB")
     with Traffic(kafka, where["topic_clicks"], 1500, agent_bytes=8000):
-        eventually(lambda: stored(tables) > 0, 60, what="rows before it")
+        eventually(lambda: stored(tables) > 0, PATIENCE, what="rows before it")
         proxy.delay = 4
         proxy.every("delay", "clicks")
-        eventually(lambda: metric(running, "paused_partitions") > 0, 120, 0.2,
-                   what="partitions paused")
+        eventually(lambda: metric(running, "paused_partitions") > 0,
+                   PATIENCE, 0.2, what="partitions paused")
         status, text = running.ready()
         assert status == 200
         assert re.search(r"flow: \d of 5 partitions paused, \d+ of \d+ MiB of "
                          r"rows held, \d+ of 96 MiB of memory in use", text)
     proxy.calm()
-    drained(kafka, tables, where["topic_clicks"], 300)
-    eventually(lambda: metric(running, "paused_partitions") == 0, 30)
+    drained(kafka, tables, where["topic_clicks"], 2 * PATIENCE)
+    eventually(lambda: metric(running, "paused_partitions") == 0, PATIENCE)
 
 
 @pytest.mark.long
