@@ -257,6 +257,7 @@ def test_a_kill_between_report_and_commit(loop, proxy, kafka_proxy):
     loop.wait_committed(25)
 
 
+@pytest.mark.long
 def test_a_request_that_arrives_after_its_sender_was_replaced(loop, proxy):
     held = proxy.hold("clicks")
     loop.send(20)
@@ -295,6 +296,7 @@ def test_one_that_was_frozen_and_wakes_adds_nothing_twice(loop, proxy):
     loop.wait_stored()
 
 
+@pytest.mark.long
 def test_one_that_was_frozen_with_events_in_hand_names_nothing(loop):
     zombie = loop.collector(batch_age="2s")
     loop.send(20)
@@ -312,6 +314,7 @@ def test_one_that_was_frozen_with_events_in_hand_names_nothing(loop):
     loop.wait_stored()
 
 
+@pytest.mark.long
 def test_a_partition_is_given_back_when_its_block_is_stored(loop, proxy):
     held = proxy.hold("clicks")
     loop.send(20)
@@ -348,14 +351,14 @@ def test_beyond_the_horizon_what_is_stored_is_asked_first(loop, proxy):
     """So many blocks of others have come that the token is forgotten."""
     for table in ("clicks", "ingest_progress"):
         loop.tables.query(f"ALTER TABLE {table} MODIFY SETTING "
-                          "non_replicated_deduplication_window = 5")
-    running = loop.collector(parts_per_second=5)
-    eventually(lambda: "window 5 blocks" in running.ready()[1], PATIENCE)
+                          "non_replicated_deduplication_window = 6")
+    running = loop.collector(parts_per_second=1)
+    eventually(lambda: "window 6 blocks" in running.ready()[1], PATIENCE)
     proxy.at(1, "error_after", "clicks")
     proxy.every("error_before", "clicks")
     loop.send(20)
     eventually(lambda: proxy.count("clicks") >= 2, PATIENCE)
-    for number in range(6):
+    for number in range(8):
         loop.tables.query("INSERT INTO clicks (epoch, topic, offset) VALUES "
                           f"(9, 'other', {number})",
                           insert_deduplication_token=f"other:{number}")
@@ -395,6 +398,7 @@ def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
     assert second.metric("shortloop_collector_consumed_total") == 10
 
 
+@pytest.mark.long
 def test_what_another_program_wrote_beside_the_offset_is_no_error(loop):
     first = loop.collector()
     loop.send(30)
@@ -517,6 +521,7 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     loop.wait_committed(50)
 
 
+@pytest.mark.long
 def test_a_topic_made_anew_while_it_is_read_stops_it(loop):
     running = loop.collector()
     loop.send(30)
