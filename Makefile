@@ -91,9 +91,13 @@ $(SERVER): LIBS += -ldl
 # A test of a program's inner part links that program's library; which one is
 # told by the folder: tests/unit/<folder>/.
 PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
-$(UNIT) $(BENCH) $(FAULTS) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
-$(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) $(PROGRAM_LIBS) \
-          $(LIBA)
+$(BENCH) $(FAULTS) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
+$(UNIT): $B/%: $B/%.o $(LIBA)
+# Only that one: programs may give two things the same name.
+$(foreach p,$(PROGRAMS),$(eval $(filter $B/tests/unit/$p/%,$(UNIT)): $B/lib$p.a))
+$(filter $B/tests/unit/stack/%,$(UNIT)): $B/libstack/clickhouse.a
+$(MODEL): $(patsubst %.c,$B/%.o,$(wildcard tests/model/*.c)) \
+          $B/libreclaimer.a $(LIBA)
 $(UNIT) $(MODEL): LIBS += -lcmocka -ldl
 $(BENCH) $(FAULTS): LIBS += -ldl
 $(FUZZ): LIBS += -ldl

@@ -65,11 +65,11 @@ static struct access_text until(struct access_text t, char c,
 static struct access_text without_origin(struct access_text uri)
 {
 	const char *at = uri.len ? memmem(uri.data, uri.len, "://", 3) : NULL;
-	const char *end = uri.data + uri.len;
-	const char *slash;
+	const char *end, *slash;
 
 	if (!at || uri.data[0] == '/')
 		return uri;
+	end = uri.data + uri.len;
 	slash = memchr(at + 3, '/', (size_t)(end - at - 3));
 	if (!slash)
 		return (struct access_text){"/", 1};

@@ -208,11 +208,10 @@ static bool parse_braces(struct parse *p, unsigned *min, unsigned *max)
 		return false;
 	low = high = strtoul(s, &end, 10);
 	if (*end == ',') {
-		s = end + 1;
+		s = ++end;
+		/* ULONG_MAX, too, when it is a larger number than that. */
 		high = isdigit((unsigned char)*s) ? strtoul(s, &end, 10)
 						  : ULONG_MAX;
-		if (high == ULONG_MAX)
-			end++;
 	}
 	if (*end != '}')
 		return false;

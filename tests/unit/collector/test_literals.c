@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -95,6 +96,17 @@ static void assertions_match_nothing_by_themselves(void **state)
 	assert_required("(?<!abc)foo", "foo");
 }
 
+/* On the heap, so that a sanitizer sees a step behind its end. */
+static void a_brace_that_does_not_close_is_text(void **state)
+{
+	char *regex = strdup("ab{2,44444444444444444444");
+
+	(void)state;
+	assert_non_null(regex);
+	assert_required(regex, "ab{2,44444444444444444444");
+	free(regex);
+}
+
 static void a_repeated_group_is_required_once(void **state)
 {
 	(void)state;
@@ -151,6 +163,7 @@ int main(void)
 		cmocka_unit_test(a_large_or_negated_class_is_unknown),
 		cmocka_unit_test(a_bracket_first_in_a_class_is_a_member),
 		cmocka_unit_test(assertions_match_nothing_by_themselves),
+		cmocka_unit_test(a_brace_that_does_not_close_is_text),
 		cmocka_unit_test(a_repeated_group_is_required_once),
 		cmocka_unit_test(a_brace_that_is_no_quantifier_is_a_brace),
 		cmocka_unit_test(escapes_of_signs_stand_for_the_signs),
