@@ -43,7 +43,8 @@ const struct app_option collector_options[] = {
 	{"offset", "LIST",
 	 "these letters: 12, 3-9 or PARTITION:3-9, separated by commas", "dlq"},
 	{"reason", "TEXT", "letters with that in their reason", "dlq"},
-	{"all", NULL, "all letters", "dlq"},
+	{"all", NULL, "of dlq all letters; of verify all findings",
+	 "dlq verify"},
 	{"force", NULL,
 	 "of dlq also what was sent before, or came back too often; of epoch "
 	 "although all fits",

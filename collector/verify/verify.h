@@ -43,7 +43,8 @@ struct verify {
 	struct app *app;
 	const struct collector_config *config;
 	const char *topic;
-	bool links; /* the archive, rather than clicks */
+	bool links;    /* the archive, rather than clicks */
+	bool show_all; /* findings, to people */
 	uint32_t epoch;
 	uint32_t partitions;
 	int64_t from, to; /* ms, half-open */

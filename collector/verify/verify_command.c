@@ -7,7 +7,7 @@
 #include "collector/verify/verify_report.h"
 #include "common/clock.h"
 
-#define FINDINGS_NAMED 1000
+#define FINDINGS_NAMED 100000 /* 5 MB of them */
 #define PARTITIONS_MAX 100000
 /* A letter is put away after its event was stored, by another clock. */
 #define LETTER_MARGIN CLOCK_HOUR
@@ -169,6 +169,7 @@ int collector_verify(struct app *app, const struct collector_config *config,
 {
 	struct verify v = {.app = app,
 			   .config = config,
+			   .show_all = app_option_value(app, "all") != NULL,
 			   .findings = {.max = FINDINGS_NAMED}};
 	int64_t start = clock_monotonic_ms();
 	double seconds;

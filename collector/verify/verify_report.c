@@ -7,6 +7,8 @@
 #include "common/output.h"
 
 #define COUNTS 8
+/* Findings of a kind that are shown of each partition. */
+#define SHOWN_MAX 20
 
 /* What is counted of each span, in this order. */
 static void counts_of(const struct span *s, uint64_t counts[COUNTS])
@@ -84,24 +86,71 @@ static int print_spans(const struct verify *v, struct error *err)
 	return output_table(t, err);
 }
 
-static int print_findings(const struct findings *f, struct error *err)
+static void put_finding(struct table *t, const struct finding *f)
 {
-	struct table *t =
-		table_new("finding|partition|epoch|offsets|>events|what");
 	char text[48];
+
+	table_text(t, trouble_name(f->trouble));
+	snprintf(text, sizeof(text), "%" PRIu32, f->partition);
+	table_text(t, text);
+	snprintf(text, sizeof(text), "%" PRIu32, f->epoch);
+	table_text(t, text);
+	table_text(t, range_text(f->first, f->last, text));
+	table_number(t, f->events);
+	table_text(t, trouble_text(f->trouble));
+}
+
+/* How many of each kind a partition has, those left out included. */
+struct kinds {
+	uint32_t partition, epoch;
+	uint64_t count[TROUBLE_COUNT_OF];
+};
+
+static void put_left_out(struct table *t, const struct kinds *kinds)
+{
+	char text[48];
+
+	for (int i = 0; i < TROUBLE_COUNT_OF; i++) {
+		if (kinds->count[i] <= SHOWN_MAX)
+			continue;
+		table_text(t, trouble_name((enum trouble)i));
+		snprintf(text, sizeof(text), "%" PRIu32, kinds->partition);
+		table_text(t, text);
+		snprintf(text, sizeof(text), "%" PRIu32, kinds->epoch);
+		table_text(t, text);
+		snprintf(text, sizeof(text), "and %" PRIu64 " more",
+			 kinds->count[i] - SHOWN_MAX);
+		table_text(t, text);
+		table_text(t, "");
+		table_text(t, "--all shows them");
+	}
+}
+
+/* Those of a partition come one after another. */
+static void put_findings(struct table *t, const struct findings *f, bool all)
+{
+	struct kinds kinds = {0};
 
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *it = &f->list[i];
 
-		table_text(t, trouble_name(it->trouble));
-		snprintf(text, sizeof(text), "%" PRIu32, it->partition);
-		table_text(t, text);
-		snprintf(text, sizeof(text), "%" PRIu32, it->epoch);
-		table_text(t, text);
-		table_text(t, range_text(it->first, it->last, text));
-		table_number(t, it->events);
-		table_text(t, trouble_text(it->trouble));
+		if (it->partition != kinds.partition ||
+		    it->epoch != kinds.epoch) {
+			put_left_out(t, &kinds);
+			kinds = (struct kinds){it->partition, it->epoch, {0}};
+		}
+		if (all || kinds.count[it->trouble]++ < SHOWN_MAX)
+			put_finding(t, it);
 	}
+	put_left_out(t, &kinds);
+}
+
+static int print_findings(const struct findings *f, bool all, struct error *err)
+{
+	struct table *t =
+		table_new("finding|partition|epoch|offsets|>events|what");
+
+	put_findings(t, f, all);
 	putchar('\n');
 	if (output_table(t, err) < 0)
 		return -1;
@@ -195,7 +244,7 @@ int verify_text(const struct verify *v, double seconds, struct error *err)
 	if (print_spans(v, err) < 0)
 		return -1;
 	if (findings_events(&v->findings) &&
-	    print_findings(&v->findings, err) < 0)
+	    print_findings(&v->findings, v->show_all, err) < 0)
 		return -1;
 	if (v->settled.count && print_differences(&v->settled, err) < 0)
 		return -1;

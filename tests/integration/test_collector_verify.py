@@ -150,6 +150,29 @@ def test_rows_that_are_gone_are_named(world):
     assert "Not accounted for once: 5 events." in output
 
 
+def test_of_many_gaps_the_first_are_shown(world):
+    world.send(100, partition=0)
+    world.send(5, partition=1)
+    world.collect()
+    world.clickhouse.query(
+        "ALTER TABLE clicks DELETE WHERE offset % 2 = 0", mutations_sync=1)
+
+    status, output = world.run("verify")
+    shown = [line.split() for line in output.splitlines()
+             if line.startswith("missing")]
+    assert status == 1 and len(shown) == 20 + 1 + 3
+    assert [row[1:4] for row in shown[:2]] == [["0", "1", "0"], ["0", "1", "2"]]
+    assert shown[20][1:6] == ["0", "1", "and", "30", "more"]
+    assert shown[21][1:4] == ["1", "1", "0"]
+
+    status, output = world.run("verify", "--all")
+    assert status == 1 and "and 30 more" not in output
+    assert sum(line.startswith("missing")
+               for line in output.splitlines()) == 53
+    status, said = world.ask("verify")
+    assert len(said["findings"]) == 53 and said["findings_all_named"]
+
+
 def test_rows_stored_twice_are_named(world):
     world.send(100)
     world.collect()
