@@ -26,6 +26,7 @@ static bool grow(struct arena *a, size_t size)
 	b->size = room;
 	a->blocks = b;
 	a->used = 0;
+	a->held += sizeof(*b) + room;
 	return true;
 }
 
@@ -60,7 +61,8 @@ void arena_reset(struct arena *a)
 		arena_free(&rest);
 		kept->next = NULL;
 	}
-	*a = (struct arena){.blocks = kept};
+	*a = (struct arena){.blocks = kept,
+			    .held = kept ? sizeof(*kept) + BLOCK_SIZE : 0};
 }
 
 void arena_free(struct arena *a)

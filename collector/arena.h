@@ -11,6 +11,7 @@ struct arena_block;
 struct arena {
 	struct arena_block *blocks;
 	size_t used; /* of the newest block */
+	size_t held; /* bytes, of all blocks */
 	bool failed; /* memory ran out; sticky */
 };
 

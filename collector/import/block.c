@@ -81,10 +81,15 @@ enum visit_kind block_take(struct block *b, const struct access_visit *visit,
 	return kind;
 }
 
-bool block_is_full(const struct block *b, size_t rows_max, size_t bytes_max)
+static size_t held(const struct block *b)
 {
-	return b->lines >= rows_max || b->bytes >= bytes_max ||
-	       b->day_count == BLOCK_DAYS_MAX;
+	return b->arena.held + b->count * sizeof(*b->clicks);
+}
+
+bool block_is_full(const struct block *b, const struct block_bounds *max)
+{
+	return b->lines >= max->rows || b->bytes >= max->bytes ||
+	       held(b) >= max->held || b->day_count == BLOCK_DAYS_MAX;
 }
 
 /* --- whose links? ----------------------------------------------------------

@@ -55,8 +55,14 @@ void block_note_unreadable(struct block *b);
 enum visit_kind block_take(struct block *b, const struct access_visit *visit,
 			   const struct visit_rules *rules);
 
+struct block_bounds {
+	size_t rows;
+	size_t bytes; /* of lines */
+	size_t held;  /* bytes of memory, as clicks */
+};
+
 /* Enough for an insert? */
-bool block_is_full(const struct block *b, size_t rows_max, size_t bytes_max);
+bool block_is_full(const struct block *b, const struct block_bounds *max);
 
 /* Fills in whose links they were.  Asks ClickHouse. */
 int block_find_owners(struct block *b, struct clickhouse *ch,

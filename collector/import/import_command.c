@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "collector/import/importer.h"
+#include "collector/limits/memory.h"
 #include "common/clock.h"
 
 static const char *option(struct app *app, const char *name,
@@ -123,6 +124,7 @@ int collector_import(struct app *app, const struct collector_config *config,
 	char *const *files = app_operands(app, &count);
 	int status = -1;
 
+	memory_tame();
 	if (read_options(app, &options, err) < 0)
 		return -1;
 	if (check_files(files, count, &options, err) < 0)

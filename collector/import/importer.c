@@ -10,6 +10,7 @@
 #include "collector/import/log_source.h"
 #include "collector/import/tally.h"
 #include "collector/input/line_reader.h"
+#include "collector/limits/memory.h"
 
 enum {
 	LINE_BYTES_MAX = 1024 * 1024,
@@ -19,6 +20,7 @@ struct importer {
 	struct app *app;
 	const struct import_options *options;
 	struct collector_settings settings; /* with the epoch of imports */
+	struct block_bounds bounds;
 	struct access_format *format;
 	struct enricher *enricher; /* NULL: a dry run */
 	struct courier *courier;   /* the same */
@@ -31,6 +33,25 @@ struct importer {
 	struct journal_state state;
 	struct tally tally;
 };
+
+/* Of a block there are the clicks, then as much of rows, which become columns,
+ * and what the archive says of their codes.  All of it together takes what
+ * blocks and Kafka have in a collector that serves. */
+static int bound_blocks(const struct collector_settings *settings,
+			struct block_bounds *ret, struct error *err)
+{
+	struct memory_shares shares;
+
+	if (memory_share(settings->memory, collector_caches(settings), &shares,
+			 err) < 0)
+		return -1;
+	*ret = (struct block_bounds){
+		.rows = (size_t)settings->batch_rows,
+		.bytes = (size_t)settings->batch_bytes,
+		.held = shares.blocks / 2,
+	};
+	return 0;
+}
 
 struct importer *importer_new(struct app *app,
 			      const struct collector_config *config,
@@ -49,6 +70,8 @@ struct importer *importer_new(struct app *app,
 	im->format = format;
 	im->settings = config->collector;
 	im->settings.epoch = IMPORT_EPOCH;
+	if (bound_blocks(&im->settings, &im->bounds, err) < 0)
+		goto fail;
 	if (options->dry_run)
 		return im;
 	im->enricher = enricher_new(&im->settings, err);
@@ -56,6 +79,7 @@ struct importer *importer_new(struct app *app,
 		im->courier = courier_new(app, config, options->wait_ms, err);
 	if (im->courier)
 		return im;
+fail:
 	importer_free(im);
 	return NULL;
 }
@@ -136,8 +160,7 @@ static bool block_ends(const struct importer *im)
 		return false;
 	if (im->state.pending && b->first == im->state.first)
 		return b->last >= im->state.last;
-	return block_is_full(b, (size_t)im->settings.batch_rows,
-			     (size_t)im->settings.batch_bytes);
+	return block_is_full(b, &im->bounds);
 }
 
 static int send_block(struct importer *im, struct error *err)

@@ -11,11 +11,13 @@ import re
 import select
 import signal
 import subprocess
+import time
 
 import pytest
 import requests
 import servers
 import yaml
+from support import memory
 from support.clicks import datetime64
 from support.program import BIN, eventually
 
@@ -446,6 +448,29 @@ def test_years_in_one_log(tables, importer, log):
     importer(parts_per_second=1000)(log(lines))
     assert_once(tables, lines)
     assert tables.value("SELECT uniqExact(toDate(ts)) FROM clicks") >= 200
+
+
+def test_a_block_takes_no_more_than_the_memory_there_is(tables, importer, log):
+    """Blocks without any other bound, and a log of more than the memory."""
+    filler = "x" * 1200
+    lines = [line(START + i, f"/c{i}?q={i}", agent=f"Chrome/{i} {filler}{i}",
+                  referrer=f"https://r{i}.example/{filler}")
+             for i in range(60000)]
+    path = log(lines)
+    assert path.stat().st_size > 144 * memory.MIB
+    run = importer(memory="128MiB", ua_cache="1MiB", geo_cache="1MiB",
+                   scan_memory="1MiB", batch_rows=1000000,
+                   batch_bytes="512MiB", max_text="4KiB")
+    process = servers.Process("import", run.command(path),
+                              path.with_suffix(".txt"))
+    peak = 0
+    while process.running():
+        now = memory.status(process.pid)
+        peak = max(peak, now.get("VmHWM", 0) - now.get("RssFile", 0))
+        time.sleep(0.01)
+    assert process.wait() == 0, process.log()
+    assert 32 * memory.MIB < peak < 128 * memory.MIB
+    assert tables.value("SELECT count() FROM clicks") == len(lines)
 
 
 def test_a_server_that_is_late_is_waited_for(clickhouse_server, tables,
