@@ -25,7 +25,8 @@ static void adopt_files(struct collector *c)
 
 	if (!fresh)
 		return;
-	reloader_give_back(c->reloader, enricher_swap(c->enricher, fresh));
+	enricher_exchange(c->enricher, fresh);
+	reloader_give_back(c->reloader, fresh);
 	metric_add(c->metrics.reloads, 1);
 }
 

@@ -23,20 +23,38 @@ struct reloader {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	/* Under `lock`. */
-	bool asked;
+	bool asked;  /* for all files */
+	bool places; /* geo files were replaced */
 	bool stop;
 	struct enrich_lookups *old;
 	_Atomic(struct enrich_lookups *) fresh; /* read, and not fetched yet */
 };
 
-static void read_files(struct reloader *r)
+/* Rules that were read, and not fetched yet, are not lost to newer places. */
+static void offer(struct reloader *r, struct enrich_lookups *l)
+{
+	struct enrich_lookups *before = atomic_exchange(&r->fresh, NULL);
+
+	if (before && before->agents && !l->agents) {
+		enrich_lookups_exchange(before, l);
+		atomic_store(&r->fresh, before);
+		before = l;
+	} else {
+		atomic_store(&r->fresh, l);
+	}
+	enrich_lookups_free(before);
+}
+
+/* `all`: or only the places. */
+static void read_files(struct reloader *r, bool all)
 {
 	struct error err = {0};
 	int64_t start = clock_monotonic_ms();
 	struct enrich_lookups *l;
 
 	file_watch_seen(r->watch);
-	l = enrich_lookups_new(r->settings, &err);
+	l = (all ? enrich_lookups_new : enrich_lookups_new_places)(r->settings,
+								   &err);
 	if (!l) {
 		metric_add(r->metrics->reload_failures, 1);
 		log_error(r->log, "reference files refused, the old ones stay",
@@ -44,8 +62,9 @@ static void read_files(struct reloader *r)
 		return;
 	}
 	log_info(r->log, "reference files read again",
+		 log_str("which", all ? "all" : "geo_files"),
 		 log_int("ms", clock_monotonic_ms() - start));
-	enrich_lookups_free(atomic_exchange(&r->fresh, l));
+	offer(r, l);
 }
 
 /* Until woken, or for LOOK_EVERY.  The lock is held. */
@@ -57,22 +76,23 @@ static void doze(struct reloader *r)
 	until.tv_sec += LOOK_EVERY / 1000;
 	if (pthread_cond_timedwait(&r->wake, &r->lock, &until) == ETIMEDOUT &&
 	    file_watch_changed(r->watch))
-		r->asked = true;
+		r->places = true;
 }
 
 /* False: time to end. */
-static bool wait_for_work(struct reloader *r, bool *ret_asked,
+static bool wait_for_work(struct reloader *r, bool *ret_asked, bool *ret_places,
 			  struct enrich_lookups **ret_old)
 {
 	bool stop;
 
 	pthread_mutex_lock(&r->lock);
-	while (!r->stop && !r->asked && !r->old)
+	while (!r->stop && !r->asked && !r->places && !r->old)
 		doze(r);
 	stop = r->stop;
 	*ret_asked = r->asked;
+	*ret_places = r->places;
 	*ret_old = r->old;
-	r->asked = false;
+	r->asked = r->places = false;
 	r->old = NULL;
 	pthread_mutex_unlock(&r->lock);
 	return !stop;
@@ -82,12 +102,12 @@ static void *run(void *arg)
 {
 	struct reloader *r = arg;
 	struct enrich_lookups *old;
-	bool asked;
+	bool asked, places;
 
-	while (wait_for_work(r, &asked, &old)) {
+	while (wait_for_work(r, &asked, &places, &old)) {
 		enrich_lookups_free(old);
-		if (asked)
-			read_files(r);
+		if (asked || places)
+			read_files(r, asked);
 	}
 	enrich_lookups_free(old);
 	return NULL;

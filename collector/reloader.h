@@ -18,8 +18,8 @@
 struct reloader;
 
 /* Starts the thread, which also looks every two seconds whether geo files were
- * replaced since this call: make it before they are first read.  All must
- * outlive it. */
+ * replaced since this call, and then reads those alone: make it before they are
+ * first read.  All must outlive it. */
 struct reloader *reloader_new(const struct collector_settings *settings,
 			      const struct collector_metrics *metrics,
 			      struct log *log, struct error *err);
@@ -34,8 +34,9 @@ void reloader_free(struct reloader *r);
 void reloader_ask(struct reloader *r);
 
 /*
- * What was read since the last call, or NULL; it costs a load.  Give back what
- * it replaces.  From the thread that uses the files.
+ * What was read since the last call, all or the places (lookups.h), or NULL; it
+ * costs a load.  Give back what it was exchanged for.  From the thread that
+ * uses the files.
  */
 struct enrich_lookups *reloader_fetch(struct reloader *r);
 void reloader_give_back(struct reloader *r, struct enrich_lookups *old);

@@ -7,9 +7,9 @@
 #include "common/clickhouse/rowbinary.h"
 
 struct agent_lookup {
-	const struct reference *ref;
+	const struct bots *bots;
 	struct ua_parser *parser;
-	struct pattern_matcher *bots;
+	struct pattern_matcher *bot_matcher;
 	struct cache *cache;
 	struct ua_result result;
 	struct buf value; /* a head, then the columns */
@@ -30,11 +30,11 @@ struct agent_lookup *agent_lookup_new(const struct reference *ref,
 		error_set_nomem(err);
 		return NULL;
 	}
-	l->ref = ref;
+	l->bots = ref->bots;
 	l->parser = ua_parser_new(ref->ua, err);
-	l->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
+	l->bot_matcher = pattern_matcher_new(bots_patterns(ref->bots), err);
 	l->cache = cache_new(cache_bytes, err);
-	if (l->parser && l->bots && l->cache)
+	if (l->parser && l->bot_matcher && l->cache)
 		return l;
 	agent_lookup_free(l);
 	return NULL;
@@ -45,7 +45,7 @@ void agent_lookup_free(struct agent_lookup *l)
 	if (!l)
 		return;
 	ua_parser_free(l->parser);
-	pattern_matcher_free(l->bots);
+	pattern_matcher_free(l->bot_matcher);
 	cache_free(l->cache);
 	ua_result_free(&l->result);
 	buf_free(&l->value);
@@ -86,7 +86,7 @@ static struct verdict judge(struct agent_lookup *l, const char *text,
 
 	if (!len)
 		return verdict_no_user_agent;
-	if (bots_find(l->ref->bots, l->bots, text, len, &bot))
+	if (bots_find(l->bots, l->bot_matcher, text, len, &bot))
 		return verdict_of_bot(bot.kind);
 	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider"))
 		return verdict_spider;

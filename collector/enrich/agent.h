@@ -13,7 +13,7 @@
 
 struct agent_lookup;
 
-/* `ref` must outlive it. */
+/* What `ref` points to must outlive it. */
 struct agent_lookup *agent_lookup_new(const struct reference *ref,
 				      size_t cache_bytes, struct error *err);
 void agent_lookup_free(struct agent_lookup *l); /* NULL accepted */

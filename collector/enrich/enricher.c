@@ -57,13 +57,9 @@ void enricher_free(struct enricher *e)
 	free(e);
 }
 
-struct enrich_lookups *enricher_swap(struct enricher *e,
-				     struct enrich_lookups *fresh)
+void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh)
 {
-	struct enrich_lookups *old = e->lookups;
-
-	e->lookups = fresh;
-	return old;
+	enrich_lookups_exchange(e->lookups, fresh);
 }
 
 /* An event's time, moved to where it can be: an edge's clock may be wrong, and

@@ -24,10 +24,9 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 			      struct error *err);
 void enricher_free(struct enricher *e); /* NULL accepted */
 
-/* Goes on with other files (lookups.h) and returns the old ones, which are the
- * caller's then.  Costs nothing: fit for between two events. */
-struct enrich_lookups *enricher_swap(struct enricher *e,
-				     struct enrich_lookups *fresh);
+/* Goes on with other files (enrich_lookups_exchange).  Costs nothing: fit for
+ * between two events. */
+void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh);
 
 /* Where an event lay in Kafka. */
 struct event_origin {
@@ -52,7 +51,7 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 		  const void *event, size_t len, struct buf *rows,
 		  int64_t *ret_ts, struct error *err);
 
-/* The files as loaded now; valid until the next enricher_swap. */
+/* The files as loaded now; valid until the next enricher_exchange. */
 struct reference;
 const struct reference *enricher_reference(const struct enricher *e);
 

@@ -12,8 +12,29 @@ void enrich_lookups_free(struct enrich_lookups *l)
 	free(l);
 }
 
-struct enrich_lookups *
-enrich_lookups_new(const struct collector_settings *settings, struct error *err)
+static int add_places(struct enrich_lookups *l,
+		      const struct collector_settings *settings,
+		      struct error *err)
+{
+	if (reference_load_places(&l->ref, settings, err) < 0)
+		return -1;
+	l->places =
+		place_lookup_new(l->ref.geo, (size_t)settings->geo_cache, err);
+	return l->places ? 0 : -1;
+}
+
+static int add_agents(struct enrich_lookups *l,
+		      const struct collector_settings *settings,
+		      struct error *err)
+{
+	if (reference_load_rules(&l->ref, settings, err) < 0)
+		return -1;
+	l->agents = agent_lookup_new(&l->ref, (size_t)settings->ua_cache, err);
+	return l->agents ? 0 : -1;
+}
+
+static struct enrich_lookups *make(const struct collector_settings *settings,
+				   bool agents, struct error *err)
 {
 	struct enrich_lookups *l = calloc(1, sizeof(*l));
 
@@ -21,14 +42,38 @@ enrich_lookups_new(const struct collector_settings *settings, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (reference_load(&l->ref, settings, err) < 0)
-		goto fail;
-	l->agents = agent_lookup_new(&l->ref, (size_t)settings->ua_cache, err);
-	l->places =
-		place_lookup_new(l->ref.geo, (size_t)settings->geo_cache, err);
-	if (l->agents && l->places)
+	if ((!agents || add_agents(l, settings, err) == 0) &&
+	    add_places(l, settings, err) == 0)
 		return l;
-fail:
 	enrich_lookups_free(l);
 	return NULL;
+}
+
+struct enrich_lookups *
+enrich_lookups_new(const struct collector_settings *settings, struct error *err)
+{
+	return make(settings, true, err);
+}
+
+struct enrich_lookups *
+enrich_lookups_new_places(const struct collector_settings *settings,
+			  struct error *err)
+{
+	return make(settings, false, err);
+}
+
+void enrich_lookups_exchange(struct enrich_lookups *l,
+			     struct enrich_lookups *fresh)
+{
+	struct enrich_lookups old = *l;
+
+	if (fresh->agents) {
+		*l = *fresh;
+		*fresh = old;
+		return;
+	}
+	l->places = fresh->places;
+	l->ref.geo = fresh->ref.geo;
+	fresh->places = old.places;
+	fresh->ref.geo = old.ref.geo;
 }

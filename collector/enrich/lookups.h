@@ -1,9 +1,9 @@
 /*
  * lookups.h - the reference files and what is kept of answers from them.
  *
- * Both are made and dropped together, so that no answer outlives the files it
- * was read from.  Made on any thread; used by one at a time, which may be
- * another one.
+ * A file and its answers are made and dropped together, so that no answer
+ * outlives the file it was read from.  Made on any thread; used by one at a
+ * time, which may be another one.
  */
 #ifndef COLLECTOR_ENRICH_LOOKUPS_H
 #define COLLECTOR_ENRICH_LOOKUPS_H
@@ -25,6 +25,16 @@ struct enrich_lookups {
 struct enrich_lookups *
 enrich_lookups_new(const struct collector_settings *settings,
 		   struct error *err);
+/* Only the places: no `agents`, and a `ref` with nothing else.  What is known
+ * of user agents stays known then. */
+struct enrich_lookups *
+enrich_lookups_new_places(const struct collector_settings *settings,
+			  struct error *err);
 void enrich_lookups_free(struct enrich_lookups *l); /* NULL accepted */
+
+/* `l` takes over what `fresh` has, all or the places, and `fresh` gets what was
+ * there instead. */
+void enrich_lookups_exchange(struct enrich_lookups *l,
+			     struct enrich_lookups *fresh);
 
 #endif

@@ -17,10 +17,14 @@ struct reference {
 	uint32_t rules; /* number of those for verdicts: verdict_rules.h */
 };
 
-/* Loads all of them or none.  A bad file is ERROR_CONFIG naming it. */
-int reference_load(struct reference *ref,
-		   const struct collector_settings *settings,
-		   struct error *err);
+/* Start from zeros, end with reference_release, after a failure too.  A bad
+ * file is ERROR_CONFIG naming it. */
+int reference_load_rules(struct reference *ref,
+			 const struct collector_settings *settings,
+			 struct error *err);
+int reference_load_places(struct reference *ref,
+			  const struct collector_settings *settings,
+			  struct error *err);
 void reference_release(struct reference *ref);
 
 #endif

@@ -6,6 +6,7 @@ import signal
 from support.program import eventually
 from test_collector import (  # noqa: F401
     click, collector, count, rows, tables, topics, wait_for)
+from test_geo import country_file
 
 VISITOR = b"Visitor/1.0"
 
@@ -37,6 +38,25 @@ def test_events_go_on_while_files_are_read(kafka, topics, tables, collector,
     wait_for(tables, 501)
     assert [r["verdict"] for r in rows(
         tables, "DISTINCT link_id, verdict")] == ["human", "bot"]
+
+
+def test_of_a_geo_file_that_is_replaced_nothing_else_is_read(
+        kafka, topics, tables, collector, workdir):
+    bots, places = workdir / "bots.json", workdir / "geo.mmdb"
+    bots.write_text('[{"pattern": "Robot"}]')
+    country_file(places, "FR")
+    running = collector(bot_list=str(bots), geo_files=[str(places)])
+    # Whoever reads it now waits for ever.
+    bots.unlink()
+    os.mkfifo(bots)
+
+    country_file(workdir / "next.mmdb", "SE").rename(places)
+    eventually(lambda: reloads(running) == 1, 60)
+    kafka.produce(topics["topic_clicks"], [
+        click(link_id=1, user_agent=b"Robot/1.0", client_ip=b"\x08" * 4)])
+    wait_for(tables, 1)
+    assert rows(tables, "country, verdict") == [
+        {"country": "SE", "verdict": "bot"}]
 
 
 def test_another_list_is_another_version_of_the_rules(

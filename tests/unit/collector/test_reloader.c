@@ -91,8 +91,8 @@ static bool is_known_as(struct world *w, const char *ua, const char *family)
 
 static void swap(struct world *w, struct enrich_lookups *fresh)
 {
-	reloader_give_back(w->reloader, w->lookups);
-	w->lookups = fresh;
+	enrich_lookups_exchange(w->lookups, fresh);
+	reloader_give_back(w->reloader, fresh);
 }
 
 static void pause_shortly(void)
@@ -140,6 +140,25 @@ static void other_rules_have_another_number(void **state)
 	wait_for_files(w, "Alpha");
 	assert_int_not_equal(w->lookups->ref.rules, before);
 	assert_int_equal(w->lookups->ref.rules >> 24, VERDICT_VERSION);
+}
+
+static void new_places_leave_what_is_known_of_user_agents(void **state)
+{
+	struct world *w = *state;
+	struct enrich_lookups old = *w->lookups, *fresh;
+	struct error err = {0};
+
+	write_rules(w, RULES("Beta"));
+	fresh = enrich_lookups_new_places(&w->settings, &err);
+	assert_non_null(fresh);
+	enrich_lookups_exchange(w->lookups, fresh);
+	assert_ptr_equal(w->lookups->agents, old.agents);
+	assert_int_equal(w->lookups->ref.rules, old.ref.rules);
+	assert_ptr_not_equal(w->lookups->places, old.places);
+	assert_ptr_equal(fresh->places, old.places);
+	assert_ptr_equal(fresh->ref.geo, old.ref.geo);
+	enrich_lookups_free(fresh);
+	assert_true(is_known_as(w, "Alpha/1", "Alpha"));
 }
 
 static void a_broken_file_changes_nothing(void **state)
@@ -192,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(new_files_are_there_between_two_questions),
 		TEST(other_rules_have_another_number),
+		TEST(new_places_leave_what_is_known_of_user_agents),
 		TEST(a_broken_file_changes_nothing),
 		TEST(files_are_asked_for_and_given_back_at_any_time),
 	};
