@@ -83,18 +83,19 @@ static void print_changes(const struct day_result *r)
 
 static void print_day(const struct job *job, const struct day_result *r)
 {
-	const char *will = job->dry_run ? "would be" : "are";
+	const char *would_be = job->dry_run ? "would be " : "";
 
-	printf("%.4s-%.2s-%s: %" PRIu64 " verdicts %s others", job->partition,
-	       job->partition + 4, job->partition + 6, r->changes, will);
+	printf("%.4s-%.2s-%s: %" PRIu64 " verdicts %s", job->partition,
+	       job->partition + 4, job->partition + 6, r->changes,
+	       job->dry_run ? "would change" : "changed");
 	print_changes(r);
 	if (r->labels)
-		printf(", %" PRIu64 " rows %s relabelled", r->labels, will);
+		printf(", %" PRIu64 " rows %srelabelled", r->labels, would_be);
 	if (r->hours)
 		printf(", %zu hours %s settled again", r->hours,
 		       job->dry_run ? "would be" : "will be");
 	if (r->resumed)
-		printf(", a run that was stopped %s finished", will);
+		printf(", a run that was stopped %sfinished", would_be);
 	printf("\n");
 	fflush(stdout);
 }

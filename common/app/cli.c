@@ -41,6 +41,7 @@ static const struct {
 	const char *status, *meaning;
 } exit_help[] = {
 	{"0", "done, or drained after SIGTERM"},
+	{"1", "done, and what was found or left out is not as it should be"},
 	{"64", "the command line is wrong"},
 	{"65", "what was read makes no sense"},
 	{"66", "there is no such thing"},
@@ -260,16 +261,29 @@ static void help_commands(const struct app_spec *spec, const char *only,
 	}
 }
 
+static void help_usage(const struct app_spec *spec, const char *only, FILE *out)
+{
+	const char *operands;
+
+	if (only) {
+		operands = find_command(spec, only)->operands;
+		fprintf(out, "usage: %s %s [options]%s%s\n", spec->name, only,
+			operands ? " " : "", operands ? operands : "");
+		return;
+	}
+	fprintf(out, "usage: %s [options]%s\n", spec->name,
+		!spec->commands		? ""
+		: spec->default_command ? " [command]"
+					: " command");
+}
+
 void cli_print_help(const struct app_spec *spec, const char *only, FILE *out)
 {
 	if (only && spec->default_command &&
 	    !strcmp(only, spec->default_command))
 		only = NULL;
-	fprintf(out, "%s - %s\n\nusage: %s [options]%s\n", spec->name,
-		spec->summary, spec->name,
-		!spec->commands		? ""
-		: spec->default_command ? " [command]"
-					: " command");
+	fprintf(out, "%s - %s\n\n", spec->name, spec->summary);
+	help_usage(spec, only, out);
 	if (spec->commands)
 		help_commands(spec, only, out);
 	fputs("\noptions:\n", out);

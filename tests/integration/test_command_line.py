@@ -102,6 +102,7 @@ def test_an_option_of_another_command_is_refused(args, wrong):
 def test_help_of_a_command_shows_its_options_only():
     text = run("reclaimer", "status", "--help").stdout
     assert "--json" in text and "--rate" not in text
+    assert "usage: reclaimer status [options]\n" in text
     assert "--rate" in run("reclaimer", "--help").stdout
 
 

@@ -71,7 +71,7 @@ def test_a_newer_list_judges_past_days(clickhouse, migrated, rescore):
     output = rescore("2026-10-25")
 
     assert counts(clickhouse) == {"human": 120, "bot": 50}
-    assert "2026-10-25: 70 verdicts are others " \
+    assert "2026-10-25: 70 verdicts changed " \
         "(human to bot 50, bot to human 20)" in output
     assert clickhouse.rows(
         "SELECT DISTINCT user_agent, device_class, verdict_reason FROM clicks "
@@ -97,7 +97,7 @@ def test_rescoring_twice_changes_nothing(clickhouse, migrated, rescore):
 
     output = rescore("2026-10-25")
 
-    assert "0 verdicts are others" in output
+    assert "0 verdicts changed" in output
     assert table(clickhouse) == once
     assert clickhouse.rows("SELECT name FROM system.parts WHERE active AND "
                            "table = 'clicks' AND "
@@ -111,7 +111,7 @@ def test_a_dry_run_changes_nothing(clickhouse, migrated, rescore):
 
     output = rescore("2026-10-25", args=["--dry-run"])
 
-    assert "50 verdicts would be others (human to bot 50)" in output
+    assert "50 verdicts would change (human to bot 50)" in output
     assert table(clickhouse) == before
     assert clickhouse.value("SELECT count() FROM rescored") == 0
     assert not [t for t in clickhouse.tables() if t.startswith("rescore_")]
