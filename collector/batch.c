@@ -32,7 +32,7 @@ void batch_reset(struct batch *b)
 static void note(struct batch *b, uint64_t offset, int64_t append_ms)
 {
 	if (b->events == 0) {
-		b->first = offset;
+		b->first = b->name_first = offset;
 		b->started_ms = clock_monotonic_ms();
 	}
 	b->last = offset;
@@ -65,18 +65,27 @@ static struct batch_hour *add_hour(struct batch *b, uint32_t start)
 	return &b->hours[b->hour_count++];
 }
 
-int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
-		   int64_t ts, struct error *err)
+int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
+		    struct error *err)
 {
-	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
 	struct batch_hour *hour = find_hour(b, start);
 
 	if (!hour)
 		hour = add_hour(b, start);
 	if (!hour)
 		return error_set_nomem(err);
-	hour->rows++;
-	b->row_count++;
+	hour->rows += rows;
+	b->row_count += rows;
+	return 0;
+}
+
+int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
+		   int64_t ts, struct error *err)
+{
+	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
+
+	if (batch_note_hour(b, start, 1, err) < 0)
+		return -1;
 	note(b, offset, append_ms);
 	return 0;
 }
@@ -92,11 +101,11 @@ void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
 {
 	snprintf(token, BATCH_TOKEN_MAX,
 		 "%" PRIu32 ":%s:%" PRId32 ":%" PRIu64 "-%" PRIu64, epoch,
-		 topic, partition, b->first, b->last);
+		 topic, partition, b->name_first, b->last);
 }
 
-static void put_progress(const struct batch *b, uint64_t lost,
-			 const struct progress_origin *origin, struct buf *out)
+void batch_progress_row(const struct batch *b,
+			const struct progress_origin *origin, struct buf *out)
 {
 	rowbinary_u32(out, origin->epoch);
 	rowbinary_string(out, origin->topic, strlen(origin->topic));
@@ -106,7 +115,7 @@ static void put_progress(const struct batch *b, uint64_t lost,
 	rowbinary_u64(out, b->last);
 	rowbinary_u64(out, b->row_count);
 	rowbinary_u64(out, b->dead_lettered);
-	rowbinary_u64(out, lost);
+	rowbinary_u64(out, b->lost);
 	rowbinary_count(out, b->hour_count);
 	for (size_t i = 0; i < b->hour_count; i++) {
 		rowbinary_u32(out, b->hours[i].start);
@@ -115,25 +124,6 @@ static void put_progress(const struct batch *b, uint64_t lost,
 	rowbinary_i64(out, b->append_ms);
 	rowbinary_i64(out, origin->now_ms);
 	rowbinary_string(out, origin->collector, strlen(origin->collector));
-}
-
-void batch_progress_row(const struct batch *b,
-			const struct progress_origin *origin, struct buf *out)
-{
-	put_progress(b, 0, origin, out);
-}
-
-void batch_gap_row(uint64_t first, uint64_t last, uint64_t stored,
-		   int64_t at_ms, const struct progress_origin *origin,
-		   struct buf *out)
-{
-	const struct batch empty = {
-		.first = first,
-		.last = last,
-		.append_ms = at_ms,
-	};
-
-	put_progress(&empty, last - first + 1 - stored, origin, out);
 }
 
 void batch_idle_row(int64_t offset, int64_t at_ms,

@@ -35,8 +35,12 @@ struct batch {
 	 * not in `rows`. */
 	uint64_t stored_before;
 	uint64_t dead_lettered;
+	uint64_t lost;	/* of a gap: offsets that Kafka holds no longer */
 	uint64_t first; /* offsets, while not empty */
 	uint64_t last;
+	/* As its token has it: of one that is made again, offsets before
+	 * `first` may be gone. */
+	uint64_t name_first;
 	int64_t started_ms; /* monotonic, when the first event came */
 	int64_t append_ms;  /* of the last event */
 	struct batch_hour *hours;
@@ -53,9 +57,12 @@ void batch_reset(struct batch *b);
 int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
 		   int64_t ts, struct error *err);
 void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
+/* Counts rows that lie in the hour that starts at `start`. */
+int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
+		    struct error *err);
 
 #define BATCH_TOKEN_MAX 320
-/* insert_deduplication_token: "epoch:topic:partition:first-last". */
+/* insert_deduplication_token: "epoch:topic:partition:name_first-last". */
 void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
 		 int32_t partition, char token[BATCH_TOKEN_MAX]);
 
@@ -77,11 +84,6 @@ void batch_progress_row(const struct batch *b,
  * `offset`, and that was the end of the log. */
 void batch_idle_row(int64_t offset, int64_t at_ms,
 		    const struct progress_origin *origin, struct buf *out);
-
-/* Offsets that Kafka no longer held; `stored` of them have a row. */
-void batch_gap_row(uint64_t first, uint64_t last, uint64_t stored,
-		   int64_t at_ms, const struct progress_origin *origin,
-		   struct buf *out);
 
 #define PROGRESS_COLUMNS                                                       \
 	"epoch, topic, partition, partitions, first, last, rows, "             \

@@ -22,7 +22,7 @@ static struct intent intent_of(const struct slot *slot)
 
 	if (slot->sent)
 		intent = (struct intent){slot->epoch, true,
-					 slot->sent->batch.first,
+					 slot->sent->batch.name_first,
 					 slot->sent->batch.last};
 	else if (slot->repeat.named)
 		intent = slot->repeat;
@@ -178,10 +178,9 @@ static void fill(struct collector *c, struct slot *slot, struct delivery *d)
 	/* Hours are settled of clicks alone. */
 	if (slot->table == SINK_LINKS)
 		d->batch.hour_count = 0;
-	/* One that is made again was named before it was read. */
-	d->named_ms = clock_boottime_ms();
-	if (slot->repeat.named)
-		d->named_ms -= clock_monotonic_ms() - d->batch.started_ms;
+	/* One that is made again may have come to the server at any time since
+	 * that was asked what it holds. */
+	d->named_ms = slot->repeat.named ? slot->asked_ms : clock_boottime_ms();
 	d->kept_ms = guarantee_retry_ms(&c->guarantee,
 					c->settings->parts_per_second);
 	/* Where no token is kept, asking first would save nothing. */
@@ -205,8 +204,13 @@ void blocks_name(struct collector *c, struct slot *slot)
 		blocks_commit(c, slot);
 		return;
 	}
-	/* Named by the last owner, and by us when we claimed the partition. */
-	d->batch.first = slot->repeat.first;
+	/* Named by the last owner, and by us when we claimed the partition.
+	 * Offsets may be left out at both ends; those before the position are
+	 * told of as a gap. */
+	d->batch.name_first = slot->repeat.first;
+	d->batch.first = slot->repeat.first > slot->position
+				 ? slot->repeat.first
+				 : slot->position;
 	d->batch.last = slot->repeat.last;
 	slot->repeat.named = false;
 	slot->step = STEP_READY;

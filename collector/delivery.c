@@ -105,7 +105,9 @@ static enum delivery_result settle_dead_letters(struct delivery *d,
 	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
 			       err) < 0)
 		return DELIVERY_KAFKA_FAILED;
-	if (!atomic_exchange(d->dead_letter_failed, false))
+	/* Only looked at: it may be the flag of a later block, if the partition
+	 * went and came back meanwhile. */
+	if (!atomic_load(d->dead_letter_failed))
 		return DELIVERY_DONE;
 	error_set_retriable(err, ERROR_REMOTE,
 			    "dead letters: Kafka does not take them; is the "

@@ -39,9 +39,9 @@ struct delivery {
 	enum sink_table table;
 	struct progress_origin origin;
 	struct batch batch;
-	/* Nothing is sent when it was named longer ago than its token is surely
-	 * kept: who slept meanwhile is told by no answer that another has sent
-	 * it.  CLOCK_BOOTTIME, which counts a machine's sleep. */
+	/* Nothing is sent when others may have sent it since longer ago than
+	 * its token is surely kept: who slept meanwhile is told by no answer
+	 * that they have.  CLOCK_BOOTTIME, which counts a machine's sleep. */
 	int64_t named_ms;
 	int64_t kept_ms;
 	int64_t begun_ms; /* monotonic, of the first try; 0: none yet */

@@ -80,10 +80,9 @@ static void say_plan(struct collector *c, const struct slot *slot,
 			  log_str("topic", slot->topic),
 			  log_int("partition", slot->partition),
 			  log_int("first", (int64_t)t->plan.gap_first),
-			  log_int("last", (int64_t)t->plan.position - 1));
-	if (t->plan.gap)
-		metric_add(c->metrics.lost_offsets,
-			   t->plan.position - t->plan.gap_first);
+			  log_int("last", (int64_t)t->plan.position - 1),
+			  log_int("lost", (int64_t)t->lost));
+	metric_add(c->metrics.lost_offsets, t->lost);
 }
 
 static void claim(struct collector *c, struct slot *slot, struct takeover *t)
@@ -92,6 +91,7 @@ static void claim(struct collector *c, struct slot *slot, struct takeover *t)
 	metric_set(slot->stopped, 0);
 	slot->epoch = t->facts.epoch;
 	slot->position = t->plan.position;
+	slot->asked_ms = t->asked_ms;
 	slot->repeat = t->plan.intent;
 	slot->next_offset = (int64_t)t->plan.position;
 	ranges_release(&slot->stored);

@@ -13,6 +13,7 @@ void slot_clear(struct slot *slot)
 	slot->repeat = (struct intent){0};
 	slot->next_offset = slot->reread_from = -1;
 	slot->commit_due = false;
+	atomic_store(&slot->dead_letter_failed, false);
 	ranges_release(&slot->stored);
 	batch_reset(&slot->batch);
 }

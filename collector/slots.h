@@ -59,14 +59,15 @@ struct slot {
 	uint32_t epoch;
 	uint64_t position;    /* all before it is stored and reported */
 	struct intent repeat; /* `named`: the first block is this one */
-	struct ranges stored; /* rows that were there at the take-over */
+	struct ranges stored; /* rows that were there at the take-over, */
+	int64_t asked_ms;     /* which was then (CLOCK_BOOTTIME) */
 	int64_t next_offset;  /* after the last event taken; -1: none yet */
 	int64_t log_end;      /* asked while it is paused; 0: not (lag.h) */
 	/* Events from here on were not taken and are to be read again; -1:
 	 * none. */
 	int64_t reread_from;
-	/* Kafka gave up one of the block's dead letters.  Set on the
-	 * producer's thread. */
+	/* Kafka gave up a dead letter of what is held.  Set on the producer's
+	 * thread, until all that is held is dropped and read again. */
 	atomic_bool dead_letter_failed;
 
 	struct batch batch; /* being filled */

@@ -192,7 +192,7 @@ int block_build(struct block *b, struct enricher *enricher,
 			return -1;
 	}
 	/* Lines that are no clicks are part of it, too. */
-	b->batch.first = b->first;
+	b->batch.first = b->batch.name_first = b->first;
 	b->batch.last = b->last;
 	b->batch.dead_lettered = b->unreadable;
 	b->batch.append_ms = b->last_ms;

@@ -14,12 +14,12 @@
 /* The values that every question names; some use fewer. */
 struct question {
 	struct buf topic;
-	char epoch[16], partition[16], from[24], since[24];
-	struct clickhouse_param params[6];
+	char epoch[16], partition[16], from[24], last[24], since[24];
+	struct clickhouse_param params[7];
 };
 
 static void question_build(struct question *q, const struct stored_key *key,
-			   uint64_t from, int64_t since_ms)
+			   uint64_t from, uint64_t last, int64_t since_ms)
 {
 	*q = (struct question){0};
 	clickhouse_escape(&q->topic, key->topic, strlen(key->topic));
@@ -27,6 +27,7 @@ static void question_build(struct question *q, const struct stored_key *key,
 	snprintf(q->partition, sizeof(q->partition), "%" PRId32,
 		 key->partition);
 	snprintf(q->from, sizeof(q->from), "%" PRIu64, from);
+	snprintf(q->last, sizeof(q->last), "%" PRIu64, last);
 	snprintf(q->since, sizeof(q->since), "%" PRId64, since_ms);
 	q->params[0] = (struct clickhouse_param){"param_topic", q->topic.data};
 	q->params[1] = (struct clickhouse_param){"param_epoch", q->epoch};
@@ -34,7 +35,8 @@ static void question_build(struct question *q, const struct stored_key *key,
 		(struct clickhouse_param){"param_partition", q->partition};
 	q->params[3] = (struct clickhouse_param){"param_from", q->from};
 	q->params[4] = (struct clickhouse_param){"param_since", q->since};
-	q->params[5] = (struct clickhouse_param){NULL, NULL};
+	q->params[5] = (struct clickhouse_param){"param_last", q->last};
+	q->params[6] = (struct clickhouse_param){NULL, NULL};
 }
 
 static int ask(struct clickhouse *ch, const char *sql, const struct question *q,
@@ -56,7 +58,7 @@ static int ask_numbers(struct clickhouse *ch, const char *sql,
 	char *f[3];
 	int status;
 
-	question_build(&q, key, from, 0);
+	question_build(&q, key, from, 0, 0);
 	status = ask(ch, sql, &q, &answer, err);
 	if (status == 0) {
 		rows = tsv_rows(&answer);
@@ -130,6 +132,8 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 	return 0;
 }
 
+#define IS_NEW "append_time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')"
+
 #define ISLANDS_OF(table, more)                                                \
 	"SELECT min(offset), max(offset) FROM (SELECT offset, "                \
 	"offset - row_number() OVER (ORDER BY offset) AS island "              \
@@ -141,10 +145,7 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, int64_t since_ms, struct ranges *ret,
 		  struct error *err)
 {
-	static const char clicks[] =
-		ISLANDS_OF("clicks", "AND append_time >= "
-				     "fromUnixTimestamp64Milli({since:Int64}, "
-				     "'UTC')");
+	static const char clicks[] = ISLANDS_OF("clicks", "AND " IS_NEW);
 	static const char links[] = ISLANDS_OF("links", "");
 	bool is_links = strcmp(key->table, "links") == 0;
 	struct buf answer = {0};
@@ -153,13 +154,47 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 	char *f[2];
 	int status;
 
-	question_build(&q, key, from, since_ms > 0 ? since_ms : 0);
+	question_build(&q, key, from, 0, since_ms > 0 ? since_ms : 0);
 	status = ask(ch, is_links ? links : clicks, &q, &answer, err);
 	if (status < 0)
 		error_wrap(err, "rows stored in %s", key->table);
 	rows = tsv_rows(&answer);
 	while (status == 0 && tsv_next(&rows, f, 2))
 		status = ranges_add(ret, tsv_u64(f[0]), tsv_u64(f[1]), err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+int stored_hours(struct clickhouse *ch, const struct stored_key *key,
+		 int64_t since_ms, struct batch *b, struct error *err)
+{
+	static const char sql[] =
+		"SELECT intDiv(toUnixTimestamp64Milli(ts), 3600000) * 3600 "
+		"AS hour, count(), toUnixTimestamp64Milli(max(append_time)) "
+		"FROM clicks WHERE " PARTITION_IS "AND " IS_NEW
+		" AND offset >= {from:UInt64} AND offset <= {last:UInt64} "
+		"GROUP BY hour ORDER BY hour FORMAT TabSeparated";
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	char *f[3];
+	int status;
+
+	question_build(&q, key, b->first, b->last, since_ms > 0 ? since_ms : 0);
+	status = ask(ch, sql, &q, &answer, err);
+	if (status < 0)
+		error_wrap(err, "hours of clicks");
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 3)) {
+		if (tsv_i64(f[2]) > b->append_ms)
+			b->append_ms = tsv_i64(f[2]);
+		status = batch_note_hour(b, (uint32_t)tsv_u64(f[0]),
+					 tsv_u64(f[1]), err);
+	}
 	if (status == 0 && rows.bad)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "an answer of another shape");

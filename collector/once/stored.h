@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/batch.h"
 #include "collector/once/ranges.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -46,6 +47,11 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, int64_t since_ms, struct ranges *ret,
 		  struct error *err);
+
+/* Adds the rows of clicks from b->first to b->last to the block's counts, and
+ * moves append_ms to that of the last one. */
+int stored_hours(struct clickhouse *ch, const struct stored_key *key,
+		 int64_t since_ms, struct batch *b, struct error *err);
 
 /* Has an operator said that it is the topic it was, when `next` was this? */
 int stored_same(struct clickhouse *ch, const struct stored_key *key,

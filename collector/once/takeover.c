@@ -88,11 +88,39 @@ static int ask_clickhouse(struct takeover *t, struct clickhouse *ch,
 	return stored_same(ch, &key, f->next, &f->same, err);
 }
 
-/* Told like a block, with no rows, so that it is behind whoever comes next. */
+static struct stored_key key_of(const struct takeover *t)
+{
+	return (struct stored_key){.table = sink_table_name(t->table),
+				   .topic = t->topic,
+				   .partition = t->partition,
+				   .epoch = t->facts.epoch};
+}
+
+/* Of a block that was stored and not reported rows are there, which are told of
+ * as such: nobody else will. */
+static int count_gap(struct takeover *t, struct clickhouse *ch,
+		     int64_t since_ms, struct batch *gap, struct error *err)
+{
+	struct stored_key key = key_of(t);
+	uint64_t count;
+
+	*gap = (struct batch){.first = t->plan.gap_first,
+			      .last = t->plan.position - 1,
+			      .append_ms = since_ms};
+	count = gap->last - gap->first + 1;
+	if (t->table == SINK_LINKS)
+		gap->row_count =
+			ranges_count(&t->stored, gap->first, gap->last);
+	else if (stored_hours(ch, &key, since_ms, gap, err) < 0)
+		return -1;
+	gap->lost = count > gap->row_count ? count - gap->row_count : 0;
+	return 0;
+}
+
+/* Told like a block, so that it is behind whoever comes next. */
 static int tell_gap(struct takeover *t, struct sink *sink, int64_t since_ms,
 		    struct error *err)
 {
-	const struct plan *p = &t->plan;
 	struct progress_origin origin = {
 		.epoch = t->facts.epoch,
 		.topic = t->topic,
@@ -102,18 +130,22 @@ static int tell_gap(struct takeover *t, struct sink *sink, int64_t since_ms,
 	};
 	char token[BATCH_TOKEN_MAX];
 	struct buf row = {0};
+	struct batch gap;
 	int status;
 
-	batch_gap_row(p->gap_first, p->position - 1,
-		      ranges_count(&t->stored, p->gap_first, p->position - 1),
-		      since_ms, &origin, &row);
+	if (count_gap(t, sink_server(sink), since_ms, &gap, err) < 0) {
+		batch_release(&gap);
+		return -1;
+	}
+	batch_progress_row(&gap, &origin, &row);
 	snprintf(token, sizeof(token),
 		 "%" PRIu32 ":%s:%" PRId32 ":gap:%" PRIu64 "-%" PRIu64,
-		 origin.epoch, t->topic, t->partition, p->gap_first,
-		 p->position - 1);
+		 origin.epoch, t->topic, t->partition, gap.first, gap.last);
 	status = row.failed ? error_set_nomem(err)
 			    : sink_insert(sink, SINK_PROGRESS, token, row.data,
 					  row.len, err);
+	t->lost = gap.lost;
+	batch_release(&gap);
 	buf_free(&row);
 	return status;
 }
@@ -126,6 +158,7 @@ void takeover_run(struct courier_job *job, struct sink *sink)
 
 	*err = (struct error){0};
 	t->status = ask_kafka(t, err);
+	t->asked_ms = clock_boottime_ms();
 	if (t->status == 0)
 		t->status =
 			ask_clickhouse(t, sink_server(sink), &since_ms, err);

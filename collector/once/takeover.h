@@ -31,12 +31,14 @@ struct takeover {
 	enum sink_table table;
 
 	/* the answer */
-	int status; /* -1: err */
+	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was asked */
+	int status;	  /* -1: err */
 	bool kafka_failed;
 	struct error err;
 	struct plan plan;
 	struct plan_facts facts;
-	struct ranges stored; /* offsets from plan.position on */
+	struct ranges stored; /* offsets from plan_base on */
+	uint64_t lost;	      /* of a gap, offsets without a row */
 };
 
 struct takeover *takeover_new(const struct takeover_setup *setup,

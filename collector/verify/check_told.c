@@ -67,14 +67,26 @@ static int judge_part(struct verify *v, struct span *span,
 	return find_gone(v, span, b, left - gone, err);
 }
 
+/* In a gap may lie a block that was stored and not reported. */
+static void note_kept(struct span *span, const struct window *w,
+		      const struct told_block *b)
+{
+	uint64_t dead = window_count_in(w, IN_LETTERS, b->first, b->last);
+
+	span->events += window_count_in(w, IN_ROWS, b->first, b->last) + dead;
+	span->dead += dead;
+}
+
 static int judge_block(struct verify *v, struct span *span,
 		       const struct told_block *b, struct error *err)
 {
 	struct window *w = &v->window;
 
 	window_add_range(w, b->lost ? IN_GAPS : IN_BLOCKS, b->first, b->last);
-	if (b->lost)
+	if (b->lost) {
+		note_kept(span, w, b);
 		return 0;
+	}
 	return (b->first >= w->first && b->last < w->end
 			? judge_whole
 			: judge_part)(v, span, b, err);

@@ -1,5 +1,6 @@
 """Exactly once, step by step: what each kill, freeze, lost answer and lost offset
 leaves behind, told by topic, partition and offset."""
+import json
 import re
 import signal
 import time
@@ -123,6 +124,11 @@ class Loop:
         answer = self.kafka.admin.alter_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(self.group, [where])])
         answer[self.group].result(20)
+
+    def drop(self, before):
+        """Kafka holds no more of what lies before that offset."""
+        where = TopicPartition(self.clicks, 0, before)
+        self.kafka.admin.delete_records([where])[where].result(20)
 
     def forget_group(self):
         eventually(lambda: self._delete_group(), PATIENCE,
@@ -489,9 +495,7 @@ def test_offsets_that_are_gone_are_told_of(loop):
     loop.wait_committed(30)
     assert first.stop() == 0
     loop.send(20)
-    loop.kafka.admin.delete_records(
-        [TopicPartition(loop.clicks, 0, 40)])[
-            TopicPartition(loop.clicks, 0)].result(20)
+    loop.drop(40)
     running = loop.collector()
     loop.wait_stored(40)
     row, = loop.tables.rows("SELECT first, last, rows, lost "
@@ -512,13 +516,45 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
                == 15 and running.metric(
                    "shortloop_collector_paused_partitions") == 1, PATIENCE)
-    where = TopicPartition(loop.clicks, 0, 40)
-    loop.kafka.admin.delete_records([where])[where].result(20)
+    loop.drop(40)
     held.release()
     loop.wait_stored(25)
     assert loop.stored("ingest_progress", "sum(lost)") == 25
     assert "goes on elsewhere than expected" in running.log()
     loop.wait_committed(50)
+
+
+@pytest.mark.parametrize("step, start, rows, lost", [
+    ("stored, not reported", 10, 10, 0), ("stored, not reported", 25, 20, 5),
+    ("named, not sent", 10, 0, 10)])
+def test_what_was_stored_is_not_told_of_as_lost(loop, proxy, step, start, rows,
+                                                lost):
+    """Nor what was lost as stored: a block is left behind, and Kafka drops it, or
+    a part of it."""
+    fault, kind = STEPS[step]
+    proxy.at(1, fault, kind)
+    loop.send(20)
+    running = loop.collector(ready=False, batch_rows=20)
+    eventually(lambda: proxy.count(kind, fault), PATIENCE, what=step)
+    running.kill()
+    loop.send(10)
+    loop.drop(start)
+    running = loop.collector()
+    loop.wait_stored(30 - lost)
+    loop.wait_committed(30)
+    told = [[int(n) for n in row.values()] for row in loop.tables.rows(
+        "SELECT first, last, rows, lost, arraySum(mapValues(hours)) "
+        "FROM ingest_progress WHERE rows + lost > 0 ORDER BY first")]
+    assert told[0] == [0, start - 1, rows, lost, rows]
+    assert all(n[2] == n[4] for n in told)
+    assert [n[0] for n in told[1:]] == [n[1] + 1 for n in told[:-1]]
+    assert running.metric("shortloop_collector_lost_offsets_total") == lost
+    status, output = loop.command("verify", "--json")
+    said = json.loads(output)
+    assert status == (lost > 0), output
+    assert [(f["finding"], f["first"], f["last"]) for f in said["findings"]
+            ] == ([("not read", start - lost, start - 1)] if lost else [])
+    assert (said["events"], said["rows"]) == (30, 30 - lost)
 
 
 @pytest.mark.long
