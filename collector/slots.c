@@ -23,7 +23,6 @@ static void slot_free(struct slot *slot)
 	slot_clear(slot);
 	batch_release(&slot->batch);
 	batch_release(&slot->spare);
-	free(slot->topic);
 	free(slot);
 }
 
@@ -31,18 +30,72 @@ void slots_release(struct slots *s)
 {
 	for (size_t i = 0; i < s->count; i++)
 		slot_free(s->items[i]);
+	for (size_t i = 0; i < s->topic_count; i++) {
+		free(s->topics[i].name);
+		free(s->topics[i].items);
+	}
 	free(s->items);
+	free(s->topics);
 	*s = (struct slots){0};
+}
+
+/* There are two. */
+static struct slots_topic *find_topic(const struct slots *s, const char *name)
+{
+	for (size_t i = 0; i < s->topic_count; i++)
+		if (!strcmp(s->topics[i].name, name))
+			return &s->topics[i];
+	return NULL;
 }
 
 struct slot *slots_find(const struct slots *s, const char *topic,
 			int32_t partition)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->items[i]->partition == partition &&
-		    !strcmp(s->items[i]->topic, topic))
-			return s->items[i];
-	return NULL;
+	const struct slots_topic *t = find_topic(s, topic);
+	size_t at = (size_t)partition;
+
+	return t && at < t->count ? t->items[at] : NULL;
+}
+
+static struct slots_topic *add_topic(struct slots *s, const char *name)
+{
+	struct slots_topic *t =
+		realloc(s->topics, (s->topic_count + 1) * sizeof(*s->topics));
+
+	if (!t)
+		return NULL;
+	s->topics = t;
+	t += s->topic_count;
+	*t = (struct slots_topic){.name = strdup(name)};
+	if (!t->name)
+		return NULL;
+	s->topic_count++;
+	return t;
+}
+
+/* Makes room for one more, and returns that of the partition. */
+static struct slot **make_room(struct slots *s, struct slots_topic *t,
+			       size_t partition)
+{
+	struct slot **items;
+	size_t cap = s->cap ? s->cap * 2 : 16;
+
+	if (s->count == s->cap) {
+		items = realloc(s->items, cap * sizeof(*items));
+		if (!items)
+			return NULL;
+		s->items = items;
+		s->cap = cap;
+	}
+	if (t->items && partition < t->count)
+		return &t->items[partition];
+	items = realloc(t->items, (partition + 1) * sizeof(*items));
+	if (!items)
+		return NULL;
+	t->items = items;
+	while (t->count <= partition)
+		items[t->count++] = NULL;
+	return &items[partition];
 }
 
 static struct slot *slot_new(const char *topic, int32_t partition,
@@ -53,11 +106,7 @@ static struct slot *slot_new(const char *topic, int32_t partition,
 
 	if (!slot)
 		return NULL;
-	slot->topic = strdup(topic);
-	if (!slot->topic) {
-		free(slot);
-		return NULL;
-	}
+	slot->topic = topic;
 	slot->partition = partition;
 	slot->next_offset = -1;
 	slot->reread_from = -1;
@@ -74,26 +123,22 @@ static struct slot *slot_new(const char *topic, int32_t partition,
 struct slot *slots_add(struct slots *s, const char *topic, int32_t partition,
 		       struct metrics *metrics, struct error *err)
 {
+	struct slots_topic *t = find_topic(s, topic);
 	struct slot *slot = slots_find(s, topic, partition);
+	struct slot **place;
 
 	if (slot)
 		return slot;
-	if (s->count == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 16;
-		struct slot **items = realloc(s->items, cap * sizeof(*items));
-
-		if (!items) {
-			error_set_nomem(err);
-			return NULL;
-		}
-		s->items = items;
-		s->cap = cap;
-	}
-	slot = slot_new(topic, partition, metrics);
-	if (slot)
-		s->items[s->count++] = slot;
-	else
+	if (!t)
+		t = add_topic(s, topic);
+	place = t ? make_room(s, t, (size_t)partition) : NULL;
+	if (place)
+		slot = slot_new(t->name, partition, metrics);
+	if (!slot) {
 		error_set_nomem(err);
+		return NULL;
+	}
+	s->items[s->count++] = *place = slot;
 	return slot;
 }
 

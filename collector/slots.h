@@ -41,7 +41,7 @@ enum slot_step {
 };
 
 struct slot {
-	char *topic;
+	const char *topic; /* the slots' */
 	int32_t partition;
 	enum sink_table table; /* SINK_CLICKS or SINK_LINKS */
 	bool held;
@@ -85,10 +85,19 @@ struct slot {
 	struct metric *stopped;
 };
 
+/* The slots of a topic by their partitions; NULL where there is none. */
+struct slots_topic {
+	char *name;
+	struct slot **items;
+	size_t count;
+};
+
 struct slots {
 	struct slot **items;
 	size_t count;
 	size_t cap;
+	struct slots_topic *topics; /* of each record one is looked up */
+	size_t topic_count;
 };
 
 /* Start from `struct slots s = {0};`. */
