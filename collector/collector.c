@@ -14,6 +14,10 @@ enum {
 	RECORDS_A_TURN = 64,
 	TICK_MS = 1000,
 	POLL_BUSY_MS = 5, /* while an answer of ClickHouse is awaited */
+	/* At the end, when Kafka is away: what it was not told is read again.
+	 */
+	AWAY_MS = 2000,
+	CLOSE_MS = 5000,
 };
 
 /* --- the thread -------------------------------------------------------- */
@@ -90,11 +94,14 @@ static void turn(struct collector *c)
 	measure(c);
 }
 
-/* Names what the slot holds, and says whether it is done with. */
-static bool drain_slot(struct collector *c, struct slot *slot)
+/* Names what the slot holds, and says whether it is done with.  While Kafka is
+ * away only a block that was named can go on. */
+static bool drain_slot(struct collector *c, struct slot *slot, bool away)
 {
 	if (slot->state != SLOT_READING)
 		return true;
+	if (away)
+		return slot->step != STEP_READY && slot->step != STEP_UNDER_WAY;
 	/* A part of a block that was named cannot be sent. */
 	if (slot->batch.events && !slot->sent && !slot->repeat.named)
 		blocks_name(c, slot);
@@ -102,12 +109,12 @@ static bool drain_slot(struct collector *c, struct slot *slot)
 	       (!slot->batch.events || slot->repeat.named);
 }
 
-static bool drain_all(struct collector *c)
+static bool drain_all(struct collector *c, bool away)
 {
 	bool done = true;
 
 	for (size_t i = 0; i < c->slots.count; i++)
-		done = drain_slot(c, c->slots.items[i]) && done;
+		done = drain_slot(c, c->slots.items[i], away) && done;
 	return done;
 }
 
@@ -128,12 +135,15 @@ static void drain(struct collector *c)
 {
 	int64_t now = clock_monotonic_ms();
 	int64_t until = now + c->settings->drain_timeout;
+	int64_t there = now;
 	int64_t left;
 
-	while (!drain_all(c) && now < until) {
+	while (!drain_all(c, now - there > AWAY_MS) && now < until) {
 		kafka_consumer_serve_commits(c->consumer, POLL_BUSY_MS);
 		couriers_serve(c->couriers, POLL_BUSY_MS);
 		now = clock_monotonic_ms();
+		if (atomic_load(&c->kafka_up))
+			there = now;
 		blocks_look(c, now);
 	}
 	left = events_left(c);
@@ -141,7 +151,7 @@ static void drain(struct collector *c)
 		log_warn(c->log,
 			 "events not inserted are read again at the next start",
 			 log_int("events", left));
-	kafka_consumer_close(c->consumer);
+	kafka_consumer_close(c->consumer, CLOSE_MS);
 }
 
 static void *run(void *arg)
@@ -309,7 +319,7 @@ void collector_free(struct collector *c)
 	collector_stop(c);
 	/* What its jobs ask is there until they have ended. */
 	if (c->consumer)
-		kafka_consumer_close(c->consumer);
+		kafka_consumer_close(c->consumer, CLOSE_MS);
 	couriers_free(c->couriers);
 	kafka_consumer_free(c->consumer);
 	dead_letters_free(c->dead_letters);

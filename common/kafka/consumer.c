@@ -2,8 +2,13 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/kafka/consumer_internal.h"
 #include "common/kafka/watch.h"
+
+enum {
+	CLOSE_POLL_MS = 20
+};
 
 /* --- state ------------------------------------------------------------- */
 
@@ -194,19 +199,35 @@ fail:
 	return NULL;
 }
 
-void kafka_consumer_close(struct kafka_consumer *c)
+void kafka_consumer_close(struct kafka_consumer *c, int timeout_ms)
 {
-	if (c->closed)
+	int64_t until = clock_monotonic_ms() + timeout_ms;
+	rd_kafka_message_t *m;
+	rd_kafka_error_t *error;
+
+	if (c->closing)
 		return;
-	c->closed = true;
-	rd_kafka_consumer_close(c->rk);
+	c->closing = true;
+	error = rd_kafka_consumer_close_queue(c->rk, c->queue);
+	if (error) {
+		rd_kafka_error_destroy(error);
+		return;
+	}
+	while (!rd_kafka_consumer_closed(c->rk) &&
+	       clock_monotonic_ms() < until) {
+		m = rd_kafka_consumer_poll(c->rk, CLOSE_POLL_MS);
+		if (m)
+			rd_kafka_message_destroy(m);
+	}
 }
 
-/* Before 2.3 librdkafka aborts over a member that had joined and was told no
- * partitions yet.  Such a one has left the group, and ends with the process. */
+/* One that is not closed would be waited for.  And before 2.3 librdkafka aborts
+ * over a member that had joined and was told no partitions yet: such a one has
+ * left the group, and ends with the process. */
 static bool can_be_destroyed(const struct kafka_consumer *c)
 {
-	return c->was_assigned || rd_kafka_version() >= 0x02030000;
+	return rd_kafka_consumer_closed(c->rk) &&
+	       (c->was_assigned || rd_kafka_version() >= 0x02030000);
 }
 
 void kafka_consumer_free(struct kafka_consumer *c)
@@ -217,7 +238,8 @@ void kafka_consumer_free(struct kafka_consumer *c)
 	if (c->topic)
 		rd_kafka_topic_destroy(c->topic);
 	if (c->rk) {
-		kafka_consumer_close(c);
+		if (c->queue)
+			kafka_consumer_close(c, 0);
 		if (c->queue)
 			rd_kafka_queue_destroy(c->queue);
 		if (c->commits)

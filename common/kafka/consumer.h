@@ -188,8 +188,15 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 				  int timeout_ms, uint32_t *ret_count,
 				  struct error *err);
 
-/* Leaves the group; on_revoked is called for what is held. */
-void kafka_consumer_close(struct kafka_consumer *c);
-void kafka_consumer_free(struct kafka_consumer *c); /* NULL accepted */
+/*
+ * Leaves the group; on_revoked is called for what is held.  librdkafka would
+ * wait for commits under way, for as long as session.timeout.ms or a minute
+ * when the brokers are away; after timeout_ms that is given up, and the brokers
+ * miss this member by its session.
+ */
+void kafka_consumer_close(struct kafka_consumer *c, int timeout_ms);
+/* Does not wait: close it before.  One that could not be closed stays with
+ * librdkafka's threads until the process ends.  NULL accepted. */
+void kafka_consumer_free(struct kafka_consumer *c);
 
 #endif

@@ -18,7 +18,7 @@ struct kafka_consumer {
 	atomic_bool up;	      /* brokers, as the watch has it */
 	atomic_bool assigned; /* the group has spoken */
 	bool was_assigned;    /* once */
-	bool closed;
+	bool closing;
 	size_t most_fetched; /* since the brokers were woken */
 	double mean_bytes;   /* of a record */
 };

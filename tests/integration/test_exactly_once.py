@@ -599,6 +599,21 @@ def test_it_ends_although_an_insert_hangs(loop, proxy):
     loop.wait_stored()
 
 
+def test_it_ends_although_a_commit_hangs(loop, kafka_proxy):
+    """librdkafka alone would wait a minute for the answer."""
+    running = loop.collector(batch_age="10m", drain_timeout="1s")
+    loop.send(20)
+    eventually(lambda: running.metric("shortloop_collector_consumed_total")
+               == 20, PATIENCE)
+    kafka_proxy.stall()
+    assert running.stop(45) == 0
+    assert loop.stored() == 0
+    kafka_proxy.cut()
+    kafka_proxy.flow()
+    loop.collector()
+    loop.wait_stored()
+
+
 @pytest.mark.long
 def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
     loop.sections["kafka"]["options"] = [
