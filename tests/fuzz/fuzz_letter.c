@@ -1,0 +1,110 @@
+/*
+ * Any headers and bytes as a record of the topic of dead letters: what is taken
+ * for a letter or a mark names a place, and whatever it holds is shown as
+ * printable ASCII.  Input: headers as two bytes (which, how long) and the
+ * value, ended by 255; then the payload.
+ */
+#include <librdkafka/rdkafka.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/dlq/choice.h"
+#include "collector/dlq/letter.h"
+#include "collector/dlq/positions.h"
+#include "collector/dlq/safe_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	PAYLOAD = 255
+};
+
+static const char *const names[] = {
+	"topic",    "partition",    "offset",	     "reason",
+	LETTER_KEY, LETTER_REPLAYS, LETTER_REPLAYED, "other"};
+#define NAMES (sizeof(names) / sizeof(names[0]))
+
+/* Stands before librdkafka's own, which wants a message that a broker sent. */
+rd_kafka_resp_err_t rd_kafka_message_headers(const rd_kafka_message_t *message,
+					     rd_kafka_headers_t **ret_headers)
+{
+	*ret_headers = message->_private;
+	return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static rd_kafka_headers_t *read_headers(const uint8_t **data, size_t *size)
+{
+	rd_kafka_headers_t *headers = rd_kafka_headers_new(NAMES);
+	const uint8_t *p = *data, *end = p + *size;
+
+	while (end - p >= 2 && *p != PAYLOAD) {
+		size_t len = p[1];
+
+		if (len > (size_t)(end - p) - 2)
+			len = (size_t)(end - p) - 2;
+		rd_kafka_header_add(headers, names[p[0] % NAMES], -1, p + 2,
+				    (ssize_t)len);
+		p += 2 + len;
+	}
+	p += p < end;
+	*data = p;
+	*size = (size_t)(end - p);
+	return headers;
+}
+
+static void check_shown(const void *bytes, size_t len)
+{
+	static const size_t sizes[] = {8, 56, 160};
+	char text[160];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (safe_text(text, sizes[i], bytes, len) != text ||
+		    strlen(text) >= sizes[i])
+			abort();
+		for (const char *c = text; *c; c++)
+			if (*c < ' ' || *c > '~')
+				abort();
+	}
+}
+
+static void check_place(const struct letter *letter)
+{
+	struct positions seen = {0};
+	struct error err;
+
+	if (!letter->topic || !*letter->topic || letter->partition < 0 ||
+	    letter->offset > INT64_MAX)
+		abort();
+	if (positions_add(&seen, letter->topic, letter->partition,
+			  letter->offset, &err) != 1 ||
+	    !positions_have(&seen, letter->topic, letter->partition,
+			    letter->offset))
+		abort();
+	positions_free(&seen);
+	check_shown(letter->topic, strlen(letter->topic));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct choice any = {.from = INT64_MIN, .to = INT64_MAX};
+	rd_kafka_headers_t *headers = read_headers(&data, &size);
+	rd_kafka_message_t message = {._private = headers};
+	struct kafka_record record = {.topic = "dlq",
+				      .time_ms = -1,
+				      .payload = data,
+				      .len = size,
+				      .message = &message};
+	struct letter letter;
+
+	letter_read(&record, &letter);
+	if (choice_takes(&any, &letter) != (letter.kind == LETTER_DEAD))
+		abort();
+	if (letter.kind != LETTER_FOREIGN)
+		check_place(&letter);
+	if (letter.kind == LETTER_DEAD)
+		check_shown(letter.reason, strlen(letter.reason));
+	check_shown(letter.payload, letter.len);
+	rd_kafka_headers_destroy(headers);
+	return 0;
+}
