@@ -108,8 +108,9 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 	cm->commit_failures =
 		metrics_counter(m, NAME("commit_failures_total"), NULL,
 				"Commits of offsets that failed");
-	cm->lost_offsets = metrics_counter(m, NAME("lost_offsets_total"), NULL,
-					   "Offsets that Kafka no longer held");
+	cm->lost_offsets = metrics_counter(
+		m, NAME("lost_offsets_total"), NULL,
+		"Offsets that Kafka no longer held, without a row");
 	cm->exactly_once =
 		metrics_gauge(m, NAME("exactly_once"), NULL,
 			      "1 when the server promises to know blocks "
