@@ -90,7 +90,7 @@ void geo_read(const struct geo *g, const struct geo_place *place,
 	ret_record->country = (struct geo_text){special, strlen(special)};
 	for (size_t i = 0; i < g->count; i++)
 		if (place->records[i])
-			record_take(mmdb_data(g->files[i]),
+			record_take(mmdb_library(g->files[i]),
 				    place->records[i] - 1, g->language,
 				    ret_record);
 }
@@ -113,7 +113,7 @@ const char *geo_network(const struct geo *g, size_t file, const uint8_t ip[16],
 
 	special_unwrap(ip, inner);
 	v4 = !memcmp(inner, mapped, sizeof(mapped));
-	bits = mmdb_network_bits(g->files[file], inner);
+	mmdb_find(g->files[file], inner, &bits);
 	for (unsigned i = bits; i < 128; i++)
 		inner[i / 8] &= (uint8_t) ~(0x80U >> i % 8);
 	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? inner + 12 : inner, text,

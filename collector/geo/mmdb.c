@@ -2,7 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <maxminddb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,24 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/geo/mmdb_tree.h"
+#include "collector/geo/mmdb_check.h"
 
 enum {
-	/* Bits of an address answered by a table instead of the tree. */
-	JUMP_BITS = 16,
-	JUMPS = 1 << JUMP_BITS,
+	MARKER_LEN = 14,
 	METADATA_MAX = 128 << 10, /* the specification's */
+	SEPARATOR = 16,		  /* zeros between tree and data */
 	V4_BITS = 96,		  /* in front of an IPv4 address in IPv6 */
 };
 
 struct mmdb {
 	char *path;
 	MMDB_s library;
-	struct mmdb_tree tree;
-	struct mmdb_data data;
-	/* Records where the first JUMP_BITS bits of an address lead to. */
-	uint32_t v4[JUMPS];
-	uint32_t v6[JUMPS];
+	bool is_open;
 };
 
 /* --- opening ----------------------------------------------------------- */
@@ -40,6 +36,7 @@ static int copy_file(const char *path, struct error *err)
 	int copy = -1, status = -1;
 	struct stat st;
 	ssize_t n = 1;
+	off_t left;
 
 	if (from < 0 || fstat(from, &st) < 0)
 		goto failed;
@@ -47,12 +44,16 @@ static int copy_file(const char *path, struct error *err)
 		error_set(err, ERROR_CONFIG, "not a regular file");
 		goto out;
 	}
+	if (st.st_size > UINT32_MAX) {
+		error_set(err, ERROR_CONFIG, "4 GiB or larger");
+		goto out;
+	}
 	copy = memfd_create("geo", MFD_CLOEXEC);
 	if (copy < 0)
 		goto failed;
-	while (n > 0)
-		n = sendfile(copy, from, NULL, 1 << 24);
-	if (n == 0) {
+	for (left = st.st_size; left > 0 && n > 0; left -= n)
+		n = sendfile(copy, from, NULL, (size_t)left);
+	if (n >= 0) {
 		status = 0;
 		goto out;
 	}
@@ -68,145 +69,99 @@ out:
 	return -1;
 }
 
-/* The metadata, which follow the last marker there is. */
-static bool find_metadata(const uint8_t *file, size_t size,
-			  struct mmdb_data *ret_metadata)
+/* Where the metadata begin: behind the last marker there is. */
+static const uint8_t *find_metadata(const uint8_t *file, size_t size)
 {
 	static const char marker[] = "\xab\xcd\xefMaxMind.com";
-	size_t first = size > METADATA_MAX ? size - METADATA_MAX : 0;
-	size_t at = size;
+	const uint8_t *at =
+		size > METADATA_MAX ? file + size - METADATA_MAX : file;
+	const uint8_t *found = NULL;
 
-	while (at-- > first) {
-		if (size - at <= MMDB_MARKER_LEN ||
-		    memcmp(file + at, marker, MMDB_MARKER_LEN) != 0)
-			continue;
-		at += MMDB_MARKER_LEN;
-		*ret_metadata =
-			(struct mmdb_data){file + at, (uint32_t)(size - at)};
-		return true;
+	while ((at = memmem(at, (size_t)(file + size - at), marker,
+			    MARKER_LEN))) {
+		at += MARKER_LEN;
+		found = at;
 	}
-	return false;
+	return found;
 }
 
-static uint64_t metadata_number(const struct mmdb_data *metadata,
-				const char *key)
+/* A number of the metadata; 0 when it is none, which the library tells. */
+static uint32_t metadata_number(const MMDB_s *metadata, const char *key)
 {
-	struct mmdb_value map, v;
-	uint64_t n;
+	const char *const path[] = {key, NULL};
+	MMDB_entry_s start = {metadata, 0};
+	MMDB_entry_data_s v;
 
-	return mmdb_value_get(metadata, 0, &map) &&
-			       mmdb_value_of_key(metadata, &map, key, &v) &&
-			       mmdb_value_uint(metadata, &v, &n)
-		       ? n
-		       : 0;
+	if (MMDB_aget_value(&start, &v, path) != MMDB_SUCCESS)
+		return 0;
+	return v.type == MMDB_DATA_TYPE_UINT32	 ? v.uint32
+	       : v.type == MMDB_DATA_TYPE_UINT16 ? v.uint16
+						 : 0;
 }
 
-/* Where tree and data lie in the file. */
-static int find_parts(struct mmdb *m, const uint8_t *file, size_t size,
-		      struct error *err)
+/* Do metadata and tree leave room for data?  It is asked before the library,
+ * which takes them at their word and counts in 32 bits. */
+static int check_sizes(const uint8_t *file, size_t size,
+		       uint32_t *ret_data_size, struct error *err)
 {
-	struct mmdb_data metadata;
-	uint64_t nodes, record_bits, version, tree_size, room;
+	const uint8_t *found = find_metadata(file, size);
+	MMDB_s metadata = {.data_section = found};
+	uint64_t nodes, tree_size, room;
 
-	if (!find_metadata(file, size, &metadata))
+	if (!found)
 		return error_set(err, ERROR_CONFIG,
 				 "no MaxMind DB, or cut short: it ends without "
 				 "metadata");
+	metadata.data_section_size = (uint32_t)(file + size - found);
 	if (mmdb_check_metadata(&metadata, err) < 0)
 		return -1;
 	nodes = metadata_number(&metadata, "node_count");
-	record_bits = metadata_number(&metadata, "record_size");
-	version = metadata_number(&metadata, "ip_version");
-	if (!nodes || nodes > UINT32_MAX || (version != 4 && version != 6) ||
-	    (record_bits != 24 && record_bits != 28 && record_bits != 32))
-		return error_set(err, ERROR_CONFIG, "broken metadata");
-	tree_size = nodes * (record_bits / 4) + MMDB_SEPARATOR;
-	room = size - metadata.size - MMDB_MARKER_LEN;
-	if (tree_size >= room || room - tree_size > UINT32_MAX)
+	tree_size = nodes * (metadata_number(&metadata, "record_size") / 4) +
+		    SEPARATOR;
+	room = (uint64_t)(found - file) - MARKER_LEN;
+	if (tree_size >= room)
 		return error_set(err, ERROR_CONFIG,
 				 "its %llu nodes do not fit into the file",
 				 (unsigned long long)nodes);
-	m->tree = (struct mmdb_tree){file, (uint32_t)nodes,
-				     (unsigned)record_bits, (unsigned)version};
-	m->data = (struct mmdb_data){file + tree_size,
-				     (uint32_t)(room - tree_size)};
+	*ret_data_size = (uint32_t)(room - tree_size);
 	return 0;
 }
 
-/* The checks come first: the library takes the metadata at their word. */
-static int check_copy(struct mmdb *m, int copy, struct error *err)
+static int check_copy(int copy, uint32_t *ret_data_size, struct error *err)
 {
 	struct stat st;
 	void *file;
-	int status = -1;
+	int status;
 
 	if (fstat(copy, &st) < 0 || st.st_size == 0)
 		return error_set(err, ERROR_CONFIG, "an empty file");
 	file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, copy, 0);
 	if (file == MAP_FAILED)
 		return error_set_errno(err, "cannot be mapped");
-	if (find_parts(m, file, (size_t)st.st_size, err) == 0)
-		status = mmdb_check(&m->tree, &m->data, err);
+	status = check_sizes(file, (size_t)st.st_size, ret_data_size, err);
 	munmap(file, (size_t)st.st_size);
 	return status;
 }
 
 static int open_copy(struct mmdb *m, int copy, struct error *err)
 {
+	uint32_t data_size = 0;
 	char path[64];
 	int status;
 
-	if (check_copy(m, copy, err) < 0)
+	if (check_copy(copy, &data_size, err) < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy);
 	status = MMDB_open(path, MMDB_MODE_MMAP, &m->library);
 	if (status == MMDB_IO_ERROR && errno)
 		return error_set_errno(err, "%s", path);
+	if (status == MMDB_OUT_OF_MEMORY_ERROR)
+		return error_set_nomem(err);
 	if (status != MMDB_SUCCESS)
-		return error_set(err, ERROR_CONFIG, "%s",
+		return error_set(err, ERROR_CONFIG, "broken metadata: %s",
 				 MMDB_strerror(status));
-	return find_parts(m, m->library.file_content,
-			  (size_t)m->library.file_size, err);
-}
-
-/* --- the tables of first bits ------------------------------------------ */
-
-/* Fills what lies under the `depth` bits `prefix`, which lead to `record`. */
-static void fill(const struct mmdb_tree *t, uint32_t record, unsigned depth,
-		 uint32_t prefix, uint32_t *table)
-{
-	if (depth < JUMP_BITS && record < t->node_count) {
-		for (unsigned right = 0; right < 2; right++)
-			fill(t,
-			     mmdb_tree_record(t->bytes, record, right,
-					      t->record_bits),
-			     depth + 1, prefix << 1 | right, table);
-		return;
-	}
-	prefix <<= JUMP_BITS - depth;
-	for (uint32_t i = 0; i < UINT32_C(1) << (JUMP_BITS - depth); i++)
-		table[prefix + i] = record;
-}
-
-/* Where IPv4 addresses begin: behind 96 zeros in a tree of IPv6. */
-static uint32_t v4_root(const struct mmdb_tree *t)
-{
-	uint32_t record = 0;
-
-	if (t->ip_version == 4)
-		return 0;
-	for (int i = 0; i < V4_BITS && record < t->node_count; i++)
-		record = mmdb_tree_record(t->bytes, record, 0, t->record_bits);
-	return record;
-}
-
-static void fill_tables(struct mmdb *m)
-{
-	fill(&m->tree, v4_root(&m->tree), 0, 0, m->v4);
-	if (m->tree.ip_version == 6)
-		fill(&m->tree, 0, 0, 0, m->v6);
-	else
-		fill(&m->tree, m->tree.node_count, 0, 0, m->v6);
+	m->is_open = true;
+	return mmdb_check(&m->library, data_size, err);
 }
 
 struct mmdb *mmdb_open(const char *path, struct error *err)
@@ -227,7 +182,6 @@ struct mmdb *mmdb_open(const char *path, struct error *err)
 	if (copy < 0 || open_copy(m, copy, err) < 0)
 		goto fail;
 	close(copy);
-	fill_tables(m);
 	return m;
 fail:
 	if (copy >= 0)
@@ -243,7 +197,7 @@ void mmdb_close(struct mmdb *m)
 {
 	if (!m)
 		return;
-	if (m->library.file_content)
+	if (m->is_open)
 		MMDB_close(&m->library);
 	free(m->path);
 	free(m);
@@ -251,83 +205,35 @@ void mmdb_close(struct mmdb *m)
 
 /* --- looking up -------------------------------------------------------- */
 
-/* Follows at most `bits` of `address` from its top. */
-static inline uint32_t walk(const struct mmdb_tree *t, unsigned record_bits,
-			    uint32_t record, uint64_t address, unsigned bits,
-			    unsigned *walked)
-{
-	unsigned n = 0;
-
-	for (; n < bits && record < t->node_count; n++, address <<= 1)
-		record = mmdb_tree_record(t->bytes, record,
-					  (unsigned)(address >> 63),
-					  record_bits);
-	*walked += n;
-	return record;
-}
-
-static uint32_t walk_any(const struct mmdb_tree *t, uint32_t record,
-			 uint64_t address, unsigned bits, unsigned *walked)
-{
-	switch (t->record_bits) { /* so that the loop knows it */
-	case 24:
-		return walk(t, 24, record, address, bits, walked);
-	case 28:
-		return walk(t, 28, record, address, bits, walked);
-	default:
-		return walk(t, 32, record, address, bits, walked);
-	}
-}
-
-static uint64_t first_bytes(const uint8_t *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return __builtin_bswap64(word);
-}
-
 uint32_t mmdb_find(const struct mmdb *m, const uint8_t ip[16],
 		   unsigned *ret_bits)
 {
-	const struct mmdb_tree *t = &m->tree;
-	uint64_t high = first_bytes(ip), low = first_bytes(ip + 8);
-	uint32_t record;
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	bool is_v4 = !memcmp(ip, mapped, sizeof(mapped));
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} address;
+	MMDB_lookup_result_s found;
+	int status;
 
-	if (high == 0 && low >> 32 == 0xffff) {
-		record = m->v4[low >> JUMP_BITS & (JUMPS - 1)];
-		*ret_bits = V4_BITS + JUMP_BITS;
-		record = walk_any(t, record, low << (32 + JUMP_BITS),
-				  32 - JUMP_BITS, ret_bits);
+	if (is_v4) {
+		address.v4.sin_family = AF_INET;
+		memcpy(&address.v4.sin_addr, ip + 12, 4);
 	} else {
-		record = m->v6[high >> (64 - JUMP_BITS)];
-		*ret_bits = JUMP_BITS;
-		record = walk_any(t, record, high << JUMP_BITS, 64 - JUMP_BITS,
-				  ret_bits);
-		if (record < t->node_count)
-			record = walk_any(t, record, low, 64, ret_bits);
+		address.v6.sin6_family = AF_INET6;
+		memcpy(&address.v6.sin6_addr, ip, 16);
 	}
-	return record > t->node_count
-		       ? record - t->node_count - MMDB_SEPARATOR + 1
+	found = MMDB_lookup_sockaddr(&m->library, &address.any, &status);
+	*ret_bits = found.netmask;
+	if (is_v4 && m->library.metadata.ip_version == 4)
+		*ret_bits += V4_BITS;
+	if (is_v4 && *ret_bits < V4_BITS) /* a tree may end above IPv4 */
+		*ret_bits = V4_BITS;
+	return status == MMDB_SUCCESS && found.found_entry
+		       ? found.entry.offset + 1
 		       : 0;
-}
-
-unsigned mmdb_network_bits(const struct mmdb *m, const uint8_t ip[16])
-{
-	const struct mmdb_tree *t = &m->tree;
-	uint64_t high = first_bytes(ip), low = first_bytes(ip + 8);
-	bool v4 = high == 0 && low >> 32 == 0xffff;
-	unsigned bits = v4 ? V4_BITS : 0;
-	uint32_t record;
-
-	if (v4) {
-		walk_any(t, v4_root(t), low << 32, 32, &bits);
-		return bits;
-	}
-	record = t->ip_version == 6 ? 0 : t->node_count;
-	record = walk_any(t, record, high, 64, &bits);
-	walk_any(t, record, low, 64, &bits);
-	return bits;
 }
 
 const char *mmdb_path(const struct mmdb *m)
@@ -340,7 +246,7 @@ size_t mmdb_bytes(const struct mmdb *m)
 	return sizeof(*m) + (size_t)m->library.file_size;
 }
 
-const struct mmdb_data *mmdb_data(const struct mmdb *m)
+const MMDB_s *mmdb_library(const struct mmdb *m)
 {
-	return &m->data;
+	return &m->library;
 }

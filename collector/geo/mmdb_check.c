@@ -1,44 +1,41 @@
+#include "collector/geo/mmdb_check.h"
+
 #include <stdlib.h>
 
-#include "collector/geo/mmdb_tree.h"
+#include "collector/geo/mmdb_value.h"
 
 enum {
-	NESTING_MAX = 32, /* records of MaxMind's nest three deep */
-	ADDRESS_BITS = 128,
-};
-
-/* A map or array whose elements are being gone through. */
-struct frame {
-	uint32_t left; /* values to come */
-	bool map;
+	NESTING_MAX = 32,   /* records of MaxMind's nest three deep */
+	VALUES_MAX = 65536, /* in a record; a few hundred of MaxMind's */
+	SEPARATOR = 16,	    /* zeros between tree and data */
 };
 
 struct check {
-	const struct mmdb_tree *tree;
-	const struct mmdb_data *data;
+	const MMDB_s *mmdb;
+	const char *part;
+	uint32_t size; /* of the data */
 	/* For each node the bits below it, 0 as long as it was not seen. */
 	uint8_t *heights;
-	/* A bit for each byte of the data: has the value there been seen? */
+	/* A bit for each byte of the data: was it gone into what begins there?
+	 * NULL for metadata, whose pointers lead to nothing to go into. */
 	uint8_t *seen;
-	/* Offsets of values that were pointed to and are yet to be seen. */
-	uint32_t *todo;
-	size_t todo_count, todo_room;
+	uint32_t record_left; /* values that a record may still have */
 	/* Values that may still be looked at.  Each takes a byte or more, and
 	 * is met again only as part of what holds it; a file that folds its
 	 * values into one another has more. */
-	uint64_t budget;
-	bool metadata;
+	uint64_t left;
 	struct error *err;
 };
+
+/* --- data -------------------------------------------------------------- */
 
 static int broken_data(struct check *c, uint32_t offset, const char *what)
 {
 	return error_set(c->err, ERROR_INPUT, "broken at byte %u of its %s: %s",
-			 offset, c->metadata ? "metadata" : "data", what);
+			 offset, c->part, what);
 }
 
-/* --- data -------------------------------------------------------------- */
-
+/* False when it was seen before. */
 static bool mark(struct check *c, uint32_t offset)
 {
 	uint8_t bit = (uint8_t)(1u << (offset & 7));
@@ -49,97 +46,66 @@ static bool mark(struct check *c, uint32_t offset)
 	return true;
 }
 
-static int remember(struct check *c, uint32_t offset)
+static bool is_known(uint32_t type)
 {
-	if (!mark(c, offset))
-		return 0;
-	if (c->todo_count == c->todo_room) {
-		size_t room = c->todo_room ? 2 * c->todo_room : 256;
-		uint32_t *grown = realloc(c->todo, room * sizeof(*grown));
-
-		if (!grown)
-			return error_set_nomem(c->err);
-		c->todo = grown;
-		c->todo_room = room;
-	}
-	c->todo[c->todo_count++] = offset;
-	return 0;
+	return type <= MMDB_DATA_TYPE_FLOAT &&
+	       type != MMDB_DATA_TYPE_CONTAINER &&
+	       type != MMDB_DATA_TYPE_END_MARKER;
 }
 
-static int check_pointer(struct check *c, uint32_t offset, struct mmdb_value *v)
+/* The value at *offset and all in it, except what was seen before; moves behind
+ * it. */
+static int check_value(struct check *c, uint32_t *offset, unsigned depth,
+		       bool is_key)
 {
-	uint32_t target = v->size;
+	uint32_t at = *offset, count, inner;
+	MMDB_entry_data_s v;
 
-	if (!mmdb_value_get(c->data, offset, v))
-		return broken_data(c, offset, "a pointer to nowhere");
-	if (!c->metadata)
-		return remember(c, target);
-	return v->type == MMDB_MAP || v->type == MMDB_ARRAY
-		       ? broken_data(c, offset, "a pointer")
-		       : 0;
-}
-
-static bool is_key(const struct frame *f)
-{
-	return f->map && f->left % 2 == 0;
-}
-
-/* The value at *offset, without what is in it. */
-static int check_one(struct check *c, uint32_t *offset, bool key,
-		     struct mmdb_value *ret_value)
-{
-	struct mmdb_value v;
-	uint32_t at = *offset;
-
-	if (!mmdb_value_raw(c->data, at, &v))
-		return broken_data(c, at, "no value");
-	*offset = v.next;
-	*ret_value = v;
-	if (v.type == MMDB_POINTER && check_pointer(c, at, &v) < 0)
-		return -1;
-	if (key && v.type != MMDB_TEXT)
+	if (!mmdb_value_step(c->mmdb, offset, &v) || !is_known(v.type) ||
+	    *offset > c->size || v.offset >= c->size)
+		return broken_data(c, at, "no value, or a pointer to none");
+	if (is_key && v.type != MMDB_DATA_TYPE_UTF8_STRING)
 		return broken_data(c, at, "a key that is no text");
+	if (!c->record_left-- || !c->left--)
+		return broken_data(c, at, "too many values");
+	count = mmdb_value_count(&v);
+	if (count && v.offset != at) {
+		if (!c->seen)
+			return broken_data(c, at, "a pointer");
+		if (!mark(c, v.offset))
+			return 0;
+	}
+	if (count && (depth == NESTING_MAX || count > VALUES_MAX))
+		return broken_data(c, at, "nested too deep or large");
+	inner = v.offset_to_next;
+	for (uint32_t i = 0; i < count; i++)
+		if (check_value(c, &inner, depth + 1,
+				v.type == MMDB_DATA_TYPE_MAP && i % 2 == 0) < 0)
+			return -1;
+	if (v.offset == at && count)
+		*offset = inner;
 	return 0;
 }
 
-/* The value at `offset` and all in it; what is pointed to is remembered. */
-static int check_value(struct check *c, uint32_t offset)
+static int check_languages(struct check *c)
 {
-	struct frame frames[NESTING_MAX + 1] = {{1, false}};
-	unsigned depth = 0, values = 0;
+	static const char *const path[] = {"languages", NULL};
+	MMDB_entry_s start = {c->mmdb, 0};
+	MMDB_entry_data_s list, v;
+	uint32_t at;
 
-	for (;;) {
-		struct frame *f = &frames[depth];
-		struct mmdb_value v = {0};
-		uint32_t at = offset;
+	/* Not there, or no list: the library says so. */
+	if (MMDB_aget_value(&start, &list, path) != MMDB_SUCCESS)
+		return 0;
+	at = list.offset_to_next;
+	for (uint32_t i = 0; i < mmdb_value_count(&list); i++) {
+		uint32_t language = at;
 
-		if (!f->left) {
-			if (!depth--)
-				return 0;
-			continue;
-		}
-		if (check_one(c, &offset, is_key(f), &v) < 0)
-			return -1;
-		f->left--;
-		if (++values > MMDB_VALUES_MAX || !c->budget--)
-			return broken_data(c, at, "too many values");
-		if (v.type != MMDB_MAP && v.type != MMDB_ARRAY)
-			continue;
-		if (depth == NESTING_MAX || v.size > MMDB_VALUES_MAX)
-			return broken_data(c, at, "nested too deep or large");
-		frames[++depth] =
-			(struct frame){v.type == MMDB_MAP ? 2 * v.size : v.size,
-				       v.type == MMDB_MAP};
+		if (!mmdb_value_take(c->mmdb, &at, &v) ||
+		    v.type != MMDB_DATA_TYPE_UTF8_STRING)
+			return broken_data(c, language,
+					   "a language that is no text");
 	}
-}
-
-static int check_record(struct check *c, uint32_t offset)
-{
-	if (remember(c, offset) < 0)
-		return -1;
-	while (c->todo_count)
-		if (check_value(c, c->todo[--c->todo_count]) < 0)
-			return -1;
 	return 0;
 }
 
@@ -152,101 +118,95 @@ static int broken_node(struct check *c, uint32_t node, const char *what)
 }
 
 /* A record that is no node. */
-static int check_leaf(struct check *c, uint32_t node, uint32_t record)
+static int check_leaf(struct check *c, uint32_t node, uint64_t record)
 {
-	uint32_t offset = record - c->tree->node_count;
+	uint64_t offset = record - c->mmdb->metadata.node_count;
+	uint32_t at;
 
 	if (!offset)
 		return 0;
-	if (offset < MMDB_SEPARATOR || offset - MMDB_SEPARATOR >= c->data->size)
+	if (offset < SEPARATOR || offset - SEPARATOR >= c->size)
 		return broken_node(c, node, "it leads nowhere");
-	return check_record(c, offset - MMDB_SEPARATOR);
+	at = (uint32_t)offset - SEPARATOR;
+	if (!mark(c, at))
+		return 0;
+	c->record_left = VALUES_MAX;
+	return check_value(c, &at, 0, false);
 }
 
-struct step {
-	uint32_t node;
-	uint8_t next; /* 0: left, 1: right, 2: both done */
-	uint8_t height;
-};
+static int check_node(struct check *c, uint32_t node, unsigned depth);
 
-/* Takes the next record of a node; true when it is a node not seen yet. */
-static int check_branch(struct check *c, struct step *s, uint32_t *ret_node)
+/* Returns the bits that are below a node's record, -1 on failure. */
+static int check_branch(struct check *c, uint32_t node, uint64_t record,
+			unsigned depth)
 {
-	uint32_t record = mmdb_tree_record(c->tree->bytes, s->node, s->next++,
-					   c->tree->record_bits);
+	unsigned height;
 
-	if (record >= c->tree->node_count)
-		return check_leaf(c, s->node, record);
-	if (!c->heights[record]) {
-		*ret_node = record;
-		return 1;
-	}
-	if (c->heights[record] >= s->height)
-		s->height = (uint8_t)(c->heights[record] + 1);
-	return 0;
+	if (record >= c->mmdb->metadata.node_count)
+		return check_leaf(c, node, record);
+	height = c->heights[record];
+	if (!height)
+		return check_node(c, (uint32_t)record, depth + 1);
+	return depth + 1 + height <= c->mmdb->depth
+		       ? (int)height
+		       : broken_node(c, node, "deeper than an address is long");
 }
 
 /* Parts of a tree may be shared (6to4 is IPv4 once more), circles may not be:
  * they are longer than any address. */
-static int check_tree(struct check *c)
+static int check_node(struct check *c, uint32_t node, unsigned depth)
 {
-	struct step steps[ADDRESS_BITS + 1] = {{.height = 1}};
-	unsigned depth = 0;
+	MMDB_search_node_s n;
+	int left, right;
 
-	for (;;) {
-		struct step *s = &steps[depth];
-		uint32_t node = 0;
-		int status;
-
-		if (s->next == 2) {
-			c->heights[s->node] = s->height;
-			if (!depth--)
-				return 0;
-			if (s->height >= s[-1].height)
-				s[-1].height = (uint8_t)(s->height + 1);
-			continue;
-		}
-		status = check_branch(c, s, &node);
-		if (status < 0)
-			return -1;
-		if (depth + 1 + s->height > ADDRESS_BITS + 1 ||
-		    (status && depth + 1 == ADDRESS_BITS))
-			return broken_node(c, s->node,
-					   "deeper than an address is long");
-		if (status)
-			steps[++depth] = (struct step){node, 0, 1};
-	}
+	if (depth == c->mmdb->depth)
+		return broken_node(c, node, "deeper than an address is long");
+	if (MMDB_read_node(c->mmdb, node, &n) != MMDB_SUCCESS)
+		return broken_node(c, node, "it cannot be read");
+	left = check_branch(c, node, n.left_record, depth);
+	if (left < 0)
+		return -1;
+	right = check_branch(c, node, n.right_record, depth);
+	if (right < 0)
+		return -1;
+	c->heights[node] = (uint8_t)(1 + (left > right ? left : right));
+	return c->heights[node];
 }
 
 /* --- entry points ------------------------------------------------------ */
 
-int mmdb_check(const struct mmdb_tree *tree, const struct mmdb_data *data,
-	       struct error *err)
+int mmdb_check_metadata(const MMDB_s *metadata, struct error *err)
 {
-	struct check c = {.tree = tree,
-			  .data = data,
-			  .budget = MMDB_VALUES_MAX + 8 * (uint64_t)data->size,
+	struct check c = {.mmdb = metadata,
+			  .part = "metadata",
+			  .size = metadata->data_section_size,
+			  .record_left = VALUES_MAX,
+			  .left = VALUES_MAX,
+			  .err = err};
+	uint32_t at = 0;
+
+	/* The library counts down from the size by up to as many. */
+	if (metadata->data_section_size < 3)
+		return broken_data(&c, 0, "cut short");
+	return check_value(&c, &at, 0, false) < 0 ? -1 : check_languages(&c);
+}
+
+int mmdb_check(const MMDB_s *mmdb, uint32_t data_size, struct error *err)
+{
+	struct check c = {.mmdb = mmdb,
+			  .part = "data",
+			  .size = data_size,
+			  .left = VALUES_MAX + 8 * (uint64_t)data_size,
 			  .err = err};
 	int status = -1;
 
-	c.heights = calloc(tree->node_count, 1);
-	c.seen = calloc(data->size / 8 + 1, 1);
-	if (c.heights && c.seen)
-		status = check_tree(&c);
-	else
+	c.heights = calloc(mmdb->metadata.node_count, 1);
+	c.seen = calloc(data_size / 8 + 1, 1);
+	if (!c.heights || !c.seen)
 		error_set_nomem(err);
+	else if (check_node(&c, 0, 0) >= 0)
+		status = 0;
 	free(c.heights);
 	free(c.seen);
-	free(c.todo);
 	return status;
-}
-
-int mmdb_check_metadata(const struct mmdb_data *data, struct error *err)
-{
-	struct check c = {.data = data,
-			  .metadata = true,
-			  .budget = MMDB_VALUES_MAX,
-			  .err = err};
-
-	return check_value(&c, 0);
 }

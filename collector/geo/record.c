@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "collector/geo/continent.h"
+#include "collector/geo/mmdb_value.h"
 
 /* A record being read.  What belongs together comes from one file or not at
  * all, so it is gathered here first. */
 struct reading {
-	const struct mmdb_data *data;
+	const MMDB_s *mmdb;
 	const char *language;
 	struct geo_record *record;
 	struct geo_text registered, represented;
@@ -19,7 +20,7 @@ struct reading {
 struct name {
 	const char *text;
 	size_t len;
-	void (*take)(struct reading *r, const struct mmdb_value *value);
+	void (*take)(struct reading *r, const MMDB_entry_data_s *value);
 };
 
 /* Only for literals. */
@@ -29,12 +30,10 @@ struct name {
 	}
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
 
-static struct geo_text text_of(const struct reading *r,
-			       const struct mmdb_value *v)
+static struct geo_text text_of(const MMDB_entry_data_s *v)
 {
-	return v->type == MMDB_TEXT
-		       ? (struct geo_text){(const char *)r->data->bytes + v->at,
-					   v->size}
+	return v->type == MMDB_DATA_TYPE_UTF8_STRING
+		       ? (struct geo_text){v->utf8_string, v->data_size}
 		       : (struct geo_text){"", 0};
 }
 
@@ -52,37 +51,34 @@ static void keep_code(struct geo_text *text, struct geo_text found)
 		keep(text, found);
 }
 
-static const struct name *find_name(const struct reading *r,
-				    const struct mmdb_value *key,
+static const struct name *find_name(const MMDB_entry_data_s *key,
 				    const struct name *names, size_t count)
 {
-	const char *text = (const char *)r->data->bytes + key->at;
+	struct geo_text text = text_of(key);
 
 	for (size_t i = 0; i < count; i++)
-		if (names[i].len == key->size && *names[i].text == *text &&
-		    !memcmp(names[i].text, text, key->size))
+		if (names[i].len == text.len && *names[i].text == *text.data &&
+		    !memcmp(names[i].text, text.data, text.len))
 			return &names[i];
 	return NULL;
 }
 
 /* Calls what takes each of a map's values. */
-static void take_map(struct reading *r, const struct mmdb_value *map,
+static void take_map(struct reading *r, const MMDB_entry_data_s *map,
 		     const struct name *names, size_t count)
 {
-	uint32_t at = map->at;
+	uint32_t at = map->offset_to_next;
 
-	if (map->type != MMDB_MAP)
+	if (map->type != MMDB_DATA_TYPE_MAP)
 		return;
-	for (uint32_t i = 0; i < map->size; i++) {
-		struct mmdb_value key, value;
+	for (uint32_t i = 0; i < map->data_size; i++) {
+		MMDB_entry_data_s key, value;
 		const struct name *name;
 
-		if (!mmdb_value_take(r->data, &at, &key))
+		if (!mmdb_value_take(r->mmdb, &at, &key) ||
+		    !mmdb_value_take(r->mmdb, &at, &value))
 			return;
-		name = key.type == MMDB_TEXT ? find_name(r, &key, names, count)
-					     : NULL;
-		if (!mmdb_value_take(r->data, &at, &value))
-			return;
+		name = find_name(&key, names, count);
 		if (name)
 			name->take(r, &value);
 	}
@@ -90,134 +86,167 @@ static void take_map(struct reading *r, const struct mmdb_value *map,
 
 /* --- names ------------------------------------------------------------- */
 
-static bool is_language(const struct reading *r, const struct mmdb_value *key,
-			const char *language)
+static bool is_language(const MMDB_entry_data_s *key, const char *language)
 {
-	return strlen(language) == key->size &&
-	       !memcmp(r->data->bytes + key->at, language, key->size);
+	struct geo_text text = text_of(key);
+
+	return strlen(language) == text.len &&
+	       !memcmp(text.data, language, text.len);
 }
 
 /* Of {de: ..., en: ...}: the language asked for, else English, else any. */
 static struct geo_text best_name(const struct reading *r,
-				 const struct mmdb_value *names)
+				 const MMDB_entry_data_s *names)
 {
 	struct geo_text best = {"", 0};
 	bool english = false;
-	uint32_t at = names->at;
+	uint32_t at = names->offset_to_next;
 
-	for (uint32_t i = 0; i < names->size; i++) {
-		struct mmdb_value key, value;
+	for (uint32_t i = 0; i < names->data_size; i++) {
+		MMDB_entry_data_s key, value;
 		bool right;
 
-		if (!mmdb_value_take(r->data, &at, &key) ||
-		    !mmdb_value_take(r->data, &at, &value))
+		if (!mmdb_value_take(r->mmdb, &at, &key) ||
+		    !mmdb_value_take(r->mmdb, &at, &value))
 			break;
-		if (value.type != MMDB_TEXT || !value.size)
+		if (!text_of(&value).len)
 			continue;
-		right = is_language(r, &key, r->language);
-		if (right || !best.len ||
-		    (!english && is_language(r, &key, "en")))
-			best = text_of(r, &value);
-		english = is_language(r, &key, "en") || english;
+		right = is_language(&key, r->language);
+		if (right || !best.len || (!english && is_language(&key, "en")))
+			best = text_of(&value);
+		english = is_language(&key, "en") || english;
 		if (right)
 			break;
 	}
 	return best;
 }
 
-static void keep_name(const struct reading *r, const struct mmdb_value *map,
-		      struct geo_text *text)
+/* By the path from a value to its names. */
+static void keep_name(const struct reading *r, const MMDB_entry_data_s *v,
+		      const char *const path[], struct geo_text *text)
 {
-	struct mmdb_value names;
+	MMDB_entry_data_s names;
 
-	if (!text->len && mmdb_value_of_key(r->data, map, "names", &names) &&
-	    names.type == MMDB_MAP)
+	if (!text->len && mmdb_value_of(r->mmdb, v, path, &names) &&
+	    names.type == MMDB_DATA_TYPE_MAP)
 		keep(text, best_name(r, &names));
 }
 
 /* --- values ------------------------------------------------------------ */
 
-/* A code that is the value itself, or the value's under `key`. */
-static struct geo_text code_of(const struct reading *r,
-			       const struct mmdb_value *v, const char *key)
+/* Any unsigned number up to 64 bits; false for other types. */
+static bool number_of(const MMDB_entry_data_s *v, uint64_t *ret_number)
 {
-	struct mmdb_value inner;
-
-	if (v->type == MMDB_MAP)
-		return mmdb_value_of_key(r->data, v, key, &inner)
-			       ? text_of(r, &inner)
-			       : (struct geo_text){"", 0};
-	return text_of(r, v);
+	switch (v->type) {
+	case MMDB_DATA_TYPE_UINT16:
+		*ret_number = v->uint16;
+		return true;
+	case MMDB_DATA_TYPE_UINT32:
+		*ret_number = v->uint32;
+		return true;
+	case MMDB_DATA_TYPE_UINT64:
+		*ret_number = v->uint64;
+		return true;
+	default:
+		return false;
+	}
 }
 
-static void take_continent(struct reading *r, const struct mmdb_value *v)
+/* NAN when it is none. */
+static double real_of(const MMDB_entry_data_s *v)
+{
+	switch (v->type) {
+	case MMDB_DATA_TYPE_FLOAT:
+		return (double)v->float_value;
+	case MMDB_DATA_TYPE_DOUBLE:
+		return v->double_value;
+	default:
+		return NAN;
+	}
+}
+
+/* A code that is the value itself, or the value's under `key`. */
+static struct geo_text code_of(const struct reading *r,
+			       const MMDB_entry_data_s *v, const char *key)
+{
+	const char *const path[] = {key, NULL};
+	MMDB_entry_data_s inner;
+
+	if (v->type == MMDB_DATA_TYPE_MAP)
+		return mmdb_value_of(r->mmdb, v, path, &inner)
+			       ? text_of(&inner)
+			       : (struct geo_text){"", 0};
+	return text_of(v);
+}
+
+static void take_continent(struct reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->record->continent, code_of(r, v, "code"));
 }
 
-static void take_country(struct reading *r, const struct mmdb_value *v)
+static void take_country(struct reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->record->country, code_of(r, v, "iso_code"));
 }
 
-static void take_registered(struct reading *r, const struct mmdb_value *v)
+static void take_registered(struct reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->registered, code_of(r, v, "iso_code"));
 }
 
-static void take_represented(struct reading *r, const struct mmdb_value *v)
+static void take_represented(struct reading *r, const MMDB_entry_data_s *v)
 {
 	keep_code(&r->represented, code_of(r, v, "iso_code"));
 }
 
-static void take_region(struct reading *r, const struct mmdb_value *v)
+static void take_region(struct reading *r, const MMDB_entry_data_s *v)
 {
-	struct mmdb_value first;
+	static const char *const path[] = {"0", "names", NULL};
 
-	keep(&r->record->region, text_of(r, v));
-	if (v->type == MMDB_ARRAY && v->size &&
-	    mmdb_value_get(r->data, v->at, &first))
-		keep_name(r, &first, &r->record->region);
+	keep(&r->record->region, text_of(v));
+	keep_name(r, v, path, &r->record->region);
 }
 
-static void take_city(struct reading *r, const struct mmdb_value *v)
+static void take_city(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->city, text_of(r, v));
-	keep_name(r, v, &r->record->city);
+	static const char *const path[] = {"names", NULL};
+
+	keep(&r->record->city, text_of(v));
+	keep_name(r, v, path, &r->record->city);
 }
 
-static void take_postal(struct reading *r, const struct mmdb_value *v)
+static void take_postal(struct reading *r, const MMDB_entry_data_s *v)
 {
 	keep(&r->record->postal_code, code_of(r, v, "code"));
 }
 
-static void take_time_zone(struct reading *r, const struct mmdb_value *v)
+static void take_time_zone(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->time_zone, text_of(r, v));
+	keep(&r->record->time_zone, text_of(v));
 }
 
-static void take_latitude(struct reading *r, const struct mmdb_value *v)
+static void take_latitude(struct reading *r, const MMDB_entry_data_s *v)
 {
-	mmdb_value_real(r->data, v, &r->latitude);
+	r->latitude = real_of(v);
 }
 
-static void take_longitude(struct reading *r, const struct mmdb_value *v)
+static void take_longitude(struct reading *r, const MMDB_entry_data_s *v)
 {
-	mmdb_value_real(r->data, v, &r->longitude);
+	r->longitude = real_of(v);
 }
 
-static void take_radius(struct reading *r, const struct mmdb_value *v)
+static void take_radius(struct reading *r, const MMDB_entry_data_s *v)
 {
-	mmdb_value_uint(r->data, v, &r->radius);
+	number_of(v, &r->radius);
 }
 
 /* A number, or "AS64496". */
-static void take_asn(struct reading *r, const struct mmdb_value *v)
+static void take_asn(struct reading *r, const MMDB_entry_data_s *v)
 {
-	struct geo_text t = text_of(r, v);
+	struct geo_text t = text_of(v);
 	uint64_t asn = 0;
 
-	if (!mmdb_value_uint(r->data, v, &asn) && t.len > 2 && t.len <= 12 &&
+	if (!number_of(v, &asn) && t.len > 2 && t.len <= 12 &&
 	    !memcmp(t.data, "AS", 2))
 		for (size_t i = 2; i < t.len; i++) {
 			if (t.data[i] < '0' || t.data[i] > '9')
@@ -228,12 +257,12 @@ static void take_asn(struct reading *r, const struct mmdb_value *v)
 		r->record->asn = (uint32_t)asn;
 }
 
-static void take_as_org(struct reading *r, const struct mmdb_value *v)
+static void take_as_org(struct reading *r, const MMDB_entry_data_s *v)
 {
-	keep(&r->record->as_org, text_of(r, v));
+	keep(&r->record->as_org, text_of(v));
 }
 
-static void take_location(struct reading *r, const struct mmdb_value *v)
+static void take_location(struct reading *r, const MMDB_entry_data_s *v)
 {
 	static const struct name names[] = {
 		NAME("latitude", take_latitude),
@@ -246,7 +275,7 @@ static void take_location(struct reading *r, const struct mmdb_value *v)
 }
 
 /* Where Enterprise files have the network. */
-static void take_traits(struct reading *r, const struct mmdb_value *v)
+static void take_traits(struct reading *r, const MMDB_entry_data_s *v)
 {
 	static const struct name names[] = {
 		NAME("autonomous_system_number", take_asn),
@@ -299,19 +328,19 @@ static void keep_location(struct reading *r)
 		r->radius < UINT16_MAX ? (uint16_t)r->radius : UINT16_MAX;
 }
 
-void record_take(const struct mmdb_data *data, uint32_t offset,
-		 const char *language, struct geo_record *record)
+void record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
+		 struct geo_record *record)
 {
-	struct reading r = {.data = data,
+	struct reading r = {.mmdb = mmdb,
 			    .language = language,
 			    .record = record,
 			    .registered = {"", 0},
 			    .represented = {"", 0},
 			    .latitude = NAN,
 			    .longitude = NAN};
-	struct mmdb_value map;
+	MMDB_entry_data_s map;
 
-	if (!mmdb_value_get(data, offset, &map))
+	if (!mmdb_value_step(mmdb, &offset, &map))
 		return;
 	take_map(&r, &map, top_names, COUNT(top_names));
 	keep(&record->country, r.registered);

@@ -3,11 +3,12 @@
 #ifndef COLLECTOR_GEO_RECORD_H
 #define COLLECTOR_GEO_RECORD_H
 
+#include <maxminddb.h>
+
 #include "collector/geo/geo.h"
-#include "collector/geo/mmdb_value.h"
 
 /* Takes from the record at `offset` what *record has not yet. */
-void record_take(const struct mmdb_data *data, uint32_t offset,
-		 const char *language, struct geo_record *record);
+void record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
+		 struct geo_record *record);
 
 #endif

@@ -1,32 +1,22 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
+#include "tests/unit/collector/geo_file.h"
 
-#include "collector/geo/mmdb.h"
-#include "tests/unit/collector/mmdb_file.h"
+static struct geo *open_path(char *path, struct error *err)
+{
+	struct setting_strings files = {&path, 1};
+
+	return geo_open(&files, "en", err);
+}
 
 static void assert_refused(char *path, const char *reason)
 {
 	struct error err = {0};
 
-	assert_null(mmdb_open(path, &err));
+	assert_null(open_path(path, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, path) || !strstr(err.text, reason))
 		fail_msg("%s: expected: %s", err.text, reason);
-}
-
-static struct mmdb *must_open(const char *path)
-{
-	struct error err = {0};
-	struct mmdb *m = mmdb_open(path, &err);
-
-	if (!m)
-		fail_msg("%s", err.text);
-	return m;
 }
 
 static struct mmdb_file *small_file(void)
@@ -134,7 +124,14 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 	put_text(&f->data, "city");
 	put_pointer(&f->data, 8);
 	put_pointer(&f->data, 0);
-	refuse(f, "broken at byte 6 of its data: a pointer to nowhere");
+	refuse(f, "broken at byte 6 of its data: no value, or a pointer to");
+
+	f = small_file();
+	f->data.len = 0; /* a type that there is not */
+	put_map(&f->data, 1);
+	put_text(&f->data, "city");
+	put_control(&f->data, 12, 0);
+	refuse(f, "broken at byte 6 of its data: no value");
 
 	f = small_file();
 	f->data.len = 0; /* a key that is a number */
@@ -145,10 +142,17 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 
 	f = small_file();
 	f->data.len = 0;
-	for (int i = 0; i < 600; i++)
+	for (int i = 0; i < 1000000; i++) /* no stack is as deep */
 		put_array(&f->data, 1);
 	put_map(&f->data, 0);
 	refuse(f, "nested too deep");
+
+	f = small_file();
+	f->data.len = 0; /* a text that goes on behind the data */
+	put_map(&f->data, 1);
+	put_text(&f->data, "city");
+	put_control(&f->data, 2, 20);
+	refuse(f, "broken at byte 6 of its data");
 
 	f = small_file();
 	f->data.len = 0; /* a double of four bytes */
@@ -162,25 +166,108 @@ static void broken_data_is_refused_wherever_it_is(void **unused)
 
 static void a_record_that_points_to_itself_does_no_harm(void **unused)
 {
+	static const char *const keys[] = {"city", "location", "traits"};
 	struct mmdb_file *f = small_file();
-	struct mmdb_value v;
-	struct mmdb *m;
-	char *path;
+	struct geo *g;
 
 	(void)unused;
 	f->data.len = 0;
-	put_map(&f->data, 1);
-	put_text(&f->data, "city");
-	put_pointer(&f->data, 0);
-	path = mmdb_file_write(f);
-	m = must_open(path);
-	assert_true(mmdb_value_get(mmdb_data(m), 0, &v));
-	assert_true(mmdb_value_of_key(mmdb_data(m), &v, "city", &v));
-	assert_int_equal(v.type, MMDB_MAP);
-	mmdb_close(m);
+	put_map(&f->data, 4);
+	for (int i = 0; i < 3; i++) {
+		put_text(&f->data, keys[i]);
+		put_pointer(&f->data, 0);
+	}
+	put_pair(&f->data, "country_code", "DE");
+	g = open_files(mmdb_file_write(f), NULL);
+	assert_text(lookup(g, "1.2.3.4").city, "");
+	assert_text(lookup(g, "1.2.3.4").country, "DE");
+	geo_close(g);
+	mmdb_file_free(f);
+}
+
+/* Arrays of two pointers to the next one: 2^30 values when written out. */
+static void values_folded_into_one_another_are_gone_through_once(void **unused)
+{
+	struct mmdb_file *f = small_file();
+	struct geo *g;
+
+	(void)unused;
+	f->data.len = 0;
+	for (unsigned i = 1; i <= 30; i++) {
+		put_array(&f->data, 2);
+		put_pointer(&f->data, 6 * i);
+		put_pointer(&f->data, 6 * i);
+	}
+	put_map(&f->data, 0);
+	g = open_files(mmdb_file_write(f), NULL);
+	assert_text(lookup(g, "1.2.3.4").city, "");
+	geo_close(g);
+	mmdb_file_free(f);
+}
+
+/* Behind the marker, in place of the metadata. */
+static void refuse_metadata(const struct buf *metadata, const char *reason)
+{
+	struct mmdb_file *f = small_file();
+	struct buf bytes = {0};
+	char *path;
+
+	mmdb_file_bytes(f, &bytes);
+	bytes.len = (size_t)((char *)memmem(bytes.data, bytes.len,
+					    "MaxMind.com", 11) +
+			     11 - bytes.data);
+	buf_append(&bytes, metadata->data, metadata->len);
+	path = mmdb_file_save(&bytes);
+	assert_refused(path, reason);
 	unlink(path);
 	free(path);
+	buf_free(&bytes);
 	mmdb_file_free(f);
+}
+
+static void broken_metadata_are_refused(void **unused)
+{
+	struct buf b = {0};
+
+	(void)unused;
+	refuse_metadata(&b, "of its metadata: cut short");
+	put_text(&b, "text");
+	refuse_metadata(&b, "broken metadata: ");
+
+	buf_reset(&b);
+	for (int i = 0; i < 60000; i++)
+		put_array(&b, 1);
+	put_map(&b, 0);
+	refuse_metadata(&b, "of its metadata: nested too deep");
+
+	buf_reset(&b); /* 2^30 languages */
+	put_map(&b, 1);
+	put_text(&b, "languages");
+	put_array(&b, 2);
+	put_pointer(&b, 11);
+	put_pointer(&b, 11);
+	refuse_metadata(&b, "broken at byte 13 of its metadata: a pointer");
+
+	buf_reset(&b);
+	put_map(&b, 1);
+	put_text(&b, "languages");
+	put_array(&b, 2);
+	put_text(&b, "en");
+	put_u16(&b, 1);
+	refuse_metadata(&b, "a language that is no text");
+	buf_free(&b);
+}
+
+static void a_file_too_large_is_refused(void **unused)
+{
+	struct buf none = {0};
+	char *path = mmdb_file_save(&none);
+
+	(void)unused;
+	if (truncate(path, (off_t)1 << 32) == 0)
+		assert_refused(path, "4 GiB or larger");
+	unlink(path);
+	free(path);
 }
 
 /* Cut anywhere, a file lacks its end, where the metadata are. */
@@ -204,27 +291,21 @@ static void a_file_cut_short_anywhere_is_refused(void **unused)
 	mmdb_file_free(f);
 }
 
-static void ask_everything(const struct mmdb *m)
+static void ask_everything(const struct geo *g)
 {
 	for (int i = 0; i < 64; i++) {
-		const struct mmdb_data *data = mmdb_data(m);
-		struct mmdb_value v;
 		/* 0.0.0.0 and on, and addresses of 0000::/6 to fc00::/6 */
 		uint8_t ip[16] = {(uint8_t)(i % 2 ? 0 : i << 2)};
-		uint32_t record;
-		unsigned bits;
+		struct geo_place place;
+		struct geo_record r;
 
 		if (i % 2) {
 			ip[10] = ip[11] = 0xff;
 			ip[12] = (uint8_t)(i / 2);
 		}
-		record = mmdb_find(m, ip, &bits);
-		assert_true(bits <= 128);
-		if (!record)
-			continue;
-		assert_true(record - 1 < data->size);
-		assert_true(mmdb_value_get(data, record - 1, &v));
-		mmdb_value_of_key(data, &v, "city", &v);
+		assert_true(geo_find(g, ip, &place) <= 128);
+		geo_read(g, &place, &r);
+		assert_true(r.country.len <= 13); /* "documentation" */
 	}
 }
 
@@ -241,18 +322,18 @@ static void a_byte_changed_anywhere_does_no_harm(void **unused)
 	for (size_t i = 0; i < bytes.len * sizeof(values); i++) {
 		char *at = bytes.data + i / sizeof(values), was = *at;
 		struct error err = {0};
-		struct mmdb *m;
+		struct geo *g;
 		char *path;
 
 		*at = (char)values[i % sizeof(values)];
 		path = mmdb_file_save(&bytes);
-		m = mmdb_open(path, &err);
+		g = open_path(path, &err);
 		*at = was;
-		if (m)
-			ask_everything(m);
-		opened += m != NULL;
-		refused += m == NULL;
-		mmdb_close(m);
+		if (g)
+			ask_everything(g);
+		opened += g != NULL;
+		refused += g == NULL;
+		geo_close(g);
 		unlink(path);
 		free(path);
 	}
@@ -270,9 +351,13 @@ int main(void)
 		cmocka_unit_test(more_nodes_than_there_are_bytes_are_refused),
 		cmocka_unit_test(broken_data_is_refused_wherever_it_is),
 		cmocka_unit_test(a_record_that_points_to_itself_does_no_harm),
+		cmocka_unit_test(
+			values_folded_into_one_another_are_gone_through_once),
+		cmocka_unit_test(broken_metadata_are_refused),
+		cmocka_unit_test(a_file_too_large_is_refused),
 		cmocka_unit_test(a_file_cut_short_anywhere_is_refused),
 		cmocka_unit_test(a_byte_changed_anywhere_does_no_harm),
 	};
 
-	return cmocka_run_group_tests_name("mmdb_broken", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("geo_broken", tests, NULL, NULL);
 }
