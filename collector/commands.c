@@ -87,8 +87,9 @@ static const struct {
 	{"import", collector_import},
 };
 
-int command_run(struct app *app, const struct collector_config *config,
-		struct error *err)
+int collector_run_command(struct app *app,
+			  const struct collector_config *config,
+			  struct error *err)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (!strcmp(functions[i].name, app_command_name(app)))

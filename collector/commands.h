@@ -14,7 +14,8 @@ extern const struct app_command collector_commands[];
 extern const struct app_option collector_options[];
 
 /* Carries out the one that was given, or `serve`. */
-int command_run(struct app *app, const struct collector_config *config,
-		struct error *err);
+int collector_run_command(struct app *app,
+			  const struct collector_config *config,
+			  struct error *err);
 
 #endif

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 
 	if (!app)
 		return done;
-	done = command_run(app, &config, &err);
+	done = collector_run_command(app, &config, &err);
 	status = app_finish(app, done < 0 ? &err : NULL);
 	return status || done < 0 ? status : done;
 }

@@ -70,7 +70,8 @@ static const struct kind {
 				   DROPPED_HELP},
 };
 
-void counts_register(struct counts_shared *shared, struct metrics *metrics)
+void counts_shared_register(struct counts_shared *shared,
+			    struct metrics *metrics)
 {
 	for (size_t i = 0; i < COUNT_KINDS; i++)
 		shared->kinds[i] = metrics_counter(

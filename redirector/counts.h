@@ -55,7 +55,8 @@ struct counts {
 	uint64_t n[COUNT_KINDS];
 };
 
-void counts_register(struct counts_shared *shared, struct metrics *metrics);
+void counts_shared_register(struct counts_shared *shared,
+			    struct metrics *metrics);
 
 static inline void count(struct counts *c, enum count kind)
 {

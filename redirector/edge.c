@@ -121,7 +121,7 @@ static void look_up(struct edge *e, struct http_request *req,
 
 	count(&e->counts, COUNT_MISSES);
 	if (space &&
-	    space_watch_state(e->shared->spaces, space) == SPACE_WAITING) {
+	    space_guard_state(e->shared->spaces, space) == SPACE_WAITING) {
 		answer_blind(e, req, code);
 		return;
 	}
@@ -275,7 +275,7 @@ static int make_listener(struct edge *e, struct error *err)
 		return -1;
 	if (e->number != 0)
 		return 0;
-	return space_watch_start(e->shared->spaces, e->loop, e->redis,
+	return space_guard_start(e->shared->spaces, e->loop, e->redis,
 				 e->settings->cursor_every, err);
 }
 
@@ -359,7 +359,7 @@ void edge_free(struct edge *e)
 	/* Redis first: what is in flight is answered through the others. */
 	redis_async_free(e->redis);
 	if (e->number == 0)
-		space_watch_stop(e->shared->spaces);
+		space_guard_stop(e->shared->spaces);
 	http_listener_free(e->listener);
 	visit_counter_free(e->visits);
 	lookups_free(e->lookups);

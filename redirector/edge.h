@@ -14,7 +14,7 @@
 #include "redirector/place.h"
 #include "redirector/redirector.h"
 #include "redirector/renew_gate.h"
-#include "redirector/space_watch.h"
+#include "redirector/space_guard.h"
 
 /* What the threads share; all of it must outlive them. */
 struct edge_shared {
@@ -25,7 +25,7 @@ struct edge_shared {
 	const struct proxy_list *proxies;
 	const struct places *places;
 	struct renew_gate *gate;
-	struct space_watch *spaces;
+	struct space_guard *spaces;
 	struct kafka_producer *producer;
 	struct counts_shared counts;
 	struct log *log;

@@ -167,7 +167,7 @@ static int make_shared(struct redirector *r, struct app *app, struct error *err)
 	s->metrics = app_metrics(app);
 	s->on_redis = on_redis;
 	s->arg = r;
-	counts_register(&s->counts, s->metrics);
+	counts_shared_register(&s->counts, s->metrics);
 	r->redis_check = health_register(app_health(app), "redis");
 	r->kafka_check = health_register(app_health(app), "kafka");
 	r->store = linkstore_new(&r->config->links, err);
@@ -179,7 +179,7 @@ static int make_shared(struct redirector *r, struct app *app, struct error *err)
 	s->gate = renew_gate_new(err);
 	if (!s->gate)
 		return -1;
-	s->spaces = space_watch_new(r->store,
+	s->spaces = space_guard_new(r->store,
 				    health_register(app_health(app), "links"),
 				    s->metrics, on_fatal, r, err);
 	if (!s->spaces)
@@ -268,7 +268,7 @@ void redirector_free(struct redirector *r)
 		edge_free(r->edges[i]);
 	/* The producer and the edges report here until they are gone. */
 	kafka_producer_free(r->shared.producer);
-	space_watch_free(r->shared.spaces);
+	space_guard_free(r->shared.spaces);
 	renew_gate_free(r->shared.gate);
 	places_free(r->places);
 	domains_free(r->domains);

@@ -223,7 +223,7 @@ static size_t kept(const struct answerer *a, const Shortloop__Click *click)
 	return click->user_agent.len < max ? click->user_agent.len : max;
 }
 
-static void append_why(struct answerer *a, const struct question *q,
+static void append_why(struct answerer *a, const struct visit_question *q,
 		       const struct click_facts *facts, struct buf *out)
 {
 	const struct why_case c = {
@@ -238,7 +238,7 @@ static void append_why(struct answerer *a, const struct question *q,
 		why_append(a->why, &c, out);
 }
 
-int answer_append(struct answerer *a, struct question *q, struct buf *out,
+int answer_append(struct answerer *a, struct visit_question *q, struct buf *out,
 		  struct error *err)
 {
 	struct event_origin origin = {.topic = ""};

@@ -21,7 +21,7 @@ struct answerer *answerer_new(const struct collector_settings *settings,
 void answerer_free(struct answerer *a); /* NULL accepted */
 
 /* Appends the answer, without a newline.  Absent values are null. */
-int answer_append(struct answerer *a, struct question *q, struct buf *out,
+int answer_append(struct answerer *a, struct visit_question *q, struct buf *out,
 		  struct error *err);
 
 /* The answer to what could not be read. */

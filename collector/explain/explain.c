@@ -66,7 +66,7 @@ static void note_bad(struct session *s, const struct error *reason)
 	}
 }
 
-static int answer_question(struct session *s, struct question *q,
+static int answer_question(struct session *s, struct visit_question *q,
 			   struct error *err)
 {
 	if (q->bad_ip.code)
@@ -78,7 +78,7 @@ static int answer_line(struct session *s, const struct line *line,
 		       struct error *err)
 {
 	struct error reason = {0};
-	struct question q;
+	struct visit_question q;
 	int status = 0;
 
 	s->count++;
@@ -87,13 +87,13 @@ static int answer_line(struct session *s, const struct line *line,
 	else if (line->cut)
 		error_set(&reason, ERROR_INPUT, "longer than %d bytes",
 			  LINE_MAX_BYTES);
-	else if (question_read(&q, line->text, line->len, &reason) == 0)
+	else if (visit_question_read(&q, line->text, line->len, &reason) == 0)
 		status = answer_question(s, &q, err);
 	if (reason.code) {
 		note_bad(s, &reason);
 		answer_append_error(&s->out, &reason);
 	} else {
-		question_release(&q);
+		visit_question_release(&q);
 	}
 	buf_putc(&s->out, '\n');
 	if (status == 0 && s->out.failed)

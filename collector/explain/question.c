@@ -92,7 +92,7 @@ static ProtobufCBinaryData bytes_of(const json_t *text)
 				     unconst(json_string_value(text))};
 }
 
-static void read_address(struct question *q, const json_t *text)
+static void read_address(struct visit_question *q, const json_t *text)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const char *address = text ? json_string_value(text) : "";
@@ -117,7 +117,7 @@ static void read_address(struct question *q, const json_t *text)
 	}
 }
 
-static void read_domain(struct question *q, const json_t *host)
+static void read_domain(struct visit_question *q, const json_t *host)
 {
 	const char *text = host ? json_string_value(host) : "";
 	size_t len = host_length(text, strlen(text));
@@ -130,7 +130,7 @@ static void read_domain(struct question *q, const json_t *host)
 	q->domain[len] = '\0';
 }
 
-static void read_purpose(struct question *q, const struct headers *h)
+static void read_purpose(struct visit_question *q, const struct headers *h)
 {
 	for (size_t i = 0; i < sizeof(h->purpose) / sizeof(*h->purpose); i++) {
 		if (h->purpose[i] && json_string_length(h->purpose[i])) {
@@ -141,7 +141,7 @@ static void read_purpose(struct question *q, const struct headers *h)
 	}
 }
 
-static int read_object(struct question *q, struct error *err)
+static int read_object(struct visit_question *q, struct error *err)
 {
 	const json_t *ip = NULL, *ua = NULL, *referrer = NULL;
 	struct headers h;
@@ -165,8 +165,8 @@ static int read_object(struct question *q, struct error *err)
 	return 0;
 }
 
-int question_read(struct question *q, const char *text, size_t len,
-		  struct error *err)
+int visit_question_read(struct visit_question *q, const char *text, size_t len,
+			struct error *err)
 {
 	json_error_t at;
 
@@ -178,11 +178,11 @@ int question_read(struct question *q, const char *text, size_t len,
 				 at.text, at.column);
 	if (read_object(q, err) == 0)
 		return 0;
-	question_release(q);
+	visit_question_release(q);
 	return -1;
 }
 
-void question_release(struct question *q)
+void visit_question_release(struct visit_question *q)
 {
 	json_decref(q->line);
 	q->line = NULL;

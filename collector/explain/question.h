@@ -12,7 +12,7 @@
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
 
-struct question {
+struct visit_question {
 	json_t *line;		/* what `click` points into */
 	Shortloop__Click click; /* without link; time_ms is not set */
 	uint8_t ip[16];
@@ -27,8 +27,8 @@ struct question {
  * texts or lists of texts; Referer and User-Agent count where `referrer` and
  * `ua` are missing.  ERROR_INPUT says what is not as it should be.
  */
-int question_read(struct question *q, const char *text, size_t len,
-		  struct error *err);
-void question_release(struct question *q);
+int visit_question_read(struct visit_question *q, const char *text, size_t len,
+			struct error *err);
+void visit_question_release(struct visit_question *q);
 
 #endif

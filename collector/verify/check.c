@@ -11,16 +11,16 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err)
 }
 
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
-		enum trouble trouble, uint64_t *counter, struct error *err)
+		enum finding_kind kind, uint64_t *counter, struct error *err)
 {
 	struct finding f = {
-		trouble, span->where.partition, span->where.epoch, 0, 0, 0};
+		kind, span->where.partition, span->where.epoch, 0, 0, 0};
 	uint64_t at = v->window.first;
 
 	while (window_next_run(&v->window, set, &at, &f.first, &f.last)) {
 		f.events = f.last - f.first + 1;
 		*counter += f.events;
-		if (findings_add(&v->findings, &f, err) < 0)
+		if (findings_note(&v->findings, &f, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -32,7 +32,7 @@ static int name_twice(struct verify *v, const struct stretch *part,
 	if (findings_have_room(&v->findings))
 		return stored_name_twice(&v->ask, part, &v->window, twice,
 					 &v->findings, err);
-	v->findings.events[TROUBLE_TWICE] += twice->surplus;
+	v->findings.events[FINDING_TWICE] += twice->surplus;
 	v->findings.untold++;
 	return 0;
 }

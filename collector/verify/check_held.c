@@ -115,7 +115,7 @@ static int judge_left(struct verify *v, struct span *span,
 		return -1;
 	if (v->links && verify_replaced(v, span, err) < 0)
 		return -1;
-	return verify_find(v, span, LEFT, TROUBLE_MISSING, &span->missing, err);
+	return verify_find(v, span, LEFT, FINDING_MISSING, &span->missing, err);
 }
 
 static int judge(struct verify *v, struct span *span,
@@ -129,7 +129,7 @@ static int judge(struct verify *v, struct span *span,
 	span->rows += window_count(w, IN_ROWS);
 	span->dead += window_count_both(w, IN_KAFKA, IN_LETTERS);
 	window_subtract_from(w, IN_ROWS, 1U << IN_KAFKA);
-	if (verify_find(v, span, LEFT, TROUBLE_UNKNOWN, &span->unknown, err) <
+	if (verify_find(v, span, LEFT, FINDING_UNKNOWN, &span->unknown, err) <
 	    0)
 		return -1;
 	return judge_left(v, span, part, err);
@@ -163,10 +163,10 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 		return -1;
 	if (!rows.events)
 		return 0;
-	f = (struct finding){TROUBLE_UNKNOWN, beyond.partition, beyond.epoch,
+	f = (struct finding){FINDING_UNKNOWN, beyond.partition, beyond.epoch,
 			     rows.first,      rows.last,	rows.events};
 	span->unknown += rows.events;
-	return findings_add(&v->findings, &f, err);
+	return findings_note(&v->findings, &f, err);
 }
 
 int verify_held(struct verify *v, struct span *span, struct error *err)

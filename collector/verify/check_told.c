@@ -12,20 +12,20 @@ static int find_gone(struct verify *v, struct span *span,
 		     struct error *err)
 {
 	struct window *w = &v->window;
-	struct finding f = {TROUBLE_ROWS_GONE, span->where.partition,
+	struct finding f = {FINDING_ROWS_GONE, span->where.partition,
 			    span->where.epoch, b->first,
 			    b->last,	       gone};
 	uint64_t at = b->first, first, last;
 
 	span->missing += gone;
 	if (window_count_in(w, LEFT, b->first, b->last) != gone)
-		return findings_add(&v->findings, &f, err);
+		return findings_note(&v->findings, &f, err);
 	while (window_next_run(w, LEFT, &at, &first, &last) &&
 	       first <= b->last) {
 		f.first = first;
 		f.last = last < b->last ? last : b->last;
 		f.events = f.last - f.first + 1;
-		if (findings_add(&v->findings, &f, err) < 0)
+		if (findings_note(&v->findings, &f, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -122,12 +122,12 @@ static int find_lost(struct verify *v, struct span *span, struct error *err)
 
 	window_subtract_from(w, IN_GAPS, kept);
 	span->events += window_count(w, LEFT);
-	if (verify_find(v, span, LEFT, TROUBLE_NOT_READ, &span->missing, err) <
+	if (verify_find(v, span, LEFT, FINDING_NOT_READ, &span->missing, err) <
 	    0)
 		return -1;
 	window_subtract(w, kept | 1U << IN_GAPS);
 	span->events += window_count(w, LEFT);
-	return verify_find(v, span, LEFT, TROUBLE_UNREPORTED, &span->missing,
+	return verify_find(v, span, LEFT, FINDING_UNREPORTED, &span->missing,
 			   err);
 }
 

@@ -4,31 +4,31 @@
 
 static const struct {
 	const char *name, *text;
-} troubles[TROUBLE_COUNT_OF] = {
-	[TROUBLE_MISSING] = {"missing", "Kafka holds them, no row and no dead "
+} kinds[FINDING_KINDS] = {
+	[FINDING_MISSING] = {"missing", "Kafka holds them, no row and no dead "
 					"letter is there"},
-	[TROUBLE_TWICE] = {"twice", "stored more than once"},
-	[TROUBLE_UNKNOWN] = {"unknown", "stored, but Kafka has no such offset"},
-	[TROUBLE_ROWS_GONE] = {"rows gone", "reported as stored, and not "
+	[FINDING_TWICE] = {"twice", "stored more than once"},
+	[FINDING_UNKNOWN] = {"unknown", "stored, but Kafka has no such offset"},
+	[FINDING_ROWS_GONE] = {"rows gone", "reported as stored, and not "
 					    "there; Kafka dropped them since"},
-	[TROUBLE_UNREPORTED] = {"unreported",
+	[FINDING_UNREPORTED] = {"unreported",
 				"dropped by Kafka, and no collector reported "
 				"them"},
-	[TROUBLE_NOT_READ] = {"not read", "dropped by Kafka before a collector "
+	[FINDING_NOT_READ] = {"not read", "dropped by Kafka before a collector "
 					  "came to read them, as it reported"},
 };
 
-const char *trouble_name(enum trouble trouble)
+const char *finding_name(enum finding_kind kind)
 {
-	return troubles[trouble].name;
+	return kinds[kind].name;
 }
 
-const char *trouble_text(enum trouble trouble)
+const char *finding_text(enum finding_kind kind)
 {
-	return troubles[trouble].text;
+	return kinds[kind].text;
 }
 
-void findings_free(struct findings *f)
+void findings_release(struct findings *f)
 {
 	free(f->list);
 	*f = (struct findings){.max = f->max};
@@ -43,14 +43,14 @@ uint64_t findings_events(const struct findings *f)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < TROUBLE_COUNT_OF; i++)
+	for (int i = 0; i < FINDING_KINDS; i++)
 		sum += f->events[i];
 	return sum;
 }
 
 static bool goes_on(const struct finding *a, const struct finding *b)
 {
-	return a->trouble == b->trouble && a->partition == b->partition &&
+	return a->kind == b->kind && a->partition == b->partition &&
 	       a->epoch == b->epoch && a->last + 1 == b->first;
 }
 
@@ -69,12 +69,12 @@ static int make_room(struct findings *f, struct error *err)
 	return 0;
 }
 
-int findings_add(struct findings *f, const struct finding *finding,
-		 struct error *err)
+int findings_note(struct findings *f, const struct finding *finding,
+		  struct error *err)
 {
 	struct finding *last = f->count ? &f->list[f->count - 1] : NULL;
 
-	f->events[finding->trouble] += finding->events;
+	f->events[finding->kind] += finding->events;
 	if (last && !f->untold && goes_on(last, finding)) {
 		last->last = finding->last;
 		last->events += finding->events;

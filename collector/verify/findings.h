@@ -11,22 +11,22 @@
 
 #include "common/error.h"
 
-enum trouble {
-	TROUBLE_MISSING,    /* Kafka holds it, nobody has it */
-	TROUBLE_TWICE,	    /* stored more than once */
-	TROUBLE_UNKNOWN,    /* stored, but Kafka never had it */
-	TROUBLE_ROWS_GONE,  /* told of as stored, and not there */
-	TROUBLE_UNREPORTED, /* Kafka dropped it, and nobody told of it */
-	TROUBLE_NOT_READ,   /* Kafka had dropped it before it was read */
-	TROUBLE_COUNT_OF,
+enum finding_kind {
+	FINDING_MISSING,    /* Kafka holds it, nobody has it */
+	FINDING_TWICE,	    /* stored more than once */
+	FINDING_UNKNOWN,    /* stored, but Kafka never had it */
+	FINDING_ROWS_GONE,  /* told of as stored, and not there */
+	FINDING_UNREPORTED, /* Kafka dropped it, and nobody told of it */
+	FINDING_NOT_READ,   /* Kafka had dropped it before it was read */
+	FINDING_KINDS,
 };
 
 /* "missing", and a line of what that means. */
-const char *trouble_name(enum trouble trouble);
-const char *trouble_text(enum trouble trouble);
+const char *finding_name(enum finding_kind kind);
+const char *finding_text(enum finding_kind kind);
 
 struct finding {
-	enum trouble trouble;
+	enum finding_kind kind;
 	uint32_t partition, epoch;
 	uint64_t first, last; /* offsets */
 	uint64_t events; /* that it is about: all from first to last, or less */
@@ -37,15 +37,15 @@ struct findings {
 	size_t max; /* told one by one */
 	struct finding *list;
 	size_t count, room;
-	uint64_t events[TROUBLE_COUNT_OF]; /* of all */
-	uint64_t untold;		   /* findings beyond `max` */
+	uint64_t events[FINDING_KINDS]; /* of all */
+	uint64_t untold;		/* findings beyond `max` */
 };
 
-void findings_free(struct findings *f);
+void findings_release(struct findings *f);
 
 /* One that goes on where the one before it ended is joined with that. */
-int findings_add(struct findings *f, const struct finding *finding,
-		 struct error *err);
+int findings_note(struct findings *f, const struct finding *finding,
+		  struct error *err);
 
 /* Whether another one would be told. */
 bool findings_have_room(const struct findings *f);

@@ -122,7 +122,7 @@ int stored_name_twice(struct ask *a, const struct stretch *s,
 		      struct findings *findings, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
-	struct finding f = {TROUBLE_TWICE, s->partition, s->epoch, 0, 0, 0};
+	struct finding f = {FINDING_TWICE, s->partition, s->epoch, 0, 0, 0};
 	uint64_t named = 0;
 	const uint64_t *n;
 	size_t count;
@@ -141,12 +141,12 @@ int stored_name_twice(struct ask *a, const struct stretch *s,
 		f.first = f.last = n[0];
 		f.events = n[1];
 		named += n[1];
-		if (findings_add(findings, &f, err) < 0)
+		if (findings_note(findings, &f, err) < 0)
 			return -1;
 	}
 	/* Those in words that were not asked for. */
 	if (twice->surplus > named) {
-		findings->events[TROUBLE_TWICE] += twice->surplus - named;
+		findings->events[FINDING_TWICE] += twice->surplus - named;
 		findings->untold++;
 	}
 	return 0;

@@ -82,7 +82,7 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 
 /* Makes findings of the window's runs in `set`; *counter counts, too. */
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
-		enum trouble trouble, uint64_t *counter, struct error *err);
+		enum finding_kind kind, uint64_t *counter, struct error *err);
 
 /* Reads IN_ROWS and IN_LETTERS of the window, and counts what is twice. */
 int verify_read_window(struct verify *v, struct span *span,

@@ -159,7 +159,7 @@ static void close_parts(struct verify *v)
 	ask_release(&v->ask);
 	letters_free(&v->letters);
 	window_release(&v->window);
-	findings_free(&v->findings);
+	findings_release(&v->findings);
 	settled_free(&v->settled);
 	free(v->spans);
 }
@@ -182,8 +182,8 @@ int collector_verify(struct app *app, const struct collector_config *config,
 	seconds = (double)(clock_monotonic_ms() - start) / 1000.0;
 	if (status == 0)
 		status = (app_option_value(app, "json")
-				  ? verify_json
-				  : verify_text)(&v, seconds, err);
+				  ? verify_print_json
+				  : verify_print_text)(&v, seconds, err);
 	if (status == 0 && !verify_is_well(&v))
 		status = 1;
 	close_parts(&v);

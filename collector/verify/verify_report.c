@@ -90,30 +90,30 @@ static void put_finding(struct table *t, const struct finding *f)
 {
 	char text[48];
 
-	table_text(t, trouble_name(f->trouble));
+	table_text(t, finding_name(f->kind));
 	snprintf(text, sizeof(text), "%" PRIu32, f->partition);
 	table_text(t, text);
 	snprintf(text, sizeof(text), "%" PRIu32, f->epoch);
 	table_text(t, text);
 	table_text(t, range_text(f->first, f->last, text));
 	table_number(t, f->events);
-	table_text(t, trouble_text(f->trouble));
+	table_text(t, finding_text(f->kind));
 }
 
 /* How many of each kind a partition has, those left out included. */
 struct kinds {
 	uint32_t partition, epoch;
-	uint64_t count[TROUBLE_COUNT_OF];
+	uint64_t count[FINDING_KINDS];
 };
 
 static void put_left_out(struct table *t, const struct kinds *kinds)
 {
 	char text[48];
 
-	for (int i = 0; i < TROUBLE_COUNT_OF; i++) {
+	for (int i = 0; i < FINDING_KINDS; i++) {
 		if (kinds->count[i] <= SHOWN_MAX)
 			continue;
-		table_text(t, trouble_name((enum trouble)i));
+		table_text(t, finding_name((enum finding_kind)i));
 		snprintf(text, sizeof(text), "%" PRIu32, kinds->partition);
 		table_text(t, text);
 		snprintf(text, sizeof(text), "%" PRIu32, kinds->epoch);
@@ -139,7 +139,7 @@ static void put_findings(struct table *t, const struct findings *f, bool all)
 			put_left_out(t, &kinds);
 			kinds = (struct kinds){it->partition, it->epoch, {0}};
 		}
-		if (all || kinds.count[it->trouble]++ < SHOWN_MAX)
+		if (all || kinds.count[it->kind]++ < SHOWN_MAX)
 			put_finding(t, it);
 	}
 	put_left_out(t, &kinds);
@@ -234,7 +234,7 @@ static void say_end(const struct verify *v)
 		puts("Every event is accounted for exactly once.");
 }
 
-int verify_text(const struct verify *v, double seconds, struct error *err)
+int verify_print_text(const struct verify *v, double seconds, struct error *err)
 {
 	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
 
@@ -278,12 +278,12 @@ static json_t *span_json(const struct span *s)
 
 static json_t *finding_json(const struct finding *f)
 {
-	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "finding",
-		trouble_name(f->trouble), "partition", (json_int_t)f->partition,
-		"epoch", (json_int_t)f->epoch, "first", (json_int_t)f->first,
-		"last", (json_int_t)f->last, "events", (json_int_t)f->events,
-		"what", trouble_text(f->trouble));
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s}", "finding",
+			 finding_name(f->kind), "partition",
+			 (json_int_t)f->partition, "epoch",
+			 (json_int_t)f->epoch, "first", (json_int_t)f->first,
+			 "last", (json_int_t)f->last, "events",
+			 (json_int_t)f->events, "what", finding_text(f->kind));
 }
 
 static json_t *difference_json(const struct settled_difference *d)
@@ -310,7 +310,7 @@ static json_t *settled_json(const struct settled *s)
 	return o;
 }
 
-int verify_json(const struct verify *v, double seconds, struct error *err)
+int verify_print_json(const struct verify *v, double seconds, struct error *err)
 {
 	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
 	json_t *spans = json_array(), *findings = json_array(), *root;

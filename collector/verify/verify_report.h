@@ -7,7 +7,9 @@
 /* Everything agrees, but for what is still on its way. */
 bool verify_is_well(const struct verify *v);
 
-int verify_text(const struct verify *v, double seconds, struct error *err);
-int verify_json(const struct verify *v, double seconds, struct error *err);
+int verify_print_text(const struct verify *v, double seconds,
+		      struct error *err);
+int verify_print_json(const struct verify *v, double seconds,
+		      struct error *err);
 
 #endif

@@ -14,7 +14,7 @@ static const char query[] =
 	"AND block >= {first:UInt64} AND block <= {last:UInt64} "
 	"ORDER BY block FORMAT TabSeparated";
 
-int archive_check(struct clickhouse *ch, struct error *err)
+int archive_probe(struct clickhouse *ch, struct error *err)
 {
 	if (clickhouse_query(ch, "SELECT count() FROM links WHERE 0", NULL,
 			     NULL, err) == 0)

@@ -16,7 +16,7 @@
 #define ARCHIVE_BLOCKS_MAX 4096 /* asked for at once */
 
 /* Can it be asked at all?  ERROR_REMOTE: it is away, or has no such table. */
-int archive_check(struct clickhouse *ch, struct error *err);
+int archive_probe(struct clickhouse *ch, struct error *err);
 
 /*
  * The blocks of a range (<= ARCHIVE_BLOCKS_MAX) of which there ever was a link

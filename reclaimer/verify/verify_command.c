@@ -228,7 +228,7 @@ static int open_archive(struct verify *v, struct error *err)
 	if (!v->options->repair)
 		return 0;
 	v->archive = clickhouse_new(&v->config->clickhouse, err);
-	return v->archive ? archive_check(v->archive, err) : -1;
+	return v->archive ? archive_probe(v->archive, err) : -1;
 }
 
 int reclaimer_verify(struct app *app, const struct reclaimer_config *config,

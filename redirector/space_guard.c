@@ -1,4 +1,4 @@
-#include "redirector/space_watch.h"
+#include "redirector/space_guard.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "linkstore/space/record.h"
 
 struct watched {
-	struct space_watch *watch;
+	struct space_guard *watch;
 	const struct link_space *space;
 	bool asked; /* the answer is on its way */
 	_Atomic int state;
@@ -17,7 +17,7 @@ struct watched {
 	char why[MISSING_KEYS_TEXT_MAX];
 };
 
-struct space_watch {
+struct space_guard {
 	struct health_check *check;
 	space_fatal_fn *on_fatal;
 	void *arg;
@@ -28,14 +28,14 @@ struct space_watch {
 	struct watched spaces[];
 };
 
-struct space_watch *space_watch_new(const struct linkstore *store,
+struct space_guard *space_guard_new(const struct linkstore *store,
 				    struct health_check *check,
 				    struct metrics *metrics,
 				    space_fatal_fn *on_fatal, void *arg,
 				    struct error *err)
 {
 	size_t count = linkstore_space_count(store);
-	struct space_watch *w;
+	struct space_guard *w;
 
 	w = calloc(1, sizeof(*w) + count * sizeof(w->spaces[0]));
 	if (!w) {
@@ -57,12 +57,12 @@ struct space_watch *space_watch_new(const struct linkstore *store,
 	return w;
 }
 
-void space_watch_free(struct space_watch *w)
+void space_guard_free(struct space_guard *w)
 {
 	free(w);
 }
 
-static bool all_ready(const struct space_watch *w)
+static bool all_ready(const struct space_guard *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		if (atomic_load(&w->spaces[i].state) != SPACE_READY)
@@ -72,7 +72,7 @@ static bool all_ready(const struct space_watch *w)
 }
 
 /* Links of a key that others have: it is for them to redirect these. */
-static const struct watched *without_key(const struct space_watch *w)
+static const struct watched *without_key(const struct space_guard *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		if (w->spaces[i].lacks)
@@ -83,7 +83,7 @@ static const struct watched *without_key(const struct space_watch *w)
 
 static void on_found_right(struct watched *s)
 {
-	struct space_watch *w = s->watch;
+	struct space_guard *w = s->watch;
 	const struct watched *lacking;
 
 	atomic_store(&s->state, SPACE_READY);
@@ -98,7 +98,7 @@ static void on_found_right(struct watched *s)
 static void on_checked(void *arg, const struct error *err)
 {
 	struct watched *s = arg;
-	struct space_watch *w = s->watch;
+	struct space_guard *w = s->watch;
 
 	s->asked = false;
 	if (!err) {
@@ -119,7 +119,7 @@ static void on_checked(void *arg, const struct error *err)
 
 static void look(void *arg)
 {
-	struct space_watch *w = arg;
+	struct space_guard *w = arg;
 	struct error ignored;
 
 	for (size_t i = 0; i < w->count; i++) {
@@ -135,7 +135,7 @@ static void look(void *arg)
 	loop_timer_set(w->timer, w->every);
 }
 
-int space_watch_start(struct space_watch *w, struct loop *loop,
+int space_guard_start(struct space_guard *w, struct loop *loop,
 		      struct redis_async *redis, int64_t every,
 		      struct error *err)
 {
@@ -148,14 +148,14 @@ int space_watch_start(struct space_watch *w, struct loop *loop,
 	return 0;
 }
 
-void space_watch_stop(struct space_watch *w)
+void space_guard_stop(struct space_guard *w)
 {
 	if (w->timer)
 		loop_timer_free(w->timer);
 	w->timer = NULL;
 }
 
-enum space_state space_watch_state(const struct space_watch *w,
+enum space_state space_guard_state(const struct space_guard *w,
 				   const struct link_space *space)
 {
 	return (enum space_state)atomic_load(&w->spaces[space->index].state);
