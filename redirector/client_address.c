@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/ip.h"
+
 /* The longest is "[" IPv6 with an embedded IPv4 "]:65535". */
 #define ADDRESS_TEXT_MAX 64
 
@@ -19,9 +21,6 @@ struct proxy_list {
 	struct network networks[];
 };
 
-static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0,    0,
-					  0, 0, 0, 0, 0xff, 0xff};
-
 static struct address address_v4(const void *bytes)
 {
 	struct address a = {.len = 4};
@@ -34,7 +33,7 @@ static struct address address_v6(const uint8_t *bytes)
 {
 	struct address a = {.len = 16};
 
-	if (!memcmp(bytes, mapped_prefix, sizeof(mapped_prefix)))
+	if (ip_is_mapped(bytes))
 		return address_v4(bytes + 12);
 	memcpy(a.bytes, bytes, 16);
 	return a;
@@ -55,17 +54,12 @@ struct address address_of_peer(const struct sockaddr_storage *peer)
 
 static bool parse_bare(const char *text, struct address *ret)
 {
-	uint8_t bytes[16];
+	struct address a = {.len = 0};
 
-	if (inet_pton(AF_INET, text, bytes) == 1) {
-		*ret = address_v4(bytes);
-		return true;
-	}
-	if (inet_pton(AF_INET6, text, bytes) == 1) {
-		*ret = address_v6(bytes);
-		return true;
-	}
-	return false;
+	a.len = (uint8_t)ip_parse(text, a.bytes);
+	if (a.len)
+		*ret = a;
+	return a.len != 0;
 }
 
 static bool is_port(const char *text)

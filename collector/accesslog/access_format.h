@@ -1,6 +1,6 @@
 /*
  * access_format.h - lines of access logs, read by the name of their format or
- *by the format itself.
+ * by the format itself.
  *
  *	combined	Apache's and nginx's usual one
  *	common		without referrer and user agent

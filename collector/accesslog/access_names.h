@@ -11,7 +11,7 @@
 enum access_field access_field_of_directive(char letter, const char *argument,
 					    size_t len);
 
-/* A variable of nginx's access_format, without its dollar sign. */
+/* A variable of nginx's log_format, without its dollar sign. */
 enum access_field access_field_of_variable(const char *name, size_t len);
 
 /* A key of a log in JSON: nginx's names, and others that are widespread. */

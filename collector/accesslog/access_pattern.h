@@ -1,6 +1,6 @@
 /*
  * access_pattern.h - lines of text that a format describes: Apache's LogFormat
- * or nginx's access_format.
+ * or nginx's log_format.
  */
 #ifndef COLLECTOR_ACCESSLOG_ACCESS_PATTERN_H
 #define COLLECTOR_ACCESSLOG_ACCESS_PATTERN_H

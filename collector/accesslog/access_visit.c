@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "collector/accesslog/access_time.h"
+#include "common/ip.h"
 
 /* A name (HostnameLookups On) is no address: the visit has none. */
 static void read_address(struct access_text t, struct access_visit *v)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	char text[INET6_ADDRSTRLEN];
 
 	if (t.len > 2 && t.data[0] == '[' && t.data[t.len - 1] == ']')
@@ -19,14 +19,7 @@ static void read_address(struct access_text t, struct access_visit *v)
 		return;
 	memcpy(text, t.data, t.len);
 	text[t.len] = '\0';
-	if (inet_pton(AF_INET, text, v->ip) == 1)
-		v->ip_len = 4;
-	else if (inet_pton(AF_INET6, text, v->ip) == 1)
-		v->ip_len = 16;
-	if (v->ip_len == 16 && !memcmp(v->ip, mapped, sizeof(mapped))) {
-		memmove(v->ip, v->ip + 12, 4);
-		v->ip_len = 4;
-	}
+	v->ip_len = ip_parse(text, v->ip);
 }
 
 static int read_status(struct access_text t, struct access_visit *v,

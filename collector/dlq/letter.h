@@ -5,8 +5,8 @@
  * A letter is an event byte for byte, with the headers
  *	topic, partition, offset   where it came from
  *	reason                     why it was not stored
- *	replays                    how often it had been sent again; not there:
- *0 A mark has no payload, lies in its letter's partition behind it, and has
+ *	replays                    how often it had been sent again, if it was
+ * A mark has no payload, lies in its letter's partition behind it, and has
  *	replayed                   the letter's offset in that partition
  * and topic, partition, offset and replays as of the letter.
  */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "collector/dlq/dlq.h"
-#include "collector/dlq/safe_text.h"
 #include "common/clock.h"
 #include "common/output.h"
+#include "common/safe_text.h"
 
 #define REASON_SIZE 160
 #define TOPIC_SIZE  64

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/ip.h"
 
 struct identity_hasher {
 	EVP_MD *sha1; /* fetched once: looking it up costs more than hashing */
@@ -112,10 +113,9 @@ int identity_of(struct identity_hasher *h, const void *ip, size_t ip_len,
 
 void identity_truncate(uint8_t ip[16])
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	size_t kept = 6;
 
-	if (!memcmp(ip, mapped, sizeof(mapped)))
+	if (ip_is_mapped(ip))
 		kept = 15;
 	else if (ip[0] == 0x20 && ip[1] == 0x02)
 		kept = 5;

@@ -36,9 +36,8 @@ int identity_of(struct identity_hasher *h, const void *ip, size_t ip_len,
 
 /*
  * Sets to 0 what lies below the network: beyond /24 of an IPv4 address (given
- * as
- * ::ffff:a.b.c.d), /48 of IPv6; /40 of 6to4, whose 17th to 48th bit are an IPv4
- * address.
+ * as ::ffff:a.b.c.d), /48 of IPv6; /40 of 6to4, whose 17th to 48th bit are an
+ * IPv4 address.
  */
 void identity_truncate(uint8_t ip[16]);
 

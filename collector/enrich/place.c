@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clickhouse/rowbinary.h"
+#include "common/ip.h"
 
 enum {
 	SLOT_COLUMNS = 118, /* bytes; nearly all places have fewer */
@@ -86,8 +87,7 @@ static void put_record(struct buf *row, const struct geo_record *r)
 /* The network of an address: not 0; *ret_bits are its length. */
 static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	bool v4 = !memcmp(ip, mapped, sizeof(mapped));
+	bool v4 = ip_is_mapped(ip);
 	uint64_t network = 1;
 
 	for (int i = v4 ? 12 : 0; i < (v4 ? 15 : 6); i++)

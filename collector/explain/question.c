@@ -1,11 +1,11 @@
 #include "collector/explain/question.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "common/host.h"
+#include "common/ip.h"
 #include "common/unconst.h"
 
 /* What the headers say; the first of several by the same name counts. */
@@ -94,27 +94,18 @@ static ProtobufCBinaryData bytes_of(const json_t *text)
 
 static void read_address(struct visit_question *q, const json_t *text)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const char *address = text ? json_string_value(text) : "";
 	ProtobufCBinaryData *ip = &q->click.client_ip;
 
 	if (!*address)
 		return;
 	ip->data = q->ip;
-	if (strlen(address) != json_string_length(text))
-		error_set(&q->bad_ip, ERROR_INPUT, "ip: not an address");
-	else if (inet_pton(AF_INET, address, q->ip) == 1)
-		ip->len = 4;
-	else if (inet_pton(AF_INET6, address, q->ip) == 1)
-		ip->len = 16;
-	else
+	/* A NUL may be in it. */
+	if (strlen(address) == json_string_length(text))
+		ip->len = ip_parse(address, q->ip);
+	if (!ip->len)
 		error_set(&q->bad_ip, ERROR_INPUT, "ip: not an address: %.64s",
 			  address);
-	/* A redirector reports these as what they are: IPv4. */
-	if (ip->len == 16 && !memcmp(q->ip, mapped, sizeof(mapped))) {
-		memmove(q->ip, q->ip + 12, 4);
-		ip->len = 4;
-	}
 }
 
 static void read_domain(struct visit_question *q, const json_t *host)

@@ -32,8 +32,8 @@ static size_t clamp(size_t value, size_t low, size_t high)
  * An eighth is for what the rules were made into and for malloc's waste; an
  * eighth for events fetched ahead, half for their bytes and half for what
  * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
- * letters.  Two fifths of the rest are for what
- * blocks on their way are made into: columns, half as large, and packed.
+ * letters.  Two fifths of the rest are for what blocks on their way are made
+ * into: columns, half as large, and packed.
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		 struct error *err)

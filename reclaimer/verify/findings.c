@@ -1,7 +1,5 @@
 #include "reclaimer/verify/findings.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,20 +51,4 @@ uint64_t findings_left(const struct findings *f)
 	for (size_t i = 0; i < f->count; i++)
 		left -= f->list[i].repaired;
 	return left;
-}
-
-void finding_quote(char *to, size_t size, const char *text, size_t len)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < len && at + 5 < size; i++) {
-		unsigned char byte = (unsigned char)text[i];
-
-		if (isprint(byte) && byte != '\\')
-			to[at++] = (char)byte;
-		else
-			at += (size_t)snprintf(to + at, size - at, "\\x%02x",
-					       byte);
-	}
-	to[at] = '\0';
 }

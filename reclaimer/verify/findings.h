@@ -35,7 +35,4 @@ int findings_add(struct findings *f, const struct finding *finding,
 /* Of those not repaired. */
 uint64_t findings_left(const struct findings *f);
 
-/* Copies bytes that may be anything as text for people. */
-void finding_quote(char *to, size_t size, const char *text, size_t len);
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
 
 struct walk {
@@ -19,7 +20,7 @@ static void on_found(void *arg, const struct link_finding *found)
 	struct finding f = {.trouble = TROUBLE_LINK};
 	char key[120];
 
-	finding_quote(key, sizeof(key), found->key, found->key_len);
+	safe_text(key, sizeof(key), found->key, found->key_len);
 	snprintf(f.detail, sizeof(f.detail), "%s: %s", key,
 		 link_trouble_text(found->trouble));
 	if (found->trouble != LINK_KEY_DAMAGED) {

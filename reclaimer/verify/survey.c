@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/safe_text.h"
 #include "linkstore/space/record.h"
 #include "reclaimer/verify/recheck.h"
 
@@ -104,7 +105,7 @@ static int tell_member(struct survey *s, const struct set_member *m,
 	struct finding finding = {.trouble = trouble};
 	char text[100];
 
-	finding_quote(text, sizeof(text), m->text, m->len);
+	safe_text(text, sizeof(text), m->text, m->len);
 	snprintf(finding.detail, sizeof(finding.detail), "'%s' in %s", text,
 		 space_set_name(m->set));
 	if (m->sound) {

@@ -12,10 +12,10 @@
 
 #include "codespace/link_id.h"
 #include "common/clock.h"
+#include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
 #include "linkstore/marker.h"
 #include "reclaimer/hand/block_arg.h"
-#include "reclaimer/verify/findings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	try_link((const char *)data, size);
-	finding_quote(quoted, sizeof(quoted), (const char *)data, size);
+	safe_text(quoted, sizeof(quoted), data, size);
 	for (const char *p = quoted; *p; p++)
 		assert(isprint((unsigned char)*p));
 	if (size >= sizeof(text))

@@ -141,17 +141,6 @@ static void the_same_finding_is_told_once_and_all_are_counted(void **state)
 	findings_free(&f);
 }
 
-static void bytes_of_any_kind_become_text(void **state)
-{
-	char text[24];
-
-	(void)state;
-	finding_quote(text, sizeof(text), "a\n\0\\b", 5);
-	assert_string_equal(text, "a\\x0a\\x00\\x5cb");
-	finding_quote(text, 8, "\n\n\n\n", 4);
-	assert_string_equal(text, "\\x0a");
-}
-
 static void blocks_on_the_command_line(void **state)
 {
 	static const char *const wrong[] = {"",
@@ -190,7 +179,6 @@ int main(void)
 		cmocka_unit_test(more_than_there_is_room_for_is_counted),
 		cmocka_unit_test(
 			the_same_finding_is_told_once_and_all_are_counted),
-		cmocka_unit_test(bytes_of_any_kind_become_text),
 		cmocka_unit_test(blocks_on_the_command_line),
 	};
 

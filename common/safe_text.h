@@ -1,6 +1,6 @@
 /* safe_text.h - bytes of unknown origin, for a terminal. */
-#ifndef COLLECTOR_DLQ_SAFE_TEXT_H
-#define COLLECTOR_DLQ_SAFE_TEXT_H
+#ifndef COMMON_SAFE_TEXT_H
+#define COMMON_SAFE_TEXT_H
 
 #include <stddef.h>
 

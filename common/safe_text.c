@@ -1,4 +1,4 @@
-#include "collector/dlq/safe_text.h"
+#include "common/safe_text.h"
 
 #include <stdio.h>
 #include <string.h>

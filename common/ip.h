@@ -1,0 +1,16 @@
+/* ip.h - addresses as bytes: 4 of IPv4, 16 of IPv6. */
+#ifndef COMMON_IP_H
+#define COMMON_IP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is it one of IPv4 in IPv6's clothes (::ffff:a.b.c.d)? */
+bool ip_is_mapped(const uint8_t ip[16]);
+
+/* An address alone, as text.  Returns its length: 4, of a mapped one as well,
+ * or 16; 0 when it is none, and then `ret_ip` has no meaning. */
+size_t ip_parse(const char *text, uint8_t ret_ip[16]);
+
+#endif
