@@ -179,14 +179,14 @@ static void windows_follow_each_other_without_a_hole(void **state)
 /* --- findings --------------------------------------------------------------
  */
 
-static void find(struct findings *f, enum trouble trouble, uint64_t first,
+static void find(struct findings *f, enum finding_kind kind, uint64_t first,
 		 uint64_t last)
 {
-	const struct finding finding = {trouble, 0,    1,
-					first,	 last, last - first + 1};
+	const struct finding finding = {kind,  0,    1,
+					first, last, last - first + 1};
 	struct error err;
 
-	assert_int_equal(findings_add(f, &finding, &err), 0);
+	assert_int_equal(findings_note(f, &finding, &err), 0);
 }
 
 static void findings_that_go_on_are_one(void **state)
@@ -194,15 +194,15 @@ static void findings_that_go_on_are_one(void **state)
 	struct findings f = {.max = 10};
 
 	(void)state;
-	find(&f, TROUBLE_MISSING, 5, 9);
-	find(&f, TROUBLE_MISSING, 10, 10);
-	find(&f, TROUBLE_TWICE, 11, 11);
-	find(&f, TROUBLE_MISSING, 13, 13);
+	find(&f, FINDING_MISSING, 5, 9);
+	find(&f, FINDING_MISSING, 10, 10);
+	find(&f, FINDING_TWICE, 11, 11);
+	find(&f, FINDING_MISSING, 13, 13);
 	assert_int_equal(f.count, 3);
 	assert_true(f.list[0].first == 5 && f.list[0].last == 10);
 	assert_int_equal(f.list[0].events, 6);
 	assert_int_equal(findings_events(&f), 8);
-	findings_free(&f);
+	findings_release(&f);
 }
 
 static void the_first_are_named_and_all_are_counted(void **state)
@@ -211,11 +211,11 @@ static void the_first_are_named_and_all_are_counted(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 10; i++)
-		find(&f, TROUBLE_MISSING, i * 2, i * 2);
+		find(&f, FINDING_MISSING, i * 2, i * 2);
 	assert_int_equal(f.count, 2);
 	assert_int_equal(f.untold, 8);
-	assert_int_equal(f.events[TROUBLE_MISSING], 10);
-	findings_free(&f);
+	assert_int_equal(f.events[FINDING_MISSING], 10);
+	findings_release(&f);
 }
 
 #define IN_WINDOW(test)                                                        \
