@@ -12,7 +12,7 @@
 #include "collector/dlq/choice.h"
 #include "collector/dlq/letter.h"
 #include "collector/dlq/positions.h"
-#include "collector/dlq/safe_text.h"
+#include "common/safe_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
