@@ -50,6 +50,8 @@ static int open_job(struct epoch_job *j, struct error *err)
 	if (kafka_reader_partitions(j->reader, j->topic, &j->partitions, err) <
 	    0)
 		return -1;
+	if (stored_sync(j->ch, j->table, err) < 0)
+		return -1;
 	return stored_epoch(j->ch, j->topic,
 			    (uint32_t)j->config->collector.epoch, &j->epoch,
 			    err);

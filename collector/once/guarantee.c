@@ -43,22 +43,46 @@ static void judge_server(const char *version, const char *locked,
 		less(g, "this user may not set %s", locked);
 }
 
-static void judge_table(const char *name, const char *engine,
-			const char *window, struct guarantee *g)
+static bool is_replicated(const char *engine)
 {
-	bool replicated = strncmp(engine, "Replicated", 10) == 0 ||
-			  strncmp(engine, "Shared", 6) == 0;
-	uint64_t blocks = tsv_u64(window);
+	return strncmp(engine, "Replicated", 10) == 0 ||
+	       strncmp(engine, "Shared", 6) == 0;
+}
+
+void guarantee_judge_table(const struct guarantee_table *t, struct guarantee *g)
+{
+	bool replicated = is_replicated(t->engine);
+	uint64_t blocks = tsv_u64(t->window);
+	uint64_t seconds = replicated ? tsv_u64(t->seconds) : GUARANTEE_FOREVER;
 
 	if (!g->exactly_once)
 		return;
-	if (!strstr(engine, "MergeTree"))
-		less(g, "table %s has the engine %s", name, engine);
+	if (!strstr(t->engine, "MergeTree"))
+		less(g, "table %s has the engine %s", t->name, t->engine);
 	else if (!blocks)
-		less(g, "table %s has %s_deduplication_window=0", name,
+		less(g, "table %s has %s_deduplication_window=0", t->name,
 		     replicated ? "replicated" : "non_replicated");
-	else if (blocks < g->window)
+	else if (!seconds)
+		less(g,
+		     "table %s has replicated_deduplication_window_seconds=0",
+		     t->name);
+	if (!g->exactly_once)
+		return;
+	if (blocks < g->window)
 		g->window = blocks;
+	if (seconds < g->seconds)
+		g->seconds = seconds;
+}
+
+void guarantee_say(struct guarantee *g)
+{
+	int n = snprintf(g->text, sizeof(g->text),
+			 "exactly once (window %" PRIu64 " blocks", g->window);
+
+	if (g->seconds != GUARANTEE_FOREVER)
+		n += snprintf(g->text + n, sizeof(g->text) - (size_t)n,
+			      ", %" PRIu64 " s", g->seconds);
+	snprintf(g->text + n, sizeof(g->text) - (size_t)n, ")");
 }
 
 static int ask_server(struct clickhouse *ch, struct guarantee *g,
@@ -85,35 +109,39 @@ static int ask_server(struct clickhouse *ch, struct guarantee *g,
 	return status;
 }
 
+/* What a table says for itself, or the server's own. */
+#define SETTING(server, name)                                                  \
+	"ifNull(nullIf(extract(engine_full, '[ ,]" name " = (\\\\d+)'), ''), " \
+	"(SELECT any(value) FROM system." server " WHERE name = '" name "'))"
+
 static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 		      struct error *err)
 {
-	/* What a table says for itself, or the server's own. */
-	static const char sql[] =
-		"WITH engine LIKE 'Replicated%' OR engine LIKE 'Shared%' AS r "
-		"SELECT name, engine, if(r, "
-		"extract(engine_full, "
-		"'[ ,]replicated_deduplication_window = (\\\\d+)'), "
-		"extract(engine_full, "
-		"'[ ,]non_replicated_deduplication_window = (\\\\d+)')) AS "
-		"said, "
-		"if(said != '', said, if(r, (SELECT any(value) FROM "
-		"system.merge_tree_settings WHERE name = "
-		"'replicated_deduplication_window'), (SELECT any(value) FROM "
-		"system.merge_tree_settings WHERE name = "
-		"'non_replicated_deduplication_window'))) "
-		"FROM system.tables WHERE database = currentDatabase() "
+	static const char sql[] = "SELECT name, engine, "
+		/* clang-format off */
+		SETTING("merge_tree_settings",
+			"non_replicated_deduplication_window") ", "
+		SETTING("replicated_merge_tree_settings",
+			"replicated_deduplication_window") ", "
+		SETTING("replicated_merge_tree_settings",
+			"replicated_deduplication_window_seconds")
+		/* clang-format on */
+		" FROM system.tables WHERE database = currentDatabase() "
 		"AND name IN ('clicks', 'ingest_progress', 'links') "
 		"ORDER BY name FORMAT TabSeparated";
 	struct buf answer = {0};
 	struct tsv rows;
-	char *f[4];
+	char *f[5];
 	size_t count = 0;
 	int status = clickhouse_query(ch, sql, NULL, &answer, err);
 
 	rows = tsv_rows(&answer);
-	for (; status == 0 && tsv_next(&rows, f, 4); count++)
-		judge_table(f[0], f[1], f[3], g);
+	for (; status == 0 && tsv_next(&rows, f, 5); count++)
+		guarantee_judge_table(
+			&(struct guarantee_table){
+				f[0], f[1], is_replicated(f[1]) ? f[3] : f[2],
+				f[4]},
+			g);
 	buf_free(&answer);
 	if (status == 0 && count != 3)
 		return error_set(err, ERROR_REMOTE,
@@ -125,14 +153,12 @@ static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 int guarantee_probe(struct clickhouse *ch, struct guarantee *ret,
 		    struct error *err)
 {
-	struct guarantee g = {
-		.known = true, .exactly_once = true, .window = UINT64_MAX};
+	struct guarantee g = GUARANTEE_MOST;
 
 	if (ask_server(ch, &g, err) < 0 || ask_tables(ch, &g, err) < 0)
 		return error_wrap(err, "guarantee");
 	if (g.exactly_once)
-		snprintf(g.text, sizeof(g.text),
-			 "exactly once (window %" PRIu64 " blocks)", g.window);
+		guarantee_say(&g);
 	*ret = g;
 	return 0;
 }
@@ -140,8 +166,12 @@ int guarantee_probe(struct clickhouse *ch, struct guarantee *ret,
 int64_t guarantee_retry_ms(const struct guarantee *g, int64_t parts_per_second)
 {
 	uint64_t window = g->known ? g->window : WINDOW_USUAL;
+	int64_t kept;
 
 	if (window > WINDOW_USUAL * 1000)
 		window = WINDOW_USUAL * UINT64_C(1000);
-	return (int64_t)window * CLOCK_SECOND / parts_per_second / 2;
+	kept = (int64_t)window * CLOCK_SECOND / parts_per_second;
+	if (g->known && g->seconds < (uint64_t)(kept / CLOCK_SECOND))
+		kept = (int64_t)g->seconds * CLOCK_SECOND;
+	return kept / 2;
 }

@@ -73,6 +73,35 @@ static int ask_numbers(struct clickhouse *ch, const char *sql,
 	return status;
 }
 
+int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
+{
+	/* LIGHTWEIGHT, which waits for no merges, is there since 23.4. */
+	static const char sql[] =
+		"SELECT 'SYSTEM SYNC REPLICA ' || name || "
+		"if(toUInt32OrZero(splitByChar('.', version())[1]) * 100 + "
+		"toUInt32OrZero(splitByChar('.', version())[2]) >= 2304, "
+		"' LIGHTWEIGHT', '') FROM system.tables "
+		"WHERE database = currentDatabase() AND name IN "
+		"('ingest_epochs', 'ingest_progress', {table:String}) AND "
+		"(engine LIKE 'Replicated%' OR engine LIKE 'Shared%') "
+		"ORDER BY name FORMAT TabSeparated";
+	const struct clickhouse_param params[] = {{"param_table", table},
+						  {NULL, NULL}};
+	struct buf answer = {0};
+	struct tsv rows;
+	char *statement;
+	int status = clickhouse_query(ch, sql, params, &answer, err);
+
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, &statement, 1)) {
+		status = clickhouse_query(ch, statement, NULL, NULL, err);
+		if (status < 0)
+			error_wrap(err, "%s", statement);
+	}
+	buf_free(&answer);
+	return status;
+}
+
 int stored_epoch(struct clickhouse *ch, const char *topic, uint32_t configured,
 		 uint32_t *ret, struct error *err)
 {

@@ -27,6 +27,13 @@ struct stored_key {
 	uint32_t epoch;
 };
 
+/*
+ * Makes the server know all that was acknowledged by other replicas of
+ * `table`, ingest_progress and ingest_epochs; nothing to do where these are not
+ * replicated.  To be called before the questions below, on the same connection.
+ */
+int stored_sync(struct clickhouse *ch, const char *table, struct error *err);
+
 /* The topic's epoch: `configured`, or a later one that was decided. */
 int stored_epoch(struct clickhouse *ch, const char *topic, uint32_t configured,
 		 uint32_t *ret, struct error *err);

@@ -71,7 +71,8 @@ static int ask_clickhouse(struct takeover *t, struct clickhouse *ch,
 				 .partition = t->partition};
 	struct stored_report report;
 
-	if (stored_epoch(ch, t->topic, t->setup->epoch, &f->epoch, err) < 0)
+	if (stored_sync(ch, key.table, err) < 0 ||
+	    stored_epoch(ch, t->topic, t->setup->epoch, &f->epoch, err) < 0)
 		return -1;
 	f->raised = f->epoch > t->setup->epoch;
 	key.epoch = f->epoch;

@@ -9,7 +9,7 @@ import pytest
 import servers
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from support.collectors import BROKER, OPTIONS
-from support.fault_proxy import ClickHouseProxy, KafkaProxy
+from support.fault_proxy import ClickHouseProxy, KafkaProxy, response
 from support.program import eventually
 from support.protobuf import message
 from support.server import ProxiedKafkaServer
@@ -647,6 +647,41 @@ def test_links_are_stored_with_the_same_guarantee(loop, proxy):
 
 
 # --- what the server can promise ------------------------------------------------------
+
+class Replicated(ClickHouseProxy):
+    """Says that tables are replicated, and syncs them: the engine here, which has
+    no Keeper, can have none that are."""
+    lags = True
+    synced = 0
+
+    def _meet(self, request, client, fault):
+        if "SYNC REPLICA" not in request.query:
+            return super()._meet(request, client, fault)
+        body = b""
+        if request.query.startswith("SELECT"):
+            body = (b"SYSTEM SYNC REPLICA clicks LIGHTWEIGHT\n"
+                    b"SYSTEM SYNC REPLICA ingest_progress\n")
+        elif self.lags:
+            client.sendall(response(500, "It lags", [], b"It lags"))
+            return True
+        else:
+            self.synced += 1
+        client.sendall(response(200, "OK", [], body))
+        return True
+
+
+def test_a_replica_that_lags_is_not_believed(loop, clickhouse_server):
+    loop.send(20)
+    with Replicated(clickhouse_server.port, seed=1) as proxy:
+        running = loop.collector(ready=False, url=proxy.url)
+        eventually(lambda: "SYNC REPLICA clicks LIGHTWEIGHT" in
+                   running.ready()[1], PATIENCE, what="/readyz to name it")
+        assert running.metric("shortloop_collector_consumed_total") == 0
+        proxy.lags = False
+        loop.wait_stored()
+        assert proxy.synced >= 2
+        assert running.stop() == 0
+
 
 def test_the_guarantee_is_said(loop):
     running = loop.collector()
