@@ -9,8 +9,7 @@
 
 static int refuse(const char *what, const char *at, struct error *err)
 {
-	return error_set(err, ERROR_CONFIG, "log format: %s at '%.40s'", what,
-			 at);
+	return error_set(err, ERROR_USAGE, "--format: %s at '%.40s'", what, at);
 }
 
 static int add_literal(struct access_pattern *p, char c, struct error *err)

@@ -29,7 +29,7 @@ static int take_key(struct access_json *j, const char *at, size_t len,
 	enum access_field field = access_field_by_name(at, name);
 
 	if (!equals || field == ACCESS_PASSED || name + 1 == len)
-		return error_set(err, ERROR_CONFIG,
+		return error_set(err, ERROR_USAGE,
 				 "--json-keys: '%.*s': expected field=key, the "
 				 "field one of address, time, request, method, "
 				 "uri, query, status, referrer, user_agent, "

@@ -10,7 +10,7 @@ struct access_json;
 
 /*
  * `keys`: which key is which field where the usual names are not used,
- * "time=when,address=peer.ip"; NULL: none.  ERROR_CONFIG when it names no
+ * "time=when,address=peer.ip"; NULL: none.  ERROR_USAGE when it names no
  * field.
  */
 struct access_json *access_json_new(const char *keys, struct error *err);

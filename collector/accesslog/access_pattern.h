@@ -16,7 +16,7 @@ struct access_pattern;
 /*
  * "%h %l %u %t \"%r\" %>s %b" or "$remote_addr [$time_local] ...": what has a
  * percent sign is taken as Apache's.  `open_end`: lines may go on after a blank
- * where the format ends.  ERROR_CONFIG when it is no format, has no time or no
+ * where the format ends.  ERROR_USAGE when it is no format, has no time or no
  * request, or does not say where a field ends.
  */
 struct access_pattern *access_pattern_new(const char *format, bool open_end,

@@ -530,7 +530,8 @@ REFUSED = [
     (["--identity", "a b", "LOG"], 64, "'a b'"),
     (["--identity", "x", "LOG", "LOG"], 64, "one log"),
     (["--format", "nonsense", "LOG"], 64, "nonsense"),
-    (["--format", "%h %r", "LOG"], 78, "it has no time"),
+    (["--format", "%h %r", "LOG"], 64, "--format: it has no time"),
+    (["--json-keys", "what=x", "LOG"], 64, "--json-keys"),
     (["--path-prefix", "go", "LOG"], 64, "a slash"),
     (["--wait", "soon", "LOG"], 64, "--wait"),
     (["--why", "LOG"], 64, "--why")]

@@ -345,7 +345,7 @@ static void what_is_no_format_is_refused(void **state)
 
 		assert_null(access_format_new(formats[i], NULL, &err));
 		assert_true(err.code == ERROR_USAGE ||
-			    err.code == ERROR_CONFIG);
+			    err.code == ERROR_USAGE);
 	}
 }
 
@@ -358,7 +358,7 @@ static void a_field_that_there_is_not_is_refused(void **state)
 		struct error err = {0};
 
 		assert_null(access_format_new("json", keys[i], &err));
-		assert_int_equal(err.code, ERROR_CONFIG);
+		assert_int_equal(err.code, ERROR_USAGE);
 	}
 }
 
