@@ -1,11 +1,11 @@
 /*
  * collector.h - reads events from Kafka and puts rows into ClickHouse.
  *
- * A thread of its own does all of it.  Each partition fills a block; a block is
- * inserted when it is large or old enough, and its offsets are committed only
- * then: an event can arrive twice but is never lost, and a block that is sent
- * again is recognised by its token.  While a block cannot be inserted, nothing
- * more is read: what is held stays bounded.
+ * A thread of its own polls Kafka and fills a block for each partition;
+ * couriers (once/couriers.h) insert them.  A block is named in a commit before
+ * it is sent (blocks.c), and a new owner of a partition asks what is stored
+ * before it reads on (once/plan.h): each event is stored once.  A partition
+ * whose block cannot be inserted is paused: what is held stays bounded.
  */
 #ifndef COLLECTOR_COLLECTOR_H
 #define COLLECTOR_COLLECTOR_H

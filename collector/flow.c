@@ -175,6 +175,11 @@ void flow_take(struct collector *c, const struct kafka_record *record)
 	    (uint64_t)record->offset > slot->repeat.last) {
 		slot->next_offset = record->offset;
 		end_repeat(c, slot);
+		/* Out of memory: the block must not grow meanwhile. */
+		if (slot->repeat.named) {
+			slot->reread_from = record->offset;
+			return;
+		}
 	}
 	take(c, slot, record);
 }

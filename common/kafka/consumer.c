@@ -7,7 +7,8 @@
 #include "common/kafka/watch.h"
 
 enum {
-	CLOSE_POLL_MS = 20
+	CLOSE_MS = 1000,
+	CLOSE_POLL_MS = 20,
 };
 
 /* --- state ------------------------------------------------------------- */
@@ -239,7 +240,7 @@ void kafka_consumer_free(struct kafka_consumer *c)
 		rd_kafka_topic_destroy(c->topic);
 	if (c->rk) {
 		if (c->queue)
-			kafka_consumer_close(c, 0);
+			kafka_consumer_close(c, CLOSE_MS);
 		if (c->queue)
 			rd_kafka_queue_destroy(c->queue);
 		if (c->commits)

@@ -195,8 +195,8 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
  * miss this member by its session.
  */
 void kafka_consumer_close(struct kafka_consumer *c, int timeout_ms);
-/* Does not wait: close it before.  One that could not be closed stays with
- * librdkafka's threads until the process ends.  NULL accepted. */
+/* Closes it if that was not done before.  One that could not be closed stays
+ * with librdkafka's threads until the process ends.  NULL accepted. */
 void kafka_consumer_free(struct kafka_consumer *c);
 
 #endif
