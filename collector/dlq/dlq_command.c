@@ -37,20 +37,6 @@ int dlq_read_marks(struct dlq *d, struct error *err)
 
 /* --- the command line ----------------------------------------------------- */
 
-static int read_time(const struct app *app, const char *name, int64_t *time,
-		     struct error *err)
-{
-	const char *text = app_option_value(app, name);
-	struct error why;
-
-	if (text && rfc3339_parse(text, time, &why) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "--%s: '%.40s': expected a day (2026-11-21) "
-				 "or a time (2026-11-21T12:00:00Z)",
-				 name, text);
-	return 0;
-}
-
 static int read_limit(struct dlq *d, struct error *err)
 {
 	const char *text = app_option_value(d->app, "limit");
@@ -72,8 +58,8 @@ static int read_choice(struct dlq *d, struct error *err)
 	c->from = INT64_MIN;
 	c->to = INT64_MAX;
 	c->reason = app_option_value(d->app, "reason");
-	if (read_time(d->app, "from", &c->from, err) < 0 ||
-	    read_time(d->app, "to", &c->to, err) < 0)
+	if (app_option_time(d->app, "from", &c->from, err) < 0 ||
+	    app_option_time(d->app, "to", &c->to, err) < 0)
 		return -1;
 	if (c->from >= c->to)
 		return error_set(err, ERROR_USAGE, "--from lies behind --to");

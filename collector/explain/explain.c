@@ -1,6 +1,7 @@
 #include "collector/explain/explain.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -127,12 +128,11 @@ static int answer_all(struct session *s, struct error *err)
 		return -1;
 	if (!s->bad)
 		return 0;
-	return error_set(
-		err, ERROR_INPUT,
-		"%llu of %llu lines could not be read; the first is "
-		"line %llu: %s",
-		(unsigned long long)s->bad, (unsigned long long)s->count,
-		(unsigned long long)s->first_bad, s->first_reason.text);
+	return error_set(err, ERROR_INPUT,
+			 "%" PRIu64 " of %" PRIu64
+			 " lines could not be read; the first is line "
+			 "%" PRIu64 ": %s",
+			 s->bad, s->count, s->first_bad, s->first_reason.text);
 }
 
 int collector_explain(struct app *app, const struct collector_config *config,

@@ -21,10 +21,8 @@ static int read_day(struct app *app, const char *option, int64_t *ret_day,
 
 	if (!text)
 		return 0;
-	if (rfc3339_parse(text, &ms, err) < 0) {
-		err->code = ERROR_USAGE;
-		return error_wrap(err, "--%s", option);
-	}
+	if (app_option_time(app, option, &ms, err) < 0)
+		return -1;
 	/* Up to an instant is without it; up to a day is with it. */
 	if (!strcmp(option, "to") && strchr(text, 'T'))
 		ms--;

@@ -33,28 +33,27 @@ static void put_table(const struct job *job, const char *what, struct buf *sql)
 		   what, job->name);
 }
 
-static void put_day(const struct job *job, struct buf *sql)
+/* The day, and so many ms beside it. */
+static void put_times(const struct job *job, int64_t beside, struct buf *sql)
 {
 	buf_printf(
 		sql,
 		"ts >= fromUnixTimestamp64Milli(toInt64(%" PRId64
 		"), 'UTC') AND ts < fromUnixTimestamp64Milli(toInt64(%" PRId64
 		"), 'UTC')",
-		job->day * CLOCK_DAY, (job->day + 1) * CLOCK_DAY);
+		job->day * CLOCK_DAY - beside,
+		(job->day + 1) * CLOCK_DAY + beside);
+}
+
+static void put_day(const struct job *job, struct buf *sql)
+{
+	put_times(job, 0, sql);
 }
 
 /* Bursts around midnight need some of the days beside. */
 static void put_day_and_window(const struct job *job, struct buf *sql)
 {
-	int64_t window = has_bursts(job) ? job->settings->scan_window : 0;
-
-	buf_printf(
-		sql,
-		"ts >= fromUnixTimestamp64Milli(toInt64(%" PRId64
-		"), 'UTC') AND ts < fromUnixTimestamp64Milli(toInt64(%" PRId64
-		"), 'UTC')",
-		job->day * CLOCK_DAY - window,
-		(job->day + 1) * CLOCK_DAY + window);
+	put_times(job, has_bursts(job) ? job->settings->scan_window : 0, sql);
 }
 
 /* The number of the outcome; 0 of a row that came after they were listed. */

@@ -14,33 +14,17 @@
 
 /* --- the command line ----------------------------------------------------- */
 
-static int read_time(const struct app *app, const char *name, int64_t *time,
-		     struct error *err)
-{
-	const char *text = app_option_value(app, name);
-	struct error why;
-
-	if (!text)
-		return 0;
-	if (rfc3339_parse(text, time, &why) < 0 || *time < 0)
-		return error_set(err, ERROR_USAGE,
-				 "--%s: '%.40s': expected a day (2026-11-21) "
-				 "or a time (2026-11-21T12:00:00Z)",
-				 name, text);
-	return 0;
-}
-
 static int read_range(struct verify *v, struct error *err)
 {
 	int64_t now = clock_real_ms();
 
 	v->to = now;
-	if (read_time(v->app, "to", &v->to, err) < 0)
+	if (app_option_time(v->app, "to", &v->to, err) < 0)
 		return -1;
 	if (v->to > now)
 		v->to = now;
 	v->from = v->to - CLOCK_DAY;
-	if (read_time(v->app, "from", &v->from, err) < 0)
+	if (app_option_time(v->app, "from", &v->from, err) < 0)
 		return -1;
 	if (v->from < v->to)
 		return 0;

@@ -254,6 +254,24 @@ const char *app_option_value(const struct app *app, const char *name)
 	return NULL;
 }
 
+int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
+		    struct error *err)
+{
+	const char *text = app_option_value(app, name);
+	struct error why;
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, &ms, &why) < 0 || ms < 0)
+		return error_set(err, ERROR_USAGE,
+				 "--%s: '%.40s': expected a day (2026-11-21) "
+				 "or a time (2026-11-21T12:00:00Z)",
+				 name, text);
+	*ret_ms = ms;
+	return 0;
+}
+
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
 {
 	int signal_number;

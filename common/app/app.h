@@ -103,6 +103,11 @@ char *const *app_operands(const struct app *app, size_t *ret_count);
 /* The value of an option, "" for one that was given without, or NULL. */
 const char *app_option_value(const struct app *app, const char *name);
 
+/* The option's value as ms since 1970: a day (UTC) or an RFC 3339 time, not
+ * before 1970.  Leaves *ret_ms as it is when the option was not given. */
+int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
+		    struct error *err);
+
 /* Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP. */
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg);
 
