@@ -28,9 +28,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / "stack")]
 
 import servers  # noqa: E402
 from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
+from support.collectors import BROKER  # noqa: E402
+from support.fault_proxy import KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
 from support.program import Program  # noqa: E402
-from support.server import KafkaServer, RedisServer  # noqa: E402
+from support.server import (  # noqa: E402
+    KafkaServer, ProxiedKafkaServer, RedisServer)
 
 RUNS = servers.ROOT / "build" / "test"
 STARTED = pytest.StashKey()
@@ -136,6 +139,17 @@ def kafka_server(request, _kafka_server):
     if not _kafka_server.running():
         _kafka_server.start()
     return watch(request, _kafka_server)
+
+
+@pytest.fixture(scope="session")
+def proxied_kafka_server(rundir):
+    """For support.fault_world; here, since a fixture that two modules import
+    is made for each."""
+    with KafkaProxy() as proxy:
+        server = ProxiedKafkaServer(rundir / "kafka-proxied", proxy,
+                                    extra=BROKER)
+        yield server.start()
+        server.kill()
 
 
 @pytest.fixture

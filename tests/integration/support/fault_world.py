@@ -6,21 +6,10 @@ import random
 import pytest
 import servers
 from conftest import watch
-from support.collectors import BROKER, OPTIONS, Crowd
-from support.fault_proxy import KafkaProxy
-from support.server import ProxiedKafkaServer
+from support.collectors import OPTIONS, Crowd
 
 DEPS = servers.ROOT / ".deps"
 SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
-
-
-@pytest.fixture(scope="session")
-def proxied_kafka_server(rundir):
-    with KafkaProxy() as proxy:
-        server = ProxiedKafkaServer(rundir / "kafka-proxied", proxy,
-                                    extra=BROKER)
-        yield server.start()
-        server.kill()
 
 
 @pytest.fixture
