@@ -91,6 +91,7 @@ static void claim(struct collector *c, struct slot *slot, struct takeover *t)
 	metric_set(slot->stopped, 0);
 	slot->epoch = t->facts.epoch;
 	slot->position = t->plan.position;
+	slot->placed = true;
 	slot->asked_ms = t->asked_ms;
 	slot->repeat = t->plan.intent;
 	slot->next_offset = (int64_t)t->plan.position;
@@ -257,7 +258,7 @@ void partitions_on_revoked(void *arg, const char *topic, int32_t partition,
 	slot_clear(slot);
 	slot->takeover = NULL;
 	slot->state = SLOT_AWAY;
-	slot->held = slot->shut = false;
+	slot->held = slot->shut = slot->placed = false;
 	slot->stop_reason = NULL;
 	metric_set(slot->stopped, 0);
 	metric_set(slot->lag, 0);

@@ -57,6 +57,7 @@ struct slot {
 	const char *stop_reason;   /* static; NULL: not stopped */
 
 	uint32_t epoch;
+	bool placed;	      /* since it was assigned, this is known: */
 	uint64_t position;    /* all before it is stored and reported */
 	struct intent repeat; /* `named`: the first block is this one */
 	struct ranges stored; /* rows that were there at the take-over, */

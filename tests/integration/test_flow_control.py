@@ -269,6 +269,27 @@ def test_partitions_are_paused_while_clickhouse_is_slow(
     eventually(lambda: metric(running, "paused_partitions") == 0, PATIENCE)
 
 
+def test_what_was_dropped_and_is_read_again_is_lag(kafka, topics, tables,
+                                                   collector, proxy):
+    """Blocks are dropped when their tokens may be forgotten: after 5 s, at so
+    many parts a second."""
+    where = topics(2)
+    topic = where["topic_clicks"]
+    running = collector(where, parts_per_second=1000)
+    with Traffic(kafka, topic, 1000) as source:
+        eventually(lambda: stored(tables) > 0, PATIENCE, what="rows before it")
+        proxy.refuse()
+        eventually(lambda: sent(kafka, topic) > stored(tables) + 2000,
+                   PATIENCE, what="events that are not stored")
+        source.stop()
+    left = sent(kafka, topic) - stored(tables)
+    eventually(lambda: metric(running, "lag_events") >= left, PATIENCE,
+               what="lag of what was taken and dropped")
+    proxy.accept()
+    drained(kafka, tables, topic, PATIENCE)
+    eventually(lambda: metric(running, "lag_events") == 0, PATIENCE)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(0)
 def test_ten_minutes_without_clickhouse_lose_nothing(kafka, topics, tables,
