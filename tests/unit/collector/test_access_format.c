@@ -344,8 +344,7 @@ static void what_is_no_format_is_refused(void **state)
 		struct error err = {0};
 
 		assert_null(access_format_new(formats[i], NULL, &err));
-		assert_true(err.code == ERROR_USAGE ||
-			    err.code == ERROR_USAGE);
+		assert_true(err.code == ERROR_USAGE || err.code == ERROR_USAGE);
 	}
 }
 
