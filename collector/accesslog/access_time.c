@@ -125,8 +125,10 @@ static bool read_number(const char *t, size_t len, int64_t *ret_ms)
 			return false;
 		fraction += (t[i] - '0') * scale;
 	}
+	if (whole > TIME_MAX_MS / CLOCK_SECOND)
+		return false;
 	*ret_ms = whole * CLOCK_SECOND + fraction;
-	return whole < INT64_C(100000000000);
+	return true;
 }
 
 static bool read_pattern(const char *t, size_t len, const char *pattern,
