@@ -422,7 +422,9 @@ def test_what_is_held_stays_bounded_while_clickhouse_is_away(
         kafka.produce(topics["topic_clicks"], [click()], partition=partition)
     wait_for(tables, 2)
     clickhouse_server.kill()
-    kafka.produce(topics["topic_clicks"], [click() for _ in range(5000)])
+    for partition in range(2):
+        kafka.produce(topics["topic_clicks"], [click() for _ in range(2500)],
+                      partition=partition)
     eventually(lambda: running.metric("shortloop_collector_blocked") == 1)
     # Of each partition a block on its way, and one that is full twice over.
     eventually(lambda: running.metric(
