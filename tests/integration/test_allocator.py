@@ -282,7 +282,8 @@ def test_a_redis_that_restarts_makes_no_code_twice(own_redis, topic,
     api = start(topic)
     before = create_many(api, 1000)
     own_redis.kill()
-    problem(api.post(url=URL, ttl="1h"), 503)
+    for _ in range(16):  # a connection each, so that both threads notice
+        problem(Api(api.program).post(url=URL, ttl="1h"), 503)
     own_redis.start()
     api.program.wait_ready()  # every thread has its connection again
     after = create_many(api, 1000)
