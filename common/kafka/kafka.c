@@ -98,6 +98,16 @@ int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 	return error_set(err, ERROR_CONFIG, "kafka.%s: %s", setting, text);
 }
 
+int kafka_conf_set_all(rd_kafka_conf_t *conf, const char *const properties[][2],
+		       size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (kafka_conf_set(conf, "options", properties[i][0],
+				   properties[i][1], err) < 0)
+			return -1;
+	return 0;
+}
+
 static int set_brokers(rd_kafka_conf_t *conf,
 		       const struct setting_strings *brokers, struct error *err)
 {

@@ -42,6 +42,11 @@ rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 		   const char *value, struct error *err);
 
+/* Sets `count` of them, each a name and a value, whatever kafka.options says.
+ */
+int kafka_conf_set_all(rd_kafka_conf_t *conf, const char *const properties[][2],
+		       size_t count, struct error *err);
+
 /*
  * Makes a topic unless it is there.  `settings`: "key=value" strings, ended by
  * NULL; may be NULL.  Waits up to timeout_ms; a broker that is away is

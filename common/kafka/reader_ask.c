@@ -100,6 +100,27 @@ kafka_reader_one(const char *topic, int32_t partition, int64_t offset)
 	return list;
 }
 
+/* The offset that librdkafka put into the list's only element, or -1 where
+ * there is none.  Frees the list. */
+static int take_offset(struct kafka_reader *r, const char *what,
+		       rd_kafka_topic_partition_list_t *list,
+		       rd_kafka_resp_err_t code, int64_t *ret_offset,
+		       struct error *err)
+{
+	const rd_kafka_topic_partition_t *one = &list->elems[0];
+	int status = 0;
+
+	if (!code)
+		code = one->err;
+	if (code)
+		status = kafka_reader_refuse(r, what, one->topic,
+					     one->partition, code, err);
+	else
+		*ret_offset = one->offset >= 0 ? one->offset : -1;
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
+}
+
 int kafka_reader_at(struct kafka_reader *r, const char *topic,
 		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
 		    struct error *err)
@@ -108,16 +129,8 @@ int kafka_reader_at(struct kafka_reader *r, const char *topic,
 		kafka_reader_one(topic, partition, real_ms);
 	rd_kafka_resp_err_t code =
 		rd_kafka_offsets_for_times(r->rk, list, KAFKA_READER_ASK_MS);
-	int64_t offset = list->elems[0].offset;
 
-	if (!code)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (code)
-		return kafka_reader_refuse(r, "offset at a time", topic,
-					   partition, code, err);
-	*ret_offset = offset >= 0 ? offset : -1;
-	return 0;
+	return take_offset(r, "offset at a time", list, code, ret_offset, err);
 }
 
 int kafka_reader_committed(struct kafka_reader *r, const char *topic,
@@ -128,14 +141,6 @@ int kafka_reader_committed(struct kafka_reader *r, const char *topic,
 		kafka_reader_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
 	rd_kafka_resp_err_t code =
 		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
-	int64_t offset = list->elems[0].offset;
 
-	if (!code)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (code)
-		return kafka_reader_refuse(r, "committed offset", topic,
-					   partition, code, err);
-	*ret_offset = offset >= 0 ? offset : -1;
-	return 0;
+	return take_offset(r, "committed offset", list, code, ret_offset, err);
 }

@@ -60,10 +60,9 @@ static rd_kafka_conf_t *conf_new(struct kafka_transaction *t,
 
 	if (!conf)
 		return NULL;
-	for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
-		if (kafka_conf_set(conf, "options", properties[i][0],
-				   properties[i][1], err) == 0)
-			continue;
+	if (kafka_conf_set_all(conf, properties,
+			       sizeof(properties) / sizeof(*properties),
+			       err) < 0) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}
