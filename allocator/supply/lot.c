@@ -73,6 +73,7 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 	struct lot *lot = block->lot;
 	struct slot *slot = lot->slot;
 	size_t i = (size_t)(block - lot->blocks);
+	bool retired;
 
 	(void)end;
 	lot->opening--;
@@ -85,10 +86,12 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 		lot_set_use(lot, i, USE_UNOPENED);
 	if (err && err->code == ERROR_BUSY)
 		metric_add(slot->supply->options.metrics->opens_refused, 1);
-	if (!lot->retired)
-		slot_opened(slot, err);
-	else if (lot->opening == 0)
+	retired = lot->retired;
+	if (retired && lot->opening == 0)
 		lot_give_back(lot);
+	/* Who waits for a lot that expired meanwhile needs another one. */
+	if (!retired || slot->waiters)
+		slot_opened(slot, err);
 }
 
 int lot_open_all(struct lot *lot, struct error *err)

@@ -3,6 +3,7 @@ refused, go on with a block of their own, and nobody's link is harmed."""
 import concurrent.futures
 import hashlib
 import signal
+import time
 
 import pytest
 import requests
@@ -144,6 +145,23 @@ def test_a_create_that_arrives_after_the_close_gets_another_block(
         assert slow.own(late.json()) != (block, 1)
         leads_to(space, late.json(), "https://late.example/")
         assert records(space, block) == before
+
+
+def test_a_create_outlasts_blocks_that_expire_while_they_are_opened(
+        redis_server, space, writer):
+    """Redis answers after the hold: what was granted is let go, and who waits
+    for it gets a code of the next grant."""
+    with RedisProxy(redis_server.port) as proxy:
+        slow = writer(proxy.address)
+        held = proxy.hold(b"m:{s7:")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            queued = pool.submit(slow.post, "https://late.example/", "30d")
+            assert held.here.wait(10), "no block was opened"
+            time.sleep(2)
+            held.release()
+            late = queued.result(timeout=30)
+        assert late.status_code == 201, late.text
+        leads_to(space, late.json(), "https://late.example/")
 
 
 def test_of_two_holders_of_one_block_the_late_one_is_refused(space, writer):
