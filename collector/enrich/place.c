@@ -1,38 +1,47 @@
 #include "collector/enrich/place.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clickhouse/rowbinary.h"
 #include "common/ip.h"
 
-enum {
-	SLOT_COLUMNS = 118, /* bytes; nearly all places have fewer */
-};
-
-/* What a network's columns are.  A network has one slot that it can be in, and
- * shares it with others: the last one stays. */
+/* What a network's place is.  A network has one slot that it can be in, and
+ * shares it with others: the last one stays.  Small, so that there are many: a
+ * way down the files' trees costs more than reading a record that is known. */
 struct slot {
 	uint64_t network; /* 0: empty */
-	uint16_t len;
-	char columns[SLOT_COLUMNS];
+	char place[];	  /* as much of a struct geo_place as the files fill */
 };
 
 struct place_lookup {
 	const struct geo *geo;
-	struct slot *slots;
-	unsigned slot_bits; /* there are 1 << slot_bits */
-	uint64_t slot_hits;
+	char *slots;
+	size_t place_len;
+	size_t slot_len;
+	unsigned slot_bits;    /* there are 1 << slot_bits */
+	uint64_t hits, misses; /* of networks */
 	struct cache *records;
 };
+
+static void measure_slots(struct place_lookup *l)
+{
+	size_t align = sizeof(uint64_t);
+
+	l->place_len = offsetof(struct geo_place, records) +
+		       geo_count(l->geo) * sizeof(uint32_t);
+	l->slot_len = sizeof(struct slot) +
+		      (l->place_len + align - 1) / align * align;
+}
 
 /* Half of the memory is for networks, half for records. */
 static int make_slots(struct place_lookup *l, size_t bytes, struct error *err)
 {
-	while (l->slot_bits < 40 &&
-	       sizeof(*l->slots) << (l->slot_bits + 1) <= bytes)
+	measure_slots(l);
+	while (l->slot_bits < 40 && l->slot_len << (l->slot_bits + 1) <= bytes)
 		l->slot_bits++;
-	l->slots = calloc((size_t)1 << l->slot_bits, sizeof(*l->slots));
+	l->slots = calloc((size_t)1 << l->slot_bits, l->slot_len);
 	return l->slots ? 0 : error_set_nomem(err);
 }
 
@@ -100,18 +109,37 @@ static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 static struct slot *slot_of(const struct place_lookup *l, uint64_t network)
 {
 	uint64_t hash = network * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = l->slot_bits ? hash >> (64 - l->slot_bits) : 0;
 
-	return &l->slots[l->slot_bits ? hash >> (64 - l->slot_bits) : 0];
+	return (struct slot *)(void *)(l->slots + at * l->slot_len);
 }
 
-static void fill_slot(struct slot *slot, uint64_t network, const void *columns,
-		      size_t len)
+void place_expect(const struct place_lookup *l, const uint8_t ip[16])
 {
-	if (len > SLOT_COLUMNS)
+	unsigned bits;
+
+	__builtin_prefetch(slot_of(l, network_of(ip, &bits)));
+}
+
+/* The place of an address, from its network's slot or from the files. */
+static void find_place(struct place_lookup *l, const uint8_t ip[16],
+		       struct geo_place *ret_place)
+{
+	unsigned bits;
+	uint64_t network = network_of(ip, &bits);
+	struct slot *slot = slot_of(l, network);
+
+	if (slot->network == network) {
+		*ret_place = (struct geo_place){0};
+		memcpy(ret_place, slot->place, l->place_len);
+		l->hits++;
 		return;
-	slot->network = network;
-	slot->len = (uint16_t)len;
-	memcpy(slot->columns, columns, len);
+	}
+	l->misses++;
+	if (geo_find(l->geo, ip, ret_place) <= bits) {
+		slot->network = network;
+		memcpy(slot->place, ret_place, l->place_len);
+	}
 }
 
 /* By what was read of the same records before. */
@@ -120,8 +148,7 @@ static void append_place(struct place_lookup *l, const struct geo_place *place,
 {
 	struct geo_record record;
 	size_t len, start = row->len;
-	const void *columns =
-		cache_get(l->records, place, sizeof(*place), &len);
+	const void *columns = cache_get(l->records, place, l->place_len, &len);
 
 	if (columns) {
 		buf_append(row, columns, len);
@@ -130,7 +157,7 @@ static void append_place(struct place_lookup *l, const struct geo_place *place,
 	geo_read(l->geo, place, &record);
 	put_record(row, &record);
 	if (!row->failed)
-		cache_put(l->records, place, sizeof(*place), row->data + start,
+		cache_put(l->records, place, l->place_len, row->data + start,
 			  row->len - start);
 }
 
@@ -138,34 +165,21 @@ void place_append(struct place_lookup *l, const uint8_t ip[16], struct buf *row)
 {
 	static const struct geo_record nowhere;
 	struct geo_place place;
-	struct slot *slot;
-	size_t start = row->len;
-	uint64_t network;
-	unsigned bits;
-	bool whole;
 
 	if (!ip) {
 		put_record(row, &nowhere);
 		return;
 	}
-	network = network_of(ip, &bits);
-	slot = slot_of(l, network);
-	if (slot->network == network) {
-		l->slot_hits++;
-		buf_append(row, slot->columns, slot->len);
-		return;
-	}
-	whole = geo_find(l->geo, ip, &place) <= bits;
+	find_place(l, ip, &place);
 	append_place(l, &place, row);
-	if (whole && !row->failed)
-		fill_slot(slot, network, row->data + start, row->len - start);
 }
 
 struct cache_stats place_stats(const struct place_lookup *l)
 {
 	struct cache_stats stats = cache_stats(l->records);
 
-	stats.hits += l->slot_hits;
-	stats.bytes += sizeof(*l->slots) << l->slot_bits;
+	stats.hits = l->hits;
+	stats.misses = l->misses;
+	stats.bytes += l->slot_len << l->slot_bits;
 	return stats;
 }

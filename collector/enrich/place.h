@@ -1,8 +1,8 @@
 /*
  * place.h - where an address is, as columns ready to be copied into a row.
- * Answers are kept by network, /24 of IPv4 and /48 of IPv6, if all of it is in
- * one place (of DB-IP's files 97 in 100 are); and by the records they came
- * from, of which many networks share one.
+ * Kept are which records a network has, /24 of IPv4 and /48 of IPv6, if all of
+ * it is in one place (of DB-IP's files 97 in 100 are); and the columns of
+ * records, of which many networks share one.
  *
  * Belongs to one thread.
  */
@@ -22,11 +22,15 @@ struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
 				      struct error *err);
 void place_lookup_free(struct place_lookup *l); /* NULL accepted */
 
+/* The address will be asked for soon: what is known of it is brought near. */
+void place_expect(const struct place_lookup *l, const uint8_t ip[16]);
+
 /* Appends the columns continent to as_org in RowBinary; empty ones without an
  * address (NULL). */
 void place_append(struct place_lookup *l, const uint8_t ip[16],
 		  struct buf *row);
 
+/* A miss asked the files' trees; entries are records. */
 struct cache_stats place_stats(const struct place_lookup *l);
 
 #endif

@@ -54,6 +54,11 @@ void geo_close(struct geo *g)
 	free(g);
 }
 
+size_t geo_count(const struct geo *g)
+{
+	return g->count;
+}
+
 size_t geo_bytes(const struct geo *g)
 {
 	size_t bytes = 0;

@@ -38,6 +38,7 @@ struct geo *geo_open(const struct setting_strings *files, const char *language,
 		     struct error *err);
 void geo_close(struct geo *g); /* NULL accepted */
 
+size_t geo_count(const struct geo *g); /* of its files */
 size_t geo_bytes(const struct geo *g); /* of memory that its files take */
 
 /*
