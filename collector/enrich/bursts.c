@@ -49,6 +49,14 @@ struct bursts {
 	size_t set_count;
 };
 
+static struct key *new_keys(size_t set_count)
+{
+	size_t size = set_count * WAYS * sizeof(struct key);
+	struct key *keys = aligned_alloc(WAYS * sizeof(struct key), size);
+
+	return keys ? memset(keys, 0, size) : NULL;
+}
+
 struct bursts *bursts_new(const struct bursts_limits *limits, size_t bytes_max,
 			  struct error *err)
 {
@@ -66,7 +74,7 @@ struct bursts *bursts_new(const struct bursts_limits *limits, size_t bytes_max,
 			       (WAYS * (sizeof(*b->keys) + b->visitor_size)) +
 		       1;
 	b->once = calloc(b->once_count, sizeof(*b->once));
-	b->keys = calloc(b->set_count, WAYS * sizeof(*b->keys));
+	b->keys = new_keys(b->set_count);
 	b->visitors = calloc(b->set_count, WAYS * b->visitor_size);
 	if (b->once && b->keys && b->visitors)
 		return b;
@@ -278,6 +286,16 @@ static enum burst judge(const struct bursts *b, struct visitor *v, int64_t ts,
 	if (burst)
 		remember(b, v, ts, burst);
 	return burst;
+}
+
+void bursts_expect(const struct bursts *b,
+		   const unsigned char visitor[BURSTS_VISITOR_LEN])
+{
+	uint64_t id;
+
+	memcpy(&id, visitor, sizeof(id));
+	__builtin_prefetch(set_of(b, id), 1);
+	__builtin_prefetch(&b->once[place_of(id, b->once_count)], 1);
 }
 
 enum burst bursts_note(struct bursts *b,

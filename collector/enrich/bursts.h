@@ -46,6 +46,11 @@ enum {
 	BURSTS_VISITOR_LEN = 8
 };
 
+/* A request of that visitor will be noted soon: what is known is brought near.
+ */
+void bursts_expect(const struct bursts *b,
+		   const unsigned char visitor[BURSTS_VISITOR_LEN]);
+
 /*
  * Notes a request.  `visitor` is a hash that strangers cannot aim (the first
  * bytes of the visitor's identity).  The same request noted again counts once.

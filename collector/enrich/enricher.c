@@ -134,8 +134,13 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	facts->places = e->lookups->places;
 	copy_ip(click, facts->ip);
 	choose_ip(e, click, facts);
+	/* Both tables are larger than the processor's caches: while they are
+	 * waited for, there is hashing to do. */
+	if (facts->has_ip)
+		place_expect(facts->places, facts->ip);
 	if (find_identity(e, click, facts, err) < 0)
 		return -1;
+	bursts_expect(e->bursts, facts->identity);
 	if (agent_find(e->lookups->agents, (const char *)ua->data,
 		       cut(ua->len, e->settings->max_text), &facts->agent,
 		       err) < 0)
