@@ -24,7 +24,7 @@ PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
         libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
         libpng
 
-CFLAGS ?= -O2 -g
+CFLAGS ?= -O3 -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
           -Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wcast-qual \
           -Wundef -Wvla -Wformat=2 $(if $(WERROR),-Werror)
