@@ -53,7 +53,9 @@ static const struct field fields[] = {
 struct decoder {
 	const uint8_t *at;
 	const uint8_t *end;
-	struct arena *arena;
+	/* Where texts go, each with a NUL behind it: all together take no more
+	 * than the event, where each has a key and a length. */
+	char *texts;
 	Shortloop__Click *click;
 	char *tags[TAGS_MAX];
 };
@@ -108,12 +110,11 @@ static char *read_text(struct decoder *d)
 
 	if (!read_bytes(d, &bytes))
 		return NULL;
-	text = arena_alloc(d->arena, bytes.len + 1);
-	if (!text)
-		return NULL;
+	text = d->texts;
 	if (bytes.len)
 		memcpy(text, bytes.data, bytes.len);
 	text[bytes.len] = '\0';
+	d->texts += bytes.len + 1;
 	return text;
 }
 
@@ -192,11 +193,13 @@ bool click_decode(struct arena *arena, const void *event, size_t len,
 	struct decoder d = {
 		.at = event,
 		.end = len ? (const uint8_t *)event + len : event,
-		.arena = arena,
+		.texts = arena_alloc(arena, len),
 		.click = ret_click,
 	};
 	size_t size;
 
+	if (!d.texts)
+		return false;
 	shortloop__click__init(ret_click);
 	while (d.at < d.end)
 		if (!read_field(&d))
