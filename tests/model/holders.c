@@ -267,6 +267,7 @@ void holders_hand_back(struct holders *h)
 	struct holder *holder = any_holder(h);
 	struct held *held = any_held(h, holder), gone;
 	struct block_range part;
+	int64_t before;
 
 	if (!held || held->next)
 		return;
@@ -285,6 +286,7 @@ void holders_hand_back(struct holders *h)
 	check_closed(h, &gone);
 	if (rng_chance(&w->rng, 10))
 		return; /* died in between */
+	before = clock_real_ms();
 	if (grant_hand_back(w->redis, gone.block.space, &gone.whole, &part,
 			    &w->err)) {
 		if (w->err.code != ERROR_NOTFOUND ||
@@ -294,6 +296,8 @@ void holders_hand_back(struct holders *h)
 	}
 	world_say(w, "%s:%" PRIu64 " handed back", gone.block.space->name,
 		  gone.block.number);
+	lives_handed_back(h->lives, gone.space, gone.block.number,
+			  gone.block.generation + 1, before);
 	split_wholes(holder, &gone);
 }
 

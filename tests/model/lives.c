@@ -18,6 +18,7 @@ void lives_free(struct lives *l)
 	map_free(&l->opened);
 	map_free(&l->granted);
 	map_free(&l->highest);
+	map_free(&l->waiting);
 }
 
 const char *life_tag(const struct life *life, char text[64])
@@ -100,6 +101,30 @@ static void check_quarantine(const struct lives *l, size_t space,
 	}
 }
 
+void lives_handed_back(struct lives *l, size_t space, uint64_t block,
+		       uint32_t generation, int64_t before)
+{
+	map_put(&l->waiting, block_key(space, block, generation),
+		(uint64_t)(before + l->world->config.hold_max));
+}
+
+/* Were it granted at once, and Redis forgot both, it would come back under the
+ * same generation. */
+static void check_wait(const struct lives *l, size_t space, uint64_t block,
+		       uint32_t generation)
+{
+	int64_t until = (int64_t)map_get(&l->waiting,
+					 block_key(space, block, generation));
+	int64_t now = clock_real_ms() + CLOCK_SLACK;
+
+	if (now < until)
+		world_broken(l->world,
+			     "%s:%" PRIu64 " granted %" PRId64
+			     " ms before the end of its wait",
+			     world_space(l->world, space)->name, block,
+			     until - now);
+}
+
 void lives_granted(struct lives *l, size_t space, uint64_t block,
 		   uint32_t generation, const char *holder)
 {
@@ -117,6 +142,7 @@ void lives_granted(struct lives *l, size_t space, uint64_t block,
 		world_broken(w, "%s:%" PRIu64 " granted as %u after %" PRIu64,
 			     name, block, generation, highest);
 	check_quarantine(l, space, block);
+	check_wait(l, space, block, generation);
 	map_put(&l->granted, key, hash_of(holder));
 	map_put(&l->highest, block_key(space, block, 0), generation);
 }

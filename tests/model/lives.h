@@ -44,7 +44,10 @@ struct lives {
 	struct map opened;  /* space, block, generation: hash of the holder */
 	struct map granted; /* the same */
 	struct map highest; /* space, block: highest generation granted */
-	uint64_t checks;    /* of everything, so far */
+	/* Space, block, generation: until when one that was handed back waits.
+	 */
+	struct map waiting;
+	uint64_t checks; /* of everything, so far */
 	/* A node of blocks may have forgotten to have closed some: who is
 	 * granted one of them drops it. */
 	bool closes_forgotten;
@@ -56,6 +59,9 @@ void lives_free(struct lives *l);
 /* Told of what linkstore has answered; each fails where it must not be. */
 void lives_granted(struct lives *l, size_t space, uint64_t block,
 		   uint32_t generation, const char *holder);
+/* To be granted under `generation` again.  `before`: the clock, before. */
+void lives_handed_back(struct lives *l, size_t space, uint64_t block,
+		       uint32_t generation, int64_t before);
 void lives_opened(struct lives *l, size_t space, uint64_t block,
 		  uint32_t generation, const char *holder);
 /* `ends`: as answered.  `in_time`: within the hold. */
