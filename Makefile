@@ -24,7 +24,8 @@ PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
         libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
         libpng
 
-CFLAGS ?= -O3 -g
+# Sanitizers find the same at -O1, and are built in half the time.
+CFLAGS ?= $(if $(SANITIZE),-O1,-O3) -g
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
           -Wmissing-prototypes -Wwrite-strings -Wpointer-arith -Wcast-qual \
           -Wundef -Wvla -Wformat=2 $(if $(WERROR),-Werror)
