@@ -30,17 +30,6 @@ static int shown(const char *text, size_t len)
 /* --- names ----------------------------------------------------------------
  */
 
-/* What a byte of an ASCII name becomes; 0: it has no place there. */
-static char name_char(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (char)(c + ('a' - 'A'));
-	if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-	    c == '_' || c == '.')
-		return c;
-	return 0;
-}
-
 static bool is_ascii(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -87,7 +76,7 @@ static int take_ascii(const char *text, size_t len, struct host *out,
 				 "allowed",
 				 len, HOST_NAME_MAX_LEN);
 	for (size_t i = 0; i < len; i++) {
-		c = name_char(text[i]);
+		c = host_name_char(text[i]);
 		if (!c)
 			return error_set(err, ERROR_INPUT,
 					 "the host '%.*s' has a character that "

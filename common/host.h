@@ -33,6 +33,17 @@ struct host {
 	char text[HOST_TEXT_MAX];
 };
 
+/* What a byte of an ASCII name becomes; 0: it has no place there. */
+static inline char host_name_char(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c + ('a' - 'A'));
+	if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+	    c == '_' || c == '.')
+		return c;
+	return 0;
+}
+
 /*
  * Reads a host as it stands in a URL, without user, port or slashes.  It need
  * not end in a NUL.  ERROR_INPUT says what is wrong with it, without naming a

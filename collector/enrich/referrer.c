@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "collector/enrich/sites.h"
+#include "common/host.h"
 
 static void find_channel(struct referrer *r)
 {
@@ -20,18 +21,6 @@ static bool ends_host(char c)
 	return c == '/' || c == '?' || c == '#' || c == '\\' || c == '\0';
 }
 
-/* As a host name has it, in lower case; '\0' for what no host has.  Without
- * isalnum: the locale is nothing to go by, and asked for each character. */
-static char host_character(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (char)(c - 'A' + 'a');
-	if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-	    c == '.' || c == '_')
-		return c;
-	return '\0';
-}
-
 /* Copies the host of what follows "://".  False when it is none. */
 static bool copy_host(const char *at, const char *end, char *host)
 {
@@ -44,7 +33,7 @@ static bool copy_host(const char *at, const char *end, char *host)
 		if (*c == '@')
 			at = c + 1;
 	for (; at < stop && *at != ':'; at++) {
-		char c = host_character(*at);
+		char c = host_name_char(*at);
 
 		if (n == REFERRER_HOST_MAX || !c)
 			return false;
