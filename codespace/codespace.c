@@ -89,14 +89,14 @@ static void set_checks(struct codespace *cs, unsigned version)
 }
 
 static int add_key(struct codespace *cs, const struct codespace_key *key,
-		   struct error *err)
+		   const char *what, struct error *err)
 {
 	unsigned char master[CODE_MASTER];
 	char purpose[32];
 	int status;
 
-	snprintf(purpose, sizeof(purpose), "codespace %u %u", cs->length,
-		 cs->base);
+	snprintf(purpose, sizeof(purpose), "%s %u %u",
+		 what ? what : "codespace", cs->length, cs->base);
 	if (code_key_master(key, purpose, master, err))
 		return -1;
 	if (cs->versions[key->version].present)
@@ -147,7 +147,7 @@ static int init(struct codespace *cs, const struct codespace_options *options,
 		return error_set(err, ERROR_CONFIG,
 				 "a space needs at least one key");
 	for (size_t i = 0; i < options->key_count; i++)
-		if (add_key(cs, &options->keys[i], err))
+		if (add_key(cs, &options->keys[i], options->purpose, err))
 			return -1;
 	cs->newest = options->keys[0].version;
 	cs->vectors = feistel_vectors();
@@ -191,6 +191,16 @@ unsigned codespace_base(const struct codespace *cs)
 uint64_t codespace_capacity(const struct codespace *cs)
 {
 	return cs->capacity;
+}
+
+uint64_t codespace_guesses(const struct codespace *cs)
+{
+	return cs->capacity * cs->checks;
+}
+
+uint64_t codespace_proven(const struct codespace *cs)
+{
+	return power(cs->base, cs->left_digits);
 }
 
 unsigned codespace_version(const struct codespace *cs)

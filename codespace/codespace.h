@@ -43,15 +43,18 @@ struct codespace_options {
 	unsigned base;	 /* symbols: 62, or 57 without 0 O 1 l I; 0: 62 */
 	const struct codespace_key *keys;
 	size_t key_count;
+	/* What the codes are for, a word: codes of another purpose share no key
+	 * with these.  NULL: the ids of blocks. */
+	const char *purpose;
 };
 
 struct codespace;
 
 /*
  * The first key makes new codes; all of them read old ones.  Every key the
- * space uses is derived from its version's secret, the version, the length and
- * the base, so spaces may share a secret.  The secrets are not kept.  Returns
- * NULL with ERROR_CONFIG when a value is out of its bounds.
+ * space uses is derived from its version's secret, the version, the purpose,
+ * the length and the base, so spaces may share a secret.  The secrets are not
+ * kept.  Returns NULL with ERROR_CONFIG when a value is out of its bounds.
  */
 struct codespace *codespace_new(const struct codespace_options *options,
 				struct error *err);
@@ -62,6 +65,14 @@ unsigned codespace_base(const struct codespace *cs);
 
 /* How many ids there are: min(base^(length-1), 2^42). */
 uint64_t codespace_capacity(const struct codespace *cs);
+
+/* How many texts a stranger who knows all of this but the keys has to choose
+ * from: for each id as many as there are tags. */
+uint64_t codespace_guesses(const struct codespace *cs);
+
+/* The values of the payload's smaller part.  Of who has seen fewer codes than
+ * about that it is proven that he cannot foretell others (feistel.h). */
+uint64_t codespace_proven(const struct codespace *cs);
 
 /* The version that new codes carry. */
 unsigned codespace_version(const struct codespace *cs);

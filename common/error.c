@@ -46,6 +46,7 @@ fill(struct error *err, enum error_code code, bool retriable, const char *fmt,
 	err->code = code;
 	err->sys = 0;
 	err->retriable = retriable;
+	err->outside = NULL;
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	make_clean(err->text);
 }
@@ -91,6 +92,17 @@ int error_set_errno(struct error *err, const char *fmt, ...)
 	err->sys = sys;
 	append(err, strerror(sys));
 	return -1;
+}
+
+int error_keep_inside(struct error *err, const char *outside)
+{
+	err->outside = outside;
+	return -1;
+}
+
+const char *error_outside(const struct error *err)
+{
+	return err->outside ? err->outside : err->text;
 }
 
 int error_set_nomem(struct error *err)

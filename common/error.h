@@ -30,6 +30,9 @@ struct error {
 	enum error_code code;
 	int sys;	/* errno at the point of failure, or 0 */
 	bool retriable; /* the same call may succeed later */
+	/* What may be told to strangers in place of `text`, which has words of
+	 * a server's, or where it is; a literal.  NULL: the text itself. */
+	const char *outside;
 	/* One line of UTF-8; control characters and what is no UTF-8 in what it
 	 * quotes are question marks. */
 	char text[512];
@@ -47,6 +50,13 @@ int error_set_retriable(struct error *err, enum error_code code,
 /* Takes errno as the cause and appends its text.  Returns -1. */
 int error_set_errno(struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Marks that the text is for operators, and `outside` for strangers; copies and
+ * error_wrap keep that.  Returns -1. */
+int error_keep_inside(struct error *err, const char *outside);
+
+/* What may be answered to a request that failed: no server's own words. */
+const char *error_outside(const struct error *err);
 
 /* Out of memory.  Returns -1. */
 int error_set_nomem(struct error *err);

@@ -222,10 +222,29 @@ static int take_ipv4(struct host *out, struct error *err)
 	return 0;
 }
 
-/* IPv4 addresses in disguise: ::a.b.c.d and ::ffff:a.b.c.d. */
+static bool begins_with(const struct in6_addr *a, const char *prefix,
+			size_t bytes)
+{
+	return memcmp(a->s6_addr, prefix, bytes) == 0;
+}
+
+/*
+ * IPv4 addresses in disguise: there is a way from each of these to the address
+ * inside, on some machine or at some translator, so that two texts would be one
+ * host.  ::a.b.c.d and ::ffff:a.b.c.d (RFC 4291), ::ffff:0:a.b.c.d (RFC 2765),
+ * NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380), ISATAP
+ * (RFC 5214).
+ */
 static bool holds_ipv4(const struct in6_addr *a)
 {
-	return IN6_IS_ADDR_V4MAPPED(a) || IN6_IS_ADDR_V4COMPAT(a);
+	return IN6_IS_ADDR_V4MAPPED(a) || IN6_IS_ADDR_V4COMPAT(a) ||
+	       begins_with(a, "\0\0\0\0\0\0\0\0\xff\xff\0\0", 12) ||
+	       begins_with(a, "\0\x64\xff\x9b\0\0\0\0\0\0\0\0", 12) ||
+	       begins_with(a, "\0\x64\xff\x9b\0\x01", 6) ||
+	       begins_with(a, "\x20\x02", 2) ||
+	       begins_with(a, "\x20\x01\0\0", 4) ||
+	       !memcmp(a->s6_addr + 8, "\0\0\x5e\xfe", 4) ||
+	       !memcmp(a->s6_addr + 8, "\x02\0\x5e\xfe", 4);
 }
 
 static int take_ipv6(const char *text, size_t len, struct host *out,

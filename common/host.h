@@ -7,7 +7,8 @@
  * become `127.0.0.1`.  A dot at the end is dropped.
  *
  * What browsers and servers may disagree on is refused rather than guessed:
- * percent signs, empty labels, IPv4 addresses inside of IPv6 ones.
+ * percent signs, empty labels, IPv4 addresses inside of IPv6 ones (mapped,
+ * compatible, translated by NAT64 or tunnelled by 6to4, Teredo or ISATAP).
  *
  * Thread-safe; a plain ASCII name costs no allocation.
  */

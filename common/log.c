@@ -9,6 +9,8 @@
 #include "common/buf.h"
 #include "common/clock.h"
 
+#define PACE_NS INT64_C(1000000000)
+
 struct log {
 	const char *program;
 	int fd;
@@ -120,4 +122,17 @@ void log_write(struct log *log, enum log_level level, const char *message, ...)
 	if (!line.failed && write(log->fd, line.data, line.len) < 0)
 		line.failed = true;
 	buf_free(&line);
+}
+
+bool log_pace_allows(struct log_pace *pace, int64_t *ret_left_out)
+{
+	int64_t now = clock_monotonic_ns(), next = atomic_load(&pace->next);
+
+	if (now < next || !atomic_compare_exchange_strong(&pace->next, &next,
+							  now + PACE_NS)) {
+		atomic_fetch_add(&pace->left_out, 1);
+		return false;
+	}
+	*ret_left_out = atomic_exchange(&pace->left_out, 0);
+	return true;
 }

@@ -10,6 +10,8 @@
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -55,6 +57,17 @@ static inline struct log_field log_err(const struct error *err)
 {
 	return (struct log_field){"error", err->text, 0};
 }
+
+/* For what may go wrong with every request: one line a second is enough. Zeroed
+ * to begin with; shared by threads. */
+struct log_pace {
+	_Atomic int64_t next; /* ns by clock_monotonic_ns */
+	_Atomic int64_t left_out;
+};
+
+/* May a line be written?  Then *ret_left_out is how many were not since the
+ * last one. */
+bool log_pace_allows(struct log_pace *pace, int64_t *ret_left_out);
 
 #define LOG_END ((struct log_field){0, 0, 0})
 

@@ -160,6 +160,8 @@ static bool prepare(struct app *app, const struct app_config *app_config,
 	if (load(app, &err) < 0)
 		goto failed;
 	if (app->cli.action == CLI_CHECK) {
+		if (app->spec->check && app->spec->check(app->config, &err) < 0)
+			goto failed;
 		puts("ok");
 		return false;
 	}

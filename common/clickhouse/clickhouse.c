@@ -1,5 +1,6 @@
 #include "common/clickhouse/clickhouse.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -247,10 +248,13 @@ static int set_transport_error(struct clickhouse *ch, CURLcode rc,
 	case CURLE_SSL_CACERT_BADFILE:
 		return error_set(err, ERROR_CONFIG, "clickhouse.url: %s", text);
 	case CURLE_PEER_FAILED_VERIFICATION:
-		return error_set(err, ERROR_REMOTE, "%s", text);
+		error_set(err, ERROR_REMOTE, "%s", text);
+		break;
 	default:
-		return error_set_retriable(err, ERROR_REMOTE, "%s", text);
+		error_set_retriable(err, ERROR_REMOTE, "%s", text);
+		break;
 	}
+	return error_keep_inside(err, CLICKHOUSE_FAILED);
 }
 
 static int set_answer_error(struct clickhouse *ch, struct answer *a,
@@ -267,8 +271,36 @@ static int set_answer_error(struct clickhouse *ch, struct answer *a,
 	return -1;
 }
 
+static bool begins_with_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return !strncasecmp(text, word, len) &&
+	       !isalnum((unsigned char)text[len]) && text[len] != '_';
+}
+
+bool clickhouse_is_question(const char *query)
+{
+	static const char *const words[] = {"SELECT", "SHOW", "EXISTS",
+					    "DESCRIBE", "EXPLAIN"};
+
+	while (isspace((unsigned char)*query) || *query == '(')
+		query++;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (begins_with_word(query, words[i]))
+			return true;
+	/* An INSERT may stand behind the expressions. */
+	return begins_with_word(query, "WITH") && !strcasestr(query, "INSERT");
+}
+
+enum connection {
+	KEPT,
+	ITS_OWN, /* made for it and closed after it */
+};
+
 /* Sends what the handle was told to.  On failure `out` is as it was. */
-static int perform(struct clickhouse *ch, struct buf *out, struct error *err)
+static int perform(struct clickhouse *ch, enum connection connection,
+		   struct buf *out, struct error *err)
 {
 	struct answer a = {.ch = ch, .out = out ? out : &ch->reply};
 	long status = 0;
@@ -281,6 +313,10 @@ static int perform(struct clickhouse *ch, struct buf *out, struct error *err)
 	curl_easy_setopt(ch->curl, CURLOPT_URL, ch->url.data);
 	curl_easy_setopt(ch->curl, CURLOPT_WRITEDATA, &a);
 	curl_easy_setopt(ch->curl, CURLOPT_HEADERDATA, &a);
+	curl_easy_setopt(ch->curl, CURLOPT_FRESH_CONNECT,
+			 connection == ITS_OWN ? 1L : 0L);
+	curl_easy_setopt(ch->curl, CURLOPT_FORBID_REUSE,
+			 connection == ITS_OWN ? 1L : 0L);
 	rc = curl_easy_perform(ch->curl);
 	if (a.out->failed)
 		return error_set_nomem(err);
@@ -315,7 +351,7 @@ int clickhouse_ping(struct clickhouse *ch, struct error *err)
 		return error_set_nomem(err);
 	curl_easy_setopt(ch->curl, CURLOPT_HTTPGET, 1L);
 	curl_easy_setopt(ch->curl, CURLOPT_HTTPHEADER, ch->headers);
-	return perform(ch, NULL, err);
+	return perform(ch, KEPT, NULL, err);
 }
 
 int clickhouse_query(struct clickhouse *ch, const char *query,
@@ -325,7 +361,8 @@ int clickhouse_query(struct clickhouse *ch, const char *query,
 	if (build_url(ch, NULL, params, err) < 0)
 		return -1;
 	set_post(ch, query, strlen(query), ch->headers);
-	return perform(ch, out, err);
+	return perform(ch, clickhouse_is_question(query) ? KEPT : ITS_OWN, out,
+		       err);
 }
 
 int clickhouse_insert(struct clickhouse *ch, const char *query,
@@ -339,13 +376,13 @@ int clickhouse_insert(struct clickhouse *ch, const char *query,
 		return -1;
 	if (!encoding) {
 		set_post(ch, data, len, ch->headers);
-		return perform(ch, NULL, err);
+		return perform(ch, ITS_OWN, NULL, err);
 	}
 	buf_reset(&ch->body);
 	if (compress_append(encoding, data, len, &ch->body, err) < 0)
 		return -1;
 	set_post(ch, ch->body.data, ch->body.len, ch->headers_enc);
-	status = perform(ch, NULL, err);
+	status = perform(ch, ITS_OWN, NULL, err);
 	buf_empty(&ch->body, BODY_KEPT_MAX);
 	return status;
 }

@@ -6,12 +6,17 @@
  * exception code and codes known to be passing (TOO_MANY_PARTS, memory limits,
  * read-only ...) are retriable.
  *
- * A request on a kept connection that turns out to be closed is sent again on a
- * new one; an insert that must not double says so with a deduplication token.
+ * libcurl repeats a request whose kept connection closes without a byte of
+ * answer, although the server may have carried it out (libcurl: lib/transfer.c,
+ * Curl_retry_request).  So only questions (SELECT and its like) go out on a
+ * kept connection; whatever changes something gets a connection of its own and
+ * is sent once.  What came of one that failed is then not known, and the
+ * caller's to find out.
  */
 #ifndef COMMON_CLICKHOUSE_CLICKHOUSE_H
 #define COMMON_CLICKHOUSE_CLICKHOUSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +29,7 @@ struct clickhouse_config {
 	char *database;
 	char *username;
 	char *password; /* secret */
+	char *cluster;	/* whose servers share the tables, or NULL */
 	char *ca_file;
 	int64_t connect_timeout; /* ms */
 	int64_t query_timeout;	 /* ms, the whole request */
@@ -56,6 +62,10 @@ void clickhouse_escape(struct buf *out, const char *text, size_t len);
 
 /* "GET /ping" answers Ok. */
 int clickhouse_ping(struct clickhouse *ch, struct error *err);
+
+/* Whether a statement only reads, so that it may be sent twice.  By its first
+ * word; what is not known to read is taken to change something. */
+bool clickhouse_is_question(const char *query);
 
 /* Runs a query; the answer's body is appended to `out` (may be NULL), in the
  * query's own FORMAT.  `params` may be NULL. */

@@ -25,6 +25,13 @@ static const struct setting settings[] = {
 	 .offset = FIELD(password),
 	 .optional = true,
 	 .help = "Sent as X-ClickHouse-Key."},
+	{.key = "cluster",
+	 .type = SETTING_STRING,
+	 .offset = FIELD(cluster),
+	 .optional = true,
+	 .help = "Where tables are replicated and the URL is that of a "
+		 "balancer: the name of the cluster (system.clusters), so that "
+		 "a query can be ended wherever it runs."},
 	{.key = "ca_file",
 	 .type = SETTING_PATH,
 	 .offset = FIELD(ca_file),

@@ -72,5 +72,5 @@ int clickhouse_failure_set(struct error *err, long http_status, int code,
 	error_set(err, ERROR_REMOTE, "HTTP %ld%s%.*s", http_status,
 		  line ? ": " : "", (int)line, line ? body : "");
 	err->retriable = passing;
-	return -1;
+	return error_keep_inside(err, CLICKHOUSE_FAILED);
 }

@@ -10,6 +10,10 @@
 
 #include "common/error.h"
 
+/* error_outside of what has ClickHouse's words, or its address. */
+#define CLICKHOUSE_FAILED                                                      \
+	"ClickHouse is away or refused this; the log of the program says why"
+
 /* The number in "Code: 62. DB::Exception: ..." wherever a body has it, or 0. */
 int clickhouse_code_of_body(const char *body, size_t len);
 

@@ -1,4 +1,5 @@
-/* value.h - one setting's value: text to C, C to text.  For config.c only. */
+/* value.h - one setting's value: text to C, C to text.  For config.c, and for
+ * what reads numbers with units from elsewhere. */
 #ifndef COMMON_CONFIG_VALUE_H
 #define COMMON_CONFIG_VALUE_H
 

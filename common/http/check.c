@@ -209,3 +209,33 @@ int check_headers(struct http_request *req)
 {
 	return check_lines(req) < 0 ? -1 : check_framing(req);
 }
+
+/* --- trailers ------------------------------------------------------------- */
+
+int check_trailer_name(struct http_request *req, const char *name, size_t len)
+{
+	/* A name that is split between two reads may end in a part of none. */
+	if (len == 0 || is_token(name, len))
+		return 0;
+	return request_refuse(req, 400, "malformed trailer");
+}
+
+/* Its fields are dropped, but where its lines end is where another request may
+ * begin: CR and LF come in pairs, and no line continues the one before. */
+int check_trailer(struct http_request *req, const char *bytes, size_t len)
+{
+	char before = req->trailer_len ? req->trailer_last : '\n';
+	char c;
+
+	for (size_t i = 0; i < len; i++, before = c) {
+		c = bytes[i];
+		if ((c == '\n') != (before == '\r') || c == '\0' ||
+		    (before == '\n' && (c == ' ' || c == '\t')))
+			return request_refuse(req, 400, "malformed trailer");
+	}
+	req->trailer_last = before;
+	req->trailer_len += len;
+	if (req->trailer_len > (size_t)request_config(req)->max_header_bytes)
+		return request_refuse(req, 431, "the trailer is too long");
+	return 0;
+}

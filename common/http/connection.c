@@ -81,6 +81,37 @@ void connection_retire(struct connection *conn)
 
 /* --- requests ------------------------------------------------------------- */
 
+static void refuse(struct connection *conn, int status, const char *detail)
+{
+	listener_count_refusal(conn->listener, status);
+	reply_refusal(conn->req, status, detail);
+}
+
+/* The client waits for this before it sends its body. */
+static void tell_to_continue(struct http_request *req)
+{
+	if (req->expects && req->body_len == 0 && req->in.len == req->parsed)
+		buf_puts(&req->out, "HTTP/1.1 100 Continue\r\n\r\n");
+	req->expects = false;
+}
+
+/* Asks whether the body may be read. */
+static void ask(struct connection *conn)
+{
+	struct http_listener *l = conn->listener;
+	struct http_request *req = conn->req;
+
+	conn->phase = HANDLING;
+	if (!l->admit(req, &req->body_max, l->arg))
+		return;
+	conn->phase = READING;
+	parse_admitted(req);
+	if (parse_is_too_long(req))
+		refuse(conn, 413, "the body is too long");
+	else
+		tell_to_continue(req);
+}
+
 /* False when the rest of the request has not arrived yet. */
 static bool step(struct connection *conn)
 {
@@ -93,11 +124,8 @@ static bool step(struct connection *conn)
 	}
 	switch (parse_request(req)) {
 	case PARSE_MORE:
-		if (!req->headers_done)
-			return false;
-		if (req->expects && req->body_len == 0)
-			buf_puts(&req->out, "HTTP/1.1 100 Continue\r\n\r\n");
-		req->expects = false;
+		if (req->headers_done)
+			tell_to_continue(req);
 		return false;
 	case PARSE_COMPLETE:
 		conn->phase = HANDLING;
@@ -105,6 +133,10 @@ static bool step(struct connection *conn)
 		l->handler(req, l->arg);
 		return true;
 	case PARSE_HEADERS:
+		if (req->unadmitted) {
+			ask(conn);
+			return true;
+		}
 		if (stream_open(conn) < 0) {
 			connection_hang_up(conn);
 			return true;
@@ -114,8 +146,7 @@ static bool step(struct connection *conn)
 		l->stream_handler(req, l->arg);
 		return true;
 	case PARSE_REFUSED:
-		listener_count_refusal(l, req->refusal);
-		reply_refusal(req, req->refusal, req->refusal_detail);
+		refuse(conn, req->refusal, req->refusal_detail);
 		return true;
 	}
 	return false;

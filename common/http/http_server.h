@@ -5,11 +5,12 @@
  * Parsing is llhttp's, strict, with what it lets pass checked again: a request
  * with both Content-Length and Transfer-Encoding, a transfer coding other than
  * chunked, a bare CR or LF, a folded header, a doubled Content-Length or Host,
- * a missing Host (1.1), a space before the colon, a trailer or a bad chunk is a
- * 400 and the connection is closed.  Other refusals, closing too: 408 (slow),
- * 413, 417 (unknown expectation), 431, 501 (CONNECT), 503 (too many connections
- * or too much memory in bodies), 505 (not HTTP/1).  Their bodies are
- * problem+json.
+ * a missing Host (1.1), a space before the colon, a bad chunk or trailer, or a
+ * target of "*" for anything but OPTIONS is a 400 and the connection is closed.
+ * A trailer is read, within the bounds of a header block, and dropped.  Other
+ * refusals, closing too: 408 (slow), 413, 417 (unknown expectation), 431, 501
+ * (CONNECT), 503 (too many connections or too much memory in bodies), 505 (not
+ * HTTP/1).  Their bodies are problem+json.
  *
  * Requests of one connection are answered in order; the next is parsed once the
  * present one has been answered.  Answers to pipelined requests that arrive in
@@ -169,6 +170,20 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
  * the first listener on an address: ERROR_SYSTEM when somebody listens there.
  */
 int http_address_check(const char *address, struct error *err);
+
+/*
+ * Looks at a request that has a body, once its headers are complete: before any
+ * of the body is waited for, or 100 Continue sent.  True: the body is read, up
+ * to *body_max bytes (max_body_bytes, which may be lowered; 413 beyond), and
+ * the handler called.  False: it has been answered, within the call, by one of
+ * the http_reply functions; that costs the connection, since the body would
+ * have to be read for nothing.  Not called for a body that came with its
+ * headers, as most short ones do: there is nothing to be spared any more.
+ */
+typedef bool http_admit(struct http_request *req, size_t *body_max, void *arg);
+
+/* With the listener's `arg`.  To be called before the loop runs. */
+void http_listener_admit(struct http_listener *l, http_admit *admit);
 
 /* The port it is bound to. */
 uint16_t http_listener_port(const struct http_listener *l);

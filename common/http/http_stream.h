@@ -66,6 +66,11 @@ void http_stream_accept(struct http_request *req,
  * within this. */
 void http_stream_resume(struct http_request *req);
 
+/* Has the client closed its side of the connection, or all of it?  While its
+ * body is not taken nothing is read that would tell.  A client may close only
+ * its side and wait for the answer; few do. */
+bool http_stream_client_left(const struct http_request *req);
+
 /* --- the answer ----------------------------------------------------------- */
 
 /* Status and headers, copied.  Transfer-Encoding, Date and Connection are

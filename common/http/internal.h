@@ -70,12 +70,18 @@ struct http_request {
 	bool keep_alive;     /* as asked by the client */
 	bool expects;	     /* 100 Continue is to be sent */
 	bool chosen;	     /* its body is to be streamed */
+	bool trailing;	     /* its trailer has begun */
+	bool unadmitted;     /* its body is not to be read yet */
 	char last;	     /* of the bytes the parser has seen */
+	char trailer_last;   /* of the trailer's */
+	size_t trailer_from; /* offset where it begins in this read, or 0 */
+	size_t trailer_len;  /* bytes of it so far */
 	uint64_t body_bytes; /* raw, chunk framing included */
 	uint32_t url, url_len;
 	size_t body, body_len; /* body: offset */
-	uint32_t header_len;   /* request line and headers, once done */
-	int refusal;	       /* status, 0: none */
+	size_t body_max;
+	uint32_t header_len; /* request line and headers, once done */
+	int refusal;	     /* status, 0: none */
 	const char *refusal_detail;
 	struct http_slice path, query; /* once complete */
 
@@ -117,6 +123,7 @@ struct http_listener {
 	http_handler *handler;
 	http_stream_choose *choose; /* NULL: nothing is streamed */
 	http_handler *stream_handler;
+	http_admit *admit; /* NULL: every body is read */
 	void *arg;
 	struct connection *connections;
 	size_t connection_count;
@@ -171,6 +178,9 @@ void connection_set_timeout(struct connection *conn);
 int request_refuse(struct http_request *req, int status, const char *detail);
 /* Checks the finished header block and sets header_len and expects. */
 int check_headers(struct http_request *req);
+/* Checks the next bytes of the trailer, and a part of a field's name in it. */
+int check_trailer(struct http_request *req, const char *bytes, size_t len);
+int check_trailer_name(struct http_request *req, const char *name, size_t len);
 
 /* io.c */
 bool connection_is_sending(const struct connection *conn);
@@ -208,7 +218,7 @@ static inline const char *request_base(const struct http_request *req)
 enum parse_result {
 	PARSE_MORE,
 	PARSE_COMPLETE,
-	PARSE_HEADERS, /* of a request that is to be streamed */
+	PARSE_HEADERS, /* of a request that is to be streamed, or admitted */
 	PARSE_REFUSED  /* refusal and refusal_detail are set */
 };
 enum parse_result parse_request(struct http_request *req);
@@ -216,6 +226,10 @@ enum parse_result parse_request(struct http_request *req);
 enum parse_result parse_body(struct http_request *req);
 /* Sets path and query. */
 int parse_target(struct http_request *req);
+/* The body that parse_request has stopped before may be read. */
+void parse_admitted(struct http_request *req);
+/* Is it known to be longer than it may be? */
+bool parse_is_too_long(const struct http_request *req);
 /* Forgets the request at `start` and goes on to what follows it. */
 void parse_next(struct http_request *req);
 

@@ -326,6 +326,11 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 	return l;
 }
 
+void http_listener_admit(struct http_listener *l, http_admit *admit)
+{
+	l->admit = admit;
+}
+
 uint16_t http_listener_port(const struct http_listener *l)
 {
 	struct sockaddr_storage address = {0};

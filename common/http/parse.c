@@ -32,8 +32,12 @@ static int on_header_field(llhttp_t *parser, const char *at, size_t len)
 	struct http_request *req = parser->data;
 	struct header_ref *header;
 
-	if (req->headers_done)
-		return request_refuse(req, 400, "trailers are not accepted");
+	if (req->headers_done) {
+		if (!req->trailing)
+			req->trailer_from = (size_t)(at - req->in.data);
+		req->trailing = true;
+		return check_trailer_name(req, at, len);
+	}
 	if (!req->header_open) {
 		if (req->header_count == request_config(req)->max_headers)
 			return request_refuse(req, 431,
@@ -52,8 +56,10 @@ static int on_header_value(llhttp_t *parser, const char *at, size_t len)
 	struct http_request *req = parser->data;
 	struct header_ref *header;
 
-	if (req->headers_done || req->header_count == 0)
-		return request_refuse(req, 400, "trailers are not accepted");
+	if (req->headers_done)
+		return 0; /* of a trailer, which nobody here knows */
+	if (req->header_count == 0)
+		return request_refuse(req, 400, "malformed header line");
 	header = &req->headers[req->header_count - 1];
 	if (header->value == 0)
 		header->value = end_of(req, at, 0);
@@ -80,6 +86,22 @@ static int choose(struct http_request *req)
 	return req->chosen;
 }
 
+bool parse_is_too_long(const struct http_request *req)
+{
+	return req->parser.content_length > req->body_max;
+}
+
+/* Is there a body that somebody has to be asked about, and still to come? */
+static bool has_to_be_admitted(const struct http_request *req)
+{
+	size_t there = req->in.len - req->start - req->body;
+
+	if (!req->conn->listener->admit)
+		return false;
+	return req->parser.flags & F_CHUNKED ||
+	       req->parser.content_length > there;
+}
+
 static int on_headers_complete(llhttp_t *parser)
 {
 	struct http_request *req = parser->data;
@@ -90,11 +112,16 @@ static int on_headers_complete(llhttp_t *parser)
 		return request_refuse(req, 501, "this is not a proxy");
 	/* A wish to upgrade may be ignored, and is. */
 	parser->upgrade = 0;
+	/* A trailer has no say in it. */
+	req->keep_alive = llhttp_should_keep_alive(parser);
 	req->headers_done = true;
 	if (req->conn->listener->choose && choose(req) != 0)
 		return req->chosen ? HPE_PAUSED : -1;
-	if (parser->content_length >
-	    (uint64_t)request_config(req)->max_body_bytes)
+	if (has_to_be_admitted(req)) {
+		req->unadmitted = true;
+		return parse_target(req) < 0 ? -1 : HPE_PAUSED;
+	}
+	if (parse_is_too_long(req))
 		return request_refuse(req, 413, "the body is too long");
 	return 0;
 }
@@ -102,9 +129,9 @@ static int on_headers_complete(llhttp_t *parser)
 static int on_chunk_header(llhttp_t *parser)
 {
 	struct http_request *req = parser->data;
-	uint64_t max = (uint64_t)request_config(req)->max_body_bytes;
 
-	if (!req->stream && parser->content_length > max - req->body_len)
+	if (!req->stream &&
+	    parser->content_length > req->body_max - req->body_len)
 		return request_refuse(req, 413, "the body is too long");
 	return 0;
 }
@@ -123,9 +150,7 @@ static int on_body(llhttp_t *parser, const char *at, size_t len)
 
 static int on_message_complete(llhttp_t *parser)
 {
-	struct http_request *req = parser->data;
-
-	req->keep_alive = llhttp_should_keep_alive(parser);
+	(void)parser;
 	return HPE_PAUSED;
 }
 
@@ -164,6 +189,7 @@ static int begin(struct http_request *req)
 	if (first < 'A' || first > 'Z')
 		return request_refuse(req, 400, "not an HTTP request");
 	req->parser.data = req;
+	req->body_max = (size_t)request_config(req)->max_body_bytes;
 	req->parsed = req->start;
 	req->begun = true;
 	return 0;
@@ -198,7 +224,8 @@ int parse_target(struct http_request *req)
 		req->path = (struct http_slice){"/", 1};
 	if (req->path.len > 0 && req->path.data[0] == '/')
 		return 0;
-	if (http_slice_is(req->path, "*"))
+	if (http_slice_is(req->path, "*") && !mark &&
+	    req->parser.method == HTTP_OPTIONS)
 		return 0;
 	return request_refuse(req, 400, "the request target is not a path");
 }
@@ -218,12 +245,25 @@ static int check_chunked_end(struct http_request *req, size_t from, size_t end,
 	return 0;
 }
 
+/* What of the trailer lies between two offsets in `in`. */
+static int take_trailer(struct http_request *req, size_t from, size_t end)
+{
+	if (!req->trailing)
+		return 0;
+	if (req->trailer_from > from)
+		from = req->trailer_from;
+	req->trailer_from = 0;
+	return check_trailer(req, req->in.data + from, end - from);
+}
+
 static enum parse_result complete(struct http_request *req, size_t from,
 				  char before)
 {
 	const char *end = llhttp_get_error_pos(&req->parser);
 
 	req->parsed = (size_t)(end - req->in.data);
+	if (take_trailer(req, from, req->parsed) < 0)
+		return PARSE_REFUSED;
 	if ((req->parser.flags & F_CHUNKED) &&
 	    check_chunked_end(req, from, req->parsed, before) < 0)
 		return PARSE_REFUSED;
@@ -267,11 +307,13 @@ static enum parse_result more(struct http_request *req, size_t fed)
 		request_refuse(req, 431, "the headers are too long");
 		return PARSE_REFUSED;
 	}
+	if (take_trailer(req, req->in.len - fed, req->in.len) < 0)
+		return PARSE_REFUSED;
 	req->in.len = req->start + req->body + req->body_len;
 	req->parsed = req->in.len;
 	req->body_bytes += fed;
 	if (req->body_bytes / FRAMING_FACTOR <=
-	    (uint64_t)(config->max_body_bytes + config->max_header_bytes))
+	    req->body_max + (uint64_t)config->max_header_bytes)
 		return PARSE_MORE;
 	request_refuse(req, 413, "too much chunk framing");
 	return PARSE_REFUSED;
@@ -297,9 +339,16 @@ enum parse_result parse_request(struct http_request *req)
 	if (code == HPE_OK)
 		return more(req, fed);
 	if (code == HPE_PAUSED && !req->refusal)
-		return req->chosen ? headers_complete(req)
-				   : complete(req, from, before);
+		return req->chosen || req->unadmitted
+			       ? headers_complete(req)
+			       : complete(req, from, before);
 	return failed(req, code);
+}
+
+void parse_admitted(struct http_request *req)
+{
+	req->unadmitted = false;
+	llhttp_resume(&req->parser);
 }
 
 enum parse_result parse_body(struct http_request *req)
@@ -315,6 +364,8 @@ enum parse_result parse_body(struct http_request *req)
 		return complete(req, from, before);
 	if (code != HPE_OK)
 		return failed(req, code);
+	if (take_trailer(req, from, req->in.len) < 0)
+		return PARSE_REFUSED;
 	req->in.len = req->start + req->body + req->body_len;
 	req->parsed = req->in.len;
 	return PARSE_MORE;
@@ -326,7 +377,9 @@ void parse_next(struct http_request *req)
 	if (req->start == req->in.len)
 		req->start = req->parsed = req->in.len = 0;
 	req->begun = req->headers_done = req->header_open = false;
-	req->expects = req->chosen = false;
+	req->expects = req->chosen = req->unadmitted = false;
+	req->trailing = false;
+	req->trailer_from = req->trailer_len = 0;
 	req->url = req->url_len = req->header_len = req->header_count = 0;
 	req->body = req->body_len = 0;
 	req->body_bytes = 0;

@@ -143,7 +143,7 @@ static bool may_answer(struct http_request *req)
 		return false;
 	if (!req->keep_alive || conn->listener->draining)
 		conn->closing = true;
-	if (req->stream && !stream_body_done(req))
+	if (req->unadmitted || (req->stream && !stream_body_done(req)))
 		conn->closing = conn->linger = true;
 	return true;
 }

@@ -3,6 +3,7 @@
  * which neither moves nor grows: what the handler has taken makes room for the
  * next read.
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,6 @@ int stream_open(struct connection *conn)
 		stream_free(req);
 		return -1;
 	}
-	req->keep_alive = llhttp_should_keep_alive(&req->parser);
 	llhttp_resume(&req->parser);
 	return 0;
 }
@@ -237,6 +237,13 @@ void http_stream_resume(struct http_request *req)
 {
 	req->stream->paused = false;
 	kick(req);
+}
+
+bool http_stream_client_left(const struct http_request *req)
+{
+	struct pollfd fd = {.fd = req->conn->fd, .events = POLLRDHUP};
+
+	return stream_is_lost(req) || poll(&fd, 1, 0) > 0;
 }
 
 /* --- the answer ----------------------------------------------------------- */

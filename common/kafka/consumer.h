@@ -183,6 +183,11 @@ int kafka_consumer_ask_ends(struct kafka_consumer *c, int timeout_ms,
 int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 			   int32_t partition, int timeout_ms, int64_t *ret_end,
 			   struct error *err);
+/* The offset of the first record stored at that time or later; -1: there is
+ * none.  From any thread. */
+int kafka_consumer_ask_time(struct kafka_consumer *c, const char *topic,
+			    int32_t partition, int64_t real_ms, int timeout_ms,
+			    int64_t *ret_offset, struct error *err);
 /* How many partitions a topic has, by the brokers' metadata. */
 int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 				  int timeout_ms, uint32_t *ret_count,

@@ -100,8 +100,8 @@ void kafka_consumer_serve_commits(struct kafka_consumer *c, int timeout_ms)
 	rd_kafka_queue_poll_callback(c->commits, timeout_ms);
 }
 
-static void copy_committed(const rd_kafka_topic_partition_t *p,
-			   struct kafka_committed *ret)
+void kafka_committed_fill(struct kafka_committed *ret,
+			  const rd_kafka_topic_partition_t *p)
 {
 	size_t len = p->metadata_size;
 
@@ -125,7 +125,7 @@ int kafka_consumer_committed(struct kafka_consumer *c, const char *topic,
 	if (!code)
 		code = list->elems[0].err;
 	if (!code)
-		copy_committed(&list->elems[0], ret);
+		kafka_committed_fill(ret, &list->elems[0]);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (!code)
 		return 0;

@@ -36,6 +36,9 @@ int consumer_conf_set(rd_kafka_conf_t *conf, const struct kafka_config *config,
 /* A record of that many bytes was given to the caller. */
 void consumer_fetch_count(struct kafka_consumer *c, size_t len);
 
+void kafka_committed_fill(struct kafka_committed *ret,
+			  const rd_kafka_topic_partition_t *p);
+
 /* The record takes the message over. */
 void kafka_record_fill(struct kafka_record *record, rd_kafka_message_t *m);
 

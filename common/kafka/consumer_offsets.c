@@ -94,6 +94,28 @@ int kafka_consumer_ask_end(struct kafka_consumer *c, const char *topic,
 				      ret_end, err);
 }
 
+int kafka_consumer_ask_time(struct kafka_consumer *c, const char *topic,
+			    int32_t partition, int64_t real_ms, int timeout_ms,
+			    int64_t *ret_offset, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		consumer_one(topic, partition, real_ms);
+	rd_kafka_resp_err_t code =
+		rd_kafka_offsets_for_times(c->rk, list, timeout_ms);
+
+	if (!code)
+		code = list->elems[0].err;
+	if (!code)
+		*ret_offset =
+			list->elems[0].offset >= 0 ? list->elems[0].offset : -1;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set_retriable(
+		err, ERROR_REMOTE, "kafka: offset at a time of %s %d: %s",
+		topic, (int)partition, rd_kafka_err2str(code));
+}
+
 int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 				  int timeout_ms, uint32_t *ret_count,
 				  struct error *err)

@@ -45,6 +45,11 @@ int kafka_reader_committed(struct kafka_reader *r, const char *topic,
 			   int32_t partition, int64_t *ret_offset,
 			   struct error *err);
 
+/* The same, and what was written beside it. */
+int kafka_reader_commit(struct kafka_reader *r, const char *topic,
+			int32_t partition, struct kafka_committed *ret,
+			struct error *err);
+
 /* Begins to read the records from `first` up to, not including, `end`.  A
  * stretch that was begun before is given up. */
 int kafka_reader_open(struct kafka_reader *r, const char *topic,

@@ -1,6 +1,7 @@
 /* reader_ask.c - a reader's questions. */
 #include <stdio.h>
 
+#include "common/kafka/consumer_internal.h"
 #include "common/kafka/reader_internal.h"
 
 /* Its complaints come with the records. */
@@ -143,4 +144,25 @@ int kafka_reader_committed(struct kafka_reader *r, const char *topic,
 		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
 
 	return take_offset(r, "committed offset", list, code, ret_offset, err);
+}
+
+int kafka_reader_commit(struct kafka_reader *r, const char *topic,
+			int32_t partition, struct kafka_committed *ret,
+			struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		kafka_reader_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
+	rd_kafka_resp_err_t code =
+		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+	int status = 0;
+
+	if (!code)
+		code = list->elems[0].err;
+	if (code)
+		status = kafka_reader_refuse(r, "committed offset", topic,
+					     partition, code, err);
+	else
+		kafka_committed_fill(ret, &list->elems[0]);
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
 }

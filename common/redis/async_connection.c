@@ -14,8 +14,9 @@ static void connect_now(struct async_connection *c);
 
 static void set_why(struct async_connection *c, const char *text)
 {
-	error_set_retriable(&c->why, ERROR_REMOTE, "redis %s: %s",
-			    c->config->address, text);
+	error_set_retriable(&c->why, ERROR_REMOTE, "redis %s: %s", c->where,
+			    text);
+	error_keep_inside(&c->why, REDIS_AWAY);
 }
 
 /* Each attempt that fails for the reason already told is not news. */
@@ -28,16 +29,29 @@ static void tell(struct async_connection *c, bool up)
 		c->on_state(c->arg, up, up ? NULL : &c->why);
 }
 
-/* The context is gone or going: tell, and come back later. */
+/* The context is gone or going: tell, and try the next target; once none of
+ * them led anywhere, later. */
 static void went_down(struct async_connection *c)
 {
 	int64_t half = c->backoff / 2;
+	bool more;
 
 	c->context = NULL;
 	c->state = CONNECTION_DOWN;
-	tell(c, false);
+	c->asking = false;
+	c->at = (c->at + 1) % c->targets.count;
+	c->found = false;
+	more = ++c->failed < c->targets.count;
+	if (!more || !*c->told)
+		tell(c, false);
 	if (c->closing)
 		return;
+	loop_timer_stop(c->role_timer);
+	if (more) {
+		loop_timer_set(c->timer, 0);
+		return;
+	}
+	c->failed = 0;
 	loop_timer_set(c->timer, half + arc4random_uniform((uint32_t)half + 1));
 	c->backoff *= 2;
 	if (c->backoff > BACKOFF_MAX_MS)
@@ -62,6 +76,11 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 	(void)status;
 	if (c->context != context)
 		return; /* we ended it */
+	if (c->found) {
+		c->context = NULL;
+		loop_timer_set(c->timer, 0);
+		return;
+	}
 	if (c->state != CONNECTION_DOWN)
 		set_why(c, context->err ? context->errstr : "disconnected");
 	went_down(c);
@@ -71,33 +90,112 @@ static void on_up(struct async_connection *c)
 {
 	c->state = CONNECTION_UP;
 	c->backoff = BACKOFF_MIN_MS;
+	c->failed = 0;
+	c->role_asked = 0;
 	loop_timer_stop(c->timer);
+	loop_timer_set(c->role_timer, ROLE_CHECK_MS);
 	tell(c, true);
 }
 
 /* --- greeting ------------------------------------------------------------- */
 
-/* The answer to AUTH, SELECT and PING, of which the last is the PING. */
-static void on_greeting(redisAsyncContext *context, void *raw, void *last)
+/* It is not what is wanted, or refuses: the reason is told. */
+static void turn_away(struct async_connection *c, const char *why)
+{
+	set_why(c, why);
+	c->state = CONNECTION_DOWN;
+	redisAsyncDisconnect(c->context);
+}
+
+/* An answer while the server is greeted, or NULL. */
+static const redisReply *answer_to(const struct async_connection *c,
+				   const redisAsyncContext *context,
+				   const void *raw)
+{
+	return c->context == context && c->state == CONNECTION_GREETING ? raw
+									: NULL;
+}
+
+/* To AUTH, SELECT and PING. */
+static void on_greeting(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
-	const redisReply *reply = raw;
+	const redisReply *reply = answer_to(c, context, raw);
 
-	if (!reply || c->context != context || c->state != CONNECTION_GREETING)
-		return;
-	if (reply->type == REDIS_REPLY_ERROR) {
-		set_why(c, reply->str);
-		c->state = CONNECTION_DOWN;
-		redisAsyncDisconnect(context);
-	} else if (last) {
+	(void)unused;
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		turn_away(c, reply->str);
+}
+
+static void on_version(redisAsyncContext *context, void *raw, void *unused)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = answer_to(c, context, raw);
+	struct error err;
+
+	(void)unused;
+	if (reply && redis_check_version(reply, &err))
+		turn_away(c, err.text);
+}
+
+/* The last of the greetings. */
+static void on_role(redisAsyncContext *context, void *raw, void *unused)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = answer_to(c, context, raw);
+	struct error err;
+
+	(void)unused;
+	if (reply && redis_check_role(reply, &err))
+		turn_away(c, err.text);
+	else if (reply)
 		on_up(c);
+}
+
+/* The sentinel has done its part: the way leads on to the master. */
+static void on_master(redisAsyncContext *context, void *raw, void *unused)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = answer_to(c, context, raw);
+	struct error err;
+
+	(void)unused;
+	if (!reply)
+		return;
+	if (redis_parse_master(reply, c->config, &c->master, &err)) {
+		turn_away(c, err.text);
+		return;
 	}
+	c->found = true;
+	c->state = CONNECTION_DOWN;
+	redisAsyncDisconnect(context);
 }
 
 static void greet(struct async_connection *c, int argc, const char **argv,
-		  void *last)
+		  redisCallbackFn *fn)
 {
-	redisAsyncCommandArgv(c->context, on_greeting, last, argc, argv, NULL);
+	redisAsyncCommandArgv(c->context, fn, NULL, argc, argv, NULL);
+}
+
+static void authenticate(struct async_connection *c, const char *username,
+			 const char *password)
+{
+	if (password && username)
+		greet(c, 3, (const char *[]){"AUTH", username, password},
+		      on_greeting);
+	else if (password)
+		greet(c, 2, (const char *[]){"AUTH", password}, on_greeting);
+}
+
+static void ask_sentinel(struct async_connection *c)
+{
+	const struct redis_config *config = c->config;
+
+	authenticate(c, config->sentinel_username, config->sentinel_password);
+	greet(c, 3,
+	      (const char *[]){"SENTINEL", "get-master-addr-by-name",
+			       config->master_name},
+	      on_master);
 }
 
 static void send_greetings(struct async_connection *c)
@@ -105,20 +203,60 @@ static void send_greetings(struct async_connection *c)
 	const struct redis_config *config = c->config;
 	char database[24];
 
-	if (config->password && config->username)
-		greet(c, 3,
-		      (const char *[]){"AUTH", config->username,
-				       config->password},
-		      NULL);
-	else if (config->password)
-		greet(c, 2, (const char *[]){"AUTH", config->password}, NULL);
+	authenticate(c, config->username, config->password);
 	if (config->database) {
 		snprintf(database, sizeof(database), "%" PRId64,
 			 config->database);
-		greet(c, 2, (const char *[]){"SELECT", database}, NULL);
+		greet(c, 2, (const char *[]){"SELECT", database}, on_greeting);
 	}
 	/* A Redis that is still loading says so here. */
-	greet(c, 1, (const char *[]){"PING"}, c);
+	greet(c, 1, (const char *[]){"PING"}, on_greeting);
+	greet(c, 2, (const char *[]){REDIS_ASK_VERSION}, on_version);
+	greet(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role);
+}
+
+/* --- is it the master still? ---------------------------------------------- */
+
+static void on_role_again(redisAsyncContext *context, void *raw, void *unused)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = raw;
+	struct error err;
+
+	(void)unused;
+	if (!reply || c->context != context || c->state != CONNECTION_UP)
+		return;
+	c->role_asked = 0;
+	/* An error is another's concern: a busy script, or loading. */
+	if (reply->type != REDIS_REPLY_ERROR && redis_check_role(reply, &err))
+		turn_away(c, err.text);
+}
+
+static void on_role_timer(void *arg)
+{
+	struct async_connection *c = arg;
+
+	int64_t now = loop_now_ms(c->loop);
+
+	if (c->state != CONNECTION_UP)
+		return;
+	if (c->role_asked &&
+	    now - c->role_asked >= c->config->command_timeout) {
+		async_connection_give_up(c, "no answer within "
+					    "redis.command_timeout");
+		return;
+	}
+	if (!c->role_asked) {
+		greet(c, 2, (const char *[]){REDIS_ASK_ROLE}, on_role_again);
+		c->role_asked = now;
+	}
+	loop_timer_set(c->role_timer, ROLE_CHECK_MS);
+}
+
+void async_connection_suspect(struct async_connection *c)
+{
+	if (c->state == CONNECTION_UP)
+		loop_timer_set(c->role_timer, 0);
 }
 
 /* --- connecting ----------------------------------------------------------- */
@@ -136,7 +274,10 @@ static void on_connect(const redisAsyncContext *context, int status)
 	}
 	c->state = CONNECTION_GREETING;
 	async_adapter_gather(&c->adapter);
-	send_greetings(c);
+	if (c->asking)
+		ask_sentinel(c);
+	else
+		send_greetings(c);
 }
 
 /* The one timer of a connection that is not up. */
@@ -151,13 +292,14 @@ static void on_timer(void *arg)
 			c, "no connection within redis.connect_timeout");
 }
 
-static void connect_now(struct async_connection *c)
+static void connect_to(struct async_connection *c,
+		       const struct redis_address *a)
 {
-	const struct redis_address *a = &c->address;
 	redisAsyncContext *context =
 		a->port ? redisAsyncConnect(a->host, a->port)
 			: redisAsyncConnectUnix(a->host);
 
+	c->where = a->text;
 	if (!context || context->err) {
 		set_why(c, context ? context->errstr : "out of memory");
 		if (context)
@@ -178,6 +320,16 @@ static void connect_now(struct async_connection *c)
 	redisAsyncSetConnectCallback(context, on_connect);
 }
 
+static void connect_now(struct async_connection *c)
+{
+	const struct redis_address *next =
+		c->found ? &c->master : &c->targets.all[c->at];
+
+	c->asking = c->targets.sentinels && !c->found;
+	c->found = false;
+	connect_to(c, next);
+}
+
 /* --- interface ------------------------------------------------------------ */
 
 int async_connection_open(struct async_connection *c, struct loop *loop,
@@ -190,11 +342,14 @@ int async_connection_open(struct async_connection *c, struct loop *loop,
 	c->on_state = on_state;
 	c->arg = arg;
 	c->backoff = BACKOFF_MIN_MS;
+	c->where = config->sentinels.count ? config->sentinels.items[0]
+					   : config->address;
 	set_why(c, "not connected yet");
-	if (redis_address_parse(config->address, &c->address, err))
+	if (redis_targets_parse(config, &c->targets, err))
 		return -1;
 	c->timer = loop_timer_new(loop, on_timer, c, err);
-	if (!c->timer)
+	c->role_timer = loop_timer_new(loop, on_role_timer, c, err);
+	if (!c->timer || !c->role_timer)
 		return -1;
 	loop_timer_set(c->timer, 0);
 	return 0;
@@ -212,7 +367,9 @@ void async_connection_close(struct async_connection *c)
 		redisAsyncFree(context);
 	}
 	loop_timer_free(c->timer);
-	c->timer = NULL;
+	loop_timer_free(c->role_timer);
+	c->timer = c->role_timer = NULL;
+	redis_targets_free(&c->targets);
 }
 
 void async_connection_ending(struct async_connection *c,

@@ -1,13 +1,20 @@
 /*
- * async_connection.h - the life of one event-driven connection: connecting with
- * back-off, logging in, being up, ending.  For redis_async.c.
+ * async_connection.h - the life of one event-driven connection: finding the
+ * master, connecting with back-off, logging in, being up, ending.  For
+ * redis_async.c.
+ *
+ * The server is asked for its role when the connection is made, every
+ * ROLE_CHECK_MS from then on, and when it refuses to write; a replica is left,
+ * and the master looked for.
  */
 #ifndef COMMON_REDIS_ASYNC_CONNECTION_H
 #define COMMON_REDIS_ASYNC_CONNECTION_H
 
 #include "common/redis/async_adapter.h"
 #include "common/redis/redis_async.h"
-#include "common/redis/wire.h"
+#include "common/redis/targets.h"
+
+#define ROLE_CHECK_MS 5000
 
 enum connection_state {
 	CONNECTION_DOWN, /* ending, or waiting to connect again */
@@ -22,7 +29,15 @@ struct async_connection {
 	redis_state_fn *on_state;
 	void *arg;
 	enum connection_state state;
-	struct redis_address address;
+	struct redis_targets targets;
+	size_t at;     /* the target tried next, or being used */
+	size_t failed; /* targets in a row that led nowhere */
+	bool asking;   /* a sentinel, rather than the master */
+	bool found;    /* it has said where the master is */
+	const char *where;
+	struct redis_address master;   /* as a sentinel said */
+	struct loop_timer *role_timer; /* while it is up */
+	int64_t role_asked;	       /* loop time; 0: answered */
 	redisAsyncContext *context;
 	struct async_adapter adapter;
 	struct loop_timer *timer; /* back-off, then the connect timeout */
@@ -44,6 +59,9 @@ void async_connection_close(struct async_connection *c);
 /* Ends it for a reason of ours, and starts again after the back-off.  Commands
  * in flight get a NULL reply from within. */
 void async_connection_give_up(struct async_connection *c, const char *why);
+
+/* It refused to write: is it a replica by now?  From any callback. */
+void async_connection_suspect(struct async_connection *c);
 
 /* A command was answered with NULL: the connection is ending. */
 void async_connection_ending(struct async_connection *c,

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "common/buf.h"
+#include "common/redis/targets.h"
 #include "common/redis/values.h"
 #include "common/redis/wire.h"
 
@@ -15,6 +16,10 @@ struct redis {
 	const struct redis_config *config;
 	redisContext *context; /* NULL: not connected */
 	size_t owed;	       /* replies to commands appended */
+	struct redis_targets targets;
+	const char *where;	     /* the address it is, or was, at */
+	struct redis_address master; /* as a sentinel said */
+	bool readonly;		     /* it has become a replica */
 	bool asked_apart, apart;
 	struct buf out;
 };
@@ -26,18 +31,18 @@ static struct timeval to_timeval(int64_t ms)
 
 struct redis *redis_new(const struct redis_config *config, struct error *err)
 {
-	struct redis_address address;
-	struct redis *r;
+	struct redis *r = calloc(1, sizeof(*r));
 
-	if (redis_address_parse(config->address, &address, err))
-		return NULL;
-	r = calloc(1, sizeof(*r));
 	if (!r) {
 		error_set_nomem(err);
 		return NULL;
 	}
 	r->config = config;
-	return r;
+	r->where = config->address;
+	if (redis_targets_parse(config, &r->targets, err) == 0)
+		return r;
+	free(r);
+	return NULL;
 }
 
 static void drop_connection(struct redis *r)
@@ -47,6 +52,7 @@ static void drop_connection(struct redis *r)
 	r->context = NULL;
 	r->owed = 0;
 	r->asked_apart = false;
+	r->readonly = false;
 }
 
 void redis_free(struct redis *r)
@@ -54,6 +60,7 @@ void redis_free(struct redis *r)
 	if (!r)
 		return;
 	drop_connection(r);
+	redis_targets_free(&r->targets);
 	buf_free(&r->out);
 	free(r);
 }
@@ -73,13 +80,13 @@ static int fail(struct redis *r, struct error *err)
 
 	if (r->context && timed_out(r->context, sys))
 		error_set_retriable(err, ERROR_REMOTE, "redis %s: no answer",
-				    r->config->address);
+				    r->where);
 	else
-		error_set_retriable(
-			err, ERROR_REMOTE, "redis %s: %s", r->config->address,
-			r->context ? r->context->errstr : "out of memory");
+		error_set_retriable(err, ERROR_REMOTE, "redis %s: %s", r->where,
+				    r->context ? r->context->errstr
+					       : "out of memory");
 	drop_connection(r);
-	return -1;
+	return error_keep_inside(err, REDIS_AWAY);
 }
 
 /* --- connecting ----------------------------------------------------------- */
@@ -101,8 +108,10 @@ static redisReply *take(struct redis *r, struct error *err)
 {
 	void *reply = NULL;
 
-	if (redisGetReply(r->context, &reply) == REDIS_OK && reply)
+	if (redisGetReply(r->context, &reply) == REDIS_OK && reply) {
+		r->readonly |= redis_is_readonly(reply);
 		return reply;
+	}
 	fail(r, err);
 	return NULL;
 }
@@ -134,58 +143,132 @@ static int say(struct redis *r, int argc, const char **argv, struct error *err)
 	return 0;
 }
 
+static int authenticate(struct redis *r, const char *username,
+			const char *password, struct error *err)
+{
+	if (!password)
+		return 0;
+	if (username)
+		return say(r, 3, (const char *[]){"AUTH", username, password},
+			   err);
+	return say(r, 2, (const char *[]){"AUTH", password}, err);
+}
+
+static int open_connection(struct redis *r, const struct redis_address *a,
+			   struct error *err)
+{
+	struct timeval timeout = to_timeval(r->config->connect_timeout);
+
+	r->where = a->text;
+	r->context =
+		a->port ? redisConnectWithTimeout(a->host, a->port, timeout)
+			: redisConnectUnixWithTimeout(a->host, timeout);
+	if (!r->context || r->context->err)
+		return fail(r, err);
+	if (a->port)
+		redisEnableKeepAlive(r->context);
+	timeout = to_timeval(r->config->command_timeout);
+	if (redisSetTimeout(r->context, timeout) != REDIS_OK)
+		return fail(r, err);
+	return 0;
+}
+
+/* An answer to be judged, or a sentinel's to be read. */
+static redisReply *ask(struct redis *r, int argc, const char **argv,
+		       struct error *err)
+{
+	if (send_command(r, argc, argv, NULL, err))
+		return NULL;
+	return take(r, err);
+}
+
+static int check(struct redis *r, const char **argv,
+		 int (*judge)(const redisReply *, struct error *),
+		 struct error *err)
+{
+	redisReply *reply = ask(r, 2, argv, err);
+	int status;
+
+	if (!reply)
+		return -1;
+	status = judge(reply, err);
+	freeReplyObject(reply);
+	return status ? error_wrap(err, "redis %s", r->where) : 0;
+}
+
 static int log_in(struct redis *r, struct error *err)
 {
 	const struct redis_config *c = r->config;
 	char database[24];
 
-	if (c->password && c->username) {
-		const char *auth[] = {"AUTH", c->username, c->password};
-
-		if (say(r, 3, auth, err))
-			return -1;
-	} else if (c->password) {
-		const char *auth[] = {"AUTH", c->password};
-
-		if (say(r, 2, auth, err))
-			return -1;
-	}
-	if (c->database) {
-		const char *select[] = {"SELECT", database};
-
-		snprintf(database, sizeof(database), "%lld",
-			 (long long)c->database);
-		return say(r, 2, select, err);
-	}
-	return 0;
+	if (authenticate(r, c->username, c->password, err))
+		return -1;
+	snprintf(database, sizeof(database), "%lld", (long long)c->database);
+	if (c->database && say(r, 2, (const char *[]){"SELECT", database}, err))
+		return -1;
+	if (check(r, (const char *[]){REDIS_ASK_VERSION}, redis_check_version,
+		  err))
+		return -1;
+	return check(r, (const char *[]){REDIS_ASK_ROLE}, redis_check_role,
+		     err);
 }
 
+static int connect_master(struct redis *r, const struct redis_address *a,
+			  struct error *err)
+{
+	if (open_connection(r, a, err))
+		return -1;
+	if (log_in(r, err) == 0)
+		return 0;
+	drop_connection(r);
+	return -1;
+}
+
+static int ask_sentinel(struct redis *r, const struct redis_address *a,
+			struct error *err)
+{
+	const struct redis_config *c = r->config;
+	const char *argv[] = {"SENTINEL", "get-master-addr-by-name",
+			      c->master_name};
+	redisReply *reply = NULL;
+	int status = -1;
+
+	if (open_connection(r, a, err))
+		return -1;
+	if (authenticate(r, c->sentinel_username, c->sentinel_password, err) ==
+	    0)
+		reply = ask(r, 3, argv, err);
+	if (reply) {
+		status = redis_parse_master(reply, c, &r->master, err);
+		if (status)
+			error_wrap(err, "redis %s", r->where);
+		freeReplyObject(reply);
+	}
+	drop_connection(r);
+	return status;
+}
+
+/* The first that is, or leads to, the master.  What the last one said is told.
+ */
 static int connect_now(struct redis *r, struct error *err)
 {
-	struct timeval timeout = to_timeval(r->config->connect_timeout);
-	struct redis_address address;
+	const struct redis_address *a;
 
+	if (r->readonly && r->owed == 0)
+		drop_connection(r);
 	if (r->context)
 		return 0;
-	if (redis_address_parse(r->config->address, &address, err))
-		return -1;
-	r->context =
-		address.port
-			? redisConnectWithTimeout(address.host, address.port,
-						  timeout)
-			: redisConnectUnixWithTimeout(address.host, timeout);
-	if (!r->context || r->context->err)
-		return fail(r, err);
-	if (address.port)
-		redisEnableKeepAlive(r->context);
-	timeout = to_timeval(r->config->command_timeout);
-	if (redisSetTimeout(r->context, timeout) != REDIS_OK)
-		return fail(r, err);
-	if (log_in(r, err)) {
-		drop_connection(r);
-		return -1;
+	for (size_t i = 0; i < r->targets.count; i++) {
+		a = &r->targets.all[i];
+		if (r->targets.sentinels) {
+			if (ask_sentinel(r, a, err))
+				continue;
+			a = &r->master;
+		}
+		if (connect_master(r, a, err) == 0)
+			return 0;
 	}
-	return 0;
+	return -1;
 }
 
 /* --- commands ------------------------------------------------------------- */
@@ -259,7 +342,7 @@ int redis_append_eval(struct redis *r, const struct redis_script *script,
 static int no_reply_owed(const struct redis *r, struct error *err)
 {
 	return error_set(err, ERROR_REMOTE, "redis %s: no reply is owed",
-			 r->config->address);
+			 r->where);
 }
 
 int redis_take_reply(struct redis *r, redisReply **ret_reply, struct error *err)
@@ -311,7 +394,7 @@ int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 	if (sink.nested)
 		return error_set(err, ERROR_PROTOCOL,
 				 "redis %s: an answer with arrays in an array",
-				 r->config->address);
+				 r->where);
 	return 0;
 }
 

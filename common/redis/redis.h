@@ -4,6 +4,10 @@
  * Not thread-safe: one connection per thread.  Connects on first use and again
  * after a failure; a command that failed for the connection's sake is not
  * repeated by itself, since the caller knows whether it may be.
+ *
+ * Of several addresses the master's is used; sentinels are asked for it.  A
+ * server that is a replica, or becomes one, is left for the one that is master
+ * now.
  */
 #ifndef COMMON_REDIS_REDIS_H
 #define COMMON_REDIS_REDIS_H
@@ -17,9 +21,13 @@
 #include "common/error.h"
 
 struct redis_config {
-	char *address;	/* "host:port" or "unix:/path" */
-	char *username; /* NULL: none */
-	char *password; /* secret; NULL: none */
+	char *address; /* "host:port" or "unix:/path"; several: "a, b" */
+	struct setting_strings sentinels; /* "host:port"; none: `address` */
+	char *master_name;		  /* by which they know it */
+	char *sentinel_username;	  /* NULL: none */
+	char *sentinel_password;	  /* secret; NULL: none */
+	char *username;			  /* NULL: none */
+	char *password;			  /* secret; NULL: none */
 	int64_t database;
 	int64_t connect_timeout; /* ms */
 	int64_t command_timeout; /* ms */
@@ -78,7 +86,7 @@ int redis_take_answer(struct redis *r, redisReply **ret_reply,
 		      struct error *err);
 
 /* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
- * says that it passes.  Returns -1. */
+ * says that it passes, or that Redis is full.  Returns -1. */
 int redis_error_text(const char *text, size_t len, struct error *err);
 
 /* Sends what was appended now, rather than when a reply is waited for. */

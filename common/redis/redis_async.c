@@ -126,6 +126,8 @@ static void on_reply(redisAsyncContext *context, void *raw, void *data)
 		return;
 	}
 	redis_error_reply(reply, &err);
+	if (redis_is_readonly(reply))
+		async_connection_suspect(&r->connection);
 	finish(p, NULL, &err);
 }
 
@@ -135,12 +137,12 @@ static int check_room(const struct redis_async *r, struct error *err)
 		*err = r->connection.why;
 		return -1;
 	}
-	if (r->pending_count >= (size_t)r->config->pending_max)
-		return error_set_retriable(
-			err, ERROR_REMOTE,
-			"redis %s: %zu commands await their answer",
-			r->config->address, r->pending_count);
-	return 0;
+	if (r->pending_count < (size_t)r->config->pending_max)
+		return 0;
+	error_set_retriable(err, ERROR_REMOTE,
+			    "redis %s: %zu commands await their answer",
+			    r->config->address, r->pending_count);
+	return error_keep_inside(err, REDIS_AWAY);
 }
 
 static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
@@ -167,9 +169,10 @@ static int submit(struct redis_async *r, struct pending *p, struct error *err)
 	if (redisAsyncFormattedCommand(r->connection.context, on_reply, p,
 				       r->out.data, r->out.len) != REDIS_OK) {
 		pending_free(p);
-		return error_set_retriable(err, ERROR_REMOTE,
-					   "redis %s: the connection is ending",
-					   r->config->address);
+		error_set_retriable(err, ERROR_REMOTE,
+				    "redis %s: the connection is ending",
+				    r->config->address);
+		return error_keep_inside(err, REDIS_AWAY);
 	}
 	enqueue(r, p);
 	return 0;

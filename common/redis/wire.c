@@ -7,7 +7,7 @@
 static int bad_address(const char *text, struct error *err)
 {
 	return error_set(err, ERROR_CONFIG,
-			 "redis.address '%.100s': expected host:port, "
+			 "redis: the address '%.100s': expected host:port, "
 			 "[v6 address]:port or unix:/path",
 			 text);
 }
@@ -43,10 +43,12 @@ int redis_address_parse(const char *text, struct redis_address *ret_address,
 		}
 	}
 	len = (size_t)(end - host);
-	if (len == 0 || len >= sizeof(address.host))
+	if (len == 0 || len >= sizeof(address.host) ||
+	    (address.port && memchr(host, ' ', len)))
 		return bad_address(text, err);
 	memcpy(address.host, host, len);
 	address.host[len] = '\0';
+	snprintf(address.text, sizeof(address.text), "%s", text);
 	*ret_address = address;
 	return 0;
 }
@@ -136,12 +138,16 @@ int redis_error_text(const char *text, size_t len, struct error *err)
 		"MASTERDOWN", "BUSY ",	  "READONLY",
 	};
 
+	error_set(err, ERROR_REMOTE, "redis: %.*s", (int)len, text);
 	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
 		if (starts_with(text, len, passing[i]))
-			return error_set_retriable(err, ERROR_REMOTE,
-						   "redis: %.*s", (int)len,
-						   text);
-	return error_set(err, ERROR_REMOTE, "redis: %.*s", (int)len, text);
+			err->retriable = true;
+	if (starts_with(text, len, "OOM"))
+		return error_set_retriable(
+			err, ERROR_REMOTE,
+			"redis is full: it has reached its maxmemory and "
+			"refuses what takes more of it");
+	return error_keep_inside(err, REDIS_REFUSED);
 }
 
 int redis_error_reply(const redisReply *reply, struct error *err)

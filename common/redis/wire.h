@@ -13,9 +13,14 @@
 
 #define REDIS_HOST_MAX 256
 
+/* error_outside of what has Redis' words, or its address. */
+#define REDIS_REFUSED "Redis refused this; the log of the program says why"
+#define REDIS_AWAY    "Redis is away or does not answer"
+
 struct redis_address {
-	char host[REDIS_HOST_MAX]; /* or the path of a socket */
-	int port;		   /* 0: a Unix socket */
+	char host[REDIS_HOST_MAX];	/* or the path of a socket */
+	int port;			/* 0: a Unix socket */
+	char text[REDIS_HOST_MAX + 16]; /* as it was written */
 };
 
 /* "host:port", "[v6]:port" or "unix:/path"; ERROR_CONFIG otherwise. */

@@ -244,12 +244,12 @@ static void on_lifted(void *arg, const struct error *err)
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct issuer *is = arg;
-	uint64_t seen = seen_file_get(is->seen, is->faults.space);
+	struct space_seen seen = seen_file_get(is->seen, is->faults.space);
 	struct error ignored;
 
 	(void)err;
-	if (up && seen)
-		space_lift_async(is->redis, is->faults.space, seen, on_lifted,
+	if (up && seen.cursor)
+		space_lift_async(is->redis, is->faults.space, &seen, on_lifted,
 				 is, &ignored);
 }
 

@@ -34,11 +34,15 @@ static void try_line(const uint8_t *data, size_t size)
 	found = key_line_parse(line, &key, &err);
 	assert(found >= 0 || (err.code == ERROR_INPUT && err.text[0]));
 	if (found > 0) {
+		assert(key_name_is_good(key.account));
+		assert(!key.owners || !(key.roles & API_ADMIN));
+		assert(!key.owners || key_owners_equal(key.owners, key.owners));
 		assert(key_name_is_good(key.name));
 		assert(key.roles);
 		assert(key.rate.count <= RATE_COUNT_MAX);
 		assert(!key.rate.count == !key.rate.burst);
 	}
+	key_line_release(&key);
 	free(line);
 }
 
@@ -52,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	try_line(data, size);
 	fd = write_file(data, size, path);
-	ring = api_keyring_new(path, NULL, &err);
+	ring = api_keyring_new(&(struct api_keyring_options){.path = path},
+			       &err);
 	if (!ring)
 		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
 	else if (api_keyring_find(ring, "open sesame", 11, &who))

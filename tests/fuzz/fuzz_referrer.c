@@ -1,12 +1,14 @@
 /*
  * Any bytes as referrer, host that was asked, query string and languages of a
- * visit: what comes out is bounded, and one of the channels there are.  The
- * input is cut at its first three line ends.
+ * visit: what comes out is bounded, and one of the channels there are; what
+ * decided it is an end of the referrer's host.  The input is cut at its first
+ * three line ends.  The list of sources is that in .deps when it is there.
  */
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector/enrich/channel.h"
 #include "collector/enrich/language.h"
@@ -14,6 +16,37 @@
 #include "collector/enrich/utm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct sources *sources;
+
+static void load_sources(void)
+{
+	static const char list[] = ".deps/sources/referrers.json";
+	struct error err = {0};
+
+	if (!sources)
+		sources = sources_load(access(list, R_OK) ? NULL : list, &err);
+	if (!sources)
+		abort();
+}
+
+/* What decided is an end of the host, or a brand's name. */
+static void check_source(const struct referrer *r)
+{
+	size_t host = strlen(r->host), site;
+
+	if (!r->source.site)
+		return;
+	assert(r->source.channel == r->channel);
+	if (!strcmp(r->source.origin, "brand")) {
+		assert(strstr(r->host, r->source.site));
+		return;
+	}
+	site = strlen(r->source.site);
+	assert(site <= host);
+	assert(!strcmp(r->host + host - site, r->source.site));
+	assert(site == host || r->host[host - site - 1] == '.');
+}
 
 /* A copy of its own, so that a byte read too far is seen. */
 static char *take_line(const uint8_t **data, size_t *size, size_t *ret_len)
@@ -58,15 +91,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		parts[i] = take_line(&data, &size, &lens[i]);
 	if (lens[1] < sizeof(domain))
 		memcpy(domain, parts[1], lens[1]);
-	referrer_parse(parts[0], lens[0], domain, &r);
+	load_sources();
+	referrer_parse(parts[0], lens[0], domain, sources, &r);
 	assert(strlen(r.host) <= REFERRER_HOST_MAX);
 	check_channel(r.channel);
+	check_source(&r);
 	utm_parse(parts[2], lens[2], &utm);
 	for (int i = 0; i < UTM_FIELDS; i++) {
 		assert(utm.len[i] <= UTM_MAX && utm.len[i] <= lens[2]);
 		assert(utm.text[i][utm.len[i]] == '\0');
 	}
-	check_channel(channel_of_visit(&utm, r.channel));
+	check_channel(channel_of_visit(&utm, r.channel, sources));
 	language_parse(parts[3], lens[3], language);
 	assert(strlen(language) <= LANGUAGE_MAX);
 	for (int i = 0; i < 4; i++)

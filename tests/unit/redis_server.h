@@ -7,6 +7,7 @@
 
 #include "tests/unit/unit.h"
 
+#include <arpa/inet.h>
 #include <ftw.h>
 #include <signal.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct redis_server {
 	char dir[32];
 	char address[64]; /* "unix:/..." */
 	bool cluster;	  /* a cluster of this one node */
+	char bus_port[8]; /* of the cluster's own protocol */
 	struct redis_config config;
 	struct redis *redis; /* a connection for the test's own questions */
 };
@@ -41,7 +43,8 @@ static inline void redis_server_run(struct redis_server *s)
 	execlp("redis-server", "redis-server", "--port", "0", "--unixsocket",
 	       s->address + strlen("unix:"), "--save", "", "--appendonly",
 	       "yes", "--appendfsync", "no", "--cluster-enabled",
-	       s->cluster ? "yes" : "no", (char *)NULL);
+	       s->cluster ? "yes" : "no", "--cluster-port", s->bus_port,
+	       (char *)NULL);
 	_exit(1);
 }
 
@@ -51,7 +54,8 @@ static inline void redis_server_await(struct redis_server *s)
 	struct error err = {0};
 	redisReply *reply;
 
-	for (int i = 0; i < 500; i++) {
+	/* A minute: the machine may be busy with something else. */
+	for (int i = 0; i < 6000; i++) {
 		if (!redis_command(s->redis, 1, ping, NULL, &reply, &err)) {
 			freeReplyObject(reply);
 			return;
@@ -61,12 +65,28 @@ static inline void redis_server_await(struct redis_server *s)
 	fail_msg("redis-server does not answer: %s", err.text);
 }
 
+/* Test programs run side by side: each cluster has a port of its own. */
+static inline void redis_server_find_bus_port(struct redis_server *s)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	close(fd);
+	snprintf(s->bus_port, sizeof(s->bus_port), "%d", ntohs(at.sin_port));
+}
+
 static inline void redis_server_start_as(struct redis_server *s, bool cluster)
 {
 	struct error err;
 
 	memset(s, 0, sizeof(*s));
 	s->cluster = cluster;
+	redis_server_find_bus_port(s);
 	strcpy(s->dir, "/tmp/shortloop-redis-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
 	snprintf(s->address, sizeof(s->address), "unix:%s/socket", s->dir);
@@ -125,6 +145,39 @@ static inline void redis_server_forget(struct redis_server *s)
 	assert_int_equal(system(command), 0);
 	redis_server_run(s);
 	redis_server_await(s);
+}
+
+/* Copies all keys of a logical database to another, in place of what is there.
+ */
+static inline void redis_server_copy(struct redis_server *s, const char *from,
+				     const char *to)
+{
+	static const char script[] =
+		"redis.call('SELECT', ARGV[2]) redis.call('FLUSHDB') "
+		"redis.call('SELECT', ARGV[1]) "
+		"for _, k in ipairs(redis.call('KEYS', '*')) do "
+		"  redis.call('COPY', k, k, 'DB', ARGV[2]) "
+		"end";
+	const char *argv[] = {"EVAL", script, "0", from, to};
+	redisReply *reply;
+	struct error err;
+
+	if (redis_command(s->redis, 5, argv, NULL, &reply, &err))
+		fail_msg("copying keys: %s", err.text);
+	freeReplyObject(reply);
+}
+
+/* Keeps the keys as they are ... */
+static inline void redis_server_snapshot(struct redis_server *s)
+{
+	redis_server_copy(s, "0", "1");
+}
+
+/* ... and goes back to that under the same run_id and the same connections, as
+ * a virtual machine does that goes back to a snapshot. */
+static inline void redis_server_go_back(struct redis_server *s)
+{
+	redis_server_copy(s, "1", "0");
 }
 
 static inline int redis_server_unlink(const char *path, const struct stat *st,
@@ -196,7 +249,7 @@ static inline void redis_server_start_cluster(struct redis_server *s)
 
 	redis_server_start_as(s, true);
 	freeReplyObject(redis_server_ask(s, "CLUSTER ADDSLOTSRANGE 0 16383"));
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 6000; i++) {
 		redis_server_text(s, "CLUSTER INFO", state);
 		if (strstr(state, "cluster_state:ok"))
 			return;

@@ -42,12 +42,19 @@ static inline int tear_down(void **state)
 	return unlink(path);
 }
 
+static inline struct api_keyring *open_ring(struct error *err)
+{
+	const struct api_keyring_options options = {.path = path};
+
+	return api_keyring_new(&options, err);
+}
+
 static inline struct error refusal_of(const char *file)
 {
 	struct error err = {0};
 
 	write_file(file);
-	assert_null(api_keyring_new(path, NULL, &err));
+	assert_null(open_ring(&err));
 	return err;
 }
 

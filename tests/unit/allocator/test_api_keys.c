@@ -1,3 +1,4 @@
+#include "common/unconst.h"
 #include "tests/unit/allocator/keys_world.h"
 
 static unsigned roles_in(struct api_keyring *ring, const char *key)
@@ -14,7 +15,7 @@ static unsigned roles_of(const char *file, const char *key)
 	unsigned roles;
 
 	write_file(file);
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	assert_non_null(ring);
 	roles = roles_in(ring, key);
 	api_keyring_free(ring);
@@ -26,14 +27,14 @@ static void a_listed_key_has_its_roles(void **state)
 	(void)state;
 	assert_int_equal(
 		roles_of("crm create,read " SESAME "\n", "open sesame"),
-		API_READ | API_CREATE);
+		API_READ | API_READ_OWN | API_CREATE);
 }
 
 static void admin_includes_the_other_roles(void **state)
 {
 	(void)state;
 	assert_int_equal(roles_of("root admin " SESAME "\n", "open sesame"),
-			 API_READ | API_CREATE | API_ADMIN);
+			 API_READ | API_READ_OWN | API_CREATE | API_ADMIN);
 }
 
 static void a_key_is_known_by_its_name(void **state)
@@ -44,37 +45,178 @@ static void a_key_is_known_by_its_name(void **state)
 
 	(void)state;
 	write_file("crm create " SESAME "\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
 	assert_string_equal(info.name, "crm");
 	assert_null(info.limiter);
 	api_keyring_free(ring);
 }
 
-static void a_key_may_change_what_its_name_created(void **state)
+/* --- accounts ------------------------------------------------------------- */
+
+/* May "open sesame", as the file says of it, change such a link? */
+static bool may_change(const char *file, const char *account,
+		       const char *creator, const char *owner)
 {
-	const struct api_key_info crm = {.name = "crm", .roles = API_CREATE};
+	Shortloop__Link link;
+	struct api_key_info info = {0};
+	struct error err = {0};
+	struct api_keyring *ring;
+	bool may;
+
+	shortloop__link__init(&link);
+	write_file(file);
+	ring = open_ring(&err);
+	if (!ring)
+		fail_msg("%s", err.text);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	link.account = unconst(account);
+	link.creator = unconst(creator);
+	link.owner = unconst(owner);
+	may = api_key_may_change(ring, &info, &link);
+	api_keyring_free(ring);
+	return may;
+}
+
+static void a_key_without_an_account_is_its_own(void **state)
+{
+	const char *file = "crm create " SESAME "\nshop create " OTHER "\n";
 
 	(void)state;
-	assert_true(api_key_may_change(&crm, "crm"));
-	assert_false(api_key_may_change(&crm, "shop"));
+	assert_true(may_change(file, "crm", "crm", ""));
+	assert_false(may_change(file, "shop", "shop", ""));
+	/* A name in `creator` is not a right. */
+	assert_false(may_change(file, "shop", "crm", ""));
+}
+
+static void keys_of_an_account_change_each_others_links(void **state)
+{
+	const char *file = "crm-2 create " SESAME " account=crm\n"
+			   "crm create " OTHER "\n";
+
+	(void)state;
+	assert_true(may_change(file, "crm", "crm", ""));
+	assert_true(may_change(file, "crm", "long-gone", ""));
+	assert_false(may_change(file, "crm-2", "crm-2", ""));
+}
+
+static void a_link_without_an_account_is_that_of_its_creators_key(void **state)
+{
+	(void)state;
+	assert_true(may_change("crm create " SESAME "\n", "", "crm", ""));
+	assert_false(may_change("shop create " SESAME "\n", "", "crm", ""));
+	assert_true(may_change("crm create " OTHER " account=acme\n"
+			       "new create " SESAME " account=acme\n",
+			       "", "crm", ""));
+	assert_false(may_change("crm create " OTHER " account=acme\n"
+				"new create " SESAME " account=crm\n",
+				"", "crm", ""));
+	/* The key is gone: a new one takes its account on. */
+	assert_true(may_change("new create " SESAME " account=crm\n", "", "crm",
+			       ""));
+}
+
+static void a_key_writes_for_the_owners_it_names(void **state)
+{
+	const char *file = "crm create " SESAME " owners=ann,J%2c%20Doe,\n";
+
+	(void)state;
+	assert_true(may_change(file, "crm", "crm", "ann"));
+	assert_true(may_change(file, "crm", "crm", "J, Doe"));
+	assert_true(may_change(file, "crm", "crm", ""));
+	assert_false(may_change(file, "crm", "crm", "bob"));
+	assert_false(may_change(file, "shop", "crm", "ann"));
+	file = "crm create " SESAME " owners=ann\n";
+	assert_false(may_change(file, "crm", "crm", ""));
+	assert_true(may_change("crm create " SESAME "\n", "crm", "crm", "x"));
 }
 
 static void an_admin_may_change_everything(void **state)
 {
-	const struct api_key_info root = {
-		.name = "root", .roles = API_READ | API_CREATE | API_ADMIN};
-
 	(void)state;
-	assert_true(api_key_may_change(&root, "crm"));
+	assert_true(may_change("root admin " SESAME "\n", "crm", "crm", "x"));
+	assert_true(may_change("root admin " SESAME "\n", "", "crm", ""));
 }
 
-static void a_reader_may_not_change_what_its_name_created(void **state)
+static void a_reader_may_not_change_what_its_account_created(void **state)
 {
-	const struct api_key_info crm = {.name = "crm", .roles = API_READ};
+	(void)state;
+	assert_false(may_change("crm read " SESAME "\n", "crm", "crm", ""));
+	assert_false(may_change("crm read-own " SESAME "\n", "crm", "crm", ""));
+}
+
+static bool may_read(const char *roles, const char *account)
+{
+	Shortloop__Link link;
+	struct api_key_info info = {0};
+	struct error err = {0};
+	struct api_keyring *ring;
+	char line[256];
+	bool may;
+
+	shortloop__link__init(&link);
+	snprintf(line, sizeof(line), "crm %s " SESAME "\n", roles);
+	write_file(line);
+	ring = open_ring(&err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	link.account = unconst(account);
+	may = api_key_may_read(ring, &info, &link);
+	api_keyring_free(ring);
+	return may;
+}
+
+static void read_is_of_all_accounts_and_read_own_of_one(void **state)
+{
+	(void)state;
+	assert_true(may_read("read", "shop"));
+	assert_true(may_read("admin", "shop"));
+	assert_false(may_read("read-own", "shop"));
+	assert_true(may_read("read-own", "crm"));
+	assert_false(may_read("create", "crm"));
+}
+
+static void what_is_said_of_accounts_has_to_make_sense(void **state)
+{
+	static const struct {
+		const char *words, *says;
+	} bad[] = {
+		{"account=", "account=: expected a name"},
+		{"account=a/b", "account=: expected a name"},
+		{"account=a account=a", "account= is given twice"},
+		{"owners=%0a", "owners=: expected %XX"},
+		{"owners=a%2", "owners=: expected %XX"},
+		{"owners=a%", "owners=: expected %XX"},
+		{"owners=a owners=b", "owners= is given twice"},
+		{"accounts=a", "expected nothing"},
+	};
+	char line[256];
 
 	(void)state;
-	assert_false(api_key_may_change(&crm, "crm"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(line, sizeof(line), "a create " SESAME " %s\n",
+			 bad[i].words);
+		assert_non_null(strstr(refusal_of(line).text, bad[i].says));
+	}
+	assert_non_null(strstr(
+		refusal_of("a admin " SESAME " owners=ann\n").text, "admin"));
+}
+
+static void what_a_key_writes_for_outlives_a_reload(void **state)
+{
+	struct api_key_info info = {0};
+	struct error err = {0};
+	struct api_keyring *ring;
+
+	(void)state;
+	write_file("crm create " SESAME " owners=ann\n");
+	ring = open_ring(&err);
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	write_file("crm create " SESAME " owners=bob\n");
+	assert_int_equal(api_keyring_reload(ring, &err), 0);
+	assert_true(key_owners_have(info.owners, "ann"));
+	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
+	assert_false(key_owners_have(info.owners, "ann"));
+	api_keyring_free(ring);
 }
 
 static void another_key_has_no_roles(void **state)
@@ -89,7 +231,7 @@ static void comments_and_blank_lines_are_skipped(void **state)
 	assert_int_equal(roles_of("# who\n\n  \na read " OTHER
 				  "\nb\tread\t" SESAME " # told\n",
 				  "open sesame"),
-			 API_READ);
+			 API_READ | API_READ_OWN);
 }
 
 static void an_empty_file_lets_nobody_in(void **state)
@@ -151,7 +293,9 @@ static void a_missing_file_is_a_config_error(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_null(api_keyring_new("/nonexistent/keys", NULL, &err));
+	assert_null(api_keyring_new(
+		&(struct api_keyring_options){.path = "/nonexistent/keys"},
+		&err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
@@ -162,10 +306,11 @@ static void a_reload_lets_a_new_key_in(void **state)
 
 	(void)state;
 	write_file("");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	write_file("a read " SESAME "\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);
-	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
+	assert_int_equal(roles_in(ring, "open sesame"),
+			 API_READ | API_READ_OWN);
 	api_keyring_free(ring);
 }
 
@@ -176,69 +321,105 @@ static void a_reload_that_fails_changes_nothing(void **state)
 
 	(void)state;
 	write_file("a read " SESAME "\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	write_file("nonsense\n");
 	assert_int_equal(api_keyring_reload(ring, &err), -1);
-	assert_int_equal(roles_in(ring, "open sesame"), API_READ);
+	assert_int_equal(roles_in(ring, "open sesame"),
+			 API_READ | API_READ_OWN);
 	api_keyring_free(ring);
 }
 
-static void a_made_key_carries_its_limits(void **state)
-{
-	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
-	struct error err = {0};
+/* --- making them ---------------------------------------------------------- */
 
-	(void)state;
-	assert_int_equal(
-		api_key_make("crm", "create", "100/s", "200", key, line, &err),
-		0);
-	assert_non_null(strstr(line, " rate=100/s burst=200"));
-	assert_int_equal(roles_of(line, key), API_CREATE);
+struct made {
+	int status;
+	char key[API_KEY_TEXT_MAX];
+	struct buf line;
+	struct error err;
+};
+
+static struct made make(struct api_key_wish wish)
+{
+	struct made made = {0};
+
+	made.status = api_key_make(&wish, made.key, &made.line, &made.err);
+	return made;
 }
 
-static void a_key_with_a_bad_rate_is_not_made(void **state)
+static void assert_made(struct made made, const char *line_has)
 {
-	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
-	struct error err = {0};
+	assert_int_equal(made.status, 0);
+	assert_non_null(strstr(buf_cstr(&made.line), line_has));
+	assert_int_equal(roles_of(buf_cstr(&made.line), made.key), API_CREATE);
+	buf_free(&made.line);
+}
 
-	(void)state;
-	assert_int_equal(
-		api_key_make("crm", "create", "fast", NULL, key, line, &err),
-		-1);
-	assert_int_equal(err.code, ERROR_USAGE);
+static void assert_not_made(struct made made)
+{
+	assert_int_equal(made.status, -1);
+	assert_int_equal(made.err.code, ERROR_USAGE);
+	buf_free(&made.line);
 }
 
 static void a_made_key_is_let_in_by_its_line(void **state)
 {
-	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
-	struct error err = {0};
+	(void)state;
+	assert_made(
+		make((struct api_key_wish){.name = "crm", .roles = "create"}),
+		"crm create sha256:");
+}
+
+static void a_made_key_carries_its_limits(void **state)
+{
+	(void)state;
+	assert_made(make((struct api_key_wish){.name = "crm",
+					       .roles = "create",
+					       .rate = "100/s",
+					       .burst = "200"}),
+		    " rate=100/s burst=200");
+}
+
+static void a_made_key_carries_its_account_and_owners(void **state)
+{
+	(void)state;
+	assert_made(make((struct api_key_wish){.name = "crm",
+					       .roles = "create",
+					       .account = "acme",
+					       .owners = "ann,J%20Doe"}),
+		    " account=acme owners=ann,J%20Doe");
+}
+
+static void a_key_is_not_made_of_what_the_file_would_refuse(void **state)
+{
+	static const struct api_key_wish bad[] = {
+		{.name = "crm", .roles = "owner"},
+		{.name = "c/m", .roles = "create"},
+		{.name = "crm", .roles = "create", .rate = "fast"},
+		{.name = "crm", .roles = "create", .burst = "5"},
+		{.name = "crm", .roles = "create", .account = "a b"},
+		{.name = "crm", .roles = "create", .account = "a#b"},
+		{.name = "crm", .roles = "create", .owners = "ann bob"},
+		{.name = "crm", .roles = "create", .owners = "a#b"},
+		{.name = "crm", .roles = "create", .owners = "%0a"},
+		{.name = "crm", .roles = "admin", .owners = "ann"},
+	};
 
 	(void)state;
-	assert_int_equal(
-		api_key_make("crm", "create", NULL, NULL, key, line, &err), 0);
-	assert_int_equal(roles_of(line, key), API_CREATE);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_not_made(make(bad[i]));
 }
 
 static void made_keys_differ(void **state)
 {
-	char a[API_KEY_TEXT_MAX], b[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
-	struct error err = {0};
+	struct made a =
+		make((struct api_key_wish){.name = "crm", .roles = "create"});
+	struct made b =
+		make((struct api_key_wish){.name = "crm", .roles = "create"});
 
 	(void)state;
-	api_key_make("crm", "create", NULL, NULL, a, line, &err);
-	api_key_make("crm", "create", NULL, NULL, b, line, &err);
-	assert_string_not_equal(a, b);
-}
-
-static void a_key_for_an_unknown_role_is_not_made(void **state)
-{
-	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(
-		api_key_make("crm", "owner", NULL, NULL, key, line, &err), -1);
-	assert_int_equal(err.code, ERROR_USAGE);
+	assert_string_not_equal(a.key, b.key);
+	buf_free(&a.line);
+	buf_free(&b.line);
 }
 
 int main(void)
@@ -247,9 +428,16 @@ int main(void)
 		WITH_FILE(a_listed_key_has_its_roles),
 		WITH_FILE(admin_includes_the_other_roles),
 		WITH_FILE(a_key_is_known_by_its_name),
-		cmocka_unit_test(a_key_may_change_what_its_name_created),
-		cmocka_unit_test(an_admin_may_change_everything),
-		cmocka_unit_test(a_reader_may_not_change_what_its_name_created),
+		WITH_FILE(a_key_without_an_account_is_its_own),
+		WITH_FILE(keys_of_an_account_change_each_others_links),
+		WITH_FILE(
+			a_link_without_an_account_is_that_of_its_creators_key),
+		WITH_FILE(a_key_writes_for_the_owners_it_names),
+		WITH_FILE(an_admin_may_change_everything),
+		WITH_FILE(a_reader_may_not_change_what_its_account_created),
+		WITH_FILE(read_is_of_all_accounts_and_read_own_of_one),
+		WITH_FILE(what_is_said_of_accounts_has_to_make_sense),
+		WITH_FILE(what_a_key_writes_for_outlives_a_reload),
 		WITH_FILE(another_key_has_no_roles),
 		WITH_FILE(comments_and_blank_lines_are_skipped),
 		WITH_FILE(an_empty_file_lets_nobody_in),
@@ -262,11 +450,12 @@ int main(void)
 		cmocka_unit_test(a_missing_file_is_a_config_error),
 		WITH_FILE(a_reload_lets_a_new_key_in),
 		WITH_FILE(a_reload_that_fails_changes_nothing),
-		WITH_FILE(a_made_key_carries_its_limits),
-		cmocka_unit_test(a_key_with_a_bad_rate_is_not_made),
 		WITH_FILE(a_made_key_is_let_in_by_its_line),
+		WITH_FILE(a_made_key_carries_its_limits),
+		WITH_FILE(a_made_key_carries_its_account_and_owners),
+		cmocka_unit_test(
+			a_key_is_not_made_of_what_the_file_would_refuse),
 		cmocka_unit_test(made_keys_differ),
-		cmocka_unit_test(a_key_for_an_unknown_role_is_not_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static void a_key_has_the_rate_of_its_line(void **state)
 
 	(void)state;
 	write_file("a read " SESAME " rate=3/s\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	assert_int_equal(granted_of_ten(ring), 3);
 	api_keyring_free(ring);
 }
@@ -32,7 +32,7 @@ static void a_burst_may_be_larger_than_the_rate(void **state)
 
 	(void)state;
 	write_file("a read " SESAME " burst=7 rate=3/m\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	assert_int_equal(granted_of_ten(ring), 7);
 	api_keyring_free(ring);
 }
@@ -44,7 +44,7 @@ static void a_key_keeps_its_bucket_through_a_reload(void **state)
 
 	(void)state;
 	write_file("a read " SESAME " rate=3/h\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	granted_of_ten(ring);
 	write_file("b read " OTHER "\na read " SESAME " rate=3/h\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);
@@ -59,7 +59,7 @@ static void a_rate_taken_out_of_the_file_ends(void **state)
 
 	(void)state;
 	write_file("a read " SESAME " rate=3/h\n");
-	ring = api_keyring_new(path, NULL, &err);
+	ring = open_ring(&err);
 	granted_of_ten(ring);
 	write_file("a read " SESAME "\n");
 	assert_int_equal(api_keyring_reload(ring, &err), 0);

@@ -250,6 +250,30 @@ static void wrong_numbers_and_times_are_refused(void **state)
 	assert_refused("{\"not_before\":5}", "not_before: expected");
 }
 
+static void a_text_has_nothing_that_nobody_sees(void **state)
+{
+	struct link_request r;
+	struct error err = {0};
+
+	(void)state;
+	assert_refused("{\"owner\":\"a\\u0085\"}", "owner: has a control");
+	assert_refused("{\"campaign\":\"a\\u2028b\"}",
+		       "campaign: has a control");
+	assert_refused("{\"description\":\"\\u202emoc.elgoog\"}",
+		       "description: has a character that nobody sees");
+	assert_refused("{\"tags\":[\"a\\u200b\"]}",
+		       "tags: has a character that nobody sees");
+	assert_refused("{\"owner\":\"\\u2066ann\"}",
+		       "owner: has a character that nobody sees");
+	assert_int_equal(parse(&r,
+			       "{\"url\":\"https://a.example/\",\"ttl\":"
+			       "\"10d\",\"description\":\"\\u2764\\ufe0f "
+			       "\\u0645\\u200c\\u3000\"}",
+			       &err),
+			 0);
+	link_request_release(&r);
+}
+
 static void what_only_an_edit_can_say_is_refused(void **state)
 {
 	(void)state;
@@ -338,6 +362,7 @@ int main(void)
 		WITH_STORE(two_different_defaults_are_refused),
 		WITH_STORE(a_wrong_target_is_named),
 		WITH_STORE(wrong_numbers_and_times_are_refused),
+		WITH_STORE(a_text_has_nothing_that_nobody_sees),
 		WITH_STORE(what_only_an_edit_can_say_is_refused),
 		WITH_STORE(a_chosen_code_goes_to_the_space_of_aliases),
 		WITH_STORE(a_url_is_kept_in_its_normal_form),

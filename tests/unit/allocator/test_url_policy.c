@@ -89,6 +89,45 @@ static void blanks_and_control_characters_are_refused(void **state)
 		url_policy_check(*state, "http://a.b/\0", 12, &out, &err), -1);
 }
 
+/* What draws nothing, steers what is drawn, or ends a line for somebody. */
+static void characters_that_nobody_sees_are_refused(void **state)
+{
+	assert_refused(*state, "https://example.org/\xc2\x85", "%C2%85");
+	assert_refused(*state, "https://example.org/\xc2\x9b", "%C2%9B");
+	assert_refused(*state, "https://example.org/\xe2\x80\xa8x",
+		       "%E2%80%A8");
+	assert_refused(*state,
+		       "https://example.org/\xe2\x80\xae"
+		       "gnp.exe\xe2\x80\xac",
+		       "%E2%80%AE");
+	assert_refused(*state, "https://example.org/\xe2\x81\xa6\xe2\x81\xa9",
+		       "byte 21");
+	assert_refused(*state, "https://example.org/\xe2\x80\x8f", "byte 21");
+	assert_refused(*state, "https://example.org/\xe2\x80\x8b", "byte 21");
+	assert_refused(*state, "https://example.org/\xef\xbb\xbf", "byte 21");
+	assert_refused(*state, "https://example.org/\xc2\xa0", "%C2%A0");
+	assert_refused(*state, "https://exa\xc2\xadmple.org/", "byte 12");
+	assert_refused(*state, "https://example.org/\xf3\xa0\x81\x81",
+		       "%F3%A0%81%81");
+	assert_refused(*state, "https://example.org/\xff", "UTF-8");
+	assert_taken(*state, "https://example.org/\xf0\x9f\x98\x80");
+}
+
+static void an_address_has_one_form(void **state)
+{
+	assert_refused(*state, "http://[64:ff9b::7f00:1]/", "IPv4");
+	assert_refused(*state, "http://[64:ff9b:1::7f00:1]/", "IPv4");
+	assert_refused(*state, "http://[2002:7f00:1::]/", "IPv4");
+	assert_refused(*state, "http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/",
+		       "IPv4");
+	assert_refused(*state, "http://[::ffff:7f00:1]/", "IPv4");
+	assert_refused(*state, "http://[::ffff:0:7f00:1]/", "IPv4");
+	assert_refused(*state, "http://[::7f00:1]/", "IPv4");
+	assert_refused(*state, "http://[2001:db8::5efe:7f00:1]/", "IPv4");
+	assert_taken(*state, "http://[2001:4860:4860::8888]/");
+	assert_taken(*state, "http://[64:ff9c::7f00:1]/");
+}
+
 static void what_browsers_read_otherwise_is_refused(void **state)
 {
 	assert_refused(*state, "https://evil.example\\@good.example/",
@@ -152,6 +191,18 @@ static void our_own_hosts_are_refused_in_every_form(void **state)
 	assert_refused(*state, "https://xn--bcher-kva.example", "our own");
 	assert_refused(*state, "http://localhost/x", "our own");
 	assert_refused(*state, "http://LOCALHOST:9/x", "our own");
+	assert_refused(*state, "https://sho.rt:1/x", "our own");
+	assert_refused(*state, "https://sho.rt:08443/x", "our own");
+	assert_refused(*state, "http://xn--bcher-kva.example:65535", "our own");
+	/* This machine's other names, as it is the host of our base_url. */
+	assert_refused(*state, "http://127.0.0.1:8080/x", "our own");
+	assert_refused(*state, "http://127.9.9.9/x", "our own");
+	assert_refused(*state, "http://[::1]:8080/x", "our own");
+	assert_refused(*state, "http://0/x", "our own");
+	assert_refused(*state, "http://[::]:1/x", "our own");
+	assert_refused(*state, "http://a.localhost/x", "our own");
+	assert_taken(*state, "http://128.0.0.1/x");
+	assert_taken(*state, "http://notlocalhost/x");
 	assert_taken(*state, "https://www.sho.rt.example/");
 	assert_taken(*state, "https://notsho.rt/");
 }
@@ -246,6 +297,8 @@ int main(void)
 		WITH_POLICY(relative_addresses_are_refused),
 		WITH_POLICY(a_missing_host_is_refused),
 		WITH_POLICY(blanks_and_control_characters_are_refused),
+		WITH_POLICY(characters_that_nobody_sees_are_refused),
+		WITH_POLICY(an_address_has_one_form),
 		WITH_POLICY(what_browsers_read_otherwise_is_refused),
 		WITH_POLICY(an_empty_address_is_refused),
 		WITH_POLICY(a_bad_port_is_refused),

@@ -202,8 +202,8 @@ static void old_codes_decode_after_a_rotation(void **state)
 	uint64_t id;
 
 	(void)state;
-	after = codespace_new(&(struct codespace_options){7, 62, rotated, 2},
-			      &err);
+	after = codespace_new(
+		&(struct codespace_options){7, 62, rotated, 2, NULL}, &err);
 	assert_non_null(after);
 	for (uint64_t n = 0; n < 1000; n++) {
 		codespace_encode(before, n, old);
@@ -225,7 +225,8 @@ static unsigned in_common(const struct codespace_key *a,
 			  const struct codespace_key *b)
 {
 	struct error err;
-	struct codespace_options of_a = {7, 62, a, 1}, of_b = {7, 62, b, 1};
+	struct codespace_options of_a = {7, 62, a, 1, NULL},
+				 of_b = {7, 62, b, 1, NULL};
 	struct codespace *first = codespace_new(&of_a, &err);
 	struct codespace *second = codespace_new(&of_b, &err);
 	char x[CODE_TEXT_MAX], y[CODE_TEXT_MAX];
@@ -341,7 +342,7 @@ static void another_length_is_refused(void **state)
 static void assert_refused(unsigned length, unsigned base,
 			   const struct codespace_key *some, size_t count)
 {
-	struct codespace_options options = {length, base, some, count};
+	struct codespace_options options = {length, base, some, count, NULL};
 	struct error err = {0};
 
 	assert_null(codespace_new(&options, &err));

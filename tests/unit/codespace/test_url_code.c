@@ -7,25 +7,44 @@
 
 #define URL "https://example.com/"
 
-static struct url_codes *open_codes(unsigned length, unsigned base)
+static struct url_codes *open_method(enum url_code_method method,
+				     unsigned length, unsigned base)
 {
 	struct error err;
-	struct url_codes *uc = url_codes_new(length, base, &keys[0], &err);
+	struct url_codes *uc =
+		url_codes_new(method, length, base, &keys[0], &err);
 
 	if (!uc)
 		fail_msg("%s", err.text);
 	return uc;
 }
 
+static struct url_codes *open_quarters(unsigned length, unsigned base)
+{
+	return open_method(URL_CODE_MD5_QUARTERS, length, base);
+}
+
+static struct url_codes *open_keyed(unsigned length, unsigned base)
+{
+	return open_method(URL_CODE_KEYED, length, base);
+}
+
+static void candidate_of(const struct url_codes *uc, const char *account,
+			 const char *owner, const char *url, unsigned attempt,
+			 char code[URL_CODE_TEXT_MAX])
+{
+	const struct url_code_subject of = {account, owner, url, strlen(url)};
+	struct error err;
+
+	if (url_code_candidate(uc, &of, attempt, code, &err))
+		fail_msg("%s", err.text);
+}
+
 static void candidate(const struct url_codes *uc, const char *owner,
 		      const char *url, unsigned attempt,
 		      char code[URL_CODE_TEXT_MAX])
 {
-	struct error err;
-
-	if (url_code_candidate(uc, owner, url, strlen(url), attempt, code,
-			       &err))
-		fail_msg("%s", err.text);
+	candidate_of(uc, "", owner, url, attempt, code);
 }
 
 /*
@@ -37,48 +56,169 @@ static void candidate(const struct url_codes *uc, const char *owner,
  *	salt = blake2b(b"", key=master.digest(), digest_size=32,
  *		       salt=struct.pack("<QQ", 5, 0),
  *		       person=b"shortlp1" + bytes(8))
- *	sum = md5(salt.digest() + struct.pack("<I", attempt // 4) +
- *		  owner + b"\0" + url)
+ *	flag = 1 << 31 if account else 0
+ *	account = account + b"\0" if account else b""
+ *	sum = md5(salt.digest() + struct.pack("<I", attempt // 4 | flag) +
+ *		  account + owner + b"\0" + url)
  *	quarter = struct.unpack("<4I", sum.digest())[attempt % 4]
  *	number = quarter * len(symbols) ** length >> 32
  *
  * and number written in base len(symbols).
  */
-static void codes_are_those_of_another_implementation(void **state)
+static void quarters_are_those_of_another_implementation(void **state)
 {
 	static const struct {
 		unsigned length, base;
-		const char *owner, *url;
+		const char *account, *owner, *url;
 		unsigned attempt;
 		const char *code;
 	} known[] = {
-		{6, 62, "acme", URL, 0, "E3EmNH"},
-		{6, 62, "acme", URL, 1, "8ZXMmP"},
-		{6, 62, "acme", URL, 3, "Wjmj0x"},
-		{6, 62, "acme", URL, 4, "6Plwus"},
-		{6, 62, "", URL, 0, "RjSSB5"},
-		{1, 62, "acme", URL, 0, "6"},
-		{8, 62, "acme", URL, 7, "TaIVCog9"},
-		{8, 57, "acme", URL, 0, "JWjwoo4W"},
-		{5, 57, "acme", "", 2, "dcpWe"},
+		{6, 62, "", "acme", URL, 0, "E3EmNH"},
+		{6, 62, "", "acme", URL, 1, "8ZXMmP"},
+		{6, 62, "", "acme", URL, 3, "Wjmj0x"},
+		{6, 62, "", "acme", URL, 4, "6Plwus"},
+		{6, 62, "", "", URL, 0, "RjSSB5"},
+		{6, 62, "crm", "acme", URL, 0, "MH6v1g"},
+		{6, 62, "crm", "acme", URL, 5, "OdyFzg"},
+		{8, 57, "crm", "", URL, 0, "Qst2mHMS"},
+		{1, 62, "", "acme", URL, 0, "6"},
+		{8, 62, "", "acme", URL, 7, "TaIVCog9"},
+		{8, 57, "", "acme", URL, 0, "JWjwoo4W"},
+		{5, 57, "", "acme", "", 2, "dcpWe"},
 	};
 	char code[URL_CODE_TEXT_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct url_codes *uc =
-			open_codes(known[i].length, known[i].base);
+			open_quarters(known[i].length, known[i].base);
 
-		candidate(uc, known[i].owner, known[i].url, known[i].attempt,
-			  code);
+		candidate_of(uc, known[i].account, known[i].owner, known[i].url,
+			     known[i].attempt, code);
 		url_codes_free(uc);
 		assert_string_equal(code, known[i].code);
 	}
 }
 
+/*
+ * The same of a keyed code, with Python's BLAKE2b:
+ *
+ *	domain = f"shortloop urlcode keyed {length} {len(symbols)} {version}"
+ *	master and key as master and salt above
+ *	sum = blake2b(struct.pack("<I", attempt) + account + b"\0" + owner +
+ *		      b"\0" + url, key=key.digest(), digest_size=16,
+ *		      salt=struct.pack("<I12x", attempt // 4))
+ *	number = int.from_bytes(sum.digest(), "little") % codes
+ *
+ * and number written in base len(symbols).
+ */
+static void keyed_codes_are_those_of_another_implementation(void **state)
+{
+	static const struct {
+		unsigned length, base;
+		const char *account, *owner;
+		unsigned attempt;
+		const char *code;
+	} known[] = {
+		{5, 62, "", "acme", 0, "NhqZJ"},
+		{5, 62, "crm", "acme", 0, "xrEjN"},
+		{5, 62, "crm", "acme", 4, "YUs1w"},
+		{5, 57, "crm", "", 5, "47Pg7"},
+		{1, 62, "", "", 3, "L"},
+	};
+	char code[URL_CODE_TEXT_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct url_codes *uc =
+			open_keyed(known[i].length, known[i].base);
+
+		candidate_of(uc, known[i].account, known[i].owner, URL,
+			     known[i].attempt, code);
+		url_codes_free(uc);
+		assert_string_equal(code, known[i].code);
+	}
+}
+
+static void assert_number(unsigned length, unsigned base, const char *account,
+			  const char *owner, unsigned attempt, uint64_t want)
+{
+	const struct codespace_options options = {length, base, &keys[0], 1,
+						  "urlcheck"};
+	struct url_codes *uc = open_keyed(length, base);
+	struct error err;
+	struct codespace *cs = codespace_new(&options, &err);
+	char code[URL_CODE_TEXT_MAX];
+	uint64_t number;
+
+	assert_non_null(cs);
+	candidate_of(uc, account, owner, URL, attempt, code);
+	assert_true(codespace_decode(cs, code, length, &number, NULL));
+	assert_true(number == want);
+	url_codes_free(uc);
+	codespace_free(cs);
+}
+
+static void a_keyed_code_of_six_is_its_number_permuted_and_checked(void **state)
+{
+	(void)state;
+	assert_number(6, 62, "", "acme", 0, 818688361);
+	assert_number(8, 57, "crm", "", 7, 1101171002384);
+}
+
+static void
+a_keyed_code_made_up_is_refused_fourteen_times_in_fifteen(void **state)
+{
+	static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd"
+				      "efghijklmnopqrstuvwxyz";
+	struct url_codes *uc = open_keyed(7, 62);
+	char code[URL_CODE_TEXT_MAX], url[32];
+	unsigned accepted = 0;
+
+	(void)state;
+	/* Made up by one who knows which characters are checks: another's. */
+	for (unsigned i = 0; i < 150000; i++) {
+		snprintf(url, sizeof(url), "https://x.example/%u", i);
+		candidate(uc, "", url, 0, code);
+		code[i % 6] = symbols[(unsigned)(strchr(symbols, code[i % 6]) -
+						 symbols + 1 + i % 61) %
+				      62];
+		accepted += url_code_fits(uc, code, 7);
+	}
+	/* 10,000 expected, standard deviation 97. */
+	assert_in_range(accepted, 9500, 10500);
+	url_codes_free(uc);
+}
+
+static void how_many_there_are_is_said(void **state)
+{
+	static const struct {
+		enum url_code_method method;
+		unsigned length;
+		uint64_t capacity, guesses;
+	} known[] = {
+		{URL_CODE_KEYED, 5, 916132832, 916132832},
+		{URL_CODE_KEYED, 6, 916132832, 13741992480},
+		{URL_CODE_KEYED, 8, 3521614606208, 52824219093120},
+		{URL_CODE_MD5_QUARTERS, 5, 916132832, 916132832},
+		{URL_CODE_MD5_QUARTERS, 6, 4294967296, 4294967296},
+		{URL_CODE_MD5_QUARTERS, 8, 4294967296, 4294967296},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct url_codes *uc =
+			open_method(known[i].method, known[i].length, 62);
+
+		assert_true(url_codes_capacity(uc) == known[i].capacity);
+		assert_true(url_codes_guesses(uc) == known[i].guesses);
+		url_codes_free(uc);
+	}
+}
+
 static void the_same_url_of_an_owner_gets_the_same_code(void **state)
 {
-	struct url_codes *a = open_codes(7, 62), *b = open_codes(7, 62);
+	struct url_codes *a = open_keyed(7, 62), *b = open_keyed(7, 62);
 	char x[URL_CODE_TEXT_MAX], y[URL_CODE_TEXT_MAX];
 
 	(void)state;
@@ -91,13 +231,12 @@ static void the_same_url_of_an_owner_gets_the_same_code(void **state)
 	url_codes_free(b);
 }
 
-static void another_owner_url_secret_or_attempt_gets_another(void **state)
+static void assert_all_differ(enum url_code_method method)
 {
-	struct url_codes *uc = open_codes(8, 62), *other;
-	char codes[8][URL_CODE_TEXT_MAX];
+	struct url_codes *uc = open_method(method, 8, 62), *other;
+	char codes[12][URL_CODE_TEXT_MAX];
 	struct error err;
 
-	(void)state;
 	candidate(uc, "acme", URL, 0, codes[0]);
 	candidate(uc, "acmf", URL, 0, codes[1]);
 	candidate(uc, "", "acme" URL, 0, codes[2]);
@@ -105,19 +244,33 @@ static void another_owner_url_secret_or_attempt_gets_another(void **state)
 	candidate(uc, "acme", URL "?", 0, codes[4]);
 	candidate(uc, "acme", URL, 1, codes[5]);
 	candidate(uc, "acme", URL, 4, codes[6]);
-	other = url_codes_new(8, 62, &keys[1], &err);
+	other = url_codes_new(method, 8, 62, &keys[1], &err);
 	candidate(other, "acme", URL, 0, codes[7]);
-	for (int i = 0; i < 8; i++)
+	candidate_of(uc, "acme", "", URL, 0, codes[8]);
+	candidate_of(uc, "acme", "acme", URL, 0, codes[9]);
+	candidate_of(uc, "acmeacme", "", URL, 0, codes[10]);
+	candidate_of(uc, "a", "cme", URL, 0, codes[11]);
+	for (int i = 0; i < 12; i++)
 		for (int j = 0; j < i; j++)
 			assert_string_not_equal(codes[i], codes[j]);
 	url_codes_free(uc);
 	url_codes_free(other);
 }
 
-/* Every place of every length: `% base` favours nobody, `& 62` would. */
-static void assert_even(unsigned length, unsigned base)
+static void
+another_account_owner_url_secret_or_attempt_gets_another(void **state)
 {
-	struct url_codes *uc = open_codes(length, base);
+	(void)state;
+	assert_all_differ(URL_CODE_KEYED);
+	assert_all_differ(URL_CODE_MD5_QUARTERS);
+}
+
+/* Every place of every length: `% base` favours nobody, `& 62` would. */
+static void assert_even(enum url_code_method method, unsigned length,
+			unsigned base)
+{
+	struct url_codes *uc = open_method(method, length, base);
+	bool checked = method == URL_CODE_KEYED && length >= URL_CODE_CHECKED;
 	unsigned count[URL_CODE_LENGTH_MAX][128] = {{0}};
 	char code[URL_CODE_TEXT_MAX], url[32];
 
@@ -128,8 +281,9 @@ static void assert_even(unsigned length, unsigned base)
 		for (unsigned place = 0; place < length; place++)
 			count[place][(int)code[place]]++;
 	}
-	/* 1000 expected, standard deviation 32. */
-	for (unsigned place = 0; place < length; place++) {
+	/* 1000 expected, standard deviation 32; of a check character, which
+	 * others test, more. */
+	for (unsigned place = 0; place < length - checked; place++) {
 		unsigned symbols = 0;
 
 		for (int c = 0; c < 128; c++) {
@@ -146,15 +300,17 @@ static void assert_even(unsigned length, unsigned base)
 static void every_symbol_is_as_likely_in_every_place(void **state)
 {
 	(void)state;
-	assert_even(1, 62);
-	assert_even(5, 62);
-	assert_even(8, 62);
-	assert_even(8, 57);
+	for (int i = 0; i < URL_CODE_METHODS; i++) {
+		assert_even((enum url_code_method)i, 1, 62);
+		assert_even((enum url_code_method)i, 5, 62);
+		assert_even((enum url_code_method)i, 8, 62);
+		assert_even((enum url_code_method)i, 8, 57);
+	}
 }
 
 static void what_cannot_be_a_code_does_not_fit(void **state)
 {
-	struct url_codes *uc = open_codes(5, 57);
+	struct url_codes *uc = open_quarters(5, 57);
 
 	(void)state;
 	assert_true(url_code_fits(uc, "abcde", 5));
@@ -172,34 +328,45 @@ static void wrong_settings_are_refused_with_a_reason(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_null(url_codes_new(0, 62, &keys[0], &err));
+	assert_null(url_codes_new(URL_CODE_KEYED, 0, 62, &keys[0], &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
-	assert_null(url_codes_new(9, 62, &keys[0], &err));
-	assert_null(url_codes_new(6, 64, &keys[0], &err));
+	assert_null(url_codes_new(URL_CODE_KEYED, 9, 62, &keys[0], &err));
+	assert_null(url_codes_new(URL_CODE_KEYED, 6, 64, &keys[0], &err));
 	err.code = ERROR_NONE;
-	assert_null(url_codes_new(6, 62, &weak, &err));
+	assert_null(url_codes_new(URL_CODE_KEYED, 6, 62, &weak, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 }
 
 static void fingerprints_tell_spaces_apart(void **state)
 {
-	struct url_codes *a = open_codes(6, 62), *b = open_codes(6, 57);
+	struct url_codes *a = open_keyed(6, 62), *b = open_keyed(6, 57);
+	struct url_codes *c = open_quarters(6, 62);
 
 	(void)state;
 	assert_int_equal(strlen(url_codes_fingerprint(a)), 16);
 	assert_string_not_equal(url_codes_fingerprint(a),
 				url_codes_fingerprint(b));
+	assert_string_not_equal(url_codes_fingerprint(a),
+				url_codes_fingerprint(c));
 	url_codes_free(a);
 	url_codes_free(b);
+	url_codes_free(c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(codes_are_those_of_another_implementation),
+		cmocka_unit_test(quarters_are_those_of_another_implementation),
+		cmocka_unit_test(
+			keyed_codes_are_those_of_another_implementation),
+		cmocka_unit_test(
+			a_keyed_code_of_six_is_its_number_permuted_and_checked),
+		cmocka_unit_test(
+			a_keyed_code_made_up_is_refused_fourteen_times_in_fifteen),
+		cmocka_unit_test(how_many_there_are_is_said),
 		cmocka_unit_test(the_same_url_of_an_owner_gets_the_same_code),
 		cmocka_unit_test(
-			another_owner_url_secret_or_attempt_gets_another),
+			another_account_owner_url_secret_or_attempt_gets_another),
 		cmocka_unit_test(every_symbol_is_as_likely_in_every_place),
 		cmocka_unit_test(what_cannot_be_a_code_does_not_fit),
 		cmocka_unit_test(wrong_settings_are_refused_with_a_reason),

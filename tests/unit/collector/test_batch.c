@@ -14,19 +14,19 @@ static void note(struct batch *b, uint64_t offset, int64_t ts)
 {
 	struct error err = {0};
 
-	assert_int_equal(batch_note_row(b, offset, 7000, ts, &err), 0);
+	assert_int_equal(batch_note_row(b, offset, 7000, ts, true, &err), 0);
 }
 
 static void a_block_is_named_by_its_first_and_last_offset(void **state)
 {
 	struct batch b = {0};
-	char token[BATCH_TOKEN_MAX];
+	char token[BATCH_NAME_MAX];
 
 	(void)state;
 	note(&b, 41, 0);
 	batch_note_dead(&b, 42, 7000);
 	note(&b, 45, 0);
-	batch_token(&b, 3, "clicks", 7, token);
+	batch_name(&b, 3, "clicks", 7, token);
 	assert_string_equal(token, "3:clicks:7:41-45");
 	assert_int_equal(b.events, 3);
 	assert_int_equal(b.row_count, 2);
@@ -84,18 +84,16 @@ static const struct progress_origin origin = {
 	.partition = 1,
 	.partitions = 4,
 	.collector = "c1",
-	.now_ms = 5,
 };
 
 static void an_idle_partition_is_an_empty_block(void **state)
 {
 	struct buf row = {0};
-	static const char expected[] =
-		"\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
-		"\x2a\0\0\0\0\0\0\0\x29\0\0\0\0\0\0\0"
-		"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		"\0\0\0\0\0\0\0\0\0"
-		"\x58\x1b\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\2c1";
+	static const char expected[] = "\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
+				       "\x2a\0\0\0\0\0\0\0\x29\0\0\0\0\0\0\0"
+				       "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				       "\0\0\0\0\0\0\0\0\0"
+				       "\x58\x1b\0\0\0\0\0\0\2c1";
 
 	(void)state;
 	batch_idle_row(42, 7000, &origin, &row);
@@ -108,13 +106,12 @@ static void the_report_is_the_row_of_the_table(void **state)
 {
 	struct batch b = {0};
 	struct buf row = {0};
-	static const char expected[] =
-		"\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
-		"\x29\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"
-		"\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
-		"\0\0\0\0\0\0\0\0"
-		"\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
-		"\x58\x1b\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\2c1";
+	static const char expected[] = "\2\0\0\0\6clicks\1\0\0\0\4\0\0\0"
+				       "\x29\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0"
+				       "\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"
+				       "\0\0\0\0\0\0\0\0"
+				       "\1\x10\x0e\0\0\1\0\0\0\0\0\0\0"
+				       "\x58\x1b\0\0\0\0\0\0\2c1";
 
 	(void)state;
 	note(&b, 41, hour_ms);

@@ -12,22 +12,47 @@
 #include "collector/bots/bots.h"
 #include "collector/enrich/verdict.h"
 
-static struct bots *load(const char *text, struct error *err)
+/* `path` becomes the name of a new file. */
+static void put_file(char *path, const char *text)
 {
-	static char excepted[] = "Phone1\\.2";
-	char *items[] = {excepted};
-	struct setting_strings except = {items, 1};
-	char path[] = "/tmp/shortloop-bots-XXXXXX";
-	struct bots_source source = {path, &except};
 	int fd = mkstemp(path);
-	struct bots *bots;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
+}
+
+/* Either may be NULL. */
+static struct bots *load_both(const char *list, const char *patterns,
+			      struct error *err)
+{
+	static char excepted[] = "Phone1\\.2", excepted_too[] = "^walk";
+	char *items[] = {excepted, excepted_too};
+	struct setting_strings except = {items, 2};
+	char list_path[] = "/tmp/shortloop-bots-XXXXXX";
+	char patterns_path[] = "/tmp/shortloop-patterns-XXXXXX";
+	struct bots_source source = {.except = &except};
+	struct bots *bots;
+
+	if (list) {
+		put_file(list_path, list);
+		source.list = list_path;
+	}
+	if (patterns) {
+		put_file(patterns_path, patterns);
+		source.patterns = patterns_path;
+	}
 	bots = bots_load(&source, true, err);
-	unlink(path);
+	if (list)
+		unlink(list_path);
+	if (patterns)
+		unlink(patterns_path);
 	return bots;
+}
+
+static struct bots *load(const char *text, struct error *err)
+{
+	return load_both(text, NULL, err);
 }
 
 static const char list[] =
@@ -51,7 +76,7 @@ static int kind_of(const char *user_agent)
 
 	assert_non_null(bots);
 	m = pattern_matcher_new(bots_patterns(bots), &err);
-	if (bots_find(bots, m, user_agent, strlen(user_agent), &bot))
+	if (bots_find(bots, m, user_agent, strlen(user_agent), false, &bot))
 		found = (int)bot.kind;
 	pattern_matcher_free(m);
 	bots_free(bots);
@@ -130,7 +155,7 @@ static void our_own_need_no_list(void **state)
 		{"sqlmap/1.7", BOT_SCANNER},
 		{"meta-externalagent/1.1", BOT_CRAWLER},
 	};
-	const struct bots_source none = {NULL, NULL};
+	const struct bots_source none = {NULL, NULL, NULL};
 	struct error err = {0};
 	struct bots *bots = bots_load(&none, true, &err);
 	struct pattern_matcher *m =
@@ -141,7 +166,7 @@ static void our_own_need_no_list(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const char *ua = cases[i].user_agent;
 
-		if (!bots_find(bots, m, ua, strlen(ua), &bot))
+		if (!bots_find(bots, m, ua, strlen(ua), false, &bot))
 			fail_msg("nobody knows %s", ua);
 		if (bot.kind != cases[i].kind)
 			fail_msg("%s is %d by %s", ua, bot.kind, bot.pattern);
@@ -201,6 +226,140 @@ static void a_list_of_another_form_is_refused(void **state)
 	assert_refused("[{\"pattern\": \"(\"}]", "entry 0: (: at character");
 }
 
+/* --- patterns and forms ----------------------------------------------------
+ */
+
+static const char patterns[] =
+	"[\"fetch(?!er)\", \"(?<!cam)scan\", \"\\\\.com\\\\b\", \"^walk\","
+	" \"(?:^|[^g])news(?!sapphire)\"]";
+
+#define BROWSER "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 "
+
+/* The reason, or "" for a person. */
+static const char *reason_of(const char *user_agent, bool device)
+{
+	struct error err = {0};
+	struct bots *bots = load_both(NULL, patterns, &err);
+	struct pattern_matcher *m;
+	const char *reason = "";
+	struct bot bot;
+
+	if (!bots)
+		fail_msg("%s", err.text);
+	m = pattern_matcher_new(bots_patterns(bots), &err);
+	if (bots_find(bots, m, user_agent, strlen(user_agent), device, &bot))
+		reason = verdict_of_bot(&bot).reason;
+	pattern_matcher_free(m);
+	bots_free(bots);
+	return reason;
+}
+
+static void assert_reason(const char *user_agent, const char *reason)
+{
+	const char *found = reason_of(user_agent, false);
+
+	if (strcmp(found, reason) != 0)
+		fail_msg("%s: %s", user_agent, found);
+}
+
+static void patterns_match_in_either_case(void **state)
+{
+	(void)state;
+	assert_reason("Some Fetch/2", "listed pattern");
+	assert_reason("Some Fetcher/2", "");
+	assert_reason("webSCAN", "listed pattern");
+	assert_reason("a CamScanner", "");
+	assert_reason("Walker 1", ""); /* excepted */
+}
+
+static void a_vague_pattern_is_not_believed_of_a_browser(void **state)
+{
+	(void)state;
+	assert_reason("StumbleUpon.com 1.9", "listed pattern");
+	assert_reason(BROWSER "Firefox/140.0 StumbleUpon.com", "");
+	assert_reason("Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; "
+		      "sureseeker.com)",
+		      "");
+	assert_reason("Nokia6600/1.0 (any.com)", "");
+	assert_reason(BROWSER "Firefox/140.0 webscan", "listed pattern");
+	assert_string_equal(reason_of("reader of News", false),
+			    "listed pattern");
+	assert_string_equal(reason_of("reader of News", true), "");
+	assert_string_equal(reason_of("scan", true), "listed pattern");
+}
+
+static void the_form_tells_robots(void **state)
+{
+	(void)state;
+	assert_reason("-", "no user agent");
+	assert_reason("(null)", "no user agent");
+	assert_reason("&as_qdr=all", "no product name");
+	assert_reason("https://example.org/", "no product name");
+	assert_reason("Mozilla/5.0 (compatible; Ezooms/1.0; help@moz.com)",
+		      "e-mail address");
+	assert_reason("Accoona/1.1 (crew at accoona dot com)",
+		      "e-mail address");
+	assert_reason("UniversalFeedParser/4.2-pre-314-svn "
+		      "+http://feedparser.org/",
+		      "page about it");
+	assert_reason("Liferea/1.8.3 (Linux; en_GB; http://liferea.sf.net/)",
+		      "page about it");
+	assert_reason("Mozilla/4.0 (compatible;)", "no browser named");
+	assert_reason("Mozilla/5.0", "no browser named");
+	assert_reason("portscout/0.8.1", "HTTP library");
+	assert_reason("fetch libfetch/2.0", "HTTP library");
+	assert_reason("Ruby", "HTTP library");
+	assert_reason(BROWSER "Firefox/9 (a bot)", "calls itself a robot");
+}
+
+static void the_form_leaves_people_alone(void **state)
+{
+	static const char *const people[] = {
+		BROWSER "Firefox/140.0",
+		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.0; "
+		"@lee-road.co.uk)",
+		"Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.0; "
+		"Net M@nager V4.00 - www.vinn.com.au)",
+		"Mozilla/4.0 (compatible; MSIE 5.5; Windows 98; DT; "
+		"http://www.Abolimba.de)",
+		"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; "
+		"Trident/5.0; chromeframe/19.0.1084.52)",
+		"MAXX_MAUI WAP Browser",
+		"User-Agent: Mozilla/5.0 (Windows NT 6.1) AppleWebKit/537.36 "
+		"(KHTML, like Gecko) Chrome/32.0.1700.107 Safari/537.36",
+		"Mozilla/5.0 (Linux; Android 9; CUBOT Build/PPR1; wv) "
+		"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/92.0.4515.159",
+		"Mozilla/5.0 (X11; U; Linux i686) Gecko/20030311 "
+		"Galeon/1.3.3,gzip(gfe) (via translate.google.com)",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(people) / sizeof(*people); i++)
+		assert_reason(people[i], "");
+}
+
+static void assert_patterns_refused(const char *text, const char *reason)
+{
+	struct error err = {0};
+
+	assert_null(load_both(NULL, text, &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+	if (!strstr(err.text, reason))
+		fail_msg("%s", err.text);
+}
+
+/* PCRE2 takes lookbehind of a fixed length, and no hyphen behind \w. */
+static void a_pattern_that_is_only_javascript_is_refused(void **state)
+{
+	(void)state;
+	assert_patterns_refused("[\"a\", \"(?<=a+)b\"]", "entry 1: (?<=a+)b");
+	assert_patterns_refused("[\"[\\\\w-.]\"]",
+				"entry 0: [\\w-.]: at character");
+	assert_patterns_refused("[{\"pattern\": \"a\"}]",
+				"entry 0: expected a pattern");
+	assert_patterns_refused("{}", "expected an array of patterns");
+}
+
 static struct verdict judge(const char *prefetch, Shortloop__Outcome outcome,
 			    enum verdict_kind by_user_agent)
 {
@@ -256,6 +415,11 @@ int main(void)
 		cmocka_unit_test(our_own_need_no_list),
 		cmocka_unit_test(people_in_apps_are_people),
 		cmocka_unit_test(a_list_of_another_form_is_refused),
+		cmocka_unit_test(patterns_match_in_either_case),
+		cmocka_unit_test(a_vague_pattern_is_not_believed_of_a_browser),
+		cmocka_unit_test(the_form_tells_robots),
+		cmocka_unit_test(the_form_leaves_people_alone),
+		cmocka_unit_test(a_pattern_that_is_only_javascript_is_refused),
 		cmocka_unit_test(a_prefetch_is_no_visit),
 		cmocka_unit_test(a_head_request_is_no_visit),
 		cmocka_unit_test(a_robot_that_prefetches_is_a_robot),

@@ -120,12 +120,31 @@ static void televisions_consoles_and_watches_are_told_apart(void **state)
 		     "wearable");
 }
 
-static void robots_are_robots(void **state)
+static void assert_held(void **state, const char *text, bool expected)
 {
-	assert_class(state,
-		     "Mozilla/5.0 (compatible; Googlebot/2.1; "
-		     "+http://www.google.com/bot.html)",
-		     "robot");
+	struct fixture *f = *state;
+	struct ua_result r = {0};
+	struct error err = {0};
+
+	if (!f->parser)
+		skip();
+	assert_int_equal(ua_parse(f->parser, text, strlen(text), &r, &err), 0);
+	if (device_is_held(&r) != expected)
+		fail_msg("%s", text);
+	ua_result_free(&r);
+}
+
+static void a_device_is_held_when_its_maker_is_known(void **state)
+{
+	assert_held(state, "LG KE850 Prada", true);
+	assert_held(state, "Amoi-A500", true);
+	assert_held(state, "Newsify/120 CFNetwork/672.0.8 Darwin/14.0.0",
+		    false);
+	assert_held(state, "http-kit/2.0", false);
+	assert_held(state,
+		    "Mozilla/5.0 (compatible; Googlebot/2.1; "
+		    "+http://www.google.com/bot.html)",
+		    false);
 }
 
 static void the_rest_is_other(void **state)
@@ -142,7 +161,7 @@ int main(void)
 		cmocka_unit_test(tablets_are_tablets),
 		cmocka_unit_test(
 			televisions_consoles_and_watches_are_told_apart),
-		cmocka_unit_test(robots_are_robots),
+		cmocka_unit_test(a_device_is_held_when_its_maker_is_known),
 		cmocka_unit_test(the_rest_is_other),
 	};
 

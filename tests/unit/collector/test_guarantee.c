@@ -4,15 +4,24 @@
 
 #include "collector/once/guarantee.h"
 
-static struct guarantee of(const struct guarantee_table *tables, size_t count)
+static struct guarantee measured_of(const struct measured *measured,
+				    const struct guarantee_table *tables,
+				    size_t count)
 {
 	struct guarantee g = GUARANTEE_MOST;
 
 	for (size_t i = 0; i < count; i++)
 		guarantee_judge_table(&tables[i], &g);
-	if (g.exactly_once)
-		guarantee_say(&g);
+	guarantee_conclude(measured, &g);
 	return g;
+}
+
+/* On a server where a block takes one entry. */
+static struct guarantee of(const struct guarantee_table *tables, size_t count)
+{
+	const struct measured m = {.done = true, .outlived = MEASURE_WINDOW};
+
+	return measured_of(&m, tables, count);
 }
 
 static void the_table_that_keeps_the_fewest_counts(void **state)
@@ -25,7 +34,8 @@ static void the_table_that_keeps_the_fewest_counts(void **state)
 	struct guarantee g = of(tables, 3);
 
 	(void)state;
-	assert_string_equal(g.text, "exactly once (window 400 blocks)");
+	assert_string_equal(g.text,
+			    "exactly once (measured: window 400 blocks)");
 	assert_int_equal(guarantee_retry_ms(&g, 5), 40000);
 }
 
@@ -40,11 +50,52 @@ static void replicated_tables_keep_tokens_for_seconds(void **state)
 	struct guarantee g = of(tables, 3);
 
 	(void)state;
-	assert_string_equal(g.text, "exactly once (window 1000 blocks, 60 s)");
+	assert_string_equal(g.text,
+			    "not measured: tables are replicated (window 1000 "
+			    "blocks, 60 s by the settings)");
+	assert_false(g.exactly_once);
 	assert_int_equal(guarantee_retry_ms(&g, 5), 30000);
 	tables[1].seconds = "604800";
 	g = of(tables, 3);
-	assert_int_equal(guarantee_retry_ms(&g, 5), 100000);
+	assert_int_equal(guarantee_retry_ms(&g, 5), 50000);
+}
+
+static const struct guarantee_table usual = {"clicks", "MergeTree", "10001",
+					     "604800"};
+
+static void a_block_of_two_entries_has_half_of_the_window(void **state)
+{
+	const struct measured m = {.done = true, .outlived = 4};
+	struct guarantee g = measured_of(&m, &usual, 1);
+
+	(void)state;
+	assert_true(g.exactly_once);
+	assert_string_equal(g.text,
+			    "exactly once (measured: window 5000 blocks)");
+	assert_int_equal(guarantee_retry_ms(&g, 5), 500000);
+}
+
+static void what_was_not_measured_is_not_promised(void **state)
+{
+	const struct measured m = {.why = "nobody may"};
+	struct guarantee g = measured_of(&m, &usual, 1);
+
+	(void)state;
+	assert_false(g.exactly_once);
+	assert_string_equal(g.text, "not measured: nobody may (window 10001 "
+				    "blocks by the settings)");
+	assert_int_equal(guarantee_retry_ms(&g, 5), 500000);
+}
+
+static void what_was_measured_counts(void **state)
+{
+	const struct measured m = {.done = true, .flaw = "it forgets"};
+	struct guarantee g = measured_of(&m, &usual, 1);
+
+	(void)state;
+	assert_false(g.exactly_once);
+	assert_string_equal(g.text, "at least once: it forgets");
+	assert_int_equal(guarantee_retry_ms(&g, 5), 0);
 }
 
 static void says(struct guarantee_table table, const char *text)
@@ -82,6 +133,9 @@ int main(void)
 		cmocka_unit_test(the_table_that_keeps_the_fewest_counts),
 		cmocka_unit_test(replicated_tables_keep_tokens_for_seconds),
 		cmocka_unit_test(what_keeps_no_tokens_is_named),
+		cmocka_unit_test(a_block_of_two_entries_has_half_of_the_window),
+		cmocka_unit_test(what_was_not_measured_is_not_promised),
+		cmocka_unit_test(what_was_measured_counts),
 	};
 
 	return cmocka_run_group_tests_name("guarantee", tests, NULL, NULL);

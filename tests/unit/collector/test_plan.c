@@ -229,6 +229,76 @@ static void a_later_version_or_epoch_stops_it(void **state)
 	stops(&f);
 }
 
+/* Epoch 3 begins at 20; all before is of epoch 2. */
+static struct plan_facts resumed(void)
+{
+	return (struct plan_facts){.committed = true,
+				   .commit = 30,
+				   .kind = INTENT_OURS,
+				   .intent = {.epoch = 2},
+				   .log_end = 25,
+				   .epoch = 3,
+				   .raised = true,
+				   .resumes = true,
+				   .begin = 20,
+				   .gap = 20,
+				   .start = PLAN_ASK};
+}
+
+static void a_log_that_was_cut_goes_on_where_it_was_said(void **state)
+{
+	struct plan_facts f = resumed();
+	struct plan p;
+
+	(void)state;
+	assert_int_equal(plan_base(&f), 20);
+	assert_false(reads(&f, 20).gap);
+	/* What was passed over is told of. */
+	f.begin = 25;
+	p = reads(&f, 25);
+	assert_true(p.gap);
+	assert_int_equal(p.gap_first, 20);
+	/* And what Kafka has dropped since. */
+	f.log_start = 40;
+	f.log_end = 50;
+	p = reads(&f, 40);
+	assert_true(p.gap);
+	assert_int_equal(p.gap_first, 20);
+	/* It was cut once more. */
+	f = resumed();
+	f.log_end = 19;
+	stops(&f);
+}
+
+static void who_told_of_a_gap_and_died_is_followed(void **state)
+{
+	struct plan_facts f = resumed();
+
+	(void)state;
+	f.reported = true;
+	f.next = 25;
+	assert_false(reads(&f, 25).gap);
+	/* But rows without a commit stop it, as ever. */
+	f.blocks = true;
+	stops(&f);
+	f.blocks = false;
+	f.stored_end = 25;
+	stops(&f);
+}
+
+static void another_event_where_the_last_one_was_stops_it(void **state)
+{
+	struct plan_facts f = usual();
+
+	(void)state;
+	f.cut = true;
+	stops(&f);
+	/* Whatever was said of its being the same. */
+	f.same = true;
+	f.same_next = 400;
+	stops(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +316,9 @@ int main(void)
 		cmocka_unit_test(an_operator_lets_it_start_anew),
 		cmocka_unit_test(offsets_that_are_gone_are_a_gap),
 		cmocka_unit_test(a_later_version_or_epoch_stops_it),
+		cmocka_unit_test(a_log_that_was_cut_goes_on_where_it_was_said),
+		cmocka_unit_test(who_told_of_a_gap_and_died_is_followed),
+		cmocka_unit_test(another_event_where_the_last_one_was_stops_it),
 	};
 
 	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

@@ -9,12 +9,30 @@
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
 
+static struct sources *sources;
+
+static int load_sources(void **state)
+{
+	struct error err = {0};
+
+	(void)state;
+	sources = sources_load(NULL, &err);
+	return sources ? 0 : -1;
+}
+
+static int free_sources(void **state)
+{
+	(void)state;
+	sources_free(sources);
+	return 0;
+}
+
 static void assert_referrer(const char *text, const char *host,
 			    const char *channel)
 {
 	struct referrer r;
 
-	referrer_parse(text, strlen(text), "go.example.com", &r);
+	referrer_parse(text, strlen(text), "go.example.com", sources, &r);
 	assert_string_equal(r.host, host);
 	assert_string_equal(r.channel, channel);
 }
@@ -42,6 +60,10 @@ static void search_engines_are_known_under_any_domain(void **state)
 	assert_referrer("https://duckduckgo.com", "duckduckgo.com", "search");
 	assert_referrer("https://notgoogle.com/", "notgoogle.com", "referral");
 	assert_referrer("https://google/", "google", "referral");
+	assert_referrer("https://m.yandex.com.tr/", "m.yandex.com.tr",
+			"search");
+	assert_referrer("https://de.search.yahoo.co.jp/",
+			"de.search.yahoo.co.jp", "search");
 }
 
 static void a_site_is_known_with_its_subdomains_only(void **state)
@@ -52,19 +74,62 @@ static void a_site_is_known_with_its_subdomains_only(void **state)
 	assert_referrer("https://bt.co/", "bt.co", "referral");
 }
 
+/* A label says nothing: the registrable domain's holder gives it. */
+static void a_name_counts_within_its_registrable_domain(void **state)
+{
+	(void)state;
+	assert_referrer("https://google.com.evil.com/", "google.com.evil.com",
+			"referral");
+	assert_referrer("https://t.co.evil.com/", "t.co.evil.com", "referral");
+	assert_referrer("https://google.github.io/", "google.github.io",
+			"referral");
+	assert_referrer("https://google.evil.com/", "google.evil.com",
+			"referral");
+	assert_referrer("https://google.co.com/", "google.co.com", "referral");
+	assert_referrer("https://google.nowhere/", "google.nowhere",
+			"referral");
+	assert_referrer("https://facebook.example.co.uk/",
+			"facebook.example.co.uk", "referral");
+	assert_referrer("https://mail.example.org/", "mail.example.org",
+			"referral");
+}
+
+static void a_search_engine_has_other_services(void **state)
+{
+	(void)state;
+	assert_referrer("https://docs.google.com/document/d/1",
+			"docs.google.com", "referral");
+	assert_referrer("https://cloud.yandex.ru/", "cloud.yandex.ru",
+			"referral");
+	assert_referrer("https://www.google.com/", "www.google.com", "search");
+	assert_referrer("https://cn.bing.com/", "cn.bing.com", "search");
+	assert_referrer("https://www2.bing.com/", "www2.bing.com", "search");
+}
+
+static void the_dot_of_a_full_name_is_no_part_of_it(void **state)
+{
+	(void)state;
+	assert_referrer("https://t.co./x", "t.co", "social");
+	assert_referrer("https://WWW.Google.com.:443/", "www.google.com",
+			"search");
+	assert_referrer("https://go.example.com./", "go.example.com",
+			"internal");
+	assert_referrer("https://./", ".", "referral");
+	assert_referrer("https://a../", "a.", "referral");
+}
+
 static void empty_labels_in_a_host_are_passed_over(void **state)
 {
 	(void)state;
 	assert_referrer("https://.example.org/", ".example.org", "referral");
-	assert_referrer("https://..google.com/", "..google.com", "search");
+	assert_referrer("https://..google.com/", "..google.com", "referral");
 }
 
 static void mail_is_told_from_search(void **state)
 {
 	(void)state;
 	assert_referrer("https://mail.google.com/", "mail.google.com", "email");
-	assert_referrer("https://webmail.example.org/", "webmail.example.org",
-			"email");
+	assert_referrer("https://e.mail.ru/", "e.mail.ru", "email");
 }
 
 static void the_own_domain_is_internal(void **state)
@@ -97,7 +162,7 @@ static void a_host_longer_than_a_name_can_be_is_unknown(void **state)
 
 	(void)state;
 	memset(text + 8, 'a', 500);
-	referrer_parse(text, strlen(text), "", &r);
+	referrer_parse(text, strlen(text), "", sources, &r);
 	assert_string_equal(r.host, "");
 	assert_string_equal(r.channel, "unknown");
 }
@@ -142,6 +207,9 @@ int main(void)
 		cmocka_unit_test(a_host_is_lowered_and_loses_port_and_user),
 		cmocka_unit_test(search_engines_are_known_under_any_domain),
 		cmocka_unit_test(a_site_is_known_with_its_subdomains_only),
+		cmocka_unit_test(a_name_counts_within_its_registrable_domain),
+		cmocka_unit_test(a_search_engine_has_other_services),
+		cmocka_unit_test(the_dot_of_a_full_name_is_no_part_of_it),
 		cmocka_unit_test(empty_labels_in_a_host_are_passed_over),
 		cmocka_unit_test(mail_is_told_from_search),
 		cmocka_unit_test(the_own_domain_is_internal),
@@ -153,5 +221,6 @@ int main(void)
 		cmocka_unit_test(what_is_no_language_is_passed_over),
 	};
 
-	return cmocka_run_group_tests_name("referrer", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("referrer", tests, load_sources,
+					   free_sources);
 }

@@ -52,7 +52,8 @@ static void add(struct world *w, int partition, int rows, int64_t started)
 	struct error err = {0};
 
 	for (int i = 0; i < rows; i++)
-		assert_int_equal(batch_note_row(b, (uint64_t)i, 0, 0, &err), 0);
+		assert_int_equal(
+			batch_note_row(b, (uint64_t)i, 0, 0, true, &err), 0);
 	b->started_ms = started;
 }
 
@@ -149,7 +150,8 @@ static void a_block_makes_a_part_a_day(void **state)
 	assert_int_equal(schedule_parts(slot), 0);
 	for (int i = 0; i < 3 * 24; i++)
 		assert_int_equal(batch_note_row(&slot->batch, (uint64_t)i, 0,
-						day / 2 + i * day / 24, &err),
+						day / 2 + i * day / 24, true,
+						&err),
 				 0);
 	assert_int_equal(schedule_parts(slot), 4);
 	slot->table = SINK_LINKS; /* has no partitions by day */

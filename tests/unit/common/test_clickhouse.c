@@ -165,6 +165,34 @@ static void gzip_comes_back_whole(void **state)
 	buf_free(&out);
 }
 
+static void only_what_reads_is_a_question(void **state)
+{
+	static const char *const questions[] = {
+		"SELECT 1",
+		"  select count() FROM t",
+		"(SELECT 1) UNION ALL (SELECT 2)",
+		"WITH 1 AS x SELECT x",
+		"SHOW TABLES",
+		"EXISTS TABLE t",
+	};
+	static const char *const changes[] = {
+		"INSERT INTO t SELECT 1",
+		"ALTER TABLE t DELETE WHERE 1",
+		"CREATE TABLE t (a Int8) ENGINE = Memory",
+		"WITH 1 AS x INSERT INTO t SELECT x",
+		"SELECTED",
+		"/* SELECT */ DROP TABLE t",
+		"KILL QUERY WHERE 1",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		assert_true(clickhouse_is_question(questions[i]));
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		assert_false(clickhouse_is_question(changes[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_url_of_another_scheme_is_a_config_error),
 		cmocka_unit_test(a_refused_connection_is_retriable),
 		cmocka_unit_test(a_parameter_keeps_its_odd_bytes),
+		cmocka_unit_test(only_what_reads_is_a_question),
 		cmocka_unit_test(zstd_says_its_content_size),
 		cmocka_unit_test(gzip_comes_back_whole),
 	};

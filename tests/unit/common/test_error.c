@@ -98,6 +98,23 @@ static void every_code_has_its_exit_status(void **state)
 	}
 }
 
+static void what_is_for_operators_is_kept_from_others(void **state)
+{
+	struct error err, copy;
+
+	(void)state;
+	error_set(&err, ERROR_REMOTE, "redis: ERR user_script:7");
+	assert_string_equal(error_outside(&err), err.text);
+	assert_int_equal(error_keep_inside(&err, "Redis refused"), -1);
+	assert_string_equal(error_outside(&err), "Redis refused");
+	error_wrap(&err, "space %s", "s7");
+	copy = err;
+	assert_string_equal(error_outside(&copy), "Redis refused");
+	assert_non_null(strstr(copy.text, "space s7: redis: ERR"));
+	error_set(&err, ERROR_INPUT, "too long");
+	assert_string_equal(error_outside(&err), "too long");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +124,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_text_becomes_question_marks),
 		cmocka_unit_test(a_character_is_not_cut_in_two),
 		cmocka_unit_test(every_code_has_its_exit_status),
+		cmocka_unit_test(what_is_for_operators_is_kept_from_others),
 	};
 
 	return cmocka_run_group_tests_name("error", tests, NULL, NULL);

@@ -146,6 +146,11 @@ static void what_is_nearly_an_address_is_refused(void **state)
 	assert_refused("[fe80::1%25eth0]", "IPv6");
 	assert_refused("[::ffff:192.0.2.7]", "IPv4 address in brackets");
 	assert_refused("[::192.0.2.7]", "IPv4 address in brackets");
+	assert_refused("[64:ff9b::192.0.2.7]", "IPv4 address in brackets");
+	assert_refused("[2002:c000:207::1]", "IPv4 address in brackets");
+	assert_refused("[2001:0:1::]", "IPv4 address in brackets");
+	assert_read("[2001:1::]", "[2001:1::]", HOST_IPV6);
+	assert_read("[2003::]", "[2003::]", HOST_IPV6);
 }
 
 static void a_failure_leaves_the_result_alone(void **state)

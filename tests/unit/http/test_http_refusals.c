@@ -3,6 +3,11 @@
 #define HOST "Host: a\r\n"
 #define POST "POST /echo HTTP/1.1\r\n" HOST
 
+#define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"
+#define X16	"xxxxxxxxxxxxxxxx"
+#define X64	X16 X16 X16 X16
+#define X256	X64 X64 X64 X64
+
 struct refusal {
 	const char *name;
 	const char *request;
@@ -104,8 +109,19 @@ static const struct refusal refusals[] = {
 	 POST "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\n\r\n", 400},
 	{"body_ended_by_bare_lf",
 	 POST "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\n", 400},
-	{"trailer", POST "Transfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n",
-	 400},
+	{"trailer_without_colon", CHUNKED "A\r\n\r\n", 400},
+	{"trailer_with_space_before_colon", CHUNKED "A : b\r\n\r\n", 400},
+	{"trailer_with_space_before_name", CHUNKED " A: b\r\n\r\n", 400},
+	{"trailer_folded", CHUNKED "A: b\r\n c\r\n\r\n", 400},
+	{"trailer_with_bare_lf", CHUNKED "A: b\n\r\n", 400},
+	{"trailer_with_bare_lf_between", CHUNKED "A: b\nC: d\r\n\r\n", 400},
+	{"trailer_with_bare_cr", CHUNKED "A: b\rC: d\r\n\r\n", 400},
+	{"trailer_ended_by_bare_lf", CHUNKED "A: b\r\n\n", 400},
+	{"trailer_with_control_character", CHUNKED "A: \x01\r\n\r\n", 400},
+	{"trailer_too_long",
+	 CHUNKED "A: " X256 X256 X256 X256 X256 X256 X256 X256 "\r\n\r\n", 431},
+	{"star_of_another_method", "GET * HTTP/1.1\r\n" HOST "\r\n", 400},
+	{"star_with_query", "OPTIONS *?a HTTP/1.1\r\n" HOST "\r\n", 400},
 	{"body_too_long", POST "Content-Length: 100001\r\n\r\n", 413},
 	{"chunks_too_long", POST "Transfer-Encoding: chunked\r\n\r\n186a1\r\na",
 	 413},

@@ -55,6 +55,38 @@ static void chunks_are_joined(void **state)
 	free(answer);
 }
 
+#define TRAILED                                                                \
+	"POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"    \
+	"3\r\nabc\r\n0\r\nExpires: 0\r\nConnection: close\r\nEmpty:\r\n\r\n"
+
+/* RFC 9112, 7.1.2: whoever does not know a trailer's fields drops them. */
+static void a_trailer_is_read_and_dropped(void **state)
+{
+	char *answer = get_then_close(*state, TRAILED);
+
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_non_null(strstr(answer, "POST\n/c\n\nabc\n"));
+	free(answer);
+}
+
+static void a_trailer_may_come_byte_by_byte(void **state)
+{
+	const char *text = TRAILED "GET /d HTTP/1.1\r\nHost: a\r\n"
+				   "Connection: close\r\n\r\n";
+	int fd = client_connect(*state);
+	char *answer;
+
+	for (; *text; text++) {
+		assert_int_equal(send(fd, text, 1, MSG_NOSIGNAL), 1);
+		usleep(200);
+	}
+	answer = client_read_all(fd);
+	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+	assert_non_null(strstr(answer, "POST\n/c\n\nabc\n"));
+	free(answer);
+	close(fd);
+}
+
 static void a_request_may_come_byte_by_byte(void **state)
 {
 	const char *text = "POST /c?d HTTP/1.1\r\nHost: a\r\n"
@@ -282,6 +314,8 @@ int main(void)
 		CASE(options_of_the_server_is_a_star),
 		CASE(chunks_are_joined),
 		CASE(a_request_may_come_byte_by_byte),
+		CASE(a_trailer_is_read_and_dropped),
+		CASE(a_trailer_may_come_byte_by_byte),
 		CASE(an_upgrade_is_ignored),
 		CASE(empty_lines_before_a_request_are_skipped),
 		CASE(a_body_of_the_greatest_length_is_taken),

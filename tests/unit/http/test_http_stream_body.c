@@ -33,6 +33,21 @@ static void a_chunked_body_is_streamed(void **state)
 	free(answer);
 }
 
+static void a_trailer_is_read_and_dropped(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+	char *answer;
+
+	client_send(fd, POST("/s/count", CHUNKED) "1\r\na\r\n0\r\nA: b\r\n");
+	client_send(fd, "C: d\r\n\r\n");
+	answer = client_read(fd, "\r\n\r\n1", 1);
+	expect_body(answer, "1");
+	free(answer);
+	expect_alive(fd);
+	close(fd);
+}
+
 static void a_body_may_be_longer_than_max_body_bytes(void **state)
 {
 	struct stream_world *w = *state;
@@ -202,6 +217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STREAM(a_body_with_a_length_is_streamed),
 		STREAM(a_chunked_body_is_streamed),
+		STREAM(a_trailer_is_read_and_dropped),
 		STREAM(a_body_may_be_longer_than_max_body_bytes),
 		STREAM(other_bodies_are_still_bounded),
 		STREAM(a_request_without_body_is_streamed_too),

@@ -115,10 +115,10 @@ static void an_answer_may_be_broken_off(void **state)
 	free(answer);
 }
 
-static void a_trailer_is_a_400(void **state)
+static void a_malformed_trailer_is_a_400(void **state)
 {
 	char *answer = exchange(
-		state, POST("/s/count", CHUNKED) "1\r\na\r\n0\r\nA: b\r\n\r\n");
+		state, POST("/s/count", CHUNKED) "1\r\na\r\n0\r\nA: b\n\r\n");
 
 	assert_int_equal(status_of(answer), 400);
 	free(answer);
@@ -220,7 +220,7 @@ int main(void)
 		STREAM(a_malformed_chunk_is_a_400),
 		STREAM(a_malformed_chunk_breaks_off_an_answer),
 		STREAM(an_answer_may_be_broken_off),
-		STREAM(a_trailer_is_a_400),
+		STREAM(a_malformed_trailer_is_a_400),
 		STREAM(a_client_that_goes_is_told_once),
 		STREAM(a_request_outlives_its_client),
 		STREAM(a_request_outlives_its_listener),

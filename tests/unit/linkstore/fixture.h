@@ -211,7 +211,7 @@ static inline int try_grant(struct fixture *f, const struct link_class *ttl,
 		.space = f->space,
 		.ttl = ttl,
 		.blocks = blocks,
-		.seen = seen,
+		.seen.cursor = seen,
 		.name = "test",
 	};
 

@@ -162,7 +162,7 @@ static void a_new_owner_of_an_alias_is_not_met(void **state)
 	struct link_answer former = read_link(f, &t), now;
 	int64_t expires;
 
-	redis_server_number(&f->server, "DEL l:{sale-26}");
+	redis_server_number(&f->server, "DEL l:{sale-26} q:{sale-26}");
 	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
 	store_alias(f, 8);
 	must_fail(

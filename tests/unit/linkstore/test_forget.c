@@ -3,6 +3,8 @@
  */
 #include "tests/unit/linkstore/fixture.h"
 
+#include <inttypes.h>
+
 #include "linkstore/space/lift.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
@@ -43,7 +45,7 @@ static void what_was_granted_and_forgotten_is_not_granted_again(void **state)
 	take(f, 2);
 	redis_server_keep(&f->server);
 	g = take(f, GAP);
-	assert_int_equal(g.seen, 2 + GAP);
+	assert_int_equal(g.seen.cursor, 2 + GAP);
 	redis_server_forget(&f->server);
 	assert_int_equal(cursor(f), 2);
 	g = take(f, 1);
@@ -278,6 +280,13 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 
 /* --- who has seen more ---------------------------------------------------- */
 
+static int lift_to(struct fixture *f, uint64_t cursor)
+{
+	const struct space_seen seen = {.cursor = cursor};
+
+	return space_lift(f->server.redis, f->space, &seen, &f->err);
+}
+
 static void what_one_has_seen_is_not_granted_to_another(void **state)
 {
 	struct fixture *f = *state;
@@ -287,7 +296,7 @@ static void what_one_has_seen_is_not_granted_to_another(void **state)
 	for (int i = 0; i < 5; i++)
 		g = take(f, 200);
 	redis_server_forget(&f->server);
-	must(f, space_lift(f->server.redis, f->space, g.seen, &f->err));
+	must(f, space_lift(f->server.redis, f->space, &g.seen, &f->err));
 	g = take(f, 1);
 	assert_true(g.ranges[0].first >= 1000);
 	assert_int_equal(
@@ -299,7 +308,7 @@ static void lifting_a_cursor_that_is_higher_changes_nothing(void **state)
 	struct fixture *f = *state;
 
 	take(f, 20);
-	must(f, space_lift(f->server.redis, f->space, 10, &f->err));
+	must(f, lift_to(f, 10));
 	assert_int_equal(cursor(f), 20);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD issued:{s5}"),
 			 1);
@@ -309,12 +318,263 @@ static void a_space_that_was_not_created_is_not_lifted(void **state)
 {
 	struct fixture *f = *state;
 
-	must_fail(f, space_lift(f->server.redis, f->space, 14777, &f->err),
-		  ERROR_UNSAFE);
+	must_fail(f, lift_to(f, 14777), ERROR_UNSAFE);
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, space_lift(f->server.redis, f->space, 10, &f->err),
-		  ERROR_NOTFOUND);
+	must_fail(f, lift_to(f, 10), ERROR_NOTFOUND);
 	assert_int_equal(cursor(f), 0);
+}
+
+/* --- back under the same run_id --------------------------------------------
+ */
+
+/* Grants to one who has seen that. */
+static struct grant take_knowing(struct fixture *f, unsigned blocks,
+				 const struct space_seen *seen)
+{
+	static struct grant g;
+	struct grant_request request = {
+		.space = f->space,
+		.ttl = f->day,
+		.blocks = blocks,
+		.seen = *seen,
+		.name = "test",
+	};
+
+	must(f, grant_blocks(f->server.redis, &request, &g, &f->err));
+	return g;
+}
+
+static long long forgot(struct fixture *f)
+{
+	return redis_server_number(&f->server, "HGET space:{s5} forgot");
+}
+
+/* The cursor did not move, the run_id neither: only the moves tell. */
+static void
+a_pool_block_is_not_granted_twice_under_the_same_run_id(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g, h;
+
+	fill_pool(f);
+	forget_rate(f);
+	redis_server_snapshot(&f->server);
+	g = take(f, 1);
+	assert_int_equal(g.ranges[0].first, 0);
+	redis_server_go_back(&f->server);
+	h = take_knowing(f, 1, &g.seen);
+	assert_int_equal(forgot(f), 1);
+	assert_true(h.ranges[0].first >= 20);
+	sleep_ms(HOLD + 20);
+	h = take(f, 20);
+	for (size_t i = 0; i < h.count; i++)
+		assert_true(h.ranges[i].first > 0);
+	assert_true(h.ranges[0].generation > g.ranges[0].generation);
+}
+
+/* However many it forgot: more than the safety gap here. */
+static void all_that_the_caller_saw_granted_is_set_aside(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	fill_pool(f);
+	forget_rate(f);
+	redis_server_snapshot(&f->server);
+	g = take(f, 12);
+	redis_server_go_back(&f->server);
+	take_knowing(f, 1, &g.seen);
+	/* 12 that were seen, and the gap. */
+	assert_true(is_issued(f, "0-18:3"));
+	sleep_ms(HOLD + 20);
+	g = take(f, 1);
+	assert_int_equal(g.ranges[0].first, 19);
+	assert_int_equal(g.ranges[0].generation, 3);
+}
+
+/* Granted, handed back, granted again under the next generation: all of it
+ * forgotten, and the block is issued as it was first. */
+static void no_generation_seen_is_granted_again(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block a = open_block(f, f->brief);
+	struct block_range whole = {a.number, a.number, a.generation};
+	struct space_seen seen = {0};
+	struct grant g;
+
+	redis_server_snapshot(&f->server);
+	for (int i = 0; i < 3; i++) {
+		must(f, block_close_own(f->server.redis, &a, &f->err));
+		must(f, grant_hand_back(f->server.redis, f->space, &whole,
+					&whole, &f->err));
+		sleep_ms(HOLD + 20);
+		g = take(f, 1);
+		assert_int_equal(g.ranges[0].first, a.number);
+		space_seen_raise(&seen, &g.seen);
+		a = block_of(f, &g, f->brief);
+		whole.generation = a.generation;
+	}
+	assert_int_equal(a.generation, 4);
+	redis_server_go_back(&f->server);
+	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	/* Its first holder gives it back as if nothing had happened. */
+	a.generation = whole.generation = 1;
+	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
+	must(f, block_close_own(f->server.redis, &a, &f->err));
+	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
+				&f->err));
+	sleep_ms(HOLD + 20);
+	g = take(f, 1);
+	assert_int_equal(g.ranges[0].first, a.number);
+	assert_int_equal(g.ranges[0].generation, 5);
+}
+
+/* A reclaimer is in the middle of its run, and nobody else is there. */
+static void a_run_that_saw_more_notices_too(void **state)
+{
+	struct fixture *f = *state;
+	struct block_range member = {0, 0, 1};
+	struct settle_part part = {SETTLE_LOST, {0, 0, 1}, 0};
+	struct reclaim_lock lock;
+
+	take(f, 1);
+	redis_server_snapshot(&f->server);
+	take(f, 1);
+	must(f,
+	     space_check(f->server.redis, f->space, SPACE_TO_RECLAIM, &f->err));
+	redis_server_go_back(&f->server);
+	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,
+				  &f->err));
+	must(f, reclaim_settle(f->server.redis, &lock, &member, 1, &part, 1,
+			       &f->err));
+	assert_int_equal(forgot(f), 1);
+}
+
+static void every_script_that_moves_blocks_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block a = open_block(f, f->brief);
+	struct block_range whole = {a.number, a.number, a.generation};
+
+	assert_int_equal(linkstore_noted_seen(f->space).moves, 1);
+	take(f, 3);
+	assert_int_equal(linkstore_noted_seen(f->space).moves, 4);
+	must(f, block_close_own(f->server.redis, &a, &f->err));
+	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
+				&f->err));
+	assert_int_equal(linkstore_noted_seen(f->space).moves, 5);
+}
+
+/* Marks of what was not opened may be older than the opening. */
+static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, 3);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
+			 3);
+	redis_server_restart(&f->server);
+	must(f, lift_to(f, 1));
+	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
+			 0);
+}
+
+/* --- the pool, afterwards ---------------------------------------------------
+ */
+
+static void pool(struct fixture *f, const char *member, int64_t score)
+{
+	char words[96];
+
+	snprintf(words, sizeof(words), "ZADD pool:{s5} %" PRId64 " %s", score,
+		 member);
+	redis_server_number(&f->server, words);
+}
+
+static void a_damaged_member_does_not_cost_the_rest_of_the_pool(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	fill_pool(f);
+	forget_rate(f);
+	pool(f, "first", 1);
+	pool(f, "9-8:1", 2);
+	pool(f, "last", INT64_C(99999999999999));
+	redis_server_number(&f->server, "HSET space:{s5} run_id other");
+	take(f, 1);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 4);
+	sleep_ms(HOLD + 20);
+	g = take(f, 1);
+	assert_true(g.ranges[0].first < 20);
+}
+
+/* Nothing is rewritten but the head: the rest learns it as it is taken. */
+static void each_time_that_redis_forgets_is_a_generation_more(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	fill_pool(f);
+	forget_rate(f);
+	redis_server_number(&f->server, "HSET space:{s5} run_id other");
+	must(f, lift_to(f, 1));
+	sleep_ms(HOLD + 20);
+	redis_server_number(&f->server, "HSET space:{s5} run_id another");
+	must(f, lift_to(f, 1));
+	assert_true(is_issued(f, "0-6:2"));
+	assert_true(is_issued(f, "7-13:3"));
+	g = take(f, 1);
+	assert_true(g.ranges[0].first >= 20);
+	sleep_ms(HOLD + 20);
+	g = take(f, 1);
+	assert_int_equal(g.ranges[0].first, 14);
+	assert_int_equal(g.ranges[0].generation, 4);
+}
+
+/* What came into the pool since does not wait, and needs no other. */
+static void what_is_pooled_after_it_keeps_its_generation(void **state)
+{
+	struct fixture *f = *state;
+	struct grant g;
+
+	take(f, 30);
+	redis_server_number(&f->server, "HSET space:{s5} run_id other");
+	must(f, lift_to(f, 1));
+	sleep_ms(HOLD + 20);
+	pool(f, "0-0:7", clock_real_ms() - 5);
+	g = take(f, 1);
+	assert_int_equal(g.ranges[0].first, 0);
+	assert_int_equal(g.ranges[0].generation, 7);
+}
+
+/* 20,000 ranges of one block: the script that notices touches a few hundred of
+ * them. */
+static void noticing_does_not_walk_the_pool(void **state)
+{
+	struct fixture *f = *state;
+	static const char fill[] =
+		"for i = 0, 19999 do redis.call('ZADD', KEYS[1], i + 1, "
+		"string.format('%d-%d:2', i, i)) end "
+		"redis.call('HSET', KEYS[2], 'run_id', 'other', 'moves', 1)";
+	const char *argv[] = {"EVAL", fill, "2", "pool:{s5}", "space:{s5}"};
+	struct space_seen seen = {.moves = 5000};
+	redisReply *reply;
+	long long left;
+
+	must(f, redis_command(f->server.redis, 5, argv, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	left = redis_server_number(&f->server, "ZCARD pool:{s5}");
+	assert_true(left >= 20000 - 512);
+	/* The rest of what is owed follows with the scripts that come, and
+	 * nothing of the pool is granted before. */
+	sleep_ms(HOLD + 20);
+	for (int i = 0; i < 9; i++) {
+		must(f, lift_to(f, 1));
+		left = redis_server_number(&f->server, "ZCARD pool:{s5}");
+	}
+	assert_int_equal(left, 20000 - 4999 - GAP);
 }
 
 int main(void)
@@ -332,6 +592,16 @@ int main(void)
 		TEST(what_one_has_seen_is_not_granted_to_another),
 		TEST(lifting_a_cursor_that_is_higher_changes_nothing),
 		TEST(a_space_that_was_not_created_is_not_lifted),
+		TEST(a_pool_block_is_not_granted_twice_under_the_same_run_id),
+		TEST(all_that_the_caller_saw_granted_is_set_aside),
+		TEST(no_generation_seen_is_granted_again),
+		TEST(a_run_that_saw_more_notices_too),
+		TEST(every_script_that_moves_blocks_counts),
+		TEST(what_was_marked_as_not_opened_is_not_believed_again),
+		TEST(each_time_that_redis_forgets_is_a_generation_more),
+		TEST(what_is_pooled_after_it_keeps_its_generation),
+		TEST(noticing_does_not_walk_the_pool),
+		TEST(a_damaged_member_does_not_cost_the_rest_of_the_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void a_cursor_below_what_was_seen_is_lifted_above_it(void **state)
 
 	must(f, try_grant(f, f->day, 1, 10, &g));
 	assert_range(&g.ranges[0], 10, 10, 1);
-	assert_int_equal(g.seen, 11);
+	assert_int_equal(g.seen.cursor, 11);
 	assert_true(score(f, "issued:{s5}", "0-9:1") > 0);
 }
 
@@ -222,15 +222,13 @@ static void the_gap_ends_at_the_capacity(void **state)
 static void after_a_restart_the_pool_waits_under_the_next_generation(void **s)
 {
 	struct fixture *f = *s;
-	int64_t now;
 	struct grant g;
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-109:3");
 	redis_server_restart(&f->server);
-	now = clock_real_ms();
 	g = grant(f, f->day, 1);
 	assert_range(&g.ranges[0], GAP, GAP, 1);
-	assert_true(score(f, "pool:{s5}", "107-109:4") >= (double)now);
+	assert_true(score(f, "issued:{s5}", "100-106:3") > 0);
 	sleep_ms(HOLD + 20);
 	g = grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 107, 107, 4);
@@ -242,6 +240,8 @@ static void a_generation_that_would_overflow_is_retired(void **state)
 
 	redis_server_number(&f->server, "ZADD pool:{s5} 1000 100-116:32767");
 	redis_server_restart(&f->server);
+	grant(f, f->day, 1);
+	sleep_ms(HOLD + 20);
 	grant(f, f->day, 1);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
 	assert_int_equal(

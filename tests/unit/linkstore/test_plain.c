@@ -2,6 +2,7 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/link_id.h"
+#include "linkstore/link/edit.h"
 #include "linkstore/plain/create.h"
 
 static const char url[] = "https://example.org/";
@@ -181,6 +182,126 @@ static void a_link_of_a_block_is_not_stored_alone(void **state)
 		  ERROR_INPUT);
 }
 
+/* --- an alias whose link has ended ---------------------------------------- */
+
+static Shortloop__Link brief_number(struct fixture *f, uint64_t number)
+{
+	Shortloop__Link link = link_number(f, number);
+
+	plain_prepare(f->brief, link_id_blockless(number), &link);
+	return link;
+}
+
+static enum plain_outcome try_create(struct fixture *f,
+				     const struct link_target *t,
+				     const Shortloop__Link *link)
+{
+	struct plain_result result = create(f, t, link);
+
+	plain_result_release(&result);
+	return result.outcome;
+}
+
+static void an_alias_that_expired_waits_for_its_quarantine(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
+	struct plain_result refused;
+
+	assert_int_equal(try_create(f, &t, &link), PLAIN_CREATED);
+	sleep_ms(1020);
+	refused = create(f, &t, &next);
+	assert_int_equal(refused.outcome, PLAIN_QUARANTINED);
+	assert_null(refused.existing);
+	assert_in_range(refused.existing_left, 1, QUARANTINE);
+	sleep_ms(QUARANTINE + 20);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+}
+
+static void a_renewed_alias_has_its_quarantine_after_that(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
+	int64_t left;
+
+	create(f, &t, &link);
+	sleep_ms(500);
+	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
+	sleep_ms(700);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
+			 1);
+	sleep_ms(320);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
+			 0);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+	sleep_ms(QUARANTINE + 20);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+}
+
+/* Made before aliases left a trace: a visit mends it. */
+static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
+	int64_t left;
+
+	create(f, &t, &link);
+	assert_int_equal(redis_server_number(&f->server, "DEL q:{sale-26}"), 1);
+	sleep_ms(500);
+	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
+	sleep_ms(1020);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+}
+
+static void edit_life(struct fixture *f, const struct link_target *t,
+		      const struct link_class *ttl)
+{
+	struct link_answer before = look(f, t);
+	Shortloop__Link after = *before.link;
+	int64_t expires;
+
+	link_edit_prepare(before.link, ttl, &after);
+	must(f, link_edit(f->server.redis, t, before.link, &after, ttl,
+			  &expires, &f->err));
+	link_answer_release(&before);
+}
+
+static void an_edited_life_moves_the_quarantine(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = target(f, "sale-26");
+	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
+
+	plain_prepare(f->never, link_id_blockless(7), &link);
+	create(f, &t, &link);
+	assert_int_equal(redis_server_number(&f->server, "EXISTS q:{sale-26}"),
+			 0);
+	edit_life(f, &t, f->day);
+	assert_in_range(redis_server_number(&f->server, "PTTL q:{sale-26}"),
+			CLOCK_DAY, CLOCK_DAY + QUARANTINE + 1);
+	edit_life(f, &t, f->brief);
+	sleep_ms(1020);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+	sleep_ms(QUARANTINE + 20);
+	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+}
+
+static void codes_that_nobody_chooses_leave_no_trace(void **state)
+{
+	static const struct url_code_subject of = {"", "", "https://a.example/",
+						   18};
+	struct fixture *f = *state;
+	Shortloop__Link link = link_number(f, 7);
+	struct link_target t;
+
+	must(f, linkstore_hash_code(f->hash, &of, 0, &t, &f->err));
+	create(f, &t, &link);
+	assert_int_equal(redis_server_number(&f->server, "DBSIZE"), 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +314,11 @@ int main(void)
 		TEST_ALL(a_visit_renews_a_link_without_a_block),
 		TEST_ALL(another_owners_link_is_not_renewed),
 		TEST_ALL(a_link_of_a_block_is_not_stored_alone),
+		TEST_ALL(an_alias_that_expired_waits_for_its_quarantine),
+		TEST_ALL(a_renewed_alias_has_its_quarantine_after_that),
+		TEST_ALL(an_alias_without_a_trace_gets_one_when_it_is_renewed),
+		TEST_ALL(an_edited_life_moves_the_quarantine),
+		TEST_ALL(codes_that_nobody_chooses_leave_no_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,16 +48,45 @@ static void must_not_open(struct fixture *f, enum error_code code)
 		fail_msg("unexpected: %s", f->err.text);
 }
 
+static void note_cursor(struct seen_file *file, const struct fixture *f,
+			uint64_t cursor)
+{
+	seen_file_note(file, f->space, &(struct space_seen){.cursor = cursor});
+}
+
+static void moves_and_generation_are_remembered_beside_the_cursor(void **state)
+{
+	struct fixture *f = *state;
+	struct seen_file *file = open_file(f);
+	struct space_seen seen = {.cursor = 5,
+				  .moves = UINT64_C(4398046511103),
+				  .generation = 32767};
+
+	seen_file_note(file, f->space, &seen);
+	seen_file_free(file);
+	file = open_file(f);
+	seen = seen_file_get(file, f->space);
+	assert_int_equal(seen.moves, UINT64_C(4398046511103));
+	assert_int_equal(seen.generation, 32767);
+	assert_int_equal(seen.cursor, 5);
+	/* More than 42 bits are not kept, and spoil nothing. */
+	seen.moves = UINT64_C(4398046511104);
+	seen_file_note(file, f->space, &seen);
+	assert_int_equal(seen_file_get(file, f->space).moves,
+			 UINT64_C(4398046511103));
+	seen_file_free(file);
+}
+
 static void what_was_seen_is_remembered(void **state)
 {
 	struct fixture *f = *state;
 	struct seen_file *file = open_file(f);
 
-	assert_int_equal(seen_file_get(file, f->space), 0);
-	seen_file_note(file, f->space, 14776);
+	assert_int_equal(seen_file_get(file, f->space).cursor, 0);
+	note_cursor(file, f, 14776);
 	seen_file_free(file);
 	file = open_file(f);
-	assert_int_equal(seen_file_get(file, f->space), 14776);
+	assert_int_equal(seen_file_get(file, f->space).cursor, 14776);
 	seen_file_free(file);
 }
 
@@ -66,9 +95,9 @@ static void it_never_goes_down(void **state)
 	struct fixture *f = *state;
 	struct seen_file *file = open_file(f);
 
-	seen_file_note(file, f->space, 20);
-	seen_file_note(file, f->space, 10);
-	assert_int_equal(seen_file_get(file, f->space), 20);
+	note_cursor(file, f, 20);
+	note_cursor(file, f, 10);
+	assert_int_equal(seen_file_get(file, f->space).cursor, 20);
 	seen_file_free(file);
 }
 
@@ -78,8 +107,8 @@ static void without_a_file_it_is_kept_in_memory(void **state)
 	struct seen_file *file = seen_file_open(NULL, f->store, &f->err);
 
 	assert_non_null(file);
-	seen_file_note(file, f->space, 20);
-	assert_int_equal(seen_file_get(file, f->space), 20);
+	note_cursor(file, f, 20);
+	assert_int_equal(seen_file_get(file, f->space).cursor, 20);
 	seen_file_free(file);
 }
 
@@ -107,10 +136,14 @@ static void a_damaged_entry_is_refused(void **state)
 	struct fixture *f = *state;
 	struct seen_file *file = open_file(f);
 
-	seen_file_note(file, f->space, 14000);
+	note_cursor(file, f, 14000);
 	seen_file_free(file);
 	/* Its block number, by one bit. */
 	put(64 * 5 + 40, "\xb1", 1);
+	must_not_open(f, ERROR_UNSAFE);
+	/* Its moves, which are none. */
+	put(64 * 5 + 40, "\xb0", 1);
+	put(64 * 5 + 48, "\x01", 1);
 	must_not_open(f, ERROR_UNSAFE);
 }
 
@@ -145,7 +178,8 @@ static void *note_many(void *arg)
 	struct noter *n = arg;
 
 	for (uint64_t i = n->first; i < 14000; i += 4)
-		seen_file_note(n->file, n->space, i);
+		seen_file_note(n->file, n->space,
+			       &(struct space_seen){.cursor = i});
 	return NULL;
 }
 
@@ -163,11 +197,11 @@ static void many_note_at_once_and_the_highest_stays(void **state)
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	assert_int_equal(seen_file_get(files[0], f->space), 13999);
+	assert_int_equal(seen_file_get(files[0], f->space).cursor, 13999);
 	seen_file_free(files[0]);
 	seen_file_free(files[1]);
 	files[0] = open_file(f);
-	assert_int_equal(seen_file_get(files[0], f->space), 13999);
+	assert_int_equal(seen_file_get(files[0], f->space).cursor, 13999);
 	seen_file_free(files[0]);
 }
 
@@ -175,6 +209,7 @@ static void many_note_at_once_and_the_highest_stays(void **state)
 static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
 {
 	struct fixture *f = *state;
+	struct space_seen seen;
 	struct seen_file *file;
 	struct grant g;
 
@@ -184,12 +219,12 @@ static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
 	redis_server_keep(&f->server);
 	for (int i = 0; i < 8; i++)
 		g = grant(f, f->day, 256);
-	seen_file_note(file, f->space, g.seen);
+	seen_file_note(file, f->space, &g.seen);
 	seen_file_free(file);
 	redis_server_forget(&f->server);
 	file = open_file(f);
-	must(f, space_lift(f->server.redis, f->space,
-			   seen_file_get(file, f->space), &f->err));
+	seen = seen_file_get(file, f->space);
+	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
 	seen_file_free(file);
 	g = grant(f, f->day, 1);
 	assert_true(g.ranges[0].first >= 2048);
@@ -202,6 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FILE_TEST(what_was_seen_is_remembered),
+		FILE_TEST(
+			moves_and_generation_are_remembered_beside_the_cursor),
 		FILE_TEST(it_never_goes_down),
 		FILE_TEST(without_a_file_it_is_kept_in_memory),
 		FILE_TEST(another_space_of_that_number_is_found_out),

@@ -192,7 +192,10 @@ static void settling_first_after_a_restart_makes_the_pool_wait(void **state)
 	redis_server_restart(&f->server);
 	lock = take_lock(f);
 	must(f, settle(f, &lock, &member, 1, &part, 1));
-	assert_true(has(f, "pool:{s5}", "120-129:4"));
+	assert_int_equal(
+		redis_server_number(&f->server, "HEXISTS space:{s5} waits"), 1);
+	assert_true(has(f, "issued:{s5}", "100-119:3"));
+	assert_true(has(f, "pool:{s5}", "120-129:3"));
 	assert_true(has(f, "pool:{s5}", "0-9:2"));
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
 			 10 + 2 * 10);

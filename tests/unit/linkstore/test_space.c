@@ -182,6 +182,78 @@ a_record_from_before_there_was_a_choice_has_all_symbols(void **state)
 	assert_int_equal(created, SPACE_UNCHANGED);
 }
 
+static void set_hash_codes(struct fixture *f, const char *method)
+{
+	f->spaces[1].hash_codes = text_of(method);
+	fixture_open_store(f);
+}
+
+static void a_new_hash_space_has_keyed_codes(void **state)
+{
+	struct fixture *f = *state;
+	char text[512];
+
+	redis_server_text(&f->server, "HGET space:{h6} hash_codes", text);
+	assert_string_equal(text, "keyed");
+	fixture_open_store(f);
+	must(f, check(f, f->hash));
+	assert_ptr_equal(linkstore_hash_codes(f->hash),
+			 f->hash->url_codes[URL_CODE_KEYED]);
+	set_hash_codes(f, "md5-quarters");
+	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	assert_non_null(strstr(f->err.text, "hash_codes = keyed"));
+}
+
+/* As it was made before there was a choice: with the quarters' fingerprint and
+ * without the field. */
+static void make_old_hash_space(struct fixture *f)
+{
+	enum space_created created;
+
+	redis_server_number(&f->server, "DEL space:{h6}");
+	set_hash_codes(f, "md5-quarters");
+	must(f, space_create(f->server.redis, f->hash, 0, &created, &f->err));
+	assert_int_equal(created, SPACE_CREATED);
+	assert_int_equal(
+		redis_server_number(&f->server, "HDEL space:{h6} hash_codes"),
+		1);
+}
+
+static void a_hash_space_from_before_goes_on_as_it_was(void **state)
+{
+	static const struct url_code_subject of = {"", "", "https://a.example/",
+						   18};
+	struct fixture *f = *state;
+	struct link_target before, after;
+	enum space_created created;
+
+	make_old_hash_space(f);
+	must(f, linkstore_hash_code(f->hash, &of, 0, &before, &f->err));
+	set_hash_codes(f, "as-created");
+	must(f, check(f, f->hash));
+	must(f, linkstore_hash_code(f->hash, &of, 0, &after, &f->err));
+	assert_string_equal(after.code, before.code);
+	fixture_open_store(f);
+	must(f, space_create(f->server.redis, f->hash, 0, &created, &f->err));
+	assert_int_equal(created, SPACE_UNCHANGED);
+	must(f, linkstore_hash_code(f->hash, &of, 0, &after, &f->err));
+	assert_string_equal(after.code, before.code);
+	set_hash_codes(f, "keyed");
+	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	must_fail(f,
+		  space_create(f->server.redis, f->hash, 0, &created, &f->err),
+		  ERROR_CONFIG);
+}
+
+static void a_way_to_make_codes_that_is_not_known_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	redis_server_number(&f->server, "HSET space:{h6} hash_codes later");
+	must_fail(f, check(f, f->hash), ERROR_CONFIG);
+	assert_non_null(strstr(f->err.text, "later"));
+}
+
 static void the_ledger_of_a_space_without_blocks_counts_links(void **state)
 {
 	struct fixture *f = *state;
@@ -213,6 +285,9 @@ int main(void)
 		TEST_ALL(a_space_without_blocks_has_nothing_to_grant),
 		TEST_ALL(another_strategy_is_found_out),
 		TEST_ALL(another_set_of_symbols_is_found_out),
+		TEST_ALL(a_new_hash_space_has_keyed_codes),
+		TEST_ALL(a_hash_space_from_before_goes_on_as_it_was),
+		TEST_ALL(a_way_to_make_codes_that_is_not_known_is_refused),
 		TEST(a_record_from_before_there_was_a_choice_has_all_symbols),
 		TEST_ALL(the_ledger_of_a_space_without_blocks_counts_links),
 	};

@@ -138,13 +138,67 @@ static void length_and_characters_tell_the_space(void **state)
 				 "e123456789f123456789g12345"));
 }
 
+static const struct url_code_subject of = {"crm", "shop", "https://a.example/",
+					   18};
+
+static void how_hash_codes_are_made_is_known_from_the_record(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target made, found;
+
+	must_fail(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err),
+		  ERROR_NOTFOUND);
+	assert_true(linkstore_locate(f->store, "abcdef", 6, &found));
+	linkstore_note_hash_codes(f->hash, URL_CODE_MD5_QUARTERS);
+	must(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err));
+	assert_true(linkstore_locate(f->store, made.code, 6, &found));
+	assert_true(linkstore_locate(f->store, "abcdef", 6, &found));
+	linkstore_note_hash_codes(f->hash, URL_CODE_KEYED);
+	assert_false(linkstore_locate(f->store, made.code, 6, &found));
+	must(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err));
+	assert_true(linkstore_locate(f->store, made.code, 6, &found));
+}
+
+static void invented_hash_codes_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target made, found;
+	unsigned accepted = 0;
+	const char *symbols = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcd"
+			      "efghijkmnopqrstuvwxyz";
+
+	linkstore_note_hash_codes(f->hash, URL_CODE_KEYED);
+	must(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err));
+	/* With a check character that could be one, as a stranger knows. */
+	for (int i = 0; i < 57 * 57 * 57; i++) {
+		made.code[0] = symbols[i % 57];
+		made.code[2] = symbols[i / 57 % 57];
+		made.code[4] = symbols[i / 57 / 57];
+		accepted += linkstore_locate(f->store, made.code, 6, &found);
+	}
+	/* One in 14: 13,228, standard deviation 111. */
+	assert_in_range(accepted, 12600, 13900);
+}
+
+static void only_hash_spaces_have_a_way_to_make_hash_codes(void **state)
+{
+	struct fixture *f = *state;
+
+	f->spaces[1].hash_codes = text_of("md5-quarters");
+	must(f, links_config_validate(&f->config, &f->err));
+	f->spaces[0].hash_codes = text_of("as-created");
+	must(f, links_config_validate(&f->config, &f->err));
+	f->spaces[0].hash_codes = text_of("keyed");
+	must_be_refused(f, "hash_codes");
+}
+
 static void a_hash_code_is_found_by_its_characters(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target made, found;
 
-	must(f, linkstore_hash_code(f->hash, "shop", "https://a.example/", 18,
-				    0, &made, &f->err));
+	linkstore_note_hash_codes(f->hash, URL_CODE_KEYED);
+	must(f, linkstore_hash_code(f->hash, &of, 0, &made, &f->err));
 	assert_int_equal(strlen(made.code), 6);
 	assert_true(linkstore_locate(f->store, made.code, 6, &found));
 	assert_ptr_equal(found.space, f->hash);
@@ -249,6 +303,9 @@ int main(void)
 		PURE_ALL(a_reserved_word_is_an_alias),
 		PURE_ALL(length_and_characters_tell_the_space),
 		PURE_ALL(a_hash_code_is_found_by_its_characters),
+		PURE_ALL(how_hash_codes_are_made_is_known_from_the_record),
+		PURE_ALL(invented_hash_codes_are_refused),
+		PURE_ALL(only_hash_spaces_have_a_way_to_make_hash_codes),
 		PURE_ALL(a_snowflake_code_leads_to_its_id),
 		PURE_ALL(a_snowflake_of_the_future_was_not_made),
 		PURE_ALL(case_makes_another_alias),

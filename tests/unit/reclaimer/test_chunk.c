@@ -50,7 +50,8 @@ static struct scene open_scene(struct fixture *f)
 	assert_int_equal(blocks, BLOCKS);
 	must(f, chunk_look(s.chunk, f->server.redis, f->space,
 			   due_feed_now(s.feed), &f->err));
-	must(f, chunk_close(s.chunk, f->server.redis, f->space, &f->err));
+	must(f, chunk_close(s.chunk, f->server.redis, f->space, clock_real_ms(),
+			    &f->err));
 	return s;
 }
 

@@ -28,7 +28,8 @@ static void assert_set(const char *query, bool readonly, const char *sql)
 	struct buf out = {0};
 	struct error err = {0};
 
-	assert_int_equal(settings_set(&params, 0, readonly, &out, &err), 0);
+	assert_int_equal(settings_set(&params, 0, NULL, readonly, &out, &err),
+			 0);
 	assert_string_equal(buf_cstr(&out), sql);
 	buf_free(&out);
 	url_params_free(&params);
@@ -75,8 +76,8 @@ static void a_name_that_is_none_is_an_unknown_setting(void **state)
 		struct buf out = {0};
 		struct error err = {0};
 
-		assert_int_equal(settings_set(&params, 0, false, &out, &err),
-				 -1);
+		assert_int_equal(
+			settings_set(&params, 0, NULL, false, &out, &err), -1);
 		assert_int_equal(failure_code_of(err.text),
 				 FAILURE_UNKNOWN_SETTING);
 		buf_free(&out);

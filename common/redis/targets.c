@@ -1,0 +1,152 @@
+#include "common/redis/targets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REDIS_MAJOR_MIN 7
+
+/* --- addresses ------------------------------------------------------------ */
+
+static int add(struct redis_targets *t, const char *text, struct error *err)
+{
+	struct redis_address *all =
+		realloc(t->all, (t->count + 1) * sizeof(*all));
+
+	if (!all)
+		return error_set_nomem(err);
+	t->all = all;
+	if (redis_address_parse(text, &all[t->count], err))
+		return -1;
+	t->count++;
+	return 0;
+}
+
+/* "host:port, host:port" */
+static int add_list(struct redis_targets *t, const char *list,
+		    struct error *err)
+{
+	char *copy = strdup(list), *rest = copy, *word;
+	int status = 0;
+	size_t len;
+
+	if (!copy)
+		return error_set_nomem(err);
+	while (status == 0 && (word = strsep(&rest, ","))) {
+		word += strspn(word, " ");
+		len = strlen(word);
+		while (len && word[len - 1] == ' ')
+			word[--len] = '\0';
+		status = add(t, word, err);
+	}
+	free(copy);
+	return status;
+}
+
+int redis_targets_parse(const struct redis_config *config,
+			struct redis_targets *ret_targets, struct error *err)
+{
+	struct redis_targets t = {.sentinels = config->sentinels.count > 0};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < config->sentinels.count; i++)
+		status = add(&t, config->sentinels.items[i], err);
+	if (!t.sentinels)
+		status = add_list(&t, config->address, err);
+	if (status)
+		redis_targets_free(&t);
+	else
+		*ret_targets = t;
+	return status;
+}
+
+void redis_targets_free(struct redis_targets *t)
+{
+	free(t->all);
+	*t = (struct redis_targets){0};
+}
+
+/* --- who is there --------------------------------------------------------- */
+
+static bool starts_with(const redisReply *reply, const char *text)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+	       !strncmp(reply->str, text, strlen(text));
+}
+
+/* What follows "name:" in INFO's lines, or NULL; an error is told. */
+static const char *value_of(const redisReply *info, const char *name,
+			    int *ret_status, struct error *err)
+{
+	const char *at;
+
+	*ret_status = 0;
+	if (starts_with(info, "NOPERM"))
+		return NULL;
+	if (info->type == REDIS_REPLY_ERROR) {
+		*ret_status = redis_error_reply(info, err);
+		return NULL;
+	}
+	at = info->type == REDIS_REPLY_STRING ? strstr(info->str, name) : NULL;
+	return at ? at + strlen(name) : NULL;
+}
+
+int redis_check_version(const redisReply *info, struct error *err)
+{
+	int status;
+	const char *version = value_of(info, "redis_version:", &status, err);
+
+	if (!version || strtol(version, NULL, 10) >= REDIS_MAJOR_MIN)
+		return status;
+	return error_set_retriable(err, ERROR_REMOTE,
+				   "it is version %.*s: %d.0 or later is "
+				   "needed",
+				   (int)strcspn(version, "\r\n"), version,
+				   REDIS_MAJOR_MIN);
+}
+
+int redis_check_role(const redisReply *info, struct error *err)
+{
+	int status;
+	const char *role = value_of(info, "role:", &status, err);
+
+	if (!role || !strncmp(role, "master", 6))
+		return status;
+	return error_set_retriable(err, ERROR_REMOTE,
+				   "it is a replica: the master is needed");
+}
+
+int redis_parse_master(const redisReply *reply,
+		       const struct redis_config *config,
+		       struct redis_address *ret_master, struct error *err)
+{
+	char text[REDIS_HOST_MAX + 16];
+	bool v6;
+
+	if (reply->type == REDIS_REPLY_ERROR)
+		return redis_error_reply(reply, err);
+	if (reply->type == REDIS_REPLY_NIL)
+		return error_set_retriable(
+			err, ERROR_REMOTE,
+			"this sentinel knows no master '%.60s'",
+			config->master_name);
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+	    reply->element[0]->type != REDIS_REPLY_STRING ||
+	    reply->element[1]->type != REDIS_REPLY_STRING)
+		return error_set_retriable(err, ERROR_PROTOCOL,
+					   "it does not answer as a sentinel "
+					   "does");
+	v6 = strchr(reply->element[0]->str, ':');
+	snprintf(text, sizeof(text), "%s%.255s%s:%.8s", v6 ? "[" : "",
+		 reply->element[0]->str, v6 ? "]" : "", reply->element[1]->str);
+	if (redis_address_parse(text, ret_master, err)) {
+		err->retriable = true;
+		return -1;
+	}
+	return 0;
+}
+
+bool redis_is_readonly(const redisReply *reply)
+{
+	return starts_with(reply, "READONLY");
+}

@@ -1,0 +1,47 @@
+/*
+ * targets.h - where a connection may go, and whether it has come to the right
+ * place: what the blocking and the event-driven connection share.
+ *
+ * One address, several of which one is the master's, or sentinels, which know
+ * where the master is ("Guidelines for Redis clients with support for Redis
+ * Sentinel").  Whichever it is, the server is asked for its role before it is
+ * used: who is told of a master may be told late.
+ */
+#ifndef COMMON_REDIS_TARGETS_H
+#define COMMON_REDIS_TARGETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/redis/wire.h"
+
+/* Commands by which a server is looked at; the answers go to the function. */
+#define REDIS_ASK_VERSION "INFO", "server"
+#define REDIS_ASK_ROLE	  "INFO", "replication"
+
+struct redis_targets {
+	struct redis_address *all;
+	size_t count;	/* at least 1 */
+	bool sentinels; /* that is what they are */
+};
+
+/* ERROR_CONFIG: redis.address or redis.sentinels is no list of addresses. */
+int redis_targets_parse(const struct redis_config *config,
+			struct redis_targets *ret_targets, struct error *err);
+void redis_targets_free(struct redis_targets *t);
+
+/* An INFO that is not permitted says nothing against a server.  -1: an error
+ * reply, too old a Redis, or no master.  Retriable, since it is another server
+ * soon. */
+int redis_check_version(const redisReply *info, struct error *err);
+int redis_check_role(const redisReply *info, struct error *err);
+
+/* The answer to SENTINEL get-master-addr-by-name. */
+int redis_parse_master(const redisReply *reply,
+		       const struct redis_config *config,
+		       struct redis_address *ret_master, struct error *err);
+
+/* The server has become a replica: it refuses to write. */
+bool redis_is_readonly(const redisReply *reply);
+
+#endif

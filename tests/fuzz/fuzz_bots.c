@@ -1,0 +1,78 @@
+/*
+ * Any text is taken for the same robot with the prefilter and without, and a
+ * verdict has a reason.  The lists are those in .deps when they are there.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/bots/bots.h"
+#include "collector/enrich/verdict.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct judge {
+	struct bots *bots;
+	struct pattern_matcher *matcher;
+};
+
+static const char *if_there(const char *path)
+{
+	return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static void load(struct judge *j, bool prefilter)
+{
+	const struct bots_source source = {
+		.list = if_there(".deps/bots/crawler-user-agents.json"),
+		.patterns = if_there(".deps/bots/isbot-patterns.json"),
+	};
+	struct error err = {0};
+
+	j->bots = bots_load(&source, prefilter, &err);
+	if (!j->bots)
+		abort();
+	j->matcher = pattern_matcher_new(bots_patterns(j->bots), &err);
+	if (!j->matcher)
+		abort();
+}
+
+static void compare(const struct judge *fast, const struct judge *plain,
+		    const char *text, size_t len, bool device)
+{
+	struct bot a = {0}, b = {0};
+	bool found =
+		bots_find(fast->bots, fast->matcher, text, len, device, &a);
+
+	assert(found ==
+	       bots_find(plain->bots, plain->matcher, text, len, device, &b));
+	if (!found)
+		return;
+	assert(a.kind == b.kind && a.origin == b.origin && a.entry == b.entry);
+	assert(!strcmp(a.pattern, b.pattern));
+	assert(verdict_of_bot(&a).kind != VERDICT_HUMAN);
+	assert(*verdict_of_bot(&a).reason);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct judge fast, plain;
+	char *copy;
+
+	if (!fast.bots) {
+		load(&fast, true);
+		load(&plain, false);
+	}
+	/* A copy of its own, so that a byte read too far is seen. */
+	copy = malloc(size + !size);
+	if (!copy)
+		abort();
+	if (size)
+		memcpy(copy, data, size);
+	compare(&fast, &plain, copy, size, false);
+	compare(&fast, &plain, copy, size, true);
+	free(copy);
+	return 0;
+}

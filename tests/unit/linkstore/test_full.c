@@ -1,0 +1,172 @@
+/* A Redis that has reached its maxmemory (`noeviction`): what ends, shrinks, is
+ * renewed or moves goes on; what grows is refused, and the error says why. */
+#include "tests/unit/linkstore/edits.h"
+
+#include "linkstore/block/markers.h"
+#include "linkstore/link/visits.h"
+#include "linkstore/space/hand.h"
+#include "linkstore/space/lift.h"
+
+static void fill(struct fixture *f)
+{
+	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 1"));
+}
+
+static void must_be_refused(struct fixture *f, int status)
+{
+	assert_int_equal(status, -1);
+	if (f->err.code != ERROR_REMOTE || !f->err.retriable ||
+	    !strstr(f->err.text, "redis is full"))
+		fail_msg("unexpected: %s", f->err.text);
+}
+
+static int block(struct fixture *f, const struct link_target *t, bool blocked)
+{
+	struct link_answer read = read_link(f, t);
+	Shortloop__Link after = *read.link;
+	int64_t expires;
+	int status;
+
+	link_edit_prepare(read.link, NULL, &after);
+	after.state = blocked ? SHORTLOOP__LINK_STATE__LINK_BLOCKED
+			      : SHORTLOOP__LINK_STATE__LINK_LIVE;
+	after.editor = text_of("the one who moderates");
+	after.changed_ms = 1700000000000;
+	status = link_edit(f->server.redis, t, read.link, &after, NULL,
+			   &expires, &f->err);
+	link_answer_release(&read);
+	return status;
+}
+
+static void a_link_is_blocked_and_deleted(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	struct link_target in_block = store_link(f, &b, 0),
+			   alone = store_alias(f, 7);
+
+	fill(f);
+	must(f, block(f, &in_block, true));
+	must(f, block(f, &alone, true));
+	must(f, block(f, &alone, false));
+	delete_link(f, &in_block);
+	delete_link(f, &alone);
+}
+
+static void a_link_is_changed_to_one_that_is_no_longer(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+	struct link_answer read;
+	int64_t expires;
+
+	fill(f);
+	edit(f, &t, "https://example.com/", f->day);
+	read = read_link(f, &t);
+	must_be_refused(f, try_edit(f, &t, &read, "https://example.org/longer",
+				    NULL, &expires));
+	link_answer_release(&read);
+}
+
+static void a_visit_is_counted_and_renews(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day);
+	struct link_target t = store_link(f, &b, 0);
+	struct link_answer read = read_link(f, &t);
+	char words[96];
+	int64_t left;
+	bool allowed;
+	uint64_t used;
+
+	fill(f);
+	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s 5000",
+		 (int)t.block, t.code);
+	redis_server_number(&f->server, words);
+	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	assert_true(pttl(f, &t) > 5000);
+	must(f, link_count_visit(f->server.redis, &t, read.link->link_id, 9,
+				 &allowed, &used, &f->err));
+	assert_true(allowed);
+	link_answer_release(&read);
+}
+
+/* Reclaiming is what makes room again. */
+static void blocks_are_reclaimed(void **state)
+{
+	struct fixture *f = *state;
+
+	open_block(f, f->brief);
+	sleep_ms(1000 + HOLD + 20);
+	fill(f);
+	reclaim_first(f, 1, 1);
+	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 1);
+}
+
+static void blocks_are_handed_back_held_and_released(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block a = open_block(f, f->day);
+	struct grant g = grant(f, f->day, 5);
+	struct block_range whole = {a.number, a.number, a.generation};
+	const struct space_seen seen = {.cursor = 20, .moves = 900};
+	struct hand_request request = {2, 3, "ann", "why"};
+	struct hand_result result;
+	bool closed;
+
+	fill(f);
+	must(f,
+	     grant_confirm(f->server.redis, f->space, &g.ranges[0], &f->err));
+	must(f, block_close_own(f->server.redis, &a, &f->err));
+	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
+				&f->err));
+	must(f,
+	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
+	must(f, space_release(f->server.redis, f->space, &request, &result,
+			      &f->err));
+	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	must(f, marker_close_lost(f->server.redis, f->space, 5, 1, &closed,
+				  &f->err));
+}
+
+static void nothing_new_is_stored(void **state)
+{
+	struct fixture *f = *state;
+	struct link_block b = open_block(f, f->day), later;
+	struct link_target t;
+	struct plain_result result;
+	Shortloop__Link link = empty_link();
+	struct grant g = grant(f, f->day, 1);
+	int64_t expires;
+
+	later = block_of(f, &g, f->day);
+	fill(f);
+	must_be_refused(f, try_grant(f, f->day, 1, 0, &g));
+	must_be_refused(f,
+			block_open(f->server.redis, &later, &expires, &f->err));
+	linkstore_code(f->space, b.number, 0, &t);
+	must(f, link_prepare(&b, 0, &link, &f->err));
+	must_be_refused(f, link_create(f->server.redis, &b, t.code, &link, 0,
+				       &expires, &f->err));
+	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
+	must_be_refused(f, plain_create(f->server.redis, &t, &link, 0, &result,
+					&f->err));
+	/* Nothing of it is half done. */
+	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 2);
+	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));
+	must(f, block_open(f->server.redis, &later, &expires, &f->err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_ALL(a_link_is_blocked_and_deleted),
+		TEST_ALL(a_link_is_changed_to_one_that_is_no_longer),
+		TEST_ALL(a_visit_is_counted_and_renews),
+		TEST_ALL(blocks_are_reclaimed),
+		TEST_ALL(blocks_are_handed_back_held_and_released),
+		TEST_ALL(nothing_new_is_stored),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
