@@ -9,6 +9,11 @@
 #include "allocator/api/openapi.h"
 #include "allocator/worker.h"
 
+enum {
+	PAINTERS = 2,	   /* threads that draw QR codes */
+	PICTURES_MAX = 64, /* that wait for one */
+};
+
 struct allocator {
 	struct shared shared;
 	size_t worker_count;
@@ -56,8 +61,15 @@ static int open_rules(struct shared *s, const struct allocator_config *config,
 		      struct error *err)
 {
 	const struct allocator_settings *settings = &config->allocator;
+	struct api_keyring_options keys = {
+		.path = settings->keys_file,
+		.metrics = s->metrics,
+		.ttl_classes = &config->links.ttl_classes,
+	};
 
-	s->keys = api_keyring_new(settings->keys_file, s->metrics, err);
+	if (key_rate_read(settings, &keys.rate, err) < 0)
+		return -1;
+	s->keys = api_keyring_new(&keys, err);
 	if (!s->keys)
 		return -1;
 	s->domains = domains_new(&config->domains, err);
@@ -68,12 +80,46 @@ static int open_rules(struct shared *s, const struct allocator_config *config,
 	return s->urls ? 0 : -1;
 }
 
+static void close_rules(struct shared *s)
+{
+	url_policy_free(s->urls);
+	domains_free(s->domains);
+	api_keyring_free(s->keys);
+}
+
+int allocator_check(const void *config, struct error *err)
+{
+	struct shared s = {.metrics = metrics_new()};
+	int rc;
+
+	if (!s.metrics)
+		return error_set_nomem(err);
+	rc = open_rules(&s, config, err);
+	close_rules(&s);
+	metrics_free(s.metrics);
+	return rc;
+}
+
 static bool needs_ids(const struct linkstore *store)
 {
 	for (size_t i = 0; i < linkstore_space_count(store); i++)
 		if (!link_space_has_blocks(linkstore_space(store, i)))
 			return true;
 	return false;
+}
+
+static void register_metrics(struct shared *s, struct metrics *m)
+{
+	const struct allocator_settings *settings = &s->config->allocator;
+
+	s->metrics = m;
+	api_metrics_register(&s->api_metrics, m);
+	create_metrics_register(&s->create_metrics, m);
+	batch_metrics_register(&s->batch_metrics, settings, m);
+	supply_metrics_register(&s->supply_metrics, m);
+	metric_set(metrics_gauge(m, "shortloop_allocator_creates_waiting_max",
+				 NULL, "Bound of those that wait, all threads"),
+		   settings->waiting_max * settings->threads);
 }
 
 static int open_shared(struct allocator *a,
@@ -84,18 +130,12 @@ static int open_shared(struct allocator *a,
 	struct link_rules rules;
 
 	s->config = config;
+	s->painters = workers_new(PAINTERS, PICTURES_MAX, err);
+	if (!s->painters)
+		return -1;
 	s->log = app_log(app);
-	s->metrics = app_metrics(app);
 	s->redis_check = health_register(app_health(app), "redis");
-	api_metrics_register(&s->api_metrics, s->metrics);
-	create_metrics_register(&s->create_metrics, s->metrics);
-	batch_metrics_register(&s->batch_metrics, &s->config->allocator,
-			       s->metrics);
-	supply_metrics_register(&s->supply_metrics, s->metrics);
-	metric_set(metrics_gauge(s->metrics,
-				 "shortloop_allocator_creates_waiting_max",
-				 NULL, "Bound of those that wait, all threads"),
-		   config->allocator.waiting_max * config->allocator.threads);
+	register_metrics(s, app_metrics(app));
 	name_holder(s->holder);
 	if (open_rules(s, config, err) < 0)
 		return -1;
@@ -110,6 +150,10 @@ static int open_shared(struct allocator *a,
 				    .base_url = config->allocator.base_url};
 	if (link_defaults_init(&s->defaults, &config->allocator, &rules, err) <
 	    0)
+		return -1;
+	s->reserve = redis_reserve_new(config->allocator.redis_reserve,
+				       s->metrics, s->log, err);
+	if (!s->reserve)
 		return -1;
 	s->seen = seen_file_open(config->allocator.seen_file, s->store, err);
 	if (!s->seen)
@@ -177,6 +221,8 @@ void allocator_free(struct allocator *a)
 {
 	if (!a)
 		return;
+	/* They report to loops of the workers'. */
+	workers_free(a->shared.painters);
 	for (size_t i = 0; i < a->worker_count; i++)
 		worker_free(a->workers[i]);
 	free(a->workers);
@@ -186,12 +232,11 @@ void allocator_free(struct allocator *a)
 	buf_free(&a->shared.openapi);
 	space_watch_free(a->shared.spaces);
 	create_ids_free(a->shared.ids);
+	redis_reserve_free(a->shared.reserve);
 	seen_file_free(a->shared.seen);
 	link_defaults_free(&a->shared.defaults);
-	domains_free(a->shared.domains);
 	linkstore_free(a->shared.store);
-	url_policy_free(a->shared.urls);
-	api_keyring_free(a->shared.keys);
+	close_rules(&a->shared);
 	pthread_mutex_destroy(&a->shared.redis_lock);
 	free(a);
 }

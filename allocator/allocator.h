@@ -10,6 +10,10 @@
 
 struct allocator;
 
+/* For --check: reads the API keys and lists of domains, as a start does.
+ * `config` is a struct allocator_config.  A bad file is ERROR_CONFIG. */
+int allocator_check(const void *config, struct error *err);
+
 /* Builds everything and binds the port; serves nothing yet.  All arguments must
  * outlive it. */
 struct allocator *allocator_new(const struct allocator_config *config,

@@ -38,6 +38,31 @@ static const struct setting settings[] = {
 	 .fallback = "/etc/shortloop/api.keys",
 	 .help = "API keys: name, roles and the key's SHA-256, one a line.  "
 		 "Read again on SIGHUP."},
+	{.key = "key_rate",
+	 .type = SETTING_STRING,
+	 .offset = AT(key_rate),
+	 .fallback = "100/s",
+	 .help = "How often a key may ask whose line in keys_file has no "
+		 "rate=, "
+		 "a second (/s), minute (/m) or hour (/h); none: as often as "
+		 "it "
+		 "likes.  Not of keys with the role admin."},
+	{.key = "key_burst",
+	 .type = SETTING_INT,
+	 .offset = AT(key_burst),
+	 .fallback = "1000",
+	 .min = 1,
+	 .max = RATE_COUNT_MAX,
+	 .help = "How many requests such a key may make at once after a rest."},
+	{.key = "redis_reserve",
+	 .type = SETTING_INT,
+	 .offset = AT(redis_reserve),
+	 .fallback = "5",
+	 .min = 0,
+	 .max = 50,
+	 .help = "Percent of Redis' maxmemory that new links may not use, so "
+		 "that blocking, deleting and renewing go on when it fills up: "
+		 "beyond, creates are answered 507.  0: none."},
 	{.key = "audit_file",
 	 .type = SETTING_PATH,
 	 .offset = AT(audit_file),
@@ -141,6 +166,24 @@ static const struct setting settings[] = {
 	 .max = 10000,
 	 .help = "Batches of a thread at a time; beyond, 503.  Together their "
 		 "lines should not be more than waiting_max."},
+	{.key = "batches_per_account",
+	 .type = SETTING_INT,
+	 .offset = AT(batches_per_account),
+	 .fallback = "2",
+	 .min = 1,
+	 .max = 10000,
+	 .help = "Of these, how many may be of one account; beyond, 429.  Less "
+		 "than batches_max, so that accounts whose batches wait for "
+		 "their rate leave room for others."},
+	{.key = "batch_wait_max",
+	 .type = SETTING_DURATION,
+	 .offset = AT(batch_wait_max),
+	 .fallback = "1h",
+	 .min = 100,
+	 .max = 24 * CLOCK_HOUR,
+	 .help = "How long a batch may wait in all for the rate of its key; "
+		 "then the next line is answered 429 and the answer breaks "
+		 "off."},
 	{.key = "batch_in_flight",
 	 .type = SETTING_INT,
 	 .offset = AT(batch_in_flight),
@@ -164,7 +207,7 @@ static const struct setting settings[] = {
 	 .min = 100,
 	 .max = CLOCK_HOUR,
 	 .help = "How often the space records in Redis are compared with the "
-		 "configuration."},
+		 "configuration, and with what was seen of them before."},
 	{.key = "ledger_every",
 	 .type = SETTING_DURATION,
 	 .offset = AT(ledger_every),
@@ -285,10 +328,29 @@ static int check_base_url(const char *url, struct error *err)
 		       : 0;
 }
 
+int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
+		  struct error *err)
+{
+	struct error why = {0};
+
+	*ret = (struct rate_rule){.count = 0};
+	if (!strcmp(own->key_rate, "none"))
+		return 0;
+	if (rate_rule_parse(own->key_rate, ret, &why) < 0)
+		return error_set(err, ERROR_CONFIG,
+				 "allocator.key_rate: '%.40s': %.200s, or none",
+				 own->key_rate, why.text);
+	ret->burst = (uint64_t)own->key_burst;
+	return 0;
+}
+
 int allocator_config_validate(const void *config, struct error *err)
 {
 	const struct allocator_config *c = config;
+	struct rate_rule ignored;
 
+	if (key_rate_read(&c->allocator, &ignored, err) < 0)
+		return -1;
 	if (links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
 	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0 ||

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/keys/rate_limit.h"
 #include "allocator/policy/url_policy.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
@@ -22,22 +23,27 @@ struct allocator_settings {
 	int64_t threads;
 	char *base_url; /* what short URLs start with, without domains */
 	char *keys_file;
-	char *audit_file; /* NULL: no audit */
+	char *key_rate; /* of keys that say none: "100/s", or "none" */
+	int64_t key_burst;
+	int64_t redis_reserve; /* percent of Redis' maxmemory */
+	char *audit_file;      /* NULL: no audit */
 	int64_t audit_queue_bytes;
 	char *seen_file;     /* NULL: remembered while it runs */
 	char *default_space; /* NULL: the first configured */
 	char *default_ttl;   /* NULL: a request must say */
 	struct setting_strings class_spaces; /* "10d=s7" */
 	struct url_policy_config url;	     /* where links may lead */
-	int64_t node;		   /* that ids without a block are made under */
-	int64_t waiting_max;	   /* creates waiting for a block, per thread */
-	int64_t batches_max;	   /* per thread */
-	int64_t batch_in_flight;   /* lines of a batch */
-	int64_t batch_bytes;	   /* of lines, and of answers */
-	int64_t space_check_every; /* ms */
-	int64_t ledger_every;	   /* ms */
-	int64_t event_timeout;	   /* ms; 0: never gives up */
-	int64_t drain_timeout;	   /* ms */
+	int64_t node;	     /* that ids without a block are made under */
+	int64_t waiting_max; /* creates waiting for a block, per thread */
+	int64_t batches_max; /* per thread */
+	int64_t batches_per_account; /* per thread */
+	int64_t batch_wait_max;	     /* ms, for the key's rate */
+	int64_t batch_in_flight;     /* lines of a batch */
+	int64_t batch_bytes;	     /* of lines, and of answers */
+	int64_t space_check_every;   /* ms */
+	int64_t ledger_every;	     /* ms */
+	int64_t event_timeout;	     /* ms; 0: never gives up */
+	int64_t drain_timeout;	     /* ms */
 };
 
 struct allocator_config {
@@ -53,6 +59,10 @@ struct allocator_config {
 
 extern const struct setting_group allocator_groups[];
 extern const size_t allocator_group_count;
+
+/* The rate of keys whose line says none; count 0: they have no limit. */
+int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
+		  struct error *err);
 
 /* For app_spec: checks that need more than one setting. */
 int allocator_config_validate(const void *config, struct error *err);

@@ -97,15 +97,25 @@ int command_make_key(const struct app *app, struct error *err)
 {
 	const char *name = app_option_value(app, "name");
 	const char *roles = app_option_value(app, "roles");
-	char key[API_KEY_TEXT_MAX], line[API_KEY_LINE_MAX];
+	const struct api_key_wish wish = {
+		.name = name,
+		.roles = roles,
+		.account = app_option_value(app, "account"),
+		.owners = app_option_value(app, "owners"),
+		.rate = app_option_value(app, "rate"),
+		.burst = app_option_value(app, "burst"),
+	};
+	char key[API_KEY_TEXT_MAX];
+	struct buf line = {0};
+	int status;
 
 	if (!name || !roles)
 		return error_set(err, ERROR_USAGE,
 				 "for whom? --name NAME --roles ROLE[,ROLE], "
-				 "out of read, create and admin");
-	if (api_key_make(name, roles, app_option_value(app, "rate"),
-			 app_option_value(app, "burst"), key, line, err) < 0)
-		return -1;
-	printf("%s\n%s\n", key, line);
-	return 0;
+				 "out of read, read-own, create and admin");
+	status = api_key_make(&wish, key, &line, err);
+	if (status == 0)
+		printf("%s\n%s\n", key, buf_cstr(&line));
+	buf_free(&line);
+	return status;
 }

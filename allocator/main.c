@@ -27,7 +27,11 @@ static const struct app_option options[] = {
 	 "create-space"},
 	{"key-version", "N", "which of the space's keys", "retire-key"},
 	{"name", "NAME", "whose key it is", "make-key"},
-	{"roles", "ROLES", "out of read, create and admin", "make-key"},
+	{"roles", "ROLES", "out of read, read-own, create and admin",
+	 "make-key"},
+	{"account", "NAME", "whose links it makes; the key's name if not",
+	 "make-key"},
+	{"owners", "NAMES", "the only owners it may write for", "make-key"},
 	{"rate", "N/s", "requests a second, /m minute or /h hour", "make-key"},
 	{"burst", "N", "requests at once; the rate's number if not",
 	 "make-key"},
@@ -89,6 +93,9 @@ int main(int argc, char **argv)
 		.groups = allocator_groups,
 		.group_count = allocator_group_count,
 		.validate = allocator_config_validate,
+		.check = allocator_check,
+		.reloads = "keys_file, url_allow_file, url_deny_file; "
+			   "audit_file is opened anew",
 	};
 	struct allocator_config config = {0};
 	struct error err = {0};

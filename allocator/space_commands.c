@@ -8,6 +8,7 @@
 
 #include "allocator/archive.h"
 #include "allocator/commands.h"
+#include "allocator/space_worth.h"
 #include "linkstore/space/record.h"
 #include "linkstore/space/retire.h"
 #include "linkstore/space/seen_file.h"
@@ -82,6 +83,15 @@ static void say_created(const struct link_space *space,
 		printf("aliases\n");
 }
 
+/* On the terminal, where somebody can still choose otherwise. */
+static void say_worth(const struct link_space *space)
+{
+	char text[SPACE_WORTH_MAX];
+
+	if (space_worth_warn(space, text))
+		printf("warning: %s\n", text);
+}
+
 /* The allocators of this host may remember more than the archive.  The file is
  * theirs to make. */
 static int ask_seen_file(const struct allocator_config *config,
@@ -99,7 +109,7 @@ static int ask_seen_file(const struct allocator_config *config,
 	file = seen_file_open(path, store, err);
 	if (!file)
 		return -1;
-	seen = seen_file_get(file, space);
+	seen = seen_file_get(file, space).cursor;
 	seen_file_free(file);
 	if (first_block >= seen)
 		return 0;
@@ -147,6 +157,7 @@ int command_create_space(const struct allocator_config *config,
 	    space_create(place.redis, space, first_block, &created, err) < 0)
 		goto out;
 	say_created(space, created);
+	say_worth(space);
 	status = 0;
 out:
 	place_close(&place);

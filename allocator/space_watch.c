@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "linkstore/space/lift.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/record.h"
 
@@ -90,9 +91,10 @@ static void set_state(struct watched_space *ws, enum space_state state)
  * forgotten it. */
 static void remember_cursor(const struct watched_space *ws)
 {
+	const struct space_seen seen = linkstore_noted_seen(ws->space);
+
 	if (ws->watch->seen && link_space_has_blocks(ws->space))
-		seen_file_note(ws->watch->seen, ws->space,
-			       linkstore_noted_cursor(ws->space));
+		seen_file_note(ws->watch->seen, ws->space, &seen);
 }
 
 static void on_checked(void *arg, const struct error *err)
@@ -120,6 +122,28 @@ static void on_checked(void *arg, const struct error *err)
 	 * record is what it was. */
 }
 
+static void on_lifted(void *arg, const struct error *err)
+{
+	(void)arg;
+	(void)err; /* whoever connects again tells */
+}
+
+/* Redis may go back to what it was before without a connection being lost:
+ * what was seen tells it so. */
+static void tell_seen(const struct watched_space *ws)
+{
+	struct space_watch *w = ws->watch;
+	struct space_seen seen;
+	struct error ignored;
+
+	if (!w->seen || !link_space_has_blocks(ws->space))
+		return;
+	seen = seen_file_get(w->seen, ws->space);
+	if (seen.cursor || seen.moves)
+		space_lift_async(w->redis, ws->space, &seen, on_lifted, NULL,
+				 &ignored);
+}
+
 static bool all_ready(const struct space_watch *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
@@ -134,9 +158,11 @@ static void on_timer(void *arg)
 	struct space_watch *w = arg;
 	struct error err = {0};
 
-	for (size_t i = 0; i < w->count; i++)
+	for (size_t i = 0; i < w->count; i++) {
 		space_check_async(w->redis, w->spaces[i].space, SPACE_TO_ISSUE,
 				  on_checked, &w->spaces[i], &err);
+		tell_seen(&w->spaces[i]);
+	}
 	loop_timer_set(w->timer,
 		       all_ready(w) ? w->every_ms : EVERY_WHILE_WRONG_MS);
 }

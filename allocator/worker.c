@@ -44,16 +44,16 @@ static void tell_seen(struct worker *w)
 {
 	const struct linkstore *store = w->shared->store;
 	const struct link_space *space;
+	struct space_seen seen;
 	struct error ignored;
-	uint64_t seen;
 
 	for (size_t i = 0; i < linkstore_space_count(store); i++) {
 		space = linkstore_space(store, i);
 		if (!link_space_has_blocks(space))
 			continue;
 		seen = seen_file_get(w->shared->seen, space);
-		if (seen)
-			space_lift_async(w->redis, space, seen, on_lifted, w,
+		if (seen.cursor || seen.moves)
+			space_lift_async(w->redis, space, &seen, on_lifted, w,
 					 &ignored);
 	}
 }
@@ -131,6 +131,8 @@ static void on_drained(void *arg)
 		space_watch_stop(w->shared->spaces);
 	if (w->watches_spaces && w->shared->ids)
 		create_ids_stop(w->shared->ids);
+	if (w->watches_spaces)
+		redis_reserve_stop(w->shared->reserve);
 	loop_timer_stop(w->count_timer);
 	send_counts(w);
 	loop_timer_set(w->give_up_timer,
@@ -196,8 +198,12 @@ static int fill_api(struct worker *w, struct error *err)
 		.defaults = &s->defaults,
 		.metrics = &s->api_metrics,
 		.ledger = s->ledger,
+		.loop = w->loop,
+		.painters = s->painters,
 		.openapi = &s->openapi,
 		.create = {.redis = w->redis,
+			   .keys = s->keys,
+			   .reserve = s->reserve,
 			   .writer = w->writer,
 			   .supply = w->supply,
 			   .spaces = s->spaces,
@@ -205,7 +211,8 @@ static int fill_api(struct worker *w, struct error *err)
 			   .metrics = &s->create_metrics,
 			   .audit = s->audit,
 			   .ids = s->ids,
-			   .log = s->log},
+			   .log = s->log,
+			   .failures = &s->failures},
 		.audit = s->audit,
 		.batch = {.loop = w->loop,
 			  .keys = s->keys,
@@ -214,7 +221,9 @@ static int fill_api(struct worker *w, struct error *err)
 			  .metrics = &s->batch_metrics,
 			  .in_flight_max = (size_t)settings->batch_in_flight,
 			  .bytes_max = (size_t)settings->batch_bytes,
-			  .batches_max = (size_t)settings->batches_max},
+			  .batches_max = (size_t)settings->batches_max,
+			  .account_max = (size_t)settings->batches_per_account,
+			  .wait_max = settings->batch_wait_max},
 	};
 	w->api.create.created = calloc(linkstore_space_count(s->store),
 				       sizeof(w->api.create.created[0]));
@@ -231,6 +240,7 @@ static int listen_on(struct worker *w, struct error *err)
 	if (!w->listener)
 		return -1;
 	http_listener_stream(w->listener, api_streams, api_handle);
+	http_listener_admit(w->listener, api_admit);
 	return 0;
 }
 
@@ -255,6 +265,9 @@ struct worker *worker_new(struct shared *shared, unsigned index,
 		goto fail;
 	if (index == 0 && shared->ids &&
 	    create_ids_start(shared->ids, w->loop, w->redis, err) < 0)
+		goto fail;
+	if (index == 0 &&
+	    redis_reserve_start(shared->reserve, w->loop, w->redis, err) < 0)
 		goto fail;
 	w->watches_spaces = index == 0;
 	return w;

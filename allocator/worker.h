@@ -10,6 +10,7 @@
 #include "allocator/allocator_config.h"
 #include "allocator/api/api.h"
 #include "allocator/policy/url_policy.h"
+#include "allocator/reserve.h"
 #include "linkstore/domains.h"
 
 /* What all workers use. */
@@ -22,7 +23,8 @@ struct shared {
 	struct link_defaults defaults;
 	struct api_keyring *keys;
 	struct link_events *events;
-	struct audit *audit; /* NULL: none */
+	struct redis_reserve *reserve; /* run by the first worker */
+	struct audit *audit;	       /* NULL: none */
 	struct ledger_watch *ledger;
 	struct buf openapi;
 	struct space_watch *spaces; /* run by the first worker */
@@ -33,6 +35,8 @@ struct shared {
 	struct batch_metrics batch_metrics;
 	struct supply_metrics supply_metrics;
 	struct seen_file *seen;
+	struct workers *painters; /* draw QR codes */
+	struct log_pace failures;
 	char holder[LINK_HOLDER_MAX];
 
 	pthread_mutex_t redis_lock; /* of the two below */

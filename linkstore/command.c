@@ -163,11 +163,58 @@ void command_link_keys(struct command *c, const struct link_target *target,
 	command_visits_key(c, target, link_id);
 	if (link_space_has_blocks(target->space))
 		command_marker_key(c, target->space, target->block);
+	command_trace_key(c, target);
+}
+
+/* Codes of the other strategies are not for anybody to choose: a hash code
+ * comes back to its own URL, a snowflake never. */
+static bool has_trace(const struct link_target *target)
+{
+	return target->space->strategy == LINK_ALIAS;
+}
+
+bool command_trace_key(struct command *c, const struct link_target *target)
+{
+	if (!has_trace(target))
+		return false;
+	command_format(c, "q:{%s}", target->code);
+	c->keys++;
+	return true;
+}
+
+void command_quarantine(struct command *c, const struct link_target *target)
+{
+	if (has_trace(target))
+		command_time(c, target->space->store->config->quarantine);
 }
 
 void command_day_prefix(struct command *c, const struct link_space *space)
 {
 	command_format(c, "day:{%s}:", space->name);
+}
+
+void command_remember_keys(struct command *c, const struct link_space *space)
+{
+	command_space_key(c, "space:", space);
+	command_space_key(c, "cursor:", space);
+	command_space_key(c, "issued:", space);
+	command_space_key(c, "pool:", space);
+	command_space_key(c, "unopened:", space);
+}
+
+void command_remember_args(struct command *c, const struct link_space *space,
+			   const struct space_seen *seen)
+{
+	const struct links_config *config = linkstore_config(space->store);
+
+	command_number(c, seen->cursor);
+	command_number(c, seen->moves);
+	command_number(c, seen->generation);
+	command_number(c, space->blocks);
+	command_number(c, space->safety_gap);
+	command_time(c, config->hold_max);
+	command_time(c, linkstore_longest_ttl(space->store));
+	command_day_prefix(c, space);
 }
 
 /* --- sending -------------------------------------------------------------- */
@@ -332,6 +379,19 @@ int64_t reply_time(const redisReply *reply, size_t i)
 	int64_t ms = reply_number(reply, i, 0);
 
 	return ms == -1 ? DURATION_NEVER : ms;
+}
+
+struct space_seen reply_seen(const redisReply *reply, size_t i,
+			     const struct link_space *space, uint64_t cursor)
+{
+	struct space_seen seen = {
+		.cursor = cursor,
+		.moves = (uint64_t)reply_number(reply, i, 0),
+		.generation = (uint32_t)reply_number(reply, i + 1, 0),
+	};
+
+	linkstore_note_seen(space, &seen);
+	return seen;
 }
 
 int reply_malformed(const char *what, struct error *err)

@@ -56,10 +56,15 @@ void command_link_key(struct command *c, const struct link_space *space,
 void command_target_key(struct command *c, const struct link_target *target);
 void command_visits_key(struct command *c, const struct link_target *target,
 			uint64_t link_id);
-/* Link, visits and, of a link in a block, marker: what scripts that change a
- * link take. */
+/* Link, visits and, of a link in a block, marker, of an alias its trace: what
+ * scripts that change a link take. */
 void command_link_keys(struct command *c, const struct link_target *target,
 		       uint64_t link_id);
+/* "q:{code}": what is left of an alias for links.quarantine.  False, and
+ * nothing is added, when the target is none. */
+bool command_trace_key(struct command *c, const struct link_target *target);
+/* The last argument of these scripts: the quarantine, of an alias only. */
+void command_quarantine(struct command *c, const struct link_target *target);
 
 void command_arg(struct command *c, const void *data, size_t len);
 void command_text(struct command *c, const char *text);
@@ -68,6 +73,11 @@ void command_number(struct command *c, uint64_t number);
 void command_time(struct command *c, int64_t ms);
 void command_format(struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* What scripts take that first make sure that Redis remembers (lib_space.lua):
+ * the keys of the space, and what the caller has seen and goes by. */
+void command_remember_keys(struct command *c, const struct link_space *space);
+void command_remember_args(struct command *c, const struct link_space *space,
+			   const struct space_seen *seen);
 /* "day:{s7}:", to which a script adds the date. */
 void command_day_prefix(struct command *c, const struct link_space *space);
 
@@ -95,6 +105,9 @@ int64_t reply_number(const redisReply *reply, size_t i, int64_t other);
 const char *reply_text(const redisReply *reply, size_t i);
 /* -1 in scripts' replies is DURATION_NEVER. */
 int64_t reply_time(const redisReply *reply, size_t i);
+/* Elements i and i + 1 as moves and highest generation, noted of the space. */
+struct space_seen reply_seen(const redisReply *reply, size_t i,
+			     const struct link_space *space, uint64_t cursor);
 /* A script answered what it never answers.  Returns -1. */
 int reply_malformed(const char *what, struct error *err);
 /* A script that came upon what it cannot read says so and changes nothing: that

@@ -16,6 +16,13 @@ const char *const link_strategy_names[] = {[LINK_SEQUENCE] = "sequence",
 					   NULL};
 static const char *const look_alikes[] = {"keep", "exclude", NULL};
 
+const char *const link_hash_code_names[] = {[URL_CODE_KEYED] = "keyed",
+					    [URL_CODE_MD5_QUARTERS] =
+						    "md5-quarters",
+					    NULL};
+static const char *const hash_codes[] = {"as-created", "keyed", "md5-quarters",
+					 NULL};
+
 static const struct setting key_settings[] = {
 	{.key = "version",
 	 .type = SETTING_INT,
@@ -67,6 +74,16 @@ static const struct setting space_settings[] = {
 	 .choices = look_alikes,
 	 .help = "exclude makes codes without 0 O 1 l I, for codes that are "
 		 "read aloud or typed.  Fixed when the space is created."},
+	{.key = "hash_codes",
+	 .type = SETTING_ENUM,
+	 .offset = SPACE(hash_codes),
+	 .fallback = "as-created",
+	 .choices = hash_codes,
+	 .help = "hash: how a code follows from its URL.  keyed: a keyed hash, "
+		 "from 6 characters on with a check character.  md5-quarters: "
+		 "the four quarters of an MD5, which strangers guess easily "
+		 "whatever the length.  as-created: as the space was made; a "
+		 "new one is keyed.  Fixed when the space is created."},
 	{.key = "block_size",
 	 .type = SETTING_INT,
 	 .offset = SPACE(block_size),

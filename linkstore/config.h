@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codespace/url_code.h"
 #include "common/config/setting.h"
 #include "common/error.h"
 
@@ -27,6 +28,7 @@ struct links_space_config {
 	int64_t length;	   /* 0: not said */
 	char *strategy;	   /* "sequence", "hash", "snowflake", "alias" */
 	char *look_alikes; /* "keep", "exclude" */
+	char *hash_codes;  /* "as-created", "keyed", "md5-quarters" */
 	int64_t block_size;
 	struct setting_list keys; /* links_key_config; the first makes codes */
 };
@@ -56,7 +58,13 @@ extern const struct setting_section links_section; /* "links" */
  * NULL. */
 extern const char *const link_strategy_names[];
 
+/* What enum url_code_method is called in configuration and record; then NULL.
+ */
+extern const char *const link_hash_code_names[];
+
 enum link_strategy links_space_strategy(const struct links_space_config *space);
+/* Of strategy hash: an enum url_code_method, or -1: what the record says. */
+int links_space_hash_codes(const struct links_space_config *space);
 /* Characters of its codes; 0 for aliases, which have any. */
 unsigned links_space_length(const struct links_space_config *space);
 /* Symbols its codes are made of. */

@@ -61,6 +61,15 @@ unsigned links_space_base(const struct links_space_config *space)
 		       : ALPHABET_SIZE;
 }
 
+int links_space_hash_codes(const struct links_space_config *space)
+{
+	for (int i = 0; i < URL_CODE_METHODS; i++)
+		if (space->hash_codes &&
+		    !strcmp(link_hash_code_names[i], space->hash_codes))
+			return i;
+	return -1;
+}
+
 bool links_config_has_space(const struct links_config *config, const char *name)
 {
 	const struct links_space_config *spaces = config->spaces.items;
@@ -207,6 +216,18 @@ static int check_pair(const struct links_space_config *a,
 	return 0;
 }
 
+static int check_hash_codes(const struct links_space_config *space,
+			    struct error *err)
+{
+	if (links_space_hash_codes(space) < 0 ||
+	    links_space_strategy(space) == LINK_HASH)
+		return 0;
+	return error_set(err, ERROR_CONFIG,
+			 "links.spaces: %s: hash_codes: a space of strategy %s "
+			 "derives no codes from URLs",
+			 space->name, space->strategy);
+}
+
 static int check_space(const struct links_config *config, size_t i,
 		       struct error *err)
 {
@@ -218,7 +239,7 @@ static int check_space(const struct links_config *config, size_t i,
 				 "links.spaces: '%.40s': expected a name of 1 "
 				 "to %d lower-case letters and digits",
 				 space->name, LINK_SPACE_NAME_MAX);
-	if (check_length(space, s, err))
+	if (check_length(space, s, err) || check_hash_codes(space, err))
 		return -1;
 	for (size_t j = 0; j < i; j++)
 		if (check_pair(space_at(config, j), space, err))

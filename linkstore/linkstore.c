@@ -63,8 +63,24 @@ static struct keys keys_of(const struct links_space_config *config)
 	return keys;
 }
 
-static int make_codes(struct link_space *space, const struct keys *keys,
-		      struct error *err)
+static int make_url_codes(struct link_space *space, int method,
+			  const struct keys *keys, struct error *err)
+{
+	for (int i = 0; i < URL_CODE_METHODS; i++) {
+		if (method >= 0 && method != i)
+			continue;
+		space->url_codes[i] =
+			url_codes_new((enum url_code_method)i, space->length,
+				      space->base, &keys->items[0], err);
+		if (!space->url_codes[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int make_codes(struct link_space *space,
+		      const struct links_space_config *config,
+		      const struct keys *keys, struct error *err)
 {
 	switch (space->strategy) {
 	case LINK_SEQUENCE:
@@ -78,9 +94,8 @@ static int make_codes(struct link_space *space, const struct keys *keys,
 			err);
 		return space->codes ? 0 : -1;
 	case LINK_HASH:
-		space->url_codes = url_codes_new(space->length, space->base,
-						 &keys->items[0], err);
-		return space->url_codes ? 0 : -1;
+		return make_url_codes(space, links_space_hash_codes(config),
+				      keys, err);
 	case LINK_SNOWFLAKE:
 		space->snowflakes = snowflake_codes_new(
 			space->base, keys->items, keys->count, err);
@@ -123,7 +138,7 @@ static int add_space(struct linkstore *ls,
 		.store = ls,
 		.index = ls->space_count++,
 	};
-	if (make_codes(space, &keys, err) ||
+	if (make_codes(space, config, &keys, err) ||
 	    (link_space_has_blocks(space) &&
 	     make_blocks(space, ls->config, config, err)))
 		return error_wrap(err, "links.spaces: %s", config->name);
@@ -173,7 +188,8 @@ void linkstore_free(struct linkstore *ls)
 		return;
 	for (size_t i = 0; i < ls->space_count; i++) {
 		codespace_free(unconst(ls->spaces[i].codes));
-		url_codes_free(unconst(ls->spaces[i].url_codes));
+		for (int m = 0; m < URL_CODE_METHODS; m++)
+			url_codes_free(unconst(ls->spaces[i].url_codes[m]));
 		snowflake_codes_free(unconst(ls->spaces[i].snowflakes));
 	}
 	free(ls->spaces);

@@ -20,6 +20,7 @@
 #include "codespace/url_code.h"
 #include "common/error.h"
 #include "linkstore/config.h"
+#include "linkstore/space/seen.h"
 
 struct linkstore;
 
@@ -31,7 +32,8 @@ struct link_space {
 	unsigned base;	 /* symbols a code is made of */
 	/* What makes and reads the codes; NULL but for the strategy's own. */
 	const struct codespace *codes;
-	const struct url_codes *url_codes;
+	/* By method; NULL for one that the configuration rules out. */
+	const struct url_codes *url_codes[URL_CODE_METHODS];
 	const struct snowflake_codes *snowflakes;
 	/* LINK_SEQUENCE; 0 for others, whose links have no block. */
 	uint32_t block_size;
@@ -119,9 +121,10 @@ void linkstore_code(const struct link_space *space, uint64_t block,
 		    uint32_t offset, struct link_target *ret_target);
 
 /* The candidate number `attempt`, from 0, for a URL.  LINK_HASH only; see
- * url_code_candidate. */
-int linkstore_hash_code(const struct link_space *space, const char *owner,
-			const char *url, size_t url_len, unsigned attempt,
+ * url_code_candidate.  ERROR_NOTFOUND: how the space's codes are made was
+ * neither configured nor noted. */
+int linkstore_hash_code(const struct link_space *space,
+			const struct url_code_subject *of, unsigned attempt,
 			struct link_target *ret_target, struct error *err);
 
 /* The code of a snowflake (SNOWFLAKE_CODE_SEQUENCE).  LINK_SNOWFLAKE only. */
@@ -144,12 +147,23 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
  */
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
 
-/* The highest noted, 0 when none was. */
-uint64_t linkstore_noted_cursor(const struct link_space *space);
+/* The same of all that was seen of a space; what is lower is passed over. */
+void linkstore_note_seen(const struct link_space *space,
+			 const struct space_seen *seen);
+
+/* The highest noted: zeros when nothing was. */
+struct space_seen linkstore_noted_seen(const struct link_space *space);
 
 /* The same of how far the cursor may jump when Redis forgets, as the space
  * record tells it: at least link_space.safety_gap. */
 void linkstore_note_gap(const struct link_space *space, uint64_t gap);
+
+/* LINK_HASH: what makes the space's codes, as configured or else as the space
+ * record was noted to say; NULL while neither is known, and then any text of
+ * its length and symbols may be a code of it. */
+const struct url_codes *linkstore_hash_codes(const struct link_space *space);
+void linkstore_note_hash_codes(const struct link_space *space,
+			       enum url_code_method method);
 
 /* Key versions (bit v: version v) that the space record has and the
  * configuration has not; `used` are those that codes were made with. */

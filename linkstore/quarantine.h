@@ -26,7 +26,8 @@
 		.key = "cache_ttl", .type = SETTING_DURATION, .offset = (at),  \
 		.fallback = "10s", .max = CLOCK_HOUR,                          \
 		.help = "How long a link is served from memory; an edit or a " \
-			"deletion takes as long to be seen"                    \
+			"deletion takes as long to be seen, and up to "        \
+			"cache_stale where Redis cannot be reached"            \
 	}
 #define SETTING_CACHE_NEGATIVE_TTL(at)                                         \
 	{                                                                      \

@@ -1,10 +1,19 @@
 #include "linkstore/scripts.h"
 
+/*
+ * Redis that has reached its maxmemory refuses what may take more of it.  These
+ * scripts end things, renew them, move them, or add what is bounded: without
+ * them a link could not be blocked, and would end although it is visited, while
+ * Redis is full.  All others are refused then.  (Redis 7.0)
+ */
+#define WHEN_FULL "#!lua flags=allow-oom\n"
+
 /* A script is its own text after those of what it shares with others. */
 /* clang-format off */
 static const char space_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/space_create.lua.inc"
 ;
@@ -14,40 +23,62 @@ static const char space_read[] =
 static const char grant[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/grant.lua.inc"
 ;
 static const char lift[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/lift.lua.inc"
 ;
 static const char key_read[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/key_read.lua.inc"
 ;
 static const char key_retire[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/key_retire.lua.inc"
 ;
 static const char hand_back[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/hand_back.lua.inc"
 ;
+static const char lock_take[] =
+	WHEN_FULL
+#include "linkstore/scripts/lock_take.lua.inc"
+;
 static const char lock[] =
+	WHEN_FULL
 #include "linkstore/scripts/lock.lua.inc"
 ;
 static const char due[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/due.lua.inc"
 ;
-static const char settle[] =
+static const char unopened[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
+#include "linkstore/scripts/lib_space.lua.inc"
+#include "linkstore/scripts/unopened.lua.inc"
+;
+static const char settle[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/settle.lua.inc"
 ;
@@ -61,26 +92,33 @@ static const char ledger_page[] =
 #include "linkstore/scripts/ledger_page.lua.inc"
 ;
 static const char count[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/count.lua.inc"
 ;
 static const char hold[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/hold.lua.inc"
 ;
 static const char release[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/release.lua.inc"
 ;
 static const char mend[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/mend.lua.inc"
 ;
 static const char movement[] =
@@ -94,6 +132,7 @@ static const char open[] =
 #include "linkstore/scripts/open.lua.inc"
 ;
 static const char close_own[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/close_own.lua.inc"
@@ -104,6 +143,7 @@ static const char create[] =
 #include "linkstore/scripts/create.lua.inc"
 ;
 static const char renew[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/lib_record.lua.inc"
@@ -115,15 +155,26 @@ static const char edit[] =
 #include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/edit.lua.inc"
 ;
+/* The same, of a change that makes the record no longer: see edit.c. */
+static const char edit_small[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_marker.lua.inc"
+#include "linkstore/scripts/lib_record.lua.inc"
+#include "linkstore/scripts/edit.lua.inc"
+;
 static const char visit[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/visit.lua.inc"
 ;
 static const char close[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/close.lua.inc"
 ;
 static const char close_lost[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_marker.lua.inc"
 #include "linkstore/scripts/close_lost.lua.inc"
@@ -134,9 +185,11 @@ static const char judge_link[] =
 ;
 static const char plain_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_record.lua.inc"
 #include "linkstore/scripts/plain_create.lua.inc"
 ;
 static const char node_lease[] =
+	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/node_lease.lua.inc"
 ;
@@ -149,7 +202,16 @@ static const char idem_write[] =
 #include "linkstore/scripts/idem_write.lua.inc"
 ;
 static const char idem_end[] =
+	WHEN_FULL
 #include "linkstore/scripts/idem_end.lua.inc"
+;
+static const char quota_take[] =
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_range.lua.inc"
+#include "linkstore/scripts/quota_take.lua.inc"
+;
+static const char quota_give[] =
+#include "linkstore/scripts/quota_give.lua.inc"
 ;
 /* clang-format on */
 
@@ -163,8 +225,10 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_KEY_READ] = key_read,
 		[SCRIPT_KEY_RETIRE] = key_retire,
 		[SCRIPT_HAND_BACK] = hand_back,
+		[SCRIPT_LOCK_TAKE] = lock_take,
 		[SCRIPT_LOCK] = lock,
 		[SCRIPT_DUE] = due,
+		[SCRIPT_UNOPENED] = unopened,
 		[SCRIPT_SETTLE] = settle,
 		[SCRIPT_LEDGER] = ledger,
 		[SCRIPT_LEDGER_PAGE] = ledger_page,
@@ -181,12 +245,15 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_CLOSE_LOST] = close_lost,
 		[SCRIPT_JUDGE_LINK] = judge_link,
 		[SCRIPT_EDIT] = edit,
+		[SCRIPT_EDIT_SMALL] = edit_small,
 		[SCRIPT_VISIT] = visit,
 		[SCRIPT_PLAIN_CREATE] = plain_create,
 		[SCRIPT_NODE_LEASE] = node_lease,
 		[SCRIPT_IDEM_READ] = idem_read,
 		[SCRIPT_IDEM_WRITE] = idem_write,
 		[SCRIPT_IDEM_END] = idem_end,
+		[SCRIPT_QUOTA_TAKE] = quota_take,
+		[SCRIPT_QUOTA_GIVE] = quota_give,
 	};
 
 	for (int i = 0; i < SCRIPT_COUNT_OF; i++)

@@ -16,8 +16,10 @@ enum link_script {
 	SCRIPT_KEY_READ,
 	SCRIPT_KEY_RETIRE,
 	SCRIPT_HAND_BACK,
+	SCRIPT_LOCK_TAKE,
 	SCRIPT_LOCK,
 	SCRIPT_DUE,
+	SCRIPT_UNOPENED,
 	SCRIPT_SETTLE,
 	SCRIPT_LEDGER,
 	SCRIPT_LEDGER_PAGE,
@@ -36,6 +38,7 @@ enum link_script {
 	/* in the slot of a link, with a block or without */
 	SCRIPT_RENEW,
 	SCRIPT_EDIT,
+	SCRIPT_EDIT_SMALL,
 	SCRIPT_VISIT,
 	SCRIPT_PLAIN_CREATE,
 	/* in {n} and in {key} */
@@ -43,6 +46,9 @@ enum link_script {
 	SCRIPT_IDEM_READ,
 	SCRIPT_IDEM_WRITE,
 	SCRIPT_IDEM_END,
+	/* in {account} */
+	SCRIPT_QUOTA_TAKE,
+	SCRIPT_QUOTA_GIVE,
 	SCRIPT_COUNT_OF,
 };
 

@@ -8,10 +8,13 @@
 #include "linkstore/scripts.h"
 
 struct noted_cursor {
-	_Atomic uint64_t next;		    /* cursor + 1; 0: not known yet */
-	_Atomic uint64_t gap;		    /* the widest noted */
+	_Atomic uint64_t next;	/* cursor + 1; 0: not known yet */
+	_Atomic uint64_t gap;	/* the widest noted */
+	_Atomic uint64_t moves; /* as in struct space_seen */
+	_Atomic uint64_t generation;
 	_Atomic unsigned missing_keys;	    /* bit v: version v */
 	_Atomic unsigned missing_keys_used; /* the same, of codes made */
+	_Atomic int hash_codes; /* url_code_method + 1; 0: not known yet */
 };
 
 struct linkstore {

@@ -56,6 +56,21 @@ static bool locate_snowflake(const struct link_space *space, const char *code,
 	       made <= clock_real_ms() + CLOCK_MARGIN;
 }
 
+/* How the codes are made may not be known yet: then it is for Redis to say. */
+static bool locate_hash(const struct link_space *space, const char *code,
+			size_t len)
+{
+	const struct url_codes *known = linkstore_hash_codes(space);
+
+	if (known)
+		return url_code_fits(known, code, len);
+	for (int i = 0; i < URL_CODE_METHODS; i++)
+		if (space->url_codes[i] &&
+		    url_code_fits(space->url_codes[i], code, len))
+			return true;
+	return false;
+}
+
 static bool locate_in(const struct link_space *space, const char *code,
 		      size_t len, struct link_target *target)
 {
@@ -65,7 +80,7 @@ static bool locate_in(const struct link_space *space, const char *code,
 	case LINK_SEQUENCE:
 		return locate_sequence(space, code, len, target);
 	case LINK_HASH:
-		return url_code_fits(space->url_codes, code, len);
+		return locate_hash(space, code, len);
 	case LINK_SNOWFLAKE:
 		return locate_snowflake(space, code, len, target);
 	case LINK_ALIAS:
@@ -127,14 +142,19 @@ void linkstore_code(const struct link_space *space, uint64_t block,
 	codespace_encode(space->codes, ret_target->id, ret_target->code);
 }
 
-int linkstore_hash_code(const struct link_space *space, const char *owner,
-			const char *url, size_t url_len, unsigned attempt,
+int linkstore_hash_code(const struct link_space *space,
+			const struct url_code_subject *of, unsigned attempt,
 			struct link_target *ret_target, struct error *err)
 {
+	const struct url_codes *codes = linkstore_hash_codes(space);
 	struct link_target target = {.space = space};
 
-	if (url_code_candidate(space->url_codes, owner, url, url_len, attempt,
-			       target.code, err))
+	if (!codes)
+		return error_set(err, ERROR_NOTFOUND,
+				 "how codes of space %s are made is not known "
+				 "before its record has been read",
+				 space->name);
+	if (url_code_candidate(codes, of, attempt, target.code, err))
 		return -1;
 	*ret_target = target;
 	return 0;
@@ -205,13 +225,31 @@ void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
 	lift(&space->store->cursors[space->index].next, cursor + 1);
 }
 
-uint64_t linkstore_noted_cursor(const struct link_space *space)
+void linkstore_note_seen(const struct link_space *space,
+			 const struct space_seen *seen)
 {
-	uint64_t next =
-		atomic_load_explicit(&space->store->cursors[space->index].next,
-				     memory_order_relaxed);
+	struct noted_cursor *noted = &space->store->cursors[space->index];
 
-	return next ? next - 1 : 0;
+	/* No block seen says nothing of where the cursor stands. */
+	if (seen->cursor)
+		linkstore_note_cursor(space, seen->cursor);
+	lift(&noted->moves, seen->moves);
+	lift(&noted->generation, seen->generation);
+}
+
+struct space_seen linkstore_noted_seen(const struct link_space *space)
+{
+	struct noted_cursor *noted = &space->store->cursors[space->index];
+	uint64_t next =
+		atomic_load_explicit(&noted->next, memory_order_relaxed);
+
+	return (struct space_seen){
+		.cursor = next ? next - 1 : 0,
+		.moves = atomic_load_explicit(&noted->moves,
+					      memory_order_relaxed),
+		.generation = (uint32_t)atomic_load_explicit(
+			&noted->generation, memory_order_relaxed),
+	};
 }
 
 void linkstore_note_gap(const struct link_space *space, uint64_t gap)
@@ -219,7 +257,33 @@ void linkstore_note_gap(const struct link_space *space, uint64_t gap)
 	lift(&space->store->cursors[space->index].gap, gap);
 }
 
-/* --- keys ----------------------------------------------------------------- */
+/* --- what the record says ------------------------------------------------- */
+
+void linkstore_note_hash_codes(const struct link_space *space,
+			       enum url_code_method method)
+{
+	atomic_store_explicit(&space->store->cursors[space->index].hash_codes,
+			      (int)method + 1, memory_order_relaxed);
+}
+
+const struct url_codes *linkstore_hash_codes(const struct link_space *space)
+{
+	int noted = atomic_load_explicit(
+		&space->store->cursors[space->index].hash_codes,
+		memory_order_relaxed);
+	const struct url_codes *one = NULL;
+	int count = 0;
+
+	for (int i = 0; i < URL_CODE_METHODS; i++) {
+		if (!space->url_codes[i])
+			continue;
+		one = space->url_codes[i];
+		count++;
+	}
+	if (count == 1)
+		return one;
+	return noted ? space->url_codes[noted - 1] : NULL;
+}
 
 void linkstore_note_missing_keys(const struct link_space *space,
 				 unsigned missing, unsigned used)

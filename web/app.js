@@ -3,6 +3,7 @@
 
 import * as api from "/api.js";
 import { Chart } from "/chart.js";
+import * as figures from "/figures.js";
 
 const REFRESH = 15000;
 const ROWS = 8;
@@ -109,13 +110,13 @@ function showTop(answer) {
   }), 0);
 }
 
-function showTotals(answer) {
-  const { clicks, bots, visitors } = answer.total;
-  $("people").textContent = (clicks - bots).toLocaleString();
-  $("robots").textContent = bots.toLocaleString();
-  $("share").textContent = clicks ? `${((100 * bots) / clicks).toFixed(1)} %` : "–";
-  $("visitors").textContent = visitors == null ? "–" : visitors.toLocaleString();
-  $("empty").hidden = clicks > 0;
+function showTotals(answer, shown) {
+  const text = (number) => (number == null ? "–" : number.toLocaleString());
+  $("people").textContent = text(shown.people);
+  $("robots").textContent = text(shown.robots);
+  $("share").textContent = shown.share == null ? "–" : `${(100 * shown.share).toFixed(1)} %`;
+  $("visitors").textContent = text(shown.visitors);
+  $("empty").hidden = shown.clicks > 0;
   $("complete").textContent = answer.complete_until
     ? `Complete until ${new Date(answer.complete_until).toLocaleString()}` : "";
 }
@@ -133,9 +134,10 @@ async function load(state) {
   const range = api.rangeOf(state.range);
   const about = { ...range, code: state.code };
   const interval = /^(7|30)d$/.test(state.range) ? "day" : "hour";
-  const whole = await api.clicks({ ...about, interval, tz: state.zone });
+  const asked = await figures.ask(api, { ...about, interval, tz: state.zone });
+  const whole = asked.all;
   showLink(state.code, whole);
-  showTotals(whole);
+  showTotals(whole, figures.totals(asked));
   $("chart-title").textContent = `Clicks by ${interval}`;
   whole.total.clicks ? chart.show(whole.data, state.zone) : chart.clear();
   const parts = await Promise.all([

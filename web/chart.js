@@ -1,17 +1,11 @@
 // Clicks over time: people's bars below, robots' stacked on top of them.
 
+import { columns } from "/figures.js";
+
 const HEIGHT = 280;
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-// Robots are drawn first, to the height of both, and people over them.
-function columns(data) {
-  const at = data.map((bucket) => Date.parse(bucket.start) / 1000);
-  const people = data.map((bucket) => bucket.clicks - bucket.bots);
-  const all = data.map((bucket) => bucket.clicks);
-  return [at, all, people];
 }
 
 function axis(extra) {
@@ -45,7 +39,7 @@ function options(width, zone, data) {
     ],
     series: [
       { value: (u, at) => (at == null ? "–" : timeText(at, zone)) },
-      { label: "robots", fill: colour("--robots"), width: 0, paths: bars, value: robots, points: { show: false } },
+      { label: "robots, prefetches", fill: colour("--robots"), width: 0, paths: bars, value: robots, points: { show: false } },
       { label: "people", fill: colour("--people"), width: 0, paths: bars, value: number, points: { show: false } },
     ],
   };

@@ -12,6 +12,8 @@ static const char *role_name(enum api_role role)
 	switch (role) {
 	case API_READ:
 		return "read";
+	case API_READ_OWN:
+		return "read-own' or 'read";
 	case API_CREATE:
 		return "create";
 	case API_ADMIN:

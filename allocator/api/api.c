@@ -35,6 +35,13 @@ void reply_unavailable(struct http_request *req, const char *detail)
 	http_reply_problem(req, 503, fields, "%s", detail);
 }
 
+void api_reply_failure(const struct api_parts *api, struct http_request *req,
+		       const struct error *err)
+{
+	create_log_failure(&api->create, err);
+	reply_unavailable(req, error_outside(err));
+}
+
 void reply_link(struct api_parts *api, struct http_request *req, int status,
 		const char *location, bool replayed,
 		const struct link_view *view)
@@ -65,6 +72,8 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 
 #define ACTIONS_MAX 3
 #define BATCH_PATH  "/v1/links/batch"
+/* Bytes of a body, but for a batch's: as one of its lines may have. */
+#define BODY_MAX BATCH_LINE_MAX
 
 struct action {
 	const char *method;
@@ -99,13 +108,13 @@ static const struct route routes[] = {
 	{"/v1/links/",
 	 "",
 	 "GET, HEAD, PATCH, DELETE",
-	 {{"GET", API_READ, handle_read, false, 1},
+	 {{"GET", API_READ_OWN, handle_read, false, 1},
 	  {"PATCH", API_CREATE, handle_patch, false, 1},
 	  {"DELETE", API_CREATE, handle_delete, false, 1}}},
 	{"/v1/links/",
 	 "/qr",
 	 "GET, HEAD",
-	 {{"GET", API_READ, handle_qr, true, 1}}},
+	 {{"GET", API_READ_OWN, handle_qr, true, 1}}},
 	{"/v1/spaces",
 	 NULL,
 	 "GET, HEAD",
@@ -177,22 +186,55 @@ static void refuse_method(struct http_request *req, const char *allow)
 			   "this resource understands %s only", allow);
 }
 
-static void follow(struct api_parts *api, struct http_request *req,
-		   const struct route *route, struct http_slice name)
+static void refuse_path(struct http_request *req)
 {
-	const struct action *action = action_for(route, req);
-	struct api_key_info caller;
-	const struct api_call call = {api, req, &caller, name};
+	http_reply_problem(req, 404, NULL,
+			   "there is nothing here; /v1/openapi.json lists what "
+			   "there is");
+}
 
-	if (!action) {
+static const struct route *route_for(const struct http_request *req,
+				     struct http_slice *ret_name)
+{
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		if (route_matches(&routes[i], http_path(req), ret_name))
+			return &routes[i];
+	}
+	return NULL;
+}
+
+/* Answers and returns NULL when there is no such thing to do, or the caller may
+ * not do it.  `pays`: for the rate, too. */
+static const struct action *find_action(struct api_parts *api,
+					struct http_request *req, bool pays,
+					struct api_key_info *ret_caller,
+					struct http_slice *ret_name)
+{
+	const struct route *route = route_for(req, ret_name);
+	const struct action *action = route ? action_for(route, req) : NULL;
+
+	if (!route) {
+		refuse_path(req);
+	} else if (!action) {
 		refuse_method(req, route->allow);
-	} else if (action->role && !access_check(api, req, action->role,
-						 action->cost, &caller)) {
+	} else if (action->role &&
+		   !access_check(api, req, action->role,
+				 pays ? action->cost : 0, ret_caller)) {
 		if (action->role == API_CREATE)
 			metric_add(api->create.metrics->denied, 1);
-	} else if (action->query || !refuse_query(req)) {
-		action->handle(&call);
+		return NULL;
 	}
+	return action;
+}
+
+bool api_admit(struct http_request *req, size_t *body_max, void *arg)
+{
+	struct api_key_info caller;
+	struct http_slice name;
+
+	if (*body_max > BODY_MAX)
+		*body_max = BODY_MAX;
+	return find_action(arg, req, false, &caller, &name) != NULL;
 }
 
 bool api_streams(const struct http_request *req, void *arg)
@@ -204,15 +246,11 @@ bool api_streams(const struct http_request *req, void *arg)
 
 void api_handle(struct http_request *req, void *arg)
 {
-	struct http_slice name;
+	struct api_key_info caller;
+	struct api_call call = {arg, req, &caller, {0}};
+	const struct action *action =
+		find_action(arg, req, true, &caller, &call.name);
 
-	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-		if (!route_matches(&routes[i], http_path(req), &name))
-			continue;
-		follow(arg, req, &routes[i], name);
-		return;
-	}
-	http_reply_problem(req, 404, NULL,
-			   "there is nothing here; /v1/openapi.json lists what "
-			   "there is");
+	if (action && (action->query || !refuse_query(req)))
+		action->handle(&call);
 }

@@ -13,6 +13,7 @@
 #include "allocator/keys/api_keys.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
+#include "common/loop/workers.h"
 
 /* Shared by the APIs of all threads. */
 struct api_metrics {
@@ -30,6 +31,8 @@ struct api_parts {
 	struct create_parts create; /* of this thread */
 	struct batch_parts batch;   /* of this thread */
 	struct ledger_watch *ledger;
+	struct loop *loop;	   /* of this thread */
+	struct workers *painters;  /* what takes long is done there: pictures */
 	const struct buf *openapi; /* the description of the API */
 	struct audit *audit;	   /* NULL: none */
 	struct buf answer;	   /* of this thread: room for one answer */
@@ -40,5 +43,9 @@ void api_handle(struct http_request *req, void *arg);
 
 /* The http_stream_choose that goes with it: batches are streamed. */
 bool api_streams(const struct http_request *req, void *arg);
+
+/* And the http_admit: nothing is read from somebody who may not ask, nor more
+ * than a link needs. */
+bool api_admit(struct http_request *req, size_t *body_max, void *arg);
 
 #endif

@@ -30,6 +30,7 @@ struct change {
 	struct audit_source source;
 	Shortloop__Link *before, *after; /* as read, and as written */
 	int64_t expires;
+	int64_t charged; /* bytes that it has grown by, taken */
 	unsigned tries;
 };
 
@@ -55,13 +56,32 @@ static void change_free(struct change *c)
 
 /* --- may it be done? ------------------------------------------------------ */
 
+/* Who was blocked must not be able to undo it: not by deleting the link, nor by
+ * letting it end soon, after which its code, or its URL's, is free again. */
+static bool would_undo_block(const struct change *c,
+			     const Shortloop__Link *link)
+{
+	return link->state == SHORTLOOP__LINK_STATE__LINK_BLOCKED &&
+	       !(c->caller.roles & API_ADMIN) &&
+	       (c->deletes || c->patch.fields.given & FIELD_TTL);
+}
+
 static bool may_change(struct change *c, const Shortloop__Link *link)
 {
-	if (api_key_may_change(&c->caller, link->creator))
-		return true;
+	if (api_key_may_change(c->api->keys, &c->caller, link)) {
+		if (!would_undo_block(c, link))
+			return true;
+		http_reply_problem(c->req, 403, NULL,
+				   "this link is blocked: it takes an API key "
+				   "with the role 'admin' to delete it or to "
+				   "change its ttl");
+		return false;
+	}
 	http_reply_problem(c->req, 403, NULL,
-			   "this link was created with another API key: it "
-			   "takes that one, or one with the role 'admin'");
+			   "this link belongs to another account, or to an "
+			   "owner that this API key may not write for: it "
+			   "takes a key that may, or one with the role "
+			   "'admin'");
 	return false;
 }
 
@@ -117,7 +137,7 @@ static void start_over(struct change *c, const struct error *why)
 	    link_lookup_async(c->api->create.redis, &c->target, on_found, c,
 			      &err) == 0)
 		return;
-	reply_unavailable(c->req, err.text);
+	api_reply_failure(c->api, c->req, &err);
 	change_free(c);
 }
 
@@ -136,7 +156,7 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 		return;
 	}
 	if (err) {
-		reply_unavailable(c->req, err->text);
+		api_reply_failure(c->api, c->req, err);
 		change_free(c);
 		return;
 	}
@@ -166,20 +186,70 @@ static Shortloop__Link *copy_link(const Shortloop__Link *link)
 	return copy;
 }
 
+static int send_change(struct change *c, struct error *err)
+{
+	return link_edit_async(
+		c->api->create.redis, &c->target, c->before, c->after,
+		c->deletes ? NULL : c->patch.fields.ttl, on_edited, c, err);
+}
+
+static void refuse_growth(struct change *c, const struct quota_answer *answer)
+{
+	char text[CHARGE_TEXT_MAX], retry[24];
+	const struct http_field fields[] = {{"Retry-After", retry}, {0}};
+
+	charge_refusal(answer, c->caller.rules, c->caller.account, text);
+	snprintf(retry, sizeof(retry), "%" PRId64,
+		 (answer->wait_ms + 999) / 1000);
+	http_reply_problem(c->req, 429, fields, "%s", text);
+	change_free(c);
+}
+
+static void on_charged(void *arg, const struct quota_answer *answer,
+		       const struct error *err)
+{
+	struct change *c = arg;
+	struct error why;
+
+	if (!err && !answer->taken) {
+		refuse_growth(c, answer);
+		return;
+	}
+	if (!err && send_change(c, &why) == 0)
+		return;
+	reply_unavailable(c->req, err ? err->text : why.text);
+	change_free(c);
+}
+
+/* A link that grows costs its account the difference, once whatever becomes of
+ * the edit; else small links would be the way around the quota. */
+static int charge_growth(struct change *c, struct error *err)
+{
+	const struct account_rules *rules = c->caller.rules;
+	int64_t growth = (int64_t)shortloop__link__get_packed_size(c->after) -
+			 (int64_t)shortloop__link__get_packed_size(c->before) -
+			 c->charged;
+
+	if (c->deletes || !rules || !rules->quota.bytes.max || growth <= 0)
+		return send_change(c, err);
+	c->charged += growth;
+	return quota_take_async(c->api->create.redis,
+				c->api->defaults->rules.store,
+				c->caller.account, &rules->quota, 0, growth,
+				on_charged, c, err);
+}
+
 static int write_change(struct change *c, const Shortloop__Link *before,
 			struct error *err)
 {
 	Shortloop__Link after;
-	const struct link_class *ttl = NULL;
-
 	uint64_t now = (uint64_t)clock_real_ms();
 
 	if (c->deletes) {
 		link_edit_tombstone(before, c->caller.name, now, &after);
 	} else {
 		link_patch_apply(&c->patch, before, &after);
-		ttl = c->patch.fields.ttl;
-		link_edit_prepare(before, ttl, &after);
+		link_edit_prepare(before, c->patch.fields.ttl, &after);
 		after.editor = c->caller.name;
 		after.changed_ms = now;
 	}
@@ -188,8 +258,7 @@ static int write_change(struct change *c, const Shortloop__Link *before,
 	c->after = copy_link(&after);
 	if (!c->before || !c->after)
 		return error_set_nomem(err);
-	return link_edit_async(c->api->create.redis, &c->target, before,
-			       c->after, ttl, on_edited, c, err);
+	return charge_growth(c, err);
 }
 
 static void on_found(void *arg, const struct link_answer *answer,
@@ -202,7 +271,7 @@ static void on_found(void *arg, const struct link_answer *answer,
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
 		if (write_change(c, answer->link, &why) == 0)
 			return;
-		reply_unavailable(c->req, why.text);
+		api_reply_failure(c->api, c->req, &why);
 	}
 	change_free(c);
 }
@@ -218,6 +287,20 @@ static bool may_moderate(const struct change *c)
 	http_reply_problem(c->req, 403, NULL,
 			   "state: it takes an API key with the role 'admin' "
 			   "to block a link, or to let it go");
+	return false;
+}
+
+static bool may_use_ttl(const struct change *c)
+{
+	const struct link_class *ttl = c->patch.fields.ttl;
+	const struct account_rules *rules = c->caller.rules;
+
+	if (!ttl || account_may_use_ttl(rules, ttl->name))
+		return true;
+	metric_add(rules->ttl_refused, 1);
+	http_reply_problem(c->req, 403, NULL,
+			   "ttl: the account '%s' may use %s",
+			   c->caller.account, rules->ttl);
 	return false;
 }
 
@@ -269,7 +352,7 @@ void handle_patch(const struct api_call *call)
 			     http_body(call->req), &err) < 0) {
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
 		change_free(c);
-	} else if (!may_moderate(c) ||
+	} else if (!may_moderate(c) || !may_use_ttl(c) ||
 		   api_find_link(call, &c->target, on_found, c) < 0) {
 		change_free(c);
 	}

@@ -101,7 +101,7 @@ void handle_create(const struct api_call *call)
 		return;
 	}
 	order = (struct create_order){.request = &c->request,
-				      .creator = c->caller.name,
+				      .caller = &c->caller,
 				      .key = c->key,
 				      .body = http_body(call->req),
 				      .source = &c->source};

@@ -28,8 +28,16 @@ bool api_refuse_missing(struct api_parts *api, struct http_request *req,
 			const struct link_answer *answer,
 			const struct error *err);
 
+/* Answers 403 when the caller may not read the link; true then. */
+bool api_refuse_foreign(struct api_parts *api, struct http_request *req,
+			const struct api_key_info *caller,
+			const Shortloop__Link *link);
+
 /* 503 with Retry-After. */
 void reply_unavailable(struct http_request *req, const char *detail);
+/* The same for an error; what strangers should not read of it is logged. */
+void api_reply_failure(const struct api_parts *api, struct http_request *req,
+		       const struct error *err);
 
 /* A link as JSON; `location` may be NULL. */
 void reply_link(struct api_parts *api, struct http_request *req, int status,

@@ -13,9 +13,20 @@ enum {
 struct qr_call {
 	struct api_parts *api;
 	struct http_request *req;
+	struct api_key_info caller;
 	struct link_target target;
 	struct qr_options options;
+	/* Of the painter while it draws: */
+	struct buf url, picture;
+	struct error err;
 };
+
+static void qr_free(struct qr_call *call)
+{
+	buf_free(&call->url);
+	buf_free(&call->picture);
+	free(call);
+}
 
 /* "\"<hex>\"": of the picture, so it holds for as long as that is the same. */
 static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
@@ -59,40 +70,56 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 		http_reply(call->req, 200, fields, picture->data, picture->len);
 }
 
-static void draw(struct qr_call *call, const Shortloop__Link *link)
+/* On a painter's thread: a picture of 4,096 pixels each way takes as long as
+ * hundreds of other answers. */
+static void draw(void *arg, unsigned painter)
 {
-	struct buf url = {0}, *picture = &call->api->answer;
-	struct error err = {0};
-	const char *text;
+	struct qr_call *call = arg;
 
-	buf_printf(&url, "%s/%s",
-		   link_base_url(&call->api->defaults->rules, link),
-		   call->target.code);
-	text = buf_cstr(&url);
-	buf_reset(picture);
-	if (!text)
-		error_set_nomem(&err);
-	else
-		qr_draw(text, &call->options, picture, &err);
-	if (err.code == ERROR_NONE)
-		reply_picture(call, picture);
+	(void)painter;
+	qr_draw(call->url.data, &call->options, &call->picture, &call->err);
+}
+
+static void on_drawn(void *arg)
+{
+	struct qr_call *call = arg;
+
+	if (call->err.code == ERROR_NONE)
+		reply_picture(call, &call->picture);
 	else
 		http_reply_problem(call->req,
-				   err.code == ERROR_INPUT ? 400 : 500, NULL,
-				   "%s", err.text);
-	buf_free(&url);
+				   call->err.code == ERROR_INPUT ? 400 : 500,
+				   NULL, "%s", call->err.text);
+	qr_free(call);
+}
+
+static int have_drawn(struct qr_call *call, const Shortloop__Link *link,
+		      struct error *err)
+{
+	buf_printf(&call->url, "%s/%s",
+		   link_base_url(&call->api->defaults->rules, link),
+		   call->target.code);
+	if (!buf_cstr(&call->url))
+		return error_set_nomem(err);
+	return workers_submit(call->api->painters, call->api->loop, draw,
+			      on_drawn, call, err);
 }
 
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
 {
 	struct qr_call *call = arg;
+	struct error why;
 
-	if (!api_refuse_missing(call->api, call->req, answer, err)) {
+	if (!api_refuse_missing(call->api, call->req, answer, err) &&
+	    !api_refuse_foreign(call->api, call->req, &call->caller,
+				answer->link)) {
 		metric_add(call->api->metrics->found, 1);
-		draw(call, answer->link);
+		if (have_drawn(call, answer->link, &why) == 0)
+			return;
+		api_reply_failure(call->api, call->req, &why);
 	}
-	free(call);
+	qr_free(call);
 }
 
 void handle_qr(const struct api_call *call)
@@ -106,9 +133,10 @@ void handle_qr(const struct api_call *call)
 	}
 	qr->api = call->api;
 	qr->req = call->req;
+	qr->caller = *call->caller;
 	if (qr_options_parse(http_query(call->req), &qr->options, &err) < 0)
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
 	else if (api_find_link(call, &qr->target, on_answer, qr) == 0)
 		return;
-	free(qr);
+	qr_free(qr);
 }

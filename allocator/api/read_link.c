@@ -14,7 +14,7 @@ static void reply_failed(struct api_parts *api, struct http_request *req,
 			 const struct error *err)
 {
 	metric_add(api->metrics->read_failed, 1);
-	reply_unavailable(req, err->text);
+	api_reply_failure(api, req, err);
 }
 
 static void reply_not_located(struct api_parts *api,
@@ -69,9 +69,22 @@ bool api_refuse_missing(struct api_parts *api, struct http_request *req,
 	return true;
 }
 
+bool api_refuse_foreign(struct api_parts *api, struct http_request *req,
+			const struct api_key_info *caller,
+			const Shortloop__Link *link)
+{
+	if (api_key_may_read(api->keys, caller, link))
+		return false;
+	http_reply_problem(req, 403, NULL,
+			   "this link belongs to another account: it takes an "
+			   "API key of that one, or one with the role 'read'");
+	return true;
+}
+
 struct reading {
 	struct api_parts *api;
 	struct http_request *req;
+	struct api_key_info caller;
 	struct link_target target;
 };
 
@@ -80,7 +93,8 @@ static void on_answer(void *arg, const struct link_answer *answer,
 {
 	struct reading *r = arg;
 
-	if (!api_refuse_missing(r->api, r->req, answer, err)) {
+	if (!api_refuse_missing(r->api, r->req, answer, err) &&
+	    !api_refuse_foreign(r->api, r->req, &r->caller, answer->link)) {
 		const struct link_view view = {
 			.base_url = link_base_url(&r->api->defaults->rules,
 						  answer->link),
@@ -106,6 +120,7 @@ void handle_read(const struct api_call *call)
 	}
 	r->api = call->api;
 	r->req = call->req;
+	r->caller = *call->caller;
 	if (api_find_link(call, &r->target, on_answer, r) < 0)
 		free(r);
 }

@@ -41,7 +41,7 @@ static struct ledger_entry *read_entries(const struct api_call *call,
 	}
 	if (ledger_watch_copy(call->api->ledger, entries, &err) == 0)
 		return entries;
-	reply_unavailable(call->req, err.text);
+	api_reply_failure(call->api, call->req, &err);
 	free(entries);
 	return NULL;
 }

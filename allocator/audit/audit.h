@@ -5,7 +5,7 @@
  *	{"time":"2026-11-21T09:30:00.125Z","action":"changed","key":"crm",
  *	 "client":"10.0.0.7","forwarded_for":null,"request_id":"7f3a",
  *	 "code":"kYq3ZtB","link_id":"288234774198222848","space":"s7",
- *	 "owner":"ann","changes":{"url":{"old":"https://a.example/",
+ *	 "owner":"ann","account":"crm","changes":{"url":{"old":"https://a.example/",
  *	 "new":"https://b.example/"}}}
  *
  * `changes` has the fields that are not as they were; of a link that was

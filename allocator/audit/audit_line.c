@@ -269,6 +269,8 @@ void audit_line_write(enum audit_action action, const struct audit_entry *entry,
 	put_text(out, entry->space);
 	buf_puts(out, ",\"owner\":");
 	put_text(out, link->owner);
+	buf_puts(out, ",\"account\":");
+	put_text(out, link->account);
 	buf_puts(out, ",\"changes\":{");
 	put_changes(out, entry);
 	buf_puts(out, "}}\n");

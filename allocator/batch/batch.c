@@ -1,10 +1,18 @@
 #include "allocator/batch/batch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/batch/parts.h"
 #include "common/clock.h"
+
+#define NS_PER_MS INT64_C(1000000)
+
+enum {
+	/* How often a client that waits for its rate is looked after (ms). */
+	LOOK_EVERY = 500
+};
 
 /* --- the end -------------------------------------------------------------- */
 
@@ -19,16 +27,38 @@ static void batch_free(struct batch *b)
 	free(b);
 }
 
-/* Ends the batch if nothing of it is left to be done; it is gone then. */
-static void end_if_done(struct batch *b)
+static struct metric *outcome(const struct batch *b)
 {
 	const struct batch_metrics *m = b->parts->metrics;
 
-	if (b->busy || ring_count(b->ring) > 0 || !(b->gone || b->taken))
-		return;
-	metric_add(b->gone ? m->aborted : m->complete, 1);
-	metric_add(m->running, UINT64_MAX);
+	if (b->gone)
+		return m->aborted;
+	return b->late ? m->late : m->complete;
+}
+
+static void leave(struct batch *b)
+{
+	if (b->prev)
+		b->prev->next = b->next;
+	else
+		b->parts->first = b->next;
+	if (b->next)
+		b->next->prev = b->prev;
 	b->parts->running--;
+	metric_add(b->parts->metrics->running, UINT64_MAX);
+}
+
+/* Ends the batch if nothing of it is left to be done; it is gone then. */
+static void end_if_done(struct batch *b)
+{
+	if (b->busy || ring_count(b->ring) > 0 ||
+	    !(b->gone || b->taken || b->late))
+		return;
+	metric_add(outcome(b), 1);
+	leave(b);
+	/* Its lines are not all answered, and must not seem to be. */
+	if (b->late)
+		http_stream_break(b->req);
 	http_stream_end(b->req);
 	batch_free(b);
 }
@@ -50,20 +80,56 @@ static bool has_much_room(const struct batch *b)
 	       http_stream_pending(b->req) <= b->parts->bytes_max / 2;
 }
 
+static void give_up(struct batch *b)
+{
+	char text[160], name[DURATION_TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		 "the batch has waited for the rate of its API key for %s: "
+		 "send what is not answered again",
+		 duration_format(b->parts->wait_max, name));
+	b->late = true;
+	batch_refuse_line(b, b->lines.number + 1, 429, text);
+}
+
+/* There will be a token in `wait_ms`. */
+static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
+{
+	int64_t waited;
+
+	if (!b->waiting_since) {
+		b->waiting_since = now;
+		metric_add(b->caller.limited, 1);
+	}
+	waited = (b->waited + now - b->waiting_since) / NS_PER_MS;
+	if (waited + wait_ms > b->parts->wait_max)
+		give_up(b);
+	else
+		loop_timer_set(b->timer,
+			       wait_ms < LOOK_EVERY ? wait_ms : LOOK_EVERY);
+}
+
 /* Takes a token for the next line, or has the batch go on once there is one. */
 static bool pay(struct batch *b)
 {
-	int64_t wait_ms;
+	int64_t now, wait_ms;
 
 	if (b->paid)
 		return true;
-	b->paid =
-		rate_take(b->caller.limiter, 1, clock_monotonic_ns(), &wait_ms);
-	if (b->paid)
-		return true;
-	metric_add(b->caller.limited, 1);
-	loop_timer_set(b->timer, wait_ms);
-	return false;
+	now = clock_monotonic_ns();
+	b->paid = rate_take(b->caller.limiter, 1, now, &wait_ms);
+	if (!b->paid) {
+		wait_for_token(b, now, wait_ms);
+	} else if (b->waiting_since) {
+		b->waited += now - b->waiting_since;
+		b->waiting_since = 0;
+	}
+	return b->paid;
+}
+
+static bool takes_lines(const struct batch *b)
+{
+	return !b->gone && !b->late;
 }
 
 /* --- lines ---------------------------------------------------------------- */
@@ -103,7 +169,7 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 
 	(void)req;
 	b->busy = true;
-	while (data.len > 0 && !b->gone && has_room(b) && pay(b) &&
+	while (data.len > 0 && takes_lines(b) && has_room(b) && pay(b) &&
 	       take_line(b, &data))
 		;
 	b->busy = false;
@@ -115,7 +181,7 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 /* What follows the last LF is a line, too. */
 static void take_last_line(struct batch *b)
 {
-	if (!b->body_done || b->taken || b->gone)
+	if (!b->body_done || b->taken || !takes_lines(b))
 		return;
 	if (b->last.len > 0 && !(has_room(b) && pay(b)))
 		return;
@@ -128,7 +194,7 @@ void batch_proceed(struct batch *b)
 {
 	if (b->busy)
 		return;
-	if (b->paused && !b->gone && has_much_room(b)) {
+	if (b->paused && takes_lines(b) && has_much_room(b)) {
 		b->paused = false;
 		http_stream_resume(b->req);
 	}
@@ -165,9 +231,17 @@ static void on_drained(struct http_request *req, void *arg)
 	batch_proceed(arg);
 }
 
+/* Of a client that waits nothing is read, so nothing else would tell that it is
+ * not there any more. */
 static void on_timer(void *arg)
 {
-	batch_proceed(arg);
+	struct batch *b = arg;
+
+	if (b->waiting_since && !b->gone && http_stream_client_left(b->req)) {
+		b->gone = true;
+		http_stream_break(b->req);
+	}
+	batch_proceed(b);
 }
 
 /* --- the beginning -------------------------------------------------------- */
@@ -181,8 +255,18 @@ static bool is_ndjson(const struct http_request *req)
 
 static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
 
+static size_t count_of(const struct batch_parts *parts, const char *account)
+{
+	size_t count = 0;
+
+	for (const struct batch *b = parts->first; b; b = b->next)
+		count += !strcmp(b->caller.account, account);
+	return count;
+}
+
 /* Answers and returns false when the batch cannot be taken. */
-static bool may_begin(const struct batch_parts *parts, struct http_request *req)
+static bool may_begin(const struct batch_parts *parts, struct http_request *req,
+		      const struct api_key_info *caller)
 {
 	struct http_slice key = http_header_get(req, "Idempotency-Key");
 
@@ -195,6 +279,13 @@ static bool may_begin(const struct batch_parts *parts, struct http_request *req)
 	}
 	if (key.data && !create_key_is_good(key)) {
 		http_reply_problem(req, 400, NULL, CREATE_KEY_EXPECTED);
+		return false;
+	}
+	if (count_of(parts, caller->account) >= parts->account_max) {
+		http_reply_problem(req, 429, soon,
+				   "%zu batches of the account '%s' are under "
+				   "way, as many as it may have at a time",
+				   parts->account_max, caller->account);
 		return false;
 	}
 	if (parts->running >= parts->batches_max) {
@@ -250,7 +341,7 @@ void batch_handle(struct batch_parts *parts, struct http_request *req,
 	struct batch *b;
 	struct error err;
 
-	if (!may_begin(parts, req)) {
+	if (!may_begin(parts, req, caller)) {
 		metric_add(parts->metrics->refused, 1);
 		return;
 	}
@@ -260,6 +351,10 @@ void batch_handle(struct batch_parts *parts, struct http_request *req,
 		http_reply_problem(req, 503, soon, "%s", err.text);
 		return;
 	}
+	b->next = parts->first;
+	if (b->next)
+		b->next->prev = b;
+	parts->first = b;
 	parts->running++;
 	metric_add(parts->metrics->running, 1);
 	http_stream_accept(req, &b->handler, b);

@@ -16,6 +16,12 @@
  *
  * A line is refused once its key, or the role, has been taken away.
  *
+ * A batch that has used up its key's rate waits, for wait_max in all; then the
+ * line that it waits for is answered 429 and the answer breaks off.  So that
+ * those who wait do not keep others out, an account has a share of the batches
+ * that there may be, and a client that has closed its side of the connection
+ * while its batch waits is taken to have gone.
+ *
  * When the client goes away, lines that were taken up are finished and the rest
  * is dropped: what was answered 201 exists.
  */
@@ -32,9 +38,10 @@
 
 /* Shared by all threads. */
 struct batch_metrics {
-	struct metric *complete, *aborted, *refused; /* batches, by outcome */
-	struct metric *running;			     /* gauge */
-	struct metric *in_flight;		     /* gauge: lines */
+	/* batches, by outcome */
+	struct metric *complete, *aborted, *refused, *late;
+	struct metric *running;	  /* gauge */
+	struct metric *in_flight; /* gauge: lines */
 	/* lines, by outcome */
 	struct metric *created, *present, *invalid, *denied, *failed;
 };
@@ -53,11 +60,14 @@ struct batch_parts {
 	size_t in_flight_max; /* lines of a batch */
 	size_t bytes_max;     /* of lines in flight, and of answers waiting */
 	size_t batches_max;   /* at a time; beyond: 503 */
+	size_t account_max;   /* of an account; beyond: 429 */
+	int64_t wait_max;     /* ms of a batch for its key's rate */
 	size_t running;
+	struct batch *first; /* of those; the caller starts with NULL */
 };
 
 /* Takes a streamed request whose caller may create links.  Answers 415 to a
- * body that is not NDJSON, 503 when there are too many batches. */
+ * body that is not NDJSON, 429 or 503 when there are too many batches. */
 void batch_handle(struct batch_parts *parts, struct http_request *req,
 		  const struct api_key_info *caller);
 

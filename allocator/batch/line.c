@@ -43,6 +43,8 @@ void batch_metrics_register(struct batch_metrics *bm,
 				      batches_help);
 	bm->refused = metrics_counter(m, batches, "outcome=\"refused\"",
 				      batches_help);
+	bm->late =
+		metrics_counter(m, batches, "outcome=\"late\"", batches_help);
 	bm->running = metrics_gauge(m, "shortloop_allocator_batches", NULL,
 				    "Batches under way");
 	bm->in_flight =
@@ -70,7 +72,7 @@ static struct metric *outcome(const struct batch_metrics *m, int status,
 		return m->created;
 	if (status < 300)
 		return m->present;
-	if (status == 403 || status == 409)
+	if (status == 403 || status == 409 || status == 429)
 		return m->denied;
 	return status < 500 ? m->invalid : m->failed;
 }
@@ -175,7 +177,7 @@ void batch_create_line(struct batch *b, struct http_slice text)
 	line->place = ring_ask(b->ring, text.len);
 	metric_add(b->parts->metrics->in_flight, 1);
 	order = (struct create_order){.request = &line->request,
-				      .creator = b->caller.name,
+				      .caller = &b->caller,
 				      .key = b->key,
 				      .line = line->number,
 				      .body = text,

@@ -8,6 +8,7 @@
 
 struct batch {
 	struct batch_parts *parts;
+	struct batch *prev, *next; /* of those under way */
 	struct http_request *req;
 	struct http_stream_handler handler;
 	struct api_key_info caller;
@@ -19,9 +20,12 @@ struct batch {
 	struct loop_timer *timer; /* for the caller's rate */
 	struct http_slice last;	  /* a last line without LF, in `lines` */
 	bool paid;		  /* for the next line */
+	int64_t waiting_since;	  /* for its rate (ns); 0: it is not */
+	int64_t waited;		  /* for it before that (ns) */
 	bool paused;		  /* the client has more than was taken */
 	bool body_done;
 	bool taken; /* and all its lines have been taken up */
+	bool late;  /* it has waited for too long: no more are taken up */
 	bool gone;  /* nobody waits for answers any more */
 	bool busy;  /* further up the stack: it must not end now */
 };

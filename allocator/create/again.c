@@ -32,14 +32,16 @@ static void add(crypto_generichash_state *state, const void *data, size_t len)
 	crypto_generichash_update(state, data, len);
 }
 
-/* 128 bits of BLAKE2b each: of who sent which key (and the batch's line), and
- * of what was sent. */
-static void name(struct again *a, const struct create_order *order)
+/* 128 bits of BLAKE2b each: of the account that sent which key (and the batch's
+ * line), and of what was sent.  Before there were accounts it was the API key's
+ * name, which a key without account= still is its account's. */
+static void name(struct again *a, const struct creation *c)
 {
+	const struct create_order *order = &c->order;
 	crypto_generichash_state state;
 
 	crypto_generichash_init(&state, NULL, 0, 16);
-	add(&state, order->creator, strlen(order->creator) + 1);
+	add(&state, c->account, strlen(c->account) + 1);
 	add(&state, order->key.data, order->key.len);
 	add(&state, "", 1);
 	add(&state, &order->line, sizeof(order->line));
@@ -163,7 +165,7 @@ void again_begin(struct creation *c)
 		creation_fail(c, &err);
 		return;
 	}
-	name(c->again, &c->order);
+	name(c->again, c);
 	if (idem_read_async(c->parts->redis, store_of(c), c->again->key,
 			    on_read, c, &err) < 0)
 		creation_fail(c, &err);

@@ -22,15 +22,21 @@ static void take(struct creation *c)
 			err.text);
 }
 
+static const char *why_not(const struct plain_result *result)
+{
+	if (result->outcome == PLAIN_QUARANTINED)
+		return "has expired and is in quarantine";
+	return result->existing->state == SHORTLOOP__LINK_STATE__LINK_DELETED
+		       ? "was deleted and is in quarantine"
+		       : "is taken";
+}
+
 static void taken(struct creation *c, const struct plain_result *result)
 {
 	char text[160];
 
 	snprintf(text, sizeof(text), "code: %s %s; choose another",
-		 c->target.code,
-		 result->existing->state == SHORTLOOP__LINK_STATE__LINK_DELETED
-			 ? "was deleted and is in quarantine"
-			 : "is taken");
+		 c->target.code, why_not(result));
 	creation_refuse(c, 409, c->parts->metrics->taken, text);
 }
 

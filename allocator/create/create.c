@@ -2,8 +2,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator/create/again.h"
+#include "allocator/create/charge.h"
 #include "allocator/create/creation.h"
 #include "allocator/link/link_answer.h"
 #include "common/clock.h"
@@ -51,6 +53,7 @@ static void end(struct creation *c, const struct create_result *result)
 	create_done_fn *done = c->done;
 	void *arg = c->arg;
 
+	charge_end(c);
 	if (c->again)
 		again_end(c, result->link, !c->unsure);
 	done(arg, result);
@@ -64,11 +67,24 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 		.status = status,
 		.detail = detail,
 		/* What fails for another reason would fail again. */
-		.retry_after = outcome == c->parts->metrics->unavailable,
+		.retry_after =
+			c->retry_after
+				? c->retry_after
+				: outcome == c->parts->metrics->unavailable,
 	};
 
 	metric_add(outcome, 1);
 	end(c, &result);
+}
+
+void create_log_failure(const struct create_parts *parts,
+			const struct error *err)
+{
+	int64_t left_out;
+
+	if (err->outside && log_pace_allows(parts->failures, &left_out))
+		log_warn(parts->log, "a request failed", log_err(err),
+			 log_int("others_since_the_last_line", left_out));
 }
 
 void creation_fail(struct creation *c, const struct error *err)
@@ -89,7 +105,8 @@ void creation_fail(struct creation *c, const struct error *err)
 	} else if (err->code == ERROR_INPUT) {
 		creation_refuse(c, 400, m->invalid, err->text);
 	} else {
-		creation_refuse(c, 503, m->unavailable, err->text);
+		create_log_failure(c->parts, err);
+		creation_refuse(c, 503, m->unavailable, error_outside(err));
 	}
 }
 
@@ -117,6 +134,7 @@ static void succeed(struct creation *c, int64_t expires)
 		.expires = expires,
 	};
 
+	c->stored = true;
 	tell(c, &c->link, expires);
 	parts->created[result.space->index]++;
 	metric_add(parts->metrics->created, 1);
@@ -160,6 +178,11 @@ void creation_replay(struct creation *c, const Shortloop__Link *link,
 
 void creation_named(struct creation *c)
 {
+	charge(c);
+}
+
+void creation_charged(struct creation *c)
+{
 	if (c->again)
 		again_plan(c);
 	else
@@ -178,6 +201,7 @@ static bool may_try_again(struct creation *c, const struct error *err)
 	error_set_retriable(&why, ERROR_REMOTE,
 			    "no code could be stored in %d tries: %.300s",
 			    TRIES_MAX, err->text);
+	error_keep_inside(&why, err->outside);
 	creation_fail(c, &why);
 	return false;
 }
@@ -264,7 +288,13 @@ void create_link(const struct create_parts *parts,
 	c->strategy = strategy_of(space_of(c));
 	link_request_fill(order->request, &c->link);
 	c->link.created_ms = (uint64_t)clock_real_ms();
-	c->link.creator = unconst(order->creator);
+	memcpy(c->account, order->caller->account, sizeof(c->account));
+	memcpy(c->creator, order->caller->name, sizeof(c->creator));
+	c->link.account = c->account;
+	c->link.creator = c->creator;
+	c->rules = order->caller->rules;
+	if (!charge_may_begin(c, order->caller))
+		return;
 	state = space_watch_state(parts->spaces, space_of(c));
 	if (state == SPACE_READY && order->key.len)
 		again_begin(c);

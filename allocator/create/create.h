@@ -17,13 +17,16 @@
 
 #include "allocator/audit/audit.h"
 #include "allocator/create/ids.h"
+#include "allocator/keys/api_keys.h"
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
+#include "allocator/reserve.h"
 #include "allocator/space_watch.h"
 #include "allocator/supply/supply.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/block/create.h"
+#include "linkstore/quota.h"
 
 /* Shared by all threads. */
 struct create_metrics {
@@ -39,7 +42,9 @@ void create_metrics_register(struct create_metrics *cm, struct metrics *m);
 
 /* What creating works with; all of it outlives every create. */
 struct create_parts {
-	struct redis_async *redis;  /* of this thread */
+	struct redis_async *redis; /* of this thread */
+	struct api_keyring *keys;
+	const struct redis_reserve *reserve;
 	struct link_writer *writer; /* of this thread */
 	struct supply *supply;	    /* of this thread */
 	const struct space_watch *spaces;
@@ -48,13 +53,15 @@ struct create_parts {
 	struct create_ids *ids; /* NULL: no space needs them */
 	const struct create_metrics *metrics;
 	struct log *log;
-	uint64_t *created; /* of this thread: links by space index */
+	struct log_pace *failures; /* of all threads: what Redis refuses */
+	uint64_t *created;	   /* of this thread: links by space index */
 };
 
 struct create_order {
-	/* All stay the caller's and valid until it is done. */
+	/* All stay the caller's, and valid until it is done unless said
+	 * otherwise. */
 	const struct link_request *request;
-	const char *creator; /* the API key's name */
+	const struct api_key_info *caller; /* read within create_link only */
 	const struct audit_source *source;
 	/* The Idempotency-Key, the batch's line (0: a single create) and the
 	 * bytes of the request; {NULL, 0}: none was sent. */
@@ -82,6 +89,18 @@ typedef void create_done_fn(void *arg, const struct create_result *result);
 
 /* Is it 1 to CREATE_KEY_MAX visible ASCII characters? */
 bool create_key_is_good(struct http_slice key);
+
+/* Logs an error whose text is not for answers (error_outside). */
+void create_log_failure(const struct create_parts *parts,
+			const struct error *err);
+
+#define CHARGE_TEXT_MAX 256
+
+/* What to say to an account that was not given what it may not have; counts
+ * it. */
+void charge_refusal(const struct quota_answer *answer,
+		    const struct account_rules *rules, const char *account,
+		    char text[CHARGE_TEXT_MAX]);
 
 /* Calls `done` exactly once, perhaps before it returns. */
 void create_link(const struct create_parts *parts,

@@ -10,6 +10,7 @@
 
 #include "allocator/create/create.h"
 #include "linkstore/plain/create.h"
+#include "linkstore/quota.h"
 
 struct creation;
 struct again;
@@ -36,6 +37,14 @@ struct creation {
 	create_done_fn *done;
 	void *arg;
 	const struct create_strategy *strategy;
+	/* Of the caller, who may be another by the time it is stored. */
+	char account[API_KEY_NAME_MAX], creator[API_KEY_NAME_MAX];
+	const struct account_rules *rules; /* of its account; NULL: none */
+	struct quota_answer charge;	   /* what was taken for the link */
+	int64_t bytes;			   /* of it */
+	bool charged;
+	bool stored;	      /* a link was, now */
+	unsigned retry_after; /* s, to be said of a refusal; 0: as usual */
 	struct link_target target;
 	Shortloop__Link link;
 	int64_t started; /* clock_monotonic_ns */
@@ -49,10 +58,18 @@ struct creation {
 	struct link_block block;
 	/* of hash */
 	unsigned candidate;
+	enum {
+		LOOK_OLD, /* from before there were accounts */
+		LOOK_OWN,
+		LOOK_DONE
+	} look; /* for a link that is there */
 };
 
 /* The code and the link are chosen. */
 void creation_named(struct creation *c);
+
+/* There is room for it. */
+void creation_charged(struct creation *c);
 
 /* `expires` counts when err is NULL. */
 void creation_stored(struct creation *c, int64_t expires,

@@ -9,23 +9,45 @@
 
 #include "allocator/keys/key_line.h"
 
-#define KEY_PREFIX "slk_"
-#define KEY_BYTES  32
-#define ROLES_MAX  60
-#define LIMIT_MAX  12 /* characters of a rate or a burst */
+static const char blanks[] = " \t\r\n";
 
 struct api_key {
 	struct api_key_info info;
 	struct rate_rule rate;
 };
 
+/* What a line of the file says of an account, or of all others ("*"). */
+struct account_line {
+	char name[API_KEY_NAME_MAX];
+	struct account_rules rules;
+};
+
 struct key_table {
 	struct api_key *keys; /* by digest */
 	size_t count;
+	struct account_line *accounts; /* only while it is loaded */
+	size_t account_count;
 };
 
-/* A bucket stays when its key goes: a request may still hold it, and the key
- * may come back. */
+static void table_release(struct key_table *table)
+{
+	free(table->keys);
+	free(table->accounts);
+}
+
+/* Lists of owners, rules and buckets stay when their key goes: a request may
+ * still hold them, and the key may come back. */
+struct kept_owners {
+	struct key_owners *owners;
+	struct kept_owners *next;
+};
+
+struct kept_rules {
+	char account[API_KEY_NAME_MAX];
+	struct account_rules rules;
+	struct kept_rules *next;
+};
+
 struct bucket {
 	char name[API_KEY_NAME_MAX];
 	struct rate_limiter *limiter;
@@ -34,13 +56,122 @@ struct bucket {
 };
 
 struct api_keyring {
+	struct api_keyring_options options; /* with a path of our own */
 	char *path;
-	struct metrics *metrics;
 	pthread_rwlock_t lock; /* of the table */
 	struct key_table table;
 	_Atomic uint64_t reading; /* which one of the file this is, from 1 */
 	struct bucket *buckets;	  /* of whoever loads */
+	struct kept_owners *owners;
+	struct kept_rules *rules;
 };
+
+/* --- rules of accounts ---------------------------------------------------- */
+
+static const struct account_line *account_named(const struct key_table *table,
+						const char *name)
+{
+	for (size_t i = 0; i < table->account_count; i++) {
+		if (!strcmp(table->accounts[i].name, name))
+			return &table->accounts[i];
+	}
+	return NULL;
+}
+
+static struct account_rules *keep_rules(struct api_keyring *ring,
+					const char *account,
+					const struct account_rules *rules,
+					struct error *err)
+{
+	struct kept_rules *kept;
+
+	for (kept = ring->rules; kept; kept = kept->next) {
+		if (!strcmp(kept->account, account) &&
+		    account_rules_equal(&kept->rules, rules))
+			return &kept->rules;
+	}
+	kept = calloc(1, sizeof(*kept));
+	if (!kept) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	snprintf(kept->account, sizeof(kept->account), "%s", account);
+	kept->rules = *rules;
+	account_rules_count(&kept->rules, account, ring->options.metrics);
+	kept->next = ring->rules;
+	ring->rules = kept;
+	return &kept->rules;
+}
+
+/* Gives each key the rules of its account. */
+static int attach_rules(struct api_keyring *ring, struct key_table *table,
+			struct error *err)
+{
+	const struct account_line *line, *others = account_named(table, "*");
+	struct api_key_info *info;
+
+	for (size_t i = 0; i < table->count; i++) {
+		info = &table->keys[i].info;
+		line = account_named(table, info->account);
+		if (!line)
+			line = others;
+		if (!line || (info->roles & API_ADMIN))
+			continue;
+		info->rules =
+			keep_rules(ring, info->account, &line->rules, err);
+		if (!info->rules)
+			return -1;
+	}
+	return 0;
+}
+
+static void free_rules(struct api_keyring *ring)
+{
+	struct kept_rules *next;
+
+	for (struct kept_rules *kept = ring->rules; kept; kept = next) {
+		next = kept->next;
+		free(kept);
+	}
+}
+
+/* --- owners --------------------------------------------------------------- */
+
+/* Takes the line's list over, or finds an equal one that is kept. */
+static int keep_owners(struct api_keyring *ring, struct key_line *line,
+		       const struct key_owners **ret, struct error *err)
+{
+	struct kept_owners *kept;
+
+	*ret = NULL;
+	if (!line->owners)
+		return 0;
+	for (kept = ring->owners; kept; kept = kept->next) {
+		if (key_owners_equal(kept->owners, line->owners)) {
+			*ret = kept->owners;
+			return 0;
+		}
+	}
+	kept = malloc(sizeof(*kept));
+	if (!kept)
+		return error_set_nomem(err);
+	*kept = (struct kept_owners){line->owners, ring->owners};
+	ring->owners = kept;
+	line->owners = NULL;
+	*ret = kept->owners;
+	return 0;
+}
+
+static void free_owners(struct api_keyring *ring)
+{
+	struct kept_owners *next;
+
+	for (struct kept_owners *kept = ring->owners; kept; kept = next) {
+		next = kept->next;
+		key_owners_free(kept->owners);
+		free(kept);
+	}
+}
 
 /* --- buckets -------------------------------------------------------------- */
 
@@ -73,7 +204,8 @@ static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	snprintf(label, sizeof(label), "key=\"%s\"", name);
 	b->limited = metrics_counter(
-		ring->metrics, "shortloop_allocator_rate_limited_total", label,
+		ring->options.metrics, "shortloop_allocator_rate_limited_total",
+		label,
 		"Requests refused, and waits of batches, because a key had "
 		"used up its rate");
 	b->next = ring->buckets;
@@ -132,8 +264,8 @@ static bool has_name(const struct key_table *table, const char *name)
 	return false;
 }
 
-static int table_append(struct key_table *table, const struct key_line *line,
-			struct error *err)
+static int table_append(struct api_keyring *ring, struct key_table *table,
+			struct key_line *line, struct error *err)
 {
 	struct api_key *keys =
 		reallocarray(table->keys, table->count + 1, sizeof(*keys));
@@ -144,29 +276,80 @@ static int table_append(struct key_table *table, const struct key_line *line,
 	table->keys = keys;
 	key = &keys[table->count++];
 	*key = (struct api_key){.rate = line->rate};
+	if (!line->has_rate && !(line->roles & API_ADMIN))
+		key->rate = ring->options.rate;
 	key->info.roles = line->roles;
 	memcpy(key->info.digest, line->digest, sizeof(key->info.digest));
-	snprintf(key->info.name, sizeof(key->info.name), "%s", line->name);
-	return 0;
+	memcpy(key->info.name, line->name, sizeof(key->info.name));
+	memcpy(key->info.account, line->account, sizeof(key->info.account));
+	return keep_owners(ring, line, &key->info.owners, err);
 }
 
-static int read_line(struct key_table *table, char *text, const char *path,
-		     int number, struct error *err)
+static int append_account(struct api_keyring *ring, struct key_table *table,
+			  char *text, struct error *err)
+{
+	char *name = text, *rest = text + strcspn(text, blanks);
+	struct account_line *lines, *line;
+
+	if (*rest)
+		*rest++ = '\0';
+	if (strcmp(name, "*") != 0 && !key_name_is_good(name))
+		return error_set(err, ERROR_INPUT,
+				 "expected @* or @ and the name of an account");
+	if (account_named(table, name))
+		return error_set(err, ERROR_INPUT,
+				 "the account '%s' has a line already", name);
+	lines = reallocarray(table->accounts, table->account_count + 1,
+			     sizeof(*lines));
+	if (!lines)
+		return error_set_nomem(err);
+	table->accounts = lines;
+	line = &lines[table->account_count++];
+	snprintf(line->name, sizeof(line->name), "%s", name);
+	return account_rules_parse(rest, ring->options.ttl_classes,
+				   &line->rules, err);
+}
+
+static int read_account(struct api_keyring *ring, struct key_table *table,
+			char *text, int number, struct error *err)
+{
+	struct error why = {0};
+
+	text[strcspn(text, "#")] = '\0';
+	if (append_account(ring, table, text, &why) == 0)
+		return 0;
+	return error_set(err, ERROR_CONFIG, "%s:%d: %.300s", ring->path, number,
+			 why.text);
+}
+
+/* A name stands for its key and, in the records of links from before there were
+ * accounts, for its creator: two keys of one name would share them. */
+static int read_key(struct api_keyring *ring, struct key_table *table,
+		    char *text, int number, struct error *err)
 {
 	struct key_line line;
 	struct error why = {0};
-	int found = key_line_parse(text, &line, &why);
+	int found = key_line_parse(text, &line, &why), status = 0;
 
 	if (found < 0)
-		return error_set(err, ERROR_CONFIG, "%s:%d: %.300s", path,
-				 number, why.text);
-	if (found == 0)
-		return 0;
-	if (has_name(table, line.name))
-		return error_set(err, ERROR_CONFIG,
-				 "%s:%d: the name '%s' is used twice", path,
-				 number, line.name);
-	return table_append(table, &line, err);
+		status = error_set(err, ERROR_CONFIG, "%s:%d: %.300s",
+				   ring->path, number, why.text);
+	else if (found > 0 && has_name(table, line.name))
+		status = error_set(err, ERROR_CONFIG,
+				   "%s:%d: the name '%s' is used twice",
+				   ring->path, number, line.name);
+	else if (found > 0)
+		status = table_append(ring, table, &line, err);
+	key_line_release(&line);
+	return status;
+}
+
+static int read_line(struct api_keyring *ring, struct key_table *table,
+		     char *text, int number, struct error *err)
+{
+	text += strspn(text, blanks);
+	return *text == '@' ? read_account(ring, table, text + 1, number, err)
+			    : read_key(ring, table, text, number, err);
 }
 
 /* By digest, each of which must be one key's. */
@@ -189,9 +372,10 @@ static int table_sort(struct key_table *table, const char *path,
 	return 0;
 }
 
-static int table_read(struct key_table *table, const char *path,
+static int table_read(struct api_keyring *ring, struct key_table *table,
 		      struct error *err)
 {
+	const char *path = ring->path;
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
 	size_t size = 0;
@@ -202,7 +386,7 @@ static int table_read(struct key_table *table, const char *path,
 				 "allocator.keys_file: %s: %s", path,
 				 strerror(errno));
 	while (status == 0 && getline(&line, &size, file) >= 0)
-		status = read_line(table, line, path, ++number, err);
+		status = read_line(ring, table, line, ++number, err);
 	if (status == 0 && ferror(file))
 		status = error_set(err, ERROR_CONFIG,
 				   "allocator.keys_file: %s: cannot be read",
@@ -214,7 +398,7 @@ static int table_read(struct key_table *table, const char *path,
 
 /* --- the ring ------------------------------------------------------------- */
 
-struct api_keyring *api_keyring_new(const char *path, struct metrics *metrics,
+struct api_keyring *api_keyring_new(const struct api_keyring_options *options,
 				    struct error *err)
 {
 	struct api_keyring *ring = calloc(1, sizeof(*ring));
@@ -224,8 +408,8 @@ struct api_keyring *api_keyring_new(const char *path, struct metrics *metrics,
 		return NULL;
 	}
 	pthread_rwlock_init(&ring->lock, NULL);
-	ring->metrics = metrics;
-	ring->path = strdup(path);
+	ring->options = *options;
+	ring->path = strdup(options->path);
 	if (!ring->path)
 		error_set_nomem(err);
 	else if (api_keyring_reload(ring, err) == 0)
@@ -245,8 +429,10 @@ void api_keyring_free(struct api_keyring *ring)
 		rate_limiter_free(b->limiter);
 		free(b);
 	}
+	free_owners(ring);
+	free_rules(ring);
 	pthread_rwlock_destroy(&ring->lock);
-	free(ring->table.keys);
+	table_release(&ring->table);
 	free(ring->path);
 	free(ring);
 }
@@ -255,9 +441,10 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 {
 	struct key_table fresh = {0}, old;
 
-	if (table_read(&fresh, ring->path, err) < 0 ||
+	if (table_read(ring, &fresh, err) < 0 ||
+	    attach_rules(ring, &fresh, err) < 0 ||
 	    attach_buckets(ring, &fresh, err) < 0) {
-		free(fresh.keys);
+		table_release(&fresh);
 		return -1;
 	}
 	pthread_rwlock_wrlock(&ring->lock);
@@ -265,7 +452,7 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 	ring->table = fresh;
 	atomic_fetch_add(&ring->reading, 1);
 	pthread_rwlock_unlock(&ring->lock);
-	free(old.keys);
+	table_release(&old);
 	return 0;
 }
 
@@ -327,71 +514,44 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 	return info->roles & role;
 }
 
-bool api_key_may_change(const struct api_key_info *key, const char *creator)
+/* --- whose a link is ------------------------------------------------------ */
+
+bool api_keyring_owns(struct api_keyring *ring, const char *account,
+		      const Shortloop__Link *link)
 {
-	return (key->roles & API_ADMIN) ||
-	       ((key->roles & API_CREATE) && !strcmp(key->name, creator));
+	const char *owner = link->creator;
+	bool owns;
+
+	if (*link->account)
+		return !strcmp(account, link->account);
+	pthread_rwlock_rdlock(&ring->lock);
+	for (size_t i = 0; i < ring->table.count; i++) {
+		if (!strcmp(ring->table.keys[i].info.name, owner)) {
+			owner = ring->table.keys[i].info.account;
+			break;
+		}
+	}
+	owns = !strcmp(account, owner);
+	pthread_rwlock_unlock(&ring->lock);
+	return owns;
 }
 
-/* --- making one ----------------------------------------------------------- */
-
-/* " rate=100/s burst=200", as far as they are given. */
-static int format_limits(const char *rate, const char *burst,
-			 char ret[3 * LIMIT_MAX + 1], struct error *err)
+bool api_key_may_change(struct api_keyring *ring,
+			const struct api_key_info *key,
+			const Shortloop__Link *link)
 {
-	struct rate_rule rule;
-	struct error why = {0};
-
-	ret[0] = '\0';
-	if (burst && !rate)
-		return error_set(err, ERROR_USAGE,
-				 "--burst: expected a --rate beside it");
-	if (!rate)
-		return 0;
-	if (strlen(rate) > LIMIT_MAX || rate_rule_parse(rate, &rule, &why) < 0)
-		return error_set(err, ERROR_USAGE,
-				 "--rate '%.20s': expected a number, 1 to %d, "
-				 "and /s, /m or /h",
-				 rate, RATE_COUNT_MAX);
-	if (burst && (strlen(burst) > LIMIT_MAX ||
-		      rate_burst_parse(burst, &rule.burst, &why) < 0))
-		return error_set(err, ERROR_USAGE,
-				 "--burst '%.20s': expected a number, 1 to %d",
-				 burst, RATE_COUNT_MAX);
-	snprintf(ret, 3 * LIMIT_MAX + 1, " rate=%s%s%s", rate,
-		 burst ? " burst=" : "", burst ? burst : "");
-	return 0;
+	if (key->roles & API_ADMIN)
+		return true;
+	return (key->roles & API_CREATE) &&
+	       key_owners_have(key->owners, link->owner) &&
+	       api_keyring_owns(ring, key->account, link);
 }
 
-int api_key_make(const char *name, const char *roles, const char *rate,
-		 const char *burst, char ret_key[API_KEY_TEXT_MAX],
-		 char ret_line[API_KEY_LINE_MAX], struct error *err)
+bool api_key_may_read(struct api_keyring *ring, const struct api_key_info *key,
+		      const Shortloop__Link *link)
 {
-	unsigned char secret[KEY_BYTES], digest[API_KEY_DIGEST];
-	char hex[2 * API_KEY_DIGEST + 1], text[64];
-	char limits[3 * LIMIT_MAX + 1];
-
-	if (!key_name_is_good(name))
-		return error_set(err, ERROR_USAGE,
-				 "'%s': expected a name of at most 64 of "
-				 "[0-9A-Za-z._-]",
-				 name);
-	if (strlen(roles) > ROLES_MAX || !key_roles_parse(roles))
-		return error_set(err, ERROR_USAGE,
-				 "'%s': expected roles out of read, create and "
-				 "admin, separated by commas",
-				 roles);
-	if (format_limits(rate, burst, limits, err) < 0)
-		return -1;
-	randombytes_buf(secret, sizeof(secret));
-	sodium_bin2base64(text, sizeof(text), secret, sizeof(secret),
-			  sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	snprintf(ret_key, API_KEY_TEXT_MAX, KEY_PREFIX "%.58s", text);
-	crypto_hash_sha256(digest, (const unsigned char *)ret_key,
-			   strlen(ret_key));
-	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
-	snprintf(ret_line, API_KEY_LINE_MAX, "%s %s " KEY_DIGEST_PREFIX "%s%s",
-		 name, roles, hex, limits);
-	sodium_memzero(secret, sizeof(secret));
-	return 0;
+	if (key->roles & API_READ)
+		return true;
+	return (key->roles & API_READ_OWN) &&
+	       api_keyring_owns(ring, key->account, link);
 }

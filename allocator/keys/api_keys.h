@@ -6,15 +6,30 @@
  *	# name	roles		digest
  *	admin	admin		sha256:9f86d081884c7d65...(64 hex digits)
  *	crm	create,read	sha256:2c26b46b68ffc68f...  rate=100/s burst=200
+ *	crm-2	create,read-own	sha256:fcde2b2edba56bf4...  account=crm
+ *owners=ann
  *
  * Fields are separated by blanks.  A name is up to 64 of [0-9A-Za-z._-].  Names
- * and digests are used once.  `rate` (a second, /m minute or /h hour) and
- * `burst` (the number of the rate when not given) are optional: without them
- * there is no limit.
+ * and digests are used once.  What may follow the digest, in any order:
  *
- * Roles: `read` reads links, QR codes and the ledger; `create` creates, and
- * edits and deletes the links whose creator is a key of that name; `admin`
- * includes both, edits and deletes any link, and blocks links.
+ *	account=NAME	whose links it makes and may change; the key's own name
+ *			when not given
+ *	owners=A,B	the owners it may write for (owners.h); any when not
+ *			given
+ *	rate=N/s	how often it may ask (/m a minute, /h an hour), or none;
+ *			the default's when not given, which admins do not have
+ *	burst=N		how often at once; the number of the rate when not given
+ *
+ * Lines that begin with '@' say what accounts may store (account_rules.h).
+ *
+ * Roles: `read` reads links, QR codes and the ledger; `read-own` reads links
+ * and QR codes of its account; `create` creates, and edits and deletes the
+ * links of its account; `admin` includes all of it, edits and deletes any link,
+ * and blocks links.
+ *
+ * A link carries the account that made it.  One from before there were accounts
+ * has only a creator, the name of a key: it belongs to the account of the key
+ * that has this name now, or, if none has, to the account of this name.
  *
  * api_keyring holds the present keys and swaps them while other threads look
  * keys up.
@@ -26,27 +41,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator/keys/account_rules.h"
+#include "allocator/keys/owners.h"
 #include "allocator/keys/rate_limit.h"
+#include "common/buf.h"
 #include "common/error.h"
 #include "common/metrics/metrics.h"
+#include "schemas/link.pb-c.h"
 
 enum api_role {
 	API_READ = 1,
 	API_CREATE = 2,
 	API_ADMIN = 4,
+	API_READ_OWN = 8,
 };
 
 #define API_KEY_NAME_MAX 65 /* with its NUL */
 #define API_KEY_DIGEST	 32 /* bytes of SHA-256 */
 #define API_KEY_TEXT_MAX 64 /* a key as made here, with its NUL */
-#define API_KEY_LINE_MAX 256
 
 struct api_keyring;
 
 /* What is known of a presented key; may be copied and outlives a reload. */
 struct api_key_info {
 	char name[API_KEY_NAME_MAX];
-	unsigned roles; /* enum api_role; `admin` with those it includes */
+	char account[API_KEY_NAME_MAX];
+	unsigned roles; /* enum api_role; with those that one includes */
+	/* NULL: any.  Lives as long as the ring. */
+	const struct key_owners *owners;
+	/* Of its account; NULL: none, as of an admin.  Likewise. */
+	const struct account_rules *rules;
 	/* NULL: no limit.  Lives as long as the ring; a key that keeps its
 	 * name keeps its bucket, whatever its digest becomes. */
 	struct rate_limiter *limiter;
@@ -55,9 +79,18 @@ struct api_key_info {
 	uint64_t reading; /* of the file; 0: none */
 };
 
+struct api_keyring_options {
+	const char *path;
+	struct metrics *metrics; /* NULL: none */
+	struct rate_rule rate;	 /* of keys that say none; count 0: no limit */
+	/* The TTL classes that accounts may be held to, for as long as the ring
+	 * lives; NULL: any. */
+	const struct setting_strings *ttl_classes;
+};
+
 /* Loads the file.  A line that makes no sense is ERROR_CONFIG,
- * "file:line: what was expected".  `metrics` may be NULL. */
-struct api_keyring *api_keyring_new(const char *path, struct metrics *metrics,
+ * "file:line: what was expected". */
+struct api_keyring *api_keyring_new(const struct api_keyring_options *options,
 				    struct error *err);
 void api_keyring_free(struct api_keyring *ring); /* NULL accepted */
 
@@ -77,17 +110,30 @@ bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
 bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 			   enum api_role role);
 
-/* May a key of that name edit or delete a link that `creator` made?  An admin
- * may; else whoever has `create` and the creator's name. */
-bool api_key_may_change(const struct api_key_info *key, const char *creator);
+/* Is the link that account's?  From any thread. */
+bool api_keyring_owns(struct api_keyring *ring, const char *account,
+		      const Shortloop__Link *link);
 
-/*
- * Makes a new random key (256 bits) and the line that lets it in.  `roles`,
- * `rate` and `burst` are written as in the file; the last two may be NULL.
- * ERROR_USAGE when one of them makes no sense.
- */
-int api_key_make(const char *name, const char *roles, const char *rate,
-		 const char *burst, char ret_key[API_KEY_TEXT_MAX],
-		 char ret_line[API_KEY_LINE_MAX], struct error *err);
+/* May it edit or delete the link?  An admin may; else whoever has `create`, is
+ * of the link's account and may write for its owner.  From any thread. */
+bool api_key_may_change(struct api_keyring *ring,
+			const struct api_key_info *key,
+			const Shortloop__Link *link);
+
+/* May it read the link?  From any thread. */
+bool api_key_may_read(struct api_keyring *ring, const struct api_key_info *key,
+		      const Shortloop__Link *link);
+
+/* A key to be made; all but name and roles may be NULL.  Written as in the
+ * file. */
+struct api_key_wish {
+	const char *name, *roles, *account, *owners, *rate, *burst;
+};
+
+/* Makes a new random key (256 bits) and the line that lets it in.  ERROR_USAGE
+ * when a wish makes no sense. */
+int api_key_make(const struct api_key_wish *wish,
+		 char ret_key[API_KEY_TEXT_MAX], struct buf *ret_line,
+		 struct error *err);
 
 #endif

@@ -12,9 +12,10 @@ static const struct {
 	const char *name;
 	unsigned roles;
 } known_roles[] = {
-	{"read", API_READ},
+	{"read", API_READ | API_READ_OWN},
+	{"read-own", API_READ_OWN},
 	{"create", API_CREATE},
-	{"admin", API_READ | API_CREATE | API_ADMIN},
+	{"admin", API_READ | API_READ_OWN | API_CREATE | API_ADMIN},
 };
 
 static unsigned role_named(const char *name, size_t len)
@@ -68,44 +69,95 @@ static int parse_digest(const char *text, unsigned char digest[API_KEY_DIGEST])
 
 /* --- what may follow the digest ------------------------------------------- */
 
-static int parse_limit(const char *field, struct rate_rule *rate,
-		       uint64_t *burst, struct error *err)
+static int read_rate(struct key_line *line, const char *text, struct error *err)
 {
-	if (!strncmp(field, "rate=", 5)) {
-		if (rate->count)
-			return error_set(err, ERROR_INPUT,
-					 "rate= is given twice");
-		if (rate_rule_parse(field + 5, rate, err) < 0)
-			return error_wrap(err, "rate=");
+	uint64_t burst = line->rate.burst;
+
+	line->has_rate = true;
+	if (!strcmp(text, "none"))
 		return 0;
-	}
-	if (!strncmp(field, "burst=", 6)) {
-		if (*burst)
-			return error_set(err, ERROR_INPUT,
-					 "burst= is given twice");
-		if (rate_burst_parse(field + 6, burst, err) < 0)
-			return error_wrap(err, "burst=");
+	if (rate_rule_parse(text, &line->rate, err) < 0)
+		return -1;
+	/* burst= may come first. */
+	if (burst)
+		line->rate.burst = burst;
+	return 0;
+}
+
+static int read_burst(struct key_line *line, const char *text,
+		      struct error *err)
+{
+	return rate_burst_parse(text, &line->rate.burst, err);
+}
+
+static int read_account(struct key_line *line, const char *text,
+			struct error *err)
+{
+	if (!key_name_is_good(text))
+		return error_set(err, ERROR_INPUT,
+				 "expected a name of at most 64 of "
+				 "[0-9A-Za-z._-]");
+	snprintf(line->account, sizeof(line->account), "%s", text);
+	return 0;
+}
+
+static int read_owners(struct key_line *line, const char *text,
+		       struct error *err)
+{
+	if (line->roles & API_ADMIN)
+		return error_set(err, ERROR_INPUT,
+				 "a key with the role admin writes for all");
+	line->owners = key_owners_parse(text, err);
+	return line->owners ? 0 : -1;
+}
+
+static const struct {
+	const char *name; /* with its '=' */
+	int (*read)(struct key_line *line, const char *text, struct error *err);
+} words[] = {
+	{"rate=", read_rate},
+	{"burst=", read_burst},
+	{"account=", read_account},
+	{"owners=", read_owners},
+};
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+/* Of a word that may stand there once. */
+static int read_word(struct key_line *line, const char *word, unsigned *given,
+		     struct error *err)
+{
+	for (size_t i = 0; i < WORDS; i++) {
+		size_t len = strlen(words[i].name);
+
+		if (strncmp(word, words[i].name, len) != 0)
+			continue;
+		if (*given & 1U << i)
+			return error_set(err, ERROR_INPUT, "%s is given twice",
+					 words[i].name);
+		*given |= 1U << i;
+		if (words[i].read(line, word + len, err) < 0)
+			return error_wrap(err, "%s", words[i].name);
 		return 0;
 	}
 	return error_set(err, ERROR_INPUT,
-			 "expected nothing, rate=N/s or burst=N after the "
-			 "digest");
+			 "expected nothing, rate=N/s, burst=N, account=NAME or "
+			 "owners=NAME,... after the digest");
 }
 
-static int parse_limits(char **rest, struct rate_rule *rate, struct error *err)
+static int read_words(char **rest, struct key_line *line, struct error *err)
 {
-	uint64_t burst = 0;
-	const char *field;
+	unsigned given = 0;
+	const char *word;
 
-	while ((field = strtok_r(NULL, blanks, rest))) {
-		if (parse_limit(field, rate, &burst, err) < 0)
+	while ((word = strtok_r(NULL, blanks, rest))) {
+		if (read_word(line, word, &given, err) < 0)
 			return -1;
 	}
-	if (burst && !rate->count)
+	if (line->rate.burst && !line->rate.count)
 		return error_set(err, ERROR_INPUT,
 				 "expected a rate= beside burst=");
-	if (burst)
-		rate->burst = burst;
+	if (!*line->account)
+		memcpy(line->account, line->name, sizeof(line->account));
 	return 0;
 }
 
@@ -129,12 +181,18 @@ int key_line_parse(char *line, struct key_line *ret, struct error *err)
 				 "[0-9A-Za-z._-]");
 	ret->roles = key_roles_parse(roles);
 	if (!ret->roles)
-		return error_set(
-			err, ERROR_INPUT,
-			"expected roles out of read, create and admin");
+		return error_set(err, ERROR_INPUT,
+				 "expected roles out of read, read-own, create "
+				 "and admin");
 	if (parse_digest(digest, ret->digest) < 0)
 		return error_set(err, ERROR_INPUT,
 				 "expected sha256: and 64 hexadecimal digits");
 	snprintf(ret->name, sizeof(ret->name), "%s", name);
-	return parse_limits(&rest, &ret->rate, err) < 0 ? -1 : 1;
+	return read_words(&rest, ret, err) < 0 ? -1 : 1;
+}
+
+void key_line_release(struct key_line *line)
+{
+	key_owners_free(line->owners);
+	line->owners = NULL;
 }

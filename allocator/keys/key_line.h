@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "allocator/keys/api_keys.h"
+#include "allocator/keys/owners.h"
 
 #define KEY_DIGEST_PREFIX "sha256:"
 
@@ -12,12 +13,16 @@ struct key_line {
 	char name[API_KEY_NAME_MAX];
 	unsigned roles;
 	unsigned char digest[API_KEY_DIGEST];
-	struct rate_rule rate;
+	struct rate_rule rate; /* count 0: none */
+	bool has_rate;	       /* it is given, if only as none */
+	char account[API_KEY_NAME_MAX];
+	struct key_owners *owners; /* NULL: any */
 };
 
 /* Cuts `line` up.  Returns 1 for a key, 0 for a blank or a comment, -1 with
- * ERROR_INPUT, what was expected. */
+ * ERROR_INPUT, what was expected.  End with key_line_release in any case. */
 int key_line_parse(char *line, struct key_line *ret, struct error *err);
+void key_line_release(struct key_line *line);
 
 /* "read,create"; 0 when one of them is unknown. */
 unsigned key_roles_parse(const char *text);

@@ -169,13 +169,14 @@ int ledger_watch_copy(struct ledger_watch *w, struct ledger_entry *ret_entries,
 	pthread_mutex_lock(&w->lock);
 	memcpy(ret_entries, w->latest, w->count * sizeof(w->latest[0]));
 	for (size_t i = 0; i < w->count && status == 0; i++) {
-		if (w->latest[i].state == LEDGER_UNREAD)
-			status = error_set_retriable(
-				err, ERROR_REMOTE,
-				"the ledger has not been read yet: %.300s",
-				w->failure.code == ERROR_NONE
-					? "come again in a moment"
-					: w->failure.text);
+		if (w->latest[i].state != LEDGER_UNREAD)
+			continue;
+		error_set_retriable(err, ERROR_REMOTE,
+				    "the ledger has not been read yet: %.300s",
+				    w->failure.code == ERROR_NONE
+					    ? "come again in a moment"
+					    : w->failure.text);
+		status = error_keep_inside(err, w->failure.outside);
 	}
 	pthread_mutex_unlock(&w->lock);
 	return status;

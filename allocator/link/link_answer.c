@@ -76,6 +76,7 @@ static void put_behaviour(struct buf *out, const Shortloop__Link *link)
 static void put_people(struct buf *out, const Shortloop__Link *link)
 {
 	put_text(out, ",\"description\":", link->description);
+	put_text(out, ",\"account\":", link->account);
 	put_text(out, ",\"creator\":", link->creator);
 	put_text(out, ",\"editor\":", link->editor);
 	put_optional_time(out, ",\"changed_at\":", link->changed_ms);

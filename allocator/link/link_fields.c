@@ -8,6 +8,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/unconst.h"
+#include "common/unseen.h"
 
 #define MAX_VISITS_MAX INT64_C(1000000000000)
 
@@ -23,7 +24,7 @@ int link_reading_refuse(const struct link_reading *r, const char *expected,
 static int read_text(const struct link_reading *r, json_t *value, size_t max,
 		     const char **ret, struct error *err)
 {
-	const char *text;
+	enum unseen kind;
 
 	if (!json_is_string(value))
 		return link_reading_refuse(r, "a string", err);
@@ -31,12 +32,16 @@ static int read_text(const struct link_reading *r, json_t *value, size_t max,
 		return error_set(err, ERROR_INPUT,
 				 "%s: has %zu bytes, at most %zu are allowed",
 				 r->name, json_string_length(value), max);
-	for (text = json_string_value(value); *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			return error_set(err, ERROR_INPUT,
-					 "%s: has a control character",
-					 r->name);
-	}
+	unseen_find(json_string_value(value), json_string_length(value),
+		    UNSEEN_IN_TEXT, &kind);
+	if (kind == UNSEEN_FORMAT)
+		return error_set(err, ERROR_INPUT,
+				 "%s: has a character that nobody sees and "
+				 "that changes how the others are read",
+				 r->name);
+	if (kind != UNSEEN_NONE)
+		return error_set(err, ERROR_INPUT,
+				 "%s: has a control character", r->name);
 	*ret = json_string_value(value);
 	return 0;
 }

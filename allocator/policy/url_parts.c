@@ -2,7 +2,11 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "common/unseen.h"
+#include "common/utf8.h"
 
 bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
 {
@@ -22,19 +26,34 @@ bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
 	       isalpha((unsigned char)url[0]);
 }
 
-/* Refuses blanks and control characters.  No character above 0x7f is one. */
-static int check_bytes(const char *url, size_t len, struct error *err)
+/* "%E2%80%AE": how to write the character at `text`. */
+static void escape(const char *text, size_t len, char ret[13])
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)url[i];
+	size_t bytes = utf8_sequence(text, len);
 
-		if (c <= ' ' || c == 0x7f)
-			return error_set(err, ERROR_INPUT,
-					 "has a blank or a control character "
-					 "at byte %zu: write it as %%%02X",
-					 i + 1, c);
-	}
-	return 0;
+	for (size_t i = 0; i < bytes; i++)
+		snprintf(ret + 3 * i, 4, "%%%02X", (unsigned char)text[i]);
+}
+
+/* Refuses blanks, control characters and all that nobody sees. */
+static int check_characters(const char *url, size_t len, struct error *err)
+{
+	enum unseen kind;
+	size_t at = unseen_find(url, len, UNSEEN_IN_URL, &kind);
+	char escaped[13] = "";
+
+	if (kind == UNSEEN_NONE)
+		return 0;
+	if (kind == UNSEEN_INVALID)
+		return error_set(err, ERROR_INPUT,
+				 "is not UTF-8 at byte %zu: write other bytes "
+				 "with percent signs",
+				 at + 1);
+	escape(url + at, len - at, escaped);
+	return error_set(err, ERROR_INPUT,
+			 "has a blank, a control character or one that nobody "
+			 "sees at byte %zu: write it as %s",
+			 at + 1, escaped);
 }
 
 /* Where query or fragment begin, or the end. */
@@ -120,7 +139,7 @@ int url_parts_read(struct url_parts *parts, const char *url, size_t len,
 {
 	const char *end = url + len, *text;
 
-	if (check_bytes(url, len, err) < 0)
+	if (check_characters(url, len, err) < 0)
 		return -1;
 	if (!url_scheme(url, len, parts->scheme))
 		return error_set(err, ERROR_INPUT,

@@ -15,7 +15,8 @@ struct lists {
 struct url_policy {
 	const struct url_policy_config *config;
 	const struct domains *domains;
-	struct host base; /* len 0: none */
+	struct host base;   /* len 0: none */
+	bool base_is_local; /* and is this machine to itself */
 	bool ip_hosts;
 	pthread_rwlock_t lock; /* of the lists */
 	struct lists lists;
@@ -129,6 +130,32 @@ void url_policy_count(struct url_policy *policy, size_t *ret_allowed,
 	pthread_rwlock_unlock(&policy->lock);
 }
 
+static bool ends_with(const struct host *host, const char *end)
+{
+	size_t len = strlen(end);
+
+	return host->len >= len &&
+	       !memcmp(host->text + host->len - len, end, len);
+}
+
+/* What a machine calls itself: RFC 6761 (localhost), RFC 1122 (127/8), and the
+ * unspecified addresses, which connect to it, too. */
+static bool is_local(const struct host *host)
+{
+	switch (host->kind) {
+	case HOST_IPV4:
+		return !strncmp(host->text, "127.", 4) ||
+		       !strncmp(host->text, "0.", 2);
+	case HOST_IPV6:
+		return !strcmp(host->text, "[::1]") ||
+		       !strcmp(host->text, "[::]");
+	case HOST_NAME:
+		break;
+	}
+	return !strcmp(host->text, "localhost") ||
+	       ends_with(host, ".localhost");
+}
+
 struct url_policy *url_policy_new(const struct url_policy_config *config,
 				  const struct domains *domains,
 				  const char *base_url, struct error *err)
@@ -152,6 +179,7 @@ struct url_policy *url_policy_new(const struct url_policy_config *config,
 			goto fail;
 		}
 		policy->base = parts.host;
+		policy->base_is_local = is_local(&parts.host);
 	}
 	if (url_policy_reload(policy, err) == 0)
 		return policy;
@@ -200,6 +228,8 @@ static bool is_ours(const struct url_policy *policy, const struct host *host)
 {
 	if (host->len == policy->base.len &&
 	    !memcmp(host->text, policy->base.text, host->len))
+		return true;
+	if (policy->base_is_local && is_local(host))
 		return true;
 	return domains_by_host(policy->domains, host->text, host->len);
 }

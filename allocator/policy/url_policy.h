@@ -2,10 +2,12 @@
  * url_policy.h - where a short link may lead.
  *
  *  - http and https, and app schemes that the configuration lists;
- *  - at most LINK_URL_MAX bytes, no blanks, control characters or backslashes
- *    where a browser would take them for something else;
+ *  - at most LINK_URL_MAX bytes, no blanks or control characters, nothing that
+ *    draws nothing (common/unseen.h), no backslashes where a browser would take
+ *    them for something else;
  *  - no user and password, unless allowed;
  *  - not to one of our own hosts, whatever the port and path: that is a loop;
+ *    where base_url says localhost, all that a machine calls itself is ours;
  *  - a host that is on the allow list, if there is one, and not on the deny
  *    list.  A listed app scheme has no domain and is allowed as it is.
  *

@@ -67,17 +67,37 @@ bool lot_is_expired(const struct lot *lot)
 	return clock_boottime_ms() >= lot->hold_until;
 }
 
+/* An answer to one of the lot's opens, or to its confirmation. */
+static void answered(struct lot *lot, const struct error *err)
+{
+	struct slot *slot = lot->slot;
+	bool retired = lot->retired;
+
+	lot->opening--;
+	slot->opening--;
+	if (retired && lot->opening == 0)
+		lot_give_back(lot);
+	/* Who waits for a lot that expired meanwhile needs another one. */
+	if (!retired || slot->waiters)
+		slot_opened(slot, err);
+}
+
+static void on_confirmed(void *arg, const struct error *err)
+{
+	struct lot *lot = arg;
+
+	lot->confirmed = !err;
+	answered(lot, err);
+}
+
 static void on_open(void *arg, int64_t end, const struct error *err)
 {
 	struct lot_block *block = arg;
 	struct lot *lot = block->lot;
 	struct slot *slot = lot->slot;
 	size_t i = (size_t)(block - lot->blocks);
-	bool retired;
 
 	(void)end;
-	lot->opening--;
-	slot->opening--;
 	if (!err)
 		lot_set_use(lot, i, lot->retired ? USE_UNOPENED : USE_OPEN);
 	else if (err->code == ERROR_BUSY)
@@ -86,12 +106,7 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 		lot_set_use(lot, i, USE_UNOPENED);
 	if (err && err->code == ERROR_BUSY)
 		metric_add(slot->supply->options.metrics->opens_refused, 1);
-	retired = lot->retired;
-	if (retired && lot->opening == 0)
-		lot_give_back(lot);
-	/* Who waits for a lot that expired meanwhile needs another one. */
-	if (!retired || slot->waiters)
-		slot_opened(slot, err);
+	answered(lot, err);
 }
 
 int lot_open_all(struct lot *lot, struct error *err)
@@ -108,6 +123,13 @@ int lot_open_all(struct lot *lot, struct error *err)
 		lot->opening++;
 		lot->slot->opening++;
 	}
+	/* Behind the opens on the same connection: carried out after them, or
+	 * not at all. */
+	if (grant_confirm_async(redis, lot->slot->space, &lot->range,
+				on_confirmed, lot, err) < 0)
+		return -1;
+	lot->opening++;
+	lot->slot->opening++;
 	return 0;
 }
 

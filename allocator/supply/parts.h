@@ -35,8 +35,9 @@ struct lot {
 	struct block_range range; /* shrinks from its end while handed back */
 	char holder[LINK_HOLDER_MAX];
 	int64_t hold_until; /* clock_boottime_ms */
+	bool confirmed;	    /* Redis knows that it is in use */
 	bool retired;	    /* no longer in the slot's list */
-	size_t opening;	    /* opens not answered */
+	size_t opening;	    /* opens not answered, and the confirmation */
 	size_t closing;	    /* closes not answered */
 	size_t at;	    /* the block codes come from */
 	size_t closed_run;  /* blocks being handed back, from `at` on */
@@ -86,7 +87,8 @@ struct lot *lot_add(struct slot *slot, const struct grant *grant,
 		    struct error *err);
 void lot_set_use(struct lot *lot, size_t i, enum block_use use);
 struct link_block lot_block_at(const struct lot *lot, size_t i);
-/* Asks Redis to open all its blocks; slot_opened is told of each. */
+/* Asks Redis to open all its blocks, and says that they are in use from then
+ * on; slot_opened is told of each. */
 int lot_open_all(struct lot *lot, struct error *err);
 bool lot_is_expired(const struct lot *lot);
 /* Takes the lot out of its slot, hands untouched blocks back and frees it. */

@@ -21,6 +21,8 @@ static void fetch(struct slot *slot);
 /* Moves a lot on to a block with a code.  False: it has none just now. */
 static bool lot_find_code(struct lot *lot)
 {
+	if (!lot->confirmed)
+		return false;
 	for (; lot->at < lot->count; lot->at++, lot->offset = 0) {
 		switch (lot->blocks[lot->at].use) {
 		case USE_OPEN:
@@ -59,8 +61,8 @@ static struct lot *slot_current(struct slot *slot)
 		}
 		if (lot_find_code(lot))
 			return lot;
-		if (lot->at < lot->count)
-			return NULL; /* it is opening */
+		if (lot->opening)
+			return NULL;
 		lot_retire(lot);
 	}
 	return NULL;
@@ -226,7 +228,7 @@ static int take_grant(struct slot *slot, const struct grant *grant,
 
 	slot->granted = true;
 	metric_add(m->grants, 1);
-	seen_file_note(s->options.seen, slot->space, grant->seen);
+	seen_file_note(s->options.seen, slot->space, &grant->seen);
 	for (size_t i = 0; i < grant->count; i++) {
 		metric_add(m->blocks_granted, range_blocks(&grant->ranges[i]));
 		lot = lot_add(slot, grant, &grant->ranges[i], hold_until, err);

@@ -20,6 +20,7 @@ static void build(struct command *c, const struct link_target *target,
 	command_number(c, link->generation);
 	command_number(c, link->ttl_ms);
 	command_time(c, linkstore_renew_below(store, link->ttl_ms));
+	command_quarantine(c, target);
 }
 
 static int parse(const redisReply *reply, int64_t *ret_left, struct error *err)

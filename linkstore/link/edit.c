@@ -29,9 +29,31 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 	link_edit_prepare(before, NULL, ret_after);
 	ret_after->state = SHORTLOOP__LINK_STATE__LINK_DELETED;
 	ret_after->owner = before->owner;
+	ret_after->account = before->account;
 	ret_after->creator = before->creator;
 	ret_after->editor = unconst(editor);
 	ret_after->changed_ms = changed_ms;
+}
+
+/* What a record weighs without what every change adds once: who made it, when,
+ * and the state. */
+static size_t weight(const Shortloop__Link *link)
+{
+	Shortloop__Link bare = *link;
+
+	bare.editor = unconst("");
+	bare.changed_ms = 0;
+	bare.version = 0;
+	bare.state = SHORTLOOP__LINK_STATE__LINK_LIVE;
+	return shortloop__link__get_packed_size(&bare);
+}
+
+/* A Redis that is full refuses changes that take room, but no link must live on
+ * in it that was to end, or to be blocked. */
+static bool grows(const Shortloop__Link *before, const Shortloop__Link *after)
+{
+	return after->state == SHORTLOOP__LINK_STATE__LINK_LIVE &&
+	       weight(after) > weight(before);
 }
 
 /* --- the command ---------------------------------------------------------- */
@@ -78,13 +100,15 @@ static int build(struct command *c, const struct link_target *target,
 		return error_set_nomem(err);
 	shortloop__link__pack(after, record);
 	record_head(before->link_id, head);
-	command_script(c, target->space, SCRIPT_EDIT);
+	command_script(c, target->space,
+		       grows(before, after) ? SCRIPT_EDIT : SCRIPT_EDIT_SMALL);
 	command_link_keys(c, target, before->link_id);
 	command_arg(c, head, sizeof(head));
 	command_number(c, before->version);
 	command_number(c, before->generation);
 	command_arg(c, record, len);
 	put_life(c, target, after, ttl);
+	command_quarantine(c, target);
 	free(record);
 	return 0;
 }

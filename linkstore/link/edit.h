@@ -28,8 +28,8 @@ void link_edit_prepare(const Shortloop__Link *before,
 
 /*
  * Makes the tombstone of a link: what link_edit_prepare fills, and state,
- * owner, creator, editor and changed_ms; nothing of where it led.  Its texts
- * are `before`'s and `editor`.
+ * owner, account, creator, editor and changed_ms; nothing of where it led.  Its
+ * texts are `before`'s and `editor`.
  */
 void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 			 uint64_t changed_ms, Shortloop__Link *ret_after);

@@ -33,9 +33,11 @@ static int build(struct command *c, const struct link_target *target,
 	shortloop__link__pack(link, record);
 	command_script(c, target->space, SCRIPT_PLAIN_CREATE);
 	command_target_key(c, target);
+	command_trace_key(c, target);
 	command_arg(c, record, len);
 	command_time(c, link->ttl_ms ? (int64_t)link->ttl_ms : DURATION_NEVER);
 	command_time(c, deadline);
+	command_quarantine(c, target);
 	free(record);
 	return 0;
 }
@@ -69,19 +71,23 @@ static int parse(const redisReply *reply, const struct link_target *target,
 
 	if (!reply_is_array(reply, 1))
 		return reply_malformed("plain_create", err);
-	what = reply_number(reply, 0, -2);
+	what = reply_number(reply, 0, -3);
 	if (what == -1)
 		return error_set(err, ERROR_LATE,
 				 "link %s was not stored: its deadline has "
 				 "passed",
 				 target->code);
-	if (what == 0 && parse_taken(reply, target, &result, err))
-		return -1;
-	if (what != 0) {
-		if (what != 1 || !reply_is_array(reply, 2))
-			return reply_malformed("plain_create", err);
+	if (what == 0) {
+		if (parse_taken(reply, target, &result, err))
+			return -1;
+	} else if (!reply_is_array(reply, 2) || (what != 1 && what != -2)) {
+		return reply_malformed("plain_create", err);
+	} else if (what == 1) {
 		result.outcome = PLAIN_CREATED;
 		result.expires = reply_time(reply, 1);
+	} else {
+		result.outcome = PLAIN_QUARANTINED;
+		result.existing_left = reply_time(reply, 1);
 	}
 	*ret_result = result;
 	return 0;

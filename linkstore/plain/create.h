@@ -21,6 +21,8 @@ void plain_prepare(const struct link_class *ttl, uint64_t link_id,
 enum plain_outcome {
 	PLAIN_CREATED, /* now, or by an earlier try of this very link_id */
 	PLAIN_TAKEN,   /* another link has this code, or its tombstone */
+	/* Another link had this alias, and ended less than a quarantine ago. */
+	PLAIN_QUARANTINED,
 };
 
 struct plain_result {
@@ -29,7 +31,7 @@ struct plain_result {
 	/* TAKEN: the link that is there and what it has left (ms,
 	 * DURATION_NEVER).  The hash strategy compares URL and owner. */
 	const Shortloop__Link *existing;
-	int64_t existing_left;
+	int64_t existing_left; /* QUARANTINED: until it is free */
 };
 
 /*

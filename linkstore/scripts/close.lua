@@ -10,27 +10,36 @@
 local granted, now, reply = tonumber(ARGV[1]), now_ms(), {}
 local texts = redis.call('MGET', unpack(KEYS))
 
--- State, end and generation.
-local function close(key, text)
+-- State, end and generation, and what is to be written: the whole marker, or
+-- where the c belongs.  All are read before the first is written.
+local function judge(key, text)
   local had, letter, ends =
     string.match(text, '^(%d+) ([oc]) %S+ %d+ (%S+) ')
   local generation = tonumber(had)
-  if not generation then error('the marker ' .. key .. ' is damaged') end
-  ends = time_value(ends)
+  ends = generation and time_value(ends)
+  if not ends then error('the marker ' .. key .. ' is damaged') end
   if letter == 'o' and ends >= now then
     return 2, time_reply(ends), generation
   end
   if generation < granted then
-    redis.call('SET', key, ARGV[1] .. ' c' .. string.sub(text, #had + 3))
-    return 1, 0, granted
+    return 1, 0, granted, ARGV[1] .. ' c' .. string.sub(text, #had + 3)
   end
-  if letter == 'o' then redis.call('SETRANGE', key, #had + 1, 'c') end
-  return 1, 0, generation
+  return 1, 0, generation, letter == 'o' and #had + 1
 end
 
+local writes = {}
 for i, key in ipairs(KEYS) do
   local state, ends, generation = 0, 0, 0
-  if texts[i] then state, ends, generation = close(key, texts[i]) end
+  if texts[i] then
+    state, ends, generation, writes[i] = judge(key, texts[i])
+  end
   reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = state, ends, generation
+end
+for i, key in ipairs(KEYS) do
+  if type(writes[i]) == 'string' then
+    redis.call('SET', key, writes[i])
+  elseif writes[i] then
+    redis.call('SETRANGE', key, writes[i], 'c')
+  end
 end
 return reply

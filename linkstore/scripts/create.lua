@@ -35,7 +35,8 @@ for i = 2, #KEYS do
     reply[i] = 1
   elseif late then
     reply[i] = -1
-  elseif redis.call('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
+  -- What is no text is another's: pcall, since a link before it may be stored.
+  elseif redis.pcall('GETRANGE', KEYS[i], 0, 8) == string.sub(record, 1, 9) then
     reply[i] = 2
   else
     reply[i] = 0

@@ -2,9 +2,10 @@
 -- link and version are there that the caller read, so that an edit or a deletion
 -- never meets a new owner or undoes another edit.  A marker's end is lifted
 -- before the link's, never lowered.  A tombstone stays until its block ends.
--- KEYS link visits marker|nothing
+-- KEYS link visits marker|trace|nothing
 -- ARGV record-head version generation record keep|life|tombstone ttl|never
 --      (of life; of the tombstone of a link without a block)
+--      [quarantine, of a trace]
 -- Replies {1, expires}, {0} gone or another's, {-1} another version.
 local there, now = redis.call('GET', KEYS[1]), now_ms()
 if not is_link(there, ARGV[1]) then return {0} end
@@ -19,7 +20,8 @@ if record_version(there) ~= tonumber(ARGV[2]) then
   if there == ARGV[4] then return {1, expires_now()} end
   return {-1}
 end
-local m = KEYS[3] and read_marker(KEYS[3])
+local quarantine = tonumber(ARGV[7] or nil)
+local m = not quarantine and KEYS[3] and read_marker(KEYS[3])
 if m and (not m.open or m.generation ~= tonumber(ARGV[3])) then return {0} end
 
 local function replace(expires)
@@ -38,9 +40,12 @@ if ARGV[5] == 'life' then
   end
   replace(expires)
   visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
-elseif ARGV[5] == 'tombstone' and (m or not KEYS[3]) then
+  if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
+elseif ARGV[5] == 'tombstone' and (m or quarantine or not KEYS[3]) then
   replace(m and m.ends or now + time_value(ARGV[6]))
   redis.call('DEL', KEYS[2])
+  -- The tombstone is there for the quarantine itself.
+  if quarantine then redis.call('DEL', KEYS[3]) end
 else
   redis.call('SET', KEYS[1], ARGV[4], 'KEEPTTL')
 end

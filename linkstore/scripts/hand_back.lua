@@ -2,9 +2,14 @@
 -- go to the pool; only while the exact member that was granted is still issued.
 -- They wait there for a hold: were one granted again at once, and Redis forgot
 -- both, it would come back under the very same generation.
--- KEYS issued pool space    ARGV member first last day-prefix hold
+-- KEYS issued pool space unopened    ARGV member first last day-prefix hold
+-- Replies how often blocks have moved, or 0: the member is not issued.
+local now = now_ms()
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score then return 0 end
+need_sorted_sets(KEYS[2], KEYS[4])
+need_counters(KEYS[3], 'moves', 'retired')
+need_counters(day_key(ARGV[4], now), 'handed_back')
 local first, last, generation = range_read(ARGV[1])
 local from, to = tonumber(ARGV[2]), tonumber(ARGV[3])
 if from < first or to > last or from > to then
@@ -17,7 +22,7 @@ end
 if to < last then
   redis.call('ZADD', KEYS[1], score, range_text(to + 1, last, generation))
 end
-local now = now_ms()
+redis.call('ZREMRANGEBYSCORE', KEYS[4], from, to)
 if generation >= GENERATION_MAX then
   redis.call('HINCRBY', KEYS[3], 'retired', to - from + 1)
 else
@@ -25,4 +30,4 @@ else
     range_text(from, to, generation + 1))
 end
 redis.call('HINCRBY', day_key(ARGV[4], now), 'handed_back', to - from + 1)
-return 1
+return redis.call('HINCRBY', KEYS[3], 'moves', 1)

@@ -2,11 +2,15 @@
 -- members of `issued` and `pool` contain them; what is left of a member stays
 -- where it was.  All or nothing.  A note keeps what the blocks were, by whom
 -- they were taken and why; the log of what was done by hand has a line.
--- KEYS issued pool out why hand
+-- KEYS issued pool out why hand space
 -- ARGV first last who reason day-prefix, then pairs of i|p and member
 -- Replies {1, blocks} or {0, 'member'}.
 local from, to, now = tonumber(ARGV[1]), tonumber(ARGV[2]), now_ms()
 local sets = {i = KEYS[1], p = KEYS[2]}
+need_sorted_sets(KEYS[1], KEYS[2], KEYS[3])
+need_hand(KEYS[4], KEYS[5])
+need_counters(KEYS[6], 'moves')
+need_counters(day_key(ARGV[5], now), 'held')
 for i = 6, #ARGV, 2 do
   if not redis.call('ZSCORE', sets[ARGV[i]], ARGV[i + 1]) then
     return {0, 'member'}
@@ -33,6 +37,7 @@ for i = 6, #ARGV, 2 do
     string.format('%s %s %s %s', ARGV[i], score, ARGV[3], ARGV[4]))
   blocks = blocks + b - a + 1
 end
+redis.call('HINCRBY', KEYS[6], 'moves', 1)
 redis.call('HINCRBY', day_key(ARGV[5], now), 'held', blocks)
 note_hand(KEYS[5], now, 'hold', from, to, blocks, ARGV[3], ARGV[4])
 return {1, blocks}

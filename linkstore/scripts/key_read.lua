@@ -6,6 +6,7 @@
 -- what was done by hand last.
 local key, used = 'key:' .. ARGV[1], 'used:' .. ARGV[1]
 local now, last = now_ms(), redis.call('HGET', KEYS[1], used)
+local hand = redis.call('LINDEX', KEYS[2], 0) or ''
 local print = redis.call('HGET', KEYS[1], key)
 if not print then return {now, '', 0, ''} end
 if not last or (last == '0' and
@@ -13,4 +14,4 @@ if not last or (last == '0' and
   last = string.format('%.0f', now)
   redis.call('HSET', KEYS[1], used, last)
 end
-return {now, print, tonumber(last), redis.call('LINDEX', KEYS[2], 0) or ''}
+return {now, print, tonumber(last), hand}

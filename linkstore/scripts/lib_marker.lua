@@ -4,10 +4,11 @@ local function read_marker(key)
   if not text then return nil end
   local generation, state, class, opened, ends, holder =
     string.match(text, '^(%d+) ([oc]) (%S+) (%d+) (%S+) (.*)$')
-  if not generation then error('the marker ' .. key .. ' is damaged') end
+  ends = ends and time_value(ends)
+  if not ends then error('the marker ' .. key .. ' is damaged') end
   return {
     generation = tonumber(generation), open = state == 'o', class = class,
-    opened = tonumber(opened), ends = time_value(ends), holder = holder,
+    opened = tonumber(opened), ends = ends, holder = holder,
   }
 end
 

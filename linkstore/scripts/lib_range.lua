@@ -5,10 +5,21 @@ local function range_text(first, last, generation)
   return string.format('%.0f-%.0f:%d', first, last, generation)
 end
 
-local function range_read(text)
+-- Nil for a text that is none.
+local function range_try(text)
   local first, last, generation = string.match(text, '^(%d+)%-(%d+):(%d+)$')
+  first, last, generation = tonumber(first), tonumber(last), tonumber(generation)
+  if not first or last < first or generation < 1 or
+      generation > GENERATION_MAX then
+    return nil
+  end
+  return first, last, generation
+end
+
+local function range_read(text)
+  local first, last, generation = range_try(text)
   if not first then error('the range ' .. text .. ' is damaged') end
-  return tonumber(first), tonumber(last), tonumber(generation)
+  return first, last, generation
 end
 
 -- The ledger of the UTC day of `ms`; the calendar arithmetic is Howard

@@ -32,3 +32,15 @@ local function visits_follow(visits, left)
     redis.call('PEXPIRE', visits, left)
   end
 end
+
+-- What keeps a chosen code from being given out again at once when its link has
+-- ended: the head of the link's record, for a quarantine longer than the link.
+-- A link that never ends needs none: it is there itself.
+local function trace_follow(trace, head, link, quarantine)
+  local left = redis.call('PTTL', link)
+  if left == -1 then
+    redis.call('DEL', trace)
+  else
+    redis.call('SET', trace, head, 'PX', math.max(left, 0) + quarantine + 1)
+  end
+end

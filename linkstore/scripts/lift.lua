@@ -1,12 +1,10 @@
 -- Promise 10.  What an allocator has seen, as soon as it meets a Redis again:
 -- before others are granted what a Redis that forgot would grant twice.
--- KEYS space cursor issued pool
--- ARGV seen capacity gap hold longest day-prefix
-local cursor, why = remember(
-  {space = KEYS[1], cursor = KEYS[2], issued = KEYS[3], pool = KEYS[4]}, {
-  seen = tonumber(ARGV[1]), capacity = tonumber(ARGV[2]),
-  gap = tonumber(ARGV[3]), hold = tonumber(ARGV[4]),
-  longest = tonumber(ARGV[5]), days = ARGV[6],
-}, now_ms())
-if not cursor then return {0, why} end
-return {1, cursor}
+-- KEYS space cursor issued pool unopened
+-- ARGV seen moves generation capacity gap hold longest day-prefix
+-- Replies {1, cursor, moves, highest generation} or {0, why}.
+local k = space_keys(1)
+local r, why = remember(k, told(1), now_ms())
+if not r then return {0, why} end
+return {1, r.cursor, tonumber(redis.call('HGET', k.space, 'moves') or 0),
+  r.highest}

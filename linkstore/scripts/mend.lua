@@ -10,7 +10,9 @@ local sets = {i = KEYS[3], p = KEYS[4], o = KEYS[5]}
 local count, now = tonumber(ARGV[6]), now_ms()
 local parts_at = 7 + 2 * count
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+need_sorted_sets(KEYS[3], KEYS[4], KEYS[5])
+need_hand(KEYS[6], KEYS[7])
+need_counters(KEYS[8], 'moves')
 
 -- Ranges in order as stretches of neighbouring blocks; `apart` to insist that
 -- no block comes twice.
@@ -61,6 +63,7 @@ else
   end
 end
 
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
 for i = 7, parts_at - 1, 2 do
   redis.call('ZREM', sets[ARGV[i]], ARGV[i + 1])
   if ARGV[i] == 'o' then redis.call('HDEL', KEYS[6], ARGV[i + 1]) end

@@ -2,10 +2,14 @@
 -- members of `out` contain them: into `issued`, so that the reclaimer judges
 -- them by their markers.  What was in the pool is due now, what was issued is
 -- due when it was, but not before now; what was lost stays lost.
--- KEYS issued out why hand
+-- KEYS issued out why hand space
 -- ARGV first last who reason day-prefix, then members
 -- Replies {1, blocks} or {0, 'member'}.
 local from, to, now = tonumber(ARGV[1]), tonumber(ARGV[2]), now_ms()
+need_sorted_sets(KEYS[1], KEYS[2])
+need_hand(KEYS[3], KEYS[4])
+need_counters(KEYS[5], 'moves')
+need_counters(day_key(ARGV[5], now), 'released')
 for i = 6, #ARGV do
   if not redis.call('ZSCORE', KEYS[2], ARGV[i]) then return {0, 'member'} end
   local first, last = range_read(ARGV[i])
@@ -40,6 +44,7 @@ for i = 6, #ARGV do
   redis.call('ZADD', KEYS[1], due_of(note), range_text(a, b, generation))
   blocks = blocks + b - a + 1
 end
+redis.call('HINCRBY', KEYS[5], 'moves', 1)
 redis.call('HINCRBY', day_key(ARGV[5], now), 'released', blocks)
 note_hand(KEYS[4], now, 'release', from, to, blocks, ARGV[3], ARGV[4])
 return {1, blocks}

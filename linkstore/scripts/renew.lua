@@ -5,8 +5,8 @@
 -- Without a marker (lost) the link is renewed all the same: its block is not
 -- pooled before it is repaired.  A link without a block has no marker to begin
 -- with.
--- KEYS link visits marker|nothing
--- ARGV record-head version generation ttl renew-below
+-- KEYS link visits marker|trace|nothing
+-- ARGV record-head version generation ttl renew-below [quarantine, of a trace]
 local left = redis.call('PTTL', KEYS[1])
 local record = redis.call('GETRANGE', KEYS[1], 0, 20)
 if left == -2 or not is_link(record, ARGV[1]) then return {0, 0} end
@@ -14,7 +14,8 @@ if left == -1 then return {-1, 0} end
 if left >= tonumber(ARGV[5]) or record_version(record) ~= tonumber(ARGV[2]) then
   return {left, 0}
 end
-local m = KEYS[3] and read_marker(KEYS[3])
+local quarantine = tonumber(ARGV[6] or nil)
+local m = not quarantine and KEYS[3] and read_marker(KEYS[3])
 if m and (not m.open or m.generation ~= tonumber(ARGV[3])) then
   return {0, 0}
 end
@@ -25,4 +26,5 @@ if m and m.ends < expires then
 end
 redis.call('PEXPIREAT', KEYS[1], time_text(expires), 'GT')
 visits_follow(KEYS[2], redis.call('PTTL', KEYS[1]))
+if quarantine then trace_follow(KEYS[3], ARGV[1], KEYS[1], quarantine) end
 return {tonumber(ARGV[4]), 1}

@@ -3,18 +3,14 @@
 -- P first last generation (to the pool, after quarantine), K first last
 -- generation score (stays issued), L first last generation (stays issued, lost:
 -- score 0 is no time, the due scan passes it over).
--- KEYS lock space cursor issued pool
--- ARGV lock-value lock-ttl capacity gap hold longest quarantine day-prefix
---      members, then that many members, then the parts
-local k = {space = KEYS[2], cursor = KEYS[3], issued = KEYS[4], pool = KEYS[5]}
-local count, now = tonumber(ARGV[9]), now_ms()
+-- KEYS lock space cursor issued pool unopened
+-- ARGV lock-value lock-ttl
+--      seen moves generation capacity gap hold longest day-prefix
+--      quarantine members, then that many members, then the parts
+-- Replies {1, pooled, moves, highest generation} or {0, why}.
+local k, c = space_keys(2), told(3)
+local count, now = tonumber(ARGV[12]), now_ms()
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0, 'lock'} end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-local cursor, why = remember(k, {
-  seen = 0, capacity = tonumber(ARGV[3]), gap = tonumber(ARGV[4]),
-  hold = tonumber(ARGV[5]), longest = tonumber(ARGV[6]), days = ARGV[8],
-}, now)
-if not cursor then return {0, why} end
 
 -- One call for many: up to 1000 arguments at a time, which unpack can bear.
 local function call_each(command, key, list, note)
@@ -28,7 +24,7 @@ end
 -- The members, in order, as stretches of neighbouring blocks; the parts must
 -- cover each from end to end.
 local stretches, members, gone = {}, {}, false
-for i = 10, 9 + count do
+for i = 13, 12 + count do
   local first, last = range_read(ARGV[i])
   local before = stretches[#stretches]
   members[#members + 1] = ARGV[i]
@@ -39,21 +35,19 @@ for i = 10, 9 + count do
     stretches[#stretches + 1] = {first, last + 1}
   end
 end
-call_each('ZMSCORE', k.issued, members, function(scores)
-  for i = 1, #scores do gone = gone or not scores[i] end
-end)
-if gone then return {0, 'member'} end
-
-local issued, pool, pooled, retired, s = {}, {}, 0, 0, 1
-local free_at = string.format('%.0f', now + tonumber(ARGV[7]))
+local issued, pool, freed, pooled, retired, s = {}, {}, {}, 0, 0, 1
+local free_at = string.format('%.0f', now + tonumber(ARGV[11]))
 local function add(list, score, member)
   list[#list + 1] = score
   list[#list + 1] = member
 end
-for i = 10 + count, #ARGV do
+for i = 13 + count, #ARGV do
   local kind, from, to, generation, score =
     string.match(ARGV[i], '^([PKL]) (%d+) (%d+) (%d+) ?(%S*)$')
   local first, last = tonumber(from), tonumber(to)
+  if score and not (score == '' or score == 'never' or tonumber(score)) then
+    error('a part has no score')
+  end
   local stretch = stretches[s]
   if not stretch or first ~= stretch[1] or last < first or
       last >= stretch[2] then
@@ -72,17 +66,28 @@ for i = 10 + count, #ARGV do
     add(pool, free_at, member)
     pooled = pooled + last - first + 1
   end
+  if kind == 'P' then freed[#freed + 1] = {first, last} end
 end
 if stretches[s] then error('the parts do not cover the members') end
 
-redis.call('HINCRBY', k.space, 'moves', 1) -- see movement.lua
+local r, why = remember(k, c, now)
+if not r then return {0, why} end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+call_each('ZMSCORE', k.issued, members, function(scores)
+  for i = 1, #scores do gone = gone or not scores[i] end
+end)
+if gone then return {0, 'member'} end
+
 call_each('ZREM', k.issued, members)
 call_each('ZADD', k.issued, issued)
 call_each('ZADD', k.pool, pool)
+for _, blocks in ipairs(freed) do
+  redis.call('ZREMRANGEBYSCORE', k.unopened, blocks[1], blocks[2])
+end
 if retired > 0 then redis.call('HINCRBY', k.space, 'retired', retired) end
 if pooled + retired > 0 then
-  local day = day_key(ARGV[8], now)
+  local day = day_key(c.days, now)
   redis.call('HINCRBY', day, 'reclaimed', pooled + retired)
   redis.call('HINCRBY', day, 'pooled', pooled)
 end
-return {1, pooled}
+return {1, pooled, count_moves(k, 1), r.highest}

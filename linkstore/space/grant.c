@@ -50,21 +50,12 @@ static int64_t due_after(const struct link_space *space,
 static void build_grant(struct command *c, const struct grant_request *request)
 {
 	const struct link_space *space = request->space;
-	const struct links_config *config = linkstore_config(space->store);
 
 	command_script(c, space, SCRIPT_GRANT);
-	command_space_key(c, "space:", space);
-	command_space_key(c, "cursor:", space);
-	command_space_key(c, "issued:", space);
-	command_space_key(c, "pool:", space);
+	command_remember_keys(c, space);
+	command_remember_args(c, space, &request->seen);
 	command_number(c, request->blocks);
 	command_time(c, due_after(space, request->ttl));
-	command_number(c, request->seen);
-	command_number(c, space->blocks);
-	command_number(c, space->safety_gap);
-	command_time(c, config->hold_max);
-	command_time(c, linkstore_longest_ttl(space->store));
-	command_day_prefix(c, space);
 	command_number(c, codespace_version(space->codes));
 }
 
@@ -112,26 +103,29 @@ static bool has_part_of(const struct grant *grant,
 static int parse_grant(const redisReply *reply, const struct link_space *space,
 		       struct grant *grant, struct error *err)
 {
+	struct space_seen seen;
 	struct block_range range;
+	uint64_t above = grant->seen.cursor;
 
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("grant", err);
 	if (reply_number(reply, 0, 0) != 1)
 		return reply_refused(reply, space, err);
 	grant->count = 0;
-	for (size_t at = 1; at + 2 < reply->elements; at += 3) {
+	for (size_t at = 3; at + 2 < reply->elements; at += 3) {
 		if (grant->count == GRANT_BLOCKS_MAX ||
 		    parse_range(reply, at, &range))
 			return reply_malformed("grant", err);
 		if (has_part_of(grant, &range))
 			continue;
 		grant->ranges[grant->count++] = range;
-		if (range.last + 1 > grant->seen)
-			grant->seen = range.last + 1;
+		if (range.last + 1 > above)
+			above = range.last + 1;
 	}
 	if (grant->count == 0)
 		return reply_malformed("grant", err);
-	linkstore_note_cursor(space, grant->seen);
+	seen = reply_seen(reply, 1, space, above);
+	space_seen_raise(&grant->seen, &seen);
 	return 0;
 }
 
@@ -192,6 +186,58 @@ int grant_blocks_async(struct redis_async *redis,
 	return command_send_call(&c, redis, on_grant, &call, sizeof(call), err);
 }
 
+/* --- confirm -------------------------------------------------------------- */
+
+static void build_confirm(struct command *c, const struct link_space *space,
+			  const struct block_range *blocks)
+{
+	command_plain(c, "ZREMRANGEBYSCORE");
+	command_space_key(c, "unopened:", space);
+	command_number(c, blocks->first);
+	command_number(c, blocks->last);
+}
+
+int grant_confirm(struct redis *redis, const struct link_space *space,
+		  const struct block_range *blocks, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+
+	build_confirm(&c, space, blocks);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	freeReplyObject(reply);
+	return 0;
+}
+
+struct confirm_call {
+	grant_done_fn *fn;
+	void *arg;
+};
+
+static void on_confirm(void *arg, const redisReply *reply,
+		       const struct error *failure)
+{
+	struct confirm_call *call = arg;
+
+	(void)reply;
+	call->fn(call->arg, failure);
+	free(call);
+}
+
+int grant_confirm_async(struct redis_async *redis,
+			const struct link_space *space,
+			const struct block_range *blocks, grant_done_fn *fn,
+			void *arg, struct error *err)
+{
+	const struct confirm_call call = {fn, arg};
+	struct command c;
+
+	build_confirm(&c, space, blocks);
+	return command_send_call(&c, redis, on_confirm, &call, sizeof(call),
+				 err);
+}
+
 /* --- hand back ------------------------------------------------------------ */
 
 static void build_hand_back(struct command *c, const struct link_space *space,
@@ -204,6 +250,7 @@ static void build_hand_back(struct command *c, const struct link_space *space,
 	command_space_key(c, "issued:", space);
 	command_space_key(c, "pool:", space);
 	command_space_key(c, "space:", space);
+	command_space_key(c, "unopened:", space);
 	command_text(c, range_format(whole, member));
 	command_number(c, part->first);
 	command_number(c, part->last);
@@ -216,11 +263,13 @@ static int parse_hand_back(const redisReply *reply,
 {
 	if (reply->type != REDIS_REPLY_INTEGER)
 		return reply_malformed("hand_back", err);
-	if (reply->integer != 1)
+	if (reply->integer == 0)
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s: the range to hand back is no "
 				 "longer issued as it was granted",
 				 space->name);
+	linkstore_note_seen(
+		space, &(struct space_seen){.moves = (uint64_t)reply->integer});
 	return 0;
 }
 
@@ -242,7 +291,7 @@ int grant_hand_back(struct redis *redis, const struct link_space *space,
 
 struct hand_back_call {
 	const struct link_space *space;
-	hand_back_fn *fn;
+	grant_done_fn *fn;
 	void *arg;
 };
 
@@ -261,7 +310,7 @@ static void on_hand_back(void *arg, const redisReply *reply,
 int grant_hand_back_async(struct redis_async *redis,
 			  const struct link_space *space,
 			  const struct block_range *whole,
-			  const struct block_range *part, hand_back_fn *fn,
+			  const struct block_range *part, grant_done_fn *fn,
 			  void *arg, struct error *err)
 {
 	const struct hand_back_call call = {space, fn, arg};

@@ -19,9 +19,9 @@ struct grant_request {
 	const struct link_space *space;
 	const struct link_class *ttl;
 	unsigned blocks; /* 1 to GRANT_BLOCKS_MAX */
-	/* One above the highest block of the space the caller has ever seen, 0
-	 * when it has seen none: a Redis that forgot must not go below. */
-	uint64_t seen;
+	/* What the caller has ever seen of the space: a Redis that forgot must
+	 * not go below. */
+	struct space_seen seen;
 	/* Who asks, for people who read markers: a host name and a pid.  The
 	 * holder is this and a random part, new for every grant, so that a
 	 * block granted twice, even to one program, is opened once. */
@@ -32,8 +32,8 @@ struct grant {
 	/* Without a block in common; what Redis grants twice in one reply is
 	 * left to the reclaimer. */
 	struct block_range ranges[GRANT_BLOCKS_MAX];
-	size_t count;  /* of ranges, at least 1 */
-	uint64_t seen; /* for the next request */
+	size_t count;		/* of ranges, at least 1 */
+	struct space_seen seen; /* for the next request */
 	char holder[LINK_HOLDER_MAX];
 };
 
@@ -47,6 +47,16 @@ struct grant {
  */
 int grant_blocks(struct redis *redis, const struct grant_request *request,
 		 struct grant *ret_grant, struct error *err);
+
+/*
+ * Says that the blocks first to last of a granted range are about to be used:
+ * those of them that were opened.  Until then they are marked in Redis as not
+ * opened, by which the reclaimer knows, when a holder has died before it opened
+ * them, that they hold no link.  So no link may be stored in a block before
+ * this was answered.
+ */
+int grant_confirm(struct redis *redis, const struct link_space *space,
+		  const struct block_range *blocks, struct error *err);
 
 /* grant is NULL when err is not; valid during the call. */
 typedef void grant_fn(void *arg, const struct grant *grant,
@@ -68,11 +78,15 @@ int grant_hand_back(struct redis *redis, const struct link_space *space,
 		    const struct block_range *part, struct error *err);
 
 /* err is NULL on success. */
-typedef void hand_back_fn(void *arg, const struct error *err);
+typedef void grant_done_fn(void *arg, const struct error *err);
+int grant_confirm_async(struct redis_async *redis,
+			const struct link_space *space,
+			const struct block_range *blocks, grant_done_fn *fn,
+			void *arg, struct error *err);
 int grant_hand_back_async(struct redis_async *redis,
 			  const struct link_space *space,
 			  const struct block_range *whole,
-			  const struct block_range *part, hand_back_fn *fn,
+			  const struct block_range *part, grant_done_fn *fn,
 			  void *arg, struct error *err);
 
 #endif

@@ -47,6 +47,7 @@ static void build(struct command *c, const struct link_space *space,
 	command_space_key(c, "out:", space);
 	command_space_key(c, "why:", space);
 	command_space_key(c, "hand:", space);
+	command_space_key(c, "space:", space);
 	command_number(c, request->first);
 	command_number(c, request->last);
 	command_text(c, request->who);

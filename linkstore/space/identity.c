@@ -15,9 +15,23 @@ static void put(struct identity_field *field, const char *name, const char *old,
 	snprintf(field->text, sizeof(field->text), "%" PRIu64, value);
 }
 
+/* What the record of a hash space says that has no such field. */
+#define HASH_CODES_OLD URL_CODE_MD5_QUARTERS
+
+static const char *hash_codes_of(const struct link_space *space)
+{
+	const struct url_codes *codes = linkstore_hash_codes(space);
+	int i = URL_CODE_METHODS;
+
+	while (i-- > 0 && (!codes || codes != space->url_codes[i]))
+		;
+	return i < 0 ? "" : link_hash_code_names[i];
+}
+
 void identity_fields(const struct link_space *space,
 		     struct identity_field ret_fields[IDENTITY_FIELDS])
 {
+	memset(ret_fields, 0, IDENTITY_FIELDS * sizeof(*ret_fields));
 	put(&ret_fields[0], "number", "", space->number);
 	put(&ret_fields[1], "length", "", space->length);
 	put(&ret_fields[2], "block_size", "", space->block_size);
@@ -26,6 +40,29 @@ void identity_fields(const struct link_space *space,
 	ret_fields[4].old = "";
 	snprintf(ret_fields[4].text, sizeof(ret_fields[4].text), "%s",
 		 link_strategy_names[space->strategy]);
+	if (space->strategy != LINK_HASH)
+		return;
+	ret_fields[5].name = "hash_codes";
+	ret_fields[5].old = link_hash_code_names[HASH_CODES_OLD];
+	snprintf(ret_fields[5].text, sizeof(ret_fields[5].text), "%s",
+		 hash_codes_of(space));
+}
+
+int identity_note_hash_codes(const struct link_space *space, const char *has,
+			     struct error *err)
+{
+	if (!has)
+		has = link_hash_code_names[HASH_CODES_OLD];
+	for (int i = 0; i < URL_CODE_METHODS; i++) {
+		if (strcmp(has, link_hash_code_names[i]) != 0)
+			continue;
+		linkstore_note_hash_codes(space, (enum url_code_method)i);
+		return 0;
+	}
+	return error_set(err, ERROR_CONFIG,
+			 "space %s was created with hash_codes = %.40s, which "
+			 "this version does not know",
+			 space->name, has);
 }
 
 /* The one key of a hash space is written down as that of version 0: no code
@@ -40,9 +77,10 @@ bool identity_fingerprint(const struct link_space *space, unsigned version,
 		return snowflake_codes_fingerprint(space->snowflakes, version,
 						   ret_text);
 	case LINK_HASH:
-		if (version != 0)
+		if (version != 0 || !linkstore_hash_codes(space))
 			return false;
-		memcpy(ret_text, url_codes_fingerprint(space->url_codes),
+		memcpy(ret_text,
+		       url_codes_fingerprint(linkstore_hash_codes(space)),
 		       CODE_FINGERPRINT_MAX);
 		return true;
 	case LINK_ALIAS:
@@ -70,6 +108,14 @@ static const char *find(const redisReply *hash, const char *name)
 		if (!strcmp(reply_text(hash, i), name))
 			return reply_text(hash, i + 1);
 	return NULL;
+}
+
+/* A field that counts; 0 when it is not there. */
+static uint64_t count_of(const redisReply *hash, const char *name)
+{
+	const char *text = find(hash, name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
 }
 
 /* May codes of a version have been made?  Grants note it; without them, or in a
@@ -146,10 +192,27 @@ static int check_keys(const redisReply *hash, const struct link_space *space,
 	return check_missing(space, missing, used, use, err);
 }
 
+static int check_fields(const redisReply *hash, const struct link_space *space,
+			struct error *err)
+{
+	struct identity_field fields[IDENTITY_FIELDS];
+	const char *has;
+
+	identity_fields(space, fields);
+	for (int i = 0; i < IDENTITY_FIELDS && fields[i].name; i++) {
+		has = find(hash, fields[i].name);
+		if (!has)
+			has = fields[i].old;
+		if (strcmp(has, fields[i].text) != 0)
+			return identity_differs(space, fields[i].name, has,
+						fields[i].text, err);
+	}
+	return 0;
+}
+
 int identity_check(const redisReply *reply, const struct link_space *space,
 		   enum space_use use, struct error *err)
 {
-	struct identity_field fields[IDENTITY_FIELDS];
 	const redisReply *hash;
 	const char *has;
 	int64_t cursor;
@@ -161,16 +224,10 @@ int identity_check(const redisReply *reply, const struct link_space *space,
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s was not created in this Redis",
 				 space->name);
-	identity_fields(space, fields);
-	for (int i = 0; i < IDENTITY_FIELDS; i++) {
-		has = find(hash, fields[i].name);
-		if (!has)
-			has = fields[i].old;
-		if (strcmp(has, fields[i].text) != 0)
-			return identity_differs(space, fields[i].name, has,
-						fields[i].text, err);
-	}
-	if (check_keys(hash, space, use, err))
+	if (space->strategy == LINK_HASH &&
+	    identity_note_hash_codes(space, find(hash, "hash_codes"), err))
+		return -1;
+	if (check_fields(hash, space, err) || check_keys(hash, space, use, err))
 		return -1;
 	if (!link_space_has_blocks(space))
 		return 0;
@@ -182,5 +239,10 @@ int identity_check(const redisReply *reply, const struct link_space *space,
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s has lost its cursor", space->name);
 	linkstore_note_cursor(space, (uint64_t)cursor);
+	linkstore_note_seen(space, &(struct space_seen){
+					   .moves = count_of(hash, "moves"),
+					   .generation = (uint32_t)count_of(
+						   hash, "highest"),
+				   });
 	return 0;
 }

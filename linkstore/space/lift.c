@@ -5,24 +5,14 @@
 #include "linkstore/command.h"
 
 static int build(struct command *c, const struct link_space *space,
-		 uint64_t seen, struct error *err)
+		 const struct space_seen *seen, struct error *err)
 {
-	const struct links_config *config = linkstore_config(space->store);
-
 	if (!link_space_has_blocks(space))
 		return error_set(err, ERROR_INPUT, "space %s has no blocks",
 				 space->name);
 	command_script(c, space, SCRIPT_LIFT);
-	command_space_key(c, "space:", space);
-	command_space_key(c, "cursor:", space);
-	command_space_key(c, "issued:", space);
-	command_space_key(c, "pool:", space);
-	command_number(c, seen);
-	command_number(c, space->blocks);
-	command_number(c, space->safety_gap);
-	command_time(c, config->hold_max);
-	command_time(c, linkstore_longest_ttl(space->store));
-	command_day_prefix(c, space);
+	command_remember_keys(c, space);
+	command_remember_args(c, space, seen);
 	return 0;
 }
 
@@ -33,12 +23,14 @@ static int parse(const redisReply *reply, const struct link_space *space,
 		return reply_malformed("lift", err);
 	if (reply_number(reply, 0, 0) != 1)
 		return reply_refused(reply, space, err);
-	linkstore_note_cursor(space, (uint64_t)reply_number(reply, 1, 0));
+	if (!reply_is_array(reply, 4))
+		return reply_malformed("lift", err);
+	reply_seen(reply, 2, space, (uint64_t)reply_number(reply, 1, 0));
 	return 0;
 }
 
 int space_lift(struct redis *redis, const struct link_space *space,
-	       uint64_t seen, struct error *err)
+	       const struct space_seen *seen, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -70,8 +62,8 @@ static void on_reply(void *arg, const redisReply *reply,
 }
 
 int space_lift_async(struct redis_async *redis, const struct link_space *space,
-		     uint64_t seen, space_lifted_fn *fn, void *arg,
-		     struct error *err)
+		     const struct space_seen *seen, space_lifted_fn *fn,
+		     void *arg, struct error *err)
 {
 	const struct call call = {space, fn, arg};
 	struct command c;

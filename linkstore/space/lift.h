@@ -15,15 +15,15 @@
 #include "linkstore/linkstore.h"
 
 /*
- * Lifts the cursor to `seen`, one above the highest block seen; the blocks
- * passed over enter `issued` as if granted.  Also notes another run_id, as the
- * first grant would.  Errors as grant_blocks.
+ * Lifts the cursor to what was seen; the blocks passed over enter `issued` as
+ * if granted.  Also notes that Redis has forgotten, as the first grant would,
+ * and what there is to be seen (linkstore_note_seen).  Errors as grant_blocks.
  */
 int space_lift(struct redis *redis, const struct link_space *space,
-	       uint64_t seen, struct error *err);
+	       const struct space_seen *seen, struct error *err);
 typedef void space_lifted_fn(void *arg, const struct error *err);
 int space_lift_async(struct redis_async *redis, const struct link_space *space,
-		     uint64_t seen, space_lifted_fn *fn, void *arg,
-		     struct error *err);
+		     const struct space_seen *seen, space_lifted_fn *fn,
+		     void *arg, struct error *err);
 
 #endif

@@ -76,12 +76,9 @@ int reclaim_lock_take(struct redis *redis, const struct link_space *space,
 
 	if (make_value(lock.value, err))
 		return -1;
-	command_plain(&c, "SET");
+	command_script(&c, space, SCRIPT_LOCK_TAKE);
 	command_space_key(&c, "lock:", space);
 	command_text(&c, lock.value);
-	command_text(&c, "NX");
-	command_text(&c, "GET");
-	command_text(&c, "PX");
 	command_time(&c, ttl);
 	if (command_run(&c, redis, &reply, err))
 		return -1;

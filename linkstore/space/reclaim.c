@@ -103,22 +103,16 @@ static void build_settle(struct command *c, const struct reclaim_lock *lock,
 {
 	const struct link_space *space = lock->space;
 	const struct links_config *config = linkstore_config(space->store);
+	const struct space_seen seen = linkstore_noted_seen(space);
 	char member[RANGE_TEXT_MAX];
 
 	command_script(c, space, SCRIPT_SETTLE);
 	command_space_key(c, "lock:", space);
-	command_space_key(c, "space:", space);
-	command_space_key(c, "cursor:", space);
-	command_space_key(c, "issued:", space);
-	command_space_key(c, "pool:", space);
+	command_remember_keys(c, space);
 	command_text(c, lock->value);
 	command_time(c, lock->ttl);
-	command_number(c, space->blocks);
-	command_number(c, space->safety_gap);
-	command_time(c, config->hold_max);
-	command_time(c, linkstore_longest_ttl(space->store));
+	command_remember_args(c, space, &seen);
 	command_time(c, config->quarantine);
-	command_day_prefix(c, space);
 	command_number(c, member_count);
 	for (size_t i = 0; i < member_count; i++)
 		command_text(c, range_format(&members[i], member));
@@ -131,8 +125,12 @@ static int parse_settle(const redisReply *reply,
 {
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("settle", err);
-	if (reply_number(reply, 0, 0) == 1)
+	if (reply_number(reply, 0, 0) == 1) {
+		if (!reply_is_array(reply, 4))
+			return reply_malformed("settle", err);
+		reply_seen(reply, 2, lock->space, 0);
 		return 0;
+	}
 	reply_refused(reply, lock->space, err);
 	/* Not a member, but the space is gone. */
 	if (err->code == ERROR_NOTFOUND &&

@@ -71,6 +71,9 @@ enum block_state {
 	BLOCK_ENDED, /* or closed already */
 	BLOCK_LIVE,
 	BLOCK_LOST, /* no marker */
+	/* No marker either, but a mark of its grant says that its holder never
+	 * came to open it.  Only reclaim_unopened tells. */
+	BLOCK_UNOPENED,
 };
 
 struct block_look {
@@ -95,6 +98,26 @@ int reclaim_look(struct redis *redis, const struct link_space *space,
 int reclaim_close(struct redis *redis, const struct link_space *space,
 		  const uint64_t *blocks, size_t count, uint32_t generation,
 		  struct block_look *ret_looks, struct error *err);
+
+/*
+ * Which blocks were granted under these generations and not opened, as far as
+ * their holders have said (grant_confirm)?  So no link was ever stored in them
+ * under these.  A Redis that has noticed that it forgot says so of none that it
+ * had granted before.
+ */
+int reclaim_unopened(struct redis *redis, const struct link_space *space,
+		     const uint64_t *blocks, const uint32_t *generations,
+		     size_t count, bool *ret_unopened, struct error *err);
+
+/*
+ * Closes such blocks, so that an open that is still under way fails, in
+ * pipelines.  ret_looks[i] is BLOCK_ENDED, or of one that has a marker by now
+ * what reclaim_look says.
+ */
+int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
+			   const uint64_t *blocks, const uint32_t *generations,
+			   size_t count, int64_t now,
+			   struct block_look *ret_looks, struct error *err);
 
 /* What becomes of a part of the settled members. */
 enum settle_kind {

@@ -42,8 +42,11 @@ static void build_create(struct command *c, const struct link_space *space,
 {
 	struct identity_field fields[IDENTITY_FIELDS];
 	char print[CODE_FINGERPRINT_MAX];
+	int count = 0;
 
 	identity_fields(space, fields);
+	while (count < IDENTITY_FIELDS && fields[count].name)
+		count++;
 	command_script(c, space, SCRIPT_SPACE_CREATE);
 	command_space_key(c, "space:", space);
 	command_space_key(c, "cursor:", space);
@@ -54,8 +57,8 @@ static void build_create(struct command *c, const struct link_space *space,
 		command_number(c, first_block);
 	else
 		command_text(c, "none");
-	command_number(c, IDENTITY_FIELDS);
-	for (int i = 0; i < IDENTITY_FIELDS; i++) {
+	command_number(c, (uint64_t)count);
+	for (int i = 0; i < count; i++) {
 		command_text(c, fields[i].name);
 		command_text(c, fields[i].text);
 		command_text(c, fields[i].old);
@@ -66,6 +69,44 @@ static void build_create(struct command *c, const struct link_space *space,
 		command_format(c, "key:%u", v);
 		command_text(c, print);
 	}
+}
+
+static int note_hash_codes(const redisReply *reply,
+			   const struct link_space *space, struct error *err)
+{
+	const char *has = NULL;
+
+	if (!reply_is_array(reply, 2))
+		return reply_malformed("HMGET", err);
+	if (reply->element[0]->type == REDIS_REPLY_NIL) {
+		linkstore_note_hash_codes(space, URL_CODE_KEYED);
+		return 0;
+	}
+	if (reply->element[1]->type == REDIS_REPLY_STRING)
+		has = reply->element[1]->str;
+	return identity_note_hash_codes(space, has, err);
+}
+
+/* A hash space that is there goes on as it was made; a new one is keyed.  Where
+ * somebody else creates it meanwhile, the script finds the difference. */
+static int choose_hash_codes(struct redis *redis,
+			     const struct link_space *space, struct error *err)
+{
+	struct command c;
+	redisReply *reply;
+	int status;
+
+	if (space->strategy != LINK_HASH)
+		return 0;
+	command_plain(&c, "HMGET");
+	command_space_key(&c, "space:", space);
+	command_text(&c, "number");
+	command_text(&c, "hash_codes");
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	status = note_hash_codes(reply, space, err);
+	freeReplyObject(reply);
+	return status;
 }
 
 int space_create(struct redis *redis, const struct link_space *space,
@@ -80,6 +121,8 @@ int space_create(struct redis *redis, const struct link_space *space,
 		return error_set(err, ERROR_INPUT,
 				 "space %s has only %" PRIu64 " blocks",
 				 space->name, space->blocks);
+	if (choose_hash_codes(redis, space, err))
+		return -1;
 	build_create(&c, space, first_block);
 	if (command_run(&c, redis, &reply, err))
 		return -1;

@@ -20,10 +20,11 @@ enum space_created {
 /*
  * Creates the space in Redis, its cursor at `first_block` (0, or above every
  * block the archive knows when Redis lost the space; a space without blocks has
- * no cursor, and `first_block` is 0).  A space that is there is
- * compared, and key versions new to it are added.  Any other difference is
- * ERROR_CONFIG; a cursor, pool or issued set without a space record is
- * ERROR_UNSAFE.
+ * no cursor, and `first_block` is 0).  How the codes of a hash space are made
+ * is noted, where the configuration leaves that to the record.  A space that is
+ * there is compared, and key versions new to it are added.  Any other
+ * difference is ERROR_CONFIG; a cursor, pool or issued set without a space
+ * record is ERROR_UNSAFE.
  */
 int space_create(struct redis *redis, const struct link_space *space,
 		 uint64_t first_block, enum space_created *ret_created,
@@ -42,7 +43,8 @@ enum space_use {
 
 /*
  * Compares the record with the configuration: number, length, strategy, block
- * size, symbols and the fingerprint of each key.  ERROR_CONFIG when they differ
+ * size, symbols, how a hash space's codes are made and the fingerprint of each
+ * key.  ERROR_CONFIG when they differ
  * (the program must not compute keys of its own: exit 78), ERROR_NOTFOUND when
  * the space was not created (not ready, 503).
  *
@@ -53,7 +55,8 @@ enum space_use {
  * were made with it.
  *
  * On success the cursor of a space that has blocks has been noted
- * (linkstore_note_cursor).
+ * (linkstore_note_cursor), and how the codes of a hash space are made
+ * (linkstore_note_hash_codes).
  */
 int space_check(struct redis *redis, const struct link_space *space,
 		enum space_use use, struct error *err);

@@ -208,6 +208,7 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 {
 	struct retiring r = {
 		.redis = redis, .space = space, .version = version};
+	const struct space_seen seen = linkstore_noted_seen(space);
 	struct error unlock;
 	int status;
 
@@ -215,7 +216,7 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	 * been granted, and for which versions. */
 	if (check_version(space, version, err) ||
 	    reclaim_check_sight(redis, space, err) ||
-	    space_lift(redis, space, 0, err) || read_key(&r, err) ||
+	    space_lift(redis, space, &seen, err) || read_key(&r, err) ||
 	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))
 		return -1;
 	status = look_and_retire(&r, err);

@@ -21,11 +21,19 @@
 #define SEEN_BITS 42
 #define SEEN_MAX  ((UINT64_C(1) << SEEN_BITS) - 1)
 
+enum {
+	SEEN_CURSOR,
+	SEEN_MOVES,
+	SEEN_GENERATION,
+	SEEN_NUMBERS
+};
+
 struct entry {
 	char name[24];
 	uint32_t length, base, block_size, unused;
-	_Atomic uint64_t seen; /* 0: none */
-	uint64_t reserved[2];
+	/* Cursor, moves and generation; 0: none.  Files from before there were
+	 * three have zeros for the others. */
+	_Atomic uint64_t seen[SEEN_NUMBERS];
 };
 
 /* A page of entries by space number.  Number 0 is nobody's: it names the file.
@@ -49,10 +57,12 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Never 0, so that an entry of block 0 is not empty. */
-static uint64_t sealed(uint64_t seen, unsigned number)
+/* Never 0, so that an entry of block 0 is not empty.  Number `which` of the
+ * entry: what belongs to one is not taken for another's. */
+static uint64_t sealed(uint64_t seen, unsigned number, unsigned which)
 {
-	uint64_t check = mix(seen ^ (uint64_t)number << SEEN_BITS) >> SEEN_BITS;
+	uint64_t place = number | (uint64_t)which << 8;
+	uint64_t check = mix(seen ^ place << SEEN_BITS) >> SEEN_BITS;
 
 	return seen | (check ? check : 1) << SEEN_BITS;
 }
@@ -63,22 +73,43 @@ static struct entry *entry_of(const struct seen_file *f,
 	return &f->page->entries[space->number];
 }
 
-uint64_t seen_file_get(const struct seen_file *f,
-		       const struct link_space *space)
+static uint64_t number_of(const struct entry *entry, unsigned which)
 {
-	return atomic_load(&entry_of(f, space)->seen) & SEEN_MAX;
+	return atomic_load(&entry->seen[which]) & SEEN_MAX;
 }
 
-void seen_file_note(struct seen_file *f, const struct link_space *space,
-		    uint64_t seen)
+struct space_seen seen_file_get(const struct seen_file *f,
+				const struct link_space *space)
 {
-	_Atomic uint64_t *at = &entry_of(f, space)->seen;
+	const struct entry *entry = entry_of(f, space);
+
+	return (struct space_seen){
+		.cursor = number_of(entry, SEEN_CURSOR),
+		.moves = number_of(entry, SEEN_MOVES),
+		.generation = (uint32_t)number_of(entry, SEEN_GENERATION),
+	};
+}
+
+static void raise_number(struct entry *entry, const struct link_space *space,
+			 unsigned which, uint64_t seen)
+{
+	_Atomic uint64_t *at = &entry->seen[which];
 	uint64_t old = atomic_load(at);
 
 	while ((old & SEEN_MAX) < seen && seen <= SEEN_MAX &&
-	       !atomic_compare_exchange_weak(at, &old,
-					     sealed(seen, space->number)))
+	       !atomic_compare_exchange_weak(
+		       at, &old, sealed(seen, space->number, which)))
 		;
+}
+
+void seen_file_note(struct seen_file *f, const struct link_space *space,
+		    const struct space_seen *seen)
+{
+	struct entry *entry = entry_of(f, space);
+
+	raise_number(entry, space, SEEN_CURSOR, seen->cursor);
+	raise_number(entry, space, SEEN_MOVES, seen->moves);
+	raise_number(entry, space, SEEN_GENERATION, seen->generation);
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -154,11 +185,23 @@ static bool is_of(const struct entry *entry, const struct link_space *space)
 	       entry->block_size == space->block_size;
 }
 
+static bool is_whole(const struct entry *entry, const struct link_space *space)
+{
+	uint64_t value;
+
+	for (unsigned i = 0; i < SEEN_NUMBERS; i++) {
+		value = atomic_load(&entry->seen[i]);
+		if (value &&
+		    value != sealed(value & SEEN_MAX, space->number, i))
+			return false;
+	}
+	return true;
+}
+
 static int check_entry(struct seen_file *f, const char *path,
 		       const struct link_space *space, struct error *err)
 {
 	struct entry *entry = entry_of(f, space);
-	uint64_t value = atomic_load(&entry->seen);
 
 	if (!entry->name[0]) {
 		entry->length = space->length;
@@ -174,7 +217,7 @@ static int check_entry(struct seen_file *f, const char *path,
 			" symbols and blocks of %" PRIu32 ", which %s is not",
 			path, entry->name, space->number, entry->length,
 			entry->base, entry->block_size, space->name);
-	if (value && value != sealed(value & SEEN_MAX, space->number))
+	if (!is_whole(entry, space))
 		return error_set(err, ERROR_UNSAFE,
 				 "%s: the entry of space %s is damaged: move "
 				 "the file away once it is certain that Redis "

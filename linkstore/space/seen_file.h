@@ -1,14 +1,15 @@
 /*
- * seen_file.h - the highest block that this host has seen of each space,
- * remembered over restarts (promise 10).
+ * seen_file.h - what this host has seen of each space (seen.h), remembered over
+ * restarts (promise 10).
  *
  * Redis restored from an old backup forgets grants; allocators that run lift
  * its cursor above what they have seen.  When all of them restart meanwhile,
  * too, only a file knows.  It is one page, mapped and shared: any number of
- * threads and of processes of a host may use one file.  Every entry carries its
- * own check and is written by one store, so a killed process leaves it whole;
- * what a host that loses power keeps is what the kernel has written back, some
- * seconds old at worst.  Nobody may truncate the file while it is in use.
+ * threads and of processes of a host may use one file.  Every number carries
+ * its own check and is written by one store, so a killed process leaves it
+ * whole; what a host that loses power keeps is what the kernel has written
+ * back, some seconds old at worst.  Nobody may truncate the file while it is in
+ * use.
  */
 #ifndef LINKSTORE_SPACE_SEEN_FILE_H
 #define LINKSTORE_SPACE_SEEN_FILE_H
@@ -31,12 +32,12 @@ struct seen_file *seen_file_open(const char *path,
 				 struct error *err);
 void seen_file_free(struct seen_file *f); /* NULL accepted */
 
-/* One above the highest block seen, 0 when none was.  From any thread. */
-uint64_t seen_file_get(const struct seen_file *f,
-		       const struct link_space *space);
+/* Zeros when nothing was seen.  From any thread. */
+struct space_seen seen_file_get(const struct seen_file *f,
+				const struct link_space *space);
 
-/* Raises it; never lowers it.  From any thread. */
+/* Raises each of it; never lowers any.  From any thread. */
 void seen_file_note(struct seen_file *f, const struct link_space *space,
-		    uint64_t seen);
+		    const struct space_seen *seen);
 
 #endif

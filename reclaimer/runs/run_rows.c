@@ -21,10 +21,12 @@ static const char runs_query[] =
 	"TabSeparated";
 
 static const char days_query[] =
-	"SELECT space, toString(toDate(started_at, 'UTC')) AS day, count(), "
+	"SELECT space, toString(toDate(started_at, 'UTC')) AS started, "
+	"count(), "
 	"countIf(error != ''), sum(scanned), sum(freed), sum(live), sum(lost), "
 	"sum(gap), sum(skipped), sum(seconds) " WHERE
-	"GROUP BY space, day ORDER BY day DESC, space FORMAT TabSeparated";
+	"GROUP BY space, started ORDER BY started DESC, space FORMAT "
+	"TabSeparated";
 
 enum {
 	RUN_FIELDS = 12,

@@ -20,10 +20,13 @@ struct chunk *chunk_new(size_t room, struct error *err)
 	c->ended = calloc(room, sizeof(*c->ended));
 	c->places = calloc(room, sizeof(*c->places));
 	c->closed = calloc(room, sizeof(*c->closed));
+	c->generations = calloc(room, sizeof(*c->generations));
+	c->unopened = calloc(room, sizeof(*c->unopened));
 	c->members = calloc(room, sizeof(*c->members));
 	c->parts = calloc(settle_plan_room(room, room), sizeof(*c->parts));
 	if (c->ranges && c->offsets && c->blocks && c->looks && c->ended &&
-	    c->places && c->closed && c->members && c->parts)
+	    c->places && c->closed && c->generations && c->unopened &&
+	    c->members && c->parts)
 		return c;
 fail:
 	chunk_free(c);
@@ -42,6 +45,8 @@ void chunk_free(struct chunk *c)
 	free(c->ended);
 	free(c->places);
 	free(c->closed);
+	free(c->generations);
+	free(c->unopened);
 	free(c->members);
 	free(c->parts);
 	free(c);
@@ -64,11 +69,48 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	return 0;
 }
 
+/* The places of blocks in this state; returns how many. */
+static size_t gather(struct chunk *c, enum block_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->range_count; i++) {
+		const struct looked_range *r = &c->ranges[i];
+		size_t end = c->offsets[i] + looked_blocks(r);
+
+		for (size_t at = c->offsets[i]; at < end; at++) {
+			if (c->looks[at].state != state)
+				continue;
+			c->places[count] = at;
+			c->ended[count] = c->blocks[at];
+			c->generations[count++] = r->member.generation;
+		}
+	}
+	return count;
+}
+
+/* Of those without a marker: the ones that nobody ever opened. */
+static int find_unopened(struct chunk *c, struct redis *redis,
+			 const struct link_space *space, struct error *err)
+{
+	size_t count = gather(c, BLOCK_LOST);
+
+	if (reclaim_unopened(redis, space, c->ended, c->generations, count,
+			     c->unopened, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (c->unopened[i])
+			c->looks[c->places[i]].state = BLOCK_UNOPENED;
+	return 0;
+}
+
 int chunk_look(struct chunk *c, struct redis *redis,
 	       const struct link_space *space, int64_t now, struct error *err)
 {
-	return reclaim_look(redis, space, c->blocks, c->block_count, now,
-			    c->looks, err);
+	if (reclaim_look(redis, space, c->blocks, c->block_count, now, c->looks,
+			 err) < 0)
+		return -1;
+	return find_unopened(c, redis, space, err);
 }
 
 /* --- closing -------------------------------------------------------------- */
@@ -108,8 +150,22 @@ static size_t gather_ended(struct chunk *c, uint32_t generation)
 	return count;
 }
 
+static int close_unopened(struct chunk *c, struct redis *redis,
+			  const struct link_space *space, int64_t now,
+			  struct error *err)
+{
+	size_t count = gather(c, BLOCK_UNOPENED);
+
+	if (reclaim_close_unopened(redis, space, c->ended, c->generations,
+				   count, now, c->closed, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		c->looks[c->places[i]] = c->closed[i];
+	return 0;
+}
+
 int chunk_close(struct chunk *c, struct redis *redis,
-		const struct link_space *space, struct error *err)
+		const struct link_space *space, int64_t now, struct error *err)
 {
 	uint32_t generation = 0;
 	size_t count;
@@ -122,7 +178,7 @@ int chunk_close(struct chunk *c, struct redis *redis,
 		for (size_t i = 0; i < count; i++)
 			c->looks[c->places[i]] = c->closed[i];
 	}
-	return 0;
+	return close_unopened(c, redis, space, now, err);
 }
 
 /* --- the sample ----------------------------------------------------------- */
@@ -202,6 +258,7 @@ static void count_look(const struct block_look *look, bool in_gap,
 	tally->scanned++;
 	switch (look->state) {
 	case BLOCK_ENDED:
+	case BLOCK_UNOPENED:
 		tally->freed++;
 		break;
 	case BLOCK_LIVE:

@@ -28,13 +28,14 @@ void chunk_free(struct chunk *c); /* NULL accepted */
 int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	       size_t *ret_blocks, struct error *err);
 
-/* Reads the markers. */
+/* Reads the markers, and of blocks without one whether they were opened. */
 int chunk_look(struct chunk *c, struct redis *redis,
 	       const struct link_space *space, int64_t now, struct error *err);
 
-/* Closes what has ended; a block that was renewed meanwhile is live again. */
+/* Closes what has ended or was never opened; a block that was renewed meanwhile
+ * is live again. */
 int chunk_close(struct chunk *c, struct redis *redis,
-		const struct link_space *space, struct error *err);
+		const struct link_space *space, int64_t now, struct error *err);
 
 /* Which closed blocks have their links looked up; one for a whole run. */
 struct sampler {

@@ -16,6 +16,9 @@ struct chunk {
 	uint64_t *ended;
 	size_t *places;
 	struct block_look *closed;
+	/* Those without a marker: generation, and whether never opened. */
+	uint32_t *generations;
+	bool *unopened;
 	/* What settle is told. */
 	struct block_range *members;
 	struct settle_part *parts;

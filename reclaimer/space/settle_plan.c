@@ -88,6 +88,7 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 		part.score = look_again_at(look);
 		break;
 	case BLOCK_LOST:
+	case BLOCK_UNOPENED: /* not closed: it stays */
 		part.kind = SETTLE_LOST;
 		break;
 	}

@@ -93,7 +93,8 @@ static int reclaim_chunk(struct pass *p, struct error *err)
 	struct redis *redis = run->redis;
 
 	if (check_sight(p, err) < 0 || check_lost_here(p, err) < 0 ||
-	    chunk_close(p->chunk, redis, run->space, err) < 0 ||
+	    chunk_close(p->chunk, redis, run->space, due_feed_now(p->feed),
+			err) < 0 ||
 	    check_lost_here(p, err) < 0 || keep_lock(p, err) < 0 ||
 	    chunk_sample(p->chunk, redis, &p->lock, &p->sampler, p->tally,
 			 err) < 0)

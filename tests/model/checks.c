@@ -235,7 +235,9 @@ static void check_missing(struct world *w, const struct lives *l, int64_t now)
 
 void check_let_notice(struct world *w, size_t space)
 {
-	if (space_lift(w->redis, world_space(w, space), 0, &w->err))
+	const struct space_seen nothing = {0};
+
+	if (space_lift(w->redis, world_space(w, space), &nothing, &w->err))
 		world_broken(w, "%s", w->err.text);
 }
 

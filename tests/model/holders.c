@@ -132,9 +132,20 @@ void holders_grant(struct holders *h)
 			h->budget[held.space] -= range_blocks(&grant.ranges[i]);
 	}
 	holder->seen[held.space] = grant.seen;
+	space_seen_raise(&h->witness[held.space], &grant.seen);
 }
 
 /* --- opening and creating ------------------------------------------------- */
+
+static void confirm(struct holders *h, const struct held *held)
+{
+	struct world *w = h->world;
+	const struct block_range only = {held->block.number, held->block.number,
+					 held->block.generation};
+
+	if (grant_confirm(w->redis, held->block.space, &only, &w->err))
+		world_broken(w, "%s", w->err.text);
+}
 
 static void open_held(struct holders *h, struct holder *holder,
 		      struct held *held)
@@ -145,6 +156,7 @@ static void open_held(struct holders *h, struct holder *holder,
 	if (block_open(w->redis, &held->block, &end, &w->err) == 0) {
 		lives_opened(h->lives, held->space, held->block.number,
 			     held->block.generation, held->block.holder);
+		confirm(h, held);
 		held->open = true;
 		return;
 	}
@@ -366,13 +378,23 @@ void holders_moved(struct holders *h, size_t space, uint64_t first,
 		}
 }
 
+void holders_witness(struct holders *h)
+{
+	struct world *w = h->world;
+
+	for (size_t i = 0; i < WORLD_SPACES; i++)
+		if (space_lift(w->redis, world_space(w, i), &h->witness[i],
+			       &w->err))
+			world_broken(w, "%s", w->err.text);
+}
+
 void holders_lift(struct holders *h)
 {
 	struct world *w = h->world;
 	const struct holder *holder = any_holder(h);
 
 	for (size_t i = 0; holder && i < WORLD_SPACES; i++)
-		if (space_lift(w->redis, world_space(w, i), holder->seen[i],
+		if (space_lift(w->redis, world_space(w, i), &holder->seen[i],
 			       &w->err))
 			world_broken(w, "%s", w->err.text);
 }

@@ -28,7 +28,7 @@ struct held {
 struct holder {
 	struct held held[HELD_MAX];
 	size_t count;
-	uint64_t seen[WORLD_SPACES];
+	struct space_seen seen[WORLD_SPACES];
 	/* Stopped (SIGSTOP) until then, on clock_boottime_ms; when it goes on
 	 * it does not look at the clock before it has used what it has. */
 	int64_t asleep_until;
@@ -44,7 +44,8 @@ struct holders {
 	/* While Redis is about to forget: no more is granted than its gap
 	 * covers.  UINT64_MAX: any number. */
 	uint64_t budget[WORLD_SPACES];
-	uint64_t links; /* made, in all */
+	struct space_seen witness[WORLD_SPACES]; /* all that was granted */
+	uint64_t links;				 /* made, in all */
 };
 
 void holders_init(struct holders *h, struct world *w, struct lives *l);
@@ -63,6 +64,8 @@ void holders_wake(struct holders *h);
 /* Blocks were moved by hand. */
 void holders_moved(struct holders *h, size_t space, uint64_t first,
 		   uint64_t last);
+/* One that has seen the latest of each space says so. */
+void holders_witness(struct holders *h);
 /* One meets Redis again and says what it has seen. */
 void holders_lift(struct holders *h);
 

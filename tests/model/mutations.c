@@ -11,9 +11,8 @@ const struct mutation mutations[] = {
 	 .from = "if letter == 'o' and ends >= now then",
 	 .to = "if false then"},
 	{.name = "close-leaves-the-marker-open",
-	 .from = "if letter == 'o' then redis.call('SETRANGE', key, #had + 1, "
-		 "'c') end",
-	 .to = ""},
+	 .from = "generation, letter == 'o' and #had + 1",
+	 .to = "generation"},
 	{.name = "close-keeps-the-lower-generation",
 	 .from = "if generation < granted then",
 	 .to = "if false then"},
@@ -27,15 +26,15 @@ const struct mutation mutations[] = {
 	 .covered = "two runs settle the same member once: it names the "
 		    "generation"},
 	{.name = "settle-without-quarantine",
-	 .from = "now + tonumber(ARGV[7])",
+	 .from = "now + tonumber(ARGV[11])",
 	 .to = "now"},
 	{.name = "grant-during-quarantine",
-	 .from = "'-inf',\n      now, 'WITHSCORES'",
-	 .to = "'-inf',\n      '+inf', 'WITHSCORES'"},
+	 .from = "take_head(k, time_text(now), want",
+	 .to = "take_head(k, '+inf', want"},
 	{.name = "grant-enters-nothing-as-issued",
 	 .from = "redis.call('ZADD', k.issued, due, range_text(first, last, "
-		 "generation))\n  reply",
-	 .to = "reply"},
+		 "generation))\n  for block",
+	 .to = "for block"},
 	{.name = "grant-leaves-the-pool-as-it-was",
 	 .from = "redis.call('ZREM', k.pool, member)",
 	 .to = ""},
@@ -107,15 +106,28 @@ const struct mutation mutations[] = {
 		     "m.generation ~= generation)) then",
 	 .and_to = "if false then"},
 	{.name = "forget-without-noticing",
-	 .from = "if here ~= known then",
-	 .to = "if false then"},
+	 .from = "if proven or run_id() ~= r.known then",
+	 .to = "if proven then"},
+	{.name = "forget-whatever-was-seen",
+	 .from = "if proven or run_id() ~= r.known then",
+	 .to = "if run_id() ~= r.known then"},
+	{.name = "forget-how-much-was-seen-granted",
+	 .from = " + math.max(c.moves - r.moves, 0)\n",
+	 .to = "\n",
+	 .covered = "twice the busiest minute is more, where a minute is as "
+		    "busy as here"},
+	{.name = "forget-the-highest-generation-seen",
+	 .from = "return math.max(generation, r.floor)",
+	 .to = "return generation",
+	 .covered = "no block comes up twice within what is forgotten at once "
+		    "here"},
 	{.name = "forget-without-a-gap",
-	 .from = "cursor = skip_blocks(k, cursor, math.min(cursor + gap, "
-		 "c.capacity), due)",
+	 .from = "skip_blocks(k, r, math.min(r.cursor + gap, c.capacity), "
+		 "due)",
 	 .to = ""},
 	{.name = "forget-the-head-of-the-pool",
-	 .from = "take_from_pool(k, gap, now, function",
-	 .to = "take_from_pool(k, 0, now, function"},
+	 .from = "r.owed = r.owed + gap",
+	 .to = "r.owed = r.owed"},
 };
 const size_t mutation_count = sizeof(mutations) / sizeof(mutations[0]);
 

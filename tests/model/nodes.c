@@ -41,6 +41,23 @@ static const char back_script[] = IS_OF_BLOCK
 	"end "
 	"return 0";
 
+void nodes_keep_run_id(struct world *w)
+{
+	static const char script[] =
+		"local id = string.match(redis.call('INFO', 'server'), "
+		"  'run_id:(%x+)') "
+		"for _, k in ipairs(redis.call('KEYS', 'space:*')) do "
+		"  redis.call('HSET', k, 'run_id', id) "
+		"end "
+		"return 0";
+	const char *argv[] = {"EVAL", script, "0"};
+	redisReply *reply;
+
+	if (redis_command(w->redis, 3, argv, NULL, &reply, &w->err))
+		world_broken(w, "%s", w->err.text);
+	freeReplyObject(reply);
+}
+
 static const char *name_of(enum forgetful who)
 {
 	return who == SPACES_FORGET ? "blocks" : "spaces";

@@ -18,4 +18,7 @@ redisReply *nodes_put_aside(struct world *w, enum forgetful who);
 /* Frees it. */
 void nodes_put_back(struct world *w, enum forgetful who, redisReply *aside);
 
+/* As if it had not been started anew: the spaces know its run_id. */
+void nodes_keep_run_id(struct world *w);
+
 #endif

@@ -69,7 +69,7 @@ static void begin(struct runs *r, struct one_run *one, size_t space)
 	one->run = (struct space_run){
 		.settings = &one->settings,
 		.redis = redis_new(&one->redis_config, &w->err),
-		.space = world_space(w, space),
+		.space = linkstore_space(w->runs_store, space),
 		.max_blocks = rng_chance(&w->rng, 20)
 				      ? 1 + rng_below(&w->rng, 20)
 				      : 0,

@@ -87,7 +87,7 @@ static void let_notice(struct history *h)
 
 /* Redis comes back as it was when its file was kept, or one part of a cluster
  * does. */
-static void come_back(struct history *h)
+static void come_back(struct history *h, bool same_run_id)
 {
 	static const char *const who_says[] = {"all of it", "of spaces",
 					       "of blocks"};
@@ -95,16 +95,21 @@ static void come_back(struct history *h)
 	enum forgetful who = (enum forgetful)rng_below(&w->rng, 3);
 	redisReply *aside = nodes_put_aside(w, who);
 
-	world_say(w, "Redis has forgotten, %s", who_says[who]);
+	world_say(w, "Redis has forgotten, %s%s", who_says[who],
+		  same_run_id ? ", under the same run_id" : "");
 	redis_server_forget(&w->server);
 	nodes_put_back(w, who, aside);
+	if (same_run_id)
+		nodes_keep_run_id(w);
 	if (who != SPACES_FORGET)
 		lives_forget(&h->lives);
 	h->lives.closes_forgotten |= who == BLOCKS_FORGET;
 	h->holders.forgets++;
 	runs_disturb(&h->runs);
 	h->forgets++;
-	if (rng_chance(&w->rng, 70))
+	if (same_run_id)
+		holders_witness(&h->holders);
+	else if (rng_chance(&w->rng, 70))
 		holders_lift(&h->holders);
 }
 
@@ -113,7 +118,10 @@ static void come_back(struct history *h)
 static void forget(struct history *h)
 {
 	struct world *w = &h->world;
-	unsigned steps = rng_below(&w->rng, 40);
+	/* A virtual machine goes back to a snapshot, a backup is taken over by
+	 * REPLICAOF: nothing but what was seen tells, exactly and at once. */
+	bool same_run_id = rng_chance(&w->rng, 50);
+	unsigned steps = rng_below(&w->rng, same_run_id ? 120 : 40);
 	int64_t end;
 
 	let_notice(h);
@@ -123,14 +131,15 @@ static void forget(struct history *h)
 	world_say(w, "what Redis is told from here on it forgets");
 	h->remembering = true;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
-		h->holders.budget[i] = world_space(w, i)->safety_gap;
+		h->holders.budget[i] =
+			world_space(w, i)->safety_gap * (same_run_id ? 4 : 1);
 	while (steps-- && clock_real_ms() < end)
 		step(h);
 	h->remembering = false;
 	for (size_t i = 0; i < WORLD_SPACES; i++)
 		h->holders.budget[i] = UINT64_MAX;
 	if (clock_real_ms() < end)
-		come_back(h);
+		come_back(h, same_run_id);
 }
 
 /* --- one step ------------------------------------------------------------- */

@@ -63,8 +63,13 @@ void world_open(struct world *w, uint64_t seed,
 	w->store = linkstore_new(&w->config, &w->err);
 	if (!w->store)
 		fail_msg("%s", w->err.text);
-	if (change)
+	w->runs_store = linkstore_new(&w->config, &w->err);
+	if (!w->runs_store)
+		fail_msg("%s", w->err.text);
+	if (change) {
 		change(w->store, arg);
+		change(w->runs_store, arg);
+	}
 	for (size_t i = 0; i < WORLD_SPACES; i++) {
 		const struct link_space *space = world_space(w, i);
 
@@ -79,6 +84,7 @@ void world_open(struct world *w, uint64_t seed,
 void world_close(struct world *w)
 {
 	linkstore_free(w->store);
+	linkstore_free(w->runs_store);
 	redis_server_stop(&w->server);
 	free(w->history);
 }

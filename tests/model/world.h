@@ -26,6 +26,8 @@ struct world {
 	struct links_space_config space_configs[WORLD_SPACES];
 	struct links_config config;
 	struct linkstore *store;
+	/* Of the runs: a program's store remembers what it has seen. */
+	struct linkstore *runs_store;
 	/* The first block of each space: some begin close to their end. */
 	uint64_t base[WORLD_SPACES];
 	struct error err;

@@ -1,0 +1,194 @@
+#include "allocator/keys/account_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/config/value.h"
+
+static const char blanks[] = " \t\r\n";
+
+/* --- the words ------------------------------------------------------------ */
+
+static int read_bound(char *text, enum setting_type type,
+		      struct quota_rule *rule, struct error *err)
+{
+	const struct setting number = {
+		.type = type, .min = 1, .max = QUOTA_MAX};
+	char *slash = strchr(text, '/');
+
+	if (slash && !strcmp(slash, "/day"))
+		rule->period = QUOTA_DAY;
+	else if (slash && !strcmp(slash, "/month"))
+		rule->period = QUOTA_MONTH;
+	else
+		return error_set(err, ERROR_INPUT,
+				 "expected a number and /day or /month");
+	*slash = '\0';
+	if (value_parse(&number, text, &rule->max, err) == 0)
+		return 0;
+	err->code = ERROR_INPUT;
+	return -1;
+}
+
+static int read_links(struct account_rules *rules, char *text,
+		      const struct setting_strings *classes, struct error *err)
+{
+	(void)classes;
+	return read_bound(text, SETTING_INT, &rules->quota.links, err);
+}
+
+static int read_bytes(struct account_rules *rules, char *text,
+		      const struct setting_strings *classes, struct error *err)
+{
+	(void)classes;
+	return read_bound(text, SETTING_SIZE, &rules->quota.bytes, err);
+}
+
+static bool is_class(const struct setting_strings *classes, const char *name,
+		     size_t len)
+{
+	if (!classes)
+		return len > 0;
+	for (size_t i = 0; i < classes->count; i++) {
+		if (strlen(classes->items[i]) == len &&
+		    !memcmp(classes->items[i], name, len))
+			return true;
+	}
+	return false;
+}
+
+static int read_ttl(struct account_rules *rules, char *text,
+		    const struct setting_strings *classes, struct error *err)
+{
+	size_t len;
+
+	if (strlen(text) >= sizeof(rules->ttl))
+		return error_set(err, ERROR_INPUT, "expected a shorter list");
+	strcpy(rules->ttl, text);
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (!is_class(classes, text, len))
+			return error_set(err, ERROR_INPUT,
+					 "'%.*s': expected some of "
+					 "links.ttl_classes, separated by "
+					 "commas",
+					 (int)(len > 40 ? 40 : len), text);
+		if (!text[len])
+			return 0;
+	}
+}
+
+static const struct {
+	const char *name; /* with its '=' */
+	int (*read)(struct account_rules *rules, char *text,
+		    const struct setting_strings *classes, struct error *err);
+} words[] = {
+	{"links=", read_links},
+	{"bytes=", read_bytes},
+	{"ttl=", read_ttl},
+};
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+static int read_word(struct account_rules *rules, char *word,
+		     const struct setting_strings *classes, unsigned *given,
+		     struct error *err)
+{
+	for (size_t i = 0; i < WORDS; i++) {
+		size_t len = strlen(words[i].name);
+
+		if (strncmp(word, words[i].name, len) != 0)
+			continue;
+		if (*given & 1U << i)
+			return error_set(err, ERROR_INPUT, "%s is given twice",
+					 words[i].name);
+		*given |= 1U << i;
+		if (words[i].read(rules, word + len, classes, err) < 0)
+			return error_wrap(err, "%s", words[i].name);
+		return 0;
+	}
+	return error_set(err, ERROR_INPUT,
+			 "expected nothing, links=N/month, bytes=N/month or "
+			 "ttl=CLASS,... after the account");
+}
+
+int account_rules_parse(char *text, const struct setting_strings *classes,
+			struct account_rules *ret, struct error *err)
+{
+	unsigned given = 0;
+	char *rest, *word;
+
+	*ret = (struct account_rules){.ttl = ""};
+	for (word = strtok_r(text, blanks, &rest); word;
+	     word = strtok_r(NULL, blanks, &rest)) {
+		if (read_word(ret, word, classes, &given, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- asking --------------------------------------------------------------- */
+
+static bool is_equal(const struct quota_rule *a, const struct quota_rule *b)
+{
+	return a->max == b->max && a->period == b->period;
+}
+
+bool account_rules_equal(const struct account_rules *a,
+			 const struct account_rules *b)
+{
+	return is_equal(&a->quota.links, &b->quota.links) &&
+	       is_equal(&a->quota.bytes, &b->quota.bytes) &&
+	       !strcmp(a->ttl, b->ttl);
+}
+
+bool account_may_use_ttl(const struct account_rules *rules, const char *ttl)
+{
+	size_t len = strlen(ttl), one;
+	const char *at;
+
+	if (!rules || !*rules->ttl)
+		return true;
+	for (at = rules->ttl;; at += one + 1) {
+		one = strcspn(at, ",");
+		if (one == len && !memcmp(at, ttl, len))
+			return true;
+		if (!at[one])
+			return false;
+	}
+}
+
+/* --- counting ------------------------------------------------------------- */
+
+#define LABELS_MAX 128
+
+static struct metric *register_one(struct metrics *m, bool counter,
+				   const char *account, const char *quota)
+{
+	char labels[LABELS_MAX];
+
+	snprintf(labels, sizeof(labels), "account=\"%s\",quota=\"%s\"", account,
+		 quota);
+	if (counter)
+		return metrics_counter(
+			m, "shortloop_allocator_quota_refused_total", labels,
+			"Requests refused because of what an account may "
+			"store");
+	return metrics_gauge(m, "shortloop_allocator_quota_used", labels,
+			     "What an account has used of its period's quota, "
+			     "as this allocator saw it last");
+}
+
+void account_rules_count(struct account_rules *rules, const char *account,
+			 struct metrics *m)
+{
+	if (rules->quota.links.max) {
+		rules->links_refused = register_one(m, true, account, "links");
+		rules->links_used = register_one(m, false, account, "links");
+	}
+	if (rules->quota.bytes.max) {
+		rules->bytes_refused = register_one(m, true, account, "bytes");
+		rules->bytes_used = register_one(m, false, account, "bytes");
+	}
+	if (*rules->ttl)
+		rules->ttl_refused = register_one(m, true, account, "ttl");
+}

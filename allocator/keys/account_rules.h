@@ -1,0 +1,46 @@
+/*
+ * account_rules.h - what an account may store: a line of the file of keys that
+ * begins with '@' and the account's name, or `@*` for those without one.
+ *
+ *	@acme	links=100000/month bytes=200MiB/day ttl=10d,30d
+ *
+ * `links` and `bytes` (of the records in Redis, without what Redis adds) are
+ * bounds of a UTC day or month (linkstore/quota.h), `ttl` the classes it may
+ * use.  Each is optional: without it there is no bound.
+ *
+ * Read-only once made: any number of threads may use it.
+ */
+#ifndef ALLOCATOR_KEYS_ACCOUNT_RULES_H
+#define ALLOCATOR_KEYS_ACCOUNT_RULES_H
+
+#include "common/config/setting.h"
+#include "common/error.h"
+#include "common/metrics/metrics.h"
+#include "linkstore/quota.h"
+
+#define ACCOUNT_TTL_MAX 256 /* bytes of its list, with the NUL */
+
+struct account_rules {
+	struct quota quota;
+	char ttl[ACCOUNT_TTL_MAX]; /* "10d,30d"; "": any */
+	/* What was refused, by reason; and, as of the last create, used. */
+	struct metric *links_refused, *bytes_refused, *ttl_refused;
+	struct metric *links_used, *bytes_used;
+};
+
+/* Reads what follows the name, cutting it up.  `classes` are the TTL classes
+ * there are; NULL: any.  ERROR_INPUT: what was expected. */
+int account_rules_parse(char *text, const struct setting_strings *classes,
+			struct account_rules *ret, struct error *err);
+
+bool account_rules_equal(const struct account_rules *a,
+			 const struct account_rules *b);
+
+/* May its links be of that class?  NULL: of any. */
+bool account_may_use_ttl(const struct account_rules *rules, const char *ttl);
+
+/* Registers what is counted of an account.  `m` may be NULL. */
+void account_rules_count(struct account_rules *rules, const char *account,
+			 struct metrics *m);
+
+#endif

@@ -1,0 +1,100 @@
+#include "linkstore/quota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "linkstore/command.h"
+
+struct call {
+	quota_fn *fn;
+	void *arg;
+};
+
+static int read_label(const redisReply *reply, size_t i,
+		      char ret[QUOTA_LABEL_MAX], struct error *err)
+{
+	const char *label = reply_text(reply, i);
+
+	if (strlen(label) >= QUOTA_LABEL_MAX)
+		return reply_malformed("quota_take", err);
+	strcpy(ret, label);
+	return 0;
+}
+
+static int parse(const redisReply *reply, struct quota_answer *ret,
+		 struct error *err)
+{
+	*ret = (struct quota_answer){.taken = false};
+	if (!reply_is_array(reply, 4))
+		return reply_malformed("quota_take", err);
+	ret->taken = reply_number(reply, 0, 0) == 1;
+	if (!ret->taken) {
+		ret->counted = reply_number(reply, 1, 0);
+		ret->bytes_lack = reply_number(reply, 2, 0) == 2;
+		ret->wait_ms = reply_number(reply, 3, 0);
+		return 0;
+	}
+	ret->links = reply_number(reply, 1, 0);
+	ret->bytes = reply_number(reply, 2, 0);
+	return read_label(reply, 3, ret->links_label, err) ||
+			       read_label(reply, 4, ret->bytes_label, err)
+		       ? -1
+		       : 0;
+}
+
+static void on_reply(void *arg, const redisReply *reply,
+		     const struct error *failure)
+{
+	struct call *call = arg;
+	struct quota_answer answer;
+	struct error err;
+
+	if (!failure && parse(reply, &answer, &err) < 0)
+		failure = &err;
+	call->fn(call->arg, failure ? NULL : &answer, failure);
+	free(call);
+}
+
+static void build(struct command *c, const struct linkstore *store,
+		  enum link_script script, const char *account)
+{
+	command_script(c, linkstore_space(store, 0), script);
+	command_format(c, "quota:{%s}", account);
+	c->keys++;
+}
+
+static void put_rule(struct command *c, int64_t number,
+		     const struct quota_rule *rule)
+{
+	command_number(c, (uint64_t)number);
+	command_number(c, (uint64_t)rule->max);
+	command_text(c, rule->period == QUOTA_DAY ? "day" : "month");
+}
+
+int quota_take_async(struct redis_async *redis, const struct linkstore *store,
+		     const char *account, const struct quota *quota,
+		     int64_t links, int64_t bytes, quota_fn *fn, void *arg,
+		     struct error *err)
+{
+	const struct call call = {fn, arg};
+	struct command c;
+
+	build(&c, store, SCRIPT_QUOTA_TAKE, account);
+	put_rule(&c, links, &quota->links);
+	put_rule(&c, bytes, &quota->bytes);
+	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+}
+
+int quota_give_async(struct redis_async *redis, const struct linkstore *store,
+		     const char *account, const struct quota_answer *taken,
+		     int64_t links, int64_t bytes, struct error *err)
+{
+	struct command c;
+
+	build(&c, store, SCRIPT_QUOTA_GIVE, account);
+	command_number(&c, (uint64_t)links);
+	command_text(&c, taken->links_label);
+	command_number(&c, (uint64_t)bytes);
+	command_text(&c, taken->bytes_label);
+	return command_send_off(&c, redis, err);
+}

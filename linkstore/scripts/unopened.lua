@@ -1,0 +1,13 @@
+-- Which of these blocks ("block:generation") are marked as not opened since they
+-- were granted: a score or nil of each.  None, while Redis has forgotten
+-- something that has not been noticed: their openings may be among it.
+-- KEYS space unopened    ARGV moves generation member...
+local record = redis.call('HMGET', KEYS[1], 'run_id', 'moves', 'highest')
+if record[1] ~= run_id() or
+    tonumber(ARGV[1]) > (tonumber(record[2] or 0) or 0) or
+    tonumber(ARGV[2]) > (tonumber(record[3] or 0) or 0) then
+  return {}
+end
+local members = {}
+for i = 3, #ARGV do members[i - 2] = ARGV[i] end
+return redis.call('ZMSCORE', KEYS[2], unpack(members))

@@ -1,0 +1,141 @@
+/* Blocks that were granted and never opened. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "linkstore/block/markers.h"
+#include "linkstore/command.h"
+#include "linkstore/space/reclaim.h"
+
+/* --- asking --------------------------------------------------------------- */
+
+/* How many are asked after in one command. */
+#define ASK_MAX 500
+
+static int ask(struct redis *redis, const struct link_space *space,
+	       const uint64_t *blocks, const uint32_t *generations,
+	       size_t count, bool *ret_unopened, struct error *err)
+{
+	const struct space_seen seen = linkstore_noted_seen(space);
+	struct command c;
+	redisReply *reply;
+
+	command_script(&c, space, SCRIPT_UNOPENED);
+	command_space_key(&c, "space:", space);
+	command_space_key(&c, "unopened:", space);
+	command_number(&c, seen.moves);
+	command_number(&c, seen.generation);
+	for (size_t i = 0; i < count; i++)
+		command_format(&c, "%" PRIu64 ":%" PRIu32, blocks[i],
+			       generations[i]);
+	if (command_run(&c, redis, &reply, err))
+		return -1;
+	if (!reply_is_array(reply, 0)) {
+		freeReplyObject(reply);
+		return reply_malformed("unopened", err);
+	}
+	/* An empty answer believes none. */
+	for (size_t i = 0; i < count; i++)
+		ret_unopened[i] = i < reply->elements &&
+				  reply->element[i]->type != REDIS_REPLY_NIL;
+	freeReplyObject(reply);
+	return 0;
+}
+
+int reclaim_unopened(struct redis *redis, const struct link_space *space,
+		     const uint64_t *blocks, const uint32_t *generations,
+		     size_t count, bool *ret_unopened, struct error *err)
+{
+	size_t some;
+
+	for (size_t i = 0; i < count; i += some) {
+		some = count - i < ASK_MAX ? count - i : ASK_MAX;
+		if (ask(redis, space, blocks + i, generations + i, some,
+			ret_unopened + i, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- closing -------------------------------------------------------------- */
+
+/* How many scripts are sent ahead of their answers. */
+#define CLOSE_AHEAD 64
+
+static int send_close(struct redis *redis, const struct link_space *space,
+		      uint64_t block, uint32_t generation, struct error *err)
+{
+	struct command c;
+
+	command_script(&c, space, SCRIPT_CLOSE_LOST);
+	command_marker_key(&c, space, block);
+	command_number(&c, generation);
+	return command_append(&c, redis, err);
+}
+
+/* An error, such as that Redis does not know the script, leaves it open. */
+static int take_closed(struct redis *redis, bool *ret_closed, struct error *err)
+{
+	redisReply *reply;
+
+	if (redis_take_reply(redis, &reply, err))
+		return -1;
+	*ret_closed = reply->type == REDIS_REPLY_INTEGER && reply->integer == 1;
+	freeReplyObject(reply);
+	return 0;
+}
+
+static int close_some(struct redis *redis, const struct link_space *space,
+		      const uint64_t *blocks, const uint32_t *generations,
+		      size_t count, bool *ret_closed, struct error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (send_close(redis, space, blocks[i], generations[i], err))
+			return -1;
+	for (size_t i = 0; i < count; i++)
+		if (take_closed(redis, &ret_closed[i], err))
+			return -1;
+	return 0;
+}
+
+/* One that was not closed in a pipeline: by itself, or it has a marker. */
+static int close_one(struct redis *redis, const struct link_space *space,
+		     uint64_t block, uint32_t generation, int64_t now,
+		     struct block_look *look, struct error *err)
+{
+	bool closed;
+
+	if (marker_close_lost(redis, space, block, generation, &closed, err))
+		return -1;
+	if (!closed)
+		return reclaim_look(redis, space, &block, 1, now, look, err);
+	*look = (struct block_look){.state = BLOCK_ENDED,
+				    .generation = generation};
+	return 0;
+}
+
+int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
+			   const uint64_t *blocks, const uint32_t *generations,
+			   size_t count, int64_t now,
+			   struct block_look *ret_looks, struct error *err)
+{
+	bool closed[CLOSE_AHEAD];
+	size_t some;
+
+	for (size_t i = 0; i < count; i += some) {
+		some = count - i < CLOSE_AHEAD ? count - i : CLOSE_AHEAD;
+		if (close_some(redis, space, blocks + i, generations + i, some,
+			       closed, err))
+			return -1;
+		for (size_t j = i; j < i + some; j++) {
+			ret_looks[j] = (struct block_look){
+				.state = BLOCK_ENDED,
+				.generation = generations[j],
+			};
+			if (!closed[j - i] &&
+			    close_one(redis, space, blocks[j], generations[j],
+				      now, &ret_looks[j], err))
+				return -1;
+		}
+	}
+	return 0;
+}
