@@ -116,8 +116,9 @@ static const struct setting settings[] = {
 	 .offset = SETTLE(progress_overlap),
 	 .fallback = "10m",
 	 .max = DAYS(7),
-	 .help = "How far the collectors' clocks may differ: so much of the "
-		 "ingest progress is read again each time."},
+	 .help = "How much of the ingest progress is read again each time: "
+		 "half of it is how far the clocks of ClickHouse's replicas "
+		 "may differ, half how long an insert may take."},
 	{.key = "edge_delay",
 	 .type = SETTING_DURATION,
 	 .offset = SETTLE(edge_delay),

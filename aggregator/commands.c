@@ -1,9 +1,13 @@
 #include "aggregator/commands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "aggregator/api/api.h"
 #include "aggregator/migrate/migrate.h"
+#include "aggregator/settle/resettle.h"
 #include "aggregator/settle/settler.h"
 #include "common/clock.h"
 
@@ -84,4 +88,95 @@ int command_migrate(const struct aggregator_config *config, struct app *app,
 		pause = pause * 2 < RETRY_MAX ? pause * 2 : RETRY_MAX;
 		*err = (struct error){0};
 	}
+}
+
+/* --- settle ----------------------------------------------------------------
+ */
+
+static bool is_told_to_stop(void *arg)
+{
+	return app_should_stop(arg, 0);
+}
+
+static int needs_no_lease(void *arg, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static void print_shortage(void *arg, const struct shortage *s)
+{
+	time_t at = (time_t)s->start;
+	char start[32];
+	struct tm tm;
+
+	(void)arg;
+	gmtime_r(&at, &tm);
+	strftime(start, sizeof(start), s->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
+		 &tm);
+	printf("%s %s: %" PRIu64 " rows, %" PRIu64 " were published, "
+	       "collectors told of %" PRIu64 "%s\n",
+	       s->day ? "day" : "hour", start, s->rows, s->before, s->told,
+	       s->held ? ": held back" : "");
+}
+
+static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
+		      struct error *err)
+{
+	*ret_to = clock_real_ms();
+	if (!app_option_value(app, "from"))
+		return error_set(err, ERROR_USAGE,
+				 "settle needs --from, such as 2026-11-01");
+	if (app_option_time(app, "from", ret_from, err) < 0 ||
+	    app_option_time(app, "to", ret_to, err) < 0)
+		return -1;
+	if (*ret_from >= *ret_to)
+		return error_set(err, ERROR_USAGE,
+				 "--from and --to: the range is empty");
+	return 0;
+}
+
+static int say_settled(const struct resettle_result *r, struct error *err)
+{
+	printf("settled %zu hours and %zu days\n", r->hours, r->days);
+	fflush(stdout);
+	if (!r->held)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "%zu hours and days are held back, because rows of "
+			 "them are gone; --allow-fewer publishes them",
+			 r->held);
+}
+
+int command_settle(const struct aggregator_config *config, struct app *app,
+		   struct error *err)
+{
+	struct clickhouse_config patient = config->clickhouse;
+	struct settling settling = {
+		.settings = &config->own.settle,
+		.allow_fewer = app_option_value(app, "allow-fewer") != NULL,
+		.is_stopping = is_told_to_stop,
+		.check_lease = needs_no_lease,
+		.on_shortage = print_shortage,
+		.arg = app,
+	};
+	struct resettle_result result;
+	int64_t from = 0, to = 0;
+	char host[64] = "", name[96];
+	int status = -1;
+
+	if (read_range(app, &from, &to, err) < 0)
+		return -1;
+	gethostname(host, sizeof(host) - 1);
+	snprintf(name, sizeof(name), "%s:%d:settle", host, (int)getpid());
+	settling.settler = name;
+	patient.query_timeout = config->own.settle.settle_timeout;
+	settling.ch = clickhouse_new(&patient, err);
+	if (settling.ch && migrate_check(settling.ch, err) == 0)
+		status = resettle_run(&settling, from / 1000, (to + 999) / 1000,
+				      &result, err);
+	clickhouse_free(settling.ch);
+	return status < 0 ? error_wrap(err, "settle")
+			  : say_settled(&result, err);
 }

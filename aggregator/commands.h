@@ -15,4 +15,8 @@ int command_serve(const struct aggregator_config *config, struct app *app,
 int command_migrate(const struct aggregator_config *config, struct app *app,
 		    struct error *err);
 
+/* Settles --from to --to again; ERROR_UNSAFE when some of it is held back. */
+int command_settle(const struct aggregator_config *config, struct app *app,
+		   struct error *err);
+
 #endif

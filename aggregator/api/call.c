@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/progress.h"
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
@@ -62,6 +63,22 @@ int call_finish_csv(struct call *call, struct error *err)
 		return error_set_nomem(err);
 	digest_of(call->body.data, call->body.len, revision);
 	set_etag(call, revision);
+	return 0;
+}
+
+int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
+{
+	struct progress last;
+	struct watermark told;
+	int64_t mark;
+
+	if (progress_read_last(call->ch, &last, err) < 0 ||
+	    progress_watermark(call->ch, &told, err) < 0)
+		return -1;
+	mark = told.complete_until ? told.complete_until -
+					     call->config->own.settle.edge_delay
+				   : 0;
+	*ret_ms = mark > last.complete_until ? mark : last.complete_until;
 	return 0;
 }
 

@@ -37,6 +37,10 @@ int route_top(struct call *call, struct error *err);	/* GET /v1/top */
 int route_summary(struct call *call,
 		  struct error *err); /* .../{code}/summary */
 
+/* Up to when a link's rows are complete, in ms since 1970, 0 for unknown: what
+ * was settled, or what collectors have told of since.  Ask before the rows. */
+int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
+
 /*
  * Ends an answer: a member "revision" over all the others, which is also its
  * ETag.  Takes the reference to `object`, which may be NULL (out of memory).

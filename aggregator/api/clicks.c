@@ -129,21 +129,15 @@ static int prepare(struct call *call, const struct question *q,
 static int fetch_link(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
-	struct progress last;
 	struct numbers n;
 	struct buf sql = {0};
-	int64_t mark;
 	bool exact = true;
 	int status;
 
 	numbers_fill(&n, q, a->link.link_id, 0);
-	if (progress_read_last(call->ch, &last, err) < 0 ||
-	    progress_watermark(call->ch, &mark, err) < 0 ||
+	if (call_complete_until(call, &a->complete_until, err) < 0 ||
 	    decide_exact(call, &n, &exact, err) < 0)
 		return -1;
-	mark = mark ? mark - call->config->own.settle.edge_delay : 0;
-	a->complete_until =
-		mark > last.complete_until ? mark : last.complete_until;
 	a->approximate = !exact;
 	clicks_sql_link(&sql, q, &a->buckets, exact);
 	status = run(call, &sql, &n, a, err);

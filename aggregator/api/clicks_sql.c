@@ -5,9 +5,9 @@
 #include "aggregator/settle/settle_sql.h"
 
 static const char *const left[] = {
-	[BOTS_EXCLUDE] = "clicks - bots - prefetches",
-	[BOTS_INCLUDE] = "clicks",
-	[BOTS_ONLY] = "bots + prefetches",
+	[BOTS_EXCLUDE] = "n_clicks - n_bots - n_prefetches",
+	[BOTS_INCLUDE] = "n_clicks",
+	[BOTS_ONLY] = "n_bots + n_prefetches",
 };
 
 /* Which rows of clicks count for visitors. */
@@ -46,11 +46,11 @@ static void put_raw_counts(struct buf *sql, const struct question *q,
 	const char *unique = exact ? "uniqExactIf" : "uniqCombined64If(17)";
 
 	buf_printf(sql,
-		   "count() AS events, countIf(" SQL_CLICK ") AS clicks, "
-		   "countIf(" SQL_BOT ") AS bots, "
-		   "countIf(" SQL_PREFETCH ") AS prefetches, "
-		   "%s(unique_identity, %s) AS visitors, "
-		   "%s(ip, %s) AS ips FROM clicks "
+		   "count() AS n_events, countIf(" SQL_CLICK ") AS n_clicks, "
+		   "countIf(" SQL_BOT ") AS n_bots, "
+		   "countIf(" SQL_PREFETCH ") AS n_prefetches, "
+		   "%s(unique_identity, %s) AS n_visitors, "
+		   "%s(ip, %s) AS n_ips FROM clicks "
 		   "WHERE link_id = {link_id:UInt64} "
 		   "AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		   "AND ts < toDateTime64({to:UInt32}, 3, 'UTC')",
@@ -61,20 +61,22 @@ void clicks_sql_link(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets, bool exact)
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "kind, ");
+		      "answer_part, ");
 	put_bucket(sql, "toUnixTimestamp(ts)", buckets);
-	buf_puts(sql, " AS bucket, '' AS value, ");
+	buf_puts(sql, " AS bucket, '' AS group_value, ");
 	put_raw_counts(sql, q, exact);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 	if (q->group_by) {
 		buf_printf(sql,
-			   " UNION ALL SELECT * FROM (SELECT 'group' AS kind, "
-			   "0 AS bucket, toValidUTF8(%s) AS value, ",
+			   " UNION ALL SELECT * FROM (SELECT 'group' AS "
+			   "answer_part, "
+			   "0 AS bucket, toValidUTF8(%s) AS group_value, ",
 			   q->group_by->expression);
 		put_raw_counts(sql, q, exact);
 		buf_printf(sql,
-			   " GROUP BY value ORDER BY %s DESC, events DESC, "
-			   "value LIMIT {limit:UInt64})",
+			   " GROUP BY group_value ORDER BY %s DESC, n_events "
+			   "DESC, "
+			   "group_value LIMIT {limit:UInt64})",
 			   left[q->bots]);
 	}
 	buf_puts(sql, " FORMAT TabSeparated");
@@ -85,18 +87,19 @@ static void put_settled_counts(struct buf *sql, const struct question *q,
 {
 	const char *state = visitors ? states[q->bots] : NULL;
 
-	buf_puts(sql, "sum(s.events) AS events, sum(s.clicks) AS clicks, "
-		      "sum(s.bots) AS bots, sum(s.prefetches) AS prefetches, ");
+	buf_puts(sql,
+		 "sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
+		 "sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches, ");
 	if (state)
 		buf_printf(sql,
 			   "toNullable(uniqCombined64Merge(14)(s.%svisitors)) "
-			   "AS visitors, "
+			   "AS n_visitors, "
 			   "toNullable(uniqCombined64Merge(14)(s.%sips)) AS "
-			   "ips",
+			   "n_ips",
 			   state, state);
 	else
-		buf_puts(sql, "CAST(NULL AS Nullable(UInt64)) AS visitors, "
-			      "CAST(NULL AS Nullable(UInt64)) AS ips");
+		buf_puts(sql, "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
+			      "CAST(NULL AS Nullable(UInt64)) AS n_ips");
 	buf_printf(sql, " FROM stats_hourly AS s WHERE " SQL_PUBLISHED);
 }
 
@@ -104,20 +107,22 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 		    const struct buckets *buckets)
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "kind, ");
+		      "answer_part, ");
 	put_bucket(sql, "toUnixTimestamp(slot)", buckets);
-	buf_puts(sql, " AS bucket, '' AS value, ");
+	buf_puts(sql, " AS bucket, '' AS group_value, ");
 	put_settled_counts(sql, q, true);
 	buf_puts(sql, " AND dimension = 'total' "
 		      "GROUP BY GROUPING SETS ((bucket), ())");
 	if (q->group_by) {
-		buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
-			      "kind, 0 AS bucket, toValidUTF8(s.value) AS "
-			      "value, ");
+		buf_puts(sql,
+			 " UNION ALL SELECT * FROM (SELECT 'group' AS "
+			 "answer_part, 0 AS bucket, toValidUTF8(s.value) AS "
+			 "group_value, ");
 		put_settled_counts(sql, q, q->group_by->visitors);
 		buf_printf(sql,
-			   " AND dimension = '%s' AND NOT rest GROUP BY value "
-			   "ORDER BY %s DESC, events DESC, value "
+			   " AND dimension = '%s' AND NOT rest GROUP BY "
+			   "group_value "
+			   "ORDER BY %s DESC, n_events DESC, group_value "
 			   "LIMIT {limit:UInt64})",
 			   q->group_by->name, left[q->bots]);
 	}

@@ -38,7 +38,8 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
 	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
 
-/* The clicks that `bots` leaves, over the columns clicks, bots, prefetches. */
+/* The clicks that `bots` leaves, over the aliases n_clicks, n_bots and
+ * n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);
 
 #endif

@@ -99,7 +99,8 @@ static void reply_failure(struct job *job)
 		http_reply_problem(job->req, 404, NULL, "%s", err->text);
 	} else if (err->retriable || err->code == ERROR_REMOTE) {
 		log_warn(job->router->log, "no answer", log_err(err));
-		http_reply_problem(job->req, 503, later, "%s", err->text);
+		http_reply_problem(job->req, 503, later, "%s",
+				   error_outside(err));
 	} else {
 		log_error(job->router->log, "no answer", log_err(err));
 		http_reply_problem(job->req, 500, NULL,

@@ -65,6 +65,7 @@ int route_summary(struct call *call, struct error *err)
 {
 	struct archived_link link = {0};
 	struct question q;
+	int64_t complete_until = 0;
 	json_t *answer = NULL;
 	int status = question_parse(&q, call->query, 0, &call->config->own.api,
 				    clock_real_ms(), err);
@@ -77,6 +78,9 @@ int route_summary(struct call *call, struct error *err)
 				   CODE_MAX);
 	if (status == 0)
 		status = archive_find_code(call->ch, call->code, &link, err);
+	/* Before the rows: what arrives later is counted, but not promised. */
+	if (status == 0)
+		status = call_complete_until(call, &complete_until, err);
 	if (status == 0) {
 		answer = link_to_json(&link);
 		if (!answer)
@@ -84,6 +88,11 @@ int route_summary(struct call *call, struct error *err)
 	}
 	if (status == 0)
 		status = add_counts(call, link.link_id, answer, err);
+	if (status == 0 &&
+	    (json_object_set_new(answer, "approximate", json_true()) < 0 ||
+	     json_object_set_new(answer, "complete_until",
+				 json_time(complete_until)) < 0))
+		status = error_set_nomem(err);
 	archived_link_release(&link);
 	if (status < 0) {
 		json_decref(answer);

@@ -20,27 +20,28 @@ static void put_sql(struct buf *sql, const struct question *q)
 {
 	buf_printf(
 		sql,
-		"WITH busiest AS (SELECT toUInt64(s.value) AS link_id, "
-		"sum(s.events) AS events, sum(s.clicks) AS clicks, "
-		"sum(s.bots) AS bots, sum(s.prefetches) AS prefetches "
+		"WITH busiest AS (SELECT toUInt64(s.value) AS link, "
+		"sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
+		"sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches "
 		"FROM stats_hourly AS s WHERE " SQL_PUBLISHED " "
 		"AND dimension = 'link' AND NOT rest AND s.value != '0' "
-		"GROUP BY link_id HAVING %s > 0 "
-		"ORDER BY %s DESC, link_id LIMIT {limit:UInt64}), "
-		"codes AS (SELECT link_id, any(code) AS code FROM clicks WHERE "
-		"link_id IN (SELECT link_id FROM busiest) "
+		"GROUP BY link HAVING %s > 0 "
+		"ORDER BY %s DESC, link LIMIT {limit:UInt64}), "
+		"codes AS (SELECT link_id, any(code) AS known FROM clicks "
+		"WHERE "
+		"link_id IN (SELECT link FROM busiest) "
 		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
 		"GROUP BY link_id), "
-		"archive AS (SELECT link_id, argMax(url, version) AS url, "
-		"argMax(owner, version) AS owner FROM links WHERE link_id IN "
-		"(SELECT link_id FROM busiest) GROUP BY link_id) "
-		"SELECT b.link_id, toValidUTF8(c.code), toValidUTF8(a.url), "
-		"toValidUTF8(a.owner), b.events, b.clicks, b.bots, "
-		"b.prefetches, NULL, NULL FROM busiest AS b "
-		"LEFT JOIN codes AS c ON b.link_id = c.link_id "
-		"LEFT JOIN archive AS a ON b.link_id = a.link_id "
-		"ORDER BY %s DESC, b.link_id FORMAT TabSeparated",
+		"archive AS (SELECT link_id, argMax(url, version) AS target, "
+		"argMax(owner, version) AS whose FROM links WHERE link_id IN "
+		"(SELECT link FROM busiest) GROUP BY link_id) "
+		"SELECT b.link, toValidUTF8(c.known), toValidUTF8(a.target), "
+		"toValidUTF8(a.whose), b.n_events, b.n_clicks, b.n_bots, "
+		"b.n_prefetches, NULL, NULL FROM busiest AS b "
+		"LEFT JOIN codes AS c ON b.link = c.link_id "
+		"LEFT JOIN archive AS a ON b.link = a.link_id "
+		"ORDER BY %s DESC, b.link FORMAT TabSeparated",
 		clicks_sql_left(q->bots), clicks_sql_left(q->bots),
 		clicks_sql_left(q->bots));
 }

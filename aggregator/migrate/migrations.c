@@ -50,6 +50,21 @@ static const char import_journal[] =
 static const char rescored[] =
 #include "schemas/clickhouse/0020_rescored.sql.inc"
 	;
+static const char server_clock[] =
+#include "schemas/clickhouse/0023_server_clock.sql.inc"
+	;
+static const char epochs_per_partition[] =
+#include "schemas/clickhouse/0024_epochs_per_partition.sql.inc"
+	;
+static const char link_days[] =
+#include "schemas/clickhouse/0025_link_days.sql.inc"
+	;
+static const char settled_kinds[] =
+#include "schemas/clickhouse/0026_settled_kinds.sql.inc"
+	;
+static const char links_account[] =
+#include "schemas/clickhouse/0028_links_account.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -68,5 +83,10 @@ const struct migration migrations[] = {
 	{"0015_clicks_place_utm.sql", clicks_place_utm},
 	{"0017_import_journal.sql", import_journal},
 	{"0020_rescored.sql", rescored},
+	{"0023_server_clock.sql", server_clock},
+	{"0024_epochs_per_partition.sql", epochs_per_partition},
+	{"0025_link_days.sql", link_days},
+	{"0026_settled_kinds.sql", settled_kinds},
+	{"0028_links_account.sql", links_account},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -1,8 +1,10 @@
 #include "aggregator/settle/cleaning.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
 
-#include "aggregator/settle/hours.h"
+#include "aggregator/settle/settling.h"
 #include "common/clickhouse/tsv.h"
 
 /* Waits for the mutation: what follows relies on it.  The sub-queries read
@@ -11,16 +13,6 @@ static const struct clickhouse_param mutation[] = {
 	{"mutations_sync", "1"},
 	{"allow_nondeterministic_mutations", "1"},
 	{NULL, NULL}};
-
-static int mutate(struct clickhouse *ch, struct buf *sql, struct error *err)
-{
-	const char *text = buf_cstr(sql);
-	int status = text ? clickhouse_query(ch, text, mutation, NULL, err)
-			  : error_set_nomem(err);
-
-	buf_reset(sql);
-	return status;
-}
 
 /* The days that have superseded hours, as partitions of stats_hourly. */
 static int list_days(struct clickhouse *ch, uint64_t before, struct buf *answer,
@@ -41,6 +33,47 @@ static int list_days(struct clickhouse *ch, uint64_t before, struct buf *answer,
 	return status;
 }
 
+/* An attempt is a partition: "20261024-1878000000000000000". */
+static bool is_partition(const char *id)
+{
+	return strspn(id, "0123456789-") == strlen(id) && *id;
+}
+
+static int drop_attempts(struct clickhouse *ch, const char *table,
+			 uint64_t before, struct error *err)
+{
+	struct buf answer = {0}, sql = {0};
+	struct tsv rows;
+	char *id;
+	int status = -1;
+
+	buf_printf(&sql,
+		   "SELECT DISTINCT partition_id FROM system.parts WHERE "
+		   "database = currentDatabase() AND table = '%s' AND active "
+		   "AND toUInt64OrZero(splitByChar('-', partition_id)[2]) < "
+		   "%" PRIu64 " AND partition_id NOT IN (SELECT "
+		   "concat(toString(toYYYYMMDD(unit)), '-', "
+		   "toString(max(attempt))) FROM settled WHERE "
+		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
+		   table, before);
+	if (buf_cstr(&sql))
+		status = clickhouse_query(ch, sql.data, NULL, &answer, err);
+	else
+		error_set_nomem(err);
+	buf_reset(&sql);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, &id, 1)) {
+		if (!is_partition(id))
+			continue;
+		buf_printf(&sql, "ALTER TABLE %s DROP PARTITION ID '%s'", table,
+			   id);
+		status = settling_run(ch, &sql, NULL, err);
+	}
+	buf_free(&sql);
+	buf_free(&answer);
+	return status;
+}
+
 int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err)
 {
 	uint64_t before = attempt_at(before_ms);
@@ -58,8 +91,12 @@ int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err)
 			   "max(attempt) FROM settled WHERE kind = 'hour' "
 			   "GROUP BY unit)",
 			   tsv_u64(day), before);
-		status = mutate(ch, &sql, err);
+		status = settling_run(ch, &sql, mutation, err);
 	}
+	if (status == 0)
+		status = drop_attempts(ch, "link_slots", before, err);
+	if (status == 0)
+		status = drop_attempts(ch, "link_days", before, err);
 	if (status == 0) {
 		buf_printf(&sql,
 			   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
@@ -68,7 +105,7 @@ int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err)
 			   "GROUP BY kind, "
 			   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
 			   before);
-		status = mutate(ch, &sql, err);
+		status = settling_run(ch, &sql, mutation, err);
 	}
 	buf_free(&sql);
 	buf_free(&answer);

@@ -9,9 +9,10 @@
 
 /*
  * Deletes attempts that were begun before `before_ms` and are not the newest
- * published one: rows of stats_hourly first, then those of `settled`, so that
- * what is deleted half is looked at again.  Attempts never published (a settler
- * was killed) go with the rest of their day.
+ * published one: rows of stats_hourly and partitions of link_slots and
+ * link_days first, then those of `settled`, so that what is deleted half is
+ * looked at again.  Attempts never published (a settler was killed) go with the
+ * rest of their day.
  */
 int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err);
 

@@ -3,107 +3,291 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/tsv.h"
+#include "common/clock.h"
 
 #define STAGING_PREFIX "settle_staging_"
 
-static const struct target {
-	const char *table;
-	void (*put_sql)(struct buf *sql, const char *staging);
-	/* GROUP BY follows the table's order for one of the two only; for the
-	 * other, asking for it made it 30 times slower. */
-	const char *in_order;
-} targets[] = {
-	{"clicks_hourly", settle_sql_day_clicks, "0"},
-	{"visit_statistics", settle_sql_day_visits, "1"},
+struct counts {
+	uint64_t slots, visits; /* events in link_slots and in link_days */
 };
-#define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
 
-static int run(struct clickhouse *ch, struct buf *sql,
-	       const struct clickhouse_param *params, struct error *err)
+/* A day under way, and the parameters that all its statements may name. */
+struct work {
+	const struct settling *s;
+	const struct stale *what;
+	uint64_t attempt;
+	uint64_t all, of_links; /* rows of clicks */
+	uint64_t hours;		/* events published in its hours */
+	struct counts staged, before;
+	bool was; /* published */
+	bool was_old;
+	struct counts old;
+	struct buf name;
+	char numbers[10][24];
+	struct clickhouse_param params[14];
+};
+
+static int set_params(struct work *w, const struct progress *last,
+		      struct error *err)
 {
-	const char *text = buf_cstr(sql);
-	int status = text ? clickhouse_query(ch, text, params, NULL, err)
-			  : error_set_nomem(err);
+	static const char *const names[] = {
+		"param_start",	"param_end",	    "param_attempt",
+		"param_blocks", "param_rows",	    "param_slots",
+		"param_visits", "param_read_until", "param_complete_until",
+		"param_now"};
+	const uint64_t numbers[] = {
+		(uint64_t)w->what->start,
+		(uint64_t)(w->what->start + CIVIL_DAY),
+		w->attempt,
+		w->what->blocks,
+		w->what->rows,
+		w->staged.slots,
+		w->staged.visits,
+		(uint64_t)last->read_until,
+		(uint64_t)last->complete_until,
+		(uint64_t)clock_real_ms(),
+	};
+	size_t n = 0;
 
-	buf_reset(sql);
-	return status;
-}
-
-static void partition_of(int64_t start, char out[16])
-{
-	struct civil c = civil_from_days(floor_div(start, CIVIL_DAY));
-
-	snprintf(out, 16, "%04d%02d%02d", (int)(c.year % 10000), c.month,
-		 c.day);
-}
-
-static int fill(struct clickhouse *ch, const struct target *t,
-		const char *staging, const struct stale *day, struct buf *sql,
-		struct error *err)
-{
-	char start[24], end[24];
-	const struct clickhouse_param params[] = {
-		{"param_start", start},
-		{"param_end", end},
-		{"optimize_aggregation_in_order", t->in_order},
-		{NULL, NULL}};
-
-	snprintf(start, sizeof(start), "%" PRId64, day->start);
-	snprintf(end, sizeof(end), "%" PRId64, day->start + CIVIL_DAY);
-	buf_printf(sql, "CREATE TABLE %s AS %s", staging, t->table);
-	if (run(ch, sql, NULL, err) < 0)
-		return -1;
-	t->put_sql(sql, staging);
-	return run(ch, sql, params, err);
-}
-
-static int settle_one(struct clickhouse *ch, const struct target *t,
-		      const struct stale *day, days_may_swap_fn *may_swap,
-		      void *arg, struct error *err)
-{
-	struct error ignored = {0};
-	struct buf sql = {0};
-	char staging[64], partition[16];
-	uint64_t chance = 0;
-	int status;
-
-	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
-		return error_set_errno(err, "getrandom");
-	snprintf(staging, sizeof(staging), STAGING_PREFIX "%016" PRIx64,
-		 chance);
-	partition_of(day->start, partition);
-	status = fill(ch, t, staging, day, &sql, err);
-	if (status == 0 && !may_swap(arg, err))
-		status = -1;
-	if (status == 0) {
-		buf_printf(&sql,
-			   "ALTER TABLE %s REPLACE PARTITION ID '%s' FROM %s",
-			   t->table, partition, staging);
-		status = run(ch, &sql, NULL, err);
+	for (; n < sizeof(names) / sizeof(*names); n++) {
+		snprintf(w->numbers[n], sizeof(w->numbers[n]), "%" PRIu64,
+			 numbers[n]);
+		w->params[n] =
+			(struct clickhouse_param){names[n], w->numbers[n]};
 	}
-	buf_printf(&sql, "DROP TABLE IF EXISTS %s", staging);
-	run(ch, &sql, NULL, &ignored);
-	buf_free(&sql);
-	return status < 0 ? error_wrap(err, "settle day %s of %s", partition,
-				       t->table)
-			  : 0;
-}
-
-int days_settle(struct clickhouse *ch, const struct stale *day,
-		days_may_swap_fn *may_swap, void *arg, struct error *err)
-{
-	for (size_t i = 0; i < TARGET_COUNT; i++) {
-		if (settle_one(ch, &targets[i], day, may_swap, arg, err) < 0)
-			return -1;
-	}
+	buf_reset(&w->name);
+	clickhouse_escape(&w->name, w->s->settler, strlen(w->s->settler));
+	if (!buf_cstr(&w->name))
+		return error_set_nomem(err);
+	w->params[n++] =
+		(struct clickhouse_param){"param_settler", w->name.data};
+	w->params[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
+	w->params[n] = (struct clickhouse_param){NULL, NULL};
 	return 0;
 }
 
+/* --- counting --------------------------------------------------------------
+ */
+
+static void take_rows(void *arg, const uint64_t *n)
+{
+	struct work *w = arg;
+
+	w->all = n[0];
+	w->of_links = n[1];
+	w->hours = n[2];
+}
+
+static void take_staged(void *arg, const uint64_t *n)
+{
+	struct work *w = arg;
+
+	w->staged = (struct counts){n[0], n[1]};
+	w->was = n[2] > 0;
+	w->before = (struct counts){n[3], n[4]};
+}
+
+static void take_old(void *arg, const uint64_t *n)
+{
+	struct work *w = arg;
+
+	w->was_old = n[0] > 0;
+	w->old = (struct counts){n[1], n[2]};
+}
+
+static void take_flag(void *arg, const uint64_t *n)
+{
+	*(bool *)arg = n[0] > 0;
+}
+
+static int ask(struct work *w, const char *sql, size_t count,
+	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
+	       struct error *err)
+{
+	return settling_ask(w->s->ch, sql, w->params, count, take, arg, err);
+}
+
+/* --- computing -------------------------------------------------------------
+ */
+
+static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
+		   struct error *err)
+{
+	/* GROUP BY follows the order of clicks for one of the two only; for
+	 * the other, asking for it made it 30 times slower. */
+	static const char *const in_order[] = {"0", "1"};
+	struct clickhouse_param params[16];
+	struct buf sql = {0};
+	size_t n = 0;
+	int status = 0;
+
+	for (; w->params[n].name; n++)
+		params[n] = w->params[n];
+	params[n + 1] = (struct clickhouse_param){NULL, NULL};
+	for (size_t i = 0; status == 0 && i < 2; i++) {
+		params[n] = (struct clickhouse_param){
+			"optimize_aggregation_in_order", in_order[i]};
+		put_sql[i](&sql);
+		status = w->s->is_stopping(w->s->arg)
+				 ? error_set_retriable(err, ERROR_BUSY,
+						       "stopping")
+				 : settling_run(w->s->ch, &sql, params, err);
+	}
+	buf_free(&sql);
+	return status;
+}
+
+static int check_staged(const struct work *w, const struct counts *least,
+			const struct counts *most, struct error *err)
+{
+	if (w->staged.slots >= least->slots && w->staged.slots <= most->slots &&
+	    w->staged.visits >= least->visits &&
+	    w->staged.visits <= most->visits)
+		return 0;
+	return error_set(err, ERROR_PROTOCOL,
+			 "%" PRIu64 " and %" PRIu64 " events were staged, of "
+			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
+			 w->staged.slots, w->staged.visits, least->slots,
+			 most->slots);
+}
+
+/* From the rows. */
+static int stage_rows(struct work *w, struct error *err)
+{
+	static void (*const put_sql[2])(struct buf * sql) = {
+		settle_sql_link_slots, settle_sql_link_days};
+	struct counts least = {w->of_links, w->of_links}, most;
+
+	if (compute(w, put_sql, err) < 0 ||
+	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
+	    ask(w, settle_sql_day_rows, 3, take_rows, w, err) < 0)
+		return -1;
+	most = (struct counts){w->of_links, w->of_links};
+	return check_staged(w, &least, &most, err);
+}
+
+/* From the tables that days were swapped into; no more than its hours have. */
+static int stage_old(struct work *w, struct error *err)
+{
+	static void (*const put_sql[2])(struct buf * sql) = {
+		settle_sql_old_slots, settle_sql_old_days};
+
+	if (compute(w, put_sql, err) < 0 ||
+	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
+		return -1;
+	return check_staged(w, &w->old, &w->old, err);
+}
+
+/* --- publishing ------------------------------------------------------------
+ */
+
+static int publish(struct work *w, const struct progress *last,
+		   struct error *err)
+{
+	struct buf sql = {0};
+	bool written = false;
+	int status = -1;
+
+	if (set_params(w, last, err) < 0 ||
+	    w->s->check_lease(w->s->arg, err) < 0 ||
+	    attempt_check_age(w->s, w->attempt, err) < 0)
+		return -1;
+	buf_puts(&sql, settle_sql_publish_day);
+	if (settling_run(w->s->ch, &sql, w->params, err) == 0)
+		status = ask(w, settle_sql_day_written, 1, take_flag, &written,
+			     err);
+	if (status == 0 && !written)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "it is not what was counted; computing it "
+				   "again");
+	buf_free(&sql);
+	return status;
+}
+
+static int hold(struct work *w, const struct progress *last, struct error *err)
+{
+	const struct settled_row row = {SETTLED_HELD_DAY, *w->what, w->attempt};
+
+	if (w->s->check_lease(w->s->arg, err) < 0)
+		return -1;
+	return settled_insert(w->s, &row, 1, last, err);
+}
+
+static void say(const struct work *w, uint64_t before, uint64_t rows)
+{
+	const struct shortage shortage = {true,		  !w->s->allow_fewer,
+					  w->what->start, before,
+					  w->what->rows,  rows};
+
+	w->s->on_shortage(w->s->arg, &shortage);
+}
+
+/* Whether the counts of before are all there is of the day, and are no more
+ * than was counted by the hour. */
+static bool can_take_over(const struct work *w)
+{
+	return !w->was && w->was_old && w->old.slots > w->of_links &&
+	       w->old.slots <= w->hours && w->old.visits <= w->hours;
+}
+
+static int settle(struct work *w, const struct progress *last,
+		  struct settle_count *ret, struct error *err)
+{
+	ret->done = 1;
+	if (ask(w, settle_sql_day_rows, 3, take_rows, w, err) < 0 ||
+	    ask(w, settle_sql_day_old, 3, take_old, w, err) < 0 ||
+	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
+		return -1;
+	if (w->all < w->hours && can_take_over(w)) {
+		if (stage_old(w, err) < 0 || publish(w, last, err) < 0)
+			return -1;
+		ret->published = 1;
+		return 0;
+	}
+	if (w->all < w->hours) {
+		say(w, w->hours, w->all);
+		if (!w->s->allow_fewer)
+			return hold(w, last, err);
+	}
+	if (stage_rows(w, err) < 0)
+		return -1;
+	if (w->staged.slots < w->before.slots ||
+	    w->staged.visits < w->before.visits) {
+		say(w, w->before.slots, w->staged.slots);
+		if (!w->s->allow_fewer)
+			return hold(w, last, err);
+	}
+	if (publish(w, last, err) < 0)
+		return -1;
+	ret->published = 1;
+	return 0;
+}
+
+int days_settle(const struct settling *s, const struct stale *day,
+		const struct progress *last, struct settle_count *ret,
+		struct error *err)
+{
+	struct work w = {
+		.s = s,
+		.what = day,
+		.attempt = attempt_next(last->attempt),
+	};
+	int status;
+
+	*ret = (struct settle_count){0};
+	status = set_params(&w, last, err);
+	if (status == 0)
+		status = settle(&w, last, ret, err);
+	buf_free(&w.name);
+	return status < 0 ? error_wrap(err, "settle day %" PRId64, day->start)
+			  : 0;
+}
+
+/* A name goes into a statement: ours only. */
 static bool is_staging_name(const char *name)
 {
 	size_t prefix = strlen(STAGING_PREFIX);
@@ -130,7 +314,7 @@ int days_drop_left_over(struct clickhouse *ch, struct error *err)
 		if (!is_staging_name(name))
 			continue;
 		buf_printf(&sql, "DROP TABLE IF EXISTS %s", name);
-		status = run(ch, &sql, NULL, err);
+		status = settling_run(ch, &sql, NULL, err);
 	}
 	buf_free(&sql);
 	buf_free(&answer);

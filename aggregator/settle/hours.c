@@ -3,108 +3,391 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "aggregator/settle/settle_sql.h"
-#include "common/clickhouse/rowbinary.h"
 #include "common/clock.h"
 
-#define CHANCE_BITS 20
+#define HOUR 3600
 
-uint64_t attempt_at(int64_t real_ms)
+/* Computed in one statement: few clicks cost little more than one. */
+#define ROWS_AT_ONCE 200000
+
+struct hour {
+	struct stale what;
+	uint64_t attempt;
+	uint64_t least, most; /* rows of clicks before and after */
+	uint64_t staged;      /* events under the attempt */
+	uint64_t before;      /* events published until now */
+	bool held;
+};
+
+/* Hours under way, and the parameters that all their statements may name. */
+struct work {
+	const struct settling *s;
+	const struct progress *last;
+	struct hour items[HOURS_MAX];
+	size_t count;
+	struct buf lists[5];
+	char numbers[7][24];
+	struct clickhouse_param params[20];
+};
+
+static void work_free(struct work *w)
 {
-	return real_ms < 0 ? 0 : (uint64_t)real_ms << CHANCE_BITS;
+	for (size_t i = 0; i < sizeof(w->lists) / sizeof(*w->lists); i++)
+		buf_free(&w->lists[i]);
 }
 
-uint64_t attempt_next(uint64_t after)
+/* "[1,2]" of a member of some of the hours. */
+static void put_list(struct buf *list, const struct hour *hours, size_t count,
+		     uint64_t (*member)(const struct hour *h))
 {
-	uint32_t chance = 0;
-	uint64_t next;
-
-	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
-		chance = (uint32_t)clock_monotonic_ns();
-	next = attempt_at(clock_real_ms()) |
-	       (chance & ((UINT32_C(1) << CHANCE_BITS) - 1));
-	/* A clock that was set back must not hide what is settled now. */
-	return next > after ? next : after + 1 + (chance & 0xffff);
-}
-
-/* "[1792800000,1792803600]" */
-static void put_list(struct buf *list, const struct stale *hours, size_t count)
-{
+	buf_reset(list);
+	buf_putc(list, '[');
 	for (size_t i = 0; i < count; i++)
-		buf_printf(list, "%c%" PRId64, i ? ',' : '[', hours[i].start);
+		buf_printf(list, "%s%" PRIu64, i ? "," : "", member(&hours[i]));
 	buf_putc(list, ']');
 }
 
-int hours_compute(struct clickhouse *ch, const struct stale *hours,
-		  size_t count, uint64_t attempt, int64_t values_max,
-		  struct error *err)
+static uint64_t start_of(const struct hour *h)
 {
-	char start[24], end[24], number[24], most[24];
-	struct buf sql = {0}, list = {0};
-	int status = -1;
-
-	snprintf(start, sizeof(start), "%" PRId64, hours[0].start);
-	snprintf(end, sizeof(end), "%" PRId64, hours[count - 1].start + 3600);
-	snprintf(number, sizeof(number), "%" PRIu64, attempt);
-	snprintf(most, sizeof(most), "%" PRId64, values_max);
-	put_list(&list, hours, count);
-	settle_sql_hours(&sql);
-	const struct clickhouse_param params[] = {
-		{"param_hours", buf_cstr(&list)},
-		{"param_start", start},
-		{"param_end", end},
-		{"param_attempt", number},
-		{"param_values_max", most},
-		/* One insert, one part a day. */
-		{"min_insert_block_size_rows", "10000000"},
-		{"min_insert_block_size_bytes", "1000000000"},
-		{"max_insert_threads", "1"},
-		{NULL, NULL}};
-
-	if (!params[0].value || !buf_cstr(&sql))
-		error_set_nomem(err);
-	else
-		status = clickhouse_query(ch, sql.data, params, NULL, err);
-	buf_free(&sql);
-	buf_free(&list);
-	return status < 0 ? error_wrap(err, "settle hour %s and %zu more",
-				       start, count - 1)
-			  : 0;
+	return (uint64_t)h->what.start;
 }
 
-int settled_publish(struct clickhouse *ch, const struct settled_row *rows,
-		    size_t count, const struct progress *pass,
-		    const char *settler, struct error *err)
+static uint64_t attempt_of(const struct hour *h)
 {
-	static const int8_t kinds[] = {
-		[SETTLED_HOUR] = 1, [SETTLED_DAY] = 2, [SETTLED_PASS] = 3};
-	int64_t now = clock_real_ms();
-	struct buf data = {0};
+	return h->attempt;
+}
+
+static uint64_t blocks_of(const struct hour *h)
+{
+	return h->what.blocks;
+}
+
+static uint64_t rows_of(const struct hour *h)
+{
+	return h->what.rows;
+}
+
+static uint64_t staged_of(const struct hour *h)
+{
+	return h->staged;
+}
+
+static void add_param(struct work *w, size_t *at, const char *name,
+		      const char *value)
+{
+	w->params[(*at)++] = (struct clickhouse_param){name, value};
+	w->params[*at] = (struct clickhouse_param){NULL, NULL};
+}
+
+/* Fills w->params for statements about `count` hours from `first` on. */
+static int set_params(struct work *w, const struct hour *first, size_t count,
+		      struct error *err)
+{
+	static uint64_t (*const members[])(const struct hour *h) = {
+		start_of, attempt_of, blocks_of, rows_of, staged_of};
+	static const char *const names[] = {"param_hours", "param_attempts",
+					    "param_blocks", "param_rows",
+					    "param_counts"};
+	static const char *const number_names[] = {
+		"param_start", "param_end",	   "param_attempt",
+		"param_most",  "param_read_until", "param_complete_until",
+		"param_now"};
+	const int64_t numbers[] = {
+		first->what.start,	 first[count - 1].what.start + HOUR,
+		(int64_t)first->attempt, w->s->settings->values_max,
+		w->last->read_until,	 w->last->complete_until,
+		clock_real_ms(),
+	};
+	size_t n = 0;
+
+	add_param(w, &n, "join_use_nulls", "0");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		put_list(&w->lists[i], first, count, members[i]);
+		add_param(w, &n, names[i], buf_cstr(&w->lists[i]));
+		if (!w->params[n - 1].value)
+			return error_set_nomem(err);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		snprintf(w->numbers[i], sizeof(w->numbers[i]), "%" PRId64,
+			 numbers[i]);
+		add_param(w, &n, number_names[i], w->numbers[i]);
+	}
+	return 0;
+}
+
+/* --- counting --------------------------------------------------------------
+ */
+
+static struct hour *find(struct work *w, uint64_t start)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (start_of(&w->items[i]) == start)
+			return &w->items[i];
+	return NULL;
+}
+
+static void take_least(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->least = n[1];
+}
+
+static void take_most(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->most = n[1];
+}
+
+static void take_staged(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h && h->attempt == n[1])
+		h->staged = n[2];
+}
+
+static void take_before(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->before = n[1];
+}
+
+static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
+		      struct error *err)
+{
+	return settling_ask(w->s->ch, settle_sql_hour_rows, w->params, 2, take,
+			    w, err);
+}
+
+static int count_staged(struct work *w, struct error *err)
+{
+	if (settling_ask(w->s->ch, settle_sql_hour_staged, w->params, 3,
+			 take_staged, w, err) < 0)
+		return -1;
+	return settling_ask(w->s->ch, settle_sql_hour_published, w->params, 2,
+			    take_before, w, err);
+}
+
+/* --- computing -------------------------------------------------------------
+ */
+
+/* How many of the hours, from the first on, go into one statement. */
+static size_t chunk_of(const struct hour *hours, size_t count)
+{
+	uint64_t rows = hours[0].what.rows;
+	size_t n = 1;
+
+	while (n < count && rows + hours[n].what.rows <= ROWS_AT_ONCE)
+		rows += hours[n++].what.rows;
+	return n;
+}
+
+/* One insert, one part a day. */
+static int compute_chunk(struct work *w, struct hour *first, size_t count,
+			 struct error *err)
+{
+	struct buf sql = {0};
+	size_t n = 0;
 	int status;
 
-	for (size_t i = 0; i < count; i++) {
-		rowbinary_u8(&data, (uint8_t)kinds[rows[i].kind]);
-		rowbinary_u32(&data, (uint32_t)rows[i].what.start);
-		rowbinary_u64(&data, rows[i].attempt);
-		rowbinary_u64(&data, rows[i].what.blocks);
-		rowbinary_u64(&data, rows[i].what.rows);
-		rowbinary_i64(&data, pass->read_until);
-		rowbinary_i64(&data, pass->complete_until);
-		rowbinary_i64(&data, now);
-		rowbinary_string(&data, settler, strlen(settler));
+	if (set_params(w, first, count, err) < 0)
+		return -1;
+	while (w->params[n].name)
+		n++;
+	add_param(w, &n, "max_insert_threads", "1");
+	add_param(w, &n, "min_insert_block_size_rows", "10000000");
+	add_param(w, &n, "min_insert_block_size_bytes", "1000000000");
+	settle_sql_hours(&sql);
+	status = settling_run(w->s->ch, &sql, w->params, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Leaves out the last ones when the first grows too old. */
+static int compute(struct work *w, struct error *err)
+{
+	int64_t until =
+		clock_monotonic_ms() + w->s->settings->keep_superseded / 4;
+	uint64_t attempt = w->last->attempt;
+	size_t n;
+
+	for (size_t i = 0; i < w->count; i += n) {
+		if (i && clock_monotonic_ms() >= until) {
+			w->count = i;
+			break;
+		}
+		if (w->s->is_stopping(w->s->arg))
+			return error_set_retriable(err, ERROR_BUSY, "stopping");
+		n = chunk_of(&w->items[i], w->count - i);
+		attempt = attempt_next(attempt);
+		for (size_t k = i; k < i + n; k++)
+			w->items[k].attempt = attempt;
+		if (compute_chunk(w, &w->items[i], n, err) < 0)
+			return error_wrap(err, "hour %" PRId64 " and %zu more",
+					  w->items[i].what.start, n - 1);
 	}
-	if (data.failed) {
-		buf_free(&data);
-		return error_set_nomem(err);
+	return 0;
+}
+
+/* --- comparing -------------------------------------------------------------
+ */
+
+static uint64_t lost(uint64_t told, uint64_t rows)
+{
+	return told > rows ? told - rows : 0;
+}
+
+/* A statement that was carried out twice, or by half, or not at all. */
+static int check_staged(const struct hour *h, struct error *err)
+{
+	if (h->staged >= h->least && h->staged <= h->most)
+		return 0;
+	return error_set(err, ERROR_PROTOCOL,
+			 "hour %" PRId64 ": %" PRIu64 " events were staged of "
+			 "%" PRIu64 " to %" PRIu64 " rows; computing it again",
+			 h->what.start, h->staged, h->least, h->most);
+}
+
+/*
+ * Rows may be missing that collectors told of before the hour was first settled
+ * (then it is published, and told); what has gone missing since is what holds
+ * it back.
+ */
+static void judge(const struct settling *s, struct hour *h)
+{
+	uint64_t now = lost(h->what.rows, h->staged);
+	uint64_t then = lost(h->what.was_rows, h->before);
+	bool fewer = h->staged < h->before || (h->what.was && now > then);
+	struct shortage shortage = {false,     h->held,	     h->what.start,
+				    h->before, h->what.rows, h->staged};
+
+	h->held = fewer && !s->allow_fewer;
+	shortage.held = h->held;
+	if (fewer || (now && !h->what.was))
+		s->on_shortage(s->arg, &shortage);
+}
+
+static int compare(struct work *w, struct error *err)
+{
+	if (set_params(w, w->items, w->count, err) < 0 ||
+	    count_staged(w, err) < 0 || count_rows(w, take_most, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->count; i++) {
+		if (check_staged(&w->items[i], err) < 0)
+			return -1;
+		judge(w->s, &w->items[i]);
 	}
-	status = clickhouse_insert(
-		ch,
-		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
-		"read_until, complete_until, settled_at, settler) "
-		"FORMAT RowBinary",
-		NULL, data.data, data.len, err);
-	buf_free(&data);
-	return status < 0 ? error_wrap(err, "publish") : 0;
+	return 0;
+}
+
+/* --- publishing ------------------------------------------------------------
+ */
+
+/* The held ones go to the end. */
+static size_t part_held(struct work *w)
+{
+	struct hour held[HOURS_MAX] = {0};
+	size_t kept = 0, aside = 0;
+
+	for (size_t i = 0; i < w->count; i++) {
+		if (w->items[i].held)
+			held[aside++] = w->items[i];
+		else
+			w->items[kept++] = w->items[i];
+	}
+	memcpy(&w->items[kept], held, aside * sizeof(*held));
+	return kept;
+}
+
+static void take_count(void *arg, const uint64_t *n)
+{
+	*(uint64_t *)arg = n[0];
+}
+
+static int publish(struct work *w, size_t count, struct error *err)
+{
+	struct buf sql = {0}, name = {0};
+	uint64_t published = 0;
+	size_t n = 0;
+	int status;
+
+	if (!count)
+		return 0;
+	if (set_params(w, w->items, count, err) < 0)
+		return -1;
+	clickhouse_escape(&name, w->s->settler, strlen(w->s->settler));
+	while (w->params[n].name)
+		n++;
+	add_param(w, &n, "param_settler", buf_cstr(&name));
+	buf_puts(&sql, settle_sql_publish_hours);
+	status = w->params[n - 1].value
+			 ? settling_run(w->s->ch, &sql, w->params, err)
+			 : error_set_nomem(err);
+	if (status == 0)
+		status =
+			settling_ask(w->s->ch, settle_sql_hours_written,
+				     w->params, 1, take_count, &published, err);
+	if (status == 0 && published != count)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "%" PRIu64 " of %zu hours are what was "
+				   "counted; computing them again",
+				   published, count);
+	buf_free(&name);
+	buf_free(&sql);
+	return status;
+}
+
+static int note_held(struct work *w, size_t first, struct error *err)
+{
+	struct settled_row rows[HOURS_MAX];
+	size_t count = 0;
+
+	for (size_t i = first; i < w->count; i++)
+		rows[count++] = (struct settled_row){SETTLED_HELD_HOUR,
+						     w->items[i].what,
+						     w->items[i].attempt};
+	return count ? settled_insert(w->s, rows, count, w->last, err) : 0;
+}
+
+static int settle(struct work *w, struct settle_count *ret, struct error *err)
+{
+	size_t kept;
+
+	if (set_params(w, w->items, w->count, err) < 0 ||
+	    count_rows(w, take_least, err) < 0 || compute(w, err) < 0 ||
+	    compare(w, err) < 0)
+		return -1;
+	if (w->s->check_lease(w->s->arg, err) < 0 ||
+	    attempt_check_age(w->s, w->items[0].attempt, err) < 0)
+		return -1;
+	kept = part_held(w);
+	if (publish(w, kept, err) < 0 || note_held(w, kept, err) < 0)
+		return -1;
+	*ret = (struct settle_count){.done = w->count, .published = kept};
+	return 0;
+}
+
+int hours_settle(const struct settling *s, const struct stale *hours,
+		 size_t count, const struct progress *last,
+		 struct settle_count *ret, struct error *err)
+{
+	struct work w = {.s = s, .last = last, .count = count};
+	int status;
+
+	*ret = (struct settle_count){0};
+	if (!count)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		w.items[i].what = hours[i];
+	status = settle(&w, ret, err);
+	work_free(&w);
+	return status < 0 ? error_wrap(err, "settle hours") : 0;
 }

@@ -8,27 +8,64 @@
 #include "aggregator/settle/progress.h"
 #include "common/clock.h"
 
-/* Published in one go; after so many, a backlog shows its progress. */
-#define HOURS_AT_ONCE 24
-
-/* Computed in one statement: few clicks cost little more than one. */
-#define ROWS_AT_ONCE 200000
+/* Of questions; also where nothing is read twice. */
+#define JITTER_MS 1000
 
 struct pass {
 	const struct settle_settings *settings;
 	struct clickhouse *ch;
 	struct lease *lease;
 	bool (*stopping)(void *arg);
+	void (*on_shortage)(void *arg, const struct shortage *s);
 	void *arg;
+	struct settling settling;
+	bool everything; /* in this pass */
+	/* While days that are held back are tried again: the last tried. */
+	bool held_days;
+	int64_t day_tried;
 	/* Monotonic ms of the next look at everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
 	int64_t clean_at;
+	/* ClickHouse's clock and ours that only counts on, at the last look. */
+	int64_t server_ms, monotonic_ms;
+	/* Since that went back, blocks of present hours may have been told of
+	 * at this time (ms) or later; INT64_MAX: it has not gone back. */
+	int64_t back_to;
 };
+
+static int still_ours(void *arg, struct error *err)
+{
+	struct pass *p = arg;
+	bool held = false;
+
+	if (lease_hold(p->lease, &held, err) < 0)
+		return -1;
+	if (!held)
+		return error_set_retriable(err, ERROR_BUSY,
+					   "another aggregator took the lease");
+	return 0;
+}
+
+static bool is_stopping(void *arg)
+{
+	struct pass *p = arg;
+
+	return p->stopping(p->arg);
+}
+
+static void on_shortage(void *arg, const struct shortage *s)
+{
+	struct pass *p = arg;
+
+	p->on_shortage(p->arg, s);
+}
 
 struct pass *pass_new(const struct settle_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
-		      bool (*stopping)(void *arg), void *arg, struct error *err)
+		      bool (*stopping)(void *arg),
+		      void (*shortage)(void *arg, const struct shortage *s),
+		      void *arg, struct error *err)
 {
 	struct pass *p = calloc(1, sizeof(*p));
 
@@ -40,8 +77,19 @@ struct pass *pass_new(const struct settle_settings *settings,
 	p->ch = ch;
 	p->lease = lease;
 	p->stopping = stopping;
+	p->on_shortage = shortage;
 	p->arg = arg;
+	p->settling = (struct settling){
+		.ch = ch,
+		.settings = settings,
+		.settler = lease_holder(lease),
+		.is_stopping = is_stopping,
+		.check_lease = still_ours,
+		.on_shortage = on_shortage,
+		.arg = p,
+	};
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
+	p->back_to = INT64_MAX;
 	return p;
 }
 
@@ -50,17 +98,20 @@ void pass_free(struct pass *pass)
 	free(pass);
 }
 
-static bool still_ours(void *arg, struct error *err)
+/*
+ * ClickHouse's clock went back, or another replica answers whose clock is
+ * behind: what was told of since then may have come with times that were read
+ * long ago.  `progress_overlap` covers half of itself, the other half is for
+ * inserts that take their time.
+ */
+static bool went_back(struct pass *p, int64_t server_ms, int64_t mono)
 {
-	struct pass *p = arg;
-	bool held = false;
+	int64_t passed = mono - p->monotonic_ms;
+	int64_t back = p->server_ms ? passed - (server_ms - p->server_ms) : 0;
 
-	if (lease_hold(p->lease, &held, err) < 0)
-		return false;
-	if (!held)
-		error_set_retriable(err, ERROR_BUSY,
-				    "another aggregator took the lease");
-	return held;
+	p->server_ms = server_ms;
+	p->monotonic_ms = mono;
+	return back > JITTER_MS && back > p->settings->progress_overlap / 2;
 }
 
 /*
@@ -68,104 +119,120 @@ static bool still_ours(void *arg, struct error *err)
  * arrives meanwhile is settled too, but not promised.
  */
 static int look_ahead(struct pass *p, const struct progress *last,
-		      struct progress *ret, struct error *err)
+		      struct progress *ret, struct pass_clocks *clocks,
+		      struct error *err)
 {
+	struct watermark told;
 	int64_t mark;
 
-	if (progress_watermark(p->ch, &mark, err) < 0 ||
+	if (progress_watermark(p->ch, &told, err) < 0 ||
 	    progress_read_until(p->ch, &ret->read_until, err) < 0)
 		return -1;
-	mark = mark ? mark - p->settings->edge_delay : 0;
+	*clocks = (struct pass_clocks){
+		.server_ms = told.server_ms,
+		.ahead_ms = told.ahead_ms,
+		.went_back = went_back(p, told.server_ms, clock_monotonic_ms()),
+	};
+	mark = told.complete_until
+		       ? told.complete_until - p->settings->edge_delay
+		       : 0;
 	/* A promise once given is kept. */
 	ret->complete_until =
 		mark > last->complete_until ? mark : last->complete_until;
+	ret->mended = last->mended;
 	return 0;
 }
 
-/* How many of the hours, from the first on, go into one statement. */
-static size_t chunk_of(const struct stale *hours, size_t count)
+/* From where on what was told of is looked at: `last->read_until` may be of a
+ * clock that has gone back since. */
+static int64_t read_from(const struct pass *p, const struct progress *last,
+			 const struct pass_clocks *clocks)
 {
-	uint64_t rows = hours[0].rows;
-	size_t n = 1;
+	int64_t until = last->read_until < clocks->server_ms
+				? last->read_until
+				: clocks->server_ms;
+	int64_t since = until - p->settings->progress_overlap;
 
-	while (n < count && rows + hours[n].rows <= ROWS_AT_ONCE)
-		rows += hours[n++].rows;
-	return n;
+	return since > 0 ? since : 0;
 }
 
-static int compute_hours(struct pass *p, const struct stale_list *stale,
-			 struct settled_row *rows, size_t count,
-			 uint64_t *attempt, struct error *err)
+/* What a look at everything has found, and one at what is new would not have:
+ * clocks differ by more than progress_overlap covers. */
+static int count_late(struct pass *p, int64_t since, size_t found,
+		      size_t *ret_late, struct error *err)
 {
-	size_t n;
+	struct stale_list fresh;
 
-	for (size_t i = 0; i < count; i += n) {
-		n = chunk_of(&stale->items[i], count - i);
-		if (p->stopping(p->arg))
-			return error_set_retriable(err, ERROR_BUSY, "stopping");
-		*attempt = attempt_next(*attempt);
-		if (hours_compute(p->ch, &stale->items[i], n, *attempt,
-				  p->settings->values_max, err) < 0)
-			return -1;
-		for (size_t k = i; k < i + n; k++)
-			rows[k] = (struct settled_row){
-				SETTLED_HOUR, stale->items[k], *attempt};
-	}
+	*ret_late = 0;
+	if (!since || !found)
+		return 0;
+	if (progress_stale_hours(p->ch, since, 0, true, &fresh, err) < 0)
+		return -1;
+	if (fresh.count < found)
+		*ret_late = found - fresh.count;
+	stale_list_release(&fresh);
 	return 0;
 }
 
-/* Until all stale hours are settled, nothing new is promised. */
+/* Until all stale hours are settled, nothing new is promised.  Those held back
+ * are done with: they would stop the watermark for ever. */
 static int settle_hours(struct pass *p, const struct stale_list *stale,
 			const struct progress *last, const struct progress *now,
 			struct pass_result *ret, struct error *err)
 {
-	struct settled_row rows[HOURS_AT_ONCE + 1];
-	size_t count =
-		stale->count < HOURS_AT_ONCE ? stale->count : HOURS_AT_ONCE;
-	bool all = count == stale->count;
-	struct progress said = all ? *now : *last;
-	uint64_t attempt = last->attempt;
+	struct settled_row row = {
+		SETTLED_PASS, {.start = clock_real_ms() / 1000}, 0};
+	size_t count = stale->count < HOURS_MAX ? stale->count : HOURS_MAX;
+	struct settle_count settled;
 
-	if (compute_hours(p, stale, rows, count, &attempt, err) < 0)
+	if (hours_settle(&p->settling, stale->items, count, last, &settled,
+			 err) < 0)
 		return -1;
-	if (!still_ours(p, err))
-		return -1;
-	ret->hours = count;
-	ret->more = !all;
-	ret->complete_until = said.complete_until;
-	if (all && (count || now->read_until != last->read_until ||
-		    now->complete_until != last->complete_until))
-		rows[count++] =
-			(struct settled_row){SETTLED_PASS,
-					     {.start = clock_real_ms() / 1000},
-					     attempt_next(attempt)};
-	if (!count)
+	ret->hours = settled.published;
+	ret->more = settled.done < stale->count;
+	ret->complete_until = last->complete_until;
+	if (ret->more)
 		return 0;
-	return settled_publish(p->ch, rows, count, &said,
-			       lease_holder(p->lease), err);
+	ret->complete_until = now->complete_until;
+	if (!count && now->read_until == last->read_until &&
+	    now->complete_until == last->complete_until)
+		return 0;
+	if (still_ours(p, err) < 0)
+		return -1;
+	row.attempt = attempt_next(last->attempt);
+	return settled_insert(&p->settling, &row, 1, now, err);
 }
 
 static int pass_hours(struct pass *p, struct progress *last,
 		      struct pass_result *ret, struct error *err)
 {
 	int64_t mono = clock_monotonic_ms();
-	bool everything = mono >= p->recheck_at;
 	struct progress now;
 	struct stale_list stale = {0};
 	int64_t since;
 	int status;
 
 	if (progress_read_last(p->ch, last, err) < 0 ||
-	    look_ahead(p, last, &now, err) < 0)
+	    look_ahead(p, last, &now, &ret->clocks, err) < 0)
 		return -1;
-	since = last->read_until - p->settings->progress_overlap;
-	if (everything || since < 0)
-		since = 0;
-	if (progress_stale_hours(p->ch, since, &stale, err) < 0)
+	/* Until one has succeeded. */
+	since = read_from(p, last, &ret->clocks);
+	if (ret->clocks.went_back) {
+		p->recheck_at = mono;
+		p->back_to = since < p->back_to ? since : p->back_to;
+	}
+	p->everything = mono >= p->recheck_at;
+	if (progress_stale_hours(p->ch, p->everything ? 0 : since,
+				 p->everything ? 0 : p->back_to, p->everything,
+				 &stale, err) < 0)
 		return -1;
-	status = settle_hours(p, &stale, last, &now, ret, err);
+	status = p->everything ? count_late(p, since, stale.count,
+					    &ret->clocks.late_hours, err)
+			       : 0;
+	if (status == 0)
+		status = settle_hours(p, &stale, last, &now, ret, err);
 	stale_list_release(&stale);
-	if (status == 0 && everything && !ret->more)
+	if (status == 0 && p->everything && !ret->more)
 		p->recheck_at = mono + p->settings->recheck_every;
 	return status;
 }
@@ -176,23 +243,29 @@ static int pass_day(struct pass *p, const struct progress *last,
 {
 	int64_t now = clock_real_ms();
 	struct stale_list stale = {0};
-	struct settled_row row;
+	struct settle_count settled = {0};
+	size_t next = 0;
 	int status = 0;
 
+	if (p->everything) {
+		p->held_days = true;
+		p->day_tried = INT64_MIN;
+	}
 	if (progress_stale_days(p->ch, now - p->settings->day_grace,
-				now - p->settings->resettle_every, &stale,
-				err) < 0)
+				now - p->settings->resettle_every, p->held_days,
+				&stale, err) < 0)
 		return -1;
-	if (stale.count) {
-		status =
-			days_settle(p->ch, &stale.items[0], still_ours, p, err);
-		row = (struct settled_row){SETTLED_DAY, stale.items[0],
-					   attempt_next(last->attempt)};
-		if (status == 0)
-			status = settled_publish(p->ch, &row, 1, last,
-						 lease_holder(p->lease), err);
-		ret->days = status == 0;
-		ret->more = ret->more || stale.count > 1;
+	while (p->held_days && next < stale.count &&
+	       stale.items[next].start <= p->day_tried)
+		next++;
+	if (next < stale.count) {
+		p->day_tried = stale.items[next].start;
+		status = days_settle(&p->settling, &stale.items[next], last,
+				     &settled, err);
+		ret->days = settled.published;
+		ret->more = ret->more || next + 1 < stale.count;
+	} else {
+		p->held_days = false;
 	}
 	stale_list_release(&stale);
 	return status;
@@ -220,5 +293,7 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 		return -1;
 	if (!ret->more && pass_day(pass, &last, ret, err) < 0)
 		return -1;
-	return pass_clean(pass, err);
+	if (pass_clean(pass, err) < 0)
+		return -1;
+	return progress_held_back(pass->ch, &ret->held, err);
 }

@@ -10,29 +10,44 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/lease.h"
+#include "aggregator/settle/settling.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
 struct pass;
 
-/* All must outlive it.  `stopping` is asked between hours. */
+/* All must outlive it.  `stopping` is asked between hours; `on_shortage` is
+ * told of hours and days of which rows are gone. */
 struct pass *pass_new(const struct settle_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
-		      bool (*stopping)(void *arg), void *arg,
-		      struct error *err);
+		      bool (*stopping)(void *arg),
+		      void (*on_shortage)(void *arg, const struct shortage *s),
+		      void *arg, struct error *err);
 void pass_free(struct pass *pass); /* NULL accepted */
+
+/* What a pass has seen of clocks that are wrong. */
+struct pass_clocks {
+	int64_t server_ms; /* ClickHouse's */
+	int64_t ahead_ms;  /* of times told that lie beyond it; 0: none does */
+	bool went_back;	   /* by more than half of progress_overlap */
+	/* Hours that a recheck found and a pass would not have. */
+	size_t late_hours;
+};
 
 struct pass_result {
 	size_t hours;		/* settled */
 	size_t days;		/* settled */
 	bool more;		/* more is stale: go on at once */
+	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
+	struct pass_clocks clocks;
 };
 
 /*
  * Settles the hours that are stale and publishes them together, then at most
  * one day, then deletes what is superseded if it is time.  Losing the lease is
- * ERROR_BUSY, retriable.
+ * ERROR_BUSY, retriable.  What is held back is tried again when something else
+ * changed it, and with every look at everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

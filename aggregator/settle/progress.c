@@ -7,7 +7,7 @@
 #include "common/clickhouse/tsv.h"
 #include "common/clock.h"
 
-#define NUMBERS_MAX 3
+#define NUMBERS_MAX 4
 
 /* A block of an hour can have been told of a little before the hour began, by
  * a clock that was behind. */
@@ -15,6 +15,10 @@
 
 /* What changes counts without being a topic of Kafka. */
 #define IS_STREAM "topic != 'rescore' AND NOT startsWith(topic, 'import:')"
+
+/* By the clock that all who write there share. */
+#define SERVER_TIME "now64(3, 'UTC')"
+#define IS_PAST	    "inserted_at <= " SERVER_TIME
 
 void stale_list_release(struct stale_list *list)
 {
@@ -44,19 +48,20 @@ static int read_numbers(struct clickhouse *ch, const char *sql,
 	return status;
 }
 
+/* Of start, blocks, rows, rows and attempt when it was published. */
 static int read_stale(struct clickhouse *ch, const char *sql,
 		      const struct clickhouse_param *params,
 		      struct stale_list *ret, struct error *err)
 {
 	struct buf answer = {0};
-	char *f[3];
+	char *f[5];
 	struct tsv rows;
 	struct stale *more;
 	int status = clickhouse_query(ch, sql, params, &answer, err);
 
 	*ret = (struct stale_list){0};
 	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 3)) {
+	while (status == 0 && tsv_next(&rows, f, 5)) {
 		more = realloc(ret->items, (ret->count + 1) * sizeof(*more));
 		if (!more) {
 			status = error_set_nomem(err);
@@ -64,7 +69,12 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 		}
 		ret->items = more;
 		more[ret->count++] = (struct stale){
-			tsv_i64(f[0]), tsv_u64(f[1]), tsv_u64(f[2])};
+			.start = tsv_i64(f[0]),
+			.blocks = tsv_u64(f[1]),
+			.rows = tsv_u64(f[2]),
+			.was_rows = tsv_u64(f[3]),
+			.was = tsv_u64(f[4]) > 0,
+		};
 	}
 	if (status == 0 && rows.bad)
 		status = error_set(err, ERROR_PROTOCOL,
@@ -78,54 +88,71 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err)
 {
+	/* How far was read is what was said last, as ClickHouse's clock may
+	 * have gone back; what was promised holds until it was mended. */
 	static const char sql[] =
-		"SELECT toUnixTimestamp64Milli(max(read_until)), "
-		"toUnixTimestamp64Milli(max(complete_until)), max(attempt) "
+		"WITH (SELECT max(mended) FROM settled) AS known "
+		"SELECT toUnixTimestamp64Milli(argMax(read_until, attempt)), "
+		"toUnixTimestamp64Milli(maxIf(complete_until, "
+		"mended = known)), max(attempt), known "
 		"FROM settled FORMAT TabSeparated";
-	uint64_t n[3] = {0};
+	uint64_t n[4] = {0};
 
-	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
+	if (read_numbers(ch, sql, NULL, n, 4, err) < 0)
 		return error_wrap(err, "settled");
-	*ret = (struct progress){(int64_t)n[0], (int64_t)n[1], n[2]};
+	*ret = (struct progress){(int64_t)n[0], (int64_t)n[1], n[2], n[3]};
 	return 0;
 }
 
-int progress_watermark(struct clickhouse *ch, int64_t *ret_ms,
+int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 		       struct error *err)
 {
 	/* A partition that was not heard of for a day is as good as one never
 	 * heard of, and need not be looked for in all of the table. */
 	static const char sql[] =
-		"WITH (SELECT max(inserted_at) FROM ingest_progress "
-		"WHERE " IS_STREAM ") AS newest "
-		"SELECT if(count() > 0 AND "
-		"count() >= sum(parts / told), "
-		"min(appended), 0) FROM ("
-		"SELECT topic, partition, "
-		"toUnixTimestamp64Milli(max(append_time)) AS appended, "
+		"WITH (SELECT max(t) FROM (SELECT inserted_at AS t "
+		"FROM ingest_progress WHERE " IS_STREAM " AND " IS_PAST
+		" ORDER BY inserted_at DESC LIMIT 1)) AS newest "
+		"SELECT if(countIf(heard) > 0 AND "
+		"countIf(heard) >= sumIf(parts / known, heard), "
+		"minIf(vouched, heard), 0), "
+		"toUnixTimestamp64Milli(" SERVER_TIME "), "
+		"greatest(max(beyond), 0) FROM ("
+		"SELECT topic, partition, countIf(" IS_PAST ") > 0 AS heard, "
+		"maxIf(toUnixTimestamp64Milli(least(append_time, "
+		"inserted_at)), " IS_PAST ") AS vouched, "
+		"maxIf(toUnixTimestamp64Milli(greatest(append_time, "
+		"inserted_at)) - "
+		"toUnixTimestamp64Milli(least(inserted_at, " SERVER_TIME
+		")), inserted_at > " SERVER_TIME
+		" - INTERVAL 10 MINUTE) AS beyond, "
 		"max(max(partitions)) OVER (PARTITION BY topic) AS parts, "
-		"count() OVER (PARTITION BY topic) AS told "
-		"FROM ingest_progress "
+		"sum(countIf(" IS_PAST ") > 0) OVER (PARTITION BY topic) "
+		"AS known FROM ingest_progress "
 		"WHERE inserted_at > newest - INTERVAL 1 DAY AND " IS_STREAM
-		" AND (topic, epoch) IN (SELECT topic, max(epoch) "
-		"FROM ingest_progress "
-		"WHERE inserted_at > newest - INTERVAL 1 DAY GROUP BY topic) "
+		" AND (topic, partition, epoch) IN (SELECT topic, partition, "
+		"max(epoch) FROM ingest_progress "
+		"WHERE inserted_at > newest - INTERVAL 1 DAY "
+		"GROUP BY topic, partition) "
 		"GROUP BY topic, partition) WHERE parts > 0 "
 		"FORMAT TabSeparated";
-	uint64_t n = 0;
+	uint64_t n[3] = {0};
 
-	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)
+	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
 		return error_wrap(err, "watermark");
-	*ret_ms = (int64_t)n;
+	*ret = (struct watermark){(int64_t)n[0], (int64_t)n[1], (int64_t)n[2]};
 	return 0;
 }
 
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 			struct error *err)
 {
+	/* In the table's order, from its end. */
 	static const char sql[] =
-		"SELECT toUnixTimestamp64Milli(max(inserted_at)) "
-		"FROM ingest_progress FORMAT TabSeparated";
+		"SELECT toUnixTimestamp64Milli(max(t)) FROM "
+		"(SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE inserted_at <= now64(3, 'UTC') "
+		"ORDER BY inserted_at DESC LIMIT 1) FORMAT TabSeparated";
 	uint64_t n = 0;
 
 	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)
@@ -134,72 +161,199 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 	return 0;
 }
 
-int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
-			 struct stale_list *ret, struct error *err)
+/* --- hours ------------------------------------------------------------------
+ */
+
+/*
+ * What was told of the hours `touched`, what they are published from, and what
+ * they are held back at.  A block that was told of twice is the same offsets of
+ * the same partition.  `rescore` tells of no offsets and of no rows.  Blocks of
+ * an hour are told of after it has begun, by Kafka's clock and by ClickHouse's,
+ * unless that went back: `low` says how far.
+ */
+#define ABOUT_HOURS                                                            \
+	"told AS (SELECT h, sum(times) AS n_blocks, sum(n_block) AS n_rows "   \
+	"FROM (SELECT h, epoch, topic, partition, first, last, "               \
+	"count() AS times, max(n) AS n_block FROM ingest_progress "            \
+	"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "               \
+	"WHERE inserted_at >= fromUnixTimestamp64Milli("                       \
+	"greatest(least(toInt64((SELECT min(h) FROM touched)) * 1000 - "       \
+	"{early:Int64}, {low:Int64}), 0), 'UTC') "                             \
+	"AND h IN (SELECT h FROM touched) "                                    \
+	"GROUP BY h, epoch, topic, partition, first, last) GROUP BY h), "      \
+	"done AS (SELECT toUInt32(unit) AS h, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'hour' AND unit >= "                        \
+	"toDateTime((SELECT min(h) FROM touched), 'UTC') GROUP BY h), "        \
+	"held AS (SELECT toUInt32(unit) AS h, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'held_hour' GROUP BY h) "
+
+static int read_hours(struct clickhouse *ch, const char *sql,
+		      const struct clickhouse_param *some, size_t count,
+		      int64_t low_ms, struct stale_list *ret, struct error *err)
 {
-	/* First the hours that were touched, then all the blocks of these. */
+	struct clickhouse_param params[8];
+	char early[24], low[24];
+
+	for (size_t i = 0; i < count; i++)
+		params[i] = some[i];
+	snprintf(early, sizeof(early), "%" PRId64, EARLY_MS);
+	params[count++] = (struct clickhouse_param){"param_early", early};
+	snprintf(low, sizeof(low), "%" PRId64, low_ms);
+	params[count++] = (struct clickhouse_param){"param_low", low};
+	/* A profile that has joins answer NULL would make nothing stale. */
+	params[count++] = (struct clickhouse_param){"join_use_nulls", "0"};
+	params[count] = (struct clickhouse_param){NULL, NULL};
+	return read_stale(ch, sql, params, ret, err);
+}
+
+int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
+			 int64_t low_ms, bool held, struct stale_list *ret,
+			 struct error *err)
+{
 	static const char sql[] =
 		"WITH touched AS (SELECT DISTINCT arrayJoin(mapKeys(hours)) AS "
 		"h FROM ingest_progress WHERE inserted_at >= "
-		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), "
-		"(SELECT min(h) FROM touched) AS first, "
-		"told AS (SELECT h, count() AS blocks, sum(n) AS clicks "
-		"FROM ingest_progress "
-		"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "
-		"WHERE inserted_at >= fromUnixTimestamp64Milli("
-		"greatest(toInt64(first) * 1000 - {early:Int64}, 0), 'UTC') "
-		"AND h IN (SELECT h FROM touched) GROUP BY h), "
-		"done AS (SELECT toUInt32(unit) AS h, "
-		"argMax(blocks, attempt) AS blocks, "
-		"argMax(rows, attempt) AS clicks "
-		"FROM settled WHERE kind = 'hour' "
-		"AND unit >= toDateTime(first, 'UTC') GROUP BY h) "
-		"SELECT told.h, told.blocks, told.clicks FROM told LEFT JOIN "
-		"done ON told.h = done.h "
-		"WHERE told.blocks != done.blocks OR "
-		"told.clicks != done.clicks "
+		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), " ABOUT_HOURS
+		"SELECT told.h, told.n_blocks, told.n_rows, done.n_rows, "
+		"done.n_attempt FROM told LEFT JOIN done ON told.h = done.h "
+		"LEFT JOIN held ON told.h = held.h "
+		"WHERE (told.n_blocks != done.n_blocks OR "
+		"told.n_rows != done.n_rows) AND ({held:UInt8} OR "
+		"held.n_attempt <= done.n_attempt OR "
+		"told.n_blocks != held.n_blocks OR told.n_rows != held.n_rows) "
 		"ORDER BY told.h FORMAT TabSeparated";
-	char since[24], early[24];
+	char since[24];
 	const struct clickhouse_param params[] = {
-		{"param_since", since}, {"param_early", early}, {NULL, NULL}};
+		{"param_since", since}, {"param_held", held ? "1" : "0"}};
 
 	snprintf(since, sizeof(since), "%" PRId64, since_ms);
-	snprintf(early, sizeof(early), "%" PRId64, EARLY_MS);
-	if (read_stale(ch, sql, params, ret, err) < 0)
+	if (read_hours(ch, sql, params, 2, low_ms, ret, err) < 0)
 		return error_wrap(err, "stale hours");
 	return 0;
 }
 
-int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
-			int64_t not_since_ms, struct stale_list *ret,
-			struct error *err)
+int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
+		      struct stale_list *ret, struct error *err)
 {
 	static const char sql[] =
-		"WITH hourly AS (SELECT unit, argMax(blocks, attempt) AS "
-		"blocks, argMax(rows, attempt) AS clicks FROM settled "
-		"WHERE kind = 'hour' GROUP BY unit), "
-		"told AS (SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
-		"sum(blocks) AS blocks, sum(clicks) AS clicks FROM hourly "
-		"GROUP BY d), "
-		"done AS (SELECT toUInt32(unit) AS d, "
-		"argMax(blocks, attempt) AS blocks, "
-		"argMax(rows, attempt) AS clicks, "
-		"toUnixTimestamp64Milli(max(settled_at)) AS at "
-		"FROM settled WHERE kind = 'day' GROUP BY d) "
-		"SELECT told.d, told.blocks, told.clicks FROM told LEFT JOIN "
-		"done ON told.d = done.d "
-		"WHERE (told.blocks != done.blocks OR "
-		"told.clicks != done.clicks) "
+		"WITH touched AS (SELECT DISTINCT h FROM ("
+		"SELECT arrayJoin(mapKeys(hours)) AS h FROM ingest_progress "
+		"UNION ALL SELECT toUInt32(unit) AS h FROM settled "
+		"WHERE kind = 'hour' UNION ALL SELECT DISTINCT "
+		"toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h "
+		"FROM clicks WHERE ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
+		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC')) "
+		"WHERE h >= {from:UInt32} AND h < {to:UInt32}), " ABOUT_HOURS
+		"SELECT t.h, told.n_blocks, told.n_rows, done.n_rows, "
+		"done.n_attempt FROM touched AS t LEFT JOIN told ON "
+		"t.h = told.h LEFT JOIN done ON t.h = done.h "
+		"ORDER BY t.h FORMAT TabSeparated";
+	char low[24], high[24];
+	const struct clickhouse_param params[] = {{"param_from", low},
+						  {"param_to", high}};
+
+	snprintf(low, sizeof(low), "%" PRId64, from);
+	snprintf(high, sizeof(high), "%" PRId64, to);
+	if (read_hours(ch, sql, params, 2, 0, ret, err) < 0)
+		return error_wrap(err, "hours");
+	return 0;
+}
+
+/* --- days -------------------------------------------------------------------
+ */
+
+#define ABOUT_DAYS                                                             \
+	"WITH hourly AS (SELECT unit, argMax(blocks, attempt) AS n_blocks, "   \
+	"argMax(rows, attempt) AS n_rows FROM settled "                        \
+	"WHERE kind = 'hour' GROUP BY unit), "                                 \
+	"told AS (SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "         \
+	"sum(n_blocks) AS d_blocks, sum(n_rows) AS d_rows FROM hourly "        \
+	"GROUP BY d), "                                                        \
+	"done AS (SELECT toUInt32(unit) AS d, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt, "         \
+	"toUnixTimestamp64Milli(max(settled_at)) AS n_at "                     \
+	"FROM settled WHERE kind = 'link_day' GROUP BY d), "                   \
+	"held AS (SELECT toUInt32(unit) AS d, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'held_day' GROUP BY d) "                    \
+	"SELECT told.d, told.d_blocks, told.d_rows, done.n_rows, "             \
+	"done.n_attempt FROM told LEFT JOIN done ON told.d = done.d "          \
+	"LEFT JOIN held ON told.d = held.d WHERE "
+
+int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
+			int64_t not_since_ms, bool held, struct stale_list *ret,
+			struct error *err)
+{
+	static const char sql[] = ABOUT_DAYS
+		"(told.d_blocks != done.n_blocks OR "
+		"told.d_rows != done.n_rows) "
 		"AND (toInt64(told.d) + 86400) * 1000 <= {closed:Int64} "
-		"AND done.at <= {since:Int64} "
+		"AND done.n_at <= {since:Int64} AND ({held:UInt8} OR "
+		"held.n_attempt <= done.n_attempt OR told.d_blocks != "
+		"held.n_blocks OR told.d_rows != held.n_rows) "
 		"ORDER BY told.d FORMAT TabSeparated";
 	char closed[24], since[24];
 	const struct clickhouse_param params[] = {
-		{"param_closed", closed}, {"param_since", since}, {NULL, NULL}};
+		{"param_closed", closed},
+		{"param_since", since},
+		{"param_held", held ? "1" : "0"},
+		{"join_use_nulls", "0"},
+		{NULL, NULL}};
 
 	snprintf(closed, sizeof(closed), "%" PRId64, closed_before_ms);
 	snprintf(since, sizeof(since), "%" PRId64, not_since_ms);
 	if (read_stale(ch, sql, params, ret, err) < 0)
 		return error_wrap(err, "stale days");
+	return 0;
+}
+
+int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
+		     struct stale_list *ret, struct error *err)
+{
+	static const char sql[] = ABOUT_DAYS
+		"told.d + 86400 > {from:Int64} AND told.d < {to:Int64} "
+		"ORDER BY told.d FORMAT TabSeparated";
+	char low[24], high[24];
+	const struct clickhouse_param params[] = {{"param_from", low},
+						  {"param_to", high},
+						  {"join_use_nulls", "0"},
+						  {NULL, NULL}};
+
+	snprintf(low, sizeof(low), "%" PRId64, from);
+	snprintf(high, sizeof(high), "%" PRId64, to);
+	if (read_stale(ch, sql, params, ret, err) < 0)
+		return error_wrap(err, "days");
+	return 0;
+}
+
+/* What is published from the same blocks is not held back any more. */
+#define IS_HELD "kind IN ('held_hour', 'held_day')"
+
+int progress_held_back(struct clickhouse *ch, struct held_back *ret,
+		       struct error *err)
+{
+	static const char sql[] =
+		"SELECT countIf(hourly), countIf(NOT hourly), "
+		"toUnixTimestamp(min(u)) FROM (SELECT unit AS u, "
+		"kind IN ('hour', 'held_hour') AS hourly, "
+		"argMaxIf((blocks, rows), attempt, " IS_HELD ") AS held_at, "
+		"maxIf(attempt, " IS_HELD ") AS held_by, "
+		"argMaxIf((blocks, rows), attempt, NOT " IS_HELD
+		") AS done_at, "
+		"maxIf(attempt, NOT " IS_HELD ") AS done_by FROM settled "
+		"WHERE kind IN ('hour', 'held_hour', 'link_day', 'held_day') "
+		"GROUP BY unit, hourly) WHERE held_by > done_by AND "
+		"held_at != done_at FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+
+	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
+		return error_wrap(err, "held back");
+	*ret = (struct held_back){n[0], n[1], (int64_t)n[2]};
 	return 0;
 }

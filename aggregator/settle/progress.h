@@ -5,7 +5,7 @@
  * when the blocks that touched it, or their clicks, are not those it was
  * settled from: comparing sums needs no order among collectors and no exact
  * position, so that a restart, a block told of twice or a clock that is behind
- * loses nothing.
+ * loses nothing.  Rows of a block told of twice are counted once.
  *
  * Others than collectors write there too: an import (topic `import:<file>`) and
  * `collector rescore` (topic `rescore`, with hours that it added no rows to).
@@ -15,6 +15,7 @@
 #ifndef AGGREGATOR_SETTLE_PROGRESS_H
 #define AGGREGATOR_SETTLE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,9 +24,11 @@
 
 /* An hour or day that has to be settled, and what it is settled from. */
 struct stale {
-	int64_t start; /* seconds since 1970, UTC */
-	uint64_t blocks;
-	uint64_t rows;
+	int64_t start;	   /* seconds since 1970, UTC */
+	uint64_t blocks;   /* of ingest_progress that touched it */
+	uint64_t rows;	   /* that these told of */
+	uint64_t was_rows; /* the same when it was last published */
+	bool was;	   /* published */
 };
 
 struct stale_list {
@@ -39,33 +42,68 @@ struct progress {
 	int64_t read_until;	/* ms: greatest inserted_at seen */
 	int64_t complete_until; /* ms; 0: not known */
 	uint64_t attempt;	/* greatest number used */
+	uint64_t mended;	/* number of the last mend; 0: none */
 };
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);
 
 /*
- * The watermark, before `edge_delay_ms` is taken off: the least, over all
- * partitions of the newest epoch, of the newest append time told.  0 when a
- * partition has not been heard of.
+ * What the collectors' reports promise.  None of them vouches for more than the
+ * time at which ClickHouse stored it, and what lies beyond ClickHouse's clock
+ * is not believed at all: somebody's clock is wrong.
  */
-int progress_watermark(struct clickhouse *ch, int64_t *ret_ms,
+struct watermark {
+	/*
+	 * ms, before `edge_delay` is taken off: the least, over all partitions,
+	 * of the newest append time told in the partition's newest epoch.  0
+	 * when a partition has not been heard of.
+	 */
+	int64_t complete_until;
+	int64_t server_ms; /* ClickHouse's clock */
+	/* How far times that were told in the last ten minutes, by Kafka or by
+	 * a collector of a former version, lie beyond it; 0: none does. */
+	int64_t ahead_ms;
+};
+int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 		       struct error *err);
 
-/* The greatest inserted_at there is, or 0. */
+/* The greatest inserted_at there is that is not beyond ClickHouse's clock, or
+ * 0. */
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 			struct error *err);
 
-/* Hours touched by blocks inserted at `since_ms` or later that are stale. */
+/*
+ * Hours touched by blocks inserted at `since_ms` or later that are stale; not
+ * those that were held back and have not changed since, unless `held`.  Of such
+ * an hour all blocks are compared that were inserted at `low_ms` or later, or
+ * after the hour had begun.
+ */
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
-			 struct stale_list *ret, struct error *err);
+			 int64_t low_ms, bool held, struct stale_list *ret,
+			 struct error *err);
 
 /*
  * Days that ended before `closed_before_ms`, whose hours have been settled from
  * other blocks than the day was, and that were not settled after
- * `not_since_ms`.
+ * `not_since_ms`.  `held`: as above.
  */
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
-			int64_t not_since_ms, struct stale_list *ret,
+			int64_t not_since_ms, bool held, struct stale_list *ret,
 			struct error *err);
+
+/* All hours in [from, to), seconds, that were told of, are published or have
+ * rows; and the days with published hours. */
+int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
+		      struct stale_list *ret, struct error *err);
+int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
+		     struct stale_list *ret, struct error *err);
+
+/* What is held back now. */
+struct held_back {
+	uint64_t hours, days;
+	int64_t first; /* start of the oldest, seconds; 0: none */
+};
+int progress_held_back(struct clickhouse *ch, struct held_back *ret,
+		       struct error *err);
 
 #endif

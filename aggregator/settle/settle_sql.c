@@ -53,7 +53,7 @@ static bool is_capped(const struct dimension *d)
 static void put_events(struct buf *sql)
 {
 	buf_puts(sql, "SELECT " SQL_HOUR " AS h, " SQL_SLOT
-		      " AS slot, outcome, verdict, "
+		      " AS quarter, outcome, verdict, "
 		      "unique_identity, ip, arrayConcat([");
 	for (size_t i = 0; i < dimension_count; i++) {
 		if (!dimensions[i].many)
@@ -79,7 +79,7 @@ static void put_events(struct buf *sql)
 
 static void put_counts(struct buf *sql)
 {
-	buf_puts(sql, "SELECT h, d, slot, v, d IN (0");
+	buf_puts(sql, "SELECT h, d, quarter, v, d IN (0");
 	put_numbers(sql, has_visitors);
 	buf_puts(sql, ") AS with_visitors, count() AS n, "
 		      "countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "
@@ -92,7 +92,7 @@ static void put_counts(struct buf *sql)
 	buf_puts(sql, " FROM (");
 	put_events(sql);
 	buf_puts(sql, ") ARRAY JOIN all_values AS v, all_dimensions AS d "
-		      "GROUP BY h, d, slot, v");
+		      "GROUP BY h, d, quarter, v");
 }
 
 /* How busy a value was in the whole hour, 1 being the busiest. */
@@ -113,46 +113,169 @@ void settle_sql_hours(struct buf *sql)
 		      "SELECT arrayElement([");
 	for (size_t i = 0; i < dimension_count; i++)
 		buf_printf(sql, "%s'%s'", i ? ", " : "", dimensions[i].name);
-	buf_puts(sql, "], d) AS dimension, "
-		      "toDateTime(h, 'UTC') AS hour, "
-		      "{attempt:UInt64} AS attempt, slot, "
-		      "if(rest, '', v) AS value, "
-		      "place > {values_max:UInt64} AND d IN (0");
+	buf_puts(sql, "], d), toDateTime(h, 'UTC'), {attempt:UInt64}, quarter, "
+		      "if(is_rest, '', v) AS shown, "
+		      "place > {most:UInt64} AND d IN (0");
 	put_numbers(sql, is_capped);
-	buf_puts(sql, ") AS rest, sum(n), sum(c), sum(b), sum(p)");
+	buf_puts(sql, ") AS is_rest, sum(n), sum(c), sum(b), sum(p)");
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		buf_printf(sql, ", uniqCombined64MergeState(14)(s%zu)", i);
 	buf_puts(sql, " FROM (");
 	put_ranked(sql);
-	buf_puts(sql, ") GROUP BY h, d, slot, value, rest");
+	buf_puts(sql, ") GROUP BY h, d, quarter, shown, is_rest");
 }
 
-void settle_sql_day_clicks(struct buf *sql, const char *staging)
+void settle_sql_link_slots(struct buf *sql)
 {
-	buf_printf(sql,
-		   "INSERT INTO %s (link_id, slot, clicks, bots, prefetches, "
-		   "effective, ineffective) "
-		   "SELECT link_id, " SQL_SLOT " AS slot, "
-		   "countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
-		   "countIf(" SQL_PREFETCH "), countIf(" SQL_HUMAN ") AS e, "
-		   "count() - e "
-		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
-		   " GROUP BY link_id, slot",
-		   staging);
+	buf_puts(sql,
+		 "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
+		 "bots, prefetches, effective, ineffective) "
+		 "SELECT link_id, " SQL_SLOT " AS quarter, {attempt:UInt64}, "
+		 "countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
+		 "countIf(" SQL_PREFETCH "), countIf(" SQL_HUMAN ") AS e, "
+		 "count() - e "
+		 "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
+		 " GROUP BY link_id, quarter");
 }
 
-void settle_sql_day_visits(struct buf *sql, const char *staging)
+void settle_sql_link_days(struct buf *sql)
 {
-	buf_printf(sql,
-		   "INSERT INTO %s (link_id, day, pv, uv, ip, human_uv, "
-		   "human_ip, effective, ineffective) "
-		   "SELECT link_id, toDate(toDateTime({start:UInt32}, 'UTC')), "
-		   "count() AS n, uniqExactIf(unique_identity, " SQL_CLICK "), "
-		   "uniqExactIf(clicks.ip, " SQL_CLICK "), "
-		   "uniqExactIf(unique_identity, " SQL_HUMAN "), "
-		   "uniqExactIf(clicks.ip, " SQL_HUMAN "), "
-		   "countIf(" SQL_HUMAN ") AS e, n - e "
-		   "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
-		   " GROUP BY link_id",
-		   staging);
+	buf_puts(sql,
+		 "INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, "
+		 "human_uv, human_ip, effective, ineffective) "
+		 "SELECT link_id, toDate(toDateTime({start:UInt32}, 'UTC')), "
+		 "{attempt:UInt64}, count() AS n, "
+		 "uniqExactIf(unique_identity, " SQL_CLICK "), "
+		 "uniqExactIf(clicks.ip, " SQL_CLICK "), "
+		 "uniqExactIf(unique_identity, " SQL_HUMAN "), "
+		 "uniqExactIf(clicks.ip, " SQL_HUMAN "), "
+		 "countIf(" SQL_HUMAN ") AS e, n - e "
+		 "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
+		 " GROUP BY link_id");
 }
+
+void settle_sql_old_slots(struct buf *sql)
+{
+	buf_puts(sql,
+		 "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
+		 "bots, prefetches, effective, ineffective) "
+		 "SELECT link_id, o.slot, {attempt:UInt64}, most.2, most.3, "
+		 "most.4, most.5, most.6 FROM (SELECT link_id, slot, "
+		 "max(tuple(toUInt64(effective) + ineffective, clicks, bots, "
+		 "prefetches, effective, ineffective)) AS most "
+		 "FROM clicks_hourly WHERE "
+		 "slot >= toDateTime({start:UInt32}, 'UTC') AND "
+		 "slot < toDateTime({end:UInt32}, 'UTC') "
+		 "GROUP BY link_id, slot) AS o");
+}
+
+void settle_sql_old_days(struct buf *sql)
+{
+	buf_puts(sql,
+		 "INSERT INTO link_days (link_id, day, attempt, pv, uv, ip, "
+		 "human_uv, human_ip, effective, ineffective) "
+		 "SELECT link_id, o.day, {attempt:UInt64}, most.1, most.2, "
+		 "most.3, most.4, most.5, most.6, most.7 FROM (SELECT link_id, "
+		 "day, max(tuple(pv, uv, ip, human_uv, human_ip, effective, "
+		 "ineffective)) AS most FROM visit_statistics WHERE "
+		 "day = toDate(toDateTime({start:UInt32}, 'UTC')) "
+		 "GROUP BY link_id, day) AS o");
+}
+
+/* --- counting and publishing ------------------------------------------------
+ */
+
+#define SQL_TIMES                                                              \
+	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
+	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
+	"fromUnixTimestamp64Milli({now:Int64}, 'UTC'), {settler:String} "
+#define SQL_INTO_SETTLED                                                       \
+	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, " \
+	"complete_until, settled_at, settler) "
+
+#define SQL_IN_HOURS                                                           \
+	"hour >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"hour < toDateTime({end:UInt32}, 'UTC') "
+#define SQL_IN_UNITS                                                           \
+	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"unit < toDateTime({end:UInt32}, 'UTC') "
+#define SQL_TOTALS "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
+#define SQL_PUBLISHED_TOTALS                                                   \
+	SQL_TOTALS "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM "   \
+		   "settled WHERE kind = 'hour' AND " SQL_IN_UNITS             \
+		   "GROUP BY unit) "
+#define SQL_STAGED                                                             \
+	"SELECT toUInt32(hour) AS h, attempt, sum(events) AS n "               \
+	"FROM " SQL_TOTALS "AND attempt IN {attempts:Array(UInt64)} "          \
+	"GROUP BY hour, attempt"
+
+const char settle_sql_hour_rows[] =
+	"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
+	" AND h IN {hours:Array(UInt32)} GROUP BY h FORMAT TabSeparated";
+
+const char settle_sql_hour_staged[] = SQL_STAGED " FORMAT TabSeparated";
+
+const char settle_sql_hour_published[] =
+	"SELECT toUInt32(hour) AS h, sum(events) FROM " SQL_PUBLISHED_TOTALS
+	"GROUP BY hour FORMAT TabSeparated";
+
+const char settle_sql_publish_hours[] = SQL_INTO_SETTLED
+	"SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, want.e.3, "
+	"want.e.4, " SQL_TIMES
+	"FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
+	"{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
+	"{rows:Array(UInt64)}, {counts:Array(UInt64)})) AS e, e.1 AS h, "
+	"e.2 AS a) AS want LEFT JOIN (" SQL_STAGED
+	") AS have ON want.h = have.h AND want.a = have.attempt "
+	"WHERE want.e.5 = have.n";
+
+const char settle_sql_hours_written[] =
+	"SELECT count() FROM (SELECT DISTINCT unit, attempt FROM settled "
+	"WHERE kind = 'hour' AND " SQL_IN_UNITS
+	"AND toUInt32(unit) IN {hours:Array(UInt32)} "
+	"AND attempt IN {attempts:Array(UInt64)}) FORMAT TabSeparated";
+
+#define SQL_DAY	 "toDate(toDateTime({start:UInt32}, 'UTC'))"
+#define SQL_UNIT "unit = toDateTime({start:UInt32}, 'UTC')"
+#define SQL_SLOTS(attempt)                                                     \
+	"(SELECT sum(effective + ineffective) FROM link_slots WHERE slot >= "  \
+	"toDateTime({start:UInt32}, 'UTC') AND slot < "                        \
+	"toDateTime({end:UInt32}, 'UTC') AND attempt = " attempt ")"
+#define SQL_VISITS(attempt)                                                    \
+	"(SELECT sum(pv) FROM link_days WHERE day = " SQL_DAY                  \
+	" AND attempt = " attempt ")"
+#define SQL_STAGED_DAY "{attempt:UInt64}"
+#define SQL_PUBLISHED_DAY                                                      \
+	"(SELECT max(attempt) FROM settled WHERE kind = 'link_day' "           \
+	"AND " SQL_UNIT ")"
+
+const char settle_sql_day_rows[] =
+	"SELECT count(), countIf(link_id != 0), "
+	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
+	") FROM clicks WHERE " SQL_RANGE " FORMAT TabSeparated";
+
+/* clang-format off */
+const char settle_sql_day_staged[] =
+	"SELECT " SQL_SLOTS(SQL_STAGED_DAY) ", " SQL_VISITS(SQL_STAGED_DAY)
+	", " SQL_PUBLISHED_DAY " > 0, " SQL_SLOTS(SQL_PUBLISHED_DAY)
+	", " SQL_VISITS(SQL_PUBLISHED_DAY) " FORMAT TabSeparated";
+
+const char settle_sql_day_old[] =
+	"SELECT (SELECT count() FROM settled WHERE kind = 'day' AND " SQL_UNIT
+	"), (SELECT sum(n) FROM (SELECT max(toUInt64(effective) + "
+	"ineffective) AS n FROM clicks_hourly WHERE "
+	"slot >= toDateTime({start:UInt32}, 'UTC') AND "
+	"slot < toDateTime({end:UInt32}, 'UTC') GROUP BY link_id, slot)), "
+	"(SELECT sum(n) FROM (SELECT max(pv) AS n FROM visit_statistics "
+	"WHERE day = " SQL_DAY " GROUP BY link_id)) FORMAT TabSeparated";
+
+const char settle_sql_publish_day[] = SQL_INTO_SETTLED
+	"SELECT 'link_day', toDateTime({start:UInt32}, 'UTC'), "
+	"{attempt:UInt64}, {blocks:UInt64}, {rows:UInt64}, " SQL_TIMES
+	"WHERE " SQL_SLOTS(SQL_STAGED_DAY) " = {slots:UInt64} "
+	"AND " SQL_VISITS(SQL_STAGED_DAY) " = {visits:UInt64}";
+
+const char settle_sql_day_written[] =
+	"SELECT count() > 0 FROM settled WHERE kind = 'link_day' AND " SQL_UNIT
+	" AND attempt = {attempt:UInt64} FORMAT TabSeparated";
+/* clang-format on */

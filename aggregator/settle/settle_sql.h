@@ -25,13 +25,49 @@
 /*
  * Some hours of stats_hourly, all dimensions, under one attempt.  Parameters:
  * hours (their starts, seconds since 1970), start and end of the range they lie
- * in, attempt, values_max.  One statement, so that an attempt is one insert.
+ * in, attempt, most (values kept).  One statement, so that an attempt is one
+ * insert.
  */
 void settle_sql_hours(struct buf *sql);
 
-/* One day into a staging table of clicks_hourly or visit_statistics.
- * Parameters: start, end. */
-void settle_sql_day_clicks(struct buf *sql, const char *staging);
-void settle_sql_day_visits(struct buf *sql, const char *staging);
+/* One day of link_slots or link_days.  Parameters: start, end, attempt. */
+void settle_sql_link_slots(struct buf *sql);
+void settle_sql_link_days(struct buf *sql);
+
+/*
+ * The same from the tables that days were swapped into before, for days whose
+ * raw rows are gone.  They have a row for each key; should the server have
+ * brought replaced parts back, the one that counted most.
+ */
+void settle_sql_old_slots(struct buf *sql);
+void settle_sql_old_days(struct buf *sql);
+
+/*
+ * Statements about some hours.  Parameters: hours, attempts, blocks, rows,
+ * counts (arrays of one length), start, end, read_until, complete_until, now,
+ * settler.
+ */
+extern const char settle_sql_hour_rows[];      /* hour, rows of clicks */
+extern const char settle_sql_hour_staged[];    /* hour, attempt, events */
+extern const char settle_sql_hour_published[]; /* hour, events until now */
+/* Inserts those of which there is what was counted. */
+extern const char settle_sql_publish_hours[];
+/* How many of the hours are published under these attempts. */
+extern const char settle_sql_hours_written[];
+
+/*
+ * Statements about a day.  Parameters: start, end, attempt, blocks, rows,
+ * slots, visits, read_until, complete_until, now, settler.
+ */
+/* rows of clicks, those of links, events published in the day's hours */
+extern const char settle_sql_day_rows[];
+/* events of link_slots and of link_days that are staged; whether the day is
+ * published; the same of what is published */
+extern const char settle_sql_day_staged[];
+/* whether the day was swapped in by a program before, and its events in
+ * clicks_hourly and visit_statistics */
+extern const char settle_sql_day_old[];
+extern const char settle_sql_publish_day[];
+extern const char settle_sql_day_written[];
 
 #endif

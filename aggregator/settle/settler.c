@@ -1,7 +1,10 @@
 #include "aggregator/settle/settler.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/lease.h"
@@ -11,6 +14,7 @@
 
 #define BACKOFF_MIN 200	  /* ms */
 #define BACKOFF_MAX 10000 /* ms */
+#define AHEAD_MAX   CLOCK_MINUTE
 
 struct settler {
 	const struct aggregator_config *config;
@@ -21,7 +25,10 @@ struct settler {
 	struct clickhouse *patient_ch;
 	struct lease *lease;
 	struct pass *pass;
-	struct health_check *clickhouse_up, *tables_up, *redis_up;
+	struct health_check *clickhouse_up, *tables_up, *redis_up, *rows_there;
+	struct health_check *clocks;
+	struct metric *held_hours, *held_days, *short_hours;
+	struct metric *ahead, *went_back, *late;
 	struct metric *hours, *days, *failures, *holds, *seconds, *complete;
 	pthread_t thread;
 	bool started;
@@ -29,6 +36,7 @@ struct settler {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool held;
+	bool ahead_told;
 	int64_t backoff;
 };
 
@@ -89,17 +97,110 @@ static int take_lease(struct settler *s, struct error *err)
 	return status;
 }
 
+static void on_shortage(void *arg, const struct shortage *what)
+{
+	struct settler *s = arg;
+	char start[32];
+	time_t at = (time_t)what->start;
+	struct tm tm;
+
+	gmtime_r(&at, &tm);
+	strftime(start, sizeof(start), what->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
+		 &tm);
+	if (!what->held)
+		metric_add(s->short_hours, 1);
+	log_write(s->log, what->held ? LOG_ERROR : LOG_WARN,
+		  what->held
+			  ? "held back: rows that were settled are gone; "
+			    "'aggregator settle --allow-fewer' accepts it"
+			  : "settled from fewer rows than collectors told of; "
+			    "see 'collector verify'",
+		  log_str(what->day ? "day" : "hour", start),
+		  log_int("before", (int64_t)what->before),
+		  log_int("told", (int64_t)what->told),
+		  log_int("rows", (int64_t)what->rows), LOG_END);
+}
+
+/* Held back, the rest goes on: ready, but shown. */
+static void show_held(struct settler *s, const struct held_back *held)
+{
+	char text[160];
+
+	metric_set(s->held_hours, (int64_t)held->hours);
+	metric_set(s->held_days, (int64_t)held->days);
+	if (!held->hours && !held->days) {
+		health_up(s->rows_there);
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " hours and %" PRIu64
+		 " days are held back: rows that were settled are gone; see "
+		 "'aggregator settle'",
+		 held->hours, held->days);
+	health_say(s->rows_there, text);
+}
+
+/* What was told of with a time beyond ClickHouse's clock counts for less. */
+static void tell_ahead(struct settler *s, const struct pass_clocks *clocks)
+{
+	bool ahead = clocks->ahead_ms > AHEAD_MAX;
+	char text[160];
+
+	metric_set(s->ahead, clocks->ahead_ms / 1000);
+	if (!ahead) {
+		health_up(s->clocks);
+		s->ahead_told = false;
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "times in ingest_progress lie up to %lld s beyond "
+		 "ClickHouse's clock; they count up to that",
+		 (long long)clocks->ahead_ms / 1000);
+	health_say(s->clocks, text);
+	if (!s->ahead_told)
+		log_warn(s->log,
+			 "a clock is ahead: Kafka's, a collector's, "
+			 "or ClickHouse's went back",
+			 log_int("seconds", clocks->ahead_ms / 1000));
+	s->ahead_told = true;
+}
+
+static void tell_clocks(struct settler *s, const struct pass_clocks *clocks)
+{
+	tell_ahead(s, clocks);
+	if (clocks->went_back) {
+		metric_add(s->went_back, 1);
+		log_warn(s->log,
+			 "ClickHouse's clock went back, or that of another "
+			 "replica is behind by more than half of "
+			 "progress_overlap; everything is looked at again");
+	}
+	if (clocks->late_hours) {
+		metric_add(s->late, clocks->late_hours);
+		log_warn(s->log,
+			 "blocks came with times that had been read: clocks of "
+			 "ClickHouse's replicas differ, or inserts take longer "
+			 "than progress_overlap allows for",
+			 log_int("hours", (int64_t)clocks->late_hours));
+	}
+}
+
 static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 {
 	int64_t start = clock_monotonic_ns();
+	int status = pass_run(s->pass, ret, err);
 
-	if (pass_run(s->pass, ret, err) < 0)
+	/* Also when what came after the look at them has failed. */
+	if (ret->clocks.server_ms)
+		tell_clocks(s, &ret->clocks);
+	if (status < 0)
 		return error_wrap(err, "settle");
 	metric_observe(s->seconds,
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 	metric_add(s->hours, ret->hours);
 	metric_add(s->days, ret->days);
 	metric_set(s->complete, ret->complete_until / 1000);
+	show_held(s, &ret->held);
 	if (ret->hours || ret->days)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
@@ -161,6 +262,26 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->complete = metrics_gauge(
 		m, "shortloop_aggregator_complete_until_seconds", NULL,
 		"The watermark, seconds since 1970; 0 when not known.");
+	s->held_hours = metrics_gauge(
+		m, "shortloop_aggregator_held_back_hours", NULL,
+		"Hours not settled again because rows of them are gone.");
+	s->held_days = metrics_gauge(
+		m, "shortloop_aggregator_held_back_days", NULL,
+		"Days not settled again because rows of them are gone.");
+	s->short_hours = metrics_counter(
+		m, "shortloop_aggregator_short_hours_total", NULL,
+		"Hours first settled from fewer rows than collectors told of.");
+	s->ahead = metrics_gauge(
+		m, "shortloop_aggregator_clock_ahead_seconds", NULL,
+		"How far times told in the last ten minutes lie beyond "
+		"ClickHouse's clock.");
+	s->went_back = metrics_counter(
+		m, "shortloop_aggregator_clock_went_back_total", NULL,
+		"Times that ClickHouse's clock went back by more than half of "
+		"progress_overlap.");
+	s->late = metrics_counter(
+		m, "shortloop_aggregator_late_hours_total", NULL,
+		"Hours that only a recheck found to be stale.");
 	s->seconds = metrics_histogram(m, "shortloop_aggregator_settle_seconds",
 				       NULL, "How long a pass took.",
 				       metrics_latency_bounds,
@@ -185,6 +306,10 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->clickhouse_up = health_register(health, "clickhouse");
 	s->tables_up = health_register(health, "tables");
 	s->redis_up = health_register(health, "redis");
+	s->clocks = health_register(health, "clocks");
+	health_up(s->clocks);
+	s->rows_there = health_register(health, "settled");
+	health_up(s->rows_there);
 	register_metrics(s, metrics);
 	s->ch = clickhouse_new(&config->clickhouse, err);
 	s->patient = config->clickhouse;
@@ -197,7 +322,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 				  config->own.settle.lease, err);
 	if (s->lease)
 		s->pass = pass_new(&config->own.settle, s->patient_ch, s->lease,
-				   is_stopping, s, err);
+				   is_stopping, on_shortage, s, err);
 	if (!s->pass) {
 		settler_free(s);
 		return NULL;

@@ -1,0 +1,111 @@
+#include "aggregator/settle/settling.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/clickhouse/rowbinary.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+#define CHANCE_BITS 20
+#define NUMBERS_MAX 6
+
+uint64_t attempt_at(int64_t real_ms)
+{
+	return real_ms < 0 ? 0 : (uint64_t)real_ms << CHANCE_BITS;
+}
+
+uint64_t attempt_next(uint64_t after)
+{
+	uint32_t chance = 0;
+	uint64_t next;
+
+	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
+		chance = (uint32_t)clock_monotonic_ns();
+	next = attempt_at(clock_real_ms()) |
+	       (chance & ((UINT32_C(1) << CHANCE_BITS) - 1));
+	/* A clock that was set back must not hide what is settled now. */
+	return next > after ? next : after + 1 + (chance & 0xffff);
+}
+
+int attempt_check_age(const struct settling *s, uint64_t attempt,
+		      struct error *err)
+{
+	int64_t begun = (int64_t)(attempt >> CHANCE_BITS);
+
+	if (clock_real_ms() - begun < s->settings->keep_superseded)
+		return 0;
+	return error_set_retriable(err, ERROR_BUSY,
+				   "it took longer than aggregator."
+				   "keep_superseded: its rows may be deleted");
+}
+
+int settled_insert(const struct settling *s, const struct settled_row *rows,
+		   size_t count, const struct progress *pass, struct error *err)
+{
+	static const struct clickhouse_param params[] = {{"async_insert", "0"},
+							 {NULL, NULL}};
+	int64_t now = clock_real_ms();
+	struct buf data = {0};
+	int status;
+
+	for (size_t i = 0; i < count; i++) {
+		rowbinary_u8(&data, (uint8_t)rows[i].kind);
+		rowbinary_u32(&data, (uint32_t)rows[i].what.start);
+		rowbinary_u64(&data, rows[i].attempt);
+		rowbinary_u64(&data, rows[i].what.blocks);
+		rowbinary_u64(&data, rows[i].what.rows);
+		rowbinary_i64(&data, pass->read_until);
+		rowbinary_i64(&data, pass->complete_until);
+		rowbinary_u64(&data, pass->mended);
+		rowbinary_i64(&data, now);
+		rowbinary_string(&data, s->settler, strlen(s->settler));
+	}
+	if (data.failed) {
+		buf_free(&data);
+		return error_set_nomem(err);
+	}
+	status = clickhouse_insert(
+		s->ch,
+		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		"read_until, complete_until, mended, settled_at, settler) "
+		"FORMAT RowBinary",
+		params, data.data, data.len, err);
+	buf_free(&data);
+	return status < 0 ? error_wrap(err, "settled") : 0;
+}
+
+int settling_ask(struct clickhouse *ch, const char *sql,
+		 const struct clickhouse_param *params, size_t count,
+		 void (*take)(void *arg, const uint64_t *numbers), void *arg,
+		 struct error *err)
+{
+	uint64_t numbers[NUMBERS_MAX];
+	char *fields[NUMBERS_MAX];
+	struct buf answer = {0};
+	struct tsv rows;
+	int status = clickhouse_query(ch, sql, params, &answer, err);
+
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, fields, count)) {
+		for (size_t i = 0; i < count; i++)
+			numbers[i] = tsv_u64(fields[i]);
+		take(arg, numbers);
+	}
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	return status;
+}
+
+int settling_run(struct clickhouse *ch, struct buf *sql,
+		 const struct clickhouse_param *params, struct error *err)
+{
+	const char *text = buf_cstr(sql);
+	int status = text ? clickhouse_query(ch, text, params, NULL, err)
+			  : error_set_nomem(err);
+
+	buf_reset(sql);
+	return status;
+}

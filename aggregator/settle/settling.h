@@ -1,0 +1,98 @@
+/*
+ * settling.h - what the settling of hours and of days share: where, on whose
+ * behalf and by which rule.
+ *
+ * Rows of `clicks` never go but by hand, so an hour or day is never settled
+ * from fewer rows than it was before, nor while rows that collectors told of
+ * have gone since: it is held back, and what was published before stays.
+ *
+ * What is published was counted: the statement that inserts into `settled` does
+ * so only for those hours and days of which the server finds as many events
+ * under the attempt as were found there when they were compared with `clicks`.
+ * No request that is late, or was carried out twice, publishes anything else.
+ */
+#ifndef AGGREGATOR_SETTLE_SETTLING_H
+#define AGGREGATOR_SETTLE_SETTLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/settle/progress.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+/* An hour or day of which rows are gone. */
+struct shortage {
+	bool day;
+	bool held;	 /* not published; false: told of once, and published */
+	int64_t start;	 /* seconds since 1970 */
+	uint64_t before; /* events published before */
+	uint64_t told;	 /* rows that collectors told of */
+	uint64_t rows;	 /* there are */
+};
+
+struct settling {
+	struct clickhouse *ch;
+	const struct settle_settings *settings;
+	const char *settler; /* names this process, for `settled` */
+	bool allow_fewer;    /* hold nothing back */
+	/* Asked between statements: true ends it with ERROR_BUSY. */
+	bool (*is_stopping)(void *arg);
+	/* Asked right before anything is published; -1 ends it. */
+	int (*check_lease)(void *arg, struct error *err);
+	void (*on_shortage)(void *arg, const struct shortage *s);
+	void *arg;
+};
+
+struct settle_count {
+	size_t done; /* of those asked for, from the first on */
+	size_t published;
+};
+
+/* A number greater than `after`, that no other settler picks: the time in its
+ * upper bits, chance in its lower ones. */
+uint64_t attempt_next(uint64_t after);
+
+/* The least number picked at that time or later. */
+uint64_t attempt_at(int64_t real_ms);
+
+/* ERROR_BUSY when it is about to be as old as those that are deleted. */
+int attempt_check_age(const struct settling *s, uint64_t attempt,
+		      struct error *err);
+
+/* --- `settled` -------------------------------------------------------------
+ */
+
+enum settled_kind {
+	SETTLED_PASS = 3,
+	SETTLED_HELD_HOUR = 5,
+	SETTLED_HELD_DAY = 6,
+};
+
+/* One row of `settled` that publishes no counts, to be inserted with others. */
+struct settled_row {
+	enum settled_kind kind;
+	struct stale what;
+	uint64_t attempt;
+};
+
+int settled_insert(const struct settling *s, const struct settled_row *rows,
+		   size_t count, const struct progress *pass,
+		   struct error *err);
+
+/* --- counts of rows by hour or day -----------------------------------------
+ */
+
+/* Runs a query that answers with `count` numbers a row and gives each row to
+ * `take`. */
+int settling_ask(struct clickhouse *ch, const char *sql,
+		 const struct clickhouse_param *params, size_t count,
+		 void (*take)(void *arg, const uint64_t *numbers), void *arg,
+		 struct error *err);
+
+/* Runs a statement that changes something; clears the buffer. */
+int settling_run(struct clickhouse *ch, struct buf *sql,
+		 const struct clickhouse_param *params, struct error *err);
+
+#endif

@@ -1,0 +1,124 @@
+#include "aggregator/watermark.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "aggregator/settle/progress.h"
+#include "aggregator/settle/settling.h"
+#include "common/clock.h"
+
+struct state {
+	struct progress published;
+	struct watermark told;
+	int64_t promised; /* by the reports, ms; 0: a partition is silent */
+};
+
+static int read_state(struct clickhouse *ch,
+		      const struct aggregator_config *config, struct state *ret,
+		      struct error *err)
+{
+	int64_t delay = config->own.settle.edge_delay;
+
+	if (progress_read_last(ch, &ret->published, err) < 0 ||
+	    progress_watermark(ch, &ret->told, err) < 0)
+		return -1;
+	ret->promised =
+		ret->told.complete_until ? ret->told.complete_until - delay : 0;
+	return 0;
+}
+
+static bool is_beyond(const struct state *s)
+{
+	return s->published.complete_until > s->told.server_ms;
+}
+
+static void show_time(const char *what, int64_t ms, const char *remark)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	printf("%-16s%s%s\n", what, ms ? rfc3339_format(ms, text) : "not known",
+	       remark);
+}
+
+static void show(const struct state *s)
+{
+	show_time("published", s->published.complete_until,
+		  is_beyond(s) ? ", beyond ClickHouse's clock" : "");
+	show_time("reported", s->promised, "");
+	show_time("ClickHouse", s->told.server_ms, "");
+	if (s->told.ahead_ms > CLOCK_MINUTE)
+		printf("times told in ingest_progress lie up to %lld s beyond "
+		       "ClickHouse's clock\n",
+		       (long long)s->told.ahead_ms / 1000);
+}
+
+/* Down to what; who is to say it when the reports do not. */
+static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
+		  struct error *err)
+{
+	int64_t now = s->published.complete_until;
+
+	*ret_ms = s->promised;
+	if (app_option_time(app, "to", ret_ms, err) < 0)
+		return -1;
+	if (app_option_value(app, "to"))
+		return *ret_ms < now ? 0
+				     : error_set(err, ERROR_USAGE,
+						 "--to: a mark is only "
+						 "lowered");
+	if (!is_beyond(s))
+		return error_set(err, ERROR_UNSAFE,
+				 "there is nothing to mend: what is published "
+				 "can be so (--to lowers it anyway)");
+	if (!s->promised)
+		return error_set(err, ERROR_UNSAFE,
+				 "a partition has not been heard of, so that "
+				 "nothing is promised: say --to");
+	return 0;
+}
+
+/* A settler that has read the old mark may still publish it: without the number
+ * of this row, so that nobody reads it. */
+static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
+		struct error *err)
+{
+	struct settled_row row = {SETTLED_PASS,
+				  {.start = s->told.server_ms / 1000},
+				  attempt_next(s->published.attempt)};
+	struct progress said = {.complete_until = to, .mended = row.attempt};
+	char host[256] = "by hand";
+	const struct settling settling = {.ch = ch, .settler = host};
+
+	gethostname(host, sizeof(host) - 1);
+	if (progress_read_until(ch, &said.read_until, err) < 0 ||
+	    settled_insert(&settling, &row, 1, &said, err) < 0)
+		return -1;
+	show_time("mended to", to, "");
+	return 0;
+}
+
+int command_watermark(const struct aggregator_config *config, struct app *app,
+		      struct error *err)
+{
+	bool mends = app_option_value(app, "mend");
+	struct clickhouse *ch;
+	struct state state;
+	int status = -1;
+	int64_t to;
+
+	if (!mends && app_option_value(app, "to"))
+		return error_set(err, ERROR_USAGE, "--to: of --mend");
+	ch = clickhouse_new(&config->clickhouse, err);
+	if (!ch)
+		return -1;
+	if (read_state(ch, config, &state, err) < 0)
+		goto out;
+	show(&state);
+	if (!mends)
+		status = is_beyond(&state);
+	else if (choose(&state, app, &to, err) == 0)
+		status = mend(ch, &state, to, err);
+out:
+	clickhouse_free(ch);
+	return status;
+}
