@@ -15,6 +15,7 @@ enum {
 void batch_release(struct batch *b)
 {
 	buf_free(&b->rows);
+	ranges_release(&b->in_hand);
 	free(b->hours);
 	*b = (struct batch){0};
 }
@@ -26,6 +27,7 @@ void batch_reset(struct batch *b)
 	size_t cap = b->hour_cap;
 
 	buf_empty(&rows, KEPT_MAX);
+	ranges_release(&b->in_hand);
 	*b = (struct batch){.rows = rows, .hours = hours, .hour_cap = cap};
 }
 
@@ -34,7 +36,10 @@ static void note(struct batch *b, uint64_t offset, int64_t append_ms)
 	if (b->events == 0) {
 		b->first = b->name_first = offset;
 		b->started_ms = clock_monotonic_ms();
+		b->since_ms = append_ms;
 	}
+	if (append_ms < b->since_ms)
+		b->since_ms = append_ms;
 	b->last = offset;
 	b->append_ms = append_ms;
 	b->events++;
@@ -80,12 +85,16 @@ int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
 }
 
 int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
-		   int64_t ts, struct error *err)
+		   int64_t ts, bool in_hand, struct error *err)
 {
 	uint32_t start = (uint32_t)(ts / CLOCK_HOUR * 3600);
 
-	if (batch_note_hour(b, start, 1, err) < 0)
+	/* What can fail comes first. */
+	if (batch_note_hour(b, start, 0, err) < 0 ||
+	    (in_hand && ranges_note(&b->in_hand, offset, err) < 0))
 		return -1;
+	batch_note_hour(b, start, 1, err);
+	b->stored_before += !in_hand;
 	note(b, offset, append_ms);
 	return 0;
 }
@@ -96,12 +105,19 @@ void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms)
 	note(b, offset, append_ms);
 }
 
-void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
-		 int32_t partition, char token[BATCH_TOKEN_MAX])
+void block_name(uint32_t epoch, const char *topic, int32_t partition,
+		const char *what, uint64_t first, uint64_t last,
+		char name[BATCH_NAME_MAX])
 {
-	snprintf(token, BATCH_TOKEN_MAX,
-		 "%" PRIu32 ":%s:%" PRId32 ":%" PRIu64 "-%" PRIu64, epoch,
-		 topic, partition, b->name_first, b->last);
+	snprintf(name, BATCH_NAME_MAX,
+		 "%" PRIu32 ":%s:%" PRId32 ":%s%" PRIu64 "-%" PRIu64, epoch,
+		 topic, partition, what, first, last);
+}
+
+void batch_name(const struct batch *b, uint32_t epoch, const char *topic,
+		int32_t partition, char name[BATCH_NAME_MAX])
+{
+	block_name(epoch, topic, partition, "", b->name_first, b->last, name);
 }
 
 void batch_progress_row(const struct batch *b,
@@ -122,7 +138,6 @@ void batch_progress_row(const struct batch *b,
 		rowbinary_u64(out, b->hours[i].rows);
 	}
 	rowbinary_i64(out, b->append_ms);
-	rowbinary_i64(out, origin->now_ms);
 	rowbinary_string(out, origin->collector, strlen(origin->collector));
 }
 

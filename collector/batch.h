@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/once/ranges.h"
 #include "common/buf.h"
 #include "common/error.h"
 
@@ -34,6 +35,7 @@ struct batch {
 	/* Of these, rows that were in ClickHouse before: they are told of, and
 	 * not in `rows`. */
 	uint64_t stored_before;
+	struct ranges in_hand; /* offsets of the others, whose rows are here */
 	uint64_t dead_lettered;
 	uint64_t lost;	/* of a gap: offsets that Kafka holds no longer */
 	uint64_t first; /* offsets, while not empty */
@@ -43,6 +45,7 @@ struct batch {
 	uint64_t name_first;
 	int64_t started_ms; /* monotonic, when the first event came */
 	int64_t append_ms;  /* of the last event */
+	int64_t since_ms;   /* of the earliest */
 	struct batch_hour *hours;
 	size_t hour_count;
 	size_t hour_cap;
@@ -53,40 +56,47 @@ void batch_release(struct batch *b);
 /* Empties it and keeps a little of its memory. */
 void batch_reset(struct batch *b);
 
-/* Takes an event in after its row, if it has one, was appended to b->rows. */
+/* Takes an event in after its row, if it has one, was appended to b->rows; of
+ * one that is stored already (`in_hand` is false) it is not to be there. */
 int batch_note_row(struct batch *b, uint64_t offset, int64_t append_ms,
-		   int64_t ts, struct error *err);
+		   int64_t ts, bool in_hand, struct error *err);
 void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms);
 /* Counts rows that lie in the hour that starts at `start`. */
 int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
 		    struct error *err);
 
-#define BATCH_TOKEN_MAX 320
-/* insert_deduplication_token: "epoch:topic:partition:name_first-last". */
-void batch_token(const struct batch *b, uint32_t epoch, const char *topic,
-		 int32_t partition, char token[BATCH_TOKEN_MAX]);
+#define BATCH_NAME_MAX 320
+/* What an insert of these offsets is called:
+ * "epoch:topic:partition:first-last". `what`: "" of a block, "gap:" of one that
+ * Kafka no longer holds. */
+void block_name(uint32_t epoch, const char *topic, int32_t partition,
+		const char *what, uint64_t first, uint64_t last,
+		char name[BATCH_NAME_MAX]);
+/* The block's, by name_first and last. */
+void batch_name(const struct batch *b, uint32_t epoch, const char *topic,
+		int32_t partition, char name[BATCH_NAME_MAX]);
 
-/* Of whom and when a row of ingest_progress tells. */
+/* Of whom a row of ingest_progress tells.  When it was stored is for
+ * ClickHouse's clock to say (inserted_at). */
 struct progress_origin {
 	uint32_t epoch;
 	const char *topic;
 	int32_t partition;
 	uint32_t partitions; /* of the topic */
 	const char *collector;
-	int64_t now_ms; /* real time */
 };
 
 /* Appends the block's row of ingest_progress (RowBinary). */
 void batch_progress_row(const struct batch *b,
 			const struct progress_origin *origin, struct buf *out);
 
-/* The row of an empty block: at `at_ms` the collector had inserted all before
- * `offset`, and that was the end of the log. */
+/* The row of an empty block: at `at_ms`, by ClickHouse's clock, the collector
+ * had inserted all before `offset`, and that was the end of the log. */
 void batch_idle_row(int64_t offset, int64_t at_ms,
 		    const struct progress_origin *origin, struct buf *out);
 
 #define PROGRESS_COLUMNS                                                       \
 	"epoch, topic, partition, partitions, first, last, rows, "             \
-	"dead_lettered, lost, hours, append_time, inserted_at, collector"
+	"dead_lettered, lost, hours, append_time, collector"
 
 #endif

@@ -113,11 +113,9 @@ static void stored(struct collector *c, struct slot *slot, struct delivery *d)
 
 static void failed(struct collector *c, struct slot *slot, struct delivery *d)
 {
-	int64_t now = clock_monotonic_ms();
-
 	slot->step = STEP_READY;
 	if (d->result == DELIVERY_TOO_LATE) {
-		partitions_take_over(c, slot, now);
+		partitions_take_over(c, slot, clock_monotonic_ms());
 		return;
 	}
 	if (d->result == DELIVERY_CLICKHOUSE_FAILED)
@@ -125,12 +123,8 @@ static void failed(struct collector *c, struct slot *slot, struct delivery *d)
 	else
 		flow_kafka_refuses(c, d->err.text);
 	flow_block(c, &d->err);
-	/* Beyond the horizon of the tokens, what is stored is asked first;
-	 * dead letters that were given up are made again. */
-	if (d->result == DELIVERY_DEAD_LETTERS_LOST ||
-	    now - d->begun_ms >
-		    guarantee_retry_ms(&c->guarantee,
-				       c->settings->parts_per_second))
+	/* Dead letters that were given up are made again. */
+	if (d->result == DELIVERY_DEAD_LETTERS_LOST)
 		partitions_take_over(c, slot, c->retry_at);
 }
 
@@ -169,6 +163,8 @@ static struct progress_origin origin_of(const struct collector *c,
 
 static void fill(struct collector *c, struct slot *slot, struct delivery *d)
 {
+	int64_t kept;
+
 	d->job.done = on_done;
 	d->slot = slot;
 	d->lease = slot->lease;
@@ -178,14 +174,14 @@ static void fill(struct collector *c, struct slot *slot, struct delivery *d)
 	/* Hours are settled of clicks alone. */
 	if (slot->table == SINK_LINKS)
 		d->batch.hour_count = 0;
-	/* One that is made again may have come to the server at any time since
-	 * that was asked what it holds. */
-	d->named_ms = slot->repeat.named ? slot->asked_ms : clock_boottime_ms();
-	d->kept_ms = guarantee_retry_ms(&c->guarantee,
-					c->settings->parts_per_second);
-	/* Where no token is kept, asking first would save nothing. */
-	if (!d->kept_ms)
-		d->kept_ms = INT64_MAX;
+	/* Where no token is kept, haste is of no use. */
+	kept = guarantee_retry_ms(&c->guarantee, c->settings->parts_per_second);
+	if (!kept)
+		kept = INT64_MAX;
+	/* One that is made again may have come to the server at any time. */
+	delivery_know(d, slot->repeat.named,
+		      slot->repeat.named ? slot->asked_ms : clock_boottime_ms(),
+		      kept);
 	slot->sent = d;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collector/flow.h"
+#include "collector/once/facts.h"
 #include "common/clock.h"
 
 enum {
@@ -200,14 +201,6 @@ static int open_consumer(struct collector *c, struct error *err)
 	return c->consumer ? 0 : -1;
 }
 
-static enum plan_start start_of(const struct collector_settings *settings)
-{
-	if (strcmp(settings->offset_reset, "latest") == 0)
-		return PLAN_LATEST;
-	return strcmp(settings->offset_reset, "error") == 0 ? PLAN_ASK
-							    : PLAN_EARLIEST;
-}
-
 static int open_parts(struct collector *c, struct error *err)
 {
 	c->reloader = reloader_new(c->settings, &c->metrics, c->log, err);
@@ -248,8 +241,10 @@ static int open_parts(struct collector *c, struct error *err)
 	};
 	c->takeover = (struct takeover_setup){
 		.consumer = c->consumer,
+		.kafka = &c->config->kafka,
+		.group = c->settings->group,
 		.epoch = (uint32_t)c->settings->epoch,
-		.start = start_of(c->settings),
+		.start = facts_start(c->settings),
 		.collector = c->name,
 	};
 	return 0;
@@ -276,6 +271,8 @@ struct collector *collector_new(const struct collector_config *config,
 	health_say(c->guarantee_health, "not known yet");
 	c->flow_health = health_register(app_health(app), "flow");
 	health_up(c->flow_health);
+	c->clock_health = health_register(app_health(app), "clock");
+	health_up(c->clock_health);
 	choose_name(c);
 	if (memory_share(c->settings->memory, collector_caches(c->settings),
 			 &c->shares, err) < 0)

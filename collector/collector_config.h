@@ -32,7 +32,9 @@ struct collector_settings {
 
 	char *ua_rules;
 	char *bot_list;
+	char *bot_patterns;
 	struct setting_strings bot_list_except;
+	char *source_list;
 	int64_t scan_window; /* ms */
 	int64_t scan_codes;
 	int64_t scan_not_found;

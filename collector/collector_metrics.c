@@ -115,6 +115,9 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 		metrics_gauge(m, NAME("exactly_once"), NULL,
 			      "1 when the server promises to know blocks "
 			      "again");
+	cm->clock_ahead = metrics_gauge(
+		m, NAME("clock_ahead_seconds"), NULL,
+		"How far this host's clock is ahead of ClickHouse's");
 	cm->reloads = metrics_counter(m, NAME("reloads_total"), NULL,
 				      "Times the reference files were read "
 				      "again");

@@ -19,6 +19,7 @@ struct collector_metrics {
 	struct metric *commit_failures;
 	struct metric *lost_offsets;
 	struct metric *exactly_once;
+	struct metric *clock_ahead;
 	struct metric *reloads, *reload_failures;
 	struct metric *parts[SINK_TABLE_COUNT]; /* of clicks and links */
 	struct metric *buffered;

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "collector/dlq/dlq_command.h"
+#include "collector/enrich/reference.h"
 #include "collector/explain/explain.h"
 #include "collector/import/import_command.h"
 #include "collector/once/epoch_command.h"
+#include "collector/once/guarantee_command.h"
 #include "collector/rescore/rescore.h"
 #include "collector/serve.h"
 #include "collector/verify/verify_command.h"
@@ -22,6 +24,8 @@ const struct app_command collector_commands[] = {
 	{"epoch",
 	 "show whether a topic fits its rows, and decide; 1: it does not",
 	 NULL},
+	{"guarantee",
+	 "measure what ClickHouse promises; 1: less than exactly once", NULL},
 	{"import", "turn past access logs into rows, once", "FILE ..."},
 	{0},
 };
@@ -47,12 +51,19 @@ const struct app_option collector_options[] = {
 	 "dlq verify"},
 	{"force", NULL,
 	 "of dlq also what was sent before, or came back too often; of epoch "
-	 "although all fits",
+	 "partitions that fit, too",
 	 "dlq epoch"},
-	{"new", NULL, "the topic was made anew: all it holds is to be stored",
+	{"partition", "LIST",
+	 "these partitions, separated by commas; those that do not fit if not",
 	 "epoch"},
-	{"same", NULL, "it is the topic it was: what is stored stays stored",
+	{"same", NULL, "the log is what it was: go on after what is stored",
 	 "epoch"},
+	{"resume", NULL,
+	 "the log was cut: go on where it parts from what is stored", "epoch"},
+	{"end", NULL,
+	 "go on at the log's end; what lies before and is not stored is lost",
+	 "epoch"},
+	{"new", NULL, "the log was made anew: store all it holds", "epoch"},
 	{"format", "FORMAT",
 	 "auto, combined, common, vhost_combined, json, or a LogFormat of "
 	 "Apache's or log_format of nginx's (auto)",
@@ -84,8 +95,20 @@ static const struct {
 	{"serve", collector_serve},   {"explain", collector_explain},
 	{"verify", collector_verify}, {"rescore", collector_rescore},
 	{"dlq", collector_dlq},	      {"epoch", collector_epoch},
-	{"import", collector_import},
+	{"import", collector_import}, {"guarantee", collector_guarantee},
 };
+
+int collector_check(const void *config, struct error *err)
+{
+	const struct collector_config *c = config;
+	struct reference ref = {0};
+	int rc = -1;
+
+	if (reference_load_rules(&ref, &c->collector, err) == 0)
+		rc = reference_load_places(&ref, &c->collector, err);
+	reference_release(&ref);
+	return rc;
+}
 
 int collector_run_command(struct app *app,
 			  const struct collector_config *config,

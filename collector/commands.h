@@ -13,6 +13,10 @@
 extern const struct app_command collector_commands[];
 extern const struct app_option collector_options[];
 
+/* For --check: reads the files that a start reads.  `config` is a struct
+ * collector_config.  A bad file is ERROR_CONFIG. */
+int collector_check(const void *config, struct error *err);
+
 /* Carries out the one that was given, or `serve`. */
 int collector_run_command(struct app *app,
 			  const struct collector_config *config,

@@ -31,68 +31,102 @@ void delivery_free(struct delivery *d)
 	free(d);
 }
 
-int delivery_insert(struct collector_metrics *m, struct sink *sink,
-		    enum sink_table table, const char *token,
-		    const struct buf *rows, uint64_t count, struct error *err)
+void delivery_know(struct delivery *d, bool doubt, int64_t known_ms,
+		   int64_t kept_ms)
 {
-	int64_t start = clock_monotonic_ns();
-
-	if (sink_insert(sink, table, token, rows->data, rows->len, err) < 0) {
-		metric_add(m->failures[table], 1);
-		return -1;
-	}
-	metric_observe(m->seconds[table],
-		       (double)(clock_monotonic_ns() - start) / 1e9);
-	metric_add(m->blocks[table], 1);
-	metric_add(m->rows[table], count);
-	return 0;
+	d->rows = (struct insertion_state){
+		.doubt = doubt, .known_ms = known_ms, .kept_ms = kept_ms};
+	d->report = d->rows;
 }
 
-static int check_time(const struct delivery *d, struct error *err)
+static struct insertion_part part_of(const struct delivery *d)
 {
-	if (clock_boottime_ms() - d->named_ms <= d->kept_ms)
-		return 0;
-	return error_set(err, ERROR_LATE, "the block's token may be forgotten");
+	return (struct insertion_part){
+		.key = {sink_table_name(d->table), d->origin.topic,
+			d->origin.partition, d->origin.epoch},
+		.first = d->batch.first,
+		.last = d->batch.last,
+		.rows = &d->batch.in_hand,
+		.since_ms = d->batch.since_ms,
+	};
 }
 
-static int store(struct delivery *d, struct sink *sink, const char *token,
+static int store(struct delivery *d, struct sink *sink, const char *name,
 		 struct error *err)
 {
+	const struct insertion_part part = part_of(d);
 	struct batch *b = &d->batch;
-	uint64_t count = b->row_count - b->stored_before;
+	const struct insertion in = {
+		.table = d->table,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.rows = b->rows.data,
+		.len = b->rows.len,
+		.count = b->row_count - b->stored_before,
+		.metrics = d->setup->metrics,
+	};
 
 	if (b->stage >= BATCH_STORED)
 		return 0;
 	b->stage = BATCH_FROZEN;
-	if (count && (check_time(d, err) < 0 ||
-		      delivery_insert(d->setup->metrics, sink, d->table, token,
-				      &b->rows, count, err) < 0))
+	if (in.count && insertion_run(sink, &in, &d->rows, err) < 0)
 		return -1;
 	b->stage = BATCH_STORED;
 	return 0;
 }
 
-static int report(struct delivery *d, struct sink *sink, const char *token,
+static int report(struct delivery *d, struct sink *sink, const char *name,
 		  struct error *err)
 {
+	const struct insertion_part part = part_of(d);
 	struct batch *b = &d->batch;
+	struct insertion in = {
+		.table = SINK_PROGRESS,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.count = 1,
+		.metrics = d->setup->metrics,
+	};
 	struct buf row = {0};
 	int status;
 
 	if (b->stage >= BATCH_REPORTED)
 		return 0;
-	if (check_time(d, err) < 0)
-		return -1;
-	d->origin.now_ms = clock_real_ms();
 	batch_progress_row(b, &d->origin, &row);
-	status = row.failed
-			 ? error_set_nomem(err)
-			 : delivery_insert(d->setup->metrics, sink,
-					   SINK_PROGRESS, token, &row, 1, err);
+	in.rows = row.data;
+	in.len = row.len;
+	status = row.failed ? error_set_nomem(err)
+			    : insertion_run(sink, &in, &d->report, err);
 	buf_free(&row);
 	if (status == 0)
 		b->stage = BATCH_REPORTED;
 	return status;
+}
+
+/* What was answered before may be gone with the server that answered. */
+static void doubt(struct delivery *d)
+{
+	d->rows.doubt = d->report.doubt = true;
+	if (d->batch.stage > BATCH_FROZEN)
+		d->batch.stage = BATCH_FROZEN;
+}
+
+static int deliver(struct delivery *d, struct sink *sink, struct error *err)
+{
+	char name[BATCH_NAME_MAX];
+	bool restarted;
+
+	batch_name(&d->batch, d->origin.epoch, d->origin.topic,
+		   d->origin.partition, name);
+	if (store(d, sink, name, err) < 0 || report(d, sink, name, err) < 0 ||
+	    sink_ask_restarted(sink, &restarted, err) < 0)
+		return -1;
+	if (!restarted)
+		return 0;
+	doubt(d);
+	return store(d, sink, name, err) < 0 ? -1 : report(d, sink, name, err);
 }
 
 static enum delivery_result settle_dead_letters(struct delivery *d,
@@ -118,18 +152,15 @@ static enum delivery_result settle_dead_letters(struct delivery *d,
 void delivery_run(struct courier_job *job, struct sink *sink)
 {
 	struct delivery *d = (struct delivery *)job;
-	char token[BATCH_TOKEN_MAX];
 
-	if (!d->begun_ms)
-		d->begun_ms = clock_monotonic_ms();
 	d->err = (struct error){0};
 	d->result = settle_dead_letters(d, &d->err);
 	if (d->result != DELIVERY_DONE)
 		return;
-	batch_token(&d->batch, d->origin.epoch, d->origin.topic,
-		    d->origin.partition, token);
-	if (store(d, sink, token, &d->err) < 0 ||
-	    report(d, sink, token, &d->err) < 0)
+	if (d->tried)
+		doubt(d);
+	d->tried = true;
+	if (deliver(d, sink, &d->err) < 0)
 		d->result = d->err.code == ERROR_LATE
 				    ? DELIVERY_TOO_LATE
 				    : DELIVERY_CLICKHOUSE_FAILED;

@@ -12,6 +12,7 @@
 #include "collector/collector_metrics.h"
 #include "collector/dead_letters.h"
 #include "collector/once/couriers.h"
+#include "collector/once/insertion.h"
 
 struct slot;
 
@@ -27,7 +28,7 @@ enum delivery_result {
 	DELIVERY_CLICKHOUSE_FAILED,
 	DELIVERY_KAFKA_FAILED,	    /* dead letters not yet acknowledged */
 	DELIVERY_DEAD_LETTERS_LOST, /* they must be made again */
-	DELIVERY_TOO_LATE,	    /* what is stored must be asked first */
+	DELIVERY_TOO_LATE,	    /* it is to be made anew */
 };
 
 struct delivery {
@@ -39,12 +40,8 @@ struct delivery {
 	enum sink_table table;
 	struct progress_origin origin;
 	struct batch batch;
-	/* Nothing is sent when others may have sent it since longer ago than
-	 * its token is surely kept: who slept meanwhile is told by no answer
-	 * that they have.  CLOCK_BOOTTIME, which counts a machine's sleep. */
-	int64_t named_ms;
-	int64_t kept_ms;
-	int64_t begun_ms; /* monotonic, of the first try; 0: none yet */
+	struct insertion_state rows, report; /* of its two inserts */
+	bool tried;
 
 	enum delivery_result result;
 	struct error err;
@@ -55,15 +52,11 @@ struct delivery *delivery_new(const struct delivery_setup *setup,
 			      struct batch *batch, struct batch *spare);
 void delivery_free(struct delivery *d); /* NULL accepted */
 
-/*
- * The job's `run`.  On failure the batch keeps the stage it has reached, and
- * the same job goes on from there: the same bytes under the same token.
- */
-void delivery_run(struct courier_job *job, struct sink *sink);
+/* What is known of both inserts: see struct insertion_state. */
+void delivery_know(struct delivery *d, bool doubt, int64_t known_ms,
+		   int64_t kept_ms);
 
-/* One insert, counted; `count` rows. */
-int delivery_insert(struct collector_metrics *m, struct sink *sink,
-		    enum sink_table table, const char *token,
-		    const struct buf *rows, uint64_t count, struct error *err);
+/* The job's `run`.  On failure the same job goes on, by what is stored then. */
+void delivery_run(struct courier_job *job, struct sink *sink);
 
 #endif

@@ -21,11 +21,17 @@ void flow_clickhouse_is_up(struct collector *c)
 	log_info(c->log, "ClickHouse is there");
 	/* It may be another, or configured anew. */
 	c->probe_at = 0;
+	c->measure_at = 0;
 }
 
 void flow_clickhouse_is_down(struct collector *c, const struct error *err)
 {
-	if (health_down(c->clickhouse_health, err->text))
+	if (!health_down(c->clickhouse_health, err->text))
+		return;
+	if (err->code == ERROR_UNSAFE)
+		log_error(c->log, "nothing is inserted into this ClickHouse",
+			  log_err(err));
+	else
 		log_warn(c->log, "ClickHouse is not there", log_err(err));
 }
 

@@ -42,7 +42,7 @@ struct collector {
 	struct collector_metrics metrics;
 	struct health_check *kafka_health, *clickhouse_health;
 	struct health_check *offsets_health, *guarantee_health;
-	struct health_check *flow_health;
+	struct health_check *flow_health, *clock_health;
 	const char *topics[3];
 	char name[COLLECTOR_NAME_MAX + 1];
 
@@ -60,6 +60,7 @@ struct collector {
 	struct delivery_setup delivery;
 	struct takeover_setup takeover;
 	struct guarantee guarantee;
+	struct measured measured;
 
 	bool blocked;	   /* a block waits for its next try */
 	unsigned failures; /* in a row */
@@ -69,9 +70,11 @@ struct collector {
 	int64_t trial_until;	      /* and another when it takes so long */
 	int64_t drain_from;	 /* partitions are being given back; 0: none */
 	bool probing, reporting; /* a courier is at it */
+	bool clock_wrong;	 /* and that was said */
 	int64_t scan_at;
 	int64_t tick_at;
 	int64_t probe_at;
+	int64_t measure_at;
 	int64_t report_at;
 	atomic_bool kafka_up;
 	bool kafka_trouble; /* brokers answer, but not as they should */

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collector/delivery.h"
+#include "collector/once/insertion.h"
+#include "collector/once/stored.h"
 #include "common/clock.h"
 
 enum {
@@ -29,7 +30,6 @@ struct idle_report *idle_report_new(const struct slots *slots)
 		return NULL;
 	}
 	r->job.run = idle_report_run;
-	r->now_ms = clock_real_ms();
 	for (size_t i = 0; i < slots->count; i++) {
 		const struct slot *slot = slots->items[i];
 
@@ -76,42 +76,81 @@ static int tell_if_idle(struct idle_report *r, struct idle_entry *e,
 		return 0;
 	e->origin.partitions = r->partitions[SINK_CLICKS];
 	e->origin.collector = r->collector;
-	e->origin.now_ms = r->now_ms;
-	batch_idle_row(e->next_offset, r->now_ms, &e->origin, rows);
+	batch_idle_row(e->next_offset, r->asked_ms, &e->origin, rows);
 	++*count;
 	return 0;
+}
+
+/* Once: one that failed is not needed any more when the next is due. */
+static int insert(struct idle_report *r, struct sink *sink, const char *name,
+		  const struct buf *rows, uint64_t count, struct error *err)
+{
+	const struct insertion in = {.table = SINK_PROGRESS,
+				     .name = name,
+				     .rows = rows->data,
+				     .len = rows->len,
+				     .count = count,
+				     .metrics = r->metrics};
+	struct insertion_state state = {.known_ms = clock_boottime_ms(),
+					.kept_ms = INT64_MAX};
+
+	return insertion_run(sink, &in, &state, err);
 }
 
 void idle_report_run(struct courier_job *job, struct sink *sink)
 {
 	struct idle_report *r = (struct idle_report *)job;
-	char token[BATCH_TOKEN_MAX];
+	char token[BATCH_NAME_MAX];
 	struct buf rows = {0};
 	uint64_t count = 0;
 
-	r->status = count_partitions(r, &r->err);
+	/* The clock before the logs' ends: at that time nothing was left. */
+	r->status = stored_now(sink_server(sink), &r->asked_ms, &r->err);
+	if (r->status == 0)
+		r->status = count_partitions(r, &r->err);
 	for (size_t i = 0; r->status == 0 && i < r->count; i++)
 		r->status =
 			tell_if_idle(r, &r->entries[i], &rows, &count, &r->err);
 	snprintf(token, sizeof(token), "idle:%s:%lld", r->collector,
-		 (long long)r->now_ms);
+		 (long long)r->asked_ms);
 	if (r->status == 0 && rows.failed)
 		r->status = error_set_nomem(&r->err);
 	else if (r->status == 0 && count)
-		r->status = delivery_insert(r->metrics, sink, SINK_PROGRESS,
-					    token, &rows, count, &r->err);
+		r->status = insert(r, sink, token, &rows, count, &r->err);
 	buf_free(&rows);
+}
+
+/* Until it is known, or the server was another one meanwhile. */
+static int measure(struct idle_probe *p, struct sink *sink, struct error *err)
+{
+	bool known = p->measured.done || *p->measured.why;
+
+	return known ? 0 : measure_tokens(sink, &p->measured, err);
+}
+
+/* Nothing goes by this host's clock but the log; who reads that should know. */
+static void compare_clocks(struct idle_probe *p, struct sink *sink)
+{
+	int64_t before = clock_real_ms(), server;
+	struct error err = {0};
+
+	if (stored_now(sink_server(sink), &server, &err) < 0)
+		return;
+	p->clock_known = true;
+	p->clock_ahead_ms = before + (clock_real_ms() - before) / 2 - server;
 }
 
 void idle_probe_run(struct courier_job *job, struct sink *sink)
 {
 	struct idle_probe *p = (struct idle_probe *)job;
-
 	struct error err = {0};
 
 	p->status = sink_probe(sink, &p->err);
+	if (p->status == 0)
+		compare_clocks(p, sink);
 	if (p->status == 0 &&
-	    guarantee_probe(sink_server(sink), &p->guarantee, &err) < 0)
+	    (measure(p, sink, &err) < 0 ||
+	     guarantee_probe(sink, &p->measured, &p->guarantee, &err) < 0))
 		snprintf(p->guarantee.text, sizeof(p->guarantee.text),
 			 "not known: %.150s", err.text);
 }

@@ -15,7 +15,9 @@
 /*
  * Tells of partitions of clicks that were empty to their end: without it the
  * watermark would wait for them.  Each one's broker is asked where the end is,
- * so that the time told is one at which nothing was left to read.
+ * so that the time told is one at which nothing was left to read.  It is
+ * ClickHouse's: with a clock of its own, a collector that is a day ahead would
+ * promise what nobody has read.
  */
 struct idle_report {
 	struct courier_job job;
@@ -23,7 +25,7 @@ struct idle_report {
 	struct collector_metrics *metrics;
 	const char *collector;
 	const char *topics[SINK_TABLE_COUNT]; /* of clicks and links */
-	int64_t now_ms;
+	int64_t asked_ms;		      /* by ClickHouse's clock */
 	size_t count;
 	struct idle_entry {
 		struct progress_origin origin;
@@ -47,6 +49,9 @@ struct idle_probe {
 	int status;
 	struct error err;
 	struct guarantee guarantee;
+	struct measured measured; /* what is known; measured when it is not */
+	bool clock_known;
+	int64_t clock_ahead_ms; /* this host's, of ClickHouse's */
 };
 void idle_probe_run(struct courier_job *job, struct sink *sink);
 

@@ -35,6 +35,7 @@ static int enrich(struct intake *in, struct slot *slot,
 {
 	struct buf *rows = &slot->batch.rows;
 	size_t before = rows->len;
+	bool stored = ranges_have(&slot->stored, origin->offset);
 	int64_t ts;
 	int status;
 
@@ -46,15 +47,13 @@ static int enrich(struct intake *in, struct slot *slot,
 					r->len, rows, &ts, err);
 	if (status < 0)
 		return -1;
+	/* Its row is there: it is told of, not inserted. */
+	if (stored)
+		rows->len = before;
 	if (batch_note_row(&slot->batch, origin->offset, origin->append_ms, ts,
-			   err) < 0) {
+			   !stored, err) < 0) {
 		rows->len = before;
 		return -1;
-	}
-	/* Its row is there: it is told of, not inserted. */
-	if (ranges_have(&slot->stored, origin->offset)) {
-		rows->len = before;
-		slot->batch.stored_before++;
 	}
 	return 0;
 }

@@ -33,17 +33,9 @@ static void ask(struct lag *l, struct slots *slots, int64_t now)
 	(void)kafka_consumer_ask_ends(l->consumer, ASK_MS, on_end, slots, &err);
 }
 
-/* What was taken and dropped, to be read again, is not taken. */
-static int64_t taken_to(const struct slot *slot)
-{
-	if (slot->next_offset >= 0)
-		return slot->next_offset;
-	return slot->placed ? (int64_t)slot->position : -1;
-}
-
 static void measure(const struct lag *l, struct slot *slot)
 {
-	int64_t from = taken_to(slot);
+	int64_t from = slot->placed ? (int64_t)slot->position : -1;
 	int64_t end = kafka_consumer_log_end(l->consumer, slot->topic,
 					     slot->partition);
 

@@ -16,6 +16,8 @@ int main(int argc, char **argv)
 		.groups = collector_groups,
 		.group_count = collector_group_count,
 		.validate = collector_config_validate,
+		.check = collector_check,
+		.reloads = "ua_rules, bot_list, geo_files",
 	};
 	struct error err = {0};
 	struct app *app;

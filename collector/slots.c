@@ -112,8 +112,9 @@ static struct slot *slot_new(const char *topic, int32_t partition,
 	slot->reread_from = -1;
 	snprintf(labels, sizeof(labels), "topic=\"%s\",partition=\"%d\"", topic,
 		 (int)partition);
-	slot->lag = metrics_gauge(metrics, "shortloop_collector_lag_events",
-				  labels, "Events in Kafka not yet taken");
+	slot->lag =
+		metrics_gauge(metrics, "shortloop_collector_lag_events", labels,
+			      "Events in Kafka not yet stored and reported");
 	slot->stopped =
 		metrics_gauge(metrics, "shortloop_collector_stopped", labels,
 			      "1 while it waits for `collector epoch`");

@@ -1,9 +1,15 @@
 /* upkeep.c - what is done now and then, whether events come or not.  Internal
  * to collector.c. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "collector/flow.h"
 #include "common/clock.h"
+
+enum {
+	MEASURE_MS = 3600 * 1000, /* what the server does is tried so often */
+	CLOCK_OFF_MS = 60 * 1000  /* worth a remark */
+};
 
 static void on_reported(struct courier_job *job, void *arg)
 {
@@ -57,6 +63,27 @@ static void say_guarantee(struct collector *c, const struct guarantee *g)
 		log_warn(c->log, "guarantee", log_str("holds", g->text));
 }
 
+static void say_clock(struct collector *c, int64_t ahead_ms)
+{
+	bool wrong = ahead_ms > CLOCK_OFF_MS || ahead_ms < -CLOCK_OFF_MS;
+	char text[100];
+
+	metric_set(c->metrics.clock_ahead, ahead_ms / 1000);
+	if (!wrong) {
+		health_up(c->clock_health);
+		c->clock_wrong = false;
+		return;
+	}
+	snprintf(text, sizeof(text),
+		 "this host's is %lld s %s ClickHouse's; nothing goes by it",
+		 llabs((long long)ahead_ms / 1000),
+		 ahead_ms > 0 ? "ahead of" : "behind");
+	health_say(c->clock_health, text);
+	if (!c->clock_wrong)
+		log_warn(c->log, "clocks differ", log_str("clock", text));
+	c->clock_wrong = true;
+}
+
 static void on_probed(struct courier_job *job, void *arg)
 {
 	struct idle_probe *p = (struct idle_probe *)job;
@@ -64,7 +91,10 @@ static void on_probed(struct courier_job *job, void *arg)
 
 	c->probing = false;
 	if (p->status == 0) {
+		c->measured = p->measured;
 		say_guarantee(c, &p->guarantee);
+		if (p->clock_known)
+			say_clock(c, p->clock_ahead_ms);
 		flow_clickhouse_is_up(c);
 		c->probe_at = clock_monotonic_ms() + IDLE_PROBE_MS;
 	} else {
@@ -83,6 +113,10 @@ static void probe(struct collector *c, int64_t now)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return;
+	if (now < c->measure_at)
+		p->measured = c->measured;
+	else
+		c->measure_at = now + MEASURE_MS;
 	p->job.run = idle_probe_run;
 	p->job.done = on_probed;
 	c->probing = true;

@@ -6,15 +6,21 @@
 #include <unistd.h>
 
 #include "collector/bots/own.h"
+#include "collector/bots/structure.h"
 
 struct known {
 	enum bot_kind kind;
-	size_t entry; /* as in struct bot */
+	enum bot_origin origin;
+	size_t entry;	    /* as in struct bot */
+	const char *reason; /* as in struct bot */
+	bool vague;
 };
 
+/* Robots' patterns, then the forms of browsers. */
 struct bots {
 	struct pattern_set *patterns;
 	struct known *known; /* by pattern */
+	size_t count;	     /* of robots */
 };
 
 /* Some that make previews also feed models: those are not for a person who is
@@ -53,62 +59,125 @@ static bool is_excepted(const struct setting_strings *except, const char *regex)
 	return false;
 }
 
-static int add(struct bots *bots, const char *regex, struct known known,
-	       struct error *err)
+static bool is_vague(const char *regex)
+{
+	for (size_t i = 0; i < vague_pattern_count; i++)
+		if (!strcmp(vague_patterns[i], regex))
+			return true;
+	return false;
+}
+
+static int add(struct bots *bots, const char *regex, bool caseless,
+	       struct known known, struct error *err)
 {
 	size_t index = pattern_set_count(bots->patterns);
 
-	if (pattern_set_add(bots->patterns, regex, false, err) < 0)
+	if (pattern_set_add(bots->patterns, regex, caseless, err) < 0)
 		return -1;
 	bots->known[index] = known;
+	bots->count++;
 	return 0;
 }
 
 static int add_own(struct bots *bots, struct error *err)
 {
 	for (size_t i = 0; i < own_bot_count; i++)
-		if (add(bots, own_bots[i].regex,
-			(struct known){own_bots[i].kind, 0}, err) < 0)
+		if (add(bots, own_bots[i].regex, false,
+			(struct known){.kind = own_bots[i].kind,
+				       .origin = BOT_OWN},
+			err) < 0)
 			return -1;
 	return 0;
 }
 
-static int add_entry(struct bots *bots, size_t index, const json_t *entry,
-		     const struct setting_strings *except, struct error *err)
+static int add_structure(struct bots *bots, struct error *err)
 {
-	struct known known = {kind_of_tags(json_object_get(entry, "tags")),
-			      index + 1};
-	const char *regex =
-		json_string_value(json_object_get(entry, "pattern"));
-
-	if (!regex)
-		return error_set(err, ERROR_CONFIG,
-				 "entry %zu: expected an object with a pattern",
-				 index);
-	if (is_excepted(except, regex))
-		return 0;
-	if (add(bots, regex, known, err) < 0)
-		return error_wrap(err, "entry %zu", index);
+	for (size_t i = 0; i < structure_rule_count; i++)
+		if (add(bots, structure_rules[i].regex, true,
+			(struct known){.kind = BOT_CRAWLER,
+				       .origin = BOT_STRUCTURE,
+				       .reason = structure_rules[i].reason},
+			err) < 0)
+			return -1;
 	return 0;
 }
 
-static int add_list(struct bots *bots, const json_t *list,
+static int add_forms(struct bots *bots, struct error *err)
+{
+	for (size_t i = 0; i < browser_form_count; i++)
+		if (pattern_set_add(bots->patterns, browser_forms[i], true,
+				    err) < 0)
+			return -1;
+	return 0;
+}
+
+/* An entry of the list, or of the patterns, which are only texts. */
+static int add_entry(struct bots *bots, const json_t *entry, struct known known,
+		     const struct setting_strings *except, struct error *err)
+{
+	bool listed = known.origin == BOT_LIST;
+	const char *regex = json_string_value(
+		listed ? json_object_get(entry, "pattern") : entry);
+
+	if (!regex)
+		return error_set(err, ERROR_CONFIG, "entry %zu: expected %s",
+				 known.entry - 1,
+				 listed ? "an object with a pattern"
+					: "a pattern");
+	if (is_excepted(except, regex))
+		return 0;
+	if (listed)
+		known.kind = kind_of_tags(json_object_get(entry, "tags"));
+	known.vague = is_vague(regex);
+	if (add(bots, regex, !listed, known, err) < 0)
+		return error_wrap(err, "entry %zu", known.entry - 1);
+	return 0;
+}
+
+/* `path` is for errors. */
+static int add_file(struct bots *bots, const json_t *file,
+		    enum bot_origin origin, const char *path,
 		    const struct setting_strings *except, struct error *err)
 {
 	size_t i;
 	json_t *entry;
 
-	json_array_foreach(list, i, entry)
+	json_array_foreach(file, i, entry)
 	{
-		if (add_entry(bots, i, entry, except, err) < 0)
-			return -1;
+		struct known known = {
+			.kind = BOT_CRAWLER,
+			.origin = origin,
+			.entry = i + 1,
+		};
+
+		if (add_entry(bots, entry, known, except, err) < 0)
+			return error_wrap(err, "%s", path);
 	}
 	return 0;
 }
 
-/* `list` may be NULL. */
-static struct bots *bots_new(const json_t *list,
-			     const struct setting_strings *except,
+/* `list` and `patterns`: what is in the files, or NULL. */
+static int fill(struct bots *bots, const struct bots_source *source,
+		const json_t *list, const json_t *patterns, struct error *err)
+{
+	bots->known =
+		calloc(own_bot_count + json_array_size(list) +
+			       structure_rule_count + json_array_size(patterns),
+		       sizeof(*bots->known));
+	if (!bots->known)
+		return error_set_nomem(err);
+	if (add_own(bots, err) < 0 ||
+	    add_file(bots, list, BOT_LIST, source->list, source->except, err) <
+		    0 ||
+	    add_structure(bots, err) < 0 ||
+	    add_file(bots, patterns, BOT_PATTERNS, source->patterns,
+		     source->except, err) < 0)
+		return -1;
+	return add_forms(bots, err);
+}
+
+static struct bots *bots_new(const struct bots_source *source,
+			     const json_t *list, const json_t *patterns,
 			     bool prefilter, struct error *err)
 {
 	struct bots *bots = calloc(1, sizeof(*bots));
@@ -118,12 +187,7 @@ static struct bots *bots_new(const json_t *list,
 		return NULL;
 	}
 	bots->patterns = pattern_set_new(err);
-	bots->known = calloc(own_bot_count + json_array_size(list),
-			     sizeof(*bots->known));
-	if (!bots->known)
-		error_set_nomem(err);
-	if (bots->patterns && bots->known && add_own(bots, err) == 0 &&
-	    add_list(bots, list, except, err) == 0 &&
+	if (bots->patterns && fill(bots, source, list, patterns, err) == 0 &&
 	    pattern_set_compile(bots->patterns, prefilter, err) == 0)
 		return bots;
 	bots_free(bots);
@@ -156,23 +220,27 @@ struct bots *bots_load(const struct bots_source *source, bool prefilter,
 		       struct error *err)
 {
 	struct bots *bots = NULL;
-	json_t *list = NULL;
+	json_t *list = NULL, *patterns = NULL;
 
-	if (source->path) {
-		list = read_list(source->path, err);
+	if (source->list) {
+		list = read_list(source->list, err);
 		if (!list)
-			goto fail;
+			goto out;
 	}
-	bots = bots_new(list, source->except, prefilter, err);
+	if (source->patterns) {
+		patterns = read_list(source->patterns, err);
+		if (!patterns)
+			goto out;
+	}
+	bots = bots_new(source, list, patterns, prefilter, err);
+out:
 	json_decref(list);
-	if (bots)
-		return bots;
-	if (source->path)
-		error_wrap(err, "%s", source->path);
-fail:
-	error_wrap(err, "robot list");
-	err->code = ERROR_CONFIG;
-	return NULL;
+	json_decref(patterns);
+	if (!bots) {
+		error_wrap(err, "robot list");
+		err->code = ERROR_CONFIG;
+	}
+	return bots;
 }
 
 void bots_free(struct bots *bots)
@@ -186,7 +254,7 @@ void bots_free(struct bots *bots)
 
 size_t bots_count(const struct bots *bots)
 {
-	return pattern_set_count(bots->patterns);
+	return bots->count;
 }
 
 const struct pattern_set *bots_patterns(const struct bots *bots)
@@ -196,36 +264,93 @@ const struct pattern_set *bots_patterns(const struct bots *bots)
 
 struct bot bots_at(const struct bots *bots, size_t index)
 {
+	const struct known *known = &bots->known[index];
+
 	return (struct bot){
-		bots->known[index].kind,
-		pattern_set_regex(bots->patterns, index),
-		bots->known[index].entry,
+		.kind = known->kind,
+		.origin = known->origin,
+		.pattern = pattern_set_regex(bots->patterns, index),
+		.entry = known->entry,
+		.reason = known->reason,
+		.vague = known->vague,
 	};
 }
 
-/* A library for HTTP that also says what it is used for is that. */
-static int find_purpose(const struct bots *bots,
-			struct pattern_matcher *matcher, int from)
+const char *bot_origin_name(enum bot_origin origin)
 {
+	static const char *const names[] = {
+		[BOT_OWN] = "own",
+		[BOT_LIST] = "bot_list",
+		[BOT_STRUCTURE] = "structure",
+		[BOT_PATTERNS] = "bot_patterns",
+	};
+
+	return names[origin];
+}
+
+bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher)
+{
+	return pattern_first(matcher, bots->count,
+			     pattern_set_count(bots->patterns)) >= 0;
+}
+
+/* What is asked of one agent. */
+struct search {
+	const struct bots *bots;
+	struct pattern_matcher *matcher;
+	bool device;
+	bool form_known; /* `browser` is */
+	bool browser;
+};
+
+static bool has_form(struct search *s)
+{
+	if (!s->form_known) {
+		s->browser = s->device || bots_is_browser(s->bots, s->matcher);
+		s->form_known = true;
+	}
+	return s->browser;
+}
+
+/* The first robot from `from` on that is to be believed, or -1. */
+static int next_robot(struct search *s, size_t from)
+{
+	int index = pattern_first(s->matcher, from, s->bots->count);
+
+	while (index >= 0 && s->bots->known[index].vague && has_form(s))
+		index = pattern_first(s->matcher, (size_t)index + 1,
+				      s->bots->count);
+	return index;
+}
+
+static bool is_plain(const struct known *known)
+{
+	return known->origin == BOT_LIST && known->kind == BOT_CRAWLER;
+}
+
+/* A library for HTTP that also says what it is used for is that. */
+static int find_purpose(struct search *s, int from)
+{
+	const struct known *known = s->bots->known;
 	int index = from;
 
-	while (index >= 0 && bots->known[index].kind == BOT_CRAWLER &&
-	       bots->known[index].entry)
-		index = pattern_first(matcher, (size_t)index + 1,
-				      bots_count(bots));
-	return index < 0 ? from : index;
+	while (index >= 0 && is_plain(&known[index]))
+		index = next_robot(s, (size_t)index + 1);
+	return index >= 0 && known[index].origin == known[from].origin ? index
+								       : from;
 }
 
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
-	       const char *user_agent, size_t len, struct bot *ret_bot)
+	       const char *user_agent, size_t len, bool device,
+	       struct bot *ret_bot)
 {
+	struct search s = {.bots = bots, .matcher = matcher, .device = device};
 	int index;
 
 	pattern_scan(matcher, user_agent, len);
-	index = pattern_first(matcher, 0, bots_count(bots));
+	index = next_robot(&s, 0);
 	if (index < 0)
 		return false;
-	index = find_purpose(bots, matcher, index);
-	*ret_bot = bots_at(bots, (size_t)index);
+	*ret_bot = bots_at(bots, (size_t)find_purpose(&s, index));
 	return true;
 }

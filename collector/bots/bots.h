@@ -1,8 +1,9 @@
 /*
- * bots.h - robots that say who they are: some that we know ourselves (own.h),
- * then those of the list crawler-user-agents.json
- * (github.com/monperrus/crawler-user-agents): an array of objects with a
- * `pattern` and perhaps `tags`.
+ * bots.h - robots that say who they are, in this order: those we know ourselves
+ * (own.h); the list crawler-user-agents.json (github.com/monperrus/
+ * crawler-user-agents), an array of objects with a `pattern` and perhaps
+ * `tags`; the form of the agent (structure.h); patterns of words that robots
+ * have in their names, an array of texts, as npm's isbot keeps them.
  *
  * A list is read-only once loaded and may be shared by threads; a matcher
  * belongs to one thread.
@@ -25,15 +26,25 @@ enum bot_kind {
 	BOT_SCANNER, /* looks for weaknesses */
 };
 
+/* What knows it. */
+enum bot_origin {
+	BOT_OWN,
+	BOT_LIST,
+	BOT_STRUCTURE,
+	BOT_PATTERNS,
+};
+
 struct bots;
 
 struct bots_source {
-	const char *path;		      /* NULL: only our own */
-	const struct setting_strings *except; /* patterns that are no robots */
+	const char *list;		      /* NULL: none */
+	const char *patterns;		      /* NULL: none */
+	const struct setting_strings *except; /* of both, that are people */
 };
 
 /* Without `prefilter` each pattern is tried in turn.  A file that is missing or
- * of another form is ERROR_CONFIG naming it. */
+ * of another form, and a pattern that PCRE2 refuses, are ERROR_CONFIG naming
+ * the file and the entry. */
 struct bots *bots_load(const struct bots_source *source, bool prefilter,
 		       struct error *err);
 void bots_free(struct bots *bots); /* NULL accepted */
@@ -44,15 +55,29 @@ const struct pattern_set *bots_patterns(const struct bots *bots);
 
 struct bot {
 	enum bot_kind kind;
+	enum bot_origin origin;
 	const char *pattern; /* valid as long as the list */
-	size_t entry;	     /* of the file, from 1; 0: one of our own */
+	size_t entry;	     /* of its file, from 1; 0: of no file */
+	const char *reason;  /* of BOT_STRUCTURE: static */
+	bool vague;	     /* not believed of browsers and devices */
 };
 
+/* Robots first, bots_count of them. */
 struct bot bots_at(const struct bots *bots, size_t index);
 
-/* Finds the first of our own that fits, or else the first of the list that says
- * what the robot is for, or else the first.  False: none does. */
+/* "own", "bot_list" ... */
+const char *bot_origin_name(enum bot_origin origin);
+
+/*
+ * Finds the first of our own that fits, or else the first of the list that says
+ * what the robot is for, or else the first.  `device`: the agent names a phone
+ * or another thing that people hold.  False: none does.
+ */
 bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
-	       const char *user_agent, size_t len, struct bot *ret_bot);
+	       const char *user_agent, size_t len, bool device,
+	       struct bot *ret_bot);
+
+/* Has the text last searched the form of a browser's agent? */
+bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher);
 
 #endif

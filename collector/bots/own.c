@@ -36,9 +36,18 @@ const struct own_bot own_bots[] = {
 	{"Iframely|Embedly", BOT_PREVIEW},
 	{"GoogleImageProxy|YahooMailProxy|Yahoo Link Preview", BOT_PREVIEW},
 	{"TwilioProxy", BOT_PREVIEW},
+	{"[Gg]oogle[Mm]essages/", BOT_PREVIEW},
+	/* Fetches a file to show it; pages that Google translates carry `via
+	 * translate.google.com` and are read by people. */
+	{"\\(via docs\\.google\\.com", BOT_PREVIEW},
 	/* Slack's other robots fetch for apps, not for a message. */
 	{"Slackbot", BOT_CRAWLER},
 	{"meta-externalagent|meta-webindexer", BOT_CRAWLER},
+	/* Google's, in the agents of whole browsers. */
+	{"[Gg]oogle favicon|[Mm]ediapartners-[Gg]oogle", BOT_CRAWLER},
+	{"(?:like Gecko[;,]|compatible;) Google(?:[ -]|AdS)", BOT_CRAWLER},
+	{"DuplexWeb-Google|Google-SearchByImage", BOT_CRAWLER},
+	{"wechatdevtools", BOT_CRAWLER},
 
 	/* Is the page up, and how fast? */
 	{"UptimeRobot", BOT_MONITOR},
@@ -61,6 +70,7 @@ const struct own_bot own_bots[] = {
 	{"Freshping|Checkly|Catchpoint|Cronitor", BOT_MONITOR},
 	{"OhDear|Uptimia|ThousandEyes|Dotcom-Monitor", BOT_MONITOR},
 	{"RuxitSynthetic|DynatraceSynthetic", BOT_MONITOR},
+	{"GomezAgent|google_partner_monitoring", BOT_MONITOR},
 
 	/* What else is there, and is it weak? */
 	{"Nmap|masscan|^zgrab|zgrab/", BOT_SCANNER},

@@ -86,9 +86,13 @@ static struct verdict judge(struct agent_lookup *l, const char *text,
 
 	if (!len)
 		return verdict_no_user_agent;
-	if (bots_find(l->bots, l->bot_matcher, text, len, &bot))
-		return verdict_of_bot(bot.kind);
-	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider"))
+	if (bots_find(l->bots, l->bot_matcher, text, len,
+		      device_is_held(&l->result), &bot))
+		return verdict_of_bot(&bot);
+	/* uap-core's rule for it takes words of names for whole ones: "Bank of
+	 * New Zealand", which a toolbar adds, too. */
+	if (ua_is(&l->result, UA_DEVICE_FAMILY, "Spider") &&
+	    !bots_is_browser(l->bots, l->bot_matcher))
 		return verdict_spider;
 	return verdict_human;
 }

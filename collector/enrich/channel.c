@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/enrich/sites.h"
-
 struct medium {
 	const char *name; /* letters and digits only, lower case */
 	const char *channel;
@@ -60,11 +58,11 @@ static const struct medium media[] = {
 };
 
 /* "Paid-Social" as "paidsocial": nobody agrees on how to write them. */
-static void plain_word(const char *text, size_t len, char word[SITE_NAME_MAX])
+static void plain_word(const char *text, size_t len, char word[SOURCE_NAME_MAX])
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < len && n + 1 < SITE_NAME_MAX; i++)
+	for (size_t i = 0; i < len && n + 1 < SOURCE_NAME_MAX; i++)
 		if (isalnum((unsigned char)text[i]))
 			word[n++] = (char)tolower((unsigned char)text[i]);
 	word[n] = '\0';
@@ -72,7 +70,7 @@ static void plain_word(const char *text, size_t len, char word[SITE_NAME_MAX])
 
 static const char *of_medium(const struct utm *utm)
 {
-	char word[SITE_NAME_MAX];
+	char word[SOURCE_NAME_MAX];
 
 	plain_word(utm->text[UTM_MEDIUM], utm->len[UTM_MEDIUM], word);
 	for (size_t i = 0; i < sizeof(media) / sizeof(*media); i++)
@@ -81,31 +79,33 @@ static const char *of_medium(const struct utm *utm)
 	return !strncmp(word, "paid", 4) ? "paid" : NULL;
 }
 
-static const char *of_source(const struct utm *utm)
+static const char *of_source(const struct utm *utm,
+			     const struct sources *sources)
 {
-	static const struct medium sources[] = {
+	static const struct medium words[] = {
 		{"newsletter", "email"}, {"email", "email"}, {"fb", "social"},
 		{"ig", "social"},	 {"qr", "offline"},  {"sms", "sms"},
 		{"perplexity", "ai"},	 {"gemini", "ai"},   {"claude", "ai"},
 	};
 	const char *text = utm->text[UTM_SOURCE];
-	const struct site *site;
-	char name[SITE_NAME_MAX + 1];
+	struct source source;
+	char name[SOURCE_NAME_MAX + 1];
 	size_t n = 0;
 
-	if (utm->len[UTM_SOURCE] > SITE_NAME_MAX)
+	if (utm->len[UTM_SOURCE] > SOURCE_NAME_MAX)
 		return NULL;
 	for (; text[n]; n++)
 		name[n] = (char)tolower((unsigned char)text[n]);
 	name[n] = '\0';
-	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
-		if (!strcmp(name, sources[i].name))
-			return sources[i].channel;
-	site = site_of_name(name);
-	return site ? site->channel : NULL;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(name, words[i].name))
+			return words[i].channel;
+	return sources_find_name(sources, name, &source) ? source.channel
+							 : NULL;
 }
 
-const char *channel_of_visit(const struct utm *utm, const char *by_referrer)
+const char *channel_of_visit(const struct utm *utm, const char *by_referrer,
+			     const struct sources *sources)
 {
 	const char *channel = NULL;
 
@@ -114,7 +114,7 @@ const char *channel_of_visit(const struct utm *utm, const char *by_referrer)
 	if (!channel && utm->mark == UTM_MARK_PAID)
 		channel = "paid";
 	if (!channel && utm->len[UTM_SOURCE])
-		channel = of_source(utm);
+		channel = of_source(utm, sources);
 	if (channel)
 		return channel;
 	if (utm->mark == UTM_MARK_SOCIAL &&

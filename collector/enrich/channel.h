@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_ENRICH_CHANNEL_H
 #define COLLECTOR_ENRICH_CHANNEL_H
 
+#include "collector/enrich/sources.h"
 #include "collector/enrich/utm.h"
 
 /*
@@ -15,6 +16,7 @@
  * Beside those of referrer.h: paid | display | affiliate | sms | push |
  * offline.
  */
-const char *channel_of_visit(const struct utm *utm, const char *by_referrer);
+const char *channel_of_visit(const struct utm *utm, const char *by_referrer,
+			     const struct sources *sources);
 
 #endif

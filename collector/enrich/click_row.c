@@ -57,18 +57,18 @@ static void put_link(struct buf *row, const Shortloop__Click *click)
 }
 
 static void put_referrer(struct buf *row, const Shortloop__Click *click,
-			 const struct utm *utm, size_t max)
+			 const struct click_facts *facts, const struct utm *utm)
 {
 	struct referrer r;
 	char language[LANGUAGE_MAX + 1];
 
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, &r);
+		       click->domain, facts->sources, &r);
 	language_parse((const char *)click->accept_language.data,
 		       click->accept_language.len, language);
-	put_cut(row, click->referrer, max);
+	put_cut(row, click->referrer, facts->max_text);
 	put_text(row, r.host);
-	put_text(row, channel_of_visit(utm, r.channel));
+	put_text(row, channel_of_visit(utm, r.channel, facts->sources));
 	put_text(row, language);
 }
 
@@ -110,7 +110,7 @@ void click_row_append(struct buf *row, const struct row_origin *origin,
 	rowbinary_u8(row, (uint8_t)facts->verdict.kind);
 	put_text(row, facts->verdict.reason);
 	rowbinary_u32(row, facts->rules);
-	put_referrer(row, click, &utm, facts->max_text);
+	put_referrer(row, click, facts, &utm);
 	put_query(row, click, &utm, facts->max_text);
 	put_cookies(row, click);
 	rowbinary_string(row, click->prefetch,

@@ -89,8 +89,6 @@ const char *device_class(const struct ua_result *ua, const char *text,
 {
 	if (!len)
 		return "other";
-	if (ua_is(ua, UA_DEVICE_FAMILY, "Spider"))
-		return "robot";
 	if (is_console(ua))
 		return "console";
 	if (is_one_of(ua, UA_OS_FAMILY, tv_systems) ||
@@ -111,4 +109,12 @@ const char *device_class(const struct ua_result *ua, const char *text,
 		return "mobile";
 	return is_one_of(ua, UA_OS_FAMILY, desktop_systems) ? "desktop"
 							    : "other";
+}
+
+bool device_is_held(const struct ua_result *ua)
+{
+	return ua_get(ua, UA_DEVICE_BRAND).len > 0 &&
+	       !ua_is(ua, UA_DEVICE_BRAND, "Spider") &&
+	       !ua_is(ua, UA_DEVICE_BRAND, "Generic") &&
+	       !ua_is(ua, UA_DEVICE_BRAND, "Apple");
 }

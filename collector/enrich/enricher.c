@@ -132,6 +132,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	facts->ts = clamp_time(e, click->time_ms, origin->append_ms);
 	facts->max_text = (size_t)e->settings->max_text;
 	facts->places = e->lookups->places;
+	facts->sources = e->lookups->ref.sources;
 	copy_ip(click, facts->ip);
 	choose_ip(e, click, facts);
 	/* Both tables are larger than the processor's caches: while they are

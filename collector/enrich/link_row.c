@@ -38,6 +38,7 @@ static void put_text(struct buf *row, const char *text)
 static void put_more(struct buf *row, const Shortloop__Link *link)
 {
 	put_text(row, link->description);
+	put_text(row, link->account);
 	put_text(row, link->creator);
 	put_text(row, link->editor);
 	rowbinary_count(row, link->n_targets);

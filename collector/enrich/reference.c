@@ -7,9 +7,13 @@ int reference_load_rules(struct reference *ref,
 			 struct error *err)
 {
 	const struct bots_source bots = {settings->bot_list,
+					 settings->bot_patterns,
 					 &settings->bot_list_except};
 	uint32_t before;
 
+	ref->sources = sources_load(settings->source_list, err);
+	if (!ref->sources)
+		return -1;
 	ref->bots = bots_load(&bots, true, err);
 	if (!ref->bots ||
 	    verdict_rules_number(settings, ref->bots, &before, err) < 0)
@@ -36,6 +40,7 @@ void reference_release(struct reference *ref)
 {
 	ua_rules_free(ref->ua);
 	bots_free(ref->bots);
+	sources_free(ref->sources);
 	geo_close(ref->geo);
 	*ref = (struct reference){0};
 }

@@ -1,12 +1,13 @@
 /*
  * reference.h - the files that events are looked up in: user-agent rules, the
- * list of robots, places.  Read-only once loaded.
+ * lists of robots, sources, places.  Read-only once loaded.
  */
 #ifndef COLLECTOR_ENRICH_REFERENCE_H
 #define COLLECTOR_ENRICH_REFERENCE_H
 
 #include "collector/bots/bots.h"
 #include "collector/collector_config.h"
+#include "collector/enrich/sources.h"
 #include "collector/geo/geo.h"
 #include "collector/ua/ua.h"
 
@@ -14,6 +15,7 @@ struct reference {
 	struct ua_rules *ua;
 	struct bots *bots;
 	struct geo *geo;
+	struct sources *sources;
 	uint32_t rules; /* number of those for verdicts: verdict_rules.h */
 };
 

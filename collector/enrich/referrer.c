@@ -5,16 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "collector/enrich/sites.h"
 #include "common/host.h"
-
-static void find_channel(struct referrer *r)
-{
-	const struct site *site = site_of_host(r->host);
-
-	r->channel = site ? site->channel : "referral";
-	r->site = site ? site->name : NULL;
-}
 
 static bool ends_host(char c)
 {
@@ -39,6 +30,9 @@ static bool copy_host(const char *at, const char *end, char *host)
 			return false;
 		host[n++] = c;
 	}
+	/* The name that ends in the root's dot is the same. */
+	if (n > 1 && host[n - 1] == '.')
+		n--;
 	host[n] = '\0';
 	return n > 0;
 }
@@ -59,6 +53,7 @@ static const char *find_mark(const char *text, size_t len)
 }
 
 void referrer_parse(const char *text, size_t len, const char *own_domain,
+		    const struct sources *sources,
 		    struct referrer *ret_referrer)
 {
 	static const char app[] = "android-app://";
@@ -68,7 +63,7 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 	/* Not all of `host`: a quarter of a kilobyte for each click. */
 	r->host[0] = '\0';
 	r->channel = "unknown";
-	r->site = NULL;
+	r->source = (struct source){0};
 	if (!len)
 		r->channel = "direct";
 	else if (!mark || !copy_host(mark + 3, text + len, r->host))
@@ -77,6 +72,8 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 		r->channel = "app";
 	else if (*own_domain && !strcmp(r->host, own_domain))
 		r->channel = "internal";
+	else if (sources_find(sources, r->host, &r->source))
+		r->channel = r->source.channel;
 	else
-		find_channel(r);
+		r->channel = "referral";
 }

@@ -4,21 +4,25 @@
 
 #include <stddef.h>
 
+#include "collector/enrich/sources.h"
+
 enum {
 	REFERRER_HOST_MAX = 253
 };
 
 struct referrer {
-	char host[REFERRER_HOST_MAX + 1]; /* lower case, no port; or "" */
-	/* direct | internal | search | social | email | ai | app | referral |
-	 * unknown (a referrer that is no address) */
+	/* Lower case, without port and the dot at a full name's end; or "". */
+	char host[REFERRER_HOST_MAX + 1];
+	/* direct | internal | search | social | email | ai | paid | app |
+	 * referral | unknown (a referrer that is no address) */
 	const char *channel;
-	/* The site that decided it ("google", "t.co"); NULL: no list did. */
-	const char *site;
+	/* What decided it; all NULL: nothing knows the host. */
+	struct source source;
 };
 
 /* `own_domain` is the host the visitor asked, NUL-terminated. */
 void referrer_parse(const char *text, size_t len, const char *own_domain,
+		    const struct sources *sources,
 		    struct referrer *ret_referrer);
 
 #endif

@@ -12,6 +12,7 @@
 #include "collector/enrich/enricher.h"
 #include "collector/enrich/identity.h"
 #include "collector/enrich/place.h"
+#include "collector/enrich/sources.h"
 #include "common/buf.h"
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
@@ -47,7 +48,7 @@
 	"code, link_id, version, space, generation, change, state, "           \
 	"ttl_class, created_at, changed_at, expires_at, url, "                 \
 	"redirect_status, owner, campaign, tags, domain, description, "        \
-	"creator, "                                                            \
+	"account, creator, "                                                   \
 	"editor, targets, not_before, max_visits, epoch, topic, partition, "   \
 	"offset"
 
@@ -68,6 +69,7 @@ struct click_facts {
 	uint32_t rules; /* that the verdict is by */
 	size_t max_text;
 	struct place_lookup *places;
+	const struct sources *sources;
 };
 
 /* Finds out about a click what its row is to say.  Valid until the next call.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts, which stand for those under them, too.  In strcmp's order. */
+/* In strcmp's order. */
 static const struct site hosts[] = {
 	{"4chan.org", "social"},
 	{"9gag.com", "social"},
@@ -44,6 +44,7 @@ static const struct site hosts[] = {
 	{"douyin.com", "social"},
 	{"dribbble.com", "social"},
 	{"duck.ai", "ai"},
+	{"e.mail.ru", "email"},
 	{"excite.com", "search"},
 	{"fastmail.com", "email"},
 	{"fb.com", "social"},
@@ -107,6 +108,9 @@ static const struct site hosts[] = {
 	{"mailtrack.io", "email"},
 	{"manus.im", "ai"},
 	{"mas.to", "social"},
+	{"mastodon.online", "social"},
+	{"mastodon.social", "social"},
+	{"mastodon.world", "social"},
 	{"medium.com", "social"},
 	{"meetup.com", "social"},
 	{"messenger.com", "social"},
@@ -224,19 +228,13 @@ static const struct site hosts[] = {
 	{"zhihu.com", "social"},
 };
 
-/* Labels of a host ("google" is in www.google.co.uk).  In strcmp's order. */
-static const struct site labels[] = {
-	{"baidu", "search"},	  {"bing", "search"},
-	{"duckduckgo", "search"}, {"ecosia", "search"},
-	{"email", "email"},	  {"facebook", "social"},
-	{"google", "search"},	  {"mail", "email"},
-	{"mastodon", "social"},	  {"naver", "search"},
-	{"pinterest", "social"},  {"qwant", "search"},
-	{"roundcube", "email"},	  {"searx", "search"},
-	{"searxng", "search"},	  {"sogou", "search"},
-	{"startpage", "search"},  {"webmail", "email"},
-	{"weibo", "social"},	  {"yahoo", "search"},
-	{"yandex", "search"},
+/* In strcmp's order. */
+static const struct site brands[] = {
+	{"baidu", "search"},  {"bing", "search"},      {"duckduckgo", "search"},
+	{"ecosia", "search"}, {"facebook", "social"},  {"google", "search"},
+	{"naver", "search"},  {"pinterest", "social"}, {"qwant", "search"},
+	{"sogou", "search"},  {"startpage", "search"}, {"weibo", "social"},
+	{"yahoo", "search"},  {"yandex", "search"},
 };
 
 struct word {
@@ -261,41 +259,13 @@ static const struct site *search(const struct site *sites, size_t count,
 	return bsearch(&word, sites, count, sizeof(*sites), compare);
 }
 
-static const struct site *find_label(const char *text, size_t len)
-{
-	return search(labels, sizeof(labels) / sizeof(*labels), text, len);
-}
-
 const struct site *site_of_host(const char *host)
 {
-	const struct site *site;
-	const char *at, *dot;
-
-	for (at = host; (dot = strchr(at, '.')); at = dot + 1) {
-		site = search(hosts, sizeof(hosts) / sizeof(*hosts), at,
-			      strlen(at));
-		if (site)
-			return site;
-	}
-	/* The last label is the top-level domain and no name. */
-	for (at = host; (dot = strchr(at, '.')); at = dot + 1) {
-		site = find_label(at, (size_t)(dot - at));
-		if (site)
-			return site;
-	}
-	return NULL;
+	return search(hosts, sizeof(hosts) / sizeof(*hosts), host,
+		      strlen(host));
 }
 
-const struct site *site_of_name(const char *name)
+const struct site *site_of_brand(const char *label, size_t len)
 {
-	char host[SITE_NAME_MAX + sizeof(".com")];
-	const struct site *site = site_of_host(name);
-
-	if (!site)
-		site = find_label(name, strlen(name));
-	if (site || strchr(name, '.') || strlen(name) > SITE_NAME_MAX)
-		return site;
-	strcpy(host, name);
-	strcat(host, ".com");
-	return site_of_host(host);
+	return search(brands, sizeof(brands) / sizeof(*brands), label, len);
 }

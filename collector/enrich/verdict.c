@@ -18,9 +18,13 @@ const char *verdict_name(enum verdict_kind kind)
 	return names[kind];
 }
 
-struct verdict verdict_of_bot(enum bot_kind kind)
+struct verdict verdict_of_bot(const struct bot *bot)
 {
-	switch (kind) {
+	if (bot->origin == BOT_STRUCTURE)
+		return (struct verdict){VERDICT_BOT, bot->reason};
+	if (bot->origin == BOT_PATTERNS)
+		return (struct verdict){VERDICT_BOT, "listed pattern"};
+	switch (bot->kind) {
 	case BOT_PREVIEW:
 		return (struct verdict){VERDICT_PREVIEW, "listed preview"};
 	case BOT_MONITOR:

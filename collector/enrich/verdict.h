@@ -15,7 +15,7 @@
 enum {
 	/* Counted up when the rules change that are code; what is a table or a
 	 * file tells by itself (verdict_rules.h). */
-	VERDICT_VERSION = 2
+	VERDICT_VERSION = 3
 };
 
 enum verdict_kind {
@@ -38,12 +38,13 @@ const char *verdict_name(enum verdict_kind kind);
 
 /*
  * In this order, the first that knows decides:
- *	the user agent: none, one of a robot, one that uap-core calls Spider
+ *	the user agent: none, one of a robot (bots.h), one that uap-core calls
+ *	Spider
  *	a header that says the page is fetched ahead
  *	a burst of requests
  *	HEAD
  */
-struct verdict verdict_of_bot(enum bot_kind kind);
+struct verdict verdict_of_bot(const struct bot *bot);
 extern const struct verdict verdict_no_user_agent;
 extern const struct verdict verdict_spider;
 extern const struct verdict verdict_human;

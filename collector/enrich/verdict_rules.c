@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/bots/structure.h"
 #include "collector/enrich/verdict.h"
 
 /* What libcrypto refuses, it refuses at the end too. */
@@ -16,14 +17,24 @@ static void put_number(EVP_MD_CTX *ctx, uint64_t n)
 	EVP_DigestUpdate(ctx, bytes, sizeof(bytes));
 }
 
+static void put_text(EVP_MD_CTX *ctx, const char *text)
+{
+	EVP_DigestUpdate(ctx, text, strlen(text) + 1);
+}
+
 static void put_bots(EVP_MD_CTX *ctx, const struct bots *bots)
 {
 	for (size_t i = 0; i < bots_count(bots); i++) {
 		struct bot bot = bots_at(bots, i);
 
 		put_number(ctx, bot.kind);
-		EVP_DigestUpdate(ctx, bot.pattern, strlen(bot.pattern) + 1);
+		put_number(ctx, bot.origin);
+		put_number(ctx, bot.vague);
+		put_text(ctx, bot.pattern);
+		put_text(ctx, bot.reason ? bot.reason : "");
 	}
+	for (size_t i = 0; i < browser_form_count; i++)
+		put_text(ctx, browser_forms[i]);
 }
 
 static int put_file(EVP_MD_CTX *ctx, const char *path, struct error *err)

@@ -2,9 +2,10 @@
  * verdict_rules.h - a number for all that verdicts are decided by.
  *
  * The column `verdict_version`: the upper 8 bits are VERDICT_VERSION, the lower
- * 24 come from a SHA-256 of the robots' patterns (ours and the list's), the
- * user-agent rules' file and the limits of bursts.  The same rules have the
- * same number everywhere; when it differs, rows were judged by others.
+ * 24 come from a SHA-256 of the robots' patterns (ours and the lists'), the
+ * forms of agents, the user-agent rules' file and the limits of bursts.  The
+ * same rules have the same number everywhere; when it differs, rows were judged
+ * by others.
  */
 #ifndef COLLECTOR_ENRICH_VERDICT_RULES_H
 #define COLLECTOR_ENRICH_VERDICT_RULES_H

@@ -203,12 +203,14 @@ static void append_visitor(const Shortloop__Click *click,
 		member_null(out, "visitor");
 }
 
-static void append_referrer(const Shortloop__Click *click, struct buf *out)
+static void append_referrer(const struct answerer *a,
+			    const Shortloop__Click *click, struct buf *out)
 {
 	struct referrer r;
 
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, &r);
+		       click->domain, enricher_reference(a->enricher)->sources,
+		       &r);
 	member_open(out, "referrer");
 	member_word(out, "host", r.host);
 	member_word(out, "channel", r.channel);
@@ -256,7 +258,8 @@ int answer_append(struct answerer *a, struct visit_question *q, struct buf *out,
 	append_place(a, facts.ip, facts.has_ip, out);
 	append_verdict(&facts, out);
 	append_visitor(&q->click, facts.identity, out);
-	append_referrer(&q->click, out);
+	append_referrer(a, &q->click, out);
+	member_word(out, "device_class", facts.agent.device_class);
 	append_why(a, q, &facts, out);
 	if (q->bad_ip.code)
 		member_word(out, "error", q->bad_ip.text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/enrich/device_class.h"
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
 #include "collector/explain/json_member.h"
@@ -180,10 +181,11 @@ static void append_verdict(const struct why *w, const struct why_case *c,
 	struct bot bot;
 
 	member_open(out, "verdict");
-	if (c->ua_len &&
-	    bots_find(w->ref->bots, w->bots, ua, c->ua_len, &bot)) {
+	if (c->ua_len && bots_find(w->ref->bots, w->bots, ua, c->ua_len,
+				   device_is_held(c->ua), &bot)) {
+		member_word(out, "origin", bot_origin_name(bot.origin));
 		member_word(out, "pattern", bot.pattern);
-		/* Our own have no place in the file. */
+		/* Those of a file have a place in it. */
 		if (bot.entry)
 			member_uint(out, "entry", bot.entry);
 	} else if (c->verdict.kind == VERDICT_PREFETCH) {
@@ -192,14 +194,17 @@ static void append_verdict(const struct why *w, const struct why_case *c,
 	buf_putc(out, '}');
 }
 
-static void append_referrer(const Shortloop__Click *click, struct buf *out)
+static void append_referrer(const struct why *w, const Shortloop__Click *click,
+			    struct buf *out)
 {
 	struct referrer r;
 
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, &r);
+		       click->domain, w->ref->sources, &r);
 	member_open(out, "referrer");
-	member_word(out, "site", r.site);
+	member_word(out, "domain", sources_domain(w->ref->sources, r.host));
+	member_word(out, "site", r.source.site);
+	member_word(out, "origin", r.source.origin);
 	buf_putc(out, '}');
 }
 
@@ -216,7 +221,7 @@ void why_append(struct why *w, const struct why_case *c, struct buf *out)
 	else
 		member_null(out, "geo");
 	append_verdict(w, c, out);
-	append_referrer(c->click, out);
+	append_referrer(w, c->click, out);
 	language_parse((const char *)c->click->accept_language.data,
 		       c->click->accept_language.len, language);
 	member_word(out, "language", language);

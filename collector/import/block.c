@@ -175,7 +175,8 @@ static int build_row(struct block *b, const struct block_click *c,
 		rows->len = before;
 		b->stored++;
 	}
-	return batch_note_row(&b->batch, c->offset, origin.append_ms, ts, err);
+	return batch_note_row(&b->batch, c->offset, origin.append_ms, ts,
+			      !stored, err);
 }
 
 int block_build(struct block *b, struct enricher *enricher,

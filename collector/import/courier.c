@@ -7,6 +7,7 @@
 
 #include "collector/limits/backoff.h"
 #include "collector/limits/pace.h"
+#include "collector/once/insertion.h"
 #include "collector/sink.h"
 #include "common/clock.h"
 
@@ -164,38 +165,99 @@ out:
 /* --- blocks ----------------------------------------------------------------
  */
 
-static int insert(struct courier *c, struct block *b, const char *token,
-		  struct error *err)
+/* A block on its way: what is known of its two inserts. */
+struct sending {
+	struct block *block;
+	const char *file;
+	struct insertion_state rows, report;
+};
+
+static void doubt(struct sending *s, bool is)
+{
+	/* What nobody else sends, nobody else can make forget its token. */
+	s->rows = s->report = (struct insertion_state){
+		.doubt = is,
+		.known_ms = clock_boottime_ms(),
+		.kept_ms = INT64_MAX,
+	};
+}
+
+static int insert_report(struct courier *c, struct sending *s,
+			 const struct insertion *rows, struct error *err)
 {
 	const struct progress_origin origin = {
 		.epoch = IMPORT_EPOCH,
 		.topic = c->journal.topic,
 		.collector = c->host,
-		.now_ms = clock_real_ms(),
 	};
-	const struct batch *batch = &b->batch;
+	struct insertion in = *rows;
 
-	if (batch->rows.len &&
-	    sink_insert(c->sink, SINK_CLICKS, token, batch->rows.data,
-			batch->rows.len, err) < 0)
-		return -1;
 	buf_reset(&c->progress);
-	batch_progress_row(batch, &origin, &c->progress);
+	batch_progress_row(&s->block->batch, &origin, &c->progress);
 	if (c->progress.failed)
 		return error_set_nomem(err);
-	return sink_insert(c->sink, SINK_PROGRESS, token, c->progress.data,
-			   c->progress.len, err);
+	in.table = SINK_PROGRESS;
+	in.rows = c->progress.data;
+	in.len = c->progress.len;
+	return insertion_run(c->sink, &in, &s->report, err);
 }
 
-static int send_once(struct courier *c, struct block *b, const char *file,
+static int insert(struct courier *c, struct sending *s, struct error *err)
+{
+	const struct batch *batch = &s->block->batch;
+	char name[BATCH_NAME_MAX];
+	const struct insertion_part part = {
+		.key = {sink_table_name(SINK_CLICKS), c->journal.topic, 0,
+			IMPORT_EPOCH},
+		.first = batch->first,
+		.last = batch->last,
+		.rows = &batch->in_hand,
+	};
+	const struct insertion in = {
+		.table = SINK_CLICKS,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.rows = batch->rows.data,
+		.len = batch->rows.len,
+	};
+
+	batch_name(batch, IMPORT_EPOCH, c->journal.topic, 0, name);
+	if (in.len && insertion_run(c->sink, &in, &s->rows, err) < 0)
+		return -1;
+	return insert_report(c, s, &in, err);
+}
+
+/* Of each try it is asked whether this import is still the log's newest. */
+static int send_once(struct courier *c, struct sending *s, struct error *err)
+{
+	const struct block *b = s->block;
+
+	if (journal_announce(&c->journal, b->first, b->last, s->file, err) < 0)
+		return -1;
+	if (insert(c, s, err) == 0)
+		return 0;
+	/* Whatever was answered may be gone with a server that was away. */
+	s->rows.doubt = s->report.doubt = true;
+	return -1;
+}
+
+/* Some of its rows are stored, by days: the others are what is left. */
+static int make_anew(struct courier *c, struct sending *s,
+		     struct enricher *enricher, struct journal_state *state,
 		     struct error *err)
 {
-	char token[BATCH_TOKEN_MAX];
+	struct journal_state now;
 
-	if (journal_announce(&c->journal, b->first, b->last, file, err) < 0)
+	if (journal_read(&c->journal, &now, err) < 0)
 		return -1;
-	batch_token(&b->batch, IMPORT_EPOCH, c->journal.topic, 0, token);
-	return insert(c, b, token, err);
+	now.pending = state->pending;
+	now.first = state->first;
+	now.last = state->last;
+	journal_state_release(state);
+	*state = now;
+	doubt(s, true);
+	return block_build(s->block, enricher, &c->journal, state, err);
 }
 
 static void keep_pace(struct courier *c, const struct block *b)
@@ -207,9 +269,10 @@ static void keep_pace(struct courier *c, const struct block *b)
 }
 
 int courier_send(struct courier *c, struct block *b, struct enricher *enricher,
-		 const struct journal_state *state, const char *file,
+		 struct journal_state *state, const char *file,
 		 struct error *err)
 {
+	struct sending sending = {.block = b, .file = file};
 	struct patience patience = {0};
 	int status;
 
@@ -220,8 +283,15 @@ int courier_send(struct courier *c, struct block *b, struct enricher *enricher,
 		return -1;
 	keep_pace(c, b);
 	patience = (struct patience){0};
-	do
-		status = send_once(c, b, file, err);
-	while (status < 0 && again(c, &patience, err));
+	doubt(&sending, state->pending && b->first == state->first);
+	do {
+		status = send_once(c, &sending, err);
+		if (status < 0 && err->code == ERROR_LATE) {
+			*err = (struct error){0};
+			status = make_anew(c, &sending, enricher, state, err);
+			if (status == 0)
+				status = send_once(c, &sending, err);
+		}
+	} while (status < 0 && again(c, &patience, err));
 	return status;
 }

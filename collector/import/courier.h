@@ -31,8 +31,10 @@ int courier_open(struct courier *c, const char *path, const char *identity,
 /* "import:<name>" of the log that is open, or "". */
 const char *courier_topic(const struct courier *c);
 
+/* Inserts the block, however often that takes.  `state` is read anew where the
+ * server turns out to hold a part of it. */
 int courier_send(struct courier *c, struct block *b, struct enricher *enricher,
-		 const struct journal_state *state, const char *file,
+		 struct journal_state *state, const char *file,
 		 struct error *err);
 
 #endif

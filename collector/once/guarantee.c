@@ -10,9 +10,6 @@
 #include "common/clock.h"
 
 enum {
-	/* Tokens for tables that are not replicated. */
-	VERSION_YEAR = 22,
-	VERSION_MONTH = 2,
 	WINDOW_USUAL = 10000,
 };
 
@@ -29,17 +26,9 @@ __attribute__((format(printf, 2, 3))) static void less(struct guarantee *g,
 	va_end(args);
 }
 
-static void judge_server(const char *version, const char *locked,
-			 struct guarantee *g)
+static void judge_user(const char *locked, struct guarantee *g)
 {
-	char *dot;
-	unsigned long year = strtoul(version, &dot, 10);
-	unsigned long month = *dot == '.' ? strtoul(dot + 1, NULL, 10) : 0;
-
-	if (year < VERSION_YEAR ||
-	    (year == VERSION_YEAR && month < VERSION_MONTH))
-		less(g, "ClickHouse %s knows no tokens", version);
-	else if (*locked)
+	if (*locked)
 		less(g, "this user may not set %s", locked);
 }
 
@@ -55,6 +44,7 @@ void guarantee_judge_table(const struct guarantee_table *t, struct guarantee *g)
 	uint64_t blocks = tsv_u64(t->window);
 	uint64_t seconds = replicated ? tsv_u64(t->seconds) : GUARANTEE_FOREVER;
 
+	g->replicated = g->replicated || replicated;
 	if (!g->exactly_once)
 		return;
 	if (!strstr(t->engine, "MergeTree"))
@@ -74,34 +64,61 @@ void guarantee_judge_table(const struct guarantee_table *t, struct guarantee *g)
 		g->seconds = seconds;
 }
 
-void guarantee_say(struct guarantee *g)
+static void say(struct guarantee *g, const char *begin, const char *end)
 {
 	int n = snprintf(g->text, sizeof(g->text),
-			 "exactly once (window %" PRIu64 " blocks", g->window);
+			 "%swindow %" PRIu64 " blocks", begin, g->window);
 
 	if (g->seconds != GUARANTEE_FOREVER)
 		n += snprintf(g->text + n, sizeof(g->text) - (size_t)n,
 			      ", %" PRIu64 " s", g->seconds);
-	snprintf(g->text + n, sizeof(g->text) - (size_t)n, ")");
+	snprintf(g->text + n, sizeof(g->text) - (size_t)n, "%s", end);
 }
 
-static int ask_server(struct clickhouse *ch, struct guarantee *g,
-		      struct error *err)
+static void not_measured(struct guarantee *g, const char *why)
+{
+	char begin[200];
+
+	snprintf(begin, sizeof(begin), "not measured: %s (", why);
+	g->exactly_once = false;
+	say(g, begin, " by the settings)");
+	/* A block may take two entries, as it does in 26.2 to 26.5. */
+	g->window /= 2;
+}
+
+void guarantee_conclude(const struct measured *measured, struct guarantee *g)
+{
+	if (!g->exactly_once)
+		return;
+	if (measured->done && *measured->flaw) {
+		less(g, "%s", measured->flaw);
+	} else if (g->replicated) {
+		not_measured(g, "tables are replicated");
+	} else if (!measured->done) {
+		not_measured(g, measured->why);
+	} else {
+		g->window = measure_window(measured, g->window);
+		say(g, "exactly once (measured: ", ")");
+	}
+}
+
+static int ask_user(struct clickhouse *ch, struct guarantee *g,
+		    struct error *err)
 {
 	static const char sql[] =
-		"SELECT version(), (SELECT arrayStringConcat(groupArray(name), "
-		"', ') FROM (SELECT name FROM system.settings WHERE name IN "
+		"SELECT arrayStringConcat(groupArray(name), ', ') FROM "
+		"(SELECT name FROM system.settings WHERE name IN "
 		"('insert_deduplicate', 'insert_deduplication_token', "
-		"'async_insert') AND readonly ORDER BY name)) "
-		"FORMAT TabSeparated";
+		"'deduplicate_insert', 'async_insert') AND readonly "
+		"ORDER BY name) FORMAT TabSeparated";
 	struct buf answer = {0};
 	struct tsv rows;
-	char *f[2];
+	char *locked;
 	int status = clickhouse_query(ch, sql, NULL, &answer, err);
 
 	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, f, 2))
-		judge_server(f[0], f[1], g);
+	if (status == 0 && tsv_next(&rows, &locked, 1))
+		judge_user(locked, g);
 	else if (status == 0)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "an answer of another shape");
@@ -150,15 +167,15 @@ static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 	return status;
 }
 
-int guarantee_probe(struct clickhouse *ch, struct guarantee *ret,
-		    struct error *err)
+int guarantee_probe(struct sink *sink, const struct measured *measured,
+		    struct guarantee *ret, struct error *err)
 {
+	struct clickhouse *ch = sink_server(sink);
 	struct guarantee g = GUARANTEE_MOST;
 
-	if (ask_server(ch, &g, err) < 0 || ask_tables(ch, &g, err) < 0)
+	if (ask_user(ch, &g, err) < 0 || ask_tables(ch, &g, err) < 0)
 		return error_wrap(err, "guarantee");
-	if (g.exactly_once)
-		guarantee_say(&g);
+	guarantee_conclude(measured, &g);
 	*ret = g;
 	return 0;
 }

@@ -2,10 +2,11 @@
  * guarantee.h - what the server that is there can promise.
  *
  * A block sent again is recognised by its token as long as the table keeps the
- * token: the last N blocks of non_replicated_deduplication_window, or of
+ * token: the last N entries of non_replicated_deduplication_window, or of
  * replicated_deduplication_window those of the last
- * replicated_deduplication_window_seconds.  The server must be new enough and
- * must not have deduplication forbidden to this user.
+ * replicated_deduplication_window_seconds.  How many blocks these entries are
+ * for, and whether a token is of any use at all, is measured (once/measure.h);
+ * what was not measured is not called exactly once.
  */
 #ifndef COLLECTOR_ONCE_GUARANTEE_H
 #define COLLECTOR_ONCE_GUARANTEE_H
@@ -13,16 +14,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/clickhouse/clickhouse.h"
+#include "collector/once/measure.h"
+#include "collector/sink.h"
 #include "common/error.h"
 
 struct guarantee {
 	bool known;
 	bool exactly_once;
+	bool replicated;  /* some table is: its tokens are in Keeper */
 	uint64_t window;  /* blocks, of the table that keeps the fewest */
 	uint64_t seconds; /* likewise; GUARANTEE_FOREVER: by number alone */
-	/* "exactly once (window 10000 blocks)" or "at least once: why" */
-	char text[200];
+	/* "exactly once (measured: window 10000 blocks)", "at least once: why"
+	 * or "not measured: why (window 10000 blocks by the settings)" */
+	char text[240];
 };
 
 #define GUARANTEE_FOREVER UINT64_MAX
@@ -44,11 +48,11 @@ struct guarantee_table {
 /* Lowers *g to what the table can promise. */
 void guarantee_judge_table(const struct guarantee_table *table,
 			   struct guarantee *g);
-/* Writes g->text of one that promises exactly once. */
-void guarantee_say(struct guarantee *g);
+/* Lowers it to what was measured, and writes g->text. */
+void guarantee_conclude(const struct measured *measured, struct guarantee *g);
 
-int guarantee_probe(struct clickhouse *ch, struct guarantee *ret,
-		    struct error *err);
+int guarantee_probe(struct sink *sink, const struct measured *measured,
+		    struct guarantee *ret, struct error *err);
 
 /* How long (ms) a block may just be sent again: half of the time for which its
  * token is kept while `parts_per_second` inserts fill the window.  Later, what

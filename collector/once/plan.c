@@ -6,8 +6,11 @@ static const char no_commit[] =
 	"rows are stored but the group has no committed offset: was the topic "
 	"made anew, or did the offset expire?";
 static const char beyond[] =
-	"stored or committed offsets lie beyond the end of the log: was the "
-	"topic made anew?";
+	"stored or committed offsets lie beyond the end of the log: was it "
+	"cut, or the topic made anew?";
+static const char was_cut[] =
+	"the log holds other events than those that are stored: it was cut and "
+	"has grown again, or the topic was made anew";
 static const char waits[] =
 	"said to be the topic it was: waits for its log to reach what is "
 	"stored";
@@ -44,7 +47,9 @@ uint64_t plan_base(const struct plan_facts *f)
 {
 	if (f->reported)
 		return f->next;
-	return commit_counts(f) ? f->commit : 0;
+	if (commit_counts(f))
+		return f->commit;
+	return f->resumes ? f->begin : 0;
 }
 
 static uint64_t max_of(uint64_t a, uint64_t b)
@@ -71,10 +76,27 @@ static bool same_holds(const struct plan_facts *f)
 	return f->same && f->same_next == (f->reported ? f->next : 0);
 }
 
+/* From where an operator said, or from the log's start when Kafka has dropped
+ * that since.  What was passed over is told of. */
+static struct plan resume(const struct plan_facts *f)
+{
+	struct plan p = {
+		.step = PLAN_READ,
+		.position = max_of(f->begin, f->log_start),
+		.intent = {.epoch = f->epoch},
+		.gap_first = f->gap,
+	};
+
+	p.gap = p.gap_first < p.position;
+	return p;
+}
+
 static struct plan start_anew(const struct plan_facts *f)
 {
 	bool new_life = is_new_life(f);
 
+	if (f->resumes)
+		return resume(f);
 	if (f->start == PLAN_ASK && !new_life)
 		return stop(nowhere);
 	return (struct plan){
@@ -113,6 +135,13 @@ static struct plan go_on(const struct plan_facts *f)
 	return p;
 }
 
+/* Has nothing been stored since the epoch began, but a gap been told of?  Who
+ * told died before its first commit. */
+static bool has_just_begun(const struct plan_facts *f)
+{
+	return f->resumes && !f->blocks && !f->stored_end;
+}
+
 struct plan plan_make(const struct plan_facts *f)
 {
 	uint64_t end = known_end(f);
@@ -122,9 +151,12 @@ struct plan plan_make(const struct plan_facts *f)
 	if (f->committed && f->kind == INTENT_OURS &&
 	    f->intent.epoch > f->epoch)
 		return stop(epoch_later);
-	if (end > f->log_end)
+	if (end > f->log_end || (f->resumes && f->begin > f->log_end))
 		return stop(same_holds(f) ? waits : beyond);
-	if (end > 0 && !commit_counts(f) && !same_holds(f))
+	if (f->cut)
+		return stop(was_cut);
+	if (end > 0 && !commit_counts(f) && !same_holds(f) &&
+	    !has_just_begun(f))
 		return stop(no_commit);
 	return end == 0 && !commit_counts(f) ? start_anew(f) : go_on(f);
 }

@@ -28,12 +28,19 @@ struct plan_facts {
 
 	/* of ClickHouse, in `epoch` */
 	uint32_t epoch;
-	bool raised;	     /* by an operator: the topic was made anew */
+	bool raised;	     /* by an operator, not by the configuration */
+	bool resumes;	     /* the epoch begins within the log: */
+	uint64_t begin;	     /* here, */
+	uint64_t gap;	     /* and from here to there nothing was read */
 	bool reported;	     /* anything, in ingest_progress: */
 	uint64_t next;	     /* all before it was stored or dead-lettered */
+	bool blocks;	     /* some of it was not a gap */
 	uint64_t stored_end; /* one past the last row behind that; 0: none */
-	bool same;	     /* an operator said: it is the topic it was, */
-	uint64_t same_next;  /* when `next` was this (0: nothing reported) */
+	/* Kafka holds another event where the last one reported was: its log
+	 * was cut, and has grown again. */
+	bool cut;
+	bool same;	    /* an operator said: it is the topic it was, */
+	uint64_t same_next; /* when `next` was this (0: nothing reported) */
 
 	enum plan_start start;
 };

@@ -24,6 +24,15 @@ int ranges_add(struct ranges *r, uint64_t first, uint64_t last,
 	return 0;
 }
 
+int ranges_note(struct ranges *r, uint64_t offset, struct error *err)
+{
+	if (r->count && r->items[r->count - 1].last + 1 == offset) {
+		r->items[r->count - 1].last = offset;
+		return 0;
+	}
+	return ranges_add(r, offset, offset, err);
+}
+
 bool ranges_have(struct ranges *r, uint64_t offset)
 {
 	if (r->at && offset <= r->items[r->at - 1].last)
@@ -49,6 +58,26 @@ uint64_t ranges_count(const struct ranges *r, uint64_t first, uint64_t last)
 
 		if (from <= to)
 			count += to - from + 1;
+	}
+	return count;
+}
+
+uint64_t ranges_common(const struct ranges *a, const struct ranges *b)
+{
+	uint64_t count = 0;
+	size_t i = 0, j = 0;
+
+	while (i < a->count && j < b->count) {
+		const struct range *x = &a->items[i], *y = &b->items[j];
+		uint64_t from = x->first > y->first ? x->first : y->first;
+		uint64_t to = x->last < y->last ? x->last : y->last;
+
+		if (from <= to)
+			count += to - from + 1;
+		if (x->last < y->last)
+			i++;
+		else
+			j++;
 	}
 	return count;
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clickhouse/tsv.h"
@@ -10,6 +11,10 @@
 #define PARTITION_IS                                                           \
 	"epoch = {epoch:UInt32} AND topic = {topic:String} "                   \
 	"AND partition = {partition:UInt32} "
+
+enum {
+	NUMBERS_MAX = 6
+};
 
 /* The values that every question names; some use fewer. */
 struct question {
@@ -47,18 +52,42 @@ static int ask(struct clickhouse *ch, const char *sql, const struct question *q,
 	return clickhouse_query(ch, sql, q->params, answer, err);
 }
 
+struct question_range {
+	uint64_t from, last;
+	int64_t since_ms;
+};
+/*
+ * Of ingest_progress: one past the last offset reported.  A partition reported
+ * empty to its end has none, and last = first - 1, which is 2^64 - 1 at the
+ * start of a log.
+ */
+#define REPORTED_NEXT "if(rows + dead_lettered + lost > 0, last + 1, first)"
+
+/* What was read and stored, rather than passed over or not there. */
+#define IS_BLOCK "rows + dead_lettered > 0 AND lost = 0"
+
+/* The latest time that a report can vouch for. */
+#define STORED_BY "least(append_time, inserted_at, now64(3, 'UTC'))"
+
+/* Decisions that begin an epoch of the partition. */
+#define BEGINS                                                                 \
+	"topic = {topic:String} AND (decision = 'new' OR decision IN "         \
+	"('renew', 'resume') AND partition = {partition:UInt32}) "
+
 /* Asks for one row of `count` numbers. */
-static int ask_numbers(struct clickhouse *ch, const char *sql,
-		       const struct stored_key *key, uint64_t from,
-		       uint64_t *ret, size_t count, struct error *err)
+static int ask_about(struct clickhouse *ch, const char *sql,
+		     const struct stored_key *key,
+		     const struct question_range *range, uint64_t *ret,
+		     size_t count, struct error *err)
 {
 	struct buf answer = {0};
 	struct question q;
 	struct tsv rows;
-	char *f[3];
+	char *f[NUMBERS_MAX];
 	int status;
 
-	question_build(&q, key, from, 0, 0);
+	question_build(&q, key, range->from, range->last,
+		       range->since_ms > 0 ? range->since_ms : 0);
 	status = ask(ch, sql, &q, &answer, err);
 	if (status == 0) {
 		rows = tsv_rows(&answer);
@@ -71,6 +100,15 @@ static int ask_numbers(struct clickhouse *ch, const char *sql,
 	buf_free(&answer);
 	buf_free(&q.topic);
 	return status;
+}
+
+static int ask_numbers(struct clickhouse *ch, const char *sql,
+		       const struct stored_key *key, uint64_t from,
+		       uint64_t *ret, size_t count, struct error *err)
+{
+	const struct question_range range = {.from = from};
+
+	return ask_about(ch, sql, key, &range, ret, count, err);
 }
 
 int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
@@ -102,47 +140,107 @@ int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
 	return status;
 }
 
-int stored_epoch(struct clickhouse *ch, const char *topic, uint32_t configured,
-		 uint32_t *ret, struct error *err)
+int stored_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err)
 {
 	static const char sql[] =
-		"SELECT max(epoch) FROM ingest_epochs "
-		"WHERE topic = {topic:String} AND decision = 'new' "
+		"SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
 		"FORMAT TabSeparated";
-	struct stored_key key = {.topic = topic};
-	uint64_t epoch = 0;
+	struct stored_key key = {.topic = ""};
+	uint64_t now = 0;
 
-	if (ask_numbers(ch, sql, &key, 0, &epoch, 1, err) < 0)
-		return error_wrap(err, "ingest_epochs");
-	*ret = epoch > configured ? (uint32_t)epoch : configured;
+	if (ask_numbers(ch, sql, &key, 0, &now, 1, err) < 0)
+		return error_wrap(err, "ClickHouse's clock");
+	*ret_ms = (int64_t)now;
 	return 0;
+}
+
+int stored_life(struct clickhouse *ch, const struct stored_key *key,
+		struct stored_epoch *ret, struct error *err)
+{
+	/* Of two decisions made at once, that which reads more is right. */
+	static const char sql[] =
+		"SELECT countIf(decision != 'resume') = 0 AND count() > 0, "
+		"min(next), min(gap) FROM ingest_epochs "
+		"WHERE epoch = {epoch:UInt32} AND " BEGINS
+		"FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+
+	if (ask_numbers(ch, sql, key, 0, n, 3, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	*ret = (struct stored_epoch){.number = key->epoch, .resumes = n[0] > 0};
+	if (ret->resumes) {
+		ret->begin = n[1];
+		ret->gap = n[2];
+	}
+	return 0;
+}
+
+int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
+		 uint32_t configured, struct stored_epoch *ret,
+		 struct error *err)
+{
+	/* The column `gap` is asked for so that nobody takes a partition over
+	 * before the tables have this version's columns and defaults. */
+	static const char sql[] = "SELECT max(epoch), max(gap) "
+				  "FROM ingest_epochs "
+				  "WHERE " BEGINS "FORMAT TabSeparated";
+	struct stored_key newest = *key;
+	uint64_t n[2] = {0}, epoch;
+
+	if (ask_numbers(ch, sql, key, 0, n, 2, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	epoch = n[0];
+	*ret = (struct stored_epoch){.number = configured};
+	if (epoch <= configured)
+		return 0;
+	newest.epoch = (uint32_t)epoch;
+	return stored_life(ch, &newest, ret, err);
 }
 
 int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		  struct stored_report *ret, struct error *err)
 {
 	/*
-	 * The table is in the order of inserted_at: the newest row is found
-	 * from its end, and the clocks of those who wrote them differ by less
-	 * than a day.  Kafka's clock set the time of a block, a collector's
-	 * that of an empty one.
+	 * The table is in the order of inserted_at, so the newest rows are
+	 * found from its end.  How far the partition was read is told by
+	 * offsets alone; rows of the last day, and those that lie in the
+	 * future because a clock went back, have the greatest.
+	 *
+	 * When the rows behind that came is told by the very report that says
+	 * so: Kafka's clock set the time of a block, ClickHouse's that of an
+	 * empty one.  None vouches for a time at which it was not yet stored.
+	 * A collector of a former version wrote its own clock as both times
+	 * of an empty one: of no use here.
 	 */
 	static const char sql[] =
-		"SELECT count(), " STORED_NEXT ", "
-		"toUnixTimestamp64Milli(max(append_time - "
-		"if(rows + dead_lettered > 0, INTERVAL 10 MINUTE, "
-		"INTERVAL 1 HOUR))) "
+		"SELECT n, tupleElement(top, 1), greatest(tupleElement(top, "
+		"2), 0), block_count, tupleElement(block, 1), "
+		"tupleElement(block, 2) FROM (SELECT count() AS n, "
+		"countIf(" IS_BLOCK ") AS block_count, maxIf(tuple(last, "
+		"toUnixTimestamp64Milli(append_time)), " IS_BLOCK ") AS block, "
+		"max(tuple(" REPORTED_NEXT
+		", multiIf(rows + dead_lettered + lost > 0, "
+		"toUnixTimestamp64Milli(" STORED_BY ") - 600000, "
+		"append_time < inserted_at, toUnixTimestamp64Milli(" STORED_BY
+		") - 3600000, 0))) AS top "
 		"FROM ingest_progress WHERE " PARTITION_IS
-		"AND inserted_at > (SELECT inserted_at - INTERVAL 1 DAY "
-		"FROM ingest_progress WHERE " PARTITION_IS
-		"ORDER BY inserted_at DESC LIMIT 1) FORMAT TabSeparated";
-	uint64_t n[3] = {0};
+		"AND inserted_at > (SELECT max(t) - INTERVAL 1 DAY FROM "
+		"(SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PARTITION_IS "AND inserted_at <= now64(3, 'UTC') "
+		"ORDER BY inserted_at DESC LIMIT 1))) FORMAT TabSeparated";
+	uint64_t n[6] = {0};
 
-	if (ask_numbers(ch, sql, key, 0, n, 3, err) < 0)
+	if (ask_numbers(ch, sql, key, 0, n, 6, err) < 0)
 		return error_wrap(err, "ingest_progress");
-	*ret = (struct stored_report){n[0] > 0, n[1], (int64_t)n[2]};
-	if (!ret->any)
-		*ret = (struct stored_report){0};
+	*ret = (struct stored_report){0};
+	if (!n[0])
+		return 0;
+	*ret = (struct stored_report){.any = true,
+				      .next = n[1],
+				      .since_ms = (int64_t)n[2],
+				      .block = n[3] > 0,
+				      .block_last = n[4],
+				      .block_ms = (int64_t)n[5]};
 	return 0;
 }
 
@@ -163,16 +261,34 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 
 #define IS_NEW "append_time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')"
 
+int stored_told(struct clickhouse *ch, const struct stored_key *key,
+		uint64_t first, uint64_t last, int64_t since_ms, bool *ret,
+		struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM ingest_progress WHERE " PARTITION_IS
+		"AND " IS_NEW " AND first = {from:UInt64} "
+		"AND last = {last:UInt64} "
+		"AND rows + dead_lettered + lost > 0 FORMAT TabSeparated";
+	const struct question_range range = {first, last, since_ms};
+	uint64_t count = 0;
+
+	if (ask_about(ch, sql, key, &range, &count, 1, err) < 0)
+		return error_wrap(err, "ingest_progress");
+	*ret = count > 0;
+	return 0;
+}
+
 #define ISLANDS_OF(table, more)                                                \
 	"SELECT min(offset), max(offset) FROM (SELECT offset, "                \
 	"offset - row_number() OVER (ORDER BY offset) AS island "              \
 	"FROM (SELECT DISTINCT offset FROM " table " WHERE " PARTITION_IS      \
-	"AND offset >= {from:UInt64} " more ")) "                              \
+	"AND offset >= {from:UInt64} AND offset <= {last:UInt64} " more ")) "  \
 	"GROUP BY island ORDER BY 1 FORMAT TabSeparated"
 
 int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, int64_t since_ms, struct ranges *ret,
-		  struct error *err)
+		  uint64_t from, uint64_t last, int64_t since_ms,
+		  struct ranges *ret, struct error *err)
 {
 	static const char clicks[] = ISLANDS_OF("clicks", "AND " IS_NEW);
 	static const char links[] = ISLANDS_OF("links", "");
@@ -183,7 +299,7 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 	char *f[2];
 	int status;
 
-	question_build(&q, key, from, 0, since_ms > 0 ? since_ms : 0);
+	question_build(&q, key, from, last, since_ms > 0 ? since_ms : 0);
 	status = ask(ch, is_links ? links : clicks, &q, &answer, err);
 	if (status < 0)
 		error_wrap(err, "rows stored in %s", key->table);
@@ -203,10 +319,10 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 {
 	static const char sql[] =
 		"SELECT intDiv(toUnixTimestamp64Milli(ts), 3600000) * 3600 "
-		"AS hour, count(), toUnixTimestamp64Milli(max(append_time)) "
+		"AS h, count(), toUnixTimestamp64Milli(max(append_time)) "
 		"FROM clicks WHERE " PARTITION_IS "AND " IS_NEW
 		" AND offset >= {from:UInt64} AND offset <= {last:UInt64} "
-		"GROUP BY hour ORDER BY hour FORMAT TabSeparated";
+		"GROUP BY h ORDER BY h FORMAT TabSeparated";
 	struct buf answer = {0};
 	struct question q;
 	struct tsv rows;
@@ -230,4 +346,86 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 	buf_free(&answer);
 	buf_free(&q.topic);
 	return status;
+}
+
+/* --- events one by one ---------------------------------------------------- */
+
+void stored_blocks_release(struct stored_blocks *b)
+{
+	free(b->items);
+	*b = (struct stored_blocks){0};
+}
+
+static int add_event(struct stored_blocks *b, size_t *room,
+		     struct stored_event event, struct error *err)
+{
+	struct stored_event *items = b->items;
+
+	if (b->count == *room) {
+		*room = *room ? *room * 2 : 1024;
+		items = realloc(items, *room * sizeof(*items));
+		if (!items)
+			return error_set_nomem(err);
+		b->items = items;
+	}
+	items[b->count++] = event;
+	return 0;
+}
+
+static int ask_events(struct clickhouse *ch, const char *sql,
+		      const struct stored_key *key, uint64_t from,
+		      uint64_t last, struct stored_blocks *ret,
+		      struct error *err)
+{
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	size_t room = 0;
+	char *f[2];
+	int status;
+
+	question_build(&q, key, from, last, 0);
+	status = ask(ch, sql, &q, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 2))
+		status = add_event(
+			ret, &room,
+			(struct stored_event){tsv_u64(f[0]), tsv_i64(f[1])},
+			err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err)
+{
+	static const char sql[] =
+		"SELECT last, toUnixTimestamp64Milli(max(append_time)) "
+		"FROM ingest_progress WHERE " PARTITION_IS "AND " IS_BLOCK
+		" AND last >= {from:UInt64} AND last < {last:UInt64} "
+		"GROUP BY last ORDER BY last FORMAT TabSeparated";
+
+	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
+		return error_wrap(err, "blocks reported");
+	return 0;
+}
+
+int stored_events(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err)
+{
+	static const char sql[] =
+		"SELECT offset, toUnixTimestamp64Milli(max(append_time)) "
+		"FROM clicks WHERE " PARTITION_IS
+		"AND offset >= {from:UInt64} AND offset < {last:UInt64} "
+		"GROUP BY offset ORDER BY offset FORMAT TabSeparated";
+
+	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
+		return error_wrap(err, "rows of clicks");
+	return 0;
 }

@@ -13,13 +13,6 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/*
- * Of ingest_progress: one past the last offset reported.  A partition reported
- * empty to its end has none, and last = first - 1, which is 2^64 - 1 at the
- * start of a log: ClickHouse makes max(last) + 1, which is 0, of max(last + 1).
- */
-#define STORED_NEXT "max(if(rows + dead_lettered + lost > 0, last + 1, first))"
-
 struct stored_key {
 	const char *table; /* "clicks" or "links" */
 	const char *topic;
@@ -34,31 +27,79 @@ struct stored_key {
  */
 int stored_sync(struct clickhouse *ch, const char *table, struct error *err);
 
-/* The topic's epoch: `configured`, or a later one that was decided. */
-int stored_epoch(struct clickhouse *ch, const char *topic, uint32_t configured,
-		 uint32_t *ret, struct error *err);
+/* The life that a partition is in. */
+struct stored_epoch {
+	uint32_t number; /* as configured, or a later one that was decided */
+	/* It does not begin at the log's start but at `begin`; events from
+	 * `gap` up to that are in no row, and lost. */
+	bool resumes;
+	uint64_t begin, gap;
+};
+/* What was said of the life key->epoch. */
+int stored_life(struct clickhouse *ch, const struct stored_key *key,
+		struct stored_epoch *ret, struct error *err);
+/* Uses key->topic and key->partition. */
+int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
+		 uint32_t configured, struct stored_epoch *ret,
+		 struct error *err);
+
+/* ClickHouse's clock, ms since 1970: the one that all who report share. */
+int stored_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err);
 
 struct stored_report {
 	bool any;
 	uint64_t next; /* one past the last offset reported */
 	/* Rows behind it were stored by Kafka after this (ms); 0: unknown. */
 	int64_t since_ms;
+	/* The last block of the last day: its last event, and when Kafka
+	 * stored that. */
+	bool block;
+	uint64_t block_last;
+	int64_t block_ms;
 };
 int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		  struct stored_report *ret, struct error *err);
 
 /*
- * Adds the offsets from `from` on that have a row.  Of `links`, a row that a
- * newer version has replaced is not seen: inserted again it is replaced again.
+ * Adds the offsets from `from` to `last` that have a row.  Of `links`, a row
+ * that a newer version has replaced is not seen: inserted again it is replaced
+ * again.
  */
 int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, int64_t since_ms, struct ranges *ret,
-		  struct error *err);
+		  uint64_t from, uint64_t last, int64_t since_ms,
+		  struct ranges *ret, struct error *err);
+
+/* Does ingest_progress tell of these offsets, in a row of their own whose
+ * append_time is not before `since_ms`? */
+int stored_told(struct clickhouse *ch, const struct stored_key *key,
+		uint64_t first, uint64_t last, int64_t since_ms, bool *ret,
+		struct error *err);
 
 /* Adds the rows of clicks from b->first to b->last to the block's counts, and
  * moves append_ms to that of the last one. */
 int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 		 int64_t since_ms, struct batch *b, struct error *err);
+
+/* Events, by their offsets, and when Kafka stored them (ms); ascending. */
+struct stored_blocks {
+	struct stored_event {
+		uint64_t last;
+		int64_t at_ms;
+	} * items;
+	size_t count;
+};
+void stored_blocks_release(struct stored_blocks *b);
+
+/* The last events of all blocks reported that end from `from` up to, without,
+ * `end`. */
+int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err);
+
+/* The events from `from` up to, without, `end` that have a row in clicks. */
+int stored_events(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err);
 
 /* Has an operator said that it is the topic it was, when `next` was this? */
 int stored_same(struct clickhouse *ch, const struct stored_key *key,

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "collector/batch.h"
+#include "collector/once/cut.h"
+#include "collector/once/facts.h"
+#include "collector/once/insertion.h"
 #include "collector/once/stored.h"
 #include "common/clock.h"
 
@@ -23,6 +26,7 @@ struct takeover *takeover_new(const struct takeover_setup *setup,
 		return NULL;
 	t->job.run = takeover_run;
 	t->setup = setup;
+	t->facts.start = setup->start;
 	t->topic = topic;
 	t->partition = partition;
 	t->table = table;
@@ -42,7 +46,6 @@ void takeover_free(struct takeover *t)
 static int ask_kafka(struct takeover *t, struct error *err)
 {
 	struct kafka_consumer *consumer = t->setup->consumer;
-	struct plan_facts *f = &t->facts;
 	struct kafka_committed committed;
 	int64_t start, end;
 
@@ -53,40 +56,68 @@ static int ask_kafka(struct takeover *t, struct error *err)
 				   &start, &end, err) < 0)
 		return -1;
 	t->kafka_failed = false;
-	f->committed = committed.offset >= 0;
-	f->commit = f->committed ? (uint64_t)committed.offset : 0;
-	f->kind = intent_parse(committed.metadata, committed.metadata_len,
-			       &f->intent);
-	f->log_start = (uint64_t)start;
-	f->log_end = (uint64_t)end;
+	facts_of_kafka(&t->facts, &committed, start, end);
+	return 0;
+}
+
+static int open_log(struct takeover *t, struct cut_log *ret, struct error *err)
+{
+	const struct takeover_setup *setup = t->setup;
+
+	*ret = (struct cut_log){
+		.reader = kafka_reader_new(setup->kafka, "shortloop-takeover",
+					   setup->group, err),
+		.topic = t->topic,
+		.partition = t->partition,
+		.start = t->facts.log_start,
+		.end = t->facts.log_end,
+	};
+	return ret->reader ? 0 : -1;
+}
+
+/* Only what looks odd is looked at, for which a reader must be made. */
+static int ask_whether_cut(struct takeover *t,
+			   const struct stored_report *report,
+			   struct error *err)
+{
+	struct cut_log log;
+	int64_t found = -1;
+	bool there = true;
+	int status;
+
+	if (!report->block || report->block_last < t->facts.log_start ||
+	    report->block_last >= t->facts.log_end)
+		return 0;
+	t->kafka_failed = true;
+	if (kafka_consumer_ask_time(t->setup->consumer, t->topic, t->partition,
+				    report->block_ms + 1, ASK_MS, &found,
+				    err) < 0)
+		return -1;
+	if (facts_look_odd(&t->facts, report, found)) {
+		if (open_log(t, &log, err) < 0)
+			return -1;
+		status = cut_is_there(&log, report->block_last,
+				      report->block_ms, &there, err);
+		kafka_reader_free(log.reader);
+		if (status < 0)
+			return -1;
+	}
+	t->kafka_failed = false;
+	t->facts.cut = !there;
 	return 0;
 }
 
 static int ask_clickhouse(struct takeover *t, struct clickhouse *ch,
-			  int64_t *ret_since, struct error *err)
+			  struct stored_report *ret, struct error *err)
 {
-	struct plan_facts *f = &t->facts;
 	struct stored_key key = {.table = sink_table_name(t->table),
 				 .topic = t->topic,
 				 .partition = t->partition};
-	struct stored_report report;
 
-	if (stored_sync(ch, key.table, err) < 0 ||
-	    stored_epoch(ch, t->topic, t->setup->epoch, &f->epoch, err) < 0)
+	if (stored_sync(ch, key.table, err) < 0)
 		return -1;
-	f->raised = f->epoch > t->setup->epoch;
-	key.epoch = f->epoch;
-	if (stored_report(ch, &key, &report, err) < 0)
-		return -1;
-	f->reported = report.any;
-	f->next = report.next;
-	*ret_since = report.since_ms;
-	if (stored_ranges(ch, &key, plan_base(f), report.since_ms, &t->stored,
-			  err) < 0)
-		return -1;
-	f->stored_end = ranges_end(&t->stored);
-	f->same_next = f->next;
-	return stored_same(ch, &key, f->next, &f->same, err);
+	return facts_of_clickhouse(&t->facts, ch, &key, t->setup->epoch,
+				   &t->stored, ret, err);
 }
 
 static struct stored_key key_of(const struct takeover *t)
@@ -127,9 +158,15 @@ static int tell_gap(struct takeover *t, struct sink *sink, int64_t since_ms,
 		.topic = t->topic,
 		.partition = t->partition,
 		.collector = t->setup->collector,
-		.now_ms = clock_real_ms(),
 	};
-	char token[BATCH_TOKEN_MAX];
+	char name[BATCH_NAME_MAX];
+	struct insertion_part part = {.key = key_of(t)};
+	struct insertion in = {.table = SINK_PROGRESS,
+			       .name = name,
+			       .parts = &part,
+			       .part_count = 1};
+	/* The owner before may have told of it. */
+	struct insertion_state state = {.doubt = true, .kept_ms = INT64_MAX};
 	struct buf row = {0};
 	struct batch gap;
 	int status;
@@ -139,33 +176,58 @@ static int tell_gap(struct takeover *t, struct sink *sink, int64_t since_ms,
 		return -1;
 	}
 	batch_progress_row(&gap, &origin, &row);
-	snprintf(token, sizeof(token),
-		 "%" PRIu32 ":%s:%" PRId32 ":gap:%" PRIu64 "-%" PRIu64,
-		 origin.epoch, t->topic, t->partition, gap.first, gap.last);
+	block_name(origin.epoch, t->topic, t->partition, "gap:", gap.first,
+		   gap.last, name);
+	part.first = gap.first;
+	part.last = gap.last;
+	part.since_ms = since_ms;
+	in.rows = row.data;
+	in.len = row.len;
 	status = row.failed ? error_set_nomem(err)
-			    : sink_insert(sink, SINK_PROGRESS, token, row.data,
-					  row.len, err);
+			    : insertion_run(sink, &in, &state, err);
 	t->lost = gap.lost;
 	batch_release(&gap);
 	buf_free(&row);
 	return status;
 }
 
+/* What the owner before may have under way has ended when this returns; it
+ * cannot send more under the name that is committed. */
+static int end_last(struct takeover *t, struct sink *sink, struct error *err)
+{
+	const struct intent *intent = &t->facts.intent;
+	char name[BATCH_NAME_MAX];
+
+	if (!t->facts.committed || t->facts.kind != INTENT_OURS ||
+	    !intent->named)
+		return 0;
+	block_name(intent->epoch, t->topic, t->partition, "", intent->first,
+		   intent->last, name);
+	return insertion_end(sink, t->table, name, err) < 0
+		       ? -1
+		       : insertion_end(sink, SINK_PROGRESS, name, err);
+}
+
 void takeover_run(struct courier_job *job, struct sink *sink)
 {
 	struct takeover *t = (struct takeover *)job;
 	struct error *err = &t->err;
-	int64_t since_ms = 0;
+	struct stored_report report = {0};
 
 	*err = (struct error){0};
 	t->status = ask_kafka(t, err);
 	t->asked_ms = clock_boottime_ms();
 	if (t->status == 0)
-		t->status =
-			ask_clickhouse(t, sink_server(sink), &since_ms, err);
+		t->status = sink_check(sink, err);
+	if (t->status == 0)
+		t->status = end_last(t, sink, err);
+	if (t->status == 0)
+		t->status = ask_clickhouse(t, sink_server(sink), &report, err);
+	if (t->status == 0)
+		t->status = ask_whether_cut(t, &report, err);
 	if (t->status < 0)
 		return;
 	t->plan = plan_make(&t->facts);
 	if (t->plan.step == PLAN_READ && t->plan.gap)
-		t->status = tell_gap(t, sink, since_ms, err);
+		t->status = tell_gap(t, sink, report.since_ms, err);
 }

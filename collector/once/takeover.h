@@ -16,6 +16,8 @@
 /* What all take-overs of a collector have in common; outlives them. */
 struct takeover_setup {
 	struct kafka_consumer *consumer;
+	const struct kafka_config *kafka; /* to look at a log's events */
+	const char *group;
 	uint32_t epoch; /* configured */
 	enum plan_start start;
 	const char *collector; /* its name */

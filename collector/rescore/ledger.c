@@ -118,21 +118,16 @@ int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
  * they are settled from another number of rows. */
 static int tell(struct job *job, const struct hours *hours, struct error *err)
 {
-	int64_t now = clock_real_ms();
 	struct buf sql = {0};
 
 	buf_puts(&sql, "INSERT INTO ingest_progress (epoch, topic, partition, "
 		       "partitions, first, last, rows, dead_lettered, hours, "
-		       "append_time, inserted_at, collector) SELECT 0, "
+		       "append_time, collector) SELECT 0, "
 		       "'rescore', 0, 0, 1, 0, 0, 0, mapFromArrays(");
 	put_hours(hours, &sql);
 	buf_puts(&sql, ", arrayMap(h -> toUInt64(0), ");
 	put_hours(hours, &sql);
-	buf_printf(&sql,
-		   ")), fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String}",
-		   now, now);
+	buf_puts(&sql, ")), now64(3, 'UTC'), {host:String}");
 	return run(job, &sql, err) < 0 ? error_wrap(err, "ingest_progress") : 0;
 }
 

@@ -252,12 +252,13 @@ static void put_busy_visitors(const struct job *job, struct buf *sql)
  */
 static void put_steps(const struct job *job, struct buf *sql)
 {
-	buf_puts(sql, "r AS (SELECT " VISITOR " AS v, " AT
-		      " AS t, lagInFrame(toNullable(" AT
-		      ")) OVER (PARTITION BY unique_identity, code "
-		      "ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND "
-		      "CURRENT ROW) AS before, toInt64(outcome = 'not_found' "
-		      "AND ifNull(before != t, 1)) AS lost FROM clicks WHERE ");
+	buf_puts(sql,
+		 "r AS (SELECT " VISITOR " AS v, " AT
+		 " AS t, lagInFrame(toNullable(" AT
+		 ")) OVER (PARTITION BY unique_identity, code "
+		 "ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND "
+		 "CURRENT ROW) AS before, toInt64(outcome = 'not_found' "
+		 "AND ifNull(before != t, 1)) AS missed FROM clicks WHERE ");
 	put_day_and_window(job, sql);
 	buf_puts(sql, " AND ");
 	put_outcome(job, sql);
@@ -265,12 +266,12 @@ static void put_steps(const struct job *job, struct buf *sql)
 	put_open_outcomes(job, sql);
 	buf_puts(sql, " AND unique_identity IN (");
 	put_busy_visitors(job, sql);
-	buf_puts(sql,
-		 ")), e AS (SELECT v, x.1 AS pos, sum(x.2) AS codes, "
-		 "sum(x.3) AS losts FROM (SELECT v, arrayJoin(["
-		 "(greatest(ifNull(before + 1, t - w), t - w), 1, 0), "
-		 "(t + 1, -1, 0), (t - w, 0, lost), (t + 1, 0, -lost)]) AS x "
-		 "FROM r) GROUP BY v, pos), ");
+	buf_puts(sql, ")), e AS (SELECT v, x.1 AS pos, sum(x.2) AS codes, "
+		      "sum(x.3) AS losts FROM (SELECT v, arrayJoin(["
+		      "(greatest(ifNull(before + 1, t - w), t - w), 1, 0), "
+		      "(t + 1, -1, 0), (t - w, 0, missed), (t + 1, 0, "
+		      "-missed)]) AS x "
+		      "FROM r) GROUP BY v, pos), ");
 }
 
 /* From the steps, the stretches of s at which a window holds too many, and what
@@ -290,11 +291,11 @@ void rescore_sql_fill_bursts(const struct job *job, struct buf *sql)
 		"s AS (SELECT v, pos, sum(codes) OVER (PARTITION BY v ORDER BY "
 		"pos) AS c, sum(losts) OVER (PARTITION BY v ORDER BY pos) AS "
 		"n, leadInFrame(pos) OVER (PARTITION BY v ORDER BY pos ROWS "
-		"BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next FROM e) "
+		"BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS until FROM e) "
 		"SELECT v, arrayMap(g -> g[1].1, groups), "
 		"arrayMap(g -> arrayMax(y -> y.2, g), groups), "
 		"arrayMap(g -> arrayMax(y -> y.3, g), groups) FROM ("
-		"SELECT v, arraySort(groupArray((pos, next - 1 + w, "
+		"SELECT v, arraySort(groupArray((pos, until - 1 + w, "
 		"if(n >= %" PRId64 ", %d, %d)))) AS a, "
 		"arraySplit((x, i) -> i > 1 AND x.1 > a[i - 1].2, a, "
 		"arrayEnumerate(a)) AS groups "

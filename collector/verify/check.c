@@ -49,3 +49,17 @@ int verify_read_window(struct verify *v, struct span *span,
 	span->twice += twice.surplus;
 	return twice.surplus ? name_twice(v, part, &twice, err) : 0;
 }
+
+int verify_read_again(struct verify *v, const struct span *span, uint64_t first,
+		      uint64_t last, struct error *err)
+{
+	if (!v->again)
+		v->again = kafka_reader_new(&v->config->kafka,
+					    "shortloop-collector-verify",
+					    v->config->collector.group, err);
+	if (!v->again)
+		return -1;
+	return kafka_reader_open(v->again, v->topic,
+				 (int32_t)span->where.partition, (int64_t)first,
+				 (int64_t)last + 1, err);
+}

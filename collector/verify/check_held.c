@@ -26,8 +26,15 @@ static void stretch_times(const struct span *span, struct stretch *part,
 		part->until_ms = time_ms + 1;
 }
 
-/* Fills IN_KAFKA from the reader, which stands at the window's start, and finds
- * out when these records came. */
+static void add_time(struct window *w, const struct pending *record)
+{
+	window_add_time(w, TIMES_OF_KAFKA, (record->offset - w->base) / 64,
+			record->time_ms < 0 ? WINDOW_TIME_UNKNOWN
+					    : (uint64_t)record->time_ms);
+}
+
+/* Fills IN_KAFKA and TIMES_OF_KAFKA from the reader, which stands at the
+ * window's start, and finds out when these records came. */
 static int read_kafka(struct verify *v, const struct span *span,
 		      struct stretch *part, struct pending *next,
 		      struct error *err)
@@ -43,6 +50,7 @@ static int read_kafka(struct verify *v, const struct span *span,
 			if (next->offset >= part->end)
 				break;
 			window_add(&v->window, IN_KAFKA, next->offset);
+			add_time(&v->window, next);
 			stretch_times(span, part, next->time_ms);
 			next->is = false;
 		}
@@ -87,8 +95,8 @@ static int account_for_dead(struct verify *v, struct span *span,
 	size_t count;
 
 	do {
-		if (told_blocks(&v->ask, part, after, true, &blocks, &count,
-				err) < 0)
+		if (told_blocks(&v->ask, part, after, TOLD_DEAD, &blocks,
+				&count, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++)
 			account_block(v, span, &blocks[i]);
@@ -96,6 +104,30 @@ static int account_for_dead(struct verify *v, struct span *span,
 			after = blocks[count - 1].first + 1;
 	} while (count >= TOLD_PAGE);
 	return 0;
+}
+
+/* Offsets that an operator had passed over, as was told. */
+static int account_for_gaps(struct verify *v, struct span *span,
+			    const struct stretch *part, struct error *err)
+{
+	const struct told_block *blocks;
+	uint64_t after = 0;
+	size_t count;
+
+	do {
+		if (told_blocks(&v->ask, part, after, TOLD_LOST, &blocks,
+				&count, err) < 0)
+			return -1;
+		for (size_t i = 0; i < count; i++)
+			window_add_range(&v->window, IN_GAPS, blocks[i].first,
+					 blocks[i].last);
+		if (count)
+			after = blocks[count - 1].first + 1;
+	} while (count >= TOLD_PAGE);
+	window_keep(&v->window, IN_GAPS, LEFT);
+	window_remove(&v->window, LEFT, IN_GAPS);
+	return verify_find(v, span, IN_GAPS, FINDING_NOT_READ, &span->missing,
+			   err);
 }
 
 static int judge_left(struct verify *v, struct span *span,
@@ -111,7 +143,8 @@ static int judge_left(struct verify *v, struct span *span,
 	}
 	if (!window_count(w, LEFT))
 		return 0;
-	if (account_for_dead(v, span, part, err) < 0)
+	if (account_for_dead(v, span, part, err) < 0 ||
+	    account_for_gaps(v, span, part, err) < 0)
 		return -1;
 	if (v->links && verify_replaced(v, span, err) < 0)
 		return -1;
@@ -132,6 +165,8 @@ static int judge(struct verify *v, struct span *span,
 	if (verify_find(v, span, LEFT, FINDING_UNKNOWN, &span->unknown, err) <
 	    0)
 		return -1;
+	if (!v->links && verify_others(v, span, part, err) < 0)
+		return -1;
 	return judge_left(v, span, part, err);
 }
 
@@ -143,7 +178,8 @@ static int look_beyond(struct verify *v, struct span *span, struct error *err)
 	struct finding f;
 	int64_t low, high;
 
-	if (v->links)
+	/* What was stored of a log that was cut is held against reports. */
+	if (v->links || !span->newest)
 		return 0;
 	beyond.first = span->where.end;
 	beyond.end = UINT64_MAX;

@@ -101,7 +101,7 @@ static int judge_blocks(struct verify *v, struct span *span,
 
 	window_subtract(&v->window, 1U << IN_ROWS | 1U << IN_LETTERS);
 	do {
-		if (told_blocks(&v->ask, part, after, false, &blocks, &count,
+		if (told_blocks(&v->ask, part, after, TOLD_ALL, &blocks, &count,
 				err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++)

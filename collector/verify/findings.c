@@ -16,6 +16,9 @@ static const struct {
 				"them"},
 	[FINDING_NOT_READ] = {"not read", "dropped by Kafka before a collector "
 					  "came to read them, as it reported"},
+	[FINDING_OTHER] = {"other", "the rows are of other events than Kafka "
+				    "holds: its log was cut and written again"},
+	[FINDING_REREAD] = {"read again", "stored in an earlier epoch, too"},
 };
 
 const char *finding_name(enum finding_kind kind)

@@ -18,6 +18,8 @@ enum finding_kind {
 	FINDING_ROWS_GONE,  /* told of as stored, and not there */
 	FINDING_UNREPORTED, /* Kafka dropped it, and nobody told of it */
 	FINDING_NOT_READ,   /* Kafka had dropped it before it was read */
+	FINDING_OTHER,	    /* Kafka has another event there than was stored */
+	FINDING_REREAD,	    /* stored in an earlier epoch, too */
 	FINDING_KINDS,
 };
 

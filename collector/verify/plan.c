@@ -1,6 +1,7 @@
 /* plan.c - which stretches of which partitions are compared with what. */
 #include <stdlib.h>
 
+#include "collector/once/intent.h"
 #include "collector/once/stored.h"
 #include "collector/verify/told.h"
 #include "collector/verify/verify.h"
@@ -10,7 +11,8 @@
 struct facts {
 	struct known_list stored; /* in the time asked for */
 	struct known_list told;
-	struct known_list reach; /* in the present epoch, ever */
+	struct known_list reach; /* ever */
+	struct known_list lives; /* that begin within the log */
 };
 
 static int add_span(struct verify *v, const struct span *span,
@@ -46,8 +48,25 @@ static const struct known *find(const struct known_list *list,
 struct log {
 	int64_t low, high;  /* what Kafka holds */
 	int64_t first, end; /* what of it is in the time asked for */
-	int64_t committed;  /* -1: nothing */
+	int64_t committed;  /* in the present epoch; -1: nothing */
 };
+
+/* A commit of an earlier life says nothing of this one. */
+static int ask_committed(struct verify *v, int32_t p, int64_t *ret,
+			 struct error *err)
+{
+	struct kafka_committed committed;
+	struct intent intent;
+
+	if (kafka_reader_commit(v->reader, v->topic, p, &committed, err) < 0)
+		return -1;
+	*ret = committed.offset;
+	if (intent_parse(committed.metadata, committed.metadata_len, &intent) ==
+		    INTENT_OURS &&
+	    intent.epoch != v->epochs[p])
+		*ret = -1;
+	return 0;
+}
 
 static int ask_log(struct verify *v, int32_t p, struct log *log,
 		   struct error *err)
@@ -55,7 +74,7 @@ static int ask_log(struct verify *v, int32_t p, struct log *log,
 	struct kafka_reader *r = v->reader;
 
 	/* The commit before the end: what is committed lies before it. */
-	if (kafka_reader_committed(r, v->topic, p, &log->committed, err) < 0 ||
+	if (ask_committed(v, p, &log->committed, err) < 0 ||
 	    kafka_reader_bounds(r, v->topic, p, &log->low, &log->high, err) <
 		    0 ||
 	    kafka_reader_at(r, v->topic, p, v->from, &log->first, err) < 0 ||
@@ -89,15 +108,16 @@ static uint64_t due_of(const struct facts *facts, const struct log *log,
 	return due;
 }
 
-/* What Kafka has dropped of the time asked for. */
+/* What Kafka has dropped of the time asked for, back to where the life
+ * begins. */
 static int plan_dropped(struct verify *v, const struct facts *facts,
-			const struct log *log, struct span *span,
-			struct error *err)
+			const struct log *log, uint64_t begin,
+			struct span *span, struct error *err)
 {
 	const struct known *told =
-		find(&facts->told, span->where.partition, v->epoch);
+		find(&facts->told, span->where.partition, span->where.epoch);
 	const struct known *stored =
-		find(&facts->stored, span->where.partition, v->epoch);
+		find(&facts->stored, span->where.partition, span->where.epoch);
 	uint64_t low = (uint64_t)log->low, first = low;
 
 	if (log->first > log->low || !low)
@@ -106,9 +126,11 @@ static int plan_dropped(struct verify *v, const struct facts *facts,
 		first = least(first, told->first);
 	if (stored && !v->links)
 		first = least(first, stored->first);
-	if (log->committed >= 0)
+	if (log->committed >= 0 && span->newest)
 		first = least(first, (uint64_t)log->committed);
-	if (first == low)
+	if (first < begin)
+		first = begin;
+	if (first >= low)
 		return 0;
 	span->held = false;
 	span->where.first = first;
@@ -116,27 +138,74 @@ static int plan_dropped(struct verify *v, const struct facts *facts,
 	return add_span(v, span, err);
 }
 
+/* From the newest life down to the one that the log begins in. */
 static int plan_partition(struct verify *v, const struct facts *facts,
 			  uint32_t partition, struct error *err)
 {
-	struct span span = {.where = {.partition = partition,
-				      .epoch = v->epoch,
+	struct span span = {.newest = true,
+			    .where = {.partition = partition,
+				      .epoch = v->epochs[partition],
 				      .since_ms = v->from,
 				      .until_ms = v->to}};
+	const struct known *life;
 	struct log log;
+	uint64_t begin, end;
 
 	if (ask_log(v, (int32_t)partition, &log, err) < 0)
 		return -1;
-	span.due = due_of(facts, &log, partition, v->epoch);
-	if (plan_dropped(v, facts, &log, &span, err) < 0)
-		return -1;
-	span.held = true;
-	span.where.first = (uint64_t)log.first;
-	span.where.end = (uint64_t)log.end;
-	return add_span(v, &span, err);
+	end = (uint64_t)log.end;
+	for (;; span.where.epoch--, span.newest = false) {
+		life = find(&facts->lives, partition, span.where.epoch);
+		begin = life ? life->first : 0;
+		span.due = span.newest ? due_of(facts, &log, partition,
+						span.where.epoch)
+				       : end;
+		if (begin <= (uint64_t)log.low &&
+		    plan_dropped(v, facts, &log, begin, &span, err) < 0)
+			return -1;
+		span.held = true;
+		span.where.first = (uint64_t)log.first > begin
+					   ? (uint64_t)log.first
+					   : begin;
+		span.where.end = end;
+		if (span.where.first > end)
+			span.where.first = end;
+		if (add_span(v, &span, err) < 0)
+			return -1;
+		if (begin <= (uint64_t)log.first || !span.where.epoch)
+			return 0;
+		end = span.where.first;
+	}
 }
 
 /* --- what only ClickHouse knows of ---------------------------------------- */
+
+/* One past what Kafka still holds of a former life; 0: nothing of it. */
+static uint64_t held_end(const struct verify *v, const struct known *k)
+{
+	for (size_t i = 0; i < v->span_count; i++)
+		if (v->spans[i].held &&
+		    v->spans[i].where.partition == k->partition &&
+		    v->spans[i].where.epoch == k->epoch)
+			return v->spans[i].where.end;
+	return 0;
+}
+
+static int add_former(struct verify *v, const struct known *k,
+		      const struct known *other, struct error *err)
+{
+	struct span span = {.where = {k->partition, k->epoch, k->first,
+				      k->last + 1, v->from, v->to}};
+	uint64_t held = held_end(v, k);
+
+	if (other && other->first < k->first)
+		span.where.first = other->first;
+	if (other && other->last > k->last)
+		span.where.end = other->last + 1;
+	if (span.where.first < held)
+		span.where.first = held;
+	return span.where.first < span.where.end ? add_span(v, &span, err) : 0;
+}
 
 /* Partitions that the topic has not, and its former lives. */
 static int plan_former(struct verify *v, const struct facts *facts,
@@ -144,26 +213,39 @@ static int plan_former(struct verify *v, const struct facts *facts,
 {
 	const struct known_list *lists[] = {&facts->told, &facts->stored};
 	const struct known *k, *other;
-	struct span span;
 
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t n = 0; n < lists[i]->count; n++) {
 			k = &lists[i]->items[n];
 			other = find(lists[1 - i], k->partition, k->epoch);
-			if ((k->epoch == v->epoch &&
-			     k->partition < v->partitions) ||
+			if ((k->partition < v->partitions &&
+			     k->epoch == v->epochs[k->partition]) ||
 			    (i && (other || v->links)))
 				continue;
-			span = (struct span){.where = {k->partition, k->epoch,
-						       k->first, k->last + 1,
-						       v->from, v->to}};
-			if (other && !v->links && other->first < k->first)
-				span.where.first = other->first;
-			if (other && !v->links && other->last > k->last)
-				span.where.end = other->last + 1;
-			if (add_span(v, &span, err) < 0)
+			if (add_former(v, k, v->links ? NULL : other, err) < 0)
 				return -1;
 		}
+	}
+	return 0;
+}
+
+static int read_epochs(struct verify *v, struct error *err)
+{
+	struct stored_key key = {.topic = v->topic};
+	struct stored_epoch epoch;
+
+	v->epochs = calloc(v->partitions + 1, sizeof(*v->epochs));
+	if (!v->epochs)
+		return error_set_nomem(err);
+	for (uint32_t p = 0; p < v->partitions; p++) {
+		key.partition = (int32_t)p;
+		if (stored_epoch(v->ask.ch, &key,
+				 (uint32_t)v->config->collector.epoch, &epoch,
+				 err) < 0)
+			return error_wrap(err, "clickhouse");
+		v->epochs[p] = epoch.number;
+		if (v->epoch < epoch.number)
+			v->epoch = epoch.number;
 	}
 	return 0;
 }
@@ -172,11 +254,9 @@ static int read_facts(struct verify *v, struct facts *facts, struct error *err)
 {
 	struct ask *a = &v->ask;
 
-	if (stored_epoch(a->ch, v->topic, (uint32_t)v->config->collector.epoch,
-			 &v->epoch, err) < 0)
-		return error_wrap(err, "clickhouse");
-	if (told_survey(a, v->from, v->to, &facts->told, err) < 0 ||
-	    told_reach(a, v->epoch, &facts->reach, err) < 0)
+	if (read_epochs(v, err) < 0 || told_lives(a, &facts->lives, err) < 0 ||
+	    told_survey(a, v->from, v->to, &facts->told, err) < 0 ||
+	    told_reach(a, &facts->reach, err) < 0)
 		return -1;
 	return stored_survey(a, v->from, v->to, &facts->stored, err);
 }
@@ -193,8 +273,11 @@ int verify_plan(struct verify *v, struct error *err)
 		status = plan_partition(v, &facts, p, err);
 	if (status == 0)
 		status = plan_former(v, &facts, err);
+	if (status == 0)
+		status = verify_reread(v, &facts.stored, err);
 	known_list_free(&facts.stored);
 	known_list_free(&facts.told);
 	known_list_free(&facts.reach);
+	known_list_free(&facts.lives);
 	return status;
 }

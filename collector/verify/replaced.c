@@ -79,9 +79,7 @@ static int read_run(struct verify *v, struct span *span, uint64_t first,
 	struct kafka_record record;
 	int status;
 
-	if (kafka_reader_open(v->again, v->topic,
-			      (int32_t)span->where.partition, (int64_t)first,
-			      (int64_t)last + 1, err) < 0)
+	if (verify_read_again(v, span, first, last, err) < 0)
 		return -1;
 	while ((status = kafka_reader_next(v->again, &record, err)) > 0) {
 		if (is_left(&v->window, &record))
@@ -97,14 +95,8 @@ int verify_replaced(struct verify *v, struct span *span, struct error *err)
 {
 	struct batch_of_links b = {0};
 	uint64_t at = v->window.first, first, last, end;
-	int status = -1;
+	int status;
 
-	if (!v->again)
-		v->again = kafka_reader_new(&v->config->kafka,
-					    "shortloop-collector-verify",
-					    v->config->collector.group, err);
-	if (!v->again)
-		return -1;
 	if (!window_next_run(&v->window, LEFT, &at, &first, &last))
 		return 0;
 	/* From the first to the last of them in one go. */

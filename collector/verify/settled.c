@@ -12,6 +12,9 @@
 /* A block can have been told of a little before its hour began, by a clock that
  * was behind: as the aggregator has it. */
 #define EARLY 600
+/* Seconds: a block that was reported so long before what a pass had read up to
+ * was read by it, whichever replica it asked. */
+#define PASS_MARGIN 120
 /* Looks at what is being settled meanwhile. */
 #define LOOKS	 3
 #define PAUSE_NS 500000000L
@@ -25,6 +28,7 @@ struct basis {
 struct hour {
 	struct basis settled, told;
 	uint64_t events;    /* settled */
+	uint64_t promised;  /* of told.rows: a pass said that it settled them */
 	uint64_t rows, due; /* counted now; due: these must be in events */
 	uint64_t of_links, of_links_due;
 };
@@ -43,10 +47,9 @@ struct books {
 };
 
 static const char *const tables[] = {
-	[SETTLED_STATS] = "stats_hourly",
-	[SETTLED_SLOTS] = "clicks_hourly",
-	[SETTLED_VISITS] = "visit_statistics",
-	[SETTLED_NEVER] = "-",
+	[SETTLED_STATS] = "stats_hourly",   [SETTLED_SLOTS] = "link_slots",
+	[SETTLED_VISITS] = "link_days",	    [SETTLED_NEVER] = "-",
+	[SETTLED_OVERDUE] = "stats_hourly",
 };
 
 const char *settled_table(enum settled_what what)
@@ -124,19 +127,21 @@ static int read_days(struct books *b, struct error *err)
 	size_t count;
 
 	buf_puts(sql, "SELECT toUInt64(toUnixTimestamp(s.unit)), s.b, s.r, "
-		      "c.n, v.n FROM (SELECT unit, argMax(blocks, attempt) AS "
-		      "b, argMax(rows, attempt) AS r FROM settled WHERE kind "
-		      "= 'day' AND");
+		      "c.n, v.n FROM (SELECT unit, max(attempt) AS a, "
+		      "argMax(blocks, attempt) AS b, argMax(rows, attempt) AS "
+		      "r FROM settled WHERE kind = 'link_day' AND");
 	put_range(b, "unit");
 	buf_puts(sql, " GROUP BY unit) AS s LEFT JOIN (SELECT "
-		      "toStartOfDay(slot, 'UTC') AS d, sum(toUInt64(effective) "
-		      "+ ineffective) AS n FROM clicks_hourly WHERE");
+		      "toStartOfDay(slot, 'UTC') AS d, attempt, "
+		      "sum(effective + ineffective) AS n FROM link_slots "
+		      "WHERE");
 	put_range(b, "slot");
-	buf_puts(sql, " GROUP BY d) AS c ON s.unit = c.d LEFT JOIN (SELECT "
-		      "toDateTime(day, 'UTC') AS d, sum(pv) AS n FROM "
-		      "visit_statistics WHERE");
+	buf_puts(sql, " GROUP BY d, attempt) AS c ON s.unit = c.d AND s.a = "
+		      "c.attempt LEFT JOIN (SELECT toDateTime(day, 'UTC') AS "
+		      "d, attempt, sum(pv) AS n FROM link_days WHERE");
 	put_range(b, "d");
-	buf_puts(sql, " GROUP BY d) AS v ON s.unit = v.d");
+	buf_puts(sql, " GROUP BY d, attempt) AS v ON s.unit = v.d AND s.a = "
+		      "v.attempt");
 	if (ask_numbers(b->ask, 5, &n, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++, n += 5) {
@@ -155,19 +160,29 @@ static int read_told(struct books *b, struct error *err)
 	size_t count;
 
 	buf_printf(sql,
-		   "SELECT toUInt64(h), count(), sum(n) FROM ingest_progress "
+		   "WITH (SELECT argMax(read_until, attempt) FROM settled "
+		   "WHERE kind = 'pass') AS passed "
+		   "SELECT toUInt64(h), sum(times), sum(n_block), "
+		   "sumIf(n_block, seen < passed - toIntervalSecond(%d)) FROM "
+		   "(SELECT h, epoch, topic, partition, first, last, "
+		   "count() AS times, max(n) AS n_block, "
+		   "max(inserted_at) AS seen FROM ingest_progress "
 		   "ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "
 		   "WHERE inserted_at >= fromUnixTimestamp64Milli(toInt64("
 		   "%" PRId64 "), 'UTC') AND h >= %" PRId64 " AND h < %" PRId64
-		   " GROUP BY h",
+		   " GROUP BY h, epoch, topic, partition, first, last) "
+		   "GROUP BY h",
+		   PASS_MARGIN,
 		   b->start > EARLY ? (b->start - EARLY) * 1000 : 0, b->start,
 		   b->end);
-	if (ask_numbers(b->ask, 3, &n, &count, err) < 0)
+	if (ask_numbers(b->ask, 4, &n, &count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++, n += 3) {
+	for (size_t i = 0; i < count; i++, n += 4) {
 		h = hour_at(b, n[0]);
-		if (h)
-			h->told = (struct basis){true, n[1], n[2]};
+		if (!h)
+			continue;
+		h->told = (struct basis){true, n[1], n[2]};
+		h->promised = n[3];
 	}
 	return 0;
 }
@@ -179,9 +194,13 @@ static void put_due(struct books *b)
 	struct buf *sql = &b->ask->sql;
 
 	buf_printf(sql,
-		   "NOT (topic = {topic:String} AND epoch = %" PRIu32
-		   " AND partition < %zu AND offset >= arrayElement(CAST([",
-		   s->epoch, s->partitions);
+		   "NOT (topic = {topic:String} AND partition < %zu AND "
+		   "epoch = arrayElement(CAST([",
+		   s->partitions);
+	for (size_t i = 0; i < s->partitions; i++)
+		buf_printf(sql, "%s%" PRIu32, i ? "," : "", s->epochs[i]);
+	buf_puts(sql, "], 'Array(UInt32)'), partition + 1) AND offset >= "
+		      "arrayElement(CAST([");
 	for (size_t i = 0; i < s->partitions; i++)
 		buf_printf(sql, "%s%" PRIu64, i ? "," : "", s->due[i]);
 	buf_puts(sql, "], 'Array(UInt64)'), partition + 1))");
@@ -257,6 +276,9 @@ static int compare_hour(const struct hour *h, int64_t start, struct settled *s,
 	if (!h->settled.there && !h->told.there)
 		return h->due ? differ(s, SETTLED_NEVER, start, h->due, 0, err)
 			      : 0;
+	if (h->promised > h->settled.rows)
+		return differ(s, SETTLED_OVERDUE, start, h->promised,
+			      h->settled.rows, err);
 	if (!is_current(&h->settled, &h->told)) {
 		s->hours_waiting++;
 		if (!s->oldest_waiting)

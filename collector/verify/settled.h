@@ -2,7 +2,8 @@
  * settled.h - what was settled, against the rows that it was settled from.
  *
  * Only what the aggregator holds to be up to date is compared: an hour or day
- * that it was told more of since is waiting, not wrong.
+ * that it was told more of since is waiting, not wrong; unless it has said
+ * since that it settled all that was told.
  */
 #ifndef COLLECTOR_VERIFY_SETTLED_H
 #define COLLECTOR_VERIFY_SETTLED_H
@@ -15,9 +16,11 @@
 
 enum settled_what {
 	SETTLED_STATS,	/* an hour: stats_hourly */
-	SETTLED_SLOTS,	/* a day: clicks_hourly */
-	SETTLED_VISITS, /* a day: visit_statistics */
+	SETTLED_SLOTS,	/* a day: link_slots */
+	SETTLED_VISITS, /* a day: link_days */
 	SETTLED_NEVER,	/* an hour: rows that no collector told of */
+	/* an hour: rows that the aggregator said it settled, and has not */
+	SETTLED_OVERDUE,
 };
 /* The table, or "-". */
 const char *settled_table(enum settled_what what);
@@ -42,10 +45,10 @@ struct settled {
 void settled_free(struct settled *s);
 
 /* Rows that may have come in since the collectors were asked: of the topic, in
- * `epoch`, at the partition's `due` or later. */
+ * the partition's epoch, at its `due` or later. */
 struct settled_snapshot {
-	uint32_t epoch;
-	const uint64_t *due; /* by partition */
+	const uint32_t *epochs; /* by partition */
+	const uint64_t *due;
 	size_t partitions;
 };
 

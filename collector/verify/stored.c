@@ -93,21 +93,49 @@ int stored_read(struct ask *a, const struct stretch *s, struct window *w,
 	buf_printf(sql,
 		   "SELECT intDiv(offset - %" PRIu64 ", 64) AS word, "
 		   "groupBitOr(bitShiftLeft(toUInt64(1), offset %% 64)), "
-		   "count()",
-		   w->base);
+		   "count(), %s",
+		   w->base,
+		   a->timed ? "toUInt64(sum(toUnixTimestamp64Milli("
+			      "append_time)))"
+			    : "toUInt64(0)");
 	put_where(a, s);
 	buf_printf(sql, " AND offset < %" PRIu64 " GROUP BY word", s->end);
-	if (ask_numbers(a, 3, &n, &count, err) < 0)
+	if (ask_numbers(a, 4, &n, &count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < count; i++, n += 3) {
+	for (size_t i = 0; i < count; i++, n += 4) {
 		window_add_word(w, IN_ROWS, n[0], n[1]);
 		distinct = (uint64_t)__builtin_popcountll(n[1]);
+		window_add_time(w, TIMES_OF_ROWS, n[0],
+				n[2] == distinct ? n[3] : WINDOW_TIME_UNKNOWN);
 		if (n[2] == distinct)
 			continue;
 		ret_twice->surplus += n[2] - distinct;
 		if (ret_twice->count < STORED_WORDS_MAX)
 			ret_twice->words[ret_twice->count++] = n[0];
 	}
+	return 0;
+}
+
+int stored_times(struct ask *a, const struct stretch *s, uint64_t first,
+		 int64_t ret_ms[64], struct error *err)
+{
+	const uint64_t *n;
+	size_t count;
+
+	buf_puts(
+		ask_begin(a),
+		"SELECT offset, toUInt64(toUnixTimestamp64Milli(append_time))");
+	put_where(a, s);
+	buf_printf(&a->sql,
+		   " AND offset < %" PRIu64
+		   " AND intDiv(offset, 64) = %" PRIu64,
+		   s->end, first / 64);
+	if (ask_numbers(a, 2, &n, &count, err) < 0)
+		return -1;
+	for (int i = 0; i < 64; i++)
+		ret_ms[i] = -1;
+	for (size_t i = 0; i < count; i++, n += 2)
+		ret_ms[n[0] % 64] = (int64_t)n[1];
 	return 0;
 }
 

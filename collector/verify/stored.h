@@ -46,9 +46,15 @@ struct stored_twice {
 	size_t count;
 };
 
-/* Fills IN_ROWS of the window, which lies in the stretch. */
+/* Fills IN_ROWS of the window, which lies in the stretch, and TIMES_OF_ROWS if
+ * the table has times. */
 int stored_read(struct ask *a, const struct stretch *s, struct window *w,
 		struct stored_twice *ret_twice, struct error *err);
+
+/* When Kafka stored the events of the rows at the offsets from `first`, a
+ * multiple of 64, to first + 63 (ms); -1: there is no row. */
+int stored_times(struct ask *a, const struct stretch *s, uint64_t first,
+		 int64_t ret_ms[64], struct error *err);
 
 /* Adds findings that name the offsets in ret_twice's words. */
 int stored_name_twice(struct ask *a, const struct stretch *s,

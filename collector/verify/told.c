@@ -27,19 +27,32 @@ int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
 	return known_list_ask(a, ret, err);
 }
 
-int told_reach(struct ask *a, uint32_t epoch, struct known_list *ret,
-	       struct error *err)
+int told_reach(struct ask *a, struct known_list *ret, struct error *err)
 {
-	buf_printf(ask_begin(a),
-		   SELECT_KNOWN FROM_BLOCKS " AND epoch = %" PRIu32 GROUP_KNOWN,
-		   epoch);
+	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS GROUP_KNOWN);
+	return known_list_ask(a, ret, err);
+}
+
+int told_lives(struct ask *a, struct known_list *ret, struct error *err)
+{
+	/* Where one begins anew it begins at 0, also if another said
+	 * otherwise at the same time. */
+	buf_puts(ask_begin(a),
+		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
+		 "min(next), count() FROM ingest_epochs WHERE "
+		 "topic = {topic:String} AND decision != 'same'" GROUP_KNOWN);
 	return known_list_ask(a, ret, err);
 }
 
 int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
-		bool only_dead, const struct told_block **ret_blocks,
+		enum told_which which, const struct told_block **ret_blocks,
 		size_t *ret_count, struct error *err)
 {
+	static const char *const only[] = {
+		[TOLD_ALL] = "",
+		[TOLD_DEAD] = " AND dead_lettered > 0",
+		[TOLD_LOST] = " AND lost > 0",
+	};
 	const uint64_t *n;
 	size_t count;
 
@@ -49,8 +62,8 @@ int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
 		   " AND last >= %" PRIu64 " AND first < %" PRIu64
 		   " AND first >= %" PRIu64
 		   "%s ORDER BY first LIMIT %d WITH TIES",
-		   s->partition, s->epoch, s->first, s->end, after,
-		   only_dead ? " AND dead_lettered > 0" : "", TOLD_PAGE);
+		   s->partition, s->epoch, s->first, s->end, after, only[which],
+		   TOLD_PAGE);
 	if (ask_numbers(a, 5, &n, &count, err) < 0)
 		return -1;
 	/* Five numbers, in this order. */

@@ -11,10 +11,13 @@
 int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
 		struct error *err);
 
-/* Of each partition in one life of the topic: `last` is the greatest offset
- * told of, whenever that was. */
-int told_reach(struct ask *a, uint32_t epoch, struct known_list *ret,
-	       struct error *err);
+/* Of each partition and life: `last` is the greatest offset told of, whenever
+ * that was. */
+int told_reach(struct ask *a, struct known_list *ret, struct error *err);
+
+/* Lives that do not begin at their log's start but at `first`.  What lies
+ * before that is of the life before. */
+int told_lives(struct ask *a, struct known_list *ret, struct error *err);
 
 struct told_block {
 	uint64_t first, last;
@@ -23,13 +26,19 @@ struct told_block {
 };
 #define TOLD_PAGE 50000
 
+enum told_which {
+	TOLD_ALL,
+	TOLD_DEAD, /* that have dead letters */
+	TOLD_LOST, /* that are none, but what was not read */
+};
+
 /*
  * The blocks that reach into [first, end), by their first offset, some
  * TOLD_PAGE of them whose first is `after` or more: *ret_blocks lives until the
- * next question. `only_dead`: those that have dead letters.
+ * next question.
  */
 int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
-		bool only_dead, const struct told_block **ret_blocks,
+		enum told_which which, const struct told_block **ret_blocks,
 		size_t *ret_count, struct error *err);
 
 /*

@@ -26,6 +26,7 @@ struct span {
 	/* Kafka still holds it and was read; otherwise what was reported of it
 	 * is all that is left to compare with. */
 	bool held;
+	bool newest;  /* the partition's present life */
 	uint64_t due; /* from here on it need not be stored yet */
 
 	uint64_t events;    /* records of Kafka, or events reported */
@@ -43,9 +44,10 @@ struct verify {
 	struct app *app;
 	const struct collector_config *config;
 	const char *topic;
-	bool links;    /* the archive, rather than clicks */
-	bool show_all; /* findings, to people */
-	uint32_t epoch;
+	bool links;	  /* the archive, rather than clicks */
+	bool show_all;	  /* findings, to people */
+	uint32_t *epochs; /* that the partitions are in */
+	uint32_t epoch;	  /* the greatest of them */
 	uint32_t partitions;
 	int64_t from, to; /* ms, half-open */
 
@@ -87,6 +89,24 @@ int verify_find(struct verify *v, const struct span *span, enum window_set set,
 /* Reads IN_ROWS and IN_LETTERS of the window, and counts what is twice. */
 int verify_read_window(struct verify *v, struct span *span,
 		       const struct stretch *part, struct error *err);
+
+/* Opens v->again at [first, last] of the span's partition. */
+int verify_read_again(struct verify *v, const struct span *span, uint64_t first,
+		      uint64_t last, struct error *err);
+
+/* --- others.c --- */
+
+/* Finds rows at offsets where Kafka now has another event than the one that was
+ * stored: its log was cut and written again. */
+int verify_others(struct verify *v, struct span *span,
+		  const struct stretch *part, struct error *err);
+
+/* --- reread.c --- */
+
+/* Finds events with a row in each of several epochs; `stored` says which
+ * partitions have rows of several.  Clicks only: of links one row is kept. */
+int verify_reread(struct verify *v, const struct known_list *stored,
+		  struct error *err);
 
 /* --- replaced.c --- */
 

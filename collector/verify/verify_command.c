@@ -108,14 +108,14 @@ static int check_spans(struct verify *v, struct error *err)
 
 static int check_settled(struct verify *v, struct error *err)
 {
-	struct settled_snapshot snapshot = {.epoch = v->epoch};
+	struct settled_snapshot snapshot = {.epochs = v->epochs};
 	uint64_t *due = calloc(v->partitions + 1, sizeof(*due));
 	int status;
 
 	if (!due)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < v->span_count; i++)
-		if (v->spans[i].held)
+		if (v->spans[i].held && v->spans[i].newest)
 			due[v->spans[i].where.partition] = v->spans[i].due;
 	snapshot.due = due;
 	snapshot.partitions = v->partitions;
@@ -146,6 +146,7 @@ static void close_parts(struct verify *v)
 	findings_release(&v->findings);
 	settled_free(&v->settled);
 	free(v->spans);
+	free(v->epochs);
 }
 
 int collector_verify(struct app *app, const struct collector_config *config,

@@ -168,6 +168,19 @@ static const char *start_text(const struct settled_difference *d,
 	return text;
 }
 
+static const char *settled_text(enum settled_what what)
+{
+	switch (what) {
+	case SETTLED_NEVER:
+		return "no collector reported these rows";
+	case SETTLED_OVERDUE:
+		return "reported before a pass that settled all, and not "
+		       "settled: try `aggregator settle`";
+	default:
+		return "settled from the same reports, yet not what is there";
+	}
+}
+
 static int print_differences(const struct settled *s, struct error *err)
 {
 	struct table *t =
@@ -181,10 +194,7 @@ static int print_differences(const struct settled *s, struct error *err)
 		table_text(t, settled_table(d->what));
 		table_number(t, d->rows);
 		table_number(t, d->settled);
-		table_text(t, d->what == SETTLED_NEVER
-				      ? "no collector reported these rows"
-				      : "settled from the same reports, yet "
-					"not what is there");
+		table_text(t, settled_text(d->what));
 	}
 	putchar('\n');
 	return output_table(t, err);

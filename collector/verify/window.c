@@ -7,21 +7,29 @@
 
 int window_init(struct window *w, struct error *err)
 {
+	bool all = true;
+
 	*w = (struct window){0};
 	for (int i = 0; i < WINDOW_SETS; i++) {
 		w->sets[i] = calloc(WORDS, sizeof(uint64_t));
-		if (!w->sets[i]) {
-			window_release(w);
-			return error_set_nomem(err);
-		}
+		all = all && w->sets[i];
 	}
-	return 0;
+	for (int i = 0; i < WINDOW_TIMES; i++) {
+		w->times[i] = calloc(WORDS, sizeof(uint64_t));
+		all = all && w->times[i];
+	}
+	if (all)
+		return 0;
+	window_release(w);
+	return error_set_nomem(err);
 }
 
 void window_release(struct window *w)
 {
 	for (int i = 0; i < WINDOW_SETS; i++)
 		free(w->sets[i]);
+	for (int i = 0; i < WINDOW_TIMES; i++)
+		free(w->times[i]);
 	*w = (struct window){0};
 }
 
@@ -44,6 +52,8 @@ void window_begin(struct window *w, uint64_t first, uint64_t end)
 	w->end = end;
 	for (int i = 0; i < WINDOW_SETS; i++)
 		memset(w->sets[i], 0, words_in(w) * sizeof(uint64_t));
+	for (int i = 0; i < WINDOW_TIMES; i++)
+		memset(w->times[i], 0, words_in(w) * sizeof(uint64_t));
 }
 
 /* The bits of word `i` that lie in the window and from first to last. */
@@ -120,6 +130,36 @@ void window_add_set(struct window *w, enum window_set set,
 				offset_set_word(from, w->base + i * 64));
 }
 
+void window_add_time(struct window *w, enum window_times whose, uint64_t index,
+		     uint64_t ms)
+{
+	uint64_t *sum;
+
+	if (index >= words_in(w))
+		return;
+	sum = &w->times[whose][index];
+	if (*sum != WINDOW_TIME_UNKNOWN)
+		*sum = ms == WINDOW_TIME_UNKNOWN ? ms : *sum + ms;
+}
+
+static bool are_others(const struct window *w, uint64_t i)
+{
+	uint64_t kafka = w->times[TIMES_OF_KAFKA][i],
+		 rows = w->times[TIMES_OF_ROWS][i];
+
+	return w->sets[IN_KAFKA][i] == w->sets[IN_ROWS][i] && kafka != rows &&
+	       kafka != WINDOW_TIME_UNKNOWN && rows != WINDOW_TIME_UNKNOWN;
+}
+
+uint64_t window_next_other(const struct window *w, uint64_t *index)
+{
+	while (*index < words_in(w)) {
+		if (are_others(w, (*index)++))
+			return *index - 1;
+	}
+	return UINT64_MAX;
+}
+
 static void subtract(struct window *w, size_t i, unsigned but)
 {
 	for (int set = 0; set < WINDOW_SETS; set++)
@@ -141,6 +181,18 @@ void window_subtract_from(struct window *w, enum window_set from, unsigned but)
 		w->sets[LEFT][i] = w->sets[from][i];
 		subtract(w, i, but);
 	}
+}
+
+void window_keep(struct window *w, enum window_set set, enum window_set of)
+{
+	for (size_t i = 0; i < words_in(w); i++)
+		w->sets[set][i] &= w->sets[of][i];
+}
+
+void window_remove(struct window *w, enum window_set set, enum window_set of)
+{
+	for (size_t i = 0; i < words_in(w); i++)
+		w->sets[set][i] &= ~w->sets[of][i];
 }
 
 uint64_t window_count_both(const struct window *w, enum window_set a,

@@ -27,10 +27,20 @@ enum window_set {
 	WINDOW_SETS,
 };
 
+/* Whose times are summed up by word, to be held against each other. */
+enum window_times {
+	TIMES_OF_KAFKA,
+	TIMES_OF_ROWS,
+	WINDOW_TIMES,
+};
+/* The sum of a word that cannot be compared. */
+#define WINDOW_TIME_UNKNOWN UINT64_MAX
+
 struct window {
 	uint64_t base; /* a multiple of 64 */
 	uint64_t first, end;
 	uint64_t *sets[WINDOW_SETS];
+	uint64_t *times[WINDOW_TIMES]; /* ms; sums of a word's offsets */
 };
 
 int window_init(struct window *w, struct error *err);
@@ -53,11 +63,25 @@ void window_add_set(struct window *w, enum window_set set,
 void window_clear_range(struct window *w, enum window_set set, uint64_t first,
 			uint64_t last);
 
+/* Adds to the sum of the word at base + 64 * index. */
+void window_add_time(struct window *w, enum window_times whose, uint64_t index,
+		     uint64_t ms);
+/*
+ * The next word at *index or later that has the same offsets in IN_KAFKA and
+ * IN_ROWS, and other times in the one than in the other; moves *index behind
+ * it.  Returns its place, or UINT64_MAX.
+ */
+uint64_t window_next_other(const struct window *w, uint64_t *index);
+
 /* LEFT = all offsets of the window, but those of a set in `but`: a bit for
  * each, 1 << IN_ROWS | ... */
 void window_subtract(struct window *w, unsigned but);
 /* LEFT = `from` but those of a set in `but`. */
 void window_subtract_from(struct window *w, enum window_set from, unsigned but);
+
+/* Takes out of `set` what is not in `of`, or what is. */
+void window_keep(struct window *w, enum window_set set, enum window_set of);
+void window_remove(struct window *w, enum window_set set, enum window_set of);
 
 uint64_t window_count(const struct window *w, enum window_set set);
 /* Both ends included. */

@@ -1,0 +1,45 @@
+/*
+ * server.h - what has to be known of the ClickHouse at hand before anything is
+ * inserted: whether it is new enough, and which settings it has.
+ */
+#ifndef COLLECTOR_ONCE_SERVER_H
+#define COLLECTOR_ONCE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+/*
+ * The oldest that is taken, year and month.  Before, a token was numbered by
+ * the part of the insert that it stood for: the rows of one day left out, those
+ * of the next were taken for other ones, and stored twice or not at all.  (Seen
+ * in 23.10, not in 24.8; the changes are those of ClickHouse 24.7.)
+ */
+#define SERVER_OLDEST_YEAR  24
+#define SERVER_OLDEST_MONTH 8
+
+/* Settings of an insert that not every version has. */
+enum server_setting {
+	SERVER_DEDUPLICATE_INSERT,
+	SERVER_DEDUPLICATION_VERSION,
+	SERVER_SETTING_COUNT
+};
+
+struct server {
+	char version[32];
+	bool has[SERVER_SETTING_COUNT];
+};
+
+/* Is it, as version() writes it, older than the oldest? */
+bool server_is_too_old(const char *version);
+
+/* ERROR_UNSAFE when it is too old. */
+int server_learn(struct clickhouse *ch, struct server *ret, struct error *err);
+
+/* When it was started, s since 1970 by its own clock: of one that runs on, the
+ * answers differ by a second or two. */
+int server_started(struct clickhouse *ch, int64_t *ret, struct error *err);
+
+#endif
