@@ -22,7 +22,7 @@ VERSION := $(shell cat VERSION)
 
 PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
         libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
-        libpng
+        libpng libpsl
 
 # Sanitizers find the same at -O1, and are built in half the time.
 CFLAGS ?= $(if $(SANITIZE),-O1,-O3) -g
@@ -92,7 +92,14 @@ $(SERVER): LIBS += -ldl
 # A test of a program's inner part links that program's library; which one is
 # told by the folder: tests/unit/<folder>/.
 PROGRAM_LIBS := $(PROGRAMS:%=$B/lib%.a) $B/libstack/clickhouse.a
-$(BENCH) $(FAULTS) $(FUZZ): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
+$(BENCH) $(FAULTS): $B/%: $B/%.o $(PROGRAM_LIBS) $(LIBA)
+# Those programs whose headers it includes: all is built once more for fuzzing, with
+# clang and sanitizers.
+$(FUZZ): $B/%: $B/%.o $(LIBA)
+fuzz_uses := $(shell grep -oE '"[a-z]+/' /dev/null $(wildcard tests/fuzz/*.c) | \
+               sed 's|.*/\(.*\)\.c:"\(.*\)/|\1:\2|' | sort -u)
+fuzz_of    = $(patsubst %:$(1),$B/tests/fuzz/%,$(filter %:$(1),$(fuzz_uses)))
+$(foreach p,$(PROGRAMS),$(if $(call fuzz_of,$p),$(eval $(call fuzz_of,$p): $B/lib$p.a)))
 $(UNIT): $B/%: $B/%.o $(LIBA)
 # Only that one: programs may give two things the same name.
 $(foreach p,$(PROGRAMS),$(eval $(filter $B/tests/unit/$p/%,$(UNIT)): $B/lib$p.a))
@@ -146,6 +153,8 @@ install: $(BINS)
 	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' \
 	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop \
+	  $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot \
 	  $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
 

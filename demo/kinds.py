@@ -120,4 +120,4 @@ class Kinds:
 
 def visits(code, user_agent, times):
     nobody = traffic.Address("192.0.2.1", "")
-    return [traffic.Visit(code, user_agent, nobody, False)] * times
+    return [traffic.Visit(code, user_agent, nobody, "human")] * times

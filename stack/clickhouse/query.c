@@ -5,10 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "stack/clickhouse/failure.h"
+#include "stack/clickhouse/kill.h"
 #include "stack/clickhouse/settings.h"
+
+enum {
+	KILL_AGAIN_NS = 2000000
+};
 
 /* Where the parts of a statement lie once it is known where its data starts. */
 struct source {
@@ -22,6 +28,7 @@ struct run {
 	const struct query_request *r;
 	struct engine *engine;
 	struct engine_session *session;
+	struct running *running;
 	struct error *err;
 };
 
@@ -149,8 +156,38 @@ static int run_drop(struct run *run, const struct source *from,
 	return rc;
 }
 
+/*
+ * The engine ends what it runs of them, and waits for it.  What has begun here
+ * and not there is met at one of the next times.
+ */
+static int run_kill(struct run *run, const struct kill *kill,
+		    const struct engine_params *params)
+{
+	const struct timespec pause = {0, KILL_AGAIN_NS};
+	struct buf sql = {0};
+	int rc = 0;
+
+	kill_rewrite(kill, &sql);
+	if (sql.failed)
+		rc = error_set_nomem(run->err);
+	while (rc == 0) {
+		size_t left = run->running ? running_kill(run->running,
+							  kill_names, kill)
+					   : 0;
+
+		engine_result_free(run->engine, &run->q->result);
+		rc = run_sql(run, sql.data, sql.len, params);
+		if (!left)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	buf_free(&sql);
+	return rc;
+}
+
 static int run_statement(struct run *run, const struct source *from)
 {
+	const struct kill kill = {from->text, from->len};
 	struct engine_params params = {0};
 	int rc;
 
@@ -158,6 +195,8 @@ static int run_statement(struct run *run, const struct source *from)
 		return -1;
 	if (run->q->statement.has_data)
 		rc = run_insert(run, from, &params);
+	else if (kill_is_sync(&kill))
+		rc = run_kill(run, &kill, &params);
 	else if (run->q->statement.sync_end)
 		rc = run_drop(run, from, &params);
 	else
@@ -192,6 +231,7 @@ static int prepare(struct run *run, const struct query_limits *limits,
 	buf_reset(&sql);
 	if (rc == 0)
 		rc = settings_set(&run->r->params, limits->max_result_bytes,
+				  run->r->query_id,
 				  run->r->readonly && own_session, &sql,
 				  run->err);
 	if (rc == 0)
@@ -245,6 +285,9 @@ static int run_all(struct run *run, const struct query_limits *limits,
 	struct source from;
 	int rc;
 
+	if (run->running &&
+	    running_begin(run->running, run->r->query_id, run->err) < 0)
+		return -1;
 	if (decode_body(run->q, run->r, limits->max_body, &body, run->err) <
 		    0 ||
 	    split(run->q, run->r, body, &from, run->err) < 0)
@@ -269,10 +312,10 @@ static int run_all(struct run *run, const struct query_limits *limits,
 
 void query_run(struct query *q, const struct query_request *r,
 	       struct engine *engine, struct engine_session *session,
-	       const struct query_limits *limits)
+	       struct running *running, const struct query_limits *limits)
 {
 	struct error err = {0};
-	struct run run = {q, r, engine, session, &err};
+	struct run run = {q, r, engine, session, running, &err};
 
 	q->failed = run_all(&run, limits, session == NULL) < 0;
 	if (q->failed && q->failure.len == 0)

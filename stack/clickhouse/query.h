@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "stack/clickhouse/engine.h"
 #include "stack/clickhouse/query_request.h"
+#include "stack/clickhouse/running.h"
 #include "stack/clickhouse/statement.h"
 
 struct query_limits {
@@ -33,12 +34,13 @@ struct query {
 };
 
 /*
- * Runs `r` in `session`, or in one of its own when that is NULL.  `failed` and
- * `failure` tell how it went.
+ * Runs `r`, whose id is entered in `running` (NULL: it is not), in `session`,
+ * or in one of its own when that is NULL.  `failed` and `failure` tell how it
+ * went.
  */
 void query_run(struct query *q, const struct query_request *r,
 	       struct engine *engine, struct engine_session *session,
-	       const struct query_limits *limits);
+	       struct running *running, const struct query_limits *limits);
 
 /* The answer's body as it goes out. */
 struct http_slice query_answer(const struct query *q);

@@ -11,7 +11,7 @@
 #include "common/http/url.h"
 #include "stack/clickhouse/coding.h"
 
-#define REQUEST_QUERY_ID_MAX 128
+#define REQUEST_QUERY_ID_MAX 512
 
 struct query_request {
 	struct url_params params; /* owns the strings below */

@@ -12,6 +12,7 @@
 #include "stack/clickhouse/query.h"
 #include "stack/clickhouse/query_request.h"
 #include "stack/clickhouse/reply.h"
+#include "stack/clickhouse/running.h"
 #include "stack/clickhouse/sessions.h"
 #include "stack/clickhouse/sweep.h"
 #include "stack/clickhouse/users.h"
@@ -26,6 +27,7 @@ struct server {
 	struct engine *engine;
 	struct workers *workers;
 	struct sessions *sessions;
+	struct running *ids;
 	struct http_listener *listener;
 	struct http_config http;
 	struct query_limits limits;
@@ -40,6 +42,7 @@ struct job {
 	struct http_request *http;
 	struct query_request request;
 	struct engine_session *session; /* NULL: the request has none */
+	bool has_id;			/* in the server's `ids` */
 	struct query query;
 	int64_t started;
 };
@@ -50,13 +53,17 @@ static void job_run(void *arg, unsigned index)
 
 	(void)index;
 	query_run(&job->query, &job->request, job->server->engine, job->session,
-		  &job->server->limits);
+		  job->server->ids, &job->server->limits);
+	running_leave(job->server->ids, job->request.query_id);
+	job->has_id = false;
 }
 
 static void job_free(struct job *job)
 {
 	struct server *s = job->server;
 
+	if (job->has_id)
+		running_leave(s->ids, job->request.query_id);
 	if (job->session)
 		sessions_give_back(s->sessions, job->request.session_id,
 				   job->request.session_timeout);
@@ -100,6 +107,9 @@ static int submit(struct server *s, struct job *job, struct error *err)
 {
 	struct error full = {0};
 
+	if (running_enter(s->ids, job->request.query_id, err) < 0)
+		return -1;
+	job->has_id = true;
 	if (job->request.session_id) {
 		job->session =
 			sessions_take(s->sessions, job->request.session_id,
@@ -236,6 +246,9 @@ static int start(struct server *s, const struct options *o, struct error *err)
 	s->engine = engine_new(o->library, o->path, err);
 	if (!s->engine || ask_identity(s, err) < 0)
 		return -1;
+	s->ids = running_new(err);
+	if (!s->ids)
+		return -1;
 	s->workers = workers_new((unsigned)o->threads, (size_t)o->queue, err);
 	s->sessions = s->workers ? sessions_new(s->loop, s->engine,
 						(size_t)o->max_sessions, err)
@@ -291,6 +304,7 @@ void server_free(struct server *s)
 	workers_free(s->workers);
 	http_listener_free(s->listener);
 	sessions_free(s->sessions);
+	running_free(s->ids);
 	engine_free(s->engine);
 	users_release(&s->users);
 	free(s);

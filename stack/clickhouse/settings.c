@@ -62,11 +62,16 @@ static bool is_given(const struct url_params *params, const char *name)
 }
 
 int settings_set(const struct url_params *params, size_t max_result_bytes,
-		 bool readonly, struct buf *out, struct error *err)
+		 const char *comment, bool readonly, struct buf *out,
+		 struct error *err)
 {
 	if (max_result_bytes && !is_given(params, "max_result_bytes")) {
 		append_assignment(out, "max_result_bytes");
 		buf_printf(out, "%zu", max_result_bytes);
+	}
+	if (comment && !is_given(params, "log_comment")) {
+		append_assignment(out, "log_comment");
+		append_quoted(out, '\'', comment);
 	}
 	for (size_t i = 0; i < params->count; i++) {
 		const struct url_param *p = &params->items[i];

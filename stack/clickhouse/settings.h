@@ -14,12 +14,14 @@
 int settings_use(const char *database, struct buf *out, struct error *err);
 
 /*
- * Appends one SET of all parameters that are settings; with `readonly` as the
+ * Appends one SET of all parameters that are settings, and of log_comment to
+ * `comment` (NULL: not) unless they have one; with `readonly` as the
  * last of them, so that it binds the query and not the others.  A name that
  * cannot be one is ClickHouse's UNKNOWN_SETTING.
  */
 int settings_set(const struct url_params *params, size_t max_result_bytes,
-		 bool readonly, struct buf *out, struct error *err);
+		 const char *comment, bool readonly, struct buf *out,
+		 struct error *err);
 
 /* Appends the SET that undoes it. */
 void settings_unset(const struct url_params *params, struct buf *out);
