@@ -12,12 +12,15 @@ for them, and end with it: also when pytest is killed.
     base_config     the sections redis, kafka (with topics of the test's own),
                     clickhouse, log
     program         program("redirector", config) starts it and waits for ready
+    skew            skew(seconds): the environment of a program whose clock is
+                    wrong
     workdir         a directory of this test
     free_port       a function that returns an unused port
 """
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import time
 
@@ -31,7 +34,7 @@ from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
 from support.fault_proxy import KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
-from support.program import Program  # noqa: E402
+from support.program import BIN, Program  # noqa: E402
 from support.server import (  # noqa: E402
     KafkaServer, ProxiedKafkaServer, RedisServer)
 
@@ -180,6 +183,17 @@ def clickhouse(clickhouse_server):
     database.drop()
 
 
+@pytest.fixture(scope="session")
+def skew(tmp_path_factory):
+    """skew(seconds): the environment of a program whose wall clock is wrong."""
+    library = tmp_path_factory.mktemp("skew") / "skew.so"
+    source = servers.ROOT / "tests/integration/support/skew.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return lambda seconds: {"LD_PRELOAD": str(library),
+                            "SKEW_SECONDS": str(seconds)}
+
+
 # --- our programs --------------------------------------------------------------------
 
 @pytest.fixture
@@ -214,13 +228,14 @@ def base_config(request):
 
 @pytest.fixture
 def program(request, workdir, base_config):
-    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None):
-    merges the sections given into base_config, gives the program's own section
+    """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None,
+    binaries=where the programs are): merges the sections given into base_config, gives the program's own section
     free ports for `listen` and `admin` unless they are said, writes the file,
     starts it and waits for /readyz."""
     programs = []
 
-    def make(name, sections=None, start=True, args=(), env=None, ready=True):
+    def make(name, sections=None, start=True, args=(), env=None, ready=True,
+             binaries=BIN):
         config = {k: dict(v) for k, v in base_config.items()}
         for section, settings in (sections or {}).items():
             config[section] = {**config.get(section, {}), **settings}
@@ -229,7 +244,7 @@ def program(request, workdir, base_config):
         if name in ("redirector", "allocator", "aggregator"):
             own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
         made = Program(name, config, workdir / f"{name}-{len(programs)}",
-                       args, env)
+                       args, env, binaries)
         programs.append(watch(request, made))
         return made.start(ready=ready) if start else made
 

@@ -156,7 +156,7 @@ def read_to_the_end(kafka, topics, running, of):
     """Until all is committed."""
     topic = topics[of]
     eventually(lambda: kafka.committed(topics["topic_clicks"], topic) ==
-               log_ends(kafka, topic), 60, 0.3, what="the commits")
+               log_ends(kafka, topic), every=0.3, what="the commits")
     assert running.process.running() and running.ready()[0] == 200
 
 
@@ -225,7 +225,7 @@ def test_offsets_of_transactions_are_passed_over(kafka, topics, tables,
         producer.flush(30)
         end(30)
     running = collector()
-    eventually(lambda: tables.value("SELECT count() FROM clicks") == 20, 30,
+    eventually(lambda: tables.value("SELECT count() FROM clicks") == 20,
                what="rows of what was committed")
     produce(kafka, topic, [made.whole()])
     read_to_the_end(kafka, topics, running, "topic_clicks")

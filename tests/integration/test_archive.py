@@ -58,7 +58,7 @@ def used(redis, kafka, tables, base_config, program, sections, create):
     collector = program("collector", {"collector": {
         "batch_age": "100ms", "ua_rules": str(DEPS / "uap/regexes.yaml")}})
     eventually(lambda: tables.value("SELECT count() FROM links") ==
-               len(codes) + 3, 30)
+               len(codes) + 3)
     collector.stop()
     redis.flushall()
     return codes

@@ -127,5 +127,5 @@ def test_an_audit_file_that_cannot_be_opened_is_one_clear_line(
         redis, create_space, start):
     create_space()
     program = start(ready=False, audit_file="/nonexistent/audit.log").program
-    assert program.process.wait(20) == 78
+    assert program.process.wait(60) == 78
     assert "allocator.audit_file" in program.log()

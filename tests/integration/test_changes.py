@@ -83,6 +83,23 @@ def test_whoever_made_a_link_does_not_let_it_go(api):
     assert api.get(code).json()["state"] == "blocked"
 
 
+def test_whoever_made_a_link_does_not_delete_a_block(api):
+    """Nor lets it run out: either would make its code free again."""
+    code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
+    assert patch(api, code, state="blocked").status_code == 200
+    assert "admin" in problem(delete(api, code, key="crm"), 403)
+    assert "admin" in problem(patch(api, code, key="crm", ttl="2s"), 403)
+    assert api.get(code).json()["state"] == "blocked"
+    assert patch(api, code, state="live").status_code == 200
+    assert delete(api, code, key="crm").status_code == 204
+
+
+def test_an_admin_deletes_a_blocked_link(api):
+    code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
+    assert patch(api, code, state="blocked").status_code == 200
+    assert delete(api, code).status_code == 204
+
+
 @pytest.mark.parametrize("fields, says", [
     ({}, "nothing is to be changed"),
     ({"url": "javascript:alert(1)"}, "url"),

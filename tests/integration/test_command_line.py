@@ -19,7 +19,7 @@ every_program = pytest.mark.parametrize("name", PROGRAMS)
 
 def run(name, *args, **kwargs):
     return subprocess.run([BIN / name, *args], capture_output=True, text=True,
-                          timeout=20, cwd=servers.ROOT, **kwargs)
+                          timeout=60, cwd=servers.ROOT, **kwargs)
 
 
 @pytest.fixture
@@ -112,6 +112,27 @@ def test_check_says_ok(name, config, workdir):
     assert (done.returncode, done.stdout) == (0, "ok\n"), done.stderr
 
 
+@pytest.mark.parametrize("name, setting", [
+    ("collector", "ua_rules"), ("collector", "bot_list"),
+    ("collector", "geo_files"), ("allocator", "keys_file"),
+    ("allocator", "url_deny_file")])
+def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
+                                                      workdir):
+    missing = "/nowhere/at/all"
+    config[name][setting] = [missing] if setting == "geo_files" else missing
+    done = run(name, "--check", "-c", write(workdir, config))
+    assert (done.returncode, done.stdout) == (78, ""), done.stdout
+    assert missing in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name, says", [
+    ("allocator", "SIGHUP reads again: keys_file, "),
+    ("collector", "SIGHUP reads again: ua_rules, "),
+    ("redirector", "SIGHUP is ignored"), ("aggregator", "SIGHUP is ignored")])
+def test_help_says_what_sighup_does(name, says):
+    assert says in run(name, "--help").stdout
+
+
 @every_program
 def test_a_missing_file_is_one_line(name):
     done = run(name, "-n", "-c", "/nonexistent/shortloop.yaml")
@@ -173,7 +194,7 @@ def test_servers_that_are_late_are_waited_for(name, config, program):
             told.get(server, "not connected yet") != "not connected yet"
             for server in expected) else None
 
-    eventually(reasons, 20, what="/readyz naming " + ", ".join(expected))
+    eventually(reasons, what="/readyz naming " + ", ".join(expected))
     assert started.process.running()
     assert started.stop() == 0
 

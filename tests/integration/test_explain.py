@@ -26,7 +26,8 @@ NOTHING = {
     "geo": dict.fromkeys(
         ["continent", "country", "region", "city", "postal_code", "latitude",
          "longitude", "time_zone", "asn", "as_org"]),
-    "visitor": None, "referrer": {"host": None, "channel": "direct"}}
+    "visitor": None, "referrer": {"host": None, "channel": "direct"},
+    "device_class": "other"}
 
 
 @pytest.fixture
@@ -35,6 +36,8 @@ def config(workdir):
     path.write_text(yaml.safe_dump({"collector": {
         "ua_rules": str(DEPS / "uap/regexes.yaml"),
         "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+        "bot_patterns": str(DEPS / "bots/isbot-patterns.json"),
+        "source_list": str(DEPS / "sources/referrers.json"),
         "geo_files": [str(CITY), str(ASN)]}}))
     return path
 
@@ -68,7 +71,7 @@ def test_all_that_is_known_of_a_visit_in_this_order(explain):
                         "referrer": "https://www.google.co.uk/search?q=x",
                         "headers": {"Accept-Language": "de"}}])
     assert list(answer) == ["user_agent", "os", "device", "geo", "verdict",
-                            "visitor", "referrer"]
+                            "visitor", "referrer", "device_class"]
     assert answer["user_agent"] == {"family": "Chrome", "major": "140",
                                     "minor": "0", "patch": "7339"}
     assert answer["os"] == {"family": "Windows", "major": "10", "minor": None,
@@ -81,6 +84,7 @@ def test_all_that_is_known_of_a_visit_in_this_order(explain):
         bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest()
     assert answer["referrer"] == {"host": "www.google.co.uk",
                                   "channel": "search"}
+    assert answer["device_class"] == "desktop"
 
 
 def test_absent_values_are_null(explain):
@@ -190,7 +194,7 @@ def test_each_line_is_answered_before_the_next_is_asked(explain):
         process.stdin.write(b'{"ua": ')
         process.stdin.flush()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         assert process.stdout.read() == b""
 
 
@@ -232,15 +236,80 @@ def test_why_names_the_rules(explain):
             ipaddress.ip_network("8.8.8.8/%d" % city.get_with_prefix_len(
                 "8.8.8.8")[1], strict=False).network_address,
             city.get_with_prefix_len("8.8.8.8")[1])
-    assert why["referrer"]["site"] == "google"
+    assert why["referrer"] == {"domain": "google.com", "origin": "source_list",
+                               "site": "www.google.com"}
     assert why["language"] == "de"
     bots = json.loads((DEPS / "bots/crawler-user-agents.json").read_text())
     verdict = robot["why"]["verdict"]
     assert bots[verdict["entry"] - 1]["pattern"] == verdict["pattern"]
+    assert verdict["origin"] == "bot_list"
     assert prefetch["why"]["verdict"]["purpose"] == "prefetch"
     assert private["geo"]["country"] == "private"
     assert private["why"]["geo"]["country"] == {
         "file": None, "network": None, "special": "private"}
+
+
+def test_why_names_what_knows_a_robot(explain):
+    fetcher, mail, own = explain(
+        [{"ua": "Digg Feed Fetcher 1.0 (Mozilla/5.0 (Macintosh))"},
+         {"ua": "Ezooms/1.0 (help@moz.example)"}, {"ua": "WhatsApp/2"}],
+        "--why")
+    patterns = json.loads((DEPS / "bots/isbot-patterns.json").read_text())
+    why = fetcher["why"]["verdict"]
+    assert why["origin"] == "bot_patterns"
+    assert patterns[why["entry"] - 1] == why["pattern"] == "feed"
+    assert fetcher["verdict"]["reason"] == "listed pattern"
+    assert fetcher["device_class"] == "robot"
+    assert mail["why"]["verdict"]["origin"] == "structure"
+    assert mail["verdict"]["reason"] == "e-mail address"
+    assert own["why"]["verdict"] == {"origin": "own", "pattern": "WhatsApp"}
+
+
+@pytest.mark.parametrize("host, channel, domain, site", [
+    ("www.google.co.uk", "search", "google.co.uk", "www.google.co.uk"),
+    ("docs.google.com", "referral", "google.com", None),
+    ("google.github.io", "referral", "google.github.io", None),
+    ("google.com.evil.com", "referral", "evil.com", None),
+    ("mail.example.org", "referral", "example.org", None),
+    ("t.co.", "social", "t.co", "t.co"),
+    ("search.brave.com", "search", "brave.com", "search.brave.com"),
+    ("webmail.bigpond.com", "email", "bigpond.com", "webmail.bigpond.com"),
+    ("gemini.google.com", "ai", "google.com", "gemini.google.com"),
+    ("google.com.br", "search", "google.com.br", "google.com.br"),
+])
+def test_a_channel_is_decided_within_the_registrable_domain(
+        explain, host, channel, domain, site):
+    answer, = explain([{"referrer": f"https://{host}/x"}], "--why")
+    assert answer["referrer"] == {"host": host.rstrip("."),
+                                  "channel": channel}
+    why = answer["why"]["referrer"]
+    assert (why["domain"], why["site"]) == (domain, site)
+    assert bool(why["origin"]) == bool(site)
+
+
+@pytest.mark.parametrize("setting", ["bot_patterns", "source_list"])
+def test_a_list_that_is_not_there_is_named(config, setting):
+    settings = yaml.safe_load(config.read_text())
+    settings["collector"][setting] = "/nowhere/list.json"
+    config.write_text(yaml.safe_dump(settings))
+    done = subprocess.run([BIN / "collector", "-c", config, "explain"],
+                          input=b"{}\n", capture_output=True, timeout=60)
+    assert done.returncode == 78
+    assert done.stdout == b"" and "/nowhere/list.json" in done.stderr.decode()
+
+
+def test_other_patterns_are_other_rules(config, workdir):
+    """So that rescore knows that verdicts were made by others."""
+    settings = yaml.safe_load(config.read_text())
+    patterns = workdir / "patterns.json"
+    settings["collector"]["bot_patterns"] = str(patterns)
+    config.write_text(yaml.safe_dump(settings))
+    numbers = set()
+    for words in (["feed"], ["feed", "fetch"], ["fetch", "feed"]):
+        patterns.write_text(json.dumps(words))
+        answer, = Explain(config)([{}])
+        numbers.add(answer["verdict"]["rules"])
+    assert len(numbers) == 3
 
 
 def test_a_broken_file_is_named_and_nothing_is_answered(config, workdir):

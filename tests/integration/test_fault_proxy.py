@@ -10,7 +10,8 @@ from support.kafka import Kafka
 from support.program import eventually
 from support.server import ProxiedKafkaServer
 
-STORED = {"hang_after", "error_after", "drop_after", "cut_answer", "twice",
+STORED = {"hang_after", "error_after", "drop_after", "close_after",
+          "cut_answer", "twice",
           "delay", "late"}
 STATUS = {"error_before": 503, "error_after": 500, "twice": 200, "delay": 200}
 
@@ -56,9 +57,9 @@ def test_a_fault_does_what_it_says(proxy, clickhouse, fault):
 
 def test_what_is_not_named_passes(proxy, clickhouse):
     proxy.every("error_before", "clicks")
-    asked = requests.post(proxy.url, data=b"SELECT 1", timeout=5)
+    asked = requests.post(proxy.url, data=b"SELECT 1", timeout=60)
     assert (asked.status_code, asked.text) == (200, "1\n")
-    assert requests.get(proxy.url + "/ping", timeout=5).text == "Ok.\n"
+    assert requests.get(proxy.url + "/ping", timeout=60).text == "Ok.\n"
     assert insert(proxy, clickhouse, 1) == 503
     assert [p.kind for p in proxy.passed] == ["question", "ping", "clicks"]
 
@@ -67,7 +68,7 @@ def test_chance_is_the_seeds(clickhouse_server):
     def draw(seed):
         with ClickHouseProxy(clickhouse_server.port, seed) as made:
             made.at_random(0.5, ["error_before"])
-            return [requests.get(made.url + "/ping", timeout=5).status_code
+            return [requests.get(made.url + "/ping", timeout=60).status_code
                     for _ in range(32)]
     assert draw(1) == draw(1) != draw(2)
     assert set(draw(1)) == {200, 503}
@@ -101,7 +102,7 @@ def test_nobody_listens_until_somebody_does(proxy, clickhouse):
 
 def test_a_clickhouse_that_is_away_is_a_502(free_port):
     with ClickHouseProxy(free_port()) as made:
-        assert requests.get(made.url, timeout=5).status_code == 502
+        assert requests.get(made.url, timeout=60).status_code == 502
 
 
 # --- Kafka -------------------------------------------------------------------

@@ -269,10 +269,9 @@ def test_partitions_are_paused_while_clickhouse_is_slow(
     eventually(lambda: metric(running, "paused_partitions") == 0, PATIENCE)
 
 
-def test_what_was_dropped_and_is_read_again_is_lag(kafka, topics, tables,
-                                                   collector, proxy):
-    """Blocks are dropped when their tokens may be forgotten: after 5 s, at so
-    many parts a second."""
+def test_what_was_taken_and_is_not_stored_is_lag(kafka, topics, tables,
+                                                 collector, proxy):
+    """Whether it is still held or was dropped, to be read again."""
     where = topics(2)
     topic = where["topic_clicks"]
     running = collector(where, parts_per_second=1000)
@@ -284,7 +283,7 @@ def test_what_was_dropped_and_is_read_again_is_lag(kafka, topics, tables,
         source.stop()
     left = sent(kafka, topic) - stored(tables)
     eventually(lambda: metric(running, "lag_events") >= left, PATIENCE,
-               what="lag of what was taken and dropped")
+               what="lag of what was taken and is not stored")
     proxy.accept()
     drained(kafka, tables, topic, PATIENCE)
     eventually(lambda: metric(running, "lag_events") == 0, PATIENCE)

@@ -160,26 +160,26 @@ def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
                >= path.stat().st_size)
     # Renamed over the old one: noticed.
     country_file(path, "FR")
-    eventually(lambda: reloads() == 1, 60)
+    eventually(lambda: reloads() == 1)
     expect("FR", 2)
     # A broken one: refused by name, the old one stays.
     broken = workdir / "broken.mmdb"
     broken.write_bytes(path.read_bytes()[:-20])
     broken.rename(path)
-    eventually(lambda: failures() == 1, 60)
+    eventually(lambda: failures() == 1)
     assert f"geo file: {path}: broken" in running.log()
     expect("FR", 3)
     # Written over in place, with rubbish.
     path.write_bytes(b"rubbish" * 1000)
-    eventually(lambda: failures() == 2, 60)
+    eventually(lambda: failures() == 2)
     expect("FR", 4)
     # Away, and SIGHUP: the same.
     path.unlink()
     running.process.signal(signal.SIGHUP)
-    eventually(lambda: failures() == 3, 60)
+    eventually(lambda: failures() == 3)
     assert f"geo file: {path}: cannot be read: No such file" in running.log()
     expect("FR", 5)
     # Back again, and good.
     country_file(path, "IT")
-    eventually(lambda: reloads() == 2, 60)
+    eventually(lambda: reloads() == 2)
     expect("IT", 6)

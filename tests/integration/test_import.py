@@ -55,6 +55,8 @@ def tables(clickhouse, base_config, workdir):
 
 
 class Importer:
+    patience = 120
+
     def __init__(self, config):
         self.config = config
         self.out = self.err = ""
@@ -64,8 +66,8 @@ class Importer:
                 *map(str, args)]
 
     def __call__(self, *args, expect=0, data=b""):
-        done = subprocess.run(self.command(*args), input=data, timeout=120,
-                              capture_output=True)
+        done = subprocess.run(self.command(*args), input=data,
+                              timeout=self.patience, capture_output=True)
         self.out, self.err = done.stdout.decode(), done.stderr.decode()
         assert done.returncode == expect, self.out + self.err
         return self.out
@@ -304,7 +306,7 @@ def kill_during(run, path, tables, rows):
     process = subprocess.Popen(run.command(path), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     eventually(lambda: process.poll() is not None or tables.value(
-        "SELECT count() FROM clicks") >= rows, 60, every=0.002, what="rows")
+        "SELECT count() FROM clicks") >= rows, every=0.002, what="rows")
     process.kill()
     process.wait()
 
@@ -367,7 +369,7 @@ def test_a_second_import_of_a_log_ends_the_first(tables, importer, log):
     run = importer(batch_rows=50, parts_per_second=20)
     first = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
-    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0, 60)
+    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0)
     importer(batch_rows=500, parts_per_second=1000)(path)
     _, said = first.communicate(timeout=60)
     assert first.returncode == 75
@@ -381,7 +383,7 @@ def test_told_to_stop_it_says_so_and_the_next_goes_on(tables, importer, log):
     run = importer(batch_rows=50, parts_per_second=20)
     process = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
-    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0, 60)
+    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 75
@@ -426,18 +428,19 @@ def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
     run = importer()
 
     def clicks():
-        answer = requests.get(aggregator.url + "/v1/clicks", timeout=30, params={
+        answer = requests.get(aggregator.url + "/v1/clicks", timeout=60,
+                              params={
             "from": "2015-05-17T10:00:00Z", "to": "2015-05-17T16:00:00Z",
             "interval": "hour", "bots": "include"})
         assert answer.status_code == 200, answer.text
         return [item["clicks"] for item in answer.json()["data"]]
 
     run(log(lines[:6]))
-    eventually(lambda: clicks() == [2, 2, 2, 0, 0, 0], 60, what="settled")
+    eventually(lambda: clicks() == [2, 2, 2, 0, 0, 0], what="settled")
     run(log(lines))
-    eventually(lambda: clicks() == [2, 2, 2, 2, 2, 0], 60, what="settled again")
+    eventually(lambda: clicks() == [2, 2, 2, 2, 2, 0], what="settled again")
     run(log([line(START + 60, path="/late")] * 3, "other.log"))
-    eventually(lambda: clicks() == [5, 2, 2, 2, 2, 0], 60, what="and again")
+    eventually(lambda: clicks() == [5, 2, 2, 2, 2, 0], what="and again")
 
 
 # --- around it -------------------------------------------------------------------
@@ -490,7 +493,7 @@ def test_a_server_that_is_late_is_waited_for(clickhouse_server, tables,
         nonlocal said
         said += process.stderr.read() or b""
         return b"waiting for ClickHouse" in said
-    eventually(waiting, 30)
+    eventually(waiting)
     clickhouse_server.start()
     assert process.wait(120) == 0
     assert_once(tables, lines)
@@ -517,7 +520,7 @@ def test_a_terminal_sees_a_bar(tables, importer, log):
             seen += os.read(parent, 65536)
         return re.search(rb"access\.log \[#*\.*\] +\d+%  \d+ bytes, .*"
                          rb"lines, \d+/s, .* left", seen)
-    eventually(bar, 60)
+    eventually(bar)
     process.kill()
     process.wait()
     os.close(parent)

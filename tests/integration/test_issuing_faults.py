@@ -16,7 +16,7 @@ from support.program import BIN, eventually
 SECONDS = float(os.environ.get("FAULT_SECONDS", 3))
 CODES = int(os.environ.get("FAULT_CODES", 100_000))
 ROUNDS = 1 if SECONDS < 10 else 5  # of the others
-LONG = pytest.mark.timeout(120 + 15 * SECONDS)
+LONG = pytest.mark.timeout(600 + 15 * SECONDS)
 
 
 @pytest.fixture
@@ -199,6 +199,7 @@ def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
 
 
 @LONG
+@pytest.mark.long
 def test_no_code_is_issued_again_before_its_link_has_ended(redis, issuers,
                                                            reclaim):
     crowd = issuers({"hold_max": "1s", "quarantine": "100ms"}, ttl="2s",

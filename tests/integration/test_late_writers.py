@@ -72,7 +72,7 @@ def reclaimed(reclaimer, space, block):
     def run():
         assert reclaimer("run", record=False).status == 0
         return block in space.blocks("pool")
-    eventually(run, seconds=30, every=0.2, what="the block pooled")
+    eventually(run, every=0.2, what="the block pooled")
 
 
 def taken_over(writer, block):
@@ -80,7 +80,7 @@ def taken_over(writer, block):
     def create():
         link = writer.create("https://new.example/", "30d")
         return writer.own(link) == (block, 2) and link
-    first = eventually(create, seconds=30, every=0.02, what="the block again")
+    first = eventually(create, every=0.02, what="the block again")
     return [first] + [writer.create("https://new.example/", "30d")
                       for _ in range(3)]
 
@@ -135,7 +135,7 @@ def test_a_create_that_arrives_after_the_close_gets_another_block(
         held = proxy.hold(b"l:{s7:%d}:" % block)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             queued = pool.submit(slow.post, "https://late.example/", "1s")
-            assert held.here.wait(10), "no create for that block was sent"
+            assert held.here.wait(60), "no create for that block was sent"
             reclaimed(reclaimer, space, block)
             taken_over(other, block)
             before = records(space, block)
@@ -156,10 +156,10 @@ def test_a_create_outlasts_blocks_that_expire_while_they_are_opened(
         held = proxy.hold(b"m:{s7:")
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             queued = pool.submit(slow.post, "https://late.example/", "30d")
-            assert held.here.wait(10), "no block was opened"
+            assert held.here.wait(60), "no block was opened"
             time.sleep(2)
             held.release()
-            late = queued.result(timeout=30)
+            late = queued.result(timeout=60)
         assert late.status_code == 201, late.text
         leads_to(space, late.json(), "https://late.example/")
 

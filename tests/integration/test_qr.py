@@ -1,4 +1,6 @@
 """GET /v1/links/{code}/qr: every picture is read back by a decoder."""
+import http.client
+import select
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -135,3 +137,22 @@ def test_another_method_is_405(api, link):
     answer = qr(api, link, method="POST")
     problem(answer, 405)
     assert answer.headers["Allow"] == "GET, HEAD"
+
+
+def test_large_pictures_hold_nothing_else_up(redis, topic, create_space, start):
+    """They are drawn beside the one thread that answers."""
+    assert create_space()[0] == 0
+    api = start(topic, threads=1)
+    code = api.create()["code"]
+    host, port = api.program.section["listen"].split(":")
+    asking = [http.client.HTTPConnection(host, int(port), timeout=60)
+              for _ in range(24)]
+    for connection in asking:
+        connection.request(
+            "GET", f"/v1/links/{code}/qr?format=png&size=4096",
+            headers={"Authorization": "Bearer boss"})
+    assert api.get(code).status_code == 200
+    waiting = len(asking) - len(
+        select.select([c.sock for c in asking], [], [], 0)[0])
+    assert [c.getresponse().status for c in asking] == [200] * len(asking)
+    assert waiting > len(asking) / 2

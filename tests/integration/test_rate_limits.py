@@ -49,7 +49,7 @@ def test_who_comes_again_after_the_wait_is_let_in(limited):
     api = limited("rate=20/s burst=1")
     seen = statuses(api, 5)
     assert 429 in seen
-    eventually(lambda: statuses(api, 1) == [201], seconds=2)
+    eventually(lambda: statuses(api, 1) == [201])
 
 
 def test_reads_and_creates_share_the_rate(limited):

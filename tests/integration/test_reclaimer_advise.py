@@ -32,6 +32,8 @@ def full_blocks(allocator, space):
             for key in create(allocator, 20 * count):
                 block = int(key.split("}")[0].rsplit(":", 1)[1])
                 keys.setdefault(block, []).append(key)
+        # It grants no more meanwhile, and what it held is out of its hands.
+        allocator.program.stop()
         time.sleep(2.1)  # hold_max
         full = {b: k for b, k in keys.items() if len(k) == 20}
         part = [k for b, ks in keys.items() if b not in full for k in ks]

@@ -263,7 +263,7 @@ def test_a_space_in_use_is_not_accused(space, reclaimer, allocator,
         thread.start()
     try:
         eventually(lambda: int(client.get(mover.key("cursor"))) > 20,
-                   seconds=20, what="some blocks")
+                   what="some blocks")
         for _ in range(12):
             found = verify(reclaimer, "--deep")
             assert found["findings"] == []
@@ -508,7 +508,7 @@ def test_a_space_in_use_is_repaired(space, reclaimer, allocator, archive):
         thread.start()
     try:
         eventually(lambda: int(space.redis.get(space.key("cursor"))) > 105,
-                   seconds=20, what="some blocks")
+                   what="some blocks")
         found = repair(reclaimer)
     finally:
         stop.set()

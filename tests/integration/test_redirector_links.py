@@ -2,6 +2,7 @@
 import collections
 import concurrent.futures
 import datetime
+import string
 import time
 
 import pytest
@@ -117,7 +118,7 @@ def test_a_link_is_not_there_before_its_time(links, start, clicks):
     assert early.status_code == 404
     assert early.headers["Cache-Control"] == "no-store"
     # Not remembered beyond its time, however long absences are.
-    eventually(lambda: status(redirector, code) == 302, 6)
+    eventually(lambda: status(redirector, code) == 302)
     events = clicks(redirector)
     missed = [e for e in events if e.outcome == NOT_FOUND]
     assert missed and all(e.link_id == 0 and e.owner == "" for e in missed)
@@ -197,7 +198,7 @@ def test_more_visits_are_seen_when_the_cached_link_ends(links, start):
     code = links.create(max_visits=1)
     assert [status(redirector, code) for _ in range(2)] == [302, 410]
     links.change(code, max_visits=2)
-    eventually(lambda: status(redirector, code) == 302, 3)
+    eventually(lambda: status(redirector, code) == 302)
     assert status(redirector, code) == 410
 
 
@@ -212,7 +213,7 @@ def test_without_redis_no_visit_is_given_away(own_redis, own_links, start):
     assert status(redirector, limited, "HEAD") == 503
     assert status(redirector, other) == 302
     own_redis.start()
-    eventually(lambda: status(redirector, limited) != 503, 10)
+    eventually(lambda: status(redirector, limited) != 503)
     left = [status(redirector, limited) for _ in range(3)]
     assert left in ([302, 410, 410], [410, 410, 410])
 
@@ -236,11 +237,11 @@ def test_edits_are_seen_when_the_cached_link_ends(links, start):
     code = links.create(DEFAULT)
     assert leads(redirector, code, IPHONE) == DEFAULT
     links.change(code, targets={"ios": TARGETS["ios"]}, redirect_status=307)
-    eventually(lambda: leads(redirector, code, IPHONE) == TARGETS["ios"], 3)
+    eventually(lambda: leads(redirector, code, IPHONE) == TARGETS["ios"])
     # The other thread has a cache of its own.
-    eventually(lambda: status(redirector, code) == 307, 3)
+    eventually(lambda: status(redirector, code) == 307)
     links.change(code, not_before=in_seconds(3600))
-    eventually(lambda: status(redirector, code) == 404, 3)
+    eventually(lambda: status(redirector, code) == 404)
 
 
 # --- domains ---------------------------------------------------------------------
@@ -321,9 +322,10 @@ def test_unknown_codes_may_lead_to_the_fallback(links, start, clicks):
     links.edit(gone, state=1)
     assert status(redirector, gone, Host="promo.example") == 410
     assert status(redirector, "robots.txt", Host="promo.example") == 404
-    told = [(e.outcome, e.status, e.link_id) for e in clicks(redirector)][:3]
-    assert told == [(NOT_FOUND, 302, 0), (NOT_FOUND, 302, 0),
-                    (NOT_FOUND, 404, 0)]
+    # Of two partitions, in any order.
+    told = [(e.outcome, e.status, e.link_id) for e in clicks(redirector)]
+    assert told.count((NOT_FOUND, 302, 0)) == 2
+    assert (NOT_FOUND, 404, 0) in told
 
 
 def test_events_name_the_host(links, start, clicks):
@@ -356,7 +358,7 @@ def test_an_alias_that_nobody_has_is_unknown(links, start):
     assert status(redirector, "y" * 65) == 404
     # Once it is given out, it is found when its absence is forgotten.
     links.create(code="sale")
-    eventually(lambda: status(redirector, "sale") == 302, 3)
+    eventually(lambda: status(redirector, "sale") == 302)
 
 
 @pytest.mark.parametrize("fields", [{"space": "h6"}, {"space": "flakes"},
@@ -379,4 +381,22 @@ def test_a_lone_link_that_was_deleted_is_gone(links, start):
     code = links.create(code="sale")
     assert status(redirector, code) == 302
     links.delete(code)
-    eventually(lambda: status(redirector, code) == 410, 3)
+    eventually(lambda: status(redirector, code) == 410)
+
+
+# --- codes made up ---------------------------------------------------------------
+
+def test_redis_is_not_asked_for_hash_codes_made_up(links, start):
+    """But for one in 15 of those whose check character could be one."""
+    redirector = start()
+    real = links.create(space="h6")
+    assert status(redirector, real) == 302
+    asked = redirector.metric("shortloop_redirector_redis_lookups_total",
+                              result="answered")
+    symbols = string.digits + string.ascii_uppercase + string.ascii_lowercase
+    invented = [a + b + real[2:] for a in symbols for b in symbols[:4]]
+    for code in set(invented) - {real}:
+        assert status(redirector, code) == 404
+    more = redirector.metric("shortloop_redirector_redis_lookups_total",
+                             result="answered") - asked
+    assert more < len(invented) / 5  # 17 expected of 247

@@ -33,7 +33,7 @@ def test_events_go_on_while_files_are_read(kafka, topics, tables, collector,
 
     os.write(pipe, b'[{"pattern": "Visitor"}]')
     os.close(pipe)
-    eventually(lambda: reloads(running) == 1, 60)
+    eventually(lambda: reloads(running) == 1)
     kafka.produce(topics["topic_clicks"], [click(link_id=2, user_agent=VISITOR)])
     wait_for(tables, 501)
     assert [r["verdict"] for r in rows(
@@ -51,7 +51,7 @@ def test_of_a_geo_file_that_is_replaced_nothing_else_is_read(
     os.mkfifo(bots)
 
     country_file(workdir / "next.mmdb", "SE").rename(places)
-    eventually(lambda: reloads(running) == 1, 60)
+    eventually(lambda: reloads(running) == 1)
     kafka.produce(topics["topic_clicks"], [
         click(link_id=1, user_agent=b"Robot/1.0", client_ip=b"\x08" * 4)])
     wait_for(tables, 1)
@@ -69,11 +69,11 @@ def test_another_list_is_another_version_of_the_rules(
             running = collector(bot_list=str(bots))
         else:
             running.process.signal(signal.SIGHUP)
-            eventually(lambda: reloads(running) >= i, 60)
+            eventually(lambda: reloads(running) >= i)
         kafka.produce(topics["topic_clicks"], [
             click(link_id=i, user_agent=VISITOR)])
         wait_for(tables, i + 1)
     assert [r["verdict"] for r in rows(tables)] == ["human", "bot", "bot"]
     versions = [int(r["verdict_version"]) for r in rows(tables)]
     assert versions[0] != versions[1] == versions[2]
-    assert all(v >> 24 == 2 for v in versions)
+    assert all(v >> 24 == 3 for v in versions)

@@ -199,7 +199,7 @@ def test_another_key_under_a_number_in_use_exits_78(fleet):
     status, said = fleet.create_space([THIRD])
     assert status == 78 and "key:0" in said
     redirector = fleet.redirector([THIRD], ready=False)
-    assert redirector.process.wait(10) == 78
+    assert redirector.process.wait(60) == 78
     assert "fingerprint" in redirector.log()
 
 

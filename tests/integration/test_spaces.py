@@ -225,7 +225,7 @@ def test_a_space_that_was_not_read_has_no_metrics(redis, topic, create_space,
 
 def metrics_of(api):
     try:
-        return requests.get(api.program.admin + "/metrics", timeout=5).text
+        return requests.get(api.program.admin + "/metrics", timeout=60).text
     except requests.ConnectionError:
         return ""
 

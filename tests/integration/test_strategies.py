@@ -9,6 +9,7 @@ import pytest
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import URL, Api, problem, space
+from support.program import eventually
 
 
 @pytest.fixture
@@ -76,6 +77,51 @@ def test_a_hashed_code_that_expired_belongs_to_its_next_link_anew(api):
     second = api.create(space="h6", ttl="2s")
     assert second["code"] == first["code"]
     assert second["link_id"] != first["link_id"]
+
+
+def set_hash_codes(sections, method):
+    sections["links"]["spaces"][1]["hash_codes"] = method
+
+
+def test_a_hash_space_from_before_keeps_its_codes(redis, topic, sections,
+                                                  create_space, start):
+    """Its record says nothing of how they are made: as quarters of an MD5."""
+    set_hash_codes(sections, "md5-quarters")
+    for name in SPACES:
+        assert create_space(name=name)[0] == 0
+    assert redis.hdel("space:{h6}", "hash_codes") == 1
+    old = start(topic)
+    codes = [old.create(space="h6", owner=o)["code"] for o in "abcd"]
+    old.program.stop()
+    del sections["links"]["spaces"][1]["hash_codes"]
+    assert "nothing to do" in create_space(name="h6")[1]
+    again = start(topic)
+    for owner, code in zip("abcd", codes):
+        answer = again.post(url=URL, ttl="1h", space="h6", owner=owner)
+        assert (answer.status_code, answer.json()["code"]) == (200, code)
+    again.program.stop()
+    set_hash_codes(sections, "keyed")
+    other = start(topic, ready=False)
+    assert other.program.process.wait(20) == 78
+    assert "hash_codes = md5-quarters" in other.program.log()
+
+
+def test_create_space_says_what_codes_are_worth(redis, sections, workdir,
+                                                create_space):
+    sections["links"]["spaces"] = [
+        space(workdir, "s4", 1, 4, 10), space(workdir, "s5", 2, 5),
+        space(workdir, "s6", 3, 6),
+        {**sections["links"]["spaces"][1], "name": "h8", "length": 8,
+         "number": 9, "hash_codes": "md5-quarters"},
+        {**sections["links"]["spaces"][1], "name": "h7", "length": 7,
+         "number": 10}]
+    said = {name: create_space(name=name)[1]
+            for name in ("s4", "s5", "s6", "h8", "h7")}
+    assert "warning: codes of 4 characters" in said["s4"]
+    assert "one guess in 30 hits" in said["s4"]
+    assert "one guess in 221 hits" in said["s5"]
+    assert "one guess in 4294 hits" in said["h8"]
+    assert "warning" not in said["s6"] + said["h7"]
 
 
 # --- snowflake ---------------------------------------------------------------
@@ -148,6 +194,16 @@ def test_a_deleted_alias_waits_for_its_quarantine(api):
     problem(api.post(url=URL, ttl="1h", code="once"), 409)
     time.sleep(5.5)
     assert api.create(code="once")["version"] == 1
+
+
+def test_an_alias_that_expired_waits_for_its_quarantine(api):
+    def again():
+        return api.post(url=URL, ttl="1h", code="brief")
+    api.create(code="brief", ttl="2s")
+    eventually(lambda: api.get("brief").status_code == 404, 20)
+    assert "expired and is in quarantine" in problem(again(), 409)
+    eventually(lambda: again().status_code == 201, 20)
+    assert api.get("brief").json()["version"] == 1
 
 
 def test_a_space_asks_for_what_its_strategy_needs(api):

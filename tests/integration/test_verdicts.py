@@ -79,25 +79,106 @@ def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
         (3, "human", "", 30), (4, "bot", "listed crawler", 50)]
 
 
-def test_robots_are_robots_and_people_people(program, base_config):
-    """Every robot that the list gives an example of, and a thousand browsers
-    in use."""
-    robots = [(entry["pattern"], example) for entry in json.loads(
-        (DEPS / "bots/crawler-user-agents.json").read_text())
-        for example in entry["instances"]]
-    people = sorted({entry["userAgent"] for entry in json.loads(
-        (DEPS / "ua/user-agents.json").read_text())})
-    made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"),
-        "bot_list": str(DEPS / "bots/crawler-user-agents.json")}},
-        start=False)
+LISTS = {"ua_rules": str(DEPS / "uap/regexes.yaml"),
+         "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+         "bot_patterns": str(DEPS / "bots/isbot-patterns.json")}
+EXCEPTED = {r"AP3A\.240617\.008", "MetaIAB Facebook"}
+
+# Agents of an access log that no list of names has.
+NAMELESS = [
+    "-", "Mozilla/4.0", "Mozilla/4.0 (compatible;)", "&as_qdr=all",
+    "UniversalFeedParser/4.2-pre-314-svn +http://feedparser.org/",
+    "Mozilla/5.0 (compatible; Ezooms/1.0; help@moz.com)",
+    "Chef Client/10.18.2 (ruby-1.9.3-p327; ohai-6.16.0; x86_64-linux; "
+    "+http://opscode.com)",
+    "Digg Feed Fetcher 1.0 (Mozilla/5.0 (Macintosh; Intel Mac OS X 10_7_1) "
+    "AppleWebKit/534.48.3 (KHTML, like Gecko) Version/5.1 Safari/534.48.3)",
+    "Liferea/1.8.3 (Linux; en_GB.UTF-8; http://liferea.sf.net/)",
+    "distilator/0.1 (http://people.freebsd.org/~ehaupt/distilator/)",
+    "portscout/0.8.1", "fetch libfetch/2.0", "Ruby", "IrssiUrlLog/0.2",
+    "Newsify/120 CFNetwork/672.0.8 Darwin/14.0.0",
+    "Mozilla/5.0 (Windows NT 6.1; rv:6.0) Gecko/20110814 Firefox/6.0 "
+    "Google favicon",
+    "Mozilla/5.0 (compatible; Google Desktop/5.9.1005.12335; "
+    "http://desktop.google.com/)",
+    "Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1; "
+    "http://www.tropicdesigns.net)",
+    "ZDM/4.0; Windows Mobile 8.0", "eZ Publish Link Validator",
+]
+# People whom isbot takes for robots.
+MISTAKEN = [
+    "Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; "
+    "chromeframe/19.0.1084.52)",
+    "MAXX_MAUI WAP Browser", "Maui Browser",
+    "User-Agent: Mozilla/5.0 (Windows NT 5.1)",
+    "Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1; "
+    "TheFreeDictionary.com; .NET CLR 1.1.4322)",
+    "Nokia6610I/1.0 (3.10) Profile/MIDP-1.0 Configuration/CLDC-1.0 "
+    "(Google WAP Proxy/1.0)",
+    "LG KE850 Prada",
+]
+
+
+def verdicts(program, base_config, agents):
+    """(class, reason) of each."""
+    made = program("collector", {"collector": LISTS}, start=False)
     answers = subprocess.run(
         [BIN / "collector", "-c", made.config_path, "explain"], check=True,
         stdout=subprocess.PIPE, input="".join(
-            json.dumps({"ua": ua}) + "\n"
-            for ua in [ua for _, ua in robots] + people).encode()).stdout
-    classes = [json.loads(line)["verdict"]["class"]
-               for line in answers.splitlines()]
-    assert {p for (p, _), c in zip(robots, classes) if c == "human"} <= {
-        r"AP3A\.240617\.008", "MetaIAB Facebook"}
-    assert set(classes[len(robots):]) == {"human"}
+            json.dumps({"ua": ua}) + "\n" for ua in agents).encode()).stdout
+    found = [json.loads(line)["verdict"] for line in answers.splitlines()]
+    return [(v["class"], v["reason"]) for v in found]
+
+
+def isbot(agents):
+    """What npm's isbot itself says of each."""
+    script = """const { isbot } = require(process.argv[1]);
+        const agents = JSON.parse(require("fs").readFileSync(0, "utf8"));
+        console.log(JSON.stringify(agents.map((agent) => isbot(agent))));"""
+    answer = subprocess.run(
+        ["node", "-e", script, DEPS / "npm/node_modules/isbot"], check=True,
+        stdout=subprocess.PIPE, input=json.dumps(agents).encode()).stdout
+    return json.loads(answer)
+
+
+def listed_robots():
+    """(pattern, example) of crawler-user-agents."""
+    return [(entry["pattern"], example) for entry in json.loads(
+        (DEPS / "bots/crawler-user-agents.json").read_text())
+        for example in entry["instances"]]
+
+
+def browsers():
+    return sorted({entry["userAgent"] for entry in json.loads(
+        (DEPS / "ua/user-agents.json").read_text())})
+
+
+def test_robots_are_robots_and_people_people(program, base_config):
+    """Every robot that the list gives an example of, and a thousand browsers
+    in use."""
+    robots, people = listed_robots(), browsers()
+    found = verdicts(program, base_config,
+                     [ua for _, ua in robots] + people)
+    assert {pattern for (pattern, _), (kind, _) in zip(robots, found)
+            if kind == "human"} <= EXCEPTED
+    assert set(found[len(robots):]) == {("human", None)}
+
+
+def test_robots_without_a_name_are_robots_for_a_reason(program, base_config):
+    found = verdicts(program, base_config, NAMELESS)
+    assert [ua for ua, (kind, _) in zip(NAMELESS, found)
+            if kind == "human"] == []
+    assert all(reason for _, reason in found)
+
+
+def test_whatever_isbot_finds_is_found_but_its_mistakes(program, base_config):
+    robots = [ua for pattern, ua in listed_robots() if pattern not in EXCEPTED]
+    agents = robots + browsers() + NAMELESS + MISTAKEN
+    theirs = isbot(agents)
+    ours = [kind != "human"
+            for kind, _ in verdicts(program, base_config, agents)]
+    assert sum(theirs[-len(MISTAKEN):]) == len(MISTAKEN)
+    missed = [ua for ua, they, we in zip(agents, theirs, ours)
+              if they and not we]
+    assert missed == MISTAKEN
+    assert sum(ours[:len(robots)]) > sum(theirs[:len(robots)])

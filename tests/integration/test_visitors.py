@@ -5,7 +5,7 @@ import time
 import pytest
 import servers
 from test_collector import (  # noqa: F401
-    CHROME, click, collector, rows, tables, topics, wait_for)
+    CHROME, GEO, click, collector, rows, tables, topics, wait_for)
 
 DEPS = servers.ROOT / ".deps"
 SECRET = "correct horse battery staple"
@@ -35,7 +35,7 @@ def visits(kafka, topics, *addresses):
 def test_a_truncated_address_still_has_its_place(kafka, topics, tables,
                                                  collector):
     visits(kafka, topics, V4, V6, SIX_TO_FOUR)
-    collector(store_ip="truncated")
+    collector(store_ip="truncated", geo_files=GEO)
     four, six, within = stored(tables, 3)
     assert [r["address"] for r in (four, six, within)] == [
         "::ffff:8.8.8.0", "2001:4860:4860::", "2002:808:800::"]
@@ -46,7 +46,7 @@ def test_a_truncated_address_still_has_its_place(kafka, topics, tables,
 
 def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
     visits(kafka, topics, V4, V6)
-    collector(store_ip="none")
+    collector(store_ip="none", geo_files=GEO)
     four, six = stored(tables, 2)
     assert {four["address"], six["address"]} == {"::"}
     assert four["country"] == "US" and len(six["country"]) == 2
@@ -56,7 +56,7 @@ def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
 def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
                                                      collector):
     visits(kafka, topics, V4, bytes([8, 8, 8, 9]), bytes([8, 8, 9, 9]))
-    collector(store_ip="truncated", store_ip_only=True)
+    collector(store_ip="truncated", store_ip_only=True, geo_files=GEO)
     one, neighbour, other = stored(tables, 3)
     assert one["identity"] == neighbour["identity"] != other["identity"]
     assert one["identity"] == hashlib.sha1(

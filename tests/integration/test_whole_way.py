@@ -28,14 +28,14 @@ class Stack:
     def create(self, url, ttl):
         answer = requests.post(
             self.allocator.url + "/v1/links", json={"url": url, "ttl": ttl},
-            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
         assert answer.status_code == 201, answer.text
         return answer.json()
 
     def visit(self, link):
         return requests.get(f"{self.redirector.url}/{link['code']}",
                             headers={"User-Agent": CHROME},
-                            allow_redirects=False, timeout=5)
+                            allow_redirects=False, timeout=60)
 
     def count(self, **which):
         """What the aggregator says of two hours around now, or None."""
@@ -44,7 +44,7 @@ class Stack:
         span = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(t))
                 for t in (at - 8 * quarter, at + 8 * quarter)]
         answer = requests.get(
-            self.aggregator.url + "/v1/clicks", timeout=30,
+            self.aggregator.url + "/v1/clicks", timeout=60,
             params={"from": span[0], "to": span[1], **which})
         return answer.json() if answer.status_code == 200 else None
 
@@ -54,7 +54,7 @@ class Stack:
         def there():
             got = self.count(link_id=link["link_id"])
             return got and got["total"]["clicks"] >= clicks and got
-        got = eventually(there, seconds=30, what=f"{clicks} clicks counted")
+        got = eventually(there, what=f"{clicks} clicks counted")
         assert got["total"]["clicks"] == clicks
         return got
 
@@ -88,7 +88,7 @@ def reclaimed(reclaimer, space, block):
         done = reclaimer("run", "--space", "s7")
         assert done.status == 0, done
         return block in space.blocks("pool")
-    eventually(run, seconds=30, every=0.5, what="the block pooled")
+    eventually(run, every=0.5, what="the block pooled")
 
 
 def again(stack, code):
@@ -96,7 +96,7 @@ def again(stack, code):
     def create():
         link = stack.create(NEW, "30d")
         return link["code"] == code and link
-    return eventually(create, seconds=30, every=0.02, what=f"{code} again")
+    return eventually(create, every=0.02, what=f"{code} again")
 
 
 def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
@@ -116,8 +116,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     # Nobody has visited it: it is known, and starts at zero.
     fresh = eventually(
         lambda: (c := stack.count(code=new["code"])) and
-        c["link_id"] == new["link_id"] and c,
-        seconds=30, what="the new owner in the archive")
+        c["link_id"] == new["link_id"] and c, what="the new owner in the archive")
     assert fresh["total"]["events"] == 0
 
     for _ in range(2):

@@ -1,7 +1,6 @@
 """ClickHouse as a test sees it: a database of its own over plain HTTP."""
 import os
 import re
-import time
 import uuid
 
 import requests
@@ -12,12 +11,10 @@ from support.server import Server
 
 DATABASE_NOT_EMPTY = 219
 
-DATABASE_NOT_EMPTY = 219
-
 
 class ClickHouseServer(Server):
     name = "clickhouse"
-    start_seconds = 60
+    start_seconds = 120
 
     def __init__(self, directory, extra=()):
         super().__init__(directory)
@@ -59,14 +56,15 @@ class ClickHouse:
 
     def drop(self):
         # A statement of a program that was killed may still make a table.
-        for attempt in range(10):
+        def dropped():
             try:
                 self.query(f"DROP DATABASE IF EXISTS {self.database}")
-                break
+                return True
             except ClickHouseError as e:
-                if e.code != DATABASE_NOT_EMPTY or attempt == 9:
+                if e.code != DATABASE_NOT_EMPTY:
                     raise
-                time.sleep(0.2)
+                return False
+        eventually(dropped, what=f"{self.database} empty")
         self.session.close()
 
     def query(self, query, data=b"", **settings):

@@ -194,3 +194,49 @@ def expected_data(rows, start, end, interval, tz, bots="exclude"):
                   if low * 1000 <= row["ts_ms"] < high * 1000]
         result.append({"start": low, **counted(inside, bots)})
     return result
+
+
+# --- what is settled ----------------------------------------------------------
+
+def hours_events(clickhouse):
+    """The events of the published hours."""
+    return clickhouse.value(
+        "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' AND "
+        "(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "
+        "kind = 'hour' GROUP BY unit)")
+
+
+SLOTS = ("(SELECT * FROM link_slots WHERE (toStartOfDay(slot, 'UTC'), attempt)"
+         " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
+         "GROUP BY unit))")
+DAYS = ("(SELECT * FROM link_days WHERE (toDateTime(day, 'UTC'), attempt)"
+        " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
+        "GROUP BY unit))")
+
+
+def link_counts(clickhouse):
+    """[(link_id, day, pv, uv, human_uv, ip, effective)] of the published days,
+    and the same effective from the slots."""
+    days = [tuple(row.values()) for row in clickhouse.rows(
+        "SELECT link_id, toString(day) AS d, pv, uv, human_uv, ip, effective "
+        f"FROM {DAYS} ORDER BY link_id, d")]
+    slots = [tuple(row.values()) for row in clickhouse.rows(
+        "SELECT link_id, toString(toDate(slot)) AS d, "
+        "sum(effective + ineffective) AS n, sum(effective) AS e "
+        f"FROM {SLOTS} GROUP BY link_id, d ORDER BY link_id, d")]
+    return days, slots
+
+
+def expected_link_counts(rows):
+    days, slots = [], []
+    keys = sorted({(row["link_id"], rfc3339(row["ts_ms"] // 1000)[:10])
+                   for row in rows if row["link_id"]})
+    for link, day in keys:
+        low = instant(day + "T00:00:00Z") * 1000
+        mine = [row for row in rows if row["link_id"] == link
+                and low <= row["ts_ms"] < low + 86400000]
+        everybody, people = counted(mine, "include"), counted(mine)
+        days.append((link, day, len(mine), everybody["visitors"],
+                     people["visitors"], everybody["ips"], people["humans"]))
+        slots.append((link, day, len(mine), people["humans"]))
+    return days, slots

@@ -260,7 +260,7 @@ def holds(token, topic, partition, offset):
     parts = token.rsplit(":", 2)
     if len(parts) != 3 or not parts[0].endswith(":" + topic):
         return False
-    first, _, last = parts[2].partition("-")
+    first, _, last = parts[2].partition("#")[0].partition("-")
     return parts[1] == str(partition) and int(first) <= offset <= int(last)
 
 

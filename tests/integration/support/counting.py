@@ -62,7 +62,7 @@ class World:
         ends = {t: self.ends(t) for t in ("clicks", "links")}
         made = self.program("collector", self.sections)
         for topic, end in ends.items():
-            eventually(lambda t=topic, e=end: self.committed(t) == e, 30,
+            eventually(lambda t=topic, e=end: self.committed(t) == e,
                        what=f"{topic} committed")
         assert made.stop() == 0
 
@@ -73,10 +73,10 @@ class World:
         eventually(lambda: int(self.clickhouse.value(
             "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "
             "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "
-            "WHERE kind = 'hour' GROUP BY unit)")) == seen, 30,
+            "WHERE kind = 'hour' GROUP BY unit)")) == seen,
             what="events settled")
         eventually(lambda: int(self.clickhouse.value(
-            "SELECT count() FROM settled WHERE kind = 'day'")) >= days, 30,
+            "SELECT count() FROM settled WHERE kind = 'link_day'")) >= days,
             what="days settled")
         assert made.stop() == 0
 

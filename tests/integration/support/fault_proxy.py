@@ -38,6 +38,7 @@ FAULTS = {
     "error_after": "is carried out; the answer is a 500",
     "drop_before": "does not reach it; the connection is cut",
     "drop_after": "is carried out; the connection is cut without an answer",
+    "close_after": "is carried out; the connection ends as an idle one does",
     "cut_answer": "is carried out; the answer ends in its middle",
     "cut_request": "reaches it by half; the connection is cut",
     "twice": "is carried out twice; the second answer is given",
@@ -281,6 +282,8 @@ class ClickHouseProxy(Listener):
             return self._hang(client)
         if fault in ("drop_before", "drop_after", "late"):
             return self._end(client)
+        if fault == "close_after":
+            return False
         if fault == "cut_answer":
             client.sendall(answer[:len(answer) * 2 // 3])
             return self._end(client)

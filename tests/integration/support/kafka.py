@@ -3,7 +3,9 @@ import time
 import uuid
 
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from support.program import PATIENCE
 
 
 class Kafka:
@@ -19,15 +21,20 @@ class Kafka:
         made = self.admin.create_topics([NewTopic(
             topic, num_partitions=partitions, replication_factor=1,
             config={k.replace("_", "."): str(v) for k, v in config.items()})])
-        made[topic].result(20)
+        made[topic].result(PATIENCE)
         return topic
 
     def clicks_topic(self, partitions=2):
         return self.create_topic("clicks", partitions,
                                  message_timestamp_type="LogAppendTime")
 
+    def add_partitions(self, topic, count):
+        """So that it has `count` of them."""
+        self.admin.create_partitions([NewPartitions(topic, count)])[
+            topic].result(20)
+
     def delete_topic(self, topic):
-        self.admin.delete_topics([topic])[topic].result(20)
+        self.admin.delete_topics([topic])[topic].result(PATIENCE)
 
     def produce(self, topic, values, partition=None, key=None):
         """Sends and waits until every message is acknowledged."""
@@ -39,10 +46,10 @@ class Kafka:
             producer.produce(topic, value, key, on_delivery=lambda e, m:
                              failed.append(e) if e else None, **where)
             producer.poll(0)
-        left = producer.flush(30)
+        left = producer.flush(PATIENCE)
         assert not left and not failed, (left, failed[:1])
 
-    def consume(self, topic, count=None, seconds=10):
+    def consume(self, topic, count=None, seconds=PATIENCE):
         """Reads the topic from its start: `count` messages, or without it all
         there are now."""
         consumer = Consumer({
@@ -50,11 +57,15 @@ class Kafka:
             "group.id": uuid.uuid4().hex, "enable.auto.commit": False,
             "auto.offset.reset": "earliest", "enable.partition.eof": True})
         try:
-            partitions = consumer.list_topics(topic, 10).topics[topic].partitions
+            partitions = self._partitions(consumer, topic)
             consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
             return self._read(consumer, topic, len(partitions), count, seconds)
         finally:
             consumer.close()
+
+    @staticmethod
+    def _partitions(consumer, topic):
+        return consumer.list_topics(topic, PATIENCE).topics[topic].partitions
 
     @staticmethod
     def _read(consumer, topic, partitions, count, seconds):
@@ -74,19 +85,19 @@ class Kafka:
                 return messages
             if count is not None and len(messages) >= count:
                 return messages
-        if count is None:
-            return messages
-        raise AssertionError(f"{topic}: {len(messages)} of {count} messages "
-                             f"within {seconds} s")
+        wanted = f"{count} messages" if count is not None else "the end"
+        raise AssertionError(f"{topic}: {len(messages)} messages and not "
+                             f"{wanted} within {seconds} s")
 
     def committed(self, group, topic):
         """{partition: offset} of a group; partitions without one are left out."""
         consumer = Consumer({"bootstrap.servers": self.bootstrap,
                              "group.id": group})
         try:
-            partitions = consumer.list_topics(topic, 10).topics[topic].partitions
+            partitions = self._partitions(consumer, topic)
             found = consumer.committed(
-                [TopicPartition(topic, p) for p in partitions], timeout=10)
+                [TopicPartition(topic, p) for p in partitions],
+                timeout=PATIENCE)
             return {t.partition: t.offset for t in found if t.offset >= 0}
         finally:
             consumer.close()

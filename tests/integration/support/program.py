@@ -9,14 +9,20 @@ import yaml
 
 import servers
 
+# Seconds that a test waits for what must come.  No test says how fast: machines
+# are busy with other things.
+PATIENCE = 60
+
 BIN = pathlib.Path(os.environ.get("SHORTLOOP_BIN", servers.ROOT / "build/bin"))
 
 
 class Program:
     """Started by start(); ended by stop() or with the test."""
 
-    def __init__(self, name, config, directory, args=(), env=None):
+    def __init__(self, name, config, directory, args=(), env=None,
+                 binaries=BIN):
         self.name = name
+        self.binaries = binaries
         self.config = config
         self.directory = pathlib.Path(directory)
         self.args = list(args)
@@ -44,22 +50,22 @@ class Program:
     def admin(self):
         return f"http://{self.section['admin']}"
 
-    def start(self, ready=True, timeout=20):
+    def start(self, ready=True, timeout=PATIENCE):
         self.process = servers.Process(
-            self.name, [BIN / self.name, "-c", self.config_path, *self.args],
+            self.name, [self.binaries / self.name, "-c", self.config_path, *self.args],
             self.log_path, env=self.env)
         if ready:
             self.wait_ready(timeout)
         return self
 
-    def wait_ready(self, timeout=20):
+    def wait_ready(self, timeout=PATIENCE):
         servers.wait_ready(self.process, lambda: self.ready()[0] == 200,
                            timeout)
 
     def ready(self):
         """(status, text) of /readyz; (0, reason) when there is no answer."""
         try:
-            answer = requests.get(self.admin + "/readyz", timeout=2)
+            answer = requests.get(self.admin + "/readyz", timeout=10)
             return answer.status_code, answer.text
         except requests.RequestException as e:
             return 0, str(e)
@@ -69,21 +75,21 @@ class Program:
 
     def metric(self, name, **labels):
         """The sum over the series of that name that carry these labels."""
-        text = requests.get(self.admin + "/metrics", timeout=5).text
+        text = requests.get(self.admin + "/metrics", timeout=PATIENCE).text
         values = [value for series, value in series_of(text, name)
                   if labels.items() <= series.items()]
         if not values:
             raise KeyError(f"{self.name} has no metric {name} {labels}")
         return sum(values)
 
-    def stop(self, timeout=30):
+    def stop(self, timeout=PATIENCE):
         """SIGTERM; returns the exit status."""
         return self.process.stop(timeout)
 
     def kill(self):
         self.process.kill()
 
-    def run(self, timeout=60):
+    def run(self, timeout=PATIENCE):
         """Runs it to its end, for commands.  Returns (status, output)."""
         self.start(ready=False)
         status = self.process.wait(timeout)
@@ -100,7 +106,7 @@ def series_of(text, name):
             yield dict(LABEL.findall(match[2] or "")), float(match[3])
 
 
-def eventually(check, seconds=10, every=0.05, what="condition"):
+def eventually(check, seconds=PATIENCE, every=0.05, what="condition"):
     """Waits until check() is true and returns its value."""
     deadline = time.monotonic() + seconds
     while True:

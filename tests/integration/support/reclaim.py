@@ -181,7 +181,7 @@ class Allocator:
         answer = requests.post(
             self.program.url + "/v1/links",
             json={"url": "https://example.org/", "ttl": ttl},
-            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
         assert answer.status_code == 201, answer.text
         return answer.json()
 

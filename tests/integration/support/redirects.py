@@ -17,7 +17,7 @@ API_KEY = "test-key"
 
 
 def visit(url, method="GET", **kw):
-    return requests.request(method, url, allow_redirects=False, timeout=10,
+    return requests.request(method, url, allow_redirects=False, timeout=60,
                             **kw)
 
 
@@ -48,7 +48,7 @@ class Links:
     def call(self, method, path="", **fields):
         return requests.request(
             method, f"{self.allocator.url}/v1/links{path}", json=fields or None,
-            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=10)
+            headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
 
     def create(self, url="https://example.org/", ttl="30d", **fields):
         answer = self.call("POST", url=url, ttl=ttl, **fields)
@@ -139,5 +139,5 @@ def clicks(kafka):
         if count is None and redirector.process.running():
             assert redirector.stop() == 0
         return [Click.FromString(m.value())
-                for m in kafka.consume(redirector.topic, count, 20)]
+                for m in kafka.consume(redirector.topic, count)]
     return read

@@ -47,7 +47,7 @@ class Server:
 
 class RedisServer(Server):
     name = "redis"
-    start_seconds = 30
+    start_seconds = 120
 
     def __init__(self, directory, durable=False, extra=()):
         super().__init__(directory)
@@ -65,6 +65,11 @@ class RedisServer(Server):
         return redis.Redis(port=self.port, decode_responses=True)
 
 
+# A broker of a test starts often and does little: what the second compiler gains
+# is less than the half of the processor time of a start that it takes.
+QUICK = ["-XX:TieredStopAtLevel=1"]
+
+
 class KafkaServer(Server):
     name = "kafka"
 
@@ -74,7 +79,7 @@ class KafkaServer(Server):
 
     def command(self):
         return servers.kafka_command(self.directory, self.port,
-                                     self.controller)
+                                     self.controller, options=QUICK)
 
     def probe(self):
         return servers.kafka_ready(self.port)
@@ -102,7 +107,7 @@ class ProxiedKafkaServer(KafkaServer):
 
     def command(self):
         return servers.kafka_command(
-            self.directory, self.port, self.controller,
+            self.directory, self.port, self.controller, options=QUICK,
             extra=self.extra + PROXIED.format(
                 port=self.port, controller=self.controller,
                 behind=self.proxy.kafka_port, proxy=self.proxy.address))

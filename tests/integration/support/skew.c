@@ -2,10 +2,17 @@
  * skew.c - a process whose clock is wrong: LD_PRELOAD it, and the wall clock is
  * SKEW_SECONDS off.  Clocks that only count on (monotonic, boottime) are right,
  * as they are on such a host.
+ *
+ * ClickHouse's engine brings a C library of its own, which asks the kernel's
+ * vDSO: with SKEW_VDSO its functions are overwritten with a jump to these here.
+ * (Others would wait by the one clock for a time of the other.)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -49,3 +56,35 @@ time_t time(time_t *ret)
 		*ret = ts.tv_sec;
 	return ts.tv_sec;
 }
+
+#ifdef __x86_64__
+static void redirect(void *vdso, const char *name, const void *to)
+{
+	unsigned char jump[] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, /* rax = */
+				0xff, 0xe0};			    /* jmp */
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *from = dlsym(vdso, name);
+	uintptr_t first;
+
+	if (!from)
+		return;
+	memcpy(jump + 2, &to, sizeof(to));
+	first = (uintptr_t)from / page * page;
+	if (mprotect((void *)first, 2 * page,
+		     PROT_READ | PROT_WRITE | PROT_EXEC) &&
+	    mprotect((void *)first, page, PROT_READ | PROT_WRITE | PROT_EXEC))
+		return;
+	memcpy(from, jump, sizeof(jump));
+}
+
+__attribute__((constructor)) static void redirect_all(void)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!vdso || !getenv("SKEW_VDSO"))
+		return;
+	redirect(vdso, "__vdso_clock_gettime", (const void *)clock_gettime);
+	redirect(vdso, "__vdso_gettimeofday", (const void *)gettimeofday);
+	redirect(vdso, "__vdso_time", (const void *)time);
+}
+#endif

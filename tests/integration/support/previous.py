@@ -1,0 +1,46 @@
+"""The programs of an earlier commit, for tests of upgrades."""
+import fcntl
+import os
+import subprocess
+
+import pytest
+
+import servers
+
+# What was released last: its data and programs are what users upgrade from.
+PREVIOUS = "b79b3706781f"
+
+
+def build(commit=PREVIOUS):
+    """The directory of its programs, built once from what git has of it."""
+    home = servers.DEPS / "previous"
+    home.mkdir(parents=True, exist_ok=True)
+    source = home / commit
+    with open(home / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (source / "built").exists():
+            _unpack(commit, source)
+            _run(["make", f"-j{os.cpu_count()}", "all"], source)
+            (source / "built").touch()
+    return source / "build" / "bin"
+
+
+def _unpack(commit, source):
+    known = subprocess.run(
+        ["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=servers.ROOT,
+        capture_output=True, check=False)
+    if known.returncode:
+        pytest.skip(f"git has no commit {commit}: fetch the whole history")
+    source.mkdir(exist_ok=True)
+    archive = subprocess.run(["git", "archive", commit], cwd=servers.ROOT,
+                             stdout=subprocess.PIPE, check=True)
+    subprocess.run(["tar", "-x"], cwd=source, input=archive.stdout, check=True)
+
+
+def _run(command, directory):
+    """Shows what it printed when it fails."""
+    clean = {k: v for k, v in os.environ.items()
+             if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    done = subprocess.run(command, cwd=directory, env=clean, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout.decode()[-4000:]

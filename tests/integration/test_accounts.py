@@ -1,0 +1,401 @@
+"""Two customers of one allocator: what is whose, in every way that a link can be
+asked for, made, found, changed and sent again."""
+import hashlib
+import json
+import signal
+import struct
+import uuid
+
+import pytest
+import redis as redis_module
+
+from support.allocator import *  # noqa: F401,F403
+from support.allocator import events_of, problem, space
+from support.batch import batch
+from support.program import eventually
+from support.protobuf import message
+
+Link = message("link.proto", "shortloop.Link")
+LOGIN = "https://bank.example/login"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+
+# The first three are lines of a file from before there were accounts.
+KEYS = {"boss": "admin", "victim": "create,read-own",
+        "mallory": "create,read-own", "eye": "read",
+        "mallory-2": "create account=mallory",
+        "ann": "create,read-own account=mallory owners=ann,Ann%20Smith",
+        "bob": "create account=mallory owners=bob,",
+        "old": "create account=acme", "new": "create account=acme"}
+
+
+def line(name, words):
+    roles, _, rest = words.partition(" ")
+    return f"{name} {roles} sha256:" \
+        f"{hashlib.sha256(name.encode()).hexdigest()} {rest}\n"
+
+
+@pytest.fixture
+def keys_file(workdir):
+    path = workdir / "api.keys"
+
+    def write(keys):
+        path.write_text("".join(line(*item) for item in keys.items()))
+    write(KEYS)
+    return type("KeysFile", (), {"path": path, "write": staticmethod(write)})
+
+
+@pytest.fixture
+def reload(api, keys_file):
+    def make(keys):
+        mark = uuid.uuid4().hex
+        keys_file.write({**keys, mark: "read"})
+        api.program.process.signal(signal.SIGHUP)
+        eventually(lambda: api.get("0000000", key=mark).status_code == 404)
+    return make
+
+
+SECRET = "old8-secret-" * 3
+
+
+@pytest.fixture
+def links_config(workdir):
+    def other(name, number, strategy, length=None):
+        made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
+        del made["block_size"], made["length"]
+        return {**made, "strategy": strategy,
+                **({"length": length} if length else {})}
+    old = {**other("old8", 4, "hash", 8), "hash_codes": "md5-quarters"}
+    names = other("names", 5, "alias")
+    del names["keys"]
+    return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir), other("h6", 2, "hash", 6),
+                       other("flakes", 3, "snowflake"), old, names]}
+
+
+@pytest.fixture
+def api(redis, topic, links_config, create_space, start):
+    for each in links_config["spaces"]:
+        status, output = create_space(name=each["name"])
+        assert status == 0, output
+    made = start(topic)
+    made.topic = topic
+    return made
+
+
+def make(api, key, status=201, idem=None, **fields):
+    answer = api.call("POST", "/v1/links", key,
+                      json={"url": LOGIN, "ttl": "1h", **fields},
+                      headers={"Idempotency-Key": idem} if idem else {})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def patch(api, key, code, **fields):
+    return api.call("PATCH", f"/v1/links/{code}", key, json=fields,
+                    headers=dict(MERGE))
+
+
+def delete(api, key, code):
+    return api.call("DELETE", f"/v1/links/{code}", key)
+
+
+# Of each strategy what a create has to say; an alias is another each time.
+def fields_of(strategy):
+    return {"sequence": lambda: {"space": "s7"},
+            "hash": lambda: {"space": "h6"},
+            "md5": lambda: {"space": "old8"},
+            "snowflake": lambda: {"space": "flakes"},
+            "alias": lambda: {"code": "my-" + uuid.uuid4().hex[:12]},
+            }[strategy]()
+
+
+every_strategy = pytest.mark.parametrize(
+    "strategy", ["sequence", "hash", "md5", "snowflake", "alias"])
+
+
+# --- by the hash of a URL -----------------------------------------------------
+
+both_hashes = pytest.mark.parametrize("hashes", ["h6", "old8"])
+
+
+@both_hashes
+@pytest.mark.parametrize("bait", [
+    {"targets": {"ios": "https://evil.example/"}},
+    {"not_before": "2099-01-01T00:00:00Z"}, {"max_visits": 1},
+    {"tags": ["x"]}, {"campaign": "x"}, {"description": "x"},
+    {"redirect_status": 301}, {"ttl": "never"}, {}])
+def test_a_customer_is_never_handed_anothers_link(api, hashes, bait):
+    hers = make(api, "mallory", space=hashes, **bait)
+    mine = make(api, "victim", space=hashes)
+    assert mine["code"] != hers["code"] and mine["link_id"] != hers["link_id"]
+    assert (mine["account"], mine["creator"]) == ("victim", "victim")
+    assert (mine["targets"], mine["not_before"], mine["max_visits"],
+            mine["tags"], mine["campaign"], mine["description"],
+            mine["redirect_status"], mine["ttl"]) == \
+        ({}, None, None, [], None, None, 302, "1h")
+    # Each finds his own again, and only that.
+    assert make(api, "victim", 200, space=hashes)["link_id"] == mine["link_id"]
+    assert make(api, "mallory", 200, space=hashes)["link_id"] == hers["link_id"]
+    assert make(api, "boss", space=hashes)["code"] not in (
+        mine["code"], hers["code"])
+
+
+@both_hashes
+def test_a_link_that_was_edited_is_not_handed_to_another(api, hashes):
+    hers = make(api, "mallory", space=hashes, url="https://evil.example/")
+    assert patch(api, "mallory", hers["code"], url=LOGIN).status_code == 200
+    mine = make(api, "victim", space=hashes)
+    assert mine["code"] != hers["code"]
+    assert patch(api, "mallory", mine["code"], url="https://evil.example/"
+                 ).status_code == 403
+
+
+@both_hashes
+def test_in_a_batch_customers_are_kept_apart_too(api, hashes):
+    lines = [json.dumps({"url": LOGIN, "ttl": "1h", "space": hashes,
+                         **more}).encode() + b"\n"
+             for more in ({"max_visits": 1}, {"owner": "victim"})]
+    hers = batch(api, lines, key="mallory")
+    mine = batch(api, lines[1:], key="victim")
+    assert {link["account"] for link in hers} == {"mallory"}
+    assert mine[0]["account"] == "victim"
+    assert len({link["code"] for link in hers + mine}) == 3
+
+
+@both_hashes
+def test_more_accounts_than_candidates_share_a_url(api, reload, hashes):
+    names = [f"tenant-{i}" for i in range(40)]
+    reload({**KEYS, **{name: "create" for name in names}})
+    codes = {make(api, name, space=hashes)["code"] for name in names}
+    assert len(codes) == 40
+
+
+# --- who may ------------------------------------------------------------------
+
+@every_strategy
+def test_who_may_read(api, strategy):
+    code = make(api, "victim", **fields_of(strategy))["code"]
+    for path in ("", "/qr"):
+        status = {key: api.get(code + path, key).status_code
+                  for key in ("victim", "mallory", "mallory-2", "eye", "boss")}
+        assert status == {"victim": 200, "mallory": 403, "mallory-2": 403,
+                          "eye": 200, "boss": 200}
+
+
+@every_strategy
+def test_who_may_edit(api, strategy):
+    link = make(api, "mallory", **fields_of(strategy))
+    code = link["code"]
+    for key in ("victim", "eye", "new"):
+        problem(patch(api, key, code, tags=["x"]), 403)
+    assert patch(api, "mallory-2", code, tags=["x"]).json()["version"] == 2
+    assert patch(api, "mallory", code, tags=["y"]).json()["version"] == 3
+    changed = patch(api, "boss", code, tags=["z"]).json()
+    assert changed["version"] == 4
+    assert (changed["account"], changed["creator"], changed["editor"]) == (
+        "mallory", "mallory", "boss")
+
+
+@every_strategy
+def test_who_may_block(api, strategy):
+    code = make(api, "mallory", **fields_of(strategy))["code"]
+    for key in ("mallory", "mallory-2", "victim", "eye"):
+        problem(patch(api, key, code, state="blocked"), 403)
+    assert patch(api, "boss", code, state="blocked").status_code == 200
+    problem(patch(api, "mallory", code, state="live"), 403)
+    assert api.get(code).json()["state"] == "blocked"
+
+
+@every_strategy
+def test_who_may_delete(api, strategy):
+    first, second = (make(api, "mallory", url=LOGIN + "?" + n,
+                          **fields_of(strategy)) for n in "12")
+    for key in ("victim", "eye", "new"):
+        problem(delete(api, key, first["code"]), 403)
+    assert delete(api, "mallory-2", first["code"]).status_code == 204
+    assert delete(api, "boss", second["code"]).status_code == 204
+
+
+def test_a_taken_alias_says_nothing_of_its_link(api):
+    make(api, "victim", code="spring-sale", description="secret")
+    answer = api.post(key="mallory", url=LOGIN, ttl="1h", code="spring-sale")
+    assert "secret" not in problem(answer, 409) and "victim" not in answer.text
+
+
+# --- requests sent again ------------------------------------------------------
+
+@every_strategy
+def test_a_request_sent_again_is_its_accounts(api, strategy):
+    fields = fields_of(strategy)
+    hers = make(api, "mallory", idem="same", **fields)
+    again = api.call("POST", "/v1/links", "mallory-2",
+                     json={"url": LOGIN, "ttl": "1h", **fields},
+                     headers={"Idempotency-Key": "same"})
+    assert again.status_code in (200, 201)
+    assert again.json()["link_id"] == hers["link_id"]
+    if strategy == "alias":
+        problem(api.call("POST", "/v1/links", "victim",
+                         json={"url": LOGIN, "ttl": "1h", **fields},
+                         headers={"Idempotency-Key": "same"}), 409)
+        fields = fields_of(strategy)
+    mine = make(api, "victim", idem="same", **fields)
+    assert mine["link_id"] != hers["link_id"]
+    assert mine["account"] == "victim"
+
+
+def test_a_batch_sent_again_is_its_accounts(api):
+    lines = [json.dumps({"url": LOGIN, "ttl": "1h"}).encode() + b"\n"] * 2
+    headers = {"Idempotency-Key": "same"}
+    hers = batch(api, lines, key="mallory", headers=headers)
+    again = batch(api, lines, key="mallory-2", headers=headers)
+    mine = batch(api, lines, key="victim", headers=headers)
+    assert [a["link_id"] for a in again] == [a["link_id"] for a in hers]
+    assert not {a["link_id"] for a in mine} & {a["link_id"] for a in hers}
+
+
+# --- several keys of one account ----------------------------------------------
+
+def test_a_key_is_rotated_without_new_codes(api, reload):
+    link = make(api, "old", space="h6", owner="ann")
+    sent = make(api, "old", idem="again")
+    assert make(api, "new", 200, space="h6", owner="ann")["code"] == \
+        link["code"]
+    reload({name: roles for name, roles in KEYS.items() if name != "old"})
+    problem(api.post("old", url=LOGIN, ttl="1h"), 401)
+    assert make(api, "new", 200, space="h6", owner="ann")["code"] == \
+        link["code"]
+    assert make(api, "new", idem="again")["link_id"] == sent["link_id"]
+    assert patch(api, "new", link["code"], tags=["x"]).status_code == 200
+
+
+def test_events_and_answers_name_the_account(api, kafka):
+    make(api, "new", code="an-alias")
+    patch(api, "old", "an-alias", tags=["x"])
+    delete(api, "new", "an-alias")
+    for _, event in events_of(kafka, api.topic, 3):
+        assert (event.link.account, event.link.creator) == ("acme", "new")
+
+
+# --- owners -------------------------------------------------------------------
+
+@every_strategy
+def test_a_key_writes_for_its_owners_only(api, strategy):
+    assert "owner" in problem(api.post(
+        "ann", url=LOGIN, ttl="1h", owner="bob", **fields_of(strategy)), 403)
+    assert "owner" in problem(api.post(
+        "ann", url=LOGIN, ttl="1h", **fields_of(strategy)), 403)
+    link = make(api, "ann", owner="Ann Smith", **fields_of(strategy))
+    none = make(api, "bob", **fields_of(strategy))
+    assert none["code"] != link["code"]
+    problem(patch(api, "bob", link["code"], tags=["x"]), 403)
+    problem(delete(api, "bob", link["code"]), 403)
+    problem(patch(api, "ann", none["code"], tags=["x"]), 403)
+    assert patch(api, "mallory", link["code"], tags=["x"]).status_code == 200
+    assert patch(api, "ann", link["code"], tags=["y"]).status_code == 200
+
+
+def test_a_line_for_another_owner_fails_alone(api):
+    lines = [json.dumps({"url": LOGIN, "ttl": "1h", "owner": owner}).encode()
+             + b"\n" for owner in ("ann", "bob", "ann")]
+    answers = batch(api, lines, key="ann", headers={"Idempotency-Key": "x"})
+    assert [a.get("status") for a in answers] == [None, 403, None]
+
+
+def test_a_key_does_not_replay_for_an_owner_that_is_not_its(api):
+    make(api, "mallory", idem="x", owner="bob")
+    problem(api.call("POST", "/v1/links", "ann",
+                     json={"url": LOGIN, "ttl": "1h", "owner": "bob"},
+                     headers={"Idempotency-Key": "x"}), 403)
+
+
+# --- links from before there were accounts ------------------------------------
+
+def old_hash_code(url, owner, attempt=0, length=8):
+    """As allocators without accounts made it (codespace/url_code.h)."""
+    symbols = ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+               "abcdefghijklmnopqrstuvwxyz")
+    master = hashlib.blake2b(f"shortloop urlcode {length} 62 0\0".encode()
+                             + SECRET.encode(), digest_size=32)
+    salt = hashlib.blake2b(b"", key=master.digest(), digest_size=32,
+                           salt=struct.pack("<QQ", 5, 0),
+                           person=b"shortlp1" + bytes(8))
+    md5 = hashlib.md5(salt.digest() + struct.pack("<I", attempt // 4)
+                      + owner.encode() + b"\0" + url.encode())
+    number = struct.unpack("<4I", md5.digest())[attempt % 4] * 62**length >> 32
+    code = ""
+    for _ in range(length):
+        number, digit = divmod(number, 62)
+        code = symbols[digit] + code
+    return code
+
+
+@pytest.fixture
+def old_link(redis):
+    """Stores a link of strategy hash as an allocator without accounts did."""
+    def make(creator, attempt=0, url=LOGIN, owner="", **fields):
+        code = old_hash_code(url, owner, attempt)
+        link = Link(link_id=(63 << 58) + attempt + 1, version=1,
+                    ttl_class="1h", ttl_ms=3600000, created_ms=1, url=url,
+                    owner=owner, creator=creator, **fields)
+        redis.client().set(f"l:{{{code}}}", link.SerializeToString(),
+                           px=3600000)
+        return code
+    return make
+
+
+def test_an_old_hash_link_is_found_by_its_creator_alone(api, old_link):
+    code = old_link("mallory", max_visits=1)
+    found = make(api, "mallory", 200, space="old8")
+    assert (found["code"], found["account"], found["creator"]) == (
+        code, None, "mallory")
+    mine = make(api, "victim", space="old8")
+    assert mine["code"] != code and mine["max_visits"] is None
+    # They stay what they are.
+    assert make(api, "mallory", 200, space="old8")["code"] == code
+    assert make(api, "victim", 200, space="old8")["code"] == mine["code"]
+    assert api.get(code).json()["creator"] == "mallory"
+
+
+def test_an_old_hash_link_behind_anothers_is_found(api, old_link):
+    old_link("mallory")
+    code = old_link("victim", attempt=1)
+    assert make(api, "victim", 200, space="old8")["code"] == code
+
+
+def test_an_old_hash_link_is_found_by_a_later_key_of_the_account(
+        api, old_link, reload):
+    code = old_link("mallory")
+    assert make(api, "mallory-2", 200, space="old8")["code"] == code
+    reload({"boss": "admin", "next": "create account=mallory"})
+    assert make(api, "next", 200, space="old8")["code"] == code
+    assert patch(api, "next", code, tags=["x"]).status_code == 200
+
+
+def test_an_old_link_is_edited_by_its_creator_alone(api, old_link):
+    code = old_link("mallory")
+    problem(patch(api, "victim", code, tags=["x"]), 403)
+    problem(api.get(code, "victim"), 403)
+    assert patch(api, "mallory", code, tags=["x"]).status_code == 200
+    assert api.get(code, "mallory").json()["creator"] == "mallory"
+    problem(delete(api, "victim", code), 403)
+    assert delete(api, "mallory-2", code).status_code == 204
+
+
+def test_an_old_link_follows_its_key_into_an_account(api, old_link, reload):
+    code = old_link("mallory")
+    reload({"boss": "admin", "mallory": "create account=acme",
+            "new": "create account=acme", "thief": "create account=mallory"})
+    assert make(api, "new", 200, space="old8")["code"] == code
+    problem(patch(api, "thief", code, tags=["x"]), 403)
+    assert patch(api, "new", code, tags=["x"]).status_code == 200
+
+
+def test_what_another_edits_or_deletes_keeps_its_account(api, redis_server):
+    code = make(api, "mallory", code="an-alias")["code"]
+    with redis_module.Redis(port=redis_server.port) as client:
+        for change in (lambda: patch(api, "boss", code, tags=["x"]),
+                       lambda: delete(api, "boss", code)):
+            assert change().status_code in (200, 204)
+            link = Link.FromString(client.get(f"l:{{{code}}}"))
+            assert (link.account, link.editor) == ("mallory", "boss")

@@ -1,0 +1,392 @@
+"""Clocks that are wrong: a collector's decides nothing, Kafka's and ClickHouse's
+are believed up to what can be, and what goes beyond is seen and told."""
+import random
+import time
+
+import pytest
+import requests
+from support.clickhouse import ClickHouse, ClickHouseServer
+from support.clicks import (Collector, datetime64, instant, make_click,
+                            rfc3339, some_clicks)
+from support.kafka import Kafka
+from support.program import eventually
+from support.protobuf import message
+import servers
+
+Click = message("click.proto", "shortloop.Click")
+UA_RULES = str(servers.ROOT / ".deps/uap/regexes.yaml")
+PATIENCE = 60
+HOUR = 3600
+DAY = 24 * HOUR
+
+
+def click(number, at=None):
+    return Click(event_id=number + 1,
+                 time_ms=int((at or time.time()) * 1000),
+                 domain="go.example.com", code="abc", link_id=42, outcome=1,
+                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
+
+
+class World:
+    """Real collectors on one partition, and an aggregator."""
+
+    def __init__(self, kafka, clickhouse, program, config, skew):
+        self.kafka, self.clickhouse, self.program = kafka, clickhouse, program
+        self.skew = skew
+        self.topic = config["kafka"]["topic_clicks"]
+        self.group = f"clocks-{self.topic}"
+        self.sent = 0
+
+    def send(self, count, at=None):
+        self.kafka.produce(self.topic, [click(self.sent + i, at)
+                                        for i in range(count)], partition=0)
+        self.sent += count
+
+    def collector(self, seconds=0, **own):
+        return self.program("collector", {"collector": {
+            "group": self.group, "batch_age": "100ms", "report_every": "100ms",
+            "ua_rules": UA_RULES, **own}}, env=self.skew(seconds))
+
+    def aggregator(self, seconds=0, start=True, args=(), **own):
+        return self.program("aggregator", {"aggregator": {
+            "settle_every": "200ms", **own}}, env=self.skew(seconds),
+            start=start, args=args)
+
+    def value(self, what):
+        return self.clickhouse.value(what)
+
+    def stored(self):
+        return int(self.value("SELECT count() FROM clicks"))
+
+    def wait_stored(self):
+        eventually(lambda: int(self.value(
+            "SELECT uniqExact(offset) FROM clicks")) == self.sent, PATIENCE,
+            what=f"{self.sent} events stored")
+        assert self.stored() == self.sent
+
+    def wait_idle(self):
+        """It is said that nothing is left to read."""
+        eventually(lambda: int(self.value(
+            "SELECT countIf(rows = 0 AND dead_lettered = 0 AND first = "
+            f"{self.sent}) FROM ingest_progress")), PATIENCE,
+            what="an idle report")
+
+
+@pytest.fixture
+def world(kafka, clickhouse, redis, program, base_config, skew):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    base_config["kafka"]["topic_clicks"] = kafka.clicks_topic(1)
+    return World(kafka, clickhouse, program, base_config, skew)
+
+
+def answer(aggregator, **params):
+    got = requests.get(aggregator.url + "/v1/clicks", params={
+        "from": rfc3339(int(time.time()) // HOUR * HOUR - 6 * HOUR),
+        "to": rfc3339(int(time.time()) // HOUR * HOUR + 2 * HOUR),
+        "interval": "hour", **params}, timeout=PATIENCE)
+    assert got.status_code == 200, got.text
+    return got.json()
+
+
+def complete_until(aggregator):
+    said = answer(aggregator)["complete_until"]
+    return instant(said) if said else 0
+
+
+def wait_settled(aggregator, events, seconds=30):
+    eventually(lambda: answer(aggregator)["total"]["events"] == events, seconds,
+               what=f"{events} events settled")
+
+
+# --- a collector's clock ------------------------------------------------------
+
+@pytest.mark.parametrize("seconds", [DAY, -DAY, -600, 600])
+def test_what_a_collector_tells_has_the_time_of_clickhouse(world, seconds):
+    world.send(5)
+    made = world.collector(seconds)
+    world.wait_stored()
+    world.wait_idle()
+    row, = world.clickhouse.rows(
+        "SELECT max(abs(toUnixTimestamp64Milli(inserted_at) - "
+        "toUnixTimestamp64Milli(now64(3)))) AS stored, "
+        "max(abs(toUnixTimestamp64Milli(append_time) - "
+        "toUnixTimestamp64Milli(now64(3)))) AS told FROM ingest_progress")
+    assert int(row["stored"]) < PATIENCE * 1000
+    assert int(row["told"]) < PATIENCE * 1000
+    eventually(lambda: "clock: this host's is" in made.ready()[1], PATIENCE,
+               what="/readyz to tell of the clock")
+    assert made.ready()[0] == 200
+    assert abs(made.metric("shortloop_collector_clock_ahead_seconds") -
+               seconds) < PATIENCE
+
+
+def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
+    """The next owner goes on where the blocks end, whatever that one told."""
+    world.send(20)
+    first = world.collector()
+    world.wait_stored()
+    assert first.stop() == 0
+    ahead = world.collector(2 * DAY)
+    world.wait_idle()
+    assert ahead.stop() == 0
+    world.send(20)
+    second = world.collector(report_every="10m")
+    world.wait_stored()
+    assert second.stop() == 0
+    world.send(5)
+    third = world.collector()
+    world.wait_stored()
+    assert third.metric("shortloop_collector_consumed_total") == 5
+
+
+def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
+    """It wrote its own clock; the rows it left are there for ever."""
+    world.send(20)
+    first = world.collector()
+    world.wait_stored()
+    assert first.stop() == 0
+    tomorrow = datetime64(int((time.time() + DAY) * 1000))
+    world.clickhouse.query(
+        "INSERT INTO ingest_progress (epoch, topic, partition, partitions, "
+        "first, last, append_time, inserted_at, collector) VALUES "
+        f"(1, '{world.topic}', 0, 1, 20, 19, '{tomorrow}', '{tomorrow}', "
+        "'old')")
+    # Stored and not reported, as after a kill.
+    world.send(20)
+    second = world.collector()
+    world.wait_stored()
+    assert second.stop() == 0
+    world.clickhouse.query("ALTER TABLE ingest_progress DELETE WHERE "
+                           "first >= 20 AND rows > 0 OR first > 20",
+                           mutations_sync=1)
+    world.send(5)
+    third = world.collector()
+    world.wait_stored()
+    assert "stored=20" in third.log()
+    made = world.aggregator()
+    wait_settled(made, world.sent)
+    assert complete_until(made) <= time.time() + 1
+    eventually(lambda: "beyond ClickHouse's clock" in made.ready()[1],
+               what="/readyz to tell")
+    assert made.ready()[0] == 200
+    assert made.metric("shortloop_aggregator_clock_ahead_seconds") > DAY - 600
+    # What comes later is read as it comes, not by the hourly recheck.
+    world.send(5)
+    wait_settled(made, world.sent)
+
+
+@pytest.mark.parametrize("seconds", [-900, DAY, -DAY])
+def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
+                                                                   seconds):
+    world.send(5)
+    right = world.collector()
+    made = world.aggregator()
+    wait_settled(made, 5)
+    assert right.stop() == 0
+    wrong = world.collector(seconds)
+    # Into hours that nothing else touches.
+    for i in range(1, 4):
+        world.send(5, time.time() - i * HOUR)
+        wait_settled(made, world.sent)
+    assert complete_until(made) <= time.time() + 1
+    assert wrong.stop() == 0
+    world.collector()
+    world.send(5, time.time() - 4 * HOUR)
+    wait_settled(made, world.sent)
+
+
+def test_the_watermark_passes_no_block_of_a_collector_that_is_slow(world):
+    """Whatever is told as complete stays as it is."""
+    world.collector(-900)
+    made = world.aggregator(edge_delay="0s")
+    for i in range(5):
+        world.send(10, time.time() - i * HOUR)
+        mark = time.time()
+        eventually(lambda: complete_until(made) > mark + 1, PATIENCE,
+                   what="the watermark behind what was sent")
+        assert answer(made)["total"]["events"] == world.sent
+
+
+# --- Kafka's clock -------------------------------------------------------------
+
+def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
+        world, clickhouse):
+    told = Collector(clickhouse)
+    now = int(time.time())
+    told.insert([make_click(random.Random(1), now * 1000, 1)],
+                append_ms=(now + DAY) * 1000)
+    made = world.aggregator(edge_delay="0s")
+    wait_settled(made, 1)
+    eventually(lambda: complete_until(made), what="a watermark")
+    assert complete_until(made) <= time.time() + 1
+    eventually(lambda: "beyond ClickHouse's clock" in made.ready()[1],
+               what="/readyz to tell")
+    assert "a clock is ahead" in made.log()
+
+
+# --- ClickHouse's clock ----------------------------------------------------------
+
+class SkewedServer(ClickHouseServer):
+    """Its clock is off from its next start on."""
+    seconds = 0
+
+    def __init__(self, directory, skew):
+        super().__init__(directory)
+        self.skew = skew
+
+    def start(self):
+        self.process = servers.Process(
+            self.name, self.command(), self.log_path,
+            env=self.skew(self.seconds) | {"SKEW_VDSO": "1"})
+        servers.wait_ready(self.process, self.probe, self.start_seconds)
+        return self
+
+    def restart(self, seconds):
+        self.kill()
+        self.seconds = seconds
+        return self.start()
+
+
+@pytest.fixture
+def skewed(workdir, skew):
+    server = SkewedServer(workdir / "clickhouse-skewed", skew)
+    yield server
+    server.kill()
+
+
+@pytest.mark.parametrize("before, after", [
+    (HOUR, 0), (0, -2 * DAY), (2 * DAY, 0), (0, HOUR)])
+def test_clickhouse_comes_back_with_another_clock(
+        kafka, redis, program, base_config, skew, skewed, before, after):
+    skewed.seconds = before
+    skewed.start()
+    tables = ClickHouse.with_new_database(skewed.url)
+    tables.migrate()
+    base_config["clickhouse"] = {"url": skewed.url,
+                                 "database": tables.database}
+    base_config["kafka"]["topic_clicks"] = kafka.clicks_topic(1)
+    world = World(kafka, tables, program, base_config, skew)
+    collector = world.collector()
+    status, output = world.aggregator(start=False, args=["migrate"]).run()
+    assert status == 0, output
+    made = world.aggregator()
+    world.send(10)
+    wait_settled(made, 10)
+    skewed.restart(after)
+    world.send(10)
+    world.wait_stored()
+    wait_settled(made, 20)
+    # A take-over finds its way, too, and what comes is read as it comes.
+    assert collector.stop() == 0
+    again = world.collector()
+    world.send(5)
+    wait_settled(made, 25)
+    world.wait_stored()
+    assert again.metric("shortloop_collector_consumed_total") == 5
+    if after < before:
+        assert made.metric("shortloop_aggregator_clock_went_back_total") == 1
+        assert "ClickHouse's clock went back" in made.log()
+
+
+def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
+                                                              clickhouse):
+    """Rows come by turns with the time of one and of the other."""
+    told = Collector(clickhouse)
+    made = world.aggregator()
+    now = int(time.time())
+    rows = some_clicks(5, 100, [(now - HOUR, now)], links=(1,))
+    for i in range(10):
+        told.clock_ms = (time.time() + (2 if i % 2 else -2)) * 1000
+        told.insert(rows[i * 10:i * 10 + 10])
+        wait_settled(made, i * 10 + 10)
+    assert made.metric("shortloop_aggregator_clock_went_back_total") == 0
+    assert made.metric("shortloop_aggregator_late_hours_total") == 0
+
+
+def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
+    """More than progress_overlap covers."""
+    told = Collector(clickhouse)
+    made = world.aggregator(recheck_every="1s", progress_overlap="10s")
+    now = int(time.time())
+    told.insert(some_clicks(5, 10, [(now - 60, now)], links=(1,)))
+    wait_settled(made, 10)
+    told.clock_ms = (time.time() - 300) * 1000
+    told.insert(some_clicks(6, 10, [(now - 3 * HOUR, now - 3 * HOUR + 1)],
+                            links=(1,)))
+    wait_settled(made, 20)
+    assert made.metric("shortloop_aggregator_late_hours_total") >= 1
+    assert "blocks came with times that had been read" in made.log()
+
+
+# --- mending what was published --------------------------------------------------
+
+def publish(world, seconds):
+    """As an aggregator of a former version did, from a report that was ahead."""
+    at = datetime64(int((time.time() + seconds) * 1000))
+    world.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt, read_until, complete_until, "
+        "settled_at, settler) VALUES ('pass', now(), "
+        f"{int(time.time() * 1000) << 20}, '{at}', '{at}', now64(3), 'old')")
+
+
+def test_a_mark_that_was_published_too_far_is_mended(world):
+    world.send(5)
+    world.collector()
+    made = world.aggregator(edge_delay="0s")
+    wait_settled(made, 5)
+    status, output = world.aggregator(start=False, args=["watermark"]).run()
+    assert status == 0, output
+    publish(world, DAY)
+    eventually(lambda: complete_until(made) > time.time() + HOUR)
+    status, output = world.aggregator(start=False, args=["watermark"]).run()
+    assert status == 1 and "beyond" in output, output
+
+    status, output = world.aggregator(start=False, args=[
+        "watermark", "--mend"]).run()
+
+    assert status == 0, output
+    eventually(lambda: 0 < complete_until(made) <= time.time() + 1)
+    before = complete_until(made)
+    eventually(lambda: complete_until(made) > before, what="it to go on")
+    assert complete_until(made) <= time.time() + 1
+    world.send(5)
+    wait_settled(made, 10)
+
+
+def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
+    """What it publishes, it publishes without knowing of the mend."""
+    world.send(5)
+    world.collector()
+    made = world.aggregator(edge_delay="0s")
+    wait_settled(made, 5)
+    publish(world, DAY)
+    assert world.aggregator(start=False, args=[
+        "watermark", "--mend"]).run()[0] == 0
+    publish(world, DAY)
+    time.sleep(1)
+    assert complete_until(made) <= time.time() + 1
+
+
+def test_a_mark_that_is_right_is_not_mended(world):
+    world.send(5)
+    world.collector()
+    made = world.aggregator()
+    wait_settled(made, 5)
+    eventually(lambda: complete_until(made))
+    status, output = world.aggregator(start=False, args=[
+        "watermark", "--mend"]).run()
+    assert status == 70 and "nothing to mend" in output
+    later = rfc3339(int(time.time()) + HOUR)
+    status, output = world.aggregator(start=False, args=[
+        "watermark", "--mend", "--to", later]).run()
+    assert status == 64, output
+    lower = int(time.time()) - 600
+    made.stop()
+    status, output = world.aggregator(start=False, args=[
+        "watermark", "--mend", "--to", rfc3339(lower)]).run()
+    assert status == 0, output
+    assert int(world.value(
+        "SELECT toUnixTimestamp(argMax(complete_until, attempt)) "
+        "FROM settled")) == lower

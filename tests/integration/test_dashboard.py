@@ -1,0 +1,75 @@
+"""What the dashboard shows is what the API says: its own modules are run,
+against a real aggregator."""
+import base64
+import json
+import subprocess
+
+import servers
+from support.clicks import instant, make_click, rfc3339
+from test_aggregator import (  # noqa: F401
+    aggregator, ask_range, migrated, settled)
+
+import random
+
+FROM, TO = instant("2026-10-05T00:00:00Z"), instant("2026-10-05T06:00:00Z")
+SCRIPT = """
+const [base, range, ...modules] = JSON.parse(process.argv[1]);
+const [api, figures] = await Promise.all(modules.map((code) =>
+  import("data:text/javascript;base64," + code)));
+const ask = globalThis.fetch;
+globalThis.fetch = (path) => ask(base + path);
+const asked = await figures.ask(api, { ...range, interval: "hour", tz: "UTC" });
+console.log(JSON.stringify({
+  totals: figures.totals(asked), columns: figures.columns(asked.all.data),
+}));
+"""
+
+
+def shown(url):
+    """The page's figures of this range, found out as it does."""
+    modules = [base64.b64encode((servers.ROOT / "web" / name).read_bytes())
+               .decode() for name in ("api.js", "figures.js")]
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", SCRIPT, json.dumps(
+            [url, {"from": rfc3339(FROM), "to": rfc3339(TO)}, *modules])],
+        capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def visits(rng, verdict, count, first_visitor):
+    """Redirects, each of a visitor of its own."""
+    return [make_click(
+        rng, rng.randrange(FROM * 1000, TO * 1000), 1, outcome="redirected",
+        verdict=verdict, unique_identity=f"{first_visitor + i:020}",
+        ip=f"::ffff:10.1.0.{first_visitor + i}") for i in range(count)]
+
+
+def test_prefetches_are_no_people_and_robots_no_visitors(aggregator, migrated):
+    rng = random.Random(7)
+    rows = (visits(rng, "human", 40, 0) + visits(rng, "bot", 13, 50)
+            + visits(rng, "preview", 4, 70) + visits(rng, "prefetch", 9, 80))
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    made = aggregator()
+    settled(made, len(rows), FROM, TO)
+
+    page = shown(made.url)
+
+    assert page["totals"] == {
+        "clicks": 66, "people": 40, "robots": 26, "visitors": 40,
+        "share": 26 / 66}
+    hours = [(instant(bucket["start"]), bucket["clicks"], bucket["humans"])
+             for bucket in ask_range(made, FROM, TO, interval="hour",
+                                     bots="include")["data"]]
+    assert page["columns"] == [list(column) for column in zip(*hours)]
+    assert sum(page["columns"][2]) == 40
+
+
+def test_a_range_without_clicks_has_no_share(aggregator, migrated):
+    migrated.link("code1", 1)
+    made = aggregator()
+
+    page = shown(made.url)
+
+    assert page["totals"]["clicks"] == 0 and page["totals"]["share"] is None

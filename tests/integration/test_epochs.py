@@ -1,0 +1,475 @@
+"""What stops a partition concerns that one: its log was cut, made anew, or never
+read; a healthy partition beside it goes on as if nothing had happened."""
+import json
+import shutil
+import struct
+import time
+
+import pytest
+from support.collectors import BROKER
+from support.kafka import Kafka
+from support.program import eventually
+from support.protobuf import message
+from support.server import KafkaServer
+import servers
+
+Click = message("click.proto", "shortloop.Click")
+LinkEvent = message("link.proto", "shortloop.LinkEvent")
+PATIENCE = 60
+
+
+class CuttableKafka(KafkaServer):
+    """A broker of which a partition's log can be cut at a batch, as an unclean
+    election or a backup that is put back does."""
+
+    def command(self):
+        return servers.kafka_command(self.directory, self.port,
+                                     self.controller, extra=BROKER)
+
+    def cut(self, topic, partition, offset):
+        self.kill()
+        folder, = self.directory.glob(f"**/{topic}-{partition}")
+        segment, = folder.glob("*.log")
+        data = segment.read_bytes()
+        at = 0
+        while at < len(data):
+            base, length = struct.unpack_from(">qi", data, at)
+            if base >= offset:
+                break
+            at += 12 + length
+        assert base == offset, f"a batch begins at {base}"
+        segment.write_bytes(data[:at])
+        for path in folder.iterdir():
+            if path.suffix in (".index", ".timeindex", ".snapshot"):
+                path.unlink()
+        for path in folder.parent.glob(".kafka_cleanshutdown"):
+            path.unlink()
+        self.start()
+
+
+@pytest.fixture(scope="module")
+def broker(rundir):
+    server = CuttableKafka(rundir / "kafka-epochs")
+    yield server.start()
+    server.kill()
+    shutil.rmtree(server.directory, ignore_errors=True)
+
+
+class World:
+    """Two partitions of clicks: what happens, happens to the first."""
+
+    def __init__(self, broker, tables, program, config):
+        self.broker, self.tables, self.program = broker, tables, program
+        self.kafka = Kafka(broker.port)
+        self.clicks = self.kafka.clicks_topic(2)
+        self.links = self.kafka.create_topic("links", 1)
+        self.group = self.clicks
+        self.sections = {
+            "kafka": {"brokers": [f"127.0.0.1:{broker.port}"],
+                      "topic_clicks": self.clicks, "topic_links": self.links,
+                      "topic_dlq": self.kafka.create_topic("dlq", 1)},
+            "collector": {"group": self.group, "batch_age": "100ms",
+                          "report_every": "200ms",
+                          "ua_rules": str(servers.ROOT /
+                                          ".deps/uap/regexes.yaml")}}
+        self.sent = 0
+
+    def send(self, count, partition=0):
+        """One batch; each event has an identity of its own."""
+        self.kafka.produce(self.clicks, [click(self.sent + i) for i in
+                                         range(count)], partition=partition)
+        self.sent += count
+
+    def send_both(self, count):
+        self.send(count, 0)
+        self.send(count, 1)
+
+    def collector(self, ready=True, start=True, args=(), **own):
+        sections = {**self.sections, "collector": {
+            **self.sections["collector"], **own}}
+        return self.program("collector", sections, ready=ready, start=start,
+                            args=args)
+
+    def command(self, *args, **own):
+        return self.collector(start=False, args=args, **own).run()
+
+    def decide(self, *args):
+        status, output = self.command("epoch", *args)
+        assert status == 0, output
+        return output
+
+    def stored(self, where="1"):
+        """How many events, and how many rows."""
+        row, = self.tables.rows("SELECT uniqExact(event_id) AS e, count() AS "
+                                f"n FROM clicks WHERE {where}")
+        return int(row["e"]), int(row["n"])
+
+    def wait_stored(self, events, where="1"):
+        """So many, each once."""
+        eventually(lambda: self.stored(where)[0] == events, PATIENCE,
+                   what=f"{events} events where {where}")
+        assert self.stored(where) == (events, events)
+
+    def wait_reported(self, events, where="1"):
+        eventually(lambda: int(self.tables.value(
+            "SELECT sum(rows + dead_lettered) FROM ingest_progress WHERE "
+            f"{where}")) == events, PATIENCE, what="the reports")
+
+    def wait_committed(self, offsets):
+        eventually(lambda: self.kafka.committed(self.group, self.clicks) ==
+                   offsets, PATIENCE, what=f"{offsets} committed")
+
+    def epochs(self):
+        return {int(r["partition"]): int(r["e"]) for r in self.tables.rows(
+            "SELECT partition, max(epoch) AS e FROM clicks WHERE topic = "
+            f"'{self.clicks}' GROUP BY partition")}
+
+    def lost(self):
+        return [(int(r["partition"]), int(r["epoch"]), int(r["first"]),
+                 int(r["last"]), int(r["lost"]))
+                for r in self.tables.rows(
+                    "SELECT partition, epoch, first, last, lost FROM "
+                    "ingest_progress WHERE lost > 0 ORDER BY 1, 2, 3")]
+
+    def verify(self):
+        """(exit status, {(kind, partition, first, last)})"""
+        status, output = self.command("verify", "--json")
+        said = json.loads(output[output.index("{"):])
+        return status, {(f["finding"], f["partition"], f["first"], f["last"])
+                        for f in said["findings"]}
+
+    def cut(self, offset, partition=0):
+        self.broker.cut(self.clicks, partition, offset)
+
+    def filled(self):
+        """Thirty events in each partition, all stored, nobody there."""
+        first = self.collector()
+        self.send_both(20)
+        self.send_both(10)
+        self.wait_stored(60)
+        self.wait_committed({0: 30, 1: 30})
+        assert first.stop() == 0
+
+
+def click(number):
+    return Click(event_id=number + 1, time_ms=int(time.time() * 1000),
+                 domain="go.example.com", code="abc", link_id=42, outcome=1,
+                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
+
+
+def stopped(world, running, why):
+    eventually(lambda: running.ready()[0] == 503 and why in running.ready()[1],
+               PATIENCE, what="/readyz to say why")
+    assert running.metric("shortloop_collector_stopped", topic=world.clicks,
+                          partition="0") == 1
+    assert running.metric("shortloop_collector_stopped", topic=world.clicks,
+                          partition="1") == 0
+
+
+def goes_on(world, running):
+    """All fits, and a take-over finds its way."""
+    eventually(lambda: running.ready()[0] == 200, PATIENCE)
+    assert running.stop() == 0
+    again = world.collector()
+    before = world.stored()[0]
+    world.send_both(5)
+    world.wait_stored(before + 10)
+    assert again.metric("shortloop_collector_consumed_total") == 10
+    status, output = world.command("epoch")
+    assert status == 0, output
+
+
+@pytest.fixture
+def world(broker, clickhouse, program, base_config):
+    clickhouse.migrate()
+    return World(broker, clickhouse, program, base_config)
+
+
+# --- a log that was cut ----------------------------------------------------------
+
+def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
+    """Nothing that Kafka holds is lost or stored twice, and what Kafka has lost
+    stays counted."""
+    world.filled()
+    world.cut(20)
+    world.send(5, 0)
+    world.send(5, 1)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    world.wait_stored(35, "partition = 1")
+    assert world.stored("partition = 0") == (30, 30)
+    output = world.decide("--resume")
+    assert "partition 0 goes on at offset 20: epoch 2" in output
+    world.wait_stored(70)
+    assert world.epochs() == {0: 2, 1: 1}
+    assert world.stored("epoch = 2 AND offset >= 20 AND offset < 25") == (5, 5)
+    assert world.lost() == []
+    goes_on(world, running)
+    assert world.verify() == (0, set())
+
+
+def test_a_partition_whose_log_was_cut_goes_on_at_its_end_with_a_gap(world):
+    world.filled()
+    world.cut(20)
+    world.send(5, 0)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    output = world.decide("--end")
+    assert "partition 0 goes on at offset 25: epoch 2; 5 offsets from 20 on " \
+        "are lost" in output
+    eventually(lambda: world.lost() == [(0, 2, 20, 24, 5)], PATIENCE,
+               what="the gap")
+    assert running.metric("shortloop_collector_lost_offsets_total") == 5
+    world.send_both(5)
+    world.wait_stored(70)
+    goes_on(world, running)
+    assert world.lost() == [(0, 2, 20, 24, 5)]
+    assert world.verify() == (1, {("not read", 0, 20, 24)})
+
+
+def test_a_log_that_was_cut_and_has_grown_again_is_not_passed_over(world):
+    """Its end lies where it should, so that offsets alone say nothing."""
+    world.filled()
+    world.cut(20)
+    world.send(15, 0)
+    running = world.collector(ready=False)
+    stopped(world, running, "holds other events than those that are stored")
+    status, output = world.command("epoch")
+    assert status == 1 and "holds other events" in output
+    status, output = world.command("epoch", "--same")
+    assert status == 70 and "--resume" in output
+    world.decide("--resume")
+    world.wait_stored(75)
+    assert world.lost() == []
+    goes_on(world, running)
+    assert world.verify() == (0, set())
+
+
+def test_same_skips_no_new_events_below_the_old_end(world):
+    """Said when the log was shorter than what is stored, and it grows."""
+    world.filled()
+    world.cut(20)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    assert "is what it was: epoch 1" in world.decide("--same")
+    stopped(world, running, "waits for its log")
+    world.send(15, 0)
+    stopped(world, running, "holds other events than those that are stored")
+    world.decide("--resume")
+    world.wait_stored(75)
+    assert world.lost() == []
+
+
+def test_a_log_that_is_cut_while_it_is_read_stops_that_partition(world):
+    running = world.collector()
+    world.send_both(20)
+    world.send_both(10)
+    world.wait_stored(60)
+    world.wait_committed({0: 30, 1: 30})
+    world.cut(20)
+    world.send(5, 0)
+    stopped(world, running, "beyond the end of the log")
+    world.send(5, 1)
+    world.wait_stored(35, "partition = 1")
+    world.decide("--resume")
+    world.wait_stored(70)
+    goes_on(world, running)
+
+
+def test_a_log_is_cut_twice(world):
+    world.filled()
+    world.cut(20)
+    world.send(5, 0)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    world.decide("--resume")
+    world.wait_stored(65)
+    world.wait_reported(65)
+    assert running.stop() == 0
+    world.cut(20)
+    world.send(3, 0)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    assert "epoch 3" in world.decide("--resume")
+    world.wait_stored(68)
+    goes_on(world, running)
+    assert world.verify() == (0, set())
+
+
+def test_an_owner_that_dies_before_its_first_commit_leaves_no_doubt(world):
+    """The gap was told of, and nothing was committed in the new epoch."""
+    world.filled()
+    world.cut(20)
+    world.send(5, 0)
+    world.decide("--end")
+    gap = {"epoch": 2, "topic": world.clicks, "partition": 0, "partitions": 2,
+           "first": 20, "last": 24, "lost": 5, "collector": "died"}
+    world.tables.query("INSERT INTO ingest_progress FORMAT JSONEachRow",
+                       json.dumps(gap).encode())
+    running = world.collector()
+    world.send_both(5)
+    world.wait_stored(70)
+    goes_on(world, running)
+
+
+# --- a log that was made anew ------------------------------------------------------
+
+def test_of_a_partition_made_anew_the_healthy_one_is_not_read_again(world):
+    """`--new` concerns those that do not fit."""
+    world.filled()
+    world.cut(0)
+    world.send(12, 0)
+    world.send(5, 1)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    output = world.decide("--new")
+    assert "partition 0 was made anew: epoch 2" in output
+    assert "partition 1 was" not in output
+    world.wait_stored(77)
+    assert world.epochs() == {0: 2, 1: 1}
+    goes_on(world, running)
+    assert world.verify() == (0, set())
+
+
+def test_only_the_partitions_that_are_named_are_decided(world):
+    world.filled()
+    world.cut(20, 0)
+    world.cut(20, 1)
+    running = world.collector(ready=False)
+    eventually(lambda: running.ready()[0] == 503 and
+               "2 partitions stopped" in running.ready()[1], PATIENCE)
+    world.decide("--resume", "--partition", "1")
+    world.send_both(3)
+    world.wait_stored(33, "partition = 1")
+    stopped(world, running, "beyond the end of the log")
+    world.decide("--resume", "--partition", "0")
+    world.wait_stored(66)
+    goes_on(world, running)
+
+
+def test_what_is_not_asked_for_is_refused(world):
+    world.filled()
+    status, output = world.command("epoch", "--resume")
+    assert status == 70 and "every partition fits" in output
+    status, output = world.command("epoch", "--resume", "--partition", "0")
+    assert status == 70 and "partition 0 fits" in output
+    status, output = world.command("epoch", "--end", "--partition", "2")
+    assert status == 66 and "has 2 partitions" in output
+    for text in ("", "x", "1,", "-1", "1-2"):
+        status, output = world.command("epoch", "--end",
+                                       f"--partition={text}")
+        assert status == 64, output
+    status, output = world.command("epoch", "--end", "--resume")
+    assert status == 64 and "exclude each other" in output
+    assert world.tables.value("SELECT count() FROM ingest_epochs") in (0, "0")
+
+
+# --- a partition that was never read ------------------------------------------------
+
+@pytest.mark.parametrize("decision, events, lost", [
+    ("--new", 8, []), ("--end", 1, [(2, 2, 0, 6, 7)])])
+def test_an_added_partition_has_a_way_on(world, decision, events, lost):
+    """offset_reset: error reads nothing that nobody has said a word of."""
+    world.sections["collector"]["offset_reset"] = "error"
+    world.sections["kafka"]["options"] = ["topic.metadata.refresh.interval.ms="
+                                          "500"]
+    running = world.collector(ready=False)
+    eventually(lambda: running.ready()[0] == 503 and
+               "offset_reset is error" in running.ready()[1], PATIENCE)
+    world.decide("--new")
+    world.decide("--new", "--topic", "links")
+    world.send_both(10)
+    world.wait_stored(20)
+    world.kafka.add_partitions(world.clicks, 3)
+    world.send(7, 2)
+    eventually(lambda: running.ready()[0] == 503 and
+               f"{world.clicks} 2: nothing is committed" in
+               running.ready()[1], PATIENCE, what="it to stop")
+    assert world.stored("partition = 2") == (0, 0)
+    status, output = world.command("epoch")
+    assert status == 1 and "nothing is committed" in output
+    world.decide(decision)
+    eventually(lambda: running.ready()[0] == 200, PATIENCE)
+    world.send(1, 2)
+    world.wait_stored(events, "partition = 2")
+    world.send_both(5)
+    world.wait_stored(30, "partition < 2")
+    eventually(lambda: world.lost() == lost, PATIENCE, what=f"{lost} told")
+
+
+def test_offset_reset_latest_reads_what_comes(world):
+    world.send_both(10)
+    running = world.collector(offset_reset="latest")
+    eventually(lambda: world.kafka.committed(world.group, world.clicks) ==
+               {0: 10, 1: 10}, PATIENCE, what="the ends committed")
+    world.send_both(5)
+    world.wait_stored(10)
+    assert running.metric("shortloop_collector_consumed_total") == 10
+
+
+# --- the former version -------------------------------------------------------------
+
+def migrate_up_to(tables, last):
+    import re
+    for path in sorted((servers.ROOT / "schemas/clickhouse").glob("*.sql")):
+        if path.name[:4] > last:
+            break
+        text = re.sub(r"--[^\n]*", "", path.read_text())
+        for statement in filter(str.strip, text.split(";")):
+            tables.query(statement.strip())
+
+
+def test_decisions_of_the_former_version_mean_what_they_meant(
+        broker, clickhouse, program, base_config):
+    """`new` was of all partitions and had none; `same` was of one."""
+    migrate_up_to(clickhouse, "0020")
+    world = World(broker, clickhouse, program, base_config)
+    clickhouse.query(
+        "INSERT INTO ingest_epochs SELECT "
+        f"'{world.clicks}', 0, 4, 'new', 0, now64(3, 'UTC'), 'default'")
+    world.send_both(10)
+    for partition, at in [(m.partition(), m.timestamp()[1]) for m in
+                          world.kafka.consume(world.clicks, 20)
+                          if m.offset() == 9]:
+        clickhouse.query(
+            "INSERT INTO ingest_progress (epoch, topic, partition, "
+            "partitions, first, last, rows, hours, append_time, inserted_at, "
+            f"collector) SELECT 4, '{world.clicks}', {partition}, 2, 0, 9, 10, "
+            f"map(), fromUnixTimestamp64Milli(toInt64({at})), now64(3), 'old'")
+        clickhouse.query(
+            "INSERT INTO ingest_epochs SELECT "
+            f"'{world.clicks}', {partition}, 4, 'same', 10, now64(3, 'UTC'), "
+            "'default'")
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    world.send_both(5)
+    running = world.collector()
+    world.wait_stored(10)
+    assert world.stored("epoch = 4 AND offset >= 10") == (10, 10)
+    assert running.stop() == 0
+    # A decision of now on one of them leaves the other where it was.
+    world.decide("--new", "--force", "--partition", "0")
+    world.collector()
+    world.wait_stored(15, "epoch = 5 AND partition = 0")
+    world.wait_stored(5, "partition = 1")
+    assert world.epochs() == {0: 5, 1: 4}
+
+
+def test_the_watermark_waits_for_each_partition_in_its_own_epoch(
+        world, redis, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    world.filled()
+    world.cut(20)
+    world.send_both(5)
+    running = world.collector(ready=False)
+    stopped(world, running, "beyond the end of the log")
+    world.decide("--resume")
+    world.wait_stored(70)
+    made = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+    mark = time.time()
+    eventually(lambda: made.metric(
+        "shortloop_aggregator_complete_until_seconds") > mark, PATIENCE,
+        what="the watermark")

@@ -1,0 +1,200 @@
+"""A Redis that becomes a replica, and another that takes its place: programs find
+the master by its role, among addresses or through a sentinel, and do not stay
+where nothing can be written."""
+import pytest
+import redis as redis_client
+import requests
+
+from support.allocator import *  # noqa: F403, fixtures too
+from support.program import eventually
+from support.reclaim import BRIEF
+from support.server import RedisServer, Server
+
+
+class Sentinel(Server):
+    name = "sentinel"
+    start_seconds = 30
+
+    def __init__(self, directory, master):
+        super().__init__(directory)
+        directory.mkdir(parents=True)
+        self.config = directory / "sentinel.conf"
+        self.config.write_text(
+            f"port {self.port}\nbind 127.0.0.1\ndir {directory}\n"
+            f"sentinel monitor mymaster 127.0.0.1 {master.port} 1\n"
+            "sentinel down-after-milliseconds mymaster 500\n"
+            "sentinel failover-timeout mymaster 2000\n")
+
+    def command(self):
+        return ["redis-server", self.config, "--sentinel"]
+
+    def client(self):
+        return redis_client.Redis(port=self.port, decode_responses=True)
+
+    def probe(self):
+        try:
+            return self.client().ping()
+        except redis_client.RedisError:
+            return False
+
+    def master(self):
+        return self.client().sentinel_get_master_addr_by_name("mymaster")[1]
+
+    def knows_replica(self):
+        return len(self.client().sentinel_slaves("mymaster")) == 1
+
+
+def follow(replica, master):
+    replica.client().replicaof("127.0.0.1", master.port)
+    eventually(lambda: replica.client().info("replication").get(
+        "master_link_status") == "up", seconds=30, what="a replica in sync")
+
+
+def swap(master, replica):
+    """The replica has all that the master has, and is promoted."""
+    master.client().wait(1, 10_000)
+    replica.client().replicaof("NO", "ONE")
+    follow(master, replica)
+
+
+@pytest.fixture
+def pair(workdir):
+    servers = [RedisServer(workdir / name, extra=(
+        "--repl-diskless-sync-delay", "0")).start() for name in "ab"]
+    follow(servers[1], servers[0])
+    yield servers
+    for server in servers:
+        server.kill()
+
+
+@pytest.fixture
+def at(sections, create_space, start, topic):
+    """at(address=...): an allocator there, with its space."""
+    def run(**redis):
+        sections["redis"] = redis
+        status, output = create_space()
+        assert status == 0, output
+        return start(topic)
+    return run
+
+
+def addresses(servers):
+    return ", ".join(f"127.0.0.1:{server.port}" for server in servers)
+
+
+def creates(api):
+    answer = api.post(url=URL, ttl="1h")
+    return answer.status_code == 201 and answer.json()["code"]
+
+
+def is_there(server, code):
+    return bool(list(server.client().scan_iter(f"l:*:{code}")))
+
+
+def readyz(api):
+    return requests.get(api.program.admin + "/readyz", timeout=5)
+
+
+def test_an_allocator_leaves_a_master_that_was_demoted(pair, at):
+    a, b = pair
+    api = at(address=addresses(pair))
+    first = api.create()["code"]
+    swap(a, b)
+    code = eventually(lambda: creates(api), seconds=30, what="a new link")
+    assert is_there(b, code) and is_there(b, first)
+    assert eventually(lambda: readyz(api).status_code == 200, seconds=30)
+    # And back again.
+    swap(b, a)
+    code = eventually(lambda: creates(api), seconds=30, what="a new link")
+    assert is_there(a, code)
+
+
+def test_the_order_of_the_addresses_does_not_matter(pair, at, program,
+                                                    sections):
+    api = at(address=addresses(reversed(pair)))
+    assert is_there(pair[0], api.create()["code"])
+    # A job with a blocking connection.
+    status, output = program("reclaimer", {**BRIEF, **sections}, start=False,
+                             args=["status"]).run()
+    assert status == 0, output
+
+
+def test_with_a_replica_alone_nobody_is_ready(pair, at):
+    """Nothing is written meanwhile: the role is asked for all the same."""
+    a, b = pair
+    api = at(address=addresses([a]))
+    swap(a, b)
+    eventually(lambda: readyz(api).status_code == 503, seconds=30,
+               what="not ready")
+    assert "replica" in readyz(api).text
+    assert api.post(url=URL, ttl="1h").status_code == 503
+    swap(b, a)
+    assert eventually(lambda: creates(api), seconds=30, what="a new link")
+
+
+def test_a_job_refuses_a_replica(pair, at, program, sections):
+    at(address=addresses([pair[0]]))
+    sections["redis"] = {"address": addresses([pair[1]])}
+    status, output = program("reclaimer", {**BRIEF, **sections}, start=False,
+                             args=["status"]).run()
+    assert status == 75
+    assert "replica" in output
+
+
+def test_a_master_that_dies_is_followed_through_a_sentinel(pair, at, workdir,
+                                                           program, sections):
+    a, b = pair
+    sentinel = Sentinel(workdir / "sentinel", a).start()
+    try:
+        eventually(sentinel.knows_replica, seconds=30, what="the replica")
+        # The first sentinel is not there.
+        api = at(sentinels=["127.0.0.1:1", f"127.0.0.1:{sentinel.port}"])
+        assert is_there(a, api.create()["code"])
+        a.client().wait(1, 10_000)
+        a.kill()
+        eventually(lambda: sentinel.master() == b.port, seconds=60,
+                   what="another master")
+        code = eventually(lambda: creates(api), seconds=60, what="a new link")
+        assert is_there(b, code)
+        status, output = program("reclaimer", {**BRIEF, **sections}, start=False,
+                                 args=["status"]).run()
+        assert status == 0, output
+    finally:
+        sentinel.kill()
+
+
+def test_a_master_that_the_sentinels_do_not_know_is_told(pair, sections, start,
+                                                         workdir):
+    sentinel = Sentinel(workdir / "sentinel", pair[0]).start()
+    try:
+        sections["redis"] = {"sentinels": [f"127.0.0.1:{sentinel.port}"],
+                             "master_name": "other"}
+        api = start(ready=False)
+        eventually(lambda: "knows no master 'other'" in api.program.ready()[1],
+                   seconds=30, what="the reason")
+    finally:
+        sentinel.kill()
+
+
+def test_one_that_took_over_an_older_copy_is_noticed_under_its_run_id(
+        pair, at, sections):
+    """A backup by REPLICAOF: the same server, the same run_id, and what it
+    granted since is gone."""
+    a, b = pair
+    sections["allocator"]["space_check_every"] = "100ms"
+    api = at(address=addresses([a]))
+    before = create_many(api, 100)
+    a.client().wait(1, 10_000)
+    b.client().replicaof("NO", "ONE")
+    run_id = a.client().info("server")["run_id"]
+    before += create_many(api, 2000)
+    moves = int(a.client().hget("space:{s7}", "moves"))
+    follow(a, b)
+    a.client().replicaof("NO", "ONE")
+    assert a.client().info("server")["run_id"] == run_id
+    eventually(lambda: a.client().hget("space:{s7}", "forgot") == "1",
+               seconds=30, what="noticed")
+    assert int(a.client().hget("space:{s7}", "moves")) > moves
+    eventually(lambda: creates(api), seconds=30, what="a new link")
+    after = create_many(api, 200)
+    assert not set(before) & set(after)

@@ -1,0 +1,155 @@
+"""What one API key, or nobody's, can take away from others: batches, and memory
+for bodies."""
+import hashlib
+import http.client
+import json
+import socket
+
+import pytest
+
+from support.allocator import *  # noqa: F401,F403
+from support.allocator import URL
+from support.batch import Batch, batch, good
+from support.program import eventually
+
+
+def line(name, roles, limits=""):
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name} {roles} sha256:{digest} {limits}\n"
+
+
+@pytest.fixture
+def make_api(redis, topic, create_space, start, keys_file):
+    """An allocator of one thread; `limits` are those of the key crm."""
+    def make(limits="rate=1/h burst=2", **settings):
+        keys_file.path.write_text(
+            line("boss", "admin") + line("web", "create")
+            + line("crm", "create,read", limits)
+            + line("crm-2", "create", "account=crm rate=1/h burst=1"))
+        assert create_space()[0] == 0
+        return start(topic, threads=1, **settings)
+    return make
+
+
+def running(api):
+    return api.program.metric("shortloop_allocator_batches")
+
+
+# --- batches ------------------------------------------------------------------
+
+def test_a_throttled_account_leaves_room_for_others(make_api):
+    api = make_api()
+    waiting = [Batch(api, [good(i) for i in range(50)], key=key)
+               for key in ("crm", "crm-2", "crm", "crm-2", "crm")]
+    try:
+        statuses = [b.response().status for b in waiting]
+        assert sorted(statuses) == [200, 200, 429, 429, 429]
+        refused = next(b for b in waiting if b.response().status == 429)
+        assert refused.response().headers["Retry-After"]
+        assert "'crm'" in json.loads(refused.response().read())["detail"]
+        assert all("code" in a for a in batch(api, [good(1)] * 300, key="web"))
+        assert running(api) == 2
+    finally:
+        for b in waiting:
+            b.close()
+
+
+@pytest.mark.parametrize("keep_open", [False, True])
+def test_a_client_that_left_while_its_batch_waited_is_noticed(make_api,
+                                                              keep_open):
+    api = make_api()
+    with Batch(api, [good(i) for i in range(9)], key="crm",
+               keep_open=keep_open) as b:
+        assert len(b.read(2)) == 2
+        assert running(api) == 1
+    eventually(lambda: running(api) == 0)
+    assert api.program.metric("shortloop_allocator_batches_total",
+                              outcome="aborted") == 1
+
+
+def test_a_batch_waits_for_its_rate_only_so_long(make_api):
+    api = make_api(batch_wait_max="1s")
+    with Batch(api, [good(i) for i in range(9)], key="crm") as b:
+        answers = b.read(3)
+        assert "code" in answers[0] and "code" in answers[1]
+        assert (answers[2]["line"], answers[2]["status"]) == (3, 429)
+        assert "1s" in answers[2]["detail"]
+        with pytest.raises((http.client.IncompleteRead, OSError)):
+            b.response().read()
+    assert running(api) == 0
+    assert api.program.metric("shortloop_allocator_batches_total",
+                              outcome="late") == 1
+
+
+def test_many_short_waits_are_added_up(make_api):
+    api = make_api("rate=20/s burst=1", batch_wait_max="1s")
+    with Batch(api, [good(i) for i in range(200)], key="crm") as b:
+        answers = b.read(200)
+    assert answers[-1]["status"] == 429 and 10 <= len(answers) <= 30
+
+
+# --- bodies -------------------------------------------------------------------
+
+def send_head(api, method, path, *headers):
+    host, port = api.program.section["listen"].split(":")
+    client = socket.create_connection((host, int(port)), timeout=20)
+    client.sendall("\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {host}",
+                                *headers, "", ""]).encode())
+    return client
+
+
+def answer_of(client, method="POST"):
+    answer = http.client.HTTPResponse(client, method=method)
+    answer.begin()
+    return answer.status, json.loads(answer.read())["detail"]
+
+
+LONG = "Content-Length: 8388608"
+
+
+@pytest.mark.parametrize("method, path, headers, status", [
+    ("POST", "/v1/links", [LONG], 401),
+    ("POST", "/v1/links", ["Transfer-Encoding: chunked"], 401),
+    ("POST", "/v1/links", [LONG, "Authorization: Bearer nobody"], 401),
+    ("POST", "/v1/links", [LONG, "Expect: 100-continue"], 401),
+    ("PATCH", "/v1/links/abcdefg", [LONG], 401),
+    ("DELETE", "/v1/links/abcdefg", [LONG], 401),
+    ("GET", "/v1/links/abcdefg", [LONG], 401),
+    ("GET", "/v1/spaces", [LONG, "Authorization: Bearer web"], 403),
+    ("POST", "/v1/links", [LONG, "Authorization: Bearer web"], 413),
+    ("PATCH", "/v1/links/abcdefg", [LONG, "Authorization: Bearer web"], 413),
+    ("POST", "/v1/nothing", [LONG], 404),
+    ("POST", "/v1/spaces", [LONG], 405),
+])
+def test_no_body_is_waited_for_that_would_be_refused(make_api, method, path,
+                                                     headers, status):
+    api = make_api()
+    with send_head(api, method, path, *headers) as client:
+        assert answer_of(client, method)[0] == status
+
+
+def test_bodies_of_nobody_take_no_memory(make_api):
+    api = make_api()
+    clients = []
+    try:
+        for _ in range(8):
+            clients.append(send_head(api, "POST", "/v1/links", LONG))
+            try:
+                clients[-1].sendall(b"x" * 4_000_000)
+            except OSError:
+                pass  # it was refused meanwhile
+        assert api.program.metric("shortloop_http_buffer_bytes") == 0
+        assert api.post(url=URL + "x" * 8000, ttl="1h",
+                        targets={"ios": URL + "x" * 8000}).status_code == 201
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_a_body_is_as_long_as_a_line_of_a_batch(make_api):
+    api = make_api()
+    head = json.dumps({"url": URL, "ttl": "1h"})
+    for size, status in ((65536, 201), (65537, 413)):
+        answer = api.call("POST", "/v1/links", data=head.ljust(size).encode(),
+                          headers={"Content-Type": "application/json"})
+        assert answer.status_code == status

@@ -1,0 +1,372 @@
+"""The aggregator while ClickHouse, and the way to it, fail in the middle of
+settling: what is settled in the end is what the rows say, and no reader sees
+an hour or day twice or half."""
+import contextlib
+import threading
+import time
+
+import pytest
+import requests
+
+from support.clicks import (Collector, counted, expected_link_counts, instant,
+                            link_counts, rfc3339, some_clicks)
+from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.program import eventually
+from test_aggregator import ask_range
+
+START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
+# The statements of a pass that change something, in their order.
+STEPS = ("stats_hourly", "settled", "link_slots", "link_days")
+# What `make test` has of the faults; the others take minutes.
+SHORT = ("twice", "error_after", "cut_answer")
+
+
+@pytest.fixture
+def migrated(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return Collector(clickhouse)
+
+
+@pytest.fixture
+def proxy(clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port) as made:
+        yield made
+
+
+@pytest.fixture
+def aggregator(migrated, redis, program, proxy):
+    def make(args=(), start=True, **settings):
+        return program("aggregator", {
+            "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
+            "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+                           "resettle_every": "0s", "lease": "1s",
+                           **settings}}, args=args, start=start)
+    return make
+
+
+def total(made):
+    """Once ClickHouse has an answer."""
+    def answer():
+        with contextlib.suppress(AssertionError, requests.RequestException):
+            return ask_range(made, START, END, interval="month")["total"]
+        return None
+    return eventually(answer, 60, what="an answer")
+
+
+def settled(made, rows):
+    """Waits until the day's settled hours hold so many events, then says what
+    they hold."""
+    def check():
+        found = total(made)
+        return found if found["events"] >= len(rows) else None
+    return eventually(check, seconds=60, what=f"{len(rows)} events settled")
+
+
+def assert_settled(made, migrated, rows):
+    """Hours and day are what was counted by hand, and stay so."""
+    assert settled(made, rows) == counted(rows)
+    eventually(lambda: link_counts(migrated.clickhouse) ==
+               expected_link_counts(rows), 60, what="the day settled")
+    assert total(made) == counted(rows)
+
+
+@contextlib.contextmanager
+def watched(clickhouse):
+    """What readers have seen meanwhile: {events of the day's hours} and {events
+    of the published day}; of one state each, as a statement sees it."""
+    hours, days = set(), set()
+    stop = threading.Event()
+    other = type(clickhouse)(clickhouse.url, clickhouse.database)
+
+    def look():
+        from support.clicks import SLOTS, hours_events
+        while not stop.is_set():
+            with contextlib.suppress(requests.RequestException):
+                hours.add(hours_events(other))
+                days.add(other.value(
+                    f"SELECT sum(effective + ineffective) FROM {SLOTS}"))
+            stop.wait(0.02)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield hours, days
+    finally:
+        stop.set()
+        thread.join()
+        other.session.close()
+
+
+def of_links(rows):
+    return sum(row["link_id"] != 0 for row in rows)
+
+
+# --- the way to ClickHouse -------------------------------------------------------
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_connection_that_ends_without_a_word_settles_nothing_twice(
+        aggregator, migrated, proxy, kind):
+    """libcurl repeats what it sent on a kept connection."""
+    rows = some_clicks(1, 1000, [(START, END)])
+    made = aggregator()
+    proxy.at(1, "close_after", kind)
+
+    migrated.insert(rows)
+
+    assert_settled(made, migrated, rows)
+    assert proxy.faults() == {"close_after": 1}
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault in SHORT else pytest.param(fault, marks=pytest.mark.long)
+    for fault in FAULTS])
+def test_a_fault_at_any_step_leaves_what_the_rows_say(aggregator, migrated,
+                                                      proxy, fault):
+    rows = some_clicks(2, 500 * len(STEPS), [(START, END)], links=(0, 1, 2))
+    made = aggregator()
+    proxy.delay = 0.5
+    seen = [0]
+    with watched(migrated.clickhouse) as (hours, days):
+        for step, kind in enumerate(STEPS):
+            proxy.at(1, fault, kind)
+            migrated.insert(rows[500 * step:500 * (step + 1)])
+            seen.append(500 * (step + 1))
+            assert_settled(made, migrated, rows[:seen[-1]])
+    assert proxy.faults() == {fault: len(STEPS)}
+    assert hours <= set(seen)
+    assert days <= {of_links(rows[:n]) for n in seen}
+
+
+class Meeting:
+    """A request waits until this thread has done something.  A server is not
+    started by a thread of the proxy: it would end with that thread."""
+
+    def __init__(self):
+        self.here = threading.Event()
+        self.gone = threading.Event()
+
+    def wait(self):
+        self.here.set()
+        self.gone.wait(60)
+
+
+def each_step(migrated, proxy, act):
+    """`act` before each statement of a pass is carried out, and after it; the
+    rows become more each time."""
+    rows = some_clicks(3, 200 * 2 * len(STEPS), [(START, END)],
+                       links=(0, 1, 2))
+    count = 0
+    for kind in STEPS:
+        for carried_out in (False, True):
+            meeting = Meeting()
+            proxy.call_at(1, meeting.wait, kind, carried_out)
+            count += 200
+            migrated.insert(rows[count - 200:count])
+            assert meeting.here.wait(60), f"no {kind}"
+            act()
+            meeting.gone.set()
+            yield rows[:count]
+
+
+def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
+        aggregator, migrated, proxy):
+    made = aggregator()
+    with watched(migrated.clickhouse) as (hours, days):
+        for rows in each_step(migrated, proxy, made.kill):
+            made.start()
+            assert_settled(made, migrated, rows)
+    assert hours <= set(range(0, 2000, 200))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_a_server_restarted_at_any_step_has_what_the_rows_say(
+        aggregator, migrated, proxy, clickhouse_server):
+    """Servers before 26.6.1.962 bring back, when they start, what was replaced
+    a minute or less before (ClickHouse issue 107605)."""
+    def restart():
+        clickhouse_server.kill()
+        clickhouse_server.start()
+
+    made = aggregator()
+    rows = []
+    for rows in each_step(migrated, proxy, restart):
+        assert_settled(made, migrated, rows)
+        restart()
+        assert_settled(made, migrated, rows)
+    for wait in (5, 15, 60):
+        time.sleep(wait)
+        restart()
+        assert_settled(made, migrated, rows)
+
+
+@pytest.mark.long
+def test_faults_by_chance_leave_what_the_rows_say(aggregator, migrated, proxy):
+    rows = some_clicks(4, 6000, [(START, END)])
+    made = aggregator()
+    quick = [fault for fault in FAULTS if not fault.startswith("hang")]
+    proxy.at_random(0.2, quick, STEPS + ("question",))
+    # Rows come while hours are computed, so any number may be seen; but no more
+    # than there are.
+    with watched(migrated.clickhouse) as (hours, days):
+        for i in range(0, len(rows), 200):
+            migrated.insert(rows[i:i + 200])
+            time.sleep(0.5)
+        proxy.calm()
+        assert_settled(made, migrated, rows)
+    assert max(hours) == len(rows) and max(days) == of_links(rows)
+
+
+# --- rows that are gone -------------------------------------------------------------
+
+def drop_rows(migrated, count):
+    migrated.clickhouse.query(f"ALTER TABLE clicks DELETE WHERE offset < {count}",
+                              mutations_sync=1)
+
+
+def settle(program, aggregator, *args):
+    return aggregator(args=["settle", "--from", rfc3339(START), "--to",
+                            rfc3339(END), *args], start=False).run()
+
+
+def test_nothing_is_settled_from_fewer_rows_than_before(
+        aggregator, migrated, program):
+    rows = some_clicks(5, 1000, [(START, START + 3600)], links=(1, 2))
+    made = aggregator()
+    migrated.insert(rows[:900])
+    assert_settled(made, migrated, rows[:900])
+    drop_rows(migrated, 500)
+
+    migrated.insert(rows[900:])
+
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") == 1,
+               60, what="held back")
+    assert_settled(made, migrated, rows[:900])
+    status, text = made.ready()
+    assert status == 200 and "1 hours and 0 days are held back" in text
+    assert "hour=2026-10-24T00Z" in made.log()
+    migrated.tell("rescore", {START: 0})
+    migrated.tell("rescore", {START: 0})
+    eventually(lambda: made.log().count("held back:") >= 2, 60)
+    assert_settled(made, migrated, rows[:900])
+
+    status, output = settle(program, aggregator)
+    assert status == 70 and "--allow-fewer" in output
+    assert "hour 2026-10-24T00Z: 500 rows, 900 were published" in output
+    assert_settled(made, migrated, rows[:900])
+
+    status, output = settle(program, aggregator, "--allow-fewer")
+    assert status == 0, output
+    assert_settled(made, migrated, rows[500:])
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") == 0,
+               60, what="nothing held back")
+    eventually(lambda: "held back" not in made.ready()[1], 30)
+
+
+def test_as_many_new_rows_do_not_hide_that_others_are_gone(aggregator,
+                                                           migrated):
+    rows = some_clicks(6, 200, [(START, START + 3600)])
+    made = aggregator()
+    migrated.insert(rows[:50])
+    settled(made, rows[:50])
+    drop_rows(migrated, 50)
+
+    migrated.insert(rows[50:])
+
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") == 1,
+               60, what="held back")
+    assert total(made) == counted(rows[:50])
+
+
+def test_a_day_that_lost_rows_before_it_was_settled_is_held_back(
+        aggregator, migrated, proxy, program):
+    rows = some_clicks(7, 300, [(START, END)], links=(1,))
+    made = aggregator()
+    proxy.at(1, "hang_before", "link_slots")
+    migrated.insert(rows)
+    settled(made, rows)
+    eventually(lambda: proxy.faults() == {"hang_before": 1}, 60,
+               what="the day begun")
+    made.kill()
+    assert link_counts(migrated.clickhouse) == ([], [])
+    drop_rows(migrated, 100)
+
+    made = aggregator()
+
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_days") == 1,
+               60, what="held back")
+    assert total(made) == counted(rows)
+    assert link_counts(migrated.clickhouse) == ([], [])
+    status, output = settle(program, aggregator, "--allow-fewer")
+    assert status == 0, output
+    assert_settled(made, migrated, rows[100:])
+
+
+def test_a_block_told_of_twice_holds_nothing_back(aggregator, migrated):
+    rows = some_clicks(8, 200, [(START, END)], links=(1,))
+    made = aggregator()
+    migrated.insert(rows[:100])
+    assert_settled(made, migrated, rows[:100])
+
+    migrated.report(rows[:100], 0, rows[99]["ts_ms"], first=0)
+    migrated.insert(rows[100:])
+
+    assert_settled(made, migrated, rows)
+    assert made.metric("shortloop_aggregator_held_back_hours") == 0
+    assert made.metric("shortloop_aggregator_short_hours_total") == 0
+
+
+# --- what was published wrong -------------------------------------------------------
+
+def test_what_was_published_wrong_is_settled_again(aggregator, migrated,
+                                                   program):
+    rows = some_clicks(9, 600, [(START, END)], links=(1, 2))
+    made = aggregator()
+    migrated.insert(rows)
+    assert_settled(made, migrated, rows)
+    for table in ("stats_hourly", "link_slots", "link_days"):
+        migrated.clickhouse.query(
+            f"INSERT INTO {table} SELECT * FROM {table}")
+    # Hours of which nobody told, and that were never settled.
+    late = some_clicks(10, 50, [(END - 3600, END)], links=(1,))
+    migrated.insert(late, progress=False)
+    assert total(made)["events"] == 1200
+
+    status, output = settle(program, aggregator)
+
+    # What is doubled looks as if rows were gone.
+    assert status == 70 and "held back" in output
+    status, output = settle(program, aggregator, "--allow-fewer")
+    assert status == 0 and "settled 24 hours and 1 days" in output, output
+    assert_settled(made, migrated, rows + late)
+
+
+def test_days_swapped_in_before_are_taken_over_where_rows_are_gone(
+        aggregator, migrated):
+    """As a program of before has left it: and doubled, by a server that was
+    restarted."""
+    rows = some_clicks(11, 500, [(START, END)], links=(0, 1, 2))
+    made = aggregator()
+    migrated.insert(rows)
+    assert_settled(made, migrated, rows)
+    made.stop()
+    query = migrated.clickhouse.query
+    for _ in range(2):
+        query("INSERT INTO clicks_hourly SELECT link_id, slot, clicks, bots, "
+              "prefetches, effective, ineffective FROM link_slots")
+        query("INSERT INTO visit_statistics SELECT link_id, day, pv, uv, ip, "
+              "human_uv, human_ip, effective, ineffective FROM link_days")
+    query("INSERT INTO settled SELECT 'day', * EXCEPT kind FROM settled WHERE "
+          "kind = 'link_day'")
+    query("ALTER TABLE settled DELETE WHERE kind = 'link_day'",
+          mutations_sync=1)
+    query("TRUNCATE TABLE link_slots")
+    query("TRUNCATE TABLE link_days")
+    query("ALTER TABLE clicks DROP PARTITION ID '20261024'")
+
+    made.start()
+
+    assert_settled(made, migrated, rows)
+    assert made.metric("shortloop_aggregator_held_back_days") == 0
