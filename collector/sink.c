@@ -14,7 +14,10 @@
 
 enum {
 	KEPT_MAX = 1 << 20, /* of memory, between two inserts */
-	STARTED_APART = 2,  /* s, of one start as it is told at two times */
+	/* ms, between two answers about one start.  Who ran for two seconds and
+	 * was started again is noticed; rows that were answered go only with a
+	 * machine's power, and no machine is back so soon. */
+	STARTED_APART = 1100,
 };
 
 struct sink {

@@ -84,8 +84,8 @@ int server_started(struct clickhouse *ch, int64_t *ret, struct error *err)
 	struct tsv rows;
 	char *text;
 	int status = clickhouse_query(
-		ch, "SELECT toInt64(toUnixTimestamp(now())) - uptime()", NULL,
-		&answer, err);
+		ch, "SELECT toUnixTimestamp64Milli(now64(3)) - uptime() * 1000",
+		NULL, &answer, err);
 
 	rows = tsv_rows(&answer);
 	if (status == 0 && tsv_next(&rows, &text, 1))

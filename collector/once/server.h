@@ -38,8 +38,9 @@ bool server_is_too_old(const char *version);
 /* ERROR_UNSAFE when it is too old. */
 int server_learn(struct clickhouse *ch, struct server *ret, struct error *err);
 
-/* When it was started, s since 1970 by its own clock: of one that runs on, the
- * answers differ by a second or two. */
+/* When it was started, ms since 1970 by its own clock.  It tells the time it
+ * has been running in whole seconds: the answers of one that runs on differ by
+ * less than one. */
 int server_started(struct clickhouse *ch, int64_t *ret, struct error *err);
 
 #endif
