@@ -23,6 +23,7 @@ import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEPS = ROOT / ".deps"
+KAFKA_CLASSES = DEPS / "kafka" / "classes.jsa"  # stack/kafka/classes.py
 PR_SET_PDEATHSIG = 1
 
 
@@ -223,7 +224,9 @@ def java_command(main, *options):
     libs = DEPS / "kafka" / "libs"
     if not libs.is_dir():
         raise ServerError(f"{libs} is missing; run `make deps`")
-    return ["java", *options, "-XX:+UseSerialGC",
+    classes = [f"-XX:SharedArchiveFile={KAFKA_CLASSES}", "-Xlog:cds=off",
+               "-Xlog:cds+dynamic=off"] if KAFKA_CLASSES.exists() else []
+    return ["java", *options, *classes, "-XX:+UseSerialGC",
             "-Dorg.slf4j.simpleLogger.showDateTime=true",
             "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
             "-cp", f"{libs}/*", main]

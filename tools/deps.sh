@@ -198,6 +198,12 @@ make_kafka() {
     replace kafka
 }
 
+make_kafka_classes() {
+    say "starting Kafka once, to archive its classes"
+    run kafka_classes "archiving Kafka's classes" \
+        python3 stack/kafka/classes.py
+}
+
 make_python() {
     say "making a Python environment for the tests (pip)"
     rm -rf "$DEPS/venv"
@@ -294,6 +300,7 @@ main() {
     part npm stack/node/package.json stack/node/package-lock.json
     part isbot stack/node/package-lock.json tools/isbot_patterns.js
     part kafka stack/kafka/pom.xml
+    part kafka_classes stack/kafka/pom.xml stack/kafka/classes.py
     [ -x "$DEPS/venv/bin/python" ] || rm -f "$DEPS/stamp/python"
     part python tests/requirements.txt
     part uap tests/requirements.txt tools/uap_regexes.py

@@ -10,7 +10,7 @@ from support.collectors import BROKER
 from support.kafka import Kafka
 from support.program import eventually
 from support.protobuf import message
-from support.server import KafkaServer
+from support.server import QUICK, KafkaServer
 import servers
 
 Click = message("click.proto", "shortloop.Click")
@@ -24,7 +24,8 @@ class CuttableKafka(KafkaServer):
 
     def command(self):
         return servers.kafka_command(self.directory, self.port,
-                                     self.controller, extra=BROKER)
+                                     self.controller, options=QUICK,
+                                     extra=BROKER)
 
     def cut(self, topic, partition, offset):
         self.kill()
@@ -276,6 +277,7 @@ def test_a_log_that_is_cut_while_it_is_read_stops_that_partition(world):
     goes_on(world, running)
 
 
+@pytest.mark.long
 def test_a_log_is_cut_twice(world):
     world.filled()
     world.cut(20)
@@ -456,6 +458,7 @@ def test_decisions_of_the_former_version_mean_what_they_meant(
     assert world.epochs() == {0: 5, 1: 4}
 
 
+@pytest.mark.long
 def test_the_watermark_waits_for_each_partition_in_its_own_epoch(
         world, redis, program):
     status, output = program("aggregator", args=["migrate"],

@@ -101,19 +101,24 @@ LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 def series_of(text, name):
     for line in text.splitlines():
+        if not line.startswith(name):
+            continue
         match = re.match(r"(\w+)(?:\{(.*)\})? (\S+)$", line)
         if match and match[1] == name:
             yield dict(LABEL.findall(match[2] or "")), float(match[3])
 
 
-def eventually(check, seconds=PATIENCE, every=0.05, what="condition"):
-    """Waits until check() is true and returns its value."""
-    deadline = time.monotonic() + seconds
+def eventually(check, seconds=PATIENCE, every=None, what="condition"):
+    """Waits until check() is true and returns its value.  Without `every`, s, it
+    looks the less often the longer it waits: each look takes processor time from
+    what it waits for."""
+    start = time.monotonic()
     while True:
         value = check()
         if value:
             return value
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - start
+        if waited > seconds:
             raise AssertionError(f"{what}: not within {seconds} s "
                                  f"(last: {value!r})")
-        time.sleep(every)
+        time.sleep(every or min(max(0.02, waited / 10), 0.5))
