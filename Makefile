@@ -154,7 +154,8 @@ install: $(BINS)
 	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop \
-	  $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json
+	  $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
+	  $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot \
 	  $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
 

@@ -202,7 +202,7 @@ static int insert_report(struct courier *c, struct sending *s,
 	return insertion_run(c->sink, &in, &s->report, err);
 }
 
-static int insert(struct courier *c, struct sending *s, struct error *err)
+static int insert_both(struct courier *c, struct sending *s, struct error *err)
 {
 	const struct batch *batch = &s->block->batch;
 	char name[BATCH_NAME_MAX];
@@ -226,6 +226,21 @@ static int insert(struct courier *c, struct sending *s, struct error *err)
 	if (in.len && insertion_run(c->sink, &in, &s->rows, err) < 0)
 		return -1;
 	return insert_report(c, s, &in, err);
+}
+
+/* A server that was started anew between the two may have lost the rows that it
+ * had answered: they are counted then. */
+static int insert(struct courier *c, struct sending *s, struct error *err)
+{
+	bool restarted;
+
+	if (insert_both(c, s, err) < 0 ||
+	    sink_ask_restarted(c->sink, &restarted, err) < 0)
+		return -1;
+	if (!restarted)
+		return 0;
+	s->rows.doubt = s->report.doubt = true;
+	return insert_both(c, s, err);
 }
 
 /* Of each try it is asked whether this import is still the log's newest. */

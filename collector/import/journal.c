@@ -32,6 +32,18 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
 	return 0;
 }
 
+/*
+ * It has no token, and one whose answer was lost is written again without
+ * asking whether it is there.  Twice, or later than it was sent, a row does no
+ * harm:
+ * - head: of a log the longest head counts, whatever else there is.
+ * - run: one that began and did not get on, since the next try draws another
+ *   number.  Seen after that one, it stops this import (journal_announce), and
+ *   the next goes on.
+ * - block: of those of the newest run the last one counts, unless it is done.
+ *   The one before it is done when a block is named, so that it does not come
+ *   back, and what a run before wrote is passed over.
+ */
 static int write_row(struct journal *j, enum what what,
 		     const struct log_head *head, uint64_t first, uint64_t last,
 		     const char *file, struct error *err)

@@ -22,6 +22,7 @@ static void name_run(struct job *job, int64_t day)
 	struct tm tm;
 
 	job->day = day;
+	buf_reset(&job->runs);
 	gmtime_r(&at, &tm);
 	strftime(job->partition, sizeof(job->partition), "%Y%m%d", &tm);
 	randombytes_buf(&job->run, sizeof(job->run));
@@ -103,8 +104,9 @@ static int work(struct job *job, struct day_result *r, bool *ret_left_running,
 {
 	struct hours hours = {.count = 0};
 
-	if (ledger_unfinished(job, &hours, &r->resumed, err) < 0)
+	if (ledger_unfinished(job, &hours, err) < 0)
 		return -1;
+	r->resumed = job->runs.len > 0;
 	if (r->resumed && !job->dry_run &&
 	    mutation_wait_for_others(job, err) < 0)
 		return -1;

@@ -38,6 +38,7 @@ struct job {
 	char partition[16];  /* "20261121" */
 	uint64_t run;	     /* a number by chance */
 	char name[RUN_TEXT]; /* the same, in tables' names */
+	struct buf runs;     /* "1,2": it and those whose hours it tells */
 	struct outcome outcomes[OUTCOMES_MAX];
 	size_t outcome_count;
 };

@@ -72,35 +72,49 @@ static int run(struct job *job, struct buf *sql, struct error *err)
 	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
 	") AND state = 'done')"
 
-int ledger_unfinished(struct job *job, struct hours *hours, bool *ret_any,
-		      struct error *err)
+/* Those whose hours are told: one that is begun meanwhile ends itself. */
+static void note_run(struct job *job, uint64_t run)
+{
+	buf_printf(&job->runs, "%s%" PRIu64, job->runs.len ? "," : "", run);
+}
+
+int ledger_unfinished(struct job *job, struct hours *hours, struct error *err)
 {
 	struct buf sql = {0}, answer = {0};
 	struct tsv rows;
-	char *list;
+	char *f[2];
 	int status;
 
 	buf_printf(&sql,
-		   "SELECT hours FROM rescored WHERE " UNFINISHED
+		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
 		   " FORMAT TabSeparated",
 		   job->day, job->day);
 	status = job_query(job, &sql, &answer, err);
-	*ret_any = false;
 	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, &list, 1)) {
-		hours_read(hours, list);
-		*ret_any = true;
+	while (status == 0 && tsv_next(&rows, f, 2)) {
+		note_run(job, tsv_u64(f[0]));
+		hours_read(hours, f[1]);
 	}
 	buf_free(&sql);
 	buf_free(&answer);
 	return status < 0 ? error_wrap(err, "rescored") : 0;
 }
 
+/*
+ * None of these inserts has a token, and what became of one whose answer was
+ * lost is not asked: the day ends there, and the next run does it all again.
+ * That may add rows, also later than it looks, which do no harm:
+ * - "begun" once more than there was a change: hours are told that have not
+ *   changed, and settle to what they were.
+ * - "done" again, or twice of one run: whether there is one is what counts.  It
+ *   names its runs, so that it ends none that was begun since.
+ */
 int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
 		 struct error *err)
 {
 	struct buf sql = {0};
 
+	note_run(job, job->run);
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		   "at, host) SELECT toDate(%" PRId64 "), toUInt64(%" PRIu64
@@ -115,7 +129,8 @@ int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
 }
 
 /* A row that adds no clicks: it is one more that touched the hours, so that
- * they are settled from another number of rows. */
+ * they are settled from another number of rows.  Twice, they are settled once
+ * more, to the same. */
 static int tell(struct job *job, const struct hours *hours, struct error *err)
 {
 	struct buf sql = {0};
@@ -135,13 +150,16 @@ int ledger_finish(struct job *job, const struct hours *hours, struct error *err)
 {
 	struct buf sql = {0};
 
+	if (!buf_cstr(&job->runs))
+		return error_set_nomem(err);
 	if (hours->count && tell(job, hours, err) < 0)
 		return -1;
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		   "at, host) SELECT day, run, 'done', rules, rows, hours, "
 		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
-		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED,
-		   clock_real_ms(), job->day, job->day);
+		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED
+		   " AND run IN (%s)",
+		   clock_real_ms(), job->day, job->day, job->runs.data);
 	return run(job, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
 }

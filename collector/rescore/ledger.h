@@ -17,15 +17,15 @@ void hours_add(struct hours *h, uint32_t start);
 /* Adds those of "[1792800000,1792803600]". */
 void hours_read(struct hours *h, const char *list);
 
-/* Adds the hours of runs over the day that were begun and not finished;
- * *ret_any says whether there are such runs. */
-int ledger_unfinished(struct job *job, struct hours *hours, bool *ret_any,
-		      struct error *err);
+/* Adds the hours of runs over the day that were begun and not finished, and
+ * their numbers to the job's. */
+int ledger_unfinished(struct job *job, struct hours *hours, struct error *err);
 
+/* Adds its own number to the job's. */
 int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
 		 struct error *err);
 
-/* Tells the aggregator of the hours, then ends all runs over the day. */
+/* Tells the aggregator of the hours, then ends the job's runs. */
 int ledger_finish(struct job *job, const struct hours *hours,
 		  struct error *err);
 

@@ -135,6 +135,7 @@ static void release(struct job *job)
 {
 	clickhouse_free(job->ch);
 	enrich_lookups_free(job->lookups);
+	buf_free(&job->runs);
 	free(job);
 }
 

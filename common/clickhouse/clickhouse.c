@@ -271,12 +271,30 @@ static int set_answer_error(struct clickhouse *ch, struct answer *a,
 	return -1;
 }
 
+static bool is_of_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
 static bool begins_with_word(const char *text, const char *word)
 {
 	size_t len = strlen(word);
 
-	return !strncasecmp(text, word, len) &&
-	       !isalnum((unsigned char)text[len]) && text[len] != '_';
+	return !strncasecmp(text, word, len) && !is_of_word(text[len]);
+}
+
+/* Also within quotes and comments: what is taken for a change wrongly costs a
+ * connection, what is taken for a question may be carried out twice. */
+static bool has_word(const char *text, const char *word)
+{
+	bool inside = false;
+
+	for (; *text; text++) {
+		if (!inside && begins_with_word(text, word))
+			return true;
+		inside = is_of_word(*text);
+	}
+	return false;
 }
 
 bool clickhouse_is_question(const char *query)
@@ -290,7 +308,7 @@ bool clickhouse_is_question(const char *query)
 		if (begins_with_word(query, words[i]))
 			return true;
 	/* An INSERT may stand behind the expressions. */
-	return begins_with_word(query, "WITH") && !strcasestr(query, "INSERT");
+	return begins_with_word(query, "WITH") && !has_word(query, "INSERT");
 }
 
 enum connection {

@@ -8,8 +8,9 @@ import time
 
 import pytest
 import servers
+import yaml
 from support.clickhouse import ClickHouseServer
-from support.program import eventually
+from support.program import BIN, eventually
 from test_exactly_once import (  # noqa: F401 (fixtures)
     PATIENCE, Click, _own_kafka, kafka_proxy, kafka_server, loop, proxy)
 
@@ -57,15 +58,15 @@ def clickhouse_server(broken_server):
     broken_server.order.unlink(missing_ok=True)
 
 
-def path_of(loop, table):
+def path_of(tables, table):
     """Where its parts are."""
-    return loop.tables.value(
+    return tables.value(
         "SELECT data_paths[1] FROM system.tables WHERE name = "
         f"'{table}' AND database = currentDatabase()").rstrip("/")
 
 
 def uuid_of(loop, table):
-    return path_of(loop, table).rpartition("/")[2]
+    return path_of(loop.tables, table).rpartition("/")[2]
 
 
 def once(loop, count=None):
@@ -159,7 +160,7 @@ def part_of(loop, insert):
 def lose_power(loop, proxy, server, answered, *losses):
     """While 20 clicks are inserted, in one block or two: the first was carried
     out, and may have been answered."""
-    path = pathlib.Path(path_of(loop, "clicks"))
+    path = pathlib.Path(path_of(loop.tables, "clicks"))
     carried_out, back = threading.Event(), threading.Event()
     parts = []
 
@@ -210,6 +211,44 @@ def test_rows_that_were_answered_and_that_a_loss_of_power_took(
     eventually(lambda: "exactly once (measured" in made.log())
     eventually(lambda: loop.tables.value("SELECT uptime() > 2") == 1)
     lose_power(loop, proxy, clickhouse_server, True, *losses)
+
+
+def test_rows_of_an_import_that_a_loss_of_power_took(
+        clickhouse, proxy, clickhouse_server, base_config, workdir):
+    """Answered, and gone before they are told of."""
+    clickhouse.migrate()
+    path = pathlib.Path(path_of(clickhouse, "clicks"))
+    config, log = workdir / "collector.yaml", workdir / "access.log"
+    config.write_text(yaml.safe_dump({
+        "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
+        "collector": {"ua_rules": str(
+            servers.ROOT / ".deps/uap/regexes.yaml")}}))
+    log.write_text("".join(
+        f'8.8.8.8 - - [17/May/2015:10:05:{second:02} +0000] '
+        '"GET /abc HTTP/1.1" 302 5\n' for second in range(20)))
+    # So that its next start is told from this one.
+    eventually(lambda: int(clickhouse.value("SELECT uptime()")) > 3)
+    carried_out, back = threading.Event(), threading.Event()
+
+    def happen():
+        carried_out.set()
+        back.wait(PATIENCE)
+    proxy.call_at(1, happen, "clicks", True)
+    run = subprocess.Popen([BIN / "collector", "-c", config, "import", log])
+    try:
+        assert carried_out.wait(PATIENCE)
+        part = clickhouse.value("SELECT DISTINCT _part FROM clicks")
+        clickhouse_server.kill()
+        lose_rows(path, part)
+        clickhouse_server.start()
+        back.set()
+        assert run.wait(PATIENCE) == 0
+    finally:
+        run.kill()
+        run.wait()
+    assert clickhouse.rows("SELECT count() AS n, uniqExact(offset) AS u "
+                           "FROM clicks") == [{"n": 20, "u": 20}]
+    assert clickhouse.value("SELECT sum(rows) FROM ingest_progress") == 20
 
 
 def test_tokens_forgotten_between_a_try_and_its_repeat(loop, proxy):

@@ -278,6 +278,16 @@ def test_a_command_line_without_sense_is_64(space, begin, args):
     assert done.err.strip()
 
 
+def test_a_full_redis_is_reclaimed_all_the_same(make_space, own_redis, begin):
+    client = own_redis.client()
+    space = make_space(client)
+    space.ended(0, 9)
+    client.config_set("maxmemory", 1)
+    done = Done(begin("run"))
+    assert done.status == 0, done
+    assert space.blocks("pool") == list(range(10))
+
+
 def test_redis_away_means_try_again(reclaimer, base_config, redis):
     base_config["redis"]["address"] = f"127.0.0.1:{servers.free_port()}"
     for args in (["run"], ["run", "--dry-run"], ["status"]):

@@ -250,6 +250,28 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
         "FROM rescored")) == 0
 
 
+def test_a_run_ends_only_those_whose_hours_it_told(clickhouse, migrated,
+                                                   program):
+    """One that begins while another's mutation is under way, and is killed, is
+    for the next run to finish."""
+    migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
+    clickhouse.query("SYSTEM STOP MERGES clicks")
+    made = program("collector", {"collector": {
+        "ua_rules": str(DEPS / "uap/regexes.yaml")}}, start=False,
+        args=["rescore", "--from", "2026-10-25", "--to", "2026-10-25"])
+    made.start(ready=False)
+    eventually(lambda: int(clickhouse.value(
+        "SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
+        "database = currentDatabase() AND NOT is_done")), what="a mutation")
+    clickhouse.query("INSERT INTO rescored (day, run, state, hours) VALUES "
+                     "('2026-10-25', 7, 'begun', [1792886400])")
+    clickhouse.query("SYSTEM START MERGES clicks")
+    eventually(lambda: not made.process.running(), what="the end")
+    assert clickhouse.rows("SELECT run, countIf(state = 'done') AS n FROM "
+                           "rescored GROUP BY run HAVING n = 0") == [
+                               {"run": 7, "n": 0}]
+
+
 def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
                                                      program, workdir):
     migrated.insert(some_visits(2000, user_agent="Visitor/1.0"))

@@ -172,6 +172,8 @@ static void only_what_reads_is_a_question(void **state)
 		"  select count() FROM t",
 		"(SELECT 1) UNION ALL (SELECT 2)",
 		"WITH 1 AS x SELECT x",
+		"WITH 1 AS x SELECT x, inserted_at FROM t",
+		"WITH a AS (SELECT max_insert FROM t) SELECT insertion FROM a",
 		"SHOW TABLES",
 		"EXISTS TABLE t",
 	};
@@ -180,6 +182,8 @@ static void only_what_reads_is_a_question(void **state)
 		"ALTER TABLE t DELETE WHERE 1",
 		"CREATE TABLE t (a Int8) ENGINE = Memory",
 		"WITH 1 AS x INSERT INTO t SELECT x",
+		"WITH max(inserted_at) AS x\ninsert INTO t SELECT x",
+		"WITH (SELECT 1) AS x/**/INSERT INTO t SELECT x",
 		"SELECTED",
 		"/* SELECT */ DROP TABLE t",
 		"KILL QUERY WHERE 1",
