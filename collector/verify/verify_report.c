@@ -163,33 +163,23 @@ static const char *start_text(const struct settled_difference *d,
 			      char text[RFC3339_TEXT_MAX])
 {
 	rfc3339_format(d->start * 1000, text);
-	if (d->what == SETTLED_SLOTS || d->what == SETTLED_VISITS)
+	if (d->what == SETTLED_SLOTS || d->what == SETTLED_VISITS ||
+	    d->what == SETTLED_HELD_DAY)
 		text[sizeof("2026-11-21") - 1] = '\0';
 	return text;
-}
-
-static const char *settled_text(enum settled_what what)
-{
-	switch (what) {
-	case SETTLED_NEVER:
-		return "no collector reported these rows";
-	case SETTLED_OVERDUE:
-		return "reported before a pass that settled all, and not "
-		       "settled: try `aggregator settle`";
-	default:
-		return "settled from the same reports, yet not what is there";
-	}
 }
 
 static int print_differences(const struct settled *s, struct error *err)
 {
 	struct table *t =
-		table_new("hour or day (UTC)|table|>rows|>settled|what");
+		table_new("finding|hour or day (UTC)|table|>rows|>settled|"
+			  "what");
 	char text[RFC3339_TEXT_MAX];
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct settled_difference *d = &s->list[i];
 
+		table_text(t, settled_name(d->what));
 		table_text(t, start_text(d, text));
 		table_text(t, settled_table(d->what));
 		table_number(t, d->rows);
@@ -300,10 +290,11 @@ static json_t *difference_json(const struct settled_difference *d)
 {
 	char text[RFC3339_TEXT_MAX];
 
-	return json_pack("{s:s, s:s, s:I, s:I}", "start", start_text(d, text),
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s}", "finding",
+			 settled_name(d->what), "start", start_text(d, text),
 			 "table", settled_table(d->what), "rows",
-			 (json_int_t)d->rows, "settled",
-			 (json_int_t)d->settled);
+			 (json_int_t)d->rows, "settled", (json_int_t)d->settled,
+			 "what", settled_text(d->what));
 }
 
 static json_t *settled_json(const struct settled *s)

@@ -261,19 +261,117 @@ def test_an_hour_that_a_pass_left_out_is_named(world):
     world.send_raw([click(i, time_ms=(hour + 3600) * 1000) for i in range(3)])
     world.collect()
     world.settle(8)
+    passed = world.clickhouse.value(
+        "SELECT argMax(read_until, attempt) FROM settled WHERE kind = 'pass'")
     world.clickhouse.query(
         f"ALTER TABLE settled DELETE WHERE kind = 'hour' AND unit = {hour}",
         mutations_sync=1)
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 0 and said["settled"]["hours_waiting"] == 1
 
-    world.clickhouse.query(
-        "ALTER TABLE settled UPDATE read_until = read_until + toIntervalHour(1)"
-        " WHERE kind = 'pass'", mutations_sync=1)
+    stored_later(world, "-1 HOUR", f"inserted_at <= '{passed}'")
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1
     assert [(w["start"], w["rows"], w["settled"])
             for w in said["settled"]["differences"]] == [(rfc3339(hour), 5, 0)]
+
+
+def stored_later(world, interval, which="rows > 0"):
+    """Such reports say that they were stored so much later."""
+    world.clickhouse.query(
+        "CREATE TABLE moved ENGINE = Memory AS SELECT * REPLACE (inserted_at + "
+        f"INTERVAL {interval} AS inserted_at) FROM ingest_progress WHERE {which}")
+    world.clickhouse.query(f"ALTER TABLE ingest_progress DELETE WHERE {which}",
+                           mutations_sync=1)
+    world.clickhouse.query("INSERT INTO ingest_progress SELECT * FROM moved")
+
+
+# --- hours that are held back ------------------------------------------------
+
+def settled_short(world, hour, sent):
+    """Ten events of the hour are settled, three rows of them go, and more
+    events come."""
+    world.send_raw([click(i, time_ms=hour * 1000) for i in range(10)])
+    world.collect()
+    world.settle(10)
+    world.clickhouse.query("CREATE TABLE kept ENGINE = Memory AS "
+                           "SELECT * FROM clicks WHERE offset < 3")
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 3",
+                           mutations_sync=1)
+    world.send_raw([click(10 + i, time_ms=hour * 1000) for i in range(sent)])
+    world.collect()
+
+
+def hold_back(world):
+    made = world.program("aggregator", {"aggregator": {
+        "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+    eventually(lambda: int(world.clickhouse.value(
+        "SELECT count() FROM settled WHERE kind = 'held_hour'")),
+        what="an hour held back")
+    assert made.stop() == 0
+
+
+def different(said):
+    return [(d["finding"], d["start"], d["table"], d["rows"], d["settled"])
+            for d in said["settled"]["differences"]]
+
+
+def two_hours_ago():
+    return int(time.time()) // 3600 * 3600 - 7200
+
+
+@pytest.mark.parametrize("sent", [1, 5])
+def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
+                                                                    sent):
+    """Also when there are more rows than before, by what came since."""
+    hour = two_hours_ago()
+    settled_short(world, hour, sent)
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and named(said) == [("missing", 0, 0, 2)]
+    assert different(said) == [
+        ("held back", rfc3339(hour), "stats_hourly", 7 + sent, 10)]
+    assert said["settled"]["hours_waiting"] == 0
+
+
+def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
+    """With its rows back it only has to be tried again."""
+    hour = two_hours_ago()
+    settled_short(world, hour, 1)
+    hold_back(world)
+    status, output = world.run("verify", "--from", rfc3339(hour))
+    assert status == 1 and "see `aggregator settle`" in output, output
+
+    world.clickhouse.query("INSERT INTO clicks SELECT * FROM kept")
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and said["findings"] == []
+    assert different(said) == [
+        ("held back", rfc3339(hour), "stats_hourly", 11, 10)]
+
+    status, output = world.program("aggregator", start=False, args=[
+        "settle", "--from", rfc3339(hour), "--to", rfc3339(hour + 3600)]).run()
+    assert status == 0, output
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 0, said
+
+
+def test_a_day_that_lost_rows_is_named_while_its_hours_wait(world):
+    yesterday = int(time.time()) // 86400 * 86400 - 86400
+    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
+                    for i in range(5)])
+    world.collect()
+    world.settle(5, days=1)
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 2",
+                           mutations_sync=1)
+    world.send_raw([click(5, time_ms=yesterday * 1000)])
+    world.collect()
+    status, said = world.ask("verify", "--from", rfc3339(yesterday))
+    assert status == 1
+    day = rfc3339(yesterday)
+    assert different(said) == [
+        ("held back", day, "stats_hourly", 1, 1),
+        ("miscounted", rfc3339(yesterday + 3600), "stats_hourly", 0, 1),
+        ("held back", day[:10], "link_slots", 4, 5)]
+    assert said["settled"]["days_waiting"] == 0
 
 
 # --- dead letters, holes, retention ------------------------------------------
