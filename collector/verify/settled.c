@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "collector/verify/clocks.h"
 #include "common/clock.h"
 
 #define HOUR  3600
@@ -27,6 +28,7 @@ struct basis {
 
 struct hour {
 	struct basis settled, told;
+	bool held;	    /* by the aggregator, as it says */
 	uint64_t events;    /* settled */
 	uint64_t promised;  /* of told.rows: a pass said that it settled them */
 	uint64_t rows, due; /* counted now; due: these must be in events */
@@ -35,6 +37,7 @@ struct hour {
 
 struct day {
 	struct basis settled;
+	bool held;
 	uint64_t slots, visits; /* settled */
 };
 
@@ -46,15 +49,39 @@ struct books {
 	struct day *days;
 };
 
-static const char *const tables[] = {
-	[SETTLED_STATS] = "stats_hourly",   [SETTLED_SLOTS] = "link_slots",
-	[SETTLED_VISITS] = "link_days",	    [SETTLED_NEVER] = "-",
-	[SETTLED_OVERDUE] = "stats_hourly",
+#define MISCOUNTED "settled from the same reports, yet not what is there"
+#define HELD_BACK                                                              \
+	"rows are gone, what was published before stays: see `aggregator "     \
+	"settle`"
+
+static const struct {
+	const char *table, *name, *text;
+} kinds[] = {
+	[SETTLED_STATS] = {"stats_hourly", "miscounted", MISCOUNTED},
+	[SETTLED_SLOTS] = {"link_slots", "miscounted", MISCOUNTED},
+	[SETTLED_VISITS] = {"link_days", "miscounted", MISCOUNTED},
+	[SETTLED_NEVER] = {"-", "never reported",
+			   "no collector reported these rows"},
+	[SETTLED_OVERDUE] = {"stats_hourly", "overdue",
+			     "reported before a pass that settled all, and not "
+			     "settled: try `aggregator settle`"},
+	[SETTLED_HELD_HOUR] = {"stats_hourly", "held back", HELD_BACK},
+	[SETTLED_HELD_DAY] = {"link_slots", "held back", HELD_BACK},
 };
 
 const char *settled_table(enum settled_what what)
 {
-	return tables[what];
+	return kinds[what].table;
+}
+
+const char *settled_name(enum settled_what what)
+{
+	return kinds[what].name;
+}
+
+const char *settled_text(enum settled_what what)
+{
+	return kinds[what].text;
 }
 
 void settled_free(struct settled *s)
@@ -146,8 +173,44 @@ static int read_days(struct books *b, struct error *err)
 		return -1;
 	for (size_t i = 0; i < count; i++, n += 5) {
 		d = day_at(b, n[0]);
+		if (!d)
+			continue;
+		d->settled = (struct basis){true, n[1], n[2]};
+		d->slots = n[3];
+		d->visits = n[4];
+	}
+	return 0;
+}
+
+/* What the aggregator holds back: not what it published since, or what is
+ * published from the same blocks. */
+static int read_held(struct books *b, struct error *err)
+{
+	struct buf *sql = ask_begin(b->ask);
+	struct hour *h;
+	struct day *d;
+	const uint64_t *n;
+	size_t count;
+
+	buf_puts(sql, "WITH kind IN ('held_hour', 'held_day') AS is_held "
+		      "SELECT toUInt64(toUnixTimestamp(unit)), "
+		      "toUInt64(kind IN ('hour', 'held_hour')) AS hourly "
+		      "FROM settled WHERE kind IN ('hour', 'held_hour', "
+		      "'link_day', 'held_day') AND");
+	put_range(b, "unit");
+	buf_puts(sql, " GROUP BY unit, hourly HAVING maxIf(attempt, is_held) > "
+		      "maxIf(attempt, NOT is_held) AND "
+		      "argMaxIf((blocks, rows), attempt, is_held) != "
+		      "argMaxIf((blocks, rows), attempt, NOT is_held)");
+	if (ask_numbers(b->ask, 2, &n, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++, n += 2) {
+		h = n[1] ? hour_at(b, n[0]) : NULL;
+		d = n[1] ? NULL : day_at(b, n[0]);
+		if (h)
+			h->held = true;
 		if (d)
-			*d = (struct day){{true, n[1], n[2]}, n[3], n[4]};
+			d->held = true;
 	}
 	return 0;
 }
@@ -159,11 +222,13 @@ static int read_told(struct books *b, struct error *err)
 	const uint64_t *n;
 	size_t count;
 
+	/* A pass that says to have read what is to come vouches for nothing. */
 	buf_printf(sql,
 		   "WITH (SELECT argMax(read_until, attempt) FROM settled "
 		   "WHERE kind = 'pass') AS passed "
 		   "SELECT toUInt64(h), sum(times), sum(n_block), "
-		   "sumIf(n_block, seen < passed - toIntervalSecond(%d)) FROM "
+		   "sumIf(n_block, seen < passed - toIntervalSecond(%d) "
+		   "AND passed <= " CLOCKS_LIMIT ") FROM "
 		   "(SELECT h, epoch, topic, partition, first, last, "
 		   "count() AS times, max(n) AS n_block, "
 		   "max(inserted_at) AS seen FROM ingest_progress "
@@ -270,21 +335,43 @@ static bool fits(uint64_t counted, uint64_t due, uint64_t rows)
 	return counted >= due && counted <= rows;
 }
 
+static uint64_t lost(uint64_t told, uint64_t rows)
+{
+	return told > rows ? told - rows : 0;
+}
+
+/* As the aggregator judges, whether it has come to that or not: there are fewer
+ * rows than were settled, or more of those told of are not there than then. */
+static bool is_short(const struct hour *h)
+{
+	return h->settled.there &&
+	       (h->events > h->rows ||
+		lost(h->told.rows, h->rows) > lost(h->settled.rows, h->events));
+}
+
+static int compare_stale_hour(const struct hour *h, int64_t start,
+			      struct settled *s, struct error *err)
+{
+	if (h->held || is_short(h))
+		return differ(s, SETTLED_HELD_HOUR, start, h->rows, h->events,
+			      err);
+	if (h->promised > h->settled.rows)
+		return differ(s, SETTLED_OVERDUE, start, h->promised,
+			      h->settled.rows, err);
+	s->hours_waiting++;
+	if (!s->oldest_waiting)
+		s->oldest_waiting = start;
+	return 0;
+}
+
 static int compare_hour(const struct hour *h, int64_t start, struct settled *s,
 			struct error *err)
 {
 	if (!h->settled.there && !h->told.there)
 		return h->due ? differ(s, SETTLED_NEVER, start, h->due, 0, err)
 			      : 0;
-	if (h->promised > h->settled.rows)
-		return differ(s, SETTLED_OVERDUE, start, h->promised,
-			      h->settled.rows, err);
-	if (!is_current(&h->settled, &h->told)) {
-		s->hours_waiting++;
-		if (!s->oldest_waiting)
-			s->oldest_waiting = start;
-		return 0;
-	}
+	if (!is_current(&h->settled, &h->told))
+		return compare_stale_hour(h, start, s, err);
 	if (!fits(h->events, h->due, h->rows))
 		return differ(s, SETTLED_STATS, start, h->rows, h->events, err);
 	s->hours++;
@@ -309,9 +396,12 @@ static int compare_day(const struct day *d, const struct hour *hours,
 		if (h->told.there && !is_current(&h->settled, &h->told))
 			current = false;
 	}
-	if (!d->settled.there && !rows)
+	if (!d->settled.there && !d->held && !rows)
 		return 0;
 	if (!current || !is_current(&d->settled, &sum)) {
+		if (d->held || d->slots > rows || d->visits > rows)
+			return differ(s, SETTLED_HELD_DAY, start, rows,
+				      d->slots, err);
 		s->days_waiting++;
 		return 0;
 	}
@@ -333,7 +423,8 @@ static int look(struct books *b, struct settled *s, struct error *err)
 	memset(b->days, 0, days * sizeof(*b->days));
 	/* The rows last: nothing is settled that is not there by then. */
 	if (read_days(b, err) < 0 || read_hours(b, err) < 0 ||
-	    read_told(b, err) < 0 || count_rows(b, err) < 0)
+	    read_held(b, err) < 0 || read_told(b, err) < 0 ||
+	    count_rows(b, err) < 0)
 		return -1;
 	s->compared = true;
 	for (size_t i = 0; i < days * HOURS; i++)

@@ -3,7 +3,8 @@
  *
  * Only what the aggregator holds to be up to date is compared: an hour or day
  * that it was told more of since is waiting, not wrong; unless it has said
- * since that it settled all that was told.
+ * since that it settled all that was told, or rows are gone, so that it holds
+ * the hour or day back.
  */
 #ifndef COLLECTOR_VERIFY_SETTLED_H
 #define COLLECTOR_VERIFY_SETTLED_H
@@ -21,9 +22,14 @@ enum settled_what {
 	SETTLED_NEVER,	/* an hour: rows that no collector told of */
 	/* an hour: rows that the aggregator said it settled, and has not */
 	SETTLED_OVERDUE,
+	/* rows are gone: what was published before stays */
+	SETTLED_HELD_HOUR,
+	SETTLED_HELD_DAY,
 };
-/* The table, or "-". */
+/* The table, or "-"; "overdue" and the like, and a line of what that means. */
 const char *settled_table(enum settled_what what);
+const char *settled_name(enum settled_what what);
+const char *settled_text(enum settled_what what);
 
 /* A count that is wrong. */
 struct settled_difference {

@@ -11,6 +11,7 @@
 
 #include "collector/collector_config.h"
 #include "collector/verify/ask.h"
+#include "collector/verify/clocks.h"
 #include "collector/verify/findings.h"
 #include "collector/verify/letters.h"
 #include "collector/verify/settled.h"
@@ -61,6 +62,7 @@ struct verify {
 	size_t span_count, span_room;
 	struct findings findings;
 	struct settled settled; /* clicks only */
+	struct clocks clocks;
 
 	char label[40]; /* of the bar */
 	struct bar bar;

@@ -125,12 +125,20 @@ static int check_settled(struct verify *v, struct error *err)
 	return status;
 }
 
+static int check_clocks(struct verify *v, struct error *err)
+{
+	if (clocks_check_reports(&v->ask, &v->clocks, err) < 0)
+		return -1;
+	return v->links ? 0 : clocks_check_settled(&v->ask, &v->clocks, err);
+}
+
 static int run(struct verify *v, struct error *err)
 {
 	/* What is due is asked for first, the letters after it: what is due has
 	 * its letter by then. */
 	if (open_parts(v, err) < 0 || verify_plan(v, err) < 0 ||
-	    read_letters(v, err) < 0 || check_spans(v, err) < 0)
+	    read_letters(v, err) < 0 || check_spans(v, err) < 0 ||
+	    check_clocks(v, err) < 0)
 		return -1;
 	return v->links ? 0 : check_settled(v, err);
 }
@@ -145,6 +153,7 @@ static void close_parts(struct verify *v)
 	window_release(&v->window);
 	findings_release(&v->findings);
 	settled_free(&v->settled);
+	clocks_free(&v->clocks);
 	free(v->spans);
 	free(v->epochs);
 }

@@ -3,8 +3,9 @@
  * once?
  *
  * Per partition, what Kafka holds against the rows of ClickHouse and the dead
- * letters, offset by offset; then what was settled against the rows.  Changes
- * nothing, and may run while everything else does.
+ * letters, offset by offset; times against ClickHouse's clock; then what was
+ * settled against the rows.  Changes nothing, and may run while everything else
+ * does.
  */
 #ifndef COLLECTOR_VERIFY_VERIFY_COMMAND_H
 #define COLLECTOR_VERIFY_VERIFY_COMMAND_H

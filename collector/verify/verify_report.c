@@ -37,7 +37,8 @@ static uint64_t sum_of(const struct verify *v, size_t at)
 
 bool verify_is_well(const struct verify *v)
 {
-	return !findings_events(&v->findings) && !v->settled.count;
+	return !findings_events(&v->findings) && !v->settled.count &&
+	       !v->clocks.count;
 }
 
 static const char *range_text(uint64_t first, uint64_t last, char text[48])
@@ -163,33 +164,23 @@ static const char *start_text(const struct settled_difference *d,
 			      char text[RFC3339_TEXT_MAX])
 {
 	rfc3339_format(d->start * 1000, text);
-	if (d->what == SETTLED_SLOTS || d->what == SETTLED_VISITS)
+	if (d->what == SETTLED_SLOTS || d->what == SETTLED_VISITS ||
+	    d->what == SETTLED_HELD_DAY)
 		text[sizeof("2026-11-21") - 1] = '\0';
 	return text;
-}
-
-static const char *settled_text(enum settled_what what)
-{
-	switch (what) {
-	case SETTLED_NEVER:
-		return "no collector reported these rows";
-	case SETTLED_OVERDUE:
-		return "reported before a pass that settled all, and not "
-		       "settled: try `aggregator settle`";
-	default:
-		return "settled from the same reports, yet not what is there";
-	}
 }
 
 static int print_differences(const struct settled *s, struct error *err)
 {
 	struct table *t =
-		table_new("hour or day (UTC)|table|>rows|>settled|what");
+		table_new("finding|hour or day (UTC)|table|>rows|>settled|"
+			  "what");
 	char text[RFC3339_TEXT_MAX];
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct settled_difference *d = &s->list[i];
 
+		table_text(t, settled_name(d->what));
 		table_text(t, start_text(d, text));
 		table_text(t, settled_table(d->what));
 		table_number(t, d->rows);
@@ -198,6 +189,42 @@ static int print_differences(const struct settled *s, struct error *err)
 	}
 	putchar('\n');
 	return output_table(t, err);
+}
+
+static void put_ahead(struct table *t, const struct ahead *a)
+{
+	char text[48], time[RFC3339_TEXT_MAX];
+
+	table_text(t, ahead_name(a->kind));
+	if (a->reports) {
+		snprintf(text, sizeof(text), "%" PRIu32, a->partition);
+		table_text(t, text);
+		snprintf(text, sizeof(text), "%" PRIu32, a->epoch);
+		table_text(t, text);
+		table_text(t, range_text(a->first, a->last, text));
+		table_number(t, a->reports);
+	} else {
+		for (int i = 0; i < 4; i++)
+			table_text(t, "-");
+	}
+	table_text(t, rfc3339_format(a->time_ms, time));
+	table_text(t, ahead_text(a->kind));
+}
+
+static int print_clocks(const struct clocks *c, struct error *err)
+{
+	struct table *t =
+		table_new("finding|partition|epoch|offsets|>reports|time|what");
+	char text[RFC3339_TEXT_MAX];
+
+	for (size_t i = 0; i < c->count; i++)
+		put_ahead(t, &c->list[i]);
+	putchar('\n');
+	if (output_table(t, err) < 0)
+		return -1;
+	printf("By ClickHouse's clock it is %s.\n",
+	       rfc3339_format(c->list[0].server_ms, text));
+	return 0;
 }
 
 static void say_settled(const struct settled *s)
@@ -242,6 +269,8 @@ static void say_end(const struct verify *v)
 		     "what was settled.");
 	else
 		puts("Every event is accounted for exactly once.");
+	if (v->clocks.count)
+		puts("Times lie beyond ClickHouse's clock.");
 }
 
 int verify_print_text(const struct verify *v, double seconds, struct error *err)
@@ -257,6 +286,8 @@ int verify_print_text(const struct verify *v, double seconds, struct error *err)
 	    print_findings(&v->findings, v->show_all, err) < 0)
 		return -1;
 	if (v->settled.count && print_differences(&v->settled, err) < 0)
+		return -1;
+	if (v->clocks.count && print_clocks(&v->clocks, err) < 0)
 		return -1;
 	say_end(v);
 	return 0;
@@ -300,10 +331,11 @@ static json_t *difference_json(const struct settled_difference *d)
 {
 	char text[RFC3339_TEXT_MAX];
 
-	return json_pack("{s:s, s:s, s:I, s:I}", "start", start_text(d, text),
+	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:s}", "finding",
+			 settled_name(d->what), "start", start_text(d, text),
 			 "table", settled_table(d->what), "rows",
-			 (json_int_t)d->rows, "settled",
-			 (json_int_t)d->settled);
+			 (json_int_t)d->rows, "settled", (json_int_t)d->settled,
+			 "what", settled_text(d->what));
 }
 
 static json_t *settled_json(const struct settled *s)
@@ -318,6 +350,34 @@ static json_t *settled_json(const struct settled *s)
 	set_count(o, "days_waiting", s->days_waiting);
 	json_object_set_new(o, "differences", list);
 	return o;
+}
+
+static json_t *ahead_json(const struct ahead *a)
+{
+	char time[RFC3339_TEXT_MAX], server[RFC3339_TEXT_MAX];
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s}", "finding",
+			      ahead_name(a->kind), "time",
+			      rfc3339_format(a->time_ms, time), "clickhouse",
+			      rfc3339_format(a->server_ms, server), "what",
+			      ahead_text(a->kind));
+
+	if (a->reports) {
+		set_count(o, "partition", a->partition);
+		set_count(o, "epoch", a->epoch);
+		set_count(o, "first", a->first);
+		set_count(o, "last", a->last);
+		set_count(o, "reports", a->reports);
+	}
+	return o;
+}
+
+static json_t *clocks_json(const struct clocks *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->count; i++)
+		json_array_append_new(list, ahead_json(&c->list[i]));
+	return list;
 }
 
 int verify_print_json(const struct verify *v, double seconds, struct error *err)
@@ -344,6 +404,7 @@ int verify_print_json(const struct verify *v, double seconds, struct error *err)
 				    json_boolean(!v->findings.untold));
 		for (size_t i = 0; i < COUNTS; i++)
 			set_count(root, keys[i], sum_of(v, i));
+		json_object_set_new(root, "clocks", clocks_json(&v->clocks));
 		if (v->settled.compared)
 			json_object_set_new(root, "settled",
 					    settled_json(&v->settled));

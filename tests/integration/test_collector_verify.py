@@ -1,9 +1,11 @@
 """`collector verify` against real Kafka and ClickHouse, and real collectors and
 aggregators whose work is then spoilt."""
+import datetime
 import threading
 import time
 
 import pytest
+import servers
 from support.counting import World, click, link_event
 from support.program import eventually
 
@@ -261,19 +263,260 @@ def test_an_hour_that_a_pass_left_out_is_named(world):
     world.send_raw([click(i, time_ms=(hour + 3600) * 1000) for i in range(3)])
     world.collect()
     world.settle(8)
+    passed = world.clickhouse.value(
+        "SELECT argMax(read_until, attempt) FROM settled WHERE kind = 'pass'")
     world.clickhouse.query(
         f"ALTER TABLE settled DELETE WHERE kind = 'hour' AND unit = {hour}",
         mutations_sync=1)
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 0 and said["settled"]["hours_waiting"] == 1
 
-    world.clickhouse.query(
-        "ALTER TABLE settled UPDATE read_until = read_until + toIntervalHour(1)"
-        " WHERE kind = 'pass'", mutations_sync=1)
+    stored_later(world, "-1 HOUR", f"inserted_at <= '{passed}'")
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1
     assert [(w["start"], w["rows"], w["settled"])
             for w in said["settled"]["differences"]] == [(rfc3339(hour), 5, 0)]
+
+
+def stored_later(world, interval, which="rows > 0"):
+    """Such reports say that they were stored so much later."""
+    world.clickhouse.query(
+        "CREATE TABLE moved ENGINE = Memory AS SELECT * REPLACE (inserted_at + "
+        f"INTERVAL {interval} AS inserted_at) FROM ingest_progress WHERE {which}")
+    world.clickhouse.query(f"ALTER TABLE ingest_progress DELETE WHERE {which}",
+                           mutations_sync=1)
+    world.clickhouse.query("INSERT INTO ingest_progress SELECT * FROM moved")
+
+
+# --- hours that are held back ------------------------------------------------
+
+def settled_short(world, hour, sent):
+    """Ten events of the hour are settled, three rows of them go, and more
+    events come."""
+    world.send_raw([click(i, time_ms=hour * 1000) for i in range(10)])
+    world.collect()
+    world.settle(10)
+    world.clickhouse.query("CREATE TABLE kept ENGINE = Memory AS "
+                           "SELECT * FROM clicks WHERE offset < 3")
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 3",
+                           mutations_sync=1)
+    world.send_raw([click(10 + i, time_ms=hour * 1000) for i in range(sent)])
+    world.collect()
+
+
+def hold_back(world):
+    made = world.program("aggregator", {"aggregator": {
+        "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+    eventually(lambda: int(world.clickhouse.value(
+        "SELECT count() FROM settled WHERE kind = 'held_hour'")),
+        what="an hour held back")
+    assert made.stop() == 0
+
+
+def different(said):
+    return [(d["finding"], d["start"], d["table"], d["rows"], d["settled"])
+            for d in said["settled"]["differences"]]
+
+
+def two_hours_ago():
+    return int(time.time()) // 3600 * 3600 - 7200
+
+
+@pytest.mark.parametrize("sent", [1, 5])
+def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
+                                                                    sent):
+    """Also when there are more rows than before, by what came since."""
+    hour = two_hours_ago()
+    settled_short(world, hour, sent)
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and named(said) == [("missing", 0, 0, 2)]
+    assert different(said) == [
+        ("held back", rfc3339(hour), "stats_hourly", 7 + sent, 10)]
+    assert said["settled"]["hours_waiting"] == 0
+
+
+def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
+    """With its rows back it only has to be tried again."""
+    hour = two_hours_ago()
+    settled_short(world, hour, 1)
+    hold_back(world)
+    status, output = world.run("verify", "--from", rfc3339(hour))
+    assert status == 1 and "see `aggregator settle`" in output, output
+
+    world.clickhouse.query("INSERT INTO clicks SELECT * FROM kept")
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and said["findings"] == []
+    assert different(said) == [
+        ("held back", rfc3339(hour), "stats_hourly", 11, 10)]
+
+    status, output = world.program("aggregator", start=False, args=[
+        "settle", "--from", rfc3339(hour), "--to", rfc3339(hour + 3600)]).run()
+    assert status == 0, output
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 0, said
+
+
+def test_a_day_that_lost_rows_is_named_while_its_hours_wait(world):
+    yesterday = int(time.time()) // 86400 * 86400 - 86400
+    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
+                    for i in range(5)])
+    world.collect()
+    world.settle(5, days=1)
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 2",
+                           mutations_sync=1)
+    world.send_raw([click(5, time_ms=yesterday * 1000)])
+    world.collect()
+    status, said = world.ask("verify", "--from", rfc3339(yesterday))
+    assert status == 1
+    day = rfc3339(yesterday)
+    assert different(said) == [
+        ("held back", day, "stats_hourly", 1, 1),
+        ("miscounted", rfc3339(yesterday + 3600), "stats_hourly", 0, 1),
+        ("held back", day[:10], "link_slots", 4, 5)]
+    assert said["settled"]["days_waiting"] == 0
+
+
+# --- times beyond ClickHouse's clock -----------------------------------------
+
+# As in docs/collector.md.
+WRITE_AGAIN = """
+    INSERT INTO ingest_progress (epoch, topic, partition, partitions, first, last,
+        rows, dead_lettered, lost, hours, append_time, collector)
+    SELECT epoch, topic, partition, partitions, first, last,
+        rows, dead_lettered, lost, hours, append_time, collector
+    FROM ingest_progress
+    WHERE inserted_at > now64(3) + INTERVAL 1 MINUTE AND rows + dead_lettered + lost > 0;
+
+    ALTER TABLE ingest_progress DELETE
+    WHERE inserted_at > now64(3) + INTERVAL 1 MINUTE
+    SETTINGS allow_nondeterministic_mutations = 1;
+"""
+
+
+def report_idle(world, offset, inserted="now64(3)", append="now64(3)"):
+    world.clickhouse.query(
+        "INSERT INTO ingest_progress (epoch, topic, partition, partitions, "
+        "first, last, append_time, inserted_at, collector) SELECT 1, "
+        f"'{world.topics['topic_clicks']}', 1, 2, {offset}, {offset} - 1, "
+        f"{append}, {inserted}, 'old'")
+
+
+def ahead(said):
+    return [(c["finding"], c["partition"], c["epoch"], c["first"], c["last"],
+             c["reports"]) for c in said["clocks"]]
+
+
+def until(said, at=0):
+    """How many seconds beyond ClickHouse's clock."""
+    times = [datetime.datetime.fromisoformat(
+        said["clocks"][at][k].replace("Z", "+00:00"))
+        for k in ("time", "clickhouse")]
+    return (times[0] - times[1]).total_seconds()
+
+
+def test_reports_of_a_collector_that_was_ahead_are_named_and_mended(world):
+    world.send(20, partition=0)
+    world.send(10, partition=1)
+    world.collect()
+    stored_later(world, "1 DAY", "rows > 0 AND partition = 0")
+    for _ in range(2):
+        report_idle(world, 10, *["now64(3) + INTERVAL 1 DAY"] * 2)
+
+    status, said = world.ask("verify")
+
+    assert status == 1 and not said["ok"] and said["findings"] == []
+    blocks = int(world.clickhouse.value("SELECT count() FROM moved"))
+    assert ahead(said) == [("stored ahead", 0, 1, 0, 19, blocks),
+                           ("stored ahead", 1, 1, 10, 10, 2)]
+    assert 86300 < until(said) < 86401
+    status, output = world.run("verify")
+    assert status == 1 and "Times lie beyond ClickHouse's clock." in output
+    shown = [line.split() for line in output.splitlines()
+             if line.startswith("stored ahead")]
+    assert [s[2:6] for s in shown] == [["0", "1", "0-19", str(blocks)],
+                                       ["1", "1", "10", "2"]]
+
+    assert WRITE_AGAIN in (servers.ROOT / "docs/collector.md").read_text()
+    for statement in WRITE_AGAIN.split(";")[:2]:
+        world.clickhouse.query(statement, mutations_sync=1)
+    status, said = world.ask("verify")
+    assert status == 0 and said["clocks"] == []
+    world.settle(30)
+    status, said = world.ask("verify")
+    assert status == 0, said
+
+
+def test_append_times_of_a_kafka_that_is_ahead_are_named(world):
+    world.send(10, partition=1)
+    world.collect()
+    report_idle(world, 10, append="now64(3) + INTERVAL 1 HOUR")
+    status, said = world.ask("verify")
+    assert status == 1
+    assert ahead(said) == [("appended ahead", 1, 1, 10, 10, 1)]
+    assert 3500 < until(said) < 3601
+
+
+def test_what_replicas_clocks_may_differ_by_is_no_finding(world):
+    world.send(5)
+    world.collect()
+    report_idle(world, 0, *["now64(3) + INTERVAL 50 SECOND"] * 2)
+    publish(world, 50)
+    status, said = world.ask("verify")
+    assert status == 0, said
+
+
+def test_reports_of_links_that_are_ahead_are_named(world):
+    world.send(5, topic="links")
+    world.collect()
+    stored_later(world, "1 DAY", f"topic = '{world.topics['topic_links']}'"
+                 " AND rows > 0")
+    assert world.ask("verify")[0] == 0
+    status, said = world.ask("verify", "--topic", "links")
+    assert status == 1
+    assert [c[:5] for c in ahead(said)] == [("stored ahead", 0, 1, 0, 4)]
+
+
+def publish(world, seconds):
+    """As an aggregator of a former version did, from a report that was ahead."""
+    at = f"now64(3) + toIntervalSecond({seconds})"
+    world.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt, read_until, complete_until, "
+        f"settled_at, settler) SELECT 'pass', now(), "
+        f"{int(time.time() * 1000) << 20}, {at}, {at}, now64(3), 'old'")
+
+
+def test_a_watermark_that_was_published_too_far_is_named_and_mended(world):
+    for partition in (0, 1):
+        world.send(5, partition=partition)
+    world.collect()
+    world.settle(10)
+    publish(world, 86400)
+
+    status, said = world.ask("verify")
+
+    assert status == 1 and said["findings"] == []
+    assert [c["finding"] for c in said["clocks"]] == [
+        "read ahead", "promised ahead"]
+    assert all(86300 < until(said, i) < 86401 for i in (0, 1))
+    assert "--mend" in said["clocks"][1]["what"]
+    status, output = world.program("aggregator", start=False, args=[
+        "watermark", "--mend"]).run()
+    assert status == 0, output
+    status, said = world.ask("verify")
+    assert status == 0 and said["clocks"] == []
+
+
+def test_a_pass_that_read_what_is_to_come_makes_no_hour_overdue(world):
+    hour = two_hours_ago()
+    world.send(5)
+    world.collect()
+    world.settle(5)
+    publish(world, 86400)
+    world.send_raw([click(5, time_ms=hour * 1000)])
+    world.collect()
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and said["settled"]["differences"] == []
+    assert said["settled"]["hours_waiting"] == 1
 
 
 # --- dead letters, holes, retention ------------------------------------------
