@@ -7,9 +7,10 @@
 static const struct {
 	const char *name, *text;
 } kinds[] = {
-	[AHEAD_STORED] = {"stored ahead",
-			  "stored under the clock of a collector of a former "
-			  "version, which was ahead: write these reports again"},
+	[AHEAD_STORED] =
+		{"stored ahead",
+		 "stored under the clock of a collector of a former "
+		 "version, which was ahead: write these reports again"},
 	[AHEAD_APPENDED] = {"appended ahead",
 			    "Kafka's clock was ahead, and may still be: they "
 			    "count up to when they were stored"},
@@ -63,21 +64,21 @@ static int check_reports(struct ask *a, enum ahead_kind kind, const char *time,
 	const uint64_t *n;
 	size_t count;
 
-	buf_printf(ask_begin(a),
-		   "SELECT toUInt64(partition), toUInt64(epoch), min(first), "
-		   "max(if(rows + dead_lettered + lost > 0, last, first)), "
-		   "count(), toUInt64(toUnixTimestamp64Milli(max(%s))), "
-		   SERVER_MS " FROM ingest_progress "
-		   "WHERE topic = {topic:String} AND %s "
-		   "GROUP BY partition, epoch ORDER BY partition, epoch",
-		   time, where);
+	buf_printf(
+		ask_begin(a),
+		"SELECT toUInt64(partition), toUInt64(epoch), min(first), "
+		"max(if(rows + dead_lettered + lost > 0, last, first)), "
+		"count(), toUInt64(toUnixTimestamp64Milli(max(%s))), " SERVER_MS
+		" FROM ingest_progress "
+		"WHERE topic = {topic:String} AND %s "
+		"GROUP BY partition, epoch ORDER BY partition, epoch",
+		time, where);
 	if (ask_numbers(a, 7, &n, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++, n += 7) {
 		const struct ahead ahead = {
-			kind,	      (uint32_t)n[0], (uint32_t)n[1], n[2],
-			n[3],	      n[4],	      (int64_t)n[5],
-			(int64_t)n[6]};
+			kind, (uint32_t)n[0], (uint32_t)n[1], n[2],
+			n[3], n[4],	      (int64_t)n[5],  (int64_t)n[6]};
 
 		if (note(ret, &ahead, err) < 0)
 			return -1;
@@ -98,9 +99,8 @@ int clocks_check_reports(struct ask *a, struct clocks *ret, struct error *err)
 
 /* --- what is promised ----------------------------------------------------- */
 
-static int check_time(enum ahead_kind kind, uint64_t time_ms,
-		      uint64_t limit_ms, uint64_t server_ms, struct clocks *ret,
-		      struct error *err)
+static int check_time(enum ahead_kind kind, uint64_t time_ms, uint64_t limit_ms,
+		      uint64_t server_ms, struct clocks *ret, struct error *err)
 {
 	const struct ahead ahead = {.kind = kind,
 				    .time_ms = (int64_t)time_ms,
@@ -122,8 +122,8 @@ int clocks_check_settled(struct ask *a, struct clocks *ret, struct error *err)
 		 "argMax(read_until, attempt))), "
 		 "toUInt64(toUnixTimestamp64Milli("
 		 "maxIf(complete_until, mended = known))), "
-		 "toUInt64(toUnixTimestamp64Milli(" CLOCKS_LIMIT ")), "
-		 SERVER_MS " FROM settled");
+		 "toUInt64(toUnixTimestamp64Milli(" CLOCKS_LIMIT
+		 ")), " SERVER_MS " FROM settled");
 	if (ask_numbers(a, 4, &n, &count, err) < 0)
 		return -1;
 	if (count != 1)

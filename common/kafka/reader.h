@@ -15,7 +15,7 @@
 
 struct kafka_reader;
 
-/* `group`: whose committed offsets kafka_reader_committed tells.  Does not wait
+/* `group`: whose committed offsets kafka_reader_commit tells.  Does not wait
  * for a broker. */
 struct kafka_reader *kafka_reader_new(const struct kafka_config *config,
 				      const char *client_id, const char *group,
@@ -40,12 +40,8 @@ int kafka_reader_at(struct kafka_reader *r, const char *topic,
 		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
 		    struct error *err);
 
-/* What the group has committed; -1: nothing. */
-int kafka_reader_committed(struct kafka_reader *r, const char *topic,
-			   int32_t partition, int64_t *ret_offset,
-			   struct error *err);
-
-/* The same, and what was written beside it. */
+/* What the group has committed, offset -1: nothing, and what was written beside
+ * it.  Waits for a broker that has just started. */
 int kafka_reader_commit(struct kafka_reader *r, const char *topic,
 			int32_t partition, struct kafka_committed *ret,
 			struct error *err);

@@ -1,6 +1,8 @@
 /* reader_ask.c - a reader's questions. */
 #include <stdio.h>
+#include <time.h>
 
+#include "common/clock.h"
 #include "common/kafka/consumer_internal.h"
 #include "common/kafka/reader_internal.h"
 
@@ -134,16 +136,30 @@ int kafka_reader_at(struct kafka_reader *r, const char *topic,
 	return take_offset(r, "offset at a time", list, code, ret_offset, err);
 }
 
-int kafka_reader_committed(struct kafka_reader *r, const char *topic,
-			   int32_t partition, int64_t *ret_offset,
-			   struct error *err)
+/* A broker that has just started says for a moment that the group is not its
+ * own, or that it still reads it. */
+static bool passes(rd_kafka_resp_err_t code)
 {
-	rd_kafka_topic_partition_list_t *list =
-		kafka_reader_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
-	rd_kafka_resp_err_t code =
-		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+	return code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||
+	       code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
+	       code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
+}
 
-	return take_offset(r, "committed offset", list, code, ret_offset, err);
+static rd_kafka_resp_err_t ask_committed(struct kafka_reader *r,
+					 rd_kafka_topic_partition_list_t *list)
+{
+	static const struct timespec pause = {.tv_nsec = 100000000};
+	int64_t end = clock_monotonic_ms() + KAFKA_READER_ASK_MS;
+	rd_kafka_resp_err_t code;
+
+	for (;;) {
+		code = rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+		if (!code)
+			code = list->elems[0].err;
+		if (!passes(code) || clock_monotonic_ms() >= end)
+			return code;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int kafka_reader_commit(struct kafka_reader *r, const char *topic,
@@ -152,12 +168,9 @@ int kafka_reader_commit(struct kafka_reader *r, const char *topic,
 {
 	rd_kafka_topic_partition_list_t *list =
 		kafka_reader_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
-	rd_kafka_resp_err_t code =
-		rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+	rd_kafka_resp_err_t code = ask_committed(r, list);
 	int status = 0;
 
-	if (!code)
-		code = list->elems[0].err;
 	if (code)
 		status = kafka_reader_refuse(r, "committed offset", topic,
 					     partition, code, err);
