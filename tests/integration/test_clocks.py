@@ -177,7 +177,8 @@ def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
     wait_settled(made, world.sent)
 
 
-@pytest.mark.parametrize("seconds", [-900, DAY, -DAY])
+@pytest.mark.parametrize("seconds", [
+    -900, DAY, pytest.param(-DAY, marks=pytest.mark.long)])
 def test_blocks_of_a_collector_whose_clock_is_wrong_settle_at_once(world,
                                                                    seconds):
     world.send(5)
@@ -257,7 +258,8 @@ def skewed(workdir, skew):
 
 
 @pytest.mark.parametrize("before, after", [
-    (HOUR, 0), (0, -2 * DAY), (2 * DAY, 0), (0, HOUR)])
+    (HOUR, 0), pytest.param(0, -2 * DAY, marks=pytest.mark.long),
+    pytest.param(2 * DAY, 0, marks=pytest.mark.long), (0, HOUR)])
 def test_clickhouse_comes_back_with_another_clock(
         kafka, redis, program, base_config, skew, skewed, before, after):
     skewed.seconds = before

@@ -316,6 +316,7 @@ def test_sigterm_inserts_what_is_held(kafka, topics, tables, collector):
                                topics["topic_clicks"]).values()) == 100
 
 
+@pytest.mark.long
 def test_a_kill_in_the_middle_loses_nothing(kafka, topics, tables, collector):
     kafka.produce(topics["topic_clicks"], [click() for _ in range(20000)])
     for _ in range(3):
@@ -458,6 +459,7 @@ def test_kafka_goes_and_comes_back(kafka, topics, tables, collector,
     eventually(lambda: running.ready()[0] == 200, what="ready again")
 
 
+@pytest.mark.long
 def test_it_ends_also_when_kafka_is_away(kafka, topics, tables, collector,
                                          kafka_server):
     running = collector(batch_age="10m")

@@ -147,6 +147,7 @@ def verify(run, program, base_config, topics, kafka_server):
     return lambda: run.verify(program, sections)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_every_event_is_stored_once_whatever_fails(run, verify):
     run.disturbed(100_000, kills=8, behind=50_000)
@@ -167,6 +168,7 @@ def test_two_million_events_through_a_hundred_kills(run, verify):
 
 # --- ends --------------------------------------------------------------------
 
+@pytest.mark.long
 def test_one_that_is_stopped_while_it_joins_ends_well(crowd, kafka_server):
     """Some versions of librdkafka abort then."""
     kafka_server.proxy.delay = 0.1

@@ -123,6 +123,7 @@ def most_in_a_second(found):
 
 # --- how often is inserted ---------------------------------------------------
 
+@pytest.mark.long
 def test_all_collectors_together_keep_to_parts_per_second(
         kafka, topics, tables, collector):
     """Two of them with 24 partitions that have events all the time."""
@@ -162,6 +163,7 @@ def test_blocks_that_wait_for_the_pace_grow_to_twice_their_size(
     assert len(found) <= 2 * (found[-1][0] - found[0][0]) + 3
 
 
+@pytest.mark.long
 def test_a_block_of_many_days_takes_as_many_turns(kafka, topics, tables,
                                                   collector):
     """Six days a block, three parts a second: half a block a second."""
@@ -234,6 +236,7 @@ def test_memory_holds_while_clickhouse_is_away(kafka, topics, tables,
            agent_bytes=2000)
 
 
+@pytest.mark.long
 def test_memory_holds_with_large_events(kafka, topics, tables, collector,
                                         proxy):
     """Of 200 kB each, which lz4 makes a hundredth of: an answer of Kafka's is

@@ -353,7 +353,9 @@ def test_sigterm_ends_a_run_between_chunks(space, begin, reclaimer):
     assert rest.json["interrupted"] is False
 
 
-@pytest.mark.parametrize("after", [0.05, 0.3, 0.6])
+@pytest.mark.parametrize("after", [
+    pytest.param(0.05, marks=pytest.mark.long), 0.3,
+    pytest.param(0.6, marks=pytest.mark.long)])
 def test_killed_and_run_again_nothing_is_lost_or_pooled_twice(
         space, begin, reclaimer, after):
     space.issue_each([(first, first + 2) for first in range(0, 3000, 3)])

@@ -361,8 +361,9 @@ def test_an_alias_that_nobody_has_is_unknown(links, start):
     eventually(lambda: status(redirector, "sale") == 302)
 
 
-@pytest.mark.parametrize("fields", [{"space": "h6"}, {"space": "flakes"},
-                                    {"code": "sale"}])
+@pytest.mark.parametrize("fields", [
+    {"space": "h6"}, pytest.param({"space": "flakes"}, marks=pytest.mark.long),
+    pytest.param({"code": "sale"}, marks=pytest.mark.long)])
 def test_their_visits_are_counted_and_keep_them_alive(links, start, fields):
     redirector = start(cache_ttl="100ms")
     code = links.create(ttl="3s", max_visits=40, **fields)

@@ -131,6 +131,7 @@ def block_of(link):
     return int(link["link_id"]) % (1 << 42) // 2
 
 
+@pytest.mark.long
 def test_links_that_are_visited_outlive_runs_without_end(crowd, space, begin,
                                                          redirector):
     """Visited at random within their life, renewed each time, while what
