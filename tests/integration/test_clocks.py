@@ -318,7 +318,8 @@ def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
     told.insert(some_clicks(6, 10, [(now - 3 * HOUR, now - 3 * HOUR + 1)],
                             links=(1,)))
     wait_settled(made, 20)
-    assert made.metric("shortloop_aggregator_late_hours_total") >= 1
+    eventually(lambda: made.metric(
+        "shortloop_aggregator_late_hours_total") >= 1, what="it told")
     assert "blocks came with times that had been read" in made.log()
 
 
