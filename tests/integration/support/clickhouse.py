@@ -47,6 +47,7 @@ class ClickHouse:
         self.url = url
         self.database = database
         self.session = requests.Session()
+        self.session.trust_env = False
 
     @classmethod
     def with_new_database(cls, url):

@@ -13,6 +13,12 @@ import servers
 # are busy with other things.
 PATIENCE = 60
 
+# For what is asked often: looks for no proxies in the environment each time, and
+# keeps no connection to a program that may have been killed.
+quick = requests.Session()
+quick.trust_env = False
+quick.headers["Connection"] = "close"
+
 BIN = pathlib.Path(os.environ.get("SHORTLOOP_BIN", servers.ROOT / "build/bin"))
 
 
@@ -35,7 +41,8 @@ class Program:
 
     def write_config(self, config):
         self.config = config
-        self.config_path.write_text(yaml.safe_dump(config, sort_keys=False))
+        self.config_path.write_text(yaml.dump(
+            config, Dumper=yaml.CSafeDumper, sort_keys=False))
 
     @property
     def section(self):
@@ -65,7 +72,7 @@ class Program:
     def ready(self):
         """(status, text) of /readyz; (0, reason) when there is no answer."""
         try:
-            answer = requests.get(self.admin + "/readyz", timeout=10)
+            answer = quick.get(self.admin + "/readyz", timeout=10)
             return answer.status_code, answer.text
         except requests.RequestException as e:
             return 0, str(e)
