@@ -191,8 +191,9 @@ def test_a_link_is_renewed_once_per_interval(links, start):
     links.redis.pexpire(links.key(code), 3000)
     for _ in range(20):
         visit(f"{redirector.url}/{code}")
-    assert redirector.metric("shortloop_redirector_renewals_total",
-                             result="done") == 1
+    eventually(lambda: redirector.metric(
+        "shortloop_redirector_renewals_total", result="done") == 1,
+               what="the count")
 
 
 # --- events ----------------------------------------------------------------------
@@ -340,8 +341,9 @@ def test_visits_of_one_code_share_a_question(own_redis, own_links, start):
         time.sleep(0.5)
         own_redis.signal(signal.SIGCONT)
         assert {a.result().status_code for a in answers} == {302}
-    assert redirector.metric("shortloop_redirector_redis_lookups_total",
-                             result="answered") == 1
+    eventually(lambda: redirector.metric(
+        "shortloop_redirector_redis_lookups_total", result="answered") == 1,
+               what="the count")
 
 
 def test_without_kafka_it_redirects_and_reports_later(links, start, clicks,

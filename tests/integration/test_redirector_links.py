@@ -76,8 +76,9 @@ def test_each_device_is_led_to_its_own_target(links, start):
         assert leads(redirector, code, ANDROID) == TARGETS["android"]
         assert leads(redirector, code, WECHAT) == TARGETS["wechat"]
         assert leads(redirector, code, DESKTOP) == DEFAULT
-    assert redirector.metric("shortloop_redirector_redis_lookups_total",
-                             result="answered") == 1
+    eventually(lambda: redirector.metric(
+        "shortloop_redirector_redis_lookups_total", result="answered") == 1,
+               what="the count")
 
 
 def test_a_device_without_a_target_is_led_to_the_url(links, start):
@@ -288,8 +289,10 @@ def test_unknown_hosts_can_be_refused(links, start, clicks):
     assert status(redirector, "", Host="other.example") == 404
     assert status(redirector, code, Host="sho.rt") == 302
     assert status(redirector, "", Host="sho.rt") == 302
-    assert redirector.metric("shortloop_redirector_answers_total",
-                             outcome="unknown_host", status="404") == 2
+    eventually(lambda: redirector.metric(
+        "shortloop_redirector_answers_total", outcome="unknown_host",
+        status="404") == 2,
+               what="the count")
     assert len(clicks(redirector)) == 1
 
 
