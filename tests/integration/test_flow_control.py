@@ -220,7 +220,8 @@ def outage(kafka, tables, collector, proxy, where, seconds, rate,
                what="ready again")
     eventually(lambda: metric(running, "lag_events") == 0, PATIENCE,
                what="no lag")
-    assert metric(running, "paused_partitions") == 0
+    eventually(lambda: metric(running, "paused_partitions") == 0, PATIENCE,
+               what="no partition paused")
     assert metric(running, "memory_bytes_max") == memory * MIB
     print(f"peak {peak / MIB:.0f} of {memory} MiB, "
           f"{stored(tables)} events, pressed "
