@@ -30,7 +30,11 @@ def ledger_api(redis, topic, create_space, start):
 
 
 def ledger(api, name="s7"):
-    answer = api.call("GET", f"/v1/spaces/{name}", "eye")
+    """Once it has been read: an allocator is ready before."""
+    def ask():
+        answer = api.call("GET", f"/v1/spaces/{name}", "eye")
+        return answer if answer.status_code != 503 else None
+    answer = eventually(ask, what="the ledger")
     assert answer.status_code == 200, answer.text
     return answer.json()
 
