@@ -3,22 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hex.h"
+
 struct key_owners {
 	size_t count;
 	size_t len;   /* of `names` */
 	char names[]; /* one after the other, each with its NUL */
 };
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 /* The byte at *at, or that of a %XX; -1: not one that a name may have. */
 static int take_byte(const char **at)

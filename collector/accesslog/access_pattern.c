@@ -1,10 +1,10 @@
 #include "collector/accesslog/access_pattern.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/accesslog/access_compile.h"
+#include "common/hex.h"
 
 void access_pattern_free(struct access_pattern *p)
 {
@@ -71,21 +71,14 @@ static bool find_end(const struct reading *r, struct access_text end,
 	return false;
 }
 
-static int hex(unsigned char c)
-{
-	if (isdigit(c))
-		return c - '0';
-	return isxdigit(c) ? tolower(c) - 'a' + 10 : -1;
-}
-
 /* What an escape stands for; *ret_len is how long it is, its backslash
  * included.  One that nobody writes stands for itself. */
 static char unescape(const char *at, size_t len, size_t *ret_len)
 {
 	static const char codes[] = "n\nt\tr\rb\bv\vf\f\"\"\\\\";
 
-	int high = len >= 4 && at[1] == 'x' ? hex((unsigned char)at[2]) : -1;
-	int low = high >= 0 ? hex((unsigned char)at[3]) : -1;
+	int high = len >= 4 && at[1] == 'x' ? hex_digit(at[2]) : -1;
+	int low = high >= 0 ? hex_digit(at[3]) : -1;
 
 	if (low >= 0) {
 		*ret_len = 4;

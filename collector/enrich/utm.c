@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/hex.h"
+
 struct name {
 	const char *text;
 	int field; /* of utm_field, or UTM_FIELDS for a mark */
@@ -34,14 +36,6 @@ static const struct name *find_name(const char *text, size_t len)
 		    !strncasecmp(names[i].text, text, len))
 			return &names[i];
 	return NULL;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The byte at *at, which moves behind it. */

@@ -3,18 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMS_MAX 64
+#include "common/hex.h"
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
+#define PARAMS_MAX 64
 
 /* The value of "XX" at `text`, or -1. */
 static int escape(const char *text, size_t len)

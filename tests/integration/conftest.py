@@ -9,6 +9,8 @@ for them, and end with it: also when pytest is killed.
     own_redis       a Redis for this test alone, to be killed or misconfigured
     kafka           support.kafka.Kafka: topics, messages, offsets
     clickhouse      support.clickhouse.ClickHouse in a database of its own
+    applied_tables  the same, with the tables as `aggregator migrate` makes them
+    migrated        support.clicks.Collector on these
     base_config     the sections redis, kafka (with topics of the test's own),
                     clickhouse, log
     program         program("redirector", config) starts it and waits for ready
@@ -31,6 +33,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / "stack")]
 
 import servers  # noqa: E402
 from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
+from support.clicks import Collector  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
 from support.fault_proxy import KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
@@ -252,3 +255,16 @@ def program(request, workdir, base_config):
     for made in programs:
         if made.process:
             made.process.kill()
+
+
+@pytest.fixture
+def applied_tables(clickhouse, program):
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+    return clickhouse
+
+
+@pytest.fixture
+def migrated(applied_tables):
+    return Collector(applied_tables)

@@ -10,7 +10,8 @@ import pytest
 import redis as redis_module
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import events_of, problem, space
+from support.allocator import (alias_space, events_of, other_space, problem,
+                               space)
 from support.batch import batch
 from support.program import eventually
 from support.protobuf import message
@@ -59,18 +60,14 @@ SECRET = "old8-secret-" * 3
 
 @pytest.fixture
 def links_config(workdir):
-    def other(name, number, strategy, length=None):
-        made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
-        del made["block_size"], made["length"]
-        return {**made, "strategy": strategy,
-                **({"length": length} if length else {})}
-    old = {**other("old8", 4, "hash", 8), "hash_codes": "md5-quarters"}
-    names = other("names", 5, "alias")
-    del names["keys"]
+    old = other_space(workdir, "old8", 4, "hash", length=8,
+                      hash_codes="md5-quarters")
     return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
             "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir), other("h6", 2, "hash", 6),
-                       other("flakes", 3, "snowflake"), old, names]}
+            "spaces": [space(workdir),
+                       other_space(workdir, "h6", 2, "hash", length=6),
+                       other_space(workdir, "flakes", 3, "snowflake"), old,
+                       alias_space("names", 5)]}
 
 
 @pytest.fixture

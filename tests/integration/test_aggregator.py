@@ -7,7 +7,7 @@ import time
 import pytest
 import requests
 
-from support.clicks import (Collector, counted, expected_data, instant,
+from support.clicks import (counted, expected_data, instant,
                             expected_link_counts, is_human, link_counts,
                             make_click, rfc3339,
                             some_clicks, starts)
@@ -21,14 +21,6 @@ WINDOWS = [(instant("2026-10-03T14:00:00Z"), instant("2026-10-03T17:00:00Z")),
 FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
          "Asia/Kathmandu", "Australia/Lord_Howe"]
-
-
-@pytest.fixture
-def migrated(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return Collector(clickhouse)
 
 
 @pytest.fixture

@@ -156,15 +156,10 @@ def test_every_link_of_a_batch_is_told_to_kafka(api, kafka):
 @pytest.fixture
 def rich(redis, topic, workdir, links_config, create_space, start):
     """An allocator with a space of each strategy."""
-    def other(name, number, strategy, **fields):
-        made = space(workdir, name, number)
-        for key in ("block_size", "length"):
-            del made[key]
-        return {**made, "strategy": strategy, **fields}
-    names = other("names", 5, "alias")
-    del names["keys"]
-    links_config["spaces"] += [other("h6", 2, "hash", length=6),
-                               other("flakes", 3, "snowflake"), names]
+    links_config["spaces"] += [
+        other_space(workdir, "h6", 2, "hash", length=6),
+        other_space(workdir, "flakes", 3, "snowflake"),
+        alias_space("names", 5)]
     for made in links_config["spaces"]:
         assert create_space(name=made["name"])[0] == 0
     return start(topic)

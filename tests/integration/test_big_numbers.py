@@ -21,11 +21,8 @@ OFFSETS = [0, 1_800_000_000, 2**31 - 10, 2**32 - 10, 2**40, 2**53 - 10,
 
 
 @pytest.fixture
-def migrated(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return Collector(clickhouse, partitions=len(OFFSETS))
+def migrated(applied_tables):
+    return Collector(applied_tables, partitions=len(OFFSETS))
 
 
 @pytest.fixture

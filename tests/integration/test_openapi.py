@@ -27,23 +27,14 @@ CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
 EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
 
 
-def other_space(workdir, name, number, strategy, **fields):
-    made = {**space(workdir, name, number), "strategy": strategy, **fields}
-    for key in ("length", "block_size"):
-        if key not in fields:
-            del made[key]
-    return made
-
-
 @pytest.fixture
 def links_config(workdir):
-    names = other_space(workdir, "names", 4, "alias")
-    del names["keys"]
     return {"ttl_classes": ["1h", "never"], "hold_max": "1h",
             "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
             "spaces": [space(workdir),
                        other_space(workdir, "h8", 2, "hash", length=8),
-                       other_space(workdir, "flakes", 3, "snowflake"), names]}
+                       other_space(workdir, "flakes", 3, "snowflake"),
+                       alias_space("names", 4)]}
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import uuid
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import URL, Api, problem, space
+from support.allocator import (URL, Api, alias_space, other_space, problem,
+                               space)
 from support.batch import batch, good
 from support.program import eventually
 
@@ -26,16 +27,11 @@ KEYS = {"boss": "admin", "crm": "create,read", "web": "create",
 
 @pytest.fixture
 def links_config(workdir):
-    def other(name, number, strategy, length=None):
-        made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
-        del made["block_size"], made["length"]
-        return {**made, "strategy": strategy,
-                **({"length": length} if length else {})}
-    names = other("names", 5, "alias")
-    del names["keys"]
     return {"ttl_classes": ["1h", "30d", "never"], "hold_max": "1h",
             "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir), other("h6", 2, "hash", 6), names]}
+            "spaces": [space(workdir),
+                       other_space(workdir, "h6", 2, "hash", length=6),
+                       alias_space("names", 5)]}
 
 
 @pytest.fixture

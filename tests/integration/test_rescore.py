@@ -5,7 +5,7 @@ import signal
 
 import pytest
 import servers
-from support.clicks import SLOTS, Collector, instant, make_click, rfc3339
+from support.clicks import SLOTS, instant, make_click, rfc3339
 from support.program import eventually
 from test_aggregator import ask, ask_range
 
@@ -15,14 +15,6 @@ CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
           "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 PRINT = ("verdict, verdict_reason, verdict_version, device_class, purpose, "
          "ts, offset, user_agent, outcome, unique_identity")
-
-
-@pytest.fixture
-def migrated(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return Collector(clickhouse)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 import pytest
 import requests
 
-from support.clicks import (Collector, counted, expected_link_counts, instant,
+from support.clicks import (counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
 from support.fault_proxy import FAULTS, ClickHouseProxy
 from support.program import eventually
@@ -19,14 +19,6 @@ START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
 STEPS = ("stats_hourly", "settled", "link_slots", "link_days")
 # What `make test` has of the faults; the others take minutes.
 SHORT = ("twice", "error_after", "cut_answer")
-
-
-@pytest.fixture
-def migrated(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return Collector(clickhouse)
 
 
 @pytest.fixture

@@ -8,26 +8,21 @@ import uuid
 import pytest
 
 from support.allocator import *  # noqa: F401,F403
-from support.allocator import URL, Api, problem, space
+from support.allocator import (URL, Api, alias_space, other_space, problem,
+                               space)
 from support.program import eventually
 
 
 @pytest.fixture
 def links_config(workdir):
-    def other(name, number, strategy, length=None):
-        made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
-        del made["block_size"], made["length"]
-        return {**made, "strategy": strategy,
-                **({"length": length} if length else {})}
-    names = other("names", 5, "alias")
-    del names["keys"]
     return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
             "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
-            "spaces": [space(workdir), other("h6", 2, "hash", 6),
-                       other("flakes", 3, "snowflake"),
+            "spaces": [space(workdir),
+                       other_space(workdir, "h6", 2, "hash", length=6),
+                       other_space(workdir, "flakes", 3, "snowflake"),
                        {**space(workdir, "s8", 4, 8),
                         "look_alikes": "exclude"},
-                       names]}
+                       alias_space("names", 5)]}
 
 
 SPACES = ["s7", "h6", "flakes", "s8", "names"]

@@ -25,6 +25,17 @@ def space(workdir, name="s7", number=1, length=7, block_size=100,
             "keys": [{"version": 0, "key": f"file:{key}"}]}
 
 
+def other_space(workdir, name, number, strategy, **fields):
+    """One that is no sequence: it has no blocks, and a length if it is said."""
+    made = space(workdir, name, number, secret=f"{name}-secret-" * 3)
+    del made["block_size"], made["length"]
+    return {**made, "strategy": strategy, **fields}
+
+
+def alias_space(name, number):
+    return {"name": name, "number": number, "strategy": "alias"}
+
+
 class Api:
     """One allocator as a client sees it."""
 
