@@ -7,7 +7,7 @@ import subprocess
 import servers
 from support.clicks import instant, make_click, rfc3339
 from test_aggregator import (  # noqa: F401
-    aggregator, ask_range, migrated, settled)
+    aggregator, ask_range, settled)
 
 import random
 
