@@ -9,6 +9,9 @@
 #include "linkstore/space/record.h"
 
 enum {
+	/* While a space is not ready: soon after a start, since Redis is asked
+	 * before it is connected; then less and less. */
+	FIRST_PAUSE_MS = 10,
 	EVERY_WHILE_WRONG_MS = 500
 };
 
@@ -26,6 +29,7 @@ struct space_watch {
 	struct redis_async *redis; /* NULL: stopped */
 	struct seen_file *seen;	   /* NULL: nobody remembers */
 	int64_t every_ms;
+	int64_t pause_ms; /* while one is not ready */
 	void (*on_differs)(void *arg, const struct error *err);
 	void *arg;
 	size_t count;
@@ -163,8 +167,10 @@ static void on_timer(void *arg)
 				  on_checked, &w->spaces[i], &err);
 		tell_seen(&w->spaces[i]);
 	}
-	loop_timer_set(w->timer,
-		       all_ready(w) ? w->every_ms : EVERY_WHILE_WRONG_MS);
+	loop_timer_set(w->timer, all_ready(w) ? w->every_ms : w->pause_ms);
+	w->pause_ms *= 2;
+	if (w->pause_ms > EVERY_WHILE_WRONG_MS)
+		w->pause_ms = EVERY_WHILE_WRONG_MS;
 }
 
 struct space_watch *
@@ -183,6 +189,7 @@ space_watch_new(const struct linkstore *store, struct health *health,
 		return NULL;
 	}
 	w->every_ms = every_ms;
+	w->pause_ms = FIRST_PAUSE_MS;
 	w->on_differs = on_differs;
 	w->arg = arg;
 	w->count = count;

@@ -7,6 +7,12 @@
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/record.h"
 
+/* Soon after a start, since Redis is asked before it is connected; then less
+ * and less, until all spaces are known. */
+enum {
+	FIRST_PAUSE_MS = 10
+};
+
 struct watched {
 	struct space_guard *watch;
 	const struct link_space *space;
@@ -23,7 +29,8 @@ struct space_guard {
 	void *arg;
 	struct redis_async *redis;
 	struct loop_timer *timer;
-	int64_t every;
+	int64_t every; /* ms */
+	int64_t pause; /* ms, while one is not ready */
 	size_t count;
 	struct watched spaces[];
 };
@@ -132,7 +139,10 @@ static void look(void *arg)
 				      on_checked, s, &ignored) == 0)
 			s->asked = true;
 	}
-	loop_timer_set(w->timer, w->every);
+	loop_timer_set(w->timer, all_ready(w) || w->pause > w->every
+					 ? w->every
+					 : w->pause);
+	w->pause = w->pause < w->every ? w->pause * 2 : w->every;
 }
 
 int space_guard_start(struct space_guard *w, struct loop *loop,
@@ -141,6 +151,7 @@ int space_guard_start(struct space_guard *w, struct loop *loop,
 {
 	w->redis = redis;
 	w->every = every;
+	w->pause = FIRST_PAUSE_MS;
 	w->timer = loop_timer_new(loop, look, w, err);
 	if (!w->timer)
 		return -1;
