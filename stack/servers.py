@@ -151,7 +151,7 @@ def wait_ready(process, probe, seconds):
     """Calls `probe` until it is true; a dead process or the end of the time is
     an error that shows the end of the log."""
     deadline = time.monotonic() + seconds
-    pause = 0.05
+    pause = 0.01
     while not probe():
         if not process.running():
             raise ServerError(f"{process.name}: ended with status "

@@ -128,4 +128,4 @@ def eventually(check, seconds=PATIENCE, every=None, what="condition"):
         if waited > seconds:
             raise AssertionError(f"{what}: not within {seconds} s "
                                  f"(last: {value!r})")
-        time.sleep(every or min(max(0.05, waited / 10), 0.5))
+        time.sleep(every or min(max(0.02, waited / 10), 0.5))
