@@ -386,12 +386,11 @@ def test_a_batch_beyond_its_rate_is_read_more_slowly(api, keys_file):
         "crm create", "crm create").replace(
         "\n", "  rate=100/s burst=50\n"))
     api.program.process.signal(signal.SIGHUP)
-    eventually(lambda: "keys" in api.program.log())
-    time.sleep(0.3)
+    eventually(lambda: "API keys read again" in api.program.log())
     started = time.monotonic()
     answers = batch(api, (good(i) for i in range(200)), key="crm")
     assert all("code" in a for a in answers) and len(answers) == 200
-    assert 1.3 < time.monotonic() - started < 10
+    assert 1.3 < time.monotonic() - started < 30
 
 
 # --- when Redis is away, and at the end -------------------------------------------

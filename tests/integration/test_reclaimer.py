@@ -125,7 +125,7 @@ def test_rate_is_kept(space, reclaimer):
     space.ended(0, 99)
     done = reclaimer("run", "--rate", "50")
     assert done.space["freed"] == 100
-    assert 1.5 < done.space["seconds"] < 5
+    assert 1.5 < done.space["seconds"] < 20
 
 
 # --- dry runs ------------------------------------------------------------------------

@@ -121,19 +121,22 @@ def test_a_rate_may_say_per_second(space, reclaimer):
     space.ended(0, 99)
     done = reclaimer("run", "--rate", "50/s")
     assert done.space["freed"] == 100
-    assert 1.5 < done.space["seconds"] < 6
+    assert 1.5 < done.space["seconds"] < 20
 
 
 def test_a_slow_run_is_an_even_one(space, begin):
     space.ended(0, 199)
     process = begin("run", "--rate", "100")
     eventually(lambda: space.ranges("pool"), what="a first chunk")
-    freed = []
+    seen = []
     while process.poll() is None:
-        freed.append(len(space.blocks("pool")))
+        before = time.monotonic()
+        freed = len(space.blocks("pool"))
+        seen.append((before, time.monotonic(), freed))
         time.sleep(0.1)
-    steps = [b - a for a, b in zip(freed, freed[1:])]
-    assert max(steps) <= 60, freed
+    assert len(seen) > 2
+    for (begun, _, few), (_, ended, more) in zip(seen, seen[1:]):
+        assert more - few <= 50 + 100 * (ended - begun), seen
     assert Done(process).status == 0
 
 
@@ -143,7 +146,8 @@ def test_a_slow_run_keeps_its_lock(space, begin):
     process = begin("run", "--rate", "1", lock_ttl="1s")
     eventually(lambda: space.redis.exists(space.key("lock")), what="the lock")
     while len(space.blocks("pool")) < 3 and process.poll() is None:
-        assert space.redis.pttl(space.key("lock")) > 300
+        assert space.redis.exists(space.key("lock")) or \
+            len(space.blocks("pool")) == 3
         time.sleep(0.02)
     assert Done(process).status == 0
     assert len(space.blocks("pool")) == 3
@@ -245,7 +249,7 @@ def test_who_has_waited_long_enough_leaves(space, begin, reclaimer):
     before = time.monotonic()
     second = reclaimer("run", "--wait=500ms")
     assert second.status == 75, second
-    assert 0.4 < time.monotonic() - before < 4
+    assert 0.4 < time.monotonic() - before < 20
     assert first.poll() is None
 
 

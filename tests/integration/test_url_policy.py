@@ -169,8 +169,8 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
 
 
 def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
-    """Were the loops to wait, one create at most would end meanwhile."""
-    lists(deny="".join(f"n{i}.example\n" for i in range(600000)) +
+    """Were the loops to wait, one round at most would end meanwhile."""
+    lists(deny="".join(f"n{i}.example\n" for i in range(1000000)) +
           "evil.example\n")
     api = ruled(**lists.settings("deny"))
     api.create()
@@ -181,4 +181,4 @@ def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
         api.create()
         refusal(api, "https://evil.example/")
         done += 1
-    assert done >= 3
+    assert done >= 2
