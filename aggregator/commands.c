@@ -173,7 +173,8 @@ int command_settle(const struct aggregator_config *config, struct app *app,
 	settling.settler = name;
 	patient.query_timeout = config->own.settle.settle_timeout;
 	settling.ch = clickhouse_new(&patient, err);
-	if (settling.ch && migrate_check(settling.ch, err) == 0)
+	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
+	    settling_read_clock(&settling, err) == 0)
 		status = resettle_run(&settling, from / 1000, (to + 999) / 1000,
 				      &result, err);
 	clickhouse_free(settling.ch);

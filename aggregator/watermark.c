@@ -82,12 +82,17 @@ static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 		struct error *err)
 {
-	struct settled_row row = {SETTLED_PASS,
-				  {.start = s->told.server_ms / 1000},
-				  attempt_next(s->published.attempt)};
+	struct settled_row row = {
+		SETTLED_PASS,
+		{.start = s->told.server_ms / 1000},
+		attempt_next(s->told.server_ms, s->published.attempt)};
 	struct progress said = {.complete_until = to, .mended = row.attempt};
 	char host[256] = "by hand";
-	const struct settling settling = {.ch = ch, .settler = host};
+	const struct settling settling = {
+		.ch = ch,
+		.settler = host,
+		.clock = {s->told.server_ms, clock_monotonic_ms()},
+	};
 
 	gethostname(host, sizeof(host) - 1);
 	if (progress_read_until(ch, &said.read_until, err) < 0 ||

@@ -7,7 +7,6 @@
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/tsv.h"
-#include "common/clock.h"
 
 #define STAGING_PREFIX "settle_staging_"
 
@@ -38,7 +37,7 @@ static int set_params(struct work *w, const struct progress *last,
 		"param_start",	"param_end",	    "param_attempt",
 		"param_blocks", "param_rows",	    "param_slots",
 		"param_visits", "param_read_until", "param_complete_until",
-		"param_now"};
+		"param_until"};
 	const uint64_t numbers[] = {
 		(uint64_t)w->what->start,
 		(uint64_t)(w->what->start + CIVIL_DAY),
@@ -49,7 +48,7 @@ static int set_params(struct work *w, const struct progress *last,
 		w->staged.visits,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
-		(uint64_t)clock_real_ms(),
+		(uint64_t)attempt_until(w->s, w->attempt),
 	};
 	size_t n = 0;
 
@@ -274,7 +273,7 @@ int days_settle(const struct settling *s, const struct stale *day,
 	struct work w = {
 		.s = s,
 		.what = day,
-		.attempt = attempt_next(last->attempt),
+		.attempt = attempt_next(settling_now(s), last->attempt),
 	};
 	int status;
 

@@ -93,12 +93,15 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 	static const char *const number_names[] = {
 		"param_start", "param_end",	   "param_attempt",
 		"param_most",  "param_read_until", "param_complete_until",
-		"param_now"};
+		"param_until"};
 	const int64_t numbers[] = {
-		first->what.start,	 first[count - 1].what.start + HOUR,
-		(int64_t)first->attempt, w->s->settings->values_max,
-		w->last->read_until,	 w->last->complete_until,
-		clock_real_ms(),
+		first->what.start,
+		first[count - 1].what.start + HOUR,
+		(int64_t)first->attempt,
+		w->s->settings->values_max,
+		w->last->read_until,
+		w->last->complete_until,
+		attempt_until(w->s, first->attempt),
 	};
 	size_t n = 0;
 
@@ -227,7 +230,7 @@ static int compute(struct work *w, struct error *err)
 		if (w->s->is_stopping(w->s->arg))
 			return error_set_retriable(err, ERROR_BUSY, "stopping");
 		n = chunk_of(&w->items[i], w->count - i);
-		attempt = attempt_next(attempt);
+		attempt = attempt_next(settling_now(w->s), attempt);
 		for (size_t k = i; k < i + n; k++)
 			w->items[k].attempt = attempt;
 		if (compute_chunk(w, &w->items[i], n, err) < 0)

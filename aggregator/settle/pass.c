@@ -27,10 +27,9 @@ struct pass {
 	 * cleaning. */
 	int64_t recheck_at;
 	int64_t clean_at;
-	/* ClickHouse's clock and ours that only counts on, at the last look. */
-	int64_t server_ms, monotonic_ms;
-	/* Since that went back, blocks of present hours may have been told of
-	 * at this time (ms) or later; INT64_MAX: it has not gone back. */
+	/* Since ClickHouse's clock went back, blocks of present hours may have
+	 * been told of at this time (ms) or later; INT64_MAX: it has not gone
+	 * back. */
 	int64_t back_to;
 };
 
@@ -104,13 +103,12 @@ void pass_free(struct pass *pass)
  * long ago.  `progress_overlap` covers half of itself, the other half is for
  * inserts that take their time.
  */
-static bool went_back(struct pass *p, int64_t server_ms, int64_t mono)
+static bool went_back(struct pass *p, int64_t server_ms)
 {
-	int64_t passed = mono - p->monotonic_ms;
-	int64_t back = p->server_ms ? passed - (server_ms - p->server_ms) : 0;
+	struct settling *s = &p->settling;
+	int64_t back = s->clock.server_ms ? settling_now(s) - server_ms : 0;
 
-	p->server_ms = server_ms;
-	p->monotonic_ms = mono;
+	s->clock = (struct server_clock){server_ms, clock_monotonic_ms()};
 	return back > JITTER_MS && back > p->settings->progress_overlap / 2;
 }
 
@@ -131,7 +129,7 @@ static int look_ahead(struct pass *p, const struct progress *last,
 	*clocks = (struct pass_clocks){
 		.server_ms = told.server_ms,
 		.ahead_ms = told.ahead_ms,
-		.went_back = went_back(p, told.server_ms, clock_monotonic_ms()),
+		.went_back = went_back(p, told.server_ms),
 	};
 	mark = told.complete_until
 		       ? told.complete_until - p->settings->edge_delay
@@ -181,7 +179,7 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 			struct pass_result *ret, struct error *err)
 {
 	struct settled_row row = {
-		SETTLED_PASS, {.start = clock_real_ms() / 1000}, 0};
+		SETTLED_PASS, {.start = settling_now(&p->settling) / 1000}, 0};
 	size_t count = stale->count < HOURS_MAX ? stale->count : HOURS_MAX;
 	struct settle_count settled;
 
@@ -199,7 +197,7 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 		return 0;
 	if (still_ours(p, err) < 0)
 		return -1;
-	row.attempt = attempt_next(last->attempt);
+	row.attempt = attempt_next(settling_now(&p->settling), last->attempt);
 	return settled_insert(&p->settling, &row, 1, now, err);
 }
 
@@ -241,7 +239,7 @@ static int pass_hours(struct pass *p, struct progress *last,
 static int pass_day(struct pass *p, const struct progress *last,
 		    struct pass_result *ret, struct error *err)
 {
-	int64_t now = clock_real_ms();
+	int64_t now = settling_now(&p->settling);
 	struct stale_list stale = {0};
 	struct settle_count settled = {0};
 	size_t next = 0;
@@ -281,7 +279,8 @@ static int pass_clean(struct pass *p, struct error *err)
 	if (days_drop_left_over(p->ch, err) < 0)
 		return -1;
 	return cleaning_run(
-		p->ch, clock_real_ms() - p->settings->keep_superseded, err);
+		p->ch,
+		settling_now(&p->settling) - p->settings->keep_superseded, err);
 }
 
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)

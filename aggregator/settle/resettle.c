@@ -3,7 +3,6 @@
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/zone/civil.h"
-#include "common/clock.h"
 
 #define HOUR 3600
 
@@ -30,7 +29,7 @@ static int settle_hours(const struct settling *s, const struct stale_list *list,
 static int settle_days(const struct settling *s, const struct stale_list *list,
 		       struct resettle_result *ret, struct error *err)
 {
-	int64_t closed = clock_real_ms() - s->settings->day_grace;
+	int64_t closed = settling_now(s) - s->settings->day_grace;
 	struct progress last;
 	struct settle_count n;
 

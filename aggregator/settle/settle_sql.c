@@ -188,7 +188,10 @@ void settle_sql_old_days(struct buf *sql)
 #define SQL_TIMES                                                              \
 	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
 	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
-	"fromUnixTimestamp64Milli({now:Int64}, 'UTC'), {settler:String} "
+	"now64(3, 'UTC'), {settler:String} "
+/* What is older may be deleted meanwhile. */
+#define SQL_IN_TIME                                                            \
+	"now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC') "
 #define SQL_INTO_SETTLED                                                       \
 	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, " \
 	"complete_until, settled_at, settler) "
@@ -227,7 +230,7 @@ const char settle_sql_publish_hours[] = SQL_INTO_SETTLED
 	"{rows:Array(UInt64)}, {counts:Array(UInt64)})) AS e, e.1 AS h, "
 	"e.2 AS a) AS want LEFT JOIN (" SQL_STAGED
 	") AS have ON want.h = have.h AND want.a = have.attempt "
-	"WHERE want.e.5 = have.n";
+	"WHERE want.e.5 = have.n AND " SQL_IN_TIME;
 
 const char settle_sql_hours_written[] =
 	"SELECT count() FROM (SELECT DISTINCT unit, attempt FROM settled "
@@ -273,7 +276,8 @@ const char settle_sql_publish_day[] = SQL_INTO_SETTLED
 	"SELECT 'link_day', toDateTime({start:UInt32}, 'UTC'), "
 	"{attempt:UInt64}, {blocks:UInt64}, {rows:UInt64}, " SQL_TIMES
 	"WHERE " SQL_SLOTS(SQL_STAGED_DAY) " = {slots:UInt64} "
-	"AND " SQL_VISITS(SQL_STAGED_DAY) " = {visits:UInt64}";
+	"AND " SQL_VISITS(SQL_STAGED_DAY) " = {visits:UInt64} "
+	"AND " SQL_IN_TIME;
 
 const char settle_sql_day_written[] =
 	"SELECT count() > 0 FROM settled WHERE kind = 'link_day' AND " SQL_UNIT

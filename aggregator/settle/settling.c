@@ -10,30 +10,33 @@
 #define CHANCE_BITS 20
 #define NUMBERS_MAX 6
 
-uint64_t attempt_at(int64_t real_ms)
+uint64_t attempt_at(int64_t now_ms)
 {
-	return real_ms < 0 ? 0 : (uint64_t)real_ms << CHANCE_BITS;
+	return now_ms < 0 ? 0 : (uint64_t)now_ms << CHANCE_BITS;
 }
 
-uint64_t attempt_next(uint64_t after)
+uint64_t attempt_next(int64_t now_ms, uint64_t after)
 {
 	uint32_t chance = 0;
 	uint64_t next;
 
 	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
 		chance = (uint32_t)clock_monotonic_ns();
-	next = attempt_at(clock_real_ms()) |
+	next = attempt_at(now_ms) |
 	       (chance & ((UINT32_C(1) << CHANCE_BITS) - 1));
 	/* A clock that was set back must not hide what is settled now. */
 	return next > after ? next : after + 1 + (chance & 0xffff);
 }
 
+int64_t attempt_until(const struct settling *s, uint64_t attempt)
+{
+	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;
+}
+
 int attempt_check_age(const struct settling *s, uint64_t attempt,
 		      struct error *err)
 {
-	int64_t begun = (int64_t)(attempt >> CHANCE_BITS);
-
-	if (clock_real_ms() - begun < s->settings->keep_superseded)
+	if (settling_now(s) < attempt_until(s, attempt))
 		return 0;
 	return error_set_retriable(err, ERROR_BUSY,
 				   "it took longer than aggregator."
@@ -45,7 +48,7 @@ int settled_insert(const struct settling *s, const struct settled_row *rows,
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
-	int64_t now = clock_real_ms();
+	int64_t now = settling_now(s);
 	struct buf data = {0};
 	int status;
 
@@ -97,6 +100,28 @@ int settling_ask(struct clickhouse *ch, const char *sql,
 				   "an answer of another shape");
 	buf_free(&answer);
 	return status;
+}
+
+static void take_clock(void *arg, const uint64_t *numbers)
+{
+	struct server_clock *clock = arg;
+
+	*clock = (struct server_clock){(int64_t)numbers[0],
+				       clock_monotonic_ms()};
+}
+
+int settling_read_clock(struct settling *s, struct error *err)
+{
+	return settling_ask(s->ch,
+			    "SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
+			    "FORMAT TabSeparated",
+			    NULL, 1, take_clock, &s->clock, err);
+}
+
+int64_t settling_now(const struct settling *s)
+{
+	return s->clock.server_ms + clock_monotonic_ms() -
+	       s->clock.monotonic_ms;
 }
 
 int settling_run(struct clickhouse *ch, struct buf *sql,

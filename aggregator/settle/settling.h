@@ -32,11 +32,18 @@ struct shortage {
 	uint64_t rows;	 /* there are */
 };
 
+/* ClickHouse's clock (ms since 1970) and ours that only counts on (ms), when
+ * the server was last asked. */
+struct server_clock {
+	int64_t server_ms, monotonic_ms;
+};
+
 struct settling {
 	struct clickhouse *ch;
 	const struct settle_settings *settings;
 	const char *settler; /* names this process, for `settled` */
 	bool allow_fewer;    /* hold nothing back */
+	struct server_clock clock;
 	/* Asked between statements: true ends it with ERROR_BUSY. */
 	bool (*is_stopping)(void *arg);
 	/* Asked right before anything is published; -1 ends it. */
@@ -50,14 +57,24 @@ struct settle_count {
 	size_t published;
 };
 
-/* A number greater than `after`, that no other settler picks: the time in its
- * upper bits, chance in its lower ones. */
-uint64_t attempt_next(uint64_t after);
+/* Asks the server for `s->clock`. */
+int settling_read_clock(struct settling *s, struct error *err);
+
+/* ms since 1970 by ClickHouse's clock, and never by this host's: what is old is
+ * deleted by any aggregator there is. */
+int64_t settling_now(const struct settling *s);
+
+/* A number greater than `after`, that no other settler picks: the time (ms
+ * since 1970, ClickHouse's) in its upper bits, chance in its lower ones. */
+uint64_t attempt_next(int64_t now_ms, uint64_t after);
 
 /* The least number picked at that time or later. */
-uint64_t attempt_at(int64_t real_ms);
+uint64_t attempt_at(int64_t now_ms);
 
-/* ERROR_BUSY when it is about to be as old as those that are deleted. */
+/* When its rows may be deleted (ms since 1970), unless it is published. */
+int64_t attempt_until(const struct settling *s, uint64_t attempt);
+
+/* ERROR_BUSY when that has come. */
 int attempt_check_age(const struct settling *s, uint64_t attempt,
 		      struct error *err);
 

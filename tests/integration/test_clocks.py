@@ -81,9 +81,9 @@ def world(kafka, clickhouse, redis, program, base_config, skew):
     return World(kafka, clickhouse, program, base_config, skew)
 
 
-def answer(aggregator, **params):
+def answer(aggregator, since=6 * HOUR, **params):
     got = requests.get(aggregator.url + "/v1/clicks", params={
-        "from": rfc3339(int(time.time()) // HOUR * HOUR - 6 * HOUR),
+        "from": rfc3339(int(time.time()) // HOUR * HOUR - since),
         "to": rfc3339(int(time.time()) // HOUR * HOUR + 2 * HOUR),
         "interval": "hour", **params}, timeout=PATIENCE)
     assert got.status_code == 200, got.text
@@ -95,8 +95,9 @@ def complete_until(aggregator):
     return instant(said) if said else 0
 
 
-def wait_settled(aggregator, events, seconds=30):
-    eventually(lambda: answer(aggregator)["total"]["events"] == events, seconds,
+def wait_settled(aggregator, events, seconds=30, since=6 * HOUR):
+    eventually(lambda: answer(aggregator, since)["total"]["events"] == events,
+               seconds,
                what=f"{events} events settled")
 
 
@@ -227,6 +228,46 @@ def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
     assert "a clock is ahead" in made.log()
 
 
+# --- an aggregator's clock --------------------------------------------------------
+
+def days_settled(clickhouse):
+    return {int(row["day"]) for row in clickhouse.rows(
+        "SELECT DISTINCT toUnixTimestamp(unit) AS day FROM settled "
+        "WHERE kind = 'link_day'")}
+
+
+@pytest.mark.parametrize("seconds", [2 * DAY, -5 * DAY])
+def test_days_close_by_clickhouses_clock(world, clickhouse, seconds):
+    told = Collector(clickhouse)
+    now = int(time.time())
+    told.insert(some_clicks(7, 10, [(now - 3 * DAY, now - 3 * DAY + 1),
+                                    (now, now + 1)], links=(1,)))
+    made = world.aggregator(seconds, day_grace="10m")
+    wait_settled(made, 10, PATIENCE, since=4 * DAY)
+    eventually(lambda: days_settled(clickhouse), what="a day settled")
+    told.insert(some_clicks(8, 10, [(now, now + 1)], links=(1,)))
+    # A pass settles one day; those after it would settle another.
+    wait_settled(made, 20, PATIENCE, since=4 * DAY)
+    passes = made.metric("shortloop_aggregator_settle_seconds_count")
+    eventually(lambda: made.metric(
+        "shortloop_aggregator_settle_seconds_count") > passes + 3)
+    assert days_settled(clickhouse) == {(now - 3 * DAY) // DAY * DAY}
+
+
+@pytest.mark.parametrize("seconds", [2 * DAY, -5 * DAY])
+def test_what_another_has_staged_is_deleted_by_clickhouses_clock(
+        world, clickhouse, seconds):
+    now = int(time.time())
+    for attempt in ((now - DAY) * 1000 << 20, now * 1000 << 20):
+        clickhouse.query(
+            "INSERT INTO link_slots (link_id, slot, attempt, clicks) VALUES "
+            f"(1, toDateTime({now // 900 * 900}, 'UTC'), {attempt}, 1)")
+    world.aggregator(seconds, clean_every="1s", keep_superseded="15m")
+    eventually(lambda: [row["attempt"] for row in clickhouse.rows(
+        "SELECT attempt FROM link_slots")] == [now * 1000 << 20],
+        what="the old attempt to go, and no other")
+
+
 # --- ClickHouse's clock ----------------------------------------------------------
 
 class SkewedServer(ClickHouseServer):
@@ -343,6 +384,7 @@ def test_a_mark_that_was_published_too_far_is_mended(world):
     world.collector()
     made = world.aggregator(edge_delay="0s")
     wait_settled(made, 5)
+    eventually(lambda: complete_until(made), what="all partitions heard of")
     status, output = world.aggregator(start=False, args=["watermark"]).run()
     assert status == 0, output
     publish(world, DAY)
@@ -368,6 +410,7 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
     world.collector()
     made = world.aggregator(edge_delay="0s")
     wait_settled(made, 5)
+    eventually(lambda: complete_until(made), what="all partitions heard of")
     publish(world, DAY)
     assert world.aggregator(start=False, args=[
         "watermark", "--mend"]).run()[0] == 0
