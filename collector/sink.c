@@ -178,23 +178,18 @@ static int insert(struct sink *s, const char *table, const char *statement,
 		{"input_format_parallel_parsing", "0"},
 		/* A year of few events is one block, of a part a day. */
 		{"max_partitions_per_insert_block", "0"},
-		{NULL, NULL}, /* those that not every server has */
-		{NULL, NULL},
+		{NULL, NULL}, /* deduplicate_insert, where the server has it */
 		{NULL, NULL},
 	};
 	struct clickhouse_param *own =
-		&params[sizeof(params) / sizeof(params[0]) - 3];
+		&params[sizeof(params) / sizeof(params[0]) - 2];
 	int status;
 
 	if (sink_check(s, err) < 0)
 		return -1;
-	if (s->server.has[SERVER_DEDUPLICATE_INSERT])
-		*own++ = (struct clickhouse_param){"deduplicate_insert",
-						   "enable"};
-	/* One entry a part, and the same by whatever default. */
-	if (s->server.has[SERVER_DEDUPLICATION_VERSION])
-		*own++ = (struct clickhouse_param){
-			"insert_deduplication_version", "new_unified_hash"};
+	if (s->server.has_deduplicate_insert)
+		*own = (struct clickhouse_param){"deduplicate_insert",
+						 "enable"};
 	sink_query_id(table, token, id);
 	status = clickhouse_insert(s->ch, statement, params, data, len, err);
 	if (status == 0)

@@ -39,23 +39,16 @@ static int ask_version(struct clickhouse *ch, struct server *s,
 static int ask_settings(struct clickhouse *ch, struct server *s,
 			struct error *err)
 {
-	static const char *const names[SERVER_SETTING_COUNT] = {
-		[SERVER_DEDUPLICATE_INSERT] = "deduplicate_insert",
-		[SERVER_DEDUPLICATION_VERSION] = "insert_deduplication_version",
-	};
 	static const char sql[] =
-		"SELECT name FROM system.settings WHERE name IN "
-		"('deduplicate_insert', 'insert_deduplication_version') "
-		"FORMAT TabSeparated";
+		"SELECT name FROM system.settings WHERE name = "
+		"'deduplicate_insert' FORMAT TabSeparated";
 	struct buf answer = {0};
 	struct tsv rows;
 	char *name;
 	int status = clickhouse_query(ch, sql, NULL, &answer, err);
 
 	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, &name, 1))
-		for (size_t i = 0; i < SERVER_SETTING_COUNT; i++)
-			s->has[i] = s->has[i] || !strcmp(name, names[i]);
+	s->has_deduplicate_insert = status == 0 && tsv_next(&rows, &name, 1);
 	buf_free(&answer);
 	return status;
 }

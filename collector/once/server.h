@@ -20,16 +20,12 @@
 #define SERVER_OLDEST_YEAR  24
 #define SERVER_OLDEST_MONTH 8
 
-/* Settings of an insert that not every version has. */
-enum server_setting {
-	SERVER_DEDUPLICATE_INSERT,
-	SERVER_DEDUPLICATION_VERSION,
-	SERVER_SETTING_COUNT
-};
-
 struct server {
 	char version[32];
-	bool has[SERVER_SETTING_COUNT];
+	/* Not every version has this setting.  insert_deduplication_version is
+	 * one of the server's configuration, not of an insert: what it means
+	 * for tokens is measured, see measure.h. */
+	bool has_deduplicate_insert;
 };
 
 /* Is it, as version() writes it, older than the oldest? */

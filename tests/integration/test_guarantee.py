@@ -135,13 +135,12 @@ def test_one_that_was_killed_while_it_measured_leaves_nothing(collector,
     assert "shortloop_guarantee_old" not in clickhouse.tables()
 
 
-def fill(clickhouse, number):
-    """That many inserts of others, in few requests' time."""
-    for n in range(number):
-        clickhouse.query("INSERT INTO links (code, link_id) FORMAT RowBinary",
-                         struct.pack("<BBQ", 1, 65, n),
-                         insert_deduplication_token=f"other {n}",
-                         async_insert=0, insert_deduplicate=1)
+def insert_link(clickhouse, letter, number, token, newer):
+    """With the settings that the collector sends."""
+    clickhouse.query("INSERT INTO links (code, link_id) FORMAT RowBinary",
+                     struct.pack("<BBQ", 1, letter, number),
+                     insert_deduplication_token=token, async_insert=0,
+                     insert_deduplicate=1, max_insert_threads=1, **newer)
 
 
 @pytest.mark.long
@@ -155,19 +154,18 @@ def test_the_whole_window_is_as_long_as_measured(collector, clickhouse):
                      "parts_to_throw_insert = 100000, "
                      "parts_to_delay_insert = 100000")
 
+    newer = {row["name"]: "enable" for row in clickhouse.rows(
+        "SELECT name FROM system.settings WHERE name = 'deduplicate_insert'")}
+
     def ours():
-        clickhouse.query("INSERT INTO links (code, link_id) FORMAT RowBinary",
-                         struct.pack("<BBQ", 1, 66, 1), async_insert=0,
-                         insert_deduplication_token="ours",
-                         insert_deduplicate=1)
+        insert_link(clickhouse, 66, 1, "ours", newer)
         return int(clickhouse.value(
             "SELECT count() FROM links WHERE code = 'B'"))
     assert ours() == 1
-    fill(clickhouse, window - 1)
+    for n in range(window - 1):
+        insert_link(clickhouse, 65, n, f"other {n}", newer)
     assert ours() == 1
-    clickhouse.query("INSERT INTO links (code, link_id) FORMAT RowBinary",
-                     struct.pack("<BBQ", 1, 67, 1), async_insert=0,
-                     insert_deduplication_token="last", insert_deduplicate=1)
+    insert_link(clickhouse, 67, 1, "last", newer)
     assert ours() == 2
 
 
