@@ -124,7 +124,7 @@ static void print_shortage(void *arg, const struct shortage *s)
 static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
 		      struct error *err)
 {
-	*ret_to = clock_real_ms();
+	*ret_to = INT64_MAX;
 	if (!app_option_value(app, "from"))
 		return error_set(err, ERROR_USAGE,
 				 "settle needs --from, such as 2026-11-01");
@@ -135,6 +135,19 @@ static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
 		return error_set(err, ERROR_USAGE,
 				 "--from and --to: the range is empty");
 	return 0;
+}
+
+/* What has come by now: the server says when that is. */
+static int end_range(const struct settling *s, int64_t from, int64_t *to,
+		     struct error *err)
+{
+	int64_t now = settling_now(s);
+
+	if (*to > now)
+		*to = now;
+	if (from < *to)
+		return 0;
+	return error_set(err, ERROR_USAGE, "--from lies in the future");
 }
 
 static int say_settled(const struct resettle_result *r, struct error *err)
@@ -174,9 +187,12 @@ int command_settle(const struct aggregator_config *config, struct app *app,
 	patient.query_timeout = config->own.settle.settle_timeout;
 	settling.ch = clickhouse_new(&patient, err);
 	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
-	    settling_read_clock(&settling, err) == 0)
-		status = resettle_run(&settling, from / 1000, (to + 999) / 1000,
-				      &result, err);
+	    settling_read_clock(&settling, err) == 0) {
+		status = end_range(&settling, from, &to, err);
+		if (status == 0)
+			status = resettle_run(&settling, from / 1000,
+					      (to + 999) / 1000, &result, err);
+	}
 	clickhouse_free(settling.ch);
 	return status < 0 ? error_wrap(err, "settle")
 			  : say_settled(&result, err);

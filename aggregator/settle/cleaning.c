@@ -100,6 +100,7 @@ int cleaning_run(struct clickhouse *ch, int64_t before_ms, struct error *err)
 	if (status == 0) {
 		buf_printf(&sql,
 			   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
+			   " AND attempt != mended"
 			   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 			   "argMax(unit, attempt), max(attempt) FROM settled "
 			   "GROUP BY kind, "

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/once/stored.h"
 #include "collector/rescore/day.h"
 #include "common/clock.h"
 
@@ -37,7 +38,7 @@ static int read_days(struct app *app, int64_t *ret_from, int64_t *ret_to,
 		return error_set(err, ERROR_USAGE,
 				 "rescore needs --from DAY, such as "
 				 "2026-11-01");
-	*ret_to = clock_real_ms() / CLOCK_DAY;
+	*ret_to = INT64_MAX;
 	if (read_day(app, "from", ret_from, err) < 0 ||
 	    read_day(app, "to", ret_to, err) < 0)
 		return -1;
@@ -105,9 +106,15 @@ static int run_days(struct job *job, int64_t from, int64_t to,
 {
 	struct day_result result;
 	uint64_t changes = 0, days = 0;
+	int64_t now;
 
 	if (clickhouse_ping(job->ch, err) < 0)
 		return error_wrap(err, "ClickHouse");
+	/* This host's clock would leave out the newest days if it were slow. */
+	if (stored_now(job->ch, &now, err) < 0)
+		return -1;
+	if (to > now / CLOCK_DAY)
+		to = now / CLOCK_DAY;
 	if (!job->dry_run && day_drop_left_over(job, err) < 0)
 		return -1;
 	for (int64_t day = from; day <= to; day++) {

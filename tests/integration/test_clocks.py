@@ -1,5 +1,6 @@
 """Clocks that are wrong: a collector's decides nothing, Kafka's and ClickHouse's
 are believed up to what can be, and what goes beyond is seen and told."""
+import json
 import random
 import time
 
@@ -51,6 +52,13 @@ class World:
         return self.program("aggregator", {"aggregator": {
             "settle_every": "200ms", **own}}, env=self.skew(seconds),
             start=start, args=args)
+
+    def command(self, program, seconds, *args):
+        """What it says whose host's clock is off: (exit status, output)."""
+        own = {"group": self.group, "ua_rules": UA_RULES} \
+            if program == "collector" else {}
+        return self.program(program, {program: own}, args=args, start=False,
+                            env=self.skew(seconds)).run()
 
     def value(self, what):
         return self.clickhouse.value(what)
@@ -228,6 +236,45 @@ def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
     assert "a clock is ahead" in made.log()
 
 
+# --- the clock of who asks --------------------------------------------------------
+
+@pytest.mark.parametrize("seconds", [-DAY, DAY])
+def test_verify_looks_at_what_came_last_by_clickhouses_clock(world, seconds):
+    world.send(10)
+    collector = world.collector()
+    world.wait_stored()
+    world.wait_idle()
+    assert collector.stop() == 0
+    world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 9",
+                           mutations_sync=1)
+    status, output = world.command("collector", seconds, "verify", "--json")
+    assert status == 1, output
+    finding, = json.loads(output[output.index("{"):])["findings"]
+    assert (finding["finding"], finding["first"]) == ("missing", 9)
+    status, output = world.command("collector", seconds, "verify", "--from",
+                                   "2999-01-01")
+    assert status == 64 and "--from lies in the future" in output
+
+
+@pytest.mark.parametrize("seconds", [-DAY, DAY])
+def test_what_is_settled_or_scored_again_ends_by_clickhouses_clock(
+        world, clickhouse, seconds):
+    now = int(time.time())
+    Collector(clickhouse).insert(
+        some_clicks(9, 10, [(now - 60, now)], links=(1,)))
+    since = rfc3339((now - 60) // HOUR * HOUR)
+    status, output = world.command("aggregator", seconds, "settle", "--from",
+                                   since)
+    assert status == 0, output
+    hours = now // HOUR - (now - 60) // HOUR + 1
+    assert f"settled {hours} hours and 0 days" in output
+    status, output = world.command("collector", seconds, "rescore", "--from",
+                                   since[:10])
+    assert status == 0, output
+    days = now // DAY - (now - 60) // DAY + 1
+    assert f": {days} days with clicks" in output
+
+
 # --- an aggregator's clock --------------------------------------------------------
 
 def days_settled(clickhouse):
@@ -370,13 +417,15 @@ def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
 
 # --- mending what was published --------------------------------------------------
 
-def publish(world, seconds):
+def publish(world, seconds, read_until=None):
     """As an aggregator of a former version did, from a report that was ahead."""
     at = datetime64(int((time.time() + seconds) * 1000))
+    read_until = read_until or f"'{at}'"
     world.clickhouse.query(
         "INSERT INTO settled (kind, unit, attempt, read_until, complete_until, "
         "settled_at, settler) VALUES ('pass', now(), "
-        f"{int(time.time() * 1000) << 20}, '{at}', '{at}', now64(3), 'old')")
+        f"{int(time.time() * 1000) << 20}, {read_until}, '{at}', now64(3), "
+        "'old')")
 
 
 def test_a_mark_that_was_published_too_far_is_mended(world):
@@ -416,6 +465,30 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
         "watermark", "--mend"]).run()[0] == 0
     publish(world, DAY)
     time.sleep(1)
+    assert complete_until(made) <= time.time() + 1
+
+
+def test_a_mend_outlives_the_cleaning(world):
+    """Also when the newest row is of one that did not know of it."""
+    world.send(5)
+    collector = world.collector()
+    made = world.aggregator(edge_delay="0s")
+    wait_settled(made, 5)
+    eventually(lambda: complete_until(made), what="all partitions heard of")
+    collector.stop()
+    made.stop()
+    publish(world, DAY)
+    assert world.aggregator(start=False, args=[
+        "watermark", "--mend"]).run()[0] == 0
+    # It has read all there is, so that no pass has anything to say.
+    publish(world, DAY, "(SELECT max(inserted_at) FROM ingest_progress)")
+    made = world.program("aggregator", {
+        "clickhouse": {"query_timeout": "1s"},
+        "aggregator": {"settle_every": "200ms", "clean_every": "1s",
+                       "keep_superseded": "2s"}})
+    eventually(lambda: int(world.value(
+        "SELECT count() FROM settled WHERE kind = 'pass'")) <= 2, PATIENCE,
+        what="superseded rows to go")
     assert complete_until(made) <= time.time() + 1
 
 
