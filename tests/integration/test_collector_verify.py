@@ -274,8 +274,8 @@ def test_an_hour_that_a_pass_left_out_is_named(world):
     stored_later(world, "-1 HOUR", f"inserted_at <= '{passed}'")
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1
-    assert [(w["start"], w["rows"], w["settled"])
-            for w in said["settled"]["differences"]] == [(rfc3339(hour), 5, 0)]
+    assert different(said) == [
+        ("overdue", rfc3339(hour), "stats_hourly", 5, 0)]
 
 
 def stored_later(world, interval, which="rows > 0"):
@@ -286,6 +286,43 @@ def stored_later(world, interval, which="rows > 0"):
     world.clickhouse.query(f"ALTER TABLE ingest_progress DELETE WHERE {which}",
                            mutations_sync=1)
     world.clickhouse.query("INSERT INTO ingest_progress SELECT * FROM moved")
+
+
+@pytest.mark.parametrize("settled", [0, 5])
+def test_rows_that_nobody_reported_are_named(world, settled):
+    """As when a token outlives the report that it stands for: no pass knows of
+    them."""
+    hour = two_hours_ago()
+    if settled:
+        world.send_raw([click(i, time_ms=hour * 1000) for i in range(5)])
+        world.collect()
+        world.settle(5)
+    world.send_raw([click(settled + i, time_ms=hour * 1000) for i in range(5)])
+    world.collect()
+    world.clickhouse.query("ALTER TABLE ingest_progress DELETE WHERE "
+                           f"first >= {settled}", mutations_sync=1)
+    status, said = world.ask("verify", "--from", rfc3339(hour))
+    assert status == 1 and said["findings"] == []
+    assert different(said) == [
+        ("miscounted", rfc3339(hour), "stats_hourly", 10, 5) if settled else
+        ("never reported", rfc3339(hour), "-", 5, 0)]
+
+
+def test_a_day_that_was_emptied_is_named(world):
+    """What an empty source swapped in was: all of a published day is gone."""
+    yesterday = int(time.time()) // 86400 * 86400 - 86400
+    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
+                    for i in range(5)])
+    world.collect()
+    world.settle(5, days=1)
+    for table in ("link_slots", "link_days"):
+        world.clickhouse.query(f"ALTER TABLE {table} DELETE WHERE 1",
+                               mutations_sync=1)
+    status, said = world.ask("verify", "--from", rfc3339(yesterday))
+    assert status == 1
+    day = rfc3339(yesterday)[:10]
+    assert different(said) == [("miscounted", day, "link_slots", 5, 0),
+                               ("miscounted", day, "link_days", 5, 0)]
 
 
 # --- hours that are held back ------------------------------------------------
