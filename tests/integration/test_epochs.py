@@ -64,7 +64,7 @@ class World:
         self.broker, self.tables, self.program = broker, tables, program
         self.kafka = Kafka(broker.port)
         self.clicks = self.kafka.clicks_topic(2)
-        self.links = self.kafka.create_topic("links", 1)
+        self.links = self.kafka.create_topic("links", 2)
         self.group = self.clicks
         self.sections = {
             "kafka": {"brokers": [f"127.0.0.1:{broker.port}"],
@@ -86,10 +86,10 @@ class World:
         self.send(count, 0)
         self.send(count, 1)
 
-    def send_links(self, count):
+    def send_links(self, count, partition=0):
         """One batch; each link has a code of its own."""
         self.kafka.produce(self.links, [link(self.linked + i) for i in
-                                        range(count)], partition=0)
+                                        range(count)], partition=partition)
         self.linked += count
 
     def wait_links(self, links):
@@ -231,15 +231,18 @@ def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
     assert world.verify() == (0, set())
 
 
-def test_links_of_a_partition_whose_log_was_cut_are_read_again(world):
+@pytest.mark.parametrize("decision, links, lost", [
+    ("--resume", 45, []), ("--end", 40, [(0, 2, 20, 24, 5)])])
+def test_a_partition_of_links_whose_log_was_cut(world, decision, links, lost):
     """Their rows have no time to compare: up to a block replaces itself."""
     first = world.collector()
     world.send_links(20)
-    world.wait_links(20)
+    world.send_links(5, 1)
+    world.wait_links(25)
     world.send_links(10)
-    world.wait_links(30)
+    world.wait_links(35)
     eventually(lambda: world.kafka.committed(world.group, world.links) ==
-               {0: 30}, PATIENCE, what="the commit")
+               {0: 30, 1: 5}, PATIENCE, what="the commits")
     assert first.stop() == 0
     world.broker.cut(world.links, 0, 20)
     world.send_links(5)
@@ -247,16 +250,21 @@ def test_links_of_a_partition_whose_log_was_cut_are_read_again(world):
     eventually(lambda: running.ready()[0] == 503 and
                "beyond the end of the log" in running.ready()[1], PATIENCE,
                what="/readyz to say why")
-    world.send(5)
-    world.wait_stored(5)
-    output = world.decide("--resume", "--topic", "links")
+    world.send_links(5, 1)
+    world.wait_links(40)
+    output = world.decide(decision, "--topic", "links")
     offset = int(re.search(r"partition 0 goes on at offset (\d+)",
                            output).group(1))
-    assert offset <= 20
-    world.wait_links(35)
+    assert offset == 25 if lost else offset <= 20
     eventually(lambda: running.ready()[0] == 200, PATIENCE)
+    world.wait_links(links)
+    eventually(lambda: world.lost() == lost, PATIENCE, what="the gap")
     status, output = world.command("verify", "--topic", "links", "--json")
-    assert status == 0, output
+    said = json.loads(output[output.index("{"):])
+    assert status == (1 if lost else 0), output
+    assert [(f["finding"], f["partition"], f["first"], f["last"])
+            for f in said["findings"]] == [
+        ("not read", 0, 20, 24) for _ in lost]
     status, output = world.command("epoch")
     assert status == 0, output
 
