@@ -11,6 +11,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from support.clicks import (Collector, counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
 from support.counting import World
+from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 from test_aggregator import ask_range
 from test_import import importer, offsets, some_lines, tables  # noqa: F401
@@ -158,10 +159,18 @@ def commit(kafka, topic, offsets):
     )[topic].result(60)
 
 
+def named(kafka, topic):
+    """The block that each partition's commit says is about to be stored."""
+    return [(kafka.intent(topic, topic, partition)[1] or "").rpartition(" ")[2]
+            for partition in range(len(OFFSETS))]
+
+
 @pytest.mark.long
 def test_topics_that_begin_far_on_are_counted_once(
-        kafka_server, kafka, clickhouse, program, base_config, redis):
-    """With take-overs that go by the rows, as commits are rolled back."""
+        kafka_server, kafka, clickhouse, clickhouse_server, program,
+        base_config, redis):
+    """With take-overs of named blocks, and such that go by the rows, as commits
+    are rolled back."""
     world = World(kafka, clickhouse, program, base_config)
     topic = kafka.clicks_topic(len(OFFSETS))
     world.topics["topic_clicks"] = topic
@@ -174,10 +183,20 @@ def test_topics_that_begin_far_on_are_counted_once(
             commit(kafka, topic, OFFSETS)
         for partition in range(len(OFFSETS)):
             world.send(100, partition=partition)
-        # A collector that is killed with rows in flight, then another.
-        made = program("collector", world.sections)
-        made.kill()
-        world.collect()
+        # One that is killed with its blocks named and on their way, then
+        # another.
+        with ClickHouseProxy(clickhouse_server.port) as proxy:
+            held = [proxy.hold("clicks") for _ in OFFSETS]
+            made = program("collector", {
+                **world.sections, "clickhouse": {
+                    **base_config["clickhouse"], "url": proxy.url}})
+            eventually(lambda: named(kafka, topic) == [
+                f"{offset + 100 * (round_ - 1)}-{offset + 100 * round_ - 1}"
+                for offset in OFFSETS], 60, what="all blocks named")
+            made.kill()
+            world.collect()
+            for request in held:
+                request.release()
         world.settle(100 * round_ * len(OFFSETS))
 
     status, said = world.ask("verify")
@@ -187,6 +206,15 @@ def test_topics_that_begin_far_on_are_counted_once(
                              "FROM clicks GROUP BY partition ORDER BY low")
     assert [(row["low"], row["high"]) for row in firsts] == [
         (offset, offset + 299) for offset in OFFSETS]
+    gone = [offset + 150 for offset in OFFSETS]
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset IN "
+                     f"({', '.join(map(str, gone))})", mutations_sync=1)
+    status, said = world.ask("verify")
+    assert status == 1
+    assert [(f["finding"], f["partition"], f["first"], f["last"])
+            for f in said["findings"]] == [
+        ("missing", partition, offset, offset)
+        for partition, offset in enumerate(gone)]
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ import time
 
 import pytest
 import servers
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from support.collectors import BROKER, OPTIONS
 from support.fault_proxy import ClickHouseProxy, KafkaProxy, response
 from support.program import eventually
@@ -99,20 +99,7 @@ class Loop:
 
     def committed(self, topic=None):
         """(offset, what is written beside it)"""
-        consumer = Consumer({"bootstrap.servers": self.kafka.bootstrap,
-                             "group.id": self.group})
-        where = TopicPartition(topic or self.clicks, 0)
-        try:
-            found, = consumer.committed([where], 10)
-            # The client reads on behind the end of what is written there.
-            try:
-                text = found.metadata or ""
-            except UnicodeDecodeError as e:
-                text = e.object.decode("latin-1")
-            ours = re.match(r"shortloop 1 \d+( \d+-\d+)?", text)
-            return found.offset, ours and ours[0]
-        finally:
-            consumer.close()
+        return self.kafka.intent(self.group, topic or self.clicks)
 
     def wait_committed(self, offset):
         eventually(lambda: self.committed()[0] == offset, PATIENCE,

@@ -1,4 +1,5 @@
 """Kafka as a test sees it: topics of its own, messages in and out."""
+import re
 import time
 import uuid
 
@@ -99,5 +100,22 @@ class Kafka:
                 [TopicPartition(topic, p) for p in partitions],
                 timeout=PATIENCE)
             return {t.partition: t.offset for t in found if t.offset >= 0}
+        finally:
+            consumer.close()
+
+    def intent(self, group, topic, partition=0):
+        """(offset, what a collector has written beside it, or None)"""
+        consumer = Consumer({"bootstrap.servers": self.bootstrap,
+                             "group.id": group})
+        try:
+            found, = consumer.committed([TopicPartition(topic, partition)],
+                                        PATIENCE)
+            # The client reads on behind the end of what is written there.
+            try:
+                text = found.metadata or ""
+            except UnicodeDecodeError as e:
+                text = e.object.decode("latin-1")
+            ours = re.match(r"shortloop 1 \d+( \d+-\d+)?", text)
+            return found.offset, ours and ours[0]
         finally:
             consumer.close()
