@@ -178,6 +178,59 @@ def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
     assert days <= set(seen.values())
 
 
+CLEANING = {"clean_every": "1s", "keep_superseded": "3s"}
+
+
+def wait_clean(made, migrated, rows):
+    """Of each hour and day one attempt is left, and it is right."""
+    assert_settled(made, migrated, rows)
+    eventually(lambda: [row["n"] for row in migrated.clickhouse.rows(
+        "SELECT max(n) AS n FROM (SELECT uniqExact(attempt) AS n FROM "
+        "stats_hourly GROUP BY hour) UNION ALL SELECT uniqExact(attempt) FROM "
+        "link_slots UNION ALL SELECT uniqExact(attempt) FROM link_days "
+        "UNION ALL SELECT max(n) FROM (SELECT count() AS n FROM settled "
+        "WHERE kind IN ('hour', 'link_day') GROUP BY kind, unit)")] ==
+        [1] * 4, 60, what="superseded rows to go")
+    assert_settled(made, migrated, rows)
+
+
+@pytest.mark.parametrize("fault", [
+    "error_after", pytest.param("cut_answer", marks=pytest.mark.long),
+    pytest.param("hang_after", marks=pytest.mark.long),
+    pytest.param("twice", marks=pytest.mark.long)])
+def test_a_fault_while_what_is_superseded_goes(aggregator, migrated, proxy,
+                                               fault):
+    rows = some_clicks(11, 300, [(START, START + 7200)], links=(1, 2))
+    made = aggregator(**CLEANING)
+    proxy.delay = 0.5
+    migrated.insert(rows[:100])
+    assert_settled(made, migrated, rows[:100])
+    for number in (1, 2, 3, 4):
+        proxy.at(number, fault, "alter")
+    for count in (200, 300):
+        migrated.insert(rows[count - 100:count])
+        assert_settled(made, migrated, rows[:count])
+    wait_clean(made, migrated, rows)
+    assert proxy.faults() == {fault: 4}
+
+
+def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy):
+    rows = some_clicks(12, 500, [(START, START + 7200)], links=(1, 2))
+    made = aggregator(**CLEANING)
+    migrated.insert(rows[:100])
+    assert_settled(made, migrated, rows[:100])
+    for number in (1, 2, 3, 4):
+        meeting = Meeting()
+        proxy.call_at(number, meeting.wait, "alter", number % 2 == 0)
+        count = 100 * (number + 1)
+        migrated.insert(rows[count - 100:count])
+        assert meeting.here.wait(60), f"no statement {number}"
+        made.kill()
+        meeting.gone.set()
+        made.start()
+        wait_clean(made, migrated, rows[:count])
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_a_server_restarted_at_any_step_has_what_the_rows_say(
@@ -205,7 +258,7 @@ def test_faults_by_chance_leave_what_the_rows_say(aggregator, migrated, proxy):
     rows = some_clicks(4, 6000, [(START, END)])
     made = aggregator()
     quick = [fault for fault in FAULTS if not fault.startswith("hang")]
-    proxy.at_random(0.2, quick, TABLES + ("question",))
+    proxy.at_random(0.2, quick, TABLES + ("alter", "question"))
     # Rows come while hours are computed, so any number may be seen; but no more
     # than there are.
     with watched(migrated.clickhouse) as (hours, days):

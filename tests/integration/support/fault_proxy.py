@@ -16,7 +16,7 @@ servers do at their worst.
         proxy.passed                            what came: at, kind, token, fault, query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
-"links", ...), "question" for any other query, "ping" for /ping.  FAULTS lists
+"links", ...), "alter", "question" for any other query, "ping" for /ping.  FAULTS lists
 what can happen to one.  All methods are for any thread.
 """
 import collections
@@ -384,7 +384,9 @@ class Request:
         self.query = params.get("query") or body[:2000].decode("latin-1")
         table = INSERT.match(self.query)
         self.kind = ("ping" if url.path == "/ping" else
-                     table[1] if table else "question")
+                     table[1] if table else
+                     "alter" if self.query.startswith("ALTER ") else
+                     "question")
 
     @classmethod
     def read(cls, stream):
