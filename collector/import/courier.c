@@ -7,6 +7,7 @@
 
 #include "collector/limits/backoff.h"
 #include "collector/limits/pace.h"
+#include "collector/once/guarantee.h"
 #include "collector/once/insertion.h"
 #include "collector/sink.h"
 #include "common/clock.h"
@@ -24,6 +25,7 @@ struct courier {
 	struct journal journal;
 	struct sink *sink;
 	struct pace pace;
+	int64_t kept_ms;     /* how long a token is surely kept */
 	struct buf progress; /* scratch */
 	char host[HOST_TEXT];
 };
@@ -116,6 +118,23 @@ static bool again(struct courier *c, struct patience *p, struct error *err)
 /* --- which log, and from where? --------------------------------------------
  */
 
+/* By the settings: nothing is measured for a log.  Collectors and another
+ * import may each fill the window at the same pace.  Where no token is kept,
+ * haste is of no use. */
+static int learn_kept(struct courier *c, struct error *err)
+{
+	static const struct measured by_settings = {.why = "an import"};
+	struct guarantee g;
+
+	if (guarantee_probe(c->sink, &by_settings, &g, err) < 0)
+		return -1;
+	c->kept_ms = guarantee_retry_ms(
+		&g, 2 * c->config->collector.parts_per_second);
+	if (!c->kept_ms)
+		c->kept_ms = INT64_MAX;
+	return 0;
+}
+
 static int open_once(struct courier *c, const struct log_head *head,
 		     const char *path, const char *identity,
 		     struct journal_state *ret_state, struct error *err)
@@ -127,7 +146,7 @@ static int open_once(struct courier *c, const struct log_head *head,
 		return -1;
 	if (getrandom(&j->run, sizeof(j->run), 0) != sizeof(j->run))
 		return error_set_errno(err, "getrandom");
-	if (journal_begin(j, path, err) < 0)
+	if (learn_kept(c, err) < 0 || journal_begin(j, path, err) < 0)
 		return -1;
 	return journal_read(j, ret_state, err);
 }
@@ -172,14 +191,10 @@ struct sending {
 	struct insertion_state rows, report;
 };
 
+/* When it is sent is for send_once to bound. */
 static void doubt(struct sending *s, bool is)
 {
-	/* What nobody else sends, nobody else can make forget its token. */
-	s->rows = s->report = (struct insertion_state){
-		.doubt = is,
-		.known_ms = clock_boottime_ms(),
-		.kept_ms = INT64_MAX,
-	};
+	s->rows = s->report = (struct insertion_state){.doubt = is};
 }
 
 static int insert_report(struct courier *c, struct sending *s,
@@ -243,11 +258,16 @@ static int insert(struct courier *c, struct sending *s, struct error *err)
 	return insert_both(c, s, err);
 }
 
-/* Of each try it is asked whether this import is still the log's newest. */
+/* Of each try it is asked whether this import is still the log's newest.  One
+ * that begins right after the answer sends the same block, and what others then
+ * insert, collectors above all, makes its token be forgotten: this one is not
+ * to come later than that. */
 static int send_once(struct courier *c, struct sending *s, struct error *err)
 {
 	const struct block *b = s->block;
 
+	s->rows.known_ms = s->report.known_ms = clock_boottime_ms();
+	s->rows.kept_ms = s->report.kept_ms = c->kept_ms;
 	if (journal_announce(&c->journal, b->first, b->last, s->file, err) < 0)
 		return -1;
 	if (insert(c, s, err) == 0)
@@ -306,6 +326,9 @@ int courier_send(struct courier *c, struct block *b, struct enricher *enricher,
 			status = make_anew(c, &sending, enricher, state, err);
 			if (status == 0)
 				status = send_once(c, &sending, err);
+			/* A slow machine, again: nothing was sent. */
+			if (status < 0 && err->code == ERROR_LATE)
+				err->retriable = true;
 		}
 	} while (status < 0 && again(c, &patience, err));
 	return status;

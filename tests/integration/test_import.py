@@ -19,6 +19,7 @@ import servers
 import yaml
 from support import memory
 from support.clicks import datetime64
+from support.fault_proxy import ClickHouseProxy
 from support.program import BIN, eventually
 
 DEPS = servers.ROOT / ".deps"
@@ -80,16 +81,18 @@ FILES = {"ua_rules": str(DEPS / "uap/regexes.yaml"),
 
 @pytest.fixture
 def importer(workdir, base_config):
-    """importer(batch_rows=100, ...): with hardly a rule to be loaded."""
+    """importer(batch_rows=100, ...): with hardly a rule to be loaded; `url` is
+    where its ClickHouse is."""
     rules = workdir / "regexes.yaml"
     rules.write_text("".join(
         f"{part}_parsers:\n  - regex: '(Chrome)/(\\d+)'\n"
         for part in ("user_agent", "os", "device")))
 
-    def make(**own):
-        path = workdir / "collector.yaml"
+    def make(url=None, **own):
+        server = base_config["clickhouse"]
+        path = workdir / ("proxied.yaml" if url else "collector.yaml")
         path.write_text(yaml.safe_dump({
-            "clickhouse": base_config["clickhouse"],
+            "clickhouse": {**server, "url": url or server["url"]},
             "collector": {"ua_rules": str(rules), **own}}))
         return Importer(path)
     return make
@@ -417,6 +420,57 @@ def test_an_empty_log_is_no_failure_and_an_unknown_packing_is(
     assert out.count("0 became clicks") == 2
     assert "packed by xz" in run.err
     assert_once(tables, lines)
+
+
+class Interrupted(ClickHouseProxy):
+    """Calls a function once, when a query that begins like this has been carried
+    out and not been answered."""
+    text = function = None
+
+    def at_answer(self, text, function):
+        self.text, self.function = text, function
+
+    def _ask(self, request):
+        answer = super()._ask(request)
+        if self.text and request.query.startswith(self.text):
+            self.text = None
+            self.function()
+        return answer
+
+
+@pytest.fixture
+def interrupted(clickhouse_server):
+    with Interrupted(clickhouse_server.port) as proxy:
+        yield proxy
+
+
+def test_one_that_slept_until_its_token_was_forgotten(tables, importer, log,
+                                                      interrupted):
+    """It was the log's newest when it asked; another import has sent the same
+    block since, and others so much that nothing knows it any more."""
+    for table in ("clicks", "ingest_progress"):
+        tables.query(f"ALTER TABLE {table} MODIFY SETTING "
+                     "non_replicated_deduplication_window = 4")
+    lines = some_lines(100)
+    path = log(lines)
+    first, second = importer(url=interrupted.url), importer()
+
+    def meanwhile():
+        second(path)
+        for n in range(12):
+            for table in ("clicks", "ingest_progress"):
+                tables.query(f"INSERT INTO {table} (topic) VALUES ('other')",
+                             insert_deduplication_token=f"other-{n}")
+    interrupted.at_answer("SELECT run FROM import_journal", meanwhile)
+
+    first(path, expect=75)
+
+    assert "another import of this log has begun" in first.err
+    assert interrupted.function and not interrupted.text
+    tables.query("ALTER TABLE clicks DELETE WHERE topic = 'other'",
+                 mutations_sync=1)
+    assert_once(tables, lines)
+    assert tables.value("SELECT sum(rows) FROM ingest_progress") == len(lines)
 
 
 # --- what is counted ---------------------------------------------------------------
