@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,18 +30,41 @@ static void name_run(struct job *job, int64_t day)
 	snprintf(job->name, sizeof(job->name), "%016" PRIx64, job->run);
 }
 
-static int drop_tables(struct job *job, struct error *err)
+static int drop_tables(struct job *job, const char *name, struct error *err)
 {
 	struct buf sql = {0};
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < TABLE_COUNT; i++) {
 		buf_printf(&sql, "DROP TABLE IF EXISTS rescore_%s_%s",
-			   tables[i], job->name);
+			   tables[i], name);
 		status = job_query(job, &sql, NULL, err);
 	}
 	buf_free(&sql);
 	return status;
+}
+
+/*
+ * Runs over the day that were begun and not finished may have sent a mutation
+ * whose answer they did not get, and that may still arrive: then it would put
+ * back what their rules said.  Without its tables it cannot.
+ */
+static int end_others(struct job *job, struct error *err)
+{
+	const char *runs = buf_cstr(&job->runs);
+	char name[RUN_TEXT], *after;
+
+	if (!runs)
+		return error_set_nomem(err);
+	for (; *runs; runs = *after ? after + 1 : after) {
+		snprintf(name, sizeof(name), "%016" PRIx64,
+			 (uint64_t)strtoull(runs, &after, 10));
+		if (mutation_wait_for(job, name, err) < 0 ||
+		    drop_tables(job, name, err) < 0 ||
+		    mutation_end(job, name, err) < 0)
+			return error_wrap(err, "a run before");
+	}
+	return 0;
 }
 
 static void take_change(struct day_result *r, uint64_t was, uint64_t now,
@@ -107,8 +131,7 @@ static int work(struct job *job, struct day_result *r, bool *ret_left_running,
 	if (ledger_unfinished(job, &hours, err) < 0)
 		return -1;
 	r->resumed = job->runs.len > 0;
-	if (r->resumed && !job->dry_run &&
-	    mutation_wait_for_others(job, err) < 0)
+	if (r->resumed && !job->dry_run && end_others(job, err) < 0)
 		return -1;
 	if (judge_day(job, &r->agents, err) < 0)
 		return -1;
@@ -132,9 +155,9 @@ int day_rescore(struct job *job, int64_t day, struct day_result *ret,
 	name_run(job, day);
 	status = work(job, ret, &left_running, err);
 	if (status < 0 && !left_running)
-		drop_tables(job, &ignored);
+		drop_tables(job, job->name, &ignored);
 	if (status == 0)
-		status = drop_tables(job, err);
+		status = drop_tables(job, job->name, err);
 	return status;
 }
 

@@ -18,8 +18,8 @@ struct state {
 	char reason[400];
 };
 
-/* `what`: a text in the commands of those that are meant. */
-static int look(struct job *job, const char *what, struct state *ret,
+/* Of the run of that name: nothing else names its tables. */
+static int look(struct job *job, const char *name, struct state *ret,
 		struct error *err)
 {
 	struct buf sql = {0}, answer = {0};
@@ -32,9 +32,9 @@ static int look(struct job *job, const char *what, struct state *ret,
 		   "SELECT count(), sum(parts_to_do), "
 		   "max(latest_fail_reason) FROM system.mutations WHERE "
 		   "database = currentDatabase() AND table = 'clicks' AND "
-		   "NOT is_done AND position(command, '%s') > 0 "
+		   "NOT is_done AND position(command, 'rescore_map_%s') > 0 "
 		   "FORMAT TabSeparated",
-		   what);
+		   name);
 	status = job_query(job, &sql, &answer, err);
 	rows = tsv_rows(&answer);
 	if (status == 0 && tsv_next(&rows, f, FIELDS)) {
@@ -48,38 +48,34 @@ static int look(struct job *job, const char *what, struct state *ret,
 }
 
 /* One that fails is tried for ever and holds up those after it. */
-static int give_up(struct job *job, const char *what, const char *reason,
-		   struct error *err)
+static int end(struct job *job, const char *name, struct error *err)
 {
-	struct error ignored = {0};
 	struct buf sql = {0};
+	int status;
 
 	buf_printf(&sql,
 		   "KILL MUTATION WHERE database = currentDatabase() AND "
-		   "table = 'clicks' AND position(command, '%s') > 0 "
-		   "FORMAT Null",
-		   what);
-	(void)job_query(job, &sql, NULL, &ignored);
+		   "table = 'clicks' AND position(command, 'rescore_map_%s') "
+		   "> 0 FORMAT Null",
+		   name);
+	status = job_query(job, &sql, NULL, err);
 	buf_free(&sql);
-	return error_set(err, ERROR_REMOTE, "ClickHouse cannot update: %s",
-			 reason);
+	return status;
 }
 
-static int wait_for(struct job *job, const char *what, struct error *err)
+/* Until it is done, or fails: *ret says which. */
+static int wait_for(struct job *job, const char *name, struct state *ret,
+		    struct error *err)
 {
-	struct state s;
 	struct bar bar;
 	uint64_t all = 0;
 	int status;
 
 	bar_begin(&bar, job->partition, "parts");
-	while ((status = look(job, what, &s, err)) == 0 && s.running) {
-		if (*s.reason) {
-			status = give_up(job, what, s.reason, err);
-			break;
-		}
-		all = s.parts > all ? s.parts : all;
-		bar_show(&bar, all - s.parts, all);
+	while ((status = look(job, name, ret, err)) == 0 && ret->running &&
+	       !*ret->reason) {
+		all = ret->parts > all ? ret->parts : all;
+		bar_show(&bar, all - ret->parts, all);
 		if (job_is_stopped(job, POLL_MS, err)) {
 			status = -1;
 			break;
@@ -89,23 +85,77 @@ static int wait_for(struct job *job, const char *what, struct error *err)
 	return status;
 }
 
-int mutation_run(struct job *job, struct error *err)
+static int run(struct job *job, struct error *err)
 {
+	struct error ignored = {0};
 	struct buf sql = {0};
+	struct state s;
 	int status;
 
 	rescore_sql_update(job, &sql);
 	status = job_query(job, &sql, NULL, err);
 	buf_free(&sql);
-	if (status == 0)
-		status = wait_for(job, job->name, err);
-	return status < 0 ? error_wrap(err, "update") : 0;
+	if (status < 0 || wait_for(job, job->name, &s, err) < 0)
+		return -1;
+	if (!s.running)
+		return 0;
+	(void)end(job, job->name, &ignored);
+	return error_set(err, ERROR_REMOTE, "ClickHouse cannot update: %s",
+			 s.reason);
 }
 
-int mutation_wait_for_others(struct job *job, struct error *err)
+int mutation_run(struct job *job, struct error *err)
 {
-	char what[64] = "IN PARTITION ID \\'";
+	return run(job, err) < 0 ? error_wrap(err, "update") : 0;
+}
 
-	strncat(what, job->partition, sizeof(what) - strlen(what) - 1);
-	return wait_for(job, what, err);
+/* --- what a run before left ---------------------------------------------- */
+
+int mutation_wait_for(struct job *job, const char *name, struct error *err)
+{
+	struct state ignored;
+
+	return wait_for(job, name, &ignored, err);
+}
+
+/* Waits for parts of the day that are being changed. */
+static int wait_for_parts(struct job *job, struct error *err)
+{
+	struct buf sql = {0};
+	uint64_t parts = 0;
+	int status;
+
+	do {
+		buf_printf(&sql,
+			   "SELECT count() FROM system.merges WHERE "
+			   "database = currentDatabase() AND table = 'clicks' "
+			   "AND is_mutation AND partition_id = '%s' "
+			   "FORMAT TabSeparated",
+			   job->partition);
+		status = job_number(job, &sql, &parts, err);
+		if (status == 0 && parts && job_is_stopped(job, POLL_MS, err))
+			status = -1;
+	} while (status == 0 && parts);
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * A mutation is read from its tables when a part's turn comes, and ClickHouse
+ * lists the part in system.merges before that.  So, with the tables gone,
+ * - one that is not there yet is refused, or never changes a part;
+ * - one that is there and not done is ended, and what it had begun of parts
+ *   while there were tables is in that list until it is stored or given up.
+ */
+int mutation_end(struct job *job, const char *name, struct error *err)
+{
+	struct state s;
+
+	if (look(job, name, &s, err) < 0)
+		return -1;
+	if (!s.running)
+		return 0;
+	if (end(job, name, err) < 0)
+		return -1;
+	return wait_for_parts(job, err);
 }

@@ -11,7 +11,12 @@
  * leaves the mutation to ClickHouse. */
 int mutation_run(struct job *job, struct error *err);
 
-/* Waits for rescorings of the day that were left to ClickHouse. */
-int mutation_wait_for_others(struct job *job, struct error *err);
+/* Of a run before, by its name in tables: waits for what it left to ClickHouse,
+ * until that is done or fails. */
+int mutation_wait_for(struct job *job, const char *name, struct error *err);
+
+/* To be called when the tables of that run are gone: whatever is still under
+ * way of it, or comes later, changes no row after this. */
+int mutation_end(struct job *job, const char *name, struct error *err);
 
 #endif

@@ -2,10 +2,12 @@
 import json
 import random
 import signal
+import threading
 
 import pytest
 import servers
 from support.clicks import SLOTS, instant, make_click, rfc3339
+from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 from test_aggregator import ask, ask_range
 
@@ -19,13 +21,15 @@ PRINT = ("verdict, verdict_reason, verdict_version, device_class, purpose, "
 
 @pytest.fixture
 def rescore(program, workdir):
-    """rescore("2026-10-25", list=[...]) runs it to its end."""
-    def run(start, end=None, patterns=("Visitor",), args=(), ok=True, **own):
+    """rescore("2026-10-25", patterns=[...]) runs it to its end."""
+    def run(start, end=None, patterns=("Visitor",), args=(), ok=True, url=None,
+            **own):
         path = workdir / "bots.json"
         path.write_text(json.dumps([{"pattern": p} for p in patterns]))
         made = program("collector", {"collector": {
             "ua_rules": str(DEPS / "uap/regexes.yaml"),
-            "bot_list": str(path), **own}}, start=False, args=[
+            "bot_list": str(path), **own},
+            "clickhouse": {"url": url} if url else {}}, start=False, args=[
                 "rescore", "--from", start, "--to", end or start, *args])
         status, output = made.run()
         assert (status == 0) == ok, output
@@ -282,6 +286,98 @@ def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
     left = [t for t in clickhouse.tables() if t.startswith("rescore_")]
     # Those of a change that goes on without it stay.
     assert not left or "update: stopped" in made.log()
+
+
+# --- a change that is late ---------------------------------------------------
+
+class Late(ClickHouseProxy):
+    """Cuts the connection of the first change of clicks, which arrives when it is
+    let in; calls `before`[what], once, before a request that begins so."""
+    was_cut = False
+    answer = None
+
+    def __init__(self, port):
+        self.before = {}
+        self.comes, self.came = threading.Event(), threading.Event()
+        super().__init__(port)
+
+    def _meet(self, request, client, fault):
+        for what in [w for w in self.before if request.query.startswith(w)]:
+            self.before.pop(what)()
+        if self.was_cut or not request.query.startswith("ALTER TABLE clicks"):
+            return super()._meet(request, client, fault)
+        self.was_cut = True
+        self._end(client)
+        self.comes.wait()
+        self.answer = self._ask(request)
+        self.came.set()
+        return False
+
+    def let_in(self):
+        self.comes.set()
+        assert self.came.wait(60)
+
+
+@pytest.fixture
+def late(clickhouse_server):
+    with Late(clickhouse_server.port) as proxy:
+        yield proxy
+        proxy.comes.set()
+
+
+def mutations(clickhouse):
+    """That are under way."""
+    return int(clickhouse.value(
+        "SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
+        "database = currentDatabase() AND NOT is_done"))
+
+
+def test_a_change_that_comes_after_the_next_run_is_refused(
+        clickhouse, migrated, rescore, late):
+    migrated.insert(some_visits(50) + some_visits(50, user_agent="Visitor/1"))
+    assert "update" in rescore("2026-10-25", url=late.url, ok=False)
+    output = rescore("2026-10-25", patterns=["Nobody"])
+    assert "a run that was stopped finished" in output
+    assert not [t for t in clickhouse.tables() if t.startswith("rescore_")]
+
+    late.let_in()
+
+    eventually(lambda: not mutations(clickhouse))
+    assert counts(clickhouse) == {"human": 100}
+    assert b"UNKNOWN_TABLE" in late.answer
+
+
+def test_a_change_that_comes_as_the_next_run_begins_is_ended(
+        clickhouse, migrated, rescore, late):
+    """After that has looked for changes, and before it drops their tables."""
+    migrated.insert(some_visits(50) + some_visits(50, user_agent="Visitor/1"))
+    rescore("2026-10-25", url=late.url, ok=False)
+    clickhouse.query("SYSTEM STOP MERGES clicks")
+
+    def before_drop():
+        late.comes.set()
+        eventually(lambda: mutations(clickhouse) == 1)
+    late.before = {"DROP TABLE": before_drop,
+                   "ALTER TABLE clicks": lambda: clickhouse.query(
+                       "SYSTEM START MERGES clicks")}
+    output = rescore("2026-10-25", patterns=["Nobody"], url=late.url)
+
+    assert "a run that was stopped finished" in output
+    assert not late.before and late.came.wait(60)
+    assert mutations(clickhouse) == 0
+    assert counts(clickhouse) == {"human": 100}
+
+
+def test_a_change_that_was_under_way_is_waited_for(clickhouse, migrated,
+                                                   rescore, late):
+    """The next run judges what it left."""
+    migrated.insert(some_visits(50) + some_visits(50, user_agent="Visitor/1"))
+    rescore("2026-10-25", url=late.url, ok=False)
+    late.let_in()
+    eventually(lambda: counts(clickhouse) == {"human": 50, "bot": 50})
+    output = rescore("2026-10-25", patterns=["Nobody"])
+    assert "50 verdicts changed (bot to human 50)" in output
+    assert counts(clickhouse) == {"human": 100}
 
 
 # --- bursts --------------------------------------------------------------------
