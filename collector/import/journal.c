@@ -33,19 +33,23 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
 }
 
 /*
+ * `head` of a run and of its blocks is the run's number in order; rows from
+ * before there were numbers have none, which reads as 0.
+ *
  * It has no token, and one whose answer was lost is written again without
  * asking whether it is there.  Twice, or later than it was sent, a row does no
  * harm:
  * - head: of a log the longest head counts, whatever else there is.
  * - run: one that began and did not get on, since the next try draws another
- *   number.  Seen after that one, it stops this import (journal_announce), and
- *   the next goes on.
- * - block: of those of the newest run the last one counts, unless it is done.
- *   The one before it is done when a block is named, so that it does not come
- *   back, and what a run before wrote is passed over.
+ *   number.  Seen after that one, it may stop this import (journal_announce),
+ *   and the next goes on.
+ * - block: of those that are not done all that may have been sent are the same.
+ *   A run names another only when the one before it is done, and the next run
+ *   begins with that one.  One that was named and refused was sent by nobody,
+ *   and gives way to those of newer runs.
  */
-static int write_row(struct journal *j, enum what what,
-		     const struct log_head *head, uint64_t first, uint64_t last,
+static int write_row(struct journal *j, enum what what, const uint64_t *head,
+		     size_t head_count, uint64_t first, uint64_t last,
 		     const char *file, struct error *err)
 {
 	static const char sql[] =
@@ -59,9 +63,9 @@ static int write_row(struct journal *j, enum what what,
 	rowbinary_string(&row, j->name, strlen(j->name));
 	rowbinary_u8(&row, (uint8_t)what);
 	rowbinary_u64(&row, j->run);
-	rowbinary_count(&row, head ? head->count : 0);
-	for (size_t i = 0; head && i < head->count; i++)
-		rowbinary_u64(&row, head->numbers[i]);
+	rowbinary_count(&row, head_count);
+	for (size_t i = 0; i < head_count; i++)
+		rowbinary_u64(&row, head[i]);
 	rowbinary_u64(&row, first);
 	rowbinary_u64(&row, last);
 	rowbinary_string(&row, file, strlen(file));
@@ -161,7 +165,8 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 		status = journal_set_name(j, fresh ? head->name : known.name,
 					  err);
 	if (status == 0 && head->count > known.count)
-		status = write_row(j, WHAT_HEAD, head, 0, 0, file, err);
+		status = write_row(j, WHAT_HEAD, head->numbers, head->count, 0,
+				   0, file, err);
 	/* Another run may have made it known just before, when it was shorter:
 	 * the first name holds. */
 	if (status == 0 && fresh)
@@ -176,11 +181,6 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 /* --- where does it go on? --------------------------------------------------
  */
 
-int journal_begin(struct journal *j, const char *file, struct error *err)
-{
-	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
-}
-
 static int ask(struct journal *j, const char *sql, const char *from,
 	       struct buf *answer, struct error *err)
 {
@@ -190,6 +190,26 @@ static int ask(struct journal *j, const char *sql, const char *from,
 						  {NULL, NULL}};
 
 	return clickhouse_query(j->ch, sql, params, answer, err);
+}
+
+int journal_begin(struct journal *j, const char *file, struct error *err)
+{
+	struct buf answer = {0};
+	struct tsv rows;
+	char *field;
+	int status = ask(j,
+			 "SELECT max(head[1]) FROM import_journal WHERE "
+			 "identity = {name:String} AND what = 'run' "
+			 "FORMAT TabSeparated",
+			 "0", &answer, err);
+
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, &field, 1))
+		j->number = tsv_u64(field) + 1;
+	buf_free(&answer);
+	if (status < 0)
+		return -1;
+	return write_row(j, WHAT_RUN, &j->number, 1, 0, 0, file, err);
 }
 
 static int read_done(struct journal *j, struct journal_state *s,
@@ -212,31 +232,35 @@ static int read_done(struct journal *j, struct journal_state *s,
 	return status;
 }
 
-/* The last block that a run wrote down while it was the newest. */
+/* The first line that may not be done. */
+static void put_from(const struct journal_state *s, char from[24])
+{
+	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);
+}
+
+/* The last block that the newest run wrote down; what has no number goes by
+ * time. */
 static int read_pending(struct journal *j, struct journal_state *s,
 			struct error *err)
 {
-	uint64_t run = 0, first;
 	struct buf answer = {0};
-	char *fields[4];
+	char from[24], *fields[2];
 	struct tsv rows;
-	int status = ask(j,
-			 "SELECT what = 'run', run, first, last "
-			 "FROM import_journal WHERE identity = {name:String} "
-			 "AND what != 'head' ORDER BY at FORMAT TabSeparated",
-			 "0", &answer, err);
+	int status;
 
+	put_from(s, from);
+	status = ask(j,
+		     "SELECT first, last FROM import_journal WHERE "
+		     "identity = {name:String} AND what = 'block' AND "
+		     "first >= {from:UInt64} ORDER BY head[1] DESC, "
+		     "if(head[1] = 0, toUnixTimestamp64Micro(at), 0) DESC, "
+		     "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
+		     from, &answer, err);
 	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, fields, 4)) {
-		first = tsv_u64(fields[2]);
-		if (tsv_u64(fields[0])) {
-			run = tsv_u64(fields[1]);
-		} else if (run == tsv_u64(fields[1]) &&
-			   (!s->begun || first > s->done)) {
-			s->pending = true;
-			s->first = first;
-			s->last = tsv_u64(fields[3]);
-		}
+	if (status == 0 && tsv_next(&rows, fields, 2)) {
+		s->pending = true;
+		s->first = tsv_u64(fields[0]);
+		s->last = tsv_u64(fields[1]);
 	}
 	buf_free(&answer);
 	return status;
@@ -250,7 +274,7 @@ static int read_stored(struct journal *j, struct journal_state *s,
 	struct tsv rows;
 	int status;
 
-	snprintf(from, sizeof(from), "%" PRIu64, s->begun ? s->done + 1 : 0);
+	put_from(s, from);
 	status = ask(j,
 		     "SELECT DISTINCT offset FROM clicks WHERE "
 		     "topic = {topic:String} AND offset >= {from:UInt64} "
@@ -308,15 +332,16 @@ int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 	struct buf answer = {0};
 	struct tsv rows;
 	char *field;
-	int status = write_row(j, WHAT_BLOCK, NULL, first, last, file, err);
+	int status =
+		write_row(j, WHAT_BLOCK, &j->number, 1, first, last, file, err);
 
 	if (status == 0)
-		status =
-			ask(j,
-			    "SELECT run FROM import_journal WHERE "
-			    "identity = {name:String} AND what = 'run' "
-			    "ORDER BY at DESC, run LIMIT 1 FORMAT TabSeparated",
-			    "0", &answer, err);
+		status = ask(j,
+			     "SELECT run FROM import_journal WHERE "
+			     "identity = {name:String} AND what = 'run' "
+			     "ORDER BY head[1] DESC, run DESC LIMIT 1 "
+			     "FORMAT TabSeparated",
+			     "0", &answer, err);
 	rows = tsv_rows(&answer);
 	if (status == 0 && tsv_next(&rows, &field, 1))
 		newest = tsv_u64(field);

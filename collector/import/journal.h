@@ -9,6 +9,10 @@
  * the block that the older may still send, and sends that very one again under
  * the same token: whichever comes second is recognised.
  *
+ * Which is the newer is told by numbers, not by a clock, which may be set back:
+ * a run takes one more than the highest it sees.  Of two that take the same the
+ * higher `run` is the newer; all that counts is that everybody agrees.
+ *
  * Where a log is read from is told by ingest_progress.  Rows stored without it
  * (a kill in between) are found by their offsets.
  */
@@ -30,7 +34,8 @@ enum {
 
 struct journal {
 	struct clickhouse *ch;
-	uint64_t run; /* this one's number, drawn */
+	uint64_t run;	 /* this one's number, drawn */
+	uint64_t number; /* and in order: one more than those before it */
 	char name[IMPORT_NAME_MAX + 1];
 	char topic[IMPORT_TOPIC_MAX]; /* "import:<name>" */
 };

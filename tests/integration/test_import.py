@@ -422,6 +422,68 @@ def test_an_empty_log_is_no_failure_and_an_unknown_packing_is(
     assert_once(tables, lines)
 
 
+def a_day_ahead(tables, where):
+    """As ClickHouse wrote these rows of the journal when its clock was so; it has
+    been set back since."""
+    tables.query("INSERT INTO import_journal SELECT * REPLACE (at + INTERVAL 1 "
+                 f"DAY AS at) FROM import_journal WHERE {where}")
+
+
+def test_what_a_clock_that_was_ahead_wrote_stops_no_import(tables, importer,
+                                                          log):
+    lines = some_lines(100)
+    run = importer()
+    run(log(lines[:50]))
+    a_day_ahead(tables, "what = 'run'")
+    tables.query(
+        "INSERT INTO import_journal (identity, what, run, at) SELECT "
+        "any(identity), 'run', 7, now64(6) + INTERVAL 1 DAY FROM "
+        "import_journal")
+    run(log(lines))
+    run(log(lines))
+    assert_once(tables, lines)
+
+
+def test_an_import_ends_one_that_began_when_the_clock_was_ahead(
+        tables, importer, log):
+    lines = some_lines(4000, step=1)
+    path = log(lines)
+    run = importer(batch_rows=50, parts_per_second=20)
+    first = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+    eventually(lambda: tables.value("SELECT count() FROM clicks") > 0)
+    a_day_ahead(tables, "what = 'run'")
+    importer(batch_rows=500, parts_per_second=1000)(path)
+    _, said = first.communicate(timeout=60)
+    assert first.returncode == 75
+    assert b"another import of this log has begun" in said
+    assert_once(tables, lines)
+
+
+def test_a_block_is_taken_over_whatever_the_clock_was(tables, importer, log):
+    """Of two killed imports, the later one wrote when the clock was right again."""
+    lines = some_lines(90)
+    at = list(offsets(lines))
+    run = importer()
+    run(log(lines[:30]))
+    identity = tables.value("SELECT any(identity) FROM import_journal")
+    for number, day, first, last in ((2, 1, 0, 29), (3, 0, 30, 59)):
+        tables.query(
+            "INSERT INTO import_journal (identity, what, run, head, first, last, "
+            f"at) SELECT '{identity}', kind, {number}, [{number}], "
+            f"if(kind = 'run', 0, {at[first]}), if(kind = 'run', 0, {at[last]}),"
+            f" now64(6) + INTERVAL {day} DAY "
+            "FROM (SELECT arrayJoin(['run', 'block']) AS kind)")
+    tables.query("INSERT INTO import_journal (identity, what, run, head, first, "
+                 f"last, at) VALUES ('{identity}', 'block', 2, [2], {at[30]}, "
+                 f"{at[44]}, now64(6) + INTERVAL 1 DAY)")
+    run(log(lines))
+    assert_once(tables, lines)
+    assert [(row["first"], row["last"]) for row in tables.rows(
+        "SELECT first, last FROM ingest_progress ORDER BY first")] == [
+            (at[0], at[29]), (at[30], at[59]), (at[60], at[89])]
+
+
 class Interrupted(ClickHouseProxy):
     """Calls a function once, when a query that begins like this has been carried
     out and not been answered."""
