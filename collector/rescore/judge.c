@@ -77,13 +77,15 @@ static int judge_one(struct job *job, char *const fields[FIELDS],
 
 static int write_map(struct job *job, const struct buf *map, struct error *err)
 {
+	static const struct clickhouse_param params[] = {{"async_insert", "0"},
+							 {NULL, NULL}};
 	struct buf sql = {0};
 	int status;
 
 	if (map->failed)
 		return error_set_nomem(err);
 	rescore_sql_insert_map(job, &sql);
-	status = buf_cstr(&sql) ? clickhouse_insert(job->ch, sql.data, NULL,
+	status = buf_cstr(&sql) ? clickhouse_insert(job->ch, sql.data, params,
 						    map->data, map->len, err)
 				: error_set_nomem(err);
 	buf_free(&sql);

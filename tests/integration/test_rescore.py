@@ -1,13 +1,14 @@
 """Today's rules applied to past days."""
 import json
 import random
+import re
 import signal
 import threading
 
 import pytest
 import servers
 from support.clicks import SLOTS, instant, make_click, rfc3339
-from support.fault_proxy import ClickHouseProxy
+from support.fault_proxy import ClickHouseProxy, response
 from support.program import eventually
 from test_aggregator import ask, ask_range
 
@@ -286,6 +287,30 @@ def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
     left = [t for t in clickhouse.tables() if t.startswith("rescore_")]
     # Those of a change that goes on without it stay.
     assert not left or "update: stopped" in made.log()
+
+
+class Asynchronous(ClickHouseProxy):
+    """As a server whose profile says async_insert=1, wait_for_async_insert=0: it
+    answers inserts that do not say otherwise before it stores them (here: never;
+    the engine of the tests knows no such inserts)."""
+    later = ()
+
+    def _ask(self, request):
+        if re.match(r"INSERT INTO .* FORMAT ", request.query) and \
+                "async_insert=0" not in request.path:
+            self.later += (request,)
+            return response(200, "OK", [], b"")
+        return super()._ask(request)
+
+
+def test_a_profile_that_inserts_asynchronously_changes_nothing(
+        clickhouse_server, clickhouse, migrated, rescore):
+    migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
+    with Asynchronous(clickhouse_server.port) as proxy:
+        output = rescore("2026-10-25", url=proxy.url)
+    assert not proxy.later
+    assert "50 verdicts changed (human to bot 50)" in output
+    assert counts(clickhouse) == {"bot": 50}
 
 
 # --- a change that is late ---------------------------------------------------
