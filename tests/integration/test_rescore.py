@@ -405,6 +405,24 @@ def test_a_change_that_was_under_way_is_waited_for(clickhouse, migrated,
     assert counts(clickhouse) == {"human": 100}
 
 
+def test_a_mutation_of_somebody_else_is_left_alone(clickhouse, migrated,
+                                                   rescore):
+    """One that fails, on a day of which a run was stopped."""
+    migrated.insert(some_visits(50))
+    rescore("2026-10-25")
+    clickhouse.query("INSERT INTO rescored (day, run, state) VALUES "
+                     "('2026-10-25', 7, 'begun')")
+    clickhouse.query("ALTER TABLE clicks DELETE IN PARTITION ID '20261025' "
+                     "WHERE throwIf(code != '') = 0", mutations_sync=0)
+    failing = ("SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
+               "database = currentDatabase() AND latest_fail_reason != '' AND "
+               "NOT is_done")
+    eventually(lambda: clickhouse.value(failing) == 1)
+    output = rescore("2026-10-25")
+    assert "a run that was stopped finished" in output
+    assert clickhouse.value(failing) == 1
+
+
 # --- bursts --------------------------------------------------------------------
 
 WINDOW, CODES, LOST = 60000, 20, 10
