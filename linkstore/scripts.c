@@ -211,6 +211,7 @@ static const char quota_take[] =
 #include "linkstore/scripts/quota_take.lua.inc"
 ;
 static const char quota_give[] =
+	WHEN_FULL
 #include "linkstore/scripts/quota_give.lua.inc"
 ;
 /* clang-format on */

@@ -5,8 +5,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Ours: prolong.  Free: take.  Another's: no. */
+/* Ours: prolong.  Free: take, from a full Redis as well: what is settled is not
+ * in it.  Another's: no. */
 static const char hold_text[] =
+	"#!lua flags=allow-oom\n"
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then "
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
 	"if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then "

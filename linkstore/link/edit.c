@@ -35,8 +35,8 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 	ret_after->changed_ms = changed_ms;
 }
 
-/* What a record weighs without what every change adds once: who made it, when,
- * and the state. */
+/* What a record weighs without what every change adds once, and what is
+ * bounded: who made it, when, the state and the life. */
 static size_t weight(const Shortloop__Link *link)
 {
 	Shortloop__Link bare = *link;
@@ -44,6 +44,8 @@ static size_t weight(const Shortloop__Link *link)
 	bare.editor = unconst("");
 	bare.changed_ms = 0;
 	bare.version = 0;
+	bare.ttl_class = unconst("");
+	bare.ttl_ms = 0;
 	bare.state = SHORTLOOP__LINK_STATE__LINK_LIVE;
 	return shortloop__link__get_packed_size(&bare);
 }

@@ -359,6 +359,17 @@ def test_one_of_two_aggregators_settles(aggregator, migrated):
     settled(other, 50)
 
 
+def test_with_a_full_redis_an_aggregator_settles(clickhouse, own_redis, migrated,
+                                                 program):
+    """One that was started anew: the lease is not there to be prolonged."""
+    own_redis.client().config_set("maxmemory", 1)
+    migrated.insert(some_clicks(16, 50, WINDOWS[1:2]))
+
+    made = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+
+    settled(made, 50)
+
+
 # --- the watermark ---------------------------------------------------------------
 
 def test_complete_until_is_the_least_of_all_partitions(aggregator, migrated):

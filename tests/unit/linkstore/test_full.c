@@ -1,9 +1,11 @@
 /* A Redis that has reached its maxmemory (`noeviction`): what ends, shrinks, is
  * renewed or moves goes on; what grows is refused, and the error says why. */
+#include "tests/unit/linkstore/async_fixture.h"
 #include "tests/unit/linkstore/edits.h"
 
 #include "linkstore/block/markers.h"
 #include "linkstore/link/visits.h"
+#include "linkstore/quota.h"
 #include "linkstore/space/hand.h"
 #include "linkstore/space/lift.h"
 
@@ -68,6 +70,19 @@ static void a_link_is_changed_to_one_that_is_no_longer(void **state)
 	link_answer_release(&read);
 }
 
+/* Its record is a few bytes longer: "never" is no number. */
+static void a_link_that_never_ended_is_made_to_end(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target t = store_alias(f, 7);
+
+	edit(f, &t, "https://example.org/", f->never);
+	assert_int_equal(pttl(f, &t), -1);
+	fill(f);
+	edit(f, &t, "https://example.org/", f->day);
+	assert_true(pttl(f, &t) > 0);
+}
+
 static void a_visit_is_counted_and_renews(void **state)
 {
 	struct fixture *f = *state;
@@ -129,6 +144,53 @@ static void blocks_are_handed_back_held_and_released(void **state)
 				  &f->err));
 }
 
+struct taken {
+	struct async_fixture *a;
+	struct quota_answer answer;
+};
+
+static void on_taken(void *arg, const struct quota_answer *answer,
+		     const struct error *err)
+{
+	struct taken *taken = arg;
+
+	if (err)
+		fail_msg("%s", err->text);
+	taken->answer = *answer;
+	loop_stop(taken->a->loop);
+}
+
+static const struct quota ten_a_month = {.links = {10, QUOTA_MONTH},
+					 .bytes = {1000, QUOTA_MONTH}};
+
+static struct quota_answer take_quota(struct async_fixture *a, int64_t links,
+				      int64_t bytes)
+{
+	struct taken taken = {.a = a};
+
+	must(a->f,
+	     quota_take_async(a->redis, a->f->store, "acme", &ten_a_month,
+			      links, bytes, on_taken, &taken, &a->f->err));
+	run_loop(a);
+	return taken.answer;
+}
+
+/* What was to be stored for it was refused. */
+static void what_an_account_took_is_given_back(void **state)
+{
+	struct async_fixture *a = *state;
+	struct quota_answer taken = take_quota(a, 4, 100);
+
+	fill(a->f);
+	must(a->f, quota_give_async(a->redis, a->f->store, "acme", &taken, 3,
+				    90, &a->f->err));
+	/* Of eleven nothing is counted.  The first may come before what is
+	 * given back, whose script Redis does not have yet. */
+	take_quota(a, 11, 0);
+	assert_int_equal(take_quota(a, 11, 0).counted, 1);
+	assert_int_equal(take_quota(a, 1, 1000).counted, 10);
+}
+
 static void nothing_new_is_stored(void **state)
 {
 	struct fixture *f = *state;
@@ -162,9 +224,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_ALL(a_link_is_blocked_and_deleted),
 		TEST_ALL(a_link_is_changed_to_one_that_is_no_longer),
+		TEST_ALL(a_link_that_never_ended_is_made_to_end),
 		TEST_ALL(a_visit_is_counted_and_renews),
 		TEST_ALL(blocks_are_reclaimed),
 		TEST_ALL(blocks_are_handed_back_held_and_released),
+		ASYNC(what_an_account_took_is_given_back),
 		TEST_ALL(nothing_new_is_stored),
 	};
 
