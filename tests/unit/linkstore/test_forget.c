@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 
+#include "linkstore/space/hand.h"
 #include "linkstore/space/lift.h"
+#include "linkstore/space/mend.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
 {
@@ -450,6 +452,11 @@ static void a_run_that_saw_more_notices_too(void **state)
 	assert_int_equal(forgot(f), 1);
 }
 
+static long long moves(struct fixture *f)
+{
+	return redis_server_number(&f->server, "HGET space:{s5} moves");
+}
+
 static void every_script_that_moves_blocks_counts(void **state)
 {
 	struct fixture *f = *state;
@@ -463,6 +470,48 @@ static void every_script_that_moves_blocks_counts(void **state)
 	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
 				&f->err));
 	assert_int_equal(linkstore_noted_seen(f->space).moves, 5);
+	assert_int_equal(moves(f), 5);
+	must(f, lift_to(f, 2));
+	assert_int_equal(moves(f), 5);
+}
+
+static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
+{
+	struct fixture *f = *state;
+	const struct block_range member = {0, 3, 1};
+	const struct settle_part part = {SETTLE_LOST, {0, 3, 1}, 0};
+	const struct found_member before = {SET_ISSUED, {0, 0, 1}, 0},
+				  after = {SET_ISSUED, {0, 0, 2}, 0};
+	const struct hand_request one = {1, 1, "ann", "why"};
+	const struct mend_note note = {"ann", "why"};
+	struct hand_result result;
+	struct reclaim_lock lock;
+
+	take(f, 4);
+	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,
+				  &f->err));
+	must(f, reclaim_settle(f->server.redis, &lock, &member, 1, &part, 1,
+			       &f->err));
+	assert_int_equal(moves(f), 5);
+	must(f, space_hold(f->server.redis, f->space, &one, &result, &f->err));
+	assert_int_equal(moves(f), 6);
+	must(f, space_mend(f->server.redis, &lock, &note, &before, 1, &after, 1,
+			   &f->err));
+	assert_int_equal(moves(f), 7);
+	must(f,
+	     space_release(f->server.redis, f->space, &one, &result, &f->err));
+	assert_int_equal(moves(f), 8);
+}
+
+/* Found out by a reader: blocks are set aside. */
+static void noticing_that_redis_forgot_counts(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, 4);
+	redis_server_restart(&f->server);
+	must(f, lift_to(f, 4));
+	assert_int_equal(moves(f), 5);
 }
 
 /* Marks of what was not opened may be older than the opening. */
@@ -597,6 +646,8 @@ int main(void)
 		TEST(no_generation_seen_is_granted_again),
 		TEST(a_run_that_saw_more_notices_too),
 		TEST(every_script_that_moves_blocks_counts),
+		TEST(what_is_moved_by_a_run_or_by_hand_counts),
+		TEST(noticing_that_redis_forgot_counts),
 		TEST(what_was_marked_as_not_opened_is_not_believed_again),
 		TEST(each_time_that_redis_forgets_is_a_generation_more),
 		TEST(what_is_pooled_after_it_keeps_its_generation),
