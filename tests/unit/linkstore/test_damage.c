@@ -14,7 +14,7 @@
 #define BY_OUT "issued:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}"
 
 /* Words apart by spaces; in one, ~ is a space, and HEAD, RECORD, HOLDER and
- * PRINT are what the fixture has. */
+ * PRINT are what the fixture has, TODAY and MONTH what Redis' clock says. */
 static const struct script_call {
 	enum link_script script;
 	const char *keys, *args;
@@ -82,7 +82,7 @@ static const struct script_call {
 	{SCRIPT_IDEM_WRITE, "i:{x}", "p~1~plan p 5 rest 1000"},
 	{SCRIPT_IDEM_END, "i:{x}", "p~1~plan done"},
 	{SCRIPT_QUOTA_TAKE, "quota:{acme}", "1 10 day 5 1000 month"},
-	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 20260101 5 20260101"},
+	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 TODAY 5 MONTH"},
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -99,6 +99,8 @@ struct made {
 	char record[256];
 	size_t record_len;
 	char holder[LINK_HOLDER_MAX], print[64];
+	char today[9],
+		month[7]; /* as the keys of ledgers and quotas have them */
 };
 
 static void say(struct fixture *f, const char *words)
@@ -123,6 +125,39 @@ static void put_record(struct fixture *f, const struct made *m, const char *key)
 
 	must(f, redis_command(f->server.redis, 5, argv, lens, &reply, &f->err));
 	freeReplyObject(reply);
+}
+
+static void note_day(int64_t ms, char ret[9])
+{
+	char day[RFC3339_TEXT_MAX];
+
+	rfc3339_format(ms, day);
+	snprintf(ret, 9, "%.4s%.2s%.2s", day, day + 5, day + 8);
+}
+
+/* All that scripts count there, so that each can be damaged: what is absent
+ * would not be. */
+static void put_counts(struct fixture *f, struct made *m)
+{
+	char words[256], yesterday[9];
+
+	note_day(clock_real_ms(), m->today);
+	note_day(clock_real_ms() - CLOCK_DAY, yesterday);
+	snprintf(m->month, sizeof(m->month), "%.6s", m->today);
+	snprintf(words, sizeof(words),
+		 "HSET day:{s5}:%s handed_back 1 reclaimed 1 pooled 1 held 1 "
+		 "released 1 created 1",
+		 m->today);
+	say(f, words);
+	snprintf(words, sizeof(words), "HSET day:{s5}:%s busiest 1", yesterday);
+	say(f, words);
+	snprintf(words, sizeof(words), "HSET quota:{acme}:%s links 3",
+		 m->today);
+	say(f, words);
+	snprintf(words, sizeof(words), "HSET quota:{acme}:%s bytes 100",
+		 m->month);
+	say(f, words);
+	say(f, "HSET space:{s5} retired 1 forgot 1 floor 1 gaps 0-0");
 }
 
 static struct made make_world(struct fixture *f)
@@ -156,7 +191,7 @@ static struct made make_world(struct fixture *f)
 	say(f, "HSET why:{s5} 30-31:1 i");
 	say(f, "LPUSH hand:{s5} 5");
 	say(f, "HSET node:{7} holder somebody until 5");
-	say(f, "HSET quota:{acme}:20260101 links 3 bytes 100");
+	put_counts(f, &m);
 	say(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
 	say(f, "DEL x");
 	return m;
@@ -269,6 +304,9 @@ static void add_word(struct words *w, const struct made *m, char *word)
 		len = *word == 'H' ? 9 : m->record_len;
 	} else if (!strcmp(word, "HOLDER") || !strcmp(word, "PRINT")) {
 		value = *word == 'H' ? m->holder : m->print;
+		len = strlen(value);
+	} else if (!strcmp(word, "TODAY") || !strcmp(word, "MONTH")) {
+		value = *word == 'T' ? m->today : m->month;
 		len = strlen(value);
 	}
 	w->argv[w->argc] = value;
