@@ -87,6 +87,18 @@ static void close_rules(struct shared *s)
 	api_keyring_free(s->keys);
 }
 
+static int check_seen(const struct allocator_config *config, struct error *err)
+{
+	struct linkstore *store = linkstore_new(&config->links, err);
+	int rc;
+
+	if (!store)
+		return -1;
+	rc = seen_file_check(config->allocator.seen_file, store, err);
+	linkstore_free(store);
+	return rc;
+}
+
 int allocator_check(const void *config, struct error *err)
 {
 	struct shared s = {.metrics = metrics_new()};
@@ -95,6 +107,8 @@ int allocator_check(const void *config, struct error *err)
 	if (!s.metrics)
 		return error_set_nomem(err);
 	rc = open_rules(&s, config, err);
+	if (rc == 0)
+		rc = check_seen(config, err);
 	close_rules(&s);
 	metrics_free(s.metrics);
 	return rc;

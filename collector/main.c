@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 		.group_count = collector_group_count,
 		.validate = collector_config_validate,
 		.check = collector_check,
-		.reloads = "ua_rules, bot_list, geo_files",
+		.reloads = "ua_rules, bot_list, bot_patterns, source_list, "
+			   "geo_files",
 	};
 	struct error err = {0};
 	struct app *app;

@@ -153,12 +153,14 @@ static int open_or_create(const char *path, struct error *err)
 	return fd;
 }
 
-static int map(struct seen_file *f, int fd, const char *path, struct error *err)
+static int map(struct seen_file *f, int fd, int flags, const char *path,
+	       struct error *err)
 {
-	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
 	struct stat st;
 	void *page;
 
+	if (fd < 0)
+		flags |= MAP_ANONYMOUS;
 	if (fd >= 0 && fstat(fd, &st))
 		return error_set_errno(err, "%s", path);
 	if (fd >= 0 && st.st_size != (off_t)sizeof(struct page))
@@ -258,7 +260,7 @@ struct seen_file *seen_file_open(const char *path,
 	}
 	if (path)
 		fd = open_or_create(path, err);
-	if ((!path || fd >= 0) && map(f, fd, path, err) == 0)
+	if ((!path || fd >= 0) && map(f, fd, MAP_SHARED, path, err) == 0)
 		status = check_entries(f, fd, path, store, err);
 	if (fd >= 0)
 		close(fd);
@@ -266,6 +268,44 @@ struct seen_file *seen_file_open(const char *path,
 		return f;
 	seen_file_free(f);
 	return NULL;
+}
+
+/* Where a file that is not there would be. */
+static int check_folder(const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+		slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+	int status = 0;
+
+	if (!folder)
+		return error_set_nomem(err);
+	if (access(folder, F_OK))
+		status = error_set_errno(err, "cannot create %s", path);
+	free(folder);
+	return status;
+}
+
+int seen_file_check(const char *path, const struct linkstore *store,
+		    struct error *err)
+{
+	struct seen_file f = {0};
+	int fd, status = -1;
+
+	if (!path)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return check_folder(path, err);
+	if (fd < 0)
+		return error_set_errno(err, "cannot open %s", path);
+	/* What is written to new entries stays here. */
+	if (map(&f, fd, MAP_PRIVATE, path, err) == 0)
+		status = check_entries(&f, fd, path, store, err);
+	if (f.page)
+		munmap(f.page, sizeof(*f.page));
+	close(fd);
+	return status;
 }
 
 void seen_file_free(struct seen_file *f)

@@ -31,6 +31,10 @@ struct seen_file *seen_file_open(const char *path,
 				 const struct linkstore *store,
 				 struct error *err);
 void seen_file_free(struct seen_file *f); /* NULL accepted */
+/* Would it open?  Nothing is created or written.  A NULL path is good, and so
+ * is a file that is not there yet in a folder that is. */
+int seen_file_check(const char *path, const struct linkstore *store,
+		    struct error *err);
 
 /* Zeros when nothing was seen.  From any thread. */
 struct space_seen seen_file_get(const struct seen_file *f,

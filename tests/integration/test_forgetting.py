@@ -106,10 +106,13 @@ def test_a_file_of_another_space_is_refused(program, sections, links_config,
     assert api.create(url=URL)
     api.program.stop()
     links_config["spaces"][0]["block_size"] = 7
-    status, output = program(
-        "allocator",
-        {**sections, "allocator": {**sections["allocator"],
-                                   "seen_file": str(file)}},
-        start=False).run()
-    assert status == 78
-    assert "blocks of" in output and str(file) in output
+    before = file.read_bytes()
+    for args in ([], ["--check"]):
+        status, output = program(
+            "allocator",
+            {**sections, "allocator": {**sections["allocator"],
+                                       "seen_file": str(file)}},
+            start=False, args=args).run()
+        assert status == 78, output
+        assert "blocks of" in output and str(file) in output
+    assert file.read_bytes() == before

@@ -43,6 +43,10 @@ static struct seen_file *open_file(struct fixture *f)
 static void must_not_open(struct fixture *f, enum error_code code)
 {
 	f->err = (struct error){0};
+	assert_int_equal(seen_file_check(path, f->store, &f->err), -1);
+	if (f->err.code != code)
+		fail_msg("unexpected: %s", f->err.text);
+	f->err = (struct error){0};
 	assert_null(seen_file_open(path, f->store, &f->err));
 	if (f->err.code != code)
 		fail_msg("unexpected: %s", f->err.text);
@@ -167,6 +171,38 @@ static void a_folder_that_is_not_there_is_told(void **state)
 	assert_non_null(strstr(f->err.text, "/nonexistent/seen"));
 }
 
+static void get(char ret_page[4096])
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(read(fd, ret_page, 4096), 4096);
+	close(fd);
+}
+
+/* Whoever looks may be another user than the one that starts. */
+static void a_file_that_is_checked_is_not_written_to(void **state)
+{
+	struct fixture *f = *state;
+	char before[4096], after[4096];
+
+	must(f, seen_file_check(NULL, f->store, &f->err));
+	must(f, seen_file_check(path, f->store, &f->err));
+	assert_int_equal(access(path, F_OK), -1);
+	/* Of a space without blocks, then of all. */
+	f->config.spaces = (struct setting_list){&f->spaces[1], 1};
+	fixture_open_store(f);
+	seen_file_free(open_file(f));
+	f->config.spaces = (struct setting_list){f->spaces, 4};
+	fixture_open_store(f);
+	get(before);
+	must(f, seen_file_check(path, f->store, &f->err));
+	get(after);
+	assert_memory_equal(before, after, sizeof(after));
+	seen_file_free(open_file(f));
+	get(after);
+	assert_memory_not_equal(before, after, sizeof(after));
+}
+
 struct noter {
 	struct seen_file *file;
 	const struct link_space *space;
@@ -244,6 +280,7 @@ int main(void)
 		FILE_TEST(another_space_of_that_number_is_found_out),
 		FILE_TEST(a_damaged_entry_is_refused),
 		FILE_TEST(any_other_file_is_refused),
+		FILE_TEST(a_file_that_is_checked_is_not_written_to),
 		FILE_TEST(a_folder_that_is_not_there_is_told),
 		FILE_TEST(many_note_at_once_and_the_highest_stays),
 		TEST(a_backup_is_lifted_by_what_the_file_remembers),
