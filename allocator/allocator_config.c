@@ -184,6 +184,16 @@ static const struct setting settings[] = {
 	 .help = "How long a batch may wait in all for the rate of its key; "
 		 "then the next line is answered 429 and the answer breaks "
 		 "off."},
+	{.key = "batch_time_max",
+	 .type = SETTING_DURATION,
+	 .offset = AT(batch_time_max),
+	 .fallback = "2h",
+	 .min = 100,
+	 .max = 7 * CLOCK_DAY,
+	 .help = "How long a batch may last, whatever it waits for: its rate, "
+		 "the next byte of its client, or that answers are read; then "
+		 "the next line is answered 408 and the answer breaks off.  "
+		 "More than batch_wait_max."},
 	{.key = "batch_in_flight",
 	 .type = SETTING_INT,
 	 .offset = AT(batch_in_flight),

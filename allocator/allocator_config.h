@@ -38,6 +38,7 @@ struct allocator_settings {
 	int64_t batches_max; /* per thread */
 	int64_t batches_per_account; /* per thread */
 	int64_t batch_wait_max;	     /* ms, for the key's rate */
+	int64_t batch_time_max;	     /* ms, of a whole batch */
 	int64_t batch_in_flight;     /* lines of a batch */
 	int64_t batch_bytes;	     /* of lines, and of answers */
 	int64_t space_check_every;   /* ms */

@@ -223,7 +223,8 @@ static int fill_api(struct worker *w, struct error *err)
 			  .bytes_max = (size_t)settings->batch_bytes,
 			  .batches_max = (size_t)settings->batches_max,
 			  .account_max = (size_t)settings->batches_per_account,
-			  .wait_max = settings->batch_wait_max},
+			  .wait_max = settings->batch_wait_max,
+			  .time_max = settings->batch_time_max},
 	};
 	w->api.create.created = calloc(linkstore_space_count(s->store),
 				       sizeof(w->api.create.created[0]));

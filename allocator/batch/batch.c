@@ -21,6 +21,7 @@ static void batch_free(struct batch *b)
 	if (!b)
 		return;
 	loop_timer_free(b->timer);
+	loop_timer_free(b->end);
 	lines_free(&b->lines);
 	ring_free(b->ring);
 	buf_free(&b->out);
@@ -80,16 +81,16 @@ static bool has_much_room(const struct batch *b)
 	       http_stream_pending(b->req) <= b->parts->bytes_max / 2;
 }
 
-static void give_up(struct batch *b)
+/* `what` the batch has done for `ms`, as long as it may. */
+static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 {
 	char text[160], name[DURATION_TEXT_MAX];
 
 	snprintf(text, sizeof(text),
-		 "the batch has waited for the rate of its API key for %s: "
-		 "send what is not answered again",
-		 duration_format(b->parts->wait_max, name));
+		 "the batch has %s %s: send what is not answered again", what,
+		 duration_format(ms, name));
 	b->late = true;
-	batch_refuse_line(b, b->lines.number + 1, 429, text);
+	batch_refuse_line(b, b->lines.number + 1, status, text);
 }
 
 /* There will be a token in `wait_ms`. */
@@ -103,7 +104,8 @@ static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
 	}
 	waited = (b->waited + now - b->waiting_since) / NS_PER_MS;
 	if (waited + wait_ms > b->parts->wait_max)
-		give_up(b);
+		give_up(b, 429, "waited for the rate of its API key for",
+			b->parts->wait_max);
 	else
 		loop_timer_set(b->timer,
 			       wait_ms < LOOK_EVERY ? wait_ms : LOOK_EVERY);
@@ -129,7 +131,7 @@ static bool pay(struct batch *b)
 
 static bool takes_lines(const struct batch *b)
 {
-	return !b->gone && !b->late;
+	return !b->gone && !b->late && !b->overdue;
 }
 
 /* --- lines ---------------------------------------------------------------- */
@@ -190,6 +192,15 @@ static void take_last_line(struct batch *b)
 		batch_create_line(b, b->last);
 }
 
+/* The time is over: the next line is refused once there is a place for that. */
+static void end_overdue(struct batch *b)
+{
+	if (b->overdue && !b->late && !b->gone && !b->taken &&
+	    !ring_is_full(b->ring))
+		give_up(b, 408, "lasted for allocator.batch_time_max,",
+			b->parts->time_max);
+}
+
 void batch_proceed(struct batch *b)
 {
 	if (b->busy)
@@ -200,6 +211,7 @@ void batch_proceed(struct batch *b)
 	}
 	b->busy = true;
 	take_last_line(b);
+	end_overdue(b);
 	b->busy = false;
 	end_if_done(b);
 }
@@ -241,6 +253,14 @@ static void on_timer(void *arg)
 		b->gone = true;
 		http_stream_break(b->req);
 	}
+	batch_proceed(b);
+}
+
+static void on_time_over(void *arg)
+{
+	struct batch *b = arg;
+
+	b->overdue = true;
 	batch_proceed(b);
 }
 
@@ -326,6 +346,8 @@ static struct batch *batch_new(struct batch_parts *parts,
 	if (b->ring)
 		b->timer = loop_timer_new(parts->loop, on_timer, b, err);
 	if (b->timer)
+		b->end = loop_timer_new(parts->loop, on_time_over, b, err);
+	if (b->end)
 		return b;
 	batch_free(b);
 	return NULL;
@@ -357,6 +379,7 @@ void batch_handle(struct batch_parts *parts, struct http_request *req,
 	parts->first = b;
 	parts->running++;
 	metric_add(parts->metrics->running, 1);
+	loop_timer_set(b->end, parts->time_max);
 	http_stream_accept(req, &b->handler, b);
 	http_stream_begin(req, 200, fields);
 }

@@ -20,7 +20,9 @@
  * line that it waits for is answered 429 and the answer breaks off.  So that
  * those who wait do not keep others out, an account has a share of the batches
  * that there may be, and a client that has closed its side of the connection
- * while its batch waits is taken to have gone.
+ * while its batch waits is taken to have gone.  Nor does a batch last longer
+ * than time_max: what was taken up by then is answered, the next line is
+ * answered 408 and the answer breaks off.
  *
  * When the client goes away, lines that were taken up are finished and the rest
  * is dropped: what was answered 201 exists.
@@ -62,6 +64,7 @@ struct batch_parts {
 	size_t batches_max;   /* at a time; beyond: 503 */
 	size_t account_max;   /* of an account; beyond: 429 */
 	int64_t wait_max;     /* ms of a batch for its key's rate */
+	int64_t time_max;     /* ms of a batch in all */
 	size_t running;
 	struct batch *first; /* of those; the caller starts with NULL */
 };

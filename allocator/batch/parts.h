@@ -18,16 +18,18 @@ struct batch {
 	struct ring *ring;
 	struct buf out;		  /* answers on their way to the client */
 	struct loop_timer *timer; /* for the caller's rate */
+	struct loop_timer *end;	  /* of the time that it may take */
 	struct http_slice last;	  /* a last line without LF, in `lines` */
 	bool paid;		  /* for the next line */
 	int64_t waiting_since;	  /* for its rate (ns); 0: it is not */
 	int64_t waited;		  /* for it before that (ns) */
 	bool paused;		  /* the client has more than was taken */
 	bool body_done;
-	bool taken; /* and all its lines have been taken up */
-	bool late;  /* it has waited for too long: no more are taken up */
-	bool gone;  /* nobody waits for answers any more */
-	bool busy;  /* further up the stack: it must not end now */
+	bool taken;   /* and all its lines have been taken up */
+	bool late;    /* it has waited for too long: no more are taken up */
+	bool overdue; /* the time that it may take is over */
+	bool gone;    /* nobody waits for answers any more */
+	bool busy;    /* further up the stack: it must not end now */
 };
 
 /* batch.c: something has happened that may make room, or an end; the batch may

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import socket
+import threading
 
 import pytest
 
@@ -86,6 +87,69 @@ def test_many_short_waits_are_added_up(make_api):
     with Batch(api, [good(i) for i in range(200)], key="crm") as b:
         answers = b.read(200)
     assert answers[-1]["status"] == 429 and 10 <= len(answers) <= 30
+
+
+class Trickle:
+    """Sends the bytes of a line that never ends, as slowly as it may."""
+
+    def __init__(self, batch):
+        self.batch = batch
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def run(self):
+        try:
+            while not self.stop.wait(0.1):
+                self.batch.send(b"x")
+        except OSError:
+            pass  # the answer says why
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+
+
+def assert_breaks_off_with_408(api, b, answers):
+    assert all("code" in a for a in answers[:-1])
+    assert (answers[-1]["line"], answers[-1]["status"]) == (len(answers), 408)
+    assert "allocator.batch_time_max, 1s" in answers[-1]["detail"]
+    with pytest.raises((http.client.IncompleteRead, OSError)):
+        b.response().read()
+    assert running(api) == 0
+    assert api.program.metric("shortloop_allocator_batches_total",
+                              outcome="late") == 1
+
+
+def test_a_batch_that_trickles_in_lasts_only_so_long(make_api):
+    api = make_api(batch_time_max="1s")
+    with Batch(api, [good(1), good(2)], key="web", keep_open=True) as b:
+        with Trickle(b):
+            answers = b.read(3)
+        assert len(answers) == 3
+        assert_breaks_off_with_408(api, b, answers)
+
+
+def test_what_is_under_way_when_a_batch_must_end_is_answered(make_api, redis):
+    api = make_api(batch_time_max="1s", batch_in_flight=4)
+    assert "code" in batch(api, [good(0)], key="web")[0]
+    redis.client_pause(1500)
+    with Batch(api, [good(i) for i in range(40)], key="web",
+               keep_open=True) as b:
+        answers = b.read(1)
+        while "code" in answers[-1]:
+            answers += b.read(1)
+        assert_breaks_off_with_408(api, b, answers)
+
+
+def test_a_batch_whose_lines_are_all_taken_up_is_answered(make_api, redis):
+    api = make_api(batch_time_max="1s")
+    assert "code" in batch(api, [good(0)], key="web")[0]
+    redis.client_pause(1500)
+    answers = batch(api, [good(i) for i in range(40)], key="web")
+    assert len(answers) == 40 and all("code" in a for a in answers)
 
 
 # --- bodies -------------------------------------------------------------------
