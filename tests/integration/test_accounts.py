@@ -107,8 +107,38 @@ def fields_of(strategy):
             }[strategy]()
 
 
-every_strategy = pytest.mark.parametrize(
-    "strategy", ["sequence", "hash", "md5", "snowflake", "alias"])
+STRATEGIES = ["sequence", "hash", "md5", "snowflake", "alias"]
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def line_of(**fields):
+    return json.dumps({"url": LOGIN, "ttl": "1h", **fields}).encode() + b"\n"
+
+
+def make_by(api, made_by, key, strategy, **fields):
+    fields.update(fields_of(strategy))
+    if made_by == "single":
+        return make(api, key, **fields)
+    if made_by == "batch":
+        link, = batch(api, [line_of(**fields)], key=key)
+        assert "link_id" in link, link
+        return link
+    # Sent twice; the second is the link as it is replayed.
+    idem = uuid.uuid4().hex
+    first = make(api, key, idem=idem, **fields)
+    again = api.call("POST", "/v1/links", key,
+                     json={"url": LOGIN, "ttl": "1h", **fields},
+                     headers={"Idempotency-Key": idem})
+    assert again.status_code in (200, 201), again.text
+    assert again.json()["link_id"] == first["link_id"]
+    return again.json()
+
+
+# Who may what is asked of what is stored, however it came there.
+every_link = pytest.mark.parametrize("strategy, made_by", [
+    pytest.param(strategy, made_by, marks=[] if made_by == "single"
+                 or strategy == "sequence" else pytest.mark.long)
+    for strategy in STRATEGIES for made_by in ("single", "batch", "idem")])
 
 
 # --- by the hash of a URL -----------------------------------------------------
@@ -170,9 +200,9 @@ def test_more_accounts_than_candidates_share_a_url(api, reload, hashes):
 
 # --- who may ------------------------------------------------------------------
 
-@every_strategy
-def test_who_may_read(api, strategy):
-    code = make(api, "victim", **fields_of(strategy))["code"]
+@every_link
+def test_who_may_read(api, strategy, made_by):
+    code = make_by(api, made_by, "victim", strategy)["code"]
     for path in ("", "/qr"):
         status = {key: api.get(code + path, key).status_code
                   for key in ("victim", "mallory", "mallory-2", "eye", "boss")}
@@ -180,9 +210,9 @@ def test_who_may_read(api, strategy):
                           "eye": 200, "boss": 200}
 
 
-@every_strategy
-def test_who_may_edit(api, strategy):
-    link = make(api, "mallory", **fields_of(strategy))
+@every_link
+def test_who_may_edit(api, strategy, made_by):
+    link = make_by(api, made_by, "mallory", strategy)
     code = link["code"]
     for key in ("victim", "eye", "new"):
         problem(patch(api, key, code, tags=["x"]), 403)
@@ -194,9 +224,9 @@ def test_who_may_edit(api, strategy):
         "mallory", "mallory", "boss")
 
 
-@every_strategy
-def test_who_may_block(api, strategy):
-    code = make(api, "mallory", **fields_of(strategy))["code"]
+@every_link
+def test_who_may_block(api, strategy, made_by):
+    code = make_by(api, made_by, "mallory", strategy)["code"]
     for key in ("mallory", "mallory-2", "victim", "eye"):
         problem(patch(api, key, code, state="blocked"), 403)
     assert patch(api, "boss", code, state="blocked").status_code == 200
@@ -204,10 +234,10 @@ def test_who_may_block(api, strategy):
     assert api.get(code).json()["state"] == "blocked"
 
 
-@every_strategy
-def test_who_may_delete(api, strategy):
-    first, second = (make(api, "mallory", url=LOGIN + "?" + n,
-                          **fields_of(strategy)) for n in "12")
+@every_link
+def test_who_may_delete(api, strategy, made_by):
+    first, second = (make_by(api, made_by, "mallory", strategy,
+                             url=LOGIN + "?" + n) for n in "12")
     for key in ("victim", "eye", "new"):
         problem(delete(api, key, first["code"]), 403)
     assert delete(api, "mallory-2", first["code"]).status_code == 204
@@ -241,14 +271,21 @@ def test_a_request_sent_again_is_its_accounts(api, strategy):
     assert mine["account"] == "victim"
 
 
-def test_a_batch_sent_again_is_its_accounts(api):
-    lines = [json.dumps({"url": LOGIN, "ttl": "1h"}).encode() + b"\n"] * 2
+@every_strategy
+def test_a_batch_sent_again_is_its_accounts(api, strategy):
+    lines = [line_of(url=LOGIN + "?" + n, **fields_of(strategy)) for n in "12"]
     headers = {"Idempotency-Key": "same"}
     hers = batch(api, lines, key="mallory", headers=headers)
     again = batch(api, lines, key="mallory-2", headers=headers)
-    mine = batch(api, lines, key="victim", headers=headers)
     assert [a["link_id"] for a in again] == [a["link_id"] for a in hers]
+    assert {a["creator"] for a in hers + again} == {"mallory"}
+    if strategy == "alias":
+        taken = batch(api, lines, key="victim", headers=headers)
+        assert [a["status"] for a in taken] == [409, 409]
+        lines = [line_of(**fields_of(strategy)) for _ in lines]
+    mine = batch(api, lines, key="victim", headers=headers)
     assert not {a["link_id"] for a in mine} & {a["link_id"] for a in hers}
+    assert {a["account"] for a in mine} == {"victim"}
 
 
 # --- several keys of one account ----------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import (URL, Api, alias_space, other_space, problem,
                                space)
-from support.batch import batch, good
+from support.batch import Batch, batch, good
 from support.program import eventually
 
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -175,6 +175,15 @@ def test_a_key_has_a_rate_unless_its_line_says_otherwise(make_api, keys_file):
     api.program.process.signal(signal.SIGHUP)
     eventually(lambda: post(api, "fast").status_code == 201)
     assert {post(api, "fast").status_code for _ in range(6)} == {201}
+
+
+def test_as_delivered_a_key_has_a_rate(make_api):
+    """Lines cost one each, whatever they say; a batch has them wait for it."""
+    api = make_api()
+    with Batch(api, [b"\n"] * 5000, key="web"):
+        policy = eventually(lambda: post(api, "web").headers.get(
+            "RateLimit-Policy"))
+    assert policy == '"key";q=1000;w=10'
 
 
 def test_a_rate_that_is_none_is_told(start):
