@@ -130,6 +130,7 @@ class Demo:
             self.rng)
         self.sent = collections.Counter()
         self.sent_people = collections.Counter()
+        self.sent_visitors = collections.defaultdict(set)
         self.sent_countries = collections.Counter()
         self.sent_verdicts = collections.Counter()
         self.walk(visits)
@@ -149,7 +150,10 @@ class Demo:
                 if status == 302 and location != targets[visit.code]:
                     raise Failure(f"/{visit.code} led to {location}")
                 self.sent[visit.code] += 1
-                self.sent_people[visit.code] += visit.verdict == "human"
+                if visit.verdict == "human":
+                    self.sent_people[visit.code] += 1
+                    self.sent_visitors[visit.code].add(
+                        (visit.address.text, visit.user_agent))
                 self.sent_countries[visit.address.country] += 1
                 self.sent_verdicts[visit.verdict] += 1
             progress.update(sum(statuses.values()))
@@ -182,7 +186,6 @@ class Demo:
         started = time.monotonic()
         settled = wait_for("settling of every click", self.settled_or_none)
         seconds = time.monotonic() - started
-        figures.compare("clicks", {"all": CLICKS}, {"all": settled})
         console.say(f"sent {CLICKS:,}   settled {settled:,}   "
                     + console.good("equal")
                     + console.dim(f"   ({seconds:.1f} s after the last click)"))
@@ -208,25 +211,31 @@ class Demo:
         console.say()
         console.say("The busiest codes:")
         console.say()
-        rows, counted, people = [], {}, {}
+        rows, counted, people, visitors = [], {}, {}, {}
         busiest = dict(self.sent.most_common(8))
         for code, sent in busiest.items():
             answer = self.aggregator.clicks(code=code)
             total = answer["total"]
             counted[code], people[code] = total["clicks"], total["humans"]
+            # Without robots: visitors are those of the clicks asked for.
+            visitors[code] = self.aggregator.clicks(
+                code=code, bots="exclude")["total"]["visitors"]
             hours = [hour["start"][11:16] for hour in answer["data"]
                      if hour["clicks"]]
             rows.append([code, " ".join(hours), sent, counted[code],
                          self.sent_people[code], people[code],
-                         total["visitors"],
+                         len(self.sent_visitors[code]), visitors[code],
                          console.bar(sent, self.sent.most_common(1)[0][1])])
         console.table(["code", "hours (UTC)", "sent", "counted",
-                       "people sent", "counted", "visitors", ""], rows,
-                      "<<>>>>><")
+                       "people sent", "counted", "visitors sent", "counted",
+                       ""], rows, "<<>>>>>><")
         figures.compare("clicks of codes", busiest, counted)
         figures.compare("people's clicks of codes",
                         {code: self.sent_people[code] for code in busiest},
                         people)
+        figures.compare("visitors of codes",
+                        {code: len(self.sent_visitors[code])
+                         for code in busiest}, visitors)
 
     def show_breakdowns(self):
         self.breakdown("country", "By country", self.sent_countries)

@@ -1,16 +1,23 @@
 """The demo holds what was counted against what it sent: its robots and people
 are what it says, and a figure that differs ends it."""
+import collections
 import json
+import random
 import subprocess
 import sys
+import time
 
 import pytest
 import servers
+from support.clicks import make_click
 from support.program import BIN
+from test_aggregator import aggregator  # noqa: F401
 from test_verdicts import DEPS, LISTS
 
 sys.path.append(str(servers.ROOT / "demo"))
 import agents  # noqa: E402
+import api  # noqa: E402
+import demo  # noqa: E402
 import figures  # noqa: E402
 
 
@@ -43,3 +50,151 @@ def test_a_figure_that_differs_ends_the_demo_with_a_line():
 def test_what_was_never_sent_is_a_difference():
     with pytest.raises(figures.Difference, match="DE: sent 0, counted 1"):
         figures.compare("clicks by country", {"US": 3}, {"US": 3, "DE": 1})
+
+
+# --- each figure that it shows ---------------------------------------------------
+
+def clicks_now(link_id, number, code=None):
+    """Redirects of a moment ago: three of four by people, of whom some come
+    again."""
+    chance = random.Random(link_id)
+    return [make_click(
+        chance, int(time.time() * 1000), link_id,
+        code=code or f"code{link_id}", outcome="redirected",
+        verdict="bot" if i % 4 == 3 else "human") for i in range(number)]
+
+
+class Shown(demo.Demo):
+    """One whose visits are rows: what a real aggregator says of them is what it
+    sent."""
+
+    def __init__(self, base, migrated, rows):
+        self.aggregator = api.Aggregator(base)
+        self.migrated = migrated
+        self.before = {"clicks": 0, "humans": 0}
+        self.groups_before = {d: collections.Counter()
+                              for d in demo.DIMENSIONS}
+        people = [row for row in rows if row["verdict"] == "human"]
+        self.sent, self.sent_countries, self.sent_verdicts = (
+            collections.Counter(row[key] for row in rows)
+            for key in ("code", "country", "verdict"))
+        self.sent_people = collections.Counter(row["code"] for row in people)
+        self.sent_visitors = {
+            code: {row["unique_identity"] for row in people
+                   if row["code"] == code} for code in self.sent}
+        self.goes_elsewhere = 0  # visits that are counted for a former owner
+
+    def visit(self, code, user_agent="demo", times=1):
+        former = self.goes_elsewhere
+        self.migrated.insert(clicks_now(2, times, code)
+                             + clicks_now(1, former, code))
+        return [(302, "https://new.example/")] * times
+
+    def show_command(self, *args):
+        pass
+
+
+@pytest.fixture
+def shown(aggregator, migrated, monkeypatch):  # noqa: F811
+    rows = clicks_now(1, 90) + clicks_now(2, 40)
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    migrated.link("code2", 2)
+    monkeypatch.setattr(demo, "CLICKS", len(rows))
+    return Shown(aggregator().url, migrated, rows)
+
+
+def less_visits(made):
+    made.sent["code1"] -= 1
+
+
+def less_people(made):
+    made.sent_people["code2"] -= 1
+
+
+def less_visitors(made):
+    made.sent_visitors["code1"].pop()
+
+
+def less_from_a_country(made):
+    made.sent_countries["DE"] -= 1
+
+
+def less_robots(made):
+    made.sent_verdicts["bot"] -= 1
+
+
+def one_person_more_in_all(made):
+    made.before["humans"] -= 1
+
+
+def test_counts_that_are_what_was_sent_are_shown(shown, capsys):
+    shown.show_counts()
+    out = capsys.readouterr().out
+    assert "all equal" in out
+    line, = (line.split() for line in out.splitlines() if " code1 " in line)
+    people = str(shown.sent_people["code1"])
+    visitors = str(len(shown.sent_visitors["code1"]))
+    assert line[2:8] == ["90", "90", people, people, visitors, visitors]
+
+
+@pytest.mark.parametrize("mistake, what", [
+    (less_visits, "clicks of codes differ: code1: "),
+    (less_people, "people's clicks of codes differ: code2: "),
+    (less_visitors, "visitors of codes differ: code1: "),
+    (less_from_a_country, "clicks by country differ: DE: "),
+    (less_robots, "clicks by verdict differ: bot: "),
+    (one_person_more_in_all, "people differ: people: ")])
+def test_each_figure_that_is_one_more_than_was_sent_ends_it(
+        shown, mistake, what):
+    mistake(shown)
+    with pytest.raises(figures.Difference, match=what):
+        shown.show_counts()
+
+
+def test_more_clicks_than_were_sent_end_it(shown, monkeypatch):
+    monkeypatch.setattr(demo, "CLICKS", demo.CLICKS - 1)
+    with pytest.raises(demo.Failure, match="sent 129 but settled 130"):
+        shown.show_counts()
+
+
+# --- a code's two owners ---------------------------------------------------------
+
+WAS = {"code": "code1", "link_id": "1"}
+NOW = {"code": "code1", "link_id": "2", "url": "https://new.example/"}
+
+
+@pytest.fixture
+def reused(aggregator, migrated):  # noqa: F811
+    rows = clicks_now(1, 90)
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    migrated.link("code1", 2, created_at=1790000001)
+    return Shown(aggregator().url, migrated, rows)
+
+
+def test_owners_whose_clicks_are_their_own_are_shown(reused, capsys):
+    reused.compare_statistics(WAS, NOW)
+    assert "after 3 visits: 3, and 90 unchanged" in capsys.readouterr().out
+
+
+def test_a_click_that_the_new_owner_did_not_have_ends_it(reused, migrated):
+    migrated.insert(clicks_now(2, 1, "code1"))
+    with pytest.raises(figures.Difference,
+                       match="two owners differ: now: sent 0, counted 1$"):
+        reused.compare_statistics(WAS, NOW)
+
+
+def test_a_click_of_the_former_owner_that_is_gone_ends_it(reused):
+    reused.sent["code1"] += 1
+    with pytest.raises(
+            figures.Difference,
+            match="two owners differ: former: sent 91, counted 90$"):
+        reused.compare_statistics(WAS, NOW)
+
+
+def test_a_new_click_counted_for_the_former_owner_ends_it(reused):
+    reused.goes_elsewhere = 1
+    with pytest.raises(figures.Difference,
+                       match="after the new one's differ: former: "):
+        reused.compare_statistics(WAS, NOW)
