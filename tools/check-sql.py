@@ -7,10 +7,12 @@ ClickHouse lets an alias stand for a column of the same name anywhere in its
 query, or the column for the alias, depending on where it is asked for:
 `min(h) AS first ... WHERE x >= first` compared with ingest_progress.first, and
 hours were never settled.  Columns are those of all tables in
-schemas/clickhouse; SQL is what stands in string literals.  Names of a query's
-own (WITH name AS (...)) are left alone.  Prints each alias; exits 1 when there
-is one.
+schemas/clickhouse; SQL is what stands in string literals of C and Python (.py).
+Names of a query's own (WITH name AS (...)) are left alone, and so are columns
+that are to be replaced: * REPLACE (... AS column).  Prints each alias; exits 1
+when there is one.
 """
+import ast
 import pathlib
 import re
 import sys
@@ -23,6 +25,7 @@ COLUMN = re.compile(r"^\s*(?:ADD COLUMN (?:IF NOT EXISTS )?)?`?(\w+)`?\s+"
                     + TYPES, re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 ALIAS = re.compile(r"\bAS\s+`?([a-z_]\w*)`?")
+REPLACE = re.compile(r"\*\s*REPLACE\s*\(")
 
 
 def columns():
@@ -33,8 +36,8 @@ def columns():
 
 
 def texts(source):
-    """(line, text) of each run of neighbouring literals.  What stands between
-    two as a macro is a gap."""
+    """(line, text) of each run of neighbouring literals of C.  What stands
+    between two as a macro is a gap."""
     source = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), source,
                     flags=re.DOTALL)
     source = re.sub(r"\\\n", " \n", source)
@@ -52,9 +55,46 @@ def texts(source):
         yield line, text
 
 
+class PythonTexts(ast.NodeVisitor):
+    """The same of Python, whose parser joins them.  What is filled in is a gap."""
+
+    def __init__(self):
+        self.found = []
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str):
+            self.found.append((node.lineno, node.value))
+
+    def visit_JoinedStr(self, node):
+        parts = [part.value if isinstance(part, ast.Constant) else " "
+                 for part in node.values]
+        self.found.append((node.lineno, "".join(parts)))
+        for part in node.values:
+            if not isinstance(part, ast.Constant):
+                self.visit(part)
+
+
+def python_texts(source):
+    visitor = PythonTexts()
+    visitor.visit(ast.parse(source))
+    return visitor.found
+
+
+def without_replaced(text):
+    """Without the parentheses of each * REPLACE (...)."""
+    while match := REPLACE.search(text):
+        depth, at = 1, match.end()
+        while depth and at < len(text):
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            at += 1
+        text = text[:match.start()] + "*" + text[at:]
+    return text
+
+
 def problems(path, names):
-    for line, text in texts(pathlib.Path(path).read_text()):
-        for alias in ALIAS.findall(text):
+    read = python_texts if path.endswith(".py") else texts
+    for line, text in read(pathlib.Path(path).read_text()):
+        for alias in ALIAS.findall(without_replaced(text)):
             if alias in names:
                 yield f"{path}:{line}: AS {alias}: a column has that name"
 

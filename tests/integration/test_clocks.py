@@ -278,8 +278,8 @@ def test_what_is_settled_or_scored_again_ends_by_clickhouses_clock(
 # --- an aggregator's clock --------------------------------------------------------
 
 def days_settled(clickhouse):
-    return {int(row["day"]) for row in clickhouse.rows(
-        "SELECT DISTINCT toUnixTimestamp(unit) AS day FROM settled "
+    return {int(row["start"]) for row in clickhouse.rows(
+        "SELECT DISTINCT toUnixTimestamp(unit) AS start FROM settled "
         "WHERE kind = 'link_day'")}
 
 

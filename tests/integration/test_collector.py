@@ -156,14 +156,14 @@ def test_a_row_knows_place_browser_and_visitor(kafka, topics, tables,
     collector(geo_files=GEO)
     wait_for(tables, 3)
     desktop, phone, private = rows(
-        tables, "*, hex(unique_identity) AS identity, toString(ip) AS address")
+        tables, "*, hex(unique_identity) AS visitor, toString(ip) AS address")
     assert (desktop["country"], desktop["address"]) == ("US",
                                                         "::ffff:8.8.8.8")
     assert (desktop["ua_family"], desktop["ua_version"]) == ("Chrome",
                                                              "140.0.0.0")
     assert (desktop["os_family"], desktop["device_class"]) == ("Windows",
                                                                "desktop")
-    assert desktop["identity"] == hashlib.sha1(
+    assert desktop["visitor"] == hashlib.sha1(
         bytes([8, 8, 8, 8]) + CHROME.encode()).hexdigest().upper()
     assert (phone["os_family"], phone["os_version"]) == ("iOS", "18.1")
     assert (phone["device_brand"], phone["device_class"]) == ("Apple",
@@ -200,13 +200,13 @@ def test_an_impossible_time_is_moved_and_kept_beside(kafka, topics, tables,
     wait_for(tables, 3)
     early, late, fine = [
         {k: int(v) for k, v in r.items()} for r in rows(tables, """
-            toUnixTimestamp64Milli(ts) AS ts,
+            toUnixTimestamp64Milli(ts) AS taken,
             toUnixTimestamp64Milli(original_ts) AS said,
             toUnixTimestamp64Milli(append_time) AS stored""")]
-    assert early["ts"] == early["stored"] - 48 * HOUR
+    assert early["taken"] == early["stored"] - 48 * HOUR
     assert early["said"] == now - 1000 * HOUR
-    assert late["ts"] == late["stored"] + 5 * 60 * 1000
-    assert fine["ts"] == fine["said"] == now - 30 * HOUR
+    assert late["taken"] == late["stored"] + 5 * 60 * 1000
+    assert fine["taken"] == fine["said"] == now - 30 * HOUR
 
 
 def test_links_are_archived(kafka, topics, tables, collector):
@@ -508,9 +508,9 @@ def test_a_user_agent_of_nearly_a_megabyte(kafka, topics, tables, collector):
     collector(max_text="1KiB")
     wait_for(tables, 2)
     big, small = rows(tables, "length(user_agent) AS n, os_family,"
-                              "hex(unique_identity) AS identity")
+                              "hex(unique_identity) AS visitor")
     assert (int(big["n"]), big["os_family"]) == (1024, "Android")
-    assert big["identity"] == hashlib.sha1(
+    assert big["visitor"] == hashlib.sha1(
         bytes([8, 8, 8, 8]) + huge).hexdigest().upper()
     assert int(small["n"]) == len(CHROME)
 
@@ -522,8 +522,8 @@ def test_bytes_that_are_no_text_are_kept_as_they_are(kafka, topics, tables,
         user_agent=odd, referrer=odd, accept_language=odd, query=odd)])
     collector()
     wait_for(tables, 1)
-    row, = rows(tables, "hex(user_agent) AS ua, hex(query) AS query, channel")
-    assert row["ua"] == row["query"] == odd.hex().upper()
+    row, = rows(tables, "hex(user_agent) AS ua, hex(query) AS asked, channel")
+    assert row["ua"] == row["asked"] == odd.hex().upper()
     assert row["channel"] == "unknown"
 
 

@@ -89,9 +89,9 @@ def test_a_letter_that_can_be_stored_now_is_stored_once(world):
     world.collect()
 
     row = world.clickhouse.rows(
-        "SELECT toUnixTimestamp64Milli(ts) AS at, append_time > ts AS later "
+        "SELECT toUnixTimestamp64Milli(ts) AS taken, append_time > ts AS later "
         "FROM clicks")
-    assert row == [{"at": early, "later": 1}]
+    assert row == [{"taken": early, "later": 1}]
     assert letters(world)[0]["sent_again"] is True
 
     # Not a second time, unless it is meant.

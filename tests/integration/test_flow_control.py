@@ -101,12 +101,12 @@ def drained(kafka, clickhouse, topic, seconds):
 
 def blocks(clickhouse):
     """(time in s, rows, parts) of each block, by when it was inserted."""
-    return [(float(r["at"]), int(r["rows"]), int(r["parts"]))
+    return [(float(r["stored"]), int(r["rows"]), int(r["parts"]))
             for r in clickhouse.rows(
-                "SELECT toUnixTimestamp64Milli(inserted_at) / 1000 AS at, "
+                "SELECT toUnixTimestamp64Milli(inserted_at) / 1000 AS stored, "
                 "rows, length(arrayDistinct(arrayMap(h -> intDiv("
                 "toUInt32(h), 86400), mapKeys(hours)))) AS parts "
-                "FROM ingest_progress WHERE rows > 0 ORDER BY at")]
+                "FROM ingest_progress WHERE rows > 0 ORDER BY stored")]
 
 
 def most_in_a_second(found):

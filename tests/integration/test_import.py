@@ -202,9 +202,9 @@ def test_logs_in_other_formats(tables, importer, log):
     run(log([json.dumps({"when": 1431857106, "who": "1.1.1.1", "what": "/abc"})
              + "\n"], "keys"),
         "--format=json", "--json-keys=time=when,address=who,uri=what")
-    assert [(row["at"], row["address"], row["domain"], row["code"])
+    assert [(row["ms"], row["address"], row["domain"], row["code"])
             for row in tables.rows(
-                "SELECT toUnixTimestamp64Milli(ts) - 1431857103000 AS at, "
+                "SELECT toUnixTimestamp64Milli(ts) - 1431857103000 AS ms, "
                 "toString(ip) AS address, domain, code FROM clicks "
                 "ORDER BY ts")] == [
         (0, "::ffff:8.8.8.8", "go.example", "abc"),
@@ -324,12 +324,12 @@ def test_killed_anywhere_it_goes_on_where_it_was(tables, importer, log):
     assert_once(tables, lines)
     # Hours are told of as many rows as they have.
     told = tables.rows(
-        "SELECT tupleElement(h, 1) AS hour, sum(tupleElement(h, 2)) AS n "
+        "SELECT tupleElement(h, 1) AS start, sum(tupleElement(h, 2)) AS n "
         "FROM ingest_progress ARRAY JOIN CAST(hours, "
-        "'Array(Tuple(UInt32, UInt64))') AS h GROUP BY hour ORDER BY hour")
+        "'Array(Tuple(UInt32, UInt64))') AS h GROUP BY start ORDER BY start")
     assert told == tables.rows(
-        "SELECT toUnixTimestamp(toStartOfHour(ts)) AS hour, count() AS n "
-        "FROM clicks GROUP BY hour ORDER BY hour")
+        "SELECT toUnixTimestamp(toStartOfHour(ts)) AS start, count() AS n "
+        "FROM clicks GROUP BY start ORDER BY start")
 
 
 def test_killed_before_it_told_the_very_block_is_sent_again(tables, importer,

@@ -12,8 +12,8 @@ SECRET = "correct horse battery staple"
 V4 = bytes([8, 8, 8, 8])
 V6 = bytes.fromhex("20014860486012340000000000008888")
 SIX_TO_FOUR = bytes.fromhex("2002080808080001" + "00" * 8)
-COLUMNS = ("toString(ip) AS address, hex(unique_identity) AS identity, "
-           "country, toString(toDate(ts)) AS day")
+COLUMNS = ("toString(ip) AS address, hex(unique_identity) AS visitor, "
+           "country, toString(toDate(ts)) AS utc_day")
 
 
 def stored(tables, number):
@@ -39,7 +39,7 @@ def test_a_truncated_address_still_has_its_place(kafka, topics, tables,
     four, six, within = stored(tables, 3)
     assert [r["address"] for r in (four, six, within)] == [
         "::ffff:8.8.8.0", "2001:4860:4860::", "2002:808:800::"]
-    assert four["identity"] == hashlib.sha1(
+    assert four["visitor"] == hashlib.sha1(
         V4 + CHROME.encode()).hexdigest().upper()
     assert (four["country"], within["country"]) == ("US", "US")
 
@@ -50,7 +50,7 @@ def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
     four, six = stored(tables, 2)
     assert {four["address"], six["address"]} == {"::"}
     assert four["country"] == "US" and len(six["country"]) == 2
-    assert four["identity"] != six["identity"]
+    assert four["visitor"] != six["visitor"]
 
 
 def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
@@ -58,8 +58,8 @@ def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
     visits(kafka, topics, V4, bytes([8, 8, 8, 9]), bytes([8, 8, 9, 9]))
     collector(store_ip="truncated", store_ip_only=True, geo_files=GEO)
     one, neighbour, other = stored(tables, 3)
-    assert one["identity"] == neighbour["identity"] != other["identity"]
-    assert one["identity"] == hashlib.sha1(
+    assert one["visitor"] == neighbour["visitor"] != other["visitor"]
+    assert one["visitor"] == hashlib.sha1(
         bytes([8, 8, 8, 0]) + CHROME.encode()).hexdigest().upper()
     assert one["country"] == "US"
 
@@ -69,7 +69,7 @@ def test_nothing_is_known_of_an_address_that_is_not_stored(
     visits(kafka, topics, V4, bytes([9, 9, 9, 9]))
     collector(store_ip="none", store_ip_only=True)
     one, other = stored(tables, 2)
-    assert one["identity"] == other["identity"] == hashlib.sha1(
+    assert one["visitor"] == other["visitor"] == hashlib.sha1(
         CHROME.encode()).hexdigest().upper()
     assert one["country"] == other["country"] == ""
 
@@ -95,7 +95,7 @@ def test_a_keyed_identity_lasts_a_day_of_the_row(kafka, topics, tables,
                         visitor_secret=secret_file(workdir))
     wanted = [identity_of_day(SECRET, d, V4, CHROME.encode())
               for d in (today - 2, today - 2, today - 1)]
-    assert [r["identity"] for r in stored(tables, 3)] == wanted
+    assert [r["visitor"] for r in stored(tables, 3)] == wanted
     assert wanted[1] != wanted[2] and SECRET not in running.log()
 
 

@@ -29,10 +29,10 @@ class Bench:
         deadline = time.monotonic() + 120
         while rows < count:
             answer = database.rows(
-                "SELECT partition, max(offset) AS last, count() AS n "
+                "SELECT partition, max(offset) AS newest, count() AS n "
                 "FROM clicks GROUP BY partition")
             seen.append((time.time() * 1000,
-                         {r["partition"]: r["last"] for r in answer}))
+                         {r["partition"]: r["newest"] for r in answer}))
             rows = sum(r["n"] for r in answer)
             if time.monotonic() > deadline or (
                     not producer.running() and producer.wait(1)):
@@ -48,10 +48,10 @@ class Bench:
             when = [at for at, last in seen if partition in last]
             lasts = [last[partition] for _, last in seen if partition in last]
             for row in database.rows(
-                    "SELECT offset, toUnixTimestamp64Milli(original_ts) AS ts "
+                    "SELECT offset, toUnixTimestamp64Milli(original_ts) AS said "
                     f"FROM clicks WHERE partition = {partition}"):
                 at = when[bisect.bisect_left(lasts, row["offset"])]
-                found.append(at - row["ts"])
+                found.append(at - row["said"])
         return sorted(found)
 
     def ours(self):
