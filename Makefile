@@ -147,21 +147,27 @@ $(GEN)/%.inc: %
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
-install: $(BINS)
+# What is read while the programs run. Only `make deps` makes it, which asks the
+# network and is not to be run by accident as root.
+LISTS := $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
+         $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
+UPLOT := $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
+have-lists:
+	@for f in $(LISTS) $(UPLOT); do [ -e $$f ] || { \
+	  echo "make: $$f is missing: run 'make deps' first" >&2; exit 1; }; done
+
+install: have-lists $(BINS)
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(BINS)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system config/systemd/*
 	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' \
 	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop \
-	  $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
-	  $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot \
-	  $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop $(LISTS)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot $(UPLOT)
 
 clean:
 	rm -rf build
 
-.PHONY: all install clean
+.PHONY: all have-lists install clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -30,6 +30,7 @@ PORTS = {"redirector": (8080, 9080), "allocator": (8081, 9081),
          "collector": (None, 9082), "aggregator": (8082, 9083),
          "reclaimer": (None, 9084)}
 PASSWORD = "a password of the test"
+BUILT = f"B={shlex.quote(str(BIN.parent))} SANITIZE= CC=false"
 
 
 def blocks():
@@ -77,9 +78,9 @@ class Reader:
                 f"http://127.0.0.1:{clickhouse_port}",
             "/etc/shortloop": str(self.etc),
             "/usr/local": str(root / "usr/local"),
-            "make install": f"make install PREFIX={root}/usr/local "
-                            f"B={shlex.quote(str(BIN.parent))} "
-                            "SANITIZE= CC=false"}
+            # Of these programs, which are built.
+            "make -j2": f"make -j2 {BUILT}",
+            "make install": f"make install PREFIX={root}/usr/local {BUILT}"}
         tools = root / "tools"
         tools.mkdir()
         self.tool(tools / "kafka-topics.sh", sys.executable, servers.ROOT /
@@ -159,6 +160,7 @@ def reader(workdir, redis_server, kafka_server, clickhouse_server):
 @pytest.mark.timeout(600)
 def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
     found = blocks()
+    assert found[:2] == ["make deps\nmake -j2", "make install"]
     code = None
     asked = None
     for block in found:
@@ -182,6 +184,17 @@ def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
                what="the click counted")
     url = f"http://127.0.0.1:{reader.ports[8082]}/"
     assert "<title>" in requests.get(url, timeout=60).text, "no dashboard"
+
+
+def test_nothing_is_installed_before_there_is_all_of_it(workdir):
+    """As in a clone in which `make deps` was not run."""
+    made = subprocess.run(
+        f"make install {BUILT} PREFIX={workdir}/usr DEPS={workdir}",
+        shell=True, cwd=servers.ROOT, capture_output=True, text=True,
+        check=False)
+    assert made.returncode == 2
+    assert "regexes.yaml is missing: run 'make deps' first" in made.stderr
+    assert list(workdir.iterdir()) == []
 
 
 def test_every_file_and_page_that_the_readme_names_is_there():
