@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/settling.h"
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
@@ -79,6 +80,17 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 					     call->config->own.settle.edge_delay
 				   : 0;
 	*ret_ms = mark > last.complete_until ? mark : last.complete_until;
+	return 0;
+}
+
+int call_now(void *arg, int64_t *ret_ms, struct error *err)
+{
+	const struct call *call = arg;
+	struct server_clock clock;
+
+	if (server_clock_read(call->ch, &clock, err) < 0)
+		return -1;
+	*ret_ms = clock.server_ms;
 	return 0;
 }
 

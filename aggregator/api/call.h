@@ -41,6 +41,10 @@ int route_summary(struct call *call,
  * was settled, or what collectors have told of since.  Ask before the rows. */
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
+/* For question_parse: ClickHouse's clock, as this host's may be slow, and the
+ * answer then end before what it is said to be complete until.  arg: a call. */
+int call_now(void *arg, int64_t *ret_ms, struct error *err);
+
 /*
  * Ends an answer: a member "revision" over all the others, which is also its
  * ETag.  Takes the reference to `object`, which may be NULL (out of memory).

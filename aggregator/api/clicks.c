@@ -8,7 +8,6 @@
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/tsv.h"
-#include "common/clock.h"
 
 /* The parameters that every query of an answer may name. */
 struct numbers {
@@ -200,7 +199,7 @@ int route_clicks(struct call *call, struct error *err)
 		question_parse(&q, call->query,
 			       ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP |
 				       ASK_BOTS | ASK_FORMAT,
-			       &call->config->own.api, clock_real_ms(), err);
+			       &call->config->own.api, call_now, call, err);
 
 	if (status == 0)
 		status = clicks_fetch(call, &q, &a, err);

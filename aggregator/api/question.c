@@ -22,7 +22,8 @@ struct reader {
 	struct question *q;
 	const struct url_params *params;
 	const struct api_settings *settings;
-	int64_t now_ms;
+	question_now *now;
+	void *arg;
 };
 
 /* The parameters and what route knows them. */
@@ -152,15 +153,27 @@ static int read_time(struct reader *r, const char *name, int64_t *ret,
 	return 0;
 }
 
+/* The end of the present quarter of an hour. */
+static int read_end(struct reader *r, int64_t *ret, struct error *err)
+{
+	int64_t now_ms;
+
+	if (r->now(r->arg, &now_ms, err) < 0)
+		return -1;
+	*ret = (now_ms / 1000 / BUCKET_SLOT + 1) * BUCKET_SLOT;
+	return 0;
+}
+
 /* By default the last 24 hours, from the start of an interval on. */
 static int read_range(struct reader *r, struct error *err)
 {
 	struct question *q = r->q;
 
-	q->from = -1;
-	q->to = (r->now_ms / 1000 / BUCKET_SLOT + 1) * BUCKET_SLOT;
+	q->from = q->to = -1;
 	if (read_time(r, "to", &q->to, err) < 0 ||
 	    read_time(r, "from", &q->from, err) < 0)
+		return -1;
+	if (q->to < 0 && read_end(r, &q->to, err) < 0)
 		return -1;
 	if (q->from < 0)
 		q->from = bucket_start(q->zone, q->interval, q->to - 86400);
@@ -251,11 +264,11 @@ static int read_limit(struct reader *r, struct error *err)
 }
 
 int question_parse(struct question *q, struct http_slice query, unsigned known,
-		   const struct api_settings *settings, int64_t now_ms,
-		   struct error *err)
+		   const struct api_settings *settings, question_now *now,
+		   void *arg, struct error *err)
 {
 	struct url_params params = {0};
-	struct reader r = {q, &params, settings, now_ms};
+	struct reader r = {q, &params, settings, now, arg};
 	int status = -1;
 
 	*q = (struct question){0};
@@ -266,9 +279,9 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	/* In this order: a range needs its zone and interval. */
 	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
-	    read_range(&r, err) < 0 || read_group(&r, err) < 0 ||
-	    read_bots(&r, err) < 0 || read_format(&r, err) < 0 ||
-	    read_limit(&r, err) < 0)
+	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
+	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
+	    read_format(&r, err) < 0 || read_limit(&r, err) < 0)
 		goto out;
 	status = 0;
 out:

@@ -46,12 +46,14 @@ struct question {
 
 /*
  * Reads a query string.  A parameter that the route does not know, that comes
- * twice or makes no sense is ERROR_INPUT, and the text names it.  `now_ms` is
- * what the default range ends at.  Release also after a failure.
+ * twice or makes no sense is ERROR_INPUT, and the text names it.  `now` says,
+ * in ms since 1970, what the default range ends at: it is asked where no end is
+ * given.  Release also after a failure.
  */
+typedef int question_now(void *arg, int64_t *ret_ms, struct error *err);
 int question_parse(struct question *q, struct http_slice query, unsigned known,
-		   const struct api_settings *settings, int64_t now_ms,
-		   struct error *err);
+		   const struct api_settings *settings, question_now *now,
+		   void *arg, struct error *err);
 void question_release(struct question *q);
 
 /* 1 to 64 of [0-9A-Za-z_-]. */

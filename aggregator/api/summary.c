@@ -7,7 +7,6 @@
 #include "aggregator/api/counts.h"
 #include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/tsv.h"
-#include "common/clock.h"
 
 #define FIELDS 8
 
@@ -68,7 +67,7 @@ int route_summary(struct call *call, struct error *err)
 	int64_t complete_until = 0;
 	json_t *answer = NULL;
 	int status = question_parse(&q, call->query, 0, &call->config->own.api,
-				    clock_real_ms(), err);
+				    call_now, call, err);
 
 	question_release(&q);
 	if (status == 0 && !code_is_valid(call->code))

@@ -7,7 +7,6 @@
 #include "aggregator/api/counts.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/tsv.h"
-#include "common/clock.h"
 
 #define FIELDS 10
 
@@ -127,7 +126,7 @@ int route_top(struct call *call, struct error *err)
 	json_t *links = json_array();
 	int status = question_parse(
 		&q, call->query, ASK_RANGE | ASK_BOTS | ASK_LIMIT,
-		&call->config->own.api, clock_real_ms(), err);
+		&call->config->own.api, call_now, call, err);
 
 	if (status == 0)
 		status = progress_read_last(call->ch, &last, err);

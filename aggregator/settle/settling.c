@@ -110,12 +110,13 @@ static void take_clock(void *arg, const uint64_t *numbers)
 				       clock_monotonic_ms()};
 }
 
-int settling_read_clock(struct settling *s, struct error *err)
+int server_clock_read(struct clickhouse *ch, struct server_clock *ret,
+		      struct error *err)
 {
-	return settling_ask(s->ch,
+	return settling_ask(ch,
 			    "SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
 			    "FORMAT TabSeparated",
-			    NULL, 1, take_clock, &s->clock, err);
+			    NULL, 1, take_clock, ret, err);
 }
 
 int64_t settling_now(const struct settling *s)

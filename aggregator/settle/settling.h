@@ -37,6 +37,8 @@ struct shortage {
 struct server_clock {
 	int64_t server_ms, monotonic_ms;
 };
+int server_clock_read(struct clickhouse *ch, struct server_clock *ret,
+		      struct error *err);
 
 struct settling {
 	struct clickhouse *ch;
@@ -56,9 +58,6 @@ struct settle_count {
 	size_t done; /* of those asked for, from the first on */
 	size_t published;
 };
-
-/* Asks the server for `s->clock`. */
-int settling_read_clock(struct settling *s, struct error *err);
 
 /* ms since 1970 by ClickHouse's clock, and never by this host's: what is old is
  * deleted by any aggregator there is. */

@@ -257,6 +257,20 @@ def test_verify_looks_at_what_came_last_by_clickhouses_clock(world, seconds):
 
 
 @pytest.mark.parametrize("seconds", [-DAY, DAY])
+def test_an_answer_ends_by_clickhouses_clock(world, clickhouse, seconds):
+    now = int(time.time())
+    Collector(clickhouse).insert(
+        some_clicks(10, 10, [(now - 60, now)], links=(1,)))
+    made = world.aggregator(seconds)
+    for path, events in (("/v1/clicks", lambda a: a["total"]["events"]),
+                         ("/v1/top", lambda a: a["links"][0]["events"]
+                          if a["links"] else 0)):
+        eventually(lambda p=path, e=events: e(requests.get(
+            made.url + p, params={"bots": "include"},
+            timeout=PATIENCE).json()) == 10, what=f"{path} to have them")
+
+
+@pytest.mark.parametrize("seconds", [-DAY, DAY])
 def test_what_is_settled_or_scored_again_ends_by_clickhouses_clock(
         world, clickhouse, seconds):
     now = int(time.time())
