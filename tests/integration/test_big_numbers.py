@@ -217,6 +217,71 @@ def test_topics_that_begin_far_on_are_counted_once(
         for partition, offset in enumerate(gone)]
 
 
+# In 31 or 32 bits, each is 0 or no number at all.
+FAR = [2**31, 2**32, 2**40, 2**53, 2**63 - 2**31]
+
+
+@pytest.fixture
+def far_logs(tables, workdir):  # noqa: F811
+    """(name, position) of logs: what is said of them lies there."""
+    (workdir / "access.log").write_text("".join(some_lines(20)))
+    return [(f"far-{n}", position) for n, position in enumerate(FAR)]
+
+
+def told_of(tables, name, last):  # noqa: F811
+    """Lines up to there are imported."""
+    tables.query("INSERT INTO ingest_progress (topic, first, last, rows) "
+                 f"SELECT 'import:{name}', 0, {last}, 0")
+
+
+def test_a_log_that_was_imported_that_far_is_passed_over(
+        importer, tables, workdir, far_logs):  # noqa: F811
+    run = importer()
+    for name, position in far_logs:
+        told_of(tables, name, position)
+        out = run(workdir / "access.log", "--identity", name)
+        assert "0 became clicks" in out
+        assert "20 had been imported before" in out
+    assert tables.value("SELECT count() FROM clicks") == 0
+    assert tables.value("SELECT count() FROM ingest_progress") == len(FAR)
+
+
+@pytest.mark.parametrize("number", ["[1]", "[]"])  # [] of older versions
+def test_a_block_that_ends_that_far_on_is_waited_for(
+        importer, tables, workdir, far_logs, number):  # noqa: F811
+    run = importer()
+    at = list(offsets(some_lines(20)))
+    for name, position in far_logs:
+        told_of(tables, name, at[9])
+        tables.query("INSERT INTO import_journal (identity, what, run, head, "
+                     f"first, last) SELECT '{name}', 'block', 1, {number}, "
+                     f"{at[10]}, {position}")
+        run(workdir / "access.log", "--identity", name, expect=65)
+        assert "a longer copy" in run.err
+        told_of(tables, name, position)
+        run(workdir / "access.log", "--identity", name)
+    assert tables.value("SELECT count() FROM clicks") == 0
+
+
+def test_rows_that_far_on_are_no_other_lines(importer, tables, workdir,
+                                             far_logs):  # noqa: F811
+    """Rows that a killed import has stored and not told of."""
+    run = importer()
+    at = list(offsets(some_lines(20)))
+    for name, position in far_logs:
+        far = [position + n for n in at]
+        tables.query("INSERT INTO clicks (topic, offset, ts) SELECT "
+                     f"'import:{name}', arrayJoin({[at[3]] + far}), "
+                     "'2015-05-17'")
+        out = run(workdir / "access.log", "--identity", name)
+        assert "1 had been stored by an import that was ended" in out
+        assert [row["offset"] for row in tables.rows(
+            f"SELECT offset FROM clicks WHERE topic = 'import:{name}' "
+            "ORDER BY offset")] == at + far
+        assert tables.value("SELECT max(last) FROM ingest_progress WHERE "
+                            f"topic = 'import:{name}'") == at[-1]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_a_log_of_more_than_4_gib_is_imported_once(importer, tables, workdir):

@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "collector/input/line_reader.h"
@@ -39,9 +40,9 @@ static void read_all(const char *text, size_t piece, size_t line_max,
 		more = line_reader_fill(r, &err);
 		while (line_reader_next(r, &line))
 			at += (size_t)snprintf(result + at, 256 - at,
-					       "%d:%.*s%s%s|", (int)line.offset,
-					       (int)line.len, line.text,
-					       line.cut ? "!" : "",
+					       "%" PRIu64 ":%.*s%s%s|",
+					       line.offset, (int)line.len,
+					       line.text, line.cut ? "!" : "",
 					       line.unfinished ? "?" : "");
 	} while (more > 0);
 	assert_int_equal(more, 0);
@@ -81,6 +82,58 @@ static void a_long_line_is_cut_and_the_next_one_is_whole(void **state)
 	}
 }
 
+/* A line of more than 4 GiB of nothing between two others. */
+#define FAR (UINT64_C(1) << 32)
+struct far {
+	uint64_t at;
+};
+
+static ssize_t read_far(void *arg, void *to, size_t len, struct error *err)
+{
+	struct far *f = arg;
+	size_t n = len;
+
+	(void)err;
+	if (f->at == 0) {
+		n = 2;
+		memcpy(to, "a\n", n);
+	} else if (f->at < FAR) {
+		memset(to, 'x', n);
+	} else if (f->at < 2 * FAR) {
+		n = 4;
+		memcpy(to, "\nb\nc", n);
+		f->at += FAR;
+	} else {
+		n = 0;
+	}
+	f->at += n;
+	return (ssize_t)n;
+}
+
+static void a_line_beyond_4_gib_lies_where_it_lies(void **state)
+{
+	struct far f = {0};
+	struct error err = {0};
+	struct line_reader *r = line_reader_new(4, read_far, &f, &err);
+	uint64_t offsets[5] = {0}, end;
+	struct line line;
+	size_t count = 0;
+
+	(void)state;
+	do
+		while (line_reader_next(r, &line) && count < 5)
+			offsets[count++] = line.offset;
+	while (line_reader_fill(r, &err) > 0);
+	while (line_reader_next(r, &line) && count < 5)
+		offsets[count++] = line.offset;
+	end = f.at - FAR;
+	assert_true(end > FAR);
+	assert_int_equal(count, 4);
+	assert_true(offsets[1] == 2 && offsets[2] == end - 3 &&
+		    offsets[3] == end - 1);
+	line_reader_free(r);
+}
+
 static ssize_t refuse(void *arg, void *to, size_t len, struct error *err)
 {
 	(void)arg;
@@ -108,6 +161,7 @@ int main(void)
 		cmocka_unit_test(lines_come_whole_whatever_the_pieces),
 		cmocka_unit_test(the_last_line_may_lack_its_end),
 		cmocka_unit_test(a_long_line_is_cut_and_the_next_one_is_whole),
+		cmocka_unit_test(a_line_beyond_4_gib_lies_where_it_lies),
 		cmocka_unit_test(a_source_that_fails_is_told_of),
 	};
 
