@@ -535,6 +535,24 @@ def test_one_that_slept_until_its_token_was_forgotten(tables, importer, log,
     assert tables.value("SELECT sum(rows) FROM ingest_progress") == len(lines)
 
 
+def test_one_that_slept_and_is_still_the_newest_goes_on(tables, importer, log,
+                                                        interrupted):
+    for table in ("clicks", "ingest_progress"):
+        tables.query(f"ALTER TABLE {table} MODIFY SETTING "
+                     "non_replicated_deduplication_window = 40")
+    lines = some_lines(100)
+    run = importer(url=interrupted.url, parts_per_second=20)
+    # Longer than one of 40 tokens is surely kept at that pace.
+    interrupted.at_answer("SELECT run FROM import_journal",
+                          lambda: time.sleep(1.5))
+    run(log(lines))
+    assert not interrupted.text
+    # What is stored was asked before it was sent.
+    assert any(p.query.startswith("KILL QUERY") for p in interrupted.passed)
+    assert_once(tables, lines)
+    assert tables.value("SELECT sum(rows) FROM ingest_progress") == len(lines)
+
+
 # --- what is counted ---------------------------------------------------------------
 
 def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
