@@ -164,19 +164,25 @@ def test_a_create_outlasts_blocks_that_expire_while_they_are_opened(
         leads_to(space, late.json(), "https://late.example/")
 
 
-def test_of_two_holders_of_one_block_the_late_one_is_refused(space, writer):
+def test_of_two_holders_of_one_block_the_late_one_is_refused(
+        space, writer, links_config):
     """Redis has lost more of its tail than the gap covers: the block is granted
-    again, to another, who opens it."""
-    first, second = writer(), writer()
+    again, to another, who opens it.  Neither looks at the space meanwhile: who
+    has seen more lifts the cursor."""
+    links_config["hold_max"] = "1h"
+    first = writer()
     block = first.block(first.create(ttl="30d"))
+    first.program.process.signal(signal.SIGSTOP)
     for key in [space.marker_key(block),
                 *space.redis.scan_iter(f"l:{{s7:{block}}}:*")]:
         space.redis.delete(key)
     space.redis.set(space.key("cursor"), block)
     space.redis.delete(space.key("issued"))
+    second = writer()
     mine = second.create("https://second.example/", "30d")
     assert second.own(mine) == (block, 1)
     before = records(space, block)
+    first.program.process.signal(signal.SIGCONT)
     late = [first.create("https://first.example/", "30d") for _ in range(5)]
     assert block not in {first.block(link) for link in late}
     assert records(space, block) == before

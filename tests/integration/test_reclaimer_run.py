@@ -253,10 +253,12 @@ def test_who_has_waited_long_enough_leaves(space, begin, reclaimer):
     assert first.poll() is None
 
 
-def test_who_waits_can_be_told_to_end(space, begin):
+def test_who_waits_can_be_told_to_end(space, begin, workdir):
     space.redis.set(space.key("lock"), "somebody's")
-    process = begin("run", "--wait", "--json")
-    time.sleep(1)
+    said = workdir / "said"
+    with said.open("w") as stderr:
+        process = begin("run", "--wait", "--json", stderr=stderr)
+    eventually(lambda: "waiting for another run" in said.read_text())
     process.terminate()
     done = Done(process)
     assert done.status == 0 and done.json["interrupted"] is True

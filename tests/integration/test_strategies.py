@@ -142,10 +142,12 @@ def test_link_ids_of_lone_links_are_never_those_of_blocks(api):
 
 def test_two_allocators_of_one_node_do_not_both_make_snowflakes(api, start):
     second = start(ready=False)
-    time.sleep(1)
-    answer = second.post(url=URL, ttl="1h", space="flakes")
-    assert answer.status_code == 503 and answer.headers["Retry-After"]
-    assert "node" in answer.json()["detail"]
+
+    def refused():
+        answer = second.post(url=URL, ttl="1h", space="flakes")
+        assert answer.status_code == 503 and answer.headers["Retry-After"]
+        return "node" in answer.json()["detail"]
+    eventually(refused, what="the node as the reason")
     third = start(node=1)
     third.create(space="flakes")
 
