@@ -65,6 +65,9 @@ static const char settled_kinds[] =
 static const char links_account[] =
 #include "schemas/clickhouse/0028_links_account.sql.inc"
 	;
+static const char import_numbers[] =
+#include "schemas/clickhouse/0029_import_numbers.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -88,5 +91,6 @@ const struct migration migrations[] = {
 	{"0025_link_days.sql", link_days},
 	{"0026_settled_kinds.sql", settled_kinds},
 	{"0028_links_account.sql", links_account},
+	{"0029_import_numbers.sql", import_numbers},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -33,9 +33,6 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
 }
 
 /*
- * `head` of a run and of its blocks is the run's number in order; rows from
- * before there were numbers have none, which reads as 0.
- *
  * It has no token, and one whose answer was lost is written again without
  * asking whether it is there.  Twice, or later than it was sent, a row does no
  * harm:
@@ -48,13 +45,13 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
  *   begins with that one.  One that was named and refused was sent by nobody,
  *   and gives way to those of newer runs.
  */
-static int write_row(struct journal *j, enum what what, const uint64_t *head,
-		     size_t head_count, uint64_t first, uint64_t last,
+static int write_row(struct journal *j, enum what what,
+		     const struct log_head *head, uint64_t first, uint64_t last,
 		     const char *file, struct error *err)
 {
-	static const char sql[] =
-		"INSERT INTO import_journal (identity, what, run, head, first, "
-		"last, file) FORMAT RowBinary";
+	static const char sql[] = "INSERT INTO import_journal (identity, what, "
+				  "run, number, head, first, "
+				  "last, file) FORMAT RowBinary";
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
 	struct buf row = {0};
@@ -63,9 +60,10 @@ static int write_row(struct journal *j, enum what what, const uint64_t *head,
 	rowbinary_string(&row, j->name, strlen(j->name));
 	rowbinary_u8(&row, (uint8_t)what);
 	rowbinary_u64(&row, j->run);
-	rowbinary_count(&row, head_count);
-	for (size_t i = 0; i < head_count; i++)
-		rowbinary_u64(&row, head[i]);
+	rowbinary_u64(&row, j->number);
+	rowbinary_count(&row, head ? head->count : 0);
+	for (size_t i = 0; head && i < head->count; i++)
+		rowbinary_u64(&row, head->numbers[i]);
 	rowbinary_u64(&row, first);
 	rowbinary_u64(&row, last);
 	rowbinary_string(&row, file, strlen(file));
@@ -165,8 +163,7 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 		status = journal_set_name(j, fresh ? head->name : known.name,
 					  err);
 	if (status == 0 && head->count > known.count)
-		status = write_row(j, WHAT_HEAD, head->numbers, head->count, 0,
-				   0, file, err);
+		status = write_row(j, WHAT_HEAD, head, 0, 0, file, err);
 	/* Another run may have made it known just before, when it was shorter:
 	 * the first name holds. */
 	if (status == 0 && fresh)
@@ -198,7 +195,7 @@ int journal_begin(struct journal *j, const char *file, struct error *err)
 	struct tsv rows;
 	char *field;
 	int status = ask(j,
-			 "SELECT max(head[1]) FROM import_journal WHERE "
+			 "SELECT max(number) FROM import_journal WHERE "
 			 "identity = {name:String} AND what = 'run' "
 			 "FORMAT TabSeparated",
 			 "0", &answer, err);
@@ -209,7 +206,7 @@ int journal_begin(struct journal *j, const char *file, struct error *err)
 	buf_free(&answer);
 	if (status < 0)
 		return -1;
-	return write_row(j, WHAT_RUN, &j->number, 1, 0, 0, file, err);
+	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
 }
 
 static int read_done(struct journal *j, struct journal_state *s,
@@ -252,8 +249,8 @@ static int read_pending(struct journal *j, struct journal_state *s,
 	status = ask(j,
 		     "SELECT first, last FROM import_journal WHERE "
 		     "identity = {name:String} AND what = 'block' AND "
-		     "first >= {from:UInt64} ORDER BY head[1] DESC, "
-		     "if(head[1] = 0, toUnixTimestamp64Micro(at), 0) DESC, "
+		     "first >= {from:UInt64} ORDER BY number DESC, "
+		     "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
 		     "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
 		     from, &answer, err);
 	rows = tsv_rows(&answer);
@@ -332,14 +329,13 @@ int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 	struct buf answer = {0};
 	struct tsv rows;
 	char *field;
-	int status =
-		write_row(j, WHAT_BLOCK, &j->number, 1, first, last, file, err);
+	int status = write_row(j, WHAT_BLOCK, NULL, first, last, file, err);
 
 	if (status == 0)
 		status = ask(j,
 			     "SELECT run FROM import_journal WHERE "
 			     "identity = {name:String} AND what = 'run' "
-			     "ORDER BY head[1] DESC, run DESC LIMIT 1 "
+			     "ORDER BY number DESC, run DESC LIMIT 1 "
 			     "FORMAT TabSeparated",
 			     "0", &answer, err);
 	rows = tsv_rows(&answer);
