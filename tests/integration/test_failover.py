@@ -198,3 +198,27 @@ def test_one_that_took_over_an_older_copy_is_noticed_under_its_run_id(
     eventually(lambda: creates(api), seconds=30, what="a new link")
     after = create_many(api, 200)
     assert not set(before) & set(after)
+
+
+def test_a_redirector_renews_on_the_new_master(pair, at, program, sections,
+                                               links_config, kafka):
+    a, b = pair
+    api = at(address=addresses(pair))
+    redirector = program("redirector", {
+        "links": links_config, "redis": sections["redis"],
+        "kafka": {"topic_clicks": kafka.clicks_topic()},
+        "redirector": {"cache_ttl": "0s"}})
+    code = api.create(ttl="1h")["code"]
+    key, = a.client().scan_iter(f"l:*:{code}")
+
+    def visited_and_renewed(server):
+        answer = requests.get(f"{redirector.url}/{code}", timeout=60,
+                              allow_redirects=False)
+        return answer.status_code == 302 and \
+            server.client().pttl(key) > 3_000_000
+
+    a.client().pexpire(key, 600_000)
+    eventually(lambda: visited_and_renewed(a), what="a renewal")
+    swap(a, b)
+    b.client().pexpire(key, 600_000)
+    eventually(lambda: visited_and_renewed(b), what="a renewal there")
