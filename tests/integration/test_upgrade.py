@@ -3,7 +3,8 @@ visitors and creators all the while.
 
 Each program of the old version is replaced by one of the new, which for a while
 runs beside another of the old; collectors end by kill -9.  Nothing is issued,
-counted or settled twice or not at all.
+counted or settled twice or not at all.  What the old one had settled wrong before
+is settled again by hand.
 """
 import collections
 import hashlib
@@ -15,9 +16,12 @@ import pytest
 import requests
 
 import servers
+from support.clicks import (Collector, counted, expected_link_counts,
+                            link_counts, rfc3339, some_clicks)
 from support.counting import Click, link_event
 from support.previous import build
 from support.program import BIN, eventually
+from test_aggregator import ask_range
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -51,7 +55,7 @@ class World:
             "kafka": {**base_config["kafka"], **self.topics},
             "links": {
                 "ttl_classes": ["3s", "30d"], "hold_max": "10s",
-                "quarantine": "2h", "renew_every": "1s", "grant_blocks": 2,
+                "quarantine": "2d", "renew_every": "1s", "grant_blocks": 2,
                 "spaces": [
                     {"name": "s7", "number": 1, "length": 7,
                      "strategy": "sequence", "block_size": 20,
@@ -179,6 +183,46 @@ class Public:
             self.wrong.append((link, answer.status_code, answer.headers))
 
 
+def post(allocator, **link):
+    answer = requests.post(f"{allocator.url}/v1/links", json=link, timeout=30,
+                           headers={"Authorization": f"Bearer {KEY}"})
+    assert answer.status_code in (200, 201), answer.text
+    return answer.json()
+
+
+def assert_reclaims_of(world, allocator, binaries):
+    """Blocks of that allocator are freed by the reclaimer of these programs."""
+    for n in range(25):
+        post(allocator, url=f"https://example.com/short/{n}", ttl="3s",
+             space="s7")
+
+    def freed():
+        plan = json.loads(world.run("reclaimer", binaries, "run", "--json"))
+        return sum(space["freed"] for space in plan["spaces"])
+    eventually(freed, PATIENCE, every=1, what="a block freed")
+
+
+def hashed(allocator, url):
+    """The URL's code in a space of hashes, and its link_id."""
+    link = post(allocator, url=url, ttl="30d", space="h6")
+    return link["code"], link["link_id"]
+
+
+def assert_urls_keep_their_codes(old, new, redirector):
+    """Accounts are in the new one's codes: it answers what the old one made; that
+    one does not know its, and what it makes then is answered from then on."""
+    known = hashed(old, "https://example.com/known")
+    assert hashed(new, "https://example.com/known") == known
+    url = "https://example.com/unknown"
+    first, second = hashed(new, url), hashed(old, url)
+    assert first != second
+    assert hashed(new, url) == hashed(old, url) == second
+    for code, _ in (first, second):
+        answer = requests.get(f"{redirector.url}/{code}", timeout=30,
+                              allow_redirects=False)
+        assert answer.headers["Location"] == url
+
+
 @pytest.fixture
 def world(redis, kafka, clickhouse, program, base_config, workdir):
     return World(kafka, clickhouse, program, base_config, workdir)
@@ -225,6 +269,12 @@ def test_old_and_new_programs_go_on_with_one_another_s_data(world, old, redis):
                  for name in ("allocator", "redirector", "aggregator")}
         public.use([before["allocator"], after["allocator"]],
                    [before["redirector"], after["redirector"]])
+        assert_urls_keep_their_codes(before["allocator"], after["allocator"],
+                                     before["redirector"])
+        assert_reclaims_of(world, before["allocator"], BIN)
+        assert_reclaims_of(world, after["allocator"], old)
+        for binaries in (old, BIN):
+            world.run("reclaimer", binaries, "verify")
         crew[0].kill()
         crew.append(world.start("collector", BIN))
         public.some_more()
@@ -275,3 +325,64 @@ def test_old_and_new_programs_go_on_with_one_another_s_data(world, old, redis):
     # What the old version issued is reclaimed by the new one.
     world.run("reclaimer", BIN, "verify")
     world.run("reclaimer", BIN, "run")
+
+
+# --- what it has counted wrong ---------------------------------------------------
+
+# Hours of blocks that began further than this were never settled.
+BEYOND = 1_800_000_000
+
+
+def test_what_the_old_version_has_settled_wrong_is_settled_again(
+        old, clickhouse, redis, program):
+    settings = {"aggregator": {"settle_every": "200ms", "day_grace": "0s"}}
+
+    def run(binaries, *args):
+        return program("aggregator", settings, start=False, args=args,
+                       binaries=binaries).run()
+
+    def events(made, start, end):
+        return ask_range(made, start, end, interval="day")["total"]["events"]
+
+    midnight = int(time.time()) // DAY * DAY
+    doubled, unsettled, later = (midnight - n * DAY for n in (3, 2, 1))
+    told = Collector(clickhouse, partitions=2)
+
+    def insert(seed, number, start, partition=0):
+        made = some_clicks(seed, number, [(start, start + DAY)])
+        told.insert(made, partition, append_ms=midnight * 1000)
+        return made
+
+    assert run(old, "migrate")[0] == 0
+    told.report([], 1, midnight * 1000)
+    rows = insert(1, 300, doubled)
+    before = program("aggregator", settings, binaries=old)
+    eventually(lambda: events(before, doubled, unsettled) == 300 and int(
+        clickhouse.value("SELECT count() FROM visit_statistics")), PATIENCE,
+        what="a day settled by the old aggregator")
+    told.offsets[1] = BEYOND
+    rows += insert(2, 200, unsettled, partition=1)
+    rows += insert(3, 100, later)
+    eventually(lambda: events(before, later, midnight) == 100, PATIENCE,
+               what="a later day settled")
+    assert events(before, unsettled, later) == 0
+    assert before.stop() == 0
+    # As by a request that was sent twice, and by a server that started anew.
+    for table, day in (("stats_hourly", "toDate(hour)"),
+                       ("clicks_hourly", "toDate(slot)"),
+                       ("visit_statistics", "day")):
+        clickhouse.query(f"INSERT INTO {table} SELECT * FROM {table} "
+                         f"WHERE {day} = toDate({doubled})")
+
+    assert run(BIN, "migrate")[0] == 0
+    span = ["settle", "--from", rfc3339(doubled), "--to", rfc3339(midnight)]
+    status, output = run(BIN, *span)
+    assert status == 70 and "--allow-fewer" in output, output
+    status, output = run(BIN, *span, "--allow-fewer")
+    assert status == 0, output
+
+    assert link_counts(clickhouse) == expected_link_counts(rows)
+    after = program("aggregator", settings)
+    for bots in ("include", "exclude"):
+        assert ask_range(after, doubled, midnight, interval="month",
+                         bots=bots)["total"] == counted(rows, bots)
