@@ -83,13 +83,18 @@ def test_a_blocked_link_is_451(links, start):
     assert visit(f"{start().url}/{code}").status_code == 451
 
 
-def test_an_expired_link_is_gone_also_from_the_cache(links, start):
-    redirector = start(cache_ttl="1h")
+@pytest.mark.parametrize("state, status", [("live", 302), ("blocked", 451)])
+def test_an_expired_link_is_gone_also_from_the_cache(links, start, state,
+                                                     status):
+    """One that is blocked stays in the cache: it is not renewed."""
+    redirector = start(cache_ttl="1h", threads=1)
 
     def visited_in_time():
         code = links.create(ttl="3s")
-        return visit(f"{redirector.url}/{code}").status_code == 302 and code
-    code = eventually(visited_in_time, what="a visit of a live link")
+        links.call("PATCH", f"/{code}", state=state)
+        found = visit(f"{redirector.url}/{code}").status_code
+        return found == status and code
+    code = eventually(visited_in_time, what="a visit in time")
     eventually(lambda: not list(links.redis.scan_iter(f"l:*:{code}")),
                what="the end of the link")
     eventually(lambda: visit(f"{redirector.url}/{code}").status_code == 410)

@@ -6,6 +6,7 @@ import time
 import uuid
 
 import pytest
+import requests
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import (URL, Api, alias_space, other_space, problem,
@@ -144,7 +145,10 @@ def test_two_allocators_of_one_node_do_not_both_make_snowflakes(api, start):
     second = start(ready=False)
 
     def refused():
-        answer = second.post(url=URL, ttl="1h", space="flakes")
+        try:
+            answer = second.post(url=URL, ttl="1h", space="flakes")
+        except requests.ConnectionError:
+            return False  # it does not listen yet
         assert answer.status_code == 503 and answer.headers["Retry-After"]
         return "node" in answer.json()["detail"]
     eventually(refused, what="the node as the reason")
