@@ -192,8 +192,7 @@ static const struct setting settings[] = {
 	 .max = 7 * CLOCK_DAY,
 	 .help = "How long a batch may last, whatever it waits for: its rate, "
 		 "the next byte of its client, or that answers are read; then "
-		 "the next line is answered 408 and the answer breaks off.  "
-		 "More than batch_wait_max."},
+		 "the next line is answered 408 and the answer breaks off."},
 	{.key = "batch_in_flight",
 	 .type = SETTING_INT,
 	 .offset = AT(batch_in_flight),
