@@ -174,7 +174,7 @@ int command_settle(const struct aggregator_config *config, struct app *app,
 		.on_shortage = print_shortage,
 		.arg = app,
 	};
-	struct resettle_result result;
+	struct resettle_result result = {0};
 	int64_t from = 0, to = 0;
 	char host[64] = "", name[96];
 	int status = -1;

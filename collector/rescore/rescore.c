@@ -167,8 +167,9 @@ int collector_rescore(struct app *app, const struct collector_config *config,
 	    check_database(config->clickhouse.database, err) < 0)
 		goto out;
 	job->lookups = enrich_lookups_new(job->settings, err);
-	if (job->lookups)
-		job->ch = clickhouse_new(&patient, err);
+	if (!job->lookups)
+		goto out;
+	job->ch = clickhouse_new(&patient, err);
 	if (job->ch)
 		status = run_days(job, from, to, err);
 out:

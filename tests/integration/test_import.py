@@ -470,10 +470,10 @@ def test_a_block_is_taken_over_whatever_the_clock_was(tables, importer, log):
     for number, day, first, last in ((2, 1, 0, 29), (3, 0, 30, 59)):
         tables.query(
             "INSERT INTO import_journal (identity, what, run, number, first, last, "
-            f"at) SELECT '{identity}', kind, {number}, {number}, "
-            f"if(kind = 'run', 0, {at[first]}), if(kind = 'run', 0, {at[last]}),"
+            f"at) SELECT '{identity}', k, {number}, {number}, "
+            f"if(k = 'run', 0, {at[first]}), if(k = 'run', 0, {at[last]}),"
             f" now64(6) + INTERVAL {day} DAY "
-            "FROM (SELECT arrayJoin(['run', 'block']) AS kind)")
+            "FROM (SELECT arrayJoin(['run', 'block']) AS k)")
     tables.query("INSERT INTO import_journal (identity, what, run, number, first, "
                  f"last, at) VALUES ('{identity}', 'block', 2, 2, {at[30]}, "
                  f"{at[44]}, now64(6) + INTERVAL 1 DAY)")
