@@ -238,7 +238,8 @@ def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
 
 # --- the clock of who asks --------------------------------------------------------
 
-@pytest.mark.parametrize("seconds", [-DAY, DAY])
+@pytest.mark.parametrize("seconds", [
+    -DAY, pytest.param(DAY, marks=pytest.mark.long)])
 def test_verify_looks_at_what_came_last_by_clickhouses_clock(world, seconds):
     world.send(10)
     collector = world.collector()
@@ -256,7 +257,8 @@ def test_verify_looks_at_what_came_last_by_clickhouses_clock(world, seconds):
     assert status == 64 and "--from lies in the future" in output
 
 
-@pytest.mark.parametrize("seconds", [-DAY, DAY])
+@pytest.mark.parametrize("seconds", [
+    -DAY, pytest.param(DAY, marks=pytest.mark.long)])
 def test_an_answer_ends_by_clickhouses_clock(world, clickhouse, seconds):
     now = int(time.time())
     Collector(clickhouse).insert(
@@ -270,7 +272,8 @@ def test_an_answer_ends_by_clickhouses_clock(world, clickhouse, seconds):
             timeout=PATIENCE).json()) == 10, what=f"{path} to have them")
 
 
-@pytest.mark.parametrize("seconds", [-DAY, DAY])
+@pytest.mark.parametrize("seconds", [
+    -DAY, pytest.param(DAY, marks=pytest.mark.long)])
 def test_what_is_settled_or_scored_again_ends_by_clickhouses_clock(
         world, clickhouse, seconds):
     now = int(time.time())
@@ -297,7 +300,8 @@ def days_settled(clickhouse):
         "WHERE kind = 'link_day'")}
 
 
-@pytest.mark.parametrize("seconds", [2 * DAY, -5 * DAY])
+@pytest.mark.parametrize("seconds", [
+    2 * DAY, pytest.param(-5 * DAY, marks=pytest.mark.long)])
 def test_days_close_by_clickhouses_clock(world, clickhouse, seconds):
     told = Collector(clickhouse)
     now = int(time.time())
@@ -315,7 +319,8 @@ def test_days_close_by_clickhouses_clock(world, clickhouse, seconds):
     assert days_settled(clickhouse) == {(now - 3 * DAY) // DAY * DAY}
 
 
-@pytest.mark.parametrize("seconds", [2 * DAY, -5 * DAY])
+@pytest.mark.parametrize("seconds", [
+    2 * DAY, pytest.param(-5 * DAY, marks=pytest.mark.long)])
 def test_what_another_has_staged_is_deleted_by_clickhouses_clock(
         world, clickhouse, seconds):
     now = int(time.time())

@@ -284,7 +284,8 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     assert clickhouse.value("SELECT sum(rows) FROM ingest_progress") == 20
 
 
-@pytest.mark.parametrize("table", ["clicks", "ingest_progress"])
+@pytest.mark.parametrize("table", [
+    "clicks", pytest.param("ingest_progress", marks=pytest.mark.long)])
 def test_tokens_forgotten_between_a_try_and_its_repeat(loop, proxy, table):
     loop.tables.query(f"ALTER TABLE {table} MODIFY SETTING "
                       "non_replicated_deduplication_window = 4")

@@ -232,7 +232,8 @@ def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
 
 
 @pytest.mark.parametrize("decision, links, lost", [
-    ("--resume", 45, []), ("--end", 40, [(0, 2, 20, 24, 5)])])
+    pytest.param("--resume", 45, [], marks=pytest.mark.long),
+    ("--end", 40, [(0, 2, 20, 24, 5)])])
 def test_a_partition_of_links_whose_log_was_cut(world, decision, links, lost):
     """Their rows have no time to compare: up to a block replaces itself."""
     first = world.collector()

@@ -100,7 +100,9 @@ def of_links(rows):
 
 # --- the way to ClickHouse -------------------------------------------------------
 
-@pytest.mark.parametrize("table, number", STEPS)
+@pytest.mark.parametrize("table, number", [
+    step if step in (("settled", 1), ("settled", 3)) else
+    pytest.param(*step, marks=pytest.mark.long) for step in STEPS])
 def test_a_connection_that_ends_without_a_word_settles_nothing_twice(
         aggregator, migrated, proxy, table, number):
     """libcurl repeats what it sent on a kept connection."""
@@ -147,30 +149,36 @@ class Meeting:
         self.gone.wait(60)
 
 
-def each_step(migrated, proxy, act):
-    """`act` before each statement of a pass is carried out, and after it; the
-    rows become more each time."""
-    rows = some_clicks(3, 200 * 2 * len(STEPS), [(START, END)],
-                       links=(0, 1, 2))
+EACH = [(*step, carried_out) for step in STEPS
+        for carried_out in (False, True)]
+
+
+def each_step(migrated, proxy, act, steps):
+    """`act` before a statement of a pass is carried out, or after it; the rows
+    become more each time."""
+    rows = some_clicks(3, 200 * len(steps), [(START, END)], links=(0, 1, 2))
     count = 0
-    for table, number in STEPS:
-        for carried_out in (False, True):
-            meeting = Meeting()
-            proxy.call_at(number, meeting.wait, table, carried_out)
-            count += 200
-            migrated.insert(rows[count - 200:count])
-            assert meeting.here.wait(60), f"no {table} {number}"
-            act()
-            meeting.gone.set()
-            yield rows[:count]
+    for table, number, carried_out in steps:
+        meeting = Meeting()
+        proxy.call_at(number, meeting.wait, table, carried_out)
+        count += 200
+        migrated.insert(rows[count - 200:count])
+        assert meeting.here.wait(60), f"no {table} {number}"
+        act()
+        meeting.gone.set()
+        yield rows[:count]
 
 
+@pytest.mark.parametrize("steps", [
+    pytest.param(EACH, id="each", marks=pytest.mark.long),
+    pytest.param([step for step in EACH if step[2] == (step[0] == "settled")],
+                 id="half")])
 def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
-        aggregator, migrated, proxy):
+        aggregator, migrated, proxy, steps):
     made = aggregator()
     seen = {0: 0}
     with watched(migrated.clickhouse) as (hours, days):
-        for rows in each_step(migrated, proxy, made.kill):
+        for rows in each_step(migrated, proxy, made.kill, steps):
             made.start()
             assert_settled(made, migrated, rows)
             seen[len(rows)] = of_links(rows)
@@ -214,15 +222,18 @@ def test_a_fault_while_what_is_superseded_goes(aggregator, migrated, proxy,
     assert proxy.faults() == {fault: 4}
 
 
-def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy):
+@pytest.mark.parametrize("numbers", [
+    (1, 4), pytest.param((1, 2, 3, 4), marks=pytest.mark.long)])
+def test_killed_while_what_is_superseded_goes(aggregator, migrated, proxy,
+                                              numbers):
     rows = some_clicks(12, 500, [(START, START + 7200)], links=(1, 2))
     made = aggregator(**CLEANING)
     migrated.insert(rows[:100])
     assert_settled(made, migrated, rows[:100])
-    for number in (1, 2, 3, 4):
+    for n, number in enumerate(numbers):
         meeting = Meeting()
         proxy.call_at(number, meeting.wait, "alter", number % 2 == 0)
-        count = 100 * (number + 1)
+        count = 100 * (n + 2)
         migrated.insert(rows[count - 100:count])
         assert meeting.here.wait(60), f"no statement {number}"
         made.kill()
@@ -243,7 +254,7 @@ def test_a_server_restarted_at_any_step_has_what_the_rows_say(
 
     made = aggregator()
     rows = []
-    for rows in each_step(migrated, proxy, restart):
+    for rows in each_step(migrated, proxy, restart, EACH):
         assert_settled(made, migrated, rows)
         restart()
         assert_settled(made, migrated, rows)
