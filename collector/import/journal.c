@@ -189,23 +189,33 @@ static int ask(struct journal *j, const char *sql, const char *from,
 	return clickhouse_query(j->ch, sql, params, answer, err);
 }
 
-int journal_begin(struct journal *j, const char *file, struct error *err)
+/* *ret stays as it is when there is no row. */
+static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
+		      struct error *err)
 {
 	struct buf answer = {0};
 	struct tsv rows;
 	char *field;
-	int status = ask(j,
-			 "SELECT max(number) FROM import_journal WHERE "
-			 "identity = {name:String} AND what = 'run' "
-			 "FORMAT TabSeparated",
-			 "0", &answer, err);
+	int status = ask(j, sql, "0", &answer, err);
 
 	rows = tsv_rows(&answer);
 	if (status == 0 && tsv_next(&rows, &field, 1))
-		j->number = tsv_u64(field) + 1;
+		*ret = tsv_u64(field);
 	buf_free(&answer);
-	if (status < 0)
+	return status;
+}
+
+int journal_begin(struct journal *j, const char *file, struct error *err)
+{
+	uint64_t highest = 0;
+
+	if (ask_number(j,
+		       "SELECT max(number) FROM import_journal WHERE "
+		       "identity = {name:String} AND what = 'run' "
+		       "FORMAT TabSeparated",
+		       &highest, err) < 0)
 		return -1;
+	j->number = highest + 1;
 	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
 }
 
@@ -326,24 +336,17 @@ int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 		     const char *file, struct error *err)
 {
 	uint64_t newest = 0;
-	struct buf answer = {0};
-	struct tsv rows;
-	char *field;
-	int status = write_row(j, WHAT_BLOCK, NULL, first, last, file, err);
 
-	if (status == 0)
-		status = ask(j,
-			     "SELECT run FROM import_journal WHERE "
-			     "identity = {name:String} AND what = 'run' "
-			     "ORDER BY number DESC, run DESC LIMIT 1 "
-			     "FORMAT TabSeparated",
-			     "0", &answer, err);
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, &field, 1))
-		newest = tsv_u64(field);
-	buf_free(&answer);
-	if (status == 0 && newest != j->run)
+	if (write_row(j, WHAT_BLOCK, NULL, first, last, file, err) < 0 ||
+	    ask_number(j,
+		       "SELECT run FROM import_journal WHERE "
+		       "identity = {name:String} AND what = 'run' "
+		       "ORDER BY number DESC, run DESC LIMIT 1 "
+		       "FORMAT TabSeparated",
+		       &newest, err) < 0)
+		return -1;
+	if (newest != j->run)
 		return error_set(err, ERROR_BUSY,
 				 "another import of this log has begun");
-	return status;
+	return 0;
 }

@@ -226,11 +226,17 @@ def test_events_read_again_under_another_epoch_are_named(world):
     assert ("read again", 0, 10, 19) in named(said)
 
 
-def test_a_count_that_was_settled_wrong_is_named(world):
+def collect_yesterday(world):
+    """An event in each of the day's first five hours; returns its start."""
     yesterday = int(time.time()) // 86400 * 86400 - 86400
     world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
                     for i in range(5)])
     world.collect()
+    return yesterday
+
+
+def test_a_count_that_was_settled_wrong_is_named(world):
+    yesterday = collect_yesterday(world)
     day = ["--from", rfc3339(yesterday)]
     status, said = world.ask("verify", *day)
     assert status == 0 and said["settled"]["hours_waiting"] == 5
@@ -310,10 +316,7 @@ def test_rows_that_nobody_reported_are_named(world, settled):
 
 def test_a_day_that_was_emptied_is_named(world):
     """What an empty source swapped in was: all of a published day is gone."""
-    yesterday = int(time.time()) // 86400 * 86400 - 86400
-    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
-                    for i in range(5)])
-    world.collect()
+    yesterday = collect_yesterday(world)
     world.settle(5, days=1)
     for table in ("link_slots", "link_days"):
         world.clickhouse.query(f"ALTER TABLE {table} DELETE WHERE 1",
@@ -394,10 +397,7 @@ def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
 
 
 def test_a_day_that_lost_rows_is_named_while_its_hours_wait(world):
-    yesterday = int(time.time()) // 86400 * 86400 - 86400
-    world.send_raw([click(i, time_ms=(yesterday + 3600 * i) * 1000)
-                    for i in range(5)])
-    world.collect()
+    yesterday = collect_yesterday(world)
     world.settle(5, days=1)
     world.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset < 2",
                            mutations_sync=1)
