@@ -13,8 +13,8 @@ import pytest
 
 from support.program import eventually
 from support.redirects import (  # noqa: F401 (fixtures)
-    BLOCKED, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks, domains_config,
-    links, links_config, make_links, own_links, start, visit)
+    BLOCKED, DAY, EXPIRED, HEAD, NOT_FOUND, REDIRECTED, clicks,
+    domains_config, links, links_config, make_links, own_links, start, visit)
 
 NOWHERE = "zzzzzzz"  # checked below: its check character is wrong
 
@@ -42,10 +42,11 @@ def test_a_link_may_have_another_status(links, start, status, caching):
 
 
 def test_a_permanent_redirect_is_not_kept_beyond_the_links_end(links, start):
-    code = links.create(ttl="6s")
+    code = links.create()
     links.edit(code, redirect_status=301)
-    caching = visit(f"{start().url}/{code}").headers["Cache-Control"]
-    assert 0 <= int(caching.rsplit("=", 1)[1]) <= 6
+    links.redis.pexpire(links.key(code), 600_000)
+    answer = visit(f"{start(permanent_max_age='1h').url}/{code}")
+    assert 0 <= int(answer.headers["Cache-Control"].rsplit("=", 1)[1]) <= 600
 
 
 def test_codes_that_no_link_can_have_are_404_without_redis(links, start):
@@ -173,17 +174,22 @@ def marker_end(links, code):
     return int(links.redis.get(links.marker_key(code)).split()[4])
 
 
+def bring_near_its_end(links, code):
+    """Link and marker, as they are when the last visit was some time ago."""
+    marker = links.redis.get(links.marker_key(code)).split()
+    marker[4] = str(int(time.time() * 1000) + DAY)
+    links.redis.set(links.marker_key(code), " ".join(marker))
+    links.redis.pexpire(links.key(code), DAY)
+
+
 def test_a_visit_renews_the_link_and_its_marker(links, start):
     redirector = start(threads=1)
-    code = links.create(ttl="6s")
-    end = marker_end(links, code)
-    time.sleep(1.5)
-    assert links.redis.pttl(links.key(code)) < 5000
+    code = links.create()
+    bring_near_its_end(links, code)
     assert visit(f"{redirector.url}/{code}").status_code == 302
-    eventually(lambda: links.redis.pttl(links.key(code)) > 5000)
+    eventually(lambda: links.redis.pttl(links.key(code)) > DAY)
     assert marker_end(links, code) >= \
         time.time() * 1000 + links.redis.pttl(links.key(code)) - 100
-    assert marker_end(links, code) >= end
 
 
 def test_visits_keep_a_link_alive(links, start):
@@ -205,15 +211,26 @@ def test_visits_keep_a_link_alive(links, start):
     eventually(lives_on, what="a link that was visited in time")
 
 
-def test_a_link_is_renewed_once_per_interval(links, start):
+def test_a_link_is_renewed_once_per_interval(links, links_config, start):
+    links_config["renew_every"] = "1h"
     redirector = start(cache_ttl="0s")
-    code = links.create(ttl="6s")
-    links.redis.pexpire(links.key(code), 3000)
+    code = links.create()
+    key = links.key(code)
+
+    def visit_when_due():
+        links.redis.pexpire(key, DAY)
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+
+    def renewals():
+        return redirector.metric("shortloop_redirector_renewals_total",
+                                 result="done")
+    visit_when_due()
+    eventually(lambda: links.redis.pttl(key) > DAY, what="the first visit's")
     for _ in range(20):
-        visit(f"{redirector.url}/{code}")
-    eventually(lambda: redirector.metric(
-        "shortloop_redirector_renewals_total", result="done") == 1,
-               what="the count")
+        visit_when_due()
+    assert links.redis.pttl(key) <= DAY
+    eventually(lambda: renewals() >= 1, what="the count")
+    assert renewals() == 1
 
 
 # --- events ----------------------------------------------------------------------

@@ -14,6 +14,8 @@ Link = message("link.proto", "shortloop.Link")
 
 REDIRECTED, NOT_FOUND, EXPIRED, BLOCKED, HEAD = range(1, 6)
 API_KEY = "test-key"
+# What is left to a link, in ms, when it is to be due: its TTL is 30 days.
+DAY = 86_400_000
 
 
 def visit(url, method="GET", **kw):
