@@ -124,8 +124,25 @@ class Process:
     def log(self):
         return self.log_path.read_text("utf-8", "replace")
 
-    def signal(self, number):
+    def signal(self, number, timeout=60):
+        """SIGSTOP returns once every thread has stopped: on a busy machine
+        they run on for a while."""
         self.popen.send_signal(number)
+        until = time.monotonic() + timeout
+        while number == signal.SIGSTOP and not self.is_stopped():
+            if time.monotonic() > until:
+                raise ServerError(f"{self.name} did not stop")
+            time.sleep(0.002)
+
+    def is_stopped(self):
+        """Does no thread run, nor ever again without SIGCONT?"""
+        def state(task):
+            try:
+                return (task / "stat").read_text().rpartition(")")[2].split()[0]
+            except (FileNotFoundError, ProcessLookupError):
+                return "X"  # it has ended
+        return all(state(task) in "TtZX"
+                   for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir())
 
     def wait(self, timeout=30):
         return self.popen.wait(timeout)
