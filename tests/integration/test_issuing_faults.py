@@ -231,7 +231,8 @@ def test_one_that_slept_until_its_blocks_were_granted_again(redis, issuers,
     time.sleep(4)
     reclaim()
     crowd.working = [crowd.start() for _ in sleeping]
-    eventually(lambda: client.zcard("pool:{s7}") == 0, what="an empty pool")
+    eventually(lambda: client.zcard("pool:{s7}") == 0, 300,
+               what="an empty pool")
     for issuer in sleeping:
         issuer.wake()
     time.sleep(0.5)

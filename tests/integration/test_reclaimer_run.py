@@ -141,16 +141,16 @@ def test_a_slow_run_is_an_even_one(space, begin):
 
 
 def test_a_slow_run_keeps_its_lock(space, begin):
-    """A second between two blocks, and a lock of a second."""
-    space.ended(0, 2)
-    process = begin("run", "--rate", "1", lock_ttl="1s")
+    """A second between two of six blocks, and a lock of three seconds."""
+    space.ended(0, 5)
+    process = begin("run", "--rate", "1", lock_ttl="3s")
     eventually(lambda: space.redis.exists(space.key("lock")), what="the lock")
-    while len(space.blocks("pool")) < 3 and process.poll() is None:
+    while len(space.blocks("pool")) < 6 and process.poll() is None:
         assert space.redis.exists(space.key("lock")) or \
-            len(space.blocks("pool")) == 3
+            len(space.blocks("pool")) == 6
         time.sleep(0.02)
     assert Done(process).status == 0
-    assert len(space.blocks("pool")) == 3
+    assert len(space.blocks("pool")) == 6
 
 
 # --- members ------------------------------------------------------------------------
@@ -267,15 +267,15 @@ def test_who_waits_can_be_told_to_end(space, begin, workdir):
 def test_a_sample_of_a_large_block_keeps_the_lock(make_space, redis, begin,
                                                   links_config, base_config,
                                                   redis_server):
-    """79 questions of 20 ms each, and the lock is for one second."""
+    """79 questions of 60 ms each, and the lock is for three seconds."""
     links_config["spaces"][0]["block_size"] = 20000
     space = make_space(redis)
     space.ended(0, 0)
     direct = base_config["redis"]["address"]
     with RedisProxy(redis_server.port) as proxy:
-        proxy.wait = lambda command: time.sleep(0.02 * (b"EXISTS" in command))
+        proxy.wait = lambda command: time.sleep(0.06 * (b"EXISTS" in command))
         base_config["redis"]["address"] = proxy.address
-        process = begin("run", "--json", lock_ttl="1s")
+        process = begin("run", "--json", lock_ttl="3s")
         base_config["redis"]["address"] = direct
         done = Done(process)
     assert done.status == 0, done
