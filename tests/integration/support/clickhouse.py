@@ -14,7 +14,7 @@ DATABASE_NOT_EMPTY = 219
 
 class ClickHouseServer(Server):
     name = "clickhouse"
-    start_seconds = 120
+    start_seconds = 300
 
     def __init__(self, directory, extra=()):
         super().__init__(directory)

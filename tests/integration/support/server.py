@@ -9,7 +9,7 @@ class Server:
     one directory."""
 
     name = "server"
-    start_seconds = 120
+    start_seconds = 300
 
     def __init__(self, directory):
         self.directory = directory
@@ -47,7 +47,7 @@ class Server:
 
 class RedisServer(Server):
     name = "redis"
-    start_seconds = 120
+    start_seconds = 300
 
     def __init__(self, directory, durable=False, extra=()):
         super().__init__(directory)
