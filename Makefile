@@ -48,7 +48,7 @@ ALL_LDFLAGS += -fsanitize=$(SANITIZE)
 endif
 LIBS = $(shell pkg-config --libs $(PKGS)) $(LLHTTP_LIB) -lm
 
-sources = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c))
+sources = $(filter-out $(1)/main.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 objects = $(patsubst %.c,$B/%.o,$(1))
 
 # Generated: protobuf code, and text files quoted to be #included as strings.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collector/enrich/identity.h"
-#include "collector/limits/memory.h"
+#include "collector/memory.h"
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
 

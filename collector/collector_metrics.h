@@ -4,8 +4,8 @@
 
 #include "collector/collector_config.h"
 #include "collector/enrich/enricher.h"
-#include "collector/limits/memory.h"
-#include "collector/sink.h"
+#include "collector/memory.h"
+#include "collector/exactly_once/sink.h"
 #include "common/metrics/metrics.h"
 
 struct collector_metrics {

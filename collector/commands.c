@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "collector/dlq/dlq_command.h"
+#include "collector/tools/dlq/dlq_command.h"
 #include "collector/enrich/reference.h"
-#include "collector/explain/explain.h"
-#include "collector/import/import_command.h"
-#include "collector/once/epoch_command.h"
-#include "collector/once/guarantee_command.h"
-#include "collector/rescore/rescore.h"
-#include "collector/serve.h"
-#include "collector/verify/verify_command.h"
+#include "collector/tools/explain/explain.h"
+#include "collector/tools/import/import_command.h"
+#include "collector/tools/epoch/epoch_command.h"
+#include "collector/tools/guarantee/guarantee_command.h"
+#include "collector/tools/rescore/rescore.h"
+#include "collector/ingest/serve.h"
+#include "collector/tools/verify/verify_command.h"
 
 const struct app_command collector_commands[] = {
 	{"serve", "turn events into rows until told to stop", NULL},

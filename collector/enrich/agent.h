@@ -7,7 +7,7 @@
 #ifndef COLLECTOR_ENRICH_AGENT_H
 #define COLLECTOR_ENRICH_AGENT_H
 
-#include "collector/cache.h"
+#include "collector/enrich/cache.h"
 #include "collector/enrich/reference.h"
 #include "collector/enrich/verdict.h"
 

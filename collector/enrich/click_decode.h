@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collector/arena.h"
+#include "common/arena.h"
 #include "schemas/click.pb-c.h"
 
 /*

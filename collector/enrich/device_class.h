@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collector/ua/ua.h"
+#include "collector/enrich/ua/ua.h"
 
 /*
  * desktop | mobile | tablet | tv | console | wearable | other, from what the

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/cache.h"
+#include "collector/enrich/cache.h"
 #include "collector/collector_config.h"
 #include "collector/enrich/verdict.h"
 #include "common/buf.h"

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "collector/arena.h"
+#include "common/arena.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"

@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "collector/cache.h"
-#include "collector/geo/geo.h"
+#include "collector/enrich/cache.h"
+#include "collector/enrich/geo/geo.h"
 #include "common/buf.h"
 
 struct place_lookup;

@@ -5,11 +5,11 @@
 #ifndef COLLECTOR_ENRICH_REFERENCE_H
 #define COLLECTOR_ENRICH_REFERENCE_H
 
-#include "collector/bots/bots.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/collector_config.h"
 #include "collector/enrich/sources.h"
-#include "collector/geo/geo.h"
-#include "collector/ua/ua.h"
+#include "collector/enrich/geo/geo.h"
+#include "collector/enrich/ua/ua.h"
 
 struct reference {
 	struct ua_rules *ua;

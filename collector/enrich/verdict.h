@@ -7,7 +7,7 @@
 #ifndef COLLECTOR_ENRICH_VERDICT_H
 #define COLLECTOR_ENRICH_VERDICT_H
 
-#include "collector/bots/bots.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/enrich/bursts.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"

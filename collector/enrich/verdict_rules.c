@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collector/bots/structure.h"
+#include "collector/enrich/bots/structure.h"
 #include "collector/enrich/verdict.h"
 
 /* What libcrypto refuses, it refuses at the end too. */

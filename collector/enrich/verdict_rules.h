@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "collector/bots/bots.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/collector_config.h"
 #include "common/error.h"
 

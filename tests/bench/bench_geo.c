@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collector/geo/geo.h"
+#include "collector/enrich/geo/geo.h"
 
 enum {
 	ADDRESSES = 1 << 18,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/ua/ua.h"
+#include "collector/enrich/ua/ua.h"
 #include "common/clock.h"
 
 #define LINES_MAX 100000

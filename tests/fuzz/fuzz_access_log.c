@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/accesslog/access_format.h"
-#include "collector/arena.h"
-#include "collector/import/visit_click.h"
-#include "collector/input/line_reader.h"
+#include "collector/tools/access_log/access_format.h"
+#include "common/arena.h"
+#include "collector/tools/import/visit_click.h"
+#include "collector/tools/line_reader.h"
 #include "common/buf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/bots/bots.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/enrich/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

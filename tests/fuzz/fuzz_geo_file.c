@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collector/geo/geo.h"
+#include "collector/enrich/geo/geo.h"
 #include "tests/unit/collector/mmdb_file.h"
 
 enum {

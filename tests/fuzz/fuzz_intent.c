@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/once/intent.h"
+#include "collector/exactly_once/intent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/dlq/choice.h"
-#include "collector/dlq/letter.h"
-#include "collector/dlq/positions.h"
+#include "collector/tools/dlq/choice.h"
+#include "collector/tools/dlq/letter.h"
+#include "collector/tools/dlq/positions.h"
 #include "common/safe_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/pattern/pattern_set.h"
-#include "collector/ua/ua.h"
+#include "collector/enrich/pattern/pattern_set.h"
+#include "collector/enrich/ua/ua.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

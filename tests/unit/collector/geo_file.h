@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collector/geo/geo.h"
+#include "collector/enrich/geo/geo.h"
 #include "tests/unit/collector/mmdb_file.h"
 
 /* A file of one record that all addresses have, or 1.0.0.0/8 alone. */

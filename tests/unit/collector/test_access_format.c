@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "collector/accesslog/access_format.h"
-#include "collector/accesslog/access_time.h"
+#include "collector/tools/access_log/access_format.h"
+#include "collector/tools/access_log/access_time.h"
 
 #define MAY17 INT64_C(1431857103000) /* 2015-05-17 10:05:03 UTC */
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "collector/batch.h"
+#include "collector/exactly_once/batch.h"
 
 static const int64_t hour_ms = 3600 * 1000;
 

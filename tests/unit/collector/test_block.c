@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collector/import/block.h"
+#include "collector/tools/import/block.h"
 
 /* Offsets of lines in a log, where numbers of 31, 32 and 53 bits end. */
 static const uint64_t far_on[] = {

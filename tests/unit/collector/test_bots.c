@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collector/bots/bots.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/enrich/verdict.h"
 
 /* `path` becomes the name of a new file. */

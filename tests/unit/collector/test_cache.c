@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "collector/cache.h"
+#include "collector/enrich/cache.h"
 
 static struct cache *make(size_t bytes)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collector/file_watch.h"
+#include "collector/ingest/file_watch.h"
 
 static char directory[] = "/tmp/shortloop-watch-XXXXXX";
 static char paths[2][64];

@@ -1,4 +1,4 @@
-#include "collector/geo/continent.h"
+#include "collector/enrich/geo/continent.h"
 #include "tests/unit/collector/geo_file.h"
 
 static char *city_file(uint16_t ip_version)

@@ -1,4 +1,4 @@
-#include "collector/geo/special.h"
+#include "collector/enrich/geo/special.h"
 #include "tests/unit/collector/geo_file.h"
 
 /* 1.0.0.0/8 alone is known. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "collector/once/guarantee.h"
+#include "collector/exactly_once/guarantee.h"
 
 static struct guarantee measured_of(const struct measured *measured,
 				    const struct guarantee_table *tables,

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "collector/once/intent.h"
-#include "collector/once/ranges.h"
+#include "collector/exactly_once/intent.h"
+#include "collector/exactly_once/ranges.h"
 
 static enum intent_kind parse(const char *text, struct intent *ret)
 {

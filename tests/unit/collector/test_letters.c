@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "collector/dlq/choice.h"
-#include "collector/dlq/positions.h"
+#include "collector/tools/dlq/choice.h"
+#include "collector/tools/dlq/positions.h"
 
 static const struct letter letter = {
 	.kind = LETTER_DEAD,

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collector/input/line_reader.h"
+#include "collector/tools/line_reader.h"
 
 struct text {
 	const char *data;

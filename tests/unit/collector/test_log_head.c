@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/import/log_head.h"
+#include "collector/tools/import/log_head.h"
 
 static struct log_head head_of(const char *text)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "collector/limits/memory.h"
+#include "collector/memory.h"
 
 #define MIB (INT64_C(1) << 20)
 

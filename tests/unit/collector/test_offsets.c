@@ -1,9 +1,9 @@
 /* Sets of offsets, windows and findings of `collector verify`. */
 #include "tests/unit/unit.h"
 
-#include "collector/verify/findings.h"
-#include "collector/verify/offset_set.h"
-#include "collector/verify/window.h"
+#include "collector/tools/verify/findings.h"
+#include "collector/tools/verify/offset_set.h"
+#include "collector/tools/verify/window.h"
 
 /* --- sets ------------------------------------------------------------------
  */

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "collector/pattern/automaton.h"
-#include "collector/pattern/pattern_set.h"
+#include "collector/enrich/pattern/automaton.h"
+#include "collector/enrich/pattern/pattern_set.h"
 #include "common/buf.h"
 
 struct fixture {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "collector/once/plan.h"
+#include "collector/exactly_once/plan.h"
 
 /* A partition of offsets 0 to 999, of which all before 400 is done. */
 static struct plan_facts usual(void)

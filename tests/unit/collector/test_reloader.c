@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collector/reloader.h"
+#include "collector/ingest/reloader.h"
 
 #define RULES(family)                                                          \
 	"user_agent_parsers:\n"                                                \

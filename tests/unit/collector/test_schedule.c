@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "collector/schedule.h"
+#include "collector/ingest/schedule.h"
 #include "common/clock.h"
 
 static const struct collector_settings settings = {

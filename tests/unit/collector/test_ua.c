@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "collector/ua/ua.h"
+#include "collector/enrich/ua/ua.h"
 
 /* A small file in the form of uap-core's, with every kind of rule in it. */
 static const char rules_text[] =

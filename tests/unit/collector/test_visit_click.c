@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "collector/import/visit_click.h"
+#include "collector/tools/import/visit_click.h"
 
 static struct access_text text(const char *s)
 {

@@ -1,0 +1,356 @@
+#include "collector/enrich/bots/bots.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/enrich/bots/own.h"
+#include "collector/enrich/bots/structure.h"
+
+struct known {
+	enum bot_kind kind;
+	enum bot_origin origin;
+	size_t entry;	    /* as in struct bot */
+	const char *reason; /* as in struct bot */
+	bool vague;
+};
+
+/* Robots' patterns, then the forms of browsers. */
+struct bots {
+	struct pattern_set *patterns;
+	struct known *known; /* by pattern */
+	size_t count;	     /* of robots */
+};
+
+/* Some that make previews also feed models: those are not for a person who is
+ * about to look. */
+static enum bot_kind kind_of_tags(const json_t *tags)
+{
+	enum bot_kind kind = BOT_CRAWLER;
+	size_t i;
+	json_t *tag;
+
+	json_array_foreach(tags, i, tag)
+	{
+		const char *text = json_string_value(tag);
+
+		if (!text)
+			continue;
+		if (!strcmp(text, "ai-crawler"))
+			return BOT_CRAWLER;
+		if (kind != BOT_CRAWLER)
+			continue;
+		if (!strcmp(text, "social-preview"))
+			kind = BOT_PREVIEW;
+		else if (!strcmp(text, "monitoring"))
+			kind = BOT_MONITOR;
+		else if (!strcmp(text, "scanner"))
+			kind = BOT_SCANNER;
+	}
+	return kind;
+}
+
+static bool is_excepted(const struct setting_strings *except, const char *regex)
+{
+	for (size_t i = 0; except && i < except->count; i++)
+		if (!strcmp(except->items[i], regex))
+			return true;
+	return false;
+}
+
+static bool is_vague(const char *regex)
+{
+	for (size_t i = 0; i < vague_pattern_count; i++)
+		if (!strcmp(vague_patterns[i], regex))
+			return true;
+	return false;
+}
+
+static int add(struct bots *bots, const char *regex, bool caseless,
+	       struct known known, struct error *err)
+{
+	size_t index = pattern_set_count(bots->patterns);
+
+	if (pattern_set_add(bots->patterns, regex, caseless, err) < 0)
+		return -1;
+	bots->known[index] = known;
+	bots->count++;
+	return 0;
+}
+
+static int add_own(struct bots *bots, struct error *err)
+{
+	for (size_t i = 0; i < own_bot_count; i++)
+		if (add(bots, own_bots[i].regex, false,
+			(struct known){.kind = own_bots[i].kind,
+				       .origin = BOT_OWN},
+			err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_structure(struct bots *bots, struct error *err)
+{
+	for (size_t i = 0; i < structure_rule_count; i++)
+		if (add(bots, structure_rules[i].regex, true,
+			(struct known){.kind = BOT_CRAWLER,
+				       .origin = BOT_STRUCTURE,
+				       .reason = structure_rules[i].reason},
+			err) < 0)
+			return -1;
+	return 0;
+}
+
+static int add_forms(struct bots *bots, struct error *err)
+{
+	for (size_t i = 0; i < browser_form_count; i++)
+		if (pattern_set_add(bots->patterns, browser_forms[i], true,
+				    err) < 0)
+			return -1;
+	return 0;
+}
+
+/* An entry of the list, or of the patterns, which are only texts. */
+static int add_entry(struct bots *bots, const json_t *entry, struct known known,
+		     const struct setting_strings *except, struct error *err)
+{
+	bool listed = known.origin == BOT_LIST;
+	const char *regex = json_string_value(
+		listed ? json_object_get(entry, "pattern") : entry);
+
+	if (!regex)
+		return error_set(err, ERROR_CONFIG, "entry %zu: expected %s",
+				 known.entry - 1,
+				 listed ? "an object with a pattern"
+					: "a pattern");
+	if (is_excepted(except, regex))
+		return 0;
+	if (listed)
+		known.kind = kind_of_tags(json_object_get(entry, "tags"));
+	known.vague = is_vague(regex);
+	if (add(bots, regex, !listed, known, err) < 0)
+		return error_wrap(err, "entry %zu", known.entry - 1);
+	return 0;
+}
+
+/* `path` is for errors. */
+static int add_file(struct bots *bots, const json_t *file,
+		    enum bot_origin origin, const char *path,
+		    const struct setting_strings *except, struct error *err)
+{
+	size_t i;
+	json_t *entry;
+
+	json_array_foreach(file, i, entry)
+	{
+		struct known known = {
+			.kind = BOT_CRAWLER,
+			.origin = origin,
+			.entry = i + 1,
+		};
+
+		if (add_entry(bots, entry, known, except, err) < 0)
+			return error_wrap(err, "%s", path);
+	}
+	return 0;
+}
+
+/* `list` and `patterns`: what is in the files, or NULL. */
+static int fill(struct bots *bots, const struct bots_source *source,
+		const json_t *list, const json_t *patterns, struct error *err)
+{
+	bots->known =
+		calloc(own_bot_count + json_array_size(list) +
+			       structure_rule_count + json_array_size(patterns),
+		       sizeof(*bots->known));
+	if (!bots->known)
+		return error_set_nomem(err);
+	if (add_own(bots, err) < 0 ||
+	    add_file(bots, list, BOT_LIST, source->list, source->except, err) <
+		    0 ||
+	    add_structure(bots, err) < 0 ||
+	    add_file(bots, patterns, BOT_PATTERNS, source->patterns,
+		     source->except, err) < 0)
+		return -1;
+	return add_forms(bots, err);
+}
+
+static struct bots *bots_new(const struct bots_source *source,
+			     const json_t *list, const json_t *patterns,
+			     bool prefilter, struct error *err)
+{
+	struct bots *bots = calloc(1, sizeof(*bots));
+
+	if (!bots) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	bots->patterns = pattern_set_new(err);
+	if (bots->patterns && fill(bots, source, list, patterns, err) == 0 &&
+	    pattern_set_compile(bots->patterns, prefilter, err) == 0)
+		return bots;
+	bots_free(bots);
+	return NULL;
+}
+
+static json_t *read_list(const char *path, struct error *err)
+{
+	json_error_t at;
+	json_t *list;
+
+	if (access(path, R_OK) < 0) {
+		error_set_errno(err, "%s", path);
+		return NULL;
+	}
+	list = json_load_file(path, 0, &at);
+	if (!list) {
+		error_set(err, ERROR_CONFIG, "%s:%d:%d: %s", path, at.line,
+			  at.column, at.text);
+	} else if (!json_is_array(list) || json_array_size(list) == 0) {
+		error_set(err, ERROR_CONFIG,
+			  "%s: expected an array of patterns", path);
+		json_decref(list);
+		list = NULL;
+	}
+	return list;
+}
+
+struct bots *bots_load(const struct bots_source *source, bool prefilter,
+		       struct error *err)
+{
+	struct bots *bots = NULL;
+	json_t *list = NULL, *patterns = NULL;
+
+	if (source->list) {
+		list = read_list(source->list, err);
+		if (!list)
+			goto out;
+	}
+	if (source->patterns) {
+		patterns = read_list(source->patterns, err);
+		if (!patterns)
+			goto out;
+	}
+	bots = bots_new(source, list, patterns, prefilter, err);
+out:
+	json_decref(list);
+	json_decref(patterns);
+	if (!bots) {
+		error_wrap(err, "robot list");
+		err->code = ERROR_CONFIG;
+	}
+	return bots;
+}
+
+void bots_free(struct bots *bots)
+{
+	if (!bots)
+		return;
+	pattern_set_free(bots->patterns);
+	free(bots->known);
+	free(bots);
+}
+
+size_t bots_count(const struct bots *bots)
+{
+	return bots->count;
+}
+
+const struct pattern_set *bots_patterns(const struct bots *bots)
+{
+	return bots->patterns;
+}
+
+struct bot bots_at(const struct bots *bots, size_t index)
+{
+	const struct known *known = &bots->known[index];
+
+	return (struct bot){
+		.kind = known->kind,
+		.origin = known->origin,
+		.pattern = pattern_set_regex(bots->patterns, index),
+		.entry = known->entry,
+		.reason = known->reason,
+		.vague = known->vague,
+	};
+}
+
+const char *bot_origin_name(enum bot_origin origin)
+{
+	static const char *const names[] = {
+		[BOT_OWN] = "own",
+		[BOT_LIST] = "bot_list",
+		[BOT_STRUCTURE] = "structure",
+		[BOT_PATTERNS] = "bot_patterns",
+	};
+
+	return names[origin];
+}
+
+bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher)
+{
+	return pattern_first(matcher, bots->count,
+			     pattern_set_count(bots->patterns)) >= 0;
+}
+
+/* What is asked of one agent. */
+struct search {
+	const struct bots *bots;
+	struct pattern_matcher *matcher;
+	bool device;
+	bool form_known; /* `browser` is */
+	bool browser;
+};
+
+static bool has_form(struct search *s)
+{
+	if (!s->form_known) {
+		s->browser = s->device || bots_is_browser(s->bots, s->matcher);
+		s->form_known = true;
+	}
+	return s->browser;
+}
+
+/* The first robot from `from` on that is to be believed, or -1. */
+static int next_robot(struct search *s, size_t from)
+{
+	int index = pattern_first(s->matcher, from, s->bots->count);
+
+	while (index >= 0 && s->bots->known[index].vague && has_form(s))
+		index = pattern_first(s->matcher, (size_t)index + 1,
+				      s->bots->count);
+	return index;
+}
+
+static bool is_plain(const struct known *known)
+{
+	return known->origin == BOT_LIST && known->kind == BOT_CRAWLER;
+}
+
+/* A library for HTTP that also says what it is used for is that. */
+static int find_purpose(struct search *s, int from)
+{
+	const struct known *known = s->bots->known;
+	int index = from;
+
+	while (index >= 0 && is_plain(&known[index]))
+		index = next_robot(s, (size_t)index + 1);
+	return index >= 0 && known[index].origin == known[from].origin ? index
+								       : from;
+}
+
+bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
+	       const char *user_agent, size_t len, bool device,
+	       struct bot *ret_bot)
+{
+	struct search s = {.bots = bots, .matcher = matcher, .device = device};
+	int index;
+
+	pattern_scan(matcher, user_agent, len);
+	index = next_robot(&s, 0);
+	if (index < 0)
+		return false;
+	*ret_bot = bots_at(bots, (size_t)find_purpose(&s, index));
+	return true;
+}

@@ -1,0 +1,83 @@
+/*
+ * bots.h - robots that say who they are, in this order: those we know ourselves
+ * (own.h); the list crawler-user-agents.json (github.com/monperrus/
+ * crawler-user-agents), an array of objects with a `pattern` and perhaps
+ * `tags`; the form of the agent (structure.h); patterns of words that robots
+ * have in their names, an array of texts, as npm's isbot keeps them.
+ *
+ * A list is read-only once loaded and may be shared by threads; a matcher
+ * belongs to one thread.
+ */
+#ifndef COLLECTOR_ENRICH_BOTS_BOTS_H
+#define COLLECTOR_ENRICH_BOTS_BOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collector/enrich/pattern/pattern_set.h"
+#include "common/config/setting.h"
+#include "common/error.h"
+
+/* What a robot is for, as far as it matters to counting. */
+enum bot_kind {
+	BOT_CRAWLER,
+	BOT_PREVIEW, /* makes the preview of a link for a person */
+	BOT_MONITOR, /* looks whether a page is up */
+	BOT_SCANNER, /* looks for weaknesses */
+};
+
+/* What knows it. */
+enum bot_origin {
+	BOT_OWN,
+	BOT_LIST,
+	BOT_STRUCTURE,
+	BOT_PATTERNS,
+};
+
+struct bots;
+
+struct bots_source {
+	const char *list;		      /* NULL: none */
+	const char *patterns;		      /* NULL: none */
+	const struct setting_strings *except; /* of both, that are people */
+};
+
+/* Without `prefilter` each pattern is tried in turn.  A file that is missing or
+ * of another form, and a pattern that PCRE2 refuses, are ERROR_CONFIG naming
+ * the file and the entry. */
+struct bots *bots_load(const struct bots_source *source, bool prefilter,
+		       struct error *err);
+void bots_free(struct bots *bots); /* NULL accepted */
+size_t bots_count(const struct bots *bots);
+
+/* For pattern_matcher_new. */
+const struct pattern_set *bots_patterns(const struct bots *bots);
+
+struct bot {
+	enum bot_kind kind;
+	enum bot_origin origin;
+	const char *pattern; /* valid as long as the list */
+	size_t entry;	     /* of its file, from 1; 0: of no file */
+	const char *reason;  /* of BOT_STRUCTURE: static */
+	bool vague;	     /* not believed of browsers and devices */
+};
+
+/* Robots first, bots_count of them. */
+struct bot bots_at(const struct bots *bots, size_t index);
+
+/* "own", "bot_list" ... */
+const char *bot_origin_name(enum bot_origin origin);
+
+/*
+ * Finds the first of our own that fits, or else the first of the list that says
+ * what the robot is for, or else the first.  `device`: the agent names a phone
+ * or another thing that people hold.  False: none does.
+ */
+bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
+	       const char *user_agent, size_t len, bool device,
+	       struct bot *ret_bot);
+
+/* Has the text last searched the form of a browser's agent? */
+bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher);
+
+#endif

@@ -1,0 +1,114 @@
+#include "collector/enrich/bots/structure.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Shells of Internet Explorer that put the address of their makers where robots
+ * put that of the page about them. */
+#define NO_SHELL                                                               \
+	"(?!(?:www\\.)?(?:avantbrowser|abolimba|aggsoft|netvitamine)\\.)"
+
+const struct structure_rule structure_rules[] = {
+	/* What programs write where they have none: "-", "null". */
+	{"^[-\\s\"'_.?]+$", "no user agent"},
+	{"^\\(?(?:null|none|undefined|unknown|n/a)\\)?$", "no user agent"},
+	{"^[&?=%]|^https?://", "no product name"},
+	/* Phones are called Cubot. */
+	{"(?<!cu)bots?(?:\\b|_)|crawler|spider\\b", "calls itself a robot"},
+	{"[\\w.+-](?:@|\\(at\\)|\\[at\\]) ?[a-z0-9][\\w-]*(?:\\.[\\w-]+)*"
+	 "\\.[a-z]{2}",
+	 "e-mail address"},
+	{"\\bat [\\w-]+ dot [a-z]{2}", "e-mail address"},
+	/* "+https://", or all of an item of a comment; in other places, a
+	 * provider's or a maker's. */
+	{"\\+ ?(?:https?://|www\\.)" NO_SHELL, "page about it"},
+	{"[(;,] ?https?://" NO_SHELL "[^ ;)]*[;)]", "page about it"},
+	/* Browsers of today have no address in them. */
+	{"AppleWebKit/.* \\(?https?://", "page about it"},
+	{"^Mozilla/\\d\\.\\d+(?: ?\\((?:compatible)?;? ?\\))?$",
+	 "no browser named"},
+	{"^(?:fetch )?(?:libfetch|libcurl|PycURL|curl|Wget|Go-http-client|Ruby|"
+	 "python-requests|python-urllib|python-httpx|aiohttp|httpx|okhttp|"
+	 "axios|node-fetch|undici|got|superagent|rest-client|Faraday|Typhoeus|"
+	 "http\\.rb|Chef Client|Chef Knife|Java|Jakarta Commons-HttpClient|"
+	 "Apache-HttpClient|libwww-perl|LWP|HTTP_Request2?|PHP|GuzzleHttp|"
+	 "RestSharp|WinHttp|reqwest|hyper|PostmanRuntime|insomnia|HTTPie|"
+	 "portscout|http[-_ ]?(?:client|requester|kit))(?:[/ :.]|$)",
+	 "HTTP library"},
+};
+const size_t structure_rule_count = COUNT(structure_rules);
+
+const char *const browser_forms[] = {
+	("^Mozilla/\\d\\.\\d+ .*(?:MSIE \\d|Trident/|Gecko|AppleWebKit/|KHTML|"
+	 "Presto/|Opera|Netscape|Konqueror)"),
+	"^Opera[ /]\\d",
+	/* Browsers of phones before smartphones, and their proxies. */
+	("UP\\.(?:Browser|Link)|Profile/MIDP|Configuration/CLDC|Obigo|NetFront|"
+	 "\\bMAUI\\b|WAP Browser"),
+	("^(?:Nokia|SonyEricsson|Ericsson|SIE-|SAMSUNG[- ]|SEC-|LGE?[-/]|MOT-|"
+	 "BlackBerry|Alcatel|SAGEM|Panasonic|Philips|DoCoMo|KDDI|J-PHONE|"
+	 "Vodafone|HTC[-_/ ]|ZTE|Huawei|PalmSource|LENOVO)"),
+	/* Those that have never called themselves Mozilla. */
+	("^(?:E?Links|Lynx|w3m|Dillo|Konqueror|NCSA.?Mosaic|ICE Browser|Avant|"
+	 "MSIE \\d|Pinterest/|\\[FB)"),
+	/* A browser's behind the header's name, by a broken proxy. */
+	"^User-Agent: ?Mozilla/",
+};
+const size_t browser_form_count = COUNT(browser_forms);
+
+const char *const vague_patterns[] = {
+	/* Of crawler-user-agents: parts of versions, models and toolbars. */
+	"008\\/",
+	"Butterfly",
+	"Sonic",
+	"Teoma",
+	"Viber",
+	/* Of isbot: forms that phones and apps have, too. */
+	("^[\\w \\.\\-\\(?:\\):%]+(?:/v?\\d+(?:\\.\\d+)?(?:\\.\\d{1,10})*?)?"
+	 "(?:,|$)"),
+	"^[\\w\\-]+/[\\w]+$",
+	"^\\w+/[\\w\\(\\)]*$",
+	"^\\w+/\\d\\.\\d\\s\\([\\w@]+\\)$",
+	("^mozilla/\\d\\.\\d\\s\\((?:compatible;)?(?:\\s?[\\w\\d\\-.]+[\\s/"
+	 "]\\d+"
+	 "\\.\\d+)?\\)$"),
+	"^[^ ]{50,}$",
+	"^[<\\(;]",
+	"^\\d+\\b",
+	"^yahoo",
+	"\\b\\w+/1\\.0;",
+	";\\s\\w+;$",
+	"\\(\\)",
+	"\\|",
+	/* Of isbot: names of providers, add-ons and phones hold them. */
+	"(?:^|[^g])news(?!sapphire)",
+	"(?<! channel/|google/)google(?!(?:wv|app|/google| pixel))",
+	"(?<!lib)http",
+	"@[a-z][\\w-]+\\.",
+	"\\.com\\b",
+	"advisor",
+	"agent\\b",
+	"archive",
+	"browsex",
+	"catch",
+	"chromeframe",
+	"detect",
+	"discovery",
+	"download",
+	"feed",
+	"insight",
+	"java(?!;)",
+	"library",
+	"measure",
+	"node\\b",
+	"optimize",
+	"preview",
+	"proxy",
+	"radar",
+	"rexx;",
+	"server",
+	"splash",
+	"synapse",
+	"tools",
+	"url",
+};
+const size_t vague_pattern_count = COUNT(vague_patterns);

@@ -1,0 +1,72 @@
+/*
+ * pattern_set.h - ordered lists of regular expressions: which is the first that
+ * matches a text?  One set can hold several lists, one behind the other, for
+ * the price of reading the text once.
+ *
+ * PCRE2 is the judge.  Before it is asked, one pass over the text finds which
+ * expressions have all the strings they cannot match without (literals.h), so
+ * that a thousand expressions cost a handful of matches.  The answer is the
+ * same as trying each in turn.
+ *
+ * Expressions and texts are bytes; the case-insensitive ones fold ASCII.  A set
+ * is read-only once compiled and may be used from many threads, each with a
+ * matcher of its own.
+ */
+#ifndef COLLECTOR_ENRICH_PATTERN_PATTERN_SET_H
+#define COLLECTOR_ENRICH_PATTERN_PATTERN_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+struct pattern_set;
+
+struct pattern_set *pattern_set_new(struct error *err);
+void pattern_set_free(struct pattern_set *set); /* NULL accepted */
+
+/* Adds an expression after those already there.  One that PCRE2 refuses is
+ * ERROR_INPUT, with PCRE2's reason. */
+int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
+		    struct error *err);
+
+/* Call once, after the last add.  Without `prefilter` every expression is tried
+ * in turn: the reference that the prefilter is held against. */
+int pattern_set_compile(struct pattern_set *set, bool prefilter,
+			struct error *err);
+
+size_t pattern_set_count(const struct pattern_set *set);
+/* Expressions that the prefilter knows nothing about: tried on every text. */
+size_t pattern_set_unfiltered(const struct pattern_set *set);
+
+/* As it was added. */
+const char *pattern_set_regex(const struct pattern_set *set, size_t index);
+
+struct pattern_matcher;
+
+/* `set` must outlive it. */
+struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
+					    struct error *err);
+void pattern_matcher_free(struct pattern_matcher *m); /* NULL accepted */
+
+/*
+ * Reads the text once, to know which expressions can match it at all.  It must
+ * stay where it is while the two calls below ask about it.
+ */
+void pattern_scan(struct pattern_matcher *m, const char *text, size_t len);
+
+/*
+ * Returns the index of the first expression from `from` to before `to` that
+ * matches the text scanned, or -1.  An expression that gives up at PCRE2's
+ * limits (a text made to be slow) counts as not matching.
+ */
+int pattern_first(struct pattern_matcher *m, size_t from, size_t to);
+
+/* Group `n` of the match last found; {NULL, 0} when it took no part. */
+struct pattern_group {
+	const char *text;
+	size_t len;
+};
+struct pattern_group pattern_group(const struct pattern_matcher *m, size_t n);
+
+#endif

@@ -1,0 +1,244 @@
+#include "collector/enrich/ua/rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+const struct ua_section_form ua_section_forms[UA_SECTION_COUNT] = {
+	{"user_agent_parsers",
+	 UA_FAMILY,
+	 5,
+	 {"family_replacement", "v1_replacement", "v2_replacement",
+	  "v3_replacement", "v4_replacement"},
+	 {"$1", "$2", "$3", "$4", "$5"}},
+	{"os_parsers",
+	 UA_OS_FAMILY,
+	 5,
+	 {"os_replacement", "os_v1_replacement", "os_v2_replacement",
+	  "os_v3_replacement", "os_v4_replacement"},
+	 {"$1", "$2", "$3", "$4", "$5"}},
+	{"device_parsers",
+	 UA_DEVICE_FAMILY,
+	 3,
+	 {"device_replacement", "brand_replacement", "model_replacement"},
+	 {"$1", "", "$1"}},
+};
+
+struct load {
+	const char *path;
+	yaml_document_t *doc;
+	bool prefilter;
+};
+
+static int refuse(const struct load *l, const yaml_node_t *node,
+		  const char *what, struct error *err)
+{
+	return error_set(err, ERROR_CONFIG, "%s:%zu: %s", l->path,
+			 node ? node->start_mark.line + 1 : 1, what);
+}
+
+/* The value of a key in a mapping, or NULL. */
+static yaml_node_t *get(const struct load *l, const yaml_node_t *map,
+			const char *key)
+{
+	yaml_node_pair_t *pair = map->data.mapping.pairs.start;
+
+	for (; pair < map->data.mapping.pairs.top; pair++) {
+		yaml_node_t *k = yaml_document_get_node(l->doc, pair->key);
+
+		if (k->type == YAML_SCALAR_NODE &&
+		    !strcmp((char *)k->data.scalar.value, key))
+			return yaml_document_get_node(l->doc, pair->value);
+	}
+	return NULL;
+}
+
+/* A scalar's text, NULL when the key is not there. */
+static int get_text(const struct load *l, const yaml_node_t *map,
+		    const char *key, const char **ret_text, struct error *err)
+{
+	yaml_node_t *value = get(l, map, key);
+
+	*ret_text = NULL;
+	if (!value)
+		return 0;
+	if (value->type != YAML_SCALAR_NODE)
+		return refuse(l, value, "expected a text", err);
+	*ret_text = (const char *)value->data.scalar.value;
+	return 0;
+}
+
+static int load_templates(const struct load *l, const yaml_node_t *node,
+			  const struct ua_section_form *form,
+			  struct ua_rule *rule, struct error *err)
+{
+	for (size_t i = 0; i < form->count; i++) {
+		const char *text;
+
+		if (get_text(l, node, form->keys[i], &text, err) < 0)
+			return -1;
+		/* An empty replacement means the same as none. */
+		if (!text || !*text)
+			continue;
+		rule->templates[i] = strdup(text);
+		if (!rule->templates[i])
+			return error_set_nomem(err);
+	}
+	return 0;
+}
+
+static int load_rule(const struct load *l, const yaml_node_t *node,
+		     const struct ua_section_form *form,
+		     struct pattern_set *patterns, struct ua_section *s,
+		     struct error *err)
+{
+	const char *regex, *flag;
+
+	if (node->type != YAML_MAPPING_NODE)
+		return refuse(l, node, "expected a mapping with a regex", err);
+	if (get_text(l, node, "regex", &regex, err) < 0 ||
+	    get_text(l, node, "regex_flag", &flag, err) < 0)
+		return -1;
+	if (!regex)
+		return refuse(l, node, "a rule without regex", err);
+	if (flag && *flag && strcmp(flag, "i") != 0)
+		return refuse(l, node, "regex_flag: expected i", err);
+	if (pattern_set_add(patterns, regex, flag && *flag, err) < 0) {
+		error_wrap(err, "%s:%zu", l->path, node->start_mark.line + 1);
+		err->code = ERROR_CONFIG;
+		return -1;
+	}
+	s->rules[s->count].line = node->start_mark.line + 1;
+	return load_templates(l, node, form, &s->rules[s->count++], err);
+}
+
+static int load_section(const struct load *l, const yaml_node_t *root,
+			const struct ua_section_form *form,
+			struct pattern_set *patterns, struct ua_section *s,
+			struct error *err)
+{
+	yaml_node_t *list = get(l, root, form->name);
+	yaml_node_item_t *item;
+	size_t count;
+
+	if (!list || list->type != YAML_SEQUENCE_NODE)
+		return error_set(err, ERROR_CONFIG,
+				 "%s: expected a list named %s", l->path,
+				 form->name);
+	item = list->data.sequence.items.start;
+	count = (size_t)(list->data.sequence.items.top - item);
+	s->first = pattern_set_count(patterns);
+	s->rules = calloc(count + 1, sizeof(*s->rules));
+	if (!s->rules)
+		return error_set_nomem(err);
+	for (; item < list->data.sequence.items.top; item++)
+		if (load_rule(l, yaml_document_get_node(l->doc, *item), form,
+			      patterns, s, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int load_document(const struct load *l, struct ua_rules *rules,
+			 struct error *err)
+{
+	yaml_node_t *root = yaml_document_get_root_node(l->doc);
+
+	if (!root || root->type != YAML_MAPPING_NODE)
+		return refuse(l, root, "expected lists of rules", err);
+	rules->patterns = pattern_set_new(err);
+	if (!rules->patterns)
+		return -1;
+	for (size_t i = 0; i < UA_SECTION_COUNT; i++)
+		if (load_section(l, root, &ua_section_forms[i], rules->patterns,
+				 &rules->sections[i], err) < 0)
+			return -1;
+	return pattern_set_compile(rules->patterns, l->prefilter, err);
+}
+
+static int load_stream(FILE *f, const char *path, bool prefilter,
+		       struct ua_rules *rules, struct error *err)
+{
+	yaml_parser_t parser;
+	yaml_document_t doc;
+	int status;
+
+	if (!yaml_parser_initialize(&parser))
+		return error_set_nomem(err);
+	yaml_parser_set_input_file(&parser, f);
+	if (yaml_parser_load(&parser, &doc)) {
+		struct load l = {path, &doc, prefilter};
+
+		status = load_document(&l, rules, err);
+		yaml_document_delete(&doc);
+	} else {
+		status = error_set(err, ERROR_CONFIG, "%s:%zu: not YAML: %s",
+				   path, parser.problem_mark.line + 1,
+				   parser.problem ? parser.problem : "");
+	}
+	yaml_parser_delete(&parser);
+	return status;
+}
+
+struct ua_rules *ua_rules_load(const char *path, bool prefilter,
+			       struct error *err)
+{
+	struct ua_rules *rules = calloc(1, sizeof(*rules));
+	FILE *f = fopen(path, "re");
+	int status;
+
+	if (!f) {
+		error_set_errno(err, "user-agent rules: %s", path);
+		err->code = ERROR_CONFIG;
+		free(rules);
+		return NULL;
+	}
+	status = rules ? load_stream(f, path, prefilter, rules, err)
+		       : error_set_nomem(err);
+	fclose(f);
+	if (status == 0)
+		return rules;
+	ua_rules_free(rules);
+	return NULL;
+}
+
+void ua_rules_free(struct ua_rules *rules)
+{
+	if (!rules)
+		return;
+	for (size_t i = 0; i < UA_SECTION_COUNT; i++) {
+		struct ua_section *s = &rules->sections[i];
+
+		for (size_t r = 0; r < s->count; r++)
+			for (size_t t = 0; t < UA_TEMPLATES_MAX; t++)
+				free(s->rules[r].templates[t]);
+		free(s->rules);
+	}
+	pattern_set_free(rules->patterns);
+	free(rules);
+}
+
+size_t ua_rules_count(const struct ua_rules *rules)
+{
+	return pattern_set_count(rules->patterns);
+}
+
+size_t ua_rules_unfiltered(const struct ua_rules *rules)
+{
+	return pattern_set_unfiltered(rules->patterns);
+}
+
+bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
+		enum ua_part part, struct ua_rule_source *ret_source)
+{
+	const struct ua_section *s = &rules->sections[part];
+	size_t index;
+
+	if (result->rules[part] < 0)
+		return false;
+	index = (size_t)result->rules[part] - s->first;
+	*ret_source = (struct ua_rule_source){
+		pattern_set_regex(rules->patterns, s->first + index), index + 1,
+		s->rules[index].line};
+	return true;
+}

@@ -1,0 +1,66 @@
+#include "collector/exactly_once/facts.h"
+
+#include <string.h>
+
+enum plan_start facts_start(const struct collector_settings *settings)
+{
+	if (strcmp(settings->offset_reset, "latest") == 0)
+		return PLAN_LATEST;
+	return strcmp(settings->offset_reset, "error") == 0 ? PLAN_ASK
+							    : PLAN_EARLIEST;
+}
+
+void facts_of_kafka(struct plan_facts *f,
+		    const struct kafka_committed *committed, int64_t log_start,
+		    int64_t log_end)
+{
+	f->committed = committed->offset >= 0;
+	f->commit = f->committed ? (uint64_t)committed->offset : 0;
+	f->kind = intent_parse(committed->metadata, committed->metadata_len,
+			       &f->intent);
+	f->log_start = (uint64_t)log_start;
+	f->log_end = (uint64_t)log_end;
+}
+
+static int ask_epoch(struct plan_facts *f, struct clickhouse *ch,
+		     struct stored_key *key, uint32_t configured,
+		     struct error *err)
+{
+	struct stored_epoch epoch;
+
+	if (stored_epoch(ch, key, configured, &epoch, err) < 0)
+		return -1;
+	key->epoch = f->epoch = epoch.number;
+	f->raised = epoch.number > configured;
+	f->resumes = epoch.resumes;
+	f->begin = epoch.begin;
+	f->gap = epoch.gap;
+	return 0;
+}
+
+int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
+			struct stored_key *key, uint32_t epoch,
+			struct ranges *stored, struct stored_report *ret,
+			struct error *err)
+{
+	if (ask_epoch(f, ch, key, epoch, err) < 0 ||
+	    stored_report(ch, key, ret, err) < 0)
+		return -1;
+	f->reported = ret->any;
+	f->next = ret->next;
+	f->blocks = ret->block;
+	if (stored_ranges(ch, key, plan_base(f), UINT64_MAX, ret->since_ms,
+			  stored, err) < 0)
+		return -1;
+	f->stored_end = ranges_end(stored);
+	f->same_next = f->next;
+	return stored_same(ch, key, f->next, &f->same, err);
+}
+
+bool facts_look_odd(const struct plan_facts *f,
+		    const struct stored_report *report, int64_t found)
+{
+	return report->block && report->block_last >= f->log_start &&
+	       report->block_last < f->log_end && found >= 0 &&
+	       (uint64_t)found <= report->block_last;
+}

@@ -1,0 +1,62 @@
+/*
+ * guarantee.h - what the server that is there can promise.
+ *
+ * A block sent again is recognised by its token as long as the table keeps the
+ * token: the last N entries of non_replicated_deduplication_window, or of
+ * replicated_deduplication_window those of the last
+ * replicated_deduplication_window_seconds.  How many blocks these entries are
+ * for, and whether a token is of any use at all, is measured (exactly_once/measure.h);
+ * what was not measured is not called exactly once.
+ */
+#ifndef COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
+#define COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/exactly_once/measure.h"
+#include "collector/exactly_once/sink.h"
+#include "common/error.h"
+
+struct guarantee {
+	bool known;
+	bool exactly_once;
+	bool replicated;  /* some table is: its tokens are in Keeper */
+	uint64_t window;  /* blocks, of the table that keeps the fewest */
+	uint64_t seconds; /* likewise; GUARANTEE_FOREVER: by number alone */
+	/* "exactly once (measured: window 10000 blocks)", "at least once: why"
+	 * or "not measured: why (window 10000 blocks by the settings)" */
+	char text[240];
+};
+
+#define GUARANTEE_FOREVER UINT64_MAX
+
+/* A table as the server tells of it; settings as text. */
+struct guarantee_table {
+	const char *name;
+	const char *engine;
+	const char *window;
+	const char *seconds; /* of a replicated one */
+};
+
+/* To be begun with what promises everything. */
+#define GUARANTEE_MOST                                                         \
+	((struct guarantee){.known = true,                                     \
+			    .exactly_once = true,                              \
+			    .window = UINT64_MAX,                              \
+			    .seconds = GUARANTEE_FOREVER})
+/* Lowers *g to what the table can promise. */
+void guarantee_judge_table(const struct guarantee_table *table,
+			   struct guarantee *g);
+/* Lowers it to what was measured, and writes g->text. */
+void guarantee_conclude(const struct measured *measured, struct guarantee *g);
+
+int guarantee_probe(struct sink *sink, const struct measured *measured,
+		    struct guarantee *ret, struct error *err);
+
+/* How long (ms) a block may just be sent again: half of the time for which its
+ * token is kept while `parts_per_second` inserts fill the window.  Later, what
+ * is stored is asked first. */
+int64_t guarantee_retry_ms(const struct guarantee *g, int64_t parts_per_second);
+
+#endif

@@ -1,0 +1,201 @@
+#include "collector/exactly_once/insertion.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum {
+	TOKENS_MAX = 3, /* used up in one try */
+	TOKEN_MAX = 400,
+	/* Brokers whose clocks differ may swap events by that. */
+	SINCE_MARGIN_MS = 10 * 60 * 1000,
+};
+
+/* --- ending it --------------------------------------------------------------
+ */
+
+static void put_quoted(struct buf *out, const char *text)
+{
+	buf_putc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '\'');
+}
+
+/* Under whichever token: a name ends in digits, and "#" begins a number. */
+int insertion_end(struct sink *sink, enum sink_table table, const char *name,
+		  struct error *err)
+{
+	const char *cluster = sink_cluster(sink);
+	char id[SINK_ID_MAX];
+	struct buf sql = {0};
+	int status;
+
+	sink_query_id(sink_table_name(table), name, id);
+	buf_puts(&sql, "KILL QUERY");
+	if (cluster) {
+		buf_puts(&sql, " ON CLUSTER ");
+		put_quoted(&sql, cluster);
+	}
+	buf_puts(&sql, " WHERE query_id = ");
+	put_quoted(&sql, id);
+	strncat(id, "#", sizeof(id) - strlen(id) - 1);
+	buf_puts(&sql, " OR startsWith(query_id, ");
+	put_quoted(&sql, id);
+	buf_puts(&sql, ") SYNC");
+	status = buf_cstr(&sql) ? clickhouse_query(sink_server(sink), sql.data,
+						   NULL, NULL, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "ending an insert") : 0;
+}
+
+/* --- counting ---------------------------------------------------------------
+ */
+
+enum found {
+	FOUND_NONE,
+	FOUND_SOME,
+	FOUND_ALL,
+};
+
+/* Adds to *there how much of the part is stored, and to *all how much it is. */
+static int count_part(struct sink *sink, const struct insertion *in,
+		      const struct insertion_part *part, uint64_t *there,
+		      uint64_t *all, struct error *err)
+{
+	struct clickhouse *ch = sink_server(sink);
+	int64_t since = part->since_ms - SINCE_MARGIN_MS;
+	struct ranges stored = {0};
+	bool told;
+	int status;
+
+	if (in->table == SINK_PROGRESS) {
+		if (stored_told(ch, &part->key, part->first, part->last, since,
+				&told, err) < 0)
+			return -1;
+		*there += told;
+		*all += 1;
+		return 0;
+	}
+	*all += ranges_count(part->rows, 0, UINT64_MAX - 1);
+	status = stored_ranges(ch, &part->key, part->first, part->last, since,
+			       &stored, err);
+	if (status == 0)
+		*there += ranges_common(&stored, part->rows);
+	ranges_release(&stored);
+	return status;
+}
+
+static int count(struct sink *sink, const struct insertion *in,
+		 struct insertion_state *state, enum found *ret,
+		 struct error *err)
+{
+	int64_t asked_ms = clock_boottime_ms();
+	uint64_t there = 0, all = 0;
+
+	for (size_t i = 0; i < in->part_count; i++)
+		if (count_part(sink, in, &in->parts[i], &there, &all, err) < 0)
+			return -1;
+	state->known_ms = asked_ms;
+	*ret = there == all ? FOUND_ALL : there ? FOUND_SOME : FOUND_NONE;
+	return 0;
+}
+
+/* --- sending ----------------------------------------------------------------
+ */
+
+static void token_of(const struct insertion *in,
+		     const struct insertion_state *state, char token[TOKEN_MAX])
+{
+	if (!state->number)
+		snprintf(token, TOKEN_MAX, "%s", in->name);
+	else if (in->table == SINK_LINKS)
+		snprintf(token, TOKEN_MAX, "%s#%08x", in->name,
+			 (unsigned)randombytes_random());
+	else
+		snprintf(token, TOKEN_MAX, "%s#%u", in->name, state->number);
+}
+
+static int send_rows(struct sink *sink, const struct insertion *in,
+		     const struct insertion_state *state, struct error *err)
+{
+	struct collector_metrics *m = in->metrics;
+	int64_t start = clock_monotonic_ns();
+	char token[TOKEN_MAX];
+
+	if (clock_boottime_ms() - state->known_ms > state->kept_ms)
+		return error_set(err, ERROR_LATE,
+				 "the block's token may be forgotten");
+	token_of(in, state, token);
+	if (sink_insert(sink, in->table, token, in->rows, in->len, err) < 0) {
+		if (m)
+			metric_add(m->failures[in->table], 1);
+		return -1;
+	}
+	if (!m)
+		return 0;
+	metric_observe(m->seconds[in->table],
+		       (double)(clock_monotonic_ns() - start) / 1e9);
+	metric_add(m->blocks[in->table], 1);
+	metric_add(m->rows[in->table], in->count);
+	return 0;
+}
+
+/*
+ * Rows of links give way to newer versions of themselves, already within one
+ * insert, so that one which is not there may have been.  Sent again it gives
+ * way again: once the rows that are there are left out, the others are sent
+ * under a token that nobody has used, and what was answered is believed.
+ */
+static int send_what_is_missing(struct sink *sink, const struct insertion *in,
+				struct insertion_state *state,
+				struct error *err)
+{
+	bool links = in->table == SINK_LINKS;
+	enum found found = FOUND_NONE;
+
+	for (unsigned used = 0; used <= TOKENS_MAX; used++) {
+		if (count(sink, in, state, &found, err) < 0)
+			return -1;
+		if (found == FOUND_ALL)
+			return 0;
+		if (found == FOUND_SOME)
+			return error_set(err, ERROR_LATE,
+					 "some of the block's rows are stored");
+		state->number += state->answered;
+		state->answered = false;
+		if (send_rows(sink, in, state, err) < 0)
+			return -1;
+		if (links && state->number)
+			return 0;
+		state->answered = true;
+	}
+	return error_set_retriable(err, ERROR_REMOTE,
+				   "ClickHouse answers inserts into %s and "
+				   "stores nothing",
+				   sink_table_name(in->table));
+}
+
+int insertion_run(struct sink *sink, const struct insertion *in,
+		  struct insertion_state *state, struct error *err)
+{
+	const char *table = sink_table_name(in->table);
+
+	if (!state->doubt) {
+		state->doubt = true;
+		if (send_rows(sink, in, state, err) < 0)
+			return -1;
+	} else if (insertion_end(sink, in->table, in->name, err) < 0 ||
+		   stored_sync(sink_server(sink), table, err) < 0 ||
+		   send_what_is_missing(sink, in, state, err) < 0) {
+		return -1;
+	}
+	state->doubt = state->answered = false;
+	return 0;
+}

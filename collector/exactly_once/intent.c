@@ -1,0 +1,82 @@
+#include "collector/exactly_once/intent.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char magic[] = "shortloop ";
+static const char version[] = "1 ";
+
+const char *intent_format(const struct intent *intent,
+			  char text[INTENT_TEXT_MAX])
+{
+	int n = snprintf(text, INTENT_TEXT_MAX, "%s%s%" PRIu32, magic, version,
+			 intent->epoch);
+
+	if (intent->named)
+		snprintf(text + n, INTENT_TEXT_MAX - (size_t)n,
+			 " %" PRIu64 "-%" PRIu64, intent->first, intent->last);
+	return text;
+}
+
+struct reader {
+	const char *p;
+	const char *end;
+};
+
+static bool take(struct reader *r, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(r->end - r->p) < len || memcmp(r->p, word, len) != 0)
+		return false;
+	r->p += len;
+	return true;
+}
+
+/* Digits, without zeros before them, up to max. */
+static bool take_number(struct reader *r, uint64_t max, uint64_t *ret)
+{
+	const char *start = r->p;
+	uint64_t n = 0;
+
+	for (; r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++) {
+		uint64_t digit = (uint64_t)(*r->p - '0');
+
+		if (n > (max - digit) / 10)
+			return false;
+		n = n * 10 + digit;
+	}
+	if (r->p == start || (*start == '0' && r->p - start > 1))
+		return false;
+	*ret = n;
+	return true;
+}
+
+static bool take_body(struct reader *r, struct intent *ret)
+{
+	uint64_t epoch, first = 0, last = 0;
+	bool named;
+
+	if (!take_number(r, UINT32_MAX, &epoch))
+		return false;
+	named = take(r, " ");
+	if (named && (!take_number(r, INT64_MAX - 1, &first) || !take(r, "-") ||
+		      !take_number(r, INT64_MAX - 1, &last) || last < first))
+		return false;
+	if (r->p != r->end)
+		return false;
+	*ret = (struct intent){(uint32_t)epoch, named, first, last};
+	return true;
+}
+
+enum intent_kind intent_parse(const char *text, size_t len, struct intent *ret)
+{
+	struct reader r = {text, text + len};
+
+	if (!len || !take(&r, magic))
+		return INTENT_FOREIGN;
+	if (!take(&r, version) || !take_body(&r, ret))
+		return INTENT_LATER;
+	return INTENT_OURS;
+}

@@ -1,0 +1,162 @@
+#include "collector/exactly_once/plan.h"
+
+#include <stddef.h>
+
+static const char no_commit[] =
+	"rows are stored but the group has no committed offset: was the topic "
+	"made anew, or did the offset expire?";
+static const char beyond[] =
+	"stored or committed offsets lie beyond the end of the log: was it "
+	"cut, or the topic made anew?";
+static const char was_cut[] =
+	"the log holds other events than those that are stored: it was cut and "
+	"has grown again, or the topic was made anew";
+static const char waits[] =
+	"said to be the topic it was: waits for its log to reach what is "
+	"stored";
+static const char epoch_later[] =
+	"its offset was committed in a later epoch than this";
+static const char later[] =
+	"its offset was committed by a later version of the collector";
+static const char nowhere[] = "nothing is committed, and "
+			      "collector.offset_reset is error";
+
+static struct plan stop(const char *reason)
+{
+	return (struct plan){.step = PLAN_STOP, .reason = reason};
+}
+
+/* Is this a life of the topic that just began? */
+static bool is_new_life(const struct plan_facts *f)
+{
+	return f->raised || (f->committed && f->kind == INTENT_OURS &&
+			     f->intent.epoch < f->epoch);
+}
+
+/* A commit of an earlier life of the topic says nothing of this one. */
+static bool commit_counts(const struct plan_facts *f)
+{
+	if (!f->committed)
+		return false;
+	if (f->kind == INTENT_OURS)
+		return f->intent.epoch == f->epoch;
+	return !f->raised;
+}
+
+uint64_t plan_base(const struct plan_facts *f)
+{
+	if (f->reported)
+		return f->next;
+	if (commit_counts(f))
+		return f->commit;
+	return f->resumes ? f->begin : 0;
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* One past all that is known to be done or about to be. */
+static uint64_t known_end(const struct plan_facts *f)
+{
+	uint64_t end = f->reported ? f->next : 0;
+
+	end = max_of(end, f->stored_end);
+	if (!commit_counts(f))
+		return end;
+	end = max_of(end, f->commit);
+	if (f->kind == INTENT_OURS && f->intent.named)
+		end = max_of(end, f->intent.last + 1);
+	return end;
+}
+
+static bool same_holds(const struct plan_facts *f)
+{
+	return f->same && f->same_next == (f->reported ? f->next : 0);
+}
+
+/* From where an operator said, or from the log's start when Kafka has dropped
+ * that since.  What was passed over is told of. */
+static struct plan resume(const struct plan_facts *f)
+{
+	struct plan p = {
+		.step = PLAN_READ,
+		.position = max_of(f->begin, f->log_start),
+		.intent = {.epoch = f->epoch},
+		.gap_first = f->gap,
+	};
+
+	p.gap = p.gap_first < p.position;
+	return p;
+}
+
+static struct plan start_anew(const struct plan_facts *f)
+{
+	bool new_life = is_new_life(f);
+
+	if (f->resumes)
+		return resume(f);
+	if (f->start == PLAN_ASK && !new_life)
+		return stop(nowhere);
+	return (struct plan){
+		.step = PLAN_READ,
+		.position = f->start == PLAN_LATEST && !new_life ? f->log_end
+								 : f->log_start,
+		.intent = {.epoch = f->epoch},
+	};
+}
+
+/*
+ * The block that was named is made again, unless all of it was reported.  If
+ * ClickHouse has forgotten blocks before it, those come first, and it is cut
+ * anew: its sender has been gone since before ClickHouse was put back.
+ */
+static struct intent to_repeat(const struct plan_facts *f, uint64_t position)
+{
+	if (commit_counts(f) && f->kind == INTENT_OURS && f->intent.named &&
+	    f->intent.last >= position && f->commit <= position)
+		return f->intent;
+	return (struct intent){.epoch = f->epoch};
+}
+
+static struct plan go_on(const struct plan_facts *f)
+{
+	struct plan p = {.step = PLAN_READ, .position = plan_base(f)};
+
+	p.intent = to_repeat(f, p.position);
+	if (f->log_start <= p.position)
+		return p;
+	p.gap = true;
+	p.gap_first = p.position;
+	p.position = f->log_start;
+	if (p.intent.named && p.intent.last < p.position)
+		p.intent.named = false;
+	return p;
+}
+
+/* Has nothing been stored since the epoch began, but a gap been told of?  Who
+ * told died before its first commit. */
+static bool has_just_begun(const struct plan_facts *f)
+{
+	return f->resumes && !f->blocks && !f->stored_end;
+}
+
+struct plan plan_make(const struct plan_facts *f)
+{
+	uint64_t end = known_end(f);
+
+	if (f->committed && f->kind == INTENT_LATER)
+		return stop(later);
+	if (f->committed && f->kind == INTENT_OURS &&
+	    f->intent.epoch > f->epoch)
+		return stop(epoch_later);
+	if (end > f->log_end || (f->resumes && f->begin > f->log_end))
+		return stop(same_holds(f) ? waits : beyond);
+	if (f->cut)
+		return stop(was_cut);
+	if (end > 0 && !commit_counts(f) && !same_holds(f) &&
+	    !has_just_begun(f))
+		return stop(no_commit);
+	return end == 0 && !commit_counts(f) ? start_anew(f) : go_on(f);
+}

@@ -1,0 +1,431 @@
+#include "collector/exactly_once/stored.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+#define PARTITION_IS                                                           \
+	"epoch = {epoch:UInt32} AND topic = {topic:String} "                   \
+	"AND partition = {partition:UInt32} "
+
+enum {
+	NUMBERS_MAX = 6
+};
+
+/* The values that every question names; some use fewer. */
+struct question {
+	struct buf topic;
+	char epoch[16], partition[16], from[24], last[24], since[24];
+	struct clickhouse_param params[7];
+};
+
+static void question_build(struct question *q, const struct stored_key *key,
+			   uint64_t from, uint64_t last, int64_t since_ms)
+{
+	*q = (struct question){0};
+	clickhouse_escape(&q->topic, key->topic, strlen(key->topic));
+	snprintf(q->epoch, sizeof(q->epoch), "%" PRIu32, key->epoch);
+	snprintf(q->partition, sizeof(q->partition), "%" PRId32,
+		 key->partition);
+	snprintf(q->from, sizeof(q->from), "%" PRIu64, from);
+	snprintf(q->last, sizeof(q->last), "%" PRIu64, last);
+	snprintf(q->since, sizeof(q->since), "%" PRId64, since_ms);
+	q->params[0] = (struct clickhouse_param){"param_topic", q->topic.data};
+	q->params[1] = (struct clickhouse_param){"param_epoch", q->epoch};
+	q->params[2] =
+		(struct clickhouse_param){"param_partition", q->partition};
+	q->params[3] = (struct clickhouse_param){"param_from", q->from};
+	q->params[4] = (struct clickhouse_param){"param_since", q->since};
+	q->params[5] = (struct clickhouse_param){"param_last", q->last};
+	q->params[6] = (struct clickhouse_param){NULL, NULL};
+}
+
+static int ask(struct clickhouse *ch, const char *sql, const struct question *q,
+	       struct buf *answer, struct error *err)
+{
+	if (q->topic.failed)
+		return error_set_nomem(err);
+	return clickhouse_query(ch, sql, q->params, answer, err);
+}
+
+struct question_range {
+	uint64_t from, last;
+	int64_t since_ms;
+};
+/*
+ * Of ingest_progress: one past the last offset reported.  A partition reported
+ * empty to its end has none, and last = first - 1, which is 2^64 - 1 at the
+ * start of a log.
+ */
+#define REPORTED_NEXT "if(rows + dead_lettered + lost > 0, last + 1, first)"
+
+/* What was read and stored, rather than passed over or not there. */
+#define IS_BLOCK "rows + dead_lettered > 0 AND lost = 0"
+
+/* The latest time that a report can vouch for. */
+#define STORED_BY "least(append_time, inserted_at, now64(3, 'UTC'))"
+
+/* Decisions that begin an epoch of the partition. */
+#define BEGINS                                                                 \
+	"topic = {topic:String} AND (decision = 'new' OR decision IN "         \
+	"('renew', 'resume') AND partition = {partition:UInt32}) "
+
+/* Asks for one row of `count` numbers. */
+static int ask_about(struct clickhouse *ch, const char *sql,
+		     const struct stored_key *key,
+		     const struct question_range *range, uint64_t *ret,
+		     size_t count, struct error *err)
+{
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	char *f[NUMBERS_MAX];
+	int status;
+
+	question_build(&q, key, range->from, range->last,
+		       range->since_ms > 0 ? range->since_ms : 0);
+	status = ask(ch, sql, &q, &answer, err);
+	if (status == 0) {
+		rows = tsv_rows(&answer);
+		if (!tsv_next(&rows, f, count))
+			status = error_set(err, ERROR_PROTOCOL,
+					   "an answer of another shape");
+	}
+	for (size_t i = 0; status == 0 && i < count; i++)
+		ret[i] = tsv_u64(f[i]);
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+static int ask_numbers(struct clickhouse *ch, const char *sql,
+		       const struct stored_key *key, uint64_t from,
+		       uint64_t *ret, size_t count, struct error *err)
+{
+	const struct question_range range = {.from = from};
+
+	return ask_about(ch, sql, key, &range, ret, count, err);
+}
+
+int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
+{
+	/* LIGHTWEIGHT, which waits for no merges, is there since 23.4. */
+	static const char sql[] =
+		"SELECT 'SYSTEM SYNC REPLICA ' || name || "
+		"if(toUInt32OrZero(splitByChar('.', version())[1]) * 100 + "
+		"toUInt32OrZero(splitByChar('.', version())[2]) >= 2304, "
+		"' LIGHTWEIGHT', '') FROM system.tables "
+		"WHERE database = currentDatabase() AND name IN "
+		"('ingest_epochs', 'ingest_progress', {table:String}) AND "
+		"(engine LIKE 'Replicated%' OR engine LIKE 'Shared%') "
+		"ORDER BY name FORMAT TabSeparated";
+	const struct clickhouse_param params[] = {{"param_table", table},
+						  {NULL, NULL}};
+	struct buf answer = {0};
+	struct tsv rows;
+	char *statement;
+	int status = clickhouse_query(ch, sql, params, &answer, err);
+
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, &statement, 1)) {
+		status = clickhouse_query(ch, statement, NULL, NULL, err);
+		if (status < 0)
+			error_wrap(err, "%s", statement);
+	}
+	buf_free(&answer);
+	return status;
+}
+
+int stored_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
+		"FORMAT TabSeparated";
+	struct stored_key key = {.topic = ""};
+	uint64_t now = 0;
+
+	if (ask_numbers(ch, sql, &key, 0, &now, 1, err) < 0)
+		return error_wrap(err, "ClickHouse's clock");
+	*ret_ms = (int64_t)now;
+	return 0;
+}
+
+int stored_life(struct clickhouse *ch, const struct stored_key *key,
+		struct stored_epoch *ret, struct error *err)
+{
+	/* Of two decisions made at once, that which reads more is right. */
+	static const char sql[] =
+		"SELECT countIf(decision != 'resume') = 0 AND count() > 0, "
+		"min(next), min(gap) FROM ingest_epochs "
+		"WHERE epoch = {epoch:UInt32} AND " BEGINS
+		"FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+
+	if (ask_numbers(ch, sql, key, 0, n, 3, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	*ret = (struct stored_epoch){.number = key->epoch, .resumes = n[0] > 0};
+	if (ret->resumes) {
+		ret->begin = n[1];
+		ret->gap = n[2];
+	}
+	return 0;
+}
+
+int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
+		 uint32_t configured, struct stored_epoch *ret,
+		 struct error *err)
+{
+	/* The column `gap` is asked for so that nobody takes a partition over
+	 * before the tables have this version's columns and defaults. */
+	static const char sql[] = "SELECT max(epoch), max(gap) "
+				  "FROM ingest_epochs "
+				  "WHERE " BEGINS "FORMAT TabSeparated";
+	struct stored_key newest = *key;
+	uint64_t n[2] = {0}, epoch;
+
+	if (ask_numbers(ch, sql, key, 0, n, 2, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	epoch = n[0];
+	*ret = (struct stored_epoch){.number = configured};
+	if (epoch <= configured)
+		return 0;
+	newest.epoch = (uint32_t)epoch;
+	return stored_life(ch, &newest, ret, err);
+}
+
+int stored_report(struct clickhouse *ch, const struct stored_key *key,
+		  struct stored_report *ret, struct error *err)
+{
+	/*
+	 * The table is in the order of inserted_at, so the newest rows are
+	 * found from its end.  How far the partition was read is told by
+	 * offsets alone; rows of the last day, and those that lie in the
+	 * future because a clock went back, have the greatest.
+	 *
+	 * When the rows behind that came is told by the very report that says
+	 * so: Kafka's clock set the time of a block, ClickHouse's that of an
+	 * empty one.  None vouches for a time at which it was not yet stored.
+	 * A collector of a former version wrote its own clock as both times
+	 * of an empty one: of no use here.
+	 */
+	static const char sql[] =
+		"SELECT n, tupleElement(top, 1), greatest(tupleElement(top, "
+		"2), 0), block_count, tupleElement(block, 1), "
+		"tupleElement(block, 2) FROM (SELECT count() AS n, "
+		"countIf(" IS_BLOCK ") AS block_count, maxIf(tuple(last, "
+		"toUnixTimestamp64Milli(append_time)), " IS_BLOCK ") AS block, "
+		"max(tuple(" REPORTED_NEXT
+		", multiIf(rows + dead_lettered + lost > 0, "
+		"toUnixTimestamp64Milli(" STORED_BY ") - 600000, "
+		"append_time < inserted_at, toUnixTimestamp64Milli(" STORED_BY
+		") - 3600000, 0))) AS top "
+		"FROM ingest_progress WHERE " PARTITION_IS
+		"AND inserted_at > (SELECT max(t) - INTERVAL 1 DAY FROM "
+		"(SELECT inserted_at AS t FROM ingest_progress "
+		"WHERE " PARTITION_IS "AND inserted_at <= now64(3, 'UTC') "
+		"ORDER BY inserted_at DESC LIMIT 1))) FORMAT TabSeparated";
+	uint64_t n[6] = {0};
+
+	if (ask_numbers(ch, sql, key, 0, n, 6, err) < 0)
+		return error_wrap(err, "ingest_progress");
+	*ret = (struct stored_report){0};
+	if (!n[0])
+		return 0;
+	*ret = (struct stored_report){.any = true,
+				      .next = n[1],
+				      .since_ms = (int64_t)n[2],
+				      .block = n[3] > 0,
+				      .block_last = n[4],
+				      .block_ms = (int64_t)n[5]};
+	return 0;
+}
+
+int stored_same(struct clickhouse *ch, const struct stored_key *key,
+		uint64_t next, bool *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM ingest_epochs WHERE " PARTITION_IS
+		"AND decision = 'same' AND next = {from:UInt64} "
+		"FORMAT TabSeparated";
+	uint64_t count = 0;
+
+	if (ask_numbers(ch, sql, key, next, &count, 1, err) < 0)
+		return error_wrap(err, "ingest_epochs");
+	*ret = count > 0;
+	return 0;
+}
+
+#define IS_NEW "append_time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')"
+
+int stored_told(struct clickhouse *ch, const struct stored_key *key,
+		uint64_t first, uint64_t last, int64_t since_ms, bool *ret,
+		struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM ingest_progress WHERE " PARTITION_IS
+		"AND " IS_NEW " AND first = {from:UInt64} "
+		"AND last = {last:UInt64} "
+		"AND rows + dead_lettered + lost > 0 FORMAT TabSeparated";
+	const struct question_range range = {first, last, since_ms};
+	uint64_t count = 0;
+
+	if (ask_about(ch, sql, key, &range, &count, 1, err) < 0)
+		return error_wrap(err, "ingest_progress");
+	*ret = count > 0;
+	return 0;
+}
+
+#define ISLANDS_OF(table, more)                                                \
+	"SELECT min(offset), max(offset) FROM (SELECT offset, "                \
+	"offset - row_number() OVER (ORDER BY offset) AS island "              \
+	"FROM (SELECT DISTINCT offset FROM " table " WHERE " PARTITION_IS      \
+	"AND offset >= {from:UInt64} AND offset <= {last:UInt64} " more ")) "  \
+	"GROUP BY island ORDER BY 1 FORMAT TabSeparated"
+
+int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t last, int64_t since_ms,
+		  struct ranges *ret, struct error *err)
+{
+	static const char clicks[] = ISLANDS_OF("clicks", "AND " IS_NEW);
+	static const char links[] = ISLANDS_OF("links", "");
+	bool is_links = strcmp(key->table, "links") == 0;
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	char *f[2];
+	int status;
+
+	question_build(&q, key, from, last, since_ms > 0 ? since_ms : 0);
+	status = ask(ch, is_links ? links : clicks, &q, &answer, err);
+	if (status < 0)
+		error_wrap(err, "rows stored in %s", key->table);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 2))
+		status = ranges_add(ret, tsv_u64(f[0]), tsv_u64(f[1]), err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+int stored_hours(struct clickhouse *ch, const struct stored_key *key,
+		 int64_t since_ms, struct batch *b, struct error *err)
+{
+	static const char sql[] =
+		"SELECT intDiv(toUnixTimestamp64Milli(ts), 3600000) * 3600 "
+		"AS h, count(), toUnixTimestamp64Milli(max(append_time)) "
+		"FROM clicks WHERE " PARTITION_IS "AND " IS_NEW
+		" AND offset >= {from:UInt64} AND offset <= {last:UInt64} "
+		"GROUP BY h ORDER BY h FORMAT TabSeparated";
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	char *f[3];
+	int status;
+
+	question_build(&q, key, b->first, b->last, since_ms > 0 ? since_ms : 0);
+	status = ask(ch, sql, &q, &answer, err);
+	if (status < 0)
+		error_wrap(err, "hours of clicks");
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 3)) {
+		if (tsv_i64(f[2]) > b->append_ms)
+			b->append_ms = tsv_i64(f[2]);
+		status = batch_note_hour(b, (uint32_t)tsv_u64(f[0]),
+					 tsv_u64(f[1]), err);
+	}
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+/* --- events one by one ---------------------------------------------------- */
+
+void stored_blocks_release(struct stored_blocks *b)
+{
+	free(b->items);
+	*b = (struct stored_blocks){0};
+}
+
+static int add_event(struct stored_blocks *b, size_t *room,
+		     struct stored_event event, struct error *err)
+{
+	struct stored_event *items = b->items;
+
+	if (b->count == *room) {
+		*room = *room ? *room * 2 : 1024;
+		items = realloc(items, *room * sizeof(*items));
+		if (!items)
+			return error_set_nomem(err);
+		b->items = items;
+	}
+	items[b->count++] = event;
+	return 0;
+}
+
+static int ask_events(struct clickhouse *ch, const char *sql,
+		      const struct stored_key *key, uint64_t from,
+		      uint64_t last, struct stored_blocks *ret,
+		      struct error *err)
+{
+	struct buf answer = {0};
+	struct question q;
+	struct tsv rows;
+	size_t room = 0;
+	char *f[2];
+	int status;
+
+	question_build(&q, key, from, last, 0);
+	status = ask(ch, sql, &q, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 2))
+		status = add_event(
+			ret, &room,
+			(struct stored_event){tsv_u64(f[0]), tsv_i64(f[1])},
+			err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&answer);
+	buf_free(&q.topic);
+	return status;
+}
+
+int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err)
+{
+	static const char sql[] =
+		"SELECT last, toUnixTimestamp64Milli(max(append_time)) "
+		"FROM ingest_progress WHERE " PARTITION_IS "AND " IS_BLOCK
+		" AND last >= {from:UInt64} AND last < {last:UInt64} "
+		"GROUP BY last ORDER BY last FORMAT TabSeparated";
+
+	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
+		return error_wrap(err, "blocks reported");
+	return 0;
+}
+
+int stored_events(struct clickhouse *ch, const struct stored_key *key,
+		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  struct error *err)
+{
+	static const char sql[] =
+		"SELECT offset, toUnixTimestamp64Milli(max(append_time)) "
+		"FROM clicks WHERE " PARTITION_IS
+		"AND offset >= {from:UInt64} AND offset < {last:UInt64} "
+		"GROUP BY offset ORDER BY offset FORMAT TabSeparated";
+
+	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
+		return error_wrap(err, "rows of clicks");
+	return 0;
+}

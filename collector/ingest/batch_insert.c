@@ -1,0 +1,167 @@
+#include "collector/ingest/batch_insert.h"
+
+#include <stdlib.h>
+
+#include "common/clock.h"
+
+enum {
+	DEAD_LETTER_WAIT_MS = 5000
+};
+
+struct delivery *delivery_new(const struct delivery_setup *setup,
+			      struct batch *batch, struct batch *spare)
+{
+	struct delivery *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->job.run = delivery_run;
+	d->setup = setup;
+	d->batch = *batch;
+	*batch = *spare;
+	*spare = (struct batch){0};
+	return d;
+}
+
+void delivery_free(struct delivery *d)
+{
+	if (!d)
+		return;
+	batch_release(&d->batch);
+	free(d);
+}
+
+void delivery_know(struct delivery *d, bool doubt, int64_t known_ms,
+		   int64_t kept_ms)
+{
+	d->rows = (struct insertion_state){
+		.doubt = doubt, .known_ms = known_ms, .kept_ms = kept_ms};
+	d->report = d->rows;
+}
+
+static struct insertion_part part_of(const struct delivery *d)
+{
+	return (struct insertion_part){
+		.key = {sink_table_name(d->table), d->origin.topic,
+			d->origin.partition, d->origin.epoch},
+		.first = d->batch.first,
+		.last = d->batch.last,
+		.rows = &d->batch.in_hand,
+		.since_ms = d->batch.since_ms,
+	};
+}
+
+static int store(struct delivery *d, struct sink *sink, const char *name,
+		 struct error *err)
+{
+	const struct insertion_part part = part_of(d);
+	struct batch *b = &d->batch;
+	const struct insertion in = {
+		.table = d->table,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.rows = b->rows.data,
+		.len = b->rows.len,
+		.count = b->row_count - b->stored_before,
+		.metrics = d->setup->metrics,
+	};
+
+	if (b->stage >= BATCH_STORED)
+		return 0;
+	b->stage = BATCH_FROZEN;
+	if (in.count && insertion_run(sink, &in, &d->rows, err) < 0)
+		return -1;
+	b->stage = BATCH_STORED;
+	return 0;
+}
+
+static int report(struct delivery *d, struct sink *sink, const char *name,
+		  struct error *err)
+{
+	const struct insertion_part part = part_of(d);
+	struct batch *b = &d->batch;
+	struct insertion in = {
+		.table = SINK_PROGRESS,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.count = 1,
+		.metrics = d->setup->metrics,
+	};
+	struct buf row = {0};
+	int status;
+
+	if (b->stage >= BATCH_REPORTED)
+		return 0;
+	batch_progress_row(b, &d->origin, &row);
+	in.rows = row.data;
+	in.len = row.len;
+	status = row.failed ? error_set_nomem(err)
+			    : insertion_run(sink, &in, &d->report, err);
+	buf_free(&row);
+	if (status == 0)
+		b->stage = BATCH_REPORTED;
+	return status;
+}
+
+/* What was answered before may be gone with the server that answered. */
+static void doubt(struct delivery *d)
+{
+	d->rows.doubt = d->report.doubt = true;
+	if (d->batch.stage > BATCH_FROZEN)
+		d->batch.stage = BATCH_FROZEN;
+}
+
+static int deliver(struct delivery *d, struct sink *sink, struct error *err)
+{
+	char name[BATCH_NAME_MAX];
+	bool restarted;
+
+	batch_name(&d->batch, d->origin.epoch, d->origin.topic,
+		   d->origin.partition, name);
+	if (store(d, sink, name, err) < 0 || report(d, sink, name, err) < 0 ||
+	    sink_ask_restarted(sink, &restarted, err) < 0)
+		return -1;
+	if (!restarted)
+		return 0;
+	doubt(d);
+	return store(d, sink, name, err) < 0 ? -1 : report(d, sink, name, err);
+}
+
+static enum delivery_result settle_dead_letters(struct delivery *d,
+						struct error *err)
+{
+	struct batch *b = &d->batch;
+
+	if (!b->dead_lettered || b->stage != BATCH_FILLING)
+		return DELIVERY_DONE;
+	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
+			       err) < 0)
+		return DELIVERY_KAFKA_FAILED;
+	/* Only looked at: it may be the flag of a later block, if the partition
+	 * went and came back meanwhile. */
+	if (!atomic_load(d->dead_letter_failed))
+		return DELIVERY_DONE;
+	error_set_retriable(err, ERROR_REMOTE,
+			    "dead letters: Kafka does not take them; is the "
+			    "topic there?");
+	return DELIVERY_DEAD_LETTERS_LOST;
+}
+
+void delivery_run(struct courier_job *job, struct sink *sink)
+{
+	struct delivery *d = (struct delivery *)job;
+
+	d->err = (struct error){0};
+	d->result = settle_dead_letters(d, &d->err);
+	if (d->result != DELIVERY_DONE)
+		return;
+	if (d->tried)
+		doubt(d);
+	d->tried = true;
+	if (deliver(d, sink, &d->err) < 0)
+		d->result = d->err.code == ERROR_LATE
+				    ? DELIVERY_TOO_LATE
+				    : DELIVERY_CLICKHOUSE_FAILED;
+}

@@ -1,0 +1,55 @@
+/*
+ * takeover.h - finds out where a partition's last owner stopped, and what is to
+ * be done first.  A job of the couriers: it may take as long as Kafka and
+ * ClickHouse take to answer.
+ */
+#ifndef COLLECTOR_INGEST_RECOVERY_H
+#define COLLECTOR_INGEST_RECOVERY_H
+
+#include <stdbool.h>
+
+#include "collector/ingest/insert_workers.h"
+#include "collector/exactly_once/plan.h"
+#include "collector/exactly_once/ranges.h"
+#include "common/kafka/consumer.h"
+
+/* What all take-overs of a collector have in common; outlives them. */
+struct takeover_setup {
+	struct kafka_consumer *consumer;
+	const struct kafka_config *kafka; /* to look at a log's events */
+	const char *group;
+	uint32_t epoch; /* configured */
+	enum plan_start start;
+	const char *collector; /* its name */
+};
+
+struct takeover {
+	struct courier_job job;
+	const struct takeover_setup *setup;
+	void *slot;
+	uint32_t lease; /* the slot's when this was begun */
+	const char *topic;
+	int32_t partition;
+	enum sink_table table;
+
+	/* the answer */
+	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was asked */
+	int status;	  /* -1: err */
+	bool kafka_failed;
+	struct error err;
+	struct plan plan;
+	struct plan_facts facts;
+	struct ranges stored; /* offsets from plan_base on */
+	uint64_t lost;	      /* of a gap, offsets without a row */
+};
+
+struct takeover *takeover_new(const struct takeover_setup *setup,
+			      const char *topic, int32_t partition,
+			      enum sink_table table);
+void takeover_free(struct takeover *t); /* NULL accepted */
+
+/* The job's `run`: fills the answer.  A gap is in ingest_progress when it
+ * returns. */
+void takeover_run(struct courier_job *job, struct sink *sink);
+
+#endif

@@ -1,0 +1,100 @@
+#include "collector/memory.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	MIB = 1 << 20,
+	/* What librdkafka adds to an event it holds: an operation of its own
+	 * (about 350 bytes in 2.0) and malloc's part. */
+	EVENT_OVERHEAD = 384,
+	/* How many times its size an answer becomes when it is unpacked: five
+	 * or so for clicks, up to 255 (lz4) for what repeats itself. */
+	UNPACKED = 128,
+	/* At 64 KiB a broker still brings a million clicks a second. */
+	ANSWER_MIN = 64 * 1024,
+	ANSWER_MAX = 2 * MIB,
+	BLOCKS_MIN = 16 * MIB,
+	MMAP_FROM = MIB / 4, /* less than a producer packs together */
+	TRIM_FROM = 8 * MIB, /* what is fetched ahead comes and goes */
+	ARENAS = 2,
+};
+
+static size_t clamp(size_t value, size_t low, size_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * An eighth is for what the rules were made into and for malloc's waste; an
+ * eighth for events fetched ahead, half for their bytes and half for what
+ * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
+ * letters.  Two fifths of the rest are for what blocks on their way are made
+ * into: columns, half as large, and packed.
+ */
+int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
+		 struct error *err)
+{
+	size_t all = (size_t)memory;
+	struct memory_shares s = {
+		.fetch_bytes = all / 16,
+		.fetch_events = all / 16 / EVENT_OVERHEAD,
+		.fetch_answer =
+			clamp(all / 8 / UNPACKED, ANSWER_MIN, ANSWER_MAX),
+		.dead_letters = all / 16,
+	};
+	size_t taken = (size_t)caches + all / 8 + all / 8 +
+		       UNPACKED * s.fetch_answer + s.dead_letters;
+
+	if (taken < all)
+		s.blocks = (all - taken) / 5 * 3;
+	if (s.blocks < BLOCKS_MIN)
+		return error_set(err, ERROR_CONFIG,
+				 "collector.memory: %" PRId64 " MiB is too "
+				 "little beside ua_cache, geo_cache and "
+				 "scan_memory, which take %" PRId64
+				 " MiB of it",
+				 memory / MIB, caches / MIB);
+	*ret = s;
+	return 0;
+}
+
+size_t memory_in_use(void)
+{
+	char text[128], *at = text;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t got = -1;
+	uint64_t pages[3] = {0}; /* virtual, resident, of these shared */
+
+	if (fd >= 0) {
+		got = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (got <= 0)
+		return 0;
+	text[got] = '\0';
+	for (size_t i = 0; i < 3; i++)
+		pages[i] = strtoull(at, &at, 10);
+	if (pages[2] > pages[1])
+		return 0;
+	return (pages[1] - pages[2]) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_tame(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, MMAP_FROM);
+	mallopt(M_TRIM_THRESHOLD, TRIM_FROM);
+	mallopt(M_ARENA_MAX, ARENAS);
+#endif
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}

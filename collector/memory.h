@@ -1,0 +1,48 @@
+/*
+ * memory.h - one setting for what a collector holds, and what becomes of it.
+ *
+ * Held are: blocks filling and on their way, events fetched ahead of them, dead
+ * letters on their way, the caches, and what rules and lists were made into.
+ * Copies of geo files do not count: they are files in memory.
+ */
+#ifndef COLLECTOR_MEMORY_H
+#define COLLECTOR_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct memory_shares {
+	size_t blocks; /* rows, all partitions together */
+	/* Events fetched ahead: their bytes; their number, since each costs
+	 * librdkafka more than many an event is long; and the bytes of one
+	 * answer, which is compressed and comes on top. */
+	size_t fetch_bytes;
+	size_t fetch_events;
+	size_t fetch_answer;
+	size_t dead_letters;
+};
+
+/*
+ * Shares out `memory` bytes, of which the caches take `caches`.  ERROR_CONFIG,
+ * naming the settings, when what is left is too little to work with.
+ */
+int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
+		 struct error *err);
+
+/*
+ * What the process holds of memory that no file backs, in bytes; 0 where the
+ * system does not tell.
+ */
+size_t memory_in_use(void);
+
+/* Makes malloc give large blocks back, and not spread over as many arenas as
+ * there are threads.  For the whole process; to be called before threads are.
+ */
+void memory_tame(void);
+
+/* Gives back what malloc keeps. */
+void memory_trim(void);
+
+#endif

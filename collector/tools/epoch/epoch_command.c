@@ -1,0 +1,424 @@
+#include "collector/tools/epoch/epoch_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/exactly_once/cut.h"
+#include "collector/exactly_once/facts.h"
+#include "common/kafka/reader.h"
+#include "common/output.h"
+
+/* A partition, and what a collector would do with it. */
+struct judged {
+	struct stored_key key;
+	struct plan_facts facts;
+	struct plan plan;
+	bool named; /* by --partition */
+};
+
+enum decision {
+	DECIDE_NOTHING,
+	DECIDE_SAME,
+	DECIDE_NEW,
+	DECIDE_RESUME,
+	DECIDE_END,
+};
+
+struct epoch_job {
+	const struct collector_config *config;
+	const char *topic;
+	const char *table;
+	struct clickhouse *ch;
+	struct kafka_reader *reader;
+	struct judged *partitions;
+	uint32_t count;
+	bool force, some_named;
+};
+
+/* --- the command line ----------------------------------------------------- */
+
+static int read_topic(struct epoch_job *j, const struct app *app,
+		      struct error *err)
+{
+	const struct kafka_config *kafka = &j->config->kafka;
+	const char *name = app_option_value(app, "topic");
+
+	j->topic = kafka->topic_clicks;
+	j->table = "clicks";
+	if (!name || !strcmp(name, "clicks") ||
+	    !strcmp(name, kafka->topic_clicks))
+		return 0;
+	j->topic = kafka->topic_links;
+	j->table = "links";
+	if (!strcmp(name, "links") || !strcmp(name, kafka->topic_links))
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--topic: '%.40s': expected clicks or links", name);
+}
+
+static int read_decision(const struct app *app, enum decision *ret,
+			 struct error *err)
+{
+	static const char *const names[] = {
+		[DECIDE_SAME] = "same",
+		[DECIDE_NEW] = "new",
+		[DECIDE_RESUME] = "resume",
+		[DECIDE_END] = "end",
+	};
+
+	*ret = DECIDE_NOTHING;
+	for (int i = DECIDE_SAME; i <= DECIDE_END; i++) {
+		if (!app_option_value(app, names[i]))
+			continue;
+		if (*ret)
+			return error_set(err, ERROR_USAGE,
+					 "--%s and --%s exclude each other",
+					 names[*ret], names[i]);
+		*ret = (enum decision)i;
+	}
+	return 0;
+}
+
+/* "0,3,17" */
+static int read_partitions(struct epoch_job *j, const char *text,
+			   struct error *err)
+{
+	unsigned long number;
+	const char *at = text;
+	char *end;
+
+	while (at) {
+		number = strtoul(at, &end, 10);
+		if (end == at || *at < '0' || *at > '9' ||
+		    (*end && *end != ','))
+			return error_set(err, ERROR_USAGE,
+					 "--partition: '%.40s': expected "
+					 "numbers, separated by commas",
+					 text);
+		if (number >= j->count)
+			return error_set(err, ERROR_NOTFOUND,
+					 "--partition: %s has %" PRIu32
+					 " partitions",
+					 j->topic, j->count);
+		j->partitions[number].named = true;
+		at = *end ? end + 1 : NULL;
+	}
+	j->some_named = true;
+	return 0;
+}
+
+/* --- what is there -------------------------------------------------------- */
+
+static struct cut_log log_of(const struct epoch_job *j, const struct judged *p)
+{
+	return (struct cut_log){j->reader, j->topic, p->key.partition,
+				p->facts.log_start, p->facts.log_end};
+}
+
+static int ask_kafka(struct epoch_job *j, struct judged *p, struct error *err)
+{
+	struct kafka_committed committed;
+	int64_t start, end;
+
+	if (kafka_reader_commit(j->reader, j->topic, p->key.partition,
+				&committed, err) < 0 ||
+	    kafka_reader_bounds(j->reader, j->topic, p->key.partition, &start,
+				&end, err) < 0)
+		return -1;
+	facts_of_kafka(&p->facts, &committed, start, end);
+	return 0;
+}
+
+static int ask_whether_cut(struct epoch_job *j, struct judged *p,
+			   const struct stored_report *report,
+			   struct error *err)
+{
+	struct cut_log log = log_of(j, p);
+	int64_t found = -1;
+	bool there = true;
+
+	if (!report->block)
+		return 0;
+	if (kafka_reader_at(j->reader, j->topic, p->key.partition,
+			    report->block_ms + 1, &found, err) < 0)
+		return -1;
+	if (facts_look_odd(&p->facts, report, found) &&
+	    cut_is_there(&log, report->block_last, report->block_ms, &there,
+			 err) < 0)
+		return -1;
+	p->facts.cut = !there;
+	return 0;
+}
+
+/* As a collector that takes it over does. */
+static int judge(struct epoch_job *j, struct judged *p, struct error *err)
+{
+	struct stored_report report;
+	struct ranges stored = {0};
+	int status = -1;
+
+	p->facts.start = facts_start(&j->config->collector);
+	if (ask_kafka(j, p, err) == 0 &&
+	    facts_of_clickhouse(&p->facts, j->ch, &p->key,
+				(uint32_t)j->config->collector.epoch, &stored,
+				&report, err) == 0 &&
+	    ask_whether_cut(j, p, &report, err) == 0) {
+		p->plan = plan_make(&p->facts);
+		status = 0;
+	}
+	ranges_release(&stored);
+	return status;
+}
+
+static int open_job(struct epoch_job *j, struct error *err)
+{
+	j->ch = clickhouse_new(&j->config->clickhouse, err);
+	if (!j->ch)
+		return -1;
+	j->reader = kafka_reader_new(&j->config->kafka, "shortloop-epoch",
+				     j->config->collector.group, err);
+	if (!j->reader ||
+	    kafka_reader_partitions(j->reader, j->topic, &j->count, err) < 0)
+		return -1;
+	j->partitions = calloc(j->count + 1, sizeof(*j->partitions));
+	if (!j->partitions)
+		return error_set_nomem(err);
+	for (uint32_t i = 0; i < j->count; i++)
+		j->partitions[i].key =
+			(struct stored_key){.table = j->table,
+					    .topic = j->topic,
+					    .partition = (int32_t)i};
+	return 0;
+}
+
+static int judge_all(struct epoch_job *j, struct error *err)
+{
+	if (stored_sync(j->ch, j->table, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < j->count; i++)
+		if (judge(j, &j->partitions[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static bool fits(const struct judged *p)
+{
+	return p->plan.step == PLAN_READ;
+}
+
+static int show(const struct epoch_job *j, struct error *err)
+{
+	struct table *table = table_new(">partition|>epoch|>log from|>to|"
+					">committed|>reported to|rows");
+	char text[24];
+
+	printf("topic %s\n", j->topic);
+	for (uint32_t i = 0; i < j->count; i++) {
+		const struct judged *p = &j->partitions[i];
+
+		snprintf(text, sizeof(text), "%" PRIu64, p->facts.commit);
+		table_number(table, i);
+		table_number(table, p->facts.epoch);
+		table_number(table, p->facts.log_start);
+		table_number(table, p->facts.log_end);
+		table_text(table, p->facts.committed ? text : "-");
+		table_number(table, p->facts.next);
+		table_text(table, fits(p) ? "fits" : p->plan.reason);
+	}
+	return output_table(table, err);
+}
+
+/* --- what is decided ------------------------------------------------------ */
+
+struct words {
+	const char *name; /* of ingest_epochs.decision */
+	uint32_t epoch;
+	uint64_t next, gap;
+};
+
+static int note(struct epoch_job *j, const struct judged *p,
+		const struct words *w, struct error *err)
+{
+	static const char sql[] =
+		"INSERT INTO ingest_epochs (topic, partition, epoch, decision, "
+		"next, gap, decided_at, decided_by) SELECT {topic:String}, "
+		"{partition:UInt32}, {epoch:UInt32}, {decision:String}, "
+		"{next:UInt64}, {gap:UInt64}, now64(3, 'UTC'), currentUser()";
+	struct buf topic = {0};
+	char partition[16], epoch[16], next[24], gap[24];
+	int status;
+
+	snprintf(partition, sizeof(partition), "%" PRId32, p->key.partition);
+	snprintf(epoch, sizeof(epoch), "%" PRIu32, w->epoch);
+	snprintf(next, sizeof(next), "%" PRIu64, w->next);
+	snprintf(gap, sizeof(gap), "%" PRIu64, w->gap);
+	clickhouse_escape(&topic, j->topic, strlen(j->topic));
+	const struct clickhouse_param params[] = {
+		{"param_topic", topic.data},
+		{"param_partition", partition},
+		{"param_epoch", epoch},
+		{"param_decision", w->name},
+		{"param_next", next},
+		{"param_gap", gap},
+		{NULL, NULL}};
+
+	status = topic.failed ? error_set_nomem(err)
+			      : clickhouse_query(j->ch, sql, params, NULL, err);
+	buf_free(&topic);
+	return status;
+}
+
+static int decide_same(struct epoch_job *j, const struct judged *p,
+		       struct error *err)
+{
+	const struct words w = {"same", p->facts.epoch, p->facts.next, 0};
+
+	if (note(j, p, &w, err) < 0)
+		return -1;
+	printf("partition %" PRId32 " is what it was: epoch %" PRIu32 "\n",
+	       p->key.partition, w.epoch);
+	return 0;
+}
+
+static int decide_new(struct epoch_job *j, const struct judged *p,
+		      struct error *err)
+{
+	const struct words w = {"renew", p->facts.epoch + 1, 0, 0};
+
+	if (note(j, p, &w, err) < 0)
+		return -1;
+	printf("partition %" PRId32 " was made anew: epoch %" PRIu32 "\n",
+	       p->key.partition, w.epoch);
+	return 0;
+}
+
+static int decide_resume(struct epoch_job *j, const struct judged *p,
+			 bool at_end, struct error *err)
+{
+	struct words w = {.name = "resume", .epoch = p->facts.epoch + 1};
+	struct cut_log log = log_of(j, p);
+
+	if (cut_find(&log, j->ch, &p->key, &w.gap, err) < 0)
+		return -1;
+	w.next = at_end ? log.end : w.gap;
+	if (note(j, p, &w, err) < 0)
+		return -1;
+	printf("partition %" PRId32 " goes on at offset %" PRIu64
+	       ": epoch %" PRIu32,
+	       p->key.partition, w.next, w.epoch);
+	if (w.gap < w.next)
+		printf("; %" PRIu64 " offsets from %" PRIu64 " on are lost",
+		       w.next - w.gap, w.gap);
+	printf("\n");
+	return 0;
+}
+
+static bool is_meant(const struct epoch_job *j, const struct judged *p)
+{
+	if (j->some_named)
+		return p->named;
+	return j->force || !fits(p);
+}
+
+static int check_same(const struct judged *p, struct error *err)
+{
+	if (p->facts.cut)
+		return error_set(err, ERROR_UNSAFE,
+				 "partition %" PRId32
+				 " is not what it was: new events have offsets "
+				 "that are stored; --resume reads them",
+				 p->key.partition);
+	if (!p->facts.reported && !p->facts.stored_end)
+		return error_set(err, ERROR_UNSAFE,
+				 "nothing is stored of partition %" PRId32
+				 ": --new reads all of it, --end none",
+				 p->key.partition);
+	return 0;
+}
+
+/* Before anything is noted: all or none. */
+static int check_meant(const struct epoch_job *j, enum decision what,
+		       struct error *err)
+{
+	uint32_t meant = 0;
+
+	for (uint32_t i = 0; i < j->count; i++) {
+		const struct judged *p = &j->partitions[i];
+
+		if (!is_meant(j, p))
+			continue;
+		meant++;
+		if (fits(p) && !j->force)
+			return error_set(err, ERROR_UNSAFE,
+					 "partition %" PRIu32
+					 " fits: there is nothing to decide "
+					 "(--force does it anyway)",
+					 i);
+		if (p->facts.epoch == UINT32_MAX)
+			return error_set(err, ERROR_UNSAFE,
+					 "partition %" PRIu32
+					 " is in the last epoch there is",
+					 i);
+		if (what == DECIDE_SAME && check_same(p, err) < 0)
+			return -1;
+	}
+	if (meant)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "every partition fits: there is nothing to decide "
+			 "(--force does it anyway; a new epoch would store "
+			 "again what the log holds)");
+}
+
+static int decide(struct epoch_job *j, enum decision what, struct error *err)
+{
+	int status = check_meant(j, what, err);
+
+	for (uint32_t i = 0; status == 0 && i < j->count; i++) {
+		const struct judged *p = &j->partitions[i];
+
+		if (!is_meant(j, p))
+			continue;
+		if (what == DECIDE_SAME)
+			status = decide_same(j, p, err);
+		else if (what == DECIDE_NEW)
+			status = decide_new(j, p, err);
+		else
+			status = decide_resume(j, p, what == DECIDE_END, err);
+	}
+	return status;
+}
+
+static bool all_fit(const struct epoch_job *j)
+{
+	for (uint32_t i = 0; i < j->count; i++)
+		if (!fits(&j->partitions[i]))
+			return false;
+	return true;
+}
+
+int collector_epoch(struct app *app, const struct collector_config *config,
+		    struct error *err)
+{
+	struct epoch_job job = {.config = config,
+				.force = app_option_value(app, "force")};
+	const char *named = app_option_value(app, "partition");
+	enum decision what;
+	int status = -1;
+
+	if (read_decision(app, &what, err) < 0 ||
+	    read_topic(&job, app, err) < 0)
+		return -1;
+	if (open_job(&job, err) < 0 ||
+	    (named && read_partitions(&job, named, err) < 0) ||
+	    judge_all(&job, err) < 0 || show(&job, err) < 0)
+		goto out;
+	status = what ? decide(&job, what, err) : !all_fit(&job);
+out:
+	free(job.partitions);
+	kafka_reader_free(job.reader);
+	clickhouse_free(job.ch);
+	return status;
+}

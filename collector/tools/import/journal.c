@@ -1,0 +1,352 @@
+#include "collector/tools/import/journal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/rowbinary.h"
+#include "common/clickhouse/tsv.h"
+
+enum what {
+	WHAT_HEAD = 1,
+	WHAT_RUN = 2,
+	WHAT_BLOCK = 3,
+};
+
+int journal_set_name(struct journal *j, const char *name, struct error *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._:-";
+	size_t len = strlen(name);
+
+	if (!len || len > IMPORT_NAME_MAX || strspn(name, allowed) != len)
+		return error_set(
+			err, ERROR_USAGE,
+			"--identity: '%s': expected 1 to %d of letters, "
+			"digits, '.', '_', ':' and '-'",
+			name, IMPORT_NAME_MAX);
+	memcpy(j->name, name, len + 1);
+	snprintf(j->topic, sizeof(j->topic), "import:%s", name);
+	return 0;
+}
+
+/*
+ * It has no token, and one whose answer was lost is written again without
+ * asking whether it is there.  Twice, or later than it was sent, a row does no
+ * harm:
+ * - head: of a log the longest head counts, whatever else there is.
+ * - run: one that began and did not get on, since the next try draws another
+ *   number.  Seen after that one, it may stop this import (journal_announce),
+ *   and the next goes on.
+ * - block: of those that are not done all that may have been sent are the same.
+ *   A run names another only when the one before it is done, and the next run
+ *   begins with that one.  One that was named and refused was sent by nobody,
+ *   and gives way to those of newer runs.
+ */
+static int write_row(struct journal *j, enum what what,
+		     const struct log_head *head, uint64_t first, uint64_t last,
+		     const char *file, struct error *err)
+{
+	static const char sql[] = "INSERT INTO import_journal (identity, what, "
+				  "run, number, head, first, "
+				  "last, file) FORMAT RowBinary";
+	static const struct clickhouse_param params[] = {{"async_insert", "0"},
+							 {NULL, NULL}};
+	struct buf row = {0};
+	int status;
+
+	rowbinary_string(&row, j->name, strlen(j->name));
+	rowbinary_u8(&row, (uint8_t)what);
+	rowbinary_u64(&row, j->run);
+	rowbinary_u64(&row, j->number);
+	rowbinary_count(&row, head ? head->count : 0);
+	for (size_t i = 0; head && i < head->count; i++)
+		rowbinary_u64(&row, head->numbers[i]);
+	rowbinary_u64(&row, first);
+	rowbinary_u64(&row, last);
+	rowbinary_string(&row, file, strlen(file));
+	status = row.failed ? error_set_nomem(err)
+			    : clickhouse_insert(j->ch, sql, params, row.data,
+						row.len, err);
+	buf_free(&row);
+	return status < 0 ? error_wrap(err, "import_journal") : 0;
+}
+
+/* --- which log is it? ------------------------------------------------------
+ */
+
+/* A log that begins with the same line. */
+struct known_log {
+	char name[IMPORT_NAME_MAX + 1];
+	uint64_t *numbers;
+	size_t count;
+};
+
+static int read_numbers(const char *text, struct known_log *log,
+			struct error *err)
+{
+	size_t max = 1;
+
+	for (const char *c = text; *c; c++)
+		max += *c == ' ';
+	log->numbers = calloc(max, sizeof(*log->numbers));
+	if (!log->numbers)
+		return error_set_nomem(err);
+	for (char *end; *text; text = *end ? end + 1 : end)
+		log->numbers[log->count++] = strtoull(text, &end, 10);
+	return 0;
+}
+
+/* Takes the log in when it can be the one that is looked for. */
+static int consider(const struct log_head *head, char *const *fields,
+		    struct known_log *found, struct error *err)
+{
+	struct known_log log = {0};
+	int status = 0;
+
+	snprintf(log.name, sizeof(log.name), "%s", fields[0]);
+	if (read_numbers(fields[1], &log, err) < 0)
+		return -1;
+	if (!log_head_fits(head, log.numbers, log.count))
+		goto out;
+	if (!found->numbers) {
+		*found = log;
+		return 0;
+	}
+	/* Two that fit are one log, made known twice at the same moment, unless
+	 * they differ where this one has not got to yet. */
+	if (log.count > head->count && found->count > head->count &&
+	    log.numbers[head->count] != found->numbers[head->count])
+		status = error_set(err, ERROR_INPUT,
+				   "it is too short to tell which of several "
+				   "logs it is; name it with --identity");
+out:
+	free(log.numbers);
+	return status;
+}
+
+static int find_log(struct journal *j, const struct log_head *head,
+		    struct known_log *found, struct error *err)
+{
+	static const char sql[] =
+		"SELECT identity, arrayStringConcat(argMax(head, "
+		"length(head)), "
+		"' ') FROM import_journal WHERE what = 'head' AND "
+		"head[1] = {first:UInt64} GROUP BY identity "
+		"ORDER BY min(at), identity FORMAT TabSeparated";
+	char first[24], *fields[2];
+	const struct clickhouse_param params[] = {{"param_first", first},
+						  {NULL, NULL}};
+	struct buf answer = {0};
+	struct tsv rows;
+	int status;
+
+	snprintf(first, sizeof(first), "%" PRIu64, head->numbers[0]);
+	status = clickhouse_query(j->ch, sql, params, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, fields, 2))
+		status = consider(head, fields, found, err);
+	buf_free(&answer);
+	return status < 0 ? error_wrap(err, "import_journal") : 0;
+}
+
+int journal_find_name(struct journal *j, const struct log_head *head,
+		      const char *file, struct error *err)
+{
+	struct known_log known = {0}, again = {0};
+	int status = find_log(j, head, &known, err);
+	bool fresh = !known.count;
+
+	if (status == 0)
+		status = journal_set_name(j, fresh ? head->name : known.name,
+					  err);
+	if (status == 0 && head->count > known.count)
+		status = write_row(j, WHAT_HEAD, head, 0, 0, file, err);
+	/* Another run may have made it known just before, when it was shorter:
+	 * the first name holds. */
+	if (status == 0 && fresh)
+		status = find_log(j, head, &again, err);
+	if (status == 0 && again.count)
+		status = journal_set_name(j, again.name, err);
+	free(known.numbers);
+	free(again.numbers);
+	return status;
+}
+
+/* --- where does it go on? --------------------------------------------------
+ */
+
+static int ask(struct journal *j, const char *sql, const char *from,
+	       struct buf *answer, struct error *err)
+{
+	const struct clickhouse_param params[] = {{"param_name", j->name},
+						  {"param_topic", j->topic},
+						  {"param_from", from},
+						  {NULL, NULL}};
+
+	return clickhouse_query(j->ch, sql, params, answer, err);
+}
+
+/* *ret stays as it is when there is no row. */
+static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
+		      struct error *err)
+{
+	struct buf answer = {0};
+	struct tsv rows;
+	char *field;
+	int status = ask(j, sql, "0", &answer, err);
+
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, &field, 1))
+		*ret = tsv_u64(field);
+	buf_free(&answer);
+	return status;
+}
+
+int journal_begin(struct journal *j, const char *file, struct error *err)
+{
+	uint64_t highest = 0;
+
+	if (ask_number(j,
+		       "SELECT max(number) FROM import_journal WHERE "
+		       "identity = {name:String} AND what = 'run' "
+		       "FORMAT TabSeparated",
+		       &highest, err) < 0)
+		return -1;
+	j->number = highest + 1;
+	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
+}
+
+static int read_done(struct journal *j, struct journal_state *s,
+		     struct error *err)
+{
+	struct buf answer = {0};
+	char *fields[2];
+	struct tsv rows;
+	int status = ask(j,
+			 "SELECT count(), max(last) FROM ingest_progress "
+			 "WHERE topic = {topic:String} FORMAT TabSeparated",
+			 "0", &answer, err);
+
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, fields, 2)) {
+		s->begun = tsv_u64(fields[0]) > 0;
+		s->done = tsv_u64(fields[1]);
+	}
+	buf_free(&answer);
+	return status;
+}
+
+/* The first line that may not be done. */
+static void put_from(const struct journal_state *s, char from[24])
+{
+	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);
+}
+
+/* The last block that the newest run wrote down; what has no number goes by
+ * time. */
+static int read_pending(struct journal *j, struct journal_state *s,
+			struct error *err)
+{
+	struct buf answer = {0};
+	char from[24], *fields[2];
+	struct tsv rows;
+	int status;
+
+	put_from(s, from);
+	status = ask(j,
+		     "SELECT first, last FROM import_journal WHERE "
+		     "identity = {name:String} AND what = 'block' AND "
+		     "first >= {from:UInt64} ORDER BY number DESC, "
+		     "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
+		     "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
+		     from, &answer, err);
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, fields, 2)) {
+		s->pending = true;
+		s->first = tsv_u64(fields[0]);
+		s->last = tsv_u64(fields[1]);
+	}
+	buf_free(&answer);
+	return status;
+}
+
+static int read_stored(struct journal *j, struct journal_state *s,
+		       struct error *err)
+{
+	char from[24], *field;
+	struct buf answer = {0};
+	struct tsv rows;
+	int status;
+
+	put_from(s, from);
+	status = ask(j,
+		     "SELECT DISTINCT offset FROM clicks WHERE "
+		     "topic = {topic:String} AND offset >= {from:UInt64} "
+		     "ORDER BY offset FORMAT TabSeparated",
+		     from, &answer, err);
+	/* A row is a digit and a newline at least. */
+	if (status == 0)
+		s->stored = malloc((answer.len / 2 + 1) * sizeof(*s->stored));
+	if (status == 0 && !s->stored)
+		status = error_set_nomem(err);
+	rows = tsv_rows(&answer);
+	while (s->stored && tsv_next(&rows, &field, 1))
+		s->stored[s->stored_count++] = tsv_u64(field);
+	buf_free(&answer);
+	return status;
+}
+
+int journal_read(struct journal *j, struct journal_state *ret_state,
+		 struct error *err)
+{
+	struct journal_state s = {0};
+
+	if (read_done(j, &s, err) < 0 || read_pending(j, &s, err) < 0 ||
+	    read_stored(j, &s, err) < 0) {
+		journal_state_release(&s);
+		return -1;
+	}
+	*ret_state = s;
+	return 0;
+}
+
+void journal_state_release(struct journal_state *s)
+{
+	free(s->stored);
+	*s = (struct journal_state){0};
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+bool journal_is_stored(const struct journal_state *s, uint64_t offset)
+{
+	return s->stored_count && bsearch(&offset, s->stored, s->stored_count,
+					  sizeof(offset), compare);
+}
+
+int journal_announce(struct journal *j, uint64_t first, uint64_t last,
+		     const char *file, struct error *err)
+{
+	uint64_t newest = 0;
+
+	if (write_row(j, WHAT_BLOCK, NULL, first, last, file, err) < 0 ||
+	    ask_number(j,
+		       "SELECT run FROM import_journal WHERE "
+		       "identity = {name:String} AND what = 'run' "
+		       "ORDER BY number DESC, run DESC LIMIT 1 "
+		       "FORMAT TabSeparated",
+		       &newest, err) < 0)
+		return -1;
+	if (newest != j->run)
+		return error_set(err, ERROR_BUSY,
+				 "another import of this log has begun");
+	return 0;
+}

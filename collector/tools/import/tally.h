@@ -1,0 +1,62 @@
+/*
+ * tally.h - how an import goes: what was counted, what could not be read, how
+ * far it has got.
+ */
+#ifndef COLLECTOR_TOOLS_IMPORT_TALLY_H
+#define COLLECTOR_TOOLS_IMPORT_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/bar.h"
+#include "common/error.h"
+#include "common/log.h"
+
+enum {
+	TALLY_REASONS_MAX = 5 /* lines that are named at the end */
+};
+
+struct tally {
+	const char *file;
+	bool dry_run;
+	uint64_t lines;	     /* read, those before included */
+	uint64_t before;     /* of these, imported by a run before */
+	uint64_t clicks;     /* rows; those found stored included */
+	uint64_t stored;     /* of these, found stored */
+	uint64_t no_request; /* no path was asked for */
+	uint64_t elsewhere;  /* not under --path-prefix */
+	uint64_t blank;
+	uint64_t unreadable;
+	bool unfinished;	   /* the last line has no newline yet */
+	int64_t first_ms, last_ms; /* times of clicks; 0: none */
+	int64_t started;	   /* monotonic ms */
+
+	struct {
+		uint64_t line;
+		struct error why;
+	} reasons[TALLY_REASONS_MAX];
+	FILE *rejects; /* of the caller; NULL: none */
+
+	struct log *log;
+	struct bar bar;
+	int64_t shown;
+};
+
+void tally_begin(struct tally *t, const char *file, FILE *rejects,
+		 struct log *log);
+
+void tally_unreadable(struct tally *t, const char *line, size_t len,
+		      const struct error *why);
+void tally_click(struct tally *t, int64_t time_ms);
+
+/* Shows how far it is: a bar on a terminal, a line every few seconds else. */
+void tally_show(struct tally *t, uint64_t done, uint64_t size);
+
+/* Takes the bar away. */
+void tally_hide(struct tally *t);
+
+/* What came of it, on stdout. */
+void tally_report(struct tally *t, const char *format, const char *topic);
+
+#endif

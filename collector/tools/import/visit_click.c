@@ -1,0 +1,132 @@
+#include "collector/tools/import/visit_click.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/host.h"
+#include "common/unconst.h"
+
+enum {
+	CODE_MAX = 64,
+	DOMAIN_MAX = 253,
+};
+
+static char *copy(struct arena *arena, struct access_text t)
+{
+	char *text = arena_alloc(arena, t.len + 1);
+
+	if (!text)
+		return NULL;
+	if (t.len)
+		memcpy(text, t.data, t.len);
+	text[t.len] = '\0';
+	return text;
+}
+
+static ProtobufCBinaryData copy_bytes(struct arena *arena, struct access_text t)
+{
+	if (!t.len)
+		return (ProtobufCBinaryData){0};
+	return (ProtobufCBinaryData){t.len, (uint8_t *)copy(arena, t)};
+}
+
+/* The first segment behind the prefix; false when the path lies elsewhere. */
+static bool find_code(struct access_text path, const char *prefix,
+		      struct access_text *ret_code)
+{
+	size_t len = strlen(prefix), n = 0;
+
+	while (len && prefix[len - 1] == '/')
+		len--;
+	if (path.len < len || memcmp(path.data, prefix, len) != 0)
+		return false;
+	path = (struct access_text){path.data + len, path.len - len};
+	if (path.len && *path.data != '/')
+		return false;
+	if (path.len)
+		path = (struct access_text){path.data + 1, path.len - 1};
+	while (n < path.len && n < CODE_MAX && path.data[n] != '/')
+		n++;
+	*ret_code = (struct access_text){path.data, n};
+	return true;
+}
+
+static bool is(struct access_text t, const char *word)
+{
+	return t.len == strlen(word) && !memcmp(t.data, word, t.len);
+}
+
+static Shortloop__Outcome outcome_of(const struct access_visit *v)
+{
+	switch (v->status) {
+	case 404:
+		return SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
+	case 410:
+		return SHORTLOOP__OUTCOME__OUTCOME_EXPIRED;
+	case 451:
+		return SHORTLOOP__OUTCOME__OUTCOME_BLOCKED;
+	default:
+		break;
+	}
+	if (v->status && (v->status < 200 || v->status > 399))
+		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
+	if (is(v->method, "HEAD"))
+		return SHORTLOOP__OUTCOME__OUTCOME_HEAD;
+	/* A log without methods has what was asked for. */
+	if (is(v->method, "GET") || !v->method.len)
+		return SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
+	return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
+}
+
+/* As the redirector names it: lower case, without the port. */
+static char *domain_of(struct arena *arena, struct access_text host)
+{
+	char *text;
+
+	if (host.len)
+		host.len = host_length(host.data, host.len);
+	if (host.len > DOMAIN_MAX)
+		host.len = 0;
+	text = copy(arena, host);
+	for (char *c = text; c && *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return text;
+}
+
+static void fill_visitor(const struct access_visit *v, struct arena *arena,
+			 Shortloop__Click *c)
+{
+	c->client_ip = copy_bytes(
+		arena, (struct access_text){(const char *)v->ip, v->ip_len});
+	c->user_agent = copy_bytes(arena, v->user_agent);
+	c->referrer = copy_bytes(arena, v->referrer);
+	c->accept_language = copy_bytes(arena, v->language);
+	c->query = copy_bytes(arena, v->query);
+	c->prefetch = copy(arena, v->purpose);
+}
+
+enum visit_kind visit_click(const struct access_visit *visit,
+			    const struct visit_rules *rules, uint64_t offset,
+			    struct arena *arena, Shortloop__Click *ret_click)
+{
+	Shortloop__Click *c = ret_click;
+	struct access_text code;
+
+	if (!visit->path.len)
+		return VISIT_NO_REQUEST;
+	if (!find_code(visit->path, rules->path_prefix, &code))
+		return VISIT_ELSEWHERE;
+	shortloop__click__init(c);
+	c->event_id_high = rules->event_id;
+	c->event_id = offset;
+	c->time_ms = (uint64_t)visit->time_ms;
+	c->edge = unconst(rules->edge);
+	c->code = copy(arena, code);
+	c->domain = rules->domain ? unconst(rules->domain)
+				  : domain_of(arena, visit->host);
+	c->outcome = outcome_of(visit);
+	c->status = visit->status;
+	fill_visitor(visit, arena, c);
+	return arena->failed ? VISIT_NO_MEMORY : VISIT_CLICK;
+}

@@ -1,0 +1,165 @@
+#include "collector/tools/rescore/ledger.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+void hours_add(struct hours *h, uint32_t start)
+{
+	for (size_t i = 0; i < h->count; i++)
+		if (h->start[i] == start)
+			return;
+	if (h->count < sizeof(h->start) / sizeof(*h->start))
+		h->start[h->count++] = start;
+}
+
+void hours_read(struct hours *h, const char *list)
+{
+	char *end;
+	unsigned long start;
+
+	while (*list) {
+		start = strtoul(list, &end, 10);
+		if (end == list) {
+			list++;
+			continue;
+		}
+		hours_add(h, (uint32_t)start);
+		list = end;
+	}
+}
+
+static void put_hours(const struct hours *h, struct buf *sql)
+{
+	buf_puts(sql, "[");
+	for (size_t i = 0; i < h->count; i++)
+		buf_printf(sql, "%s%" PRIu32, i ? "," : "", h->start[i]);
+	buf_puts(sql, "]::Array(UInt32)");
+}
+
+/* In the name of this machine, at this instant. */
+static const struct clickhouse_param *params_of(const struct job *job,
+						struct buf *host,
+						struct clickhouse_param out[2])
+{
+	clickhouse_escape(host, job->host, strlen(job->host));
+	out[0] = (struct clickhouse_param){"param_host", host->data};
+	out[1] = (struct clickhouse_param){NULL, NULL};
+	return out;
+}
+
+static int run(struct job *job, struct buf *sql, struct error *err)
+{
+	struct clickhouse_param params[2];
+	struct buf host = {0};
+	int status = -1;
+
+	params_of(job, &host, params);
+	if (host.failed || !buf_cstr(sql))
+		error_set_nomem(err);
+	else
+		status =
+			clickhouse_query(job->ch, sql->data, params, NULL, err);
+	buf_free(&host);
+	buf_free(sql);
+	return status;
+}
+
+#define UNFINISHED                                                             \
+	"day = toDate(%" PRId64 ") AND state = 'begun' AND run NOT IN "        \
+	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
+	") AND state = 'done')"
+
+/* Those whose hours are told: one that is begun meanwhile ends itself. */
+static void note_run(struct job *job, uint64_t run)
+{
+	buf_printf(&job->runs, "%s%" PRIu64, job->runs.len ? "," : "", run);
+}
+
+int ledger_unfinished(struct job *job, struct hours *hours, struct error *err)
+{
+	struct buf sql = {0}, answer = {0};
+	struct tsv rows;
+	char *f[2];
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
+		   " FORMAT TabSeparated",
+		   job->day, job->day);
+	status = job_query(job, &sql, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 2)) {
+		note_run(job, tsv_u64(f[0]));
+		hours_read(hours, f[1]);
+	}
+	buf_free(&sql);
+	buf_free(&answer);
+	return status < 0 ? error_wrap(err, "rescored") : 0;
+}
+
+/*
+ * None of these inserts has a token, and what became of one whose answer was
+ * lost is not asked: the day ends there, and the next run does it all again.
+ * That may add rows, also later than it looks, which do no harm:
+ * - "begun" once more than there was a change: hours are told that have not
+ *   changed, and settle to what they were.
+ * - "done" again, or twice of one run: whether there is one is what counts.  It
+ *   names its runs, so that it ends none that was begun since.
+ */
+int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
+		 struct error *err)
+{
+	struct buf sql = {0};
+
+	note_run(job, job->run);
+	buf_printf(&sql,
+		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
+		   "at, host) SELECT toDate(%" PRId64 "), toUInt64(%" PRIu64
+		   "), 'begun', %" PRIu32 ", toUInt64(%" PRIu64 "), ",
+		   job->day, job->run, job->lookups->ref.rules, rows);
+	put_hours(hours, &sql);
+	buf_printf(&sql,
+		   ", fromUnixTimestamp64Milli(toInt64(%" PRId64
+		   "), 'UTC'), {host:String}",
+		   clock_real_ms());
+	return run(job, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+}
+
+/* A row that adds no clicks: it is one more that touched the hours, so that
+ * they are settled from another number of rows.  Twice, they are settled once
+ * more, to the same. */
+static int tell(struct job *job, const struct hours *hours, struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_puts(&sql, "INSERT INTO ingest_progress (epoch, topic, partition, "
+		       "partitions, first, last, rows, dead_lettered, hours, "
+		       "append_time, collector) SELECT 0, "
+		       "'rescore', 0, 0, 1, 0, 0, 0, mapFromArrays(");
+	put_hours(hours, &sql);
+	buf_puts(&sql, ", arrayMap(h -> toUInt64(0), ");
+	put_hours(hours, &sql);
+	buf_puts(&sql, ")), now64(3, 'UTC'), {host:String}");
+	return run(job, &sql, err) < 0 ? error_wrap(err, "ingest_progress") : 0;
+}
+
+int ledger_finish(struct job *job, const struct hours *hours, struct error *err)
+{
+	struct buf sql = {0};
+
+	if (!buf_cstr(&job->runs))
+		return error_set_nomem(err);
+	if (hours->count && tell(job, hours, err) < 0)
+		return -1;
+	buf_printf(&sql,
+		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
+		   "at, host) SELECT day, run, 'done', rules, rows, hours, "
+		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
+		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED
+		   " AND run IN (%s)",
+		   clock_real_ms(), job->day, job->day, job->runs.data);
+	return run(job, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+}

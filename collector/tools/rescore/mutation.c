@@ -1,0 +1,161 @@
+#include "collector/tools/rescore/mutation.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "collector/tools/rescore/rescore_sql.h"
+#include "common/bar.h"
+#include "common/clickhouse/tsv.h"
+
+enum {
+	POLL_MS = 250,
+	FIELDS = 3,
+};
+
+struct state {
+	uint64_t running;
+	uint64_t parts; /* still to do */
+	char reason[400];
+};
+
+/* Of the run of that name: nothing else names its tables. */
+static int look(struct job *job, const char *name, struct state *ret,
+		struct error *err)
+{
+	struct buf sql = {0}, answer = {0};
+	struct tsv rows;
+	char *f[FIELDS];
+	int status;
+
+	*ret = (struct state){0};
+	buf_printf(&sql,
+		   "SELECT count(), sum(parts_to_do), "
+		   "max(latest_fail_reason) FROM system.mutations WHERE "
+		   "database = currentDatabase() AND table = 'clicks' AND "
+		   "NOT is_done AND position(command, 'rescore_map_%s') > 0 "
+		   "FORMAT TabSeparated",
+		   name);
+	status = job_query(job, &sql, &answer, err);
+	rows = tsv_rows(&answer);
+	if (status == 0 && tsv_next(&rows, f, FIELDS)) {
+		ret->running = tsv_u64(f[0]);
+		ret->parts = tsv_u64(f[1]);
+		strncat(ret->reason, f[2], sizeof(ret->reason) - 1);
+	}
+	buf_free(&sql);
+	buf_free(&answer);
+	return status;
+}
+
+/* One that fails is tried for ever and holds up those after it. */
+static int end(struct job *job, const char *name, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "KILL MUTATION WHERE database = currentDatabase() AND "
+		   "table = 'clicks' AND position(command, 'rescore_map_%s') "
+		   "> 0 FORMAT Null",
+		   name);
+	status = job_query(job, &sql, NULL, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Until it is done, or fails: *ret says which. */
+static int wait_for(struct job *job, const char *name, struct state *ret,
+		    struct error *err)
+{
+	struct bar bar;
+	uint64_t all = 0;
+	int status;
+
+	bar_begin(&bar, job->partition, "parts");
+	while ((status = look(job, name, ret, err)) == 0 && ret->running &&
+	       !*ret->reason) {
+		all = ret->parts > all ? ret->parts : all;
+		bar_show(&bar, all - ret->parts, all);
+		if (job_is_stopped(job, POLL_MS, err)) {
+			status = -1;
+			break;
+		}
+	}
+	bar_end(&bar);
+	return status;
+}
+
+static int run(struct job *job, struct error *err)
+{
+	struct error ignored = {0};
+	struct buf sql = {0};
+	struct state s;
+	int status;
+
+	rescore_sql_update(job, &sql);
+	status = job_query(job, &sql, NULL, err);
+	buf_free(&sql);
+	if (status < 0 || wait_for(job, job->name, &s, err) < 0)
+		return -1;
+	if (!s.running)
+		return 0;
+	(void)end(job, job->name, &ignored);
+	return error_set(err, ERROR_REMOTE, "ClickHouse cannot update: %s",
+			 s.reason);
+}
+
+int mutation_run(struct job *job, struct error *err)
+{
+	return run(job, err) < 0 ? error_wrap(err, "update") : 0;
+}
+
+/* --- what a run before left ---------------------------------------------- */
+
+int mutation_wait_for(struct job *job, const char *name, struct error *err)
+{
+	struct state ignored;
+
+	return wait_for(job, name, &ignored, err);
+}
+
+/* Waits for parts of the day that are being changed. */
+static int wait_for_parts(struct job *job, struct error *err)
+{
+	struct buf sql = {0};
+	uint64_t parts = 0;
+	int status;
+
+	do {
+		buf_printf(&sql,
+			   "SELECT count() FROM system.merges WHERE "
+			   "database = currentDatabase() AND table = 'clicks' "
+			   "AND is_mutation AND partition_id = '%s' "
+			   "FORMAT TabSeparated",
+			   job->partition);
+		status = job_number(job, &sql, &parts, err);
+		if (status == 0 && parts && job_is_stopped(job, POLL_MS, err))
+			status = -1;
+	} while (status == 0 && parts);
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * A mutation is read from its tables when a part's turn comes, and ClickHouse
+ * lists the part in system.merges before that.  So, with the tables gone,
+ * - one that is not there yet is refused, or never changes a part;
+ * - one that is there and not done is ended, and what it had begun of parts
+ *   while there were tables is in that list until it is stored or given up.
+ */
+int mutation_end(struct job *job, const char *name, struct error *err)
+{
+	struct state s;
+
+	if (look(job, name, &s, err) < 0)
+		return -1;
+	if (!s.running)
+		return 0;
+	if (end(job, name, err) < 0)
+		return -1;
+	return wait_for_parts(job, err);
+}

@@ -1,0 +1,31 @@
+/*
+ * rescore_sql.h - the statements of a rescoring.  Internal to
+ * collector/rescore.
+ *
+ * Tables of a run, dropped at its end: `agents` has what is to be judged, `map`
+ * what it came to (a number of job->outcomes, from 1), `bursts` when which
+ * visitor was in a burst.
+ */
+#ifndef COLLECTOR_TOOLS_RESCORE_RESCORE_SQL_H
+#define COLLECTOR_TOOLS_RESCORE_RESCORE_SQL_H
+
+#include "collector/tools/rescore/job.h"
+#include "common/buf.h"
+
+void rescore_sql_make_agents(const struct job *job, struct buf *sql);
+void rescore_sql_make_map(const struct job *job, struct buf *sql);
+void rescore_sql_make_bursts(const struct job *job, struct buf *sql);
+
+void rescore_sql_fill_agents(const struct job *job, struct buf *sql);
+/* Rows of hex(key), hex(user_agent), hex(purpose), head. */
+void rescore_sql_agents_after(const struct job *job, const char *last_hex,
+			      int64_t limit, struct buf *sql);
+void rescore_sql_insert_map(const struct job *job, struct buf *sql);
+void rescore_sql_fill_bursts(const struct job *job, struct buf *sql);
+
+/* Rows of old verdict, new verdict, rows, and the hours whose counts change
+ * ("[1792800000,...]"). */
+void rescore_sql_preview(const struct job *job, struct buf *sql);
+void rescore_sql_update(const struct job *job, struct buf *sql);
+
+#endif

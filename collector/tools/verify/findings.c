@@ -1,0 +1,94 @@
+#include "collector/tools/verify/findings.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *name, *text;
+} kinds[FINDING_KINDS] = {
+	[FINDING_MISSING] = {"missing", "Kafka holds them, no row and no dead "
+					"letter is there"},
+	[FINDING_TWICE] = {"twice", "stored more than once"},
+	[FINDING_UNKNOWN] = {"unknown", "stored, but Kafka has no such offset"},
+	[FINDING_ROWS_GONE] = {"rows gone", "reported as stored, and not "
+					    "there; Kafka dropped them since"},
+	[FINDING_UNREPORTED] = {"unreported",
+				"dropped by Kafka, and no collector reported "
+				"them"},
+	[FINDING_NOT_READ] = {"not read", "dropped by Kafka before a collector "
+					  "came to read them, as it reported"},
+	[FINDING_OTHER] = {"other", "the rows are of other events than Kafka "
+				    "holds: its log was cut and written again"},
+	[FINDING_REREAD] = {"read again", "stored in an earlier epoch, too"},
+};
+
+const char *finding_name(enum finding_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *finding_text(enum finding_kind kind)
+{
+	return kinds[kind].text;
+}
+
+void findings_release(struct findings *f)
+{
+	free(f->list);
+	*f = (struct findings){.max = f->max};
+}
+
+bool findings_have_room(const struct findings *f)
+{
+	return f->count < f->max;
+}
+
+uint64_t findings_events(const struct findings *f)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < FINDING_KINDS; i++)
+		sum += f->events[i];
+	return sum;
+}
+
+static bool goes_on(const struct finding *a, const struct finding *b)
+{
+	return a->kind == b->kind && a->partition == b->partition &&
+	       a->epoch == b->epoch && a->last + 1 == b->first;
+}
+
+static int make_room(struct findings *f, struct error *err)
+{
+	size_t room = f->room ? f->room * 2 : 64;
+	struct finding *list;
+
+	if (f->list && f->count < f->room)
+		return 0;
+	list = realloc(f->list, room * sizeof(*list));
+	if (!list)
+		return error_set_nomem(err);
+	f->list = list;
+	f->room = room;
+	return 0;
+}
+
+int findings_note(struct findings *f, const struct finding *finding,
+		  struct error *err)
+{
+	struct finding *last = f->count ? &f->list[f->count - 1] : NULL;
+
+	f->events[finding->kind] += finding->events;
+	if (last && !f->untold && goes_on(last, finding)) {
+		last->last = finding->last;
+		last->events += finding->events;
+		return 0;
+	}
+	if (!findings_have_room(f)) {
+		f->untold++;
+		return 0;
+	}
+	if (make_room(f, err) < 0)
+		return -1;
+	f->list[f->count++] = *finding;
+	return 0;
+}

@@ -1,0 +1,149 @@
+#include "collector/tools/verify/offset_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_SHIFT 16
+#define CHUNK_WORDS ((1 << CHUNK_SHIFT) / 64)
+
+struct offset_chunk {
+	uint64_t key; /* offset >> CHUNK_SHIFT */
+	uint64_t *words;
+};
+
+void offset_set_free(struct offset_set *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->chunks[i].words);
+	free(s->chunks);
+	*s = (struct offset_set){0};
+}
+
+/* Where the chunk is, or would be. */
+static size_t place_of(const struct offset_set *s, uint64_t key)
+{
+	size_t low = 0, high = s->count;
+
+	/* Offsets mostly come in order. */
+	if (s->count && s->chunks[s->count - 1].key < key)
+		return s->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->chunks[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const uint64_t *words_of(const struct offset_set *s, uint64_t key)
+{
+	size_t at = place_of(s, key);
+
+	return at < s->count && s->chunks[at].key == key ? s->chunks[at].words
+							 : NULL;
+}
+
+static uint64_t *insert_chunk(struct offset_set *s, size_t at, uint64_t key,
+			      struct error *err)
+{
+	size_t room = s->room ? s->room * 2 : 16;
+	struct offset_chunk *chunks = s->chunks;
+	uint64_t *words;
+
+	if (s->count == s->room) {
+		chunks = realloc(s->chunks, room * sizeof(*chunks));
+		if (!chunks) {
+			error_set_nomem(err);
+			return NULL;
+		}
+		s->chunks = chunks;
+		s->room = room;
+	}
+	words = calloc(CHUNK_WORDS, sizeof(*words));
+	if (!words) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	memmove(&chunks[at + 1], &chunks[at],
+		(s->count - at) * sizeof(*chunks));
+	chunks[at] = (struct offset_chunk){key, words};
+	s->count++;
+	return words;
+}
+
+int offset_set_add(struct offset_set *s, uint64_t offset, struct error *err)
+{
+	uint64_t key = offset >> CHUNK_SHIFT;
+	uint64_t word = offset / 64 % CHUNK_WORDS;
+	uint64_t bit = UINT64_C(1) << offset % 64;
+	size_t at = place_of(s, key);
+	uint64_t *words;
+
+	if (at < s->count && s->chunks[at].key == key)
+		words = s->chunks[at].words;
+	else
+		words = insert_chunk(s, at, key, err);
+	if (!words)
+		return -1;
+	if (words[word] & bit)
+		return 0;
+	words[word] |= bit;
+	s->total++;
+	return 1;
+}
+
+bool offset_set_has(const struct offset_set *s, uint64_t offset)
+{
+	return offset_set_word(s, offset - offset % 64) >> offset % 64 & 1;
+}
+
+uint64_t offset_set_word(const struct offset_set *s, uint64_t first)
+{
+	const uint64_t *words = words_of(s, first >> CHUNK_SHIFT);
+
+	return words ? words[first / 64 % CHUNK_WORDS] : 0;
+}
+
+/* The bits of the word at `at` that lie from first to last. */
+static uint64_t mask_of(uint64_t at, uint64_t first, uint64_t last)
+{
+	uint64_t mask = ~UINT64_C(0);
+
+	if (first > at)
+		mask &= ~UINT64_C(0) << (first - at);
+	if (last - at < 63)
+		mask &= ~UINT64_C(0) >> (63 - (last - at));
+	return mask;
+}
+
+static uint64_t count_chunk(const struct offset_chunk *chunk, uint64_t first,
+			    uint64_t last)
+{
+	uint64_t base = chunk->key << CHUNK_SHIFT, count = 0;
+
+	for (uint64_t w = 0; w < CHUNK_WORDS; w++) {
+		uint64_t at = base + w * 64;
+
+		if (!chunk->words[w] || at + 63 < first || at > last)
+			continue;
+		count += (uint64_t)__builtin_popcountll(
+			chunk->words[w] & mask_of(at, first, last));
+	}
+	return count;
+}
+
+uint64_t offset_set_count(const struct offset_set *s, uint64_t first,
+			  uint64_t last)
+{
+	uint64_t count = 0;
+
+	if (first > last)
+		return 0;
+	for (size_t i = place_of(s, first >> CHUNK_SHIFT);
+	     i < s->count && s->chunks[i].key <= last >> CHUNK_SHIFT; i++)
+		count += count_chunk(&s->chunks[i], first, last);
+	return count;
+}

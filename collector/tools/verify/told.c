@@ -1,0 +1,101 @@
+#include "collector/tools/verify/told.h"
+
+#include <inttypes.h>
+
+#include "common/clock.h"
+
+/* Brokers' clocks differ, and a new leader's may be behind. */
+#define MARGIN (10 * CLOCK_MINUTE)
+
+/* Rows that tell of a block, rather than that there was nothing to read. */
+#define FROM_BLOCKS                                                            \
+	" FROM ingest_progress WHERE topic = {topic:String} "                  \
+	"AND rows + dead_lettered + lost > 0"
+
+#define SELECT_KNOWN                                                           \
+	"SELECT toUInt64(partition), toUInt64(epoch), min(first), "            \
+	"max(last), sum(rows + dead_lettered + lost)"
+#define GROUP_KNOWN " GROUP BY partition, epoch ORDER BY partition, epoch"
+
+int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
+		struct error *err)
+{
+	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS);
+	/* When what was lost had been stored nobody knows. */
+	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
+	buf_puts(&a->sql, GROUP_KNOWN);
+	return known_list_ask(a, ret, err);
+}
+
+int told_reach(struct ask *a, struct known_list *ret, struct error *err)
+{
+	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS GROUP_KNOWN);
+	return known_list_ask(a, ret, err);
+}
+
+int told_lives(struct ask *a, struct known_list *ret, struct error *err)
+{
+	/* Where one begins anew it begins at 0, also if another said
+	 * otherwise at the same time. */
+	buf_puts(ask_begin(a),
+		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
+		 "min(next), count() FROM ingest_epochs WHERE "
+		 "topic = {topic:String} AND decision != 'same'" GROUP_KNOWN);
+	return known_list_ask(a, ret, err);
+}
+
+int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
+		enum told_which which, const struct told_block **ret_blocks,
+		size_t *ret_count, struct error *err)
+{
+	static const char *const only[] = {
+		[TOLD_ALL] = "",
+		[TOLD_DEAD] = " AND dead_lettered > 0",
+		[TOLD_LOST] = " AND lost > 0",
+	};
+	const uint64_t *n;
+	size_t count;
+
+	buf_printf(ask_begin(a),
+		   "SELECT first, last, rows, dead_lettered, lost" FROM_BLOCKS
+		   " AND partition = %" PRIu32 " AND epoch = %" PRIu32
+		   " AND last >= %" PRIu64 " AND first < %" PRIu64
+		   " AND first >= %" PRIu64
+		   "%s ORDER BY first LIMIT %d WITH TIES",
+		   s->partition, s->epoch, s->first, s->end, after, only[which],
+		   TOLD_PAGE);
+	if (ask_numbers(a, 5, &n, &count, err) < 0)
+		return -1;
+	/* Five numbers, in this order. */
+	*ret_blocks = (const struct told_block *)(const void *)n;
+	*ret_count = count;
+	return 0;
+}
+
+int told_part(struct ask *a, struct stretch *s, struct error *err)
+{
+	uint64_t reach = window_reach(s->first, s->end);
+	const uint64_t *n;
+	size_t count;
+
+	buf_printf(ask_begin(a),
+		   "SELECT maxIf(last, first >= %" PRIu64 " AND last < %" PRIu64
+		   "), toUInt64(toUnixTimestamp64Milli(maxIf(append_time, last "
+		   "< %" PRIu64 "))), "
+		   "toUInt64(toUnixTimestamp64Milli(maxIf(append_time, last >= "
+		   "%" PRIu64 " AND first < %" PRIu64 "))), "
+		   "countIf(last >= %" PRIu64 " AND first < %" PRIu64
+		   ")" FROM_BLOCKS " AND partition = %" PRIu32
+		   " AND epoch = %" PRIu32,
+		   s->first, reach, s->first, s->first, reach, s->first, reach,
+		   s->partition, s->epoch);
+	if (ask_numbers(a, 4, &n, &count, err) < 0)
+		return -1;
+	/* Cut between two blocks, unless one is longer than a window. */
+	s->end = reach < s->end && n[0] >= s->first ? n[0] + 1 : reach;
+	if (n[3]) {
+		s->since_ms = n[1] ? (int64_t)n[1] - MARGIN : 0;
+		s->until_ms = (int64_t)n[2] + MARGIN;
+	}
+	return 0;
+}

@@ -1,0 +1,138 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collector/ingest/insert_workers.h"
+#include "common/clock.h"
+
+enum {
+	JOBS = 2000,
+	PATIENCE_MS = 60000
+};
+
+/* Nobody listens there; the jobs ask nothing. */
+static char url[] = "http://127.0.0.1:1";
+static char database[] = "default";
+static const struct clickhouse_config nowhere = {
+	.url = url,
+	.database = database,
+	.connect_timeout = 1000,
+	.query_timeout = 1000,
+	.response_max = 1 << 20,
+};
+
+struct job {
+	struct courier_job job; /* first */
+	atomic_int *gate;	/* waits until this is not 0; or NULL */
+	int ran;
+	int done;
+};
+
+static void run(struct courier_job *job, struct sink *sink)
+{
+	struct job *j = (struct job *)job;
+
+	assert_non_null(sink);
+	while (j->gate && !atomic_load(j->gate))
+		usleep(1000);
+	j->ran++;
+}
+
+static void done(struct courier_job *job, void *arg)
+{
+	struct job *j = (struct job *)job;
+
+	j->done++;
+	++*(int *)arg;
+}
+
+static struct job make(atomic_int *gate)
+{
+	return (struct job){.job = {.run = run, .done = done}, .gate = gate};
+}
+
+static struct couriers *some(unsigned threads, int *count)
+{
+	struct error err = {0};
+	struct couriers *c = couriers_new(threads, &nowhere, count, &err);
+
+	assert_non_null(c);
+	return c;
+}
+
+static void every_job_runs_once_and_is_told_of_once(void **state)
+{
+	static struct job jobs[JOBS];
+	int count = 0;
+	struct couriers *c = some(4, &count);
+	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
+
+	(void)state;
+	for (int i = 0; i < JOBS; i++) {
+		jobs[i] = make(NULL);
+		couriers_submit(c, &jobs[i].job);
+	}
+	while (couriers_pending(c) && clock_monotonic_ms() < until)
+		couriers_serve(c, 100);
+	assert_int_equal(count, JOBS);
+	for (int i = 0; i < JOBS; i++)
+		assert_true(jobs[i].ran == 1 && jobs[i].done == 1);
+	assert_false(couriers_ended(c));
+	assert_int_equal(couriers_serve(c, 0), 0);
+	couriers_free(c);
+}
+
+static void one_that_hangs_holds_up_no_other(void **state)
+{
+	atomic_int gate = 0;
+	struct job slow = make(&gate), quick = make(NULL);
+	int count = 0;
+	struct couriers *c = some(2, &count);
+
+	(void)state;
+	couriers_submit(c, &slow.job);
+	couriers_submit(c, &quick.job);
+	while (!quick.done)
+		couriers_serve(c, 100);
+	assert_int_equal(slow.done, 0);
+	assert_int_equal(couriers_pending(c), 1);
+	atomic_store(&gate, 1);
+	while (!slow.done)
+		couriers_serve(c, 100);
+	couriers_free(c);
+}
+
+static void at_the_end_each_is_told_of_whether_it_ran_or_not(void **state)
+{
+	atomic_int gate = 1;
+	struct job jobs[50];
+	int count = 0;
+	struct couriers *c = some(1, &count);
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		jobs[i] = make(&gate);
+		couriers_submit(c, &jobs[i].job);
+	}
+	couriers_free(c);
+	assert_int_equal(count, 50);
+	for (int i = 0; i < 50; i++)
+		assert_true(jobs[i].done == 1 && jobs[i].ran <= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_job_runs_once_and_is_told_of_once),
+		cmocka_unit_test(one_that_hangs_holds_up_no_other),
+		cmocka_unit_test(
+			at_the_end_each_is_told_of_whether_it_ran_or_not),
+	};
+
+	return cmocka_run_group_tests_name("couriers", tests, NULL, NULL);
+}
