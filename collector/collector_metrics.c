@@ -58,7 +58,7 @@ static void register_bounds(struct collector_metrics *cm, struct metrics *m,
 {
 	cm->buffered = metrics_gauge(m, NAME("buffered_bytes"), NULL,
 				     "Rows held, not yet inserted");
-	bound(m, NAME("buffered_bytes_max"), (int64_t)shares->blocks,
+	bound(m, NAME("buffered_bytes_max"), (int64_t)shares->rows,
 	      "Bound of the rows held");
 	cm->memory = metrics_gauge(m, NAME("memory_bytes"), NULL,
 				   "Memory in use, without geo files");

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "collector/tools/dlq/dlq_command.h"
 #include "collector/enrich/reference.h"
-#include "collector/tools/explain/explain.h"
-#include "collector/tools/import/import_command.h"
+#include "collector/ingest/collector.h"
+#include "collector/tools/dlq/dlq_command.h"
 #include "collector/tools/epoch/epoch_command.h"
+#include "collector/tools/explain/explain.h"
 #include "collector/tools/guarantee/guarantee_command.h"
+#include "collector/tools/import/import_command.h"
 #include "collector/tools/rescore/rescore.h"
-#include "collector/ingest/serve.h"
 #include "collector/tools/verify/verify_command.h"
 
 const struct app_command collector_commands[] = {

@@ -1,6 +1,6 @@
 /*
- * pace.h - how often a table is inserted into, so that all collectors together
- * make no more than parts_per_second.
+ * insert_rate.h - how often a table is inserted into, so that all collectors
+ * together make no more than parts_per_second.
  *
  * Nobody has to be asked: a collector that holds h of a topic's n partitions
  * has h/n of the parts.  Each partition may insert once a period of
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pace {
+struct insert_rate {
 	double per_second; /* of all collectors */
 	uint32_t held;
 	uint32_t partitions; /* of the topic; at least `held` */
@@ -27,33 +27,34 @@ struct pace {
 };
 
 /* The bucket starts full. */
-void pace_init(struct pace *p, double parts_per_second, int64_t now);
+void insert_rate_init(struct insert_rate *p, double parts_per_second,
+		      int64_t now);
 
 /* `partitions` 0: not known yet, taken for those held. */
-void pace_share(struct pace *p, uint32_t held, uint32_t partitions,
-		int64_t now);
+void insert_rate_share(struct insert_rate *p, uint32_t held,
+		       uint32_t partitions, int64_t now);
 
 /* Parts a second that are this collector's. */
-double pace_rate(const struct pace *p);
+double insert_rate_own(const struct insert_rate *p);
 
 /* ms between two inserts of one partition; 0 while none is held. */
-int64_t pace_period(const struct pace *p);
+int64_t insert_rate_period(const struct insert_rate *p);
 
 /* How old a block becomes at most: batch_age, stretched to the period. */
-int64_t pace_age(const struct pace *p, int64_t batch_age);
+int64_t insert_rate_age(const struct insert_rate *p, int64_t batch_age);
 
 /*
  * When a block that was started at `started` is to be inserted: not later than
- * pace_age after it, and at one of the partition's instants.
+ * insert_rate_age after it, and at one of the partition's instants.
  */
-int64_t pace_due(const struct pace *p, int32_t partition, int64_t started,
-		 int64_t batch_age);
+int64_t insert_rate_due(const struct insert_rate *p, int32_t partition,
+			int64_t started, int64_t batch_age);
 
 /* Whether an insert can go now, however many parts it makes. */
-bool pace_ready(struct pace *p, int64_t now);
+bool insert_rate_ready(struct insert_rate *p, int64_t now);
 
 /* `parts` were made.  What the bucket did not hold is owed, and paid before the
  * next insert is ready. */
-void pace_spend(struct pace *p, uint32_t parts, int64_t now);
+void insert_rate_spend(struct insert_rate *p, uint32_t parts, int64_t now);
 
 #endif

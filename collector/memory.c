@@ -17,7 +17,7 @@ enum {
 	/* At 64 KiB a broker still brings a million clicks a second. */
 	ANSWER_MIN = 64 * 1024,
 	ANSWER_MAX = 2 * MIB,
-	BLOCKS_MIN = 16 * MIB,
+	ROWS_MIN = 16 * MIB,
 	MMAP_FROM = MIB / 4, /* less than a producer packs together */
 	TRIM_FROM = 8 * MIB, /* what is fetched ahead comes and goes */
 	ARENAS = 2,
@@ -32,7 +32,7 @@ static size_t clamp(size_t value, size_t low, size_t high)
  * An eighth is for what the rules were made into and for malloc's waste; an
  * eighth for events fetched ahead, half for their bytes and half for what
  * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
- * letters.  Two fifths of the rest are for what blocks on their way are made
+ * letters.  Two fifths of the rest are for what batches on their way are made
  * into: columns, half as large, and packed.
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
@@ -50,8 +50,8 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		       UNPACKED * s.fetch_answer + s.dead_letters;
 
 	if (taken < all)
-		s.blocks = (all - taken) / 5 * 3;
-	if (s.blocks < BLOCKS_MIN)
+		s.rows = (all - taken) / 5 * 3;
+	if (s.rows < ROWS_MIN)
 		return error_set(err, ERROR_CONFIG,
 				 "collector.memory: %" PRId64 " MiB is too "
 				 "little beside ua_cache, geo_cache and "

@@ -1,9 +1,9 @@
 /*
  * memory.h - one setting for what a collector holds, and what becomes of it.
  *
- * Held are: blocks filling and on their way, events fetched ahead of them, dead
- * letters on their way, the caches, and what rules and lists were made into.
- * Copies of geo files do not count: they are files in memory.
+ * Held are: batches filling and on their way, events fetched ahead of them,
+ * dead letters on their way, the caches, and what rules and lists were made
+ * into. Copies of geo files do not count: they are files in memory.
  */
 #ifndef COLLECTOR_MEMORY_H
 #define COLLECTOR_MEMORY_H
@@ -14,7 +14,7 @@
 #include "common/error.h"
 
 struct memory_shares {
-	size_t blocks; /* rows, all partitions together */
+	size_t rows; /* held by all partitions together */
 	/* Events fetched ahead: their bytes; their number, since each costs
 	 * librdkafka more than many an event is long; and the bytes of one
 	 * answer, which is compressed and comes on top. */

@@ -1,4 +1,4 @@
-/* common/arena.h - many small allocations, freed all at once. */
+/* arena.h - many small allocations, freed all at once. */
 #ifndef COMMON_ARENA_H
 #define COMMON_ARENA_H
 

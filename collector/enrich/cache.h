@@ -1,5 +1,5 @@
 /*
- * enrich/cache.h - values by key, bounded in bytes.  The least recently used go first,
+ * cache.h - values by key, bounded in bytes.  The least recently used go first,
  * roughly (second chance).  Not thread-safe: one per thread.
  */
 #ifndef COLLECTOR_ENRICH_CACHE_H

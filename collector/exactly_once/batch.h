@@ -1,5 +1,5 @@
 /*
- * exactly_once/batch.h - the rows of one partition that are inserted together: one block,
+ * batch.h - the rows of one partition that are inserted together: one block,
  * named by its first and last offset.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_BATCH_H

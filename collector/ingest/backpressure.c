@@ -7,91 +7,101 @@
 
 enum {
 	MEASURE_MS = 50,
-	TRIM_MS = 500,	 /* it takes some ms */
-	PRESS_MS = 1000, /* so long it takes until less is used */
+	TRIM_MS = 500,	   /* it takes some ms */
+	TIGHTEN_MS = 1000, /* so long it takes until less is used */
 };
 
-static void turn(struct gates *g, struct slot *slot, bool shut)
+static void set_paused(struct backpressure *b, struct partition *p, bool paused)
 {
 	struct error err = {0};
 
-	if (slot->shut == shut)
+	if (p->paused == paused)
 		return;
-	if (kafka_consumer_pause(g->consumer, slot->topic, slot->partition,
-				 shut, &err) == 0)
-		slot->shut = shut;
+	if (kafka_consumer_pause(b->consumer, p->topic, p->number, paused,
+				 &err) == 0)
+		p->paused = paused;
 	else
-		log_warn(g->log, "partition neither paused nor resumed",
+		log_warn(b->log, "partition neither paused nor resumed",
 			 log_err(&err));
 }
 
-static bool must_shut(const struct gates *g, const struct slot *slot)
+static bool must_pause(const struct backpressure *b, const struct partition *p)
 {
-	const struct batch *b = &slot->batch;
-
-	if (slot->state != SLOT_READING)
+	if (p->state != PARTITION_READING)
 		return true;
 	/* It is sent when it is whole, not when it is full. */
-	if (slot->repeat.named)
+	if (p->repeat.named)
 		return false;
-	return schedule_is_crammed(g->schedule, b) ||
-	       valve_shuts(&g->valve, b->rows.len, slot->shut);
+	return schedule_is_over_limit(b->schedule, &p->filling) ||
+	       row_budget_pauses(&b->budget, p->filling.rows.len, p->paused);
 }
 
 /* Of what malloc keeps without need: that looks like being used. */
-static size_t in_use_after_trim(struct gates *g, int64_t now)
+static size_t in_use_after_trim(struct backpressure *b, int64_t now)
 {
-	g->trimmed_at = now;
+	b->trimmed_at = now;
 	memory_trim();
 	return memory_in_use();
 }
 
-/* What the blocks add up to is not all there is: answers of brokers, unpacked,
+/* What the batches add up to is not all there is: answers of brokers, unpacked,
  * can be larger than was reckoned with. */
-static void measure(struct gates *g, int64_t now)
+static void measure(struct backpressure *b, int64_t now)
 {
 	size_t used;
 
-	if (now < g->measured_at + MEASURE_MS)
+	if (now < b->measured_at + MEASURE_MS)
 		return;
-	g->measured_at = now;
+	b->measured_at = now;
 	used = memory_in_use();
-	if (used > g->memory / 4 * 3 && now >= g->trimmed_at + TRIM_MS)
-		used = in_use_after_trim(g, now);
-	g->used = used;
-	metric_set(g->metrics->memory, (int64_t)used);
-	if (used > g->memory / 16 * 15) {
-		if (now < g->pressed_at + PRESS_MS)
+	if (used > b->memory / 4 * 3 && now >= b->trimmed_at + TRIM_MS)
+		used = in_use_after_trim(b, now);
+	b->used = used;
+	metric_set(b->metrics->memory, (int64_t)used);
+	if (used > b->memory / 16 * 15) {
+		if (now < b->tightened_at + TIGHTEN_MS)
 			return;
-		g->pressed_at = now;
-		metric_add(g->metrics->pressed, 1);
-		valve_press(&g->valve);
-	} else if (used < g->memory / 4 * 3) {
-		valve_relax(&g->valve);
+		b->tightened_at = now;
+		metric_add(b->metrics->pressed, 1);
+		row_budget_tighten(&b->budget);
+	} else if (used < b->memory / 4 * 3) {
+		row_budget_relax(&b->budget);
 	}
 }
 
-void gates_look(struct gates *g, const struct slots *slots, int64_t now)
+void backpressure_update(struct backpressure *b, const struct partitions *all,
+			 int64_t now)
 {
-	size_t held = 0, shut = 0;
+	size_t assigned = partitions_assigned(all), paused = 0;
 
-	for (size_t i = 0; i < slots->count; i++)
-		held += slots->items[i]->held;
-	valve_look(&g->valve, slots_bytes(slots), held);
-	measure(g, now);
-	for (size_t i = 0; i < slots->count; i++) {
-		struct slot *slot = slots->items[i];
+	row_budget_set(&b->budget, partitions_bytes(all), assigned);
+	measure(b, now);
+	for (size_t i = 0; i < all->count; i++) {
+		struct partition *p = all->items[i];
 
-		if (!slot->held)
+		if (!partition_is_assigned(p))
 			continue;
-		turn(g, slot, must_shut(g, slot));
-		slot->hurry = slot->shut &&
-			      valve_hurries(&g->valve, slot->batch.rows.len);
-		shut += slot->shut;
+		set_paused(b, p, must_pause(b, p));
+		p->urgent =
+			p->paused &&
+			row_budget_is_urgent(&b->budget, p->filling.rows.len);
+		paused += p->paused;
 	}
-	metric_set(g->metrics->partitions, (int64_t)held);
-	metric_set(g->metrics->paused, (int64_t)shut);
-	g->shut = shut;
+	metric_set(b->metrics->partitions, (int64_t)assigned);
+	metric_set(b->metrics->paused, (int64_t)paused);
+	b->paused = paused;
+}
+
+void backpressure_took(struct backpressure *b, const struct partitions *all,
+		       struct partition *p, size_t before)
+{
+	bool was_full = b->budget.full;
+
+	row_budget_add(&b->budget, p->filling.rows.len - before);
+	if (b->budget.full && !was_full)
+		backpressure_update(b, all, clock_monotonic_ms());
+	else if (!p->paused && must_pause(b, p))
+		set_paused(b, p, true);
 }
 
 static size_t mib(size_t bytes)
@@ -99,26 +109,15 @@ static size_t mib(size_t bytes)
 	return bytes >> 20;
 }
 
-const char *gates_text(const struct gates *g, char text[GATES_TEXT_MAX])
+const char *backpressure_text(const struct backpressure *b,
+			      char text[BACKPRESSURE_TEXT_MAX])
 {
-	const struct valve *v = &g->valve;
+	const struct row_budget *r = &b->budget;
 
-	snprintf(text, GATES_TEXT_MAX,
+	snprintf(text, BACKPRESSURE_TEXT_MAX,
 		 "%zu of %zu partitions paused, %zu of %zu MiB of rows held, "
 		 "%zu of %zu MiB of memory in use",
-		 g->shut, v->partitions, mib(v->held), mib(v->bound),
-		 mib(g->used), mib(g->memory));
+		 b->paused, r->partitions, mib(r->held), mib(r->bound),
+		 mib(b->used), mib(b->memory));
 	return text;
-}
-
-void gates_took(struct gates *g, const struct slots *slots, struct slot *slot,
-		size_t before)
-{
-	bool was_full = g->valve.full;
-
-	valve_add(&g->valve, slot->batch.rows.len - before);
-	if (g->valve.full && !was_full)
-		gates_look(g, slots, clock_monotonic_ms());
-	else if (!slot->shut && must_shut(g, slot))
-		turn(g, slot, true);
 }

@@ -1,7 +1,7 @@
 /*
- * ingest/backpressure.h - shuts partitions that may bring no more for now, and opens them
- * again: those whose block takes no more, and those that hold more than memory
- * has for them (ingest/row_budget.h).  Belongs to one thread.
+ * backpressure.h - pauses partitions that may bring no more for now, and
+ * resumes them: those whose batch is over its limit, and those that hold more
+ * than memory has for them (row_budget.h).  Belongs to the polling thread.
  */
 #ifndef COLLECTOR_INGEST_BACKPRESSURE_H
 #define COLLECTOR_INGEST_BACKPRESSURE_H
@@ -10,38 +10,40 @@
 #include <stdint.h>
 
 #include "collector/collector_metrics.h"
+#include "collector/ingest/partitions.h"
 #include "collector/ingest/row_budget.h"
 #include "collector/ingest/schedule.h"
-#include "collector/ingest/partition.h"
 #include "common/kafka/consumer.h"
 #include "common/log.h"
 
-struct gates {
+struct backpressure {
 	struct kafka_consumer *consumer;
 	const struct schedule *schedule;
 	struct collector_metrics *metrics;
 	struct log *log;
-	struct valve valve;
+	struct row_budget budget;
 	size_t memory; /* setting collector.memory */
 	size_t used;   /* as last measured */
-	size_t shut;   /* partitions */
+	size_t paused; /* partitions */
 	int64_t measured_at;
 	int64_t trimmed_at;
-	int64_t pressed_at;
+	int64_t tightened_at;
 };
 
 /* Looks at all partitions, and now and then at what the process holds.  After
- * blocks were inserted, and every few ms.  `now`: monotonic. */
-void gates_look(struct gates *g, const struct slots *slots, int64_t now);
+ * batches were inserted, and every few ms.  `now`: monotonic. */
+void backpressure_update(struct backpressure *b, const struct partitions *all,
+			 int64_t now);
 
-/* The slot's block took something: it held `before` bytes. */
-void gates_took(struct gates *g, const struct slots *slots, struct slot *slot,
-		size_t before);
+/* The partition's batch took something: it held `before` bytes. */
+void backpressure_took(struct backpressure *b, const struct partitions *all,
+		       struct partition *p, size_t before);
 
 enum {
-	GATES_TEXT_MAX = 160
+	BACKPRESSURE_TEXT_MAX = 160
 };
 /* How near each bound is, for people.  Returns `text`. */
-const char *gates_text(const struct gates *g, char text[GATES_TEXT_MAX]);
+const char *backpressure_text(const struct backpressure *b,
+			      char text[BACKPRESSURE_TEXT_MAX]);
 
 #endif

@@ -8,14 +8,14 @@ enum {
 	DEAD_LETTER_WAIT_MS = 5000
 };
 
-struct delivery *delivery_new(const struct delivery_setup *setup,
-			      struct batch *batch, struct batch *spare)
+struct batch_insert *batch_insert_new(const struct batch_insert_setup *setup,
+				      struct batch *batch, struct batch *spare)
 {
-	struct delivery *d = calloc(1, sizeof(*d));
+	struct batch_insert *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->job.run = delivery_run;
+	d->job.run = batch_insert_run;
 	d->setup = setup;
 	d->batch = *batch;
 	*batch = *spare;
@@ -23,7 +23,7 @@ struct delivery *delivery_new(const struct delivery_setup *setup,
 	return d;
 }
 
-void delivery_free(struct delivery *d)
+void batch_insert_free(struct batch_insert *d)
 {
 	if (!d)
 		return;
@@ -31,15 +31,15 @@ void delivery_free(struct delivery *d)
 	free(d);
 }
 
-void delivery_know(struct delivery *d, bool doubt, int64_t known_ms,
-		   int64_t kept_ms)
+void batch_insert_know(struct batch_insert *d, bool doubt, int64_t known_ms,
+		       int64_t kept_ms)
 {
 	d->rows = (struct insertion_state){
 		.doubt = doubt, .known_ms = known_ms, .kept_ms = kept_ms};
 	d->report = d->rows;
 }
 
-static struct insertion_part part_of(const struct delivery *d)
+static struct insertion_part part_of(const struct batch_insert *d)
 {
 	return (struct insertion_part){
 		.key = {sink_table_name(d->table), d->origin.topic,
@@ -51,7 +51,7 @@ static struct insertion_part part_of(const struct delivery *d)
 	};
 }
 
-static int store(struct delivery *d, struct sink *sink, const char *name,
+static int store(struct batch_insert *d, struct sink *sink, const char *name,
 		 struct error *err)
 {
 	const struct insertion_part part = part_of(d);
@@ -76,7 +76,7 @@ static int store(struct delivery *d, struct sink *sink, const char *name,
 	return 0;
 }
 
-static int report(struct delivery *d, struct sink *sink, const char *name,
+static int report(struct batch_insert *d, struct sink *sink, const char *name,
 		  struct error *err)
 {
 	const struct insertion_part part = part_of(d);
@@ -106,14 +106,14 @@ static int report(struct delivery *d, struct sink *sink, const char *name,
 }
 
 /* What was answered before may be gone with the server that answered. */
-static void doubt(struct delivery *d)
+static void doubt(struct batch_insert *d)
 {
 	d->rows.doubt = d->report.doubt = true;
 	if (d->batch.stage > BATCH_FROZEN)
 		d->batch.stage = BATCH_FROZEN;
 }
 
-static int deliver(struct delivery *d, struct sink *sink, struct error *err)
+static int deliver(struct batch_insert *d, struct sink *sink, struct error *err)
 {
 	char name[BATCH_NAME_MAX];
 	bool restarted;
@@ -129,39 +129,39 @@ static int deliver(struct delivery *d, struct sink *sink, struct error *err)
 	return store(d, sink, name, err) < 0 ? -1 : report(d, sink, name, err);
 }
 
-static enum delivery_result settle_dead_letters(struct delivery *d,
-						struct error *err)
+static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
+						    struct error *err)
 {
 	struct batch *b = &d->batch;
 
 	if (!b->dead_lettered || b->stage != BATCH_FILLING)
-		return DELIVERY_DONE;
+		return BATCH_INSERT_DONE;
 	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
 			       err) < 0)
-		return DELIVERY_KAFKA_FAILED;
+		return BATCH_INSERT_KAFKA_FAILED;
 	/* Only looked at: it may be the flag of a later block, if the partition
 	 * went and came back meanwhile. */
 	if (!atomic_load(d->dead_letter_failed))
-		return DELIVERY_DONE;
+		return BATCH_INSERT_DONE;
 	error_set_retriable(err, ERROR_REMOTE,
 			    "dead letters: Kafka does not take them; is the "
 			    "topic there?");
-	return DELIVERY_DEAD_LETTERS_LOST;
+	return BATCH_INSERT_DEAD_LETTERS_LOST;
 }
 
-void delivery_run(struct courier_job *job, struct sink *sink)
+void batch_insert_run(struct insert_job *job, struct sink *sink)
 {
-	struct delivery *d = (struct delivery *)job;
+	struct batch_insert *d = (struct batch_insert *)job;
 
 	d->err = (struct error){0};
 	d->result = settle_dead_letters(d, &d->err);
-	if (d->result != DELIVERY_DONE)
+	if (d->result != BATCH_INSERT_DONE)
 		return;
 	if (d->tried)
 		doubt(d);
 	d->tried = true;
 	if (deliver(d, sink, &d->err) < 0)
 		d->result = d->err.code == ERROR_LATE
-				    ? DELIVERY_TOO_LATE
-				    : DELIVERY_CLICKHOUSE_FAILED;
+				    ? BATCH_INSERT_TOO_LATE
+				    : BATCH_INSERT_CLICKHOUSE_FAILED;
 }

@@ -1,6 +1,6 @@
 /*
- * ingest/batch_insert.h - a block on its way: dead letters acknowledged, rows inserted,
- * the insert reported.  A job of the couriers.
+ * batch_insert.h - inserts a batch: its dead letters are acknowledged, its rows
+ * inserted, the insert reported.  A job of the insert workers.
  */
 #ifndef COLLECTOR_INGEST_BATCH_INSERT_H
 #define COLLECTOR_INGEST_BATCH_INSERT_H
@@ -8,34 +8,35 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "collector/exactly_once/batch.h"
 #include "collector/collector_metrics.h"
+#include "collector/exactly_once/batch.h"
+#include "collector/exactly_once/insertion.h"
 #include "collector/ingest/dead_letters.h"
 #include "collector/ingest/insert_workers.h"
-#include "collector/exactly_once/insertion.h"
 
-struct slot;
+struct inserts;
+struct partition;
 
-/* What all deliveries of a collector have in common; outlives them. */
-struct delivery_setup {
+/* What all inserts of a collector have in common; outlives them. */
+struct batch_insert_setup {
 	struct dead_letters *dead_letters;
 	struct collector_metrics *metrics;
 	const char *collector; /* its name */
 };
 
-enum delivery_result {
-	DELIVERY_DONE,
-	DELIVERY_CLICKHOUSE_FAILED,
-	DELIVERY_KAFKA_FAILED,	    /* dead letters not yet acknowledged */
-	DELIVERY_DEAD_LETTERS_LOST, /* they must be made again */
-	DELIVERY_TOO_LATE,	    /* it is to be made anew */
+enum batch_insert_result {
+	BATCH_INSERT_DONE,
+	BATCH_INSERT_CLICKHOUSE_FAILED,
+	BATCH_INSERT_KAFKA_FAILED,	/* dead letters not yet acknowledged */
+	BATCH_INSERT_DEAD_LETTERS_LOST, /* they must be made again */
+	BATCH_INSERT_TOO_LATE,		/* it is to be made anew */
 };
 
-struct delivery {
-	struct courier_job job;
-	const struct delivery_setup *setup;
-	struct slot *slot;
-	uint32_t lease;
+struct batch_insert {
+	struct insert_job job;
+	const struct batch_insert_setup *setup;
+	struct inserts *inserts;
+	struct partition *partition;
 	atomic_bool *dead_letter_failed;
 	enum sink_table table;
 	struct progress_origin origin;
@@ -43,20 +44,20 @@ struct delivery {
 	struct insertion_state rows, report; /* of its two inserts */
 	bool tried;
 
-	enum delivery_result result;
+	enum batch_insert_result result;
 	struct error err;
 };
 
 /* Takes the batch over and leaves an empty one, with the memory of `spare`. */
-struct delivery *delivery_new(const struct delivery_setup *setup,
-			      struct batch *batch, struct batch *spare);
-void delivery_free(struct delivery *d); /* NULL accepted */
+struct batch_insert *batch_insert_new(const struct batch_insert_setup *setup,
+				      struct batch *batch, struct batch *spare);
+void batch_insert_free(struct batch_insert *d); /* NULL accepted */
 
 /* What is known of both inserts: see struct insertion_state. */
-void delivery_know(struct delivery *d, bool doubt, int64_t known_ms,
-		   int64_t kept_ms);
+void batch_insert_know(struct batch_insert *d, bool doubt, int64_t known_ms,
+		       int64_t kept_ms);
 
 /* The job's `run`.  On failure the same job goes on, by what is stored then. */
-void delivery_run(struct courier_job *job, struct sink *sink);
+void batch_insert_run(struct insert_job *job, struct sink *sink);
 
 #endif

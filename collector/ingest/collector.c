@@ -1,25 +1,113 @@
 #include "collector/ingest/collector.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "collector/ingest/flow.h"
+#include "collector/collector_metrics.h"
+#include "collector/enrich/enricher.h"
 #include "collector/exactly_once/facts.h"
+#include "collector/ingest/assignments.h"
+#include "collector/ingest/backpressure.h"
+#include "collector/ingest/connections.h"
+#include "collector/ingest/dead_letters.h"
+#include "collector/ingest/housekeeping.h"
+#include "collector/ingest/insert_workers.h"
+#include "collector/ingest/inserts.h"
+#include "collector/ingest/intake.h"
+#include "collector/ingest/lag.h"
+#include "collector/ingest/partitions.h"
+#include "collector/ingest/reloader.h"
+#include "collector/ingest/schedule.h"
+#include "collector/memory.h"
 #include "common/clock.h"
 
 enum {
-	POLL_MS = 20, /* how long a poll waits when there is nothing */
-	RECORDS_A_TURN = 64,
-	TICK_MS = 1000,
+	NAME_SIZE = 256,
+	POLL_MS = 20,	  /* how long a poll waits when there is nothing */
 	POLL_BUSY_MS = 5, /* while an answer of ClickHouse is awaited */
+	RECORDS_A_TURN = 64,
+	SCAN_MS = 10,	/* how often batches and partitions are looked at */
+	TICK_MS = 1000, /* how often metrics are set */
 	/* At the end, when Kafka is away: what it was not told is read again.
 	 */
 	AWAY_MS = 2000,
 	CLOSE_MS = 5000,
 };
+
+struct collector {
+	const struct collector_config *config;
+	char name[NAME_SIZE];
+	struct memory_shares shares;
+	struct collector_metrics metrics;
+	struct health_check *flow_health;
+
+	struct enricher *enricher;
+	struct reloader *reloader;
+	struct dead_letters *dead_letters;
+	struct insert_workers *workers;
+	struct kafka_consumer *consumer;
+	const char *topics[3];
+
+	struct partitions partitions;
+	struct connections connections;
+	struct schedule schedule;
+	struct backpressure backpressure;
+	struct inserts inserts;
+	struct assignments assignments;
+	struct intake intake;
+	struct lag lag;
+	struct housekeeping housekeeping;
+
+	int64_t scan_at, tick_at; /* monotonic */
+	struct log *log;
+	pthread_t thread;
+	bool running;
+	atomic_bool stopping;
+};
+
+/* --- Kafka's callbacks -----------------------------------------------------
+ */
+
+static void on_assigned(void *arg, const char *topic, int32_t number)
+{
+	struct collector *c = arg;
+
+	assignments_add(&c->assignments, topic, number);
+}
+
+static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
+{
+	struct collector *c = arg;
+
+	/* At the end all was drained before the group is left. */
+	assignments_revoke(&c->assignments, topic, number, lost,
+			   !atomic_load(&c->stopping));
+}
+
+static void on_end(void *arg, const char *topic, int32_t number, int64_t offset)
+{
+	struct collector *c = arg;
+
+	intake_end(&c->intake, topic, number, offset);
+}
+
+static void on_committed(void *arg, void *opaque, const struct error *err)
+{
+	struct collector *c = arg;
+
+	inserts_on_committed(&c->inserts, opaque, err);
+}
+
+static void on_state(void *arg, bool up, const char *reason)
+{
+	struct collector *c = arg;
+
+	connections_kafka(&c->connections, up, reason);
+}
 
 /* --- the thread -------------------------------------------------------- */
 
@@ -35,28 +123,44 @@ static void adopt_files(struct collector *c)
 	metric_add(c->metrics.reloads, 1);
 }
 
-static void measure(struct collector *c)
+static bool is_scan_due(struct collector *c, int64_t now)
 {
-	struct enricher_stats stats = enricher_stats(c->enricher);
-	char text[GATES_TEXT_MAX];
-
-	health_say(c->flow_health, gates_text(&c->gates, text));
-	collector_metrics_caches(&c->metrics, &stats);
-	metric_set(c->metrics.buffered, (int64_t)slots_bytes(&c->slots));
-	metric_set(c->metrics.fetched,
-		   (int64_t)kafka_consumer_fetched(c->consumer));
-	lag_look(&c->lag, &c->slots, clock_monotonic_ms());
-	for (size_t i = 0; i < c->slots.count; i++) {
-		struct slot *s = c->slots.items[i];
-
-		if (s->held && s->reread_from >= 0)
-			flow_read_again(c, s);
-	}
+	return now >= c->scan_at || c->intake.filled || c->inserts.progressed ||
+	       insert_workers_ended(c->workers);
 }
 
-static bool is_waiting(const struct collector *c)
+/* Every few ms, and as soon as a batch is full or was inserted. */
+static void scan(struct collector *c, int64_t now)
 {
-	return couriers_pending(c->couriers) > 0;
+	if (!is_scan_due(c, now))
+		return;
+	c->scan_at = now + SCAN_MS;
+	c->intake.filled = c->inserts.progressed = false;
+	kafka_consumer_serve_commits(c->consumer, 0);
+	insert_workers_serve(c->workers, 0);
+	assignments_update(&c->assignments, now);
+	inserts_update(&c->inserts, &c->partitions, now);
+	backpressure_update(&c->backpressure, &c->partitions, now);
+	kafka_consumer_keep_fetching(c->consumer);
+}
+
+static void tick(struct collector *c, int64_t now)
+{
+	struct enricher_stats stats;
+	char text[BACKPRESSURE_TEXT_MAX];
+
+	if (now < c->tick_at)
+		return;
+	c->tick_at = now + TICK_MS;
+	stats = enricher_stats(c->enricher);
+	collector_metrics_caches(&c->metrics, &stats);
+	health_say(c->flow_health, backpressure_text(&c->backpressure, text));
+	metric_set(c->metrics.buffered,
+		   (int64_t)partitions_bytes(&c->partitions));
+	metric_set(c->metrics.fetched,
+		   (int64_t)kafka_consumer_fetched(c->consumer));
+	lag_update(&c->lag, &c->partitions, now);
+	intake_reread(&c->intake);
 }
 
 /* Returns whether there may be more to take at once. */
@@ -67,18 +171,18 @@ static bool take_one(struct collector *c, int timeout_ms)
 	int got = kafka_consumer_poll(c->consumer, timeout_ms, &record, &err);
 
 	if (got > 0) {
-		flow_take(c, &record);
+		intake_take(&c->intake, &record);
 		kafka_record_release(&record);
 	} else if (got < 0) {
-		flow_kafka_refuses(c, err.text);
+		connections_kafka_rejected(&c->connections, err.text);
 	}
-	/* What is full is written first. */
-	return got > 0 && c->scan_at > 0 && !c->blocked;
+	/* What is full is inserted first. */
+	return got > 0 && !c->intake.filled && !c->inserts.breaker.open;
 }
 
 static void turn(struct collector *c)
 {
-	int wait = is_waiting(c) ? POLL_BUSY_MS : POLL_MS;
+	int wait = insert_workers_pending(c->workers) ? POLL_BUSY_MS : POLL_MS;
 	int64_t now;
 
 	adopt_files(c);
@@ -87,35 +191,35 @@ static void turn(struct collector *c)
 		if (!take_one(c, i ? 0 : wait))
 			break;
 	now = clock_monotonic_ms();
-	flow_look_after(c, now);
-	upkeep_look(c, now);
-	if (now < c->tick_at)
-		return;
-	c->tick_at = now + TICK_MS;
-	measure(c);
+	scan(c, now);
+	housekeeping_update(&c->housekeeping, now);
+	tick(c, now);
 }
 
-/* Names what the slot holds, and says whether it is done with.  While Kafka is
- * away only a block that was named can go on. */
-static bool drain_slot(struct collector *c, struct slot *slot, bool away)
+/* --- the end ------------------------------------------------------------- */
+
+/* Begins to insert what the partition holds, and says whether it is done with.
+ * While Kafka is away only a batch whose intent is committed can go on. */
+static bool drain_partition(struct collector *c, struct partition *p, bool away)
 {
-	if (slot->state != SLOT_READING)
+	if (p->state != PARTITION_READING)
 		return true;
 	if (away)
-		return slot->step != STEP_READY && slot->step != STEP_UNDER_WAY;
-	/* A part of a block that was named cannot be sent. */
-	if (slot->batch.events && !slot->sent && !slot->repeat.named)
-		blocks_name(c, slot);
-	return !slot->sent && !slot->answer_awaited && !slot->commit_due &&
-	       (!slot->batch.events || slot->repeat.named);
+		return p->insert.step != INSERT_READY &&
+		       p->insert.step != INSERT_RUNNING;
+	/* A part of a batch that is repeated cannot be sent. */
+	if (p->filling.events && !p->insert.job && !p->repeat.named)
+		inserts_begin(&c->inserts, p);
+	return !p->insert.job && !p->commit.awaited && !p->commit.due &&
+	       (!p->filling.events || p->repeat.named);
 }
 
 static bool drain_all(struct collector *c, bool away)
 {
 	bool done = true;
 
-	for (size_t i = 0; i < c->slots.count; i++)
-		done = drain_slot(c, c->slots.items[i], away) && done;
+	for (size_t i = 0; i < c->partitions.count; i++)
+		done = drain_partition(c, c->partitions.items[i], away) && done;
 	return done;
 }
 
@@ -123,11 +227,11 @@ static int64_t events_left(const struct collector *c)
 {
 	uint64_t left = 0;
 
-	for (size_t i = 0; i < c->slots.count; i++) {
-		const struct slot *slot = c->slots.items[i];
+	for (size_t i = 0; i < c->partitions.count; i++) {
+		const struct partition *p = c->partitions.items[i];
 
-		left += slot->batch.events;
-		left += slot->sent ? slot->sent->batch.events : 0;
+		left += p->filling.events;
+		left += p->insert.job ? p->insert.job->batch.events : 0;
 	}
 	return (int64_t)left;
 }
@@ -135,17 +239,17 @@ static int64_t events_left(const struct collector *c)
 static void drain(struct collector *c)
 {
 	int64_t now = clock_monotonic_ms();
-	int64_t until = now + c->settings->drain_timeout;
-	int64_t there = now;
+	int64_t until = now + c->config->collector.drain_timeout;
+	int64_t kafka_seen = now;
 	int64_t left;
 
-	while (!drain_all(c, now - there > AWAY_MS) && now < until) {
+	while (!drain_all(c, now - kafka_seen > AWAY_MS) && now < until) {
 		kafka_consumer_serve_commits(c->consumer, POLL_BUSY_MS);
-		couriers_serve(c->couriers, POLL_BUSY_MS);
+		insert_workers_serve(c->workers, POLL_BUSY_MS);
 		now = clock_monotonic_ms();
-		if (atomic_load(&c->kafka_up))
-			there = now;
-		blocks_look(c, now);
+		if (connections_kafka_up(&c->connections))
+			kafka_seen = now;
+		inserts_update(&c->inserts, &c->partitions, now);
 	}
 	left = events_left(c);
 	if (left)
@@ -169,90 +273,154 @@ static void *run(void *arg)
 
 static void choose_name(struct collector *c)
 {
-	const char *name = c->settings->name;
+	const char *name = c->config->collector.name;
 
 	if (name)
-		strncpy(c->name, name, COLLECTOR_NAME_MAX);
-	else if (gethostname(c->name, COLLECTOR_NAME_MAX) < 0)
+		strncpy(c->name, name, NAME_SIZE - 1);
+	else if (gethostname(c->name, NAME_SIZE - 1) < 0)
 		strcpy(c->name, "collector");
 }
 
-static int open_consumer(struct collector *c, struct error *err)
+static int open_consumer(struct collector *c, struct metrics *registry,
+			 struct error *err)
 {
 	const struct kafka_config *kafka = &c->config->kafka;
 	struct kafka_consumer_options options = {
 		.client_id = "shortloop-collector",
-		.group = c->settings->group,
+		.group = c->config->collector.group,
 		.topics = c->topics,
 		.fetch_bytes = c->shares.fetch_bytes,
 		.fetch_events = c->shares.fetch_events,
 		.fetch_answer = c->shares.fetch_answer,
-		.on_assigned = partitions_on_assigned,
-		.on_revoked = partitions_on_revoked,
-		.on_end = flow_on_end,
-		.on_committed = blocks_on_committed,
-		.on_state = flow_on_kafka_state,
+		.on_assigned = on_assigned,
+		.on_revoked = on_revoked,
+		.on_end = on_end,
+		.on_committed = on_committed,
+		.on_state = on_state,
 		.arg = c,
 	};
 
 	c->topics[0] = kafka->topic_clicks;
 	c->topics[1] = kafka->topic_links;
-	c->consumer = kafka_consumer_new(kafka, &options, c->registry, err);
+	c->consumer = kafka_consumer_new(kafka, &options, registry, err);
 	return c->consumer ? 0 : -1;
 }
 
-static int open_parts(struct collector *c, struct error *err)
+static int open_parts(struct collector *c, struct metrics *registry,
+		      struct error *err)
 {
-	c->reloader = reloader_new(c->settings, &c->metrics, c->log, err);
+	const struct collector_settings *settings = &c->config->collector;
+
+	c->reloader = reloader_new(settings, &c->metrics, c->log, err);
 	if (!c->reloader)
 		return -1;
-	c->enricher = enricher_new(c->settings, err);
+	c->enricher = enricher_new(settings, err);
 	if (!c->enricher)
 		return -1;
-	c->couriers = couriers_new((unsigned)c->settings->inserts_in_flight,
-				   &c->config->clickhouse, c, err);
-	if (!c->couriers)
+	c->workers = insert_workers_new((unsigned)settings->inserts_in_flight,
+					&c->config->clickhouse, err);
+	if (!c->workers)
 		return -1;
 	c->dead_letters =
 		dead_letters_new(&c->config->kafka, c->shares.dead_letters,
-				 c->registry, c->metrics.lost, c->log, err);
-	if (!c->dead_letters || open_consumer(c, err) < 0)
+				 registry, c->metrics.lost, c->log, err);
+	if (!c->dead_letters)
 		return -1;
-	schedule_init(&c->schedule, c->settings);
-	c->gates = (struct gates){
+	return open_consumer(c, registry, err);
+}
+
+static void join_inserts(struct collector *c)
+{
+	c->inserts = (struct inserts){
+		.settings = &c->config->collector,
+		.collector = c->name,
+		.log = c->log,
+		.metrics = &c->metrics,
+		.consumer = c->consumer,
+		.workers = c->workers,
+		.connections = &c->connections,
+		.schedule = &c->schedule,
+		.guarantee = &c->housekeeping.guarantee,
+		.setup = {.dead_letters = c->dead_letters,
+			  .metrics = &c->metrics,
+			  .collector = c->name},
+		.breaker = {.log = c->log,
+			    .metric = c->metrics.blocked,
+			    .retry_max = c->config->collector.retry_max},
+	};
+}
+
+static void join_assignments(struct collector *c, struct app *app)
+{
+	const struct collector_settings *settings = &c->config->collector;
+
+	c->assignments = (struct assignments){
+		.log = c->log,
+		.registry = app_metrics(app),
+		.metrics = &c->metrics,
+		.health = health_register(app_health(app), "offsets"),
+		.topic_links = c->config->kafka.topic_links,
+		.consumer = c->consumer,
+		.workers = c->workers,
+		.connections = &c->connections,
+		.partitions = &c->partitions,
+		.schedule = &c->schedule,
+		.inserts = &c->inserts,
+		.setup = {.consumer = c->consumer,
+			  .kafka = &c->config->kafka,
+			  .group = settings->group,
+			  .epoch = (uint32_t)settings->epoch,
+			  .start = facts_start(settings),
+			  .collector = c->name},
+	};
+	health_up(c->assignments.health);
+}
+
+static void join_intake(struct collector *c)
+{
+	c->backpressure = (struct backpressure){
 		.consumer = c->consumer,
 		.schedule = &c->schedule,
 		.metrics = &c->metrics,
 		.log = c->log,
-		.memory = (size_t)c->settings->memory,
+		.memory = (size_t)c->config->collector.memory,
 	};
-	c->lag.consumer = c->consumer;
-	valve_init(&c->gates.valve, c->shares.blocks);
+	row_budget_init(&c->backpressure.budget, c->shares.rows);
 	c->intake = (struct intake){
+		.log = c->log,
+		.metrics = &c->metrics,
+		.consumer = c->consumer,
 		.enricher = c->enricher,
 		.dead_letters = c->dead_letters,
-		.metrics = &c->metrics,
+		.partitions = &c->partitions,
+		.schedule = &c->schedule,
+		.backpressure = &c->backpressure,
+		.inserts = &c->inserts,
+	};
+	c->lag.consumer = c->consumer;
+}
+
+static void join_housekeeping(struct collector *c, struct app *app)
+{
+	c->housekeeping = (struct housekeeping){
+		.config = c->config,
+		.collector = c->name,
 		.log = c->log,
-	};
-	c->delivery = (struct delivery_setup){
-		.dead_letters = c->dead_letters,
 		.metrics = &c->metrics,
-		.collector = c->name,
-	};
-	c->takeover = (struct takeover_setup){
 		.consumer = c->consumer,
-		.kafka = &c->config->kafka,
-		.group = c->settings->group,
-		.epoch = (uint32_t)c->settings->epoch,
-		.start = facts_start(c->settings),
-		.collector = c->name,
+		.workers = c->workers,
+		.connections = &c->connections,
+		.partitions = &c->partitions,
+		.schedule = &c->schedule,
+		.breaker = &c->inserts.breaker,
 	};
-	return 0;
+	housekeeping_init(&c->housekeeping, app_health(app));
 }
 
 struct collector *collector_new(const struct collector_config *config,
 				struct app *app, struct error *err)
 {
+	const struct collector_settings *settings = &config->collector;
 	struct collector *c = calloc(1, sizeof(*c));
 
 	if (!c) {
@@ -260,27 +428,24 @@ struct collector *collector_new(const struct collector_config *config,
 		return NULL;
 	}
 	c->config = config;
-	c->settings = &config->collector;
 	c->log = app_log(app);
-	c->registry = app_metrics(app);
-	c->kafka_health = health_register(app_health(app), "kafka");
-	c->clickhouse_health = health_register(app_health(app), "clickhouse");
-	c->offsets_health = health_register(app_health(app), "offsets");
-	health_up(c->offsets_health);
-	c->guarantee_health = health_register(app_health(app), "guarantee");
-	health_say(c->guarantee_health, "not known yet");
 	c->flow_health = health_register(app_health(app), "flow");
 	health_up(c->flow_health);
-	c->clock_health = health_register(app_health(app), "clock");
-	health_up(c->clock_health);
+	connections_init(&c->connections, app_health(app), c->log);
 	choose_name(c);
-	if (memory_share(c->settings->memory, collector_caches(c->settings),
+	if (memory_share(settings->memory, collector_caches(settings),
 			 &c->shares, err) < 0)
 		goto fail;
-	collector_metrics_register(&c->metrics, c->registry, c->settings,
+	collector_metrics_register(&c->metrics, app_metrics(app), settings,
 				   &c->shares);
-	if (open_parts(c, err) == 0)
-		return c;
+	schedule_init(&c->schedule, settings);
+	if (open_parts(c, app_metrics(app), err) < 0)
+		goto fail;
+	join_inserts(c);
+	join_assignments(c, app);
+	join_intake(c);
+	join_housekeeping(c, app);
+	return c;
 fail:
 	collector_free(c);
 	return NULL;
@@ -317,11 +482,39 @@ void collector_free(struct collector *c)
 	/* What its jobs ask is there until they have ended. */
 	if (c->consumer)
 		kafka_consumer_close(c->consumer, CLOSE_MS);
-	couriers_free(c->couriers);
+	insert_workers_free(c->workers);
 	kafka_consumer_free(c->consumer);
 	dead_letters_free(c->dead_letters);
 	reloader_free(c->reloader);
 	enricher_free(c->enricher);
-	slots_release(&c->slots);
+	partitions_release(&c->partitions);
 	free(c);
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static void on_reload(void *arg)
+{
+	collector_reload(arg);
+}
+
+int collector_serve(struct app *app, const struct collector_config *config,
+		    struct error *err)
+{
+	struct collector *c;
+	int status = -1;
+
+	memory_tame();
+	c = collector_new(config, app, err);
+	if (!c)
+		return -1;
+	if (app_serve_admin(app, config->collector.admin, &config->http, err) ==
+		    0 &&
+	    collector_start(c, err) == 0) {
+		app_wait(app, on_reload, c);
+		collector_stop(c);
+		status = 0;
+	}
+	collector_free(c);
+	return status;
 }

@@ -1,11 +1,13 @@
 /*
- * ingest/collector.h - reads events from Kafka and puts rows into ClickHouse.
+ * collector.h - the daemon: reads events from Kafka and puts rows into
+ * ClickHouse.
  *
- * A thread of its own polls Kafka and fills a block for each partition;
- * couriers (ingest/insert_workers.h) insert them.  A block is named in a commit before
- * it is sent (ingest/inserts.c), and a new owner of a partition asks what is stored
- * before it reads on (exactly_once/plan.h): each event is stored once.  A partition
- * whose block cannot be inserted is paused: what is held stays bounded.
+ * A thread of its own polls Kafka (intake.h) and fills a batch for each
+ * partition (partition.h); the insert workers insert them (insert_workers.h).
+ * The intent of a batch is committed before it is sent (inserts.h), and a new
+ * owner of a partition asks what is stored before it reads on (recovery.h):
+ * each event is stored once.  A partition whose batch cannot be inserted is
+ * paused: what is held stays bounded (backpressure.h).
  */
 #ifndef COLLECTOR_INGEST_COLLECTOR_H
 #define COLLECTOR_INGEST_COLLECTOR_H
@@ -31,5 +33,9 @@ void collector_stop(struct collector *c);
 
 /* NULL and a half-built one are accepted. */
 void collector_free(struct collector *c);
+
+/* The command: runs one until it is told to stop. */
+int collector_serve(struct app *app, const struct collector_config *config,
+		    struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ingest/dead_letters.h - events that cannot be stored go to a topic of their own,
+ * dead_letters.h - events that cannot be stored go to a topic of their own,
  * byte for byte, with headers that say where they came from and why.
  *
  * Headers: topic, partition, offset, reason, and where they have one the

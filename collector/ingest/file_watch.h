@@ -1,5 +1,5 @@
 /*
- * ingest/file_watch.h - have files been replaced?  By what stat says of them, so that
+ * file_watch.h - have files been replaced?  By what stat says of them, so that
  * a new file renamed over the old one is noticed wherever it lies, and a link
  * that is turned elsewhere too.
  *

@@ -8,18 +8,17 @@
 #include <time.h>
 
 struct queue {
-	struct courier_job *first, **last;
+	struct insert_job *first, **last;
 };
 
-struct courier {
-	struct couriers *all;
+struct worker {
+	struct insert_workers *all;
 	struct sink *sink;
 	pthread_t thread;
 	bool running;
 };
 
-struct couriers {
-	void *arg;
+struct insert_workers {
 	pthread_mutex_t lock;
 	pthread_cond_t more; /* a job, or the end */
 	pthread_cond_t less; /* a job has ended */
@@ -28,19 +27,19 @@ struct couriers {
 	size_t pending; /* the polling thread's own */
 	bool stopping;
 	unsigned count;
-	struct courier couriers[];
+	struct worker threads[];
 };
 
-static void push(struct queue *q, struct courier_job *job)
+static void push(struct queue *q, struct insert_job *job)
 {
 	job->next = NULL;
 	*q->last = job;
 	q->last = &job->next;
 }
 
-static struct courier_job *pop(struct queue *q)
+static struct insert_job *pop(struct queue *q)
 {
-	struct courier_job *job = q->first;
+	struct insert_job *job = q->first;
 
 	if (job) {
 		q->first = job->next;
@@ -50,111 +49,110 @@ static struct courier_job *pop(struct queue *q)
 	return job;
 }
 
-static void *carry(void *arg)
+static void *work(void *arg)
 {
-	struct courier *courier = arg;
-	struct couriers *c = courier->all;
-	struct courier_job *job;
+	struct worker *worker = arg;
+	struct insert_workers *w = worker->all;
+	struct insert_job *job;
 
-	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		while (!c->stopping && !c->waiting.first)
-			pthread_cond_wait(&c->more, &c->lock);
-		if (c->stopping)
+		while (!w->stopping && !w->waiting.first)
+			pthread_cond_wait(&w->more, &w->lock);
+		if (w->stopping)
 			break;
-		job = pop(&c->waiting);
-		pthread_mutex_unlock(&c->lock);
-		job->run(job, courier->sink);
-		pthread_mutex_lock(&c->lock);
-		push(&c->ended, job);
-		atomic_store(&c->any_ended, true);
-		pthread_cond_signal(&c->less);
+		job = pop(&w->waiting);
+		pthread_mutex_unlock(&w->lock);
+		job->run(job, worker->sink);
+		pthread_mutex_lock(&w->lock);
+		push(&w->ended, job);
+		atomic_store(&w->any_ended, true);
+		pthread_cond_signal(&w->less);
 	}
-	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&w->lock);
 	return NULL;
 }
 
-static int start(struct courier *courier, struct couriers *c,
+static int start(struct worker *worker, struct insert_workers *w,
 		 const struct clickhouse_config *config, struct error *err)
 {
-	courier->all = c;
-	courier->sink = sink_new(config, err);
-	if (!courier->sink)
+	worker->all = w;
+	worker->sink = sink_new(config, err);
+	if (!worker->sink)
 		return -1;
-	errno = pthread_create(&courier->thread, NULL, carry, courier);
+	errno = pthread_create(&worker->thread, NULL, work, worker);
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
-	courier->running = true;
+	worker->running = true;
 	return 0;
 }
 
-static void init(struct couriers *c)
+static void init(struct insert_workers *w)
 {
 	pthread_condattr_t attr;
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->more, NULL);
-	pthread_cond_init(&c->less, &attr);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->more, NULL);
+	pthread_cond_init(&w->less, &attr);
 	pthread_condattr_destroy(&attr);
-	c->waiting.last = &c->waiting.first;
-	c->ended.last = &c->ended.first;
+	w->waiting.last = &w->waiting.first;
+	w->ended.last = &w->ended.first;
 }
 
-struct couriers *couriers_new(unsigned threads,
-			      const struct clickhouse_config *config, void *arg,
-			      struct error *err)
+struct insert_workers *
+insert_workers_new(unsigned threads, const struct clickhouse_config *config,
+		   struct error *err)
 {
-	struct couriers *c =
-		calloc(1, sizeof(*c) + threads * sizeof(struct courier));
+	struct insert_workers *w =
+		calloc(1, sizeof(*w) + threads * sizeof(struct worker));
 
-	if (!c) {
+	if (!w) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	c->arg = arg;
-	init(c);
-	for (; c->count < threads; c->count++)
-		if (start(&c->couriers[c->count], c, config, err) < 0) {
-			sink_free(c->couriers[c->count].sink);
-			couriers_free(c);
+	init(w);
+	for (; w->count < threads; w->count++)
+		if (start(&w->threads[w->count], w, config, err) < 0) {
+			sink_free(w->threads[w->count].sink);
+			insert_workers_free(w);
 			return NULL;
 		}
-	return c;
+	return w;
 }
 
-void couriers_free(struct couriers *c)
+void insert_workers_free(struct insert_workers *w)
 {
-	struct courier_job *job;
+	struct insert_job *job;
 
-	if (!c)
+	if (!w)
 		return;
-	pthread_mutex_lock(&c->lock);
-	c->stopping = true;
-	pthread_cond_broadcast(&c->more);
-	pthread_mutex_unlock(&c->lock);
-	for (unsigned i = 0; i < c->count; i++) {
-		clickhouse_abort(sink_server(c->couriers[i].sink));
-		if (c->couriers[i].running)
-			pthread_join(c->couriers[i].thread, NULL);
-		sink_free(c->couriers[i].sink);
+	pthread_mutex_lock(&w->lock);
+	w->stopping = true;
+	pthread_cond_broadcast(&w->more);
+	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < w->count; i++) {
+		clickhouse_abort(sink_server(w->threads[i].sink));
+		if (w->threads[i].running)
+			pthread_join(w->threads[i].thread, NULL);
+		sink_free(w->threads[i].sink);
 	}
-	while ((job = pop(&c->ended)) || (job = pop(&c->waiting)))
-		job->done(job, c->arg);
-	pthread_cond_destroy(&c->more);
-	pthread_cond_destroy(&c->less);
-	pthread_mutex_destroy(&c->lock);
-	free(c);
+	while ((job = pop(&w->ended)) || (job = pop(&w->waiting)))
+		job->done(job);
+	pthread_cond_destroy(&w->more);
+	pthread_cond_destroy(&w->less);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
 }
 
-void couriers_submit(struct couriers *c, struct courier_job *job)
+void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 {
-	c->pending++;
-	pthread_mutex_lock(&c->lock);
-	push(&c->waiting, job);
-	pthread_cond_signal(&c->more);
-	pthread_mutex_unlock(&c->lock);
+	w->pending++;
+	pthread_mutex_lock(&w->lock);
+	push(&w->waiting, job);
+	pthread_cond_signal(&w->more);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static struct timespec in_ms(int ms)
@@ -171,47 +169,47 @@ static struct timespec in_ms(int ms)
 	return t;
 }
 
-static struct courier_job *take_ended(struct couriers *c, int timeout_ms)
+static struct insert_job *take_ended(struct insert_workers *w, int timeout_ms)
 {
 	struct timespec until;
-	struct courier_job *jobs;
+	struct insert_job *jobs;
 
-	if (timeout_ms <= 0 && !atomic_load(&c->any_ended))
+	if (timeout_ms <= 0 && !atomic_load(&w->any_ended))
 		return NULL;
 	until = in_ms(timeout_ms);
-	pthread_mutex_lock(&c->lock);
-	while (!c->ended.first && timeout_ms > 0)
-		if (pthread_cond_timedwait(&c->less, &c->lock, &until))
+	pthread_mutex_lock(&w->lock);
+	while (!w->ended.first && timeout_ms > 0)
+		if (pthread_cond_timedwait(&w->less, &w->lock, &until))
 			break;
-	jobs = c->ended.first;
-	c->ended.first = NULL;
-	c->ended.last = &c->ended.first;
-	atomic_store(&c->any_ended, false);
-	pthread_mutex_unlock(&c->lock);
+	jobs = w->ended.first;
+	w->ended.first = NULL;
+	w->ended.last = &w->ended.first;
+	atomic_store(&w->any_ended, false);
+	pthread_mutex_unlock(&w->lock);
 	return jobs;
 }
 
-size_t couriers_serve(struct couriers *c, int timeout_ms)
+size_t insert_workers_serve(struct insert_workers *w, int timeout_ms)
 {
-	struct courier_job *next;
+	struct insert_job *next;
 	size_t count = 0;
 
-	for (struct courier_job *job = take_ended(c, timeout_ms); job;
+	for (struct insert_job *job = take_ended(w, timeout_ms); job;
 	     job = next) {
 		next = job->next;
-		c->pending--;
+		w->pending--;
 		count++;
-		job->done(job, c->arg);
+		job->done(job);
 	}
 	return count;
 }
 
-bool couriers_ended(struct couriers *c)
+bool insert_workers_ended(struct insert_workers *w)
 {
-	return atomic_load(&c->any_ended);
+	return atomic_load(&w->any_ended);
 }
 
-size_t couriers_pending(const struct couriers *c)
+size_t insert_workers_pending(const struct insert_workers *w)
 {
-	return c->pending;
+	return w->pending;
 }

@@ -1,275 +1,295 @@
-/*
- * ingest/inserts.c - a block is named, sent and committed.  Internal to ingest/collector.c.
- *
- * Its name, first and last offset, is committed beside the offset before it,
- * and only when the brokers have taken that under this member's generation is
- * the block sent: whoever owns the partition next sends the very same block,
- * and whichever of the two comes second is recognised by its token.
- */
-#include "collector/ingest/flow.h"
+#include "collector/ingest/inserts.h"
+
 #include "common/clock.h"
 
 enum {
 	COMMIT_AGAIN_MS = 500,
-	TRIAL_MS = 2000,
 };
 
 /* --- commits ------------------------------------------------------------ */
 
-static struct intent intent_of(const struct slot *slot)
+static struct intent intent_of(const struct partition *p)
 {
-	struct intent intent = {.epoch = slot->epoch};
+	const struct batch_insert *job = p->insert.job;
+	struct intent intent = {.epoch = p->epoch};
 
-	if (slot->sent)
-		intent = (struct intent){slot->epoch, true,
-					 slot->sent->batch.name_first,
-					 slot->sent->batch.last};
-	else if (slot->repeat.named)
-		intent = slot->repeat;
+	if (job)
+		intent = (struct intent){p->epoch, true, job->batch.name_first,
+					 job->batch.last};
+	else if (p->repeat.named)
+		intent = p->repeat;
 	return intent;
 }
 
-void blocks_commit(struct collector *c, struct slot *slot)
+void inserts_commit(struct inserts *in, struct partition *p)
 {
-	struct intent intent = intent_of(slot);
+	struct intent intent = intent_of(p);
 	char text[INTENT_TEXT_MAX];
 	struct error err = {0};
 
-	slot->commit_due = true;
-	if (slot->answer_awaited)
+	p->commit.due = true;
+	if (p->commit.awaited)
 		return;
-	if (kafka_consumer_commit(c->consumer, slot->topic, slot->partition,
-				  (int64_t)slot->position,
-				  intent_format(&intent, text), slot,
-				  &err) < 0) {
-		slot->commit_at = clock_monotonic_ms() + COMMIT_AGAIN_MS;
+	if (kafka_consumer_commit(in->consumer, p->topic, p->number,
+				  (int64_t)p->position,
+				  intent_format(&intent, text), p, &err) < 0) {
+		p->commit.not_before = clock_monotonic_ms() + COMMIT_AGAIN_MS;
 		return;
 	}
-	slot->commit_due = false;
-	slot->answer_awaited = true;
-	slot->answer_lease = slot->lease;
-	slot->answer_names = slot->sent != NULL;
+	p->commit.due = false;
+	p->commit.awaited = true;
+	p->commit.assignment = p->assignment;
+	p->commit.has_intent = p->insert.job != NULL;
 }
 
-static void dispatch(struct collector *c, struct slot *slot)
+static void send_batch(struct inserts *in, struct partition *p)
 {
-	slot->step = STEP_UNDER_WAY;
-	couriers_submit(c->couriers, &slot->sent->job);
+	p->insert.step = INSERT_RUNNING;
+	insert_workers_submit(in->workers, &p->insert.job->job);
 }
 
-static void refused(struct collector *c, struct slot *slot,
-		    const struct error *err)
+/* While the breaker is open or the partition goes, what is ready waits. */
+static bool may_send(const struct inserts *in, const struct partition *p)
 {
-	metric_add(c->metrics.commit_failures, 1);
-	log_warn(c->log, "offset not committed", log_str("topic", slot->topic),
-		 log_int("partition", slot->partition), log_err(err));
+	return p->insert.step == INSERT_READY && !in->breaker.open &&
+	       p->state != PARTITION_REVOKING;
+}
+
+static void on_refused(struct inserts *in, struct partition *p,
+		       const struct error *err)
+{
+	metric_add(in->metrics->commit_failures, 1);
+	log_warn(in->log, "commit rejected", log_str("topic", p->topic),
+		 log_int("partition", p->number), log_err(err));
 	/* If the partition is another's by now, we shall be told. */
-	slot->commit_due = true;
-	slot->commit_at = clock_monotonic_ms() + COMMIT_AGAIN_MS;
+	p->commit.due = true;
+	p->commit.not_before = clock_monotonic_ms() + COMMIT_AGAIN_MS;
 }
 
-void blocks_on_committed(void *arg, void *opaque, const struct error *err)
+void inserts_on_committed(struct inserts *in, struct partition *p,
+			  const struct error *err)
 {
-	struct collector *c = arg;
-	struct slot *slot = opaque;
-
-	slot->answer_awaited = false;
-	if (slot->answer_lease != slot->lease || !slot->held)
+	p->commit.awaited = false;
+	if (p->commit.assignment != p->assignment || !partition_is_assigned(p))
 		return;
 	if (err) {
-		refused(c, slot, err);
+		on_refused(in, p, err);
 		return;
 	}
-	if (slot->state == SLOT_CLAIMING)
-		partitions_claimed(c, slot);
-	if (slot->step == STEP_NAMING && slot->answer_names)
-		slot->step = STEP_READY;
-	if (slot->step == STEP_READY && !c->blocked && !slot->leaving)
-		dispatch(c, slot);
-	else if (slot->commit_due && !slot->leaving)
-		blocks_commit(c, slot);
+	if (p->state == PARTITION_CLAIMING) {
+		p->state = PARTITION_SEEKING;
+		in->progressed = true;
+	}
+	if (p->insert.step == INSERT_COMMITTING_INTENT && p->commit.has_intent)
+		p->insert.step = INSERT_READY;
+	if (may_send(in, p))
+		send_batch(in, p);
+	else if (p->commit.due && p->state != PARTITION_REVOKING)
+		inserts_commit(in, p);
 }
 
-/* --- what became of a block ---------------------------------------------- */
+/* --- what became of a batch ------------------------------------------------
+ */
 
-static void stored(struct collector *c, struct slot *slot, struct delivery *d)
+static void on_stored(struct inserts *in, struct partition *p,
+		      struct batch_insert *job)
 {
-	slot->position = d->batch.last + 1;
-	batch_release(&slot->spare);
-	batch_reset(&d->batch);
-	slot->spare = d->batch;
-	d->batch = (struct batch){0};
-	delivery_free(d);
-	slot->sent = NULL;
-	slot->step = STEP_NONE;
-	flow_clickhouse_is_up(c);
-	flow_kafka_refuses_no_more(c);
-	flow_unblock(c);
-	/* The commit carries the next block's name if there is one. */
-	c->scan_at = 0;
-	slot->commit_due = true;
-	slot->commit_at = 0;
+	p->position = job->batch.last + 1;
+	batch_release(&p->insert.spare);
+	batch_reset(&job->batch);
+	p->insert.spare = job->batch;
+	job->batch = (struct batch){0};
+	batch_insert_free(job);
+	p->insert.job = NULL;
+	p->insert.step = INSERT_NONE;
+	connections_clickhouse_up(in->connections);
+	connections_kafka_accepted(in->connections);
+	breaker_close(&in->breaker);
+	/* The commit carries the next batch's intent if there is one. */
+	in->progressed = true;
+	p->commit.due = true;
+	p->commit.not_before = 0;
 }
 
-static void failed(struct collector *c, struct slot *slot, struct delivery *d)
+static void on_failed(struct inserts *in, struct partition *p,
+		      struct batch_insert *job)
 {
-	slot->step = STEP_READY;
-	if (d->result == DELIVERY_TOO_LATE) {
-		partitions_take_over(c, slot, clock_monotonic_ms());
+	p->insert.step = INSERT_READY;
+	if (job->result == BATCH_INSERT_TOO_LATE) {
+		partition_restart(p, clock_monotonic_ms());
 		return;
 	}
-	if (d->result == DELIVERY_CLICKHOUSE_FAILED)
-		flow_clickhouse_is_down(c, &d->err);
+	if (job->result == BATCH_INSERT_CLICKHOUSE_FAILED)
+		connections_clickhouse_down(in->connections, &job->err);
 	else
-		flow_kafka_refuses(c, d->err.text);
-	flow_block(c, &d->err);
+		connections_kafka_rejected(in->connections, job->err.text);
+	breaker_trip(&in->breaker, &job->err);
 	/* Dead letters that were given up are made again. */
-	if (d->result == DELIVERY_DEAD_LETTERS_LOST)
-		partitions_take_over(c, slot, c->retry_at);
+	if (job->result == BATCH_INSERT_DEAD_LETTERS_LOST)
+		partition_restart(p, in->breaker.retry_at);
 }
 
-static void on_done(struct courier_job *job, void *arg)
+static void on_done(struct insert_job *done)
 {
-	struct delivery *d = (struct delivery *)job;
-	struct slot *slot = d->slot;
-	struct collector *c = arg;
+	struct batch_insert *job = (struct batch_insert *)done;
+	struct partition *p = job->partition;
+	struct inserts *in = job->inserts;
 
-	if (c->trial == d)
-		c->trial = NULL;
-	if (slot->sent != d)
-		delivery_free(d); /* its partition was given back meanwhile */
-	else if (d->result == DELIVERY_DONE)
-		stored(c, slot, d);
+	breaker_ended(&in->breaker, job);
+	if (p->insert.job != job)
+		batch_insert_free(job); /* its partition was given back */
+	else if (job->result == BATCH_INSERT_DONE)
+		on_stored(in, p, job);
 	else
-		failed(c, slot, d);
+		on_failed(in, p, job);
 }
 
-/* --- naming --------------------------------------------------------------- */
+/* --- beginning -------------------------------------------------------------
+ */
 
-static struct progress_origin origin_of(const struct collector *c,
-					const struct slot *slot)
+static struct progress_origin origin_of(const struct inserts *in,
+					const struct partition *p)
 {
 	return (struct progress_origin){
-		.epoch = slot->epoch,
-		.topic = slot->topic,
-		.partition = slot->partition,
+		.epoch = p->epoch,
+		.topic = p->topic,
+		.partition = p->number,
 		/* The watermark waits for no topic but clicks. */
-		.partitions = slot->table == SINK_CLICKS
-				      ? c->schedule.partitions[SINK_CLICKS]
+		.partitions = p->table == SINK_CLICKS
+				      ? in->schedule->topic_size[SINK_CLICKS]
 				      : 0,
-		.collector = c->name,
+		.collector = in->collector,
 	};
 }
 
-static void fill(struct collector *c, struct slot *slot, struct delivery *d)
+static void describe(struct inserts *in, struct partition *p,
+		     struct batch_insert *job)
 {
 	int64_t kept;
 
-	d->job.done = on_done;
-	d->slot = slot;
-	d->lease = slot->lease;
-	d->dead_letter_failed = &slot->dead_letter_failed;
-	d->table = slot->table;
-	d->origin = origin_of(c, slot);
+	job->job.done = on_done;
+	job->inserts = in;
+	job->partition = p;
+	job->dead_letter_failed = &p->dead_letter_failed;
+	job->table = p->table;
+	job->origin = origin_of(in, p);
 	/* Hours are settled of clicks alone. */
-	if (slot->table == SINK_LINKS)
-		d->batch.hour_count = 0;
+	if (p->table == SINK_LINKS)
+		job->batch.hour_count = 0;
 	/* Where no token is kept, haste is of no use. */
-	kept = guarantee_retry_ms(&c->guarantee, c->settings->parts_per_second);
+	kept = guarantee_retry_ms(in->guarantee,
+				  in->settings->parts_per_second);
 	if (!kept)
 		kept = INT64_MAX;
-	/* One that is made again may have come to the server at any time. */
-	delivery_know(d, slot->repeat.named,
-		      slot->repeat.named ? slot->asked_ms : clock_boottime_ms(),
-		      kept);
-	slot->sent = d;
+	/* One that is repeated may have come to the server at any time. */
+	batch_insert_know(job, p->repeat.named,
+			  p->repeat.named ? p->asked_ms : clock_boottime_ms(),
+			  kept);
 }
 
-void blocks_name(struct collector *c, struct slot *slot)
+/* Its intent was committed by the last owner, and by us when we claimed the
+ * partition.  Offsets may be left out at both ends; those before the position
+ * are told of as a gap. */
+static void repeat(struct inserts *in, struct partition *p)
 {
-	struct delivery *d;
+	struct batch *b = &p->insert.job->batch;
 
-	schedule_spend(&c->schedule, slot);
-	metric_add(c->metrics.parts[slot->table], schedule_parts(slot));
-	d = delivery_new(&c->delivery, &slot->batch, &slot->spare);
-	if (!d)
-		return; /* out of memory; the block stays, and is tried again */
-	fill(c, slot, d);
-	if (!slot->repeat.named) {
-		slot->step = STEP_NAMING;
-		blocks_commit(c, slot);
+	b->name_first = p->repeat.first;
+	b->first =
+		p->repeat.first > p->position ? p->repeat.first : p->position;
+	b->last = p->repeat.last;
+	p->repeat.named = false;
+	p->insert.step = INSERT_READY;
+	if (may_send(in, p))
+		send_batch(in, p);
+}
+
+void inserts_begin(struct inserts *in, struct partition *p)
+{
+	struct batch_insert *job;
+
+	schedule_spend(in->schedule, p);
+	metric_add(in->metrics->parts[p->table], schedule_parts(p));
+	job = batch_insert_new(&in->setup, &p->filling, &p->insert.spare);
+	if (!job)
+		return;
+	describe(in, p, job);
+	p->insert.job = job;
+	if (p->repeat.named) {
+		repeat(in, p);
 		return;
 	}
-	/* Named by the last owner, and by us when we claimed the partition.
-	 * Offsets may be left out at both ends; those before the position are
-	 * told of as a gap. */
-	d->batch.name_first = slot->repeat.first;
-	d->batch.first = slot->repeat.first > slot->position
-				 ? slot->repeat.first
-				 : slot->position;
-	d->batch.last = slot->repeat.last;
-	slot->repeat.named = false;
-	slot->step = STEP_READY;
-	if (!c->blocked && !slot->leaving)
-		dispatch(c, slot);
+	p->insert.step = INSERT_COMMITTING_INTENT;
+	inserts_commit(in, p);
 }
 
-/* After a failure one block at a time is tried, by turns; while a try hangs,
- * another after a while. */
-static void try_one(struct collector *c, int64_t now)
+/* --- regularly -------------------------------------------------------------
+ */
+
+/* One batch, by turns. */
+static void try_one(struct inserts *in, const struct partitions *all,
+		    int64_t now)
 {
 	bool any = false;
 
-	if (c->trial && now < c->trial_until)
+	if (!breaker_may_try(&in->breaker, now))
 		return;
-	for (size_t i = 0; i < c->slots.count; i++) {
-		size_t at = (c->retry_turn + 1 + i) % c->slots.count;
-		struct slot *slot = c->slots.items[at];
+	for (size_t i = 0; i < all->count; i++) {
+		size_t at = (in->retry_turn + 1 + i) % all->count;
+		struct partition *p = all->items[at];
 
-		any = any || slot->step == STEP_UNDER_WAY;
-		if (slot->step != STEP_READY)
+		any = any || p->insert.step == INSERT_RUNNING;
+		if (p->insert.step != INSERT_READY)
 			continue;
-		c->retry_turn = at;
-		c->trial = slot->sent;
-		c->trial_until = now + TRIAL_MS;
-		dispatch(c, slot);
+		in->retry_turn = at;
+		breaker_tries(&in->breaker, p->insert.job, now);
+		send_batch(in, p);
 		return;
 	}
-	/* Nothing waits any more: what failed was given back. */
+	/* None is left: those that failed were given back. */
 	if (!any)
-		flow_unblock(c);
+		breaker_close(&in->breaker);
 }
 
-static void send_ready(struct collector *c)
+static void send_ready(struct inserts *in, const struct partitions *all)
 {
-	for (size_t i = 0; i < c->slots.count; i++)
-		if (c->slots.items[i]->step == STEP_READY)
-			dispatch(c, c->slots.items[i]);
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i]->insert.step == INSERT_READY)
+			send_batch(in, all->items[i]);
 }
 
-static void commit_due(struct collector *c, int64_t now)
+static void begin_due(struct inserts *in, const struct partitions *all,
+		      int64_t now)
 {
-	for (size_t i = 0; i < c->slots.count; i++) {
-		struct slot *slot = c->slots.items[i];
+	struct partition *p;
 
-		if (slot->held && slot->commit_due && now >= slot->commit_at)
-			blocks_commit(c, slot);
+	while ((p = schedule_next(in->schedule, all, now)) &&
+	       p->filling.events) {
+		inserts_begin(in, p);
+		if (p->filling.events)
+			break; /* out of memory */
 	}
 }
 
-void blocks_look(struct collector *c, int64_t now)
+static void commit_due(struct inserts *in, const struct partitions *all,
+		       int64_t now)
 {
-	struct slot *slot;
+	for (size_t i = 0; i < all->count; i++) {
+		struct partition *p = all->items[i];
 
-	if (!c->blocked)
-		send_ready(c);
-	else if (now >= c->retry_at)
-		try_one(c, now);
-	while ((slot = schedule_next(&c->schedule, &c->slots, now)) &&
-	       slot->batch.events) {
-		blocks_name(c, slot);
-		if (slot->batch.events)
-			break;
+		if (partition_is_assigned(p) && p->commit.due &&
+		    now >= p->commit.not_before)
+			inserts_commit(in, p);
 	}
-	commit_due(c, now);
+}
+
+void inserts_update(struct inserts *in, const struct partitions *all,
+		    int64_t now)
+{
+	if (in->breaker.open)
+		try_one(in, all, now);
+	else
+		send_ready(in, all);
+	begin_due(in, all, now);
+	commit_due(in, all, now);
 }

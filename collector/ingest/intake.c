@@ -2,44 +2,47 @@
 
 #include "common/clock.h"
 
+/* --- one record ------------------------------------------------------------
+ */
+
 /* One line a second, however many there are: the metric counts them all. */
-static void say(struct intake *in, const struct kafka_record *r,
-		const struct error *reason)
+static void log_dead_letter(struct intake *in, const struct kafka_record *r,
+			    const struct error *reason)
 {
 	int64_t now = clock_monotonic_ms();
 
-	if (in->said_ms && now - in->said_ms < CLOCK_SECOND)
+	if (in->logged_at && now - in->logged_at < CLOCK_SECOND)
 		return;
-	in->said_ms = now;
-	log_warn(in->log, "event goes to the dead letters",
+	in->logged_at = now;
+	log_warn(in->log, "event rejected: it goes to the dead letters",
 		 log_str("topic", r->topic), log_int("partition", r->partition),
 		 log_int("offset", r->offset), log_err(reason));
 }
 
-static int bury(struct intake *in, struct slot *slot,
-		const struct kafka_record *r, int64_t append_ms,
-		const struct error *reason, struct error *err)
+static int put_dead_letter(struct intake *in, struct partition *p,
+			   const struct kafka_record *r, int64_t append_ms,
+			   const struct error *reason, struct error *err)
 {
 	if (dead_letters_put(in->dead_letters, r, reason->text,
-			     &slot->dead_letter_failed, err) < 0)
+			     &p->dead_letter_failed, err) < 0)
 		return -1;
-	say(in, r, reason);
+	log_dead_letter(in, r, reason);
 	metric_add(in->metrics->dead_lettered, 1);
-	batch_note_dead(&slot->batch, (uint64_t)r->offset, append_ms);
+	batch_note_dead(&p->filling, (uint64_t)r->offset, append_ms);
 	return 0;
 }
 
-static int enrich(struct intake *in, struct slot *slot,
+static int enrich(struct intake *in, struct partition *p,
 		  const struct event_origin *origin,
 		  const struct kafka_record *r, struct error *err)
 {
-	struct buf *rows = &slot->batch.rows;
+	struct buf *rows = &p->filling.rows;
 	size_t before = rows->len;
-	bool stored = ranges_have(&slot->stored, origin->offset);
+	bool stored = ranges_have(&p->stored, origin->offset);
 	int64_t ts;
 	int status;
 
-	if (slot->table == SINK_LINKS)
+	if (p->table == SINK_LINKS)
 		status = enricher_link(in->enricher, origin, r->payload, r->len,
 				       rows, &ts, err);
 	else
@@ -47,10 +50,10 @@ static int enrich(struct intake *in, struct slot *slot,
 					r->len, rows, &ts, err);
 	if (status < 0)
 		return -1;
-	/* Its row is there: it is told of, not inserted. */
+	/* Its row is there: it is reported, not inserted. */
 	if (stored)
 		rows->len = before;
-	if (batch_note_row(&slot->batch, origin->offset, origin->append_ms, ts,
+	if (batch_note_row(&p->filling, origin->offset, origin->append_ms, ts,
 			   !stored, err) < 0) {
 		rows->len = before;
 		return -1;
@@ -58,12 +61,14 @@ static int enrich(struct intake *in, struct slot *slot,
 	return 0;
 }
 
-int intake_take(struct intake *in, struct slot *slot,
-		const struct kafka_record *record, struct error *err)
+/* Fails for want of memory or room in a queue: the record must be read again.
+ */
+static int add_record(struct intake *in, struct partition *p,
+		      const struct kafka_record *record, struct error *err)
 {
 	struct event_origin origin = {
-		.epoch = slot->epoch,
-		.topic = slot->topic,
+		.epoch = p->epoch,
+		.topic = p->topic,
 		.partition = (uint32_t)record->partition,
 		.offset = (uint64_t)record->offset,
 		.append_ms = record->time_ms,
@@ -73,15 +78,128 @@ int intake_take(struct intake *in, struct slot *slot,
 	/* A broker older than message timestamps. */
 	if (origin.append_ms < 0)
 		origin.append_ms = clock_real_ms();
-	if (enrich(in, slot, &origin, record, &reason) < 0) {
+	if (enrich(in, p, &origin, record, &reason) < 0) {
 		if (reason.code != ERROR_INPUT) {
 			*err = reason;
 			return -1;
 		}
-		if (bury(in, slot, record, origin.append_ms, &reason, err) < 0)
+		if (put_dead_letter(in, p, record, origin.append_ms, &reason,
+				    err) < 0)
 			return -1;
 	}
 	metric_add(in->metrics->consumed, 1);
-	slot->next_offset = record->offset + 1;
+	p->next_offset = record->offset + 1;
 	return 0;
+}
+
+/* --- the order of records ----------------------------------------------------
+ */
+
+static void reread(struct intake *in, struct partition *p)
+{
+	struct error err = {0};
+
+	if (kafka_consumer_seek(in->consumer, p->topic, p->number,
+				p->reread_from, &err) == 0)
+		p->reread_from = -1;
+	else
+		log_warn(in->log, "cannot go back", log_err(&err));
+}
+
+void intake_reread(struct intake *in)
+{
+	for (size_t i = 0; i < in->partitions->count; i++)
+		if (in->partitions->items[i]->reread_from >= 0)
+			reread(in, in->partitions->items[i]);
+}
+
+/*
+ * Does `offset` follow what was read?  Offsets may be left out of a log, but
+ * none may lie before its start, nor come again: then the brokers have dropped
+ * what was to be read, or this is another log.
+ */
+static bool follows(struct intake *in, struct partition *p, int64_t offset)
+{
+	int64_t start;
+
+	if (offset == p->next_offset)
+		return true;
+	start = kafka_consumer_log_start(in->consumer, p->topic, p->number);
+	if (offset > p->next_offset && start <= p->next_offset)
+		return true;
+	log_warn(in->log, "the log goes on elsewhere than expected",
+		 log_str("topic", p->topic), log_int("partition", p->number),
+		 log_int("expected", p->next_offset), log_int("offset", offset),
+		 log_int("log_start", start));
+	partition_restart(p, 0);
+	return false;
+}
+
+/* A batch that is repeated is whole when its last offset was passed. */
+static void end_repeat(struct intake *in, struct partition *p)
+{
+	if (!p->repeat.named || p->next_offset < 0 ||
+	    (uint64_t)p->next_offset <= p->repeat.last)
+		return;
+	if (p->filling.events)
+		inserts_begin(in->inserts, p);
+	else
+		p->repeat.named = false;
+}
+
+static void take(struct intake *in, struct partition *p,
+		 const struct kafka_record *record)
+{
+	size_t before = p->filling.rows.len;
+	bool was_full = schedule_is_full(in->schedule, &p->filling);
+	struct error err = {0};
+
+	if (add_record(in, p, record, &err) < 0) {
+		p->reread_from = record->offset;
+		reread(in, p);
+		breaker_trip(&in->inserts->breaker, &err);
+		return;
+	}
+	end_repeat(in, p);
+	backpressure_took(in->backpressure, in->partitions, p, before);
+	if (!was_full && schedule_is_full(in->schedule, &p->filling))
+		in->filled = true;
+}
+
+void intake_take(struct intake *in, const struct kafka_record *record)
+{
+	struct partition *p = partitions_find(in->partitions, record->topic,
+					      record->partition);
+
+	if (!p || p->state != PARTITION_READING)
+		return;
+	if (p->reread_from >= 0) {
+		reread(in, p);
+		return;
+	}
+	if (!follows(in, p, record->offset))
+		return;
+	/* The last offsets of the batch may have been left out. */
+	if (p->repeat.named && (uint64_t)record->offset > p->repeat.last) {
+		p->next_offset = record->offset;
+		end_repeat(in, p);
+		/* Out of memory: the batch must not grow meanwhile. */
+		if (p->repeat.named) {
+			p->reread_from = record->offset;
+			return;
+		}
+	}
+	take(in, p, record);
+}
+
+void intake_end(struct intake *in, const char *topic, int32_t number,
+		int64_t offset)
+{
+	struct partition *p = partitions_find(in->partitions, topic, number);
+
+	if (!p || p->state != PARTITION_READING || p->reread_from >= 0 ||
+	    !follows(in, p, offset))
+		return;
+	p->next_offset = offset;
+	end_repeat(in, p);
 }

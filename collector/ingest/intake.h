@@ -1,30 +1,46 @@
 /*
- * ingest/intake.h - takes a record of Kafka into its slot's block, or to the dead
- * letters.  Belongs to one thread.
+ * intake.h - takes records of Kafka into their partitions' batches, or to the
+ * dead letters.  Belongs to the polling thread.
  */
 #ifndef COLLECTOR_INGEST_INTAKE_H
 #define COLLECTOR_INGEST_INTAKE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "collector/collector_metrics.h"
-#include "collector/ingest/dead_letters.h"
 #include "collector/enrich/enricher.h"
-#include "collector/ingest/partition.h"
+#include "collector/ingest/backpressure.h"
+#include "collector/ingest/dead_letters.h"
+#include "collector/ingest/inserts.h"
+#include "collector/ingest/partitions.h"
+#include "collector/ingest/schedule.h"
 #include "common/kafka/consumer.h"
 #include "common/log.h"
 
 struct intake {
+	struct log *log;
+	struct collector_metrics *metrics;
+	struct kafka_consumer *consumer;
 	struct enricher *enricher;
 	struct dead_letters *dead_letters;
-	struct collector_metrics *metrics;
-	struct log *log;
-	int64_t said_ms; /* when a dead letter was last logged */
+	struct partitions *partitions;
+	struct schedule *schedule;
+	struct backpressure *backpressure;
+	struct inserts *inserts;
+
+	int64_t logged_at; /* monotonic: the last dead letter's line */
+	bool filled;	   /* a batch became full: it is worth a look */
 };
 
-/*
- * Returns -1 when it could not be taken now (memory, a full queue): it must be
- * read again.
- */
-int intake_take(struct intake *in, struct slot *slot,
-		const struct kafka_record *record, struct error *err);
+void intake_take(struct intake *in, const struct kafka_record *record);
+
+/* As kafka_end_fn. */
+void intake_end(struct intake *in, const char *topic, int32_t number,
+		int64_t offset);
+
+/* Goes back, where that failed before, to the first record that was not
+ * taken. */
+void intake_reread(struct intake *in);
 
 #endif

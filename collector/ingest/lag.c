@@ -7,48 +7,47 @@ enum {
 
 static void on_end(void *arg, const char *topic, int32_t partition, int64_t end)
 {
-	struct slot *slot = slots_find(arg, topic, partition);
+	struct partition *p = partitions_find(arg, topic, partition);
 
-	if (slot)
-		slot->log_end = end;
+	if (p)
+		p->log_end = end;
 }
 
 /* What was heard stays until something is fetched again. */
-static void ask(struct lag *l, struct slots *slots, int64_t now)
+static void ask(struct lag *l, struct partitions *all, int64_t now)
 {
 	struct error err = {0};
 	bool any = false;
 
-	for (size_t i = 0; i < slots->count; i++) {
-		struct slot *slot = slots->items[i];
+	for (size_t i = 0; i < all->count; i++) {
+		struct partition *p = all->items[i];
 
-		any = any || (slot->held && slot->shut);
-		if (!slot->held || !slot->shut)
-			slot->log_end = 0;
+		any = any || (partition_is_assigned(p) && p->paused);
+		if (!partition_is_assigned(p) || !p->paused)
+			p->log_end = 0;
 	}
 	if (!any || now < l->asked_at + ASK_EVERY_MS)
 		return;
 	l->asked_at = now;
 	/* An answer that does not come leaves the metric as it is. */
-	(void)kafka_consumer_ask_ends(l->consumer, ASK_MS, on_end, slots, &err);
+	(void)kafka_consumer_ask_ends(l->consumer, ASK_MS, on_end, all, &err);
 }
 
-static void measure(const struct lag *l, struct slot *slot)
+static void measure(const struct lag *l, struct partition *p)
 {
-	int64_t from = slot->placed ? (int64_t)slot->position : -1;
-	int64_t end = kafka_consumer_log_end(l->consumer, slot->topic,
-					     slot->partition);
+	int64_t from = p->position_known ? (int64_t)p->position : -1;
+	int64_t end = kafka_consumer_log_end(l->consumer, p->topic, p->number);
 
-	if (slot->log_end > end)
-		end = slot->log_end;
-	if (!slot->held || end < 0 || from < 0)
+	if (p->log_end > end)
+		end = p->log_end;
+	if (!partition_is_assigned(p) || end < 0 || from < 0)
 		return;
-	metric_set(slot->lag, end > from ? end - from : 0);
+	metric_set(p->lag, end > from ? end - from : 0);
 }
 
-void lag_look(struct lag *l, struct slots *slots, int64_t now)
+void lag_update(struct lag *l, struct partitions *all, int64_t now)
 {
-	ask(l, slots, now);
-	for (size_t i = 0; i < slots->count; i++)
-		measure(l, slots->items[i]);
+	ask(l, all, now);
+	for (size_t i = 0; i < all->count; i++)
+		measure(l, all->items[i]);
 }

@@ -1,5 +1,5 @@
 /*
- * ingest/lag.h - how many events each partition is behind the end of its log.
+ * lag.h - how many events each partition is behind the end of its log.
  *
  * Where the log ends comes with each fetch.  Of a partition that is paused
  * nothing is fetched, and its lag would stand still when it matters most: its
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "collector/ingest/partition.h"
+#include "collector/ingest/partitions.h"
 #include "common/kafka/consumer.h"
 
 struct lag {
@@ -20,6 +20,6 @@ struct lag {
 
 /* Sets the slots' metrics; every second or so.  May wait for the brokers for a
  * fifth of a second when partitions are paused.  `now`: monotonic. */
-void lag_look(struct lag *l, struct slots *slots, int64_t now);
+void lag_update(struct lag *l, struct partitions *all, int64_t now);
 
 #endif

@@ -2,158 +2,73 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-void slot_clear(struct slot *slot)
+#include "collector/ingest/batch_insert.h"
+
+struct partition *partition_new(const char *topic, int32_t number,
+				struct metrics *metrics)
 {
-	if (slot->sent && slot->step != STEP_UNDER_WAY)
-		delivery_free(slot->sent);
-	slot->sent = NULL;
-	slot->step = STEP_NONE;
-	slot->repeat = (struct intent){0};
-	slot->next_offset = slot->reread_from = -1;
-	slot->commit_due = false;
-	atomic_store(&slot->dead_letter_failed, false);
-	ranges_release(&slot->stored);
-	batch_reset(&slot->batch);
-}
-
-static void slot_free(struct slot *slot)
-{
-	slot_clear(slot);
-	batch_release(&slot->batch);
-	batch_release(&slot->spare);
-	free(slot);
-}
-
-void slots_release(struct slots *s)
-{
-	for (size_t i = 0; i < s->count; i++)
-		slot_free(s->items[i]);
-	for (size_t i = 0; i < s->topic_count; i++) {
-		free(s->topics[i].name);
-		free(s->topics[i].items);
-	}
-	free(s->items);
-	free(s->topics);
-	*s = (struct slots){0};
-}
-
-/* There are two. */
-static struct slots_topic *find_topic(const struct slots *s, const char *name)
-{
-	for (size_t i = 0; i < s->topic_count; i++)
-		if (!strcmp(s->topics[i].name, name))
-			return &s->topics[i];
-	return NULL;
-}
-
-struct slot *slots_find(const struct slots *s, const char *topic,
-			int32_t partition)
-{
-	const struct slots_topic *t = find_topic(s, topic);
-	size_t at = (size_t)partition;
-
-	return t && at < t->count ? t->items[at] : NULL;
-}
-
-static struct slots_topic *add_topic(struct slots *s, const char *name)
-{
-	struct slots_topic *t =
-		realloc(s->topics, (s->topic_count + 1) * sizeof(*s->topics));
-
-	if (!t)
-		return NULL;
-	s->topics = t;
-	t += s->topic_count;
-	*t = (struct slots_topic){.name = strdup(name)};
-	if (!t->name)
-		return NULL;
-	s->topic_count++;
-	return t;
-}
-
-/* Makes room for one more, and returns that of the partition. */
-static struct slot **make_room(struct slots *s, struct slots_topic *t,
-			       size_t partition)
-{
-	struct slot **items;
-	size_t cap = s->cap ? s->cap * 2 : 16;
-
-	if (s->count == s->cap) {
-		items = realloc(s->items, cap * sizeof(*items));
-		if (!items)
-			return NULL;
-		s->items = items;
-		s->cap = cap;
-	}
-	if (t->items && partition < t->count)
-		return &t->items[partition];
-	items = realloc(t->items, (partition + 1) * sizeof(*items));
-	if (!items)
-		return NULL;
-	t->items = items;
-	while (t->count <= partition)
-		items[t->count++] = NULL;
-	return &items[partition];
-}
-
-static struct slot *slot_new(const char *topic, int32_t partition,
-			     struct metrics *metrics)
-{
-	struct slot *slot = calloc(1, sizeof(*slot));
+	struct partition *p = calloc(1, sizeof(*p));
 	char labels[300];
 
-	if (!slot)
+	if (!p)
 		return NULL;
-	slot->topic = topic;
-	slot->partition = partition;
-	slot->next_offset = -1;
-	slot->reread_from = -1;
+	p->topic = topic;
+	p->number = number;
+	p->next_offset = -1;
+	p->reread_from = -1;
 	snprintf(labels, sizeof(labels), "topic=\"%s\",partition=\"%d\"", topic,
-		 (int)partition);
-	slot->lag =
+		 (int)number);
+	p->lag =
 		metrics_gauge(metrics, "shortloop_collector_lag_events", labels,
 			      "Events in Kafka not yet stored and reported");
-	slot->stopped =
+	p->stopped =
 		metrics_gauge(metrics, "shortloop_collector_stopped", labels,
 			      "1 while it waits for `collector epoch`");
-	return slot;
+	return p;
 }
 
-struct slot *slots_add(struct slots *s, const char *topic, int32_t partition,
-		       struct metrics *metrics, struct error *err)
+void partition_free(struct partition *p)
 {
-	struct slots_topic *t = find_topic(s, topic);
-	struct slot *slot = slots_find(s, topic, partition);
-	struct slot **place;
-
-	if (slot)
-		return slot;
-	if (!t)
-		t = add_topic(s, topic);
-	place = t ? make_room(s, t, (size_t)partition) : NULL;
-	if (place)
-		slot = slot_new(t->name, partition, metrics);
-	if (!slot) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	s->items[s->count++] = *place = slot;
-	return slot;
+	if (!p)
+		return;
+	partition_clear(p);
+	batch_release(&p->filling);
+	batch_release(&p->insert.spare);
+	free(p);
 }
 
-static size_t slot_bytes(const struct slot *slot)
+bool partition_is_assigned(const struct partition *p)
 {
-	return slot->batch.rows.len +
-	       (slot->sent ? slot->sent->batch.rows.len : 0);
+	return p->state != PARTITION_UNASSIGNED;
 }
 
-size_t slots_bytes(const struct slots *s)
+void partition_clear(struct partition *p)
 {
-	size_t bytes = 0;
+	if (p->insert.step != INSERT_RUNNING)
+		batch_insert_free(p->insert.job);
+	p->insert.job = NULL;
+	p->insert.step = INSERT_NONE;
+	p->repeat = (struct intent){0};
+	p->next_offset = p->reread_from = -1;
+	p->commit.due = false;
+	atomic_store(&p->dead_letter_failed, false);
+	ranges_release(&p->stored);
+	batch_reset(&p->filling);
+}
 
-	for (size_t i = 0; i < s->count; i++)
-		bytes += slot_bytes(s->items[i]);
-	return bytes;
+void partition_restart(struct partition *p, int64_t at)
+{
+	p->assignment++;
+	partition_clear(p);
+	p->recovery.job = NULL;
+	p->recovery.retry_at = at;
+	if (p->state != PARTITION_REVOKING)
+		p->state = PARTITION_RECOVERING;
+}
+
+size_t partition_bytes(const struct partition *p)
+{
+	return p->filling.rows.len +
+	       (p->insert.job ? p->insert.job->batch.rows.len : 0);
 }

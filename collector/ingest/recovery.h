@@ -1,6 +1,6 @@
 /*
- * takeover.h - finds out where a partition's last owner stopped, and what is to
- * be done first.  A job of the couriers: it may take as long as Kafka and
+ * recovery.h - finds out where a partition's last owner stopped, and what is to
+ * be done first.  A job of the insert workers: it may take as long as Kafka and
  * ClickHouse take to answer.
  */
 #ifndef COLLECTOR_INGEST_RECOVERY_H
@@ -8,13 +8,16 @@
 
 #include <stdbool.h>
 
-#include "collector/ingest/insert_workers.h"
 #include "collector/exactly_once/plan.h"
 #include "collector/exactly_once/ranges.h"
+#include "collector/ingest/insert_workers.h"
 #include "common/kafka/consumer.h"
 
-/* What all take-overs of a collector have in common; outlives them. */
-struct takeover_setup {
+struct assignments;
+struct partition;
+
+/* What all recoveries of a collector have in common; outlives them. */
+struct recovery_setup {
 	struct kafka_consumer *consumer;
 	const struct kafka_config *kafka; /* to look at a log's events */
 	const char *group;
@@ -23,13 +26,14 @@ struct takeover_setup {
 	const char *collector; /* its name */
 };
 
-struct takeover {
-	struct courier_job job;
-	const struct takeover_setup *setup;
-	void *slot;
-	uint32_t lease; /* the slot's when this was begun */
+struct recovery {
+	struct insert_job job;
+	const struct recovery_setup *setup;
+	struct assignments *assignments;
+	struct partition *partition;
+	uint32_t assignment; /* the partition's when this was begun */
 	const char *topic;
-	int32_t partition;
+	int32_t number;
 	enum sink_table table;
 
 	/* the answer */
@@ -43,13 +47,13 @@ struct takeover {
 	uint64_t lost;	      /* of a gap, offsets without a row */
 };
 
-struct takeover *takeover_new(const struct takeover_setup *setup,
-			      const char *topic, int32_t partition,
+struct recovery *recovery_new(const struct recovery_setup *setup,
+			      const char *topic, int32_t number,
 			      enum sink_table table);
-void takeover_free(struct takeover *t); /* NULL accepted */
+void recovery_free(struct recovery *t); /* NULL accepted */
 
 /* The job's `run`: fills the answer.  A gap is in ingest_progress when it
  * returns. */
-void takeover_run(struct courier_job *job, struct sink *sink);
+void recovery_run(struct insert_job *job, struct sink *sink);
 
 #endif

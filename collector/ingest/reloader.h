@@ -1,5 +1,5 @@
 /*
- * ingest/reloader.h - reads the reference files again on a thread of its own, so that
+ * reloader.h - reads the reference files again on a thread of its own, so that
  * events go on being taken meanwhile.
  *
  * Whoever uses the files fetches the new ones between two events and hands the

@@ -1,58 +1,58 @@
 #include "collector/ingest/row_budget.h"
 
-void valve_init(struct valve *v, size_t bound)
+void row_budget_init(struct row_budget *r, size_t bound)
 {
-	*v = (struct valve){.bound_max = bound, .bound = bound};
+	*r = (struct row_budget){.bound_max = bound, .bound = bound};
 }
 
-static void judge(struct valve *v)
+static void judge(struct row_budget *r)
 {
-	if (v->held >= v->bound)
-		v->full = true;
-	else if (v->held <= v->bound / 2)
-		v->full = false;
+	if (r->held >= r->bound)
+		r->full = true;
+	else if (r->held <= r->bound / 2)
+		r->full = false;
 }
 
-void valve_look(struct valve *v, size_t held, size_t partitions)
+void row_budget_set(struct row_budget *r, size_t held, size_t partitions)
 {
-	v->held = held;
-	v->partitions = partitions;
-	judge(v);
+	r->held = held;
+	r->partitions = partitions;
+	judge(r);
 }
 
-void valve_add(struct valve *v, size_t bytes)
+void row_budget_add(struct row_budget *r, size_t bytes)
 {
-	v->held += bytes;
-	judge(v);
+	r->held += bytes;
+	judge(r);
 }
 
-static size_t share(const struct valve *v)
+static size_t share(const struct row_budget *r)
 {
-	return v->bound / (v->partitions ? v->partitions : 1);
+	return r->bound / (r->partitions ? r->partitions : 1);
 }
 
-bool valve_shuts(const struct valve *v, size_t own, bool is_shut)
+bool row_budget_pauses(const struct row_budget *r, size_t own, bool paused)
 {
-	if (v->full)
+	if (r->full)
 		return true;
-	if (is_shut)
-		return own > share(v) / 2 && v->held > v->bound / 4;
-	return own >= share(v) && v->held > v->bound / 2;
+	if (paused)
+		return own > share(r) / 2 && r->held > r->bound / 4;
+	return own >= share(r) && r->held > r->bound / 2;
 }
 
-bool valve_hurries(const struct valve *v, size_t own)
+bool row_budget_is_urgent(const struct row_budget *r, size_t own)
 {
-	return own >= share(v) / 2;
+	return own >= share(r) / 2;
 }
 
-void valve_press(struct valve *v)
+void row_budget_tighten(struct row_budget *r)
 {
-	if (v->bound / 2 >= v->bound_max / 8)
-		v->bound /= 2;
-	v->full = true;
+	if (r->bound / 2 >= r->bound_max / 8)
+		r->bound /= 2;
+	r->full = true;
 }
 
-void valve_relax(struct valve *v)
+void row_budget_relax(struct row_budget *r)
 {
-	v->bound = v->bound < v->bound_max / 2 ? v->bound * 2 : v->bound_max;
+	r->bound = r->bound < r->bound_max / 2 ? r->bound * 2 : r->bound_max;
 }

@@ -14,20 +14,30 @@ void schedule_init(struct schedule *s,
 {
 	*s = (struct schedule){.settings = settings};
 	for (size_t i = 0; i < PACED_COUNT; i++)
-		pace_init(&s->paces[paced[i]],
-			  (double)settings->parts_per_second, clock_real_ms());
+		insert_rate_init(&s->rates[paced[i]],
+				 (double)settings->parts_per_second,
+				 clock_real_ms());
 }
 
-void schedule_share(struct schedule *s, const struct slots *slots)
+void schedule_share(struct schedule *s, const struct partitions *all)
 {
 	uint32_t held[SINK_TABLE_COUNT] = {0};
 
-	for (size_t i = 0; i < slots->count; i++)
-		if (slots->items[i]->held)
-			held[slots->items[i]->table]++;
+	for (size_t i = 0; i < all->count; i++)
+		if (partition_is_assigned(all->items[i]))
+			held[all->items[i]->table]++;
 	for (size_t i = 0; i < PACED_COUNT; i++)
-		pace_share(&s->paces[paced[i]], held[paced[i]],
-			   s->partitions[paced[i]], clock_real_ms());
+		insert_rate_share(&s->rates[paced[i]], held[paced[i]],
+				  s->topic_size[paced[i]], clock_real_ms());
+}
+
+void schedule_set_topics(struct schedule *s,
+			 const uint32_t topic_size[SINK_TABLE_COUNT],
+			 const struct partitions *all)
+{
+	for (size_t i = 0; i < PACED_COUNT; i++)
+		s->topic_size[paced[i]] = topic_size[paced[i]];
+	schedule_share(s, all);
 }
 
 static bool holds(const struct schedule *s, const struct batch *b,
@@ -42,59 +52,58 @@ bool schedule_is_full(const struct schedule *s, const struct batch *batch)
 	return holds(s, batch, 1);
 }
 
-bool schedule_is_crammed(const struct schedule *s, const struct batch *batch)
+bool schedule_is_over_limit(const struct schedule *s, const struct batch *batch)
 {
 	return holds(s, batch, 2);
 }
 
 /* When the slot's block is to go, in real time. */
-static int64_t due(const struct schedule *s, const struct slot *slot,
+static int64_t due(const struct schedule *s, const struct partition *p,
 		   int64_t started)
 {
-	if (slot->hurry || slot->batch.stage != BATCH_FILLING ||
-	    schedule_is_full(s, &slot->batch))
+	if (p->urgent || p->filling.stage != BATCH_FILLING ||
+	    schedule_is_full(s, &p->filling))
 		return started;
-	return pace_due(&s->paces[slot->table], slot->partition, started,
-			s->settings->batch_age);
+	return insert_rate_due(&s->rates[p->table], p->number, started,
+			       s->settings->batch_age);
 }
 
-/* What was begun goes on whatever the pace: its parts are counted. */
-static bool may_go(struct schedule *s, const struct slot *slot, int64_t now)
+/* What was begun goes on whatever the insert_rate: its parts are counted. */
+static bool may_go(struct schedule *s, const struct partition *p, int64_t now)
 {
-	return slot->batch.stage != BATCH_FILLING ||
-	       pace_ready(&s->paces[slot->table], now);
+	return p->filling.stage != BATCH_FILLING ||
+	       insert_rate_ready(&s->rates[p->table], now);
 }
 
-struct slot *schedule_next(struct schedule *s, const struct slots *slots,
-			   int64_t now)
+struct partition *schedule_next(struct schedule *s,
+				const struct partitions *all, int64_t now)
 {
 	int64_t real = clock_real_ms();
 	int64_t least = real;
-	struct slot *next = NULL;
+	struct partition *next = NULL;
 
-	for (size_t i = 0; i < slots->count; i++) {
-		struct slot *slot = slots->items[i];
+	for (size_t i = 0; i < all->count; i++) {
+		struct partition *p = all->items[i];
 		int64_t at;
 
 		/* One at a time; what is made again is cut as it was. */
-		if (!slot->batch.events || slot->sent || slot->repeat.named)
+		if (!p->filling.events || p->insert.job || p->repeat.named)
 			continue;
-		at = due(s, slot, slot->batch.started_ms + real - now);
-		if (at > least || (next && at == least) ||
-		    !may_go(s, slot, real))
+		at = due(s, p, p->filling.started_ms + real - now);
+		if (at > least || (next && at == least) || !may_go(s, p, real))
 			continue;
-		next = slot;
+		next = p;
 		least = at;
 	}
 	return next;
 }
 
-uint32_t schedule_parts(const struct slot *slot)
+uint32_t schedule_parts(const struct partition *p)
 {
-	const struct batch *b = &slot->batch;
+	const struct batch *b = &p->filling;
 	uint32_t days = 0;
 
-	if (slot->table != SINK_CLICKS)
+	if (p->table != SINK_CLICKS)
 		return b->row_count > 0;
 	for (size_t i = 0; i < b->hour_count; i++) {
 		uint32_t day = b->hours[i].start / DAY_SECONDS;
@@ -107,8 +116,8 @@ uint32_t schedule_parts(const struct slot *slot)
 	return days;
 }
 
-void schedule_spend(struct schedule *s, const struct slot *slot)
+void schedule_spend(struct schedule *s, const struct partition *p)
 {
-	pace_spend(&s->paces[slot->table], schedule_parts(slot),
-		   clock_real_ms());
+	insert_rate_spend(&s->rates[p->table], schedule_parts(p),
+			  clock_real_ms());
 }

@@ -1,10 +1,10 @@
 /*
- * ingest/schedule.h - which block is inserted next, and when.
+ * schedule.h - which block is inserted next, and when.
  *
  * A block's time has come when it is full, when it is to make room in memory
- * (ingest/backpressure.h), or at its partition's instant (pace.h); it goes once the pace of
- * its table lets it.  Until then it takes more events, up to twice what makes
- * it full.  Belongs to one thread.
+ * (ingest/backpressure.h), or at its partition's instant (insert_rate.h); it
+ * goes once the insert_rate of its table lets it.  Until then it takes more
+ * events, up to twice what makes it full.  Belongs to one thread.
  */
 #ifndef COLLECTOR_INGEST_SCHEDULE_H
 #define COLLECTOR_INGEST_SCHEDULE_H
@@ -13,34 +13,40 @@
 #include <stdint.h>
 
 #include "collector/collector_config.h"
-#include "collector/insert_rate.h"
 #include "collector/exactly_once/sink.h"
-#include "collector/ingest/partition.h"
+#include "collector/ingest/partitions.h"
+#include "collector/insert_rate.h"
 
 struct schedule {
 	const struct collector_settings *settings;
-	struct pace paces[SINK_TABLE_COUNT]; /* of clicks and of links */
-	/* Of their topics; 0: not known yet. */
-	uint32_t partitions[SINK_TABLE_COUNT];
+	struct insert_rate rates[SINK_TABLE_COUNT]; /* of clicks and of links */
+	/* Partitions of their topics; 0: not known yet. */
+	uint32_t topic_size[SINK_TABLE_COUNT];
 };
 
 void schedule_init(struct schedule *s,
 		   const struct collector_settings *settings);
 
-/* To be told after partitions came or went, and after s->partitions changed. */
-void schedule_share(struct schedule *s, const struct slots *slots);
+/* To be called after partitions came or went. */
+void schedule_share(struct schedule *s, const struct partitions *all);
+
+/* The topics have so many partitions. */
+void schedule_set_topics(struct schedule *s,
+			 const uint32_t topic_size[SINK_TABLE_COUNT],
+			 const struct partitions *all);
 
 bool schedule_is_full(const struct schedule *s, const struct batch *batch);
 /* Full twice over: takes no more. */
-bool schedule_is_crammed(const struct schedule *s, const struct batch *batch);
+bool schedule_is_over_limit(const struct schedule *s,
+			    const struct batch *batch);
 
 /* The block to be inserted now, or NULL.  `now`: monotonic. */
-struct slot *schedule_next(struct schedule *s, const struct slots *slots,
-			   int64_t now);
+struct partition *schedule_next(struct schedule *s,
+				const struct partitions *all, int64_t now);
 
 /* Parts that a block makes in its table: one a day of its rows. */
-uint32_t schedule_parts(const struct slot *slot);
+uint32_t schedule_parts(const struct partition *p);
 /* The first try to insert the slot's block begins. */
-void schedule_spend(struct schedule *s, const struct slot *slot);
+void schedule_spend(struct schedule *s, const struct partition *p);
 
 #endif

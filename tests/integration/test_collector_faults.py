@@ -176,6 +176,6 @@ def test_one_that_is_stopped_while_it_joins_ends_well(crowd, kafka_server):
     for n in range(8):
         member.start()
         eventually(lambda started=n + 1: member.program.log().count(
-            "ClickHouse is there") >= started, what="its start")
+            "ClickHouse connected") >= started, what="its start")
         time.sleep(0.3 + n * 0.2)
         crowd.stop(member)

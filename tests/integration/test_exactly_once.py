@@ -627,7 +627,7 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
     running = loop.collector(ready=False)
     waits_at(held)
     time.sleep(10)
-    assert "given back" not in running.log()
+    assert "partition revoked" not in running.log()
     held.release()
     loop.wait_stored()
 

@@ -5,11 +5,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "common/backoff.h"
-#include "collector/insert_rate.h"
 #include "collector/exactly_once/guarantee.h"
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/sink.h"
+#include "collector/insert_rate.h"
+#include "common/backoff.h"
 #include "common/clock.h"
 
 enum {
@@ -24,7 +24,7 @@ struct courier {
 	int64_t wait_ms;
 	struct journal journal;
 	struct sink *sink;
-	struct pace pace;
+	struct insert_rate insert_rate;
 	int64_t kept_ms;     /* how long a token is surely kept */
 	struct buf progress; /* scratch */
 	char host[HOST_TEXT];
@@ -55,8 +55,9 @@ struct courier *courier_new(struct app *app,
 	c->config = config;
 	c->wait_ms = wait_ms;
 	name_host(c);
-	pace_init(&c->pace, (double)config->collector.parts_per_second, now);
-	pace_share(&c->pace, 1, 1, now);
+	insert_rate_init(&c->insert_rate,
+			 (double)config->collector.parts_per_second, now);
+	insert_rate_share(&c->insert_rate, 1, 1, now);
 	c->journal.ch = clickhouse_new(&config->clickhouse, err);
 	c->sink = sink_new(&config->clickhouse, err);
 	if (c->journal.ch && c->sink)
@@ -119,8 +120,8 @@ static bool again(struct courier *c, struct patience *p, struct error *err)
  */
 
 /* By the settings: nothing is measured for a log.  Collectors and another
- * import may each fill the window at the same pace.  Where no token is kept,
- * haste is of no use. */
+ * import may each fill the window at the same insert_rate.  Where no token is
+ * kept, haste is of no use. */
 static int learn_kept(struct courier *c, struct error *err)
 {
 	static const struct measured by_settings = {.why = "an import"};
@@ -297,10 +298,11 @@ static int make_anew(struct courier *c, struct sending *s,
 
 static void keep_pace(struct courier *c, const struct block *b)
 {
-	while (!pace_ready(&c->pace, clock_monotonic_ms()) &&
+	while (!insert_rate_ready(&c->insert_rate, clock_monotonic_ms()) &&
 	       !app_should_stop(c->app, PACE_MS))
 		;
-	pace_spend(&c->pace, (uint32_t)b->day_count, clock_monotonic_ms());
+	insert_rate_spend(&c->insert_rate, (uint32_t)b->day_count,
+			  clock_monotonic_ms());
 }
 
 int courier_send(struct courier *c, struct block *b, struct enricher *enricher,

@@ -1,6 +1,7 @@
 /*
  * courier.h - brings blocks of a log into ClickHouse, each once.  Waits for a
- * server that is away, and keeps to the pace of collector.parts_per_second.
+ * server that is away, and keeps to the insert_rate of
+ * collector.parts_per_second.
  */
 #ifndef COLLECTOR_TOOLS_IMPORT_COURIER_H
 #define COLLECTOR_TOOLS_IMPORT_COURIER_H

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/memory.h"
 #include "collector/tools/import/block.h"
 #include "collector/tools/import/courier.h"
 #include "collector/tools/import/log_source.h"
 #include "collector/tools/import/tally.h"
 #include "collector/tools/line_reader.h"
-#include "collector/memory.h"
 
 enum {
 	LINE_BYTES_MAX = 1024 * 1024,
@@ -48,7 +48,7 @@ static int bound_blocks(const struct collector_settings *settings,
 	*ret = (struct block_bounds){
 		.rows = (size_t)settings->batch_rows,
 		.bytes = (size_t)settings->batch_bytes,
-		.held = shares.blocks / 2,
+		.held = shares.rows / 2,
 	};
 	return 0;
 }

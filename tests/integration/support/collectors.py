@@ -51,7 +51,7 @@ class Member:
         """How often partitions came and went."""
         log = self.program.log()
         return log.count("partition assigned") + log.count(
-            "partition given back")
+            "partition revoked")
 
     def seconds_of_cpu(self):
         text = pathlib.Path(

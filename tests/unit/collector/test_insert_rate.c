@@ -10,57 +10,58 @@ enum {
 
 static void the_age_is_the_settings_while_the_parts_allow_it(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 4, 4, 0);
-	assert_int_equal(pace_period(&p), 800);
-	assert_int_equal(pace_age(&p, BATCH_AGE), BATCH_AGE);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 4, 4, 0);
+	assert_int_equal(insert_rate_period(&p), 800);
+	assert_int_equal(insert_rate_age(&p, BATCH_AGE), BATCH_AGE);
 }
 
 static void the_age_stretches_with_the_topics_partitions(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 3, 60, 0);
-	assert_int_equal(pace_age(&p, BATCH_AGE), 12000);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 3, 60, 0);
+	assert_int_equal(insert_rate_age(&p, BATCH_AGE), 12000);
 	/* Those that others hold count, whether or not they were heard of. */
-	pace_share(&p, 60, 0, 0);
-	assert_int_equal(pace_age(&p, BATCH_AGE), 12000);
+	insert_rate_share(&p, 60, 0, 0);
+	assert_int_equal(insert_rate_age(&p, BATCH_AGE), 12000);
 }
 
 static void the_share_is_that_of_the_partitions_held(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 6, 0);
-	pace_share(&p, 2, 8, 0);
-	assert_true(pace_rate(&p) == 1.5);
-	pace_share(&p, 0, 8, 0);
-	assert_true(pace_rate(&p) == 0);
-	pace_share(&p, 0, 0, 0);
-	assert_int_equal(pace_period(&p), 0);
-	assert_int_equal(pace_due(&p, 0, 7, BATCH_AGE), 7 + BATCH_AGE);
+	insert_rate_init(&p, 6, 0);
+	insert_rate_share(&p, 2, 8, 0);
+	assert_true(insert_rate_own(&p) == 1.5);
+	insert_rate_share(&p, 0, 8, 0);
+	assert_true(insert_rate_own(&p) == 0);
+	insert_rate_share(&p, 0, 0, 0);
+	assert_int_equal(insert_rate_period(&p), 0);
+	assert_int_equal(insert_rate_due(&p, 0, 7, BATCH_AGE), 7 + BATCH_AGE);
 }
 
 static void a_block_is_due_within_its_age(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
+	insert_rate_init(&p, 5, 0);
 	for (uint32_t n = 1; n <= PARTITIONS_MAX; n++) {
-		pace_share(&p, n, n, 0);
+		insert_rate_share(&p, n, n, 0);
 		for (int64_t started = 0; started < 20000; started += 37) {
-			int64_t due = pace_due(&p, (int32_t)(started % n),
-					       started, BATCH_AGE);
+			int64_t due = insert_rate_due(
+				&p, (int32_t)(started % n), started, BATCH_AGE);
 
 			assert_true(due > started);
-			assert_true(due <= started + pace_age(&p, BATCH_AGE));
+			assert_true(due <=
+				    started + insert_rate_age(&p, BATCH_AGE));
 		}
 	}
 }
@@ -69,14 +70,14 @@ static void a_block_is_due_within_its_age(void **state)
 static void the_partitions_instants_are_spread_over_the_period(void **state)
 {
 	bool taken[PARTITIONS_MAX] = {false};
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, PARTITIONS_MAX, PARTITIONS_MAX, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, PARTITIONS_MAX, PARTITIONS_MAX, 0);
 	for (int32_t i = 0; i < PARTITIONS_MAX; i++) {
-		int64_t due = pace_due(&p, i, 1000000, BATCH_AGE);
-		int64_t slot = (due - 1) % pace_period(&p) / 200;
+		int64_t due = insert_rate_due(&p, i, 1000000, BATCH_AGE);
+		int64_t slot = (due - 1) % insert_rate_period(&p) / 200;
 
 		assert_false(taken[slot]);
 		taken[slot] = true;
@@ -86,29 +87,31 @@ static void the_partitions_instants_are_spread_over_the_period(void **state)
 static void a_partition_is_due_once_a_period(void **state)
 {
 	int64_t last = 0;
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 20, 20, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 20, 20, 0);
 	for (int i = 0; i < 100; i++) {
 		/* The next event comes soon after the insert, or late. */
-		int64_t due = pace_due(&p, 7, last + 1 + i * 31 % 500, 10);
+		int64_t due =
+			insert_rate_due(&p, 7, last + 1 + i * 31 % 500, 10);
 
-		assert_true(!last || due - last >= pace_period(&p));
+		assert_true(!last || due - last >= insert_rate_period(&p));
 		last = due;
 	}
 }
 
 /* --- the bucket -------------------------------------------------------- */
 
-static int inserts(struct pace *p, int64_t from, int64_t to, uint32_t parts)
+static int inserts(struct insert_rate *p, int64_t from, int64_t to,
+		   uint32_t parts)
 {
 	int count = 0;
 
 	for (int64_t now = from; now < to; now++)
-		if (pace_ready(p, now)) {
-			pace_spend(p, parts, now);
+		if (insert_rate_ready(p, now)) {
+			insert_rate_spend(p, parts, now);
 			count++;
 		}
 	return count;
@@ -116,32 +119,32 @@ static int inserts(struct pace *p, int64_t from, int64_t to, uint32_t parts)
 
 static void full_blocks_keep_to_the_rate(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 4, 4, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 4, 4, 0);
 	/* What the bucket holds comes on top, once. */
 	assert_in_range(inserts(&p, 0, 100000, 1), 500, 506);
 }
 
 static void a_block_of_several_days_counts_as_several(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 4, 4, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 4, 4, 0);
 	assert_in_range(inserts(&p, 0, 100000, 3), 166, 169);
 }
 
 static void after_a_rest_a_second_of_inserts_can_go_at_once(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 4, 4, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 4, 4, 0);
 	inserts(&p, 0, 1000, 1);
 	assert_int_equal(inserts(&p, 3600000, 3600001, 1), 1);
 	assert_in_range(inserts(&p, 3600001, 3600010, 1), 4, 4);
@@ -150,21 +153,21 @@ static void after_a_rest_a_second_of_inserts_can_go_at_once(void **state)
 
 static void a_small_share_still_inserts(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 0);
-	pace_share(&p, 1, 100, 0);
+	insert_rate_init(&p, 5, 0);
+	insert_rate_share(&p, 1, 100, 0);
 	assert_in_range(inserts(&p, 0, 200000, 1), 10, 11);
 }
 
 static void a_clock_set_back_gives_no_tokens(void **state)
 {
-	struct pace p;
+	struct insert_rate p;
 
 	(void)state;
-	pace_init(&p, 5, 1000000);
-	pace_share(&p, 4, 4, 1000000);
+	insert_rate_init(&p, 5, 1000000);
+	insert_rate_share(&p, 4, 4, 1000000);
 	inserts(&p, 1000000, 1010000, 1);
 	assert_true(inserts(&p, 0, 1000, 1) <= 6);
 }
@@ -173,13 +176,13 @@ static void a_clock_set_back_gives_no_tokens(void **state)
  * together they keep to the setting. */
 static void collectors_together_keep_to_the_setting(void **state)
 {
-	struct pace p[COLLECTORS_MAX];
+	struct insert_rate p[COLLECTORS_MAX];
 	int count = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < COLLECTORS_MAX; i++) {
-		pace_init(&p[i], 5, 0);
-		pace_share(&p[i], 7 + i, 34, 0);
+		insert_rate_init(&p[i], 5, 0);
+		insert_rate_share(&p[i], 7 + i, 34, 0);
 	}
 	for (uint32_t i = 0; i < COLLECTORS_MAX; i++)
 		count += inserts(&p[i], 0, 100000, 1);

@@ -27,13 +27,14 @@ static const struct clickhouse_config nowhere = {
 };
 
 struct job {
-	struct courier_job job; /* first */
-	atomic_int *gate;	/* waits until this is not 0; or NULL */
+	struct insert_job job; /* first */
+	atomic_int *gate;      /* waits until this is not 0; or NULL */
+	int *count;
 	int ran;
 	int done;
 };
 
-static void run(struct courier_job *job, struct sink *sink)
+static void run(struct insert_job *job, struct sink *sink)
 {
 	struct job *j = (struct job *)job;
 
@@ -43,23 +44,25 @@ static void run(struct courier_job *job, struct sink *sink)
 	j->ran++;
 }
 
-static void done(struct courier_job *job, void *arg)
+static void done(struct insert_job *job)
 {
 	struct job *j = (struct job *)job;
 
 	j->done++;
-	++*(int *)arg;
+	++*j->count;
 }
 
-static struct job make(atomic_int *gate)
+static struct job make(atomic_int *gate, int *count)
 {
-	return (struct job){.job = {.run = run, .done = done}, .gate = gate};
+	return (struct job){.job = {.run = run, .done = done},
+			    .gate = gate,
+			    .count = count};
 }
 
-static struct couriers *some(unsigned threads, int *count)
+static struct insert_workers *some(unsigned threads)
 {
 	struct error err = {0};
-	struct couriers *c = couriers_new(threads, &nowhere, count, &err);
+	struct insert_workers *c = insert_workers_new(threads, &nowhere, &err);
 
 	assert_non_null(c);
 	return c;
@@ -69,42 +72,42 @@ static void every_job_runs_once_and_is_told_of_once(void **state)
 {
 	static struct job jobs[JOBS];
 	int count = 0;
-	struct couriers *c = some(4, &count);
+	struct insert_workers *c = some(4);
 	int64_t until = clock_monotonic_ms() + PATIENCE_MS;
 
 	(void)state;
 	for (int i = 0; i < JOBS; i++) {
-		jobs[i] = make(NULL);
-		couriers_submit(c, &jobs[i].job);
+		jobs[i] = make(NULL, &count);
+		insert_workers_submit(c, &jobs[i].job);
 	}
-	while (couriers_pending(c) && clock_monotonic_ms() < until)
-		couriers_serve(c, 100);
+	while (insert_workers_pending(c) && clock_monotonic_ms() < until)
+		insert_workers_serve(c, 100);
 	assert_int_equal(count, JOBS);
 	for (int i = 0; i < JOBS; i++)
 		assert_true(jobs[i].ran == 1 && jobs[i].done == 1);
-	assert_false(couriers_ended(c));
-	assert_int_equal(couriers_serve(c, 0), 0);
-	couriers_free(c);
+	assert_false(insert_workers_ended(c));
+	assert_int_equal(insert_workers_serve(c, 0), 0);
+	insert_workers_free(c);
 }
 
 static void one_that_hangs_holds_up_no_other(void **state)
 {
 	atomic_int gate = 0;
-	struct job slow = make(&gate), quick = make(NULL);
 	int count = 0;
-	struct couriers *c = some(2, &count);
+	struct job slow = make(&gate, &count), quick = make(NULL, &count);
+	struct insert_workers *c = some(2);
 
 	(void)state;
-	couriers_submit(c, &slow.job);
-	couriers_submit(c, &quick.job);
+	insert_workers_submit(c, &slow.job);
+	insert_workers_submit(c, &quick.job);
 	while (!quick.done)
-		couriers_serve(c, 100);
+		insert_workers_serve(c, 100);
 	assert_int_equal(slow.done, 0);
-	assert_int_equal(couriers_pending(c), 1);
+	assert_int_equal(insert_workers_pending(c), 1);
 	atomic_store(&gate, 1);
 	while (!slow.done)
-		couriers_serve(c, 100);
-	couriers_free(c);
+		insert_workers_serve(c, 100);
+	insert_workers_free(c);
 }
 
 static void at_the_end_each_is_told_of_whether_it_ran_or_not(void **state)
@@ -112,14 +115,14 @@ static void at_the_end_each_is_told_of_whether_it_ran_or_not(void **state)
 	atomic_int gate = 1;
 	struct job jobs[50];
 	int count = 0;
-	struct couriers *c = some(1, &count);
+	struct insert_workers *c = some(1);
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
-		jobs[i] = make(&gate);
-		couriers_submit(c, &jobs[i].job);
+		jobs[i] = make(&gate, &count);
+		insert_workers_submit(c, &jobs[i].job);
 	}
-	couriers_free(c);
+	insert_workers_free(c);
 	assert_int_equal(count, 50);
 	for (int i = 0; i < 50; i++)
 		assert_true(jobs[i].done == 1 && jobs[i].ran <= 1);
@@ -134,5 +137,5 @@ int main(void)
 			at_the_end_each_is_told_of_whether_it_ran_or_not),
 	};
 
-	return cmocka_run_group_tests_name("couriers", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("insert_workers", tests, NULL, NULL);
 }

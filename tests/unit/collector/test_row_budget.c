@@ -6,100 +6,100 @@ enum {
 	BOUND = 1000
 };
 
-static struct valve valve_of(size_t held, size_t partitions)
+static struct row_budget valve_of(size_t held, size_t partitions)
 {
-	struct valve v;
+	struct row_budget v;
 
-	valve_init(&v, BOUND);
-	valve_look(&v, held, partitions);
+	row_budget_init(&v, BOUND);
+	row_budget_set(&v, held, partitions);
 	return v;
 }
 
 static void up_to_half_of_the_bound_all_may_bring_more(void **state)
 {
-	struct valve v = valve_of(BOUND / 2, 10);
+	struct row_budget v = valve_of(BOUND / 2, 10);
 
 	(void)state;
-	assert_false(valve_shuts(&v, BOUND / 2, false));
+	assert_false(row_budget_pauses(&v, BOUND / 2, false));
 }
 
 static void beyond_half_who_holds_more_than_a_share_is_shut(void **state)
 {
-	struct valve v = valve_of(BOUND / 2 + 1, 10);
+	struct row_budget v = valve_of(BOUND / 2 + 1, 10);
 
 	(void)state;
-	assert_true(valve_shuts(&v, BOUND / 10, false));
-	assert_false(valve_shuts(&v, BOUND / 10 - 1, false));
+	assert_true(row_budget_pauses(&v, BOUND / 10, false));
+	assert_false(row_budget_pauses(&v, BOUND / 10 - 1, false));
 	/* Alone, a partition may have it all. */
 	v = valve_of(BOUND - 1, 1);
-	assert_false(valve_shuts(&v, BOUND - 1, false));
+	assert_false(row_budget_pauses(&v, BOUND - 1, false));
 }
 
 static void at_the_bound_all_are_shut_until_half_is_gone(void **state)
 {
-	struct valve v = valve_of(BOUND - 1, 10);
+	struct row_budget v = valve_of(BOUND - 1, 10);
 
 	(void)state;
-	valve_add(&v, 1);
-	assert_true(valve_shuts(&v, 0, false));
-	valve_look(&v, BOUND / 2 + 1, 10);
-	assert_true(valve_shuts(&v, 0, true));
-	valve_look(&v, BOUND / 2, 10);
-	assert_false(valve_shuts(&v, 0, true));
+	row_budget_add(&v, 1);
+	assert_true(row_budget_pauses(&v, 0, false));
+	row_budget_set(&v, BOUND / 2 + 1, 10);
+	assert_true(row_budget_pauses(&v, 0, true));
+	row_budget_set(&v, BOUND / 2, 10);
+	assert_false(row_budget_pauses(&v, 0, true));
 }
 
 static void who_was_shut_opens_when_clearly_less_is_held(void **state)
 {
-	struct valve v = valve_of(BOUND / 2, 10);
+	struct row_budget v = valve_of(BOUND / 2, 10);
 
 	(void)state;
-	assert_true(valve_shuts(&v, BOUND / 20 + 1, true));
-	assert_false(valve_shuts(&v, BOUND / 20, true));
-	valve_look(&v, BOUND / 4, 10);
-	assert_false(valve_shuts(&v, BOUND / 4, true));
+	assert_true(row_budget_pauses(&v, BOUND / 20 + 1, true));
+	assert_false(row_budget_pauses(&v, BOUND / 20, true));
+	row_budget_set(&v, BOUND / 4, 10);
+	assert_false(row_budget_pauses(&v, BOUND / 4, true));
 }
 
 static void large_blocks_make_room_and_small_ones_need_not(void **state)
 {
-	struct valve v = valve_of(BOUND, 10);
+	struct row_budget v = valve_of(BOUND, 10);
 
 	(void)state;
-	assert_true(valve_hurries(&v, BOUND / 20));
-	assert_false(valve_hurries(&v, BOUND / 20 - 1));
+	assert_true(row_budget_is_urgent(&v, BOUND / 20));
+	assert_false(row_budget_is_urgent(&v, BOUND / 20 - 1));
 }
 
 static void no_partitions_are_no_division_by_zero(void **state)
 {
-	struct valve v = valve_of(0, 0);
+	struct row_budget v = valve_of(0, 0);
 
 	(void)state;
-	assert_false(valve_shuts(&v, 0, false));
+	assert_false(row_budget_pauses(&v, 0, false));
 }
 
 static void pressed_it_holds_less_but_never_nothing(void **state)
 {
-	struct valve v = valve_of(BOUND / 2, 1);
+	struct row_budget v = valve_of(BOUND / 2, 1);
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		valve_press(&v);
+		row_budget_tighten(&v);
 	assert_int_equal(v.bound, BOUND / 8);
-	assert_true(valve_shuts(&v, 1, false));
-	valve_look(&v, BOUND / 16, 1);
-	assert_false(valve_shuts(&v, 1, true));
+	assert_true(row_budget_pauses(&v, 1, false));
+	row_budget_set(&v, BOUND / 16, 1);
+	assert_false(row_budget_pauses(&v, 1, true));
 }
 
 static void relaxed_it_holds_what_it_did_before(void **state)
 {
-	struct valve v = valve_of(0, 1);
+	struct row_budget v = valve_of(0, 1);
 
 	(void)state;
-	valve_press(&v);
-	valve_press(&v);
-	valve_relax(&v);
+	row_budget_tighten(&v);
+	row_budget_tighten(&v);
+	row_budget_relax(&v);
 	assert_int_equal(v.bound, BOUND / 2);
-	valve_relax(&v);
-	valve_relax(&v);
+	row_budget_relax(&v);
+	row_budget_relax(&v);
 	assert_int_equal(v.bound, BOUND);
 }
 
@@ -109,26 +109,26 @@ static void the_bound_holds_whatever_comes(void **state)
 {
 	size_t own[7] = {0}, held = 0;
 	bool shut[7] = {false};
-	struct valve v;
+	struct row_budget v;
 
 	(void)state;
 	srand(1);
-	valve_init(&v, BOUND);
+	row_budget_init(&v, BOUND);
 	for (int i = 0; i < 100000; i++) {
 		size_t p = (size_t)rand() % 7, bytes = (size_t)rand() % 90;
 
-		shut[p] = valve_shuts(&v, own[p], shut[p]);
+		shut[p] = row_budget_pauses(&v, own[p], shut[p]);
 		if (!shut[p]) {
 			own[p] += bytes;
 			held += bytes;
-			valve_add(&v, bytes);
+			row_budget_add(&v, bytes);
 		}
 		assert_true(held < BOUND + 90);
 		if (rand() % 50 == 0) {
 			p = (size_t)rand() % 7;
 			held -= own[p];
 			own[p] = 0;
-			valve_look(&v, held, 7);
+			row_budget_set(&v, held, 7);
 		}
 	}
 }

@@ -14,7 +14,7 @@ static const struct collector_settings settings = {
 static const int64_t day = 24 * 3600 * INT64_C(1000);
 
 struct world {
-	struct slots slots;
+	struct partitions all;
 	struct schedule schedule;
 	struct metrics *metrics;
 };
@@ -28,27 +28,27 @@ static struct world *world_new(int partitions)
 	w->metrics = metrics_new();
 	schedule_init(&w->schedule, &settings);
 	for (int32_t i = 0; i < partitions; i++) {
-		struct slot *slot =
-			slots_add(&w->slots, "clicks", i, w->metrics, &err);
+		struct partition *p =
+			partitions_add(&w->all, "clicks", i, w->metrics, &err);
 
-		assert_non_null(slot);
-		slot->held = true;
-		slot->table = SINK_CLICKS;
+		assert_non_null(p);
+		p->state = PARTITION_READING;
+		p->table = SINK_CLICKS;
 	}
-	schedule_share(&w->schedule, &w->slots);
+	schedule_share(&w->schedule, &w->all);
 	return w;
 }
 
 static void world_free(struct world *w)
 {
-	slots_release(&w->slots);
+	partitions_release(&w->all);
 	metrics_free(w->metrics);
 	free(w);
 }
 
 static void add(struct world *w, int partition, int rows, int64_t started)
 {
-	struct batch *b = &w->slots.items[partition]->batch;
+	struct batch *b = &w->all.items[partition]->filling;
 	struct error err = {0};
 
 	for (int i = 0; i < rows; i++)
@@ -57,9 +57,9 @@ static void add(struct world *w, int partition, int rows, int64_t started)
 	b->started_ms = started;
 }
 
-static struct slot *next(struct world *w)
+static struct partition *next(struct world *w)
 {
-	return schedule_next(&w->schedule, &w->slots, clock_monotonic_ms());
+	return schedule_next(&w->schedule, &w->all, clock_monotonic_ms());
 }
 
 static void empty_and_young_blocks_wait(void **state)
@@ -79,7 +79,7 @@ static void an_old_block_goes(void **state)
 
 	(void)state;
 	add(w, 1, 1, clock_monotonic_ms() - 1000);
-	assert_ptr_equal(next(w), w->slots.items[1]);
+	assert_ptr_equal(next(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -89,13 +89,13 @@ static void a_full_block_goes_and_so_does_one_that_makes_room(void **state)
 
 	(void)state;
 	add(w, 0, 10, clock_monotonic_ms());
-	assert_ptr_equal(next(w), w->slots.items[0]);
-	batch_reset(&w->slots.items[0]->batch);
+	assert_ptr_equal(next(w), w->all.items[0]);
+	batch_reset(&w->all.items[0]->filling);
 	add(w, 1, 1, clock_monotonic_ms());
-	w->slots.items[1]->shut = true;
+	w->all.items[1]->paused = true;
 	assert_null(next(w));
-	w->slots.items[1]->hurry = true;
-	assert_ptr_equal(next(w), w->slots.items[1]);
+	w->all.items[1]->urgent = true;
+	assert_ptr_equal(next(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -108,7 +108,7 @@ static void the_oldest_goes_first(void **state)
 	add(w, 0, 10, now - 2000);
 	add(w, 1, 10, now - 3000);
 	add(w, 2, 10, now - 1000);
-	assert_ptr_equal(next(w), w->slots.items[1]);
+	assert_ptr_equal(next(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -119,10 +119,11 @@ static void the_pace_holds_full_blocks_but_not_one_begun(void **state)
 	(void)state;
 	add(w, 0, 10, clock_monotonic_ms());
 	add(w, 1, 10, clock_monotonic_ms());
-	pace_spend(&w->schedule.paces[SINK_CLICKS], 1000, clock_real_ms());
+	insert_rate_spend(&w->schedule.rates[SINK_CLICKS], 1000,
+			  clock_real_ms());
 	assert_null(next(w));
-	w->slots.items[1]->batch.stage = BATCH_FROZEN;
-	assert_ptr_equal(next(w), w->slots.items[1]);
+	w->all.items[1]->filling.stage = BATCH_FROZEN;
+	assert_ptr_equal(next(w), w->all.items[1]);
 	world_free(w);
 }
 
@@ -131,45 +132,46 @@ static void links_and_clicks_have_a_pace_each(void **state)
 	struct world *w = world_new(2);
 
 	(void)state;
-	w->slots.items[1]->table = SINK_LINKS;
-	schedule_share(&w->schedule, &w->slots);
+	w->all.items[1]->table = SINK_LINKS;
+	schedule_share(&w->schedule, &w->all);
 	add(w, 0, 10, clock_monotonic_ms());
 	add(w, 1, 10, clock_monotonic_ms());
-	pace_spend(&w->schedule.paces[SINK_CLICKS], 1000, clock_real_ms());
-	assert_ptr_equal(next(w), w->slots.items[1]);
+	insert_rate_spend(&w->schedule.rates[SINK_CLICKS], 1000,
+			  clock_real_ms());
+	assert_ptr_equal(next(w), w->all.items[1]);
 	world_free(w);
 }
 
 static void a_block_makes_a_part_a_day(void **state)
 {
 	struct world *w = world_new(1);
-	struct slot *slot = w->slots.items[0];
+	struct partition *p = w->all.items[0];
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(schedule_parts(slot), 0);
+	assert_int_equal(schedule_parts(p), 0);
 	for (int i = 0; i < 3 * 24; i++)
-		assert_int_equal(batch_note_row(&slot->batch, (uint64_t)i, 0,
+		assert_int_equal(batch_note_row(&p->filling, (uint64_t)i, 0,
 						day / 2 + i * day / 24, true,
 						&err),
 				 0);
-	assert_int_equal(schedule_parts(slot), 4);
-	slot->table = SINK_LINKS; /* has no partitions by day */
-	assert_int_equal(schedule_parts(slot), 1);
+	assert_int_equal(schedule_parts(p), 4);
+	p->table = SINK_LINKS; /* has no partitions by day */
+	assert_int_equal(schedule_parts(p), 1);
 	world_free(w);
 }
 
 static void a_block_takes_twice_what_makes_it_full(void **state)
 {
 	struct world *w = world_new(1);
-	struct batch *b = &w->slots.items[0]->batch;
+	struct batch *b = &w->all.items[0]->filling;
 
 	(void)state;
 	add(w, 0, 10, 0);
 	assert_true(schedule_is_full(&w->schedule, b));
-	assert_false(schedule_is_crammed(&w->schedule, b));
+	assert_false(schedule_is_over_limit(&w->schedule, b));
 	add(w, 0, 10, 0);
-	assert_true(schedule_is_crammed(&w->schedule, b));
+	assert_true(schedule_is_over_limit(&w->schedule, b));
 	world_free(w);
 }
 

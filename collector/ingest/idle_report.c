@@ -1,4 +1,4 @@
-#include "collector/ingest/idle.h"
+#include "collector/ingest/idle_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,34 +11,34 @@ enum {
 	ASK_MS = 1000
 };
 
-static bool is_idle(const struct slot *slot)
+static bool is_idle(const struct partition *p)
 {
-	return slot->state == SLOT_READING && slot->table == SINK_CLICKS &&
-	       !slot->batch.events && !slot->sent && !slot->repeat.named &&
-	       slot->next_offset >= 0 && slot->reread_from < 0;
+	return p->state == PARTITION_READING && p->table == SINK_CLICKS &&
+	       !p->filling.events && !p->insert.job && !p->repeat.named &&
+	       p->next_offset >= 0 && p->reread_from < 0;
 }
 
-struct idle_report *idle_report_new(const struct slots *slots)
+struct idle_report *idle_report_new(const struct partitions *all)
 {
 	struct idle_report *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->entries = calloc(slots->count + 1, sizeof(*r->entries));
+	r->entries = calloc(all->count + 1, sizeof(*r->entries));
 	if (!r->entries) {
 		free(r);
 		return NULL;
 	}
 	r->job.run = idle_report_run;
-	for (size_t i = 0; i < slots->count; i++) {
-		const struct slot *slot = slots->items[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct partition *p = all->items[i];
 
-		if (is_idle(slot))
+		if (is_idle(p))
 			r->entries[r->count++] = (struct idle_entry){
-				.origin = {.epoch = slot->epoch,
-					   .topic = slot->topic,
-					   .partition = slot->partition},
-				.next_offset = slot->next_offset,
+				.origin = {.epoch = p->epoch,
+					   .topic = p->topic,
+					   .partition = p->number},
+				.next_offset = p->next_offset,
 			};
 	}
 	return r;
@@ -57,15 +57,15 @@ static int count_partitions(struct idle_report *r, struct error *err)
 	for (int t = 0; t < SINK_TABLE_COUNT; t++)
 		if (r->topics[t] && kafka_consumer_ask_partitions(
 					    r->consumer, r->topics[t], ASK_MS,
-					    &r->partitions[t], err) < 0)
+					    &r->topic_size[t], err) < 0)
 			return -1;
 	r->counted = true;
 	return 0;
 }
 
 /* Appends a row when nothing of the partition is left to read. */
-static int tell_if_idle(struct idle_report *r, struct idle_entry *e,
-			struct buf *rows, uint64_t *count, struct error *err)
+static int add_if_idle(struct idle_report *r, struct idle_entry *e,
+		       struct buf *rows, uint64_t *count, struct error *err)
 {
 	int64_t end;
 
@@ -74,7 +74,7 @@ static int tell_if_idle(struct idle_report *r, struct idle_entry *e,
 		return -1;
 	if (end > e->next_offset)
 		return 0;
-	e->origin.partitions = r->partitions[SINK_CLICKS];
+	e->origin.partitions = r->topic_size[SINK_CLICKS];
 	e->origin.collector = r->collector;
 	batch_idle_row(e->next_offset, r->asked_ms, &e->origin, rows);
 	++*count;
@@ -97,7 +97,7 @@ static int insert(struct idle_report *r, struct sink *sink, const char *name,
 	return insertion_run(sink, &in, &state, err);
 }
 
-void idle_report_run(struct courier_job *job, struct sink *sink)
+void idle_report_run(struct insert_job *job, struct sink *sink)
 {
 	struct idle_report *r = (struct idle_report *)job;
 	char token[BATCH_NAME_MAX];
@@ -110,7 +110,7 @@ void idle_report_run(struct courier_job *job, struct sink *sink)
 		r->status = count_partitions(r, &r->err);
 	for (size_t i = 0; r->status == 0 && i < r->count; i++)
 		r->status =
-			tell_if_idle(r, &r->entries[i], &rows, &count, &r->err);
+			add_if_idle(r, &r->entries[i], &rows, &count, &r->err);
 	snprintf(token, sizeof(token), "idle:%s:%lld", r->collector,
 		 (long long)r->asked_ms);
 	if (r->status == 0 && rows.failed)
@@ -118,39 +118,4 @@ void idle_report_run(struct courier_job *job, struct sink *sink)
 	else if (r->status == 0 && count)
 		r->status = insert(r, sink, token, &rows, count, &r->err);
 	buf_free(&rows);
-}
-
-/* Until it is known, or the server was another one meanwhile. */
-static int measure(struct idle_probe *p, struct sink *sink, struct error *err)
-{
-	bool known = p->measured.done || *p->measured.why;
-
-	return known ? 0 : measure_tokens(sink, &p->measured, err);
-}
-
-/* Nothing goes by this host's clock but the log; who reads that should know. */
-static void compare_clocks(struct idle_probe *p, struct sink *sink)
-{
-	int64_t before = clock_real_ms(), server;
-	struct error err = {0};
-
-	if (stored_now(sink_server(sink), &server, &err) < 0)
-		return;
-	p->clock_known = true;
-	p->clock_ahead_ms = before + (clock_real_ms() - before) / 2 - server;
-}
-
-void idle_probe_run(struct courier_job *job, struct sink *sink)
-{
-	struct idle_probe *p = (struct idle_probe *)job;
-	struct error err = {0};
-
-	p->status = sink_probe(sink, &p->err);
-	if (p->status == 0)
-		compare_clocks(p, sink);
-	if (p->status == 0 &&
-	    (measure(p, sink, &err) < 0 ||
-	     guarantee_probe(sink, &p->measured, &p->guarantee, &err) < 0))
-		snprintf(p->guarantee.text, sizeof(p->guarantee.text),
-			 "not known: %.150s", err.text);
 }

@@ -1,0 +1,54 @@
+/*
+ * assignments.h - partitions come and go.  Belongs to the polling thread.
+ *
+ * A partition that was assigned is paused until it is known where its last
+ * owner stopped (recovery.h), and until that was committed again under this
+ * member's generation.  Kafka's callbacks never wait for ClickHouse.
+ */
+#ifndef COLLECTOR_INGEST_ASSIGNMENTS_H
+#define COLLECTOR_INGEST_ASSIGNMENTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector_metrics.h"
+#include "collector/ingest/connections.h"
+#include "collector/ingest/insert_workers.h"
+#include "collector/ingest/inserts.h"
+#include "collector/ingest/partitions.h"
+#include "collector/ingest/recovery.h"
+#include "collector/ingest/schedule.h"
+#include "common/app/health.h"
+#include "common/kafka/consumer.h"
+#include "common/log.h"
+
+struct assignments {
+	struct log *log;
+	struct metrics *registry;
+	struct collector_metrics *metrics;
+	struct health_check *health; /* down while a partition is STOPPED */
+	const char *topic_links;
+	struct kafka_consumer *consumer;
+	struct insert_workers *workers;
+	struct connections *connections;
+	struct partitions *partitions;
+	struct schedule *schedule;
+	struct inserts *inserts;
+	struct recovery_setup setup;
+
+	/* Partitions that are revoked together share the time; 0: none is. */
+	int64_t drain_from;
+};
+
+/* As kafka_assigned_fn and kafka_revoked_fn.  `wait`: for what is under
+ * way. */
+void assignments_add(struct assignments *a, const char *topic, int32_t number);
+void assignments_revoke(struct assignments *a, const char *topic,
+			int32_t number, bool lost, bool wait);
+
+/* Recovers what is to be recovered, and starts to read what was claimed.
+ * `now`: monotonic. */
+void assignments_update(struct assignments *a, int64_t now);
+
+#endif

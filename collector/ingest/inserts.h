@@ -1,0 +1,60 @@
+/*
+ * inserts.h - a batch's way into ClickHouse: its intent is committed, the batch
+ * inserted, the partition's position committed.  Belongs to the polling thread.
+ *
+ * The intent, first and last offset, is committed beside the offset before it,
+ * and only when the brokers have taken that under this member's generation is
+ * the batch sent: whoever owns the partition next sends the very same batch,
+ * and whichever of the two comes second is recognised by its token.
+ */
+#ifndef COLLECTOR_INGEST_INSERTS_H
+#define COLLECTOR_INGEST_INSERTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector_config.h"
+#include "collector/collector_metrics.h"
+#include "collector/exactly_once/guarantee.h"
+#include "collector/ingest/batch_insert.h"
+#include "collector/ingest/breaker.h"
+#include "collector/ingest/connections.h"
+#include "collector/ingest/insert_workers.h"
+#include "collector/ingest/partitions.h"
+#include "collector/ingest/schedule.h"
+#include "common/kafka/consumer.h"
+#include "common/log.h"
+
+struct inserts {
+	const struct collector_settings *settings;
+	const char *collector; /* its name */
+	struct log *log;
+	struct collector_metrics *metrics;
+	struct kafka_consumer *consumer;
+	struct insert_workers *workers;
+	struct connections *connections;
+	struct schedule *schedule;
+	const struct guarantee *guarantee;
+	struct batch_insert_setup setup;
+	struct breaker breaker;
+
+	size_t retry_turn; /* the partition that was tried last */
+	bool progressed;   /* something ended: partitions are worth a look */
+};
+
+/* The partition's batch takes no more: its intent is committed, then it is
+ * sent.  Out of memory: it stays as it is, and is tried again. */
+void inserts_begin(struct inserts *in, struct partition *p);
+
+/* Commits the partition's position and the intent of what is inserted. */
+void inserts_commit(struct inserts *in, struct partition *p);
+/* Kafka's answer to that.  A partition that was CLAIMING is SEEKING then. */
+void inserts_on_committed(struct inserts *in, struct partition *p,
+			  const struct error *err);
+
+/* Begins what is due, sends what is ready, commits what could not be.  `now`:
+ * monotonic. */
+void inserts_update(struct inserts *in, const struct partitions *all,
+		    int64_t now);
+
+#endif
