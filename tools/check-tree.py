@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""Checks what a compiler does not: that includes follow the layers, that no
-file outgrows its purpose.
+"""Checks what a compiler does not: that includes and calls follow the layers
+and never run in a circle, that a header declares what the source of its name
+defines, that it has more than one user, and that no name is used that
+docs/glossary.md has retired.
 
-usage: tools/check-tree.py FILE...
+usage: tools/check-tree.py [--only CHECK,...]
+
+CHECK: layers, circles, headers, users, names.  Files are those that git knows.
 """
+import collections
 import pathlib
 import re
+import subprocess
 import sys
 
 # What a folder may include, beside itself.  Arrows go one way.
@@ -20,33 +26,182 @@ MAY_INCLUDE = {
     "reclaimer": {"linkstore", "codespace", "common", "schemas"},
     "stack": {"common"},
 }
-MAX_LINES = 700
-MAX_MAIN_LINES = 120
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+# A file with one user belongs into that user's, unless the two together would
+# be longer than this.
+MERGED_MAX = 700
+GLOSSARY = pathlib.Path("docs/glossary.md")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+# A function in our formatting: its name follows the type or begins a line.
+FUNCTION = re.compile(
+    r'^(?P<type>(?!typedef|return|else|#)(?:[A-Za-z_]\w*[ \t*\n]+)+\**)'
+    r'(?P<name>[A-Za-z_]\w*)\((?P<args>[^;{}]*?)\)\s*'
+    r'(?:__attribute__\(\([^;{]*\)\)\s*)?(?P<end>[;{])', re.M)
+WORD = re.compile(r'[A-Za-z_]\w*')
 
 
-def problems(path):
-    lines = path.read_text().splitlines()
-    limit = MAX_MAIN_LINES if path.name == "main.c" else MAX_LINES
-    if len(lines) > limit:
-        yield f"{path}:{limit}: has {len(lines)} lines; {limit} are the most"
-    folder = path.parts[0]
-    if folder not in MAY_INCLUDE:
-        return
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if not match:
+def room(path):
+    """A source and its header are one room."""
+    return path.rsplit(".", 1)[0]
+
+
+class Tree:
+    def __init__(self, files):
+        self.text = {f: pathlib.Path(f).read_text() for f in files}
+        self.code = {f: STRING.sub('""', COMMENT.sub(" ", t))
+                     for f, t in self.text.items()}
+        self.includes = {f: INCLUDE.findall(t) for f, t in self.text.items()}
+        self.ours = [f for f in files if f.split("/")[0] in MAY_INCLUDE]
+        self.defined, self.declared = {}, collections.defaultdict(set)
+        twice = set()
+        for f in self.ours:
+            for m in FUNCTION.finditer(self.code[f]):
+                if re.search(r'\bstatic\b', m["type"]):
+                    continue
+                if m["end"] == ";":
+                    self.declared[f].add(m["name"])
+                elif m["name"] in self.defined or m["name"] == "main":
+                    twice.add(m["name"])
+                else:
+                    self.defined[m["name"]] = f
+        for name in twice:
+            self.defined.pop(name, None)
+
+
+def line_of(text, word):
+    at = re.search(rf'\b{re.escape(word)}\b', text)
+    return text.count("\n", 0, at.start()) + 1 if at else 1
+
+
+def layers(tree):
+    for f in tree.ours:
+        folder = f.split("/")[0]
+        for target in tree.includes[f]:
+            line = line_of(tree.text[f], target)
+            if "/" not in target:
+                yield f'{f}:{line}: "{target}": write the path from the root'
+                continue
+            other = target.split("/")[0]
+            if other != folder and other not in MAY_INCLUDE[folder]:
+                yield f"{f}:{line}: {folder}/ may not include {other}/"
+
+
+def arrows(tree):
+    """Which rooms a room includes or calls."""
+    to = collections.defaultdict(set)
+    for f in tree.ours:
+        for target in tree.includes[f]:
+            if target in tree.text and room(target) != room(f):
+                to[room(f)].add(room(target))
+        if f.endswith(".c"):
+            for word in set(WORD.findall(tree.code[f])):
+                other = tree.defined.get(word)
+                if other and room(other) != room(f):
+                    to[room(f)].add(room(other))
+    return to
+
+
+def circles_of(to):
+    """Strongly connected components of more than one room (Tarjan, 1972)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(at):
+        index[at] = low[at] = len(index)
+        stack.append(at)
+        for other in sorted(to[at]):
+            if other not in index:
+                visit(other)
+                low[at] = min(low[at], low[other])
+            elif other in stack:
+                low[at] = min(low[at], index[other])
+        if low[at] == index[at]:
+            part = []
+            while not part or part[-1] != at:
+                part.append(stack.pop())
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    sys.setrecursionlimit(10000)
+    for at in sorted(to):
+        if at not in index:
+            visit(at)
+    return found
+
+
+def circles(tree):
+    for part in circles_of(arrows(tree)):
+        yield f"{part[0]}: a circle of files: {', '.join(part)}"
+
+
+def headers(tree):
+    """A function is declared in the header of the source that defines it."""
+    for f in tree.ours:
+        if not f.endswith(".h"):
             continue
-        target = match[1].split("/")[0]
-        if "/" not in match[1]:
-            yield (f'{path}:{number}: "{match[1]}": write the path from the '
-                   "root")
-        elif target != folder and target not in MAY_INCLUDE[folder]:
-            yield f"{path}:{number}: {folder}/ may not include {target}/"
+        for name in sorted(tree.declared[f]):
+            source = tree.defined.get(name)
+            if source and source.endswith(".c") and room(source) != room(f):
+                line = line_of(tree.text[f], name)
+                yield f"{f}:{line}: {name} is defined in {source}"
+
+
+def lines(tree, name):
+    return sum(tree.text[f].count("\n") for f in (name + ".c",)
+               if f in tree.text)
+
+
+def users(tree):
+    """Headers of one user; tests are users, and main.c has its program's."""
+    count = collections.defaultdict(set)
+    for f, targets in tree.includes.items():
+        for target in targets:
+            if room(f) != room(target):
+                count[target].add(room(f))
+    for f in tree.ours:
+        if not f.endswith(".h"):
+            continue
+        only = sorted(count[f])
+        if len(only) > 1 or only == [f.split("/")[0] + "/main"]:
+            continue
+        if only and lines(tree, room(f)) + lines(tree, only[0]) > MERGED_MAX:
+            continue
+        yield f"{f}:1: is used by {only[0] if only else 'nobody'} alone"
+
+
+def retired():
+    """Rows `| old name | folders | now |` of the glossary's last table."""
+    if not GLOSSARY.exists():
+        return
+    text = GLOSSARY.read_text().split("\n## Retired names\n")[-1]
+    for row in re.findall(r'^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$', text, re.M):
+        yield row[0], row[1].split(), row[2].strip()
+
+
+def names(tree):
+    for old, folders, now in retired():
+        word = re.compile(rf'(?<![A-Za-z]){old}(?:s)?(?![A-Za-z])')
+        for f in tree.ours:
+            if not any(f.startswith(folder) for folder in folders):
+                continue
+            m = word.search(tree.text[f])
+            if m:
+                line = tree.text[f].count("\n", 0, m.start()) + 1
+                yield f"{f}:{line}: `{old}` is {now} now (docs/glossary.md)"
+
+
+CHECKS = {"layers": layers, "circles": circles, "headers": headers,
+          "users": users, "names": names}
 
 
 def main():
-    found = [p for name in sys.argv[1:] for p in problems(pathlib.Path(name))]
+    chosen = list(CHECKS)
+    if sys.argv[1:2] == ["--only"]:
+        chosen = sys.argv[2].split(",")
+    files = subprocess.check_output(["git", "ls-files", "*.c", "*.h"],
+                                    text=True).split()
+    tree = Tree([f for f in files if pathlib.Path(f).exists()])
+    found = [p for c in chosen for p in CHECKS[c](tree)]
     for problem in found:
         print(problem)
     return 1 if found else 0
