@@ -1,13 +1,198 @@
 #include "collector/exactly_once/guarantee.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rowbinary.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
+
+/* --- measuring -------------------------------------------------------------
+ */
+
+/* Tokens that the scratch table keeps, by its settings. */
+#define MEASURE_WINDOW 8
+#define PREFIX	       "shortloop_guarantee_"
+#define TEXT(x)	       #x
+#define TEXT_OF(x)     TEXT(x)
+
+enum {
+	ACCESS_DENIED = 497,
+	NAME_MAX_LEN = 64,
+};
+
+struct scratch {
+	struct sink *sink;
+	char table[NAME_MAX_LEN];
+	struct buf rows;
+};
+
+static int run(struct scratch *s, const char *what, const char *table,
+	       const char *rest, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql, "%s %s%s", what, table, rest);
+	status = buf_cstr(&sql) ? clickhouse_query(sink_server(s->sink),
+						   sql.data, NULL, NULL, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+static int drop(void *arg, char **fields, struct error *err)
+{
+	return run(arg, "DROP TABLE IF EXISTS", fields[0], "", err);
+}
+
+/* Tables of collectors that were killed while they measured. */
+static int drop_left_over(struct scratch *s, struct error *err)
+{
+	static const char sql[] =
+		"SELECT name FROM system.tables "
+		"WHERE database = currentDatabase() "
+		"AND startsWith(name, '" PREFIX "') "
+		"AND metadata_modification_time < now() - INTERVAL 1 HOUR";
+
+	return clickhouse_rows(sink_server(s->sink), sql, NULL, 1, drop, s,
+			       err);
+}
+
+/* A row a day. */
+static int insert(struct scratch *s, const char *token, uint32_t first_day,
+		  uint32_t days, struct error *err)
+{
+	buf_reset(&s->rows);
+	for (uint32_t day = first_day; day < first_day + days; day++) {
+		rowbinary_u32(&s->rows, day);
+		rowbinary_u64(&s->rows, day);
+	}
+	if (s->rows.failed)
+		return error_set_nomem(err);
+	return sink_insert_into(s->sink, s->table, "day, n", token,
+				s->rows.data, s->rows.len, err);
+}
+
+static int count(struct scratch *s, uint32_t first_day, uint32_t last_day,
+		 uint64_t *ret, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT count() FROM %s WHERE day BETWEEN %" PRIu32
+		   " AND %" PRIu32,
+		   s->table, first_day, last_day);
+	status = buf_cstr(&sql)
+			 ? clickhouse_numbers(sink_server(s->sink), sql.data,
+					      NULL, ret, 1, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+/* A block of two days; then the same, then its second day alone. */
+static int try_again(struct scratch *s, struct measured *m, struct error *err)
+{
+	uint64_t rows = 0;
+
+	for (int tries = 0; tries < 2; tries++)
+		if (insert(s, "block", 1, 2, err) < 0)
+			return -1;
+	if (count(s, 1, 2, &rows, err) < 0)
+		return -1;
+	if (rows != 2) {
+		snprintf(m->flaw, sizeof(m->flaw),
+			 "a block that is sent again is stored again");
+		return 0;
+	}
+	if (insert(s, "block", 2, 1, err) < 0 || count(s, 1, 2, &rows, err) < 0)
+		return -1;
+	if (rows != 2)
+		snprintf(m->flaw, sizeof(m->flaw),
+			 "a day of a block is not known by the block's token");
+	return 0;
+}
+
+/* Sent again and refused, a token is not renewed. */
+static int forget(struct scratch *s, struct measured *m, struct error *err)
+{
+	char token[32];
+	uint64_t rows = 0;
+
+	if (insert(s, "first", 3, 1, err) < 0)
+		return -1;
+	for (unsigned i = 1; i <= MEASURE_WINDOW; i++) {
+		snprintf(token, sizeof(token), "other %u", i);
+		if (insert(s, token, 4, 1, err) < 0 ||
+		    insert(s, "first", 3, 1, err) < 0 ||
+		    count(s, 3, 3, &rows, err) < 0)
+			return -1;
+		m->outlived = i;
+		if (rows > 1)
+			break;
+	}
+	return 0;
+}
+
+static int create(struct scratch *s, struct measured *m, struct error *err)
+{
+	static const char rest[] =
+		" (day UInt32, n UInt64) ENGINE = MergeTree "
+		"PARTITION BY day ORDER BY n "
+		"SETTINGS non_replicated_deduplication_window = " TEXT_OF(
+			MEASURE_WINDOW);
+	snprintf(s->table, sizeof(s->table), PREFIX "%08x%08x",
+		 (unsigned)randombytes_random(),
+		 (unsigned)randombytes_random());
+	if (run(s, "CREATE TABLE", s->table, rest, err) == 0)
+		return 0;
+	if (clickhouse_last_code(sink_server(s->sink)) != ACCESS_DENIED)
+		return -1;
+	snprintf(m->why, sizeof(m->why), "this user may not CREATE TABLE");
+	*err = (struct error){0};
+	return 1;
+}
+
+int measure_tokens(struct sink *sink, struct measured *ret, struct error *err)
+{
+	struct scratch s = {.sink = sink};
+	struct measured m = {0};
+	struct error ignored;
+	int status = create(&s, &m, err);
+
+	if (status == 0) {
+		status = try_again(&s, &m, err);
+		if (status == 0 && !*m.flaw)
+			status = forget(&s, &m, err);
+		m.done = status == 0;
+		/* One that stays is dropped by whoever measures next. */
+		run(&s, "DROP TABLE IF EXISTS", s.table, "", &ignored);
+		if (status == 0)
+			status = drop_left_over(&s, err);
+	}
+	buf_free(&s.rows);
+	if (status < 0)
+		return error_wrap(err, "measuring");
+	*ret = m;
+	return 0;
+}
+
+/* Of a table that keeps `window` tokens by its settings: for how many inserts
+ * of others it knows one. */
+static uint64_t measured_window(const struct measured *m, uint64_t window)
+{
+	return window / MEASURE_WINDOW * m->outlived +
+	       window % MEASURE_WINDOW * m->outlived / MEASURE_WINDOW;
+}
+
+/* --- judging ---------------------------------------------------------------
+ */
 
 enum {
 	WINDOW_USUAL = 10000,
@@ -26,10 +211,14 @@ __attribute__((format(printf, 2, 3))) static void less(struct guarantee *g,
 	va_end(args);
 }
 
-static void judge_user(const char *locked, struct guarantee *g)
+static int judge_user(void *arg, char **fields, struct error *err)
 {
+	const char *locked = fields[0];
+
+	(void)err;
 	if (*locked)
-		less(g, "this user may not set %s", locked);
+		less(arg, "this user may not set %s", locked);
+	return 0;
 }
 
 static bool is_replicated(const char *engine)
@@ -97,7 +286,7 @@ void guarantee_conclude(const struct measured *measured, struct guarantee *g)
 	} else if (!measured->done) {
 		not_measured(g, measured->why);
 	} else {
-		g->window = measure_window(measured, g->window);
+		g->window = measured_window(measured, g->window);
 		say(g, "exactly once (measured: ", ")");
 	}
 }
@@ -110,26 +299,33 @@ static int ask_user(struct clickhouse *ch, struct guarantee *g,
 		"(SELECT name FROM system.settings WHERE name IN "
 		"('insert_deduplicate', 'insert_deduplication_token', "
 		"'deduplicate_insert', 'async_insert') AND readonly "
-		"ORDER BY name) FORMAT TabSeparated";
-	struct buf answer = {0};
-	struct tsv rows;
-	char *locked;
-	int status = clickhouse_query(ch, sql, NULL, &answer, err);
+		"ORDER BY name)";
 
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, &locked, 1))
-		judge_user(locked, g);
-	else if (status == 0)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	buf_free(&answer);
-	return status;
+	return clickhouse_rows(ch, sql, NULL, 1, judge_user, g, err);
 }
 
 /* What a table says for itself, or the server's own. */
 #define SETTING(server, name)                                                  \
 	"ifNull(nullIf(extract(engine_full, '[ ,]" name " = (\\\\d+)'), ''), " \
 	"(SELECT any(value) FROM system." server " WHERE name = '" name "'))"
+
+struct tables {
+	struct guarantee *guarantee;
+	size_t count;
+};
+
+static int judge_row(void *arg, char **f, struct error *err)
+{
+	struct tables *t = arg;
+
+	(void)err;
+	t->count++;
+	guarantee_judge_table(
+		&(struct guarantee_table){
+			f[0], f[1], is_replicated(f[1]) ? f[3] : f[2], f[4]},
+		t->guarantee);
+	return 0;
+}
 
 static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 		      struct error *err)
@@ -145,26 +341,16 @@ static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 		/* clang-format on */
 		" FROM system.tables WHERE database = currentDatabase() "
 		"AND name IN ('clicks', 'ingest_progress', 'links') "
-		"ORDER BY name FORMAT TabSeparated";
-	struct buf answer = {0};
-	struct tsv rows;
-	char *f[5];
-	size_t count = 0;
-	int status = clickhouse_query(ch, sql, NULL, &answer, err);
+		"ORDER BY name";
+	struct tables t = {.guarantee = g};
 
-	rows = tsv_rows(&answer);
-	for (; status == 0 && tsv_next(&rows, f, 5); count++)
-		guarantee_judge_table(
-			&(struct guarantee_table){
-				f[0], f[1], is_replicated(f[1]) ? f[3] : f[2],
-				f[4]},
-			g);
-	buf_free(&answer);
-	if (status == 0 && count != 3)
+	if (clickhouse_rows(ch, sql, NULL, 5, judge_row, &t, err) < 0)
+		return -1;
+	if (t.count != 3)
 		return error_set(err, ERROR_REMOTE,
 				 "tables are missing: run 'aggregator "
 				 "migrate'");
-	return status;
+	return 0;
 }
 
 int guarantee_probe(struct sink *sink, const struct measured *measured,

@@ -5,8 +5,8 @@
  * token: the last N entries of non_replicated_deduplication_window, or of
  * replicated_deduplication_window those of the last
  * replicated_deduplication_window_seconds.  How many blocks these entries are
- * for, and whether a token is of any use at all, is measured (exactly_once/measure.h);
- * what was not measured is not called exactly once.
+ * for, and whether a token is of any use at all, is measured: what was not is
+ * not called exactly once.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
 #define COLLECTOR_EXACTLY_ONCE_GUARANTEE_H
@@ -14,9 +14,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/exactly_once/measure.h"
 #include "collector/exactly_once/sink.h"
 #include "common/error.h"
+
+/*
+ * What the server at hand does with tokens, tried on a table like ours that
+ * keeps few: is a block that is sent again known, in whole and by the days of
+ * its rows, and how many others have to come until it is forgotten?  What a
+ * version is said to do, or a setting, is not asked.
+ */
+
+struct measured {
+	bool done;
+	char why[160]; /* not done: why not */
+	char flaw[80]; /* "": what was sent again was known again */
+	/* How many inserts of others it took until a token was forgotten. */
+	unsigned outlived;
+};
+
+/* Makes tables called shortloop_guarantee_... and drops them.  A user who may
+ * not make them is no error: it is not done then. */
+int measure_tokens(struct sink *sink, struct measured *ret, struct error *err);
 
 struct guarantee {
 	bool known;

@@ -76,8 +76,8 @@ static int count_part(struct sink *sink, const struct insertion *in,
 	int status;
 
 	if (in->table == SINK_PROGRESS) {
-		if (stored_told(ch, &part->key, part->first, part->last, since,
-				&told, err) < 0)
+		if (stored_is_reported(ch, &part->key, part->first, part->last,
+				       since, &told, err) < 0)
 			return -1;
 		*there += told;
 		*all += 1;

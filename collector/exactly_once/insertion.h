@@ -31,8 +31,8 @@
 
 #include "collector/collector_metrics.h"
 #include "collector/exactly_once/ranges.h"
-#include "collector/exactly_once/stored.h"
 #include "collector/exactly_once/sink.h"
+#include "collector/exactly_once/stored.h"
 #include "common/error.h"
 
 /* The rows of one partition. */

@@ -2,17 +2,25 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "collector/exactly_once/batch.h"
 #include "collector/enrich/row.h"
-#include "collector/exactly_once/server.h"
+#include "collector/exactly_once/batch.h"
 #include "common/clickhouse/columns.h"
+#include "common/clickhouse/rows.h"
 
 /* More than twice what collector.batch_rows and batch_bytes can be. */
 #define BLOCK_ROWS_MAX	"4000000"
 #define BLOCK_BYTES_MAX "2147483648"
 
 enum {
+	/* The oldest version that is taken, year and month.  Before, a token
+	 * was numbered by the part of the insert that it stood for: the rows of
+	 * one day left out, those of the next were taken for other ones, and
+	 * stored twice or not at all.  (Seen in 23.10, not in 24.8; the changes
+	 * are those of ClickHouse 24.7.) */
+	OLDEST_YEAR = 24,
+	OLDEST_MONTH = 8,
 	KEPT_MAX = 1 << 20, /* of memory, between two inserts */
 	/* ms, between two answers about one start.  Who ran for two seconds and
 	 * was started again is noticed; rows that were answered go only with a
@@ -26,9 +34,10 @@ struct sink {
 	struct buf insert_clicks; /* the statement */
 	struct buf block;	  /* the rows in columns */
 	const char *cluster;
-	struct server server;
-	bool known;	 /* that */
-	int64_t started; /* when the server was, as last asked; 0: not yet */
+	/* Of the server; not every version has the setting. */
+	bool known;
+	bool has_deduplicate_insert;
+	int64_t started; /* when it was, as last asked; 0: not yet */
 };
 
 struct table {
@@ -96,28 +105,95 @@ const char *sink_cluster(const struct sink *s)
 	return s->cluster;
 }
 
-void sink_forget(struct sink *s)
+/* --- the server ------------------------------------------------------------
+ */
+
+static bool is_too_old(const char *version)
 {
-	s->known = false;
+	char *dot;
+	unsigned long year = strtoul(version, &dot, 10);
+	unsigned long month = *dot == '.' ? strtoul(dot + 1, NULL, 10) : 0;
+
+	return year < OLDEST_YEAR ||
+	       (year == OLDEST_YEAR && month < OLDEST_MONTH);
+}
+
+static int check_version(void *arg, char **fields, struct error *err)
+{
+	bool *known = arg;
+
+	*known = true;
+	if (is_too_old(fields[0]))
+		return error_set(err, ERROR_UNSAFE,
+				 "ClickHouse %s is too old: %d.%d or later is "
+				 "needed",
+				 fields[0], OLDEST_YEAR, OLDEST_MONTH);
+	return 0;
+}
+
+/* Alone, and in words that any version knows. */
+static int ask_version(struct sink *s, struct error *err)
+{
+	bool known = false;
+
+	if (clickhouse_rows(s->ch, "SELECT version()", NULL, 1, check_version,
+			    &known, err) < 0)
+		return -1;
+	return known ? 0
+		     : error_set(err, ERROR_PROTOCOL,
+				 "ClickHouse does not tell its version");
+}
+
+static int ask_settings(struct sink *s, struct error *err)
+{
+	static const char sql[] = "SELECT count() FROM system.settings "
+				  "WHERE name = 'deduplicate_insert'";
+	uint64_t count = 0;
+
+	if (clickhouse_numbers(s->ch, sql, NULL, &count, 1, err) < 0)
+		return -1;
+	s->has_deduplicate_insert = count > 0;
+	return 0;
+}
+
+/* When the server was started, ms since 1970 by its own clock.  It tells the
+ * time it has been running in whole seconds: the answers of one that runs on
+ * differ by less than one. */
+static int ask_started(struct sink *s, struct error *err)
+{
+	uint64_t started = 0;
+
+	if (clickhouse_numbers(s->ch,
+			       "SELECT toUnixTimestamp64Milli(now64(3)) - "
+			       "uptime() * 1000",
+			       NULL, &started, 1, err) < 0)
+		return -1;
+	s->started = (int64_t)started;
+	return 0;
 }
 
 int sink_ask_restarted(struct sink *s, bool *ret, struct error *err)
 {
 	int64_t before = s->started, apart;
 
-	if (server_started(s->ch, &s->started, err) < 0)
+	if (ask_started(s, err) < 0)
 		return -1;
 	apart = s->started - before;
 	*ret = before && (apart > STARTED_APART || apart < -STARTED_APART);
 	return 0;
 }
 
+void sink_forget(struct sink *s)
+{
+	s->known = false;
+}
+
 int sink_check(struct sink *s, struct error *err)
 {
 	if (s->known)
 		return 0;
-	if (server_learn(s->ch, &s->server, err) < 0 ||
-	    (!s->started && server_started(s->ch, &s->started, err) < 0))
+	if (ask_version(s, err) < 0 || ask_settings(s, err) < 0 ||
+	    (!s->started && ask_started(s, err) < 0))
 		return -1;
 	s->known = true;
 	return 0;
@@ -142,6 +218,9 @@ int sink_probe(struct sink *s, struct error *err)
 			return -1;
 	return 0;
 }
+
+/* --- inserting -------------------------------------------------------------
+ */
 
 /* What a large block took is given back: some wait for long. */
 static int encode_clicks(struct sink *s, const void *rows, size_t len,
@@ -187,7 +266,7 @@ static int insert(struct sink *s, const char *table, const char *statement,
 
 	if (sink_check(s, err) < 0)
 		return -1;
-	if (s->server.has_deduplicate_insert)
+	if (s->has_deduplicate_insert)
 		*own = (struct clickhouse_param){"deduplicate_insert",
 						 "enable"};
 	sink_query_id(table, token, id);

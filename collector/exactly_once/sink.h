@@ -3,7 +3,7 @@
  *
  * Every insert says what it rests on, whatever the server's defaults and the
  * user's profile are: its token, synchronous, one block of one thread.  Nothing
- * is inserted into a server that is too old (exactly_once/server.h).
+ * is inserted into a server that is too old.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_SINK_H
 #define COLLECTOR_EXACTLY_ONCE_SINK_H

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clickhouse/tsv.h"
-#include "common/clock.h"
+#include "common/clickhouse/rows.h"
 
 #define PARTITION_IS                                                           \
 	"epoch = {epoch:UInt32} AND topic = {topic:String} "                   \
@@ -33,7 +32,8 @@ static void question_build(struct question *q, const struct stored_key *key,
 		 key->partition);
 	snprintf(q->from, sizeof(q->from), "%" PRIu64, from);
 	snprintf(q->last, sizeof(q->last), "%" PRIu64, last);
-	snprintf(q->since, sizeof(q->since), "%" PRId64, since_ms);
+	snprintf(q->since, sizeof(q->since), "%" PRId64,
+		 since_ms > 0 ? since_ms : 0);
 	q->params[0] = (struct clickhouse_param){"param_topic", q->topic.data};
 	q->params[1] = (struct clickhouse_param){"param_epoch", q->epoch};
 	q->params[2] =
@@ -44,12 +44,9 @@ static void question_build(struct question *q, const struct stored_key *key,
 	q->params[6] = (struct clickhouse_param){NULL, NULL};
 }
 
-static int ask(struct clickhouse *ch, const char *sql, const struct question *q,
-	       struct buf *answer, struct error *err)
+static void question_free(struct question *q)
 {
-	if (q->topic.failed)
-		return error_set_nomem(err);
-	return clickhouse_query(ch, sql, q->params, answer, err);
+	buf_free(&q->topic);
 }
 
 struct question_range {
@@ -80,25 +77,31 @@ static int ask_about(struct clickhouse *ch, const char *sql,
 		     const struct question_range *range, uint64_t *ret,
 		     size_t count, struct error *err)
 {
-	struct buf answer = {0};
 	struct question q;
-	struct tsv rows;
-	char *f[NUMBERS_MAX];
 	int status;
 
-	question_build(&q, key, range->from, range->last,
-		       range->since_ms > 0 ? range->since_ms : 0);
-	status = ask(ch, sql, &q, &answer, err);
-	if (status == 0) {
-		rows = tsv_rows(&answer);
-		if (!tsv_next(&rows, f, count))
-			status = error_set(err, ERROR_PROTOCOL,
-					   "an answer of another shape");
-	}
-	for (size_t i = 0; status == 0 && i < count; i++)
-		ret[i] = tsv_u64(f[i]);
-	buf_free(&answer);
-	buf_free(&q.topic);
+	question_build(&q, key, range->from, range->last, range->since_ms);
+	status = q.topic.failed ? error_set_nomem(err)
+				: clickhouse_numbers(ch, sql, q.params, ret,
+						     count, err);
+	question_free(&q);
+	return status;
+}
+
+/* Asks for any number of rows. */
+static int ask_rows(struct clickhouse *ch, const char *sql,
+		    const struct stored_key *key,
+		    const struct question_range *range, size_t count,
+		    clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	struct question q;
+	int status;
+
+	question_build(&q, key, range->from, range->last, range->since_ms);
+	status = q.topic.failed ? error_set_nomem(err)
+				: clickhouse_rows(ch, sql, q.params, count, fn,
+						  arg, err);
+	question_free(&q);
 	return status;
 }
 
@@ -109,6 +112,13 @@ static int ask_numbers(struct clickhouse *ch, const char *sql,
 	const struct question_range range = {.from = from};
 
 	return ask_about(ch, sql, key, &range, ret, count, err);
+}
+
+static int sync_table(void *arg, char **fields, struct error *err)
+{
+	if (clickhouse_query(arg, fields[0], NULL, NULL, err) < 0)
+		return error_wrap(err, "%s", fields[0]);
+	return 0;
 }
 
 int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
@@ -122,36 +132,11 @@ int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
 		"WHERE database = currentDatabase() AND name IN "
 		"('ingest_epochs', 'ingest_progress', {table:String}) AND "
 		"(engine LIKE 'Replicated%' OR engine LIKE 'Shared%') "
-		"ORDER BY name FORMAT TabSeparated";
+		"ORDER BY name";
 	const struct clickhouse_param params[] = {{"param_table", table},
 						  {NULL, NULL}};
-	struct buf answer = {0};
-	struct tsv rows;
-	char *statement;
-	int status = clickhouse_query(ch, sql, params, &answer, err);
 
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, &statement, 1)) {
-		status = clickhouse_query(ch, statement, NULL, NULL, err);
-		if (status < 0)
-			error_wrap(err, "%s", statement);
-	}
-	buf_free(&answer);
-	return status;
-}
-
-int stored_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err)
-{
-	static const char sql[] =
-		"SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
-		"FORMAT TabSeparated";
-	struct stored_key key = {.topic = ""};
-	uint64_t now = 0;
-
-	if (ask_numbers(ch, sql, &key, 0, &now, 1, err) < 0)
-		return error_wrap(err, "ClickHouse's clock");
-	*ret_ms = (int64_t)now;
-	return 0;
+	return clickhouse_rows(ch, sql, params, 1, sync_table, ch, err);
 }
 
 int stored_life(struct clickhouse *ch, const struct stored_key *key,
@@ -161,8 +146,7 @@ int stored_life(struct clickhouse *ch, const struct stored_key *key,
 	static const char sql[] =
 		"SELECT countIf(decision != 'resume') = 0 AND count() > 0, "
 		"min(next), min(gap) FROM ingest_epochs "
-		"WHERE epoch = {epoch:UInt32} AND " BEGINS
-		"FORMAT TabSeparated";
+		"WHERE epoch = {epoch:UInt32} AND " BEGINS;
 	uint64_t n[3] = {0};
 
 	if (ask_numbers(ch, sql, key, 0, n, 3, err) < 0)
@@ -183,7 +167,7 @@ int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
 	 * before the tables have this version's columns and defaults. */
 	static const char sql[] = "SELECT max(epoch), max(gap) "
 				  "FROM ingest_epochs "
-				  "WHERE " BEGINS "FORMAT TabSeparated";
+				  "WHERE " BEGINS;
 	struct stored_key newest = *key;
 	uint64_t n[2] = {0}, epoch;
 
@@ -227,7 +211,7 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		"AND inserted_at > (SELECT max(t) - INTERVAL 1 DAY FROM "
 		"(SELECT inserted_at AS t FROM ingest_progress "
 		"WHERE " PARTITION_IS "AND inserted_at <= now64(3, 'UTC') "
-		"ORDER BY inserted_at DESC LIMIT 1))) FORMAT TabSeparated";
+		"ORDER BY inserted_at DESC LIMIT 1)))";
 	uint64_t n[6] = {0};
 
 	if (ask_numbers(ch, sql, key, 0, n, 6, err) < 0)
@@ -249,8 +233,7 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 {
 	static const char sql[] =
 		"SELECT count() FROM ingest_epochs WHERE " PARTITION_IS
-		"AND decision = 'same' AND next = {from:UInt64} "
-		"FORMAT TabSeparated";
+		"AND decision = 'same' AND next = {from:UInt64}";
 	uint64_t count = 0;
 
 	if (ask_numbers(ch, sql, key, next, &count, 1, err) < 0)
@@ -261,15 +244,15 @@ int stored_same(struct clickhouse *ch, const struct stored_key *key,
 
 #define IS_NEW "append_time >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')"
 
-int stored_told(struct clickhouse *ch, const struct stored_key *key,
-		uint64_t first, uint64_t last, int64_t since_ms, bool *ret,
-		struct error *err)
+int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
+		       uint64_t first, uint64_t last, int64_t since_ms,
+		       bool *ret, struct error *err)
 {
 	static const char sql[] =
 		"SELECT count() FROM ingest_progress WHERE " PARTITION_IS
 		"AND " IS_NEW " AND first = {from:UInt64} "
 		"AND last = {last:UInt64} "
-		"AND rows + dead_lettered + lost > 0 FORMAT TabSeparated";
+		"AND rows + dead_lettered + lost > 0";
 	const struct question_range range = {first, last, since_ms};
 	uint64_t count = 0;
 
@@ -284,7 +267,12 @@ int stored_told(struct clickhouse *ch, const struct stored_key *key,
 	"offset - row_number() OVER (ORDER BY offset) AS island "              \
 	"FROM (SELECT DISTINCT offset FROM " table " WHERE " PARTITION_IS      \
 	"AND offset >= {from:UInt64} AND offset <= {last:UInt64} " more ")) "  \
-	"GROUP BY island ORDER BY 1 FORMAT TabSeparated"
+	"GROUP BY island ORDER BY 1"
+
+static int add_range(void *arg, char **fields, struct error *err)
+{
+	return ranges_add(arg, tsv_u64(fields[0]), tsv_u64(fields[1]), err);
+}
 
 int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, uint64_t last, int64_t since_ms,
@@ -293,25 +281,22 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 	static const char clicks[] = ISLANDS_OF("clicks", "AND " IS_NEW);
 	static const char links[] = ISLANDS_OF("links", "");
 	bool is_links = strcmp(key->table, "links") == 0;
-	struct buf answer = {0};
-	struct question q;
-	struct tsv rows;
-	char *f[2];
-	int status;
+	const struct question_range range = {from, last, since_ms};
 
-	question_build(&q, key, from, last, since_ms > 0 ? since_ms : 0);
-	status = ask(ch, is_links ? links : clicks, &q, &answer, err);
-	if (status < 0)
-		error_wrap(err, "rows stored in %s", key->table);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 2))
-		status = ranges_add(ret, tsv_u64(f[0]), tsv_u64(f[1]), err);
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	buf_free(&answer);
-	buf_free(&q.topic);
-	return status;
+	if (ask_rows(ch, is_links ? links : clicks, key, &range, 2, add_range,
+		     ret, err) < 0)
+		return error_wrap(err, "rows stored in %s", key->table);
+	return 0;
+}
+
+static int add_hour(void *arg, char **fields, struct error *err)
+{
+	struct batch *b = arg;
+
+	if (tsv_i64(fields[2]) > b->append_ms)
+		b->append_ms = tsv_i64(fields[2]);
+	return batch_note_hour(b, (uint32_t)tsv_u64(fields[0]),
+			       tsv_u64(fields[1]), err);
 }
 
 int stored_hours(struct clickhouse *ch, const struct stored_key *key,
@@ -322,30 +307,12 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 		"AS h, count(), toUnixTimestamp64Milli(max(append_time)) "
 		"FROM clicks WHERE " PARTITION_IS "AND " IS_NEW
 		" AND offset >= {from:UInt64} AND offset <= {last:UInt64} "
-		"GROUP BY h ORDER BY h FORMAT TabSeparated";
-	struct buf answer = {0};
-	struct question q;
-	struct tsv rows;
-	char *f[3];
-	int status;
+		"GROUP BY h ORDER BY h";
+	const struct question_range range = {b->first, b->last, since_ms};
 
-	question_build(&q, key, b->first, b->last, since_ms > 0 ? since_ms : 0);
-	status = ask(ch, sql, &q, &answer, err);
-	if (status < 0)
-		error_wrap(err, "hours of clicks");
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 3)) {
-		if (tsv_i64(f[2]) > b->append_ms)
-			b->append_ms = tsv_i64(f[2]);
-		status = batch_note_hour(b, (uint32_t)tsv_u64(f[0]),
-					 tsv_u64(f[1]), err);
-	}
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	buf_free(&answer);
-	buf_free(&q.topic);
-	return status;
+	if (ask_rows(ch, sql, key, &range, 3, add_hour, b, err) < 0)
+		return error_wrap(err, "hours of clicks");
+	return 0;
 }
 
 /* --- events one by one ---------------------------------------------------- */
@@ -356,48 +323,22 @@ void stored_blocks_release(struct stored_blocks *b)
 	*b = (struct stored_blocks){0};
 }
 
-static int add_event(struct stored_blocks *b, size_t *room,
-		     struct stored_event event, struct error *err)
+static int add_event(void *arg, char **fields, struct error *err)
 {
-	struct stored_event *items = b->items;
+	struct stored_blocks *b = arg;
+	size_t room = b->room ? b->room * 2 : 1024;
+	struct stored_event *items;
 
-	if (b->count == *room) {
-		*room = *room ? *room * 2 : 1024;
-		items = realloc(items, *room * sizeof(*items));
+	if (b->count == b->room) {
+		items = realloc(b->items, room * sizeof(*items));
 		if (!items)
 			return error_set_nomem(err);
 		b->items = items;
+		b->room = room;
 	}
-	items[b->count++] = event;
+	b->items[b->count++] =
+		(struct stored_event){tsv_u64(fields[0]), tsv_i64(fields[1])};
 	return 0;
-}
-
-static int ask_events(struct clickhouse *ch, const char *sql,
-		      const struct stored_key *key, uint64_t from,
-		      uint64_t last, struct stored_blocks *ret,
-		      struct error *err)
-{
-	struct buf answer = {0};
-	struct question q;
-	struct tsv rows;
-	size_t room = 0;
-	char *f[2];
-	int status;
-
-	question_build(&q, key, from, last, 0);
-	status = ask(ch, sql, &q, &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 2))
-		status = add_event(
-			ret, &room,
-			(struct stored_event){tsv_u64(f[0]), tsv_i64(f[1])},
-			err);
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	buf_free(&answer);
-	buf_free(&q.topic);
-	return status;
 }
 
 int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
@@ -408,10 +349,12 @@ int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
 		"SELECT last, toUnixTimestamp64Milli(max(append_time)) "
 		"FROM ingest_progress WHERE " PARTITION_IS "AND " IS_BLOCK
 		" AND last >= {from:UInt64} AND last < {last:UInt64} "
-		"GROUP BY last ORDER BY last FORMAT TabSeparated";
+		"GROUP BY last ORDER BY last";
 
-	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
-		return error_wrap(err, "blocks reported");
+	const struct question_range range = {from, end, 0};
+
+	if (ask_rows(ch, sql, key, &range, 2, add_event, ret, err) < 0)
+		return error_wrap(err, "batches reported");
 	return 0;
 }
 
@@ -423,9 +366,11 @@ int stored_events(struct clickhouse *ch, const struct stored_key *key,
 		"SELECT offset, toUnixTimestamp64Milli(max(append_time)) "
 		"FROM clicks WHERE " PARTITION_IS
 		"AND offset >= {from:UInt64} AND offset < {last:UInt64} "
-		"GROUP BY offset ORDER BY offset FORMAT TabSeparated";
+		"GROUP BY offset ORDER BY offset";
 
-	if (ask_events(ch, sql, key, from, end, ret, err) < 0)
+	const struct question_range range = {from, end, 0};
+
+	if (ask_rows(ch, sql, key, &range, 2, add_event, ret, err) < 0)
 		return error_wrap(err, "rows of clicks");
 	return 0;
 }

@@ -43,9 +43,6 @@ int stored_epoch(struct clickhouse *ch, const struct stored_key *key,
 		 uint32_t configured, struct stored_epoch *ret,
 		 struct error *err);
 
-/* ClickHouse's clock, ms since 1970: the one that all who report share. */
-int stored_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err);
-
 struct stored_report {
 	bool any;
 	uint64_t next; /* one past the last offset reported */
@@ -69,11 +66,11 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 		  uint64_t from, uint64_t last, int64_t since_ms,
 		  struct ranges *ret, struct error *err);
 
-/* Does ingest_progress tell of these offsets, in a row of their own whose
+/* Does ingest_progress report these offsets, in a row of their own whose
  * append_time is not before `since_ms`? */
-int stored_told(struct clickhouse *ch, const struct stored_key *key,
-		uint64_t first, uint64_t last, int64_t since_ms, bool *ret,
-		struct error *err);
+int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
+		       uint64_t first, uint64_t last, int64_t since_ms,
+		       bool *ret, struct error *err);
 
 /* Adds the rows of clicks from b->first to b->last to the block's counts, and
  * moves append_ms to that of the last one. */
@@ -86,7 +83,7 @@ struct stored_blocks {
 		uint64_t last;
 		int64_t at_ms;
 	} * items;
-	size_t count;
+	size_t count, room;
 };
 void stored_blocks_release(struct stored_blocks *b);
 

@@ -5,6 +5,7 @@
 
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/stored.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 enum {
@@ -105,7 +106,7 @@ void idle_report_run(struct insert_job *job, struct sink *sink)
 	uint64_t count = 0;
 
 	/* The clock before the logs' ends: at that time nothing was left. */
-	r->status = stored_now(sink_server(sink), &r->asked_ms, &r->err);
+	r->status = clickhouse_now(sink_server(sink), &r->asked_ms, &r->err);
 	if (r->status == 0)
 		r->status = count_partitions(r, &r->err);
 	for (size_t i = 0; r->status == 0 && i < r->count; i++)

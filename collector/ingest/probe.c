@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "collector/exactly_once/stored.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 /* Until it is known, or the server was another one meanwhile. */
@@ -19,7 +20,7 @@ static void compare_clocks(struct probe *p, struct sink *sink)
 	int64_t before = clock_real_ms(), server;
 	struct error err = {0};
 
-	if (stored_now(sink_server(sink), &server, &err) < 0)
+	if (clickhouse_now(sink_server(sink), &server, &err) < 0)
 		return;
 	p->clock_known = true;
 	p->clock_ahead_ms = before + (clock_real_ms() - before) / 2 - server;

@@ -9,6 +9,7 @@
 
 #include "collector/exactly_once/stored.h"
 #include "collector/tools/rescore/day.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 /* A statement reads a whole day of clicks. */
@@ -111,7 +112,7 @@ static int run_days(struct job *job, int64_t from, int64_t to,
 	if (clickhouse_ping(job->ch, err) < 0)
 		return error_wrap(err, "ClickHouse");
 	/* This host's clock would leave out the newest days if it were slow. */
-	if (stored_now(job->ch, &now, err) < 0)
+	if (clickhouse_now(job->ch, &now, err) < 0)
 		return -1;
 	if (to > now / CLOCK_DAY)
 		to = now / CLOCK_DAY;

@@ -6,6 +6,7 @@
 
 #include "collector/exactly_once/stored.h"
 #include "collector/tools/verify/verify_report.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 #define FINDINGS_NAMED 100000 /* 5 MB of them */
@@ -35,7 +36,7 @@ static int end_range(struct verify *v, struct error *err)
 {
 	int64_t now;
 
-	if (stored_now(v->ask.ch, &now, err) < 0)
+	if (clickhouse_now(v->ask.ch, &now, err) < 0)
 		return error_wrap(err, "clickhouse");
 	if (v->to > now)
 		v->to = now;

@@ -1,0 +1,41 @@
+/*
+ * rows.h - asks ClickHouse and reads the answer row by row.  The statement has
+ * no FORMAT clause, or FORMAT TabSeparated, which is the server's default.
+ */
+#ifndef COMMON_CLICKHOUSE_ROWS_H
+#define COMMON_CLICKHOUSE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/tsv.h"
+#include "common/error.h"
+
+enum {
+	CLICKHOUSE_FIELDS_MAX = 32
+};
+
+/* `fields` are unescaped and writable; they are gone after the call.  Returns
+ * -1, with err filled, to end the reading. */
+typedef int clickhouse_row_fn(void *arg, char **fields, struct error *err);
+
+/*
+ * Calls `fn` for each row, in order; each has `count` fields, up to
+ * CLICKHOUSE_FIELDS_MAX, or ERROR_PROTOCOL is returned.  `params` as in
+ * clickhouse_query.
+ */
+int clickhouse_rows(struct clickhouse *ch, const char *sql,
+		    const struct clickhouse_param *params, size_t count,
+		    clickhouse_row_fn *fn, void *arg, struct error *err);
+
+/* The `count` numbers of an answer that is one row; ERROR_PROTOCOL when it is
+ * not. */
+int clickhouse_numbers(struct clickhouse *ch, const char *sql,
+		       const struct clickhouse_param *params, uint64_t *ret,
+		       size_t count, struct error *err);
+
+/* The server's clock, ms since 1970. */
+int clickhouse_now(struct clickhouse *ch, int64_t *ret_ms, struct error *err);
+
+#endif
