@@ -11,8 +11,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* --- measuring -------------------------------------------------------------
- */
+/* --- measuring ------------------------------------------------------------ */
 
 /* Tokens that the scratch table keeps, by its settings. */
 #define MEASURE_WINDOW 8
@@ -191,8 +190,7 @@ static uint64_t measured_window(const struct measured *m, uint64_t window)
 	       window % MEASURE_WINDOW * m->outlived / MEASURE_WINDOW;
 }
 
-/* --- judging ---------------------------------------------------------------
- */
+/* --- judging -------------------------------------------------------------- */
 
 enum {
 	WINDOW_USUAL = 10000,

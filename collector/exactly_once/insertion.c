@@ -13,8 +13,7 @@ enum {
 	SINCE_MARGIN_MS = 10 * 60 * 1000,
 };
 
-/* --- ending it --------------------------------------------------------------
- */
+/* --- ending it ------------------------------------------------------------ */
 
 static void put_quoted(struct buf *out, const char *text)
 {
@@ -55,8 +54,7 @@ int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 	return status < 0 ? error_wrap(err, "ending an insert") : 0;
 }
 
-/* --- counting ---------------------------------------------------------------
- */
+/* --- counting ------------------------------------------------------------- */
 
 enum found {
 	FOUND_NONE,
@@ -107,8 +105,7 @@ static int count(struct sink *sink, const struct insertion *in,
 	return 0;
 }
 
-/* --- sending ----------------------------------------------------------------
- */
+/* --- sending -------------------------------------------------------------- */
 
 static void token_of(const struct insertion *in,
 		     const struct insertion_state *state, char token[TOKEN_MAX])

@@ -105,8 +105,7 @@ const char *sink_cluster(const struct sink *s)
 	return s->cluster;
 }
 
-/* --- the server ------------------------------------------------------------
- */
+/* --- the server ----------------------------------------------------------- */
 
 static bool is_too_old(const char *version)
 {
@@ -219,8 +218,7 @@ int sink_probe(struct sink *s, struct error *err)
 	return 0;
 }
 
-/* --- inserting -------------------------------------------------------------
- */
+/* --- inserting ------------------------------------------------------------ */
 
 /* What a large block took is given back: some wait for long. */
 static int encode_clicks(struct sink *s, const void *rows, size_t len,

@@ -15,8 +15,7 @@ enum {
 	WAIT_MS = 20,
 };
 
-/* --- stopped partitions -----------------------------------------------------
- */
+/* --- stopped partitions --------------------------------------------------- */
 
 static void update_health(struct assignments *a)
 {
@@ -57,8 +56,7 @@ static void stop(struct assignments *a, struct partition *p, const char *reason)
 	update_health(a);
 }
 
-/* --- recovering --------------------------------------------------------------
- */
+/* --- recovering ----------------------------------------------------------- */
 
 static void log_recovered(struct assignments *a, const struct partition *p,
 			  const struct recovery *r)
@@ -194,8 +192,7 @@ void assignments_update(struct assignments *a, int64_t now)
 		update(a, a->partitions->items[i], now);
 }
 
-/* --- coming and going -------------------------------------------------------
- */
+/* --- coming and going ----------------------------------------------------- */
 
 void assignments_add(struct assignments *a, const char *topic, int32_t number)
 {

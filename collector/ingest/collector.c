@@ -18,7 +18,6 @@
 #include "collector/ingest/insert_workers.h"
 #include "collector/ingest/inserts.h"
 #include "collector/ingest/intake.h"
-#include "collector/ingest/lag.h"
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/reloader.h"
 #include "collector/ingest/schedule.h"
@@ -59,7 +58,6 @@ struct collector {
 	struct inserts inserts;
 	struct assignments assignments;
 	struct intake intake;
-	struct lag lag;
 	struct housekeeping housekeeping;
 
 	int64_t scan_at, tick_at; /* monotonic */
@@ -69,8 +67,7 @@ struct collector {
 	atomic_bool stopping;
 };
 
-/* --- Kafka's callbacks -----------------------------------------------------
- */
+/* --- Kafka's callbacks ---------------------------------------------------- */
 
 static void on_assigned(void *arg, const char *topic, int32_t number)
 {
@@ -109,7 +106,7 @@ static void on_state(void *arg, bool up, const char *reason)
 	connections_kafka(&c->connections, up, reason);
 }
 
-/* --- the thread -------------------------------------------------------- */
+/* --- the thread ----------------------------------------------------------- */
 
 /* Events go on while files are read; here they only change places. */
 static void adopt_files(struct collector *c)
@@ -159,7 +156,7 @@ static void tick(struct collector *c, int64_t now)
 		   (int64_t)partitions_bytes(&c->partitions));
 	metric_set(c->metrics.fetched,
 		   (int64_t)kafka_consumer_fetched(c->consumer));
-	lag_update(&c->lag, &c->partitions, now);
+	housekeeping_set_lag(&c->housekeeping, now);
 	intake_reread(&c->intake);
 }
 
@@ -196,7 +193,7 @@ static void turn(struct collector *c)
 	tick(c, now);
 }
 
-/* --- the end ------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------- */
 
 /* Begins to insert what the partition holds, and says whether it is done with.
  * While Kafka is away only a batch whose intent is committed can go on. */
@@ -269,7 +266,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* --- building ---------------------------------------------------------- */
+/* --- building ------------------------------------------------------------- */
 
 static void choose_name(struct collector *c)
 {
@@ -397,7 +394,6 @@ static void join_intake(struct collector *c)
 		.backpressure = &c->backpressure,
 		.inserts = &c->inserts,
 	};
-	c->lag.consumer = c->consumer;
 }
 
 static void join_housekeeping(struct collector *c, struct app *app)

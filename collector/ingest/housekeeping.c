@@ -4,26 +4,156 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/ingest/idle_report.h"
-#include "collector/ingest/probe.h"
+#include "collector/exactly_once/insertion.h"
+#include "collector/exactly_once/stored.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 enum {
+	ASK_MS = 1000,
+	ASK_ENDS_MS = 200,
+	LOG_ENDS_MS = 5000,	  /* how often logs' ends are asked */
 	PROBE_IDLE_MS = 5000,	  /* when nothing was inserted for so long */
 	MEASURE_MS = 3600 * 1000, /* what the server does is tried so often */
 	CLOCK_OFF_MS = 60 * 1000  /* worth a remark */
 };
 
-void housekeeping_init(struct housekeeping *h, struct health *health)
+/* --- partitions without events -------------------------------------------- */
+
+/*
+ * Each partition's broker is asked where its log ends, so that the time
+ * reported is one at which nothing was left to read.  It is ClickHouse's: with
+ * a clock of its own, a collector that is a day ahead would promise what nobody
+ * has read.
+ */
+struct idle_report {
+	struct insert_job job;
+	struct housekeeping *housekeeping;
+	struct kafka_consumer *consumer;
+	struct collector_metrics *metrics;
+	const char *collector;
+	const char *topics[SINK_TABLE_COUNT]; /* of clicks and links */
+	int64_t asked_ms;		      /* by ClickHouse's clock */
+	size_t count;
+	struct idle_entry {
+		struct progress_origin origin;
+		int64_t next_offset;
+	} * entries;
+
+	/* the answer: */
+	bool counted;
+	uint32_t topic_size[SINK_TABLE_COUNT]; /* in partitions */
+	int status;
+	struct error err;
+};
+
+static bool is_idle(const struct partition *p)
 {
-	h->guarantee_health = health_register(health, "guarantee");
-	health_say(h->guarantee_health, "not known yet");
-	h->clock_health = health_register(health, "clock");
-	health_up(h->clock_health);
+	return p->state == PARTITION_READING && p->table == SINK_CLICKS &&
+	       !p->filling.events && !p->insert.job && !p->repeat.named &&
+	       p->next_offset >= 0 && p->reread_from < 0;
 }
 
-/* --- partitions without events -----------------------------------------------
- */
+static struct idle_report *idle_report_new(const struct partitions *all)
+{
+	struct idle_report *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->entries = calloc(all->count + 1, sizeof(*r->entries));
+	if (!r->entries) {
+		free(r);
+		return NULL;
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		const struct partition *p = all->items[i];
+
+		if (is_idle(p))
+			r->entries[r->count++] = (struct idle_entry){
+				.origin = {.epoch = p->epoch,
+					   .topic = p->topic,
+					   .partition = p->number},
+				.next_offset = p->next_offset,
+			};
+	}
+	return r;
+}
+
+static void idle_report_free(struct idle_report *r)
+{
+	if (!r)
+		return;
+	free(r->entries);
+	free(r);
+}
+
+static int count_partitions(struct idle_report *r, struct error *err)
+{
+	for (int t = 0; t < SINK_TABLE_COUNT; t++)
+		if (r->topics[t] && kafka_consumer_ask_partitions(
+					    r->consumer, r->topics[t], ASK_MS,
+					    &r->topic_size[t], err) < 0)
+			return -1;
+	r->counted = true;
+	return 0;
+}
+
+/* Appends a row when nothing of the partition is left to read. */
+static int add_if_idle(struct idle_report *r, struct idle_entry *e,
+		       struct buf *rows, uint64_t *count, struct error *err)
+{
+	int64_t end;
+
+	if (kafka_consumer_ask_end(r->consumer, e->origin.topic,
+				   e->origin.partition, ASK_MS, &end, err) < 0)
+		return -1;
+	if (end > e->next_offset)
+		return 0;
+	e->origin.partitions = r->topic_size[SINK_CLICKS];
+	e->origin.collector = r->collector;
+	batch_idle_row(e->next_offset, r->asked_ms, &e->origin, rows);
+	++*count;
+	return 0;
+}
+
+/* Once: one that failed is not needed any more when the next is due. */
+static int insert(struct idle_report *r, struct sink *sink, const char *name,
+		  const struct buf *rows, uint64_t count, struct error *err)
+{
+	const struct insertion in = {.table = SINK_PROGRESS,
+				     .name = name,
+				     .rows = rows->data,
+				     .len = rows->len,
+				     .count = count,
+				     .metrics = r->metrics};
+	struct insertion_state state = {.known_ms = clock_boottime_ms(),
+					.kept_ms = INT64_MAX};
+
+	return insertion_run(sink, &in, &state, err);
+}
+
+static void run_report(struct insert_job *job, struct sink *sink)
+{
+	struct idle_report *r = (struct idle_report *)job;
+	char token[BATCH_NAME_MAX];
+	struct buf rows = {0};
+	uint64_t count = 0;
+
+	/* The clock before the logs' ends: at that time nothing was left. */
+	r->status = clickhouse_now(sink_server(sink), &r->asked_ms, &r->err);
+	if (r->status == 0)
+		r->status = count_partitions(r, &r->err);
+	for (size_t i = 0; r->status == 0 && i < r->count; i++)
+		r->status =
+			add_if_idle(r, &r->entries[i], &rows, &count, &r->err);
+	snprintf(token, sizeof(token), "idle:%s:%lld", r->collector,
+		 (long long)r->asked_ms);
+	if (r->status == 0 && rows.failed)
+		r->status = error_set_nomem(&r->err);
+	else if (r->status == 0 && count)
+		r->status = insert(r, sink, token, &rows, count, &r->err);
+	buf_free(&rows);
+}
 
 static void on_reported(struct insert_job *job)
 {
@@ -50,6 +180,7 @@ static void report(struct housekeeping *h, int64_t now)
 	r = idle_report_new(h->partitions);
 	if (!r)
 		return;
+	r->job.run = run_report;
 	r->job.done = on_reported;
 	r->housekeeping = h;
 	r->consumer = h->consumer;
@@ -61,8 +192,54 @@ static void report(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &r->job);
 }
 
-/* --- ClickHouse --------------------------------------------------------------
- */
+/* --- ClickHouse ----------------------------------------------------------- */
+
+struct probe {
+	struct insert_job job;
+	struct housekeeping *housekeeping;
+	int status;
+	struct error err;
+	struct guarantee guarantee;
+	struct measured measured; /* what is known; measured when it is not */
+	bool is_fresh;		  /* it was not */
+	bool clock_known;
+	int64_t clock_ahead_ms; /* this host's, of ClickHouse's */
+};
+
+/* Until it is known, or the server was another one meanwhile. */
+static int measure(struct probe *p, struct sink *sink, struct error *err)
+{
+	bool known = p->measured.done || *p->measured.why;
+
+	return known ? 0 : measure_tokens(sink, &p->measured, err);
+}
+
+/* Nothing goes by this host's clock but the log; who reads that should know. */
+static void compare_clocks(struct probe *p, struct sink *sink)
+{
+	int64_t before = clock_real_ms(), server;
+	struct error err = {0};
+
+	if (clickhouse_now(sink_server(sink), &server, &err) < 0)
+		return;
+	p->clock_known = true;
+	p->clock_ahead_ms = before + (clock_real_ms() - before) / 2 - server;
+}
+
+static void run_probe(struct insert_job *job, struct sink *sink)
+{
+	struct probe *p = (struct probe *)job;
+	struct error err = {0};
+
+	p->status = sink_probe(sink, &p->err);
+	if (p->status == 0)
+		compare_clocks(p, sink);
+	if (p->status == 0 &&
+	    (measure(p, sink, &err) < 0 ||
+	     guarantee_probe(sink, &p->measured, &p->guarantee, &err) < 0))
+		snprintf(p->guarantee.text, sizeof(p->guarantee.text),
+			 "not known: %.150s", err.text);
+}
 
 static void update_guarantee(struct housekeeping *h, const struct guarantee *g)
 {
@@ -147,11 +324,74 @@ static void probe(struct housekeeping *h, int64_t now)
 		h->measure_at = now + MEASURE_MS;
 	else
 		p->measured = h->measured;
-	p->job.run = probe_run;
+	p->job.run = run_probe;
 	p->job.done = on_probed;
 	p->housekeeping = h;
 	h->probing = true;
 	insert_workers_submit(h->workers, &p->job);
+}
+
+/* --- how far partitions are behind
+ * --------------------------------------------- */
+
+static void on_log_end(void *arg, const char *topic, int32_t number,
+		       int64_t end)
+{
+	struct partition *p = partitions_find(arg, topic, number);
+
+	if (p)
+		p->log_end = end;
+}
+
+/* What was heard stays until something is fetched again. */
+static void ask_log_ends(struct housekeeping *h, int64_t now)
+{
+	struct partitions *all = h->partitions;
+	struct error err = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct partition *p = all->items[i];
+
+		any = any || (partition_is_assigned(p) && p->paused);
+		if (!partition_is_assigned(p) || !p->paused)
+			p->log_end = 0;
+	}
+	if (!any || now < h->log_ends_at + LOG_ENDS_MS)
+		return;
+	h->log_ends_at = now;
+	/* An answer that does not come leaves the metric as it is. */
+	(void)kafka_consumer_ask_ends(h->consumer, ASK_ENDS_MS, on_log_end, all,
+				      &err);
+}
+
+static void set_lag(const struct housekeeping *h, struct partition *p)
+{
+	int64_t from = p->position_known ? (int64_t)p->position : -1;
+	int64_t end = kafka_consumer_log_end(h->consumer, p->topic, p->number);
+
+	if (p->log_end > end)
+		end = p->log_end;
+	if (!partition_is_assigned(p) || end < 0 || from < 0)
+		return;
+	metric_set(p->lag, end > from ? end - from : 0);
+}
+
+void housekeeping_set_lag(struct housekeeping *h, int64_t now)
+{
+	ask_log_ends(h, now);
+	for (size_t i = 0; i < h->partitions->count; i++)
+		set_lag(h, h->partitions->items[i]);
+}
+
+/* --- regularly ------------------------------------------------------------ */
+
+void housekeeping_init(struct housekeeping *h, struct health *health)
+{
+	h->guarantee_health = health_register(health, "guarantee");
+	health_say(h->guarantee_health, "not known yet");
+	h->clock_health = health_register(health, "clock");
+	health_up(h->clock_health);
 }
 
 void housekeeping_update(struct housekeeping *h, int64_t now)

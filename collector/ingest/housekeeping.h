@@ -1,7 +1,12 @@
 /*
- * housekeeping.h - what is done now and then, whether events come or not:
- * reports of partitions without events (idle_report.h), and questions to
- * ClickHouse about itself (probe.h).  Belongs to the polling thread.
+ * housekeeping.h - what is done now and then, whether events come or not.
+ * Belongs to the polling thread; what has to wait is a job of the insert
+ * workers.
+ *
+ * Partitions of clicks that were read to their end are reported: without it the
+ * watermark would wait for them.  ClickHouse is asked whether it is there and
+ * has our tables, what it promises (exactly_once/guarantee.h) and what time it
+ * is.  Each partition's lag is measured.
  */
 #ifndef COLLECTOR_INGEST_HOUSEKEEPING_H
 #define COLLECTOR_INGEST_HOUSEKEEPING_H
@@ -39,6 +44,7 @@ struct housekeeping {
 	bool reporting, probing; /* a worker is at it */
 	bool clocks_differ;
 	int64_t report_at, probe_at, measure_at; /* monotonic */
+	int64_t log_ends_at;
 };
 
 /* Registers "guarantee" and "clock". */
@@ -46,5 +52,13 @@ void housekeeping_init(struct housekeeping *h, struct health *health);
 
 /* `now`: monotonic. */
 void housekeeping_update(struct housekeeping *h, int64_t now);
+
+/*
+ * Sets the partitions' metrics; every second or so.  Where a log ends comes
+ * with each fetch.  Of a partition that is paused nothing is fetched, and its
+ * lag would stand still when it matters most: then its broker is asked, which
+ * may take a fifth of a second.
+ */
+void housekeeping_set_lag(struct housekeeping *h, int64_t now);
 
 #endif

@@ -6,7 +6,7 @@ enum {
 	COMMIT_AGAIN_MS = 500,
 };
 
-/* --- commits ------------------------------------------------------------ */
+/* --- commits -------------------------------------------------------------- */
 
 static struct intent intent_of(const struct partition *p)
 {
@@ -88,8 +88,7 @@ void inserts_on_committed(struct inserts *in, struct partition *p,
 		inserts_commit(in, p);
 }
 
-/* --- what became of a batch ------------------------------------------------
- */
+/* --- what became of a batch ----------------------------------------------- */
 
 static void on_stored(struct inserts *in, struct partition *p,
 		      struct batch_insert *job)
@@ -144,8 +143,7 @@ static void on_done(struct insert_job *done)
 		on_failed(in, p, job);
 }
 
-/* --- beginning -------------------------------------------------------------
- */
+/* --- beginning ------------------------------------------------------------ */
 
 static struct progress_origin origin_of(const struct inserts *in,
 					const struct partition *p)
@@ -223,8 +221,7 @@ void inserts_begin(struct inserts *in, struct partition *p)
 	inserts_commit(in, p);
 }
 
-/* --- regularly -------------------------------------------------------------
- */
+/* --- regularly ------------------------------------------------------------ */
 
 /* One batch, by turns. */
 static void try_one(struct inserts *in, const struct partitions *all,

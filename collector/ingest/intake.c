@@ -2,8 +2,7 @@
 
 #include "common/clock.h"
 
-/* --- one record ------------------------------------------------------------
- */
+/* --- one record ----------------------------------------------------------- */
 
 /* One line a second, however many there are: the metric counts them all. */
 static void log_dead_letter(struct intake *in, const struct kafka_record *r,
@@ -92,8 +91,7 @@ static int add_record(struct intake *in, struct partition *p,
 	return 0;
 }
 
-/* --- the order of records ----------------------------------------------------
- */
+/* --- the order of records ------------------------------------------------- */
 
 static void reread(struct intake *in, struct partition *p)
 {

@@ -82,7 +82,7 @@ struct partition {
 	/* Records from here on were not taken and are to be read again; -1:
 	 * none. */
 	int64_t reread_from;
-	int64_t log_end; /* asked while it is paused; 0: not (lag.h) */
+	int64_t log_end; /* asked while it is paused; 0: not (housekeeping.h) */
 	/* Kafka gave up a dead letter of what is held.  Set on the producer's
 	 * thread, until all that is held is dropped and read again. */
 	atomic_bool dead_letter_failed;
