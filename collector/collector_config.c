@@ -55,21 +55,21 @@ static const struct setting settings_table[] = {
 	 .fallback = "100000",
 	 .min = 1,
 	 .max = 1000000,
-	 .help = "A partition's block is inserted at this many rows"},
+	 .help = "A partition's batch is inserted at this many rows"},
 	{.key = "batch_bytes",
 	 .type = SETTING_SIZE,
 	 FIELD(batch_bytes),
 	 .fallback = "32MiB",
 	 .min = 4096,
 	 .max = INT64_C(512) << 20,
-	 .help = "A partition's block is inserted at this many bytes"},
+	 .help = "A partition's batch is inserted at this many bytes"},
 	{.key = "batch_age",
 	 .type = SETTING_DURATION,
 	 FIELD(batch_age),
 	 .fallback = "1s",
 	 .min = 10,
 	 .max = 10 * CLOCK_MINUTE,
-	 .help = "A partition's block is inserted this long after its first "
+	 .help = "A partition's batch is inserted this long after its first "
 		 "event; shorter is fresher and dearer"},
 	{.key = "inserts_in_flight",
 	 .type = SETTING_INT,
@@ -77,7 +77,8 @@ static const struct setting settings_table[] = {
 	 .fallback = "2",
 	 .min = 1,
 	 .max = 64,
-	 .help = "Blocks on their way to ClickHouse at a time; one a partition "
+	 .help = "Batches on their way to ClickHouse at a time; one a "
+		 "partition "
 		 "at most"},
 	{.key = "report_every",
 	 .type = SETTING_DURATION,
@@ -100,7 +101,7 @@ static const struct setting settings_table[] = {
 	 FIELD(memory),
 	 .fallback = "512MiB",
 	 .max = INT64_C(1) << 40,
-	 .help = "All that a collector holds: blocks, events fetched ahead, "
+	 .help = "All that a collector holds: batches, events fetched ahead, "
 		 "caches, rules; not geo files.  Partitions are paused before "
 		 "it is reached"},
 	{.key = "retry_max",
@@ -109,7 +110,7 @@ static const struct setting settings_table[] = {
 	 .fallback = "10s",
 	 .min = 100,
 	 .max = 10 * CLOCK_MINUTE,
-	 .help = "The longest pause between two tries to insert a block"},
+	 .help = "The longest pause between two tries to insert a batch"},
 	{.key = "drain_timeout",
 	 .type = SETTING_DURATION,
 	 FIELD(drain_timeout),

@@ -15,8 +15,8 @@ static void register_tables(struct collector_metrics *cm, struct metrics *m)
 			 sink_table_name((enum sink_table)t));
 		cm->rows[t] = metrics_counter(m, NAME("inserted_rows_total"),
 					      labels, "Rows inserted");
-		cm->blocks[t] = metrics_counter(m, NAME("batches_total"),
-						labels, "Blocks inserted");
+		cm->batches[t] = metrics_counter(m, NAME("batches_total"),
+						 labels, "Blocks inserted");
 		if (t != SINK_PROGRESS)
 			cm->parts[t] =
 				metrics_counter(m, NAME("parts_total"), labels,

@@ -4,8 +4,8 @@
 
 #include "collector/collector_config.h"
 #include "collector/enrich/enricher.h"
-#include "collector/memory.h"
 #include "collector/exactly_once/sink.h"
+#include "collector/memory.h"
 #include "common/metrics/metrics.h"
 
 struct collector_metrics {
@@ -13,7 +13,7 @@ struct collector_metrics {
 	struct metric *dead_lettered;
 	struct metric *lost; /* dead letters that even Kafka refused */
 	struct metric *rows[SINK_TABLE_COUNT];
-	struct metric *blocks[SINK_TABLE_COUNT];
+	struct metric *batches[SINK_TABLE_COUNT];
 	struct metric *failures[SINK_TABLE_COUNT];
 	struct metric *seconds[SINK_TABLE_COUNT];
 	struct metric *commit_failures;

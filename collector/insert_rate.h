@@ -6,7 +6,7 @@
  * has h/n of the parts.  Each partition may insert once a period of
  * n / parts_per_second; the instants at which they do are spread over it by the
  * partition's number, so that those of two collectors fall between each other.
- * A block that is full before its instant takes a token from a bucket that
+ * A batch that is full before its instant takes a token from a bucket that
  * fills at the collector's rate and holds a second of it, or one.
  *
  * All times in ms of one clock, the caller's; real time keeps collectors on
@@ -40,11 +40,11 @@ double insert_rate_own(const struct insert_rate *p);
 /* ms between two inserts of one partition; 0 while none is held. */
 int64_t insert_rate_period(const struct insert_rate *p);
 
-/* How old a block becomes at most: batch_age, stretched to the period. */
+/* How old a batch becomes at most: batch_age, stretched to the period. */
 int64_t insert_rate_age(const struct insert_rate *p, int64_t batch_age);
 
 /*
- * When a block that was started at `started` is to be inserted: not later than
+ * When a batch that was started at `started` is to be inserted: not later than
  * insert_rate_age after it, and at one of the partition's instants.
  */
 int64_t insert_rate_due(const struct insert_rate *p, int32_t partition,

@@ -105,9 +105,9 @@ void batch_note_dead(struct batch *b, uint64_t offset, int64_t append_ms)
 	note(b, offset, append_ms);
 }
 
-void block_name(uint32_t epoch, const char *topic, int32_t partition,
-		const char *what, uint64_t first, uint64_t last,
-		char name[BATCH_NAME_MAX])
+void insert_name(uint32_t epoch, const char *topic, int32_t partition,
+		 const char *what, uint64_t first, uint64_t last,
+		 char name[BATCH_NAME_MAX])
 {
 	snprintf(name, BATCH_NAME_MAX,
 		 "%" PRIu32 ":%s:%" PRId32 ":%s%" PRIu64 "-%" PRIu64, epoch,
@@ -117,7 +117,7 @@ void block_name(uint32_t epoch, const char *topic, int32_t partition,
 void batch_name(const struct batch *b, uint32_t epoch, const char *topic,
 		int32_t partition, char name[BATCH_NAME_MAX])
 {
-	block_name(epoch, topic, partition, "", b->name_first, b->last, name);
+	insert_name(epoch, topic, partition, "", b->name_first, b->last, name);
 }
 
 void batch_progress_row(const struct batch *b,

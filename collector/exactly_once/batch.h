@@ -1,5 +1,5 @@
 /*
- * batch.h - the rows of one partition that are inserted together: one block,
+ * batch.h - the rows of one partition that are inserted together: one batch,
  * named by its first and last offset.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_BATCH_H
@@ -12,7 +12,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 
-/* How far the block has got; it only goes forward. */
+/* How far the batch has got; it only goes forward. */
 enum batch_stage {
 	BATCH_FILLING,
 	/* A try to insert it was made: it takes no more rows, so that the next
@@ -67,12 +67,12 @@ int batch_note_hour(struct batch *b, uint32_t start, uint64_t rows,
 
 #define BATCH_NAME_MAX 320
 /* What an insert of these offsets is called:
- * "epoch:topic:partition:first-last". `what`: "" of a block, "gap:" of one that
+ * "epoch:topic:partition:first-last". `what`: "" of a batch, "gap:" of one that
  * Kafka no longer holds. */
-void block_name(uint32_t epoch, const char *topic, int32_t partition,
-		const char *what, uint64_t first, uint64_t last,
-		char name[BATCH_NAME_MAX]);
-/* The block's, by name_first and last. */
+void insert_name(uint32_t epoch, const char *topic, int32_t partition,
+		 const char *what, uint64_t first, uint64_t last,
+		 char name[BATCH_NAME_MAX]);
+/* The batch's, by name_first and last. */
 void batch_name(const struct batch *b, uint32_t epoch, const char *topic,
 		int32_t partition, char name[BATCH_NAME_MAX]);
 
@@ -86,11 +86,11 @@ struct progress_origin {
 	const char *collector;
 };
 
-/* Appends the block's row of ingest_progress (RowBinary). */
+/* Appends the batch's row of ingest_progress (RowBinary). */
 void batch_progress_row(const struct batch *b,
 			const struct progress_origin *origin, struct buf *out);
 
-/* The row of an empty block: at `at_ms`, by ClickHouse's clock, the collector
+/* The row of an empty batch: at `at_ms`, by ClickHouse's clock, the collector
  * had inserted all before `offset`, and that was the end of the log. */
 void batch_idle_row(int64_t offset, int64_t at_ms,
 		    const struct progress_origin *origin, struct buf *out);

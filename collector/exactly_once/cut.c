@@ -21,18 +21,18 @@ int cut_is_there(const struct cut_log *log, uint64_t offset, int64_t at_ms,
 	return 0;
 }
 
-/* The first block whose last event is not there, or their number. */
-static int find_block(const struct cut_log *log,
-		      const struct stored_blocks *blocks, size_t *ret,
+/* The first batch whose last event is not there, or their number. */
+static int find_batch(const struct cut_log *log,
+		      const struct stored_batches *batches, size_t *ret,
 		      struct error *err)
 {
-	size_t low = 0, high = blocks->count, at;
+	size_t low = 0, high = batches->count, at;
 	bool there;
 
 	while (low < high) {
 		at = low + (high - low) / 2;
-		if (cut_is_there(log, blocks->items[at].last,
-				 blocks->items[at].at_ms, &there, err) < 0)
+		if (cut_is_there(log, batches->items[at].last,
+				 batches->items[at].at_ms, &there, err) < 0)
 			return -1;
 		if (there)
 			low = at + 1;
@@ -46,7 +46,7 @@ static int find_block(const struct cut_log *log,
 /* One past the last event that is there of those in `rows`, ascending; `first`
  * when none is. */
 static int find_event(const struct cut_log *log, uint64_t first,
-		      const struct stored_blocks *rows, uint64_t *ret,
+		      const struct stored_batches *rows, uint64_t *ret,
 		      struct error *err)
 {
 	struct kafka_record record;
@@ -79,26 +79,26 @@ static int find_in_life(const struct cut_log *log, struct clickhouse *ch,
 			const struct stored_key *key, uint64_t *ret,
 			struct error *err)
 {
-	struct stored_blocks blocks = {0}, rows = {0};
+	struct stored_batches batches = {0}, rows = {0};
 	uint64_t first = log->start, end = log->end;
 	int status = -1;
 	size_t at;
 
-	if (stored_blocks(ch, key, log->start, log->end, &blocks, err) < 0 ||
-	    find_block(log, &blocks, &at, err) < 0)
+	if (stored_batches(ch, key, log->start, log->end, &batches, err) < 0 ||
+	    find_batch(log, &batches, &at, err) < 0)
 		goto out;
 	if (at)
-		first = blocks.items[at - 1].last + 1;
-	if (at < blocks.count)
-		end = blocks.items[at].last + 1;
+		first = batches.items[at - 1].last + 1;
+	if (at < batches.count)
+		end = batches.items[at].last + 1;
 	*ret = first;
 	if (strcmp(key->table, "links") == 0)
 		status = 0;
 	else if (stored_events(ch, key, first, end, &rows, err) == 0)
 		status = find_event(log, first, &rows, ret, err);
 out:
-	stored_blocks_release(&blocks);
-	stored_blocks_release(&rows);
+	stored_batches_release(&batches);
+	stored_batches_release(&rows);
 	return status;
 }
 

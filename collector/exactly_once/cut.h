@@ -32,7 +32,7 @@ int cut_is_there(const struct cut_log *log, uint64_t offset, int64_t at_ms,
 /*
  * Where log and rows part: the first offset of the log that is neither stored
  * nor reported, in key->epoch.  Of links, whose rows do not say when their
- * events came, the start of the block that it lies in: what is read again
+ * events came, the start of the batch that it lies in: what is read again
  * replaces itself.
  */
 int cut_find(const struct cut_log *log, struct clickhouse *ch,

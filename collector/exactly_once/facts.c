@@ -48,7 +48,7 @@ int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 		return -1;
 	f->reported = ret->any;
 	f->next = ret->next;
-	f->blocks = ret->block;
+	f->batches = ret->batch;
 	if (stored_ranges(ch, key, plan_base(f), UINT64_MAX, ret->since_ms,
 			  stored, err) < 0)
 		return -1;
@@ -60,7 +60,7 @@ int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 bool facts_look_odd(const struct plan_facts *f,
 		    const struct stored_report *report, int64_t found)
 {
-	return report->block && report->block_last >= f->log_start &&
-	       report->block_last < f->log_end && found >= 0 &&
-	       (uint64_t)found <= report->block_last;
+	return report->batch && report->batch_last >= f->log_start &&
+	       report->batch_last < f->log_end && found >= 0 &&
+	       (uint64_t)found <= report->batch_last;
 }

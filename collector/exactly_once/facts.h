@@ -34,8 +34,8 @@ int facts_of_clickhouse(struct plan_facts *f, struct clickhouse *ch,
 
 /*
  * Whether the log can still be the one that was read: Kafka should hold the
- * last block's last event, and none before it that was stored later.  Asked of
- * `found`, the first offset stored after report->block_ms; -1: there is none.
+ * last batch's last event, and none before it that was stored later.  Asked of
+ * `found`, the first offset stored after report->batch_ms; -1: there is none.
  * What looks odd may be brokers whose clocks differ: then the event is to be
  * looked at (cut_is_there).
  */

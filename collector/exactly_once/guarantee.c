@@ -13,8 +13,6 @@
 
 /* --- measuring ------------------------------------------------------------ */
 
-/* Tokens that the scratch table keeps, by its settings. */
-#define MEASURE_WINDOW 8
 #define PREFIX	       "shortloop_guarantee_"
 #define TEXT(x)	       #x
 #define TEXT_OF(x)     TEXT(x)

@@ -24,6 +24,9 @@
  * version is said to do, or a setting, is not asked.
  */
 
+/* Tokens that the scratch table keeps, by its settings. */
+#define MEASURE_WINDOW 8
+
 struct measured {
 	bool done;
 	char why[160]; /* not done: why not */

@@ -128,7 +128,7 @@ static int send_rows(struct sink *sink, const struct insertion *in,
 
 	if (clock_boottime_ms() - state->known_ms > state->kept_ms)
 		return error_set(err, ERROR_LATE,
-				 "the block's token may be forgotten");
+				 "the batch's token may be forgotten");
 	token_of(in, state, token);
 	if (sink_insert(sink, in->table, token, in->rows, in->len, err) < 0) {
 		if (m)
@@ -139,7 +139,7 @@ static int send_rows(struct sink *sink, const struct insertion *in,
 		return 0;
 	metric_observe(m->seconds[in->table],
 		       (double)(clock_monotonic_ns() - start) / 1e9);
-	metric_add(m->blocks[in->table], 1);
+	metric_add(m->batches[in->table], 1);
 	metric_add(m->rows[in->table], in->count);
 	return 0;
 }
@@ -164,7 +164,7 @@ static int send_what_is_missing(struct sink *sink, const struct insertion *in,
 			return 0;
 		if (found == FOUND_SOME)
 			return error_set(err, ERROR_LATE,
-					 "some of the block's rows are stored");
+					 "some of the batch's rows are stored");
 		state->number += state->answered;
 		state->answered = false;
 		if (send_rows(sink, in, state, err) < 0)

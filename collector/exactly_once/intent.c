@@ -13,7 +13,7 @@ const char *intent_format(const struct intent *intent,
 	int n = snprintf(text, INTENT_TEXT_MAX, "%s%s%" PRIu32, magic, version,
 			 intent->epoch);
 
-	if (intent->named)
+	if (intent->has_batch)
 		snprintf(text + n, INTENT_TEXT_MAX - (size_t)n,
 			 " %" PRIu64 "-%" PRIu64, intent->first, intent->last);
 	return text;
@@ -56,17 +56,18 @@ static bool take_number(struct reader *r, uint64_t max, uint64_t *ret)
 static bool take_body(struct reader *r, struct intent *ret)
 {
 	uint64_t epoch, first = 0, last = 0;
-	bool named;
+	bool has_batch;
 
 	if (!take_number(r, UINT32_MAX, &epoch))
 		return false;
-	named = take(r, " ");
-	if (named && (!take_number(r, INT64_MAX - 1, &first) || !take(r, "-") ||
-		      !take_number(r, INT64_MAX - 1, &last) || last < first))
+	has_batch = take(r, " ");
+	if (has_batch &&
+	    (!take_number(r, INT64_MAX - 1, &first) || !take(r, "-") ||
+	     !take_number(r, INT64_MAX - 1, &last) || last < first))
 		return false;
 	if (r->p != r->end)
 		return false;
-	*ret = (struct intent){(uint32_t)epoch, named, first, last};
+	*ret = (struct intent){(uint32_t)epoch, has_batch, first, last};
 	return true;
 }
 

@@ -15,7 +15,7 @@
 
 struct intent {
 	uint32_t epoch;
-	bool named;	/* a block is about to be inserted: */
+	bool has_batch; /* a batch is about to be inserted: */
 	uint64_t first; /* its offsets */
 	uint64_t last;
 };

@@ -66,7 +66,7 @@ static uint64_t known_end(const struct plan_facts *f)
 	if (!commit_counts(f))
 		return end;
 	end = max_of(end, f->commit);
-	if (f->kind == INTENT_OURS && f->intent.named)
+	if (f->kind == INTENT_OURS && f->intent.has_batch)
 		end = max_of(end, f->intent.last + 1);
 	return end;
 }
@@ -108,13 +108,14 @@ static struct plan start_anew(const struct plan_facts *f)
 }
 
 /*
- * The block that was named is made again, unless all of it was reported.  If
- * ClickHouse has forgotten blocks before it, those come first, and it is cut
- * anew: its sender has been gone since before ClickHouse was put back.
+ * The batch whose intent was committed is made again, unless all of it was
+ * reported.  If ClickHouse has forgotten batches before it, those come first,
+ * and it is cut anew: its sender has been gone since before ClickHouse was put
+ * back.
  */
 static struct intent to_repeat(const struct plan_facts *f, uint64_t position)
 {
-	if (commit_counts(f) && f->kind == INTENT_OURS && f->intent.named &&
+	if (commit_counts(f) && f->kind == INTENT_OURS && f->intent.has_batch &&
 	    f->intent.last >= position && f->commit <= position)
 		return f->intent;
 	return (struct intent){.epoch = f->epoch};
@@ -130,8 +131,8 @@ static struct plan go_on(const struct plan_facts *f)
 	p.gap = true;
 	p.gap_first = p.position;
 	p.position = f->log_start;
-	if (p.intent.named && p.intent.last < p.position)
-		p.intent.named = false;
+	if (p.intent.has_batch && p.intent.last < p.position)
+		p.intent.has_batch = false;
 	return p;
 }
 
@@ -139,7 +140,7 @@ static struct plan go_on(const struct plan_facts *f)
  * told died before its first commit. */
 static bool has_just_begun(const struct plan_facts *f)
 {
-	return f->resumes && !f->blocks && !f->stored_end;
+	return f->resumes && !f->batches && !f->stored_end;
 }
 
 struct plan plan_make(const struct plan_facts *f)

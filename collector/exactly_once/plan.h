@@ -34,7 +34,7 @@ struct plan_facts {
 	uint64_t gap;	     /* and from here to there nothing was read */
 	bool reported;	     /* anything, in ingest_progress: */
 	uint64_t next;	     /* all before it was stored or dead-lettered */
-	bool blocks;	     /* some of it was not a gap */
+	bool batches;	     /* some of it was not a gap */
 	uint64_t stored_end; /* one past the last row behind that; 0: none */
 	/* Kafka holds another event where the last one reported was: its log
 	 * was cut, and has grown again. */
@@ -54,7 +54,7 @@ struct plan {
 	enum plan_step step;
 	const char *reason; /* PLAN_STOP: why; static */
 	uint64_t position;  /* read from here; all before is done */
-	/* `named` when a block must be made again as it was cut */
+	/* `has_batch` when a batch must be made again as it was cut */
 	struct intent intent;
 	/* Offsets that Kafka no longer holds: gap_first to position - 1. */
 	bool gap;

@@ -220,7 +220,7 @@ int sink_probe(struct sink *s, struct error *err)
 
 /* --- inserting ------------------------------------------------------------ */
 
-/* What a large block took is given back: some wait for long. */
+/* What a large batch took is given back: some wait for long. */
 static int encode_clicks(struct sink *s, const void *rows, size_t len,
 			 struct error *err)
 {

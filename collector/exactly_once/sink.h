@@ -1,5 +1,5 @@
 /*
- * sink.h - puts blocks into ClickHouse.  Belongs to one thread.
+ * sink.h - puts batches into ClickHouse.  Belongs to one thread.
  *
  * Every insert says what it rests on, whatever the server's defaults and the
  * user's profile are: its token, synchronous, one block of one thread.  Nothing

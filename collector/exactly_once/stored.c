@@ -61,7 +61,7 @@ struct question_range {
 #define REPORTED_NEXT "if(rows + dead_lettered + lost > 0, last + 1, first)"
 
 /* What was read and stored, rather than passed over or not there. */
-#define IS_BLOCK "rows + dead_lettered > 0 AND lost = 0"
+#define IS_BATCH "rows + dead_lettered > 0 AND lost = 0"
 
 /* The latest time that a report can vouch for. */
 #define STORED_BY "least(append_time, inserted_at, now64(3, 'UTC'))"
@@ -191,17 +191,18 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 	 * future because a clock went back, have the greatest.
 	 *
 	 * When the rows behind that came is told by the very report that says
-	 * so: Kafka's clock set the time of a block, ClickHouse's that of an
+	 * so: Kafka's clock set the time of a batch, ClickHouse's that of an
 	 * empty one.  None vouches for a time at which it was not yet stored.
 	 * A collector of a former version wrote its own clock as both times
 	 * of an empty one: of no use here.
 	 */
 	static const char sql[] =
 		"SELECT n, tupleElement(top, 1), greatest(tupleElement(top, "
-		"2), 0), block_count, tupleElement(block, 1), "
-		"tupleElement(block, 2) FROM (SELECT count() AS n, "
-		"countIf(" IS_BLOCK ") AS block_count, maxIf(tuple(last, "
-		"toUnixTimestamp64Milli(append_time)), " IS_BLOCK ") AS block, "
+		"2), 0), batch_count, tupleElement(newest, 1), "
+		"tupleElement(newest, 2) FROM (SELECT count() AS n, "
+		"countIf(" IS_BATCH ") AS batch_count, maxIf(tuple(last, "
+		"toUnixTimestamp64Milli(append_time)), " IS_BATCH
+		") AS newest, "
 		"max(tuple(" REPORTED_NEXT
 		", multiIf(rows + dead_lettered + lost > 0, "
 		"toUnixTimestamp64Milli(" STORED_BY ") - 600000, "
@@ -222,9 +223,9 @@ int stored_report(struct clickhouse *ch, const struct stored_key *key,
 	*ret = (struct stored_report){.any = true,
 				      .next = n[1],
 				      .since_ms = (int64_t)n[2],
-				      .block = n[3] > 0,
-				      .block_last = n[4],
-				      .block_ms = (int64_t)n[5]};
+				      .batch = n[3] > 0,
+				      .batch_last = n[4],
+				      .batch_ms = (int64_t)n[5]};
 	return 0;
 }
 
@@ -317,15 +318,15 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 
 /* --- events one by one ---------------------------------------------------- */
 
-void stored_blocks_release(struct stored_blocks *b)
+void stored_batches_release(struct stored_batches *b)
 {
 	free(b->items);
-	*b = (struct stored_blocks){0};
+	*b = (struct stored_batches){0};
 }
 
 static int add_event(void *arg, char **fields, struct error *err)
 {
-	struct stored_blocks *b = arg;
+	struct stored_batches *b = arg;
 	size_t room = b->room ? b->room * 2 : 1024;
 	struct stored_event *items;
 
@@ -341,13 +342,13 @@ static int add_event(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, uint64_t end, struct stored_blocks *ret,
-		  struct error *err)
+int stored_batches(struct clickhouse *ch, const struct stored_key *key,
+		   uint64_t from, uint64_t end, struct stored_batches *ret,
+		   struct error *err)
 {
 	static const char sql[] =
 		"SELECT last, toUnixTimestamp64Milli(max(append_time)) "
-		"FROM ingest_progress WHERE " PARTITION_IS "AND " IS_BLOCK
+		"FROM ingest_progress WHERE " PARTITION_IS "AND " IS_BATCH
 		" AND last >= {from:UInt64} AND last < {last:UInt64} "
 		"GROUP BY last ORDER BY last";
 
@@ -359,7 +360,7 @@ int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
 }
 
 int stored_events(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  uint64_t from, uint64_t end, struct stored_batches *ret,
 		  struct error *err)
 {
 	static const char sql[] =

@@ -1,6 +1,6 @@
 /*
- * stored.h - what ClickHouse holds of a partition: blocks reported, rows behind
- * them, and what an operator decided of the topic.
+ * stored.h - what ClickHouse holds of a partition: batches reported, rows
+ * behind them, and what an operator decided of the topic.
  */
 #ifndef COLLECTOR_EXACTLY_ONCE_STORED_H
 #define COLLECTOR_EXACTLY_ONCE_STORED_H
@@ -48,11 +48,11 @@ struct stored_report {
 	uint64_t next; /* one past the last offset reported */
 	/* Rows behind it were stored by Kafka after this (ms); 0: unknown. */
 	int64_t since_ms;
-	/* The last block of the last day: its last event, and when Kafka
+	/* The last batch of the last day: its last event, and when Kafka
 	 * stored that. */
-	bool block;
-	uint64_t block_last;
-	int64_t block_ms;
+	bool batch;
+	uint64_t batch_last;
+	int64_t batch_ms;
 };
 int stored_report(struct clickhouse *ch, const struct stored_key *key,
 		  struct stored_report *ret, struct error *err);
@@ -72,30 +72,30 @@ int stored_is_reported(struct clickhouse *ch, const struct stored_key *key,
 		       uint64_t first, uint64_t last, int64_t since_ms,
 		       bool *ret, struct error *err);
 
-/* Adds the rows of clicks from b->first to b->last to the block's counts, and
+/* Adds the rows of clicks from b->first to b->last to the batch's counts, and
  * moves append_ms to that of the last one. */
 int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 		 int64_t since_ms, struct batch *b, struct error *err);
 
 /* Events, by their offsets, and when Kafka stored them (ms); ascending. */
-struct stored_blocks {
+struct stored_batches {
 	struct stored_event {
 		uint64_t last;
 		int64_t at_ms;
 	} * items;
 	size_t count, room;
 };
-void stored_blocks_release(struct stored_blocks *b);
+void stored_batches_release(struct stored_batches *b);
 
-/* The last events of all blocks reported that end from `from` up to, without,
+/* The last events of all batches reported that end from `from` up to, without,
  * `end`. */
-int stored_blocks(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, uint64_t end, struct stored_blocks *ret,
-		  struct error *err);
+int stored_batches(struct clickhouse *ch, const struct stored_key *key,
+		   uint64_t from, uint64_t end, struct stored_batches *ret,
+		   struct error *err);
 
 /* The events from `from` up to, without, `end` that have a row in clicks. */
 int stored_events(struct clickhouse *ch, const struct stored_key *key,
-		  uint64_t from, uint64_t end, struct stored_blocks *ret,
+		  uint64_t from, uint64_t end, struct stored_batches *ret,
 		  struct error *err);
 
 /* Has an operator said that it is the topic it was, when `next` was this? */

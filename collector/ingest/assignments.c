@@ -66,7 +66,8 @@ static void log_recovered(struct assignments *a, const struct partition *p,
 	log_info(a->log, "partition recovered", log_str("topic", p->topic),
 		 log_int("partition", p->number), log_int("epoch", p->epoch),
 		 log_int("from", (int64_t)p->position),
-		 log_int("to_repeat", p->repeat.named ? (int64_t)repeated : 0),
+		 log_int("to_repeat",
+			 p->repeat.has_batch ? (int64_t)repeated : 0),
 		 log_int("stored",
 			 (int64_t)ranges_count(&p->stored, 0, UINT64_MAX - 1)));
 	if (r->plan.gap)

@@ -30,7 +30,7 @@ static bool must_pause(const struct backpressure *b, const struct partition *p)
 	if (p->state != PARTITION_READING)
 		return true;
 	/* It is sent when it is whole, not when it is full. */
-	if (p->repeat.named)
+	if (p->repeat.has_batch)
 		return false;
 	return schedule_is_over_limit(b->schedule, &p->filling) ||
 	       row_budget_pauses(&b->budget, p->filling.rows.len, p->paused);

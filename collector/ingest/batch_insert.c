@@ -139,7 +139,7 @@ static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
 	if (dead_letters_flush(d->setup->dead_letters, DEAD_LETTER_WAIT_MS,
 			       err) < 0)
 		return BATCH_INSERT_KAFKA_FAILED;
-	/* Only looked at: it may be the flag of a later block, if the partition
+	/* Only looked at: it may be the flag of a later batch, if the partition
 	 * went and came back meanwhile. */
 	if (!atomic_load(d->dead_letter_failed))
 		return BATCH_INSERT_DONE;

@@ -205,10 +205,10 @@ static bool drain_partition(struct collector *c, struct partition *p, bool away)
 		return p->insert.step != INSERT_READY &&
 		       p->insert.step != INSERT_RUNNING;
 	/* A part of a batch that is repeated cannot be sent. */
-	if (p->filling.events && !p->insert.job && !p->repeat.named)
+	if (p->filling.events && !p->insert.job && !p->repeat.has_batch)
 		inserts_begin(&c->inserts, p);
 	return !p->insert.job && !p->commit.awaited && !p->commit.due &&
-	       (!p->filling.events || p->repeat.named);
+	       (!p->filling.events || p->repeat.has_batch);
 }
 
 static bool drain_all(struct collector *c, bool away)

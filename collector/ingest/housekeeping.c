@@ -50,7 +50,7 @@ struct idle_report {
 static bool is_idle(const struct partition *p)
 {
 	return p->state == PARTITION_READING && p->table == SINK_CLICKS &&
-	       !p->filling.events && !p->insert.job && !p->repeat.named &&
+	       !p->filling.events && !p->insert.job && !p->repeat.has_batch &&
 	       p->next_offset >= 0 && p->reread_from < 0;
 }
 

@@ -16,7 +16,7 @@ static struct intent intent_of(const struct partition *p)
 	if (job)
 		intent = (struct intent){p->epoch, true, job->batch.name_first,
 					 job->batch.last};
-	else if (p->repeat.named)
+	else if (p->repeat.has_batch)
 		intent = p->repeat;
 	return intent;
 }
@@ -180,9 +180,9 @@ static void describe(struct inserts *in, struct partition *p,
 	if (!kept)
 		kept = INT64_MAX;
 	/* One that is repeated may have come to the server at any time. */
-	batch_insert_know(job, p->repeat.named,
-			  p->repeat.named ? p->asked_ms : clock_boottime_ms(),
-			  kept);
+	batch_insert_know(
+		job, p->repeat.has_batch,
+		p->repeat.has_batch ? p->asked_ms : clock_boottime_ms(), kept);
 }
 
 /* Its intent was committed by the last owner, and by us when we claimed the
@@ -196,7 +196,7 @@ static void repeat(struct inserts *in, struct partition *p)
 	b->first =
 		p->repeat.first > p->position ? p->repeat.first : p->position;
 	b->last = p->repeat.last;
-	p->repeat.named = false;
+	p->repeat.has_batch = false;
 	p->insert.step = INSERT_READY;
 	if (may_send(in, p))
 		send_batch(in, p);
@@ -213,7 +213,7 @@ void inserts_begin(struct inserts *in, struct partition *p)
 		return;
 	describe(in, p, job);
 	p->insert.job = job;
-	if (p->repeat.named) {
+	if (p->repeat.has_batch) {
 		repeat(in, p);
 		return;
 	}

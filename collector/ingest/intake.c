@@ -136,13 +136,13 @@ static bool follows(struct intake *in, struct partition *p, int64_t offset)
 /* A batch that is repeated is whole when its last offset was passed. */
 static void end_repeat(struct intake *in, struct partition *p)
 {
-	if (!p->repeat.named || p->next_offset < 0 ||
+	if (!p->repeat.has_batch || p->next_offset < 0 ||
 	    (uint64_t)p->next_offset <= p->repeat.last)
 		return;
 	if (p->filling.events)
 		inserts_begin(in->inserts, p);
 	else
-		p->repeat.named = false;
+		p->repeat.has_batch = false;
 }
 
 static void take(struct intake *in, struct partition *p,
@@ -178,11 +178,11 @@ void intake_take(struct intake *in, const struct kafka_record *record)
 	if (!follows(in, p, record->offset))
 		return;
 	/* The last offsets of the batch may have been left out. */
-	if (p->repeat.named && (uint64_t)record->offset > p->repeat.last) {
+	if (p->repeat.has_batch && (uint64_t)record->offset > p->repeat.last) {
 		p->next_offset = record->offset;
 		end_repeat(in, p);
 		/* Out of memory: the batch must not grow meanwhile. */
-		if (p->repeat.named) {
+		if (p->repeat.has_batch) {
 			p->reread_from = record->offset;
 			return;
 		}

@@ -74,7 +74,7 @@ struct partition {
 	uint32_t epoch;
 	bool position_known;  /* since the partition was assigned */
 	uint64_t position;    /* all before it is stored and reported */
-	struct intent repeat; /* `named`: the first batch is this one */
+	struct intent repeat; /* `has_batch`: the first batch is this one */
 	struct ranges stored; /* rows that were there at the recovery */
 	int64_t asked_ms;     /* when it asked (CLOCK_BOOTTIME) */
 

@@ -85,19 +85,19 @@ static int ask_whether_cut(struct recovery *r,
 	bool there = true;
 	int status;
 
-	if (!report->block || report->block_last < r->facts.log_start ||
-	    report->block_last >= r->facts.log_end)
+	if (!report->batch || report->batch_last < r->facts.log_start ||
+	    report->batch_last >= r->facts.log_end)
 		return 0;
 	r->kafka_failed = true;
 	if (kafka_consumer_ask_time(r->setup->consumer, r->topic, r->number,
-				    report->block_ms + 1, ASK_MS, &found,
+				    report->batch_ms + 1, ASK_MS, &found,
 				    err) < 0)
 		return -1;
 	if (facts_look_odd(&r->facts, report, found)) {
 		if (open_log(r, &log, err) < 0)
 			return -1;
-		status = cut_is_there(&log, report->block_last,
-				      report->block_ms, &there, err);
+		status = cut_is_there(&log, report->batch_last,
+				      report->batch_ms, &there, err);
 		kafka_reader_free(log.reader);
 		if (status < 0)
 			return -1;
@@ -128,7 +128,7 @@ static struct stored_key key_of(const struct recovery *r)
 				   .epoch = r->facts.epoch};
 }
 
-/* Of a block that was stored and not reported rows are there, which are told of
+/* Of a batch that was stored and not reported rows are there, which are told of
  * as such: nobody else will. */
 static int count_gap(struct recovery *r, struct clickhouse *ch,
 		     int64_t since_ms, struct batch *gap, struct error *err)
@@ -149,9 +149,9 @@ static int count_gap(struct recovery *r, struct clickhouse *ch,
 	return 0;
 }
 
-/* Told like a block, so that it is behind whoever comes next. */
-static int tell_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
-		    struct error *err)
+/* Told like a batch, so that it is behind whoever comes next. */
+static int report_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
+		      struct error *err)
 {
 	struct progress_origin origin = {
 		.epoch = r->facts.epoch,
@@ -176,8 +176,8 @@ static int tell_gap(struct recovery *r, struct sink *sink, int64_t since_ms,
 		return -1;
 	}
 	batch_progress_row(&gap, &origin, &row);
-	block_name(origin.epoch, r->topic, r->number, "gap:", gap.first,
-		   gap.last, name);
+	insert_name(origin.epoch, r->topic, r->number, "gap:", gap.first,
+		    gap.last, name);
 	part.first = gap.first;
 	part.last = gap.last;
 	part.since_ms = since_ms;
@@ -199,10 +199,10 @@ static int end_last(struct recovery *r, struct sink *sink, struct error *err)
 	char name[BATCH_NAME_MAX];
 
 	if (!r->facts.committed || r->facts.kind != INTENT_OURS ||
-	    !intent->named)
+	    !intent->has_batch)
 		return 0;
-	block_name(intent->epoch, r->topic, r->number, "", intent->first,
-		   intent->last, name);
+	insert_name(intent->epoch, r->topic, r->number, "", intent->first,
+		    intent->last, name);
 	return insertion_end(sink, r->table, name, err) < 0
 		       ? -1
 		       : insertion_end(sink, SINK_PROGRESS, name, err);
@@ -229,5 +229,5 @@ void recovery_run(struct insert_job *job, struct sink *sink)
 		return;
 	r->plan = plan_make(&r->facts);
 	if (r->plan.step == PLAN_READ && r->plan.gap)
-		r->status = tell_gap(r, sink, report.since_ms, err);
+		r->status = report_gap(r, sink, report.since_ms, err);
 }

@@ -57,7 +57,7 @@ bool schedule_is_over_limit(const struct schedule *s, const struct batch *batch)
 	return holds(s, batch, 2);
 }
 
-/* When the slot's block is to go, in real time. */
+/* When the partition's batch is to go, in real time. */
 static int64_t due(const struct schedule *s, const struct partition *p,
 		   int64_t started)
 {
@@ -87,7 +87,7 @@ struct partition *schedule_next(struct schedule *s,
 		int64_t at;
 
 		/* One at a time; what is made again is cut as it was. */
-		if (!p->filling.events || p->insert.job || p->repeat.named)
+		if (!p->filling.events || p->insert.job || p->repeat.has_batch)
 			continue;
 		at = due(s, p, p->filling.started_ms + real - now);
 		if (at > least || (next && at == least) || !may_go(s, p, real))

@@ -1,7 +1,7 @@
 /*
- * schedule.h - which block is inserted next, and when.
+ * schedule.h - which batch is inserted next, and when.
  *
- * A block's time has come when it is full, when it is to make room in memory
+ * A batch's time has come when it is full, when it is to make room in memory
  * (ingest/backpressure.h), or at its partition's instant (insert_rate.h); it
  * goes once the insert_rate of its table lets it.  Until then it takes more
  * events, up to twice what makes it full.  Belongs to one thread.
@@ -40,13 +40,13 @@ bool schedule_is_full(const struct schedule *s, const struct batch *batch);
 bool schedule_is_over_limit(const struct schedule *s,
 			    const struct batch *batch);
 
-/* The block to be inserted now, or NULL.  `now`: monotonic. */
+/* The batch to be inserted now, or NULL.  `now`: monotonic. */
 struct partition *schedule_next(struct schedule *s,
 				const struct partitions *all, int64_t now);
 
-/* Parts that a block makes in its table: one a day of its rows. */
+/* Parts that a batch makes in its table: one a day of its rows. */
 uint32_t schedule_parts(const struct partition *p);
-/* The first try to insert the slot's block begins. */
+/* The first try to insert the partition's batch begins. */
 void schedule_spend(struct schedule *s, const struct partition *p);
 
 #endif

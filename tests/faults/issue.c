@@ -120,7 +120,7 @@ static void answered(struct job *job, int64_t expires)
 		one->created = expires - is->ttl->ttl;
 	memcpy(one->code, job->target.code, sizeof(one->code));
 	is->issued++;
-	job->named = false;
+	job->has_batch = false;
 	if (is->rate)
 		wait_a_little(job);
 	else
@@ -142,7 +142,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 		is->taken += err->code == ERROR_UNSAFE;
 		if (err->code == ERROR_BUSY)
 			supply_refused(is->supply, &job->block);
-		job->named = false;
+		job->has_batch = false;
 		go_on(job);
 	} else {
 		fail(is, err);
@@ -183,7 +183,7 @@ static void on_code(void *arg, const struct link_block *block, uint32_t offset,
 	job->block = *block;
 	job->offset = offset;
 	job->unique = job->issuer->unique++;
-	job->named = true;
+	job->has_batch = true;
 	linkstore_code(block->space, block->number, offset, &job->target);
 	store(job);
 }
@@ -199,7 +199,7 @@ static void go_on(struct job *job)
 {
 	struct issuer *is = job->issuer;
 
-	if (job->named) {
+	if (job->has_batch) {
 		store(job);
 	} else if (!is->stopping) {
 		job->waiter = (struct supply_waiter){.fn = on_code, .arg = job};

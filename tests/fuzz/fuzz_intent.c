@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (intent_parse((const char *)data, size, &intent) != INTENT_OURS)
 		return 0;
-	if (intent.named && intent.last < intent.first)
+	if (intent.has_batch && intent.last < intent.first)
 		abort();
 	intent_format(&intent, text);
 	if (strlen(text) != size || memcmp(text, data, size) != 0)

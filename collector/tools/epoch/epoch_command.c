@@ -139,13 +139,13 @@ static int ask_whether_cut(struct epoch_job *j, struct judged *p,
 	int64_t found = -1;
 	bool there = true;
 
-	if (!report->block)
+	if (!report->batch)
 		return 0;
 	if (kafka_reader_at(j->reader, j->topic, p->key.partition,
-			    report->block_ms + 1, &found, err) < 0)
+			    report->batch_ms + 1, &found, err) < 0)
 		return -1;
 	if (facts_look_odd(&p->facts, report, found) &&
-	    cut_is_there(&log, report->block_last, report->block_ms, &there,
+	    cut_is_there(&log, report->batch_last, report->batch_ms, &there,
 			 err) < 0)
 		return -1;
 	p->facts.cut = !there;

@@ -31,7 +31,7 @@ static void what_is_written_is_read(void **state)
 		intent_format(&cases[i], text);
 		assert_int_equal(parse(text, &got), INTENT_OURS);
 		assert_int_equal(got.epoch, cases[i].epoch);
-		assert_int_equal(got.named, cases[i].named);
+		assert_int_equal(got.has_batch, cases[i].has_batch);
 		assert_int_equal(got.first, cases[i].first);
 		assert_int_equal(got.last, cases[i].last);
 	}

@@ -24,7 +24,7 @@ static struct plan_facts usual(void)
 
 static void name(struct plan_facts *f, uint64_t first, uint64_t last)
 {
-	f->intent.named = true;
+	f->intent.has_batch = true;
 	f->intent.first = first;
 	f->intent.last = last;
 }
@@ -52,7 +52,7 @@ static void it_goes_on_after_what_was_reported(void **state)
 	struct plan_facts f = usual();
 
 	(void)state;
-	assert_false(reads(&f, 400).intent.named);
+	assert_false(reads(&f, 400).intent.has_batch);
 	/* The commit was rolled back, or came to nothing. */
 	f.commit = 100;
 	reads(&f, 400);
@@ -69,12 +69,12 @@ static void a_block_that_was_named_is_made_again_as_it_was(void **state)
 	(void)state;
 	name(&f, 400, 499);
 	p = reads(&f, 400);
-	assert_true(p.intent.named);
+	assert_true(p.intent.has_batch);
 	assert_int_equal(p.intent.first, 400);
 	assert_int_equal(p.intent.last, 499);
 	/* Also when its rows are there and only the report is not. */
 	f.stored_end = 500;
-	assert_true(reads(&f, 400).intent.named);
+	assert_true(reads(&f, 400).intent.has_batch);
 }
 
 static void a_block_that_was_reported_is_not_made_again(void **state)
@@ -84,7 +84,7 @@ static void a_block_that_was_reported_is_not_made_again(void **state)
 	(void)state;
 	name(&f, 400, 499);
 	f.next = 500;
-	assert_false(reads(&f, 500).intent.named);
+	assert_false(reads(&f, 500).intent.has_batch);
 }
 
 static void what_clickhouse_forgot_is_read_again(void **state)
@@ -94,7 +94,7 @@ static void what_clickhouse_forgot_is_read_again(void **state)
 	(void)state;
 	f.next = 200;
 	name(&f, 400, 499);
-	assert_false(reads(&f, 200).intent.named);
+	assert_false(reads(&f, 200).intent.has_batch);
 }
 
 static void
@@ -192,7 +192,7 @@ static void an_operator_lets_it_start_anew(void **state)
 			       .start = PLAN_LATEST};
 
 	(void)state;
-	assert_false(reads(&f, 0).intent.named);
+	assert_false(reads(&f, 0).intent.has_batch);
 	f.kind = INTENT_FOREIGN;
 	reads(&f, 0);
 	f.committed = false;
@@ -212,9 +212,9 @@ static void offsets_that_are_gone_are_a_gap(void **state)
 	assert_int_equal(p.gap_first, 400);
 	/* What is left of a block that was named keeps its name. */
 	name(&f, 400, 499);
-	assert_true(reads(&f, 450).intent.named);
+	assert_true(reads(&f, 450).intent.has_batch);
 	f.log_start = 500;
-	assert_false(reads(&f, 500).intent.named);
+	assert_false(reads(&f, 500).intent.has_batch);
 }
 
 static void a_later_version_or_epoch_stops_it(void **state)
@@ -279,9 +279,9 @@ static void who_told_of_a_gap_and_died_is_followed(void **state)
 	f.next = 25;
 	assert_false(reads(&f, 25).gap);
 	/* But rows without a commit stop it, as ever. */
-	f.blocks = true;
+	f.batches = true;
 	stops(&f);
-	f.blocks = false;
+	f.batches = false;
 	f.stored_end = 25;
 	stops(&f);
 }
