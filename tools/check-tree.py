@@ -28,7 +28,7 @@ MAY_INCLUDE = {
 }
 # A file with one user belongs into that user's, unless the two together would
 # be longer than this.
-MERGED_MAX = 700
+MERGED_MAX = 500
 GLOSSARY = pathlib.Path("docs/glossary.md")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.S)
@@ -88,22 +88,19 @@ def layers(tree):
 
 
 def arrows(tree):
-    """Which rooms a room includes or calls."""
+    """Which files a file includes, and whose functions a source calls."""
     to = collections.defaultdict(set)
     for f in tree.ours:
-        for target in tree.includes[f]:
-            if target in tree.text and room(target) != room(f):
-                to[room(f)].add(room(target))
+        to[f] |= {t for t in tree.includes[f] if t in tree.text}
         if f.endswith(".c"):
-            for word in set(WORD.findall(tree.code[f])):
-                other = tree.defined.get(word)
-                if other and room(other) != room(f):
-                    to[room(f)].add(room(other))
+            to[f] |= {tree.defined[word]
+                      for word in set(WORD.findall(tree.code[f]))
+                      if word in tree.defined} - {f}
     return to
 
 
 def circles_of(to):
-    """Strongly connected components of more than one room (Tarjan, 1972)."""
+    """Strongly connected components of more than one file (Tarjan, 1972)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(at):
