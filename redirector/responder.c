@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/kafka/producer.h"
 #include "redirector/answer.h"
 #include "redirector/click_event.h"
 #include "redirector/visit.h"

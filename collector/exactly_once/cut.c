@@ -1,4 +1,5 @@
 #include "collector/exactly_once/cut.h"
+#include "common/kafka/record.h"
 
 #include <stdlib.h>
 #include <string.h>

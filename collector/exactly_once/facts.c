@@ -1,4 +1,5 @@
 #include "collector/exactly_once/facts.h"
+#include "common/kafka/consumer_commit.h"
 
 #include <string.h>
 

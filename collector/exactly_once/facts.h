@@ -14,6 +14,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "common/kafka/consumer.h"
+#include "common/kafka/consumer_commit.h"
 
 /* Setting offset_reset. */
 enum plan_start facts_start(const struct collector_settings *settings);

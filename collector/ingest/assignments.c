@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/kafka/consumer_commit.h"
 
 enum {
 	RECOVER_AGAIN_MS = 1000,

@@ -23,6 +23,8 @@
 #include "collector/ingest/schedule.h"
 #include "collector/memory.h"
 #include "common/clock.h"
+#include "common/kafka/consumer_commit.h"
+#include "common/kafka/record.h"
 
 enum {
 	NAME_SIZE = 256,

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/kafka/producer.h"
 #include "common/kafka/reader.h"
+#include "common/kafka/record.h"
 
 #define KEY_SIZE 256
 

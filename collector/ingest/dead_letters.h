@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/kafka/consumer.h"
+#include "common/kafka/record.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 

@@ -8,6 +8,7 @@
 #include "collector/exactly_once/stored.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+#include "common/kafka/consumer_offsets.h"
 
 enum {
 	ASK_MS = 1000,

@@ -1,6 +1,7 @@
 #include "collector/ingest/inserts.h"
 
 #include "common/clock.h"
+#include "common/kafka/consumer_commit.h"
 
 enum {
 	COMMIT_AGAIN_MS = 500,

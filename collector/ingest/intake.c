@@ -1,6 +1,8 @@
 #include "collector/ingest/intake.h"
 
 #include "common/clock.h"
+#include "common/kafka/consumer_offsets.h"
+#include "common/kafka/record.h"
 
 /* --- one record ----------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/schedule.h"
 #include "common/kafka/consumer.h"
+#include "common/kafka/record.h"
 #include "common/log.h"
 
 struct intake {

@@ -11,6 +11,8 @@
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/stored.h"
 #include "common/clock.h"
+#include "common/kafka/consumer_commit.h"
+#include "common/kafka/consumer_offsets.h"
 
 enum {
 	ASK_MS = 10000

@@ -5,6 +5,7 @@
 #ifndef COMMON_CLICKHOUSE_ROWBINARY_H
 #define COMMON_CLICKHOUSE_ROWBINARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,24 @@ static inline void rowbinary_count(struct buf *b, uint64_t count)
 	for (; count >= 0x80; count >>= 7)
 		buf_putc(b, (char)(unsigned char)(count | 0x80));
 	buf_putc(b, (char)count);
+}
+
+/* The same, read at *at, which moves behind it; false at the end. */
+static inline bool rowbinary_read_count(const char **at, const char *end,
+					uint64_t *ret_count)
+{
+	uint64_t count = 0;
+
+	for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+		unsigned char byte = (unsigned char)*(*at)++;
+
+		count |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*ret_count = count;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* String: LEB128 length, then the bytes. */

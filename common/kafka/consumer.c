@@ -3,12 +3,15 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/kafka/consumer_conf.h"
 #include "common/kafka/consumer_internal.h"
+#include "common/kafka/consumer_offsets.h"
 #include "common/kafka/watch.h"
 
 enum {
 	CLOSE_MS = 1000,
 	CLOSE_POLL_MS = 20,
+	SEEK_TIMEOUT_MS = 10000,
 };
 
 /* --- state ------------------------------------------------------------- */
@@ -254,21 +257,10 @@ void kafka_consumer_free(struct kafka_consumer *c)
 
 /* --- reading ----------------------------------------------------------- */
 
-void kafka_record_fill(struct kafka_record *record, rd_kafka_message_t *m)
+static void count_fetched(struct kafka_consumer *c, size_t len)
 {
-	rd_kafka_timestamp_type_t type;
-
-	*record = (struct kafka_record){
-		.topic = rd_kafka_topic_name(m->rkt),
-		.partition = m->partition,
-		.offset = m->offset,
-		.time_ms = rd_kafka_message_timestamp(m, &type),
-		.key = m->key,
-		.key_len = m->key_len,
-		.payload = m->payload,
-		.len = m->len,
-		.message = m,
-	};
+	/* The mean of the last thousand or so. */
+	c->mean_bytes += ((double)len - c->mean_bytes) / 1024;
 }
 
 /* What arrives in place of a record.  Most of it passes by itself, and the
@@ -307,7 +299,7 @@ int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
 	if (!m->err) {
 		kafka_watch_saw_life(c->watch);
 		kafka_record_fill(ret_record, m);
-		consumer_fetch_count(c, m->len);
+		count_fetched(c, m->len);
 		return 1;
 	}
 	status = judge_event(c, m, err);
@@ -315,8 +307,87 @@ int kafka_consumer_poll(struct kafka_consumer *c, int timeout_ms,
 	return status;
 }
 
-void kafka_record_release(struct kafka_record *record)
+/* --- partitions ----------------------------------------------------------- */
+
+int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
+			 int32_t partition, bool pause, struct error *err)
 {
-	rd_kafka_message_destroy(record->message);
-	record->message = NULL;
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(topic, partition, RD_KAFKA_OFFSET_INVALID);
+	rd_kafka_resp_err_t code =
+		pause ? rd_kafka_pause_partitions(c->rk, list)
+		      : rd_kafka_resume_partitions(c->rk, list);
+
+	if (!code)
+		code = list->elems[0].err;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s %d: %s",
+				   pause ? "pause" : "resume", topic,
+				   (int)partition, rd_kafka_err2str(code));
+}
+
+int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
+			int32_t partition, int64_t offset, struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(topic, partition, offset);
+	rd_kafka_error_t *error =
+		rd_kafka_seek_partitions(c->rk, list, SEEK_TIMEOUT_MS);
+	int status = 0;
+
+	if (error) {
+		status = error_set_retriable(err, ERROR_REMOTE,
+					     "kafka: seek: %s",
+					     rd_kafka_error_string(error));
+		rd_kafka_error_destroy(error);
+	} else if (list->elems[0].err) {
+		status = error_set_retriable(
+			err, ERROR_REMOTE, "kafka: seek in %s %d: %s", topic,
+			(int)partition, rd_kafka_err2str(list->elems[0].err));
+	}
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
+}
+
+/* --- fetching ahead ------------------------------------------------------- */
+
+size_t kafka_consumer_fetched(const struct kafka_consumer *c)
+{
+	return c->queue ? rd_kafka_queue_length(c->queue) : 0;
+}
+
+static bool was_plenty(const struct kafka_consumer *c)
+{
+	double bytes = (double)c->most_fetched * c->mean_bytes;
+
+	return c->most_fetched >= c->options.fetch_events / 2 ||
+	       bytes >= (double)c->options.fetch_bytes / 2;
+}
+
+/*
+ * Any request to a broker wakes the thread that asks it for records.  This one
+ * is small, and nobody waits for its answer.
+ */
+static void wake_brokers(struct kafka_consumer *c)
+{
+	rd_kafka_resp_err_t code;
+	rd_kafka_topic_partition_list_t *list =
+		kafka_consumer_ends(c, 0, &code);
+
+	if (list)
+		rd_kafka_topic_partition_list_destroy(list);
+}
+
+void kafka_consumer_keep_fetching(struct kafka_consumer *c)
+{
+	size_t now = kafka_consumer_fetched(c);
+
+	if (now > c->most_fetched)
+		c->most_fetched = now;
+	if (now > c->most_fetched / 2 || !was_plenty(c))
+		return;
+	c->most_fetched = now;
+	wake_brokers(c);
 }

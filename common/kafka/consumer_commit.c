@@ -1,6 +1,11 @@
+#include "common/kafka/consumer_commit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/kafka/consumer_internal.h"
+
 /*
- * consumer_commit.c - commits with metadata, and reading them back.
- *
  * What librdkafka 2.0 does with a commit (rdkafka_cgrp.c): the generation and
  * member id are those at the time it is sent, not at the time it is asked for;
  * while no coordinator is known it waits, up to session.timeout.ms, and is sent
@@ -9,21 +14,6 @@
  * awaits its answers there, and believes none after a loss, has no commit land
  * under a generation in which the partition was another's.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/kafka/consumer_internal.h"
-
-rd_kafka_topic_partition_list_t *consumer_one(const char *topic,
-					      int32_t partition, int64_t offset)
-{
-	rd_kafka_topic_partition_list_t *list =
-		rd_kafka_topic_partition_list_new(1);
-
-	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
-		offset;
-	return list;
-}
 
 /* Errors after which the same commit cannot come right: the group has gone on
  * without this member, or does not let it in. */
@@ -76,7 +66,7 @@ int kafka_consumer_commit(struct kafka_consumer *c, const char *topic,
 	if (rd_kafka_assignment_lost(c->rk))
 		return error_set(err, ERROR_LATE,
 				 "kafka: commit: partition lost");
-	list = consumer_one(topic, partition, next);
+	list = kafka_one_partition(topic, partition, next);
 	if (len) {
 		list->elems[0].metadata = strdup(metadata);
 		list->elems[0].metadata_size = len;
@@ -119,7 +109,7 @@ int kafka_consumer_committed(struct kafka_consumer *c, const char *topic,
 			     struct kafka_committed *ret, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list =
-		consumer_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
+		kafka_one_partition(topic, partition, RD_KAFKA_OFFSET_INVALID);
 	rd_kafka_resp_err_t code = rd_kafka_committed(c->rk, list, timeout_ms);
 
 	if (!code)

@@ -1,7 +1,7 @@
+#include "common/kafka/consumer_conf.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "common/kafka/consumer_internal.h"
 
 struct property {
 	const char *name;

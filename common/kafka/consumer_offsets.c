@@ -1,51 +1,6 @@
-/* consumer_offsets.c - where a consumer stands, and where it shall. */
+#include "common/kafka/consumer_offsets.h"
+
 #include "common/kafka/consumer_internal.h"
-
-enum {
-	SEEK_TIMEOUT_MS = 10000
-};
-
-int kafka_consumer_pause(struct kafka_consumer *c, const char *topic,
-			 int32_t partition, bool pause, struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list =
-		consumer_one(topic, partition, RD_KAFKA_OFFSET_INVALID);
-	rd_kafka_resp_err_t code =
-		pause ? rd_kafka_pause_partitions(c->rk, list)
-		      : rd_kafka_resume_partitions(c->rk, list);
-
-	if (!code)
-		code = list->elems[0].err;
-	rd_kafka_topic_partition_list_destroy(list);
-	if (!code)
-		return 0;
-	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s %d: %s",
-				   pause ? "pause" : "resume", topic,
-				   (int)partition, rd_kafka_err2str(code));
-}
-
-int kafka_consumer_seek(struct kafka_consumer *c, const char *topic,
-			int32_t partition, int64_t offset, struct error *err)
-{
-	rd_kafka_topic_partition_list_t *list =
-		consumer_one(topic, partition, offset);
-	rd_kafka_error_t *error =
-		rd_kafka_seek_partitions(c->rk, list, SEEK_TIMEOUT_MS);
-	int status = 0;
-
-	if (error) {
-		status = error_set_retriable(err, ERROR_REMOTE,
-					     "kafka: seek: %s",
-					     rd_kafka_error_string(error));
-		rd_kafka_error_destroy(error);
-	} else if (list->elems[0].err) {
-		status = error_set_retriable(
-			err, ERROR_REMOTE, "kafka: seek in %s %d: %s", topic,
-			(int)partition, rd_kafka_err2str(list->elems[0].err));
-	}
-	rd_kafka_topic_partition_list_destroy(list);
-	return status;
-}
 
 int64_t kafka_consumer_log_end(struct kafka_consumer *c, const char *topic,
 			       int32_t partition)
@@ -99,7 +54,7 @@ int kafka_consumer_ask_time(struct kafka_consumer *c, const char *topic,
 			    int64_t *ret_offset, struct error *err)
 {
 	rd_kafka_topic_partition_list_t *list =
-		consumer_one(topic, partition, real_ms);
+		kafka_one_partition(topic, partition, real_ms);
 	rd_kafka_resp_err_t code =
 		rd_kafka_offsets_for_times(c->rk, list, timeout_ms);
 
@@ -142,4 +97,42 @@ int kafka_consumer_ask_partitions(struct kafka_consumer *c, const char *topic,
 		return 0;
 	return error_set_retriable(err, ERROR_REMOTE, "kafka: topic %s: %s",
 				   topic, rd_kafka_err2str(code));
+}
+
+/* The ends of all partitions held, as offsets in the list; NULL: none is. */
+rd_kafka_topic_partition_list_t *
+kafka_consumer_ends(struct kafka_consumer *c, int timeout_ms,
+		    rd_kafka_resp_err_t *ret_err)
+{
+	rd_kafka_topic_partition_list_t *list = NULL;
+
+	*ret_err = rd_kafka_assignment(c->rk, &list);
+	if (*ret_err || !list)
+		return NULL;
+	for (int i = 0; i < list->cnt; i++)
+		list->elems[i].offset = RD_KAFKA_OFFSET_END;
+	if (list->cnt)
+		*ret_err = rd_kafka_offsets_for_times(c->rk, list, timeout_ms);
+	return list;
+}
+
+int kafka_consumer_ask_ends(struct kafka_consumer *c, int timeout_ms,
+			    kafka_log_end_fn *fn, void *arg, struct error *err)
+{
+	rd_kafka_resp_err_t code;
+	rd_kafka_topic_partition_list_t *list =
+		kafka_consumer_ends(c, timeout_ms, &code);
+
+	for (int i = 0; !code && list && i < list->cnt; i++) {
+		const rd_kafka_topic_partition_t *p = &list->elems[i];
+
+		if (!p->err && p->offset >= 0)
+			fn(arg, p->topic, p->partition, p->offset);
+	}
+	if (list)
+		rd_kafka_topic_partition_list_destroy(list);
+	if (!code)
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: ends of logs: %s",
+				   rd_kafka_err2str(code));
 }

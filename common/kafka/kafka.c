@@ -190,3 +190,14 @@ fail:
 	rd_kafka_conf_destroy(conf);
 	return NULL;
 }
+
+rd_kafka_topic_partition_list_t *
+kafka_one_partition(const char *topic, int32_t partition, int64_t offset)
+{
+	rd_kafka_topic_partition_list_t *list =
+		rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, topic, partition)->offset =
+		offset;
+	return list;
+}

@@ -47,14 +47,15 @@ int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 int kafka_conf_set_all(rd_kafka_conf_t *conf, const char *const properties[][2],
 		       size_t count, struct error *err);
 
+/* A list of one partition, the caller's to destroy. */
+rd_kafka_topic_partition_list_t *
+kafka_one_partition(const char *topic, int32_t partition, int64_t offset);
+
 /*
- * Makes a topic unless it is there.  `settings`: "key=value" strings, ended by
- * NULL; may be NULL.  Waits up to timeout_ms; a broker that is away is
- * ERROR_REMOTE, retriable.
+ * When the brokers go away or come back, and when the reason changes.  The
+ * state starts as down and is first told within a few seconds.  `reason` is
+ * NULL when up.  On the producer's own threads, one call at a time.
  */
-int kafka_topic_create(const struct kafka_config *config, const char *topic,
-		       int partitions, int replication,
-		       const char *const *settings, int64_t timeout_ms,
-		       struct error *err);
+typedef void kafka_state_fn(void *arg, bool up, const char *reason);
 
 #endif

@@ -30,13 +30,6 @@ struct kafka_producer;
  */
 typedef void kafka_delivery_fn(void *arg, void *opaque,
 			       const struct error *err);
-/*
- * When the brokers go away or come back, and when the reason changes.  The
- * state starts as down and is first told within a few seconds.  `reason` is
- * NULL when up.  On the producer's own threads, one call at a time.
- */
-typedef void kafka_state_fn(void *arg, bool up, const char *reason);
-
 struct kafka_producer_options {
 	const char *client_id;
 	const char *topic;

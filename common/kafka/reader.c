@@ -1,10 +1,53 @@
-#include "common/kafka/reader_internal.h"
+#include "common/kafka/reader.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
-#include "common/kafka/consumer_internal.h"
+
+struct kafka_reader {
+	rd_kafka_t *rk;
+	char said[256]; /* what librdkafka complained of last */
+	/* The stretch. */
+	char *topic;
+	int32_t partition;
+	int64_t next, end;
+	uint64_t taken;
+	bool open;
+};
+
+/* Its complaints come with the records. */
+static void hear(struct kafka_reader *r)
+{
+	rd_kafka_message_t *m = rd_kafka_consumer_poll(r->rk, 0);
+
+	if (m)
+		rd_kafka_message_destroy(m);
+}
+
+static int refuse(struct kafka_reader *r, const char *what, const char *topic,
+		  int32_t partition, rd_kafka_resp_err_t code,
+		  struct error *err)
+{
+	bool silent = code == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+		      code == RD_KAFKA_RESP_ERR__TRANSPORT ||
+		      code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+	char where[16] = "";
+
+	if (silent && !*r->said && !r->open)
+		hear(r);
+	/* The complaint names the broker and what is wrong with it. */
+	if (silent && *r->said)
+		return error_set_retriable(err, ERROR_REMOTE, "kafka: %s",
+					   r->said);
+	if (partition >= 0)
+		snprintf(where, sizeof(where), " %d", (int)partition);
+	return error_set_retriable(err, ERROR_REMOTE, "kafka: %s of %s%s: %s",
+				   what, topic, where, rd_kafka_err2str(code));
+}
 
 #define FETCH_BYTES "262144"
 
@@ -121,13 +164,13 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
 	r->open = first < end;
 	if (!r->open)
 		return 0;
-	list = kafka_reader_one(topic, partition, first);
+	list = kafka_one_partition(topic, partition, first);
 	code = rd_kafka_assign(r->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (!code)
 		return 0;
 	r->open = false;
-	return kafka_reader_refuse(r, "reading", topic, partition, code, err);
+	return refuse(r, "reading", topic, partition, code, err);
 }
 
 /* 1 the stretch is at its end, 0 it goes on, -1 it cannot. */
@@ -163,7 +206,7 @@ static void keep_fetching(struct kafka_reader *r)
 
 	if (++r->taken % WAKE_EVERY)
 		return;
-	list = kafka_reader_one(r->topic, r->partition, RD_KAFKA_OFFSET_END);
+	list = kafka_one_partition(r->topic, r->partition, RD_KAFKA_OFFSET_END);
 	(void)rd_kafka_offsets_for_times(r->rk, list, 0);
 	rd_kafka_topic_partition_list_destroy(list);
 }
@@ -223,15 +266,135 @@ int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 	return status;
 }
 
-const char *kafka_record_header(const struct kafka_record *record,
-				const char *name)
-{
-	rd_kafka_headers_t *headers;
-	const void *value;
-	size_t size;
+/* --- questions ------------------------------------------------------------ */
 
-	if (rd_kafka_message_headers(record->message, &headers) ||
-	    rd_kafka_header_get_last(headers, name, &value, &size))
-		return NULL;
-	return value;
+static int ask_topic(struct kafka_reader *r, rd_kafka_topic_t *handle,
+		     uint32_t *ret_count, rd_kafka_resp_err_t *ret_code)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+
+	*ret_code = rd_kafka_metadata(r->rk, 0, handle, &metadata,
+				      KAFKA_READER_ASK_MS);
+	if (!*ret_code && metadata->topic_cnt != 1)
+		*ret_code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	else if (!*ret_code)
+		*ret_code = metadata->topics[0].err;
+	if (!*ret_code)
+		*ret_count = (uint32_t)metadata->topics[0].partition_cnt;
+	if (metadata)
+		rd_kafka_metadata_destroy(metadata);
+	return *ret_code ? -1 : 0;
+}
+
+int kafka_reader_partitions(struct kafka_reader *r, const char *topic,
+			    uint32_t *ret_count, struct error *err)
+{
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(r->rk, topic, NULL);
+	rd_kafka_resp_err_t code;
+	int status;
+
+	if (!handle)
+		return error_set(err, ERROR_CONFIG, "kafka topic '%s': %s",
+				 topic,
+				 rd_kafka_err2str(rd_kafka_last_error()));
+	status = ask_topic(r, handle, ret_count, &code);
+	rd_kafka_topic_destroy(handle);
+	if (status == 0)
+		return 0;
+	if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+	    code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+		return error_set(err, ERROR_NOTFOUND, "kafka has no topic '%s'",
+				 topic);
+	return refuse(r, "partitions", topic, -1, code, err);
+}
+
+int kafka_reader_bounds(struct kafka_reader *r, const char *topic,
+			int32_t partition, int64_t *ret_low, int64_t *ret_high,
+			struct error *err)
+{
+	int64_t low, high;
+	rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
+		r->rk, topic, partition, &low, &high, KAFKA_READER_ASK_MS);
+
+	if (code)
+		return refuse(r, "start and end", topic, partition, code, err);
+	*ret_low = low;
+	*ret_high = high;
+	return 0;
+}
+
+/* The offset that librdkafka put into the list's only element, or -1 where
+ * there is none.  Frees the list. */
+static int take_offset(struct kafka_reader *r, const char *what,
+		       rd_kafka_topic_partition_list_t *list,
+		       rd_kafka_resp_err_t code, int64_t *ret_offset,
+		       struct error *err)
+{
+	const rd_kafka_topic_partition_t *one = &list->elems[0];
+	int status = 0;
+
+	if (!code)
+		code = one->err;
+	if (code)
+		status = refuse(r, what, one->topic, one->partition, code, err);
+	else
+		*ret_offset = one->offset >= 0 ? one->offset : -1;
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
+}
+
+int kafka_reader_at(struct kafka_reader *r, const char *topic,
+		    int32_t partition, int64_t real_ms, int64_t *ret_offset,
+		    struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(topic, partition, real_ms);
+	rd_kafka_resp_err_t code =
+		rd_kafka_offsets_for_times(r->rk, list, KAFKA_READER_ASK_MS);
+
+	return take_offset(r, "offset at a time", list, code, ret_offset, err);
+}
+
+/* A broker that has just started says for a moment that the group is not its
+ * own, or that it still reads it. */
+static bool passes(rd_kafka_resp_err_t code)
+{
+	return code == RD_KAFKA_RESP_ERR_NOT_COORDINATOR ||
+	       code == RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE ||
+	       code == RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS;
+}
+
+static rd_kafka_resp_err_t ask_committed(struct kafka_reader *r,
+					 rd_kafka_topic_partition_list_t *list)
+{
+	static const struct timespec pause = {.tv_nsec = 100000000};
+	int64_t end = clock_monotonic_ms() + KAFKA_READER_ASK_MS;
+	rd_kafka_resp_err_t code;
+
+	for (;;) {
+		code = rd_kafka_committed(r->rk, list, KAFKA_READER_ASK_MS);
+		if (!code)
+			code = list->elems[0].err;
+		if (!passes(code) || clock_monotonic_ms() >= end)
+			return code;
+		nanosleep(&pause, NULL);
+	}
+}
+
+int kafka_reader_commit(struct kafka_reader *r, const char *topic,
+			int32_t partition, struct kafka_committed *ret,
+			struct error *err)
+{
+	rd_kafka_topic_partition_list_t *list =
+		kafka_one_partition(topic, partition, RD_KAFKA_OFFSET_INVALID);
+	rd_kafka_resp_err_t code = ask_committed(r, list);
+	int status = 0;
+
+	if (code)
+		status = refuse(r, "committed offset", topic, partition, code,
+				err);
+	else
+		kafka_committed_fill(ret, &list->elems[0]);
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
 }

@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-#include "common/kafka/consumer.h"
+#include "common/kafka/consumer_commit.h"
 #include "common/kafka/kafka.h"
+#include "common/kafka/record.h"
 
 struct kafka_reader;
 
@@ -59,10 +60,5 @@ int kafka_reader_open(struct kafka_reader *r, const char *topic,
  */
 int kafka_reader_next(struct kafka_reader *r, struct kafka_record *ret_record,
 		      struct error *err);
-
-/* The value of a record's header, or NULL.  NUL-terminated; lives as long as
- * the record. */
-const char *kafka_record_header(const struct kafka_record *record,
-				const char *name);
 
 #endif

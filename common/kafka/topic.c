@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kafka/kafka.h"
+#include "common/kafka/topic.h"
 
 static int set_topic_setting(rd_kafka_NewTopic_t *topic, const char *setting,
 			     struct error *err)

@@ -8,11 +8,10 @@
 #ifndef COMMON_KAFKA_WATCH_H
 #define COMMON_KAFKA_WATCH_H
 
-#include <librdkafka/rdkafka.h>
 #include <stdbool.h>
 
 #include "common/error.h"
-#include "common/kafka/producer.h"
+#include "common/kafka/kafka.h"
 #include "common/metrics/metrics.h"
 
 struct kafka_watch;

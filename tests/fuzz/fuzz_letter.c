@@ -12,6 +12,7 @@
 #include "collector/tools/dlq/choice.h"
 #include "collector/tools/dlq/letter.h"
 #include "collector/tools/dlq/positions.h"
+#include "common/kafka/record.h"
 #include "common/safe_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

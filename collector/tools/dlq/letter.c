@@ -1,4 +1,5 @@
 #include "collector/tools/dlq/letter.h"
+#include "common/kafka/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,6 +18,7 @@
 
 #include "collector/ingest/dead_letters.h"
 #include "common/kafka/reader.h"
+#include "common/kafka/record.h"
 
 #define LETTER_REPLAYED "replayed" /* on marks */
 

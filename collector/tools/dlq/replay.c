@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collector/tools/dlq/dlq.h"
+#include "common/kafka/producer.h"
 #include "common/kafka/transaction.h"
 #include "common/output.h"
 

@@ -1,4 +1,5 @@
 #include "collector/tools/dlq/walk.h"
+#include "common/kafka/record.h"
 
 static int open_partition(struct kafka_reader *reader, const char *dlq,
 			  int32_t partition, int64_t since_ms,

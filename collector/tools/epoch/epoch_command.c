@@ -7,6 +7,7 @@
 
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
+#include "common/kafka/consumer_commit.h"
 #include "common/kafka/reader.h"
 #include "common/output.h"
 

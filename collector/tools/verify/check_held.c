@@ -1,6 +1,7 @@
 /* check_held.c - what Kafka holds, against what is stored of it. */
 #include "collector/tools/verify/told.h"
 #include "collector/tools/verify/verify.h"
+#include "common/kafka/record.h"
 
 #define STEP 8192 /* records between two looks at the bar */
 

@@ -8,6 +8,7 @@
  * sums differ.
  */
 #include "collector/tools/verify/verify.h"
+#include "common/kafka/record.h"
 
 /* Words that are looked at one by one; the offsets of more are all taken for
  * others. */

@@ -5,6 +5,7 @@
 #include "collector/exactly_once/stored.h"
 #include "collector/tools/verify/told.h"
 #include "collector/tools/verify/verify.h"
+#include "common/kafka/consumer_commit.h"
 
 /* What is known of all partitions before the first is looked at: so that what
  * is committed later is not taken for granted. */

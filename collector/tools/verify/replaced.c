@@ -3,6 +3,7 @@
 
 #include "collector/enrich/event.h"
 #include "collector/tools/verify/verify.h"
+#include "common/kafka/record.h"
 
 #define AT_ONCE 500 /* in one question */
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "common/kafka/producer.h"
+#include "common/kafka/topic.h"
 
 static char broker[] = "127.0.0.1:1";
 static char *brokers[] = {broker};
