@@ -10,6 +10,7 @@
 #include "common/app/admin.h"
 #include "common/app/cli.h"
 #include "common/clock.h"
+#include "common/config/config_print.h"
 #include "common/signals.h"
 
 struct app {

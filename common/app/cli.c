@@ -1,4 +1,5 @@
 #include "common/app/cli.h"
+#include "common/config/config_print.h"
 
 #include <getopt.h>
 #include <limits.h>

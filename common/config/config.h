@@ -7,8 +7,6 @@
 #ifndef COMMON_CONFIG_CONFIG_H
 #define COMMON_CONFIG_CONFIG_H
 
-#include <stdio.h>
-
 #include "common/config/setting.h"
 #include "common/error.h"
 
@@ -31,15 +29,5 @@ int config_load(const struct config_spec *spec, const char *path, void *config,
 
 /* Frees every value and zeroes it.  Accepts a half-filled config. */
 void config_release(const struct config_spec *spec, void *config);
-
-/* The effective settings as YAML; secrets masked. */
-void config_print(const struct config_spec *spec, const void *config,
-		  FILE *out);
-
-/* A commented sample: every setting with its help and its default. */
-void config_print_sample(const struct config_spec *spec, FILE *out);
-
-/* The settings as sections of a man page (mdoc). */
-void config_print_man(const struct config_spec *spec, FILE *out);
 
 #endif

@@ -1,7 +1,8 @@
+#include "common/config/config_print.h"
+
 #include <string.h>
 
 #include "common/buf.h"
-#include "common/config/config.h"
 #include "common/config/value.h"
 
 #define TEXT_WIDTH 78

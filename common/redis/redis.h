@@ -17,31 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/config/setting.h"
 #include "common/error.h"
-
-struct redis_config {
-	char *address; /* "host:port" or "unix:/path"; several: "a, b" */
-	struct setting_strings sentinels; /* "host:port"; none: `address` */
-	char *master_name;		  /* by which they know it */
-	char *sentinel_username;	  /* NULL: none */
-	char *sentinel_password;	  /* secret; NULL: none */
-	char *username;			  /* NULL: none */
-	char *password;			  /* secret; NULL: none */
-	int64_t database;
-	int64_t connect_timeout; /* ms */
-	int64_t command_timeout; /* ms */
-	int64_t pending_max;	 /* commands in flight, per event loop */
-};
-extern const struct setting_section redis_section; /* "redis" */
-
-/* A Lua script and the SHA-1 that EVALSHA calls it by.  Filled once by
- * redis_script_init; read by any thread from then on. */
-struct redis_script {
-	const char *text;
-	char sha[41];
-};
-void redis_script_init(struct redis_script *script, const char *text);
+#include "common/redis/redis_config.h"
+#include "common/redis/redis_script.h"
 
 struct redis;
 
@@ -84,10 +62,6 @@ int redis_take_reply(struct redis *r, redisReply **ret_reply,
  */
 int redis_take_answer(struct redis *r, redisReply **ret_reply,
 		      struct error *err);
-
-/* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
- * says that it passes, or that Redis is full.  Returns -1. */
-int redis_error_text(const char *text, size_t len, struct error *err);
 
 /* Sends what was appended now, rather than when a reply is waited for. */
 int redis_flush(struct redis *r, struct error *err);

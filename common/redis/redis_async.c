@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/buf.h"
+#include "common/redis/async_adapter.h"
 #include "common/redis/async_connection.h"
 #include "common/redis/wire.h"
 

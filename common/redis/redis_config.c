@@ -1,4 +1,6 @@
-#include "common/redis/redis.h"
+#include "common/redis/redis_config.h"
+
+#include <stddef.h>
 
 #define OFFSET(field) offsetof(struct redis_config, field)
 

@@ -1,8 +1,8 @@
+#include "common/redis/redis_script.h"
+
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "common/redis/redis.h"
 
 void redis_script_init(struct redis_script *script, const char *text)
 {

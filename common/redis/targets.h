@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/redis/redis_config.h"
 #include "common/redis/wire.h"
 
 /* Commands by which a server is looked at; the answers go to the function. */

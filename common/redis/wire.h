@@ -5,11 +5,13 @@
 #ifndef COMMON_REDIS_WIRE_H
 #define COMMON_REDIS_WIRE_H
 
+#include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/buf.h"
-#include "common/redis/redis.h"
+#include "common/error.h"
+#include "common/redis/redis_script.h"
 
 #define REDIS_HOST_MAX 256
 
@@ -47,7 +49,10 @@ bool redis_is_noscript(const redisReply *reply);
 /* The key is of another type than the command's. */
 bool redis_is_wrongtype(const redisReply *reply);
 
-/* redis_error_text of an error reply. */
+/* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
+ * says that it passes, or that Redis is full.  Returns -1. */
+int redis_error_text(const char *text, size_t len, struct error *err);
+/* The same of an error reply. */
 int redis_error_reply(const redisReply *reply, struct error *err);
 
 #endif

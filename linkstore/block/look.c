@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/redis/wire.h"
 #include "linkstore/block/groups.h"
 #include "linkstore/command.h"
 #include "linkstore/marker.h"

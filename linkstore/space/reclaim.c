@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/redis/wire.h"
 #include "linkstore/command.h"
 
 /* --- what is due ---------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/app/app.h"
+#include "common/config/config_print.h"
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
 #include "common/redis/redis.h"

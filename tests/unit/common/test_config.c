@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/config/config.h"
+#include "common/config/config_print.h"
 
 struct server {
 	char *name;

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "common/kafka/producer.h"
-#include "common/kafka/topic.h"
 
 static char broker[] = "127.0.0.1:1";
 static char *brokers[] = {broker};
@@ -184,29 +183,6 @@ static void an_idle_producer_finds_out_that_nobody_is_there(void **state)
 	assert_non_null(strstr(seen.reason, "refused"));
 }
 
-static void a_topic_setting_without_a_value_is_refused(void **state)
-{
-	const char *settings[] = {"retention.ms", NULL};
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(
-		kafka_topic_create(&nobody, "t", 1, 1, settings, 100, &err),
-		-1);
-	assert_int_equal(err.code, ERROR_INPUT);
-}
-
-static void a_topic_without_a_broker_is_a_retriable_error(void **state)
-{
-	struct error err = {0};
-
-	(void)state;
-	assert_int_equal(
-		kafka_topic_create(&nobody, "t", 1, 1, NULL, 300, &err), -1);
-	assert_int_equal(err.code, ERROR_REMOTE);
-	assert_true(err.retriable);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,8 +197,6 @@ int main(void)
 		cmocka_unit_test(a_flush_that_cannot_end_says_how_many_remain),
 		cmocka_unit_test(
 			an_idle_producer_finds_out_that_nobody_is_there),
-		cmocka_unit_test(a_topic_setting_without_a_value_is_refused),
-		cmocka_unit_test(a_topic_without_a_broker_is_a_retriable_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* config_print.h - settings as text: effective, as a sample, as a man page. */
+#ifndef COMMON_CONFIG_CONFIG_PRINT_H
+#define COMMON_CONFIG_CONFIG_PRINT_H
+
+#include <stdio.h>
+
+#include "common/config/config.h"
+
+/* The effective settings as YAML; secrets masked. */
+void config_print(const struct config_spec *spec, const void *config,
+		  FILE *out);
+
+/* A commented sample: every setting with its help and its default. */
+void config_print_sample(const struct config_spec *spec, FILE *out);
+
+/* The settings as sections of a man page (mdoc). */
+void config_print_man(const struct config_spec *spec, FILE *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* redis_config.h - how to reach Redis: section `redis` of the configuration. */
+#ifndef COMMON_REDIS_REDIS_CONFIG_H
+#define COMMON_REDIS_REDIS_CONFIG_H
+
+#include <stdint.h>
+
+#include "common/config/setting.h"
+
+struct redis_config {
+	char *address; /* "host:port" or "unix:/path"; several: "a, b" */
+	struct setting_strings sentinels; /* "host:port"; none: `address` */
+	char *master_name;		  /* by which they know it */
+	char *sentinel_username;	  /* NULL: none */
+	char *sentinel_password;	  /* secret; NULL: none */
+	char *username;			  /* NULL: none */
+	char *password;			  /* secret; NULL: none */
+	int64_t database;
+	int64_t connect_timeout; /* ms */
+	int64_t command_timeout; /* ms */
+	int64_t pending_max;	 /* commands in flight, per event loop */
+};
+extern const struct setting_section redis_section; /* "redis" */
+
+#endif
