@@ -1,3 +1,4 @@
+#include "common/http/address.h"
 #include "common/app/admin.h"
 
 #include <pthread.h>

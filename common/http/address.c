@@ -1,10 +1,10 @@
+#include "common/http/address.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "common/http/internal.h"
 
 #define HOST_MAX 256
 #define BACKLOG	 4096

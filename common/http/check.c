@@ -1,6 +1,8 @@
+#include "common/http/check.h"
+
 #include <string.h>
 
-#include "common/http/internal.h"
+#include "common/http/request.h"
 
 /*
  * What llhttp lets pass, depending on its version, and must not: whatever

@@ -1,15 +1,104 @@
+#include "common/http/connection.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/http/internal.h"
+#include "common/http/http_metrics.h"
+#include "common/http/io.h"
+#include "common/http/parse.h"
+#include "common/http/reply.h"
+#include "common/http/request_pool.h"
+#include "common/http/stream.h"
+
+/* --- timeouts --------------------------------------------------------------
+ */
+
+/* How long a refused client may take to read why. */
+#define LINGER_MS 2000
+
+static enum connection_wait what_it_waits_for(const struct connection *conn)
+{
+	if (conn->phase == LINGERING)
+		return WAIT_LINGER;
+	if (connection_is_sending(conn))
+		return WAIT_WRITE;
+	if (conn->phase == HANDLING)
+		return WAIT_HANDLER;
+	if (conn->phase == STREAMING)
+		return stream_is_lost(conn->req)  ? WAIT_LINGER
+		       : stream_wants_input(conn) ? WAIT_BODY
+						  : WAIT_HANDLER;
+	if (!conn->req)
+		return WAIT_IDLE;
+	return conn->req->headers_done ? WAIT_BODY : WAIT_HEADER;
+}
+
+static int64_t timeout_of(const struct http_config *config,
+			  enum connection_wait wait)
+{
+	switch (wait) {
+	case WAIT_IDLE:
+		return config->idle_timeout;
+	case WAIT_HEADER:
+		return config->header_timeout;
+	case WAIT_BODY:
+		return config->body_timeout;
+	case WAIT_WRITE:
+		return config->write_timeout;
+	case WAIT_LINGER:
+		return LINGER_MS;
+	case WAIT_HANDLER:
+		break;
+	}
+	return INT64_MAX;
+}
+
+/* Sets the timer for what the connection waits for.  The time counts from when
+ * it began to wait for that, so that a byte now and then does not put it off.
+ */
+static void set_timeout(struct connection *conn)
+{
+	enum connection_wait wait = what_it_waits_for(conn);
+	int64_t now = loop_now_ms(conn->listener->loop);
+	int64_t timeout = timeout_of(conn->listener->config, wait);
+
+	if (wait == WAIT_WRITE)
+		conn->unread = connection_unread(conn);
+	if (wait != conn->wait || conn->progress) {
+		conn->wait = wait;
+		conn->progress = false;
+		conn->since = now;
+	}
+	if (timeout == INT64_MAX)
+		loop_timer_stop(conn->timer);
+	else
+		loop_timer_set(conn->timer, conn->since + timeout - now);
+}
 
 /* Answers waiting to be sent: no further request is parsed beyond. */
 #define WRITE_HIGH_WATER 65536
 
+/* False: not all of it is gone yet, or the client is. */
+static bool flush(struct connection *conn)
+{
+	if (conn->req->stream)
+		stream_seal(conn->req);
+	return connection_flush(conn);
+}
+
 /* --- ends ----------------------------------------------------------------- */
+
+/* Maybe the drain is over. */
+static void uncount(struct http_listener *l)
+{
+	l->connection_count--;
+	metric_add(l->metrics.open, UINT64_MAX);
+	if (l->drained && l->connection_count == 0)
+		loop_timer_set(l->drain_timer, 0);
+}
 
 static void leave_listener(struct connection *conn)
 {
@@ -28,7 +117,7 @@ static void leave_listener(struct connection *conn)
 	if (conn->next)
 		conn->next->prev = conn->prev;
 	conn->listener = NULL;
-	listener_forget(l);
+	uncount(l);
 }
 
 static void release_request(struct connection *conn)
@@ -36,9 +125,9 @@ static void release_request(struct connection *conn)
 	if (!conn->req)
 		return;
 	if (conn->listener)
-		request_release(conn->listener, conn->req);
+		request_pool_give_back(conn->listener, conn->req);
 	else
-		request_free(conn->req);
+		request_pool_free(conn->req);
 	conn->req = NULL;
 }
 
@@ -83,7 +172,7 @@ void connection_retire(struct connection *conn)
 
 static void refuse(struct connection *conn, int status, const char *detail)
 {
-	listener_count_refusal(conn->listener, status);
+	http_metrics_refused(&conn->listener->metrics, status);
 	reply_refusal(conn->req, status, detail);
 }
 
@@ -172,7 +261,7 @@ static void process(struct connection *conn)
 	do {
 		while (!hungry && can_parse(conn))
 			hungry = !step(conn);
-	} while (connection_flush(conn) && !hungry && can_parse(conn));
+	} while (flush(conn) && !hungry && can_parse(conn));
 	conn->processing = false;
 }
 
@@ -243,14 +332,20 @@ static void settle(struct connection *conn)
 	if (conn->fd >= 0)
 		set_events(conn);
 	if (conn->fd >= 0)
-		connection_set_timeout(conn);
+		set_timeout(conn);
 	else if (conn->phase == READING || conn->phase == LINGERING)
 		destroy(conn);
 	else
 		wait_for_handler(conn);
 }
 
-void connection_answered(struct connection *conn)
+static void proceed(struct connection *conn)
+{
+	process(conn);
+	settle(conn);
+}
+
+static void answered(struct connection *conn)
 {
 	conn->phase = READING;
 	if (conn->req->stream)
@@ -265,14 +360,13 @@ void connection_answered(struct connection *conn)
 		destroy(conn);
 		return;
 	}
-	connection_continue(conn);
+	proceed(conn);
 }
 
-void connection_continue(struct connection *conn)
-{
-	process(conn);
-	settle(conn);
-}
+static const struct connection_calls calls = {
+	.answered = answered,
+	.proceed = proceed,
+};
 
 /* --- calls from the loop -------------------------------------------------- */
 
@@ -300,7 +394,7 @@ static void on_event(void *arg, uint32_t events)
 		   (events & (EPOLLERR | EPOLLHUP))) {
 		connection_hang_up(conn);
 	} else if (connection_is_sending(conn)) {
-		if (connection_flush(conn))
+		if (flush(conn))
 			process(conn);
 	} else if (conn->phase == HANDLING) {
 		conn->paused = true;
@@ -321,14 +415,14 @@ static void on_timeout(void *arg)
 		conn->progress = true;
 	} else if (conn->wait == WAIT_BODY && conn->phase == STREAMING) {
 		stream_refuse(conn, 408, "the body came too slowly");
-		connection_flush(conn);
+		flush(conn);
 	} else if (conn->wait == WAIT_HEADER || conn->wait == WAIT_BODY) {
-		listener_count_refusal(conn->listener, 408);
+		http_metrics_refused(&conn->listener->metrics, 408);
 		reply_refusal(conn->req, 408,
 			      conn->wait == WAIT_HEADER
 				      ? "the headers came too slowly"
 				      : "the body came too slowly");
-		connection_flush(conn);
+		flush(conn);
 	} else {
 		connection_hang_up(conn);
 	}
@@ -337,10 +431,10 @@ static void on_timeout(void *arg)
 
 static void turn_away(struct connection *conn)
 {
-	listener_count_refusal(conn->listener, 503);
+	http_metrics_refused(&conn->listener->metrics, 503);
 	if (connection_take_request(conn)) {
 		reply_refusal(conn->req, 503, "too many connections");
-		connection_flush(conn);
+		flush(conn);
 	} else {
 		connection_hang_up(conn);
 	}
@@ -356,6 +450,7 @@ int connection_new(struct http_listener *l, int fd,
 		close(fd);
 		return error_set_nomem(err);
 	}
+	conn->calls = &calls;
 	conn->fd = fd;
 	conn->peer = *peer;
 	conn->timer = loop_timer_new(l->loop, on_timeout, conn, err);
@@ -369,6 +464,8 @@ int connection_new(struct http_listener *l, int fd,
 		return -1;
 	}
 	conn->listener = l;
+	l->connection_count++;
+	metric_add(l->metrics.open, 1);
 	conn->next = l->connections;
 	if (conn->next)
 		conn->next->prev = conn;

@@ -1,3 +1,6 @@
+#include "common/http/io.h"
+#include "common/http/http_metrics.h"
+
 #include <errno.h>
 #include <linux/sockios.h>
 #include <string.h>
@@ -5,7 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/http/internal.h"
+#include "common/http/reply.h"
+#include "common/http/request_pool.h"
 
 /* The read buffer's first size: many pipelined requests, or one long one. */
 #define READ_BUFFER 16384
@@ -31,8 +35,6 @@ bool connection_flush(struct connection *conn)
 	struct http_request *req = conn->req;
 	ssize_t n;
 
-	if (req->stream)
-		stream_seal(req);
 	if (req->out.failed)
 		connection_hang_up(conn);
 	while (conn->fd >= 0 && req->sent < req->out.len) {
@@ -79,7 +81,7 @@ static bool grow(struct http_request *req)
 	/* A request alone may grow as long as its body may be. */
 	if (l->grown > req->grown &&
 	    l->grown + extra > (size_t)l->config->max_buffer_bytes) {
-		listener_count_refusal(l, 503);
+		http_metrics_refused(&l->metrics, 503);
 		reply_refusal(req, 503, "too many large requests at once");
 		return false;
 	}
@@ -146,7 +148,7 @@ bool connection_take_request(struct connection *conn)
 {
 	if (conn->req)
 		return true;
-	conn->req = request_acquire(conn->listener);
+	conn->req = request_pool_take(conn->listener);
 	if (!conn->req)
 		return false;
 	conn->req->conn = conn;

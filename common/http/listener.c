@@ -1,3 +1,5 @@
+#include "common/http/listener.h"
+
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -9,138 +11,14 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/http/internal.h"
+#include "common/http/address.h"
+#include "common/http/connection.h"
+#include "common/http/http_metrics.h"
+#include "common/http/request_pool.h"
 
-/* Requests kept for the next connection that needs one. */
-#define POOL_MAX 256
-/* A buffer that had to grow beyond this is not kept. */
-#define POOLED_BUFFER_MAX 65536
-#define ACCEPTS_PER_TURN  64
+#define ACCEPTS_PER_TURN 64
 /* After running out of descriptors. */
 #define ACCEPT_PAUSE_MS 100
-
-/* --- the pool of requests ------------------------------------------------- */
-
-struct http_request *request_acquire(struct http_listener *l)
-{
-	struct http_request *req = l->pool;
-	size_t headers = (size_t)l->config->max_headers;
-
-	if (req) {
-		l->pool = req->next_free;
-		l->pooled--;
-		return req;
-	}
-	return calloc(1, sizeof(*req) + headers * sizeof(req->headers[0]));
-}
-
-void request_free(struct http_request *req)
-{
-	buf_free(&req->in);
-	buf_free(&req->out);
-	free(req);
-}
-
-static void trim(struct buf *b)
-{
-	if (b->cap > POOLED_BUFFER_MAX)
-		buf_free(b);
-	else
-		buf_reset(b);
-}
-
-void request_release(struct http_listener *l, struct http_request *req)
-{
-	l->grown -= req->grown;
-	metric_add(l->metrics.buffers, (uint64_t)0 - req->grown);
-	if (l->pooled == POOL_MAX) {
-		request_free(req);
-		return;
-	}
-	trim(&req->in);
-	trim(&req->out);
-	*req = (struct http_request){
-		.next_free = l->pool, .in = req->in, .out = req->out};
-	l->pool = req;
-	l->pooled++;
-}
-
-/* --- the date, once a second ---------------------------------------------- */
-
-const char *listener_date(struct http_listener *l)
-{
-	int64_t now = loop_now_ms(l->loop);
-	int64_t real;
-	struct tm tm;
-	time_t seconds;
-
-	if (now < l->date_until)
-		return l->date;
-	real = clock_real_ms();
-	seconds = (time_t)(real / 1000);
-	gmtime_r(&seconds, &tm);
-	strftime(l->date, sizeof(l->date),
-		 "\r\nDate: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
-	l->date_until = now + 1000 - real % 1000;
-	return l->date;
-}
-
-/* --- metrics -------------------------------------------------------------- */
-
-static struct metric *refusals(struct metrics *m, const char *name,
-			       const char *reason)
-{
-	char labels[128];
-
-	snprintf(labels, sizeof(labels), "listener=\"%s\",reason=\"%s\"", name,
-		 reason);
-	return metrics_counter(m, "shortloop_http_refused_total", labels,
-			       "Requests that the HTTP server refused itself.");
-}
-
-static void register_metrics(struct http_listener *l, struct metrics *m,
-			     const char *name)
-{
-	struct http_metrics *to = &l->metrics;
-	char labels[96];
-
-	if (!m)
-		return;
-	snprintf(labels, sizeof(labels), "listener=\"%s\"", name);
-	to->accepted = metrics_counter(m, "shortloop_http_connections_total",
-				       labels, "Connections accepted.");
-	to->open = metrics_gauge(m, "shortloop_http_connections", labels,
-				 "Connections open now.");
-	to->requests = metrics_counter(m, "shortloop_http_requests_total",
-				       labels, "Requests handled.");
-	to->malformed = refusals(m, name, "malformed");
-	to->too_large = refusals(m, name, "too_large");
-	to->too_slow = refusals(m, name, "too_slow");
-	to->overload = refusals(m, name, "overload");
-	to->buffers = metrics_gauge(m, "shortloop_http_buffer_bytes", labels,
-				    "Memory of requests that outgrew their "
-				    "first buffer.");
-	metric_add(metrics_gauge(m, "shortloop_http_buffer_bytes_max", labels,
-				 "What that may be, all threads together."),
-		   (uint64_t)l->config->max_buffer_bytes);
-	metric_add(metrics_gauge(m, "shortloop_http_connections_max", labels,
-				 "Connections that are allowed, all threads "
-				 "together."),
-		   (uint64_t)l->config->max_connections);
-}
-
-void listener_count_refusal(struct http_listener *l, int status)
-{
-	struct metric *metric = l->metrics.malformed;
-
-	if (status == 408)
-		metric = l->metrics.too_slow;
-	else if (status == 413 || status == 431)
-		metric = l->metrics.too_large;
-	else if (status == 503)
-		metric = l->metrics.overload;
-	metric_add(metric, 1);
-}
 
 /* --- accepting ------------------------------------------------------------ */
 
@@ -170,15 +48,13 @@ static void welcome(struct http_listener *l, int fd,
 	metric_add(l->metrics.accepted, 1);
 	/* Saying 503 takes a connection too: a few are kept for that. */
 	if (l->connection_count >= max + max / 16 + 16) {
-		listener_count_refusal(l, 503);
+		http_metrics_refused(&l->metrics, 503);
 		close(fd);
 		return;
 	}
 	unmap(peer);
-	l->connection_count++;
-	metric_add(l->metrics.open, 1);
-	if (connection_new(l, fd, peer, l->connection_count > max, &err) < 0)
-		listener_forget(l);
+	/* One that cannot be is closed. */
+	(void)connection_new(l, fd, peer, l->connection_count >= max, &err);
 }
 
 static void pause_accepting(struct http_listener *l)
@@ -240,14 +116,6 @@ static void on_drained(void *arg)
 	l->drained = NULL;
 	if (done)
 		done(l->drained_arg);
-}
-
-void listener_forget(struct http_listener *l)
-{
-	l->connection_count--;
-	metric_add(l->metrics.open, UINT64_MAX);
-	if (l->drained && l->connection_count == 0)
-		loop_timer_set(l->drain_timer, 0);
 }
 
 static void stop_accepting(struct http_listener *l)
@@ -322,7 +190,7 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 		http_listener_free(l);
 		return NULL;
 	}
-	register_metrics(l, metrics, name);
+	http_metrics_register(&l->metrics, metrics, name, config);
 	return l;
 }
 
@@ -360,7 +228,7 @@ void http_listener_free(struct http_listener *l)
 	stop_accepting(l);
 	while ((req = l->pool)) {
 		l->pool = req->next_free;
-		request_free(req);
+		request_pool_free(req);
 	}
 	loop_timer_free(l->drain_timer);
 	loop_timer_free(l->pause);

@@ -1,7 +1,10 @@
+#include "common/http/parse.h"
+
 #include <string.h>
 #include <strings.h>
 
-#include "common/http/internal.h"
+#include "common/http/check.h"
+#include "common/http/request.h"
 
 /* Chunk framing may be this many times the body it frames: a client that sends
  * its body a byte at a time needs six bytes for one. */

@@ -1,9 +1,13 @@
+#include "common/http/reply.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "common/http/internal.h"
+#include "common/clock.h"
+#include "common/http/types.h"
 #include "common/json_text.h"
 
 #define PROBLEM_DETAIL_MAX 1024
@@ -82,6 +86,25 @@ const char *http_reason(int status)
 
 /* --- the parts of an answer ----------------------------------------------- */
 
+/* Made once a second. */
+static const char *date_line(struct http_listener *l)
+{
+	int64_t now = loop_now_ms(l->loop);
+	int64_t real;
+	struct tm tm;
+	time_t seconds;
+
+	if (now < l->date_until)
+		return l->date;
+	real = clock_real_ms();
+	seconds = (time_t)(real / 1000);
+	gmtime_r(&seconds, &tm);
+	strftime(l->date, sizeof(l->date),
+		 "\r\nDate: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
+	l->date_until = now + 1000 - real % 1000;
+	return l->date;
+}
+
 static void put_start(struct http_request *req, int status)
 {
 	const struct status_line *line = status_line(status);
@@ -92,8 +115,7 @@ static void put_start(struct http_request *req, int status)
 		buf_append(&req->out, line->text, line->len);
 	else
 		buf_printf(&req->out, "HTTP/1.1 %03d Unknown", status);
-	buf_append(&req->out, listener_date(req->conn->listener),
-		   HTTP_DATE_LEN);
+	buf_append(&req->out, date_line(req->conn->listener), HTTP_DATE_LEN);
 }
 
 static bool has_no_body(int status)
@@ -143,7 +165,7 @@ static bool may_answer(struct http_request *req)
 		return false;
 	if (!req->keep_alive || conn->listener->draining)
 		conn->closing = true;
-	if (req->unadmitted || (req->stream && !stream_body_done(req)))
+	if (req->unadmitted || (req->stream && !req->stream->body_done))
 		conn->closing = conn->linger = true;
 	return true;
 }
@@ -158,7 +180,7 @@ void http_reply_lines(struct http_request *req, int status,
 		buf_append(&req->out, lines.data, lines.len);
 		put_end(req, status, body, len);
 	}
-	connection_answered(req->conn);
+	req->conn->calls->answered(req->conn);
 }
 
 static bool fields_are_valid(const struct http_field *fields)
@@ -194,7 +216,7 @@ static void reply_typed(struct http_request *req, int status, const char *type,
 		put_fields(out, fields);
 		put_end(req, status, body, len);
 	}
-	connection_answered(req->conn);
+	req->conn->calls->answered(req->conn);
 }
 
 void http_reply(struct http_request *req, int status,

@@ -1,7 +1,9 @@
+#include "common/http/request.h"
+
 #include <string.h>
 #include <strings.h>
 
-#include "common/http/internal.h"
+#include "common/http/types.h"
 
 static struct http_slice slice_at(const struct http_request *req, size_t pos,
 				  size_t len)

@@ -1,38 +1,25 @@
+#include "common/http/stream.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/http/http_metrics.h"
+#include "common/http/io.h"
+#include "common/http/parse.h"
+#include "common/http/reply.h"
+#include "common/http/types.h"
+
 /*
  * A streamed body lies behind the headers of its request, at the front of `in`,
  * which neither moves nor grows: what the handler has taken makes room for the
  * next read.
  */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/http/internal.h"
 
 /* Room for a body behind the headers. */
 #define STREAM_BUFFER 32768
 /* "0000c0de\r\n": the size is filled in when the chunk is complete. */
 #define CHUNK_DIGITS 8
-
-struct http_stream {
-	const struct http_stream_handler *handler; /* NULL: not accepted yet */
-	void *arg;
-	struct loop_timer *kick; /* goes on outside of the present call */
-	bool kicked;
-	size_t taken;	 /* of body_len */
-	size_t chunk;	 /* where the open chunk begins in `out` */
-	bool chunk_open; /* something has been written to it */
-	bool fed;	 /* the parser has gone on behind the headers */
-	bool paused;	 /* by the handler */
-	bool body_done;	 /* its last byte has arrived */
-	bool end_told;
-	bool answering; /* http_stream_begin was called */
-	bool chunked;	/* the answer is */
-	bool silent;	/* HEAD: the answer has no body */
-	bool above;	/* pending has been above the mark */
-	bool lost;	/* nobody to read from or to talk to */
-	bool loss_told;
-};
 
 void http_listener_stream(struct http_listener *l, http_stream_choose *choose,
 			  http_handler *handler)
@@ -48,7 +35,7 @@ static void on_kick(void *arg)
 	struct connection *conn = arg;
 
 	conn->req->stream->kicked = false;
-	connection_continue(conn);
+	conn->calls->proceed(conn);
 }
 
 static void kick(struct http_request *req)
@@ -100,16 +87,6 @@ static bool has_untaken(const struct http_request *req)
 	return req->stream->taken < req->body_len;
 }
 
-bool stream_body_done(const struct http_request *req)
-{
-	return req->stream->body_done;
-}
-
-bool stream_is_lost(const struct http_request *req)
-{
-	return req->stream->lost || req->conn->fd < 0;
-}
-
 bool stream_wants_input(const struct connection *conn)
 {
 	const struct http_stream *s = conn->req->stream;
@@ -157,7 +134,7 @@ void stream_refuse(struct connection *conn, int status, const char *detail)
 {
 	struct http_stream *s = conn->req->stream;
 
-	listener_count_refusal(conn->listener, status);
+	http_metrics_refused(&conn->listener->metrics, status);
 	/* An answer that has begun just breaks off. */
 	if (!s->answering)
 		reply_refusal(conn->req, status, detail);
@@ -349,5 +326,5 @@ void http_stream_end(struct http_request *req)
 		if (conn->listener->draining)
 			conn->closing = true;
 	}
-	connection_answered(conn);
+	conn->calls->answered(conn);
 }

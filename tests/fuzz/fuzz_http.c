@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/http/internal.h"
+#include "common/http/connection.h"
+#include "common/http/types.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -162,7 +163,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s->size = size - 1;
 	s->fd = pair[0];
 	s->answered = false;
-	s->listener->connection_count++;
 	if (connection_new(s->listener, pair[1], &nobody, false, &err) < 0)
 		abort();
 	loop_timer_set(s->tick, 0);

@@ -16,7 +16,7 @@
 #ifndef TESTS_UNIT_HTTP_STREAM_WORLD_H
 #define TESTS_UNIT_HTTP_STREAM_WORLD_H
 
-#include "common/http/http_stream.h"
+#include "common/http/stream.h"
 #include "world.h"
 
 #define FILL	  (8 * 1024 * 1024)

@@ -1,4 +1,5 @@
 /* Answers, clients that go before theirs, and ports. */
+#include "common/http/address.h"
 #include "world.h"
 
 /* --- answers -------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * http_stream.h - requests that are handled while they arrive, and answers that
+ * stream.h - requests that are handled while they arrive, and answers that
  * are sent while they are made.
  *
  * A listener's owner chooses, by their headers, requests whose body is to be
@@ -17,8 +17,8 @@
  * The request and all its strings stay valid until http_reply or
  * http_stream_end, also when the client has gone or the listener was freed.
  */
-#ifndef COMMON_HTTP_HTTP_STREAM_H
-#define COMMON_HTTP_HTTP_STREAM_H
+#ifndef COMMON_HTTP_STREAM_H
+#define COMMON_HTTP_STREAM_H
 
 #include "common/http/http_server.h"
 
@@ -94,5 +94,30 @@ void http_stream_break(struct http_request *req);
 /* The answer is complete, or, after on_abort, given up.  The request is invalid
  * from here on. */
 void http_stream_end(struct http_request *req);
+
+/* --- for connection.c ------------------------------------------------------
+ */
+
+struct connection;
+
+/* The headers of a request to be streamed are complete. */
+int stream_open(struct connection *conn);
+/* The loop's part of it, before the listener goes. */
+void stream_stop(struct http_request *req);
+void stream_free(struct http_request *req);
+bool stream_wants_input(const struct connection *conn);
+bool stream_can_step(const struct connection *conn);
+/* Parses some of the body, or shows it to the handler, who may end the request
+ * by that. */
+void stream_step(struct connection *conn);
+/* Tells the client why, unless its answer has begun. */
+void stream_refuse(struct connection *conn, int status, const char *detail);
+/* Tells the handler what has become of the client, who may end the request by
+ * that. */
+void stream_tell(struct connection *conn);
+/* Will tell it, if it has not been told. */
+void stream_hung_up(struct connection *conn);
+/* Completes the open chunk of the answer. */
+void stream_seal(struct http_request *req);
 
 #endif

@@ -1,4 +1,6 @@
-#include "common/http/http_server.h"
+#include "common/http/http_config.h"
+
+#include <stddef.h>
 
 #define MEMBER(m) offsetof(struct http_config, m)
 

@@ -1,0 +1,20 @@
+/* connection.h - one connection, from its first byte to its last. */
+#ifndef COMMON_HTTP_CONNECTION_H
+#define COMMON_HTTP_CONNECTION_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "common/error.h"
+#include "common/http/types.h"
+
+/* Takes over `fd`, also on failure.  A surplus one is told 503 and closed. */
+int connection_new(struct http_listener *l, int fd,
+		   const struct sockaddr_storage *peer, bool surplus,
+		   struct error *err);
+/* Closes it at once; a request still with its handler stays valid. */
+void connection_close(struct connection *conn);
+/* For a drain: closes it unless it is in the middle of something. */
+void connection_retire(struct connection *conn);
+
+#endif

@@ -1,0 +1,60 @@
+/* listener.h - accepts connections on an address, and drains. */
+#ifndef COMMON_HTTP_LISTENER_H
+#define COMMON_HTTP_LISTENER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/http/http_config.h"
+#include "common/http/request.h"
+#include "common/loop/loop.h"
+#include "common/metrics/metrics.h"
+
+typedef void http_handler(struct http_request *req, void *arg);
+
+struct http_listener;
+
+/*
+ * Binds "host:port" ("[::1]:8080", ":8080" for every address; port 0: any free
+ * one) with SO_REUSEPORT and serves it on `loop`.  `config` must outlive the
+ * listener.  `metrics` may be NULL; `name` labels them, and listeners of one
+ * name share them.  A port in use is one clear ERROR_SYSTEM line.
+ */
+struct http_listener *http_listener_new(struct loop *loop, const char *address,
+					const struct http_config *config,
+					http_handler *handler, void *arg,
+					struct metrics *metrics,
+					const char *name, struct error *err);
+
+/*
+ * Looks at a request that has a body, once its headers are complete: before any
+ * of the body is waited for, or 100 Continue sent.  True: the body is read, up
+ * to *body_max bytes (max_body_bytes, which may be lowered; 413 beyond), and
+ * the handler called.  False: it has been answered, within the call, by one of
+ * the http_reply functions; that costs the connection, since the body would
+ * have to be read for nothing.  Not called for a body that came with its
+ * headers, as most short ones do: there is nothing to be spared any more.
+ */
+typedef bool http_admit(struct http_request *req, size_t *body_max, void *arg);
+
+/* With the listener's `arg`.  To be called before the loop runs. */
+void http_listener_admit(struct http_listener *l, http_admit *admit);
+
+/* The port it is bound to. */
+uint16_t http_listener_port(const struct http_listener *l);
+
+/*
+ * Stops accepting, closes idle connections, answers the rest with Connection:
+ * close, and calls done(arg) on the loop when the last one is gone or after
+ * timeout_ms.  The listener may be freed in `done`.
+ */
+void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
+			 void (*done)(void *arg), void *arg);
+
+/* Closes everything.  On the loop's thread, or when it no longer runs; before
+ * the loop is freed.  Accepts NULL. */
+void http_listener_free(struct http_listener *l);
+
+#endif

@@ -1,0 +1,49 @@
+/* request.h - what handlers ask of a request. */
+#ifndef COMMON_HTTP_REQUEST_H
+#define COMMON_HTTP_REQUEST_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_slice {
+	const char *data; /* not NUL-terminated */
+	size_t len;
+};
+
+struct http_header {
+	struct http_slice name; /* as sent; compare without case */
+	struct http_slice value;
+};
+
+struct http_request;
+
+struct http_slice http_method(const struct http_request *req); /* "GET" */
+bool http_method_is(const struct http_request *req, const char *method);
+/* As sent, undecoded: path without the query; query without the '?'.  The path
+ * starts with '/', or is "*" (OPTIONS). */
+struct http_slice http_path(const struct http_request *req);
+struct http_slice http_query(const struct http_request *req);
+struct http_slice http_body(const struct http_request *req);
+/* The first header of that name, or {NULL, 0}. */
+struct http_slice http_header_get(const struct http_request *req,
+				  const char *name);
+size_t http_header_count(const struct http_request *req);
+struct http_header http_header_at(const struct http_request *req, size_t i);
+/* Is that the request's Content-Type, whatever its case and parameters? */
+bool http_type_is(const struct http_request *req, const char *type);
+/* The value of a cookie (names have case), without quotes, or {NULL, 0}. */
+struct http_slice http_cookie_get(const struct http_request *req,
+				  const char *name);
+/* The address of the TCP peer (not of X-Forwarded-For); IPv4 as AF_INET. */
+const struct sockaddr_storage *http_peer(const struct http_request *req);
+
+/* True when nobody waits for the answer any more: dear work can be skipped.
+ * The reply must still be given. */
+bool http_client_gone(const struct http_request *req);
+
+/* Comparisons with a C string; the second ignores ASCII case. */
+bool http_slice_is(struct http_slice slice, const char *text);
+bool http_slice_is_nocase(struct http_slice slice, const char *text);
+
+#endif
