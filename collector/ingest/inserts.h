@@ -20,6 +20,7 @@
 #include "collector/ingest/breaker.h"
 #include "collector/ingest/connections.h"
 #include "collector/ingest/insert_workers.h"
+#include "collector/ingest/partition.h"
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/schedule.h"
 #include "common/kafka/consumer.h"

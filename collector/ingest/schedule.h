@@ -14,6 +14,7 @@
 
 #include "collector/collector_config.h"
 #include "collector/exactly_once/sink.h"
+#include "collector/ingest/partition.h"
 #include "collector/ingest/partitions.h"
 #include "collector/insert_rate.h"
 
