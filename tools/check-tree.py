@@ -39,6 +39,8 @@ FUNCTION = re.compile(
     r'(?P<name>[A-Za-z_]\w*)\((?P<args>[^;{}]*?)\)\s*'
     r'(?:__attribute__\(\([^;{]*\)\)\s*)?(?P<end>[;{])', re.M)
 WORD = re.compile(r'[A-Za-z_]\w*')
+# What a source calls by that name is its own.
+STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
 
 def room(path):
@@ -93,8 +95,9 @@ def arrows(tree):
     for f in tree.ours:
         to[f] |= {t for t in tree.includes[f] if t in tree.text}
         if f.endswith(".c"):
-            to[f] |= {tree.defined[word]
-                      for word in set(WORD.findall(tree.code[f]))
+            words = (set(WORD.findall(tree.code[f])) -
+                     set(STATIC.findall(tree.code[f])))
+            to[f] |= {tree.defined[word] for word in words
                       if word in tree.defined} - {f}
     return to
 
