@@ -5,6 +5,8 @@
 
 #include "codespace/snowflake.h"
 #include "common/clock.h"
+#include "linkstore/config_check.h"
+#include "linkstore/domains_config.h"
 
 #define AT(field) offsetof(struct allocator_settings, field)
 static const struct setting settings[] = {

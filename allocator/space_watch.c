@@ -7,6 +7,7 @@
 #include "linkstore/space/lift.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/record.h"
+#include "linkstore/target.h"
 
 enum {
 	/* While a space is not ready: soon after a start, since Redis is asked

@@ -1,4 +1,5 @@
 #include "allocator/space_worth.h"
+#include "linkstore/target.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "linkstore/block/link_writer.h"
 #include "linkstore/space/ledger.h"
 #include "linkstore/space/lift.h"
 

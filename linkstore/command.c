@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "linkstore/store.h"
+#include "linkstore/target.h"
 
 static void start(struct command *c)
 {

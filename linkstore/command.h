@@ -14,6 +14,7 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/scripts.h"
+#include "linkstore/target.h"
 
 /* More arguments than these are kept on the heap. */
 #define COMMAND_ARGS_INLINE 24

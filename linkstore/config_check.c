@@ -1,4 +1,6 @@
 /* What one setting of the `links` section cannot tell. */
+#include "linkstore/config_check.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include "codespace/snowflake_code.h"
 #include "codespace/url_code.h"
 #include "common/clock.h"
-#include "linkstore/config.h"
 #include "linkstore/marker.h"
 
 /* What a strategy asks of its space. */

@@ -20,37 +20,7 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 #include "common/host.h"
-#include "linkstore/config.h"
-
-#define DOMAIN_NAME_MAX 65 /* with its NUL */
-
-struct domain_config {
-	char *name; /* what links store */
-	struct setting_strings hosts;
-	char *scheme;		       /* "https", "http" */
-	char *base_url;		       /* NULL: the scheme and the first host */
-	char *fallback_url;	       /* NULL: redirector.fallback_url */
-	struct setting_strings spaces; /* names; none: all */
-};
-
-struct domains_config {
-	char *default_domain;	   /* a name; NULL: the first */
-	struct setting_list items; /* domain_config */
-};
-
-extern const struct setting_section domains_section; /* "domains" */
-
-/* What one setting cannot tell: names and hosts that are used once, spaces that
- * exist, URLs that lead to their own domain.  Fills err with ERROR_CONFIG. */
-int domains_config_validate(const struct domains_config *config,
-			    const struct links_config *links,
-			    struct error *err);
-
-/* What short URLs may start with: "https://host" or "http://host", with or
- * without a port and a path, and no slash at the end.  It is written into JSON
- * and headers as it is, so it has only what needs no care there.  ERROR_CONFIG
- * says what is wrong, without naming the setting. */
-int base_url_check(const char *url, struct host *ret_host, struct error *err);
+#include "linkstore/domains_config.h"
 
 struct link_domain {
 	const char *name;

@@ -1,8 +1,10 @@
+#include "linkstore/domains_config.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #include "common/host.h"
-#include "linkstore/domains.h"
+#include "linkstore/config_check.h"
 
 #define DOMAIN(field)  offsetof(struct domain_config, field)
 #define DOMAINS(field) offsetof(struct domains_config, field)

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/unconst.h"
+#include "linkstore/config_check.h"
 #include "linkstore/store.h"
 
 /* --- classes -------------------------------------------------------------- */

@@ -1,4 +1,6 @@
 /* From a code to where its link lives, and back. */
+#include "linkstore/target.h"
+
 #include <string.h>
 
 #include "common/clock.h"

@@ -1,6 +1,7 @@
 #include "reclaimer/reclaimer_config.h"
 
 #include "common/clock.h"
+#include "linkstore/config_check.h"
 
 #define FIELD(member) .offset = offsetof(struct reclaimer_settings, member)
 

@@ -5,6 +5,7 @@
 #include "linkstore/space/ledger.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/sight.h"
 #include "reclaimer/history.h"
 #include "reclaimer/session.h"
 #include "reclaimer/show/status_report.h"

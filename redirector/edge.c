@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
+#include "linkstore/target.h"
 #include "redirector/link_cache.h"
 #include "redirector/lookups.h"
 #include "redirector/responder.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "linkstore/block/renew.h"
 
 #define BUCKETS 1024 /* a power of two */
 

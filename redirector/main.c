@@ -1,3 +1,5 @@
+#include "linkstore/config_check.h"
+#include "linkstore/domains_config.h"
 #include "redirector/redirector.h"
 
 #define GROUP(of, member)                                                      \

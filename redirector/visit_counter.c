@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "linkstore/link/visits.h"
+#include "linkstore/target.h"
 
 struct visit_counter {
 	struct visit_counter_options o;

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/unconst.h"
 #include "linkstore/link/edit.h"
+#include "linkstore/target.h"
 
 enum {
 	TRIES_MAX = 5

@@ -6,6 +6,7 @@
 #include "allocator/api/api.h"
 #include "allocator/link/link_answer.h"
 #include "linkstore/block/lookup.h"
+#include "linkstore/target.h"
 
 /* A request on its way to its handler.  `caller` is valid during the call. */
 struct api_call {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "allocator/api/handlers.h"
+#include "linkstore/target.h"
 
 static void reply_unknown(struct api_parts *api, struct http_request *req)
 {

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/idempotency.h"
+#include "linkstore/target.h"
 
 struct again {
 	char key[IDEM_KEY_MAX];

@@ -4,6 +4,7 @@
 
 #include "allocator/create/plain.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/target.h"
 
 static void take(struct creation *c)
 {

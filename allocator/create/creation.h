@@ -11,6 +11,7 @@
 #include "allocator/create/create.h"
 #include "linkstore/plain/create.h"
 #include "linkstore/quota.h"
+#include "linkstore/target.h"
 
 struct creation;
 struct again;

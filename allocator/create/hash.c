@@ -16,6 +16,7 @@
 #include "allocator/create/charge.h"
 #include "allocator/create/plain.h"
 #include "linkstore/block/lookup.h"
+#include "linkstore/target.h"
 
 /* Four salts.  A space so full that 16 candidates are taken is full. */
 #define CANDIDATES_MAX 16

@@ -1,6 +1,7 @@
 /* Strategy `snowflake`: the code is a time-ordered id, permuted. */
 #include "allocator/create/ids.h"
 #include "allocator/create/plain.h"
+#include "linkstore/target.h"
 
 static void take(struct creation *c)
 {

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "linkstore/command.h"
+#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 /* Codes asked for ahead of the answers. */

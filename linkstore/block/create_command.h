@@ -3,7 +3,8 @@
 #ifndef LINKSTORE_BLOCK_CREATE_COMMAND_H
 #define LINKSTORE_BLOCK_CREATE_COMMAND_H
 
-#include "linkstore/block/create.h"
+#include "linkstore/block/block.h"
+#include "linkstore/block/link_writer.h"
 #include "linkstore/command.h"
 
 struct create_entry {

@@ -1,9 +1,10 @@
 /* Gathers the links of one loop turn by block and sends each block's at once.
  */
+#include "linkstore/block/link_writer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "linkstore/block/create.h"
 #include "linkstore/block/create_command.h"
 
 enum {

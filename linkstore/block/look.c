@@ -1,4 +1,6 @@
 /* What the reclaimer does to markers by the million: look, and close. */
+#include "linkstore/block/look.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +9,6 @@
 #include "linkstore/block/groups.h"
 #include "linkstore/command.h"
 #include "linkstore/marker.h"
-#include "linkstore/space/reclaim.h"
 
 /*
  * Groups sent ahead of their answers: Redis works on some while others are

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "linkstore/command.h"
 #include "linkstore/marker.h"
+#include "linkstore/target.h"
 
 /* Redis' clock is not asked for; ours decides only between 404 and 410. */
 static bool may_have_expired(const struct link_target *target,

@@ -1,8 +1,9 @@
+#include "linkstore/block/renew.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "linkstore/block/lookup.h"
 #include "linkstore/command.h"
 #include "linkstore/record_head.h"
 

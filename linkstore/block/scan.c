@@ -1,6 +1,7 @@
 /* The links that a block still has, key by key. */
+#include "linkstore/block/scan.h"
+
 #include "linkstore/command.h"
-#include "linkstore/space/reclaim.h"
 
 /* Link keys asked for in one EXISTS. */
 #define KEYS_PER_EXISTS 256

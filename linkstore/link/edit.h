@@ -15,6 +15,7 @@
 #include "common/redis/redis.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 /*

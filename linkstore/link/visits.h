@@ -11,6 +11,7 @@
 #include "common/redis/redis.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/target.h"
 
 /*
  * Counts one visit of the link `link_id`.  `allowed`: it is among the first

@@ -10,6 +10,7 @@
 #include "common/redis/redis.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 /* Fills what the store decides, as link_prepare does: link_id (as

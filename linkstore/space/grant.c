@@ -9,6 +9,7 @@
 #include "codespace/link_id.h"
 #include "common/clock.h"
 #include "linkstore/command.h"
+#include "linkstore/target.h"
 
 /* --- the holder's name ---------------------------------------------------- */
 

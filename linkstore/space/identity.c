@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "linkstore/command.h"
+#include "linkstore/target.h"
 
 static void put(struct identity_field *field, const char *name, const char *old,
 		uint64_t value)

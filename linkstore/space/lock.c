@@ -1,4 +1,6 @@
 /* One reclaimer a space. */
+#include "linkstore/space/lock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 
 #include "common/clock.h"
 #include "linkstore/command.h"
-#include "linkstore/space/reclaim.h"
 
 #define HOST_MAX 65 /* of its name, with the NUL; what is longer is cut */
 

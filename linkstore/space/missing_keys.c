@@ -1,4 +1,5 @@
 #include "linkstore/space/missing_keys.h"
+#include "linkstore/target.h"
 
 #include <stdio.h>
 

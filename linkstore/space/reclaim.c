@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/redis/wire.h"
 #include "linkstore/command.h"
+#include "linkstore/target.h"
 
 /* --- what is due ---------------------------------------------------------- */
 

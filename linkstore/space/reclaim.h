@@ -1,5 +1,6 @@
 /*
- * reclaim.h - the reclaimer's steps: lock, due ranges, close, settle.
+ * reclaim.h - the reclaimer's steps: due ranges, settle; between them the
+ * blocks are closed (block/look.h, unopened.h), under a lock (lock.h).
  *
  * Each step is one script of one slot and may be killed between any two: what
  * was done stays done, what was not is found again by the next run.
@@ -15,31 +16,7 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/marker.h"
 #include "linkstore/range.h"
-
-#define RECLAIM_LOCK_MAX 160
-
-/* One run's hold on a space. */
-struct reclaim_lock {
-	const struct link_space *space;
-	int64_t ttl;		      /* ms; every settle renews it */
-	char value[RECLAIM_LOCK_MAX]; /* random, and who it is */
-};
-
-/* ERROR_BUSY, retriable: another run holds it; the text says which. */
-int reclaim_lock_take(struct redis *redis, const struct link_space *space,
-		      int64_t ttl, struct reclaim_lock *ret_lock,
-		      struct error *err);
-/* ERROR_BUSY: it ran out and is not ours any more. */
-int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
-		      struct error *err);
-/* Gives it up if it is still ours. */
-int reclaim_lock_release(struct redis *redis, const struct reclaim_lock *lock,
-			 struct error *err);
-
-/* May what Redis says be believed?  ERROR_UNSAFE when keys were evicted or its
- * policy may evict, when the space record or the cursor is gone. */
-int reclaim_check_sight(struct redis *redis, const struct link_space *space,
-			struct error *err);
+#include "linkstore/space/lock.h"
 
 struct due_range {
 	struct block_range range;
@@ -66,58 +43,6 @@ struct due_cursor {
 int reclaim_due(struct redis *redis, const struct link_space *space,
 		struct due_cursor *cursor, size_t max, struct due_range *ret,
 		size_t *ret_count, struct error *err);
-
-enum block_state {
-	BLOCK_ENDED, /* or closed already */
-	BLOCK_LIVE,
-	BLOCK_LOST, /* no marker */
-	/* No marker either, but a mark of its grant says that its holder never
-	 * came to open it.  Only reclaim_unopened tells. */
-	BLOCK_UNOPENED,
-};
-
-struct block_look {
-	enum block_state state;
-	int64_t end;	     /* ms, DURATION_NEVER; LOST: 0 */
-	int64_t opened;	     /* ms; LOST: 0; not told by reclaim_close */
-	uint32_t generation; /* the marker's */
-};
-
-/* Reads the markers of these blocks in pipelines; changes nothing.  Blocks
- * renewed one by one are due one by one: they need not be neighbours. */
-int reclaim_look(struct redis *redis, const struct link_space *space,
-		 const uint64_t *blocks, size_t count, int64_t now,
-		 struct block_look *ret_looks, struct error *err);
-
-/*
- * Closes those of these blocks that have ended, in pipelines, up to GROUP_MAX
- * (linkstore/block/groups.h) in one script; it checks
- * state and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed
- * now, with the generation that the next one must exceed.
- */
-int reclaim_close(struct redis *redis, const struct link_space *space,
-		  const uint64_t *blocks, size_t count, uint32_t generation,
-		  struct block_look *ret_looks, struct error *err);
-
-/*
- * Which blocks were granted under these generations and not opened, as far as
- * their holders have said (grant_confirm)?  So no link was ever stored in them
- * under these.  A Redis that has noticed that it forgot says so of none that it
- * had granted before.
- */
-int reclaim_unopened(struct redis *redis, const struct link_space *space,
-		     const uint64_t *blocks, const uint32_t *generations,
-		     size_t count, bool *ret_unopened, struct error *err);
-
-/*
- * Closes such blocks, so that an open that is still under way fails, in
- * pipelines.  ret_looks[i] is BLOCK_ENDED, or of one that has a marker by now
- * what reclaim_look says.
- */
-int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
-			   const uint64_t *blocks, const uint32_t *generations,
-			   size_t count, int64_t now,
-			   struct block_look *ret_looks, struct error *err);
 
 /* What becomes of a part of the settled members. */
 enum settle_kind {
@@ -157,22 +82,6 @@ int reclaim_settle_send(struct redis *redis, const struct reclaim_lock *lock,
 			struct error *err);
 int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 			struct error *err);
-
-/*
- * Counts the links of a closed block that Redis still has, key by key, under
- * every key version of the space.  Anything but 0 means that the accounting is
- * wrong.  It takes a round trip for some hundreds of codes; `lock`, unless it
- * is NULL, is renewed meanwhile.
- */
-int reclaim_count_links(struct redis *redis, const struct link_space *space,
-			const struct reclaim_lock *lock, uint64_t block,
-			uint64_t *ret_links, struct error *err);
-
-/* Has a block any link, or the tombstone of one, under this configured key
- * version? */
-int reclaim_has_links(struct redis *redis, const struct link_space *space,
-		      uint64_t block, unsigned version, bool *ret_has,
-		      struct error *err);
 
 /* Is a block one of those skipped after Redis forgot (design 4.10)?  Such
  * blocks may have no marker for a good reason. */

@@ -7,6 +7,7 @@
 
 #include "linkstore/command.h"
 #include "linkstore/space/identity.h"
+#include "linkstore/target.h"
 
 /* --- creating ------------------------------------------------------------- */
 

@@ -1,10 +1,11 @@
 /* May what Redis says be believed? (promise 9) */
+#include "linkstore/space/sight.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "linkstore/command.h"
-#include "linkstore/space/reclaim.h"
 
 /* The value of "name:" in INFO's lines; returns its length, 0 without it. */
 static size_t info_value(const char *info, const char *name,

@@ -1,10 +1,12 @@
 /* Blocks that were granted and never opened. */
+#include "linkstore/space/unopened.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "linkstore/block/markers.h"
 #include "linkstore/command.h"
-#include "linkstore/space/reclaim.h"
+#include "linkstore/target.h"
 
 /* --- asking --------------------------------------------------------------- */
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "linkstore/block/look.h"
+#include "linkstore/block/scan.h"
+#include "linkstore/space/unopened.h"
 #include "reclaimer/space/chunk_inside.h"
 
 struct chunk *chunk_new(size_t room, struct error *err)

@@ -2,6 +2,7 @@
 #ifndef RECLAIMER_SPACE_CHUNK_INSIDE_H
 #define RECLAIMER_SPACE_CHUNK_INSIDE_H
 
+#include "linkstore/block/look.h"
 #include "reclaimer/space/chunk.h"
 
 struct chunk {

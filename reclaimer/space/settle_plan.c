@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "common/clock.h"
+#include "linkstore/block/look.h"
 
 struct plan {
 	const struct settle_merge *merge;

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "linkstore/block/look.h"
 #include "linkstore/range.h"
 #include "linkstore/space/reclaim.h"
 

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/sight.h"
 #include "reclaimer/space/chunk.h"
 #include "reclaimer/space/due_feed.h"
 

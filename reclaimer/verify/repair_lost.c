@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "codespace/link_id.h"
+#include "linkstore/block/scan.h"
 #include "linkstore/space/member_list.h"
 #include "reclaimer/verify/archive_links.h"
 #include "reclaimer/verify/recheck.h"

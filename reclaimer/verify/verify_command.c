@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/sight.h"
 #include "reclaimer/hand/who.h"
 #include "reclaimer/session.h"
 #include "reclaimer/verify/archive_links.h"

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "linkstore/block/block.h"
+#include "linkstore/block/look.h"
 #include "linkstore/space/reclaim.h"
 
 #define CHUNK 4096

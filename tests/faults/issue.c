@@ -24,8 +24,10 @@
 #include "common/clock.h"
 #include "common/signals.h"
 #include "linkstore/block/create.h"
+#include "linkstore/block/link_writer.h"
 #include "linkstore/space/lift.h"
 #include "linkstore/space/record.h"
+#include "linkstore/target.h"
 
 enum {
 	JOBS = 500,    /* links under way at once */
@@ -120,7 +122,7 @@ static void answered(struct job *job, int64_t expires)
 		one->created = expires - is->ttl->ttl;
 	memcpy(one->code, job->target.code, sizeof(one->code));
 	is->issued++;
-	job->has_batch = false;
+	job->named = false;
 	if (is->rate)
 		wait_a_little(job);
 	else
@@ -142,7 +144,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 		is->taken += err->code == ERROR_UNSAFE;
 		if (err->code == ERROR_BUSY)
 			supply_refused(is->supply, &job->block);
-		job->has_batch = false;
+		job->named = false;
 		go_on(job);
 	} else {
 		fail(is, err);
@@ -183,7 +185,7 @@ static void on_code(void *arg, const struct link_block *block, uint32_t offset,
 	job->block = *block;
 	job->offset = offset;
 	job->unique = job->issuer->unique++;
-	job->has_batch = true;
+	job->named = true;
 	linkstore_code(block->space, block->number, offset, &job->target);
 	store(job);
 }
@@ -199,7 +201,7 @@ static void go_on(struct job *job)
 {
 	struct issuer *is = job->issuer;
 
-	if (job->has_batch) {
+	if (job->named) {
 		store(job);
 	} else if (!is->stopping) {
 		job->waiter = (struct supply_waiter){.fn = on_code, .arg = job};

@@ -24,6 +24,7 @@
 #include "common/clock.h"
 #include "linkstore/command.h"
 #include "linkstore/space/record.h"
+#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 enum {

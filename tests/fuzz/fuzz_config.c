@@ -13,6 +13,7 @@
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
 #include "linkstore/domains.h"
+#include "linkstore/domains_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

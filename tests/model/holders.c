@@ -7,6 +7,7 @@
 #include "linkstore/block/create.h"
 #include "linkstore/space/grant.h"
 #include "linkstore/space/lift.h"
+#include "linkstore/target.h"
 
 void holders_init(struct holders *h, struct world *w, struct lives *l)
 {

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/unconst.h"
+#include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
 
 void visitors_init(struct visitors *v, struct world *w, struct lives *l)

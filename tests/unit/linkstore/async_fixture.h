@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_LINKSTORE_ASYNC_FIXTURE_H
 #define TESTS_UNIT_LINKSTORE_ASYNC_FIXTURE_H
 
+#include "linkstore/block/link_writer.h"
 #include "tests/unit/linkstore/fixture.h"
 
 struct async_fixture {

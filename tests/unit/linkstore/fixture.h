@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "linkstore/block/block.h"
 #include "linkstore/block/create.h"
+#include "linkstore/block/look.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/space/grant.h"

@@ -1,6 +1,9 @@
 /* The calls of an event loop: the same scripts, batched by turn. */
 #include <time.h>
 
+#include "linkstore/block/link_writer.h"
+#include "linkstore/block/renew.h"
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/async_fixture.h"
 
 static void on_created(void *arg, int64_t expires, const struct error *err)

@@ -2,9 +2,11 @@
 #include "tests/unit/linkstore/async_fixture.h"
 
 #include "codespace/link_id.h"
+#include "linkstore/block/link_writer.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/plain/create.h"
+#include "linkstore/target.h"
 
 static void on_created(void *arg, int64_t expires, const struct error *err)
 {

@@ -1,4 +1,5 @@
 /* Promises 3, 4 and 5: opening, closing and filling one block. */
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
 /* --- open ----------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Promise 7: what a deletion leaves. */
+#include "linkstore/block/scan.h"
 #include "tests/unit/linkstore/edits.h"
 
 static void a_tombstone_stays_until_its_block_ends(void **state)

@@ -4,6 +4,7 @@
 
 #include "common/config/config.h"
 #include "linkstore/domains.h"
+#include "linkstore/domains_config.h"
 
 struct sections {
 	struct links_config links;

@@ -1,4 +1,5 @@
 /* Promise 7: an edit or a deletion never meets a new owner. */
+#include "linkstore/block/renew.h"
 #include "tests/unit/linkstore/edits.h"
 
 /* --- editing -------------------------------------------------------------- */

@@ -5,9 +5,11 @@
 
 #include <inttypes.h>
 
+#include "linkstore/block/look.h"
 #include "linkstore/space/hand.h"
 #include "linkstore/space/lift.h"
 #include "linkstore/space/mend.h"
+#include "linkstore/target.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
 {

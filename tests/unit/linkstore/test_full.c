@@ -4,10 +4,12 @@
 #include "tests/unit/linkstore/edits.h"
 
 #include "linkstore/block/markers.h"
+#include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/quota.h"
 #include "linkstore/space/hand.h"
 #include "linkstore/space/lift.h"
+#include "linkstore/target.h"
 
 static void fill(struct fixture *f)
 {

@@ -2,6 +2,7 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/block/groups.h"
+#include "linkstore/block/look.h"
 
 enum {
 	BLOCKS = 5000

@@ -1,6 +1,7 @@
 /* Blocks taken out of circulation by hand, and put back. */
 #include "tests/unit/linkstore/fixture.h"
 
+#include "linkstore/block/renew.h"
 #include "linkstore/space/hand.h"
 
 static long long score(struct fixture *f, const char *key, const char *member)

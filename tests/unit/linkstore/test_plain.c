@@ -2,8 +2,10 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/link_id.h"
+#include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/plain/create.h"
+#include "linkstore/target.h"
 
 static const char url[] = "https://example.org/";
 

@@ -1,4 +1,7 @@
 /* Promise 8: due ranges, closing, and a whole round. */
+#include "linkstore/block/look.h"
+#include "linkstore/block/scan.h"
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
 static size_t read_on(struct fixture *f, struct due_cursor *cursor,

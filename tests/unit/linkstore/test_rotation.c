@@ -3,6 +3,7 @@
 #include "tests/unit/linkstore/rotation.h"
 
 #include "linkstore/space/missing_keys.h"
+#include "linkstore/target.h"
 
 /* --- coming into use ------------------------------------------------------ */
 

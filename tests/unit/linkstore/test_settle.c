@@ -1,4 +1,5 @@
 /* Promises 8 and 9: settling exact members, and refusing when blind. */
+#include "linkstore/space/sight.h"
 #include "tests/unit/linkstore/fixture.h"
 
 static struct reclaim_lock take_lock(struct fixture *f)

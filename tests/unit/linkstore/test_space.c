@@ -1,4 +1,5 @@
 /* Promise 1, and one code, one key. */
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
 static int create(struct fixture *f, enum space_created *ret)

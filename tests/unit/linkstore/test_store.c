@@ -1,4 +1,6 @@
 /* What needs no Redis: configuration, codes to keys, markers and ranges. */
+#include "linkstore/config_check.h"
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
 static int setup_pure(void **state)

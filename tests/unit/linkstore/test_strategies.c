@@ -2,6 +2,8 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/snowflake.h"
+#include "linkstore/config_check.h"
+#include "linkstore/target.h"
 
 static int setup_pure(void **state)
 {

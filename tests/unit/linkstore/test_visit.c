@@ -1,4 +1,6 @@
 /* What a visit asks of Redis: the link of a code, and promise 6. */
+#include "linkstore/block/renew.h"
+#include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
 /* --- look-up -------------------------------------------------------------- */

@@ -2,9 +2,11 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "codespace/link_id.h"
+#include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/plain/create.h"
+#include "linkstore/target.h"
 
 #define ID link_id_blockless(7)
 

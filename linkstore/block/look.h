@@ -1,0 +1,46 @@
+/*
+ * look.h - what the markers of blocks say, and closing those that have ended.
+ */
+#ifndef LINKSTORE_BLOCK_LOOK_H
+#define LINKSTORE_BLOCK_LOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/redis/redis.h"
+#include "linkstore/linkstore.h"
+
+enum block_state {
+	BLOCK_ENDED, /* or closed already */
+	BLOCK_LIVE,
+	BLOCK_LOST, /* no marker */
+	/* No marker either, but a mark of its grant says that its holder never
+	 * came to open it.  Only reclaim_unopened tells. */
+	BLOCK_UNOPENED,
+};
+
+struct block_look {
+	enum block_state state;
+	int64_t end;	     /* ms, DURATION_NEVER; LOST: 0 */
+	int64_t opened;	     /* ms; LOST: 0; not told by reclaim_close */
+	uint32_t generation; /* the marker's */
+};
+
+/* Reads the markers of these blocks in pipelines; changes nothing.  Blocks
+ * renewed one by one are due one by one: they need not be neighbours. */
+int reclaim_look(struct redis *redis, const struct link_space *space,
+		 const uint64_t *blocks, size_t count, int64_t now,
+		 struct block_look *ret_looks, struct error *err);
+
+/*
+ * Closes those of these blocks that have ended, in pipelines, up to GROUP_MAX
+ * (linkstore/block/groups.h) in one script; it checks
+ * state and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed
+ * now, with the generation that the next one must exceed.
+ */
+int reclaim_close(struct redis *redis, const struct link_space *space,
+		  const uint64_t *blocks, size_t count, uint32_t generation,
+		  struct block_look *ret_looks, struct error *err);
+
+#endif
