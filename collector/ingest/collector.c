@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "collector/collector_metrics.h"
 #include "collector/enrich/enricher.h"
@@ -23,11 +22,11 @@
 #include "collector/ingest/schedule.h"
 #include "collector/memory.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 #include "common/kafka/consumer_commit.h"
 #include "common/kafka/record.h"
 
 enum {
-	NAME_SIZE = 256,
 	POLL_MS = 20,	  /* how long a poll waits when there is nothing */
 	POLL_BUSY_MS = 5, /* while an answer of ClickHouse is awaited */
 	RECORDS_A_TURN = 64,
@@ -41,7 +40,7 @@ enum {
 
 struct collector {
 	const struct collector_config *config;
-	char name[NAME_SIZE];
+	char name[HOST_NAME_SIZE];
 	struct memory_shares shares;
 	struct collector_metrics metrics;
 	struct health_check *flow_health;
@@ -275,9 +274,9 @@ static void choose_name(struct collector *c)
 	const char *name = c->config->collector.name;
 
 	if (name)
-		strncpy(c->name, name, NAME_SIZE - 1);
-	else if (gethostname(c->name, NAME_SIZE - 1) < 0)
-		strcpy(c->name, "collector");
+		snprintf(c->name, sizeof(c->name), "%s", name);
+	else
+		host_name(c->name, sizeof(c->name), "collector");
 }
 
 static int open_consumer(struct collector *c, struct metrics *registry,

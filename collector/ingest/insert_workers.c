@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "common/clock.h"
+#include "common/wake.h"
 
 struct queue {
 	struct insert_job *first, **last;
@@ -87,18 +89,16 @@ static int start(struct worker *worker, struct insert_workers *w,
 	return 0;
 }
 
-static void init(struct insert_workers *w)
+static int init(struct insert_workers *w, struct error *err)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->more, NULL);
-	pthread_cond_init(&w->less, &attr);
-	pthread_condattr_destroy(&attr);
 	w->waiting.last = &w->waiting.first;
 	w->ended.last = &w->ended.first;
+	errno = wake_init(&w->less);
+	if (errno)
+		return error_set_errno(err, "cannot make a condition");
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->more, NULL);
+	return 0;
 }
 
 struct insert_workers *
@@ -112,7 +112,10 @@ insert_workers_new(unsigned threads, const struct clickhouse_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	init(w);
+	if (init(w, err) < 0) {
+		free(w);
+		return NULL;
+	}
 	for (; w->count < threads; w->count++)
 		if (start(&w->threads[w->count], w, config, err) < 0) {
 			sink_free(w->threads[w->count].sink);
@@ -155,31 +158,17 @@ void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static struct timespec in_ms(int ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += ms % 1000 * 1000000L;
-	if (t.tv_nsec >= 1000000000L) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000L;
-	}
-	return t;
-}
-
 static struct insert_job *take_ended(struct insert_workers *w, int timeout_ms)
 {
-	struct timespec until;
+	int64_t until;
 	struct insert_job *jobs;
 
 	if (timeout_ms <= 0 && !atomic_load(&w->any_ended))
 		return NULL;
-	until = in_ms(timeout_ms);
+	until = clock_monotonic_ms() + timeout_ms;
 	pthread_mutex_lock(&w->lock);
 	while (!w->ended.first && timeout_ms > 0)
-		if (pthread_cond_timedwait(&w->less, &w->lock, &until))
+		if (!wake_wait(&w->less, &w->lock, until))
 			break;
 	jobs = w->ended.first;
 	w->ended.first = NULL;

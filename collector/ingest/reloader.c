@@ -1,14 +1,12 @@
 #include "collector/ingest/reloader.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "collector/ingest/file_watch.h"
 #include "common/clock.h"
+#include "common/periodic.h"
 
 enum {
 	LOOK_EVERY = 2000 /* ms: at the geo files */
@@ -18,15 +16,11 @@ struct reloader {
 	const struct collector_settings *settings;
 	const struct collector_metrics *metrics;
 	struct log *log;
+	struct periodic *thread;
 	struct file_watch *watch; /* of the geo files; the thread's */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	/* Under `lock`. */
-	bool asked;  /* for all files */
-	bool places; /* geo files were replaced */
-	bool stop;
-	struct enrich_lookups *old;
+	int64_t look_at;	  /* monotonic; the thread's */
+	atomic_bool asked;	  /* for all files */
+	_Atomic(struct enrich_lookups *) old;	/* to be freed */
 	_Atomic(struct enrich_lookups *) fresh; /* read, and not fetched yet */
 };
 
@@ -67,50 +61,28 @@ static void read_files(struct reloader *r, bool all)
 	offer(r, l);
 }
 
-/* Until woken, or for LOOK_EVERY.  The lock is held. */
-static void doze(struct reloader *r)
+/* Looks come no sooner after each other: one that is still being written is
+ * told by its looking otherwise at the next. */
+static bool places_changed(struct reloader *r)
 {
-	struct timespec until;
+	int64_t now = clock_monotonic_ms();
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += LOOK_EVERY / 1000;
-	if (pthread_cond_timedwait(&r->wake, &r->lock, &until) == ETIMEDOUT &&
-	    file_watch_changed(r->watch))
-		r->places = true;
+	if (now < r->look_at)
+		return false;
+	r->look_at = now + LOOK_EVERY;
+	return file_watch_changed(r->watch);
 }
 
-/* False: time to end. */
-static bool wait_for_work(struct reloader *r, bool *ret_asked, bool *ret_places,
-			  struct enrich_lookups **ret_old)
-{
-	bool stop;
-
-	pthread_mutex_lock(&r->lock);
-	while (!r->stop && !r->asked && !r->places && !r->old)
-		doze(r);
-	stop = r->stop;
-	*ret_asked = r->asked;
-	*ret_places = r->places;
-	*ret_old = r->old;
-	r->asked = r->places = false;
-	r->old = NULL;
-	pthread_mutex_unlock(&r->lock);
-	return !stop;
-}
-
-static void *run(void *arg)
+static int64_t work(void *arg)
 {
 	struct reloader *r = arg;
-	struct enrich_lookups *old;
-	bool asked, places;
 
-	while (wait_for_work(r, &asked, &places, &old)) {
-		enrich_lookups_free(old);
-		if (asked || places)
-			read_files(r, asked);
-	}
-	enrich_lookups_free(old);
-	return NULL;
+	enrich_lookups_free(atomic_exchange(&r->old, NULL));
+	if (atomic_exchange(&r->asked, false))
+		read_files(r, true);
+	else if (places_changed(r))
+		read_files(r, false);
+	return LOOK_EVERY;
 }
 
 struct reloader *reloader_new(const struct collector_settings *settings,
@@ -118,33 +90,21 @@ struct reloader *reloader_new(const struct collector_settings *settings,
 			      struct log *log, struct error *err)
 {
 	struct reloader *r = calloc(1, sizeof(*r));
-	pthread_condattr_t attr;
 
 	if (!r) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	r->watch = file_watch_new(&settings->geo_files, err);
-	if (!r->watch) {
-		free(r);
-		return NULL;
-	}
 	r->settings = settings;
 	r->metrics = metrics;
 	r->log = log;
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->wake, &attr);
-	pthread_condattr_destroy(&attr);
-	errno = pthread_create(&r->thread, NULL, run, r);
-	if (!errno)
+	r->look_at = clock_monotonic_ms() + LOOK_EVERY;
+	r->watch = file_watch_new(&settings->geo_files, err);
+	if (r->watch)
+		r->thread = periodic_new(work, r, err);
+	if (r->thread)
 		return r;
-	error_set_errno(err, "cannot start a thread");
-	pthread_cond_destroy(&r->wake);
-	pthread_mutex_destroy(&r->lock);
-	file_watch_free(r->watch);
-	free(r);
+	reloader_free(r);
 	return NULL;
 }
 
@@ -152,24 +112,17 @@ void reloader_free(struct reloader *r)
 {
 	if (!r)
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->stop = true;
-	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
-	pthread_join(r->thread, NULL);
+	periodic_free(r->thread);
+	enrich_lookups_free(atomic_load(&r->old));
 	enrich_lookups_free(atomic_load(&r->fresh));
-	pthread_cond_destroy(&r->wake);
-	pthread_mutex_destroy(&r->lock);
 	file_watch_free(r->watch);
 	free(r);
 }
 
 void reloader_ask(struct reloader *r)
 {
-	pthread_mutex_lock(&r->lock);
-	r->asked = true;
-	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
+	atomic_store(&r->asked, true);
+	periodic_wake(r->thread);
 }
 
 struct enrich_lookups *reloader_fetch(struct reloader *r)
@@ -182,12 +135,6 @@ struct enrich_lookups *reloader_fetch(struct reloader *r)
 /* The thread can be busy with reading: then there may be one already. */
 void reloader_give_back(struct reloader *r, struct enrich_lookups *old)
 {
-	struct enrich_lookups *older;
-
-	pthread_mutex_lock(&r->lock);
-	older = r->old;
-	r->old = old;
-	pthread_cond_signal(&r->wake);
-	pthread_mutex_unlock(&r->lock);
-	enrich_lookups_free(older);
+	enrich_lookups_free(atomic_exchange(&r->old, old));
+	periodic_wake(r->thread);
 }

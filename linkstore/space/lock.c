@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/host_name.h"
 #include "linkstore/command.h"
 
 #define HOST_MAX 65 /* of its name, with the NUL; what is longer is cut */
@@ -18,11 +19,11 @@
 static int make_value(char ret_value[RECLAIM_LOCK_MAX], struct error *err)
 {
 	uint64_t random[2];
-	char host[HOST_MAX] = "";
+	char host[HOST_MAX];
 
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return error_set_errno(err, "getrandom");
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "");
 	snprintf(ret_value, RECLAIM_LOCK_MAX,
 		 "%016" PRIx64 "%016" PRIx64 " %d %" PRId64 " %s", random[0],
 		 random[1], (int)getpid(), clock_real_ms(), host);

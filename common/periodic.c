@@ -1,0 +1,113 @@
+#include "common/periodic.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/wake.h"
+
+struct periodic {
+	periodic_fn *fn;
+	void *arg;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	bool asked;
+	bool stopping;
+};
+
+/* Without overflow: PERIODIC_NEVER is far from now. */
+static int64_t in_ms(int64_t ms)
+{
+	int64_t now = clock_monotonic_ms();
+
+	return ms < INT64_MAX / 2 ? now + ms : INT64_MAX / 2;
+}
+
+/* False: it is time to end. */
+static bool rest(struct periodic *p, int64_t ms)
+{
+	int64_t until = in_ms(ms);
+	bool go_on;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->stopping && !p->asked &&
+	       wake_wait(&p->wake, &p->lock, until))
+		;
+	p->asked = false;
+	go_on = !p->stopping;
+	pthread_mutex_unlock(&p->lock);
+	return go_on;
+}
+
+static void *run(void *arg)
+{
+	struct periodic *p = arg;
+
+	while (rest(p, p->fn(p->arg)))
+		;
+	return NULL;
+}
+
+struct periodic *periodic_new(periodic_fn *fn, void *arg, struct error *err)
+{
+	struct periodic *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	p->fn = fn;
+	p->arg = arg;
+	errno = wake_init(&p->wake);
+	if (errno) {
+		error_set_errno(err, "cannot make a condition");
+		free(p);
+		return NULL;
+	}
+	pthread_mutex_init(&p->lock, NULL);
+	errno = pthread_create(&p->thread, NULL, run, p);
+	if (!errno)
+		return p;
+	error_set_errno(err, "cannot start a thread");
+	pthread_cond_destroy(&p->wake);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+	return NULL;
+}
+
+void periodic_wake(struct periodic *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->asked = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+}
+
+bool periodic_should_stop(struct periodic *p, int64_t ms)
+{
+	int64_t until = in_ms(ms);
+	bool stopping;
+
+	pthread_mutex_lock(&p->lock);
+	while (!p->stopping && ms > 0 && wake_wait(&p->wake, &p->lock, until))
+		;
+	stopping = p->stopping;
+	pthread_mutex_unlock(&p->lock);
+	return stopping;
+}
+
+void periodic_free(struct periodic *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->stopping = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+	pthread_cond_destroy(&p->wake);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}

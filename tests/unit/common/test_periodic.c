@@ -1,0 +1,116 @@
+#include "tests/unit/unit.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "common/periodic.h"
+
+struct work {
+	atomic_int calls;
+	atomic_int hold; /* while 1 the call lasts */
+	int64_t again;	 /* what it returns */
+	_Atomic(struct periodic *) periodic;
+	atomic_bool stopped; /* it was asked to end within a call */
+};
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+static int64_t work(void *arg)
+{
+	struct work *w = arg;
+
+	atomic_fetch_add(&w->calls, 1);
+	while (atomic_load(&w->hold))
+		nap();
+	return w->again;
+}
+
+static void wait_for_calls(struct work *w, int count)
+{
+	while (atomic_load(&w->calls) < count)
+		nap();
+}
+
+static void it_is_called_at_once_and_again_and_again(void **state)
+{
+	struct work w = {.again = 1};
+	struct error err;
+	struct periodic *p = periodic_new(work, &w, &err);
+
+	(void)state;
+	assert_non_null(p);
+	wait_for_calls(&w, 20);
+	periodic_free(p);
+}
+
+static void one_that_rests_for_ever_is_woken(void **state)
+{
+	struct work w = {.again = PERIODIC_NEVER};
+	struct error err;
+	struct periodic *p = periodic_new(work, &w, &err);
+
+	(void)state;
+	for (int calls = 1; calls <= 5; calls++) {
+		wait_for_calls(&w, calls);
+		periodic_wake(p);
+	}
+	wait_for_calls(&w, 6);
+	periodic_free(p);
+	assert_int_equal(atomic_load(&w.calls), 6);
+}
+
+static void asked_while_it_works_it_works_once_more(void **state)
+{
+	struct work w = {.again = PERIODIC_NEVER, .hold = 1};
+	struct error err;
+	struct periodic *p = periodic_new(work, &w, &err);
+
+	(void)state;
+	wait_for_calls(&w, 1);
+	for (int i = 0; i < 10; i++)
+		periodic_wake(p);
+	atomic_store(&w.hold, 0);
+	wait_for_calls(&w, 2);
+	periodic_free(p);
+	assert_int_equal(atomic_load(&w.calls), 2);
+}
+
+static int64_t long_work(void *arg)
+{
+	struct work *w = arg;
+
+	atomic_fetch_add(&w->calls, 1);
+	while (!atomic_load(&w->periodic))
+		nap();
+	atomic_store(&w->stopped,
+		     periodic_should_stop(atomic_load(&w->periodic), 600000));
+	return PERIODIC_NEVER;
+}
+
+static void a_long_call_learns_that_it_is_to_end(void **state)
+{
+	struct work w = {0};
+	struct error err;
+	struct periodic *p = periodic_new(long_work, &w, &err);
+
+	(void)state;
+	atomic_store(&w.periodic, p);
+	wait_for_calls(&w, 1);
+	periodic_free(p);
+	assert_true(atomic_load(&w.stopped));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_called_at_once_and_again_and_again),
+		cmocka_unit_test(one_that_rests_for_ever_is_woken),
+		cmocka_unit_test(asked_while_it_works_it_works_once_more),
+		cmocka_unit_test(a_long_call_learns_that_it_is_to_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
