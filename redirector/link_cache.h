@@ -32,9 +32,9 @@ struct cached_link {
 	int64_t expires;     /* of the link itself; INT64_MAX: never */
 	const char *domain;  /* that the link is bound to; "": any */
 	uint8_t space;	     /* its index in the linkstore */
-	/* Of a redirect: answer_lines of each device, end to end, and where
-	 * they end.  A device without a target has none of its own; device 0,
-	 * the first, are all others. */
+	/* Of a redirect: responder_redirect_lines of each device, end to end,
+	 * and where they end.  A device without a target has none of its own;
+	 * device 0, the first, are all others. */
 	struct http_slice lines;
 	uint32_t line_ends[DEVICES];
 	struct http_slice event; /* click_link_part */

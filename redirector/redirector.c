@@ -1,70 +1,51 @@
 #include "redirector/redirector.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "redirector/edge.h"
+#include "linkstore/domains.h"
+#include "redirector/client_address.h"
+#include "redirector/renew_throttle.h"
+#include "redirector/space_guard.h"
+#include "redirector/virtual_host.h"
 
-#define HOST_NAME_SIZE 256
-
-struct redirector {
-	const struct redirector_config *config;
-	struct log *log;
-	struct edge_shared shared;
-	struct linkstore *store;
-	struct proxy_list *proxies;
-	struct domains *domains;
-	struct places *places;
-	struct health_check *redis_check, *kafka_check;
-	struct edge **edges;
-	size_t edge_count; /* that were made */
-	char host_name[HOST_NAME_SIZE];
-
-	pthread_mutex_t lock; /* of what follows: any thread tells */
-	size_t redis_up;      /* threads whose connection is up */
-	bool *edge_has_redis;
-	bool failed;
-	struct error failure;
-};
-
-/* --- states ----------------------------------------------------------------
+/* --- health ----------------------------------------------------------------
  */
 
-/* Ready only when every thread has its connection. */
-static void on_redis(void *arg, unsigned edge, bool up, const struct error *err)
+void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
+			      const struct error *err)
 {
-	struct redirector *r = arg;
+	struct redirector_health *h = &r->health;
 	bool changed = false;
 
-	pthread_mutex_lock(&r->lock);
-	if (r->edge_has_redis[edge] != up) {
-		r->edge_has_redis[edge] = up;
-		r->redis_up += up ? 1 : (size_t)-1;
+	pthread_mutex_lock(&h->lock);
+	if (h->thread_connected[thread] != up) {
+		h->thread_connected[thread] = up;
+		h->connected += up ? 1 : (size_t)-1;
 	}
 	if (!up)
-		changed = health_down(r->redis_check, err->text);
-	else if (r->redis_up == r->shared.threads)
-		changed = health_up(r->redis_check);
-	pthread_mutex_unlock(&r->lock);
+		changed = health_down(h->redis, err->text);
+	else if (h->connected == r->threads)
+		changed = health_up(h->redis);
+	pthread_mutex_unlock(&h->lock);
 	if (changed && up)
-		log_info(r->log, "Redis is there");
+		log_info(r->log, "Redis connected");
 	else if (changed)
-		log_warn(r->log, "Redis is away", log_err(err));
+		log_warn(r->log, "Redis disconnected", log_err(err));
 }
 
 static void on_kafka(void *arg, bool up, const char *reason)
 {
 	struct redirector *r = arg;
 
-	if (up && health_up(r->kafka_check))
-		log_info(r->log, "Kafka is there");
-	else if (!up && health_down(r->kafka_check, reason))
-		log_warn(r->log, "Kafka is away", log_str("reason", reason));
+	if (up && health_up(r->health.kafka))
+		log_info(r->log, "Kafka connected");
+	else if (!up && health_down(r->health.kafka, reason))
+		log_warn(r->log, "Kafka disconnected",
+			 log_str("reason", reason));
 }
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
@@ -73,7 +54,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 
 	(void)opaque;
 	if (err)
-		metric_add(r->shared.counts.kinds[COUNT_DROPPED_EXPIRED], 1);
+		metric_add(r->metrics.counters[COUNTER_DROPPED_EXPIRED], 1);
 }
 
 /* Ends the program the way an operator would: main waits for that signal. */
@@ -81,21 +62,24 @@ static void on_fatal(void *arg, const struct error *err)
 {
 	struct redirector *r = arg;
 
-	pthread_mutex_lock(&r->lock);
-	if (!r->failed) {
-		r->failed = true;
-		r->failure = *err;
+	pthread_mutex_lock(&r->health.lock);
+	if (!r->health.failed) {
+		r->health.failed = true;
+		r->health.failure = *err;
 		kill(getpid(), SIGTERM);
 	}
-	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_unlock(&r->health.lock);
 }
 
-const struct error *redirector_failure(const struct redirector *r)
+int redirector_failure(const struct redirector *r, struct error *err)
 {
-	return r->failed ? &r->failure : NULL;
+	if (!r->health.failed)
+		return 0;
+	*err = r->health.failure;
+	return -1;
 }
 
-/* --- building --------------------------------------------------------------
+/* --- making ----------------------------------------------------------------
  */
 
 static size_t thread_count(const struct redirector_settings *settings)
@@ -118,8 +102,37 @@ static const char *edge_name(struct redirector *r)
 	return r->host_name;
 }
 
-static int make_producer(struct redirector *r, struct metrics *metrics,
-			 struct error *err)
+static int make_health(struct redirector *r, struct health *health,
+		       struct error *err)
+{
+	r->health.thread_connected = calloc(r->threads, sizeof(bool));
+	if (!r->health.thread_connected)
+		return error_set_nomem(err);
+	r->health.redis = health_register(health, "redis");
+	r->health.kafka = health_register(health, "kafka");
+	return 0;
+}
+
+/* Whose word on the client's address is taken, which links are shown where. */
+static int make_rules(struct redirector *r, struct error *err)
+{
+	const struct redirector_settings *settings = &r->config->redirector;
+
+	r->store = linkstore_new(&r->config->links, err);
+	if (!r->store)
+		return -1;
+	r->proxies = proxy_list_new(&settings->trusted_proxies, err);
+	if (!r->proxies)
+		return -1;
+	r->domains = domains_new(&r->config->domains, err);
+	if (!r->domains)
+		return -1;
+	r->virtual_hosts =
+		virtual_hosts_new(r->domains, r->store, settings, err);
+	return r->virtual_hosts ? 0 : -1;
+}
+
+static int make_producer(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *s = &r->config->redirector;
 	const struct kafka_producer_options options = {
@@ -133,76 +146,25 @@ static int make_producer(struct redirector *r, struct metrics *metrics,
 		.arg = r,
 	};
 
-	r->shared.producer =
-		kafka_producer_new(&r->config->kafka, &options, metrics, err);
-	return r->shared.producer ? 0 : -1;
+	r->producer = kafka_producer_new(&r->config->kafka, &options,
+					 r->registry, err);
+	return r->producer ? 0 : -1;
 }
 
-/* Who is who, and what is shown where. */
-static int make_rules(struct redirector *r, struct error *err)
+static int make_parts(struct redirector *r, struct health *health,
+		      struct error *err)
 {
-	const struct redirector_settings *settings = &r->config->redirector;
-
-	r->proxies = proxy_list_new(&settings->trusted_proxies, err);
-	if (!r->proxies)
+	redirector_metrics_register(&r->metrics, r->registry);
+	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
 		return -1;
-	r->domains = domains_new(&r->config->domains, err);
-	if (!r->domains)
+	r->renewals = renew_throttle_new(err);
+	if (!r->renewals)
 		return -1;
-	r->places = places_new(r->domains, r->store, settings, err);
-	if (!r->places)
+	r->spaces = space_guard_new(r->store, health_register(health, "links"),
+				    r->registry, on_fatal, r, err);
+	if (!r->spaces)
 		return -1;
-	r->shared.proxies = r->proxies;
-	r->shared.places = r->places;
-	return 0;
-}
-
-static int make_shared(struct redirector *r, struct app *app, struct error *err)
-{
-	struct edge_shared *s = &r->shared;
-
-	s->config = r->config;
-	s->name = edge_name(r);
-	s->log = r->log;
-	s->metrics = app_metrics(app);
-	s->on_redis = on_redis;
-	s->arg = r;
-	counts_shared_register(&s->counts, s->metrics);
-	r->redis_check = health_register(app_health(app), "redis");
-	r->kafka_check = health_register(app_health(app), "kafka");
-	r->store = linkstore_new(&r->config->links, err);
-	if (!r->store)
-		return -1;
-	s->store = r->store;
-	if (make_rules(r, err) < 0)
-		return -1;
-	s->gate = renew_gate_new(err);
-	if (!s->gate)
-		return -1;
-	s->spaces = space_guard_new(r->store,
-				    health_register(app_health(app), "links"),
-				    s->metrics, on_fatal, r, err);
-	if (!s->spaces)
-		return -1;
-	return make_producer(r, s->metrics, err);
-}
-
-static int make_edges(struct redirector *r, struct error *err)
-{
-	r->shared.threads = thread_count(&r->config->redirector);
-	r->edges = calloc(r->shared.threads, sizeof(*r->edges));
-	r->edge_has_redis = calloc(r->shared.threads, sizeof(bool));
-	if (!r->edges || !r->edge_has_redis)
-		return error_set_nomem(err);
-	for (; r->edge_count < r->shared.threads; r->edge_count++) {
-		struct edge *e =
-			edge_new(&r->shared, (unsigned)r->edge_count, err);
-
-		if (!e)
-			return -1;
-		r->edges[r->edge_count] = e;
-	}
-	return 0;
+	return make_producer(r, err);
 }
 
 struct redirector *redirector_new(struct app *app,
@@ -217,65 +179,38 @@ struct redirector *redirector_new(struct app *app,
 	}
 	r->config = config;
 	r->log = app_log(app);
-	pthread_mutex_init(&r->lock, NULL);
-	if (make_shared(r, app, err) < 0 || make_edges(r, err) < 0) {
+	r->registry = app_metrics(app);
+	r->threads = thread_count(&config->redirector);
+	r->edge = edge_name(r);
+	pthread_mutex_init(&r->health.lock, NULL);
+	if (make_parts(r, app_health(app), err) < 0) {
 		redirector_free(r);
 		return NULL;
 	}
 	return r;
 }
 
-/* --- life ------------------------------------------------------------------
- */
-
-int redirector_start(struct redirector *r, struct error *err)
-{
-	for (size_t i = 0; i < r->edge_count; i++) {
-		if (edge_start(r->edges[i], err) < 0)
-			return -1;
-	}
-	log_info(r->log, "listening",
-		 log_str("address", r->config->redirector.listen),
-		 log_int("threads", (int64_t)r->edge_count),
-		 log_str("edge", r->shared.name));
-	return 0;
-}
-
-static void stop_edges(struct redirector *r, int64_t timeout_ms)
-{
-	for (size_t i = 0; i < r->edge_count; i++)
-		edge_drain(r->edges[i], timeout_ms);
-	for (size_t i = 0; i < r->edge_count; i++)
-		edge_join(r->edges[i]);
-}
-
-void redirector_drain(struct redirector *r)
-{
-	int64_t timeout = r->config->redirector.drain_timeout;
-	struct error err;
-
-	stop_edges(r, timeout);
-	if (kafka_producer_flush(r->shared.producer, timeout, &err) < 0)
-		log_error(r->log, "click events are lost", log_err(&err));
-}
-
 void redirector_free(struct redirector *r)
 {
 	if (!r)
 		return;
-	stop_edges(r, 0);
-	for (size_t i = 0; i < r->edge_count; i++)
-		edge_free(r->edges[i]);
-	/* The producer and the edges report here until they are gone. */
-	kafka_producer_free(r->shared.producer);
-	space_guard_free(r->shared.spaces);
-	renew_gate_free(r->shared.gate);
-	places_free(r->places);
+	/* The producer reports here until it is gone. */
+	kafka_producer_free(r->producer);
+	space_guard_free(r->spaces);
+	renew_throttle_free(r->renewals);
+	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
 	proxy_list_free(r->proxies);
 	linkstore_free(r->store);
-	free(r->edges);
-	free(r->edge_has_redis);
-	pthread_mutex_destroy(&r->lock);
+	free(r->health.thread_connected);
+	pthread_mutex_destroy(&r->health.lock);
 	free(r);
+}
+
+void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
+{
+	struct error err;
+
+	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
+		log_error(r->log, "click events dropped", log_err(&err));
 }

@@ -1,48 +1,81 @@
 /*
- * redirector.h - the program: its configuration, and its life from main's view.
+ * redirector.h - what the threads of the program share: links' spaces and
+ * hosts, the Kafka producer, metrics, and whether the program is ready.
+ *
+ * Made before the threads start, and read by them; what changes while they run
+ * has functions below, or is thread-safe by itself.
  */
 #ifndef REDIRECTOR_REDIRECTOR_H
 #define REDIRECTOR_REDIRECTOR_H
 
-#include "common/app/app.h"
-#include "common/http/http_server.h"
-#include "common/kafka/kafka.h"
-#include "common/redis/redis.h"
-#include "linkstore/config.h"
-#include "linkstore/domains.h"
-#include "redirector/redirector_settings.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct redirector_config {
-	struct app_config app;
-	struct http_config http;
-	struct redis_config redis;
-	struct kafka_config kafka;
-	struct links_config links;
-	struct domains_config domains;
-	struct redirector_settings redirector;
+#include "common/app/app.h"
+#include "common/kafka/producer.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "linkstore/linkstore.h"
+#include "redirector/redirector_config.h"
+#include "redirector/redirector_metrics.h"
+
+struct domains;
+struct proxy_list;
+struct renew_throttle;
+struct space_guard;
+struct virtual_hosts;
+
+#define HOST_NAME_SIZE 256
+
+/* What /readyz tells; any thread reports. */
+struct redirector_health {
+	pthread_mutex_t lock;
+	struct health_check *redis, *kafka;
+	size_t connected; /* threads whose connection to Redis is up */
+	bool *thread_connected;
+	bool failed; /* `failure` is why the program ends by itself */
+	struct error failure;
 };
 
-struct redirector;
+struct redirector {
+	const struct redirector_config *config;
+	const char *edge; /* this redirector's name in events */
+	char host_name[HOST_NAME_SIZE];
+	size_t threads;
+	struct log *log;
+	struct metrics *registry;
+	struct redirector_metrics metrics;
+	struct redirector_health health;
 
-/* Binds the port and makes all parts; nothing is answered yet.  `config` must
- * outlive it. */
+	struct linkstore *store;
+	struct proxy_list *proxies;
+	struct domains *domains;
+	struct virtual_hosts *virtual_hosts;
+	struct renew_throttle *renewals;
+	struct space_guard *spaces;
+	struct kafka_producer *producer;
+};
+
+/* `config` must outlive it. */
 struct redirector *redirector_new(struct app *app,
 				  const struct redirector_config *config,
 				  struct error *err);
+/* After the threads are gone.  NULL accepted. */
+void redirector_free(struct redirector *r);
 
-/* Starts the threads. */
-int redirector_start(struct redirector *r, struct error *err);
+/* A thread's connection to Redis came (err NULL) or went.  The program is ready
+ * only when every thread has its connection. */
+void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
+			      const struct error *err);
 
-/*
- * Stops accepting, finishes the requests that have begun and delivers their
- * events, for at most `drain_timeout` each.  Events that could not be delivered
- * are counted in the log.
- */
-void redirector_drain(struct redirector *r);
+/* Delivers the events that were produced, for at most `timeout_ms`; what is
+ * left is dropped, and logged. */
+void redirector_flush_events(struct redirector *r, int64_t timeout_ms);
 
-/* Why it ended by itself (it then sends the process SIGTERM), or NULL. */
-const struct error *redirector_failure(const struct redirector *r);
-
-void redirector_free(struct redirector *r); /* NULL accepted */
+/* Returns -1 and *err when the program ended by itself (it sent itself
+ * SIGTERM), else 0.  After the threads are gone. */
+int redirector_failure(const struct redirector *r, struct error *err);
 
 #endif

@@ -7,23 +7,392 @@
 
 #include "common/clock.h"
 #include "common/kafka/producer.h"
-#include "redirector/answer.h"
 #include "redirector/click_event.h"
-#include "redirector/visit.h"
+#include "redirector/device.h"
+#include "redirector/request_info.h"
+#include "redirector/virtual_host.h"
+
+/* --- responses -------------------------------------------------------------
+ */
+
+#define PAGE(title, text)                                                      \
+	"<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"        \
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"            \
+	"<title>" title "</title>\n"                                           \
+	"<h1>" title "</h1>\n<p>" text "</p>\n"
+
+static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
+static const char never_kept[] = "Cache-Control: no-store\r\n";
+
+static const char page_not_found[] =
+	PAGE("Not found", "There is no link at this address.");
+static const char page_gone[] =
+	PAGE("Gone", "The link at this address has expired or was removed.");
+static const char page_blocked[] =
+	PAGE("Not available", "The link at this address is blocked.");
+static const char page_no_method[] =
+	PAGE("Method not allowed", "A short link can only be visited.");
+static const char page_unavailable[] = PAGE(
+	"Please try again", "This link cannot be looked up at the moment.");
+
+static void send_page(struct http_request *req, int status, const char *page,
+		      const char *name, const char *value)
+{
+	const struct http_field fields[] = {
+		{"Content-Type", "text/html; charset=utf-8"},
+		{"Cache-Control", "no-store"},
+		{name, value},
+		{NULL, NULL},
+	};
+
+	http_reply(req, status, fields, page, strlen(page));
+}
+
+static bool is_permanent(int status)
+{
+	return status == 301 || status == 308;
+}
+
+int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
+			     const char *url, struct error *err)
+{
+	if (!*url)
+		return error_set(err, ERROR_PROTOCOL, "the URL is empty");
+	for (const char *p = url; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return error_set(err, ERROR_PROTOCOL,
+					 "the URL has a control character");
+	}
+	buf_printf(out, "Location: %s\r\n", url);
+	if (form->varies)
+		buf_puts(out, "Vary: User-Agent\r\n");
+	if (form->counted)
+		buf_puts(out, never_kept);
+	else if (!is_permanent(form->status))
+		buf_puts(out, seen_every_time);
+	return out->failed ? error_set_nomem(err) : 0;
+}
+
+static struct http_slice lines_for(const struct cached_link *link,
+				   Shortloop__Device device)
+{
+	const uint32_t *ends = link->line_ends;
+	uint32_t from = device ? ends[device - 1] : 0;
+
+	if (device && ends[device] == from)
+		return (struct http_slice){link->lines.data, ends[0]};
+	return (struct http_slice){link->lines.data + from,
+				   ends[device] - from};
+}
+
+/*
+ * A browser may keep a permanent redirect for at most `max_age` ms and never
+ * beyond the link's end; the others are asked for every time, since a visit
+ * that is not seen is not counted.  `now` is monotonic ms.  `scratch` is used
+ * for what is put together, and keeps its memory.
+ */
+static void send_redirect(struct http_request *req,
+			  const struct cached_link *link,
+			  Shortloop__Device device, int64_t max_age,
+			  int64_t now, struct buf *scratch)
+{
+	struct http_slice lines = lines_for(link, device);
+
+	if (!is_permanent(link->status) || link->max_visits) {
+		http_reply_lines(req, link->status, lines, NULL, 0);
+		return;
+	}
+	if (link->expires - now < max_age)
+		max_age = link->expires - now;
+	buf_reset(scratch);
+	buf_append(scratch, lines.data, lines.len);
+	buf_printf(scratch, "Cache-Control: private, max-age=%" PRId64 "\r\n",
+		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
+	/* Out of memory, the redirect goes without what did not fit. */
+	if (!scratch->failed)
+		lines = (struct http_slice){scratch->data, scratch->len};
+	http_reply_lines(req, link->status, lines, NULL, 0);
+}
+
+/* A 302 to a URL that is not a link. */
+static void send_fallback(struct http_request *req, const char *url)
+{
+	const struct http_field fields[] = {
+		{"Location", url},
+		{"Cache-Control", "private, max-age=0"},
+		{NULL, NULL},
+	};
+
+	http_reply(req, 302, fields, NULL, 0);
+}
+
+static void send_not_found(struct http_request *req)
+{
+	send_page(req, 404, page_not_found, NULL, NULL);
+}
+
+static void send_gone(struct http_request *req)
+{
+	send_page(req, 410, page_gone, NULL, NULL);
+}
+
+static void send_blocked(struct http_request *req)
+{
+	send_page(req, 451, page_blocked, NULL, NULL);
+}
+
+static void send_no_method(struct http_request *req)
+{
+	send_page(req, 405, page_no_method, "Allow", "GET, HEAD");
+}
+
+/* `retry_after`: seconds, as text. */
+static void send_unavailable(struct http_request *req, const char *retry_after)
+{
+	send_page(req, 503, page_unavailable, "Retry-After", retry_after);
+}
+
+/* --- events and links ------------------------------------------------------
+ */
 
 struct responder {
-	struct responder_parts parts;
+	struct kafka_producer *producer;
+	const struct redirector_settings *settings;
+	const struct virtual_hosts *virtual_hosts;
+	struct redirector_counters *counters;
 	struct click_encoder *encoder;
-	struct visit_rules rules;
+	struct request_info_rules rules;
 	struct buf part;  /* of an event whose code has no entry */
 	struct buf lines; /* of a redirect that is put together */
 	char retry_after[32];
 };
 
-struct responder *responder_new(const struct responder_parts *parts,
+static void produce(struct responder *r, const struct click *click)
+{
+	struct http_slice event = click_encode(r->encoder, click);
+	struct error err;
+
+	if (!event.data) {
+		redirector_count(r->counters, COUNTER_DROPPED_REFUSED);
+		return;
+	}
+	if (kafka_produce(r->producer, NULL, 0, event.data, event.len, NULL,
+			  &err) == 0)
+		redirector_count(r->counters, COUNTER_EVENTS);
+	else
+		redirector_count(r->counters,
+				 err.code == ERROR_BUSY
+					 ? COUNTER_DROPPED_FULL
+					 : COUNTER_DROPPED_REFUSED);
+}
+
+struct classification {
+	Shortloop__Outcome outcome;
+	int status;
+	enum redirector_counter counter;
+};
+
+static enum redirector_counter counter_of_redirect(int status)
+{
+	switch (status) {
+	case 301:
+		return COUNTER_301;
+	case 307:
+		return COUNTER_307;
+	case 308:
+		return COUNTER_308;
+	default:
+		return COUNTER_302;
+	}
+}
+
+static struct classification classify(const struct cached_link *link, bool head)
+{
+	switch (link->outcome) {
+	case LINK_OUTCOME_GONE:
+		return (struct classification){
+			SHORTLOOP__OUTCOME__OUTCOME_EXPIRED, 410, COUNTER_GONE};
+	case LINK_OUTCOME_BLOCKED:
+		return (struct classification){
+			SHORTLOOP__OUTCOME__OUTCOME_BLOCKED, 451,
+			COUNTER_BLOCKED};
+	case LINK_OUTCOME_REDIRECT:
+		if (head)
+			return (struct classification){
+				SHORTLOOP__OUTCOME__OUTCOME_HEAD, link->status,
+				COUNTER_HEAD};
+		return (struct classification){
+			SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED, link->status,
+			counter_of_redirect(link->status)};
+	case LINK_OUTCOME_UNKNOWN:
+		break;
+	}
+	return (struct classification){SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND,
+				       404, COUNTER_NOT_FOUND};
+}
+
+/* Where a code without a link leads, if it leads anywhere. */
+static const char *fallback_of(const struct responder *r,
+			       const struct virtual_host *vhost,
+			       const struct cached_link *link)
+{
+	if (link->outcome != LINK_OUTCOME_UNKNOWN ||
+	    !r->settings->fallback_unknown)
+		return NULL;
+	return vhost->fallback_url;
+}
+
+static void report(struct responder *r, struct click *click,
+		   const struct cached_link *link,
+		   const struct classification *c)
+{
+	click->time_ms = clock_real_ms();
+	click->outcome = c->outcome;
+	click->status = c->status;
+	click->link_part = link->event;
+	produce(r, click);
+	redirector_count(r->counters, c->counter);
+}
+
+static Shortloop__Device device_for(const struct cached_link *link,
+				    const struct click *click)
+{
+	if (link->lines.len == link->line_ends[0])
+		return SHORTLOOP__DEVICE__DEVICE_ANY;
+	return device_of(click->user_agent);
+}
+
+/* The event goes first: the request's strings are gone once it is answered. */
+static void send_link(struct responder *r, struct http_request *req,
+		      const struct virtual_host *vhost,
+		      const struct cached_link *link, struct click *click,
+		      int64_t now)
+{
+	const char *fallback = fallback_of(r, vhost, link);
+	struct classification class =
+		classify(link, http_method_is(req, "HEAD"));
+	Shortloop__Device device;
+
+	if (fallback) {
+		class.status = 302;
+		class.counter = COUNTER_FALLBACK;
+	}
+	device = device_for(link, click);
+	report(r, click, link, &class);
+	switch (link->outcome) {
+	case LINK_OUTCOME_REDIRECT:
+		send_redirect(req, link, device, r->settings->permanent_max_age,
+			      now, &r->lines);
+		break;
+	case LINK_OUTCOME_GONE:
+		send_gone(req);
+		break;
+	case LINK_OUTCOME_BLOCKED:
+		send_blocked(req);
+		break;
+	case LINK_OUTCOME_UNKNOWN:
+		if (fallback)
+			send_fallback(req, fallback);
+		else
+			send_not_found(req);
+		break;
+	}
+}
+
+/* A code that has no link, as far as this visitor is concerned. */
+static void send_unknown_code(struct responder *r, struct http_request *req,
+			      const struct virtual_host *vhost,
+			      struct http_slice code, struct click *click)
+{
+	struct cached_link nothing = {.outcome = LINK_OUTCOME_UNKNOWN};
+
+	buf_reset(&r->part);
+	click_link_part(&r->part, code, 0, NULL, NULL, NULL, 0);
+	nothing.event = (struct http_slice){r->part.data, r->part.len};
+	send_link(r, req, vhost, &nothing, click, 0);
+}
+
+bool responder_send_link(struct responder *r, struct http_request *req,
+			 struct http_slice code, const struct cached_link *link,
+			 int64_t now)
+{
+	const struct virtual_host *vhost;
+	struct click click;
+
+	request_info_read(req, &r->rules, &click);
+	vhost = virtual_hosts_find(r->virtual_hosts, click.host);
+	if (!virtual_host_shows(vhost, click.host, link))
+		send_unknown_code(r, req, vhost, code, &click);
+	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT)
+		return false;
+	else
+		send_link(r, req, vhost, link, &click, now);
+	return true;
+}
+
+void responder_send_counted(struct responder *r, struct http_request *req,
+			    const struct cached_link *link, int64_t now)
+{
+	struct click click;
+
+	request_info_read(req, &r->rules, &click);
+	send_link(r, req, virtual_hosts_find(r->virtual_hosts, click.host),
+		  link, &click, now);
+}
+
+void responder_send_unknown(struct responder *r, struct http_request *req,
+			    struct http_slice code)
+{
+	struct click click;
+
+	request_info_read(req, &r->rules, &click);
+	send_unknown_code(r, req,
+			  virtual_hosts_find(r->virtual_hosts, click.host),
+			  code, &click);
+}
+
+void responder_send_refused_host(struct responder *r, struct http_request *req)
+{
+	redirector_count(r->counters, COUNTER_REFUSED_HOST);
+	send_not_found(req);
+}
+
+void responder_send_no_code(struct responder *r, struct http_request *req)
+{
+	struct http_slice host = http_header_get(req, "Host"),
+			  path = http_path(req);
+	const char *fallback =
+		virtual_hosts_find(r->virtual_hosts, host)->fallback_url;
+
+	if (path.len == 1 && path.data[0] == '/' && fallback) {
+		redirector_count(r->counters, COUNTER_FALLBACK);
+		send_fallback(req, fallback);
+		return;
+	}
+	redirector_count(r->counters, COUNTER_NOT_FOUND);
+	send_not_found(req);
+}
+
+void responder_send_no_method(struct responder *r, struct http_request *req)
+{
+	redirector_count(r->counters, COUNTER_NO_METHOD);
+	send_no_method(req);
+}
+
+void responder_send_unavailable(struct responder *r, struct http_request *req)
+{
+	redirector_count(r->counters, COUNTER_UNAVAILABLE);
+	send_unavailable(req, r->retry_after);
+}
+
+/* --- making ----------------------------------------------------------------
+ */
+
+struct responder *responder_new(const struct redirector *redirector,
+				struct redirector_counters *counters,
 				struct error *err)
 {
-	const struct redirector_settings *s = parts->settings;
+	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
 		(size_t)s->max_user_agent, (size_t)s->max_referrer,
 		(size_t)s->max_accept_language, (size_t)s->max_query};
@@ -33,14 +402,17 @@ struct responder *responder_new(const struct responder_parts *parts,
 		error_set_nomem(err);
 		return NULL;
 	}
-	r->parts = *parts;
-	r->rules.proxies = parts->proxies;
+	r->producer = redirector->producer;
+	r->settings = s;
+	r->virtual_hosts = redirector->virtual_hosts;
+	r->counters = counters;
+	r->rules.proxies = redirector->proxies;
 	r->rules.style = strcmp(s->client_header, "forwarded") == 0
 				 ? FORWARDED_RFC7239
 				 : FORWARDED_LIST;
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,
 		 s->retry_after / CLOCK_SECOND);
-	r->encoder = click_encoder_new(parts->edge, &limits, err);
+	r->encoder = click_encoder_new(redirector->edge, &limits, err);
 	if (!r->encoder) {
 		responder_free(r);
 		return NULL;
@@ -56,216 +428,4 @@ void responder_free(struct responder *r)
 	buf_free(&r->part);
 	buf_free(&r->lines);
 	free(r);
-}
-
-static void produce(struct responder *r, const struct click *click)
-{
-	struct http_slice event = click_encode(r->encoder, click);
-	struct error err;
-
-	if (!event.data) {
-		count(r->parts.counts, COUNT_DROPPED_REFUSED);
-		return;
-	}
-	if (kafka_produce(r->parts.producer, NULL, 0, event.data, event.len,
-			  NULL, &err) == 0)
-		count(r->parts.counts, COUNT_EVENTS);
-	else
-		count(r->parts.counts, err.code == ERROR_BUSY
-					       ? COUNT_DROPPED_FULL
-					       : COUNT_DROPPED_REFUSED);
-}
-
-struct verdict {
-	Shortloop__Outcome outcome;
-	int status;
-	enum count kind;
-};
-
-static enum count kind_of_redirect(int status)
-{
-	switch (status) {
-	case 301:
-		return COUNT_301;
-	case 307:
-		return COUNT_307;
-	case 308:
-		return COUNT_308;
-	default:
-		return COUNT_302;
-	}
-}
-
-static struct verdict judge(const struct cached_link *link, bool head)
-{
-	switch (link->outcome) {
-	case LINK_OUTCOME_GONE:
-		return (struct verdict){SHORTLOOP__OUTCOME__OUTCOME_EXPIRED,
-					410, COUNT_GONE};
-	case LINK_OUTCOME_BLOCKED:
-		return (struct verdict){SHORTLOOP__OUTCOME__OUTCOME_BLOCKED,
-					451, COUNT_BLOCKED};
-	case LINK_OUTCOME_REDIRECT:
-		if (head)
-			return (struct verdict){
-				SHORTLOOP__OUTCOME__OUTCOME_HEAD, link->status,
-				COUNT_HEAD};
-		return (struct verdict){SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED,
-					link->status,
-					kind_of_redirect(link->status)};
-	case LINK_OUTCOME_UNKNOWN:
-		break;
-	}
-	return (struct verdict){SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND, 404,
-				COUNT_NOT_FOUND};
-}
-
-/* Where a code without a link leads, if it leads anywhere. */
-static const char *fallback_of(const struct responder *r,
-			       const struct place *place,
-			       const struct cached_link *link)
-{
-	if (link->outcome != LINK_OUTCOME_UNKNOWN ||
-	    !r->parts.settings->fallback_unknown)
-		return NULL;
-	return place->fallback_url;
-}
-
-static void report(struct responder *r, struct click *click,
-		   const struct cached_link *link, const struct verdict *v)
-{
-	click->time_ms = clock_real_ms();
-	click->outcome = v->outcome;
-	click->status = v->status;
-	click->link_part = link->event;
-	produce(r, click);
-	count(r->parts.counts, v->kind);
-}
-
-static Shortloop__Device device_for(const struct cached_link *link,
-				    const struct click *click)
-{
-	if (link->lines.len == link->line_ends[0])
-		return SHORTLOOP__DEVICE__DEVICE_ANY;
-	return device_of(click->user_agent);
-}
-
-/* The event goes first: the request's strings are gone once it is answered. */
-static void answer(struct responder *r, struct http_request *req,
-		   const struct place *place, const struct cached_link *link,
-		   struct click *click, int64_t now)
-{
-	const char *fallback = fallback_of(r, place, link);
-	struct verdict v = judge(link, http_method_is(req, "HEAD"));
-	Shortloop__Device device;
-
-	if (fallback) {
-		v.status = 302;
-		v.kind = COUNT_FALLBACK;
-	}
-	device = device_for(link, click);
-	report(r, click, link, &v);
-	switch (link->outcome) {
-	case LINK_OUTCOME_REDIRECT:
-		answer_redirect(req, link, device,
-				r->parts.settings->permanent_max_age, now,
-				&r->lines);
-		break;
-	case LINK_OUTCOME_GONE:
-		answer_gone(req);
-		break;
-	case LINK_OUTCOME_BLOCKED:
-		answer_blocked(req);
-		break;
-	case LINK_OUTCOME_UNKNOWN:
-		if (fallback)
-			answer_fallback(req, fallback);
-		else
-			answer_not_found(req);
-		break;
-	}
-}
-
-/* A code that has no link, as far as this visitor is concerned. */
-static void answer_unknown(struct responder *r, struct http_request *req,
-			   const struct place *place, struct http_slice code,
-			   struct click *click)
-{
-	struct cached_link nothing = {.outcome = LINK_OUTCOME_UNKNOWN};
-
-	buf_reset(&r->part);
-	click_link_part(&r->part, code, 0, NULL, NULL, NULL, 0);
-	nothing.event = (struct http_slice){r->part.data, r->part.len};
-	answer(r, req, place, &nothing, click, 0);
-}
-
-bool respond_link(struct responder *r, struct http_request *req,
-		  struct http_slice code, const struct cached_link *link,
-		  int64_t now)
-{
-	const struct place *place;
-	struct click click;
-
-	visit_describe(req, &r->rules, &click);
-	place = places_find(r->parts.places, click.host);
-	if (!place_shows(place, click.host, link))
-		answer_unknown(r, req, place, code, &click);
-	else if (link->max_visits && link->outcome == LINK_OUTCOME_REDIRECT)
-		return false;
-	else
-		answer(r, req, place, link, &click, now);
-	return true;
-}
-
-void respond_counted(struct responder *r, struct http_request *req,
-		     const struct cached_link *link, int64_t now)
-{
-	struct click click;
-
-	visit_describe(req, &r->rules, &click);
-	answer(r, req, places_find(r->parts.places, click.host), link, &click,
-	       now);
-}
-
-void respond_unknown(struct responder *r, struct http_request *req,
-		     struct http_slice code)
-{
-	struct click click;
-
-	visit_describe(req, &r->rules, &click);
-	answer_unknown(r, req, places_find(r->parts.places, click.host), code,
-		       &click);
-}
-
-void respond_refused_host(struct responder *r, struct http_request *req)
-{
-	count(r->parts.counts, COUNT_REFUSED_HOST);
-	answer_not_found(req);
-}
-
-void respond_no_code(struct responder *r, struct http_request *req)
-{
-	struct http_slice host = http_header_get(req, "Host"),
-			  path = http_path(req);
-	const char *fallback = places_find(r->parts.places, host)->fallback_url;
-
-	if (path.len == 1 && path.data[0] == '/' && fallback) {
-		count(r->parts.counts, COUNT_FALLBACK);
-		answer_fallback(req, fallback);
-		return;
-	}
-	count(r->parts.counts, COUNT_NOT_FOUND);
-	answer_not_found(req);
-}
-
-void respond_no_method(struct responder *r, struct http_request *req)
-{
-	count(r->parts.counts, COUNT_NO_METHOD);
-	answer_no_method(req);
-}
-
-void respond_unavailable(struct responder *r, struct http_request *req)
-{
-	count(r->parts.counts, COUNT_UNAVAILABLE);
-	answer_unavailable(req, r->retry_after);
 }

@@ -1,7 +1,9 @@
 /*
- * responder.h - answers a visit, counts it and reports it to Kafka.
+ * responder.h - answers a request: the response, its counter and its click
+ * event.
  *
- * Belongs to one thread.  Each function answers the request, once.  Whether an
+ * Pages are small, fixed and repeat nothing of the request.  Belongs to one
+ * thread.  Each responder_send function answers the request, once.  Whether an
  * event is sent is said with each; an event that Kafka's queue has no room for
  * is counted as dropped, and the visitor is served all the same.
  */
@@ -9,60 +11,69 @@
 #define REDIRECTOR_RESPONDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "common/buf.h"
+#include "common/error.h"
 #include "common/http/http_server.h"
-#include "common/kafka/producer.h"
-#include "redirector/client_address.h"
-#include "redirector/counts.h"
 #include "redirector/link_cache.h"
-#include "redirector/place.h"
-#include "redirector/redirector_settings.h"
+#include "redirector/redirector.h"
+#include "redirector/redirector_metrics.h"
 
-/* All of it must outlive the responder. */
-struct responder_parts {
-	const struct redirector_settings *settings;
-	const char *edge; /* the name in events */
-	const struct proxy_list *proxies;
-	const struct places *places;
-	struct kafka_producer *producer;
-	struct counts *counts;
+/* What of a redirect does not depend on where it leads. */
+struct redirect_form {
+	int status;   /* 302, 301, 307, 308 */
+	bool varies;  /* with the device */
+	bool counted; /* visits are numbered: no answer may be kept */
 };
+
+/*
+ * Appends the header lines of a redirect, to be kept with the link.  Those of a
+ * permanent one (301, 308) lack its caching, which depends on the time left.
+ * Returns -1 with ERROR_PROTOCOL when the URL is empty or has a character that
+ * would end its line.
+ */
+int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
+			     const char *url, struct error *err);
 
 struct responder;
 
-struct responder *responder_new(const struct responder_parts *parts,
+/* Both must outlive the responder. */
+struct responder *responder_new(const struct redirector *r,
+				struct redirector_counters *counters,
 				struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
 
 /*
  * As the link says, if it is shown under the request's Host; an event.  `now`
- * is monotonic ms.  Returns false, with nothing answered, when only so many
- * visits are allowed: it has to be counted, and then comes respond_counted.
+ * is monotonic ms.  Returns false, with nothing answered, when the link may be
+ * visited only so many times: the visit has to be counted, and then comes
+ * responder_send_counted.
  */
-bool respond_link(struct responder *r, struct http_request *req,
-		  struct http_slice code, const struct cached_link *link,
-		  int64_t now);
+bool responder_send_link(struct responder *r, struct http_request *req,
+			 struct http_slice code, const struct cached_link *link,
+			 int64_t now);
 
 /* A visit that was counted: as the link says, whose outcome is
  * LINK_OUTCOME_GONE if it was one too many; an event. */
-void respond_counted(struct responder *r, struct http_request *req,
-		     const struct cached_link *link, int64_t now);
+void responder_send_counted(struct responder *r, struct http_request *req,
+			    const struct cached_link *link, int64_t now);
 
 /* 404, or the fallback, for a code that no link can have; an event without a
  * link. */
-void respond_unknown(struct responder *r, struct http_request *req,
-		     struct http_slice code);
+void responder_send_unknown(struct responder *r, struct http_request *req,
+			    struct http_slice code);
 
 /* 404 for a Host that is not ours; no event, nobody visited us. */
-void respond_refused_host(struct responder *r, struct http_request *req);
+void responder_send_refused_host(struct responder *r, struct http_request *req);
 
 /* The fallback for `/`, or 404; no event, since no code was visited. */
-void respond_no_code(struct responder *r, struct http_request *req);
+void responder_send_no_code(struct responder *r, struct http_request *req);
 
 /* 405; no event. */
-void respond_no_method(struct responder *r, struct http_request *req);
+void responder_send_no_method(struct responder *r, struct http_request *req);
 
 /* 503: there may be a link, but it cannot be found now; no event. */
-void respond_unavailable(struct responder *r, struct http_request *req);
+void responder_send_unavailable(struct responder *r, struct http_request *req);
 
 #endif

@@ -12,7 +12,7 @@
 #include "allocator/link/link_answer.h"
 #include "common/clock.h"
 #include "linkstore/link/edit.h"
-#include "redirector/describe.h"
+#include "redirector/cache_entry.h"
 #include "tests/unit/allocator/link_world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,7 +48,8 @@ static void describe(const struct link_world *w, const Shortloop__Link *link)
 {
 	static const enum link_outcome outcomes[] = {
 		LINK_OUTCOME_REDIRECT, LINK_OUTCOME_GONE, LINK_OUTCOME_BLOCKED};
-	struct describer d = {.store = w->store, .times = {1000, 100, 5000}};
+	struct cache_entry_builder d = {.store = w->store,
+					.times = {1000, 100, 5000}};
 	struct link_answer answer = {.link = link, .ttl_left = 10000};
 	const struct link_target target = {
 		.space = linkstore_space(w->store, 0), .code = "kYq3ZtB"};
@@ -57,12 +58,13 @@ static void describe(const struct link_world *w, const Shortloop__Link *link)
 
 	for (size_t i = 0; i < 3; i++) {
 		answer.outcome = outcomes[i];
-		if (describe_link(&d, &target, &answer, 0, 1, &out, &err) < 0)
+		if (cache_entry_build(&d, &target, &answer, 0, 1, &out, &err) <
+		    0)
 			assert(err.code == ERROR_PROTOCOL);
 		else if (out.outcome == LINK_OUTCOME_REDIRECT)
 			check_lines(&out);
 	}
-	describer_release(&d);
+	cache_entry_builder_release(&d);
 }
 
 static void show(const struct link_world *w, const Shortloop__Link *link)

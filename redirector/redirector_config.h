@@ -1,13 +1,21 @@
-/* redirector_settings.h - section `redirector` of the configuration. */
-#ifndef REDIRECTOR_REDIRECTOR_SETTINGS_H
-#define REDIRECTOR_REDIRECTOR_SETTINGS_H
+/* redirector_config.h - the settings of the program. */
+#ifndef REDIRECTOR_REDIRECTOR_CONFIG_H
+#define REDIRECTOR_REDIRECTOR_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "common/app/app.h"
 #include "common/config/setting.h"
 #include "common/error.h"
+#include "common/http/http_server.h"
+#include "common/kafka/kafka.h"
+#include "common/redis/redis.h"
+#include "linkstore/config.h"
+#include "linkstore/domains.h"
 
+/* Section `redirector`. */
 struct redirector_settings {
 	char *listen;
 	char *admin;
@@ -38,10 +46,21 @@ struct redirector_settings {
 	int64_t drain_timeout;
 };
 
-extern const struct setting_section redirector_section;
+struct redirector_config {
+	struct app_config app;
+	struct http_config http;
+	struct redis_config redis;
+	struct kafka_config kafka;
+	struct links_config links;
+	struct domains_config domains;
+	struct redirector_settings redirector;
+};
 
-/* What the table cannot say: networks, URLs, times that depend on others. */
-int redirector_settings_check(const struct redirector_settings *settings,
-			      struct error *err);
+extern const struct setting_group redirector_groups[];
+extern const size_t redirector_group_count;
+
+/* What the tables cannot say: networks, URLs, settings that depend on others.
+ * `config` is a struct redirector_config. */
+int redirector_config_validate(const void *config, struct error *err);
 
 #endif

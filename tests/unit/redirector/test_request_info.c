@@ -6,11 +6,11 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/visit.h"
+#include "redirector/request_info.h"
 
 static struct http_slice code_of(const char *path)
 {
-	return visit_code((struct http_slice){path, strlen(path)});
+	return request_info_code((struct http_slice){path, strlen(path)});
 }
 
 static void a_path_of_code_characters_names_a_code(void **state)
@@ -48,5 +48,5 @@ int main(void)
 		cmocka_unit_test(other_paths_name_none),
 	};
 
-	return cmocka_run_group_tests_name("visit", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("request_info", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "redirector/place.h"
+#include "redirector/virtual_host.h"
 
 static char ten_days[] = "10d", *classes[] = {ten_days};
 static char secret[] = "0123456789abcdef", s7[] = "s7", s8[] = "s8",
@@ -48,7 +48,7 @@ static char serve_default[] = "default", refuse[] = "refuse",
 struct world {
 	struct linkstore *store;
 	struct domains *domains;
-	struct places *places;
+	struct virtual_hosts *virtual_hosts;
 };
 
 static struct world make(size_t domain_count, char *unknown_hosts)
@@ -63,14 +63,15 @@ static struct world make(size_t domain_count, char *unknown_hosts)
 	assert_non_null(w.store);
 	w.domains = domains_new(&config, &err);
 	assert_non_null(w.domains);
-	w.places = places_new(w.domains, w.store, &settings, &err);
-	assert_non_null(w.places);
+	w.virtual_hosts =
+		virtual_hosts_new(w.domains, w.store, &settings, &err);
+	assert_non_null(w.virtual_hosts);
 	return w;
 }
 
 static void drop(struct world *w)
 {
-	places_free(w->places);
+	virtual_hosts_free(w->virtual_hosts);
 	domains_free(w->domains);
 	linkstore_free(w->store);
 }
@@ -85,8 +86,9 @@ static bool shows(const struct world *w, const char *host,
 {
 	const struct cached_link link = {.domain = link_domain, .space = space};
 
-	return place_shows(places_find(w->places, slice(host)), slice(host),
-			   &link);
+	return virtual_host_shows(
+		virtual_hosts_find(w->virtual_hosts, slice(host)), slice(host),
+		&link);
 }
 
 static void without_domains_every_host_shows_what_it_is_named(void **state)
@@ -98,8 +100,9 @@ static void without_domains_every_host_shows_what_it_is_named(void **state)
 	assert_true(shows(&w, "", "", 1));
 	assert_true(shows(&w, "Sho.rt:8080", "sho.rt", 0));
 	assert_false(shows(&w, "other.example", "sho.rt", 0));
-	assert_string_equal(places_find(w.places, slice("x"))->fallback_url,
-			    general_url);
+	assert_string_equal(
+		virtual_hosts_find(w.virtual_hosts, slice("x"))->fallback_url,
+		general_url);
 	drop(&w);
 }
 
@@ -147,8 +150,9 @@ static void an_unknown_host_is_the_default_domains(void **state)
 	assert_true(shows(&w, "other.example", "main", 0));
 	assert_true(shows(&w, "", "main", 0));
 	assert_false(shows(&w, "other.example", "promo", 1));
-	assert_false(places_refuse_some(w.places));
-	assert_false(places_refuse(w.places, slice("other.example")));
+	assert_false(virtual_hosts_refuse_some(w.virtual_hosts));
+	assert_false(
+		virtual_hosts_refuse(w.virtual_hosts, slice("other.example")));
 	drop(&w);
 }
 
@@ -157,10 +161,12 @@ static void an_unknown_host_can_be_refused(void **state)
 	struct world w = make(2, refuse);
 
 	(void)state;
-	assert_true(places_refuse_some(w.places));
-	assert_true(places_refuse(w.places, slice("other.example")));
-	assert_true(places_refuse(w.places, slice("")));
-	assert_false(places_refuse(w.places, slice("SHO.rt:443")));
+	assert_true(virtual_hosts_refuse_some(w.virtual_hosts));
+	assert_true(
+		virtual_hosts_refuse(w.virtual_hosts, slice("other.example")));
+	assert_true(virtual_hosts_refuse(w.virtual_hosts, slice("")));
+	assert_false(
+		virtual_hosts_refuse(w.virtual_hosts, slice("SHO.rt:443")));
 	drop(&w);
 }
 
@@ -169,7 +175,7 @@ static void without_domains_no_host_is_refused(void **state)
 	struct world w = make(0, refuse);
 
 	(void)state;
-	assert_false(places_refuse_some(w.places));
+	assert_false(virtual_hosts_refuse_some(w.virtual_hosts));
 	drop(&w);
 }
 
@@ -179,11 +185,12 @@ static void a_domain_may_have_a_fallback_of_its_own(void **state)
 
 	(void)state;
 	assert_string_equal(
-		places_find(w.places, slice("promo.example"))->fallback_url,
+		virtual_hosts_find(w.virtual_hosts, slice("promo.example"))
+			->fallback_url,
 		promo_url);
-	assert_string_equal(
-		places_find(w.places, slice("sho.rt"))->fallback_url,
-		general_url);
+	assert_string_equal(virtual_hosts_find(w.virtual_hosts, slice("sho.rt"))
+				    ->fallback_url,
+			    general_url);
 	drop(&w);
 }
 

@@ -1,10 +1,10 @@
 /*
- * visit.h - what a request says that an answer or an event needs.
+ * request_info.h - what a request says that an answer or an event needs.
  *
  * Headers are walked once.  Slices point into the request.
  */
-#ifndef REDIRECTOR_VISIT_H
-#define REDIRECTOR_VISIT_H
+#ifndef REDIRECTOR_REQUEST_INFO_H
+#define REDIRECTOR_REQUEST_INFO_H
 
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@
 #include "redirector/client_address.h"
 
 /* How the client's address is found. */
-struct visit_rules {
+struct request_info_rules {
 	const struct proxy_list *proxies;
 	enum forwarded_style style;
 };
@@ -23,10 +23,11 @@ struct visit_rules {
  * of any space (empty, longer than 64, or with other characters than
  * [0-9A-Za-z_-]) gives {NULL, 0}.
  */
-struct http_slice visit_code(struct http_slice path);
+struct http_slice request_info_code(struct http_slice path);
 
 /* Fills what the event takes from the request; the rest of it is zeroed. */
-void visit_describe(const struct http_request *req,
-		    const struct visit_rules *rules, struct click *ret_click);
+void request_info_read(const struct http_request *req,
+		       const struct request_info_rules *rules,
+		       struct click *ret_click);
 
 #endif

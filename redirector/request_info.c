@@ -1,4 +1,4 @@
-#include "redirector/visit.h"
+#include "redirector/request_info.h"
 
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,7 @@
  * that is trusted appends to a line or adds one. */
 #define FORWARDED_LINES_MAX 16
 
-struct http_slice visit_code(struct http_slice path)
+struct http_slice request_info_code(struct http_slice path)
 {
 	if (path.len < 2 || path.len > CLICK_CODE_MAX + 1 ||
 	    path.data[0] != '/')
@@ -69,8 +69,9 @@ static struct http_slice *click_field(struct click *click,
 	}
 }
 
-void visit_describe(const struct http_request *req,
-		    const struct visit_rules *rules, struct click *ret_click)
+void request_info_read(const struct http_request *req,
+		       const struct request_info_rules *rules,
+		       struct click *ret_click)
 {
 	static const struct http_slice names[] = {
 		[FORWARDED_LIST] = {"x-forwarded-for", 15},

@@ -11,7 +11,7 @@
 #include "redirector/click_event.h"
 #include "redirector/client_address.h"
 #include "redirector/device.h"
-#include "redirector/visit.h"
+#include "redirector/request_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!e)
 		abort();
-	visit_code(path);
+	request_info_code(path);
 	if ((int)device_of(text) >= DEVICES)
 		abort();
 	find_place(host);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "redirector/describe.h"
+#include "redirector/cache_entry.h"
 #include "schemas/click.pb-c.h"
 
 static char ten_days[] = "10d", *classes[] = {ten_days};
@@ -29,7 +29,7 @@ static const struct links_config config = {
 
 struct world {
 	struct linkstore *store;
-	struct describer d;
+	struct cache_entry_builder d;
 	struct link_target target;
 	Shortloop__Link link;
 	struct link_answer answer;
@@ -50,7 +50,7 @@ static int set_up(void **state)
 	if (!w->store)
 		return -1;
 	w->d.store = w->store;
-	w->d.times = (struct describe_times){TTL, BRIEF, STALE};
+	w->d.times = (struct cache_entry_times){TTL, BRIEF, STALE};
 	w->target.space = linkstore_space(w->store, 0);
 	strcpy(w->target.code, "abcdefg");
 	shortloop__link__init(&w->link);
@@ -67,19 +67,19 @@ static int tear_down(void **state)
 {
 	struct world *w = *state;
 
-	describer_release(&w->d);
+	cache_entry_builder_release(&w->d);
 	linkstore_free(w->store);
 	free(w);
 	return 0;
 }
 
-static struct cached_link described(struct world *w)
+static struct cached_link built(struct world *w)
 {
 	struct cached_link out;
 	struct error err = {0};
 
-	if (describe_link(&w->d, &w->target, &w->answer, ASKED, NOW, &out,
-			  &err) < 0)
+	if (cache_entry_build(&w->d, &w->target, &w->answer, ASKED, NOW, &out,
+			      &err) < 0)
 		fail_msg("%s", err.text);
 	return out;
 }
@@ -111,7 +111,7 @@ static void lines_are(const struct cached_link *link, int device,
 
 static void a_plain_link_has_one_set_of_lines(void **state)
 {
-	struct cached_link link = described(*state);
+	struct cached_link link = built(*state);
 
 	lines_are(&link, 0, PLAIN EVERY);
 	assert_int_equal(link.lines.len, link.line_ends[0]);
@@ -136,7 +136,7 @@ static void each_target_has_lines_of_its_own(void **state)
 	wechat.url = wechat_url;
 	w->link.targets = targets;
 	w->link.n_targets = 2;
-	link = described(w);
+	link = built(w);
 	lines_are(&link, 0, PLAIN VARY EVERY);
 	lines_are(&link, 1, "Location: https://ios.example/\r\n" VARY EVERY);
 	lines_are(&link, 2, "");
@@ -149,7 +149,7 @@ static void a_link_before_its_time_is_not_there(void **state)
 	struct cached_link link;
 
 	w->link.not_before_ms = (uint64_t)clock_real_ms() + 3600000;
-	link = described(w);
+	link = built(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_UNKNOWN);
 	assert_int_equal(link_id_in(&link), 0);
 	assert_int_equal(link.lines.len, 0);
@@ -165,11 +165,11 @@ static void its_absence_is_not_kept_beyond_its_time(void **state)
 
 	w->d.times.negative_ttl = 60000;
 	w->link.not_before_ms = (uint64_t)clock_real_ms() + 20000;
-	link = described(w);
+	link = built(w);
 	assert_true(link.fresh_until <= NOW + 20000);
 	assert_true(link.fresh_until > NOW + 10000);
 	w->link.not_before_ms = UINT64_MAX;
-	link = described(w);
+	link = built(w);
 	assert_int_equal(link.fresh_until, ASKED + 60000);
 }
 
@@ -179,7 +179,7 @@ static void once_its_time_has_come_it_redirects(void **state)
 	struct cached_link link;
 
 	w->link.not_before_ms = (uint64_t)clock_real_ms();
-	link = described(w);
+	link = built(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_REDIRECT);
 }
 
@@ -190,7 +190,7 @@ static void a_blocked_link_is_blocked_before_its_time(void **state)
 
 	w->answer.outcome = LINK_OUTCOME_BLOCKED;
 	w->link.not_before_ms = UINT64_MAX;
-	link = described(w);
+	link = built(w);
 	assert_int_equal(link.outcome, LINK_OUTCOME_BLOCKED);
 }
 
@@ -201,7 +201,7 @@ static void numbered_visits_are_never_kept(void **state)
 
 	w->link.max_visits = 5;
 	w->link.redirect_status = 301;
-	link = described(w);
+	link = built(w);
 	lines_are(&link, 0, PLAIN "Cache-Control: no-store\r\n");
 	assert_int_equal(link.max_visits, 5);
 	assert_int_equal(link.link_id, 77);
@@ -220,8 +220,8 @@ static void a_bad_target_is_an_error(void **state)
 	ios.url = bad;
 	w->link.targets = targets;
 	w->link.n_targets = 1;
-	assert_int_equal(describe_link(&w->d, &w->target, &w->answer, ASKED,
-				       NOW, &link, &err),
+	assert_int_equal(cache_entry_build(&w->d, &w->target, &w->answer, ASKED,
+					   NOW, &link, &err),
 			 -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	assert_non_null(strstr(err.text, "abcdefg"));
@@ -236,8 +236,9 @@ static void a_life_that_no_class_has_is_not_renewed(void **state)
 	w->answer.ttl_left = 5000;
 	for (size_t i = 0; i < 3; i++) {
 		w->link.ttl_ms = lives[i];
-		assert_int_equal(described(w).fresh_until, ASKED + 5000);
-		assert_int_equal(renew_interval(w->store, &w->link), INT64_MAX);
+		assert_int_equal(built(w).fresh_until, ASKED + 5000);
+		assert_int_equal(cache_entry_renew_interval(w->store, &w->link),
+				 INT64_MAX);
 	}
 }
 

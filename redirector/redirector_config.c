@@ -1,6 +1,5 @@
-#include "redirector/redirector_settings.h"
+#include "redirector/redirector_config.h"
 
-#include <stddef.h>
 #include <strings.h>
 
 #include "common/clock.h"
@@ -151,7 +150,7 @@ static const struct setting settings_table[] = {
 	{0},
 };
 
-const struct setting_section redirector_section = {
+static const struct setting_section redirector_section = {
 	"redirector", "The program that answers visits.", settings_table};
 
 static bool is_web_url(const char *url)
@@ -164,8 +163,8 @@ static bool is_web_url(const char *url)
 	       (!strncasecmp(url, "https://", 8) && url[8]);
 }
 
-int redirector_settings_check(const struct redirector_settings *settings,
-			      struct error *err)
+static int validate_settings(const struct redirector_settings *settings,
+			     struct error *err)
 {
 	struct proxy_list *proxies;
 
@@ -179,4 +178,29 @@ int redirector_settings_check(const struct redirector_settings *settings,
 		return -1;
 	proxy_list_free(proxies);
 	return 0;
+}
+
+#define GROUP(of, member)                                                      \
+	{                                                                      \
+		.section = &(of),                                              \
+		.offset = offsetof(struct redirector_config, member)           \
+	}
+
+const struct setting_group redirector_groups[] = {
+	GROUP(app_log_section, app),	       GROUP(http_section, http),
+	GROUP(redis_section, redis),	       GROUP(kafka_section, kafka),
+	GROUP(links_section, links),	       GROUP(domains_section, domains),
+	GROUP(redirector_section, redirector),
+};
+const size_t redirector_group_count =
+	sizeof(redirector_groups) / sizeof(redirector_groups[0]);
+
+int redirector_config_validate(const void *config, struct error *err)
+{
+	const struct redirector_config *c = config;
+
+	if (links_config_validate(&c->links, err) < 0 ||
+	    domains_config_validate(&c->domains, &c->links, err) < 0)
+		return -1;
+	return validate_settings(&c->redirector, err);
 }

@@ -6,15 +6,15 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "redirector/answer.h"
+#include "redirector/responder.h"
 
-static void are_formed(const struct answer_form *form, const char *url,
+static void are_formed(const struct redirect_form *form, const char *url,
 		       const char *want)
 {
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(answer_lines(&out, form, url, &err), 0);
+	assert_int_equal(responder_redirect_lines(&out, form, url, &err), 0);
 	assert_int_equal(out.len, strlen(want));
 	assert_memory_equal(out.data, want, out.len);
 	buf_free(&out);
@@ -22,18 +22,18 @@ static void are_formed(const struct answer_form *form, const char *url,
 
 static void are_lines(int status, const char *url, const char *want)
 {
-	const struct answer_form form = {.status = status};
+	const struct redirect_form form = {.status = status};
 
 	are_formed(&form, url, want);
 }
 
 static void is_refused(const char *url)
 {
-	const struct answer_form form = {.status = 302};
+	const struct redirect_form form = {.status = 302};
 	struct buf out = {0};
 	struct error err;
 
-	assert_int_equal(answer_lines(&out, &form, url, &err), -1);
+	assert_int_equal(responder_redirect_lines(&out, &form, url, &err), -1);
 	assert_int_equal(err.code, ERROR_PROTOCOL);
 	assert_int_equal(out.len, 0);
 	buf_free(&out);
@@ -61,8 +61,8 @@ static void a_permanent_one_gets_its_caching_later(void **state)
 
 static void a_redirect_by_device_says_so(void **state)
 {
-	const struct answer_form form = {.status = 302, .varies = true},
-				 permanent = {.status = 301, .varies = true};
+	const struct redirect_form form = {.status = 302, .varies = true},
+				   permanent = {.status = 301, .varies = true};
 
 	(void)state;
 	are_formed(&form, "https://a.example/",
@@ -80,8 +80,8 @@ static void a_counted_redirect_is_never_kept(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		const struct answer_form form = {.status = statuses[i],
-						 .counted = true};
+		const struct redirect_form form = {.status = statuses[i],
+						   .counted = true};
 
 		are_formed(&form, "https://a.example/",
 			   "Location: https://a.example/\r\n"
@@ -108,5 +108,5 @@ int main(void)
 		cmocka_unit_test(a_url_cannot_end_its_line),
 	};
 
-	return cmocka_run_group_tests_name("answer", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("responder", tests, NULL, NULL);
 }

@@ -1,0 +1,192 @@
+#include "redirector/cache_entry.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "redirector/click_event.h"
+#include "redirector/responder.h"
+
+void cache_entry_builder_release(struct cache_entry_builder *b)
+{
+	buf_free(&b->event);
+	buf_free(&b->lines);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* `from` + `ms`, where `ms` may be for ever. */
+static int64_t later(int64_t from, int64_t ms)
+{
+	return ms == DURATION_NEVER ? INT64_MAX : from + ms;
+}
+
+/* --- times -----------------------------------------------------------------
+ */
+
+int64_t cache_entry_renew_interval(const struct linkstore *store,
+				   const Shortloop__Link *link)
+{
+	int64_t below = linkstore_renew_below(store, link->ttl_ms);
+
+	return below ? (int64_t)link->ttl_ms - below : INT64_MAX;
+}
+
+/* When a visit should ask Redis again so that the link is renewed: as soon as
+ * it is due, or, being renewed now, as soon as it can be due again. */
+static int64_t next_renewal(const struct cache_entry_builder *b, int64_t asked,
+			    const struct link_answer *answer)
+{
+	int64_t below = linkstore_renew_below(b->store, answer->link->ttl_ms);
+
+	if (!below || answer->ttl_left == DURATION_NEVER ||
+	    answer->outcome != LINK_OUTCOME_REDIRECT)
+		return INT64_MAX;
+	if (answer->renew)
+		return asked +
+		       cache_entry_renew_interval(b->store, answer->link);
+	return asked + answer->ttl_left - below + 1;
+}
+
+static void end_at(struct cached_link *entry, int64_t until)
+{
+	entry->fresh_until = entry->stale_until = entry->expires = until;
+}
+
+/* How long the answer holds.  Life is counted from before the question, so that
+ * no entry outlives its link. */
+static void set_times(const struct cache_entry_builder *b,
+		      const struct link_answer *answer, int64_t asked,
+		      struct cached_link *entry)
+{
+	if (answer->outcome == LINK_OUTCOME_UNKNOWN ||
+	    answer->outcome == LINK_OUTCOME_GONE || !answer->link) {
+		end_at(entry, asked + b->times.negative_ttl);
+		return;
+	}
+	entry->expires = later(asked, answer->ttl_left);
+	entry->stale_until = least(asked + b->times.stale, entry->expires);
+	entry->fresh_until = least(asked + b->times.ttl, entry->expires);
+	entry->fresh_until =
+		least(entry->fresh_until, next_renewal(b, asked, answer));
+}
+
+/* Ms until it may be visited; 0: it may. */
+static int64_t ms_to_wait(const struct link_answer *answer)
+{
+	int64_t now = clock_real_ms();
+	uint64_t start = answer->link ? answer->link->not_before_ms : 0;
+
+	if (answer->outcome != LINK_OUTCOME_REDIRECT || start <= (uint64_t)now)
+		return 0;
+	return start < INT64_MAX / 2 ? (int64_t)start - now : INT64_MAX / 2;
+}
+
+/* --- bytes -----------------------------------------------------------------
+ */
+
+static int status_of(const Shortloop__Link *link)
+{
+	switch (link->redirect_status) {
+	case 301:
+	case 307:
+	case 308:
+		return (int)link->redirect_status;
+	default:
+		return 302;
+	}
+}
+
+/* NULL: the device has no target of its own. */
+static const char *url_for(const Shortloop__Link *link, int device)
+{
+	if (device == SHORTLOOP__DEVICE__DEVICE_ANY)
+		return link->url;
+	for (size_t i = 0; i < link->n_targets; i++) {
+		if ((int)link->targets[i]->device == device)
+			return link->targets[i]->url;
+	}
+	return NULL;
+}
+
+static int write_lines(struct cache_entry_builder *b,
+		       const Shortloop__Link *link, struct cached_link *entry,
+		       struct error *err)
+{
+	const struct redirect_form form = {.status = entry->status,
+					   .varies = link->n_targets > 0,
+					   .counted = link->max_visits > 0};
+
+	buf_reset(&b->lines);
+	for (int device = 0; device < DEVICES; device++) {
+		const char *url = url_for(link, device);
+
+		if (url &&
+		    responder_redirect_lines(&b->lines, &form, url, err) < 0)
+			return -1;
+		entry->line_ends[device] = (uint32_t)b->lines.len;
+	}
+	entry->lines = (struct http_slice){b->lines.data, b->lines.len};
+	return 0;
+}
+
+static int write_event(struct cache_entry_builder *b, struct http_slice code,
+		       const Shortloop__Link *link, struct error *err)
+{
+	buf_reset(&b->event);
+	if (link)
+		click_link_part(&b->event, code, link->link_id, link->owner,
+				link->campaign, link->tags, link->n_tags);
+	else
+		click_link_part(&b->event, code, 0, NULL, NULL, NULL, 0);
+	return b->event.failed ? error_set_nomem(err) : 0;
+}
+
+/* -------------------------------------------------------------------------- */
+
+static int build_redirect(struct cache_entry_builder *b,
+			  const struct link_target *target,
+			  const struct link_answer *answer,
+			  struct cached_link *entry, struct error *err)
+{
+	const Shortloop__Link *link = answer->link;
+
+	entry->status = status_of(link);
+	entry->max_visits = link->max_visits;
+	entry->link_id = link->link_id;
+	entry->renew = link->max_visits && answer->renew;
+	if (write_lines(b, link, entry, err) < 0)
+		return error_wrap(err, "link %s", target->code);
+	return 0;
+}
+
+int cache_entry_build(struct cache_entry_builder *b,
+		      const struct link_target *target,
+		      const struct link_answer *answer, int64_t asked,
+		      int64_t now, struct cached_link *ret_entry,
+		      struct error *err)
+{
+	struct http_slice code = {target->code, strlen(target->code)};
+	int64_t wait = ms_to_wait(answer);
+	const Shortloop__Link *link = wait ? NULL : answer->link;
+	struct cached_link entry = {
+		.outcome = wait ? LINK_OUTCOME_UNKNOWN : answer->outcome,
+		.domain = link && link->domain ? link->domain : "",
+		.space = (uint8_t)target->space->index,
+	};
+
+	if (write_event(b, code, link, err) < 0)
+		return -1;
+	entry.event = (struct http_slice){b->event.data, b->event.len};
+	set_times(b, answer, asked, &entry);
+	if (wait)
+		end_at(&entry,
+		       least(asked + b->times.negative_ttl, now + wait));
+	if (entry.outcome == LINK_OUTCOME_REDIRECT &&
+	    build_redirect(b, target, answer, &entry, err) < 0)
+		return -1;
+	*ret_entry = entry;
+	return 0;
+}

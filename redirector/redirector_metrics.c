@@ -1,0 +1,96 @@
+#include "redirector/redirector_metrics.h"
+
+#include <stddef.h>
+
+#define ANSWERS	     "shortloop_redirector_answers_total"
+#define ANSWERS_HELP "Requests answered, by outcome and status"
+#define CACHE	     "shortloop_redirector_cache_lookups_total"
+#define CACHE_HELP                                                             \
+	"Codes looked for in the cache; stale: found, but only "               \
+	"good enough because Redis was away"
+#define LOOKUPS	      "shortloop_redirector_redis_lookups_total"
+#define LOOKUPS_HELP  "Codes asked of Redis, identical ones in flight once"
+#define VISITS	      "shortloop_redirector_counted_visits_total"
+#define VISITS_HELP   "Visits of links that may be visited so many times"
+#define RENEWALS      "shortloop_redirector_renewals_total"
+#define RENEWALS_HELP "Links whose life a visit extended"
+#define DROPPED	      "shortloop_redirector_events_dropped_total"
+#define DROPPED_HELP  "Click events that did not reach Kafka, by reason"
+
+static const struct counter {
+	const char *name;
+	const char *labels;
+	const char *help;
+} counters[COUNTER_KINDS] = {
+	[COUNTER_302] = {ANSWERS, "outcome=\"redirected\",status=\"302\"",
+			 ANSWERS_HELP},
+	[COUNTER_301] = {ANSWERS, "outcome=\"redirected\",status=\"301\"",
+			 ANSWERS_HELP},
+	[COUNTER_307] = {ANSWERS, "outcome=\"redirected\",status=\"307\"",
+			 ANSWERS_HELP},
+	[COUNTER_308] = {ANSWERS, "outcome=\"redirected\",status=\"308\"",
+			 ANSWERS_HELP},
+	[COUNTER_HEAD] = {ANSWERS, "outcome=\"head\",status=\"3xx\"",
+			  ANSWERS_HELP},
+	[COUNTER_NOT_FOUND] = {ANSWERS, "outcome=\"not_found\",status=\"404\"",
+			       ANSWERS_HELP},
+	[COUNTER_REFUSED_HOST] = {ANSWERS,
+				  "outcome=\"unknown_host\",status=\"404\"",
+				  ANSWERS_HELP},
+	[COUNTER_GONE] = {ANSWERS, "outcome=\"expired\",status=\"410\"",
+			  ANSWERS_HELP},
+	[COUNTER_BLOCKED] = {ANSWERS, "outcome=\"blocked\",status=\"451\"",
+			     ANSWERS_HELP},
+	[COUNTER_FALLBACK] = {ANSWERS, "outcome=\"fallback\",status=\"302\"",
+			      ANSWERS_HELP},
+	[COUNTER_NO_METHOD] = {ANSWERS, "outcome=\"method\",status=\"405\"",
+			       ANSWERS_HELP},
+	[COUNTER_UNAVAILABLE] = {ANSWERS,
+				 "outcome=\"unavailable\",status=\"503\"",
+				 ANSWERS_HELP},
+	[COUNTER_HITS] = {CACHE, "result=\"hit\"", CACHE_HELP},
+	[COUNTER_MISSES] = {CACHE, "result=\"miss\"", CACHE_HELP},
+	[COUNTER_STALE] = {CACHE, "result=\"stale\"", CACHE_HELP},
+	[COUNTER_REFUSED_CODES] =
+		{"shortloop_redirector_refused_codes_total", NULL,
+		 "Codes that no link can have, refused without asking Redis"},
+	[COUNTER_LOOKUPS] = {LOOKUPS, "result=\"answered\"", LOOKUPS_HELP},
+	[COUNTER_LOOKUPS_FAILED] = {LOOKUPS, "result=\"failed\"", LOOKUPS_HELP},
+	[COUNTER_VISITS] = {VISITS, "result=\"allowed\"", VISITS_HELP},
+	[COUNTER_VISITS_OVER] = {VISITS, "result=\"over\"", VISITS_HELP},
+	[COUNTER_VISITS_FAILED] = {VISITS, "result=\"failed\"", VISITS_HELP},
+	[COUNTER_RENEWALS] = {RENEWALS, "result=\"done\"", RENEWALS_HELP},
+	[COUNTER_RENEWALS_FAILED] = {RENEWALS, "result=\"failed\"",
+				     RENEWALS_HELP},
+	[COUNTER_EVENTS] = {"shortloop_redirector_events_total", NULL,
+			    "Click events handed to the Kafka producer"},
+	[COUNTER_DROPPED_FULL] = {DROPPED, "reason=\"queue_full\"",
+				  DROPPED_HELP},
+	[COUNTER_DROPPED_REFUSED] = {DROPPED, "reason=\"refused\"",
+				     DROPPED_HELP},
+	[COUNTER_DROPPED_EXPIRED] = {DROPPED, "reason=\"undelivered\"",
+				     DROPPED_HELP},
+};
+
+void redirector_metrics_register(struct redirector_metrics *metrics,
+				 struct metrics *registry)
+{
+	for (size_t i = 0; i < COUNTER_KINDS; i++)
+		metrics->counters[i] =
+			metrics_counter(registry, counters[i].name,
+					counters[i].labels, counters[i].help);
+	metrics->miss_seconds = metrics_histogram(
+		registry, "shortloop_redirector_miss_seconds", NULL,
+		"Time from a request to its answer when Redis was asked",
+		metrics_latency_bounds, metrics_latency_bound_count);
+}
+
+void redirector_counters_flush(struct redirector_counters *c)
+{
+	for (size_t i = 0; i < COUNTER_KINDS; i++) {
+		if (!c->n[i])
+			continue;
+		metric_add(c->metrics->counters[i], c->n[i]);
+		c->n[i] = 0;
+	}
+}

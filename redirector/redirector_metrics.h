@@ -1,0 +1,69 @@
+/*
+ * redirector_metrics.h - what the redirector redirector_counters.
+ *
+ * The metrics belong to all threads.  Each thread redirector_counters in
+ * numbers of its own and adds them up once per loop turn, so that two threads
+ * do not pass cache lines back and forth for every request.
+ */
+#ifndef REDIRECTOR_REDIRECTOR_METRICS_H
+#define REDIRECTOR_REDIRECTOR_METRICS_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/metrics/metrics.h"
+
+enum redirector_counter {
+	COUNTER_302,
+	COUNTER_301,
+	COUNTER_307,
+	COUNTER_308,
+	COUNTER_HEAD,
+	COUNTER_NOT_FOUND,
+	COUNTER_REFUSED_HOST,
+	COUNTER_GONE,
+	COUNTER_BLOCKED,
+	COUNTER_FALLBACK,
+	COUNTER_NO_METHOD,
+	COUNTER_UNAVAILABLE,
+	COUNTER_HITS,
+	COUNTER_MISSES,
+	COUNTER_STALE,
+	COUNTER_REFUSED_CODES,
+	COUNTER_LOOKUPS,
+	COUNTER_LOOKUPS_FAILED,
+	COUNTER_VISITS,
+	COUNTER_VISITS_OVER,
+	COUNTER_VISITS_FAILED,
+	COUNTER_RENEWALS,
+	COUNTER_RENEWALS_FAILED,
+	COUNTER_EVENTS,
+	COUNTER_DROPPED_FULL,
+	COUNTER_DROPPED_REFUSED,
+	COUNTER_DROPPED_EXPIRED,
+	COUNTER_KINDS,
+};
+
+struct redirector_metrics {
+	struct metric *counters[COUNTER_KINDS];
+	struct metric *miss_seconds;
+};
+
+/* What one thread has counted since it last added to the metrics. */
+struct redirector_counters {
+	const struct redirector_metrics *metrics;
+	uint64_t n[COUNTER_KINDS];
+};
+
+void redirector_metrics_register(struct redirector_metrics *metrics,
+				 struct metrics *registry);
+
+static inline void redirector_count(struct redirector_counters *c,
+				    enum redirector_counter which)
+{
+	c->n[which]++;
+}
+
+void redirector_counters_flush(struct redirector_counters *c);
+
+#endif

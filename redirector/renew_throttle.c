@@ -1,0 +1,68 @@
+#include "redirector/renew_throttle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define BUCKETS 4096 /* a power of two */
+
+struct bucket {
+	uint64_t link_id; /* 0: empty; no link has it */
+	int64_t until;
+};
+
+struct renew_throttle {
+	pthread_mutex_t lock;
+	struct bucket buckets[BUCKETS];
+};
+
+struct renew_throttle *renew_throttle_new(struct error *err)
+{
+	struct renew_throttle *throttle = calloc(1, sizeof(*throttle));
+
+	if (!throttle) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	pthread_mutex_init(&throttle->lock, NULL);
+	return throttle;
+}
+
+void renew_throttle_free(struct renew_throttle *throttle)
+{
+	if (!throttle)
+		return;
+	pthread_mutex_destroy(&throttle->lock);
+	free(throttle);
+}
+
+static struct bucket *bucket_of(struct renew_throttle *throttle,
+				uint64_t link_id)
+{
+	/* Multiplied by 2^64 / phi (Knuth, TAOCP 6.4), so that links of one
+	 * block, whose ids differ in a few bits, spread. */
+	return &throttle->buckets[link_id * UINT64_C(0x9e3779b97f4a7c15) >> 52];
+}
+
+bool renew_throttle_admit(struct renew_throttle *throttle, uint64_t link_id,
+			  int64_t now, int64_t interval)
+{
+	struct bucket *bucket = bucket_of(throttle, link_id);
+	bool admitted;
+
+	pthread_mutex_lock(&throttle->lock);
+	admitted = bucket->link_id != link_id || now >= bucket->until;
+	if (admitted)
+		*bucket = (struct bucket){link_id, now + interval};
+	pthread_mutex_unlock(&throttle->lock);
+	return admitted;
+}
+
+void renew_throttle_reset(struct renew_throttle *throttle, uint64_t link_id)
+{
+	struct bucket *bucket = bucket_of(throttle, link_id);
+
+	pthread_mutex_lock(&throttle->lock);
+	if (bucket->link_id == link_id)
+		bucket->link_id = 0;
+	pthread_mutex_unlock(&throttle->lock);
+}

@@ -1,0 +1,625 @@
+#include "redirector/visits.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "linkstore/link/visits.h"
+#include "redirector/cache_entry.h"
+#include "redirector/link_cache.h"
+#include "redirector/renew_throttle.h"
+#include "redirector/request_info.h"
+#include "redirector/responder.h"
+#include "redirector/space_guard.h"
+#include "redirector/virtual_host.h"
+
+/*
+ * The way of a request; each of its ends is a response:
+ *
+ *	on_request --> a code, fresh in the cache --> respond
+ *	    |               |
+ *	    v               v   not there, or no longer fresh
+ *	404, 405        look_up --> no code of ours: 404
+ *	                    |
+ *	                    v   Redis answers, for all that wait for the code
+ *	                on_answer --> respond
+ *	                    |
+ *	                    v   Redis cannot be asked, or failed
+ *	                respond_without_redis --> the stale link, or 503
+ *
+ *	respond --> any number of visits: the response
+ *	    |
+ *	    v   only so many
+ *	count_visit --> on_counted --> the response, 410 or 503
+ */
+
+#define LOOKUP_BUCKETS 1024 /* a power of two */
+
+struct waiter {
+	struct waiter *next;
+	struct http_request *req;
+	int64_t since; /* monotonic ns */
+};
+
+/* A code that Redis was asked for, and the requests that wait for the answer.
+ */
+struct lookup {
+	struct lookup *next; /* in its bucket */
+	struct visits *owner;
+	struct waiter *first, **last;
+	int64_t asked; /* monotonic ms */
+	struct link_target target;
+};
+
+/* At most as many at once as the listener has connections. */
+struct lookup_table {
+	unsigned char key[crypto_shorthash_KEYBYTES];
+	struct lookup *buckets[LOOKUP_BUCKETS];
+};
+
+/* A renewal that Redis was sent. */
+struct renewal {
+	struct visits *owner;
+	uint64_t link_id;
+};
+
+/* A question whether a link is due to be renewed. */
+struct renewal_check {
+	struct visits *owner;
+	struct link_target target;
+};
+
+/* A visit that is being counted in Redis. */
+struct counted_visit {
+	struct visits *owner;
+	struct http_request *req;
+	struct cached_link *link; /* a copy: the cache may let go of it */
+	struct link_target target;
+};
+
+struct cache_gauges {
+	struct metric *entries, *bytes, *evictions;
+	uint64_t evictions_reported;
+};
+
+/* One per worker, on its thread. */
+struct visits {
+	struct loop *loop;
+	struct redis_async *redis;
+	const struct redirector *redirector;
+	const struct linkstore *store;
+	struct link_cache *cache;
+	struct cache_gauges gauges;
+	struct responder *responder;
+	struct redirector_counters counters;
+	struct cache_entry_builder builder;
+	struct lookup_table lookups;
+	int64_t log_after; /* no more lines of failed look-ups before (ms) */
+};
+
+static void respond(struct visits *v, struct http_request *req,
+		    struct http_slice code, const struct cached_link *link);
+
+/* One line a second at most: visits come by the thousand. */
+static void log_failure(struct visits *v, const struct error *err)
+{
+	int64_t now = loop_now_ms(v->loop);
+
+	if (now < v->log_after)
+		return;
+	v->log_after = now + CLOCK_SECOND;
+	log_warn(v->redirector->log, "a link could not be looked up",
+		 log_err(err));
+}
+
+/* Redis did not tell.  A link that was there and has not expired still is, as
+ * far as anybody knows; of anything else nothing can be said. */
+static void respond_without_redis(struct visits *v, struct http_request *req,
+				  struct http_slice code)
+{
+	const struct cached_link *link =
+		link_cache_get(v->cache, code, loop_now_ms(v->loop));
+
+	/* Nobody could count the visit. */
+	if (link && link->max_visits)
+		link = NULL;
+	if (link && loop_now_ms(v->loop) < link->stale_until) {
+		redirector_count(&v->counters, COUNTER_STALE);
+		respond(v, req, code, link);
+		return;
+	}
+	responder_send_unavailable(v->responder, req);
+}
+
+/* --- renewing --------------------------------------------------------------
+ */
+
+static void renewal_failed(struct visits *v, uint64_t link_id)
+{
+	redirector_count(&v->counters, COUNTER_RENEWALS_FAILED);
+	renew_throttle_reset(v->redirector->renewals, link_id);
+}
+
+static void on_renewed(void *arg, int64_t left, const struct error *err)
+{
+	struct renewal *r = arg;
+
+	(void)left;
+	if (err)
+		renewal_failed(r->owner, r->link_id);
+	else
+		redirector_count(&r->owner->counters, COUNTER_RENEWALS);
+	free(r);
+}
+
+static void renew(struct visits *v, const struct link_target *target,
+		  const Shortloop__Link *link)
+{
+	struct error ignored;
+	struct renewal *r;
+
+	if (!renew_throttle_admit(v->redirector->renewals, link->link_id,
+				  loop_now_ms(v->loop),
+				  cache_entry_renew_interval(v->store, link)))
+		return;
+	r = malloc(sizeof(*r));
+	if (r) {
+		*r = (struct renewal){v, link->link_id};
+		if (link_renew_async(v->redis, target, link, on_renewed, r,
+				     &ignored) == 0)
+			return;
+	}
+	free(r);
+	renewal_failed(v, link->link_id);
+}
+
+static void on_renewal_checked(void *arg, const struct link_answer *answer,
+			       const struct error *err)
+{
+	struct renewal_check *c = arg;
+
+	if (!err && answer->renew)
+		renew(c->owner, &c->target, answer->link);
+	free(c);
+}
+
+/* Renews the link, if Redis finds that it is due. */
+static void check_renewal(struct visits *v, const struct link_target *target)
+{
+	struct renewal_check *c = malloc(sizeof(*c));
+	struct error ignored;
+
+	if (c) {
+		*c = (struct renewal_check){v, *target};
+		if (link_lookup_async(v->redis, &c->target, on_renewal_checked,
+				      c, &ignored) == 0)
+			return;
+	}
+	free(c);
+	redirector_count(&v->counters, COUNTER_RENEWALS_FAILED);
+}
+
+/* --- counting --------------------------------------------------------------
+ *
+ * Every visit of a link that may be visited only so many times is counted in
+ * Redis before it is answered; no cache helps, and while Redis cannot be asked
+ * there is no visit.  A HEAD is not counted, but told from the count.  Once a
+ * link has had its visits, the cache says gone for as long as the entry is
+ * fresh.
+ *
+ * Such a link is renewed by visits that were allowed, and by no others: else
+ * those that come too late would keep it, and its block, for ever.
+ */
+
+/* The entry of the very link, if it is still there. */
+static struct cached_link *entry_of(const struct counted_visit *c)
+{
+	struct visits *v = c->owner;
+	struct http_slice code = {c->target.code, strlen(c->target.code)};
+	struct cached_link *entry =
+		link_cache_get(v->cache, code, loop_now_ms(v->loop));
+
+	return entry && entry->link_id == c->link->link_id ? entry : NULL;
+}
+
+/* From here on the cache knows.  The entry does not stand in while Redis is
+ * away: the link may have been given more visits meanwhile. */
+static void note_end(const struct counted_visit *c, int64_t fresh_until)
+{
+	struct cached_link *entry = entry_of(c);
+
+	if (!entry)
+		return;
+	entry->outcome = LINK_OUTCOME_GONE;
+	if (entry->fresh_until > fresh_until)
+		entry->fresh_until = fresh_until;
+	entry->stale_until = entry->fresh_until;
+}
+
+static void renew_counted(const struct counted_visit *c)
+{
+	struct cached_link *entry = entry_of(c);
+
+	if (!c->link->renew || (entry && !entry->renew))
+		return;
+	if (entry)
+		entry->renew = false;
+	check_renewal(c->owner, &c->target);
+}
+
+static void finish_counted(struct counted_visit *c, const struct error *err)
+{
+	struct visits *v = c->owner;
+
+	if (err) {
+		log_failure(v, err);
+		responder_send_unavailable(v->responder, c->req);
+	} else {
+		responder_send_counted(v->responder, c->req, c->link,
+				       loop_now_ms(v->loop));
+	}
+	free(c->link);
+	free(c);
+}
+
+/* The visit was one too many, or the link has ended. */
+static void finish_gone(struct counted_visit *c, int64_t fresh_until)
+{
+	c->link->outcome = LINK_OUTCOME_GONE;
+	note_end(c, fresh_until);
+	finish_counted(c, NULL);
+}
+
+static void on_counted(void *arg, bool allowed, uint64_t used,
+		       const struct error *err)
+{
+	struct counted_visit *c = arg;
+	struct visits *v = c->owner;
+
+	(void)used;
+	if (err && err->code == ERROR_NOTFOUND) {
+		redirector_count(&v->counters, COUNTER_VISITS_OVER);
+		finish_gone(c, loop_now_ms(v->loop) +
+				       v->builder.times.negative_ttl);
+	} else if (err) {
+		redirector_count(&v->counters, COUNTER_VISITS_FAILED);
+		finish_counted(c, err);
+	} else if (!allowed) {
+		redirector_count(&v->counters, COUNTER_VISITS_OVER);
+		finish_gone(c, INT64_MAX);
+	} else {
+		redirector_count(&v->counters, COUNTER_VISITS);
+		renew_counted(c);
+		finish_counted(c, NULL);
+	}
+}
+
+static void on_count_read(void *arg, uint64_t used, const struct error *err)
+{
+	struct counted_visit *c = arg;
+
+	if (!err && used >= c->link->max_visits)
+		finish_gone(c, INT64_MAX);
+	else
+		finish_counted(c, err);
+}
+
+static int ask_count(struct counted_visit *c, struct error *err)
+{
+	const struct cached_link *link = c->link;
+
+	if (http_method_is(c->req, "HEAD"))
+		return link_read_visits_async(c->owner->redis, &c->target,
+					      link->link_id, on_count_read, c,
+					      err);
+	return link_count_visit_async(c->owner->redis, &c->target,
+				      link->link_id, link->max_visits,
+				      on_counted, c, err);
+}
+
+/* Copies `link`, which has max_visits.  Never answers the request before it
+ * returns; on failure never at all. */
+static int count_visit(struct visits *v, struct http_request *req,
+		       struct http_slice code, const struct cached_link *link,
+		       struct error *err)
+{
+	struct counted_visit *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return error_set_nomem(err);
+	c->owner = v;
+	c->req = req;
+	c->link = cached_link_copy(link);
+	if (!c->link)
+		error_set_nomem(err);
+	else if (!linkstore_locate(v->store, code.data, code.len, &c->target))
+		error_set(err, ERROR_INPUT, "this is no code of a link");
+	else if (ask_count(c, err) == 0)
+		return 0;
+	redirector_count(&v->counters, COUNTER_VISITS_FAILED);
+	free(c->link);
+	free(c);
+	return -1;
+}
+
+static void respond(struct visits *v, struct http_request *req,
+		    struct http_slice code, const struct cached_link *link)
+{
+	struct error err;
+
+	if (responder_send_link(v->responder, req, code, link,
+				loop_now_ms(v->loop)))
+		return;
+	if (count_visit(v, req, code, link, &err) == 0)
+		return;
+	log_failure(v, &err);
+	responder_send_unavailable(v->responder, req);
+}
+
+/* --- looking up ------------------------------------------------------------
+ *
+ * Requests for a code that Redis is being asked for wait for the same answer.
+ * What comes back goes into the cache, and a link that is due is renewed.
+ */
+
+/* Visitors choose the codes, so the hash is keyed. */
+static struct lookup **find_lookup(struct lookup_table *table,
+				   const struct link_target *t)
+{
+	unsigned char hash[crypto_shorthash_BYTES];
+	struct lookup **at;
+	uint32_t low;
+
+	crypto_shorthash(hash, (const unsigned char *)t->code, strlen(t->code),
+			 table->key);
+	memcpy(&low, hash, sizeof(low));
+	at = &table->buckets[low & (LOOKUP_BUCKETS - 1)];
+
+	while (*at && strcmp((*at)->target.code, t->code) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+/* Answers all that wait for `link`; NULL: Redis gave no usable answer, and err
+ * says why.  Frees the look-up. */
+static void finish_lookup(struct lookup *l, const struct cached_link *link,
+			  const struct error *err)
+{
+	struct visits *v = l->owner;
+	struct http_slice code = {l->target.code, strlen(l->target.code)};
+	int64_t now = clock_monotonic_ns();
+	struct waiter *next;
+
+	for (struct waiter *w = l->first; w; w = next) {
+		next = w->next;
+		if (link) {
+			respond(v, w->req, code, link);
+		} else {
+			log_failure(v, err);
+			respond_without_redis(v, w->req, code);
+		}
+		metric_observe(v->redirector->metrics.miss_seconds,
+			       (double)(now - w->since) / 1e9);
+		free(w);
+	}
+	free(l);
+}
+
+static void on_answer(void *arg, const struct link_answer *answer,
+		      const struct error *err)
+{
+	struct lookup *l = arg;
+	struct visits *v = l->owner;
+	struct http_slice code = {l->target.code, strlen(l->target.code)};
+	struct cached_link link;
+	struct error damaged;
+
+	*find_lookup(&v->lookups, &l->target) = l->next;
+	if (!err &&
+	    cache_entry_build(&v->builder, &l->target, answer, l->asked,
+			      loop_now_ms(v->loop), &link, &damaged) < 0)
+		err = &damaged;
+	if (err) {
+		redirector_count(&v->counters, COUNTER_LOOKUPS_FAILED);
+		finish_lookup(l, NULL, err);
+		return;
+	}
+	redirector_count(&v->counters, COUNTER_LOOKUPS);
+	link_cache_put(v->cache, code, &link);
+	/* A link that may not be visited yet, or no more, is not kept alive by
+	 * trying. */
+	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT &&
+	    !link.max_visits)
+		renew(v, &l->target, answer->link);
+	finish_lookup(l, &link, NULL);
+}
+
+static struct lookup *start_lookup(struct visits *v,
+				   const struct link_target *target,
+				   struct error *err)
+{
+	struct lookup *l = malloc(sizeof(*l));
+
+	if (!l) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	*l = (struct lookup){
+		.owner = v, .asked = loop_now_ms(v->loop), .target = *target};
+	l->last = &l->first;
+	if (link_lookup_async(v->redis, &l->target, on_answer, l, err) < 0) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+/* Never answers the request before it returns; on failure never at all. */
+static int wait_for_lookup(struct visits *v, const struct link_target *target,
+			   struct http_request *req, struct error *err)
+{
+	struct lookup **at = find_lookup(&v->lookups, target);
+	struct waiter *w = malloc(sizeof(*w));
+
+	if (!w)
+		return error_set_nomem(err);
+	if (!*at)
+		*at = start_lookup(v, target, err);
+	if (!*at) {
+		free(w);
+		return -1;
+	}
+	*w = (struct waiter){NULL, req, clock_monotonic_ns()};
+	*(*at)->last = w;
+	(*at)->last = &w->next;
+	return 0;
+}
+
+static void look_up(struct visits *v, struct http_request *req,
+		    struct http_slice code)
+{
+	const struct link_space *space =
+		linkstore_space_for(v->store, code.data, code.len);
+	struct link_target target;
+	struct error err;
+
+	redirector_count(&v->counters, COUNTER_MISSES);
+	if (space &&
+	    space_guard_state(v->redirector->spaces, space) == SPACE_WAITING) {
+		respond_without_redis(v, req, code);
+		return;
+	}
+	if (!space ||
+	    !linkstore_locate(v->store, code.data, code.len, &target)) {
+		if (linkstore_lacks_key(v->store, code.data, code.len)) {
+			respond_without_redis(v, req, code);
+			return;
+		}
+		redirector_count(&v->counters, COUNTER_REFUSED_CODES);
+		responder_send_unknown(v->responder, req, code);
+		return;
+	}
+	if (wait_for_lookup(v, &target, req, &err) < 0)
+		respond_without_redis(v, req, code);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void on_request(struct http_request *req, void *arg)
+{
+	struct visits *v = arg;
+	const struct virtual_hosts *hosts = v->redirector->virtual_hosts;
+	struct http_slice code;
+	const struct cached_link *link;
+
+	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
+		responder_send_no_method(v->responder, req);
+		return;
+	}
+	if (virtual_hosts_refuse_some(hosts) &&
+	    virtual_hosts_refuse(hosts, http_header_get(req, "Host"))) {
+		responder_send_refused_host(v->responder, req);
+		return;
+	}
+	code = request_info_code(http_path(req));
+	if (!code.data) {
+		responder_send_no_code(v->responder, req);
+		return;
+	}
+	link = link_cache_get(v->cache, code, loop_now_ms(v->loop));
+	if (!link || loop_now_ms(v->loop) >= link->fresh_until) {
+		look_up(v, req, code);
+		return;
+	}
+	redirector_count(&v->counters, COUNTER_HITS);
+	respond(v, req, code, link);
+}
+
+static void on_turn_end(void *state)
+{
+	struct visits *v = state;
+	struct cache_gauges *g = &v->gauges;
+	struct link_cache_stats stats = link_cache_stats(v->cache);
+
+	redirector_counters_flush(&v->counters);
+	metric_set(g->entries, (int64_t)stats.entries);
+	metric_set(g->bytes, (int64_t)stats.bytes);
+	if (stats.evictions != g->evictions_reported) {
+		metric_add(g->evictions,
+			   stats.evictions - g->evictions_reported);
+		g->evictions_reported = stats.evictions;
+	}
+}
+
+/* --- making ----------------------------------------------------------------
+ */
+
+static void register_gauges(struct cache_gauges *g, struct metrics *m,
+			    unsigned thread, size_t cache_bytes)
+{
+	char labels[32];
+
+	snprintf(labels, sizeof(labels), "thread=\"%u\"", thread);
+	g->entries = metrics_gauge(m, "shortloop_redirector_cache_entries",
+				   labels, "Codes in the cache");
+	g->bytes = metrics_gauge(m, "shortloop_redirector_cache_bytes", labels,
+				 "Memory of the cache");
+	g->evictions = metrics_counter(
+		m, "shortloop_redirector_cache_evictions_total", labels,
+		"Codes put out of the cache for want of room");
+	metric_set(metrics_gauge(m, "shortloop_redirector_cache_bytes_max",
+				 labels, "Bound of the cache's memory"),
+		   (int64_t)cache_bytes);
+}
+
+static void visits_free(void *state)
+{
+	struct visits *v = state;
+
+	if (!v)
+		return;
+	cache_entry_builder_release(&v->builder);
+	link_cache_free(v->cache);
+	responder_free(v->responder);
+	free(v);
+}
+
+static void *visits_new(const struct worker_context *worker, struct error *err)
+{
+	struct redirector *r = worker->redirector;
+	const struct redirector_settings *s = &r->config->redirector;
+	size_t cache_bytes = (size_t)s->cache_size / r->threads;
+	struct visits *v = calloc(1, sizeof(*v));
+
+	if (!v) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	v->loop = worker->loop;
+	v->redis = worker->redis;
+	v->redirector = r;
+	v->store = r->store;
+	v->counters.metrics = &r->metrics;
+	v->builder.store = r->store;
+	v->builder.times = (struct cache_entry_times){
+		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
+	crypto_shorthash_keygen(v->lookups.key);
+	v->cache = link_cache_new(cache_bytes, err);
+	v->responder = v->cache ? responder_new(r, &v->counters, err) : NULL;
+	if (!v->responder) {
+		visits_free(v);
+		return NULL;
+	}
+	register_gauges(&v->gauges, r->registry, worker->number, cache_bytes);
+	return v;
+}
+
+const struct request_handler visits_handler = {
+	.create = visits_new,
+	.destroy = visits_free,
+	.on_request = on_request,
+	.on_turn_end = on_turn_end,
+};

@@ -1,0 +1,12 @@
+/*
+ * visits.h - handles requests: finds the link of the code that is visited, in
+ * the thread's cache or in Redis, and answers.
+ */
+#ifndef REDIRECTOR_VISITS_H
+#define REDIRECTOR_VISITS_H
+
+#include "redirector/worker.h"
+
+extern const struct request_handler visits_handler;
+
+#endif
