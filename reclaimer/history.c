@@ -1,143 +1,158 @@
-#include "reclaimer/history.h"
+#include "reclaimer/commands.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
-#include "common/clickhouse/rowbinary.h"
-#include "common/clickhouse/tsv.h"
+#include "common/output.h"
+#include "reclaimer/options.h"
+#include "reclaimer/past_runs.h"
+#include "reclaimer/reclaimer_config.h"
 
-static const char insert_query[] =
-	"INSERT INTO reclaim_runs (space, started_at, finished_at, scanned, "
-	"freed, live, lost, gap, skipped, sampled, seconds, interrupted, "
-	"error, host) FORMAT RowBinary";
+#define DAYS	      7 /* unless --days says so */
+#define RUNS_MAX_TEXT 100
+#define RUNS_MAX_JSON 10000
 
-static const char select_query[] =
-	"SELECT formatDateTime(started_at, '%Y-%m-%dT%H:%i:%SZ'), scanned, "
-	"freed, live, lost, seconds, interrupted ? 1 : 0, error "
-	"FROM reclaim_runs WHERE space = {space:String} "
-	"ORDER BY started_at DESC LIMIT {max:UInt32} FORMAT TabSeparated";
+/* --- for people ----------------------------------------------------------- */
 
-static void put_text(struct buf *rows, const char *text)
+static void add_sums(struct table *t, const struct run_sums *s)
 {
-	rowbinary_string(rows, text, strlen(text));
+	table_number(t, s->scanned);
+	table_number(t, s->freed);
+	table_number(t, s->live);
+	table_number(t, s->lost);
+	table_number(t, s->gap);
+	table_number(t, s->skipped);
+	table_decimal(t, s->seconds);
 }
 
-static void put_row(struct buf *rows, const struct outcome *o, const char *host)
+static int print_runs(const struct run_rows *rows, struct error *err)
 {
-	put_text(rows, o->space);
-	rowbinary_i64(rows, o->started); /* DateTime64(3): ms since 1970 */
-	rowbinary_i64(rows, o->finished);
-	rowbinary_u64(rows, o->tally.scanned);
-	rowbinary_u64(rows, o->tally.freed);
-	rowbinary_u64(rows, o->tally.live);
-	rowbinary_u64(rows, o->tally.lost);
-	rowbinary_u64(rows, o->tally.gap);
-	rowbinary_u64(rows, o->tally.skipped);
-	rowbinary_u64(rows, o->tally.sampled);
-	rowbinary_f64(rows, o->seconds);
-	rowbinary_u8(rows, o->interrupted);
-	put_text(rows, o->failed ? o->error.text : "");
-	put_text(rows, host);
-}
+	struct table *t =
+		table_new("started|space|>scanned|>freed|>live|>lost|>gap|>"
+			  "skipped|>seconds|result");
 
-/* An insert that is sent again on a new connection must not count twice. */
-static int make_token(char token[40], struct error *err)
-{
-	uint64_t random[2];
+	for (size_t i = 0; i < rows->run_count; i++) {
+		const struct run_row *r = &rows->runs[i];
 
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return error_set_errno(err, "getrandom");
-	snprintf(token, 40, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
-	return 0;
-}
-
-int history_write(const struct clickhouse_config *config,
-		  const struct outcome *outcomes, size_t count,
-		  struct error *err)
-{
-	struct clickhouse *ch = clickhouse_new(config, err);
-	struct buf rows = {0};
-	char host[256] = "", token[40];
-	const struct clickhouse_param params[] = {
-		{"insert_deduplication_token", token},
-		{"async_insert", "0"},
-		{0},
-	};
-	int status = -1;
-
-	if (!ch || make_token(token, err) < 0)
-		goto out;
-	gethostname(host, sizeof(host) - 1);
-	for (size_t i = 0; i < count; i++)
-		put_row(&rows, &outcomes[i], host);
-	if (rows.failed) {
-		error_set_nomem(err);
-		goto out;
+		table_text(t, r->started);
+		table_text(t, r->space);
+		add_sums(t, &r->sums);
+		table_text(t, *r->error	       ? r->error
+			      : r->interrupted ? "interrupted"
+					       : "ok");
 	}
-	status = clickhouse_insert(ch, insert_query, params, rows.data,
-				   rows.len, err);
-out:
-	buf_free(&rows);
+	return output_table(t, err);
+}
+
+static int print_days(const struct run_rows *rows, struct error *err)
+{
+	struct table *t =
+		table_new("day (UTC)|space|>runs|>failed|>scanned|>freed|>live|"
+			  ">lost|>gap|>skipped|>seconds");
+
+	for (size_t i = 0; i < rows->day_count; i++) {
+		const struct day_row *d = &rows->days[i];
+
+		table_text(t, d->day);
+		table_text(t, d->space);
+		table_number(t, d->runs);
+		table_number(t, d->failed);
+		add_sums(t, &d->sums);
+	}
+	return output_table(t, err);
+}
+
+static int print_text(const struct run_rows *rows, uint64_t days,
+		      struct error *err)
+{
+	if (!rows->day_count) {
+		printf("No run in the last %" PRIu64 " days.\n", days);
+		return 0;
+	}
+	if (print_runs(rows, err) < 0)
+		return -1;
+	if (rows->run_total > rows->run_count)
+		printf("and %" PRIu64 " runs before these\n",
+		       rows->run_total - rows->run_count);
+	puts("\nBy day, in blocks:");
+	return print_days(rows, err);
+}
+
+/* --- for programs --------------------------------------------------------- */
+
+static json_t *sums_json(const struct run_sums *s)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "scanned",
+			 (json_int_t)s->scanned, "freed", (json_int_t)s->freed,
+			 "live", (json_int_t)s->live, "lost",
+			 (json_int_t)s->lost, "gap", (json_int_t)s->gap,
+			 "skipped", (json_int_t)s->skipped, "seconds",
+			 round(s->seconds * 1000) / 1000);
+}
+
+static json_t *run_json(const struct run_row *r)
+{
+	json_t *o = sums_json(&r->sums);
+
+	json_object_set_new(o, "space", json_string(r->space));
+	json_object_set_new(o, "started", json_string(r->started));
+	json_object_set_new(o, "interrupted", json_boolean(r->interrupted));
+	json_object_set_new(o, "error", json_string(r->error));
+	json_object_set_new(o, "host", json_string(r->host));
+	return o;
+}
+
+static json_t *day_json(const struct day_row *d)
+{
+	json_t *o = sums_json(&d->sums);
+
+	json_object_set_new(o, "space", json_string(d->space));
+	json_object_set_new(o, "day", json_string(d->day));
+	json_object_set_new(o, "runs", json_integer((json_int_t)d->runs));
+	json_object_set_new(o, "failed", json_integer((json_int_t)d->failed));
+	return o;
+}
+
+static int print_json(const struct run_rows *rows, struct error *err)
+{
+	json_t *runs = json_array(), *days = json_array();
+
+	for (size_t i = 0; i < rows->run_count; i++)
+		json_array_append_new(runs, run_json(&rows->runs[i]));
+	for (size_t i = 0; i < rows->day_count; i++)
+		json_array_append_new(days, day_json(&rows->days[i]));
+	return output_json(json_pack("{s:I, s:o, s:o}", "total",
+				     (json_int_t)rows->run_total, "runs", runs,
+				     "days", days),
+			   err);
+}
+
+static int print_history(const struct reclaimer_config *config,
+			 const struct options *options, struct error *err)
+{
+	const struct run_query query = {
+		.space = options->space,
+		.days = options->days ? options->days : DAYS,
+		.runs_max = options->json ? RUNS_MAX_JSON : RUNS_MAX_TEXT,
+	};
+	struct run_rows rows = {0};
+	struct clickhouse *ch = clickhouse_new(&config->clickhouse, err);
+	int status = ch ? past_runs_by_day(ch, &query, &rows, err) : -1;
+
+	if (status == 0)
+		status = options->json ? print_json(&rows, err)
+				       : print_text(&rows, query.days, err);
+	past_runs_free(&rows);
 	clickhouse_free(ch);
 	return status;
 }
 
-static void read_row(char **fields, struct past_run *ret)
+int reclaimer_history(struct app *app, const void *config, struct error *err)
 {
-	*ret = (struct past_run){
-		.scanned = tsv_u64(fields[1]),
-		.freed = tsv_u64(fields[2]),
-		.live = tsv_u64(fields[3]),
-		.lost = tsv_u64(fields[4]),
-		.seconds = strtod(fields[5], NULL),
-		.interrupted = fields[6][0] == '1',
-	};
-	snprintf(ret->started, sizeof(ret->started), "%s", fields[0]);
-	snprintf(ret->error, sizeof(ret->error), "%s", fields[7]);
-}
+	struct options options;
 
-static int parse_rows(struct buf *answer, size_t max, struct past_run *ret_runs,
-		      size_t *ret_count, struct error *err)
-{
-	struct tsv t = tsv_rows(answer);
-	char *fields[8];
-	size_t count = 0;
-
-	while (count < max && tsv_next(&t, fields, 8))
-		read_row(fields, &ret_runs[count++]);
-	if (t.bad)
-		return error_set(err, ERROR_PROTOCOL,
-				 "ClickHouse answered rows of another shape");
-	*ret_count = count;
-	return 0;
-}
-
-int history_read(struct clickhouse *ch, const char *space, size_t max,
-		 struct past_run *ret_runs, size_t *ret_count,
-		 struct error *err)
-{
-	struct buf escaped = {0}, answer = {0};
-	char limit[24];
-	struct clickhouse_param params[] = {
-		{"param_space", NULL}, {"param_max", limit}, {0}};
-	int status = -1;
-
-	snprintf(limit, sizeof(limit), "%zu", max);
-	clickhouse_escape(&escaped, space, strlen(space));
-	if (escaped.failed) {
-		error_set_nomem(err);
-		goto out;
-	}
-	params[0].value = escaped.data;
-	if (clickhouse_query(ch, select_query, params, &answer, err) < 0)
-		goto out;
-	status = parse_rows(&answer, max, ret_runs, ret_count, err);
-out:
-	buf_free(&escaped);
-	buf_free(&answer);
-	return status;
+	if (options_read(app, &options, err) < 0)
+		return -1;
+	return print_history(config, &options, err);
 }

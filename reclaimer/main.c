@@ -1,55 +1,58 @@
 #include <string.h>
 
-#include "reclaimer/advise/advise_command.h"
-#include "reclaimer/hand/hand_command.h"
+#include "reclaimer/commands.h"
 #include "reclaimer/options.h"
 #include "reclaimer/reclaimer_config.h"
-#include "reclaimer/run.h"
-#include "reclaimer/runs/history_command.h"
-#include "reclaimer/status.h"
-#include "reclaimer/verify/verify_command.h"
 
-/* 0 done, 1 done, but not all is well; -1 and *err. */
-typedef int command_fn(struct app *app, const struct reclaimer_config *config,
-		       const struct options *options, struct error *err);
-
-static const struct {
-	const char *name;
-	command_fn *fn;
-} commands[] = {
-	{"run", reclaimer_run},		{"status", reclaimer_status},
-	{"verify", reclaimer_verify},	{"history", reclaimer_history},
-	{"advise", reclaimer_advise},	{"hold", reclaimer_hold},
-	{"release", reclaimer_release},
+static const struct app_command commands[] = {
+	{"run", "return ended blocks to the pool, once over all that is due",
+	 NULL},
+	{"status", "say what each space has issued, may reuse and waits for",
+	 NULL},
+	{"verify",
+	 "prove that each block is in exactly one state; 1: it is not so",
+	 NULL},
+	{"history", "list the runs of the last days and what each day brought",
+	 NULL},
+	{"advise", "say what other block sizes and intervals would bring",
+	 NULL},
+	{"hold", "take blocks out of circulation; their links go on", NULL},
+	{"release", "put blocks back that were taken out", NULL},
+	{0},
 };
 
-static int carry_out(struct app *app, const struct reclaimer_config *config,
-		     struct error *err)
-{
-	struct options options;
+/* In the order of the table above. */
+static reclaimer_command *const run[] = {
+	reclaimer_run,	   reclaimer_status, reclaimer_verify,
+	reclaimer_history, reclaimer_advise, reclaimer_hold,
+	reclaimer_release,
+};
 
-	if (options_read(app, &options, err) < 0)
-		return -1;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(commands[i].name, app_command_name(app)))
-			return commands[i].fn(app, config, &options, err);
-	return error_set(err, ERROR_USAGE, "no such command");
+static int run_command(struct app *app, const struct reclaimer_config *config,
+		       struct error *err)
+{
+	size_t i = 0;
+
+	/* app_start lets no other name through. */
+	while (strcmp(commands[i].name, app_command_name(app)) != 0)
+		i++;
+	return run[i](app, config, err);
 }
 
 int main(int argc, char **argv)
 {
-	struct reclaimer_config config = {0};
-	struct app_spec spec = {
+	const struct app_spec spec = {
 		.name = "reclaimer",
 		.summary = "returns blocks of codes whose links have ended to "
 			   "the pool",
-		.commands = reclaimer_commands,
+		.commands = commands,
 		.options = reclaimer_options,
 		.groups = reclaimer_groups,
 		.group_count = reclaimer_group_count,
 		.validate = reclaimer_config_validate,
 		.job = true,
 	};
+	struct reclaimer_config config = {0};
 	struct error err = {0};
 	struct app *app;
 	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
@@ -57,7 +60,7 @@ int main(int argc, char **argv)
 
 	if (!app)
 		return done;
-	done = carry_out(app, &config, &err);
+	done = run_command(app, &config, &err);
 	status = app_finish(app, done < 0 ? &err : NULL);
 	return status || done < 0 ? status : done;
 }

@@ -6,23 +6,6 @@
 
 #include "common/clock.h"
 
-const struct app_command reclaimer_commands[] = {
-	{"run", "return ended blocks to the pool, once over all that is due",
-	 NULL},
-	{"status", "say what each space has issued, may reuse and waits for",
-	 NULL},
-	{"verify",
-	 "prove that each block is in exactly one state; 1: it is not so",
-	 NULL},
-	{"history", "list the runs of the last days and what each day brought",
-	 NULL},
-	{"advise", "say what other block sizes and intervals would bring",
-	 NULL},
-	{"hold", "take blocks out of circulation; their links go on", NULL},
-	{"release", "put blocks back that were taken out", NULL},
-	{0},
-};
-
 const struct app_option reclaimer_options[] = {
 	{"space", "NAME", "this space only, rather than every configured one",
 	 NULL},

@@ -1,4 +1,4 @@
-/* options.h - what the command line asks for. */
+/* options.h - the options of the command line. */
 #ifndef RECLAIMER_OPTIONS_H
 #define RECLAIMER_OPTIONS_H
 
@@ -9,7 +9,6 @@
 #include "common/error.h"
 
 /* For app_spec. */
-extern const struct app_command reclaimer_commands[];
 extern const struct app_option reclaimer_options[];
 
 struct options {

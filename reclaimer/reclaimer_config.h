@@ -18,7 +18,7 @@
 struct reclaimer_settings {
 	char *admin;
 	int64_t lock_ttl;	/* ms */
-	int64_t chunk;		/* blocks looked at, then settled, at once */
+	int64_t chunk;		/* blocks scanned, then settled, at once */
 	int64_t max_lost;	/* blocks without marker that a run accepts */
 	int64_t sample_every;	/* one closed block of so many is checked */
 	int64_t progress_every; /* ms between log lines */

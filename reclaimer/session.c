@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int pick(struct session *s, const char *only, struct error *err)
+static int choose_spaces(struct session *s, const char *only, struct error *err)
 {
 	size_t count = linkstore_space_count(s->store);
 
@@ -24,11 +24,14 @@ static int pick(struct session *s, const char *only, struct error *err)
 	return 0;
 }
 
-int session_open(struct session *s, const struct reclaimer_config *config,
-		 const struct options *options, struct error *err)
+int session_open(struct session *s, struct app *app,
+		 const struct reclaimer_config *config, struct error *err)
 {
-	*s = (struct session){.store = linkstore_new(&config->links, err)};
-	if (!s->store || pick(s, options->space, err) < 0)
+	*s = (struct session){.app = app, .config = config};
+	if (options_read(app, &s->options, err) < 0)
+		return -1;
+	s->store = linkstore_new(&config->links, err);
+	if (!s->store || choose_spaces(s, s->options.space, err) < 0)
 		return -1;
 	s->redis = redis_new(&config->redis, err);
 	return s->redis ? 0 : -1;

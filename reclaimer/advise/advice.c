@@ -174,8 +174,8 @@ static void choose_interval(const struct sampling *s, struct advice *a)
 		 ttl == DURATION_NEVER ? "" : " and the shortest TTL");
 }
 
-void advise(const struct sampling *s, const struct space_ledger *ledger,
-	    struct advice *ret)
+void advice_make(const struct sampling *s, const struct space_ledger *ledger,
+		 struct advice *ret)
 {
 	const struct sample_figures *f = &s->figures;
 	double live_codes = 0;

@@ -63,7 +63,7 @@ struct advice {
 	char size_reason[400], interval_reason[400];
 };
 
-void advise(const struct sampling *s, const struct space_ledger *ledger,
-	    struct advice *ret);
+void advice_make(const struct sampling *s, const struct space_ledger *ledger,
+		 struct advice *ret);
 
 #endif

@@ -51,8 +51,8 @@ static void add(struct moments *m, double value)
 }
 
 /* Codes of a part: how many are alive, and when the last of them ends. */
-static uint32_t look_at_part(const int64_t *ends, uint32_t count, int64_t now,
-			     int64_t *ret_end)
+static uint32_t count_live(const int64_t *ends, uint32_t count, int64_t now,
+			   int64_t *ret_end)
 {
 	uint32_t live = 0;
 
@@ -86,7 +86,7 @@ static void add_parts(struct size_figures *f, const int64_t *ends,
 	int64_t end;
 
 	for (uint32_t at = 0; at < block_size; at += f->size) {
-		uint32_t live = look_at_part(ends + at, f->size, now, &end);
+		uint32_t live = count_live(ends + at, f->size, now, &end);
 		uint32_t dead = live ? f->size - live : 0;
 
 		trapped += dead;
@@ -99,7 +99,7 @@ static double share_trapped(const int64_t *ends, uint32_t count, int64_t now)
 {
 	int64_t end;
 
-	return 1.0 - (double)look_at_part(ends, count, now, &end) / count;
+	return 1.0 - (double)count_live(ends, count, now, &end) / count;
 }
 
 void sample_add(struct sample_figures *s, const int64_t *ends,
@@ -110,7 +110,7 @@ void sample_add(struct sample_figures *s, const int64_t *ends,
 	int64_t end;
 
 	s->blocks++;
-	s->live_codes += look_at_part(ends, s->block_size, now, &end);
+	s->live_codes += count_live(ends, s->block_size, now, &end);
 	for (size_t i = 0; i < s->present; i++)
 		add_parts(&s->sizes[i], ends, s->block_size, now);
 	add(&s->sizes[s->present].trapped, here);

@@ -100,8 +100,8 @@ static bool is_held(const struct draws *d, const struct marker_look *look)
 }
 
 /* How many of its neighbours live, in groups of 2, 4 and 8? */
-static int look_around(struct draws *d, uint64_t block,
-		       struct neighbours groups[3], struct error *err)
+static int count_neighbours(struct draws *d, uint64_t block,
+			    struct neighbours groups[3], struct error *err)
 {
 	uint64_t base = block - block % GROUP_MAX, blocks[GROUP_MAX];
 	struct marker_look looks[GROUP_MAX];
@@ -154,7 +154,8 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 	struct neighbours groups[3];
 
 	if (code_lives_read(s->redis, s->space, block, d->ends, err) < 0 ||
-	    look_around(d, block, groups, err) < 0 || weigh(d, block, err) < 0)
+	    count_neighbours(d, block, groups, err) < 0 ||
+	    weigh(d, block, err) < 0)
 		return -1;
 	sample_add(&s->figures, d->ends, look->marker.end, d->now, groups);
 	if (s->pause(s->arg, s->figures.blocks, s->wanted))

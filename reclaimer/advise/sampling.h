@@ -1,5 +1,5 @@
 /*
- * sampling.h - live blocks of a space, drawn at random and looked into.
+ * sampling.h - live blocks of a space, drawn at random and read code by code.
  *
  * Blocks are drawn evenly from all that were issued, those that are live (and
  * not in their holder's hands any more, who may still use their codes) are

@@ -4,10 +4,28 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "linkstore/block/look.h"
-#include "linkstore/block/scan.h"
-#include "linkstore/space/unopened.h"
-#include "reclaimer/space/chunk_inside.h"
+/* Blocks that are chosen by their state, for one question to Redis. */
+struct chosen {
+	uint64_t *blocks;
+	size_t *at; /* among the chunk's blocks */
+	uint32_t *generations;
+	struct block_look *closed; /* what closing them found */
+	bool *unopened;
+};
+
+struct chunk {
+	size_t room;
+	struct scanned_range *ranges;
+	size_t *offsets; /* of each range's first block */
+	size_t range_count;
+	uint64_t *blocks;
+	struct block_look *scans; /* what the marker of each says */
+	size_t block_count;
+	struct chosen chosen;
+	/* Arguments of the settle script. */
+	struct block_range *members;
+	struct settle_part *parts;
+};
 
 struct chunk *chunk_new(size_t room, struct error *err)
 {
@@ -19,17 +37,18 @@ struct chunk *chunk_new(size_t room, struct error *err)
 	c->ranges = calloc(room, sizeof(*c->ranges));
 	c->offsets = calloc(room, sizeof(*c->offsets));
 	c->blocks = calloc(room, sizeof(*c->blocks));
-	c->looks = calloc(room, sizeof(*c->looks));
-	c->ended = calloc(room, sizeof(*c->ended));
-	c->places = calloc(room, sizeof(*c->places));
-	c->closed = calloc(room, sizeof(*c->closed));
-	c->generations = calloc(room, sizeof(*c->generations));
-	c->unopened = calloc(room, sizeof(*c->unopened));
+	c->scans = calloc(room, sizeof(*c->scans));
+	c->chosen.blocks = calloc(room, sizeof(*c->chosen.blocks));
+	c->chosen.at = calloc(room, sizeof(*c->chosen.at));
+	c->chosen.closed = calloc(room, sizeof(*c->chosen.closed));
+	c->chosen.generations = calloc(room, sizeof(*c->chosen.generations));
+	c->chosen.unopened = calloc(room, sizeof(*c->chosen.unopened));
 	c->members = calloc(room, sizeof(*c->members));
 	c->parts = calloc(settle_plan_room(room, room), sizeof(*c->parts));
-	if (c->ranges && c->offsets && c->blocks && c->looks && c->ended &&
-	    c->places && c->closed && c->generations && c->unopened &&
-	    c->members && c->parts)
+	if (c->ranges && c->offsets && c->blocks && c->scans &&
+	    c->chosen.blocks && c->chosen.at && c->chosen.closed &&
+	    c->chosen.generations && c->chosen.unopened && c->members &&
+	    c->parts)
 		return c;
 fail:
 	chunk_free(c);
@@ -44,12 +63,12 @@ void chunk_free(struct chunk *c)
 	free(c->ranges);
 	free(c->offsets);
 	free(c->blocks);
-	free(c->looks);
-	free(c->ended);
-	free(c->places);
-	free(c->closed);
-	free(c->generations);
-	free(c->unopened);
+	free(c->scans);
+	free(c->chosen.blocks);
+	free(c->chosen.at);
+	free(c->chosen.closed);
+	free(c->chosen.generations);
+	free(c->chosen.unopened);
 	free(c->members);
 	free(c->parts);
 	free(c);
@@ -62,7 +81,7 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	if (due_feed_take(feed, blocks, c->ranges, &c->range_count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->range_count; i++) {
-		const struct looked_range *r = &c->ranges[i];
+		const struct scanned_range *r = &c->ranges[i];
 
 		c->offsets[i] = c->block_count;
 		for (uint64_t b = r->member.first; b <= r->upto; b++)
@@ -72,21 +91,21 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	return 0;
 }
 
-/* The places of blocks in this state; returns how many. */
-static size_t gather(struct chunk *c, enum block_state state)
+/* Chooses the blocks in this state; returns how many. */
+static size_t choose(struct chunk *c, enum block_state state)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->range_count; i++) {
-		const struct looked_range *r = &c->ranges[i];
-		size_t end = c->offsets[i] + looked_blocks(r);
+		const struct scanned_range *r = &c->ranges[i];
+		size_t end = c->offsets[i] + scanned_blocks(r);
 
 		for (size_t at = c->offsets[i]; at < end; at++) {
-			if (c->looks[at].state != state)
+			if (c->scans[at].state != state)
 				continue;
-			c->places[count] = at;
-			c->ended[count] = c->blocks[at];
-			c->generations[count++] = r->member.generation;
+			c->chosen.at[count] = at;
+			c->chosen.blocks[count] = c->blocks[at];
+			c->chosen.generations[count++] = r->member.generation;
 		}
 	}
 	return count;
@@ -96,21 +115,22 @@ static size_t gather(struct chunk *c, enum block_state state)
 static int find_unopened(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {
-	size_t count = gather(c, BLOCK_LOST);
+	size_t count = choose(c, BLOCK_LOST);
 
-	if (reclaim_unopened(redis, space, c->ended, c->generations, count,
-			     c->unopened, err) < 0)
+	if (reclaim_unopened(redis, space, c->chosen.blocks,
+			     c->chosen.generations, count, c->chosen.unopened,
+			     err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (c->unopened[i])
-			c->looks[c->places[i]].state = BLOCK_UNOPENED;
+		if (c->chosen.unopened[i])
+			c->scans[c->chosen.at[i]].state = BLOCK_UNOPENED;
 	return 0;
 }
 
-int chunk_look(struct chunk *c, struct redis *redis,
+int chunk_scan(struct chunk *c, struct redis *redis,
 	       const struct link_space *space, int64_t now, struct error *err)
 {
-	if (reclaim_look(redis, space, c->blocks, c->block_count, now, c->looks,
+	if (reclaim_look(redis, space, c->blocks, c->block_count, now, c->scans,
 			 err) < 0)
 		return -1;
 	return find_unopened(c, redis, space, err);
@@ -132,22 +152,22 @@ static uint32_t generation_above(const struct chunk *c, uint32_t floor)
 	return lowest;
 }
 
-/* Gathers the ended blocks of one generation; returns how many. */
-static size_t gather_ended(struct chunk *c, uint32_t generation)
+/* Chooses the ended blocks of one generation; returns how many. */
+static size_t choose_ended(struct chunk *c, uint32_t generation)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->range_count; i++) {
-		const struct looked_range *r = &c->ranges[i];
-		size_t end = c->offsets[i] + looked_blocks(r);
+		const struct scanned_range *r = &c->ranges[i];
+		size_t end = c->offsets[i] + scanned_blocks(r);
 
 		if (r->member.generation != generation)
 			continue;
 		for (size_t at = c->offsets[i]; at < end; at++) {
-			if (c->looks[at].state != BLOCK_ENDED)
+			if (c->scans[at].state != BLOCK_ENDED)
 				continue;
-			c->ended[count] = c->blocks[at];
-			c->places[count++] = at;
+			c->chosen.blocks[count] = c->blocks[at];
+			c->chosen.at[count++] = at;
 		}
 	}
 	return count;
@@ -157,13 +177,14 @@ static int close_unopened(struct chunk *c, struct redis *redis,
 			  const struct link_space *space, int64_t now,
 			  struct error *err)
 {
-	size_t count = gather(c, BLOCK_UNOPENED);
+	size_t count = choose(c, BLOCK_UNOPENED);
 
-	if (reclaim_close_unopened(redis, space, c->ended, c->generations,
-				   count, now, c->closed, err) < 0)
+	if (reclaim_close_unopened(redis, space, c->chosen.blocks,
+				   c->chosen.generations, count, now,
+				   c->chosen.closed, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		c->looks[c->places[i]] = c->closed[i];
+		c->scans[c->chosen.at[i]] = c->chosen.closed[i];
 	return 0;
 }
 
@@ -174,12 +195,13 @@ int chunk_close(struct chunk *c, struct redis *redis,
 	size_t count;
 
 	while ((generation = generation_above(c, generation))) {
-		count = gather_ended(c, generation);
-		if (count && reclaim_close(redis, space, c->ended, count,
-					   generation, c->closed, err) < 0)
+		count = choose_ended(c, generation);
+		if (count &&
+		    reclaim_close(redis, space, c->chosen.blocks, count,
+				  generation, c->chosen.closed, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++)
-			c->looks[c->places[i]] = c->closed[i];
+			c->scans[c->chosen.at[i]] = c->chosen.closed[i];
 	}
 	return close_unopened(c, redis, space, now, err);
 }
@@ -233,8 +255,8 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 	size_t count = 0;
 
 	for (size_t i = 0; i < c->block_count; i++) {
-		if (c->looks[i].state == BLOCK_ENDED)
-			c->ended[count++] = c->blocks[i];
+		if (c->scans[i].state == BLOCK_ENDED)
+			c->chosen.blocks[count++] = c->blocks[i];
 	}
 	if (!count)
 		return 0;
@@ -245,7 +267,7 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 			sampler->wait--;
 			continue;
 		}
-		if (check_links(redis, lock, c->ended[i], err) < 0 ||
+		if (check_links(redis, lock, c->chosen.blocks[i], err) < 0 ||
 		    plan_sample(sampler, count, err) < 0)
 			return -1;
 		tally->sampled++;
@@ -255,11 +277,11 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 
 /* --- counting ------------------------------------------------------------- */
 
-static void count_look(const struct block_look *look, bool in_gap,
-		       struct tally *tally)
+static void count_block(const struct block_look *scan, bool in_gap,
+			struct tally *tally)
 {
 	tally->scanned++;
-	switch (look->state) {
+	switch (scan->state) {
 	case BLOCK_ENDED:
 	case BLOCK_UNOPENED:
 		tally->freed++;
@@ -274,27 +296,29 @@ static void count_look(const struct block_look *look, bool in_gap,
 	}
 }
 
-size_t chunk_looks_end(const struct chunk *c, size_t range)
+/* One behind the last scan of a range. */
+static size_t scans_end(const struct chunk *c, size_t range)
 {
-	return c->offsets[range] + looked_blocks(&c->ranges[range]);
+	return c->offsets[range] + scanned_blocks(&c->ranges[range]);
 }
 
 static void count_range(const struct chunk *c, size_t range,
 			const struct reclaim_gaps *gaps, struct tally *tally)
 {
 	uint32_t generation = c->ranges[range].member.generation;
-	size_t end = chunk_looks_end(c, range);
+	size_t end = scans_end(c, range);
 
 	for (size_t at = c->offsets[range]; at < end; at++)
-		count_look(&c->looks[at],
-			   c->looks[at].state == BLOCK_LOST &&
-				   reclaim_gaps_has(gaps, c->blocks[at],
-						    generation),
-			   tally);
+		count_block(&c->scans[at],
+			    c->scans[at].state == BLOCK_LOST &&
+				    reclaim_gaps_has(gaps, c->blocks[at],
+						     generation),
+			    tally);
 }
 
-void chunk_count_ranges(const struct chunk *c, size_t from, size_t to,
-			const struct reclaim_gaps *gaps, struct tally *tally)
+/* Adds what the scans say of ranges `from` to `to` - 1. */
+static void count_ranges(const struct chunk *c, size_t from, size_t to,
+			 const struct reclaim_gaps *gaps, struct tally *tally)
 {
 	for (size_t i = from; i < to; i++)
 		count_range(c, i, gaps, tally);
@@ -303,5 +327,185 @@ void chunk_count_ranges(const struct chunk *c, size_t from, size_t to,
 void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
 		 struct tally *tally)
 {
-	chunk_count_ranges(c, 0, c->range_count, gaps, tally);
+	count_ranges(c, 0, c->range_count, gaps, tally);
+}
+
+/* --- settling ------------------------------------------------------------- */
+
+/* Members that one script settles, of about 4 us each, and how many of those
+ * scripts are sent ahead of their answers. */
+#define SETTLE_MAX   128
+#define SETTLE_AHEAD 3
+
+/* What settling a chunk needs. */
+struct settling {
+	struct chunk *chunk;
+	struct redis *redis;
+	const struct reclaim_lock *lock;
+	const struct settle_merge *merge;
+	const struct reclaim_gaps *gaps;
+	struct tally *tally;
+};
+
+/* Fills the chunk's members and parts; returns how many parts. */
+static size_t plan_ranges(const struct settling *s, size_t from, size_t to)
+{
+	struct chunk *c = s->chunk;
+
+	for (size_t i = from; i < to; i++)
+		c->members[i - from] = c->ranges[i].member;
+	return settle_plan(&c->ranges[from], to - from,
+			   &c->scans[c->offsets[from]], s->merge, c->parts);
+}
+
+static int settle_ranges(const struct settling *s, size_t from, size_t to,
+			 struct error *err)
+{
+	size_t parts = plan_ranges(s, from, to);
+
+	return reclaim_settle(s->redis, s->lock, s->chunk->members, to - from,
+			      s->chunk->parts, parts, err);
+}
+
+/* Settling is all or nothing, so halving finds the members that vanished. */
+static int settle_by_halves(const struct settling *s, size_t from, size_t to,
+			    struct error *err)
+{
+	struct error why = {0};
+	size_t middle = from + (to - from) / 2;
+	size_t blocks;
+
+	if (settle_ranges(s, from, to, &why) == 0) {
+		count_ranges(s->chunk, from, to, s->gaps, s->tally);
+		return 0;
+	}
+	if (why.code != ERROR_NOTFOUND) {
+		*err = why;
+		return -1;
+	}
+	if (to - from == 1) {
+		blocks = scanned_blocks(&s->chunk->ranges[from]);
+		s->tally->scanned += blocks;
+		s->tally->skipped += blocks;
+		return 0;
+	}
+	if (settle_by_halves(s, from, middle, err) < 0)
+		return -1;
+	return settle_by_halves(s, middle, to, err);
+}
+
+/* Parts that a range can fall into, at most. */
+static size_t parts_of(const struct chunk *c, size_t range)
+{
+	size_t end = scans_end(c, range), parts = 2;
+
+	for (size_t at = c->offsets[range] + 1; at < end; at++)
+		parts += c->scans[at].state != c->scans[at - 1].state ||
+			 c->scans[at].end != c->scans[at - 1].end;
+	return parts;
+}
+
+/* The ranges from number `from` on that one script settles: so many that Redis
+ * is soon done with it, and at least one. */
+static size_t settle_upto(const struct chunk *c, size_t from)
+{
+	size_t to = from, parts = 0;
+
+	while (to < c->range_count && to - from < SETTLE_MAX) {
+		parts += parts_of(c, to);
+		if (to > from && parts > 2 * SETTLE_MAX)
+			break;
+		to++;
+	}
+	return to;
+}
+
+/* --- some at a time ------------------------------------------------------- */
+
+/* The ranges that one script settles. */
+struct script {
+	size_t from, to;
+};
+
+/* Scripts under way, the oldest at `taken`. */
+struct pipeline {
+	struct script scripts[SETTLE_AHEAD];
+	size_t sent, taken;
+	size_t next; /* range to be sent */
+	struct script refused[SETTLE_AHEAD];
+	size_t refused_count;
+	bool failed;
+	struct error err; /* the first failure */
+};
+
+static void note_failure(struct pipeline *p, const struct error *why)
+{
+	if (!p->failed)
+		p->err = *why;
+	p->failed = true;
+}
+
+/* Nothing more is sent once something was refused. */
+static void send_scripts(const struct settling *s, struct pipeline *p)
+{
+	struct script *script;
+	struct error why;
+	size_t parts;
+
+	while (p->sent - p->taken < SETTLE_AHEAD && !p->failed &&
+	       !p->refused_count && p->next < s->chunk->range_count) {
+		script = &p->scripts[p->sent % SETTLE_AHEAD];
+		*script = (struct script){p->next,
+					  settle_upto(s->chunk, p->next)};
+		parts = plan_ranges(s, script->from, script->to);
+		if (reclaim_settle_send(s->redis, s->lock, s->chunk->members,
+					script->to - script->from,
+					s->chunk->parts, parts, &why) < 0) {
+			note_failure(p, &why);
+			return;
+		}
+		p->next = script->to;
+		p->sent++;
+	}
+}
+
+static void take_script(const struct settling *s, struct pipeline *p)
+{
+	const struct script *script = &p->scripts[p->taken++ % SETTLE_AHEAD];
+	struct error why;
+
+	if (reclaim_settle_take(s->redis, s->lock, &why) == 0)
+		count_ranges(s->chunk, script->from, script->to, s->gaps,
+			     s->tally);
+	else if (why.code == ERROR_NOTFOUND)
+		p->refused[p->refused_count++] = *script;
+	else
+		note_failure(p, &why);
+}
+
+int chunk_settle(struct chunk *c, struct redis *redis,
+		 const struct reclaim_lock *lock,
+		 const struct settle_merge *merge,
+		 const struct reclaim_gaps *gaps, struct tally *tally,
+		 struct error *err)
+{
+	const struct settling s = {c, redis, lock, merge, gaps, tally};
+	struct pipeline p = {.next = 0};
+
+	do {
+		send_scripts(&s, &p);
+		while (p.taken < p.sent) {
+			take_script(&s, &p);
+			send_scripts(&s, &p);
+		}
+		for (size_t i = 0; i < p.refused_count && !p.failed; i++)
+			if (settle_by_halves(&s, p.refused[i].from,
+					     p.refused[i].to, err) < 0)
+				return -1;
+		p.refused_count = 0;
+	} while (p.next < c->range_count && !p.failed);
+	if (!p.failed)
+		return 0;
+	*err = p.err;
+	return -1;
 }

@@ -1,6 +1,6 @@
 /*
- * chunk.h - a bounded number of due blocks on their way through a run: looked
- * at, closed, checked, settled.  Memory is taken once and used again.
+ * chunk.h - a bounded number of due blocks on their way through a run: scanned,
+ * closed, sampled, settled.  Memory is taken once and used again.
  */
 #ifndef RECLAIMER_SPACE_CHUNK_H
 #define RECLAIMER_SPACE_CHUNK_H
@@ -29,7 +29,7 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	       size_t *ret_blocks, struct error *err);
 
 /* Reads the markers, and of blocks without one whether they were opened. */
-int chunk_look(struct chunk *c, struct redis *redis,
+int chunk_scan(struct chunk *c, struct redis *redis,
 	       const struct link_space *space, int64_t now, struct error *err);
 
 /* Closes what has ended or was never opened; a block that was renewed meanwhile
@@ -60,7 +60,7 @@ int chunk_settle(struct chunk *c, struct redis *redis,
 		 const struct reclaim_gaps *gaps, struct tally *tally,
 		 struct error *err);
 
-/* Adds what the looks say, as if all of it were settled. */
+/* Adds what the scan found, as if all of it were settled. */
 void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
 		 struct tally *tally);
 

@@ -147,14 +147,14 @@ static int refill(struct due_feed *f, struct error *err)
 
 static int by_first(const void *a, const void *b)
 {
-	uint64_t x = ((const struct looked_range *)a)->member.first;
-	uint64_t y = ((const struct looked_range *)b)->member.first;
+	uint64_t x = ((const struct scanned_range *)a)->member.first;
+	uint64_t y = ((const struct scanned_range *)b)->member.first;
 
 	return (x > y) - (x < y);
 }
 
 static int check_apart(const struct due_feed *f,
-		       const struct looked_range *ranges, size_t count,
+		       const struct scanned_range *ranges, size_t count,
 		       struct error *err)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -170,14 +170,14 @@ static int check_apart(const struct due_feed *f,
 
 /* Takes a range, or its beginning; returns the number of blocks. */
 static size_t take_one(struct due_feed *f, size_t blocks,
-		       struct looked_range *ret)
+		       struct scanned_range *ret)
 {
 	struct due_range *due = &f->ranges[f->next];
 	uint64_t size = range_blocks(&due->range);
 	size_t taken = size < blocks ? (size_t)size : blocks;
 
-	*ret = (struct looked_range){due->range, due->range.first + taken - 1,
-				     due->score};
+	*ret = (struct scanned_range){due->range, due->range.first + taken - 1,
+				      due->score};
 	if (taken < size)
 		due->range.first += taken;
 	else
@@ -187,7 +187,7 @@ static size_t take_one(struct due_feed *f, size_t blocks,
 }
 
 int due_feed_take(struct due_feed *f, size_t blocks,
-		  struct looked_range *ret_ranges, size_t *ret_count,
+		  struct scanned_range *ret_ranges, size_t *ret_count,
 		  struct error *err)
 {
 	size_t count = 0;

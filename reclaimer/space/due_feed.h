@@ -15,7 +15,7 @@
 #include "linkstore/linkstore.h"
 #include "reclaimer/space/settle_plan.h"
 
-/* Which ranges: those that were to be looked at from `from` to `until`, ms by
+/* Which ranges: those that were to be scanned from `from` to `until`, ms by
  * Redis' clock.  `until` may lie in the future: it is now, then. */
 struct due_span {
 	int64_t from;  /* 0: from the beginning */
@@ -40,7 +40,7 @@ void due_feed_free(struct due_feed *f); /* NULL accepted */
  * future.
  */
 int due_feed_take(struct due_feed *f, size_t blocks,
-		  struct looked_range *ret_ranges, size_t *ret_count,
+		  struct scanned_range *ret_ranges, size_t *ret_count,
 		  struct error *err);
 
 /* When the first portion was taken: ms, Redis' clock. */

@@ -96,7 +96,7 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 	return part;
 }
 
-size_t settle_plan(const struct looked_range *ranges, size_t count,
+size_t settle_plan(const struct scanned_range *ranges, size_t count,
 		   const struct block_look *looks,
 		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts)
@@ -105,7 +105,7 @@ size_t settle_plan(const struct looked_range *ranges, size_t count,
 	struct settle_part part;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct looked_range *r = &ranges[i];
+		const struct scanned_range *r = &ranges[i];
 
 		for (uint64_t b = r->member.first; b <= r->upto; b++) {
 			part = part_of(b, r->member.generation, looks++);

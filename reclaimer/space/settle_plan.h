@@ -1,10 +1,10 @@
 /*
- * settle_plan.h - what becomes of ranges whose blocks were looked at.
+ * settle_plan.h - what becomes of ranges whose blocks were scanned.
  *
  * Pure.  Ended blocks go to the pool under the next generation, live ones stay
  * issued until they end, lost ones stay issued until somebody repairs them.
  *
- * Live neighbours that end soon after one another stay one member, looked at
+ * Live neighbours that end soon after one another stay one member, scanned
  * when the last of them ends.  With a member each, as exactness would have it,
  * a space whose links are visited all the time would soon have as many members
  * as blocks. `apart` bounds how late that makes a block, and so does an eighth
@@ -20,14 +20,14 @@
 #include "linkstore/range.h"
 #include "linkstore/space/reclaim.h"
 
-/* A member of the issued set, and how far into it has been looked. */
-struct looked_range {
+/* A member of the issued set, and how far it has been scanned. */
+struct scanned_range {
 	struct block_range member; /* exactly as issued */
-	uint64_t upto;		   /* last block looked at, in the member */
+	uint64_t upto;		   /* last block scanned, in the member */
 	int64_t score;		   /* the member's; what is left keeps it */
 };
 
-static inline size_t looked_blocks(const struct looked_range *range)
+static inline size_t scanned_blocks(const struct scanned_range *range)
 {
 	return (size_t)(range->upto - range->member.first + 1);
 }
@@ -47,9 +47,9 @@ struct settle_merge {
 /*
  * Writes the parts that the members fall into, in their order, and returns how
  * many there are: they cover the same blocks, and neighbours that are alike
- * are one part.  `looks` holds one per block looked at, range after range.
+ * are one part.  `looks` holds one per block scanned, range after range.
  */
-size_t settle_plan(const struct looked_range *ranges, size_t count,
+size_t settle_plan(const struct scanned_range *ranges, size_t count,
 		   const struct block_look *looks,
 		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts);

@@ -1,6 +1,6 @@
 /*
- * space_run.h - one run over one space: everything due is looked at and
- * settled, or with dry_run looked at only.
+ * space_run.h - one run over one space: everything due is scanned and settled,
+ * or with dry_run scanned only.
  */
 #ifndef RECLAIMER_SPACE_SPACE_RUN_H
 #define RECLAIMER_SPACE_SPACE_RUN_H

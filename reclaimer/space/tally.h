@@ -11,7 +11,7 @@
 struct tally {
 	uint64_t scanned; /* due, and their markers read */
 	uint64_t freed;	  /* ended: closed, and into the pool */
-	uint64_t live;	  /* to be looked at again at their end */
+	uint64_t live;	  /* to be scanned again at their end */
 	uint64_t lost;	  /* without a marker: kept out of the pool */
 	uint64_t gap;	  /* the same, but skipped when Redis forgot */
 	uint64_t skipped; /* handed back by their holder meanwhile */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 /* A link_id is space (6 bits) | generation (15) | id (42): see link_id.h. */
 static const char query[] =
@@ -14,7 +14,7 @@ static const char query[] =
 	"AND block >= {first:UInt64} AND block <= {last:UInt64} "
 	"ORDER BY block FORMAT TabSeparated";
 
-int archive_probe(struct clickhouse *ch, struct error *err)
+int archive_links_probe(struct clickhouse *ch, struct error *err)
 {
 	if (clickhouse_query(ch, "SELECT count() FROM links WHERE 0", NULL,
 			     NULL, err) == 0)
@@ -22,25 +22,24 @@ int archive_probe(struct clickhouse *ch, struct error *err)
 	return error_wrap(err, "nothing is repaired without the archive");
 }
 
-static int parse(struct buf *answer, size_t room, uint64_t *ret_blocks,
-		 size_t *ret_count, struct error *err)
-{
-	struct tsv t = tsv_rows(answer);
-	char *field;
-	size_t count = 0;
+struct block_reader {
+	uint64_t *blocks;
+	size_t count, room;
+};
 
-	while (count < room && tsv_next(&t, &field, 1))
-		ret_blocks[count++] = tsv_u64(field);
-	if (t.bad)
-		return error_set(err, ERROR_PROTOCOL,
-				 "ClickHouse answered rows of another shape");
-	*ret_count = count;
+static int read_block(void *arg, char **fields, struct error *err)
+{
+	struct block_reader *r = arg;
+
+	(void)err;
+	if (r->count < r->room)
+		r->blocks[r->count++] = tsv_u64(fields[0]);
 	return 0;
 }
 
-int archive_blocks(struct clickhouse *ch, const struct link_space *space,
-		   const struct block_range *range, uint64_t *ret_blocks,
-		   size_t *ret_count, struct error *err)
+int archive_links_blocks(struct clickhouse *ch, const struct link_space *space,
+			 const struct block_range *range, uint64_t *ret_blocks,
+			 size_t *ret_count, struct error *err)
 {
 	char size[24], number[24], generation[24], first[24], last[24];
 	const struct clickhouse_param params[] = {
@@ -51,18 +50,16 @@ int archive_blocks(struct clickhouse *ch, const struct link_space *space,
 		{"param_last", last},
 		{0},
 	};
-	struct buf answer = {0};
-	int status;
+	struct block_reader reader = {.blocks = ret_blocks,
+				      .room = (size_t)range_blocks(range)};
 
 	snprintf(size, sizeof(size), "%" PRIu32, space->block_size);
 	snprintf(number, sizeof(number), "%u", space->number);
 	snprintf(generation, sizeof(generation), "%" PRIu32, range->generation);
 	snprintf(first, sizeof(first), "%" PRIu64, range->first);
 	snprintf(last, sizeof(last), "%" PRIu64, range->last);
-	status = clickhouse_query(ch, query, params, &answer, err);
-	if (status == 0)
-		status = parse(&answer, (size_t)range_blocks(range), ret_blocks,
-			       ret_count, err);
-	buf_free(&answer);
-	return status;
+	if (clickhouse_rows(ch, query, params, 1, read_block, &reader, err) < 0)
+		return -1;
+	*ret_count = reader.count;
+	return 0;
 }

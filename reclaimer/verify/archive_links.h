@@ -16,15 +16,15 @@
 #define ARCHIVE_BLOCKS_MAX 4096 /* asked for at once */
 
 /* Can it be asked at all?  ERROR_REMOTE: it is away, or has no such table. */
-int archive_probe(struct clickhouse *ch, struct error *err);
+int archive_links_probe(struct clickhouse *ch, struct error *err);
 
 /*
  * The blocks of a range (<= ARCHIVE_BLOCKS_MAX) of which there ever was a link
  * of this generation or a later one, whatever became of it; ascending.
  * ret_blocks has room for all of them.
  */
-int archive_blocks(struct clickhouse *ch, const struct link_space *space,
-		   const struct block_range *range, uint64_t *ret_blocks,
-		   size_t *ret_count, struct error *err);
+int archive_links_blocks(struct clickhouse *ch, const struct link_space *space,
+			 const struct block_range *range, uint64_t *ret_blocks,
+			 size_t *ret_count, struct error *err);
 
 #endif

@@ -30,7 +30,7 @@ void block_map_turn(struct block_map *map, uint64_t first, uint64_t end);
 bool block_map_see(struct block_map *map, uint64_t block);
 bool block_map_count(struct block_map *map, uint64_t block);
 
-/* The next stretch of blocks from `at` on that were not seen; false: none. */
+/* The next range of blocks from `at` on that were not seen; false: none. */
 bool block_map_unseen(const struct block_map *map, uint64_t at,
 		      uint64_t *ret_first, uint64_t *ret_last);
 

@@ -3,6 +3,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+	const char *name, *text;
+} troubles[TROUBLE_COUNT_OF] = {
+	[TROUBLE_NONE] = {"none", "nothing"},
+	[TROUBLE_MISSING] = {"missing", "neither issued nor pooled nor out"},
+	[TROUBLE_TWICE] = {"twice", "in two places at once"},
+	[TROUBLE_MALFORMED] = {"malformed", "not a range"},
+	[TROUBLE_BEYOND] = {"beyond", "above the cursor: never issued"},
+	[TROUBLE_POOL_OPEN] = {"pool-open", "pooled, but its marker is open or "
+					    "of the generation to come"},
+	[TROUBLE_POOL_UNMARKED] = {"pool-unmarked",
+				   "pooled, but its marker is gone"},
+	[TROUBLE_DAMAGED] = {"damaged", "its marker cannot be read"},
+	[TROUBLE_LOST_MARKED] = {"lost-marked",
+				 "set aside as lost, but it has a marker"},
+	[TROUBLE_STUCK] = {"stuck", "ended, but never to be looked at"},
+	[TROUBLE_RETIRED] = {"retired", "the number of retired blocks differs"},
+	[TROUBLE_EVICTS] = {"blind", "Redis has dropped keys, or may"},
+	[TROUBLE_LOST] = {"lost", "lost its marker"},
+	[TROUBLE_LINK] = {"link", "a link that its marker denies"},
+};
+
+const char *finding_name(enum trouble trouble)
+{
+	return troubles[trouble].name;
+}
+
+const char *finding_text(enum trouble trouble)
+{
+	return troubles[trouble].text;
+}
+
 void findings_free(struct findings *f)
 {
 	free(f->list);

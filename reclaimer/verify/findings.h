@@ -7,9 +7,14 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "reclaimer/verify/standing.h"
+#include "reclaimer/verify/block_state.h"
 
-#define FINDINGS_MAX	   1000 /* told one by one; all are counted */
+/* "missing": short, for tables and JSON. */
+const char *finding_name(enum trouble trouble);
+/* A line for people. */
+const char *finding_text(enum trouble trouble);
+
+#define FINDINGS_MAX	   1000 /* kept one by one; all are counted */
 #define FINDING_DETAIL_MAX 200
 
 struct finding {
@@ -18,18 +23,18 @@ struct finding {
 	uint64_t first, last;
 	char detail[FINDING_DETAIL_MAX]; /* which members, which link */
 	bool repaired;
-	char outcome[FINDING_DETAIL_MAX]; /* what a repair did, or why not */
+	char repair[FINDING_DETAIL_MAX]; /* what it did, or why not */
 };
 
 /* All zero to begin with. */
 struct findings {
 	struct finding *list;
 	size_t count, room;
-	uint64_t total; /* also those not told */
+	uint64_t total; /* also those not kept */
 };
 
 void findings_free(struct findings *f);
-/* The same again is told once. */
+/* The same again is kept, and counted, once. */
 int findings_add(struct findings *f, const struct finding *finding,
 		 struct error *err);
 /* Of those not repaired. */

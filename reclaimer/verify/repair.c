@@ -4,38 +4,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codespace/link_id.h"
 #include "common/clock.h"
-#include "reclaimer/verify/recheck.h"
-#include "reclaimer/verify/repair_lost.h"
+#include "linkstore/space/member_list.h"
+#include "reclaimer/verify/archive_links.h"
 
 /* Members that are untangled in one script. */
 #define TANGLE_MAX 1000
 #define TRIES	   5
 
-static void say(struct finding *f, bool repaired, const char *outcome)
+static void set_repair(struct finding *f, bool repaired, const char *text)
 {
 	f->repaired = repaired;
-	snprintf(f->outcome, sizeof(f->outcome), "%s", outcome);
+	snprintf(f->repair, sizeof(f->repair), "%s", text);
 }
 
 static int claims_of(struct repair *r, uint64_t first, uint64_t last,
 		     struct member_list *claims, struct error *err)
 {
-	struct stretch stretch = {first, last, 0};
-	struct stretches one = {&stretch, 1, 1, 0};
+	struct block_range range = {first, last, 0};
+	struct range_list one = {&range, 1, 1, 0};
 
-	return recheck_claims(r->survey, &one, claims, err);
+	return survey_find_claims(r->survey, &one, claims, err);
 }
 
-static int mend(struct repair *r, const struct member_list *claims,
-		const struct found_member *parts, size_t count,
-		struct error *err)
+static int replace_members(struct repair *r, const struct member_list *claims,
+			   const struct found_member *parts, size_t count,
+			   struct error *err)
 {
 	return space_mend(r->survey->redis, r->lock, &r->note, claims->members,
 			  claims->count, parts, count, err);
 }
 
-/* A member has moved meanwhile: look again. */
+/* A member has moved meanwhile: try again. */
 static bool has_moved(const struct error *why)
 {
 	return why->code == ERROR_NOTFOUND;
@@ -43,7 +44,7 @@ static bool has_moved(const struct error *why)
 
 /* --- twice ---------------------------------------------------------------- */
 
-/* The claims on a stretch, and on all that these overlap with. */
+/* The claims on a range, and on all that these overlap with. */
 static int whole_tangle(struct repair *r, uint64_t first, uint64_t last,
 			struct member_list *claims, struct error *err)
 {
@@ -74,7 +75,7 @@ static int untangle(struct repair *r, struct finding *f,
 	if (whole_tangle(r, f->first, f->last, claims, err) < 0)
 		return -1;
 	if (claims->count > TANGLE_MAX) {
-		say(f, false, "too many ranges overlap there: by hand");
+		set_repair(f, false, "too many ranges overlap there: by hand");
 		return 0;
 	}
 	if (!claims->count)
@@ -83,10 +84,10 @@ static int untangle(struct repair *r, struct finding *f,
 	if (!parts)
 		return error_set_nomem(err);
 	count = mend_plan(claims->members, claims->count, parts);
-	status = mend(r, claims, parts, count, err);
+	status = replace_members(r, claims, parts, count, err);
 	free(parts);
 	if (status == 0)
-		say(f, true, "kept once, in the stricter of its states");
+		set_repair(f, true, "kept once, in the stricter of its states");
 	return status;
 }
 
@@ -101,17 +102,17 @@ static int generation_of(struct repair *r, uint64_t first, uint64_t last,
 
 	*ret = 1;
 	for (uint64_t at = first; at <= last; at += n) {
-		if (survey_look_from(s, at, last, &n, err) < 0)
+		if (survey_read_markers(s, at, last, &n, err) < 0)
 			return -1;
 		for (size_t i = 0; i < n; i++)
-			if (s->looks[i].state == MARKER_SOUND &&
-			    s->looks[i].marker.generation > *ret)
-				*ret = s->looks[i].marker.generation;
+			if (s->batch.markers[i].state == MARKER_SOUND &&
+			    s->batch.markers[i].marker.generation > *ret)
+				*ret = s->batch.markers[i].marker.generation;
 	}
 	return 0;
 }
 
-static int adopt(struct repair *r, struct finding *f, struct error *err)
+static int issue_missing(struct repair *r, struct finding *f, struct error *err)
 {
 	struct survey *s = r->survey;
 	const struct linkstore *store = s->space->store;
@@ -119,9 +120,9 @@ static int adopt(struct repair *r, struct finding *f, struct error *err)
 	struct space_movement now;
 
 	if (!f->has_blocks || !s->proven) {
-		say(f, false,
-		    "the space never rested long enough to be sure: "
-		    "run it again");
+		set_repair(f, false,
+			   "the space never rested long enough to be sure: "
+			   "run it again");
 		return 0;
 	}
 	if (space_read_movement(s->redis, s->space, &now, err) < 0 ||
@@ -132,11 +133,12 @@ static int adopt(struct repair *r, struct finding *f, struct error *err)
 		     linkstore_longest_ttl(store);
 	if (space_mend(s->redis, r->lock, &r->note, NULL, 0, &part, 1, err) < 0)
 		return -1;
-	say(f, true, "issued, to be looked at after the longest TTL");
+	set_repair(f, true, "issued, to be looked at after the longest TTL");
 	return 0;
 }
 
-/* --- to be judged by the next run ----------------------------------------- */
+/* --- to be decided by the next run -----------------------------------------
+ */
 
 static void put(struct found_member *parts, size_t *count,
 		const struct found_member *claim, uint64_t first, uint64_t last)
@@ -146,7 +148,7 @@ static void put(struct found_member *parts, size_t *count,
 	parts[(*count)++].range.last = last;
 }
 
-/* The stretch within its member becomes issued and due; the rest stays. */
+/* The range within its member becomes issued and due; the rest stays. */
 static int make_due(struct repair *r, struct finding *f,
 		    struct member_list *claims, struct error *err)
 {
@@ -171,10 +173,211 @@ static int make_due(struct repair *r, struct finding *f,
 	put(parts, &count, &due, f->first, f->last);
 	if (m->last > f->last)
 		put(parts, &count, &claims->members[0], f->last + 1, m->last);
-	if (mend(r, claims, parts, count, err) < 0)
+	if (replace_members(r, claims, parts, count, err) < 0)
 		return -1;
-	say(f, true, "issued and due: the next run judges it");
+	set_repair(f, true, "issued and due: the next run judges it");
 	return 0;
+}
+
+/* --- lost ----------------------------------------------------------------- */
+
+/* May this block be granted again?  It is closed then. */
+static int close_if_empty(struct repair *r, uint64_t block, uint32_t generation,
+			  bool *ret_free, struct error *err)
+{
+	struct survey *s = r->survey;
+	uint64_t links;
+
+	*ret_free = false;
+	if (generation >= LINK_GENERATION_MAX)
+		return 0;
+	if (reclaim_lock_keep(s->redis, r->lock, err) < 0 ||
+	    reclaim_count_links(s->redis, s->space, r->lock, block, &links,
+				err) < 0)
+		return -1;
+	if (links)
+		return 0;
+	return marker_close_lost(s->redis, s->space, block, generation,
+				 ret_free, err);
+}
+
+/* The members that a lost range lies in, all of them lost, too. */
+static int find_members(struct repair *r, const struct block_range *lost,
+			struct member_list *claims, struct error *err)
+{
+	struct block_range range = *lost;
+	struct range_list one = {&range, 1, 1, 0};
+	uint64_t missing;
+
+	if (survey_find_claims(r->survey, &one, claims, err) < 0)
+		return -1;
+	claims->first = lost->first;
+	claims->last = lost->last;
+	for (size_t i = 0; i < claims->count; i++)
+		if (claims->members[i].set != SET_ISSUED ||
+		    claims->members[i].score != 0)
+			return error_set(err, ERROR_NOTFOUND, "it has moved");
+	if (member_list_gap(claims, SET_ISSUED, &missing))
+		return error_set(err, ERROR_NOTFOUND, "it has moved");
+	return 0;
+}
+
+/* What of a member is to be pooled, and what stays. */
+static size_t split(const struct found_member *claim,
+		    const struct block_range *freed, int64_t from,
+		    struct found_member parts[3])
+{
+	const struct block_range *m = &claim->range;
+	uint64_t first = m->first > freed->first ? m->first : freed->first;
+	uint64_t last = m->last < freed->last ? m->last : freed->last;
+	size_t count = 0;
+
+	if (m->first < first) {
+		parts[count] = *claim;
+		parts[count++].range.last = first - 1;
+	}
+	parts[count++] = (struct found_member){
+		SET_POOL, {first, last, freed->generation + 1}, from};
+	if (m->last > last) {
+		parts[count] = *claim;
+		parts[count++].range.first = last + 1;
+	}
+	return count;
+}
+
+/* Closed blocks of one range go to the pool; what else is in its members
+ * stays as it is. */
+static int pool(struct repair *r, const struct block_range *freed,
+		struct error *err)
+{
+	struct survey *s = r->survey;
+	struct member_list claims = {0};
+	struct found_member *parts = NULL;
+	struct space_movement now;
+	size_t count = 0;
+	int status = -1;
+
+	if (find_members(r, freed, &claims, err) < 0 ||
+	    space_read_movement(s->redis, s->space, &now, err) < 0)
+		goto out;
+	parts = calloc(3 * claims.count, sizeof(*parts));
+	if (!parts) {
+		error_set_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < claims.count; i++)
+		count += split(
+			&claims.members[i], freed,
+			now.now + linkstore_config(s->space->store)->quarantine,
+			&parts[count]);
+	status = space_mend(s->redis, r->lock, &r->note, claims.members,
+			    claims.count, parts, count, err);
+out:
+	free(parts);
+	member_list_free(&claims);
+	return status;
+}
+
+static int report_freed(struct repair *r, const struct block_range *freed,
+			bool pooled, struct error *err)
+{
+	struct survey *s = r->survey;
+	struct finding f = {
+		.trouble = TROUBLE_LOST,
+		.has_blocks = true,
+		.first = freed->first,
+		.last = freed->last,
+		.repaired = pooled,
+	};
+	uint64_t blocks = freed->last - freed->first + 1;
+
+	snprintf(f.detail, sizeof(f.detail), "generation %" PRIu32,
+		 freed->generation);
+	snprintf(f.repair, sizeof(f.repair), "%s",
+		 pooled ? "no link of it anywhere: closed and pooled"
+			: "it keeps moving: run it again");
+	if (pooled)
+		r->freed += blocks;
+	return findings_add(&s->findings, &f, err);
+}
+
+static int free_range(struct repair *r, const struct block_range *freed,
+		      struct error *err)
+{
+	struct error why = {0};
+	int status = -1;
+
+	for (int i = 0; i < TRIES && status < 0; i++) {
+		status = pool(r, freed, &why);
+		if (status < 0 && why.code != ERROR_NOTFOUND) {
+			*err = why;
+			return -1;
+		}
+	}
+	return report_freed(r, freed, status == 0, err);
+}
+
+/* Blocks of a range that the archive and Redis know nothing of. */
+static int sift(struct repair *r, const struct block_range *range,
+		uint64_t *known, struct range_list *freed, struct error *err)
+{
+	size_t count, at = 0;
+	bool is_free;
+
+	if (archive_links_blocks(r->archive, r->survey->space, range, known,
+				 &count, err) < 0)
+		return -1;
+	for (uint64_t b = range->first; b <= range->last; b++) {
+		while (at < count && known[at] < b)
+			at++;
+		is_free = at == count || known[at] != b;
+		if (is_free &&
+		    close_if_empty(r, b, range->generation, &is_free, err) < 0)
+			return -1;
+		if (!is_free)
+			r->kept++;
+		else if (range_list_add(freed, b, b, range->generation, err) <
+			 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int repair_range(struct repair *r, const struct block_range *lost,
+			uint64_t *known, struct error *err)
+{
+	struct block_range range = {0, 0, lost->generation};
+	struct range_list freed = {0};
+	int status = 0;
+
+	for (uint64_t at = lost->first; at <= lost->last && status == 0;
+	     at = range.last + 1) {
+		range.first = at;
+		range.last = lost->last - at < ARCHIVE_BLOCKS_MAX
+				     ? lost->last
+				     : at + ARCHIVE_BLOCKS_MAX - 1;
+		freed.count = 0;
+		status = sift(r, &range, known, &freed, err);
+		for (size_t i = 0; i < freed.count && status == 0; i++)
+			status = free_range(r, &freed.list[i], err);
+	}
+	range_list_free(&freed);
+	return status;
+}
+
+static int repair_lost(struct repair *r, struct error *err)
+{
+	struct range_list *lost = &r->survey->lost;
+	uint64_t *known = calloc(ARCHIVE_BLOCKS_MAX, sizeof(*known));
+	int status = 0;
+
+	if (!known)
+		return error_set_nomem(err);
+	range_list_sort(lost);
+	for (size_t i = 0; i < lost->count && status == 0; i++)
+		status = repair_range(r, &lost->list[i], known, err);
+	free(known);
+	return status;
 }
 
 /* --- all ------------------------------------------------------------------ */
@@ -186,14 +389,14 @@ static int repair_one(struct repair *r, struct finding *f,
 	case TROUBLE_TWICE:
 		return untangle(r, f, claims, err);
 	case TROUBLE_MISSING:
-		return adopt(r, f, err);
+		return issue_missing(r, f, err);
 	case TROUBLE_POOL_OPEN:
 	case TROUBLE_POOL_UNMARKED:
 	case TROUBLE_LOST_MARKED:
 	case TROUBLE_STUCK:
 		return make_due(r, f, claims, err);
 	default:
-		say(f, false, "left to you");
+		set_repair(f, false, "left to you");
 		return 0;
 	}
 }
@@ -214,7 +417,7 @@ static int repair_finding(struct repair *r, struct finding *f,
 	if (status == 0)
 		return 0;
 	if (has_moved(&why)) {
-		say(f, false, "it keeps moving: run it again");
+		set_repair(f, false, "it keeps moving: run it again");
 		return 0;
 	}
 	*err = why;

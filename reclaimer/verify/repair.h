@@ -3,8 +3,9 @@
  *
  *	twice		stays once, in the stricter state (mend_plan)
  *	missing		becomes issued, due when no link that might have been
- *			granted unseen can be alive: hold_max and the longest
- *TTL pooled, but	goes back to issued, due now: the next run judges it by
+ *			granted unseen can be alive: after hold_max and the
+ *			longest TTL
+ *	pooled, but	goes back to issued, due now: the next run decides by
  *	  open, unmarked  its marker
  *	lost, but	the same
  *	  marked; stuck

@@ -1,22 +1,27 @@
 #include "reclaimer/verify/survey.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/safe_text.h"
+#include "linkstore/space/member_list.h"
 #include "linkstore/space/record.h"
-#include "reclaimer/verify/recheck.h"
 
-void survey_count(struct survey *s, uint64_t block, enum standing standing)
+static void count_block(struct survey *s, uint64_t block,
+			enum accounted_state state)
 {
-	if (block_map_count(&s->map, block))
-		s->census.states[standing]++;
+	if (block_map_count(&s->window.map, block))
+		s->census.states[state]++;
 }
 
 /* --- markers -------------------------------------------------------------- */
 
 /* How long to wait so that the rate is kept, in ms. */
-static int pace(const struct survey *s)
+static int rate_delay(const struct survey *s)
 {
 	int64_t due;
 
@@ -30,14 +35,16 @@ static int pace(const struct survey *s)
 	return due < CLOCK_SECOND ? (int)due : (int)CLOCK_SECOND;
 }
 
-int survey_look(struct survey *s, size_t count, struct error *err)
+/* Of the first `count` items, and keeps rate and lock. */
+static int read_markers(struct survey *s, size_t count, struct error *err)
 {
+	uint64_t blocks[SURVEY_BATCH];
 	uint64_t total = s->at_start.cursor - s->at_start.first;
 	int wait;
 
 	s->done += count;
 	do {
-		wait = pace(s);
+		wait = rate_delay(s);
 		if (s->pause(s->arg, s->done, total, wait))
 			return error_set_retriable(err, ERROR_BUSY,
 						   "interrupted: not all was "
@@ -46,61 +53,61 @@ int survey_look(struct survey *s, size_t count, struct error *err)
 	if (s->lock && reclaim_lock_keep(s->redis, s->lock, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		s->blocks[i] = s->items[i].block;
-	return markers_read(s->redis, s->space, s->blocks, count, s->looks,
+		blocks[i] = s->batch.items[i].block;
+	return markers_read(s->redis, s->space, blocks, count, s->batch.markers,
 			    err);
 }
 
-int survey_look_from(struct survey *s, uint64_t first, uint64_t last,
-		     size_t *ret_count, struct error *err)
+int survey_read_markers(struct survey *s, uint64_t first, uint64_t last,
+			size_t *ret_count, struct error *err)
 {
 	size_t n = last - first < SURVEY_BATCH ? (size_t)(last - first + 1)
 					       : SURVEY_BATCH;
 
 	for (size_t i = 0; i < n; i++)
-		s->items[i].block = first + i;
+		s->batch.items[i].block = first + i;
 	*ret_count = n;
-	return survey_look(s, n, err);
+	return read_markers(s, n, err);
 }
 
-static int judge_item(struct survey *s, size_t i, struct error *err)
+static int classify_item(struct survey *s, size_t i, struct error *err)
 {
-	const struct survey_item *item = &s->items[i];
-	struct judgement j =
-		judge_block(&s->terms, &item->claim, &s->looks[i],
-			    reclaim_gaps_has(s->gaps, item->block,
-					     item->claim.range.generation));
+	const struct survey_item *item = &s->batch.items[i];
+	struct classification c = block_state_classify(
+		&s->terms, &item->claim, &s->batch.markers[i],
+		reclaim_gaps_has(s->gaps, item->block,
+				 item->claim.range.generation));
 
-	if (j.trouble)
-		return stretches_add(&s->suspects, item->block, item->block, 0,
-				     err);
-	survey_count(s, item->block, j.standing);
+	if (c.trouble)
+		return range_list_add(&s->window.suspects, item->block,
+				      item->block, 0, err);
+	count_block(s, item->block, c.state);
 	if (s->wants_lost && !item->claim.score &&
 	    item->claim.set == SET_ISSUED)
-		return stretches_add(&s->lost, item->block, item->block,
-				     item->claim.range.generation, err);
+		return range_list_add(&s->lost, item->block, item->block,
+				      item->claim.range.generation, err);
 	return 0;
 }
 
 static int flush(struct survey *s, struct error *err)
 {
-	size_t count = s->item_count;
+	size_t count = s->batch.count;
 
-	s->item_count = 0;
+	s->batch.count = 0;
 	if (!count)
 		return 0;
-	if (survey_look(s, count, err) < 0)
+	if (read_markers(s, count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
-		if (judge_item(s, i, err) < 0)
+		if (classify_item(s, i, err) < 0)
 			return -1;
 	return 0;
 }
 
 /* --- members -------------------------------------------------------------- */
 
-static int tell_member(struct survey *s, const struct set_member *m,
-		       enum trouble trouble, struct error *err)
+static int report_member(struct survey *s, const struct set_member *m,
+			 enum trouble trouble, struct error *err)
 {
 	struct finding finding = {.trouble = trouble};
 	char text[100];
@@ -126,17 +133,18 @@ static int check_beyond(struct survey *s, const struct set_member *m,
 		return -1;
 	if (m->range.last < s->cursor)
 		return 0;
-	return tell_member(s, m, TROUBLE_BEYOND, err);
+	return report_member(s, m, TROUBLE_BEYOND, err);
 }
 
 static int take_block(struct survey *s, uint64_t block,
 		      const struct set_member *m, struct error *err)
 {
-	if (!block_map_see(&s->map, block))
-		return stretches_add(&s->suspects, block, block, 0, err);
-	s->items[s->item_count++] =
+	if (!block_map_see(&s->window.map, block))
+		return range_list_add(&s->window.suspects, block, block, 0,
+				      err);
+	s->batch.items[s->batch.count++] =
 		(struct survey_item){block, {m->set, m->range, m->score}};
-	return s->item_count == SURVEY_BATCH ? flush(s, err) : 0;
+	return s->batch.count == SURVEY_BATCH ? flush(s, err) : 0;
 }
 
 static int on_member(void *arg, const struct set_member *m, struct error *err)
@@ -145,28 +153,341 @@ static int on_member(void *arg, const struct set_member *m, struct error *err)
 	uint64_t first, last;
 
 	if (!m->sound || m->range.generation > LINK_GENERATION_MAX)
-		return s->first_window
-			       ? tell_member(s, m, TROUBLE_MALFORMED, err)
+		return s->window.first
+			       ? report_member(s, m, TROUBLE_MALFORMED, err)
 			       : 0;
-	if (s->first_window && check_beyond(s, m, err) < 0)
+	if (s->window.first && check_beyond(s, m, err) < 0)
 		return -1;
-	first = m->range.first > s->map.first ? m->range.first : s->map.first;
-	last = m->range.last < s->map.end ? m->range.last : s->map.end - 1;
-	for (uint64_t block = first; block <= last && block < s->map.end;
+	first = m->range.first > s->window.map.first ? m->range.first
+						     : s->window.map.first;
+	last = m->range.last < s->window.map.end ? m->range.last
+						 : s->window.map.end - 1;
+	for (uint64_t block = first; block <= last && block < s->window.map.end;
 	     block++)
 		if (take_block(s, block, m, err) < 0)
 			return -1;
 	return 0;
 }
 
+/* --- checking again ---------------------------------------------------------
+ */
+
+#define RECHECK_TRIES 5
+/* While the lock is held only grants and returns move anything, and what is to
+ * be repaired has to be proven. */
+#define RECHECK_TRIES_LOCKED 40
+
+/* One check of all suspects. */
+struct recheck {
+	struct survey *s;
+	struct member_list claims;
+	struct range_list still;  /* suspicious after this check */
+	struct findings findings; /* what they would be reported as */
+};
+
+struct gathering {
+	const struct range_list *ranges;
+	struct member_list *claims;
+};
+
+static int on_claim(void *arg, const struct set_member *m, struct error *err)
+{
+	const struct gathering *g = arg;
+	size_t i;
+
+	if (!m->sound || m->range.generation > LINK_GENERATION_MAX)
+		return 0;
+	i = range_list_find(g->ranges, m->range.first);
+	if (i == g->ranges->count || g->ranges->list[i].first > m->range.last)
+		return 0;
+	return member_list_take(g->claims, m, err);
+}
+
+int survey_find_claims(struct survey *s, const struct range_list *ranges,
+		       struct member_list *ret_claims, struct error *err)
+{
+	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
+	struct gathering g = {ranges, ret_claims};
+
+	ret_claims->count = 0;
+	ret_claims->first = 0;
+	ret_claims->last = UINT64_MAX;
+	for (size_t i = 0; i < SET_COUNT_OF; i++)
+		if (space_walk(s->redis, s->space, order[i], on_claim, &g,
+			       err) < 0)
+			return -1;
+	member_list_sort(ret_claims);
+	return 0;
+}
+
+static bool same_place(const struct finding *last, const struct finding *next)
+{
+	return last->trouble == next->trouble && last->has_blocks &&
+	       last->last + 1 == next->first &&
+	       !strcmp(last->detail, next->detail);
+}
+
+static int suspect(struct recheck *r, enum trouble trouble, uint64_t first,
+		   uint64_t last, const char *detail, struct error *err)
+{
+	struct finding f = {.trouble = trouble,
+			    .has_blocks = true,
+			    .first = first,
+			    .last = last};
+	size_t count = r->findings.count;
+
+	snprintf(f.detail, sizeof(f.detail), "%s", detail);
+	if (range_list_add(&r->still, first, last, 0, err) < 0)
+		return -1;
+	if (count && same_place(&r->findings.list[count - 1], &f)) {
+		r->findings.list[count - 1].last = last;
+		return 0;
+	}
+	return findings_add(&r->findings, &f, err);
+}
+
+static void claim_text(const struct found_member *m, char *to, size_t size)
+{
+	char member[RANGE_TEXT_MAX];
+
+	snprintf(to, size, "%s %s", space_set_name(m->set),
+		 range_format(&m->range, member));
+}
+
+/* Blocks of one claim: what do their markers say? */
+static int classify_claimed(struct recheck *r, const struct found_member *claim,
+			    uint64_t first, uint64_t last, struct error *err)
+{
+	struct survey *s = r->s;
+	char detail[FINDING_DETAIL_MAX];
+	size_t n;
+
+	claim_text(claim, detail, sizeof(detail));
+	for (uint64_t at = first; at <= last; at += n) {
+		if (survey_read_markers(s, at, last, &n, err) < 0)
+			return -1;
+		for (size_t i = 0; i < n; i++) {
+			struct classification c = block_state_classify(
+				&s->terms, claim, &s->batch.markers[i],
+				reclaim_gaps_has(s->gaps, at + i,
+						 claim->range.generation));
+
+			if (!c.trouble)
+				count_block(s, at + i, c.state);
+			else if (suspect(r, c.trouble, at + i, at + i, detail,
+					 err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Blocks of no claim: retired, or missing. */
+static int classify_unclaimed(struct recheck *r, uint64_t first, uint64_t last,
+			      struct error *err)
+{
+	struct survey *s = r->s;
+	size_t n;
+
+	if (!s->at_start.retired)
+		return suspect(r, TROUBLE_MISSING, first, last, "", err);
+	for (uint64_t at = first; at <= last; at += n) {
+		if (survey_read_markers(s, at, last, &n, err) < 0)
+			return -1;
+		for (size_t i = 0; i < n; i++) {
+			if (block_state_is_retired(&s->batch.markers[i]))
+				count_block(s, at + i, STATE_RETIRED);
+			else if (suspect(r, TROUBLE_MISSING, at + i, at + i, "",
+					 err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* The claims on block `at`, up to *ret_end for which they are the same.
+ * `from`: the first claim that may reach so far. */
+static size_t claims_at(const struct member_list *claims, size_t from,
+			uint64_t at, const struct found_member *ret[2],
+			uint64_t *ret_end)
+{
+	size_t count = 0;
+
+	for (size_t i = from; i < claims->count; i++) {
+		const struct found_member *m = &claims->members[i];
+
+		if (m->range.first > at) {
+			if (m->range.first - 1 < *ret_end)
+				*ret_end = m->range.first - 1;
+			break;
+		}
+		if (m->range.last < at)
+			continue;
+		if (m->range.last < *ret_end)
+			*ret_end = m->range.last;
+		if (count < 2)
+			ret[count] = m;
+		count++;
+	}
+	return count;
+}
+
+static int classify_twice(struct recheck *r, const struct found_member *both[2],
+			  size_t count, uint64_t first, uint64_t last,
+			  struct error *err)
+{
+	char a[80], b[80], detail[FINDING_DETAIL_MAX];
+
+	claim_text(both[0], a, sizeof(a));
+	claim_text(both[1], b, sizeof(b));
+	snprintf(detail, sizeof(detail), "%s and %s%s", a, b,
+		 count > 2 ? " and more" : "");
+	return suspect(r, TROUBLE_TWICE, first, last, detail, err);
+}
+
+static int classify_range(struct recheck *r, size_t *from,
+			  const struct block_range *range, struct error *err)
+{
+	const struct member_list *claims = &r->claims;
+	uint64_t end;
+	int status = 0;
+
+	while (*from < claims->count &&
+	       claims->members[*from].range.last < range->first)
+		(*from)++;
+	for (uint64_t at = range->first; at <= range->last && status == 0;
+	     at = end + 1) {
+		const struct found_member *both[2] = {NULL, NULL};
+		size_t count;
+
+		end = range->last;
+		count = claims_at(claims, *from, at, both, &end);
+		if (count == 0)
+			status = classify_unclaimed(r, at, end, err);
+		else if (count == 1)
+			status = classify_claimed(r, both[0], at, end, err);
+		else
+			status = classify_twice(r, both, count, at, end, err);
+	}
+	return status;
+}
+
+/* *ret_at_rest: nothing moved meanwhile. */
+static int check_suspects(struct recheck *r, bool *ret_at_rest,
+			  struct error *err)
+{
+	struct survey *s = r->s;
+	struct space_movement before, after;
+	size_t from = 0;
+
+	r->still.count = 0;
+	r->still.left_out = 0;
+	findings_free(&r->findings);
+	range_list_sort(&s->window.suspects);
+	if (space_read_movement(s->redis, s->space, &before, err) < 0)
+		return -1;
+	s->terms.now = before.now;
+	if (survey_find_claims(s, &s->window.suspects, &r->claims, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s->window.suspects.count; i++)
+		if (classify_range(r, &from, &s->window.suspects.list[i], err) <
+		    0)
+			return -1;
+	if (space_read_movement(s->redis, s->space, &after, err) < 0)
+		return -1;
+	*ret_at_rest = !strcmp(before.text, after.text);
+	return 0;
+}
+
+static void count_suspects(struct survey *s, const struct finding *f)
+{
+	for (uint64_t b = f->first; b <= f->last; b++) {
+		if (!block_map_count(&s->window.map, b))
+			continue;
+		if (f->trouble == TROUBLE_MISSING)
+			s->census.missing++;
+		else
+			s->census.unclear++;
+	}
+}
+
+static int report_suspects(struct recheck *r, struct error *err)
+{
+	struct survey *s = r->s;
+
+	for (size_t i = 0; i < r->findings.count; i++) {
+		count_suspects(s, &r->findings.list[i]);
+		if (findings_add(&s->findings, &r->findings.list[i], err) < 0)
+			return -1;
+	}
+	/* Those there was no room for are reported as a number. */
+	s->findings.total += r->findings.total - r->findings.count;
+	return 0;
+}
+
+/* More than can be checked again: all that is certain is that much is wrong. */
+static int report_left_out(struct survey *s, uint64_t blocks, struct error *err)
+{
+	struct finding f = {.trouble = TROUBLE_MISSING};
+
+	if (!blocks)
+		return 0;
+	s->census.unclear += blocks;
+	snprintf(f.detail, sizeof(f.detail),
+		 "or worse: %" PRIu64 " blocks more than can be looked at "
+		 "again",
+		 blocks);
+	return findings_add(&s->findings, &f, err);
+}
+
+static int check_until_sure(struct recheck *r, bool *ret_at_rest,
+			    struct error *err)
+{
+	struct survey *s = r->s;
+	int tries = s->lock ? RECHECK_TRIES_LOCKED : RECHECK_TRIES;
+
+	*ret_at_rest = !s->window.suspects.count;
+	for (int i = 0; i < tries && s->window.suspects.count && !*ret_at_rest;
+	     i++) {
+		struct range_list checked;
+
+		usleep((useconds_t)(i < 10 ? i : 10) * 20000);
+		if (check_suspects(r, ret_at_rest, err) < 0)
+			return -1;
+		checked = s->window.suspects;
+		s->window.suspects = r->still;
+		r->still = checked;
+	}
+	return 0;
+}
+
+static int recheck(struct survey *s, struct error *err)
+{
+	struct recheck r = {.s = s};
+	uint64_t left_out = s->window.suspects.left_out;
+	bool at_rest;
+	int status = check_until_sure(&r, &at_rest, err);
+
+	if (status == 0)
+		status = report_suspects(&r, err);
+	if (status == 0)
+		status = report_left_out(s, left_out + r.still.left_out, err);
+	s->proven = s->proven && at_rest;
+	member_list_free(&r.claims);
+	range_list_free(&r.still);
+	findings_free(&r.findings);
+	return status;
+}
+
 /* --- windows -------------------------------------------------------------- */
 
 static int gather_unseen(struct survey *s, struct error *err)
 {
-	uint64_t first, last, at = s->map.first;
+	uint64_t first, last, at = s->window.map.first;
 
-	while (block_map_unseen(&s->map, at, &first, &last)) {
-		if (stretches_add(&s->suspects, first, last, 0, err) < 0)
+	while (block_map_unseen(&s->window.map, at, &first, &last)) {
+		if (range_list_add(&s->window.suspects, first, last, 0, err) <
+		    0)
 			return -1;
 		at = last + 1;
 	}
@@ -179,15 +500,15 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 	/* The way of a grant is from the pool to issued. */
 	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
 
-	block_map_turn(&s->map, first, end);
-	s->suspects.count = 0;
+	block_map_turn(&s->window.map, first, end);
+	s->window.suspects.count = 0;
 	for (size_t i = 0; i < SET_COUNT_OF; i++)
 		if (space_walk(s->redis, s->space, order[i], on_member, s,
 			       err) < 0)
 			return -1;
 	if (flush(s, err) < 0 || gather_unseen(s, err) < 0)
 		return -1;
-	s->first_window = false;
+	s->window.first = false;
 	return recheck(s, err);
 }
 
@@ -195,7 +516,7 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 static int check_retired(struct survey *s, struct error *err)
 {
 	struct finding finding = {.trouble = TROUBLE_RETIRED};
-	uint64_t found = s->census.states[STANDING_RETIRED];
+	uint64_t found = s->census.states[STATE_RETIRED];
 
 	if (found == s->at_start.retired)
 		return 0;
@@ -221,17 +542,17 @@ int survey_run(struct survey *s, struct error *err)
 {
 	uint64_t first, cursor, end;
 
-	s->proven = s->first_window = true;
+	s->proven = s->window.first = true;
 	s->started = clock_monotonic_ms();
 	if (space_read_movement(s->redis, s->space, &s->at_start, err) < 0 ||
 	    reclaim_gaps_read(s->redis, s->space, &s->gaps, err) < 0)
 		return -1;
 	first = s->at_start.first;
 	cursor = s->cursor = s->at_start.cursor;
-	s->terms = (struct judge_terms){s->space, s->at_start.now};
+	s->terms = (struct classify_terms){s->space, s->at_start.now};
 	if (first > cursor)
 		first = s->at_start.first = cursor;
-	if (block_map_init(&s->map,
+	if (block_map_init(&s->window.map,
 			   cursor - first < BLOCK_MAP_WINDOW ? cursor - first
 							     : BLOCK_MAP_WINDOW,
 			   err) < 0)
@@ -249,9 +570,9 @@ int survey_run(struct survey *s, struct error *err)
 
 void survey_free(struct survey *s)
 {
-	block_map_free(&s->map);
-	stretches_free(&s->suspects);
-	stretches_free(&s->lost);
+	block_map_free(&s->window.map);
+	range_list_free(&s->window.suspects);
+	range_list_free(&s->lost);
 	findings_free(&s->findings);
 	reclaim_gaps_free(s->gaps);
 	s->gaps = NULL;

@@ -8,9 +8,9 @@
  *
  * The space may be in use meanwhile.  What one walk makes suspicious - a block
  * in no set, in two, or at odds with its marker - may only have moved, so it is
- * looked at again (recheck.h), until it is found in order once, or a look fell
- * into a time in which nothing moved at all (space_movement), or it was
- * suspicious in RECHECK_TRIES looks some time apart.
+ * checked again, until it is found in order once, or a check fell into a time
+ * in which nothing moved at all (space_movement), or it was suspicious in
+ * several checks some time apart.
  */
 #ifndef RECLAIMER_VERIFY_SURVEY_H
 #define RECLAIMER_VERIFY_SURVEY_H
@@ -21,16 +21,17 @@
 #include "codespace/link_id.h"
 #include "common/error.h"
 #include "common/redis/redis.h"
+#include "linkstore/space/member_list.h"
 #include "linkstore/space/members.h"
 #include "linkstore/space/reclaim.h"
 #include "reclaimer/verify/block_map.h"
 #include "reclaimer/verify/findings.h"
-#include "reclaimer/verify/stretches.h"
+#include "reclaimer/verify/range_list.h"
 
 struct census {
-	uint64_t states[STANDING_COUNT_OF]; /* blocks */
+	uint64_t states[STATE_COUNT_OF]; /* blocks */
 	uint64_t missing;
-	uint64_t tangled; /* twice, and in no state to speak of */
+	uint64_t unclear; /* twice, and in no state to speak of */
 };
 
 #define SURVEY_BATCH 512
@@ -41,8 +42,22 @@ struct survey_item {
 	struct found_member claim;
 };
 
+/* Blocks whose markers are read at once. */
+struct survey_batch {
+	struct survey_item items[SURVEY_BATCH];
+	struct marker_look markers[SURVEY_BATCH];
+	size_t count; /* items waiting */
+};
+
+/* The blocks that are being walked. */
+struct survey_window {
+	struct block_map map;
+	struct range_list suspects;
+	bool first; /* members are checked in the first one only */
+};
+
 struct survey {
-	/* The caller's. */
+	/* Set by the caller. */
 	struct redis *redis;
 	const struct link_space *space;
 	const struct reclaim_lock *lock; /* NULL: none is held */
@@ -53,26 +68,21 @@ struct survey {
 	void *arg;
 	bool wants_lost; /* for a repair: gather them */
 
-	/* What came of it. */
+	/* The result. */
 	struct space_movement at_start;
 	struct census census;
 	struct findings findings;
-	struct stretches lost; /* score 0 and no marker, by generation */
-	bool proven;	       /* all findings fell into times of rest */
+	struct range_list lost; /* score 0 and no marker, by generation */
+	bool proven;		/* all findings fell into times of rest */
 
 	/* Its own. */
 	struct reclaim_gaps *gaps;
-	struct judge_terms terms;
-	struct block_map map;
-	struct stretches suspects;
+	struct classify_terms terms;
 	uint64_t cursor; /* as last read */
-	bool first_window;
+	struct survey_window window;
+	struct survey_batch batch;
 	int64_t started;
-	uint64_t done; /* blocks */
-	struct survey_item items[SURVEY_BATCH];
-	struct marker_look looks[SURVEY_BATCH];
-	uint64_t blocks[SURVEY_BATCH];
-	size_t item_count;
+	uint64_t done; /* markers read */
 };
 
 /* ERROR_UNSAFE: there is no space to survey.  ERROR_BUSY: it was stopped, or
@@ -80,14 +90,14 @@ struct survey {
 int survey_run(struct survey *s, struct error *err);
 void survey_free(struct survey *s);
 
-/* Reads markers of `count` (<= SURVEY_BATCH) blocks of s->items into s->looks,
- * and keeps rate and lock. */
-int survey_look(struct survey *s, size_t count, struct error *err);
-/* The same of neighbours: of first..last as many as fit, from the first on. */
-int survey_look_from(struct survey *s, uint64_t first, uint64_t last,
-		     size_t *ret_count, struct error *err);
+/* Reads the markers of neighbours into s->batch: of first..last as many as fit,
+ * from the first on.  Keeps rate and lock. */
+int survey_read_markers(struct survey *s, uint64_t first, uint64_t last,
+			size_t *ret_count, struct error *err);
 
-/* Counts a block in its state, once. */
-void survey_count(struct survey *s, uint64_t block, enum standing standing);
+/* Members that contain blocks of the ranges, which are sorted; sorted
+ * themselves.  member_list_free. */
+int survey_find_claims(struct survey *s, const struct range_list *ranges,
+		       struct member_list *ret_claims, struct error *err);
 
 #endif

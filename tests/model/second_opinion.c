@@ -44,7 +44,7 @@ static void ask(struct world *w, const struct lives *l, size_t space)
 		if (!is_accounted_for(l, f->trouble))
 			world_broken(w, "%s:%" PRIu64 " verify: %s: %s",
 				     s->space->name, f->first,
-				     trouble_name(f->trouble), f->detail);
+				     finding_name(f->trouble), f->detail);
 	}
 	survey_free(s);
 	free(s);

@@ -90,7 +90,7 @@ static void blocks(struct world *w, int count, int live,
 
 static const struct advice *advice(struct world *w)
 {
-	advise(&w->sampling, &w->ledger, &w->advice);
+	advice_make(&w->sampling, &w->ledger, &w->advice);
 	return &w->advice;
 }
 

@@ -1,14 +1,14 @@
-/* Windows of blocks seen and counted, and lists of stretches. */
+/* Windows of blocks seen and counted, and lists of ranges. */
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
 
-#include "reclaimer/hand/block_arg.h"
+#include "reclaimer/hold/block_arg.h"
 #include "reclaimer/verify/block_map.h"
 #include "reclaimer/verify/findings.h"
-#include "reclaimer/verify/stretches.h"
+#include "reclaimer/verify/range_list.h"
 
-static void stretches_not_seen_are_found_whole(void **state)
+static void ranges_not_seen_are_found_whole(void **state)
 {
 	struct block_map map;
 	struct error err;
@@ -87,37 +87,37 @@ static void a_block_is_seen_and_counted_once(void **state)
 	block_map_free(&map);
 }
 
-static void stretches_are_joined_and_found(void **state)
+static void ranges_are_joined_and_found(void **state)
 {
-	struct stretches s = {0};
+	struct range_list s = {0};
 	struct error err;
 
 	(void)state;
-	stretches_add(&s, 20, 29, 0, &err);
-	stretches_add(&s, 30, 30, 0, &err);
-	stretches_add(&s, 5, 6, 0, &err);
-	stretches_add(&s, 7, 8, 2, &err);
-	stretches_add(&s, 25, 40, 0, &err);
-	stretches_sort(&s);
+	range_list_add(&s, 20, 29, 0, &err);
+	range_list_add(&s, 30, 30, 0, &err);
+	range_list_add(&s, 5, 6, 0, &err);
+	range_list_add(&s, 7, 8, 2, &err);
+	range_list_add(&s, 25, 40, 0, &err);
+	range_list_sort(&s);
 	assert_int_equal(s.count, 3);
 	assert_int_equal(s.list[2].first, 20);
 	assert_int_equal(s.list[2].last, 40);
-	assert_int_equal(stretches_find(&s, 9), 2);
-	assert_int_equal(stretches_find(&s, 41), 3);
-	stretches_free(&s);
+	assert_int_equal(range_list_find(&s, 9), 2);
+	assert_int_equal(range_list_find(&s, 41), 3);
+	range_list_free(&s);
 }
 
 static void more_than_there_is_room_for_is_counted(void **state)
 {
-	struct stretches s = {0};
+	struct range_list s = {0};
 	struct error err;
 
 	(void)state;
-	for (uint64_t i = 0; i < STRETCHES_MAX + 10; i++)
-		stretches_add(&s, 3 * i, 3 * i + 1, 0, &err);
-	assert_int_equal(s.count, STRETCHES_MAX);
+	for (uint64_t i = 0; i < RANGE_LIST_MAX + 10; i++)
+		range_list_add(&s, 3 * i, 3 * i + 1, 0, &err);
+	assert_int_equal(s.count, RANGE_LIST_MAX);
 	assert_int_equal(s.left_out, 20);
-	stretches_free(&s);
+	range_list_free(&s);
 }
 
 static void the_same_finding_is_told_once_and_all_are_counted(void **state)
@@ -172,10 +172,10 @@ static void blocks_on_the_command_line(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stretches_not_seen_are_found_whole),
+		cmocka_unit_test(ranges_not_seen_are_found_whole),
 		cmocka_unit_test(any_pattern_is_found_again),
 		cmocka_unit_test(a_block_is_seen_and_counted_once),
-		cmocka_unit_test(stretches_are_joined_and_found),
+		cmocka_unit_test(ranges_are_joined_and_found),
 		cmocka_unit_test(more_than_there_is_room_for_is_counted),
 		cmocka_unit_test(
 			the_same_finding_is_told_once_and_all_are_counted),

@@ -48,7 +48,7 @@ static struct scene open_scene(struct fixture *f)
 	s.chunk = chunk_new(4096, &f->err);
 	must(f, chunk_fill(s.chunk, s.feed, 4096, &blocks, &f->err));
 	assert_int_equal(blocks, BLOCKS);
-	must(f, chunk_look(s.chunk, f->server.redis, f->space,
+	must(f, chunk_scan(s.chunk, f->server.redis, f->space,
 			   due_feed_now(s.feed), &f->err));
 	must(f, chunk_close(s.chunk, f->server.redis, f->space, clock_real_ms(),
 			    &f->err));
@@ -159,7 +159,7 @@ static void a_connection_lost_on_the_way_is_told_as_such(void **state)
 static void ranges_still_to_come_are_reckoned(void **state)
 {
 	struct fixture *f = *state;
-	struct looked_range ranges[64];
+	struct scanned_range ranges[64];
 	struct due_feed *feed;
 	size_t count;
 

@@ -13,7 +13,7 @@ enum {
 static size_t plan_live(const struct settle_merge *how, const int64_t *ends,
 			size_t count, struct settle_part *ret_parts)
 {
-	struct looked_range range = {{0, count - 1, 1}, count - 1, 5};
+	struct scanned_range range = {{0, count - 1, 1}, count - 1, 5};
 	struct block_look looks[LIVE_MAX];
 
 	for (size_t i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static void what_never_ends_does_not_hide_what_does(void **state)
 static void what_was_not_looked_at_is_not_put_off_with_its_neighbour(void **st)
 {
 	const struct settle_merge how = {.now = 0, .apart = DURATION_NEVER};
-	struct looked_range cut = {{0, 9, 1}, 4, 77};
+	struct scanned_range cut = {{0, 9, 1}, 4, 77};
 	struct settle_part parts[LIVE_MAX];
 	struct block_look looks[5];
 

@@ -14,7 +14,7 @@ enum {
 /* Ranges at random places with a random past, and what the plan makes of
  * them. */
 struct scene {
-	struct looked_range ranges[RANGES_MAX];
+	struct scanned_range ranges[RANGES_MAX];
 	size_t count;
 	struct block_look looks[BLOCKS_MAX];
 	size_t blocks;
@@ -65,7 +65,7 @@ static void make_scene(struct scene *s, uint64_t *random)
 	memset(s, 0, sizeof(*s));
 	s->count = 1 + next(random) % RANGES_MAX;
 	for (size_t i = 0; i < s->count; i++) {
-		struct looked_range *r = &s->ranges[i];
+		struct scanned_range *r = &s->ranges[i];
 		uint64_t size = 1 + next(random) % (BLOCKS_MAX / RANGES_MAX);
 
 		at += next(random) % 2 ? 0 : 1 + next(random) % 9;
@@ -76,7 +76,7 @@ static void make_scene(struct scene *s, uint64_t *random)
 					    : r->member.last;
 		r->score = 500;
 		at += size;
-		for (size_t b = 0; b < looked_blocks(r); b++)
+		for (size_t b = 0; b < scanned_blocks(r); b++)
 			s->looks[s->blocks++] = random_look(random);
 	}
 	s->part_count =
@@ -119,7 +119,7 @@ static uint64_t blocks_of_parts(const struct scene *s)
 	return blocks;
 }
 
-typedef void check_fn(const struct scene *s, const struct looked_range *range,
+typedef void check_fn(const struct scene *s, const struct scanned_range *range,
 		      uint64_t block, const struct block_look *look);
 
 static void for_each_block(check_fn *check)
@@ -132,7 +132,7 @@ static void for_each_block(check_fn *check)
 
 		make_scene(&s, &random);
 		for (size_t i = 0; i < s.count; i++) {
-			const struct looked_range *r = &s.ranges[i];
+			const struct scanned_range *r = &s.ranges[i];
 
 			for (uint64_t b = r->member.first; b <= r->upto; b++)
 				check(&s, r, b, look++);
@@ -199,8 +199,9 @@ static void neighbours_that_are_alike_are_one_part(void **state)
 	}
 }
 
-static void check_ended(const struct scene *s, const struct looked_range *range,
-			uint64_t block, const struct block_look *look)
+static void check_ended(const struct scene *s,
+			const struct scanned_range *range, uint64_t block,
+			const struct block_look *look)
 {
 	const struct settle_part *part = part_with(s, block);
 
@@ -217,7 +218,7 @@ static void an_ended_block_is_pooled_under_a_later_generation(void **state)
 	for_each_block(check_ended);
 }
 
-static void check_live(const struct scene *s, const struct looked_range *range,
+static void check_live(const struct scene *s, const struct scanned_range *range,
 		       uint64_t block, const struct block_look *look)
 {
 	const struct settle_part *part = part_with(s, block);
@@ -239,7 +240,7 @@ static void a_live_block_is_kept_until_after_its_end_or_soon_after(void **state)
 	for_each_block(check_live);
 }
 
-static void check_lost(const struct scene *s, const struct looked_range *range,
+static void check_lost(const struct scene *s, const struct scanned_range *range,
 		       uint64_t block, const struct block_look *look)
 {
 	const struct settle_part *part = part_with(s, block);
@@ -258,7 +259,7 @@ static void a_lost_block_stays_issued(void **state)
 
 static void what_was_not_looked_at_stays_due(void **state)
 {
-	struct looked_range cut = {{10, 1000000, 1}, 11, 77};
+	struct scanned_range cut = {{10, 1000000, 1}, 11, 77};
 	struct block_look ended = {.state = BLOCK_ENDED, .generation = 1};
 	struct block_look looks[] = {ended, ended};
 	struct settle_part parts[3];
@@ -273,8 +274,8 @@ static void what_was_not_looked_at_stays_due(void **state)
 
 static void a_range_that_ended_as_a_whole_is_one_part(void **state)
 {
-	struct looked_range ranges[] = {{{0, 9, 1}, 9, 5},
-					{{10, 19, 1}, 19, 6}};
+	struct scanned_range ranges[] = {{{0, 9, 1}, 9, 5},
+					 {{10, 19, 1}, 19, 6}};
 	struct block_look looks[20];
 	struct settle_part parts[22];
 

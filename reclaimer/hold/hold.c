@@ -1,4 +1,4 @@
-#include "reclaimer/hand/hand_command.h"
+#include "reclaimer/commands.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -8,11 +8,11 @@
 #include "common/output.h"
 #include "linkstore/space/hand.h"
 #include "linkstore/space/record.h"
-#include "reclaimer/hand/block_arg.h"
-#include "reclaimer/hand/who.h"
+#include "reclaimer/hold/block_arg.h"
+#include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 
-/* --- what is asked for ---------------------------------------------------- */
+/* --- the request -------------------------------------------------------- */
 
 static int check_reason(const char *reason, struct error *err)
 {
@@ -48,16 +48,16 @@ static int read_request(const struct options *options, char who[HAND_WHO_MAX],
 	if (block_arg_read(options->blocks, &r.first, &r.last, err) < 0 ||
 	    check_reason(r.reason, err) < 0)
 		return -1;
-	who_am_i(who);
+	operator_name(who);
 	*ret = r;
 	return 0;
 }
 
-/* --- what came of it ------------------------------------------------------ */
+/* --- the result ---------------------------------------------------------- */
 
-static int say_json(const struct link_space *space, const char *verb,
-		    const struct hand_request *request,
-		    const struct hand_result *result, struct error *err)
+static int print_json(const struct link_space *space, const char *verb,
+		      const struct hand_request *request,
+		      const struct hand_result *result, struct error *err)
 {
 	return output_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s}",
 				     "space", space->name, "done", verb,
@@ -69,8 +69,8 @@ static int say_json(const struct link_space *space, const char *verb,
 			   err);
 }
 
-static void say_text(const struct link_space *space, bool hold,
-		     const struct hand_result *result)
+static void print_text(const struct link_space *space, bool hold,
+		       const struct hand_result *result)
 {
 	printf("%" PRIu64 " block%s of %s %s circulation", result->moved,
 	       result->moved == 1 ? "" : "s", space->name,
@@ -81,9 +81,9 @@ static void say_text(const struct link_space *space, bool hold,
 		  : ".  The next run judges them by their markers.");
 }
 
-static int carry_out(const struct session *s, const struct options *options,
-		     bool hold, struct error *err)
+static int move_blocks(const struct session *s, bool hold, struct error *err)
 {
+	const struct options *options = &s->options;
 	const struct link_space *space = session_one_space(s, err);
 	char who[HAND_WHO_MAX] = "";
 	struct hand_request request = {0};
@@ -96,34 +96,30 @@ static int carry_out(const struct session *s, const struct options *options,
 						&result, err) < 0)
 		return -1;
 	if (options->json)
-		return say_json(space, hold ? "hold" : "release", &request,
-				&result, err);
-	say_text(space, hold, &result);
+		return print_json(space, hold ? "hold" : "release", &request,
+				  &result, err);
+	print_text(space, hold, &result);
 	return 0;
 }
 
-static int run(const struct reclaimer_config *config,
-	       const struct options *options, bool hold, struct error *err)
+static int hold_or_release(struct app *app, const void *config, bool hold,
+			   struct error *err)
 {
 	struct session s;
-	int status = session_open(&s, config, options, err);
+	int status = session_open(&s, app, config, err);
 
 	if (status == 0)
-		status = carry_out(&s, options, hold, err);
+		status = move_blocks(&s, hold, err);
 	session_close(&s);
 	return status;
 }
 
-int reclaimer_hold(struct app *app, const struct reclaimer_config *config,
-		   const struct options *options, struct error *err)
+int reclaimer_hold(struct app *app, const void *config, struct error *err)
 {
-	(void)app;
-	return run(config, options, true, err);
+	return hold_or_release(app, config, true, err);
 }
 
-int reclaimer_release(struct app *app, const struct reclaimer_config *config,
-		      const struct options *options, struct error *err)
+int reclaimer_release(struct app *app, const void *config, struct error *err)
 {
-	(void)app;
-	return run(config, options, false, err);
+	return hold_or_release(app, config, false, err);
 }

@@ -1,6 +1,6 @@
 /* block_arg.h - blocks on the command line: "42" or "40-49". */
-#ifndef RECLAIMER_HAND_BLOCK_ARG_H
-#define RECLAIMER_HAND_BLOCK_ARG_H
+#ifndef RECLAIMER_HOLD_BLOCK_ARG_H
+#define RECLAIMER_HOLD_BLOCK_ARG_H
 
 #include <stdint.h>
 

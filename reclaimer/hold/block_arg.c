@@ -1,4 +1,4 @@
-#include "reclaimer/hand/block_arg.h"
+#include "reclaimer/hold/block_arg.h"
 
 #include <ctype.h>
 #include <inttypes.h>

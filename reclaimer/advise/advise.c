@@ -1,11 +1,21 @@
-#include "reclaimer/advise/advice_report.h"
+#include "reclaimer/commands.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/output.h"
+#include "linkstore/space/record.h"
+#include "reclaimer/advise/advice.h"
+#include "reclaimer/advise/sampling.h"
+#include "reclaimer/session.h"
+
+struct advised {
+	const struct sampling *sampling;
+	struct advice advice;
+};
 
 /* --- for people ----------------------------------------------------------- */
 
@@ -94,7 +104,8 @@ static int print_intervals(const struct advice *a, struct error *err)
 	return output_table(t, err);
 }
 
-int advice_text(const struct advised *spaces, size_t count, struct error *err)
+static int print_text(const struct advised *spaces, size_t count,
+		      struct error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct sampling *s = spaces[i].sampling;
@@ -184,11 +195,85 @@ static json_t *space_json(const struct advised *it)
 	return o;
 }
 
-int advice_json(const struct advised *spaces, size_t count, struct error *err)
+static int print_json(const struct advised *spaces, size_t count,
+		      struct error *err)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(list, space_json(&spaces[i]));
 	return output_json(json_pack("{s:o}", "spaces", list), err);
+}
+
+/* --- asking -----------------------------------------------------------------
+ */
+
+#define SAMPLE 200 /* blocks */
+
+struct job {
+	struct session session;
+	struct sampling *samplings;
+	struct advised *advised;
+};
+
+static bool on_pause(void *arg, uint64_t blocks, uint64_t wanted)
+{
+	struct job *job = arg;
+
+	(void)blocks;
+	(void)wanted;
+	return app_should_stop(job->session.app, 0);
+}
+
+static int advise_space(struct job *job, size_t i, uint64_t wanted,
+			struct error *err)
+{
+	const struct link_space *space = job->session.spaces[i];
+	struct sampling *s = &job->samplings[i];
+	struct space_ledger ledger;
+
+	*s = (struct sampling){
+		.redis = job->session.redis,
+		.space = space,
+		.wanted = wanted,
+		.pause = on_pause,
+		.arg = job,
+	};
+	if (space_check(s->redis, space, SPACE_TO_RECLAIM, err) < 0 ||
+	    sampling_run(s, err) < 0 ||
+	    space_read_ledger(s->redis, space, &ledger, err) < 0)
+		return -1;
+	job->advised[i].sampling = s;
+	advice_make(s, &ledger, &job->advised[i].advice);
+	return 0;
+}
+
+static int advise_spaces(struct job *job, struct error *err)
+{
+	const struct options *options = &job->session.options;
+	size_t count = job->session.space_count;
+	uint64_t wanted = options->sample ? options->sample : SAMPLE;
+
+	job->samplings = calloc(count + 1, sizeof(*job->samplings));
+	job->advised = calloc(count + 1, sizeof(*job->advised));
+	if (!job->samplings || !job->advised)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		if (advise_space(job, i, wanted, err) < 0)
+			return -1;
+	return (options->json ? print_json : print_text)(job->advised, count,
+							 err);
+}
+
+int reclaimer_advise(struct app *app, const void *config, struct error *err)
+{
+	struct job job = {0};
+	int status = session_open(&job.session, app, config, err);
+
+	if (status == 0)
+		status = advise_spaces(&job, err);
+	free(job.samplings);
+	free(job.advised);
+	session_close(&job.session);
+	return status;
 }

@@ -1,4 +1,4 @@
-#include "reclaimer/hand/who.h"
+#include "reclaimer/hold/operator.h"
 
 #include <ctype.h>
 #include <pwd.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void who_am_i(char who[HAND_WHO_MAX])
+void operator_name(char who[HAND_WHO_MAX])
 {
 	const char *name = getenv("SUDO_USER");
 	struct passwd entry, *found = NULL;

@@ -1,7 +1,8 @@
-/* outcome.h - how a run over one space went: for people, JSON and the archive.
+/* run_result.h - how a run over one space went: for people, JSON and
+ * reclaim_runs.
  */
-#ifndef RECLAIMER_OUTCOME_H
-#define RECLAIMER_OUTCOME_H
+#ifndef RECLAIMER_RUN_RESULT_H
+#define RECLAIMER_RUN_RESULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include "common/error.h"
 #include "reclaimer/space/tally.h"
 
-struct outcome {
+struct run_result {
 	const char *space;
 	struct tally tally;
 	int64_t started, finished; /* ms since 1970 */

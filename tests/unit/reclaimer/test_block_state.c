@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "reclaimer/verify/standing.h"
+#include "reclaimer/verify/block_state.h"
+#include "reclaimer/verify/findings.h"
 
 #define NOW  (1000 * CLOCK_DAY)
 #define HOLD CLOCK_HOUR
@@ -15,7 +16,7 @@ struct world {
 	struct links_space_config space;
 	struct links_config config;
 	struct linkstore *store;
-	struct judge_terms terms;
+	struct classify_terms terms;
 };
 
 static char *text_of(const char *text)
@@ -48,7 +49,7 @@ static int set_up(void **state)
 	w->store = linkstore_new(&w->config, &err);
 	if (!w->store)
 		fail_msg("%s", err.text);
-	w->terms = (struct judge_terms){linkstore_space(w->store, 0), NOW};
+	w->terms = (struct classify_terms){linkstore_space(w->store, 0), NOW};
 	*state = w;
 	return 0;
 }
@@ -77,31 +78,31 @@ static struct marker_look marked(uint32_t generation, bool open, int64_t opened,
 static const struct marker_look absent = {.state = MARKER_ABSENT};
 
 static void expect(struct world *w, enum space_set set, int64_t score,
-		   struct marker_look look, enum standing standing,
+		   struct marker_look look, enum accounted_state want,
 		   enum trouble trouble)
 {
 	struct found_member claim = {set, {0, 9, 2}, score};
-	struct judgement j = judge_block(&w->terms, &claim, &look, false);
+	struct classification j =
+		block_state_classify(&w->terms, &claim, &look, false);
 
-	if (j.standing != standing || j.trouble != trouble)
+	if (j.state != want || j.trouble != trouble)
 		fail_msg("%s (%s) rather than %s (%s)",
-			 standing_name(j.standing), trouble_name(j.trouble),
-			 standing_name(standing), trouble_name(trouble));
+			 block_state_name(j.state), finding_name(j.trouble),
+			 block_state_name(want), finding_name(trouble));
 }
 
 static void pooled_blocks_are_closed_below_their_generation(void **state)
 {
 	struct world *w = *state;
 
-	expect(w, SET_POOL, NOW, marked(1, false, 1, 1), STANDING_POOLED, 0);
-	expect(w, SET_POOL, NOW + 1, marked(1, false, 1, 1),
-	       STANDING_QUARANTINED, 0);
-	expect(w, SET_POOL, NOW, marked(2, false, 1, 1), STANDING_POOLED,
+	expect(w, SET_POOL, NOW, marked(1, false, 1, 1), STATE_POOLED, 0);
+	expect(w, SET_POOL, NOW + 1, marked(1, false, 1, 1), STATE_QUARANTINED,
+	       0);
+	expect(w, SET_POOL, NOW, marked(2, false, 1, 1), STATE_POOLED,
 	       TROUBLE_POOL_OPEN);
-	expect(w, SET_POOL, NOW, marked(1, true, 1, 1), STANDING_POOLED,
+	expect(w, SET_POOL, NOW, marked(1, true, 1, 1), STATE_POOLED,
 	       TROUBLE_POOL_OPEN);
-	expect(w, SET_POOL, NOW, absent, STANDING_POOLED,
-	       TROUBLE_POOL_UNMARKED);
+	expect(w, SET_POOL, NOW, absent, STATE_POOLED, TROUBLE_POOL_UNMARKED);
 }
 
 static void issued_blocks_are_held_then_live_then_due(void **state)
@@ -110,13 +111,12 @@ static void issued_blocks_are_held_then_live_then_due(void **state)
 	int64_t due = NOW + CLOCK_DAY;
 
 	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD + 1, due),
-	       STANDING_HELD, 0);
-	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due),
-	       STANDING_LIVE, 0);
-	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW - 1), STANDING_LATER,
+	       STATE_HELD, 0);
+	expect(w, SET_ISSUED, due, marked(2, true, NOW - HOLD, due), STATE_LIVE,
 	       0);
-	expect(w, SET_ISSUED, due, marked(2, false, 1, due), STANDING_LATER, 0);
-	expect(w, SET_ISSUED, NOW, marked(2, true, 1, due), STANDING_DUE, 0);
+	expect(w, SET_ISSUED, due, marked(2, true, 1, NOW - 1), STATE_LATER, 0);
+	expect(w, SET_ISSUED, due, marked(2, false, 1, due), STATE_LATER, 0);
+	expect(w, SET_ISSUED, NOW, marked(2, true, 1, due), STATE_DUE, 0);
 }
 
 static void a_block_granted_again_is_held_before_it_is_opened(void **state)
@@ -124,12 +124,12 @@ static void a_block_granted_again_is_held_before_it_is_opened(void **state)
 	struct world *w = *state;
 	int64_t granted_now = NOW + HOLD + 10 * CLOCK_DAY;
 
-	expect(w, SET_ISSUED, granted_now, marked(1, false, 1, 1),
-	       STANDING_HELD, 0);
+	expect(w, SET_ISSUED, granted_now, marked(1, false, 1, 1), STATE_HELD,
+	       0);
 	expect(w, SET_ISSUED, granted_now - HOLD, marked(1, false, 1, 1),
-	       STANDING_LATER, 0);
-	expect(w, SET_ISSUED, granted_now, absent, STANDING_HELD, 0);
-	expect(w, SET_ISSUED, granted_now - HOLD, absent, STANDING_LOST, 0);
+	       STATE_LATER, 0);
+	expect(w, SET_ISSUED, granted_now, absent, STATE_HELD, 0);
+	expect(w, SET_ISSUED, granted_now - HOLD, absent, STATE_LOST, 0);
 }
 
 static void lost_blocks_have_no_marker(void **state)
@@ -137,11 +137,12 @@ static void lost_blocks_have_no_marker(void **state)
 	struct world *w = *state;
 	struct found_member gap = {SET_ISSUED, {0, 9, 1}, NOW + 1};
 
-	expect(w, SET_ISSUED, 0, absent, STANDING_LOST, 0);
-	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STANDING_LOST,
+	expect(w, SET_ISSUED, 0, absent, STATE_LOST, 0);
+	expect(w, SET_ISSUED, 0, marked(2, true, 1, NOW + 1), STATE_LOST,
 	       TROUBLE_LOST_MARKED);
-	assert_int_equal(judge_block(&w->terms, &gap, &absent, true).standing,
-			 STANDING_GAP);
+	assert_int_equal(
+		block_state_classify(&w->terms, &gap, &absent, true).state,
+		STATE_GAP);
 }
 
 static void an_ended_block_must_come_due(void **state)
@@ -149,10 +150,9 @@ static void an_ended_block_must_come_due(void **state)
 	struct world *w = *state;
 
 	expect(w, SET_ISSUED, DURATION_NEVER,
-	       marked(2, true, 1, DURATION_NEVER), STANDING_LIVE, 0);
+	       marked(2, true, 1, DURATION_NEVER), STATE_LIVE, 0);
 	expect(w, SET_ISSUED, DURATION_NEVER,
-	       marked(2, false, 1, DURATION_NEVER), STANDING_LATER,
-	       TROUBLE_STUCK);
+	       marked(2, false, 1, DURATION_NEVER), STATE_LATER, TROUBLE_STUCK);
 }
 
 static void damage_is_told_in_every_set(void **state)
@@ -160,10 +160,10 @@ static void damage_is_told_in_every_set(void **state)
 	struct world *w = *state;
 	struct marker_look damaged = {.state = MARKER_DAMAGED};
 
-	expect(w, SET_OUT, NOW, damaged, STANDING_OUT, TROUBLE_DAMAGED);
-	expect(w, SET_POOL, NOW, damaged, STANDING_POOLED, TROUBLE_DAMAGED);
-	expect(w, SET_ISSUED, NOW, damaged, STANDING_LOST, TROUBLE_DAMAGED);
-	expect(w, SET_OUT, NOW, absent, STANDING_OUT, 0);
+	expect(w, SET_OUT, NOW, damaged, STATE_OUT, TROUBLE_DAMAGED);
+	expect(w, SET_POOL, NOW, damaged, STATE_POOLED, TROUBLE_DAMAGED);
+	expect(w, SET_ISSUED, NOW, damaged, STATE_LOST, TROUBLE_DAMAGED);
+	expect(w, SET_OUT, NOW, absent, STATE_OUT, 0);
 }
 
 static void only_the_last_generations_look_retired(void **state)
@@ -173,10 +173,10 @@ static void only_the_last_generations_look_retired(void **state)
 			   open = marked(32767, true, 1, 1);
 
 	(void)state;
-	assert_true(looks_retired(&last));
-	assert_false(looks_retired(&before));
-	assert_false(looks_retired(&open));
-	assert_false(looks_retired(&absent));
+	assert_true(block_state_is_retired(&last));
+	assert_false(block_state_is_retired(&before));
+	assert_false(block_state_is_retired(&open));
+	assert_false(block_state_is_retired(&absent));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -1,0 +1,11 @@
+/* operator.h - the person who runs the command, also behind sudo; for the
+ * record, not for trust. */
+#ifndef RECLAIMER_HOLD_OPERATOR_H
+#define RECLAIMER_HOLD_OPERATOR_H
+
+#include "linkstore/space/hand.h"
+
+/* "ann@host", without spaces or control characters. */
+void operator_name(char who[HAND_WHO_MAX]);
+
+#endif

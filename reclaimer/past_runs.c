@@ -1,0 +1,286 @@
+#include "reclaimer/past_runs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/clickhouse/rowbinary.h"
+#include "common/clickhouse/rows.h"
+#include "common/clickhouse/tsv.h"
+
+static const char insert_query[] =
+	"INSERT INTO reclaim_runs (space, started_at, finished_at, scanned, "
+	"freed, live, lost, gap, skipped, sampled, seconds, interrupted, "
+	"error, host) FORMAT RowBinary";
+
+static const char newest_query[] =
+	"SELECT formatDateTime(started_at, '%Y-%m-%dT%H:%i:%SZ'), scanned, "
+	"freed, live, lost, seconds, interrupted ? 1 : 0, error "
+	"FROM reclaim_runs WHERE space = {space:String} "
+	"ORDER BY started_at DESC LIMIT {max:UInt32} FORMAT TabSeparated";
+
+static void put_text(struct buf *rows, const char *text)
+{
+	rowbinary_string(rows, text, strlen(text));
+}
+
+static void put_row(struct buf *rows, const struct run_result *r,
+		    const char *host)
+{
+	put_text(rows, r->space);
+	rowbinary_i64(rows, r->started); /* DateTime64(3): ms since 1970 */
+	rowbinary_i64(rows, r->finished);
+	rowbinary_u64(rows, r->tally.scanned);
+	rowbinary_u64(rows, r->tally.freed);
+	rowbinary_u64(rows, r->tally.live);
+	rowbinary_u64(rows, r->tally.lost);
+	rowbinary_u64(rows, r->tally.gap);
+	rowbinary_u64(rows, r->tally.skipped);
+	rowbinary_u64(rows, r->tally.sampled);
+	rowbinary_f64(rows, r->seconds);
+	rowbinary_u8(rows, r->interrupted);
+	put_text(rows, r->failed ? r->error.text : "");
+	put_text(rows, host);
+}
+
+/* An insert that is sent again on a new connection must not count twice. */
+static int make_token(char token[40], struct error *err)
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return error_set_errno(err, "getrandom");
+	snprintf(token, 40, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	return 0;
+}
+
+int past_runs_write(const struct clickhouse_config *config,
+		    const struct run_result *results, size_t count,
+		    struct error *err)
+{
+	struct clickhouse *ch = clickhouse_new(config, err);
+	struct buf rows = {0};
+	char host[256] = "", token[40];
+	const struct clickhouse_param params[] = {
+		{"insert_deduplication_token", token},
+		{"async_insert", "0"},
+		{0},
+	};
+	int status = -1;
+
+	if (!ch || make_token(token, err) < 0)
+		goto out;
+	gethostname(host, sizeof(host) - 1);
+	for (size_t i = 0; i < count; i++)
+		put_row(&rows, &results[i], host);
+	if (rows.failed) {
+		error_set_nomem(err);
+		goto out;
+	}
+	status = clickhouse_insert(ch, insert_query, params, rows.data,
+				   rows.len, err);
+out:
+	buf_free(&rows);
+	clickhouse_free(ch);
+	return status;
+}
+
+/* --- the newest -------------------------------------------------------------
+ */
+
+struct newest {
+	struct past_run *runs;
+	size_t count, room;
+};
+
+static int read_newest(void *arg, char **fields, struct error *err)
+{
+	struct newest *n = arg;
+	struct past_run *run;
+
+	(void)err;
+	if (n->count == n->room)
+		return 0;
+	run = &n->runs[n->count++];
+	*run = (struct past_run){
+		.scanned = tsv_u64(fields[1]),
+		.freed = tsv_u64(fields[2]),
+		.live = tsv_u64(fields[3]),
+		.lost = tsv_u64(fields[4]),
+		.seconds = strtod(fields[5], NULL),
+		.interrupted = fields[6][0] == '1',
+	};
+	snprintf(run->started, sizeof(run->started), "%s", fields[0]);
+	snprintf(run->error, sizeof(run->error), "%s", fields[7]);
+	return 0;
+}
+
+int past_runs_newest(struct clickhouse *ch, const char *space, size_t max,
+		     struct past_run *ret_runs, size_t *ret_count,
+		     struct error *err)
+{
+	struct newest newest = {.runs = ret_runs, .room = max};
+	struct buf escaped = {0};
+	char limit[24];
+	struct clickhouse_param params[] = {
+		{"param_space", NULL}, {"param_max", limit}, {0}};
+	int status = -1;
+
+	snprintf(limit, sizeof(limit), "%zu", max);
+	clickhouse_escape(&escaped, space, strlen(space));
+	if (escaped.failed) {
+		error_set_nomem(err);
+		goto out;
+	}
+	params[0].value = escaped.data;
+	status = clickhouse_rows(ch, newest_query, params, 8, read_newest,
+				 &newest, err);
+	if (status == 0)
+		*ret_count = newest.count;
+out:
+	buf_free(&escaped);
+	return status;
+}
+
+/* --- the last days ----------------------------------------------------------
+ */
+
+#define WHERE                                                                  \
+	"FROM reclaim_runs WHERE ({space:String} = '' OR "                     \
+	"space = {space:String}) AND "                                         \
+	"toDate(started_at, 'UTC') > toDate32(now('UTC')) - {days:UInt32} "
+
+static const char runs_query[] =
+	"SELECT space, formatDateTime(started_at, '%Y-%m-%dT%H:%i:%SZ', "
+	"'UTC'), "
+	"scanned, freed, live, lost, gap, skipped, seconds, "
+	"interrupted ? 1 : 0, error, host " WHERE
+	"ORDER BY started_at DESC, space LIMIT {max:UInt32} FORMAT "
+	"TabSeparated";
+
+static const char days_query[] =
+	"SELECT space, toString(toDate(started_at, 'UTC')) AS started, "
+	"count(), "
+	"countIf(error != ''), sum(scanned), sum(freed), sum(live), sum(lost), "
+	"sum(gap), sum(skipped), sum(seconds) " WHERE
+	"GROUP BY space, started ORDER BY started DESC, space FORMAT "
+	"TabSeparated";
+
+enum {
+	RUN_FIELDS = 12,
+	DAY_FIELDS = 11
+};
+
+static void read_sums(char **fields, struct run_sums *ret)
+{
+	*ret = (struct run_sums){
+		.scanned = tsv_u64(fields[0]),
+		.freed = tsv_u64(fields[1]),
+		.live = tsv_u64(fields[2]),
+		.lost = tsv_u64(fields[3]),
+		.gap = tsv_u64(fields[4]),
+		.skipped = tsv_u64(fields[5]),
+		.seconds = strtod(fields[6], NULL),
+	};
+}
+
+static size_t count_lines(const struct buf *text)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
+static int bad_shape(struct error *err)
+{
+	return error_set(err, ERROR_PROTOCOL,
+			 "ClickHouse answered rows of another shape");
+}
+
+static int parse_runs(struct run_rows *rows, struct error *err)
+{
+	char *fields[RUN_FIELDS];
+	size_t room = count_lines(&rows->text[0]);
+	struct tsv t = tsv_rows(&rows->text[0]);
+
+	rows->runs = calloc(room + 1, sizeof(*rows->runs));
+	if (!rows->runs)
+		return error_set_nomem(err);
+	while (rows->run_count < room && tsv_next(&t, fields, RUN_FIELDS)) {
+		struct run_row *r = &rows->runs[rows->run_count++];
+
+		r->space = fields[0];
+		r->started = fields[1];
+		read_sums(fields + 2, &r->sums);
+		r->interrupted = fields[9][0] == '1';
+		r->error = fields[10];
+		r->host = fields[11];
+	}
+	return t.bad ? bad_shape(err) : 0;
+}
+
+static int parse_days(struct run_rows *rows, struct error *err)
+{
+	char *fields[DAY_FIELDS];
+	size_t room = count_lines(&rows->text[1]);
+	struct tsv t = tsv_rows(&rows->text[1]);
+
+	rows->days = calloc(room + 1, sizeof(*rows->days));
+	if (!rows->days)
+		return error_set_nomem(err);
+	while (rows->day_count < room && tsv_next(&t, fields, DAY_FIELDS)) {
+		struct day_row *d = &rows->days[rows->day_count++];
+
+		d->space = fields[0];
+		d->day = fields[1];
+		d->runs = tsv_u64(fields[2]);
+		d->failed = tsv_u64(fields[3]);
+		read_sums(fields + 4, &d->sums);
+		rows->run_total += d->runs;
+	}
+	return t.bad ? bad_shape(err) : 0;
+}
+
+int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
+		     struct run_rows *ret, struct error *err)
+{
+	const char *space = query->space ? query->space : "";
+	struct buf escaped = {0};
+	char days[24], max[24];
+	struct clickhouse_param params[] = {{"param_space", NULL},
+					    {"param_days", days},
+					    {"param_max", max},
+					    {0}};
+	int status = -1;
+
+	*ret = (struct run_rows){0};
+	snprintf(days, sizeof(days), "%" PRIu64, query->days);
+	snprintf(max, sizeof(max), "%zu", query->runs_max);
+	clickhouse_escape(&escaped, space, strlen(space));
+	if (escaped.failed) {
+		error_set_nomem(err);
+		goto out;
+	}
+	params[0].value = escaped.data;
+	if (clickhouse_query(ch, runs_query, params, &ret->text[0], err) == 0 &&
+	    clickhouse_query(ch, days_query, params, &ret->text[1], err) == 0 &&
+	    parse_runs(ret, err) == 0)
+		status = parse_days(ret, err);
+out:
+	buf_free(&escaped);
+	return status;
+}
+
+void past_runs_free(struct run_rows *rows)
+{
+	buf_free(&rows->text[0]);
+	buf_free(&rows->text[1]);
+	free(rows->runs);
+	free(rows->days);
+	*rows = (struct run_rows){0};
+}

@@ -1,0 +1,31 @@
+/* range_list.h - a list of ranges of blocks, of bounded length. */
+#ifndef RECLAIMER_VERIFY_RANGE_LIST_H
+#define RECLAIMER_VERIFY_RANGE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "linkstore/range.h"
+
+#define RANGE_LIST_MAX 65536
+
+/* All zero to begin with.  A range has a generation where it matters, else 0.
+ */
+struct range_list {
+	struct block_range *list;
+	size_t count, room;
+	uint64_t left_out; /* blocks there was no room for */
+};
+
+void range_list_free(struct range_list *r);
+/* Lengthens the last one where it can. */
+int range_list_add(struct range_list *r, uint64_t first, uint64_t last,
+		   uint32_t generation, struct error *err);
+/* In order, without overlaps. */
+void range_list_sort(struct range_list *r);
+/* Number of the first one that ends at or behind `block`; after a sort. */
+size_t range_list_find(const struct range_list *r, uint64_t block);
+
+#endif
