@@ -1,22 +1,31 @@
-/* commands.h - what the program does, by subcommand. */
+/*
+ * commands.h - what the program does, by command.
+ *
+ * Each returns 0 when it is done, 1 when it is done but not all is well, -1 and
+ * *err when it could not.  `config` is a struct aggregator_config.
+ */
 #ifndef AGGREGATOR_COMMANDS_H
 #define AGGREGATOR_COMMANDS_H
 
-#include "aggregator/aggregator_config.h"
 #include "common/app/app.h"
 #include "common/error.h"
 
-/* Serves and settles until told to stop. */
-int command_serve(const struct aggregator_config *config, struct app *app,
-		  struct error *err);
+typedef int aggregator_command(struct app *app, const void *config,
+			       struct error *err);
 
 /* Applies the migrations; waits for a ClickHouse that is late, for as long as
  * the option --wait says. */
-int command_migrate(const struct aggregator_config *config, struct app *app,
-		    struct error *err);
+aggregator_command aggregator_migrate;
 
 /* Settles --from to --to again; ERROR_UNSAFE when some of it is held back. */
-int command_settle(const struct aggregator_config *config, struct app *app,
-		   struct error *err);
+aggregator_command aggregator_settle;
+
+/*
+ * Shows what is promised as complete, and with --mend lowers it, where a clock
+ * that was wrong made it promise too much, to what the collectors' reports
+ * promise or to --to.  0: what is promised can be, or was mended; 1: it lies
+ * beyond ClickHouse's clock; ERROR_UNSAFE: there is nothing to mend.
+ */
+aggregator_command aggregator_watermark;
 
 #endif

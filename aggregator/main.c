@@ -1,9 +1,33 @@
 #include <string.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/api.h"
 #include "aggregator/commands.h"
-#include "aggregator/watermark.h"
-#include "common/app/app.h"
+#include "aggregator/settle/settler.h"
+
+/* Settles and serves until told to stop. */
+static int serve(struct app *app, const void *arg, struct error *err)
+{
+	const struct aggregator_config *config = arg;
+	struct settler *settler;
+	struct api *api = NULL;
+	int status = -1;
+
+	settler = settler_new(config, app_log(app), app_metrics(app),
+			      app_health(app), err);
+	if (settler)
+		api = api_new(config, app_log(app), app_metrics(app), err);
+	if (!api ||
+	    app_serve_admin(app, config->own.admin, &config->http, err) < 0 ||
+	    settler_start(settler, err) < 0 || api_start(api, err) < 0)
+		goto out;
+	app_wait(app, NULL, NULL);
+	status = 0;
+out:
+	api_free(api);
+	settler_free(settler);
+	return status;
+}
 
 static const struct app_command commands[] = {
 	{"serve", "settle clicks, serve the API and the dashboard", NULL},
@@ -14,6 +38,14 @@ static const struct app_command commands[] = {
 	{"watermark",
 	 "show up to when counts are promised; 1: beyond what can be", NULL},
 	{0},
+};
+
+/* In the order of the table above. */
+static aggregator_command *const run[] = {
+	serve,
+	aggregator_migrate,
+	aggregator_settle,
+	aggregator_watermark,
 };
 
 static const struct app_option options[] = {
@@ -33,6 +65,17 @@ static const struct app_option options[] = {
 	{0},
 };
 
+static int run_command(struct app *app, const struct aggregator_config *config,
+		       struct error *err)
+{
+	size_t i = 0;
+
+	/* app_start lets no other name through. */
+	while (strcmp(commands[i].name, app_command_name(app)) != 0)
+		i++;
+	return run[i](app, config, err);
+}
+
 int main(int argc, char **argv)
 {
 	const struct app_spec spec = {
@@ -48,19 +91,12 @@ int main(int argc, char **argv)
 	struct aggregator_config config = {0};
 	struct error err = {0};
 	struct app *app;
-	int status = app_start(&app, &spec, &config, &config.app, argc, argv);
-	int end;
+	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
+	int status;
 
 	if (!app)
-		return status;
-	if (!strcmp(app_command_name(app), "migrate"))
-		status = command_migrate(&config, app, &err);
-	else if (!strcmp(app_command_name(app), "settle"))
-		status = command_settle(&config, app, &err);
-	else if (!strcmp(app_command_name(app), "watermark"))
-		status = command_watermark(&config, app, &err);
-	else
-		status = command_serve(&config, app, &err);
-	end = app_finish(app, status < 0 ? &err : NULL);
-	return end || status < 0 ? end : status;
+		return done;
+	done = run_command(app, &config, &err);
+	status = app_finish(app, done < 0 ? &err : NULL);
+	return status || done < 0 ? status : done;
 }

@@ -1,15 +1,16 @@
-#include "aggregator/watermark.h"
+#include "aggregator/commands.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
+#include "aggregator/aggregator_config.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/settling.h"
 #include "common/clock.h"
 
 struct state {
 	struct progress published;
-	struct watermark told;
+	struct watermark reported;
 	int64_t promised; /* by the reports, ms; 0: a partition is silent */
 };
 
@@ -20,16 +21,17 @@ static int read_state(struct clickhouse *ch,
 	int64_t delay = config->own.settle.edge_delay;
 
 	if (progress_read_last(ch, &ret->published, err) < 0 ||
-	    progress_watermark(ch, &ret->told, err) < 0)
+	    progress_watermark(ch, &ret->reported, err) < 0)
 		return -1;
-	ret->promised =
-		ret->told.complete_until ? ret->told.complete_until - delay : 0;
+	ret->promised = ret->reported.complete_until
+				? ret->reported.complete_until - delay
+				: 0;
 	return 0;
 }
 
 static bool is_beyond(const struct state *s)
 {
-	return s->published.complete_until > s->told.server_ms;
+	return s->published.complete_until > s->reported.server_ms;
 }
 
 static void show_time(const char *what, int64_t ms, const char *remark)
@@ -45,11 +47,12 @@ static void show(const struct state *s)
 	show_time("published", s->published.complete_until,
 		  is_beyond(s) ? ", beyond ClickHouse's clock" : "");
 	show_time("reported", s->promised, "");
-	show_time("ClickHouse", s->told.server_ms, "");
-	if (s->told.ahead_ms > CLOCK_MINUTE)
-		printf("times told in ingest_progress lie up to %lld s beyond "
+	show_time("ClickHouse", s->reported.server_ms, "");
+	if (s->reported.ahead_ms > CLOCK_MINUTE)
+		printf("times reported in ingest_progress lie up to %lld s "
+		       "beyond "
 		       "ClickHouse's clock\n",
-		       (long long)s->told.ahead_ms / 1000);
+		       (long long)s->reported.ahead_ms / 1000);
 }
 
 /* Down to what; who is to say it when the reports do not. */
@@ -84,14 +87,14 @@ static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 {
 	struct settled_row row = {
 		SETTLED_PASS,
-		{.start = s->told.server_ms / 1000},
-		attempt_next(s->told.server_ms, s->published.attempt)};
+		{.start = s->reported.server_ms / 1000},
+		attempt_next(s->reported.server_ms, s->published.attempt)};
 	struct progress said = {.complete_until = to, .mended = row.attempt};
 	char host[256] = "by hand";
 	const struct settling settling = {
 		.ch = ch,
 		.settler = host,
-		.clock = {s->told.server_ms, clock_monotonic_ms()},
+		.clock = {s->reported.server_ms, clock_monotonic_ms()},
 	};
 
 	gethostname(host, sizeof(host) - 1);
@@ -102,9 +105,9 @@ static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 	return 0;
 }
 
-int command_watermark(const struct aggregator_config *config, struct app *app,
-		      struct error *err)
+int aggregator_watermark(struct app *app, const void *arg, struct error *err)
 {
+	const struct aggregator_config *config = arg;
 	bool mends = app_option_value(app, "mend");
 	struct clickhouse *ch;
 	struct state state;

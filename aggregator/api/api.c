@@ -1,11 +1,284 @@
 #include "aggregator/api/api.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "aggregator/api/call.h"
 #include "aggregator/api/openapi.h"
-#include "aggregator/api/router.h"
+#include "aggregator/api/static_files.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/clock.h"
+#include "common/http/http_server.h"
+#include "common/loop/loop.h"
+#include "common/loop/workers.h"
 #include "common/yaml_json.h"
+
+/* --- routes -----------------------------------------------------------------
+ */
+
+#define ROUTE_COUNT 3
+
+/* What all requests share.  Only read once the listeners run. */
+struct router {
+	const struct aggregator_config *config;
+	struct log *log;
+	struct static_files *files; /* NULL: no dashboard */
+	struct buf openapi;	    /* JSON */
+	struct workers *workers;
+	struct clickhouse **connections; /* one a worker */
+	struct metric *seconds[ROUTE_COUNT];
+	struct metric *refused;
+};
+
+/* A handler's argument: where its requests are answered. */
+struct router_loop {
+	struct router *router;
+	struct loop *loop;
+};
+
+/* Nothing from elsewhere, nothing inline; a style attribute is what the chart
+ * library sets through the DOM, which needs no permission. */
+#define CSP                                                                    \
+	"default-src 'none'; script-src 'self'; style-src 'self'; "            \
+	"img-src 'self' data:; connect-src 'self'; base-uri 'none'; "          \
+	"form-action 'none'; frame-ancestors 'none'"
+
+static const struct route {
+	const char *prefix;
+	const char *suffix; /* NULL: the path is the prefix; else a code stands
+			       between them */
+	const char *name;   /* in metrics */
+	route_fn *fn;
+} routes[ROUTE_COUNT] = {
+	{"/v1/clicks", NULL, "clicks", route_clicks},
+	{"/v1/top", NULL, "top", route_top},
+	{"/v1/links/", "/summary", "summary", route_summary},
+};
+
+/* A request on its way through a worker. */
+struct job {
+	struct router *router;
+	struct http_request *req;
+	size_t route;
+	struct call call;
+	char *query; /* a copy: the request may be gone when a drain ends */
+	int outcome;
+	struct error err;
+};
+
+static void router_register_metrics(struct router *router,
+				    struct metrics *metrics)
+{
+	char label[64];
+
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		snprintf(label, sizeof(label), "route=\"%s\"", routes[i].name);
+		router->seconds[i] = metrics_histogram(
+			metrics, "shortloop_aggregator_answer_seconds", label,
+			"How long a worker took for an answer.",
+			metrics_latency_bounds, metrics_latency_bound_count);
+	}
+	router->refused = metrics_counter(
+		metrics, "shortloop_aggregator_refused_total", NULL,
+		"Requests answered 503 because the queue was full.");
+}
+
+static bool slice_is(struct http_slice s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
+}
+
+/* Whether the client has the answer already. */
+static bool etag_matches(const struct http_request *req, const char *etag)
+{
+	struct http_slice have = http_header_get(req, "If-None-Match");
+
+	if (!have.data)
+		return false;
+	return slice_is(have, "*") ||
+	       memmem(have.data, have.len, etag, strlen(etag)) != NULL;
+}
+
+static void reply(struct http_request *req, const char *type, const char *etag,
+		  const void *body, size_t len)
+{
+	const struct http_field fields[] = {
+		{"Content-Type", type},
+		{"ETag", etag},
+		{"Cache-Control", "no-cache"},
+		{"X-Content-Type-Options", "nosniff"},
+		{"Referrer-Policy", "no-referrer"},
+		{"Content-Security-Policy", CSP},
+		{NULL, NULL}};
+
+	if (etag_matches(req, etag))
+		http_reply(req, 304, fields + 1, NULL, 0);
+	else
+		http_reply(req, 200, fields, body, len);
+}
+
+static void reply_failure(struct job *job)
+{
+	static const struct http_field later[] = {{"Retry-After", "5"},
+						  {NULL, NULL}};
+	const struct error *err = &job->err;
+
+	if (err->code == ERROR_INPUT) {
+		http_reply_problem(job->req, 400, NULL, "%s", err->text);
+	} else if (err->code == ERROR_NOTFOUND) {
+		http_reply_problem(job->req, 404, NULL, "%s", err->text);
+	} else if (err->retriable || err->code == ERROR_REMOTE) {
+		log_warn(job->router->log, "no answer", log_err(err));
+		http_reply_problem(job->req, 503, later, "%s",
+				   error_outside(err));
+	} else {
+		log_error(job->router->log, "no answer", log_err(err));
+		http_reply_problem(job->req, 500, NULL,
+				   "the answer could not be made; the log of "
+				   "the aggregator says why");
+	}
+}
+
+static void job_free(struct job *job)
+{
+	buf_free(&job->call.body);
+	free(job->query);
+	free(job);
+}
+
+static void job_run(void *arg, unsigned index)
+{
+	struct job *job = arg;
+	int64_t start = clock_monotonic_ns();
+
+	job->call.ch = job->router->connections[index];
+	job->outcome = routes[job->route].fn(&job->call, &job->err);
+	metric_observe(job->router->seconds[job->route],
+		       (double)(clock_monotonic_ns() - start) / 1e9);
+}
+
+static void job_done(void *arg)
+{
+	struct job *job = arg;
+
+	if (job->outcome < 0)
+		reply_failure(job);
+	else
+		reply(job->req,
+		      job->call.csv ? "text/csv; charset=utf-8"
+				    : "application/json",
+		      job->call.etag, job->call.body.data, job->call.body.len);
+	job_free(job);
+}
+
+static struct job *job_new(struct router *router, struct http_request *req,
+			   size_t route)
+{
+	struct http_slice query = http_query(req), path = http_path(req);
+	struct job *job = calloc(1, sizeof(*job));
+	size_t fixed = strlen(routes[route].prefix);
+
+	if (!job)
+		return NULL;
+	job->router = router;
+	job->req = req;
+	job->route = route;
+	job->call.config = router->config;
+	job->query = strndup(query.data ? query.data : "", query.len);
+	if (!job->query) {
+		free(job);
+		return NULL;
+	}
+	job->call.query = (struct http_slice){job->query, query.len};
+	if (routes[route].suffix) {
+		fixed += strlen(routes[route].suffix);
+		snprintf(job->call.code, sizeof(job->call.code), "%.*s",
+			 (int)(path.len - fixed),
+			 path.data + strlen(routes[route].prefix));
+	}
+	return job;
+}
+
+static void submit(struct router_loop *at, struct http_request *req,
+		   size_t route)
+{
+	static const struct http_field later[] = {{"Retry-After", "1"},
+						  {NULL, NULL}};
+	struct job *job = job_new(at->router, req, route);
+	struct error err = {0};
+
+	if (!job) {
+		http_reply_problem(req, 503, later, "out of memory");
+		return;
+	}
+	if (workers_submit(at->router->workers, at->loop, job_run, job_done,
+			   job, &err) < 0) {
+		metric_add(at->router->refused, 1);
+		http_reply_problem(req, 503, later, "%s", err.text);
+		job_free(job);
+	}
+}
+
+static bool route_matches(const struct route *r, struct http_slice path)
+{
+	size_t prefix = strlen(r->prefix);
+	size_t suffix = r->suffix ? strlen(r->suffix) : 0;
+
+	if (!r->suffix)
+		return slice_is(path, r->prefix);
+	return path.len > prefix + suffix &&
+	       !memcmp(path.data, r->prefix, prefix) &&
+	       !memcmp(path.data + path.len - suffix, r->suffix, suffix);
+}
+
+static void reply_file(struct router *router, struct http_request *req)
+{
+	struct http_slice path = http_path(req);
+	const struct static_file *file = static_files_find(router->files, path);
+
+	if (file)
+		reply(req, file->type, file->etag, file->data, file->len);
+	else if (slice_is(path, "/"))
+		http_reply_problem(req, 404, NULL,
+				   "the dashboard's files are not in "
+				   "aggregator.web_root (%s)",
+				   router->config->own.api.web_root);
+	else
+		http_reply_problem(req, 404, NULL,
+				   "there is nothing at this address; "
+				   "/openapi.json lists what there is");
+}
+
+/* An http_handler; `arg` is a struct router_loop. */
+static void router_handle(struct http_request *req, void *arg)
+{
+	static const struct http_field allow[] = {{"Allow", "GET, HEAD"},
+						  {NULL, NULL}};
+	struct router_loop *at = arg;
+	struct http_slice path = http_path(req);
+
+	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
+		http_reply_problem(req, 405, allow,
+				   "only GET and HEAD are answered here");
+		return;
+	}
+	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		if (route_matches(&routes[i], path)) {
+			submit(at, req, i);
+			return;
+		}
+	}
+	if (slice_is(path, "/openapi.json"))
+		reply(req, "application/json", "\"" VERSION "\"",
+		      at->router->openapi.data, at->router->openapi.len);
+	else
+		reply_file(at->router, req);
+}
+
+/* --- threads ----------------------------------------------------------------
+ */
 
 /* An event loop on a thread of its own. */
 struct server {

@@ -70,15 +70,16 @@ int call_finish_csv(struct call *call, struct error *err)
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 {
 	struct progress last;
-	struct watermark told;
+	struct watermark reported;
 	int64_t mark;
 
 	if (progress_read_last(call->ch, &last, err) < 0 ||
-	    progress_watermark(call->ch, &told, err) < 0)
+	    progress_watermark(call->ch, &reported, err) < 0)
 		return -1;
-	mark = told.complete_until ? told.complete_until -
-					     call->config->own.settle.edge_delay
-				   : 0;
+	mark = reported.complete_until
+		       ? reported.complete_until -
+				 call->config->own.settle.edge_delay
+		       : 0;
 	*ret_ms = mark > last.complete_until ? mark : last.complete_until;
 	return 0;
 }

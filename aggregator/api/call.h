@@ -32,13 +32,13 @@ struct call {
  * when retriable) or another code (500). */
 typedef int route_fn(struct call *call, struct error *err);
 
-int route_clicks(struct call *call, struct error *err); /* GET /v1/clicks */
-int route_top(struct call *call, struct error *err);	/* GET /v1/top */
-int route_summary(struct call *call,
-		  struct error *err); /* .../{code}/summary */
+/* Each in a source of its own name. */
+route_fn route_clicks;	/* GET /v1/clicks */
+route_fn route_top;	/* GET /v1/top */
+route_fn route_summary; /* GET /v1/links/{code}/summary */
 
 /* Up to when a link's rows are complete, in ms since 1970, 0 for unknown: what
- * was settled, or what collectors have told of since.  Ask before the rows. */
+ * was settled, or what collectors have reported since.  Ask before the rows. */
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
 /* For question_parse: ClickHouse's clock, as this host's may be slow, and the

@@ -7,7 +7,7 @@
 
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/settle/progress.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 /* The parameters that every query of an answer may name. */
 struct numbers {
@@ -40,17 +40,12 @@ static int decide_exact(struct call *call, const struct numbers *n,
 		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
 		"FORMAT TabSeparated";
-	struct buf answer = {0};
-	struct tsv rows;
-	char *count;
-	int status = clickhouse_query(call->ch, sql, n->params, &answer, err);
+	uint64_t rows;
 
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, &count, 1))
-		*ret_exact = tsv_u64(count) <=
-			     (uint64_t)call->config->own.api.exact_rows_max;
-	buf_free(&answer);
-	return status;
+	if (clickhouse_numbers(call->ch, sql, n->params, &rows, 1, err) < 0)
+		return -1;
+	*ret_exact = rows <= (uint64_t)call->config->own.api.exact_rows_max;
+	return 0;
 }
 
 static int add_group(struct clicks_answer *a, const char *value,
@@ -69,8 +64,9 @@ static int add_group(struct clicks_answer *a, const char *value,
 	return 0;
 }
 
-static int take_row(struct clicks_answer *a, char *const *f, struct error *err)
+static int take_row(void *arg, char **f, struct error *err)
 {
+	struct clicks_answer *a = arg;
 	struct counts counts = counts_read(f + 3);
 
 	if (!strcmp(f[0], "group"))
@@ -85,24 +81,10 @@ static int take_row(struct clicks_answer *a, char *const *f, struct error *err)
 static int run(struct call *call, struct buf *sql, const struct numbers *n,
 	       struct clicks_answer *a, struct error *err)
 {
-	struct buf answer = {0};
-	char *f[CLICKS_SQL_FIELDS];
-	struct tsv rows;
-	int status = -1;
-
 	if (!buf_cstr(sql))
-		error_set_nomem(err);
-	else
-		status = clickhouse_query(call->ch, sql->data, n->params,
-					  &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, CLICKS_SQL_FIELDS))
-		status = take_row(a, f, err);
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "ClickHouse: an answer of another shape");
-	buf_free(&answer);
-	return status;
+		return error_set_nomem(err);
+	return clickhouse_rows(call->ch, sql->data, n->params,
+			       CLICKS_SQL_FIELDS, take_row, a, err);
 }
 
 /* Nothing counted is zero visitors, and that is known. */
@@ -190,6 +172,168 @@ void clicks_answer_release(struct clicks_answer *a)
 		free(a->groups[i].value);
 	free(a->groups);
 }
+
+/* --- writing ----------------------------------------------------------------
+ */
+
+/* Of what the groups shown leave over.  Values that one event has several of
+ * exceed the total: there is no rest to tell. */
+static bool find_rest(const struct question *q, const struct clicks_answer *a,
+		      struct counts *ret)
+{
+	struct counts shown = {0};
+
+	if (!q->group_by || q->group_by->many)
+		return false;
+	for (size_t i = 0; i < a->group_count; i++)
+		counts_add(&shown, &a->groups[i].counts);
+	/* Clicks can arrive between the two halves of a live query. */
+	if (shown.events >= a->total.events)
+		return false;
+	*ret = counts_less(&a->total, &shown);
+	return true;
+}
+
+static json_t *data_to_json(const struct question *q,
+			    const struct clicks_answer *a)
+{
+	json_t *array = json_array();
+	char text[ZONE_TEXT_MAX];
+
+	for (size_t i = 0; array && i < a->buckets.count; i++) {
+		json_t *item = json_pack(
+			"{s:s}", "start",
+			zone_format(q->zone, a->buckets.starts[i], text));
+
+		if (!item || counts_to_json(&a->data[i], q->bots, item) < 0 ||
+		    json_array_append_new(array, item) < 0)
+			return NULL;
+	}
+	return array;
+}
+
+static json_t *groups_to_json(const struct question *q,
+			      const struct clicks_answer *a)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < a->group_count; i++) {
+		json_t *item = json_pack("{s:s}", "value", a->groups[i].value);
+
+		if (!item ||
+		    counts_to_json(&a->groups[i].counts, q->bots, item) < 0 ||
+		    json_array_append_new(array, item) < 0)
+			return NULL;
+	}
+	return array;
+}
+
+static int add_groups(const struct question *q, const struct clicks_answer *a,
+		      json_t *answer)
+{
+	struct counts rest;
+	json_t *object;
+
+	if (!q->group_by)
+		return 0;
+	if (json_object_set_new(answer, "group_by",
+				json_string(q->group_by->name)) < 0 ||
+	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0)
+		return -1;
+	if (!find_rest(q, a, &rest))
+		return 0;
+	object = json_object();
+	if (!object || counts_to_json(&rest, q->bots, object) < 0)
+		return -1;
+	return json_object_set_new(answer, "rest", object);
+}
+
+static json_t *head_to_json(const struct question *q,
+			    const struct clicks_answer *a)
+{
+	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
+	json_t *answer = json_object();
+
+	if (!answer)
+		return NULL;
+	if (a->link.link_id) {
+		json_object_set_new(answer, "code", json_string(a->link.code));
+		json_object_set_new(answer, "link_id",
+				    json_id(a->link.link_id));
+	}
+	json_object_set_new(answer, "interval",
+			    json_string(bucket_interval_name(q->interval)));
+	json_object_set_new(answer, "tz", json_string(zone_name(q->zone)));
+	json_object_set_new(answer, "from",
+			    json_string(zone_format(q->zone, q->from, from)));
+	json_object_set_new(answer, "to",
+			    json_string(zone_format(q->zone, q->to, to)));
+	json_object_set_new(answer, "bots",
+			    json_string(bots_mode_name(q->bots)));
+	json_object_set_new(answer, "approximate",
+			    json_boolean(a->approximate));
+	json_object_set_new(answer, "complete_until",
+			    json_time(a->complete_until));
+	return answer;
+}
+
+json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a)
+{
+	json_t *answer = head_to_json(q, a);
+	json_t *total = json_object();
+
+	if (!answer || !total || counts_to_json(&a->total, q->bots, total) < 0)
+		goto failed;
+	if (json_object_set_new(answer, "data", data_to_json(q, a)) < 0 ||
+	    json_object_set(answer, "total", total) < 0 ||
+	    add_groups(q, a, answer) < 0)
+		goto failed;
+	json_decref(total);
+	return answer;
+failed:
+	json_decref(total);
+	json_decref(answer);
+	return NULL;
+}
+
+/* RFC 4180: in quotes, and quotes doubled, where it must be. */
+static void put_csv_text(struct buf *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		buf_puts(out, text);
+		return;
+	}
+	buf_putc(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buf_putc(out, '"');
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '"');
+}
+
+void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
+		   struct buf *out)
+{
+	char text[ZONE_TEXT_MAX];
+	size_t rows = q->group_by ? a->group_count : a->buckets.count;
+
+	buf_printf(out, "%s,%s\r\n", q->group_by ? q->group_by->name : "start",
+		   counts_csv_header);
+	for (size_t i = 0; i < rows; i++) {
+		if (q->group_by)
+			put_csv_text(out, a->groups[i].value);
+		else
+			buf_puts(out, zone_format(q->zone, a->buckets.starts[i],
+						  text));
+		buf_putc(out, ',');
+		counts_to_csv(q->group_by ? &a->groups[i].counts : &a->data[i],
+			      q->bots, out);
+		buf_puts(out, "\r\n");
+	}
+}
+
+/* -------------------------------------------------------------------------- */
 
 int route_clicks(struct call *call, struct error *err)
 {

@@ -6,7 +6,7 @@
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
 #include "aggregator/settle/progress.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 #define FIELDS 10
 
@@ -62,19 +62,18 @@ static json_t *link_to_json(char *const *f, const struct question *q)
 	return item;
 }
 
-static int read_links(struct buf *answer, const struct question *q,
-		      json_t *links, struct error *err)
-{
-	struct tsv rows = tsv_rows(answer);
-	char *f[FIELDS];
+struct link_reader {
+	const struct question *q;
+	json_t *links;
+};
 
-	while (tsv_next(&rows, f, FIELDS)) {
-		if (json_array_append_new(links, link_to_json(f, q)) < 0)
-			return error_set_nomem(err);
-	}
-	return rows.bad ? error_set(err, ERROR_PROTOCOL,
-				    "ClickHouse: an answer of another shape")
-			: 0;
+static int read_link(void *arg, char **f, struct error *err)
+{
+	const struct link_reader *r = arg;
+
+	if (json_array_append_new(r->links, link_to_json(f, r->q)) < 0)
+		return error_set_nomem(err);
+	return 0;
 }
 
 static int fetch(struct call *call, const struct question *q, uint64_t attempt,
@@ -86,7 +85,8 @@ static int fetch(struct call *call, const struct question *q, uint64_t attempt,
 						  {"param_attempt", newest},
 						  {"param_limit", limit},
 						  {NULL, NULL}};
-	struct buf sql = {0}, answer = {0};
+	struct link_reader reader = {q, links};
+	struct buf sql = {0};
 	int status = -1;
 
 	snprintf(from, sizeof(from), "%" PRId64, q->from);
@@ -97,12 +97,9 @@ static int fetch(struct call *call, const struct question *q, uint64_t attempt,
 	if (!buf_cstr(&sql))
 		error_set_nomem(err);
 	else
-		status = clickhouse_query(call->ch, sql.data, params, &answer,
-					  err);
-	if (status == 0)
-		status = read_links(&answer, q, links, err);
+		status = clickhouse_rows(call->ch, sql.data, params, FIELDS,
+					 read_link, &reader, err);
 	buf_free(&sql);
-	buf_free(&answer);
 	return status;
 }
 

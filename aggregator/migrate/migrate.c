@@ -1,14 +1,21 @@
 #include "aggregator/migrate/migrate.h"
 
 #include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/aggregator_config.h"
+#include "aggregator/commands.h"
 #include "aggregator/migrate/migrations.h"
 #include "aggregator/migrate/statement.h"
 #include "common/clickhouse/tsv.h"
 #include "common/clock.h"
+
+/* Called for each statement before it is run, and with `statement` NULL once
+ * the migration is recorded. */
+typedef void report_fn(void *arg, const char *name, const char *statement);
 
 #define UNKNOWN_TABLE	 60 /* ClickHouse's exception codes */
 #define UNKNOWN_DATABASE 81
@@ -128,7 +135,7 @@ static int record(struct clickhouse *ch, const struct migration *m,
 }
 
 static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
-		 migrate_report_fn *report, void *arg, struct error *err)
+		 report_fn *report, void *arg, struct error *err)
 {
 	const char *rest = m->sql;
 	struct buf statement = {0};
@@ -155,8 +162,14 @@ static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
 	return status < 0 ? error_wrap(err, "%s", m->name) : 0;
 }
 
-int migrate_run(const struct clickhouse_config *config, bool dry_run,
-		migrate_report_fn *report, void *arg, struct error *err)
+/*
+ * Makes the database if it is not there and applies what is missing, in order.
+ * With `dry_run` only reports what would be run.  A migration whose text is no
+ * longer the one that was applied is ERROR_UNSAFE and named; nothing is then
+ * applied.
+ */
+static int run_migrations(const struct clickhouse_config *config, bool dry_run,
+			  report_fn *report, void *arg, struct error *err)
 {
 	struct clickhouse *ch = clickhouse_new(config, err);
 	struct state state = {0};
@@ -196,4 +209,63 @@ int migrate_check(struct clickhouse *ch, struct error *err)
 			"'aggregator migrate'",
 			missing, migration_count);
 	return status;
+}
+
+/* --- the command -----------------------------------------------------------
+ */
+
+#define WAIT_DEFAULT CLOCK_MINUTE
+#define RETRY_MIN    100  /* ms */
+#define RETRY_MAX    5000 /* ms */
+
+struct migration_report {
+	struct log *log;
+	bool dry_run;
+};
+
+static void on_migration(void *arg, const char *name, const char *statement)
+{
+	struct migration_report *r = arg;
+
+	if (r->dry_run)
+		printf("-- %s\n%s;\n\n", name, statement);
+	else if (!statement)
+		log_info(r->log, "applied", log_str("migration", name));
+}
+
+static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)
+{
+	const char *text = app_option_value(app, "wait");
+
+	*ret_ms = WAIT_DEFAULT;
+	if (text && duration_parse(text, ret_ms, err) < 0) {
+		error_wrap(err, "--wait");
+		err->code = ERROR_USAGE;
+		return -1;
+	}
+	return 0;
+}
+
+int aggregator_migrate(struct app *app, const void *arg, struct error *err)
+{
+	const struct aggregator_config *config = arg;
+	struct migration_report report = {
+		app_log(app), app_option_value(app, "dry-run") != NULL};
+	int64_t start = clock_monotonic_ms(), wait, pause = RETRY_MIN;
+
+	if (read_wait(app, &wait, err) < 0)
+		return -1;
+	for (;;) {
+		if (run_migrations(&config->clickhouse, report.dry_run,
+				   on_migration, &report, err) == 0)
+			return 0;
+		if (!err->retriable || clock_monotonic_ms() - start > wait)
+			return error_wrap(err, "migrate");
+		log_warn(report.log, "retrying", log_err(err),
+			 log_int("after_ms", pause));
+		if (app_should_stop(app, (int)pause))
+			return error_wrap(err, "stopped");
+		pause = pause * 2 < RETRY_MAX ? pause * 2 : RETRY_MAX;
+		*err = (struct error){0};
+	}
 }

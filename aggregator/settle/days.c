@@ -6,7 +6,7 @@
 
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 #define STAGING_PREFIX "settle_staging_"
 
@@ -207,7 +207,8 @@ static int publish(struct work *w, const struct progress *last,
 	return status;
 }
 
-static int hold(struct work *w, const struct progress *last, struct error *err)
+static int hold_back(struct work *w, const struct progress *last,
+		     struct error *err)
 {
 	const struct settled_row row = {SETTLED_HELD_DAY, *w->what, w->attempt};
 
@@ -216,7 +217,8 @@ static int hold(struct work *w, const struct progress *last, struct error *err)
 	return settled_insert(w->s, &row, 1, last, err);
 }
 
-static void say(const struct work *w, uint64_t before, uint64_t rows)
+static void report_shortage(const struct work *w, uint64_t before,
+			    uint64_t rows)
 {
 	const struct shortage shortage = {true,		  !w->s->allow_fewer,
 					  w->what->start, before,
@@ -248,17 +250,17 @@ static int settle(struct work *w, const struct progress *last,
 		return 0;
 	}
 	if (w->all < w->hours) {
-		say(w, w->hours, w->all);
+		report_shortage(w, w->hours, w->all);
 		if (!w->s->allow_fewer)
-			return hold(w, last, err);
+			return hold_back(w, last, err);
 	}
 	if (stage_rows(w, err) < 0)
 		return -1;
 	if (w->staged.slots < w->before.slots ||
 	    w->staged.visits < w->before.visits) {
-		say(w, w->before.slots, w->staged.slots);
+		report_shortage(w, w->before.slots, w->staged.slots);
 		if (!w->s->allow_fewer)
-			return hold(w, last, err);
+			return hold_back(w, last, err);
 	}
 	if (publish(w, last, err) < 0)
 		return -1;
@@ -296,6 +298,19 @@ static bool is_staging_name(const char *name)
 	       strlen(name) == prefix + 16;
 }
 
+static int drop_staging(void *arg, char **fields, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	if (!is_staging_name(fields[0]))
+		return 0;
+	buf_printf(&sql, "DROP TABLE IF EXISTS %s", fields[0]);
+	status = settling_run(arg, &sql, NULL, err);
+	buf_free(&sql);
+	return status;
+}
+
 int days_drop_left_over(struct clickhouse *ch, struct error *err)
 {
 	static const char list[] =
@@ -303,19 +318,6 @@ int days_drop_left_over(struct clickhouse *ch, struct error *err)
 		"currentDatabase() AND startsWith(name, '" STAGING_PREFIX "') "
 		"AND metadata_modification_time < now() - INTERVAL 1 DAY "
 		"FORMAT TabSeparated";
-	struct buf answer = {0}, sql = {0};
-	struct tsv rows;
-	char *name;
-	int status = clickhouse_query(ch, list, NULL, &answer, err);
 
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, &name, 1)) {
-		if (!is_staging_name(name))
-			continue;
-		buf_printf(&sql, "DROP TABLE IF EXISTS %s", name);
-		status = settling_run(ch, &sql, NULL, err);
-	}
-	buf_free(&sql);
-	buf_free(&answer);
-	return status;
+	return clickhouse_rows(ch, list, NULL, 1, drop_staging, ch, err);
 }

@@ -243,9 +243,9 @@ static int compute(struct work *w, struct error *err)
 /* --- comparing -------------------------------------------------------------
  */
 
-static uint64_t lost(uint64_t told, uint64_t rows)
+static uint64_t missing(uint64_t reported, uint64_t rows)
 {
-	return told > rows ? told - rows : 0;
+	return reported > rows ? reported - rows : 0;
 }
 
 /* A statement that was carried out twice, or by half, or not at all. */
@@ -260,14 +260,14 @@ static int check_staged(const struct hour *h, struct error *err)
 }
 
 /*
- * Rows may be missing that collectors told of before the hour was first settled
- * (then it is published, and told); what has gone missing since is what holds
- * it back.
+ * Rows may be missing that collectors reported before the hour was first
+ * settled (then it is published, and reported); what has gone missing since is
+ * what holds it back.
  */
-static void judge(const struct settling *s, struct hour *h)
+static void decide(const struct settling *s, struct hour *h)
 {
-	uint64_t now = lost(h->what.rows, h->staged);
-	uint64_t then = lost(h->what.was_rows, h->before);
+	uint64_t now = missing(h->what.rows, h->staged);
+	uint64_t then = missing(h->what.was_rows, h->before);
 	bool fewer = h->staged < h->before || (h->what.was && now > then);
 	struct shortage shortage = {false,     h->held,	     h->what.start,
 				    h->before, h->what.rows, h->staged};
@@ -286,7 +286,7 @@ static int compare(struct work *w, struct error *err)
 	for (size_t i = 0; i < w->count; i++) {
 		if (check_staged(&w->items[i], err) < 0)
 			return -1;
-		judge(w->s, &w->items[i]);
+		decide(w->s, &w->items[i]);
 	}
 	return 0;
 }
@@ -294,8 +294,8 @@ static int compare(struct work *w, struct error *err)
 /* --- publishing ------------------------------------------------------------
  */
 
-/* The held ones go to the end. */
-static size_t part_held(struct work *w)
+/* Hours that are held back go to the end. */
+static size_t sort_held(struct work *w)
 {
 	struct hour held[HOURS_MAX] = {0};
 	size_t kept = 0, aside = 0;
@@ -348,7 +348,7 @@ static int publish(struct work *w, size_t count, struct error *err)
 	return status;
 }
 
-static int note_held(struct work *w, size_t first, struct error *err)
+static int record_held(struct work *w, size_t first, struct error *err)
 {
 	struct settled_row rows[HOURS_MAX];
 	size_t count = 0;
@@ -371,8 +371,8 @@ static int settle(struct work *w, struct settle_count *ret, struct error *err)
 	if (w->s->check_lease(w->s->arg, err) < 0 ||
 	    attempt_check_age(w->s, w->items[0].attempt, err) < 0)
 		return -1;
-	kept = part_held(w);
-	if (publish(w, kept, err) < 0 || note_held(w, kept, err) < 0)
+	kept = sort_held(w);
+	if (publish(w, kept, err) < 0 || record_held(w, kept, err) < 0)
 		return -1;
 	*ret = (struct settle_count){.done = w->count, .published = kept};
 	return 0;

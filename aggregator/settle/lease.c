@@ -82,13 +82,13 @@ static int run(struct lease *lease, const struct redis_script *script,
 	return 0;
 }
 
-int lease_hold(struct lease *lease, bool *ret_held, struct error *err)
+int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err)
 {
-	long long held = 0;
+	long long owned = 0;
 
-	if (run(lease, &lease->hold, &held, err) < 0)
+	if (run(lease, &lease->hold, &owned, err) < 0)
 		return -1;
-	*ret_held = held == 1;
+	*ret_owned = owned == 1;
 	return 0;
 }
 

@@ -22,9 +22,9 @@ struct lease *lease_new(const struct redis_config *config, const char *name,
 /* Does not give the lease up: see lease_release.  NULL accepted. */
 void lease_free(struct lease *lease);
 
-/* Takes the lease if it is free, and prolongs it if it is ours.  *ret_held says
- * whether it is ours now; -1 when Redis cannot be asked. */
-int lease_hold(struct lease *lease, bool *ret_held, struct error *err);
+/* Takes the lease if it is free, and prolongs it if it is ours.  *ret_owned
+ * says whether it is ours now; -1 when Redis cannot be asked. */
+int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err);
 
 /* Gives it up, so that another need not wait for its end.  Errors do not
  * matter: it ends by itself. */

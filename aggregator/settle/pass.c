@@ -1,11 +1,14 @@
 #include "aggregator/settle/pass.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "aggregator/settle/cleaning.h"
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/progress.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 /* Of questions; also where nothing is read twice. */
@@ -21,26 +24,28 @@ struct pass {
 	struct settling settling;
 	bool everything; /* in this pass */
 	/* While days that are held back are tried again: the last tried. */
-	bool held_days;
-	int64_t day_tried;
-	/* Monotonic ms of the next look at everything, and of the next
+	struct {
+		bool active;
+		int64_t last;
+	} held_days;
+	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
 	int64_t clean_at;
 	/* Since ClickHouse's clock went back, blocks of present hours may have
-	 * been told of at this time (ms) or later; INT64_MAX: it has not gone
+	 * been reported at this time (ms) or later; INT64_MAX: it has not gone
 	 * back. */
 	int64_t back_to;
 };
 
-static int still_ours(void *arg, struct error *err)
+static int check_lease(void *arg, struct error *err)
 {
 	struct pass *p = arg;
-	bool held = false;
+	bool owned = false;
 
-	if (lease_hold(p->lease, &held, err) < 0)
+	if (lease_acquire(p->lease, &owned, err) < 0)
 		return -1;
-	if (!held)
+	if (!owned)
 		return error_set_retriable(err, ERROR_BUSY,
 					   "another aggregator took the lease");
 	return 0;
@@ -83,7 +88,7 @@ struct pass *pass_new(const struct settle_settings *settings,
 		.settings = settings,
 		.settler = lease_holder(lease),
 		.is_stopping = is_stopping,
-		.check_lease = still_ours,
+		.check_lease = check_lease,
 		.on_shortage = on_shortage,
 		.arg = p,
 	};
@@ -99,7 +104,7 @@ void pass_free(struct pass *pass)
 
 /*
  * ClickHouse's clock went back, or another replica answers whose clock is
- * behind: what was told of since then may have come with times that were read
+ * behind: what was reported since then may have come with times that were read
  * long ago.  `progress_overlap` covers half of itself, the other half is for
  * inserts that take their time.
  */
@@ -116,23 +121,23 @@ static bool went_back(struct pass *p, int64_t server_ms)
  * How far this pass can vouch for.  Read before the hours are listed: what
  * arrives meanwhile is settled too, but not promised.
  */
-static int look_ahead(struct pass *p, const struct progress *last,
-		      struct progress *ret, struct pass_clocks *clocks,
-		      struct error *err)
+static int read_progress(struct pass *p, const struct progress *last,
+			 struct progress *ret, struct pass_clocks *clocks,
+			 struct error *err)
 {
-	struct watermark told;
+	struct watermark reported;
 	int64_t mark;
 
-	if (progress_watermark(p->ch, &told, err) < 0 ||
+	if (progress_watermark(p->ch, &reported, err) < 0 ||
 	    progress_read_until(p->ch, &ret->read_until, err) < 0)
 		return -1;
 	*clocks = (struct pass_clocks){
-		.server_ms = told.server_ms,
-		.ahead_ms = told.ahead_ms,
-		.went_back = went_back(p, told.server_ms),
+		.server_ms = reported.server_ms,
+		.ahead_ms = reported.ahead_ms,
+		.went_back = went_back(p, reported.server_ms),
 	};
-	mark = told.complete_until
-		       ? told.complete_until - p->settings->edge_delay
+	mark = reported.complete_until
+		       ? reported.complete_until - p->settings->edge_delay
 		       : 0;
 	/* A promise once given is kept. */
 	ret->complete_until =
@@ -141,7 +146,7 @@ static int look_ahead(struct pass *p, const struct progress *last,
 	return 0;
 }
 
-/* From where on what was told of is looked at: `last->read_until` may be of a
+/* From where on reports are read again: `last->read_until` may be of a
  * clock that has gone back since. */
 static int64_t read_from(const struct pass *p, const struct progress *last,
 			 const struct pass_clocks *clocks)
@@ -154,8 +159,8 @@ static int64_t read_from(const struct pass *p, const struct progress *last,
 	return since > 0 ? since : 0;
 }
 
-/* What a look at everything has found, and one at what is new would not have:
- * clocks differ by more than progress_overlap covers. */
+/* What a recheck of everything has found, and a pass over what is new would not
+ * have: clocks differ by more than progress_overlap covers. */
 static int count_late(struct pass *p, int64_t since, size_t found,
 		      size_t *ret_late, struct error *err)
 {
@@ -195,7 +200,7 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 	if (!count && now->read_until == last->read_until &&
 	    now->complete_until == last->complete_until)
 		return 0;
-	if (still_ours(p, err) < 0)
+	if (check_lease(p, err) < 0)
 		return -1;
 	row.attempt = attempt_next(settling_now(&p->settling), last->attempt);
 	return settled_insert(&p->settling, &row, 1, now, err);
@@ -211,7 +216,7 @@ static int pass_hours(struct pass *p, struct progress *last,
 	int status;
 
 	if (progress_read_last(p->ch, last, err) < 0 ||
-	    look_ahead(p, last, &now, &ret->clocks, err) < 0)
+	    read_progress(p, last, &now, &ret->clocks, err) < 0)
 		return -1;
 	/* Until one has succeeded. */
 	since = read_from(p, last, &ret->clocks);
@@ -246,27 +251,161 @@ static int pass_day(struct pass *p, const struct progress *last,
 	int status = 0;
 
 	if (p->everything) {
-		p->held_days = true;
-		p->day_tried = INT64_MIN;
+		p->held_days.active = true;
+		p->held_days.last = INT64_MIN;
 	}
 	if (progress_stale_days(p->ch, now - p->settings->day_grace,
-				now - p->settings->resettle_every, p->held_days,
-				&stale, err) < 0)
+				now - p->settings->resettle_every,
+				p->held_days.active, &stale, err) < 0)
 		return -1;
-	while (p->held_days && next < stale.count &&
-	       stale.items[next].start <= p->day_tried)
+	while (p->held_days.active && next < stale.count &&
+	       stale.items[next].start <= p->held_days.last)
 		next++;
 	if (next < stale.count) {
-		p->day_tried = stale.items[next].start;
+		p->held_days.last = stale.items[next].start;
 		status = days_settle(&p->settling, &stale.items[next], last,
 				     &settled, err);
 		ret->days = settled.published;
 		ret->more = ret->more || next + 1 < stale.count;
 	} else {
-		p->held_days = false;
+		p->held_days.active = false;
 	}
 	stale_list_release(&stale);
 	return status;
+}
+
+/* --- cleaning ---------------------------------------------------------------
+ */
+
+/* Waits for the mutation: what follows relies on it.  The sub-queries read
+ * `settled`, which makes them "nondeterministic" in a cluster. */
+static const struct clickhouse_param mutation[] = {
+	{"mutations_sync", "1"},
+	{"allow_nondeterministic_mutations", "1"},
+	{NULL, NULL}};
+
+struct cleaning {
+	struct clickhouse *ch;
+	uint64_t before; /* attempt */
+	const char *table;
+};
+
+/* Asks for one column and gives each value to `fn`. */
+static int for_each(struct cleaning *c, struct buf *sql, clickhouse_row_fn *fn,
+		    struct error *err)
+{
+	int status = buf_cstr(sql) ? clickhouse_rows(c->ch, sql->data, NULL, 1,
+						     fn, c, err)
+				   : error_set_nomem(err);
+
+	buf_free(sql);
+	return status;
+}
+
+static int delete_hours(void *arg, char **day, struct error *err)
+{
+	const struct cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
+		   "'%" PRIu64 "' WHERE attempt < %" PRIu64
+		   " AND (hour, attempt) NOT IN (SELECT unit, "
+		   "max(attempt) FROM settled WHERE kind = 'hour' "
+		   "GROUP BY unit)",
+		   tsv_u64(day[0]), c->before);
+	status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* The days that have superseded hours are partitions of stats_hourly. */
+static int clean_hours(struct cleaning *c, struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_printf(&sql,
+		   "SELECT DISTINCT toYYYYMMDD(unit) FROM (SELECT unit FROM "
+		   "settled WHERE kind = 'hour' GROUP BY unit HAVING count() > "
+		   "1 AND min(attempt) < %" PRIu64 ") FORMAT TabSeparated",
+		   c->before);
+	return for_each(c, &sql, delete_hours, err);
+}
+
+/* An attempt is a partition: "20261024-1878000000000000000". */
+static bool is_partition(const char *id)
+{
+	return strspn(id, "0123456789-") == strlen(id) && *id;
+}
+
+static int drop_attempt(void *arg, char **id, struct error *err)
+{
+	const struct cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	if (!is_partition(id[0]))
+		return 0;
+	buf_printf(&sql, "ALTER TABLE %s DROP PARTITION ID '%s'", c->table,
+		   id[0]);
+	status = settling_run(c->ch, &sql, NULL, err);
+	buf_free(&sql);
+	return status;
+}
+
+static int clean_links(struct cleaning *c, const char *table, struct error *err)
+{
+	struct buf sql = {0};
+
+	c->table = table;
+	buf_printf(&sql,
+		   "SELECT DISTINCT partition_id FROM system.parts WHERE "
+		   "database = currentDatabase() AND table = '%s' AND active "
+		   "AND toUInt64OrZero(splitByChar('-', partition_id)[2]) < "
+		   "%" PRIu64 " AND partition_id NOT IN (SELECT "
+		   "concat(toString(toYYYYMMDD(unit)), '-', "
+		   "toString(max(attempt))) FROM settled WHERE "
+		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
+		   table, c->before);
+	return for_each(c, &sql, drop_attempt, err);
+}
+
+static int clean_settled(const struct cleaning *c, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
+		   " AND attempt != mended"
+		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
+		   "argMax(unit, attempt), max(attempt) FROM settled "
+		   "GROUP BY kind, "
+		   "if(kind = 'pass', toDateTime(0, 'UTC'), unit))",
+		   c->before);
+	status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * Deletes attempts that were begun before `before_ms` and are not the newest
+ * published one: rows of stats_hourly and partitions of link_slots and
+ * link_days first, then those of `settled`, so that what is deleted by half is
+ * found again.  Attempts never published (a settler was killed) go with the
+ * rest of their day.
+ */
+static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
+			     struct error *err)
+{
+	struct cleaning c = {.ch = ch, .before = attempt_at(before_ms)};
+
+	if (clean_hours(&c, err) < 0 ||
+	    clean_links(&c, "link_slots", err) < 0 ||
+	    clean_links(&c, "link_days", err) < 0 || clean_settled(&c, err) < 0)
+		return error_wrap(err, "delete what is superseded");
+	return 0;
 }
 
 static int pass_clean(struct pass *p, struct error *err)
@@ -278,7 +417,7 @@ static int pass_clean(struct pass *p, struct error *err)
 	p->clean_at = mono + p->settings->clean_every;
 	if (days_drop_left_over(p->ch, err) < 0)
 		return -1;
-	return cleaning_run(
+	return delete_superseded(
 		p->ch,
 		settling_now(&p->settling) - p->settings->keep_superseded, err);
 }

@@ -17,7 +17,7 @@
 struct pass;
 
 /* All must outlive it.  `stopping` is asked between hours; `on_shortage` is
- * told of hours and days of which rows are gone. */
+ * called for hours and days of which rows are gone. */
 struct pass *pass_new(const struct settle_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
 		      bool (*stopping)(void *arg),
@@ -28,7 +28,8 @@ void pass_free(struct pass *pass); /* NULL accepted */
 /* What a pass has seen of clocks that are wrong. */
 struct pass_clocks {
 	int64_t server_ms; /* ClickHouse's */
-	int64_t ahead_ms;  /* of times told that lie beyond it; 0: none does */
+	int64_t ahead_ms;  /* of times reported that lie beyond it; 0: none does
+			    */
 	bool went_back;	   /* by more than half of progress_overlap */
 	/* Hours that a recheck found and a pass would not have. */
 	size_t late_hours;

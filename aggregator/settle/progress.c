@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-#define NUMBERS_MAX 4
-
-/* A block of an hour can have been told of a little before the hour began, by
+/* A block of an hour can have been reported a little before the hour began, by
  * a clock that was behind. */
 #define EARLY_MS (10 * CLOCK_MINUTE)
 
@@ -26,63 +24,35 @@ void stale_list_release(struct stale_list *list)
 	*list = (struct stale_list){0};
 }
 
-/* Asks for one row of `count` numbers. */
-static int read_numbers(struct clickhouse *ch, const char *sql,
-			const struct clickhouse_param *params, uint64_t *ret,
-			size_t count, struct error *err)
+/* Of start, blocks, rows, rows and attempt when it was published. */
+static int add_stale(void *arg, char **f, struct error *err)
 {
-	struct buf answer = {0};
-	char *fields[NUMBERS_MAX];
-	struct tsv rows;
-	int status = clickhouse_query(ch, sql, params, &answer, err);
+	struct stale_list *list = arg;
+	struct stale *more =
+		realloc(list->items, (list->count + 1) * sizeof(*more));
 
-	if (status == 0) {
-		rows = tsv_rows(&answer);
-		if (!tsv_next(&rows, fields, count))
-			status = error_set(err, ERROR_PROTOCOL,
-					   "an answer of another shape");
-	}
-	for (size_t i = 0; status == 0 && i < count; i++)
-		ret[i] = tsv_u64(fields[i]);
-	buf_free(&answer);
-	return status;
+	if (!more)
+		return error_set_nomem(err);
+	list->items = more;
+	more[list->count++] = (struct stale){
+		.start = tsv_i64(f[0]),
+		.blocks = tsv_u64(f[1]),
+		.rows = tsv_u64(f[2]),
+		.was_rows = tsv_u64(f[3]),
+		.was = tsv_u64(f[4]) > 0,
+	};
+	return 0;
 }
 
-/* Of start, blocks, rows, rows and attempt when it was published. */
 static int read_stale(struct clickhouse *ch, const char *sql,
 		      const struct clickhouse_param *params,
 		      struct stale_list *ret, struct error *err)
 {
-	struct buf answer = {0};
-	char *f[5];
-	struct tsv rows;
-	struct stale *more;
-	int status = clickhouse_query(ch, sql, params, &answer, err);
-
 	*ret = (struct stale_list){0};
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 5)) {
-		more = realloc(ret->items, (ret->count + 1) * sizeof(*more));
-		if (!more) {
-			status = error_set_nomem(err);
-			break;
-		}
-		ret->items = more;
-		more[ret->count++] = (struct stale){
-			.start = tsv_i64(f[0]),
-			.blocks = tsv_u64(f[1]),
-			.rows = tsv_u64(f[2]),
-			.was_rows = tsv_u64(f[3]),
-			.was = tsv_u64(f[4]) > 0,
-		};
-	}
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	if (status < 0)
-		stale_list_release(ret);
-	buf_free(&answer);
-	return status;
+	if (clickhouse_rows(ch, sql, params, 5, add_stale, ret, err) == 0)
+		return 0;
+	stale_list_release(ret);
+	return -1;
 }
 
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
@@ -98,7 +68,7 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		"FROM settled FORMAT TabSeparated";
 	uint64_t n[4] = {0};
 
-	if (read_numbers(ch, sql, NULL, n, 4, err) < 0)
+	if (clickhouse_numbers(ch, sql, NULL, n, 4, err) < 0)
 		return error_wrap(err, "settled");
 	*ret = (struct progress){(int64_t)n[0], (int64_t)n[1], n[2], n[3]};
 	return 0;
@@ -138,7 +108,7 @@ int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 		"FORMAT TabSeparated";
 	uint64_t n[3] = {0};
 
-	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
+	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
 		return error_wrap(err, "watermark");
 	*ret = (struct watermark){(int64_t)n[0], (int64_t)n[1], (int64_t)n[2]};
 	return 0;
@@ -155,7 +125,7 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 		"ORDER BY inserted_at DESC LIMIT 1) FORMAT TabSeparated";
 	uint64_t n = 0;
 
-	if (read_numbers(ch, sql, NULL, &n, 1, err) < 0)
+	if (clickhouse_numbers(ch, sql, NULL, &n, 1, err) < 0)
 		return error_wrap(err, "ingest_progress");
 	*ret_ms = (int64_t)n;
 	return 0;
@@ -165,14 +135,15 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
  */
 
 /*
- * What was told of the hours `touched`, what they are published from, and what
- * they are held back at.  A block that was told of twice is the same offsets of
- * the same partition.  `rescore` tells of no offsets and of no rows.  Blocks of
- * an hour are told of after it has begun, by Kafka's clock and by ClickHouse's,
- * unless that went back: `low` says how far.
+ * What was reported of the hours `touched`, what they are published from, and
+ * what they are held back at.  A block that was reported twice is the same
+ * offsets of the same partition.  `rescore` tells of no offsets and of no rows.
+ * Blocks of an hour are reported after it has begun, by Kafka's clock and by
+ * ClickHouse's, unless that went back: `low` says how far.
  */
 #define ABOUT_HOURS                                                            \
-	"told AS (SELECT h, sum(times) AS n_blocks, sum(n_block) AS n_rows "   \
+	"reported AS (SELECT h, sum(times) AS n_blocks, sum(n_block) AS "      \
+	"n_rows "                                                              \
 	"FROM (SELECT h, epoch, topic, partition, first, last, "               \
 	"count() AS times, max(n) AS n_block FROM ingest_progress "            \
 	"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "               \
@@ -218,14 +189,17 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 		"WITH touched AS (SELECT DISTINCT arrayJoin(mapKeys(hours)) AS "
 		"h FROM ingest_progress WHERE inserted_at >= "
 		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), " ABOUT_HOURS
-		"SELECT told.h, told.n_blocks, told.n_rows, done.n_rows, "
-		"done.n_attempt FROM told LEFT JOIN done ON told.h = done.h "
-		"LEFT JOIN held ON told.h = held.h "
-		"WHERE (told.n_blocks != done.n_blocks OR "
-		"told.n_rows != done.n_rows) AND ({held:UInt8} OR "
+		"SELECT reported.h, reported.n_blocks, reported.n_rows, "
+		"done.n_rows, "
+		"done.n_attempt FROM reported LEFT JOIN done ON reported.h = "
+		"done.h "
+		"LEFT JOIN held ON reported.h = held.h "
+		"WHERE (reported.n_blocks != done.n_blocks OR "
+		"reported.n_rows != done.n_rows) AND ({held:UInt8} OR "
 		"held.n_attempt <= done.n_attempt OR "
-		"told.n_blocks != held.n_blocks OR told.n_rows != held.n_rows) "
-		"ORDER BY told.h FORMAT TabSeparated";
+		"reported.n_blocks != held.n_blocks OR reported.n_rows != "
+		"held.n_rows) "
+		"ORDER BY reported.h FORMAT TabSeparated";
 	char since[24];
 	const struct clickhouse_param params[] = {
 		{"param_since", since}, {"param_held", held ? "1" : "0"}};
@@ -248,9 +222,9 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		"FROM clicks WHERE ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC')) "
 		"WHERE h >= {from:UInt32} AND h < {to:UInt32}), " ABOUT_HOURS
-		"SELECT t.h, told.n_blocks, told.n_rows, done.n_rows, "
-		"done.n_attempt FROM touched AS t LEFT JOIN told ON "
-		"t.h = told.h LEFT JOIN done ON t.h = done.h "
+		"SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, "
+		"done.n_attempt FROM touched AS t LEFT JOIN reported ON "
+		"t.h = reported.h LEFT JOIN done ON t.h = done.h "
 		"ORDER BY t.h FORMAT TabSeparated";
 	char low[24], high[24];
 	const struct clickhouse_param params[] = {{"param_from", low},
@@ -270,7 +244,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 	"WITH hourly AS (SELECT unit, argMax(blocks, attempt) AS n_blocks, "   \
 	"argMax(rows, attempt) AS n_rows FROM settled "                        \
 	"WHERE kind = 'hour' GROUP BY unit), "                                 \
-	"told AS (SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "         \
+	"reported AS (SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "     \
 	"sum(n_blocks) AS d_blocks, sum(n_rows) AS d_rows FROM hourly "        \
 	"GROUP BY d), "                                                        \
 	"done AS (SELECT toUInt32(unit) AS d, "                                \
@@ -282,22 +256,22 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 	"argMax(blocks, attempt) AS n_blocks, "                                \
 	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
 	"FROM settled WHERE kind = 'held_day' GROUP BY d) "                    \
-	"SELECT told.d, told.d_blocks, told.d_rows, done.n_rows, "             \
-	"done.n_attempt FROM told LEFT JOIN done ON told.d = done.d "          \
-	"LEFT JOIN held ON told.d = held.d WHERE "
+	"SELECT reported.d, reported.d_blocks, reported.d_rows, done.n_rows, " \
+	"done.n_attempt FROM reported LEFT JOIN done ON reported.d = done.d "  \
+	"LEFT JOIN held ON reported.d = held.d WHERE "
 
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,
 			struct error *err)
 {
 	static const char sql[] = ABOUT_DAYS
-		"(told.d_blocks != done.n_blocks OR "
-		"told.d_rows != done.n_rows) "
-		"AND (toInt64(told.d) + 86400) * 1000 <= {closed:Int64} "
+		"(reported.d_blocks != done.n_blocks OR "
+		"reported.d_rows != done.n_rows) "
+		"AND (toInt64(reported.d) + 86400) * 1000 <= {closed:Int64} "
 		"AND done.n_at <= {since:Int64} AND ({held:UInt8} OR "
-		"held.n_attempt <= done.n_attempt OR told.d_blocks != "
-		"held.n_blocks OR told.d_rows != held.n_rows) "
-		"ORDER BY told.d FORMAT TabSeparated";
+		"held.n_attempt <= done.n_attempt OR reported.d_blocks != "
+		"held.n_blocks OR reported.d_rows != held.n_rows) "
+		"ORDER BY reported.d FORMAT TabSeparated";
 	char closed[24], since[24];
 	const struct clickhouse_param params[] = {
 		{"param_closed", closed},
@@ -317,8 +291,8 @@ int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 		     struct stale_list *ret, struct error *err)
 {
 	static const char sql[] = ABOUT_DAYS
-		"told.d + 86400 > {from:Int64} AND told.d < {to:Int64} "
-		"ORDER BY told.d FORMAT TabSeparated";
+		"reported.d + 86400 > {from:Int64} AND reported.d < {to:Int64} "
+		"ORDER BY reported.d FORMAT TabSeparated";
 	char low[24], high[24];
 	const struct clickhouse_param params[] = {{"param_from", low},
 						  {"param_to", high},
@@ -352,7 +326,7 @@ int progress_held_back(struct clickhouse *ch, struct held_back *ret,
 		"held_at != done_at FORMAT TabSeparated";
 	uint64_t n[3] = {0};
 
-	if (read_numbers(ch, sql, NULL, n, 3, err) < 0)
+	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
 		return error_wrap(err, "held back");
 	*ret = (struct held_back){n[0], n[1], (int64_t)n[2]};
 	return 0;

@@ -4,13 +4,14 @@
  * Everything is learnt from `ingest_progress` and `settled`.  An hour is stale
  * when the blocks that touched it, or their clicks, are not those it was
  * settled from: comparing sums needs no order among collectors and no exact
- * position, so that a restart, a block told of twice or a clock that is behind
- * loses nothing.  Rows of a block told of twice are counted once.
+ * position, so that a restart, a block reported twice or a clock that is behind
+ * loses nothing.  Rows of a block reported twice are counted once.
  *
  * Others than collectors write there too: an import (topic `import:<file>`) and
  * `collector rescore` (topic `rescore`, with hours that it added no rows to).
  * They make hours stale as any block does; the watermark does not wait for
- * them.  Nor does it for a topic that is told of with no partitions (`links`).
+ * them.  Nor does it for a topic that is reported to have no partitions
+ * (`links`).
  */
 #ifndef AGGREGATOR_SETTLE_PROGRESS_H
 #define AGGREGATOR_SETTLE_PROGRESS_H
@@ -26,7 +27,7 @@
 struct stale {
 	int64_t start;	   /* seconds since 1970, UTC */
 	uint64_t blocks;   /* of ingest_progress that touched it */
-	uint64_t rows;	   /* that these told of */
+	uint64_t rows;	   /* that these reported */
 	uint64_t was_rows; /* the same when it was last published */
 	bool was;	   /* published */
 };
@@ -55,13 +56,13 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 struct watermark {
 	/*
 	 * ms, before `edge_delay` is taken off: the least, over all partitions,
-	 * of the newest append time told in the partition's newest epoch.  0
+	 * of the newest append time reported in the partition's newest epoch. 0
 	 * when a partition has not been heard of.
 	 */
 	int64_t complete_until;
 	int64_t server_ms; /* ClickHouse's clock */
-	/* How far times that were told in the last ten minutes, by Kafka or by
-	 * a collector of a former version, lie beyond it; 0: none does. */
+	/* How far times that were reported in the last ten minutes, by Kafka or
+	 * by a collector of a former version, lie beyond it; 0: none does. */
 	int64_t ahead_ms;
 };
 int progress_watermark(struct clickhouse *ch, struct watermark *ret,
@@ -91,7 +92,7 @@ int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,
 			struct error *err);
 
-/* All hours in [from, to), seconds, that were told of, are published or have
+/* All hours in [from, to), seconds, that were reported, are published or have
  * rows; and the days with published hours. */
 int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		      struct stale_list *ret, struct error *err);

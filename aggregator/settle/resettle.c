@@ -1,10 +1,32 @@
-#include "aggregator/settle/resettle.h"
+#include "aggregator/commands.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
+#include "aggregator/settle/settling.h"
 #include "aggregator/zone/civil.h"
+#include "common/clock.h"
+
+/*
+ * `aggregator settle`: settles all of a range again, whatever was published of
+ * it.
+ *
+ * It needs no lease: attempts are its own, and an aggregator that settles the
+ * same hour meanwhile counts the same rows.
+ */
 
 #define HOUR 3600
+
+struct resettle_result {
+	size_t hours, days; /* published */
+	size_t held;	    /* of both: not published */
+};
 
 static int settle_hours(const struct settling *s, const struct stale_list *list,
 			struct resettle_result *ret, struct error *err)
@@ -45,8 +67,10 @@ static int settle_days(const struct settling *s, const struct stale_list *list,
 	return 0;
 }
 
-int resettle_run(const struct settling *s, int64_t from, int64_t to,
-		 struct resettle_result *ret, struct error *err)
+/* [from, to), seconds since 1970: the hours that it touches, then those of the
+ * days it touches that have closed. */
+static int resettle(const struct settling *s, int64_t from, int64_t to,
+		    struct resettle_result *ret, struct error *err)
 {
 	struct stale_list hours = {0}, days = {0};
 	int status;
@@ -64,4 +88,112 @@ int resettle_run(const struct settling *s, int64_t from, int64_t to,
 	stale_list_release(&hours);
 	stale_list_release(&days);
 	return status;
+}
+
+/* --- the command -----------------------------------------------------------
+ */
+
+static bool is_stopping(void *arg)
+{
+	return app_should_stop(arg, 0);
+}
+
+static int needs_no_lease(void *arg, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static void print_shortage(void *arg, const struct shortage *s)
+{
+	time_t at = (time_t)s->start;
+	char start[32];
+	struct tm tm;
+
+	(void)arg;
+	gmtime_r(&at, &tm);
+	strftime(start, sizeof(start), s->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
+		 &tm);
+	printf("%s %s: %" PRIu64 " rows, %" PRIu64 " were published, "
+	       "collectors reported %" PRIu64 "%s\n",
+	       s->day ? "day" : "hour", start, s->rows, s->before, s->reported,
+	       s->held ? ": held back" : "");
+}
+
+static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
+		      struct error *err)
+{
+	*ret_to = INT64_MAX;
+	if (!app_option_value(app, "from"))
+		return error_set(err, ERROR_USAGE,
+				 "settle needs --from, such as 2026-11-01");
+	if (app_option_time(app, "from", ret_from, err) < 0 ||
+	    app_option_time(app, "to", ret_to, err) < 0)
+		return -1;
+	if (*ret_from >= *ret_to)
+		return error_set(err, ERROR_USAGE,
+				 "--from and --to: the range is empty");
+	return 0;
+}
+
+/* What has come by now: the server says when that is. */
+static int end_range(const struct settling *s, int64_t from, int64_t *to,
+		     struct error *err)
+{
+	int64_t now = settling_now(s);
+
+	if (*to > now)
+		*to = now;
+	if (from < *to)
+		return 0;
+	return error_set(err, ERROR_USAGE, "--from lies in the future");
+}
+
+static int print_result(const struct resettle_result *r, struct error *err)
+{
+	printf("settled %zu hours and %zu days\n", r->hours, r->days);
+	fflush(stdout);
+	if (!r->held)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "%zu hours and days are held back, because rows of "
+			 "them are gone; --allow-fewer publishes them",
+			 r->held);
+}
+
+int aggregator_settle(struct app *app, const void *arg, struct error *err)
+{
+	const struct aggregator_config *config = arg;
+	struct clickhouse_config patient = config->clickhouse;
+	struct settling settling = {
+		.settings = &config->own.settle,
+		.allow_fewer = app_option_value(app, "allow-fewer") != NULL,
+		.is_stopping = is_stopping,
+		.check_lease = needs_no_lease,
+		.on_shortage = print_shortage,
+		.arg = app,
+	};
+	struct resettle_result result = {0};
+	int64_t from = 0, to = 0;
+	char host[64] = "", name[96];
+	int status = -1;
+
+	if (read_range(app, &from, &to, err) < 0)
+		return -1;
+	gethostname(host, sizeof(host) - 1);
+	snprintf(name, sizeof(name), "%s:%d:settle", host, (int)getpid());
+	settling.settler = name;
+	patient.query_timeout = config->own.settle.settle_timeout;
+	settling.ch = clickhouse_new(&patient, err);
+	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
+	    server_clock_read(settling.ch, &settling.clock, err) == 0) {
+		status = end_range(&settling, from, &to, err);
+		if (status == 0)
+			status = resettle(&settling, from / 1000,
+					  (to + 999) / 1000, &result, err);
+	}
+	clickhouse_free(settling.ch);
+	return status < 0 ? error_wrap(err, "settle")
+			  : print_result(&result, err);
 }

@@ -16,28 +16,51 @@
 #define BACKOFF_MAX 10000 /* ms */
 #define AHEAD_MAX   CLOCK_MINUTE
 
+/*
+ * What the thread goes through, again and again:
+ *
+ *	check ClickHouse --> take the lease --> run a pass
+ *	       |                   |                |
+ *	       v away              v another's      v
+ *	  back off, retry     settle_every     settle_every, or at once
+ *	                                       when more is stale
+ */
+struct settler_thread {
+	pthread_t id;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stop; /* under `lock` */
+};
+
+struct settler_health {
+	struct health_check *clickhouse, *tables, *redis;
+	struct health_check *settled; /* what is held back */
+	struct health_check *clocks;
+};
+
+struct settler_metrics {
+	struct metric *held_hours, *held_days, *short_hours;
+	struct metric *clock_ahead, *clock_went_back, *late_hours;
+	struct metric *hours, *days, *failures, *settles, *seconds;
+	struct metric *complete_until;
+};
+
 struct settler {
 	const struct aggregator_config *config;
 	struct log *log;
+	struct settler_thread thread;
+	struct settler_health health;
+	struct settler_metrics metrics;
 	struct clickhouse *ch;
 	/* For what takes as long as settle_timeout allows. */
 	struct clickhouse_config patient;
 	struct clickhouse *patient_ch;
 	struct lease *lease;
+	bool lease_owned;
 	struct pass *pass;
-	struct health_check *clickhouse_up, *tables_up, *redis_up, *rows_there;
-	struct health_check *clocks;
-	struct metric *held_hours, *held_days, *short_hours;
-	struct metric *ahead, *went_back, *late;
-	struct metric *hours, *days, *failures, *holds, *seconds, *complete;
-	pthread_t thread;
-	bool started;
-	bool stop; /* under `lock` */
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool held;
-	bool ahead_told;
-	int64_t backoff;
+	bool clock_reported; /* that one is ahead */
+	int64_t backoff;     /* ms */
 };
 
 static bool is_stopping(void *arg)
@@ -45,9 +68,9 @@ static bool is_stopping(void *arg)
 	struct settler *s = arg;
 	bool stop;
 
-	pthread_mutex_lock(&s->lock);
-	stop = s->stop;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&s->thread.lock);
+	stop = s->thread.stop;
+	pthread_mutex_unlock(&s->thread.lock);
 	return stop;
 }
 
@@ -55,10 +78,11 @@ static void pause_for(struct settler *s, int64_t ms)
 {
 	int64_t until = clock_monotonic_ms() + ms;
 
-	pthread_mutex_lock(&s->lock);
-	while (!s->stop && wake_wait(&s->wake, &s->lock, until))
+	pthread_mutex_lock(&s->thread.lock);
+	while (!s->thread.stop &&
+	       wake_wait(&s->thread.wake, &s->thread.lock, until))
 		;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_unlock(&s->thread.lock);
 }
 
 static void report(struct settler *s, struct health_check *check,
@@ -71,29 +95,29 @@ static void report(struct settler *s, struct health_check *check,
 			 log_err(err));
 }
 
-static int look_after(struct settler *s, struct error *err)
+static int check_clickhouse(struct settler *s, struct error *err)
 {
 	int status = clickhouse_ping(s->ch, err);
 
-	report(s, s->clickhouse_up, "clickhouse", status, err);
+	report(s, s->health.clickhouse, "clickhouse", status, err);
 	if (status < 0)
 		return -1;
 	status = migrate_check(s->ch, err);
-	report(s, s->tables_up, "tables", status, err);
+	report(s, s->health.tables, "tables", status, err);
 	return status;
 }
 
 static int take_lease(struct settler *s, struct error *err)
 {
-	bool held = false;
-	int status = lease_hold(s->lease, &held, err);
+	bool owned = false;
+	int status = lease_acquire(s->lease, &owned, err);
 
-	report(s, s->redis_up, "redis", status, err);
-	if (held != s->held)
-		log_info(s->log, held ? "settling" : "not settling",
-			 log_str("lease", held ? "ours" : "not ours"));
-	s->held = held;
-	metric_set(s->holds, held);
+	report(s, s->health.redis, "redis", status, err);
+	if (owned != s->lease_owned)
+		log_info(s->log, owned ? "settling" : "not settling",
+			 log_str("lease", owned ? "ours" : "not ours"));
+	s->lease_owned = owned;
+	metric_set(s->metrics.settles, owned);
 	return status;
 }
 
@@ -108,28 +132,28 @@ static void on_shortage(void *arg, const struct shortage *what)
 	strftime(start, sizeof(start), what->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
 		 &tm);
 	if (!what->held)
-		metric_add(s->short_hours, 1);
+		metric_add(s->metrics.short_hours, 1);
 	log_write(s->log, what->held ? LOG_ERROR : LOG_WARN,
 		  what->held
 			  ? "held back: rows that were settled are gone; "
 			    "'aggregator settle --allow-fewer' accepts it"
-			  : "settled from fewer rows than collectors told of; "
+			  : "settled from fewer rows than collectors reported; "
 			    "see 'collector verify'",
 		  log_str(what->day ? "day" : "hour", start),
 		  log_int("before", (int64_t)what->before),
-		  log_int("told", (int64_t)what->told),
+		  log_int("reported", (int64_t)what->reported),
 		  log_int("rows", (int64_t)what->rows), LOG_END);
 }
 
 /* Held back, the rest goes on: ready, but shown. */
-static void show_held(struct settler *s, const struct held_back *held)
+static void report_held(struct settler *s, const struct held_back *held)
 {
 	char text[160];
 
-	metric_set(s->held_hours, (int64_t)held->hours);
-	metric_set(s->held_days, (int64_t)held->days);
+	metric_set(s->metrics.held_hours, (int64_t)held->hours);
+	metric_set(s->metrics.held_days, (int64_t)held->days);
 	if (!held->hours && !held->days) {
-		health_up(s->rows_there);
+		health_up(s->health.settled);
 		return;
 	}
 	snprintf(text, sizeof(text),
@@ -137,46 +161,46 @@ static void show_held(struct settler *s, const struct held_back *held)
 		 " days are held back: rows that were settled are gone; see "
 		 "'aggregator settle'",
 		 held->hours, held->days);
-	health_say(s->rows_there, text);
+	health_say(s->health.settled, text);
 }
 
-/* What was told of with a time beyond ClickHouse's clock counts for less. */
-static void tell_ahead(struct settler *s, const struct pass_clocks *clocks)
+/* What was reported with a time beyond ClickHouse's clock counts for less. */
+static void report_ahead(struct settler *s, const struct pass_clocks *clocks)
 {
 	bool ahead = clocks->ahead_ms > AHEAD_MAX;
 	char text[160];
 
-	metric_set(s->ahead, clocks->ahead_ms / 1000);
+	metric_set(s->metrics.clock_ahead, clocks->ahead_ms / 1000);
 	if (!ahead) {
-		health_up(s->clocks);
-		s->ahead_told = false;
+		health_up(s->health.clocks);
+		s->clock_reported = false;
 		return;
 	}
 	snprintf(text, sizeof(text),
 		 "times in ingest_progress lie up to %lld s beyond "
 		 "ClickHouse's clock; they count up to that",
 		 (long long)clocks->ahead_ms / 1000);
-	health_say(s->clocks, text);
-	if (!s->ahead_told)
+	health_say(s->health.clocks, text);
+	if (!s->clock_reported)
 		log_warn(s->log,
 			 "a clock is ahead: Kafka's, a collector's, "
 			 "or ClickHouse's went back",
 			 log_int("seconds", clocks->ahead_ms / 1000));
-	s->ahead_told = true;
+	s->clock_reported = true;
 }
 
-static void tell_clocks(struct settler *s, const struct pass_clocks *clocks)
+static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 {
-	tell_ahead(s, clocks);
+	report_ahead(s, clocks);
 	if (clocks->went_back) {
-		metric_add(s->went_back, 1);
+		metric_add(s->metrics.clock_went_back, 1);
 		log_warn(s->log,
 			 "ClickHouse's clock went back, or that of another "
 			 "replica is behind by more than half of "
 			 "progress_overlap; everything is looked at again");
 	}
 	if (clocks->late_hours) {
-		metric_add(s->late, clocks->late_hours);
+		metric_add(s->metrics.late_hours, clocks->late_hours);
 		log_warn(s->log,
 			 "blocks came with times that had been read: clocks of "
 			 "ClickHouse's replicas differ, or inserts take longer "
@@ -190,17 +214,17 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	int64_t start = clock_monotonic_ns();
 	int status = pass_run(s->pass, ret, err);
 
-	/* Also when what came after the look at them has failed. */
+	/* Also when what came after they were compared has failed. */
 	if (ret->clocks.server_ms)
-		tell_clocks(s, &ret->clocks);
+		report_clocks(s, &ret->clocks);
 	if (status < 0)
 		return error_wrap(err, "settle");
-	metric_observe(s->seconds,
+	metric_observe(s->metrics.seconds,
 		       (double)(clock_monotonic_ns() - start) / 1e9);
-	metric_add(s->hours, ret->hours);
-	metric_add(s->days, ret->days);
-	metric_set(s->complete, ret->complete_until / 1000);
-	show_held(s, &ret->held);
+	metric_add(s->metrics.hours, ret->hours);
+	metric_add(s->metrics.days, ret->days);
+	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
+	report_held(s, &ret->held);
 	if (ret->hours || ret->days)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
@@ -215,19 +239,19 @@ static int64_t step(struct settler *s)
 {
 	struct pass_result result = {0};
 	struct error err = {0};
-	int status = look_after(s, &err);
+	int status = check_clickhouse(s, &err);
 
 	if (status == 0)
 		status = take_lease(s, &err);
-	if (status == 0 && s->held)
+	if (status == 0 && s->lease_owned)
 		status = settle(s, &result, &err);
 	if (status == 0) {
 		s->backoff = BACKOFF_MIN;
 		return result.more ? 0 : s->config->own.settle.settle_every;
 	}
 	if (!is_stopping(s)) {
-		metric_add(s->failures, 1);
-		log_debug(s->log, "try again", log_err(&err),
+		metric_add(s->metrics.failures, 1);
+		log_debug(s->log, "retrying", log_err(&err),
 			  log_int("after_ms", s->backoff));
 		if (!err.retriable)
 			log_error(s->log, "settling fails", log_err(&err));
@@ -243,49 +267,53 @@ static void *run(void *arg)
 
 	while (!is_stopping(s))
 		pause_for(s, step(s));
-	if (s->held)
+	if (s->lease_owned)
 		lease_release(s->lease);
 	return NULL;
 }
 
 static void register_metrics(struct settler *s, struct metrics *m)
 {
-	s->hours = metrics_counter(m, "shortloop_aggregator_hours_total", NULL,
-				   "Hours settled, repetitions included.");
-	s->days = metrics_counter(m, "shortloop_aggregator_days_total", NULL,
-				  "Days settled, repetitions included.");
-	s->failures = metrics_counter(
+	s->metrics.hours =
+		metrics_counter(m, "shortloop_aggregator_hours_total", NULL,
+				"Hours settled, repetitions included.");
+	s->metrics.days =
+		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
+				"Days settled, repetitions included.");
+	s->metrics.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");
-	s->holds = metrics_gauge(m, "shortloop_aggregator_settles", NULL,
-				 "1 while this aggregator holds the lease.");
-	s->complete = metrics_gauge(
+	s->metrics.settles =
+		metrics_gauge(m, "shortloop_aggregator_settles", NULL,
+			      "1 while this aggregator holds the lease.");
+	s->metrics.complete_until = metrics_gauge(
 		m, "shortloop_aggregator_complete_until_seconds", NULL,
 		"The watermark, seconds since 1970; 0 when not known.");
-	s->held_hours = metrics_gauge(
+	s->metrics.held_hours = metrics_gauge(
 		m, "shortloop_aggregator_held_back_hours", NULL,
 		"Hours not settled again because rows of them are gone.");
-	s->held_days = metrics_gauge(
+	s->metrics.held_days = metrics_gauge(
 		m, "shortloop_aggregator_held_back_days", NULL,
 		"Days not settled again because rows of them are gone.");
-	s->short_hours = metrics_counter(
+	s->metrics.short_hours = metrics_counter(
 		m, "shortloop_aggregator_short_hours_total", NULL,
-		"Hours first settled from fewer rows than collectors told of.");
-	s->ahead = metrics_gauge(
+		"Hours first settled from fewer rows than collectors "
+		"reported.");
+	s->metrics.clock_ahead = metrics_gauge(
 		m, "shortloop_aggregator_clock_ahead_seconds", NULL,
-		"How far times told in the last ten minutes lie beyond "
+		"How far times reported in the last ten minutes lie beyond "
 		"ClickHouse's clock.");
-	s->went_back = metrics_counter(
+	s->metrics.clock_went_back = metrics_counter(
 		m, "shortloop_aggregator_clock_went_back_total", NULL,
 		"Times that ClickHouse's clock went back by more than half of "
 		"progress_overlap.");
-	s->late = metrics_counter(
+	s->metrics.late_hours = metrics_counter(
 		m, "shortloop_aggregator_late_hours_total", NULL,
 		"Hours that only a recheck found to be stale.");
-	s->seconds = metrics_histogram(m, "shortloop_aggregator_settle_seconds",
-				       NULL, "How long a pass took.",
-				       metrics_latency_bounds,
-				       metrics_latency_bound_count);
+	s->metrics.seconds = metrics_histogram(
+		m, "shortloop_aggregator_settle_seconds", NULL,
+		"How long a pass took.", metrics_latency_bounds,
+		metrics_latency_bound_count);
 }
 
 struct settler *settler_new(const struct aggregator_config *config,
@@ -298,18 +326,18 @@ struct settler *settler_new(const struct aggregator_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	pthread_mutex_init(&s->lock, NULL);
-	wake_init(&s->wake);
+	pthread_mutex_init(&s->thread.lock, NULL);
+	wake_init(&s->thread.wake);
 	s->config = config;
 	s->log = log;
 	s->backoff = BACKOFF_MIN;
-	s->clickhouse_up = health_register(health, "clickhouse");
-	s->tables_up = health_register(health, "tables");
-	s->redis_up = health_register(health, "redis");
-	s->clocks = health_register(health, "clocks");
-	health_up(s->clocks);
-	s->rows_there = health_register(health, "settled");
-	health_up(s->rows_there);
+	s->health.clickhouse = health_register(health, "clickhouse");
+	s->health.tables = health_register(health, "tables");
+	s->health.redis = health_register(health, "redis");
+	s->health.clocks = health_register(health, "clocks");
+	health_up(s->health.clocks);
+	s->health.settled = health_register(health, "settled");
+	health_up(s->health.settled);
 	register_metrics(s, metrics);
 	s->ch = clickhouse_new(&config->clickhouse, err);
 	s->patient = config->clickhouse;
@@ -332,11 +360,11 @@ struct settler *settler_new(const struct aggregator_config *config,
 
 int settler_start(struct settler *s, struct error *err)
 {
-	int rc = pthread_create(&s->thread, NULL, run, s);
+	int rc = pthread_create(&s->thread.id, NULL, run, s);
 
 	if (rc)
 		return error_set(err, ERROR_SYSTEM, "settler: no thread");
-	s->started = true;
+	s->thread.started = true;
 	return 0;
 }
 
@@ -344,18 +372,18 @@ void settler_free(struct settler *s)
 {
 	if (!s)
 		return;
-	if (s->started) {
-		pthread_mutex_lock(&s->lock);
-		s->stop = true;
-		pthread_cond_signal(&s->wake);
-		pthread_mutex_unlock(&s->lock);
-		pthread_join(s->thread, NULL);
+	if (s->thread.started) {
+		pthread_mutex_lock(&s->thread.lock);
+		s->thread.stop = true;
+		pthread_cond_signal(&s->thread.wake);
+		pthread_mutex_unlock(&s->thread.lock);
+		pthread_join(s->thread.id, NULL);
 	}
 	pass_free(s->pass);
 	lease_free(s->lease);
 	clickhouse_free(s->patient_ch);
 	clickhouse_free(s->ch);
-	pthread_cond_destroy(&s->wake);
-	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->thread.wake);
+	pthread_mutex_destroy(&s->thread.lock);
 	free(s);
 }

@@ -4,7 +4,7 @@
 #include <sys/random.h>
 
 #include "common/clickhouse/rowbinary.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 #define CHANCE_BITS 20
@@ -78,45 +78,42 @@ int settled_insert(const struct settling *s, const struct settled_row *rows,
 	return status < 0 ? error_wrap(err, "settled") : 0;
 }
 
+struct number_reader {
+	size_t count;
+	void (*take)(void *arg, const uint64_t *numbers);
+	void *arg;
+};
+
+static int read_numbers(void *arg, char **fields, struct error *err)
+{
+	const struct number_reader *r = arg;
+	uint64_t numbers[NUMBERS_MAX];
+
+	(void)err;
+	for (size_t i = 0; i < r->count; i++)
+		numbers[i] = tsv_u64(fields[i]);
+	r->take(r->arg, numbers);
+	return 0;
+}
+
 int settling_ask(struct clickhouse *ch, const char *sql,
 		 const struct clickhouse_param *params, size_t count,
 		 void (*take)(void *arg, const uint64_t *numbers), void *arg,
 		 struct error *err)
 {
-	uint64_t numbers[NUMBERS_MAX];
-	char *fields[NUMBERS_MAX];
-	struct buf answer = {0};
-	struct tsv rows;
-	int status = clickhouse_query(ch, sql, params, &answer, err);
+	struct number_reader reader = {count, take, arg};
 
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, fields, count)) {
-		for (size_t i = 0; i < count; i++)
-			numbers[i] = tsv_u64(fields[i]);
-		take(arg, numbers);
-	}
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	buf_free(&answer);
-	return status;
-}
-
-static void take_clock(void *arg, const uint64_t *numbers)
-{
-	struct server_clock *clock = arg;
-
-	*clock = (struct server_clock){(int64_t)numbers[0],
-				       clock_monotonic_ms()};
+	return clickhouse_rows(ch, sql, params, count, read_numbers, &reader,
+			       err);
 }
 
 int server_clock_read(struct clickhouse *ch, struct server_clock *ret,
 		      struct error *err)
 {
-	return settling_ask(ch,
-			    "SELECT toUnixTimestamp64Milli(now64(3, 'UTC')) "
-			    "FORMAT TabSeparated",
-			    NULL, 1, take_clock, ret, err);
+	if (clickhouse_now(ch, &ret->server_ms, err) < 0)
+		return -1;
+	ret->monotonic_ms = clock_monotonic_ms();
+	return 0;
 }
 
 int64_t settling_now(const struct settling *s)

@@ -3,7 +3,7 @@
  * behalf and by which rule.
  *
  * Rows of `clicks` never go but by hand, so an hour or day is never settled
- * from fewer rows than it was before, nor while rows that collectors told of
+ * from fewer rows than it was before, nor while rows that collectors reported
  * have gone since: it is held back, and what was published before stays.
  *
  * What is published was counted: the statement that inserts into `settled` does
@@ -25,11 +25,11 @@
 /* An hour or day of which rows are gone. */
 struct shortage {
 	bool day;
-	bool held;	 /* not published; false: told of once, and published */
-	int64_t start;	 /* seconds since 1970 */
-	uint64_t before; /* events published before */
-	uint64_t told;	 /* rows that collectors told of */
-	uint64_t rows;	 /* there are */
+	bool held;     /* not published; false: reported once, and published */
+	int64_t start; /* seconds since 1970 */
+	uint64_t before;   /* events published before */
+	uint64_t reported; /* rows that collectors reported */
+	uint64_t rows;	   /* there are */
 };
 
 /* ClickHouse's clock (ms since 1970) and ours that only counts on (ms), when
