@@ -2,30 +2,30 @@
 #include "linkstore/domains_config.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_config.h"
+#include "redirector/server.h"
 #include "redirector/visits.h"
-#include "redirector/worker.h"
 
 static int serve(struct app *app, const struct redirector_config *config,
 		 struct error *err)
 {
 	struct redirector *r = redirector_new(app, config, err);
-	struct workers *workers = NULL;
+	struct servers *servers = NULL;
 	int result = -1;
 
 	if (!r)
 		goto out;
-	workers = workers_new(r, &visits_handler, err);
-	if (!workers ||
+	servers = servers_new(r, &visits_handler, err);
+	if (!servers ||
 	    app_serve_admin(app, config->redirector.admin, &config->http, err) <
 		    0 ||
-	    workers_start(workers, err) < 0)
+	    servers_start(servers, err) < 0)
 		goto out;
 	app_wait(app, NULL, NULL);
-	workers_drain(workers, config->redirector.drain_timeout);
+	servers_drain(servers, config->redirector.drain_timeout);
 	redirector_flush_events(r, config->redirector.drain_timeout);
 	result = redirector_failure(r, err);
 out:
-	workers_free(workers);
+	servers_free(servers);
 	redirector_free(r);
 	return result;
 }

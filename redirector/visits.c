@@ -85,7 +85,7 @@ struct cache_gauges {
 	uint64_t evictions_reported;
 };
 
-/* One per worker, on its thread. */
+/* One per server, on its thread. */
 struct visits {
 	struct loop *loop;
 	struct redis_async *redis;
@@ -587,9 +587,9 @@ static void visits_free(void *state)
 	free(v);
 }
 
-static void *visits_new(const struct worker_context *worker, struct error *err)
+static void *visits_new(const struct server_context *server, struct error *err)
 {
-	struct redirector *r = worker->redirector;
+	struct redirector *r = server->redirector;
 	const struct redirector_settings *s = &r->config->redirector;
 	size_t cache_bytes = (size_t)s->cache_size / r->threads;
 	struct visits *v = calloc(1, sizeof(*v));
@@ -598,8 +598,8 @@ static void *visits_new(const struct worker_context *worker, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	v->loop = worker->loop;
-	v->redis = worker->redis;
+	v->loop = server->loop;
+	v->redis = server->redis;
 	v->redirector = r;
 	v->store = r->store;
 	v->counters.metrics = &r->metrics;
@@ -613,7 +613,7 @@ static void *visits_new(const struct worker_context *worker, struct error *err)
 		visits_free(v);
 		return NULL;
 	}
-	register_gauges(&v->gauges, r->registry, worker->number, cache_bytes);
+	register_gauges(&v->gauges, r->registry, server->number, cache_bytes);
 	return v;
 }
 

@@ -5,7 +5,7 @@
 #ifndef REDIRECTOR_VISITS_H
 #define REDIRECTOR_VISITS_H
 
-#include "redirector/worker.h"
+#include "redirector/server.h"
 
 extern const struct request_handler visits_handler;
 

@@ -1,10 +1,10 @@
 /*
- * worker.h - the threads of the redirector, each with a loop, a listener and a
+ * server.h - the threads of the redirector, each with a loop, a listener and a
  * connection to Redis of its own.  What is done with a request is up to the
  * handler.
  */
-#ifndef REDIRECTOR_WORKER_H
-#define REDIRECTOR_WORKER_H
+#ifndef REDIRECTOR_SERVER_H
+#define REDIRECTOR_SERVER_H
 
 #include <stdint.h>
 
@@ -14,8 +14,8 @@
 #include "common/redis/redis_async.h"
 #include "redirector/redirector.h"
 
-/* What of a worker its handler may use, on the worker's thread. */
-struct worker_context {
+/* What of a server its handler may use, on the server's thread. */
+struct server_context {
 	struct redirector *redirector;
 	unsigned number; /* from 0 on */
 	struct loop *loop;
@@ -23,8 +23,8 @@ struct worker_context {
 };
 
 struct request_handler {
-	/* Makes the state of one worker.  `context` outlives it. */
-	void *(*create)(const struct worker_context *context,
+	/* Makes the state of one server.  `context` outlives it. */
+	void *(*create)(const struct server_context *context,
 			struct error *err);
 	/* After the context's redis was freed, which ends what was in flight.
 	 * NULL accepted. */
@@ -33,20 +33,20 @@ struct request_handler {
 	void (*on_turn_end)(void *state); /* of the loop */
 };
 
-struct workers;
+struct servers;
 
 /* Makes one per thread and binds the port; nothing is answered yet. */
-struct workers *workers_new(struct redirector *r,
+struct servers *servers_new(struct redirector *r,
 			    const struct request_handler *handler,
 			    struct error *err);
 
-int workers_start(struct workers *workers, struct error *err);
+int servers_start(struct servers *servers, struct error *err);
 
 /* Stops accepting, finishes the requests that have begun, for at most
  * `timeout_ms`, and ends the threads. */
-void workers_drain(struct workers *workers, int64_t timeout_ms);
+void servers_drain(struct servers *servers, int64_t timeout_ms);
 
 /* Ends the threads, if need be at once.  NULL accepted. */
-void workers_free(struct workers *workers);
+void servers_free(struct servers *servers);
 
 #endif
