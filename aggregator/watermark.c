@@ -88,7 +88,7 @@ static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 	struct settled_row row = {
 		SETTLED_PASS,
 		{.start = s->reported.server_ms / 1000},
-		attempt_next(s->reported.server_ms, s->published.attempt)};
+		settling_attempt_next(s->reported.server_ms, s->published.attempt)};
 	struct progress said = {.complete_until = to, .mended = row.attempt};
 	char host[256] = "by hand";
 	const struct settling settling = {
@@ -99,7 +99,7 @@ static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 
 	gethostname(host, sizeof(host) - 1);
 	if (progress_read_until(ch, &said.read_until, err) < 0 ||
-	    settled_insert(&settling, &row, 1, &said, err) < 0)
+	    settling_insert(&settling, &row, 1, &said, err) < 0)
 		return -1;
 	show_time("mended to", to, "");
 	return 0;

@@ -134,7 +134,7 @@ static void progress_end(struct progress *p)
 	bar_end(&p->bar);
 }
 
-struct run {
+struct run_command {
 	struct app *app;
 	const struct reclaimer_config *config;
 	const struct options *options;
@@ -169,7 +169,7 @@ static void add_row(struct table *t, const struct run_result *o)
 	table_number(t, (uint64_t)llround(rate));
 }
 
-static void print_notes(const struct run *run)
+static void print_notes(const struct run_command *run)
 {
 	if (run->options->dry_run)
 		puts("A dry run: nothing was changed.");
@@ -183,7 +183,7 @@ static void print_notes(const struct run *run)
 	}
 }
 
-static int print_text(const struct run *run, struct error *err)
+static int print_text(const struct run_command *run, struct error *err)
 {
 	struct table *t = table_new(
 		run->options->dry_run
@@ -218,7 +218,7 @@ static json_t *result_json(const struct run_result *o)
 	return object;
 }
 
-static int print_json(const struct run *run, struct error *err)
+static int print_json(const struct run_command *run, struct error *err)
 {
 	json_t *spaces = json_array();
 
@@ -236,7 +236,7 @@ static int print_json(const struct run *run, struct error *err)
 static bool on_pause(void *arg, const struct tally *tally, uint64_t total,
 		     int timeout_ms)
 {
-	struct run *run = arg;
+	struct run_command *run = arg;
 
 	health_up(run->redis_health);
 	update_metrics(&run->metrics, tally);
@@ -246,13 +246,13 @@ static bool on_pause(void *arg, const struct tally *tally, uint64_t total,
 
 static void on_waiting(void *arg, const struct error *why)
 {
-	struct run *run = arg;
+	struct run_command *run = arg;
 
 	log_info(app_log(run->app), "waiting for another run to end",
 		 log_err(why));
 }
 
-static void run_space(struct run *run, const struct link_space *space,
+static void run_space(struct run_command *run, const struct link_space *space,
 		      struct run_result *o)
 {
 	const struct space_run job = {
@@ -291,8 +291,8 @@ static bool is_of_this_space(const struct error *err)
 
 /* Keeps the first failure, which decides the exit status and is logged at the
  * end; logs the others. */
-static int note_failure(struct run *run, const struct run_result *o, int status,
-			struct error *err)
+static int note_failure(struct run_command *run, const struct run_result *o,
+			int status, struct error *err)
 {
 	if (!o->failed)
 		return status;
@@ -306,7 +306,7 @@ static int note_failure(struct run *run, const struct run_result *o, int status,
 	return -1;
 }
 
-static int run_spaces(struct run *run, struct error *err)
+static int run_spaces(struct run_command *run, struct error *err)
 {
 	size_t spaces = linkstore_space_count(run->store);
 	int status = 0;
@@ -332,13 +332,13 @@ static int run_spaces(struct run *run, struct error *err)
 	return status;
 }
 
-static int print_summary(const struct run *run, struct error *err)
+static int print_summary(const struct run_command *run, struct error *err)
 {
 	return run->options->json ? print_json(run, err) : print_text(run, err);
 }
 
 /* The table is for people: without it the blocks are as free. */
-static void record(const struct run *run)
+static void record(const struct run_command *run)
 {
 	struct error err;
 
@@ -352,7 +352,7 @@ static void record(const struct run *run)
 			 log_err(&err));
 }
 
-static int prepare(struct run *run, struct error *err)
+static int prepare(struct run_command *run, struct error *err)
 {
 	const struct options *options = run->options;
 	const struct reclaimer_config *config = run->config;
@@ -395,7 +395,8 @@ static int prepare(struct run *run, struct error *err)
 int reclaimer_run(struct app *app, const void *config, struct error *err)
 {
 	struct options options;
-	struct run run = {.app = app, .config = config, .options = &options};
+	struct run_command run = {
+		.app = app, .config = config, .options = &options};
 	struct error ignored;
 	int status = options_read(app, &options, err);
 

@@ -89,7 +89,7 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err)
 	const struct call *call = arg;
 	struct server_clock clock;
 
-	if (server_clock_read(call->ch, &clock, err) < 0)
+	if (settling_read_clock(call->ch, &clock, err) < 0)
 		return -1;
 	*ret_ms = clock.server_ms;
 	return 0;

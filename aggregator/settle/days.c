@@ -48,7 +48,7 @@ static int set_params(struct work *w, const struct progress *last,
 		w->staged.visits,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
-		(uint64_t)attempt_until(w->s, w->attempt),
+		(uint64_t)settling_attempt_until(w->s, w->attempt),
 	};
 	size_t n = 0;
 
@@ -107,7 +107,7 @@ static int ask(struct work *w, const char *sql, size_t count,
 	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
 	       struct error *err)
 {
-	return settling_ask(w->s->ch, sql, w->params, count, take, arg, err);
+	return settling_query(w->s->ch, sql, w->params, count, take, arg, err);
 }
 
 /* --- computing -------------------------------------------------------------
@@ -193,7 +193,7 @@ static int publish(struct work *w, const struct progress *last,
 
 	if (set_params(w, last, err) < 0 ||
 	    w->s->check_lease(w->s->arg, err) < 0 ||
-	    attempt_check_age(w->s, w->attempt, err) < 0)
+	    settling_check_age(w->s, w->attempt, err) < 0)
 		return -1;
 	buf_puts(&sql, settle_sql_publish_day);
 	if (settling_run(w->s->ch, &sql, w->params, err) == 0)
@@ -214,7 +214,7 @@ static int hold_back(struct work *w, const struct progress *last,
 
 	if (w->s->check_lease(w->s->arg, err) < 0)
 		return -1;
-	return settled_insert(w->s, &row, 1, last, err);
+	return settling_insert(w->s, &row, 1, last, err);
 }
 
 static void report_shortage(const struct work *w, uint64_t before,
@@ -275,7 +275,8 @@ int days_settle(const struct settling *s, const struct stale *day,
 	struct work w = {
 		.s = s,
 		.what = day,
-		.attempt = attempt_next(settling_now(s), last->attempt),
+		.attempt =
+			settling_attempt_next(settling_now(s), last->attempt),
 	};
 	int status;
 

@@ -101,7 +101,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		w->s->settings->values_max,
 		w->last->read_until,
 		w->last->complete_until,
-		attempt_until(w->s, first->attempt),
+		settling_attempt_until(w->s, first->attempt),
 	};
 	size_t n = 0;
 
@@ -166,17 +166,17 @@ static void take_before(void *arg, const uint64_t *n)
 static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 		      struct error *err)
 {
-	return settling_ask(w->s->ch, settle_sql_hour_rows, w->params, 2, take,
-			    w, err);
+	return settling_query(w->s->ch, settle_sql_hour_rows, w->params, 2,
+			      take, w, err);
 }
 
 static int count_staged(struct work *w, struct error *err)
 {
-	if (settling_ask(w->s->ch, settle_sql_hour_staged, w->params, 3,
-			 take_staged, w, err) < 0)
+	if (settling_query(w->s->ch, settle_sql_hour_staged, w->params, 3,
+			   take_staged, w, err) < 0)
 		return -1;
-	return settling_ask(w->s->ch, settle_sql_hour_published, w->params, 2,
-			    take_before, w, err);
+	return settling_query(w->s->ch, settle_sql_hour_published, w->params, 2,
+			      take_before, w, err);
 }
 
 /* --- computing -------------------------------------------------------------
@@ -230,7 +230,7 @@ static int compute(struct work *w, struct error *err)
 		if (w->s->is_stopping(w->s->arg))
 			return error_set_retriable(err, ERROR_BUSY, "stopping");
 		n = chunk_of(&w->items[i], w->count - i);
-		attempt = attempt_next(settling_now(w->s), attempt);
+		attempt = settling_attempt_next(settling_now(w->s), attempt);
 		for (size_t k = i; k < i + n; k++)
 			w->items[k].attempt = attempt;
 		if (compute_chunk(w, &w->items[i], n, err) < 0)
@@ -335,9 +335,9 @@ static int publish(struct work *w, size_t count, struct error *err)
 			 ? settling_run(w->s->ch, &sql, w->params, err)
 			 : error_set_nomem(err);
 	if (status == 0)
-		status =
-			settling_ask(w->s->ch, settle_sql_hours_written,
-				     w->params, 1, take_count, &published, err);
+		status = settling_query(w->s->ch, settle_sql_hours_written,
+					w->params, 1, take_count, &published,
+					err);
 	if (status == 0 && published != count)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "%" PRIu64 " of %zu hours are what was "
@@ -357,7 +357,7 @@ static int record_held(struct work *w, size_t first, struct error *err)
 		rows[count++] = (struct settled_row){SETTLED_HELD_HOUR,
 						     w->items[i].what,
 						     w->items[i].attempt};
-	return count ? settled_insert(w->s, rows, count, w->last, err) : 0;
+	return count ? settling_insert(w->s, rows, count, w->last, err) : 0;
 }
 
 static int settle(struct work *w, struct settle_count *ret, struct error *err)
@@ -369,7 +369,7 @@ static int settle(struct work *w, struct settle_count *ret, struct error *err)
 	    compare(w, err) < 0)
 		return -1;
 	if (w->s->check_lease(w->s->arg, err) < 0 ||
-	    attempt_check_age(w->s, w->items[0].attempt, err) < 0)
+	    settling_check_age(w->s, w->items[0].attempt, err) < 0)
 		return -1;
 	kept = sort_held(w);
 	if (publish(w, kept, err) < 0 || record_held(w, kept, err) < 0)

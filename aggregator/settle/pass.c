@@ -202,8 +202,9 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 		return 0;
 	if (check_lease(p, err) < 0)
 		return -1;
-	row.attempt = attempt_next(settling_now(&p->settling), last->attempt);
-	return settled_insert(&p->settling, &row, 1, now, err);
+	row.attempt = settling_attempt_next(settling_now(&p->settling),
+					    last->attempt);
+	return settling_insert(&p->settling, &row, 1, now, err);
 }
 
 static int pass_hours(struct pass *p, struct progress *last,
@@ -399,7 +400,8 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 			     struct error *err)
 {
-	struct cleaning c = {.ch = ch, .before = attempt_at(before_ms)};
+	struct cleaning c = {.ch = ch,
+			     .before = settling_attempt_at(before_ms)};
 
 	if (clean_hours(&c, err) < 0 ||
 	    clean_links(&c, "link_slots", err) < 0 ||

@@ -187,7 +187,7 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	patient.query_timeout = config->own.settle.settle_timeout;
 	settling.ch = clickhouse_new(&patient, err);
 	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
-	    server_clock_read(settling.ch, &settling.clock, err) == 0) {
+	    settling_read_clock(settling.ch, &settling.clock, err) == 0) {
 		status = end_range(&settling, from, &to, err);
 		if (status == 0)
 			status = resettle(&settling, from / 1000,

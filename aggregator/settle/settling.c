@@ -10,41 +10,42 @@
 #define CHANCE_BITS 20
 #define NUMBERS_MAX 6
 
-uint64_t attempt_at(int64_t now_ms)
+uint64_t settling_attempt_at(int64_t now_ms)
 {
 	return now_ms < 0 ? 0 : (uint64_t)now_ms << CHANCE_BITS;
 }
 
-uint64_t attempt_next(int64_t now_ms, uint64_t after)
+uint64_t settling_attempt_next(int64_t now_ms, uint64_t after)
 {
 	uint32_t chance = 0;
 	uint64_t next;
 
 	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
 		chance = (uint32_t)clock_monotonic_ns();
-	next = attempt_at(now_ms) |
+	next = settling_attempt_at(now_ms) |
 	       (chance & ((UINT32_C(1) << CHANCE_BITS) - 1));
 	/* A clock that was set back must not hide what is settled now. */
 	return next > after ? next : after + 1 + (chance & 0xffff);
 }
 
-int64_t attempt_until(const struct settling *s, uint64_t attempt)
+int64_t settling_attempt_until(const struct settling *s, uint64_t attempt)
 {
 	return (int64_t)(attempt >> CHANCE_BITS) + s->settings->keep_superseded;
 }
 
-int attempt_check_age(const struct settling *s, uint64_t attempt,
-		      struct error *err)
+int settling_check_age(const struct settling *s, uint64_t attempt,
+		       struct error *err)
 {
-	if (settling_now(s) < attempt_until(s, attempt))
+	if (settling_now(s) < settling_attempt_until(s, attempt))
 		return 0;
 	return error_set_retriable(err, ERROR_BUSY,
 				   "it took longer than aggregator."
 				   "keep_superseded: its rows may be deleted");
 }
 
-int settled_insert(const struct settling *s, const struct settled_row *rows,
-		   size_t count, const struct progress *pass, struct error *err)
+int settling_insert(const struct settling *s, const struct settled_row *rows,
+		    size_t count, const struct progress *pass,
+		    struct error *err)
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
@@ -96,10 +97,10 @@ static int read_numbers(void *arg, char **fields, struct error *err)
 	return 0;
 }
 
-int settling_ask(struct clickhouse *ch, const char *sql,
-		 const struct clickhouse_param *params, size_t count,
-		 void (*take)(void *arg, const uint64_t *numbers), void *arg,
-		 struct error *err)
+int settling_query(struct clickhouse *ch, const char *sql,
+		   const struct clickhouse_param *params, size_t count,
+		   void (*take)(void *arg, const uint64_t *numbers), void *arg,
+		   struct error *err)
 {
 	struct number_reader reader = {count, take, arg};
 
@@ -107,8 +108,8 @@ int settling_ask(struct clickhouse *ch, const char *sql,
 			       err);
 }
 
-int server_clock_read(struct clickhouse *ch, struct server_clock *ret,
-		      struct error *err)
+int settling_read_clock(struct clickhouse *ch, struct server_clock *ret,
+			struct error *err)
 {
 	if (clickhouse_now(ch, &ret->server_ms, err) < 0)
 		return -1;

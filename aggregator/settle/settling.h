@@ -37,8 +37,8 @@ struct shortage {
 struct server_clock {
 	int64_t server_ms, monotonic_ms;
 };
-int server_clock_read(struct clickhouse *ch, struct server_clock *ret,
-		      struct error *err);
+int settling_read_clock(struct clickhouse *ch, struct server_clock *ret,
+			struct error *err);
 
 struct settling {
 	struct clickhouse *ch;
@@ -65,17 +65,17 @@ int64_t settling_now(const struct settling *s);
 
 /* A number greater than `after`, that no other settler picks: the time (ms
  * since 1970, ClickHouse's) in its upper bits, chance in its lower ones. */
-uint64_t attempt_next(int64_t now_ms, uint64_t after);
+uint64_t settling_attempt_next(int64_t now_ms, uint64_t after);
 
 /* The least number picked at that time or later. */
-uint64_t attempt_at(int64_t now_ms);
+uint64_t settling_attempt_at(int64_t now_ms);
 
 /* When its rows may be deleted (ms since 1970), unless it is published. */
-int64_t attempt_until(const struct settling *s, uint64_t attempt);
+int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
 /* ERROR_BUSY when that has come. */
-int attempt_check_age(const struct settling *s, uint64_t attempt,
-		      struct error *err);
+int settling_check_age(const struct settling *s, uint64_t attempt,
+		       struct error *err);
 
 /* --- `settled` -------------------------------------------------------------
  */
@@ -93,19 +93,19 @@ struct settled_row {
 	uint64_t attempt;
 };
 
-int settled_insert(const struct settling *s, const struct settled_row *rows,
-		   size_t count, const struct progress *pass,
-		   struct error *err);
+int settling_insert(const struct settling *s, const struct settled_row *rows,
+		    size_t count, const struct progress *pass,
+		    struct error *err);
 
 /* --- counts of rows by hour or day -----------------------------------------
  */
 
 /* Runs a query that answers with `count` numbers a row and gives each row to
  * `take`. */
-int settling_ask(struct clickhouse *ch, const char *sql,
-		 const struct clickhouse_param *params, size_t count,
-		 void (*take)(void *arg, const uint64_t *numbers), void *arg,
-		 struct error *err);
+int settling_query(struct clickhouse *ch, const char *sql,
+		   const struct clickhouse_param *params, size_t count,
+		   void (*take)(void *arg, const uint64_t *numbers), void *arg,
+		   struct error *err);
 
 /* Runs a statement that changes something; clears the buffer. */
 int settling_run(struct clickhouse *ch, struct buf *sql,

@@ -32,8 +32,8 @@ static void fill_size(const struct sampling *s, struct advice *a, size_t i)
 	double codes = a->live_blocks * f->block_size;
 
 	to->size = f->sizes[i].size;
-	to->trapped = sample_trapped(f, i, a->live_blocks);
-	to->given_back = (sample_trapped(f, f->present, a->live_blocks).mean -
+	to->trapped = estimate_trapped(f, i, a->live_blocks);
+	to->given_back = (estimate_trapped(f, f->present, a->live_blocks).mean -
 			  to->trapped.mean) *
 			 codes;
 	to->given_back_error = to->trapped.error * codes;
@@ -44,7 +44,7 @@ static void fill_size(const struct sampling *s, struct advice *a, size_t i)
 		to->read_seconds_per_day =
 			to->reads_per_day / s->markers_per_second;
 	to->opens_per_million = 1e6 / to->size;
-	to->wait = i <= f->present ? sample_wait(f, i) : -1;
+	to->wait = i <= f->present ? estimate_wait(f, i) : -1;
 }
 
 /* May all markers of this size weigh that much? */

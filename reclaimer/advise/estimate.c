@@ -17,7 +17,7 @@ static uint32_t divisor_below(uint32_t block, uint32_t size)
 	return size;
 }
 
-void sample_begin(struct sample_figures *s, uint32_t block_size)
+void estimate_begin(struct sample_figures *s, uint32_t block_size)
 {
 	uint32_t sizes[SIZES_MAX] = {0}, size = block_size;
 	size_t count = 0;
@@ -102,9 +102,9 @@ static double share_trapped(const int64_t *ends, uint32_t count, int64_t now)
 	return 1.0 - (double)count_live(ends, count, now, &end) / count;
 }
 
-void sample_add(struct sample_figures *s, const int64_t *ends,
-		int64_t block_end, int64_t now,
-		const struct neighbours groups[3])
+void estimate_add(struct sample_figures *s, const int64_t *ends,
+		  int64_t block_end, int64_t now,
+		  const struct neighbours groups[3])
 {
 	double here = share_trapped(ends, s->block_size, now);
 	int64_t end;
@@ -127,8 +127,8 @@ void sample_add(struct sample_figures *s, const int64_t *ends,
 
 /* --- all of them ---------------------------------------------------------- */
 
-struct estimate sample_trapped(const struct sample_figures *s, size_t size,
-			       double population)
+struct estimate estimate_trapped(const struct sample_figures *s, size_t size,
+				 double population)
 {
 	const struct moments *m = &s->sizes[size].trapped;
 	double n = (double)s->blocks;
@@ -148,7 +148,7 @@ struct estimate sample_trapped(const struct sample_figures *s, size_t size,
 	return e;
 }
 
-double sample_wait(const struct sample_figures *s, size_t size)
+double estimate_wait(const struct sample_figures *s, size_t size)
 {
 	const struct size_figures *f = &s->sizes[size];
 

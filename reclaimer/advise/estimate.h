@@ -47,7 +47,7 @@ struct sample_figures {
 
 /* Sizes to look at: parts of the block down to 10 codes, each about half of the
  * one before, and groups of 2, 4 and 8 blocks. */
-void sample_begin(struct sample_figures *s, uint32_t block_size);
+void estimate_begin(struct sample_figures *s, uint32_t block_size);
 
 /*
  * Adds a live block: the ends of its links (see code_lives.h), its own by its
@@ -57,18 +57,18 @@ void sample_begin(struct sample_figures *s, uint32_t block_size);
 struct neighbours {
 	unsigned blocks, live;
 };
-void sample_add(struct sample_figures *s, const int64_t *ends,
-		int64_t block_end, int64_t now,
-		const struct neighbours groups[3]);
+void estimate_add(struct sample_figures *s, const int64_t *ends,
+		  int64_t block_end, int64_t now,
+		  const struct neighbours groups[3]);
 
 struct estimate {
 	double mean, error; /* +- at 95 % */
 };
 
 /* `population`: live blocks in all, of which the sample is one. */
-struct estimate sample_trapped(const struct sample_figures *s, size_t size,
-			       double population);
+struct estimate estimate_trapped(const struct sample_figures *s, size_t size,
+				 double population);
 /* ms that a trapped code waits on average; -1: none is known to end. */
-double sample_wait(const struct sample_figures *s, size_t size);
+double estimate_wait(const struct sample_figures *s, size_t size);
 
 #endif

@@ -70,7 +70,7 @@ static int prepare(struct draws *d, struct error *err)
 	d->first = space.first;
 	d->count = s->issued =
 		space.cursor > space.first ? space.cursor - space.first : 0;
-	sample_begin(&s->figures, s->space->block_size);
+	estimate_begin(&s->figures, s->space->block_size);
 	d->ends = calloc(s->space->block_size, sizeof(*d->ends));
 	if (!d->ends)
 		return error_set_nomem(err);
@@ -157,7 +157,7 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 	    count_neighbours(d, block, groups, err) < 0 ||
 	    weigh(d, block, err) < 0)
 		return -1;
-	sample_add(&s->figures, d->ends, look->marker.end, d->now, groups);
+	estimate_add(&s->figures, d->ends, look->marker.end, d->now, groups);
 	if (s->pause(s->arg, s->figures.blocks, s->wanted))
 		return error_set_retriable(err, ERROR_BUSY, "interrupted");
 	return 0;

@@ -136,16 +136,16 @@ static void a_dimension_that_can_be_asked_for_is_described(void **state)
 static void attempts_grow_and_follow_the_clock(void **state)
 {
 	static const int64_t now = INT64_C(1790000000000);
-	uint64_t first = attempt_next(now, 0);
-	uint64_t second = attempt_next(now, first);
+	uint64_t first = settling_attempt_next(now, 0);
+	uint64_t second = settling_attempt_next(now, first);
 
 	(void)state;
 	assert_true(second > first);
-	assert_true(first >= attempt_at(now));
-	assert_true(attempt_at(now + 1) > first);
-	assert_true(attempt_at(now + 2) > second);
+	assert_true(first >= settling_attempt_at(now));
+	assert_true(settling_attempt_at(now + 1) > first);
+	assert_true(settling_attempt_at(now + 2) > second);
 	/* also after the clock was set back */
-	assert_true(attempt_next(now, UINT64_MAX / 2) > UINT64_MAX / 2);
+	assert_true(settling_attempt_next(now, UINT64_MAX / 2) > UINT64_MAX / 2);
 }
 
 int main(void)

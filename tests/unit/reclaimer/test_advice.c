@@ -62,7 +62,7 @@ static int set_up(void **state)
 	w->sampling.marker_bytes = 100;
 	w->sampling.link_bytes = 1000;
 	w->ledger.now = 100 * CLOCK_DAY;
-	sample_begin(&w->sampling.figures, 40);
+	estimate_begin(&w->sampling.figures, 40);
 	*state = w;
 	return 0;
 }
@@ -85,7 +85,7 @@ static void blocks(struct world *w, int count, int live,
 	for (int i = 0; i < live; i++)
 		ends[i] = NOW + 1;
 	for (int i = 0; i < count; i++)
-		sample_add(&w->sampling.figures, ends, NOW + 1, NOW, groups);
+		estimate_add(&w->sampling.figures, ends, NOW + 1, NOW, groups);
 }
 
 static const struct advice *advice(struct world *w)

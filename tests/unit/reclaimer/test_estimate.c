@@ -32,7 +32,7 @@ static void sizes_divide_the_block_down_to_ten(void **state)
 	struct sample_figures s;
 
 	(void)state;
-	sample_begin(&s, 1000);
+	estimate_begin(&s, 1000);
 	assert_int_equal(s.sizes[s.present].size, 1000);
 	for (size_t i = 0; i < s.size_count; i++)
 		assert_true(s.sizes[i].size > 1000 ||
@@ -48,7 +48,7 @@ static void odd_and_tiny_blocks_have_sizes_too(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-		sample_begin(&s, blocks[i]);
+		estimate_begin(&s, blocks[i]);
 		assert_true(s.size_count <= SIZES_MAX);
 		assert_int_equal(s.sizes[s.present].size, blocks[i]);
 		for (size_t k = 1; k < s.size_count; k++)
@@ -64,13 +64,13 @@ static void dead_parts_come_back_and_mixed_ones_do_not(void **state)
 	(void)state;
 	for (int i = 30; i < 40; i += 2)
 		ends[i] = NOW + 500; /* in the last quarter alone */
-	sample_begin(&s, 40);
-	sample_add(&s, ends, NOW + 900, NOW, alone);
-	near(sample_trapped(&s, size_at(&s, 10), 1).mean, 5 / 40.0);
-	near(sample_trapped(&s, size_at(&s, 20), 1).mean, 15 / 40.0);
-	near(sample_trapped(&s, size_at(&s, 40), 1).mean, 35 / 40.0);
-	near(sample_wait(&s, size_at(&s, 10)), 500);
-	near(sample_wait(&s, size_at(&s, 40)), 900);
+	estimate_begin(&s, 40);
+	estimate_add(&s, ends, NOW + 900, NOW, alone);
+	near(estimate_trapped(&s, size_at(&s, 10), 1).mean, 5 / 40.0);
+	near(estimate_trapped(&s, size_at(&s, 20), 1).mean, 15 / 40.0);
+	near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 35 / 40.0);
+	near(estimate_wait(&s, size_at(&s, 10)), 500);
+	near(estimate_wait(&s, size_at(&s, 40)), 900);
 	assert_int_equal(s.live_codes, 5);
 }
 
@@ -82,10 +82,10 @@ static void links_that_have_ended_are_dead(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++)
 		ends[i] = i < 4 ? DURATION_NEVER : NOW;
-	sample_begin(&s, 10);
-	sample_add(&s, ends, DURATION_NEVER, NOW, among);
-	near(sample_trapped(&s, s.present, 1).mean, 0.6);
-	near(sample_wait(&s, s.present), -1);
+	estimate_begin(&s, 10);
+	estimate_add(&s, ends, DURATION_NEVER, NOW, among);
+	near(estimate_trapped(&s, s.present, 1).mean, 0.6);
+	near(estimate_wait(&s, s.present), -1);
 }
 
 static void larger_blocks_trap_dead_neighbours(void **state)
@@ -96,13 +96,13 @@ static void larger_blocks_trap_dead_neighbours(void **state)
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		ends[i] = NOW + 1;
-	sample_begin(&s, 20);
-	sample_add(&s, ends, NOW + 1, NOW, alone);
-	near(sample_trapped(&s, size_at(&s, 40), 1).mean, 1);
-	near(sample_trapped(&s, size_at(&s, 160), 1).mean, 7);
-	sample_begin(&s, 20);
-	sample_add(&s, ends, NOW + 1, NOW, among);
-	near(sample_trapped(&s, size_at(&s, 160), 1).mean, 0);
+	estimate_begin(&s, 20);
+	estimate_add(&s, ends, NOW + 1, NOW, alone);
+	near(estimate_trapped(&s, size_at(&s, 40), 1).mean, 1);
+	near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 7);
+	estimate_begin(&s, 20);
+	estimate_add(&s, ends, NOW + 1, NOW, among);
+	near(estimate_trapped(&s, size_at(&s, 160), 1).mean, 0);
 }
 
 /* Of 1, 0, 1, 0 the mean is 1/2, the variance 1/3, its error sqrt(1/12). */
@@ -114,13 +114,13 @@ static void the_error_is_that_of_a_mean(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++)
 		live[i] = NOW + 1;
-	sample_begin(&s, 10);
+	estimate_begin(&s, 10);
 	for (int i = 0; i < 4; i++)
-		sample_add(&s, i % 2 ? dead : live, NOW + 1, NOW, among);
-	near(sample_trapped(&s, s.present, 1e15).mean, 0.5);
-	assert_true(fabs(sample_trapped(&s, s.present, 1e15).error -
+		estimate_add(&s, i % 2 ? dead : live, NOW + 1, NOW, among);
+	near(estimate_trapped(&s, s.present, 1e15).mean, 0.5);
+	assert_true(fabs(estimate_trapped(&s, s.present, 1e15).error -
 			 1.96 * sqrt(1 / 12.0)) < 1e-6);
-	near(sample_trapped(&s, s.present, 4).error, 0);
+	near(estimate_trapped(&s, s.present, 4).error, 0);
 }
 
 int main(void)
