@@ -55,7 +55,7 @@ static void show(const struct state *s)
 		       (long long)s->reported.ahead_ms / 1000);
 }
 
-/* Down to what; who is to say it when the reports do not. */
+/* Where the watermark is lowered to: --to, or what the reports promise. */
 static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 		  struct error *err)
 {
@@ -85,10 +85,10 @@ static int choose(const struct state *s, struct app *app, int64_t *ret_ms,
 static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 		struct error *err)
 {
-	struct settled_row row = {
-		SETTLED_PASS,
-		{.start = s->reported.server_ms / 1000},
-		settling_attempt_next(s->reported.server_ms, s->published.attempt)};
+	struct settled_row row = {SETTLED_PASS,
+				  {.start = s->reported.server_ms / 1000},
+				  settling_attempt_next(s->reported.server_ms,
+							s->published.attempt)};
 	struct progress said = {.complete_until = to, .mended = row.attempt};
 	char host[256] = "by hand";
 	const struct settling settling = {

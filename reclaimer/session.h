@@ -18,7 +18,7 @@ struct session {
 	struct options options;
 	struct linkstore *store;
 	struct redis *redis; /* not connected yet */
-	/* Those with blocks: all, or the one that --space names. */
+	/* Spaces with blocks: all of them, or the one that --space names. */
 	const struct link_space **spaces;
 	size_t space_count;
 };

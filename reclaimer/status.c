@@ -40,7 +40,7 @@ struct status_report {
 
 /* --- for people ----------------------------------------------------------- */
 
-/* To the second: a person reads it. */
+/* Rounded to the second, since a person reads it. */
 static void add_time(struct table *t, int64_t ms)
 {
 	char text[RFC3339_TEXT_MAX];

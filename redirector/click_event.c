@@ -16,7 +16,7 @@ struct click_encoder {
 	char *edge;
 };
 
-/* All that is not text: twenty tags, lengths and numbers. */
+/* Bytes for all that is not text: twenty tags, lengths and numbers. */
 #define FRAME_MAX 512
 
 /* Keeps a cut from leaving half a character, or half of an escaped one. */

@@ -44,7 +44,7 @@ struct click {
 	struct http_slice accept_language;
 	struct http_slice query;
 	struct http_slice prefetch; /* Sec-Purpose or an older name */
-	/* What click_link_part wrote. */
+	/* Written by click_link_part. */
 	struct http_slice link_part;
 };
 

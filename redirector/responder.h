@@ -20,7 +20,7 @@
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
 
-/* What of a redirect does not depend on where it leads. */
+/* The part of a redirect that does not depend on its URL. */
 struct redirect_form {
 	int status;   /* 302, 301, 307, 308 */
 	bool varies;  /* with the device */

@@ -14,7 +14,7 @@
 #include "common/redis/redis_async.h"
 #include "redirector/redirector.h"
 
-/* What of a server its handler may use, on the server's thread. */
+/* The part of a server that its handler may use, on the server's thread. */
 struct server_context {
 	struct redirector *redirector;
 	unsigned number; /* from 0 on */

@@ -225,8 +225,8 @@ static struct cached_link *entry_of(const struct counted_visit *c)
 	return entry && entry->link_id == c->link->link_id ? entry : NULL;
 }
 
-/* From here on the cache knows.  The entry does not stand in while Redis is
- * away: the link may have been given more visits meanwhile. */
+/* Notes in the cache that the link has ended.  The entry does not stand in
+ * while Redis is away: the link may have been given more visits meanwhile. */
 static void note_end(const struct counted_visit *c, int64_t fresh_until)
 {
 	struct cached_link *entry = entry_of(c);

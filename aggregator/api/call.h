@@ -32,7 +32,7 @@ struct call {
  * when retriable) or another code (500). */
 typedef int route_fn(struct call *call, struct error *err);
 
-/* Each in a source of its own name. */
+/* Each is defined in the source of its name: clicks.c, top.c, summary.c. */
 route_fn route_clicks;	/* GET /v1/clicks */
 route_fn route_top;	/* GET /v1/top */
 route_fn route_summary; /* GET /v1/links/{code}/summary */
@@ -41,8 +41,9 @@ route_fn route_summary; /* GET /v1/links/{code}/summary */
  * was settled, or what collectors have reported since.  Ask before the rows. */
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
-/* For question_parse: ClickHouse's clock, as this host's may be slow, and the
- * answer then end before what it is said to be complete until.  arg: a call. */
+/* For question_parse: ClickHouse's clock.  This host's may be slow: the answer
+ * would end before the time until which it claims to be complete.  `arg` is a
+ * call. */
 int call_now(void *arg, int64_t *ret_ms, struct error *err);
 
 /*
@@ -51,7 +52,7 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err);
  */
 int call_finish_json(struct call *call, json_t *object, struct error *err);
 
-/* The same for a body that is there already: only the ETag. */
+/* Ends an answer whose body is written: adds the ETag. */
 int call_finish_csv(struct call *call, struct error *err);
 
 /* RFC 3339 in milliseconds, or null for 0. */

@@ -87,7 +87,7 @@ static int run(struct call *call, struct buf *sql, const struct numbers *n,
 			       CLICKS_SQL_FIELDS, take_row, a, err);
 }
 
-/* Nothing counted is zero visitors, and that is known. */
+/* A bucket without a row has zero visitors, which is a known number. */
 static int prepare(struct call *call, const struct question *q,
 		   struct clicks_answer *a, struct error *err)
 {
@@ -176,8 +176,8 @@ void clicks_answer_release(struct clicks_answer *a)
 /* --- writing ----------------------------------------------------------------
  */
 
-/* Of what the groups shown leave over.  Values that one event has several of
- * exceed the total: there is no rest to tell. */
+/* Counts that belong to none of the groups in the answer.  Where one event has
+ * several values (tags) the groups exceed the total, and there is no rest. */
 static bool find_rest(const struct question *q, const struct clicks_answer *a,
 		      struct counts *ret)
 {

@@ -17,7 +17,8 @@ static const char *const conditions[] = {
 	[BOTS_ONLY] = "outcome = 'redirected' AND verdict != 'human'",
 };
 
-/* Which states of stats_hourly do; there are none for robots alone. */
+/* Which states of stats_hourly count for visitors; none are kept for robots
+ * alone. */
 static const char *const states[] = {
 	[BOTS_EXCLUDE] = "human_",
 	[BOTS_INCLUDE] = "",

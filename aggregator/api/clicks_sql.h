@@ -16,13 +16,13 @@
 
 #define CLICKS_SQL_FIELDS 9
 
-/* One link's, from `clicks`.  Parameters: link_id, from, to, limit.  `exact`:
- * visitors are counted one by one rather than estimated. */
+/* The clicks of one link, from `clicks`.  Parameters: link_id, from, to, limit.
+ * `exact`: visitors are counted one by one rather than estimated. */
 void clicks_sql_link(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets, bool exact);
 
-/* All links', from `stats_hourly`.  Parameters: from, to, attempt (nothing
- * published later is read), limit. */
+/* The clicks of all links, from `stats_hourly`.  Parameters: from, to, attempt
+ * (nothing published later is read), limit. */
 void clicks_sql_all(struct buf *sql, const struct question *q,
 		    const struct buckets *buckets);
 
@@ -38,8 +38,8 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
 	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
 
-/* The clicks that `bots` leaves, over the aliases n_clicks, n_bots and
- * n_prefetches. */
+/* An expression for the clicks that `mode` counts, over the aliases n_clicks,
+ * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);
 
 #endif

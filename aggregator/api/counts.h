@@ -17,7 +17,7 @@ struct counts {
 	uint64_t redirected; /* clicks, whoever asked */
 	uint64_t bots;	     /* of `redirected` */
 	uint64_t prefetches; /* of `redirected` */
-	uint64_t visitors;   /* distinct, of those that `bots` leaves */
+	uint64_t visitors;   /* distinct, among the clicks that `bots` counts */
 	uint64_t ips;
 	bool unique_known; /* visitors and ips are */
 };
@@ -25,12 +25,12 @@ struct counts {
 #define COUNTS_FIELDS 6
 
 /*
- * From the columns events, clicks, bots, prefetches, visitors and ips of a row;
- * the last two may be NULL.
+ * Reads the columns events, clicks, bots, prefetches, visitors and ips of a
+ * row; the last two may be NULL.
  */
 struct counts counts_read(char *const fields[COUNTS_FIELDS]);
 
-/* What `bots` leaves of the clicks. */
+/* The clicks that `mode` counts. */
 uint64_t counts_clicks(const struct counts *c, enum bots_mode mode);
 
 /* a minus b; what is distinct is then not known. */

@@ -98,7 +98,8 @@ static int add_file(struct static_files *files, const char *path,
 	return f->path ? 0 : error_set_nomem(err);
 }
 
-/* What a directory holds; `root_len` bytes of `path` are not in the URL. */
+/* Adds the files in a directory; the first `root_len` bytes of `path` are not
+ * part of the URL. */
 static int add_directory(struct static_files *files, const char *path,
 			 size_t root_len, int depth, struct error *err)
 {

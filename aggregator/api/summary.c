@@ -77,7 +77,8 @@ int route_summary(struct call *call, struct error *err)
 				   CODE_MAX);
 	if (status == 0)
 		status = archive_find_code(call->ch, call->code, &link, err);
-	/* Before the rows: what arrives later is counted, but not promised. */
+	/* Read before the rows are: rows that arrive later are counted, but not
+	 * promised. */
 	if (status == 0)
 		status = call_complete_until(call, &complete_until, err);
 	if (status == 0) {

@@ -54,7 +54,7 @@ static int mark_applied(struct state *state, const char *name,
 		state->applied[i] = true;
 		return 0;
 	}
-	return 0; /* of a newer program: none of our business */
+	return 0; /* a migration of a newer program */
 }
 
 static int read_state(struct clickhouse *ch, struct state *state,
@@ -102,7 +102,7 @@ static int create_database(const struct clickhouse_config *config,
 	struct clickhouse *ch;
 	int status;
 
-	elsewhere.database = standard; /* asked in one that is there */
+	elsewhere.database = standard; /* a database that always exists */
 	ch = clickhouse_new(&elsewhere, err);
 	if (!ch)
 		return -1;

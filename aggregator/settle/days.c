@@ -116,8 +116,9 @@ static int ask(struct work *w, const char *sql, size_t count,
 static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 		   struct error *err)
 {
-	/* GROUP BY follows the order of clicks for one of the two only; for
-	 * the other, asking for it made it 30 times slower. */
+	/* GROUP BY follows the order of `clicks` for one of the two tables
+	 * only; for the other, optimize_aggregation_in_order made it 30 times
+	 * slower. */
 	static const char *const in_order[] = {"0", "1"};
 	struct clickhouse_param params[16];
 	struct buf sql = {0};
@@ -154,7 +155,7 @@ static int check_staged(const struct work *w, const struct counts *least,
 			 most->slots);
 }
 
-/* From the rows. */
+/* Stages the day from the rows of `clicks`. */
 static int stage_rows(struct work *w, struct error *err)
 {
 	static void (*const put_sql[2])(struct buf * sql) = {
@@ -169,7 +170,8 @@ static int stage_rows(struct work *w, struct error *err)
 	return check_staged(w, &least, &most, err);
 }
 
-/* From the tables that days were swapped into; no more than its hours have. */
+/* Stages the day from the tables that days were swapped into.  It may have no
+ * more events than its hours have. */
 static int stage_old(struct work *w, struct error *err)
 {
 	static void (*const put_sql[2])(struct buf * sql) = {
@@ -227,8 +229,8 @@ static void report_shortage(const struct work *w, uint64_t before,
 	w->s->on_shortage(w->s->arg, &shortage);
 }
 
-/* Whether the counts of before are all there is of the day, and are no more
- * than was counted by the hour. */
+/* Whether the tables that days were swapped into have more of the day than
+ * `clicks` has, and no more than its hours have. */
 static bool can_take_over(const struct work *w)
 {
 	return !w->was && w->was_old && w->old.slots > w->of_links &&
@@ -289,7 +291,8 @@ int days_settle(const struct settling *s, const struct stale *day,
 			  : 0;
 }
 
-/* A name goes into a statement: ours only. */
+/* The name is written into a statement, so only names that this program makes
+ * pass. */
 static bool is_staging_name(const char *name)
 {
 	size_t prefix = strlen(STAGING_PREFIX);

@@ -9,7 +9,8 @@
 
 #define HOUR 3600
 
-/* Computed in one statement: few clicks cost little more than one. */
+/* Hours of so many clicks in all are computed in one statement: the statement
+ * itself costs more than few clicks do. */
 #define ROWS_AT_ONCE 200000
 
 struct hour {
@@ -38,7 +39,7 @@ static void work_free(struct work *w)
 		buf_free(&w->lists[i]);
 }
 
-/* "[1,2]" of a member of some of the hours. */
+/* Writes one member of `count` hours as an array: "[1,2]". */
 static void put_list(struct buf *list, const struct hour *hours, size_t count,
 		     uint64_t (*member)(const struct hour *h))
 {

@@ -6,7 +6,7 @@
 
 #include "aggregator/settle/settling.h"
 
-/* As many at once; they are published together. */
+/* At most so many hours at once; they are published together. */
 #define HOURS_MAX 24
 
 /*

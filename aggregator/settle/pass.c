@@ -11,7 +11,8 @@
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
-/* Of questions; also where nothing is read twice. */
+/* How much two answers of ClickHouse about its clock may differ for the time
+ * that asking takes. */
 #define JITTER_MS 1000
 
 struct pass {
@@ -118,8 +119,8 @@ static bool went_back(struct pass *p, int64_t server_ms)
 }
 
 /*
- * How far this pass can vouch for.  Read before the hours are listed: what
- * arrives meanwhile is settled too, but not promised.
+ * How far this pass can promise counts.  Read before the hours are listed:
+ * what arrives meanwhile is settled too, but not promised.
  */
 static int read_progress(struct pass *p, const struct progress *last,
 			 struct progress *ret, struct pass_clocks *clocks,
@@ -139,15 +140,16 @@ static int read_progress(struct pass *p, const struct progress *last,
 	mark = reported.complete_until
 		       ? reported.complete_until - p->settings->edge_delay
 		       : 0;
-	/* A promise once given is kept. */
+	/* The watermark never goes back by itself: a promise once given is
+	 * kept. */
 	ret->complete_until =
 		mark > last->complete_until ? mark : last->complete_until;
 	ret->mended = last->mended;
 	return 0;
 }
 
-/* From where on reports are read again: `last->read_until` may be of a
- * clock that has gone back since. */
+/* Reports inserted since then (ms) are read again: `last->read_until` may be of
+ * a clock that has gone back since. */
 static int64_t read_from(const struct pass *p, const struct progress *last,
 			 const struct pass_clocks *clocks)
 {
@@ -159,8 +161,8 @@ static int64_t read_from(const struct pass *p, const struct progress *last,
 	return since > 0 ? since : 0;
 }
 
-/* What a recheck of everything has found, and a pass over what is new would not
- * have: clocks differ by more than progress_overlap covers. */
+/* Counts hours that a recheck of everything found and a pass over new reports
+ * would have missed: clocks differ by more than progress_overlap covers. */
 static int count_late(struct pass *p, int64_t since, size_t found,
 		      size_t *ret_late, struct error *err)
 {
@@ -177,8 +179,8 @@ static int count_late(struct pass *p, int64_t since, size_t found,
 	return 0;
 }
 
-/* Until all stale hours are settled, nothing new is promised.  Those held back
- * are done with: they would stop the watermark for ever. */
+/* Nothing new is promised until all stale hours are settled.  Hours that are
+ * held back count as done: they would stop the watermark for ever. */
 static int settle_hours(struct pass *p, const struct stale_list *stale,
 			const struct progress *last, const struct progress *now,
 			struct pass_result *ret, struct error *err)
@@ -219,7 +221,8 @@ static int pass_hours(struct pass *p, struct progress *last,
 	if (progress_read_last(p->ch, last, err) < 0 ||
 	    read_progress(p, last, &now, &ret->clocks, err) < 0)
 		return -1;
-	/* Until one has succeeded. */
+	/* The same reports are read again until a pass over them has
+	 * succeeded. */
 	since = read_from(p, last, &ret->clocks);
 	if (ret->clocks.went_back) {
 		p->recheck_at = mono;

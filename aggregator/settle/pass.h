@@ -16,8 +16,8 @@
 
 struct pass;
 
-/* All must outlive it.  `stopping` is asked between hours; `on_shortage` is
- * called for hours and days of which rows are gone. */
+/* All arguments must outlive the pass.  `stopping` is asked between hours;
+ * `on_shortage` is called for hours and days of which rows are gone. */
 struct pass *pass_new(const struct settle_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
 		      bool (*stopping)(void *arg),
@@ -25,7 +25,7 @@ struct pass *pass_new(const struct settle_settings *settings,
 		      void *arg, struct error *err);
 void pass_free(struct pass *pass); /* NULL accepted */
 
-/* What a pass has seen of clocks that are wrong. */
+/* What a pass found out about clocks that are wrong. */
 struct pass_clocks {
 	int64_t server_ms; /* ClickHouse's */
 	int64_t ahead_ms;  /* of times reported that lie beyond it; 0: none does
@@ -48,7 +48,7 @@ struct pass_result {
  * Settles the hours that are stale and publishes them together, then at most
  * one day, then deletes what is superseded if it is time.  Losing the lease is
  * ERROR_BUSY, retriable.  What is held back is tried again when something else
- * changed it, and with every look at everything.
+ * changed it, and with every recheck of everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

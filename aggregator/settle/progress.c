@@ -11,10 +11,10 @@
  * a clock that was behind. */
 #define EARLY_MS (10 * CLOCK_MINUTE)
 
-/* What changes counts without being a topic of Kafka. */
+/* Excludes what changes counts without being a topic of Kafka. */
 #define IS_STREAM "topic != 'rescore' AND NOT startsWith(topic, 'import:')"
 
-/* By the clock that all who write there share. */
+/* All who write to ingest_progress share this clock. */
 #define SERVER_TIME "now64(3, 'UTC')"
 #define IS_PAST	    "inserted_at <= " SERVER_TIME
 
@@ -24,7 +24,7 @@ void stale_list_release(struct stale_list *list)
 	*list = (struct stale_list){0};
 }
 
-/* Of start, blocks, rows, rows and attempt when it was published. */
+/* A row is: start, blocks, rows; rows and attempt of when it was published. */
 static int add_stale(void *arg, char **f, struct error *err)
 {
 	struct stale_list *list = arg;
@@ -58,8 +58,9 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err)
 {
-	/* How far was read is what was said last, as ClickHouse's clock may
-	 * have gone back; what was promised holds until it was mended. */
+	/* read_until is the one of the newest attempt, since ClickHouse's clock
+	 * may have gone back; complete_until is the greatest since the last
+	 * mend. */
 	static const char sql[] =
 		"WITH (SELECT max(mended) FROM settled) AS known "
 		"SELECT toUnixTimestamp64Milli(argMax(read_until, attempt)), "
@@ -77,8 +78,8 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 		       struct error *err)
 {
-	/* A partition that was not heard of for a day is as good as one never
-	 * heard of, and need not be looked for in all of the table. */
+	/* A partition that reported nothing for a day counts as one that never
+	 * did, so that one day of the table is read. */
 	static const char sql[] =
 		"WITH (SELECT max(t) FROM (SELECT inserted_at AS t "
 		"FROM ingest_progress WHERE " IS_STREAM " AND " IS_PAST
@@ -117,7 +118,7 @@ int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 			struct error *err)
 {
-	/* In the table's order, from its end. */
+	/* Reads the table in its order, from its end. */
 	static const char sql[] =
 		"SELECT toUnixTimestamp64Milli(max(t)) FROM "
 		"(SELECT inserted_at AS t FROM ingest_progress "
@@ -137,7 +138,7 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 /*
  * What was reported of the hours `touched`, what they are published from, and
  * what they are held back at.  A block that was reported twice is the same
- * offsets of the same partition.  `rescore` tells of no offsets and of no rows.
+ * offsets of the same partition.  `rescore` reports no offsets and no rows.
  * Blocks of an hour are reported after it has begun, by Kafka's clock and by
  * ClickHouse's, unless that went back: `low` says how far.
  */
@@ -306,7 +307,8 @@ int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 	return 0;
 }
 
-/* What is published from the same blocks is not held back any more. */
+/* Rows of `settled` that hold an hour or day back.  One that was published
+ * later, or from the same blocks, is not held back any more. */
 #define IS_HELD "kind IN ('held_hour', 'held_day')"
 
 int progress_held_back(struct clickhouse *ch, struct held_back *ret,

@@ -55,9 +55,9 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
  */
 struct watermark {
 	/*
-	 * ms, before `edge_delay` is taken off: the least, over all partitions,
-	 * of the newest append time reported in the partition's newest epoch. 0
-	 * when a partition has not been heard of.
+	 * ms, before `edge_delay` is taken off: the least, over all
+	 * partitions, of the newest append time reported in the partition's
+	 * newest epoch. 0 when a partition has reported nothing.
 	 */
 	int64_t complete_until;
 	int64_t server_ms; /* ClickHouse's clock */
@@ -99,7 +99,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 int progress_days_of(struct clickhouse *ch, int64_t from, int64_t to,
 		     struct stale_list *ret, struct error *err);
 
-/* What is held back now. */
+/* How many hours and days are held back now. */
 struct held_back {
 	uint64_t hours, days;
 	int64_t first; /* start of the oldest, seconds; 0: none */

@@ -137,7 +137,7 @@ static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
 	return 0;
 }
 
-/* What has come by now: the server says when that is. */
+/* Ends the range at the present, by ClickHouse's clock. */
 static int end_range(const struct settling *s, int64_t from, int64_t *to,
 		     struct error *err)
 {

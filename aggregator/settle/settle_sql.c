@@ -12,8 +12,8 @@
 
 #define SQL_HOUR "intDiv(toUnixTimestamp(ts), 3600) * 3600"
 
-/* The states of stats_hourly.  What is not in `with_visitors` gets a state of
- * nothing, which is a byte or two. */
+/* The states of stats_hourly.  A dimension that is not in `with_visitors` gets
+ * an empty state of one or two bytes. */
 static const struct state {
 	const char *column, *condition;
 } states[] = {
@@ -189,7 +189,7 @@ void settle_sql_old_days(struct buf *sql)
 	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "                \
 	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "            \
 	"now64(3, 'UTC'), {settler:String} "
-/* What is older may be deleted meanwhile. */
+/* An attempt that is older may be deleted while it is published. */
 #define SQL_IN_TIME                                                            \
 	"now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC') "
 #define SQL_INTO_SETTLED                                                       \

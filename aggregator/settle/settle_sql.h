@@ -23,21 +23,22 @@
 #define SQL_SLOT "toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')"
 
 /*
- * Some hours of stats_hourly, all dimensions, under one attempt.  Parameters:
- * hours (their starts, seconds since 1970), start and end of the range they lie
- * in, attempt, most (values kept).  One statement, so that an attempt is one
- * insert.
+ * Computes some hours of stats_hourly, in all dimensions, under one attempt.
+ * Parameters: hours (their starts, seconds since 1970), start and end of the
+ * range they lie in, attempt, most (values kept).  One statement, so that an
+ * attempt is one insert.
  */
 void settle_sql_hours(struct buf *sql);
 
-/* One day of link_slots or link_days.  Parameters: start, end, attempt. */
+/* Computes one day of link_slots or link_days.  Parameters: start, end,
+ * attempt. */
 void settle_sql_link_slots(struct buf *sql);
 void settle_sql_link_days(struct buf *sql);
 
 /*
- * The same from the tables that days were swapped into before, for days whose
- * raw rows are gone.  They have a row for each key; should the server have
- * brought replaced parts back, the one that counted most.
+ * The same from the tables that days were swapped into by an earlier version,
+ * for days whose raw rows are gone.  They have a row for each key; where the
+ * server has brought replaced parts back, the one that counted most is taken.
  */
 void settle_sql_old_slots(struct buf *sql);
 void settle_sql_old_days(struct buf *sql);
@@ -50,7 +51,8 @@ void settle_sql_old_days(struct buf *sql);
 extern const char settle_sql_hour_rows[];      /* hour, rows of clicks */
 extern const char settle_sql_hour_staged[];    /* hour, attempt, events */
 extern const char settle_sql_hour_published[]; /* hour, events until now */
-/* Inserts those of which there is what was counted. */
+/* Publishes those hours of which the server finds as many events as were
+ * counted. */
 extern const char settle_sql_publish_hours[];
 /* How many of the hours are published under these attempts. */
 extern const char settle_sql_hours_written[];

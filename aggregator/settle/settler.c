@@ -16,15 +16,6 @@
 #define BACKOFF_MAX 10000 /* ms */
 #define AHEAD_MAX   CLOCK_MINUTE
 
-/*
- * What the thread goes through, again and again:
- *
- *	check ClickHouse --> take the lease --> run a pass
- *	       |                   |                |
- *	       v away              v another's      v
- *	  back off, retry     settle_every     settle_every, or at once
- *	                                       when more is stale
- */
 struct settler_thread {
 	pthread_t id;
 	bool started;
@@ -53,7 +44,7 @@ struct settler {
 	struct settler_health health;
 	struct settler_metrics metrics;
 	struct clickhouse *ch;
-	/* For what takes as long as settle_timeout allows. */
+	/* For statements that may take as long as settle_timeout allows. */
 	struct clickhouse_config patient;
 	struct clickhouse *patient_ch;
 	struct lease *lease;
@@ -145,7 +136,8 @@ static void on_shortage(void *arg, const struct shortage *what)
 		  log_int("rows", (int64_t)what->rows), LOG_END);
 }
 
-/* Held back, the rest goes on: ready, but shown. */
+/* The other hours and days go on: the program stays ready, and the health check
+ * says what is held back. */
 static void report_held(struct settler *s, const struct held_back *held)
 {
 	char text[160];
@@ -164,7 +156,7 @@ static void report_held(struct settler *s, const struct held_back *held)
 	health_say(s->health.settled, text);
 }
 
-/* What was reported with a time beyond ClickHouse's clock counts for less. */
+/* Times beyond ClickHouse's clock count only up to that clock. */
 static void report_ahead(struct settler *s, const struct pass_clocks *clocks)
 {
 	bool ahead = clocks->ahead_ms > AHEAD_MAX;
@@ -214,7 +206,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	int64_t start = clock_monotonic_ns();
 	int status = pass_run(s->pass, ret, err);
 
-	/* Also when what came after they were compared has failed. */
+	/* The clocks were compared, even if the pass failed afterwards. */
 	if (ret->clocks.server_ms)
 		report_clocks(s, &ret->clocks);
 	if (status < 0)
@@ -234,7 +226,17 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	return 0;
 }
 
-/* Returns how long to wait before the next one. */
+/*
+ * What the thread goes through, again and again:
+ *
+ *	check ClickHouse --> take the lease --> run a pass
+ *	       |                   |                |
+ *	       v away              v another's      v
+ *	  back off, retry     settle_every     settle_every, or at once
+ *	                                       when more is stale
+ *
+ * Returns how long to wait before the next step (ms).
+ */
 static int64_t step(struct settler *s)
 {
 	struct pass_result result = {0};

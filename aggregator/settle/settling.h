@@ -25,7 +25,7 @@
 /* An hour or day of which rows are gone. */
 struct shortage {
 	bool day;
-	bool held;     /* not published; false: reported once, and published */
+	bool held;     /* not published; false: published, and reported once */
 	int64_t start; /* seconds since 1970 */
 	uint64_t before;   /* events published before */
 	uint64_t reported; /* rows that collectors reported */

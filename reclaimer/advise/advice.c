@@ -18,7 +18,7 @@ static double freed_per_day(const struct space_ledger *l)
 		freed += (double)l->days[i].reclaimed;
 	if (age > 0 && (double)age < span)
 		span = (double)age;
-	/* Of a space some minutes old no day can be told. */
+	/* A space that is some minutes old says little about a day. */
 	if (span < (double)CLOCK_HOUR)
 		span = (double)CLOCK_HOUR;
 	return freed * (double)CLOCK_DAY / span;

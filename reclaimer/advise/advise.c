@@ -39,7 +39,7 @@ static void scaled(struct table *t, double number, double error)
 	table_text(t, text);
 }
 
-/* To the largest unit of which there are two. */
+/* Written in the largest unit of which there are at least two. */
 static void wait_for(struct table *t, double ms)
 {
 	static const int64_t units[] = {CLOCK_DAY, CLOCK_HOUR, CLOCK_MINUTE,

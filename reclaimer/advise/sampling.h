@@ -29,7 +29,7 @@ struct sampling {
 	bool (*pause)(void *arg, uint64_t blocks, uint64_t wanted);
 	void *arg;
 
-	/* What came of it. */
+	/* The result. */
 	struct sample_figures figures;
 	uint64_t issued; /* blocks there are */
 	uint64_t drawn;

@@ -111,7 +111,7 @@ static size_t choose(struct chunk *c, enum block_state state)
 	return count;
 }
 
-/* Of those without a marker: the ones that nobody ever opened. */
+/* Marks those blocks without a marker that nobody ever opened. */
 static int find_unopened(struct chunk *c, struct redis *redis,
 			 const struct link_space *space, struct error *err)
 {

@@ -113,7 +113,8 @@ static int note_page(struct due_feed *f, size_t count, struct error *err)
 	return 0;
 }
 
-/* What was settled is due no more, so the rest begins at the first again. */
+/* Ranges that were settled are due no more, so that reading begins at the first
+ * one again.  Without settling (peek) it goes on behind the last. */
 static void begin_anew(struct due_feed *f)
 {
 	f->next = f->count = 0;

@@ -26,7 +26,7 @@ struct finding {
 	char repair[FINDING_DETAIL_MAX]; /* what it did, or why not */
 };
 
-/* All zero to begin with. */
+/* A struct of zeros is an empty list. */
 struct findings {
 	struct finding *list;
 	size_t count, room;
@@ -34,10 +34,10 @@ struct findings {
 };
 
 void findings_free(struct findings *f);
-/* The same again is kept, and counted, once. */
+/* A finding that is there already is neither kept nor counted again. */
 int findings_add(struct findings *f, const struct finding *finding,
 		 struct error *err);
-/* Of those not repaired. */
+/* How many findings are not repaired. */
 uint64_t findings_left(const struct findings *f);
 
 #endif

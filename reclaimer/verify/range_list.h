@@ -11,8 +11,8 @@
 
 #define RANGE_LIST_MAX 65536
 
-/* All zero to begin with.  A range has a generation where it matters, else 0.
- */
+/* A struct of zeros is an empty list.  A range has a generation where it
+ * matters, else 0. */
 struct range_list {
 	struct block_range *list;
 	size_t count, room;

@@ -222,7 +222,7 @@ static int find_members(struct repair *r, const struct block_range *lost,
 	return 0;
 }
 
-/* What of a member is to be pooled, and what stays. */
+/* Splits a member into what is to be pooled and what stays. */
 static size_t split(const struct found_member *claim,
 		    const struct block_range *freed, int64_t from,
 		    struct found_member parts[3])

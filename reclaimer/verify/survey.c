@@ -35,7 +35,7 @@ static int rate_delay(const struct survey *s)
 	return due < CLOCK_SECOND ? (int)due : (int)CLOCK_SECOND;
 }
 
-/* Of the first `count` items, and keeps rate and lock. */
+/* Reads the markers of the first `count` items; keeps the rate and the lock. */
 static int read_markers(struct survey *s, size_t count, struct error *err)
 {
 	uint64_t blocks[SURVEY_BATCH];
@@ -512,7 +512,8 @@ static int survey_window(struct survey *s, uint64_t first, uint64_t end,
 	return recheck(s, err);
 }
 
-/* As many as the record says are out of generations, and no others? */
+/* Compares the number of blocks that are out of generations with the space's
+ * record. */
 static int check_retired(struct survey *s, struct error *err)
 {
 	struct finding finding = {.trouble = TROUBLE_RETIRED};

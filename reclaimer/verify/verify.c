@@ -389,7 +389,8 @@ static int verify_accounting(struct verify *v, struct survey *s,
 {
 	struct space_movement space;
 
-	/* What is gone for good is no finding: nothing can be said. */
+	/* A space that is gone is a failure, not a finding: nothing can be said
+	 * of its blocks. */
 	if (space_read_movement(s->redis, s->space, &space, err) < 0 ||
 	    space_check(s->redis, s->space, SPACE_TO_RECLAIM, err) < 0 ||
 	    check_safety(v, s, err) < 0)
