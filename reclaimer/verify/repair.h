@@ -30,7 +30,7 @@
 struct repair {
 	struct survey *survey; /* run under `lock`, with wants_lost */
 	const struct reclaim_lock *lock;
-	struct clickhouse *archive; /* which answered archive_probe */
+	struct clickhouse *archive; /* which answered archive_links_probe */
 	struct mend_note note;
 	uint64_t freed; /* lost blocks, back in the pool; its own */
 	uint64_t kept;	/* lost blocks of which there are links; its own */
