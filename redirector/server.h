@@ -40,13 +40,13 @@ struct servers *servers_new(struct redirector *r,
 			    const struct request_handler *handler,
 			    struct error *err);
 
-int servers_start(struct servers *servers, struct error *err);
+int servers_start(struct servers *all, struct error *err);
 
 /* Stops accepting, finishes the requests that have begun, for at most
  * `timeout_ms`, and ends the threads. */
-void servers_drain(struct servers *servers, int64_t timeout_ms);
+void servers_drain(struct servers *all, int64_t timeout_ms);
 
 /* Ends the threads, if need be at once.  NULL accepted. */
-void servers_free(struct servers *servers);
+void servers_free(struct servers *all);
 
 #endif

@@ -50,9 +50,9 @@ int archive_links_blocks(struct clickhouse *ch, const struct link_space *space,
 		{"param_last", last},
 		{0},
 	};
-	struct block_reader reader = {.blocks = ret_blocks,
-				      .room = (size_t)range_blocks(range)};
+	struct block_reader reader = {.room = (size_t)range_blocks(range)};
 
+	reader.blocks = ret_blocks;
 	snprintf(size, sizeof(size), "%" PRIu32, space->block_size);
 	snprintf(number, sizeof(number), "%u", space->number);
 	snprintf(generation, sizeof(generation), "%" PRIu32, range->generation);
