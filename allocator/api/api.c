@@ -46,11 +46,11 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 		const char *location, bool replayed,
 		const struct link_view *view)
 {
-	char tag[LINK_TAG_MAX];
+	char tag[LINK_ETAG_MAX];
 	struct http_field fields[6] = {
 		{"Content-Type", "application/json"},
 		{"Cache-Control", "no-store"},
-		{"ETag", link_answer_tag(view->link, tag)},
+		{"ETag", link_view_etag(view->link, tag)},
 	};
 	size_t count = 3;
 
@@ -60,7 +60,7 @@ void reply_link(struct api_parts *api, struct http_request *req, int status,
 		fields[count++] =
 			(struct http_field){"Idempotency-Replayed", "true"};
 	buf_reset(&api->answer);
-	link_answer_write(view, &api->answer);
+	link_view_write(view, &api->answer);
 	if (api->answer.failed)
 		http_reply_problem(req, 500, NULL, "out of memory");
 	else

@@ -89,10 +89,10 @@ static bool may_change(struct change *c, const Shortloop__Link *link)
 static bool is_as_expected(struct change *c, const Shortloop__Link *link)
 {
 	struct http_slice match = http_header_get(c->req, "If-Match");
-	char tag[LINK_TAG_MAX];
+	char tag[LINK_ETAG_MAX];
 
 	if (!match.data || http_slice_is(match, "*") ||
-	    http_slice_is(match, link_answer_tag(link, tag)))
+	    http_slice_is(match, link_view_etag(link, tag)))
 		return true;
 	metric_add(c->api->metrics->change_conflicts, 1);
 	http_reply_problem(c->req, 412, NULL,
@@ -107,7 +107,8 @@ static bool is_as_expected(struct change *c, const Shortloop__Link *link)
 static void reply_changed(struct change *c)
 {
 	const struct link_view view = {
-		.base_url = link_base_url(&c->api->defaults->rules, c->after),
+		.base_url =
+			link_view_base_url(&c->api->defaults->rules, c->after),
 		.space = c->target.space->name,
 		.code = c->target.code,
 		.link = c->after,

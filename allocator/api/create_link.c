@@ -25,8 +25,8 @@ static void reply_created(struct creating *c,
 			  const struct create_result *result)
 {
 	const struct link_view view = {
-		.base_url =
-			link_base_url(&c->api->defaults->rules, result->link),
+		.base_url = link_view_base_url(&c->api->defaults->rules,
+					       result->link),
 		.space = result->space->name,
 		.code = result->code,
 		.link = result->link,

@@ -4,7 +4,7 @@
 #define ALLOCATOR_API_HANDLERS_H
 
 #include "allocator/api/api.h"
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 

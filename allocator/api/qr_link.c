@@ -97,7 +97,7 @@ static int have_drawn(struct qr_call *call, const Shortloop__Link *link,
 		      struct error *err)
 {
 	buf_printf(&call->url, "%s/%s",
-		   link_base_url(&call->api->defaults->rules, link),
+		   link_view_base_url(&call->api->defaults->rules, link),
 		   call->target.code);
 	if (!buf_cstr(&call->url))
 		return error_set_nomem(err);

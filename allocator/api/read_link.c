@@ -97,12 +97,12 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	if (!api_refuse_missing(r->api, r->req, answer, err) &&
 	    !api_refuse_foreign(r->api, r->req, &r->caller, answer->link)) {
 		const struct link_view view = {
-			.base_url = link_base_url(&r->api->defaults->rules,
-						  answer->link),
+			.base_url = link_view_base_url(&r->api->defaults->rules,
+						       answer->link),
 			.space = r->target.space->name,
 			.code = r->target.code,
 			.link = answer->link,
-			.expires = link_expires(answer->ttl_left),
+			.expires = link_view_expires(answer->ttl_left),
 		};
 
 		metric_add(r->api->metrics->found, 1);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "allocator/batch/parts.h"
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 
 /* A line that is being created. */
 struct batch_line {
@@ -122,14 +122,14 @@ static void put_result(const struct batch_line *line,
 		return;
 	}
 	view = (struct link_view){
-		.base_url = link_base_url(&line->batch->parts->defaults->rules,
-					  result->link),
+		.base_url = link_view_base_url(
+			&line->batch->parts->defaults->rules, result->link),
 		.space = result->space->name,
 		.code = result->code,
 		.link = result->link,
 		.expires = result->expires,
 	};
-	link_answer_write(&view, out);
+	link_view_write(&view, out);
 	buf_putc(out, '\n');
 }
 

@@ -7,7 +7,7 @@
 #include "allocator/create/again.h"
 #include "allocator/create/charge.h"
 #include "allocator/create/creation.h"
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 
@@ -152,7 +152,7 @@ static void end_with(struct creation *c, const Shortloop__Link *link,
 		.space = c->target.space,
 		.code = c->target.code,
 		.link = link,
-		.expires = link_expires(left),
+		.expires = link_view_expires(left),
 	};
 
 	end(c, &result);
@@ -169,7 +169,7 @@ void creation_replay(struct creation *c, const Shortloop__Link *link,
 		     int64_t left, bool told)
 {
 	if (!told)
-		tell(c, link, link_expires(left));
+		tell(c, link, link_view_expires(left));
 	metric_add(c->parts->metrics->replayed, 1);
 	end_with(c, link, left, 201, true);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/link/link_reading.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/unconst.h"
@@ -12,22 +11,31 @@
 
 #define MAX_VISITS_MAX INT64_C(1000000000000)
 
-/* --- shapes --------------------------------------------------------------- */
+/* A field of the JSON object, about to be read into `fields`. */
+struct field_reader {
+	struct link_fields *fields;
+	const struct link_rules *rules;
+	const char *name;
+	json_t *value;
+};
 
-int link_reading_refuse(const struct link_reading *r, const char *expected,
-			struct error *err)
+/* --- shapes of values ----------------------------------------------------- */
+
+/* "name: expected ...".  Returns -1. */
+static int refuse(const struct field_reader *r, const char *expected,
+		  struct error *err)
 {
 	return error_set(err, ERROR_INPUT, "%s: expected %s", r->name,
 			 expected);
 }
 
-static int read_text(const struct link_reading *r, json_t *value, size_t max,
+static int read_text(const struct field_reader *r, json_t *value, size_t max,
 		     const char **ret, struct error *err)
 {
 	enum unseen kind;
 
 	if (!json_is_string(value))
-		return link_reading_refuse(r, "a string", err);
+		return refuse(r, "a string", err);
 	if (json_string_length(value) > max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: has %zu bytes, at most %zu are allowed",
@@ -46,14 +54,14 @@ static int read_text(const struct link_reading *r, json_t *value, size_t max,
 	return 0;
 }
 
-static int read_whole(const struct link_reading *r, int64_t min, int64_t max,
+static int read_whole(const struct field_reader *r, int64_t min, int64_t max,
 		      int64_t *ret, struct error *err)
 {
 	double number = json_number_value(r->value);
 
-	/* 3.0 is one, too: not every language tells them apart. */
+	/* 3.0 is a whole number, too: not every language writes it as 3. */
 	if (!json_is_number(r->value) || number != floor(number))
-		return link_reading_refuse(r, "a whole number", err);
+		return refuse(r, "a whole number", err);
 	if (number < (double)min || number > (double)max)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a whole number from %lld to "
@@ -63,7 +71,114 @@ static int read_whole(const struct link_reading *r, int64_t min, int64_t max,
 	return 0;
 }
 
-/* --- what it is called and how long it lives ------------------------------ */
+/* --- url and targets ------------------------------------------------------ */
+
+/* Replaces the URL in `value` by its normal form. */
+static int check_url(const struct field_reader *r, json_t *value,
+		     const char **ret, struct error *err)
+{
+	const char *url = json_string_value(value);
+	size_t len = json_string_length(value);
+	struct buf normal = {0};
+	int status;
+
+	if (!json_is_string(value))
+		return error_set(err, ERROR_INPUT, "expected a string");
+	status = url_policy_check(r->rules->urls, url, len, &normal, err);
+	if (status == 0 && (normal.len != len || memcmp(normal.data, url, len)))
+		status = json_string_setn(value, normal.data, normal.len)
+				 ? error_set_nomem(err)
+				 : 0;
+	buf_free(&normal);
+	if (status)
+		return -1;
+	*ret = json_string_value(value);
+	return 0;
+}
+
+static int set_url(const struct field_reader *r, const char *url,
+		   struct error *err)
+{
+	struct link_fields *f = r->fields;
+
+	if (*f->url && strcmp(f->url, url) != 0)
+		return error_set(err, ERROR_INPUT,
+				 "targets: default: is the same as url; give "
+				 "one of them");
+	f->url = url;
+	f->given |= FIELD_URL;
+	return 0;
+}
+
+static int read_url(struct field_reader *r, struct error *err)
+{
+	const char *url = "";
+
+	if (check_url(r, r->value, &url, err))
+		return error_wrap(err, "url");
+	return set_url(r, url, err);
+}
+
+static const struct {
+	const char *name;
+	Shortloop__Device device;
+} devices[] = {
+	{"default", SHORTLOOP__DEVICE__DEVICE_ANY},
+	{"ios", SHORTLOOP__DEVICE__DEVICE_IOS},
+	{"android", SHORTLOOP__DEVICE__DEVICE_ANDROID},
+	{"wechat", SHORTLOOP__DEVICE__DEVICE_WECHAT},
+};
+
+static int add_target(const struct field_reader *r, Shortloop__Device device,
+		      const char *url, struct error *err)
+{
+	struct link_fields *f = r->fields;
+	Shortloop__Target *target;
+
+	if (device == SHORTLOOP__DEVICE__DEVICE_ANY)
+		return set_url(r, url, err);
+	target = &f->targets[f->target_count];
+	shortloop__target__init(target);
+	target->device = device;
+	target->url = unconst(url);
+	f->target_list[f->target_count++] = target;
+	return 0;
+}
+
+static int read_target(const struct field_reader *r, const char *name,
+		       json_t *value, struct error *err)
+{
+	const char *url = "";
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		if (strcmp(devices[i].name, name) != 0)
+			continue;
+		if (check_url(r, value, &url, err))
+			return error_wrap(err, "targets: %s", name);
+		return add_target(r, devices[i].device, url, err);
+	}
+	return error_set(err, ERROR_INPUT,
+			 "targets: %.64s: expected ios, android, wechat or "
+			 "default",
+			 name);
+}
+
+static int read_targets(struct field_reader *r, struct error *err)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(r->value))
+		return refuse(r, "an object of URLs by device", err);
+	json_object_foreach(r->value, name, value)
+	{
+		if (read_target(r, name, value, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- ttl, space, code and domain ------------------------------------------ */
 
 int link_fields_refuse_ttl(const struct linkstore *store, struct error *err)
 {
@@ -80,25 +195,25 @@ int link_fields_refuse_ttl(const struct linkstore *store, struct error *err)
 	return -1;
 }
 
-static int read_ttl(struct link_reading *r, struct error *err)
+static int read_ttl(struct field_reader *r, struct error *err)
 {
 	const struct linkstore *store = r->rules->store;
 
 	if (!json_is_string(r->value))
-		return link_reading_refuse(r, "a string", err);
+		return refuse(r, "a string", err);
 	r->fields->ttl =
 		linkstore_class_named(store, json_string_value(r->value));
 	return r->fields->ttl ? 0 : link_fields_refuse_ttl(store, err);
 }
 
-static int read_space(struct link_reading *r, struct error *err)
+static int read_space(struct field_reader *r, struct error *err)
 {
 	const struct linkstore *store = r->rules->store;
 	struct buf list = {0};
 	const char *text;
 
 	if (!json_is_string(r->value))
-		return link_reading_refuse(r, "a string", err);
+		return refuse(r, "a string", err);
 	r->fields->space =
 		linkstore_space_named(store, json_string_value(r->value));
 	if (r->fields->space)
@@ -113,13 +228,12 @@ static int read_space(struct link_reading *r, struct error *err)
 	return -1;
 }
 
-static int read_code(struct link_reading *r, struct error *err)
+static int read_code(struct field_reader *r, struct error *err)
 {
 	if (read_text(r, r->value, LINK_ALIAS_MAX, &r->fields->code, err))
 		return -1;
 	return *r->fields->code ? 0
-				: link_reading_refuse(
-					  r, "1 to 64 of [0-9A-Za-z_-]", err);
+				: refuse(r, "1 to 64 of [0-9A-Za-z_-]", err);
 }
 
 static int refuse_domain(const struct domains *d, struct error *err)
@@ -140,7 +254,7 @@ static int refuse_domain(const struct domains *d, struct error *err)
 	return -1;
 }
 
-static int read_domain(struct link_reading *r, struct error *err)
+static int read_domain(struct field_reader *r, struct error *err)
 {
 	const char *name = NULL;
 
@@ -150,25 +264,25 @@ static int read_domain(struct link_reading *r, struct error *err)
 	return r->fields->domain ? 0 : refuse_domain(r->rules->domains, err);
 }
 
-/* --- what is said of it --------------------------------------------------- */
+/* --- owner, campaign, description and tags -------------------------------- */
 
-static int read_owner(struct link_reading *r, struct error *err)
+static int read_owner(struct field_reader *r, struct error *err)
 {
 	return read_text(r, r->value, LINK_TEXT_MAX, &r->fields->owner, err);
 }
 
-static int read_campaign(struct link_reading *r, struct error *err)
+static int read_campaign(struct field_reader *r, struct error *err)
 {
 	return read_text(r, r->value, LINK_TEXT_MAX, &r->fields->campaign, err);
 }
 
-static int read_description(struct link_reading *r, struct error *err)
+static int read_description(struct field_reader *r, struct error *err)
 {
 	return read_text(r, r->value, LINK_DESCRIPTION_MAX,
 			 &r->fields->description, err);
 }
 
-static int read_tags(struct link_reading *r, struct error *err)
+static int read_tags(struct field_reader *r, struct error *err)
 {
 	struct link_fields *f = r->fields;
 	const char *text = "";
@@ -176,7 +290,7 @@ static int read_tags(struct link_reading *r, struct error *err)
 	json_t *tag;
 
 	if (!json_is_array(r->value))
-		return link_reading_refuse(r, "an array of strings", err);
+		return refuse(r, "an array of strings", err);
 	if (json_array_size(r->value) > LINK_TAGS_MAX)
 		return error_set(
 			err, ERROR_INPUT,
@@ -191,9 +305,9 @@ static int read_tags(struct link_reading *r, struct error *err)
 	return 0;
 }
 
-/* --- how it behaves ------------------------------------------------------- */
+/* --- behaviour of the redirect -------------------------------------------- */
 
-static int read_not_before(struct link_reading *r, struct error *err)
+static int read_not_before(struct field_reader *r, struct error *err)
 {
 	struct error why;
 
@@ -201,15 +315,14 @@ static int read_not_before(struct link_reading *r, struct error *err)
 	    rfc3339_parse(json_string_value(r->value), &r->fields->not_before,
 			  &why) ||
 	    r->fields->not_before < 0)
-		return link_reading_refuse(
-			r,
-			"an instant since 1970 as RFC 3339 writes it, "
-			"such as 2026-12-01T08:00:00Z",
-			err);
+		return refuse(r,
+			      "an instant since 1970 as RFC 3339 writes it, "
+			      "such as 2026-12-01T08:00:00Z",
+			      err);
 	return 0;
 }
 
-static int read_max_visits(struct link_reading *r, struct error *err)
+static int read_max_visits(struct field_reader *r, struct error *err)
 {
 	int64_t number = 0;
 
@@ -219,18 +332,18 @@ static int read_max_visits(struct link_reading *r, struct error *err)
 	return 0;
 }
 
-static int read_redirect_status(struct link_reading *r, struct error *err)
+static int read_redirect_status(struct field_reader *r, struct error *err)
 {
 	int64_t status = 0;
 
 	read_whole(r, 301, 308, &status, err);
 	if (status != 301 && status != 302 && status != 307 && status != 308)
-		return link_reading_refuse(r, "301, 302, 307 or 308", err);
+		return refuse(r, "301, 302, 307 or 308", err);
 	r->fields->redirect_status = (uint32_t)status;
 	return 0;
 }
 
-static int read_state(struct link_reading *r, struct error *err)
+static int read_state(struct field_reader *r, struct error *err)
 {
 	const char *text =
 		json_is_string(r->value) ? json_string_value(r->value) : "";
@@ -240,18 +353,18 @@ static int read_state(struct link_reading *r, struct error *err)
 	else if (!strcmp(text, "blocked"))
 		r->fields->state = SHORTLOOP__LINK_STATE__LINK_BLOCKED;
 	else
-		return link_reading_refuse(r, "live or blocked", err);
+		return refuse(r, "live or blocked", err);
 	return 0;
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- the object ----------------------------------------------------------- */
 
 static const struct {
 	const char *name;
 	enum link_field field;
-	int (*read)(struct link_reading *r, struct error *err);
+	int (*read)(struct field_reader *r, struct error *err);
 } known[] = {
-	{"url", FIELD_URL, link_reading_url},
+	{"url", FIELD_URL, read_url},
 	{"ttl", FIELD_TTL, read_ttl},
 	{"owner", FIELD_OWNER, read_owner},
 	{"campaign", FIELD_CAMPAIGN, read_campaign},
@@ -259,7 +372,7 @@ static const struct {
 	{"space", FIELD_SPACE, read_space},
 	{"code", FIELD_CODE, read_code},
 	{"domain", FIELD_DOMAIN, read_domain},
-	{"targets", FIELD_TARGETS, link_reading_targets},
+	{"targets", FIELD_TARGETS, read_targets},
 	{"description", FIELD_DESCRIPTION, read_description},
 	{"not_before", FIELD_NOT_BEFORE, read_not_before},
 	{"max_visits", FIELD_MAX_VISITS, read_max_visits},
@@ -286,7 +399,7 @@ static int refuse_name(const char *name, unsigned allowed, struct error *err)
 	return -1;
 }
 
-static int read_field(struct link_reading *r, unsigned allowed, bool nullable,
+static int read_field(struct field_reader *r, unsigned allowed, bool nullable,
 		      struct error *err)
 {
 	for (size_t i = 0; i < KNOWN; i++) {
@@ -305,7 +418,7 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 		     const struct link_rules *rules, unsigned allowed,
 		     bool nullable, struct error *err)
 {
-	struct link_reading r = {.fields = fields, .rules = rules};
+	struct field_reader r = {.fields = fields, .rules = rules};
 
 	*fields = (struct link_fields){.url = "",
 				       .code = "",
@@ -320,18 +433,18 @@ int link_fields_read(struct link_fields *fields, json_t *root,
 	return 0;
 }
 
-int link_json_parse(struct http_slice text, json_t **ret_root,
-		    struct error *err)
+int link_fields_parse(struct http_slice text, json_t **ret_root,
+		      struct error *err)
 {
 	const char *data = text.data ? text.data : "";
 	json_error_t why;
 	json_t *root;
 
-	/* jansson passes over one that ends a number. */
+	/* jansson ignores a NUL byte that follows a number. */
 	if (memchr(data, '\0', text.len))
 		return error_set(err, ERROR_INPUT, "not JSON: a NUL byte");
 	root = json_loadb(data, text.len, JSON_REJECT_DUPLICATES, &why);
-	/* Of a batch's line it would be the wrong number. */
+	/* In a batch jansson's line number is not the number of the line. */
 	if (!root && why.line == 1)
 		return error_set(err, ERROR_INPUT, "not JSON: column %d: %s",
 				 why.column, why.text);

@@ -76,8 +76,8 @@ struct link_fields {
  * Parses a JSON object of at most some depth.  *ret_root is the caller's to
  * json_decref.  ERROR_INPUT says where it stops being one.
  */
-int link_json_parse(struct http_slice text, json_t **ret_root,
-		    struct error *err);
+int link_fields_parse(struct http_slice text, json_t **ret_root,
+		      struct error *err);
 
 /*
  * Reads the fields of `root`, of which only `allowed` (enum link_field) may be

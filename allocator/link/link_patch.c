@@ -13,7 +13,7 @@ int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 	struct link_fields *f = &patch->fields;
 
 	patch->root = NULL;
-	if (link_json_parse(text, &patch->root, err) ||
+	if (link_fields_parse(text, &patch->root, err) ||
 	    link_fields_read(f, patch->root, rules, PATCH_FIELDS, true, err))
 		return -1;
 	if (!f->given)

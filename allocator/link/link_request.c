@@ -54,7 +54,7 @@ int link_request_parse(struct link_request *request,
 	struct link_fields *f = &request->fields;
 
 	request->root = NULL;
-	if (link_json_parse(text, &request->root, err) ||
+	if (link_fields_parse(text, &request->root, err) ||
 	    link_fields_read(f, request->root, &defaults->rules, CREATE_FIELDS,
 			     false, err))
 		return -1;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/link/link_answer.h"
 #include "allocator/link/link_patch.h"
+#include "allocator/link/link_view.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 #include "linkstore/link/edit.h"
@@ -48,7 +48,7 @@ static void check_shown(const Shortloop__Link *link)
 	json_error_t why;
 	json_t *shown;
 
-	link_answer_write(&view, &text);
+	link_view_write(&view, &text);
 	assert(!text.failed && !memchr(text.data, '\n', text.len));
 	shown = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &why);
 	assert(shown);

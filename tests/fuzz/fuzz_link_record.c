@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "allocator/audit/audit_line.h"
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 #include "common/clock.h"
 #include "linkstore/link/edit.h"
 #include "redirector/cache_entry.h"
@@ -70,7 +70,7 @@ static void describe(const struct link_world *w, const Shortloop__Link *link)
 static void show(const struct link_world *w, const Shortloop__Link *link)
 {
 	const struct link_view view = {
-		.base_url = link_base_url(&w->defaults.rules, link),
+		.base_url = link_view_base_url(&w->defaults.rules, link),
 		.space = "s7",
 		.code = "kYq3ZtB",
 		.link = link,
@@ -81,7 +81,7 @@ static void show(const struct link_world *w, const Shortloop__Link *link)
 					  &after};
 	struct buf text = {0};
 
-	link_answer_write(&view, &text);
+	link_view_write(&view, &text);
 	assert(!memchr(text.data, '\n', text.len));
 	buf_reset(&text);
 	link_edit_tombstone(link, "crm", 1, &after);

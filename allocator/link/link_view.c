@@ -1,4 +1,4 @@
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,27 +82,27 @@ static void put_people(struct buf *out, const Shortloop__Link *link)
 	put_optional_time(out, ",\"changed_at\":", link->changed_ms);
 }
 
-const char *link_base_url(const struct link_rules *rules,
-			  const Shortloop__Link *link)
+const char *link_view_base_url(const struct link_rules *rules,
+			       const Shortloop__Link *link)
 {
 	const char *url = domains_base_url(rules->domains, link->domain);
 
 	return url ? url : rules->base_url;
 }
 
-int64_t link_expires(int64_t left)
+int64_t link_view_expires(int64_t left)
 {
 	return left == DURATION_NEVER ? DURATION_NEVER : clock_real_ms() + left;
 }
 
-const char *link_answer_tag(const Shortloop__Link *link, char tag[LINK_TAG_MAX])
+const char *link_view_etag(const Shortloop__Link *link, char tag[LINK_ETAG_MAX])
 {
-	snprintf(tag, LINK_TAG_MAX, "\"%" PRIx64 "-%" PRIu32 "\"",
+	snprintf(tag, LINK_ETAG_MAX, "\"%" PRIx64 "-%" PRIu32 "\"",
 		 link->link_id, link->version);
 	return tag;
 }
 
-void link_answer_write(const struct link_view *view, struct buf *out)
+void link_view_write(const struct link_view *view, struct buf *out)
 {
 	const Shortloop__Link *link = view->link;
 

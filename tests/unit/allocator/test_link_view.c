@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "allocator/link/link_answer.h"
+#include "allocator/link/link_view.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 
@@ -33,7 +33,7 @@ static void assert_shows(const Shortloop__Link *link, int64_t expires,
 				       expires};
 	struct buf out = {0};
 
-	link_answer_write(&view, &out);
+	link_view_write(&view, &out);
 	if (!strstr(buf_cstr(&out), part))
 		fail_msg("%s lacks %s", out.data, part);
 	buf_free(&out);
@@ -119,7 +119,7 @@ static void the_whole_is_json(void **state)
 
 	(void)state;
 	link.owner = unconst("a\x01\"\\\n\xc3\xa4");
-	link_answer_write(&view, &out);
+	link_view_write(&view, &out);
 	root = json_loadb(out.data, out.len, 0, NULL);
 	assert_non_null(root);
 	assert_string_equal(json_string_value(json_object_get(root, "owner")),

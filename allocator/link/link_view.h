@@ -1,6 +1,6 @@
 /* link_answer.h - a link as the API shows it. */
-#ifndef ALLOCATOR_API_LINK_ANSWER_H
-#define ALLOCATOR_API_LINK_ANSWER_H
+#ifndef ALLOCATOR_LINK_LINK_VIEW_H
+#define ALLOCATOR_LINK_LINK_VIEW_H
 
 #include <stdint.h>
 
@@ -17,17 +17,17 @@ struct link_view {
 };
 
 /* What the link's short URL starts with. */
-const char *link_base_url(const struct link_rules *rules,
-			  const Shortloop__Link *link);
+const char *link_view_base_url(const struct link_rules *rules,
+			       const Shortloop__Link *link);
 
 /* When a link ends that has `left` ms, as of now; DURATION_NEVER stays. */
-int64_t link_expires(int64_t left);
+int64_t link_view_expires(int64_t left);
 
-#define LINK_TAG_MAX 32
+#define LINK_ETAG_MAX 32
 
 /* The ETag of a link's present version, with its quotes.  Returns `tag`. */
-const char *link_answer_tag(const Shortloop__Link *link,
-			    char tag[LINK_TAG_MAX]);
+const char *link_view_etag(const Shortloop__Link *link,
+			   char tag[LINK_ETAG_MAX]);
 
 /*
  * Appends {"code","short_url","link_id","url","ttl","space","generation",
@@ -36,6 +36,6 @@ const char *link_answer_tag(const Shortloop__Link *link,
  * "account","creator","editor","changed_at"}: the id is a string, times are RFC
  * 3339, what is not set is null.
  */
-void link_answer_write(const struct link_view *view, struct buf *out);
+void link_view_write(const struct link_view *view, struct buf *out);
 
 #endif
