@@ -28,11 +28,11 @@
 #ifndef ALLOCATOR_AUDIT_AUDIT_H
 #define ALLOCATOR_AUDIT_AUDIT_H
 
+#include "allocator/audit/audit_line.h"
 #include "common/app/health.h"
 #include "common/http/http_server.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
-#include "schemas/link.pb-c.h"
 
 struct audit;
 
@@ -53,33 +53,10 @@ void audit_free(struct audit *audit, int64_t timeout_ms);
 /* Opens the file anew, soon: it has been moved away (SIGHUP). */
 void audit_reopen(struct audit *audit);
 
-/* --- lines ---------------------------------------------------------------- */
-
-enum audit_action {
-	AUDIT_CREATED,
-	AUDIT_CHANGED,
-	AUDIT_DELETED,
-};
-
-/* Who did it.  Strings are only looked at during the call. */
-struct audit_source {
-	const char *key; /* the API key's name */
-	const struct sockaddr_storage *peer;
-	struct http_slice forwarded_for; /* {NULL, 0}: none was sent */
-	struct http_slice request_id;	 /* likewise */
-};
-
 /* Of a request, which must not be answered yet; `key` is kept, not copied.  A
  * batch makes one for all its lines. */
 struct audit_source audit_source_of(const struct http_request *req,
 				    const char *key);
-
-struct audit_entry {
-	const struct audit_source *source;
-	const char *space, *code;
-	const Shortloop__Link *before; /* NULL: created */
-	const Shortloop__Link *after;  /* NULL: deleted without a trace */
-};
 
 /* Call it once the change is in Redis. */
 void audit_link(struct audit *audit, enum audit_action action,

@@ -22,7 +22,8 @@ static void put_text(struct buf *out, const char *text)
 		buf_puts(out, "null");
 }
 
-/* What a client sent may hold any byte; JSON is UTF-8. */
+/* Replaces what is not printable ASCII: a client's header may hold any byte,
+ * but JSON is UTF-8. */
 static void put_header(struct buf *out, struct http_slice value)
 {
 	char text[HEADER_SHOWN_MAX];
@@ -54,7 +55,8 @@ static void put_peer(struct buf *out, const struct sockaddr_storage *peer)
 	put_text(out, text);
 }
 
-/* User and password become three stars: they are nobody's business here. */
+/* Writes the URL with `***` in place of user and password, which the readers of
+ * the audit need not know. */
 static void put_url(struct buf *out, const char *url)
 {
 	const char *authority, *at = NULL;
