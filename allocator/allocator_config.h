@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "allocator/keys/rate_limit.h"
+#include "allocator/keys/rate_limiter.h"
 #include "allocator/policy/url_policy.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/keys/api_keys.h"
+#include "allocator/keys/key_make.h"
 #include "allocator/ledger/ledger_entry.h"
 #include "common/buf.h"
 
@@ -97,7 +97,7 @@ int command_make_key(const struct app *app, struct error *err)
 {
 	const char *name = app_option_value(app, "name");
 	const char *roles = app_option_value(app, "roles");
-	const struct api_key_wish wish = {
+	const struct key_make_options options = {
 		.name = name,
 		.roles = roles,
 		.account = app_option_value(app, "account"),
@@ -105,7 +105,7 @@ int command_make_key(const struct app *app, struct error *err)
 		.rate = app_option_value(app, "rate"),
 		.burst = app_option_value(app, "burst"),
 	};
-	char key[API_KEY_TEXT_MAX];
+	char key[KEY_TEXT_MAX];
 	struct buf line = {0};
 	int status;
 
@@ -113,7 +113,7 @@ int command_make_key(const struct app *app, struct error *err)
 		return error_set(err, ERROR_USAGE,
 				 "for whom? --name NAME --roles ROLE[,ROLE], "
 				 "out of read, read-own, create and admin");
-	status = api_key_make(&wish, key, &line, err);
+	status = key_make(&options, key, &line, err);
 	if (status == 0)
 		printf("%s\n%s\n", key, buf_cstr(&line));
 	buf_free(&line);

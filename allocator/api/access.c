@@ -55,7 +55,7 @@ static void reply_limited(struct http_request *req,
 					    {"RateLimit", left},
 					    {0}};
 
-	rate_look(who->limiter, now, &state);
+	rate_limiter_look(who->limiter, now, &state);
 	snprintf(retry, sizeof(retry), "%" PRId64, (wait_ms + 999) / 1000);
 	snprintf(policy, sizeof(policy), "\"key\";q=%" PRIu64 ";w=%" PRId64,
 		 state.burst, (state.window_ms + 999) / 1000);
@@ -103,7 +103,7 @@ bool access_check(const struct api_parts *api, struct http_request *req,
 		return false;
 	}
 	now = clock_monotonic_ns();
-	if (cost && !rate_take(ret_who->limiter, cost, now, &wait_ms)) {
+	if (cost && !rate_limiter_take(ret_who->limiter, cost, now, &wait_ms)) {
 		reply_limited(req, ret_who, now, wait_ms);
 		return false;
 	}

@@ -10,7 +10,7 @@
 #include "allocator/audit/audit.h"
 #include "allocator/batch/batch.h"
 #include "allocator/create/create.h"
-#include "allocator/keys/api_keys.h"
+#include "allocator/keys/api_keyring.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
 #include "common/loop/workers.h"

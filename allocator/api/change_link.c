@@ -69,7 +69,7 @@ static bool would_undo_block(const struct change *c,
 
 static bool may_change(struct change *c, const Shortloop__Link *link)
 {
-	if (api_key_may_change(c->api->keys, &c->caller, link)) {
+	if (api_keyring_may_change(c->api->keys, &c->caller, link)) {
 		if (!would_undo_block(c, link))
 			return true;
 		http_reply_problem(c->req, 403, NULL,
@@ -297,7 +297,7 @@ static bool may_use_ttl(const struct change *c)
 	const struct link_class *ttl = c->patch.fields.ttl;
 	const struct account_rules *rules = c->caller.rules;
 
-	if (!ttl || account_may_use_ttl(rules, ttl->name))
+	if (!ttl || account_rules_allow_ttl(rules, ttl->name))
 		return true;
 	metric_add(rules->ttl_refused, 1);
 	http_reply_problem(c->req, 403, NULL,

@@ -74,7 +74,7 @@ bool api_refuse_foreign(struct api_parts *api, struct http_request *req,
 			const struct api_key_info *caller,
 			const Shortloop__Link *link)
 {
-	if (api_key_may_read(api->keys, caller, link))
+	if (api_keyring_may_read(api->keys, caller, link))
 		return false;
 	http_reply_problem(req, 403, NULL,
 			   "this link belongs to another account: it takes an "

@@ -119,7 +119,7 @@ static bool pay(struct batch *b)
 	if (b->paid)
 		return true;
 	now = clock_monotonic_ns();
-	b->paid = rate_take(b->caller.limiter, 1, now, &wait_ms);
+	b->paid = rate_limiter_take(b->caller.limiter, 1, now, &wait_ms);
 	if (!b->paid) {
 		wait_for_token(b, now, wait_ms);
 	} else if (b->waiting_since) {

@@ -18,7 +18,7 @@ bool charge_may_begin(struct creation *c, const struct api_key_info *caller)
 				"owner: this API key may not write for it");
 		return false;
 	}
-	if (!account_may_use_ttl(c->rules, ttl->name)) {
+	if (!account_rules_allow_ttl(c->rules, ttl->name)) {
 		metric_add(c->rules->ttl_refused, 1);
 		snprintf(text, sizeof(text), "ttl: the account '%s' may use %s",
 			 c->account, c->rules->ttl);

@@ -17,7 +17,7 @@
 
 #include "allocator/audit/audit.h"
 #include "allocator/create/ids.h"
-#include "allocator/keys/api_keys.h"
+#include "allocator/keys/api_keyring.h"
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
 #include "allocator/reserve.h"

@@ -141,7 +141,7 @@ bool account_rules_equal(const struct account_rules *a,
 	       !strcmp(a->ttl, b->ttl);
 }
 
-bool account_may_use_ttl(const struct account_rules *rules, const char *ttl)
+bool account_rules_allow_ttl(const struct account_rules *rules, const char *ttl)
 {
 	size_t len = strlen(ttl), one;
 	const char *at;
@@ -178,8 +178,8 @@ static struct metric *register_one(struct metrics *m, bool counter,
 			     "as this allocator saw it last");
 }
 
-void account_rules_count(struct account_rules *rules, const char *account,
-			 struct metrics *m)
+void account_rules_register_metrics(struct account_rules *rules,
+				    const char *account, struct metrics *m)
 {
 	if (rules->quota.links.max) {
 		rules->links_refused = register_one(m, true, account, "links");

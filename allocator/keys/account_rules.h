@@ -37,10 +37,11 @@ bool account_rules_equal(const struct account_rules *a,
 			 const struct account_rules *b);
 
 /* May its links be of that class?  NULL: of any. */
-bool account_may_use_ttl(const struct account_rules *rules, const char *ttl);
+bool account_rules_allow_ttl(const struct account_rules *rules,
+			     const char *ttl);
 
 /* Registers what is counted of an account.  `m` may be NULL. */
-void account_rules_count(struct account_rules *rules, const char *account,
-			 struct metrics *m);
+void account_rules_register_metrics(struct account_rules *rules,
+				    const char *account, struct metrics *m);
 
 #endif

@@ -1,5 +1,6 @@
 #include "allocator/keys/key_line.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static unsigned role_named(const char *name, size_t len)
 	return 0;
 }
 
-unsigned key_roles_parse(const char *text)
+unsigned key_line_parse_roles(const char *text)
 {
 	unsigned all = 0, one;
 	size_t len;
@@ -45,7 +46,7 @@ unsigned key_roles_parse(const char *text)
 	}
 }
 
-bool key_name_is_good(const char *name)
+bool key_line_name_is_valid(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -93,7 +94,7 @@ static int read_burst(struct key_line *line, const char *text,
 static int read_account(struct key_line *line, const char *text,
 			struct error *err)
 {
-	if (!key_name_is_good(text))
+	if (!key_line_name_is_valid(text))
 		return error_set(err, ERROR_INPUT,
 				 "expected a name of at most 64 of "
 				 "[0-9A-Za-z._-]");
@@ -122,7 +123,7 @@ static const struct {
 };
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
-/* Of a word that may stand there once. */
+/* Reads one word; each may be given once. */
 static int read_word(struct key_line *line, const char *word, unsigned *given,
 		     struct error *err)
 {
@@ -175,11 +176,11 @@ int key_line_parse(char *line, struct key_line *ret, struct error *err)
 	if (!roles || !digest)
 		return error_set(err, ERROR_INPUT,
 				 "expected 'name roles sha256:digest'");
-	if (!key_name_is_good(name))
+	if (!key_line_name_is_valid(name))
 		return error_set(err, ERROR_INPUT,
 				 "expected a name of at most 64 of "
 				 "[0-9A-Za-z._-]");
-	ret->roles = key_roles_parse(roles);
+	ret->roles = key_line_parse_roles(roles);
 	if (!ret->roles)
 		return error_set(err, ERROR_INPUT,
 				 "expected roles out of read, read-own, create "

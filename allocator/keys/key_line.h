@@ -1,11 +1,23 @@
-/* key_line.h - one line of the file of API keys; api_keys.h describes it. */
+/* key_line.h - one line of the file of API keys; api_keyring.h describes the
+ * file. */
 #ifndef ALLOCATOR_KEYS_KEY_LINE_H
 #define ALLOCATOR_KEYS_KEY_LINE_H
 
-#include <sodium.h>
+#include <stdbool.h>
 
-#include "allocator/keys/api_keys.h"
-#include "allocator/keys/owners.h"
+#include "allocator/keys/key_owners.h"
+#include "allocator/keys/rate_limiter.h"
+#include "common/error.h"
+
+enum api_role {
+	API_READ = 1,
+	API_CREATE = 2,
+	API_ADMIN = 4,
+	API_READ_OWN = 8,
+};
+
+#define API_KEY_NAME_MAX 65 /* with its NUL */
+#define API_KEY_DIGEST	 32 /* bytes of SHA-256 */
 
 #define KEY_DIGEST_PREFIX "sha256:"
 
@@ -25,8 +37,8 @@ int key_line_parse(char *line, struct key_line *ret, struct error *err);
 void key_line_release(struct key_line *line);
 
 /* "read,create"; 0 when one of them is unknown. */
-unsigned key_roles_parse(const char *text);
+unsigned key_line_parse_roles(const char *text);
 
-bool key_name_is_good(const char *name);
+bool key_line_name_is_valid(const char *name);
 
 #endif

@@ -1,4 +1,8 @@
+#include "allocator/keys/key_make.h"
+
+#include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "allocator/keys/key_line.h"
@@ -6,27 +10,30 @@
 #define KEY_PREFIX "slk_"
 #define KEY_BYTES  32
 
-static int check_limits(const struct api_key_wish *wish, struct error *err)
+static int check_limits(const struct key_make_options *options,
+			struct error *err)
 {
 	struct rate_rule rule;
 	struct error why = {0};
 
-	if (wish->burst && !wish->rate)
+	if (options->burst && !options->rate)
 		return error_set(err, ERROR_USAGE,
 				 "--burst: expected a --rate beside it");
-	if (wish->rate && rate_rule_parse(wish->rate, &rule, &why) < 0)
+	if (options->rate && rate_rule_parse(options->rate, &rule, &why) < 0)
 		return error_set(err, ERROR_USAGE,
 				 "--rate '%.20s': expected a number, 1 to %d, "
 				 "and /s, /m or /h",
-				 wish->rate, RATE_COUNT_MAX);
-	if (wish->burst && rate_burst_parse(wish->burst, &rule.burst, &why) < 0)
+				 options->rate, RATE_COUNT_MAX);
+	if (options->burst &&
+	    rate_burst_parse(options->burst, &rule.burst, &why) < 0)
 		return error_set(err, ERROR_USAGE,
 				 "--burst '%.20s': expected a number, 1 to %d",
-				 wish->burst, RATE_COUNT_MAX);
+				 options->burst, RATE_COUNT_MAX);
 	return 0;
 }
 
-/* What the file would say of the rest of the line. */
+/* Parses the line as the file's reader does, which checks account and owners.
+ */
 static int check_line(const struct buf *line, struct error *err)
 {
 	struct key_line parsed;
@@ -39,26 +46,26 @@ static int check_line(const struct buf *line, struct error *err)
 	found = key_line_parse(copy, &parsed, &why);
 	key_line_release(&parsed);
 	free(copy);
-	/* A '#' would end the line early. */
+	/* A '#' would begin a comment. */
 	if (found == 1 && !memchr(line->data, '#', line->len))
 		return 0;
 	return error_set(err, ERROR_USAGE, "%s",
 			 found < 0 ? why.text : "expected %%23 for a '#'");
 }
 
-static int check(const struct api_key_wish *wish, struct error *err)
+static int check(const struct key_make_options *options, struct error *err)
 {
-	if (!key_name_is_good(wish->name))
+	if (!key_line_name_is_valid(options->name))
 		return error_set(err, ERROR_USAGE,
 				 "'%s': expected a name of at most 64 of "
 				 "[0-9A-Za-z._-]",
-				 wish->name);
-	if (!key_roles_parse(wish->roles))
+				 options->name);
+	if (!key_line_parse_roles(options->roles))
 		return error_set(err, ERROR_USAGE,
 				 "'%s': expected roles out of read, read-own, "
 				 "create and admin, separated by commas",
-				 wish->roles);
-	return check_limits(wish, err);
+				 options->roles);
+	return check_limits(options, err);
 }
 
 static void put_word(struct buf *line, const char *name, const char *value)
@@ -67,29 +74,28 @@ static void put_word(struct buf *line, const char *name, const char *value)
 		buf_printf(line, " %s=%s", name, value);
 }
 
-int api_key_make(const struct api_key_wish *wish,
-		 char ret_key[API_KEY_TEXT_MAX], struct buf *ret_line,
-		 struct error *err)
+int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
+	     struct buf *ret_line, struct error *err)
 {
 	unsigned char secret[KEY_BYTES], digest[API_KEY_DIGEST];
 	char hex[2 * API_KEY_DIGEST + 1], text[64];
 
-	if (check(wish, err) < 0)
+	if (check(options, err) < 0)
 		return -1;
 	randombytes_buf(secret, sizeof(secret));
 	sodium_bin2base64(text, sizeof(text), secret, sizeof(secret),
 			  sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-	snprintf(ret_key, API_KEY_TEXT_MAX, KEY_PREFIX "%.58s", text);
+	snprintf(ret_key, KEY_TEXT_MAX, KEY_PREFIX "%.58s", text);
 	crypto_hash_sha256(digest, (const unsigned char *)ret_key,
 			   strlen(ret_key));
 	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
 	sodium_memzero(secret, sizeof(secret));
 	buf_reset(ret_line);
-	buf_printf(ret_line, "%s %s " KEY_DIGEST_PREFIX "%s", wish->name,
-		   wish->roles, hex);
-	put_word(ret_line, "account", wish->account);
-	put_word(ret_line, "owners", wish->owners);
-	put_word(ret_line, "rate", wish->rate);
-	put_word(ret_line, "burst", wish->burst);
+	buf_printf(ret_line, "%s %s " KEY_DIGEST_PREFIX "%s", options->name,
+		   options->roles, hex);
+	put_word(ret_line, "account", options->account);
+	put_word(ret_line, "owners", options->owners);
+	put_word(ret_line, "rate", options->rate);
+	put_word(ret_line, "burst", options->burst);
 	return check_line(ret_line, err);
 }

@@ -1,4 +1,4 @@
-/* link_answer.h - a link as the API shows it. */
+/* link_view.h - a link as the API shows it. */
 #ifndef ALLOCATOR_LINK_LINK_VIEW_H
 #define ALLOCATOR_LINK_LINK_VIEW_H
 

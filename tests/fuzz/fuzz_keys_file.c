@@ -34,10 +34,10 @@ static void try_line(const uint8_t *data, size_t size)
 	found = key_line_parse(line, &key, &err);
 	assert(found >= 0 || (err.code == ERROR_INPUT && err.text[0]));
 	if (found > 0) {
-		assert(key_name_is_good(key.account));
+		assert(key_line_name_is_valid(key.account));
 		assert(!key.owners || !(key.roles & API_ADMIN));
 		assert(!key.owners || key_owners_equal(key.owners, key.owners));
-		assert(key_name_is_good(key.name));
+		assert(key_line_name_is_valid(key.name));
 		assert(key.roles);
 		assert(key.rate.count <= RATE_COUNT_MAX);
 		assert(!key.rate.count == !key.rate.burst);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ring)
 		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
 	else if (api_keyring_find(ring, "open sesame", 11, &who))
-		assert(key_name_is_good(who.name) && who.roles);
+		assert(key_line_name_is_valid(who.name) && who.roles);
 	api_keyring_free(ring);
 	close(fd);
 	return 0;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "allocator/keys/api_keys.h"
+#include "allocator/keys/api_keyring.h"
 #include "tests/unit/unit.h"
 
 /* SHA-256 of "open sesame". */

@@ -41,8 +41,8 @@ static void an_account_without_bounds_has_none(void **state)
 
 	(void)state;
 	assert_false(quota_is_set(&rules.quota));
-	assert_true(account_may_use_ttl(&rules, "10d"));
-	assert_true(account_may_use_ttl(NULL, "10d"));
+	assert_true(account_rules_allow_ttl(&rules, "10d"));
+	assert_true(account_rules_allow_ttl(NULL, "10d"));
 }
 
 static void a_class_is_the_whole_of_a_name(void **state)
@@ -50,11 +50,11 @@ static void a_class_is_the_whole_of_a_name(void **state)
 	struct account_rules rules = rules_of("ttl=10d");
 
 	(void)state;
-	assert_true(account_may_use_ttl(&rules, "10d"));
-	assert_false(account_may_use_ttl(&rules, "10"));
-	assert_false(account_may_use_ttl(&rules, "never"));
+	assert_true(account_rules_allow_ttl(&rules, "10d"));
+	assert_false(account_rules_allow_ttl(&rules, "10"));
+	assert_false(account_rules_allow_ttl(&rules, "never"));
 	rules = rules_of("ttl=never,10d");
-	assert_true(account_may_use_ttl(&rules, "10d"));
+	assert_true(account_rules_allow_ttl(&rules, "10d"));
 }
 
 static void what_makes_no_sense_is_refused(void **state)

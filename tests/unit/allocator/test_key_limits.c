@@ -9,7 +9,7 @@ static unsigned granted_of_ten(struct api_keyring *ring)
 
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
 	for (int i = 0; i < 10; i++)
-		granted += rate_take(info.limiter, 1, 1, &wait);
+		granted += rate_limiter_take(info.limiter, 1, 1, &wait);
 	return granted;
 }
 

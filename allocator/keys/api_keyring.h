@@ -1,5 +1,5 @@
 /*
- * api_keys.h - who may use the API, and how often.
+ * api_keyring.h - who may use the API, and how often.
  *
  * The file holds one key a line, and never the key itself:
  *
@@ -14,7 +14,7 @@
  *
  *	account=NAME	whose links it makes and may change; the key's own name
  *			when not given
- *	owners=A,B	the owners it may write for (owners.h); any when not
+ *	owners=A,B	the owners it may write for (key_owners.h); any when not
  *			given
  *	rate=N/s	how often it may ask (/m a minute, /h an hour), or none;
  *			the default's when not given, which admins do not have
@@ -34,31 +34,20 @@
  * api_keyring holds the present keys and swaps them while other threads look
  * keys up.
  */
-#ifndef ALLOCATOR_KEYS_API_KEYS_H
-#define ALLOCATOR_KEYS_API_KEYS_H
+#ifndef ALLOCATOR_KEYS_API_KEYRING_H
+#define ALLOCATOR_KEYS_API_KEYRING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "allocator/keys/account_rules.h"
-#include "allocator/keys/owners.h"
-#include "allocator/keys/rate_limit.h"
-#include "common/buf.h"
+#include "allocator/keys/key_line.h"
+#include "allocator/keys/key_owners.h"
+#include "allocator/keys/rate_limiter.h"
 #include "common/error.h"
 #include "common/metrics/metrics.h"
 #include "schemas/link.pb-c.h"
-
-enum api_role {
-	API_READ = 1,
-	API_CREATE = 2,
-	API_ADMIN = 4,
-	API_READ_OWN = 8,
-};
-
-#define API_KEY_NAME_MAX 65 /* with its NUL */
-#define API_KEY_DIGEST	 32 /* bytes of SHA-256 */
-#define API_KEY_TEXT_MAX 64 /* a key as made here, with its NUL */
 
 struct api_keyring;
 
@@ -76,7 +65,7 @@ struct api_key_info {
 	struct rate_limiter *limiter;
 	struct metric *limited; /* to count what the limiter refuses */
 	unsigned char digest[API_KEY_DIGEST];
-	uint64_t reading; /* of the file; 0: none */
+	uint64_t file_version; /* that this was read from; 0: none */
 };
 
 struct api_keyring_options {
@@ -116,24 +105,13 @@ bool api_keyring_owns(struct api_keyring *ring, const char *account,
 
 /* May it edit or delete the link?  An admin may; else whoever has `create`, is
  * of the link's account and may write for its owner.  From any thread. */
-bool api_key_may_change(struct api_keyring *ring,
-			const struct api_key_info *key,
-			const Shortloop__Link *link);
+bool api_keyring_may_change(struct api_keyring *ring,
+			    const struct api_key_info *key,
+			    const Shortloop__Link *link);
 
 /* May it read the link?  From any thread. */
-bool api_key_may_read(struct api_keyring *ring, const struct api_key_info *key,
-		      const Shortloop__Link *link);
-
-/* A key to be made; all but name and roles may be NULL.  Written as in the
- * file. */
-struct api_key_wish {
-	const char *name, *roles, *account, *owners, *rate, *burst;
-};
-
-/* Makes a new random key (256 bits) and the line that lets it in.  ERROR_USAGE
- * when a wish makes no sense. */
-int api_key_make(const struct api_key_wish *wish,
-		 char ret_key[API_KEY_TEXT_MAX], struct buf *ret_line,
-		 struct error *err);
+bool api_keyring_may_read(struct api_keyring *ring,
+			  const struct api_key_info *key,
+			  const Shortloop__Link *link);
 
 #endif

@@ -1,3 +1,4 @@
+#include "allocator/keys/key_make.h"
 #include "common/unconst.h"
 #include "tests/unit/allocator/keys_world.h"
 
@@ -73,7 +74,7 @@ static bool may_change(const char *file, const char *account,
 	link.account = unconst(account);
 	link.creator = unconst(creator);
 	link.owner = unconst(owner);
-	may = api_key_may_change(ring, &info, &link);
+	may = api_keyring_may_change(ring, &info, &link);
 	api_keyring_free(ring);
 	return may;
 }
@@ -160,7 +161,7 @@ static bool may_read(const char *roles, const char *account)
 	ring = open_ring(&err);
 	assert_true(api_keyring_find(ring, "open sesame", 11, &info));
 	link.account = unconst(account);
-	may = api_key_may_read(ring, &info, &link);
+	may = api_keyring_may_read(ring, &info, &link);
 	api_keyring_free(ring);
 	return may;
 }
@@ -333,16 +334,16 @@ static void a_reload_that_fails_changes_nothing(void **state)
 
 struct made {
 	int status;
-	char key[API_KEY_TEXT_MAX];
+	char key[KEY_TEXT_MAX];
 	struct buf line;
 	struct error err;
 };
 
-static struct made make(struct api_key_wish wish)
+static struct made make(struct key_make_options wish)
 {
 	struct made made = {0};
 
-	made.status = api_key_make(&wish, made.key, &made.line, &made.err);
+	made.status = key_make(&wish, made.key, &made.line, &made.err);
 	return made;
 }
 
@@ -364,34 +365,34 @@ static void assert_not_made(struct made made)
 static void a_made_key_is_let_in_by_its_line(void **state)
 {
 	(void)state;
-	assert_made(
-		make((struct api_key_wish){.name = "crm", .roles = "create"}),
-		"crm create sha256:");
+	assert_made(make((struct key_make_options){.name = "crm",
+						   .roles = "create"}),
+		    "crm create sha256:");
 }
 
 static void a_made_key_carries_its_limits(void **state)
 {
 	(void)state;
-	assert_made(make((struct api_key_wish){.name = "crm",
-					       .roles = "create",
-					       .rate = "100/s",
-					       .burst = "200"}),
+	assert_made(make((struct key_make_options){.name = "crm",
+						   .roles = "create",
+						   .rate = "100/s",
+						   .burst = "200"}),
 		    " rate=100/s burst=200");
 }
 
 static void a_made_key_carries_its_account_and_owners(void **state)
 {
 	(void)state;
-	assert_made(make((struct api_key_wish){.name = "crm",
-					       .roles = "create",
-					       .account = "acme",
-					       .owners = "ann,J%20Doe"}),
+	assert_made(make((struct key_make_options){.name = "crm",
+						   .roles = "create",
+						   .account = "acme",
+						   .owners = "ann,J%20Doe"}),
 		    " account=acme owners=ann,J%20Doe");
 }
 
 static void a_key_is_not_made_of_what_the_file_would_refuse(void **state)
 {
-	static const struct api_key_wish bad[] = {
+	static const struct key_make_options bad[] = {
 		{.name = "crm", .roles = "owner"},
 		{.name = "c/m", .roles = "create"},
 		{.name = "crm", .roles = "create", .rate = "fast"},
@@ -411,10 +412,10 @@ static void a_key_is_not_made_of_what_the_file_would_refuse(void **state)
 
 static void made_keys_differ(void **state)
 {
-	struct made a =
-		make((struct api_key_wish){.name = "crm", .roles = "create"});
-	struct made b =
-		make((struct api_key_wish){.name = "crm", .roles = "create"});
+	struct made a = make(
+		(struct key_make_options){.name = "crm", .roles = "create"});
+	struct made b = make(
+		(struct key_make_options){.name = "crm", .roles = "create"});
 
 	(void)state;
 	assert_string_not_equal(a.key, b.key);

@@ -1,5 +1,5 @@
 /*
- * owners.h - the owners that a key may write for.
+ * key_owners.h - the owners that a key may write for.
  *
  * In the file of keys `owners=ann,bob`: names as a link's `owner` has them,
  * separated by commas, with %XX for a blank, a comma, a '#', a '%' or any byte
@@ -8,8 +8,8 @@
  *
  * Read-only once made: any number of threads may use it.
  */
-#ifndef ALLOCATOR_KEYS_OWNERS_H
-#define ALLOCATOR_KEYS_OWNERS_H
+#ifndef ALLOCATOR_KEYS_KEY_OWNERS_H
+#define ALLOCATOR_KEYS_KEY_OWNERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

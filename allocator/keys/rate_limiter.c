@@ -1,4 +1,4 @@
-#include "allocator/keys/rate_limit.h"
+#include "allocator/keys/rate_limiter.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -100,8 +100,8 @@ void rate_limiter_free(struct rate_limiter *l)
 	free(l);
 }
 
-/* Somebody taking meanwhile may see one number of the old rule and one of the
- * new: a few tokens more or less, once. */
+/* A thread that takes tokens meanwhile may see the burst of one rule and the
+ * interval of the other: it gets a few tokens more or less, once. */
 void rate_limiter_set(struct rate_limiter *l, const struct rate_rule *rule)
 {
 	int64_t interval = 0;
@@ -112,8 +112,8 @@ void rate_limiter_set(struct rate_limiter *l, const struct rate_rule *rule)
 	atomic_store(&l->interval, interval);
 }
 
-bool rate_take(struct rate_limiter *l, unsigned n, int64_t now,
-	       int64_t *ret_wait_ms)
+bool rate_limiter_take(struct rate_limiter *l, unsigned n, int64_t now,
+		       int64_t *ret_wait_ms)
 {
 	int64_t interval = l ? atomic_load(&l->interval) : 0;
 	int64_t burst, tokens, full_at, next;
@@ -135,8 +135,8 @@ bool rate_take(struct rate_limiter *l, unsigned n, int64_t now,
 	return true;
 }
 
-void rate_look(const struct rate_limiter *l, int64_t now,
-	       struct rate_state *ret)
+void rate_limiter_look(const struct rate_limiter *l, int64_t now,
+		       struct rate_state *ret)
 {
 	int64_t interval = l ? atomic_load(&l->interval) : 0;
 	int64_t burst, missing, left;

@@ -1,6 +1,6 @@
 #include <pthread.h>
 
-#include "allocator/keys/rate_limit.h"
+#include "allocator/keys/rate_limiter.h"
 #include "common/clock.h"
 #include "tests/unit/unit.h"
 
@@ -28,7 +28,7 @@ static unsigned granted(struct rate_limiter *l, unsigned n, int64_t now)
 	int64_t wait;
 
 	while (n--)
-		count += rate_take(l, 1, now, &wait);
+		count += rate_limiter_take(l, 1, now, &wait);
 	return count;
 }
 
@@ -68,9 +68,9 @@ static void the_wait_is_long_enough_and_not_longer(void **state)
 
 	(void)state;
 	granted(l, 1, NOW);
-	assert_false(rate_take(l, 1, NOW, &wait));
-	assert_false(rate_take(l, 1, NOW + (wait - 1) * MS, &other));
-	assert_true(rate_take(l, 1, NOW + wait * MS, &other));
+	assert_false(rate_limiter_take(l, 1, NOW, &wait));
+	assert_false(rate_limiter_take(l, 1, NOW + (wait - 1) * MS, &other));
+	assert_true(rate_limiter_take(l, 1, NOW + wait * MS, &other));
 	rate_limiter_free(l);
 }
 
@@ -81,7 +81,7 @@ static void what_is_refused_is_not_taken(void **state)
 
 	(void)state;
 	granted(l, 3, NOW);
-	assert_false(rate_take(l, 3, NOW, &wait));
+	assert_false(rate_limiter_take(l, 3, NOW, &wait));
 	assert_int_equal(granted(l, 100, NOW), 2);
 	rate_limiter_free(l);
 }
@@ -92,7 +92,7 @@ static void more_than_the_bucket_holds_takes_a_full_one(void **state)
 	int64_t wait;
 
 	(void)state;
-	assert_true(rate_take(l, 1000, NOW, &wait));
+	assert_true(rate_limiter_take(l, 1000, NOW, &wait));
 	assert_int_equal(granted(l, 100, NOW), 0);
 	rate_limiter_free(l);
 }
@@ -123,7 +123,7 @@ static void a_look_tells_what_is_left(void **state)
 
 	(void)state;
 	granted(l, 5, NOW);
-	rate_look(l, NOW, &look);
+	rate_limiter_look(l, NOW, &look);
 	assert_true(look.limited);
 	assert_int_equal(look.burst, 25);
 	assert_int_equal(look.left, 20);

@@ -1,13 +1,12 @@
-#include "allocator/keys/api_keys.h"
+#include "allocator/keys/api_keyring.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "allocator/keys/key_line.h"
 
 static const char blanks[] = " \t\r\n";
 
@@ -35,8 +34,9 @@ static void table_release(struct key_table *table)
 	free(table->accounts);
 }
 
-/* Lists of owners, rules and buckets stay when their key goes: a request may
- * still hold them, and the key may come back. */
+/* Lists of owners, rules and buckets live as long as the ring, even when the
+ * file no longer names their key: a request may still use them, and the key may
+ * come back. */
 struct kept_owners {
 	struct key_owners *owners;
 	struct kept_owners *next;
@@ -60,8 +60,9 @@ struct api_keyring {
 	char *path;
 	pthread_rwlock_t lock; /* of the table */
 	struct key_table table;
-	_Atomic uint64_t reading; /* which one of the file this is, from 1 */
-	struct bucket *buckets;	  /* of whoever loads */
+	_Atomic uint64_t file_version; /* counts loads of the file, from 1 */
+	/* Only the thread that loads the file uses these. */
+	struct bucket *buckets;
 	struct kept_owners *owners;
 	struct kept_rules *rules;
 };
@@ -97,7 +98,8 @@ static struct account_rules *keep_rules(struct api_keyring *ring,
 	}
 	snprintf(kept->account, sizeof(kept->account), "%s", account);
 	kept->rules = *rules;
-	account_rules_count(&kept->rules, account, ring->options.metrics);
+	account_rules_register_metrics(&kept->rules, account,
+				       ring->options.metrics);
 	kept->next = ring->rules;
 	ring->rules = kept;
 	return &kept->rules;
@@ -137,7 +139,8 @@ static void free_rules(struct api_keyring *ring)
 
 /* --- owners --------------------------------------------------------------- */
 
-/* Takes the line's list over, or finds an equal one that is kept. */
+/* Sets *ret to the line's list of owners, which the ring takes over, or to an
+ * equal one that the ring has. */
 static int keep_owners(struct api_keyring *ring, struct key_line *line,
 		       const struct key_owners **ret, struct error *err)
 {
@@ -213,8 +216,9 @@ static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
 	return b;
 }
 
-/* Gives the key its bucket.  One that had a limit keeps the bucket, so that a
- * request under way and the next one agree. */
+/* Gives the key the bucket of its name, so that a request under way and one
+ * after a reload share it.  A key without a limit has none, unless it had one.
+ */
 static int attach_bucket(struct api_keyring *ring, struct api_key *key,
 			 struct error *err)
 {
@@ -293,7 +297,7 @@ static int append_account(struct api_keyring *ring, struct key_table *table,
 
 	if (*rest)
 		*rest++ = '\0';
-	if (strcmp(name, "*") != 0 && !key_name_is_good(name))
+	if (strcmp(name, "*") != 0 && !key_line_name_is_valid(name))
 		return error_set(err, ERROR_INPUT,
 				 "expected @* or @ and the name of an account");
 	if (account_named(table, name))
@@ -352,7 +356,7 @@ static int read_line(struct api_keyring *ring, struct key_table *table,
 			    : read_key(ring, table, text, number, err);
 }
 
-/* By digest, each of which must be one key's. */
+/* Sorts the keys by digest and refuses a digest of two keys. */
 static int table_sort(struct key_table *table, const char *path,
 		      struct error *err)
 {
@@ -450,7 +454,7 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 	pthread_rwlock_wrlock(&ring->lock);
 	old = ring->table;
 	ring->table = fresh;
-	atomic_fetch_add(&ring->reading, 1);
+	atomic_fetch_add(&ring->file_version, 1);
 	pthread_rwlock_unlock(&ring->lock);
 	table_release(&old);
 	return 0;
@@ -478,7 +482,7 @@ static bool find(struct api_keyring *ring, const struct api_key *wanted,
 	if (!found)
 		return false;
 	*ret = found->info;
-	ret->reading = atomic_load(&ring->reading);
+	ret->file_version = atomic_load(&ring->file_version);
 	return true;
 }
 
@@ -499,22 +503,23 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 			   enum api_role role)
 {
 	const struct api_key same = {.info = *info};
-	struct api_key_info now = {.reading = 0};
+	struct api_key_info now = {.file_version = 0};
 
-	if (atomic_load(&ring->reading) == info->reading)
+	if (atomic_load(&ring->file_version) == info->file_version)
 		return info->roles & role;
 	pthread_rwlock_rdlock(&ring->lock);
-	/* Under another name it is another key. */
+	/* A key that was renamed is another key. */
 	if (find(ring, &same, &now) && !strcmp(now.name, info->name))
 		*info = now;
 	else
 		info->roles = 0;
-	info->reading = atomic_load(&ring->reading);
+	info->file_version = atomic_load(&ring->file_version);
 	pthread_rwlock_unlock(&ring->lock);
 	return info->roles & role;
 }
 
-/* --- whose a link is ------------------------------------------------------ */
+/* --- the account of a link
+ * ------------------------------------------------------ */
 
 bool api_keyring_owns(struct api_keyring *ring, const char *account,
 		      const Shortloop__Link *link)
@@ -536,9 +541,9 @@ bool api_keyring_owns(struct api_keyring *ring, const char *account,
 	return owns;
 }
 
-bool api_key_may_change(struct api_keyring *ring,
-			const struct api_key_info *key,
-			const Shortloop__Link *link)
+bool api_keyring_may_change(struct api_keyring *ring,
+			    const struct api_key_info *key,
+			    const Shortloop__Link *link)
 {
 	if (key->roles & API_ADMIN)
 		return true;
@@ -547,8 +552,9 @@ bool api_key_may_change(struct api_keyring *ring,
 	       api_keyring_owns(ring, key->account, link);
 }
 
-bool api_key_may_read(struct api_keyring *ring, const struct api_key_info *key,
-		      const Shortloop__Link *link)
+bool api_keyring_may_read(struct api_keyring *ring,
+			  const struct api_key_info *key,
+			  const Shortloop__Link *link)
 {
 	if (key->roles & API_READ)
 		return true;

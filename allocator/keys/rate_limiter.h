@@ -1,5 +1,5 @@
 /*
- * rate_limit.h - how often a key may ask: a token bucket.
+ * rate_limiter.h - how often a key may ask: a token bucket.
  *
  * The bucket holds `burst` tokens and is filled with `count` of them a period,
  * evenly.  It is kept as the one instant at which it will be full again (the
@@ -10,13 +10,13 @@
  *
  * A request costs one token, and so does a line of a batch (the batch's own
  * request costs none).  A request that finds none is answered 429; a batch
- * stops reading for as long as rate_take says and then goes on, it never fails
- * for it.
+ * stops reading for as long as rate_limiter_take says and then goes on, it
+ * never fails for it.
  *
  * Thread-safe; a NULL limiter knows no limit.
  */
-#ifndef ALLOCATOR_KEYS_RATE_LIMIT_H
-#define ALLOCATOR_KEYS_RATE_LIMIT_H
+#ifndef ALLOCATOR_KEYS_RATE_LIMITER_H
+#define ALLOCATOR_KEYS_RATE_LIMITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,8 +52,8 @@ void rate_limiter_set(struct rate_limiter *l, const struct rate_rule *rule);
  * of clock_monotonic_ns.  False: there are not as many; *ret_wait_ms is when to
  * ask again, at least 1, and nothing was taken.
  */
-bool rate_take(struct rate_limiter *l, unsigned n, int64_t now,
-	       int64_t *ret_wait_ms);
+bool rate_limiter_take(struct rate_limiter *l, unsigned n, int64_t now,
+		       int64_t *ret_wait_ms);
 
 struct rate_state {
 	bool limited;
@@ -61,7 +61,7 @@ struct rate_state {
 	int64_t window_ms; /* an empty bucket is full after */
 	int64_t full_ms;   /* and this one after; 0: it is */
 };
-void rate_look(const struct rate_limiter *l, int64_t now,
-	       struct rate_state *ret);
+void rate_limiter_look(const struct rate_limiter *l, int64_t now,
+		       struct rate_state *ret);
 
 #endif

@@ -1,4 +1,4 @@
-#include "allocator/keys/owners.h"
+#include "allocator/keys/key_owners.h"
 
 #include <stdlib.h>
 #include <string.h>

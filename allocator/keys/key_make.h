@@ -1,0 +1,20 @@
+/* key_make.h - makes API keys. */
+#ifndef ALLOCATOR_KEYS_KEY_MAKE_H
+#define ALLOCATOR_KEYS_KEY_MAKE_H
+
+#include "common/buf.h"
+#include "common/error.h"
+
+#define KEY_TEXT_MAX 64 /* a key as made here, with its NUL */
+
+/* All but name and roles may be NULL.  Written as in the file. */
+struct key_make_options {
+	const char *name, *roles, *account, *owners, *rate, *burst;
+};
+
+/* Makes a new random key (256 bits) and the line of the file that lets it in.
+ * ERROR_USAGE when an option makes no sense. */
+int key_make(const struct key_make_options *options, char ret_key[KEY_TEXT_MAX],
+	     struct buf *ret_line, struct error *err);
+
+#endif
