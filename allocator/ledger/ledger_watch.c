@@ -7,13 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/ledger/ledger_metrics.h"
 #include "common/clock.h"
 #include "common/wake.h"
 
 enum {
-	REST_TIMES = 20,
-	RETRY_MS = 1000
+	REST_TIMES = 20, /* as long as a reading took */
+	RETRY_MS = 1000,
+	GAUGES = 18 /* of a space */
+};
+
+/* What "never" is in seconds: a thousand years. */
+#define NEVER_SECONDS INT64_C(31556952000)
+
+/* shortloop_space_*{space} on /metrics.  Registered once the space could be
+ * read: until then there is nothing to say, and a 0 would look like a space
+ * without a block. */
+struct ledger_gauges {
+	bool registered;
+	struct metric *gauges[GAUGES]; /* NULL: not of this space */
 };
 
 struct ledger_watch {
@@ -22,8 +33,8 @@ struct ledger_watch {
 	struct log *log;
 	size_t count;
 	struct metrics *metrics;
-	struct ledger_metrics *gauges; /* one a space */
-	struct ledger_entry *working;  /* of the thread */
+	struct ledger_gauges *gauges; /* one a space */
+	struct ledger_entry *working; /* of the thread */
 	pthread_t thread;
 	bool runs;
 
@@ -34,6 +45,136 @@ struct ledger_watch {
 	struct ledger_entry *latest;
 };
 
+/* --- metrics -------------------------------------------------------------- */
+
+static int64_t seconds_of(double days)
+{
+	double seconds = days * 86400;
+
+	return seconds < (double)NEVER_SECONDS ? llround(seconds)
+					       : NEVER_SECONDS;
+}
+
+static int64_t issued_per_day(const struct ledger_entry *e)
+{
+	return llround(e->outlook.issued_per_day);
+}
+
+static int64_t reclaimed_per_day(const struct ledger_entry *e)
+{
+	return llround(e->outlook.reclaimed_per_day);
+}
+
+static int64_t created_per_day(const struct ledger_entry *e)
+{
+	return llround(e->outlook.created_per_day);
+}
+
+static int64_t seconds_left(const struct ledger_entry *e)
+{
+	return seconds_of(e->outlook.days_left);
+}
+
+static int64_t seconds_left_reclaim(const struct ledger_entry *e)
+{
+	return seconds_of(e->outlook.days_left_reclaim);
+}
+
+static int64_t read_at(const struct ledger_entry *e)
+{
+	return e->ledger.now / CLOCK_SECOND;
+}
+
+static int64_t highest_generation(const struct ledger_entry *e)
+{
+	return e->ledger.highest_generation;
+}
+
+#define AT(field) offsetof(struct space_ledger, field)
+/* A number of the ledger (at `offset`) or one that is worked out. */
+static const struct {
+	const char *name;
+	bool always; /* also of a space without blocks */
+	size_t offset;
+	int64_t (*value)(const struct ledger_entry *e);
+	const char *help;
+} gauges[GAUGES] = {
+	{"capacity_blocks", false, AT(capacity), NULL,
+	 "Blocks that the space has"},
+	{"cursor_blocks", false, AT(cursor), NULL, "First block never issued"},
+	{"live_blocks", false, AT(live), NULL,
+	 "Blocks issued whose end is still to come"},
+	{"due_blocks", false, AT(due), NULL,
+	 "Blocks issued that are to be looked at now"},
+	{"lost_blocks", false, AT(lost), NULL,
+	 "Blocks issued that have no marker"},
+	{"pooled_blocks", false, AT(pooled), NULL,
+	 "Reclaimed blocks that may be granted now"},
+	{"quarantined_blocks", false, AT(quarantined), NULL,
+	 "Reclaimed blocks that have to wait"},
+	{"out_blocks", false, AT(out), NULL,
+	 "Blocks taken out of circulation by hand"},
+	{"retired_blocks", false, AT(retired), NULL,
+	 "Blocks that are out of generations"},
+	{"skipped_blocks", false, AT(skipped), NULL,
+	 "Blocks skipped because Redis forgot"},
+	{"generation_max", false, 0, highest_generation,
+	 "Highest generation in use, of 32767"},
+	{"issued_blocks_per_day", false, 0, issued_per_day,
+	 "Blocks issued a day, over the last week"},
+	{"reclaimed_blocks_per_day", false, 0, reclaimed_per_day,
+	 "Blocks reclaimed a day, over the last week"},
+	{"exhaustion_seconds", false, 0, seconds_left,
+	 "Until no block is free, were none reclaimed; 1000 years: never"},
+	{"exhaustion_with_reclaim_seconds", false, 0, seconds_left_reclaim,
+	 "Until no block is free, reclaiming as now; 1000 years: never"},
+	{"links_created_per_day", true, 0, created_per_day,
+	 "Links created a day, over the last week"},
+	{"redis_forgot", true, AT(forgot), NULL,
+	 "Times that Redis came back as another, which may have forgotten"},
+	{"read_timestamp_seconds", true, 0, read_at,
+	 "When the ledger was read"},
+};
+#undef AT
+
+static int64_t value_of(int gauge, const struct ledger_entry *e)
+{
+	const char *ledger = (const char *)&e->ledger;
+	uint64_t number;
+
+	if (gauges[gauge].value)
+		return gauges[gauge].value(e);
+	memcpy(&number, ledger + gauges[gauge].offset, sizeof(number));
+	return (int64_t)number;
+}
+
+static void register_gauges(struct ledger_gauges *lg, struct metrics *m,
+			    const struct link_space *space)
+{
+	char name[80], label[80];
+
+	snprintf(label, sizeof(label), "space=\"%.60s\"", space->name);
+	for (int i = 0; i < GAUGES; i++) {
+		if (!link_space_has_blocks(space) && !gauges[i].always)
+			continue;
+		snprintf(name, sizeof(name), "shortloop_space_%s",
+			 gauges[i].name);
+		lg->gauges[i] = metrics_gauge(m, name, label, gauges[i].help);
+	}
+	lg->registered = true;
+}
+
+static void set_gauges(struct ledger_gauges *lg, struct metrics *m,
+		       const struct ledger_entry *entry)
+{
+	if (entry->state != LEDGER_READ)
+		return;
+	if (!lg->registered)
+		register_gauges(lg, m, entry->space);
+	for (int i = 0; i < GAUGES; i++)
+		metric_set(lg->gauges[i], value_of(i, entry));
+}
+
 /* --- the thread ----------------------------------------------------------- */
 
 static int read_all(struct ledger_watch *w, struct error *err)
@@ -41,7 +182,7 @@ static int read_all(struct ledger_watch *w, struct error *err)
 	for (size_t i = 0; i < w->count; i++) {
 		if (ledger_entry_read(w->redis, &w->working[i], err) < 0)
 			return -1;
-		ledger_metrics_set(&w->gauges[i], w->metrics, &w->working[i]);
+		set_gauges(&w->gauges[i], w->metrics, &w->working[i]);
 	}
 	return 0;
 }
@@ -56,7 +197,7 @@ static void note(struct ledger_watch *w, const struct error *err)
 	memcpy(w->latest, w->working, w->count * sizeof(w->latest[0]));
 	pthread_mutex_unlock(&w->lock);
 	if (changed && err->code != ERROR_NONE)
-		log_warn(w->log, "the ledger cannot be read", log_err(err));
+		log_warn(w->log, "ledger not readable, retrying", log_err(err));
 }
 
 /* False: it is time to end. */
@@ -93,7 +234,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* --- for others ----------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------- */
 
 static int make_room(struct ledger_watch *w, const struct linkstore *store,
 		     struct error *err)
