@@ -93,7 +93,7 @@ struct route {
 
 static void handle_batch(const struct api_call *call)
 {
-	batch_handle(&call->api->batch, call->req, call->caller);
+	batch_handle(&call->api->batches, call->req, call->caller);
 }
 
 static const struct route routes[] = {

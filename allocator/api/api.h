@@ -29,7 +29,7 @@ struct api_parts {
 	const struct link_defaults *defaults;
 	const struct api_metrics *metrics;
 	struct create_parts create; /* of this thread */
-	struct batch_parts batch;   /* of this thread */
+	struct batches batches;	    /* of this thread */
 	struct ledger_watch *ledger;
 	struct loop *loop;	   /* of this thread */
 	struct workers *painters;  /* what takes long is done there: pictures */

@@ -4,15 +4,130 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/batch/parts.h"
+#include "allocator/batch/line_splitter.h"
+#include "allocator/batch/reorder_buffer.h"
+#include "allocator/create/create.h"
+#include "allocator/link/link_view.h"
 #include "common/clock.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
 enum {
-	/* How often a client that waits for its rate is looked after (ms). */
-	LOOK_EVERY = 500
+	/* How often a client whose batch waits for its rate is checked (ms). */
+	CLIENT_CHECK_EVERY = 500
 };
+
+/*
+ *	READING -> BODY_ENDED -> DRAINING	answered as a whole
+ *	   |  |      |  |
+ *	   |  +-> OVERDUE
+ *	   |         |  |
+ *	   +-----> LATE <				the answer breaks off
+ *
+ * and from each of them ABANDONED.  READING and BODY_ENDED take up lines, the
+ * others take none.  In DRAINING, LATE and ABANDONED the batch ends when no
+ * line of it is in flight.
+ */
+enum batch_state {
+	BATCH_READING,
+	BATCH_BODY_ENDED, /* a last line without LF may still wait */
+	BATCH_DRAINING,	  /* all lines are taken up */
+	/* time_max is over; waits for a position to say so in. */
+	BATCH_OVERDUE,
+	BATCH_LATE,	 /* the line that was waited for has been refused */
+	BATCH_ABANDONED, /* the client has gone, or cannot be answered */
+};
+
+struct batch {
+	struct batches *all;
+	struct batch *prev, *next; /* of those under way */
+	struct http_request *req;
+	struct http_stream_handler handler;
+	struct api_key_info caller;
+	struct audit_source source;
+	struct http_slice key; /* Idempotency-Key of all lines; or NULL */
+
+	enum batch_state state;
+	bool paused;  /* the client has sent more than was taken up */
+	bool entered; /* further up the stack: it must not be freed now */
+	struct loop_timer *time_timer; /* of time_max */
+
+	struct line_splitter lines;
+	struct http_slice last; /* a last line without LF, in `lines` */
+	struct reorder_buffer *answers;
+	struct buf out; /* answers on their way to the client */
+
+	/* The next line's token of the caller's rate. */
+	struct {
+		bool taken;
+		int64_t waiting_since; /* ns; 0: it does not wait */
+		int64_t waited;	       /* before that, for all lines (ns) */
+		struct loop_timer *timer;
+	} token;
+};
+
+/* A line that is being created. */
+struct batch_line {
+	struct batch *batch;
+	struct link_request request;
+	uint64_t position, number;
+};
+
+static void proceed(struct batch *b);
+
+/* --- metrics -------------------------------------------------------------- */
+
+static void register_bounds(const struct allocator_settings *settings,
+			    struct metrics *m)
+{
+	metric_set(metrics_gauge(m, "shortloop_allocator_batches_max", NULL,
+				 "Batches that are allowed, all threads "
+				 "together"),
+		   settings->batches_max * settings->threads);
+	metric_set(metrics_gauge(
+			   m, "shortloop_allocator_batch_lines_in_flight_max",
+			   NULL, "Lines of a batch that may be in flight"),
+		   settings->batch_in_flight);
+	metric_set(metrics_gauge(m, "shortloop_allocator_batch_bytes_max", NULL,
+				 "Bytes that a batch may hold of lines, and of "
+				 "answers"),
+		   settings->batch_bytes);
+}
+
+void batch_metrics_register(struct batch_metrics *bm,
+			    const struct allocator_settings *settings,
+			    struct metrics *m)
+{
+	static const char batches[] = "shortloop_allocator_batches_total";
+	static const char batches_help[] = "Batches of links, when they ended";
+	static const char lines[] = "shortloop_allocator_batch_lines_total";
+	static const char lines_help[] = "Lines of batches, by their answer";
+
+	bm->complete = metrics_counter(m, batches, "outcome=\"complete\"",
+				       batches_help);
+	bm->aborted = metrics_counter(m, batches, "outcome=\"aborted\"",
+				      batches_help);
+	bm->refused = metrics_counter(m, batches, "outcome=\"refused\"",
+				      batches_help);
+	bm->late =
+		metrics_counter(m, batches, "outcome=\"late\"", batches_help);
+	bm->running = metrics_gauge(m, "shortloop_allocator_batches", NULL,
+				    "Batches under way");
+	bm->in_flight =
+		metrics_gauge(m, "shortloop_allocator_batch_lines_in_flight",
+			      NULL, "Lines of batches being created");
+	bm->created =
+		metrics_counter(m, lines, "outcome=\"created\"", lines_help);
+	bm->present =
+		metrics_counter(m, lines, "outcome=\"present\"", lines_help);
+	bm->invalid =
+		metrics_counter(m, lines, "outcome=\"invalid\"", lines_help);
+	bm->denied =
+		metrics_counter(m, lines, "outcome=\"denied\"", lines_help);
+	bm->failed =
+		metrics_counter(m, lines, "outcome=\"failed\"", lines_help);
+	register_bounds(settings, m);
+}
 
 /* --- the end -------------------------------------------------------------- */
 
@@ -20,68 +135,206 @@ static void batch_free(struct batch *b)
 {
 	if (!b)
 		return;
-	loop_timer_free(b->timer);
-	loop_timer_free(b->end);
-	lines_free(&b->lines);
-	ring_free(b->ring);
+	loop_timer_free(b->token.timer);
+	loop_timer_free(b->time_timer);
+	line_splitter_free(&b->lines);
+	reorder_buffer_free(b->answers);
 	buf_free(&b->out);
 	free(b);
 }
 
-static struct metric *outcome(const struct batch *b)
+static struct metric *outcome_of_batch(const struct batch *b)
 {
-	const struct batch_metrics *m = b->parts->metrics;
+	const struct batch_metrics *m = b->all->metrics;
 
-	if (b->gone)
+	if (b->state == BATCH_ABANDONED)
 		return m->aborted;
-	return b->late ? m->late : m->complete;
+	return b->state == BATCH_LATE ? m->late : m->complete;
 }
 
-static void leave(struct batch *b)
+static void unlist(struct batch *b)
 {
 	if (b->prev)
 		b->prev->next = b->next;
 	else
-		b->parts->first = b->next;
+		b->all->first = b->next;
 	if (b->next)
 		b->next->prev = b->prev;
-	b->parts->running--;
-	metric_add(b->parts->metrics->running, UINT64_MAX);
+	b->all->running--;
+	metric_add(b->all->metrics->running, UINT64_MAX);
 }
 
-/* Ends the batch if nothing of it is left to be done; it is gone then. */
+/* Ends and frees the batch if there is nothing left to do for it. */
 static void end_if_done(struct batch *b)
 {
-	if (b->busy || ring_count(b->ring) > 0 ||
-	    !(b->gone || b->taken || b->late))
+	if (b->entered || reorder_buffer_count(b->answers) > 0 ||
+	    !(b->state == BATCH_DRAINING || b->state == BATCH_LATE ||
+	      b->state == BATCH_ABANDONED))
 		return;
-	metric_add(outcome(b), 1);
-	leave(b);
-	/* Its lines are not all answered, and must not seem to be. */
-	if (b->late)
+	metric_add(outcome_of_batch(b), 1);
+	unlist(b);
+	/* Not all lines are answered, which the client must notice. */
+	if (b->state == BATCH_LATE)
 		http_stream_break(b->req);
 	http_stream_end(b->req);
 	batch_free(b);
+}
+
+static void abandon(struct batch *b)
+{
+	b->state = BATCH_ABANDONED;
+	http_stream_break(b->req);
+}
+
+/* --- answering a line ----------------------------------------------------- */
+
+static struct metric *outcome_of_line(const struct batch_metrics *m, int status,
+				      bool replayed)
+{
+	if (status == 201 && !replayed)
+		return m->created;
+	if (status < 300)
+		return m->present;
+	if (status == 403 || status == 408 || status == 409 || status == 429)
+		return m->denied;
+	return status < 500 ? m->invalid : m->failed;
+}
+
+/* The answer of that position is written. */
+static void send_answer(struct batch *b, uint64_t position, int status,
+			bool replayed)
+{
+	reorder_buffer_release(b->answers, position, &b->out);
+	metric_add(outcome_of_line(b->all->metrics, status, replayed), 1);
+	/* Answers are lost: the client must not take what it got for all of
+	 * them. */
+	if (b->out.failed)
+		abandon(b);
+	http_stream_write(b->req, b->out.data, b->out.len);
+	buf_reset(&b->out);
+}
+
+static void put_problem(struct buf *out, uint64_t line, int status,
+			const char *detail)
+{
+	buf_printf(out, "{\"line\":%llu,", (unsigned long long)line);
+	http_problem_put(out, status, detail);
+	buf_puts(out, "}\n");
+}
+
+/* Answers the line with a problem. */
+static void refuse_line(struct batch *b, uint64_t number, int status,
+			const char *detail)
+{
+	uint64_t position = reorder_buffer_reserve(b->answers, 0);
+
+	put_problem(reorder_buffer_answer(b->answers, position, &b->out),
+		    number, status, detail);
+	if (status < 500)
+		metric_add(b->all->creation->metrics->invalid, 1);
+	send_answer(b, position, status, false);
+}
+
+static void put_result(const struct batch_line *line,
+		       const struct create_result *result, struct buf *out)
+{
+	struct link_view view;
+
+	if (!result->link) {
+		put_problem(out, line->number, result->status, result->detail);
+		return;
+	}
+	view = (struct link_view){
+		.base_url = link_view_base_url(
+			&line->batch->all->defaults->rules, result->link),
+		.space = result->space->name,
+		.code = result->code,
+		.link = result->link,
+		.expires = result->expires,
+	};
+	link_view_write(&view, out);
+	buf_putc(out, '\n');
+}
+
+/* --- creating a line's link ----------------------------------------------- */
+
+static void on_created(void *arg, const struct create_result *result)
+{
+	struct batch_line *line = arg;
+	struct batch *b = line->batch;
+
+	put_result(line, result,
+		   reorder_buffer_answer(b->answers, line->position, &b->out));
+	metric_add(b->all->metrics->in_flight, UINT64_MAX);
+	send_answer(b, line->position, result->status, result->replayed);
+	link_request_release(&line->request);
+	free(line);
+	proceed(b);
+}
+
+/* Has the line that was read last created; answers it when it is. */
+static void create_line(struct batch *b, struct http_slice text)
+{
+	struct batch_line *line;
+	struct create_order order;
+	struct error err;
+
+	if (!api_keyring_still_may(b->all->keys, &b->caller, API_CREATE)) {
+		refuse_line(b, b->lines.number, 403,
+			    "this API key may not create links any more");
+		return;
+	}
+	line = malloc(sizeof(*line));
+	if (!line) {
+		refuse_line(b, b->lines.number, 500, "out of memory");
+		return;
+	}
+	line->batch = b;
+	line->number = b->lines.number;
+	if (link_request_parse(&line->request, b->all->defaults, text, &err) <
+	    0) {
+		refuse_line(b, line->number, 400, err.text);
+		link_request_release(&line->request);
+		free(line);
+		return;
+	}
+	line->position = reorder_buffer_reserve(b->answers, text.len);
+	metric_add(b->all->metrics->in_flight, 1);
+	order = (struct create_order){.request = &line->request,
+					.caller = &b->caller,
+					.key = b->key,
+					.line = line->number,
+					.body = text,
+					.source = &b->source};
+	create_link(b->all->creation, &order, on_created, line);
 }
 
 /* --- room ----------------------------------------------------------------- */
 
 static bool has_room(const struct batch *b)
 {
-	return !ring_is_full(b->ring) &&
-	       ring_bytes(b->ring) < b->parts->bytes_max &&
-	       http_stream_pending(b->req) < b->parts->bytes_max;
+	return !reorder_buffer_is_full(b->answers) &&
+	       reorder_buffer_bytes(b->answers) < b->all->bytes_max &&
+	       http_stream_pending(b->req) < b->all->bytes_max;
 }
 
 /* With some way to go before it is full again. */
 static bool has_much_room(const struct batch *b)
 {
-	return ring_count(b->ring) <= b->parts->in_flight_max / 2 &&
-	       ring_bytes(b->ring) <= b->parts->bytes_max / 2 &&
-	       http_stream_pending(b->req) <= b->parts->bytes_max / 2;
+	return reorder_buffer_count(b->answers) <= b->all->in_flight_max / 2 &&
+	       reorder_buffer_bytes(b->answers) <= b->all->bytes_max / 2 &&
+	       http_stream_pending(b->req) <= b->all->bytes_max / 2;
 }
 
-/* `what` the batch has done for `ms`, as long as it may. */
+static bool takes_lines(const struct batch *b)
+{
+	return b->state == BATCH_READING || b->state == BATCH_BODY_ENDED;
+}
+
+/* --- time and rate -------------------------------------------------------- */
+
+/* Refuses the next line, and takes up no other: the batch has done `what` for
+ * `ms`, as long as it may. */
 static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 {
 	char text[160], name[DURATION_TEXT_MAX];
@@ -89,8 +342,8 @@ static void give_up(struct batch *b, int status, const char *what, int64_t ms)
 	snprintf(text, sizeof(text),
 		 "the batch has %s %s: send what is not answered again", what,
 		 duration_format(ms, name));
-	b->late = true;
-	batch_refuse_line(b, b->lines.number + 1, status, text);
+	b->state = BATCH_LATE;
+	refuse_line(b, b->lines.number + 1, status, text);
 }
 
 /* There will be a token in `wait_ms`. */
@@ -98,67 +351,101 @@ static void wait_for_token(struct batch *b, int64_t now, int64_t wait_ms)
 {
 	int64_t waited;
 
-	if (!b->waiting_since) {
-		b->waiting_since = now;
+	if (!b->token.waiting_since) {
+		b->token.waiting_since = now;
 		metric_add(b->caller.limited, 1);
 	}
-	waited = (b->waited + now - b->waiting_since) / NS_PER_MS;
-	if (waited + wait_ms > b->parts->wait_max)
+	waited = (b->token.waited + now - b->token.waiting_since) / NS_PER_MS;
+	if (waited + wait_ms > b->all->wait_max)
 		give_up(b, 429, "waited for the rate of its API key for",
-			b->parts->wait_max);
+			b->all->wait_max);
 	else
-		loop_timer_set(b->timer,
-			       wait_ms < LOOK_EVERY ? wait_ms : LOOK_EVERY);
+		loop_timer_set(b->token.timer, wait_ms < CLIENT_CHECK_EVERY
+						       ? wait_ms
+						       : CLIENT_CHECK_EVERY);
 }
 
-/* Takes a token for the next line, or has the batch go on once there is one. */
-static bool pay(struct batch *b)
+/* Takes a token for the next line.  False: there is none yet; the batch
+ * proceeds when there is one. */
+static bool take_token(struct batch *b)
 {
 	int64_t now, wait_ms;
 
-	if (b->paid)
+	if (b->token.taken)
 		return true;
 	now = clock_monotonic_ns();
-	b->paid = rate_limiter_take(b->caller.limiter, 1, now, &wait_ms);
-	if (!b->paid) {
+	b->token.taken = rate_limiter_take(b->caller.limiter, 1, now, &wait_ms);
+	if (!b->token.taken) {
 		wait_for_token(b, now, wait_ms);
-	} else if (b->waiting_since) {
-		b->waited += now - b->waiting_since;
-		b->waiting_since = 0;
+	} else if (b->token.waiting_since) {
+		b->token.waited += now - b->token.waiting_since;
+		b->token.waiting_since = 0;
 	}
-	return b->paid;
+	return b->token.taken;
 }
 
-static bool takes_lines(const struct batch *b)
+/* Refuses the next line of a batch that is OVERDUE, once there is a position
+ * for that. */
+static void end_overdue(struct batch *b)
 {
-	return !b->gone && !b->late && !b->overdue;
+	if (b->state == BATCH_OVERDUE && !reorder_buffer_is_full(b->answers))
+		give_up(b, 408, "lasted for allocator.batch_time_max,",
+			b->all->time_max);
 }
 
-/* --- lines ---------------------------------------------------------------- */
+/* --- taking lines up ------------------------------------------------------ */
 
-/* Takes up the next line.  False: there is none yet. */
+/* Takes up the next line of `data`.  False: there is none yet. */
 static bool take_line(struct batch *b, struct http_slice *data)
 {
 	struct http_slice line;
 
-	switch (lines_next(&b->lines, data, &line)) {
-	case LINES_MORE:
+	switch (line_splitter_next(&b->lines, data, &line)) {
+	case LINE_MORE:
 		return false;
-	case LINES_LINE:
-		batch_create_line(b, line);
+	case LINE_COMPLETE:
+		create_line(b, line);
 		break;
-	case LINES_TOO_LONG:
-		batch_refuse_line(
-			b, b->lines.number, 413,
-			"the line is longer than 65536 bytes; a link does not "
-			"need as many");
+	case LINE_TOO_LONG:
+		refuse_line(b, b->lines.number, 413,
+			    "the line is longer than 65536 bytes; a link does "
+			    "not need as many");
 		break;
-	case LINES_NO_MEMORY:
-		batch_refuse_line(b, b->lines.number, 500, "out of memory");
+	case LINE_NO_MEMORY:
+		refuse_line(b, b->lines.number, 500, "out of memory");
 		break;
 	}
-	b->paid = false;
+	b->token.taken = false;
 	return true;
+}
+
+/* What follows the last LF is a line, too. */
+static void take_last_line(struct batch *b)
+{
+	if (b->state != BATCH_BODY_ENDED)
+		return;
+	if (b->last.len > 0 && !(has_room(b) && take_token(b)))
+		return;
+	b->state = BATCH_DRAINING;
+	if (b->last.len > 0)
+		create_line(b, b->last);
+}
+
+/* Something has happened that may make room, or end the batch.  The batch may
+ * be freed when this returns. */
+static void proceed(struct batch *b)
+{
+	if (b->entered)
+		return;
+	if (b->paused && takes_lines(b) && has_much_room(b)) {
+		b->paused = false;
+		http_stream_resume(b->req);
+	}
+	b->entered = true;
+	take_last_line(b);
+	end_overdue(b);
+	b->entered = false;
+	end_if_done(b);
 }
 
 /* --- calls from the stream and the loop ----------------------------------- */
@@ -170,50 +457,14 @@ static size_t on_data(struct http_request *req, struct http_slice data,
 	size_t before = data.len;
 
 	(void)req;
-	b->busy = true;
-	while (data.len > 0 && takes_lines(b) && has_room(b) && pay(b) &&
+	b->entered = true;
+	while (data.len > 0 && takes_lines(b) && has_room(b) && take_token(b) &&
 	       take_line(b, &data))
 		;
-	b->busy = false;
+	b->entered = false;
 	b->paused = data.len > 0;
 	end_if_done(b);
 	return before - data.len;
-}
-
-/* What follows the last LF is a line, too. */
-static void take_last_line(struct batch *b)
-{
-	if (!b->body_done || b->taken || !takes_lines(b))
-		return;
-	if (b->last.len > 0 && !(has_room(b) && pay(b)))
-		return;
-	b->taken = true;
-	if (b->last.len > 0)
-		batch_create_line(b, b->last);
-}
-
-/* The time is over: the next line is refused once there is a place for that. */
-static void end_overdue(struct batch *b)
-{
-	if (b->overdue && !b->late && !b->gone && !b->taken &&
-	    !ring_is_full(b->ring))
-		give_up(b, 408, "lasted for allocator.batch_time_max,",
-			b->parts->time_max);
-}
-
-void batch_proceed(struct batch *b)
-{
-	if (b->busy)
-		return;
-	if (b->paused && takes_lines(b) && has_much_room(b)) {
-		b->paused = false;
-		http_stream_resume(b->req);
-	}
-	b->busy = true;
-	take_last_line(b);
-	end_overdue(b);
-	b->busy = false;
-	end_if_done(b);
 }
 
 static void on_end(struct http_request *req, void *arg)
@@ -222,10 +473,11 @@ static void on_end(struct http_request *req, void *arg)
 	struct http_slice line;
 
 	(void)req;
-	b->body_done = true;
-	if (lines_last(&b->lines, &line) == LINES_LINE)
+	if (b->state == BATCH_READING)
+		b->state = BATCH_BODY_ENDED;
+	if (line_splitter_last(&b->lines, &line) == LINE_COMPLETE)
 		b->last = line;
-	batch_proceed(b);
+	proceed(b);
 }
 
 static void on_abort(struct http_request *req, void *arg)
@@ -233,35 +485,35 @@ static void on_abort(struct http_request *req, void *arg)
 	struct batch *b = arg;
 
 	(void)req;
-	b->gone = true;
-	batch_proceed(b);
+	b->state = BATCH_ABANDONED;
+	proceed(b);
 }
 
 static void on_drained(struct http_request *req, void *arg)
 {
 	(void)req;
-	batch_proceed(arg);
+	proceed(arg);
 }
 
-/* Of a client that waits nothing is read, so nothing else would tell that it is
- * not there any more. */
-static void on_timer(void *arg)
+/* Nothing is read from a client whose batch waits for its rate, so only this
+ * finds out that the client has gone. */
+static void on_token_timer(void *arg)
 {
 	struct batch *b = arg;
 
-	if (b->waiting_since && !b->gone && http_stream_client_left(b->req)) {
-		b->gone = true;
-		http_stream_break(b->req);
-	}
-	batch_proceed(b);
+	if (b->token.waiting_since && b->state != BATCH_ABANDONED &&
+	    http_stream_client_left(b->req))
+		abandon(b);
+	proceed(b);
 }
 
 static void on_time_over(void *arg)
 {
 	struct batch *b = arg;
 
-	b->overdue = true;
-	batch_proceed(b);
+	if (takes_lines(b))
+		b->state = BATCH_OVERDUE;
+	proceed(b);
 }
 
 /* --- the beginning -------------------------------------------------------- */
@@ -275,17 +527,17 @@ static bool is_ndjson(const struct http_request *req)
 
 static const struct http_field soon[] = {{"Retry-After", "1"}, {0}};
 
-static size_t count_of(const struct batch_parts *parts, const char *account)
+static size_t count_of(const struct batches *all, const char *account)
 {
 	size_t count = 0;
 
-	for (const struct batch *b = parts->first; b; b = b->next)
+	for (const struct batch *b = all->first; b; b = b->next)
 		count += !strcmp(b->caller.account, account);
 	return count;
 }
 
-/* Answers and returns false when the batch cannot be taken. */
-static bool may_begin(const struct batch_parts *parts, struct http_request *req,
+/* False: the batch cannot be taken, and the request is answered. */
+static bool may_begin(const struct batches *all, struct http_request *req,
 		      const struct api_key_info *caller)
 {
 	struct http_slice key = http_header_get(req, "Idempotency-Key");
@@ -301,25 +553,24 @@ static bool may_begin(const struct batch_parts *parts, struct http_request *req,
 		http_reply_problem(req, 400, NULL, CREATE_KEY_EXPECTED);
 		return false;
 	}
-	if (count_of(parts, caller->account) >= parts->account_max) {
+	if (count_of(all, caller->account) >= all->account_max) {
 		http_reply_problem(req, 429, soon,
 				   "%zu batches of the account '%s' are under "
 				   "way, as many as it may have at a time",
-				   parts->account_max, caller->account);
+				   all->account_max, caller->account);
 		return false;
 	}
-	if (parts->running >= parts->batches_max) {
+	if (all->running >= all->batches_max) {
 		http_reply_problem(req, 503, soon,
 				   "%zu batches are under way, as many as "
 				   "there may be at a time",
-				   parts->running);
+				   all->running);
 		return false;
 	}
 	return true;
 }
 
-static struct batch *batch_new(struct batch_parts *parts,
-			       struct http_request *req,
+static struct batch *batch_new(struct batches *all, struct http_request *req,
 			       const struct api_key_info *caller,
 			       struct error *err)
 {
@@ -329,7 +580,7 @@ static struct batch *batch_new(struct batch_parts *parts,
 		error_set_nomem(err);
 		return NULL;
 	}
-	b->parts = parts;
+	b->all = all;
 	b->req = req;
 	b->caller = *caller;
 	b->source = audit_source_of(req, b->caller.name);
@@ -340,20 +591,21 @@ static struct batch *batch_new(struct batch_parts *parts,
 		.on_end = on_end,
 		.on_abort = on_abort,
 		.on_drained = on_drained,
-		.drain_mark = parts->bytes_max / 2,
+		.drain_mark = all->bytes_max / 2,
 	};
-	b->ring = ring_new(parts->in_flight_max, err);
-	if (b->ring)
-		b->timer = loop_timer_new(parts->loop, on_timer, b, err);
-	if (b->timer)
-		b->end = loop_timer_new(parts->loop, on_time_over, b, err);
-	if (b->end)
+	b->answers = reorder_buffer_new(all->in_flight_max, err);
+	if (b->answers)
+		b->token.timer =
+			loop_timer_new(all->loop, on_token_timer, b, err);
+	if (b->token.timer)
+		b->time_timer = loop_timer_new(all->loop, on_time_over, b, err);
+	if (b->time_timer)
 		return b;
 	batch_free(b);
 	return NULL;
 }
 
-void batch_handle(struct batch_parts *parts, struct http_request *req,
+void batch_handle(struct batches *all, struct http_request *req,
 		  const struct api_key_info *caller)
 {
 	static const struct http_field fields[] = {
@@ -363,23 +615,23 @@ void batch_handle(struct batch_parts *parts, struct http_request *req,
 	struct batch *b;
 	struct error err;
 
-	if (!may_begin(parts, req, caller)) {
-		metric_add(parts->metrics->refused, 1);
+	if (!may_begin(all, req, caller)) {
+		metric_add(all->metrics->refused, 1);
 		return;
 	}
-	b = batch_new(parts, req, caller, &err);
+	b = batch_new(all, req, caller, &err);
 	if (!b) {
-		metric_add(parts->metrics->refused, 1);
+		metric_add(all->metrics->refused, 1);
 		http_reply_problem(req, 503, soon, "%s", err.text);
 		return;
 	}
-	b->next = parts->first;
+	b->next = all->first;
 	if (b->next)
 		b->next->prev = b;
-	parts->first = b;
-	parts->running++;
-	metric_add(parts->metrics->running, 1);
-	loop_timer_set(b->end, parts->time_max);
+	all->first = b;
+	all->running++;
+	metric_add(all->metrics->running, 1);
+	loop_timer_set(b->time_timer, all->time_max);
 	http_stream_accept(req, &b->handler, b);
 	http_stream_begin(req, 200, fields);
 }

@@ -52,11 +52,12 @@ void batch_metrics_register(struct batch_metrics *bm,
 			    const struct allocator_settings *settings,
 			    struct metrics *m);
 
-/* What batches of a thread work with; all of it outlives them. */
-struct batch_parts {
+/* The batches of one thread, and what they work with; all of it outlives
+ * them. */
+struct batches {
 	struct loop *loop;
 	struct api_keyring *keys;
-	const struct create_parts *create;
+	const struct create_parts *creation;
 	const struct link_defaults *defaults;
 	const struct batch_metrics *metrics;
 	size_t in_flight_max; /* lines of a batch */
@@ -65,13 +66,14 @@ struct batch_parts {
 	size_t account_max;   /* of an account; beyond: 429 */
 	int64_t wait_max;     /* ms of a batch for its key's rate */
 	int64_t time_max;     /* ms of a batch in all */
+	/* Those under way; the caller starts with 0 and NULL. */
 	size_t running;
-	struct batch *first; /* of those; the caller starts with NULL */
+	struct batch *first;
 };
 
 /* Takes a streamed request whose caller may create links.  Answers 415 to a
  * body that is not NDJSON, 429 or 503 when there are too many batches. */
-void batch_handle(struct batch_parts *parts, struct http_request *req,
+void batch_handle(struct batches *all, struct http_request *req,
 		  const struct api_key_info *caller);
 
 #endif

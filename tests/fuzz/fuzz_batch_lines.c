@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/batch/lines.h"
+#include "allocator/batch/line_splitter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -31,32 +31,32 @@ static struct http_slice next_expected(struct expected *e)
 	return line;
 }
 
-static void check(struct expected *e, const struct lines *l,
-		  enum lines_result result, struct http_slice line)
+static void check(struct expected *e, const struct line_splitter *l,
+		  enum line_result result, struct http_slice line)
 {
 	struct http_slice want = next_expected(e);
 
 	assert(l->number == e->number);
-	assert(result == (want.len > MAX ? LINES_TOO_LONG : LINES_LINE));
-	if (result == LINES_LINE)
+	assert(result == (want.len > MAX ? LINE_TOO_LONG : LINE_COMPLETE));
+	if (result == LINE_COMPLETE)
 		assert(line.len == want.len &&
 		       !memcmp(line.data, want.data, line.len));
 }
 
 /* A copy of exactly this size, so that reading past it is noticed. */
-static void feed(struct lines *l, struct expected *e, const uint8_t *data,
-		 size_t size)
+static void feed(struct line_splitter *l, struct expected *e,
+		 const uint8_t *data, size_t size)
 {
 	char *piece = malloc(size);
 	struct http_slice rest = {piece, size}, line;
-	enum lines_result result;
+	enum line_result result;
 
 	if (!piece)
 		abort();
 	memcpy(piece, data, size);
 	while (rest.len > 0) {
-		result = lines_next(l, &rest, &line);
-		if (result == LINES_MORE)
+		result = line_splitter_next(l, &rest, &line);
+		if (result == LINE_MORE)
 			break;
 		check(e, l, result, line);
 	}
@@ -66,7 +66,7 @@ static void feed(struct lines *l, struct expected *e, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct lines l = {.max = MAX};
+	struct line_splitter l = {.max = MAX};
 	struct http_slice line;
 	size_t step = size ? 1 + data[0] % 40 : 1;
 	struct expected e;
@@ -78,9 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	e = (struct expected){(const char *)data, (const char *)data + size, 0};
 	for (size_t at = 0; at < size; at += step)
 		feed(&l, &e, data + at, size - at < step ? size - at : step);
-	if (lines_last(&l, &line) == LINES_LINE)
-		check(&e, &l, LINES_LINE, line);
+	if (line_splitter_last(&l, &line) == LINE_COMPLETE)
+		check(&e, &l, LINE_COMPLETE, line);
 	assert(e.at == e.end);
-	lines_free(&l);
+	line_splitter_free(&l);
 	return 0;
 }

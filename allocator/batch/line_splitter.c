@@ -1,16 +1,16 @@
-#include "allocator/batch/lines.h"
+#include "allocator/batch/line_splitter.h"
 
 #include <string.h>
 
-/* A line this long is rare: its memory is not kept. */
+/* Lines longer than this are rare: their memory is not kept (bytes). */
 #define PART_KEPT 8192
 
-void lines_free(struct lines *l)
+void line_splitter_free(struct line_splitter *l)
 {
 	buf_free(&l->part);
 }
 
-static void forget_part(struct lines *l)
+static void forget_part(struct line_splitter *l)
 {
 	l->taken = false;
 	if (l->part.cap > PART_KEPT)
@@ -19,8 +19,8 @@ static void forget_part(struct lines *l)
 		buf_reset(&l->part);
 }
 
-/* Cuts off the bytes up to LF, or all; LF itself goes too.  True: it was there.
- */
+/* Cuts the bytes up to the first LF off `data`, with the LF, or all of them.
+ * Returns whether there was an LF. */
 static bool cut(struct http_slice *data, struct http_slice *ret_piece)
 {
 	const char *end =
@@ -35,9 +35,9 @@ static bool cut(struct http_slice *data, struct http_slice *ret_piece)
 	return end != NULL;
 }
 
-/* Tells a line that cannot be had. */
-static enum lines_result give_up(struct lines *l, bool ended,
-				 enum lines_result why)
+/* Counts a line that cannot be returned, and skips what is left of it. */
+static enum line_result reject(struct line_splitter *l, bool ended,
+			       enum line_result why)
 {
 	forget_part(l);
 	l->skipping = !ended;
@@ -45,8 +45,9 @@ static enum lines_result give_up(struct lines *l, bool ended,
 	return why;
 }
 
-enum lines_result lines_next(struct lines *l, struct http_slice *data,
-			     struct http_slice *ret_line)
+enum line_result line_splitter_next(struct line_splitter *l,
+				    struct http_slice *data,
+				    struct http_slice *ret_line)
 {
 	struct http_slice piece;
 	bool ended;
@@ -54,28 +55,29 @@ enum lines_result lines_next(struct lines *l, struct http_slice *data,
 	if (l->taken)
 		forget_part(l);
 	if (l->skipping && !cut(data, &piece))
-		return LINES_MORE;
+		return LINE_MORE;
 	l->skipping = false;
 	ended = cut(data, &piece);
 	if (l->part.len + piece.len > l->max)
-		return give_up(l, ended, LINES_TOO_LONG);
+		return reject(l, ended, LINE_TOO_LONG);
 	if (ended && l->part.len == 0) {
 		l->number++;
 		*ret_line = piece;
-		return LINES_LINE;
+		return LINE_COMPLETE;
 	}
 	buf_append(&l->part, piece.data, piece.len);
 	if (l->part.failed)
-		return give_up(l, ended, LINES_NO_MEMORY);
-	return ended ? lines_last(l, ret_line) : LINES_MORE;
+		return reject(l, ended, LINE_NO_MEMORY);
+	return ended ? line_splitter_last(l, ret_line) : LINE_MORE;
 }
 
-enum lines_result lines_last(struct lines *l, struct http_slice *ret_line)
+enum line_result line_splitter_last(struct line_splitter *l,
+				    struct http_slice *ret_line)
 {
 	if (l->taken || l->part.len == 0)
-		return LINES_MORE;
+		return LINE_MORE;
 	l->taken = true;
 	l->number++;
 	*ret_line = (struct http_slice){l->part.data, l->part.len};
-	return LINES_LINE;
+	return LINE_COMPLETE;
 }
