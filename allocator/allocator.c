@@ -130,7 +130,7 @@ static void register_metrics(struct shared *s, struct metrics *m)
 	api_metrics_register(&s->api_metrics, m);
 	create_metrics_register(&s->create_metrics, m);
 	batch_metrics_register(&s->batch_metrics, settings, m);
-	supply_metrics_register(&s->supply_metrics, m);
+	block_pool_metrics_register(&s->block_pool_metrics, m);
 	metric_set(metrics_gauge(m, "shortloop_allocator_creates_waiting_max",
 				 NULL, "Bound of those that wait, all threads"),
 		   settings->waiting_max * settings->threads);

@@ -17,7 +17,7 @@ struct worker {
 	struct loop *loop;
 	struct redis_async *redis;
 	struct link_writer *writer;
-	struct supply *supply;
+	struct block_pool *block_pool;
 	struct http_listener *listener;
 	struct loop_timer *count_timer;
 	struct loop_timer *give_up_timer;
@@ -109,7 +109,7 @@ static void on_count_timer(void *arg)
 
 /* --- the end ---------------------------------------------------------- */
 
-static void on_supply_closed(void *arg)
+static void on_pool_closed(void *arg)
 {
 	struct worker *w = arg;
 
@@ -138,7 +138,7 @@ static void on_drained(void *arg)
 	send_counts(w);
 	loop_timer_set(w->give_up_timer,
 		       w->shared->config->allocator.drain_timeout);
-	supply_close(w->supply, on_supply_closed, w);
+	block_pool_close(w->block_pool, on_pool_closed, w);
 }
 
 static void drain(void *arg)
@@ -152,21 +152,21 @@ static void drain(void *arg)
 
 /* --- life ------------------------------------------------------------- */
 
-static int open_supply(struct worker *w, struct error *err)
+static int open_block_pool(struct worker *w, struct error *err)
 {
 	struct shared *s = w->shared;
-	const struct supply_options options = {
+	const struct block_pool_options options = {
 		.loop = w->loop,
 		.redis = w->redis,
 		.store = s->store,
 		.name = s->holder,
 		.waiting_max = (size_t)s->config->allocator.waiting_max,
-		.metrics = &s->supply_metrics,
+		.metrics = &s->block_pool_metrics,
 		.seen = s->seen,
 	};
 
-	w->supply = supply_new(&options, err);
-	return w->supply ? 0 : -1;
+	w->block_pool = block_pool_new(&options, err);
+	return w->block_pool ? 0 : -1;
 }
 
 static int open_redis(struct worker *w, struct error *err)
@@ -206,7 +206,7 @@ static int fill_api(struct worker *w, struct error *err)
 			   .keys = s->keys,
 			   .reserve = s->reserve,
 			   .writer = w->writer,
-			   .supply = w->supply,
+			   .block_pool = w->block_pool,
 			   .spaces = s->spaces,
 			   .events = s->events,
 			   .metrics = &s->create_metrics,
@@ -259,7 +259,7 @@ struct worker *worker_new(struct shared *shared, unsigned index,
 	w->shared = shared;
 	w->index = index;
 	w->loop = loop_new(err);
-	if (!w->loop || open_redis(w, err) < 0 || open_supply(w, err) < 0 ||
+	if (!w->loop || open_redis(w, err) < 0 || open_block_pool(w, err) < 0 ||
 	    open_timers(w, err) < 0 || fill_api(w, err) < 0 ||
 	    listen_on(w, err) < 0)
 		goto fail;
@@ -287,7 +287,7 @@ void worker_free(struct worker *w)
 		return;
 	link_writer_free(w->writer);
 	redis_async_free(w->redis);
-	supply_free(w->supply);
+	block_pool_free(w->block_pool);
 	http_listener_free(w->listener);
 	loop_free(w->loop);
 	buf_free(&w->api.answer);

@@ -33,7 +33,7 @@ struct shared {
 	struct api_metrics api_metrics;
 	struct create_metrics create_metrics;
 	struct batch_metrics batch_metrics;
-	struct supply_metrics supply_metrics;
+	struct block_pool_metrics block_pool_metrics;
 	struct seen_file *seen;
 	struct workers *painters; /* draw QR codes */
 	struct log_pace failures;

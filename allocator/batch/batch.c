@@ -301,11 +301,11 @@ static void create_line(struct batch *b, struct http_slice text)
 	line->position = reorder_buffer_reserve(b->answers, text.len);
 	metric_add(b->all->metrics->in_flight, 1);
 	order = (struct create_order){.request = &line->request,
-					.caller = &b->caller,
-					.key = b->key,
-					.line = line->number,
-					.body = text,
-					.source = &b->source};
+				      .caller = &b->caller,
+				      .key = b->key,
+				      .line = line->number,
+				      .body = text,
+				      .source = &b->source};
 	create_link(b->all->creation, &order, on_created, line);
 }
 

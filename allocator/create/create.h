@@ -16,13 +16,13 @@
 #include <stdint.h>
 
 #include "allocator/audit/audit.h"
+#include "allocator/block_pool/block_pool.h"
 #include "allocator/create/ids.h"
 #include "allocator/keys/api_keyring.h"
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
 #include "allocator/reserve.h"
 #include "allocator/space_watch.h"
-#include "allocator/supply/supply.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/block/create.h"
@@ -45,8 +45,8 @@ struct create_parts {
 	struct redis_async *redis; /* of this thread */
 	struct api_keyring *keys;
 	const struct redis_reserve *reserve;
-	struct link_writer *writer; /* of this thread */
-	struct supply *supply;	    /* of this thread */
+	struct link_writer *writer;    /* of this thread */
+	struct block_pool *block_pool; /* of this thread */
 	const struct space_watch *spaces;
 	struct link_events *events;
 	struct audit *audit;	/* NULL: none */

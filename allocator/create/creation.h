@@ -55,7 +55,8 @@ struct creation {
 	int64_t asked;	     /* Redis' clock when the key's record was read */
 	int64_t deadline;    /* of the store, by Redis' clock; 0: none */
 	/* of sequence */
-	struct supply_waiter waiter;
+	struct class_pool *pool;
+	struct class_pool_request request;
 	struct link_block block;
 	/* of hash */
 	unsigned candidate;

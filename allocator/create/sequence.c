@@ -30,8 +30,9 @@ static void take(struct creation *c)
 {
 	const struct link_fields *f = &c->order.request->fields;
 
-	c->waiter = (struct supply_waiter){.fn = on_code, .arg = c};
-	supply_request(c->parts->supply, f->space, f->ttl, &c->waiter);
+	c->pool = block_pool_class(c->parts->block_pool, f->space, f->ttl);
+	c->request = (struct class_pool_request){.fn = on_code, .arg = c};
+	class_pool_take(c->pool, &c->request);
 }
 
 static void on_created(void *arg, int64_t expires, const struct error *err)
@@ -51,7 +52,7 @@ static void store(struct creation *c)
 static bool refused(struct creation *c, const struct error *err)
 {
 	if (err->code == ERROR_BUSY) {
-		supply_refused(c->parts->supply, &c->block);
+		class_pool_drop(c->pool, &c->block);
 		return true;
 	}
 	if (err->code == ERROR_UNSAFE) {

@@ -1,9 +1,9 @@
 /*
- * Issues codes with the parts that an allocator is made of: the supply, which
- * takes grants, opens blocks and gives them up when their hold has ended, and
- * the writer, which stores the links of a loop turn.  A link of which it is not
- * known whether it was stored is sent again, the very same, until it is.  Each
- * answered code goes to the log at the end of its loop turn.
+ * Issues codes with the parts that an allocator is made of: the block pool,
+ *which takes grants, opens blocks and gives them up when their hold has ended,
+ *and the writer, which stores the links of a loop turn.  A link of which it is
+ *not known whether it was stored is sent again, the very same, until it is.
+ *Each answered code goes to the log at the end of its loop turn.
  *
  * usage: issue CONFIG create					the space
  *	  issue CONFIG run CLASS RATE NAME LOG [SEEN-FILE]	until SIGTERM
@@ -20,7 +20,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "allocator/supply/supply.h"
+#include "allocator/block_pool/block_pool.h"
 #include "common/clock.h"
 #include "common/signals.h"
 #include "linkstore/block/create.h"
@@ -38,7 +38,7 @@ enum {
 struct job {
 	struct issuer *issuer;
 	struct job *next; /* of those that wait for the timer */
-	struct supply_waiter waiter;
+	struct class_pool_request request;
 	struct link_block block;
 	struct link_target target;
 	uint64_t unique, link_id;
@@ -53,8 +53,9 @@ struct issuer {
 	struct loop_timer *timer;
 	struct redis_async *redis;
 	struct link_writer *writer;
-	struct supply *supply;
-	struct supply_metrics counts;
+	struct block_pool *block_pool;
+	struct class_pool *class_pool; /* of `ttl` */
+	struct block_pool_metrics counts;
 	struct seen_file *seen;
 	int rate; /* links begun in a second; 0: all that go */
 	int signals, log;
@@ -143,7 +144,7 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 		is->late += err->code == ERROR_BUSY;
 		is->taken += err->code == ERROR_UNSAFE;
 		if (err->code == ERROR_BUSY)
-			supply_refused(is->supply, &job->block);
+			class_pool_drop(is->class_pool, &job->block);
 		job->named = false;
 		go_on(job);
 	} else {
@@ -204,11 +205,11 @@ static void go_on(struct job *job)
 	if (job->named) {
 		store(job);
 	} else if (!is->stopping) {
-		job->waiter = (struct supply_waiter){.fn = on_code, .arg = job};
-		supply_request(is->supply, is->faults.space, is->ttl,
-			       &job->waiter);
+		job->request =
+			(struct class_pool_request){.fn = on_code, .arg = job};
+		class_pool_take(is->class_pool, &job->request);
 	} else if (++is->idle == JOBS) {
-		supply_close(is->supply, on_closed, is);
+		block_pool_close(is->block_pool, on_closed, is);
 	}
 }
 
@@ -275,7 +276,7 @@ static int open_files(struct issuer *is, char **argv, struct error *err)
 
 static int open_parts(struct issuer *is, const char *name, struct error *err)
 {
-	struct supply_options options = {
+	struct block_pool_options options = {
 		.store = is->faults.store,
 		.name = name,
 		.waiting_max = JOBS,
@@ -292,16 +293,19 @@ static int open_parts(struct issuer *is, const char *name, struct error *err)
 		return -1;
 	is->timer = loop_timer_new(is->loop, on_timer, is, err);
 	is->writer = link_writer_new(is->loop, is->redis, err);
-	is->supply = supply_new(&options, err);
-	if (!is->timer || !is->writer || !is->supply ||
-	    !loop_watch_fd(is->loop, is->signals, EPOLLIN, on_signal, is, err))
+	is->block_pool = block_pool_new(&options, err);
+	if (!is->timer || !is->writer || !is->block_pool)
+		return -1;
+	is->class_pool =
+		block_pool_class(is->block_pool, is->faults.space, is->ttl);
+	if (!loop_watch_fd(is->loop, is->signals, EPOLLIN, on_signal, is, err))
 		return -1;
 	return loop_on_turn_end(is->loop, on_turn_end, is, err);
 }
 
 static void print_counts(const struct issuer *is)
 {
-	const struct supply_metrics *m = &is->counts;
+	const struct block_pool_metrics *m = &is->counts;
 
 	printf("issued %" PRIu64 " resent %" PRIu64 " late %" PRIu64
 	       " taken %" PRIu64,
@@ -318,7 +322,7 @@ static int run(struct issuer *is, char **argv, struct error *err)
 	struct metrics *metrics = metrics_new();
 	int status = -1;
 
-	supply_metrics_register(&is->counts, metrics);
+	block_pool_metrics_register(&is->counts, metrics);
 	if (open_files(is, argv, err) || open_parts(is, argv[5], err))
 		goto out;
 	for (size_t i = 0; i < JOBS; i++) {
@@ -333,7 +337,7 @@ static int run(struct issuer *is, char **argv, struct error *err)
 out:
 	link_writer_free(is->writer);
 	redis_async_free(is->redis);
-	supply_free(is->supply);
+	block_pool_free(is->block_pool);
 	loop_free(is->loop);
 	seen_file_free(is->seen);
 	metrics_free(metrics);

@@ -1,0 +1,50 @@
+/*
+ * block_pool.h - one thread's blocks: a class pool (class_pool.h) for each
+ * space and TTL class.
+ *
+ * Gives up the ranges whose hold has ended, also while no link is asked for,
+ * and hands all back at the end.
+ *
+ * Belongs to its loop's thread.
+ */
+#ifndef ALLOCATOR_BLOCK_POOL_BLOCK_POOL_H
+#define ALLOCATOR_BLOCK_POOL_BLOCK_POOL_H
+
+#include <stddef.h>
+
+#include "allocator/block_pool/block_pool_metrics.h"
+#include "allocator/block_pool/class_pool.h"
+#include "common/error.h"
+#include "common/loop/loop.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/space/seen_file.h"
+
+struct block_pool_options {
+	struct loop *loop;
+	struct redis_async *redis;
+	const struct linkstore *store;
+	const char *name;   /* of the holder: host and pid; outlives it */
+	size_t waiting_max; /* requests that may wait for a block */
+	const struct block_pool_metrics *metrics;
+	struct seen_file *seen; /* shared by all threads */
+};
+
+struct block_pool;
+
+struct block_pool *block_pool_new(const struct block_pool_options *options,
+				  struct error *err);
+/* Requests that wait get an error.  NULL accepted. */
+void block_pool_free(struct block_pool *pool);
+
+/* Where codes of the space under the class come from. */
+struct class_pool *block_pool_class(struct block_pool *pool,
+				    const struct link_space *space,
+				    const struct link_class *ttl);
+
+/* Hands back the blocks from which no code was taken, then calls done(arg),
+ * perhaps before this returns.  From then on requests are refused. */
+void block_pool_close(struct block_pool *pool, void (*done)(void *arg),
+		      void *arg);
+
+#endif

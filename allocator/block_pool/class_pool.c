@@ -1,0 +1,384 @@
+#include "allocator/block_pool/class_pool.h"
+
+#include <stdlib.h>
+
+#include "allocator/block_pool/granted_range.h"
+#include "common/clock.h"
+#include "linkstore/space/grant.h"
+
+enum {
+	FRUITLESS_MAX = 8, /* grants in a row that gave no code */
+	RETRY_AFTER_MS = 100,
+	GRANT_AHEAD_DIVISOR = 5, /* the next grant at the last fifth, of
+				  * codes or of time */
+	SHORT_LIVED_MS = 1000,	 /* a grant used up sooner is too small */
+	LONG_LIVED_MS = 30000,	 /* and later, too large */
+	BLOCKS_MAX = 64,
+	SPACE_SHARE = 1024 /* and never more of a space than this part */
+};
+
+/*
+ *	IDLE -> GRANTING -> OPENING -> IDLE
+ *	  ^        |           |
+ *	  |        v           v	none granted, or none could be opened
+ *	  +----- BACKING_OFF <-+
+ *
+ * No grant is asked for while GRANTING or OPENING, nor for RETRY_AFTER_MS when
+ * BACKING_OFF.
+ */
+enum pool_state {
+	POOL_IDLE,
+	POOL_GRANTING, /* asked for */
+	POOL_OPENING,  /* blocks of it are being opened */
+	POOL_BACKING_OFF,
+};
+
+struct class_pool {
+	struct class_pool_shared *shared;
+	enum pool_state state;
+	int64_t retry_at;     /* of BACKING_OFF, loop time */
+	unsigned fruitless;   /* grants in a row that gave no code */
+	struct error failure; /* of the last grant that failed */
+
+	struct granted_ranges ranges;
+	struct class_pool_request *waiting, **waiting_end;
+
+	struct {
+		size_t blocks;	  /* asked for */
+		int64_t asked_at; /* clock_boottime_ms before the request */
+		bool succeeded;
+		int64_t renew_at; /* loop time: what was granted ends soon */
+	} last_grant;
+};
+
+static void request_grant(struct class_pool *pool);
+
+/* --- requests that wait --------------------------------------------------- */
+
+static void enqueue(struct class_pool *pool, struct class_pool_request *request)
+{
+	struct class_pool_shared *shared = pool->shared;
+
+	request->next = NULL;
+	*pool->waiting_end = request;
+	pool->waiting_end = &request->next;
+	shared->waiting++;
+	metric_add(shared->metrics->waiting, 1);
+	metric_add(shared->metrics->waited, 1);
+}
+
+static struct class_pool_request *dequeue(struct class_pool *pool)
+{
+	struct class_pool_request *request = pool->waiting;
+
+	pool->waiting = request->next;
+	if (!pool->waiting)
+		pool->waiting_end = &pool->waiting;
+	pool->shared->waiting--;
+	metric_add(pool->shared->metrics->waiting, (uint64_t)-1);
+	return request;
+}
+
+static void fail_waiting(struct class_pool *pool, const struct error *err)
+{
+	struct class_pool_request *request;
+
+	while (pool->waiting) {
+		request = dequeue(pool);
+		request->fn(request->arg, NULL, 0, err);
+	}
+}
+
+/* A grant failed.  The requests that wait get the error, and so do those of the
+ * next moment, without asking Redis again. */
+static void back_off(struct class_pool *pool, const struct error *err)
+{
+	pool->failure = *err;
+	pool->fruitless = 0;
+	pool->state = POOL_BACKING_OFF;
+	pool->retry_at = loop_now_ms(pool->shared->loop) + RETRY_AFTER_MS;
+	fail_waiting(pool, &pool->failure);
+}
+
+static bool is_granting(const struct class_pool *pool)
+{
+	return pool->state == POOL_GRANTING || pool->state == POOL_OPENING;
+}
+
+/* Four fifths of the last grant's codes are used, or of its time. */
+static bool is_grant_due(const struct class_pool *pool, int64_t now)
+{
+	uint64_t granted =
+		pool->last_grant.blocks * pool->ranges.space->block_size;
+
+	return granted_ranges_codes_left(&pool->ranges) <=
+		       granted / GRANT_AHEAD_DIVISOR ||
+	       now >= pool->last_grant.renew_at;
+}
+
+static void issue(struct class_pool *pool, struct granted_range *range,
+		  struct class_pool_request *request)
+{
+	struct link_block block;
+	uint32_t offset;
+
+	granted_range_issue(range, &block, &offset);
+	pool->fruitless = 0;
+	request->fn(request->arg, &block, offset, NULL);
+}
+
+/* Issues codes to requests that wait, and asks for a grant when that is due.
+ * No request waits when this returns, unless a grant is under way.  Called only
+ * when codes are wanted: a pool that nobody asks lets its blocks go. */
+static void serve(struct class_pool *pool)
+{
+	int64_t now = loop_now_ms(pool->shared->loop);
+	struct granted_range *range;
+
+	while (pool->waiting && (range = granted_ranges_current(&pool->ranges)))
+		issue(pool, range, dequeue(pool));
+	if (!is_granting(pool) && is_grant_due(pool, now) &&
+	    (pool->state != POOL_BACKING_OFF || now >= pool->retry_at))
+		request_grant(pool);
+	if (!is_granting(pool))
+		fail_waiting(pool, &pool->failure);
+}
+
+static void set_stopping(struct error *err)
+{
+	*err = (struct error){0};
+	error_set_retriable(err, ERROR_REMOTE, "the allocator is stopping");
+}
+
+void class_pool_take(struct class_pool *pool,
+		     struct class_pool_request *request)
+{
+	struct class_pool_shared *shared = pool->shared;
+	struct granted_range *range;
+	struct error err = {0};
+
+	if (shared->closing) {
+		set_stopping(&err);
+		request->fn(request->arg, NULL, 0, &err);
+		return;
+	}
+	range = pool->waiting ? NULL : granted_ranges_current(&pool->ranges);
+	if (range) {
+		issue(pool, range, request);
+	} else if (shared->waiting < shared->waiting_max) {
+		enqueue(pool, request);
+	} else {
+		error_set_retriable(&err, ERROR_REMOTE,
+				    "too many links are waiting for a block");
+		request->fn(request->arg, NULL, 0, &err);
+	}
+	serve(pool);
+}
+
+void class_pool_drop(struct class_pool *pool, const struct link_block *block)
+{
+	granted_ranges_drop(&pool->ranges, block);
+}
+
+/* --- grants --------------------------------------------------------------- */
+
+/* Something that kept the pool busy has ended. */
+static void on_progress(const struct class_pool *pool)
+{
+	if (pool->shared->closing)
+		pool->shared->on_progress(pool->shared->arg);
+}
+
+static int take_grant(struct class_pool *pool, const struct grant *grant,
+		      struct error *err)
+{
+	struct class_pool_shared *shared = pool->shared;
+	const struct block_pool_metrics *m = shared->metrics;
+	int64_t hold_until =
+		pool->last_grant.asked_at + shared->links->hold_max;
+	struct granted_range *range;
+
+	pool->last_grant.succeeded = true;
+	metric_add(m->grants, 1);
+	seen_file_note(shared->seen, pool->ranges.space, &grant->seen);
+	for (size_t i = 0; i < grant->count; i++) {
+		metric_add(m->blocks_granted, range_blocks(&grant->ranges[i]));
+		range = granted_range_add(&pool->ranges, grant,
+					  &grant->ranges[i], hold_until, err);
+		if (!range)
+			return -1;
+		if (shared->closing)
+			granted_range_retire(range);
+		else if (granted_range_open(range, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void on_grant(void *arg, const struct grant *grant,
+		     const struct error *err)
+{
+	struct class_pool *pool = arg;
+	struct class_pool_shared *shared = pool->shared;
+	struct error why = {0};
+	int status;
+
+	if (err) {
+		metric_add(shared->metrics->grants_failed, 1);
+		back_off(pool, err);
+	} else {
+		status = take_grant(pool, grant, &why);
+		pool->state = pool->ranges.unopened ? POOL_OPENING : POOL_IDLE;
+		if (status < 0 && pool->state == POOL_IDLE)
+			back_off(pool, &why);
+	}
+	on_progress(pool);
+}
+
+/* An open of one of the ranges was answered, or its confirmation. */
+static void on_opened(void *arg, bool retired, const struct error *err)
+{
+	struct class_pool *pool = arg;
+
+	if (pool->ranges.unopened == 0)
+		pool->state = POOL_IDLE;
+	/* Requests that wait for a range that expired meanwhile need another
+	 * one. */
+	if (retired && !pool->waiting)
+		return;
+	if (pool->state == POOL_IDLE && pool->waiting &&
+	    !granted_ranges_current(&pool->ranges) && err &&
+	    err->code != ERROR_BUSY)
+		back_off(pool, err);
+	else
+		serve(pool);
+}
+
+static void on_gone(void *arg)
+{
+	on_progress(arg);
+}
+
+/* As Leaf does (Meituan, 2017): grants grow until one lasts a while, so that
+ * the next is there in time however fast codes are taken, and shrink again, so
+ * that a quiet program holds little. */
+static void adapt_size(struct class_pool *pool, int64_t now)
+{
+	size_t least = (size_t)pool->shared->links->grant_blocks;
+	size_t blocks = pool->last_grant.blocks;
+	int64_t age = now - pool->last_grant.asked_at;
+
+	if (pool->last_grant.succeeded && age < SHORT_LIVED_MS)
+		blocks *= 2;
+	else if (pool->last_grant.succeeded && age > LONG_LIVED_MS)
+		blocks /= 2;
+	if (blocks > BLOCKS_MAX)
+		blocks = BLOCKS_MAX;
+	if (blocks > pool->ranges.space->blocks / SPACE_SHARE)
+		blocks = (size_t)(pool->ranges.space->blocks / SPACE_SHARE);
+	pool->last_grant.blocks = blocks < least ? least : blocks;
+}
+
+static void request_grant(struct class_pool *pool)
+{
+	struct class_pool_shared *shared = pool->shared;
+	int64_t now = clock_boottime_ms();
+	struct grant_request request = {
+		.space = pool->ranges.space,
+		.ttl = pool->ranges.ttl,
+		.seen = seen_file_get(shared->seen, pool->ranges.space),
+		.name = shared->name,
+	};
+	struct error err = {0};
+
+	if (shared->closing)
+		return;
+	if (pool->fruitless++ >= FRUITLESS_MAX) {
+		error_set_retriable(
+			&err, ERROR_REMOTE,
+			"space %s: none of the blocks granted could "
+			"be opened",
+			pool->ranges.space->name);
+		back_off(pool, &err);
+		return;
+	}
+	adapt_size(pool, now);
+	request.blocks = (unsigned)pool->last_grant.blocks;
+	pool->last_grant.asked_at = now;
+	pool->last_grant.succeeded = false;
+	pool->last_grant.renew_at =
+		loop_now_ms(shared->loop) + shared->links->hold_max -
+		shared->links->hold_max / GRANT_AHEAD_DIVISOR;
+	if (grant_blocks_async(shared->redis, &request, on_grant, pool, &err) <
+	    0) {
+		metric_add(shared->metrics->grants_failed, 1);
+		back_off(pool, &err);
+		return;
+	}
+	pool->state = POOL_GRANTING;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+struct class_pool *class_pool_new(struct class_pool_shared *shared,
+				  const struct link_space *space,
+				  const struct link_class *ttl,
+				  struct error *err)
+{
+	struct class_pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	pool->shared = shared;
+	pool->ranges = (struct granted_ranges){
+		.space = space,
+		.ttl = ttl,
+		.redis = shared->redis,
+		.metrics = shared->metrics,
+		.on_opened = on_opened,
+		.on_gone = on_gone,
+		.arg = pool,
+	};
+	pool->waiting_end = &pool->waiting;
+	return pool;
+}
+
+/* Retired ranges are freed by the answers to their last requests, which have
+ * all come once the connection is freed. */
+void class_pool_free(struct class_pool *pool)
+{
+	struct error err;
+
+	if (!pool)
+		return;
+	set_stopping(&err);
+	fail_waiting(pool, &err);
+	granted_ranges_free(&pool->ranges);
+	free(pool);
+}
+
+const struct link_class *class_pool_ttl(const struct class_pool *pool)
+{
+	return pool->ranges.ttl;
+}
+
+struct granted_ranges *class_pool_ranges(struct class_pool *pool)
+{
+	return &pool->ranges;
+}
+
+bool class_pool_is_busy(const struct class_pool *pool)
+{
+	return pool->state == POOL_GRANTING || pool->ranges.retired > 0;
+}
+
+void class_pool_close(struct class_pool *pool)
+{
+	struct error err;
+
+	set_stopping(&err);
+	fail_waiting(pool, &err);
+	granted_ranges_retire_all(&pool->ranges);
+}

@@ -1,0 +1,90 @@
+/*
+ * class_pool.h - codes for new links of one space under one TTL class: blocks
+ * granted and opened ahead.
+ *
+ * The pool issues codes from granted ranges (granted_range.h).  When four
+ * fifths of what was granted are used, or of the time it may be held, the next
+ * grant is under way, so that requests do not wait; how much is asked for
+ * follows how fast the last grant was used up. Blocks are used for
+ * links.hold_max at most, counted on clock_boottime_ms from before the request
+ * for the grant.
+ *
+ * Belongs to its loop's thread.
+ */
+#ifndef ALLOCATOR_BLOCK_POOL_CLASS_POOL_H
+#define ALLOCATOR_BLOCK_POOL_CLASS_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/block_pool/block_pool_metrics.h"
+#include "common/error.h"
+#include "common/loop/loop.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/block/block.h"
+#include "linkstore/linkstore.h"
+#include "linkstore/space/seen_file.h"
+
+/* What the pools of one thread share; outlives them. */
+struct class_pool_shared {
+	struct loop *loop;
+	struct redis_async *redis;
+	const struct links_config *links;
+	const char *name;   /* of the holder: host and pid */
+	size_t waiting_max; /* requests of all pools that may wait */
+	const struct block_pool_metrics *metrics;
+	struct seen_file *seen;
+	/* Called once `closing` when a pool may have ceased to be busy. */
+	void (*on_progress)(void *arg);
+	void *arg;
+
+	bool closing;	/* requests are refused, nothing is granted */
+	size_t waiting; /* requests in all pools */
+};
+
+struct class_pool;
+struct granted_ranges;
+
+struct class_pool *class_pool_new(struct class_pool_shared *shared,
+				  const struct link_space *space,
+				  const struct link_class *ttl,
+				  struct error *err);
+/* Requests that wait get an error.  NULL accepted. */
+void class_pool_free(struct class_pool *pool);
+
+const struct link_class *class_pool_ttl(const struct class_pool *pool);
+struct granted_ranges *class_pool_ranges(struct class_pool *pool);
+
+/*
+ * Called once per request: at once, within class_pool_take, or later.  `block`
+ * is valid during the call; NULL with one of these errors:
+ *	ERROR_NOTFOUND	the space does not exist
+ *	ERROR_BUSY	the space is full: all is live or in quarantine
+ *	ERROR_REMOTE	Redis is away, too many wait, or the program is stopping
+ */
+typedef void class_pool_fn(void *arg, const struct link_block *block,
+			   uint32_t offset, const struct error *err);
+
+/* A request for a code.  The caller's, and not to be changed until `fn` is
+ * called. */
+struct class_pool_request {
+	class_pool_fn *fn;
+	void *arg;
+	struct class_pool_request *next;
+};
+
+/* Takes the next code. */
+void class_pool_take(struct class_pool *pool,
+		     struct class_pool_request *request);
+
+/* Redis says that the block is not ours any more: nothing further is issued
+ * from its range. */
+void class_pool_drop(struct class_pool *pool, const struct link_block *block);
+
+/* Fails the requests that wait, and hands all ranges back. */
+void class_pool_close(struct class_pool *pool);
+/* Is a grant asked for, or a range on its way back? */
+bool class_pool_is_busy(const struct class_pool *pool);
+
+#endif
