@@ -128,7 +128,7 @@ static void register_metrics(struct shared *s, struct metrics *m)
 
 	s->metrics = m;
 	api_metrics_register(&s->api_metrics, m);
-	create_metrics_register(&s->create_metrics, m);
+	creation_metrics_register(&s->creation_metrics, m);
 	batch_metrics_register(&s->batch_metrics, settings, m);
 	block_pool_metrics_register(&s->block_pool_metrics, m);
 	metric_set(metrics_gauge(m, "shortloop_allocator_creates_waiting_max",
@@ -173,9 +173,9 @@ static int open_shared(struct allocator *a,
 	if (!s->seen)
 		return -1;
 	if (needs_ids(s->store)) {
-		s->ids = create_ids_new((unsigned)config->allocator.node,
-					s->store, s->holder, app_health(app),
-					err);
+		s->ids = id_generator_new((unsigned)config->allocator.node,
+					  s->store, s->holder, app_health(app),
+					  err);
 		if (!s->ids)
 			return -1;
 	}
@@ -245,7 +245,7 @@ void allocator_free(struct allocator *a)
 	ledger_watch_free(a->shared.ledger);
 	buf_free(&a->shared.openapi);
 	space_watch_free(a->shared.spaces);
-	create_ids_free(a->shared.ids);
+	id_generator_free(a->shared.ids);
 	redis_reserve_free(a->shared.reserve);
 	seen_file_free(a->shared.seen);
 	link_defaults_free(&a->shared.defaults);

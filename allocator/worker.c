@@ -91,7 +91,7 @@ static void send_counts(struct worker *w)
 	struct error err = {0};
 
 	for (size_t i = 0; i < linkstore_space_count(store); i++) {
-		count = &w->api.create.created[i];
+		count = &w->api.creation.created[i];
 		if (*count && space_count_created_async(
 				      w->redis, linkstore_space(store, i),
 				      *count, &err) == 0)
@@ -131,7 +131,7 @@ static void on_drained(void *arg)
 	if (w->watches_spaces)
 		space_watch_stop(w->shared->spaces);
 	if (w->watches_spaces && w->shared->ids)
-		create_ids_stop(w->shared->ids);
+		id_generator_stop(w->shared->ids);
 	if (w->watches_spaces)
 		redis_reserve_stop(w->shared->reserve);
 	loop_timer_stop(w->count_timer);
@@ -202,22 +202,22 @@ static int fill_api(struct worker *w, struct error *err)
 		.loop = w->loop,
 		.painters = s->painters,
 		.openapi = &s->openapi,
-		.create = {.redis = w->redis,
-			   .keys = s->keys,
-			   .reserve = s->reserve,
-			   .writer = w->writer,
-			   .block_pool = w->block_pool,
-			   .spaces = s->spaces,
-			   .events = s->events,
-			   .metrics = &s->create_metrics,
-			   .audit = s->audit,
-			   .ids = s->ids,
-			   .log = s->log,
-			   .failures = &s->failures},
+		.creation = {.redis = w->redis,
+			     .keys = s->keys,
+			     .reserve = s->reserve,
+			     .writer = w->writer,
+			     .block_pool = w->block_pool,
+			     .spaces = s->spaces,
+			     .events = s->events,
+			     .metrics = &s->creation_metrics,
+			     .audit = s->audit,
+			     .ids = s->ids,
+			     .log = s->log,
+			     .failures = &s->failures},
 		.audit = s->audit,
 		.batches = {.loop = w->loop,
 			    .keys = s->keys,
-			    .creation = &w->api.create,
+			    .creation = &w->api.creation,
 			    .defaults = &s->defaults,
 			    .metrics = &s->batch_metrics,
 			    .in_flight_max = (size_t)settings->batch_in_flight,
@@ -228,9 +228,9 @@ static int fill_api(struct worker *w, struct error *err)
 			    .wait_max = settings->batch_wait_max,
 			    .time_max = settings->batch_time_max},
 	};
-	w->api.create.created = calloc(linkstore_space_count(s->store),
-				       sizeof(w->api.create.created[0]));
-	return w->api.create.created ? 0 : error_set_nomem(err);
+	w->api.creation.created = calloc(linkstore_space_count(s->store),
+					 sizeof(w->api.creation.created[0]));
+	return w->api.creation.created ? 0 : error_set_nomem(err);
 }
 
 static int listen_on(struct worker *w, struct error *err)
@@ -267,7 +267,7 @@ struct worker *worker_new(struct shared *shared, unsigned index,
 	    space_watch_start(shared->spaces, w->loop, w->redis, err) < 0)
 		goto fail;
 	if (index == 0 && shared->ids &&
-	    create_ids_start(shared->ids, w->loop, w->redis, err) < 0)
+	    id_generator_start(shared->ids, w->loop, w->redis, err) < 0)
 		goto fail;
 	if (index == 0 &&
 	    redis_reserve_start(shared->reserve, w->loop, w->redis, err) < 0)
@@ -291,7 +291,7 @@ void worker_free(struct worker *w)
 	http_listener_free(w->listener);
 	loop_free(w->loop);
 	buf_free(&w->api.answer);
-	free(w->api.create.created);
+	free(w->api.creation.created);
 	free(w);
 }
 

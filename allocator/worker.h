@@ -10,7 +10,7 @@
 #include "allocator/allocator_config.h"
 #include "allocator/api/api.h"
 #include "allocator/policy/url_policy.h"
-#include "allocator/reserve.h"
+#include "allocator/redis_reserve.h"
 #include "linkstore/domains.h"
 
 /* What all workers use. */
@@ -28,10 +28,10 @@ struct shared {
 	struct ledger_watch *ledger;
 	struct buf openapi;
 	struct space_watch *spaces; /* run by the first worker */
-	struct create_ids *ids;	    /* likewise; NULL: not needed */
+	struct id_generator *ids;   /* likewise; NULL: not needed */
 	struct metrics *metrics;
 	struct api_metrics api_metrics;
-	struct create_metrics create_metrics;
+	struct creation_metrics creation_metrics;
 	struct batch_metrics batch_metrics;
 	struct block_pool_metrics block_pool_metrics;
 	struct seen_file *seen;

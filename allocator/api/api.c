@@ -38,7 +38,7 @@ void reply_unavailable(struct http_request *req, const char *detail)
 void api_reply_failure(const struct api_parts *api, struct http_request *req,
 		       const struct error *err)
 {
-	create_log_failure(&api->create, err);
+	creation_log_failure(&api->creation, err);
 	reply_unavailable(req, error_outside(err));
 }
 
@@ -221,7 +221,7 @@ static const struct action *find_action(struct api_parts *api,
 		   !access_check(api, req, action->role,
 				 pays ? action->cost : 0, ret_caller)) {
 		if (action->role == API_CREATE)
-			metric_add(api->create.metrics->denied, 1);
+			metric_add(api->creation.metrics->denied, 1);
 		return NULL;
 	}
 	return action;

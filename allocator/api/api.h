@@ -9,7 +9,7 @@
 
 #include "allocator/audit/audit.h"
 #include "allocator/batch/batch.h"
-#include "allocator/create/create.h"
+#include "allocator/create/creation.h"
 #include "allocator/keys/api_keyring.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
@@ -28,8 +28,8 @@ struct api_parts {
 	struct api_keyring *keys;
 	const struct link_defaults *defaults;
 	const struct api_metrics *metrics;
-	struct create_parts create; /* of this thread */
-	struct batches batches;	    /* of this thread */
+	struct creation_context creation; /* of this thread */
+	struct batches batches;		  /* of this thread */
 	struct ledger_watch *ledger;
 	struct loop *loop;	   /* of this thread */
 	struct workers *painters;  /* what takes long is done there: pictures */

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "allocator/api/handlers.h"
+#include "allocator/create/charge.h"
 #include "allocator/link/link_patch.h"
+#include "allocator/link_events.h"
 #include "common/clock.h"
 #include "common/unconst.h"
 #include "linkstore/link/edit.h"
@@ -136,7 +138,7 @@ static void start_over(struct change *c, const struct error *why)
 
 	metric_add(c->api->metrics->change_conflicts, 1);
 	if (++c->tries < TRIES_MAX &&
-	    link_lookup_async(c->api->create.redis, &c->target, on_found, c,
+	    link_lookup_async(c->api->creation.redis, &c->target, on_found, c,
 			      &err) == 0)
 		return;
 	api_reply_failure(c->api, c->req, &err);
@@ -165,8 +167,9 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 	c->expires = expires;
 	metric_add(c->deletes ? api->metrics->deleted : api->metrics->changed,
 		   1);
-	link_events_send(api->create.events, kind_of(c), c->target.space->name,
-			 c->target.code, c->after, expires);
+	link_events_send(api->creation.events, kind_of(c),
+			 c->target.space->name, c->target.code, c->after,
+			 expires);
 	audit_link(c->api->audit, c->deletes ? AUDIT_DELETED : AUDIT_CHANGED,
 		   &entry);
 	reply_changed(c);
@@ -191,7 +194,7 @@ static Shortloop__Link *copy_link(const Shortloop__Link *link)
 static int send_change(struct change *c, struct error *err)
 {
 	return link_edit_async(
-		c->api->create.redis, &c->target, c->before, c->after,
+		c->api->creation.redis, &c->target, c->before, c->after,
 		c->deletes ? NULL : c->patch.fields.ttl, on_edited, c, err);
 }
 
@@ -235,7 +238,7 @@ static int charge_growth(struct change *c, struct error *err)
 	if (c->deletes || !rules || !rules->quota.bytes.max || growth <= 0)
 		return send_change(c, err);
 	c->charged += growth;
-	return quota_take_async(c->api->create.redis,
+	return quota_take_async(c->api->creation.redis,
 				c->api->defaults->rules.store,
 				c->caller.account, &rules->quota, 0, growth,
 				on_charged, c, err);

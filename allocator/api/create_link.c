@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "allocator/api/handlers.h"
+#include "allocator/create/create.h"
+#include "allocator/create/idempotency.h"
 
 /* One request on its way. */
 struct creating {
@@ -22,7 +24,7 @@ static void creating_free(struct creating *c)
 }
 
 static void reply_created(struct creating *c,
-			  const struct create_result *result)
+			  const struct creation_result *result)
 {
 	const struct link_view view = {
 		.base_url = link_view_base_url(&c->api->defaults->rules,
@@ -39,7 +41,7 @@ static void reply_created(struct creating *c,
 		   &view);
 }
 
-static void on_done(void *arg, const struct create_result *result)
+static void on_done(void *arg, const struct creation_result *result)
 {
 	struct creating *c = arg;
 	char retry_after[16];
@@ -58,13 +60,13 @@ static void on_done(void *arg, const struct create_result *result)
 /* Answers and returns false when the request cannot be carried out. */
 static bool read_request(struct creating *c)
 {
-	struct metric *invalid = c->api->create.metrics->invalid;
+	struct metric *invalid = c->api->creation.metrics->invalid;
 	struct error err = {0};
 
 	c->key = http_header_get(c->req, "Idempotency-Key");
-	if (c->key.data && !create_key_is_good(c->key)) {
+	if (c->key.data && !idempotency_key_is_valid(c->key)) {
 		metric_add(invalid, 1);
-		http_reply_problem(c->req, 400, NULL, CREATE_KEY_EXPECTED);
+		http_reply_problem(c->req, 400, NULL, IDEMPOTENCY_KEY_EXPECTED);
 		return false;
 	}
 	if (!http_type_is(c->req, "application/json")) {
@@ -86,7 +88,7 @@ static bool read_request(struct creating *c)
 void handle_create(const struct api_call *call)
 {
 	struct creating *c = calloc(1, sizeof(*c));
-	struct create_order order;
+	struct creation_order order;
 
 	if (!c) {
 		http_reply_problem(call->req, 500, NULL, "out of memory");
@@ -100,10 +102,10 @@ void handle_create(const struct api_call *call)
 		creating_free(c);
 		return;
 	}
-	order = (struct create_order){.request = &c->request,
-				      .caller = &c->caller,
-				      .key = c->key,
-				      .body = http_body(call->req),
-				      .source = &c->source};
-	create_link(&call->api->create, &order, on_done, c);
+	order = (struct creation_order){.request = &c->request,
+					.caller = &c->caller,
+					.key = c->key,
+					.body = http_body(call->req),
+					.source = &c->source};
+	create_link(&call->api->creation, &order, on_done, c);
 }

@@ -42,7 +42,7 @@ int api_find_link(const struct api_call *call, struct link_target *ret_target,
 	if (!linkstore_locate(store, call->name.data, call->name.len,
 			      ret_target))
 		reply_not_located(api, call, store);
-	else if (link_lookup_async(api->create.redis, ret_target, fn, arg,
+	else if (link_lookup_async(api->creation.redis, ret_target, fn, arg,
 				   &err) == 0)
 		return 0;
 	else

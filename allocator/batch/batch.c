@@ -7,6 +7,7 @@
 #include "allocator/batch/line_splitter.h"
 #include "allocator/batch/reorder_buffer.h"
 #include "allocator/create/create.h"
+#include "allocator/create/idempotency.h"
 #include "allocator/link/link_view.h"
 #include "common/clock.h"
 
@@ -236,7 +237,7 @@ static void refuse_line(struct batch *b, uint64_t number, int status,
 }
 
 static void put_result(const struct batch_line *line,
-		       const struct create_result *result, struct buf *out)
+		       const struct creation_result *result, struct buf *out)
 {
 	struct link_view view;
 
@@ -258,7 +259,7 @@ static void put_result(const struct batch_line *line,
 
 /* --- creating a line's link ----------------------------------------------- */
 
-static void on_created(void *arg, const struct create_result *result)
+static void on_created(void *arg, const struct creation_result *result)
 {
 	struct batch_line *line = arg;
 	struct batch *b = line->batch;
@@ -276,7 +277,7 @@ static void on_created(void *arg, const struct create_result *result)
 static void create_line(struct batch *b, struct http_slice text)
 {
 	struct batch_line *line;
-	struct create_order order;
+	struct creation_order order;
 	struct error err;
 
 	if (!api_keyring_still_may(b->all->keys, &b->caller, API_CREATE)) {
@@ -300,12 +301,12 @@ static void create_line(struct batch *b, struct http_slice text)
 	}
 	line->position = reorder_buffer_reserve(b->answers, text.len);
 	metric_add(b->all->metrics->in_flight, 1);
-	order = (struct create_order){.request = &line->request,
-				      .caller = &b->caller,
-				      .key = b->key,
-				      .line = line->number,
-				      .body = text,
-				      .source = &b->source};
+	order = (struct creation_order){.request = &line->request,
+					.caller = &b->caller,
+					.key = b->key,
+					.line = line->number,
+					.body = text,
+					.source = &b->source};
 	create_link(b->all->creation, &order, on_created, line);
 }
 
@@ -549,8 +550,8 @@ static bool may_begin(const struct batches *all, struct http_request *req,
 				   "without Content-Encoding");
 		return false;
 	}
-	if (key.data && !create_key_is_good(key)) {
-		http_reply_problem(req, 400, NULL, CREATE_KEY_EXPECTED);
+	if (key.data && !idempotency_key_is_valid(key)) {
+		http_reply_problem(req, 400, NULL, IDEMPOTENCY_KEY_EXPECTED);
 		return false;
 	}
 	if (count_of(all, caller->account) >= all->account_max) {

@@ -31,7 +31,7 @@
 #define ALLOCATOR_BATCH_BATCH_H
 
 #include "allocator/allocator_config.h"
-#include "allocator/create/create.h"
+#include "allocator/create/creation.h"
 #include "allocator/keys/api_keyring.h"
 #include "common/http/http_stream.h"
 
@@ -57,7 +57,7 @@ void batch_metrics_register(struct batch_metrics *bm,
 struct batches {
 	struct loop *loop;
 	struct api_keyring *keys;
-	const struct create_parts *creation;
+	const struct creation_context *creation;
 	const struct link_defaults *defaults;
 	const struct batch_metrics *metrics;
 	size_t in_flight_max; /* lines of a batch */

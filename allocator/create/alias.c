@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/create/plain.h"
+#include "allocator/create/standalone.h"
+#include "allocator/create/strategy.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/target.h"
 
@@ -13,13 +14,13 @@ static void take(struct creation *c)
 
 	if (linkstore_alias(f->space->store, f->code, strlen(f->code),
 			    &c->target, &err) == 0) {
-		plain_name(c);
+		standalone_set_link_id(c);
 		return;
 	}
 	error_wrap(&err, "code");
 	creation_refuse(c, err.code == ERROR_BUSY ? 409 : 400,
-			err.code == ERROR_BUSY ? c->parts->metrics->taken
-					       : c->parts->metrics->invalid,
+			err.code == ERROR_BUSY ? c->context->metrics->taken
+					       : c->context->metrics->invalid,
 			err.text);
 }
 
@@ -38,8 +39,12 @@ static void taken(struct creation *c, const struct plain_result *result)
 
 	snprintf(text, sizeof(text), "code: %s %s; choose another",
 		 c->target.code, why_not(result));
-	creation_refuse(c, 409, c->parts->metrics->taken, text);
+	creation_refuse(c, 409, c->context->metrics->taken, text);
 }
 
-const struct create_strategy create_alias = {take, plain_store, plain_refused,
-					     taken};
+const struct strategy strategy_alias = {
+	.take = take,
+	.store = standalone_store,
+	.refused = standalone_refused,
+	.taken = taken,
+};

@@ -1,24 +1,45 @@
 /*
- * charge.h - is there room for one more link: of Redis, and of its account?
- * For allocator/create/ only.
+ * charge.h - what a new link takes out of the quota of its account
+ * (linkstore/quota.h), once however often its code is chosen anew.
  */
 #ifndef ALLOCATOR_CREATE_CHARGE_H
 #define ALLOCATOR_CREATE_CHARGE_H
 
-#include "allocator/create/creation.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Ends the creation unless its owner and its TTL class are ones that the caller
- * may create links of.  True: they are. */
-bool charge_may_begin(struct creation *c, const struct api_key_info *caller);
+#include "allocator/keys/account_rules.h"
+#include "linkstore/quota.h"
 
-/* Might a link that is wanted be refused, if it is not there yet? */
-bool charge_might_refuse(const struct creation *c);
+/* Begins as {.account, .rules}. */
+struct charge {
+	const char *account;
+	const struct account_rules *rules; /* NULL: none */
+	bool taken;
+	struct quota_answer answer; /* what was taken */
+	int64_t bytes;		    /* of it */
+};
 
-/* Takes the link out of what its account may store, once; goes on with
- * creation_charged or ends the creation. */
-void charge(struct creation *c);
+/* Has the account a quota? */
+bool charge_has_quota(const struct charge *charge);
 
-/* The creation ends: gives back what no link was stored for. */
-void charge_end(struct creation *c);
+/* Takes one link of so many bytes.  `fn` calls charge_set_taken when there was
+ * room. */
+int charge_take(struct charge *charge, struct redis_async *redis,
+		const struct linkstore *store, int64_t bytes, quota_fn *fn,
+		void *arg, struct error *err);
+void charge_set_taken(struct charge *charge, const struct quota_answer *answer);
+
+/* Gives back what was taken, if anything was. */
+void charge_give_back(const struct charge *charge, struct redis_async *redis,
+		      const struct linkstore *store);
+
+#define CHARGE_TEXT_MAX 256
+
+/* What to say to an account that was not given what it may not have; counts
+ * it. */
+void charge_refusal(const struct quota_answer *answer,
+		    const struct account_rules *rules, const char *account,
+		    char text[CHARGE_TEXT_MAX]);
 
 #endif

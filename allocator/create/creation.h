@@ -1,96 +1,181 @@
 /*
- * creation.h - a link on its way, and what strategies do to it.  For
- * allocator/create/ only.
+ * creation.h - a link on its way.
  *
- * create.c leads: it asks the strategy to take a code, hears creation_named,
- * asks it to store the link, hears creation_stored.
+ * The space's strategy chooses the code; then the link is stored in Redis, told
+ * to Kafka and written to the audit.  With an Idempotency-Key what is about to
+ * be stored is noted first, so that the same request sent again finds out
+ * whether it was (idempotency.h).
+ *
+ *	       read the key's record
+ *	               |
+ *	               v       no code could be stored (TRIES_MAX times)
+ *	+-----> choose a code <--------------------------------+
+ *	|              |                                       |
+ *	|              v                                       |
+ *	|      charge the account                              |
+ *	|              |                                       |
+ *	|              v                                       |
+ *	+------ plan the link -----> store the link -----------+
+ *	another request                |  ^  |
+ *	was faster                     +--+  v
+ *	                  answer lost        told
+ *
+ * Without a key there is no record and no plan.  Each step may end the
+ * creation, as what was found (creation_found) or with a problem.
+ *
+ * Belongs to its loop's thread.
  */
 #ifndef ALLOCATOR_CREATE_CREATION_H
 #define ALLOCATOR_CREATE_CREATION_H
 
-#include "allocator/create/create.h"
-#include "linkstore/plain/create.h"
-#include "linkstore/quota.h"
-#include "linkstore/target.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-struct creation;
-struct again;
+#include "allocator/audit/audit.h"
+#include "allocator/block_pool/block_pool.h"
+#include "allocator/create/charge.h"
+#include "allocator/create/id_generator.h"
+#include "allocator/keys/api_keyring.h"
+#include "allocator/link/link_request.h"
+#include "allocator/link_events.h"
+#include "allocator/redis_reserve.h"
+#include "allocator/space_watch.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "linkstore/block/create.h"
 
-struct create_strategy {
-	/* Chooses a code and fills target and link, then calls creation_named
-	 * or creation_fail, perhaps before it returns. */
-	void (*take)(struct creation *c);
-	/* Stores the link under its code; ends in creation_stored. */
-	void (*store)(struct creation *c);
-	/* Storing failed, and not because Redis is away.  Returns whether
-	 * another code should be taken; has else ended the creation. */
-	bool (*refused)(struct creation *c, const struct error *err);
-	/* Another link has the code, or its tombstone.  NULL: cannot be. */
-	void (*taken)(struct creation *c, const struct plain_result *result);
+struct idempotency;
+struct strategy;
+
+/* Shared by all threads. */
+struct creation_metrics {
+	/* By outcome.  `found`: the link was there (strategy hash);
+	 * `replayed`: an earlier request of this key has made it. */
+	struct metric *created, *found, *replayed, *invalid, *denied, *taken,
+		*unavailable, *full;
+	struct metric *seconds;	  /* of those that succeeded */
+	struct metric *conflicts; /* a live link under a fresh code */
+	struct metric *retries;	  /* tries beyond a create's first */
+};
+void creation_metrics_register(struct creation_metrics *cm, struct metrics *m);
+
+/* What creations work with; all of it outlives them. */
+struct creation_context {
+	struct redis_async *redis; /* of this thread */
+	struct api_keyring *keys;
+	const struct redis_reserve *reserve;
+	struct link_writer *writer;    /* of this thread */
+	struct block_pool *block_pool; /* of this thread */
+	const struct space_watch *spaces;
+	struct link_events *events;
+	struct audit *audit;	  /* NULL: none */
+	struct id_generator *ids; /* NULL: no space needs them */
+	const struct creation_metrics *metrics;
+	struct log *log;
+	struct log_pace *failures; /* of all threads: what Redis refuses */
+	uint64_t *created;	   /* of this thread: links by space index */
 };
 
-extern const struct create_strategy create_sequence, create_hash,
-	create_snowflake, create_alias;
+struct creation_order {
+	/* All stay the caller's, and valid until it is done unless said
+	 * otherwise. */
+	const struct link_request *request;
+	const struct api_key_info *caller; /* read within create_link only */
+	const struct audit_source *source;
+	/* The Idempotency-Key, the batch's line (0: a single create) and the
+	 * bytes of the request; {NULL, 0}: none was sent. */
+	struct http_slice key;
+	uint64_t line;
+	struct http_slice body; /* read within create_link only */
+};
+
+/* Valid during the call. */
+struct creation_result {
+	int status; /* 201; 200: a link that was there; or a problem's */
+	const char *detail;   /* of a problem: what to do */
+	unsigned retry_after; /* s, of a problem; 0: not said */
+	bool replayed;	      /* earned by an earlier request */
+	const struct link_space *space;
+	const char *code;
+	const Shortloop__Link *link;
+	int64_t expires; /* ms since 1970, or DURATION_NEVER */
+};
+typedef void creation_done_fn(void *arg, const struct creation_result *result);
+
+/* Is the link of this creation in Redis? */
+enum link_fate {
+	LINK_NOT_STORED,
+	LINK_UNSURE, /* the answer to an earlier try was lost */
+	LINK_STORED,
+};
 
 struct creation {
-	const struct create_parts *parts;
-	struct create_order order;
-	create_done_fn *done;
+	const struct creation_context *context;
+	struct creation_order order;
+	creation_done_fn *done;
 	void *arg;
-	const struct create_strategy *strategy;
+	const struct strategy *strategy;
 	/* Of the caller, who may be another by the time it is stored. */
 	char account[API_KEY_NAME_MAX], creator[API_KEY_NAME_MAX];
-	const struct account_rules *rules; /* of its account; NULL: none */
-	struct quota_answer charge;	   /* what was taken for the link */
-	int64_t bytes;			   /* of it */
-	bool charged;
-	bool stored;	      /* a link was, now */
-	unsigned retry_after; /* s, to be said of a refusal; 0: as usual */
+	int64_t started; /* clock_monotonic_ns */
+
 	struct link_target target;
 	Shortloop__Link link;
-	int64_t started; /* clock_monotonic_ns */
+	enum link_fate fate;
 	unsigned tries;
-	bool unsure;	     /* whether an earlier try has stored the link */
-	struct again *again; /* NULL: without an Idempotency-Key */
-	int64_t asked;	     /* Redis' clock when the key's record was read */
-	int64_t deadline;    /* of the store, by Redis' clock; 0: none */
-	/* of sequence */
-	struct class_pool *pool;
-	struct class_pool_request request;
-	struct link_block block;
-	/* of hash */
-	unsigned candidate;
-	enum {
-		LOOK_OLD, /* from before there were accounts */
-		LOOK_OWN,
-		LOOK_DONE
-	} look; /* for a link that is there */
+	unsigned retry_after; /* s, to be said of a refusal; 0: as usual */
+
+	struct charge charge;
+	struct idempotency *idempotency; /* NULL: without a key */
+	int64_t deadline; /* of the store, by Redis' clock; 0: none */
+
+	struct {
+		struct class_pool *pool;
+		struct class_pool_request request;
+		struct link_block block;
+	} sequence; /* of that strategy */
+	struct {
+		unsigned candidate;
+		enum {
+			/* Codes from before there were accounts. */
+			SEARCH_OLD_CODES,
+			SEARCH_OWN_CODES,
+			SEARCH_DONE
+		} search; /* for a link that is there */
+	} hash;		  /* of that strategy */
 };
 
-/* The code and the link are chosen. */
-void creation_named(struct creation *c);
+/* Begins a creation; calls `done` exactly once, perhaps before it returns. */
+void creation_begin(const struct creation_context *context,
+		    const struct creation_order *order,
+		    const struct strategy *strategy, creation_done_fn *done,
+		    void *arg);
 
-/* There is room for it. */
-void creation_charged(struct creation *c);
+/* Logs an error whose text is not for answers (error_outside). */
+void creation_log_failure(const struct creation_context *context,
+			  const struct error *err);
+
+/* --- for strategies ------------------------------------------------------- */
+
+/* Might the link be refused, were it not there yet? */
+bool creation_might_be_refused(const struct creation *c);
+
+/* The code and the link are chosen. */
+void creation_code_chosen(struct creation *c);
 
 /* `expires` counts when err is NULL. */
 void creation_stored(struct creation *c, int64_t expires,
 		     const struct error *err);
 
-/* The code was taken after all: counts it and tells. */
-void creation_conflict(struct creation *c, const struct error *err);
+/* The code was taken after all: counts it and logs it. */
+void creation_count_conflict(struct creation *c, const struct error *err);
 
 /* Takes another code, unless that was tried often enough. */
-void creation_again(struct creation *c, const struct error *err);
+void creation_retry(struct creation *c, const struct error *err);
 
 /* Ends it with a link that was there, which has `left` ms. */
 void creation_found(struct creation *c, const Shortloop__Link *link,
 		    int64_t left);
-
-/* Ends it with the link that an earlier request of this key has made; `told`:
- * and has told Kafka and the audit of. */
-void creation_replay(struct creation *c, const Shortloop__Link *link,
-		     int64_t left, bool told);
 
 /* Ends it with the problem that this error is to a client. */
 void creation_fail(struct creation *c, const struct error *err);

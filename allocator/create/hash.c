@@ -6,15 +6,15 @@
  *
  * Before there were accounts, codes followed from owner and URL alone, and all
  * API keys shared them.  A link of that kind keeps its code: those candidates
- * are looked at first, and one that is this account's is the answer.  Nothing
+ * are looked up first, and one that is this account's is the answer.  Nothing
  * is stored under them any more.  Spaces of keyed codes are younger than
  * accounts.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "allocator/create/charge.h"
-#include "allocator/create/plain.h"
+#include "allocator/create/standalone.h"
+#include "allocator/create/strategy.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 
@@ -27,7 +27,7 @@ static int choose(struct creation *c, const char *account, struct error *err)
 	const struct url_code_subject of = {account, f->owner, f->url,
 					    strlen(f->url)};
 
-	return linkstore_hash_code(f->space, &of, c->candidate, &c->target,
+	return linkstore_hash_code(f->space, &of, c->hash.candidate, &c->target,
 				   err);
 }
 
@@ -37,7 +37,7 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
-	       api_keyring_owns(c->parts->keys, c->account, link);
+	       api_keyring_owns(c->context->keys, c->account, link);
 }
 
 /* --- a link of this account ----------------------------------------------- */
@@ -49,7 +49,7 @@ static void take_own(struct creation *c)
 	if (choose(c, c->account, &err) < 0)
 		creation_fail(c, &err);
 	else
-		plain_name(c);
+		standalone_set_link_id(c);
 }
 
 static void taken(struct creation *c, const struct plain_result *result)
@@ -58,7 +58,7 @@ static void taken(struct creation *c, const struct plain_result *result)
 
 	if (is_the_same(c, result->existing)) {
 		creation_found(c, result->existing, result->existing_left);
-	} else if (++c->candidate < CANDIDATES_MAX) {
+	} else if (++c->hash.candidate < CANDIDATES_MAX) {
 		take_own(c);
 	} else {
 		error_set(&err, ERROR_BUSY, "all candidates are taken");
@@ -68,23 +68,25 @@ static void taken(struct creation *c, const struct plain_result *result)
 
 /* --- a link that is there ------------------------------------------------- */
 
-static void look(struct creation *c);
+static void look_up(struct creation *c);
 
-/* What would be refused is looked for among its own as well: who asks for a
- * link that is there stores nothing. */
-static void look_further(struct creation *c)
+/* A link that might be refused is looked for under its own codes as well: a
+ * request for a link that is there stores nothing. */
+static void end_search(struct creation *c)
 {
-	c->candidate = 0;
-	if (c->look == LOOK_OLD && charge_might_refuse(c)) {
-		c->look = LOOK_OWN;
-		look(c);
+	c->hash.candidate = 0;
+	if (c->hash.search == SEARCH_OLD_CODES &&
+	    creation_might_be_refused(c)) {
+		c->hash.search = SEARCH_OWN_CODES;
+		look_up(c);
 	} else {
-		c->look = LOOK_DONE;
+		c->hash.search = SEARCH_DONE;
 		take_own(c);
 	}
 }
 
-/* Only a space of this kind can have links from before there were accounts. */
+/* Only a space with codes of this kind can have links from before there were
+ * accounts. */
 static bool is_old(const struct creation *c)
 {
 	const struct link_space *space = c->order.request->fields.space;
@@ -94,8 +96,8 @@ static bool is_old(const struct creation *c)
 }
 
 /* The first candidate without a link ends the search, as it ended theirs. */
-static void on_looked(void *arg, const struct link_answer *answer,
-		      const struct error *err)
+static void on_looked_up(void *arg, const struct link_answer *answer,
+			 const struct error *err)
 {
 	struct creation *c = arg;
 
@@ -103,32 +105,38 @@ static void on_looked(void *arg, const struct link_answer *answer,
 		creation_fail(c, err);
 	} else if (answer->link && is_the_same(c, answer->link)) {
 		creation_found(c, answer->link, answer->ttl_left);
-	} else if (answer->link && ++c->candidate < CANDIDATES_MAX) {
-		look(c);
+	} else if (answer->link && ++c->hash.candidate < CANDIDATES_MAX) {
+		look_up(c);
 	} else {
-		look_further(c);
+		end_search(c);
 	}
 }
 
-static void look(struct creation *c)
+static void look_up(struct creation *c)
 {
 	struct error err;
 
-	if (choose(c, c->look == LOOK_OLD ? "" : c->account, &err) < 0 ||
-	    link_lookup_async(c->parts->redis, &c->target, on_looked, c, &err) <
-		    0)
+	if (choose(c, c->hash.search == SEARCH_OLD_CODES ? "" : c->account,
+		   &err) < 0 ||
+	    link_lookup_async(c->context->redis, &c->target, on_looked_up, c,
+			      &err) < 0)
 		creation_fail(c, &err);
 }
 
 static void take(struct creation *c)
 {
-	if (c->look == LOOK_DONE)
+	if (c->hash.search == SEARCH_DONE)
 		take_own(c);
 	else if (is_old(c))
-		look(c);
+		look_up(c);
 	else
-		look_further(c);
+		end_search(c);
 }
 
-const struct create_strategy create_hash = {take, plain_store, plain_refused,
-					    taken};
+const struct strategy strategy_hash = {
+	.take = take,
+	.store = standalone_store,
+	.refused = standalone_refused,
+	.taken = taken,
+	.is_repeatable = true,
+};

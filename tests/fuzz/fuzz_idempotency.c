@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/create/create.h"
+#include "allocator/create/idempotency.h"
 #include "linkstore/idempotency.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,9 +16,9 @@ static void try_key(const char *text, size_t size)
 {
 	struct http_slice key = {text, size};
 
-	if (!create_key_is_good(key))
+	if (!idempotency_key_is_valid(key))
 		return;
-	assert(size >= 1 && size <= CREATE_KEY_MAX);
+	assert(size >= 1 && size <= IDEMPOTENCY_KEY_MAX);
 	for (size_t i = 0; i < size; i++)
 		assert(text[i] > ' ' && text[i] < 0x7f);
 }

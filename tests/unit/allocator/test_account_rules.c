@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "allocator/keys/account_rules.h"
-#include "allocator/reserve.h"
+#include "allocator/redis_reserve.h"
 
 static char ten[] = "10d", never[] = "never";
 static char *class_names[] = {ten, never};

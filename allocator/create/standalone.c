@@ -1,18 +1,18 @@
-#include "allocator/create/plain.h"
+#include "allocator/create/standalone.h"
 
-#include "allocator/create/ids.h"
+#include "allocator/create/strategy.h"
 
-void plain_name(struct creation *c)
+void standalone_set_link_id(struct creation *c)
 {
 	uint64_t link_id;
 	struct error err;
 
-	if (create_ids_link(c->parts->ids, &link_id, &err) < 0) {
+	if (id_generator_next_link_id(c->context->ids, &link_id, &err) < 0) {
 		creation_fail(c, &err);
 		return;
 	}
 	plain_prepare(c->order.request->fields.ttl, link_id, &c->link);
-	creation_named(c);
+	creation_code_chosen(c);
 }
 
 static void on_stored(void *arg, const struct plain_result *result,
@@ -28,16 +28,16 @@ static void on_stored(void *arg, const struct plain_result *result,
 		c->strategy->taken(c, result);
 }
 
-void plain_store(struct creation *c)
+void standalone_store(struct creation *c)
 {
 	struct error err;
 
-	if (plain_create_async(c->parts->redis, &c->target, &c->link,
+	if (plain_create_async(c->context->redis, &c->target, &c->link,
 			       c->deadline, on_stored, c, &err) < 0)
 		creation_fail(c, &err);
 }
 
-bool plain_refused(struct creation *c, const struct error *err)
+bool standalone_refused(struct creation *c, const struct error *err)
 {
 	creation_fail(c, err);
 	return false;

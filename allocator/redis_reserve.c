@@ -1,4 +1,4 @@
-#include "allocator/reserve.h"
+#include "allocator/redis_reserve.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

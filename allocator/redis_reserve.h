@@ -1,5 +1,5 @@
 /*
- * reserve.h - is what Redis has left needed for more than new links?
+ * redis_reserve.h - is what Redis has left needed for more than new links?
  *
  * A Redis that is full (maxmemory, noeviction) refuses what takes memory: links
  * could be neither blocked nor edited, by anybody.  So new links leave a part
@@ -7,8 +7,8 @@
  * loop; a Redis without maxmemory has no reserve, and until it was read, or
  * while Redis is away, none counts as reached.
  */
-#ifndef ALLOCATOR_RESERVE_H
-#define ALLOCATOR_RESERVE_H
+#ifndef ALLOCATOR_REDIS_RESERVE_H
+#define ALLOCATOR_REDIS_RESERVE_H
 
 #include <stdbool.h>
 #include <stdint.h>

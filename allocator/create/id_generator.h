@@ -1,6 +1,6 @@
 /*
- * ids.h - the numbers that are made without a block: snowflakes for codes, and
- * the link ids of all links that have no block.
+ * id_generator.h - the numbers that are made without a block: snowflakes for
+ * codes, and the link ids of all links that have no block.
  *
  * Both are made under this allocator's node number.  The node is leased in
  * Redis (linkstore/node_lease.h), so that two allocators that were given one
@@ -9,8 +9,8 @@
  *
  * Shared by all threads.
  */
-#ifndef ALLOCATOR_CREATE_IDS_H
-#define ALLOCATOR_CREATE_IDS_H
+#ifndef ALLOCATOR_CREATE_ID_GENERATOR_H
+#define ALLOCATOR_CREATE_ID_GENERATOR_H
 
 #include <stdint.h>
 
@@ -20,26 +20,27 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 
-struct create_ids;
+struct id_generator;
 
 /* `holder` names this process to people.  The check `node` of `health` is down
  * while the lease is not held. */
-struct create_ids *create_ids_new(unsigned node, const struct linkstore *store,
-				  const char *holder, struct health *health,
-				  struct error *err);
-void create_ids_free(struct create_ids *ids); /* NULL accepted */
+struct id_generator *id_generator_new(unsigned node,
+				      const struct linkstore *store,
+				      const char *holder, struct health *health,
+				      struct error *err);
+void id_generator_free(struct id_generator *g); /* NULL accepted */
 
 /* Keeps the lease from one thread's loop.  Not called: nothing is made. */
-int create_ids_start(struct create_ids *ids, struct loop *loop,
-		     struct redis_async *redis, struct error *err);
+int id_generator_start(struct id_generator *g, struct loop *loop,
+		       struct redis_async *redis, struct error *err);
 /* Gives the lease up; on the same thread, before its loop is freed. */
-void create_ids_stop(struct create_ids *ids);
+void id_generator_stop(struct id_generator *g);
 
 /* Retriable errors: the lease is not held, or more was made than the clock has
  * milliseconds for.  From any thread. */
-int create_ids_code(struct create_ids *ids, uint64_t *ret_snowflake,
-		    struct error *err);
-int create_ids_link(struct create_ids *ids, uint64_t *ret_link_id,
-		    struct error *err);
+int id_generator_next_code(struct id_generator *g, uint64_t *ret_snowflake,
+			   struct error *err);
+int id_generator_next_link_id(struct id_generator *g, uint64_t *ret_link_id,
+			      struct error *err);
 
 #endif

@@ -1,0 +1,36 @@
+/*
+ * strategy.h - how a space chooses the codes of its links.
+ *
+ * Each strategy is a source of its name: sequence.c, hash.c, snowflake.c and
+ * alias.c.
+ */
+#ifndef ALLOCATOR_CREATE_STRATEGY_H
+#define ALLOCATOR_CREATE_STRATEGY_H
+
+#include <stdbool.h>
+
+#include "common/error.h"
+
+struct creation;
+struct plain_result;
+
+struct strategy {
+	/* Chooses a code and fills target and link, then calls
+	 * creation_code_chosen or creation_fail, perhaps before it returns. */
+	void (*take)(struct creation *c);
+	/* Stores the link under its code; ends in creation_stored. */
+	void (*store)(struct creation *c);
+	/* Storing failed, and not because Redis is away.  Returns whether
+	 * another code should be taken; has else ended the creation. */
+	bool (*refused)(struct creation *c, const struct error *err);
+	/* Another link has the code, or its tombstone.  NULL: cannot be. */
+	void (*taken)(struct creation *c, const struct plain_result *result);
+	/* The same request gets the same code: it needs no plan to be sent
+	 * again (linkstore/idempotency.h). */
+	bool is_repeatable;
+};
+
+extern const struct strategy strategy_sequence, strategy_hash,
+	strategy_snowflake, strategy_alias;
+
+#endif
