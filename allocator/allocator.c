@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "allocator/api/openapi.h"
+#include "allocator/api/api.h"
 #include "allocator/worker.h"
 
 enum {
@@ -224,7 +224,7 @@ struct allocator *allocator_new(const struct allocator_config *config,
 	 * several threads. */
 	json_object_seed(0);
 	pthread_mutex_init(&a->shared.redis_lock, NULL);
-	if (openapi_write(&a->shared.openapi, err) == 0 &&
+	if (api_write_openapi(&a->shared.openapi, err) == 0 &&
 	    open_shared(a, config, app, err) == 0 && open_workers(a, err) == 0)
 		return a;
 	allocator_free(a);

@@ -21,7 +21,7 @@ struct worker {
 	struct http_listener *listener;
 	struct loop_timer *count_timer;
 	struct loop_timer *give_up_timer;
-	struct api_parts api;
+	struct api_context api;
 	pthread_t thread;
 	bool thread_runs;
 	bool watches_spaces;
@@ -194,7 +194,7 @@ static int fill_api(struct worker *w, struct error *err)
 	struct shared *s = w->shared;
 	const struct allocator_settings *settings = &s->config->allocator;
 
-	w->api = (struct api_parts){
+	w->api = (struct api_context){
 		.keys = s->keys,
 		.defaults = &s->defaults,
 		.metrics = &s->api_metrics,

@@ -1,9 +1,13 @@
 #include "allocator/api/api.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "allocator/api/access.h"
 #include "allocator/api/handlers.h"
+#include "common/clock.h"
+#include "common/yaml_json.h"
 
 void api_metrics_register(struct api_metrics *am, struct metrics *m)
 {
@@ -26,49 +30,141 @@ void api_metrics_register(struct api_metrics *am, struct metrics *m)
 		m, changes, "outcome=\"conflict\"", changes_help);
 }
 
-/* --- answers shared by the handlers ----------------------------------- */
+/* --- who is asking, and may they? ----------------------------------------- */
 
-void reply_unavailable(struct http_request *req, const char *detail)
+static const char *role_name(enum api_role role)
 {
-	static const struct http_field fields[] = {{"Retry-After", "1"}, {0}};
-
-	http_reply_problem(req, 503, fields, "%s", detail);
+	switch (role) {
+	case API_READ:
+		return "read";
+	case API_READ_OWN:
+		return "read-own' or 'read";
+	case API_CREATE:
+		return "create";
+	case API_ADMIN:
+		return "admin";
+	}
+	return "";
 }
 
-void api_reply_failure(const struct api_parts *api, struct http_request *req,
-		       const struct error *err)
+static void reply_unauthorized(struct http_request *req, const char *detail)
 {
-	creation_log_failure(&api->creation, err);
-	reply_unavailable(req, error_outside(err));
+	static const struct http_field fields[] = {
+		{"WWW-Authenticate", "Bearer realm=\"shortloop\""}, {0}};
+
+	http_reply_problem(req, 401, fields, "%s", detail);
 }
 
-void reply_link(struct api_parts *api, struct http_request *req, int status,
-		const char *location, bool replayed,
-		const struct link_view *view)
+static void reply_forbidden(struct http_request *req, enum api_role role)
 {
-	char tag[LINK_ETAG_MAX];
-	struct http_field fields[6] = {
+	static const struct http_field fields[] = {
+		{"WWW-Authenticate",
+		 "Bearer realm=\"shortloop\", error=\"insufficient_scope\""},
+		{0}};
+
+	http_reply_problem(req, 403, fields,
+			   "this API key does not have the role '%s'",
+			   role_name(role));
+}
+
+/* The fields of draft-ietf-httpapi-ratelimit-headers: a policy of `burst`
+ * requests in the time that an empty bucket takes to fill. */
+static void reply_limited(struct http_request *req,
+			  const struct api_key_info *who, int64_t now,
+			  int64_t wait_ms)
+{
+	struct rate_state state;
+	char retry[24], policy[96], left[96];
+	const struct http_field fields[] = {{"Retry-After", retry},
+					    {"RateLimit-Policy", policy},
+					    {"RateLimit", left},
+					    {0}};
+
+	rate_limiter_look(who->limiter, now, &state);
+	snprintf(retry, sizeof(retry), "%" PRId64, (wait_ms + 999) / 1000);
+	snprintf(policy, sizeof(policy), "\"key\";q=%" PRIu64 ";w=%" PRId64,
+		 state.burst, (state.window_ms + 999) / 1000);
+	snprintf(left, sizeof(left), "\"key\";r=%" PRIu64 ";t=%" PRId64,
+		 state.left, (state.full_ms + 999) / 1000);
+	metric_add(who->limited, 1);
+	http_reply_problem(req, 429, fields,
+			   "the API key '%s' asks too often: come again in "
+			   "%" PRId64 " ms",
+			   who->name, wait_ms);
+}
+
+/* The key of "Bearer <key>", or {NULL, 0}. */
+static struct http_slice bearer_key(const struct http_request *req)
+{
+	static const char scheme[] = "Bearer ";
+	size_t skip = sizeof(scheme) - 1;
+	struct http_slice value = http_header_get(req, "Authorization");
+
+	if (value.len <= skip || strncasecmp(value.data, scheme, skip) != 0)
+		return (struct http_slice){0};
+	while (skip < value.len && value.data[skip] == ' ')
+		skip++;
+	return (struct http_slice){value.data + skip, value.len - skip};
+}
+
+/*
+ * Finds the key of "Authorization: Bearer <key>", checks that it has `role` and
+ * takes `cost` from its bucket (0 for a batch, whose lines pay one by one).
+ * When the request may not go on it is answered (401, 403 or 429) and this is
+ * false.
+ */
+static bool check_access(const struct api_context *api,
+			 struct http_request *req, enum api_role role,
+			 unsigned cost, struct api_key_info *ret_who)
+{
+	struct http_slice key = bearer_key(req);
+	int64_t now, wait_ms;
+
+	if (!key.data || key.len == 0) {
+		reply_unauthorized(req, "send an API key: Authorization: "
+					"Bearer <key>");
+		return false;
+	}
+	if (!api_keyring_find(api->keys, key.data, key.len, ret_who)) {
+		reply_unauthorized(req, "this API key is not known here");
+		return false;
+	}
+	if (!(ret_who->roles & role)) {
+		reply_forbidden(req, role);
+		return false;
+	}
+	now = clock_monotonic_ns();
+	if (cost && !rate_limiter_take(ret_who->limiter, cost, now, &wait_ms)) {
+		reply_limited(req, ret_who, now, wait_ms);
+		return false;
+	}
+	return true;
+}
+
+/* --- the description of the API ------------------------------------------- */
+
+static const char yaml[] =
+#include "schemas/openapi/allocator.yaml.inc"
+	;
+
+int api_write_openapi(struct buf *out, struct error *err)
+{
+	return yaml_to_json(yaml, out, err);
+}
+
+static void handle_openapi(const struct api_call *call)
+{
+	static const struct http_field fields[] = {
 		{"Content-Type", "application/json"},
-		{"Cache-Control", "no-store"},
-		{"ETag", link_view_etag(view->link, tag)},
-	};
-	size_t count = 3;
+		{"Cache-Control", "no-cache"},
+		{"Access-Control-Allow-Origin", "*"},
+		{0}};
 
-	if (location)
-		fields[count++] = (struct http_field){"Location", location};
-	if (replayed)
-		fields[count++] =
-			(struct http_field){"Idempotency-Replayed", "true"};
-	buf_reset(&api->answer);
-	link_view_write(view, &api->answer);
-	if (api->answer.failed)
-		http_reply_problem(req, 500, NULL, "out of memory");
-	else
-		http_reply(req, status, fields, api->answer.data,
-			   api->answer.len);
+	http_reply(call->req, 200, fields, call->api->openapi->data,
+		   call->api->openapi->len);
 }
 
-/* --- what there is ------------------------------------------------------- */
+/* --- routes --------------------------------------------------------------- */
 
 #define ACTIONS_MAX 3
 #define BATCH_PATH  "/v1/links/batch"
@@ -160,7 +256,7 @@ static const struct action *action_for(const struct route *route,
 	return NULL;
 }
 
-/* --- where it goes -------------------------------------------------------- */
+/* --- dispatching ---------------------------------------------------------- */
 
 static bool refuse_query(struct http_request *req)
 {
@@ -205,7 +301,7 @@ static const struct route *route_for(const struct http_request *req,
 
 /* Answers and returns NULL when there is no such thing to do, or the caller may
  * not do it.  `pays`: for the rate, too. */
-static const struct action *find_action(struct api_parts *api,
+static const struct action *find_action(struct api_context *api,
 					struct http_request *req, bool pays,
 					struct api_key_info *ret_caller,
 					struct http_slice *ret_name)
@@ -218,7 +314,7 @@ static const struct action *find_action(struct api_parts *api,
 	} else if (!action) {
 		refuse_method(req, route->allow);
 	} else if (action->role &&
-		   !access_check(api, req, action->role,
+		   !check_access(api, req, action->role,
 				 pays ? action->cost : 0, ret_caller)) {
 		if (action->role == API_CREATE)
 			metric_add(api->creation.metrics->denied, 1);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/api/api_reply.h"
+#include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
 #include "allocator/link/link_patch.h"
@@ -24,7 +26,7 @@ enum {
 };
 
 struct change {
-	struct api_parts *api;
+	struct api_context *api;
 	struct http_request *req;
 	struct api_key_info caller;
 	struct link_target target;
@@ -120,7 +122,7 @@ static void reply_changed(struct change *c)
 	if (c->deletes)
 		http_reply(c->req, 204, NULL, NULL, 0);
 	else
-		reply_link(c->api, c->req, 200, NULL, false, &view);
+		api_reply_link(c->api, c->req, 200, NULL, false, &view);
 }
 
 static Shortloop__LinkChange kind_of(const struct change *c)
@@ -148,7 +150,7 @@ static void start_over(struct change *c, const struct error *why)
 static void on_edited(void *arg, int64_t expires, const struct error *err)
 {
 	struct change *c = arg;
-	const struct api_parts *api = c->api;
+	const struct api_context *api = c->api;
 	const struct audit_entry entry = {&c->source, c->target.space->name,
 					  c->target.code, c->before, c->after};
 
@@ -222,7 +224,7 @@ static void on_charged(void *arg, const struct quota_answer *answer,
 	}
 	if (!err && send_change(c, &why) == 0)
 		return;
-	reply_unavailable(c->req, err ? err->text : why.text);
+	api_reply_unavailable(c->req, err ? err->text : why.text);
 	change_free(c);
 }
 
@@ -272,7 +274,7 @@ static void on_found(void *arg, const struct link_answer *answer,
 	struct change *c = arg;
 	struct error why;
 
-	if (!api_refuse_missing(c->api, c->req, answer, err) &&
+	if (!find_link_refuse_missing(c->api, c->req, answer, err) &&
 	    may_change(c, answer->link) && is_as_expected(c, answer->link)) {
 		if (write_change(c, answer->link, &why) == 0)
 			return;
@@ -335,7 +337,7 @@ void handle_delete(const struct api_call *call)
 {
 	struct change *c = change_new(call, true);
 
-	if (c && api_find_link(call, &c->target, on_found, c) < 0)
+	if (c && find_link(call, &c->target, on_found, c) < 0)
 		change_free(c);
 }
 
@@ -358,7 +360,7 @@ void handle_patch(const struct api_call *call)
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
 		change_free(c);
 	} else if (!may_moderate(c) || !may_use_ttl(c) ||
-		   api_find_link(call, &c->target, on_found, c) < 0) {
+		   find_link(call, &c->target, on_found, c) < 0) {
 		change_free(c);
 	}
 }

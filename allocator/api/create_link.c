@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/create.h"
 #include "allocator/create/idempotency.h"
 
 /* One request on its way. */
 struct creating {
-	struct api_parts *api;
+	struct api_context *api;
 	struct http_request *req;
 	struct link_request request;
 	struct api_key_info caller;
@@ -37,8 +38,8 @@ static void reply_created(struct creating *c,
 	char location[128];
 
 	snprintf(location, sizeof(location), "/v1/links/%s", view.code);
-	reply_link(c->api, c->req, result->status, location, result->replayed,
-		   &view);
+	api_reply_link(c->api, c->req, result->status, location,
+		       result->replayed, &view);
 }
 
 static void on_done(void *arg, const struct creation_result *result)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/api/api_reply.h"
+#include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
 #include "allocator/qr/qr.h"
 
@@ -11,7 +13,7 @@ enum {
 };
 
 struct qr_call {
-	struct api_parts *api;
+	struct api_context *api;
 	struct http_request *req;
 	struct api_key_info caller;
 	struct link_target target;
@@ -111,9 +113,9 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	struct qr_call *call = arg;
 	struct error why;
 
-	if (!api_refuse_missing(call->api, call->req, answer, err) &&
-	    !api_refuse_foreign(call->api, call->req, &call->caller,
-				answer->link)) {
+	if (!find_link_refuse_missing(call->api, call->req, answer, err) &&
+	    !find_link_refuse_foreign(call->api, call->req, &call->caller,
+				      answer->link)) {
 		metric_add(call->api->metrics->found, 1);
 		if (have_drawn(call, answer->link, &why) == 0)
 			return;
@@ -136,7 +138,7 @@ void handle_qr(const struct api_call *call)
 	qr->caller = *call->caller;
 	if (qr_options_parse(http_query(call->req), &qr->options, &err) < 0)
 		http_reply_problem(call->req, 400, NULL, "%s", err.text);
-	else if (api_find_link(call, &qr->target, on_answer, qr) == 0)
+	else if (find_link(call, &qr->target, on_answer, qr) == 0)
 		return;
 	qr_free(qr);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/api/api_reply.h"
 #include "allocator/api/handlers.h"
 #include "allocator/ledger/ledger_watch.h"
 

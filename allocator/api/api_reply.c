@@ -1,0 +1,41 @@
+#include "allocator/api/api_reply.h"
+
+void api_reply_unavailable(struct http_request *req, const char *detail)
+{
+	static const struct http_field fields[] = {{"Retry-After", "1"}, {0}};
+
+	http_reply_problem(req, 503, fields, "%s", detail);
+}
+
+void api_reply_failure(const struct api_context *api, struct http_request *req,
+		       const struct error *err)
+{
+	creation_log_failure(&api->creation, err);
+	api_reply_unavailable(req, error_outside(err));
+}
+
+void api_reply_link(struct api_context *api, struct http_request *req,
+		    int status, const char *location, bool replayed,
+		    const struct link_view *view)
+{
+	char tag[LINK_ETAG_MAX];
+	struct http_field fields[6] = {
+		{"Content-Type", "application/json"},
+		{"Cache-Control", "no-store"},
+		{"ETag", link_view_etag(view->link, tag)},
+	};
+	size_t count = 3;
+
+	if (location)
+		fields[count++] = (struct http_field){"Location", location};
+	if (replayed)
+		fields[count++] =
+			(struct http_field){"Idempotency-Replayed", "true"};
+	buf_reset(&api->answer);
+	link_view_write(view, &api->answer);
+	if (api->answer.failed)
+		http_reply_problem(req, 500, NULL, "out of memory");
+	else
+		http_reply(req, status, fields, api->answer.data,
+			   api->answer.len);
+}

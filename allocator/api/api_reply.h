@@ -1,0 +1,24 @@
+/* api_reply.h - answers that several handlers give. */
+#ifndef ALLOCATOR_API_API_REPLY_H
+#define ALLOCATOR_API_API_REPLY_H
+
+#include <stdbool.h>
+
+#include "allocator/api/api_context.h"
+#include "allocator/link/link_view.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+/* 503 with Retry-After. */
+void api_reply_unavailable(struct http_request *req, const char *detail);
+
+/* The same for an error; what strangers should not read of it is logged. */
+void api_reply_failure(const struct api_context *api, struct http_request *req,
+		       const struct error *err);
+
+/* A link as JSON; `location` may be NULL. */
+void api_reply_link(struct api_context *api, struct http_request *req,
+		    int status, const char *location, bool replayed,
+		    const struct link_view *view);
+
+#endif
