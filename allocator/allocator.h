@@ -1,38 +1,97 @@
 /*
- * allocator.h - the running allocator: threads that serve the API, each with
- * its own loop, Redis connection and blocks; one Kafka producer for all.
+ * allocator.h - what the threads of a running allocator share: which links may
+ * be made and by whom, the store, and what is told of links.
  */
 #ifndef ALLOCATOR_ALLOCATOR_H
 #define ALLOCATOR_ALLOCATOR_H
 
-#include "allocator/allocator_config.h"
-#include "common/app/app.h"
+#include <pthread.h>
+#include <stdbool.h>
 
-struct allocator;
+#include "allocator/allocator_config.h"
+#include "allocator/api/api.h"
+#include "allocator/batch/batch.h"
+#include "allocator/block_pool/block_pool_metrics.h"
+#include "allocator/create/creation.h"
+#include "allocator/create/id_generator.h"
+#include "allocator/keys/api_keyring.h"
+#include "allocator/ledger/ledger_watch.h"
+#include "allocator/link/link_defaults.h"
+#include "allocator/link_events.h"
+#include "allocator/policy/url_policy.h"
+#include "allocator/redis_reserve.h"
+#include "allocator/space_watch.h"
+#include "common/app/app.h"
+#include "linkstore/domains.h"
+#include "linkstore/space/seen_file.h"
+
+struct allocator {
+	const struct allocator_config *config;
+	struct log *log;
+	struct metrics *metrics;
+	char holder[LINK_HOLDER_MAX]; /* this process: host and pid */
+	struct linkstore *store;
+	struct seen_file *seen;
+	struct error mismatch; /* why it had to stop by itself */
+
+	/* Which links may be made. */
+	struct {
+		struct api_keyring *keys;
+		struct domains *domains;
+		struct url_policy *urls;
+		struct link_defaults defaults;
+	} rules;
+
+	/* What is told of links, and of spaces. */
+	struct link_events *events;
+	struct audit *audit; /* NULL: none */
+	struct ledger_watch *ledger;
+	struct buf openapi;
+
+	/* These run on the first thread. */
+	struct space_watch *spaces;
+	struct redis_reserve *reserve;
+	struct id_generator *ids; /* NULL: not needed */
+
+	struct {
+		struct api_metrics api;
+		struct creation_metrics creation;
+		struct batch_metrics batch;
+		struct block_pool_metrics block_pool;
+	} counts;
+	struct log_pace failures;
+
+	struct {
+		pthread_mutex_t lock;
+		struct health_check *check;
+		unsigned connected; /* threads */
+	} redis;
+};
 
 /* For --check: reads the API keys and lists of domains, as a start does.
  * `config` is a struct allocator_config.  A bad file is ERROR_CONFIG. */
 int allocator_check(const void *config, struct error *err);
 
-/* Builds everything and binds the port; serves nothing yet.  All arguments must
- * outlive it. */
+/* Opens everything but the threads.  All arguments must outlive it. */
 struct allocator *allocator_new(const struct allocator_config *config,
 				struct app *app, struct error *err);
 void allocator_free(struct allocator *a); /* NULL accepted */
-
-/* Starts the threads. */
-int allocator_start(struct allocator *a, struct error *err);
 
 /* Opens the audit file and reads the API keys and the lists of domains again; a
  * failure is logged and changes nothing. */
 void allocator_reload(struct allocator *a);
 
+/* A thread's connection to Redis was made (`up`) or could not be, or was lost;
+ * err: why.  From any thread. */
+void allocator_redis_state(struct allocator *a, bool was_up, bool up,
+			   const struct error *err);
+
 /*
- * Answers what has been asked, hands untouched blocks back, ends the threads
- * and waits for the link events, each for allocator.drain_timeout at most.
- * Returns -1 when the allocator could not have gone on anyway (a space record
- * differs from the configuration): it has sent itself SIGTERM then.
+ * Once no thread runs: waits for the link events and the audit, each for
+ * allocator.drain_timeout at most.  Returns -1 when the allocator could not
+ * have gone on anyway (a space record differs from the configuration): it has
+ * sent itself SIGTERM then.
  */
-int allocator_stop(struct allocator *a, struct error *err);
+int allocator_drain(struct allocator *a, struct error *err);
 
 #endif

@@ -1,28 +1,17 @@
-/* commands.h - what the allocator does by hand rather than as a daemon. */
+/*
+ * commands.h - what the allocator does, by subcommand.  Each is a source of its
+ * name in commands/ and returns 0, or -1 and *err.
+ */
 #ifndef ALLOCATOR_COMMANDS_H
 #define ALLOCATOR_COMMANDS_H
 
-#include "allocator/allocator_config.h"
 #include "common/app/app.h"
-#include "linkstore/linkstore.h"
+#include "common/error.h"
 
-/* `allocator create-space --space NAME [--first-block N] [--no-archive]` */
-int command_create_space(const struct allocator_config *config,
-			 const struct app *app, struct error *err);
+/* `config` is a struct allocator_config; make-key reads none. */
+typedef int command_fn(struct app *app, const void *config, struct error *err);
 
-/* `allocator retire-key --space NAME --key-version N` */
-int command_retire_key(const struct allocator_config *config,
-		       const struct app *app, struct error *err);
-
-/* `allocator spaces [--space NAME] [--json]` */
-int command_spaces(const struct allocator_config *config, const struct app *app,
-		   struct error *err);
-
-/* ERROR_USAGE: --space is missing (NULL) or no such space, but these are. */
-void command_refuse_space(const struct linkstore *store, const char *given,
-			  struct error *err);
-
-/* `allocator make-key --name NAME --roles ROLE[,ROLE] [--rate N/s]` */
-int command_make_key(const struct app *app, struct error *err);
+command_fn command_serve, command_create_space, command_retire_key,
+	command_show_spaces, command_make_key;
 
 #endif

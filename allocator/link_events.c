@@ -24,13 +24,13 @@ struct link_events {
 	atomic_bool up;
 };
 
-/* --- what Kafka says, on the producer's threads ------------------------ */
+/* --- what Kafka says, on the producer's threads --------------------------- */
 
 static void lose(struct link_events *e, const char *reason)
 {
 	metric_add(e->lost_total, 1);
 	if (atomic_fetch_add(&e->lost, 1) == 0)
-		log_error(e->log, "a link event is lost",
+		log_error(e->log, "link event dropped",
 			  log_str("reason", reason));
 }
 
@@ -39,7 +39,7 @@ static void report_end_of_losses(struct link_events *e)
 	uint64_t lost = atomic_exchange(&e->lost, 0);
 
 	if (lost)
-		log_error(e->log, "link events were lost",
+		log_error(e->log, "link events dropped",
 			  log_int("events", (int64_t)lost));
 }
 
@@ -50,14 +50,14 @@ static void on_state(void *arg, bool up, const char *reason)
 	atomic_store(&e->up, up);
 	if (!up) {
 		if (health_down(e->check, reason))
-			log_warn(e->log, "Kafka is away",
+			log_warn(e->log, "Kafka disconnected",
 				 log_str("reason", reason));
 		return;
 	}
 	atomic_store(&e->full, false);
 	report_end_of_losses(e);
 	if (health_up(e->check))
-		log_info(e->log, "Kafka is there");
+		log_info(e->log, "Kafka connected");
 }
 
 static void on_delivery(void *arg, void *opaque, const struct error *err)
@@ -73,7 +73,7 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 	}
 }
 
-/* --- life -------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------- */
 
 struct link_events *link_events_new(const struct allocator_config *config,
 				    struct log *log, struct health *health,
@@ -115,13 +115,14 @@ void link_events_free(struct link_events *e, int64_t timeout_ms)
 	if (!e)
 		return;
 	if (kafka_producer_flush(e->producer, timeout_ms, &err) < 0)
-		log_error(e->log, "link events are given up", log_err(&err));
+		log_error(e->log, "link events not flushed in time",
+			  log_err(&err));
 	kafka_producer_free(e->producer);
 	report_end_of_losses(e);
 	free(e);
 }
 
-/* --- events ------------------------------------------------------------ */
+/* --- events --------------------------------------------------------------- */
 
 static void send_event(struct link_events *e, const char *code,
 		       const uint8_t *data, size_t len)

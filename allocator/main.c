@@ -38,47 +38,25 @@ static const struct app_option options[] = {
 	{0},
 };
 
-static void on_reload(void *arg)
-{
-	allocator_reload(arg);
-}
+static const struct {
+	const char *name;
+	command_fn *run;
+} runs[] = {
+	{"serve", command_serve},
+	{"create-space", command_create_space},
+	{"retire-key", command_retire_key},
+	{"spaces", command_show_spaces},
+	{"make-key", command_make_key},
+};
 
-static int serve(const struct allocator_config *config, struct app *app,
-		 struct error *err)
-{
-	struct allocator *a = allocator_new(config, app, err);
-	int status = -1;
-
-	if (!a)
-		return -1;
-	if (app_serve_admin(app, config->allocator.admin, &config->http, err) <
-	    0)
-		goto out;
-	if (allocator_start(a, err) == 0) {
-		app_wait(app, on_reload, a);
-		status = 0;
-	}
-	if (allocator_stop(a, status < 0 ? &(struct error){0} : err) < 0)
-		status = -1;
-out:
-	allocator_free(a);
-	return status;
-}
-
-static int run_command(const struct allocator_config *config, struct app *app,
+static int run_command(struct app *app, const struct allocator_config *config,
 		       struct error *err)
 {
-	const char *command = app_command_name(app);
-
-	if (!strcmp(command, "create-space"))
-		return command_create_space(config, app, err);
-	if (!strcmp(command, "retire-key"))
-		return command_retire_key(config, app, err);
-	if (!strcmp(command, "spaces"))
-		return command_spaces(config, app, err);
-	if (!strcmp(command, "make-key"))
-		return command_make_key(app, err);
-	return serve(config, app, err);
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		if (!strcmp(runs[i].name, app_command_name(app)))
+			return runs[i].run(app, config, err);
+	}
+	return error_set(err, ERROR_USAGE, "no such command");
 }
 
 int main(int argc, char **argv)
@@ -107,6 +85,6 @@ int main(int argc, char **argv)
 	status = app_start(&app, &spec, &config, &config.app, argc, argv);
 	if (!app)
 		return status;
-	status = run_command(&config, app, &err);
+	status = run_command(app, &config, &err);
 	return app_finish(app, status < 0 ? &err : NULL);
 }

@@ -85,11 +85,12 @@ static void judge(struct redis_reserve *r, uint64_t used, uint64_t max)
 	if (reached)
 		log_warn(r->log,
 			 "Redis has only its reserve left: new links are "
-			 "refused",
+			 "rejected",
 			 log_int("used_memory", (int64_t)used),
 			 log_int("maxmemory", (int64_t)max));
 	else
-		log_info(r->log, "Redis has room for new links again");
+		log_info(r->log,
+			 "Redis has room again: new links are accepted");
 }
 
 static void on_info(void *arg, const redisReply *reply, const struct error *err)

@@ -1,4 +1,4 @@
-/* ledger_entry.h - one space as the ledger shows it: to programs, to people. */
+/* ledger_entry.h - one space as the ledger shows it. */
 #ifndef ALLOCATOR_LEDGER_LEDGER_ENTRY_H
 #define ALLOCATOR_LEDGER_LEDGER_ENTRY_H
 
@@ -30,9 +30,5 @@ json_t *ledger_entry_json(const struct ledger_entry *entry);
 
 /* {"spaces":[...]}. */
 json_t *ledger_json(const struct ledger_entry *entries, size_t count);
-
-/* Two tables to stdout, and what there is to say beside. */
-int ledger_print(const struct ledger_entry *entries, size_t count,
-		 struct error *err);
 
 #endif

@@ -23,8 +23,7 @@ struct domain_list {
 	size_t count;
 };
 
-/* --- the table ------------------------------------------------------------
- */
+/* --- the table ------------------------------------------------------------ */
 
 struct place {
 	uint64_t slot;
@@ -88,8 +87,7 @@ bool domain_list_has(const struct domain_list *list, const struct host *host)
 	return false;
 }
 
-/* --- building -------------------------------------------------------------
- */
+/* --- building ------------------------------------------------------------- */
 
 /* A buffer doubles: as much again may be empty. */
 static void give_back_room(struct buf *pool)

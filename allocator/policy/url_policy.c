@@ -24,8 +24,7 @@ struct url_policy {
 
 const char *const url_ip_hosts_choices[] = {"allow", "refuse", NULL};
 
-/* --- configuration --------------------------------------------------------
- */
+/* --- configuration -------------------------------------------------------- */
 
 /* What runs or reads something on the visitor's machine, or wraps what does. */
 static bool is_dangerous(const char *scheme)
@@ -81,8 +80,7 @@ int url_policy_config_check(const struct url_policy_config *config,
 	return 0;
 }
 
-/* --- the lists ------------------------------------------------------------
- */
+/* --- the lists ------------------------------------------------------------ */
 
 static void lists_free(struct lists *lists)
 {
@@ -197,8 +195,7 @@ void url_policy_free(struct url_policy *policy)
 	free(policy);
 }
 
-/* --- checking -------------------------------------------------------------
- */
+/* --- checking ------------------------------------------------------------- */
 
 static int check_app(const struct url_policy *policy,
 		     const struct url_parts *parts, struct error *err)

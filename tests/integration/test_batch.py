@@ -386,7 +386,7 @@ def test_a_batch_beyond_its_rate_is_read_more_slowly(api, keys_file):
         "crm create", "crm create").replace(
         "\n", "  rate=100/s burst=50\n"))
     api.program.process.signal(signal.SIGHUP)
-    eventually(lambda: "API keys read again" in api.program.log())
+    eventually(lambda: "API keys reloaded" in api.program.log())
     started = time.monotonic()
     answers = batch(api, (good(i) for i in range(200)), key="crm")
     assert all("code" in a for a in answers) and len(answers) == 200

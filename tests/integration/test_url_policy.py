@@ -152,7 +152,7 @@ def test_sighup_reads_the_lists_again(ruled, lists):
     api = ruled(**lists.settings("deny"))
     refusal(api, "https://a.example/")
     lists(deny="b.example\nc.example\n")
-    reload(api, "lists of domains read again")
+    reload(api, "lists of domains reloaded")
     assert "denied=2" in api.program.log()
     api.create(url="https://a.example/")
     refusal(api, "https://b.example/")
@@ -162,7 +162,7 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
     lists(deny="a.example\n")
     api = ruled(**lists.settings("deny"))
     lists(deny="b.example\nb..example\n")
-    reload(api, "the lists of domains stay as they were")
+    reload(api, "lists of domains rejected, the old ones stay")
     assert "deny.domains:2:" in api.program.log()
     refusal(api, "https://a.example/")
     api.create(url="https://b.example/")
@@ -176,7 +176,7 @@ def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
     api.create()
     done, end = 0, time.monotonic() + 30
     api.program.process.signal(signal.SIGHUP)
-    while "lists of domains read again" not in api.program.log():
+    while "lists of domains reloaded" not in api.program.log():
         assert time.monotonic() < end
         api.create()
         refusal(api, "https://evil.example/")

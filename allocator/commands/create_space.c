@@ -1,11 +1,27 @@
-#include "allocator/archive.h"
-
+/*
+ * `allocator create-space --space NAME [--first-block N] [--no-archive]`
+ *
+ * A Redis that has lost a space looks like one that never had it.  So before a
+ * space is created, the archive of links (ClickHouse, table `links`) and the
+ * high-water file of this host are asked whether a code of it was ever issued.
+ * The archive knows every link but those that were not yet on their way there.
+ */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "allocator/commands.h"
+#include "allocator/commands/space_option.h"
+#include "allocator/space_worth.h"
 #include "codespace/link_id.h"
+#include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/tsv.h"
+#include "linkstore/space/record.h"
+#include "linkstore/space/seen_file.h"
+
+/* --- the archive ---------------------------------------------------------- */
 
 /* ClickHouse's ErrorCodes.cpp. */
 #define UNKNOWN_TABLE	 60
@@ -197,9 +213,15 @@ static void explain(const struct archive *a, struct error *err)
 			   a->space->name);
 }
 
-int archive_check(const struct clickhouse_config *config,
-		  const struct link_space *space, uint64_t first_block,
-		  struct error *err)
+/*
+ * May the space be created, its cursor at `first_block`?  ERROR_UNSAFE when
+ * that could issue a code or a link id that the archive knows: links of the
+ * space itself, of another of its number, or of its length.  The text says
+ * what to do.  ERROR_REMOTE when the archive cannot be asked.
+ */
+static int check_archive(const struct clickhouse_config *config,
+			 const struct link_space *space, uint64_t first_block,
+			 struct error *err)
 {
 	uint64_t low = (uint64_t)space->number << 57;
 	struct archive a = {.space = space};
@@ -217,5 +239,108 @@ int archive_check(const struct clickhouse_config *config,
 		explain(&a, err);
 	clickhouse_free(a.ch);
 	buf_free(&a.answer);
+	return status;
+}
+
+/* --- what was issued before ----------------------------------------------- */
+
+/* The allocators of this host may remember more than the archive.  The file is
+ * theirs to make. */
+static int ask_seen_file(const struct allocator_config *config,
+			 const struct linkstore *store,
+			 const struct link_space *space, uint64_t first_block,
+			 struct error *err)
+{
+	const char *path = config->allocator.seen_file;
+	struct seen_file *file;
+	uint64_t seen;
+
+	if (!path || !link_space_has_blocks(space) ||
+	    (access(path, F_OK) < 0 && errno == ENOENT))
+		return 0;
+	file = seen_file_open(path, store, err);
+	if (!file)
+		return -1;
+	seen = seen_file_get(file, space).cursor;
+	seen_file_free(file);
+	if (first_block >= seen)
+		return 0;
+	return error_set(err, ERROR_UNSAFE,
+			 "space %s: allocators of this host have seen blocks "
+			 "up to %" PRIu64 ": begin above with --first-block "
+			 "%" PRIu64 " or more, or move %.200s away if nothing "
+			 "of it is known to anybody",
+			 space->name, seen - 1, seen, path);
+}
+
+/* What was issued before?  A space that is there already is only compared. */
+static int ask_the_past(const struct allocator_config *config,
+			const struct app *app, const struct space_option *o,
+			const struct link_space *space, uint64_t first_block,
+			struct error *err)
+{
+	bool exists;
+
+	if (space_exists(o->redis, space, &exists, err) < 0)
+		return -1;
+	if (exists)
+		return 0;
+	if (ask_seen_file(config, o->store, space, first_block, err) < 0)
+		return -1;
+	if (app_option_value(app, "no-archive"))
+		return 0;
+	return check_archive(&config->clickhouse, space, first_block, err);
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static void say_created(const struct link_space *space,
+			enum space_created created)
+{
+	static const char *const verbs[] = {
+		[SPACE_CREATED] = "created",
+		[SPACE_EXTENDED] = "added new key versions to",
+		[SPACE_UNCHANGED] = "nothing to do for",
+	};
+
+	printf("%s space %s: ", verbs[created], space->name);
+	if (link_space_has_blocks(space))
+		printf("codes of %u characters, blocks of %" PRIu32 "\n",
+		       space->length, space->block_size);
+	else if (space->length)
+		printf("codes of %u characters\n", space->length);
+	else
+		printf("aliases\n");
+}
+
+/* On the terminal, where somebody can still choose otherwise. */
+static void say_worth(const struct link_space *space)
+{
+	char text[SPACE_WORTH_MAX];
+
+	if (space_worth_warn(space, text))
+		printf("warning: %s\n", text);
+}
+
+int command_create_space(struct app *app, const void *config, struct error *err)
+{
+	struct space_option o = {0};
+	const struct link_space *space;
+	enum space_created created;
+	uint64_t first_block;
+	int status = -1;
+
+	if (space_option_number(app, "first-block", &first_block, err) < 0)
+		return -1;
+	space = space_option_open(&o, config, app, err);
+	if (!space ||
+	    ask_the_past(config, app, &o, space, first_block, err) < 0 ||
+	    space_create(o.redis, space, first_block, &created, err) < 0)
+		goto out;
+	say_created(space, created);
+	say_worth(space);
+	status = 0;
+out:
+	space_option_close(&o);
 	return status;
 }

@@ -1,8 +1,14 @@
-/* The ledger for people. */
+/* `allocator spaces [--space NAME] [--json]`: the ledger, for people or as GET
+ * /v1/spaces answers it. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "allocator/commands.h"
+#include "allocator/commands/space_option.h"
 #include "allocator/ledger/ledger_entry.h"
 #include "common/clock.h"
 #include "common/table.h"
@@ -179,8 +185,9 @@ static int print_rates(const struct ledger_entry *entries, size_t count)
 	return status;
 }
 
-int ledger_print(const struct ledger_entry *entries, size_t count,
-		 struct error *err)
+/* Two tables, and what there is to say beside. */
+static int print_tables(const struct ledger_entry *entries, size_t count,
+			struct error *err)
 {
 	bool first = true;
 
@@ -189,4 +196,71 @@ int ledger_print(const struct ledger_entry *entries, size_t count,
 	for (size_t i = 0; i < count; i++)
 		say_notes(&entries[i], &first);
 	return 0;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static int print_json(const struct ledger_entry *entries, size_t count,
+		      struct error *err)
+{
+	json_t *root = ledger_json(entries, count);
+	int status = root ? json_dumpf(root, stdout,
+				       JSON_INDENT(1) | JSON_REAL_PRECISION(12))
+			  : -1;
+
+	json_decref(root);
+	if (status < 0)
+		return error_set_nomem(err);
+	putchar('\n');
+	return 0;
+}
+
+/* Reads those that were asked for into `entries`. */
+static int read_spaces(struct redis *redis, const struct linkstore *store,
+		       const char *only, struct ledger_entry *entries,
+		       size_t *ret_count, struct error *err)
+{
+	const struct link_space *space;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		space = linkstore_space(store, i);
+		if (only && strcmp(only, space->name) != 0)
+			continue;
+		entries[*ret_count].space = space;
+		if (ledger_entry_read(redis, &entries[(*ret_count)++], err) < 0)
+			return -1;
+	}
+	if (*ret_count)
+		return 0;
+	space_option_refuse(store, only, err);
+	return -1;
+}
+
+int command_show_spaces(struct app *app, const void *config, struct error *err)
+{
+	const struct allocator_config *c = config;
+	struct linkstore *store = linkstore_new(&c->links, err);
+	struct redis *redis = store ? redis_new(&c->redis, err) : NULL;
+	struct ledger_entry *entries = NULL;
+	size_t count;
+	int status = -1;
+
+	if (!redis)
+		goto out;
+	entries = calloc(linkstore_space_count(store), sizeof(*entries));
+	if (!entries) {
+		error_set_nomem(err);
+		goto out;
+	}
+	if (read_spaces(redis, store, app_option_value(app, "space"), entries,
+			&count, err) == 0)
+		status = app_option_value(app, "json")
+				 ? print_json(entries, count, err)
+				 : print_tables(entries, count, err);
+out:
+	free(entries);
+	redis_free(redis);
+	linkstore_free(store);
+	return status;
 }

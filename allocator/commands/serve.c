@@ -1,0 +1,433 @@
+/*
+ * `allocator serve`: the threads that serve the API, each with its own loop,
+ * Redis connection and blocks.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "allocator/allocator.h"
+#include "allocator/block_pool/block_pool.h"
+#include "allocator/commands.h"
+#include "common/loop/workers.h"
+#include "linkstore/space/ledger.h"
+#include "linkstore/space/lift.h"
+
+enum {
+	COUNT_EVERY_MS = 2000, /* links created, to the day's ledger */
+	PAINTERS = 2,	       /* threads that draw QR codes */
+	PICTURES_MAX = 64,     /* that wait for one */
+};
+
+struct worker {
+	struct allocator *allocator;
+	struct loop *loop;
+	struct redis_async *redis;
+	struct link_writer *writer;
+	struct block_pool *block_pool;
+	struct http_listener *listener;
+	struct loop_timer *count_timer;
+	struct loop_timer *give_up_timer;
+	struct api_context api;
+	pthread_t thread;
+	bool thread_runs;
+	bool is_first; /* keeps what runs once: spaces, reserve, ids */
+	bool redis_up;
+};
+
+struct server {
+	struct allocator *allocator;
+	struct workers *painters;
+	size_t worker_count;
+	struct worker *workers[];
+};
+
+/* --- Redis ---------------------------------------------------------------- */
+
+static void on_lifted(void *arg, const struct error *err)
+{
+	struct worker *w = arg;
+
+	if (err && !err->retriable)
+		log_error(w->allocator->log,
+			  "high-water marks rejected by Redis", log_err(err));
+}
+
+/* Before another allocator is granted what a Redis that forgot would grant
+ * twice. */
+static void tell_seen(struct worker *w)
+{
+	const struct linkstore *store = w->allocator->store;
+	const struct link_space *space;
+	struct space_seen seen;
+	struct error ignored;
+
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		space = linkstore_space(store, i);
+		if (!link_space_has_blocks(space))
+			continue;
+		seen = seen_file_get(w->allocator->seen, space);
+		if (seen.cursor || seen.moves)
+			space_lift_async(w->redis, space, &seen, on_lifted, w,
+					 &ignored);
+	}
+}
+
+static void on_redis_state(void *arg, bool up, const struct error *err)
+{
+	struct worker *w = arg;
+
+	allocator_redis_state(w->allocator, w->redis_up, up, err);
+	w->redis_up = up;
+	if (up)
+		tell_seen(w);
+}
+
+/* --- the ledger ----------------------------------------------------------- */
+
+static void send_counts(struct worker *w)
+{
+	const struct linkstore *store = w->allocator->store;
+	uint64_t *count;
+	struct error err = {0};
+
+	for (size_t i = 0; i < linkstore_space_count(store); i++) {
+		count = &w->api.creation.created[i];
+		if (*count && space_count_created_async(
+				      w->redis, linkstore_space(store, i),
+				      *count, &err) == 0)
+			*count = 0;
+	}
+}
+
+static void on_count_timer(void *arg)
+{
+	struct worker *w = arg;
+
+	send_counts(w);
+	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static void on_pool_closed(void *arg)
+{
+	struct worker *w = arg;
+
+	loop_stop(w->loop);
+}
+
+static void on_give_up(void *arg)
+{
+	struct worker *w = arg;
+
+	log_warn(w->allocator->log, "blocks not handed back in time");
+	loop_stop(w->loop);
+}
+
+/* What runs on the first thread. */
+static void stop_first(struct allocator *a)
+{
+	space_watch_stop(a->spaces);
+	if (a->ids)
+		id_generator_stop(a->ids);
+	redis_reserve_stop(a->reserve);
+}
+
+static void on_drained(void *arg)
+{
+	struct worker *w = arg;
+
+	if (w->is_first)
+		stop_first(w->allocator);
+	loop_timer_stop(w->count_timer);
+	send_counts(w);
+	loop_timer_set(w->give_up_timer,
+		       w->allocator->config->allocator.drain_timeout);
+	block_pool_close(w->block_pool, on_pool_closed, w);
+}
+
+static void drain(void *arg)
+{
+	struct worker *w = arg;
+
+	http_listener_drain(w->listener,
+			    w->allocator->config->allocator.drain_timeout,
+			    on_drained, w);
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static int open_block_pool(struct worker *w, struct error *err)
+{
+	struct allocator *a = w->allocator;
+	const struct block_pool_options options = {
+		.loop = w->loop,
+		.redis = w->redis,
+		.store = a->store,
+		.name = a->holder,
+		.waiting_max = (size_t)a->config->allocator.waiting_max,
+		.metrics = &a->counts.block_pool,
+		.seen = a->seen,
+	};
+
+	w->block_pool = block_pool_new(&options, err);
+	return w->block_pool ? 0 : -1;
+}
+
+static int open_redis(struct worker *w, struct error *err)
+{
+	w->redis = redis_async_new(w->loop, &w->allocator->config->redis,
+				   on_redis_state, w, err);
+	if (!w->redis)
+		return -1;
+	w->writer = link_writer_new(w->loop, w->redis, err);
+	return w->writer ? 0 : -1;
+}
+
+static int open_timers(struct worker *w, struct error *err)
+{
+	w->count_timer = loop_timer_new(w->loop, on_count_timer, w, err);
+	w->give_up_timer = loop_timer_new(w->loop, on_give_up, w, err);
+	if (!w->count_timer || !w->give_up_timer)
+		return -1;
+	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
+	return 0;
+}
+
+static int fill_api(struct worker *w, struct workers *painters,
+		    struct error *err)
+{
+	struct allocator *a = w->allocator;
+	const struct allocator_settings *settings = &a->config->allocator;
+
+	w->api = (struct api_context){
+		.keys = a->rules.keys,
+		.defaults = &a->rules.defaults,
+		.metrics = &a->counts.api,
+		.ledger = a->ledger,
+		.loop = w->loop,
+		.painters = painters,
+		.openapi = &a->openapi,
+		.creation = {.redis = w->redis,
+			     .keys = a->rules.keys,
+			     .reserve = a->reserve,
+			     .writer = w->writer,
+			     .block_pool = w->block_pool,
+			     .spaces = a->spaces,
+			     .events = a->events,
+			     .metrics = &a->counts.creation,
+			     .audit = a->audit,
+			     .ids = a->ids,
+			     .log = a->log,
+			     .failures = &a->failures},
+		.audit = a->audit,
+		.batches = {.loop = w->loop,
+			    .keys = a->rules.keys,
+			    .creation = &w->api.creation,
+			    .defaults = &a->rules.defaults,
+			    .metrics = &a->counts.batch,
+			    .in_flight_max = (size_t)settings->batch_in_flight,
+			    .bytes_max = (size_t)settings->batch_bytes,
+			    .batches_max = (size_t)settings->batches_max,
+			    .account_max =
+				    (size_t)settings->batches_per_account,
+			    .wait_max = settings->batch_wait_max,
+			    .time_max = settings->batch_time_max},
+	};
+	w->api.creation.created = calloc(linkstore_space_count(a->store),
+					 sizeof(w->api.creation.created[0]));
+	return w->api.creation.created ? 0 : error_set_nomem(err);
+}
+
+static int listen_on(struct worker *w, struct error *err)
+{
+	const struct allocator_config *config = w->allocator->config;
+
+	w->listener = http_listener_new(w->loop, config->allocator.listen,
+					&config->http, api_handle, &w->api,
+					w->allocator->metrics, "api", err);
+	if (!w->listener)
+		return -1;
+	http_listener_stream(w->listener, api_streams, api_handle);
+	http_listener_admit(w->listener, api_admit);
+	return 0;
+}
+
+static int start_first(struct worker *w, struct error *err)
+{
+	struct allocator *a = w->allocator;
+
+	w->is_first = true;
+	if (space_watch_start(a->spaces, w->loop, w->redis, err) < 0 ||
+	    (a->ids && id_generator_start(a->ids, w->loop, w->redis, err) < 0))
+		return -1;
+	return redis_reserve_start(a->reserve, w->loop, w->redis, err);
+}
+
+/* What still waits for Redis is answered with an error as the connection goes,
+ * so the listener that those answers pass through goes after it. */
+static void worker_free(struct worker *w)
+{
+	if (!w)
+		return;
+	link_writer_free(w->writer);
+	redis_async_free(w->redis);
+	block_pool_free(w->block_pool);
+	http_listener_free(w->listener);
+	loop_free(w->loop);
+	buf_free(&w->api.answer);
+	free(w->api.creation.created);
+	free(w);
+}
+
+/* Binds the port, and serves nothing yet. */
+static struct worker *worker_new(struct server *server, bool is_first,
+				 struct error *err)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->allocator = server->allocator;
+	w->loop = loop_new(err);
+	if (w->loop && open_redis(w, err) == 0 &&
+	    open_block_pool(w, err) == 0 && open_timers(w, err) == 0 &&
+	    fill_api(w, server->painters, err) == 0 && listen_on(w, err) == 0 &&
+	    (!is_first || start_first(w, err) == 0))
+		return w;
+	worker_free(w);
+	return NULL;
+}
+
+static void *run(void *arg)
+{
+	struct worker *w = arg;
+	struct error err = {0};
+
+	if (loop_run(w->loop, &err) < 0)
+		log_error(w->allocator->log, "a serving thread ended",
+			  log_err(&err));
+	return NULL;
+}
+
+static int worker_start(struct worker *w, struct error *err)
+{
+	errno = pthread_create(&w->thread, NULL, run, w);
+	if (errno != 0)
+		return error_set_errno(err, "cannot start a thread");
+	w->thread_runs = true;
+	return 0;
+}
+
+/* Asks it to drain and end. */
+static void worker_stop(struct worker *w)
+{
+	struct error err = {0};
+
+	if (w->thread_runs && loop_post(w->loop, drain, w, &err) < 0)
+		loop_stop(w->loop);
+}
+
+static void worker_join(struct worker *w)
+{
+	if (w->thread_runs)
+		pthread_join(w->thread, NULL);
+	w->thread_runs = false;
+}
+
+/* --- all threads ---------------------------------------------------------- */
+
+static void server_free(struct server *s)
+{
+	if (!s)
+		return;
+	/* They report to the workers' loops. */
+	workers_free(s->painters);
+	for (size_t i = 0; i < s->worker_count; i++)
+		worker_free(s->workers[i]);
+	free(s);
+}
+
+static struct server *server_new(struct allocator *a, struct error *err)
+{
+	size_t count = (size_t)a->config->allocator.threads;
+	struct server *s =
+		calloc(1, sizeof(*s) + count * sizeof(s->workers[0]));
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->allocator = a;
+	s->painters = workers_new(PAINTERS, PICTURES_MAX, err);
+	if (!s->painters)
+		goto fail;
+	for (; s->worker_count < count; s->worker_count++) {
+		s->workers[s->worker_count] =
+			worker_new(s, s->worker_count == 0, err);
+		if (!s->workers[s->worker_count])
+			goto fail;
+	}
+	return s;
+fail:
+	server_free(s);
+	return NULL;
+}
+
+static int server_start(struct server *s, struct error *err)
+{
+	struct allocator *a = s->allocator;
+	const struct allocator_settings *settings = &a->config->allocator;
+
+	if (ledger_watch_start(a->ledger, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s->worker_count; i++) {
+		if (worker_start(s->workers[i], err) < 0)
+			return -1;
+	}
+	log_info(
+		a->log, "serving", log_str("address", settings->listen),
+		log_int("threads", settings->threads),
+		log_int("api_keys", (int64_t)api_keyring_count(a->rules.keys)));
+	return 0;
+}
+
+/* Answers what has been asked, hands untouched blocks back and ends the
+ * threads. */
+static void server_stop(struct server *s)
+{
+	for (size_t i = 0; i < s->worker_count; i++)
+		worker_stop(s->workers[i]);
+	for (size_t i = 0; i < s->worker_count; i++)
+		worker_join(s->workers[i]);
+}
+
+static void on_reload(void *arg)
+{
+	allocator_reload(arg);
+}
+
+int command_serve(struct app *app, const void *config, struct error *err)
+{
+	const struct allocator_config *c = config;
+	struct allocator *a = allocator_new(c, app, err);
+	struct server *s = a ? server_new(a, err) : NULL;
+	int status = -1;
+
+	if (!s || app_serve_admin(app, c->allocator.admin, &c->http, err) < 0)
+		goto out;
+	if (server_start(s, err) == 0) {
+		app_wait(app, on_reload, a);
+		status = 0;
+	}
+	server_stop(s);
+	if (allocator_drain(a, status < 0 ? &(struct error){0} : err) < 0)
+		status = -1;
+out:
+	server_free(s);
+	allocator_free(a);
+	return status;
+}
