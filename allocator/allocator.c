@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Runs on the first thread.  Going on would issue codes made with other
- * keys, so the program ends as if it had been told to. */
+/* Runs on the first thread.  Going on would issue codes made with other keys,
+ * so the program sends itself the signal that ends it. */
 static void on_space_differs(void *arg, const struct error *err)
 {
 	struct allocator *a = arg;

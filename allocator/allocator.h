@@ -1,6 +1,6 @@
 /*
  * allocator.h - what the threads of a running allocator share: which links may
- * be made and by whom, the store, and what is told of links.
+ * be made and by whom, the store, and what reports on links.
  */
 #ifndef ALLOCATOR_ALLOCATOR_H
 #define ALLOCATOR_ALLOCATOR_H
@@ -42,7 +42,7 @@ struct allocator {
 		struct link_defaults defaults;
 	} rules;
 
-	/* What is told of links, and of spaces. */
+	/* What reports on links and on spaces. */
 	struct link_events *events;
 	struct audit *audit; /* NULL: none */
 	struct ledger_watch *ledger;

@@ -19,8 +19,8 @@ struct link_events {
 	struct log *log;
 	struct health_check *check;
 	struct metric *lost_total;
-	atomic_uint_least64_t lost; /* since the trouble began */
-	atomic_bool full;	    /* told to /readyz, not yet taken back */
+	atomic_uint_least64_t lost; /* since the first of a series */
+	atomic_bool full;	    /* /readyz says so */
 	atomic_bool up;
 };
 

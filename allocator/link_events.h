@@ -1,5 +1,5 @@
 /*
- * link_events.h - tells Kafka what happens to links.
+ * link_events.h - reports changes of links to Kafka.
  *
  * One LinkEvent (schemas/link.proto) per change, keyed by code, so that the
  * events of one code stay in order.  The queue is bounded; an event that finds

@@ -13,7 +13,7 @@ struct redis_reserve {
 	_Atomic bool reached;
 	struct metric *metric;
 	struct log *log;
-	/* Of the thread that reads: */
+	/* Used by the reading thread alone. */
 	struct loop_timer *timer;
 	struct redis_async *redis;
 };
@@ -66,7 +66,7 @@ bool redis_reserve_parse(const char *info, uint64_t *ret_used,
 	if (!find_number(info, "used_memory", &used) ||
 	    !find_number(info, "maxmemory", &max))
 		return false;
-	/* Buffers of replicas and of the append-only file. */
+	/* Buffers of replicas and of the append-only file do not count. */
 	find_number(info, "mem_not_counted_for_evict", &apart);
 	*ret_used = used > apart ? used - apart : 0;
 	*ret_max = max;
@@ -75,7 +75,7 @@ bool redis_reserve_parse(const char *info, uint64_t *ret_used,
 
 /* --- reading -------------------------------------------------------------- */
 
-static void judge(struct redis_reserve *r, uint64_t used, uint64_t max)
+static void update(struct redis_reserve *r, uint64_t used, uint64_t max)
 {
 	bool reached = max && used > max - max / 100 * r->percent;
 
@@ -99,9 +99,9 @@ static void on_info(void *arg, const redisReply *reply, const struct error *err)
 	uint64_t used, max;
 
 	if (!r->timer)
-		return; /* it was stopped meanwhile */
+		return; /* stopped meanwhile */
 	if (!err && reply->str && redis_reserve_parse(reply->str, &used, &max))
-		judge(r, used, max);
+		update(r, used, max);
 	loop_timer_set(r->timer, READ_EVERY_MS);
 }
 

@@ -10,8 +10,8 @@
 #include "linkstore/target.h"
 
 enum {
-	/* While a space is not ready: soon after a start, since Redis is asked
-	 * before it is connected; then less and less. */
+	/* Pauses while a space is not ready.  The first is short, since Redis
+	 * is asked before it is connected; each is twice the one before. */
 	FIRST_PAUSE_MS = 10,
 	EVERY_WHILE_WRONG_MS = 500
 };
@@ -28,7 +28,7 @@ struct space_watch {
 	struct loop *loop;
 	struct loop_timer *timer;
 	struct redis_async *redis; /* NULL: stopped */
-	struct seen_file *seen;	   /* NULL: nobody remembers */
+	struct seen_file *seen;	   /* NULL: cursors are not remembered */
 	int64_t every_ms;
 	int64_t pause_ms; /* while one is not ready */
 	void (*on_differs)(void *arg, const struct error *err);
@@ -92,8 +92,8 @@ static void set_state(struct watched_space *ws, enum space_state state)
 			    space_state_describe(state, ws->space, text));
 }
 
-/* What others were granted is remembered, too: they may be gone when Redis has
- * forgotten it. */
+/* Remembers the cursor in Redis, which other allocators have moved, too: they
+ * may be gone when Redis has forgotten it. */
 static void remember_cursor(const struct watched_space *ws)
 {
 	const struct space_seen seen = linkstore_noted_seen(ws->space);
@@ -123,18 +123,18 @@ static void on_checked(void *arg, const struct error *err)
 		set_state(ws, SPACE_DIFFERS);
 		w->on_differs(w->arg, err);
 	}
-	/* Redis being away changes nothing: it has a check of its own, and the
-	 * record is what it was. */
+	/* Without Redis the state stays: Redis has a health check of its own.
+	 */
 }
 
 static void on_lifted(void *arg, const struct error *err)
 {
 	(void)arg;
-	(void)err; /* whoever connects again tells */
+	(void)err; /* told again at the next connection */
 }
 
-/* Redis may go back to what it was before without a connection being lost:
- * what was seen tells it so. */
+/* Tells Redis the highest block that was seen: it may have lost data without a
+ * connection being lost. */
 static void tell_seen(const struct watched_space *ws)
 {
 	struct space_watch *w = ws->watch;

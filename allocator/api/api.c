@@ -168,7 +168,8 @@ static void handle_openapi(const struct api_call *call)
 
 #define ACTIONS_MAX 3
 #define BATCH_PATH  "/v1/links/batch"
-/* Bytes of a body, but for a batch's: as one of its lines may have. */
+/* Bytes of a body other than a batch's: as many as a line of a batch may have.
+ */
 #define BODY_MAX BATCH_LINE_MAX
 
 struct action {
@@ -299,8 +300,9 @@ static const struct route *route_for(const struct http_request *req,
 	return NULL;
 }
 
-/* Answers and returns NULL when there is no such thing to do, or the caller may
- * not do it.  `pays`: for the rate, too. */
+/* Finds what the request asks for.  NULL: there is no such resource or method,
+ * or the caller may not use it; the request is answered then.  `pays`: takes
+ * the action's cost from the key's rate. */
 static const struct action *find_action(struct api_context *api,
 					struct http_request *req, bool pays,
 					struct api_key_info *ret_caller,

@@ -35,7 +35,7 @@ struct change {
 	struct audit_source source;
 	Shortloop__Link *before, *after; /* as read, and as written */
 	int64_t expires;
-	int64_t charged; /* bytes that it has grown by, taken */
+	int64_t charged; /* bytes of growth that the account paid */
 	unsigned tries;
 };
 
@@ -61,8 +61,9 @@ static void change_free(struct change *c)
 
 /* --- may it be done? ------------------------------------------------------ */
 
-/* Who was blocked must not be able to undo it: not by deleting the link, nor by
- * letting it end soon, after which its code, or its URL's, is free again. */
+/* The owner of a blocked link must not be able to undo the block: not by
+ * deleting the link, nor by letting it end soon, after which its code, or its
+ * URL's, is free again. */
 static bool would_undo_block(const struct change *c,
 			     const Shortloop__Link *link)
 {
@@ -156,8 +157,8 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 
 	if (err &&
 	    (err->code == ERROR_CONFLICT || err->code == ERROR_NOTFOUND)) {
-		/* Somebody was faster, or it has just ended: the look-up tells
-		 * which. */
+		/* Another editor was faster, or the link has just ended: the
+		 * look-up tells which. */
 		start_over(c, err);
 		return;
 	}
@@ -178,7 +179,7 @@ static void on_edited(void *arg, int64_t expires, const struct error *err)
 	change_free(c);
 }
 
-/* What is written outlives the answer that it was made from. */
+/* A copy of the link, which is valid only during the look-up's callback. */
 static Shortloop__Link *copy_link(const Shortloop__Link *link)
 {
 	size_t len = shortloop__link__get_packed_size(link);
@@ -285,7 +286,8 @@ static void on_found(void *arg, const struct link_answer *answer,
 
 /* --- the beginning -------------------------------------------------------- */
 
-/* Who was blocked must not be able to undo it. */
+/* Only an admin may change the state: the owner of a blocked link must not be
+ * able to undo the block. */
 static bool may_moderate(const struct change *c)
 {
 	if (!(c->patch.fields.given & FIELD_STATE) ||

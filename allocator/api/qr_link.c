@@ -18,7 +18,7 @@ struct qr_call {
 	struct api_key_info caller;
 	struct link_target target;
 	struct qr_options options;
-	/* Of the painter while it draws: */
+	/* The painter's while it draws. */
 	struct buf url, picture;
 	struct error err;
 };
@@ -30,7 +30,8 @@ static void qr_free(struct qr_call *call)
 	free(call);
 }
 
-/* "\"<hex>\"": of the picture, so it holds for as long as that is the same. */
+/* "\"<hex>\"", a hash of the picture: stays the same as long as the picture
+ * does. */
 static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
 {
 	unsigned char hash[TAG_BYTES];
@@ -43,7 +44,7 @@ static void make_tag(const struct buf *picture, char tag[2 * TAG_BYTES + 3])
 	strcpy(tag + 1 + 2 * TAG_BYTES, "\"");
 }
 
-/* Does the asker have this very picture? */
+/* Does the client have this very picture? */
 static bool has_tag(const struct http_request *req, const char *tag)
 {
 	struct http_slice have = http_header_get(req, "If-None-Match");
@@ -59,8 +60,8 @@ static void reply_picture(struct qr_call *call, const struct buf *picture)
 	const struct http_field fields[] = {
 		{"Content-Type", qr_content_type(call->options.format)},
 		{"ETag", tag},
-		/* Behind a key, so for the asker's own cache; a code's short
-		 * URL stays what it is. */
+		/* For the client's own cache: it takes a key to get it.  The
+		 * short URL of a code does not change. */
 		{"Cache-Control", "private, max-age=3600"},
 		{"X-Content-Type-Options", "nosniff"},
 		{0}};

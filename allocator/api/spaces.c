@@ -7,7 +7,7 @@
 #include "allocator/api/handlers.h"
 #include "allocator/ledger/ledger_watch.h"
 
-/* Takes the reference. */
+/* Answers with `root`, and releases it. */
 static void reply_json(struct http_request *req, json_t *root)
 {
 	static const struct http_field fields[] = {
@@ -26,7 +26,8 @@ static void reply_json(struct http_request *req, json_t *root)
 	free(text);
 }
 
-/* To be freed; answers and returns NULL when there are none. */
+/* Returns the entries, to be freed.  NULL: there are none, and the request is
+ * answered. */
 static struct ledger_entry *read_entries(const struct api_call *call,
 					 size_t *ret_count)
 {

@@ -81,7 +81,8 @@ static void note_success(struct audit *a)
 	health_up(a->check);
 }
 
-/* A line begun in the old file is written whole into the new one. */
+/* Opens the file anew.  A line of which a part is in the old file is written
+ * whole into the new one. */
 static int reopen(struct audit *a)
 {
 	int fd = open_file(a->path);
@@ -130,7 +131,8 @@ static void pause_ms(int64_t ms)
 	nanosleep(&t, NULL);
 }
 
-/* Takes the queue to be written, and says what was lost meanwhile. */
+/* Takes the queue to be written, and adds a line that says what was lost
+ * meanwhile. */
 static void take_queue(struct audit *a)
 {
 	struct buf taken = a->queue;
@@ -147,7 +149,7 @@ static void take_queue(struct audit *a)
 	a->lost = 0;
 }
 
-/* Under the lock.  False: there is no more to do. */
+/* To be called under the lock.  False: the thread is to end. */
 static bool wait_for_work(struct audit *a)
 {
 	while (!a->queue.len && !a->lost && !a->reopen_asked && !a->stopping)
@@ -155,8 +157,8 @@ static bool wait_for_work(struct audit *a)
 	return a->queue.len || a->lost || a->reopen_asked || !a->stopping;
 }
 
-/* After a failure; woken early by a reopen or the end.  False: it is time to
- * give up. */
+/* Waits after a failure; a reopen or the end wakes it early.  False: it is time
+ * to give up. */
 static bool wait_to_retry(struct audit *a)
 {
 	bool go_on;

@@ -19,15 +19,15 @@ enum {
 };
 
 /*
- *	READING -> BODY_ENDED -> DRAINING	answered as a whole
- *	   |  |      |  |
- *	   |  +-> OVERDUE
- *	   |         |  |
- *	   +-----> LATE <				the answer breaks off
+ *	READING ---> BODY_ENDED ---> DRAINING
+ *	   |              |
+ *	   +--> OVERDUE <-+
+ *	   |       |      |
+ *	   +----> LATE <--+
  *
- * and from each of them ABANDONED.  READING and BODY_ENDED take up lines, the
- * others take none.  In DRAINING, LATE and ABANDONED the batch ends when no
- * line of it is in flight.
+ * and from each of them ABANDONED.  Only READING and BODY_ENDED take up lines.
+ * In DRAINING, LATE and ABANDONED the batch ends when no line of it is in
+ * flight.
  */
 enum batch_state {
 	BATCH_READING,

@@ -12,7 +12,7 @@ enum {
 struct block_pool {
 	struct class_pool_shared shared;
 	struct loop_timer *expiry_timer;
-	void (*on_closed)(void *arg); /* NULL: not closing, or told */
+	void (*on_closed)(void *arg); /* NULL: not closing, or called */
 	void *closed_arg;
 	size_t class_count, pool_count;
 	struct class_pool *pools[]; /* of a space by class, then the next */
@@ -41,7 +41,7 @@ static void on_expiry_timer(void *arg)
 
 /* --- life ----------------------------------------------------------------- */
 
-/* Tells that the pool is closed when no class pool is busy any more. */
+/* Calls on_closed once no class pool is busy any more. */
 static void check_closed(void *arg)
 {
 	struct block_pool *pool = arg;

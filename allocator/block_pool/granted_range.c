@@ -190,8 +190,8 @@ int granted_range_open(struct granted_range *range, struct error *err)
 		set_use(range, i, USE_OPENING);
 		await(range);
 	}
-	/* Behind the opens on the same connection: carried out after them, or
-	 * not at all. */
+	/* Redis carries it out after the opens, which are before it on the same
+	 * connection, or not at all. */
 	if (grant_confirm_async(redis, range->all->space, &range->range,
 				on_confirmed, range, err) < 0)
 		return -1;
@@ -328,7 +328,7 @@ static void retire_expired(struct granted_range *range)
 
 /* --- codes ---------------------------------------------------------------- */
 
-/* Moves the range on to a block with a code.  False: it has none just now. */
+/* Moves `at` on to a block that has a code.  False: there is none just now. */
 static bool find_code(struct granted_range *range)
 {
 	if (range->state != RANGE_CONFIRMED)

@@ -35,7 +35,8 @@ static const char others_of_length[] =
 	"AND position(code, '-') = 0 AND position(code, '_') = 0 "
 	"GROUP BY space ORDER BY space LIMIT 1 FORMAT TabSeparated";
 
-/* Who had link ids of the space's number, others first, and the highest. */
+/* The spaces that have link ids of this space's number, other spaces first, and
+ * the highest of those ids. */
 static const char owners_of_number[] =
 	"SELECT space, max(bitAnd(link_id, {mask:UInt64})), "
 	"argMax(code, bitAnd(link_id, {mask:UInt64})) FROM links "
@@ -101,8 +102,8 @@ static int check_length(struct archive *a, struct error *err)
 			 a->fields[0]);
 }
 
-/* Codes of links that were archived and lost to Redis would be issued again
- * under other keys, too. */
+/* With other keys, too, a code could be issued again whose link is in the
+ * archive and lost to Redis. */
 static int check_keys(const struct archive *a, const char *code, uint64_t id,
 		      struct error *err)
 {
@@ -167,7 +168,7 @@ static int check_plain(struct archive *a, struct error *err)
 {
 	bool any;
 
-	/* Snowflakes are of their time: a later one is another code. */
+	/* A snowflake that is made later is another code. */
 	if (a->space->strategy == LINK_SNOWFLAKE)
 		return 0;
 	if (ask(a, own_links, 2, &any, err) < 0)
@@ -191,7 +192,7 @@ static int check(struct archive *a, uint64_t first_block, struct error *err)
 		       : check_plain(a, err);
 }
 
-/* Says what the failure means here. */
+/* Adds to the error what the operator can do. */
 static void explain(const struct archive *a, struct error *err)
 {
 	int code = a->ch ? clickhouse_last_code(a->ch) : 0;
@@ -244,8 +245,8 @@ static int check_archive(const struct clickhouse_config *config,
 
 /* --- what was issued before ----------------------------------------------- */
 
-/* The allocators of this host may remember more than the archive.  The file is
- * theirs to make. */
+/* The allocators of this host may remember more than the archive.  Only they
+ * make the file. */
 static int ask_seen_file(const struct allocator_config *config,
 			 const struct linkstore *store,
 			 const struct link_space *space, uint64_t first_block,
@@ -273,7 +274,8 @@ static int ask_seen_file(const struct allocator_config *config,
 			 space->name, seen - 1, seen, path);
 }
 
-/* What was issued before?  A space that is there already is only compared. */
+/* Fails when codes of the space may have been issued before.  A space that
+ * exists is only compared, by space_create. */
 static int ask_the_past(const struct allocator_config *config,
 			const struct app *app, const struct space_option *o,
 			const struct link_space *space, uint64_t first_block,
@@ -313,7 +315,7 @@ static void say_created(const struct link_space *space,
 		printf("aliases\n");
 }
 
-/* On the terminal, where somebody can still choose otherwise. */
+/* Warns the operator, who can still choose otherwise. */
 static void say_worth(const struct link_space *space)
 {
 	char text[SPACE_WORTH_MAX];

@@ -53,8 +53,8 @@ static void on_lifted(void *arg, const struct error *err)
 			  "high-water marks rejected by Redis", log_err(err));
 }
 
-/* Before another allocator is granted what a Redis that forgot would grant
- * twice. */
+/* Tells Redis the highest block that was seen of each space, so that a Redis
+ * that forgot does not grant blocks twice. */
 static void tell_seen(struct worker *w)
 {
 	const struct linkstore *store = w->allocator->store;
@@ -322,7 +322,7 @@ static int worker_start(struct worker *w, struct error *err)
 	return 0;
 }
 
-/* Asks it to drain and end. */
+/* Asks the thread to drain and end. */
 static void worker_stop(struct worker *w)
 {
 	struct error err = {0};
@@ -344,7 +344,7 @@ static void server_free(struct server *s)
 {
 	if (!s)
 		return;
-	/* They report to the workers' loops. */
+	/* The painters report to the workers' loops. */
 	workers_free(s->painters);
 	for (size_t i = 0; i < s->worker_count; i++)
 		worker_free(s->workers[i]);

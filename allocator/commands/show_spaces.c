@@ -215,7 +215,7 @@ static int print_json(const struct ledger_entry *entries, size_t count,
 	return 0;
 }
 
-/* Reads those that were asked for into `entries`. */
+/* Reads the space named `only`, or all (NULL), into `entries`. */
 static int read_spaces(struct redis *redis, const struct linkstore *store,
 		       const char *only, struct ledger_entry *entries,
 		       size_t *ret_count, struct error *err)

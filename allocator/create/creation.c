@@ -83,7 +83,7 @@ void creation_refuse(struct creation *c, int status, struct metric *outcome,
 	const struct creation_result result = {
 		.status = status,
 		.detail = detail,
-		/* What fails for another reason would fail again. */
+		/* Other problems would come again: no time is named. */
 		.retry_after =
 			c->retry_after
 				? c->retry_after
@@ -252,7 +252,7 @@ static void on_idempotency(void *arg, const struct idempotency_answer *answer)
 	struct creation *c = arg;
 
 	m = c->context->metrics;
-	switch (answer->verdict) {
+	switch (answer->outcome) {
 	case IDEMPOTENCY_PROCEED:
 		c->strategy->take(c);
 		break;

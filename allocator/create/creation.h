@@ -1,14 +1,14 @@
 /*
  * creation.h - a link on its way.
  *
- * The space's strategy chooses the code; then the link is stored in Redis, told
- * to Kafka and written to the audit.  With an Idempotency-Key what is about to
- * be stored is noted first, so that the same request sent again finds out
- * whether it was (idempotency.h).
+ * The space's strategy chooses the code; then the link is stored in Redis,
+ * reported to Kafka and written to the audit.  With an Idempotency-Key what is
+ * about to be stored is noted first, so that the same request sent again finds
+ * out whether it was (idempotency.h).
  *
  *	       read the key's record
  *	               |
- *	               v       no code could be stored (TRIES_MAX times)
+ *	               v                  the code is taken
  *	+-----> choose a code <--------------------------------+
  *	|              |                                       |
  *	|              v                                       |
@@ -18,7 +18,7 @@
  *	+------ plan the link -----> store the link -----------+
  *	another request                |  ^  |
  *	was faster                     +--+  v
- *	                  answer lost        told
+ *	                  answer lost        reported
  *
  * Without a key there is no record and no plan.  Each step may end the
  * creation, as what was found (creation_found) or with a problem.

@@ -18,7 +18,8 @@
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 
-/* Four salts.  A space so full that 16 candidates are taken is full. */
+/* The candidates of four salts.  A space in which 16 candidates are taken
+ * counts as full. */
 #define CANDIDATES_MAX 16
 
 static int choose(struct creation *c, const char *account, struct error *err)
@@ -95,7 +96,8 @@ static bool is_old(const struct creation *c)
 	       space->url_codes[URL_CODE_MD5_QUARTERS];
 }
 
-/* The first candidate without a link ends the search, as it ended theirs. */
+/* The first candidate without a link ends the search: a link would have been
+ * stored under it rather than under a later one. */
 static void on_looked_up(void *arg, const struct link_answer *answer,
 			 const struct error *err)
 {

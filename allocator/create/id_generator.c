@@ -13,7 +13,7 @@
 enum {
 	LEASE_MS = 10000,
 	KEEP_EVERY_MS = 3000,
-	TRY_EVERY_MS = 500 /* while it is not ours */
+	TRY_EVERY_MS = 500 /* while the lease is not held */
 };
 
 struct id_generator {
@@ -22,7 +22,7 @@ struct id_generator {
 	char holder[NODE_LEASE_HOLDER_MAX];
 	struct snowflake *codes, *links;
 	struct health_check *check;
-	/* Of the thread that keeps the lease: */
+	/* Used by the thread that keeps the lease alone. */
 	struct loop_timer *timer;
 	struct redis_async *redis;
 };
@@ -85,7 +85,7 @@ static void on_lease(void *arg, int64_t from, int64_t until,
 	struct id_generator *g = arg;
 
 	if (!g->timer)
-		return; /* it was given up meanwhile */
+		return; /* stopped meanwhile */
 	if (err) {
 		health_down(g->check, err->text);
 		loop_timer_set(g->timer, TRY_EVERY_MS);
@@ -126,7 +126,7 @@ void id_generator_stop(struct id_generator *g)
 		return;
 	loop_timer_free(g->timer);
 	g->timer = NULL;
-	/* What was made lies no further ahead of the clock than the lead. */
+	/* No id that was made lies further ahead of the clock than the lead. */
 	node_lease_release_async(g->redis, g->store, g->node, g->holder,
 				 clock_real_ms() + SNOWFLAKE_LEAD + 1, &err);
 }
@@ -138,7 +138,7 @@ static int next(const struct id_generator *g, struct snowflake *from,
 {
 	if (snowflake_next(from, clock_real_ms(), ret_id, err) == 0)
 		return 0;
-	/* A space that is full is ERROR_BUSY, and this will pass. */
+	/* ERROR_BUSY would mean that the space is full; this passes. */
 	error_wrap(err, "node %u", g->node);
 	err->code = ERROR_REMOTE;
 	return -1;

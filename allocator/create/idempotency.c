@@ -95,7 +95,7 @@ void idempotency_free(struct idempotency *i)
 
 static void proceed(struct idempotency *i)
 {
-	const struct idempotency_answer answer = {.verdict =
+	const struct idempotency_answer answer = {.outcome =
 							  IDEMPOTENCY_PROCEED};
 
 	i->fn(i->arg, &answer);
@@ -103,7 +103,7 @@ static void proceed(struct idempotency *i)
 
 static void fail(struct idempotency *i, const struct error *err)
 {
-	const struct idempotency_answer answer = {.verdict = IDEMPOTENCY_FAILED,
+	const struct idempotency_answer answer = {.outcome = IDEMPOTENCY_FAILED,
 						  .err = err};
 
 	i->fn(i->arg, &answer);
@@ -113,7 +113,7 @@ static void refuse(struct idempotency *i, int status, bool temporary,
 		   const char *detail)
 {
 	const struct idempotency_answer answer = {
-		.verdict = IDEMPOTENCY_REFUSED,
+		.outcome = IDEMPOTENCY_REFUSED,
 		.status = status,
 		.temporary = temporary,
 		.detail = detail,
@@ -151,7 +151,7 @@ static void judge_absence(struct idempotency *i)
 static void replay(struct idempotency *i, const struct link_answer *found)
 {
 	const struct idempotency_answer answer = {
-		.verdict = IDEMPOTENCY_REPLAY,
+		.outcome = IDEMPOTENCY_REPLAY,
 		.target = &i->target,
 		.link = found->link,
 		.left = found->ttl_left,
@@ -234,7 +234,7 @@ static void on_planned(void *arg, const struct idem_record *record, int64_t now,
 		       bool written, const struct error *err)
 {
 	struct idempotency *i = arg;
-	struct idempotency_answer answer = {.verdict = IDEMPOTENCY_PLANNED};
+	struct idempotency_answer answer = {.outcome = IDEMPOTENCY_PLANNED};
 
 	if (err) {
 		fail(i, err);

@@ -27,7 +27,7 @@
 /* Is it 1 to IDEMPOTENCY_KEY_MAX visible ASCII characters? */
 bool idempotency_key_is_valid(struct http_slice key);
 
-enum idempotency_verdict {
+enum idempotency_outcome {
 	/* No link came of the key, and none will of an earlier request: choose
 	 * a code. */
 	IDEMPOTENCY_PROCEED,
@@ -39,7 +39,7 @@ enum idempotency_verdict {
 
 /* Valid during the call. */
 struct idempotency_answer {
-	enum idempotency_verdict verdict;
+	enum idempotency_outcome outcome;
 	int64_t deadline; /* by Redis' clock */
 	const struct link_target *target;
 	const Shortloop__Link *link;

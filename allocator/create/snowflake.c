@@ -17,7 +17,7 @@ static void take(struct creation *c)
 	standalone_set_link_id(c);
 }
 
-/* No id is made twice, so this is not to happen. */
+/* Cannot be unless an id was made twice. */
 static void taken(struct creation *c, const struct plain_result *result)
 {
 	struct error err;

@@ -53,7 +53,8 @@ static int take_name(const char **at, struct key_owners *to, struct error *err)
 
 struct key_owners *key_owners_parse(const char *text, struct error *err)
 {
-	/* No name becomes longer by being read; each gets a NUL. */
+	/* No name becomes longer when it is decoded, and the NUL takes the
+	 * place of a comma. */
 	struct key_owners *owners =
 		calloc(1, sizeof(*owners) + strlen(text) + 1);
 	bool more = true;

@@ -91,7 +91,7 @@ static int64_t highest_generation(const struct ledger_entry *e)
 }
 
 #define AT(field) offsetof(struct space_ledger, field)
-/* A number of the ledger (at `offset`) or one that is worked out. */
+/* A number of the ledger (at `offset`), or what `value` computes. */
 static const struct {
 	const char *name;
 	bool always; /* also of a space without blocks */
@@ -113,7 +113,7 @@ static const struct {
 	{"quarantined_blocks", false, AT(quarantined), NULL,
 	 "Reclaimed blocks that have to wait"},
 	{"out_blocks", false, AT(out), NULL,
-	 "Blocks taken out of circulation by hand"},
+	 "Blocks taken out of circulation by a manual hold"},
 	{"retired_blocks", false, AT(retired), NULL,
 	 "Blocks that are out of generations"},
 	{"skipped_blocks", false, AT(skipped), NULL,
@@ -200,7 +200,7 @@ static void note(struct ledger_watch *w, const struct error *err)
 		log_warn(w->log, "ledger not readable, retrying", log_err(err));
 }
 
-/* False: it is time to end. */
+/* Waits for so long.  False: the thread is to end. */
 static bool rest(struct ledger_watch *w, int64_t ms)
 {
 	int64_t until = clock_monotonic_ms() + ms;

@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 
-/* The part of the ledger's days that the space has been there for. */
+/* The days of the ledger in which the space existed. */
 static double window_days(const struct space_ledger *ledger)
 {
 	int64_t since = ledger->now / CLOCK_DAY * CLOCK_DAY -

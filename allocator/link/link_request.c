@@ -10,7 +10,7 @@
 	 FIELD_DESCRIPTION | FIELD_NOT_BEFORE | FIELD_MAX_VISITS |             \
 	 FIELD_REDIRECT_STATUS)
 
-static int refuse_place(const struct link_fields *f, struct error *err)
+static int refuse_no_space(const struct link_fields *f, struct error *err)
 {
 	if (*f->code)
 		return error_set(err, ERROR_INPUT,
@@ -29,7 +29,7 @@ static int choose_space(struct link_fields *f, const struct link_defaults *d,
 	if (!f->space)
 		f->space = link_defaults_space(d, f);
 	if (!f->space)
-		return refuse_place(f, err);
+		return refuse_no_space(f, err);
 	if (f->domain &&
 	    !domains_allow(d->rules.domains, f->domain, f->space->name))
 		return error_set(err, ERROR_INPUT,

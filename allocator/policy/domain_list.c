@@ -9,7 +9,7 @@
 
 #include "common/buf.h"
 
-/* An entry of the pool: its length, how it is meant, its text. */
+/* An entry of the pool: its length, its kind, its text. */
 #define ENTRY_HEAD 2
 #define EXACT	   1 /* the name itself */
 #define BELOW	   2 /* all that ends in a dot and it */
@@ -25,7 +25,7 @@ struct domain_list {
 
 /* --- the table ------------------------------------------------------------ */
 
-struct place {
+struct probe {
 	uint64_t slot;
 	uint8_t tag;
 	uint8_t *entry; /* NULL: not there, and this is where it would go */
@@ -36,11 +36,11 @@ static bool entry_is(const uint8_t *entry, const char *text, size_t len)
 	return entry[0] == len && !memcmp(entry + ENTRY_HEAD, text, len);
 }
 
-static struct place find(const struct domain_list *list, const char *text,
+static struct probe find(const struct domain_list *list, const char *text,
 			 size_t len)
 {
 	unsigned char out[crypto_shorthash_BYTES];
-	struct place p = {0};
+	struct probe p = {0};
 	uint8_t *entry;
 	uint64_t hash;
 
@@ -64,7 +64,7 @@ static struct place find(const struct domain_list *list, const char *text,
 static unsigned meaning(const struct domain_list *list, const char *text,
 			size_t len)
 {
-	const struct place p = find(list, text, len);
+	const struct probe p = find(list, text, len);
 
 	return p.entry ? p.entry[1] : 0;
 }
@@ -89,7 +89,7 @@ bool domain_list_has(const struct domain_list *list, const struct host *host)
 
 /* --- building ------------------------------------------------------------- */
 
-/* A buffer doubles: as much again may be empty. */
+/* The pool doubles as it grows: up to half of it may be unused. */
 static void give_back_room(struct buf *pool)
 {
 	char *data = pool->len ? realloc(pool->data, pool->len) : NULL;
@@ -100,12 +100,12 @@ static void give_back_room(struct buf *pool)
 	pool->cap = pool->len;
 }
 
-/* The table of what the pool holds; names that are there twice are one. */
+/* Builds the table of the pool's entries; equal names become one. */
 static int index_pool(struct domain_list *list, size_t entries,
 		      struct error *err)
 {
 	uint8_t *pool = (uint8_t *)list->pool.data;
-	struct place p;
+	struct probe p;
 
 	list->slots = (uint64_t)entries + entries / 3 + 1;
 	list->offsets = calloc(list->slots, sizeof(*list->offsets));
