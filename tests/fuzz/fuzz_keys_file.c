@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator/keys/api_keyring.h"
 #include "allocator/keys/key_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
