@@ -12,6 +12,7 @@
 #include "linkstore/space/ledger.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/sight.h"
 #include "reclaimer/past_runs.h"
 #include "reclaimer/session.h"
 

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
 #include "redirector/client_address.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "redirector/cache_entry.h"
 #include "redirector/link_cache.h"

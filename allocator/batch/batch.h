@@ -33,7 +33,7 @@
 #include "allocator/allocator_config.h"
 #include "allocator/create/creation.h"
 #include "allocator/keys/api_keyring.h"
-#include "common/http/http_stream.h"
+#include "common/http/stream.h"
 
 /* Bytes of a line: a link with a URL of 8 KiB for each device, and more. */
 #define BATCH_LINE_MAX 65536

@@ -10,6 +10,7 @@
 #include "allocator/block_pool/block_pool.h"
 #include "allocator/commands.h"
 #include "common/loop/workers.h"
+#include "linkstore/block/link_writer.h"
 #include "linkstore/space/ledger.h"
 #include "linkstore/space/lift.h"
 

@@ -43,6 +43,7 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/block/create.h"
+#include "linkstore/target.h"
 
 struct idempotency;
 struct strategy;

@@ -18,6 +18,7 @@
 #include "common/http/http_server.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/target.h"
 #include "schemas/link.pb-c.h"
 
 #define IDEMPOTENCY_KEY_MAX 255 /* bytes of an Idempotency-Key */

@@ -6,6 +6,8 @@
  */
 #include "allocator/create/creation.h"
 #include "allocator/create/strategy.h"
+#include "linkstore/block/link_writer.h"
+#include "linkstore/target.h"
 
 static void on_code(void *arg, const struct link_block *block, uint32_t offset,
 		    const struct error *err)

@@ -1,4 +1,6 @@
 #include "reclaimer/space/chunk.h"
+#include "linkstore/block/scan.h"
+#include "linkstore/space/unopened.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

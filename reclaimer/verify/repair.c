@@ -6,6 +6,7 @@
 
 #include "codespace/link_id.h"
 #include "common/clock.h"
+#include "linkstore/block/scan.h"
 #include "linkstore/space/member_list.h"
 #include "reclaimer/verify/archive_links.h"
 

@@ -12,6 +12,7 @@
 #include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
 #include "linkstore/space/record.h"
+#include "linkstore/space/sight.h"
 #include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 #include "reclaimer/verify/archive_links.h"

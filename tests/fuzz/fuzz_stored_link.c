@@ -15,6 +15,7 @@
 #include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
 #include "linkstore/marker.h"
+#include "linkstore/target.h"
 #include "reclaimer/hold/block_arg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
