@@ -162,7 +162,9 @@ def users(tree):
         if not f.endswith(".h"):
             continue
         only = sorted(count[f])
-        if len(only) > 1 or only == [f.split("/")[0] + "/main"]:
+        parents = pathlib.Path(f).parents
+        mains = [[str(p / "main")] for p in parents]
+        if len(only) > 1 or only in mains:
             continue
         if only and lines(tree, room(f)) + lines(tree, only[0]) > MERGED_MAX:
             continue

@@ -107,8 +107,7 @@ enum coding coding_accepted(const char *accept, size_t len)
 	return CODING_IDENTITY;
 }
 
-/* --- decoding -------------------------------------------------------------
- */
+/* --- decoding ------------------------------------------------------------- */
 
 static int decoder_open(struct decoder *d, enum coding coding)
 {
@@ -237,8 +236,7 @@ int coding_decode(enum coding coding, const void *data, size_t len, size_t max,
 	return rc;
 }
 
-/* --- encoding -------------------------------------------------------------
- */
+/* --- encoding ------------------------------------------------------------- */
 
 static int encode_zlib(enum coding coding, const void *data, size_t len,
 		       struct buf *out)

@@ -21,7 +21,8 @@
 struct engine;
 struct engine_session;
 
-/* Opens the engine on `path`, which another process must not hold. */
+/* Opens the engine on `path`, which is made when it is missing.  ERROR_BUSY
+ * while another process has the data open. */
 struct engine *engine_new(const char *library, const char *path,
 			  struct error *err);
 /* Closes the engine; sessions must be closed before.  Accepts NULL. */
