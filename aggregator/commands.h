@@ -8,17 +8,13 @@
 #define AGGREGATOR_COMMANDS_H
 
 #include "common/app/app.h"
-#include "common/error.h"
-
-typedef int aggregator_command(struct app *app, const void *config,
-			       struct error *err);
 
 /* Applies the migrations; waits for a ClickHouse that is late, for as long as
  * the option --wait says. */
-aggregator_command aggregator_migrate;
+app_run_fn aggregator_migrate;
 
 /* Settles --from to --to again; ERROR_UNSAFE when some of it is held back. */
-aggregator_command aggregator_settle;
+app_run_fn aggregator_settle;
 
 /*
  * Shows what is promised as complete, and with --mend lowers it, where a clock
@@ -26,6 +22,6 @@ aggregator_command aggregator_settle;
  * promise or to --to.  0: what is promised can be, or was mended; 1: it lies
  * beyond ClickHouse's clock; ERROR_UNSAFE: there is nothing to mend.
  */
-aggregator_command aggregator_watermark;
+app_run_fn aggregator_watermark;
 
 #endif

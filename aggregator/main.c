@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/api.h"
 #include "aggregator/commands.h"
@@ -30,22 +28,16 @@ out:
 }
 
 static const struct app_command commands[] = {
-	{"serve", "settle clicks, serve the API and the dashboard", NULL},
+	{"serve", "settle clicks, serve the API and the dashboard", NULL,
+	 serve},
 	{"migrate", "make the tables in ClickHouse, or bring them up to date",
-	 NULL},
+	 NULL, aggregator_migrate},
 	{"settle", "settle a range of time again, whatever was published of it",
-	 NULL},
+	 NULL, aggregator_settle},
 	{"watermark",
-	 "show up to when counts are promised; 1: beyond what can be", NULL},
+	 "show up to when counts are promised; 1: beyond what can be", NULL,
+	 aggregator_watermark},
 	{0},
-};
-
-/* In the order of the table above. */
-static aggregator_command *const run[] = {
-	serve,
-	aggregator_migrate,
-	aggregator_settle,
-	aggregator_watermark,
 };
 
 static const struct app_option options[] = {
@@ -65,17 +57,6 @@ static const struct app_option options[] = {
 	{0},
 };
 
-static int run_command(struct app *app, const struct aggregator_config *config,
-		       struct error *err)
-{
-	size_t i = 0;
-
-	/* app_start lets no other name through. */
-	while (strcmp(commands[i].name, app_command_name(app)) != 0)
-		i++;
-	return run[i](app, config, err);
-}
-
 int main(int argc, char **argv)
 {
 	const struct app_spec spec = {
@@ -89,14 +70,6 @@ int main(int argc, char **argv)
 		.validate = aggregator_config_validate,
 	};
 	struct aggregator_config config = {0};
-	struct error err = {0};
-	struct app *app;
-	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
-	int status;
 
-	if (!app)
-		return done;
-	done = run_command(app, &config, &err);
-	status = app_finish(app, done < 0 ? &err : NULL);
-	return status || done < 0 ? status : done;
+	return app_main(&spec, &config, &config.app, argc, argv);
 }

@@ -6,12 +6,9 @@
 #define ALLOCATOR_COMMANDS_H
 
 #include "common/app/app.h"
-#include "common/error.h"
 
 /* `config` is a struct allocator_config; make-key reads none. */
-typedef int command_fn(struct app *app, const void *config, struct error *err);
-
-command_fn command_serve, command_create_space, command_retire_key,
+app_run_fn command_serve, command_create_space, command_retire_key,
 	command_show_spaces, command_make_key;
 
 #endif

@@ -1,19 +1,18 @@
-#include <sodium.h>
-#include <string.h>
-#include <sysexits.h>
-
 #include "allocator/allocator.h"
 #include "allocator/allocator_config.h"
 #include "allocator/commands.h"
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "serve the API", NULL},
-	{"create-space", "make a space in Redis, once (--space)", NULL},
-	{"retire-key", "take a key of a space out of use (--key-version)",
-	 NULL},
-	{"spaces", "show what spaces have left (--space, --json)", NULL},
-	{"make-key", "make an API key and its line (--name, --roles)", NULL},
+	{"serve", "serve the API", NULL, command_serve},
+	{"create-space", "make a space in Redis, once (--space)", NULL,
+	 command_create_space},
+	{"retire-key", "take a key of a space out of use (--key-version)", NULL,
+	 command_retire_key},
+	{"spaces", "show what spaces have left (--space, --json)", NULL,
+	 command_show_spaces},
+	{"make-key", "make an API key and its line (--name, --roles)", NULL,
+	 command_make_key},
 	{0},
 };
 
@@ -38,27 +37,6 @@ static const struct app_option options[] = {
 	{0},
 };
 
-static const struct {
-	const char *name;
-	command_fn *run;
-} runs[] = {
-	{"serve", command_serve},
-	{"create-space", command_create_space},
-	{"retire-key", command_retire_key},
-	{"spaces", command_show_spaces},
-	{"make-key", command_make_key},
-};
-
-static int run_command(struct app *app, const struct allocator_config *config,
-		       struct error *err)
-{
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		if (!strcmp(runs[i].name, app_command_name(app)))
-			return runs[i].run(app, config, err);
-	}
-	return error_set(err, ERROR_USAGE, "no such command");
-}
-
 int main(int argc, char **argv)
 {
 	const struct app_spec spec = {
@@ -76,15 +54,6 @@ int main(int argc, char **argv)
 			   "audit_file is opened anew",
 	};
 	struct allocator_config config = {0};
-	struct error err = {0};
-	struct app *app;
-	int status;
 
-	if (sodium_init() < 0)
-		return EX_OSERR;
-	status = app_start(&app, &spec, &config, &config.app, argc, argv);
-	if (!app)
-		return status;
-	status = run_command(app, &config, &err);
-	return app_finish(app, status < 0 ? &err : NULL);
+	return app_main(&spec, &config, &config.app, argc, argv);
 }

@@ -8,10 +8,6 @@
 #define RECLAIMER_COMMANDS_H
 
 #include "common/app/app.h"
-#include "common/error.h"
-
-typedef int reclaimer_command(struct app *app, const void *config,
-			      struct error *err);
 
 /*
  * All spaces in turn, a summary, a row in ClickHouse's reclaim_runs.  A space
@@ -19,11 +15,11 @@ typedef int reclaimer_command(struct app *app, const void *config,
  * away; the first failure is returned.  The summary is written in any case.
  * SIGTERM ends it between two chunks, with success.
  */
-reclaimer_command reclaimer_run;
+app_run_fn reclaimer_run;
 
 /* What each space has, and the last runs.  Changes nothing.  A space that is
  * missing, or in which a run would be refused, is reported and no failure. */
-reclaimer_command reclaimer_status;
+app_run_fn reclaimer_status;
 
 /*
  * Is each block in exactly one state, and each link within its block's life?
@@ -32,20 +28,20 @@ reclaimer_command reclaimer_status;
  * failure is returned: ERROR_UNSAFE, ERROR_BUSY (with --repair: a run is at
  * it), ERROR_REMOTE (Redis or, with --repair, ClickHouse is away).
  */
-reclaimer_command reclaimer_verify;
+app_run_fn reclaimer_verify;
 
 /* The runs so far, and what each day brought.  Asks ClickHouse alone: a space
  * that is no longer configured may be named. */
-reclaimer_command reclaimer_history;
+app_run_fn reclaimer_history;
 
 /* What other block sizes and scan intervals would give back and cost, out of a
  * sample of real blocks.  Changes nothing. */
-reclaimer_command reclaimer_advise;
+app_run_fn reclaimer_advise;
 
 /* Blocks taken out of circulation by hand, and put back.  ERROR_USAGE: --blocks
  * or --reason make no sense.  Else as space_hold and space_release; a space
  * that cannot be believed is ERROR_UNSAFE. */
-reclaimer_command reclaimer_hold;
-reclaimer_command reclaimer_release;
+app_run_fn reclaimer_hold;
+app_run_fn reclaimer_release;
 
 #endif

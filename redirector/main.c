@@ -5,9 +5,9 @@
 #include "redirector/server.h"
 #include "redirector/visits.h"
 
-static int serve(struct app *app, const struct redirector_config *config,
-		 struct error *err)
+static int serve(struct app *app, const void *arg, struct error *err)
 {
+	const struct redirector_config *config = arg;
 	struct redirector *r = redirector_new(app, config, err);
 	struct servers *servers = NULL;
 	int result = -1;
@@ -36,17 +36,12 @@ int main(int argc, char **argv)
 		.name = "redirector",
 		.summary = "answers visits of short links with redirects, and "
 			   "reports each to Kafka",
+		.run = serve,
 		.groups = redirector_groups,
 		.group_count = redirector_group_count,
 		.validate = redirector_config_validate,
 	};
 	struct redirector_config config = {0};
-	struct app *app;
-	struct error err = {0};
-	int status = app_start(&app, &spec, &config, &config.app, argc, argv);
 
-	if (!app)
-		return status;
-	status = serve(app, &config, &err);
-	return app_finish(app, status < 0 ? &err : NULL);
+	return app_main(&spec, &config, &config.app, argc, argv);
 }

@@ -426,8 +426,6 @@ struct collector *collector_new(const struct collector_config *config,
 	}
 	c->config = config;
 	c->log = app_log(app);
-	c->flow_health = health_register(app_health(app), "flow");
-	health_up(c->flow_health);
 	connections_init(&c->connections, app_health(app), c->log);
 	choose_name(c);
 	if (memory_share(settings->memory, collector_caches(settings),
@@ -442,6 +440,8 @@ struct collector *collector_new(const struct collector_config *config,
 	join_assignments(c, app);
 	join_intake(c);
 	join_housekeeping(c, app);
+	c->flow_health = health_register(app_health(app), "flow");
+	health_up(c->flow_health);
 	return c;
 fail:
 	collector_free(c);

@@ -1,5 +1,5 @@
-#include "common/http/address.h"
 #include "common/app/admin.h"
+#include "common/http/address.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 #include "common/app/app.h"
+#include "common/config/config_print.h"
 
 #include <poll.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -330,4 +332,32 @@ int app_finish(struct app *app, const struct error *failure)
 	}
 	app_free(app);
 	return status;
+}
+
+static app_run_fn *run_of(const struct app *app)
+{
+	const struct app_command *command = app->spec->commands;
+
+	if (!command)
+		return app->spec->run;
+	while (strcmp(command->name, app->cli.command) != 0)
+		command++;
+	return command->run;
+}
+
+int app_main(const struct app_spec *spec, void *config,
+	     const struct app_config *app_config, int argc, char **argv)
+{
+	struct error err = {0};
+	struct app *app;
+	int status, end;
+
+	if (sodium_init() < 0)
+		return EX_OSERR;
+	status = app_start(&app, spec, config, app_config, argc, argv);
+	if (!app)
+		return status;
+	status = run_of(app)(app, config, &err);
+	end = app_finish(app, status < 0 ? &err : NULL);
+	return end || status < 0 ? end : status;
 }

@@ -37,6 +37,10 @@ struct app_option {
 	const char *commands;
 };
 
+/* Returns 0; 1: done, and not all was well, which is the exit status then; -1
+ * with err filled. */
+typedef int app_run_fn(struct app *app, const void *config, struct error *err);
+
 /* A subcommand; a program without a table runs as a daemon. */
 struct app_command {
 	const char *name; /* "run"; NULL ends a table */
@@ -44,12 +48,14 @@ struct app_command {
 	/* What comes behind it, for --help: "FILE ...", "list | replay"; NULL:
 	 * nothing may. */
 	const char *operands;
+	app_run_fn *run;
 };
 
 struct app_spec {
 	const char *name;    /* "reclaimer" */
 	const char *summary; /* one line for --help and the manual */
-	const struct app_command *commands; /* or NULL */
+	const struct app_command *commands; /* or NULL: */
+	app_run_fn *run;		    /* there is but this */
 	const char *default_command; /* when none is given; NULL: required */
 	const char *unconfigured;    /* a command that reads no file; or NULL */
 	const struct app_option *options; /* or NULL */
@@ -88,6 +94,13 @@ extern const struct setting_section app_log_section;
  */
 int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
 	      const struct app_config *app_config, int argc, char **argv);
+
+/*
+ * All of a program: app_start, the command's `run` with `config`, app_finish.
+ * Returns what main returns.
+ */
+int app_main(const struct app_spec *spec, void *config,
+	     const struct app_config *app_config, int argc, char **argv);
 
 /*
  * Starts the admin listener (/healthz, /readyz, /metrics) on "host:port" in a
