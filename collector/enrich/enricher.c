@@ -193,7 +193,7 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 	if (enricher_facts(e, origin, click, &facts, err) < 0)
 		return -1;
 	judge_burst(e, click, &facts);
-	click_row_append(rows, &where, click, &facts);
+	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)
 		return -1;
 	e->verdicts[facts.verdict.kind]++;
@@ -226,7 +226,7 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 
 	link = event_link(&e->arena, event, len, err);
 	if (link) {
-		link_row_append(rows, &where, link);
+		row_append_link(rows, &where, link);
 		status = finish_row(rows, start, err);
 		*ret_ts = (int64_t)link->time_ms;
 	}

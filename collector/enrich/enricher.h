@@ -9,14 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collector/enrich/cache.h"
 #include "collector/collector_config.h"
+#include "collector/enrich/cache.h"
+#include "collector/enrich/event.h"
 #include "collector/enrich/verdict.h"
 #include "common/buf.h"
 #include "common/error.h"
 
 struct enricher;
 struct enrich_lookups;
+struct click_facts;
 
 /* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
  * outlive it. */
@@ -28,15 +30,6 @@ void enricher_free(struct enricher *e); /* NULL accepted */
  * between two events. */
 void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh);
 
-/* Where an event lay in Kafka. */
-struct event_origin {
-	uint32_t epoch; /* 0: setting collector.epoch */
-	const char *topic;
-	uint32_t partition;
-	uint64_t offset;
-	int64_t append_ms; /* when Kafka stored it */
-};
-
 /*
  * Appends a row of the table clicks to `rows`.  *ret_ts is the row's time.
  * Returns -1 with ERROR_INPUT and the reason when the bytes are no event, and
@@ -46,10 +39,21 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,
 		   int64_t *ret_ts, struct error *err);
 
+/* The same for a click that is no bytes. */
+int enricher_click_row(struct enricher *e, const struct event_origin *origin,
+		       const Shortloop__Click *click, struct buf *rows,
+		       int64_t *ret_ts, struct error *err);
+
 /* The same for a LinkEvent and the table links. */
 int enricher_link(struct enricher *e, const struct event_origin *origin,
 		  const void *event, size_t len, struct buf *rows,
 		  int64_t *ret_ts, struct error *err);
+
+/* Finds out about a click what its row is to say, for those who show it rather
+ * than store it.  Valid until the next call. */
+int enricher_facts(struct enricher *e, const struct event_origin *origin,
+		   const Shortloop__Click *click, struct click_facts *facts,
+		   struct error *err);
 
 /* The files as loaded now; valid until the next enricher_exchange. */
 struct reference;

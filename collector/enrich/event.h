@@ -1,16 +1,25 @@
 /*
- * event.h - events as they were sent, decoded into an arena.  Internal to
- * collector/enrich.
+ * event.h - events as they were sent, decoded into an arena.
  */
 #ifndef COLLECTOR_ENRICH_EVENT_H
 #define COLLECTOR_ENRICH_EVENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/arena.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
+
+/* Where an event lay in Kafka. */
+struct event_origin {
+	uint32_t epoch; /* 0: setting collector.epoch */
+	const char *topic;
+	uint32_t partition;
+	uint64_t offset;
+	int64_t append_ms; /* when Kafka stored it */
+};
 
 /*
  * NULL with ERROR_INPUT when the bytes are no Click, or one that no redirector

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/enrich/geo/geo_record.h"
 #include "common/clickhouse/rowbinary.h"
 #include "common/ip.h"
 

@@ -5,18 +5,18 @@
 #ifndef COLLECTOR_ENRICH_REFERENCE_H
 #define COLLECTOR_ENRICH_REFERENCE_H
 
-#include "collector/enrich/bots/bots.h"
 #include "collector/collector_config.h"
-#include "collector/enrich/sources.h"
+#include "collector/enrich/bots/bots.h"
 #include "collector/enrich/geo/geo.h"
-#include "collector/enrich/ua/ua.h"
+#include "collector/enrich/sources.h"
+#include "collector/enrich/ua/ua_rules.h"
 
 struct reference {
 	struct ua_rules *ua;
 	struct bots *bots;
 	struct geo *geo;
 	struct sources *sources;
-	uint32_t rules; /* number of those for verdicts: verdict_rules.h */
+	uint32_t rules; /* those for verdicts: the column verdict_version */
 };
 
 /* Start from zeros, end with reference_release, after a failure too.  A bad

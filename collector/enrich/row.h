@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #include "collector/enrich/agent.h"
-#include "collector/enrich/enricher.h"
+#include "collector/enrich/event.h"
 #include "collector/enrich/identity.h"
 #include "collector/enrich/place.h"
 #include "collector/enrich/sources.h"
+#include "collector/enrich/verdict.h"
 #include "common/buf.h"
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
@@ -72,21 +73,10 @@ struct click_facts {
 	const struct sources *sources;
 };
 
-/* Finds out about a click what its row is to say.  Valid until the next call.
- * For those who show it rather than store it, too. */
-int enricher_facts(struct enricher *e, const struct event_origin *origin,
-		   const Shortloop__Click *click, struct click_facts *facts,
-		   struct error *err);
-
-/* enricher_click, for a click that is no bytes. */
-int enricher_click_row(struct enricher *e, const struct event_origin *origin,
-		       const Shortloop__Click *click, struct buf *rows,
-		       int64_t *ret_ts, struct error *err);
-
-void click_row_append(struct buf *row, const struct row_origin *origin,
+void row_append_click(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts);
-void link_row_append(struct buf *row, const struct row_origin *origin,
+void row_append_link(struct buf *row, const struct row_origin *origin,
 		     const Shortloop__LinkEvent *event);
 
 #endif

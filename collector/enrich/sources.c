@@ -2,12 +2,289 @@
 
 #include <jansson.h>
 #include <libpsl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/enrich/sites.h"
+/* --- our own sites: what the list does not have, or sorts otherwise ------- */
+
+struct site {
+	const char *name;    /* a host, or a brand: "google" */
+	const char *channel; /* search | social | email | ai */
+};
+
+/* In strcmp's order. */
+static const struct site hosts[] = {
+	{"4chan.org", "social"},
+	{"9gag.com", "social"},
+	{"aistudio.google.com", "ai"},
+	{"ameblo.jp", "social"},
+	{"andisearch.com", "ai"},
+	{"app.tuta.com", "email"},
+	{"ask.com", "search"},
+	{"b23.tv", "social"},
+	{"badoo.com", "social"},
+	{"bard.google.com", "ai"},
+	{"behance.net", "social"},
+	{"bilibili.com", "social"},
+	{"bsky.app", "social"},
+	{"bsky.social", "social"},
+	{"campaign-archive.com", "email"},
+	{"character.ai", "ai"},
+	{"chat.mistral.ai", "ai"},
+	{"chat.qwen.ai", "ai"},
+	{"chatgpt.com", "ai"},
+	{"claude.ai", "ai"},
+	{"coccoc.com", "search"},
+	{"copilot.com", "ai"},
+	{"copilot.microsoft.com", "ai"},
+	{"createsend.com", "email"},
+	{"dailymotion.com", "social"},
+	{"daum.net", "search"},
+	{"deepseek.com", "ai"},
+	{"deviantart.com", "social"},
+	{"digg.com", "social"},
+	{"discord.com", "social"},
+	{"discord.gg", "social"},
+	{"discordapp.com", "social"},
+	{"disqus.com", "social"},
+	{"dogpile.com", "search"},
+	{"douban.com", "social"},
+	{"doubao.com", "ai"},
+	{"douyin.com", "social"},
+	{"dribbble.com", "social"},
+	{"duck.ai", "ai"},
+	{"e.mail.ru", "email"},
+	{"excite.com", "search"},
+	{"fastmail.com", "email"},
+	{"fb.com", "social"},
+	{"fb.me", "social"},
+	{"fb.watch", "social"},
+	{"felo.ai", "ai"},
+	{"flickr.com", "social"},
+	{"flipboard.com", "social"},
+	{"fosstodon.org", "social"},
+	{"gab.com", "social"},
+	{"gemini.google.com", "ai"},
+	{"genspark.ai", "ai"},
+	{"getpocket.com", "social"},
+	{"gettr.com", "social"},
+	{"gibiru.com", "search"},
+	{"gmx.com", "email"},
+	{"gmx.de", "email"},
+	{"gmx.net", "email"},
+	{"go.mail.ru", "search"},
+	{"goo.ne.jp", "search"},
+	{"goodreads.com", "social"},
+	{"grok.com", "ai"},
+	{"haosou.com", "search"},
+	{"hatena.ne.jp", "social"},
+	{"hey.com", "email"},
+	{"hi5.com", "social"},
+	{"hubspotlinks.com", "email"},
+	{"huggingface.co", "ai"},
+	{"iask.ai", "ai"},
+	{"icloud.com", "email"},
+	{"imgur.com", "social"},
+	{"info.com", "search"},
+	{"instagram.com", "social"},
+	{"kagi.com", "search"},
+	{"kakao.com", "social"},
+	{"kakaotalk.com", "social"},
+	{"karmasearch.org", "search"},
+	{"kbin.social", "social"},
+	{"kimi.com", "ai"},
+	{"kimi.moonshot.cn", "ai"},
+	{"komo.ai", "ai"},
+	{"kuaishou.com", "social"},
+	{"laposte.net", "email"},
+	{"lemmy.world", "social"},
+	{"letterboxd.com", "social"},
+	{"libero.it", "email"},
+	{"lilo.org", "search"},
+	{"line.me", "social"},
+	{"linkedin.com", "social"},
+	{"list-manage.com", "email"},
+	{"livejournal.com", "social"},
+	{"lnkd.in", "social"},
+	{"lobste.rs", "social"},
+	{"m.me", "social"},
+	{"mail.google.com", "email"},
+	{"mail.naver.com", "email"},
+	{"mail.yahoo.com", "email"},
+	{"mail.yandex.com", "email"},
+	{"mail.yandex.ru", "email"},
+	{"mailchi.mp", "email"},
+	{"mailtrack.io", "email"},
+	{"manus.im", "ai"},
+	{"mas.to", "social"},
+	{"mastodon.online", "social"},
+	{"mastodon.social", "social"},
+	{"mastodon.world", "social"},
+	{"medium.com", "social"},
+	{"meetup.com", "social"},
+	{"messenger.com", "social"},
+	{"meta.ai", "ai"},
+	{"metager.de", "search"},
+	{"metager.org", "search"},
+	{"minds.com", "social"},
+	{"missiveapp.com", "email"},
+	{"mix.com", "social"},
+	{"mixi.jp", "social"},
+	{"mojeek.com", "search"},
+	{"mstdn.social", "social"},
+	{"myspace.com", "social"},
+	{"news.ycombinator.com", "social"},
+	{"nextdoor.com", "social"},
+	{"nicovideo.jp", "social"},
+	{"note.com", "social"},
+	{"notebooklm.google.com", "ai"},
+	{"oceanhero.today", "search"},
+	{"odysee.com", "social"},
+	{"ok.ru", "social"},
+	{"openai.com", "ai"},
+	{"orange.fr", "email"},
+	{"orkut.com", "social"},
+	{"outlook.com", "email"},
+	{"outlook.live.com", "email"},
+	{"outlook.office.com", "email"},
+	{"outlook.office365.com", "email"},
+	{"parler.com", "social"},
+	{"patreon.com", "social"},
+	{"perplexity.ai", "ai"},
+	{"phind.com", "ai"},
+	{"pi.ai", "ai"},
+	{"pin.it", "social"},
+	{"plus.google.com", "social"},
+	{"pocket.co", "social"},
+	{"poe.com", "ai"},
+	{"presearch.com", "search"},
+	{"presearch.org", "search"},
+	{"producthunt.com", "social"},
+	{"quora.com", "social"},
+	{"qzone.qq.com", "social"},
+	{"rambler.ru", "search"},
+	{"redd.it", "social"},
+	{"reddit.com", "social"},
+	{"rumble.com", "social"},
+	{"search.aol.com", "search"},
+	{"search.brave.com", "search"},
+	{"search.lycos.com", "search"},
+	{"search.marginalia.nu", "search"},
+	{"search.orange.fr", "search"},
+	{"search.t-online.de", "search"},
+	{"sendgrid.net", "email"},
+	{"seznam.cz", "search"},
+	{"shenma.com", "search"},
+	{"signal.org", "social"},
+	{"skype.com", "social"},
+	{"slack.com", "social"},
+	{"slashdot.org", "social"},
+	{"sm.cn", "search"},
+	{"snapchat.com", "social"},
+	{"so.com", "search"},
+	{"stract.com", "search"},
+	{"strava.com", "social"},
+	{"stumbleupon.com", "social"},
+	{"substack.com", "email"},
+	{"suche.gmx.net", "search"},
+	{"suche.web.de", "search"},
+	{"superhuman.com", "email"},
+	{"swisscows.com", "search"},
+	{"szukaj.onet.pl", "search"},
+	{"t-online.de", "email"},
+	{"t.co", "social"},
+	{"t.me", "social"},
+	{"tagged.com", "social"},
+	{"taringa.net", "social"},
+	{"teams.microsoft.com", "social"},
+	{"telegram.me", "social"},
+	{"telegram.org", "social"},
+	{"threads.com", "social"},
+	{"threads.net", "social"},
+	{"tieba.baidu.com", "social"},
+	{"tiktok.com", "social"},
+	{"tongyi.aliyun.com", "ai"},
+	{"truthsocial.com", "social"},
+	{"tumblr.com", "social"},
+	{"tutanota.com", "email"},
+	{"twitch.tv", "social"},
+	{"twitter.com", "social"},
+	{"venice.ai", "ai"},
+	{"viber.com", "social"},
+	{"vimeo.com", "social"},
+	{"vk.cc", "social"},
+	{"vk.com", "social"},
+	{"wa.me", "social"},
+	{"web.de", "email"},
+	{"webcrawler.com", "search"},
+	{"wechat.com", "social"},
+	{"weixin.qq.com", "social"},
+	{"whatsapp.com", "social"},
+	{"wolframalpha.com", "search"},
+	{"x.ai", "ai"},
+	{"x.com", "social"},
+	{"xhslink.com", "social"},
+	{"xiaohongshu.com", "social"},
+	{"xing.com", "social"},
+	{"ya.ru", "search"},
+	{"yep.com", "search"},
+	{"yiyan.baidu.com", "ai"},
+	{"you.com", "ai"},
+	{"youtu.be", "social"},
+	{"youtube.com", "social"},
+	{"yuanbao.tencent.com", "ai"},
+	{"zalo.me", "social"},
+	{"zhihu.com", "social"},
+};
+
+/* In strcmp's order. */
+static const struct site brands[] = {
+	{"baidu", "search"},  {"bing", "search"},      {"duckduckgo", "search"},
+	{"ecosia", "search"}, {"facebook", "social"},  {"google", "search"},
+	{"naver", "search"},  {"pinterest", "social"}, {"qwant", "search"},
+	{"sogou", "search"},  {"startpage", "search"}, {"weibo", "social"},
+	{"yahoo", "search"},  {"yandex", "search"},
+};
+
+struct word {
+	const char *text;
+	size_t len;
+};
+
+static int compare(const void *key, const void *site)
+{
+	const struct word *word = key;
+	const char *name = ((const struct site *)site)->name;
+	int order = strncmp(word->text, name, word->len);
+
+	return order ? order : -(name[word->len] != '\0');
+}
+
+static const struct site *search(const struct site *sites, size_t count,
+				 const char *text, size_t len)
+{
+	struct word word = {text, len};
+
+	return bsearch(&word, sites, count, sizeof(*sites), compare);
+}
+
+/* The site of this very host, in lower case; NULL: none. */
+static const struct site *site_of_host(const char *host)
+{
+	return search(hosts, sizeof(hosts) / sizeof(*hosts), host,
+		      strlen(host));
+}
+
+/* A brand whose owner holds its name in many countries. */
+static const struct site *site_of_brand(const char *label, size_t len)
+{
+	return search(brands, sizeof(brands) / sizeof(*brands), label, len);
+}
+
+/* --- all sources ---------------------------------------------------------- */
 
 struct entry {
 	const char *host; /* in `list` */

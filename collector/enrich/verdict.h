@@ -14,7 +14,7 @@
 
 enum {
 	/* Counted up when the rules change that are code; what is a table or a
-	 * file tells by itself (verdict_rules.h). */
+	 * file tells by itself (reference.c). */
 	VERDICT_VERSION = 3
 };
 

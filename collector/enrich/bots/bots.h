@@ -1,6 +1,6 @@
 /*
  * bots.h - robots that say who they are, in this order: those we know ourselves
- * (own.h); the list crawler-user-agents.json (github.com/monperrus/
+ * (own_bots); the list crawler-user-agents.json (github.com/monperrus/
  * crawler-user-agents), an array of objects with a `pattern` and perhaps
  * `tags`; the form of the agent (structure.h); patterns of words that robots
  * have in their names, an array of texts, as npm's isbot keeps them.

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_ENRICH_GEO_CONTINENT_H
 #define COLLECTOR_ENRICH_GEO_CONTINENT_H
 
-#include "collector/enrich/geo/geo.h"
+#include "collector/enrich/geo/geo_text.h"
 
 /* AF, AN, AS, EU, NA, OC or SA of an ISO 3166-1 code; empty for none. */
 struct geo_text continent_of(struct geo_text country);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collector/enrich/geo/mmdb.h"
-#include "collector/enrich/geo/record.h"
 #include "collector/enrich/geo/special.h"
 
 struct geo {
@@ -95,9 +94,9 @@ void geo_read(const struct geo *g, const struct geo_place *place,
 	ret_record->country = (struct geo_text){special, strlen(special)};
 	for (size_t i = 0; i < g->count; i++)
 		if (place->records[i])
-			record_take(mmdb_library(g->files[i]),
-				    place->records[i] - 1, g->language,
-				    ret_record);
+			geo_record_take(mmdb_library(g->files[i]),
+					place->records[i] - 1, g->language,
+					ret_record);
 }
 
 /* --- where a value came from ------------------------------------------- */

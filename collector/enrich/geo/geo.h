@@ -2,10 +2,9 @@
  * geo.h - where an address is, by MaxMind DB files.
  *
  * Any number of files up to GEO_FILES_MAX, of any kind: each value is taken
- * from the first file that has it.  Two shapes of record are understood, told
- * apart by what a record holds: MaxMind's nested one (City, Country,
- * Enterprise, ASN ...) and the flat one of ip-location-db (country_code,
- * state1, city, ...). A file that has nothing of it is of no use, and no error.
+ * from the first file that has it.  Records may be of either shape that
+ * geo_record.h knows.  A file that has no value of these is of no use, and no
+ * error.
  * A file of IPv4 addresses answers for those only.
  *
  * An IPv6 address that stands for one of IPv4 (mapped, 6to4, Teredo, NAT64) is
@@ -22,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/enrich/geo/geo_record.h"
 #include "common/config/setting.h"
 #include "common/error.h"
 
@@ -54,30 +54,6 @@ struct geo_place {
  * `ip` under which all addresses are in the same place. */
 unsigned geo_find(const struct geo *g, const uint8_t ip[16],
 		  struct geo_place *ret_place);
-
-struct geo_text {
-	const char *data; /* NUL-terminated only by chance */
-	size_t len;
-};
-
-struct geo_record {
-	/* AF, AN, AS, EU, NA, OC, SA; the country's where a file has none */
-	struct geo_text continent;
-	/* ISO 3166-1 (GB): where the address is, else where its network is
-	 * registered, else whom that represents; or for an address that is not
-	 * of the public Internet what it is: "private", "loopback" ... */
-	struct geo_text country;
-	struct geo_text region;
-	struct geo_text city;
-	struct geo_text postal_code;
-	struct geo_text time_zone; /* Europe/London */
-	struct geo_text as_org;
-	uint32_t asn;
-	bool located; /* else the next three are 0 */
-	double latitude;
-	double longitude;
-	uint16_t accuracy_radius; /* km; 0 when unknown */
-};
 
 /* Texts are valid until geo_close. */
 void geo_read(const struct geo *g, const struct geo_place *place,

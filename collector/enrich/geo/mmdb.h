@@ -3,7 +3,7 @@
  *
  * libmaxminddb looks addresses up and decodes what they lead to.  It takes a
  * file at its word, and finds out, or not, that it is broken when a look-up
- * gets there: so all of it is gone through when it is opened (mmdb_check.h).
+ * gets there: so all of it is gone through when it is opened.
  *
  * The file is copied: what becomes of it on disk afterwards, in whatever way,
  * is of no concern.  Read-only once opened; any number of threads may ask.

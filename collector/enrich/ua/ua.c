@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/enrich/ua/rules.h"
-
 struct ua_parser {
 	const struct ua_rules *rules;
 	struct pattern_matcher *matcher;
@@ -120,6 +118,21 @@ bool ua_is(const struct ua_result *result, enum ua_field field,
 	struct ua_text t = ua_get(result, field);
 
 	return t.len == strlen(value) && !memcmp(t.data, value, t.len);
+}
+
+bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
+		enum ua_part part, struct ua_rule_source *ret_source)
+{
+	const struct ua_section *s = &rules->sections[part];
+	size_t index;
+
+	if (result->rules[part] < 0)
+		return false;
+	index = (size_t)result->rules[part] - s->first;
+	*ret_source = (struct ua_rule_source){
+		pattern_set_regex(rules->patterns, s->first + index), index + 1,
+		s->rules[index].line};
+	return true;
 }
 
 void ua_result_free(struct ua_result *result)

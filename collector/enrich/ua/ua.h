@@ -1,10 +1,8 @@
 /*
  * ua.h - what a user agent string says of browser, system and device, by the
- * rules of uap-core (regexes.yaml; its specification is docs/specification.md
- * of ua-parser/uap-core).
+ * rules of uap-core (regexes.yaml: ua_rules.h).
  *
- * Rules are read-only once loaded and may be shared by threads; a parser
- * belongs to one thread.
+ * A parser belongs to one thread.
  */
 #ifndef COLLECTOR_ENRICH_UA_UA_H
 #define COLLECTOR_ENRICH_UA_UA_H
@@ -12,38 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "collector/enrich/ua/ua_rules.h"
 #include "common/buf.h"
 #include "common/error.h"
-
-enum ua_field {
-	UA_FAMILY, /* "Other" when no rule matches */
-	UA_MAJOR,
-	UA_MINOR,
-	UA_PATCH,
-	UA_PATCH_MINOR,
-	UA_OS_FAMILY, /* "Other" when no rule matches */
-	UA_OS_MAJOR,
-	UA_OS_MINOR,
-	UA_OS_PATCH,
-	UA_OS_PATCH_MINOR,
-	UA_DEVICE_FAMILY, /* "Other" when no rule matches; "Spider" is a robot
-			   */
-	UA_DEVICE_BRAND,
-	UA_DEVICE_MODEL,
-	UA_FIELD_COUNT
-};
-
-struct ua_rules;
-
-/* A file that is missing or not of the form of regexes.yaml is ERROR_CONFIG,
- * worded "file:line: what".  `prefilter`: see pattern_set.h; true but in
- * tests. */
-struct ua_rules *ua_rules_load(const char *path, bool prefilter,
-			       struct error *err);
-void ua_rules_free(struct ua_rules *rules); /* NULL accepted */
-/* How many there are, and how many are tried on every text. */
-size_t ua_rules_count(const struct ua_rules *rules);
-size_t ua_rules_unfiltered(const struct ua_rules *rules);
 
 struct ua_parser;
 
@@ -51,14 +20,6 @@ struct ua_parser;
 struct ua_parser *ua_parser_new(const struct ua_rules *rules,
 				struct error *err);
 void ua_parser_free(struct ua_parser *p); /* NULL accepted */
-
-/* The lists of rules, each of which decides some of the fields. */
-enum ua_part {
-	UA_PART_AGENT,
-	UA_PART_OS,
-	UA_PART_DEVICE,
-	UA_PART_COUNT
-};
 
 /* Start from `struct ua_result r = {0};`, end with ua_result_free; may be used
  * for many texts in turn. */

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "collector/enrich/cache.h"
+#include "collector/enrich/enricher.h"
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/row.h"
+#include "collector/enrich/ua/ua.h"
 #include "collector/tools/explain/json_member.h"
 #include "collector/tools/explain/why.h"
 #include "common/clock.h"

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "collector/enrich/device_class.h"
+#include "collector/enrich/geo/geo_record.h"
+#include "collector/enrich/geo/special.h"
 #include "collector/enrich/language.h"
 #include "collector/enrich/referrer.h"
+#include "collector/enrich/ua/ua.h"
 #include "collector/tools/explain/json_member.h"
-#include "collector/enrich/geo/special.h"
 
 struct why {
 	const struct reference *ref;

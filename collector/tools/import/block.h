@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/arena.h"
-#include "collector/exactly_once/batch.h"
 #include "collector/enrich/enricher.h"
+#include "collector/exactly_once/batch.h"
 #include "collector/tools/import/journal.h"
 #include "collector/tools/import/visit_click.h"
+#include "common/arena.h"
 
 enum {
 	/* UTC days of one block: each becomes a part of the table. */

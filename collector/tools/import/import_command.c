@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/tools/import/importer.h"
 #include "collector/memory.h"
+#include "collector/tools/import/importer.h"
 #include "common/clock.h"
 
 static const char *option(struct app *app, const char *name,

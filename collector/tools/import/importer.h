@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "collector/tools/access_log/access_format.h"
 #include "collector/collector_config.h"
+#include "collector/tools/access_log/access_format.h"
 #include "collector/tools/import/visit_click.h"
 #include "common/app/app.h"
 #include "common/error.h"

@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include "collector/enrich/geo/mmdb.h"
 #include "tests/unit/collector/geo_file.h"
 
 static struct geo *open_path(char *path, struct error *err)
@@ -13,7 +14,7 @@ static void assert_refused(char *path, const char *reason)
 {
 	struct error err = {0};
 
-	assert_null(open_path(path, &err));
+	assert_null(mmdb_open(path, &err));
 	assert_int_equal(err.code, ERROR_CONFIG);
 	if (!strstr(err.text, path) || !strstr(err.text, reason))
 		fail_msg("%s: expected: %s", err.text, reason);

@@ -1,4 +1,4 @@
-#include "collector/enrich/ua/rules.h"
+#include "collector/enrich/ua/ua_rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,19 +226,4 @@ size_t ua_rules_count(const struct ua_rules *rules)
 size_t ua_rules_unfiltered(const struct ua_rules *rules)
 {
 	return pattern_set_unfiltered(rules->patterns);
-}
-
-bool ua_rule_of(const struct ua_rules *rules, const struct ua_result *result,
-		enum ua_part part, struct ua_rule_source *ret_source)
-{
-	const struct ua_section *s = &rules->sections[part];
-	size_t index;
-
-	if (result->rules[part] < 0)
-		return false;
-	index = (size_t)result->rules[part] - s->first;
-	*ret_source = (struct ua_rule_source){
-		pattern_set_regex(rules->patterns, s->first + index), index + 1,
-		s->rules[index].line};
-	return true;
 }

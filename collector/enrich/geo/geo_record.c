@@ -1,4 +1,4 @@
-#include "collector/enrich/geo/record.h"
+#include "collector/enrich/geo/geo_record.h"
 
 #include <math.h>
 #include <string.h>
@@ -328,8 +328,8 @@ static void keep_location(struct reading *r)
 		r->radius < UINT16_MAX ? (uint16_t)r->radius : UINT16_MAX;
 }
 
-void record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
-		 struct geo_record *record)
+void geo_record_take(const MMDB_s *mmdb, uint32_t offset, const char *language,
+		     struct geo_record *record)
 {
 	struct reading r = {.mmdb = mmdb,
 			    .language = language,
