@@ -1,33 +1,144 @@
-#include <stddef.h>
+#include <string.h>
 
 #include "collector/collector_config.h"
 #include "collector/commands.h"
+#include "collector/enrich/reference.h"
+#include "collector/ingest/collector.h"
 #include "common/app/app.h"
+
+static const struct app_command commands[] = {
+	{"serve", "turn events into rows until told to stop", NULL},
+	{"explain", "say what would be made of visits: NDJSON in, NDJSON out",
+	 NULL},
+	{"verify", "prove that every event was counted once; 1: it was not so",
+	 NULL},
+	{"rescore", "apply today's rules to the verdicts of past days", NULL},
+	{"dlq", "show what could not be stored, or send it again",
+	 "list | replay"},
+	{"epoch",
+	 "show whether a topic fits its rows, and decide; 1: it does not",
+	 NULL},
+	{"guarantee",
+	 "measure what ClickHouse promises; 1: less than exactly once", NULL},
+	{"import", "turn past access logs into rows, once", "FILE ..."},
+	{0},
+};
+
+/* What runs each of them, in the same order. */
+static int (*const runs[])(struct app *app,
+			   const struct collector_config *config,
+			   struct error *err) = {
+	collector_serve,     collector_explain, collector_verify,
+	collector_rescore,   collector_dlq,	collector_epoch,
+	collector_guarantee, collector_import,
+};
+_Static_assert(sizeof(commands) / sizeof(*commands) ==
+		       sizeof(runs) / sizeof(*runs) + 1,
+	       "each command runs something");
+
+static const struct app_option options[] = {
+	{"why", NULL, "say which rule decided each value", "explain"},
+	{"from", "TIME",
+	 "a day (UTC) or an RFC 3339 time; of verify 24 hours back if not",
+	 "verify rescore dlq"},
+	{"to", "TIME",
+	 "up to that, without it; of rescore the last day, with it; now if not",
+	 "verify rescore dlq"},
+	{"topic", "NAME", "clicks if not, or links", "verify epoch"},
+	{"json", NULL, "write one JSON object to stdout, rather than text",
+	 "verify dlq"},
+	{"dry-run", NULL, "say what would be done, and do nothing",
+	 "rescore dlq import"},
+	{"limit", "N", "list the newest N letters; 50 if not", "dlq"},
+	{"offset", "LIST",
+	 "these letters: 12, 3-9 or PARTITION:3-9, separated by commas", "dlq"},
+	{"reason", "TEXT", "letters with that in their reason", "dlq"},
+	{"all", NULL, "of dlq all letters; of verify all findings",
+	 "dlq verify"},
+	{"force", NULL,
+	 "of dlq also what was sent before, or came back too often; of epoch "
+	 "partitions that fit, too",
+	 "dlq epoch"},
+	{"partition", "LIST",
+	 "these partitions, separated by commas; those that do not fit if not",
+	 "epoch"},
+	{"same", NULL, "the log is what it was: go on after what is stored",
+	 "epoch"},
+	{"resume", NULL,
+	 "the log was cut: go on where it parts from what is stored", "epoch"},
+	{"end", NULL,
+	 "go on at the log's end; what lies before and is not stored is lost",
+	 "epoch"},
+	{"new", NULL, "the log was made anew: store all it holds", "epoch"},
+	{"format", "FORMAT",
+	 "auto, combined, common, vhost_combined, json, or a LogFormat of "
+	 "Apache's or log_format of nginx's (auto)",
+	 "import"},
+	{"json-keys", "LIST",
+	 "which keys of a log in JSON are what: time=when,address=peer.ip",
+	 "import"},
+	{"path-prefix", "PATH", "codes are the first segment behind it (/)",
+	 "import"},
+	{"domain", "HOST", "the host that was visited, whatever the log says",
+	 "import"},
+	{"edge", "NAME", "what to write as edge (import)", "import"},
+	{"identity", "NAME",
+	 "the log's name, rather than by how it begins; standard input has to "
+	 "have one",
+	 "import"},
+	{"rejects", "FILE", "where lines go that could not be read", "import"},
+	{"wait", "TIME", "how long ClickHouse may be away (1m)", "import"},
+	{0},
+};
+
+/* For --check: reads the files that a start reads.  `config` is a struct
+ * collector_config.  A bad file is ERROR_CONFIG. */
+static int check_files(const void *config, struct error *err)
+{
+	const struct collector_config *c = config;
+	struct reference ref = {0};
+	int rc = -1;
+
+	if (reference_load_rules(&ref, &c->collector, err) == 0)
+		rc = reference_load_places(&ref, &c->collector, err);
+	reference_release(&ref);
+	return rc;
+}
+
+static int run_command(struct app *app, const struct collector_config *config,
+		       struct error *err)
+{
+	size_t i = 0;
+
+	while (strcmp(commands[i].name, app_command_name(app)) != 0)
+		i++;
+	return runs[i](app, config, err);
+}
 
 int main(int argc, char **argv)
 {
-	struct collector_config config = {0};
 	const struct app_spec spec = {
 		.name = "collector",
 		.summary = "turns the events of clicks into rows of ClickHouse",
-		.commands = collector_commands,
+		.commands = commands,
 		.default_command = "serve",
-		.options = collector_options,
+		.options = options,
 		.groups = collector_groups,
 		.group_count = collector_group_count,
 		.validate = collector_config_validate,
-		.check = collector_check,
+		.check = check_files,
 		.reloads = "ua_rules, bot_list, bot_patterns, source_list, "
 			   "geo_files",
 	};
+	struct collector_config config = {0};
 	struct error err = {0};
 	struct app *app;
-	int done = app_start(&app, &spec, &config, &config.app, argc, argv);
-	int status;
+	int status = app_start(&app, &spec, &config, &config.app, argc, argv);
+	int end;
 
 	if (!app)
-		return done;
-	done = collector_run_command(app, &config, &err);
-	status = app_finish(app, done < 0 ? &err : NULL);
-	return status || done < 0 ? status : done;
+		return status;
+	status = run_command(app, &config, &err);
+	end = app_finish(app, status < 0 ? &err : NULL);
+	return end || status < 0 ? end : status;
 }

@@ -1,7 +1,13 @@
-#include "collector/tools/dlq/dlq_command.h"
-
+/*
+ * dlq_command.c - `collector dlq list` and `collector dlq replay`: what could
+ * not be stored, and another try.
+ *
+ * A letter is sent again together with its mark, in one transaction: killed at
+ * any point it was sent, and is known to be, or neither.
+ */
 #include <string.h>
 
+#include "collector/commands.h"
 #include "collector/tools/dlq/dlq.h"
 #include "common/clock.h"
 

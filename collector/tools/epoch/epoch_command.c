@@ -1,10 +1,13 @@
-#include "collector/tools/epoch/epoch_command.h"
-
+/*
+ * epoch_command.c - `collector epoch`: shows how a topic's offsets fit the rows
+ * stored of it, and takes an operator's word where they do not.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/commands.h"
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
 #include "common/kafka/consumer_commit.h"

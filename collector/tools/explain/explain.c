@@ -1,10 +1,17 @@
-#include "collector/tools/explain/explain.h"
-
+/*
+ * explain.c - `collector explain`: what the collector would make of visits,
+ * NDJSON in and out, line by line.
+ *
+ * Every line of input has its line of output, in order; blank and broken ones
+ * have an object with `error`.  All that has been read is answered before more
+ * is waited for, so the command can be talked to like a function.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "collector/commands.h"
 #include "collector/tools/explain/answer.h"
 #include "collector/tools/line_reader.h"
 

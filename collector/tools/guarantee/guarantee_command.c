@@ -1,7 +1,8 @@
-#include "collector/tools/guarantee/guarantee_command.h"
-
+/* guarantee_command.c - `collector guarantee`: what the ClickHouse at hand was
+ * measured to promise. */
 #include <stdio.h>
 
+#include "collector/commands.h"
 #include "collector/exactly_once/guarantee.h"
 
 int collector_guarantee(struct app *app, const struct collector_config *config,

@@ -1,9 +1,9 @@
-#include "collector/tools/import/import_command.h"
-
+/* import_command.c - `collector import`: past access logs become clicks. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/commands.h"
 #include "collector/memory.h"
 #include "collector/tools/import/importer.h"
 #include "common/clock.h"

@@ -1,5 +1,16 @@
-#include "collector/tools/rescore/rescore.h"
-
+/*
+ * rescore.c - `collector rescore`: today's rules applied to past days.
+ *
+ * A day at a time.  ClickHouse lists the distinct user agents with the headers
+ * that were kept, the collector's own code judges them, and one mutation writes
+ * what differs: verdict, reason, version and the device class that follows from
+ * them.  Rows that are the same are not touched.  Bursts are counted by
+ * ClickHouse over the whole day and all partitions.  When the mutation is done,
+ * the hours whose counts change are told to the aggregator.
+ *
+ * It can be stopped anywhere and run again: table `rescored` knows what was
+ * begun.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/commands.h"
 #include "collector/exactly_once/stored.h"
 #include "collector/tools/rescore/day.h"
 #include "common/clickhouse/rows.h"

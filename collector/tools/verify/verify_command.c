@@ -1,9 +1,17 @@
-#include "collector/tools/verify/verify_command.h"
-
+/*
+ * verify_command.c - `collector verify`: is every event that Kafka got counted
+ * once?
+ *
+ * Per partition, what Kafka holds against the rows of ClickHouse and the dead
+ * letters, offset by offset; times against ClickHouse's clock; then what was
+ * settled against the rows.  Changes nothing, and may run while everything else
+ * does.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector/commands.h"
 #include "collector/exactly_once/stored.h"
 #include "collector/tools/verify/verify_report.h"
 #include "common/clickhouse/rows.h"
