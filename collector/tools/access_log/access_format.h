@@ -5,7 +5,7 @@
  *	combined	Apache's and nginx's usual one
  *	common		without referrer and user agent
  *	vhost_combined	with host and port in front
- *	json		an object a line (access_json.h)
+ *	json		an object a line
  *	auto		the one of these that the first line is
  *	other text	a format of Apache (%h ...) or nginx ($remote_addr ...)
  *
@@ -19,7 +19,9 @@
 
 struct access_format;
 
-/* `json_keys`: see access_json.h; NULL: none. */
+/* `json_keys`: which key is which field where the usual names are not used,
+ * "time=when,address=peer.ip"; NULL: none.  ERROR_USAGE when it names no field,
+ * or `text` is no format. */
 struct access_format *access_format_new(const char *text, const char *json_keys,
 					struct error *err);
 void access_format_free(struct access_format *f); /* NULL accepted */

@@ -1,10 +1,246 @@
 #include "collector/tools/access_log/access_pattern.h"
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/tools/access_log/access_compile.h"
+#include "collector/tools/access_log/access_names.h"
+#include "collector/tools/access_log/access_visit.h"
+#include "common/buf.h"
 #include "common/hex.h"
+
+/* --- a format in pieces --------------------------------------------------- */
+
+enum {
+	PIECES_MAX = 128
+};
+
+/* A text that stands there, or a field; they take turns. */
+struct piece {
+	size_t literal; /* where in access_pattern.literals */
+	size_t len;	/* 0: a field */
+	enum access_field field;
+	bool quoted; /* escapes are undone, and hide where it ends */
+	bool blanks; /* may have some */
+};
+
+struct access_pattern {
+	struct piece pieces[PIECES_MAX];
+	size_t count;
+	struct buf literals;
+	char *time_format; /* for strptime; NULL: by itself */
+	bool open_end;
+};
+
+static int refuse_format(const char *what, const char *at, struct error *err)
+{
+	return error_set(err, ERROR_USAGE, "--format: %s at '%.40s'", what, at);
+}
+
+static int add_literal(struct access_pattern *p, char c, struct error *err)
+{
+	struct piece *last = p->count ? &p->pieces[p->count - 1] : NULL;
+
+	if (!last || !last->len) {
+		if (p->count == PIECES_MAX)
+			return refuse_format("too many pieces", "", err);
+		last = &p->pieces[p->count++];
+		*last = (struct piece){.literal = p->literals.len};
+	}
+	buf_putc(&p->literals, c);
+	last->len++;
+	return p->literals.failed ? error_set_nomem(err) : 0;
+}
+
+static int add_field(struct access_pattern *p, enum access_field field,
+		     bool blanks, const char *at, struct error *err)
+{
+	const struct piece *last = p->count ? &p->pieces[p->count - 1] : NULL;
+	bool quoted = last && last->len && p->literals.len &&
+		      p->literals.data[p->literals.len - 1] == '"';
+
+	if (last && !last->len)
+		return refuse_format("nothing tells where a field ends", at,
+				     err);
+	if (p->count == PIECES_MAX)
+		return refuse_format("too many pieces", at, err);
+	p->pieces[p->count++] = (struct piece){
+		.field = field, .quoted = quoted, .blanks = blanks};
+	return 0;
+}
+
+/* --- Apache -------------------------------------------------------------- */
+
+/* What the braces before a `t` say of how the time is written. */
+static int take_time_format(struct access_pattern *p, const char *text,
+			    size_t len, enum access_field *field,
+			    struct error *err)
+{
+	static const char *const parts[] = {"sec", "msec", "usec", NULL};
+	const char *colon = memchr(text, ':', len);
+
+	if (colon && (!strncmp(text, "begin:", 6) || !strncmp(text, "end:", 4)))
+		return take_time_format(p, colon + 1,
+					len - (size_t)(colon + 1 - text), field,
+					err);
+	for (size_t i = 0; parts[i]; i++)
+		if (strlen(parts[i]) == len && !strncmp(parts[i], text, len))
+			return 0;
+	if (len > 5 && !strncmp(text + len - 5, "_frac", 5)) {
+		*field = ACCESS_PASSED;
+		return 0;
+	}
+	if (p->time_format)
+		return refuse_format("a second format of the time", text, err);
+	p->time_format = strndup(text, len);
+	return p->time_format ? 0 : error_set_nomem(err);
+}
+
+static int add_directive(struct access_pattern *p, const char **at,
+			 struct error *err)
+{
+	const char *start = *at, *c = start + 1, *argument = NULL;
+	enum access_field field;
+	size_t len = 0;
+
+	c += strspn(c, "!,0123456789<>");
+	if (*c == '{') {
+		argument = ++c;
+		len = strcspn(c, "}");
+		if (!c[len])
+			return refuse_format("a brace that is not closed",
+					     start, err);
+		c += len + 1;
+	}
+	if (!isalpha((unsigned char)*c) && *c != '^')
+		return refuse_format("no directive", start, err);
+	/* ^ti and ^to are of trailers. */
+	*at = c + (*c == '^' ? strnlen(c, 3) : 1);
+	field = access_field_of_directive(*c, argument, len);
+	if (*c != 't')
+		return add_field(p, field, *c == 'u', start, err);
+	if (len)
+		return take_time_format(p, argument, len, &field, err) < 0
+			       ? -1
+			       : add_field(p, field, true, start, err);
+	if (add_literal(p, '[', err) < 0 ||
+	    add_field(p, field, true, start, err) < 0)
+		return -1;
+	return add_literal(p, ']', err);
+}
+
+/* As they are written in httpd.conf, where the format itself is in quotes. */
+static char escaped(char c)
+{
+	return (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c);
+}
+
+static int compile_apache(struct access_pattern *p, const char *c,
+			  struct error *err)
+{
+	while (*c) {
+		int status;
+
+		if (*c == '%' && c[1] != '%') {
+			status = add_directive(p, &c, err);
+		} else if ((*c == '\\' && c[1]) || *c == '%') {
+			status = add_literal(p, escaped(c[1]), err);
+			c += 2;
+		} else {
+			status = add_literal(p, *c++, err);
+		}
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- nginx --------------------------------------------------------------- */
+
+static int add_variable(struct access_pattern *p, const char **at,
+			struct error *err)
+{
+	const char *start = *at, *name = start + 1;
+	bool brace = *name == '{';
+	enum access_field field;
+	size_t len = 0;
+
+	name += brace ? 1 : 0;
+	while (isalnum((unsigned char)name[len]) || name[len] == '_')
+		len++;
+	if (!len || (brace && name[len] != '}'))
+		return refuse_format("no variable", start, err);
+	*at = name + len + (brace ? 1 : 0);
+	field = access_field_of_variable(name, len);
+	return add_field(
+		p, field,
+		field == ACCESS_TIME ||
+			(len == 11 && !memcmp(name, "remote_user", 11)),
+		start, err);
+}
+
+static int compile_nginx(struct access_pattern *p, const char *c,
+			 struct error *err)
+{
+	while (*c) {
+		int status;
+
+		if (*c == '$') {
+			status = add_variable(p, &c, err);
+		} else if (*c == '\\' && c[1]) {
+			status = add_literal(p, escaped(c[1]), err);
+			c += 2;
+		} else {
+			status = add_literal(p, *c++, err);
+		}
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+static bool has_field(const struct access_pattern *p, enum access_field field)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->pieces[i].len && p->pieces[i].field == field)
+			return true;
+	return false;
+}
+
+static int check(const struct access_pattern *p, const char *format,
+		 struct error *err)
+{
+	if (!has_field(p, ACCESS_TIME))
+		return refuse_format("it has no time", format, err);
+	if (!has_field(p, ACCESS_REQUEST) && !has_field(p, ACCESS_URI))
+		return refuse_format("it has no request", format, err);
+	return 0;
+}
+
+struct access_pattern *access_pattern_new(const char *format, bool open_end,
+					  struct error *err)
+{
+	struct access_pattern *p = calloc(1, sizeof(*p));
+	int status;
+
+	if (!p) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	p->open_end = open_end;
+	status = strchr(format, '%') ? compile_apache(p, format, err)
+				     : compile_nginx(p, format, err);
+	if (status == 0)
+		status = check(p, format, err);
+	if (status == 0)
+		return p;
+	access_pattern_free(p);
+	return NULL;
+}
 
 void access_pattern_free(struct access_pattern *p)
 {
@@ -20,6 +256,8 @@ const char *access_pattern_time(const struct access_pattern *p)
 	return p->time_format;
 }
 
+/* --- reading lines -------------------------------------------------------- */
+
 struct reading {
 	const struct access_pattern *p;
 	const char *line;
@@ -31,13 +269,13 @@ struct reading {
 static struct access_text literal_of(const struct access_pattern *p,
 				     size_t piece)
 {
-	const struct access_piece *l = &p->pieces[piece];
+	const struct piece *l = &p->pieces[piece];
 
 	return (struct access_text){p->literals.data + l->literal, l->len};
 }
 
-static int refuse(const struct reading *r, struct access_text expected,
-		  struct error *err)
+static int refuse_line(const struct reading *r, struct access_text expected,
+		       struct error *err)
 {
 	if (!expected.len)
 		return error_set(err, ERROR_INPUT,
@@ -115,7 +353,7 @@ static struct access_text cleaned(struct reading *r, struct access_text t)
 
 /* Blanks end what is not quoted, unless the format says how else it ends; in
  * names of users and in times they are part of it. */
-static bool has_blank(const struct access_piece *piece, struct access_text end,
+static bool has_blank(const struct piece *piece, struct access_text end,
 		      struct access_text t)
 {
 	if (piece->blanks || piece->quoted)
@@ -129,7 +367,7 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		      struct error *err)
 {
 	static const struct access_text blank = {" ", 1};
-	const struct access_piece *piece = &r->p->pieces[i];
+	const struct piece *piece = &r->p->pieces[i];
 	bool last = i + 1 == r->p->count;
 	struct access_text end =
 		last ? (struct access_text){0} : literal_of(r->p, i + 1);
@@ -140,13 +378,13 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 		stop = r->len;
 	if (!last && !find_end(r, end, piece->quoted, &stop)) {
 		r->at = r->len;
-		return refuse(r, end, err);
+		return refuse_line(r, end, err);
 	}
 	t = (struct access_text){r->line + r->at, stop - r->at};
 	if (has_blank(piece, end, t)) {
 		r->at += (size_t)((const char *)memchr(t.data, ' ', t.len) -
 				  t.data);
-		return refuse(r, end, err);
+		return refuse_line(r, end, err);
 	}
 	r->at = stop;
 	t = cleaned(r, t);
@@ -162,7 +400,7 @@ static int read_literal(struct reading *r, size_t i, struct error *err)
 
 	if (r->len - r->at < t.len ||
 	    memcmp(r->line + r->at, t.data, t.len) != 0)
-		return refuse(r, t, err);
+		return refuse_line(r, t, err);
 	r->at += t.len;
 	return 0;
 }
@@ -185,6 +423,6 @@ int access_pattern_read(const struct access_pattern *p, const char *line,
 			return -1;
 	}
 	if (r.at < len && !(p->open_end && line[r.at] == ' '))
-		return refuse(&r, (struct access_text){0}, err);
+		return refuse_line(&r, (struct access_text){0}, err);
 	return 0;
 }
