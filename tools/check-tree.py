@@ -39,8 +39,6 @@ FUNCTION = re.compile(
     r'(?P<name>[A-Za-z_]\w*)\((?P<args>[^;{}]*?)\)\s*'
     r'(?:__attribute__\(\([^;{]*\)\)\s*)?(?P<end>[;{])', re.M)
 WORD = re.compile(r'[A-Za-z_]\w*')
-# What a source calls by that name is its own.
-STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
 
 def room(path):
@@ -95,9 +93,8 @@ def arrows(tree):
     for f in tree.ours:
         to[f] |= {t for t in tree.includes[f] if t in tree.text}
         if f.endswith(".c"):
-            words = (set(WORD.findall(tree.code[f])) -
-                     set(STATIC.findall(tree.code[f])))
-            to[f] |= {tree.defined[word] for word in words
+            to[f] |= {tree.defined[word]
+                      for word in set(WORD.findall(tree.code[f]))
                       if word in tree.defined} - {f}
     return to
 
@@ -135,10 +132,9 @@ def circles(tree):
 
 
 def headers(tree):
-    """A function is declared in the header of the source that defines it.
-    What runs a command is declared in commands.h, as in git's builtin.h."""
+    """A function is declared in the header of the source that defines it."""
     for f in tree.ours:
-        if not f.endswith(".h") or f.endswith("/commands.h"):
+        if not f.endswith(".h"):
             continue
         for name in sorted(tree.declared[f]):
             source = tree.defined.get(name)
@@ -163,9 +159,7 @@ def users(tree):
         if not f.endswith(".h"):
             continue
         only = sorted(count[f])
-        parents = pathlib.Path(f).parents
-        mains = [[str(p / "main")] for p in parents]
-        if len(only) > 1 or only in mains:
+        if len(only) > 1 or only == [f.split("/")[0] + "/main"]:
             continue
         if only and lines(tree, room(f)) + lines(tree, only[0]) > MERGED_MAX:
             continue

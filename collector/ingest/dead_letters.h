@@ -3,7 +3,7 @@
  * byte for byte, with headers that say where they came from and why.
  *
  * Headers: topic, partition, offset, reason, and where they have one the
- * event's key and how often it was sent again (tools/dlq/letter.h).
+ * event's key and how often it was sent again (tools/dlq/dlq_record.h).
  */
 #ifndef COLLECTOR_INGEST_DEAD_LETTERS_H
 #define COLLECTOR_INGEST_DEAD_LETTERS_H

@@ -5,40 +5,501 @@
  * A letter is sent again together with its mark, in one transaction: killed at
  * any point it was sent, and is known to be, or neither.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collector/collector_config.h"
 #include "collector/commands.h"
-#include "collector/tools/dlq/dlq.h"
+#include "collector/tools/dlq/dlq_filter.h"
+#include "collector/tools/dlq/positions.h"
 #include "common/clock.h"
+#include "common/kafka/transaction.h"
+#include "common/output.h"
+#include "common/safe_text.h"
 
 #define LIMIT	   50
 #define LIMIT_MAX  100000
 #define STOP_EVERY 1024 /* records between two looks for a signal */
 
-int dlq_step(struct dlq *d, struct error *err)
+struct dlq {
+	struct app *app;
+	const struct collector_config *config;
+	struct dlq_filter filter;
+	bool json, force, dry_run;
+	uint64_t limit; /* letters listed */
+
+	struct kafka_reader *reader;
+	struct positions replayed; /* origins of letters that have a mark */
+	struct positions seen;	   /* origins of letters read so far */
+	uint64_t records;	   /* read so far */
+};
+
+/* Counts a record read.  ERROR_BUSY when the program is to stop. */
+static int count_record(struct dlq *d, struct error *err)
 {
-	if (++d->walked % STOP_EVERY == 0 && app_should_stop(d->app, 0))
+	if (++d->records % STOP_EVERY == 0 && app_should_stop(d->app, 0))
 		return error_set_retriable(err, ERROR_BUSY, "interrupted");
 	return 0;
 }
 
-static int take_mark(void *arg, const struct letter *letter, struct error *err)
+static int take_mark(void *arg, const struct dlq_record *record,
+		     struct error *err)
 {
 	struct dlq *d = arg;
 
-	if (dlq_step(d, err) < 0)
+	if (count_record(d, err) < 0)
 		return -1;
-	if (letter->kind == LETTER_MARK &&
-	    positions_add(&d->replayed, letter->topic, letter->partition,
-			  letter->offset, err) < 0)
+	if (record->kind == DLQ_MARK &&
+	    positions_add(&d->replayed, record->topic, record->partition,
+			  record->offset, err) < 0)
 		return -1;
 	return 0;
 }
 
-int dlq_read_marks(struct dlq *d, struct error *err)
+/* Reads all marks into `replayed`. */
+static int read_marks(struct dlq *d, struct error *err)
 {
-	return letters_walk(d->reader, d->config->kafka.topic_dlq, 0, take_mark,
-			    d, err);
+	return dlq_records_walk(d->reader, d->config->kafka.topic_dlq, 0,
+				take_mark, d, err);
+}
+
+/* --- listing ------------------------------------------------------------- */
+
+#define REASON_SIZE 160
+#define TOPIC_SIZE  64
+#define BYTES_SIZE  56
+
+/* A letter as it is shown. */
+struct line {
+	int64_t time_ms;
+	int32_t at_partition;
+	int64_t at_offset;
+	int32_t partition;
+	uint64_t offset;
+	uint64_t replays;
+	uint64_t size;
+	char topic[TOPIC_SIZE];
+	char reason[REASON_SIZE];
+	char bytes[BYTES_SIZE];
+};
+
+struct list {
+	struct dlq *dlq;
+	struct line *lines; /* room for twice the limit */
+	size_t count;
+	uint64_t letters, copies, replayed, foreign;
+};
+
+/* The newest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->time_ms != y->time_ms)
+		return x->time_ms < y->time_ms ? 1 : -1;
+	if (x->at_partition != y->at_partition)
+		return x->at_partition < y->at_partition ? -1 : 1;
+	return (x->at_offset < y->at_offset) - (x->at_offset > y->at_offset);
+}
+
+static void keep_newest(struct list *l)
+{
+	size_t limit = (size_t)l->dlq->limit;
+
+	qsort(l->lines, l->count, sizeof(*l->lines), compare);
+	if (l->count > limit)
+		l->count = limit;
+}
+
+static void add_line(struct list *l, const struct dlq_record *letter)
+{
+	struct line *line;
+
+	if (l->count == 2 * (size_t)l->dlq->limit)
+		keep_newest(l);
+	line = &l->lines[l->count++];
+	*line = (struct line){
+		.time_ms = letter->time_ms,
+		.at_partition = letter->at_partition,
+		.at_offset = letter->at_offset,
+		.partition = letter->partition,
+		.offset = letter->offset,
+		.replays = letter->replays,
+		.size = letter->len,
+	};
+	safe_text(line->topic, TOPIC_SIZE, letter->topic,
+		  strlen(letter->topic));
+	safe_text(line->reason, REASON_SIZE, letter->reason,
+		  strlen(letter->reason));
+	safe_text(line->bytes, BYTES_SIZE, letter->payload, letter->len);
+}
+
+static bool is_replayed(const struct list *l, const char *topic,
+			int32_t partition, uint64_t offset)
+{
+	return positions_have(&l->dlq->replayed, topic, partition, offset);
+}
+
+static int list_record(void *arg, const struct dlq_record *record,
+		       struct error *err)
+{
+	struct list *l = arg;
+	int added;
+
+	if (count_record(l->dlq, err) < 0)
+		return -1;
+	l->foreign += record->kind == DLQ_FOREIGN;
+	if (!dlq_filter_takes(&l->dlq->filter, record))
+		return 0;
+	added = positions_add(&l->dlq->seen, record->topic, record->partition,
+			      record->offset, err);
+	if (added < 0)
+		return -1;
+	if (!added) {
+		l->copies++;
+		return 0;
+	}
+	l->letters++;
+	l->replayed += is_replayed(l, record->topic, record->partition,
+				   record->offset);
+	add_line(l, record);
+	return 0;
+}
+
+static const char *time_text(int64_t ms, char text[RFC3339_TEXT_MAX])
+{
+	return ms < 0 ? "-" : rfc3339_format(ms, text);
+}
+
+static int print_list_text(const struct list *l, struct error *err)
+{
+	struct table *t = table_new("letter|time|from|replays|sent again|"
+				    ">bytes|reason|content");
+	char text[TOPIC_SIZE + 40];
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct line *it = &l->lines[i];
+
+		snprintf(text, sizeof(text), "%" PRId32 ":%" PRId64,
+			 it->at_partition, it->at_offset);
+		table_text(t, text);
+		table_text(t, time_text(it->time_ms, text));
+		snprintf(text, sizeof(text), "%s %" PRId32 ":%" PRIu64,
+			 it->topic, it->partition, it->offset);
+		table_text(t, text);
+		snprintf(text, sizeof(text), "%" PRIu64, it->replays);
+		table_text(t, text);
+		table_text(t,
+			   is_replayed(l, it->topic, it->partition, it->offset)
+				   ? "yes"
+				   : "no");
+		table_number(t, it->size);
+		table_text(t, it->reason);
+		table_text(t, it->bytes);
+	}
+	if (output_table(t, err) < 0)
+		return -1;
+	printf("\n%" PRIu64 " letters, %zu shown; %" PRIu64
+	       " were sent again.\n",
+	       l->letters, l->count, l->replayed);
+	if (l->copies)
+		printf("%" PRIu64 " copies of the same events are left out.\n",
+		       l->copies);
+	if (l->foreign)
+		printf("%" PRIu64 " records are no letters.\n", l->foreign);
+	return 0;
+}
+
+static json_t *line_json(const struct list *l, const struct line *it)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	return json_pack(
+		"{s:i, s:I, s:s?, s:s, s:i, s:I, s:I, s:b, s:I, s:s, s:s}",
+		"partition", (int)it->at_partition, "offset",
+		(json_int_t)it->at_offset, "time",
+		it->time_ms < 0 ? NULL : rfc3339_format(it->time_ms, text),
+		"source_topic", it->topic, "source_partition",
+		(int)it->partition, "source_offset", (json_int_t)it->offset,
+		"replays", (json_int_t)it->replays, "sent_again",
+		(int)is_replayed(l, it->topic, it->partition, it->offset),
+		"size", (json_int_t)it->size, "reason", it->reason, "content",
+		it->bytes);
+}
+
+static int print_list_json(const struct list *l, struct error *err)
+{
+	json_t *letters = json_array();
+
+	for (size_t i = 0; i < l->count; i++)
+		json_array_append_new(letters, line_json(l, &l->lines[i]));
+	return output_json(json_pack("{s:o, s:I, s:I, s:I, s:I}", "letters",
+				     letters, "total", (json_int_t)l->letters,
+				     "copies", (json_int_t)l->copies,
+				     "sent_again", (json_int_t)l->replayed,
+				     "foreign", (json_int_t)l->foreign),
+			   err);
+}
+
+/* The newest letters, each once. */
+static int list(struct dlq *d, struct error *err)
+{
+	struct list l = {.dlq = d};
+	int status;
+
+	l.lines = calloc(2 * (size_t)d->limit, sizeof(*l.lines));
+	if (!l.lines)
+		return error_set_nomem(err);
+	status = read_marks(d, err);
+	if (status == 0)
+		status = dlq_records_walk(d->reader, d->config->kafka.topic_dlq,
+					  0, list_record, &l, err);
+	if (status == 0) {
+		keep_newest(&l);
+		status = (d->json ? print_list_json : print_list_text)(&l, err);
+	}
+	free(l.lines);
+	return status;
+}
+
+/* --- replaying ----------------------------------------------------------- */
+
+enum {
+	REPLAYS_MAX = 3, /* of one event, so that it does not go round */
+	AT_ONCE = 500,	 /* in one transaction */
+};
+
+struct replay {
+	struct dlq *dlq;
+	struct kafka_transaction *transaction; /* NULL: a dry run */
+	uint32_t clicks, links; /* partitions of these topics; 0: none */
+	uint64_t open;		/* put, and not committed yet */
+	uint64_t chosen, sent, before, too_often, copies, elsewhere;
+};
+
+/* How many partitions the letter's topic has, or 0 for one that is none of
+ * ours: who can write letters should not write anywhere with our rights. */
+static uint32_t partitions_of(const struct replay *r,
+			      const struct dlq_record *letter)
+{
+	const struct kafka_config *kafka = &r->dlq->config->kafka;
+
+	if (!strcmp(letter->topic, kafka->topic_clicks))
+		return r->clicks;
+	if (!strcmp(letter->topic, kafka->topic_links))
+		return r->links;
+	return 0;
+}
+
+static int put_event(struct replay *r, const struct dlq_record *letter,
+		     const char *replays, struct error *err)
+{
+	const struct kafka_header headers[] = {{LETTER_REPLAYS, replays}};
+	uint32_t partitions = partitions_of(r, letter);
+	struct kafka_message event = {
+		.topic = letter->topic,
+		/* Events of one link stay in one partition. */
+		.partition = (uint32_t)letter->partition < partitions
+				     ? letter->partition
+				     : -1,
+		.key = letter->key,
+		.key_len = letter->key ? strlen(letter->key) : 0,
+		.payload = letter->payload,
+		.len = letter->len,
+		.headers = headers,
+		.header_count = 1,
+	};
+
+	return kafka_transaction_put(r->transaction, &event, err);
+}
+
+static int put_mark(struct replay *r, const struct dlq_record *letter,
+		    const char *replays, struct error *err)
+{
+	char partition[16], offset[24], replayed[24];
+	const struct kafka_header headers[] = {
+		{"topic", letter->topic}, {"partition", partition},
+		{"offset", offset},	  {LETTER_REPLAYS, replays},
+		{DLQ_REPLAYED, replayed},
+	};
+	struct kafka_message mark = {
+		.topic = r->dlq->config->kafka.topic_dlq,
+		/* Behind the letter, so that it lives longer. */
+		.partition = letter->at_partition,
+		.headers = headers,
+		.header_count = sizeof(headers) / sizeof(*headers),
+	};
+
+	snprintf(partition, sizeof(partition), "%" PRId32, letter->partition);
+	snprintf(offset, sizeof(offset), "%" PRIu64, letter->offset);
+	snprintf(replayed, sizeof(replayed), "%" PRId64, letter->at_offset);
+	return kafka_transaction_put(r->transaction, &mark, err);
+}
+
+static int commit(struct replay *r, struct error *err)
+{
+	if (!r->open)
+		return 0;
+	if (kafka_transaction_commit(r->transaction, err) < 0)
+		return error_wrap(err,
+				  "%" PRIu64 " letters were sent, of the next "
+				  "%" PRIu64 " %s",
+				  r->sent, r->open,
+				  err->retriable ? "it is not known" : "none");
+	r->sent += r->open;
+	r->open = 0;
+	return 0;
+}
+
+static int send_letter(struct replay *r, const struct dlq_record *letter,
+		       struct error *err)
+{
+	char replays[24];
+
+	if (!r->transaction) {
+		r->sent++;
+		return 0;
+	}
+	snprintf(replays, sizeof(replays), "%" PRIu64, letter->replays + 1);
+	if (!r->open && kafka_transaction_begin(r->transaction, err) < 0)
+		return -1;
+	r->open++;
+	if (put_event(r, letter, replays, err) < 0 ||
+	    put_mark(r, letter, replays, err) < 0)
+		return error_wrap(err,
+				  "letter %" PRId32 ":%" PRId64 " (%" PRIu64
+				  " were sent before it)",
+				  letter->at_partition, letter->at_offset,
+				  r->sent);
+	return r->open >= AT_ONCE ? commit(r, err) : 0;
+}
+
+static int replay_record(void *arg, const struct dlq_record *record,
+			 struct error *err)
+{
+	struct replay *r = arg;
+	struct dlq *d = r->dlq;
+	int added;
+
+	if (count_record(d, err) < 0)
+		return -1;
+	if (!dlq_filter_takes(&d->filter, record))
+		return 0;
+	r->chosen++;
+	added = positions_add(&d->seen, record->topic, record->partition,
+			      record->offset, err);
+	if (added < 0)
+		return -1;
+	if (!added)
+		r->copies++;
+	else if (!partitions_of(r, record))
+		r->elsewhere++;
+	else if (!d->force && positions_have(&d->replayed, record->topic,
+					     record->partition, record->offset))
+		r->before++;
+	else if (!d->force && record->replays >= REPLAYS_MAX)
+		r->too_often++;
+	else
+		return send_letter(r, record, err);
+	return 0;
+}
+
+static int print_replay(const struct replay *r, struct error *err)
+{
+	if (r->dlq->json)
+		return output_json(
+			json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I}",
+				  "dry_run", (int)r->dlq->dry_run, "chosen",
+				  (json_int_t)r->chosen, "sent",
+				  (json_int_t)r->sent, "sent_before",
+				  (json_int_t)r->before, "too_often",
+				  (json_int_t)r->too_often, "copies",
+				  (json_int_t)r->copies, "elsewhere",
+				  (json_int_t)r->elsewhere),
+			err);
+	printf("%" PRIu64 " letters %s.\n", r->sent,
+	       r->dlq->dry_run ? "would be sent again" : "were sent again");
+	if (r->before)
+		printf("%" PRIu64 " were not: they had been sent again before "
+		       "(--force).\n",
+		       r->before);
+	if (r->too_often)
+		printf("%" PRIu64 " were not: they had come back %d times "
+		       "(--force).\n",
+		       r->too_often, REPLAYS_MAX);
+	if (r->elsewhere)
+		printf("%" PRIu64 " were not: they are of other topics.\n",
+		       r->elsewhere);
+	if (r->copies)
+		printf("%" PRIu64 " were copies of others.\n", r->copies);
+	return 0;
+}
+
+/* A topic that is not there takes no letters. */
+static int ask_partitions(struct kafka_reader *reader, const char *topic,
+			  uint32_t *ret_count, struct error *err)
+{
+	struct error why;
+
+	*ret_count = 0;
+	if (kafka_reader_partitions(reader, topic, ret_count, &why) == 0 ||
+	    why.code == ERROR_NOTFOUND)
+		return 0;
+	*err = why;
+	return -1;
+}
+
+static int open_transaction(struct replay *r, struct error *err)
+{
+	const struct kafka_config *kafka = &r->dlq->config->kafka;
+	char id[300];
+
+	if (r->dlq->dry_run)
+		return 0;
+	snprintf(id, sizeof(id), "shortloop-replay-%.249s", kafka->topic_dlq);
+	r->transaction = kafka_transaction_new(kafka, id, err);
+	return r->transaction ? 0 : -1;
+}
+
+static int replay_all(struct replay *r, struct error *err)
+{
+	struct dlq *d = r->dlq;
+	const struct kafka_config *kafka = &d->config->kafka;
+
+	if (ask_partitions(d->reader, kafka->topic_clicks, &r->clicks, err) <
+		    0 ||
+	    ask_partitions(d->reader, kafka->topic_links, &r->links, err) < 0)
+		return -1;
+	/* Whoever replays at the same time is stopped before the marks are
+	 * read: all that it has sent has a mark by then. */
+	if (open_transaction(r, err) < 0 || read_marks(d, err) < 0 ||
+	    dlq_records_walk(d->reader, kafka->topic_dlq, 0, replay_record, r,
+			     err) < 0)
+		return -1;
+	return commit(r, err);
+}
+
+/* Sends letters to the topics that they came from.  1: some that were chosen
+ * were not sent. */
+static int replay(struct dlq *d, struct error *err)
+{
+	struct replay r = {.dlq = d};
+	int status = replay_all(&r, err);
+
+	kafka_transaction_free(r.transaction);
+	if (status == 0 && !r.chosen && d->filter.range_count)
+		return error_set(err, ERROR_NOTFOUND,
+				 "there is no such letter in %s",
+				 d->config->kafka.topic_dlq);
+	if (status == 0)
+		status = print_replay(&r, err);
+	if (status < 0)
+		return -1;
+	/* What was asked for by its offset was meant. */
+	return r.too_often || r.elsewhere ||
+	       (r.before && d->filter.range_count);
 }
 
 /* --- the command line ----------------------------------------------------- */
@@ -48,7 +509,7 @@ static int read_limit(struct dlq *d, struct error *err)
 	const char *text = app_option_value(d->app, "limit");
 
 	d->limit = LIMIT;
-	if (!text || (letter_number(text, &d->limit) && d->limit > 0 &&
+	if (!text || (dlq_record_number(text, &d->limit) && d->limit > 0 &&
 		      d->limit <= LIMIT_MAX))
 		return 0;
 	return error_set(err, ERROR_USAGE,
@@ -59,7 +520,7 @@ static int read_limit(struct dlq *d, struct error *err)
 static int read_choice(struct dlq *d, struct error *err)
 {
 	const char *offsets = app_option_value(d->app, "offset");
-	struct choice *c = &d->choice;
+	struct dlq_filter *c = &d->filter;
 
 	c->from = INT64_MIN;
 	c->to = INT64_MAX;
@@ -72,7 +533,7 @@ static int read_choice(struct dlq *d, struct error *err)
 	if (offsets && app_option_value(d->app, "all"))
 		return error_set(err, ERROR_USAGE,
 				 "--offset and --all contradict each other");
-	return offsets ? choice_read_offsets(c, offsets, err) : 0;
+	return offsets ? dlq_filter_read_offsets(c, offsets, err) : 0;
 }
 
 static bool is_given(const struct dlq *d, const char *name)
@@ -121,16 +582,16 @@ int collector_dlq(struct app *app, const struct collector_config *config,
 	struct dlq d = {.app = app, .config = config};
 	size_t count;
 	char *const *words = app_operands(app, &count);
-	bool replay = count == 1 && !strcmp(words[0], "replay");
+	bool replaying = count == 1 && !strcmp(words[0], "replay");
 
-	if (!replay && (count != 1 || strcmp(words[0], "list") != 0))
+	if (!replaying && (count != 1 || strcmp(words[0], "list") != 0))
 		return error_set(err, ERROR_USAGE,
 				 "dlq: expected 'dlq list' or 'dlq replay'");
 	d.json = is_given(&d, "json");
 	d.force = is_given(&d, "force");
 	d.dry_run = is_given(&d, "dry-run");
-	if ((replay ? check_replay : check_list)(&d, err) < 0 ||
+	if ((replaying ? check_replay : check_list)(&d, err) < 0 ||
 	    read_limit(&d, err) < 0 || read_choice(&d, err) < 0)
 		return -1;
-	return run(&d, replay ? dlq_replay : dlq_list, err);
+	return run(&d, replaying ? replay : list, err);
 }

@@ -1,9 +1,9 @@
 /*
- * positions.h - a set of places in topics: topic, partition, offset.
+ * positions.h - a set of positions: topic, partition, offset.
  *
- * A topic that was made anew gives out the same places again; a letter of its
- * former life is then taken for a copy.  Empty the topic of dead letters when
- * you do that.
+ * A topic that was made anew gives out the same positions again; a letter of
+ * its former life is then taken for a copy.  Empty the topic of dead letters
+ * when you do that.
  */
 #ifndef COLLECTOR_TOOLS_DLQ_POSITIONS_H
 #define COLLECTOR_TOOLS_DLQ_POSITIONS_H

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/tools/dlq/walk.h"
+#include "collector/tools/dlq/dlq_record.h"
 
 #define PAUSE_EVERY 4096 /* records */
 
@@ -29,14 +29,14 @@ void letters_free(struct letters *l)
 	*l = (struct letters){0};
 }
 
-static int take(void *arg, const struct letter *letter, struct error *err)
+static int take(void *arg, const struct dlq_record *letter, struct error *err)
 {
 	struct reading *r = arg;
 	struct letters *l = r->letters;
 
 	if (++l->read % PAUSE_EVERY == 0 && r->pause(r->arg))
 		return error_set_retriable(err, ERROR_BUSY, "interrupted");
-	if (letter->kind != LETTER_DEAD ||
+	if (letter->kind != DLQ_LETTER ||
 	    strcmp(letter->topic, r->topic) != 0 ||
 	    (uint32_t)letter->partition >= l->partitions)
 		return 0;
@@ -58,7 +58,7 @@ int letters_read(struct letters *l, struct kafka_reader *reader,
 	if (!l->sets)
 		return error_set_nomem(err);
 	l->partitions = partitions;
-	if (letters_walk(reader, dlq, since_ms, take, &reading, &why) == 0 ||
+	if (dlq_records_walk(reader, dlq, since_ms, take, &reading, &why) == 0 ||
 	    why.code == ERROR_NOTFOUND)
 		return 0;
 	*err = why;

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "collector/tools/dlq/choice.h"
+#include "collector/tools/dlq/dlq_filter.h"
 #include "collector/tools/dlq/positions.h"
 
-static const struct letter letter = {
-	.kind = LETTER_DEAD,
+static const struct dlq_record letter = {
+	.kind = DLQ_LETTER,
 	.at_partition = 1,
 	.at_offset = 12,
 	.time_ms = 5000,
@@ -15,18 +15,18 @@ static const struct letter letter = {
 	.reason = "not a protobuf message",
 };
 
-static struct choice any(void)
+static struct dlq_filter any(void)
 {
-	return (struct choice){.from = INT64_MIN, .to = INT64_MAX};
+	return (struct dlq_filter){.from = INT64_MIN, .to = INT64_MAX};
 }
 
 static bool takes_offsets(const char *text)
 {
-	struct choice c = any();
+	struct dlq_filter f = any();
 	struct error err;
 
-	assert_int_equal(choice_read_offsets(&c, text, &err), 0);
-	return choice_takes(&c, &letter);
+	assert_int_equal(dlq_filter_read_offsets(&f, text, &err), 0);
+	return dlq_filter_takes(&f, &letter);
 }
 
 static void offsets_are_ranges_of_a_partition_or_of_all(void **state)
@@ -62,57 +62,58 @@ static void what_is_no_list_of_offsets_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		struct choice c = any();
+		struct dlq_filter f = any();
 		struct error err;
 
-		assert_int_equal(choice_read_offsets(&c, lists[i], &err), -1);
+		assert_int_equal(dlq_filter_read_offsets(&f, lists[i], &err),
+				 -1);
 		assert_int_equal(err.code, ERROR_USAGE);
 	}
 }
 
 static void too_many_ranges_are_refused(void **state)
 {
-	struct choice c = any();
-	char text[2 * CHOICE_RANGES_MAX + 2];
+	struct dlq_filter f = any();
+	char text[2 * DLQ_FILTER_RANGES_MAX + 2];
 	struct error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		text[i] = i % 2 ? ',' : '1';
 	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(choice_read_offsets(&c, text, &err), -1);
+	assert_int_equal(dlq_filter_read_offsets(&f, text, &err), -1);
 }
 
 static void time_and_reason_choose(void **state)
 {
-	struct choice c = any();
+	struct dlq_filter f = any();
 
 	(void)state;
-	assert_true(choice_takes(&c, &letter));
-	c.reason = "protobuf";
-	assert_true(choice_takes(&c, &letter));
-	c.reason = "address";
-	assert_false(choice_takes(&c, &letter));
-	c = any();
-	c.from = 5000;
-	assert_true(choice_takes(&c, &letter));
-	c.to = 5000;
-	assert_false(choice_takes(&c, &letter));
+	assert_true(dlq_filter_takes(&f, &letter));
+	f.reason = "protobuf";
+	assert_true(dlq_filter_takes(&f, &letter));
+	f.reason = "address";
+	assert_false(dlq_filter_takes(&f, &letter));
+	f = any();
+	f.from = 5000;
+	assert_true(dlq_filter_takes(&f, &letter));
+	f.to = 5000;
+	assert_false(dlq_filter_takes(&f, &letter));
 }
 
 static void only_letters_are_chosen(void **state)
 {
-	struct choice c = any();
-	struct letter other = letter;
+	struct dlq_filter f = any();
+	struct dlq_record other = letter;
 
 	(void)state;
-	other.kind = LETTER_MARK;
-	assert_false(choice_takes(&c, &other));
-	other.kind = LETTER_FOREIGN;
-	assert_false(choice_takes(&c, &other));
+	other.kind = DLQ_MARK;
+	assert_false(dlq_filter_takes(&f, &other));
+	other.kind = DLQ_FOREIGN;
+	assert_false(dlq_filter_takes(&f, &other));
 }
 
-static void a_place_is_topic_partition_and_offset(void **state)
+static void a_position_is_topic_partition_and_offset(void **state)
 {
 	struct positions p = {0};
 	struct error err;
@@ -136,7 +137,7 @@ int main(void)
 		cmocka_unit_test(too_many_ranges_are_refused),
 		cmocka_unit_test(time_and_reason_choose),
 		cmocka_unit_test(only_letters_are_chosen),
-		cmocka_unit_test(a_place_is_topic_partition_and_offset),
+		cmocka_unit_test(a_position_is_topic_partition_and_offset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

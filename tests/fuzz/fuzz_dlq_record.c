@@ -1,6 +1,6 @@
 /*
  * Any headers and bytes as a record of the topic of dead letters: what is taken
- * for a letter or a mark names a place, and whatever it holds is shown as
+ * for a letter or a mark names a position, and whatever it holds is shown as
  * printable ASCII.  Input: headers as two bytes (which, how long) and the
  * value, ended by 255; then the payload.
  */
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/tools/dlq/choice.h"
-#include "collector/tools/dlq/letter.h"
+#include "collector/tools/dlq/dlq_filter.h"
+#include "collector/tools/dlq/dlq_record.h"
 #include "collector/tools/dlq/positions.h"
 #include "common/kafka/record.h"
 #include "common/safe_text.h"
@@ -21,9 +21,9 @@ enum {
 	PAYLOAD = 255
 };
 
-static const char *const names[] = {
-	"topic",    "partition",    "offset",	     "reason",
-	LETTER_KEY, LETTER_REPLAYS, LETTER_REPLAYED, "other"};
+static const char *const names[] = {"topic",	  "partition", "offset",
+				    "reason",	  LETTER_KEY,  LETTER_REPLAYS,
+				    DLQ_REPLAYED, "other"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 /* Stands before librdkafka's own, which wants a message that a broker sent. */
@@ -69,7 +69,7 @@ static void check_shown(const void *bytes, size_t len)
 	}
 }
 
-static void check_place(const struct letter *letter)
+static void check_position(const struct dlq_record *letter)
 {
 	struct positions seen = {0};
 	struct error err;
@@ -88,7 +88,7 @@ static void check_place(const struct letter *letter)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct choice any = {.from = INT64_MIN, .to = INT64_MAX};
+	const struct dlq_filter any = {.from = INT64_MIN, .to = INT64_MAX};
 	rd_kafka_headers_t *headers = read_headers(&data, &size);
 	rd_kafka_message_t message = {._private = headers};
 	struct kafka_record record = {.topic = "dlq",
@@ -96,14 +96,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      .payload = data,
 				      .len = size,
 				      .message = &message};
-	struct letter letter;
+	struct dlq_record letter;
 
-	letter_read(&record, &letter);
-	if (choice_takes(&any, &letter) != (letter.kind == LETTER_DEAD))
+	dlq_record_read(&record, &letter);
+	if (dlq_filter_takes(&any, &letter) != (letter.kind == DLQ_LETTER))
 		abort();
-	if (letter.kind != LETTER_FOREIGN)
-		check_place(&letter);
-	if (letter.kind == LETTER_DEAD)
+	if (letter.kind != DLQ_FOREIGN)
+		check_position(&letter);
+	if (letter.kind == DLQ_LETTER)
 		check_shown(letter.reason, strlen(letter.reason));
 	check_shown(letter.payload, letter.len);
 	rd_kafka_headers_destroy(headers);
