@@ -132,9 +132,10 @@ def circles(tree):
 
 
 def headers(tree):
-    """A function is declared in the header of the source that defines it."""
+    """A function is declared in the header of the source that defines it.
+    What runs a command is declared in commands.h, as in git's builtin.h."""
     for f in tree.ours:
-        if not f.endswith(".h"):
+        if not f.endswith(".h") or f.endswith("/commands.h"):
             continue
         for name in sorted(tree.declared[f]):
             source = tree.defined.get(name)

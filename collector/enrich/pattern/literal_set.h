@@ -1,0 +1,55 @@
+/*
+ * literal_set.h - what one piece of an expression is known to match: algebra
+ * over sets of strings.  Internal to the analysis in literals.c.
+ */
+#ifndef COLLECTOR_ENRICH_PATTERN_LITERAL_SET_H
+#define COLLECTOR_ENRICH_PATTERN_LITERAL_SET_H
+
+#include <stdbool.h>
+
+#include "collector/enrich/pattern/literals.h"
+
+/*
+ * When `exact`, the piece matches the strings of `set` and no others (case
+ * aside).  Otherwise a match ends in one of `set`, if that has any, so that
+ * "a.*bcd" learns "bcd" whole rather than byte by byte.
+ */
+struct piece {
+	bool exact;
+	struct literal_clause set;
+	struct literals required;
+};
+
+/* The arena that strings live in, and the text whose words say little. */
+struct literal_context {
+	struct arena *arena;
+	const char *common;
+};
+
+/* Matches the empty string, or asserts something without consuming. */
+struct piece piece_empty(const struct literal_context *ctx);
+/* Matches this one byte, or its other case. */
+struct piece piece_byte(unsigned char byte, const struct literal_context *ctx);
+/* Matches something unknown. */
+struct piece piece_unknown(void);
+
+/* One after the other. */
+struct piece piece_concat(struct piece a, struct piece b,
+			  const struct literal_context *ctx);
+/* One or the other. */
+struct piece piece_either(struct piece a, struct piece b,
+			  const struct literal_context *ctx);
+/* `a` from `min` to `max` times. */
+struct piece piece_repeat(struct piece a, unsigned min, unsigned max,
+			  const struct literal_context *ctx);
+
+/* What it all comes to: the set counts as a clause too. */
+struct literals piece_required(const struct piece *p,
+			       const struct literal_context *ctx);
+
+/* Leaves out clauses of common words where there are others: nearly every text
+ * has them, so looking for them costs more than it tells. */
+void literals_drop_common(struct literals *l,
+			  const struct literal_context *ctx);
+
+#endif
