@@ -4,7 +4,7 @@
  *
  * No such time is believed as long as it lies there.  Once it has passed it
  * looks like any other: an idle report of tomorrow then vouches for a day of
- * which nobody had told.
+ * which nobody has reported.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_CLOCKS_H
 #define COLLECTOR_TOOLS_VERIFY_CLOCKS_H
@@ -14,8 +14,8 @@
 
 #include "collector/tools/verify/ask.h"
 
-/* The clocks of ClickHouse's replicas may differ; more than this is told by the
- * aggregator, too. */
+/* The clocks of ClickHouse's replicas may differ; the aggregator warns of
+ * more than this, too. */
 #define CLOCKS_LIMIT "(now64(3, 'UTC') + toIntervalMinute(1))"
 
 enum ahead_kind {

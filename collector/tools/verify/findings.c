@@ -78,13 +78,13 @@ int findings_note(struct findings *f, const struct finding *finding,
 	struct finding *last = f->count ? &f->list[f->count - 1] : NULL;
 
 	f->events[finding->kind] += finding->events;
-	if (last && !f->untold && goes_on(last, finding)) {
+	if (last && !f->unnamed && goes_on(last, finding)) {
 		last->last = finding->last;
 		last->events += finding->events;
 		return 0;
 	}
 	if (!findings_have_room(f)) {
-		f->untold++;
+		f->unnamed++;
 		return 0;
 	}
 	if (make_room(f, err) < 0)

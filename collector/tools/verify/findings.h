@@ -15,8 +15,8 @@ enum finding_kind {
 	FINDING_MISSING,    /* Kafka holds it, nobody has it */
 	FINDING_TWICE,	    /* stored more than once */
 	FINDING_UNKNOWN,    /* stored, but Kafka never had it */
-	FINDING_ROWS_GONE,  /* told of as stored, and not there */
-	FINDING_UNREPORTED, /* Kafka dropped it, and nobody told of it */
+	FINDING_ROWS_GONE,  /* reported as stored, and not there */
+	FINDING_UNREPORTED, /* Kafka dropped it, and nobody reported it */
 	FINDING_NOT_READ,   /* Kafka had dropped it before it was read */
 	FINDING_OTHER,	    /* Kafka has another event there than was stored */
 	FINDING_REREAD,	    /* stored in an earlier epoch, too */
@@ -36,11 +36,11 @@ struct finding {
 
 /* All zero to begin with, but for `max`. */
 struct findings {
-	size_t max; /* told one by one */
+	size_t max; /* named one by one */
 	struct finding *list;
 	size_t count, room;
 	uint64_t events[FINDING_KINDS]; /* of all */
-	uint64_t untold;		/* findings beyond `max` */
+	uint64_t unnamed;		/* those beyond `max` */
 };
 
 void findings_release(struct findings *f);
@@ -49,7 +49,7 @@ void findings_release(struct findings *f);
 int findings_note(struct findings *f, const struct finding *finding,
 		  struct error *err);
 
-/* Whether another one would be told. */
+/* Whether another one would be named. */
 bool findings_have_room(const struct findings *f);
 uint64_t findings_events(const struct findings *f);
 

@@ -10,34 +10,36 @@
 #define HOUR  3600
 #define DAY   86400
 #define HOURS (DAY / HOUR)
-/* A block can have been told of a little before its hour began, by a clock that
- * was behind: as the aggregator has it. */
+/* Seconds: a batch may have been reported so long before its hour began, by a
+ * clock that was behind.  The aggregator allows the same. */
 #define EARLY 600
-/* Seconds: a block that was reported so long before what a pass had read up to
+/* Seconds: a batch that was reported so long before what a pass had read up to
  * was read by it, whichever replica it asked. */
 #define PASS_MARGIN 120
-/* Looks at what is being settled meanwhile. */
+/* How often, and after which pause, the books are read again when they differ:
+ * an hour may have been settled between two questions. */
 #define LOOKS	 3
 #define PAUSE_NS 500000000L
 
 /* Counts that the aggregator compares, to know what is up to date. */
 struct basis {
 	bool there;
-	uint64_t blocks, rows;
+	uint64_t batches, rows;
 };
 
 struct hour {
-	struct basis settled, told;
-	bool held;	    /* by the aggregator, as it says */
-	uint64_t events;    /* settled */
-	uint64_t promised;  /* of told.rows: a pass said that it settled them */
+	struct basis settled, reported;
+	bool held_back;	   /* by the aggregator, as it says */
+	uint64_t events;   /* settled */
+	uint64_t promised; /* of reported.rows: a pass said that it settled them
+			    */
 	uint64_t rows, due; /* counted now; due: these must be in events */
 	uint64_t of_links, of_links_due;
 };
 
 struct day {
 	struct basis settled;
-	bool held;
+	bool held_back;
 	uint64_t slots, visits; /* settled */
 };
 
@@ -65,8 +67,8 @@ static const struct {
 	[SETTLED_OVERDUE] = {"stats_hourly", "overdue",
 			     "reported before a pass that settled all, and not "
 			     "settled: try `aggregator settle`"},
-	[SETTLED_HELD_HOUR] = {"stats_hourly", "held back", HELD_BACK},
-	[SETTLED_HELD_DAY] = {"link_slots", "held back", HELD_BACK},
+	[SETTLED_HELD_BACK_HOUR] = {"stats_hourly", "held back", HELD_BACK},
+	[SETTLED_HELD_BACK_DAY] = {"link_slots", "held back", HELD_BACK},
 };
 
 const char *settled_table(enum settled_what what)
@@ -182,9 +184,9 @@ static int read_days(struct books *b, struct error *err)
 	return 0;
 }
 
-/* What the aggregator holds back: not what it published since, or what is
- * published from the same blocks. */
-static int read_held(struct books *b, struct error *err)
+/* Reads what the aggregator holds back.  What it has published since, or from
+ * the same batches, is not held back. */
+static int read_held_back(struct books *b, struct error *err)
 {
 	struct buf *sql = ask_begin(b->ask);
 	struct hour *h;
@@ -208,21 +210,21 @@ static int read_held(struct books *b, struct error *err)
 		h = n[1] ? hour_at(b, n[0]) : NULL;
 		d = n[1] ? NULL : day_at(b, n[0]);
 		if (h)
-			h->held = true;
+			h->held_back = true;
 		if (d)
-			d->held = true;
+			d->held_back = true;
 	}
 	return 0;
 }
 
-static int read_told(struct books *b, struct error *err)
+static int read_reported(struct books *b, struct error *err)
 {
 	struct buf *sql = ask_begin(b->ask);
 	struct hour *h;
 	const uint64_t *n;
 	size_t count;
 
-	/* A pass that says to have read what is to come vouches for nothing. */
+	/* A pass that says it has read what is to come vouches for nothing. */
 	buf_printf(sql,
 		   "WITH (SELECT argMax(read_until, attempt) FROM settled "
 		   "WHERE kind = 'pass') AS passed "
@@ -246,13 +248,13 @@ static int read_told(struct books *b, struct error *err)
 		h = hour_at(b, n[0]);
 		if (!h)
 			continue;
-		h->told = (struct basis){true, n[1], n[2]};
+		h->reported = (struct basis){true, n[1], n[2]};
 		h->promised = n[3];
 	}
 	return 0;
 }
 
-/* What is surely stored since before the books were read. */
+/* A condition on rows that were surely stored before the books were read. */
 static void put_due(struct books *b)
 {
 	const struct settled_snapshot *s = b->snapshot;
@@ -322,10 +324,11 @@ static int differ(struct settled *s, enum settled_what what, int64_t start,
 	return 0;
 }
 
-static bool is_current(const struct basis *settled, const struct basis *told)
+static bool is_current(const struct basis *settled,
+		       const struct basis *reported)
 {
-	return settled->there && settled->blocks == told->blocks &&
-	       settled->rows == told->rows;
+	return settled->there && settled->batches == reported->batches &&
+	       settled->rows == reported->rows;
 }
 
 /* What was counted lies between what was there for sure and what is there now.
@@ -335,26 +338,27 @@ static bool fits(uint64_t counted, uint64_t due, uint64_t rows)
 	return counted >= due && counted <= rows;
 }
 
-static uint64_t lost(uint64_t told, uint64_t rows)
+static uint64_t lost(uint64_t reported, uint64_t rows)
 {
-	return told > rows ? told - rows : 0;
+	return reported > rows ? reported - rows : 0;
 }
 
-/* As the aggregator judges, whether it has come to that or not: there are fewer
- * rows than were settled, or more of those told of are not there than then. */
+/* The aggregator holds such an hour back, or will once it comes to it: there
+ * are fewer rows than were settled, or more of the reported ones are gone than
+ * then. */
 static bool is_short(const struct hour *h)
 {
-	return h->settled.there &&
-	       (h->events > h->rows ||
-		lost(h->told.rows, h->rows) > lost(h->settled.rows, h->events));
+	return h->settled.there && (h->events > h->rows ||
+				    lost(h->reported.rows, h->rows) >
+					    lost(h->settled.rows, h->events));
 }
 
 static int compare_stale_hour(const struct hour *h, int64_t start,
 			      struct settled *s, struct error *err)
 {
-	if (h->held || is_short(h))
-		return differ(s, SETTLED_HELD_HOUR, start, h->rows, h->events,
-			      err);
+	if (h->held_back || is_short(h))
+		return differ(s, SETTLED_HELD_BACK_HOUR, start, h->rows,
+			      h->events, err);
 	if (h->promised > h->settled.rows)
 		return differ(s, SETTLED_OVERDUE, start, h->promised,
 			      h->settled.rows, err);
@@ -367,10 +371,10 @@ static int compare_stale_hour(const struct hour *h, int64_t start,
 static int compare_hour(const struct hour *h, int64_t start, struct settled *s,
 			struct error *err)
 {
-	if (!h->settled.there && !h->told.there)
+	if (!h->settled.there && !h->reported.there)
 		return h->due ? differ(s, SETTLED_NEVER, start, h->due, 0, err)
 			      : 0;
-	if (!is_current(&h->settled, &h->told))
+	if (!is_current(&h->settled, &h->reported))
 		return compare_stale_hour(h, start, s, err);
 	if (!fits(h->events, h->due, h->rows))
 		return differ(s, SETTLED_STATS, start, h->rows, h->events, err);
@@ -389,18 +393,18 @@ static int compare_day(const struct day *d, const struct hour *hours,
 	for (int i = 0; i < HOURS; i++) {
 		const struct hour *h = &hours[i];
 
-		sum.blocks += h->settled.blocks;
+		sum.batches += h->settled.batches;
 		sum.rows += h->settled.rows;
 		rows += h->of_links;
 		due += h->of_links_due;
-		if (h->told.there && !is_current(&h->settled, &h->told))
+		if (h->reported.there && !is_current(&h->settled, &h->reported))
 			current = false;
 	}
-	if (!d->settled.there && !d->held && !rows)
+	if (!d->settled.there && !d->held_back && !rows)
 		return 0;
 	if (!current || !is_current(&d->settled, &sum)) {
-		if (d->held || d->slots > rows || d->visits > rows)
-			return differ(s, SETTLED_HELD_DAY, start, rows,
+		if (d->held_back || d->slots > rows || d->visits > rows)
+			return differ(s, SETTLED_HELD_BACK_DAY, start, rows,
 				      d->slots, err);
 		s->days_waiting++;
 		return 0;
@@ -423,7 +427,7 @@ static int look(struct books *b, struct settled *s, struct error *err)
 	memset(b->days, 0, days * sizeof(*b->days));
 	/* The rows last: nothing is settled that is not there by then. */
 	if (read_days(b, err) < 0 || read_hours(b, err) < 0 ||
-	    read_held(b, err) < 0 || read_told(b, err) < 0 ||
+	    read_held_back(b, err) < 0 || read_reported(b, err) < 0 ||
 	    count_rows(b, err) < 0)
 		return -1;
 	s->compared = true;

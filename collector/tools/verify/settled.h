@@ -1,10 +1,10 @@
 /*
  * settled.h - what was settled, against the rows that it was settled from.
  *
- * Only what the aggregator holds to be up to date is compared: an hour or day
- * that it was told more of since is waiting, not wrong; unless it has said
- * since that it settled all that was told, or rows are gone, so that it holds
- * the hour or day back.
+ * Only what the aggregator takes to be up to date is compared: an hour or day
+ * of which more was reported since is waiting, not wrong; unless the aggregator
+ * has said since that it settled all that was reported, or rows are gone, so
+ * that it holds the hour or day back.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_SETTLED_H
 #define COLLECTOR_TOOLS_VERIFY_SETTLED_H
@@ -19,12 +19,12 @@ enum settled_what {
 	SETTLED_STATS,	/* an hour: stats_hourly */
 	SETTLED_SLOTS,	/* a day: link_slots */
 	SETTLED_VISITS, /* a day: link_days */
-	SETTLED_NEVER,	/* an hour: rows that no collector told of */
+	SETTLED_NEVER,	/* an hour: rows that no collector reported */
 	/* an hour: rows that the aggregator said it settled, and has not */
 	SETTLED_OVERDUE,
 	/* rows are gone: what was published before stays */
-	SETTLED_HELD_HOUR,
-	SETTLED_HELD_DAY,
+	SETTLED_HELD_BACK_HOUR,
+	SETTLED_HELD_BACK_DAY,
 };
 /* The table, or "-"; "overdue" and the like, and a line of what that means. */
 const char *settled_table(enum settled_what what);

@@ -1,6 +1,6 @@
 /*
- * verify.h - one reconciliation: what is compared, and what came out.
- * Internal to collector/verify.
+ * verify.h - one reconciliation: what is compared, what came out, and what both
+ * ways of comparing share.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_VERIFY_H
 #define COLLECTOR_TOOLS_VERIFY_VERIFY_H
@@ -12,10 +12,10 @@
 #include "collector/collector_config.h"
 #include "collector/tools/verify/ask.h"
 #include "collector/tools/verify/clocks.h"
+#include "collector/tools/verify/dlq_offsets.h"
 #include "collector/tools/verify/findings.h"
-#include "collector/tools/verify/letters.h"
 #include "collector/tools/verify/settled.h"
-#include "collector/tools/verify/stored.h"
+#include "collector/tools/verify/stored_rows.h"
 #include "collector/tools/verify/window.h"
 #include "common/app/app.h"
 #include "common/bar.h"
@@ -26,7 +26,7 @@ struct span {
 	struct stretch where;
 	/* Kafka still holds it and was read; otherwise what was reported of it
 	 * is all that is left to compare with. */
-	bool held;
+	bool available;
 	bool newest;  /* the partition's present life */
 	uint64_t due; /* from here on it need not be stored yet */
 
@@ -55,7 +55,7 @@ struct verify {
 	struct ask ask;
 	struct kafka_reader *reader;
 	struct kafka_reader *again; /* for what is read twice; made then */
-	struct letters letters;
+	struct dlq_offsets dead_letters;
 	struct window window;
 
 	struct span *spans;
@@ -69,18 +69,6 @@ struct verify {
 	uint64_t done, total; /* offsets */
 };
 
-/* --- plan.c --- */
-
-/* Finds out which spans there are. */
-int verify_plan(struct verify *v, struct error *err);
-
-/* --- check_held.c, check_told.c --- */
-
-int verify_held(struct verify *v, struct span *span, struct error *err);
-int verify_told(struct verify *v, struct span *span, struct error *err);
-
-/* --- check.c --- */
-
 /* Shows how far it is; ERROR_BUSY when it is to stop. */
 int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 
@@ -88,32 +76,12 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
 		enum finding_kind kind, uint64_t *counter, struct error *err);
 
-/* Reads IN_ROWS and IN_LETTERS of the window, and counts what is twice. */
+/* Reads IN_ROWS and IN_DEAD_LETTERS of the window, and counts what is twice. */
 int verify_read_window(struct verify *v, struct span *span,
 		       const struct stretch *part, struct error *err);
 
 /* Opens v->again at [first, last] of the span's partition. */
 int verify_read_again(struct verify *v, const struct span *span, uint64_t first,
 		      uint64_t last, struct error *err);
-
-/* --- others.c --- */
-
-/* Finds rows at offsets where Kafka now has another event than the one that was
- * stored: its log was cut and written again. */
-int verify_others(struct verify *v, struct span *span,
-		  const struct stretch *part, struct error *err);
-
-/* --- reread.c --- */
-
-/* Finds events with a row in each of several epochs; `stored` says which
- * partitions have rows of several.  Clicks only: of links one row is kept. */
-int verify_reread(struct verify *v, const struct known_list *stored,
-		  struct error *err);
-
-/* --- replaced.c --- */
-
-/* Takes those out of LEFT of which the archive has a newer version: that took
- * their place.  They are read from Kafka again. */
-int verify_replaced(struct verify *v, struct span *span, struct error *err);
 
 #endif

@@ -12,14 +12,21 @@
 #include <stdlib.h>
 
 #include "collector/commands.h"
+#include "collector/exactly_once/intent.h"
 #include "collector/exactly_once/stored.h"
+#include "collector/tools/verify/check_available.h"
+#include "collector/tools/verify/check_reported.h"
+#include "collector/tools/verify/dlq_offsets.h"
+#include "collector/tools/verify/reported.h"
+#include "collector/tools/verify/settled.h"
+#include "collector/tools/verify/survey.h"
 #include "collector/tools/verify/verify_report.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 #define FINDINGS_NAMED 100000 /* 5 MB of them */
 #define PARTITIONS_MAX 100000
-/* A letter is put away after its event was stored, by another clock. */
+/* Kafka stored the letter after its event, perhaps by another clock. */
 #define LETTER_MARGIN CLOCK_HOUR
 
 /* --- the command line ----------------------------------------------------- */
@@ -72,6 +79,283 @@ static int read_topic(struct verify *v, struct error *err)
 			 "--topic: '%.80s' is neither clicks nor links", name);
 }
 
+/* --- the plan: which spans of which partitions are compared with what ----- */
+
+/* What is known of all partitions.  It is asked for before the first is looked
+ * at, so that what is committed later is not taken for granted. */
+struct surveys {
+	struct survey stored; /* in the time asked for */
+	struct survey reported;
+	struct survey reach; /* ever */
+	struct survey lives; /* that begin within the log */
+};
+
+static int add_span(struct verify *v, const struct span *span,
+		    struct error *err)
+{
+	size_t room = v->span_room ? v->span_room * 2 : 16;
+	struct span *spans;
+
+	if (v->span_count == v->span_room) {
+		spans = realloc(v->spans, room * sizeof(*spans));
+		if (!spans)
+			return error_set_nomem(err);
+		v->spans = spans;
+		v->span_room = room;
+	}
+	v->spans[v->span_count++] = *span;
+	v->total += span->where.end - span->where.first;
+	return 0;
+}
+
+/* --- what Kafka holds ----------------------------------------------------- */
+
+struct log_range {
+	int64_t low, high;  /* what Kafka holds */
+	int64_t first, end; /* what of it is in the time asked for */
+	int64_t committed;  /* in the present epoch; -1: nothing */
+};
+
+/* A commit of an earlier life says nothing of this one. */
+static int ask_committed(struct verify *v, int32_t p, int64_t *ret,
+			 struct error *err)
+{
+	struct kafka_committed committed;
+	struct intent intent;
+
+	if (kafka_reader_commit(v->reader, v->topic, p, &committed, err) < 0)
+		return -1;
+	*ret = committed.offset;
+	if (intent_parse(committed.metadata, committed.metadata_len, &intent) ==
+		    INTENT_OURS &&
+	    intent.epoch != v->epochs[p])
+		*ret = -1;
+	return 0;
+}
+
+static int ask_log(struct verify *v, int32_t p, struct log_range *log,
+		   struct error *err)
+{
+	struct kafka_reader *r = v->reader;
+
+	/* The commit before the end: what is committed lies before it. */
+	if (ask_committed(v, p, &log->committed, err) < 0 ||
+	    kafka_reader_bounds(r, v->topic, p, &log->low, &log->high, err) <
+		    0 ||
+	    kafka_reader_at(r, v->topic, p, v->from, &log->first, err) < 0 ||
+	    kafka_reader_at(r, v->topic, p, v->to, &log->end, err) < 0)
+		return -1;
+	if (log->first < 0 || log->first > log->high)
+		log->first = log->high;
+	if (log->end < 0 || log->end > log->high)
+		log->end = log->high;
+	if (log->first < log->low)
+		log->first = log->low;
+	if (log->end < log->first)
+		log->end = log->first;
+	return 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* All offsets before it are stored, if the collectors are right. */
+static uint64_t due_of(const struct surveys *surveys,
+		       const struct log_range *log, uint32_t partition,
+		       uint32_t epoch)
+{
+	const struct survey_entry *reach =
+		survey_find(&surveys->reach, partition, epoch);
+	uint64_t due = log->committed > 0 ? (uint64_t)log->committed : 0;
+
+	if (reach && reach->last + 1 > due)
+		due = reach->last + 1;
+	return due;
+}
+
+/* What Kafka has dropped of the time asked for, back to where the life
+ * begins. */
+static int plan_dropped(struct verify *v, const struct surveys *surveys,
+			const struct log_range *log, uint64_t begin,
+			struct span *span, struct error *err)
+{
+	const struct survey_entry *reported = survey_find(
+		&surveys->reported, span->where.partition, span->where.epoch);
+	const struct survey_entry *stored = survey_find(
+		&surveys->stored, span->where.partition, span->where.epoch);
+	uint64_t low = (uint64_t)log->low, first = low;
+
+	if (log->first > log->low || !low)
+		return 0;
+	if (reported)
+		first = least(first, reported->first);
+	if (stored && !v->links)
+		first = least(first, stored->first);
+	if (log->committed >= 0 && span->newest)
+		first = least(first, (uint64_t)log->committed);
+	if (first < begin)
+		first = begin;
+	if (first >= low)
+		return 0;
+	span->available = false;
+	span->where.first = first;
+	span->where.end = low;
+	return add_span(v, span, err);
+}
+
+/* From the newest life down to the one that the log begins in. */
+static int plan_partition(struct verify *v, const struct surveys *surveys,
+			  uint32_t partition, struct error *err)
+{
+	struct span span = {.newest = true,
+			    .where = {.partition = partition,
+				      .epoch = v->epochs[partition],
+				      .since_ms = v->from,
+				      .until_ms = v->to}};
+	const struct survey_entry *life;
+	struct log_range log;
+	uint64_t begin, end;
+
+	if (ask_log(v, (int32_t)partition, &log, err) < 0)
+		return -1;
+	end = (uint64_t)log.end;
+	for (;; span.where.epoch--, span.newest = false) {
+		life = survey_find(&surveys->lives, partition,
+				   span.where.epoch);
+		begin = life ? life->first : 0;
+		span.due = span.newest ? due_of(surveys, &log, partition,
+						span.where.epoch)
+				       : end;
+		if (begin <= (uint64_t)log.low &&
+		    plan_dropped(v, surveys, &log, begin, &span, err) < 0)
+			return -1;
+		span.available = true;
+		span.where.first = (uint64_t)log.first > begin
+					   ? (uint64_t)log.first
+					   : begin;
+		span.where.end = end;
+		if (span.where.first > end)
+			span.where.first = end;
+		if (add_span(v, &span, err) < 0)
+			return -1;
+		if (begin <= (uint64_t)log.first || !span.where.epoch)
+			return 0;
+		end = span.where.first;
+	}
+}
+
+/* --- what only ClickHouse knows of ---------------------------------------- */
+
+/* One past what Kafka still holds of a former life; 0: nothing of it. */
+static uint64_t available_end(const struct verify *v,
+			      const struct survey_entry *k)
+{
+	for (size_t i = 0; i < v->span_count; i++)
+		if (v->spans[i].available &&
+		    v->spans[i].where.partition == k->partition &&
+		    v->spans[i].where.epoch == k->epoch)
+			return v->spans[i].where.end;
+	return 0;
+}
+
+static int add_former(struct verify *v, const struct survey_entry *k,
+		      const struct survey_entry *other, struct error *err)
+{
+	struct span span = {.where = {k->partition, k->epoch, k->first,
+				      k->last + 1, v->from, v->to}};
+	uint64_t available = available_end(v, k);
+
+	if (other && other->first < k->first)
+		span.where.first = other->first;
+	if (other && other->last > k->last)
+		span.where.end = other->last + 1;
+	if (span.where.first < available)
+		span.where.first = available;
+	return span.where.first < span.where.end ? add_span(v, &span, err) : 0;
+}
+
+/* Partitions that the topic has not, and its former lives. */
+static int plan_former(struct verify *v, const struct surveys *surveys,
+		       struct error *err)
+{
+	const struct survey *lists[] = {&surveys->reported, &surveys->stored};
+	const struct survey_entry *k, *other;
+
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t n = 0; n < lists[i]->count; n++) {
+			k = &lists[i]->entries[n];
+			other = survey_find(lists[1 - i], k->partition,
+					    k->epoch);
+			if ((k->partition < v->partitions &&
+			     k->epoch == v->epochs[k->partition]) ||
+			    (i && (other || v->links)))
+				continue;
+			if (add_former(v, k, v->links ? NULL : other, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int read_epochs(struct verify *v, struct error *err)
+{
+	struct stored_key key = {.topic = v->topic};
+	struct stored_epoch epoch;
+
+	v->epochs = calloc(v->partitions + 1, sizeof(*v->epochs));
+	if (!v->epochs)
+		return error_set_nomem(err);
+	for (uint32_t p = 0; p < v->partitions; p++) {
+		key.partition = (int32_t)p;
+		if (stored_epoch(v->ask.ch, &key,
+				 (uint32_t)v->config->collector.epoch, &epoch,
+				 err) < 0)
+			return error_wrap(err, "clickhouse");
+		v->epochs[p] = epoch.number;
+		if (v->epoch < epoch.number)
+			v->epoch = epoch.number;
+	}
+	return 0;
+}
+
+static int read_surveys(struct verify *v, struct surveys *surveys,
+			struct error *err)
+{
+	struct ask *a = &v->ask;
+
+	if (read_epochs(v, err) < 0 ||
+	    reported_lives(a, &surveys->lives, err) < 0 ||
+	    reported_survey(a, v->from, v->to, &surveys->reported, err) < 0 ||
+	    reported_reach(a, &surveys->reach, err) < 0)
+		return -1;
+	return stored_rows_survey(a, v->from, v->to, &surveys->stored, err);
+}
+
+static int make_plan(struct verify *v, struct error *err)
+{
+	struct surveys surveys = {0};
+	int status = kafka_reader_partitions(v->reader, v->topic,
+					     &v->partitions, err);
+
+	if (status == 0)
+		status = read_surveys(v, &surveys, err);
+	for (uint32_t p = 0; status == 0 && p < v->partitions; p++)
+		status = plan_partition(v, &surveys, p, err);
+	if (status == 0)
+		status = plan_former(v, &surveys, err);
+	if (status == 0 && !v->links)
+		status = stored_rows_name_reread(&v->ask, v->from, v->to,
+						 &surveys.stored, &v->findings,
+						 err);
+	survey_free(&surveys.stored);
+	survey_free(&surveys.reported);
+	survey_free(&surveys.reach);
+	survey_free(&surveys.lives);
+	return status;
+}
+
 /* --- the work ------------------------------------------------------------- */
 
 static int open_parts(struct verify *v, struct error *err)
@@ -88,15 +372,15 @@ static int open_parts(struct verify *v, struct error *err)
 	return v->reader ? window_init(&v->window, err) : -1;
 }
 
-static bool on_letters(void *arg)
+static bool on_dead_letters(void *arg)
 {
 	struct verify *v = arg;
 
-	bar_show(&v->bar, v->letters.read, 0);
+	bar_show(&v->bar, v->dead_letters.read, 0);
 	return app_should_stop(v->app, 0);
 }
 
-static int read_letters(struct verify *v, struct error *err)
+static int read_dead_letters(struct verify *v, struct error *err)
 {
 	uint32_t partitions = v->partitions;
 
@@ -105,11 +389,11 @@ static int read_letters(struct verify *v, struct error *err)
 		    v->spans[i].where.partition < PARTITIONS_MAX)
 			partitions = v->spans[i].where.partition + 1;
 	bar_begin(&v->bar, "dead letters", "letters");
-	return letters_read(&v->letters, v->reader, v->config->kafka.topic_dlq,
-			    v->topic, partitions,
-			    v->from > LETTER_MARGIN ? v->from - LETTER_MARGIN
-						    : 0,
-			    on_letters, v, err);
+	return dlq_offsets_read(
+		&v->dead_letters, v->reader, v->config->kafka.topic_dlq,
+		v->topic, partitions,
+		v->from > LETTER_MARGIN ? v->from - LETTER_MARGIN : 0,
+		on_dead_letters, v, err);
 }
 
 static int check_spans(struct verify *v, struct error *err)
@@ -122,8 +406,8 @@ static int check_spans(struct verify *v, struct error *err)
 
 		snprintf(v->label, sizeof(v->label), "partition %" PRIu32,
 			 span->where.partition);
-		status = span->held ? verify_held(v, span, err)
-				    : verify_told(v, span, err);
+		status = span->available ? check_available(v, span, err)
+					 : check_reported(v, span, err);
 	}
 	return status;
 }
@@ -137,7 +421,7 @@ static int check_settled(struct verify *v, struct error *err)
 	if (!due)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < v->span_count; i++)
-		if (v->spans[i].held && v->spans[i].newest)
+		if (v->spans[i].available && v->spans[i].newest)
 			due[v->spans[i].where.partition] = v->spans[i].due;
 	snapshot.due = due;
 	snapshot.partitions = v->partitions;
@@ -159,7 +443,7 @@ static int run(struct verify *v, struct error *err)
 	/* What is due is asked for first, the letters after it: what is due has
 	 * its letter by then. */
 	if (open_parts(v, err) < 0 || end_range(v, err) < 0 ||
-	    verify_plan(v, err) < 0 || read_letters(v, err) < 0 ||
+	    make_plan(v, err) < 0 || read_dead_letters(v, err) < 0 ||
 	    check_spans(v, err) < 0 || check_clocks(v, err) < 0)
 		return -1;
 	return v->links ? 0 : check_settled(v, err);
@@ -171,7 +455,7 @@ static void close_parts(struct verify *v)
 	kafka_reader_free(v->again);
 	clickhouse_free(v->ask.ch);
 	ask_release(&v->ask);
-	letters_free(&v->letters);
+	dlq_offsets_free(&v->dead_letters);
 	window_release(&v->window);
 	findings_release(&v->findings);
 	settled_free(&v->settled);

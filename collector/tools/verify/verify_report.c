@@ -61,7 +61,7 @@ static void put_span(struct table *t, const struct span *s)
 	table_text(t, text);
 	snprintf(text, sizeof(text), "%" PRIu32, s->where.epoch);
 	table_text(t, text);
-	table_text(t, s->held ? "Kafka" : "reports");
+	table_text(t, s->available ? "Kafka" : "reports");
 	table_text(t,
 		   s->where.end > s->where.first
 			   ? range_text(s->where.first, s->where.end - 1, text)
@@ -155,7 +155,7 @@ static int print_findings(const struct findings *f, bool all, struct error *err)
 	putchar('\n');
 	if (output_table(t, err) < 0)
 		return -1;
-	if (f->untold)
+	if (f->unnamed)
 		puts("and more, which are counted above");
 	return 0;
 }
@@ -165,7 +165,7 @@ static const char *start_text(const struct settled_difference *d,
 {
 	rfc3339_format(d->start * 1000, text);
 	if (d->what == SETTLED_SLOTS || d->what == SETTLED_VISITS ||
-	    d->what == SETTLED_HELD_DAY)
+	    d->what == SETTLED_HELD_BACK_DAY)
 		text[sizeof("2026-11-21") - 1] = '\0';
 	return text;
 }
@@ -245,7 +245,7 @@ static void say_end(const struct verify *v)
 	uint64_t dropped = 0, gone = 0;
 
 	for (size_t i = 0; i < v->span_count; i++) {
-		dropped += v->spans[i].held ? 0 : v->spans[i].events;
+		dropped += v->spans[i].available ? 0 : v->spans[i].events;
 		gone += v->spans[i].dead_gone;
 	}
 	putchar('\n');
@@ -306,7 +306,7 @@ static json_t *span_json(const struct span *s)
 	json_t *o = json_pack("{s:I, s:I, s:s, s:I, s:I}", "partition",
 			      (json_int_t)s->where.partition, "epoch",
 			      (json_int_t)s->where.epoch, "by",
-			      s->held ? "kafka" : "reports", "first",
+			      s->available ? "kafka" : "reports", "first",
 			      (json_int_t)s->where.first, "end",
 			      (json_int_t)s->where.end);
 
@@ -401,7 +401,7 @@ int verify_print_json(const struct verify *v, double seconds, struct error *err)
 		set_count(root, "findings_events",
 			  findings_events(&v->findings));
 		json_object_set_new(root, "findings_all_named",
-				    json_boolean(!v->findings.untold));
+				    json_boolean(!v->findings.unnamed));
 		for (size_t i = 0; i < COUNTS; i++)
 			set_count(root, keys[i], sum_of(v, i));
 		json_object_set_new(root, "clocks", clocks_json(&v->clocks));

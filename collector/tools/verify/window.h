@@ -1,9 +1,9 @@
 /*
  * window.h - a stretch of a partition's offsets, and a bit for each in several
- * sets: what Kafka holds, what is stored, what was put away.
+ * sets: what Kafka holds, what is stored, what has a dead letter.
  *
- * A partition of any length is gone through in windows, so that what is held in
- * memory does not grow with it.
+ * A partition of any length is gone through in windows, so that memory does not
+ * grow with it.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_WINDOW_H
 #define COLLECTOR_TOOLS_VERIFY_WINDOW_H
@@ -20,14 +20,14 @@
 enum window_set {
 	IN_KAFKA,
 	IN_ROWS,
-	IN_LETTERS, /* dead letters */
-	IN_BLOCKS,  /* told of in ingest_progress */
-	IN_GAPS,    /* told of there as what Kafka no longer held */
-	LEFT,	    /* what nothing accounts for */
+	IN_DEAD_LETTERS, /* dead letters */
+	IN_REPORTS,	 /* of reported batches */
+	IN_GAPS,	 /* reported as what Kafka no longer held */
+	LEFT,		 /* what nothing accounts for */
 	WINDOW_SETS,
 };
 
-/* Whose times are summed up by word, to be held against each other. */
+/* Whose times are summed up by word, to be compared. */
 enum window_times {
 	TIMES_OF_KAFKA,
 	TIMES_OF_ROWS,

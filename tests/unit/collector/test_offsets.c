@@ -94,11 +94,11 @@ static void a_window_takes_no_more_than_its_offsets(void **state)
 	window_add_range(w, IN_KAFKA, 0, UINT64_MAX);
 	window_add(w, IN_ROWS, 99);
 	window_add(w, IN_ROWS, 200);
-	window_add_word(w, IN_LETTERS, 0, ~UINT64_C(0));
+	window_add_word(w, IN_DEAD_LETTERS, 0, ~UINT64_C(0));
 	assert_int_equal(window_count(w, IN_KAFKA), 100);
 	assert_int_equal(window_count(w, IN_ROWS), 0);
 	/* 64 to 127, of which 100 and more are here. */
-	assert_int_equal(window_count(w, IN_LETTERS), 28);
+	assert_int_equal(window_count(w, IN_DEAD_LETTERS), 28);
 }
 
 static void a_window_begins_empty_each_time(void **state)
@@ -137,13 +137,14 @@ static void what_is_left_is_in_no_other_set(void **state)
 	window_begin(w, 10, 310);
 	window_add_range(w, IN_KAFKA, 10, 299);
 	window_add_range(w, IN_ROWS, 10, 99);
-	window_add_range(w, IN_LETTERS, 90, 109);
-	window_subtract_from(w, IN_KAFKA, 1U << IN_ROWS | 1U << IN_LETTERS);
+	window_add_range(w, IN_DEAD_LETTERS, 90, 109);
+	window_subtract_from(w, IN_KAFKA,
+			     1U << IN_ROWS | 1U << IN_DEAD_LETTERS);
 	assert_int_equal(window_count(w, LEFT), 190);
 	assert_int_equal(window_count_in(w, LEFT, 0, 110), 1);
 	window_subtract(w, 1U << IN_KAFKA);
 	assert_int_equal(window_count(w, LEFT), 10);
-	assert_int_equal(window_count_both(w, IN_ROWS, IN_LETTERS), 10);
+	assert_int_equal(window_count_both(w, IN_ROWS, IN_DEAD_LETTERS), 10);
 	window_clear_range(w, LEFT, 0, 304);
 	assert_int_equal(window_count(w, LEFT), 5);
 }
@@ -155,8 +156,8 @@ static void a_set_shows_through_a_window(void **state)
 
 	add_all(&s, some, SOME);
 	window_begin(w, 5, 65536);
-	window_add_set(w, IN_LETTERS, &s);
-	assert_int_equal(window_count(w, IN_LETTERS), 4);
+	window_add_set(w, IN_DEAD_LETTERS, &s);
+	assert_int_equal(window_count(w, IN_DEAD_LETTERS), 4);
 	offset_set_free(&s);
 }
 
@@ -213,7 +214,7 @@ static void the_first_are_named_and_all_are_counted(void **state)
 	for (uint64_t i = 0; i < 10; i++)
 		find(&f, FINDING_MISSING, i * 2, i * 2);
 	assert_int_equal(f.count, 2);
-	assert_int_equal(f.untold, 8);
+	assert_int_equal(f.unnamed, 8);
 	assert_int_equal(f.events[FINDING_MISSING], 10);
 	findings_release(&f);
 }

@@ -1,4 +1,3 @@
-/* check.c - what both ways of checking share. */
 #include "collector/tools/verify/verify.h"
 
 int verify_step(struct verify *v, uint64_t offsets, struct error *err)
@@ -27,25 +26,25 @@ int verify_find(struct verify *v, const struct span *span, enum window_set set,
 }
 
 static int name_twice(struct verify *v, const struct stretch *part,
-		      const struct stored_twice *twice, struct error *err)
+		      const struct stored_rows_twice *twice, struct error *err)
 {
 	if (findings_have_room(&v->findings))
-		return stored_name_twice(&v->ask, part, &v->window, twice,
-					 &v->findings, err);
+		return stored_rows_name_twice(&v->ask, part, &v->window, twice,
+					      &v->findings, err);
 	v->findings.events[FINDING_TWICE] += twice->surplus;
-	v->findings.untold++;
+	v->findings.unnamed++;
 	return 0;
 }
 
 int verify_read_window(struct verify *v, struct span *span,
 		       const struct stretch *part, struct error *err)
 {
-	struct stored_twice twice;
+	struct stored_rows_twice twice;
 
-	if (stored_read(&v->ask, part, &v->window, &twice, err) < 0)
+	if (stored_rows_read(&v->ask, part, &v->window, &twice, err) < 0)
 		return -1;
-	window_add_set(&v->window, IN_LETTERS,
-		       letters_of(&v->letters, part->partition));
+	window_add_set(&v->window, IN_DEAD_LETTERS,
+		       dlq_offsets_of(&v->dead_letters, part->partition));
 	span->twice += twice.surplus;
 	return twice.surplus ? name_twice(v, part, &twice, err) : 0;
 }

@@ -1,41 +1,12 @@
-#include "collector/tools/verify/stored.h"
+#include "collector/tools/verify/stored_rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* --- surveys -------------------------------------------------------------- */
 
-int known_list_ask(struct ask *a, struct known_list *ret, struct error *err)
-{
-	const uint64_t *n;
-	size_t count;
-
-	*ret = (struct known_list){0};
-	if (ask_numbers(a, 5, &n, &count, err) < 0)
-		return -1;
-	ret->items = calloc(count + 1, sizeof(*ret->items));
-	if (!ret->items)
-		return error_set_nomem(err);
-	for (size_t i = 0; i < count; i++, n += 5)
-		ret->items[i] = (struct known){
-			.partition = (uint32_t)n[0],
-			.epoch = (uint32_t)n[1],
-			.first = n[2],
-			.last = n[3],
-			.events = n[4],
-		};
-	ret->count = count;
-	return 0;
-}
-
-void known_list_free(struct known_list *list)
-{
-	free(list->items);
-	*list = (struct known_list){0};
-}
-
-int stored_survey(struct ask *a, int64_t from, int64_t to,
-		  struct known_list *ret, struct error *err)
+int stored_rows_survey(struct ask *a, int64_t from, int64_t to,
+		       struct survey *ret, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
 
@@ -46,7 +17,7 @@ int stored_survey(struct ask *a, int64_t from, int64_t to,
 	if (a->timed)
 		ask_put_times(a, "append_time", from, to);
 	buf_puts(sql, " GROUP BY partition, epoch ORDER BY partition, epoch");
-	return known_list_ask(a, ret, err);
+	return survey_ask(ret, a, err);
 }
 
 static void put_where(struct ask *a, const struct stretch *s)
@@ -59,8 +30,8 @@ static void put_where(struct ask *a, const struct stretch *s)
 		ask_put_times(a, "append_time", s->since_ms, s->until_ms);
 }
 
-int stored_extent(struct ask *a, const struct stretch *s, struct known *ret,
-		  struct error *err)
+int stored_rows_extent(struct ask *a, const struct stretch *s,
+		       struct survey_entry *ret, struct error *err)
 {
 	const uint64_t *n;
 	size_t count;
@@ -70,7 +41,8 @@ int stored_extent(struct ask *a, const struct stretch *s, struct known *ret,
 	buf_printf(&a->sql, " AND offset < %" PRIu64, s->end);
 	if (ask_numbers(a, 3, &n, &count, err) < 0)
 		return -1;
-	*ret = (struct known){.partition = s->partition, .epoch = s->epoch};
+	*ret = (struct survey_entry){.partition = s->partition,
+				     .epoch = s->epoch};
 	if (count) {
 		ret->first = n[0];
 		ret->last = n[1];
@@ -81,15 +53,15 @@ int stored_extent(struct ask *a, const struct stretch *s, struct known *ret,
 
 /* --- a window ------------------------------------------------------------- */
 
-int stored_read(struct ask *a, const struct stretch *s, struct window *w,
-		struct stored_twice *ret_twice, struct error *err)
+int stored_rows_read(struct ask *a, const struct stretch *s, struct window *w,
+		     struct stored_rows_twice *ret_twice, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
 	const uint64_t *n;
 	uint64_t distinct;
 	size_t count;
 
-	*ret_twice = (struct stored_twice){0};
+	*ret_twice = (struct stored_rows_twice){0};
 	buf_printf(sql,
 		   "SELECT intDiv(offset - %" PRIu64 ", 64) AS word, "
 		   "groupBitOr(bitShiftLeft(toUInt64(1), offset %% 64)), "
@@ -110,14 +82,14 @@ int stored_read(struct ask *a, const struct stretch *s, struct window *w,
 		if (n[2] == distinct)
 			continue;
 		ret_twice->surplus += n[2] - distinct;
-		if (ret_twice->count < STORED_WORDS_MAX)
+		if (ret_twice->count < STORED_ROWS_WORDS_MAX)
 			ret_twice->words[ret_twice->count++] = n[0];
 	}
 	return 0;
 }
 
-int stored_times(struct ask *a, const struct stretch *s, uint64_t first,
-		 int64_t ret_ms[64], struct error *err)
+int stored_rows_times(struct ask *a, const struct stretch *s, uint64_t first,
+		      int64_t ret_ms[64], struct error *err)
 {
 	const uint64_t *n;
 	size_t count;
@@ -139,15 +111,16 @@ int stored_times(struct ask *a, const struct stretch *s, uint64_t first,
 	return 0;
 }
 
-static void put_words(struct buf *sql, const struct stored_twice *twice)
+static void put_words(struct buf *sql, const struct stored_rows_twice *twice)
 {
 	for (size_t i = 0; i < twice->count; i++)
 		buf_printf(sql, "%s%" PRIu64, i ? ", " : "", twice->words[i]);
 }
 
-int stored_name_twice(struct ask *a, const struct stretch *s,
-		      const struct window *w, const struct stored_twice *twice,
-		      struct findings *findings, struct error *err)
+int stored_rows_name_twice(struct ask *a, const struct stretch *s,
+			   const struct window *w,
+			   const struct stored_rows_twice *twice,
+			   struct findings *findings, struct error *err)
 {
 	struct buf *sql = ask_begin(a);
 	struct finding f = {FINDING_TWICE, s->partition, s->epoch, 0, 0, 0};
@@ -175,7 +148,80 @@ int stored_name_twice(struct ask *a, const struct stretch *s,
 	/* Those in words that were not asked for. */
 	if (twice->surplus > named) {
 		findings->events[FINDING_TWICE] += twice->surplus - named;
-		findings->untold++;
+		findings->unnamed++;
 	}
 	return 0;
+}
+
+/* --- events that were stored again under a later epoch -------------------- */
+
+static bool has_two(const struct survey *stored, uint32_t partition)
+{
+	unsigned epochs = 0;
+
+	for (size_t i = 0; i < stored->count; i++)
+		epochs += stored->entries[i].partition == partition;
+	return epochs > 1;
+}
+
+/* " AND partition IN (0, 3)": those with rows of several epochs; false when
+ * there is none. */
+static bool put_partitions(struct buf *sql, const struct survey *stored)
+{
+	uint32_t last = UINT32_MAX;
+	bool any = false;
+
+	for (size_t i = 0; i < stored->count; i++) {
+		uint32_t partition = stored->entries[i].partition;
+
+		if (partition == last || !has_two(stored, partition))
+			continue;
+		buf_printf(sql, "%s%" PRIu32,
+			   any ? ", " : " AND partition IN (", partition);
+		any = true;
+		last = partition;
+	}
+	buf_puts(sql, any ? ")" : "");
+	return any;
+}
+
+static int ask_reread(struct ask *a, int64_t from, int64_t to,
+		      const struct survey *stored, struct survey *ret,
+		      struct error *err)
+{
+	struct buf *sql = ask_begin(a);
+
+	buf_puts(sql, "SELECT toUInt64(partition), toUInt64(later), "
+		      "min(later_offset), max(later_offset), sum(more) FROM "
+		      "(SELECT partition, max(epoch) AS later, "
+		      "argMax(offset, epoch) AS later_offset, "
+		      "uniqExact(epoch) - 1 AS more FROM clicks "
+		      "WHERE topic = {topic:String}");
+	ask_put_times(a, "append_time", from, to);
+	if (!put_partitions(sql, stored)) {
+		*ret = (struct survey){0};
+		return 0;
+	}
+	buf_puts(sql, " GROUP BY partition, event_id, append_time "
+		      "HAVING more > 0) GROUP BY partition, later "
+		      "ORDER BY partition, later");
+	return survey_ask(ret, a, err);
+}
+
+int stored_rows_name_reread(struct ask *a, int64_t from, int64_t to,
+			    const struct survey *stored,
+			    struct findings *findings, struct error *err)
+{
+	struct survey found;
+	int status = ask_reread(a, from, to, stored, &found, err);
+
+	for (size_t i = 0; status == 0 && i < found.count; i++) {
+		const struct survey_entry *k = &found.entries[i];
+		struct finding f = {FINDING_REREAD, k->partition, k->epoch,
+				    k->first,	    k->last,	  k->events};
+
+		status = findings_note(findings, &f, err);
+	}
+	survey_free(&found);
+	return status;
 }

@@ -1,14 +1,14 @@
-/* check_told.c - what Kafka no longer holds, against what was reported of it.
- */
-#include "collector/tools/verify/told.h"
-#include "collector/tools/verify/verify.h"
+#include "collector/tools/verify/check_reported.h"
+
+#include "collector/tools/verify/reported.h"
 
 /*
- * Of a block that has fewer rows than were reported: which are gone can be said
- * when every offset that is neither stored nor a dead letter is one of them.
+ * The batch has `gone` rows fewer than were reported.  Which they are can be
+ * said when every offset that is neither stored nor a dead letter is one of
+ * them.
  */
 static int find_gone(struct verify *v, struct span *span,
-		     const struct told_block *b, uint64_t gone,
+		     const struct reported_batch *b, uint64_t gone,
 		     struct error *err)
 {
 	struct window *w = &v->window;
@@ -31,12 +31,13 @@ static int find_gone(struct verify *v, struct span *span,
 	return 0;
 }
 
-static int judge_whole(struct verify *v, struct span *span,
-		       const struct told_block *b, struct error *err)
+static int compare_whole_batch(struct verify *v, struct span *span,
+			       const struct reported_batch *b,
+			       struct error *err)
 {
 	uint64_t rows = window_count_in(&v->window, IN_ROWS, b->first, b->last);
 	uint64_t dead =
-		window_count_in(&v->window, IN_LETTERS, b->first, b->last);
+		window_count_in(&v->window, IN_DEAD_LETTERS, b->first, b->last);
 
 	span->events += b->rows + b->dead;
 	span->dead += dead;
@@ -48,13 +49,15 @@ static int judge_whole(struct verify *v, struct span *span,
 	return find_gone(v, span, b, b->rows - rows, err);
 }
 
-/* A block of which Kafka still holds the rest.  How many of its rows belong
- * here can be said if it has no holes. */
-static int judge_part(struct verify *v, struct span *span,
-		      const struct told_block *b, struct error *err)
+/* The batch reaches beyond the window, mostly because Kafka still holds the
+ * rest of it.  How many of its rows lie in the window can be said if it has no
+ * holes. */
+static int compare_part_of_batch(struct verify *v, struct span *span,
+				 const struct reported_batch *b,
+				 struct error *err)
 {
 	const struct offset_set *letters =
-		letters_of(&v->letters, span->where.partition);
+		dlq_offsets_of(&v->dead_letters, span->where.partition);
 	uint64_t left = window_count_in(&v->window, LEFT, b->first, b->last);
 	uint64_t dead = offset_set_count(letters, b->first, b->last);
 	uint64_t gone = dead < b->dead ? b->dead - dead : 0;
@@ -67,57 +70,57 @@ static int judge_part(struct verify *v, struct span *span,
 	return find_gone(v, span, b, left - gone, err);
 }
 
-/* In a gap may lie a block that was stored and not reported. */
+/* A gap may hold a batch that was stored and not reported. */
 static void note_kept(struct span *span, const struct window *w,
-		      const struct told_block *b)
+		      const struct reported_batch *b)
 {
-	uint64_t dead = window_count_in(w, IN_LETTERS, b->first, b->last);
+	uint64_t dead = window_count_in(w, IN_DEAD_LETTERS, b->first, b->last);
 
 	span->events += window_count_in(w, IN_ROWS, b->first, b->last) + dead;
 	span->dead += dead;
 }
 
-static int judge_block(struct verify *v, struct span *span,
-		       const struct told_block *b, struct error *err)
+static int compare_batch(struct verify *v, struct span *span,
+			 const struct reported_batch *b, struct error *err)
 {
 	struct window *w = &v->window;
 
-	window_add_range(w, b->lost ? IN_GAPS : IN_BLOCKS, b->first, b->last);
+	window_add_range(w, b->lost ? IN_GAPS : IN_REPORTS, b->first, b->last);
 	if (b->lost) {
 		note_kept(span, w, b);
 		return 0;
 	}
 	return (b->first >= w->first && b->last < w->end
-			? judge_whole
-			: judge_part)(v, span, b, err);
+			? compare_whole_batch
+			: compare_part_of_batch)(v, span, b, err);
 }
 
-static int judge_blocks(struct verify *v, struct span *span,
-			const struct stretch *part, struct error *err)
+static int compare_batches(struct verify *v, struct span *span,
+			   const struct stretch *part, struct error *err)
 {
-	const struct told_block *blocks;
+	const struct reported_batch *batches;
 	uint64_t after = 0;
 	size_t count;
 
-	window_subtract(&v->window, 1U << IN_ROWS | 1U << IN_LETTERS);
+	window_subtract(&v->window, 1U << IN_ROWS | 1U << IN_DEAD_LETTERS);
 	do {
-		if (told_blocks(&v->ask, part, after, TOLD_ALL, &blocks, &count,
-				err) < 0)
+		if (reported_batches(&v->ask, part, after, REPORTED_ALL,
+				     &batches, &count, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++)
-			if (judge_block(v, span, &blocks[i], err) < 0)
+			if (compare_batch(v, span, &batches[i], err) < 0)
 				return -1;
 		if (count)
-			after = blocks[count - 1].first + 1;
-	} while (count >= TOLD_PAGE);
+			after = batches[count - 1].first + 1;
+	} while (count >= REPORTED_PAGE);
 	return 0;
 }
 
-/* What neither rows nor letters nor blocks know of. */
+/* Finds offsets that no row, no dead letter and no report accounts for. */
 static int find_lost(struct verify *v, struct span *span, struct error *err)
 {
 	const unsigned kept =
-		1U << IN_ROWS | 1U << IN_LETTERS | 1U << IN_BLOCKS;
+		1U << IN_ROWS | 1U << IN_DEAD_LETTERS | 1U << IN_REPORTS;
 	struct window *w = &v->window;
 
 	window_subtract_from(w, IN_GAPS, kept);
@@ -131,27 +134,27 @@ static int find_lost(struct verify *v, struct span *span, struct error *err)
 			   err);
 }
 
-static int judge(struct verify *v, struct span *span,
-		 const struct stretch *part, struct error *err)
+static int compare_window(struct verify *v, struct span *span,
+			  const struct stretch *part, struct error *err)
 {
 	if (verify_read_window(v, span, part, err) < 0)
 		return -1;
 	span->rows += window_count(&v->window, IN_ROWS);
-	if (judge_blocks(v, span, part, err) < 0)
+	if (compare_batches(v, span, part, err) < 0)
 		return -1;
 	return find_lost(v, span, err);
 }
 
-int verify_told(struct verify *v, struct span *span, struct error *err)
+int check_reported(struct verify *v, struct span *span, struct error *err)
 {
 	struct stretch part = span->where;
 
 	while (part.first < span->where.end) {
 		part.end = span->where.end;
-		if (told_part(&v->ask, &part, err) < 0)
+		if (reported_part(&v->ask, &part, err) < 0)
 			return -1;
 		window_begin(&v->window, part.first, part.end);
-		if (judge(v, span, &part, err) < 0 ||
+		if (compare_window(v, span, &part, err) < 0 ||
 		    verify_step(v, part.end - part.first, err) < 0)
 			return -1;
 		part.first = part.end;

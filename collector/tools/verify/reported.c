@@ -1,4 +1,4 @@
-#include "collector/tools/verify/told.h"
+#include "collector/tools/verify/reported.h"
 
 #include <inttypes.h>
 
@@ -7,8 +7,8 @@
 /* Brokers' clocks differ, and a new leader's may be behind. */
 #define MARGIN (10 * CLOCK_MINUTE)
 
-/* Rows that tell of a block, rather than that there was nothing to read. */
-#define FROM_BLOCKS                                                            \
+/* Reports of batches, without those that there was nothing to read. */
+#define FROM_BATCHES                                                           \
 	" FROM ingest_progress WHERE topic = {topic:String} "                  \
 	"AND rows + dead_lettered + lost > 0"
 
@@ -17,23 +17,23 @@
 	"max(last), sum(rows + dead_lettered + lost)"
 #define GROUP_KNOWN " GROUP BY partition, epoch ORDER BY partition, epoch"
 
-int told_survey(struct ask *a, int64_t from, int64_t to, struct known_list *ret,
-		struct error *err)
+int reported_survey(struct ask *a, int64_t from, int64_t to, struct survey *ret,
+		    struct error *err)
 {
-	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS);
+	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES);
 	/* When what was lost had been stored nobody knows. */
 	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
 	buf_puts(&a->sql, GROUP_KNOWN);
-	return known_list_ask(a, ret, err);
+	return survey_ask(ret, a, err);
 }
 
-int told_reach(struct ask *a, struct known_list *ret, struct error *err)
+int reported_reach(struct ask *a, struct survey *ret, struct error *err)
 {
-	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BLOCKS GROUP_KNOWN);
-	return known_list_ask(a, ret, err);
+	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES GROUP_KNOWN);
+	return survey_ask(ret, a, err);
 }
 
-int told_lives(struct ask *a, struct known_list *ret, struct error *err)
+int reported_lives(struct ask *a, struct survey *ret, struct error *err)
 {
 	/* Where one begins anew it begins at 0, also if another said
 	 * otherwise at the same time. */
@@ -41,38 +41,39 @@ int told_lives(struct ask *a, struct known_list *ret, struct error *err)
 		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
 		 "min(next), count() FROM ingest_epochs WHERE "
 		 "topic = {topic:String} AND decision != 'same'" GROUP_KNOWN);
-	return known_list_ask(a, ret, err);
+	return survey_ask(ret, a, err);
 }
 
-int told_blocks(struct ask *a, const struct stretch *s, uint64_t after,
-		enum told_which which, const struct told_block **ret_blocks,
-		size_t *ret_count, struct error *err)
+int reported_batches(struct ask *a, const struct stretch *s, uint64_t after,
+		     enum reported_which which,
+		     const struct reported_batch **ret_batches,
+		     size_t *ret_count, struct error *err)
 {
 	static const char *const only[] = {
-		[TOLD_ALL] = "",
-		[TOLD_DEAD] = " AND dead_lettered > 0",
-		[TOLD_LOST] = " AND lost > 0",
+		[REPORTED_ALL] = "",
+		[REPORTED_DEAD] = " AND dead_lettered > 0",
+		[REPORTED_LOST] = " AND lost > 0",
 	};
 	const uint64_t *n;
 	size_t count;
 
 	buf_printf(ask_begin(a),
-		   "SELECT first, last, rows, dead_lettered, lost" FROM_BLOCKS
+		   "SELECT first, last, rows, dead_lettered, lost" FROM_BATCHES
 		   " AND partition = %" PRIu32 " AND epoch = %" PRIu32
 		   " AND last >= %" PRIu64 " AND first < %" PRIu64
 		   " AND first >= %" PRIu64
 		   "%s ORDER BY first LIMIT %d WITH TIES",
 		   s->partition, s->epoch, s->first, s->end, after, only[which],
-		   TOLD_PAGE);
+		   REPORTED_PAGE);
 	if (ask_numbers(a, 5, &n, &count, err) < 0)
 		return -1;
 	/* Five numbers, in this order. */
-	*ret_blocks = (const struct told_block *)(const void *)n;
+	*ret_batches = (const struct reported_batch *)(const void *)n;
 	*ret_count = count;
 	return 0;
 }
 
-int told_part(struct ask *a, struct stretch *s, struct error *err)
+int reported_part(struct ask *a, struct stretch *s, struct error *err)
 {
 	uint64_t reach = window_reach(s->first, s->end);
 	const uint64_t *n;
@@ -85,13 +86,13 @@ int told_part(struct ask *a, struct stretch *s, struct error *err)
 		   "toUInt64(toUnixTimestamp64Milli(maxIf(append_time, last >= "
 		   "%" PRIu64 " AND first < %" PRIu64 "))), "
 		   "countIf(last >= %" PRIu64 " AND first < %" PRIu64
-		   ")" FROM_BLOCKS " AND partition = %" PRIu32
+		   ")" FROM_BATCHES " AND partition = %" PRIu32
 		   " AND epoch = %" PRIu32,
 		   s->first, reach, s->first, s->first, reach, s->first, reach,
 		   s->partition, s->epoch);
 	if (ask_numbers(a, 4, &n, &count, err) < 0)
 		return -1;
-	/* Cut between two blocks, unless one is longer than a window. */
+	/* Cut between two batches, unless one is longer than a window. */
 	s->end = reach < s->end && n[0] >= s->first ? n[0] + 1 : reach;
 	if (n[3]) {
 		s->since_ms = n[1] ? (int64_t)n[1] - MARGIN : 0;
