@@ -1,12 +1,331 @@
 /* import_command.c - `collector import`: past access logs become clicks. */
+#include <openssl/evp.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "collector/collector_config.h"
 #include "collector/commands.h"
 #include "collector/memory.h"
-#include "collector/tools/import/importer.h"
+#include "collector/tools/access_log/access_format.h"
+#include "collector/tools/import/import_batch.h"
+#include "collector/tools/import/import_stats.h"
+#include "collector/tools/import/inserter.h"
+#include "collector/tools/import/log_source.h"
+#include "collector/tools/import/visit_click.h"
+#include "collector/tools/line_reader.h"
+#include "common/app/app.h"
 #include "common/clock.h"
+#include "common/error.h"
+
+/* --- one log after another into ClickHouse -------------------------------- */
+
+struct import_options {
+	struct visit_rules rules; /* event_id is filled per log */
+	const char *identity;	  /* NULL: found by how the log begins */
+	FILE *rejects;		  /* NULL: none */
+	bool dry_run;		  /* reads and reports, asks no server */
+	int64_t wait_ms;	  /* for a server that is away */
+};
+
+enum {
+	LINE_BYTES_MAX = 1024 * 1024,
+};
+
+struct importer {
+	struct app *app;
+	const struct import_options *options;
+	struct collector_settings settings; /* with the epoch of imports */
+	struct import_batch_limits limits;
+	struct access_format *format;
+	struct enricher *enricher; /* NULL: a dry run */
+	struct inserter *inserter; /* the same */
+	struct import_batch batch;
+
+	/* of the log being imported */
+	struct log_source *source;
+	struct line_reader *lines;
+	struct visit_rules rules;
+	struct journal_state state;
+	struct import_stats stats;
+};
+
+/* A batch takes memory for its clicks, then as much for rows, which become
+ * columns, and for what the archive says of their codes.  All of it together
+ * takes what batches and Kafka have in a collector that serves. */
+static int limit_batches(const struct collector_settings *settings,
+			 struct import_batch_limits *ret, struct error *err)
+{
+	struct memory_shares shares;
+
+	if (memory_share(settings->memory, collector_caches(settings), &shares,
+			 err) < 0)
+		return -1;
+	*ret = (struct import_batch_limits){
+		.rows = (size_t)settings->batch_rows,
+		.bytes = (size_t)settings->batch_bytes,
+		.memory = shares.rows / 2,
+	};
+	return 0;
+}
+
+static void importer_free(struct importer *im)
+{
+	if (!im)
+		return;
+	access_format_free(im->format);
+	enricher_free(im->enricher);
+	inserter_free(im->inserter);
+	import_batch_release(&im->batch);
+	free(im);
+}
+
+/* All given must outlive it.  `format` is taken over, on failure too. */
+static struct importer *importer_new(struct app *app,
+				     const struct collector_config *config,
+				     const struct import_options *options,
+				     struct access_format *format,
+				     struct error *err)
+{
+	struct importer *im = calloc(1, sizeof(*im));
+
+	if (!im) {
+		error_set_nomem(err);
+		access_format_free(format);
+		return NULL;
+	}
+	im->app = app;
+	im->options = options;
+	im->format = format;
+	im->settings = config->collector;
+	im->settings.epoch = IMPORT_EPOCH;
+	if (limit_batches(&im->settings, &im->limits, err) < 0)
+		goto fail;
+	if (options->dry_run)
+		return im;
+	im->enricher = enricher_new(&im->settings, err);
+	if (im->enricher)
+		im->inserter = inserter_new(app, config, options->wait_ms, err);
+	if (im->inserter)
+		return im;
+fail:
+	importer_free(im);
+	return NULL;
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+static int take_visit(struct importer *im, const struct access_visit *visit,
+		      struct error *err)
+{
+	switch (import_batch_take(&im->batch, visit, &im->rules)) {
+	case VISIT_CLICK:
+		import_stats_click(&im->stats, visit->time_ms);
+		break;
+	case VISIT_NO_REQUEST:
+		im->stats.no_request++;
+		break;
+	case VISIT_ELSEWHERE:
+		im->stats.elsewhere++;
+		break;
+	case VISIT_NO_MEMORY:
+		return error_set_nomem(err);
+	}
+	return 0;
+}
+
+static bool is_blank(const struct line *line)
+{
+	return line->len == 0 || (line->len == 1 && *line->text == '\r');
+}
+
+static int take_line(struct importer *im, const struct line *line,
+		     struct error *err)
+{
+	struct error why = {0};
+	struct access_visit visit;
+
+	import_batch_note_line(&im->batch, line->offset, line->len);
+	if (is_blank(line)) {
+		im->stats.blank++;
+		return 0;
+	}
+	if (line->cut)
+		error_set(&why, ERROR_INPUT, "longer than %d bytes",
+			  LINE_BYTES_MAX);
+	else if (access_format_read(im->format, line->text, line->len, &visit,
+				    &why) == 0)
+		return take_visit(im, &visit, err);
+	if (why.code != ERROR_INPUT) {
+		*err = why;
+		return -1;
+	}
+	import_batch_note_unreadable(&im->batch);
+	import_stats_unreadable(&im->stats, line->text, line->len, &why);
+	return 0;
+}
+
+/* --- batches -------------------------------------------------------------- */
+
+/* A batch that may have been sent is made of the same lines again. */
+static bool batch_ends(const struct importer *im)
+{
+	const struct import_batch *b = &im->batch;
+
+	if (!b->lines)
+		return false;
+	if (im->state.pending && b->first == im->state.first)
+		return b->last >= im->state.last;
+	return import_batch_is_full(b, &im->limits);
+}
+
+static int send_batch(struct importer *im, struct error *err)
+{
+	struct import_batch *b = &im->batch;
+
+	if (!b->lines)
+		return 0;
+	if (im->inserter) {
+		if (inserter_send(im->inserter, b, im->enricher, &im->state,
+				  im->stats.file, err) < 0)
+			return -1;
+		im->stats.stored += b->stored;
+	}
+	im->state.pending = false;
+	import_batch_reset(b);
+	return 0;
+}
+
+static bool was_done(const struct importer *im, const struct line *line)
+{
+	return im->state.begun && line->offset <= im->state.done;
+}
+
+static int take_lines(struct importer *im, struct error *err)
+{
+	struct line line;
+
+	while (line_reader_next(im->lines, &line)) {
+		if (line.unfinished) {
+			im->stats.unfinished = true;
+			return 0;
+		}
+		im->stats.lines++;
+		if (was_done(im, &line)) {
+			im->stats.before++;
+			continue;
+		}
+		if (take_line(im, &line, err) < 0)
+			return -1;
+		if (batch_ends(im) && send_batch(im, err) < 0)
+			return -1;
+	}
+	import_stats_show(&im->stats, log_source_done(im->source),
+			  log_source_size(im->source));
+	return 0;
+}
+
+/* Of a packed file that breaks off it takes what is whole, and fails then. */
+static int take_all(struct importer *im, struct error *err)
+{
+	struct error broken = {0};
+	int more;
+
+	do {
+		if (app_should_stop(im->app, 0))
+			return error_set(err, ERROR_BUSY,
+					 "stopped; the next import goes on "
+					 "from there");
+		more = line_reader_fill(im->lines, &broken);
+		if (more >= 0 && take_lines(im, err) < 0)
+			return -1;
+	} while (more > 0);
+	if (more == 0 && im->state.pending && im->batch.lines)
+		return error_set(err, ERROR_INPUT,
+				 "an import of a longer copy of this log was "
+				 "ended in the middle: import that one first");
+	if (send_batch(im, err) < 0)
+		return -1;
+	if (more < 0)
+		*err = broken;
+	return more;
+}
+
+/* --- logs ----------------------------------------------------------------- */
+
+/* Half of an event's id is the log, the other half the line. */
+static uint64_t id_of(const char *topic)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+	unsigned len;
+	uint64_t id;
+
+	EVP_Digest(topic, strlen(topic), digest, &len, EVP_sha256(), NULL);
+	memcpy(&id, digest, sizeof(id));
+	return id;
+}
+
+/* 1: there is nothing in it yet. */
+static int open_log(struct importer *im, const char *path, struct error *err)
+{
+	int status = 0;
+
+	im->rules = im->options->rules;
+	access_format_restart(im->format);
+	import_stats_begin(&im->stats, path, im->options->rejects,
+			   app_log(im->app));
+	im->stats.dry_run = im->options->dry_run;
+	if (im->inserter)
+		status = inserter_open(im->inserter, path,
+				       im->options->identity, &im->state, err);
+	if (status)
+		return status;
+	if (im->inserter)
+		im->rules.event_id = id_of(inserter_topic(im->inserter));
+	im->source = log_source_open(path, err);
+	if (!im->source)
+		return -1;
+	im->lines = line_reader_new(LINE_BYTES_MAX, log_source_read, im->source,
+				    err);
+	return im->lines ? 0 : -1;
+}
+
+static void close_log(struct importer *im)
+{
+	line_reader_free(im->lines);
+	log_source_close(im->source);
+	journal_state_release(&im->state);
+	import_batch_reset(&im->batch);
+	im->lines = NULL;
+	im->source = NULL;
+}
+
+/*
+ * Imports what is new of a log ("-": standard input) and reports on stdout.
+ * *ret_unreadable: lines that could not be read.  ERROR_BUSY: another import of
+ * that log runs, or it was told to stop; the next goes on from there.
+ */
+static int importer_run(struct importer *im, const char *path,
+			uint64_t *ret_unreadable, struct error *err)
+{
+	int status = open_log(im, path, err);
+	bool opened = status >= 0;
+
+	if (status == 0)
+		status = take_all(im, err);
+	import_stats_hide(&im->stats);
+	if (opened)
+		import_stats_report(&im->stats, access_format_name(im->format),
+				    im->inserter ? inserter_topic(im->inserter)
+						 : "");
+	*ret_unreadable = im->stats.unreadable;
+	close_log(im);
+	return status < 0 ? error_wrap(err, "%s", path) : 0;
+}
+
+/* --- the command line ----------------------------------------------------- */
 
 static const char *option(struct app *app, const char *name,
 			  const char *fallback)

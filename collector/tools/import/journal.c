@@ -11,7 +11,7 @@
 enum what {
 	WHAT_HEAD = 1,
 	WHAT_RUN = 2,
-	WHAT_BLOCK = 3,
+	WHAT_BATCH = 3, /* "block" in the table */
 };
 
 int journal_set_name(struct journal *j, const char *name, struct error *err)
@@ -40,7 +40,7 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
  * - run: one that began and did not get on, since the next try draws another
  *   number.  Seen after that one, it may stop this import (journal_announce),
  *   and the next goes on.
- * - block: of those that are not done all that may have been sent are the same.
+ * - batch: of those that are not done all that may have been sent are the same.
  *   A run names another only when the one before it is done, and the next run
  *   begins with that one.  One that was named and refused was sent by nobody,
  *   and gives way to those of newer runs.
@@ -245,7 +245,7 @@ static void put_from(const struct journal_state *s, char from[24])
 	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);
 }
 
-/* The last block that the newest run wrote down; what has no number goes by
+/* The last batch that the newest run wrote down; runs without a number go by
  * time. */
 static int read_pending(struct journal *j, struct journal_state *s,
 			struct error *err)
@@ -337,7 +337,7 @@ int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 {
 	uint64_t newest = 0;
 
-	if (write_row(j, WHAT_BLOCK, NULL, first, last, file, err) < 0 ||
+	if (write_row(j, WHAT_BATCH, NULL, first, last, file, err) < 0 ||
 	    ask_number(j,
 		       "SELECT run FROM import_journal WHERE "
 		       "identity = {name:String} AND what = 'run' "

@@ -2,11 +2,11 @@
  * journal.h - the table import_journal: which logs are known, and what their
  * imports are about to do.  This is what makes an import happen once.
  *
- * Before a block is inserted, its first and last line are written here, and
+ * Before a batch is inserted, its first and last line are written here, and
  * only then is it asked whether this run is still the log's newest.  A run that
- * begins writes that down first and reads the blocks afterwards.  So of two
+ * begins writes that down first and reads the batches afterwards.  So of two
  * runs of one log either the older sees that it is to stop, or the newer sees
- * the block that the older may still send, and sends that very one again under
+ * the batch that the older may still send, and sends that very one again under
  * the same token: whichever comes second is recognised.
  *
  * Which is the newer is told by numbers, not by a clock, which may be set back:
@@ -54,7 +54,7 @@ int journal_begin(struct journal *j, const char *file, struct error *err);
 struct journal_state {
 	bool begun; /* lines up to `done` are imported */
 	uint64_t done;
-	bool pending; /* a block of a run before may have been sent */
+	bool pending; /* a batch of a run before may have been sent */
 	uint64_t first, last;
 	uint64_t *stored; /* offsets of rows after `done`, ascending */
 	size_t stored_count;
@@ -65,7 +65,7 @@ int journal_read(struct journal *j, struct journal_state *ret_state,
 void journal_state_release(struct journal_state *s);
 bool journal_is_stored(const struct journal_state *s, uint64_t offset);
 
-/* Writes down a block that is about to be inserted.  ERROR_BUSY when another
+/* Writes down a batch that is about to be inserted.  ERROR_BUSY when another
  * run has begun since: this one is to stop. */
 int journal_announce(struct journal *j, uint64_t first, uint64_t last,
 		     const char *file, struct error *err);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collector/tools/import/block.h"
+#include "collector/tools/import/import_batch.h"
 
 /* Offsets of lines in a log, where numbers of 31, 32 and 53 bits end. */
 static const uint64_t far_on[] = {
@@ -49,7 +49,7 @@ static struct enricher *new_enricher(void)
 }
 
 /* A click of each line. */
-static void take_lines(struct block *b)
+static void take_lines(struct import_batch *b)
 {
 	static const char agent[] = "curl/8", method[] = "GET", path[] = "/abc";
 	const struct visit_rules rules = {"/", NULL, "edge-1", 99};
@@ -64,8 +64,9 @@ static void take_lines(struct block *b)
 	};
 
 	for (size_t i = 0; i < FAR_COUNT; i++) {
-		block_note_line(b, far_on[i], 100);
-		assert_int_equal(block_take(b, &visit, &rules), VISIT_CLICK);
+		import_batch_note_line(b, far_on[i], 100);
+		assert_int_equal(import_batch_take(b, &visit, &rules),
+				 VISIT_CLICK);
 	}
 }
 
@@ -82,7 +83,7 @@ static size_t times_in(const struct buf *rows, uint64_t number)
 }
 
 /* Which of far_on are rows, as bits. */
-static unsigned rows_of(const struct block *b)
+static unsigned rows_of(const struct import_batch *b)
 {
 	struct ranges in_hand = b->batch.in_hand;
 	unsigned found = 0;
@@ -96,13 +97,13 @@ static unsigned rows_of(const struct block *b)
 	return found;
 }
 
-static void build(struct block *b, struct enricher *e,
+static void build(struct import_batch *b, struct enricher *e,
 		  const struct journal_state *state)
 {
 	static const struct journal journal = {.topic = "import:far"};
 	struct error err = {0};
 
-	assert_int_equal(block_build(b, e, &journal, state, &err), 0);
+	assert_int_equal(import_batch_build(b, e, &journal, state, &err), 0);
 }
 
 static void lines_far_on_keep_their_offsets(void **state)
@@ -111,7 +112,7 @@ static void lines_far_on_keep_their_offsets(void **state)
 	const struct journal_state none = {0};
 	const struct progress_origin origin = {.topic = "import:far",
 					       .collector = "x"};
-	struct block b = {0};
+	struct import_batch b = {0};
 	struct buf row = {0};
 	char name[BATCH_NAME_MAX];
 
@@ -124,14 +125,14 @@ static void lines_far_on_keep_their_offsets(void **state)
 	batch_progress_row(&b.batch, &origin, &row);
 	assert_int_equal(times_in(&row, far_on[FAR_COUNT - 1]), 1);
 	buf_free(&row);
-	block_release(&b);
+	import_batch_release(&b);
 	enricher_free(e);
 }
 
 static void each_of_them_is_known_to_be_stored(void **state)
 {
 	struct enricher *e = new_enricher();
-	struct block b = {0};
+	struct import_batch b = {0};
 
 	(void)state;
 	take_lines(&b);
@@ -145,7 +146,7 @@ static void each_of_them_is_known_to_be_stored(void **state)
 				 ((1u << FAR_COUNT) - 1) & ~(1u << i));
 		assert_int_equal(b.stored, 1);
 	}
-	block_release(&b);
+	import_batch_release(&b);
 	enricher_free(e);
 }
 
@@ -156,5 +157,5 @@ int main(void)
 		cmocka_unit_test(each_of_them_is_known_to_be_stored),
 	};
 
-	return cmocka_run_group_tests_name("block", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("import_batch", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /*
- * tally.h - how an import goes: what was counted, what could not be read, how
- * far it has got.
+ * import_stats.h - how an import goes: what was counted, what could not be
+ * read, how far it has got.
  */
-#ifndef COLLECTOR_TOOLS_IMPORT_TALLY_H
-#define COLLECTOR_TOOLS_IMPORT_TALLY_H
+#ifndef COLLECTOR_TOOLS_IMPORT_IMPORT_STATS_H
+#define COLLECTOR_TOOLS_IMPORT_IMPORT_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,10 +14,10 @@
 #include "common/log.h"
 
 enum {
-	TALLY_REASONS_MAX = 5 /* lines that are named at the end */
+	IMPORT_STATS_REASONS_MAX = 5 /* lines that are named at the end */
 };
 
-struct tally {
+struct import_stats {
 	const char *file;
 	bool dry_run;
 	uint64_t lines;	     /* read, those before included */
@@ -35,7 +35,7 @@ struct tally {
 	struct {
 		uint64_t line;
 		struct error why;
-	} reasons[TALLY_REASONS_MAX];
+	} reasons[IMPORT_STATS_REASONS_MAX];
 	FILE *rejects; /* of the caller; NULL: none */
 
 	struct log *log;
@@ -43,20 +43,21 @@ struct tally {
 	int64_t shown;
 };
 
-void tally_begin(struct tally *t, const char *file, FILE *rejects,
-		 struct log *log);
+void import_stats_begin(struct import_stats *s, const char *file, FILE *rejects,
+			struct log *log);
 
-void tally_unreadable(struct tally *t, const char *line, size_t len,
-		      const struct error *why);
-void tally_click(struct tally *t, int64_t time_ms);
+void import_stats_unreadable(struct import_stats *s, const char *line,
+			     size_t len, const struct error *why);
+void import_stats_click(struct import_stats *s, int64_t time_ms);
 
 /* Shows how far it is: a bar on a terminal, a line every few seconds else. */
-void tally_show(struct tally *t, uint64_t done, uint64_t size);
+void import_stats_show(struct import_stats *s, uint64_t done, uint64_t size);
 
 /* Takes the bar away. */
-void tally_hide(struct tally *t);
+void import_stats_hide(struct import_stats *s);
 
 /* What came of it, on stdout. */
-void tally_report(struct tally *t, const char *format, const char *topic);
+void import_stats_report(struct import_stats *s, const char *format,
+			 const char *topic);
 
 #endif

@@ -1,0 +1,430 @@
+#include "collector/tools/import/import_batch.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codespace/alias.h"
+#include "collector/enrich/row.h"
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+#include "common/error.h"
+#include "common/unconst.h"
+
+void import_batch_release(struct import_batch *b)
+{
+	arena_free(&b->arena);
+	free(b->clicks);
+	batch_release(&b->batch);
+	*b = (struct import_batch){0};
+}
+
+void import_batch_reset(struct import_batch *b)
+{
+	arena_reset(&b->arena);
+	batch_reset(&b->batch);
+	b->count = b->bytes = b->day_count = 0;
+	b->lines = b->unreadable = b->stored = 0;
+}
+
+void import_batch_note_line(struct import_batch *b, uint64_t offset, size_t len)
+{
+	if (!b->lines++)
+		b->first = offset;
+	b->last = offset;
+	b->bytes += len;
+}
+
+void import_batch_note_unreadable(struct import_batch *b)
+{
+	b->unreadable++;
+}
+
+static bool grow(struct import_batch *b)
+{
+	size_t cap = b->cap ? b->cap * 2 : 1024;
+	struct import_click *clicks;
+
+	if (b->count < b->cap)
+		return true;
+	clicks = realloc(b->clicks, cap * sizeof(*clicks));
+	if (!clicks)
+		return false;
+	b->clicks = clicks;
+	b->cap = cap;
+	return true;
+}
+
+static void note_day(struct import_batch *b, int64_t time_ms)
+{
+	uint32_t day = (uint32_t)(time_ms / CLOCK_DAY);
+
+	/* Nearly always it is that of the line before. */
+	for (size_t i = b->day_count; i > 0; i--)
+		if (b->days[i - 1] == day)
+			return;
+	if (b->day_count < IMPORT_BATCH_DAYS_MAX)
+		b->days[b->day_count++] = day;
+}
+
+enum visit_kind import_batch_take(struct import_batch *b,
+				  const struct access_visit *visit,
+				  const struct visit_rules *rules)
+{
+	enum visit_kind kind;
+
+	if (!grow(b))
+		return VISIT_NO_MEMORY;
+	kind = visit_click(visit, rules, b->last, &b->arena,
+			   &b->clicks[b->count].click);
+	if (kind != VISIT_CLICK)
+		return kind;
+	b->clicks[b->count++].offset = b->last;
+	b->last_ms = visit->time_ms;
+	note_day(b, visit->time_ms);
+	return kind;
+}
+
+static size_t memory_of(const struct import_batch *b)
+{
+	return b->arena.held + b->count * sizeof(*b->clicks);
+}
+
+bool import_batch_is_full(const struct import_batch *b,
+			  const struct import_batch_limits *max)
+{
+	return b->lines >= max->rows || b->bytes >= max->bytes ||
+	       memory_of(b) >= max->memory ||
+	       b->day_count == IMPORT_BATCH_DAYS_MAX;
+}
+
+/* --- whose a code was when it was visited, by the archive of links -------- */
+
+/* A code can have had several owners: the one counts whose link was made last
+ * before the visit. */
+struct owner {
+	const char *code;
+	uint64_t link_id;
+	int64_t created_ms;
+	const char *owner;
+	const char *campaign;
+	char **tags;
+	size_t tag_count;
+};
+
+/* Start from zeros, end with owners_release. */
+struct owners {
+	struct owner *items; /* by code and time */
+	size_t count, cap;
+	struct buf *answers; /* what items point into */
+	size_t answer_count;
+	char **tags;
+	size_t tag_count, tag_cap;
+};
+
+enum {
+	CODES_A_QUERY = 5000,
+	COLUMNS = 6,
+};
+
+#define TAG_END '\x1f' /* between tags; none has it */
+
+static void owners_release(struct owners *o)
+{
+	for (size_t i = 0; i < o->answer_count; i++)
+		buf_free(&o->answers[i]);
+	free(o->answers);
+	free(o->items);
+	free(o->tags);
+	memset(o, 0, sizeof(*o));
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Such a code needs no quoting, either. */
+static bool can_be_code(const char *code)
+{
+	size_t len = 0;
+
+	while (code[len] && alias_has_symbol(code[len]))
+		len++;
+	return len && len <= ALIAS_LENGTH_MAX && !code[len];
+}
+
+static struct owner *add_item(struct owners *o)
+{
+	size_t cap = o->cap ? o->cap * 2 : 64;
+	struct owner *items;
+
+	if (o->count == o->cap) {
+		items = realloc(o->items, cap * sizeof(*items));
+		if (!items)
+			return NULL;
+		o->items = items;
+		o->cap = cap;
+	}
+	return &o->items[o->count++];
+}
+
+static bool add_tag(struct owners *o, char *text)
+{
+	size_t cap = o->tag_cap ? o->tag_cap * 2 : 64;
+	char **tags;
+
+	if (o->tag_count == o->tag_cap) {
+		tags = realloc(o->tags, cap * sizeof(*tags));
+		if (!tags)
+			return false;
+		o->tags = tags;
+		o->tag_cap = cap;
+	}
+	o->tags[o->tag_count++] = text;
+	return true;
+}
+
+/* All tags are kept in one list, which may move: items point into it when all
+ * are there (place_tags). */
+static int take_tags(struct owners *o, char *text, struct owner *item,
+		     struct error *err)
+{
+	while (text && *text) {
+		char *end = strchr(text, TAG_END);
+
+		if (!add_tag(o, text))
+			return error_set_nomem(err);
+		item->tag_count++;
+		if (end)
+			*end++ = '\0';
+		text = end;
+	}
+	return 0;
+}
+
+static int take_rows(struct owners *o, struct buf *answer, struct error *err)
+{
+	struct tsv rows = tsv_rows(answer);
+	char *f[COLUMNS];
+
+	while (tsv_next(&rows, f, COLUMNS)) {
+		struct owner *item = add_item(o);
+
+		if (!item)
+			return error_set_nomem(err);
+		*item = (struct owner){f[0], tsv_u64(f[1]), tsv_i64(f[2]),
+				       f[3], f[4],	    NULL,
+				       0};
+		if (take_tags(o, f[5], item, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void place_tags(struct owners *o)
+{
+	char **at = o->tags;
+
+	for (size_t i = 0; i < o->count; i++) {
+		o->items[i].tags = at;
+		at += o->items[i].tag_count;
+	}
+}
+
+/* Writes a question about the next codes; returns how many it has taken. */
+static size_t put_question(struct buf *q, const char *const *codes,
+			   size_t count, size_t *ret_asked)
+{
+	const char *before = "";
+	size_t i = 0, asked = 0;
+
+	buf_reset(q);
+	buf_puts(q, "SELECT code, link_id, "
+		    "toUnixTimestamp64Milli(min(created_at)) AS created, "
+		    "argMax(owner, version), argMax(campaign, version), "
+		    "arrayStringConcat(argMax(tags, version), '\x1f') "
+		    "FROM links WHERE code IN (");
+	for (; i < count && asked < CODES_A_QUERY; i++) {
+		if (!can_be_code(codes[i]) || !strcmp(codes[i], before))
+			continue;
+		buf_printf(q, "%s'%s'", asked++ ? ", " : "", codes[i]);
+		before = codes[i];
+	}
+	buf_puts(q, ") GROUP BY code, link_id ORDER BY code, created, link_id "
+		    "FORMAT TabSeparated");
+	*ret_asked = asked;
+	return i;
+}
+
+static int ask(struct owners *o, struct clickhouse *ch, struct buf *question,
+	       struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"max_query_size", "16777216"}, {NULL, NULL}};
+	struct buf *answer = &o->answers[o->answer_count++];
+	const char *sql = buf_cstr(question);
+
+	if (!sql)
+		return error_set_nomem(err);
+	if (clickhouse_query(ch, sql, params, answer, err) < 0)
+		return error_wrap(err, "links");
+	return take_rows(o, answer, err);
+}
+
+/* Asks the archive for `codes`, which it sorts; repeated ones are asked for
+ * once, and what can be no code is not asked for. */
+static int owners_find(struct owners *o, struct clickhouse *ch,
+		       const char **codes, size_t count, struct error *err)
+{
+	struct buf question = {0};
+	int status = 0;
+
+	owners_release(o);
+	/* Each question but the last is about as many codes as it can be. */
+	o->answers = calloc(count / CODES_A_QUERY + 1, sizeof(*o->answers));
+	if (!o->answers)
+		return error_set_nomem(err);
+	qsort(codes, count, sizeof(*codes), compare_codes);
+	for (size_t at = 0, asked; status == 0 && at < count;) {
+		at += put_question(&question, codes + at, count - at, &asked);
+		if (asked)
+			status = ask(o, ch, &question, err);
+	}
+	buf_free(&question);
+	if (status < 0)
+		owners_release(o);
+	else
+		place_tags(o);
+	return status;
+}
+
+/* The owner of `code` at that time; NULL: nobody. */
+static const struct owner *owners_at(const struct owners *o, const char *code,
+				     int64_t time_ms)
+{
+	size_t low = 0, high = o->count;
+
+	/* The first that is of a later code, or of this one and too late. */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int order = strcmp(o->items[mid].code, code);
+
+		if (order < 0 ||
+		    (order == 0 && o->items[mid].created_ms <= time_ms))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || strcmp(o->items[low - 1].code, code) != 0)
+		return NULL;
+	return &o->items[low - 1];
+}
+
+static bool has_link(const Shortloop__Click *c)
+{
+	return c->outcome != SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
+}
+
+/* Texts of the archive live as long as the answers; clicks need them longer. */
+static char *keep(struct arena *arena, const char *text)
+{
+	char *copy = arena_alloc(arena, strlen(text) + 1);
+
+	return copy ? strcpy(copy, text) : NULL;
+}
+
+static void give(struct arena *arena, Shortloop__Click *c,
+		 const struct owner *o)
+{
+	c->link_id = o->link_id;
+	c->owner = keep(arena, o->owner);
+	c->campaign = keep(arena, o->campaign);
+	if (!o->tag_count)
+		return;
+	c->tags = arena_alloc(arena, o->tag_count * sizeof(*c->tags));
+	c->n_tags = c->tags ? o->tag_count : 0;
+	for (size_t i = 0; i < c->n_tags; i++)
+		c->tags[i] = keep(arena, o->tags[i]);
+}
+
+int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
+			     struct error *err)
+{
+	const char **codes = malloc((b->count + 1) * sizeof(*codes));
+	struct owners owners = {0};
+	size_t count = 0;
+	int status;
+
+	if (!codes)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < b->count; i++)
+		if (has_link(&b->clicks[i].click))
+			codes[count++] = b->clicks[i].click.code;
+	status = owners_find(&owners, ch, codes, count, err);
+	for (size_t i = 0; status == 0 && i < b->count; i++) {
+		Shortloop__Click *c = &b->clicks[i].click;
+		const struct owner *o =
+			owners_at(&owners, c->code, (int64_t)c->time_ms);
+
+		if (o && has_link(c))
+			give(&b->arena, c, o);
+	}
+	owners_release(&owners);
+	free(codes);
+	if (status == 0 && b->arena.failed)
+		status = error_set_nomem(err);
+	return status;
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+static int build_row(struct import_batch *b, const struct import_click *c,
+		     struct enricher *enricher, const char *topic, bool stored,
+		     struct error *err)
+{
+	const struct event_origin origin = {
+		.topic = topic,
+		.offset = c->offset,
+		/* The log's time is trusted: the enricher is not to move it. */
+		.append_ms = (int64_t)c->click.time_ms,
+	};
+	struct buf *rows = &b->batch.rows;
+	size_t before = rows->len;
+	int64_t ts;
+
+	if (enricher_click_row(enricher, &origin, &c->click, rows, &ts, err) <
+	    0)
+		return -1;
+	if (stored) {
+		rows->len = before;
+		b->stored++;
+	}
+	return batch_note_row(&b->batch, c->offset, origin.append_ms, ts,
+			      !stored, err);
+}
+
+int import_batch_build(struct import_batch *b, struct enricher *enricher,
+		       const struct journal *journal,
+		       const struct journal_state *state, struct error *err)
+{
+	batch_reset(&b->batch);
+	b->stored = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		const struct import_click *c = &b->clicks[i];
+
+		if (build_row(b, c, enricher, journal->topic,
+			      journal_is_stored(state, c->offset), err) < 0)
+			return -1;
+	}
+	/* Lines that are no clicks are part of the batch, too. */
+	b->batch.first = b->batch.name_first = b->first;
+	b->batch.last = b->last;
+	b->batch.dead_lettered = b->unreadable;
+	b->batch.append_ms = b->last_ms;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * import_batch.h - the lines of a log that are inserted together.
+ *
+ * They are gathered as clicks first, so that the archive can be asked about all
+ * of them at once, and become rows then.
+ */
+#ifndef COLLECTOR_TOOLS_IMPORT_IMPORT_BATCH_H
+#define COLLECTOR_TOOLS_IMPORT_IMPORT_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/enrich/enricher.h"
+#include "collector/exactly_once/batch.h"
+#include "collector/tools/import/journal.h"
+#include "collector/tools/import/visit_click.h"
+#include "common/arena.h"
+
+enum {
+	/* UTC days of one batch: each becomes a part of the table. */
+	IMPORT_BATCH_DAYS_MAX = 32
+};
+
+struct import_click {
+	uint64_t offset;
+	Shortloop__Click click;
+};
+
+/* Start from zeros, end with import_batch_release. */
+struct import_batch {
+	struct arena arena; /* of the clicks */
+	struct import_click *clicks;
+	size_t count, cap;
+	size_t bytes; /* of lines taken */
+	uint64_t lines;
+	uint64_t first, last; /* offsets of lines, while there are some */
+	uint64_t unreadable;
+	uint32_t days[IMPORT_BATCH_DAYS_MAX];
+	size_t day_count;
+	int64_t last_ms; /* time of the last click ever taken */
+
+	struct batch batch; /* their rows, to insert */
+	uint64_t stored;    /* rows left out: they were there already */
+};
+
+void import_batch_release(struct import_batch *b);
+/* Empties it and keeps its memory. */
+void import_batch_reset(struct import_batch *b);
+
+/* Each line is noted, whatever is in it. */
+void import_batch_note_line(struct import_batch *b, uint64_t offset,
+			    size_t len);
+void import_batch_note_unreadable(struct import_batch *b);
+/* Takes the line just noted as a click, if it is one. */
+enum visit_kind import_batch_take(struct import_batch *b,
+				  const struct access_visit *visit,
+				  const struct visit_rules *rules);
+
+struct import_batch_limits {
+	size_t rows;
+	size_t bytes;  /* of lines */
+	size_t memory; /* bytes, as clicks */
+};
+
+/* Enough for an insert? */
+bool import_batch_is_full(const struct import_batch *b,
+			  const struct import_batch_limits *max);
+
+/* Fills in whose links they were.  Asks ClickHouse. */
+int import_batch_find_owners(struct import_batch *b, struct clickhouse *ch,
+			     struct error *err);
+
+/* Makes b->batch of the clicks, without those stored already. */
+int import_batch_build(struct import_batch *b, struct enricher *enricher,
+		       const struct journal *journal,
+		       const struct journal_state *state, struct error *err);
+
+#endif

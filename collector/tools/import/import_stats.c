@@ -1,0 +1,135 @@
+#include "collector/tools/import/import_stats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum {
+	BAR_EVERY_MS = 100,
+	LINE_EVERY_MS = 5000,
+};
+
+void import_stats_begin(struct import_stats *s, const char *file, FILE *rejects,
+			struct log *log)
+{
+	*s = (struct import_stats){
+		.file = file, .rejects = rejects, .log = log};
+	bar_begin(&s->bar, file, "bytes");
+	s->started = s->shown = clock_monotonic_ms();
+}
+
+void import_stats_unreadable(struct import_stats *s, const char *line,
+			     size_t len, const struct error *why)
+{
+	if (s->unreadable < IMPORT_STATS_REASONS_MAX) {
+		s->reasons[s->unreadable].line = s->lines;
+		s->reasons[s->unreadable].why = *why;
+	}
+	s->unreadable++;
+	if (!s->rejects)
+		return;
+	fwrite(line, 1, len, s->rejects);
+	fputc('\n', s->rejects);
+}
+
+void import_stats_click(struct import_stats *s, int64_t time_ms)
+{
+	s->clicks++;
+	if (!s->first_ms || time_ms < s->first_ms)
+		s->first_ms = time_ms;
+	if (time_ms > s->last_ms)
+		s->last_ms = time_ms;
+}
+
+static double per_second(const struct import_stats *s)
+{
+	int64_t ms = clock_monotonic_ms() - s->started;
+
+	return ms > 0 ? (double)s->lines * 1000 / (double)ms : 0;
+}
+
+static void say(const struct import_stats *s, uint64_t done, uint64_t size)
+{
+	int64_t ms = clock_monotonic_ms() - s->started;
+
+	log_info(s->log, "importing", log_str("file", s->file),
+		 log_int("bytes", (int64_t)done), log_int("of", (int64_t)size),
+		 log_int("lines", (int64_t)s->lines),
+		 log_int("lines_per_second", (int64_t)per_second(s)),
+		 log_int("unreadable", (int64_t)s->unreadable),
+		 log_int("seconds_left", bar_seconds_left(done, size, ms)));
+}
+
+void import_stats_show(struct import_stats *s, uint64_t done, uint64_t size)
+{
+	int64_t now = clock_monotonic_ms();
+	char more[64];
+
+	if (now - s->shown < (s->bar.terminal ? BAR_EVERY_MS : LINE_EVERY_MS))
+		return;
+	s->shown = now;
+	if (!s->bar.terminal) {
+		say(s, done, size);
+		return;
+	}
+	snprintf(more, sizeof(more), "%" PRIu64 " lines, %.0f/s", s->lines,
+		 per_second(s));
+	bar_draw(&s->bar, done, size, more);
+}
+
+void import_stats_hide(struct import_stats *s)
+{
+	bar_end(&s->bar);
+}
+
+static void count(uint64_t n, const char *what)
+{
+	if (n)
+		printf("  %" PRIu64 " %s\n", n, what);
+}
+
+static void report_times(const struct import_stats *s)
+{
+	char first[RFC3339_TEXT_MAX], last[RFC3339_TEXT_MAX];
+
+	if (s->first_ms)
+		printf("  from %s to %s\n", rfc3339_format(s->first_ms, first),
+		       rfc3339_format(s->last_ms, last));
+}
+
+static void report_unreadable(const struct import_stats *s)
+{
+	count(s->unreadable, "could not be read:");
+	for (uint64_t i = 0; i < s->unreadable && i < IMPORT_STATS_REASONS_MAX;
+	     i++)
+		printf("    line %" PRIu64 ": %s\n", s->reasons[i].line,
+		       s->reasons[i].why.text);
+	if (s->unreadable > IMPORT_STATS_REASONS_MAX)
+		printf("    and %" PRIu64 " more%s\n",
+		       s->unreadable - IMPORT_STATS_REASONS_MAX,
+		       s->rejects ? "" : "; --rejects FILE keeps them");
+}
+
+void import_stats_report(struct import_stats *s, const char *format,
+			 const char *topic)
+{
+	int64_t ms = clock_monotonic_ms() - s->started;
+
+	printf("%s (%s, %s): %" PRIu64 " lines in %.1f s, %.0f/s\n", s->file,
+	       format, s->dry_run ? "dry run" : topic, s->lines,
+	       (double)ms / 1000, per_second(s));
+	printf("  %" PRIu64 " %s clicks\n", s->clicks - s->stored,
+	       s->dry_run ? "would become" : "became");
+	report_times(s);
+	count(s->before, "had been imported before");
+	count(s->stored, "had been stored by an import that was ended");
+	count(s->no_request, "are no requests");
+	count(s->elsewhere, "are not below the path prefix");
+	count(s->blank, "are blank");
+	report_unreadable(s);
+	if (s->unfinished)
+		puts("  the last line has no end yet: it is left for the next "
+		     "import");
+	fflush(stdout);
+}

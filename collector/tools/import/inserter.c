@@ -1,0 +1,340 @@
+#include "collector/tools/import/inserter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "collector/exactly_once/guarantee.h"
+#include "collector/exactly_once/insertion.h"
+#include "collector/exactly_once/sink.h"
+#include "collector/insert_rate.h"
+#include "common/backoff.h"
+#include "common/clock.h"
+
+enum {
+	RETRY_MIN_MS = 200,
+	RATE_POLL_MS = 20,
+	HOST_TEXT = 256,
+};
+
+struct inserter {
+	struct app *app;
+	const struct collector_config *config;
+	int64_t wait_ms;
+	struct journal journal;
+	struct sink *sink;
+	struct insert_rate insert_rate;
+	int64_t kept_ms;     /* how long a token is surely kept */
+	struct buf progress; /* scratch */
+	char host[HOST_TEXT];
+};
+
+static void name_host(struct inserter *ins)
+{
+	const char *name = ins->config->collector.name;
+
+	if (name)
+		snprintf(ins->host, sizeof(ins->host), "%s", name);
+	else if (gethostname(ins->host, sizeof(ins->host) - 1) < 0)
+		snprintf(ins->host, sizeof(ins->host), "import");
+}
+
+struct inserter *inserter_new(struct app *app,
+			      const struct collector_config *config,
+			      int64_t wait_ms, struct error *err)
+{
+	struct inserter *ins = calloc(1, sizeof(*ins));
+	int64_t now = clock_monotonic_ms();
+
+	if (!ins) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	ins->app = app;
+	ins->config = config;
+	ins->wait_ms = wait_ms;
+	name_host(ins);
+	insert_rate_init(&ins->insert_rate,
+			 (double)config->collector.parts_per_second, now);
+	insert_rate_share(&ins->insert_rate, 1, 1, now);
+	ins->journal.ch = clickhouse_new(&config->clickhouse, err);
+	ins->sink = sink_new(&config->clickhouse, err);
+	if (ins->journal.ch && ins->sink)
+		return ins;
+	inserter_free(ins);
+	return NULL;
+}
+
+void inserter_free(struct inserter *ins)
+{
+	if (!ins)
+		return;
+	clickhouse_free(ins->journal.ch);
+	sink_free(ins->sink);
+	buf_free(&ins->progress);
+	free(ins);
+}
+
+const char *inserter_topic(const struct inserter *ins)
+{
+	return ins->journal.topic;
+}
+
+/* --- a server that is away ------------------------------------------------ */
+
+struct retry {
+	int64_t until; /* monotonic; 0: nothing has failed yet */
+	unsigned failures;
+};
+
+/* After a failure: pauses, and says whether to try again. */
+static bool may_retry(struct inserter *ins, struct retry *p, struct error *err)
+{
+	int64_t now = clock_monotonic_ms(), pause;
+	uint32_t random = 0;
+
+	if (!err->retriable)
+		return false;
+	if (!p->failures++)
+		p->until = now + ins->wait_ms;
+	if (now >= p->until)
+		return false;
+	if (getrandom(&random, sizeof(random), 0) < 0)
+		random = (uint32_t)now;
+	pause = backoff_delay(RETRY_MIN_MS, ins->config->collector.retry_max,
+			      p->failures, random);
+	if (p->failures == 1)
+		log_warn(app_log(ins->app), "waiting for ClickHouse",
+			 log_err(err), log_int("after_ms", pause));
+	if (app_should_stop(ins->app, (int)pause)) {
+		error_set(err, ERROR_BUSY, "stopped while ClickHouse was away");
+		return false;
+	}
+	*err = (struct error){0};
+	return true;
+}
+
+/* --- which log, and from where? ------------------------------------------- */
+
+/* By the settings: nothing is measured for a log.  Collectors and another
+ * import may each fill the window at the same rate.  Where no token is
+ * kept, haste is of no use. */
+static int learn_token_life(struct inserter *ins, struct error *err)
+{
+	static const struct measured by_settings = {.why = "an import"};
+	struct guarantee g;
+
+	if (guarantee_probe(ins->sink, &by_settings, &g, err) < 0)
+		return -1;
+	ins->kept_ms = guarantee_retry_ms(
+		&g, 2 * ins->config->collector.parts_per_second);
+	if (!ins->kept_ms)
+		ins->kept_ms = INT64_MAX;
+	return 0;
+}
+
+static int open_once(struct inserter *ins, const struct log_head *head,
+		     const char *path, const char *identity,
+		     struct journal_state *ret_state, struct error *err)
+{
+	struct journal *j = &ins->journal;
+
+	if ((identity ? journal_set_name(j, identity, err)
+		      : journal_find_name(j, head, path, err)) < 0)
+		return -1;
+	if (getrandom(&j->run, sizeof(j->run), 0) != sizeof(j->run))
+		return error_set_errno(err, "getrandom");
+	if (learn_token_life(ins, err) < 0 || journal_begin(j, path, err) < 0)
+		return -1;
+	return journal_read(j, ret_state, err);
+}
+
+static int refuse_head(struct error *err)
+{
+	return error_set(err, ERROR_INPUT,
+			 "its first line is longer than %d KiB; name the log "
+			 "with --identity",
+			 LOG_HEAD_BYTES / 1024);
+}
+
+int inserter_open(struct inserter *ins, const char *path, const char *identity,
+		  struct journal_state *ret_state, struct error *err)
+{
+	struct retry retry = {0};
+	struct log_head head = {0};
+	int status = -1;
+
+	ins->journal.topic[0] = '\0';
+	if (!identity && log_head_read(&head, path, err) < 0)
+		goto out;
+	if (!identity && !head.count) {
+		status = head.seen_all ? 1 : refuse_head(err);
+		goto out;
+	}
+	do
+		status = open_once(ins, &head, path, identity, ret_state, err);
+	while (status < 0 && may_retry(ins, &retry, err));
+out:
+	log_head_release(&head);
+	return status;
+}
+
+/* --- batches -------------------------------------------------------------- */
+
+/* What is known of the two inserts of a batch. */
+struct sending {
+	struct import_batch *batch;
+	const char *file;
+	struct insertion_state rows, report;
+};
+
+/* Forgets what is known of both inserts, but whether they may have been sent.
+ * Until when they may be sent again is set by send_once. */
+static void set_doubt(struct sending *s, bool is)
+{
+	s->rows = s->report = (struct insertion_state){.doubt = is};
+}
+
+static int insert_report(struct inserter *ins, struct sending *s,
+			 const struct insertion *rows, struct error *err)
+{
+	const struct progress_origin origin = {
+		.epoch = IMPORT_EPOCH,
+		.topic = ins->journal.topic,
+		.collector = ins->host,
+	};
+	struct insertion in = *rows;
+
+	buf_reset(&ins->progress);
+	batch_progress_row(&s->batch->batch, &origin, &ins->progress);
+	if (ins->progress.failed)
+		return error_set_nomem(err);
+	in.table = SINK_PROGRESS;
+	in.rows = ins->progress.data;
+	in.len = ins->progress.len;
+	return insertion_run(ins->sink, &in, &s->report, err);
+}
+
+static int insert_both(struct inserter *ins, struct sending *s,
+		       struct error *err)
+{
+	const struct batch *batch = &s->batch->batch;
+	char name[BATCH_NAME_MAX];
+	const struct insertion_part part = {
+		.key = {sink_table_name(SINK_CLICKS), ins->journal.topic, 0,
+			IMPORT_EPOCH},
+		.first = batch->first,
+		.last = batch->last,
+		.rows = &batch->in_hand,
+	};
+	const struct insertion in = {
+		.table = SINK_CLICKS,
+		.name = name,
+		.parts = &part,
+		.part_count = 1,
+		.rows = batch->rows.data,
+		.len = batch->rows.len,
+	};
+
+	batch_name(batch, IMPORT_EPOCH, ins->journal.topic, 0, name);
+	if (in.len && insertion_run(ins->sink, &in, &s->rows, err) < 0)
+		return -1;
+	return insert_report(ins, s, &in, err);
+}
+
+/* A server that was restarted between the two inserts may have lost the rows
+ * that it had acknowledged: they are counted then. */
+static int insert(struct inserter *ins, struct sending *s, struct error *err)
+{
+	bool restarted;
+
+	if (insert_both(ins, s, err) < 0 ||
+	    sink_ask_restarted(ins->sink, &restarted, err) < 0)
+		return -1;
+	if (!restarted)
+		return 0;
+	s->rows.doubt = s->report.doubt = true;
+	return insert_both(ins, s, err);
+}
+
+/* Of each try it is asked whether this import is still the log's newest.  One
+ * that begins right after the answer sends the same batch, and what others then
+ * insert, collectors above all, makes its token be forgotten: this one is not
+ * to come later than that. */
+static int send_once(struct inserter *ins, struct sending *s, struct error *err)
+{
+	const struct import_batch *b = s->batch;
+
+	s->rows.known_ms = s->report.known_ms = clock_boottime_ms();
+	s->rows.kept_ms = s->report.kept_ms = ins->kept_ms;
+	if (journal_announce(&ins->journal, b->first, b->last, s->file, err) <
+	    0)
+		return -1;
+	if (insert(ins, s, err) == 0)
+		return 0;
+	/* Whatever was answered may be gone with a server that was away. */
+	s->rows.doubt = s->report.doubt = true;
+	return -1;
+}
+
+/* Builds the batch of those rows that are not stored: some may be, by days. */
+static int rebuild_batch(struct inserter *ins, struct sending *s,
+			 struct enricher *enricher, struct journal_state *state,
+			 struct error *err)
+{
+	struct journal_state now;
+
+	if (journal_read(&ins->journal, &now, err) < 0)
+		return -1;
+	now.pending = state->pending;
+	now.first = state->first;
+	now.last = state->last;
+	journal_state_release(state);
+	*state = now;
+	set_doubt(s, true);
+	return import_batch_build(s->batch, enricher, &ins->journal, state,
+				  err);
+}
+
+static void await_rate(struct inserter *ins, const struct import_batch *b)
+{
+	while (!insert_rate_ready(&ins->insert_rate, clock_monotonic_ms()) &&
+	       !app_should_stop(ins->app, RATE_POLL_MS))
+		;
+	insert_rate_spend(&ins->insert_rate, (uint32_t)b->day_count,
+			  clock_monotonic_ms());
+}
+
+int inserter_send(struct inserter *ins, struct import_batch *b,
+		  struct enricher *enricher, struct journal_state *state,
+		  const char *file, struct error *err)
+{
+	struct sending sending = {.batch = b, .file = file};
+	struct retry retry = {0};
+	int status;
+
+	do
+		status = import_batch_find_owners(b, ins->journal.ch, err);
+	while (status < 0 && may_retry(ins, &retry, err));
+	if (status < 0 ||
+	    import_batch_build(b, enricher, &ins->journal, state, err) < 0)
+		return -1;
+	await_rate(ins, b);
+	retry = (struct retry){0};
+	set_doubt(&sending, state->pending && b->first == state->first);
+	do {
+		status = send_once(ins, &sending, err);
+		if (status < 0 && err->code == ERROR_LATE) {
+			*err = (struct error){0};
+			status = rebuild_batch(ins, &sending, enricher, state,
+					       err);
+			if (status == 0)
+				status = send_once(ins, &sending, err);
+			/* A slow machine, once more: nothing was sent. */
+			if (status < 0 && err->code == ERROR_LATE)
+				err->retriable = true;
+		}
+	} while (status < 0 && may_retry(ins, &retry, err));
+	return status;
+}

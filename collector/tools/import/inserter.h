@@ -1,0 +1,41 @@
+/*
+ * inserter.h - inserts batches of a log into ClickHouse, each once.  Waits for
+ * a server that is away, and keeps to the rate of collector.parts_per_second.
+ */
+#ifndef COLLECTOR_TOOLS_IMPORT_INSERTER_H
+#define COLLECTOR_TOOLS_IMPORT_INSERTER_H
+
+#include "collector/collector_config.h"
+#include "collector/tools/import/import_batch.h"
+#include "collector/tools/import/journal.h"
+#include "common/app/app.h"
+#include "common/error.h"
+
+enum {
+	/* Logs have no lives as topics have: a number that no topic has. */
+	IMPORT_EPOCH = 0
+};
+
+struct inserter;
+
+/* `wait_ms`: how long a server may be away. */
+struct inserter *inserter_new(struct app *app,
+			      const struct collector_config *config,
+			      int64_t wait_ms, struct error *err);
+void inserter_free(struct inserter *ins); /* NULL accepted */
+
+/* Finds out which log it is (by `identity`, if one was given) and where its
+ * import goes on.  1: it has no whole line yet, so there is nothing to do. */
+int inserter_open(struct inserter *ins, const char *path, const char *identity,
+		  struct journal_state *ret_state, struct error *err);
+
+/* "import:<name>" of the log that is open, or "". */
+const char *inserter_topic(const struct inserter *ins);
+
+/* Inserts the batch, however often that takes.  `state` is read anew where the
+ * server turns out to hold a part of it. */
+int inserter_send(struct inserter *ins, struct import_batch *b,
+		  struct enricher *enricher, struct journal_state *state,
+		  const char *file, struct error *err);
+
+#endif
