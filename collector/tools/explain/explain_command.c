@@ -1,17 +1,36 @@
-#include "collector/tools/explain/answer.h"
-
+/*
+ * explain_command.c - `collector explain`: what the collector would make of
+ * visits, NDJSON in and out, line by line.
+ *
+ * Every line of input has its line of output, in order; blank and broken ones
+ * have an object with `error`.  All that has been read is answered before more
+ * is waited for, so the command can be talked to like a function.
+ */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "collector/collector_config.h"
+#include "collector/commands.h"
 #include "collector/enrich/cache.h"
 #include "collector/enrich/enricher.h"
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/row.h"
 #include "collector/enrich/ua/ua.h"
 #include "collector/tools/explain/json_member.h"
-#include "collector/tools/explain/why.h"
+#include "collector/tools/explain/trace.h"
+#include "collector/tools/explain/visit_question.h"
+#include "collector/tools/line_reader.h"
+#include "common/buf.h"
 #include "common/clock.h"
+#include "common/error.h"
 
+/* --- answers: what is known of a visit, as one line of JSON --------------- */
+
+/* What it says is found out by the code that makes rows of clicks, so it is
+ * what the tables would say. */
 struct answerer {
 	const struct collector_settings *settings;
 	struct enricher *enricher;
@@ -21,11 +40,27 @@ struct answerer {
 	struct cache *agents;
 	struct cache *places;
 	struct buf piece;
-	struct why *why; /* NULL: nobody asks */
+	struct trace *trace; /* NULL: nobody asks */
 };
 
-struct answerer *answerer_new(const struct collector_settings *settings,
-			      bool why, struct error *err)
+static void answerer_free(struct answerer *a)
+{
+	if (!a)
+		return;
+	trace_free(a->trace);
+	ua_parser_free(a->parser);
+	ua_result_free(&a->ua);
+	cache_free(a->agents);
+	cache_free(a->places);
+	buf_free(&a->piece);
+	enricher_free(a->enricher);
+	free(a);
+}
+
+/* Loads the collector's files.  `traced`: answers say which rule decided what.
+ * `settings` must outlive it. */
+static struct answerer *answerer_new(const struct collector_settings *settings,
+				     bool traced, struct error *err)
 {
 	struct answerer *a = calloc(1, sizeof(*a));
 	const struct reference *ref;
@@ -44,28 +79,14 @@ struct answerer *answerer_new(const struct collector_settings *settings,
 	a->places = cache_new((size_t)settings->geo_cache, err);
 	if (!a->parser || !a->agents || !a->places)
 		goto fail;
-	if (!why)
+	if (!traced)
 		return a;
-	a->why = why_new(ref, err);
-	if (a->why)
+	a->trace = trace_new(ref, err);
+	if (a->trace)
 		return a;
 fail:
 	answerer_free(a);
 	return NULL;
-}
-
-void answerer_free(struct answerer *a)
-{
-	if (!a)
-		return;
-	why_free(a->why);
-	ua_parser_free(a->parser);
-	ua_result_free(&a->ua);
-	cache_free(a->agents);
-	cache_free(a->places);
-	buf_free(&a->piece);
-	enricher_free(a->enricher);
-	free(a);
 }
 
 static void put_part(struct answerer *a, const char *name, enum ua_field first,
@@ -101,13 +122,14 @@ static int put_agent(struct answerer *a, const char *text, size_t len,
 	return 0;
 }
 
-/* user_agent, os and device; parsed again when it is asked why. */
+/* user_agent, os and device; parsed again for a trace, which needs the result.
+ */
 static int append_agent(struct answerer *a, const char *text, size_t len,
 			struct buf *out, struct error *err)
 {
 	size_t piece_len;
 	const char *piece =
-		a->why ? NULL : cache_get(a->agents, text, len, &piece_len);
+		a->trace ? NULL : cache_get(a->agents, text, len, &piece_len);
 
 	if (piece) {
 		buf_append(out, piece, piece_len);
@@ -227,10 +249,10 @@ static size_t kept(const struct answerer *a, const Shortloop__Click *click)
 	return click->user_agent.len < max ? click->user_agent.len : max;
 }
 
-static void append_why(struct answerer *a, const struct visit_question *q,
-		       const struct click_facts *facts, struct buf *out)
+static void append_trace(struct answerer *a, const struct visit_question *q,
+			 const struct click_facts *facts, struct buf *out)
 {
-	const struct why_case c = {
+	const struct trace_case c = {
 		.click = &q->click,
 		.ip = facts->has_ip ? facts->ip : NULL,
 		.ua = &a->ua,
@@ -238,12 +260,13 @@ static void append_why(struct answerer *a, const struct visit_question *q,
 		.verdict = facts->verdict,
 	};
 
-	if (a->why)
-		why_append(a->why, &c, out);
+	if (a->trace)
+		trace_append(a->trace, &c, out);
 }
 
-int answer_append(struct answerer *a, struct visit_question *q, struct buf *out,
-		  struct error *err)
+/* Appends the answer, without a newline.  Absent values are null. */
+static int answer_append(struct answerer *a, struct visit_question *q,
+			 struct buf *out, struct error *err)
 {
 	struct event_origin origin = {.topic = ""};
 	const char *ua = (const char *)q->click.user_agent.data;
@@ -262,16 +285,165 @@ int answer_append(struct answerer *a, struct visit_question *q, struct buf *out,
 	append_visitor(&q->click, facts.identity, out);
 	append_referrer(a, &q->click, out);
 	member_word(out, "device_class", facts.agent.device_class);
-	append_why(a, q, &facts, out);
+	append_trace(a, q, &facts, out);
 	if (q->bad_ip.code)
 		member_word(out, "error", q->bad_ip.text);
 	buf_putc(out, '}');
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-void answer_append_error(struct buf *out, const struct error *reason)
+/* The answer to what could not be read. */
+static void answer_append_error(struct buf *out, const struct error *reason)
 {
 	buf_putc(out, '{');
 	member_word(out, "error", reason->text);
 	buf_putc(out, '}');
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+enum {
+	LINE_MAX_BYTES = 8 * 1024 * 1024,
+	OUTPUT_BYTES = 256 * 1024, /* written at the latest */
+};
+
+struct session {
+	struct app *app;
+	struct answerer *answerer;
+	struct line_reader *lines;
+	struct buf out;
+	uint64_t count;
+	uint64_t bad;
+	uint64_t first_bad;
+	struct error first_reason;
+	bool stopped;
+};
+
+static ssize_t read_input(void *arg, void *to, size_t len, struct error *err)
+{
+	struct session *s = arg;
+	ssize_t n;
+
+	if (!app_wait_input(s->app, STDIN_FILENO)) {
+		s->stopped = true;
+		return 0;
+	}
+	do
+		n = read(STDIN_FILENO, to, len);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? error_set_errno(err, "standard input") : n;
+}
+
+static int write_output(struct session *s, struct error *err)
+{
+	const char *at = s->out.data;
+	size_t left = s->out.len;
+
+	while (left > 0) {
+		ssize_t n = write(STDOUT_FILENO, at, left);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, "standard output");
+		at += n;
+		left -= (size_t)n;
+	}
+	buf_reset(&s->out);
+	return 0;
+}
+
+static void note_bad(struct session *s, const struct error *reason)
+{
+	if (!s->bad++) {
+		s->first_bad = s->count;
+		s->first_reason = *reason;
+	}
+}
+
+static int answer_question(struct session *s, struct visit_question *q,
+			   struct error *err)
+{
+	if (q->bad_ip.code)
+		note_bad(s, &q->bad_ip);
+	return answer_append(s->answerer, q, &s->out, err);
+}
+
+static int answer_line(struct session *s, const struct line *line,
+		       struct error *err)
+{
+	struct error reason = {0};
+	struct visit_question q;
+	int status = 0;
+
+	s->count++;
+	if (!line->len)
+		error_set(&reason, ERROR_INPUT, "an empty line");
+	else if (line->cut)
+		error_set(&reason, ERROR_INPUT, "longer than %d bytes",
+			  LINE_MAX_BYTES);
+	else if (visit_question_read(&q, line->text, line->len, &reason) == 0)
+		status = answer_question(s, &q, err);
+	if (reason.code) {
+		note_bad(s, &reason);
+		answer_append_error(&s->out, &reason);
+	} else {
+		visit_question_release(&q);
+	}
+	buf_putc(&s->out, '\n');
+	if (status == 0 && s->out.failed)
+		status = error_set_nomem(err);
+	if (status == 0 && s->out.len >= OUTPUT_BYTES)
+		status = write_output(s, err);
+	return status;
+}
+
+static int answer_lines(struct session *s, struct error *err)
+{
+	struct line line;
+
+	while (line_reader_next(s->lines, &line))
+		if (answer_line(s, &line, err) < 0)
+			return -1;
+	return write_output(s, err);
+}
+
+static int answer_all(struct session *s, struct error *err)
+{
+	int more;
+
+	do {
+		more = line_reader_fill(s->lines, err);
+		/* A stop in the middle of a line: what was read of it is no
+		 * question. */
+		if (more < 0 || s->stopped || answer_lines(s, err) < 0)
+			break;
+	} while (more > 0);
+	if (err->code)
+		return -1;
+	if (!s->bad)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%" PRIu64 " of %" PRIu64
+			 " lines could not be read; the first is line "
+			 "%" PRIu64 ": %s",
+			 s->bad, s->count, s->first_bad, s->first_reason.text);
+}
+
+int collector_explain(struct app *app, const struct collector_config *config,
+		      struct error *err)
+{
+	struct session s = {.app = app};
+	int status = -1;
+
+	s.answerer = answerer_new(&config->collector,
+				  app_option_value(app, "why") != NULL, err);
+	if (s.answerer)
+		s.lines = line_reader_new(LINE_MAX_BYTES, read_input, &s, err);
+	if (s.lines)
+		status = answer_all(&s, err);
+	line_reader_free(s.lines);
+	answerer_free(s.answerer);
+	buf_free(&s.out);
+	return status;
 }

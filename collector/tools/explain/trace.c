@@ -1,4 +1,4 @@
-#include "collector/tools/explain/why.h"
+#include "collector/tools/explain/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,41 +11,41 @@
 #include "collector/enrich/ua/ua.h"
 #include "collector/tools/explain/json_member.h"
 
-struct why {
+struct trace {
 	const struct reference *ref;
 	struct pattern_matcher *bots;
 };
 
-struct why *why_new(const struct reference *ref, struct error *err)
+struct trace *trace_new(const struct reference *ref, struct error *err)
 {
-	struct why *w = calloc(1, sizeof(*w));
+	struct trace *t = calloc(1, sizeof(*t));
 
-	if (!w) {
+	if (!t) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	w->ref = ref;
-	w->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
-	if (w->bots)
-		return w;
-	why_free(w);
+	t->ref = ref;
+	t->bots = pattern_matcher_new(bots_patterns(ref->bots), err);
+	if (t->bots)
+		return t;
+	trace_free(t);
 	return NULL;
 }
 
-void why_free(struct why *w)
+void trace_free(struct trace *t)
 {
-	if (!w)
+	if (!t)
 		return;
-	pattern_matcher_free(w->bots);
-	free(w);
+	pattern_matcher_free(t->bots);
+	free(t);
 }
 
-static void append_rule(const struct why *w, const struct why_case *c,
+static void append_rule(const struct trace *t, const struct trace_case *c,
 			enum ua_part part, const char *key, struct buf *out)
 {
 	struct ua_rule_source rule;
 
-	if (!ua_rule_of(w->ref->ua, c->ua, part, &rule)) {
+	if (!ua_rule_of(t->ref->ua, c->ua, part, &rule)) {
 		member_null(out, key);
 		return;
 	}
@@ -144,23 +144,23 @@ static size_t giver_of(const struct geo *geo, const struct geo_place *place,
 	return GEO_FILES_MAX;
 }
 
-static void append_geo(const struct why *w, const uint8_t ip[16],
+static void append_geo(const struct trace *t, const uint8_t ip[16],
 		       struct buf *out)
 {
 	struct geo_place place;
 	char network[GEO_NETWORK_MAX];
 
 	member_open(out, "geo");
-	geo_find(w->ref->geo, ip, &place);
+	geo_find(t->ref->geo, ip, &place);
 	for (size_t v = 0; v < VALUE_COUNT; v++) {
-		size_t file = giver_of(w->ref->geo, &place, &values[v]);
+		size_t file = giver_of(t->ref->geo, &place, &values[v]);
 
 		if (file == GEO_FILES_MAX)
 			continue;
 		member_open(out, values[v].name);
-		member_word(out, "file", geo_file(w->ref->geo, file));
+		member_word(out, "file", geo_file(t->ref->geo, file));
 		member_word(out, "network",
-			    geo_network(w->ref->geo, file, ip, network));
+			    geo_network(t->ref->geo, file, ip, network));
 		buf_putc(out, '}');
 	}
 	/* No file was asked. */
@@ -176,14 +176,14 @@ static void append_geo(const struct why *w, const uint8_t ip[16],
 
 /* --- the rest ---------------------------------------------------------- */
 
-static void append_verdict(const struct why *w, const struct why_case *c,
+static void append_verdict(const struct trace *t, const struct trace_case *c,
 			   struct buf *out)
 {
 	const char *ua = (const char *)c->click->user_agent.data;
 	struct bot bot;
 
 	member_open(out, "verdict");
-	if (c->ua_len && bots_find(w->ref->bots, w->bots, ua, c->ua_len,
+	if (c->ua_len && bots_find(t->ref->bots, t->bots, ua, c->ua_len,
 				   device_is_held(c->ua), &bot)) {
 		member_word(out, "origin", bot_origin_name(bot.origin));
 		member_word(out, "pattern", bot.pattern);
@@ -196,34 +196,34 @@ static void append_verdict(const struct why *w, const struct why_case *c,
 	buf_putc(out, '}');
 }
 
-static void append_referrer(const struct why *w, const Shortloop__Click *click,
-			    struct buf *out)
+static void append_referrer(const struct trace *t,
+			    const Shortloop__Click *click, struct buf *out)
 {
 	struct referrer r;
 
 	referrer_parse((const char *)click->referrer.data, click->referrer.len,
-		       click->domain, w->ref->sources, &r);
+		       click->domain, t->ref->sources, &r);
 	member_open(out, "referrer");
-	member_word(out, "domain", sources_domain(w->ref->sources, r.host));
+	member_word(out, "domain", sources_domain(t->ref->sources, r.host));
 	member_word(out, "site", r.source.site);
 	member_word(out, "origin", r.source.origin);
 	buf_putc(out, '}');
 }
 
-void why_append(struct why *w, const struct why_case *c, struct buf *out)
+void trace_append(struct trace *t, const struct trace_case *c, struct buf *out)
 {
 	char language[LANGUAGE_MAX + 1];
 
 	member_open(out, "why");
-	append_rule(w, c, UA_PART_AGENT, "user_agent", out);
-	append_rule(w, c, UA_PART_OS, "os", out);
-	append_rule(w, c, UA_PART_DEVICE, "device", out);
+	append_rule(t, c, UA_PART_AGENT, "user_agent", out);
+	append_rule(t, c, UA_PART_OS, "os", out);
+	append_rule(t, c, UA_PART_DEVICE, "device", out);
 	if (c->ip)
-		append_geo(w, c->ip, out);
+		append_geo(t, c->ip, out);
 	else
 		member_null(out, "geo");
-	append_verdict(w, c, out);
-	append_referrer(w, c->click, out);
+	append_verdict(t, c, out);
+	append_referrer(t, c->click, out);
 	language_parse((const char *)c->click->accept_language.data,
 		       c->click->accept_language.len, language);
 	member_word(out, "language", language);

@@ -1,9 +1,9 @@
 /*
- * why.h - which rule decided what an answer says.  For people who wonder, so
+ * trace.h - which rule decided each value of an answer.  It is for people, so
  * it looks everything up once more rather than being fast.
  */
-#ifndef COLLECTOR_TOOLS_EXPLAIN_WHY_H
-#define COLLECTOR_TOOLS_EXPLAIN_WHY_H
+#ifndef COLLECTOR_TOOLS_EXPLAIN_TRACE_H
+#define COLLECTOR_TOOLS_EXPLAIN_TRACE_H
 
 #include <stdint.h>
 
@@ -13,13 +13,13 @@
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
 
-struct why;
+struct trace;
 
 /* `ref` must outlive it. */
-struct why *why_new(const struct reference *ref, struct error *err);
-void why_free(struct why *w); /* NULL accepted */
+struct trace *trace_new(const struct reference *ref, struct error *err);
+void trace_free(struct trace *t); /* NULL accepted */
 
-struct why_case {
+struct trace_case {
 	const Shortloop__Click *click;
 	const uint8_t *ip; /* 16 bytes; NULL: there is none */
 	const struct ua_result *ua;
@@ -27,7 +27,7 @@ struct why_case {
 	struct verdict verdict;
 };
 
-/* Appends the member "why". */
-void why_append(struct why *w, const struct why_case *c, struct buf *out);
+/* Appends the member "why", as --why has it. */
+void trace_append(struct trace *t, const struct trace_case *c, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/tools/explain/question.h"
+#include "collector/tools/explain/visit_question.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * question.h - a line of `collector explain`: a visit as JSON,
  * {"ip", "ua", "referrer", "headers"}, read as the click it would be.
  */
-#ifndef COLLECTOR_TOOLS_EXPLAIN_QUESTION_H
-#define COLLECTOR_TOOLS_EXPLAIN_QUESTION_H
+#ifndef COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H
+#define COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H
 
 #include <jansson.h>
 #include <stddef.h>
