@@ -19,7 +19,7 @@ struct state {
 };
 
 /* Of the run of that name: nothing else names its tables. */
-static int look(struct job *job, const char *name, struct state *ret,
+static int look(struct rescore *rs, const char *name, struct state *ret,
 		struct error *err)
 {
 	struct buf sql = {0}, answer = {0};
@@ -35,7 +35,7 @@ static int look(struct job *job, const char *name, struct state *ret,
 		   "NOT is_done AND position(command, 'rescore_map_%s') > 0 "
 		   "FORMAT TabSeparated",
 		   name);
-	status = job_query(job, &sql, &answer, err);
+	status = rescore_query(rs, &sql, &answer, err);
 	rows = tsv_rows(&answer);
 	if (status == 0 && tsv_next(&rows, f, FIELDS)) {
 		ret->running = tsv_u64(f[0]);
@@ -48,7 +48,7 @@ static int look(struct job *job, const char *name, struct state *ret,
 }
 
 /* One that fails is tried for ever and holds up those after it. */
-static int end(struct job *job, const char *name, struct error *err)
+static int end(struct rescore *rs, const char *name, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
@@ -58,25 +58,25 @@ static int end(struct job *job, const char *name, struct error *err)
 		   "table = 'clicks' AND position(command, 'rescore_map_%s') "
 		   "> 0 FORMAT Null",
 		   name);
-	status = job_query(job, &sql, NULL, err);
+	status = rescore_query(rs, &sql, NULL, err);
 	buf_free(&sql);
 	return status;
 }
 
 /* Until it is done, or fails: *ret says which. */
-static int wait_for(struct job *job, const char *name, struct state *ret,
+static int wait_for(struct rescore *rs, const char *name, struct state *ret,
 		    struct error *err)
 {
 	struct bar bar;
 	uint64_t all = 0;
 	int status;
 
-	bar_begin(&bar, job->partition, "parts");
-	while ((status = look(job, name, ret, err)) == 0 && ret->running &&
+	bar_begin(&bar, rs->partition, "parts");
+	while ((status = look(rs, name, ret, err)) == 0 && ret->running &&
 	       !*ret->reason) {
 		all = ret->parts > all ? ret->parts : all;
 		bar_show(&bar, all - ret->parts, all);
-		if (job_is_stopped(job, POLL_MS, err)) {
+		if (rescore_is_stopped(rs, POLL_MS, err)) {
 			status = -1;
 			break;
 		}
@@ -85,41 +85,41 @@ static int wait_for(struct job *job, const char *name, struct state *ret,
 	return status;
 }
 
-static int run(struct job *job, struct error *err)
+static int run(struct rescore *rs, struct error *err)
 {
 	struct error ignored = {0};
 	struct buf sql = {0};
 	struct state s;
 	int status;
 
-	rescore_sql_update(job, &sql);
-	status = job_query(job, &sql, NULL, err);
+	rescore_sql_update(rs, &sql);
+	status = rescore_query(rs, &sql, NULL, err);
 	buf_free(&sql);
-	if (status < 0 || wait_for(job, job->name, &s, err) < 0)
+	if (status < 0 || wait_for(rs, rs->name, &s, err) < 0)
 		return -1;
 	if (!s.running)
 		return 0;
-	(void)end(job, job->name, &ignored);
+	(void)end(rs, rs->name, &ignored);
 	return error_set(err, ERROR_REMOTE, "ClickHouse cannot update: %s",
 			 s.reason);
 }
 
-int mutation_run(struct job *job, struct error *err)
+int mutation_run(struct rescore *rs, struct error *err)
 {
-	return run(job, err) < 0 ? error_wrap(err, "update") : 0;
+	return run(rs, err) < 0 ? error_wrap(err, "update") : 0;
 }
 
 /* --- what a run before left ---------------------------------------------- */
 
-int mutation_wait_for(struct job *job, const char *name, struct error *err)
+int mutation_wait_for(struct rescore *rs, const char *name, struct error *err)
 {
 	struct state ignored;
 
-	return wait_for(job, name, &ignored, err);
+	return wait_for(rs, name, &ignored, err);
 }
 
 /* Waits for parts of the day that are being changed. */
-static int wait_for_parts(struct job *job, struct error *err)
+static int wait_for_parts(struct rescore *rs, struct error *err)
 {
 	struct buf sql = {0};
 	uint64_t parts = 0;
@@ -131,9 +131,10 @@ static int wait_for_parts(struct job *job, struct error *err)
 			   "database = currentDatabase() AND table = 'clicks' "
 			   "AND is_mutation AND partition_id = '%s' "
 			   "FORMAT TabSeparated",
-			   job->partition);
-		status = job_number(job, &sql, &parts, err);
-		if (status == 0 && parts && job_is_stopped(job, POLL_MS, err))
+			   rs->partition);
+		status = rescore_number(rs, &sql, &parts, err);
+		if (status == 0 && parts &&
+		    rescore_is_stopped(rs, POLL_MS, err))
 			status = -1;
 	} while (status == 0 && parts);
 	buf_free(&sql);
@@ -147,15 +148,15 @@ static int wait_for_parts(struct job *job, struct error *err)
  * - one that is there and not done is ended, and what it had begun of parts
  *   while there were tables is in that list until it is stored or given up.
  */
-int mutation_end(struct job *job, const char *name, struct error *err)
+int mutation_end(struct rescore *rs, const char *name, struct error *err)
 {
 	struct state s;
 
-	if (look(job, name, &s, err) < 0)
+	if (look(rs, name, &s, err) < 0)
 		return -1;
 	if (!s.running)
 		return 0;
-	if (end(job, name, err) < 0)
+	if (end(rs, name, err) < 0)
 		return -1;
-	return wait_for_parts(job, err);
+	return wait_for_parts(rs, err);
 }

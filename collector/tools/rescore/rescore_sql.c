@@ -21,200 +21,202 @@
 	"Enum8(\\'human\\' = 0, \\'bot\\' = 1, \\'prefetch\\' = 2, "           \
 	"\\'preview\\' = 3, \\'monitor\\' = 4, \\'scanner\\' = 5)"
 
-static bool has_bursts(const struct job *job)
+static bool has_bursts(const struct rescore *rs)
 {
-	return job->settings->scan_codes || job->settings->scan_not_found;
+	return rs->settings->scan_codes || rs->settings->scan_not_found;
 }
 
 /* A mutation runs without a database of its own: names are whole. */
-static void put_table(const struct job *job, const char *what, struct buf *sql)
+static void put_table(const struct rescore *rs, const char *what,
+		      struct buf *sql)
 {
-	buf_printf(sql, "%s.rescore_%s_%s", job->config->clickhouse.database,
-		   what, job->name);
+	buf_printf(sql, "%s.rescore_%s_%s", rs->config->clickhouse.database,
+		   what, rs->name);
 }
 
 /* The day, and so many ms beside it. */
-static void put_times(const struct job *job, int64_t beside, struct buf *sql)
+static void put_times(const struct rescore *rs, int64_t beside, struct buf *sql)
 {
 	buf_printf(
 		sql,
 		"ts >= fromUnixTimestamp64Milli(toInt64(%" PRId64
 		"), 'UTC') AND ts < fromUnixTimestamp64Milli(toInt64(%" PRId64
 		"), 'UTC')",
-		job->day * CLOCK_DAY - beside,
-		(job->day + 1) * CLOCK_DAY + beside);
+		rs->day * CLOCK_DAY - beside,
+		(rs->day + 1) * CLOCK_DAY + beside);
 }
 
-static void put_day(const struct job *job, struct buf *sql)
+static void put_day(const struct rescore *rs, struct buf *sql)
 {
-	put_times(job, 0, sql);
+	put_times(rs, 0, sql);
 }
 
 /* Bursts around midnight need some of the days beside. */
-static void put_day_and_window(const struct job *job, struct buf *sql)
+static void put_day_and_window(const struct rescore *rs, struct buf *sql)
 {
-	put_times(job, has_bursts(job) ? job->settings->scan_window : 0, sql);
+	put_times(rs, has_bursts(rs) ? rs->settings->scan_window : 0, sql);
 }
 
-/* The number of the outcome; 0 of a row that came after they were listed. */
-static void put_outcome(const struct job *job, struct buf *sql)
+/* The number of the classification; 0 of a row that came after the user agents
+ * were listed. */
+static void put_classification(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "joinGet('");
-	put_table(job, "map", sql);
+	put_table(rs, "map", sql);
 	buf_puts(sql, "', 'o', " KEY ")");
 }
 
-/* Are clicks of such an outcome judged by bursts?  "(1,4)"; (0): none is. */
-static void put_open_outcomes(const struct job *job, struct buf *sql)
+/* The classifications whose clicks are judged by bursts: "(1,4)"; (0): none. */
+static void put_open_classifications(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "(0");
-	for (size_t i = 0; i < job->outcome_count; i++)
-		if (verdict_leaves_open(job->outcomes[i].verdict))
+	for (size_t i = 0; i < rs->classification_count; i++)
+		if (verdict_leaves_open(rs->classifications[i].verdict))
 			buf_printf(sql, ",%zu", i + 1);
 	buf_puts(sql, ")");
 }
 
-static void put_burst_column(const struct job *job, const char *column,
+static void put_burst_column(const struct rescore *rs, const char *column,
 			     struct buf *sql)
 {
 	buf_puts(sql, ", joinGet('");
-	put_table(job, "bursts", sql);
+	put_table(rs, "bursts", sql);
 	buf_printf(sql, "', '%s', " VISITOR ")", column);
 }
 
 /* The enum burst that the row lies in. */
-static void put_burst(const struct job *job, struct buf *sql)
+static void put_burst(const struct rescore *rs, struct buf *sql)
 {
-	if (!has_bursts(job)) {
+	if (!has_bursts(rs)) {
 		buf_puts(sql, "0");
 		return;
 	}
 	buf_puts(sql, "if(");
-	put_outcome(job, sql);
+	put_classification(rs, sql);
 	buf_puts(sql, " IN ");
-	put_open_outcomes(job, sql);
+	put_open_classifications(rs, sql);
 	buf_puts(sql, ", arraySum((f, l, k) -> if(" AT " >= f AND " AT
 		      " <= l, k, 0)");
-	put_burst_column(job, "since", sql);
-	put_burst_column(job, "until", sql);
-	put_burst_column(job, "kind", sql);
+	put_burst_column(rs, "since", sql);
+	put_burst_column(rs, "until", sql);
+	put_burst_column(rs, "kind", sql);
 	buf_puts(sql, "), 0)");
 }
 
 /* "[1,2,3], number)": with the number as an index, that is never 0. */
-static void put_index(const struct job *job, struct buf *sql)
+static void put_index(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "], greatest(");
-	put_outcome(job, sql);
+	put_classification(rs, sql);
 	buf_puts(sql, ", 1))");
 }
 
 /* --- what a row is to say ---------------------------------------------- */
 
-static void put_verdict(const struct job *job, struct buf *sql)
+static void put_verdict(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "toInt8(if(");
-	put_burst(job, sql);
+	put_burst(rs, sql);
 	buf_printf(sql, " > 0, %d, arrayElement([", VERDICT_SCANNER);
-	for (size_t i = 0; i < job->outcome_count; i++)
+	for (size_t i = 0; i < rs->classification_count; i++)
 		buf_printf(sql, "%s%d", i ? "," : "",
-			   job->outcomes[i].verdict.kind);
-	put_index(job, sql);
+			   rs->classifications[i].verdict.kind);
+	put_index(rs, sql);
 	buf_puts(sql, "))");
 }
 
-static void put_reason(const struct job *job, struct buf *sql)
+static void put_reason(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "transform(");
-	put_burst(job, sql);
+	put_burst(rs, sql);
 	buf_printf(sql, ", [%d, %d], ['%s', '%s'], arrayElement([", BURST_CODES,
 		   BURST_NOT_FOUND,
 		   verdict_of_burst(BURST_CODES, verdict_human).reason,
 		   verdict_of_burst(BURST_NOT_FOUND, verdict_human).reason);
-	for (size_t i = 0; i < job->outcome_count; i++)
+	for (size_t i = 0; i < rs->classification_count; i++)
 		buf_printf(sql, "%s'%s'", i ? "," : "",
-			   job->outcomes[i].verdict.reason);
-	put_index(job, sql);
+			   rs->classifications[i].verdict.reason);
+	put_index(rs, sql);
 	buf_puts(sql, ")");
 }
 
-static void put_class(const struct job *job, struct buf *sql)
+static void put_class(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "arrayElement([");
-	for (size_t i = 0; i < job->outcome_count; i++)
+	for (size_t i = 0; i < rs->classification_count; i++)
 		buf_printf(sql, "%s'%s'", i ? "," : "",
-			   job->outcomes[i].device_class);
-	put_index(job, sql);
+			   rs->classifications[i].device_class);
+	put_index(rs, sql);
 }
 
-static void put_differs(const struct job *job, struct buf *sql)
+static void put_differs(const struct rescore *rs, struct buf *sql)
 {
-	put_outcome(job, sql);
+	put_classification(rs, sql);
 	buf_printf(sql,
 		   " != 0 AND (verdict_version != %" PRIu32
 		   " OR toInt8(verdict) != ",
-		   job->lookups->ref.rules);
-	put_verdict(job, sql);
+		   rs->lookups->ref.rules);
+	put_verdict(rs, sql);
 	buf_puts(sql, " OR verdict_reason != ");
-	put_reason(job, sql);
+	put_reason(rs, sql);
 	buf_puts(sql, " OR device_class != ");
-	put_class(job, sql);
+	put_class(rs, sql);
 	buf_puts(sql, ")");
 }
 
 /* --- statements -------------------------------------------------------- */
 
-static void make(const struct job *job, const char *what, const char *rest,
+static void make(const struct rescore *rs, const char *what, const char *rest,
 		 struct buf *sql)
 {
 	buf_puts(sql, "CREATE TABLE ");
-	put_table(job, what, sql);
+	put_table(rs, what, sql);
 	buf_printf(sql, " %s", rest);
 }
 
-void rescore_sql_make_agents(const struct job *job, struct buf *sql)
+void rescore_sql_make_agents(const struct rescore *rs, struct buf *sql)
 {
-	make(job, "agents",
+	make(rs, "agents",
 	     "(key FixedString(16), user_agent String, purpose String, "
 	     "head Bool) ENGINE = MergeTree ORDER BY key",
 	     sql);
 }
 
-void rescore_sql_make_map(const struct job *job, struct buf *sql)
+void rescore_sql_make_map(const struct rescore *rs, struct buf *sql)
 {
-	make(job, "map",
+	make(rs, "map",
 	     "(key FixedString(16), o UInt16) ENGINE = Join(ANY, LEFT, key)",
 	     sql);
 }
 
-void rescore_sql_make_bursts(const struct job *job, struct buf *sql)
+void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql)
 {
-	make(job, "bursts",
+	make(rs, "bursts",
 	     "(visitor FixedString(16), since Array(Int64), "
 	     "until Array(Int64), kind Array(UInt8)) "
 	     "ENGINE = Join(ANY, LEFT, visitor)",
 	     sql);
 }
 
-void rescore_sql_fill_agents(const struct job *job, struct buf *sql)
+void rescore_sql_fill_agents(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO ");
-	put_table(job, "agents", sql);
+	put_table(rs, "agents", sql);
 	buf_puts(sql,
 		 " SELECT " KEY " AS k, any(user_agent), any(" PURPOSE "), "
 		 "any(outcome = 'head') FROM clicks WHERE ");
-	put_day_and_window(job, sql);
+	put_day_and_window(rs, sql);
 	buf_puts(sql, " GROUP BY k");
 }
 
-void rescore_sql_agents_after(const struct job *job, const char *last_hex,
+void rescore_sql_agents_after(const struct rescore *rs, const char *last_hex,
 			      int64_t limit, struct buf *sql)
 {
 	buf_printf(sql,
 		   "SELECT hex(key), hex(substring(user_agent, 1, %" PRId64
 		   ")), hex(purpose), toUInt8(head) FROM ",
-		   job->settings->max_text);
-	put_table(job, "agents", sql);
+		   rs->settings->max_text);
+	put_table(rs, "agents", sql);
 	if (*last_hex)
 		buf_printf(sql, " WHERE key > toFixedString(unhex('%s'), 16)",
 			   last_hex);
@@ -222,20 +224,20 @@ void rescore_sql_agents_after(const struct job *job, const char *last_hex,
 		   limit);
 }
 
-void rescore_sql_insert_map(const struct job *job, struct buf *sql)
+void rescore_sql_insert_map(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO ");
-	put_table(job, "map", sql);
+	put_table(rs, "map", sql);
 	buf_puts(sql, " (key, o) FORMAT RowBinary");
 }
 
 /* Who could be in a burst at all; few. */
-static void put_busy_visitors(const struct job *job, struct buf *sql)
+static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 {
-	const struct collector_settings *s = job->settings;
+	const struct collector_settings *s = rs->settings;
 
 	buf_puts(sql, "SELECT unique_identity FROM clicks WHERE ");
-	put_day_and_window(job, sql);
+	put_day_and_window(rs, sql);
 	buf_puts(sql, " GROUP BY unique_identity HAVING ");
 	if (s->scan_codes)
 		buf_printf(sql, "count() >= %" PRId64, s->scan_codes);
@@ -250,7 +252,7 @@ static void put_busy_visitors(const struct job *job, struct buf *sql)
  * holds of it: where before < s <= t and s >= t - window.  So each request adds
  * one to all s from max(before + 1, t - window) on, and takes it back after t.
  */
-static void put_steps(const struct job *job, struct buf *sql)
+static void put_steps(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql,
 		 "r AS (SELECT " VISITOR " AS v, " AT
@@ -259,13 +261,13 @@ static void put_steps(const struct job *job, struct buf *sql)
 		 "ORDER BY ts ROWS BETWEEN UNBOUNDED PRECEDING AND "
 		 "CURRENT ROW) AS before, toInt64(outcome = 'not_found' "
 		 "AND ifNull(before != t, 1)) AS missed FROM clicks WHERE ");
-	put_day_and_window(job, sql);
+	put_day_and_window(rs, sql);
 	buf_puts(sql, " AND ");
-	put_outcome(job, sql);
+	put_classification(rs, sql);
 	buf_puts(sql, " IN ");
-	put_open_outcomes(job, sql);
+	put_open_classifications(rs, sql);
 	buf_puts(sql, " AND unique_identity IN (");
-	put_busy_visitors(job, sql);
+	put_busy_visitors(rs, sql);
 	buf_puts(sql, ")), e AS (SELECT v, x.1 AS pos, sum(x.2) AS codes, "
 		      "sum(x.3) AS losts FROM (SELECT v, arrayJoin(["
 		      "(greatest(ifNull(before + 1, t - w), t - w), 1, 0), "
@@ -276,16 +278,16 @@ static void put_steps(const struct job *job, struct buf *sql)
 
 /* From the steps, the stretches of s at which a window holds too many, and what
  * these windows cover, merged. */
-void rescore_sql_fill_bursts(const struct job *job, struct buf *sql)
+void rescore_sql_fill_bursts(const struct rescore *rs, struct buf *sql)
 {
-	const struct collector_settings *s = job->settings;
+	const struct collector_settings *s = rs->settings;
 	int64_t codes = s->scan_codes ? s->scan_codes : INT64_MAX;
 	int64_t lost = s->scan_not_found ? s->scan_not_found : INT64_MAX;
 
 	buf_puts(sql, "INSERT INTO ");
-	put_table(job, "bursts", sql);
+	put_table(rs, "bursts", sql);
 	buf_printf(sql, " WITH toInt64(%" PRId64 ") AS w, ", s->scan_window);
-	put_steps(job, sql);
+	put_steps(rs, sql);
 	buf_printf(
 		sql,
 		"s AS (SELECT v, pos, sum(codes) OVER (PARTITION BY v ORDER BY "
@@ -303,34 +305,34 @@ void rescore_sql_fill_bursts(const struct job *job, struct buf *sql)
 		lost, BURST_NOT_FOUND, BURST_CODES, codes, lost);
 }
 
-void rescore_sql_preview(const struct job *job, struct buf *sql)
+void rescore_sql_preview(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "SELECT toInt8(verdict) AS was, ");
-	put_verdict(job, sql);
+	put_verdict(rs, sql);
 	buf_puts(sql, " AS now, count(), groupUniqArrayIf("
 		      "intDiv(toUnixTimestamp(ts), 3600) * 3600, "
 		      "was != now OR device_class != ");
-	put_class(job, sql);
+	put_class(rs, sql);
 	buf_puts(sql, ") FROM clicks WHERE ");
-	put_day(job, sql);
+	put_day(rs, sql);
 	buf_puts(sql, " AND ");
-	put_differs(job, sql);
+	put_differs(rs, sql);
 	buf_puts(sql, " GROUP BY was, now ORDER BY was, now "
 		      "FORMAT TabSeparated");
 }
 
-void rescore_sql_update(const struct job *job, struct buf *sql)
+void rescore_sql_update(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "ALTER TABLE clicks UPDATE verdict = CAST(");
-	put_verdict(job, sql);
+	put_verdict(rs, sql);
 	buf_puts(sql, ", '" VERDICT_TYPE "'), verdict_reason = ");
-	put_reason(job, sql);
+	put_reason(rs, sql);
 	buf_puts(sql, ", device_class = ");
-	put_class(job, sql);
+	put_class(rs, sql);
 	buf_printf(sql,
 		   ", verdict_version = %" PRIu32 ", purpose = " PURPOSE
 		   " IN PARTITION ID '",
-		   job->lookups->ref.rules);
-	buf_printf(sql, "%s' WHERE ", job->partition);
-	put_differs(job, sql);
+		   rs->lookups->ref.rules);
+	buf_printf(sql, "%s' WHERE ", rs->partition);
+	put_differs(rs, sql);
 }

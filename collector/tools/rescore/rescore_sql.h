@@ -1,31 +1,30 @@
 /*
- * rescore_sql.h - the statements of a rescoring.  Internal to
- * collector/rescore.
+ * rescore_sql.h - the statements of a rescoring.
  *
- * Tables of a run, dropped at its end: `agents` has what is to be judged, `map`
- * what it came to (a number of job->outcomes, from 1), `bursts` when which
- * visitor was in a burst.
+ * Tables of a run, dropped at its end: `agents` has what is to be classified,
+ * `map` as what it was (a number of rs->classifications, from 1), `bursts` when
+ * which visitor was in a burst.
  */
 #ifndef COLLECTOR_TOOLS_RESCORE_RESCORE_SQL_H
 #define COLLECTOR_TOOLS_RESCORE_RESCORE_SQL_H
 
-#include "collector/tools/rescore/job.h"
+#include "collector/tools/rescore/rescore.h"
 #include "common/buf.h"
 
-void rescore_sql_make_agents(const struct job *job, struct buf *sql);
-void rescore_sql_make_map(const struct job *job, struct buf *sql);
-void rescore_sql_make_bursts(const struct job *job, struct buf *sql);
+void rescore_sql_make_agents(const struct rescore *rs, struct buf *sql);
+void rescore_sql_make_map(const struct rescore *rs, struct buf *sql);
+void rescore_sql_make_bursts(const struct rescore *rs, struct buf *sql);
 
-void rescore_sql_fill_agents(const struct job *job, struct buf *sql);
+void rescore_sql_fill_agents(const struct rescore *rs, struct buf *sql);
 /* Rows of hex(key), hex(user_agent), hex(purpose), head. */
-void rescore_sql_agents_after(const struct job *job, const char *last_hex,
+void rescore_sql_agents_after(const struct rescore *rs, const char *last_hex,
 			      int64_t limit, struct buf *sql);
-void rescore_sql_insert_map(const struct job *job, struct buf *sql);
-void rescore_sql_fill_bursts(const struct job *job, struct buf *sql);
+void rescore_sql_insert_map(const struct rescore *rs, struct buf *sql);
+void rescore_sql_fill_bursts(const struct rescore *rs, struct buf *sql);
 
 /* Rows of old verdict, new verdict, rows, and the hours whose counts change
  * ("[1792800000,...]"). */
-void rescore_sql_preview(const struct job *job, struct buf *sql);
-void rescore_sql_update(const struct job *job, struct buf *sql);
+void rescore_sql_preview(const struct rescore *rs, struct buf *sql);
+void rescore_sql_update(const struct rescore *rs, struct buf *sql);
 
 #endif

@@ -1,4 +1,4 @@
-#include "collector/tools/rescore/ledger.h"
+#include "collector/tools/rescore/rescore_runs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "common/clickhouse/tsv.h"
 #include "common/clock.h"
 
-void hours_add(struct hours *h, uint32_t start)
+static void add_hour(struct rescore_hours *h, uint32_t start)
 {
 	for (size_t i = 0; i < h->count; i++)
 		if (h->start[i] == start)
@@ -15,7 +15,7 @@ void hours_add(struct hours *h, uint32_t start)
 		h->start[h->count++] = start;
 }
 
-void hours_read(struct hours *h, const char *list)
+void rescore_hours_read(struct rescore_hours *h, const char *list)
 {
 	char *end;
 	unsigned long start;
@@ -26,12 +26,12 @@ void hours_read(struct hours *h, const char *list)
 			list++;
 			continue;
 		}
-		hours_add(h, (uint32_t)start);
+		add_hour(h, (uint32_t)start);
 		list = end;
 	}
 }
 
-static void put_hours(const struct hours *h, struct buf *sql)
+static void put_hours(const struct rescore_hours *h, struct buf *sql)
 {
 	buf_puts(sql, "[");
 	for (size_t i = 0; i < h->count; i++)
@@ -39,29 +39,28 @@ static void put_hours(const struct hours *h, struct buf *sql)
 	buf_puts(sql, "]::Array(UInt32)");
 }
 
-/* In the name of this machine, at this instant. */
-static const struct clickhouse_param *params_of(const struct job *job,
+/* {host:String} in a statement. */
+static const struct clickhouse_param *params_of(const struct rescore *rs,
 						struct buf *host,
 						struct clickhouse_param out[2])
 {
-	clickhouse_escape(host, job->host, strlen(job->host));
+	clickhouse_escape(host, rs->host, strlen(rs->host));
 	out[0] = (struct clickhouse_param){"param_host", host->data};
 	out[1] = (struct clickhouse_param){NULL, NULL};
 	return out;
 }
 
-static int run(struct job *job, struct buf *sql, struct error *err)
+static int run(struct rescore *rs, struct buf *sql, struct error *err)
 {
 	struct clickhouse_param params[2];
 	struct buf host = {0};
 	int status = -1;
 
-	params_of(job, &host, params);
+	params_of(rs, &host, params);
 	if (host.failed || !buf_cstr(sql))
 		error_set_nomem(err);
 	else
-		status =
-			clickhouse_query(job->ch, sql->data, params, NULL, err);
+		status = clickhouse_query(rs->ch, sql->data, params, NULL, err);
 	buf_free(&host);
 	buf_free(sql);
 	return status;
@@ -72,13 +71,15 @@ static int run(struct job *job, struct buf *sql, struct error *err)
 	"(SELECT run FROM rescored WHERE day = toDate(%" PRId64                \
 	") AND state = 'done')"
 
-/* Those whose hours are told: one that is begun meanwhile ends itself. */
-static void note_run(struct job *job, uint64_t run)
+/* Adds to the runs whose hours are reported.  A run that is begun meanwhile
+ * ends itself. */
+static void note_run(struct rescore *rs, uint64_t run)
 {
-	buf_printf(&job->runs, "%s%" PRIu64, job->runs.len ? "," : "", run);
+	buf_printf(&rs->runs, "%s%" PRIu64, rs->runs.len ? "," : "", run);
 }
 
-int ledger_unfinished(struct job *job, struct hours *hours, struct error *err)
+int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
+			    struct error *err)
 {
 	struct buf sql = {0}, answer = {0};
 	struct tsv rows;
@@ -88,12 +89,12 @@ int ledger_unfinished(struct job *job, struct hours *hours, struct error *err)
 	buf_printf(&sql,
 		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
 		   " FORMAT TabSeparated",
-		   job->day, job->day);
-	status = job_query(job, &sql, &answer, err);
+		   rs->day, rs->day);
+	status = rescore_query(rs, &sql, &answer, err);
 	rows = tsv_rows(&answer);
 	while (status == 0 && tsv_next(&rows, f, 2)) {
-		note_run(job, tsv_u64(f[0]));
-		hours_read(hours, f[1]);
+		note_run(rs, tsv_u64(f[0]));
+		rescore_hours_read(hours, f[1]);
 	}
 	buf_free(&sql);
 	buf_free(&answer);
@@ -104,34 +105,35 @@ int ledger_unfinished(struct job *job, struct hours *hours, struct error *err)
  * None of these inserts has a token, and what became of one whose answer was
  * lost is not asked: the day ends there, and the next run does it all again.
  * That may add rows, also later than it looks, which do no harm:
- * - "begun" once more than there was a change: hours are told that have not
- *   changed, and settle to what they were.
+ * - "begun" once more than there was a change: hours are reported that have
+ *   not changed, and settle to what they were.
  * - "done" again, or twice of one run: whether there is one is what counts.  It
  *   names its runs, so that it ends none that was begun since.
  */
-int ledger_begin(struct job *job, uint64_t rows, const struct hours *hours,
-		 struct error *err)
+int rescore_runs_begin(struct rescore *rs, uint64_t rows,
+		       const struct rescore_hours *hours, struct error *err)
 {
 	struct buf sql = {0};
 
-	note_run(job, job->run);
+	note_run(rs, rs->run);
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		   "at, host) SELECT toDate(%" PRId64 "), toUInt64(%" PRIu64
 		   "), 'begun', %" PRIu32 ", toUInt64(%" PRIu64 "), ",
-		   job->day, job->run, job->lookups->ref.rules, rows);
+		   rs->day, rs->run, rs->lookups->ref.rules, rows);
 	put_hours(hours, &sql);
 	buf_printf(&sql,
 		   ", fromUnixTimestamp64Milli(toInt64(%" PRId64
 		   "), 'UTC'), {host:String}",
 		   clock_real_ms());
-	return run(job, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+	return run(rs, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
 }
 
 /* A row that adds no clicks: it is one more that touched the hours, so that
  * they are settled from another number of rows.  Twice, they are settled once
  * more, to the same. */
-static int tell(struct job *job, const struct hours *hours, struct error *err)
+static int report_hours(struct rescore *rs, const struct rescore_hours *hours,
+			struct error *err)
 {
 	struct buf sql = {0};
 
@@ -143,16 +145,17 @@ static int tell(struct job *job, const struct hours *hours, struct error *err)
 	buf_puts(&sql, ", arrayMap(h -> toUInt64(0), ");
 	put_hours(hours, &sql);
 	buf_puts(&sql, ")), now64(3, 'UTC'), {host:String}");
-	return run(job, &sql, err) < 0 ? error_wrap(err, "ingest_progress") : 0;
+	return run(rs, &sql, err) < 0 ? error_wrap(err, "ingest_progress") : 0;
 }
 
-int ledger_finish(struct job *job, const struct hours *hours, struct error *err)
+int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
+			struct error *err)
 {
 	struct buf sql = {0};
 
-	if (!buf_cstr(&job->runs))
+	if (!buf_cstr(&rs->runs))
 		return error_set_nomem(err);
-	if (hours->count && tell(job, hours, err) < 0)
+	if (hours->count && report_hours(rs, hours, err) < 0)
 		return -1;
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
@@ -160,6 +163,6 @@ int ledger_finish(struct job *job, const struct hours *hours, struct error *err)
 		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
 		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED
 		   " AND run IN (%s)",
-		   clock_real_ms(), job->day, job->day, job->runs.data);
-	return run(job, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+		   clock_real_ms(), rs->day, rs->day, rs->runs.data);
+	return run(rs, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
 }

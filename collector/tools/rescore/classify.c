@@ -1,4 +1,4 @@
-#include "collector/tools/rescore/judge.h"
+#include "collector/tools/rescore/classify.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -15,20 +15,21 @@ enum {
 	PAGE_MAX = 20000,
 };
 
-/* The number of an outcome, from 1; 0: there are too many. */
-static size_t number_of(struct job *job, const struct outcome *o)
+/* The number of a classification, from 1; 0: there are too many. */
+static size_t number_of(struct rescore *rs, const struct classification *c)
 {
-	struct outcome *end = job->outcomes + job->outcome_count;
+	struct classification *end =
+		rs->classifications + rs->classification_count;
 
-	for (struct outcome *i = job->outcomes; i < end; i++)
-		if (i->verdict.kind == o->verdict.kind &&
-		    !strcmp(i->verdict.reason, o->verdict.reason) &&
-		    !strcmp(i->device_class, o->device_class))
-			return (size_t)(i - job->outcomes) + 1;
-	if (job->outcome_count == OUTCOMES_MAX)
+	for (struct classification *i = rs->classifications; i < end; i++)
+		if (i->verdict.kind == c->verdict.kind &&
+		    !strcmp(i->verdict.reason, c->verdict.reason) &&
+		    !strcmp(i->device_class, c->device_class))
+			return (size_t)(i - rs->classifications) + 1;
+	if (rs->classification_count == CLASSIFICATIONS_MAX)
 		return 0;
-	job->outcomes[job->outcome_count] = *o;
-	return ++job->outcome_count;
+	rs->classifications[rs->classification_count] = *c;
+	return ++rs->classification_count;
 }
 
 /* In place; ends it with a NUL.  Returns its length, or -1. */
@@ -45,13 +46,13 @@ static ssize_t unhex(char *text)
 }
 
 /* Fields as rescore_sql_agents_after has them. */
-static int judge_one(struct job *job, char *const fields[FIELDS],
-		     struct buf *map, struct error *err)
+static int classify_agent(struct rescore *rs, char *const fields[FIELDS],
+			  struct buf *map, struct error *err)
 {
 	unsigned char key[KEY_LEN];
 	ssize_t len = unhex(fields[1]);
 	struct agent agent;
-	struct outcome o;
+	struct classification c;
 	size_t number;
 
 	if (len < 0 || unhex(fields[2]) < 0 ||
@@ -59,23 +60,24 @@ static int judge_one(struct job *job, char *const fields[FIELDS],
 			   NULL) < 0)
 		return error_set(err, ERROR_PROTOCOL,
 				 "an answer of another shape");
-	if (agent_find(job->lookups->agents, fields[1], (size_t)len, &agent,
+	if (agent_find(rs->lookups->agents, fields[1], (size_t)len, &agent,
 		       err) < 0)
 		return -1;
-	o.verdict = verdict_of_request(fields[2], tsv_u64(fields[3]),
+	c.verdict = verdict_of_request(fields[2], tsv_u64(fields[3]),
 				       agent.verdict);
-	o.device_class = agent.device_class;
-	number = number_of(job, &o);
+	c.device_class = agent.device_class;
+	number = number_of(rs, &c);
 	if (!number)
 		return error_set(err, ERROR_INPUT,
 				 "more than %d kinds of verdicts",
-				 OUTCOMES_MAX);
+				 CLASSIFICATIONS_MAX);
 	rowbinary_fixed(map, key, KEY_LEN);
 	rowbinary_u16(map, (uint16_t)number);
 	return 0;
 }
 
-static int write_map(struct job *job, const struct buf *map, struct error *err)
+static int write_map(struct rescore *rs, const struct buf *map,
+		     struct error *err)
 {
 	static const struct clickhouse_param params[] = {{"async_insert", "0"},
 							 {NULL, NULL}};
@@ -84,19 +86,19 @@ static int write_map(struct job *job, const struct buf *map, struct error *err)
 
 	if (map->failed)
 		return error_set_nomem(err);
-	rescore_sql_insert_map(job, &sql);
-	status = buf_cstr(&sql) ? clickhouse_insert(job->ch, sql.data, params,
+	rescore_sql_insert_map(rs, &sql);
+	status = buf_cstr(&sql) ? clickhouse_insert(rs->ch, sql.data, params,
 						    map->data, map->len, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
 }
 
-/* Judges the rows of one page.  *ret_count is how many there were, `last` the
- * last one's key. */
-static int judge_page(struct job *job, struct buf *page,
-		      char last[2 * KEY_LEN + 1], uint64_t *ret_count,
-		      struct error *err)
+/* Classifies the rows of one page.  *ret_count is how many there were, `last`
+ * the last one's key. */
+static int classify_page(struct rescore *rs, struct buf *page,
+			 char last[2 * KEY_LEN + 1], uint64_t *ret_count,
+			 struct error *err)
 {
 	struct tsv rows = tsv_rows(page);
 	struct buf map = {0};
@@ -106,30 +108,31 @@ static int judge_page(struct job *job, struct buf *page,
 	*ret_count = 0;
 	while (status == 0 && tsv_next(&rows, fields, FIELDS)) {
 		memccpy(last, fields[0], 0, 2 * KEY_LEN);
-		status = judge_one(job, fields, &map, err);
+		status = classify_agent(rs, fields, &map, err);
 		++*ret_count;
 	}
 	if (status == 0 && rows.bad)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "an answer of another shape");
 	if (status == 0 && *ret_count)
-		status = write_map(job, &map, err);
+		status = write_map(rs, &map, err);
 	buf_free(&map);
 	return status;
 }
 
 /* So that a page of the longest user agents is no more than is taken. */
-static int64_t page_rows(const struct job *job)
+static int64_t page_rows(const struct rescore *rs)
 {
-	int64_t rows = job->config->clickhouse.response_max /
-		       (2 * job->settings->max_text + 256);
+	int64_t rows = rs->config->clickhouse.response_max /
+		       (2 * rs->settings->max_text + 256);
 
 	return rows < 1 ? 1 : rows > PAGE_MAX ? PAGE_MAX : rows;
 }
 
-static int judge_agents(struct job *job, uint64_t *ret_count, struct error *err)
+static int classify_agents(struct rescore *rs, uint64_t *ret_count,
+			   struct error *err)
 {
-	int64_t limit = page_rows(job);
+	int64_t limit = page_rows(rs);
 	char last[2 * KEY_LEN + 1] = "";
 	struct buf sql = {0}, page = {0};
 	uint64_t count = 0;
@@ -137,12 +140,12 @@ static int judge_agents(struct job *job, uint64_t *ret_count, struct error *err)
 
 	do {
 		buf_reset(&page);
-		rescore_sql_agents_after(job, last, limit, &sql);
-		status = job_query(job, &sql, &page, err);
+		rescore_sql_agents_after(rs, last, limit, &sql);
+		status = rescore_query(rs, &sql, &page, err);
 		if (status == 0)
-			status = judge_page(job, &page, last, &count, err);
+			status = classify_page(rs, &page, last, &count, err);
 		*ret_count += count;
-		if (status == 0 && job_is_stopped(job, 0, err))
+		if (status == 0 && rescore_is_stopped(rs, 0, err))
 			status = -1;
 	} while (status == 0 && count == (uint64_t)limit);
 	buf_free(&page);
@@ -150,28 +153,28 @@ static int judge_agents(struct job *job, uint64_t *ret_count, struct error *err)
 	return status;
 }
 
-int judge_day(struct job *job, uint64_t *ret_count, struct error *err)
+int classify_day(struct rescore *rs, uint64_t *ret_count, struct error *err)
 {
-	void (*const make[])(const struct job *, struct buf *) = {
+	void (*const make[])(const struct rescore *, struct buf *) = {
 		rescore_sql_make_agents, rescore_sql_make_map,
 		rescore_sql_make_bursts, rescore_sql_fill_agents};
 	struct buf sql = {0};
 	int status = 0;
 
 	*ret_count = 0;
-	job->outcome_count = 0;
+	rs->classification_count = 0;
 	for (size_t i = 0; status == 0 && i < sizeof(make) / sizeof(*make);
 	     i++) {
-		make[i](job, &sql);
-		status = job_query(job, &sql, NULL, err);
+		make[i](rs, &sql);
+		status = rescore_query(rs, &sql, NULL, err);
 	}
 	if (status == 0)
-		status = judge_agents(job, ret_count, err);
+		status = classify_agents(rs, ret_count, err);
 	if (status == 0 && *ret_count &&
-	    (job->settings->scan_codes || job->settings->scan_not_found)) {
-		rescore_sql_fill_bursts(job, &sql);
-		status = job_query(job, &sql, NULL, err);
+	    (rs->settings->scan_codes || rs->settings->scan_not_found)) {
+		rescore_sql_fill_bursts(rs, &sql);
+		status = rescore_query(rs, &sql, NULL, err);
 	}
 	buf_free(&sql);
-	return status < 0 ? error_wrap(err, "judge") : 0;
+	return status < 0 ? error_wrap(err, "classify") : 0;
 }

@@ -1,0 +1,57 @@
+/*
+ * rescore.h - what the parts of a rescoring share.
+ */
+#ifndef COLLECTOR_TOOLS_RESCORE_RESCORE_H
+#define COLLECTOR_TOOLS_RESCORE_RESCORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/collector_config.h"
+#include "collector/enrich/lookups.h"
+#include "collector/enrich/verdict.h"
+#include "common/app/app.h"
+#include "common/clickhouse/clickhouse.h"
+
+enum {
+	CLASSIFICATIONS_MAX = 1000,
+	RUN_TEXT = 17,
+};
+
+/* What a user agent and the headers it came with are classified as. */
+struct classification {
+	struct verdict verdict;
+	const char *device_class;
+};
+
+struct rescore {
+	struct app *app;
+	const struct collector_config *config;
+	const struct collector_settings *settings;
+	struct clickhouse *ch;
+	struct enrich_lookups *lookups;
+	bool dry_run;
+	char host[256];
+
+	/* The day being rescored. */
+	int64_t day;	     /* days since 1970 */
+	char partition[16];  /* "20261121" */
+	uint64_t run;	     /* a random number */
+	char name[RUN_TEXT]; /* `run` as tables' names have it */
+	struct buf runs;     /* "1,2": `run` and those whose hours it reports */
+	struct classification classifications[CLASSIFICATIONS_MAX];
+	size_t classification_count;
+};
+
+/* Runs `sql` and empties it; the answer, if any, goes to `out`. */
+int rescore_query(struct rescore *rs, struct buf *sql, struct buf *out,
+		  struct error *err);
+
+/* One number; 0 when there is no row. */
+int rescore_number(struct rescore *rs, struct buf *sql, uint64_t *ret,
+		   struct error *err);
+
+/* True, with *err filled, when the operator wants an end. */
+bool rescore_is_stopped(struct rescore *rs, int wait_ms, struct error *err);
+
+#endif

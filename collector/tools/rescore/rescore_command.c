@@ -1,0 +1,394 @@
+/*
+ * rescore_command.c - `collector rescore`: today's rules applied to past days.
+ *
+ * A day at a time.  ClickHouse lists the distinct user agents with the headers
+ * that were kept, the collector's own code classifies them, and one mutation
+ * writes what differs: verdict, reason, version and the device class that
+ * follows from them.  Rows that are the same are not touched.  Bursts are
+ * counted by ClickHouse over the whole day and all partitions.  When the
+ * mutation is done, the hours whose counts change are reported to the
+ * aggregator.
+ *
+ * It can be stopped anywhere and run again: table `rescored` knows what was
+ * begun.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/commands.h"
+#include "collector/exactly_once/stored.h"
+#include "collector/tools/rescore/classify.h"
+#include "collector/tools/rescore/mutation.h"
+#include "collector/tools/rescore/rescore.h"
+#include "collector/tools/rescore/rescore_runs.h"
+#include "collector/tools/rescore/rescore_sql.h"
+#include "common/clickhouse/tsv.h"
+#include "common/clock.h"
+
+/* --- one UTC day ---------------------------------------------------------- */
+
+struct day_result {
+	uint64_t agents;  /* distinct */
+	uint64_t changes; /* rows whose verdict is another */
+	uint64_t labels;  /* rows of which only reason, version or class is */
+	uint64_t from_to[VERDICT_KIND_COUNT][VERDICT_KIND_COUNT];
+	size_t hours; /* to be settled again */
+	bool resumed; /* an earlier run had not come to its end */
+};
+
+static const char *const tables[] = {"agents", "map", "bursts"};
+#define TABLE_COUNT (sizeof(tables) / sizeof(*tables))
+
+static void name_run(struct rescore *rs, int64_t day)
+{
+	time_t at = (time_t)(day * (CLOCK_DAY / CLOCK_SECOND));
+	struct tm tm;
+
+	rs->day = day;
+	buf_reset(&rs->runs);
+	gmtime_r(&at, &tm);
+	strftime(rs->partition, sizeof(rs->partition), "%Y%m%d", &tm);
+	randombytes_buf(&rs->run, sizeof(rs->run));
+	snprintf(rs->name, sizeof(rs->name), "%016" PRIx64, rs->run);
+}
+
+static int drop_tables(struct rescore *rs, const char *name, struct error *err)
+{
+	struct buf sql = {0};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < TABLE_COUNT; i++) {
+		buf_printf(&sql, "DROP TABLE IF EXISTS rescore_%s_%s",
+			   tables[i], name);
+		status = rescore_query(rs, &sql, NULL, err);
+	}
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * Runs over the day that were begun and not finished may have sent a mutation
+ * whose answer they did not get, and that may still arrive: then it would put
+ * back what their rules said.  Without its tables it cannot.
+ */
+static int end_others(struct rescore *rs, struct error *err)
+{
+	const char *runs = buf_cstr(&rs->runs);
+	char name[RUN_TEXT], *after;
+
+	if (!runs)
+		return error_set_nomem(err);
+	for (; *runs; runs = *after ? after + 1 : after) {
+		snprintf(name, sizeof(name), "%016" PRIx64,
+			 (uint64_t)strtoull(runs, &after, 10));
+		if (mutation_wait_for(rs, name, err) < 0 ||
+		    drop_tables(rs, name, err) < 0 ||
+		    mutation_end(rs, name, err) < 0)
+			return error_wrap(err, "a run before");
+	}
+	return 0;
+}
+
+static void take_change(struct day_result *r, uint64_t was, uint64_t now,
+			uint64_t rows)
+{
+	if (was >= VERDICT_KIND_COUNT || now >= VERDICT_KIND_COUNT)
+		return;
+	r->from_to[was][now] += rows;
+	if (was == now)
+		r->labels += rows;
+	else
+		r->changes += rows;
+}
+
+static int preview(struct rescore *rs, struct day_result *r,
+		   struct rescore_hours *hours, struct error *err)
+{
+	struct buf sql = {0}, answer = {0};
+	struct tsv rows;
+	char *f[4];
+	int status;
+
+	rescore_sql_preview(rs, &sql);
+	status = rescore_query(rs, &sql, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, f, 4)) {
+		take_change(r, tsv_u64(f[0]), tsv_u64(f[1]), tsv_u64(f[2]));
+		rescore_hours_read(hours, f[3]);
+	}
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "an answer of another shape");
+	buf_free(&sql);
+	buf_free(&answer);
+	return status < 0 ? error_wrap(err, "compare") : 0;
+}
+
+/* What is to be changed is written down first: should this end on the way, the
+ * next run knows whose hours to report. */
+static int apply(struct rescore *rs, const struct day_result *r,
+		 const struct rescore_hours *hours, bool *ret_left_running,
+		 struct error *err)
+{
+	uint64_t rows = r->changes + r->labels;
+
+	if (rows) {
+		if (rescore_runs_begin(rs, rows, hours, err) < 0)
+			return -1;
+		*ret_left_running = true;
+		if (mutation_run(rs, err) < 0)
+			return -1;
+		*ret_left_running = false;
+	}
+	if (rows || r->resumed)
+		return rescore_runs_finish(rs, hours, err);
+	return 0;
+}
+
+static int work(struct rescore *rs, struct day_result *r,
+		bool *ret_left_running, struct error *err)
+{
+	struct rescore_hours hours = {.count = 0};
+
+	if (rescore_runs_unfinished(rs, &hours, err) < 0)
+		return -1;
+	r->resumed = rs->runs.len > 0;
+	if (r->resumed && !rs->dry_run && end_others(rs, err) < 0)
+		return -1;
+	if (classify_day(rs, &r->agents, err) < 0)
+		return -1;
+	if (r->agents && preview(rs, r, &hours, err) < 0)
+		return -1;
+	r->hours = hours.count;
+	if (rs->dry_run)
+		return 0;
+	return apply(rs, r, &hours, ret_left_running, err);
+}
+
+/* A mutation that goes on needs the tables; they are dropped by a later run. */
+static int rescore_day(struct rescore *rs, int64_t day, struct day_result *ret,
+		       struct error *err)
+{
+	struct error ignored = {0};
+	bool left_running = false;
+	int status;
+
+	*ret = (struct day_result){0};
+	name_run(rs, day);
+	status = work(rs, ret, &left_running, err);
+	if (status < 0 && !left_running)
+		drop_tables(rs, rs->name, &ignored);
+	if (status == 0)
+		status = drop_tables(rs, rs->name, err);
+	return status;
+}
+
+static bool is_ours(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 16 && !strncmp(name, "rescore_", 8) &&
+	       strspn(name + len - 16, "0123456789abcdef") == 16;
+}
+
+/* Drops tables that a killed run left behind more than a day ago. */
+static int drop_left_over(struct rescore *rs, struct error *err)
+{
+	struct buf sql = {0}, answer = {0};
+	struct tsv rows;
+	char *name;
+	int status;
+
+	buf_puts(&sql,
+		 "SELECT name FROM system.tables AS t WHERE database = "
+		 "currentDatabase() AND startsWith(name, 'rescore_') AND "
+		 "metadata_modification_time < now() - INTERVAL 1 DAY AND "
+		 "(SELECT countIf(position(command, 'rescore_map_') > 0) FROM "
+		 "system.mutations WHERE NOT is_done AND database = "
+		 "currentDatabase()) = 0 FORMAT TabSeparated");
+	status = rescore_query(rs, &sql, &answer, err);
+	rows = tsv_rows(&answer);
+	while (status == 0 && tsv_next(&rows, &name, 1)) {
+		if (!is_ours(name))
+			continue;
+		buf_printf(&sql, "DROP TABLE IF EXISTS %s", name);
+		status = rescore_query(rs, &sql, NULL, err);
+	}
+	buf_free(&sql);
+	buf_free(&answer);
+	return status;
+}
+
+/* --- the command line ----------------------------------------------------- */
+
+/* A statement reads a whole day of clicks. */
+#define QUERY_TIMEOUT CLOCK_HOUR
+
+static int read_day(struct app *app, const char *option, int64_t *ret_day,
+		    struct error *err)
+{
+	const char *text = app_option_value(app, option);
+	int64_t ms;
+
+	if (!text)
+		return 0;
+	if (app_option_time(app, option, &ms, err) < 0)
+		return -1;
+	/* Up to an instant is without it; up to a day is with it. */
+	if (!strcmp(option, "to") && strchr(text, 'T'))
+		ms--;
+	*ret_day = ms / CLOCK_DAY;
+	return 0;
+}
+
+static int read_days(struct app *app, int64_t *ret_from, int64_t *ret_to,
+		     struct error *err)
+{
+	if (!app_option_value(app, "from"))
+		return error_set(err, ERROR_USAGE,
+				 "rescore needs --from DAY, such as "
+				 "2026-11-01");
+	*ret_to = INT64_MAX;
+	if (read_day(app, "from", ret_from, err) < 0 ||
+	    read_day(app, "to", ret_to, err) < 0)
+		return -1;
+	if (*ret_to < *ret_from || *ret_from < 0)
+		return error_set(err, ERROR_USAGE,
+				 "--from and --to: the last day is before the "
+				 "first one");
+	return 0;
+}
+
+/* It becomes part of names within texts within a mutation. */
+static int check_database(const char *name, struct error *err)
+{
+	for (const char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			return error_set(err, ERROR_CONFIG,
+					 "clickhouse.database: rescore needs a "
+					 "name of letters, digits and _");
+	return 0;
+}
+
+/* --- what is said ------------------------------------------------------ */
+
+static void print_changes(const struct day_result *r)
+{
+	const char *before = " (";
+
+	for (int was = 0; was < VERDICT_KIND_COUNT; was++)
+		for (int now = 0; now < VERDICT_KIND_COUNT; now++) {
+			if (was == now || !r->from_to[was][now])
+				continue;
+			printf("%s%s to %s %" PRIu64, before,
+			       verdict_name((enum verdict_kind)was),
+			       verdict_name((enum verdict_kind)now),
+			       r->from_to[was][now]);
+			before = ", ";
+		}
+	if (r->changes)
+		printf(")");
+}
+
+static void print_day(const struct rescore *rs, const struct day_result *r)
+{
+	const char *would_be = rs->dry_run ? "would be " : "";
+
+	printf("%.4s-%.2s-%s: %" PRIu64 " verdicts %s", rs->partition,
+	       rs->partition + 4, rs->partition + 6, r->changes,
+	       rs->dry_run ? "would change" : "changed");
+	print_changes(r);
+	if (r->labels)
+		printf(", %" PRIu64 " rows %srelabelled", r->labels, would_be);
+	if (r->hours)
+		printf(", %zu hours %s settled again", r->hours,
+		       rs->dry_run ? "would be" : "will be");
+	if (r->resumed)
+		printf(", a run that was stopped %sfinished", would_be);
+	printf("\n");
+	fflush(stdout);
+}
+
+/* --- the run ----------------------------------------------------------- */
+
+static int run_days(struct rescore *rs, int64_t from, int64_t to,
+		    struct error *err)
+{
+	struct day_result result;
+	uint64_t changes = 0, days = 0;
+	int64_t now;
+
+	if (clickhouse_ping(rs->ch, err) < 0)
+		return error_wrap(err, "ClickHouse");
+	/* This host's clock would leave out the newest days if it were slow. */
+	if (stored_now(rs->ch, &now, err) < 0)
+		return -1;
+	if (to > now / CLOCK_DAY)
+		to = now / CLOCK_DAY;
+	if (!rs->dry_run && drop_left_over(rs, err) < 0)
+		return -1;
+	for (int64_t day = from; day <= to; day++) {
+		if (rescore_is_stopped(rs, 0, err))
+			return -1;
+		if (rescore_day(rs, day, &result, err) < 0)
+			return error_wrap(err, "%s", rs->partition);
+		if (!result.agents && !result.resumed)
+			continue;
+		print_day(rs, &result);
+		changes += result.changes;
+		days++;
+	}
+	printf("rules %" PRIu32 ": %" PRIu64 " days with clicks, %" PRIu64
+	       " verdicts %s\n",
+	       rs->lookups->ref.rules, days, changes,
+	       rs->dry_run ? "would change" : "changed");
+	fflush(stdout);
+	/* Told to stop when all was done: that is no failure. */
+	(void)app_should_stop(rs->app, 0);
+	return 0;
+}
+
+static void release(struct rescore *rs)
+{
+	clickhouse_free(rs->ch);
+	enrich_lookups_free(rs->lookups);
+	buf_free(&rs->runs);
+	free(rs);
+}
+
+int collector_rescore(struct app *app, const struct collector_config *config,
+		      struct error *err)
+{
+	struct clickhouse_config patient = config->clickhouse;
+	struct rescore *rs = calloc(1, sizeof(*rs));
+	int64_t from = 0, to = 0;
+	int status = -1;
+
+	if (!rs)
+		return error_set_nomem(err);
+	rs->app = app;
+	rs->config = config;
+	rs->settings = &config->collector;
+	rs->dry_run = app_option_value(app, "dry-run") != NULL;
+	if (gethostname(rs->host, sizeof(rs->host) - 1) < 0)
+		strcpy(rs->host, "collector");
+	patient.query_timeout = QUERY_TIMEOUT;
+	if (read_days(app, &from, &to, err) < 0 ||
+	    check_database(config->clickhouse.database, err) < 0)
+		goto out;
+	rs->lookups = enrich_lookups_new(rs->settings, err);
+	if (!rs->lookups)
+		goto out;
+	rs->ch = clickhouse_new(&patient, err);
+	if (rs->ch)
+		status = run_days(rs, from, to, err);
+out:
+	release(rs);
+	return status;
+}
