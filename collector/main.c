@@ -24,7 +24,7 @@ static const struct app_command commands[] = {
 	{0},
 };
 
-/* What runs each of them, in the same order. */
+/* What runs each of `commands`, in the same order. */
 static int (*const runs[])(struct app *app,
 			   const struct collector_config *config,
 			   struct error *err) = {

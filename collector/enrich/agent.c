@@ -15,7 +15,7 @@ struct agent_lookup {
 	struct buf value; /* a head, then the columns */
 };
 
-/* What is kept of a user agent beside its columns. */
+/* What the cache keeps of a user agent in front of its columns. */
 struct head {
 	struct verdict verdict;
 	const char *device_class;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-	WAYS = 4,      /* visitors that share a place in the table */
+	WAYS = 4,      /* visitors that share a set of the table */
 	CODE_BITS = 24 /* of a request; the rest is its time */
 };
 
@@ -22,7 +22,7 @@ struct once {
 	bool not_found;
 };
 
-/* Those of a set lie in one line of the processor's cache. */
+/* The keys of a set lie in one line of the processor's cache. */
 struct key {
 	uint64_t visitor;
 	int64_t seen_ms; /* greatest time of its requests */
@@ -32,10 +32,10 @@ struct visitor {
 	/* The window in which it was found to be in a burst. */
 	int64_t from_ms, to_ms;
 	enum burst burst;
-	/* Those of a window: at most limits.codes of different codes, then,
-	 * from there on, at most limits.not_found of codes that are not there.
-	 */
-	uint32_t code_count, lost_count;
+	/* How many requests of a window are known: at most limits.codes of
+	 * different codes, and behind these at most limits.not_found of codes
+	 * that do not exist. */
+	uint32_t code_count, not_found_count;
 	request_t requests[];
 };
 
@@ -120,9 +120,9 @@ static uint64_t age_of(request_t old, request_t r)
 	return ((r >> CODE_BITS) - (old >> CODE_BITS)) & TIME_MASK;
 }
 
-/* Those of a window, as they are counted. */
+/* The requests of a window, as they are counted. */
 struct count {
-	int64_t held;	  /* beside the one that is noted */
+	int64_t others;	  /* beside the one that is noted */
 	request_t *known; /* the same one, noted before; or NULL */
 	request_t *oldest;
 };
@@ -141,7 +141,7 @@ static struct count count_window(const struct bursts *b, request_t *list,
 	while (i < *len) {
 		uint64_t age = age_of(list[i], r);
 
-		/* What is later has an age near the end of the range. */
+		/* A later request has an age near the end of the range. */
 		if (age > window && age <= TIME_MASK / 2) {
 			list[i] = list[--*len];
 			continue;
@@ -149,7 +149,7 @@ static struct count count_window(const struct bursts *b, request_t *list,
 		if (whole ? list[i] == r : same_code(list[i], r))
 			c.known = &list[i];
 		else
-			c.held += age <= window;
+			c.others += age <= window;
 		if (list[i] < *c.oldest)
 			c.oldest = &list[i];
 		i++;
@@ -162,17 +162,17 @@ static int64_t note(const struct bursts *b, request_t *list, uint32_t *len,
 		    int64_t limit, request_t r, bool whole)
 {
 	struct count c = count_window(b, list, len, r, whole);
-	request_t *place = c.known;
+	request_t *at = c.known;
 
-	if (!place && *len < (uint32_t)limit) {
+	if (!at && *len < (uint32_t)limit) {
 		list[(*len)++] = r;
-		return c.held + 1;
+		return c.others + 1;
 	}
-	if (!place)
-		place = c.oldest;
-	if (*place < r)
-		*place = r;
-	return c.held + 1;
+	if (!at)
+		at = c.oldest;
+	if (*at < r)
+		*at = r;
+	return c.others + 1;
 }
 
 static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
@@ -180,24 +180,25 @@ static int64_t note_code(const struct bursts *b, struct visitor *v, request_t r)
 	return note(b, v->requests, &v->code_count, b->limits.codes, r, false);
 }
 
-/* The same for requests of codes that are not there. */
-static int64_t note_lost(const struct bursts *b, struct visitor *v, request_t r)
+/* The same for requests of codes that do not exist. */
+static int64_t note_not_found(const struct bursts *b, struct visitor *v,
+			      request_t r)
 {
-	return note(b, v->requests + b->limits.codes, &v->lost_count,
+	return note(b, v->requests + b->limits.codes, &v->not_found_count,
 		    b->limits.not_found, r, true);
 }
 
 /* --- who it is --------------------------------------------------------- */
 
-/* A place among `count`, evenly. */
-static size_t place_of(uint64_t id, size_t count)
+/* An index below `count`, spread evenly. */
+static size_t index_of(uint64_t id, size_t count)
 {
 	return (size_t)((id >> 32) * (uint64_t)count >> 32);
 }
 
 static struct key *set_of(const struct bursts *b, uint64_t id)
 {
-	return &b->keys[place_of(id, b->set_count) * WAYS];
+	return &b->keys[index_of(id, b->set_count) * WAYS];
 }
 
 static struct visitor *visitor_of(const struct bursts *b, const struct key *key)
@@ -217,7 +218,7 @@ static struct key *find(const struct bursts *b, uint64_t id)
 	return NULL;
 }
 
-/* In place of who has been quiet for longest. */
+/* Takes the entry of the visitor that has been quiet for longest. */
 static struct key *add(const struct bursts *b, uint64_t id)
 {
 	struct key *key = set_of(b, id);
@@ -234,7 +235,7 @@ static struct key *add(const struct bursts *b, uint64_t id)
 static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 			   bool not_found)
 {
-	struct once *o = &b->once[place_of(id, b->once_count)];
+	struct once *o = &b->once[index_of(id, b->once_count)];
 	struct visitor *v;
 	struct key *key;
 
@@ -249,7 +250,7 @@ static struct key *promote(struct bursts *b, uint64_t id, request_t r,
 	if (b->limits.codes)
 		note_code(b, v, o->request);
 	if (b->limits.not_found && o->not_found)
-		note_lost(b, v, o->request);
+		note_not_found(b, v, o->request);
 	*o = (struct once){0};
 	return key;
 }
@@ -270,8 +271,8 @@ static void remember(const struct bursts *b, struct visitor *v, int64_t ts,
 	v->burst = burst;
 }
 
-static enum burst judge(const struct bursts *b, struct visitor *v, int64_t ts,
-			request_t r, bool not_found)
+static enum burst detect(const struct bursts *b, struct visitor *v, int64_t ts,
+			 request_t r, bool not_found)
 {
 	enum burst burst = BURST_NONE;
 
@@ -281,7 +282,7 @@ static enum burst judge(const struct bursts *b, struct visitor *v, int64_t ts,
 	if (b->limits.codes && note_code(b, v, r) >= b->limits.codes)
 		burst = BURST_CODES;
 	if (b->limits.not_found && not_found &&
-	    note_lost(b, v, r) >= b->limits.not_found)
+	    note_not_found(b, v, r) >= b->limits.not_found)
 		burst = BURST_NOT_FOUND;
 	if (burst)
 		remember(b, v, ts, burst);
@@ -295,7 +296,7 @@ void bursts_expect(const struct bursts *b,
 
 	memcpy(&id, visitor, sizeof(id));
 	__builtin_prefetch(set_of(b, id), 1);
-	__builtin_prefetch(&b->once[place_of(id, b->once_count)], 1);
+	__builtin_prefetch(&b->once[index_of(id, b->once_count)], 1);
 }
 
 enum burst bursts_note(struct bursts *b,
@@ -316,5 +317,5 @@ enum burst bursts_note(struct bursts *b,
 		return BURST_NONE;
 	if (ts > key->seen_ms)
 		key->seen_ms = ts;
-	return judge(b, visitor_of(b, key), ts, r, not_found);
+	return detect(b, visitor_of(b, key), ts, r, not_found);
 }

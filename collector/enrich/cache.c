@@ -91,7 +91,8 @@ const void *cache_get(struct cache *c, const void *key, size_t key_len,
 		    (key_len &&
 		     memcmp(e->data + e->value_len, key, key_len) != 0))
 			continue;
-		/* Not written again: that would cost the line's way back. */
+		/* A second write would make the cache line dirty for nothing.
+		 */
 		if (!e->used)
 			e->used = true;
 		c->stats.hits++;
@@ -126,7 +127,7 @@ static void append_newest(struct cache *c, struct entry *e)
 	c->newest = e;
 }
 
-/* The oldest that was not used since its turn came last. */
+/* Evicts the oldest entry that was not used since its last turn. */
 static void evict_one(struct cache *c)
 {
 	for (;;) {

@@ -1,5 +1,5 @@
-/* channel.h - by what way a visit came: the referrer's, unless its campaign
- * says better. */
+/* channel.h - the channel of a visit: the referrer's, unless its campaign says
+ * better. */
 #ifndef COLLECTOR_ENRICH_CHANNEL_H
 #define COLLECTOR_ENRICH_CHANNEL_H
 

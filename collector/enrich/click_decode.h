@@ -1,6 +1,5 @@
 /*
  * click_decode.h - the usual Click, decoded without a description of it.
- * Internal to collector/enrich.
  *
  * Knows the fields that redirectors send, in their usual encoding; anything
  * else (cookies, fields not known, another wire type, bytes that are no

@@ -14,11 +14,9 @@
 const char *device_class(const struct ua_result *ua, const char *text,
 			 size_t len);
 
-/*
- * Do the rules know the device: a phone, a tablet, a television?  Neither
- * Apple's count, as every program on them is called by the system's name, nor
- * generic ones, which are guesses by words.
- */
+/* Do the rules know the device: a phone, a tablet, a television?  Apple's do
+ * not count, since every program on them is called by the system's name; nor do
+ * generic ones, which are guessed from words. */
 bool device_is_held(const struct ua_result *ua);
 
 #endif

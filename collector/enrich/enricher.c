@@ -78,7 +78,7 @@ static int64_t clamp_time(const struct enricher *e, uint64_t time_ms,
 	return ts > 0 ? ts : 0;
 }
 
-/* As the column has it: IPv6, IPv4 mapped into it. */
+/* Copies the address as the column has it: IPv6, IPv4 mapped into it. */
 static void copy_ip(const Shortloop__Click *click, uint8_t ip[16])
 {
 	memset(ip, 0, 16);
@@ -95,7 +95,8 @@ static size_t cut(size_t len, int64_t max)
 	return len < (size_t)max ? len : (size_t)max;
 }
 
-/* What of the address is stored, and whether the rest is to be known. */
+/* Decides what of the address is stored, and whether the rest of it may be
+ * used. */
 static void choose_ip(const struct enricher *e, const Shortloop__Click *click,
 		      struct click_facts *facts)
 {
@@ -135,8 +136,8 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	facts->sources = e->lookups->ref.sources;
 	copy_ip(click, facts->ip);
 	choose_ip(e, click, facts);
-	/* Both tables are larger than the processor's caches: while they are
-	 * waited for, there is hashing to do. */
+	/* The tables of places and bursts are larger than the processor's
+	 * caches: both are fetched while there is hashing to do. */
 	if (facts->has_ip)
 		place_expect(facts->places, facts->ip);
 	if (find_identity(e, click, facts, err) < 0)
@@ -151,8 +152,8 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 	return 0;
 }
 
-/* Only of what becomes a row: being asked about a visit makes no burst. */
-static void judge_burst(struct enricher *e, const Shortloop__Click *click,
+/* Only clicks that become rows make up bursts; those that are shown do not. */
+static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 			struct click_facts *facts)
 {
 	bool not_found =
@@ -166,7 +167,7 @@ static void judge_burst(struct enricher *e, const Shortloop__Click *click,
 	facts->verdict = verdict_of_burst(burst, facts->verdict);
 }
 
-/* Takes a half-written row back when memory ran out. */
+/* Takes a half-written row back if memory ran out. */
 static int finish_row(struct buf *rows, size_t start, struct error *err)
 {
 	if (!rows->failed)
@@ -192,7 +193,7 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 
 	if (enricher_facts(e, origin, click, &facts, err) < 0)
 		return -1;
-	judge_burst(e, click, &facts);
+	apply_burst(e, click, &facts);
 	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)
 		return -1;

@@ -26,8 +26,8 @@ struct enricher *enricher_new(const struct collector_settings *settings,
 			      struct error *err);
 void enricher_free(struct enricher *e); /* NULL accepted */
 
-/* Goes on with other files (enrich_lookups_exchange).  Costs nothing: fit for
- * between two events. */
+/* Goes on with other files (enrich_lookups_exchange).  It only swaps pointers,
+ * so it may be called between two events. */
 void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh);
 
 /*
@@ -39,7 +39,7 @@ int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,
 		   int64_t *ret_ts, struct error *err);
 
-/* The same for a click that is no bytes. */
+/* The same for a click that is decoded already. */
 int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		       const Shortloop__Click *click, struct buf *rows,
 		       int64_t *ret_ts, struct error *err);

@@ -21,7 +21,7 @@ static ProtobufCAllocator allocator_of(struct arena *arena)
 	return (ProtobufCAllocator){allocate, release, arena};
 }
 
-/* Why unpacking failed; protobuf-c does not say. */
+/* Says why unpacking failed; protobuf-c does not. */
 static void set_reason(const struct arena *arena, struct error *err)
 {
 	if (arena->failed)

@@ -14,7 +14,8 @@ struct identity_hasher {
 	EVP_MD_CTX *ctx;
 	bool keyed;
 	unsigned char secret_key[crypto_generichash_KEYBYTES];
-	/* The key of the day last asked for: rows of a day come together. */
+	/* The key of the day last asked for, kept since rows of a day come
+	 * together. */
 	unsigned char day_key[crypto_generichash_KEYBYTES];
 	int64_t day; /* -1: none yet */
 };

@@ -25,15 +25,14 @@ struct enrich_lookups {
 struct enrich_lookups *
 enrich_lookups_new(const struct collector_settings *settings,
 		   struct error *err);
-/* Only the places: no `agents`, and a `ref` with nothing else.  What is known
- * of user agents stays known then. */
+/* Reads only the geo files: `agents` is NULL, and `ref` has nothing else.
+ * After an exchange the cache of user agents stays filled. */
 struct enrich_lookups *
 enrich_lookups_new_places(const struct collector_settings *settings,
 			  struct error *err);
 void enrich_lookups_free(struct enrich_lookups *l); /* NULL accepted */
 
-/* `l` takes over what `fresh` has, all or the places, and `fresh` gets what was
- * there instead. */
+/* Swaps what `fresh` has, everything or the places, with the same of `l`. */
 void enrich_lookups_exchange(struct enrich_lookups *l,
 			     struct enrich_lookups *fresh);
 

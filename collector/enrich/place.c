@@ -8,42 +8,44 @@
 #include "common/clickhouse/rowbinary.h"
 #include "common/ip.h"
 
-/* What a network's place is.  A network has one slot that it can be in, and
- * shares it with others: the last one stays.  Small, so that there are many: a
- * way down the files' trees costs more than reading a record that is known. */
-struct slot {
+/* Where a network is.  The cache is direct-mapped: a network has one entry that
+ * it can be in, and shares it with others; the last one stays.  Entries are
+ * small, so that there are many: a way down the files' trees costs more than
+ * reading a record that is known. */
+struct entry {
 	uint64_t network; /* 0: empty */
 	char place[];	  /* as much of a struct geo_place as the files fill */
 };
 
 struct place_lookup {
 	const struct geo *geo;
-	char *slots;
+	char *entries;
 	size_t place_len;
-	size_t slot_len;
-	unsigned slot_bits;    /* there are 1 << slot_bits */
+	size_t entry_len;
+	unsigned entry_bits;   /* there are 1 << entry_bits */
 	uint64_t hits, misses; /* of networks */
 	struct cache *records;
 };
 
-static void measure_slots(struct place_lookup *l)
+static void measure_entries(struct place_lookup *l)
 {
 	size_t align = sizeof(uint64_t);
 
 	l->place_len = offsetof(struct geo_place, records) +
 		       geo_count(l->geo) * sizeof(uint32_t);
-	l->slot_len = sizeof(struct slot) +
-		      (l->place_len + align - 1) / align * align;
+	l->entry_len = sizeof(struct entry) +
+		       (l->place_len + align - 1) / align * align;
 }
 
 /* Half of the memory is for networks, half for records. */
-static int make_slots(struct place_lookup *l, size_t bytes, struct error *err)
+static int make_entries(struct place_lookup *l, size_t bytes, struct error *err)
 {
-	measure_slots(l);
-	while (l->slot_bits < 40 && l->slot_len << (l->slot_bits + 1) <= bytes)
-		l->slot_bits++;
-	l->slots = calloc((size_t)1 << l->slot_bits, l->slot_len);
-	return l->slots ? 0 : error_set_nomem(err);
+	measure_entries(l);
+	while (l->entry_bits < 40 &&
+	       l->entry_len << (l->entry_bits + 1) <= bytes)
+		l->entry_bits++;
+	l->entries = calloc((size_t)1 << l->entry_bits, l->entry_len);
+	return l->entries ? 0 : error_set_nomem(err);
 }
 
 struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
@@ -56,7 +58,7 @@ struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
 		return NULL;
 	}
 	l->geo = geo;
-	if (make_slots(l, cache_bytes / 2, err) == 0) {
+	if (make_entries(l, cache_bytes / 2, err) == 0) {
 		l->records = cache_new(cache_bytes / 2, err);
 		if (l->records)
 			return l;
@@ -70,7 +72,7 @@ void place_lookup_free(struct place_lookup *l)
 	if (!l)
 		return;
 	cache_free(l->records);
-	free(l->slots);
+	free(l->entries);
 	free(l);
 }
 
@@ -107,43 +109,43 @@ static uint64_t network_of(const uint8_t ip[16], unsigned *ret_bits)
 }
 
 /* By Fibonacci hashing (Knuth, volume 3, 6.4): neighbours go apart. */
-static struct slot *slot_of(const struct place_lookup *l, uint64_t network)
+static struct entry *entry_of(const struct place_lookup *l, uint64_t network)
 {
 	uint64_t hash = network * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = l->slot_bits ? hash >> (64 - l->slot_bits) : 0;
+	size_t at = l->entry_bits ? hash >> (64 - l->entry_bits) : 0;
 
-	return (struct slot *)(void *)(l->slots + at * l->slot_len);
+	return (struct entry *)(void *)(l->entries + at * l->entry_len);
 }
 
 void place_expect(const struct place_lookup *l, const uint8_t ip[16])
 {
 	unsigned bits;
 
-	__builtin_prefetch(slot_of(l, network_of(ip, &bits)));
+	__builtin_prefetch(entry_of(l, network_of(ip, &bits)));
 }
 
-/* The place of an address, from its network's slot or from the files. */
+/* The place of an address, from its network's entry or from the files. */
 static void find_place(struct place_lookup *l, const uint8_t ip[16],
 		       struct geo_place *ret_place)
 {
 	unsigned bits;
 	uint64_t network = network_of(ip, &bits);
-	struct slot *slot = slot_of(l, network);
+	struct entry *entry = entry_of(l, network);
 
-	if (slot->network == network) {
+	if (entry->network == network) {
 		*ret_place = (struct geo_place){0};
-		memcpy(ret_place, slot->place, l->place_len);
+		memcpy(ret_place, entry->place, l->place_len);
 		l->hits++;
 		return;
 	}
 	l->misses++;
 	if (geo_find(l->geo, ip, ret_place) <= bits) {
-		slot->network = network;
-		memcpy(slot->place, ret_place, l->place_len);
+		entry->network = network;
+		memcpy(entry->place, ret_place, l->place_len);
 	}
 }
 
-/* By what was read of the same records before. */
+/* Appends what was read of the same records before, if they are known. */
 static void append_place(struct place_lookup *l, const struct geo_place *place,
 			 struct buf *row)
 {
@@ -181,6 +183,6 @@ struct cache_stats place_stats(const struct place_lookup *l)
 
 	stats.hits = l->hits;
 	stats.misses = l->misses;
-	stats.bytes += l->slot_len << l->slot_bits;
+	stats.bytes += l->entry_len << l->entry_bits;
 	return stats;
 }

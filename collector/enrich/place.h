@@ -22,7 +22,7 @@ struct place_lookup *place_lookup_new(const struct geo *geo, size_t cache_bytes,
 				      struct error *err);
 void place_lookup_free(struct place_lookup *l); /* NULL accepted */
 
-/* The address will be asked for soon: what is known of it is brought near. */
+/* The address will be asked for soon: prefetches its entry. */
 void place_expect(const struct place_lookup *l, const uint8_t ip[16]);
 
 /* Appends the columns continent to as_org in RowBinary; empty ones without an
@@ -30,7 +30,7 @@ void place_expect(const struct place_lookup *l, const uint8_t ip[16]);
 void place_append(struct place_lookup *l, const uint8_t ip[16],
 		  struct buf *row);
 
-/* A miss asked the files' trees; entries are records. */
+/* A miss is a search in the files' trees; entries are records. */
 struct cache_stats place_stats(const struct place_lookup *l);
 
 #endif

@@ -60,7 +60,7 @@ void referrer_parse(const char *text, size_t len, const char *own_domain,
 	const char *mark = find_mark(text, len);
 	struct referrer *r = ret_referrer;
 
-	/* Not all of `host`: a quarter of a kilobyte for each click. */
+	/* Clearing all of `host` would be a quarter of a kilobyte a click. */
 	r->host[0] = '\0';
 	r->channel = "unknown";
 	r->source = (struct source){0};

@@ -11,7 +11,7 @@
 
 /* --- clicks --------------------------------------------------------------- */
 
-/* Longer than any that means something. */
+/* No value that means something is longer. */
 #define PURPOSE_MAX 64
 
 static void put_text(struct buf *row, const char *text)
@@ -146,7 +146,7 @@ static int64_t bounded_ms(uint64_t ms)
 	return (int64_t)(ms < max ? ms : max);
 }
 
-/* What a link says beyond its URL, as migration 0011 has it. */
+/* The columns that migration 0011 added. */
 static void put_more(struct buf *row, const Shortloop__Link *link)
 {
 	put_text(row, link->description);

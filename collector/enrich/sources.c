@@ -23,8 +23,8 @@ struct sources {
 
 /* --- the list ------------------------------------------------------------ */
 
-/* What the list calls unknown is of a firm that has a search engine, and no
- * search. */
+/* What the list calls unknown belongs to a firm that has a search engine, but
+ * is no search. */
 static const char *channel_of_medium(const char *medium)
 {
 	static const char *const channels[][2] = {
@@ -137,7 +137,7 @@ void sources_free(struct sources *s)
 
 /* --- what is found ------------------------------------------------------- */
 
-/* Of this very host: ours, or else the list's. */
+/* Finds the entry of this very host: ours, or else the list's. */
 static bool find_entry(const struct sources *s, const char *host,
 		       struct source *ret)
 {
@@ -159,7 +159,7 @@ static bool find_entry(const struct sources *s, const char *host,
 	return true;
 }
 
-/* "www.", "m.", "de.", "www2.": the same pages for somebody else. */
+/* A label such as "www.", "m.", "de.", "www2." leads to the same pages. */
 static bool says_nothing(const char *label, size_t len)
 {
 	static const char *const words[] = {"www",    "m",	"mobile",
@@ -176,7 +176,7 @@ static bool says_nothing(const char *label, size_t len)
 	return false;
 }
 
-/* Is all that stands before `site` in `host` of that kind? */
+/* Are all labels before `site` in `host` of that kind? */
 static bool is_same_site(const char *host, const char *site)
 {
 	while (host < site) {
@@ -200,7 +200,8 @@ static bool holds(const struct sources *s, const char *host, const char *site,
 		return false;
 	if (strcmp(channel, "search") != 0 || is_same_site(host, site))
 		return true;
-	/* search.example.org, unlike example.org, is nothing else. */
+	/* An entry for search.example.org, unlike one for example.org, is for
+	 * searching only. */
 	return sources_domain(s, site) != site;
 }
 

@@ -20,7 +20,7 @@ enum utm_field {
 	UTM_FIELDS,
 };
 
-/* Marks that advertisers and networks put on a link of their own accord. */
+/* Parameters that advertisers and networks add to links by themselves. */
 enum utm_mark {
 	UTM_MARK_NONE,
 	UTM_MARK_PAID,	 /* gclid, msclkid ... */

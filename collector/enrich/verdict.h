@@ -13,8 +13,8 @@
 #include "schemas/click.pb-c.h"
 
 enum {
-	/* Counted up when the rules change that are code; what is a table or a
-	 * file tells by itself (reference.c). */
+	/* Counted up when rules change that are code.  Rules in a table or a
+	 * file are hashed instead (reference.c). */
 	VERDICT_VERSION = 3
 };
 
@@ -56,7 +56,7 @@ struct verdict verdict_of_request(const char *purpose, bool head,
 struct verdict verdict_of_click(const Shortloop__Click *click,
 				struct verdict by_user_agent);
 
-/* Do such clicks make up bursts, and are they judged by them? */
+/* May bursts change the verdict?  Only such clicks make up bursts, too. */
 bool verdict_leaves_open(struct verdict v);
 struct verdict verdict_of_burst(enum burst burst, struct verdict otherwise);
 

@@ -119,8 +119,8 @@ struct bots {
 	size_t count;	     /* of robots */
 };
 
-/* Some that make previews also feed models: those are not for a person who is
- * about to look. */
+/* A robot that makes previews and also feeds models is a crawler: it does not
+ * fetch for a person who is about to look. */
 static enum bot_kind kind_of_tags(const json_t *tags)
 {
 	enum bot_kind kind = BOT_CRAWLER;
@@ -390,7 +390,7 @@ bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher)
 			     pattern_set_count(bots->patterns)) >= 0;
 }
 
-/* What is asked of one agent. */
+/* The search for the robot of one user agent. */
 struct search {
 	const struct bots *bots;
 	struct pattern_matcher *matcher;

@@ -26,7 +26,7 @@ enum bot_kind {
 	BOT_SCANNER, /* looks for weaknesses */
 };
 
-/* What knows it. */
+/* Which list a robot was found in. */
 enum bot_origin {
 	BOT_OWN,
 	BOT_LIST,
@@ -62,7 +62,7 @@ struct bot {
 	bool vague;	     /* not believed of browsers and devices */
 };
 
-/* Robots first, bots_count of them. */
+/* `index` is below bots_count. */
 struct bot bots_at(const struct bots *bots, size_t index);
 
 /* "own", "bot_list" ... */
@@ -77,7 +77,7 @@ bool bots_find(const struct bots *bots, struct pattern_matcher *matcher,
 	       const char *user_agent, size_t len, bool device,
 	       struct bot *ret_bot);
 
-/* Has the text last searched the form of a browser's agent? */
+/* Does the text last searched have the form of a browser's agent? */
 bool bots_is_browser(const struct bots *bots, struct pattern_matcher *matcher);
 
 #endif

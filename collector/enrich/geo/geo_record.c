@@ -6,8 +6,8 @@
 #include "collector/enrich/geo/continent.h"
 #include "collector/enrich/geo/mmdb_value.h"
 
-/* A record being read.  What belongs together comes from one file or not at
- * all, so it is gathered here first. */
+/* A record being read.  Values that belong together (the location) come from
+ * one file or not at all, so they are gathered here first. */
 struct reading {
 	const MMDB_s *mmdb;
 	const char *language;
@@ -23,7 +23,7 @@ struct name {
 	void (*take)(struct reading *r, const MMDB_entry_data_s *value);
 };
 
-/* Only for literals. */
+/* `literal` must be a string literal. */
 #define NAME(literal, function)                                                \
 	{                                                                      \
 		literal, sizeof(literal) - 1, function                         \
@@ -121,7 +121,7 @@ static struct geo_text best_name(const struct reading *r,
 	return best;
 }
 
-/* By the path from a value to its names. */
+/* Keeps the best of the names that `path` leads to from a value. */
 static void keep_name(const struct reading *r, const MMDB_entry_data_s *v,
 		      const char *const path[], struct geo_text *text)
 {

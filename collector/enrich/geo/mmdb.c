@@ -41,7 +41,8 @@ struct check {
 	const MMDB_s *mmdb;
 	const char *part;
 	uint32_t size; /* of the data */
-	/* For each node the bits below it, 0 as long as it was not seen. */
+	/* Per node: how many bits of an address lie below it; 0 until it was
+	 * seen. */
 	uint8_t *heights;
 	/* A bit for each byte of the data: was it gone into what begins there?
 	 * NULL for metadata, whose pointers lead to nothing to go into. */
@@ -119,7 +120,7 @@ static int check_languages(struct check *c)
 	MMDB_entry_data_s list, v;
 	uint32_t at;
 
-	/* Not there, or no list: the library says so. */
+	/* It is missing or no list: the library says so. */
 	if (MMDB_aget_value(&start, &list, path) != MMDB_SUCCESS)
 		return 0;
 	at = list.offset_to_next;

@@ -1,8 +1,6 @@
-/*
- * special.h - addresses that are nowhere, and addresses that stand for others:
- * the special-purpose registries of IANA (RFC 6890 and its successors), as far
- * as they can be a visitor's.
- */
+/* special.h - addresses that are not of the public Internet, and addresses that
+ * stand for others: the special-purpose registries of IANA (RFC 6890 and its
+ * successors), as far as they can be a visitor's. */
 #ifndef COLLECTOR_ENRICH_GEO_SPECIAL_H
 #define COLLECTOR_ENRICH_GEO_SPECIAL_H
 

@@ -3,7 +3,7 @@
  * matches a text?  One set can hold several lists, one behind the other, for
  * the price of reading the text once.
  *
- * PCRE2 is the judge.  Before it is asked, one pass over the text finds which
+ * PCRE2 decides.  Before it is asked, one pass over the text finds which
  * expressions have all the strings they cannot match without (literals.h), so
  * that a thousand expressions cost a handful of matches.  The answer is the
  * same as trying each in turn.
@@ -31,7 +31,7 @@ int pattern_set_add(struct pattern_set *set, const char *regex, bool caseless,
 		    struct error *err);
 
 /* Call once, after the last add.  Without `prefilter` every expression is tried
- * in turn: the reference that the prefilter is held against. */
+ * in turn: the reference that the prefilter is compared with. */
 int pattern_set_compile(struct pattern_set *set, bool prefilter,
 			struct error *err);
 

@@ -50,7 +50,7 @@ struct ua_section_form {
 	enum ua_field first;
 	size_t count;
 	const char *keys[UA_TEMPLATES_MAX];
-	/* What a rule means that does not say. */
+	/* The template of a rule that has none. */
 	const char *fallback[UA_TEMPLATES_MAX];
 };
 extern const struct ua_section_form ua_section_forms[UA_SECTION_COUNT];
@@ -79,7 +79,7 @@ struct ua_rules {
 struct ua_rules *ua_rules_load(const char *path, bool prefilter,
 			       struct error *err);
 void ua_rules_free(struct ua_rules *rules); /* NULL accepted */
-/* How many there are, and how many are tried on every text. */
+/* How many rules there are, and how many are tried on every text. */
 size_t ua_rules_count(const struct ua_rules *rules);
 size_t ua_rules_unfiltered(const struct ua_rules *rules);
 

@@ -301,8 +301,8 @@ static int read_as(struct access_format *f, const struct access_reader *r,
 	return access_visit_read(&fields, time_format, ret_visit, err);
 }
 
-/* The first that reads the line and finds an address in it; or, failing that,
- * the first that reads it. */
+/* Chooses the first format that reads the line and finds an address in it; or
+ * else the first that reads it. */
 static const struct access_reader *choose(struct access_format *f,
 					  const char *line, size_t len)
 {

@@ -17,7 +17,7 @@ enum {
 	PIECES_MAX = 128
 };
 
-/* A text that stands there, or a field; they take turns. */
+/* A literal text or a field; they take turns. */
 struct piece {
 	size_t literal; /* where in access_pattern.literals */
 	size_t len;	/* 0: a field */
@@ -73,7 +73,7 @@ static int add_field(struct access_pattern *p, enum access_field field,
 
 /* --- Apache -------------------------------------------------------------- */
 
-/* What the braces before a `t` say of how the time is written. */
+/* Reads what the braces before a `t` say of how the time is written. */
 static int take_time_format(struct access_pattern *p, const char *text,
 			    size_t len, enum access_field *field,
 			    struct error *err)
@@ -131,7 +131,7 @@ static int add_directive(struct access_pattern *p, const char **at,
 	return add_literal(p, ']', err);
 }
 
-/* As they are written in httpd.conf, where the format itself is in quotes. */
+/* Escapes as in httpd.conf, where the format itself is in quotes. */
 static char escaped(char c)
 {
 	return (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c);
@@ -286,7 +286,7 @@ static int refuse_line(const struct reading *r, struct access_text expected,
 			 r->at >= r->len ? ", but the line ends" : "");
 }
 
-/* Where the text `end` is, from r->at on; escaped bytes are not it. */
+/* Finds the text `end` from r->at on; escaped bytes do not count. */
 static bool find_end(const struct reading *r, struct access_text end,
 		     bool quoted, size_t *ret_at)
 {
@@ -309,8 +309,8 @@ static bool find_end(const struct reading *r, struct access_text end,
 	return false;
 }
 
-/* What an escape stands for; *ret_len is how long it is, its backslash
- * included.  One that nobody writes stands for itself. */
+/* What an escape stands for; *ret_len is its length, the backslash included.
+ * An unknown escape stands for itself. */
 static char unescape(const char *at, size_t len, size_t *ret_len)
 {
 	static const char codes[] = "n\nt\tr\rb\bv\vf\f\"\"\\\\";
@@ -338,7 +338,7 @@ static struct access_text cleaned(struct reading *r, struct access_text t)
 		return (struct access_text){0};
 	if (!t.len || !memchr(t.data, '\\', t.len))
 		return t;
-	/* There is room for the whole line: texts do not move. */
+	/* `scratch` has room for the whole line, so texts do not move. */
 	for (size_t i = 0; i < t.len; i += n) {
 		char c = t.data[i];
 
@@ -388,7 +388,7 @@ static int read_field(struct reading *r, size_t i, struct access_fields *fields,
 	}
 	r->at = stop;
 	t = cleaned(r, t);
-	/* Of several of a kind the first that says something counts. */
+	/* Of several fields of a kind the first that is not empty counts. */
 	if (piece->field != ACCESS_PASSED && !fields->texts[piece->field].len)
 		fields->texts[piece->field] = t;
 	return 0;

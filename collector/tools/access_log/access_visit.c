@@ -54,7 +54,7 @@ static struct access_text until(struct access_text t, char c,
 	return t;
 }
 
-/* "GET http://host/path" is asked of proxies, and of servers by scanners. */
+/* Proxies are asked for "GET http://host/path", and servers are by scanners. */
 static struct access_text without_origin(struct access_text uri)
 {
 	const char *at = uri.len ? memmem(uri.data, uri.len, "://", 3) : NULL;

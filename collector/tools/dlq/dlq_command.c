@@ -437,7 +437,7 @@ static int print_replay(const struct replay *r, struct error *err)
 	return 0;
 }
 
-/* A topic that is not there takes no letters. */
+/* A topic that does not exist takes no letters. */
 static int ask_partitions(struct kafka_reader *reader, const char *topic,
 			  uint32_t *ret_count, struct error *err)
 {
@@ -472,8 +472,8 @@ static int replay_all(struct replay *r, struct error *err)
 		    0 ||
 	    ask_partitions(d->reader, kafka->topic_links, &r->links, err) < 0)
 		return -1;
-	/* Whoever replays at the same time is stopped before the marks are
-	 * read: all that it has sent has a mark by then. */
+	/* The new transaction fences another replay before the marks are read:
+	 * all that it has sent has a mark by then. */
 	if (open_transaction(r, err) < 0 || read_marks(d, err) < 0 ||
 	    dlq_records_walk(d->reader, kafka->topic_dlq, 0, replay_record, r,
 			     err) < 0)
@@ -497,7 +497,8 @@ static int replay(struct dlq *d, struct error *err)
 		status = print_replay(&r, err);
 	if (status < 0)
 		return -1;
-	/* What was asked for by its offset was meant. */
+	/* A letter chosen by its offset that was not sent again counts as a
+	 * failure. */
 	return r.too_often || r.elsewhere ||
 	       (r.before && d->filter.range_count);
 }

@@ -10,12 +10,11 @@
 #include "collector/commands.h"
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
-#include "common/kafka/consumer_commit.h"
 #include "common/kafka/reader.h"
 #include "common/output.h"
 
 /* A partition, and what a collector would do with it. */
-struct judged {
+struct partition_state {
 	struct stored_key key;
 	struct plan_facts facts;
 	struct plan plan;
@@ -30,32 +29,32 @@ enum decision {
 	DECIDE_END,
 };
 
-struct epoch_job {
+struct epoch_command {
 	const struct collector_config *config;
 	const char *topic;
 	const char *table;
 	struct clickhouse *ch;
 	struct kafka_reader *reader;
-	struct judged *partitions;
+	struct partition_state *partitions;
 	uint32_t count;
 	bool force, some_named;
 };
 
 /* --- the command line ----------------------------------------------------- */
 
-static int read_topic(struct epoch_job *j, const struct app *app,
+static int read_topic(struct epoch_command *cmd, const struct app *app,
 		      struct error *err)
 {
-	const struct kafka_config *kafka = &j->config->kafka;
+	const struct kafka_config *kafka = &cmd->config->kafka;
 	const char *name = app_option_value(app, "topic");
 
-	j->topic = kafka->topic_clicks;
-	j->table = "clicks";
+	cmd->topic = kafka->topic_clicks;
+	cmd->table = "clicks";
 	if (!name || !strcmp(name, "clicks") ||
 	    !strcmp(name, kafka->topic_clicks))
 		return 0;
-	j->topic = kafka->topic_links;
-	j->table = "links";
+	cmd->topic = kafka->topic_links;
+	cmd->table = "links";
 	if (!strcmp(name, "links") || !strcmp(name, kafka->topic_links))
 		return 0;
 	return error_set(err, ERROR_USAGE,
@@ -86,7 +85,7 @@ static int read_decision(const struct app *app, enum decision *ret,
 }
 
 /* "0,3,17" */
-static int read_partitions(struct epoch_job *j, const char *text,
+static int read_partitions(struct epoch_command *cmd, const char *text,
 			   struct error *err)
 {
 	unsigned long number;
@@ -101,74 +100,78 @@ static int read_partitions(struct epoch_job *j, const char *text,
 					 "--partition: '%.40s': expected "
 					 "numbers, separated by commas",
 					 text);
-		if (number >= j->count)
+		if (number >= cmd->count)
 			return error_set(err, ERROR_NOTFOUND,
 					 "--partition: %s has %" PRIu32
 					 " partitions",
-					 j->topic, j->count);
-		j->partitions[number].named = true;
+					 cmd->topic, cmd->count);
+		cmd->partitions[number].named = true;
 		at = *end ? end + 1 : NULL;
 	}
-	j->some_named = true;
+	cmd->some_named = true;
 	return 0;
 }
 
 /* --- what is there -------------------------------------------------------- */
 
-static struct cut_log log_of(const struct epoch_job *j, const struct judged *p)
+static struct cut_log log_of(const struct epoch_command *cmd,
+			     const struct partition_state *p)
 {
-	return (struct cut_log){j->reader, j->topic, p->key.partition,
+	return (struct cut_log){cmd->reader, cmd->topic, p->key.partition,
 				p->facts.log_start, p->facts.log_end};
 }
 
-static int ask_kafka(struct epoch_job *j, struct judged *p, struct error *err)
+static int ask_kafka(struct epoch_command *cmd, struct partition_state *p,
+		     struct error *err)
 {
 	struct kafka_committed committed;
 	int64_t start, end;
 
-	if (kafka_reader_commit(j->reader, j->topic, p->key.partition,
+	if (kafka_reader_commit(cmd->reader, cmd->topic, p->key.partition,
 				&committed, err) < 0 ||
-	    kafka_reader_bounds(j->reader, j->topic, p->key.partition, &start,
-				&end, err) < 0)
+	    kafka_reader_bounds(cmd->reader, cmd->topic, p->key.partition,
+				&start, &end, err) < 0)
 		return -1;
 	facts_of_kafka(&p->facts, &committed, start, end);
 	return 0;
 }
 
-static int ask_whether_cut(struct epoch_job *j, struct judged *p,
-			   const struct stored_report *report,
-			   struct error *err)
+static int find_out_whether_cut(struct epoch_command *cmd,
+				struct partition_state *p,
+				const struct stored_report *report,
+				struct error *err)
 {
-	struct cut_log log = log_of(j, p);
+	struct cut_log log = log_of(cmd, p);
 	int64_t found = -1;
 	bool there = true;
 
-	if (!report->batch)
+	if (!report->block)
 		return 0;
-	if (kafka_reader_at(j->reader, j->topic, p->key.partition,
-			    report->batch_ms + 1, &found, err) < 0)
+	if (kafka_reader_at(cmd->reader, cmd->topic, p->key.partition,
+			    report->block_ms + 1, &found, err) < 0)
 		return -1;
 	if (facts_look_odd(&p->facts, report, found) &&
-	    cut_is_there(&log, report->batch_last, report->batch_ms, &there,
+	    cut_is_there(&log, report->block_last, report->block_ms, &there,
 			 err) < 0)
 		return -1;
 	p->facts.cut = !there;
 	return 0;
 }
 
-/* As a collector that takes it over does. */
-static int judge(struct epoch_job *j, struct judged *p, struct error *err)
+/* Plans what a collector would do that the partition is assigned to. */
+static int plan_partition(struct epoch_command *cmd, struct partition_state *p,
+			  struct error *err)
 {
 	struct stored_report report;
 	struct ranges stored = {0};
 	int status = -1;
 
-	p->facts.start = facts_start(&j->config->collector);
-	if (ask_kafka(j, p, err) == 0 &&
-	    facts_of_clickhouse(&p->facts, j->ch, &p->key,
-				(uint32_t)j->config->collector.epoch, &stored,
+	p->facts.start = facts_start(&cmd->config->collector);
+	if (ask_kafka(cmd, p, err) == 0 &&
+	    facts_of_clickhouse(&p->facts, cmd->ch, &p->key,
+				(uint32_t)cmd->config->collector.epoch, &stored,
 				&report, err) == 0 &&
-	    ask_whether_cut(j, p, &report, err) == 0) {
+	    find_out_whether_cut(cmd, p, &report, err) == 0) {
 		p->plan = plan_make(&p->facts);
 		status = 0;
 	}
@@ -176,51 +179,51 @@ static int judge(struct epoch_job *j, struct judged *p, struct error *err)
 	return status;
 }
 
-static int open_job(struct epoch_job *j, struct error *err)
+static int open_topic(struct epoch_command *cmd, struct error *err)
 {
-	j->ch = clickhouse_new(&j->config->clickhouse, err);
-	if (!j->ch)
+	cmd->ch = clickhouse_new(&cmd->config->clickhouse, err);
+	if (!cmd->ch)
 		return -1;
-	j->reader = kafka_reader_new(&j->config->kafka, "shortloop-epoch",
-				     j->config->collector.group, err);
-	if (!j->reader ||
-	    kafka_reader_partitions(j->reader, j->topic, &j->count, err) < 0)
+	cmd->reader = kafka_reader_new(&cmd->config->kafka, "shortloop-epoch",
+				       cmd->config->collector.group, err);
+	if (!cmd->reader || kafka_reader_partitions(cmd->reader, cmd->topic,
+						    &cmd->count, err) < 0)
 		return -1;
-	j->partitions = calloc(j->count + 1, sizeof(*j->partitions));
-	if (!j->partitions)
+	cmd->partitions = calloc(cmd->count + 1, sizeof(*cmd->partitions));
+	if (!cmd->partitions)
 		return error_set_nomem(err);
-	for (uint32_t i = 0; i < j->count; i++)
-		j->partitions[i].key =
-			(struct stored_key){.table = j->table,
-					    .topic = j->topic,
+	for (uint32_t i = 0; i < cmd->count; i++)
+		cmd->partitions[i].key =
+			(struct stored_key){.table = cmd->table,
+					    .topic = cmd->topic,
 					    .partition = (int32_t)i};
 	return 0;
 }
 
-static int judge_all(struct epoch_job *j, struct error *err)
+static int plan_all(struct epoch_command *cmd, struct error *err)
 {
-	if (stored_sync(j->ch, j->table, err) < 0)
+	if (stored_sync(cmd->ch, cmd->table, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < j->count; i++)
-		if (judge(j, &j->partitions[i], err) < 0)
+	for (uint32_t i = 0; i < cmd->count; i++)
+		if (plan_partition(cmd, &cmd->partitions[i], err) < 0)
 			return -1;
 	return 0;
 }
 
-static bool fits(const struct judged *p)
+static bool fits(const struct partition_state *p)
 {
 	return p->plan.step == PLAN_READ;
 }
 
-static int show(const struct epoch_job *j, struct error *err)
+static int show(const struct epoch_command *cmd, struct error *err)
 {
 	struct table *table = table_new(">partition|>epoch|>log from|>to|"
 					">committed|>reported to|rows");
 	char text[24];
 
-	printf("topic %s\n", j->topic);
-	for (uint32_t i = 0; i < j->count; i++) {
-		const struct judged *p = &j->partitions[i];
+	printf("topic %s\n", cmd->topic);
+	for (uint32_t i = 0; i < cmd->count; i++) {
+		const struct partition_state *p = &cmd->partitions[i];
 
 		snprintf(text, sizeof(text), "%" PRIu64, p->facts.commit);
 		table_number(table, i);
@@ -236,14 +239,15 @@ static int show(const struct epoch_job *j, struct error *err)
 
 /* --- what is decided ------------------------------------------------------ */
 
-struct words {
-	const char *name; /* of ingest_epochs.decision */
+/* Of ingest_epochs. */
+struct epoch_row {
+	const char *decision;
 	uint32_t epoch;
 	uint64_t next, gap;
 };
 
-static int note(struct epoch_job *j, const struct judged *p,
-		const struct words *w, struct error *err)
+static int note(struct epoch_command *cmd, const struct partition_state *p,
+		const struct epoch_row *w, struct error *err)
 {
 	static const char sql[] =
 		"INSERT INTO ingest_epochs (topic, partition, epoch, decision, "
@@ -258,56 +262,59 @@ static int note(struct epoch_job *j, const struct judged *p,
 	snprintf(epoch, sizeof(epoch), "%" PRIu32, w->epoch);
 	snprintf(next, sizeof(next), "%" PRIu64, w->next);
 	snprintf(gap, sizeof(gap), "%" PRIu64, w->gap);
-	clickhouse_escape(&topic, j->topic, strlen(j->topic));
+	clickhouse_escape(&topic, cmd->topic, strlen(cmd->topic));
 	const struct clickhouse_param params[] = {
 		{"param_topic", topic.data},
 		{"param_partition", partition},
 		{"param_epoch", epoch},
-		{"param_decision", w->name},
+		{"param_decision", w->decision},
 		{"param_next", next},
 		{"param_gap", gap},
 		{NULL, NULL}};
 
-	status = topic.failed ? error_set_nomem(err)
-			      : clickhouse_query(j->ch, sql, params, NULL, err);
+	status = topic.failed
+			 ? error_set_nomem(err)
+			 : clickhouse_query(cmd->ch, sql, params, NULL, err);
 	buf_free(&topic);
 	return status;
 }
 
-static int decide_same(struct epoch_job *j, const struct judged *p,
-		       struct error *err)
+static int decide_same(struct epoch_command *cmd,
+		       const struct partition_state *p, struct error *err)
 {
-	const struct words w = {"same", p->facts.epoch, p->facts.next, 0};
+	const struct epoch_row w = {"same", p->facts.epoch, p->facts.next, 0};
 
-	if (note(j, p, &w, err) < 0)
+	if (note(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " is what it was: epoch %" PRIu32 "\n",
 	       p->key.partition, w.epoch);
 	return 0;
 }
 
-static int decide_new(struct epoch_job *j, const struct judged *p,
-		      struct error *err)
+static int decide_new(struct epoch_command *cmd,
+		      const struct partition_state *p, struct error *err)
 {
-	const struct words w = {"renew", p->facts.epoch + 1, 0, 0};
+	const struct epoch_row w = {"renew", p->facts.epoch + 1, 0, 0};
 
-	if (note(j, p, &w, err) < 0)
+	if (note(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " was made anew: epoch %" PRIu32 "\n",
 	       p->key.partition, w.epoch);
 	return 0;
 }
 
-static int decide_resume(struct epoch_job *j, const struct judged *p,
-			 bool at_end, struct error *err)
+static int decide_resume(struct epoch_command *cmd,
+			 const struct partition_state *p, bool at_end,
+			 struct error *err)
 {
-	struct words w = {.name = "resume", .epoch = p->facts.epoch + 1};
-	struct cut_log log = log_of(j, p);
+	struct epoch_row w = {.decision = "resume",
+			      .epoch = p->facts.epoch + 1};
+	struct cut_log log = log_of(cmd, p);
 
-	if (cut_find(&log, j->ch, &p->key, &w.gap, err) < 0)
+	if (cut_find(&log, cmd->ch, &p->key, &w.gap, err) < 0)
 		return -1;
 	w.next = at_end ? log.end : w.gap;
-	if (note(j, p, &w, err) < 0)
+	if (note(cmd, p, &w, err) < 0)
 		return -1;
 	printf("partition %" PRId32 " goes on at offset %" PRIu64
 	       ": epoch %" PRIu32,
@@ -319,14 +326,15 @@ static int decide_resume(struct epoch_job *j, const struct judged *p,
 	return 0;
 }
 
-static bool is_meant(const struct epoch_job *j, const struct judged *p)
+static bool is_chosen(const struct epoch_command *cmd,
+		      const struct partition_state *p)
 {
-	if (j->some_named)
+	if (cmd->some_named)
 		return p->named;
-	return j->force || !fits(p);
+	return cmd->force || !fits(p);
 }
 
-static int check_same(const struct judged *p, struct error *err)
+static int check_same(const struct partition_state *p, struct error *err)
 {
 	if (p->facts.cut)
 		return error_set(err, ERROR_UNSAFE,
@@ -342,19 +350,19 @@ static int check_same(const struct judged *p, struct error *err)
 	return 0;
 }
 
-/* Before anything is noted: all or none. */
-static int check_meant(const struct epoch_job *j, enum decision what,
-		       struct error *err)
+/* Checks all partitions before anything is noted: all or none. */
+static int check_chosen(const struct epoch_command *cmd, enum decision what,
+			struct error *err)
 {
-	uint32_t meant = 0;
+	uint32_t chosen = 0;
 
-	for (uint32_t i = 0; i < j->count; i++) {
-		const struct judged *p = &j->partitions[i];
+	for (uint32_t i = 0; i < cmd->count; i++) {
+		const struct partition_state *p = &cmd->partitions[i];
 
-		if (!is_meant(j, p))
+		if (!is_chosen(cmd, p))
 			continue;
-		meant++;
-		if (fits(p) && !j->force)
+		chosen++;
+		if (fits(p) && !cmd->force)
 			return error_set(err, ERROR_UNSAFE,
 					 "partition %" PRIu32
 					 " fits: there is nothing to decide "
@@ -368,7 +376,7 @@ static int check_meant(const struct epoch_job *j, enum decision what,
 		if (what == DECIDE_SAME && check_same(p, err) < 0)
 			return -1;
 	}
-	if (meant)
+	if (chosen)
 		return 0;
 	return error_set(err, ERROR_UNSAFE,
 			 "every partition fits: there is nothing to decide "
@@ -376,29 +384,30 @@ static int check_meant(const struct epoch_job *j, enum decision what,
 			 "again what the log holds)");
 }
 
-static int decide(struct epoch_job *j, enum decision what, struct error *err)
+static int decide(struct epoch_command *cmd, enum decision what,
+		  struct error *err)
 {
-	int status = check_meant(j, what, err);
+	int status = check_chosen(cmd, what, err);
 
-	for (uint32_t i = 0; status == 0 && i < j->count; i++) {
-		const struct judged *p = &j->partitions[i];
+	for (uint32_t i = 0; status == 0 && i < cmd->count; i++) {
+		const struct partition_state *p = &cmd->partitions[i];
 
-		if (!is_meant(j, p))
+		if (!is_chosen(cmd, p))
 			continue;
 		if (what == DECIDE_SAME)
-			status = decide_same(j, p, err);
+			status = decide_same(cmd, p, err);
 		else if (what == DECIDE_NEW)
-			status = decide_new(j, p, err);
+			status = decide_new(cmd, p, err);
 		else
-			status = decide_resume(j, p, what == DECIDE_END, err);
+			status = decide_resume(cmd, p, what == DECIDE_END, err);
 	}
 	return status;
 }
 
-static bool all_fit(const struct epoch_job *j)
+static bool all_fit(const struct epoch_command *cmd)
 {
-	for (uint32_t i = 0; i < j->count; i++)
-		if (!fits(&j->partitions[i]))
+	for (uint32_t i = 0; i < cmd->count; i++)
+		if (!fits(&cmd->partitions[i]))
 			return false;
 	return true;
 }
@@ -406,23 +415,23 @@ static bool all_fit(const struct epoch_job *j)
 int collector_epoch(struct app *app, const struct collector_config *config,
 		    struct error *err)
 {
-	struct epoch_job job = {.config = config,
-				.force = app_option_value(app, "force")};
+	struct epoch_command cmd = {.config = config,
+				    .force = app_option_value(app, "force")};
 	const char *named = app_option_value(app, "partition");
 	enum decision what;
 	int status = -1;
 
 	if (read_decision(app, &what, err) < 0 ||
-	    read_topic(&job, app, err) < 0)
+	    read_topic(&cmd, app, err) < 0)
 		return -1;
-	if (open_job(&job, err) < 0 ||
-	    (named && read_partitions(&job, named, err) < 0) ||
-	    judge_all(&job, err) < 0 || show(&job, err) < 0)
+	if (open_topic(&cmd, err) < 0 ||
+	    (named && read_partitions(&cmd, named, err) < 0) ||
+	    plan_all(&cmd, err) < 0 || show(&cmd, err) < 0)
 		goto out;
-	status = what ? decide(&job, what, err) : !all_fit(&job);
+	status = what ? decide(&cmd, what, err) : !all_fit(&cmd);
 out:
-	free(job.partitions);
-	kafka_reader_free(job.reader);
-	clickhouse_free(job.ch);
+	free(cmd.partitions);
+	kafka_reader_free(cmd.reader);
+	clickhouse_free(cmd.ch);
 	return status;
 }

@@ -36,7 +36,7 @@ struct answerer {
 	struct enricher *enricher;
 	struct ua_parser *parser;
 	struct ua_result ua;
-	/* Pieces of answers: by user agent, and by place. */
+	/* Parts of answers, by user agent and by place. */
 	struct cache *agents;
 	struct cache *places;
 	struct buf piece;
@@ -209,7 +209,7 @@ static void append_verdict(const struct click_facts *facts, struct buf *out)
 	buf_putc(out, '}');
 }
 
-/* Without address and user agent there is nobody to tell from others. */
+/* Without address and user agent there is no visitor to tell from others. */
 static void append_visitor(const Shortloop__Click *click,
 			   const unsigned char identity[IDENTITY_LEN],
 			   struct buf *out)
@@ -292,7 +292,7 @@ static int answer_append(struct answerer *a, struct visit_question *q,
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-/* The answer to what could not be read. */
+/* The answer to a line that could not be read. */
 static void answer_append_error(struct buf *out, const struct error *reason)
 {
 	buf_putc(out, '{');

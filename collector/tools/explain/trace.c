@@ -126,7 +126,8 @@ enum {
 	VALUE_COUNT = sizeof(values) / sizeof(*values)
 };
 
-/* The first file that has a value gives it: the record of it alone tells. */
+/* The first file that has a value gives it.  Which one it was is found by
+ * reading the records one by one. */
 static size_t giver_of(const struct geo *geo, const struct geo_place *place,
 		       const struct value *value)
 {
@@ -163,7 +164,7 @@ static void append_geo(const struct trace *t, const uint8_t ip[16],
 			    geo_network(t->ref->geo, file, ip, network));
 		buf_putc(out, '}');
 	}
-	/* No file was asked. */
+	/* The address is not of the public Internet: no file was asked. */
 	if (place.kind) {
 		member_open(out, "country");
 		member_null(out, "file");
@@ -187,7 +188,7 @@ static void append_verdict(const struct trace *t, const struct trace_case *c,
 				   device_is_held(c->ua), &bot)) {
 		member_word(out, "origin", bot_origin_name(bot.origin));
 		member_word(out, "pattern", bot.pattern);
-		/* Those of a file have a place in it. */
+		/* Patterns of a file have a number there. */
 		if (bot.entry)
 			member_uint(out, "entry", bot.entry);
 	} else if (c->verdict.kind == VERDICT_PREFETCH) {

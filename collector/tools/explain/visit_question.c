@@ -11,7 +11,7 @@
 /* What the headers say; the first of several by the same name counts. */
 struct headers {
 	const json_t *user_agent, *referrer, *language, *host;
-	/* Who announces that nobody has clicked yet, newest custom first. */
+	/* Headers that announce a prefetch or preview, newest custom first. */
 	const json_t *purpose[4];
 };
 
@@ -22,7 +22,7 @@ static int take_header(struct headers *h, const char *name, const json_t *value)
 {
 	const struct {
 		const char *name;
-		const json_t **place;
+		const json_t **target;
 	} known[] = {
 		{"User-Agent", &h->user_agent},
 		{"Referer", &h->referrer},
@@ -43,8 +43,8 @@ static int take_header(struct headers *h, const char *name, const json_t *value)
 			continue;
 		if (!json_is_string(value))
 			return -1;
-		if (!*known[i].place)
-			*known[i].place = value;
+		if (!*known[i].target)
+			*known[i].target = value;
 	}
 	return 0;
 }
@@ -100,7 +100,7 @@ static void read_address(struct visit_question *q, const json_t *text)
 	if (!*address)
 		return;
 	ip->data = q->ip;
-	/* A NUL may be in it. */
+	/* It must not have a NUL in it. */
 	if (strlen(address) == json_string_length(text))
 		ip->len = ip_parse(address, q->ip);
 	if (!ip->len)

@@ -1,5 +1,5 @@
 /*
- * question.h - a line of `collector explain`: a visit as JSON,
+ * visit_question.h - a line of `collector explain`: a visit as JSON,
  * {"ip", "ua", "referrer", "headers"}, read as the click it would be.
  */
 #ifndef COLLECTOR_TOOLS_EXPLAIN_VISIT_QUESTION_H

@@ -82,7 +82,8 @@ static void importer_free(struct importer *im)
 	free(im);
 }
 
-/* All given must outlive it.  `format` is taken over, on failure too. */
+/* Everything given must outlive it, but `format`, which it takes over, on
+ * failure too. */
 static struct importer *importer_new(struct app *app,
 				     const struct collector_config *config,
 				     const struct import_options *options,
@@ -227,7 +228,7 @@ static int take_lines(struct importer *im, struct error *err)
 	return 0;
 }
 
-/* Of a packed file that breaks off it takes what is whole, and fails then. */
+/* Imports what is whole of a packed file that breaks off, and fails then. */
 static int take_all(struct importer *im, struct error *err)
 {
 	struct error broken = {0};
@@ -267,7 +268,7 @@ static uint64_t id_of(const char *topic)
 	return id;
 }
 
-/* 1: there is nothing in it yet. */
+/* Returns 1 when the log has no line yet. */
 static int open_log(struct importer *im, const char *path, struct error *err)
 {
 	int status = 0;
@@ -369,7 +370,7 @@ static int read_options(struct app *app, struct import_options *o,
 	return o->rejects ? 0 : error_set_errno(err, "--rejects: %s", rejects);
 }
 
-/* All of them are there, before the first is begun. */
+/* Checks that all files exist before the first is begun. */
 static int check_files(char *const *files, size_t count,
 		       const struct import_options *o, struct error *err)
 {
@@ -408,7 +409,7 @@ static int import_all(struct importer *im, char *const *files, size_t count,
 		    !broken.code)
 			broken = why;
 		sum += unreadable;
-		/* What is wrong with one log keeps none of the others back. */
+		/* A log that is broken does not hold up the others. */
 		if (why.code && why.code != ERROR_INPUT)
 			break;
 	}

@@ -56,7 +56,7 @@ void import_stats_show(struct import_stats *s, uint64_t done, uint64_t size);
 /* Takes the bar away. */
 void import_stats_hide(struct import_stats *s);
 
-/* What came of it, on stdout. */
+/* Prints what came of it to stdout. */
 void import_stats_report(struct import_stats *s, const char *format,
 			 const char *topic);
 

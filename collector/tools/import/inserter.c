@@ -117,9 +117,9 @@ static bool may_retry(struct inserter *ins, struct retry *p, struct error *err)
 
 /* --- which log, and from where? ------------------------------------------- */
 
-/* By the settings: nothing is measured for a log.  Collectors and another
- * import may each fill the window at the same rate.  Where no token is
- * kept, haste is of no use. */
+/* Computes from the settings how long a token is kept; an import measures
+ * nothing.  Collectors and another import may each fill the window at the same
+ * rate.  A server that keeps no tokens sets no limit. */
 static int learn_token_life(struct inserter *ins, struct error *err)
 {
 	static const struct measured by_settings = {.why = "an import"};
@@ -258,10 +258,10 @@ static int insert(struct inserter *ins, struct sending *s, struct error *err)
 	return insert_both(ins, s, err);
 }
 
-/* Of each try it is asked whether this import is still the log's newest.  One
- * that begins right after the answer sends the same batch, and what others then
- * insert, collectors above all, makes its token be forgotten: this one is not
- * to come later than that. */
+/* Each try asks first whether this import is still the log's newest.  Another
+ * one that begins right after the answer sends the same batch, and its token is
+ * forgotten after enough inserts of others, collectors above all: this try must
+ * not arrive later than that. */
 static int send_once(struct inserter *ins, struct sending *s, struct error *err)
 {
 	const struct import_batch *b = s->batch;
@@ -273,7 +273,8 @@ static int send_once(struct inserter *ins, struct sending *s, struct error *err)
 		return -1;
 	if (insert(ins, s, err) == 0)
 		return 0;
-	/* Whatever was answered may be gone with a server that was away. */
+	/* Rows that were acknowledged may be gone with a server that was away.
+	 */
 	s->rows.doubt = s->report.doubt = true;
 	return -1;
 }

@@ -12,7 +12,7 @@
 #include "common/error.h"
 
 enum {
-	/* Logs have no lives as topics have: a number that no topic has. */
+	/* Logs have no epochs as topics have: a number that no topic has. */
 	IMPORT_EPOCH = 0
 };
 
@@ -32,8 +32,8 @@ int inserter_open(struct inserter *ins, const char *path, const char *identity,
 /* "import:<name>" of the log that is open, or "". */
 const char *inserter_topic(const struct inserter *ins);
 
-/* Inserts the batch, however often that takes.  `state` is read anew where the
- * server turns out to hold a part of it. */
+/* Inserts the batch, with as many tries as that takes.  `state` is read anew if
+ * the server turns out to hold a part of the batch. */
 int inserter_send(struct inserter *ins, struct import_batch *b,
 		  struct enricher *enricher, struct journal_state *state,
 		  const char *file, struct error *err);

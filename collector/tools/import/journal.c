@@ -99,7 +99,7 @@ static int read_numbers(const char *text, struct known_log *log,
 	return 0;
 }
 
-/* Takes the log in when it can be the one that is looked for. */
+/* Keeps the log in *found if it can be the one that is looked for. */
 static int consider(const struct log_head *head, char *const *fields,
 		    struct known_log *found, struct error *err)
 {
@@ -115,8 +115,8 @@ static int consider(const struct log_head *head, char *const *fields,
 		*found = log;
 		return 0;
 	}
-	/* Two that fit are one log, made known twice at the same moment, unless
-	 * they differ where this one has not got to yet. */
+	/* Two logs that fit are one, made known twice at the same moment;
+	 * unless they differ behind the end of this one. */
 	if (log.count > head->count && found->count > head->count &&
 	    log.numbers[head->count] != found->numbers[head->count])
 		status = error_set(err, ERROR_INPUT,
@@ -164,8 +164,8 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 					  err);
 	if (status == 0 && head->count > known.count)
 		status = write_row(j, WHAT_HEAD, head, 0, 0, file, err);
-	/* Another run may have made it known just before, when it was shorter:
-	 * the first name holds. */
+	/* Another run may have made the log known just before, when it was
+	 * shorter: the first name holds. */
 	if (status == 0 && fresh)
 		status = find_log(j, head, &again, err);
 	if (status == 0 && again.count)
@@ -239,7 +239,7 @@ static int read_done(struct journal *j, struct journal_state *s,
 	return status;
 }
 
-/* The first line that may not be done. */
+/* The first line that is perhaps not imported yet. */
 static void put_from(const struct journal_state *s, char from[24])
 {
 	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);

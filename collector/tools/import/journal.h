@@ -40,10 +40,10 @@ struct journal {
 	char topic[IMPORT_TOPIC_MAX]; /* "import:<name>" */
 };
 
-/* A name that was chosen by hand: letters, digits and ._:- */
+/* Sets a name that was chosen by hand: letters, digits and ._:- */
 int journal_set_name(struct journal *j, const char *name, struct error *err);
 
-/* Finds the log that begins like this, or makes it known.  Sets the name. */
+/* Finds the log that begins like this, or makes it known, and sets its name. */
 int journal_find_name(struct journal *j, const struct log_head *head,
 		      const char *file, struct error *err);
 

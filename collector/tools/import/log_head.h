@@ -24,7 +24,8 @@ struct log_head {
 	uint64_t *numbers; /* one a line */
 	size_t count;  /* 0: there is no whole line yet, or a very long one */
 	bool seen_all; /* the file is no longer than its head */
-	/* Made of the whole head, for a log that is met the first time. */
+	/* The name of a log that is met the first time, made of its whole head.
+	 */
 	char name[LOG_HEAD_NAME_MAX];
 };
 

@@ -36,8 +36,7 @@ static int open_file(const char *path, struct stat *st, struct error *err)
 	return -1;
 }
 
-/* Packed in a way that is not understood here would be read as one long line of
- * nonsense. */
+/* Refuses other packings, which would be read as one long line of nonsense. */
 static int check_packing(int fd, struct error *err)
 {
 	static const struct {

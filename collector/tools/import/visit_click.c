@@ -73,7 +73,7 @@ static Shortloop__Outcome outcome_of(const struct access_visit *v)
 		return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;
 	if (is(v->method, "HEAD"))
 		return SHORTLOOP__OUTCOME__OUTCOME_HEAD;
-	/* A log without methods has what was asked for. */
+	/* A log without methods holds pages that were asked for. */
 	if (is(v->method, "GET") || !v->method.len)
 		return SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED;
 	return SHORTLOOP__OUTCOME__OUTCOME_UNSPECIFIED;

@@ -32,7 +32,7 @@ static size_t number_of(struct rescore *rs, const struct classification *c)
 	return ++rs->classification_count;
 }
 
-/* In place; ends it with a NUL.  Returns its length, or -1. */
+/* Decodes in place and ends with a NUL.  Returns the length, or -1. */
 static ssize_t unhex(char *text)
 {
 	size_t len = strlen(text), n;
@@ -120,7 +120,7 @@ static int classify_page(struct rescore *rs, struct buf *page,
 	return status;
 }
 
-/* So that a page of the longest user agents is no more than is taken. */
+/* Rows of a page, so that the longest user agents fit into an answer. */
 static int64_t page_rows(const struct rescore *rs)
 {
 	int64_t rows = rs->config->clickhouse.response_max /

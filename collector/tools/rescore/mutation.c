@@ -18,7 +18,8 @@ struct state {
 	char reason[400];
 };
 
-/* Of the run of that name: nothing else names its tables. */
+/* Looks for the mutation of the run of that name: nothing else names its
+ * tables. */
 static int look(struct rescore *rs, const char *name, struct state *ret,
 		struct error *err)
 {
@@ -47,7 +48,8 @@ static int look(struct rescore *rs, const char *name, struct state *ret,
 	return status;
 }
 
-/* One that fails is tried for ever and holds up those after it. */
+/* Ends the mutation: one that fails is tried for ever and holds up those after
+ * it. */
 static int end(struct rescore *rs, const char *name, struct error *err)
 {
 	struct buf sql = {0};
@@ -63,7 +65,7 @@ static int end(struct rescore *rs, const char *name, struct error *err)
 	return status;
 }
 
-/* Until it is done, or fails: *ret says which. */
+/* Waits until it is done or fails; *ret says which. */
 static int wait_for(struct rescore *rs, const char *name, struct state *ret,
 		    struct error *err)
 {

@@ -1,6 +1,5 @@
 /*
- * ask.h - questions to ClickHouse about one topic, in numbers.  Internal to
- * collector/verify.
+ * ask.h - questions to ClickHouse about one topic, answered in numbers.
  */
 #ifndef COLLECTOR_TOOLS_VERIFY_ASK_H
 #define COLLECTOR_TOOLS_VERIFY_ASK_H

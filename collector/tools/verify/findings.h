@@ -45,7 +45,8 @@ struct findings {
 
 void findings_release(struct findings *f);
 
-/* One that goes on where the one before it ended is joined with that. */
+/* Adds a finding.  One that goes on where the last one ended is joined with it.
+ */
 int findings_note(struct findings *f, const struct finding *finding,
 		  struct error *err);
 

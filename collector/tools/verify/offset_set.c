@@ -19,8 +19,8 @@ void offset_set_free(struct offset_set *s)
 	*s = (struct offset_set){0};
 }
 
-/* Where the chunk is, or would be. */
-static size_t place_of(const struct offset_set *s, uint64_t key)
+/* The index of the chunk, or where it would be. */
+static size_t index_of(const struct offset_set *s, uint64_t key)
 {
 	size_t low = 0, high = s->count;
 
@@ -40,7 +40,7 @@ static size_t place_of(const struct offset_set *s, uint64_t key)
 
 static const uint64_t *words_of(const struct offset_set *s, uint64_t key)
 {
-	size_t at = place_of(s, key);
+	size_t at = index_of(s, key);
 
 	return at < s->count && s->chunks[at].key == key ? s->chunks[at].words
 							 : NULL;
@@ -79,7 +79,7 @@ int offset_set_add(struct offset_set *s, uint64_t offset, struct error *err)
 	uint64_t key = offset >> CHUNK_SHIFT;
 	uint64_t word = offset / 64 % CHUNK_WORDS;
 	uint64_t bit = UINT64_C(1) << offset % 64;
-	size_t at = place_of(s, key);
+	size_t at = index_of(s, key);
 	uint64_t *words;
 
 	if (at < s->count && s->chunks[at].key == key)
@@ -142,7 +142,7 @@ uint64_t offset_set_count(const struct offset_set *s, uint64_t first,
 
 	if (first > last)
 		return 0;
-	for (size_t i = place_of(s, first >> CHUNK_SHIFT);
+	for (size_t i = index_of(s, first >> CHUNK_SHIFT);
 	     i < s->count && s->chunks[i].key <= last >> CHUNK_SHIFT; i++)
 		count += count_chunk(&s->chunks[i], first, last);
 	return count;

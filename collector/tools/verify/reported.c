@@ -7,7 +7,7 @@
 /* Brokers' clocks differ, and a new leader's may be behind. */
 #define MARGIN (10 * CLOCK_MINUTE)
 
-/* Reports of batches, without those that there was nothing to read. */
+/* Reports of batches; idle reports are left out. */
 #define FROM_BATCHES                                                           \
 	" FROM ingest_progress WHERE topic = {topic:String} "                  \
 	"AND rows + dead_lettered + lost > 0"
@@ -21,7 +21,7 @@ int reported_survey(struct ask *a, int64_t from, int64_t to, struct survey *ret,
 		    struct error *err)
 {
 	buf_puts(ask_begin(a), SELECT_KNOWN FROM_BATCHES);
-	/* When what was lost had been stored nobody knows. */
+	/* Nobody knows when lost events came to Kafka. */
 	ask_put_times(a, "if(lost > 0, inserted_at, append_time)", from, to);
 	buf_puts(&a->sql, GROUP_KNOWN);
 	return survey_ask(ret, a, err);
@@ -35,8 +35,8 @@ int reported_reach(struct ask *a, struct survey *ret, struct error *err)
 
 int reported_lives(struct ask *a, struct survey *ret, struct error *err)
 {
-	/* Where one begins anew it begins at 0, also if another said
-	 * otherwise at the same time. */
+	/* A life that begins anew begins at 0, even if another decision at the
+	 * same time said otherwise. */
 	buf_puts(ask_begin(a),
 		 "SELECT toUInt64(partition), toUInt64(epoch), min(gap), "
 		 "min(next), count() FROM ingest_epochs WHERE "

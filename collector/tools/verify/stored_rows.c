@@ -145,7 +145,7 @@ int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 		if (findings_note(findings, &f, err) < 0)
 			return -1;
 	}
-	/* Those in words that were not asked for. */
+	/* The rest lies in words that were not asked for. */
 	if (twice->surplus > named) {
 		findings->events[FINDING_TWICE] += twice->surplus - named;
 		findings->unnamed++;

@@ -12,8 +12,8 @@
 #include "collector/tools/verify/survey.h"
 #include "collector/tools/verify/window.h"
 
-/* Where to look: offsets of a partition in one life of its topic, and when
- * Kafka stored them. */
+/* Offsets of a partition in one life of its topic, and when Kafka stored them.
+ */
 struct stretch {
 	uint32_t partition, epoch;
 	uint64_t first, end;
@@ -43,7 +43,7 @@ int stored_rows_read(struct ask *a, const struct stretch *s, struct window *w,
 int stored_rows_times(struct ask *a, const struct stretch *s, uint64_t first,
 		      int64_t ret_ms[64], struct error *err);
 
-/* Adds findings that name the offsets in ret_twice's words. */
+/* Adds findings that name the offsets in the words of `twice`. */
 int stored_rows_name_twice(struct ask *a, const struct stretch *s,
 			   const struct window *w,
 			   const struct stored_rows_twice *twice,

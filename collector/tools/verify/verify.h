@@ -72,11 +72,12 @@ struct verify {
 /* Shows how far it is; ERROR_BUSY when it is to stop. */
 int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 
-/* Makes findings of the window's runs in `set`; *counter counts, too. */
+/* Adds a finding for each run in `set` of the window, and counts its events in
+ * *counter, too. */
 int verify_find(struct verify *v, const struct span *span, enum window_set set,
 		enum finding_kind kind, uint64_t *counter, struct error *err);
 
-/* Reads IN_ROWS and IN_DEAD_LETTERS of the window, and counts what is twice. */
+/* Reads IN_ROWS and IN_DEAD_LETTERS of the window, and counts surplus rows. */
 int verify_read_window(struct verify *v, struct span *span,
 		       const struct stretch *part, struct error *err);
 

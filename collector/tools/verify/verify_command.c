@@ -45,8 +45,8 @@ static int read_range(struct verify *v, struct error *err)
 	return error_set(err, ERROR_USAGE, "--from lies behind --to");
 }
 
-/* By ClickHouse's clock: that of a host which is slow would leave out what came
- * last. */
+/* Ends the range at ClickHouse's clock: a slow host's own clock would leave out
+ * the newest events. */
 static int end_range(struct verify *v, struct error *err)
 {
 	int64_t now;
@@ -276,7 +276,7 @@ static int add_former(struct verify *v, const struct survey_entry *k,
 	return span.where.first < span.where.end ? add_span(v, &span, err) : 0;
 }
 
-/* Partitions that the topic has not, and its former lives. */
+/* Plans partitions that the topic does not have, and its former lives. */
 static int plan_former(struct verify *v, const struct surveys *surveys,
 		       struct error *err)
 {
@@ -440,8 +440,8 @@ static int check_clocks(struct verify *v, struct error *err)
 
 static int run(struct verify *v, struct error *err)
 {
-	/* What is due is asked for first, the letters after it: what is due has
-	 * its letter by then. */
+	/* The plan asks what is due before the letters are read: an event that
+	 * is due has its row or its letter by then. */
 	if (open_parts(v, err) < 0 || end_range(v, err) < 0 ||
 	    make_plan(v, err) < 0 || read_dead_letters(v, err) < 0 ||
 	    check_spans(v, err) < 0 || check_clocks(v, err) < 0)

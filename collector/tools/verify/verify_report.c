@@ -7,7 +7,7 @@
 #include "common/output.h"
 
 #define COUNTS 8
-/* Findings of a kind that are shown of each partition. */
+/* How many findings of a kind are shown of each partition. */
 #define SHOWN_MAX 20
 
 /* What is counted of each span, in this order. */
@@ -127,7 +127,7 @@ static void put_left_out(struct table *t, const struct kinds *kinds)
 	}
 }
 
-/* Those of a partition come one after another. */
+/* Findings of a partition come one after another. */
 static void put_findings(struct table *t, const struct findings *f, bool all)
 {
 	struct kinds kinds = {0};

@@ -69,17 +69,17 @@ void window_add_time(struct window *w, enum window_times whose, uint64_t index,
 /*
  * The next word at *index or later that has the same offsets in IN_KAFKA and
  * IN_ROWS, and other times in the one than in the other; moves *index behind
- * it.  Returns its place, or UINT64_MAX.
+ * it.  Returns its index, or UINT64_MAX.
  */
 uint64_t window_next_other(const struct window *w, uint64_t *index);
 
-/* LEFT = all offsets of the window, but those of a set in `but`: a bit for
- * each, 1 << IN_ROWS | ... */
+/* LEFT = all offsets of the window but those of the sets in `but`: 1 << IN_ROWS
+ * | ... */
 void window_subtract(struct window *w, unsigned but);
-/* LEFT = `from` but those of a set in `but`. */
+/* LEFT = `from` but those of the sets in `but`. */
 void window_subtract_from(struct window *w, enum window_set from, unsigned but);
 
-/* Takes out of `set` what is not in `of`, or what is. */
+/* window_keep takes out of `set` what is not in `of`, window_remove what is. */
 void window_keep(struct window *w, enum window_set set, enum window_set of);
 void window_remove(struct window *w, enum window_set set, enum window_set of);
 
