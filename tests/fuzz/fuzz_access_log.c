@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "collector/tools/access_log/access_format.h"
-#include "common/arena.h"
 #include "collector/tools/import/visit_click.h"
 #include "collector/tools/line_reader.h"
+#include "common/arena.h"
 #include "common/buf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
