@@ -79,8 +79,19 @@ static void put_version(struct agent_lookup *l, enum ua_field first,
 	rowbinary_string(&l->value, version, len);
 }
 
-static struct verdict judge(struct agent_lookup *l, const char *text,
-			    size_t len)
+static void put_text(struct agent_lookup *l, const char *text)
+{
+	rowbinary_string(&l->value, text, strlen(text));
+}
+
+static void put_columns(struct agent_lookup *l, const struct head *head)
+{
+#define AGENT(name, type, write) write;
+#include "collector/enrich/click_columns.inc"
+}
+
+static struct verdict find_verdict(struct agent_lookup *l, const char *text,
+				   size_t len)
 {
 	struct bot bot;
 
@@ -104,21 +115,13 @@ static int build_value(struct agent_lookup *l, const char *text, size_t len,
 
 	if (ua_parse(l->parser, text, len, &l->result, err) < 0)
 		return -1;
-	head.verdict = judge(l, text, len);
+	head.verdict = find_verdict(l, text, len);
 	head.device_class = device_class(&l->result, text, len);
 	if (head.verdict.kind != VERDICT_HUMAN && len)
 		head.device_class = "robot";
 	buf_reset(&l->value);
 	buf_append(&l->value, &head, sizeof(head));
-	put_field(l, UA_FAMILY);
-	put_version(l, UA_MAJOR, UA_PATCH_MINOR);
-	put_field(l, UA_OS_FAMILY);
-	put_version(l, UA_OS_MAJOR, UA_OS_PATCH_MINOR);
-	put_field(l, UA_DEVICE_FAMILY);
-	put_field(l, UA_DEVICE_BRAND);
-	put_field(l, UA_DEVICE_MODEL);
-	rowbinary_string(&l->value, head.device_class,
-			 strlen(head.device_class));
+	put_columns(l, &head);
 	return l->value.failed ? error_set_nomem(err) : 0;
 }
 

@@ -83,17 +83,8 @@ static void put_text(struct buf *row, struct geo_text t)
 
 static void put_record(struct buf *row, const struct geo_record *r)
 {
-	put_text(row, r->continent);
-	put_text(row, r->country);
-	put_text(row, r->region);
-	put_text(row, r->city);
-	put_text(row, r->postal_code);
-	rowbinary_f32(row, (float)r->latitude);
-	rowbinary_f32(row, (float)r->longitude);
-	rowbinary_u16(row, r->accuracy_radius);
-	put_text(row, r->time_zone);
-	rowbinary_u32(row, r->asn);
-	put_text(row, r->as_org);
+#define PLACE(name, type, write) write;
+#include "collector/enrich/click_columns.inc"
 }
 
 /* The network of an address: not 0; *ret_bits are its length. */

@@ -1,6 +1,6 @@
 /*
- * row.h - rows of the tables clicks and links in RowBinary, column by column in
- * the order of schemas/clickhouse/, and what is found out for them.
+ * row.h - rows of the tables clicks and links in RowBinary, and what is found
+ * out for them.  Their columns stand in click_columns.inc and link_columns.inc.
  */
 #ifndef COLLECTOR_ENRICH_ROW_H
 #define COLLECTOR_ENRICH_ROW_H
@@ -18,40 +18,11 @@
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
 
-/* What is sent of the tables' columns, as common/clickhouse/columns.h has it: a
- * table that has got more of them still fits.  A semicolon ends a run of texts
- * that mostly repeat together. */
-#define WORD "LowCardinality(String)"
-#define CLICK_COLUMNS                                                          \
-	"epoch UInt32, topic " WORD ", partition UInt32, "                     \
-	"offset UInt64, append_time DateTime64(3, 'UTC'), "                    \
-	"event_id UUID, ts DateTime64(3, 'UTC'), "                             \
-	"original_ts DateTime64(3, 'UTC'), edge " WORD ", "                    \
-	"domain " WORD ", code String, link_id UInt64, owner " WORD ", "       \
-	"campaign " WORD ", tags Array(" WORD "), outcome Int8, "              \
-	"status UInt16, maybe_sent Bool, ip IPv6, "                            \
-	"unique_identity FixedString(20), continent " WORD ", "                \
-	"country " WORD ", region " WORD ", city " WORD ", "                   \
-	"postal_code " WORD ", latitude Float32, longitude Float32, "          \
-	"accuracy_radius UInt16, time_zone " WORD ", asn UInt32, "             \
-	"as_org " WORD "; user_agent " WORD ", ua_family " WORD ", "           \
-	"ua_version " WORD ", os_family " WORD ", os_version " WORD ", "       \
-	"device_family " WORD ", device_brand " WORD ", "                      \
-	"device_model " WORD ", device_class " WORD ", verdict Int8, "         \
-	"verdict_reason " WORD ", verdict_version UInt32, "                    \
-	"referrer String, referrer_host " WORD ", channel " WORD "; "          \
-	"language " WORD ", query String, utm_source " WORD ", "               \
-	"utm_medium " WORD ", utm_campaign " WORD ", "                         \
-	"utm_term " WORD ", utm_content " WORD ", "                            \
-	"cookies Map(" WORD ", String), purpose " WORD
-/* For "INSERT INTO links (...)". */
-#define LINK_COLUMNS                                                           \
-	"code, link_id, version, space, generation, change, state, "           \
-	"ttl_class, created_at, changed_at, expires_at, url, "                 \
-	"redirect_status, owner, campaign, tags, domain, description, "        \
-	"account, creator, "                                                   \
-	"editor, targets, not_before, max_visits, epoch, topic, partition, "   \
-	"offset"
+/* The columns of a row of clicks, described as common/clickhouse/columns.h has
+ * it. */
+extern const char row_click_columns[];
+/* The statement that inserts rows of links. */
+extern const char row_insert_links[];
 
 struct row_origin {
 	uint32_t epoch;

@@ -51,8 +51,7 @@ static const struct table tables[SINK_TABLE_COUNT] = {
 	[SINK_PROGRESS] = {"ingest_progress",
 			   "INSERT INTO ingest_progress (" PROGRESS_COLUMNS
 			   ") FORMAT RowBinary"},
-	[SINK_LINKS] = {"links", "INSERT INTO links (" LINK_COLUMNS
-				 ") FORMAT RowBinary"},
+	[SINK_LINKS] = {"links", row_insert_links},
 };
 
 const char *sink_table_name(enum sink_table table)
@@ -77,7 +76,7 @@ struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
 	}
 	s->cluster = config->cluster;
 	s->ch = clickhouse_new(config, err);
-	s->clicks = s->ch ? columns_new(CLICK_COLUMNS, err) : NULL;
+	s->clicks = s->ch ? columns_new(row_click_columns, err) : NULL;
 	if (s->clicks && prepare(s, err) == 0)
 		return s;
 	sink_free(s);
