@@ -1,44 +1,37 @@
 /*
- * commands.h - the subcommands beside `serve`, each in tools/.  Each returns 0
- * when it is done, 1 when it is done but not all is well, -1 and *err when it
- * could not.
+ * commands.h - what runs each subcommand, `config` being a struct
+ * collector_config: the daemon is in ingest/, the others are in tools/.
  */
 #ifndef COLLECTOR_COMMANDS_H
 #define COLLECTOR_COMMANDS_H
 
-#include "collector/collector_config.h"
 #include "common/app/app.h"
-#include "common/error.h"
+
+/* `serve`: a collector, until it is told to stop. */
+app_run_fn collector_serve;
 
 /* `dlq list` and `dlq replay`: 1: some letters that were chosen were not sent.
  */
-int collector_dlq(struct app *app, const struct collector_config *config,
-		  struct error *err);
+app_run_fn collector_dlq;
 
 /* `epoch`: 0: all partitions fit, or the decision was noted; 1: some do not
  * fit. */
-int collector_epoch(struct app *app, const struct collector_config *config,
-		    struct error *err);
+app_run_fn collector_epoch;
 
 /* `explain`, from stdin to stdout, till its end.  -1 with ERROR_INPUT after the
  * last answer when lines could not be read. */
-int collector_explain(struct app *app, const struct collector_config *config,
-		      struct error *err);
+app_run_fn collector_explain;
 
 /* `guarantee`: 0: exactly once; 1: less, or it could not be measured. */
-int collector_guarantee(struct app *app, const struct collector_config *config,
-			struct error *err);
+app_run_fn collector_guarantee;
 
 /* `import`: 1: done, but lines could not be read. */
-int collector_import(struct app *app, const struct collector_config *config,
-		     struct error *err);
+app_run_fn collector_import;
 
 /* `rescore`: 0: all days are done. */
-int collector_rescore(struct app *app, const struct collector_config *config,
-		      struct error *err);
+app_run_fn collector_rescore;
 
 /* `verify`: 0: all agrees; 1: it does not. */
-int collector_verify(struct app *app, const struct collector_config *config,
-		     struct error *err);
+app_run_fn collector_verify;
 
 #endif

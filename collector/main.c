@@ -1,40 +1,29 @@
-#include <string.h>
-
 #include "collector/collector_config.h"
 #include "collector/commands.h"
 #include "collector/enrich/reference.h"
-#include "collector/ingest/collector.h"
 #include "common/app/app.h"
 
 static const struct app_command commands[] = {
-	{"serve", "turn events into rows until told to stop", NULL},
+	{"serve", "turn events into rows until told to stop", NULL,
+	 collector_serve},
 	{"explain", "say what would be made of visits: NDJSON in, NDJSON out",
-	 NULL},
+	 NULL, collector_explain},
 	{"verify", "prove that every event was counted once; 1: it was not so",
-	 NULL},
-	{"rescore", "apply today's rules to the verdicts of past days", NULL},
+	 NULL, collector_verify},
+	{"rescore", "apply today's rules to the verdicts of past days", NULL,
+	 collector_rescore},
 	{"dlq", "show what could not be stored, or send it again",
-	 "list | replay"},
+	 "list | replay", collector_dlq},
 	{"epoch",
-	 "show whether a topic fits its rows, and decide; 1: it does not",
-	 NULL},
+	 "show whether a topic fits its rows, and decide; 1: it does not", NULL,
+	 collector_epoch},
 	{"guarantee",
-	 "measure what ClickHouse promises; 1: less than exactly once", NULL},
-	{"import", "turn past access logs into rows, once", "FILE ..."},
+	 "measure what ClickHouse promises; 1: less than exactly once", NULL,
+	 collector_guarantee},
+	{"import", "turn past access logs into rows, once", "FILE ...",
+	 collector_import},
 	{0},
 };
-
-/* What runs each of `commands`, in the same order. */
-static int (*const runs[])(struct app *app,
-			   const struct collector_config *config,
-			   struct error *err) = {
-	collector_serve,     collector_explain, collector_verify,
-	collector_rescore,   collector_dlq,	collector_epoch,
-	collector_guarantee, collector_import,
-};
-_Static_assert(sizeof(commands) / sizeof(*commands) ==
-		       sizeof(runs) / sizeof(*runs) + 1,
-	       "each command runs something");
 
 static const struct app_option options[] = {
 	{"why", NULL, "say which rule decided each value", "explain"},
@@ -105,16 +94,6 @@ static int check_files(const void *config, struct error *err)
 	return rc;
 }
 
-static int run_command(struct app *app, const struct collector_config *config,
-		       struct error *err)
-{
-	size_t i = 0;
-
-	while (strcmp(commands[i].name, app_command_name(app)) != 0)
-		i++;
-	return runs[i](app, config, err);
-}
-
 int main(int argc, char **argv)
 {
 	const struct app_spec spec = {
@@ -131,14 +110,6 @@ int main(int argc, char **argv)
 			   "geo_files",
 	};
 	struct collector_config config = {0};
-	struct error err = {0};
-	struct app *app;
-	int status = app_start(&app, &spec, &config, &config.app, argc, argv);
-	int end;
 
-	if (!app)
-		return status;
-	status = run_command(app, &config, &err);
-	end = app_finish(app, status < 0 ? &err : NULL);
-	return end || status < 0 ? end : status;
+	return app_main(&spec, &config, &config.app, argc, argv);
 }

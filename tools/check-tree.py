@@ -39,6 +39,8 @@ FUNCTION = re.compile(
     r'(?P<name>[A-Za-z_]\w*)\((?P<args>[^;{}]*?)\)\s*'
     r'(?:__attribute__\(\([^;{]*\)\)\s*)?(?P<end>[;{])', re.M)
 WORD = re.compile(r'[A-Za-z_]\w*')
+# What a source calls by that name is its own.
+STATIC = re.compile(r'\bstatic\b[^;{}=()]*?\b(\w+)\s*[\[=;(]')
 
 
 def room(path):
@@ -93,8 +95,9 @@ def arrows(tree):
     for f in tree.ours:
         to[f] |= {t for t in tree.includes[f] if t in tree.text}
         if f.endswith(".c"):
-            to[f] |= {tree.defined[word]
-                      for word in set(WORD.findall(tree.code[f]))
+            words = (set(WORD.findall(tree.code[f])) -
+                     set(STATIC.findall(tree.code[f])))
+            to[f] |= {tree.defined[word] for word in words
                       if word in tree.defined} - {f}
     return to
 
@@ -160,7 +163,9 @@ def users(tree):
         if not f.endswith(".h"):
             continue
         only = sorted(count[f])
-        if len(only) > 1 or only == [f.split("/")[0] + "/main"]:
+        parents = pathlib.Path(f).parents
+        mains = [[str(p / "main")] for p in parents]
+        if len(only) > 1 or only in mains:
             continue
         if only and lines(tree, room(f)) + lines(tree, only[0]) > MERGED_MAX:
             continue

@@ -1,12 +1,12 @@
-#include "collector/ingest/collector.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector/collector_config.h"
 #include "collector/collector_metrics.h"
+#include "collector/commands.h"
 #include "collector/enrich/enricher.h"
 #include "collector/exactly_once/facts.h"
 #include "collector/ingest/assignments.h"
@@ -25,6 +25,18 @@
 #include "common/host_name.h"
 #include "common/kafka/consumer_commit.h"
 #include "common/kafka/record.h"
+
+/*
+ * The daemon: reads events from Kafka and puts rows into
+ * ClickHouse.
+ *
+ * A thread of its own polls Kafka (intake.h) and fills a batch for each
+ * partition (partition.h); the insert workers insert them (insert_workers.h).
+ * The intent of a batch is committed before it is sent (inserts.h), and a new
+ * owner of a partition asks what is stored before it reads on (recovery.h):
+ * each event is stored once.  A partition whose batch cannot be inserted is
+ * paused: what is held stays bounded (backpressure.h).
+ */
 
 enum {
 	POLL_MS = 20,	  /* how long a poll waits when there is nothing */
@@ -414,8 +426,35 @@ static void join_housekeeping(struct collector *c, struct app *app)
 	housekeeping_init(&c->housekeeping, app_health(app));
 }
 
-struct collector *collector_new(const struct collector_config *config,
-				struct app *app, struct error *err)
+static void collector_stop(struct collector *c)
+{
+	if (!c->running)
+		return;
+	atomic_store(&c->stopping, true);
+	pthread_join(c->thread, NULL);
+	c->running = false;
+}
+
+/* NULL and a half-built one are accepted. */
+static void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	collector_stop(c);
+	/* What its jobs ask is there until they have ended. */
+	if (c->consumer)
+		kafka_consumer_close(c->consumer, CLOSE_MS);
+	insert_workers_free(c->workers);
+	kafka_consumer_free(c->consumer);
+	dead_letters_free(c->dead_letters);
+	reloader_free(c->reloader);
+	enricher_free(c->enricher);
+	partitions_release(&c->partitions);
+	free(c);
+}
+
+static struct collector *collector_new(const struct collector_config *config,
+				       struct app *app, struct error *err)
 {
 	const struct collector_settings *settings = &config->collector;
 	struct collector *c = calloc(1, sizeof(*c));
@@ -448,7 +487,7 @@ fail:
 	return NULL;
 }
 
-int collector_start(struct collector *c, struct error *err)
+static int collector_start(struct collector *c, struct error *err)
 {
 	errno = pthread_create(&c->thread, NULL, run, c);
 	if (errno)
@@ -457,35 +496,9 @@ int collector_start(struct collector *c, struct error *err)
 	return 0;
 }
 
-void collector_reload(struct collector *c)
+static void collector_reload(struct collector *c)
 {
 	reloader_ask(c->reloader);
-}
-
-void collector_stop(struct collector *c)
-{
-	if (!c->running)
-		return;
-	atomic_store(&c->stopping, true);
-	pthread_join(c->thread, NULL);
-	c->running = false;
-}
-
-void collector_free(struct collector *c)
-{
-	if (!c)
-		return;
-	collector_stop(c);
-	/* What its jobs ask is there until they have ended. */
-	if (c->consumer)
-		kafka_consumer_close(c->consumer, CLOSE_MS);
-	insert_workers_free(c->workers);
-	kafka_consumer_free(c->consumer);
-	dead_letters_free(c->dead_letters);
-	reloader_free(c->reloader);
-	enricher_free(c->enricher);
-	partitions_release(&c->partitions);
-	free(c);
 }
 
 /* --- the command ---------------------------------------------------------- */
@@ -495,9 +508,9 @@ static void on_reload(void *arg)
 	collector_reload(arg);
 }
 
-int collector_serve(struct app *app, const struct collector_config *config,
-		    struct error *err)
+int collector_serve(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct collector *c;
 	int status = -1;
 

@@ -577,9 +577,9 @@ static int run(struct dlq *d, int (*fn)(struct dlq *d, struct error *err),
 	return status;
 }
 
-int collector_dlq(struct app *app, const struct collector_config *config,
-		  struct error *err)
+int collector_dlq(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct dlq d = {.app = app, .config = config};
 	size_t count;
 	char *const *words = app_operands(app, &count);

@@ -145,13 +145,13 @@ static int find_out_whether_cut(struct epoch_command *cmd,
 	int64_t found = -1;
 	bool there = true;
 
-	if (!report->block)
+	if (!report->batch)
 		return 0;
 	if (kafka_reader_at(cmd->reader, cmd->topic, p->key.partition,
-			    report->block_ms + 1, &found, err) < 0)
+			    report->batch_ms + 1, &found, err) < 0)
 		return -1;
 	if (facts_look_odd(&p->facts, report, found) &&
-	    cut_is_there(&log, report->block_last, report->block_ms, &there,
+	    cut_is_there(&log, report->batch_last, report->batch_ms, &there,
 			 err) < 0)
 		return -1;
 	p->facts.cut = !there;
@@ -412,9 +412,9 @@ static bool all_fit(const struct epoch_command *cmd)
 	return true;
 }
 
-int collector_epoch(struct app *app, const struct collector_config *config,
-		    struct error *err)
+int collector_epoch(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct epoch_command cmd = {.config = config,
 				    .force = app_option_value(app, "force")};
 	const char *named = app_option_value(app, "partition");

@@ -430,9 +430,9 @@ static int answer_all(struct session *s, struct error *err)
 			 s->bad, s->count, s->first_bad, s->first_reason.text);
 }
 
-int collector_explain(struct app *app, const struct collector_config *config,
-		      struct error *err)
+int collector_explain(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct session s = {.app = app};
 	int status = -1;
 

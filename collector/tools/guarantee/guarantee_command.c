@@ -2,12 +2,13 @@
  * measured to promise. */
 #include <stdio.h>
 
+#include "collector/collector_config.h"
 #include "collector/commands.h"
 #include "collector/exactly_once/guarantee.h"
 
-int collector_guarantee(struct app *app, const struct collector_config *config,
-			struct error *err)
+int collector_guarantee(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct sink *sink = sink_new(&config->clickhouse, err);
 	struct measured measured;
 	struct guarantee g;

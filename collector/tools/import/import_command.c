@@ -434,9 +434,9 @@ static int close_rejects(const struct import_options *o, int status,
 	return error_set_errno(err, "--rejects");
 }
 
-int collector_import(struct app *app, const struct collector_config *config,
-		     struct error *err)
+int collector_import(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct import_options options;
 	struct access_format *format;
 	struct importer *im = NULL;

@@ -28,6 +28,7 @@
 #include "collector/tools/rescore/rescore.h"
 #include "collector/tools/rescore/rescore_runs.h"
 #include "collector/tools/rescore/rescore_sql.h"
+#include "common/clickhouse/rows.h"
 #include "common/clickhouse/tsv.h"
 #include "common/clock.h"
 
@@ -327,7 +328,7 @@ static int run_days(struct rescore *rs, int64_t from, int64_t to,
 	if (clickhouse_ping(rs->ch, err) < 0)
 		return error_wrap(err, "ClickHouse");
 	/* This host's clock would leave out the newest days if it were slow. */
-	if (stored_now(rs->ch, &now, err) < 0)
+	if (clickhouse_now(rs->ch, &now, err) < 0)
 		return -1;
 	if (to > now / CLOCK_DAY)
 		to = now / CLOCK_DAY;
@@ -362,9 +363,9 @@ static void release(struct rescore *rs)
 	free(rs);
 }
 
-int collector_rescore(struct app *app, const struct collector_config *config,
-		      struct error *err)
+int collector_rescore(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct clickhouse_config patient = config->clickhouse;
 	struct rescore *rs = calloc(1, sizeof(*rs));
 	int64_t from = 0, to = 0;

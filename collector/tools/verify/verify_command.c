@@ -464,9 +464,9 @@ static void close_parts(struct verify *v)
 	free(v->epochs);
 }
 
-int collector_verify(struct app *app, const struct collector_config *config,
-		     struct error *err)
+int collector_verify(struct app *app, const void *arg, struct error *err)
 {
+	const struct collector_config *config = arg;
 	struct verify v = {.app = app,
 			   .config = config,
 			   .show_all = app_option_value(app, "all") != NULL,
