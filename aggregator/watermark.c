@@ -7,6 +7,7 @@
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/settling.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 
 struct state {
 	struct progress published;
@@ -90,14 +91,14 @@ static int mend(struct clickhouse *ch, const struct state *s, int64_t to,
 				  settling_attempt_next(s->reported.server_ms,
 							s->published.attempt)};
 	struct progress said = {.complete_until = to, .mended = row.attempt};
-	char host[256] = "by hand";
+	char host[HOST_NAME_SIZE];
 	const struct settling settling = {
 		.ch = ch,
 		.settler = host,
 		.clock = {s->reported.server_ms, clock_monotonic_ms()},
 	};
 
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "by hand");
 	if (progress_read_until(ch, &said.read_until, err) < 0 ||
 	    settling_insert(&settling, &row, 1, &said, err) < 0)
 		return -1;

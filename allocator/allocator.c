@@ -1,5 +1,6 @@
 #include "allocator/allocator.h"
 
+#include "common/host_name.h"
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,10 +19,9 @@ static void on_space_differs(void *arg, const struct error *err)
 
 static void name_holder(char holder[LINK_HOLDER_MAX])
 {
-	char host[32] = "";
+	char host[32];
 
-	if (gethostname(host, sizeof(host) - 1) < 0 || !host[0])
-		snprintf(host, sizeof(host), "unknown");
+	host_name(host, sizeof(host), "unknown");
 	snprintf(holder, LINK_HOLDER_MAX, "%s:%d", host, (int)getpid());
 }
 

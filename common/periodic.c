@@ -11,6 +11,7 @@ struct periodic {
 	periodic_fn *fn;
 	void *arg;
 	pthread_t thread;
+	bool started;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t wake;
 	bool asked;
@@ -45,7 +46,7 @@ static void *run(void *arg)
 {
 	struct periodic *p = arg;
 
-	while (rest(p, p->fn(p->arg)))
+	while (rest(p, p->fn(p, p->arg)))
 		;
 	return NULL;
 }
@@ -67,14 +68,16 @@ struct periodic *periodic_new(periodic_fn *fn, void *arg, struct error *err)
 		return NULL;
 	}
 	pthread_mutex_init(&p->lock, NULL);
+	return p;
+}
+
+int periodic_start(struct periodic *p, struct error *err)
+{
 	errno = pthread_create(&p->thread, NULL, run, p);
-	if (!errno)
-		return p;
-	error_set_errno(err, "cannot start a thread");
-	pthread_cond_destroy(&p->wake);
-	pthread_mutex_destroy(&p->lock);
-	free(p);
-	return NULL;
+	if (errno)
+		return error_set_errno(err, "cannot start a thread");
+	p->started = true;
+	return 0;
 }
 
 void periodic_wake(struct periodic *p)
@@ -98,15 +101,23 @@ bool periodic_should_stop(struct periodic *p, int64_t ms)
 	return stopping;
 }
 
-void periodic_free(struct periodic *p)
+void periodic_stop(struct periodic *p)
 {
-	if (!p)
+	if (!p->started)
 		return;
 	pthread_mutex_lock(&p->lock);
 	p->stopping = true;
 	pthread_cond_signal(&p->wake);
 	pthread_mutex_unlock(&p->lock);
 	pthread_join(p->thread, NULL);
+	p->started = false;
+}
+
+void periodic_free(struct periodic *p)
+{
+	if (!p)
+		return;
+	periodic_stop(p);
 	pthread_cond_destroy(&p->wake);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

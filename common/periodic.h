@@ -18,10 +18,11 @@
 
 struct periodic;
 
-typedef int64_t periodic_fn(void *arg);
+typedef int64_t periodic_fn(struct periodic *self, void *arg);
 
-/* Starts the thread. */
+/* Starts nothing yet. */
 struct periodic *periodic_new(periodic_fn *fn, void *arg, struct error *err);
+int periodic_start(struct periodic *p, struct error *err);
 
 /* Calls `fn` soon; once more when it is running now.  From any thread. */
 void periodic_wake(struct periodic *p);
@@ -30,8 +31,10 @@ void periodic_wake(struct periodic *p);
  * looks. */
 bool periodic_should_stop(struct periodic *p, int64_t ms);
 
-/* Waits for a call under way, and ends the thread.  Not from within `fn`.  NULL
- * accepted. */
+/* Waits for a call under way, and ends the thread.  Not from within `fn`.  What
+ * asks later asks for nothing. */
+void periodic_stop(struct periodic *p);
+/* Stops it first.  NULL accepted. */
 void periodic_free(struct periodic *p);
 
 #endif

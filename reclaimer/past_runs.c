@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "common/clickhouse/rowbinary.h"
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/tsv.h"
+#include "common/host_name.h"
 
 static const char insert_query[] =
 	"INSERT INTO reclaim_runs (space, started_at, finished_at, scanned, "
@@ -63,7 +63,7 @@ int past_runs_write(const struct clickhouse_config *config,
 {
 	struct clickhouse *ch = clickhouse_new(config, err);
 	struct buf rows = {0};
-	char host[256] = "", token[40];
+	char host[HOST_NAME_SIZE], token[40];
 	const struct clickhouse_param params[] = {
 		{"insert_deduplication_token", token},
 		{"async_insert", "0"},
@@ -73,7 +73,7 @@ int past_runs_write(const struct clickhouse_config *config,
 
 	if (!ch || make_token(token, err) < 0)
 		goto out;
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "");
 	for (size_t i = 0; i < count; i++)
 		put_row(&rows, &results[i], host);
 	if (rows.failed) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/host_name.h"
 #include "linkstore/domains.h"
 #include "redirector/client_address.h"
 #include "redirector/renew_throttle.h"
@@ -97,8 +98,7 @@ static const char *edge_name(struct redirector *r)
 {
 	if (r->config->redirector.edge)
 		return r->config->redirector.edge;
-	if (gethostname(r->host_name, sizeof(r->host_name) - 1) < 0)
-		strcpy(r->host_name, "unnamed");
+	host_name(r->host_name, sizeof(r->host_name), "unnamed");
 	return r->host_name;
 }
 

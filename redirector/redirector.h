@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/app/app.h"
+#include "common/host_name.h"
 #include "common/kafka/producer.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
@@ -26,8 +27,6 @@ struct proxy_list;
 struct renew_throttle;
 struct space_guard;
 struct virtual_hosts;
-
-#define HOST_NAME_SIZE 256
 
 /* What /readyz tells; any thread reports. */
 struct redirector_health {

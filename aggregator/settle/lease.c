@@ -1,5 +1,6 @@
 #include "aggregator/settle/lease.h"
 
+#include "common/host_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -30,11 +31,11 @@ struct lease {
 static int name_holder(struct lease *lease, struct error *err)
 {
 	unsigned long long number = 0;
-	char host[64] = "";
+	char host[64];
 
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return error_set_errno(err, "getrandom");
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "");
 	snprintf(lease->holder, sizeof(lease->holder), "%s:%d:%016llx", host,
 		 (int)getpid(), number);
 	return 0;

@@ -12,6 +12,7 @@
 #include "aggregator/settle/settling.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 
 /*
  * `aggregator settle`: settles all of a range again, whatever was published of
@@ -176,12 +177,12 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	};
 	struct resettle_result result = {0};
 	int64_t from = 0, to = 0;
-	char host[64] = "", name[96];
+	char host[64], name[96];
 	int status = -1;
 
 	if (read_range(app, &from, &to, err) < 0)
 		return -1;
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "");
 	snprintf(name, sizeof(name), "%s:%d:settle", host, (int)getpid());
 	settling.settler = name;
 	patient.query_timeout = config->own.settle.settle_timeout;

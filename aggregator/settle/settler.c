@@ -1,7 +1,7 @@
 #include "aggregator/settle/settler.h"
 
 #include <inttypes.h>
-#include <pthread.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,20 +9,13 @@
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
+#include "common/backoff.h"
 #include "common/clock.h"
-#include "common/wake.h"
+#include "common/periodic.h"
 
 #define BACKOFF_MIN 200	  /* ms */
 #define BACKOFF_MAX 10000 /* ms */
 #define AHEAD_MAX   CLOCK_MINUTE
-
-struct settler_thread {
-	pthread_t id;
-	bool started;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool stop; /* under `lock` */
-};
 
 struct settler_health {
 	struct health_check *clickhouse, *tables, *redis;
@@ -40,7 +33,7 @@ struct settler_metrics {
 struct settler {
 	const struct aggregator_config *config;
 	struct log *log;
-	struct settler_thread thread;
+	struct periodic *thread;
 	struct settler_health health;
 	struct settler_metrics metrics;
 	struct clickhouse *ch;
@@ -51,29 +44,14 @@ struct settler {
 	bool lease_owned;
 	struct pass *pass;
 	bool clock_reported; /* that one is ahead */
-	int64_t backoff;     /* ms */
+	unsigned failures;   /* in a row */
 };
 
 static bool is_stopping(void *arg)
 {
 	struct settler *s = arg;
-	bool stop;
 
-	pthread_mutex_lock(&s->thread.lock);
-	stop = s->thread.stop;
-	pthread_mutex_unlock(&s->thread.lock);
-	return stop;
-}
-
-static void pause_for(struct settler *s, int64_t ms)
-{
-	int64_t until = clock_monotonic_ms() + ms;
-
-	pthread_mutex_lock(&s->thread.lock);
-	while (!s->thread.stop &&
-	       wake_wait(&s->thread.wake, &s->thread.lock, until))
-		;
-	pthread_mutex_unlock(&s->thread.lock);
+	return periodic_should_stop(s->thread, 0);
 }
 
 static void report(struct settler *s, struct health_check *check,
@@ -242,36 +220,32 @@ static int64_t step(struct settler *s)
 	struct pass_result result = {0};
 	struct error err = {0};
 	int status = check_clickhouse(s, &err);
+	int64_t delay;
 
 	if (status == 0)
 		status = take_lease(s, &err);
 	if (status == 0 && s->lease_owned)
 		status = settle(s, &result, &err);
 	if (status == 0) {
-		s->backoff = BACKOFF_MIN;
+		s->failures = 0;
 		return result.more ? 0 : s->config->own.settle.settle_every;
 	}
+	delay = backoff_delay(BACKOFF_MIN, BACKOFF_MAX, ++s->failures,
+			      randombytes_random());
 	if (!is_stopping(s)) {
 		metric_add(s->metrics.failures, 1);
 		log_debug(s->log, "retrying", log_err(&err),
-			  log_int("after_ms", s->backoff));
+			  log_int("after_ms", delay));
 		if (!err.retriable)
 			log_error(s->log, "settling fails", log_err(&err));
 	}
-	s->backoff =
-		s->backoff * 2 < BACKOFF_MAX ? s->backoff * 2 : BACKOFF_MAX;
-	return s->backoff / 2;
+	return delay;
 }
 
-static void *run(void *arg)
+static int64_t run(struct periodic *self, void *arg)
 {
-	struct settler *s = arg;
-
-	while (!is_stopping(s))
-		pause_for(s, step(s));
-	if (s->lease_owned)
-		lease_release(s->lease);
-	return NULL;
+	(void)self;
+	return step(arg);
 }
 
 static void register_metrics(struct settler *s, struct metrics *m)
@@ -328,11 +302,8 @@ struct settler *settler_new(const struct aggregator_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	pthread_mutex_init(&s->thread.lock, NULL);
-	wake_init(&s->thread.wake);
 	s->config = config;
 	s->log = log;
-	s->backoff = BACKOFF_MIN;
 	s->health.clickhouse = health_register(health, "clickhouse");
 	s->health.tables = health_register(health, "tables");
 	s->health.redis = health_register(health, "redis");
@@ -362,11 +333,9 @@ struct settler *settler_new(const struct aggregator_config *config,
 
 int settler_start(struct settler *s, struct error *err)
 {
-	int rc = pthread_create(&s->thread.id, NULL, run, s);
-
-	if (rc)
-		return error_set(err, ERROR_SYSTEM, "settler: no thread");
-	s->thread.started = true;
+	s->thread = periodic_new(run, s, err);
+	if (!s->thread || periodic_start(s->thread, err) < 0)
+		return error_wrap(err, "settler");
 	return 0;
 }
 
@@ -374,18 +343,12 @@ void settler_free(struct settler *s)
 {
 	if (!s)
 		return;
-	if (s->thread.started) {
-		pthread_mutex_lock(&s->thread.lock);
-		s->thread.stop = true;
-		pthread_cond_signal(&s->thread.wake);
-		pthread_mutex_unlock(&s->thread.lock);
-		pthread_join(s->thread.id, NULL);
-	}
+	periodic_free(s->thread);
+	if (s->lease_owned)
+		lease_release(s->lease);
 	pass_free(s->pass);
 	lease_free(s->lease);
 	clickhouse_free(s->patient_ch);
 	clickhouse_free(s->ch);
-	pthread_cond_destroy(&s->thread.wake);
-	pthread_mutex_destroy(&s->thread.lock);
 	free(s);
 }

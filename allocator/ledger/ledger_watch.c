@@ -1,6 +1,5 @@
 #include "allocator/ledger/ledger_watch.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/wake.h"
+#include "common/periodic.h"
 
 enum {
 	REST_TIMES = 20, /* as long as a reading took */
@@ -35,12 +34,9 @@ struct ledger_watch {
 	struct metrics *metrics;
 	struct ledger_gauges *gauges; /* one a space */
 	struct ledger_entry *working; /* of the thread */
-	pthread_t thread;
-	bool runs;
+	struct periodic *thread;
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t wake;
-	bool stopping;
 	struct error failure; /* of the last reading, or ERROR_NONE */
 	struct ledger_entry *latest;
 };
@@ -200,38 +196,18 @@ static void note(struct ledger_watch *w, const struct error *err)
 		log_warn(w->log, "ledger not readable, retrying", log_err(err));
 }
 
-/* Waits for so long.  False: the thread is to end. */
-static bool rest(struct ledger_watch *w, int64_t ms)
-{
-	int64_t until = clock_monotonic_ms() + ms;
-	bool go_on;
-
-	pthread_mutex_lock(&w->lock);
-	while (!w->stopping && wake_wait(&w->wake, &w->lock, until))
-		;
-	go_on = !w->stopping;
-	pthread_mutex_unlock(&w->lock);
-	return go_on;
-}
-
-static void *run(void *arg)
+static int64_t run(struct periodic *self, void *arg)
 {
 	struct ledger_watch *w = arg;
-	struct error err;
-	int64_t began, ms;
+	struct error err = {0};
+	int64_t began = clock_monotonic_ms(), ms = w->every_ms, rest;
 
-	do {
-		err = (struct error){0};
-		began = clock_monotonic_ms();
-		ms = w->every_ms;
-		if (read_all(w, &err) < 0 && ms > RETRY_MS)
-			ms = RETRY_MS;
-		note(w, &err);
-		began = REST_TIMES * (clock_monotonic_ms() - began);
-		if (err.code == ERROR_NONE && began > ms)
-			ms = began;
-	} while (rest(w, ms));
-	return NULL;
+	(void)self;
+	if (read_all(w, &err) < 0 && ms > RETRY_MS)
+		ms = RETRY_MS;
+	note(w, &err);
+	rest = REST_TIMES * (clock_monotonic_ms() - began);
+	return err.code == ERROR_NONE && rest > ms ? rest : ms;
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -266,7 +242,6 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 	w->log = log;
 	w->metrics = metrics;
 	pthread_mutex_init(&w->lock, NULL);
-	wake_init(&w->wake);
 	w->redis = redis_new(redis, err);
 	if (w->redis && make_room(w, store, err) == 0)
 		return w;
@@ -276,25 +251,16 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 
 int ledger_watch_start(struct ledger_watch *w, struct error *err)
 {
-	errno = pthread_create(&w->thread, NULL, run, w);
-	if (errno != 0)
-		return error_set_errno(err, "cannot start a thread");
-	w->runs = true;
-	return 0;
+	w->thread = periodic_new(run, w, err);
+	return w->thread ? periodic_start(w->thread, err) : -1;
 }
 
 void ledger_watch_free(struct ledger_watch *w)
 {
 	if (!w)
 		return;
-	pthread_mutex_lock(&w->lock);
-	w->stopping = true;
-	pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
-	if (w->runs)
-		pthread_join(w->thread, NULL);
+	periodic_free(w->thread);
 	redis_free(w->redis);
-	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
 	free(w->gauges);
 	free(w->working);

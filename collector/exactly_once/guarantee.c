@@ -13,9 +13,9 @@
 
 /* --- measuring ------------------------------------------------------------ */
 
-#define PREFIX	       "shortloop_guarantee_"
-#define TEXT(x)	       #x
-#define TEXT_OF(x)     TEXT(x)
+#define PREFIX	   "shortloop_guarantee_"
+#define TEXT(x)	   #x
+#define TEXT_OF(x) TEXT(x)
 
 enum {
 	ACCESS_DENIED = 497,

@@ -73,10 +73,11 @@ static bool places_changed(struct reloader *r)
 	return file_watch_changed(r->watch);
 }
 
-static int64_t work(void *arg)
+static int64_t work(struct periodic *self, void *arg)
 {
 	struct reloader *r = arg;
 
+	(void)self;
 	enrich_lookups_free(atomic_exchange(&r->old, NULL));
 	if (atomic_exchange(&r->asked, false))
 		read_files(r, true);
@@ -102,7 +103,7 @@ struct reloader *reloader_new(const struct collector_settings *settings,
 	r->watch = file_watch_new(&settings->geo_files, err);
 	if (r->watch)
 		r->thread = periodic_new(work, r, err);
-	if (r->thread)
+	if (r->thread && periodic_start(r->thread, err) == 0)
 		return r;
 	reloader_free(r);
 	return NULL;

@@ -199,7 +199,7 @@ static int judge_event(struct kafka_reader *r, const rd_kafka_message_t *m,
 }
 
 /* librdkafka looks only once a second whether there is room for more; a request
- * that nobody waits for wakes it (see consumer_fetch.c). */
+ * that nobody waits for wakes it (see kafka_consumer_keep_fetching). */
 static void keep_fetching(struct kafka_reader *r)
 {
 	rd_kafka_topic_partition_list_t *list;

@@ -1,6 +1,5 @@
 #include "common/kafka/watch.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/wake.h"
+#include "common/periodic.h"
 
 enum {
 	ASK_TIMEOUT_MS = 2000,
@@ -25,12 +24,9 @@ struct kafka_watch {
 	void *arg;
 	struct metric *up_metric;
 
-	pthread_t thread;
-	bool thread_runs;
-	pthread_mutex_t lock; /* of the three below */
-	pthread_cond_t wake;
-	bool stopping;
-	bool look_now;
+	struct periodic *thread;
+	atomic_bool look_now;
+	pthread_mutex_t lock; /* of `note` */
 	char note[REASON_MAX];
 
 	atomic_bool up;
@@ -121,45 +117,18 @@ static bool alive_lately(const struct kafka_watch *w)
 	       ASK_EVERY_UP_MS;
 }
 
-/* Waits until then, or until the watch ends or, if `looking`, shall look. */
-static void wait_until(struct kafka_watch *w, int64_t at_ms, bool looking)
-{
-	while (!w->stopping && !(looking && w->look_now) &&
-	       wake_wait(&w->wake, &w->lock, at_ms))
-		;
-}
-
-/* Returns false when the watch is to end. */
-static bool pause_until_next(struct kafka_watch *w, bool *ret_look_now)
-{
-	int64_t now = clock_monotonic_ms();
-	bool go_on;
-
-	pthread_mutex_lock(&w->lock);
-	wait_until(w, now + ASK_PAUSE_MS, false);
-	wait_until(w,
-		   now + (atomic_load(&w->up) ? ASK_EVERY_UP_MS
-					      : ASK_EVERY_DOWN_MS),
-		   true);
-	*ret_look_now = w->look_now;
-	w->look_now = false;
-	go_on = !w->stopping;
-	pthread_mutex_unlock(&w->lock);
-	return go_on;
-}
-
-static void *watch(void *arg)
+static int64_t watch(struct periodic *self, void *arg)
 {
 	struct kafka_watch *w = arg;
-	bool look_now = true;
+	bool look_now = atomic_exchange(&w->look_now, false);
 
-	do {
-		/* Only a state of up is kept by life: an acknowledgement from
-		 * just before the brokers went away must not bring it back. */
-		if (look_now || !atomic_load(&w->up) || !alive_lately(w))
-			ask(w);
-	} while (pause_until_next(w, &look_now));
-	return NULL;
+	/* Only a state of up is kept by life: an acknowledgement from just
+	 * before the brokers went away must not bring it back. */
+	if (look_now || !atomic_load(&w->up) || !alive_lately(w))
+		ask(w);
+	periodic_should_stop(self, ASK_PAUSE_MS);
+	return (atomic_load(&w->up) ? ASK_EVERY_UP_MS : ASK_EVERY_DOWN_MS) -
+	       ASK_PAUSE_MS;
 }
 
 struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
@@ -178,6 +147,7 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 	w->on_state = on_state;
 	w->arg = arg;
 	atomic_store(&w->life_ms, INT64_MIN / 2);
+	atomic_store(&w->look_now, true);
 	snprintf(labels, sizeof(labels), "topic=\"%s\"",
 		 rd_kafka_topic_name(topic));
 	if (metrics)
@@ -185,35 +155,26 @@ struct kafka_watch *kafka_watch_new(rd_kafka_t *rk, rd_kafka_topic_t *topic,
 			metrics_gauge(metrics, "shortloop_kafka_up", labels,
 				      "1 when the topic can be written");
 	pthread_mutex_init(&w->lock, NULL);
-	errno = wake_init(&w->wake);
-	if (errno == 0)
-		errno = pthread_create(&w->thread, NULL, watch, w);
-	if (errno != 0) {
-		error_set_errno(err, "kafka: cannot start a thread");
-		free(w);
-		return NULL;
-	}
-	w->thread_runs = true;
-	return w;
+	w->thread = periodic_new(watch, w, err);
+	if (w->thread && periodic_start(w->thread, err) == 0)
+		return w;
+	error_wrap(err, "kafka");
+	kafka_watch_free(w);
+	return NULL;
 }
 
 void kafka_watch_stop(struct kafka_watch *w)
 {
-	if (!w || !w->thread_runs)
+	if (!w)
 		return;
-	pthread_mutex_lock(&w->lock);
-	w->stopping = true;
-	pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
-	pthread_join(w->thread, NULL);
-	w->thread_runs = false;
+	periodic_stop(w->thread);
 }
 
 void kafka_watch_free(struct kafka_watch *w)
 {
 	if (!w)
 		return;
-	pthread_cond_destroy(&w->wake);
+	periodic_free(w->thread);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -245,14 +206,9 @@ void kafka_watch_note(struct kafka_watch *w, const char *reason)
 
 void kafka_watch_look(struct kafka_watch *w)
 {
-	if (!w)
+	if (!w || atomic_exchange(&w->look_now, true))
 		return;
-	pthread_mutex_lock(&w->lock);
-	if (!w->look_now) {
-		w->look_now = true;
-		pthread_cond_signal(&w->wake);
-	}
-	pthread_mutex_unlock(&w->lock);
+	periodic_wake(w->thread);
 }
 
 bool kafka_watch_is_up(const struct kafka_watch *w)

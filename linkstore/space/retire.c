@@ -14,8 +14,23 @@
 #include "linkstore/space/sight.h"
 #include "linkstore/target.h"
 
-/* --- searching for links of a key ------------------------------------------
- */
+/* --- searching for links of a key ----------------------------------------- */
+
+struct key_search {
+	struct redis *redis;
+	const struct reclaim_lock *lock; /* of the space */
+	unsigned version;		 /* configured */
+	int64_t now, used; /* Redis' clock; when it was last granted for */
+};
+
+struct key_findings {
+	uint64_t looked;  /* blocks */
+	uint64_t live;	  /* with links of the version that will end */
+	uint64_t endless; /* the same, of class never */
+	uint64_t lost;	  /* the same, without a marker */
+	uint64_t ended;	  /* in quarantine, or soon */
+	int64_t last;	  /* when the last of live and ended is out of it */
+};
 
 #define LOOK_AT_ONCE 1024 /* blocks */
 
@@ -171,8 +186,10 @@ static int walk_all(struct pass *s, struct error *err)
 	return look_at_noted(s, err);
 }
 
-int key_search(const struct key_search *search, struct key_findings *ret,
-	       struct error *err)
+/* Looks through all blocks issued or in quarantine, once nobody holds any that
+ * was granted for the version. */
+static int key_search(const struct key_search *search, struct key_findings *ret,
+		      struct error *err)
 {
 	struct pass *s = calloc(1, sizeof(*s));
 	int status;
@@ -188,7 +205,7 @@ int key_search(const struct key_search *search, struct key_findings *ret,
 	return status;
 }
 
-/* --- REST ------------------------------------------------------------ */
+/* --- retiring ------------------------------------------------------------- */
 
 #define LOCK_TTL CLOCK_MINUTE
 

@@ -1,6 +1,6 @@
 /*
- * seen_file.h - what this host has seen of each space (seen.h), remembered over
- * restarts (promise 10).
+ * seen_file.h - what this host has seen of each space (struct space_seen),
+ * remembered over restarts (promise 10).
  *
  * Redis restored from an old backup forgets grants; allocators that run lift
  * its cursor above what they have seen.  When all of them restart meanwhile,

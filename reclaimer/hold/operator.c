@@ -1,5 +1,6 @@
 #include "reclaimer/hold/operator.h"
 
+#include "common/host_name.h"
 #include <ctype.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@ void operator_name(char who[HAND_WHO_MAX])
 {
 	const char *name = getenv("SUDO_USER");
 	struct passwd entry, *found = NULL;
-	char host[256] = "", space[1024], number[24];
+	char host[HOST_NAME_SIZE], space[1024], number[24];
 
 	if (!name || !*name) {
 		snprintf(number, sizeof(number), "uid%ju",
@@ -22,7 +23,7 @@ void operator_name(char who[HAND_WHO_MAX])
 		    found)
 			name = entry.pw_name;
 	}
-	gethostname(host, sizeof(host) - 1);
+	host_name(host, sizeof(host), "");
 	snprintf(who, HAND_WHO_MAX, "%.30s@%.32s", name, host);
 	for (char *p = who; *p; p++)
 		if (!isgraph((unsigned char)*p))

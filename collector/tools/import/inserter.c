@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "collector/exactly_once/guarantee.h"
 #include "collector/exactly_once/insertion.h"
@@ -11,6 +10,7 @@
 #include "collector/insert_rate.h"
 #include "common/backoff.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 
 enum {
 	RETRY_MIN_MS = 200,
@@ -36,8 +36,8 @@ static void name_host(struct inserter *ins)
 
 	if (name)
 		snprintf(ins->host, sizeof(ins->host), "%s", name);
-	else if (gethostname(ins->host, sizeof(ins->host) - 1) < 0)
-		snprintf(ins->host, sizeof(ins->host), "import");
+	else
+		host_name(ins->host, sizeof(ins->host), "import");
 }
 
 struct inserter *inserter_new(struct app *app,

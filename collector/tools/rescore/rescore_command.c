@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "collector/commands.h"
 #include "collector/exactly_once/stored.h"
@@ -31,6 +30,7 @@
 #include "common/clickhouse/rows.h"
 #include "common/clickhouse/tsv.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 
 /* --- one UTC day ---------------------------------------------------------- */
 
@@ -377,8 +377,7 @@ int collector_rescore(struct app *app, const void *arg, struct error *err)
 	rs->config = config;
 	rs->settings = &config->collector;
 	rs->dry_run = app_option_value(app, "dry-run") != NULL;
-	if (gethostname(rs->host, sizeof(rs->host) - 1) < 0)
-		strcpy(rs->host, "collector");
+	host_name(rs->host, sizeof(rs->host), "collector");
 	patient.query_timeout = QUERY_TIMEOUT;
 	if (read_days(app, &from, &to, err) < 0 ||
 	    check_database(config->clickhouse.database, err) < 0)

@@ -145,7 +145,8 @@ static void attempts_grow_and_follow_the_clock(void **state)
 	assert_true(settling_attempt_at(now + 1) > first);
 	assert_true(settling_attempt_at(now + 2) > second);
 	/* also after the clock was set back */
-	assert_true(settling_attempt_next(now, UINT64_MAX / 2) > UINT64_MAX / 2);
+	assert_true(settling_attempt_next(now, UINT64_MAX / 2) >
+		    UINT64_MAX / 2);
 }
 
 int main(void)

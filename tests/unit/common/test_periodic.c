@@ -7,9 +7,8 @@
 
 struct work {
 	atomic_int calls;
-	atomic_int hold; /* while 1 the call lasts */
-	int64_t again;	 /* what it returns */
-	_Atomic(struct periodic *) periodic;
+	atomic_int hold;     /* while 1 the call lasts */
+	int64_t again;	     /* what it returns */
 	atomic_bool stopped; /* it was asked to end within a call */
 };
 
@@ -18,10 +17,11 @@ static void nap(void)
 	nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-static int64_t work(void *arg)
+static int64_t work(struct periodic *self, void *arg)
 {
 	struct work *w = arg;
 
+	(void)self;
 	atomic_fetch_add(&w->calls, 1);
 	while (atomic_load(&w->hold))
 		nap();
@@ -34,14 +34,22 @@ static void wait_for_calls(struct work *w, int count)
 		nap();
 }
 
+static struct periodic *start(periodic_fn *fn, struct work *w)
+{
+	struct error err;
+	struct periodic *p = periodic_new(fn, w, &err);
+
+	assert_non_null(p);
+	assert_int_equal(periodic_start(p, &err), 0);
+	return p;
+}
+
 static void it_is_called_at_once_and_again_and_again(void **state)
 {
 	struct work w = {.again = 1};
-	struct error err;
-	struct periodic *p = periodic_new(work, &w, &err);
+	struct periodic *p = start(work, &w);
 
 	(void)state;
-	assert_non_null(p);
 	wait_for_calls(&w, 20);
 	periodic_free(p);
 }
@@ -49,8 +57,7 @@ static void it_is_called_at_once_and_again_and_again(void **state)
 static void one_that_rests_for_ever_is_woken(void **state)
 {
 	struct work w = {.again = PERIODIC_NEVER};
-	struct error err;
-	struct periodic *p = periodic_new(work, &w, &err);
+	struct periodic *p = start(work, &w);
 
 	(void)state;
 	for (int calls = 1; calls <= 5; calls++) {
@@ -65,8 +72,7 @@ static void one_that_rests_for_ever_is_woken(void **state)
 static void asked_while_it_works_it_works_once_more(void **state)
 {
 	struct work w = {.again = PERIODIC_NEVER, .hold = 1};
-	struct error err;
-	struct periodic *p = periodic_new(work, &w, &err);
+	struct periodic *p = start(work, &w);
 
 	(void)state;
 	wait_for_calls(&w, 1);
@@ -78,29 +84,38 @@ static void asked_while_it_works_it_works_once_more(void **state)
 	assert_int_equal(atomic_load(&w.calls), 2);
 }
 
-static int64_t long_work(void *arg)
+static int64_t long_work(struct periodic *self, void *arg)
 {
 	struct work *w = arg;
 
 	atomic_fetch_add(&w->calls, 1);
-	while (!atomic_load(&w->periodic))
-		nap();
-	atomic_store(&w->stopped,
-		     periodic_should_stop(atomic_load(&w->periodic), 600000));
+	atomic_store(&w->stopped, periodic_should_stop(self, 600000));
 	return PERIODIC_NEVER;
 }
 
 static void a_long_call_learns_that_it_is_to_end(void **state)
 {
 	struct work w = {0};
-	struct error err;
-	struct periodic *p = periodic_new(long_work, &w, &err);
+	struct periodic *p = start(long_work, &w);
 
 	(void)state;
-	atomic_store(&w.periodic, p);
 	wait_for_calls(&w, 1);
 	periodic_free(p);
 	assert_true(atomic_load(&w.stopped));
+}
+
+static void one_that_has_stopped_does_nothing_more(void **state)
+{
+	struct work w = {.again = PERIODIC_NEVER};
+	struct periodic *p = start(work, &w);
+
+	(void)state;
+	wait_for_calls(&w, 1);
+	periodic_stop(p);
+	periodic_wake(p);
+	periodic_stop(p);
+	periodic_free(p);
+	assert_int_equal(atomic_load(&w.calls), 1);
 }
 
 int main(void)
@@ -110,6 +125,7 @@ int main(void)
 		cmocka_unit_test(one_that_rests_for_ever_is_woken),
 		cmocka_unit_test(asked_while_it_works_it_works_once_more),
 		cmocka_unit_test(a_long_call_learns_that_it_is_to_end),
+		cmocka_unit_test(one_that_has_stopped_does_nothing_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
