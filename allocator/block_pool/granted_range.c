@@ -422,8 +422,12 @@ void granted_ranges_retire_expired(struct granted_ranges *ranges)
 
 void granted_ranges_retire_all(struct granted_ranges *ranges)
 {
-	while (ranges->first)
-		granted_range_retire(ranges->first);
+	struct granted_range *next;
+
+	for (struct granted_range *range = ranges->first; range; range = next) {
+		next = range->next;
+		granted_range_retire(range);
+	}
 }
 
 void granted_ranges_free(struct granted_ranges *ranges)

@@ -50,7 +50,7 @@ struct recovery {
 struct recovery *recovery_new(const struct recovery_setup *setup,
 			      const char *topic, int32_t number,
 			      enum sink_table table);
-void recovery_free(struct recovery *t); /* NULL accepted */
+void recovery_free(struct recovery *r); /* NULL accepted */
 
 /* The job's `run`: fills the answer.  A gap is in ingest_progress when it
  * returns. */

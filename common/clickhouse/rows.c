@@ -1,6 +1,7 @@
 #include "common/clickhouse/rows.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 int clickhouse_rows(struct clickhouse *ch, const char *sql,
 		    const struct clickhouse_param *params, size_t count,
@@ -22,7 +23,7 @@ int clickhouse_rows(struct clickhouse *ch, const char *sql,
 }
 
 struct numbers {
-	uint64_t *ret;
+	uint64_t values[CLICKHOUSE_FIELDS_MAX];
 	size_t count;
 	bool read;
 };
@@ -35,7 +36,7 @@ static int read_numbers(void *arg, char **fields, struct error *err)
 		return error_set(err, ERROR_PROTOCOL,
 				 "ClickHouse: more than one row");
 	for (size_t i = 0; i < n->count; i++)
-		n->ret[i] = tsv_u64(fields[i]);
+		n->values[i] = tsv_u64(fields[i]);
 	n->read = true;
 	return 0;
 }
@@ -44,13 +45,14 @@ int clickhouse_numbers(struct clickhouse *ch, const char *sql,
 		       const struct clickhouse_param *params, uint64_t *ret,
 		       size_t count, struct error *err)
 {
-	struct numbers n = {.ret = ret, .count = count};
+	struct numbers n = {.count = count};
 
 	if (clickhouse_rows(ch, sql, params, count, read_numbers, &n, err) < 0)
 		return -1;
 	if (!n.read)
 		return error_set(err, ERROR_PROTOCOL,
 				 "ClickHouse: an answer without a row");
+	memcpy(ret, n.values, count * sizeof(*ret));
 	return 0;
 }
 
