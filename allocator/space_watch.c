@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "linkstore/space/lift.h"
 #include "linkstore/space/missing_keys.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/record.h"
 #include "linkstore/target.h"
 
@@ -127,7 +127,7 @@ static void on_checked(void *arg, const struct error *err)
 	 */
 }
 
-static void on_lifted(void *arg, const struct error *err)
+static void on_raised(void *arg, const struct error *err)
 {
 	(void)arg;
 	(void)err; /* told again at the next connection */
@@ -145,8 +145,8 @@ static void tell_seen(const struct watched_space *ws)
 		return;
 	seen = seen_file_get(w->seen, ws->space);
 	if (seen.cursor || seen.moves)
-		space_lift_async(w->redis, ws->space, &seen, on_lifted, NULL,
-				 &ignored);
+		space_raise_cursor_async(w->redis, ws->space, &seen, on_raised,
+					 NULL, &ignored);
 }
 
 static bool all_ready(const struct space_watch *w)

@@ -27,13 +27,13 @@ static const char grant[] =
 #include "linkstore/scripts/lib_space.lua.inc"
 #include "linkstore/scripts/grant.lua.inc"
 ;
-static const char lift[] =
+static const char raise_cursor[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
 #include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/lib_space.lua.inc"
-#include "linkstore/scripts/lift.lua.inc"
+#include "linkstore/scripts/raise_cursor.lua.inc"
 ;
 static const char key_read[] =
 	WHEN_FULL
@@ -101,7 +101,7 @@ static const char hold[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
-#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_hold.lua.inc"
 #include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/hold.lua.inc"
 ;
@@ -109,17 +109,17 @@ static const char release[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
-#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_hold.lua.inc"
 #include "linkstore/scripts/lib_check.lua.inc"
 #include "linkstore/scripts/release.lua.inc"
 ;
-static const char mend[] =
+static const char repair[] =
 	WHEN_FULL
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
-#include "linkstore/scripts/lib_hand.lua.inc"
+#include "linkstore/scripts/lib_hold.lua.inc"
 #include "linkstore/scripts/lib_check.lua.inc"
-#include "linkstore/scripts/mend.lua.inc"
+#include "linkstore/scripts/repair.lua.inc"
 ;
 static const char movement[] =
 #include "linkstore/scripts/lib_time.lua.inc"
@@ -183,10 +183,10 @@ static const char judge_link[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/judge_link.lua.inc"
 ;
-static const char plain_create[] =
+static const char standalone_create[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_record.lua.inc"
-#include "linkstore/scripts/plain_create.lua.inc"
+#include "linkstore/scripts/standalone_create.lua.inc"
 ;
 static const char node_lease[] =
 	WHEN_FULL
@@ -222,7 +222,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_SPACE_CREATE] = space_create,
 		[SCRIPT_SPACE_READ] = space_read,
 		[SCRIPT_GRANT] = grant,
-		[SCRIPT_LIFT] = lift,
+		[SCRIPT_RAISE_CURSOR] = raise_cursor,
 		[SCRIPT_KEY_READ] = key_read,
 		[SCRIPT_KEY_RETIRE] = key_retire,
 		[SCRIPT_HAND_BACK] = hand_back,
@@ -236,7 +236,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_COUNT] = count,
 		[SCRIPT_HOLD] = hold,
 		[SCRIPT_RELEASE] = release,
-		[SCRIPT_MEND] = mend,
+		[SCRIPT_REPAIR] = repair,
 		[SCRIPT_MOVEMENT] = movement,
 		[SCRIPT_OPEN] = open,
 		[SCRIPT_CLOSE_OWN] = close_own,
@@ -248,7 +248,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_EDIT] = edit,
 		[SCRIPT_EDIT_SMALL] = edit_small,
 		[SCRIPT_VISIT] = visit,
-		[SCRIPT_PLAIN_CREATE] = plain_create,
+		[SCRIPT_STANDALONE_CREATE] = standalone_create,
 		[SCRIPT_NODE_LEASE] = node_lease,
 		[SCRIPT_IDEM_READ] = idem_read,
 		[SCRIPT_IDEM_WRITE] = idem_write,

@@ -211,7 +211,7 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 
 /* --- what was issued ------------------------------------------------------ */
 
-static void lift(_Atomic uint64_t *noted, uint64_t value)
+static void raise_to(_Atomic uint64_t *noted, uint64_t value)
 {
 	uint64_t seen = atomic_load_explicit(noted, memory_order_relaxed);
 
@@ -224,7 +224,7 @@ static void lift(_Atomic uint64_t *noted, uint64_t value)
 
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
 {
-	lift(&space->store->cursors[space->index].next, cursor + 1);
+	raise_to(&space->store->cursors[space->index].next, cursor + 1);
 }
 
 void linkstore_note_seen(const struct link_space *space,
@@ -235,8 +235,8 @@ void linkstore_note_seen(const struct link_space *space,
 	/* No block seen says nothing of where the cursor stands. */
 	if (seen->cursor)
 		linkstore_note_cursor(space, seen->cursor);
-	lift(&noted->moves, seen->moves);
-	lift(&noted->generation, seen->generation);
+	raise_to(&noted->moves, seen->moves);
+	raise_to(&noted->generation, seen->generation);
 }
 
 struct space_seen linkstore_noted_seen(const struct link_space *space)
@@ -256,7 +256,7 @@ struct space_seen linkstore_noted_seen(const struct link_space *space)
 
 void linkstore_note_gap(const struct link_space *space, uint64_t gap)
 {
-	lift(&space->store->cursors[space->index].gap, gap);
+	raise_to(&space->store->cursors[space->index].gap, gap);
 }
 
 /* --- what the record says ------------------------------------------------- */

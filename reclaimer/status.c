@@ -8,11 +8,11 @@
 
 #include "common/clock.h"
 #include "common/output.h"
-#include "linkstore/space/hand.h"
 #include "linkstore/space/ledger.h"
+#include "linkstore/space/manual_hold.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
-#include "linkstore/space/sight.h"
+#include "linkstore/space/safety_check.h"
 #include "reclaimer/past_runs.h"
 #include "reclaimer/session.h"
 
@@ -300,7 +300,7 @@ static int ask_space(const struct session *session,
 	struct redis *redis = session->redis;
 
 	s->space = space->name;
-	if (reclaim_check_sight(redis, space, &s->reason) < 0) {
+	if (space_safety_check(redis, space, &s->reason) < 0) {
 		s->refused = true;
 		if (!is_state(&s->reason)) {
 			*err = s->reason;

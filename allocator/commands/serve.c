@@ -12,7 +12,7 @@
 #include "common/loop/workers.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/space/ledger.h"
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 
 enum {
 	COUNT_EVERY_MS = 2000, /* links created, to the day's ledger */
@@ -45,7 +45,7 @@ struct server {
 
 /* --- Redis ---------------------------------------------------------------- */
 
-static void on_lifted(void *arg, const struct error *err)
+static void on_raised(void *arg, const struct error *err)
 {
 	struct worker *w = arg;
 
@@ -69,8 +69,8 @@ static void tell_seen(struct worker *w)
 			continue;
 		seen = seen_file_get(w->allocator->seen, space);
 		if (seen.cursor || seen.moves)
-			space_lift_async(w->redis, space, &seen, on_lifted, w,
-					 &ignored);
+			space_raise_cursor_async(w->redis, space, &seen,
+						 on_raised, w, &ignored);
 	}
 }
 

@@ -24,16 +24,16 @@ static void take(struct creation *c)
 			err.text);
 }
 
-static const char *why_not(const struct plain_result *result)
+static const char *why_not(const struct standalone_result *result)
 {
-	if (result->outcome == PLAIN_QUARANTINED)
+	if (result->outcome == STANDALONE_QUARANTINED)
 		return "has expired and is in quarantine";
 	return result->existing->state == SHORTLOOP__LINK_STATE__LINK_DELETED
 		       ? "was deleted and is in quarantine"
 		       : "is taken";
 }
 
-static void taken(struct creation *c, const struct plain_result *result)
+static void taken(struct creation *c, const struct standalone_result *result)
 {
 	char text[160];
 

@@ -53,7 +53,7 @@ static void take_own(struct creation *c)
 		standalone_set_link_id(c);
 }
 
-static void taken(struct creation *c, const struct plain_result *result)
+static void taken(struct creation *c, const struct standalone_result *result)
 {
 	struct error err;
 

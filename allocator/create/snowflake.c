@@ -18,7 +18,7 @@ static void take(struct creation *c)
 }
 
 /* Cannot be unless an id was made twice. */
-static void taken(struct creation *c, const struct plain_result *result)
+static void taken(struct creation *c, const struct standalone_result *result)
 {
 	struct error err;
 

@@ -11,18 +11,18 @@ void standalone_set_link_id(struct creation *c)
 		creation_fail(c, &err);
 		return;
 	}
-	plain_prepare(c->order.request->fields.ttl, link_id, &c->link);
+	standalone_prepare(c->order.request->fields.ttl, link_id, &c->link);
 	creation_code_chosen(c);
 }
 
-static void on_stored(void *arg, const struct plain_result *result,
+static void on_stored(void *arg, const struct standalone_result *result,
 		      const struct error *err)
 {
 	struct creation *c = arg;
 
 	if (err)
 		creation_stored(c, 0, err);
-	else if (result->outcome == PLAIN_CREATED)
+	else if (result->outcome == STANDALONE_CREATED)
 		creation_stored(c, result->expires, NULL);
 	else
 		c->strategy->taken(c, result);
@@ -32,8 +32,8 @@ void standalone_store(struct creation *c)
 {
 	struct error err;
 
-	if (plain_create_async(c->context->redis, &c->target, &c->link,
-			       c->deadline, on_stored, c, &err) < 0)
+	if (standalone_create_async(c->context->redis, &c->target, &c->link,
+				    c->deadline, on_stored, c, &err) < 0)
 		creation_fail(c, &err);
 }
 

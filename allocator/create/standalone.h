@@ -4,7 +4,7 @@
 #define ALLOCATOR_CREATE_STANDALONE_H
 
 #include "allocator/create/creation.h"
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 
 /* The target is chosen: gives the link an id of its own and goes on with
  * creation_code_chosen. */

@@ -12,7 +12,7 @@
 #include "common/error.h"
 
 struct creation;
-struct plain_result;
+struct standalone_result;
 
 struct strategy {
 	/* Chooses a code and fills target and link, then calls
@@ -24,7 +24,8 @@ struct strategy {
 	 * another code should be taken; has else ended the creation. */
 	bool (*refused)(struct creation *c, const struct error *err);
 	/* Another link has the code, or its tombstone.  NULL: cannot be. */
-	void (*taken)(struct creation *c, const struct plain_result *result);
+	void (*taken)(struct creation *c,
+		      const struct standalone_result *result);
 	/* The same request gets the same code: it needs no plan to be sent
 	 * again (linkstore/idempotency.h). */
 	bool is_repeatable;

@@ -5,7 +5,7 @@
  * The keys are found by SCAN, so that links are found, too, where none should
  * be: of blocks never issued, or under another block than their code says.
  * What ZSCAN promises of sets (members.h), SCAN promises of keys.  Of each link
- * its expiry is read first and the marker after it: a renewal lifts the marker
+ * its expiry is read first and the marker after it: a renewal raises the marker
  * first, so that it cannot look like a mistake.  What looks like one is asked
  * again by one script in the block's slot, which sees both at one moment.
  */

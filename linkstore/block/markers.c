@@ -39,7 +39,7 @@ static int take(struct redis *redis, struct marker_look *ret, struct error *err)
 
 int markers_read(struct redis *redis, const struct link_space *space,
 		 const uint64_t *blocks, size_t count,
-		 struct marker_look *ret_looks, struct error *err)
+		 struct marker_look *ret_scans, struct error *err)
 {
 	size_t sent = 0, taken = 0;
 	struct error ignored;
@@ -50,7 +50,7 @@ int markers_read(struct redis *redis, const struct link_space *space,
 			if (ask(redis, space, blocks[sent], err) < 0)
 				return -1;
 		for (; taken < sent; taken++)
-			if (take(redis, &ret_looks[taken],
+			if (take(redis, &ret_scans[taken],
 				 status ? &ignored : err) < 0)
 				status = -1;
 	}

@@ -24,7 +24,7 @@ struct marker_look {
 /* In pipelines.  Blocks need not be neighbours. */
 int markers_read(struct redis *redis, const struct link_space *space,
 		 const uint64_t *blocks, size_t count,
-		 struct marker_look *ret_looks, struct error *err);
+		 struct marker_look *ret_scans, struct error *err);
 
 /*
  * A block whose marker is lost and of which no link is left gets a closed

@@ -5,7 +5,7 @@
 #include "linkstore/block/lookup.h"
 
 /*
- * Renews a link that a visit found: lifts the marker's end, if there is a
+ * Renews a link that a visit found: raises the marker's end, if there is a
  * block, then the link's TTL, neither ever lowered, and only when that is due.
  * *ret_left: what the link has left now (ms), 0 when it is gone or someone
  * else's (the visit stays valid; nothing was renewed), DURATION_NEVER.

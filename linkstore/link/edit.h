@@ -38,7 +38,7 @@ void link_edit_tombstone(const Shortloop__Link *before, const char *editor,
 /*
  * Replaces `before`, as link_lookup has read it, by `after`, as prepared above.
  * `ttl` NULL: the link ends when it would have ended; else it lives that long
- * from now on, the end of its block being lifted first when need be, so that a
+ * from now on, the end of its block being raised first when need be, so that a
  * link of class `never` keeps its whole block.  An `after` of state
  * LINK_DELETED is a deletion, whose `ttl` does not count.  Nothing is kept of
  * the arguments.

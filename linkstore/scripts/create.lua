@@ -1,5 +1,5 @@
 -- Promise 4.  All links of one block in one loop turn: the block must be open
--- and mine, its end is lifted above every link's, and a live link is never
+-- and mine, its end is raised above every link's, and a live link is never
 -- overwritten.  A link there with the same link_id (the first nine bytes of the
 -- record) is my own earlier try.  A link whose deadline has passed is not
 -- stored: its plan may be another's by now.  Links end at a time, not after

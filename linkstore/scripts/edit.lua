@@ -1,6 +1,6 @@
 -- Promise 7.  Replaces a record by the next version of it: only while the very
 -- link and version are there that the caller read, so that an edit or a deletion
--- never meets a new owner or undoes another edit.  A marker's end is lifted
+-- never meets a new owner or undoes another edit.  A marker's end is raised
 -- before the link's, never lowered.  A tombstone stays until its block ends.
 -- KEYS link visits marker|trace|nothing
 -- ARGV record-head version generation record keep|life|tombstone ttl|never

@@ -1,4 +1,4 @@
--- What grant, settle and lift do first: make sure that this Redis remembers.
+-- What grant, settle and raise_cursor do first: make sure that this Redis remembers.
 --
 -- It has forgotten when its run_id is not the one noted (a restart, another
 -- master), or when the caller has seen more than it finds: more moves, a higher

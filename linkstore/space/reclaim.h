@@ -1,6 +1,6 @@
 /*
  * reclaim.h - the reclaimer's steps: due ranges, settle; between them the
- * blocks are closed (block/look.h, unopened.h), under a lock (lock.h).
+ * blocks are closed (block/block_scan.h, unopened.h), under a lock (lock.h).
  *
  * Each step is one script of one slot and may be killed between any two: what
  * was done stays done, what was not is found again by the next run.

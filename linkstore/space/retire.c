@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "linkstore/block/look.h"
-#include "linkstore/block/scan.h"
+#include "linkstore/block/block_scan.h"
+#include "linkstore/block/link_count.h"
 #include "linkstore/command.h"
-#include "linkstore/space/lift.h"
 #include "linkstore/space/members.h"
-#include "linkstore/space/sight.h"
+#include "linkstore/space/raise_cursor.h"
+#include "linkstore/space/safety_check.h"
 #include "linkstore/target.h"
 
 /* --- searching for links of a key ----------------------------------------- */
@@ -40,7 +40,7 @@ struct pass {
 	struct key_findings found;
 	size_t count;
 	uint64_t blocks[LOOK_AT_ONCE];
-	struct block_look looks[LOOK_AT_ONCE];
+	struct block_scan looks[LOOK_AT_ONCE];
 };
 
 /* --- one block ------------------------------------------------------------ */
@@ -57,15 +57,15 @@ static int what_carries(struct pass *s, uint64_t block, enum carries *ret,
 	const struct codespace *codes = s->space->codes;
 	bool has = false;
 
-	if (reclaim_has_links(s->what->redis, s->space, block, s->what->version,
-			      &has, err))
+	if (link_count_any(s->what->redis, s->space, block, s->what->version,
+			   &has, err))
 		return -1;
 	*ret = has ? CARRIES_IT : CARRIES_NOTHING;
 	for (unsigned v = 0; v < CODE_VERSIONS && !has; v++) {
 		if (v == s->what->version || !codespace_has_version(codes, v))
 			continue;
-		if (reclaim_has_links(s->what->redis, s->space, block, v, &has,
-				      err))
+		if (link_count_any(s->what->redis, s->space, block, v, &has,
+				   err))
 			return -1;
 		if (has)
 			*ret = CARRIES_ANOTHER;
@@ -83,7 +83,7 @@ static void note_last(struct pass *s, uint64_t *count, int64_t end)
 }
 
 static int judge_live(struct pass *s, uint64_t block,
-		      const struct block_look *look, struct error *err)
+		      const struct block_scan *look, struct error *err)
 {
 	enum carries carries;
 
@@ -106,14 +106,14 @@ static int judge_lost(struct pass *s, uint64_t block, struct error *err)
 {
 	bool has = false;
 
-	if (reclaim_has_links(s->what->redis, s->space, block, s->what->version,
-			      &has, err))
+	if (link_count_any(s->what->redis, s->space, block, s->what->version,
+			   &has, err))
 		return -1;
 	s->found.lost += has;
 	return 0;
 }
 
-static int judge(struct pass *s, uint64_t block, const struct block_look *look,
+static int judge(struct pass *s, uint64_t block, const struct block_scan *look,
 		 struct error *err)
 {
 	const struct links_config *config = linkstore_config(s->space->store);
@@ -135,8 +135,8 @@ static int judge(struct pass *s, uint64_t block, const struct block_look *look,
 static int look_at_noted(struct pass *s, struct error *err)
 {
 	if (reclaim_lock_keep(s->what->redis, s->what->lock, err) ||
-	    reclaim_look(s->what->redis, s->space, s->blocks, s->count,
-			 s->what->now, s->looks, err))
+	    block_scan_read(s->what->redis, s->space, s->blocks, s->count,
+			    s->what->now, s->looks, err))
 		return -1;
 	for (size_t i = 0; i < s->count; i++)
 		if (judge(s, s->blocks[i], &s->looks[i], err))
@@ -413,8 +413,8 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	/* A Redis that forgot is seen to first: it says which blocks may have
 	 * been granted, and for which versions. */
 	if (check_version(space, version, err) ||
-	    reclaim_check_sight(redis, space, err) ||
-	    space_lift(redis, space, &seen, err) || read_key(&r, err) ||
+	    space_safety_check(redis, space, err) ||
+	    space_raise_cursor(redis, space, &seen, err) || read_key(&r, err) ||
 	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))
 		return -1;
 	status = look_and_retire(&r, err);

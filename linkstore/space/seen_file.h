@@ -2,7 +2,7 @@
  * seen_file.h - what this host has seen of each space (struct space_seen),
  * remembered over restarts (promise 10).
  *
- * Redis restored from an old backup forgets grants; allocators that run lift
+ * Redis restored from an old backup forgets grants; allocators that run raise
  * its cursor above what they have seen.  When all of them restart meanwhile,
  * too, only a file knows.  It is one page, mapped and shared: any number of
  * threads and of processes of a host may use one file.  Every number carries

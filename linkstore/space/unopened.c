@@ -102,15 +102,15 @@ static int close_some(struct redis *redis, const struct link_space *space,
 /* One that was not closed in a pipeline: by itself, or it has a marker. */
 static int close_one(struct redis *redis, const struct link_space *space,
 		     uint64_t block, uint32_t generation, int64_t now,
-		     struct block_look *look, struct error *err)
+		     struct block_scan *look, struct error *err)
 {
 	bool closed;
 
 	if (marker_close_lost(redis, space, block, generation, &closed, err))
 		return -1;
 	if (!closed)
-		return reclaim_look(redis, space, &block, 1, now, look, err);
-	*look = (struct block_look){.state = BLOCK_ENDED,
+		return block_scan_read(redis, space, &block, 1, now, look, err);
+	*look = (struct block_scan){.state = BLOCK_ENDED,
 				    .generation = generation};
 	return 0;
 }
@@ -118,7 +118,7 @@ static int close_one(struct redis *redis, const struct link_space *space,
 int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
 			   const uint64_t *blocks, const uint32_t *generations,
 			   size_t count, int64_t now,
-			   struct block_look *ret_looks, struct error *err)
+			   struct block_scan *ret_scans, struct error *err)
 {
 	bool closed[CLOSE_AHEAD];
 	size_t some;
@@ -129,13 +129,13 @@ int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
 			       closed, err))
 			return -1;
 		for (size_t j = i; j < i + some; j++) {
-			ret_looks[j] = (struct block_look){
+			ret_scans[j] = (struct block_scan){
 				.state = BLOCK_ENDED,
 				.generation = generations[j],
 			};
 			if (!closed[j - i] &&
 			    close_one(redis, space, blocks[j], generations[j],
-				      now, &ret_looks[j], err))
+				      now, &ret_scans[j], err))
 				return -1;
 		}
 	}

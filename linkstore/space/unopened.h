@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "linkstore/block/look.h"
+#include "linkstore/block/block_scan.h"
 
 /*
  * Which blocks were granted under these generations and not opened, as far as
@@ -18,12 +18,12 @@ int reclaim_unopened(struct redis *redis, const struct link_space *space,
 
 /*
  * Closes such blocks, so that an open that is still under way fails, in
- * pipelines.  ret_looks[i] is BLOCK_ENDED, or of one that has a marker by now
- * what reclaim_look says.
+ * pipelines.  ret_scans[i] is BLOCK_ENDED, or of one that has a marker by now
+ * what block_scan_read says.
  */
 int reclaim_close_unopened(struct redis *redis, const struct link_space *space,
 			   const uint64_t *blocks, const uint32_t *generations,
 			   size_t count, int64_t now,
-			   struct block_look *ret_looks, struct error *err);
+			   struct block_scan *ret_scans, struct error *err);
 
 #endif

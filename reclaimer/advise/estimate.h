@@ -50,8 +50,8 @@ struct sample_figures {
 void estimate_begin(struct sample_figures *s, uint32_t block_size);
 
 /*
- * Adds a live block: the ends of its links (see code_lives.h), its own by its
- * marker, and how many blocks of its groups of 2, 4 and 8 there are and are
+ * Adds a live block: the ends of its links (see code_expiries.h), its own by
+ * its marker, and how many blocks of its groups of 2, 4 and 8 there are and are
  * live, itself included.
  */
 struct neighbours {

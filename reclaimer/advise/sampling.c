@@ -4,7 +4,7 @@
 #include <sys/random.h>
 
 #include "common/clock.h"
-#include "linkstore/block/code_lives.h"
+#include "linkstore/block/code_expiries.h"
 #include "linkstore/block/markers.h"
 #include "linkstore/space/members.h"
 
@@ -153,7 +153,7 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 	struct sampling *s = d->s;
 	struct neighbours groups[3];
 
-	if (code_lives_read(s->redis, s->space, block, d->ends, err) < 0 ||
+	if (code_expiries_read(s->redis, s->space, block, d->ends, err) < 0 ||
 	    count_neighbours(d, block, groups, err) < 0 ||
 	    weigh(d, block, err) < 0)
 		return -1;

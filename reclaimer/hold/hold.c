@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/output.h"
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 #include "linkstore/space/record.h"
 #include "reclaimer/hold/block_arg.h"
 #include "reclaimer/hold/operator.h"
@@ -21,10 +21,10 @@ static int check_reason(const char *reason, struct error *err)
 	if (!text)
 		return error_set(err, ERROR_USAGE, "--reason: not UTF-8");
 	json_decref(text);
-	if (strlen(reason) >= HAND_REASON_MAX)
+	if (strlen(reason) >= HOLD_REASON_MAX)
 		return error_set(err, ERROR_USAGE,
 				 "--reason: at most %d bytes are kept",
-				 HAND_REASON_MAX - 1);
+				 HOLD_REASON_MAX - 1);
 	for (const char *p = reason; *p; p++)
 		if (iscntrl((unsigned char)*p))
 			return error_set(err, ERROR_USAGE,
@@ -33,10 +33,10 @@ static int check_reason(const char *reason, struct error *err)
 	return 0;
 }
 
-static int read_request(const struct options *options, char who[HAND_WHO_MAX],
-			struct hand_request *ret, struct error *err)
+static int read_request(const struct options *options, char who[HOLD_WHO_MAX],
+			struct hold_request *ret, struct error *err)
 {
-	struct hand_request r = {
+	struct hold_request r = {
 		.who = who,
 		.reason = options->reason ? options->reason : "",
 	};
@@ -56,8 +56,8 @@ static int read_request(const struct options *options, char who[HAND_WHO_MAX],
 /* --- the result ---------------------------------------------------------- */
 
 static int print_json(const struct link_space *space, const char *verb,
-		      const struct hand_request *request,
-		      const struct hand_result *result, struct error *err)
+		      const struct hold_request *request,
+		      const struct hold_result *result, struct error *err)
 {
 	return output_json(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:s}",
 				     "space", space->name, "done", verb,
@@ -70,7 +70,7 @@ static int print_json(const struct link_space *space, const char *verb,
 }
 
 static void print_text(const struct link_space *space, bool hold,
-		       const struct hand_result *result)
+		       const struct hold_result *result)
 {
 	printf("%" PRIu64 " block%s of %s %s circulation", result->moved,
 	       result->moved == 1 ? "" : "s", space->name,
@@ -85,9 +85,9 @@ static int move_blocks(const struct session *s, bool hold, struct error *err)
 {
 	const struct options *options = &s->options;
 	const struct link_space *space = session_one_space(s, err);
-	char who[HAND_WHO_MAX] = "";
-	struct hand_request request = {0};
-	struct hand_result result = {0};
+	char who[HOLD_WHO_MAX] = "";
+	struct hold_request request = {0};
+	struct hold_result result = {0};
 
 	if (!space || read_request(options, who, &request, err) < 0 ||
 	    space_check(s->redis, space, SPACE_TO_READ, err) < 0)

@@ -3,9 +3,9 @@
 #ifndef RECLAIMER_HOLD_OPERATOR_H
 #define RECLAIMER_HOLD_OPERATOR_H
 
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 
 /* "ann@host", without spaces or control characters. */
-void operator_name(char who[HAND_WHO_MAX]);
+void operator_name(char who[HOLD_WHO_MAX]);
 
 #endif

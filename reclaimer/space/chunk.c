@@ -1,5 +1,5 @@
 #include "reclaimer/space/chunk.h"
-#include "linkstore/block/scan.h"
+#include "linkstore/block/link_count.h"
 #include "linkstore/space/unopened.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ struct chosen {
 	uint64_t *blocks;
 	size_t *at; /* among the chunk's blocks */
 	uint32_t *generations;
-	struct block_look *closed; /* what closing them found */
+	struct block_scan *closed; /* what closing them found */
 	bool *unopened;
 };
 
@@ -21,7 +21,7 @@ struct chunk {
 	size_t *offsets; /* of each range's first block */
 	size_t range_count;
 	uint64_t *blocks;
-	struct block_look *scans; /* what the marker of each says */
+	struct block_scan *scans; /* what the marker of each says */
 	size_t block_count;
 	struct chosen chosen;
 	/* Arguments of the settle script. */
@@ -132,8 +132,8 @@ static int find_unopened(struct chunk *c, struct redis *redis,
 int chunk_scan(struct chunk *c, struct redis *redis,
 	       const struct link_space *space, int64_t now, struct error *err)
 {
-	if (reclaim_look(redis, space, c->blocks, c->block_count, now, c->scans,
-			 err) < 0)
+	if (block_scan_read(redis, space, c->blocks, c->block_count, now,
+			    c->scans, err) < 0)
 		return -1;
 	return find_unopened(c, redis, space, err);
 }
@@ -199,8 +199,8 @@ int chunk_close(struct chunk *c, struct redis *redis,
 	while ((generation = generation_above(c, generation))) {
 		count = choose_ended(c, generation);
 		if (count &&
-		    reclaim_close(redis, space, c->chosen.blocks, count,
-				  generation, c->chosen.closed, err) < 0)
+		    block_scan_close(redis, space, c->chosen.blocks, count,
+				     generation, c->chosen.closed, err) < 0)
 			return -1;
 		for (size_t i = 0; i < count; i++)
 			c->scans[c->chosen.at[i]] = c->chosen.closed[i];
@@ -216,8 +216,7 @@ static int check_links(struct redis *redis, const struct reclaim_lock *lock,
 	uint64_t links;
 
 	if (reclaim_lock_keep(redis, lock, err) < 0 ||
-	    reclaim_count_links(redis, lock->space, lock, block, &links, err) <
-		    0)
+	    link_count_read(redis, lock->space, lock, block, &links, err) < 0)
 		return -1;
 	if (links)
 		return error_set(err, ERROR_UNSAFE,
@@ -279,7 +278,7 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 
 /* --- counting ------------------------------------------------------------- */
 
-static void count_block(const struct block_look *scan, bool in_gap,
+static void count_block(const struct block_scan *scan, bool in_gap,
 			struct tally *tally)
 {
 	tally->scanned++;

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "common/clock.h"
-#include "linkstore/block/look.h"
+#include "linkstore/block/block_scan.h"
 
 struct plan {
 	const struct settle_merge *merge;
@@ -68,13 +68,13 @@ static uint32_t next_generation(uint32_t issued, uint32_t marker)
 
 /* At its very end a block is live still, and due again it would be looked at
  * without an end. */
-static int64_t look_again_at(const struct block_look *look)
+static int64_t look_again_at(const struct block_scan *look)
 {
 	return look->end == DURATION_NEVER ? DURATION_NEVER : look->end + 1;
 }
 
 static struct settle_part part_of(uint64_t block, uint32_t generation,
-				  const struct block_look *look)
+				  const struct block_scan *look)
 {
 	struct settle_part part = {.range = {block, block, generation}};
 
@@ -97,7 +97,7 @@ static struct settle_part part_of(uint64_t block, uint32_t generation,
 }
 
 size_t settle_plan(const struct scanned_range *ranges, size_t count,
-		   const struct block_look *looks,
+		   const struct block_scan *looks,
 		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts)
 {

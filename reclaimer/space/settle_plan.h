@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "linkstore/block/look.h"
+#include "linkstore/block/block_scan.h"
 #include "linkstore/range.h"
 #include "linkstore/space/reclaim.h"
 
@@ -50,7 +50,7 @@ struct settle_merge {
  * are one part.  `looks` holds one per block scanned, range after range.
  */
 size_t settle_plan(const struct scanned_range *ranges, size_t count,
-		   const struct block_look *looks,
+		   const struct block_scan *looks,
 		   const struct settle_merge *merge,
 		   struct settle_part *ret_parts);
 

@@ -5,7 +5,7 @@
 #include "common/clock.h"
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
-#include "linkstore/space/sight.h"
+#include "linkstore/space/safety_check.h"
 #include "reclaimer/space/chunk.h"
 #include "reclaimer/space/due_feed.h"
 
@@ -64,7 +64,7 @@ static int check_safety(struct run *r, struct error *err)
 
 	if (r->safety_checked && now - r->safety_checked < SAFETY_CHECK_HOLDS)
 		return 0;
-	if (reclaim_check_sight(r->run->redis, r->run->space, err) < 0)
+	if (space_safety_check(r->run->redis, r->run->space, err) < 0)
 		return -1;
 	r->safety_checked = now;
 	return 0;

@@ -6,7 +6,7 @@
 
 #include "codespace/link_id.h"
 #include "common/clock.h"
-#include "linkstore/block/scan.h"
+#include "linkstore/block/link_count.h"
 #include "linkstore/space/member_list.h"
 #include "reclaimer/verify/archive_links.h"
 
@@ -33,8 +33,8 @@ static int replace_members(struct repair *r, const struct member_list *claims,
 			   const struct found_member *parts, size_t count,
 			   struct error *err)
 {
-	return space_mend(r->survey->redis, r->lock, &r->note, claims->members,
-			  claims->count, parts, count, err);
+	return space_repair(r->survey->redis, r->lock, &r->note,
+			    claims->members, claims->count, parts, count, err);
 }
 
 /* A member has moved meanwhile: try again. */
@@ -84,7 +84,7 @@ static int untangle(struct repair *r, struct finding *f,
 	parts = calloc(2 * claims->count, sizeof(*parts));
 	if (!parts)
 		return error_set_nomem(err);
-	count = mend_plan(claims->members, claims->count, parts);
+	count = repair_plan(claims->members, claims->count, parts);
 	status = replace_members(r, claims, parts, count, err);
 	free(parts);
 	if (status == 0)
@@ -132,7 +132,8 @@ static int issue_missing(struct repair *r, struct finding *f, struct error *err)
 		return -1;
 	part.score = now.now + linkstore_config(store)->hold_max +
 		     linkstore_longest_ttl(store);
-	if (space_mend(s->redis, r->lock, &r->note, NULL, 0, &part, 1, err) < 0)
+	if (space_repair(s->redis, r->lock, &r->note, NULL, 0, &part, 1, err) <
+	    0)
 		return -1;
 	set_repair(f, true, "issued, to be looked at after the longest TTL");
 	return 0;
@@ -193,8 +194,8 @@ static int close_if_empty(struct repair *r, uint64_t block, uint32_t generation,
 	if (generation >= LINK_GENERATION_MAX)
 		return 0;
 	if (reclaim_lock_keep(s->redis, r->lock, err) < 0 ||
-	    reclaim_count_links(s->redis, s->space, r->lock, block, &links,
-				err) < 0)
+	    link_count_read(s->redis, s->space, r->lock, block, &links, err) <
+		    0)
 		return -1;
 	if (links)
 		return 0;
@@ -271,8 +272,8 @@ static int pool(struct repair *r, const struct block_range *freed,
 			&claims.members[i], freed,
 			now.now + linkstore_config(s->space->store)->quarantine,
 			&parts[count]);
-	status = space_mend(s->redis, r->lock, &r->note, claims.members,
-			    claims.count, parts, count, err);
+	status = space_repair(s->redis, r->lock, &r->note, claims.members,
+			      claims.count, parts, count, err);
 out:
 	free(parts);
 	member_list_free(&claims);

@@ -1,7 +1,7 @@
 /*
  * repair.h - puts right what a survey found, under the reclaimer's lock.
  *
- *	twice		stays once, in the stricter state (mend_plan)
+ *	twice		stays once, in the stricter state (repair_plan)
  *	missing		becomes issued, due when no link that might have been
  *			granted unseen can be alive: after hold_max and the
  *			longest TTL
@@ -23,15 +23,15 @@
 
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
-#include "linkstore/space/mend.h"
 #include "linkstore/space/reclaim.h"
+#include "linkstore/space/repair.h"
 #include "reclaimer/verify/survey.h"
 
 struct repair {
 	struct survey *survey; /* run under `lock`, with wants_lost */
 	const struct reclaim_lock *lock;
 	struct clickhouse *archive; /* which answered archive_links_probe */
-	struct mend_note note;
+	struct repair_note note;
 	uint64_t freed; /* lost blocks, back in the pool; its own */
 	uint64_t kept;	/* lost blocks of which there are links; its own */
 };

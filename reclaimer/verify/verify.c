@@ -12,7 +12,7 @@
 #include "common/safe_text.h"
 #include "linkstore/block/link_check.h"
 #include "linkstore/space/record.h"
-#include "linkstore/space/sight.h"
+#include "linkstore/space/safety_check.h"
 #include "reclaimer/hold/operator.h"
 #include "reclaimer/session.h"
 #include "reclaimer/verify/archive_links.h"
@@ -354,7 +354,7 @@ static int check_safety(const struct verify *v, struct survey *s,
 	struct finding f = {.trouble = TROUBLE_EVICTS};
 	struct error why;
 
-	if (reclaim_check_sight(s->redis, s->space, &why) == 0)
+	if (space_safety_check(s->redis, s->space, &why) == 0)
 		return 0;
 	if (why.code != ERROR_UNSAFE || v->session.options.repair) {
 		*err = why;
@@ -368,7 +368,7 @@ static int check_safety(const struct verify *v, struct survey *s,
 static int repair(struct verify *v, struct survey *s,
 		  struct verify_result *result, struct error *err)
 {
-	char who[HAND_WHO_MAX];
+	char who[HOLD_WHO_MAX];
 	struct repair r = {
 		.survey = s,
 		.lock = s->lock,

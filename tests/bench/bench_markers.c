@@ -11,7 +11,7 @@
 
 #include "common/clock.h"
 #include "linkstore/block/block.h"
-#include "linkstore/block/look.h"
+#include "linkstore/block/block_scan.h"
 #include "linkstore/space/reclaim.h"
 
 #define CHUNK 4096
@@ -54,14 +54,14 @@ static int fill(struct redis *redis, const struct linkstore *store,
 static int look(struct redis *redis, const struct link_space *space,
 		uint64_t first, size_t count, uint64_t *live, struct error *err)
 {
-	static struct block_look looks[CHUNK];
+	static struct block_scan looks[CHUNK];
 	uint64_t numbers[CHUNK];
 	size_t i;
 
 	for (i = 0; i < count; i++)
 		numbers[i] = first + i;
-	if (reclaim_look(redis, space, numbers, count, clock_real_ms(), looks,
-			 err) < 0)
+	if (block_scan_read(redis, space, numbers, count, clock_real_ms(),
+			    looks, err) < 0)
 		return -1;
 	for (i = 0; i < count; i++)
 		*live += looks[i].state == BLOCK_LIVE;

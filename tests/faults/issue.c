@@ -25,7 +25,7 @@
 #include "common/signals.h"
 #include "linkstore/block/create.h"
 #include "linkstore/block/link_writer.h"
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/record.h"
 #include "linkstore/target.h"
 
@@ -237,7 +237,7 @@ static void on_signal(void *arg, uint32_t events)
 		is->stopping = true;
 }
 
-static void on_lifted(void *arg, const struct error *err)
+static void on_raised(void *arg, const struct error *err)
 {
 	if (err && !err->retriable)
 		fail(arg, err);
@@ -252,8 +252,8 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 
 	(void)err;
 	if (up && seen.cursor)
-		space_lift_async(is->redis, is->faults.space, &seen, on_lifted,
-				 is, &ignored);
+		space_raise_cursor_async(is->redis, is->faults.space, &seen,
+					 on_raised, is, &ignored);
 }
 
 /* --- life ----------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "linkstore/marker.h"
 #include "linkstore/range.h"
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 
 /* --- asking --------------------------------------------------------------- */
 
@@ -237,7 +237,8 @@ void check_let_notice(struct world *w, size_t space)
 {
 	const struct space_seen nothing = {0};
 
-	if (space_lift(w->redis, world_space(w, space), &nothing, &w->err))
+	if (space_raise_cursor(w->redis, world_space(w, space), &nothing,
+			       &w->err))
 		world_broken(w, "%s", w->err.text);
 }
 

@@ -6,7 +6,7 @@
 #include "common/unconst.h"
 #include "linkstore/block/create.h"
 #include "linkstore/space/grant.h"
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/target.h"
 
 void holders_init(struct holders *h, struct world *w, struct lives *l)
@@ -384,18 +384,18 @@ void holders_witness(struct holders *h)
 	struct world *w = h->world;
 
 	for (size_t i = 0; i < WORLD_SPACES; i++)
-		if (space_lift(w->redis, world_space(w, i), &h->witness[i],
-			       &w->err))
+		if (space_raise_cursor(w->redis, world_space(w, i),
+				       &h->witness[i], &w->err))
 			world_broken(w, "%s", w->err.text);
 }
 
-void holders_lift(struct holders *h)
+void holders_raise_cursor(struct holders *h)
 {
 	struct world *w = h->world;
 	const struct holder *holder = any_holder(h);
 
 	for (size_t i = 0; holder && i < WORLD_SPACES; i++)
-		if (space_lift(w->redis, world_space(w, i), &holder->seen[i],
-			       &w->err))
+		if (space_raise_cursor(w->redis, world_space(w, i),
+				       &holder->seen[i], &w->err))
 			world_broken(w, "%s", w->err.text);
 }

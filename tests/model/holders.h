@@ -67,6 +67,6 @@ void holders_moved(struct holders *h, size_t space, uint64_t first,
 /* One that has seen the latest of each space says so. */
 void holders_witness(struct holders *h);
 /* One meets Redis again and says what it has seen. */
-void holders_lift(struct holders *h);
+void holders_raise_cursor(struct holders *h);
 
 #endif

@@ -24,7 +24,7 @@
 
 #include "common/clock.h"
 #include "common/unconst.h"
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 #include "linkstore/space/record.h"
 #include "tests/model/holders.h"
 #include "tests/model/mutations.h"
@@ -70,7 +70,7 @@ static void restart(struct history *h)
 	runs_disturb(&h->runs);
 	h->restarts++;
 	if (rng_chance(&h->world.rng, 70))
-		holders_lift(&h->holders);
+		holders_raise_cursor(&h->holders);
 }
 
 static void step(struct history *h);
@@ -110,7 +110,7 @@ static void come_back(struct history *h, bool same_run_id)
 	if (same_run_id)
 		holders_witness(&h->holders);
 	else if (rng_chance(&w->rng, 70))
-		holders_lift(&h->holders);
+		holders_raise_cursor(&h->holders);
 }
 
 /* What is told to Redis in these few steps it forgets: less than the gap, the
@@ -156,8 +156,8 @@ static void by_hand(struct history *h)
 	size_t i = rng_below(&w->rng, WORLD_SPACES);
 	const struct link_space *space = world_space(w, i);
 	uint64_t cursor, first;
-	struct hand_request request = {.who = "model", .reason = ""};
-	struct hand_result result;
+	struct hold_request request = {.who = "model", .reason = ""};
+	struct hold_result result;
 	bool hold = rng_chance(&w->rng, 50);
 
 	if (space_read_cursor(w->redis, space, &cursor, &w->err))

@@ -6,7 +6,7 @@
 
 #include "codespace/link_id.h"
 #include "linkstore/link/edit.h"
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 
 static inline struct link_answer read_link(struct fixture *f,
 					   const struct link_target *t)
@@ -31,16 +31,17 @@ static inline const char *url_at(struct fixture *f, const struct link_target *t,
 static inline struct link_target store_alias(struct fixture *f, uint64_t number)
 {
 	Shortloop__Link link = empty_link();
-	struct plain_result result;
+	struct standalone_result result;
 	struct link_target t;
 
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
 	link.url = text_of("https://example.org/");
 	link.owner = text_of("shop");
 	link.creator = text_of("key");
-	plain_prepare(f->day, link_id_blockless(number), &link);
-	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
+	standalone_prepare(f->day, link_id_blockless(number), &link);
+	must(f, standalone_create(f->server.redis, &t, &link, 0, &result,
+				  &f->err));
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	return t;
 }
 

@@ -6,8 +6,8 @@
 
 #include "common/clock.h"
 #include "linkstore/block/block.h"
+#include "linkstore/block/block_scan.h"
 #include "linkstore/block/create.h"
-#include "linkstore/block/look.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/space/grant.h"
@@ -325,11 +325,11 @@ static inline void reclaim_first(struct fixture *f, uint64_t n,
 	struct block_range member = {0, n - 1, generation};
 	struct settle_part part = {SETTLE_POOL, {0, n - 1, generation + 1}, 0};
 	struct reclaim_lock lock;
-	struct block_look look;
+	struct block_scan look;
 
 	for (uint64_t b = 0; b < n; b++) {
-		must(f, reclaim_close(f->server.redis, f->space, &b, 1,
-				      generation, &look, &f->err));
+		must(f, block_scan_close(f->server.redis, f->space, &b, 1,
+					 generation, &look, &f->err));
 		assert_int_equal(look.state, BLOCK_ENDED);
 	}
 	must(f, reclaim_lock_take(f->server.redis, f->space, 10000, &lock,

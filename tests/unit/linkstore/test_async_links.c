@@ -5,7 +5,7 @@
 #include "linkstore/block/link_writer.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/visits.h"
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 #include "linkstore/target.h"
 
 static void on_created(void *arg, int64_t expires, const struct error *err)
@@ -133,12 +133,12 @@ static void visits_are_counted_on_a_loop(void **state)
 	assert_int_equal(a->left, 2);
 }
 
-static void on_plain(void *arg, const struct plain_result *result,
+static void on_plain(void *arg, const struct standalone_result *result,
 		     const struct error *err)
 {
 	struct async_fixture *a = arg;
 
-	if (!err && result->outcome == PLAIN_CREATED)
+	if (!err && result->outcome == STANDALONE_CREATED)
 		a->stored++;
 	else if (!err && result->existing->link_id == link_id_blockless(1))
 		a->refused++;
@@ -155,9 +155,9 @@ static void of_two_links_of_one_alias_the_first_is_stored(void **state)
 	fixture_open_store(a->f);
 	must(a, linkstore_alias(a->f->store, "sale", 4, &t, &a->err));
 	for (uint64_t id = 1; id <= 2; id++) {
-		plain_prepare(a->f->day, link_id_blockless(id), &link);
-		must(a, plain_create_async(a->redis, &t, &link, 0, on_plain, a,
-					   &a->err));
+		standalone_prepare(a->f->day, link_id_blockless(id), &link);
+		must(a, standalone_create_async(a->redis, &t, &link, 0,
+						on_plain, a, &a->err));
 		a->waiting++;
 	}
 	run_loop(a);

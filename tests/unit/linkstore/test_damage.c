@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 #include "linkstore/store.h"
 
 #define SPACE  "space:{s5} cursor:{s5} issued:{s5} pool:{s5} unopened:{s5}"
@@ -27,8 +27,8 @@ static const struct script_call {
 	{SCRIPT_GRANT, SPACE, "0 0 0 " KNOWS " 4 1000 0"},
 	/* Of one who has seen more. */
 	{SCRIPT_GRANT, SPACE, "900 900 9 " KNOWS " 4 1000 0"},
-	{SCRIPT_LIFT, SPACE, "0 0 0 " KNOWS},
-	{SCRIPT_LIFT, SPACE, "900 900 9 " KNOWS},
+	{SCRIPT_RAISE_CURSOR, SPACE, "0 0 0 " KNOWS},
+	{SCRIPT_RAISE_CURSOR, SPACE, "900 900 9 " KNOWS},
 	{SCRIPT_KEY_READ, "space:{s5} hand:{s5}", "0"},
 	{SCRIPT_KEY_RETIRE, "lock:{s5} space:{s5} hand:{s5}",
 	 "mine 0 PRINT 5 5~hold"},
@@ -50,7 +50,7 @@ static const struct script_call {
 	 "issued:{s5} pool:{s5} out:{s5} why:{s5} hand:{s5} space:{s5}",
 	 "2 3 ann why day:{s5}: i 1-5:1"},
 	{SCRIPT_RELEASE, BY_OUT, "30 30 ann why day:{s5}: 30-31:1"},
-	{SCRIPT_MEND,
+	{SCRIPT_REPAIR,
 	 "lock:{s5} cursor:{s5} issued:{s5} pool:{s5} out:{s5} why:{s5} "
 	 "hand:{s5} space:{s5}",
 	 "mine 10000 ann repair why 2 i 1-5:1 o 30-31:1 i 1 5 1 9000 o 30 31 1 "
@@ -70,8 +70,8 @@ static const struct script_call {
 	{SCRIPT_EDIT, LINK, "HEAD 1 1 RECORD life 999999999999"},
 	{SCRIPT_EDIT_SMALL, LINK, "HEAD 1 1 RECORD tombstone 1000"},
 	{SCRIPT_VISIT, "l:{s5:0}:aaaa v:{s5:0}:1", "HEAD 10"},
-	{SCRIPT_PLAIN_CREATE, "l:{sale-26}", "RECORD 1000 0"},
-	{SCRIPT_PLAIN_CREATE, "l:{new} q:{sale-26}", "RECORD 1000 0 5000"},
+	{SCRIPT_STANDALONE_CREATE, "l:{sale-26}", "RECORD 1000 0"},
+	{SCRIPT_STANDALONE_CREATE, "l:{new} q:{sale-26}", "RECORD 1000 0 5000"},
 	{SCRIPT_RENEW, "l:{sale-26} v:{sale-26}:1 q:{sale-26}",
 	 "HEAD 1 1 999999999999 999999999999 5000"},
 	{SCRIPT_EDIT, "l:{sale-26} v:{sale-26}:1 q:{sale-26}",

@@ -1,5 +1,5 @@
 /* Promise 7: what a deletion leaves. */
-#include "linkstore/block/scan.h"
+#include "linkstore/block/link_count.h"
 #include "tests/unit/linkstore/edits.h"
 
 static void a_tombstone_stays_until_its_block_ends(void **state)
@@ -50,18 +50,20 @@ static void a_deleted_alias_is_free_after_quarantine(void **state)
 	struct fixture *f = *state;
 	struct link_target t = store_alias(f, 7);
 	Shortloop__Link other = empty_link();
-	struct plain_result result;
+	struct standalone_result result;
 
 	delete_link(f, &t);
-	plain_prepare(f->day, link_id_blockless(8), &other);
-	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_TAKEN);
+	standalone_prepare(f->day, link_id_blockless(8), &other);
+	must(f, standalone_create(f->server.redis, &t, &other, 0, &result,
+				  &f->err));
+	assert_int_equal(result.outcome, STANDALONE_TAKEN);
 	assert_int_equal(result.existing->state,
 			 SHORTLOOP__LINK_STATE__LINK_DELETED);
-	plain_result_release(&result);
+	standalone_result_release(&result);
 	sleep_ms(QUARANTINE + 20);
-	must(f, plain_create(f->server.redis, &t, &other, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
+	must(f, standalone_create(f->server.redis, &t, &other, 0, &result,
+				  &f->err));
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
 }
 
 static void a_block_of_tombstones_has_no_links_once_it_has_ended(void **state)
@@ -74,8 +76,8 @@ static void a_block_of_tombstones_has_no_links_once_it_has_ended(void **state)
 	delete_link(f, &t);
 	sleep_ms(1000 + HOLD + 50);
 	reclaim_first(f, 1, 1);
-	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0, &links,
-				    &f->err));
+	must(f, link_count_read(f->server.redis, f->space, NULL, 0, &links,
+				&f->err));
 	assert_int_equal(links, 0);
 }
 

@@ -5,10 +5,10 @@
 
 #include <inttypes.h>
 
-#include "linkstore/block/look.h"
-#include "linkstore/space/hand.h"
-#include "linkstore/space/lift.h"
-#include "linkstore/space/mend.h"
+#include "linkstore/block/block_scan.h"
+#include "linkstore/space/manual_hold.h"
+#include "linkstore/space/raise_cursor.h"
+#include "linkstore/space/repair.h"
 #include "linkstore/target.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
@@ -189,7 +189,7 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 {
 	struct fixture *f = *state;
 	struct link_block a;
-	struct block_look look;
+	struct block_scan look;
 	char text[512], words[600];
 	struct grant g;
 	uint64_t block = 0;
@@ -209,12 +209,12 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 	store_link(f, &a, 0);
 	/* Issued again as it was: it ends, and is reclaimed, as any other. */
 	assert_true(is_issued(f, "0-6:2"));
-	must(f, reclaim_close(f->server.redis, f->space, &block, 1, 2, &look,
-			      &f->err));
+	must(f, block_scan_close(f->server.redis, f->space, &block, 1, 2, &look,
+				 &f->err));
 	assert_int_equal(look.state, BLOCK_LIVE);
 	sleep_ms(1000 + HOLD + 50);
-	must(f, reclaim_close(f->server.redis, f->space, &block, 1, 2, &look,
-			      &f->err));
+	must(f, block_scan_close(f->server.redis, f->space, &block, 1, 2, &look,
+				 &f->err));
 	assert_int_equal(look.state, BLOCK_ENDED);
 	assert_int_equal(look.generation, 2);
 }
@@ -284,11 +284,11 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 
 /* --- who has seen more ---------------------------------------------------- */
 
-static int lift_to(struct fixture *f, uint64_t cursor)
+static int raise_to(struct fixture *f, uint64_t cursor)
 {
 	const struct space_seen seen = {.cursor = cursor};
 
-	return space_lift(f->server.redis, f->space, &seen, &f->err);
+	return space_raise_cursor(f->server.redis, f->space, &seen, &f->err);
 }
 
 static void what_one_has_seen_is_not_granted_to_another(void **state)
@@ -300,7 +300,8 @@ static void what_one_has_seen_is_not_granted_to_another(void **state)
 	for (int i = 0; i < 5; i++)
 		g = take(f, 200);
 	redis_server_forget(&f->server);
-	must(f, space_lift(f->server.redis, f->space, &g.seen, &f->err));
+	must(f,
+	     space_raise_cursor(f->server.redis, f->space, &g.seen, &f->err));
 	g = take(f, 1);
 	assert_true(g.ranges[0].first >= 1000);
 	assert_int_equal(
@@ -312,7 +313,7 @@ static void lifting_a_cursor_that_is_higher_changes_nothing(void **state)
 	struct fixture *f = *state;
 
 	take(f, 20);
-	must(f, lift_to(f, 10));
+	must(f, raise_to(f, 10));
 	assert_int_equal(cursor(f), 20);
 	assert_int_equal(redis_server_number(&f->server, "ZCARD issued:{s5}"),
 			 1);
@@ -322,9 +323,9 @@ static void a_space_that_was_not_created_is_not_lifted(void **state)
 {
 	struct fixture *f = *state;
 
-	must_fail(f, lift_to(f, 14777), ERROR_UNSAFE);
+	must_fail(f, raise_to(f, 14777), ERROR_UNSAFE);
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, lift_to(f, 10), ERROR_NOTFOUND);
+	must_fail(f, raise_to(f, 10), ERROR_NOTFOUND);
 	assert_int_equal(cursor(f), 0);
 }
 
@@ -420,7 +421,7 @@ static void no_generation_seen_is_granted_again(void **state)
 	}
 	assert_int_equal(a.generation, 4);
 	redis_server_go_back(&f->server);
-	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
 	/* Its first holder gives it back as if nothing had happened. */
 	a.generation = whole.generation = 1;
 	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
@@ -473,7 +474,7 @@ static void every_script_that_moves_blocks_counts(void **state)
 				&f->err));
 	assert_int_equal(linkstore_noted_seen(f->space).moves, 5);
 	assert_int_equal(moves(f), 5);
-	must(f, lift_to(f, 2));
+	must(f, raise_to(f, 2));
 	assert_int_equal(moves(f), 5);
 }
 
@@ -484,9 +485,9 @@ static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
 	const struct settle_part part = {SETTLE_LOST, {0, 3, 1}, 0};
 	const struct found_member before = {SET_ISSUED, {0, 0, 1}, 0},
 				  after = {SET_ISSUED, {0, 0, 2}, 0};
-	const struct hand_request one = {1, 1, "ann", "why"};
-	const struct mend_note note = {"ann", "why"};
-	struct hand_result result;
+	const struct hold_request one = {1, 1, "ann", "why"};
+	const struct repair_note note = {"ann", "why"};
+	struct hold_result result;
 	struct reclaim_lock lock;
 
 	take(f, 4);
@@ -497,8 +498,8 @@ static void what_is_moved_by_a_run_or_by_hand_counts(void **state)
 	assert_int_equal(moves(f), 5);
 	must(f, space_hold(f->server.redis, f->space, &one, &result, &f->err));
 	assert_int_equal(moves(f), 6);
-	must(f, space_mend(f->server.redis, &lock, &note, &before, 1, &after, 1,
-			   &f->err));
+	must(f, space_repair(f->server.redis, &lock, &note, &before, 1, &after,
+			     1, &f->err));
 	assert_int_equal(moves(f), 7);
 	must(f,
 	     space_release(f->server.redis, f->space, &one, &result, &f->err));
@@ -512,7 +513,7 @@ static void noticing_that_redis_forgot_counts(void **state)
 
 	take(f, 4);
 	redis_server_restart(&f->server);
-	must(f, lift_to(f, 4));
+	must(f, raise_to(f, 4));
 	assert_int_equal(moves(f), 5);
 }
 
@@ -525,7 +526,7 @@ static void what_was_marked_as_not_opened_is_not_believed_again(void **state)
 	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
 			 3);
 	redis_server_restart(&f->server);
-	must(f, lift_to(f, 1));
+	must(f, raise_to(f, 1));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD unopened:{s5}"),
 			 0);
 }
@@ -569,10 +570,10 @@ static void each_time_that_redis_forgets_is_a_generation_more(void **state)
 	fill_pool(f);
 	forget_rate(f);
 	redis_server_number(&f->server, "HSET space:{s5} run_id other");
-	must(f, lift_to(f, 1));
+	must(f, raise_to(f, 1));
 	sleep_ms(HOLD + 20);
 	redis_server_number(&f->server, "HSET space:{s5} run_id another");
-	must(f, lift_to(f, 1));
+	must(f, raise_to(f, 1));
 	assert_true(is_issued(f, "0-6:2"));
 	assert_true(is_issued(f, "7-13:3"));
 	g = take(f, 1);
@@ -591,7 +592,7 @@ static void what_is_pooled_after_it_keeps_its_generation(void **state)
 
 	take(f, 30);
 	redis_server_number(&f->server, "HSET space:{s5} run_id other");
-	must(f, lift_to(f, 1));
+	must(f, raise_to(f, 1));
 	sleep_ms(HOLD + 20);
 	pool(f, "0-0:7", clock_real_ms() - 5);
 	g = take(f, 1);
@@ -615,14 +616,14 @@ static void noticing_does_not_walk_the_pool(void **state)
 
 	must(f, redis_command(f->server.redis, 5, argv, NULL, &reply, &f->err));
 	freeReplyObject(reply);
-	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
 	left = redis_server_number(&f->server, "ZCARD pool:{s5}");
 	assert_true(left >= 20000 - 512);
 	/* The rest of what is owed follows with the scripts that come, and
 	 * nothing of the pool is granted before. */
 	sleep_ms(HOLD + 20);
 	for (int i = 0; i < 9; i++) {
-		must(f, lift_to(f, 1));
+		must(f, raise_to(f, 1));
 		left = redis_server_number(&f->server, "ZCARD pool:{s5}");
 	}
 	assert_int_equal(left, 20000 - 4999 - GAP);

@@ -7,8 +7,8 @@
 #include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/quota.h"
-#include "linkstore/space/hand.h"
-#include "linkstore/space/lift.h"
+#include "linkstore/space/manual_hold.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/target.h"
 
 static void fill(struct fixture *f)
@@ -127,8 +127,8 @@ static void blocks_are_handed_back_held_and_released(void **state)
 	struct grant g = grant(f, f->day, 5);
 	struct block_range whole = {a.number, a.number, a.generation};
 	const struct space_seen seen = {.cursor = 20, .moves = 900};
-	struct hand_request request = {2, 3, "ann", "why"};
-	struct hand_result result;
+	struct hold_request request = {2, 3, "ann", "why"};
+	struct hold_result result;
 	bool closed;
 
 	fill(f);
@@ -141,7 +141,7 @@ static void blocks_are_handed_back_held_and_released(void **state)
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
 	must(f, space_release(f->server.redis, f->space, &request, &result,
 			      &f->err));
-	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
 	must(f, marker_close_lost(f->server.redis, f->space, 5, 1, &closed,
 				  &f->err));
 }
@@ -198,7 +198,7 @@ static void nothing_new_is_stored(void **state)
 	struct fixture *f = *state;
 	struct link_block b = open_block(f, f->day), later;
 	struct link_target t;
-	struct plain_result result;
+	struct standalone_result result;
 	Shortloop__Link link = empty_link();
 	struct grant g = grant(f, f->day, 1);
 	int64_t expires;
@@ -213,8 +213,8 @@ static void nothing_new_is_stored(void **state)
 	must_be_refused(f, link_create(f->server.redis, &b, t.code, &link, 0,
 				       &expires, &f->err));
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
-	must_be_refused(f, plain_create(f->server.redis, &t, &link, 0, &result,
-					&f->err));
+	must_be_refused(f, standalone_create(f->server.redis, &t, &link, 0,
+					     &result, &f->err));
 	/* Nothing of it is half done. */
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 2);
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));

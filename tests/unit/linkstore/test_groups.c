@@ -1,8 +1,8 @@
 /* Which markers may share a command. */
 #include "tests/unit/linkstore/fixture.h"
 
+#include "linkstore/block/block_scan.h"
 #include "linkstore/block/groups.h"
-#include "linkstore/block/look.h"
 
 enum {
 	BLOCKS = 5000
@@ -120,20 +120,20 @@ static void markers_in_many_slots_are_read_and_closed(void **state)
 		COUNT = 256
 	};
 	struct fixture *f = *state;
-	struct block_look looks[COUNT];
+	struct block_scan looks[COUNT];
 	uint64_t blocks[COUNT];
 
 	for (uint64_t i = 0; i < COUNT; i++)
 		blocks[i] = i;
 	open_many(f, COUNT);
 	sleep_ms(1000 + HOLD + 20);
-	must(f, reclaim_look(f->server.redis, f->space, blocks, COUNT,
-			     clock_real_ms(), looks, &f->err));
+	must(f, block_scan_read(f->server.redis, f->space, blocks, COUNT,
+				clock_real_ms(), looks, &f->err));
 	for (size_t i = 0; i < COUNT; i++)
 		assert_int_equal(looks[i].state, BLOCK_ENDED);
 	memset(looks, 0, sizeof(looks));
-	must(f, reclaim_close(f->server.redis, f->space, blocks, COUNT, 1,
-			      looks, &f->err));
+	must(f, block_scan_close(f->server.redis, f->space, blocks, COUNT, 1,
+				 looks, &f->err));
 	for (size_t i = 0; i < COUNT; i++) {
 		assert_int_equal(looks[i].state, BLOCK_ENDED);
 		assert_int_equal(looks[i].generation, 1);

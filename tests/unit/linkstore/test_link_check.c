@@ -1,7 +1,7 @@
 /* Every link against its block's marker; lives of codes; lost blocks closed. */
 #include "tests/unit/linkstore/fixture.h"
 
-#include "linkstore/block/code_lives.h"
+#include "linkstore/block/code_expiries.h"
 #include "linkstore/block/link_check.h"
 #include "linkstore/block/markers.h"
 #include "tests/unit/linkstore/edits.h"
@@ -136,8 +136,8 @@ static void each_code_tells_when_it_ends(void **state)
 
 	store_link(f, &b, 0);
 	store_link(f, &b, 999);
-	must(f, code_lives_read(f->server.redis, f->space, b.number, ends,
-				&f->err));
+	must(f, code_expiries_read(f->server.redis, f->space, b.number, ends,
+				   &f->err));
 	assert_true(ends[0] > now + 86000000 && ends[0] < now + 86500000);
 	assert_true(ends[999] > now);
 	for (int i = 1; i < 999; i++)
@@ -152,8 +152,8 @@ static void a_tombstone_takes_no_code(void **state)
 	static int64_t ends[1000];
 
 	delete_link(f, &target);
-	must(f, code_lives_read(f->server.redis, f->space, b.number, ends,
-				&f->err));
+	must(f, code_expiries_read(f->server.redis, f->space, b.number, ends,
+				   &f->err));
 	assert_int_equal(ends[5], 0);
 }
 
@@ -287,17 +287,17 @@ static void what_redis_does_not_tell_of_a_code_is_no_life(void **state)
 	store_link(f, &b, 0);
 	say(f, "ACL SETUSER default -pexpiretime");
 	must_fail(f,
-		  code_lives_read(f->server.redis, f->space, b.number, ends,
-				  &f->err),
+		  code_expiries_read(f->server.redis, f->space, b.number, ends,
+				     &f->err),
 		  ERROR_REMOTE);
 	say(f, "ACL SETUSER default +pexpiretime -get");
 	must_fail(f,
-		  code_lives_read(f->server.redis, f->space, b.number, ends,
-				  &f->err),
+		  code_expiries_read(f->server.redis, f->space, b.number, ends,
+				     &f->err),
 		  ERROR_REMOTE);
 	say(f, "ACL SETUSER default +get");
-	must(f, code_lives_read(f->server.redis, f->space, b.number, ends,
-				&f->err));
+	must(f, code_expiries_read(f->server.redis, f->space, b.number, ends,
+				   &f->err));
 	assert_true(ends[0] > 0);
 }
 

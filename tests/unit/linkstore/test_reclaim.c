@@ -1,6 +1,6 @@
 /* Promise 8: due ranges, closing, and a whole round. */
-#include "linkstore/block/look.h"
-#include "linkstore/block/scan.h"
+#include "linkstore/block/block_scan.h"
+#include "linkstore/block/link_count.h"
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
 
@@ -19,22 +19,22 @@ static size_t due(struct fixture *f, struct due_range *ret, size_t max)
 	return read_on(f, &(struct due_cursor){0}, ret, max);
 }
 
-static struct block_look look(struct fixture *f, uint64_t block)
+static struct block_scan look(struct fixture *f, uint64_t block)
 {
-	struct block_look l;
+	struct block_scan l;
 
-	must(f, reclaim_look(f->server.redis, f->space, &block, 1,
-			     clock_real_ms(), &l, &f->err));
+	must(f, block_scan_read(f->server.redis, f->space, &block, 1,
+				clock_real_ms(), &l, &f->err));
 	return l;
 }
 
-static struct block_look close_block(struct fixture *f, uint64_t block,
+static struct block_scan close_block(struct fixture *f, uint64_t block,
 				     uint32_t generation)
 {
-	struct block_look l;
+	struct block_scan l;
 
-	must(f, reclaim_close(f->server.redis, f->space, &block, 1, generation,
-			      &l, &f->err));
+	must(f, block_scan_close(f->server.redis, f->space, &block, 1,
+				 generation, &l, &f->err));
 	return l;
 }
 
@@ -160,14 +160,14 @@ static void a_look_tells_live_ended_and_lost(void **state)
 static void many_markers_are_looked_at_in_order(void **state)
 {
 	struct fixture *f = *state;
-	struct block_look *looks = calloc(3000, sizeof(*looks));
+	struct block_scan *looks = calloc(3000, sizeof(*looks));
 	uint64_t *blocks = calloc(3000, sizeof(*blocks));
 
 	for (uint64_t i = 0; i < 3000; i++)
 		blocks[i] = 2999 - i;
 	open_block(f, f->day);
-	must(f, reclaim_look(f->server.redis, f->space, blocks, 3000, 0, looks,
-			     &f->err));
+	must(f, block_scan_read(f->server.redis, f->space, blocks, 3000, 0,
+				looks, &f->err));
 	assert_int_equal(looks[2999].state, BLOCK_LIVE);
 	assert_int_equal(looks[2998].state, BLOCK_LOST);
 	free(looks);
@@ -218,8 +218,8 @@ static void a_block_is_live_through_the_millisecond_it_ends_in(void **state)
 		freeReplyObject(redis_server_ask(&f->server, words));
 		while (close_block(f, 0, 1).state == BLOCK_LIVE)
 			;
-		must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0,
-					    &links, &f->err));
+		must(f, link_count_read(f->server.redis, f->space, NULL, 0,
+					&links, &f->err));
 		assert_int_equal(links, 0);
 	}
 }
@@ -271,14 +271,14 @@ static void what_passes_is_to_be_tried_again(void **state)
 {
 	struct fixture *f = *state;
 	const uint64_t block = 0;
-	struct block_look closed;
+	struct block_scan closed;
 
 	open_block(f, f->brief);
 	let_it_end();
 	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF 127.0.0.1 1"));
 	must_fail(f,
-		  reclaim_close(f->server.redis, f->space, &block, 1, 1,
-				&closed, &f->err),
+		  block_scan_close(f->server.redis, f->space, &block, 1, 1,
+				   &closed, &f->err),
 		  ERROR_REMOTE);
 	assert_true(f->err.retriable);
 	freeReplyObject(redis_server_ask(&f->server, "REPLICAOF NO ONE"));
@@ -289,13 +289,13 @@ static void a_marker_that_is_damaged_now_is_not_closed(void **state)
 {
 	struct fixture *f = *state;
 	const uint64_t block = 0;
-	struct block_look closed;
+	struct block_scan closed;
 
 	open_block(f, f->brief);
 	freeReplyObject(redis_server_ask(&f->server, "SET m:{s5:0} what?"));
 	must_fail(f,
-		  reclaim_close(f->server.redis, f->space, &block, 1, 1,
-				&closed, &f->err),
+		  block_scan_close(f->server.redis, f->space, &block, 1, 1,
+				   &closed, &f->err),
 		  ERROR_UNSAFE);
 }
 
@@ -307,11 +307,11 @@ static void links_left_in_a_block_are_counted(void **state)
 
 	store_link(f, &block, 0);
 	store_link(f, &block, 999);
-	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 0, &links,
-				    &f->err));
+	must(f, link_count_read(f->server.redis, f->space, NULL, 0, &links,
+				&f->err));
 	assert_int_equal(links, 2);
-	must(f, reclaim_count_links(f->server.redis, f->space, NULL, 1, &links,
-				    &f->err));
+	must(f, link_count_read(f->server.redis, f->space, NULL, 1, &links,
+				&f->err));
 	assert_int_equal(links, 0);
 }
 

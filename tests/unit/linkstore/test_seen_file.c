@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/seen_file.h"
 
 static char path[64];
@@ -260,7 +260,7 @@ static void a_backup_is_lifted_by_what_the_file_remembers(void **state)
 	redis_server_forget(&f->server);
 	file = open_file(f);
 	seen = seen_file_get(file, f->space);
-	must(f, space_lift(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
 	seen_file_free(file);
 	g = grant(f, f->day, 1);
 	assert_true(g.ranges[0].first >= 2048);

@@ -1,5 +1,5 @@
 /* Promises 8 and 9: settling exact members, and refusing when blind. */
-#include "linkstore/space/sight.h"
+#include "linkstore/space/safety_check.h"
 #include "tests/unit/linkstore/fixture.h"
 
 static struct reclaim_lock take_lock(struct fixture *f)
@@ -208,7 +208,7 @@ static void a_sound_redis_is_believed(void **state)
 {
 	struct fixture *f = *state;
 
-	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, &f->err));
 }
 
 static void a_policy_that_may_evict_is_refused(void **state)
@@ -217,7 +217,7 @@ static void a_policy_that_may_evict_is_refused(void **state)
 
 	freeReplyObject(redis_server_ask(
 		&f->server, "CONFIG SET maxmemory-policy volatile-lru"));
-	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
 }
 
@@ -244,11 +244,11 @@ static void evicted_keys_are_refused_until_they_are_noted(void **state)
 	struct fixture *f = *state;
 
 	evict_a_key(f);
-	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "evicted 1 keys"));
 	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 1");
-	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, &f->err));
 }
 
 static void evictions_of_before_a_restart_do_not_excuse_later_ones(void **state)
@@ -257,11 +257,11 @@ static void evictions_of_before_a_restart_do_not_excuse_later_ones(void **state)
 
 	evict_a_key(f);
 	redis_server_number(&f->server, "HSET space:{s5} evicted_keys 7");
-	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
 	assert_non_null(strstr(f->err.text, "evicted_keys 1"));
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG RESETSTAT"));
-	must(f, reclaim_check_sight(f->server.redis, f->space, &f->err));
+	must(f, space_safety_check(f->server.redis, f->space, &f->err));
 }
 
 static void a_space_record_that_is_gone_is_refused(void **state)
@@ -269,7 +269,7 @@ static void a_space_record_that_is_gone_is_refused(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "DEL space:{s5}");
-	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
 }
 
@@ -278,7 +278,7 @@ static void a_cursor_that_is_gone_is_refused(void **state)
 	struct fixture *f = *state;
 
 	redis_server_number(&f->server, "DEL cursor:{s5}");
-	must_fail(f, reclaim_check_sight(f->server.redis, f->space, &f->err),
+	must_fail(f, space_safety_check(f->server.redis, f->space, &f->err),
 		  ERROR_UNSAFE);
 }
 

@@ -5,7 +5,7 @@
 #include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
 #include "linkstore/link/visits.h"
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 #include "linkstore/target.h"
 
 #define ID link_id_blockless(7)
@@ -13,13 +13,14 @@
 static struct link_target store_alias(struct fixture *f, uint64_t link_id)
 {
 	Shortloop__Link link = empty_link();
-	struct plain_result result;
+	struct standalone_result result;
 	struct link_target t;
 
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
-	plain_prepare(f->day, link_id, &link);
-	must(f, plain_create(f->server.redis, &t, &link, 0, &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
+	standalone_prepare(f->day, link_id, &link);
+	must(f, standalone_create(f->server.redis, &t, &link, 0, &result,
+				  &f->err));
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	return t;
 }
 

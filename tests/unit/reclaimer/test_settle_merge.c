@@ -14,10 +14,10 @@ static size_t plan_live(const struct settle_merge *how, const int64_t *ends,
 			size_t count, struct settle_part *ret_parts)
 {
 	struct scanned_range range = {{0, count - 1, 1}, count - 1, 5};
-	struct block_look looks[LIVE_MAX];
+	struct block_scan looks[LIVE_MAX];
 
 	for (size_t i = 0; i < count; i++)
-		looks[i] = (struct block_look){
+		looks[i] = (struct block_scan){
 			.state = BLOCK_LIVE, .end = ends[i], .generation = 1};
 	return settle_plan(&range, 1, looks, how, ret_parts);
 }
@@ -86,11 +86,11 @@ static void what_was_not_looked_at_is_not_put_off_with_its_neighbour(void **st)
 	const struct settle_merge how = {.now = 0, .apart = DURATION_NEVER};
 	struct scanned_range cut = {{0, 9, 1}, 4, 77};
 	struct settle_part parts[LIVE_MAX];
-	struct block_look looks[5];
+	struct block_scan looks[5];
 
 	(void)st;
 	for (size_t i = 0; i < 5; i++)
-		looks[i] = (struct block_look){
+		looks[i] = (struct block_scan){
 			.state = BLOCK_LIVE, .end = 90, .generation = 1};
 	assert_int_equal(settle_plan(&cut, 1, looks, &how, parts), 2);
 	assert_int_equal(parts[1].range.first, 5);

@@ -16,7 +16,7 @@ enum {
 struct scene {
 	struct scanned_range ranges[RANGES_MAX];
 	size_t count;
-	struct block_look looks[BLOCKS_MAX];
+	struct block_scan looks[BLOCKS_MAX];
 	size_t blocks;
 	struct settle_part parts[RANGES_MAX + BLOCKS_MAX];
 	size_t part_count;
@@ -35,9 +35,9 @@ static uint64_t next(uint64_t *random)
 	return *random * UINT64_C(2685821657736338717);
 }
 
-static struct block_look random_look(uint64_t *random)
+static struct block_scan random_look(uint64_t *random)
 {
-	struct block_look look = {0};
+	struct block_scan look = {0};
 
 	switch (next(random) % 6) {
 	case 0:
@@ -120,7 +120,7 @@ static uint64_t blocks_of_parts(const struct scene *s)
 }
 
 typedef void check_fn(const struct scene *s, const struct scanned_range *range,
-		      uint64_t block, const struct block_look *look);
+		      uint64_t block, const struct block_scan *look);
 
 static void for_each_block(check_fn *check)
 {
@@ -128,7 +128,7 @@ static void for_each_block(check_fn *check)
 	struct scene s;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		const struct block_look *look = s.looks;
+		const struct block_scan *look = s.looks;
 
 		make_scene(&s, &random);
 		for (size_t i = 0; i < s.count; i++) {
@@ -201,7 +201,7 @@ static void neighbours_that_are_alike_are_one_part(void **state)
 
 static void check_ended(const struct scene *s,
 			const struct scanned_range *range, uint64_t block,
-			const struct block_look *look)
+			const struct block_scan *look)
 {
 	const struct settle_part *part = part_with(s, block);
 
@@ -219,7 +219,7 @@ static void an_ended_block_is_pooled_under_a_later_generation(void **state)
 }
 
 static void check_live(const struct scene *s, const struct scanned_range *range,
-		       uint64_t block, const struct block_look *look)
+		       uint64_t block, const struct block_scan *look)
 {
 	const struct settle_part *part = part_with(s, block);
 
@@ -241,7 +241,7 @@ static void a_live_block_is_kept_until_after_its_end_or_soon_after(void **state)
 }
 
 static void check_lost(const struct scene *s, const struct scanned_range *range,
-		       uint64_t block, const struct block_look *look)
+		       uint64_t block, const struct block_scan *look)
 {
 	const struct settle_part *part = part_with(s, block);
 
@@ -260,8 +260,8 @@ static void a_lost_block_stays_issued(void **state)
 static void what_was_not_looked_at_stays_due(void **state)
 {
 	struct scanned_range cut = {{10, 1000000, 1}, 11, 77};
-	struct block_look ended = {.state = BLOCK_ENDED, .generation = 1};
-	struct block_look looks[] = {ended, ended};
+	struct block_scan ended = {.state = BLOCK_ENDED, .generation = 1};
+	struct block_scan looks[] = {ended, ended};
 	struct settle_part parts[3];
 
 	(void)state;
@@ -276,12 +276,12 @@ static void a_range_that_ended_as_a_whole_is_one_part(void **state)
 {
 	struct scanned_range ranges[] = {{{0, 9, 1}, 9, 5},
 					 {{10, 19, 1}, 19, 6}};
-	struct block_look looks[20];
+	struct block_scan looks[20];
 	struct settle_part parts[22];
 
 	(void)state;
 	for (size_t i = 0; i < 20; i++)
-		looks[i] = (struct block_look){.state = BLOCK_ENDED,
+		looks[i] = (struct block_scan){.state = BLOCK_ENDED,
 					       .generation = 1};
 	assert_int_equal(settle_plan(ranges, 2, looks, &merge, parts), 1);
 	assert_int_equal(parts[0].range.generation, 2);

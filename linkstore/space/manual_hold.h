@@ -1,12 +1,12 @@
 /*
- * hand.h - blocks taken out of circulation by hand, and put back.
+ * manual_hold.h - blocks taken out of circulation by hand, and put back.
  *
  * Blocks that are out are neither granted nor reclaimed; their links go on as
  * they are.  Every step is one script in {space} that moves exact members, so
  * grants, hand-backs and a run of the reclaimer may go on meanwhile.
  */
-#ifndef LINKSTORE_SPACE_HAND_H
-#define LINKSTORE_SPACE_HAND_H
+#ifndef LINKSTORE_SPACE_MANUAL_HOLD_H
+#define LINKSTORE_SPACE_MANUAL_HOLD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +15,10 @@
 #include "linkstore/linkstore.h"
 #include "linkstore/range.h"
 
-#define HAND_WHO_MAX	64 /* with their NULs */
-#define HAND_REASON_MAX 201
+#define HOLD_WHO_MAX	64 /* with their NULs */
+#define HOLD_REASON_MAX 201
 
-struct hand_request {
+struct hold_request {
 	uint64_t first, last;
 	/* No spaces or control characters in it, e.g. "ann@host". */
 	const char *who;
@@ -26,7 +26,7 @@ struct hand_request {
 	const char *reason;
 };
 
-struct hand_result {
+struct hold_result {
 	uint64_t moved;	  /* blocks */
 	uint64_t already; /* were where they were to go */
 };
@@ -38,8 +38,8 @@ struct hand_result {
  * then is out, *ret_result says how many.
  */
 int space_hold(struct redis *redis, const struct link_space *space,
-	       const struct hand_request *request,
-	       struct hand_result *ret_result, struct error *err);
+	       const struct hold_request *request,
+	       struct hold_result *ret_result, struct error *err);
 
 /*
  * Puts blocks back: into the issued set, so that the reclaimer judges them by
@@ -47,15 +47,15 @@ int space_hold(struct redis *redis, const struct link_space *space,
  * nothing was changed.
  */
 int space_release(struct redis *redis, const struct link_space *space,
-		  const struct hand_request *request,
-		  struct hand_result *ret_result, struct error *err);
+		  const struct hold_request *request,
+		  struct hold_result *ret_result, struct error *err);
 
 /* A range that is out. */
 struct out_range {
 	struct block_range range;
 	int64_t since; /* ms, Redis' clock */
-	char who[HAND_WHO_MAX];
-	char reason[HAND_REASON_MAX];
+	char who[HOLD_WHO_MAX];
+	char reason[HOLD_REASON_MAX];
 };
 
 /* The first `max` of them, by time and then block; *ret_total counts all. */

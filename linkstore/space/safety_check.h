@@ -1,6 +1,6 @@
-/* sight.h - may Redis be believed? */
-#ifndef LINKSTORE_SPACE_SIGHT_H
-#define LINKSTORE_SPACE_SIGHT_H
+/* safety_check.h - may Redis be believed? */
+#ifndef LINKSTORE_SPACE_SAFETY_CHECK_H
+#define LINKSTORE_SPACE_SAFETY_CHECK_H
 
 #include "common/error.h"
 #include "common/redis/redis.h"
@@ -8,7 +8,7 @@
 
 /* May what Redis says be believed?  ERROR_UNSAFE when keys were evicted or its
  * policy may evict, when the space record or the cursor is gone. */
-int reclaim_check_sight(struct redis *redis, const struct link_space *space,
-			struct error *err);
+int space_safety_check(struct redis *redis, const struct link_space *space,
+		       struct error *err);
 
 #endif

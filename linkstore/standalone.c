@@ -1,4 +1,4 @@
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 
 #include <stdlib.h>
 
@@ -6,8 +6,8 @@
 #include "common/unconst.h"
 #include "linkstore/command.h"
 
-void plain_prepare(const struct link_class *ttl, uint64_t link_id,
-		   Shortloop__Link *link)
+void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
+			Shortloop__Link *link)
 {
 	link->link_id = link_id;
 	link->generation = 0;
@@ -31,7 +31,7 @@ static int build(struct command *c, const struct link_target *target,
 	if (!record)
 		return error_set_nomem(err);
 	shortloop__link__pack(link, record);
-	command_script(c, target->space, SCRIPT_PLAIN_CREATE);
+	command_script(c, target->space, SCRIPT_STANDALONE_CREATE);
 	command_target_key(c, target);
 	command_trace_key(c, target);
 	command_arg(c, record, len);
@@ -44,15 +44,15 @@ static int build(struct command *c, const struct link_target *target,
 
 static int parse_taken(const redisReply *reply,
 		       const struct link_target *target,
-		       struct plain_result *ret, struct error *err)
+		       struct standalone_result *ret, struct error *err)
 {
 	const redisReply *record;
 
 	if (!reply_is_array(reply, 3) ||
 	    reply->element[1]->type != REDIS_REPLY_STRING)
-		return reply_malformed("plain_create", err);
+		return reply_malformed("standalone_create", err);
 	record = reply->element[1];
-	ret->outcome = PLAIN_TAKEN;
+	ret->outcome = STANDALONE_TAKEN;
 	ret->existing_left = reply_time(reply, 2);
 	ret->existing = shortloop__link__unpack(NULL, record->len,
 						(const uint8_t *)record->str);
@@ -64,13 +64,13 @@ static int parse_taken(const redisReply *reply,
 }
 
 static int parse(const redisReply *reply, const struct link_target *target,
-		 struct plain_result *ret_result, struct error *err)
+		 struct standalone_result *ret_result, struct error *err)
 {
-	struct plain_result result = {.existing = NULL};
+	struct standalone_result result = {.existing = NULL};
 	int64_t what;
 
 	if (!reply_is_array(reply, 1))
-		return reply_malformed("plain_create", err);
+		return reply_malformed("standalone_create", err);
 	what = reply_number(reply, 0, -3);
 	if (what == -1)
 		return error_set(err, ERROR_LATE,
@@ -81,28 +81,28 @@ static int parse(const redisReply *reply, const struct link_target *target,
 		if (parse_taken(reply, target, &result, err))
 			return -1;
 	} else if (!reply_is_array(reply, 2) || (what != 1 && what != -2)) {
-		return reply_malformed("plain_create", err);
+		return reply_malformed("standalone_create", err);
 	} else if (what == 1) {
-		result.outcome = PLAIN_CREATED;
+		result.outcome = STANDALONE_CREATED;
 		result.expires = reply_time(reply, 1);
 	} else {
-		result.outcome = PLAIN_QUARANTINED;
+		result.outcome = STANDALONE_QUARANTINED;
 		result.existing_left = reply_time(reply, 1);
 	}
 	*ret_result = result;
 	return 0;
 }
 
-void plain_result_release(struct plain_result *result)
+void standalone_result_release(struct standalone_result *result)
 {
 	if (result->existing)
 		shortloop__link__free_unpacked(unconst(result->existing), NULL);
 	result->existing = NULL;
 }
 
-int plain_create(struct redis *redis, const struct link_target *target,
-		 const Shortloop__Link *link, int64_t deadline,
-		 struct plain_result *ret_result, struct error *err)
+int standalone_create(struct redis *redis, const struct link_target *target,
+		      const Shortloop__Link *link, int64_t deadline,
+		      struct standalone_result *ret_result, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -120,7 +120,7 @@ int plain_create(struct redis *redis, const struct link_target *target,
 
 struct call {
 	struct link_target target;
-	plain_created_fn *fn;
+	standalone_created_fn *fn;
 	void *arg;
 };
 
@@ -128,20 +128,21 @@ static void on_reply(void *arg, const redisReply *reply,
 		     const struct error *failure)
 {
 	struct call *call = arg;
-	struct plain_result result = {.existing = NULL};
+	struct standalone_result result = {.existing = NULL};
 	struct error err;
 
 	if (!failure && parse(reply, &call->target, &result, &err))
 		failure = &err;
 	call->fn(call->arg, failure ? NULL : &result, failure);
-	plain_result_release(&result);
+	standalone_result_release(&result);
 	free(call);
 }
 
-int plain_create_async(struct redis_async *redis,
-		       const struct link_target *target,
-		       const Shortloop__Link *link, int64_t deadline,
-		       plain_created_fn *fn, void *arg, struct error *err)
+int standalone_create_async(struct redis_async *redis,
+			    const struct link_target *target,
+			    const Shortloop__Link *link, int64_t deadline,
+			    standalone_created_fn *fn, void *arg,
+			    struct error *err)
 {
 	const struct call call = {*target, fn, arg};
 	struct command c;

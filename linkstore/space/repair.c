@@ -1,4 +1,4 @@
-#include "linkstore/space/mend.h"
+#include "linkstore/space/repair.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -58,8 +58,8 @@ static bool continues(const struct found_member *last,
 	       last->range.last + 1 == part->range.first;
 }
 
-size_t mend_plan(const struct found_member *members, size_t count,
-		 struct found_member *ret_parts)
+size_t repair_plan(const struct found_member *members, size_t count,
+		   struct found_member *ret_parts)
 {
 	struct found_member part;
 	size_t parts = 0;
@@ -86,11 +86,11 @@ size_t mend_plan(const struct found_member *members, size_t count,
 /* --- telling Redis -------------------------------------------------------- */
 
 static void build(struct command *c, const struct reclaim_lock *lock,
-		  const struct mend_note *note, size_t members)
+		  const struct repair_note *note, size_t members)
 {
 	const struct link_space *space = lock->space;
 
-	command_script(c, space, SCRIPT_MEND);
+	command_script(c, space, SCRIPT_REPAIR);
 	command_space_key(c, "lock:", space);
 	command_space_key(c, "cursor:", space);
 	command_space_key(c, "issued:", space);
@@ -138,10 +138,11 @@ static int parse(const redisReply *reply, const struct link_space *space,
 	return reply_refused(reply, space, err);
 }
 
-int space_mend(struct redis *redis, const struct reclaim_lock *lock,
-	       const struct mend_note *note, const struct found_member *members,
-	       size_t member_count, const struct found_member *parts,
-	       size_t part_count, struct error *err)
+int space_repair(struct redis *redis, const struct reclaim_lock *lock,
+		 const struct repair_note *note,
+		 const struct found_member *members, size_t member_count,
+		 const struct found_member *parts, size_t part_count,
+		 struct error *err)
 {
 	char member[RANGE_TEXT_MAX];
 	struct command c;

@@ -1,4 +1,4 @@
-#include "linkstore/space/lift.h"
+#include "linkstore/space/raise_cursor.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static int build(struct command *c, const struct link_space *space,
 	if (!link_space_has_blocks(space))
 		return error_set(err, ERROR_INPUT, "space %s has no blocks",
 				 space->name);
-	command_script(c, space, SCRIPT_LIFT);
+	command_script(c, space, SCRIPT_RAISE_CURSOR);
 	command_remember_keys(c, space);
 	command_remember_args(c, space, seen);
 	return 0;
@@ -20,17 +20,17 @@ static int parse(const redisReply *reply, const struct link_space *space,
 		 struct error *err)
 {
 	if (!reply_is_array(reply, 2))
-		return reply_malformed("lift", err);
+		return reply_malformed("raise_cursor", err);
 	if (reply_number(reply, 0, 0) != 1)
 		return reply_refused(reply, space, err);
 	if (!reply_is_array(reply, 4))
-		return reply_malformed("lift", err);
+		return reply_malformed("raise_cursor", err);
 	reply_seen(reply, 2, space, (uint64_t)reply_number(reply, 1, 0));
 	return 0;
 }
 
-int space_lift(struct redis *redis, const struct link_space *space,
-	       const struct space_seen *seen, struct error *err)
+int space_raise_cursor(struct redis *redis, const struct link_space *space,
+		       const struct space_seen *seen, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
@@ -45,7 +45,7 @@ int space_lift(struct redis *redis, const struct link_space *space,
 
 struct call {
 	const struct link_space *space;
-	space_lifted_fn *fn;
+	space_raised_fn *fn;
 	void *arg;
 };
 
@@ -61,9 +61,10 @@ static void on_reply(void *arg, const redisReply *reply,
 	free(call);
 }
 
-int space_lift_async(struct redis_async *redis, const struct link_space *space,
-		     const struct space_seen *seen, space_lifted_fn *fn,
-		     void *arg, struct error *err)
+int space_raise_cursor_async(struct redis_async *redis,
+			     const struct link_space *space,
+			     const struct space_seen *seen, space_raised_fn *fn,
+			     void *arg, struct error *err)
 {
 	const struct call call = {space, fn, arg};
 	struct command c;

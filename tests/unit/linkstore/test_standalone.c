@@ -4,7 +4,7 @@
 #include "codespace/link_id.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/edit.h"
-#include "linkstore/plain/create.h"
+#include "linkstore/standalone.h"
 #include "linkstore/target.h"
 
 static const char url[] = "https://example.org/";
@@ -23,17 +23,18 @@ static Shortloop__Link link_number(struct fixture *f, uint64_t number)
 
 	link.url = text_of(url);
 	link.owner = text_of("shop");
-	plain_prepare(f->day, link_id_blockless(number), &link);
+	standalone_prepare(f->day, link_id_blockless(number), &link);
 	return link;
 }
 
-static struct plain_result create(struct fixture *f,
-				  const struct link_target *t,
-				  const Shortloop__Link *link)
+static struct standalone_result create(struct fixture *f,
+				       const struct link_target *t,
+				       const Shortloop__Link *link)
 {
-	struct plain_result result;
+	struct standalone_result result;
 
-	must(f, plain_create(f->server.redis, t, link, 0, &result, &f->err));
+	must(f,
+	     standalone_create(f->server.redis, t, link, 0, &result, &f->err));
 	return result;
 }
 
@@ -50,10 +51,10 @@ static void a_link_is_stored_alone_in_its_slot(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
-	struct plain_result result = create(f, &t, &link);
+	struct standalone_result result = create(f, &t, &link);
 	struct link_answer answer = look(f, &t);
 
-	assert_int_equal(result.outcome, PLAIN_CREATED);
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	assert_in_range(result.expires - clock_real_ms(), CLOCK_DAY - 5000,
 			CLOCK_DAY + 5000);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
@@ -69,10 +70,10 @@ static void the_very_same_link_again_is_a_success(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
-	struct plain_result first = create(f, &t, &link),
-			    again = create(f, &t, &link);
+	struct standalone_result first = create(f, &t, &link),
+				 again = create(f, &t, &link);
 
-	assert_int_equal(again.outcome, PLAIN_CREATED);
+	assert_int_equal(again.outcome, STANDALONE_CREATED);
 	assert_in_range(again.expires, first.expires - 50, first.expires + 50);
 }
 
@@ -81,18 +82,18 @@ static void a_live_link_is_never_overwritten(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link mine = link_number(f, 7), other = link_number(f, 8);
-	struct plain_result result;
+	struct standalone_result result;
 	struct link_answer answer;
 
 	other.url = text_of("https://other.example/");
 	create(f, &t, &mine);
 	result = create(f, &t, &other);
-	assert_int_equal(result.outcome, PLAIN_TAKEN);
+	assert_int_equal(result.outcome, STANDALONE_TAKEN);
 	assert_true(result.existing->link_id == mine.link_id);
 	assert_string_equal(result.existing->url, url);
 	assert_string_equal(result.existing->owner, "shop");
 	assert_in_range(result.existing_left, CLOCK_DAY - 5000, CLOCK_DAY);
-	plain_result_release(&result);
+	standalone_result_release(&result);
 	answer = look(f, &t);
 	assert_string_equal(answer.link->url, url);
 	link_answer_release(&answer);
@@ -103,13 +104,13 @@ static void a_link_may_live_for_ever(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), other = link_number(f, 8);
-	struct plain_result result;
+	struct standalone_result result;
 
-	plain_prepare(f->never, link.link_id, &link);
+	standalone_prepare(f->never, link.link_id, &link);
 	assert_true(create(f, &t, &link).expires == DURATION_NEVER);
 	result = create(f, &t, &other);
 	assert_true(result.existing_left == DURATION_NEVER);
-	plain_result_release(&result);
+	standalone_result_release(&result);
 }
 
 static void past_its_deadline_nothing_is_stored(void **state)
@@ -117,16 +118,16 @@ static void past_its_deadline_nothing_is_stored(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7);
-	struct plain_result result;
+	struct standalone_result result;
 
 	must_fail(f,
-		  plain_create(f->server.redis, &t, &link, clock_real_ms() - 50,
-			       &result, &f->err),
+		  standalone_create(f->server.redis, &t, &link,
+				    clock_real_ms() - 50, &result, &f->err),
 		  ERROR_LATE);
 	assert_int_equal(redis_server_number(&f->server, "DBSIZE"), 5);
-	must(f, plain_create(f->server.redis, &t, &link, clock_real_ms() + 5000,
-			     &result, &f->err));
-	assert_int_equal(result.outcome, PLAIN_CREATED);
+	must(f, standalone_create(f->server.redis, &t, &link,
+				  clock_real_ms() + 5000, &result, &f->err));
+	assert_int_equal(result.outcome, STANDALONE_CREATED);
 }
 
 static void a_code_without_a_link_is_unknown(void **state)
@@ -175,12 +176,13 @@ static void a_link_of_a_block_is_not_stored_alone(void **state)
 {
 	struct fixture *f = *state;
 	Shortloop__Link link = link_number(f, 7);
-	struct plain_result result;
+	struct standalone_result result;
 	struct link_target t;
 
 	linkstore_code(f->space, 0, 0, &t);
 	must_fail(f,
-		  plain_create(f->server.redis, &t, &link, 0, &result, &f->err),
+		  standalone_create(f->server.redis, &t, &link, 0, &result,
+				    &f->err),
 		  ERROR_INPUT);
 }
 
@@ -190,17 +192,17 @@ static Shortloop__Link brief_number(struct fixture *f, uint64_t number)
 {
 	Shortloop__Link link = link_number(f, number);
 
-	plain_prepare(f->brief, link_id_blockless(number), &link);
+	standalone_prepare(f->brief, link_id_blockless(number), &link);
 	return link;
 }
 
-static enum plain_outcome try_create(struct fixture *f,
-				     const struct link_target *t,
-				     const Shortloop__Link *link)
+static enum standalone_outcome try_create(struct fixture *f,
+					  const struct link_target *t,
+					  const Shortloop__Link *link)
 {
-	struct plain_result result = create(f, t, link);
+	struct standalone_result result = create(f, t, link);
 
-	plain_result_release(&result);
+	standalone_result_release(&result);
 	return result.outcome;
 }
 
@@ -209,16 +211,16 @@ static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
-	struct plain_result refused;
+	struct standalone_result refused;
 
-	assert_int_equal(try_create(f, &t, &link), PLAIN_CREATED);
+	assert_int_equal(try_create(f, &t, &link), STANDALONE_CREATED);
 	sleep_ms(1020);
 	refused = create(f, &t, &next);
-	assert_int_equal(refused.outcome, PLAIN_QUARANTINED);
+	assert_int_equal(refused.outcome, STANDALONE_QUARANTINED);
 	assert_null(refused.existing);
 	assert_in_range(refused.existing_left, 1, QUARANTINE);
 	sleep_ms(QUARANTINE + 20);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
 static void a_renewed_alias_has_its_quarantine_after_that(void **state)
@@ -237,9 +239,9 @@ static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 	sleep_ms(320);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
 			 0);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 	sleep_ms(QUARANTINE + 20);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
 /* Made before aliases left a trace: a visit mends it. */
@@ -255,7 +257,7 @@ static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 	sleep_ms(500);
 	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
 	sleep_ms(1020);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 }
 
 static void edit_life(struct fixture *f, const struct link_target *t,
@@ -277,7 +279,7 @@ static void an_edited_life_moves_the_quarantine(void **state)
 	struct link_target t = target(f, "sale-26");
 	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
 
-	plain_prepare(f->never, link_id_blockless(7), &link);
+	standalone_prepare(f->never, link_id_blockless(7), &link);
 	create(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS q:{sale-26}"),
 			 0);
@@ -286,9 +288,9 @@ static void an_edited_life_moves_the_quarantine(void **state)
 			CLOCK_DAY, CLOCK_DAY + QUARANTINE + 1);
 	edit_life(f, &t, f->brief);
 	sleep_ms(1020);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_QUARANTINED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 	sleep_ms(QUARANTINE + 20);
-	assert_int_equal(try_create(f, &t, &next), PLAIN_CREATED);
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
 static void codes_that_nobody_chooses_leave_no_trace(void **state)

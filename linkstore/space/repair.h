@@ -1,8 +1,8 @@
 /*
- * mend.h - repairing a space's accounting, under the reclaimer's lock.
+ * repair.h - repairing a space's accounting, under the reclaimer's lock.
  */
-#ifndef LINKSTORE_SPACE_MEND_H
-#define LINKSTORE_SPACE_MEND_H
+#ifndef LINKSTORE_SPACE_REPAIR_H
+#define LINKSTORE_SPACE_REPAIR_H
 
 #include <stddef.h>
 
@@ -10,8 +10,9 @@
 #include "linkstore/space/member_list.h"
 #include "linkstore/space/reclaim.h"
 
-/* For the log of what was done by hand; see hand.h for what may be in them. */
-struct mend_note {
+/* For the log of what was done by hand; see manual_hold.h for what may be in
+ * them. */
+struct repair_note {
 	const char *who;
 	const char *reason;
 };
@@ -23,10 +24,11 @@ struct mend_note {
  * ours; ERROR_NOTFOUND: a member is no longer there; ERROR_INPUT: a part lies
  * beyond the cursor.
  */
-int space_mend(struct redis *redis, const struct reclaim_lock *lock,
-	       const struct mend_note *note, const struct found_member *members,
-	       size_t member_count, const struct found_member *parts,
-	       size_t part_count, struct error *err);
+int space_repair(struct redis *redis, const struct reclaim_lock *lock,
+		 const struct repair_note *note,
+		 const struct found_member *members, size_t member_count,
+		 const struct found_member *parts, size_t part_count,
+		 struct error *err);
 
 /*
  * What becomes of members that overlap: each block stays once, in the stricter
@@ -35,7 +37,7 @@ int space_mend(struct redis *redis, const struct reclaim_lock *lock,
  * member_list_sort does.  ret_parts has room for 2 * count; returns how many
  * there are.  O(count^2).
  */
-size_t mend_plan(const struct found_member *members, size_t count,
-		 struct found_member *ret_parts);
+size_t repair_plan(const struct found_member *members, size_t count,
+		   struct found_member *ret_parts);
 
 #endif

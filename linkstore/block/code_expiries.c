@@ -1,4 +1,4 @@
-#include "linkstore/block/code_lives.h"
+#include "linkstore/block/code_expiries.h"
 
 #include <stdbool.h>
 
@@ -113,8 +113,8 @@ static int read_version(struct batch *b, int64_t *ends, struct error *err)
 	return 0;
 }
 
-int code_lives_read(struct redis *redis, const struct link_space *space,
-		    uint64_t block, int64_t *ret_ends, struct error *err)
+int code_expiries_read(struct redis *redis, const struct link_space *space,
+		       uint64_t block, int64_t *ret_ends, struct error *err)
 {
 	struct batch b = {.redis = redis, .space = space, .block = block};
 

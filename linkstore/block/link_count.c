@@ -1,5 +1,5 @@
 /* The links that a block still has, key by key. */
-#include "linkstore/block/scan.h"
+#include "linkstore/block/link_count.h"
 
 #include "linkstore/command.h"
 
@@ -56,9 +56,9 @@ static int count_version(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-int reclaim_count_links(struct redis *redis, const struct link_space *space,
-			const struct reclaim_lock *lock, uint64_t block,
-			uint64_t *ret_links, struct error *err)
+int link_count_read(struct redis *redis, const struct link_space *space,
+		    const struct reclaim_lock *lock, uint64_t block,
+		    uint64_t *ret_links, struct error *err)
 {
 	uint64_t links = 0;
 
@@ -71,9 +71,9 @@ int reclaim_count_links(struct redis *redis, const struct link_space *space,
 	return 0;
 }
 
-int reclaim_has_links(struct redis *redis, const struct link_space *space,
-		      uint64_t block, unsigned version, bool *ret_has,
-		      struct error *err)
+int link_count_any(struct redis *redis, const struct link_space *space,
+		   uint64_t block, unsigned version, bool *ret_has,
+		   struct error *err)
 {
 	uint64_t links = 0;
 

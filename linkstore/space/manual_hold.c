@@ -1,4 +1,4 @@
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 /* From pool to issued is the way of a grant: in this order a block that is
  * granted meanwhile is found. */
 static int find(struct redis *redis, const struct link_space *space,
-		const struct hand_request *request, struct member_list *list,
+		const struct hold_request *request, struct member_list *list,
 		struct error *err)
 {
 	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
@@ -38,7 +38,7 @@ static int find(struct redis *redis, const struct link_space *space,
 /* --- moving --------------------------------------------------------------- */
 
 static void build(struct command *c, const struct link_space *space,
-		  const struct hand_request *request, bool hold)
+		  const struct hold_request *request, bool hold)
 {
 	command_script(c, space, hold ? SCRIPT_HOLD : SCRIPT_RELEASE);
 	command_space_key(c, "issued:", space);
@@ -80,7 +80,7 @@ static int send(struct command *c, struct redis *redis,
 
 /* Moves what was found, from everywhere but (hold) or only (release) `out`. */
 static int move(struct redis *redis, const struct link_space *space,
-		const struct hand_request *request, bool hold,
+		const struct hold_request *request, bool hold,
 		const struct member_list *list, bool *ret_vanished,
 		uint64_t *moved, struct error *err)
 {
@@ -143,14 +143,14 @@ static int check_found(const struct member_list *list,
 }
 
 static int transfer(struct redis *redis, const struct link_space *space,
-		    const struct hand_request *request, bool hold,
-		    struct hand_result *result, struct error *err)
+		    const struct hold_request *request, bool hold,
+		    struct hold_result *result, struct error *err)
 {
 	struct member_list list = {0};
 	bool vanished = true;
 	int status = -1;
 
-	*result = (struct hand_result){0};
+	*result = (struct hold_result){0};
 	for (int i = 0; i < TRIES && vanished; i++) {
 		if (find(redis, space, request, &list, err) < 0)
 			goto out;
@@ -179,7 +179,7 @@ out:
 }
 
 static int check_request(struct redis *redis, const struct link_space *space,
-			 const struct hand_request *request, struct error *err)
+			 const struct hold_request *request, struct error *err)
 {
 	uint64_t cursor;
 
@@ -197,20 +197,20 @@ static int check_request(struct redis *redis, const struct link_space *space,
 }
 
 int space_hold(struct redis *redis, const struct link_space *space,
-	       const struct hand_request *request,
-	       struct hand_result *ret_result, struct error *err)
+	       const struct hold_request *request,
+	       struct hold_result *ret_result, struct error *err)
 {
-	*ret_result = (struct hand_result){0};
+	*ret_result = (struct hold_result){0};
 	if (check_request(redis, space, request, err) < 0)
 		return -1;
 	return transfer(redis, space, request, true, ret_result, err);
 }
 
 int space_release(struct redis *redis, const struct link_space *space,
-		  const struct hand_request *request,
-		  struct hand_result *ret_result, struct error *err)
+		  const struct hold_request *request,
+		  struct hold_result *ret_result, struct error *err)
 {
-	*ret_result = (struct hand_result){0};
+	*ret_result = (struct hold_result){0};
 	if (check_request(redis, space, request, err) < 0)
 		return -1;
 	return transfer(redis, space, request, false, ret_result, err);

@@ -2,7 +2,7 @@
 #include "tests/unit/linkstore/fixture.h"
 
 #include "linkstore/block/renew.h"
-#include "linkstore/space/hand.h"
+#include "linkstore/space/manual_hold.h"
 
 static long long score(struct fixture *f, const char *key, const char *member)
 {
@@ -20,26 +20,26 @@ static bool has(struct fixture *f, const char *key, const char *member)
 	return *redis_server_text(&f->server, words, text);
 }
 
-static struct hand_request blocks(uint64_t first, uint64_t last)
+static struct hold_request blocks(uint64_t first, uint64_t last)
 {
-	return (struct hand_request){first, last, "ann@here", "they ask why"};
+	return (struct hold_request){first, last, "ann@here", "they ask why"};
 }
 
-static struct hand_result hold(struct fixture *f, uint64_t first, uint64_t last)
+static struct hold_result hold(struct fixture *f, uint64_t first, uint64_t last)
 {
-	struct hand_request request = blocks(first, last);
-	struct hand_result result;
+	struct hold_request request = blocks(first, last);
+	struct hold_result result;
 
 	must(f,
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
 	return result;
 }
 
-static struct hand_result release(struct fixture *f, uint64_t first,
+static struct hold_result release(struct fixture *f, uint64_t first,
 				  uint64_t last)
 {
-	struct hand_request request = blocks(first, last);
-	struct hand_result result;
+	struct hold_request request = blocks(first, last);
+	struct hold_result result;
 
 	must(f, space_release(f->server.redis, f->space, &request, &result,
 			      &f->err));
@@ -112,7 +112,7 @@ static void blocks_of_several_ranges_are_held_at_once(void **state)
 static void holding_again_changes_nothing(void **state)
 {
 	struct fixture *f = *state;
-	struct hand_result again;
+	struct hold_result again;
 
 	grant(f, f->day, 4);
 	hold(f, 1, 2);
@@ -200,8 +200,8 @@ static void a_part_can_be_released(void **state)
 static void what_is_not_out_cannot_be_released(void **state)
 {
 	struct fixture *f = *state;
-	struct hand_request request = blocks(0, 3);
-	struct hand_result result;
+	struct hold_request request = blocks(0, 3);
+	struct hold_result result;
 
 	grant(f, f->day, 4);
 	hold(f, 0, 2);
@@ -216,8 +216,8 @@ static void what_is_not_out_cannot_be_released(void **state)
 static void blocks_never_issued_cannot_be_held(void **state)
 {
 	struct fixture *f = *state;
-	struct hand_request request = blocks(3, 4);
-	struct hand_result result;
+	struct hold_request request = blocks(3, 4);
+	struct hold_result result;
 
 	grant(f, f->day, 4);
 	must_fail(f,
@@ -230,8 +230,8 @@ static void blocks_never_issued_cannot_be_held(void **state)
 static void a_block_in_no_set_is_named(void **state)
 {
 	struct fixture *f = *state;
-	struct hand_request request = blocks(0, 3);
-	struct hand_result result;
+	struct hold_request request = blocks(0, 3);
+	struct hold_result result;
 
 	grant(f, f->day, 1);
 	grant(f, f->day, 3);

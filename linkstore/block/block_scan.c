@@ -1,5 +1,5 @@
 /* What the reclaimer does to markers by the million: look, and close. */
-#include "linkstore/block/look.h"
+#include "linkstore/block/block_scan.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct pass {
 	struct redis *redis;
 	const struct link_space *space;
 	const uint64_t *blocks;
-	struct block_look *looks;
+	struct block_scan *looks;
 	void (*build)(const struct pass *, const struct block_group *,
 		      struct command *);
 	redis_value_fn *on_value;
@@ -73,7 +73,7 @@ static void build_look(const struct pass *p, const struct block_group *group,
 
 static void judge(struct pass *p, size_t at, const struct redis_value *value)
 {
-	struct block_look look = {.state = BLOCK_LOST};
+	struct block_scan look = {.state = BLOCK_LOST};
 	struct link_marker m;
 
 	if (value->type == REDIS_VALUE_TEXT &&
@@ -130,7 +130,7 @@ static bool is_noscript(const struct redis_value *value)
 	       !memcmp(value->text, "NOSCRIPT", 8);
 }
 
-static void note_closed(struct pass *p, struct block_look *look, size_t field,
+static void note_closed(struct pass *p, struct block_scan *look, size_t field,
 			int64_t number)
 {
 	static const enum block_state states[] = {BLOCK_LOST, BLOCK_ENDED,
@@ -248,15 +248,15 @@ out:
 	return status;
 }
 
-int reclaim_look(struct redis *redis, const struct link_space *space,
-		 const uint64_t *blocks, size_t count, int64_t now,
-		 struct block_look *ret_looks, struct error *err)
+int block_scan_read(struct redis *redis, const struct link_space *space,
+		    const uint64_t *blocks, size_t count, int64_t now,
+		    struct block_scan *ret_scans, struct error *err)
 {
 	struct pass p = {
 		.redis = redis,
 		.space = space,
 		.blocks = blocks,
-		.looks = ret_looks,
+		.looks = ret_scans,
 		.build = build_look,
 		.on_value = on_look,
 		.now = now,
@@ -266,15 +266,15 @@ int reclaim_look(struct redis *redis, const struct link_space *space,
 	return run(&p, count, 1, err);
 }
 
-int reclaim_close(struct redis *redis, const struct link_space *space,
-		  const uint64_t *blocks, size_t count, uint32_t generation,
-		  struct block_look *ret_looks, struct error *err)
+int block_scan_close(struct redis *redis, const struct link_space *space,
+		     const uint64_t *blocks, size_t count, uint32_t generation,
+		     struct block_scan *ret_scans, struct error *err)
 {
 	struct pass p = {
 		.redis = redis,
 		.space = space,
 		.blocks = blocks,
-		.looks = ret_looks,
+		.looks = ret_scans,
 		.build = build_close,
 		.on_value = on_close,
 		.generation = generation,

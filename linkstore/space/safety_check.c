@@ -1,5 +1,5 @@
 /* May what Redis says be believed? (promise 9) */
-#include "linkstore/space/sight.h"
+#include "linkstore/space/safety_check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static int ask(struct redis *redis, struct command *c, redisReply **ret_reply,
 	return status;
 }
 
-int reclaim_check_sight(struct redis *redis, const struct link_space *space,
-			struct error *err)
+int space_safety_check(struct redis *redis, const struct link_space *space,
+		       struct error *err)
 {
 	redisReply *info = NULL, *record = NULL, *cursor = NULL;
 	uint64_t evicted = 0;

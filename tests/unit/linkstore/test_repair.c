@@ -1,10 +1,10 @@
 /* Walking a space's sets, and repairing them under the lock. */
 #include "tests/unit/linkstore/fixture.h"
 
-#include "linkstore/space/hand.h"
-#include "linkstore/space/mend.h"
+#include "linkstore/space/manual_hold.h"
+#include "linkstore/space/repair.h"
 
-static const struct mend_note note = {"ann@here", "a test"};
+static const struct repair_note note = {"ann@here", "a test"};
 
 static bool has(struct fixture *f, const char *key, const char *member)
 {
@@ -40,7 +40,7 @@ static void of_overlapping_claims_the_stricter_wins(void **state)
 	struct found_member parts[6];
 
 	(void)state;
-	assert_int_equal(mend_plan(members, 3, parts), 5);
+	assert_int_equal(repair_plan(members, 3, parts), 5);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(parts[i].set, expected[i].set);
 		assert_int_equal(parts[i].range.first, expected[i].range.first);
@@ -61,7 +61,7 @@ static void the_latest_claim_of_a_set_counts(void **state)
 	struct found_member parts[6];
 
 	(void)state;
-	assert_int_equal(mend_plan(members, 3, parts), 2);
+	assert_int_equal(repair_plan(members, 3, parts), 2);
 	assert_int_equal(parts[0].score, 700);
 	assert_int_equal(parts[0].range.generation, 2);
 	assert_int_equal(parts[1].range.first, 5);
@@ -79,8 +79,8 @@ static void members_become_parts(void **state)
 
 	grant(f, f->day, 10);
 	redis_server_number(&f->server, "ZADD pool:{s5} 1 5-5:2");
-	must(f, space_mend(f->server.redis, &lock, &note, members, 2, parts, 1,
-			   &f->err));
+	must(f, space_repair(f->server.redis, &lock, &note, members, 2, parts,
+			     1, &f->err));
 	assert_true(has(f, "issued:{s5}", "0-9:2"));
 	assert_false(has(f, "issued:{s5}", "0-9:1"));
 	assert_int_equal(redis_server_number(&f->server, "ZCARD pool:{s5}"), 0);
@@ -100,8 +100,8 @@ static void what_does_not_cover_the_same_blocks_is_refused(void **state)
 	grant(f, f->day, 10);
 	for (int i = 0; i < 3; i++)
 		must_fail(f,
-			  space_mend(f->server.redis, &lock, &note, &member, 1,
-				     wrong[i], 2, &f->err),
+			  space_repair(f->server.redis, &lock, &note, &member,
+				       1, wrong[i], 2, &f->err),
 			  ERROR_REMOTE);
 	assert_true(has(f, "issued:{s5}", "0-9:1"));
 }
@@ -115,12 +115,12 @@ static void blocks_of_no_set_become_issued_below_the_cursor_only(void **state)
 
 	grant(f, f->day, 4);
 	redis_server_number(&f->server, "DEL issued:{s5}");
-	must(f, space_mend(f->server.redis, &lock, &note, NULL, 0, &below, 1,
-			   &f->err));
+	must(f, space_repair(f->server.redis, &lock, &note, NULL, 0, &below, 1,
+			     &f->err));
 	assert_true(has(f, "issued:{s5}", "0-3:1"));
 	must_fail(f,
-		  space_mend(f->server.redis, &lock, &note, NULL, 0, &above, 1,
-			     &f->err),
+		  space_repair(f->server.redis, &lock, &note, NULL, 0, &above,
+			       1, &f->err),
 		  ERROR_INPUT);
 }
 
@@ -134,13 +134,13 @@ static void nothing_is_mended_without_the_lock_or_the_member(void **state)
 
 	grant(f, f->day, 4);
 	must_fail(f,
-		  space_mend(f->server.redis, &lock, &note, &gone, 1, &part, 1,
-			     &f->err),
+		  space_repair(f->server.redis, &lock, &note, &gone, 1, &part,
+			       1, &f->err),
 		  ERROR_NOTFOUND);
 	redis_server_number(&f->server, "DEL lock:{s5}");
 	must_fail(f,
-		  space_mend(f->server.redis, &lock, &note, &there, 1, &part, 1,
-			     &f->err),
+		  space_repair(f->server.redis, &lock, &note, &there, 1, &part,
+			       1, &f->err),
 		  ERROR_BUSY);
 	assert_true(has(f, "issued:{s5}", "0-3:1"));
 }
@@ -149,11 +149,11 @@ static void the_note_of_a_held_range_stays_with_its_parts(void **state)
 {
 	struct fixture *f = *state;
 	struct reclaim_lock lock = take_lock(f);
-	struct hand_request request = {0, 9, "bob@there", "mine"};
+	struct hold_request request = {0, 9, "bob@there", "mine"};
 	const struct found_member member = {SET_OUT, {0, 9, 1}, 0};
 	const struct found_member parts[] = {{SET_OUT, {0, 4, 1}, 1000},
 					     {SET_OUT, {5, 9, 2}, 1000}};
-	struct hand_result result;
+	struct hold_result result;
 	struct out_range out[2];
 	uint64_t total;
 	size_t count;
@@ -161,8 +161,8 @@ static void the_note_of_a_held_range_stays_with_its_parts(void **state)
 	grant(f, f->day, 10);
 	must(f,
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
-	must(f, space_mend(f->server.redis, &lock, &note, &member, 1, parts, 2,
-			   &f->err));
+	must(f, space_repair(f->server.redis, &lock, &note, &member, 1, parts,
+			     2, &f->err));
 	must(f, space_read_out(f->server.redis, f->space, 2, out, &count,
 			       &total, &f->err));
 	assert_int_equal(count, 2);
@@ -224,8 +224,8 @@ static void every_movement_shows(void **state)
 	struct fixture *f = *state;
 	struct block_range whole = {0, 3, 1}, part = {2, 3, 1};
 	struct space_movement a, b;
-	struct hand_request request = {0, 0, "a", ""};
-	struct hand_result result;
+	struct hold_request request = {0, 0, "a", ""};
+	struct hold_result result;
 
 	must(f, space_read_movement(f->server.redis, f->space, &a, &f->err));
 	must(f, space_read_movement(f->server.redis, f->space, &b, &f->err));

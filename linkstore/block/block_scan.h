@@ -1,8 +1,9 @@
 /*
- * look.h - what the markers of blocks say, and closing those that have ended.
+ * block_scan.h - what the markers of blocks say, and closing those that have
+ * ended.
  */
-#ifndef LINKSTORE_BLOCK_LOOK_H
-#define LINKSTORE_BLOCK_LOOK_H
+#ifndef LINKSTORE_BLOCK_BLOCK_SCAN_H
+#define LINKSTORE_BLOCK_BLOCK_SCAN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,27 +21,27 @@ enum block_state {
 	BLOCK_UNOPENED,
 };
 
-struct block_look {
+struct block_scan {
 	enum block_state state;
 	int64_t end;	     /* ms, DURATION_NEVER; LOST: 0 */
-	int64_t opened;	     /* ms; LOST: 0; not told by reclaim_close */
+	int64_t opened;	     /* ms; LOST: 0; not told by block_scan_close */
 	uint32_t generation; /* the marker's */
 };
 
 /* Reads the markers of these blocks in pipelines; changes nothing.  Blocks
  * renewed one by one are due one by one: they need not be neighbours. */
-int reclaim_look(struct redis *redis, const struct link_space *space,
-		 const uint64_t *blocks, size_t count, int64_t now,
-		 struct block_look *ret_looks, struct error *err);
+int block_scan_read(struct redis *redis, const struct link_space *space,
+		    const uint64_t *blocks, size_t count, int64_t now,
+		    struct block_scan *ret_scans, struct error *err);
 
 /*
  * Closes those of these blocks that have ended, in pipelines, up to GROUP_MAX
  * (linkstore/block/groups.h) in one script; it checks
- * state and time again.  ret_looks[i] is what it found: BLOCK_ENDED is closed
+ * state and time again.  ret_scans[i] is what it found: BLOCK_ENDED is closed
  * now, with the generation that the next one must exceed.
  */
-int reclaim_close(struct redis *redis, const struct link_space *space,
-		  const uint64_t *blocks, size_t count, uint32_t generation,
-		  struct block_look *ret_looks, struct error *err);
+int block_scan_close(struct redis *redis, const struct link_space *space,
+		     const uint64_t *blocks, size_t count, uint32_t generation,
+		     struct block_scan *ret_scans, struct error *err);
 
 #endif

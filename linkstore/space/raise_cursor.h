@@ -1,0 +1,31 @@
+/*
+ * raise_cursor.h - telling a Redis what was seen of a space before (promise
+ * 10).
+ *
+ * Every grant carries what its caller has seen; but after Redis has forgotten,
+ * another caller that has seen less may be first.  So whoever meets Redis again
+ * (a connection that comes up) says at once what it knows.
+ */
+#ifndef LINKSTORE_SPACE_RAISE_CURSOR_H
+#define LINKSTORE_SPACE_RAISE_CURSOR_H
+
+#include <stdint.h>
+
+#include "common/redis/redis.h"
+#include "common/redis/redis_async.h"
+#include "linkstore/linkstore.h"
+
+/*
+ * Raises the cursor to what was seen; the blocks passed over enter `issued` as
+ * if granted.  Also notes that Redis has forgotten, as the first grant would,
+ * and what there is to be seen (linkstore_note_seen).  Errors as grant_blocks.
+ */
+int space_raise_cursor(struct redis *redis, const struct link_space *space,
+		       const struct space_seen *seen, struct error *err);
+typedef void space_raised_fn(void *arg, const struct error *err);
+int space_raise_cursor_async(struct redis_async *redis,
+			     const struct link_space *space,
+			     const struct space_seen *seen, space_raised_fn *fn,
+			     void *arg, struct error *err);
+
+#endif
