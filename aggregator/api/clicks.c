@@ -145,8 +145,8 @@ static int fetch_all(struct call *call, const struct question *q,
 	return status;
 }
 
-int clicks_fetch(struct call *call, const struct question *q,
-		 struct clicks_answer *ret, struct error *err)
+static int clicks_fetch(struct call *call, const struct question *q,
+			struct clicks_answer *ret, struct error *err)
 {
 	int status = 0;
 
@@ -163,7 +163,7 @@ int clicks_fetch(struct call *call, const struct question *q,
 	return fetch_all(call, q, ret, err);
 }
 
-void clicks_answer_release(struct clicks_answer *a)
+static void clicks_answer_release(struct clicks_answer *a)
 {
 	archived_link_release(&a->link);
 	buckets_release(&a->buckets);

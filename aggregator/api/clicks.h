@@ -25,10 +25,6 @@ struct clicks_answer {
 	int64_t complete_until; /* ms; 0: not known */
 };
 
-int clicks_fetch(struct call *call, const struct question *q,
-		 struct clicks_answer *ret, struct error *err);
-void clicks_answer_release(struct clicks_answer *a);
-
 /* NULL when out of memory. */
 json_t *clicks_to_json(const struct question *q, const struct clicks_answer *a);
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,

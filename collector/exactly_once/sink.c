@@ -181,7 +181,8 @@ int sink_ask_restarted(struct sink *s, bool *ret, struct error *err)
 	return 0;
 }
 
-void sink_forget(struct sink *s)
+/* Nothing is known of the server any more: it may be another one. */
+static void sink_forget(struct sink *s)
 {
 	s->known = false;
 }

@@ -26,9 +26,6 @@ struct clickhouse *sink_server(struct sink *s);
 /* The name of the cluster, or NULL. */
 const char *sink_cluster(const struct sink *s);
 
-/* Nothing is known of the server any more: it may be another one. */
-void sink_forget(struct sink *s);
-
 /* Has the server been started since this was asked last?  Not when it never
  * was. */
 int sink_ask_restarted(struct sink *s, bool *ret, struct error *err);

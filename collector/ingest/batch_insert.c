@@ -8,21 +8,6 @@ enum {
 	DEAD_LETTER_WAIT_MS = 5000
 };
 
-struct batch_insert *batch_insert_new(const struct batch_insert_setup *setup,
-				      struct batch *batch, struct batch *spare)
-{
-	struct batch_insert *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return NULL;
-	d->job.run = batch_insert_run;
-	d->setup = setup;
-	d->batch = *batch;
-	*batch = *spare;
-	*spare = (struct batch){0};
-	return d;
-}
-
 void batch_insert_free(struct batch_insert *d)
 {
 	if (!d)
@@ -149,7 +134,8 @@ static enum batch_insert_result settle_dead_letters(struct batch_insert *d,
 	return BATCH_INSERT_DEAD_LETTERS_LOST;
 }
 
-void batch_insert_run(struct insert_job *job, struct sink *sink)
+/* After a failure the same job goes on, by what is stored then. */
+static void batch_insert_run(struct insert_job *job, struct sink *sink)
 {
 	struct batch_insert *d = (struct batch_insert *)job;
 
@@ -164,4 +150,19 @@ void batch_insert_run(struct insert_job *job, struct sink *sink)
 		d->result = d->err.code == ERROR_LATE
 				    ? BATCH_INSERT_TOO_LATE
 				    : BATCH_INSERT_CLICKHOUSE_FAILED;
+}
+
+struct batch_insert *batch_insert_new(const struct batch_insert_setup *setup,
+				      struct batch *batch, struct batch *spare)
+{
+	struct batch_insert *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->job.run = batch_insert_run;
+	d->setup = setup;
+	d->batch = *batch;
+	*batch = *spare;
+	*spare = (struct batch){0};
+	return d;
 }

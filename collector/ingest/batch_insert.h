@@ -21,7 +21,6 @@ struct partition;
 struct batch_insert_setup {
 	struct dead_letters *dead_letters;
 	struct collector_metrics *metrics;
-	const char *collector; /* its name */
 };
 
 enum batch_insert_result {
@@ -56,8 +55,5 @@ void batch_insert_free(struct batch_insert *d); /* NULL accepted */
 /* What is known of both inserts: see struct insertion_state. */
 void batch_insert_know(struct batch_insert *d, bool doubt, int64_t known_ms,
 		       int64_t kept_ms);
-
-/* The job's `run`.  On failure the same job goes on, by what is stored then. */
-void batch_insert_run(struct insert_job *job, struct sink *sink);
 
 #endif

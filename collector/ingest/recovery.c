@@ -18,25 +18,6 @@ enum {
 	ASK_MS = 10000
 };
 
-struct recovery *recovery_new(const struct recovery_setup *setup,
-			      const char *topic, int32_t number,
-			      enum sink_table table)
-{
-	struct recovery *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->job.run = recovery_run;
-	r->setup = setup;
-	r->facts.start = setup->start;
-	r->topic = topic;
-	r->number = number;
-	r->table = table;
-	r->status = -1;
-	error_set_retriable(&r->err, ERROR_REMOTE, "not asked yet");
-	return r;
-}
-
 void recovery_free(struct recovery *r)
 {
 	if (!r)
@@ -210,7 +191,8 @@ static int end_last(struct recovery *r, struct sink *sink, struct error *err)
 		       : insertion_end(sink, SINK_PROGRESS, name, err);
 }
 
-void recovery_run(struct insert_job *job, struct sink *sink)
+/* Fills the answer.  A gap is in ingest_progress when it returns. */
+static void recovery_run(struct insert_job *job, struct sink *sink)
 {
 	struct recovery *r = (struct recovery *)job;
 	struct error *err = &r->err;
@@ -232,4 +214,23 @@ void recovery_run(struct insert_job *job, struct sink *sink)
 	r->plan = plan_make(&r->facts);
 	if (r->plan.step == PLAN_READ && r->plan.gap)
 		r->status = report_gap(r, sink, report.since_ms, err);
+}
+
+struct recovery *recovery_new(const struct recovery_setup *setup,
+			      const char *topic, int32_t number,
+			      enum sink_table table)
+{
+	struct recovery *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->job.run = recovery_run;
+	r->setup = setup;
+	r->facts.start = setup->start;
+	r->topic = topic;
+	r->number = number;
+	r->table = table;
+	r->status = -1;
+	error_set_retriable(&r->err, ERROR_REMOTE, "not asked yet");
+	return r;
 }

@@ -52,8 +52,4 @@ struct recovery *recovery_new(const struct recovery_setup *setup,
 			      enum sink_table table);
 void recovery_free(struct recovery *r); /* NULL accepted */
 
-/* The job's `run`: fills the answer.  A gap is in ingest_progress when it
- * returns. */
-void recovery_run(struct insert_job *job, struct sink *sink);
-
 #endif

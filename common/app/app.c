@@ -181,8 +181,11 @@ failed:
 	return false;
 }
 
-int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
-	      const struct app_config *app_config, int argc, char **argv)
+/* *ret_app is NULL when there is nothing left to do; the return value is then
+ * the exit status. */
+static int app_start(struct app **ret_app, const struct app_spec *spec,
+		     void *config, const struct app_config *app_config,
+		     int argc, char **argv)
 {
 	struct app *app = calloc(1, sizeof(*app));
 	int status = EX_OSERR;
@@ -235,11 +238,6 @@ struct metrics *app_metrics(struct app *app)
 struct health *app_health(struct app *app)
 {
 	return app->health;
-}
-
-const char *app_command_name(const struct app *app)
-{
-	return app->cli.command;
 }
 
 char *const *app_operands(const struct app *app, size_t *ret_count)
@@ -322,7 +320,8 @@ bool app_wait_input(struct app *app, int fd)
 	return false;
 }
 
-int app_finish(struct app *app, const struct error *failure)
+/* Returns the exit status. */
+static int app_finish(struct app *app, const struct error *failure)
 {
 	int status = EX_OK;
 

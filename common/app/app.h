@@ -2,13 +2,11 @@
  * app.h - what the five programs share from main's point of view: command
  * line, configuration, log, metrics, health, admin listener and signals.
  *
- *	status = app_start(&app, &spec, &config, argc, argv);
- *	if (!app)
- *		return status;		(--help, --check, an error: all said)
+ * main fills an app_spec and returns app_main.  A daemon's `run` is
+ *
  *	... build the program from `config` ...
  *	app_wait(app, on_reload, arg);	(returns at SIGTERM or SIGINT)
  *	... drain ...
- *	return app_finish(app, failed ? &err : NULL);
  */
 #ifndef COMMON_APP_APP_H
 #define COMMON_APP_APP_H
@@ -86,18 +84,10 @@ struct app_config {
 extern const struct setting_section app_log_section;
 
 /*
- * Parses the command line and the file, and starts log, signals and registry.
- * `config` is the program's zeroed struct, `app_config` lies inside it; it is
- * released by app_finish.
- * *ret_app is NULL when there is nothing left to do; the return value is then
- * the exit status.  Call before any thread is created.
- */
-int app_start(struct app **ret_app, const struct app_spec *spec, void *config,
-	      const struct app_config *app_config, int argc, char **argv);
-
-/*
- * All of a program: app_start, the command's `run` with `config`, app_finish.
- * Returns what main returns.
+ * All of a program: parses the command line and the file, starts log, signals
+ * and registry, runs the command, logs why it failed if it did, and releases
+ * everything.  `config` is the program's zeroed struct, `app_config` lies
+ * inside it.  Returns the exit status.  Call before any thread is created.
  */
 int app_main(const struct app_spec *spec, void *config,
 	     const struct app_config *app_config, int argc, char **argv);
@@ -114,8 +104,6 @@ struct log *app_log(struct app *app);
 struct metrics *app_metrics(struct app *app);
 struct health *app_health(struct app *app);
 
-/* The subcommand given or defaulted, or NULL. */
-const char *app_command_name(const struct app *app);
 /* What stood behind the subcommand: *ret_count strings, which may be none; they
  * live as long as argv. */
 char *const *app_operands(const struct app *app, size_t *ret_count);
@@ -137,11 +125,5 @@ bool app_should_stop(struct app *app, int timeout_ms);
 /* Waits until there is something to read from `fd` (its end included), or to be
  * told to stop: false.  For filters. */
 bool app_wait_input(struct app *app, int fd);
-
-/*
- * Stops the admin listener, logs `failure` if there is one, releases the config
- * and everything else.  Returns the exit status.
- */
-int app_finish(struct app *app, const struct error *failure);
 
 #endif
