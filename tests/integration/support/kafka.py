@@ -6,6 +6,7 @@ import uuid
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from support.committed import committed_bytes
 from support.program import PATIENCE
 
 
@@ -105,17 +106,7 @@ class Kafka:
 
     def intent(self, group, topic, partition=0):
         """(offset, what a collector has written beside it, or None)"""
-        consumer = Consumer({"bootstrap.servers": self.bootstrap,
-                             "group.id": group})
-        try:
-            found, = consumer.committed([TopicPartition(topic, partition)],
-                                        PATIENCE)
-            # The client reads on behind the end of what is written there.
-            try:
-                text = found.metadata or ""
-            except UnicodeDecodeError as e:
-                text = e.object.decode("latin-1")
-            ours = re.match(r"shortloop 1 \d+( \d+-\d+)?", text)
-            return found.offset, ours and ours[0]
-        finally:
-            consumer.close()
+        offset, beside = committed_bytes(self.bootstrap, group, topic,
+                                         partition)
+        ours = re.fullmatch(rb"shortloop 1 \d+( \d+-\d+)?", beside)
+        return offset, ours and beside.decode()
