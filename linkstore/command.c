@@ -33,12 +33,6 @@ void command_plain(struct command *c, const char *name)
 	command_text(c, name);
 }
 
-const char *link_script_text(const struct link_space *space,
-			     enum link_script script)
-{
-	return space->store->scripts[script].text;
-}
-
 void command_free(struct command *c)
 {
 	buf_free(&c->bytes);

@@ -37,8 +37,6 @@ struct command {
 void command_script(struct command *c, const struct link_space *space,
 		    enum link_script script);
 void command_plain(struct command *c, const char *name);
-const char *link_script_text(const struct link_space *space,
-			     enum link_script script);
 void command_free(struct command *c);
 
 /* Keys come before arguments.  "l:", "m:" ... as design section 4 names them.

@@ -176,6 +176,7 @@ struct linkstore *linkstore_new(const struct links_config *config,
 	}
 	ls->config = config;
 	link_scripts_init(ls->scripts);
+	ls->loaded = (struct redis_scripts){ls->scripts, SCRIPT_COUNT_OF};
 	if (add_classes(ls, err) || add_spaces(ls, err)) {
 		linkstore_free(ls);
 		return NULL;
@@ -202,6 +203,11 @@ void linkstore_free(struct linkstore *ls)
 const struct links_config *linkstore_config(const struct linkstore *ls)
 {
 	return ls->config;
+}
+
+const struct redis_scripts *linkstore_scripts(const struct linkstore *ls)
+{
+	return &ls->loaded;
 }
 
 size_t linkstore_space_count(const struct linkstore *ls)

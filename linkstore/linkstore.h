@@ -19,6 +19,7 @@
 #include "codespace/snowflake_code.h"
 #include "codespace/url_code.h"
 #include "common/error.h"
+#include "common/redis/redis_script.h"
 #include "linkstore/config.h"
 
 struct linkstore;
@@ -78,6 +79,9 @@ struct linkstore *linkstore_new(const struct links_config *config,
 void linkstore_free(struct linkstore *ls); /* NULL accepted */
 
 const struct links_config *linkstore_config(const struct linkstore *ls);
+
+/* What a connection to Redis is made with.  The store's. */
+const struct redis_scripts *linkstore_scripts(const struct linkstore *ls);
 
 size_t linkstore_space_count(const struct linkstore *ls);
 /* Spaces are numbered from 0 in the order of the file. */

@@ -27,6 +27,7 @@ struct linkstore {
 	struct link_class *classes;
 	size_t class_count;
 	struct redis_script scripts[SCRIPT_COUNT_OF];
+	struct redis_scripts loaded; /* all of them */
 };
 
 #endif

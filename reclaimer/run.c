@@ -376,7 +376,8 @@ static int prepare(struct run_command *run, struct error *err)
 			  options->space);
 		return -1;
 	}
-	run->redis = redis_new(&config->redis, err);
+	run->redis =
+		redis_new(&config->redis, linkstore_scripts(run->store), err);
 	if (!run->redis)
 		return -1;
 	run->results = calloc(linkstore_space_count(run->store),

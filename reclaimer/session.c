@@ -33,7 +33,7 @@ int session_open(struct session *s, struct app *app,
 	s->store = linkstore_new(&config->links, err);
 	if (!s->store || choose_spaces(s, s->options.space, err) < 0)
 		return -1;
-	s->redis = redis_new(&config->redis, err);
+	s->redis = redis_new(&config->redis, linkstore_scripts(s->store), err);
 	return s->redis ? 0 : -1;
 }
 

@@ -82,6 +82,7 @@ static int make_parts(struct server *s, struct error *err)
 	if (!c->loop)
 		return -1;
 	c->redis = redis_async_new(c->loop, &c->redirector->config->redis,
+				   linkstore_scripts(c->redirector->store),
 				   on_redis, s, err);
 	if (!c->redis)
 		return -1;

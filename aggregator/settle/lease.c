@@ -20,9 +20,16 @@ static const char release_text[] =
 	"return redis.call('DEL', KEYS[1]) end "
 	"return 0";
 
+enum script {
+	HOLD,
+	RELEASE,
+	SCRIPTS,
+};
+
 struct lease {
 	struct redis *redis;
-	struct redis_script hold, release;
+	struct redis_script script[SCRIPTS];
+	struct redis_scripts scripts; /* these */
 	char key[256];
 	char holder[128]; /* host, process and a random number */
 	char ttl[24];
@@ -50,11 +57,12 @@ struct lease *lease_new(const struct redis_config *config, const char *name,
 		error_set_nomem(err);
 		return NULL;
 	}
-	redis_script_init(&lease->hold, hold_text);
-	redis_script_init(&lease->release, release_text);
+	redis_script_init(&lease->script[HOLD], hold_text);
+	redis_script_init(&lease->script[RELEASE], release_text);
+	lease->scripts = (struct redis_scripts){lease->script, SCRIPTS};
 	snprintf(lease->key, sizeof(lease->key), "settle:%s", name);
 	snprintf(lease->ttl, sizeof(lease->ttl), "%lld", (long long)ttl_ms);
-	lease->redis = redis_new(config, err);
+	lease->redis = redis_new(config, &lease->scripts, err);
 	if (!lease->redis || name_holder(lease, err) < 0) {
 		lease_free(lease);
 		return NULL;
@@ -70,13 +78,14 @@ void lease_free(struct lease *lease)
 	free(lease);
 }
 
-static int run(struct lease *lease, const struct redis_script *script,
-	       long long *ret, struct error *err)
+static int run(struct lease *lease, enum script script, long long *ret,
+	       struct error *err)
 {
 	const char *argv[] = {lease->key, lease->holder, lease->ttl};
 	redisReply *reply = NULL;
 
-	if (redis_eval(lease->redis, script, 1, 3, argv, NULL, &reply, err) < 0)
+	if (redis_eval(lease->redis, &lease->script[script], 1, 3, argv, NULL,
+		       &reply, err) < 0)
 		return error_wrap(err, "lease %s", lease->key);
 	*ret = reply->integer;
 	freeReplyObject(reply);
@@ -87,7 +96,7 @@ int lease_acquire(struct lease *lease, bool *ret_owned, struct error *err)
 {
 	long long owned = 0;
 
-	if (run(lease, &lease->hold, &owned, err) < 0)
+	if (run(lease, HOLD, &owned, err) < 0)
 		return -1;
 	*ret_owned = owned == 1;
 	return 0;
@@ -98,7 +107,7 @@ void lease_release(struct lease *lease)
 	struct error ignored = {0};
 	long long gone;
 
-	run(lease, &lease->release, &gone, &ignored);
+	run(lease, RELEASE, &gone, &ignored);
 }
 
 const char *lease_holder(const struct lease *lease)

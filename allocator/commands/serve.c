@@ -179,6 +179,7 @@ static int open_block_pool(struct worker *w, struct error *err)
 static int open_redis(struct worker *w, struct error *err)
 {
 	w->redis = redis_async_new(w->loop, &w->allocator->config->redis,
+				   linkstore_scripts(w->allocator->store),
 				   on_redis_state, w, err);
 	if (!w->redis)
 		return -1;

@@ -241,7 +241,9 @@ int command_show_spaces(struct app *app, const void *config, struct error *err)
 {
 	const struct allocator_config *c = config;
 	struct linkstore *store = linkstore_new(&c->links, err);
-	struct redis *redis = store ? redis_new(&c->redis, err) : NULL;
+	struct redis *redis =
+		store ? redis_new(&c->redis, linkstore_scripts(store), err)
+		      : NULL;
 	struct ledger_entry *entries = NULL;
 	size_t count;
 	int status = -1;

@@ -38,7 +38,8 @@ space_option_open(struct space_option *ret,
 		space_option_refuse(ret->store, name, err);
 		return NULL;
 	}
-	ret->redis = redis_new(&config->redis, err);
+	ret->redis =
+		redis_new(&config->redis, linkstore_scripts(ret->store), err);
 	return ret->redis ? space : NULL;
 }
 

@@ -242,7 +242,7 @@ struct ledger_watch *ledger_watch_new(const struct linkstore *store,
 	w->log = log;
 	w->metrics = metrics;
 	pthread_mutex_init(&w->lock, NULL);
-	w->redis = redis_new(redis, err);
+	w->redis = redis_new(redis, linkstore_scripts(store), err);
 	if (w->redis && make_room(w, store, err) == 0)
 		return w;
 	ledger_watch_free(w);

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
+#include "common/redis/script_loading.h"
+#include "common/unconst.h"
+
 #define BACKOFF_MIN_MS 50
 #define BACKOFF_MAX_MS 2000
 
@@ -138,7 +142,73 @@ static void on_version(redisAsyncContext *context, void *raw, void *unused)
 		turn_away(c, err.text);
 }
 
-/* The last of the greetings. */
+/* The last script that was missing makes the connection one to be used. */
+static void on_loaded(redisAsyncContext *context, void *raw, void *data)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = answer_to(c, context, raw);
+	struct error err;
+
+	if (!reply)
+		return;
+	c->loading--;
+	if (script_loading_check_load(reply, data, &err))
+		turn_away(c, err.text);
+	else if (c->loading == 0)
+		on_up(c);
+}
+
+/* Greets with what `out` holds. */
+static void greet_with(struct async_connection *c, struct buf *out,
+		       redisCallbackFn *fn, const struct redis_script *script)
+{
+	if (out->failed)
+		turn_away(c, "out of memory");
+	else
+		redisAsyncFormattedCommand(c->context, fn, unconst(script),
+					   out->data, out->len);
+	buf_free(out);
+}
+
+static void load(struct async_connection *c, const struct redis_script *script)
+{
+	struct buf out = {0};
+
+	c->loading++;
+	script_loading_load(&out, script);
+	greet_with(c, &out, on_loaded, script);
+}
+
+static void on_scripts(redisAsyncContext *context, void *raw, void *unused)
+{
+	struct async_connection *c = context->data;
+	const redisReply *reply = answer_to(c, context, raw);
+	struct error err;
+
+	(void)unused;
+	if (!reply)
+		return;
+	if (script_loading_check(reply, c->scripts, &err)) {
+		turn_away(c, err.text);
+		return;
+	}
+	c->loading = 0;
+	for (size_t i = 0; i < c->scripts->count; i++)
+		if (script_loading_lacks(reply, i))
+			load(c, &c->scripts->items[i]);
+	if (c->loading == 0)
+		on_up(c);
+}
+
+static void ask_scripts(struct async_connection *c)
+{
+	struct buf out = {0};
+
+	script_loading_ask(&out, c->scripts);
+	greet_with(c, &out, on_scripts, NULL);
+}
+
+/* The last of the greetings, unless there are scripts. */
 static void on_role(redisAsyncContext *context, void *raw, void *unused)
 {
 	struct async_connection *c = context->data;
@@ -146,9 +216,13 @@ static void on_role(redisAsyncContext *context, void *raw, void *unused)
 	struct error err;
 
 	(void)unused;
-	if (reply && redis_check_role(reply, &err))
+	if (!reply)
+		return;
+	if (redis_check_role(reply, &err))
 		turn_away(c, err.text);
-	else if (reply)
+	else if (c->scripts)
+		ask_scripts(c);
+	else
 		on_up(c);
 }
 
@@ -259,6 +333,12 @@ void async_connection_suspect(struct async_connection *c)
 		loop_timer_set(c->role_timer, 0);
 }
 
+void async_connection_renew(struct async_connection *c, const char *why)
+{
+	if (c->state == CONNECTION_UP)
+		turn_away(c, why);
+}
+
 /* --- connecting ----------------------------------------------------------- */
 
 static void on_connect(const redisAsyncContext *context, int status)
@@ -334,11 +414,13 @@ static void connect_now(struct async_connection *c)
 
 int async_connection_open(struct async_connection *c, struct loop *loop,
 			  const struct redis_config *config,
+			  const struct redis_scripts *scripts,
 			  redis_state_fn *on_state, void *arg,
 			  struct error *err)
 {
 	c->loop = loop;
 	c->config = config;
+	c->scripts = scripts;
 	c->on_state = on_state;
 	c->arg = arg;
 	c->backoff = BACKOFF_MIN_MS;

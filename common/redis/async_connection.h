@@ -1,7 +1,7 @@
 /*
  * async_connection.h - the life of one event-driven connection: finding the
- * master, connecting with back-off, logging in, being up, ending.  For
- * redis_async.c.
+ * master, connecting with back-off, logging in, loading scripts, being up,
+ * ending.  For redis_async.c.
  *
  * The server is asked for its role when the connection is made, every
  * ROLE_CHECK_MS from then on, and when it refuses to write; a replica is left,
@@ -19,21 +19,23 @@
 enum connection_state {
 	CONNECTION_DOWN, /* ending, or waiting to connect again */
 	CONNECTION_STARTING,
-	CONNECTION_GREETING, /* connected, not yet logged in */
+	CONNECTION_GREETING, /* connected; logs in, loads scripts */
 	CONNECTION_UP,
 };
 
 struct async_connection {
 	struct loop *loop;
 	const struct redis_config *config;
+	const struct redis_scripts *scripts; /* NULL: none */
 	redis_state_fn *on_state;
 	void *arg;
 	enum connection_state state;
 	struct redis_targets targets;
-	size_t at;     /* the target tried next, or being used */
-	size_t failed; /* targets in a row that led nowhere */
-	bool asking;   /* a sentinel, rather than the master */
-	bool found;    /* it has said where the master is */
+	size_t at;	/* the target tried next, or being used */
+	size_t failed;	/* targets in a row that led nowhere */
+	size_t loading; /* scripts sent whose sum is not back yet */
+	bool asking;	/* a sentinel, rather than the master */
+	bool found;	/* it has said where the master is */
 	const char *where;
 	struct redis_address master;   /* as a sentinel said */
 	struct loop_timer *role_timer; /* while it is up */
@@ -50,6 +52,7 @@ struct async_connection {
 /* `connection` is zeroed.  Starts connecting once the loop runs. */
 int async_connection_open(struct async_connection *c, struct loop *loop,
 			  const struct redis_config *config,
+			  const struct redis_scripts *scripts,
 			  redis_state_fn *on_state, void *arg,
 			  struct error *err);
 
@@ -62,6 +65,10 @@ void async_connection_give_up(struct async_connection *c, const char *why);
 
 /* It refused to write: is it a replica by now?  From any callback. */
 void async_connection_suspect(struct async_connection *c);
+
+/* Ends it once what is in flight is answered, and starts again.  From any
+ * callback. */
+void async_connection_renew(struct async_connection *c, const char *why);
 
 /* A command was answered with NULL: the connection is ending. */
 void async_connection_ending(struct async_connection *c,

@@ -8,17 +8,19 @@
 #include <sys/time.h>
 
 #include "common/buf.h"
+#include "common/redis/script_loading.h"
 #include "common/redis/targets.h"
 #include "common/redis/wire.h"
 
 struct redis {
 	const struct redis_config *config;
-	redisContext *context; /* NULL: not connected */
-	size_t owed;	       /* replies to commands appended */
+	const struct redis_scripts *scripts; /* NULL: none */
+	redisContext *context;		     /* NULL: not connected */
+	size_t owed;			     /* replies to commands appended */
 	struct redis_targets targets;
 	const char *where;	     /* the address it is, or was, at */
 	struct redis_address master; /* as a sentinel said */
-	bool readonly;		     /* it has become a replica */
+	bool useless; /* it has become a replica, or dropped the scripts */
 	bool asked_apart, apart;
 	struct buf out;
 };
@@ -28,7 +30,8 @@ static struct timeval to_timeval(int64_t ms)
 	return (struct timeval){ms / 1000, ms % 1000 * 1000};
 }
 
-struct redis *redis_new(const struct redis_config *config, struct error *err)
+struct redis *redis_new(const struct redis_config *config,
+			const struct redis_scripts *scripts, struct error *err)
 {
 	struct redis *r = calloc(1, sizeof(*r));
 
@@ -37,6 +40,7 @@ struct redis *redis_new(const struct redis_config *config, struct error *err)
 		return NULL;
 	}
 	r->config = config;
+	r->scripts = scripts;
 	r->where = config->address;
 	if (redis_targets_parse(config, &r->targets, err) == 0)
 		return r;
@@ -51,7 +55,7 @@ static void drop_connection(struct redis *r)
 	r->context = NULL;
 	r->owed = 0;
 	r->asked_apart = false;
-	r->readonly = false;
+	r->useless = false;
 }
 
 void redis_free(struct redis *r)
@@ -90,16 +94,30 @@ static int fail(struct redis *r, struct error *err)
 
 /* --- connecting ----------------------------------------------------------- */
 
-static int send_command(struct redis *r, int argc, const char **argv,
-			const size_t *lens, struct error *err)
+/* Sends what `out` holds. */
+static int send_out(struct redis *r, struct error *err)
 {
-	buf_reset(&r->out);
-	redis_wire_command(&r->out, argc, argv, lens);
 	if (r->out.failed)
 		return error_set_nomem(err);
 	if (redisAppendFormattedCommand(r->context, r->out.data, r->out.len))
 		return fail(r, err);
 	return 0;
+}
+
+static int send_command(struct redis *r, int argc, const char **argv,
+			const size_t *lens, struct error *err)
+{
+	buf_reset(&r->out);
+	redis_wire_command(&r->out, argc, argv, lens);
+	return send_out(r, err);
+}
+
+/* Says the reply that the connection leads to the wrong server, or to one that
+ * has dropped the scripts? */
+static bool is_useless(const redisReply *reply)
+{
+	return redis_error_is(reply, "READONLY") ||
+	       redis_error_is(reply, "NOSCRIPT");
 }
 
 /* The next reply, or NULL: the connection is then gone. */
@@ -108,7 +126,7 @@ static redisReply *take(struct redis *r, struct error *err)
 	void *reply = NULL;
 
 	if (redisGetReply(r->context, &reply) == REDIS_OK && reply) {
-		r->readonly |= redis_is_readonly(reply);
+		r->useless |= is_useless(reply);
 		return reply;
 	}
 	fail(r, err);
@@ -195,6 +213,46 @@ static int check(struct redis *r, const char **argv,
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
 }
 
+static int load_script(struct redis *r, const struct redis_script *script,
+		       struct error *err)
+{
+	redisReply *reply;
+	int status;
+
+	buf_reset(&r->out);
+	script_loading_load(&r->out, script);
+	if (send_out(r, err))
+		return -1;
+	reply = take(r, err);
+	if (!reply)
+		return -1;
+	status = script_loading_check_load(reply, script, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+static int load_scripts(struct redis *r, struct error *err)
+{
+	redisReply *answer;
+	int status;
+
+	if (!r->scripts)
+		return 0;
+	buf_reset(&r->out);
+	script_loading_ask(&r->out, r->scripts);
+	if (send_out(r, err))
+		return -1;
+	answer = take(r, err);
+	if (!answer)
+		return -1;
+	status = script_loading_check(answer, r->scripts, err);
+	for (size_t i = 0; status == 0 && i < r->scripts->count; i++)
+		if (script_loading_lacks(answer, i))
+			status = load_script(r, &r->scripts->items[i], err);
+	freeReplyObject(answer);
+	return status;
+}
+
 static int log_in(struct redis *r, struct error *err)
 {
 	const struct redis_config *c = r->config;
@@ -208,8 +266,9 @@ static int log_in(struct redis *r, struct error *err)
 	if (check(r, (const char *[]){REDIS_ASK_VERSION}, redis_check_version,
 		  err))
 		return -1;
-	return check(r, (const char *[]){REDIS_ASK_ROLE}, redis_check_role,
-		     err);
+	if (check(r, (const char *[]){REDIS_ASK_ROLE}, redis_check_role, err))
+		return -1;
+	return load_scripts(r, err);
 }
 
 static int connect_master(struct redis *r, const struct redis_address *a,
@@ -253,7 +312,7 @@ static int connect_now(struct redis *r, struct error *err)
 {
 	const struct redis_address *a;
 
-	if (r->readonly && r->owed == 0)
+	if (r->useless && r->owed == 0)
 		drop_connection(r);
 	if (r->context)
 		return 0;
@@ -284,17 +343,12 @@ int redis_command(struct redis *r, int argc, const char **argv,
 }
 
 static int send_eval(struct redis *r, const struct redis_script *script,
-		     bool whole, int keys, int argc, const char **argv,
-		     const size_t *lens, struct error *err)
+		     int keys, int argc, const char **argv, const size_t *lens,
+		     struct error *err)
 {
 	buf_reset(&r->out);
-	redis_wire_eval_head(&r->out, script, whole, argc);
-	redis_wire_eval_tail(&r->out, keys, argc, argv, lens);
-	if (r->out.failed)
-		return error_set_nomem(err);
-	if (redisAppendFormattedCommand(r->context, r->out.data, r->out.len))
-		return fail(r, err);
-	return 0;
+	redis_wire_eval(&r->out, script, keys, argc, argv, lens);
+	return send_out(r, err);
 }
 
 int redis_eval(struct redis *r, const struct redis_script *script, int keys,
@@ -304,17 +358,9 @@ int redis_eval(struct redis *r, const struct redis_script *script, int keys,
 	redisReply *reply;
 
 	if (connect_now(r, err) ||
-	    send_eval(r, script, false, keys, argc, argv, lens, err))
+	    send_eval(r, script, keys, argc, argv, lens, err))
 		return -1;
 	reply = take(r, err);
-	if (!reply)
-		return -1;
-	if (redis_is_noscript(reply)) {
-		freeReplyObject(reply);
-		if (send_eval(r, script, true, keys, argc, argv, lens, err))
-			return -1;
-		reply = take(r, err);
-	}
 	return reply ? hand_out(reply, ret_reply, err) : -1;
 }
 
@@ -332,7 +378,7 @@ int redis_append_eval(struct redis *r, const struct redis_script *script,
 		      struct error *err)
 {
 	if (connect_now(r, err) ||
-	    send_eval(r, script, false, keys, argc, argv, lens, err))
+	    send_eval(r, script, keys, argc, argv, lens, err))
 		return -1;
 	r->owed++;
 	return 0;
@@ -360,7 +406,7 @@ int redis_take_answer(struct redis *r, redisReply **ret_reply,
 
 	if (redis_take_reply(r, &reply, err) || !reply)
 		return -1;
-	if (!redis_is_wrongtype(reply))
+	if (!redis_error_is(reply, "WRONGTYPE"))
 		return hand_out(reply, ret_reply, err);
 	*ret_reply = reply;
 	return 0;
@@ -383,7 +429,8 @@ int redis_flush(struct redis *r, struct error *err)
 struct value_sink {
 	redis_value_fn *fn;
 	void *arg;
-	bool nested;	   /* the reply had arrays in an array */
+	bool nested; /* the reply had arrays in an array */
+	bool useless;
 	redisReply nobody; /* stands for every object hiredis asks for */
 	redisReplyObjectFunctions functions, *before;
 };
@@ -411,8 +458,11 @@ static void *hand_value(const redisReadTask *task, struct redis_value value)
 /* NOLINTNEXTLINE(readability-non-const-parameter): it is hiredis' signature */
 static void *on_string(const redisReadTask *task, char *text, size_t len)
 {
+	struct value_sink *sink = task->privdata;
+	const redisReply said = {.type = task->type, .str = text, .len = len};
 	bool error = task->type == REDIS_REPLY_ERROR;
 
+	sink->useless |= is_useless(&said);
 	return hand_value(task, (struct redis_value){
 					.type = error ? REDIS_VALUE_ERROR
 						      : REDIS_VALUE_TEXT,
@@ -486,6 +536,7 @@ int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 	if (!reply)
 		return -1;
 	values_end(r->context);
+	r->useless |= sink.useless;
 	if (sink.nested)
 		return error_set(err, ERROR_PROTOCOL,
 				 "redis %s: an answer with arrays in an array",

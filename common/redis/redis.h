@@ -23,8 +23,10 @@
 
 struct redis;
 
-/* `config` must outlive it.  Does not connect yet. */
-struct redis *redis_new(const struct redis_config *config, struct error *err);
+/* `config` and `scripts` (NULL: none) must outlive it.  Does not connect yet.
+ */
+struct redis *redis_new(const struct redis_config *config,
+			const struct redis_scripts *scripts, struct error *err);
 void redis_free(struct redis *r); /* NULL accepted */
 
 /*
@@ -37,7 +39,7 @@ int redis_command(struct redis *r, int argc, const char **argv,
 		  const size_t *lens, redisReply **ret_reply,
 		  struct error *err);
 
-/* EVALSHA, and EVAL when Redis does not know the script (any more). */
+/* Calls one of the connection's scripts. */
 int redis_eval(struct redis *r, const struct redis_script *script, int keys,
 	       int argc, const char **argv, const size_t *lens,
 	       redisReply **ret_reply, struct error *err);
@@ -49,8 +51,6 @@ int redis_eval(struct redis *r, const struct redis_script *script, int keys,
  */
 int redis_append(struct redis *r, int argc, const char **argv,
 		 const size_t *lens, struct error *err);
-/* A script in a pipeline.  One that Redis does not know answers with an error
- * reply that starts with NOSCRIPT: run redis_eval for that one. */
 int redis_append_eval(struct redis *r, const struct redis_script *script,
 		      int keys, int argc, const char **argv, const size_t *lens,
 		      struct error *err);

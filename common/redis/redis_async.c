@@ -15,11 +15,6 @@ struct pending {
 	redis_reply_fn *fn;
 	void *arg;
 	int64_t deadline;
-	/* Of a script: what is needed to send it whole, should Redis not know
-	 * its sum. */
-	const struct redis_script *script;
-	int argc;
-	struct buf tail;
 };
 
 struct redis_async {
@@ -68,40 +63,11 @@ static void dequeue(struct redis_async *r, struct pending *p)
 	r->pending_count--;
 }
 
-static void pending_free(struct pending *p)
-{
-	buf_free(&p->tail);
-	free(p);
-}
-
-static void on_reply(redisAsyncContext *context, void *raw, void *data);
-
-/* Sends a script whole.  False: it could not be sent. */
-static bool send_whole(struct redis_async *r, struct pending *p)
-{
-	bool sent;
-
-	if (r->connection.state != CONNECTION_UP)
-		return false;
-	buf_reset(&r->out);
-	redis_wire_eval_head(&r->out, p->script, true, p->argc);
-	buf_append(&r->out, p->tail.data, p->tail.len);
-	sent = !r->out.failed &&
-	       redisAsyncFormattedCommand(r->connection.context, on_reply, p,
-					  r->out.data, r->out.len) == REDIS_OK;
-	if (!sent)
-		return false;
-	p->script = NULL;
-	buf_free(&p->tail);
-	enqueue(r, p);
-	return true;
-}
-
 static void finish(struct pending *p, const redisReply *reply,
 		   const struct error *err)
 {
 	p->fn(p->arg, err ? NULL : reply, err);
-	pending_free(p);
+	free(p);
 }
 
 static void on_reply(redisAsyncContext *context, void *raw, void *data)
@@ -120,15 +86,15 @@ static void on_reply(redisAsyncContext *context, void *raw, void *data)
 		finish(p, NULL, &err);
 		return;
 	}
-	if (p->script && redis_is_noscript(reply) && send_whole(r, p))
-		return;
 	if (reply->type != REDIS_REPLY_ERROR) {
 		finish(p, reply, NULL);
 		return;
 	}
 	redis_error_reply(reply, &err);
-	if (redis_is_readonly(reply))
+	if (redis_error_is(reply, "READONLY"))
 		async_connection_suspect(&r->connection);
+	if (redis_error_is(reply, "NOSCRIPT"))
+		async_connection_renew(&r->connection, err.text);
 	finish(p, NULL, &err);
 }
 
@@ -162,14 +128,13 @@ static struct pending *pending_new(struct redis_async *r, redis_reply_fn *fn,
 /* Sends what r->out holds.  Takes over p, NULL included. */
 static int submit(struct redis_async *r, struct pending *p, struct error *err)
 {
-	if (!p || r->out.failed || p->tail.failed) {
-		if (p)
-			pending_free(p);
+	if (!p || r->out.failed) {
+		free(p);
 		return error_set_nomem(err);
 	}
 	if (redisAsyncFormattedCommand(r->connection.context, on_reply, p,
 				       r->out.data, r->out.len) != REDIS_OK) {
-		pending_free(p);
+		free(p);
 		error_set_retriable(err, ERROR_REMOTE,
 				    "redis %s: the connection is ending",
 				    r->config->address);
@@ -190,6 +155,7 @@ static void on_turn_end(void *arg)
 
 struct redis_async *redis_async_new(struct loop *loop,
 				    const struct redis_config *config,
+				    const struct redis_scripts *scripts,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err)
 {
@@ -203,8 +169,8 @@ struct redis_async *redis_async_new(struct loop *loop,
 	r->config = config;
 	r->deadline_timer = loop_timer_new(loop, on_deadline, r, err);
 	if (!r->deadline_timer ||
-	    async_connection_open(&r->connection, loop, config, on_state, arg,
-				  err) ||
+	    async_connection_open(&r->connection, loop, config, scripts,
+				  on_state, arg, err) ||
 	    loop_on_turn_end(loop, on_turn_end, r, err)) {
 		redis_async_free(r);
 		return NULL;
@@ -257,20 +223,9 @@ int redis_async_eval(struct redis_async *r, const struct redis_script *script,
 		     int keys, int argc, const char **argv, const size_t *lens,
 		     redis_reply_fn *fn, void *arg, struct error *err)
 {
-	struct pending *p;
-	size_t head;
-
 	if (check_room(r, err))
 		return -1;
 	buf_reset(&r->out);
-	redis_wire_eval_head(&r->out, script, false, argc);
-	head = r->out.len;
-	redis_wire_eval_tail(&r->out, keys, argc, argv, lens);
-	p = pending_new(r, fn, arg);
-	if (p && !r->out.failed) {
-		p->script = script;
-		p->argc = argc;
-		buf_append(&p->tail, r->out.data + head, r->out.len - head);
-	}
-	return submit(r, p, err);
+	redis_wire_eval(&r->out, script, keys, argc, argv, lens);
+	return submit(r, pending_new(r, fn, arg), err);
 }

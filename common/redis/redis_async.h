@@ -23,13 +23,16 @@ typedef void redis_state_fn(void *arg, bool up, const struct error *err);
 
 /* Exactly one call per command.  reply is NULL when err is not, and is freed
  * after the call.  An error reply arrives as err (ERROR_REMOTE, the text is
- * Redis'; not retriable unless LOADING, TRYAGAIN, CLUSTERDOWN, MASTERDOWN). */
+ * Redis'; not retriable unless LOADING, TRYAGAIN, CLUSTERDOWN, MASTERDOWN,
+ * NOSCRIPT). */
 typedef void redis_reply_fn(void *arg, const redisReply *reply,
 			    const struct error *err);
 
-/* `config` must outlive it.  Starts connecting once the loop runs. */
+/* `config` and `scripts` (NULL: none) must outlive it.  Starts connecting once
+ * the loop runs. */
 struct redis_async *redis_async_new(struct loop *loop,
 				    const struct redis_config *config,
+				    const struct redis_scripts *scripts,
 				    redis_state_fn *on_state, void *arg,
 				    struct error *err);
 /* Commands in flight get their callback with an error.  Not from a callback of
@@ -61,7 +64,7 @@ int redis_async_command(struct redis_async *r, int argc, const char **argv,
 			const size_t *lens, redis_reply_fn *fn, void *arg,
 			struct error *err);
 
-/* EVALSHA; repeats as EVAL by itself when Redis does not know the script. */
+/* Calls one of the connection's scripts. */
 int redis_async_eval(struct redis_async *r, const struct redis_script *script,
 		     int keys, int argc, const char **argv, const size_t *lens,
 		     redis_reply_fn *fn, void *arg, struct error *err);

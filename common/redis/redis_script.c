@@ -9,8 +9,8 @@ void redis_script_init(struct redis_script *script, const char *text)
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 
 	script->text = text;
-	/* Should the library lack SHA-1, Redis will not know the sum and the
-	 * script goes out whole: slower, not wrong. */
+	/* Should the library lack SHA-1, loading it fails: Redis answers with
+	 * another sum. */
 	EVP_Digest(text, strlen(text), digest, NULL, EVP_sha1(), NULL);
 	for (int i = 0; i < 20; i++)
 		snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);

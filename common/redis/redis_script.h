@@ -1,6 +1,15 @@
-/* redis_script.h - a Lua script, by text and by SHA-1. */
+/*
+ * redis_script.h - a Lua script, by text and by SHA-1.
+ *
+ * A connection loads the scripts it is made for before it is used (SCRIPT
+ * LOAD), so that a call is its SHA-1 and its arguments.  A server that answers
+ * NOSCRIPT has dropped them (SCRIPT FLUSH): nothing was run, and the connection
+ * is made anew.
+ */
 #ifndef COMMON_REDIS_REDIS_SCRIPT_H
 #define COMMON_REDIS_REDIS_SCRIPT_H
+
+#include <stddef.h>
 
 /* A Lua script and the SHA-1 that EVALSHA calls it by.  Filled once by
  * redis_script_init; read by any thread from then on. */
@@ -9,5 +18,11 @@ struct redis_script {
 	char sha[41];
 };
 void redis_script_init(struct redis_script *script, const char *text);
+
+/* Those of a connection. */
+struct redis_scripts {
+	const struct redis_script *items;
+	size_t count;
+};
 
 #endif

@@ -68,12 +68,6 @@ void redis_targets_free(struct redis_targets *t)
 
 /* --- who is there --------------------------------------------------------- */
 
-static bool starts_with(const redisReply *reply, const char *text)
-{
-	return reply->type == REDIS_REPLY_ERROR &&
-	       !strncmp(reply->str, text, strlen(text));
-}
-
 /* What follows "name:" in INFO's lines, or NULL; an error is told. */
 static const char *value_of(const redisReply *info, const char *name,
 			    int *ret_status, struct error *err)
@@ -81,7 +75,7 @@ static const char *value_of(const redisReply *info, const char *name,
 	const char *at;
 
 	*ret_status = 0;
-	if (starts_with(info, "NOPERM"))
+	if (redis_error_is(info, "NOPERM"))
 		return NULL;
 	if (info->type == REDIS_REPLY_ERROR) {
 		*ret_status = redis_error_reply(info, err);
@@ -144,9 +138,4 @@ int redis_parse_master(const redisReply *reply,
 		return -1;
 	}
 	return 0;
-}
-
-bool redis_is_readonly(const redisReply *reply)
-{
-	return starts_with(reply, "READONLY");
 }

@@ -42,7 +42,4 @@ int redis_parse_master(const redisReply *reply,
 		       const struct redis_config *config,
 		       struct redis_address *ret_master, struct error *err);
 
-/* The server has become a replica: it refuses to write. */
-bool redis_is_readonly(const redisReply *reply);
-
 #endif

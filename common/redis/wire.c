@@ -68,7 +68,12 @@ static void put_header(struct buf *out, char sign, size_t number)
 	buf_append(out, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void put_argument(struct buf *out, const char *data, size_t len)
+void redis_wire_begin(struct buf *out, size_t argc)
+{
+	put_header(out, '*', argc);
+}
+
+void redis_wire_argument(struct buf *out, const char *data, size_t len)
 {
 	put_header(out, '$', len);
 	buf_append(out, data, len);
@@ -79,36 +84,27 @@ static void put_arguments(struct buf *out, int argc, const char **argv,
 			  const size_t *lens)
 {
 	for (int i = 0; i < argc; i++)
-		put_argument(out, argv[i], lens ? lens[i] : strlen(argv[i]));
+		redis_wire_argument(out, argv[i],
+				    lens ? lens[i] : strlen(argv[i]));
 }
 
 void redis_wire_command(struct buf *out, int argc, const char **argv,
 			const size_t *lens)
 {
-	put_header(out, '*', (size_t)argc);
+	redis_wire_begin(out, (size_t)argc);
 	put_arguments(out, argc, argv, lens);
 }
 
-void redis_wire_eval_head(struct buf *out, const struct redis_script *script,
-			  bool whole, int argc)
-{
-	put_header(out, '*', (size_t)argc + 3);
-	if (whole) {
-		put_argument(out, "EVAL", 4);
-		put_argument(out, script->text, strlen(script->text));
-	} else {
-		put_argument(out, "EVALSHA", 7);
-		put_argument(out, script->sha, 40);
-	}
-}
-
-void redis_wire_eval_tail(struct buf *out, int keys, int argc,
-			  const char **argv, const size_t *lens)
+void redis_wire_eval(struct buf *out, const struct redis_script *script,
+		     int keys, int argc, const char **argv, const size_t *lens)
 {
 	char count[12];
 	int len = snprintf(count, sizeof(count), "%d", keys);
 
-	put_argument(out, count, (size_t)len);
+	redis_wire_begin(out, (size_t)argc + 3);
+	redis_wire_argument(out, "EVALSHA", 7);
+	redis_wire_argument(out, script->sha, 40);
+	redis_wire_argument(out, count, (size_t)len);
 	put_arguments(out, argc, argv, lens);
 }
 
@@ -119,16 +115,10 @@ static bool starts_with(const char *text, size_t len, const char *prefix)
 	return len >= size && !memcmp(text, prefix, size);
 }
 
-bool redis_is_noscript(const redisReply *reply)
+bool redis_error_is(const redisReply *reply, const char *kind)
 {
 	return reply->type == REDIS_REPLY_ERROR &&
-	       starts_with(reply->str, reply->len, "NOSCRIPT");
-}
-
-bool redis_is_wrongtype(const redisReply *reply)
-{
-	return reply->type == REDIS_REPLY_ERROR &&
-	       starts_with(reply->str, reply->len, "WRONGTYPE");
+	       starts_with(reply->str, reply->len, kind);
 }
 
 int redis_error_text(const char *text, size_t len, struct error *err)
@@ -142,6 +132,12 @@ int redis_error_text(const char *text, size_t len, struct error *err)
 	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
 		if (starts_with(text, len, passing[i]))
 			err->retriable = true;
+	if (starts_with(text, len, "NOSCRIPT")) {
+		error_set_retriable(err, ERROR_REMOTE,
+				    "redis: the scripts were dropped (SCRIPT "
+				    "FLUSH): they are loaded again");
+		return error_keep_inside(err, REDIS_AWAY);
+	}
 	if (starts_with(text, len, "OOM"))
 		return error_set_retriable(
 			err, ERROR_REMOTE,

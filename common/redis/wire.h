@@ -33,21 +33,21 @@ int redis_address_parse(const char *text, struct redis_address *ret_address,
 void redis_wire_command(struct buf *out, int argc, const char **argv,
 			const size_t *lens);
 
+/* The same by parts: a head, then `argc` arguments. */
+void redis_wire_begin(struct buf *out, size_t argc);
+void redis_wire_argument(struct buf *out, const char *data, size_t len);
+
+/* Appends EVALSHA <sha> <keys> args...  `argv` holds the keys and then the
+ * arguments. */
+void redis_wire_eval(struct buf *out, const struct redis_script *script,
+		     int keys, int argc, const char **argv, const size_t *lens);
+
 /*
- * Appends EVALSHA <sha> <keys> args... in two parts, of which the second stays
- * the same when it has to become EVAL <text> (`whole`).  `argv` holds the keys
- * and then the arguments.
+ * Is it an error reply of that kind, its first word?  NOSCRIPT: Redis does not
+ * know the script any more; READONLY: it has become a replica; WRONGTYPE: the
+ * key is of another type than the command's; NOPERM: the user may not.
  */
-void redis_wire_eval_head(struct buf *out, const struct redis_script *script,
-			  bool whole, int argc);
-void redis_wire_eval_tail(struct buf *out, int keys, int argc,
-			  const char **argv, const size_t *lens);
-
-/* Redis does not know the script (any more). */
-bool redis_is_noscript(const redisReply *reply);
-
-/* The key is of another type than the command's. */
-bool redis_is_wrongtype(const redisReply *reply);
+bool redis_error_is(const redisReply *reply, const char *kind);
 
 /* Fills err from the text of an error reply: ERROR_REMOTE, retriable when it
  * says that it passes, or that Redis is full.  Returns -1. */

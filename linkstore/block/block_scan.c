@@ -37,7 +37,6 @@ struct pass {
 	size_t sent, taken;
 	/* Of the answer that is being taken. */
 	size_t values;
-	bool unknown; /* Redis does not know the script (any more) */
 	bool failed;
 	struct error err;
 };
@@ -124,12 +123,6 @@ static void build_close(const struct pass *p, const struct block_group *group,
 	command_number(c, p->generation);
 }
 
-static bool is_noscript(const struct redis_value *value)
-{
-	return value->type == REDIS_VALUE_ERROR && value->len >= 8 &&
-	       !memcmp(value->text, "NOSCRIPT", 8);
-}
-
 static void note_closed(struct pass *p, struct block_scan *look, size_t field,
 			int64_t number)
 {
@@ -152,33 +145,15 @@ static void on_close(void *arg, size_t i, const struct redis_value *value)
 	size_t at = i / CLOSE_VALUES;
 
 	p->values++;
-	if (p->failed || p->unknown)
+	if (p->failed)
 		return;
-	if (is_noscript(value))
-		p->unknown = true;
-	else if (value->type == REDIS_VALUE_ERROR)
+	if (value->type == REDIS_VALUE_ERROR)
 		note_error(p, value);
 	else if (value->type != REDIS_VALUE_NUMBER || at >= oldest(p)->count)
 		note_malformed(p, "close");
 	else
 		note_closed(p, &p->looks[oldest(p)->at[at]], i % CLOSE_VALUES,
 			    value->number);
-}
-
-/* Closing again finds the same, so that a pass that met Redis without the
- * script is simply made once more. */
-static int teach(struct pass *p, struct error *err)
-{
-	struct command c;
-	redisReply *reply;
-
-	command_plain(&c, "SCRIPT");
-	command_text(&c, "LOAD");
-	command_text(&c, link_script_text(p->space, SCRIPT_CLOSE));
-	if (command_run(&c, p->redis, &reply, err))
-		return -1;
-	freeReplyObject(reply);
-	return 0;
 }
 
 /* --- both ----------------------------------------------------------------- */
@@ -191,7 +166,7 @@ static int send_ahead(struct pass *p, struct block_groups *groups,
 	struct command c;
 	bool some = false;
 
-	if (p->failed || p->unknown || p->sent - p->taken > p->ahead / 2)
+	if (p->failed || p->sent - p->taken > p->ahead / 2)
 		return 0;
 	while (p->sent - p->taken < p->ahead) {
 		group = &p->groups[p->sent % AHEAD_MAX];
@@ -211,8 +186,7 @@ static int take_answer(struct pass *p, size_t values_each, struct error *err)
 	p->values = 0;
 	if (redis_take_values(p->redis, p->on_value, p, err))
 		return -1;
-	if (!p->failed && !p->unknown &&
-	    p->values != oldest(p)->count * values_each)
+	if (!p->failed && p->values != oldest(p)->count * values_each)
 		note_malformed(p, "a pipeline");
 	p->taken++;
 	return 0;
@@ -227,7 +201,6 @@ static int run(struct pass *p, size_t count, size_t values_each,
 	bool apart;
 
 	p->sent = p->taken = 0;
-	p->unknown = false;
 	if (redis_keeps_slots_apart(p->redis, &apart, err))
 		return -1;
 	groups = block_groups_new(p->space, p->blocks, count, apart, err);
@@ -281,14 +254,5 @@ int block_scan_close(struct redis *redis, const struct link_space *space,
 		.ahead = CLOSE_AHEAD,
 	};
 
-	if (run(&p, count, CLOSE_VALUES, err))
-		return -1;
-	if (!p.unknown)
-		return 0;
-	if (teach(&p, err) || run(&p, count, CLOSE_VALUES, err))
-		return -1;
-	if (p.unknown)
-		return error_set_retriable(err, ERROR_REMOTE,
-					   "Redis keeps forgetting scripts");
-	return 0;
+	return run(&p, count, CLOSE_VALUES, err);
 }

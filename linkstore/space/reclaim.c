@@ -181,11 +181,8 @@ int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 		return -1;
 	if (reply->type != REDIS_REPLY_ERROR)
 		status = parse_settle(reply, lock, err);
-	else if (strncmp(reply->str, "NOSCRIPT", 8) != 0)
-		status = redis_error_text(reply->str, reply->len, err);
 	else
-		status =
-			error_set(err, ERROR_NOTFOUND, "redis: %s", reply->str);
+		status = redis_error_text(reply->str, reply->len, err);
 	freeReplyObject(reply);
 	return status ? reply_damage(err) : 0;
 }

@@ -71,11 +71,7 @@ int reclaim_settle(struct redis *redis, const struct reclaim_lock *lock,
 		   const struct settle_part *parts, size_t part_count,
 		   struct error *err);
 
-/*
- * The same in a pipeline: what was sent is answered in order.  ERROR_NOTFOUND
- * of an answer also means that Redis does not know the script (any more):
- * reclaim_settle tells which it is.
- */
+/* The same in a pipeline: what was sent is answered in order. */
 int reclaim_settle_send(struct redis *redis, const struct reclaim_lock *lock,
 			const struct block_range *members, size_t member_count,
 			const struct settle_part *parts, size_t part_count,

@@ -106,8 +106,10 @@ static int start(char *address, uint64_t blocks, const char *what,
 				      .connect_timeout = 2000,
 				      .command_timeout = 5000,
 				      .pending_max = 10000};
-	struct redis *redis = redis_new(&config, err);
-	struct linkstore *store = redis ? linkstore_new(&links, err) : NULL;
+	struct linkstore *store = linkstore_new(&links, err);
+	struct redis *redis =
+		store ? redis_new(&config, linkstore_scripts(store), err)
+		      : NULL;
 	int status = -1;
 
 	if (store && strcmp(what, "fill") == 0)

@@ -288,7 +288,8 @@ static int open_parts(struct issuer *is, const char *name, struct error *err)
 	if (!is->loop)
 		return -1;
 	is->redis = options.redis = redis_async_new(
-		is->loop, &is->faults.config.redis, on_redis_state, is, err);
+		is->loop, &is->faults.config.redis,
+		linkstore_scripts(is->faults.store), on_redis_state, is, err);
 	if (!is->redis)
 		return -1;
 	is->timer = loop_timer_new(is->loop, on_timer, is, err);
@@ -347,7 +348,8 @@ out:
 static int create(const struct faults *f, struct error *err)
 {
 	enum space_created created;
-	struct redis *redis = redis_new(&f->config.redis, err);
+	struct redis *redis =
+		redis_new(&f->config.redis, linkstore_scripts(f->store), err);
 	int status = -1;
 
 	if (redis)

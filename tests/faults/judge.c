@@ -260,7 +260,8 @@ static int judge_open(struct judge *j, int argc, char **argv, struct error *err)
 	for (int i = 2; i < argc; i++)
 		if (read_log(j, argv[i], err))
 			return -1;
-	j->redis = redis_new(&j->faults.config.redis, err);
+	j->redis = redis_new(&j->faults.config.redis,
+			     linkstore_scripts(j->faults.store), err);
 	if (!j->redis)
 		return -1;
 	return space_check(j->redis, j->faults.space, SPACE_TO_READ, err);

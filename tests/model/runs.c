@@ -68,7 +68,8 @@ static void begin(struct runs *r, struct one_run *one, size_t space)
 	one->settings = some_settings(&w->rng);
 	one->run = (struct space_run){
 		.settings = &one->settings,
-		.redis = redis_new(&one->redis_config, &w->err),
+		.redis = redis_new(&one->redis_config,
+				   linkstore_scripts(w->runs_store), &w->err),
 		.space = linkstore_space(w->runs_store, space),
 		.max_blocks = rng_chance(&w->rng, 20)
 				      ? 1 + rng_below(&w->rng, 20)

@@ -58,7 +58,6 @@ void world_open(struct world *w, uint64_t seed,
 	w->history = calloc(HISTORY, sizeof(*w->history));
 	assert_non_null(w->history);
 	redis_server_start(&w->server);
-	w->redis = w->server.redis;
 	configure(w);
 	w->store = linkstore_new(&w->config, &w->err);
 	if (!w->store)
@@ -70,6 +69,8 @@ void world_open(struct world *w, uint64_t seed,
 		change(w->store, arg);
 		change(w->runs_store, arg);
 	}
+	redis_server_use_scripts(&w->server, linkstore_scripts(w->store));
+	w->redis = w->server.redis;
 	for (size_t i = 0; i < WORLD_SPACES; i++) {
 		const struct link_space *space = world_space(w, i);
 

@@ -94,7 +94,7 @@ static inline void redis_server_start_as(struct redis_server *s, bool cluster)
 	s->config.connect_timeout = 1000;
 	s->config.command_timeout = 5000;
 	s->config.pending_max = 1000;
-	s->redis = redis_new(&s->config, &err);
+	s->redis = redis_new(&s->config, NULL, &err);
 	assert_non_null(s->redis);
 	redis_server_run(s);
 	redis_server_await(s);
@@ -103,6 +103,17 @@ static inline void redis_server_start_as(struct redis_server *s, bool cluster)
 static inline void redis_server_start(struct redis_server *s)
 {
 	redis_server_start_as(s, false);
+}
+
+/* The connection is one with these scripts from now on. */
+static inline void redis_server_use_scripts(struct redis_server *s,
+					    const struct redis_scripts *scripts)
+{
+	struct error err;
+
+	redis_free(s->redis);
+	s->redis = redis_new(&s->config, scripts, &err);
+	assert_non_null(s->redis);
 }
 
 static inline void redis_server_kill(struct redis_server *s)

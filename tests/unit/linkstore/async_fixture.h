@@ -49,7 +49,8 @@ static inline int setup_async(void **state)
 	a->f = *state;
 	a->loop = loop_new(&a->err);
 	a->timeout = loop_timer_new(a->loop, on_timeout, a, &a->err);
-	a->redis = redis_async_new(a->loop, &a->f->server.config, on_state, a,
+	a->redis = redis_async_new(a->loop, &a->f->server.config,
+				   linkstore_scripts(a->f->store), on_state, a,
 				   &a->err);
 	a->writer = link_writer_new(a->loop, a->redis, &a->err);
 	assert_non_null(a->writer);

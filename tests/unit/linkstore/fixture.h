@@ -51,10 +51,15 @@ static inline Shortloop__Link empty_link(void)
 /* Takes the configuration as it stands. */
 static inline void fixture_open_store(struct fixture *f)
 {
-	linkstore_free(f->store);
+	struct linkstore *before = f->store;
+
 	f->store = linkstore_new(&f->config, &f->err);
 	if (!f->store)
 		fail_msg("%s", f->err.text);
+	if (f->server.redis)
+		redis_server_use_scripts(&f->server,
+					 linkstore_scripts(f->store));
+	linkstore_free(before);
 	f->space = linkstore_space_named(f->store, "s5");
 	f->hash = linkstore_space_of(f->store, LINK_HASH);
 	f->snowflake = linkstore_space_of(f->store, LINK_SNOWFLAKE);

@@ -49,23 +49,73 @@ static void an_error_reply_is_an_error_with_its_text(void **state)
 	assert_non_null(strstr(err.text, "unknown command"));
 }
 
-static void a_script_runs_after_redis_has_dropped_it(void **state)
+/* Whatever the server has of them: none, all, none again. */
+static void a_connection_loads_its_scripts(void **state)
 {
 	struct redis_server *s = *state;
 	const char *argv[] = {"7"};
-	struct redis_script script;
+	struct redis_script script[2];
+	struct redis_scripts scripts = {script, 2};
 	struct error err;
 	redisReply *reply;
 
-	redis_script_init(&script, "return tonumber(ARGV[1]) + 1");
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(redis_eval(s->redis, &script, 0, 1, argv, NULL,
+	redis_script_init(&script[0], "return tonumber(ARGV[1]) + 1");
+	redis_script_init(&script[1], "return tonumber(ARGV[1]) + 2");
+	for (int i = 0; i < 6; i++) {
+		struct redis *r = redis_new(&s->config, &scripts, &err);
+
+		assert_int_equal(redis_eval(r, &script[i % 2], 0, 1, argv, NULL,
 					    &reply, &err),
 				 0);
-		assert_int_equal(reply->integer, 8);
+		assert_int_equal(reply->integer, 8 + i % 2);
+		freeReplyObject(reply);
+		redis_free(r);
+		if (i == 3)
+			freeReplyObject(redis_server_ask(s, "SCRIPT FLUSH"));
+	}
+}
+
+/* Nothing was run: it may be tried again, and that works. */
+static void dropped_scripts_are_loaded_again(void **state)
+{
+	struct redis_server *s = *state;
+	const char *argv[] = {"runs"};
+	struct redis_script script;
+	struct redis_scripts scripts = {&script, 1};
+	struct error err;
+	redisReply *reply;
+	struct redis *r = redis_new(&s->config, &scripts, &err);
+
+	redis_script_init(&script, "return redis.call('INCR', KEYS[1])");
+	for (int i = 1; i < 4; i++) {
+		assert_int_equal(
+			redis_eval(r, &script, 1, 1, argv, NULL, &reply, &err),
+			0);
+		assert_int_equal(reply->integer, i);
 		freeReplyObject(reply);
 		freeReplyObject(redis_server_ask(s, "SCRIPT FLUSH"));
+		assert_int_equal(
+			redis_eval(r, &script, 1, 1, argv, NULL, &reply, &err),
+			-1);
+		assert_true(err.retriable);
 	}
+	redis_free(r);
+}
+
+static void a_script_that_is_none_is_found_when_connecting(void **state)
+{
+	struct redis_server *s = *state;
+	const char *argv[] = {"PING"};
+	struct redis_script script;
+	struct redis_scripts scripts = {&script, 1};
+	struct error err;
+	redisReply *reply;
+	struct redis *r = redis_new(&s->config, &scripts, &err);
+
+	redis_script_init(&script, "return (");
+	assert_int_equal(redis_command(r, 1, argv, NULL, &reply, &err), -1);
+	assert_non_null(strstr(err.text, "Error compiling script"));
+	redis_free(r);
 }
 
 static void the_sum_of_a_script_is_the_one_redis_computes(void **state)
@@ -124,7 +174,7 @@ static void a_server_that_hangs_is_given_up_in_time(void **state)
 	struct redis *r;
 
 	hasty.command_timeout = 100;
-	r = redis_new(&hasty, &err);
+	r = redis_new(&hasty, NULL, &err);
 	assert_non_null(r);
 	kill(s->pid, SIGSTOP);
 	assert_int_equal(redis_command(r, 1, ping, NULL, &reply, &err), -1);
@@ -160,7 +210,7 @@ static void an_address_says_what_it_should_look_like(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		config.address = (char *)(uintptr_t)bad[i];
-		assert_null(redis_new(&config, &err));
+		assert_null(redis_new(&config, NULL, &err));
 		assert_int_equal(err.code, ERROR_CONFIG);
 	}
 }
@@ -170,7 +220,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_takes_bytes_that_are_no_text),
 		cmocka_unit_test(an_error_reply_is_an_error_with_its_text),
-		cmocka_unit_test(a_script_runs_after_redis_has_dropped_it),
+		cmocka_unit_test(a_connection_loads_its_scripts),
+		cmocka_unit_test(dropped_scripts_are_loaded_again),
+		cmocka_unit_test(
+			a_script_that_is_none_is_found_when_connecting),
 		cmocka_unit_test(the_sum_of_a_script_is_the_one_redis_computes),
 		cmocka_unit_test(pipelined_replies_come_in_order),
 		cmocka_unit_test(a_reply_that_is_not_owed_is_refused),

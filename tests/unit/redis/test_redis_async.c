@@ -6,6 +6,8 @@
 
 struct fixture {
 	struct redis_server server;
+	struct redis_script script; /* adds to a number */
+	struct redis_scripts scripts;
 	struct loop *loop;
 	struct redis_async *redis;
 	struct loop_timer *timeout;
@@ -79,8 +81,11 @@ static int setup(void **state)
 	f->server.config.command_timeout = 300;
 	f->loop = loop_new(&err);
 	f->timeout = loop_timer_new(f->loop, on_timeout, f, &err);
-	f->redis =
-		redis_async_new(f->loop, &f->server.config, on_state, f, &err);
+	redis_script_init(&f->script,
+			  "return redis.call('INCRBY', KEYS[1], ARGV[1])");
+	f->scripts = (struct redis_scripts){&f->script, 1};
+	f->redis = redis_async_new(f->loop, &f->server.config, &f->scripts,
+				   on_state, f, &err);
 	assert_non_null(f->redis);
 	*state = f;
 	return 0;
@@ -141,28 +146,70 @@ static void commands_before_the_connection_are_refused(void **state)
 	assert_true(err.retriable);
 }
 
-static void a_script_runs_after_redis_has_dropped_it(void **state)
+static void call_script(struct fixture *f)
 {
-	struct fixture *f = *state;
 	const char *argv[] = {"n", "5"};
-	struct redis_script script;
 	struct error err;
 
-	redis_script_init(&script,
-			  "return redis.call('INCRBY', KEYS[1], ARGV[1])");
 	run_until_up(f);
-	for (int i = 0; i < 3; i++) {
-		if (i == 2)
-			freeReplyObject(
-				redis_server_ask(&f->server, "SCRIPT FLUSH"));
-		f->stop_after = f->answers + 1;
-		assert_int_equal(redis_async_eval(f->redis, &script, 1, 2, argv,
-						  NULL, on_answer, f, &err),
-				 0);
-		run_loop(f);
-	}
-	assert_int_equal(f->errors, 0);
+	f->stop_after = f->answers + 1;
+	assert_int_equal(redis_async_eval(f->redis, &f->script, 1, 2, argv,
+					  NULL, on_answer, f, &err),
+			 0);
+	run_loop(f);
+}
+
+/* Nothing was run: what is sent again, runs once. */
+static void dropped_scripts_are_loaded_again(void **state)
+{
+	struct fixture *f = *state;
+
+	call_script(f);
+	call_script(f);
+	assert_int_equal(f->integer, 10);
+	freeReplyObject(redis_server_ask(&f->server, "SCRIPT FLUSH"));
+	call_script(f);
+	assert_int_equal(f->errors, 1);
+	assert_true(f->error.retriable);
+	call_script(f);
+	assert_int_equal(f->errors, 1);
 	assert_int_equal(f->integer, 15);
+	assert_int_equal(f->ups, 2);
+}
+
+/* Those that were sent before the answer came, too. */
+static void what_is_in_flight_when_scripts_are_dropped_is_answered(void **state)
+{
+	const char *argv[] = {"n", "5"}, *get[] = {"GET", "n"};
+	struct fixture *f = *state;
+	struct error err;
+
+	run_until_up(f);
+	freeReplyObject(redis_server_ask(&f->server, "SCRIPT FLUSH"));
+	f->stop_after = 3;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(redis_async_eval(f->redis, &f->script, 1, 2,
+						  argv, NULL, on_answer, f,
+						  &err),
+				 0);
+	assert_int_equal(
+		redis_async_command(f->redis, 2, get, NULL, on_answer, f, &err),
+		0);
+	run_loop(f);
+	assert_int_equal(f->errors, 2);
+	call_script(f);
+	assert_int_equal(f->integer, 5);
+}
+
+static void a_script_that_is_none_keeps_the_connection_down(void **state)
+{
+	struct fixture *f = *state;
+
+	redis_script_init(&f->script, "return (");
+	f->stop_when_down = true;
+	run_loop(f);
+	assert_non_null(strstr(f->error.text, "Error compiling script"));
+	assert_int_equal(f->ups, 0);
 }
 
 static void an_error_reply_is_an_error_with_its_text(void **state)
@@ -294,7 +341,9 @@ int main(void)
 		TEST(commands_of_one_turn_are_answered_in_order),
 		TEST(too_many_commands_are_refused),
 		TEST(commands_before_the_connection_are_refused),
-		TEST(a_script_runs_after_redis_has_dropped_it),
+		TEST(dropped_scripts_are_loaded_again),
+		TEST(what_is_in_flight_when_scripts_are_dropped_is_answered),
+		TEST(a_script_that_is_none_keeps_the_connection_down),
 		TEST(an_error_reply_is_an_error_with_its_text),
 		TEST(a_hung_server_is_given_up_and_found_again),
 		TEST(a_killed_server_fails_what_is_in_flight),
