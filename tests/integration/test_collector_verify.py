@@ -280,7 +280,7 @@ def test_an_hour_that_a_pass_left_out_is_named(world):
     stored_later(world, "-1 HOUR", f"inserted_at <= '{passed}'")
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1
-    assert different(said) == [
+    assert different(said, hour) == [
         ("overdue", rfc3339(hour), "stats_hourly", 5, 0)]
 
 
@@ -309,7 +309,7 @@ def test_rows_that_nobody_reported_are_named(world, settled):
                            f"first >= {settled}", mutations_sync=1)
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1 and said["findings"] == []
-    assert different(said) == [
+    assert different(said, hour) == [
         ("miscounted", rfc3339(hour), "stats_hourly", 10, 5) if settled else
         ("never reported", rfc3339(hour), "-", 5, 0)]
 
@@ -353,9 +353,14 @@ def hold_back(world):
     assert made.stop() == 0
 
 
-def different(said):
-    return [(d["finding"], d["start"], d["table"], d["rows"], d["settled"])
-            for d in said["settled"]["differences"]]
+def different(said, hour=None):
+    """Soon after midnight, when the day of two hours ago is over, that day
+    differs as well: of an hour's test it is left out."""
+    found = [(d["finding"], d["start"], d["table"], d["rows"], d["settled"])
+             for d in said["settled"]["differences"]]
+    if hour is None or hour // 86400 == int(time.time()) // 86400:
+        return found
+    return [f for f in found if f[1] != rfc3339(hour)[:10]]
 
 
 def two_hours_ago():
@@ -370,7 +375,7 @@ def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
     settled_short(world, hour, sent)
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1 and named(said) == [("missing", 0, 0, 2)]
-    assert different(said) == [
+    assert different(said, hour) == [
         ("held back", rfc3339(hour), "stats_hourly", 7 + sent, 10)]
     assert said["settled"]["hours_waiting"] == 0
 
@@ -386,7 +391,7 @@ def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
     world.clickhouse.query("INSERT INTO clicks SELECT * FROM kept")
     status, said = world.ask("verify", "--from", rfc3339(hour))
     assert status == 1 and said["findings"] == []
-    assert different(said) == [
+    assert different(said, hour) == [
         ("held back", rfc3339(hour), "stats_hourly", 11, 10)]
 
     status, output = world.program("aggregator", start=False, args=[
