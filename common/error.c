@@ -133,10 +133,16 @@ int error_exit_status(const struct error *err)
 	case ERROR_USAGE:
 		return EX_USAGE;
 	case ERROR_BUSY:
+	case ERROR_NOT_OWNER:
+	case ERROR_TAKEN:
+	case ERROR_EXHAUSTED:
+	case ERROR_FULL:
+	case ERROR_STOPPED:
 	case ERROR_CONFLICT:
 	case ERROR_LATE:
 		return EX_TEMPFAIL;
 	case ERROR_UNSAFE:
+	case ERROR_DAMAGED:
 		return EX_SOFTWARE;
 	case ERROR_INPUT:
 	case ERROR_PROTOCOL:

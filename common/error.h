@@ -12,17 +12,23 @@
 
 enum error_code {
 	ERROR_NONE = 0,
-	ERROR_CONFIG,	/* the operator must edit a file */
-	ERROR_USAGE,	/* the command line is wrong */
-	ERROR_SYSTEM,	/* a system call failed; see `sys` */
-	ERROR_REMOTE,	/* Redis, Kafka or ClickHouse refused or is away */
-	ERROR_PROTOCOL, /* a peer sent something malformed */
-	ERROR_INPUT,	/* a value given to us is not acceptable */
-	ERROR_NOTFOUND, /* what was asked for does not exist */
-	ERROR_BUSY,	/* somebody else holds it: try again later */
-	ERROR_UNSAFE,	/* refused, because going on could do harm */
-	ERROR_CONFLICT, /* it has changed since it was read: read it again */
-	ERROR_LATE,	/* the time for it has passed: nothing was done */
+	ERROR_CONFIG,	 /* the operator must edit a file */
+	ERROR_USAGE,	 /* the command line is wrong */
+	ERROR_SYSTEM,	 /* a system call failed; see `sys` */
+	ERROR_REMOTE,	 /* Redis, Kafka or ClickHouse refused or is away */
+	ERROR_PROTOCOL,	 /* a peer sent something malformed */
+	ERROR_INPUT,	 /* a value given to us is not acceptable */
+	ERROR_NOTFOUND,	 /* what was asked for does not exist */
+	ERROR_BUSY,	 /* not now: somebody holds it, or it is in use */
+	ERROR_NOT_OWNER, /* it is, or has become, somebody else's */
+	ERROR_TAKEN,	 /* the name is reserved, or may be another's */
+	ERROR_EXHAUSTED, /* all there was has been given out */
+	ERROR_FULL,	 /* a queue takes no more for now */
+	ERROR_STOPPED,	 /* ended before it was done, as it was told to */
+	ERROR_UNSAFE,	 /* refused, because going on could do harm */
+	ERROR_DAMAGED,	 /* what is stored cannot be read; nothing was done */
+	ERROR_CONFLICT,	 /* it has changed since it was read: read it again */
+	ERROR_LATE,	 /* the time for it has passed: nothing was done */
 	ERROR_NOMEM,
 };
 

@@ -399,8 +399,7 @@ int reply_malformed(const char *what, struct error *err)
 
 int reply_damage(struct error *err)
 {
-	if (err->code == ERROR_REMOTE && !err->retriable &&
-	    strstr(err->text, " is damaged"))
+	if (err->code == ERROR_DAMAGED)
 		err->code = ERROR_UNSAFE;
 	return -1;
 }
@@ -422,12 +421,12 @@ int reply_refused(const redisReply *reply, const struct link_space *space,
 				 space->name);
 	if (!strcmp(why, "exhausted"))
 		return error_set_retriable(
-			err, ERROR_BUSY,
+			err, ERROR_EXHAUSTED,
 			"space %s is exhausted: every block is live or in "
 			"quarantine",
 			space->name);
 	if (!strcmp(why, "lock"))
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_NOT_OWNER,
 					   "space %s: the reclaimer's lock is "
 					   "not ours any more",
 					   space->name);

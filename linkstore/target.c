@@ -181,12 +181,12 @@ static int refuse_alias(const struct linkstore *ls, const char *alias,
 
 	if (alias_is_reserved(alias, len, (const char *const *)words->items,
 			      words->count))
-		return error_set(err, ERROR_BUSY,
+		return error_set(err, ERROR_TAKEN,
 				 "the alias %.*s is reserved; choose "
 				 "another",
 				 (int)len, alias);
 	if (space != ls->aliases)
-		return error_set(err, ERROR_BUSY,
+		return error_set(err, ERROR_TAKEN,
 				 "generated codes have %zu characters, too, so "
 				 "that %.*s may become one: take another "
 				 "length, or put a - or _ into it",

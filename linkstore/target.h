@@ -58,7 +58,7 @@ void linkstore_snowflake_code(const struct link_space *space, uint64_t id,
 
 /*
  * May a new link be called this?  ERROR_INPUT: it is no alias at all.
- * ERROR_BUSY, not retriable: the word is reserved, or of the length of
+ * ERROR_TAKEN, not retriable: the word is reserved, or of the length of
  * generated codes, one of which may be this.  ERROR_NOTFOUND: there is no space
  * of aliases.  Whether it is taken, Redis tells.
  */

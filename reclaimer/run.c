@@ -286,6 +286,7 @@ static void run_space(struct run_command *run, const struct link_space *space,
 static bool is_of_this_space(const struct error *err)
 {
 	return err->code == ERROR_UNSAFE || err->code == ERROR_BUSY ||
+	       err->code == ERROR_NOT_OWNER || err->code == ERROR_DAMAGED ||
 	       err->code == ERROR_CONFIG || err->code == ERROR_NOTFOUND;
 }
 

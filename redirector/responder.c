@@ -181,7 +181,7 @@ static void produce(struct responder *r, const struct click *click)
 		redirector_count(r->counters, COUNTER_EVENTS);
 	else
 		redirector_count(r->counters,
-				 err.code == ERROR_BUSY
+				 err.code == ERROR_FULL
 					 ? COUNTER_DROPPED_FULL
 					 : COUNTER_DROPPED_REFUSED);
 }

@@ -133,7 +133,7 @@ static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 			"optimize_aggregation_in_order", in_order[i]};
 		put_sql[i](&sql);
 		status = w->s->is_stopping(w->s->arg)
-				 ? error_set_retriable(err, ERROR_BUSY,
+				 ? error_set_retriable(err, ERROR_STOPPED,
 						       "stopping")
 				 : settling_run(w->s->ch, &sql, params, err);
 	}

@@ -229,7 +229,8 @@ static int compute(struct work *w, struct error *err)
 			break;
 		}
 		if (w->s->is_stopping(w->s->arg))
-			return error_set_retriable(err, ERROR_BUSY, "stopping");
+			return error_set_retriable(err, ERROR_STOPPED,
+						   "stopping");
 		n = chunk_of(&w->items[i], w->count - i);
 		attempt = settling_attempt_next(settling_now(w->s), attempt);
 		for (size_t k = i; k < i + n; k++)

@@ -47,7 +47,7 @@ static int check_lease(void *arg, struct error *err)
 	if (lease_acquire(p->lease, &owned, err) < 0)
 		return -1;
 	if (!owned)
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_STOPPED,
 					   "another aggregator took the lease");
 	return 0;
 }

@@ -47,8 +47,8 @@ struct pass_result {
 /*
  * Settles the hours that are stale and publishes them together, then at most
  * one day, then deletes what is superseded if it is time.  Losing the lease is
- * ERROR_BUSY, retriable.  What is held back is tried again when something else
- * changed it, and with every recheck of everything.
+ * ERROR_STOPPED, retriable.  What is held back is tried again when something
+ * else changed it, and with every recheck of everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

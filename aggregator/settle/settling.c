@@ -38,7 +38,7 @@ int settling_check_age(const struct settling *s, uint64_t attempt,
 {
 	if (settling_now(s) < settling_attempt_until(s, attempt))
 		return 0;
-	return error_set_retriable(err, ERROR_BUSY,
+	return error_set_retriable(err, ERROR_STOPPED,
 				   "it took longer than aggregator."
 				   "keep_superseded: its rows may be deleted");
 }

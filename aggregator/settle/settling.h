@@ -46,7 +46,7 @@ struct settling {
 	const char *settler; /* names this process, for `settled` */
 	bool allow_fewer;    /* hold nothing back */
 	struct server_clock clock;
-	/* Asked between statements: true ends it with ERROR_BUSY. */
+	/* Asked between statements: true ends it with ERROR_STOPPED. */
 	bool (*is_stopping)(void *arg);
 	/* Asked right before anything is published; -1 ends it. */
 	int (*check_lease)(void *arg, struct error *err);
@@ -73,7 +73,7 @@ uint64_t settling_attempt_at(int64_t now_ms);
 /* When its rows may be deleted (ms since 1970), unless it is published. */
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
-/* ERROR_BUSY when that has come. */
+/* ERROR_STOPPED when that has come. */
 int settling_check_age(const struct settling *s, uint64_t attempt,
 		       struct error *err);
 

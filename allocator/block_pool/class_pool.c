@@ -248,7 +248,7 @@ static void on_opened(void *arg, bool retired, const struct error *err)
 		return;
 	if (pool->state == POOL_IDLE && pool->waiting &&
 	    !granted_ranges_current(&pool->ranges) && err &&
-	    err->code != ERROR_BUSY)
+	    err->code != ERROR_NOT_OWNER)
 		back_off(pool, err);
 	else
 		serve(pool);

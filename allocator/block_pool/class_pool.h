@@ -60,7 +60,7 @@ struct granted_ranges *class_pool_ranges(struct class_pool *pool);
  * Called once per request: at once, within class_pool_take, or later.  `block`
  * is valid during the call; NULL with one of these errors:
  *	ERROR_NOTFOUND	the space does not exist
- *	ERROR_BUSY	the space is full: all is live or in quarantine
+ *	ERROR_EXHAUSTED	the space is full: all is live or in quarantine
  *	ERROR_REMOTE	Redis is away, too many wait, or the program is stopping
  */
 typedef void class_pool_fn(void *arg, const struct link_block *block,

@@ -162,11 +162,11 @@ static void on_open(void *arg, int64_t end, const struct error *err)
 		set_use(range, i,
 			range->state == RANGE_RETIRED ? USE_UNOPENED
 						      : USE_OPEN);
-	else if (err->code == ERROR_BUSY)
+	else if (err->code == ERROR_NOT_OWNER)
 		set_use(range, i, USE_SPENT);
 	else
 		set_use(range, i, USE_UNOPENED);
-	if (err && err->code == ERROR_BUSY)
+	if (err && err->code == ERROR_NOT_OWNER)
 		metric_add(range->all->metrics->opens_refused, 1);
 	answered(range, err);
 }

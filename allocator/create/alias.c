@@ -18,9 +18,9 @@ static void take(struct creation *c)
 		return;
 	}
 	error_wrap(&err, "code");
-	creation_refuse(c, err.code == ERROR_BUSY ? 409 : 400,
-			err.code == ERROR_BUSY ? c->context->metrics->taken
-					       : c->context->metrics->invalid,
+	creation_refuse(c, err.code == ERROR_TAKEN ? 409 : 400,
+			err.code == ERROR_TAKEN ? c->context->metrics->taken
+						: c->context->metrics->invalid,
 			err.text);
 }
 

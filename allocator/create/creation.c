@@ -109,7 +109,7 @@ void creation_fail(struct creation *c, const struct error *err)
 	const struct creation_metrics *m = c->context->metrics;
 	char text[SPACE_STATE_TEXT_MAX + 64];
 
-	if (err->code == ERROR_BUSY) {
+	if (err->code == ERROR_EXHAUSTED) {
 		snprintf(text, sizeof(text),
 			 "space %s is full: all its codes are live or in "
 			 "quarantine; name another space, or come back when "

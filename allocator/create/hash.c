@@ -62,7 +62,7 @@ static void taken(struct creation *c, const struct standalone_result *result)
 	} else if (++c->hash.candidate < CANDIDATES_MAX) {
 		take_own(c);
 	} else {
-		error_set(&err, ERROR_BUSY, "all candidates are taken");
+		error_set(&err, ERROR_EXHAUSTED, "all candidates are taken");
 		creation_fail(c, &err);
 	}
 }

@@ -138,10 +138,7 @@ static int next(const struct id_generator *g, struct snowflake *from,
 {
 	if (snowflake_next(from, clock_real_ms(), ret_id, err) == 0)
 		return 0;
-	/* ERROR_BUSY would mean that the space is full; this passes. */
-	error_wrap(err, "node %u", g->node);
-	err->code = ERROR_REMOTE;
-	return -1;
+	return error_wrap(err, "node %u", g->node);
 }
 
 int id_generator_next_code(struct id_generator *g, uint64_t *ret_snowflake,

@@ -55,7 +55,7 @@ static void store(struct creation *c)
 
 static bool refused(struct creation *c, const struct error *err)
 {
-	if (err->code == ERROR_BUSY) {
+	if (err->code == ERROR_NOT_OWNER) {
 		class_pool_drop(c->sequence.pool, &c->sequence.block);
 		return true;
 	}

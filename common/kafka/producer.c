@@ -270,7 +270,7 @@ static int refuse(struct kafka_producer *p, rd_kafka_resp_err_t code,
 {
 	metric_add(p->metrics.refused, 1);
 	if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL)
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_FULL,
 					   "kafka: the queue is full");
 	if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
 		return error_set(err, ERROR_INPUT,

@@ -54,7 +54,7 @@ kafka_producer_new(const struct kafka_config *config,
 
 /*
  * Copies the payload.  `key` may be NULL.  Never blocks: a full queue is
- * ERROR_BUSY, retriable; a message that is too large is ERROR_INPUT.  After a
+ * ERROR_FULL, retriable; a message that is too large is ERROR_INPUT.  After a
  * failure on_delivery is not called for this message.
  */
 int kafka_produce(struct kafka_producer *p, const void *key, size_t key_len,

@@ -145,7 +145,7 @@ int workers_submit(struct workers *w, struct loop *loop,
 	}
 	pthread_mutex_unlock(&w->lock);
 	if (full)
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_FULL,
 					   "all workers are busy and %zu jobs "
 					   "are waiting",
 					   w->queue_max);

@@ -22,7 +22,7 @@ struct workers *workers_new(unsigned threads, size_t queue_max,
 void workers_free(struct workers *w);
 
 /* `index` is the worker's number, 0 to threads - 1: for a connection each.
- * Returns -1 (ERROR_BUSY, retriable) when the queue is full.  From any
+ * Returns -1 (ERROR_FULL, retriable) when the queue is full.  From any
  * thread. */
 int workers_submit(struct workers *w, struct loop *loop,
 		   void (*run)(void *arg, unsigned index),

@@ -5,6 +5,9 @@
  * LOAD), so that a call is its SHA-1 and its arguments.  A server that answers
  * NOSCRIPT has dropped them (SCRIPT FLUSH): nothing was run, and the connection
  * is made anew.
+ *
+ * A script that comes upon what it cannot read ends with error({err = 'DAMAGED
+ * ...'}) before it has written anything; its caller gets ERROR_DAMAGED.
  */
 #ifndef COMMON_REDIS_REDIS_SCRIPT_H
 #define COMMON_REDIS_REDIS_SCRIPT_H

@@ -138,6 +138,11 @@ int redis_error_text(const char *text, size_t len, struct error *err)
 				    "FLUSH): they are loaded again");
 		return error_keep_inside(err, REDIS_AWAY);
 	}
+	if (starts_with(text, len, "DAMAGED ")) {
+		text += strlen("DAMAGED ");
+		len -= strlen("DAMAGED ");
+		error_set(err, ERROR_DAMAGED, "redis: %.*s", (int)len, text);
+	}
 	if (starts_with(text, len, "OOM"))
 		return error_set_retriable(
 			err, ERROR_REMOTE,

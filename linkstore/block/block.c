@@ -33,7 +33,7 @@ static int parse(const redisReply *reply, const struct link_block *block,
 	}
 	if (!reply_is_array(reply, 3))
 		return reply_malformed("open", err);
-	return error_set(err, ERROR_BUSY,
+	return error_set(err, ERROR_NOT_OWNER,
 			 "space %s: block %" PRIu64 " is not ours under "
 			 "generation %" PRIu32 ": its marker is %s under "
 			 "generation %" PRId64,

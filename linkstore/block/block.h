@@ -23,9 +23,9 @@ struct link_block {
 /*
  * Opens a block right after its grant, before its first code.  *ret_end is when
  * the block ends as things stand (ms, Redis' clock; DURATION_NEVER).
- * ERROR_BUSY, not retriable: it is open in other hands, or its marker is of
- * this generation or a later one: drop the block and count it.
- * Opening again with the same holder and generation is a success.
+ * ERROR_NOT_OWNER, not retriable: it is open in other hands, or its marker is
+ * of this generation or a later one: drop the block and count it. Opening again
+ * with the same holder and generation is a success.
  */
 int block_open(struct redis *redis, const struct link_block *block,
 	       int64_t *ret_end, struct error *err);
@@ -38,7 +38,8 @@ int block_open_async(struct redis_async *redis, const struct link_block *block,
 /*
  * Closes a block from which the holder has handed out no code, opened or not,
  * so that it can be handed back (grant_hand_back).  A late open of this
- * generation fails from then on.  ERROR_BUSY, not retriable: it is not ours.
+ * generation fails from then on.  ERROR_NOT_OWNER, not retriable: it is not
+ * ours.
  */
 int block_close_own(struct redis *redis, const struct link_block *block,
 		    struct error *err);

@@ -38,7 +38,7 @@ int create_command_check(const redisReply *reply,
 		return reply_malformed("create", err);
 	first = reply_number(reply, 0, -1);
 	if (first < 0)
-		return error_set(err, ERROR_BUSY,
+		return error_set(err, ERROR_NOT_OWNER,
 				 "space %s: block %" PRIu64 " is not ours under"
 				 " generation %" PRIu32 " any more: its marker "
 				 "is %s",

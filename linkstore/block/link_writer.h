@@ -18,8 +18,8 @@
 
 /*
  * `expires` (ms by Redis' clock, DURATION_NEVER) counts only when err is NULL.
- * ERROR_BUSY, not retriable: the block is no longer ours (closed, or another
- * generation): drop it, take another and try with a code of that one.
+ * ERROR_NOT_OWNER, not retriable: the block is no longer ours (closed, or
+ * another generation): drop it, take another and try with a code of that one.
  * ERROR_UNSAFE: a live link is there under this code; the code must not be
  * answered; take the next.  ERROR_LATE: the deadline has passed; nothing was
  * stored, unless by an earlier try.  ERROR_REMOTE, retriable: unknown; the very

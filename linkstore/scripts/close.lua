@@ -17,7 +17,9 @@ local function judge(key, text)
     string.match(text, '^(%d+) ([oc]) %S+ %d+ (%S+) ')
   local generation = tonumber(had)
   ends = generation and time_value(ends)
-  if not ends then error('the marker ' .. key .. ' is damaged') end
+  if not ends then
+    error({err = 'DAMAGED the marker ' .. key .. ' is damaged'})
+  end
   if letter == 'o' and ends >= now then
     return 2, time_reply(ends), generation
   end

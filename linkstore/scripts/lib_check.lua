@@ -9,7 +9,8 @@ local function need_counters(key, ...)
   for i, name in ipairs(names) do
     local number = values[i] or '0'
     if not string.match(number, '^%d+$') or tonumber(number) >= COUNT_MAX then
-      error('the field ' .. name .. ' of ' .. key .. ' is damaged')
+      error({err = 'DAMAGED the field ' .. name .. ' of ' .. key ..
+        ' is damaged'})
     end
     values[i] = tonumber(number)
   end

@@ -5,7 +5,9 @@ local function read_marker(key)
   local generation, state, class, opened, ends, holder =
     string.match(text, '^(%d+) ([oc]) (%S+) (%d+) (%S+) (.*)$')
   ends = ends and time_value(ends)
-  if not ends then error('the marker ' .. key .. ' is damaged') end
+  if not ends then
+    error({err = 'DAMAGED the marker ' .. key .. ' is damaged'})
+  end
   return {
     generation = tonumber(generation), open = state == 'o', class = class,
     opened = tonumber(opened), ends = ends, holder = holder,

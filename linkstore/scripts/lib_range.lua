@@ -18,7 +18,9 @@ end
 
 local function range_read(text)
   local first, last, generation = range_try(text)
-  if not first then error('the range ' .. text .. ' is damaged') end
+  if not first then
+    error({err = 'DAMAGED the range ' .. text .. ' is damaged'})
+  end
   return first, last, generation
 end
 

@@ -8,7 +8,7 @@ local function varint(text, at)
   local value, scale, byte = 0, 1, nil
   repeat
     byte = string.byte(text, at)
-    if not byte then error('a link record is damaged') end
+    if not byte then error({err = 'DAMAGED a link record is damaged'}) end
     value, scale, at = value + (byte % 128) * scale, scale * 128, at + 1
   until byte < 128
   return value, at

@@ -7,7 +7,7 @@ for i, field in ipairs({'links', 'bytes'}) do
   local there = label ~= '' and
     redis.call('HGET', KEYS[1] .. ':' .. label, field)
   if there and (#there > 15 or not string.match(there, '^%d+$')) then
-    error('the count of ' .. field .. ' is damaged')
+    error({err = 'DAMAGED the count of ' .. field .. ' is damaged'})
   end
   -- A Redis that forgot may count less than is given back.
   left[i] = there and math.min(number, tonumber(there))

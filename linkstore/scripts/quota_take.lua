@@ -26,7 +26,7 @@ for i, field in ipairs({'links', 'bytes'}) do
     labels[i] = period == 'month' and string.sub(today, 1, 6) or today
     local there = redis.call('HGET', KEYS[1] .. ':' .. labels[i], field) or '0'
     if #there > 15 or not string.match(there, '^%d+$') then
-      error('the count of ' .. field .. ' is damaged')
+      error({err = 'DAMAGED the count of ' .. field .. ' is damaged'})
     end
     counted[i] = tonumber(there) + wanted
     if counted[i] > max then

@@ -41,7 +41,7 @@ struct grant {
  * Pool first, then the cursor.  May grant fewer blocks than asked for.  The
  * hold (links.hold_max) counts from before this call, on clock_boottime_ms.
  * ERROR_NOTFOUND: the space was not created.  ERROR_INPUT: it has no blocks,
- * or too many were asked for.  ERROR_BUSY, retriable: nothing
+ * or too many were asked for.  ERROR_EXHAUSTED, retriable: nothing
  * left but what is live or in quarantine.  A request whose reply is lost is not
  * repeated by itself; its blocks are found by the reclaimer.
  */

@@ -117,7 +117,7 @@ int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
 	if (use_lock(redis, lock, lock->ttl, &ours, err))
 		return -1;
 	if (!ours)
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_NOT_OWNER,
 					   "space %s: the reclaimer's lock is "
 					   "not ours any more",
 					   lock->space->name);

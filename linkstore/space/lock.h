@@ -22,7 +22,7 @@ int reclaim_lock_take(struct redis *redis, const struct link_space *space,
 		      int64_t ttl, struct reclaim_lock *ret_lock,
 		      struct error *err);
 
-/* ERROR_BUSY: it ran out and is not ours any more. */
+/* ERROR_NOT_OWNER: it ran out and is not ours any more. */
 int reclaim_lock_keep(struct redis *redis, const struct reclaim_lock *lock,
 		      struct error *err);
 

@@ -61,8 +61,8 @@ struct settle_part {
 /*
  * Replaces members of the issued set by parts that cover exactly the same
  * blocks, under the lock, all or nothing.  Both are in ascending order and
- * free of overlaps; members need not be neighbours.  ERROR_BUSY: the lock is
- * not ours; ERROR_NOTFOUND: a member is no longer there (handed back
+ * free of overlaps; members need not be neighbours.  ERROR_NOT_OWNER: the lock
+ * is not ours; ERROR_NOTFOUND: a member is no longer there (handed back
  * meanwhile), nothing was changed; ERROR_UNSAFE: the space has lost its record
  * or its cursor.
  */

@@ -20,9 +20,9 @@ struct repair_note {
 /*
  * Replaces members by parts that cover the same blocks, each once, all or
  * nothing.  With no members the parts are blocks that were in no set, which
- * the caller has made sure of, and become issued.  ERROR_BUSY: the lock is not
- * ours; ERROR_NOTFOUND: a member is no longer there; ERROR_INPUT: a part lies
- * beyond the cursor.
+ * the caller has made sure of, and become issued.  ERROR_NOT_OWNER: the lock is
+ * not ours; ERROR_NOTFOUND: a member is no longer there; ERROR_INPUT: a part
+ * lies beyond the cursor.
  */
 int space_repair(struct redis *redis, const struct reclaim_lock *lock,
 		 const struct repair_note *note,

@@ -159,7 +159,7 @@ static int take(struct draws *d, uint64_t block, const struct marker_look *look,
 		return -1;
 	estimate_add(&s->figures, d->ends, look->marker.end, d->now, groups);
 	if (s->pause(s->arg, s->figures.blocks, s->wanted))
-		return error_set_retriable(err, ERROR_BUSY, "interrupted");
+		return error_set_retriable(err, ERROR_STOPPED, "interrupted");
 	return 0;
 }
 

@@ -40,7 +40,7 @@ struct sampling {
 	uint64_t link_bytes;   /* one link, the same */
 };
 
-/* ERROR_UNSAFE: there is no such space.  ERROR_BUSY: stopped. */
+/* ERROR_UNSAFE: there is no such space.  ERROR_STOPPED: stopped. */
 int sampling_run(struct sampling *s, struct error *err);
 
 /* Live blocks of the whole space, as far as the draws tell. */

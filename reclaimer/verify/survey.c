@@ -46,7 +46,7 @@ static int read_markers(struct survey *s, size_t count, struct error *err)
 	do {
 		wait = rate_delay(s);
 		if (s->pause(s->arg, s->done, total, wait))
-			return error_set_retriable(err, ERROR_BUSY,
+			return error_set_retriable(err, ERROR_STOPPED,
 						   "interrupted: not all was "
 						   "looked at");
 	} while (wait == CLOCK_SECOND);

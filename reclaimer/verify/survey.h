@@ -85,7 +85,7 @@ struct survey {
 	uint64_t done; /* markers read */
 };
 
-/* ERROR_UNSAFE: there is no space to survey.  ERROR_BUSY: it was stopped, or
+/* ERROR_UNSAFE: there is no space to survey.  ERROR_STOPPED.  ERROR_NOT_OWNER:
  * the lock is gone.  survey_free in any case. */
 int survey_run(struct survey *s, struct error *err);
 void survey_free(struct survey *s);

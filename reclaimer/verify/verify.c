@@ -305,7 +305,7 @@ static int check_links(struct survey *s, uint64_t *ret_links, struct error *err)
 		return -1;
 	}
 	if (status == 0 && walk.stopped)
-		return error_set_retriable(err, ERROR_BUSY,
+		return error_set_retriable(err, ERROR_STOPPED,
 					   "interrupted: not all links were "
 					   "looked at");
 	return status;

@@ -140,10 +140,10 @@ static void on_created(void *arg, int64_t expires, const struct error *err)
 	} else if (err->code == ERROR_REMOTE) {
 		is->resent++;
 		wait_a_little(job);
-	} else if (err->code == ERROR_BUSY || err->code == ERROR_UNSAFE) {
-		is->late += err->code == ERROR_BUSY;
+	} else if (err->code == ERROR_NOT_OWNER || err->code == ERROR_UNSAFE) {
+		is->late += err->code == ERROR_NOT_OWNER;
 		is->taken += err->code == ERROR_UNSAFE;
-		if (err->code == ERROR_BUSY)
+		if (err->code == ERROR_NOT_OWNER)
 			class_pool_drop(is->class_pool, &job->block);
 		job->named = false;
 		go_on(job);

@@ -120,7 +120,7 @@ void holders_grant(struct holders *h)
 	held.deadline = clock_boottime_ms() + w->config.hold_max;
 	held.forgets = h->forgets;
 	if (grant_blocks(w->redis, &request, &grant, &w->err)) {
-		if (w->err.code != ERROR_BUSY)
+		if (w->err.code != ERROR_EXHAUSTED)
 			world_broken(w, "grant: %s", w->err.text);
 		return;
 	}
@@ -161,7 +161,7 @@ static void open_held(struct holders *h, struct holder *holder,
 		held->open = true;
 		return;
 	}
-	if (w->err.code != ERROR_BUSY ||
+	if (w->err.code != ERROR_NOT_OWNER ||
 	    (is_firm(h, held) && !h->lives->closes_forgotten))
 		broken(h, held, "not opened");
 	let_go(holder, held);
@@ -187,7 +187,7 @@ static void send_link(struct holders *h, struct held *held,
 
 	if (link_create(w->redis, &held->block, target->code, link, 0, &ends,
 			&w->err)) {
-		if (w->err.code != ERROR_BUSY || is_firm(h, held))
+		if (w->err.code != ERROR_NOT_OWNER || is_firm(h, held))
 			broken(h, held, "no link");
 		let_go(holder, held);
 		return;

@@ -89,7 +89,7 @@ static void judge_failure(struct runs *r, const struct one_run *one)
 {
 	uint64_t block;
 
-	if (one->err.code == ERROR_BUSY) {
+	if (one->err.code == ERROR_BUSY || one->err.code == ERROR_NOT_OWNER) {
 		r->busy++;
 		return;
 	}

@@ -36,11 +36,11 @@ struct dlq {
 	uint64_t records;	   /* read so far */
 };
 
-/* Counts a record read.  ERROR_BUSY when the program is to stop. */
+/* Counts a record read.  ERROR_STOPPED when the program is to stop. */
 static int count_record(struct dlq *d, struct error *err)
 {
 	if (++d->records % STOP_EVERY == 0 && app_should_stop(d->app, 0))
-		return error_set_retriable(err, ERROR_BUSY, "interrupted");
+		return error_set_retriable(err, ERROR_STOPPED, "interrupted");
 	return 0;
 }
 

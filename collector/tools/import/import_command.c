@@ -236,7 +236,7 @@ static int take_all(struct importer *im, struct error *err)
 
 	do {
 		if (app_should_stop(im->app, 0))
-			return error_set(err, ERROR_BUSY,
+			return error_set(err, ERROR_STOPPED,
 					 "stopped; the next import goes on "
 					 "from there");
 		more = line_reader_fill(im->lines, &broken);

@@ -108,7 +108,8 @@ static bool may_retry(struct inserter *ins, struct retry *p, struct error *err)
 		log_warn(app_log(ins->app), "waiting for ClickHouse",
 			 log_err(err), log_int("after_ms", pause));
 	if (app_should_stop(ins->app, (int)pause)) {
-		error_set(err, ERROR_BUSY, "stopped while ClickHouse was away");
+		error_set(err, ERROR_STOPPED,
+			  "stopped while ClickHouse was away");
 		return false;
 	}
 	*err = (struct error){0};

@@ -36,7 +36,7 @@ bool rescore_is_stopped(struct rescore *rs, int wait_ms, struct error *err)
 {
 	if (!app_should_stop(rs->app, wait_ms))
 		return false;
-	error_set_retriable(err, ERROR_BUSY,
+	error_set_retriable(err, ERROR_STOPPED,
 			    "stopped; run it again to finish the day");
 	return true;
 }

@@ -36,7 +36,7 @@ static int take(void *arg, const struct dlq_record *record, struct error *err)
 	struct dlq_offsets *d = r->offsets;
 
 	if (++d->read % PAUSE_EVERY == 0 && r->pause(r->arg))
-		return error_set_retriable(err, ERROR_BUSY, "interrupted");
+		return error_set_retriable(err, ERROR_STOPPED, "interrupted");
 	if (record->kind != DLQ_LETTER ||
 	    strcmp(record->topic, r->topic) != 0 ||
 	    (uint32_t)record->partition >= d->partitions)

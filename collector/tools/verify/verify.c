@@ -5,7 +5,7 @@ int verify_step(struct verify *v, uint64_t offsets, struct error *err)
 	v->done += offsets;
 	bar_show(&v->bar, v->done, v->total);
 	if (app_should_stop(v->app, 0))
-		return error_set_retriable(err, ERROR_BUSY, "interrupted");
+		return error_set_retriable(err, ERROR_STOPPED, "interrupted");
 	return 0;
 }
 

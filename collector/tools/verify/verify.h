@@ -69,7 +69,7 @@ struct verify {
 	uint64_t done, total; /* offsets */
 };
 
-/* Shows how far it is; ERROR_BUSY when it is to stop. */
+/* Shows how far it is; ERROR_STOPPED when it is to stop. */
 int verify_step(struct verify *v, uint64_t offsets, struct error *err);
 
 /* Adds a finding for each run in `set` of the window, and counts its events in

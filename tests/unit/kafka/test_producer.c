@@ -134,7 +134,7 @@ static void a_full_queue_is_busy_and_retriable(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(produce(p, &err), 0);
 	assert_int_equal(produce(p, &err), -1);
-	assert_int_equal(err.code, ERROR_BUSY);
+	assert_int_equal(err.code, ERROR_FULL);
 	assert_true(err.retriable);
 	kafka_producer_free(p);
 }

@@ -50,7 +50,7 @@ static void a_block_granted_twice_is_opened_once(void **state)
 	block = block_of(f, &g, f->day);
 	assert_int_equal(block.number, 0);
 	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	assert_false(f->err.retriable);
 }
 
@@ -62,7 +62,7 @@ static void an_open_block_is_not_opened_by_a_later_generation(void **state)
 
 	block.generation = 2;
 	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 }
 
 static void a_closed_block_is_opened_by_a_later_generation_only(void **state)
@@ -74,7 +74,7 @@ static void a_closed_block_is_opened_by_a_later_generation_only(void **state)
 	set_marker(f, "4 c 1d 1000 2000 someone");
 	block.generation = 4;
 	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	block.generation = 5;
 	must(f, block_open(f->server.redis, &block, &end, &f->err));
 	assert_int_equal(marker(f, 0).generation, 5);
@@ -88,7 +88,7 @@ static void a_damaged_marker_is_an_error(void **state)
 
 	set_marker(f, "rubbish");
 	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
-		  ERROR_REMOTE);
+		  ERROR_DAMAGED);
 }
 
 /* --- close by the holder -------------------------------------------------- */
@@ -110,7 +110,7 @@ static void another_holder_does_not_close_it(void **state)
 
 	strcpy(block.holder, "another");
 	must_fail(f, block_close_own(f->server.redis, &block, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	assert_true(marker(f, 0).open);
 }
 
@@ -123,7 +123,7 @@ static void a_block_closed_unopened_is_not_opened_late(void **state)
 
 	must(f, block_close_own(f->server.redis, &block, &f->err));
 	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 }
 
 /* --- create --------------------------------------------------------------- */
@@ -228,11 +228,11 @@ static void nothing_is_created_in_a_block_that_is_not_mine(void **state)
 		set_marker(f, markers[i]);
 		must_fail(f,
 			  create(f, &block, 0, "https://a.example/", &expires),
-			  ERROR_BUSY);
+			  ERROR_NOT_OWNER);
 	}
 	redis_server_number(&f->server, "DEL m:{s5:0}");
 	must_fail(f, create(f, &block, 0, "https://a.example/", &expires),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 }
 
 static void a_late_link_lifts_the_end_of_its_block(void **state)

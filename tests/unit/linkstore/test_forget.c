@@ -175,7 +175,7 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	must_fail(f,
 		  link_create(f->server.redis, &a, t.code, &link, 0, &end,
 			      &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	sleep_ms(HOLD + 20);
 	g = take(f, 13);
 	assert_int_equal(g.ranges[0].first, 7);
@@ -259,7 +259,7 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	assert_int_equal(g.ranges[0].last, 10);
 	assert_int_equal(b.generation, 3);
 	must_fail(f, block_open(f->server.redis, &b, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	store_link(f, &a, 0);
 }
 

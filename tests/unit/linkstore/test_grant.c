@@ -60,7 +60,7 @@ static void a_grant_stops_at_the_capacity(void **state)
 	redis_server_text(&f->server, "SET cursor:{s5} 14774", (char[512]){0});
 	g = grant(f, f->day, 5);
 	assert_range(&g.ranges[0], 14774, 14775, 1);
-	must_fail(f, try_grant(f, f->day, 5, 0, &g), ERROR_BUSY);
+	must_fail(f, try_grant(f, f->day, 5, 0, &g), ERROR_EXHAUSTED);
 	assert_true(f->err.retriable);
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
 			 14776);
@@ -214,7 +214,7 @@ static void the_gap_ends_at_the_capacity(void **state)
 
 	redis_server_text(&f->server, "SET cursor:{s5} 14774", (char[512]){0});
 	redis_server_restart(&f->server);
-	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_BUSY);
+	must_fail(f, try_grant(f, f->day, 1, 0, &g), ERROR_EXHAUSTED);
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"),
 			 14776);
 }

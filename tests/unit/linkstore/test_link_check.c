@@ -205,7 +205,7 @@ static void a_lost_block_is_closed_against_a_late_open(void **state)
 				  &closed, &f->err));
 	assert_true(closed);
 	must_fail(f, block_open(f->server.redis, &late, &end, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	assert_false(marker(f, late.number).open);
 }
 

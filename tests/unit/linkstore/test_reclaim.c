@@ -196,7 +196,7 @@ static void a_closed_block_takes_no_more_links(void **state)
 	must_fail(f,
 		  link_create(f->server.redis, &block, "abcde", &link, 0,
 			      &expires, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 }
 
 /* Redis lets go of a key after the millisecond that it ends in. */

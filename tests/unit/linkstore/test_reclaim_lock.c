@@ -63,7 +63,7 @@ static void a_lock_that_ran_out_is_neither_kept_nor_taken_down(void **state)
 	redis_server_number(&f->server, "DEL lock:{s5}");
 	take_lock(f);
 	must_fail(f, reclaim_lock_keep(f->server.redis, &first, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	must(f, reclaim_lock_release(f->server.redis, &first, &f->err));
 	assert_int_equal(redis_server_number(&f->server, "EXISTS lock:{s5}"),
 			 1);

@@ -141,7 +141,7 @@ static void nothing_is_mended_without_the_lock_or_the_member(void **state)
 	must_fail(f,
 		  space_repair(f->server.redis, &lock, &note, &there, 1, &part,
 			       1, &f->err),
-		  ERROR_BUSY);
+		  ERROR_NOT_OWNER);
 	assert_true(has(f, "issued:{s5}", "0-3:1"));
 }
 

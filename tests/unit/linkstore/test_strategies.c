@@ -264,8 +264,8 @@ static void an_alias_may_not_be_a_generated_code_to_come(void **state)
 
 	must(f, try_alias(f, "sale"));
 	must(f, try_alias(f, "sa-le"));
-	must_fail(f, try_alias(f, "sales"), ERROR_BUSY);
-	must_fail(f, try_alias(f, "sale26"), ERROR_BUSY);
+	must_fail(f, try_alias(f, "sales"), ERROR_TAKEN);
+	must_fail(f, try_alias(f, "sale26"), ERROR_TAKEN);
 	must_fail(f, try_alias(f, "summer-sale!"), ERROR_INPUT);
 	must_fail(f, try_alias(f, ""), ERROR_INPUT);
 }
@@ -276,8 +276,8 @@ static void a_reserved_word_is_nobodys_alias(void **state)
 	struct fixture *f = *state;
 
 	f->config.reserved_aliases = (struct setting_strings){words, 1};
-	must_fail(f, try_alias(f, "checkout"), ERROR_BUSY);
-	must_fail(f, try_alias(f, "API"), ERROR_BUSY);
+	must_fail(f, try_alias(f, "checkout"), ERROR_TAKEN);
+	must_fail(f, try_alias(f, "API"), ERROR_TAKEN);
 }
 
 static void without_a_space_for_them_there_are_no_aliases(void **state)

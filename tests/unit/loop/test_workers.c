@@ -115,7 +115,7 @@ static void a_full_queue_refuses(void **state)
 		accepted++;
 	pthread_mutex_unlock(&w->gate);
 	assert_in_range(accepted, 4, 6);
-	assert_int_equal(w->err.code, ERROR_BUSY);
+	assert_int_equal(w->err.code, ERROR_FULL);
 	assert_true(w->err.retriable);
 }
 

@@ -136,7 +136,7 @@ static void nothing_is_settled_under_a_lock_that_is_anothers(void **state)
 
 	redis_server_number(&f->server, "SET lock:{s5} another's");
 	assert_int_equal(settle(f, &s), -1);
-	assert_int_equal(f->err.code, ERROR_BUSY);
+	assert_int_equal(f->err.code, ERROR_NOT_OWNER);
 	assert_int_equal(s.tally.scanned, 0);
 	assert_int_equal(members(f, "pool"), 0);
 	assert_int_equal(members(f, "issued"), BLOCKS);
