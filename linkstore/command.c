@@ -311,23 +311,6 @@ int command_send(struct command *c, struct redis_async *redis,
 	return status;
 }
 
-int command_send_call(struct command *c, struct redis_async *redis,
-		      redis_reply_fn *fn, const void *call, size_t size,
-		      struct error *err)
-{
-	void *copy = malloc(size);
-
-	if (!copy) {
-		command_free(c);
-		return error_set_nomem(err);
-	}
-	memcpy(copy, call, size);
-	if (command_send(c, redis, fn, copy, err) == 0)
-		return 0;
-	free(copy);
-	return -1;
-}
-
 static void ignore(void *arg, const redisReply *reply, const struct error *err)
 {
 	(void)arg;

@@ -86,10 +86,6 @@ int command_run(struct command *c, struct redis *redis, redisReply **ret_reply,
 int command_append(struct command *c, struct redis *redis, struct error *err);
 int command_send(struct command *c, struct redis_async *redis,
 		 redis_reply_fn *fn, void *arg, struct error *err);
-/* The same with a copy of `call` for an argument, which `fn` frees. */
-int command_send_call(struct command *c, struct redis_async *redis,
-		      redis_reply_fn *fn, const void *call, size_t size,
-		      struct error *err);
 /* The same; nobody hears the answer. */
 int command_send_off(struct command *c, struct redis_async *redis,
 		     struct error *err);

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 
-struct call {
-	idem_fn *fn;
-	void *arg;
+struct answer {
+	struct idem_record record;
+	int64_t now;
+	bool written;
 };
 
 /* Cuts a word off, with the blank behind it.  `size` counts its NUL. */
@@ -70,30 +71,33 @@ int idem_record_parse(const char *text, struct idem_record *ret,
 	return 0;
 }
 
-static int parse(const redisReply *reply, struct idem_record *ret_record,
-		 int64_t *ret_now, bool *ret_written, struct error *err)
+static int parse(const redisReply *reply, const void *about, void *ret_value,
+		 struct error *err)
 {
+	struct answer *ret = ret_value;
+
+	(void)about;
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("idem", err);
-	*ret_now = reply_number(reply, 0, 0);
-	*ret_written = reply->elements > 2 && reply_number(reply, 2, 0) == 1;
-	return idem_record_parse(reply_text(reply, 1), ret_record, err);
+	ret->now = reply_number(reply, 0, 0);
+	ret->written = reply->elements > 2 && reply_number(reply, 2, 0) == 1;
+	return idem_record_parse(reply_text(reply, 1), &ret->record, err);
 }
 
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
+static void deliver(call_fn *fn, void *arg, void *value,
+		    const struct error *failure)
 {
-	struct call *call = arg;
-	struct idem_record record;
-	int64_t now = 0;
-	bool written = false;
-	struct error err;
+	const struct answer *answer = value;
 
-	if (!failure && parse(reply, &record, &now, &written, &err))
-		failure = &err;
-	call->fn(call->arg, failure ? NULL : &record, now, written, failure);
-	free(call);
+	((idem_fn *)fn)(arg, failure ? NULL : &answer->record, answer->now,
+			answer->written, failure);
 }
+
+static const struct call_type idem_call = {
+	.value_size = sizeof(struct answer),
+	.parse = parse,
+	.deliver = deliver,
+};
 
 static void build(struct command *c, const struct linkstore *store,
 		  enum link_script script, const char *key)
@@ -107,11 +111,10 @@ int idem_read_async(struct redis_async *redis, const struct linkstore *store,
 		    const char key[IDEM_KEY_MAX], idem_fn *fn, void *arg,
 		    struct error *err)
 {
-	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, store, SCRIPT_IDEM_READ, key);
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &idem_call, NULL, (call_fn *)fn, arg, err);
 }
 
 int idem_write_async(struct redis_async *redis, const struct linkstore *store,
@@ -119,7 +122,6 @@ int idem_write_async(struct redis_async *redis, const struct linkstore *store,
 		     const struct idem_record *values, idem_fn *fn, void *arg,
 		     struct error *err)
 {
-	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, store, SCRIPT_IDEM_WRITE, key);
@@ -129,7 +131,7 @@ int idem_write_async(struct redis_async *redis, const struct linkstore *store,
 	command_format(&c, "%s %" PRIu64 " %s", values->fingerprint,
 		       values->link_id, values->code);
 	command_time(&c, IDEM_KEEP);
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &idem_call, NULL, (call_fn *)fn, arg, err);
 }
 
 int idem_end_async(struct redis_async *redis, const struct linkstore *store,

@@ -1,13 +1,9 @@
 #include "linkstore/node_lease.h"
 
-#include <stdlib.h>
+#include "linkstore/call.h"
 
-#include "linkstore/command.h"
-
-struct call {
-	unsigned node;
-	node_lease_fn *fn;
-	void *arg;
+struct span {
+	int64_t from, until;
 };
 
 static void build(struct command *c, const struct linkstore *store,
@@ -19,46 +15,50 @@ static void build(struct command *c, const struct linkstore *store,
 	command_text(c, holder);
 }
 
-static int parse(const redisReply *reply, unsigned node, int64_t *ret_from,
-		 int64_t *ret_until, struct error *err)
+static int parse(const redisReply *reply, const void *about, void *ret_value,
+		 struct error *err)
 {
+	const unsigned *node = about;
+	struct span *ret = ret_value;
+
 	if (!reply_is_array(reply, 3))
 		return reply_malformed("node_lease", err);
 	if (reply_number(reply, 0, 0) != 1)
 		return error_set_retriable(err, ERROR_BUSY,
 					   "node %u is in use by %.80s: give "
 					   "each allocator a node of its own",
-					   node, reply_text(reply, 1));
-	*ret_from = reply_number(reply, 1, 0);
-	*ret_until = reply_number(reply, 2, 0);
+					   *node, reply_text(reply, 1));
+	ret->from = reply_number(reply, 1, 0);
+	ret->until = reply_number(reply, 2, 0);
 	return 0;
 }
 
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
+static void deliver(call_fn *fn, void *arg, void *value,
+		    const struct error *failure)
 {
-	struct call *call = arg;
-	int64_t from = 0, until = 0;
-	struct error err;
+	const struct span *span = value;
 
-	if (!failure && parse(reply, call->node, &from, &until, &err))
-		failure = &err;
-	call->fn(call->arg, from, until, failure);
-	free(call);
+	((node_lease_fn *)fn)(arg, span->from, span->until, failure);
 }
+
+static const struct call_type keep_call = {
+	.about_size = sizeof(unsigned),
+	.value_size = sizeof(struct span),
+	.parse = parse,
+	.deliver = deliver,
+};
 
 int node_lease_keep_async(struct redis_async *redis,
 			  const struct linkstore *store, unsigned node,
 			  const char *holder, int64_t lease, node_lease_fn *fn,
 			  void *arg, struct error *err)
 {
-	const struct call call = {node, fn, arg};
 	struct command c;
 
 	build(&c, store, node, holder);
 	command_time(&c, lease);
 	command_number(&c, 0);
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &keep_call, &node, (call_fn *)fn, arg, err);
 }
 
 int node_lease_release_async(struct redis_async *redis,

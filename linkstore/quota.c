@@ -1,14 +1,8 @@
 #include "linkstore/quota.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "linkstore/command.h"
-
-struct call {
-	quota_fn *fn;
-	void *arg;
-};
+#include "linkstore/call.h"
 
 static int read_label(const redisReply *reply, size_t i,
 		      char ret[QUOTA_LABEL_MAX], struct error *err)
@@ -21,10 +15,12 @@ static int read_label(const redisReply *reply, size_t i,
 	return 0;
 }
 
-static int parse(const redisReply *reply, struct quota_answer *ret,
+static int parse(const redisReply *reply, const void *about, void *ret_value,
 		 struct error *err)
 {
-	*ret = (struct quota_answer){.taken = false};
+	struct quota_answer *ret = ret_value;
+
+	(void)about;
 	if (!reply_is_array(reply, 4))
 		return reply_malformed("quota_take", err);
 	ret->taken = reply_number(reply, 0, 0) == 1;
@@ -42,18 +38,17 @@ static int parse(const redisReply *reply, struct quota_answer *ret,
 		       : 0;
 }
 
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
+static void deliver(call_fn *fn, void *arg, void *value,
+		    const struct error *failure)
 {
-	struct call *call = arg;
-	struct quota_answer answer;
-	struct error err;
-
-	if (!failure && parse(reply, &answer, &err) < 0)
-		failure = &err;
-	call->fn(call->arg, failure ? NULL : &answer, failure);
-	free(call);
+	((quota_fn *)fn)(arg, failure ? NULL : value, failure);
 }
+
+static const struct call_type quota_take_call = {
+	.value_size = sizeof(struct quota_answer),
+	.parse = parse,
+	.deliver = deliver,
+};
 
 static void build(struct command *c, const struct linkstore *store,
 		  enum link_script script, const char *account)
@@ -76,13 +71,13 @@ int quota_take_async(struct redis_async *redis, const struct linkstore *store,
 		     int64_t links, int64_t bytes, quota_fn *fn, void *arg,
 		     struct error *err)
 {
-	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, store, SCRIPT_QUOTA_TAKE, account);
 	put_rule(&c, links, &quota->links);
 	put_rule(&c, bytes, &quota->bytes);
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &quota_take_call, NULL, (call_fn *)fn, arg,
+			 err);
 }
 
 int quota_give_async(struct redis_async *redis, const struct linkstore *store,

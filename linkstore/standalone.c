@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "common/unconst.h"
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 
 void standalone_prepare(const struct link_class *ttl, uint64_t link_id,
 			Shortloop__Link *link)
@@ -63,10 +63,11 @@ static int parse_taken(const redisReply *reply,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const struct link_target *target,
-		 struct standalone_result *ret_result, struct error *err)
+static int parse(const redisReply *reply, const void *about, void *ret_value,
+		 struct error *err)
 {
-	struct standalone_result result = {.existing = NULL};
+	const struct link_target *target = about;
+	struct standalone_result *ret = ret_value;
 	int64_t what;
 
 	if (!reply_is_array(reply, 1))
@@ -78,65 +79,40 @@ static int parse(const redisReply *reply, const struct link_target *target,
 				 "passed",
 				 target->code);
 	if (what == 0) {
-		if (parse_taken(reply, target, &result, err))
+		if (parse_taken(reply, target, ret, err))
 			return -1;
 	} else if (!reply_is_array(reply, 2) || (what != 1 && what != -2)) {
 		return reply_malformed("standalone_create", err);
 	} else if (what == 1) {
-		result.outcome = STANDALONE_CREATED;
-		result.expires = reply_time(reply, 1);
+		ret->outcome = STANDALONE_CREATED;
+		ret->expires = reply_time(reply, 1);
 	} else {
-		result.outcome = STANDALONE_QUARANTINED;
-		result.existing_left = reply_time(reply, 1);
+		ret->outcome = STANDALONE_QUARANTINED;
+		ret->existing_left = reply_time(reply, 1);
 	}
-	*ret_result = result;
 	return 0;
 }
 
-void standalone_result_release(struct standalone_result *result)
+static void release(struct standalone_result *result)
 {
 	if (result->existing)
 		shortloop__link__free_unpacked(unconst(result->existing), NULL);
 	result->existing = NULL;
 }
 
-int standalone_create(struct redis *redis, const struct link_target *target,
-		      const Shortloop__Link *link, int64_t deadline,
-		      struct standalone_result *ret_result, struct error *err)
+static void deliver(call_fn *fn, void *arg, void *value,
+		    const struct error *failure)
 {
-	struct command c;
-	redisReply *reply;
-	int status;
-
-	if (build(&c, target, link, deadline, err) ||
-	    command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse(reply, target, ret_result, err);
-	freeReplyObject(reply);
-	return status;
+	((standalone_created_fn *)fn)(arg, failure ? NULL : value, failure);
+	release(value);
 }
 
-/* --- on a loop ------------------------------------------------------------ */
-
-struct call {
-	struct link_target target;
-	standalone_created_fn *fn;
-	void *arg;
+static const struct call_type create_call = {
+	.about_size = sizeof(struct link_target),
+	.value_size = sizeof(struct standalone_result),
+	.parse = parse,
+	.deliver = deliver,
 };
-
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
-{
-	struct call *call = arg;
-	struct standalone_result result = {.existing = NULL};
-	struct error err;
-
-	if (!failure && parse(reply, &call->target, &result, &err))
-		failure = &err;
-	call->fn(call->arg, failure ? NULL : &result, failure);
-	standalone_result_release(&result);
-	free(call);
-}
 
 int standalone_create_async(struct redis_async *redis,
 			    const struct link_target *target,
@@ -144,10 +120,10 @@ int standalone_create_async(struct redis_async *redis,
 			    standalone_created_fn *fn, void *arg,
 			    struct error *err)
 {
-	const struct call call = {*target, fn, arg};
 	struct command c;
 
 	if (build(&c, target, link, deadline, err))
 		return -1;
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &create_call, target, (call_fn *)fn, arg,
+			 err);
 }

@@ -40,6 +40,8 @@ struct standalone_result {
  * already.  `deadline` (ms by Redis' clock; 0: none): later than this nothing
  * is stored, which is ERROR_LATE.  ERROR_REMOTE, retriable: unknown; the very
  * same link may be sent again and then counts once.
+ *
+ * `result` is valid during the call; NULL when err is not.
  */
 typedef void standalone_created_fn(void *arg,
 				   const struct standalone_result *result,
@@ -49,11 +51,5 @@ int standalone_create_async(struct redis_async *redis,
 			    const Shortloop__Link *link, int64_t deadline,
 			    standalone_created_fn *fn, void *arg,
 			    struct error *err);
-
-/* Blocking; *ret_result holds until standalone_result_release. */
-int standalone_create(struct redis *redis, const struct link_target *target,
-		      const Shortloop__Link *link, int64_t deadline,
-		      struct standalone_result *ret_result, struct error *err);
-void standalone_result_release(struct standalone_result *result);
 
 #endif

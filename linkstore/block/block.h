@@ -27,10 +27,6 @@ struct link_block {
  * of this generation or a later one: drop the block and count it. Opening again
  * with the same holder and generation is a success.
  */
-int block_open(struct redis *redis, const struct link_block *block,
-	       int64_t *ret_end, struct error *err);
-
-/* `end` counts only when err is NULL. */
 typedef void block_open_fn(void *arg, int64_t end, const struct error *err);
 int block_open_async(struct redis_async *redis, const struct link_block *block,
 		     block_open_fn *fn, void *arg, struct error *err);
@@ -41,8 +37,6 @@ int block_open_async(struct redis_async *redis, const struct link_block *block,
  * generation fails from then on.  ERROR_NOT_OWNER, not retriable: it is not
  * ours.
  */
-int block_close_own(struct redis *redis, const struct link_block *block,
-		    struct error *err);
 typedef void block_done_fn(void *arg, const struct error *err);
 int block_close_own_async(struct redis_async *redis,
 			  const struct link_block *block, block_done_fn *fn,

@@ -34,27 +34,3 @@ int link_prepare(const struct link_block *block, uint32_t offset,
 			       : (uint64_t)block->ttl->ttl;
 	return 0;
 }
-
-int link_create(struct redis *redis, const struct link_block *block,
-		const char *code, const Shortloop__Link *link, int64_t deadline,
-		int64_t *ret_expires, struct error *err)
-{
-	struct create_entry entry = {.deadline = deadline};
-	struct buf record = {0};
-	struct command c;
-	redisReply *reply = NULL;
-	int status;
-
-	if (create_entry_pack(code, link, &record, &entry, err))
-		return -1;
-	create_command_build(&c, block, &entry, 1, &record);
-	status = command_run(&c, redis, &reply, err);
-	buf_free(&record);
-	if (status)
-		return -1;
-	if (create_command_check(reply, block, 1, ret_expires, err) ||
-	    create_command_result(reply, 0, code, err))
-		status = -1;
-	freeReplyObject(reply);
-	return status;
-}

@@ -15,11 +15,4 @@
 int link_prepare(const struct link_block *block, uint32_t offset,
 		 Shortloop__Link *link, struct error *err);
 
-/* Blocking; one link.  *ret_expires: ms by Redis' clock, DURATION_NEVER.
- * Errors as link_writer_create
- * (link_writer.h). */
-int link_create(struct redis *redis, const struct link_block *block,
-		const char *code, const Shortloop__Link *link, int64_t deadline,
-		int64_t *ret_expires, struct error *err);
-
 #endif

@@ -90,7 +90,7 @@ static int judge(const struct link_target *target, const redisReply *reply,
 	return 0;
 }
 
-void link_answer_release(struct link_answer *answer)
+static void release(struct link_answer *answer)
 {
 	if (answer->link)
 		shortloop__link__free_unpacked(
@@ -112,26 +112,6 @@ static void build_mget(struct command *c, const struct link_target *t)
 	command_target_key(c, t);
 	if (link_space_has_blocks(t->space))
 		command_marker_key(c, t->space, t->block);
-}
-
-int link_lookup(struct redis *redis, const struct link_target *target,
-		struct link_answer *ret_answer, struct error *err)
-{
-	redisReply *pttl, *mget;
-	struct command c;
-	int status;
-
-	build_pttl(&c, target);
-	if (command_run(&c, redis, &pttl, err))
-		return -1;
-	build_mget(&c, target);
-	status = command_run(&c, redis, &mget, err);
-	if (status == 0) {
-		status = judge(target, mget, pttl->integer, ret_answer, err);
-		freeReplyObject(mget);
-	}
-	freeReplyObject(pttl);
-	return status;
 }
 
 /* --- on a loop ------------------------------------------------------------ */
@@ -173,7 +153,7 @@ static void on_mget(void *arg, const redisReply *reply, const struct error *err)
 	if (!err && judge(&l->target, reply, l->pttl, &answer, &l->err))
 		err = &l->err;
 	l->fn(l->arg, err ? NULL : &answer, err);
-	link_answer_release(&answer);
+	release(&answer);
 	free(l);
 }
 

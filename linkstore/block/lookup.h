@@ -38,9 +38,4 @@ int link_lookup_async(struct redis_async *redis,
 		      const struct link_target *target, link_lookup_fn *fn,
 		      void *arg, struct error *err);
 
-/* Blocking; *ret_answer holds until link_answer_release. */
-int link_lookup(struct redis *redis, const struct link_target *target,
-		struct link_answer *ret_answer, struct error *err);
-void link_answer_release(struct link_answer *answer);
-
 #endif

@@ -1,10 +1,7 @@
 #include "linkstore/block/renew.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 #include "linkstore/record_head.h"
 
 static void build(struct command *c, const struct link_target *target,
@@ -24,56 +21,29 @@ static void build(struct command *c, const struct link_target *target,
 	command_quarantine(c, target);
 }
 
-static int parse(const redisReply *reply, int64_t *ret_left, struct error *err)
+static int parse(const redisReply *reply, const void *about, void *ret_left,
+		 struct error *err)
 {
+	(void)about;
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("renew", err);
-	*ret_left = reply_time(reply, 0);
+	*(int64_t *)ret_left = reply_time(reply, 0);
 	return 0;
 }
 
-int link_renew(struct redis *redis, const struct link_target *target,
-	       const Shortloop__Link *link, int64_t *ret_left,
-	       struct error *err)
-{
-	struct command c;
-	redisReply *reply;
-	int status;
-
-	build(&c, target, link);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse(reply, ret_left, err);
-	freeReplyObject(reply);
-	return status;
-}
-
-struct call {
-	link_renew_fn *fn;
-	void *arg;
+static const struct call_type renew_call = {
+	.value_size = sizeof(int64_t),
+	.parse = parse,
+	.deliver = call_deliver_number,
 };
-
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
-{
-	struct call *call = arg;
-	struct error err;
-	int64_t left = 0;
-
-	if (!failure && parse(reply, &left, &err))
-		failure = &err;
-	call->fn(call->arg, left, failure);
-	free(call);
-}
 
 int link_renew_async(struct redis_async *redis,
 		     const struct link_target *target,
 		     const Shortloop__Link *link, link_renew_fn *fn, void *arg,
 		     struct error *err)
 {
-	const struct call call = {fn, arg};
 	struct command c;
 
 	build(&c, target, link);
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &renew_call, NULL, (call_fn *)fn, arg, err);
 }

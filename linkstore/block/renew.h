@@ -7,15 +7,10 @@
 /*
  * Renews a link that a visit found: raises the marker's end, if there is a
  * block, then the link's TTL, neither ever lowered, and only when that is due.
- * *ret_left: what the link has left now (ms), 0 when it is gone or someone
+ * `left`: what the link has left now (ms), 0 when it is gone or someone
  * else's (the visit stays valid; nothing was renewed), DURATION_NEVER.
  */
-int link_renew(struct redis *redis, const struct link_target *target,
-	       const Shortloop__Link *link, int64_t *ret_left,
-	       struct error *err);
-
 typedef void link_renew_fn(void *arg, int64_t left, const struct error *err);
-
 int link_renew_async(struct redis_async *redis,
 		     const struct link_target *target,
 		     const Shortloop__Link *link, link_renew_fn *fn, void *arg,

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/unconst.h"
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 #include "linkstore/record_head.h"
 
 void link_edit_prepare(const Shortloop__Link *before,
@@ -115,16 +115,18 @@ static int build(struct command *c, const struct link_target *target,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const struct link_target *target,
-		 int64_t *ret_expires, struct error *err)
+static int parse(const redisReply *reply, const void *about, void *ret_expires,
+		 struct error *err)
 {
+	const struct link_target *target = about;
+
 	if (!reply_is_array(reply, 1))
 		return reply_malformed("edit", err);
 	switch (reply_number(reply, 0, -2)) {
 	case 1:
 		if (!reply_is_array(reply, 2))
 			return reply_malformed("edit", err);
-		*ret_expires = reply_time(reply, 1);
+		*(int64_t *)ret_expires = reply_time(reply, 1);
 		return 0;
 	case 0:
 		return error_set(err, ERROR_NOTFOUND,
@@ -139,53 +141,22 @@ static int parse(const redisReply *reply, const struct link_target *target,
 	}
 }
 
-int link_edit(struct redis *redis, const struct link_target *target,
-	      const Shortloop__Link *before, const Shortloop__Link *after,
-	      const struct link_class *ttl, int64_t *ret_expires,
-	      struct error *err)
-{
-	struct command c;
-	redisReply *reply;
-	int status;
-
-	if (build(&c, target, before, after, ttl, err) ||
-	    command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse(reply, target, ret_expires, err);
-	freeReplyObject(reply);
-	return status;
-}
-
-/* --- on a loop ------------------------------------------------------------ */
-
-struct call {
-	struct link_target target;
-	link_edited_fn *fn;
-	void *arg;
+static const struct call_type edit_call = {
+	.about_size = sizeof(struct link_target),
+	.value_size = sizeof(int64_t),
+	.parse = parse,
+	.deliver = call_deliver_number,
 };
-
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
-{
-	struct call *call = arg;
-	int64_t expires = 0;
-	struct error err;
-
-	if (!failure && parse(reply, &call->target, &expires, &err))
-		failure = &err;
-	call->fn(call->arg, expires, failure);
-	free(call);
-}
 
 int link_edit_async(struct redis_async *redis, const struct link_target *target,
 		    const Shortloop__Link *before, const Shortloop__Link *after,
 		    const struct link_class *ttl, link_edited_fn *fn, void *arg,
 		    struct error *err)
 {
-	const struct call call = {*target, fn, arg};
 	struct command c;
 
 	if (build(&c, target, before, after, ttl, err))
 		return -1;
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &edit_call, target, (call_fn *)fn, arg,
+			 err);
 }

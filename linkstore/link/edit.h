@@ -55,10 +55,4 @@ int link_edit_async(struct redis_async *redis, const struct link_target *target,
 		    const struct link_class *ttl, link_edited_fn *fn, void *arg,
 		    struct error *err);
 
-/* Blocking. */
-int link_edit(struct redis *redis, const struct link_target *target,
-	      const Shortloop__Link *before, const Shortloop__Link *after,
-	      const struct link_class *ttl, int64_t *ret_expires,
-	      struct error *err);
-
 #endif

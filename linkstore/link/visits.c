@@ -2,15 +2,8 @@
 
 #include <stdlib.h>
 
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 #include "linkstore/record_head.h"
-
-struct call {
-	struct link_target target;
-	link_counted_fn *on_counted;
-	link_visits_fn *on_read;
-	void *arg;
-};
 
 /* --- counting ------------------------------------------------------------- */
 
@@ -27,10 +20,16 @@ static void build_count(struct command *c, const struct link_target *target,
 	command_number(c, max);
 }
 
-static int parse_count(const redisReply *reply,
-		       const struct link_target *target, bool *ret_allowed,
-		       uint64_t *ret_used, struct error *err)
+struct count {
+	bool allowed;
+	uint64_t used;
+};
+
+static int parse_count(const redisReply *reply, const void *about,
+		       void *ret_value, struct error *err)
 {
+	const struct link_target *target = about;
+	struct count *ret = ret_value;
 	int64_t what;
 
 	if (!reply_is_array(reply, 2))
@@ -40,53 +39,36 @@ static int parse_count(const redisReply *reply,
 		return error_set(err, ERROR_NOTFOUND,
 				 "link %s is gone, or its code another's",
 				 target->code);
-	*ret_allowed = what == 1;
-	*ret_used = (uint64_t)reply_number(reply, 1, 0);
+	ret->allowed = what == 1;
+	ret->used = (uint64_t)reply_number(reply, 1, 0);
 	return 0;
 }
 
-int link_count_visit(struct redis *redis, const struct link_target *target,
-		     uint64_t link_id, uint64_t max, bool *ret_allowed,
-		     uint64_t *ret_used, struct error *err)
+static void deliver_count(call_fn *fn, void *arg, void *value,
+			  const struct error *failure)
 {
-	struct command c;
-	redisReply *reply;
-	int status;
+	const struct count *count = value;
 
-	build_count(&c, target, link_id, max);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse_count(reply, target, ret_allowed, ret_used, err);
-	freeReplyObject(reply);
-	return status;
+	((link_counted_fn *)fn)(arg, count->allowed, count->used, failure);
 }
 
-static void on_counted(void *arg, const redisReply *reply,
-		       const struct error *failure)
-{
-	struct call *call = arg;
-	bool allowed = false;
-	uint64_t used = 0;
-	struct error err;
-
-	if (!failure &&
-	    parse_count(reply, &call->target, &allowed, &used, &err))
-		failure = &err;
-	call->on_counted(call->arg, allowed, used, failure);
-	free(call);
-}
+static const struct call_type count_call = {
+	.about_size = sizeof(struct link_target),
+	.value_size = sizeof(struct count),
+	.parse = parse_count,
+	.deliver = deliver_count,
+};
 
 int link_count_visit_async(struct redis_async *redis,
 			   const struct link_target *target, uint64_t link_id,
 			   uint64_t max, link_counted_fn *fn, void *arg,
 			   struct error *err)
 {
-	struct call call = {.target = *target, .on_counted = fn, .arg = arg};
 	struct command c;
 
 	build_count(&c, target, link_id, max);
-	return command_send_call(&c, redis, on_counted, &call, sizeof(call),
-				 err);
+	return call_send(&c, redis, &count_call, target, (call_fn *)fn, arg,
+			 err);
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -98,9 +80,11 @@ static void build_read(struct command *c, const struct link_target *target,
 	command_visits_key(c, target, link_id);
 }
 
-static int parse_read(const redisReply *reply, const struct link_target *target,
-		      uint64_t *ret_used, struct error *err)
+static int parse_read(const redisReply *reply, const void *about,
+		      void *ret_value, struct error *err)
 {
+	const struct link_target *target = about;
+	uint64_t *ret_used = ret_value;
 	char *end;
 
 	if (reply->type == REDIS_REPLY_NIL) {
@@ -117,41 +101,28 @@ static int parse_read(const redisReply *reply, const struct link_target *target,
 	return 0;
 }
 
-int link_read_visits(struct redis *redis, const struct link_target *target,
-		     uint64_t link_id, uint64_t *ret_used, struct error *err)
+static void deliver_read(call_fn *fn, void *arg, void *value,
+			 const struct error *failure)
 {
-	struct command c;
-	redisReply *reply;
-	int status;
+	const uint64_t *used = value;
 
-	build_read(&c, target, link_id);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse_read(reply, target, ret_used, err);
-	freeReplyObject(reply);
-	return status;
+	((link_visits_fn *)fn)(arg, *used, failure);
 }
 
-static void on_read(void *arg, const redisReply *reply,
-		    const struct error *failure)
-{
-	struct call *call = arg;
-	uint64_t used = 0;
-	struct error err;
-
-	if (!failure && parse_read(reply, &call->target, &used, &err))
-		failure = &err;
-	call->on_read(call->arg, used, failure);
-	free(call);
-}
+static const struct call_type read_call = {
+	.about_size = sizeof(struct link_target),
+	.value_size = sizeof(uint64_t),
+	.parse = parse_read,
+	.deliver = deliver_read,
+};
 
 int link_read_visits_async(struct redis_async *redis,
 			   const struct link_target *target, uint64_t link_id,
 			   link_visits_fn *fn, void *arg, struct error *err)
 {
-	struct call call = {.target = *target, .on_read = fn, .arg = arg};
 	struct command c;
 
 	build_read(&c, target, link_id);
-	return command_send_call(&c, redis, on_read, &call, sizeof(call), err);
+	return call_send(&c, redis, &read_call, target, (call_fn *)fn, arg,
+			 err);
 }

@@ -26,16 +26,11 @@ int link_count_visit_async(struct redis_async *redis,
 			   const struct link_target *target, uint64_t link_id,
 			   uint64_t max, link_counted_fn *fn, void *arg,
 			   struct error *err);
-int link_count_visit(struct redis *redis, const struct link_target *target,
-		     uint64_t link_id, uint64_t max, bool *ret_allowed,
-		     uint64_t *ret_used, struct error *err);
 
 /* How many visits of this link have been counted. */
 typedef void link_visits_fn(void *arg, uint64_t used, const struct error *err);
 int link_read_visits_async(struct redis_async *redis,
 			   const struct link_target *target, uint64_t link_id,
 			   link_visits_fn *fn, void *arg, struct error *err);
-int link_read_visits(struct redis *redis, const struct link_target *target,
-		     uint64_t link_id, uint64_t *ret_used, struct error *err);
 
 #endif

@@ -2,13 +2,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "codespace/link_id.h"
 #include "common/clock.h"
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 #include "linkstore/target.h"
 
 /* --- the holder's name ---------------------------------------------------- */
@@ -100,19 +99,28 @@ static bool has_part_of(const struct grant *grant,
 	return false;
 }
 
-/* grant->holder and grant->seen are as in the request. */
-static int parse_grant(const redisReply *reply, const struct link_space *space,
-		       struct grant *grant, struct error *err)
+/* What a grant is about. */
+struct asked {
+	const struct link_space *space;
+	char holder[LINK_HOLDER_MAX];
+	struct space_seen seen;
+};
+
+static int parse_grant(const redisReply *reply, const void *about,
+		       void *ret_value, struct error *err)
 {
+	const struct asked *asked = about;
+	struct grant *grant = ret_value;
 	struct space_seen seen;
 	struct block_range range;
-	uint64_t above = grant->seen.cursor;
+	uint64_t above = asked->seen.cursor;
 
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("grant", err);
 	if (reply_number(reply, 0, 0) != 1)
-		return reply_refused(reply, space, err);
-	grant->count = 0;
+		return reply_refused(reply, asked->space, err);
+	memcpy(grant->holder, asked->holder, sizeof(grant->holder));
+	grant->seen = asked->seen;
 	for (size_t at = 3; at + 2 < reply->elements; at += 3) {
 		if (grant->count == GRANT_BLOCKS_MAX ||
 		    parse_range(reply, at, &range))
@@ -125,66 +133,37 @@ static int parse_grant(const redisReply *reply, const struct link_space *space,
 	}
 	if (grant->count == 0)
 		return reply_malformed("grant", err);
-	seen = reply_seen(reply, 1, space, above);
+	seen = reply_seen(reply, 1, asked->space, above);
 	space_seen_raise(&grant->seen, &seen);
 	return 0;
 }
 
-int grant_blocks(struct redis *redis, const struct grant_request *request,
-		 struct grant *ret_grant, struct error *err)
+static void deliver_grant(call_fn *fn, void *arg, void *value,
+			  const struct error *failure)
 {
-	struct command c;
-	redisReply *reply;
-	int status;
-
-	ret_grant->seen = request->seen;
-	if (check_request(request, err) ||
-	    make_holder(ret_grant->holder, request->name, err))
-		return -1;
-	build_grant(&c, request);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse_grant(reply, request->space, ret_grant, err);
-	freeReplyObject(reply);
-	return status;
+	((grant_fn *)fn)(arg, failure ? NULL : value, failure);
 }
 
-struct grant_call {
-	const struct link_space *space;
-	grant_fn *fn;
-	void *arg;
-	struct grant grant;
+static const struct call_type grant_call = {
+	.about_size = sizeof(struct asked),
+	.value_size = sizeof(struct grant),
+	.parse = parse_grant,
+	.deliver = deliver_grant,
 };
-
-static void on_grant(void *arg, const redisReply *reply,
-		     const struct error *failure)
-{
-	struct grant_call *call = arg;
-	struct error err;
-
-	if (!failure && parse_grant(reply, call->space, &call->grant, &err))
-		failure = &err;
-	call->fn(call->arg, failure ? NULL : &call->grant, failure);
-	free(call);
-}
 
 int grant_blocks_async(struct redis_async *redis,
 		       const struct grant_request *request, grant_fn *fn,
 		       void *arg, struct error *err)
 {
-	struct grant_call call = {
-		.space = request->space,
-		.fn = fn,
-		.arg = arg,
-		.grant.seen = request->seen,
-	};
+	struct asked asked = {.space = request->space, .seen = request->seen};
 	struct command c;
 
 	if (check_request(request, err) ||
-	    make_holder(call.grant.holder, request->name, err))
+	    make_holder(asked.holder, request->name, err))
 		return -1;
 	build_grant(&c, request);
-	return command_send_call(&c, redis, on_grant, &call, sizeof(call), err);
+	return call_send(&c, redis, &grant_call, &asked, (call_fn *)fn, arg,
+			 err);
 }
 
 /* --- confirm -------------------------------------------------------------- */
@@ -198,45 +177,31 @@ static void build_confirm(struct command *c, const struct link_space *space,
 	command_number(c, blocks->last);
 }
 
-int grant_confirm(struct redis *redis, const struct link_space *space,
-		  const struct block_range *blocks, struct error *err)
+static int parse_confirm(const redisReply *reply, const void *about,
+			 void *no_value, struct error *err)
 {
-	struct command c;
-	redisReply *reply;
-
-	build_confirm(&c, space, blocks);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	freeReplyObject(reply);
+	(void)reply;
+	(void)about;
+	(void)no_value;
+	(void)err;
 	return 0;
 }
 
-struct confirm_call {
-	grant_done_fn *fn;
-	void *arg;
+static const struct call_type confirm_call = {
+	.parse = parse_confirm,
+	.deliver = call_deliver_done,
 };
-
-static void on_confirm(void *arg, const redisReply *reply,
-		       const struct error *failure)
-{
-	struct confirm_call *call = arg;
-
-	(void)reply;
-	call->fn(call->arg, failure);
-	free(call);
-}
 
 int grant_confirm_async(struct redis_async *redis,
 			const struct link_space *space,
 			const struct block_range *blocks, grant_done_fn *fn,
 			void *arg, struct error *err)
 {
-	const struct confirm_call call = {fn, arg};
 	struct command c;
 
 	build_confirm(&c, space, blocks);
-	return command_send_call(&c, redis, on_confirm, &call, sizeof(call),
-				 err);
+	return call_send(&c, redis, &confirm_call, NULL, (call_fn *)fn, arg,
+			 err);
 }
 
 /* --- hand back ------------------------------------------------------------ */
@@ -259,9 +224,13 @@ static void build_hand_back(struct command *c, const struct link_space *space,
 	command_time(c, linkstore_config(space->store)->hold_max);
 }
 
-static int parse_hand_back(const redisReply *reply,
-			   const struct link_space *space, struct error *err)
+static int parse_hand_back(const redisReply *reply, const void *about,
+			   void *no_value, struct error *err)
 {
+	const struct link_space *space =
+		*(const struct link_space *const *)about;
+
+	(void)no_value;
 	if (reply->type != REDIS_REPLY_INTEGER)
 		return reply_malformed("hand_back", err);
 	if (reply->integer == 0)
@@ -274,39 +243,11 @@ static int parse_hand_back(const redisReply *reply,
 	return 0;
 }
 
-int grant_hand_back(struct redis *redis, const struct link_space *space,
-		    const struct block_range *whole,
-		    const struct block_range *part, struct error *err)
-{
-	struct command c;
-	redisReply *reply;
-	int status;
-
-	build_hand_back(&c, space, whole, part);
-	if (command_run(&c, redis, &reply, err))
-		return -1;
-	status = parse_hand_back(reply, space, err);
-	freeReplyObject(reply);
-	return status;
-}
-
-struct hand_back_call {
-	const struct link_space *space;
-	grant_done_fn *fn;
-	void *arg;
+static const struct call_type hand_back_call = {
+	.about_size = sizeof(const struct link_space *),
+	.parse = parse_hand_back,
+	.deliver = call_deliver_done,
 };
-
-static void on_hand_back(void *arg, const redisReply *reply,
-			 const struct error *failure)
-{
-	struct hand_back_call *call = arg;
-	struct error err;
-
-	if (!failure && parse_hand_back(reply, call->space, &err))
-		failure = &err;
-	call->fn(call->arg, failure);
-	free(call);
-}
 
 int grant_hand_back_async(struct redis_async *redis,
 			  const struct link_space *space,
@@ -314,10 +255,9 @@ int grant_hand_back_async(struct redis_async *redis,
 			  const struct block_range *part, grant_done_fn *fn,
 			  void *arg, struct error *err)
 {
-	const struct hand_back_call call = {space, fn, arg};
 	struct command c;
 
 	build_hand_back(&c, space, whole, part);
-	return command_send_call(&c, redis, on_hand_back, &call, sizeof(call),
-				 err);
+	return call_send(&c, redis, &hand_back_call, &space, (call_fn *)fn, arg,
+			 err);
 }

@@ -44,9 +44,17 @@ struct grant {
  * or too many were asked for.  ERROR_EXHAUSTED, retriable: nothing
  * left but what is live or in quarantine.  A request whose reply is lost is not
  * repeated by itself; its blocks are found by the reclaimer.
+ *
+ * grant is NULL when err is not; valid during the call.
  */
-int grant_blocks(struct redis *redis, const struct grant_request *request,
-		 struct grant *ret_grant, struct error *err);
+typedef void grant_fn(void *arg, const struct grant *grant,
+		      const struct error *err);
+int grant_blocks_async(struct redis_async *redis,
+		       const struct grant_request *request, grant_fn *fn,
+		       void *arg, struct error *err);
+
+/* err is NULL on success. */
+typedef void grant_done_fn(void *arg, const struct error *err);
 
 /*
  * Says that the blocks first to last of a granted range are about to be used:
@@ -55,15 +63,10 @@ int grant_blocks(struct redis *redis, const struct grant_request *request,
  * them, that they hold no link.  So no link may be stored in a block before
  * this was answered.
  */
-int grant_confirm(struct redis *redis, const struct link_space *space,
-		  const struct block_range *blocks, struct error *err);
-
-/* grant is NULL when err is not; valid during the call. */
-typedef void grant_fn(void *arg, const struct grant *grant,
-		      const struct error *err);
-int grant_blocks_async(struct redis_async *redis,
-		       const struct grant_request *request, grant_fn *fn,
-		       void *arg, struct error *err);
+int grant_confirm_async(struct redis_async *redis,
+			const struct link_space *space,
+			const struct block_range *blocks, grant_done_fn *fn,
+			void *arg, struct error *err);
 
 /*
  * Gives `part` of the granted range `whole` back: blocks from which no code was
@@ -73,16 +76,6 @@ int grant_blocks_async(struct redis_async *redis,
  * issued (the reclaimer has split it: leave it to the reclaimer).  On success
  * what is left of `whole` in the issued set are the pieces before and after.
  */
-int grant_hand_back(struct redis *redis, const struct link_space *space,
-		    const struct block_range *whole,
-		    const struct block_range *part, struct error *err);
-
-/* err is NULL on success. */
-typedef void grant_done_fn(void *arg, const struct error *err);
-int grant_confirm_async(struct redis_async *redis,
-			const struct link_space *space,
-			const struct block_range *blocks, grant_done_fn *fn,
-			void *arg, struct error *err);
 int grant_hand_back_async(struct redis_async *redis,
 			  const struct link_space *space,
 			  const struct block_range *whole,

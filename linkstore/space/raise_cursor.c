@@ -1,8 +1,6 @@
 #include "linkstore/space/raise_cursor.h"
 
-#include <stdlib.h>
-
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 
 static int build(struct command *c, const struct link_space *space,
 		 const struct space_seen *seen, struct error *err)
@@ -16,16 +14,19 @@ static int build(struct command *c, const struct link_space *space,
 	return 0;
 }
 
-static int parse(const redisReply *reply, const struct link_space *space,
+static int parse(const redisReply *reply, const void *about, void *no_value,
 		 struct error *err)
 {
+	const struct link_space *const *space = about;
+
+	(void)no_value;
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("raise_cursor", err);
 	if (reply_number(reply, 0, 0) != 1)
-		return reply_refused(reply, space, err);
+		return reply_refused(reply, *space, err);
 	if (!reply_is_array(reply, 4))
 		return reply_malformed("raise_cursor", err);
-	reply_seen(reply, 2, space, (uint64_t)reply_number(reply, 1, 0));
+	reply_seen(reply, 2, *space, (uint64_t)reply_number(reply, 1, 0));
 	return 0;
 }
 
@@ -38,38 +39,26 @@ int space_raise_cursor(struct redis *redis, const struct link_space *space,
 
 	if (build(&c, space, seen, err) || command_run(&c, redis, &reply, err))
 		return -1;
-	status = parse(reply, space, err);
+	status = parse(reply, &space, NULL, err);
 	freeReplyObject(reply);
 	return status;
 }
 
-struct call {
-	const struct link_space *space;
-	space_raised_fn *fn;
-	void *arg;
+static const struct call_type raise_call = {
+	.about_size = sizeof(const struct link_space *),
+	.parse = parse,
+	.deliver = call_deliver_done,
 };
-
-static void on_reply(void *arg, const redisReply *reply,
-		     const struct error *failure)
-{
-	struct call *call = arg;
-	struct error err;
-
-	if (!failure && parse(reply, call->space, &err))
-		failure = &err;
-	call->fn(call->arg, failure);
-	free(call);
-}
 
 int space_raise_cursor_async(struct redis_async *redis,
 			     const struct link_space *space,
 			     const struct space_seen *seen, space_raised_fn *fn,
 			     void *arg, struct error *err)
 {
-	const struct call call = {space, fn, arg};
 	struct command c;
 
 	if (build(&c, space, seen, err))
 		return -1;
-	return command_send_call(&c, redis, on_reply, &call, sizeof(call), err);
+	return call_send(&c, redis, &raise_call, &space, (call_fn *)fn, arg,
+			 err);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linkstore/command.h"
+#include "linkstore/call.h"
 #include "linkstore/space/identity.h"
 #include "linkstore/target.h"
 
@@ -214,57 +214,61 @@ int space_read_cursor(struct redis *redis, const struct link_space *space,
 
 /* --- on a loop ------------------------------------------------------------ */
 
-struct call {
+struct check {
 	const struct link_space *space;
-	space_done_fn *fn;
-	void *arg;
 	enum space_use use;
 };
 
-static void on_check(void *arg, const redisReply *reply,
-		     const struct error *failure)
+static int parse_check(const redisReply *reply, const void *about,
+		       void *no_value, struct error *err)
 {
-	struct call *call = arg;
-	struct error err;
+	const struct check *check = about;
 
-	if (!failure && identity_check(reply, call->space, call->use, &err))
-		failure = &err;
-	call->fn(call->arg, failure);
-	free(call);
+	(void)no_value;
+	return identity_check(reply, check->space, check->use, err);
 }
 
-static void on_cursor(void *arg, const redisReply *reply,
-		      const struct error *failure)
-{
-	struct call *call = arg;
-	uint64_t cursor;
-	struct error err;
+static const struct call_type check_call = {
+	.about_size = sizeof(struct check),
+	.parse = parse_check,
+	.deliver = call_deliver_done,
+};
 
-	if (!failure && parse_cursor(reply, call->space, &cursor, &err))
-		failure = &err;
-	call->fn(call->arg, failure);
-	free(call);
+static int parse_cursor_call(const redisReply *reply, const void *about,
+			     void *ret_cursor, struct error *err)
+{
+	const struct link_space *const *space = about;
+
+	return parse_cursor(reply, *space, ret_cursor, err);
 }
+
+/* The cursor is noted of the space: callers want no more. */
+static const struct call_type cursor_call = {
+	.about_size = sizeof(const struct link_space *),
+	.value_size = sizeof(uint64_t),
+	.parse = parse_cursor_call,
+	.deliver = call_deliver_done,
+};
 
 int space_check_async(struct redis_async *redis, const struct link_space *space,
 		      enum space_use use, space_done_fn *fn, void *arg,
 		      struct error *err)
 {
-	struct call call = {space, fn, arg, use};
+	const struct check check = {space, use};
 	struct command c;
 
 	build_read(&c, space);
-	return command_send_call(&c, redis, on_check, &call, sizeof(call), err);
+	return call_send(&c, redis, &check_call, &check, (call_fn *)fn, arg,
+			 err);
 }
 
 int space_read_cursor_async(struct redis_async *redis,
 			    const struct link_space *space, space_done_fn *fn,
 			    void *arg, struct error *err)
 {
-	struct call call = {space, fn, arg, SPACE_TO_READ};
 	struct command c;
 
 	build_cursor(&c, space);
-	return command_send_call(&c, redis, on_cursor, &call, sizeof(call),
-				 err);
+	return call_send(&c, redis, &cursor_call, &space, (call_fn *)fn, arg,
+			 err);
 }

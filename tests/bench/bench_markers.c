@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "common/clock.h"
-#include "linkstore/block/block.h"
 #include "linkstore/block/block_scan.h"
 #include "linkstore/space/reclaim.h"
+#include "tests/unit/linkstore/await.h"
 
 #define CHUNK 4096
 
@@ -35,20 +35,22 @@ static const struct links_config links = {
 	.spaces = {&spaces, 1},
 };
 
-static int fill(struct redis *redis, const struct linkstore *store,
-		uint64_t blocks, struct error *err)
+static int fill(const struct redis_config *config,
+		const struct linkstore *store, uint64_t blocks,
+		struct error *err)
 {
+	struct await *await = await_new(config, linkstore_scripts(store));
 	struct link_block block = {.space = linkstore_space(store, 0),
 				   .ttl = linkstore_class(store, 0),
 				   .generation = 1,
 				   .holder = "bench"};
+	int status = await ? 0 : error_set_nomem(err);
 	int64_t end;
 
-	for (block.number = 0; block.number < blocks; block.number++) {
-		if (block_open(redis, &block, &end, err) < 0)
-			return -1;
-	}
-	return 0;
+	for (; status == 0 && block.number < blocks; block.number++)
+		status = await_open(await, &block, &end, err);
+	await_free(await);
+	return status;
 }
 
 static int look(struct redis *redis, const struct link_space *space,
@@ -113,7 +115,7 @@ static int start(char *address, uint64_t blocks, const char *what,
 	int status = -1;
 
 	if (store && strcmp(what, "fill") == 0)
-		status = fill(redis, store, blocks, err);
+		status = fill(&config, store, blocks, err);
 	else if (store)
 		status = run(redis, store, blocks, atof(what), err);
 	linkstore_free(store);

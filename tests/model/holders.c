@@ -119,7 +119,7 @@ void holders_grant(struct holders *h)
 	request.seen = holder->seen[held.space];
 	held.deadline = clock_boottime_ms() + w->config.hold_max;
 	held.forgets = h->forgets;
-	if (grant_blocks(w->redis, &request, &grant, &w->err)) {
+	if (await_grant(w->await, &request, &grant, &w->err)) {
 		if (w->err.code != ERROR_EXHAUSTED)
 			world_broken(w, "grant: %s", w->err.text);
 		return;
@@ -144,7 +144,7 @@ static void confirm(struct holders *h, const struct held *held)
 	const struct block_range only = {held->block.number, held->block.number,
 					 held->block.generation};
 
-	if (grant_confirm(w->redis, held->block.space, &only, &w->err))
+	if (await_confirm(w->await, held->block.space, &only, &w->err))
 		world_broken(w, "%s", w->err.text);
 }
 
@@ -154,7 +154,7 @@ static void open_held(struct holders *h, struct holder *holder,
 	struct world *w = h->world;
 	int64_t end;
 
-	if (block_open(w->redis, &held->block, &end, &w->err) == 0) {
+	if (await_open(w->await, &held->block, &end, &w->err) == 0) {
 		lives_opened(h->lives, held->space, held->block.number,
 			     held->block.generation, held->block.holder);
 		confirm(h, held);
@@ -185,8 +185,8 @@ static void send_link(struct holders *h, struct held *held,
 	int64_t ends;
 	bool firm;
 
-	if (link_create(w->redis, &held->block, target->code, link, 0, &ends,
-			&w->err)) {
+	if (await_create(w->await, &held->block, target->code, link, 0, &ends,
+			 &w->err)) {
 		if (w->err.code != ERROR_NOT_OWNER || is_firm(h, held))
 			broken(h, held, "no link");
 		let_go(holder, held);
@@ -197,8 +197,8 @@ static void send_link(struct holders *h, struct held *held,
 	lives_created(h->lives, target, link, ends, when, firm);
 	/* An answer that was lost: the very same again counts once. */
 	if (rng_chance(&w->rng, 10) &&
-	    link_create(w->redis, &held->block, target->code, link, 0, &ends,
-			&w->err) &&
+	    await_create(w->await, &held->block, target->code, link, 0, &ends,
+			 &w->err) &&
 	    firm && is_firm(h, held))
 		broken(h, held, "no second try");
 }
@@ -270,7 +270,7 @@ static void check_closed(struct holders *h, const struct held *held)
 
 	if (!rng_chance(&w->rng, 20))
 		return;
-	if (block_open(w->redis, &held->block, &end, &w->err) == 0)
+	if (await_open(w->await, &held->block, &end, &w->err) == 0)
 		broken(h, held, "opened after it was closed");
 }
 
@@ -288,7 +288,7 @@ void holders_hand_back(struct holders *h)
 	part = (struct block_range){gone.block.number, gone.block.number,
 				    gone.block.generation};
 	let_go(holder, held);
-	if (block_close_own(w->redis, &gone.block, &w->err)) {
+	if (await_close_own(w->await, &gone.block, &w->err)) {
 		if (is_firm(h, &gone) && !h->lives->closes_forgotten)
 			broken(h, &gone, "not closed");
 		return;
@@ -300,7 +300,7 @@ void holders_hand_back(struct holders *h)
 	if (rng_chance(&w->rng, 10))
 		return; /* died in between */
 	before = clock_real_ms();
-	if (grant_hand_back(w->redis, gone.block.space, &gone.whole, &part,
+	if (await_hand_back(w->await, gone.block.space, &gone.whole, &part,
 			    &w->err)) {
 		if (w->err.code != ERROR_NOTFOUND ||
 		    (is_firm(h, &gone) && !gone.moved))

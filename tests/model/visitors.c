@@ -40,7 +40,7 @@ static void renew(struct visitors *v, const struct link_target *target,
 	struct span when = {.before = clock_real_ms()};
 	int64_t left;
 
-	if (link_renew(w->redis, target, link, &left, &w->err))
+	if (await_renew(w->await, target, link, &left, &w->err))
 		world_broken(w, "%s:%" PRIu64 " renewal: %s",
 			     target->space->name, target->block, w->err.text);
 	when.after = clock_real_ms();
@@ -66,7 +66,7 @@ static void look_up(struct visitors *v, const struct link_target *target,
 	struct world *w = v->world;
 	struct span when = {.before = clock_real_ms()};
 
-	if (link_lookup(w->redis, target, ret_answer, &w->err))
+	if (await_lookup(w->await, target, ret_answer, &w->err))
 		world_broken(w, "%s:%" PRIu64 " look-up: %s",
 			     target->space->name, target->block, w->err.text);
 	when.after = clock_real_ms();
@@ -88,7 +88,7 @@ void visitors_visit(struct visitors *v)
 		put_off(v, &target, answer.link);
 	if (answer.renew)
 		renew(v, &target, answer.link);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 /* --- edits ---------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static void edit(struct visitors *v, const struct link_target *target,
 					     w->config.ttl_classes.count));
 		link_edit_prepare(read, ttl, &after);
 	}
-	if (link_edit(w->redis, target, read, &after, ttl, &ends, &w->err) ==
+	if (await_edit(w->await, target, read, &after, ttl, &ends, &w->err) ==
 	    0) {
 		edited(v, target, read, &after, ends);
 		return;
@@ -180,7 +180,7 @@ void visitors_edit(struct visitors *v)
 	if (answer.link &&
 	    answer.link->state == SHORTLOOP__LINK_STATE__LINK_LIVE)
 		edit(v, &target, answer.link);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 void visitors_come_late(struct visitors *v)

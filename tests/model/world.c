@@ -71,6 +71,8 @@ void world_open(struct world *w, uint64_t seed,
 	}
 	redis_server_use_scripts(&w->server, linkstore_scripts(w->store));
 	w->redis = w->server.redis;
+	w->await = await_new(&w->server.config, linkstore_scripts(w->store));
+	assert_non_null(w->await);
 	for (size_t i = 0; i < WORLD_SPACES; i++) {
 		const struct link_space *space = world_space(w, i);
 
@@ -84,6 +86,7 @@ void world_open(struct world *w, uint64_t seed,
 
 void world_close(struct world *w)
 {
+	await_free(w->await);
 	linkstore_free(w->store);
 	linkstore_free(w->runs_store);
 	redis_server_stop(&w->server);

@@ -5,6 +5,7 @@
 #ifndef TESTS_MODEL_WORLD_H
 #define TESTS_MODEL_WORLD_H
 
+#include "tests/unit/linkstore/await.h"
 #include "tests/unit/redis_server.h"
 
 #include "linkstore/linkstore.h"
@@ -28,6 +29,7 @@ struct world {
 	struct linkstore *store;
 	/* Of the runs: a program's store remembers what it has seen. */
 	struct linkstore *runs_store;
+	struct await *await; /* of the holders and visitors */
 	/* The first block of each space: some begin close to their end. */
 	uint64_t base[WORLD_SPACES];
 	struct error err;

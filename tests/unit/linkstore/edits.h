@@ -13,7 +13,7 @@ static inline struct link_answer read_link(struct fixture *f,
 {
 	struct link_answer answer;
 
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	must(f, await_lookup(f->await, t, &answer, &f->err));
 	return answer;
 }
 
@@ -23,7 +23,7 @@ static inline const char *url_at(struct fixture *f, const struct link_target *t,
 	struct link_answer answer = read_link(f, t);
 
 	snprintf(text, 64, "%s", answer.link ? answer.link->url : "");
-	link_answer_release(&answer);
+	await_release(&answer.link);
 	return text;
 }
 
@@ -39,8 +39,7 @@ static inline struct link_target store_alias(struct fixture *f, uint64_t number)
 	link.owner = text_of("shop");
 	link.creator = text_of("key");
 	standalone_prepare(f->day, link_id_blockless(number), &link);
-	must(f, standalone_create(f->server.redis, &t, &link, 0, &result,
-				  &f->err));
+	must(f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	return t;
 }
@@ -54,8 +53,8 @@ static inline int try_edit(struct fixture *f, const struct link_target *t,
 
 	after.url = text_of(url);
 	link_edit_prepare(read->link, ttl, &after);
-	return link_edit(f->server.redis, t, read->link, &after, ttl,
-			 ret_expires, &f->err);
+	return await_edit(f->await, t, read->link, &after, ttl, ret_expires,
+			  &f->err);
 }
 
 static inline int64_t edit(struct fixture *f, const struct link_target *t,
@@ -65,7 +64,7 @@ static inline int64_t edit(struct fixture *f, const struct link_target *t,
 	int64_t expires = 0;
 
 	must(f, try_edit(f, t, &read, url, ttl, &expires));
-	link_answer_release(&read);
+	await_release(&read.link);
 	return expires;
 }
 
@@ -76,8 +75,8 @@ static inline int try_delete(struct fixture *f, const struct link_target *t,
 	int64_t expires;
 
 	link_edit_tombstone(read->link, "me", 1700000000000, &after);
-	return link_edit(f->server.redis, t, read->link, &after, NULL, &expires,
-			 &f->err);
+	return await_edit(f->await, t, read->link, &after, NULL, &expires,
+			  &f->err);
 }
 
 static inline void delete_link(struct fixture *f, const struct link_target *t)
@@ -85,7 +84,7 @@ static inline void delete_link(struct fixture *f, const struct link_target *t)
 	struct link_answer read = read_link(f, t);
 
 	must(f, try_delete(f, t, &read));
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 #endif

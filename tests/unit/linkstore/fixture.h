@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_LINKSTORE_FIXTURE_H
 #define TESTS_UNIT_LINKSTORE_FIXTURE_H
 
+#include "tests/unit/linkstore/await.h"
 #include "tests/unit/redis_server.h"
 
 #include "common/clock.h"
@@ -22,6 +23,7 @@
 /* 62^4 ids in blocks of 1000: 14776 blocks. */
 struct fixture {
 	struct redis_server server;
+	struct await *await;
 	char *classes[3];
 	struct links_key_config keys[2];
 	struct links_space_config space_config;
@@ -48,6 +50,17 @@ static inline Shortloop__Link empty_link(void)
 	return link;
 }
 
+/* Connections that know the scripts of the store. */
+static inline void fixture_connect(struct fixture *f)
+{
+	const struct redis_scripts *scripts = linkstore_scripts(f->store);
+
+	redis_server_use_scripts(&f->server, scripts);
+	await_free(f->await);
+	f->await = await_new(&f->server.config, scripts);
+	assert_non_null(f->await);
+}
+
 /* Takes the configuration as it stands. */
 static inline void fixture_open_store(struct fixture *f)
 {
@@ -57,8 +70,7 @@ static inline void fixture_open_store(struct fixture *f)
 	if (!f->store)
 		fail_msg("%s", f->err.text);
 	if (f->server.redis)
-		redis_server_use_scripts(&f->server,
-					 linkstore_scripts(f->store));
+		fixture_connect(f);
 	linkstore_free(before);
 	f->space = linkstore_space_named(f->store, "s5");
 	f->hash = linkstore_space_of(f->store, LINK_HASH);
@@ -182,6 +194,7 @@ static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
 
+	await_free(f->await);
 	redis_server_stop(&f->server);
 	linkstore_free(f->store);
 	free(f);
@@ -221,7 +234,7 @@ static inline int try_grant(struct fixture *f, const struct link_class *ttl,
 		.name = "test",
 	};
 
-	return grant_blocks(f->server.redis, &request, ret, &f->err);
+	return await_grant(f->await, &request, ret, &f->err);
 }
 
 static inline struct grant grant(struct fixture *f,
@@ -256,7 +269,7 @@ static inline struct link_block open_block(struct fixture *f,
 	struct link_block block = block_of(f, &g, ttl);
 	int64_t end;
 
-	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	must(f, await_open(f->await, &block, &end, &f->err));
 	return block;
 }
 
@@ -271,8 +284,8 @@ store_link(struct fixture *f, const struct link_block *block, uint32_t offset)
 	link.url = text_of("https://example.org/");
 	linkstore_code(f->space, block->number, offset, &target);
 	must(f, link_prepare(block, offset, &link, &f->err));
-	must(f, link_create(f->server.redis, block, target.code, &link, 0,
-			    &expires, &f->err));
+	must(f, await_create(f->await, block, target.code, &link, 0, &expires,
+			     &f->err));
 	return target;
 }
 

@@ -79,7 +79,7 @@ static void an_edit_and_a_late_one_get_their_answers(void **state)
 	struct link_answer read;
 	Shortloop__Link after;
 
-	must(a, link_lookup(a->f->server.redis, &t, &read, &a->err));
+	must(a, await_lookup(a->f->await, &t, &read, &a->err));
 	for (int i = 0; i < 2; i++) {
 		link_edit_tombstone(read.link, i ? "me" : "you", 1, &after);
 		must(a, link_edit_async(a->redis, &t, read.link, &after, NULL,
@@ -89,7 +89,7 @@ static void an_edit_and_a_late_one_get_their_answers(void **state)
 	run_loop(a);
 	assert_int_equal(a->stored, 1);
 	assert_int_equal(a->err.code, ERROR_CONFLICT);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void on_counted(void *arg, bool allowed, uint64_t used,
@@ -118,9 +118,9 @@ static void visits_are_counted_on_a_loop(void **state)
 	struct link_answer read;
 	uint64_t link_id;
 
-	must(a, link_lookup(a->f->server.redis, &t, &read, &a->err));
+	must(a, await_lookup(a->f->await, &t, &read, &a->err));
 	link_id = read.link->link_id;
-	link_answer_release(&read);
+	await_release(&read.link);
 	for (a->waiting = 0; a->waiting < 3; a->waiting++)
 		must(a, link_count_visit_async(a->redis, &t, link_id, 2,
 					       on_counted, a, &a->err));

@@ -32,7 +32,7 @@ static void opening_again_with_the_same_holder_is_a_success(void **state)
 	struct link_block block = open_block(f, f->day);
 	int64_t end;
 
-	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	must(f, await_open(f->await, &block, &end, &f->err));
 	assert_int_equal(end, marker(f, 0).end);
 }
 
@@ -49,7 +49,7 @@ static void a_block_granted_twice_is_opened_once(void **state)
 	g = grant(f, f->day, 1);
 	block = block_of(f, &g, f->day);
 	assert_int_equal(block.number, 0);
-	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+	must_fail(f, await_open(f->await, &block, &end, &f->err),
 		  ERROR_NOT_OWNER);
 	assert_false(f->err.retriable);
 }
@@ -61,7 +61,7 @@ static void an_open_block_is_not_opened_by_a_later_generation(void **state)
 	int64_t end;
 
 	block.generation = 2;
-	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+	must_fail(f, await_open(f->await, &block, &end, &f->err),
 		  ERROR_NOT_OWNER);
 }
 
@@ -73,10 +73,10 @@ static void a_closed_block_is_opened_by_a_later_generation_only(void **state)
 
 	set_marker(f, "4 c 1d 1000 2000 someone");
 	block.generation = 4;
-	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+	must_fail(f, await_open(f->await, &block, &end, &f->err),
 		  ERROR_NOT_OWNER);
 	block.generation = 5;
-	must(f, block_open(f->server.redis, &block, &end, &f->err));
+	must(f, await_open(f->await, &block, &end, &f->err));
 	assert_int_equal(marker(f, 0).generation, 5);
 }
 
@@ -87,7 +87,7 @@ static void a_damaged_marker_is_an_error(void **state)
 	int64_t end;
 
 	set_marker(f, "rubbish");
-	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+	must_fail(f, await_open(f->await, &block, &end, &f->err),
 		  ERROR_DAMAGED);
 }
 
@@ -98,9 +98,9 @@ static void a_holder_closes_its_block(void **state)
 	struct fixture *f = *state;
 	struct link_block block = open_block(f, f->day);
 
-	must(f, block_close_own(f->server.redis, &block, &f->err));
+	must(f, await_close_own(f->await, &block, &f->err));
 	assert_false(marker(f, 0).open);
-	must(f, block_close_own(f->server.redis, &block, &f->err));
+	must(f, await_close_own(f->await, &block, &f->err));
 }
 
 static void another_holder_does_not_close_it(void **state)
@@ -109,7 +109,7 @@ static void another_holder_does_not_close_it(void **state)
 	struct link_block block = open_block(f, f->day);
 
 	strcpy(block.holder, "another");
-	must_fail(f, block_close_own(f->server.redis, &block, &f->err),
+	must_fail(f, await_close_own(f->await, &block, &f->err),
 		  ERROR_NOT_OWNER);
 	assert_true(marker(f, 0).open);
 }
@@ -121,8 +121,8 @@ static void a_block_closed_unopened_is_not_opened_late(void **state)
 	struct link_block block = block_of(f, &g, f->day);
 	int64_t end;
 
-	must(f, block_close_own(f->server.redis, &block, &f->err));
-	must_fail(f, block_open(f->server.redis, &block, &end, &f->err),
+	must(f, await_close_own(f->await, &block, &f->err));
+	must_fail(f, await_open(f->await, &block, &end, &f->err),
 		  ERROR_NOT_OWNER);
 }
 
@@ -138,8 +138,8 @@ static int create(struct fixture *f, const struct link_block *block,
 	linkstore_code(f->space, block->number, offset, &target);
 	if (link_prepare(block, offset, &link, &f->err))
 		return -1;
-	return link_create(f->server.redis, block, target.code, &link, 0,
-			   ret_expires, &f->err);
+	return await_create(f->await, block, target.code, &link, 0, ret_expires,
+			    &f->err);
 }
 
 static void past_its_deadline_a_link_is_not_stored(void **state)
@@ -153,12 +153,12 @@ static void past_its_deadline_a_link_is_not_stored(void **state)
 	linkstore_code(f->space, block.number, 0, &t);
 	must(f, link_prepare(&block, 0, &link, &f->err));
 	must_fail(f,
-		  link_create(f->server.redis, &block, t.code, &link,
-			      clock_real_ms() - 50, &expires, &f->err),
+		  await_create(f->await, &block, t.code, &link,
+			       clock_real_ms() - 50, &expires, &f->err),
 		  ERROR_LATE);
 	assert_int_equal(pttl(f, &t), -2);
-	must(f, link_create(f->server.redis, &block, t.code, &link,
-			    clock_real_ms() + 5000, &expires, &f->err));
+	must(f, await_create(f->await, &block, t.code, &link,
+			     clock_real_ms() + 5000, &expires, &f->err));
 	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 }
 
@@ -207,9 +207,9 @@ static void a_live_link_is_never_overwritten(void **state)
 	strcpy(block.holder, "another");
 	must_fail(f, create(f, &block, 0, "https://b.example/", &expires),
 		  ERROR_UNSAFE);
-	must(f, link_lookup(f->server.redis, &t, &answer, &f->err));
+	must(f, await_lookup(f->await, &t, &answer, &f->err));
 	assert_string_equal(answer.link->url, "https://example.org/");
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void nothing_is_created_in_a_block_that_is_not_mine(void **state)

@@ -42,7 +42,7 @@ a_deleted_link_is_gone_and_says_no_more_than_whose_it_was(void **state)
 	assert_true(answer.link->changed_ms == 1700000000000);
 	assert_true(answer.link->link_id == link_id_blockless(7));
 	assert_int_equal(answer.link->version, 2);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void a_deleted_alias_is_free_after_quarantine(void **state)
@@ -54,15 +54,13 @@ static void a_deleted_alias_is_free_after_quarantine(void **state)
 
 	delete_link(f, &t);
 	standalone_prepare(f->day, link_id_blockless(8), &other);
-	must(f, standalone_create(f->server.redis, &t, &other, 0, &result,
-				  &f->err));
+	must(f, await_standalone(f->await, &t, &other, 0, &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_TAKEN);
 	assert_int_equal(result.existing->state,
 			 SHORTLOOP__LINK_STATE__LINK_DELETED);
-	standalone_result_release(&result);
+	await_release(&result.existing);
 	sleep_ms(QUARANTINE + 20);
-	must(f, standalone_create(f->server.redis, &t, &other, 0, &result,
-				  &f->err));
+	must(f, await_standalone(f->await, &t, &other, 0, &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_CREATED);
 }
 

@@ -14,7 +14,7 @@ static void check_edit(struct fixture *f, const struct link_target *t)
 	answer = read_link(f, t);
 	assert_int_equal(answer.link->version, 2);
 	assert_in_range(answer.ttl_left, CLOCK_DAY - 5000, CLOCK_DAY);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void an_edit_replaces_the_version_that_was_read(void **state)
@@ -41,7 +41,7 @@ static void check_conflict(struct fixture *f, const struct link_target *t)
 		ERROR_CONFLICT);
 	must_fail(f, try_delete(f, t, &read), ERROR_CONFLICT);
 	assert_string_equal(url_at(f, t, text), "https://first.example/");
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void of_two_edits_of_one_version_the_second_fails(void **state)
@@ -65,7 +65,7 @@ static void the_very_same_edit_again_is_a_success(void **state)
 	must(f, try_edit(f, &t, &read, "https://new.example/", NULL, &first));
 	must(f, try_edit(f, &t, &read, "https://new.example/", NULL, &again));
 	assert_in_range(again, first - 20, first + 20);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void only_the_next_version_is_an_edit(void **state)
@@ -77,10 +77,10 @@ static void only_the_next_version_is_an_edit(void **state)
 	int64_t expires;
 
 	must_fail(f,
-		  link_edit(f->server.redis, &t, read.link, &after, NULL,
-			    &expires, &f->err),
+		  await_edit(f->await, &t, read.link, &after, NULL, &expires,
+			     &f->err),
 		  ERROR_INPUT);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void versions_are_told_apart_beyond_one_byte(void **state)
@@ -100,7 +100,7 @@ static void versions_are_told_apart_beyond_one_byte(void **state)
 	must_fail(f,
 		  try_edit(f, &t, &read, "https://l.example/", NULL, &expires),
 		  ERROR_CONFLICT);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 /* --- new owners ----------------------------------------------------------- */
@@ -139,7 +139,7 @@ static void an_edit_never_meets_a_new_owner(void **state)
 	assert_string_equal(url_at(f, &t, text), "https://example.org/");
 	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 	assert_true(marker(f, 0).end != DURATION_NEVER);
-	link_answer_release(&former);
+	await_release(&former.link);
 }
 
 static void a_deletion_never_meets_a_new_owner(void **state)
@@ -152,8 +152,8 @@ static void a_deletion_never_meets_a_new_owner(void **state)
 	now = read_link(f, &t);
 	assert_int_equal(now.outcome, LINK_OUTCOME_REDIRECT);
 	assert_int_equal(now.link->generation, 2);
-	link_answer_release(&now);
-	link_answer_release(&former);
+	await_release(&now.link);
+	await_release(&former.link);
 }
 
 static void a_new_owner_of_an_alias_is_not_met(void **state)
@@ -173,8 +173,8 @@ static void a_new_owner_of_an_alias_is_not_met(void **state)
 	must_fail(f, try_delete(f, &t, &former), ERROR_NOTFOUND);
 	now = read_link(f, &t);
 	assert_int_equal(now.outcome, LINK_OUTCOME_REDIRECT);
-	link_answer_release(&now);
-	link_answer_release(&former);
+	await_release(&now.link);
+	await_release(&former.link);
 }
 
 static void nothing_is_edited_in_a_closed_block(void **state)
@@ -189,7 +189,7 @@ static void nothing_is_edited_in_a_closed_block(void **state)
 	must_fail(f,
 		  try_edit(f, &t, &read, "https://x.example/", NULL, &expires),
 		  ERROR_NOTFOUND);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static void a_longer_life_lifts_the_blocks_end(void **state)
 	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 	assert_string_equal(answer.link->ttl_class, "1d");
 	assert_int_equal(answer.link->ttl_ms, CLOCK_DAY);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void a_shorter_life_leaves_the_blocks_end(void **state)
@@ -244,10 +244,10 @@ static void a_visit_renews_only_the_version_it_saw(void **state)
 	int64_t left;
 
 	edit(f, &t, "https://new.example/", f->brief);
-	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
 	assert_in_range(left, 1, 1000);
 	assert_in_range(pttl(f, &t), 1, 1000);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 int main(void)

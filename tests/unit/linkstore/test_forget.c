@@ -130,9 +130,8 @@ static void fill_pool(struct fixture *f)
 	struct block_range whole = {0, 19, 1};
 
 	for (block.number = 0; block.number < 20; block.number++)
-		must(f, block_close_own(f->server.redis, &block, &f->err));
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
-				&f->err));
+		must(f, await_close_own(f->await, &block, &f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	redis_server_number(&f->server, "HDEL space:{s5} minute");
 	sleep_ms(HOLD + 20);
 }
@@ -165,7 +164,7 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	a = block_of(f, &g, f->day);
 	assert_int_equal(a.number, 0);
 	assert_int_equal(a.generation, 2);
-	must(f, block_open(f->server.redis, &a, &end, &f->err));
+	must(f, await_open(f->await, &a, &end, &f->err));
 	t = store_link(f, &a, 0);
 	redis_server_forget(&f->server);
 	g = take(f, 3);
@@ -173,8 +172,7 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	assert_true(is_issued(f, "0-6:2"));
 	/* What the former grantee makes now is refused: its marker is lost. */
 	must_fail(f,
-		  link_create(f->server.redis, &a, t.code, &link, 0, &end,
-			      &f->err),
+		  await_create(f->await, &a, t.code, &link, 0, &end, &f->err),
 		  ERROR_NOT_OWNER);
 	sleep_ms(HOLD + 20);
 	g = take(f, 13);
@@ -200,7 +198,7 @@ static void a_pool_block_whose_marker_survived_stays_its_holders(void **state)
 	redis_server_keep(&f->server);
 	g = take(f, 1);
 	a = block_of(f, &g, f->brief);
-	must(f, block_open(f->server.redis, &a, &end, &f->err));
+	must(f, await_open(f->await, &a, &end, &f->err));
 	redis_server_text(&f->server, "GET m:{s5:0}", text);
 	redis_server_forget(&f->server);
 	snprintf(words, sizeof(words), "%s", text);
@@ -237,7 +235,7 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	g = take(f, 1);
 	a = block_of(f, &g, f->day);
 	assert_int_equal(a.number, 10);
-	must(f, block_open(f->server.redis, &a, &end, &f->err));
+	must(f, await_open(f->await, &a, &end, &f->err));
 	redis_server_text(&f->server, "GET m:{s5:10}", text);
 	redis_server_forget(&f->server);
 	forget_rate(f);
@@ -258,8 +256,7 @@ a_block_open_in_other_hands_is_not_opened_under_the_next(void **state)
 	assert_int_equal(g.ranges[0].first, 7);
 	assert_int_equal(g.ranges[0].last, 10);
 	assert_int_equal(b.generation, 3);
-	must_fail(f, block_open(f->server.redis, &b, &end, &f->err),
-		  ERROR_NOT_OWNER);
+	must_fail(f, await_open(f->await, &b, &end, &f->err), ERROR_NOT_OWNER);
 	store_link(f, &a, 0);
 }
 
@@ -273,9 +270,8 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 	struct grant g;
 
 	redis_server_keep(&f->server);
-	must(f, block_close_own(f->server.redis, &a, &f->err));
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
-				&f->err));
+	must(f, await_close_own(f->await, &a, &f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	for (int i = 0; i < GAP; i++) {
 		g = take(f, 1);
 		assert_true(g.ranges[0].first != a.number);
@@ -345,7 +341,7 @@ static struct grant take_knowing(struct fixture *f, unsigned blocks,
 		.name = "test",
 	};
 
-	must(f, grant_blocks(f->server.redis, &request, &g, &f->err));
+	must(f, await_grant(f->await, &request, &g, &f->err));
 	return g;
 }
 
@@ -409,9 +405,9 @@ static void no_generation_seen_is_granted_again(void **state)
 
 	redis_server_snapshot(&f->server);
 	for (int i = 0; i < 3; i++) {
-		must(f, block_close_own(f->server.redis, &a, &f->err));
-		must(f, grant_hand_back(f->server.redis, f->space, &whole,
-					&whole, &f->err));
+		must(f, await_close_own(f->await, &a, &f->err));
+		must(f, await_hand_back(f->await, f->space, &whole, &whole,
+					&f->err));
 		sleep_ms(HOLD + 20);
 		g = take(f, 1);
 		assert_int_equal(g.ranges[0].first, a.number);
@@ -425,9 +421,8 @@ static void no_generation_seen_is_granted_again(void **state)
 	/* Its first holder gives it back as if nothing had happened. */
 	a.generation = whole.generation = 1;
 	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
-	must(f, block_close_own(f->server.redis, &a, &f->err));
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
-				&f->err));
+	must(f, await_close_own(f->await, &a, &f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	sleep_ms(HOLD + 20);
 	g = take(f, 1);
 	assert_int_equal(g.ranges[0].first, a.number);
@@ -469,9 +464,8 @@ static void every_script_that_moves_blocks_counts(void **state)
 	assert_int_equal(linkstore_noted_seen(f->space).moves, 1);
 	take(f, 3);
 	assert_int_equal(linkstore_noted_seen(f->space).moves, 4);
-	must(f, block_close_own(f->server.redis, &a, &f->err));
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
-				&f->err));
+	must(f, await_close_own(f->await, &a, &f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	assert_int_equal(linkstore_noted_seen(f->space).moves, 5);
 	assert_int_equal(moves(f), 5);
 	must(f, raise_to(f, 2));

@@ -36,9 +36,9 @@ static int block(struct fixture *f, const struct link_target *t, bool blocked)
 			      : SHORTLOOP__LINK_STATE__LINK_LIVE;
 	after.editor = text_of("the one who moderates");
 	after.changed_ms = 1700000000000;
-	status = link_edit(f->server.redis, t, read.link, &after, NULL,
-			   &expires, &f->err);
-	link_answer_release(&read);
+	status = await_edit(f->await, t, read.link, &after, NULL, &expires,
+			    &f->err);
+	await_release(&read.link);
 	return status;
 }
 
@@ -69,7 +69,7 @@ static void a_link_is_changed_to_one_that_is_no_longer(void **state)
 	read = read_link(f, &t);
 	must_be_refused(f, try_edit(f, &t, &read, "https://example.org/longer",
 				    NULL, &expires));
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 /* Its record is a few bytes longer: "never" is no number. */
@@ -100,12 +100,12 @@ static void a_visit_is_counted_and_renews(void **state)
 	snprintf(words, sizeof(words), "PEXPIRE l:{s5:%d}:%s 5000",
 		 (int)t.block, t.code);
 	redis_server_number(&f->server, words);
-	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
 	assert_true(pttl(f, &t) > 5000);
-	must(f, link_count_visit(f->server.redis, &t, read.link->link_id, 9,
-				 &allowed, &used, &f->err));
+	must(f, await_count_visit(f->await, &t, read.link->link_id, 9, &allowed,
+				  &used, &f->err));
 	assert_true(allowed);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 /* Reclaiming is what makes room again. */
@@ -132,11 +132,9 @@ static void blocks_are_handed_back_held_and_released(void **state)
 	bool closed;
 
 	fill(f);
-	must(f,
-	     grant_confirm(f->server.redis, f->space, &g.ranges[0], &f->err));
-	must(f, block_close_own(f->server.redis, &a, &f->err));
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &whole,
-				&f->err));
+	must(f, await_confirm(f->await, f->space, &g.ranges[0], &f->err));
+	must(f, await_close_own(f->await, &a, &f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
 	must(f,
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
 	must(f, space_release(f->server.redis, f->space, &request, &result,
@@ -206,19 +204,18 @@ static void nothing_new_is_stored(void **state)
 	later = block_of(f, &g, f->day);
 	fill(f);
 	must_be_refused(f, try_grant(f, f->day, 1, 0, &g));
-	must_be_refused(f,
-			block_open(f->server.redis, &later, &expires, &f->err));
+	must_be_refused(f, await_open(f->await, &later, &expires, &f->err));
 	linkstore_code(f->space, b.number, 0, &t);
 	must(f, link_prepare(&b, 0, &link, &f->err));
-	must_be_refused(f, link_create(f->server.redis, &b, t.code, &link, 0,
-				       &expires, &f->err));
+	must_be_refused(f, await_create(f->await, &b, t.code, &link, 0,
+					&expires, &f->err));
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
-	must_be_refused(f, standalone_create(f->server.redis, &t, &link, 0,
-					     &result, &f->err));
+	must_be_refused(
+		f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
 	/* Nothing of it is half done. */
 	assert_int_equal(redis_server_number(&f->server, "GET cursor:{s5}"), 2);
 	freeReplyObject(redis_server_ask(&f->server, "CONFIG SET maxmemory 0"));
-	must(f, block_open(f->server.redis, &later, &expires, &f->err));
+	must(f, await_open(f->await, &later, &expires, &f->err));
 }
 
 int main(void)

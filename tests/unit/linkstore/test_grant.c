@@ -127,8 +127,7 @@ static int hand_back(struct fixture *f, uint64_t from, uint64_t to)
 {
 	struct block_range whole = {0, 4, 1}, part = {from, to, 1};
 
-	return grant_hand_back(f->server.redis, f->space, &whole, &part,
-			       &f->err);
+	return await_hand_back(f->await, f->space, &whole, &part, &f->err);
 }
 
 /* One holder would open it twice. */

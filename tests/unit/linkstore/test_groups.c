@@ -111,7 +111,7 @@ static void open_many(struct fixture *f, size_t count)
 	int64_t end;
 
 	for (size_t i = 0; i < count; i++, block.number++)
-		must(f, block_open(f->server.redis, &block, &end, &f->err));
+		must(f, await_open(f->await, &block, &end, &f->err));
 }
 
 static void markers_in_many_slots_are_read_and_closed(void **state)

@@ -204,7 +204,7 @@ static void a_lost_block_is_closed_against_a_late_open(void **state)
 	must(f, marker_close_lost(f->server.redis, f->space, late.number, 1,
 				  &closed, &f->err));
 	assert_true(closed);
-	must_fail(f, block_open(f->server.redis, &late, &end, &f->err),
+	must_fail(f, await_open(f->await, &late, &end, &f->err),
 		  ERROR_NOT_OWNER);
 	assert_false(marker(f, late.number).open);
 }

@@ -60,7 +60,7 @@ static void pool_ten(struct fixture *f)
 		redis_server_number(&f->server, words);
 		struct link_block b = {f->space, f->brief, (uint64_t)i, 1, "h"};
 
-		must(f, block_close_own(f->server.redis, &b, &f->err));
+		must(f, await_close_own(f->await, &b, &f->err));
 	}
 	reclaim_first(f, 10, 1);
 	sleep_ms(QUARANTINE + 20);
@@ -270,8 +270,7 @@ static void a_held_block_cannot_be_handed_back(void **state)
 	grant(f, f->day, 4);
 	hold(f, 3, 3);
 	must_fail(f,
-		  grant_hand_back(f->server.redis, f->space, &whole, &part,
-				  &f->err),
+		  await_hand_back(f->await, f->space, &whole, &part, &f->err),
 		  ERROR_NOTFOUND);
 }
 
@@ -284,12 +283,11 @@ static void links_of_held_blocks_are_found_and_renewed(void **state)
 	int64_t left;
 
 	hold(f, block.number, block.number);
-	must(f, link_lookup(f->server.redis, &target, &answer, &f->err));
+	must(f, await_lookup(f->await, &target, &answer, &f->err));
 	assert_int_equal(answer.outcome, LINK_OUTCOME_REDIRECT);
-	must(f,
-	     link_renew(f->server.redis, &target, answer.link, &left, &f->err));
+	must(f, await_renew(f->await, &target, answer.link, &left, &f->err));
 	assert_true(left > 0);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void the_ledger_counts_what_is_out_and_overdue(void **state)

@@ -194,8 +194,8 @@ static void a_closed_block_takes_no_more_links(void **state)
 	assert_int_equal(close_block(f, 0, 1).state, BLOCK_ENDED);
 	must(f, link_prepare(&block, 0, &link, &f->err));
 	must_fail(f,
-		  link_create(f->server.redis, &block, "abcde", &link, 0,
-			      &expires, &f->err),
+		  await_create(f->await, &block, "abcde", &link, 0, &expires,
+			       &f->err),
 		  ERROR_NOT_OWNER);
 }
 
@@ -343,10 +343,10 @@ static void a_reused_block_makes_the_same_codes_with_other_link_ids(void **s)
 	assert_int_equal(block.generation, 2);
 	again = store_link(f, &block, 0);
 	assert_string_equal(again.code, first.code);
-	must(f, link_lookup(f->server.redis, &again, &answer, &f->err));
+	must(f, await_lookup(f->await, &again, &answer, &f->err));
 	assert_int_equal(answer.link->generation, 2);
 	assert_int_equal(answer.link->link_id >> 42 & 32767, 2);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 int main(void)

@@ -234,8 +234,7 @@ static void every_movement_shows(void **state)
 	must(f, space_read_movement(f->server.redis, f->space, &b, &f->err));
 	assert_string_not_equal(a.text, b.text);
 	assert_int_equal(b.cursor, 4);
-	must(f, grant_hand_back(f->server.redis, f->space, &whole, &part,
-				&f->err));
+	must(f, await_hand_back(f->await, f->space, &whole, &part, &f->err));
 	must(f, space_read_movement(f->server.redis, f->space, &a, &f->err));
 	assert_string_not_equal(a.text, b.text);
 	must(f,

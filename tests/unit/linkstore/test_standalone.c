@@ -33,8 +33,7 @@ static struct standalone_result create(struct fixture *f,
 {
 	struct standalone_result result;
 
-	must(f,
-	     standalone_create(f->server.redis, t, link, 0, &result, &f->err));
+	must(f, await_standalone(f->await, t, link, 0, &result, &f->err));
 	return result;
 }
 
@@ -42,7 +41,7 @@ static struct link_answer look(struct fixture *f, const struct link_target *t)
 {
 	struct link_answer answer;
 
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	must(f, await_lookup(f->await, t, &answer, &f->err));
 	return answer;
 }
 
@@ -62,7 +61,7 @@ static void a_link_is_stored_alone_in_its_slot(void **state)
 	assert_int_equal(answer.outcome, LINK_OUTCOME_REDIRECT);
 	assert_true(answer.link->link_id == link.link_id);
 	assert_in_range(answer.ttl_left, CLOCK_DAY - 5000, CLOCK_DAY);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void the_very_same_link_again_is_a_success(void **state)
@@ -93,10 +92,10 @@ static void a_live_link_is_never_overwritten(void **state)
 	assert_string_equal(result.existing->url, url);
 	assert_string_equal(result.existing->owner, "shop");
 	assert_in_range(result.existing_left, CLOCK_DAY - 5000, CLOCK_DAY);
-	standalone_result_release(&result);
+	await_release(&result.existing);
 	answer = look(f, &t);
 	assert_string_equal(answer.link->url, url);
-	link_answer_release(&answer);
+	await_release(&answer.link);
 }
 
 static void a_link_may_live_for_ever(void **state)
@@ -110,7 +109,7 @@ static void a_link_may_live_for_ever(void **state)
 	assert_true(create(f, &t, &link).expires == DURATION_NEVER);
 	result = create(f, &t, &other);
 	assert_true(result.existing_left == DURATION_NEVER);
-	standalone_result_release(&result);
+	await_release(&result.existing);
 }
 
 static void past_its_deadline_nothing_is_stored(void **state)
@@ -121,12 +120,12 @@ static void past_its_deadline_nothing_is_stored(void **state)
 	struct standalone_result result;
 
 	must_fail(f,
-		  standalone_create(f->server.redis, &t, &link,
-				    clock_real_ms() - 50, &result, &f->err),
+		  await_standalone(f->await, &t, &link, clock_real_ms() - 50,
+				   &result, &f->err),
 		  ERROR_LATE);
 	assert_int_equal(redis_server_number(&f->server, "DBSIZE"), 5);
-	must(f, standalone_create(f->server.redis, &t, &link,
-				  clock_real_ms() + 5000, &result, &f->err));
+	must(f, await_standalone(f->await, &t, &link, clock_real_ms() + 5000,
+				 &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_CREATED);
 }
 
@@ -152,8 +151,8 @@ static void a_visit_renews_a_link_without_a_block(void **state)
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	answer = look(f, &t);
 	assert_true(answer.renew);
-	link_answer_release(&answer);
-	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
+	await_release(&answer.link);
+	must(f, await_renew(f->await, &t, &link, &left, &f->err));
 	assert_int_equal(left, CLOCK_DAY);
 	assert_in_range(pttl(f, &t), CLOCK_DAY - 5000, CLOCK_DAY);
 }
@@ -167,7 +166,7 @@ static void another_owners_link_is_not_renewed(void **state)
 
 	create(f, &t, &now);
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
-	must(f, link_renew(f->server.redis, &t, &former, &left, &f->err));
+	must(f, await_renew(f->await, &t, &former, &left, &f->err));
 	assert_int_equal(left, 0);
 	assert_in_range(pttl(f, &t), 1, 60000);
 }
@@ -180,9 +179,7 @@ static void a_link_of_a_block_is_not_stored_alone(void **state)
 	struct link_target t;
 
 	linkstore_code(f->space, 0, 0, &t);
-	must_fail(f,
-		  standalone_create(f->server.redis, &t, &link, 0, &result,
-				    &f->err),
+	must_fail(f, await_standalone(f->await, &t, &link, 0, &result, &f->err),
 		  ERROR_INPUT);
 }
 
@@ -202,7 +199,7 @@ static enum standalone_outcome try_create(struct fixture *f,
 {
 	struct standalone_result result = create(f, t, link);
 
-	standalone_result_release(&result);
+	await_release(&result.existing);
 	return result.outcome;
 }
 
@@ -232,7 +229,7 @@ static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 
 	create(f, &t, &link);
 	sleep_ms(500);
-	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
+	must(f, await_renew(f->await, &t, &link, &left, &f->err));
 	sleep_ms(700);
 	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
 			 1);
@@ -255,7 +252,7 @@ static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 	create(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "DEL q:{sale-26}"), 1);
 	sleep_ms(500);
-	must(f, link_renew(f->server.redis, &t, &link, &left, &f->err));
+	must(f, await_renew(f->await, &t, &link, &left, &f->err));
 	sleep_ms(1020);
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 }
@@ -268,9 +265,9 @@ static void edit_life(struct fixture *f, const struct link_target *t,
 	int64_t expires;
 
 	link_edit_prepare(before.link, ttl, &after);
-	must(f, link_edit(f->server.redis, t, before.link, &after, ttl,
-			  &expires, &f->err));
-	link_answer_release(&before);
+	must(f, await_edit(f->await, t, before.link, &after, ttl, &expires,
+			   &f->err));
+	await_release(&before.link);
 }
 
 static void an_edited_life_moves_the_quarantine(void **state)

@@ -10,9 +10,9 @@ static enum link_outcome look(struct fixture *f, const struct link_target *t,
 {
 	struct link_answer answer;
 
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	must(f, await_lookup(f->await, t, &answer, &f->err));
 	*ret_renew = answer.renew;
-	link_answer_release(&answer);
+	await_release(&answer.link);
 	return answer.outcome;
 }
 
@@ -114,12 +114,12 @@ static int64_t renew(struct fixture *f, const struct link_target *t,
 	Shortloop__Link link;
 	int64_t left;
 
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	must(f, await_lookup(f->await, t, &answer, &f->err));
 	assert_non_null(answer.link);
 	link = *answer.link;
 	link.link_id += link_id_change;
-	must(f, link_renew(f->server.redis, t, &link, &left, &f->err));
-	link_answer_release(&answer);
+	must(f, await_renew(f->await, t, &link, &left, &f->err));
+	await_release(&answer.link);
 	return left;
 }
 

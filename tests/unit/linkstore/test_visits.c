@@ -18,8 +18,7 @@ static struct link_target store_alias(struct fixture *f, uint64_t link_id)
 
 	must(f, linkstore_alias(f->store, "sale-26", 7, &t, &f->err));
 	standalone_prepare(f->day, link_id, &link);
-	must(f, standalone_create(f->server.redis, &t, &link, 0, &result,
-				  &f->err));
+	must(f, await_standalone(f->await, &t, &link, 0, &result, &f->err));
 	assert_int_equal(result.outcome, STANDALONE_CREATED);
 	return t;
 }
@@ -31,8 +30,8 @@ static int visit(struct fixture *f, const struct link_target *t,
 	bool allowed;
 	uint64_t used;
 
-	must(f, link_count_visit(f->server.redis, t, link_id, max, &allowed,
-				 &used, &f->err));
+	must(f, await_count_visit(f->await, t, link_id, max, &allowed, &used,
+				  &f->err));
 	return allowed ? (int)used : -(int)used;
 }
 
@@ -41,7 +40,7 @@ static uint64_t used(struct fixture *f, const struct link_target *t,
 {
 	uint64_t n;
 
-	must(f, link_read_visits(f->server.redis, t, link_id, &n, &f->err));
+	must(f, await_visits(f->await, t, link_id, &n, &f->err));
 	return n;
 }
 
@@ -50,9 +49,9 @@ static uint64_t id_at(struct fixture *f, const struct link_target *t)
 	struct link_answer answer;
 	uint64_t link_id;
 
-	must(f, link_lookup(f->server.redis, t, &answer, &f->err));
+	must(f, await_lookup(f->await, t, &answer, &f->err));
 	link_id = answer.link->link_id;
-	link_answer_release(&answer);
+	await_release(&answer.link);
 	return link_id;
 }
 
@@ -104,15 +103,15 @@ static void the_count_lives_as_long_as_the_link(void **state)
 	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	visit(f, &t, ID, 3);
 	assert_in_range(count_left(f, t.code), 55000, 60000);
-	must(f, link_lookup(f->server.redis, &t, &read, &f->err));
-	must(f, link_renew(f->server.redis, &t, read.link, &left, &f->err));
+	must(f, await_lookup(f->await, &t, &read, &f->err));
+	must(f, await_renew(f->await, &t, read.link, &left, &f->err));
 	assert_in_range(count_left(f, t.code), CLOCK_DAY - 5000, CLOCK_DAY);
 	after = *read.link;
 	link_edit_prepare(read.link, f->never, &after);
-	must(f, link_edit(f->server.redis, &t, read.link, &after, f->never,
-			  &left, &f->err));
+	must(f, await_edit(f->await, &t, read.link, &after, f->never, &left,
+			   &f->err));
 	assert_int_equal(count_left(f, t.code), -1);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void a_deleted_link_takes_its_count_along(void **state)
@@ -124,12 +123,12 @@ static void a_deleted_link_takes_its_count_along(void **state)
 	int64_t expires;
 
 	visit(f, &t, ID, 3);
-	must(f, link_lookup(f->server.redis, &t, &read, &f->err));
+	must(f, await_lookup(f->await, &t, &read, &f->err));
 	link_edit_tombstone(read.link, "me", 1, &after);
-	must(f, link_edit(f->server.redis, &t, read.link, &after, NULL,
-			  &expires, &f->err));
+	must(f, await_edit(f->await, &t, read.link, &after, NULL, &expires,
+			   &f->err));
 	assert_int_equal(count_left(f, t.code), -2);
-	link_answer_release(&read);
+	await_release(&read.link);
 }
 
 static void another_owners_visits_are_not_counted(void **state)
@@ -140,13 +139,12 @@ static void another_owners_visits_are_not_counted(void **state)
 	uint64_t n;
 
 	must_fail(f,
-		  link_count_visit(f->server.redis, &t, ID, 3, &allowed, &n,
-				   &f->err),
+		  await_count_visit(f->await, &t, ID, 3, &allowed, &n, &f->err),
 		  ERROR_NOTFOUND);
 	redis_server_number(&f->server, "DEL l:{sale-26}");
 	must_fail(f,
-		  link_count_visit(f->server.redis, &t, link_id_blockless(8), 3,
-				   &allowed, &n, &f->err),
+		  await_count_visit(f->await, &t, link_id_blockless(8), 3,
+				    &allowed, &n, &f->err),
 		  ERROR_NOTFOUND);
 	assert_int_equal(used(f, &t, ID), 0);
 }
