@@ -22,7 +22,7 @@ VERSION := $(shell cat VERSION)
 
 PKGS := rdkafka hiredis libcurl yaml-0.1 jansson libsodium libprotobuf-c \
         libzstd liblz4 libmaxminddb libpcre2-8 libcrypto zlib libidn2 libqrencode \
-        libpng libpsl
+        libpng libpsl libxxhash
 
 # Sanitizers find the same at -O1, and are built in half the time.
 CFLAGS ?= $(if $(SANITIZE),-O1,-O3) -g

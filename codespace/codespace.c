@@ -178,11 +178,6 @@ void codespace_free(struct codespace *cs)
 	free(cs);
 }
 
-unsigned codespace_length(const struct codespace *cs)
-{
-	return cs->length;
-}
-
 unsigned codespace_base(const struct codespace *cs)
 {
 	return cs->base;

@@ -60,7 +60,6 @@ struct codespace *codespace_new(const struct codespace_options *options,
 				struct error *err);
 void codespace_free(struct codespace *cs); /* wipes the keys; NULL accepted */
 
-unsigned codespace_length(const struct codespace *cs);
 unsigned codespace_base(const struct codespace *cs);
 
 /* How many ids there are: min(base^(length-1), 2^42). */

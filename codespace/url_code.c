@@ -139,11 +139,6 @@ void url_codes_free(struct url_codes *uc)
 	free(uc);
 }
 
-unsigned url_codes_length(const struct url_codes *uc)
-{
-	return uc->length;
-}
-
 const char *url_codes_fingerprint(const struct url_codes *uc)
 {
 	return uc->fingerprint;

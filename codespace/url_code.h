@@ -69,8 +69,6 @@ struct url_codes *url_codes_new(enum url_code_method method, unsigned length,
 				struct error *err);
 void url_codes_free(struct url_codes *uc); /* wipes the keys; NULL accepted */
 
-unsigned url_codes_length(const struct url_codes *uc);
-
 /* What a code is derived from.  The texts end in a NUL. */
 struct url_code_subject {
 	const char *account; /* "": none, as before there were accounts */

@@ -1,9 +1,7 @@
 /*
- * hash.h - hashing of byte strings for tables in memory.
- *
- * Multiplies 16 bytes at a time, each factor mixed with a secret (as wyhash by
- * Wang Yi does), which takes a third of SipHash's time.  Whoever does not know
- * the secret cannot aim at one bucket; the values are not for storing, nor for
+ * hash.h - hashing of byte strings for tables in memory: XXH3 (Yann Collet's
+ * libxxhash) with a secret of the program's own.  Whoever does not know the
+ * secret cannot aim at one bucket; the values are not for storing, nor for
  * telling anybody.
  */
 #ifndef COMMON_HASH_H
@@ -11,11 +9,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <xxhash.h>
 
 #include "common/error.h"
 
 struct hash_key {
-	uint64_t secret[3];
+	unsigned char secret[XXH3_SECRET_SIZE_MIN];
 };
 
 /* A random one. */

@@ -231,15 +231,6 @@ const struct link_space *linkstore_space_named(const struct linkstore *ls,
 	return NULL;
 }
 
-const struct link_space *linkstore_space_of(const struct linkstore *ls,
-					    enum link_strategy strategy)
-{
-	for (size_t i = 0; i < ls->space_count; i++)
-		if (ls->spaces[i].strategy == strategy)
-			return &ls->spaces[i];
-	return NULL;
-}
-
 size_t linkstore_class_count(const struct linkstore *ls)
 {
 	return ls->class_count;

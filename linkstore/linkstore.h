@@ -105,8 +105,4 @@ static inline bool link_space_has_blocks(const struct link_space *space)
 	return space->strategy == LINK_SEQUENCE;
 }
 
-/* The first configured space of a strategy, or NULL. */
-const struct link_space *linkstore_space_of(const struct linkstore *ls,
-					    enum link_strategy strategy);
-
 #endif

@@ -10,7 +10,6 @@
 enum kind {
 	COUNTER,
 	GAUGE,
-	GAUGE_FN,
 	HISTOGRAM
 };
 
@@ -22,8 +21,6 @@ struct metric {
 	enum kind kind;
 	char *name, *labels, *help;
 	_Atomic int64_t value;
-	double (*fn)(void *arg);
-	void *arg;
 	double *bounds;
 	size_t bound_count;
 	_Atomic uint64_t *buckets; /* bound_count + 1 */
@@ -158,20 +155,6 @@ struct metric *metrics_gauge(struct metrics *m, const char *name,
 	return add_plain(m, GAUGE, name, labels, help);
 }
 
-struct metric *metrics_gauge_fn(struct metrics *m, const char *name,
-				const char *labels, const char *help,
-				double (*fn)(void *arg), void *arg)
-{
-	struct metric *metric = m ? create(GAUGE_FN, name, labels, help) : NULL;
-
-	if (!metric)
-		return NULL;
-	metric->fn = fn;
-	metric->arg = arg;
-	insert(m, metric);
-	return metric;
-}
-
 struct metric *metrics_histogram(struct metrics *m, const char *name,
 				 const char *labels, const char *help,
 				 const double *bounds, size_t bound_count)
@@ -235,12 +218,8 @@ static void render_line(const struct metric *metric, struct buf *out)
 	const char *close = *metric->labels ? "}" : "";
 
 	buf_printf(out, "%s%s%s%s ", metric->name, open, metric->labels, close);
-	if (metric->kind == GAUGE_FN)
-		buf_printf(out, "%.15g\n", metric->fn(metric->arg));
-	else
-		buf_printf(out, "%" PRId64 "\n",
-			   atomic_load_explicit(&metric->value,
-						memory_order_relaxed));
+	buf_printf(out, "%" PRId64 "\n",
+		   atomic_load_explicit(&metric->value, memory_order_relaxed));
 }
 
 static void render_histogram(struct metric *metric, struct buf *out)
@@ -272,8 +251,7 @@ static void render_histogram(struct metric *metric, struct buf *out)
 
 void metrics_render(struct metrics *m, struct buf *out)
 {
-	static const char *const types[] = {"counter", "gauge", "gauge",
-					    "histogram"};
+	static const char *const types[] = {"counter", "gauge", "histogram"};
 	const char *name = "";
 
 	pthread_mutex_lock(&m->lock);

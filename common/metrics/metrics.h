@@ -3,8 +3,8 @@
  *
  * Register at start, or one name from one thread; update from any thread
  * (relaxed atomics); render from any thread.  A metric lives as long as its
- * registry. Registering a name and labels again gives the metric there is (all
- * but metrics_gauge_fn), so that the threads of a program share their metrics.
+ * registry.  Registering a name and labels again gives the metric there is, so
+ * that the threads of a program share their metrics.
  * Every update accepts a NULL metric and then does nothing, so that a failed
  * registration (out of memory) never needs a branch in the caller.
  *
@@ -37,11 +37,6 @@ struct metric *metrics_gauge(struct metrics *m, const char *name,
 struct metric *metrics_histogram(struct metrics *m, const char *name,
 				 const char *labels, const char *help,
 				 const double *bounds, size_t bound_count);
-
-/* A gauge whose value is asked for at each scrape, on the scraping thread. */
-struct metric *metrics_gauge_fn(struct metrics *m, const char *name,
-				const char *labels, const char *help,
-				double (*fn)(void *arg), void *arg);
 
 void metric_add(struct metric *metric, uint64_t n);
 void metric_set(struct metric *metric, int64_t value);

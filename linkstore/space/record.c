@@ -234,22 +234,6 @@ static const struct call_type check_call = {
 	.deliver = call_deliver_done,
 };
 
-static int parse_cursor_call(const redisReply *reply, const void *about,
-			     void *ret_cursor, struct error *err)
-{
-	const struct link_space *const *space = about;
-
-	return parse_cursor(reply, *space, ret_cursor, err);
-}
-
-/* The cursor is noted of the space: callers want no more. */
-static const struct call_type cursor_call = {
-	.about_size = sizeof(const struct link_space *),
-	.value_size = sizeof(uint64_t),
-	.parse = parse_cursor_call,
-	.deliver = call_deliver_done,
-};
-
 int space_check_async(struct redis_async *redis, const struct link_space *space,
 		      enum space_use use, space_done_fn *fn, void *arg,
 		      struct error *err)
@@ -259,16 +243,5 @@ int space_check_async(struct redis_async *redis, const struct link_space *space,
 
 	build_read(&c, space);
 	return call_send(&c, redis, &check_call, &check, (call_fn *)fn, arg,
-			 err);
-}
-
-int space_read_cursor_async(struct redis_async *redis,
-			    const struct link_space *space, space_done_fn *fn,
-			    void *arg, struct error *err)
-{
-	struct command c;
-
-	build_cursor(&c, space);
-	return call_send(&c, redis, &cursor_call, &space, (call_fn *)fn, arg,
 			 err);
 }

@@ -70,8 +70,5 @@ int space_check_async(struct redis_async *redis, const struct link_space *space,
 /* Reads the cursor and notes it.  ERROR_NOTFOUND when there is none. */
 int space_read_cursor(struct redis *redis, const struct link_space *space,
 		      uint64_t *ret_cursor, struct error *err);
-int space_read_cursor_async(struct redis_async *redis,
-			    const struct link_space *space, space_done_fn *fn,
-			    void *arg, struct error *err);
 
 #endif

@@ -217,13 +217,3 @@ void ua_rules_free(struct ua_rules *rules)
 	pattern_set_free(rules->patterns);
 	free(rules);
 }
-
-size_t ua_rules_count(const struct ua_rules *rules)
-{
-	return pattern_set_count(rules->patterns);
-}
-
-size_t ua_rules_unfiltered(const struct ua_rules *rules)
-{
-	return pattern_set_unfiltered(rules->patterns);
-}

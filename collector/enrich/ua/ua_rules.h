@@ -79,8 +79,5 @@ struct ua_rules {
 struct ua_rules *ua_rules_load(const char *path, bool prefilter,
 			       struct error *err);
 void ua_rules_free(struct ua_rules *rules); /* NULL accepted */
-/* How many rules there are, and how many are tried on every text. */
-size_t ua_rules_count(const struct ua_rules *rules);
-size_t ua_rules_unfiltered(const struct ua_rules *rules);
 
 #endif

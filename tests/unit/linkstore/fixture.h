@@ -73,9 +73,9 @@ static inline void fixture_open_store(struct fixture *f)
 		fixture_connect(f);
 	linkstore_free(before);
 	f->space = linkstore_space_named(f->store, "s5");
-	f->hash = linkstore_space_of(f->store, LINK_HASH);
-	f->snowflake = linkstore_space_of(f->store, LINK_SNOWFLAKE);
-	f->alias = linkstore_space_of(f->store, LINK_ALIAS);
+	f->hash = linkstore_space_named(f->store, "h6");
+	f->snowflake = linkstore_space_named(f->store, "flake");
+	f->alias = linkstore_space_named(f->store, "alias");
 	f->brief = linkstore_class_named(f->store, "1s");
 	f->day = linkstore_class_named(f->store, "1d");
 	f->never = linkstore_class_named(f->store, "never");
