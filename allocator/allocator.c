@@ -1,20 +1,40 @@
 #include "allocator/allocator.h"
 
 #include "common/host_name.h"
+#include "linkstore/space/missing_keys.h"
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Runs on the first thread.  Going on would issue codes made with other keys,
- * so the program sends itself the signal that ends it. */
-static void on_space_differs(void *arg, const struct error *err)
+/* Going on would issue codes made with other keys, so the program sends itself
+ * the signal that ends it. */
+static void end_program(struct allocator *a, const struct error *err)
 {
-	struct allocator *a = arg;
-
+	if (a->mismatch.code != ERROR_NONE)
+		return;
 	a->mismatch = *err;
 	kill(getpid(), SIGTERM);
+}
+
+/* Runs on the first thread. */
+static void on_space_checked(void *arg, const struct link_space *space,
+			     enum space_state state, const struct error *err)
+{
+	struct allocator *a = arg;
+	const struct space_report *report = &a->space_reports[space->index];
+	char state_text[SPACE_STATE_TEXT_MAX], keys_text[MISSING_KEYS_TEXT_MAX];
+
+	if (state != SPACE_READY)
+		health_down(report->check,
+			    space_state_describe(state, space, state_text));
+	else if (missing_keys_tell(space, report->keys_missing, keys_text))
+		health_down(report->check, keys_text);
+	else
+		health_up(report->check);
+	if (state == SPACE_DIFFERS)
+		end_program(a, err);
 }
 
 static void name_holder(char holder[LINK_HOLDER_MAX])
@@ -139,6 +159,42 @@ static int open_rules_and_defaults(struct allocator *a, struct error *err)
 				  &rules, err);
 }
 
+static void register_space(const struct link_space *space,
+			   struct space_report *report, struct health *health,
+			   struct metrics *metrics)
+{
+	char text[SPACE_STATE_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "space %s", space->name);
+	report->check = health_register(health, text);
+	health_down(report->check,
+		    space_state_describe(SPACE_UNCHECKED, space, text));
+	report->keys_missing = missing_keys_register(metrics, space);
+}
+
+static int open_spaces(struct allocator *a, struct health *health,
+		       struct error *err)
+{
+	const struct space_monitor_options options = {
+		.store = a->store,
+		.use = SPACE_TO_ISSUE,
+		.every = a->config->allocator.space_check_every,
+		.seen = a->seen,
+		.on_checked = on_space_checked,
+		.arg = a,
+	};
+	size_t count = linkstore_space_count(a->store);
+
+	a->space_reports = calloc(count, sizeof(*a->space_reports));
+	if (!a->space_reports)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		register_space(linkstore_space(a->store, i),
+			       &a->space_reports[i], health, a->metrics);
+	a->spaces = space_monitor_new(&options, err);
+	return a->spaces ? 0 : -1;
+}
+
 static int open_first_threads(struct allocator *a, struct app *app,
 			      struct error *err)
 {
@@ -157,13 +213,7 @@ static int open_first_threads(struct allocator *a, struct app *app,
 		if (!a->ids)
 			return -1;
 	}
-	a->spaces = space_watch_new(a->store, app_health(app), a->metrics,
-				    settings->space_check_every,
-				    on_space_differs, a, err);
-	if (!a->spaces)
-		return -1;
-	space_watch_remember(a->spaces, a->seen);
-	return 0;
+	return open_spaces(a, app_health(app), err);
 }
 
 static int open_all(struct allocator *a, struct app *app, struct error *err)
@@ -216,7 +266,8 @@ void allocator_free(struct allocator *a)
 	audit_free(a->audit, 0);
 	ledger_watch_free(a->ledger);
 	buf_free(&a->openapi);
-	space_watch_free(a->spaces);
+	space_monitor_free(a->spaces);
+	free(a->space_reports);
 	id_generator_free(a->ids);
 	redis_reserve_free(a->reserve);
 	seen_file_free(a->seen);

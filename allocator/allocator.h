@@ -20,10 +20,16 @@
 #include "allocator/link_events.h"
 #include "allocator/policy/url_policy.h"
 #include "allocator/redis_reserve.h"
-#include "allocator/space_watch.h"
 #include "common/app/app.h"
 #include "linkstore/domains.h"
 #include "linkstore/space/seen_file.h"
+#include "linkstore/space/space_monitor.h"
+
+/* What is told of a space. */
+struct space_report {
+	struct health_check *check;
+	struct metric *keys_missing;
+};
 
 struct allocator {
 	const struct allocator_config *config;
@@ -46,10 +52,11 @@ struct allocator {
 	struct link_events *events;
 	struct audit *audit; /* NULL: none */
 	struct ledger_watch *ledger;
+	struct space_report *space_reports; /* by space index */
 	struct buf openapi;
 
 	/* These run on the first thread. */
-	struct space_watch *spaces;
+	struct space_monitor *spaces;
 	struct redis_reserve *reserve;
 	struct id_generator *ids; /* NULL: not needed */
 

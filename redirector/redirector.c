@@ -8,9 +8,10 @@
 
 #include "common/host_name.h"
 #include "linkstore/domains.h"
+#include "linkstore/space/missing_keys.h"
+#include "linkstore/space/space_monitor.h"
 #include "redirector/client_address.h"
 #include "redirector/renew_throttle.h"
-#include "redirector/space_guard.h"
 #include "redirector/virtual_host.h"
 
 /* --- health ----------------------------------------------------------------
@@ -59,10 +60,8 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 }
 
 /* Ends the program the way an operator would: main waits for that signal. */
-static void on_fatal(void *arg, const struct error *err)
+static void end_program(struct redirector *r, const struct error *err)
 {
-	struct redirector *r = arg;
-
 	pthread_mutex_lock(&r->health.lock);
 	if (!r->health.failed) {
 		r->health.failed = true;
@@ -70,6 +69,38 @@ static void on_fatal(void *arg, const struct error *err)
 		kill(getpid(), SIGTERM);
 	}
 	pthread_mutex_unlock(&r->health.lock);
+}
+
+/* Finds the first space with codes of a key that is not configured, and sets
+ * the gauges of all. */
+static bool find_missing_key(const struct redirector *r,
+			     char ret_text[MISSING_KEYS_TEXT_MAX])
+{
+	bool found = false;
+
+	for (size_t i = linkstore_space_count(r->store); i-- > 0;)
+		found |= missing_keys_tell(linkstore_space(r->store, i),
+					   r->keys_missing[i], ret_text);
+	return found;
+}
+
+/* One health check tells of all spaces.  It is down while a key is missing, as
+ * others may have it: it is for them to redirect its links. */
+static void on_space_checked(void *arg, const struct link_space *space,
+			     enum space_state state, const struct error *err)
+{
+	struct redirector *r = arg;
+	char text[MISSING_KEYS_TEXT_MAX];
+
+	(void)space;
+	if (state == SPACE_DIFFERS)
+		end_program(r, err);
+	else if (err)
+		health_down(r->health.links, err->text);
+	else if (find_missing_key(r, text))
+		health_down(r->health.links, text);
+	else if (space_monitor_all_ready(r->spaces))
+		health_up(r->health.links);
 }
 
 int redirector_failure(const struct redirector *r, struct error *err)
@@ -110,6 +141,7 @@ static int make_health(struct redirector *r, struct health *health,
 		return error_set_nomem(err);
 	r->health.redis = health_register(health, "redis");
 	r->health.kafka = health_register(health, "kafka");
+	r->health.links = health_register(health, "links");
 	return 0;
 }
 
@@ -130,6 +162,27 @@ static int make_rules(struct redirector *r, struct error *err)
 	r->virtual_hosts =
 		virtual_hosts_new(r->domains, r->store, settings, err);
 	return r->virtual_hosts ? 0 : -1;
+}
+
+static int make_spaces(struct redirector *r, struct error *err)
+{
+	const struct space_monitor_options options = {
+		.store = r->store,
+		.use = SPACE_TO_READ,
+		.every = r->config->redirector.cursor_every,
+		.on_checked = on_space_checked,
+		.arg = r,
+	};
+	size_t count = linkstore_space_count(r->store);
+
+	r->keys_missing = calloc(count, sizeof(struct metric *));
+	if (!r->keys_missing)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++)
+		r->keys_missing[i] = missing_keys_register(
+			r->registry, linkstore_space(r->store, i));
+	r->spaces = space_monitor_new(&options, err);
+	return r->spaces ? 0 : -1;
 }
 
 static int make_producer(struct redirector *r, struct error *err)
@@ -158,11 +211,7 @@ static int make_parts(struct redirector *r, struct health *health,
 	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
-	if (!r->renewals)
-		return -1;
-	r->spaces = space_guard_new(r->store, health_register(health, "links"),
-				    r->registry, on_fatal, r, err);
-	if (!r->spaces)
+	if (!r->renewals || make_spaces(r, err) < 0)
 		return -1;
 	return make_producer(r, err);
 }
@@ -196,7 +245,8 @@ void redirector_free(struct redirector *r)
 		return;
 	/* The producer reports here until it is gone. */
 	kafka_producer_free(r->producer);
-	space_guard_free(r->spaces);
+	space_monitor_free(r->spaces);
+	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);

@@ -25,13 +25,13 @@
 struct domains;
 struct proxy_list;
 struct renew_throttle;
-struct space_guard;
+struct space_monitor;
 struct virtual_hosts;
 
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *kafka;
+	struct health_check *redis, *kafka, *links;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` is why the program ends by itself */
@@ -53,7 +53,8 @@ struct redirector {
 	struct domains *domains;
 	struct virtual_hosts *virtual_hosts;
 	struct renew_throttle *renewals;
-	struct space_guard *spaces;
+	struct space_monitor *spaces; /* runs on the first thread */
+	struct metric **keys_missing; /* by space index */
 	struct kafka_producer *producer;
 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "redirector/space_guard.h"
+#include "linkstore/space/space_monitor.h"
 
 struct server {
 	struct server_context context;
@@ -45,10 +45,10 @@ static void server_free(struct server *s)
 {
 	if (!s)
 		return;
-	/* Redis first: what is in flight is answered through the others. */
-	redis_async_free(s->context.redis);
 	if (s->context.number == 0)
-		space_guard_stop(s->context.redirector->spaces);
+		space_monitor_stop(s->context.redirector->spaces);
+	/* Before the others: what is in flight is answered through them. */
+	redis_async_free(s->context.redis);
 	http_listener_free(s->listener);
 	s->handler->destroy(s->state);
 	loop_free(s->context.loop);
@@ -67,11 +67,11 @@ static int make_listener(struct server *s, struct error *err)
 	if (!s->listener ||
 	    loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
 		return -1;
-	/* One of them keeps the watch over the spaces for all. */
+	/* One of them checks the spaces for all. */
 	if (s->context.number != 0)
 		return 0;
-	return space_guard_start(r->spaces, s->context.loop, s->context.redis,
-				 config->redirector.cursor_every, err);
+	return space_monitor_start(r->spaces, s->context.loop, s->context.redis,
+				   err);
 }
 
 static int make_parts(struct server *s, struct error *err)

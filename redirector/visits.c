@@ -9,12 +9,12 @@
 #include "common/clock.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
+#include "linkstore/space/space_monitor.h"
 #include "redirector/cache_entry.h"
 #include "redirector/link_cache.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
 #include "redirector/responder.h"
-#include "redirector/space_guard.h"
 #include "redirector/virtual_host.h"
 
 /*
@@ -489,7 +489,7 @@ static void look_up(struct visits *v, struct http_request *req,
 
 	redirector_count(&v->counters, COUNTER_MISSES);
 	if (space &&
-	    space_guard_state(v->redirector->spaces, space) == SPACE_WAITING) {
+	    space_monitor_state(v->redirector->spaces, space) != SPACE_READY) {
 		respond_without_redis(v, req, code);
 		return;
 	}

@@ -129,7 +129,7 @@ static void on_give_up(void *arg)
 /* What runs on the first thread. */
 static void stop_first(struct allocator *a)
 {
-	space_watch_stop(a->spaces);
+	space_monitor_stop(a->spaces);
 	if (a->ids)
 		id_generator_stop(a->ids);
 	redis_reserve_stop(a->reserve);
@@ -261,7 +261,7 @@ static int start_first(struct worker *w, struct error *err)
 	struct allocator *a = w->allocator;
 
 	w->is_first = true;
-	if (space_watch_start(a->spaces, w->loop, w->redis, err) < 0 ||
+	if (space_monitor_start(a->spaces, w->loop, w->redis, err) < 0 ||
 	    (a->ids && id_generator_start(a->ids, w->loop, w->redis, err) < 0))
 		return -1;
 	return redis_reserve_start(a->reserve, w->loop, w->redis, err);

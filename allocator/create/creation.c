@@ -418,7 +418,7 @@ void creation_begin(const struct creation_context *context,
 	c->arg = arg;
 	if (!is_allowed(c, order->caller))
 		return;
-	state = space_watch_state(context->spaces, space_of(c));
+	state = space_monitor_state(context->spaces, space_of(c));
 	if (state == SPACE_READY && order->key.len)
 		begin_idempotency(c);
 	else if (state == SPACE_READY)

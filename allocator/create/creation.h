@@ -39,10 +39,10 @@
 #include "allocator/link/link_request.h"
 #include "allocator/link_events.h"
 #include "allocator/redis_reserve.h"
-#include "allocator/space_watch.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/block/create.h"
+#include "linkstore/space/space_monitor.h"
 #include "linkstore/target.h"
 
 struct idempotency;
@@ -67,7 +67,7 @@ struct creation_context {
 	const struct redis_reserve *reserve;
 	struct link_writer *writer;    /* of this thread */
 	struct block_pool *block_pool; /* of this thread */
-	const struct space_watch *spaces;
+	const struct space_monitor *spaces;
 	struct link_events *events;
 	struct audit *audit;	  /* NULL: none */
 	struct id_generator *ids; /* NULL: no space needs them */

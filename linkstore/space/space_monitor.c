@@ -1,0 +1,264 @@
+#include "linkstore/space/space_monitor.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "linkstore/space/raise_cursor.h"
+#include "linkstore/target.h"
+
+enum {
+	/* Pauses while a space is not ready.  The first is short, since Redis
+	 * is asked before it is connected; each is twice the one before. */
+	FIRST_PAUSE_MS = 10,
+	LONGEST_PAUSE_MS = 500
+};
+
+struct monitored_space {
+	struct space_monitor *monitor;
+	const struct link_space *space;
+	bool asked; /* the answer is on its way */
+	_Atomic int state;
+};
+
+struct space_monitor {
+	struct space_monitor_options options;
+	struct redis_async *redis;
+	struct loop_timer *timer; /* NULL: not started, or stopped */
+	int64_t pause;		  /* ms, while one is not ready */
+	size_t count;
+	struct monitored_space spaces[];
+};
+
+/* --- states --------------------------------------------------------------- */
+
+const char *space_state_describe(enum space_state state,
+				 const struct link_space *space,
+				 char text[SPACE_STATE_TEXT_MAX])
+{
+	const char *name = space->name;
+
+	switch (state) {
+	case SPACE_READY:
+		snprintf(text, SPACE_STATE_TEXT_MAX, "space %s is ready", name);
+		break;
+	case SPACE_UNCHECKED:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s has not been checked yet: Redis has not "
+			 "answered",
+			 name);
+		break;
+	case SPACE_MISSING:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s does not exist: create it with `allocator "
+			 "create-space --space %s`",
+			 name, name);
+		break;
+	case SPACE_KEY_UNUSED:
+		snprintf(
+			text, SPACE_STATE_TEXT_MAX,
+			"space %s: key version %d is to make new codes, but is "
+			"not in use: once every program has the key, add it "
+			"with `allocator create-space --space %s`",
+			name, linkstore_key_version(space), name);
+		break;
+	case SPACE_DIFFERS:
+		snprintf(text, SPACE_STATE_TEXT_MAX,
+			 "space %s was made with another configuration", name);
+		break;
+	}
+	return text;
+}
+
+/*
+ * Every space begins as UNCHECKED.  Then each answer decides anew, whatever the
+ * state was before:
+ *
+ *   what space_check finds                     the space is
+ *   record, keys and cursor are as configured  READY
+ *   ERROR_NOTFOUND: no record, or no cursor    MISSING
+ *   ERROR_UNSAFE: the record lacks the key
+ *       that is to make codes (to issue only)  KEY_UNUSED
+ *   ERROR_CONFIG: another identity or key      DIFFERS
+ *   a retriable error: Redis is away           as before
+ *   any other error: Redis refused, or its
+ *       answer cannot be read      - to read   UNCHECKED
+ *                                  - to issue  as before
+ *
+ * The last is where uses part.  Who looks for links must not take for absent
+ * what Redis does not find while the space's record cannot be read.  Who issues
+ * codes goes on: each grant and create is checked by its own script, and blocks
+ * already granted stay good.
+ *
+ * False: as before.
+ */
+static bool next_state(enum space_use use, const struct error *err,
+		       enum space_state *ret_state)
+{
+	if (!err) {
+		*ret_state = SPACE_READY;
+		return true;
+	}
+	if (err->retriable)
+		return false;
+	switch (err->code) {
+	case ERROR_NOTFOUND:
+		*ret_state = SPACE_MISSING;
+		return true;
+	case ERROR_UNSAFE:
+		*ret_state = SPACE_KEY_UNUSED;
+		return true;
+	case ERROR_CONFIG:
+		*ret_state = SPACE_DIFFERS;
+		return true;
+	default:
+		*ret_state = SPACE_UNCHECKED;
+		return use == SPACE_TO_READ;
+	}
+}
+
+enum space_state space_monitor_state(const struct space_monitor *m,
+				     const struct link_space *space)
+{
+	return (enum space_state)atomic_load(&m->spaces[space->index].state);
+}
+
+bool space_monitor_all_ready(const struct space_monitor *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (atomic_load(&m->spaces[i].state) != SPACE_READY)
+			return false;
+	return true;
+}
+
+/* --- high water ----------------------------------------------------------- */
+
+/* Remembers what the record has reached, to which others have moved it, too:
+ * they may be gone when Redis has forgotten it. */
+static void remember_seen(const struct monitored_space *s)
+{
+	struct seen_file *file = s->monitor->options.seen;
+	const struct space_seen seen = linkstore_noted_seen(s->space);
+
+	if (file && link_space_has_blocks(s->space))
+		seen_file_note(file, s->space, &seen);
+}
+
+static void on_raised(void *arg, const struct error *err)
+{
+	(void)arg;
+	(void)err; /* told again after the next pause */
+}
+
+/* Tells Redis what was seen: it may have lost data without a connection being
+ * lost. */
+static void tell_seen(const struct monitored_space *s)
+{
+	const struct space_monitor *m = s->monitor;
+	struct space_seen seen;
+	struct error ignored;
+
+	if (!m->options.seen || !link_space_has_blocks(s->space))
+		return;
+	seen = seen_file_get(m->options.seen, s->space);
+	if (seen.cursor || seen.moves)
+		space_raise_cursor_async(m->redis, s->space, &seen, on_raised,
+					 NULL, &ignored);
+}
+
+/* --- checking ------------------------------------------------------------- */
+
+static void on_answer(void *arg, const struct error *err)
+{
+	struct monitored_space *s = arg;
+	const struct space_monitor *m = s->monitor;
+	enum space_state state;
+
+	s->asked = false;
+	if (!m->timer || !next_state(m->options.use, err, &state))
+		return;
+	atomic_store(&s->state, (int)state);
+	if (state == SPACE_READY)
+		remember_seen(s);
+	m->options.on_checked(m->options.arg, s->space, state, err);
+}
+
+static void check(struct monitored_space *s)
+{
+	const struct space_monitor *m = s->monitor;
+	struct error ignored;
+
+	if (s->asked)
+		return;
+	/* Refused while Redis is away, which others report. */
+	s->asked = space_check_async(m->redis, s->space, m->options.use,
+				     on_answer, s, &ignored) == 0;
+	tell_seen(s);
+}
+
+/* Checks at leisure while all is well, and often while it is not. */
+static int64_t next_pause(struct space_monitor *m)
+{
+	int64_t every = m->options.every,
+		longest = every < LONGEST_PAUSE_MS ? every : LONGEST_PAUSE_MS,
+		pause = m->pause < longest ? m->pause : longest;
+
+	m->pause = pause * 2;
+	return space_monitor_all_ready(m) ? every : pause;
+}
+
+static void on_timer(void *arg)
+{
+	struct space_monitor *m = arg;
+
+	for (size_t i = 0; i < m->count; i++)
+		check(&m->spaces[i]);
+	loop_timer_set(m->timer, next_pause(m));
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+struct space_monitor *
+space_monitor_new(const struct space_monitor_options *options,
+		  struct error *err)
+{
+	size_t count = linkstore_space_count(options->store);
+	struct space_monitor *m =
+		calloc(1, sizeof(*m) + count * sizeof(m->spaces[0]));
+
+	if (!m) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	m->options = *options;
+	m->pause = FIRST_PAUSE_MS;
+	m->count = count;
+	for (size_t i = 0; i < count; i++) {
+		m->spaces[i].monitor = m;
+		m->spaces[i].space = linkstore_space(options->store, i);
+		atomic_init(&m->spaces[i].state, SPACE_UNCHECKED);
+	}
+	return m;
+}
+
+void space_monitor_free(struct space_monitor *m)
+{
+	free(m);
+}
+
+int space_monitor_start(struct space_monitor *m, struct loop *loop,
+			struct redis_async *redis, struct error *err)
+{
+	m->redis = redis;
+	m->timer = loop_timer_new(loop, on_timer, m, err);
+	if (!m->timer)
+		return -1;
+	loop_timer_set(m->timer, 0);
+	return 0;
+}
+
+void space_monitor_stop(struct space_monitor *m)
+{
+	loop_timer_free(m->timer);
+	m->timer = NULL;
+}
