@@ -1,20 +1,15 @@
 #include "redirector/server.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/http/serving_thread.h"
 #include "linkstore/space/space_monitor.h"
 
 struct server {
 	struct server_context context;
 	const struct request_handler *handler;
 	void *state; /* the handler's */
-	struct http_listener *listener;
-	int64_t drain_timeout;
-	pthread_t thread;
-	bool running;
+	struct serving_thread serving;
 };
 
 struct servers {
@@ -41,6 +36,14 @@ static void on_turn_end(void *arg)
 	s->handler->on_turn_end(s->state);
 }
 
+static void on_failure(void *arg, const struct error *err)
+{
+	const struct server *s = arg;
+
+	log_error(s->context.redirector->log, "a thread has stopped",
+		  log_err(err));
+}
+
 static void server_free(struct server *s)
 {
 	if (!s)
@@ -49,7 +52,7 @@ static void server_free(struct server *s)
 		space_monitor_stop(s->context.redirector->spaces);
 	/* Before the others: what is in flight is answered through them. */
 	redis_async_free(s->context.redis);
-	http_listener_free(s->listener);
+	http_listener_free(s->serving.listener);
 	s->handler->destroy(s->state);
 	loop_free(s->context.loop);
 	free(s);
@@ -60,11 +63,11 @@ static int make_listener(struct server *s, struct error *err)
 	const struct redirector *r = s->context.redirector;
 	const struct redirector_config *config = r->config;
 
-	s->listener =
+	s->serving.listener =
 		http_listener_new(s->context.loop, config->redirector.listen,
 				  &config->http, s->handler->on_request,
 				  s->state, r->registry, "redirector", err);
-	if (!s->listener ||
+	if (!s->serving.listener ||
 	    loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
 		return -1;
 	/* One of them checks the spaces for all. */
@@ -86,6 +89,9 @@ static int make_parts(struct server *s, struct error *err)
 				   on_redis, s, err);
 	if (!c->redis)
 		return -1;
+	s->serving.loop = c->loop;
+	s->serving.on_failure = on_failure;
+	s->serving.arg = s;
 	s->state = s->handler->create(c, err);
 	return s->state ? make_listener(s, err) : -1;
 }
@@ -138,28 +144,13 @@ struct servers *servers_new(struct redirector *r,
 /* --- running ---------------------------------------------------------------
  */
 
-static void *run(void *arg)
-{
-	struct server *s = arg;
-	struct error err;
-
-	if (loop_run(s->context.loop, &err) < 0)
-		log_error(s->context.redirector->log, "a thread has stopped",
-			  log_err(&err));
-	return NULL;
-}
-
 int servers_start(struct servers *all, struct error *err)
 {
 	const struct redirector *r = all->redirector;
 
 	for (size_t i = 0; i < all->count; i++) {
-		struct server *s = all->items[i];
-
-		errno = pthread_create(&s->thread, NULL, run, s);
-		if (errno != 0)
-			return error_set_errno(err, "cannot start a thread");
-		s->running = true;
+		if (serving_thread_start(&all->items[i]->serving, err) < 0)
+			return -1;
 	}
 	log_info(r->log, "listening",
 		 log_str("address", r->config->redirector.listen),
@@ -168,38 +159,18 @@ int servers_start(struct servers *all, struct error *err)
 	return 0;
 }
 
-static void on_drained(void *arg)
-{
-	struct server *s = arg;
-
-	loop_stop(s->context.loop);
-}
-
-static void drain(void *arg)
-{
-	struct server *s = arg;
-
-	http_listener_drain(s->listener, s->drain_timeout, on_drained, s);
-}
-
 void servers_drain(struct servers *all, int64_t timeout_ms)
 {
-	struct error ignored;
-
 	for (size_t i = 0; i < all->count; i++) {
-		struct server *s = all->items[i];
-
-		s->drain_timeout = timeout_ms;
-		if (loop_post(s->context.loop, drain, s, &ignored) < 0)
-			loop_stop(s->context.loop);
+		all->items[i]->serving.drain_timeout = timeout_ms;
+		serving_thread_drain(&all->items[i]->serving);
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		struct server *s = all->items[i];
 
-		if (!s->running)
+		if (!s->serving.running)
 			continue;
-		pthread_join(s->thread, NULL);
-		s->running = false;
+		serving_thread_join(&s->serving);
 		on_turn_end(s);
 	}
 }

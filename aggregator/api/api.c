@@ -1,6 +1,5 @@
 #include "aggregator/api/api.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/http/http_server.h"
-#include "common/loop/loop.h"
+#include "common/http/serving_thread.h"
 #include "common/loop/workers.h"
 #include "common/yaml_json.h"
 
@@ -283,11 +282,8 @@ static void router_handle(struct http_request *req, void *arg)
 /* An event loop on a thread of its own. */
 struct server {
 	struct router_loop at;
-	struct http_listener *listener;
+	struct serving_thread serving;
 	struct log *log;
-	int64_t drain_timeout;
-	pthread_t thread;
-	bool started;
 };
 
 struct api {
@@ -351,20 +347,32 @@ static void load_files(struct router *r)
 			 log_err(&err));
 }
 
+static void on_failure(void *arg, const struct error *err)
+{
+	const struct server *s = arg;
+
+	log_error(s->log, "event loop", log_err(err));
+}
+
 static int server_open(struct server *s, struct router *router,
 		       struct metrics *metrics, struct error *err)
 {
 	s->log = router->log;
-	s->drain_timeout = router->config->own.api.drain_timeout;
 	s->at.router = router;
 	s->at.loop = loop_new(err);
 	if (!s->at.loop)
 		return -1;
-	s->listener =
+	s->serving = (struct serving_thread){
+		.loop = s->at.loop,
+		.drain_timeout = router->config->own.api.drain_timeout,
+		.on_failure = on_failure,
+		.arg = s,
+	};
+	s->serving.listener =
 		http_listener_new(s->at.loop, router->config->own.api.listen,
 				  &router->config->http, router_handle, &s->at,
 				  metrics, "aggregator", err);
-	return s->listener ? 0 : -1;
+	return s->serving.listener ? 0 : -1;
 }
 
 static int open_parts(struct api *api, struct metrics *metrics,
@@ -410,59 +418,24 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 	return api;
 }
 
-static void *serve(void *arg)
-{
-	struct server *s = arg;
-	struct error err = {0};
-
-	if (loop_run(s->at.loop, &err) < 0)
-		log_error(s->log, "event loop", log_err(&err));
-	return NULL;
-}
-
 int api_start(struct api *api, struct error *err)
 {
 	for (size_t i = 0; i < api->count; i++) {
-		struct server *s = &api->servers[i];
-
-		if (pthread_create(&s->thread, NULL, serve, s))
-			return error_set(err, ERROR_SYSTEM, "api: no thread");
-		s->started = true;
+		if (serving_thread_start(&api->servers[i].serving, err) < 0)
+			return -1;
 	}
 	log_info(api->router.log, "serving",
 		 log_str("address", api->router.config->own.api.listen));
 	return 0;
 }
 
-static void on_drained(void *arg)
-{
-	struct server *s = arg;
-
-	loop_stop(s->at.loop);
-}
-
-static void drain(void *arg)
-{
-	struct server *s = arg;
-
-	http_listener_drain(s->listener, s->drain_timeout, on_drained, s);
-}
-
 /* Workers end before the loops that they answer to are freed. */
 static void stop(struct api *api)
 {
-	struct error err = {0};
-
-	for (size_t i = 0; i < api->count; i++) {
-		struct server *s = &api->servers[i];
-
-		if (s->started && loop_post(s->at.loop, drain, s, &err) < 0)
-			loop_stop(s->at.loop);
-	}
-	for (size_t i = 0; i < api->count; i++) {
-		if (api->servers[i].started)
-			pthread_join(api->servers[i].thread, NULL);
-	}
+	for (size_t i = 0; i < api->count; i++)
+		serving_thread_drain(&api->servers[i].serving);
+	for (size_t i = 0; i < api->count; i++)
+		serving_thread_join(&api->servers[i].serving);
 	workers_free(api->router.workers);
 }
 
@@ -475,8 +448,7 @@ void api_free(struct api *api)
 	r = &api->router;
 	stop(api);
 	for (size_t i = 0; i < api->count; i++) {
-		if (api->servers[i].listener)
-			http_listener_free(api->servers[i].listener);
+		http_listener_free(api->servers[i].serving.listener);
 		loop_free(api->servers[i].at.loop);
 	}
 	for (int64_t i = 0; r->connections && i < r->config->own.api.workers;

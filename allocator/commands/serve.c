@@ -2,13 +2,12 @@
  * `allocator serve`: the threads that serve the API, each with its own loop,
  * Redis connection and blocks.
  */
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "allocator/allocator.h"
 #include "allocator/block_pool/block_pool.h"
 #include "allocator/commands.h"
+#include "common/http/serving_thread.h"
 #include "common/loop/workers.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/space/ledger.h"
@@ -22,16 +21,13 @@ enum {
 
 struct worker {
 	struct allocator *allocator;
-	struct loop *loop;
+	struct serving_thread serving;
 	struct redis_async *redis;
 	struct link_writer *writer;
 	struct block_pool *block_pool;
-	struct http_listener *listener;
 	struct loop_timer *count_timer;
 	struct loop_timer *give_up_timer;
 	struct api_context api;
-	pthread_t thread;
-	bool thread_runs;
 	bool is_first; /* keeps what runs once: spaces, reserve, ids */
 	bool redis_up;
 };
@@ -115,7 +111,7 @@ static void on_pool_closed(void *arg)
 {
 	struct worker *w = arg;
 
-	loop_stop(w->loop);
+	loop_stop(w->serving.loop);
 }
 
 static void on_give_up(void *arg)
@@ -123,7 +119,7 @@ static void on_give_up(void *arg)
 	struct worker *w = arg;
 
 	log_warn(w->allocator->log, "blocks not handed back in time");
-	loop_stop(w->loop);
+	loop_stop(w->serving.loop);
 }
 
 /* What runs on the first thread. */
@@ -148,22 +144,13 @@ static void on_drained(void *arg)
 	block_pool_close(w->block_pool, on_pool_closed, w);
 }
 
-static void drain(void *arg)
-{
-	struct worker *w = arg;
-
-	http_listener_drain(w->listener,
-			    w->allocator->config->allocator.drain_timeout,
-			    on_drained, w);
-}
-
 /* --- life ----------------------------------------------------------------- */
 
 static int open_block_pool(struct worker *w, struct error *err)
 {
 	struct allocator *a = w->allocator;
 	const struct block_pool_options options = {
-		.loop = w->loop,
+		.loop = w->serving.loop,
 		.redis = w->redis,
 		.store = a->store,
 		.name = a->holder,
@@ -178,19 +165,20 @@ static int open_block_pool(struct worker *w, struct error *err)
 
 static int open_redis(struct worker *w, struct error *err)
 {
-	w->redis = redis_async_new(w->loop, &w->allocator->config->redis,
-				   linkstore_scripts(w->allocator->store),
-				   on_redis_state, w, err);
+	w->redis = redis_async_new(
+		w->serving.loop, &w->allocator->config->redis,
+		linkstore_scripts(w->allocator->store), on_redis_state, w, err);
 	if (!w->redis)
 		return -1;
-	w->writer = link_writer_new(w->loop, w->redis, err);
+	w->writer = link_writer_new(w->serving.loop, w->redis, err);
 	return w->writer ? 0 : -1;
 }
 
 static int open_timers(struct worker *w, struct error *err)
 {
-	w->count_timer = loop_timer_new(w->loop, on_count_timer, w, err);
-	w->give_up_timer = loop_timer_new(w->loop, on_give_up, w, err);
+	w->count_timer =
+		loop_timer_new(w->serving.loop, on_count_timer, w, err);
+	w->give_up_timer = loop_timer_new(w->serving.loop, on_give_up, w, err);
 	if (!w->count_timer || !w->give_up_timer)
 		return -1;
 	loop_timer_set(w->count_timer, COUNT_EVERY_MS);
@@ -208,7 +196,7 @@ static int fill_api(struct worker *w, struct workers *painters,
 		.defaults = &a->rules.defaults,
 		.metrics = &a->counts.api,
 		.ledger = a->ledger,
-		.loop = w->loop,
+		.loop = w->serving.loop,
 		.painters = painters,
 		.openapi = &a->openapi,
 		.creation = {.redis = w->redis,
@@ -224,7 +212,7 @@ static int fill_api(struct worker *w, struct workers *painters,
 			     .log = a->log,
 			     .failures = &a->failures},
 		.audit = a->audit,
-		.batches = {.loop = w->loop,
+		.batches = {.loop = w->serving.loop,
 			    .keys = a->rules.keys,
 			    .creation = &w->api.creation,
 			    .defaults = &a->rules.defaults,
@@ -246,13 +234,13 @@ static int listen_on(struct worker *w, struct error *err)
 {
 	const struct allocator_config *config = w->allocator->config;
 
-	w->listener = http_listener_new(w->loop, config->allocator.listen,
-					&config->http, api_handle, &w->api,
-					w->allocator->metrics, "api", err);
-	if (!w->listener)
+	w->serving.listener = http_listener_new(
+		w->serving.loop, config->allocator.listen, &config->http,
+		api_handle, &w->api, w->allocator->metrics, "api", err);
+	if (!w->serving.listener)
 		return -1;
-	http_listener_stream(w->listener, api_streams, api_handle);
-	http_listener_admit(w->listener, api_admit);
+	http_listener_stream(w->serving.listener, api_streams, api_handle);
+	http_listener_admit(w->serving.listener, api_admit);
 	return 0;
 }
 
@@ -261,10 +249,12 @@ static int start_first(struct worker *w, struct error *err)
 	struct allocator *a = w->allocator;
 
 	w->is_first = true;
-	if (space_monitor_start(a->spaces, w->loop, w->redis, err) < 0 ||
-	    (a->ids && id_generator_start(a->ids, w->loop, w->redis, err) < 0))
+	if (space_monitor_start(a->spaces, w->serving.loop, w->redis, err) <
+		    0 ||
+	    (a->ids &&
+	     id_generator_start(a->ids, w->serving.loop, w->redis, err) < 0))
 		return -1;
-	return redis_reserve_start(a->reserve, w->loop, w->redis, err);
+	return redis_reserve_start(a->reserve, w->serving.loop, w->redis, err);
 }
 
 /* What still waits for Redis is answered with an error as the connection goes,
@@ -276,11 +266,18 @@ static void worker_free(struct worker *w)
 	link_writer_free(w->writer);
 	redis_async_free(w->redis);
 	block_pool_free(w->block_pool);
-	http_listener_free(w->listener);
-	loop_free(w->loop);
+	http_listener_free(w->serving.listener);
+	loop_free(w->serving.loop);
 	buf_free(&w->api.answer);
 	free(w->api.creation.created);
 	free(w);
+}
+
+static void on_failure(void *arg, const struct error *err)
+{
+	const struct worker *w = arg;
+
+	log_error(w->allocator->log, "a serving thread ended", log_err(err));
 }
 
 /* Binds the port, and serves nothing yet. */
@@ -294,50 +291,21 @@ static struct worker *worker_new(struct server *server, bool is_first,
 		return NULL;
 	}
 	w->allocator = server->allocator;
-	w->loop = loop_new(err);
-	if (w->loop && open_redis(w, err) == 0 &&
+	w->serving = (struct serving_thread){
+		.loop = loop_new(err),
+		.drain_timeout =
+			server->allocator->config->allocator.drain_timeout,
+		.on_drained = on_drained,
+		.on_failure = on_failure,
+		.arg = w,
+	};
+	if (w->serving.loop && open_redis(w, err) == 0 &&
 	    open_block_pool(w, err) == 0 && open_timers(w, err) == 0 &&
 	    fill_api(w, server->painters, err) == 0 && listen_on(w, err) == 0 &&
 	    (!is_first || start_first(w, err) == 0))
 		return w;
 	worker_free(w);
 	return NULL;
-}
-
-static void *run(void *arg)
-{
-	struct worker *w = arg;
-	struct error err = {0};
-
-	if (loop_run(w->loop, &err) < 0)
-		log_error(w->allocator->log, "a serving thread ended",
-			  log_err(&err));
-	return NULL;
-}
-
-static int worker_start(struct worker *w, struct error *err)
-{
-	errno = pthread_create(&w->thread, NULL, run, w);
-	if (errno != 0)
-		return error_set_errno(err, "cannot start a thread");
-	w->thread_runs = true;
-	return 0;
-}
-
-/* Asks the thread to drain and end. */
-static void worker_stop(struct worker *w)
-{
-	struct error err = {0};
-
-	if (w->thread_runs && loop_post(w->loop, drain, w, &err) < 0)
-		loop_stop(w->loop);
-}
-
-static void worker_join(struct worker *w)
-{
-	if (w->thread_runs)
-		pthread_join(w->thread, NULL);
-	w->thread_runs = false;
 }
 
 /* --- all threads ---------------------------------------------------------- */
@@ -387,7 +355,7 @@ static int server_start(struct server *s, struct error *err)
 	if (ledger_watch_start(a->ledger, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->worker_count; i++) {
-		if (worker_start(s->workers[i], err) < 0)
+		if (serving_thread_start(&s->workers[i]->serving, err) < 0)
 			return -1;
 	}
 	log_info(
@@ -402,9 +370,9 @@ static int server_start(struct server *s, struct error *err)
 static void server_stop(struct server *s)
 {
 	for (size_t i = 0; i < s->worker_count; i++)
-		worker_stop(s->workers[i]);
+		serving_thread_drain(&s->workers[i]->serving);
 	for (size_t i = 0; i < s->worker_count; i++)
-		worker_join(s->workers[i]);
+		serving_thread_join(&s->workers[i]->serving);
 }
 
 static void on_reload(void *arg)

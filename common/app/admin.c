@@ -1,19 +1,15 @@
 #include "common/app/admin.h"
-#include "common/http/address.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "common/buf.h"
-#include "common/loop/loop.h"
+#include "common/http/address.h"
+#include "common/http/serving_thread.h"
 
 struct admin {
-	struct loop *loop;
-	struct http_listener *listener;
+	struct serving_thread serving;
 	struct metrics *metrics;
 	struct health *health;
-	pthread_t thread;
-	bool running;
 };
 
 static void reply_buf(struct http_request *req, int status, const char *type,
@@ -68,29 +64,6 @@ static void handle(struct http_request *req, void *arg)
 				   "here are /healthz, /readyz and /metrics");
 }
 
-static void *admin_main(void *arg)
-{
-	struct admin *a = arg;
-	struct error ignored;
-
-	/* It can only fail when epoll does; then the port stops answering,
-	 * which is what a probe is there to notice. */
-	loop_run(a->loop, &ignored);
-	return NULL;
-}
-
-static int start_thread(struct admin *a, struct error *err)
-{
-	int sys = pthread_create(&a->thread, NULL, admin_main, a);
-
-	if (sys)
-		return error_set(err, ERROR_SYSTEM,
-				 "cannot start the admin thread (error %d)",
-				 sys);
-	a->running = true;
-	return 0;
-}
-
 struct admin *admin_new(const char *address, const struct http_config *config,
 			struct metrics *metrics, struct health *health,
 			struct error *err)
@@ -105,12 +78,15 @@ struct admin *admin_new(const char *address, const struct http_config *config,
 	a->health = health;
 	if (http_address_check(address, err) < 0)
 		goto fail;
-	a->loop = loop_new(err);
-	if (!a->loop)
+	/* Its loop can only fail when epoll does; then the port stops
+	 * answering, which is what a probe is there to notice. */
+	a->serving.loop = loop_new(err);
+	if (!a->serving.loop)
 		goto fail;
-	a->listener = http_listener_new(a->loop, address, config, handle, a,
-					metrics, "admin", err);
-	if (!a->listener || start_thread(a, err) < 0)
+	a->serving.listener =
+		http_listener_new(a->serving.loop, address, config, handle, a,
+				  metrics, "admin", err);
+	if (!a->serving.listener || serving_thread_start(&a->serving, err) < 0)
 		goto fail;
 	return a;
 fail:
@@ -122,11 +98,10 @@ void admin_free(struct admin *a)
 {
 	if (!a)
 		return;
-	if (a->running) {
-		loop_stop(a->loop);
-		pthread_join(a->thread, NULL);
-	}
-	http_listener_free(a->listener);
-	loop_free(a->loop);
+	if (a->serving.loop)
+		loop_stop(a->serving.loop);
+	serving_thread_join(&a->serving);
+	http_listener_free(a->serving.listener);
+	loop_free(a->serving.loop);
 	free(a);
 }
