@@ -3,41 +3,82 @@
 #include <stdbool.h>
 #include <string.h>
 
+int clickhouse_rows_of(struct buf *answer, size_t count, clickhouse_row_fn *fn,
+		       void *arg, struct error *err)
+{
+	char *fields[CLICKHOUSE_FIELDS_MAX];
+	struct tsv rows = tsv_rows(answer);
+	size_t row = 1;
+	int status = 0;
+
+	if (answer->failed)
+		return error_set_nomem(err);
+	for (; status == 0 && tsv_next(&rows, fields, count); row++)
+		status = fn(arg, fields, err);
+	if (status == 0 && rows.bad)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "ClickHouse: row %zu of the answer does not "
+				   "have %zu columns",
+				   row, count);
+	return status;
+}
+
 int clickhouse_rows(struct clickhouse *ch, const char *sql,
 		    const struct clickhouse_param *params, size_t count,
 		    clickhouse_row_fn *fn, void *arg, struct error *err)
 {
-	char *fields[CLICKHOUSE_FIELDS_MAX];
 	struct buf answer = {0};
-	struct tsv rows;
 	int status = clickhouse_query(ch, sql, params, &answer, err);
 
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, fields, count))
-		status = fn(arg, fields, err);
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "ClickHouse: an answer of another shape");
+	if (status == 0)
+		status = clickhouse_rows_of(&answer, count, fn, arg, err);
 	buf_free(&answer);
 	return status;
+}
+
+struct one_row {
+	clickhouse_row_fn *fn;
+	void *arg;
+	bool read;
+};
+
+static int read_one(void *arg, char **fields, struct error *err)
+{
+	struct one_row *one = arg;
+
+	if (one->read)
+		return error_set(err, ERROR_PROTOCOL,
+				 "ClickHouse: more than one row");
+	one->read = true;
+	return one->fn(one->arg, fields, err);
+}
+
+int clickhouse_row(struct clickhouse *ch, const char *sql,
+		   const struct clickhouse_param *params, size_t count,
+		   clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	struct one_row one = {fn, arg, false};
+
+	if (clickhouse_rows(ch, sql, params, count, read_one, &one, err) < 0)
+		return -1;
+	if (!one.read)
+		return error_set(err, ERROR_PROTOCOL,
+				 "ClickHouse: an answer without a row");
+	return 0;
 }
 
 struct numbers {
 	uint64_t values[CLICKHOUSE_FIELDS_MAX];
 	size_t count;
-	bool read;
 };
 
 static int read_numbers(void *arg, char **fields, struct error *err)
 {
 	struct numbers *n = arg;
 
-	if (n->read)
-		return error_set(err, ERROR_PROTOCOL,
-				 "ClickHouse: more than one row");
+	(void)err;
 	for (size_t i = 0; i < n->count; i++)
 		n->values[i] = tsv_u64(fields[i]);
-	n->read = true;
 	return 0;
 }
 
@@ -47,11 +88,8 @@ int clickhouse_numbers(struct clickhouse *ch, const char *sql,
 {
 	struct numbers n = {.count = count};
 
-	if (clickhouse_rows(ch, sql, params, count, read_numbers, &n, err) < 0)
+	if (clickhouse_row(ch, sql, params, count, read_numbers, &n, err) < 0)
 		return -1;
-	if (!n.read)
-		return error_set(err, ERROR_PROTOCOL,
-				 "ClickHouse: an answer without a row");
 	memcpy(ret, n.values, count * sizeof(*ret));
 	return 0;
 }

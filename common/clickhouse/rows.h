@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clickhouse/tsv.h"
 #include "common/error.h"
@@ -22,12 +23,23 @@ typedef int clickhouse_row_fn(void *arg, char **fields, struct error *err);
 
 /*
  * Calls `fn` for each row, in order; each has `count` fields, up to
- * CLICKHOUSE_FIELDS_MAX, or ERROR_PROTOCOL is returned.  `params` as in
- * clickhouse_query.
+ * CLICKHOUSE_FIELDS_MAX, or ERROR_PROTOCOL is returned, which names the row.
+ * `params` as in clickhouse_query.  `fn` may use `ch`.
  */
 int clickhouse_rows(struct clickhouse *ch, const char *sql,
 		    const struct clickhouse_param *params, size_t count,
 		    clickhouse_row_fn *fn, void *arg, struct error *err);
+
+/* The same for an answer of clickhouse_query.  The fields point into `answer`,
+ * which is rewritten in place, and live as long as it does. */
+int clickhouse_rows_of(struct buf *answer, size_t count, clickhouse_row_fn *fn,
+		       void *arg, struct error *err);
+
+/* The same for a question whose answer is always one row; ERROR_PROTOCOL when
+ * it is not. */
+int clickhouse_row(struct clickhouse *ch, const char *sql,
+		   const struct clickhouse_param *params, size_t count,
+		   clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* The `count` numbers of an answer that is one row; ERROR_PROTOCOL when it is
  * not. */
