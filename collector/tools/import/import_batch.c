@@ -9,8 +9,7 @@
 #include "codespace/alias.h"
 #include "collector/enrich/row.h"
 #include "common/buf.h"
-#include "common/clickhouse/clickhouse.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "common/error.h"
 #include "common/unconst.h"
@@ -207,23 +206,21 @@ static int take_tags(struct owners *o, char *text, struct owner *item,
 	return 0;
 }
 
-static int take_rows(struct owners *o, struct buf *answer, struct error *err)
+static int take_row(void *arg, char **f, struct error *err)
 {
-	struct tsv rows = tsv_rows(answer);
-	char *f[COLUMNS];
+	struct owners *o = arg;
+	struct owner *item = add_item(o);
 
-	while (tsv_next(&rows, f, COLUMNS)) {
-		struct owner *item = add_item(o);
-
-		if (!item)
-			return error_set_nomem(err);
-		*item = (struct owner){f[0], tsv_u64(f[1]), tsv_i64(f[2]),
-				       f[3], f[4],	    NULL,
-				       0};
-		if (take_tags(o, f[5], item, err) < 0)
-			return -1;
-	}
-	return 0;
+	if (!item)
+		return error_set_nomem(err);
+	*item = (struct owner){
+		.code = f[0],
+		.link_id = tsv_u64(f[1]),
+		.created_ms = tsv_i64(f[2]),
+		.owner = f[3],
+		.campaign = f[4],
+	};
+	return take_tags(o, f[5], item, err);
 }
 
 static void place_tags(struct owners *o)
@@ -271,9 +268,10 @@ static int ask(struct owners *o, struct clickhouse *ch, struct buf *question,
 
 	if (!sql)
 		return error_set_nomem(err);
-	if (clickhouse_query(ch, sql, params, answer, err) < 0)
+	if (clickhouse_query(ch, sql, params, answer, err) < 0 ||
+	    clickhouse_rows_of(answer, COLUMNS, take_row, o, err) < 0)
 		return error_wrap(err, "links");
-	return take_rows(o, answer, err);
+	return 0;
 }
 
 /* Asks the archive for `codes`, which it sorts; repeated ones are asked for

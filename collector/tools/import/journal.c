@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/clickhouse/rowbinary.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 enum what {
 	WHAT_HEAD = 1,
@@ -99,10 +99,17 @@ static int read_numbers(const char *text, struct known_log *log,
 	return 0;
 }
 
+struct log_search {
+	const struct log_head *head;
+	struct known_log *found;
+};
+
 /* Keeps the log in *found if it can be the one that is looked for. */
-static int consider(const struct log_head *head, char *const *fields,
-		    struct known_log *found, struct error *err)
+static int consider(void *arg, char **fields, struct error *err)
 {
+	const struct log_search *search = arg;
+	const struct log_head *head = search->head;
+	struct known_log *found = search->found;
 	struct known_log log = {0};
 	int status = 0;
 
@@ -136,20 +143,15 @@ static int find_log(struct journal *j, const struct log_head *head,
 		"' ') FROM import_journal WHERE what = 'head' AND "
 		"head[1] = {first:UInt64} GROUP BY identity "
 		"ORDER BY min(at), identity FORMAT TabSeparated";
-	char first[24], *fields[2];
+	char first[24];
 	const struct clickhouse_param params[] = {{"param_first", first},
 						  {NULL, NULL}};
-	struct buf answer = {0};
-	struct tsv rows;
-	int status;
+	struct log_search search = {head, found};
 
 	snprintf(first, sizeof(first), "%" PRIu64, head->numbers[0]);
-	status = clickhouse_query(j->ch, sql, params, &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, fields, 2))
-		status = consider(head, fields, found, err);
-	buf_free(&answer);
-	return status < 0 ? error_wrap(err, "import_journal") : 0;
+	if (clickhouse_rows(j->ch, sql, params, 2, consider, &search, err) < 0)
+		return error_wrap(err, "import_journal");
+	return 0;
 }
 
 int journal_find_name(struct journal *j, const struct log_head *head,
@@ -178,31 +180,35 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 /* --- where does it go on? --------------------------------------------------
  */
 
-static int ask(struct journal *j, const char *sql, const char *from,
-	       struct buf *answer, struct error *err)
+/* `table` is named in errors. */
+static int ask(struct journal *j, const char *table, const char *sql,
+	       const char *from, size_t count, clickhouse_row_fn *fn, void *arg,
+	       struct error *err)
 {
 	const struct clickhouse_param params[] = {{"param_name", j->name},
 						  {"param_topic", j->topic},
 						  {"param_from", from},
 						  {NULL, NULL}};
 
-	return clickhouse_query(j->ch, sql, params, answer, err);
+	if (clickhouse_rows(j->ch, sql, params, count, fn, arg, err) < 0)
+		return error_wrap(err, "%s", table);
+	return 0;
 }
 
-/* *ret stays as it is when there is no row. */
+static int take_number(void *arg, char **fields, struct error *err)
+{
+	uint64_t *ret = arg;
+
+	(void)err;
+	*ret = tsv_u64(fields[0]);
+	return 0;
+}
+
+/* A number of import_journal; *ret stays as it is when there is no row. */
 static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
 		      struct error *err)
 {
-	struct buf answer = {0};
-	struct tsv rows;
-	char *field;
-	int status = ask(j, sql, "0", &answer, err);
-
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, &field, 1))
-		*ret = tsv_u64(field);
-	buf_free(&answer);
-	return status;
+	return ask(j, "import_journal", sql, "0", 1, take_number, ret, err);
 }
 
 int journal_begin(struct journal *j, const char *file, struct error *err)
@@ -219,24 +225,23 @@ int journal_begin(struct journal *j, const char *file, struct error *err)
 	return write_row(j, WHAT_RUN, NULL, 0, 0, file, err);
 }
 
+static int take_done(void *arg, char **fields, struct error *err)
+{
+	struct journal_state *s = arg;
+
+	(void)err;
+	s->begun = tsv_u64(fields[0]) > 0;
+	s->done = tsv_u64(fields[1]);
+	return 0;
+}
+
 static int read_done(struct journal *j, struct journal_state *s,
 		     struct error *err)
 {
-	struct buf answer = {0};
-	char *fields[2];
-	struct tsv rows;
-	int status = ask(j,
-			 "SELECT count(), max(last) FROM ingest_progress "
-			 "WHERE topic = {topic:String} FORMAT TabSeparated",
-			 "0", &answer, err);
-
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, fields, 2)) {
-		s->begun = tsv_u64(fields[0]) > 0;
-		s->done = tsv_u64(fields[1]);
-	}
-	buf_free(&answer);
-	return status;
+	return ask(j, "ingest_progress",
+		   "SELECT count(), max(last) FROM ingest_progress "
+		   "WHERE topic = {topic:String} FORMAT TabSeparated",
+		   "0", 2, take_done, s, err);
 }
 
 /* The first line that is perhaps not imported yet. */
@@ -245,58 +250,69 @@ static void put_from(const struct journal_state *s, char from[24])
 	snprintf(from, 24, "%" PRIu64, s->begun ? s->done + 1 : 0);
 }
 
+static int take_pending(void *arg, char **fields, struct error *err)
+{
+	struct journal_state *s = arg;
+
+	(void)err;
+	s->pending = true;
+	s->first = tsv_u64(fields[0]);
+	s->last = tsv_u64(fields[1]);
+	return 0;
+}
+
 /* The last batch that the newest run wrote down; runs without a number go by
  * time. */
 static int read_pending(struct journal *j, struct journal_state *s,
 			struct error *err)
 {
-	struct buf answer = {0};
-	char from[24], *fields[2];
-	struct tsv rows;
-	int status;
+	char from[24];
 
 	put_from(s, from);
-	status = ask(j,
-		     "SELECT first, last FROM import_journal WHERE "
-		     "identity = {name:String} AND what = 'block' AND "
-		     "first >= {from:UInt64} ORDER BY number DESC, "
-		     "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
-		     "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
-		     from, &answer, err);
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, fields, 2)) {
-		s->pending = true;
-		s->first = tsv_u64(fields[0]);
-		s->last = tsv_u64(fields[1]);
+	return ask(j, "import_journal",
+		   "SELECT first, last FROM import_journal WHERE "
+		   "identity = {name:String} AND what = 'block' AND "
+		   "first >= {from:UInt64} ORDER BY number DESC, "
+		   "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
+		   "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
+		   from, 2, take_pending, s, err);
+}
+
+struct stored_list {
+	struct journal_state *state;
+	size_t cap;
+};
+
+static int take_stored(void *arg, char **fields, struct error *err)
+{
+	struct stored_list *list = arg;
+	struct journal_state *s = list->state;
+
+	if (s->stored_count == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 1024;
+		uint64_t *more = realloc(s->stored, cap * sizeof(*more));
+
+		if (!more)
+			return error_set_nomem(err);
+		s->stored = more;
+		list->cap = cap;
 	}
-	buf_free(&answer);
-	return status;
+	s->stored[s->stored_count++] = tsv_u64(fields[0]);
+	return 0;
 }
 
 static int read_stored(struct journal *j, struct journal_state *s,
 		       struct error *err)
 {
-	char from[24], *field;
-	struct buf answer = {0};
-	struct tsv rows;
-	int status;
+	struct stored_list list = {.state = s};
+	char from[24];
 
 	put_from(s, from);
-	status = ask(j,
-		     "SELECT DISTINCT offset FROM clicks WHERE "
-		     "topic = {topic:String} AND offset >= {from:UInt64} "
-		     "ORDER BY offset FORMAT TabSeparated",
-		     from, &answer, err);
-	/* A row is a digit and a newline at least. */
-	if (status == 0)
-		s->stored = malloc((answer.len / 2 + 1) * sizeof(*s->stored));
-	if (status == 0 && !s->stored)
-		status = error_set_nomem(err);
-	rows = tsv_rows(&answer);
-	while (s->stored && tsv_next(&rows, &field, 1))
-		s->stored[s->stored_count++] = tsv_u64(field);
-	buf_free(&answer);
-	return status;
+	return ask(j, "clicks",
+		   "SELECT DISTINCT offset FROM clicks WHERE "
+		   "topic = {topic:String} AND offset >= {from:UInt64} "
+		   "ORDER BY offset FORMAT TabSeparated",
+		   from, 1, take_stored, &list, err);
 }
 
 int journal_read(struct journal *j, struct journal_state *ret_state,

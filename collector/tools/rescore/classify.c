@@ -7,7 +7,6 @@
 
 #include "collector/tools/rescore/rescore_sql.h"
 #include "common/clickhouse/rowbinary.h"
-#include "common/clickhouse/tsv.h"
 
 enum {
 	KEY_LEN = 16,
@@ -59,7 +58,7 @@ static int classify_agent(struct rescore *rs, char *const fields[FIELDS],
 	    sodium_hex2bin(key, KEY_LEN, fields[0], 2 * KEY_LEN, NULL, NULL,
 			   NULL) < 0)
 		return error_set(err, ERROR_PROTOCOL,
-				 "an answer of another shape");
+				 "ClickHouse: a user agent that is not in hex");
 	if (agent_find(rs->lookups->agents, fields[1], (size_t)len, &agent,
 		       err) < 0)
 		return -1;
@@ -94,29 +93,35 @@ static int write_map(struct rescore *rs, const struct buf *map,
 	return status;
 }
 
-/* Classifies the rows of one page.  *ret_count is how many there were, `last`
- * the last one's key. */
-static int classify_page(struct rescore *rs, struct buf *page,
-			 char last[2 * KEY_LEN + 1], uint64_t *ret_count,
-			 struct error *err)
-{
-	struct tsv rows = tsv_rows(page);
-	struct buf map = {0};
-	char *fields[FIELDS];
-	int status = 0;
+struct page {
+	struct rescore *rs;
+	struct buf map;		    /* rows for the table of that name */
+	char last[2 * KEY_LEN + 1]; /* the last row's key */
+	uint64_t count;
+};
 
-	*ret_count = 0;
-	while (status == 0 && tsv_next(&rows, fields, FIELDS)) {
-		memccpy(last, fields[0], 0, 2 * KEY_LEN);
-		status = classify_agent(rs, fields, &map, err);
-		++*ret_count;
-	}
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
-	if (status == 0 && *ret_count)
-		status = write_map(rs, &map, err);
-	buf_free(&map);
+static int take_agent(void *arg, char **fields, struct error *err)
+{
+	struct page *page = arg;
+
+	memccpy(page->last, fields[0], 0, 2 * KEY_LEN);
+	page->count++;
+	return classify_agent(page->rs, fields, &page->map, err);
+}
+
+/* Classifies the rows after page->last. */
+static int classify_page(struct page *page, int64_t limit, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	page->count = 0;
+	buf_reset(&page->map);
+	rescore_sql_agents_after(page->rs, page->last, limit, &sql);
+	status = rescore_rows(page->rs, &sql, FIELDS, take_agent, page, err);
+	buf_free(&sql);
+	if (status == 0 && page->count)
+		status = write_map(page->rs, &page->map, err);
 	return status;
 }
 
@@ -132,24 +137,17 @@ static int64_t page_rows(const struct rescore *rs)
 static int classify_agents(struct rescore *rs, uint64_t *ret_count,
 			   struct error *err)
 {
+	struct page page = {.rs = rs};
 	int64_t limit = page_rows(rs);
-	char last[2 * KEY_LEN + 1] = "";
-	struct buf sql = {0}, page = {0};
-	uint64_t count = 0;
 	int status;
 
 	do {
-		buf_reset(&page);
-		rescore_sql_agents_after(rs, last, limit, &sql);
-		status = rescore_query(rs, &sql, &page, err);
-		if (status == 0)
-			status = classify_page(rs, &page, last, &count, err);
-		*ret_count += count;
+		status = classify_page(&page, limit, err);
+		*ret_count += page.count;
 		if (status == 0 && rescore_is_stopped(rs, 0, err))
 			status = -1;
-	} while (status == 0 && count == (uint64_t)limit);
-	buf_free(&page);
-	buf_free(&sql);
+	} while (status == 0 && page.count == (uint64_t)limit);
+	buf_free(&page.map);
 	return status;
 }
 
@@ -166,14 +164,14 @@ int classify_day(struct rescore *rs, uint64_t *ret_count, struct error *err)
 	for (size_t i = 0; status == 0 && i < sizeof(make) / sizeof(*make);
 	     i++) {
 		make[i](rs, &sql);
-		status = rescore_query(rs, &sql, NULL, err);
+		status = rescore_run(rs, &sql, err);
 	}
 	if (status == 0)
 		status = classify_agents(rs, ret_count, err);
 	if (status == 0 && *ret_count &&
 	    (rs->settings->scan_codes || rs->settings->scan_not_found)) {
 		rescore_sql_fill_bursts(rs, &sql);
-		status = rescore_query(rs, &sql, NULL, err);
+		status = rescore_run(rs, &sql, err);
 	}
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "classify") : 0;

@@ -5,7 +5,6 @@
 
 #include "collector/tools/rescore/rescore_sql.h"
 #include "common/bar.h"
-#include "common/clickhouse/tsv.h"
 
 enum {
 	POLL_MS = 250,
@@ -18,14 +17,23 @@ struct state {
 	char reason[400];
 };
 
+static int take_state(void *arg, char **f, struct error *err)
+{
+	struct state *s = arg;
+
+	(void)err;
+	s->running = tsv_u64(f[0]);
+	s->parts = tsv_u64(f[1]);
+	strncat(s->reason, f[2], sizeof(s->reason) - 1);
+	return 0;
+}
+
 /* Looks for the mutation of the run of that name: nothing else names its
  * tables. */
 static int look(struct rescore *rs, const char *name, struct state *ret,
 		struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
-	struct tsv rows;
-	char *f[FIELDS];
+	struct buf sql = {0};
 	int status;
 
 	*ret = (struct state){0};
@@ -36,16 +44,9 @@ static int look(struct rescore *rs, const char *name, struct state *ret,
 		   "NOT is_done AND position(command, 'rescore_map_%s') > 0 "
 		   "FORMAT TabSeparated",
 		   name);
-	status = rescore_query(rs, &sql, &answer, err);
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, f, FIELDS)) {
-		ret->running = tsv_u64(f[0]);
-		ret->parts = tsv_u64(f[1]);
-		strncat(ret->reason, f[2], sizeof(ret->reason) - 1);
-	}
+	status = rescore_row(rs, &sql, FIELDS, take_state, ret, err);
 	buf_free(&sql);
-	buf_free(&answer);
-	return status;
+	return status < 0 ? error_wrap(err, "system.mutations") : 0;
 }
 
 /* Ends the mutation: one that fails is tried for ever and holds up those after
@@ -60,7 +61,7 @@ static int end(struct rescore *rs, const char *name, struct error *err)
 		   "table = 'clicks' AND position(command, 'rescore_map_%s') "
 		   "> 0 FORMAT Null",
 		   name);
-	status = rescore_query(rs, &sql, NULL, err);
+	status = rescore_run(rs, &sql, err);
 	buf_free(&sql);
 	return status;
 }
@@ -95,7 +96,7 @@ static int run(struct rescore *rs, struct error *err)
 	int status;
 
 	rescore_sql_update(rs, &sql);
-	status = rescore_query(rs, &sql, NULL, err);
+	status = rescore_run(rs, &sql, err);
 	buf_free(&sql);
 	if (status < 0 || wait_for(rs, rs->name, &s, err) < 0)
 		return -1;
@@ -120,6 +121,15 @@ int mutation_wait_for(struct rescore *rs, const char *name, struct error *err)
 	return wait_for(rs, name, &ignored, err);
 }
 
+static int take_number(void *arg, char **fields, struct error *err)
+{
+	uint64_t *ret = arg;
+
+	(void)err;
+	*ret = tsv_u64(fields[0]);
+	return 0;
+}
+
 /* Waits for parts of the day that are being changed. */
 static int wait_for_parts(struct rescore *rs, struct error *err)
 {
@@ -134,7 +144,7 @@ static int wait_for_parts(struct rescore *rs, struct error *err)
 			   "AND is_mutation AND partition_id = '%s' "
 			   "FORMAT TabSeparated",
 			   rs->partition);
-		status = rescore_number(rs, &sql, &parts, err);
+		status = rescore_row(rs, &sql, 1, take_number, &parts, err);
 		if (status == 0 && parts &&
 		    rescore_is_stopped(rs, POLL_MS, err))
 			status = -1;

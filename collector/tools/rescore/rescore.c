@@ -1,34 +1,39 @@
 #include "collector/tools/rescore/rescore.h"
 
-#include "common/clickhouse/tsv.h"
-
-int rescore_query(struct rescore *rs, struct buf *sql, struct buf *out,
-		  struct error *err)
+int rescore_run(struct rescore *rs, struct buf *sql, struct error *err)
 {
 	/* What an INSERT ... SELECT writes is one block where it can be. */
 	static const struct clickhouse_param params[] = {
 		{"max_insert_threads", "1"}, {NULL, NULL}};
 	const char *text = buf_cstr(sql);
-	int status = text ? clickhouse_query(rs->ch, text, params, out, err)
+	int status = text ? clickhouse_query(rs->ch, text, params, NULL, err)
 			  : error_set_nomem(err);
 
 	buf_reset(sql);
 	return status;
 }
 
-int rescore_number(struct rescore *rs, struct buf *sql, uint64_t *ret,
-		   struct error *err)
+int rescore_rows(struct rescore *rs, struct buf *sql, size_t count,
+		 clickhouse_row_fn *fn, void *arg, struct error *err)
 {
-	struct buf answer = {0};
-	struct tsv rows;
-	char *field;
-	int status = rescore_query(rs, sql, &answer, err);
+	const char *text = buf_cstr(sql);
+	int status =
+		text ? clickhouse_rows(rs->ch, text, NULL, count, fn, arg, err)
+		     : error_set_nomem(err);
 
-	*ret = 0;
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, &field, 1))
-		*ret = tsv_u64(field);
-	buf_free(&answer);
+	buf_reset(sql);
+	return status;
+}
+
+int rescore_row(struct rescore *rs, struct buf *sql, size_t count,
+		clickhouse_row_fn *fn, void *arg, struct error *err)
+{
+	const char *text = buf_cstr(sql);
+	int status =
+		text ? clickhouse_row(rs->ch, text, NULL, count, fn, arg, err)
+		     : error_set_nomem(err);
+
+	buf_reset(sql);
 	return status;
 }
 

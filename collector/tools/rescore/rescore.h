@@ -11,7 +11,7 @@
 #include "collector/enrich/lookups.h"
 #include "collector/enrich/verdict.h"
 #include "common/app/app.h"
-#include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/rows.h"
 
 enum {
 	CLASSIFICATIONS_MAX = 1000,
@@ -43,13 +43,16 @@ struct rescore {
 	size_t classification_count;
 };
 
-/* Runs `sql` and empties it; the answer, if any, goes to `out`. */
-int rescore_query(struct rescore *rs, struct buf *sql, struct buf *out,
-		  struct error *err);
+/* Runs `sql`, which has no answer, and empties it. */
+int rescore_run(struct rescore *rs, struct buf *sql, struct error *err);
 
-/* One number; 0 when there is no row. */
-int rescore_number(struct rescore *rs, struct buf *sql, uint64_t *ret,
-		   struct error *err);
+/* Asks `sql`, reads the answer as clickhouse_rows does and empties `sql`. */
+int rescore_rows(struct rescore *rs, struct buf *sql, size_t count,
+		 clickhouse_row_fn *fn, void *arg, struct error *err);
+
+/* The same for a question whose answer is always one row. */
+int rescore_row(struct rescore *rs, struct buf *sql, size_t count,
+		clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* True, with *err filled, when the operator wants an end. */
 bool rescore_is_stopped(struct rescore *rs, int wait_ms, struct error *err);

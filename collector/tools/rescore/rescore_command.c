@@ -27,8 +27,6 @@
 #include "collector/tools/rescore/rescore.h"
 #include "collector/tools/rescore/rescore_runs.h"
 #include "collector/tools/rescore/rescore_sql.h"
-#include "common/clickhouse/rows.h"
-#include "common/clickhouse/tsv.h"
 #include "common/clock.h"
 #include "common/host_name.h"
 
@@ -67,7 +65,7 @@ static int drop_tables(struct rescore *rs, const char *name, struct error *err)
 	for (size_t i = 0; status == 0 && i < TABLE_COUNT; i++) {
 		buf_printf(&sql, "DROP TABLE IF EXISTS rescore_%s_%s",
 			   tables[i], name);
-		status = rescore_query(rs, &sql, NULL, err);
+		status = rescore_run(rs, &sql, err);
 	}
 	buf_free(&sql);
 	return status;
@@ -108,26 +106,32 @@ static void take_change(struct day_result *r, uint64_t was, uint64_t now,
 		r->changes += rows;
 }
 
+struct preview {
+	struct day_result *result;
+	struct rescore_hours *hours;
+};
+
+static int take_preview(void *arg, char **fields, struct error *err)
+{
+	const struct preview *p = arg;
+
+	(void)err;
+	take_change(p->result, tsv_u64(fields[0]), tsv_u64(fields[1]),
+		    tsv_u64(fields[2]));
+	rescore_hours_read(p->hours, fields[3]);
+	return 0;
+}
+
 static int preview(struct rescore *rs, struct day_result *r,
 		   struct rescore_hours *hours, struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
-	struct tsv rows;
-	char *f[4];
+	struct preview preview = {r, hours};
+	struct buf sql = {0};
 	int status;
 
 	rescore_sql_preview(rs, &sql);
-	status = rescore_query(rs, &sql, &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 4)) {
-		take_change(r, tsv_u64(f[0]), tsv_u64(f[1]), tsv_u64(f[2]));
-		rescore_hours_read(hours, f[3]);
-	}
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "an answer of another shape");
+	status = rescore_rows(rs, &sql, 4, take_preview, &preview, err);
 	buf_free(&sql);
-	buf_free(&answer);
 	return status < 0 ? error_wrap(err, "compare") : 0;
 }
 
@@ -198,12 +202,24 @@ static bool is_ours(const char *name)
 	       strspn(name + len - 16, "0123456789abcdef") == 16;
 }
 
+static int drop_if_ours(void *arg, char **fields, struct error *err)
+{
+	struct rescore *rs = arg;
+	struct buf sql = {0};
+	int status;
+
+	if (!is_ours(fields[0]))
+		return 0;
+	buf_printf(&sql, "DROP TABLE IF EXISTS %s", fields[0]);
+	status = rescore_run(rs, &sql, err);
+	buf_free(&sql);
+	return status;
+}
+
 /* Drops tables that a killed run left behind more than a day ago. */
 static int drop_left_over(struct rescore *rs, struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
-	struct tsv rows;
-	char *name;
+	struct buf sql = {0};
 	int status;
 
 	buf_puts(&sql,
@@ -213,16 +229,8 @@ static int drop_left_over(struct rescore *rs, struct error *err)
 		 "(SELECT countIf(position(command, 'rescore_map_') > 0) FROM "
 		 "system.mutations WHERE NOT is_done AND database = "
 		 "currentDatabase()) = 0 FORMAT TabSeparated");
-	status = rescore_query(rs, &sql, &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, &name, 1)) {
-		if (!is_ours(name))
-			continue;
-		buf_printf(&sql, "DROP TABLE IF EXISTS %s", name);
-		status = rescore_query(rs, &sql, NULL, err);
-	}
+	status = rescore_rows(rs, &sql, 1, drop_if_ours, rs, err);
 	buf_free(&sql);
-	buf_free(&answer);
 	return status;
 }
 

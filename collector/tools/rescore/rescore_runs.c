@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "common/clickhouse/tsv.h"
 #include "common/clock.h"
 
 static void add_hour(struct rescore_hours *h, uint32_t start)
@@ -78,26 +77,34 @@ static void note_run(struct rescore *rs, uint64_t run)
 	buf_printf(&rs->runs, "%s%" PRIu64, rs->runs.len ? "," : "", run);
 }
 
+struct unfinished {
+	struct rescore *rs;
+	struct rescore_hours *hours;
+};
+
+static int take_unfinished(void *arg, char **fields, struct error *err)
+{
+	const struct unfinished *u = arg;
+
+	(void)err;
+	note_run(u->rs, tsv_u64(fields[0]));
+	rescore_hours_read(u->hours, fields[1]);
+	return 0;
+}
+
 int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 			    struct error *err)
 {
-	struct buf sql = {0}, answer = {0};
-	struct tsv rows;
-	char *f[2];
+	struct unfinished unfinished = {rs, hours};
+	struct buf sql = {0};
 	int status;
 
 	buf_printf(&sql,
 		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
 		   " FORMAT TabSeparated",
 		   rs->day, rs->day);
-	status = rescore_query(rs, &sql, &answer, err);
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 2)) {
-		note_run(rs, tsv_u64(f[0]));
-		rescore_hours_read(hours, f[1]);
-	}
+	status = rescore_rows(rs, &sql, 2, take_unfinished, &unfinished, err);
 	buf_free(&sql);
-	buf_free(&answer);
 	return status < 0 ? error_wrap(err, "rescored") : 0;
 }
 
