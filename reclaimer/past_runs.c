@@ -8,7 +8,6 @@
 
 #include "common/clickhouse/rowbinary.h"
 #include "common/clickhouse/rows.h"
-#include "common/clickhouse/tsv.h"
 #include "common/host_name.h"
 
 static const char insert_query[] =
@@ -187,63 +186,57 @@ static void read_sums(char **fields, struct run_sums *ret)
 	};
 }
 
-static size_t count_lines(const struct buf *text)
+static int take_run(void *arg, char **fields, struct error *err)
 {
-	size_t lines = 0;
+	struct run_rows *rows = arg;
+	struct run_row *more =
+		realloc(rows->runs, (rows->run_count + 1) * sizeof(*more));
 
-	for (size_t i = 0; i < text->len; i++)
-		lines += text->data[i] == '\n';
-	return lines;
-}
-
-static int bad_shape(struct error *err)
-{
-	return error_set(err, ERROR_PROTOCOL,
-			 "ClickHouse answered rows of another shape");
-}
-
-static int parse_runs(struct run_rows *rows, struct error *err)
-{
-	char *fields[RUN_FIELDS];
-	size_t room = count_lines(&rows->text[0]);
-	struct tsv t = tsv_rows(&rows->text[0]);
-
-	rows->runs = calloc(room + 1, sizeof(*rows->runs));
-	if (!rows->runs)
+	if (!more)
 		return error_set_nomem(err);
-	while (rows->run_count < room && tsv_next(&t, fields, RUN_FIELDS)) {
-		struct run_row *r = &rows->runs[rows->run_count++];
-
-		r->space = fields[0];
-		r->started = fields[1];
-		read_sums(fields + 2, &r->sums);
-		r->interrupted = fields[9][0] == '1';
-		r->error = fields[10];
-		r->host = fields[11];
-	}
-	return t.bad ? bad_shape(err) : 0;
+	rows->runs = more;
+	more += rows->run_count++;
+	*more = (struct run_row){
+		.space = fields[0],
+		.started = fields[1],
+		.interrupted = fields[9][0] == '1',
+		.error = fields[10],
+		.host = fields[11],
+	};
+	read_sums(fields + 2, &more->sums);
+	return 0;
 }
 
-static int parse_days(struct run_rows *rows, struct error *err)
+static int take_day(void *arg, char **fields, struct error *err)
 {
-	char *fields[DAY_FIELDS];
-	size_t room = count_lines(&rows->text[1]);
-	struct tsv t = tsv_rows(&rows->text[1]);
+	struct run_rows *rows = arg;
+	struct day_row *more =
+		realloc(rows->days, (rows->day_count + 1) * sizeof(*more));
 
-	rows->days = calloc(room + 1, sizeof(*rows->days));
-	if (!rows->days)
+	if (!more)
 		return error_set_nomem(err);
-	while (rows->day_count < room && tsv_next(&t, fields, DAY_FIELDS)) {
-		struct day_row *d = &rows->days[rows->day_count++];
+	rows->days = more;
+	more += rows->day_count++;
+	*more = (struct day_row){
+		.space = fields[0],
+		.day = fields[1],
+		.runs = tsv_u64(fields[2]),
+		.failed = tsv_u64(fields[3]),
+	};
+	read_sums(fields + 4, &more->sums);
+	rows->run_total += more->runs;
+	return 0;
+}
 
-		d->space = fields[0];
-		d->day = fields[1];
-		d->runs = tsv_u64(fields[2]);
-		d->failed = tsv_u64(fields[3]);
-		read_sums(fields + 4, &d->sums);
-		rows->run_total += d->runs;
-	}
-	return t.bad ? bad_shape(err) : 0;
+/* The strings of the rows live in `text`. */
+static int ask(struct clickhouse *ch, const char *sql,
+	       const struct clickhouse_param *params, struct buf *text,
+	       size_t columns, clickhouse_row_fn *take, struct run_rows *rows,
+	       struct error *err)
+{
+	if (clickhouse_query(ch, sql, params, text, err) < 0)
+		return -1;
+	return clickhouse_rows_of(text, columns, take, rows, err);
 }
 
 int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
@@ -267,10 +260,10 @@ int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
 		goto out;
 	}
 	params[0].value = escaped.data;
-	if (clickhouse_query(ch, runs_query, params, &ret->text[0], err) == 0 &&
-	    clickhouse_query(ch, days_query, params, &ret->text[1], err) == 0 &&
-	    parse_runs(ret, err) == 0)
-		status = parse_days(ret, err);
+	if (ask(ch, runs_query, params, &ret->text[0], RUN_FIELDS, take_run,
+		ret, err) == 0)
+		status = ask(ch, days_query, params, &ret->text[1], DAY_FIELDS,
+			     take_day, ret, err);
 out:
 	buf_free(&escaped);
 	return status;

@@ -1,9 +1,10 @@
 #include "aggregator/api/archive.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 #define COLUMNS                                                                \
 	"link_id, code, toValidUTF8(argMax(url, version)), "                   \
@@ -13,8 +14,18 @@
 	"toUnixTimestamp64Milli(argMax(expires_at, version))"
 #define COLUMN_COUNT 9
 
-static void fill(struct archived_link *ret, char *const *f)
+struct link_reader {
+	struct archived_link *ret;
+	bool found;
+};
+
+static int take_link(void *arg, char **f, struct error *err)
 {
+	struct link_reader *reader = arg;
+	struct archived_link *ret = reader->ret;
+
+	(void)err;
+	reader->found = true;
 	*ret = (struct archived_link){.link_id = tsv_u64(f[0])};
 	snprintf(ret->code, sizeof(ret->code), "%s", f[1]);
 	buf_puts(&ret->url, f[2]);
@@ -24,25 +35,22 @@ static void fill(struct archived_link *ret, char *const *f)
 	ret->generation = (uint32_t)tsv_u64(f[6]);
 	ret->created_at = tsv_i64(f[7]);
 	ret->expires_at = tsv_i64(f[8]);
+	return 0;
 }
 
 static int find(struct clickhouse *ch, const char *sql, const char *param,
 		const char *value, struct archived_link *ret, struct error *err)
 {
 	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
-	struct buf answer = {0};
-	char *f[COLUMN_COUNT];
-	struct tsv rows;
-	int status = clickhouse_query(ch, sql, params, &answer, err);
+	struct link_reader reader = {.ret = ret};
 
-	rows = tsv_rows(&answer);
-	if (status == 0 && tsv_next(&rows, f, COLUMN_COUNT))
-		fill(ret, f);
-	else if (status == 0)
-		status = error_set(err, ERROR_NOTFOUND,
-				   "no such link is in the archive");
-	buf_free(&answer);
-	return status;
+	if (clickhouse_rows(ch, sql, params, COLUMN_COUNT, take_link, &reader,
+			    err) < 0)
+		return -1;
+	if (!reader.found)
+		return error_set(err, ERROR_NOTFOUND,
+				 "no such link is in the archive");
+	return 0;
 }
 
 int archive_find_code(struct clickhouse *ch, const char *code,

@@ -6,7 +6,7 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/counts.h"
 #include "aggregator/settle/settle_sql.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 
 #define FIELDS 8
 
@@ -18,35 +18,30 @@ static const char sql[] =
 	"toUnixTimestamp64Milli(min(ts)), toUnixTimestamp64Milli(max(ts)) "
 	"FROM clicks WHERE link_id = {link_id:UInt64} FORMAT TabSeparated";
 
+static int take_counts(void *arg, char **fields, struct error *err)
+{
+	json_t *answer = arg;
+	struct counts counts = counts_read(fields);
+
+	if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
+	    json_object_set_new(answer, "first_event_at",
+				json_time(tsv_i64(fields[6]))) < 0 ||
+	    json_object_set_new(answer, "last_event_at",
+				json_time(tsv_i64(fields[7]))) < 0)
+		return error_set_nomem(err);
+	return 0;
+}
+
 static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 		      struct error *err)
 {
 	char id[24];
 	const struct clickhouse_param params[] = {{"param_link_id", id},
 						  {NULL, NULL}};
-	struct buf text = {0};
-	char *f[FIELDS];
-	struct counts counts;
-	struct tsv rows;
-	int status;
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	status = clickhouse_query(call->ch, sql, params, &text, err);
-	rows = tsv_rows(&text);
-	if (status == 0 && !tsv_next(&rows, f, FIELDS))
-		status = error_set(err, ERROR_PROTOCOL,
-				   "ClickHouse: an answer of another shape");
-	if (status == 0) {
-		counts = counts_read(f);
-		if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
-		    json_object_set_new(answer, "first_event_at",
-					json_time(tsv_i64(f[6]))) < 0 ||
-		    json_object_set_new(answer, "last_event_at",
-					json_time(tsv_i64(f[7]))) < 0)
-			status = error_set_nomem(err);
-	}
-	buf_free(&text);
-	return status;
+	return clickhouse_row(call->ch, sql, params, FIELDS, take_counts,
+			      answer, err);
 }
 
 static json_t *link_to_json(struct archived_link *link)

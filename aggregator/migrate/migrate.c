@@ -10,7 +10,7 @@
 #include "aggregator/commands.h"
 #include "aggregator/migrate/migrations.h"
 #include "aggregator/migrate/statement.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
 /* Called for each statement before it is run, and with `statement` NULL once
@@ -36,9 +36,10 @@ static void checksum(const char *text, char ret_hex[CHECKSUM_LEN + 1])
 		snprintf(ret_hex + (size_t)i * 2, 3, "%02x", digest[i]);
 }
 
-static int mark_applied(struct state *state, const char *name,
-			const char *recorded, struct error *err)
+static int mark_applied(void *arg, char **fields, struct error *err)
 {
+	struct state *state = arg;
+	const char *name = fields[0], *recorded = fields[1];
 	char now[CHECKSUM_LEN + 1];
 
 	for (size_t i = 0; i < migration_count; i++) {
@@ -60,27 +61,18 @@ static int mark_applied(struct state *state, const char *name,
 static int read_state(struct clickhouse *ch, struct state *state,
 		      struct error *err)
 {
-	struct buf answer = {0};
-	struct tsv rows;
-	char *f[2];
-	int status = clickhouse_query(
-		ch,
+	static const char sql[] =
 		"SELECT DISTINCT name, checksum FROM schema_migrations "
-		"FORMAT TabSeparated",
-		NULL, &answer, err);
+		"FORMAT TabSeparated";
 
-	if (status < 0 && (clickhouse_last_code(ch) == UNKNOWN_TABLE ||
-			   clickhouse_last_code(ch) == UNKNOWN_DATABASE))
-		status = 0; /* nothing has been applied yet */
-	rows = tsv_rows(&answer);
-	while (status == 0 && tsv_next(&rows, f, 2))
-		status = mark_applied(state, f[0], f[1], err);
-	if (status == 0 && rows.bad)
-		status = error_set(err, ERROR_PROTOCOL,
-				   "schema_migrations: an answer that is not "
-				   "two columns");
-	buf_free(&answer);
-	return status;
+	if (clickhouse_rows(ch, sql, NULL, 2, mark_applied, state, err) == 0)
+		return 0;
+	if (clickhouse_last_code(ch) == UNKNOWN_TABLE ||
+	    clickhouse_last_code(ch) == UNKNOWN_DATABASE)
+		return 0; /* nothing has been applied yet */
+	return err->code == ERROR_PROTOCOL
+		       ? error_wrap(err, "schema_migrations")
+		       : -1;
 }
 
 static int load_state(struct clickhouse *ch, struct state *state,

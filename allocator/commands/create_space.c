@@ -16,8 +16,7 @@
 #include "allocator/commands/space_option.h"
 #include "allocator/space_worth.h"
 #include "codespace/link_id.h"
-#include "common/clickhouse/clickhouse.h"
-#include "common/clickhouse/tsv.h"
+#include "common/clickhouse/rows.h"
 #include "linkstore/space/record.h"
 #include "linkstore/space/seen_file.h"
 
@@ -49,20 +48,18 @@ static const char own_links[] = "SELECT space, code FROM links "
 				"LIMIT 1 FORMAT TabSeparated";
 
 #define NUMBER_TEXT 24
-#define FIELDS_MAX  3
 
 struct archive {
 	struct clickhouse *ch;
 	const struct link_space *space;
 	char length[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT],
 		mask[NUMBER_TEXT];
-	struct buf answer;
-	char *fields[FIELDS_MAX]; /* of the first row, in `answer` */
+	uint64_t first_block;
 };
 
-/* Fills a->fields; *ret_any: is there a row? */
-static int ask(struct archive *a, const char *query, size_t fields,
-	       bool *ret_any, struct error *err)
+/* `judge` is called with the archive and the row that there is, if any. */
+static int ask(struct archive *a, const char *query, size_t columns,
+	       clickhouse_row_fn *judge, struct error *err)
 {
 	/* A space's name is of letters and digits. */
 	const struct clickhouse_param params[] = {
@@ -70,36 +67,27 @@ static int ask(struct archive *a, const char *query, size_t fields,
 		{"param_low", a->low},		{"param_high", a->high},
 		{"param_mask", a->mask},	{0},
 	};
-	struct tsv rows;
 
-	buf_free(&a->answer);
-	a->answer = (struct buf){0};
-	if (clickhouse_query(a->ch, query, params, &a->answer, err) < 0)
-		return -1;
-	rows = tsv_rows(&a->answer);
-	*ret_any = tsv_next(&rows, a->fields, fields);
-	if (rows.bad)
-		return error_set(err, ERROR_PROTOCOL,
-				 "ClickHouse answered rows of another shape");
-	return 0;
+	return clickhouse_rows(a->ch, query, params, columns, judge, a, err);
 }
 
-static int check_length(struct archive *a, struct error *err)
+static int refuse_length(void *arg, char **fields, struct error *err)
 {
-	bool any;
+	const struct archive *a = arg;
 
-	if (a->space->length == 0)
-		return 0;
-	if (ask(a, others_of_length, 2, &any, err) < 0)
-		return -1;
-	if (!any)
-		return 0;
 	return error_set(err, ERROR_UNSAFE,
 			 "space %s: the archive knows codes of %u characters "
 			 "that are another space's, such as %.20s of %.20s: a "
 			 "length belongs to one space",
-			 a->space->name, a->space->length, a->fields[1],
-			 a->fields[0]);
+			 a->space->name, a->space->length, fields[1],
+			 fields[0]);
+}
+
+static int check_length(struct archive *a, struct error *err)
+{
+	if (a->space->length == 0)
+		return 0;
+	return ask(a, others_of_length, 2, refuse_length, err);
 }
 
 /* With other keys, too, a code could be issued again whose link is in the
@@ -120,14 +108,13 @@ static int check_keys(const struct archive *a, const char *code, uint64_t id,
 			 a->space->name, code);
 }
 
-static int check_first(const struct archive *a, uint64_t top, uint64_t first,
-		       struct error *err)
+static int check_first(const struct archive *a, uint64_t top, struct error *err)
 {
 	const struct link_space *space = a->space;
 	uint64_t last = top / space->block_size;
 	uint64_t least = last + 1 + space->safety_gap;
 
-	if (first >= least)
+	if (a->first_block >= least)
 		return 0;
 	if (least >= space->blocks)
 		return error_set(err, ERROR_UNSAFE,
@@ -143,52 +130,49 @@ static int check_first(const struct archive *a, uint64_t top, uint64_t first,
 			 space->name, last, least);
 }
 
-static int check_blocks(struct archive *a, uint64_t first_block,
-			struct error *err)
+static int check_owner(void *arg, char **fields, struct error *err)
 {
-	bool any;
+	const struct archive *a = arg;
+	uint64_t top = tsv_u64(fields[1]);
 
-	if (ask(a, owners_of_number, 3, &any, err) < 0)
-		return -1;
-	if (!any)
-		return 0;
-	if (strcmp(a->fields[0], a->space->name) != 0)
+	if (strcmp(fields[0], a->space->name) != 0)
 		return error_set(
 			err, ERROR_UNSAFE,
 			"space %s: the archive knows links of number "
 			"%u that were made in space %.20s: a number is "
 			"never used for another space",
-			a->space->name, a->space->number, a->fields[0]);
-	if (check_keys(a, a->fields[2], tsv_u64(a->fields[1]), err) < 0)
+			a->space->name, a->space->number, fields[0]);
+	if (check_keys(a, fields[2], top, err) < 0)
 		return -1;
-	return check_first(a, tsv_u64(a->fields[1]), first_block, err);
+	return check_first(a, top, err);
 }
 
-static int check_plain(struct archive *a, struct error *err)
+static int refuse_links(void *arg, char **fields, struct error *err)
 {
-	bool any;
+	const struct archive *a = arg;
 
-	/* A snowflake that is made later is another code. */
-	if (a->space->strategy == LINK_SNOWFLAKE)
-		return 0;
-	if (ask(a, own_links, 2, &any, err) < 0)
-		return -1;
-	if (!any)
-		return 0;
 	return error_set(err, ERROR_UNSAFE,
 			 "space %s: the archive knows links of it, such as "
 			 "%.64s, which this Redis does not: restore it, or "
 			 "accept with --no-archive that their codes are given "
 			 "out again",
-			 a->space->name, a->fields[1]);
+			 a->space->name, fields[1]);
 }
 
-static int check(struct archive *a, uint64_t first_block, struct error *err)
+static int check_plain(struct archive *a, struct error *err)
+{
+	/* A snowflake that is made later is another code. */
+	if (a->space->strategy == LINK_SNOWFLAKE)
+		return 0;
+	return ask(a, own_links, 2, refuse_links, err);
+}
+
+static int check(struct archive *a, struct error *err)
 {
 	if (check_length(a, err) < 0)
 		return -1;
 	return link_space_has_blocks(a->space)
-		       ? check_blocks(a, first_block, err)
+		       ? ask(a, owners_of_number, 3, check_owner, err)
 		       : check_plain(a, err);
 }
 
@@ -225,7 +209,7 @@ static int check_archive(const struct clickhouse_config *config,
 			 struct error *err)
 {
 	uint64_t low = (uint64_t)space->number << 57;
-	struct archive a = {.space = space};
+	struct archive a = {.space = space, .first_block = first_block};
 	int status = -1;
 
 	snprintf(a.length, sizeof(a.length), "%u", space->length);
@@ -235,11 +219,10 @@ static int check_archive(const struct clickhouse_config *config,
 	snprintf(a.mask, sizeof(a.mask), "%" PRIu64, LINK_ID_MAX);
 	a.ch = clickhouse_new(config, err);
 	if (a.ch)
-		status = check(&a, first_block, err);
+		status = check(&a, err);
 	if (status < 0)
 		explain(&a, err);
 	clickhouse_free(a.ch);
-	buf_free(&a.answer);
 	return status;
 }
 
