@@ -9,8 +9,9 @@ for them, and end with it: also when pytest is killed.
     own_redis       a Redis for this test alone, to be killed or misconfigured
     kafka           support.kafka.Kafka: topics, messages, offsets
     clickhouse      support.clickhouse.ClickHouse in a database of its own
-    applied_tables  the same, with the tables as `aggregator migrate` makes them
+    tables          the same, with the tables as `aggregator migrate` makes them
     migrated        support.clicks.Collector on these
+    proxy           support.fault_proxy.ClickHouseProxy before that ClickHouse
     base_config     the sections redis, kafka (with topics of the test's own),
                     clickhouse, log
     program         program("redirector", config) starts it and waits for ready
@@ -35,9 +36,9 @@ import servers  # noqa: E402
 from support.clickhouse import ClickHouse, ClickHouseServer  # noqa: E402
 from support.clicks import Collector  # noqa: E402
 from support.collectors import BROKER  # noqa: E402
-from support.fault_proxy import KafkaProxy  # noqa: E402
+from support.fault_proxy import ClickHouseProxy, KafkaProxy  # noqa: E402
 from support.kafka import Kafka  # noqa: E402
-from support.program import BIN, Program  # noqa: E402
+from support.program import BIN, Program, migrate  # noqa: E402
 from support.server import (  # noqa: E402
     KafkaServer, ProxiedKafkaServer, RedisServer)
 
@@ -186,6 +187,12 @@ def clickhouse(clickhouse_server):
     database.drop()
 
 
+@pytest.fixture
+def proxy(clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
+        yield made
+
+
 @pytest.fixture(scope="session")
 def skew(tmp_path_factory):
     """skew(seconds): the environment of a program whose wall clock is wrong."""
@@ -258,13 +265,11 @@ def program(request, workdir, base_config):
 
 
 @pytest.fixture
-def applied_tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
+def tables(clickhouse, program):
+    migrate(program)
     return clickhouse
 
 
 @pytest.fixture
-def migrated(applied_tables):
-    return Collector(applied_tables)
+def migrated(tables):
+    return Collector(tables)

@@ -28,14 +28,6 @@ def chance():
 
 
 @pytest.fixture
-def tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return clickhouse
-
-
-@pytest.fixture
 def topics(kafka):
     def large(name, **more):
         return kafka.create_topic(name, 1, max_message_bytes=4 * MIB, **more)

@@ -22,13 +22,6 @@ def links_config(workdir):
 
 
 @pytest.fixture
-def tables(program, clickhouse):
-    status, said = program("aggregator", args=["migrate"], start=False).run()
-    assert status == 0, said
-    return clickhouse
-
-
-@pytest.fixture
 def create(program, sections):
     """create("s7", "--first-block", "9"): (exit status, what was said)."""
     def run(name, *args, **changes):

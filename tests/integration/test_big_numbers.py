@@ -14,7 +14,7 @@ from support.counting import World
 from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
 from test_aggregator import ask_range
-from test_import import importer, offsets, some_lines, tables  # noqa: F401
+from test_import import importer, offsets, some_lines  # noqa: F401
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
 OFFSETS = [0, 1_800_000_000, 2**31 - 10, 2**32 - 10, 2**40, 2**53 - 10,
@@ -22,8 +22,8 @@ OFFSETS = [0, 1_800_000_000, 2**31 - 10, 2**32 - 10, 2**40, 2**53 - 10,
 
 
 @pytest.fixture
-def migrated(applied_tables):
-    return Collector(applied_tables, partitions=len(OFFSETS))
+def migrated(tables):
+    return Collector(tables, partitions=len(OFFSETS))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import requests
 from support.clickhouse import ClickHouse, ClickHouseServer
 from support.clicks import (Collector, datetime64, instant, make_click,
                             rfc3339, some_clicks)
-from support.kafka import Kafka
 from support.program import eventually
 from support.protobuf import message
 import servers
@@ -81,12 +80,9 @@ class World:
 
 
 @pytest.fixture
-def world(kafka, clickhouse, redis, program, base_config, skew):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
+def world(kafka, tables, redis, program, base_config, skew):
     base_config["kafka"]["topic_clicks"] = kafka.clicks_topic(1)
-    return World(kafka, clickhouse, program, base_config, skew)
+    return World(kafka, tables, program, base_config, skew)
 
 
 def answer(aggregator, since=6 * HOUR, **params):

@@ -31,16 +31,8 @@ GEO = [str(DEPS / f"geo/{name}.mmdb")
 # --- what the tests stand on -------------------------------------------------
 
 @pytest.fixture
-def tables(clickhouse):
-    clickhouse.migrate()
-    return clickhouse
-
-
-@pytest.fixture
 def topics(kafka):
-    return {"topic_clicks": kafka.clicks_topic(2),
-            "topic_links": kafka.create_topic("links", 1),
-            "topic_dlq": kafka.create_topic("dlq", 1)}
+    return kafka.collector_topics()
 
 
 def settings(base_config, topics, **collector):

@@ -12,7 +12,7 @@ import yaml
 from support.clickhouse import ClickHouseServer
 from support.program import BIN, eventually
 from test_exactly_once import (  # noqa: F401 (fixtures)
-    PATIENCE, Click, _own_kafka, kafka_proxy, kafka_server, link, loop, proxy)
+    PATIENCE, Click, _own_kafka, kafka_proxy, kafka_server, link, loop)
 
 pytestmark = pytest.mark.timeout(300)
 DAY_MS = 24 * 3600 * 1000
@@ -247,10 +247,9 @@ def test_rows_that_were_answered_and_that_a_loss_of_power_took(
 
 
 def test_rows_of_an_import_that_a_loss_of_power_took(
-        clickhouse, proxy, clickhouse_server, base_config, workdir):
+        tables, proxy, clickhouse_server, base_config, workdir):
     """Answered, and gone before they are told of."""
-    clickhouse.migrate()
-    path = pathlib.Path(path_of(clickhouse, "clicks"))
+    path = pathlib.Path(path_of(tables, "clicks"))
     config, log = workdir / "collector.yaml", workdir / "access.log"
     config.write_text(yaml.safe_dump({
         "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
@@ -260,7 +259,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
         f'8.8.8.8 - - [17/May/2015:10:05:{second:02} +0000] '
         '"GET /abc HTTP/1.1" 302 5\n' for second in range(20)))
     # So that its next start is told from this one.
-    eventually(lambda: int(clickhouse.value("SELECT uptime()")) > 3)
+    eventually(lambda: int(tables.value("SELECT uptime()")) > 3)
     carried_out, back = threading.Event(), threading.Event()
 
     def happen():
@@ -270,7 +269,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     run = subprocess.Popen([BIN / "collector", "-c", config, "import", log])
     try:
         assert carried_out.wait(PATIENCE)
-        part = clickhouse.value("SELECT DISTINCT _part FROM clicks")
+        part = tables.value("SELECT DISTINCT _part FROM clicks")
         clickhouse_server.kill()
         lose_rows([path], part)
         clickhouse_server.start()
@@ -279,9 +278,9 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     finally:
         run.kill()
         run.wait()
-    assert clickhouse.rows("SELECT count() AS n, uniqExact(offset) AS u "
-                           "FROM clicks") == [{"n": 20, "u": 20}]
-    assert clickhouse.value("SELECT sum(rows) FROM ingest_progress") == 20
+    assert tables.rows("SELECT count() AS n, uniqExact(offset) AS u "
+                       "FROM clicks") == [{"n": 20, "u": 20}]
+    assert tables.value("SELECT sum(rows) FROM ingest_progress") == 20
 
 
 @pytest.mark.parametrize("table", [

@@ -9,7 +9,7 @@ import time
 import pytest
 from support.collectors import BROKER
 from support.kafka import Kafka
-from support.program import eventually
+from support.program import eventually, migrate
 from support.protobuf import message
 from support.server import QUICK, KafkaServer
 import servers
@@ -503,9 +503,7 @@ def test_decisions_of_the_former_version_mean_what_they_meant(
             "INSERT INTO ingest_epochs SELECT "
             f"'{world.clicks}', {partition}, 4, 'same', 10, now64(3, 'UTC'), "
             "'default'")
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
+    migrate(program)
     world.send_both(5)
     running = world.collector()
     world.wait_stored(10)
@@ -522,9 +520,7 @@ def test_decisions_of_the_former_version_mean_what_they_meant(
 @pytest.mark.long
 def test_the_watermark_waits_for_each_partition_in_its_own_epoch(
         world, redis, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
+    migrate(program)
     world.filled()
     world.cut(20)
     world.send_both(5)

@@ -44,12 +44,6 @@ def kafka_server(_own_kafka, kafka_proxy):
     return _own_kafka
 
 
-@pytest.fixture
-def proxy(clickhouse_server):
-    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
-        yield made
-
-
 class Loop:
     """One topic of clicks with one partition, one of links, and who collects
     them."""
@@ -131,12 +125,9 @@ class Loop:
 
 
 @pytest.fixture
-def loop(kafka, clickhouse, program, base_config, proxy, kafka_proxy):
-    clickhouse.migrate()
-    topics = {"topic_clicks": kafka.clicks_topic(1),
-              "topic_links": kafka.create_topic("links", 1),
-              "topic_dlq": kafka.create_topic("dlq", 1)}
-    return Loop(kafka, clickhouse, program, base_config, {
+def loop(kafka, tables, program, base_config, proxy, kafka_proxy):
+    topics = kafka.collector_topics(1)
+    return Loop(kafka, tables, program, base_config, {
         "kafka": {**base_config["kafka"], **topics,
                   "brokers": [kafka_proxy.address], "options": OPTIONS},
         "clickhouse": {**base_config["clickhouse"], "url": proxy.url},

@@ -17,13 +17,12 @@ STATUS = {"error_before": 503, "error_after": 500, "twice": 200, "delay": 200}
 
 
 @pytest.fixture
-def proxy(clickhouse_server, clickhouse):
+def proxy(proxy, clickhouse):
     clickhouse.query("CREATE TABLE clicks (a UInt32) ENGINE = MergeTree "
                      "ORDER BY a SETTINGS "
                      "non_replicated_deduplication_window = 100")
-    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
-        made.delay = 0.2
-        yield made
+    proxy.delay = 0.2
+    return proxy
 
 
 def insert(proxy, clickhouse, number, timeout=30):

@@ -6,7 +6,6 @@ import time
 
 import pytest
 import servers
-from support.fault_proxy import ClickHouseProxy
 from support.memory import MIB, MemoryWatch
 from support.program import eventually
 from support.protobuf import message
@@ -27,27 +26,9 @@ pytestmark = pytest.mark.timeout(600)
 # --- what the tests stand on -------------------------------------------------
 
 @pytest.fixture
-def tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
-    return clickhouse
-
-
-@pytest.fixture
 def topics(kafka):
     """topics(partitions) -> the section's settings."""
-    def make(partitions):
-        return {"topic_clicks": kafka.clicks_topic(partitions),
-                "topic_links": kafka.create_topic("links", 1),
-                "topic_dlq": kafka.create_topic("dlq", 1)}
-    return make
-
-
-@pytest.fixture
-def proxy(clickhouse_server):
-    with ClickHouseProxy(clickhouse_server.port, seed=1) as made:
-        yield made
+    return kafka.collector_topics
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import yaml
 from support.mmdb import Mmdb
 from support.program import eventually
 from test_collector import (  # noqa: F401
-    click, collector, rows, tables, topics, wait_for)
+    click, collector, rows, topics, wait_for)
 
 DEPS = servers.ROOT / ".deps"
 NAMES = {"de": "Genf", "en": "Geneva", "fr": "Genève"}

@@ -25,16 +25,13 @@ def entries(tables):
 
 
 @pytest.fixture
-def collector(kafka, clickhouse, program, base_config):
+def collector(kafka, tables, program, base_config):
     """collector("guarantee", url=...): not started."""
-    clickhouse.migrate()
-    topics = {"topic_clicks": kafka.clicks_topic(1),
-              "topic_links": kafka.create_topic("links", 1),
-              "topic_dlq": kafka.create_topic("dlq", 1)}
+    topics = kafka.collector_topics(1)
 
     def make(*args, url=None, database=None):
         server = {**base_config["clickhouse"], "database":
-                  database or clickhouse.database}
+                  database or tables.database}
         if url:
             server["url"] = url
         return program("collector", {

@@ -46,15 +46,6 @@ def some_lines(count, seed=1, step=7):
             for i in range(count)]
 
 
-@pytest.fixture
-def tables(clickhouse, base_config, workdir):
-    path = workdir / "migrate.yaml"
-    path.write_text(yaml.safe_dump({"clickhouse": base_config["clickhouse"]}))
-    subprocess.run([BIN / "aggregator", "-c", path, "migrate"], check=True,
-                   timeout=60, capture_output=True)
-    return clickhouse
-
-
 class Importer:
     patience = 120
 

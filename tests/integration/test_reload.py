@@ -5,7 +5,7 @@ import signal
 
 from support.program import eventually
 from test_collector import (  # noqa: F401
-    click, collector, count, rows, tables, topics, wait_for)
+    click, collector, count, rows, topics, wait_for)
 from test_geo import country_file
 
 VISITOR = b"Visitor/1.0"

@@ -10,7 +10,7 @@ import requests
 
 from support.clicks import (counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.fault_proxy import FAULTS
 from support.program import eventually
 from test_aggregator import ask_range
 
@@ -22,12 +22,6 @@ STEPS = (("stats_hourly", 1), ("settled", 1), ("settled", 2), ("link_slots", 1),
 TABLES = tuple(dict.fromkeys(table for table, _ in STEPS))
 # What `make test` has of the faults; the others take minutes.
 SHORT = ("twice", "error_after", "cut_answer")
-
-
-@pytest.fixture
-def proxy(clickhouse_server):
-    with ClickHouseProxy(clickhouse_server.port) as made:
-        yield made
 
 
 @pytest.fixture

@@ -42,9 +42,7 @@ class World:
         self.kafka = kafka
         self.clickhouse = clickhouse
         self.program = program
-        self.topics = {"topic_clicks": kafka.clicks_topic(4),
-                       "topic_links": kafka.create_topic("links", 2),
-                       "topic_dlq": kafka.create_topic("dlq", 1)}
+        self.topics = kafka.collector_topics(4, 2)
         secret = workdir / "space.key"
         secret.write_text("0123456789abcdef0123456789abcdef")
         keys = workdir / "api.keys"

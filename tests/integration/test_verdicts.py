@@ -5,7 +5,7 @@ import time
 
 from support.program import BIN, eventually
 from test_collector import (  # noqa: F401
-    CHROME, DEPS, GOOGLEBOT, IPHONE, click, collector, rows, tables, topics,
+    CHROME, DEPS, GOOGLEBOT, IPHONE, click, collector, rows, topics,
     wait_for)
 
 IMESSAGE = ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/"

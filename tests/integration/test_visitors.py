@@ -5,7 +5,7 @@ import time
 import pytest
 import servers
 from test_collector import (  # noqa: F401
-    CHROME, GEO, click, collector, rows, tables, topics, wait_for)
+    CHROME, GEO, click, collector, rows, topics, wait_for)
 
 DEPS = servers.ROOT / ".deps"
 SECRET = "correct horse battery staple"

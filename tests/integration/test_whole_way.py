@@ -8,7 +8,7 @@ import pytest
 import requests
 
 import servers
-from support.program import eventually
+from support.program import eventually, migrate
 from support.reclaim import *  # noqa: F403, fixtures too
 
 CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
@@ -62,8 +62,7 @@ class Stack:
 @pytest.fixture
 def stack(space, program, workdir, links_config, kafka, clickhouse):
     links_config["spaces"][0]["block_size"] = 1
-    assert program("aggregator", args=["migrate"],
-                   start=False).run()[0] == 0
+    migrate(program)
     space.redis.hset(space.key("space"), "block_size", 1)
     keys = workdir / "keys"
     digest = hashlib.sha256(API_KEY.encode()).hexdigest()

@@ -4,7 +4,7 @@ import json
 import time
 
 import servers
-from support.program import eventually
+from support.program import eventually, migrate
 from support.protobuf import message
 
 Click = message("click.proto", "shortloop.Click")
@@ -21,17 +21,13 @@ class World:
         self.kafka = kafka
         self.clickhouse = clickhouse
         self.program = program
-        self.topics = {"topic_clicks": kafka.clicks_topic(2),
-                       "topic_links": kafka.create_topic("links", 1),
-                       "topic_dlq": kafka.create_topic("dlq", 1)}
+        self.topics = kafka.collector_topics()
         self.sections = {
             "kafka": {**base_config["kafka"], **self.topics},
             "collector": {
                 "group": self.topics["topic_clicks"], "batch_age": "50ms",
                 "ua_rules": str(DEPS / "uap/regexes.yaml")}}
-        status, output = program("aggregator", args=["migrate"],
-                                 start=False).run()
-        assert status == 0, output
+        migrate(program)
 
     def send(self, count, topic="clicks", partition=0):
         make = click if topic == "clicks" else link_event

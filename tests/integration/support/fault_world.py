@@ -29,21 +29,16 @@ def partitions():
 
 @pytest.fixture
 def topics(kafka, partitions):
-    return {"topic_clicks": kafka.clicks_topic(partitions),
-            "topic_links": kafka.create_topic("links", 2),
-            "topic_dlq": kafka.create_topic("dlq", 1)}
+    return kafka.collector_topics(partitions, 2)
 
 
 @pytest.fixture
-def tables(clickhouse, program):
-    status, output = program("aggregator", args=["migrate"],
-                             start=False).run()
-    assert status == 0, output
+def tables(tables):
     # Merged, a link stored twice would be stored once.
-    clickhouse.query("ALTER TABLE links MODIFY SETTING "
-                     "max_bytes_to_merge_at_max_space_in_pool = 1, "
-                     "max_bytes_to_merge_at_min_space_in_pool = 1")
-    return clickhouse
+    tables.query("ALTER TABLE links MODIFY SETTING "
+                 "max_bytes_to_merge_at_max_space_in_pool = 1, "
+                 "max_bytes_to_merge_at_min_space_in_pool = 1")
+    return tables
 
 
 @pytest.fixture

@@ -30,6 +30,12 @@ class Kafka:
         return self.create_topic("clicks", partitions,
                                  message_timestamp_type="LogAppendTime")
 
+    def collector_topics(self, clicks=2, links=1):
+        """New ones with so many partitions, as settings of section kafka."""
+        return {"topic_clicks": self.clicks_topic(clicks),
+                "topic_links": self.create_topic("links", links),
+                "topic_dlq": self.create_topic("dlq", 1)}
+
     def add_partitions(self, topic, count):
         """So that it has `count` of them."""
         self.admin.create_partitions([NewPartitions(topic, count)])[

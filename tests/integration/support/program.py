@@ -103,6 +103,13 @@ class Program:
         return status, self.log()
 
 
+def migrate(program):
+    """Makes the tables, as an operator does."""
+    status, output = program("aggregator", args=["migrate"],
+                             start=False).run()
+    assert status == 0, output
+
+
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
