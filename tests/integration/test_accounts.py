@@ -18,7 +18,6 @@ from support.protobuf import message
 
 Link = message("link.proto", "shortloop.Link")
 LOGIN = "https://bank.example/login"
-MERGE = {"Content-Type": "application/merge-patch+json"}
 
 # The first three are lines of a file from before there were accounts.
 KEYS = {"boss": "admin", "victim": "create,read-own",
@@ -29,20 +28,9 @@ KEYS = {"boss": "admin", "victim": "create,read-own",
         "old": "create account=acme", "new": "create account=acme"}
 
 
-def line(name, words):
-    roles, _, rest = words.partition(" ")
-    return f"{name} {roles} sha256:" \
-        f"{hashlib.sha256(name.encode()).hexdigest()} {rest}\n"
-
-
 @pytest.fixture
-def keys_file(workdir):
-    path = workdir / "api.keys"
-
-    def write(keys):
-        path.write_text("".join(line(*item) for item in keys.items()))
-    write(KEYS)
-    return type("KeysFile", (), {"path": path, "write": staticmethod(write)})
+def first_keys():
+    return KEYS
 
 
 @pytest.fixture
@@ -86,15 +74,6 @@ def make(api, key, status=201, idem=None, **fields):
                       headers={"Idempotency-Key": idem} if idem else {})
     assert answer.status_code == status, answer.text
     return answer.json()
-
-
-def patch(api, key, code, **fields):
-    return api.call("PATCH", f"/v1/links/{code}", key, json=fields,
-                    headers=dict(MERGE))
-
-
-def delete(api, key, code):
-    return api.call("DELETE", f"/v1/links/{code}", key)
 
 
 # Of each strategy what a create has to say; an alias is another each time.
@@ -171,11 +150,11 @@ def test_a_customer_is_never_handed_anothers_link(api, hashes, bait):
 @both_hashes
 def test_a_link_that_was_edited_is_not_handed_to_another(api, hashes):
     hers = make(api, "mallory", space=hashes, url="https://evil.example/")
-    assert patch(api, "mallory", hers["code"], url=LOGIN).status_code == 200
+    assert api.patch(hers["code"], "mallory", url=LOGIN).status_code == 200
     mine = make(api, "victim", space=hashes)
     assert mine["code"] != hers["code"]
-    assert patch(api, "mallory", mine["code"], url="https://evil.example/"
-                 ).status_code == 403
+    assert api.patch(mine["code"], "mallory", url="https://evil.example/"
+                     ).status_code == 403
 
 
 @both_hashes
@@ -215,10 +194,10 @@ def test_who_may_edit(api, strategy, made_by):
     link = make_by(api, made_by, "mallory", strategy)
     code = link["code"]
     for key in ("victim", "eye", "new"):
-        problem(patch(api, key, code, tags=["x"]), 403)
-    assert patch(api, "mallory-2", code, tags=["x"]).json()["version"] == 2
-    assert patch(api, "mallory", code, tags=["y"]).json()["version"] == 3
-    changed = patch(api, "boss", code, tags=["z"]).json()
+        problem(api.patch(code, key, tags=["x"]), 403)
+    assert api.patch(code, "mallory-2", tags=["x"]).json()["version"] == 2
+    assert api.patch(code, "mallory", tags=["y"]).json()["version"] == 3
+    changed = api.patch(code, "boss", tags=["z"]).json()
     assert changed["version"] == 4
     assert (changed["account"], changed["creator"], changed["editor"]) == (
         "mallory", "mallory", "boss")
@@ -228,9 +207,9 @@ def test_who_may_edit(api, strategy, made_by):
 def test_who_may_block(api, strategy, made_by):
     code = make_by(api, made_by, "mallory", strategy)["code"]
     for key in ("mallory", "mallory-2", "victim", "eye"):
-        problem(patch(api, key, code, state="blocked"), 403)
-    assert patch(api, "boss", code, state="blocked").status_code == 200
-    problem(patch(api, "mallory", code, state="live"), 403)
+        problem(api.patch(code, key, state="blocked"), 403)
+    assert api.patch(code, "boss", state="blocked").status_code == 200
+    problem(api.patch(code, "mallory", state="live"), 403)
     assert api.get(code).json()["state"] == "blocked"
 
 
@@ -239,9 +218,9 @@ def test_who_may_delete(api, strategy, made_by):
     first, second = (make_by(api, made_by, "mallory", strategy,
                              url=LOGIN + "?" + n) for n in "12")
     for key in ("victim", "eye", "new"):
-        problem(delete(api, key, first["code"]), 403)
-    assert delete(api, "mallory-2", first["code"]).status_code == 204
-    assert delete(api, "boss", second["code"]).status_code == 204
+        problem(api.delete(first["code"], key), 403)
+    assert api.delete(first["code"], "mallory-2").status_code == 204
+    assert api.delete(second["code"], "boss").status_code == 204
 
 
 def test_a_taken_alias_says_nothing_of_its_link(api):
@@ -300,13 +279,13 @@ def test_a_key_is_rotated_without_new_codes(api, reload):
     assert make(api, "new", 200, space="h6", owner="ann")["code"] == \
         link["code"]
     assert make(api, "new", idem="again")["link_id"] == sent["link_id"]
-    assert patch(api, "new", link["code"], tags=["x"]).status_code == 200
+    assert api.patch(link["code"], "new", tags=["x"]).status_code == 200
 
 
 def test_events_and_answers_name_the_account(api, kafka):
     make(api, "new", code="an-alias")
-    patch(api, "old", "an-alias", tags=["x"])
-    delete(api, "new", "an-alias")
+    api.patch("an-alias", "old", tags=["x"])
+    api.delete("an-alias", "new")
     for _, event in events_of(kafka, api.topic, 3):
         assert (event.link.account, event.link.creator) == ("acme", "new")
 
@@ -322,11 +301,11 @@ def test_a_key_writes_for_its_owners_only(api, strategy):
     link = make(api, "ann", owner="Ann Smith", **fields_of(strategy))
     none = make(api, "bob", **fields_of(strategy))
     assert none["code"] != link["code"]
-    problem(patch(api, "bob", link["code"], tags=["x"]), 403)
-    problem(delete(api, "bob", link["code"]), 403)
-    problem(patch(api, "ann", none["code"], tags=["x"]), 403)
-    assert patch(api, "mallory", link["code"], tags=["x"]).status_code == 200
-    assert patch(api, "ann", link["code"], tags=["y"]).status_code == 200
+    problem(api.patch(link["code"], "bob", tags=["x"]), 403)
+    problem(api.delete(link["code"], "bob"), 403)
+    problem(api.patch(none["code"], "ann", tags=["x"]), 403)
+    assert api.patch(link["code"], "mallory", tags=["x"]).status_code == 200
+    assert api.patch(link["code"], "ann", tags=["y"]).status_code == 200
 
 
 def test_a_line_for_another_owner_fails_alone(api):
@@ -403,17 +382,17 @@ def test_an_old_hash_link_is_found_by_a_later_key_of_the_account(
     assert make(api, "mallory-2", 200, space="old8")["code"] == code
     reload({"boss": "admin", "next": "create account=mallory"})
     assert make(api, "next", 200, space="old8")["code"] == code
-    assert patch(api, "next", code, tags=["x"]).status_code == 200
+    assert api.patch(code, "next", tags=["x"]).status_code == 200
 
 
 def test_an_old_link_is_edited_by_its_creator_alone(api, old_link):
     code = old_link("mallory")
-    problem(patch(api, "victim", code, tags=["x"]), 403)
+    problem(api.patch(code, "victim", tags=["x"]), 403)
     problem(api.get(code, "victim"), 403)
-    assert patch(api, "mallory", code, tags=["x"]).status_code == 200
+    assert api.patch(code, "mallory", tags=["x"]).status_code == 200
     assert api.get(code, "mallory").json()["creator"] == "mallory"
-    problem(delete(api, "victim", code), 403)
-    assert delete(api, "mallory-2", code).status_code == 204
+    problem(api.delete(code, "victim"), 403)
+    assert api.delete(code, "mallory-2").status_code == 204
 
 
 def test_an_old_link_follows_its_key_into_an_account(api, old_link, reload):
@@ -421,15 +400,15 @@ def test_an_old_link_follows_its_key_into_an_account(api, old_link, reload):
     reload({"boss": "admin", "mallory": "create account=acme",
             "new": "create account=acme", "thief": "create account=mallory"})
     assert make(api, "new", 200, space="old8")["code"] == code
-    problem(patch(api, "thief", code, tags=["x"]), 403)
-    assert patch(api, "new", code, tags=["x"]).status_code == 200
+    problem(api.patch(code, "thief", tags=["x"]), 403)
+    assert api.patch(code, "new", tags=["x"]).status_code == 200
 
 
 def test_what_another_edits_or_deletes_keeps_its_account(api, redis_server):
     code = make(api, "mallory", code="an-alias")["code"]
     with redis_module.Redis(port=redis_server.port) as client:
-        for change in (lambda: patch(api, "boss", code, tags=["x"]),
-                       lambda: delete(api, "boss", code)):
+        for change in (lambda: api.patch(code, "boss", tags=["x"]),
+                       lambda: api.delete(code, "boss")):
             assert change().status_code in (200, 204)
             link = Link.FromString(client.get(f"l:{{{code}}}"))
             assert (link.account, link.editor) == ("mallory", "boss")

@@ -9,24 +9,14 @@ from support.allocator import *  # noqa: F401,F403
 from support.allocator import KEYS, URL, events_of, problem
 from support.program import eventually
 
-MERGE = {"Content-Type": "application/merge-patch+json"}
-
-
-def patch(api, code, key="boss", headers=None, **fields):
-    return api.call("PATCH", f"/v1/links/{code}", key, json=fields,
-                    headers={**MERGE, **(headers or {})})
-
-
-def delete(api, code, key="boss", **headers):
-    return api.call("DELETE", f"/v1/links/{code}", key, headers=headers)
 
 
 # --- PATCH -------------------------------------------------------------------
 
 def test_an_edit_changes_what_it_names_and_nothing_else(api):
     link = api.create(owner="ann", tags=["a"], description="old")
-    answer = patch(api, link["code"], url="https://example.org/new",
-                   tags=["b", "c"])
+    answer = api.patch(link["code"], url="https://example.org/new",
+                       tags=["b", "c"])
     assert answer.status_code == 200, answer.text
     changed = answer.json()
     assert changed["url"] == "https://example.org/new"
@@ -44,10 +34,10 @@ def test_all_that_a_link_may_say_can_be_edited(api):
     fields = {"targets": {"ios": "https://example.org/i"},
               "not_before": "2030-01-01T00:00:00Z", "max_visits": 5,
               "redirect_status": 301, "description": "d", "campaign": "c"}
-    answer = patch(api, link["code"], **fields)
+    answer = api.patch(link["code"], **fields)
     assert answer.status_code == 200, answer.text
     assert {k: answer.json()[k] for k in fields} == fields
-    answer = patch(api, link["code"], **{k: None for k in fields})
+    answer = api.patch(link["code"], **{k: None for k in fields})
     assert answer.json()["targets"] == {}
     assert answer.json()["max_visits"] is None
     assert answer.json()["redirect_status"] == 302
@@ -56,7 +46,7 @@ def test_all_that_a_link_may_say_can_be_edited(api):
 def test_a_longer_class_lifts_the_end_of_link_and_block(api, redis):
     def changed_in_time():
         link = api.create(ttl="2s")
-        answer = patch(api, link["code"], ttl="1h")
+        answer = api.patch(link["code"], ttl="1h")
         return answer.status_code == 200 and (link, answer.json())
     link, changed = eventually(changed_in_time, what="a change in time")
     assert changed["ttl"] == "1h"
@@ -68,40 +58,40 @@ def test_a_longer_class_lifts_the_end_of_link_and_block(api, redis):
 
 def test_a_shorter_class_ends_the_link_sooner(api):
     link = api.create(ttl="1h")
-    assert patch(api, link["code"], ttl="2s").status_code == 200
+    assert api.patch(link["code"], ttl="2s").status_code == 200
     time.sleep(2.5)
     assert api.get(link["code"]).status_code in (404, 410)
 
 
 def test_a_link_is_blocked_and_let_go(api):
     code = api.create()["code"]
-    assert patch(api, code, state="blocked").json()["state"] == "blocked"
-    assert patch(api, code, state="live").json()["state"] == "live"
+    assert api.patch(code, state="blocked").json()["state"] == "blocked"
+    assert api.patch(code, state="live").json()["state"] == "live"
 
 
 def test_whoever_made_a_link_does_not_let_it_go(api):
     code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
-    assert patch(api, code, state="blocked").status_code == 200
-    assert "admin" in problem(patch(api, code, key="crm", state="live"), 403)
-    assert patch(api, code, key="crm", tags=["x"]).status_code == 200
+    assert api.patch(code, state="blocked").status_code == 200
+    assert "admin" in problem(api.patch(code, key="crm", state="live"), 403)
+    assert api.patch(code, key="crm", tags=["x"]).status_code == 200
     assert api.get(code).json()["state"] == "blocked"
 
 
 def test_whoever_made_a_link_does_not_delete_a_block(api):
     """Nor lets it run out: either would make its code free again."""
     code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
-    assert patch(api, code, state="blocked").status_code == 200
-    assert "admin" in problem(delete(api, code, key="crm"), 403)
-    assert "admin" in problem(patch(api, code, key="crm", ttl="2s"), 403)
+    assert api.patch(code, state="blocked").status_code == 200
+    assert "admin" in problem(api.delete(code, key="crm"), 403)
+    assert "admin" in problem(api.patch(code, key="crm", ttl="2s"), 403)
     assert api.get(code).json()["state"] == "blocked"
-    assert patch(api, code, state="live").status_code == 200
-    assert delete(api, code, key="crm").status_code == 204
+    assert api.patch(code, state="live").status_code == 200
+    assert api.delete(code, key="crm").status_code == 204
 
 
 def test_an_admin_deletes_a_blocked_link(api):
     code = api.post(key="crm", url=URL, ttl="1h").json()["code"]
-    assert patch(api, code, state="blocked").status_code == 200
-    assert delete(api, code).status_code == 204
+    assert api.patch(code, state="blocked").status_code == 200
+    assert api.delete(code).status_code == 204
 
 
 @pytest.mark.parametrize("fields, says", [
@@ -115,7 +105,7 @@ def test_an_admin_deletes_a_blocked_link(api):
 ])
 def test_a_bad_edit_is_a_400_that_says_why(api, fields, says):
     code = api.create()["code"]
-    assert says in problem(patch(api, code, **fields), 400)
+    assert says in problem(api.patch(code, **fields), 400)
     assert api.get(code).json()["version"] == 1
 
 
@@ -125,10 +115,10 @@ def test_an_edit_of_another_type_is_415(api):
 
 
 def test_an_edit_of_no_link_is_404_and_of_an_expired_one_410(api):
-    problem(patch(api, "AAAAAAA", tags=[]), 404)
+    problem(api.patch("AAAAAAA", tags=[]), 404)
     code = api.create(ttl="2s")["code"]
     time.sleep(2.5)
-    problem(patch(api, code, tags=[]), 410)
+    problem(api.patch(code, tags=[]), 410)
 
 
 def test_a_key_edits_what_it_made_and_an_admin_all(api, keys_file):
@@ -136,20 +126,20 @@ def test_a_key_edits_what_it_made_and_an_admin_all(api, keys_file):
     api.program.process.signal(signal.SIGHUP)
     eventually(lambda: api.post("web", url=URL, ttl="1h").status_code == 201)
     mine = api.post(key="crm", url=URL, ttl="1h").json()["code"]
-    assert patch(api, mine, key="crm", tags=["x"]).status_code == 200
-    problem(patch(api, mine, key="web", tags=["x"]), 403)
-    problem(patch(api, mine, key="eye", tags=["x"]), 403)
-    problem(delete(api, mine, key="web"), 403)
-    assert patch(api, mine, key="boss", tags=["y"]).json()["editor"] == "boss"
+    assert api.patch(mine, key="crm", tags=["x"]).status_code == 200
+    problem(api.patch(mine, key="web", tags=["x"]), 403)
+    problem(api.patch(mine, key="eye", tags=["x"]), 403)
+    problem(api.delete(mine, key="web"), 403)
+    assert api.patch(mine, key="boss", tags=["y"]).json()["editor"] == "boss"
     assert api.get(mine).json()["creator"] == "crm"
 
 
 def test_if_match_refuses_an_edit_of_what_was_not_seen(api):
     code = api.create()["code"]
     tag = api.get(code).headers["ETag"]
-    assert patch(api, code, headers={"If-Match": tag},
-                 tags=["1"]).status_code == 200
-    problem(patch(api, code, headers={"If-Match": tag}, tags=["2"]), 412)
+    assert api.patch(code, headers={"If-Match": tag},
+                     tags=["1"]).status_code == 200
+    problem(api.patch(code, headers={"If-Match": tag}, tags=["2"]), 412)
     assert api.get(code).json()["tags"] == ["1"]
 
 
@@ -158,7 +148,7 @@ def test_edits_at_once_are_all_kept_one_after_the_other(api):
 
     def edit(i):
         for _ in range(20):
-            answer = patch(api, code, tags=[str(i)])
+            answer = api.patch(code, tags=[str(i)])
             if answer.status_code == 200:
                 return answer.json()["version"]
             assert answer.status_code == 503
@@ -172,10 +162,10 @@ def test_edits_at_once_are_all_kept_one_after_the_other(api):
 
 def test_a_deleted_link_is_gone_and_its_code_is_not_free(api, redis):
     link = api.create()
-    assert delete(api, link["code"]).status_code == 204
+    assert api.delete(link["code"]).status_code == 204
     assert "deleted" in problem(api.get(link["code"]), 410)
-    problem(delete(api, link["code"]), 410)
-    problem(patch(api, link["code"], tags=[]), 410)
+    problem(api.delete(link["code"]), 410)
+    problem(api.patch(link["code"], tags=[]), 410)
     key = next(k for k in redis.client().scan_iter(f"l:*:{link['code']}"))
     record = redis.client().execute_command("GET", key, NEVER_DECODE=True)
     assert URL.encode() not in record
@@ -183,9 +173,9 @@ def test_a_deleted_link_is_gone_and_its_code_is_not_free(api, redis):
 
 def test_every_change_is_an_event(api, kafka):
     code = api.create()["code"]
-    patch(api, code, tags=["x"])
-    patch(api, code, state="blocked")
-    delete(api, code)
+    api.patch(code, tags=["x"])
+    api.patch(code, state="blocked")
+    api.delete(code)
     events = [e for key, e in events_of(kafka, api.topic, 4) if key == code]
     assert [e.change for e in events] == [1, 2, 4, 3]
     assert [e.link.version for e in events] == [1, 2, 3, 4]

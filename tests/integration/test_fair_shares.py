@@ -1,6 +1,5 @@
 """What one API key, or nobody's, can take away from others: batches, and memory
 for bodies."""
-import hashlib
 import http.client
 import json
 import socket
@@ -11,12 +10,8 @@ import pytest
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import URL
 from support.batch import Batch, batch, good
+from support.keys import key_line
 from support.program import eventually
-
-
-def line(name, roles, limits=""):
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{name} {roles} sha256:{digest} {limits}\n"
 
 
 @pytest.fixture
@@ -24,9 +19,9 @@ def make_api(redis, topic, create_space, start, keys_file):
     """An allocator of one thread; `limits` are those of the key crm."""
     def make(limits="rate=1/h burst=2", **settings):
         keys_file.path.write_text(
-            line("boss", "admin") + line("web", "create")
-            + line("crm", "create,read", limits)
-            + line("crm-2", "create", "account=crm rate=1/h burst=1"))
+            key_line("boss", "admin") + key_line("web", "create")
+            + key_line("crm", f"create,read {limits}")
+            + key_line("crm-2", "create account=crm rate=1/h burst=1"))
         assert create_space()[0] == 0
         return start(topic, threads=1, **settings)
     return make

@@ -1,7 +1,6 @@
 """Allocators that come late to a block which is another's by now: they are
 refused, go on with a block of their own, and nobody's link is harmed."""
 import concurrent.futures
-import hashlib
 import signal
 import time
 
@@ -53,9 +52,7 @@ class Writer:
 
 @pytest.fixture
 def writer(space, program, workdir, links_config, kafka, base_config):
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
     topic = kafka.create_topic("links", 2)
 
     def start(address=None):

@@ -1,5 +1,4 @@
 """The API against its own description, schemas/openapi/allocator.yaml."""
-import hashlib
 import json
 import os
 import pathlib
@@ -13,6 +12,7 @@ import yaml
 
 import servers
 from support.allocator import *  # noqa: F403, fixtures too
+from support.keys import key_line
 from support.program import eventually
 
 SOURCE = servers.ROOT / "schemas/openapi/allocator.yaml"
@@ -232,9 +232,8 @@ def test_it_keeps_to_it_with_a_key_that_may_only_read(full_api, narrow):
 def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
                                                        keys_file):
     path = narrow(full_api, full_api.create()["code"])
-    digest = hashlib.sha256(b"slow").hexdigest()
     with keys_file.path.open("a") as file:
-        file.write(f"slow admin sha256:{digest} rate=1/h burst=1\n")
+        file.write(key_line("slow", "admin rate=1/h burst=1"))
     full_api.program.process.signal(signal.SIGHUP)
     # This is the one request it has: how fast the machine is does not matter.
     eventually(lambda: full_api.call("GET", "/v1/spaces",

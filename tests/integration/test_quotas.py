@@ -1,5 +1,4 @@
 """What an account may store, and what a full Redis still does."""
-import hashlib
 import json
 import signal
 import uuid
@@ -10,15 +9,9 @@ from support.allocator import *  # noqa: F401,F403
 from support.allocator import (URL, Api, alias_space, other_space, problem,
                                space)
 from support.batch import Batch, batch, good
+from support.keys import key_line
 from support.program import eventually
 
-MERGE = {"Content-Type": "application/merge-patch+json"}
-
-
-def line(name, words):
-    roles, _, rest = words.partition(" ")
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{name} {roles} sha256:{digest} {rest}\n"
 
 
 KEYS = {"boss": "admin", "crm": "create,read", "web": "create",
@@ -38,7 +31,7 @@ def links_config(workdir):
 def make_api(redis, topic, links_config, create_space, start, keys_file):
     def make(*accounts, **settings):
         keys_file.path.write_text(
-            "".join(line(*item) for item in KEYS.items())
+            "".join(key_line(*item) for item in KEYS.items())
             + "".join(text + "\n" for text in accounts))
         for each in links_config["spaces"]:
             assert create_space(name=each["name"])[0] == 0
@@ -50,11 +43,6 @@ def post(api, key, idem=None, **fields):
     return api.call("POST", "/v1/links", key,
                     json={"url": URL, "ttl": "1h", **fields},
                     headers={"Idempotency-Key": idem} if idem else {})
-
-
-def patch(api, key, code, **fields):
-    return api.call("PATCH", f"/v1/links/{code}", key, json=fields,
-                    headers=dict(MERGE))
 
 
 # --- links --------------------------------------------------------------------
@@ -127,17 +115,17 @@ def test_an_account_stores_so_many_bytes(make_api):
     problem(post(api, "crm", url=URL + "x" * 1000), 429)
     assert post(api, "crm").status_code == 201
     # Nor does an edit make it more.
-    problem(patch(api, "crm", made, url=URL + "x" * 4000), 429)
-    assert patch(api, "crm", made, url=URL).status_code == 200
-    assert patch(api, "boss", made, url=URL + "x" * 4000).status_code == 200
+    problem(api.patch(made, "crm", url=URL + "x" * 4000), 429)
+    assert api.patch(made, "crm", url=URL).status_code == 200
+    assert api.patch(made, "boss", url=URL + "x" * 4000).status_code == 200
 
 
 def test_an_account_uses_its_classes(make_api):
     api = make_api("@crm ttl=1h,30d")
     assert "'crm' may use 1h,30d" in problem(post(api, "crm", ttl="never"), 403)
     made = post(api, "crm", ttl="30d").json()["code"]
-    assert "ttl" in problem(patch(api, "crm", made, ttl="never"), 403)
-    assert patch(api, "crm", made, ttl="1h").status_code == 200
+    assert "ttl" in problem(api.patch(made, "crm", ttl="never"), 403)
+    assert api.patch(made, "crm", ttl="1h").status_code == 200
     lines = [json.dumps({"url": URL, "ttl": ttl}).encode() + b"\n"
              for ttl in ("1h", "never", "30d")]
     assert [a.get("status") for a in batch(api, lines, key="crm")] == [
@@ -156,7 +144,7 @@ def test_an_account_uses_its_classes(make_api):
     ("@crm\n@crm", ":6: the account 'crm' has a line already"),
 ])
 def test_a_line_that_makes_no_sense_is_told(start, keys_file, text, says):
-    keys_file.path.write_text("".join(line(*item) for item in KEYS.items())
+    keys_file.path.write_text("".join(key_line(*item) for item in KEYS.items())
                               + text + "\n")
     api = start(ready=False)
     assert api.program.process.wait(20) == 78
@@ -171,7 +159,7 @@ def test_a_key_has_a_rate_unless_its_line_says_otherwise(make_api, keys_file):
         [201, 201, 201, 429]
     assert {post(api, "boss").status_code for _ in range(6)} == {201}
     keys_file.path.write_text(keys_file.path.read_text()
-                              + line("fast", "create rate=none"))
+                              + key_line("fast", "create rate=none"))
     api.program.process.signal(signal.SIGHUP)
     eventually(lambda: post(api, "fast").status_code == 201)
     assert {post(api, "fast").status_code for _ in range(6)} == {201}
@@ -214,8 +202,8 @@ def test_edits_go_on_when_new_links_are_refused(own_redis, program, sections,
     assert "nearly full" in problem(post(api, "boss"), 507)
     assert api.program.metric(
         "shortloop_allocator_redis_reserve_reached") == 1
-    assert patch(api, "boss", code, state="blocked").status_code == 200
-    assert patch(api, "boss", code, url=URL + "x" * 500).status_code == 200
+    assert api.patch(code, "boss", state="blocked").status_code == 200
+    assert api.patch(code, "boss", url=URL + "x" * 500).status_code == 200
     assert api.call("DELETE", f"/v1/links/{gone}").status_code == 204
     found = post(api, "boss", space="h6")
     assert (found.status_code, found.json()["code"]) == (200, hashed)

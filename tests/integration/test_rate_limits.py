@@ -1,25 +1,20 @@
 """Rate limits per API key, against a running allocator."""
-import hashlib
 import signal
 import time
 
 import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
+from support.keys import key_line
 from support.program import eventually
-
-
-def line(name, roles, limits=""):
-    digest = hashlib.sha256(name.encode()).hexdigest()
-    return f"{name} {roles} sha256:{digest} {limits}\n"
 
 
 @pytest.fixture
 def limited(api, keys_file):
     """The allocator, with a key `crm` that has the limits given."""
     def make(limits):
-        keys_file.path.write_text(line("boss", "admin")
-                                  + line("crm", "create,read", limits))
+        keys_file.path.write_text(key_line("boss", "admin")
+                                  + key_line("crm", f"create,read {limits}"))
         api.program.process.signal(signal.SIGHUP)
         eventually(lambda: api.get("0000000", key="eye").status_code == 401,
                    what="the new keys")

@@ -2,7 +2,6 @@
 otherwise: the run is refused with its reason (70) and pools nothing, or, where
 it knows better, is right all the same.  The rest of the refusals are in
 test_reclaimer.py and test_reclaimer_run.py."""
-import hashlib
 import subprocess
 import time
 
@@ -146,9 +145,7 @@ def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
                                           seconds):
     """Created by an allocator and visited by a redirector whose clocks are wrong,
     one in each direction."""
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
     allocator = Allocator(program("allocator", {
         "links": links_config, "allocator": {"keys_file": str(keys)},
         "kafka": {"topic_links": kafka.create_topic("links", 2)}},

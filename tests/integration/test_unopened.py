@@ -22,9 +22,7 @@ def large_grants(links_config):
 def killed(space, redis_server, program, workdir, links_config, kafka):
     """killed(words): an allocator that is killed with -9 as it sends a command
     with these words, which does not reach Redis."""
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
 
     # Known to Redis, so that it is carried out command by command.
     scripts = servers.ROOT / "linkstore" / "scripts"

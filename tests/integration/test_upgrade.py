@@ -7,7 +7,6 @@ counted or settled twice or not at all.  What the old one had settled wrong befo
 is settled again by hand.
 """
 import collections
-import hashlib
 import json
 import threading
 import time
@@ -19,6 +18,7 @@ import servers
 from support.clicks import (Collector, counted, expected_link_counts,
                             link_counts, rfc3339, some_clicks)
 from support.counting import Click, link_event
+from support.keys import key_line
 from support.previous import build
 from support.program import BIN, eventually
 from test_aggregator import ask_range
@@ -47,7 +47,7 @@ class World:
         secret.write_text("0123456789abcdef0123456789abcdef")
         keys = workdir / "api.keys"
         keys.write_text(
-            f"boss admin sha256:{hashlib.sha256(KEY.encode()).hexdigest()}\n")
+            key_line("boss", "admin", KEY))
         deps = servers.ROOT / ".deps"
         self.sections = {
             "kafka": {**base_config["kafka"], **self.topics},

@@ -1,7 +1,6 @@
 """A visit that arrives at any moment of a run keeps its link: the real
 redirector, and runs stopped at each of their commands or going on without end."""
 import concurrent.futures
-import hashlib
 import random
 import threading
 import time
@@ -114,9 +113,7 @@ def test_a_visit_between_any_two_commands_of_a_run_keeps_its_link(
 @pytest.fixture
 def crowd(space, program, workdir, links_config, kafka):
     """An allocator with blocks of two links, so that many end at many times."""
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
     links_config["spaces"][0]["block_size"] = 2
     links_config["hold_max"] = "1s"
     space.redis.hset(space.key("space"), "block_size", 2)

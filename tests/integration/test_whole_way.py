@@ -1,7 +1,6 @@
 """One code through its whole life and into the next, with all five programs:
 created, visited, counted, ended, reclaimed, in quarantine, granted again, visited
 and counted for its new owner alone."""
-import hashlib
 import time
 
 import pytest
@@ -64,9 +63,7 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
     links_config["spaces"][0]["block_size"] = 1
     migrate(program)
     space.redis.hset(space.key("space"), "block_size", 1)
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
     deps = servers.ROOT / ".deps"
     program("collector", {"collector": {
         "batch_age": "100ms", "report_every": "200ms",

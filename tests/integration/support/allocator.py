@@ -8,6 +8,7 @@ import json
 import pytest
 import requests
 
+from support.keys import key_line
 from support.protobuf import message
 
 LinkEvent = message("link.proto", "shortloop.LinkEvent")
@@ -61,19 +62,30 @@ class Api:
     def get(self, code, key="boss"):
         return self.call("GET", f"/v1/links/{code}", key)
 
+    def patch(self, code, key="boss", headers=None, **fields):
+        return self.call("PATCH", f"/v1/links/{code}", key, json=fields, headers={
+            "Content-Type": "application/merge-patch+json", **(headers or {})})
+
+    def delete(self, code, key="boss", **headers):
+        return self.call("DELETE", f"/v1/links/{code}", key, headers=headers)
+
 
 @pytest.fixture
-def keys_file(workdir):
+def first_keys():
+    """{name: roles and what else its line says}; a module may have its own."""
+    return KEYS
+
+
+@pytest.fixture
+def keys_file(workdir, first_keys):
+    """.path, and .write({name: words}) to change it."""
     path = workdir / "api.keys"
 
     def write(keys):
-        path.write_text("".join(
-            f"{name} {roles} sha256:{hashlib.sha256(name.encode()).hexdigest()}"
-            "\n" for name, roles in keys.items()))
+        path.write_text("".join(key_line(*item) for item in keys.items()))
         return path
-    write(KEYS)
-    path_of = path
-    return type("KeysFile", (), {"path": path_of, "write": staticmethod(write)})
+    write(first_keys)
+    return type("KeysFile", (), {"path": path, "write": staticmethod(write)})
 
 
 @pytest.fixture

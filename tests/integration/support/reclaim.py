@@ -1,6 +1,5 @@
 """What the tests of the reclaimer stand on; a test file says
 `from support.reclaim import *` for the fixtures."""
-import hashlib
 import json
 import os
 import subprocess
@@ -10,9 +9,9 @@ import pytest
 import requests
 
 import servers
+from support.keys import API_KEY, admin_keys
 from support.program import BIN
 
-API_KEY = "test-key"
 NEVER = "never"
 
 
@@ -196,9 +195,7 @@ class Allocator:
 
 @pytest.fixture
 def allocator(space, program, workdir, links_config, kafka):
-    keys = workdir / "keys"
-    digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-    keys.write_text(f"test admin sha256:{digest}\n")
+    keys = admin_keys(workdir)
     return Allocator(program("allocator", {
         "links": links_config, "allocator": {"keys_file": str(keys)},
         "kafka": {"topic_links": kafka.create_topic("links", 2)}}),

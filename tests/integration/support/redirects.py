@@ -1,19 +1,18 @@
 """A redirector, and links that the real allocator makes for it.
 
 Fixtures; a test module imports those it uses."""
-import hashlib
 
 import pytest
 import redis as redis_client
 import requests
 
+from support.keys import API_KEY, admin_keys
 from support.protobuf import message
 
 Click = message("click.proto", "shortloop.Click")
 Link = message("link.proto", "shortloop.Link")
 
 REDIRECTED, NOT_FOUND, EXPIRED, BLOCKED, HEAD = range(1, 6)
-API_KEY = "test-key"
 # What is left to a link, in ms, when it is to be due: its TTL is 30 days.
 DAY = 86_400_000
 
@@ -88,9 +87,7 @@ class Links:
 def make_links(program, workdir, links_config, domains_config, kafka):
     """make_links(redis): an allocator and its spaces in that Redis."""
     def make(redis):
-        keys = workdir / "keys"
-        digest = hashlib.sha256(API_KEY.encode()).hexdigest()
-        keys.write_text(f"test admin sha256:{digest}\n")
+        keys = admin_keys(workdir)
         sections = {"links": links_config, "domains": domains_config,
                     "kafka": {"topic_links": kafka.create_topic("links")},
                     "allocator": {"keys_file": str(keys)}}

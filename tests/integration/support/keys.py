@@ -1,0 +1,19 @@
+"""API keys: the lines of an allocator's keys_file."""
+import hashlib
+
+API_KEY = "test-key"
+
+
+def key_line(name, words, secret=None):
+    """`words` are the roles and what else the line says; the key's secret is
+    its name unless another is said."""
+    roles, _, rest = words.partition(" ")
+    digest = hashlib.sha256((secret or name).encode()).hexdigest()
+    return f"{name} {roles} sha256:{digest} {rest}".rstrip() + "\n"
+
+
+def admin_keys(workdir):
+    """A file that lets API_KEY do everything."""
+    path = workdir / "keys"
+    path.write_text(key_line("test", "admin", API_KEY))
+    return path
