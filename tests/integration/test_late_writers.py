@@ -89,11 +89,6 @@ def records(space, block):
         for key in space.redis.scan_iter(f"l:{{s7:{block}}}:*")}
 
 
-def redis_bytes(client):
-    import redis
-    return redis.Redis(port=client.connection_pool.connection_kwargs["port"])
-
-
 def leads_to(space, link, url):
     keys = list(space.redis.scan_iter(f"l:*:{link['code']}"))
     assert len(keys) == 1, keys

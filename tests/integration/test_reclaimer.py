@@ -456,19 +456,12 @@ def test_the_summary_is_readable(space, begin):
 
 # --- the archive and metrics ----------------------------------------------------------------
 
-@pytest.fixture
-def archive(clickhouse):
-    clickhouse.query((servers.ROOT / "schemas/clickhouse/"
-                      "0010_reclaim_runs.sql").read_text())
-    return clickhouse
-
-
-def test_each_run_leaves_a_row_in_clickhouse(space, archive, reclaimer):
+def test_each_run_leaves_a_row_in_clickhouse(space, tables, reclaimer):
     space.ended(0, 9)
     space.mark([0], end=now() + 60000)
     reclaimer("run", "--dry-run")
     reclaimer("run")
-    rows = archive.rows("SELECT * FROM reclaim_runs")
+    rows = tables.rows("SELECT * FROM reclaim_runs")
     assert len(rows) == 1
     row = rows[0]
     assert (row["space"], row["scanned"], row["freed"], row["live"],
@@ -477,11 +470,11 @@ def test_each_run_leaves_a_row_in_clickhouse(space, archive, reclaimer):
     assert [(r["scanned"], r["freed"]) for r in runs] == [(10, 9)]
 
 
-def test_a_run_that_was_refused_leaves_its_reason(space, archive, reclaimer):
+def test_a_run_that_was_refused_leaves_its_reason(space, tables, reclaimer):
     space.ended(0, 9)
     space.redis.delete(*map(space.marker_key, range(10)))
     assert reclaimer("run").status == 70
-    assert "have no marker" in archive.value("SELECT error FROM reclaim_runs")
+    assert "have no marker" in tables.value("SELECT error FROM reclaim_runs")
 
 
 def test_without_clickhouse_blocks_are_freed_all_the_same(space, reclaimer):

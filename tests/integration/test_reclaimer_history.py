@@ -3,34 +3,25 @@ import datetime
 
 import pytest
 
-import servers
 from support.reclaim import *  # noqa: F403, fixtures too
 
 
-@pytest.fixture
-def archive(clickhouse):
-    for path in sorted((servers.ROOT / "schemas/clickhouse").glob(
-            "*reclaim*.sql")):
-        clickhouse.query(path.read_text())
-    return clickhouse
-
-
-def old_run(archive, days, freed, space="s7", error=""):
+def old_run(tables, days, freed, space="s7", error=""):
     when = (datetime.datetime.now(datetime.timezone.utc)
             - datetime.timedelta(days=days)).strftime("%Y-%m-%d 12:00:00")
     space = space.replace("'", "''")
-    archive.query(
+    tables.query(
         "INSERT INTO reclaim_runs (space, started_at, finished_at, scanned, "
         f"freed, seconds, error) VALUES ('{space}', '{when}', '{when}', "
         f"{freed + 1}, {freed}, 1.5, '{error}')")
 
 
-def test_history_lists_runs_and_adds_up_days(space, archive, reclaimer, begin):
+def test_history_lists_runs_and_adds_up_days(space, tables, reclaimer, begin):
     space.ended(0, 9)
     reclaimer("run")
-    old_run(archive, 1, 100)
-    old_run(archive, 1, 50, error="no marker")
-    old_run(archive, 9, 7)
+    old_run(tables, 1, 100)
+    old_run(tables, 1, 50, error="no marker")
+    old_run(tables, 9, 7)
     done = reclaimer("history")
     assert done.status == 0, done
     assert [r["freed"] for r in done.json["runs"]][0] == 10
@@ -45,14 +36,14 @@ def test_history_lists_runs_and_adds_up_days(space, archive, reclaimer, begin):
     assert "By day, in blocks:" in text and "no marker" in text
 
 
-def test_history_of_one_space(space, archive, reclaimer):
-    old_run(archive, 0, 1)
-    old_run(archive, 0, 2, space="it's")
+def test_history_of_one_space(space, tables, reclaimer):
+    old_run(tables, 0, 1)
+    old_run(tables, 0, 2, space="it's")
     assert [r["freed"] for r in reclaimer("history", "--space",
                                           "it's").json["runs"]] == [2]
 
 
-def test_history_without_runs_says_so(space, archive, begin):
+def test_history_without_runs_says_so(space, tables, begin):
     done = Done(begin("history"))
     assert done.status == 0 and "No run in the last 7 days" in done.out
 

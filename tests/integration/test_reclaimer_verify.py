@@ -6,7 +6,6 @@ import time
 import pytest
 import redis as redis_client
 
-import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
@@ -27,14 +26,6 @@ def verify(reclaimer, *args, **settings):
 def findings(found):
     return [(f["finding"], f.get("first"), f.get("last"))
             for f in found["findings"]]
-
-
-@pytest.fixture
-def archive(clickhouse):
-    for name in ("0003_links.sql", "0011_links_fields.sql"):
-        clickhouse.query((servers.ROOT / "schemas/clickhouse" / name)
-                         .read_text())
-    return clickhouse
 
 
 def opened(space, blocks, opened_ms, end, generation=1, state="o"):
@@ -205,7 +196,7 @@ def test_more_retired_than_written_down_is_told(space, reclaimer):
 
 
 def test_a_redis_that_evicts_is_a_finding_and_no_place_to_repair(
-        make_space, own_redis, reclaimer, archive):
+        make_space, own_redis, reclaimer, tables):
     client = own_redis.client()
     space = make_space(client)
     space.ended(0, 9)
@@ -354,14 +345,14 @@ def test_without_clickhouse_nothing_is_repaired(space, reclaimer):
     assert space.everything() == before
 
 
-def test_a_run_in_progress_keeps_a_repair_out(space, reclaimer, archive):
+def test_a_run_in_progress_keeps_a_repair_out(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.set(space.key("lock"), "a run's")
     assert reclaimer("verify", "--repair").status == 75
     assert reclaimer("verify").status == 0
 
 
-def test_a_lost_block_without_any_link_is_pooled(space, reclaimer, archive):
+def test_a_lost_block_without_any_link_is_pooled(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.delete(space.marker_key(3))
     reclaimer("run")
@@ -374,7 +365,7 @@ def test_a_lost_block_without_any_link_is_pooled(space, reclaimer, archive):
 
 
 def test_gap_blocks_are_pooled_once_a_run_has_set_them_aside(space, reclaimer,
-                                                             archive):
+                                                             tables):
     space.issue(0, 99)
     space.redis.hset(space.key("space"), "gaps", "0-99 ")
     assert repair(reclaimer)["lost_pooled"] == 0
@@ -383,7 +374,7 @@ def test_gap_blocks_are_pooled_once_a_run_has_set_them_aside(space, reclaimer,
     assert space.blocks("pool") == list(range(100))
 
 
-def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, archive):
+def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, tables):
     for first, last in ((0, 3), (4, 4), (8, 11)):
         space.issue(first, last, score=0)
     space.issue(5, 7)
@@ -392,15 +383,15 @@ def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, archive):
     assert space.blocks("pool") == [0, 1, 2, 3, 4, 8, 9, 10, 11]
 
 
-def test_a_lost_block_with_an_archived_link_is_kept(space, reclaimer, archive):
+def test_a_lost_block_with_an_archived_link_is_kept(space, reclaimer, tables):
     space.issue(0, 9, score=0)
     of = {3: 1, 5: 2}  # block: generation
     for block, generation in of.items():
         link_id = 1 << 57 | generation << 42 | block * 20 + 7
-        archive.query("INSERT INTO links (code, link_id, version, space) "
-                      f"VALUES ('x', {link_id}, 1, 's7')")
-    archive.query("INSERT INTO links (code, link_id, version, space) VALUES "
-                  f"('x', {2 << 57 | 1 << 42 | 80}, 1, 's8')")
+        tables.query("INSERT INTO links (code, link_id, version, space) "
+                     f"VALUES ('x', {link_id}, 1, 's7')")
+    tables.query("INSERT INTO links (code, link_id, version, space) VALUES "
+                 f"('x', {2 << 57 | 1 << 42 | 80}, 1, 's8')")
     found = repair(reclaimer)
     assert (found["lost_pooled"], found["lost_kept"]) == (8, 2)
     assert space.blocks("issued") == [3, 5]
@@ -408,7 +399,7 @@ def test_a_lost_block_with_an_archived_link_is_kept(space, reclaimer, archive):
 
 
 def test_a_lost_block_with_a_link_in_redis_is_kept(link, space, reclaimer,
-                                                   archive):
+                                                   tables):
     key, block = link
     space.redis.delete(space.marker_key(block), space.key("issued"))
     space.issue(block, block, score=0)
@@ -419,7 +410,7 @@ def test_a_lost_block_with_a_link_in_redis_is_kept(link, space, reclaimer,
 
 
 def test_missing_blocks_become_issued_until_after_the_longest_ttl(
-        space, reclaimer, archive):
+        space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.set(space.key("cursor"), 20)
     space.mark([12], generation=4)
@@ -429,7 +420,7 @@ def test_missing_blocks_become_issued_until_after_the_longest_ttl(
     assert verify(reclaimer)["findings"] == []
 
 
-def test_of_two_states_the_stricter_stays(space, reclaimer, archive):
+def test_of_two_states_the_stricter_stays(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.zadd(space.key("pool"), {"5-12:2": 1})
     space.redis.zadd(space.key("out"), {"7-7:1": 1})
@@ -443,7 +434,7 @@ def test_of_two_states_the_stricter_stays(space, reclaimer, archive):
 
 
 def test_an_open_pooled_block_is_judged_by_the_next_run(space, reclaimer,
-                                                        archive):
+                                                        tables):
     space.ended(0, 9)
     space.redis.delete(space.key("issued"))
     space.redis.zadd(space.key("pool"), {"0-9:2": 1})
@@ -455,7 +446,7 @@ def test_an_open_pooled_block_is_judged_by_the_next_run(space, reclaimer,
     assert verify(reclaimer)["findings"] == []
 
 
-def test_a_stuck_block_is_freed_by_the_next_run(space, reclaimer, archive):
+def test_a_stuck_block_is_freed_by_the_next_run(space, reclaimer, tables):
     space.issue(0, 3, score=float("inf"))
     opened(space, [0, 1, 3], 1, NEVER)
     opened(space, [2], 1, 1, state="c")
@@ -464,7 +455,7 @@ def test_a_stuck_block_is_freed_by_the_next_run(space, reclaimer, archive):
     assert space.blocks("pool") == [2]
 
 
-def test_what_cannot_be_repaired_remains(space, reclaimer, archive):
+def test_what_cannot_be_repaired_remains(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.set(space.marker_key(3), "what?")
     space.redis.zadd(space.key("pool"), {"nonsense": 1})
@@ -475,14 +466,14 @@ def test_what_cannot_be_repaired_remains(space, reclaimer, archive):
     assert found["findings_left"] == 2
 
 
-def test_a_repair_is_written_down(space, reclaimer, archive):
+def test_a_repair_is_written_down(space, reclaimer, tables):
     space.ended(0, 9)
     space.redis.set(space.key("cursor"), 12)
     repair(reclaimer)
     assert " repair 10-11 2 " in space.redis.lindex(space.key("hand"), 0)
 
 
-def test_a_second_repair_finds_nothing(space, reclaimer, archive):
+def test_a_second_repair_finds_nothing(space, reclaimer, tables):
     of_all_states(space)
     space.redis.set(space.key("cursor"), 30)
     space.redis.zadd(space.key("pool"), {"1-3:9": 1})
@@ -492,7 +483,7 @@ def test_a_second_repair_finds_nothing(space, reclaimer, archive):
     assert space.everything() == before
 
 
-def test_a_space_in_use_is_repaired(space, reclaimer, allocator, archive):
+def test_a_space_in_use_is_repaired(space, reclaimer, allocator, tables):
     """While blocks are granted and handed back."""
     stop = threading.Event()
     space.ended(0, 99)
@@ -524,7 +515,7 @@ def test_a_space_in_use_is_repaired(space, reclaimer, allocator, archive):
 
 @pytest.mark.parametrize("after", [0.05, 0.2, 0.5])
 def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
-                                                         reclaimer, archive,
+                                                         reclaimer, tables,
                                                          after):
     blocks = list(range(0, 600, 2))
     space.redis.zadd(space.key("issued"), {f"{b}-{b}:1": 0 for b in blocks})

@@ -58,12 +58,6 @@ class Picture:
             p.execute()
 
 
-def redis_bytes(client):
-    import redis
-    port = client.connection_pool.connection_kwargs["port"]
-    return redis.Redis(port=port)
-
-
 def outcome(space, since):
     """What a run leaves, but for when things may be granted again."""
     left = {}

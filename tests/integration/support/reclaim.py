@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+import redis as redis_client
 import requests
 
 import servers
@@ -28,6 +29,12 @@ def links_config(workdir):
             "spaces": [{"name": "s7", "number": 1, "length": 7,
                         "strategy": "sequence", "block_size": 20,
                         "keys": [{"version": 0, "key": f"file:{key}"}]}]}
+
+
+def redis_bytes(client):
+    """Another client of that server, whose answers are bytes."""
+    return redis_client.Redis(
+        port=client.connection_pool.connection_kwargs["port"])
 
 
 class Space:
