@@ -7,6 +7,8 @@ import time
 import pytest
 import requests
 
+from support.asking import (FROM, TO, aggregator, ask,  # noqa: F401
+                            ask_range, settled)
 from support.clicks import (counted, expected_data, instant,
                             expected_link_counts, is_human, link_counts,
                             make_click, rfc3339,
@@ -18,36 +20,8 @@ from support.program import eventually
 WINDOWS = [(instant("2026-10-03T14:00:00Z"), instant("2026-10-03T17:00:00Z")),
            (instant("2026-10-24T22:00:00Z"), instant("2026-10-25T03:00:00Z")),
            (instant("2026-11-01T04:00:00Z"), instant("2026-11-01T08:00:00Z"))]
-FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
          "Asia/Kathmandu", "Australia/Lord_Howe"]
-
-
-@pytest.fixture
-def aggregator(migrated, redis, program):
-    def make(**settings):
-        return program("aggregator",
-                       {"aggregator": {"settle_every": "200ms", **settings}})
-    return make
-
-
-def ask(aggregator, path="/v1/clicks", **params):
-    answer = requests.get(aggregator.url + path, params=params, timeout=60)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
-
-
-def ask_range(aggregator, start=FROM, end=TO, **params):
-    return ask(aggregator, **{"from": rfc3339(start), "to": rfc3339(end),
-                              **params})
-
-
-def settled(aggregator, events, start=FROM, end=TO):
-    """Waits until the settled hours hold so many events."""
-    def check():
-        total = ask_range(aggregator, start, end, interval="month")["total"]
-        return total["events"] == events
-    eventually(check, what=f"{events} events settled")
 
 
 def assert_data(answer, expected):

@@ -6,14 +6,13 @@ import struct
 import time
 
 import pytest
-import servers
 from confluent_kafka import Producer
 from support.click_source import (click_ends, field, link_event, times,
                                   varint)
 from support.program import eventually
 from support.reckoning import log_ends, stored
+from support.rule_files import UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 SEED = int(os.environ.get("BYTES_SEED", random.randrange(10**6)))
 DAY = 86400 * 1000
 MIB = 1 << 20
@@ -43,7 +42,7 @@ def collector(program, base_config, topics):
             "kafka": {**base_config["kafka"], **topics},
             "collector": {"group": topics["topic_clicks"],
                           "batch_age": "200ms", "retry_max": "500ms",
-                          "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}})
+                          "ua_rules": UA_RULES, **own}})
     return make
 
 

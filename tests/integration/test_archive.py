@@ -2,12 +2,11 @@
 archive in ClickHouse remembers, as the collector has written it."""
 import pytest
 
-import servers
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import Api, space
 from support.program import eventually
+from support.rule_files import UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 BLOCK, GAP = 100, 7
 
 
@@ -49,7 +48,7 @@ def used(redis, kafka, tables, base_config, program, sections, create):
     allocator.create(code="Sale-2026")
     allocator.program.stop()
     collector = program("collector", {"collector": {
-        "batch_age": "100ms", "ua_rules": str(DEPS / "uap/regexes.yaml")}})
+        "batch_age": "100ms", "ua_rules": UA_RULES}})
     eventually(lambda: tables.value("SELECT count() FROM links") ==
                len(codes) + 3)
     collector.stop()

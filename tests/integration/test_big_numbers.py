@@ -5,15 +5,15 @@ import io
 
 import pytest
 import requests
-import servers
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
+from support.asking import ask_range
 from support.clicks import (Collector, counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
 from support.counting import World
 from support.fault_proxy import ClickHouseProxy
 from support.program import eventually
-from test_aggregator import ask_range
+from support.rule_files import UA_RULES
 from test_import import importer, offsets, some_lines  # noqa: F401
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
@@ -122,7 +122,7 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
     (workdir / "bots.json").write_text('[{"pattern": "nobody at all"}]')
 
     status, output = program("collector", {"collector": {
-        "ua_rules": str(servers.ROOT / ".deps/uap/regexes.yaml"),
+        "ua_rules": UA_RULES,
         "bot_list": str(workdir / "bots.json")}}, start=False,
         args=["rescore", "--from", "2026-10-24", "--to", "2026-10-24"]).run()
 

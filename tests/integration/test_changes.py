@@ -10,7 +10,6 @@ from support.allocator import KEYS, URL, events_of, problem
 from support.program import eventually
 
 
-
 # --- PATCH -------------------------------------------------------------------
 
 def test_an_edit_changes_what_it_names_and_nothing_else(api):

@@ -9,22 +9,14 @@ import requests
 from support.clickhouse import ClickHouse, ClickHouseServer
 from support.clicks import (Collector, datetime64, instant, make_click,
                             rfc3339, some_clicks)
+from support.events import click
 from support.program import eventually
-from support.protobuf import message
+from support.rule_files import UA_RULES
 import servers
 
-Click = message("click.proto", "shortloop.Click")
-UA_RULES = str(servers.ROOT / ".deps/uap/regexes.yaml")
 PATIENCE = 60
 HOUR = 3600
 DAY = 24 * HOUR
-
-
-def click(number, at=None):
-    return Click(event_id=number + 1,
-                 time_ms=int((at or time.time()) * 1000),
-                 domain="go.example.com", code="abc", link_id=42, outcome=1,
-                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
 
 
 class World:
@@ -38,7 +30,8 @@ class World:
         self.sent = 0
 
     def send(self, count, at=None):
-        self.kafka.produce(self.topic, [click(self.sent + i, at)
+        time_ms = int((at or time.time()) * 1000)
+        self.kafka.produce(self.topic, [click(self.sent + i, time_ms=time_ms)
                                         for i in range(count)], partition=0)
         self.sent += count
 

@@ -1,88 +1,22 @@
 """The collector against real Kafka and ClickHouse."""
 import hashlib
-import itertools
 import signal
 import struct
 import time
 
 import pytest
 import servers
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import count, rows, settings, wait_for
+from support.events import CHROME, GOOGLEBOT, IPHONE, LinkEvent, click
 from support.program import eventually
-from support.protobuf import message
-
-Click = message("click.proto", "shortloop.Click")
-LinkEvent = message("link.proto", "shortloop.LinkEvent")
+from support.rule_files import GEO, UA_RULES
 
 SCHEMAS = servers.ROOT / "schemas" / "clickhouse"
-DEPS = servers.ROOT / ".deps"
-CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
-          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
-IPHONE = ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) "
-          "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
-          "Mobile/15E148 Safari/604.1")
-GOOGLEBOT = ("Mozilla/5.0 (compatible; Googlebot/2.1; "
-             "+http://www.google.com/bot.html)")
 HOUR = 3600 * 1000
-# A second of processor time to read: only where places matter.
-GEO = [str(DEPS / f"geo/{name}.mmdb")
-       for name in ("city-ipv4", "city-ipv6", "asn-country")]
 
 
 # --- what the tests stand on -------------------------------------------------
-
-@pytest.fixture
-def topics(kafka):
-    return kafka.collector_topics()
-
-
-def settings(base_config, topics, **collector):
-    """Sections for program(): quick batches, a group that is this test's."""
-    return {
-        # A killed member is missed as soon as the broker allows.
-        "kafka": {**base_config["kafka"], **topics,
-                  "options": ["session.timeout.ms=6000"]},
-        "collector": {
-            "group": topics["topic_clicks"], "batch_age": "100ms",
-            "ua_rules": str(DEPS / "uap/regexes.yaml"),
-            "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
-            **collector}}
-
-
-@pytest.fixture
-def collector(program, base_config, topics):
-    def make(start=True, ready=True, **own):
-        return program("collector", settings(base_config, topics, **own),
-                       start=start, ready=ready)
-    return make
-
-
-numbers = itertools.count(1)
-
-
-def click(**fields):
-    given = {"event_id": next(numbers), "event_id_high": 7,
-             "time_ms": int(time.time() * 1000), "edge": "edge-1",
-             "domain": "go.example.com", "code": "abc", "link_id": 42,
-             "outcome": 1, "status": 302, "client_ip": bytes([8, 8, 8, 8]),
-             "user_agent": CHROME.encode(), **fields}
-    cookies = given.pop("cookies", {})
-    event = Click(**given)
-    event.cookies.update(cookies)
-    return event.SerializeToString()
-
-
-def rows(clickhouse, columns="*", table="clicks", order="link_id"):
-    return clickhouse.rows(f"SELECT {columns} FROM {table} ORDER BY {order}")
-
-
-def count(clickhouse, table="clicks"):
-    return int(clickhouse.value(f"SELECT count() FROM {table}"))
-
-
-def wait_for(clickhouse, number, table="clicks"):
-    eventually(lambda: count(clickhouse, table) >= number,
-               what=f"{number} rows in {table}")
-
 
 def stored_offsets(clickhouse):
     """[(partition, offset)] of every row."""
@@ -481,7 +415,7 @@ def test_kafka_that_comes_late_is_waited_for(program, base_config, tables,
                                              free_port):
     running = program("collector", {
         "kafka": {"brokers": [f"127.0.0.1:{free_port()}"]},
-        "collector": {"ua_rules": str(DEPS / "uap/regexes.yaml")}},
+        "collector": {"ua_rules": UA_RULES}},
         ready=False)
     status, text = eventually(
         lambda: running.ready() if "kafka: " in running.ready()[1] else None)
@@ -573,7 +507,7 @@ def test_a_broken_file_is_refused_and_the_old_one_stays(
 ])
 def test_a_wrong_setting_ends_with_78_and_one_line(program, own, said):
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}}, start=False)
+        "ua_rules": UA_RULES, **own}}, start=False)
     status, output = made.run()
     assert status == 78
     assert len(output.strip().splitlines()) == 1 and said in output

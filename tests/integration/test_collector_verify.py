@@ -6,7 +6,9 @@ import time
 
 import pytest
 import servers
-from support.counting import World, click, link_event
+from support.clicks import rfc3339
+from support.counting import World
+from support.events import click, link_event
 from support.program import eventually
 
 OLD_DAY = "2026-03-05"
@@ -124,12 +126,6 @@ def test_only_the_time_asked_for_is_looked_at(world):
 def newest(world):
     return int(world.clickhouse.value(
         "SELECT toUnixTimestamp64Milli(max(append_time)) FROM clicks"))
-
-
-def rfc3339(seconds):
-    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-    ms = int(seconds * 1000) % 1000
-    return f"{whole}.{ms:03}Z" if ms else f"{whole}Z"
 
 
 # --- something is ------------------------------------------------------------

@@ -6,8 +6,7 @@ import subprocess
 
 import servers
 from support.clicks import instant, make_click, rfc3339
-from test_aggregator import (  # noqa: F401
-    aggregator, ask_range, settled)
+from support.asking import aggregator, ask_range, settled  # noqa: F401
 
 import random
 

@@ -9,10 +9,11 @@ import time
 
 import pytest
 import servers
+from servers import DEPS
+from support.asking import aggregator  # noqa: F401
 from support.clicks import make_click
 from support.program import BIN
-from test_aggregator import aggregator  # noqa: F401
-from test_verdicts import DEPS, LISTS
+from test_verdicts import LISTS
 
 sys.path.append(str(servers.ROOT / "demo"))
 import agents  # noqa: E402

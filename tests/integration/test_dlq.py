@@ -4,7 +4,8 @@ import time
 
 import pytest
 from confluent_kafka import Producer
-from support.counting import World, click, link_event
+from support.counting import World
+from support.events import click
 
 BAD = b"\xff\x1b[31mnot a click"
 NO_ADDRESS = click(1, client_ip=b"12345")

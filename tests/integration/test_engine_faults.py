@@ -10,9 +10,11 @@ import pytest
 import servers
 import yaml
 from support.clickhouse import ClickHouseServer
+from support.events import Click, link_event
 from support.program import BIN, eventually
+from support.rule_files import UA_RULES
 from test_exactly_once import (  # noqa: F401 (fixtures)
-    PATIENCE, Click, _own_kafka, kafka_proxy, kafka_server, link, loop)
+    PATIENCE, _own_kafka, kafka_proxy, kafka_server, loop)
 
 pytestmark = pytest.mark.timeout(300)
 DAY_MS = 24 * 3600 * 1000
@@ -94,10 +96,10 @@ def test_a_token_that_outlives_its_rows_loses_none(loop, clickhouse_server,
 
 def test_a_token_that_outlives_its_links_loses_none(loop, clickhouse_server):
     loop.collector()
-    loop.kafka.produce(loop.links, [link(n) for n in range(5)])
+    loop.kafka.produce(loop.links, [link_event(n) for n in range(5)])
     loop.wait_stored(5, "links")
     clickhouse_server.fail("full", uuid_of(loop, "links"))
-    loop.kafka.produce(loop.links, [link(n) for n in range(5, 25)])
+    loop.kafka.produce(loop.links, [link_event(n) for n in range(5, 25)])
     eventually(clickhouse_server.failed, PATIENCE, what="the failure")
     loop.wait_stored(25, "links")
 
@@ -253,8 +255,7 @@ def test_rows_of_an_import_that_a_loss_of_power_took(
     config, log = workdir / "collector.yaml", workdir / "access.log"
     config.write_text(yaml.safe_dump({
         "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
-        "collector": {"ua_rules": str(
-            servers.ROOT / ".deps/uap/regexes.yaml")}}))
+        "collector": {"ua_rules": UA_RULES}}))
     log.write_text("".join(
         f'8.8.8.8 - - [17/May/2015:10:05:{second:02} +0000] '
         '"GET /abc HTTP/1.1" 302 5\n' for second in range(20)))

@@ -8,14 +8,13 @@ import time
 
 import pytest
 from support.collectors import BROKER
+from support.events import click, link_event
 from support.kafka import Kafka
 from support.program import eventually, migrate
-from support.protobuf import message
+from support.rule_files import UA_RULES
 from support.server import QUICK, KafkaServer
 import servers
 
-Click = message("click.proto", "shortloop.Click")
-LinkEvent = message("link.proto", "shortloop.LinkEvent")
 PATIENCE = 60
 
 
@@ -72,8 +71,7 @@ class World:
                       "topic_dlq": self.kafka.create_topic("dlq", 1)},
             "collector": {"group": self.group, "batch_age": "100ms",
                           "report_every": "200ms",
-                          "ua_rules": str(servers.ROOT /
-                                          ".deps/uap/regexes.yaml")}}
+                          "ua_rules": UA_RULES}}
         self.sent = self.linked = 0
 
     def send(self, count, partition=0):
@@ -88,7 +86,7 @@ class World:
 
     def send_links(self, count, partition=0):
         """One batch; each link has a code of its own."""
-        self.kafka.produce(self.links, [link(self.linked + i) for i in
+        self.kafka.produce(self.links, [link_event(self.linked + i) for i in
                                         range(count)], partition=partition)
         self.linked += count
 
@@ -162,22 +160,6 @@ class World:
         self.wait_stored(60)
         self.wait_committed({0: 30, 1: 30})
         assert first.stop() == 0
-
-
-def click(number):
-    return Click(event_id=number + 1, time_ms=int(time.time() * 1000),
-                 domain="go.example.com", code="abc", link_id=42, outcome=1,
-                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
-
-
-def link(number):
-    now = int(time.time() * 1000)
-    event = LinkEvent(code=f"code{number}", space="s7", change=1, time_ms=now)
-    event.link.link_id = number + 1
-    event.link.url = f"https://example.org/{number}"
-    event.link.created_ms = now
-    event.link.version = 1
-    return event.SerializeToString()
 
 
 def stopped(world, running, why):

@@ -6,17 +6,14 @@ import signal
 import time
 
 import pytest
-import servers
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from support.collectors import BROKER, OPTIONS
+from support.events import click, link_event
 from support.fault_proxy import ClickHouseProxy, KafkaProxy, response
 from support.program import eventually
-from support.protobuf import message
+from support.rule_files import UA_RULES
 from support.server import ProxiedKafkaServer
 
-Click = message("click.proto", "shortloop.Click")
-LinkEvent = message("link.proto", "shortloop.LinkEvent")
-DEPS = servers.ROOT / ".deps"
 PATIENCE = 60  # seconds; a machine may be slow
 
 
@@ -134,22 +131,7 @@ def loop(kafka, tables, program, base_config, proxy, kafka_proxy):
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "100ms",
             "retry_max": "300ms", "report_every": "10m",
-            "ua_rules": str(DEPS / "uap/regexes.yaml")}})
-
-
-def click(number):
-    return Click(event_id=number + 1, time_ms=int(time.time() * 1000),
-                 domain="go.example.com", code="abc", link_id=42, outcome=1,
-                 status=302, client_ip=bytes([8, 8, 8, 8])).SerializeToString()
-
-
-def link(number):
-    event = LinkEvent(code=f"code{number}", space="s7", change=1,
-                      time_ms=int(time.time() * 1000))
-    event.link.url = "https://example.com/"
-    event.link.link_id = number + 1
-    event.link.version = 1
-    return event.SerializeToString()
+            "ua_rules": UA_RULES}})
 
 
 def waits_at(held):
@@ -626,14 +608,14 @@ def test_an_insert_that_hangs_costs_no_partition(loop, proxy):
 # --- links --------------------------------------------------------------------------
 
 def test_links_are_stored_with_the_same_guarantee(loop, proxy):
-    loop.kafka.produce(loop.links, [link(i) for i in range(20)])
+    loop.kafka.produce(loop.links, [link_event(i) for i in range(20)])
     proxy.at(1, "hang_after", "links")
     running = loop.collector(ready=False)
     eventually(lambda: proxy.count("links", "hang_after"), PATIENCE)
     assert loop.committed(topic=loop.links) == (0, "shortloop 1 1 0-19")
     running.kill()
     loop.collector()
-    loop.kafka.produce(loop.links, [link(i) for i in range(20, 30)])
+    loop.kafka.produce(loop.links, [link_event(i) for i in range(20, 30)])
     loop.wait_stored(30, table="links")
     # Their hours are not the clicks' to settle, nor does the watermark wait.
     assert loop.stored("ingest_progress",

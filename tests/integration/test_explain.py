@@ -8,11 +8,11 @@ import subprocess
 
 import maxminddb
 import pytest
-import servers
+from servers import DEPS
 import yaml
 from support.program import BIN
+from support.rule_files import BOT_LIST, UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 CITY = DEPS / "geo/city-ipv4.mmdb"
 ASN = DEPS / "geo/asn-country.mmdb"
 CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
@@ -34,8 +34,8 @@ NOTHING = {
 def config(workdir):
     path = workdir / "collector.yaml"
     path.write_text(yaml.safe_dump({"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"),
-        "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+        "ua_rules": UA_RULES,
+        "bot_list": BOT_LIST,
         "bot_patterns": str(DEPS / "bots/isbot-patterns.json"),
         "source_list": str(DEPS / "sources/referrers.json"),
         "geo_files": [str(CITY), str(ASN)]}}))

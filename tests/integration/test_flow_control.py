@@ -5,15 +5,13 @@ import re
 import time
 
 import pytest
-import servers
+from support.events import Click
 from support.memory import MIB, MemoryWatch
 from support.program import eventually
-from support.protobuf import message
 from support.reckoning import log_ends
+from support.rule_files import UA_RULES
 from support.traffic import Traffic
 
-Click = message("click.proto", "shortloop.Click")
-DEPS = servers.ROOT / ".deps"
 CACHES = {"ua_cache": "4MiB", "geo_cache": "4MiB"}
 OUTAGE = int(os.environ.get("OUTAGE_SECONDS", 600))
 PATIENCE = 150  # seconds; a machine may be slow
@@ -40,7 +38,7 @@ def collector(program, base_config, proxy):
             "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
             "collector": {"group": topics["topic_clicks"],
                           "batch_age": "100ms", "retry_max": "500ms",
-                          "ua_rules": str(DEPS / "uap/regexes.yaml"),
+                          "ua_rules": UA_RULES,
                           **CACHES, **own}}, ready=ready)
     return make
 
@@ -284,7 +282,7 @@ def test_ten_minutes_without_clickhouse_lose_nothing(kafka, topics, tables,
 
 def test_too_little_memory_is_refused_with_what_takes_it(program):
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"), "memory": "64MiB"}},
+        "ua_rules": UA_RULES, "memory": "64MiB"}},
         start=False)
     status, output = made.run()
     assert status == 78

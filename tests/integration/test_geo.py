@@ -9,12 +9,13 @@ import maxminddb
 import pytest
 import servers
 import yaml
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import rows, wait_for
+from support.events import click
 from support.mmdb import Mmdb
 from support.program import eventually
-from test_collector import (  # noqa: F401
-    click, collector, rows, topics, wait_for)
+from support.rule_files import UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 NAMES = {"de": "Genf", "en": "Geneva", "fr": "Genève"}
 CITY = {"city": {"names": NAMES}, "continent": {"code": "EU"},
         "country": {"iso_code": "CH"}, "postal": {"code": "1200"},
@@ -26,7 +27,7 @@ CITY = {"city": {"names": NAMES}, "continent": {"code": "EU"},
 def explain(workdir, files, addresses, **settings):
     config = workdir / "explain.yaml"
     config.write_text(yaml.safe_dump({"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"),
+        "ua_rules": UA_RULES,
         "geo_files": [str(f) for f in files], **settings}}))
     done = subprocess.run(
         [servers.ROOT / "build/bin/collector", "explain", "-c", config],
@@ -124,7 +125,7 @@ def test_a_broken_file_is_refused_by_name(program, workdir, harm, said):
     good = Mmdb().add("1.2.0.0/16", CITY).content()
     path.write_bytes(harm(good))
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"),
+        "ua_rules": UA_RULES,
         "geo_files": [str(path)]}}, start=False)
     status, output = made.run()
     assert status == 78

@@ -9,6 +9,7 @@ import pytest
 import servers
 from support.fault_proxy import ClickHouseProxy, response
 from support.program import eventually
+from support.rule_files import UA_RULES
 from support.server import Server
 
 PATIENCE = 60
@@ -37,7 +38,7 @@ def collector(kafka, tables, program, base_config):
         return program("collector", {
             "kafka": {**base_config["kafka"], **topics}, "clickhouse": server,
             "collector": {"group": topics["topic_clicks"],
-                          "ua_rules": str(servers.DEPS / "uap/regexes.yaml")}},
+                          "ua_rules": UA_RULES}},
             args=args, start=False)
     return make
 

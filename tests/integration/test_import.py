@@ -16,15 +16,15 @@ import time
 import pytest
 import requests
 import servers
+from servers import DEPS
 import yaml
 from support import memory
 from support.clicks import datetime64
+from support.events import CHROME
 from support.fault_proxy import ClickHouseProxy
 from support.program import BIN, eventually
+from support.rule_files import BOT_LIST, UA_RULES
 
-DEPS = servers.ROOT / ".deps"
-CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
-          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 GOOGLEBOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
 START = 1431857103  # 17/May/2015:10:05:03 +0000
 UTC = datetime.timezone.utc
@@ -65,8 +65,8 @@ class Importer:
         return self.out
 
 
-FILES = {"ua_rules": str(DEPS / "uap/regexes.yaml"),
-         "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+FILES = {"ua_rules": UA_RULES,
+         "bot_list": BOT_LIST,
          "geo_files": [str(DEPS / "geo/city-ipv4.mmdb")]}
 
 

@@ -13,7 +13,6 @@ from support.keys import key_line
 from support.program import eventually
 
 
-
 KEYS = {"boss": "admin", "crm": "create,read", "web": "create",
         "crm-2": "create account=crm"}
 

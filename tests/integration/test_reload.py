@@ -3,9 +3,10 @@ import json
 import os
 import signal
 
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import rows, wait_for
+from support.events import click
 from support.program import eventually
-from test_collector import (  # noqa: F401
-    click, collector, count, rows, topics, wait_for)
 from test_geo import country_file
 
 VISITOR = b"Visitor/1.0"

@@ -6,16 +6,14 @@ import signal
 import threading
 
 import pytest
-import servers
+from support.asking import ask, ask_range
 from support.clicks import SLOTS, instant, make_click, rfc3339
+from support.events import CHROME
 from support.fault_proxy import ClickHouseProxy, response
 from support.program import eventually
-from test_aggregator import ask, ask_range
+from support.rule_files import UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 DAY = instant("2026-10-25T00:00:00Z")
-CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
-          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 PRINT = ("verdict, verdict_reason, verdict_version, device_class, purpose, "
          "ts, offset, user_agent, outcome, unique_identity")
 
@@ -28,7 +26,7 @@ def rescore(program, workdir):
         path = workdir / "bots.json"
         path.write_text(json.dumps([{"pattern": p} for p in patterns]))
         made = program("collector", {"collector": {
-            "ua_rules": str(DEPS / "uap/regexes.yaml"),
+            "ua_rules": UA_RULES,
             "bot_list": str(path), **own},
             "clickhouse": {"url": url} if url else {}}, start=False, args=[
                 "rescore", "--from", start, "--to", end or start, *args])
@@ -215,7 +213,7 @@ def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
     path = workdir / "bots.json"
     path.write_text('[{"pattern": "Visitor"}]')
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"), "bot_list": str(path)}},
+        "ua_rules": UA_RULES, "bot_list": str(path)}},
         start=False, args=["rescore", "--from", "2026-10-25"])
     def steps():
         """How many a run has taken, since the test began."""
@@ -254,7 +252,7 @@ def test_a_run_ends_only_those_whose_hours_it_told(clickhouse, migrated,
     migrated.insert(some_visits(50, user_agent="Visitor/1.0"))
     clickhouse.query("SYSTEM STOP MERGES clicks")
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml")}}, start=False,
+        "ua_rules": UA_RULES}}, start=False,
         args=["rescore", "--from", "2026-10-25", "--to", "2026-10-25"])
     made.start(ready=False)
     eventually(lambda: int(clickhouse.value(
@@ -273,7 +271,7 @@ def test_a_run_that_is_told_to_stop_leaves_no_tables(clickhouse, migrated,
                                                      program, workdir):
     migrated.insert(some_visits(2000, user_agent="Visitor/1.0"))
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml")}}, start=False,
+        "ua_rules": UA_RULES}}, start=False,
         args=["rescore", "--from", "2026-10-25", "--to", "2026-10-25"])
     made.start(ready=False)
     eventually(lambda: not made.process.running() or any(

@@ -8,11 +8,11 @@ import time
 import pytest
 import requests
 
+from support.asking import ask_range
 from support.clicks import (counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
 from support.fault_proxy import FAULTS
 from support.program import eventually
-from test_aggregator import ask_range
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
 # The statements of a pass that change something, in their order: which of those

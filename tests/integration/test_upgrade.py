@@ -14,14 +14,14 @@ import time
 import pytest
 import requests
 
-import servers
+from support.asking import ask_range
 from support.clicks import (Collector, counted, expected_link_counts,
                             link_counts, rfc3339, some_clicks)
-from support.counting import Click, link_event
+from support.events import Click, link_event
 from support.keys import key_line
 from support.previous import build
 from support.program import BIN, eventually
-from test_aggregator import ask_range
+from support.rule_files import BOT_LIST, UA_RULES
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -48,7 +48,6 @@ class World:
         keys = workdir / "api.keys"
         keys.write_text(
             key_line("boss", "admin", KEY))
-        deps = servers.ROOT / ".deps"
         self.sections = {
             "kafka": {**base_config["kafka"], **self.topics},
             "links": {
@@ -66,8 +65,8 @@ class World:
             "collector": {
                 "group": self.topics["topic_clicks"], "batch_age": "100ms",
                 "report_every": "200ms",
-                "ua_rules": str(deps / "uap/regexes.yaml"),
-                "bot_list": str(deps / "bots/crawler-user-agents.json")},
+                "ua_rules": UA_RULES,
+                "bot_list": BOT_LIST},
             "aggregator": {"settle_every": "200ms", "lease": "2s",
                            "day_grace": "0s", "resettle_every": "1s",
                            "recheck_every": "1s"}}
@@ -102,14 +101,8 @@ class World:
             "SELECT count() FROM settled WHERE kind = 'day'"))
 
     def clicks_of(self, aggregator, link_id, start, end):
-        span = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(t))
-                for t in (start, end)]
-        answer = requests.get(
-            f"{aggregator.url}/v1/clicks", timeout=30, params={
-                "from": span[0], "to": span[1], "interval": "day",
-                "bots": "include", "link_id": link_id})
-        assert answer.status_code == 200, answer.text
-        return answer.json()["total"]["clicks"]
+        return ask_range(aggregator, start, end, interval="day",
+                         bots="include", link_id=link_id)["total"]["clicks"]
 
 
 class Public:

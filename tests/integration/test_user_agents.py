@@ -6,11 +6,10 @@ import re
 import subprocess
 
 import pytest
-import servers
+from servers import DEPS
 import yaml
 from support.program import BIN
 
-DEPS = servers.ROOT / ".deps"
 AGENTS = 1000
 
 # By section: the answer's fields, the keys of replacements, and what a rule

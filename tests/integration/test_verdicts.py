@@ -3,10 +3,12 @@ import json
 import subprocess
 import time
 
+from servers import DEPS
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import rows, wait_for
+from support.events import CHROME, GOOGLEBOT, IPHONE, click
 from support.program import BIN, eventually
-from test_collector import (  # noqa: F401
-    CHROME, DEPS, GOOGLEBOT, IPHONE, click, collector, rows, topics,
-    wait_for)
+from support.rule_files import BOT_LIST, UA_RULES
 
 IMESSAGE = ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/"
             "601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 "
@@ -79,8 +81,8 @@ def test_a_burst_is_a_scanners(kafka, topics, tables, collector):
         (3, "human", "", 30), (4, "bot", "listed crawler", 50)]
 
 
-LISTS = {"ua_rules": str(DEPS / "uap/regexes.yaml"),
-         "bot_list": str(DEPS / "bots/crawler-user-agents.json"),
+LISTS = {"ua_rules": UA_RULES,
+         "bot_list": BOT_LIST,
          "bot_patterns": str(DEPS / "bots/isbot-patterns.json")}
 EXCEPTED = {r"AP3A\.240617\.008", "MetaIAB Facebook"}
 

@@ -4,10 +4,11 @@ import time
 
 import pytest
 import servers
-from test_collector import (  # noqa: F401
-    CHROME, GEO, click, collector, rows, topics, wait_for)
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import rows, wait_for
+from support.events import CHROME, click
+from support.rule_files import GEO, UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 SECRET = "correct horse battery staple"
 V4 = bytes([8, 8, 8, 8])
 V6 = bytes.fromhex("20014860486012340000000000008888")
@@ -110,7 +111,7 @@ def test_a_keyed_identity_lasts_a_day_of_the_row(kafka, topics, tables,
 def test_a_wrong_setting_is_refused(program, own, said, monkeypatch):
     monkeypatch.setenv("SHORT", "short")
     made = program("collector", {"collector": {
-        "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}}, start=False)
+        "ua_rules": UA_RULES, **own}}, start=False)
     status, output = made.run()
     assert status == 78 and said in output
     assert SECRET not in output and len(output.strip().splitlines()) == 1

@@ -6,12 +6,12 @@ import time
 import pytest
 import requests
 
-import servers
+from support.clicks import rfc3339
+from support.events import CHROME
 from support.program import eventually, migrate
 from support.reclaim import *  # noqa: F403, fixtures too
+from support.rule_files import BOT_LIST, UA_RULES
 
-CHROME = ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 "
-          "(KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36")
 OLD, NEW = "https://old.example/", "https://new.example/"
 
 
@@ -40,11 +40,10 @@ class Stack:
         """What the aggregator says of two hours around now, or None."""
         quarter = 900
         at = int(time.time()) // quarter * quarter
-        span = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(t))
-                for t in (at - 8 * quarter, at + 8 * quarter)]
         answer = requests.get(
             self.aggregator.url + "/v1/clicks", timeout=60,
-            params={"from": span[0], "to": span[1], **which})
+            params={"from": rfc3339(at - 8 * quarter),
+                    "to": rfc3339(at + 8 * quarter), **which})
         return answer.json() if answer.status_code == 200 else None
 
     def counted(self, link, clicks):
@@ -64,11 +63,10 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
     migrate(program)
     space.redis.hset(space.key("space"), "block_size", 1)
     keys = admin_keys(workdir)
-    deps = servers.ROOT / ".deps"
     program("collector", {"collector": {
         "batch_age": "100ms", "report_every": "200ms",
-        "ua_rules": str(deps / "uap/regexes.yaml"),
-        "bot_list": str(deps / "bots/crawler-user-agents.json")}})
+        "ua_rules": UA_RULES,
+        "bot_list": BOT_LIST}})
     return Stack(
         program("allocator", {"links": links_config,
                               "allocator": {"keys_file": str(keys)}}),

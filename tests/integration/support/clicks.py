@@ -5,6 +5,7 @@ import datetime
 import hashlib
 import json
 import random
+import time
 import uuid
 import zoneinfo
 
@@ -19,8 +20,10 @@ def instant(text):
 
 
 def rfc3339(seconds):
-    return datetime.datetime.fromtimestamp(seconds, UTC).strftime(
-        "%Y-%m-%dT%H:%M:%SZ")
+    """With milliseconds if there are any."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    ms = int(seconds * 1000) % 1000
+    return f"{whole}.{ms:03}Z" if ms else f"{whole}Z"
 
 
 def datetime64(ms):

@@ -1,16 +1,10 @@
 """A collector and what it has counted, for tests of the commands that look into
 that: verify, dlq."""
 import json
-import time
 
-import servers
+from support.events import click, link_event
 from support.program import eventually, migrate
-from support.protobuf import message
-
-Click = message("click.proto", "shortloop.Click")
-LinkEvent = message("link.proto", "shortloop.LinkEvent")
-
-DEPS = servers.ROOT / ".deps"
+from support.rule_files import UA_RULES
 
 
 class World:
@@ -26,7 +20,7 @@ class World:
             "kafka": {**base_config["kafka"], **self.topics},
             "collector": {
                 "group": self.topics["topic_clicks"], "batch_age": "50ms",
-                "ua_rules": str(DEPS / "uap/regexes.yaml")}}
+                "ua_rules": UA_RULES}}
         migrate(program)
 
     def send(self, count, topic="clicks", partition=0):
@@ -86,21 +80,3 @@ class World:
         status, output = self.run(*args, "--json")
         assert output.startswith("{"), output
         return status, json.loads(output.splitlines()[0])
-
-
-def click(number, **fields):
-    return Click(**{"event_id": number, "event_id_high": 7, "link_id": 42,
-                    "time_ms": int(time.time() * 1000), "code": "abc",
-                    "outcome": 1, "status": 302,
-                    "client_ip": bytes([8, 8, 8, 8]),
-                    "user_agent": b"Mozilla/5.0", **fields}
-                 ).SerializeToString()
-
-
-def link_event(number, version=1):
-    event = LinkEvent(change=1, time_ms=int(time.time() * 1000), space="s7",
-                      code=f"code{number}")
-    event.link.link_id = number + 1
-    event.link.version = version
-    event.link.url = "https://example.com/"
-    return event.SerializeToString()

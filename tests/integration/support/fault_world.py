@@ -4,11 +4,10 @@ import os
 import random
 
 import pytest
-import servers
 from conftest import watch
 from support.collectors import OPTIONS, Crowd
+from support.rule_files import UA_RULES
 
-DEPS = servers.ROOT / ".deps"
 SEED = int(os.environ.get("COLLECTOR_SEED", random.randrange(10**6)))
 
 
@@ -58,7 +57,7 @@ def settings(base_config, topics, kafka_server, own):
             "group": topics["topic_clicks"], "batch_age": "300ms",
             "batch_rows": 5000, "retry_max": "500ms",
             "parts_per_second": 100,
-            "ua_rules": str(DEPS / "uap/regexes.yaml"), **own}}
+            "ua_rules": UA_RULES, **own}}
 
 
 @pytest.fixture

@@ -1,0 +1,37 @@
+"""Questions to an aggregator; a test file says `from support.asking import
+aggregator  # noqa: F401` for the fixture."""
+import pytest
+import requests
+
+from support.clicks import instant, rfc3339
+from support.program import eventually
+
+# What is asked about unless a test says another range.
+FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+
+
+@pytest.fixture
+def aggregator(migrated, redis, program):
+    def make(**settings):
+        return program("aggregator",
+                       {"aggregator": {"settle_every": "200ms", **settings}})
+    return make
+
+
+def ask(aggregator, path="/v1/clicks", **params):
+    answer = requests.get(aggregator.url + path, params=params, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def ask_range(aggregator, start=FROM, end=TO, **params):
+    return ask(aggregator, **{"from": rfc3339(start), "to": rfc3339(end),
+                              **params})
+
+
+def settled(aggregator, events, start=FROM, end=TO):
+    """Waits until the settled hours hold so many events."""
+    def check():
+        total = ask_range(aggregator, start, end, interval="month")["total"]
+        return total["events"] == events
+    eventually(check, what=f"{events} events settled")

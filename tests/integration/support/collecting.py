@@ -1,0 +1,43 @@
+"""A collector with topics and tables of the test's own; a test file says
+`from support.collecting import *` for the fixtures."""
+import pytest
+
+from support.program import eventually
+from support.rule_files import BOT_LIST, UA_RULES
+
+
+@pytest.fixture
+def topics(kafka):
+    return kafka.collector_topics()
+
+
+def settings(base_config, topics, **collector):
+    """Sections for program(): quick batches, a group that is this test's."""
+    return {
+        # A killed member is missed as soon as the broker allows.
+        "kafka": {**base_config["kafka"], **topics,
+                  "options": ["session.timeout.ms=6000"]},
+        "collector": {
+            "group": topics["topic_clicks"], "batch_age": "100ms",
+            "ua_rules": UA_RULES, "bot_list": BOT_LIST, **collector}}
+
+
+@pytest.fixture
+def collector(program, base_config, topics):
+    def make(start=True, ready=True, **own):
+        return program("collector", settings(base_config, topics, **own),
+                       start=start, ready=ready)
+    return make
+
+
+def rows(clickhouse, columns="*", table="clicks", order="link_id"):
+    return clickhouse.rows(f"SELECT {columns} FROM {table} ORDER BY {order}")
+
+
+def count(clickhouse, table="clicks"):
+    return int(clickhouse.value(f"SELECT count() FROM {table}"))
+
+
+def wait_for(clickhouse, number, table="clicks"):
+    eventually(lambda: count(clickhouse, table) >= number,
+               what=f"{number} rows in {table}")
