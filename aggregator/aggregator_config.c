@@ -1,7 +1,7 @@
 #include "aggregator/aggregator_config.h"
 
-#define API(field)    offsetof(struct aggregator_own, api.field)
-#define SETTLE(field) offsetof(struct aggregator_own, settle.field)
+#define API(field)    offsetof(struct aggregator_settings, field)
+#define SETTLE(field) offsetof(struct aggregator_settings, field)
 #define DAYS(n)	      ((n)*INT64_C(86400000))
 
 static const struct setting settings[] = {
@@ -12,7 +12,7 @@ static const struct setting settings[] = {
 	 .help = "Where the API and the dashboard are served: host:port."},
 	{.key = "admin",
 	 .type = SETTING_STRING,
-	 .offset = offsetof(struct aggregator_own, admin),
+	 .offset = offsetof(struct aggregator_settings, admin),
 	 .fallback = "127.0.0.1:9083",
 	 .help = "Where /healthz, /readyz and /metrics are served."},
 	{.key = "threads",
@@ -160,7 +160,7 @@ static const struct setting settings[] = {
 	{0},
 };
 
-static const struct setting_section own_section = {
+static const struct setting_section aggregator_section = {
 	"aggregator",
 	"Settles clicks into statistics, and serves them and the dashboard.",
 	settings};
@@ -172,9 +172,11 @@ static const struct setting_section own_section = {
 	}
 
 const struct setting_group aggregator_groups[] = {
-	GROUP(app_log_section, app), GROUP(http_section, http),
-	GROUP(redis_section, redis), GROUP(clickhouse_section, clickhouse),
-	GROUP(own_section, own),
+	GROUP(app_log_section, app),
+	GROUP(http_section, http),
+	GROUP(redis_section, redis),
+	GROUP(clickhouse_section, clickhouse),
+	GROUP(aggregator_section, aggregator),
 };
 const size_t aggregator_group_count =
 	sizeof(aggregator_groups) / sizeof(aggregator_groups[0]);
@@ -183,7 +185,7 @@ int aggregator_config_validate(const void *config, struct error *err)
 {
 	const struct aggregator_config *c = config;
 
-	if (c->own.settle.keep_superseded <= c->clickhouse.query_timeout)
+	if (c->aggregator.keep_superseded <= c->clickhouse.query_timeout)
 		return error_set(err, ERROR_CONFIG,
 				 "aggregator.keep_superseded must be longer "
 				 "than clickhouse.query_timeout: a query could "

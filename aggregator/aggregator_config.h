@@ -9,7 +9,23 @@
 #include "common/http/http_server.h"
 #include "common/redis/redis.h"
 
-struct settle_settings {
+/* The `aggregator` section. */
+struct aggregator_settings {
+	char *admin;
+
+	/* The API. */
+	char *listen;
+	int64_t threads; /* event loops */
+	int64_t workers; /* threads for queries, a connection each */
+	int64_t queue_max;
+	int64_t buckets_max;
+	int64_t groups_max;
+	int64_t exact_rows_max;
+	int64_t drain_timeout; /* ms */
+	char *web_root;
+	char *zoneinfo;
+
+	/* Settling. */
 	int64_t settle_every;	  /* ms between passes */
 	int64_t settle_timeout;	  /* ms, of one statement */
 	int64_t resettle_every;	  /* ms at least between settlings of a day */
@@ -23,31 +39,12 @@ struct settle_settings {
 	int64_t values_max;	  /* of a dimension and hour */
 };
 
-struct api_settings {
-	char *listen;
-	int64_t threads; /* event loops */
-	int64_t workers; /* threads for queries, a connection each */
-	int64_t queue_max;
-	int64_t buckets_max;
-	int64_t groups_max;
-	int64_t exact_rows_max;
-	int64_t drain_timeout; /* ms */
-	char *web_root;
-	char *zoneinfo;
-};
-
-struct aggregator_own {
-	char *admin;
-	struct api_settings api;
-	struct settle_settings settle;
-};
-
 struct aggregator_config {
 	struct app_config app;
 	struct http_config http;
 	struct redis_config redis;
 	struct clickhouse_config clickhouse;
-	struct aggregator_own own;
+	struct aggregator_settings aggregator;
 };
 
 extern const struct setting_group aggregator_groups[];

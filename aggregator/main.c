@@ -16,7 +16,8 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	if (settler)
 		api = api_new(config, app_log(app), app_metrics(app), err);
 	if (!api ||
-	    app_serve_admin(app, config->own.admin, &config->http, err) < 0 ||
+	    app_serve_admin(app, config->aggregator.admin, &config->http, err) <
+		    0 ||
 	    settler_start(settler, err) < 0 || api_start(api, err) < 0)
 		goto out;
 	app_wait(app, NULL, NULL);

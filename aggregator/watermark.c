@@ -19,7 +19,7 @@ static int read_state(struct clickhouse *ch,
 		      const struct aggregator_config *config, struct state *ret,
 		      struct error *err)
 {
-	int64_t delay = config->own.settle.edge_delay;
+	int64_t delay = config->aggregator.edge_delay;
 
 	if (progress_read_last(ch, &ret->published, err) < 0 ||
 	    progress_watermark(ch, &ret->reported, err) < 0)

@@ -66,6 +66,7 @@ static int open_rules(struct allocator *a,
 		      const struct allocator_config *config, struct error *err)
 {
 	const struct allocator_settings *settings = &config->allocator;
+	const struct url_policy_config urls = allocator_url_policy(settings);
 	struct api_keyring_options keys = {
 		.path = settings->keys_file,
 		.metrics = a->metrics,
@@ -80,7 +81,7 @@ static int open_rules(struct allocator *a,
 	a->rules.domains = domains_new(&config->domains, err);
 	if (!a->rules.domains)
 		return -1;
-	a->rules.urls = url_policy_new(&settings->url, a->rules.domains,
+	a->rules.urls = url_policy_new(&urls, a->rules.domains,
 				       settings->base_url, err);
 	return a->rules.urls ? 0 : -1;
 }

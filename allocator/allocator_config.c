@@ -91,26 +91,26 @@ static const struct setting settings[] = {
 	 .example = "/var/lib/shortloop/allocator.seen"},
 	{.key = "url_schemes",
 	 .type = SETTING_STRINGS,
-	 .offset = AT(url.schemes),
+	 .offset = AT(url_schemes),
 	 .optional = true,
 	 .help = "Schemes of apps that links may lead to, beside http and "
 		 "https.",
 	 .example = "[weixin, myapp]"},
 	{.key = "url_credentials",
 	 .type = SETTING_BOOL,
-	 .offset = AT(url.credentials),
+	 .offset = AT(url_credentials),
 	 .fallback = "false",
 	 .help = "Whether links may lead to URLs with a user and a password, "
 		 "which every visitor sees."},
 	{.key = "url_ip_hosts",
 	 .type = SETTING_ENUM,
-	 .offset = AT(url.ip_hosts),
+	 .offset = AT(url_ip_hosts),
 	 .fallback = "allow",
 	 .choices = url_ip_hosts_choices,
 	 .help = "Whether links may lead to hosts that are addresses."},
 	{.key = "url_allow_file",
 	 .type = SETTING_PATH,
-	 .offset = AT(url.allow_file),
+	 .offset = AT(url_allow_file),
 	 .optional = true,
 	 .help = "The only domains that links may lead to, one a line: "
 		 "example.com, or .example.com with all below it.  Read again "
@@ -118,7 +118,7 @@ static const struct setting settings[] = {
 	 .example = "/etc/shortloop/allow.domains"},
 	{.key = "url_deny_file",
 	 .type = SETTING_PATH,
-	 .offset = AT(url.deny_file),
+	 .offset = AT(url_deny_file),
 	 .optional = true,
 	 .help = "Domains that links may not lead to, in the same form; also "
 		 "of those allowed.  Read again on SIGHUP.",
@@ -339,6 +339,18 @@ static int check_base_url(const char *url, struct error *err)
 		       : 0;
 }
 
+struct url_policy_config
+allocator_url_policy(const struct allocator_settings *own)
+{
+	return (struct url_policy_config){
+		.schemes = own->url_schemes,
+		.credentials = own->url_credentials,
+		.ip_hosts = own->url_ip_hosts,
+		.allow_file = own->url_allow_file,
+		.deny_file = own->url_deny_file,
+	};
+}
+
 int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
 		  struct error *err)
 {
@@ -358,6 +370,8 @@ int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
 int allocator_config_validate(const void *config, struct error *err)
 {
 	const struct allocator_config *c = config;
+	const struct url_policy_config urls =
+		allocator_url_policy(&c->allocator);
 	struct rate_rule ignored;
 
 	if (key_rate_read(&c->allocator, &ignored, err) < 0)
@@ -367,7 +381,7 @@ int allocator_config_validate(const void *config, struct error *err)
 	    check_default_space(c, err) < 0 || check_default_ttl(c, err) < 0 ||
 	    check_class_spaces(c, err) < 0)
 		return -1;
-	if (url_policy_config_check(&c->allocator.url, err) < 0)
+	if (url_policy_config_check(&urls, err) < 0)
 		return -1;
 	return check_base_url(c->allocator.base_url, err);
 }

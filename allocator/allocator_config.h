@@ -2,6 +2,7 @@
 #ifndef ALLOCATOR_ALLOCATOR_CONFIG_H
 #define ALLOCATOR_ALLOCATOR_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,11 +29,15 @@ struct allocator_settings {
 	int64_t redis_reserve; /* percent of Redis' maxmemory */
 	char *audit_file;      /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *seen_file;     /* NULL: remembered while it runs */
-	char *default_space; /* NULL: the first configured */
-	char *default_ttl;   /* NULL: a request must say */
+	char *seen_file; /* NULL: remembered while it runs */
+	struct setting_strings url_schemes;
+	bool url_credentials;
+	char *url_ip_hosts;
+	char *url_allow_file;
+	char *url_deny_file;
+	char *default_space;		     /* NULL: the first configured */
+	char *default_ttl;		     /* NULL: a request must say */
 	struct setting_strings class_spaces; /* "10d=s7" */
-	struct url_policy_config url;	     /* where links may lead */
 	int64_t node;	     /* that ids without a block are made under */
 	int64_t waiting_max; /* creates waiting for a block, per thread */
 	int64_t batches_max; /* per thread */
@@ -60,6 +65,10 @@ struct allocator_config {
 
 extern const struct setting_group allocator_groups[];
 extern const size_t allocator_group_count;
+
+/* Where links may lead: the settings url_...  Its texts are theirs. */
+struct url_policy_config
+allocator_url_policy(const struct allocator_settings *own);
 
 /* The rate of keys whose line says none; count 0: they have no limit. */
 int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,

@@ -99,8 +99,8 @@ static int add_domain(struct domains *d, const struct domain_config *config,
 static int fill(struct domains *d, const struct domains_config *config,
 		struct error *err)
 {
-	const struct domain_config *all = config->items.items;
-	size_t count = config->items.count;
+	const struct domain_config *all = config->list.items;
+	size_t count = config->list.count;
 
 	if (count == 0)
 		return 0;

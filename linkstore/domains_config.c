@@ -58,7 +58,7 @@ static const struct setting settings[] = {
 		 "not set."},
 	{.key = "list",
 	 .type = SETTING_LIST,
-	 .offset = DOMAINS(items),
+	 .offset = DOMAINS(list),
 	 .optional = true,
 	 .sub = domain_settings,
 	 .sub_size = sizeof(struct domain_config),
@@ -259,10 +259,10 @@ static int check_domain(const struct domain_config *all, size_t index,
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links, struct error *err)
 {
-	const struct domain_config *all = config->items.items;
+	const struct domain_config *all = config->list.items;
 	bool found = !config->default_domain;
 
-	for (size_t i = 0; i < config->items.count; i++) {
+	for (size_t i = 0; i < config->list.count; i++) {
 		if (check_domain(all, i, links, err) < 0)
 			return -1;
 		found = found || !strcmp(all[i].name, config->default_domain);

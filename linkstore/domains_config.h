@@ -19,8 +19,8 @@ struct domain_config {
 };
 
 struct domains_config {
-	char *default_domain;	   /* a name; NULL: the first */
-	struct setting_list items; /* domain_config */
+	char *default_domain;	  /* a name; NULL: the first */
+	struct setting_list list; /* domain_config */
 };
 
 extern const struct setting_section domains_section; /* "domains" */

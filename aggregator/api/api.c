@@ -243,7 +243,7 @@ static void reply_file(struct router *router, struct http_request *req)
 		http_reply_problem(req, 404, NULL,
 				   "the dashboard's files are not in "
 				   "aggregator.web_root (%s)",
-				   router->config->own.api.web_root);
+				   router->config->aggregator.web_root);
 	else
 		http_reply_problem(req, 404, NULL,
 				   "there is nothing at this address; "
@@ -294,7 +294,7 @@ struct api {
 
 static void register_bounds(struct api *api, struct metrics *m)
 {
-	const struct api_settings *s = &api->router.config->own.api;
+	const struct aggregator_settings *s = &api->router.config->aggregator;
 	const struct {
 		const char *name, *help;
 		int64_t value;
@@ -322,7 +322,7 @@ static void register_bounds(struct api *api, struct metrics *m)
 
 static int open_connections(struct router *r, struct error *err)
 {
-	size_t count = (size_t)r->config->own.api.workers;
+	size_t count = (size_t)r->config->aggregator.workers;
 
 	r->connections = calloc(count, sizeof(struct clickhouse *));
 	if (!r->connections)
@@ -333,7 +333,7 @@ static int open_connections(struct router *r, struct error *err)
 			return -1;
 	}
 	r->workers = workers_new((unsigned)count,
-				 (size_t)r->config->own.api.queue_max, err);
+				 (size_t)r->config->aggregator.queue_max, err);
 	return r->workers ? 0 : -1;
 }
 
@@ -341,7 +341,7 @@ static void load_files(struct router *r)
 {
 	struct error err = {0};
 
-	r->files = static_files_load(r->config->own.api.web_root, &err);
+	r->files = static_files_load(r->config->aggregator.web_root, &err);
 	if (!r->files)
 		log_warn(r->log, "no dashboard: see aggregator.web_root",
 			 log_err(&err));
@@ -364,12 +364,12 @@ static int server_open(struct server *s, struct router *router,
 		return -1;
 	s->serving = (struct serving_thread){
 		.loop = s->at.loop,
-		.drain_timeout = router->config->own.api.drain_timeout,
+		.drain_timeout = router->config->aggregator.drain_timeout,
 		.on_failure = on_failure,
 		.arg = s,
 	};
 	s->serving.listener =
-		http_listener_new(s->at.loop, router->config->own.api.listen,
+		http_listener_new(s->at.loop, router->config->aggregator.listen,
 				  &router->config->http, router_handle, &s->at,
 				  metrics, "aggregator", err);
 	return s->serving.listener ? 0 : -1;
@@ -379,7 +379,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 		      struct error *err)
 {
 	struct router *r = &api->router;
-	size_t count = (size_t)r->config->own.api.threads;
+	size_t count = (size_t)r->config->aggregator.threads;
 
 	if (yaml_to_json(openapi_yaml, &r->openapi, err) < 0)
 		return error_wrap(err, "openapi");
@@ -425,7 +425,7 @@ int api_start(struct api *api, struct error *err)
 			return -1;
 	}
 	log_info(api->router.log, "serving",
-		 log_str("address", api->router.config->own.api.listen));
+		 log_str("address", api->router.config->aggregator.listen));
 	return 0;
 }
 
@@ -451,7 +451,7 @@ void api_free(struct api *api)
 		http_listener_free(api->servers[i].serving.listener);
 		loop_free(api->servers[i].at.loop);
 	}
-	for (int64_t i = 0; r->connections && i < r->config->own.api.workers;
+	for (int64_t i = 0; r->connections && i < r->config->aggregator.workers;
 	     i++)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);

@@ -78,7 +78,7 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 		return -1;
 	mark = reported.complete_until
 		       ? reported.complete_until -
-				 call->config->own.settle.edge_delay
+				 call->config->aggregator.edge_delay
 		       : 0;
 	*ret_ms = mark > last.complete_until ? mark : last.complete_until;
 	return 0;

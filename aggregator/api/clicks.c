@@ -44,7 +44,7 @@ static int decide_exact(struct call *call, const struct numbers *n,
 
 	if (clickhouse_numbers(call->ch, sql, n->params, &rows, 1, err) < 0)
 		return -1;
-	*ret_exact = rows <= (uint64_t)call->config->own.api.exact_rows_max;
+	*ret_exact = rows <= (uint64_t)call->config->aggregator.exact_rows_max;
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static int prepare(struct call *call, const struct question *q,
 	bool known = a->link.link_id || q->bots != BOTS_ONLY;
 
 	if (buckets_cut(&a->buckets, q->zone, q->interval, q->from, q->to,
-			(size_t)call->config->own.api.buckets_max, err) < 0)
+			(size_t)call->config->aggregator.buckets_max, err) < 0)
 		return error_wrap(err, "interval");
 	a->data = calloc(a->buckets.count, sizeof(*a->data));
 	if (!a->data)
@@ -343,7 +343,7 @@ int route_clicks(struct call *call, struct error *err)
 		question_parse(&q, call->query,
 			       ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP |
 				       ASK_BOTS | ASK_FORMAT,
-			       &call->config->own.api, call_now, call, err);
+			       &call->config->aggregator, call_now, call, err);
 
 	if (status == 0)
 		status = clicks_fetch(call, &q, &a, err);

@@ -21,7 +21,7 @@ static const char *const bots_names[] = {
 struct reader {
 	struct question *q;
 	const struct url_params *params;
-	const struct api_settings *settings;
+	const struct aggregator_settings *settings;
 	question_now *now;
 	void *arg;
 };
@@ -264,8 +264,8 @@ static int read_limit(struct reader *r, struct error *err)
 }
 
 int question_parse(struct question *q, struct http_slice query, unsigned known,
-		   const struct api_settings *settings, question_now *now,
-		   void *arg, struct error *err)
+		   const struct aggregator_settings *settings,
+		   question_now *now, void *arg, struct error *err)
 {
 	struct url_params params = {0};
 	struct reader r = {q, &params, settings, now, arg};

@@ -52,8 +52,8 @@ struct question {
  */
 typedef int question_now(void *arg, int64_t *ret_ms, struct error *err);
 int question_parse(struct question *q, struct http_slice query, unsigned known,
-		   const struct api_settings *settings, question_now *now,
-		   void *arg, struct error *err);
+		   const struct aggregator_settings *settings,
+		   question_now *now, void *arg, struct error *err);
 void question_release(struct question *q);
 
 /* 1 to 64 of [0-9A-Za-z_-]. */

@@ -61,8 +61,9 @@ int route_summary(struct call *call, struct error *err)
 	struct question q;
 	int64_t complete_until = 0;
 	json_t *answer = NULL;
-	int status = question_parse(&q, call->query, 0, &call->config->own.api,
-				    call_now, call, err);
+	int status =
+		question_parse(&q, call->query, 0, &call->config->aggregator,
+			       call_now, call, err);
 
 	question_release(&q);
 	if (status == 0 && !code_is_valid(call->code))

@@ -123,7 +123,7 @@ int route_top(struct call *call, struct error *err)
 	json_t *links = json_array();
 	int status = question_parse(
 		&q, call->query, ASK_RANGE | ASK_BOTS | ASK_LIMIT,
-		&call->config->own.api, call_now, call, err);
+		&call->config->aggregator, call_now, call, err);
 
 	if (status == 0)
 		status = progress_read_last(call->ch, &last, err);

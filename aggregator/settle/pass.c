@@ -16,7 +16,7 @@
 #define JITTER_MS 1000
 
 struct pass {
-	const struct settle_settings *settings;
+	const struct aggregator_settings *settings;
 	struct clickhouse *ch;
 	struct lease *lease;
 	bool (*stopping)(void *arg);
@@ -66,7 +66,7 @@ static void on_shortage(void *arg, const struct shortage *s)
 	p->on_shortage(p->arg, s);
 }
 
-struct pass *pass_new(const struct settle_settings *settings,
+struct pass *pass_new(const struct aggregator_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
 		      bool (*stopping)(void *arg),
 		      void (*shortage)(void *arg, const struct shortage *s),

@@ -18,7 +18,7 @@ struct pass;
 
 /* All arguments must outlive the pass.  `stopping` is asked between hours;
  * `on_shortage` is called for hours and days of which rows are gone. */
-struct pass *pass_new(const struct settle_settings *settings,
+struct pass *pass_new(const struct aggregator_settings *settings,
 		      struct clickhouse *ch, struct lease *lease,
 		      bool (*stopping)(void *arg),
 		      void (*on_shortage)(void *arg, const struct shortage *s),

@@ -168,7 +168,7 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	const struct aggregator_config *config = arg;
 	struct clickhouse_config patient = config->clickhouse;
 	struct settling settling = {
-		.settings = &config->own.settle,
+		.settings = &config->aggregator,
 		.allow_fewer = app_option_value(app, "allow-fewer") != NULL,
 		.is_stopping = is_stopping,
 		.check_lease = needs_no_lease,
@@ -185,7 +185,7 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	host_name(host, sizeof(host), "");
 	snprintf(name, sizeof(name), "%s:%d:settle", host, (int)getpid());
 	settling.settler = name;
-	patient.query_timeout = config->own.settle.settle_timeout;
+	patient.query_timeout = config->aggregator.settle_timeout;
 	settling.ch = clickhouse_new(&patient, err);
 	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
 	    settling_read_clock(settling.ch, &settling.clock, err) == 0) {

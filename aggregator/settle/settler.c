@@ -228,7 +228,7 @@ static int64_t step(struct settler *s)
 		status = settle(s, &result, &err);
 	if (status == 0) {
 		s->failures = 0;
-		return result.more ? 0 : s->config->own.settle.settle_every;
+		return result.more ? 0 : s->config->aggregator.settle_every;
 	}
 	delay = backoff_delay(BACKOFF_MIN, BACKOFF_MAX, ++s->failures,
 			      randombytes_random());
@@ -314,15 +314,15 @@ struct settler *settler_new(const struct aggregator_config *config,
 	register_metrics(s, metrics);
 	s->ch = clickhouse_new(&config->clickhouse, err);
 	s->patient = config->clickhouse;
-	s->patient.query_timeout = config->own.settle.settle_timeout;
+	s->patient.query_timeout = config->aggregator.settle_timeout;
 	if (s->ch)
 		s->patient_ch = clickhouse_new(&s->patient, err);
 	if (s->patient_ch)
 		s->lease =
 			lease_new(&config->redis, config->clickhouse.database,
-				  config->own.settle.lease, err);
+				  config->aggregator.lease, err);
 	if (s->lease)
-		s->pass = pass_new(&config->own.settle, s->patient_ch, s->lease,
+		s->pass = pass_new(&config->aggregator, s->patient_ch, s->lease,
 				   is_stopping, on_shortage, s, err);
 	if (!s->pass) {
 		settler_free(s);

@@ -42,7 +42,7 @@ int settling_read_clock(struct clickhouse *ch, struct server_clock *ret,
 
 struct settling {
 	struct clickhouse *ch;
-	const struct settle_settings *settings;
+	const struct aggregator_settings *settings;
 	const char *settler; /* names this process, for `settled` */
 	bool allow_fewer;    /* hold nothing back */
 	struct server_clock clock;

@@ -13,7 +13,7 @@ struct lists {
 };
 
 struct url_policy {
-	const struct url_policy_config *config;
+	struct url_policy_config config; /* its texts are the caller's */
 	const struct domains *domains;
 	struct host base;   /* len 0: none */
 	bool base_is_local; /* and is this machine to itself */
@@ -99,7 +99,7 @@ static int load(const char *path, const char *setting,
 
 int url_policy_reload(struct url_policy *policy, struct error *err)
 {
-	const struct url_policy_config *c = policy->config;
+	const struct url_policy_config *c = &policy->config;
 	struct lists fresh = {0}, old;
 
 	if (load(c->allow_file, "allocator.url_allow_file", &fresh.allow, err) <
@@ -166,7 +166,7 @@ struct url_policy *url_policy_new(const struct url_policy_config *config,
 		return NULL;
 	}
 	pthread_rwlock_init(&policy->lock, NULL);
-	policy->config = config;
+	policy->config = *config;
 	policy->domains = domains;
 	policy->ip_hosts = strcmp(config->ip_hosts, "refuse") != 0;
 	if (base_url) {
@@ -200,7 +200,7 @@ void url_policy_free(struct url_policy *policy)
 static int check_app(const struct url_policy *policy,
 		     const struct url_parts *parts, struct error *err)
 {
-	const struct setting_strings *schemes = &policy->config->schemes;
+	const struct setting_strings *schemes = &policy->config.schemes;
 	struct buf list = {0};
 	const char *text;
 
@@ -258,7 +258,7 @@ static int check_lists(struct url_policy *policy, const struct host *host,
 static int check_web(struct url_policy *policy, const struct url_parts *parts,
 		     struct error *err)
 {
-	if (parts->user.len && !policy->config->credentials)
+	if (parts->user.len && !policy->config.credentials)
 		return error_set(err, ERROR_INPUT,
 				 "has a user or a password before its host: "
 				 "leave them out, they would be shown to "

@@ -44,8 +44,8 @@ int url_policy_config_check(const struct url_policy_config *config,
 
 struct url_policy;
 
-/* `config` must be valid; it and `domains` must outlive the policy.  The host
- * of `base_url` (NULL: none) is ours like those of the domains.  Reads the
+/* `config` must be valid; its texts and `domains` must outlive the policy.  The
+ * host of `base_url` (NULL: none) is ours like those of the domains.  Reads the
  * lists. */
 struct url_policy *url_policy_new(const struct url_policy_config *config,
 				  const struct domains *domains,

@@ -34,13 +34,13 @@ static const char *const formats[] = {"logfmt", "json", NULL};
 static const struct setting log_settings[] = {
 	{.key = "format",
 	 .type = SETTING_ENUM,
-	 .offset = offsetof(struct app_config, log_format),
+	 .offset = offsetof(struct app_config, format),
 	 .fallback = "logfmt",
 	 .choices = formats,
 	 .help = "How a line is written to stderr."},
 	{.key = "level",
 	 .type = SETTING_ENUM,
-	 .offset = offsetof(struct app_config, log_level),
+	 .offset = offsetof(struct app_config, level),
 	 .fallback = "info",
 	 .choices = levels,
 	 .help = "The least serious lines that are written."},
@@ -121,8 +121,8 @@ static int load(struct app *app, struct error *err)
 static int open_parts(struct app *app, const struct app_config *config,
 		      struct error *err)
 {
-	const char *said = config->log_level ? config->log_level : "info";
-	const char *how = config->log_format ? config->log_format : "logfmt";
+	const char *said = config->level ? config->level : "info";
+	const char *how = config->format ? config->format : "logfmt";
 	enum log_level level = (enum log_level)index_of(levels, said);
 	enum log_format format = (enum log_format)index_of(formats, how);
 

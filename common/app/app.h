@@ -78,8 +78,8 @@ struct app_spec {
  * a group for it in the table.
  */
 struct app_config {
-	char *log_format; /* logfmt | json */
-	char *log_level;  /* debug | info | warn | error */
+	char *format; /* logfmt | json */
+	char *level;  /* debug | info | warn | error */
 };
 extern const struct setting_section app_log_section;
 

@@ -63,7 +63,7 @@ static void use(const struct sections *config)
 	domains = domains_new(&config->domains, &err);
 	if (!domains)
 		abort();
-	assert(domains_count(domains) == config->domains.items.count);
+	assert(domains_count(domains) == config->domains.list.count);
 	domains_free(domains);
 }
 

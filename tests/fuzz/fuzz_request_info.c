@@ -51,7 +51,7 @@ static void find_place(struct http_slice text)
 		    *hosts[] = {ours};
 	static struct domain_config domain = {
 		.name = name, .hosts = {hosts, 1}, .scheme = scheme};
-	static const struct domains_config config = {.items = {&domain, 1}};
+	static const struct domains_config config = {.list = {&domain, 1}};
 	static struct domains *domains;
 	const struct link_domain *found;
 	struct error err;

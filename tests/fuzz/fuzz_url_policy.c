@@ -19,7 +19,7 @@ static struct url_policy *some_policy(void)
 		    https[] = "https";
 	static struct domain_config domain = {
 		.name = name, .hosts = {hosts, 1}, .scheme = https};
-	static const struct domains_config domains = {.items = {&domain, 1}};
+	static const struct domains_config domains = {.list = {&domain, 1}};
 	static const struct url_policy_config config = {
 		.schemes = {apps, 1}, .credentials = true, .ip_hosts = allow};
 	static struct url_policy *policy;

@@ -8,7 +8,7 @@
 /* 2026-11-21T10:07:00Z */
 #define NOW INT64_C(1795255620000)
 
-static const struct api_settings settings = {
+static const struct aggregator_settings settings = {
 	.buckets_max = 100,
 	.groups_max = 50,
 	.zoneinfo = (char[]){"/usr/share/zoneinfo"},

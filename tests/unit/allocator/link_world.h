@@ -56,7 +56,7 @@ static inline int link_world_open(struct link_world *w, struct error *err)
 	static struct domain_config domain_config = {
 		.name = domain, .hosts = {hosts, 1}, .scheme = https};
 	static const struct domains_config domains = {
-		.items = {&domain_config, 1}};
+		.list = {&domain_config, 1}};
 	static const struct url_policy_config urls = {.ip_hosts = allow};
 	static const struct allocator_settings settings = {.node = 0};
 	struct link_rules rules;

@@ -15,7 +15,7 @@ static char main_name[] = "main", https[] = "https", sho_rt[] = "sho.rt",
 	    *hosts[] = {sho_rt, idn_host};
 static struct domain_config domain = {
 	.name = main_name, .hosts = {hosts, 2}, .scheme = https};
-static const struct domains_config domains_config = {.items = {&domain, 1}};
+static const struct domains_config domains_config = {.list = {&domain, 1}};
 static struct domains *domains;
 
 static inline struct url_policy *

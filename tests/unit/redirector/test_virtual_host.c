@@ -53,7 +53,7 @@ struct world {
 
 static struct world make(size_t domain_count, char *unknown_hosts)
 {
-	const struct domains_config config = {.items = {two, domain_count}};
+	const struct domains_config config = {.list = {two, domain_count}};
 	const struct redirector_settings settings = {
 		.fallback_url = general_url, .unknown_hosts = unknown_hosts};
 	struct error err = {0};
