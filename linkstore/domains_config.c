@@ -6,68 +6,45 @@
 #include "common/host.h"
 #include "linkstore/config_check.h"
 
-#define DOMAIN(field)  offsetof(struct domain_config, field)
-#define DOMAINS(field) offsetof(struct domains_config, field)
-
 static const char *const schemes[] = {"https", "http", NULL};
 
+#define SETTING_STRUCT struct domain_config
 static const struct setting domain_settings[] = {
-	{.key = "name",
-	 .type = SETTING_STRING,
-	 .offset = DOMAIN(name),
-	 .help = "What links call it; never changes while links use it."},
-	{.key = "hosts",
-	 .type = SETTING_STRINGS,
-	 .offset = DOMAIN(hosts),
-	 .help = "Host names.  New short URLs are made with the first, the "
-		 "others lead to links as well: to replace a host, put another "
-		 "before it."},
-	{.key = "scheme",
-	 .type = SETTING_ENUM,
-	 .offset = DOMAIN(scheme),
-	 .fallback = "https",
-	 .choices = schemes,
-	 .help = "Scheme of new short URLs."},
-	{.key = "base_url",
-	 .type = SETTING_STRING,
-	 .offset = DOMAIN(base_url),
-	 .optional = true,
-	 .help = "What new short URLs start with, where scheme and first host "
-		 "do not say it: with a port, or a path that a proxy takes "
-		 "off.  Its host must be one of hosts."},
-	{.key = "fallback_url",
-	 .type = SETTING_STRING,
-	 .offset = DOMAIN(fallback_url),
-	 .optional = true,
-	 .help = "Where / leads; redirector.fallback_url when not set."},
-	{.key = "spaces",
-	 .type = SETTING_STRINGS,
-	 .offset = DOMAIN(spaces),
-	 .optional = true,
-	 .help = "Spaces whose links may live here; all when not set."},
+	SETTING_STRING(name, REQUIRED, AT_START,
+		       "What links call it; never changes while links use it."),
+	SETTING_STRINGS(hosts, REQUIRED, AT_START,
+			"Host names.  New short URLs are made with the first, "
+			"the others lead to links as well: to replace a host, "
+			"put another before it."),
+	SETTING_ENUM(scheme, "https", schemes, AT_START,
+		     "Scheme of new short URLs."),
+	SETTING_STRING(base_url, OPTIONAL, AT_START,
+		       "What new short URLs start with, where scheme and first "
+		       "host do not say it: with a port, or a path that a "
+		       "proxy takes off.  Its host must be one of hosts."),
+	SETTING_STRING(fallback_url, OPTIONAL, AT_START,
+		       "Where / leads; redirector.fallback_url when not set."),
+	SETTING_STRINGS(spaces, OPTIONAL, AT_START,
+			"Spaces whose links may live here; all when not set."),
 	{0},
 };
 
+#undef SETTING_STRUCT
+#define SETTING_STRUCT struct domains_config
 static const struct setting settings[] = {
-	{.key = "default",
-	 .type = SETTING_STRING,
-	 .offset = DOMAINS(default_domain),
-	 .optional = true,
-	 .example = "main",
-	 .help = "Name of the domain of links that name none; the first when "
-		 "not set."},
-	{.key = "list",
-	 .type = SETTING_LIST,
-	 .offset = DOMAINS(list),
-	 .optional = true,
-	 .sub = domain_settings,
-	 .sub_size = sizeof(struct domain_config),
-	 .help = "The domains.  With none, allocator.base_url and "
-		 "redirector.fallback_url are all there is, and links answer "
-		 "under any host.",
-	 .example = "    - name: main\n"
-		    "      hosts: [sho.rt, www.sho.rt]\n"
-		    "      fallback_url: https://www.example.org/"},
+	SETTING_OF(STRING, "default", default_domain, AT_START,
+		   "Name of the domain of links that name none; the first when "
+		   "not set.",
+		   OPTIONAL_LIKE("main")),
+	SETTING_LIST(
+		list,
+		OPTIONAL_LIKE("    - name: main\n"
+			      "      hosts: [sho.rt, www.sho.rt]\n"
+			      "      fallback_url: https://www.example.org/"),
+		struct domain_config, domain_settings, AT_START,
+		"The domains.  With none, allocator.base_url and "
+		"redirector.fallback_url are all there is, and links answer "
+		"under any host."),
 	{0},
 };
 

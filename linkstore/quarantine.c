@@ -2,18 +2,17 @@
 
 #include <stddef.h>
 
-#define BOUND(field) offsetof(struct quarantine_bounds, field)
-
+#define SETTING_STRUCT struct quarantine_bounds
 static const struct setting redirector_settings[] = {
-	SETTING_CACHE_TTL(BOUND(cache_ttl)),
-	SETTING_CACHE_NEGATIVE_TTL(BOUND(cache_negative_ttl)),
-	SETTING_CACHE_STALE(BOUND(cache_stale)),
-	SETTING_PERMANENT_MAX_AGE(BOUND(permanent_max_age)),
+	SETTING_CACHE_TTL,
+	SETTING_CACHE_NEGATIVE_TTL,
+	SETTING_CACHE_STALE,
+	SETTING_PERMANENT_MAX_AGE,
 	{0},
 };
 
 static const struct setting collector_settings[] = {
-	SETTING_MAX_LAG(BOUND(max_lag)),
+	SETTING_MAX_LAG,
 	{0},
 };
 

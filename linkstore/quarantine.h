@@ -20,44 +20,29 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 
-/* Rows of a settings table; `at` is the offset in the program's struct. */
-#define SETTING_CACHE_TTL(at)                                                  \
-	{                                                                      \
-		.key = "cache_ttl", .type = SETTING_DURATION, .offset = (at),  \
-		.fallback = "10s", .max = CLOCK_HOUR,                          \
-		.help = "How long a link is served from memory; an edit or a " \
-			"deletion takes as long to be seen, and up to "        \
-			"cache_stale where Redis cannot be reached"            \
-	}
-#define SETTING_CACHE_NEGATIVE_TTL(at)                                         \
-	{                                                                      \
-		.key = "cache_negative_ttl", .type = SETTING_DURATION,         \
-		.offset = (at), .fallback = "1s", .max = CLOCK_MINUTE,         \
-		.help = "How long the absence of a link is remembered; a "     \
-			"code may be given out meanwhile"                      \
-	}
-#define SETTING_CACHE_STALE(at)                                                \
-	{                                                                      \
-		.key = "cache_stale", .type = SETTING_DURATION,                \
-		.offset = (at), .fallback = "1h", .max = 30 * CLOCK_DAY,       \
-		.help = "How long cached links go on redirecting while Redis " \
-			"is away, never beyond their own end"                  \
-	}
-#define SETTING_PERMANENT_MAX_AGE(at)                                          \
-	{                                                                      \
-		.key = "permanent_max_age", .type = SETTING_DURATION,          \
-		.offset = (at), .fallback = "1h", .max = 365 * CLOCK_DAY,      \
-		.help = "How long a browser may keep a 301 or 308 and visit "  \
-			"unseen"                                               \
-	}
-#define SETTING_MAX_LAG(at)                                                    \
-	{                                                                      \
-		.key = "max_lag", .type = SETTING_DURATION, .offset = (at),    \
-		.fallback = "1d", .max = 90 * CLOCK_DAY,                       \
-		.help = "The longest that a click may take into ClickHouse, "  \
-			"outages included: have an alarm before that.  "       \
-			"links.quarantine must be longer"                      \
-	}
+/* Entries of a settings table. */
+#define SETTING_CACHE_TTL                                                      \
+	SETTING_DURATION(cache_ttl, "10s", 0, CLOCK_HOUR, AT_START,            \
+			 "How long a link is served from memory; an edit or "  \
+			 "a deletion takes as long to be seen, and up to "     \
+			 "cache_stale where Redis cannot be reached")
+#define SETTING_CACHE_NEGATIVE_TTL                                             \
+	SETTING_DURATION(cache_negative_ttl, "1s", 0, CLOCK_MINUTE, AT_START,  \
+			 "How long the absence of a link is remembered; a "    \
+			 "code may be given out meanwhile")
+#define SETTING_CACHE_STALE                                                    \
+	SETTING_DURATION(cache_stale, "1h", 0, 30 * CLOCK_DAY, AT_START,       \
+			 "How long cached links go on redirecting while "      \
+			 "Redis is away, never beyond their own end")
+#define SETTING_PERMANENT_MAX_AGE                                              \
+	SETTING_DURATION(                                                      \
+		permanent_max_age, "1h", 0, 365 * CLOCK_DAY, AT_START,         \
+		"How long a browser may keep a 301 or 308 and visit unseen")
+#define SETTING_MAX_LAG                                                        \
+	SETTING_DURATION(max_lag, "1d", 0, 90 * CLOCK_DAY, AT_START,           \
+			 "The longest that a click may take into ClickHouse, " \
+			 "outages included: have an alarm before that.  "      \
+			 "links.quarantine must be longer")
 
 struct quarantine_bounds {
 	/* Of section `redirector`, ms. */

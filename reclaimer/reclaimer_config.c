@@ -3,68 +3,34 @@
 #include "common/clock.h"
 #include "linkstore/config_check.h"
 
-#define FIELD(member) .offset = offsetof(struct reclaimer_settings, member)
-
+#define SETTING_STRUCT struct reclaimer_settings
 static const struct setting settings_table[] = {
-	{.key = "admin",
-	 .type = SETTING_STRING,
-	 FIELD(admin),
-	 .fallback = "127.0.0.1:9084",
-	 .help = "Where /healthz, /readyz and /metrics are served during a "
-		 "run"},
-	{.key = "lock_ttl",
-	 .type = SETTING_DURATION,
-	 FIELD(lock_ttl),
-	 .fallback = "5s",
-	 .min = CLOCK_SECOND,
-	 .max = CLOCK_HOUR,
-	 .help = "How long a run that was killed keeps the next one out; a run "
-		 "renews it all the time"},
-	{.key = "chunk",
-	 .type = SETTING_INT,
-	 FIELD(chunk),
-	 .fallback = "4096",
-	 .min = 1,
-	 .max = 65536,
-	 .help = "Blocks looked at, closed and settled at once; bounds memory "
-		 "and what a run that is killed leaves half done"},
-	{.key = "max_lost",
-	 .type = SETTING_INT,
-	 FIELD(max_lost),
-	 .fallback = "3",
-	 .max = INT64_C(1) << 40,
-	 .help = "Blocks without a marker that a run passes over in a space; "
-		 "one more and it stops, since Redis has lost data"},
-	{.key = "sample_every",
-	 .type = SETTING_INT,
-	 FIELD(sample_every),
-	 .fallback = "1000",
-	 .min = 1,
-	 .max = INT64_C(1) << 40,
-	 .help = "Of so many closed blocks one has its links looked up code by "
-		 "code before it is pooled, and at least one of each run"},
-	{.key = "progress_every",
-	 .type = SETTING_DURATION,
-	 FIELD(progress_every),
-	 .fallback = "10s",
-	 .min = 100,
-	 .max = CLOCK_HOUR,
-	 .help = "How often a run says in the log how far it is, when stderr "
-		 "is not a terminal"},
-	{.key = "overdue_after",
-	 .type = SETTING_DURATION,
-	 FIELD(overdue_after),
-	 .fallback = "1d",
-	 .min = CLOCK_MINUTE,
-	 .max = 365 * CLOCK_DAY,
-	 .help = "Blocks due for longer than this are overdue in the status: "
-		 "no run has come by"},
-	{.key = "record",
-	 .type = SETTING_BOOL,
-	 FIELD(record),
-	 .fallback = "true",
-	 .help = "Whether a run leaves a row per space in ClickHouse's table "
-		 "reclaim_runs"},
+	SETTING_STRING(
+		admin, "127.0.0.1:9084", AT_START,
+		"Where /healthz, /readyz and /metrics are served during a run"),
+	SETTING_DURATION(lock_ttl, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
+			 "How long a run that was killed keeps the next one "
+			 "out; a run renews it all the time"),
+	SETTING_INT(chunk, "4096", 1, 65536, AT_START,
+		    "Blocks looked at, closed and settled at once; bounds "
+		    "memory and what a run that is killed leaves half done"),
+	SETTING_INT(max_lost, "3", 0, INT64_C(1) << 40, AT_START,
+		    "Blocks without a marker that a run passes over in a "
+		    "space; one more and it stops, since Redis has lost data"),
+	SETTING_INT(
+		sample_every, "1000", 1, INT64_C(1) << 40, AT_START,
+		"Of so many closed blocks one has its links looked up code by "
+		"code before it is pooled, and at least one of each run"),
+	SETTING_DURATION(progress_every, "10s", 100, CLOCK_HOUR, AT_START,
+			 "How often a run says in the log how far it is, when "
+			 "stderr is not a terminal"),
+	SETTING_DURATION(overdue_after, "1d", CLOCK_MINUTE, 365 * CLOCK_DAY,
+			 AT_START,
+			 "Blocks due for longer than this are overdue in the "
+			 "status: no run has come by"),
+	SETTING_BOOL(record, "true", AT_START,
+		     "Whether a run leaves a row per space in ClickHouse's "
+		     "table reclaim_runs"),
 	{0},
 };
 

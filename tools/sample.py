@@ -17,6 +17,9 @@ HEAD = """\
 # Written by `make sample` from the programs' own tables: every setting, what it
 # does, and its default.  What is commented out is optional.
 #
+# Settings are read at start: a change takes a restart.  Where one says so,
+# SIGHUP reads or opens the file again that it names.
+#
 # Durations: 250ms 30s 15m 12h 10d never.  Sizes: bytes, KiB, MiB, GiB.
 # Secrets are references: file:/path or env:NAME.
 """

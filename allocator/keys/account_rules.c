@@ -34,14 +34,14 @@ static int read_links(struct account_rules *rules, char *text,
 		      const struct setting_strings *classes, struct error *err)
 {
 	(void)classes;
-	return read_bound(text, SETTING_INT, &rules->quota.links, err);
+	return read_bound(text, SETTING_TYPE_INT, &rules->quota.links, err);
 }
 
 static int read_bytes(struct account_rules *rules, char *text,
 		      const struct setting_strings *classes, struct error *err)
 {
 	(void)classes;
-	return read_bound(text, SETTING_SIZE, &rules->quota.bytes, err);
+	return read_bound(text, SETTING_TYPE_SIZE, &rules->quota.bytes, err);
 }
 
 static bool is_class(const struct setting_strings *classes, const char *name,

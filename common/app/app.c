@@ -31,19 +31,12 @@ struct app {
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const formats[] = {"logfmt", "json", NULL};
 
+#define SETTING_STRUCT struct app_config
 static const struct setting log_settings[] = {
-	{.key = "format",
-	 .type = SETTING_ENUM,
-	 .offset = offsetof(struct app_config, format),
-	 .fallback = "logfmt",
-	 .choices = formats,
-	 .help = "How a line is written to stderr."},
-	{.key = "level",
-	 .type = SETTING_ENUM,
-	 .offset = offsetof(struct app_config, level),
-	 .fallback = "info",
-	 .choices = levels,
-	 .help = "The least serious lines that are written."},
+	SETTING_ENUM(format, "logfmt", formats, AT_START,
+		     "How a line is written to stderr."),
+	SETTING_ENUM(level, "info", levels, AT_START,
+		     "The least serious lines that are written."),
 	{0},
 };
 

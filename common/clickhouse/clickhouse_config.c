@@ -1,69 +1,35 @@
 #include "common/clickhouse/clickhouse.h"
 
+#include "common/clock.h"
+
 static const char *const compressions[] = {"zstd", "gzip", "none", NULL};
 
-#define FIELD(name) offsetof(struct clickhouse_config, name)
-
+#define SETTING_STRUCT struct clickhouse_config
 static const struct setting settings[] = {
-	{.key = "url",
-	 .type = SETTING_STRING,
-	 .offset = FIELD(url),
-	 .fallback = "http://127.0.0.1:8123",
-	 .help = "Where ClickHouse's HTTP interface is; https is spoken too."},
-	{.key = "database",
-	 .type = SETTING_STRING,
-	 .offset = FIELD(database),
-	 .fallback = "default",
-	 .help = "The database that holds the tables."},
-	{.key = "username",
-	 .type = SETTING_STRING,
-	 .offset = FIELD(username),
-	 .optional = true,
-	 .help = "Sent as X-ClickHouse-User."},
-	{.key = "password",
-	 .type = SETTING_SECRET,
-	 .offset = FIELD(password),
-	 .optional = true,
-	 .help = "Sent as X-ClickHouse-Key."},
-	{.key = "cluster",
-	 .type = SETTING_STRING,
-	 .offset = FIELD(cluster),
-	 .optional = true,
-	 .help = "Where tables are replicated and the URL is that of a "
-		 "balancer: the name of the cluster (system.clusters), so that "
-		 "a query can be ended wherever it runs."},
-	{.key = "ca_file",
-	 .type = SETTING_PATH,
-	 .offset = FIELD(ca_file),
-	 .optional = true,
-	 .help = "Certificates to trust for https, instead of the system's."},
-	{.key = "connect_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = FIELD(connect_timeout),
-	 .fallback = "3s",
-	 .min = 1,
-	 .max = 600000,
-	 .help = "How long a connection may take to be made."},
-	{.key = "query_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = FIELD(query_timeout),
-	 .fallback = "60s",
-	 .min = 1,
-	 .max = 86400000,
-	 .help = "How long one request may take, answer included."},
-	{.key = "response_max",
-	 .type = SETTING_SIZE,
-	 .offset = FIELD(response_max),
-	 .fallback = "256MiB",
-	 .min = 4096,
-	 .max = INT64_C(1) << 40,
-	 .help = "The largest answer taken; a longer one is an error."},
-	{.key = "compression",
-	 .type = SETTING_ENUM,
-	 .offset = FIELD(compression),
-	 .fallback = "zstd",
-	 .choices = compressions,
-	 .help = "How inserted data is compressed on its way."},
+	SETTING_STRING(
+		url, "http://127.0.0.1:8123", AT_START,
+		"Where ClickHouse's HTTP interface is; https is spoken too."),
+	SETTING_STRING(database, "default", AT_START,
+		       "The database that holds the tables."),
+	SETTING_STRING(username, OPTIONAL, AT_START,
+		       "Sent as X-ClickHouse-User."),
+	SETTING_SECRET(password, OPTIONAL, AT_START,
+		       "Sent as X-ClickHouse-Key."),
+	SETTING_STRING(cluster, OPTIONAL, AT_START,
+		       "Where tables are replicated and the URL is that of a "
+		       "balancer: the name of the cluster (system.clusters), "
+		       "so that a query can be ended wherever it runs."),
+	SETTING_PATH(
+		ca_file, OPTIONAL, AT_START,
+		"Certificates to trust for https, instead of the system's."),
+	SETTING_DURATION(connect_timeout, "3s", 1, 10 * CLOCK_MINUTE, AT_START,
+			 "How long a connection may take to be made."),
+	SETTING_DURATION(query_timeout, "60s", 1, CLOCK_DAY, AT_START,
+			 "How long one request may take, answer included."),
+	SETTING_SIZE(response_max, "256MiB", 4096, INT64_C(1) << 40, AT_START,
+		     "The largest answer taken; a longer one is an error."),
+	SETTING_ENUM(compression, "zstd", compressions, AT_START,
+		     "How inserted data is compressed on its way."),
 	{0},
 };
 

@@ -295,9 +295,9 @@ static int load_given(const struct scope *scope, const struct setting *s,
 {
 	char full[128];
 
-	if (s->type == SETTING_LIST)
+	if (s->type == SETTING_TYPE_LIST)
 		return load_list(scope, s, node, err);
-	if (s->type == SETTING_STRINGS)
+	if (s->type == SETTING_TYPE_STRINGS)
 		return load_strings(scope, s, node, err);
 	if (node->type != YAML_SCALAR_NODE ||
 	    strlen(yaml_scalar(node)) != node->data.scalar.length)
@@ -318,9 +318,9 @@ static int load_fallback(const struct scope *scope, const struct setting *s,
 		return yaml_tree_error(err, scope->tree, NULL,
 				       full_key(scope, s->key, full),
 				       "is required: %s", s->help);
-	if (!s->fallback || s->type == SETTING_LIST)
+	if (!s->fallback || s->type == SETTING_TYPE_LIST)
 		return 0;
-	if (s->type == SETTING_STRINGS)
+	if (s->type == SETTING_TYPE_STRINGS)
 		return value_parse_strings(s, s->fallback, scope->base, err);
 	if (value_parse(s, s->fallback, scope->base, err) < 0)
 		return fail_at(scope, NULL, s->key, err);
@@ -432,7 +432,7 @@ static void release_table(const struct setting *table, void *base)
 	void *at;
 
 	for (const struct setting *s = table; s->key; s++) {
-		if (s->type != SETTING_LIST) {
+		if (s->type != SETTING_TYPE_LIST) {
 			value_release(s, base);
 			continue;
 		}

@@ -33,6 +33,34 @@ static void put_comment(struct buf *out, unsigned depth, const char *text)
 	}
 }
 
+/* NULL: SIGHUP does nothing. */
+static const char *reload_sentence(const struct setting *s)
+{
+	switch (s->reload) {
+	case RELOADS:
+		return s->type == SETTING_TYPE_STRINGS
+			       ? "The files are read again on SIGHUP."
+			       : "The file is read again on SIGHUP.";
+	case REOPENS:
+		return "The file is opened again on SIGHUP.";
+	case AT_START:
+		break;
+	}
+	return NULL;
+}
+
+/* The help, and behind it what SIGHUP does. */
+static void put_help(const struct setting *s, struct buf *out)
+{
+	const char *sentence = reload_sentence(s);
+	size_t len = strlen(s->help);
+
+	buf_puts(out, s->help);
+	if (sentence)
+		buf_printf(out, "%s  %s",
+			   len && s->help[len - 1] == '.' ? "" : ".", sentence);
+}
+
 static void print_table(const struct setting *table, const void *base,
 			unsigned depth, struct buf *out);
 
@@ -61,7 +89,7 @@ static void print_table(const struct setting *table, const void *base,
 	for (const struct setting *s = table; s->key; s++) {
 		put_indent(out, depth);
 		buf_printf(out, "%s:", s->key);
-		if (s->type == SETTING_LIST) {
+		if (s->type == SETTING_TYPE_LIST) {
 			print_list(s, base, depth + 1, out);
 			continue;
 		}
@@ -113,13 +141,13 @@ static void sample_value(const struct setting *s, struct buf *out)
 {
 	const char *text = s->fallback ? s->fallback : s->example;
 
-	if (!s->fallback && s->example && s->type != SETTING_LIST)
+	if (!s->fallback && s->example && s->type != SETTING_TYPE_LIST)
 		buf_printf(out, " %s\n", s->example);
-	else if (s->type == SETTING_STRINGS)
+	else if (s->type == SETTING_TYPE_STRINGS)
 		sample_strings(s, out);
-	else if (s->type == SETTING_LIST && s->example)
+	else if (s->type == SETTING_TYPE_LIST && s->example)
 		buf_printf(out, "\n%s\n", s->example);
-	else if (s->type == SETTING_LIST)
+	else if (s->type == SETTING_TYPE_LIST)
 		buf_puts(out, " []\n");
 	else if (text) {
 		buf_putc(out, ' ');
@@ -138,7 +166,9 @@ static void sample_items(const struct setting *table, unsigned depth,
 	for (const struct setting *s = table; s->key; s++) {
 		for (unsigned i = 0; i < depth; i++)
 			buf_puts(&line, "- ");
-		buf_printf(&line, "%s: %s (", s->key, s->help);
+		buf_printf(&line, "%s: ", s->key);
+		put_help(s, &line);
+		buf_puts(&line, " (");
 		value_describe(s, &line);
 		buf_putc(&line, ')');
 		if (buf_cstr(&line))
@@ -168,17 +198,20 @@ static void sample_absent_list(const struct setting *s, struct buf *out)
 
 static void sample_setting(const struct setting *s, struct buf *out)
 {
-	struct buf kind = {0};
+	struct buf text = {0};
 	bool off = s->optional && !s->fallback;
 
-	put_comment(out, 1, s->help);
-	value_describe(s, &kind);
-	if (buf_cstr(&kind))
-		put_comment(out, 1, kind.data);
-	buf_free(&kind);
+	put_help(s, &text);
+	if (buf_cstr(&text))
+		put_comment(out, 1, text.data);
+	buf_reset(&text);
+	value_describe(s, &text);
+	if (buf_cstr(&text))
+		put_comment(out, 1, text.data);
+	buf_free(&text);
 	if (s->sub)
 		sample_items(s->sub, 1, out);
-	if (off && s->type == SETTING_LIST) {
+	if (off && s->type == SETTING_TYPE_LIST) {
 		sample_absent_list(s, out);
 	} else {
 		buf_printf(out, "  %s%s:", off ? "# " : "", s->key);
@@ -206,8 +239,9 @@ void config_print_sample(const struct config_spec *spec, FILE *out)
 
 static void man_setting(const struct setting *s, struct buf *out)
 {
-	buf_printf(out, ".It Ic %s\n%s\n", s->key, s->help);
-	buf_puts(out, ".Pq ");
+	buf_printf(out, ".It Ic %s\n", s->key);
+	put_help(s, out);
+	buf_puts(out, "\n.Pq ");
 	value_describe(s, out);
 	buf_putc(out, '\n');
 	if (!s->sub)

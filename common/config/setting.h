@@ -2,19 +2,32 @@
  * setting.h - one table of settings feeds the parser, --check, --print-config,
  * the sample file and the manual.
  *
- * A module that has settings declares a struct, a table whose offsets point
- * into that struct, and a `struct setting_section` naming both.  A program
+ * A module that has settings declares a struct, a table of entries, one for
+ * each member, and a `struct setting_section` naming the table.  A program
  * lists its sections in a `struct setting_group` array, each with the offset of
- * the module's struct inside the program's own.  See CONTRIBUTING.md, "Adding a
+ * the module's struct inside the program's own.  See CONTRIBUTING.md, "Add a
  * setting".
  *
- * C type of a value, by setting type:
- *	STRING, SECRET, ENUM, PATH   char * (the config's own; NULL: not set)
- *	INT, SIZE (bytes)            int64_t
- *	DURATION (ms)                int64_t
- *	BOOL                         bool
- *	STRINGS                      struct setting_strings
- *	LIST (of mappings)           struct setting_list
+ *	#define SETTING_STRUCT struct redirector_settings
+ *
+ *	static const struct setting settings[] = {
+ *		SETTING_DURATION(linger, "50ms", 0, 10 * CLOCK_SECOND, AT_START,
+ *				 "How long events are gathered"),
+ *		{0},
+ *	};
+ *
+ * The member's name is the key.  What follows it is the value when the file
+ * does not give one, as it would be written there; or REQUIRED; or OPTIONAL,
+ * when the member may stay empty.
+ *
+ * Entry and the C type of its member:
+ *	SETTING_STRING, _PATH, _SECRET, _ENUM   char * (NULL: not set)
+ *	SETTING_INT, _SIZE (bytes)              int64_t
+ *	SETTING_DURATION (ms)                   int64_t
+ *	SETTING_BOOL                            bool
+ *	SETTING_STRINGS                         struct setting_strings
+ *	SETTING_LIST (of mappings)              struct setting_list
+ * The strings belong to the config.
  */
 #ifndef COMMON_CONFIG_SETTING_H
 #define COMMON_CONFIG_SETTING_H
@@ -24,19 +37,27 @@
 #include <stdint.h>
 
 enum setting_type {
-	SETTING_STRING,
-	SETTING_PATH,
+	SETTING_TYPE_STRING,
+	SETTING_TYPE_PATH,
 	/* "file:/path" or "env:NAME"; the value read from there.  Masked when
 	 * printed.  A literal is refused, so that no secret sits in a file
 	 * that gets copied around. */
-	SETTING_SECRET,
-	SETTING_ENUM,
-	SETTING_INT,
-	SETTING_SIZE, /* "64KiB", "16MiB", "1GiB" or bytes */
-	SETTING_DURATION,
-	SETTING_BOOL,
-	SETTING_STRINGS,
-	SETTING_LIST,
+	SETTING_TYPE_SECRET,
+	SETTING_TYPE_ENUM,
+	SETTING_TYPE_INT,
+	SETTING_TYPE_SIZE, /* "64KiB", "16MiB", "1GiB" or bytes */
+	SETTING_TYPE_DURATION,
+	SETTING_TYPE_BOOL,
+	SETTING_TYPE_STRINGS,
+	SETTING_TYPE_LIST,
+};
+
+/* What SIGHUP does.  The value itself, which may be the path of a file, is read
+ * at start alone. */
+enum setting_reload {
+	AT_START, /* nothing: a change takes a restart */
+	RELOADS,  /* reads the file again that the setting names */
+	REOPENS,  /* opens the file again that the setting names */
 };
 
 struct setting_strings {
@@ -52,21 +73,66 @@ struct setting_list {
 struct setting {
 	const char *key;
 	enum setting_type type;
+	enum setting_reload reload;
 	size_t offset; /* into the section's struct */
 	/* As it would be written in the file.  NULL: must be given, unless
 	 * `optional`. */
 	const char *fallback;
-	const char *help;
-	int64_t min, max;	    /* INT, SIZE, DURATION; both 0: any >= 0 */
-	const char *const *choices; /* ENUM, NULL-terminated */
 	bool optional;
-	/* LIST only: */
-	const struct setting *sub; /* its table, ended by a NULL key */
-	size_t sub_size;	   /* sizeof one item */
 	/* What the sample shows for a setting without a fallback; a LIST's is
 	 * YAML, indented as under its key by two spaces. */
 	const char *example;
+	const char *help;
+	int64_t min, max;	    /* INT, SIZE, DURATION; both 0: any >= 0 */
+	const char *const *choices; /* ENUM, NULL-terminated */
+	/* LIST only: */
+	const struct setting *sub; /* its table, ended by a NULL key */
+	size_t sub_size;	   /* sizeof one item */
 };
+
+/* What stands in the place of a fallback where there is none; _LIKE with what
+ * the sample shows. */
+#define REQUIRED	    NULL
+#define REQUIRED_LIKE(text) NULL, .example = (text)
+#define OPTIONAL	    NULL, .optional = true
+#define OPTIONAL_LIKE(text) NULL, .optional = true, .example = (text)
+
+/* Any entry; by itself for a key that no member can be called. */
+#define SETTING_OF(kind, name, member, when, text, ...)                        \
+	{                                                                      \
+		.key = (name), .type = SETTING_TYPE_##kind, .reload = (when),  \
+		.offset = offsetof(SETTING_STRUCT, member), .help = (text),    \
+		.fallback = __VA_ARGS__                                        \
+	}
+
+#define SETTING_STRING(name, fall, when, text)                                 \
+	SETTING_OF(STRING, #name, name, when, text, fall)
+#define SETTING_PATH(name, fall, when, text)                                   \
+	SETTING_OF(PATH, #name, name, when, text, fall)
+#define SETTING_SECRET(name, fall, when, text)                                 \
+	SETTING_OF(SECRET, #name, name, when, text, fall)
+#define SETTING_BOOL(name, fall, when, text)                                   \
+	SETTING_OF(BOOL, #name, name, when, text, fall)
+#define SETTING_STRINGS(name, fall, when, text)                                \
+	SETTING_OF(STRINGS, #name, name, when, text, fall)
+#define SETTING_ENUM(name, fall, words, when, text)                            \
+	SETTING_OF(ENUM, #name, name, when, text, fall, .choices = (words))
+
+/* From `low` to `high`; both 0: any that is not below 0. */
+#define SETTING_INT(name, fall, low, high, when, text)                         \
+	SETTING_OF(INT, #name, name, when, text, fall, .min = (low),           \
+		   .max = (high))
+#define SETTING_SIZE(name, fall, low, high, when, text)                        \
+	SETTING_OF(SIZE, #name, name, when, text, fall, .min = (low),          \
+		   .max = (high))
+#define SETTING_DURATION(name, fall, low, high, when, text)                    \
+	SETTING_OF(DURATION, #name, name, when, text, fall, .min = (low),      \
+		   .max = (high))
+
+/* Items of `item`, a type, that `table` describes. */
+#define SETTING_LIST(name, fall, item, table, when, text)                      \
+	SETTING_OF(LIST, #name, name, when, text, fall, .sub = (table),        \
+		   .sub_size = sizeof(item))
 
 /* What one module contributes. */
 struct setting_section {

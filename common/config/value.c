@@ -25,9 +25,9 @@ static void format_size(int64_t bytes, char text[DURATION_TEXT_MAX])
 const char *value_format_number(const struct setting *s, int64_t value,
 				char text[DURATION_TEXT_MAX])
 {
-	if (s->type == SETTING_DURATION)
+	if (s->type == SETTING_TYPE_DURATION)
 		return duration_format(value, text);
-	if (s->type == SETTING_SIZE)
+	if (s->type == SETTING_TYPE_SIZE)
 		format_size(value, text);
 	else
 		snprintf(text, DURATION_TEXT_MAX, "%" PRId64, value);
@@ -78,29 +78,29 @@ void value_print(const struct setting *s, const void *base, struct buf *out)
 	const char *string;
 
 	switch (s->type) {
-	case SETTING_INT:
-	case SETTING_SIZE:
-	case SETTING_DURATION:
+	case SETTING_TYPE_INT:
+	case SETTING_TYPE_SIZE:
+	case SETTING_TYPE_DURATION:
 		buf_puts(out,
 			 value_format_number(s, *(const int64_t *)at, text));
 		return;
-	case SETTING_BOOL:
+	case SETTING_TYPE_BOOL:
 		buf_puts(out, *(const bool *)at ? "true" : "false");
 		return;
-	case SETTING_STRINGS:
+	case SETTING_TYPE_STRINGS:
 		print_strings(at, out);
 		return;
-	case SETTING_STRING:
-	case SETTING_PATH:
-	case SETTING_ENUM:
-	case SETTING_SECRET:
-	case SETTING_LIST:
+	case SETTING_TYPE_STRING:
+	case SETTING_TYPE_PATH:
+	case SETTING_TYPE_ENUM:
+	case SETTING_TYPE_SECRET:
+	case SETTING_TYPE_LIST:
 		break;
 	}
 	string = *(char *const *)at;
 	if (string)
-		value_print_text(s->type == SETTING_SECRET ? "***" : string,
-				 out);
+		value_print_text(
+			s->type == SETTING_TYPE_SECRET ? "***" : string, out);
 	else
 		buf_puts(out, "null");
 }
@@ -120,20 +120,20 @@ static void describe_range(const struct setting *s, struct buf *out)
 void value_describe(const struct setting *s, struct buf *out)
 {
 	static const char *const names[] = {
-		[SETTING_STRING] = "text",
-		[SETTING_PATH] = "path",
-		[SETTING_SECRET] = "secret: file:/path or env:NAME",
-		[SETTING_ENUM] = "one of",
-		[SETTING_INT] = "whole number",
-		[SETTING_SIZE] = "size",
-		[SETTING_DURATION] = "duration",
-		[SETTING_BOOL] = "true or false",
-		[SETTING_STRINGS] = "list of texts",
-		[SETTING_LIST] = "list of mappings",
+		[SETTING_TYPE_STRING] = "text",
+		[SETTING_TYPE_PATH] = "path",
+		[SETTING_TYPE_SECRET] = "secret: file:/path or env:NAME",
+		[SETTING_TYPE_ENUM] = "one of",
+		[SETTING_TYPE_INT] = "whole number",
+		[SETTING_TYPE_SIZE] = "size",
+		[SETTING_TYPE_DURATION] = "duration",
+		[SETTING_TYPE_BOOL] = "true or false",
+		[SETTING_TYPE_STRINGS] = "list of texts",
+		[SETTING_TYPE_LIST] = "list of mappings",
 	};
 
 	buf_puts(out, names[s->type]);
-	for (size_t i = 0; s->type == SETTING_ENUM && s->choices[i]; i++)
+	for (size_t i = 0; s->type == SETTING_TYPE_ENUM && s->choices[i]; i++)
 		buf_printf(out, "%s%s", i ? ", " : " ", s->choices[i]);
 	describe_range(s, out);
 	if (s->fallback && *s->fallback)
@@ -222,9 +222,9 @@ static int store_number(const struct setting *s, const char *text, void *base,
 	int64_t value = 0;
 	int status;
 
-	if (s->type == SETTING_DURATION)
+	if (s->type == SETTING_TYPE_DURATION)
 		status = duration_parse(text, &value, err);
-	else if (s->type == SETTING_SIZE)
+	else if (s->type == SETTING_TYPE_SIZE)
 		status = parse_size(text, &value, err);
 	else
 		status = parse_int(text, &value, err);
@@ -337,20 +337,20 @@ int value_parse(const struct setting *s, const char *text, void *base,
 		struct error *err)
 {
 	switch (s->type) {
-	case SETTING_INT:
-	case SETTING_SIZE:
-	case SETTING_DURATION:
+	case SETTING_TYPE_INT:
+	case SETTING_TYPE_SIZE:
+	case SETTING_TYPE_DURATION:
 		return store_number(s, text, base, err);
-	case SETTING_BOOL:
+	case SETTING_TYPE_BOOL:
 		return store_bool(s, text, base, err);
-	case SETTING_ENUM:
+	case SETTING_TYPE_ENUM:
 		return store_enum(s, text, base, err);
-	case SETTING_SECRET:
+	case SETTING_TYPE_SECRET:
 		return store_secret(s, text, base, err);
-	case SETTING_STRING:
-	case SETTING_PATH:
-	case SETTING_STRINGS:
-	case SETTING_LIST:
+	case SETTING_TYPE_STRING:
+	case SETTING_TYPE_PATH:
+	case SETTING_TYPE_STRINGS:
+	case SETTING_TYPE_LIST:
 		break;
 	}
 	return store_text(s, text, base, err);
@@ -394,28 +394,28 @@ void value_release(const struct setting *s, void *base)
 	char **text;
 
 	switch (s->type) {
-	case SETTING_STRING:
-	case SETTING_PATH:
-	case SETTING_ENUM:
-	case SETTING_SECRET:
+	case SETTING_TYPE_STRING:
+	case SETTING_TYPE_PATH:
+	case SETTING_TYPE_ENUM:
+	case SETTING_TYPE_SECRET:
 		text = field(s, base);
-		if (*text && s->type == SETTING_SECRET)
+		if (*text && s->type == SETTING_TYPE_SECRET)
 			explicit_bzero(*text, strlen(*text));
 		free(*text);
 		*text = NULL;
 		break;
-	case SETTING_STRINGS:
+	case SETTING_TYPE_STRINGS:
 		list = field(s, base);
 		for (size_t i = 0; i < list->count; i++)
 			free(list->items[i]);
 		free(list->items);
 		*list = (struct setting_strings){0};
 		break;
-	case SETTING_INT:
-	case SETTING_SIZE:
-	case SETTING_DURATION:
-	case SETTING_BOOL:
-	case SETTING_LIST:
+	case SETTING_TYPE_INT:
+	case SETTING_TYPE_SIZE:
+	case SETTING_TYPE_DURATION:
+	case SETTING_TYPE_BOOL:
+	case SETTING_TYPE_LIST:
 		break;
 	}
 }

@@ -1,76 +1,33 @@
 #include "common/http/http_config.h"
 
-#include <stddef.h>
+#include "common/clock.h"
 
-#define MEMBER(m) offsetof(struct http_config, m)
-
+#define SETTING_STRUCT struct http_config
 static const struct setting settings[] = {
-	{.key = "max_header_bytes",
-	 .type = SETTING_SIZE,
-	 .offset = MEMBER(max_header_bytes),
-	 .fallback = "16KiB",
-	 .help = "Longest request line and headers together; 431 beyond.",
-	 .min = 1024,
-	 .max = 1024 * 1024},
-	{.key = "max_headers",
-	 .type = SETTING_INT,
-	 .offset = MEMBER(max_headers),
-	 .fallback = "100",
-	 .help = "Most header lines in a request; 431 beyond.",
-	 .min = 8,
-	 .max = 1000},
-	{.key = "max_body_bytes",
-	 .type = SETTING_SIZE,
-	 .offset = MEMBER(max_body_bytes),
-	 .fallback = "8MiB",
-	 .help = "Longest request body; 413 beyond.  Bodies that are streamed "
-		 "are not bounded.",
-	 .max = INT64_C(1) << 30},
-	{.key = "max_connections",
-	 .type = SETTING_INT,
-	 .offset = MEMBER(max_connections),
-	 .fallback = "10000",
-	 .help = "Most open connections per thread; 503 beyond.",
-	 .min = 1,
-	 .max = 10000000},
-	{.key = "max_buffer_bytes",
-	 .type = SETTING_SIZE,
-	 .offset = MEMBER(max_buffer_bytes),
-	 .fallback = "256MiB",
-	 .help = "Memory for all request bodies of a thread together; 503 "
-		 "beyond.",
-	 .min = 0,
-	 .max = INT64_C(1) << 40},
-	{.key = "header_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = MEMBER(header_timeout),
-	 .fallback = "10s",
-	 .help = "From a request's first byte to the end of its headers; "
-		 "408 beyond.",
-	 .min = 1,
-	 .max = 3600 * 1000},
-	{.key = "body_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = MEMBER(body_timeout),
-	 .fallback = "60s",
-	 .help = "From the end of the headers to the end of the body, or to "
-		 "the next byte of a body that is streamed; 408 beyond.",
-	 .min = 1,
-	 .max = 3600 * 1000},
-	{.key = "idle_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = MEMBER(idle_timeout),
-	 .fallback = "75s",
-	 .help = "How long a connection may stay open between requests.",
-	 .min = 1,
-	 .max = 24 * 3600 * 1000},
-	{.key = "write_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = MEMBER(write_timeout),
-	 .fallback = "30s",
-	 .help = "How long a client may take no byte of its answer.",
-	 .min = 1,
-	 .max = 3600 * 1000},
+	SETTING_SIZE(max_header_bytes, "16KiB", 1024, 1024 * 1024, AT_START,
+		     "Longest request line and headers together; 431 beyond."),
+	SETTING_INT(max_headers, "100", 8, 1000, AT_START,
+		    "Most header lines in a request; 431 beyond."),
+	SETTING_SIZE(max_body_bytes, "8MiB", 0, INT64_C(1) << 30, AT_START,
+		     "Longest request body; 413 beyond.  Bodies that are "
+		     "streamed are not bounded."),
+	SETTING_INT(max_connections, "10000", 1, 10000000, AT_START,
+		    "Most open connections per thread; 503 beyond."),
+	SETTING_SIZE(max_buffer_bytes, "256MiB", 0, INT64_C(1) << 40, AT_START,
+		     "Memory for all request bodies of a thread together; 503 "
+		     "beyond."),
+	SETTING_DURATION(header_timeout, "10s", 1, CLOCK_HOUR, AT_START,
+			 "From a request's first byte to the end of its "
+			 "headers; 408 beyond."),
+	SETTING_DURATION(
+		body_timeout, "60s", 1, CLOCK_HOUR, AT_START,
+		"From the end of the headers to the end of the body, or to the "
+		"next byte of a body that is streamed; 408 beyond."),
+	SETTING_DURATION(
+		idle_timeout, "75s", 1, CLOCK_DAY, AT_START,
+		"How long a connection may stay open between requests."),
+	SETTING_DURATION(write_timeout, "30s", 1, CLOCK_HOUR, AT_START,
+			 "How long a client may take no byte of its answer."),
 	{0},
 };
 

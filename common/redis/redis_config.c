@@ -1,80 +1,39 @@
 #include "common/redis/redis_config.h"
 
-#include <stddef.h>
+#include "common/clock.h"
 
-#define OFFSET(field) offsetof(struct redis_config, field)
-
+#define SETTING_STRUCT struct redis_config
 static const struct setting settings[] = {
-	{.key = "address",
-	 .type = SETTING_STRING,
-	 .offset = OFFSET(address),
-	 .fallback = "127.0.0.1:6379",
-	 .help = "Where Redis listens: host:port, [v6 address]:port or "
-		 "unix:/path.  Of several, separated by commas, the one that "
-		 "is the master is used.  Redis 7.0 or later."},
-	{.key = "sentinels",
-	 .type = SETTING_STRINGS,
-	 .offset = OFFSET(sentinels),
-	 .optional = true,
-	 .example = "[10.0.0.1:26379, 10.0.0.2:26379]",
-	 .help = "Where Redis Sentinels listen, which are asked for the "
-		 "master; "
-		 "`address` does not count then."},
-	{.key = "master_name",
-	 .type = SETTING_STRING,
-	 .offset = OFFSET(master_name),
-	 .fallback = "mymaster",
-	 .help = "The name that the sentinels have for it."},
-	{.key = "sentinel_username",
-	 .type = SETTING_STRING,
-	 .offset = OFFSET(sentinel_username),
-	 .optional = true,
-	 .help = "The ACL user to authenticate to the sentinels as."},
-	{.key = "sentinel_password",
-	 .type = SETTING_SECRET,
-	 .offset = OFFSET(sentinel_password),
-	 .optional = true,
-	 .help = "The password for the sentinels."},
-	{.key = "username",
-	 .type = SETTING_STRING,
-	 .offset = OFFSET(username),
-	 .optional = true,
-	 .help = "The ACL user to authenticate as."},
-	{.key = "password",
-	 .type = SETTING_SECRET,
-	 .offset = OFFSET(password),
-	 .optional = true,
-	 .help = "The password of that user, or of the server when there is "
-		 "no username."},
-	{.key = "database",
-	 .type = SETTING_INT,
-	 .offset = OFFSET(database),
-	 .fallback = "0",
-	 .max = 1 << 20,
-	 .help = "The number of the logical database."},
-	{.key = "connect_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = OFFSET(connect_timeout),
-	 .fallback = "2s",
-	 .min = 10,
-	 .max = 600 * 1000,
-	 .help = "How long connecting and logging in may take."},
-	{.key = "command_timeout",
-	 .type = SETTING_DURATION,
-	 .offset = OFFSET(command_timeout),
-	 .fallback = "2s",
-	 .min = 10,
-	 .max = 600 * 1000,
-	 .help = "How long an answer may take.  The connection is made anew "
-		 "after one that took longer."},
-	{.key = "pending_max",
-	 .type = SETTING_INT,
-	 .offset = OFFSET(pending_max),
-	 .fallback = "10000",
-	 .min = 1,
-	 .max = 10 * 1000 * 1000,
-	 .help = "Commands that may await their answer on one event loop; "
-		 "more are refused."},
+	SETTING_STRING(address, "127.0.0.1:6379", AT_START,
+		       "Where Redis listens: host:port, [v6 address]:port or "
+		       "unix:/path.  Of several, separated by commas, the one "
+		       "that is the master is used.  Redis 7.0 or later."),
+	SETTING_STRINGS(sentinels,
+			OPTIONAL_LIKE("[10.0.0.1:26379, 10.0.0.2:26379]"),
+			AT_START,
+			"Where Redis Sentinels listen, which are asked for the "
+			"master; `address` does not count then."),
+	SETTING_STRING(master_name, "mymaster", AT_START,
+		       "The name that the sentinels have for it."),
+	SETTING_STRING(sentinel_username, OPTIONAL, AT_START,
+		       "The ACL user to authenticate to the sentinels as."),
+	SETTING_SECRET(sentinel_password, OPTIONAL, AT_START,
+		       "The password for the sentinels."),
+	SETTING_STRING(username, OPTIONAL, AT_START,
+		       "The ACL user to authenticate as."),
+	SETTING_SECRET(password, OPTIONAL, AT_START,
+		       "The password of that user, or of the server when there "
+		       "is no username."),
+	SETTING_INT(database, "0", 0, 1 << 20, AT_START,
+		    "The number of the logical database."),
+	SETTING_DURATION(connect_timeout, "2s", 10, 10 * CLOCK_MINUTE, AT_START,
+			 "How long connecting and logging in may take."),
+	SETTING_DURATION(command_timeout, "2s", 10, 10 * CLOCK_MINUTE, AT_START,
+			 "How long an answer may take.  The connection is made "
+			 "anew after one that took longer."),
+	SETTING_INT(pending_max, "10000", 1, 10 * 1000 * 1000, AT_START,
+		    "Commands that may await their answer on one event loop; "
+		    "more are refused."),
 	{0},
 };
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/config/config.h"
 #include "common/config/config_print.h"
 
@@ -24,79 +25,34 @@ struct sample {
 
 static const char *const modes[] = {"fast", "safe", NULL};
 
+#define SETTING_STRUCT struct server
 static const struct setting server_settings[] = {
-	{.key = "name",
-	 .type = SETTING_STRING,
-	 .offset = offsetof(struct server, name),
-	 .help = "what it is called"},
-	{.key = "weight",
-	 .type = SETTING_INT,
-	 .offset = offsetof(struct server, weight),
-	 .fallback = "1",
-	 .help = "its share"},
+	SETTING_STRING(name, REQUIRED, AT_START, "what it is called"),
+	SETTING_INT(weight, "1", 0, 0, AT_START, "its share"),
 	{0},
 };
 
+#undef SETTING_STRUCT
+#define SETTING_STRUCT struct sample
 static const struct setting settings[] = {
-	{.key = "address",
-	 .type = SETTING_STRING,
-	 .offset = offsetof(struct sample, address),
-	 .fallback = "127.0.0.1:80",
-	 .help = "Where to listen."},
-	{.key = "timeout",
-	 .type = SETTING_DURATION,
-	 .offset = offsetof(struct sample, timeout),
-	 .fallback = "30s",
-	 .min = 1000,
-	 .max = 3600000,
-	 .help = "How long to wait."},
-	{.key = "limit",
-	 .type = SETTING_SIZE,
-	 .offset = offsetof(struct sample, limit),
-	 .fallback = "16KiB",
-	 .help = "How much to take."},
-	{.key = "count",
-	 .type = SETTING_INT,
-	 .offset = offsetof(struct sample, count),
-	 .fallback = "4",
-	 .min = 1,
-	 .max = 64,
-	 .help = "How many."},
-	{.key = "quick",
-	 .type = SETTING_BOOL,
-	 .offset = offsetof(struct sample, quick),
-	 .fallback = "false",
-	 .help = "Whether to hurry."},
-	{.key = "mode",
-	 .type = SETTING_ENUM,
-	 .offset = offsetof(struct sample, mode),
-	 .fallback = "safe",
-	 .choices = modes,
-	 .help = "Which way."},
-	{.key = "password",
-	 .type = SETTING_SECRET,
-	 .offset = offsetof(struct sample, password),
-	 .optional = true,
-	 .example = "file:/etc/shortloop/password",
-	 .help = "What opens it."},
-	{.key = "brokers",
-	 .type = SETTING_STRINGS,
-	 .offset = offsetof(struct sample, brokers),
-	 .fallback = "a:1, b:2",
-	 .help = "Where they are."},
-	{.key = "servers",
-	 .type = SETTING_LIST,
-	 .offset = offsetof(struct sample, servers),
-	 .fallback = "[]",
-	 .sub = server_settings,
-	 .sub_size = sizeof(struct server),
-	 .help = "Who takes part."},
+	SETTING_STRING(address, "127.0.0.1:80", AT_START, "Where to listen."),
+	SETTING_DURATION(timeout, "30s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
+			 "How long to wait."),
+	SETTING_SIZE(limit, "16KiB", 0, 0, AT_START, "How much to take."),
+	SETTING_INT(count, "4", 1, 64, AT_START, "How many."),
+	SETTING_BOOL(quick, "false", AT_START, "Whether to hurry."),
+	SETTING_ENUM(mode, "safe", modes, AT_START, "Which way."),
+	SETTING_SECRET(password, OPTIONAL_LIKE("file:/etc/shortloop/password"),
+		       AT_START, "What opens it."),
+	SETTING_STRINGS(brokers, "a:1, b:2", AT_START, "Where they are."),
+	SETTING_LIST(servers, "[]", struct server, server_settings, AT_START,
+		     "Who takes part."),
 	{0},
 };
 static const struct setting_section section = {"part", "A part.", settings};
 static const struct setting_group groups[] = {{.section = &section}};
 static const char *const foreign[] = {"other", NULL};
-static const struct config_spec spec = {groups, 1, foreign};
+static struct config_spec spec = {groups, 1, foreign};
 
 static int load(const char *yaml, struct sample *config, struct error *err)
 {
@@ -217,12 +173,7 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 {
 	static const struct setting one[] = {
-		{.key = "count",
-		 .type = SETTING_INT,
-		 .offset = offsetof(struct sample, count),
-		 .fallback = "4",
-		 .max = 9,
-		 .help = "How many."},
+		SETTING_INT(count, "4", 0, 9, AT_START, "How many."),
 		{0},
 	};
 	static const struct setting_section theirs = {"part", "A part.", one};
@@ -274,8 +225,12 @@ static void print_effective(FILE *out, void *arg)
 
 static void print_sample(FILE *out, void *arg)
 {
-	(void)arg;
-	config_print_sample(&spec, out);
+	config_print_sample(arg, out);
+}
+
+static void print_man(FILE *out, void *arg)
+{
+	config_print_man(arg, out);
 }
 
 static void printed_settings_load_again(void **state)
@@ -321,7 +276,7 @@ static void the_sample_loads_as_the_fallbacks(void **state)
 {
 	struct sample sample = {0}, plain = {0};
 	struct error err = {0};
-	char *text = printed(print_sample, NULL), *a, *b;
+	char *text = printed(print_sample, &spec), *a, *b;
 
 	(void)state;
 	assert_int_equal(load(text, &sample, &err), 0);
@@ -334,6 +289,47 @@ static void the_sample_loads_as_the_fallbacks(void **state)
 	free(b);
 	config_release(&spec, &sample);
 	config_release(&spec, &plain);
+}
+
+struct files {
+	char *rules;
+	struct setting_strings maps;
+	char *journal;
+	char *name;
+};
+
+#undef SETTING_STRUCT
+#define SETTING_STRUCT struct files
+static const struct setting file_settings[] = {
+	SETTING_PATH(rules, "/rules", RELOADS, "The rules."),
+	SETTING_STRINGS(maps, OPTIONAL, RELOADS, "The maps"),
+	SETTING_PATH(journal, OPTIONAL, REOPENS, "The journal."),
+	SETTING_STRING(name, "x", AT_START, "The name."),
+	{0},
+};
+static const struct setting_section file_section = {"files", "Files.",
+						    file_settings};
+static const struct setting_group file_groups[] = {{.section = &file_section}};
+static struct config_spec file_spec = {file_groups, 1, NULL};
+
+static void what_sighup_does_stands_behind_the_help(void **state)
+{
+	static const char *const said[] = {
+		"The rules.  The file is read again on SIGHUP.\n",
+		"The maps.  The files are read again on SIGHUP.\n",
+		"The journal.  The file is opened again on SIGHUP.\n",
+		"The name.\n",
+	};
+	char *sample = printed(print_sample, &file_spec);
+	char *man = printed(print_man, &file_spec);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		assert_non_null(strstr(man, said[i]));
+		assert_non_null(strstr(sample, said[i]));
+	}
+	free(sample);
+	free(man);
 }
 
 int main(void)
@@ -349,6 +345,7 @@ int main(void)
 		cmocka_unit_test(printed_settings_load_again),
 		cmocka_unit_test(a_secret_is_never_printed),
 		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
+		cmocka_unit_test(what_sighup_does_stands_behind_the_help),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
