@@ -50,8 +50,6 @@ int main(int argc, char **argv)
 		.group_count = allocator_group_count,
 		.validate = allocator_config_validate,
 		.check = allocator_check,
-		.reloads = "keys_file, url_allow_file, url_deny_file; "
-			   "audit_file is opened anew",
 	};
 	struct allocator_config config = {0};
 

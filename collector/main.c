@@ -106,8 +106,6 @@ int main(int argc, char **argv)
 		.group_count = collector_group_count,
 		.validate = collector_config_validate,
 		.check = check_files,
-		.reloads = "ua_rules, bot_list, bot_patterns, source_list, "
-			   "geo_files",
 	};
 	struct collector_config config = {0};
 

@@ -71,7 +71,8 @@ static bool print_only(const struct app *app)
 
 	switch (app->cli.action) {
 	case CLI_HELP:
-		cli_print_help(spec, app->cli.command, stdout);
+		cli_print_help(spec, &app->config_spec, app->cli.command,
+			       stdout);
 		return true;
 	case CLI_VERSION:
 		printf("%s (shortloop) %s\n", spec->name, VERSION);

@@ -65,9 +65,6 @@ struct app_spec {
 	/* For --check, after validate: reads the data files that a start reads,
 	 * so that what it would fail at is told.  May be NULL. */
 	int (*check)(const void *config, struct error *err);
-	/* For --help, what SIGHUP has the program read again: "the rules and
-	 * lists".  NULL: it is ignored. */
-	const char *reloads;
 	/* A job rather than a daemon: when its admin port is taken (two runs at
 	 * once), it says so in the log and goes on without. */
 	bool job;

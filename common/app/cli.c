@@ -278,7 +278,9 @@ static void help_usage(const struct app_spec *spec, const char *only, FILE *out)
 					: " command");
 }
 
-void cli_print_help(const struct app_spec *spec, const char *only, FILE *out)
+void cli_print_help(const struct app_spec *spec,
+		    const struct config_spec *config, const char *only,
+		    FILE *out)
 {
 	if (only && spec->default_command &&
 	    !strcmp(only, spec->default_command))
@@ -293,10 +295,9 @@ void cli_print_help(const struct app_spec *spec, const char *only, FILE *out)
 			help_line(o, "--", !only, out);
 	for (const struct app_option *o = shared_help; o->name; o++)
 		help_line(o, "-", false, out);
-	fprintf(out, "\nsignals: SIGTERM drains and exits 0; SIGHUP %s%s\n",
-		spec->reloads ? "reads again: " : "is ignored",
-		spec->reloads ? spec->reloads : "");
-	fputs("\nexit status:\n", out);
+	fputs("\nsignals: SIGTERM drains and exits 0; SIGHUP ", out);
+	config_print_reloads(config, out);
+	fputs("\n\nexit status:\n", out);
 	for (size_t i = 0; i < sizeof(exit_help) / sizeof(exit_help[0]); i++)
 		fprintf(out, "  %-3s %s\n", exit_help[i].status,
 			exit_help[i].meaning);

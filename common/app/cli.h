@@ -34,7 +34,9 @@ int cli_parse(struct cli *cli, const struct app_spec *spec, int argc,
 	      char **argv, struct error *err);
 
 /* `only`: a command, to show its options and no other's; NULL: all. */
-void cli_print_help(const struct app_spec *spec, const char *only, FILE *out);
+void cli_print_help(const struct app_spec *spec,
+		    const struct config_spec *config, const char *only,
+		    FILE *out);
 
 /* The whole mdoc(7) page: options, commands, settings, exit status. */
 void cli_print_man(const struct app_spec *spec,

@@ -252,10 +252,59 @@ static void man_setting(const struct setting *s, struct buf *out)
 	buf_puts(out, ".El\n");
 }
 
+/* Appends the keys, each with `behind`.  Only those of sections: SIGHUP does
+ * nothing to the items of a list. */
+static void put_keys(const struct config_spec *spec, enum setting_reload reload,
+		     const char *between, const char *behind, struct buf *out)
+{
+	const struct setting *s;
+	const char *gap = "";
+
+	for (size_t i = 0; i < spec->group_count; i++) {
+		if (spec->groups[i].borrowed)
+			continue;
+		for (s = spec->groups[i].section->settings; s->key; s++) {
+			if (s->reload != reload)
+				continue;
+			buf_printf(out, "%s%s%s", gap, s->key, behind);
+			gap = between;
+		}
+	}
+}
+
+static void put_reloads(const struct config_spec *spec, struct buf *out)
+{
+	struct buf read = {0}, opened = {0};
+
+	put_keys(spec, RELOADS, ", ", "", &read);
+	put_keys(spec, REOPENS, "; ", " is opened anew", &opened);
+	if (read.len)
+		buf_printf(out, "reads again: %s", buf_cstr(&read));
+	else
+		buf_puts(out,
+			 opened.len ? "reads nothing again" : "is ignored");
+	if (opened.len)
+		buf_printf(out, "; %s", buf_cstr(&opened));
+	buf_free(&read);
+	buf_free(&opened);
+}
+
+void config_print_reloads(const struct config_spec *spec, FILE *out)
+{
+	struct buf text = {0};
+
+	put_reloads(spec, &text);
+	write_out(&text, out);
+}
+
 void config_print_man(const struct config_spec *spec, FILE *out)
 {
 	struct buf text = {0};
 
+	buf_puts(&text, "Settings are read at start: a change takes a "
+			"restart.\nSIGHUP ");
+	put_reloads(spec, &text);
+	buf_puts(&text, ".\n");
 	for (size_t i = 0; i < spec->group_count; i++) {
 		const struct setting_section *section = spec->groups[i].section;
 

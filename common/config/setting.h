@@ -1,6 +1,6 @@
 /*
  * setting.h - one table of settings feeds the parser, --check, --print-config,
- * the sample file and the manual.
+ * the sample file, the manual and what --help says of SIGHUP.
  *
  * A module that has settings declares a struct, a table of entries, one for
  * each member, and a `struct setting_section` naming the table.  A program

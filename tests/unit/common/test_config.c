@@ -233,6 +233,11 @@ static void print_man(FILE *out, void *arg)
 	config_print_man(arg, out);
 }
 
+static void print_reloads(FILE *out, void *arg)
+{
+	config_print_reloads(arg, out);
+}
+
 static void printed_settings_load_again(void **state)
 {
 	struct sample config = {0}, again = {0};
@@ -328,8 +333,28 @@ static void what_sighup_does_stands_behind_the_help(void **state)
 		assert_non_null(strstr(man, said[i]));
 		assert_non_null(strstr(sample, said[i]));
 	}
+	assert_non_null(strstr(man, "restart.\nSIGHUP reads again: rules, "
+				    "maps; journal is opened anew.\n.Ss"));
 	free(sample);
 	free(man);
+}
+
+static void only_what_is_ours_is_read_again(void **state)
+{
+	const struct setting_group groups_of_others[] = {
+		{.section = &section},
+		{.section = &file_section, .borrowed = true},
+	};
+	struct config_spec others = {groups_of_others, 2, NULL};
+	char *ours = printed(print_reloads, &file_spec);
+	char *theirs = printed(print_reloads, &others);
+
+	(void)state;
+	assert_string_equal(ours, "reads again: rules, maps; journal is opened "
+				  "anew");
+	assert_string_equal(theirs, "is ignored");
+	free(ours);
+	free(theirs);
 }
 
 int main(void)
@@ -346,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_secret_is_never_printed),
 		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
 		cmocka_unit_test(what_sighup_does_stands_behind_the_help),
+		cmocka_unit_test(only_what_is_ours_is_read_again),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
