@@ -1,6 +1,7 @@
 /*
  * dimension.h - what clicks can be broken down by: the closed table from which
- * settling and answers take their column names and expressions.
+ * settling and answers take their column names and expressions.  The API's
+ * description, its page in docs/ and the dashboard name them on their own.
  */
 #ifndef AGGREGATOR_DIMENSION_H
 #define AGGREGATOR_DIMENSION_H

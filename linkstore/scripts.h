@@ -1,6 +1,7 @@
 /*
  * scripts.h - the Lua scripts, each of one slot; their texts are in
- * linkstore/scripts/ and say what they promise.
+ * linkstore/scripts/ and say what they promise.  scripts.c puts each together
+ * with the lib_ texts that it calls, and names it by its number.
  */
 #ifndef LINKSTORE_SCRIPTS_H
 #define LINKSTORE_SCRIPTS_H

@@ -1,9 +1,10 @@
 /*
- * redirector_metrics.h - what the redirector redirector_counters.
+ * redirector_metrics.h - what the redirector counts.
  *
- * The metrics belong to all threads.  Each thread redirector_counters in
- * numbers of its own and adds them up once per loop turn, so that two threads
- * do not pass cache lines back and forth for every request.
+ * The metrics belong to all threads.  Each thread counts in numbers of
+ * its own and adds them up once per loop turn, so that two threads do not pass
+ * cache lines back and forth for every request.  A new one is a number here and
+ * its row in redirector_metrics.c, in any order.
  */
 #ifndef REDIRECTOR_REDIRECTOR_METRICS_H
 #define REDIRECTOR_REDIRECTOR_METRICS_H
