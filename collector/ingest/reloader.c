@@ -51,11 +51,11 @@ static void read_files(struct reloader *r, bool all)
 								   &err);
 	if (!l) {
 		metric_add(r->metrics->reload_failures, 1);
-		log_error(r->log, "reference files refused, the old ones stay",
+		log_error(r->log, "reference files rejected, the old ones stay",
 			  log_err(&err));
 		return;
 	}
-	log_info(r->log, "reference files read again",
+	log_info(r->log, "reference files reloaded",
 		 log_str("which", all ? "all" : "geo_files"),
 		 log_int("ms", clock_monotonic_ms() - start));
 	offer(r, l);
