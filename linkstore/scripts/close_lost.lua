@@ -1,8 +1,12 @@
--- A block whose marker is lost and of which no link is left gets a closed one
--- of its generation, so that an open of that generation that is still under way
--- fails.  One that has a marker again is left alone.
+-- A block whose marker is lost, or still the closed one of a generation before,
+-- and of which no link is left gets a closed one of its generation, so that an
+-- open of that generation that is still under way fails.  One that has a marker
+-- again is left alone.
 -- KEYS marker    ARGV generation
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+local before = read_marker(KEYS[1])
+if before and (before.open or before.generation >= tonumber(ARGV[1])) then
+  return 0
+end
 local now = now_ms()
 write_marker(KEYS[1], {
   generation = tonumber(ARGV[1]), open = false, class = '-', opened = now,

@@ -17,6 +17,9 @@
 --            before: one generation up for each, and nothing before the last
 --   aside    blocks at the head of the pool that are still to enter `issued`,
 --            and up to which score
+--   set_aside  those that have entered it: "first-last:generation " of each.  Who
+--            was granted them, and for how long, is forgotten: a link of theirs
+--            may be for ever
 local function run_id()
   return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 end
@@ -162,14 +165,17 @@ end
 -- generation that it was to be granted under when Redis forgot.
 local function set_aside(k, r, due)
   if r.owed == 0 then return end
+  local ranges = {redis.call('HGET', k.space, 'set_aside') or ''}
   local left, empty = take_head(k, r.upto, r.owed, 512,
     function(first, upto, generation, score)
       generation = generation_of(r, score, generation, #r.waits - 1)
-      redis.call('ZADD', k.issued, due,
-        range_text(first, upto, math.min(generation, GENERATION_MAX)))
+      local text = range_text(first, upto, math.min(generation, GENERATION_MAX))
+      redis.call('ZADD', k.issued, due, text)
+      ranges[#ranges + 1] = text .. ' '
       return true
     end)
   r.owed = empty and 0 or left
+  redis.call('HSET', k.space, 'set_aside', table.concat(ranges))
   write_aside(k, r)
 end
 

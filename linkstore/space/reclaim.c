@@ -194,7 +194,7 @@ struct reclaim_gaps {
 	struct block_range ranges[];
 };
 
-/* "first-last " */
+/* "first-last ", of the first generation, or "first-last:generation ". */
 static bool next_gap(const char **text, struct block_range *ret)
 {
 	char *end;
@@ -204,22 +204,38 @@ static bool next_gap(const char **text, struct block_range *ret)
 		return false;
 	*text = end + 1;
 	ret->last = strtoull(*text, &end, 10);
-	if (end == *text || *end != ' ')
+	if (end == *text)
+		return false;
+	ret->generation = 1;
+	if (*end == ':')
+		ret->generation = (uint32_t)strtoul(end + 1, &end, 10);
+	if (*end != ' ')
 		return false;
 	*text = end + 1;
 	return true;
 }
 
-static struct reclaim_gaps *parse_gaps(const char *text)
+static size_t most_gaps(const char *text)
 {
-	size_t max = strlen(text) / strlen("0-0 ");
+	return strlen(text) / strlen("0-0 ");
+}
+
+static void add_gaps(struct reclaim_gaps *gaps, const char *text)
+{
+	while (next_gap(&text, &gaps->ranges[gaps->count]))
+		gaps->count++;
+}
+
+static struct reclaim_gaps *parse_gaps(const char *skipped, const char *aside)
+{
+	size_t max = most_gaps(skipped) + most_gaps(aside) + 1;
 	struct reclaim_gaps *gaps =
 		calloc(1, sizeof(*gaps) + max * sizeof(gaps->ranges[0]));
 
 	if (!gaps)
 		return NULL;
-	while (gaps->count < max && next_gap(&text, &gaps->ranges[gaps->count]))
-		gaps->count++;
+	add_gaps(gaps, skipped);
+	add_gaps(gaps, aside);
 	return gaps;
 }
 
@@ -230,12 +246,17 @@ int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
 	redisReply *reply;
 	struct reclaim_gaps *gaps;
 
-	command_plain(&c, "HGET");
+	command_plain(&c, "HMGET");
 	command_space_key(&c, "space:", space);
 	command_text(&c, "gaps");
+	command_text(&c, "set_aside");
 	if (command_run(&c, redis, &reply, err))
 		return -1;
-	gaps = parse_gaps(reply->type == REDIS_REPLY_STRING ? reply->str : "");
+	if (!reply_is_array(reply, 2)) {
+		freeReplyObject(reply);
+		return reply_malformed("HMGET", err);
+	}
+	gaps = parse_gaps(reply_text(reply, 0), reply_text(reply, 1));
 	freeReplyObject(reply);
 	if (!gaps)
 		return error_set_nomem(err);
@@ -246,11 +267,10 @@ int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
 bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block,
 		      uint32_t generation)
 {
-	if (generation != 1)
-		return false;
 	for (size_t i = 0; i < gaps->count; i++)
 		if (block >= gaps->ranges[i].first &&
-		    block <= gaps->ranges[i].last)
+		    block <= gaps->ranges[i].last &&
+		    generation == gaps->ranges[i].generation)
 			return true;
 	return false;
 }

@@ -57,7 +57,8 @@ struct space_monitor_options {
 struct space_monitor *
 space_monitor_new(const struct space_monitor_options *options,
 		  struct error *err);
-/* Once its loop no longer runs.  NULL accepted. */
+/* Once its loop no longer runs, and after `redis`, whose last answers it gets.
+ * NULL accepted. */
 void space_monitor_free(struct space_monitor *m);
 
 /* Begins to check, on this loop with its connection.  Call once. */

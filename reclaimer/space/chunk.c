@@ -129,13 +129,36 @@ static int find_unopened(struct chunk *c, struct redis *redis,
 	return 0;
 }
 
+/*
+ * A reused block with the closed marker of a generation before was never opened
+ * by its holder.  Unless Redis forgot its grant: then it may also have
+ * forgotten that it was opened, and links that never end.  Such a block is
+ * lost, as one of a first generation without a marker is.
+ */
+static void find_forgotten(struct chunk *c, const struct reclaim_gaps *gaps)
+{
+	for (size_t i = 0; i < c->range_count; i++) {
+		uint32_t generation = c->ranges[i].member.generation;
+		size_t end = c->offsets[i] + scanned_blocks(&c->ranges[i]);
+
+		for (size_t at = c->offsets[i]; at < end; at++)
+			if (c->scans[at].state == BLOCK_ENDED &&
+			    c->scans[at].generation < generation &&
+			    reclaim_gaps_has(gaps, c->blocks[at], generation))
+				c->scans[at].state = BLOCK_LOST;
+	}
+}
+
 int chunk_scan(struct chunk *c, struct redis *redis,
-	       const struct link_space *space, int64_t now, struct error *err)
+	       const struct link_space *space, const struct reclaim_gaps *gaps,
+	       int64_t now, struct error *err)
 {
 	if (block_scan_read(redis, space, c->blocks, c->block_count, now,
-			    c->scans, err) < 0)
+			    c->scans, err) < 0 ||
+	    find_unopened(c, redis, space, err) < 0)
 		return -1;
-	return find_unopened(c, redis, space, err);
+	find_forgotten(c, gaps);
+	return 0;
 }
 
 /* --- closing -------------------------------------------------------------- */

@@ -28,9 +28,11 @@ void chunk_free(struct chunk *c); /* NULL accepted */
 int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 	       size_t *ret_blocks, struct error *err);
 
-/* Reads the markers, and of blocks without one whether they were opened. */
+/* Reads the markers, and of blocks without one whether they were opened. `gaps`
+ * are the space's. */
 int chunk_scan(struct chunk *c, struct redis *redis,
-	       const struct link_space *space, int64_t now, struct error *err);
+	       const struct link_space *space, const struct reclaim_gaps *gaps,
+	       int64_t now, struct error *err);
 
 /* Closes what has ended or was never opened; a block that was renewed meanwhile
  * is live again. */

@@ -170,7 +170,7 @@ static int scan(struct run *r, bool *ret_interrupted, struct error *err)
 			return -1;
 		if (!blocks)
 			return 0;
-		if (chunk_scan(r->chunk, run->redis, run->space,
+		if (chunk_scan(r->chunk, run->redis, run->space, r->gaps,
 			       due_feed_now(r->feed), err) < 0)
 			return -1;
 		if (run->dry_run)

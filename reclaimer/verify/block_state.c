@@ -96,7 +96,8 @@ static struct classification classify_issued(const struct classify_terms *terms,
 	const struct link_marker *m = &look->marker;
 	struct classification c = {STATE_LATER, TROUBLE_NONE};
 
-	if (look->state == MARKER_ABSENT)
+	if (look->state == MARKER_ABSENT ||
+	    (in_gap && !m->open && m->generation < claim->range.generation))
 		return classify_unmarked(terms, claim, in_gap);
 	if (!claim->score) {
 		c.state = STATE_LOST;

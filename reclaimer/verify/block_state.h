@@ -59,7 +59,7 @@ struct classification {
 	enum trouble trouble;
 };
 
-/* `in_gap`: one of those skipped when Redis forgot. */
+/* `in_gap`: one of those that became issued when Redis forgot. */
 struct classification block_state_classify(const struct classify_terms *terms,
 					   const struct found_member *claim,
 					   const struct marker_look *look,

@@ -374,6 +374,28 @@ def test_gap_blocks_are_pooled_once_a_run_has_set_them_aside(space, reclaimer,
     assert space.blocks("pool") == list(range(100))
 
 
+def test_blocks_put_aside_are_pooled_once_nothing_knows_a_link(space, reclaimer,
+                                                               tables):
+    """The grant was forgotten; the marker is that of the generation before."""
+    space.issue(0, 9, generation=2)
+    space.mark(range(10), state="c")
+    space.redis.hset(space.key("space"), "set_aside", "0-7:2 ")
+    link_id = 1 << 57 | 2 << 42 | 3 * 20 + 7
+    tables.query("INSERT INTO links (code, link_id, version, space) "
+                 f"VALUES ('x', {link_id}, 1, 's7')")
+    assert verify(reclaimer)["findings"] == []
+    reclaimer("run")
+    # Two were never opened by their holders.
+    assert space.blocks("pool") == [8, 9]
+    assert verify(reclaimer)["findings"] == []
+    found = repair(reclaimer)
+    assert (found["lost_pooled"], found["lost_kept"]) == (7, 1)
+    assert space.blocks("issued") == [3]
+    assert space.marker(4)[:2] == ["2", "c"]
+    assert "0-2:3" in space.ranges("pool")
+    assert verify(reclaimer)["findings"] == []
+
+
 def test_lost_blocks_of_several_ranges_are_pooled(space, reclaimer, tables):
     for first, last in ((0, 3), (4, 4), (8, 11)):
         space.issue(first, last, score=0)

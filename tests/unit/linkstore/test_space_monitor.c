@@ -57,14 +57,6 @@ static void start(struct world *w, struct async_fixture *a, enum space_use use)
 	must(a, space_monitor_start(w->monitor, a->loop, a->redis, &a->err));
 }
 
-static void close_world(struct world *w)
-{
-	space_monitor_stop(w->monitor);
-	space_monitor_free(w->monitor);
-	loop_timer_free(w->tick);
-	seen_file_free(w->seen);
-}
-
 static void run_a_while(struct world *w)
 {
 	loop_timer_set(w->tick, 10);
@@ -80,6 +72,16 @@ static void run_a_while(struct world *w)
 			run_a_while(w);                                        \
 		}                                                              \
 	} while (0)
+
+static void close_world(struct world *w)
+{
+	space_monitor_stop(w->monitor);
+	/* Answers still under way go to the monitor. */
+	until(w, redis_async_pending(w->a->redis) == 0);
+	space_monitor_free(w->monitor);
+	loop_timer_free(w->tick);
+	seen_file_free(w->seen);
+}
 
 /* Runs the loop until the program was told of this state. */
 static void await_state(struct world *w, enum space_state state)

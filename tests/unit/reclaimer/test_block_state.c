@@ -145,6 +145,35 @@ static void lost_blocks_have_no_marker(void **state)
 		STATE_GAP);
 }
 
+/* Their marker is of a generation before, or of their own, where only the
+ * space's node forgot. */
+static void blocks_put_aside_are_lost_but_for_a_marker_of_theirs(void **state)
+{
+	static const struct {
+		uint32_t generation;
+		int64_t score;
+		int state;
+		enum trouble trouble;
+	} cases[] = {
+		{1, NOW + 1, STATE_GAP, TROUBLE_NONE},
+		{1, 0, STATE_GAP, TROUBLE_NONE},
+		{2, 0, STATE_LOST, TROUBLE_LOST_MARKED},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct found_member aside = {
+			SET_ISSUED, {0, 9, 2}, cases[i].score};
+		struct marker_look look =
+			marked(cases[i].generation, false, 1, 1);
+		struct classification c =
+			block_state_classify(&w->terms, &aside, &look, true);
+
+		assert_int_equal(c.state, cases[i].state);
+		assert_int_equal(c.trouble, cases[i].trouble);
+	}
+}
+
 static void an_ended_block_must_come_due(void **state)
 {
 	struct world *w = *state;
@@ -188,6 +217,7 @@ int main(void)
 		TEST(issued_blocks_are_held_then_live_then_due),
 		TEST(a_block_granted_again_is_held_before_it_is_opened),
 		TEST(lost_blocks_have_no_marker),
+		TEST(blocks_put_aside_are_lost_but_for_a_marker_of_theirs),
 		TEST(an_ended_block_must_come_due),
 		TEST(damage_is_told_in_every_set),
 		cmocka_unit_test(only_the_last_generations_look_retired),

@@ -18,18 +18,31 @@ struct scene {
 	struct tally tally;
 };
 
+static void say(struct fixture *f, int argc, const char **argv)
+{
+	redisReply *reply;
+
+	must(f,
+	     redis_command(f->server.redis, argc, argv, NULL, &reply, &f->err));
+	freeReplyObject(reply);
+}
+
+static void put_marker(struct fixture *f, int block, const char *text)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "m:{s5:%d}", block);
+	say(f, 3, (const char *[]){"SET", key, text});
+}
+
 static void put_block(struct fixture *f, int block)
 {
-	char key[64], words[128];
-	const char *set[] = {"SET", key, "1 o 1s 1000 2000 holder"};
-	redisReply *reply;
+	char words[128];
 
 	snprintf(words, sizeof(words), "ZADD issued:{s5} %d %d-%d:1",
 		 1000 + block, block, block);
 	redis_server_number(&f->server, words);
-	snprintf(key, sizeof(key), "m:{s5:%d}", block);
-	must(f, redis_command(f->server.redis, 3, set, NULL, &reply, &f->err));
-	freeReplyObject(reply);
+	put_marker(f, block, "1 o 1s 1000 2000 holder");
 }
 
 static struct scene open_scene(struct fixture *f)
@@ -47,8 +60,7 @@ static struct scene open_scene(struct fixture *f)
 			      &f->err);
 	s.chunk = chunk_new(4096, &f->err);
 	must(f, chunk_fill(s.chunk, s.feed, 4096, &blocks, &f->err));
-	assert_int_equal(blocks, BLOCKS);
-	must(f, chunk_scan(s.chunk, f->server.redis, f->space,
+	must(f, chunk_scan(s.chunk, f->server.redis, f->space, s.gaps,
 			   due_feed_now(s.feed), &f->err));
 	must(f, chunk_close(s.chunk, f->server.redis, f->space, clock_real_ms(),
 			    &f->err));
@@ -110,6 +122,38 @@ static void only_members_that_vanished_are_skipped(void **state)
 	assert_int_equal(s.tally.freed, BLOCKS - GONE);
 	assert_int_equal(s.tally.scanned, BLOCKS);
 	assert_int_equal(members(f, "pool"), BLOCKS - GONE);
+	close_scene(&s);
+}
+
+/* Who was granted it is forgotten, and for how long: one that was never opened
+ * has the same marker. */
+static void
+what_was_put_aside_is_lost_unless_it_has_its_own_marker(void **state)
+{
+	struct fixture *f = *state;
+	struct scene s;
+
+	redis_server_number(&f->server, "ZADD issued:{s5} 1000 5001-5003:2");
+	redis_server_number(&f->server, "ZADD issued:{s5} 1000 5005-5005:2");
+	put_marker(f, 5001, "1 c 1s 1000 2000 holder");
+	put_marker(f, 5002, "2 o 1s 1000 2000 holder");
+	put_marker(f, 5003, "1 c 1s 1000 2000 holder");
+	put_marker(f, 5005, "1 c 1s 1000 2000 holder");
+	say(f, 4,
+	    (const char *[]){"HSET", "space:{s5}", "set_aside",
+			     "5001-5002:2 5003-5003:2 "});
+	s = open_scene(f);
+	must(f, settle(f, &s));
+	assert_int_equal(s.tally.gap, 2);
+	assert_int_equal(s.tally.lost, 0);
+	assert_int_equal(s.tally.freed, BLOCKS + 2);
+	assert_int_equal(members(f, "issued"), 2);
+	assert_int_equal(redis_server_number(&f->server,
+					     "ZSCORE issued:{s5} 5001-5001:2"),
+			 0);
+	assert_int_equal(redis_server_number(&f->server,
+					     "ZSCORE issued:{s5} 5003-5003:2"),
+			 0);
 	close_scene(&s);
 }
 
@@ -184,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(more_members_than_a_script_takes_are_all_settled),
 		TEST(only_members_that_vanished_are_skipped),
+		TEST(what_was_put_aside_is_lost_unless_it_has_its_own_marker),
 		TEST(all_is_settled_after_redis_dropped_the_script),
 		TEST(nothing_is_settled_under_a_lock_that_is_anothers),
 		TEST(a_connection_lost_on_the_way_is_told_as_such),
