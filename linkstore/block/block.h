@@ -21,11 +21,11 @@ struct link_block {
 };
 
 /*
- * Opens a block right after its grant, before its first code.  *ret_end is when
- * the block ends as things stand (ms, Redis' clock; DURATION_NEVER).
- * ERROR_NOT_OWNER, not retriable: it is open in other hands, or its marker is
- * of this generation or a later one: drop the block and count it. Opening again
- * with the same holder and generation is a success.
+ * Opens a block right after its grant, before its first code.  `end` is when
+ * the block ends as things stand (ms, Redis' clock; DURATION_NEVER), and counts
+ * only when err is NULL. ERROR_NOT_OWNER, not retriable: it is open in other
+ * hands, or its marker is of this generation or a later one: drop the block and
+ * count it. Opening again with the same holder and generation is a success.
  */
 typedef void block_open_fn(void *arg, int64_t end, const struct error *err);
 int block_open_async(struct redis_async *redis, const struct link_block *block,
