@@ -79,17 +79,4 @@ int reclaim_settle_send(struct redis *redis, const struct reclaim_lock *lock,
 int reclaim_settle_take(struct redis *redis, const struct reclaim_lock *lock,
 			struct error *err);
 
-/*
- * Is a block one of those that became issued when Redis forgot, without anybody
- * known to hold them (design 4.10)?  It may have no marker, or that of a
- * generation before, for a good reason; and it may have had links for ever.
- */
-struct reclaim_gaps;
-int reclaim_gaps_read(struct redis *redis, const struct link_space *space,
-		      struct reclaim_gaps **ret_gaps, struct error *err);
-/* `generation`: that it is issued under. */
-bool reclaim_gaps_has(const struct reclaim_gaps *gaps, uint64_t block,
-		      uint32_t generation);
-void reclaim_gaps_free(struct reclaim_gaps *gaps); /* NULL accepted */
-
 #endif

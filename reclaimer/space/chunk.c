@@ -135,7 +135,7 @@ static int find_unopened(struct chunk *c, struct redis *redis,
  * forgotten that it was opened, and links that never end.  Such a block is
  * lost, as one of a first generation without a marker is.
  */
-static void find_forgotten(struct chunk *c, const struct reclaim_gaps *gaps)
+static void find_forgotten(struct chunk *c, const struct space_gaps *gaps)
 {
 	for (size_t i = 0; i < c->range_count; i++) {
 		uint32_t generation = c->ranges[i].member.generation;
@@ -144,13 +144,13 @@ static void find_forgotten(struct chunk *c, const struct reclaim_gaps *gaps)
 		for (size_t at = c->offsets[i]; at < end; at++)
 			if (c->scans[at].state == BLOCK_ENDED &&
 			    c->scans[at].generation < generation &&
-			    reclaim_gaps_has(gaps, c->blocks[at], generation))
+			    space_gaps_has(gaps, c->blocks[at], generation))
 				c->scans[at].state = BLOCK_LOST;
 	}
 }
 
 int chunk_scan(struct chunk *c, struct redis *redis,
-	       const struct link_space *space, const struct reclaim_gaps *gaps,
+	       const struct link_space *space, const struct space_gaps *gaps,
 	       int64_t now, struct error *err)
 {
 	if (block_scan_read(redis, space, c->blocks, c->block_count, now,
@@ -327,28 +327,28 @@ static size_t scans_end(const struct chunk *c, size_t range)
 }
 
 static void count_range(const struct chunk *c, size_t range,
-			const struct reclaim_gaps *gaps, struct tally *tally)
+			const struct space_gaps *gaps, struct tally *tally)
 {
 	uint32_t generation = c->ranges[range].member.generation;
 	size_t end = scans_end(c, range);
 
 	for (size_t at = c->offsets[range]; at < end; at++)
-		count_block(&c->scans[at],
-			    c->scans[at].state == BLOCK_LOST &&
-				    reclaim_gaps_has(gaps, c->blocks[at],
-						     generation),
-			    tally);
+		count_block(
+			&c->scans[at],
+			c->scans[at].state == BLOCK_LOST &&
+				space_gaps_has(gaps, c->blocks[at], generation),
+			tally);
 }
 
 /* Adds what the scans say of ranges `from` to `to` - 1. */
 static void count_ranges(const struct chunk *c, size_t from, size_t to,
-			 const struct reclaim_gaps *gaps, struct tally *tally)
+			 const struct space_gaps *gaps, struct tally *tally)
 {
 	for (size_t i = from; i < to; i++)
 		count_range(c, i, gaps, tally);
 }
 
-void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
+void chunk_count(const struct chunk *c, const struct space_gaps *gaps,
 		 struct tally *tally)
 {
 	count_ranges(c, 0, c->range_count, gaps, tally);
@@ -367,7 +367,7 @@ struct settling {
 	struct redis *redis;
 	const struct reclaim_lock *lock;
 	const struct settle_merge *merge;
-	const struct reclaim_gaps *gaps;
+	const struct space_gaps *gaps;
 	struct tally *tally;
 };
 
@@ -510,7 +510,7 @@ static void take_script(const struct settling *s, struct pipeline *p)
 int chunk_settle(struct chunk *c, struct redis *redis,
 		 const struct reclaim_lock *lock,
 		 const struct settle_merge *merge,
-		 const struct reclaim_gaps *gaps, struct tally *tally,
+		 const struct space_gaps *gaps, struct tally *tally,
 		 struct error *err)
 {
 	const struct settling s = {c, redis, lock, merge, gaps, tally};

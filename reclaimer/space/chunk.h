@@ -13,6 +13,7 @@
 #include "common/redis/redis.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/space/reclaim.h"
+#include "linkstore/space/space_gaps.h"
 #include "reclaimer/space/due_feed.h"
 #include "reclaimer/space/settle_plan.h"
 #include "reclaimer/space/tally.h"
@@ -31,7 +32,7 @@ int chunk_fill(struct chunk *c, struct due_feed *feed, size_t blocks,
 /* Reads the markers, and of blocks without one whether they were opened. `gaps`
  * are the space's. */
 int chunk_scan(struct chunk *c, struct redis *redis,
-	       const struct link_space *space, const struct reclaim_gaps *gaps,
+	       const struct link_space *space, const struct space_gaps *gaps,
 	       int64_t now, struct error *err);
 
 /* Closes what has ended or was never opened; a block that was renewed meanwhile
@@ -59,11 +60,11 @@ int chunk_sample(struct chunk *c, struct redis *redis,
 int chunk_settle(struct chunk *c, struct redis *redis,
 		 const struct reclaim_lock *lock,
 		 const struct settle_merge *merge,
-		 const struct reclaim_gaps *gaps, struct tally *tally,
+		 const struct space_gaps *gaps, struct tally *tally,
 		 struct error *err);
 
 /* Adds what the scan found, as if all of it were settled. */
-void chunk_count(const struct chunk *c, const struct reclaim_gaps *gaps,
+void chunk_count(const struct chunk *c, const struct space_gaps *gaps,
 		 struct tally *tally);
 
 #endif

@@ -6,6 +6,7 @@
 #include "linkstore/space/reclaim.h"
 #include "linkstore/space/record.h"
 #include "linkstore/space/safety_check.h"
+#include "linkstore/space/space_gaps.h"
 #include "reclaimer/space/chunk.h"
 #include "reclaimer/space/due_feed.h"
 
@@ -15,7 +16,7 @@ struct run {
 	struct tally *tally;
 	struct due_feed *feed;
 	struct chunk *chunk;
-	struct reclaim_gaps *gaps;
+	struct space_gaps *gaps;
 	struct reclaim_lock lock;
 	bool locked;
 	struct sampler sampler;
@@ -249,7 +250,7 @@ static int prepare(struct run *r, bool *ret_interrupted, struct error *err)
 		return 0;
 	if (check_safety(r, err) < 0)
 		return -1;
-	return reclaim_gaps_read(run->redis, run->space, &r->gaps, err);
+	return space_gaps_read(run->redis, run->space, &r->gaps, err);
 }
 
 int space_run(const struct space_run *run, struct tally *tally,
@@ -273,6 +274,6 @@ int space_run(const struct space_run *run, struct tally *tally,
 		reclaim_lock_release(run->redis, &r.lock, &unlock);
 	chunk_free(r.chunk);
 	due_feed_free(r.feed);
-	reclaim_gaps_free(r.gaps);
+	space_gaps_free(r.gaps);
 	return status;
 }

@@ -75,8 +75,8 @@ static int classify_item(struct survey *s, size_t i, struct error *err)
 	const struct survey_item *item = &s->batch.items[i];
 	struct classification c = block_state_classify(
 		&s->terms, &item->claim, &s->batch.markers[i],
-		reclaim_gaps_has(s->gaps, item->block,
-				 item->claim.range.generation));
+		space_gaps_has(s->gaps, item->block,
+			       item->claim.range.generation));
 
 	if (c.trouble)
 		return range_list_add(&s->window.suspects, item->block,
@@ -269,8 +269,8 @@ static int classify_claimed(struct recheck *r, const struct found_member *claim,
 		for (size_t i = 0; i < n; i++) {
 			struct classification c = block_state_classify(
 				&s->terms, claim, &s->batch.markers[i],
-				reclaim_gaps_has(s->gaps, at + i,
-						 claim->range.generation));
+				space_gaps_has(s->gaps, at + i,
+					       claim->range.generation));
 
 			if (!c.trouble)
 				count_block(s, at + i, c.state);
@@ -546,7 +546,7 @@ int survey_run(struct survey *s, struct error *err)
 	s->proven = s->window.first = true;
 	s->started = clock_monotonic_ms();
 	if (space_read_movement(s->redis, s->space, &s->at_start, err) < 0 ||
-	    reclaim_gaps_read(s->redis, s->space, &s->gaps, err) < 0)
+	    space_gaps_read(s->redis, s->space, &s->gaps, err) < 0)
 		return -1;
 	first = s->at_start.first;
 	cursor = s->cursor = s->at_start.cursor;
@@ -575,6 +575,6 @@ void survey_free(struct survey *s)
 	range_list_free(&s->window.suspects);
 	range_list_free(&s->lost);
 	findings_free(&s->findings);
-	reclaim_gaps_free(s->gaps);
+	space_gaps_free(s->gaps);
 	s->gaps = NULL;
 }

@@ -24,6 +24,7 @@
 #include "linkstore/space/member_list.h"
 #include "linkstore/space/members.h"
 #include "linkstore/space/reclaim.h"
+#include "linkstore/space/space_gaps.h"
 #include "reclaimer/verify/block_map.h"
 #include "reclaimer/verify/findings.h"
 #include "reclaimer/verify/range_list.h"
@@ -76,7 +77,7 @@ struct survey {
 	bool proven;		/* all findings fell into times of rest */
 
 	/* Its own. */
-	struct reclaim_gaps *gaps;
+	struct space_gaps *gaps;
 	struct classify_terms terms;
 	uint64_t cursor; /* as last read */
 	struct survey_window window;

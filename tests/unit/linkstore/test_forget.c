@@ -9,6 +9,7 @@
 #include "linkstore/space/manual_hold.h"
 #include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/repair.h"
+#include "linkstore/space/space_gaps.h"
 #include "linkstore/target.h"
 
 static struct grant take(struct fixture *f, unsigned blocks)
@@ -152,7 +153,7 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	struct fixture *f = *state;
 	Shortloop__Link link;
 	struct link_block a;
-	struct reclaim_gaps *gaps;
+	struct space_gaps *gaps;
 	struct link_target t;
 	struct grant g;
 	int64_t end;
@@ -171,12 +172,12 @@ pool_blocks_granted_and_forgotten_are_not_granted_again(void **state)
 	g = take(f, 3);
 	assert_true(g.ranges[0].first >= 20);
 	assert_true(is_issued(f, "0-6:2"));
-	must(f, reclaim_gaps_read(f->server.redis, f->space, &gaps, &f->err));
-	assert_true(reclaim_gaps_has(gaps, 0, 2));
-	assert_true(reclaim_gaps_has(gaps, 6, 2));
-	assert_false(reclaim_gaps_has(gaps, 7, 2));
-	assert_false(reclaim_gaps_has(gaps, 0, 3));
-	reclaim_gaps_free(gaps);
+	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
+	assert_true(space_gaps_has(gaps, 0, 2));
+	assert_true(space_gaps_has(gaps, 6, 2));
+	assert_false(space_gaps_has(gaps, 7, 2));
+	assert_false(space_gaps_has(gaps, 0, 3));
+	space_gaps_free(gaps);
 	/* What the former grantee makes now is refused: its marker is lost. */
 	must_fail(f,
 		  await_create(f->await, &a, t.code, &link, 0, &end, &f->err),

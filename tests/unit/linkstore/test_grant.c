@@ -2,6 +2,8 @@
  * forgets. */
 #include "tests/unit/linkstore/fixture.h"
 
+#include "linkstore/space/space_gaps.h"
+
 static double score(struct fixture *f, const char *key, const char *member)
 {
 	char words[128], text[512];
@@ -177,7 +179,7 @@ static void blocks_no_longer_issued_are_not_taken_back(void **state)
 static void after_a_restart_the_cursor_jumps_by_the_gap(void **state)
 {
 	struct fixture *f = *state;
-	struct reclaim_gaps *gaps;
+	struct space_gaps *gaps;
 	struct grant g;
 
 	grant(f, f->day, 3);
@@ -185,14 +187,14 @@ static void after_a_restart_the_cursor_jumps_by_the_gap(void **state)
 	g = grant(f, f->day, 1);
 	assert_range(&g.ranges[0], 3 + GAP, 3 + GAP, 1);
 	assert_true(score(f, "issued:{s5}", "3-9:1") > 0);
-	must(f, reclaim_gaps_read(f->server.redis, f->space, &gaps, &f->err));
-	assert_true(reclaim_gaps_has(gaps, 3, 1));
-	assert_true(reclaim_gaps_has(gaps, 9, 1));
-	assert_false(reclaim_gaps_has(gaps, 2, 1));
-	assert_false(reclaim_gaps_has(gaps, 10, 1));
+	must(f, space_gaps_read(f->server.redis, f->space, &gaps, &f->err));
+	assert_true(space_gaps_has(gaps, 3, 1));
+	assert_true(space_gaps_has(gaps, 9, 1));
+	assert_false(space_gaps_has(gaps, 2, 1));
+	assert_false(space_gaps_has(gaps, 10, 1));
 	/* Granted again since. */
-	assert_false(reclaim_gaps_has(gaps, 3, 2));
-	reclaim_gaps_free(gaps);
+	assert_false(space_gaps_has(gaps, 3, 2));
+	space_gaps_free(gaps);
 }
 
 static void one_restart_makes_one_gap(void **state)

@@ -13,7 +13,7 @@ enum {
 struct scene {
 	struct due_feed *feed;
 	struct chunk *chunk;
-	struct reclaim_gaps *gaps;
+	struct space_gaps *gaps;
 	struct reclaim_lock lock;
 	struct tally tally;
 };
@@ -55,7 +55,7 @@ static struct scene open_scene(struct fixture *f)
 		put_block(f, 2 * i);
 	must(f, reclaim_lock_take(f->server.redis, f->space, 60000, &s.lock,
 				  &f->err));
-	must(f, reclaim_gaps_read(f->server.redis, f->space, &s.gaps, &f->err));
+	must(f, space_gaps_read(f->server.redis, f->space, &s.gaps, &f->err));
 	s.feed = due_feed_new(f->server.redis, f->space, all, 4096, false,
 			      &f->err);
 	s.chunk = chunk_new(4096, &f->err);
@@ -79,7 +79,7 @@ static void close_scene(struct scene *s)
 {
 	chunk_free(s->chunk);
 	due_feed_free(s->feed);
-	reclaim_gaps_free(s->gaps);
+	space_gaps_free(s->gaps);
 }
 
 static long long members(struct fixture *f, const char *set)
