@@ -19,7 +19,7 @@ from support.clicks import (Collector, counted, expected_link_counts,
                             link_counts, rfc3339, some_clicks)
 from support.events import Click, link_event
 from support.keys import key_line
-from support.previous import build
+from support.previous import BEFORE_NAMES, RELEASED, build
 from support.program import BIN, eventually
 from support.rule_files import BOT_LIST, UA_RULES
 
@@ -30,9 +30,15 @@ KEY = "upgrade-key"
 PATIENCE = 120
 
 
-@pytest.fixture(scope="module")
-def old():
-    return build()
+@pytest.fixture(params=[RELEASED, BEFORE_NAMES],
+                ids=["released", "before-names"])
+def old(request):
+    return build(request.param)
+
+
+@pytest.fixture
+def released():
+    return build(RELEASED)
 
 
 class World:
@@ -325,7 +331,7 @@ BEYOND = 1_800_000_000
 
 
 def test_what_the_old_version_has_settled_wrong_is_settled_again(
-        old, clickhouse, redis, program):
+        released, clickhouse, redis, program):
     settings = {"aggregator": {"settle_every": "200ms", "day_grace": "0s"}}
 
     def run(binaries, *args):
@@ -344,10 +350,10 @@ def test_what_the_old_version_has_settled_wrong_is_settled_again(
         told.insert(made, partition, append_ms=midnight * 1000)
         return made
 
-    assert run(old, "migrate")[0] == 0
+    assert run(released, "migrate")[0] == 0
     told.report([], 1, midnight * 1000)
     rows = insert(1, 300, doubled)
-    before = program("aggregator", settings, binaries=old)
+    before = program("aggregator", settings, binaries=released)
     eventually(lambda: events(before, doubled, unsettled) == 300 and int(
         clickhouse.value("SELECT count() FROM visit_statistics")), PATIENCE,
         what="a day settled by the old aggregator")

@@ -12,10 +12,12 @@ import pytest
 import servers
 
 # What was released last: its data and programs are what users upgrade from.
-PREVIOUS = "b79b3706781f"
+RELEASED = "b79b3706781f"
+# Before settings, files and metrics got the glossary's names.
+BEFORE_NAMES = "c8e59eafe37c"
 
 
-def build(commit=PREVIOUS):
+def build(commit):
     """The directory of its programs, built once from what git has of it."""
     if os.environ.get("SHORTLOOP_PREVIOUS") == "none":
         pytest.skip("SHORTLOOP_PREVIOUS=none: upgrades are not tested")
