@@ -1,10 +1,10 @@
 #include "redirector/link_cache.h"
 
-#include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "common/hash.h"
 
 /* An entry with its strings takes 200-400 bytes: with a slot for every 256 the
  * table is seldom what is full first. */
@@ -29,7 +29,7 @@ struct link_cache {
 	size_t max_bytes;
 	struct entry *newest, *oldest;
 	struct link_cache_stats stats;
-	unsigned char key[crypto_shorthash_KEYBYTES];
+	struct hash_key hash_key; /* visitors choose the codes */
 };
 
 struct link_cache *link_cache_new(size_t max_bytes, struct error *err)
@@ -47,13 +47,10 @@ struct link_cache *link_cache_new(size_t max_bytes, struct error *err)
 	cache->slots = calloc(slots, sizeof(*cache->slots));
 	if (!cache->slots)
 		goto no_memory;
-	if (getrandom(cache->key, sizeof(cache->key), 0) !=
-	    sizeof(cache->key)) {
-		error_set_errno(err, "a random hash key");
-		link_cache_free(cache);
-		return NULL;
-	}
-	return cache;
+	if (hash_key_make(&cache->hash_key, err) == 0)
+		return cache;
+	link_cache_free(cache);
+	return NULL;
 no_memory:
 	link_cache_free(cache);
 	error_set_nomem(err);
@@ -72,17 +69,6 @@ void link_cache_free(struct link_cache *cache)
 	}
 	free(cache->slots);
 	free(cache);
-}
-
-static uint64_t hash_of(const struct link_cache *cache, struct http_slice code)
-{
-	unsigned char out[crypto_shorthash_BYTES];
-	uint64_t hash;
-
-	crypto_shorthash(out, (const unsigned char *)code.data, code.len,
-			 cache->key);
-	memcpy(&hash, out, sizeof(hash));
-	return hash;
 }
 
 /* The slot that holds the code, or the free one where it would go. */
@@ -181,7 +167,8 @@ static bool is_full(const struct link_cache *cache, size_t cost)
 struct cached_link *link_cache_get(struct link_cache *cache,
 				   struct http_slice code, int64_t now)
 {
-	size_t slot = find_slot(cache, hash_of(cache, code), code);
+	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
+	size_t slot = find_slot(cache, hash, code);
 	struct entry *e = cache->slots[slot];
 
 	if (!e)
@@ -253,7 +240,7 @@ static struct entry *entry_new(struct http_slice code,
 void link_cache_put(struct link_cache *cache, struct http_slice code,
 		    const struct cached_link *link)
 {
-	uint64_t hash = hash_of(cache, code);
+	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
 	size_t slot = find_slot(cache, hash, code);
 	size_t cost = cost_of(code, link);
 	struct entry *e;

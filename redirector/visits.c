@@ -1,12 +1,12 @@
 #include "redirector/visits.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/hash.h"
 #include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/space/space_monitor.h"
@@ -57,7 +57,7 @@ struct lookup {
 
 /* At most as many at once as the listener has connections. */
 struct lookup_table {
-	unsigned char key[crypto_shorthash_KEYBYTES];
+	struct hash_key hash_key;
 	struct lookup *buckets[LOOKUP_BUCKETS];
 };
 
@@ -370,14 +370,8 @@ static void respond(struct visits *v, struct http_request *req,
 static struct lookup **find_lookup(struct lookup_table *table,
 				   const struct link_target *t)
 {
-	unsigned char hash[crypto_shorthash_BYTES];
-	struct lookup **at;
-	uint32_t low;
-
-	crypto_shorthash(hash, (const unsigned char *)t->code, strlen(t->code),
-			 table->key);
-	memcpy(&low, hash, sizeof(low));
-	at = &table->buckets[low & (LOOKUP_BUCKETS - 1)];
+	uint64_t hash = hash_bytes(&table->hash_key, t->code, strlen(t->code));
+	struct lookup **at = &table->buckets[hash & (LOOKUP_BUCKETS - 1)];
 
 	while (*at && strcmp((*at)->target.code, t->code) != 0)
 		at = &(*at)->next;
@@ -607,8 +601,8 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->builder.store = r->store;
 	v->builder.times = (struct cache_entry_times){
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
-	crypto_shorthash_keygen(v->lookups.key);
-	v->cache = link_cache_new(cache_bytes, err);
+	if (!hash_key_make(&v->lookups.hash_key, err))
+		v->cache = link_cache_new(cache_bytes, err);
 	v->responder = v->cache ? responder_new(r, &v->counters, err) : NULL;
 	if (!v->responder) {
 		visits_free(v);

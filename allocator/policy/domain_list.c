@@ -1,13 +1,13 @@
 #include "allocator/policy/domain_list.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/hash.h"
 
 /* An entry of the pool: its length, its kind, its text. */
 #define ENTRY_HEAD 2
@@ -15,7 +15,7 @@
 #define BELOW	   2 /* all that ends in a dot and it */
 
 struct domain_list {
-	unsigned char key[crypto_shorthash_KEYBYTES];
+	struct hash_key hash_key; /* strangers ask for names */
 	struct buf pool;
 	uint32_t *offsets; /* into the pool */
 	uint8_t *tags;	   /* seven bits of the hash and 0x80; 0: empty */
@@ -39,13 +39,10 @@ static bool entry_is(const uint8_t *entry, const char *text, size_t len)
 static struct probe find(const struct domain_list *list, const char *text,
 			 size_t len)
 {
-	unsigned char out[crypto_shorthash_BYTES];
 	struct probe p = {0};
 	uint8_t *entry;
-	uint64_t hash;
+	uint64_t hash = hash_bytes(&list->hash_key, text, len);
 
-	crypto_shorthash(out, (const unsigned char *)text, len, list->key);
-	memcpy(&hash, out, sizeof(hash));
 	p.tag = (uint8_t)(0x80 | (hash & 0x7f));
 	/* The upper half, scaled to any number of slots. */
 	for (p.slot = (hash >> 32) * list->slots >> 32; list->tags[p.slot];
@@ -199,14 +196,17 @@ static int read_file(struct domain_list *list, FILE *file, const char *path,
 struct domain_list *domain_list_load(const char *path, struct error *err)
 {
 	struct domain_list *list = calloc(1, sizeof(*list));
-	FILE *file = NULL;
+	FILE *file;
 	int status;
 
 	if (!list) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	crypto_shorthash_keygen(list->key);
+	if (hash_key_make(&list->hash_key, err)) {
+		domain_list_free(list);
+		return NULL;
+	}
 	file = fopen(path, "re");
 	if (file) {
 		status = read_file(list, file, path, err);

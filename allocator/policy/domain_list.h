@@ -13,7 +13,7 @@
  * The texts lie end to end in one pool; a hash table of 32-bit offsets, three
  * quarters full, is probed line by line through a byte of the hash (as in
  * Abseil's Swiss tables), so that most of what is not there costs one access to
- * memory.  The hash is keyed (SipHash): names chosen by others cannot crowd.
+ * memory.  The hash is keyed: names chosen by others cannot crowd.
  *
  * Read-only once loaded.
  */
