@@ -146,14 +146,25 @@ static int hand_out(redisReply *reply, redisReply **ret_reply,
 	return 0;
 }
 
+/* Sends what `out` holds; its answer, which may be an error reply, or NULL. */
+static redisReply *ask_out(struct redis *r, struct error *err)
+{
+	return send_out(r, err) ? NULL : take(r, err);
+}
+
+static redisReply *ask(struct redis *r, int argc, const char **argv,
+		       struct error *err)
+{
+	buf_reset(&r->out);
+	redis_wire_command(&r->out, argc, argv, NULL);
+	return ask_out(r, err);
+}
+
 /* A command whose answer is only good or bad. */
 static int say(struct redis *r, int argc, const char **argv, struct error *err)
 {
-	redisReply *reply;
+	redisReply *reply = ask(r, argc, argv, err);
 
-	if (send_command(r, argc, argv, NULL, err))
-		return -1;
-	reply = take(r, err);
 	if (!reply || hand_out(reply, &reply, err))
 		return -1;
 	freeReplyObject(reply);
@@ -190,15 +201,6 @@ static int open_connection(struct redis *r, const struct redis_address *a,
 	return 0;
 }
 
-/* An answer to be judged, or a sentinel's to be read. */
-static redisReply *ask(struct redis *r, int argc, const char **argv,
-		       struct error *err)
-{
-	if (send_command(r, argc, argv, NULL, err))
-		return NULL;
-	return take(r, err);
-}
-
 static int check(struct redis *r, const char **argv,
 		 int (*judge)(const redisReply *, struct error *),
 		 struct error *err)
@@ -221,9 +223,7 @@ static int load_script(struct redis *r, const struct redis_script *script,
 
 	buf_reset(&r->out);
 	script_loading_load(&r->out, script);
-	if (send_out(r, err))
-		return -1;
-	reply = take(r, err);
+	reply = ask_out(r, err);
 	if (!reply)
 		return -1;
 	status = script_loading_check_load(reply, script, err);
@@ -240,9 +240,7 @@ static int load_scripts(struct redis *r, struct error *err)
 		return 0;
 	buf_reset(&r->out);
 	script_loading_ask(&r->out, r->scripts);
-	if (send_out(r, err))
-		return -1;
-	answer = take(r, err);
+	answer = ask_out(r, err);
 	if (!answer)
 		return -1;
 	status = script_loading_check(answer, r->scripts, err);
