@@ -8,6 +8,7 @@
 
 #include "collector/enrich/pattern/automaton.h"
 #include "collector/enrich/pattern/literals.h"
+#include "common/bits.h"
 
 enum {
 	GROUPS_MAX = 10, /* $0 to $9 */
@@ -56,11 +57,6 @@ struct pattern_matcher {
 	const char *text;     /* last scanned */
 	size_t len;
 };
-
-static size_t words_of(const struct pattern_set *set)
-{
-	return set->count / 64 + 1;
-}
 
 struct pattern_set *pattern_set_new(struct error *err)
 {
@@ -184,7 +180,7 @@ static int build_prefilter(struct pattern_set *set, struct error *err)
 			literals_required(p->regex, common_words, &arena);
 
 		if (!l.count) {
-			set->always[i / 64] |= UINT64_C(1) << i % 64;
+			bits_add(set->always, i);
 			set->unfiltered++;
 		}
 		ok = push_clauses(&words, p, i, &l);
@@ -202,13 +198,13 @@ int pattern_set_compile(struct pattern_set *set, bool prefilter,
 			struct error *err)
 {
 	set->prefilter = prefilter;
-	set->always = calloc(words_of(set), sizeof(*set->always));
+	set->always = bits_new(set->count);
 	if (!set->always)
 		return error_set_nomem(err);
 	if (prefilter)
 		return build_prefilter(set, err);
 	for (size_t i = 0; i < set->count; i++)
-		set->always[i / 64] |= UINT64_C(1) << i % 64;
+		bits_add(set->always, i);
 	set->unfiltered = set->count;
 	return 0;
 }
@@ -241,7 +237,7 @@ struct pattern_matcher *pattern_matcher_new(const struct pattern_set *set,
 	m->data = pcre2_match_data_create(GROUPS_MAX, NULL);
 	m->context = pcre2_match_context_create(NULL);
 	m->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
-	m->candidates = calloc(words_of(set), sizeof(*m->candidates));
+	m->candidates = bits_new(set->count);
 	m->seen = calloc(set->count + 1, 1);
 	if (!m->data || !m->context || !m->candidates || !m->seen) {
 		error_set_nomem(err);
@@ -276,7 +272,7 @@ static void on_found(void *arg, const uint32_t *values, size_t count)
 
 		m->seen[index] |= (uint8_t)(1U << clause);
 		if (m->seen[index] == m->set->patterns[index].clauses)
-			m->candidates[index / 64] |= UINT64_C(1) << index % 64;
+			bits_add(m->candidates, index);
 	}
 }
 
@@ -286,7 +282,8 @@ void pattern_scan(struct pattern_matcher *m, const char *text, size_t len)
 
 	m->text = text;
 	m->len = len;
-	memcpy(m->candidates, set->always, words_of(set) * sizeof(uint64_t));
+	memcpy(m->candidates, set->always,
+	       bits_words(set->count) * sizeof(uint64_t));
 	if (!set->automaton)
 		return;
 	memset(m->seen, 0, set->count);
@@ -306,20 +303,10 @@ static bool matches(struct pattern_matcher *m, size_t index)
 
 int pattern_first(struct pattern_matcher *m, size_t from, size_t to)
 {
-	for (size_t word = from / 64; word * 64 < to; word++) {
-		uint64_t bits = m->candidates[word];
-
-		if (word == from / 64)
-			bits &= UINT64_MAX << from % 64;
-		for (; bits; bits &= bits - 1) {
-			size_t i = word * 64 + (size_t)__builtin_ctzll(bits);
-
-			if (i >= to)
-				return -1;
-			if (matches(m, i))
-				return (int)i;
-		}
-	}
+	for (size_t i = bits_next(m->candidates, from, to); i < to;
+	     i = bits_next(m->candidates, i + 1, to))
+		if (matches(m, i))
+			return (int)i;
 	return -1;
 }
 
