@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SHIFT 16
-#define CHUNK_WORDS ((1 << CHUNK_SHIFT) / 64)
+#include "common/bits.h"
+
+#define CHUNK_SHIFT   16
+#define CHUNK_OFFSETS (UINT64_C(1) << CHUNK_SHIFT)
 
 struct offset_chunk {
 	uint64_t key; /* offset >> CHUNK_SHIFT */
@@ -62,7 +64,7 @@ static uint64_t *insert_chunk(struct offset_set *s, size_t at, uint64_t key,
 		s->chunks = chunks;
 		s->room = room;
 	}
-	words = calloc(CHUNK_WORDS, sizeof(*words));
+	words = bits_new(CHUNK_OFFSETS);
 	if (!words) {
 		error_set_nomem(err);
 		return NULL;
@@ -77,8 +79,6 @@ static uint64_t *insert_chunk(struct offset_set *s, size_t at, uint64_t key,
 int offset_set_add(struct offset_set *s, uint64_t offset, struct error *err)
 {
 	uint64_t key = offset >> CHUNK_SHIFT;
-	uint64_t word = offset / 64 % CHUNK_WORDS;
-	uint64_t bit = UINT64_C(1) << offset % 64;
 	size_t at = index_of(s, key);
 	uint64_t *words;
 
@@ -88,51 +88,35 @@ int offset_set_add(struct offset_set *s, uint64_t offset, struct error *err)
 		words = insert_chunk(s, at, key, err);
 	if (!words)
 		return -1;
-	if (words[word] & bit)
+	if (!bits_add(words, offset % CHUNK_OFFSETS))
 		return 0;
-	words[word] |= bit;
 	s->total++;
 	return 1;
 }
 
 bool offset_set_has(const struct offset_set *s, uint64_t offset)
 {
-	return offset_set_word(s, offset - offset % 64) >> offset % 64 & 1;
+	const uint64_t *words = words_of(s, offset >> CHUNK_SHIFT);
+
+	return words && bits_have(words, offset % CHUNK_OFFSETS);
 }
 
 uint64_t offset_set_word(const struct offset_set *s, uint64_t first)
 {
 	const uint64_t *words = words_of(s, first >> CHUNK_SHIFT);
 
-	return words ? words[first / 64 % CHUNK_WORDS] : 0;
+	return words ? words[first % CHUNK_OFFSETS / 64] : 0;
 }
 
-/* The bits of the word at `at` that lie from first to last. */
-static uint64_t mask_of(uint64_t at, uint64_t first, uint64_t last)
-{
-	uint64_t mask = ~UINT64_C(0);
-
-	if (first > at)
-		mask &= ~UINT64_C(0) << (first - at);
-	if (last - at < 63)
-		mask &= ~UINT64_C(0) >> (63 - (last - at));
-	return mask;
-}
-
+/* Of a chunk that lies from first to last, at least in part. */
 static uint64_t count_chunk(const struct offset_chunk *chunk, uint64_t first,
 			    uint64_t last)
 {
-	uint64_t base = chunk->key << CHUNK_SHIFT, count = 0;
+	uint64_t base = chunk->key << CHUNK_SHIFT;
+	uint64_t end = base + (CHUNK_OFFSETS - 1);
 
-	for (uint64_t w = 0; w < CHUNK_WORDS; w++) {
-		uint64_t at = base + w * 64;
-
-		if (!chunk->words[w] || at + 63 < first || at > last)
-			continue;
-		count += (uint64_t)__builtin_popcountll(
-			chunk->words[w] & mask_of(at, first, last));
-	}
-	return count;
+	return bits_count(chunk->words, first > base ? first - base : 0,
+			  (last < end ? last : end) - base);
 }
 
 uint64_t offset_set_count(const struct offset_set *s, uint64_t first,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS (WINDOW_OFFSETS / 64)
+#include "common/bits.h"
 
 int window_init(struct window *w, struct error *err)
 {
@@ -11,11 +11,12 @@ int window_init(struct window *w, struct error *err)
 
 	*w = (struct window){0};
 	for (int i = 0; i < WINDOW_SETS; i++) {
-		w->sets[i] = calloc(WORDS, sizeof(uint64_t));
+		w->sets[i] = bits_new(WINDOW_OFFSETS);
 		all = all && w->sets[i];
 	}
 	for (int i = 0; i < WINDOW_TIMES; i++) {
-		w->times[i] = calloc(WORDS, sizeof(uint64_t));
+		w->times[i] =
+			calloc(bits_words(WINDOW_OFFSETS), sizeof(uint64_t));
 		all = all && w->times[i];
 	}
 	if (all)
@@ -35,7 +36,7 @@ void window_release(struct window *w)
 
 static size_t words_in(const struct window *w)
 {
-	return (size_t)((w->end - w->base + 63) / 64);
+	return bits_words(w->end - w->base);
 }
 
 uint64_t window_reach(uint64_t first, uint64_t end)
@@ -56,24 +57,14 @@ void window_begin(struct window *w, uint64_t first, uint64_t end)
 		memset(w->times[i], 0, words_in(w) * sizeof(uint64_t));
 }
 
-/* The bits of word `i` that lie in the window and from first to last. */
-static uint64_t mask_of(const struct window *w, uint64_t i, uint64_t first,
-			uint64_t last)
+/* The bits of word `i` that lie in the window. */
+static uint64_t inside(const struct window *w, uint64_t i)
 {
-	uint64_t at = w->base + i * 64, mask = ~UINT64_C(0);
-
-	if (first < w->first)
-		first = w->first;
-	if (last > w->end - 1)
-		last = w->end - 1;
-	if (first > at)
-		mask &= ~UINT64_C(0) << (first - at);
-	if (last - at < 63)
-		mask &= ~UINT64_C(0) >> (63 - (last - at));
-	return mask;
+	return bits_mask(i, w->first - w->base, w->end - 1 - w->base);
 }
 
-/* Cuts first and last to the window; false when nothing is left. */
+/* Cuts first and last to the window and makes bits of its sets of them; false
+ * when nothing is left. */
 static bool cut(const struct window *w, uint64_t *first, uint64_t *last)
 {
 	if (*first < w->first)
@@ -82,14 +73,17 @@ static bool cut(const struct window *w, uint64_t *first, uint64_t *last)
 		return false;
 	if (*last > w->end - 1)
 		*last = w->end - 1;
-	return *first <= *last;
+	if (*first > *last)
+		return false;
+	*first -= w->base;
+	*last -= w->base;
+	return true;
 }
 
 void window_add(struct window *w, enum window_set set, uint64_t offset)
 {
-	if (offset < w->first || offset >= w->end)
-		return;
-	w->sets[set][(offset - w->base) / 64] |= UINT64_C(1) << offset % 64;
+	if (offset >= w->first && offset < w->end)
+		bits_add(w->sets[set], offset - w->base);
 }
 
 void window_add_range(struct window *w, enum window_set set, uint64_t first,
@@ -97,9 +91,8 @@ void window_add_range(struct window *w, enum window_set set, uint64_t first,
 {
 	if (!cut(w, &first, &last))
 		return;
-	for (uint64_t i = (first - w->base) / 64; i <= (last - w->base) / 64;
-	     i++)
-		w->sets[set][i] |= mask_of(w, i, first, last);
+	for (uint64_t i = first / 64; i <= last / 64; i++)
+		w->sets[set][i] |= bits_mask(i, first, last);
 }
 
 void window_clear_range(struct window *w, enum window_set set, uint64_t first,
@@ -107,17 +100,15 @@ void window_clear_range(struct window *w, enum window_set set, uint64_t first,
 {
 	if (!cut(w, &first, &last))
 		return;
-	for (uint64_t i = (first - w->base) / 64; i <= (last - w->base) / 64;
-	     i++)
-		w->sets[set][i] &= ~mask_of(w, i, first, last);
+	for (uint64_t i = first / 64; i <= last / 64; i++)
+		w->sets[set][i] &= ~bits_mask(i, first, last);
 }
 
 void window_add_word(struct window *w, enum window_set set, uint64_t index,
 		     uint64_t bits)
 {
 	if (index < words_in(w))
-		w->sets[set][index] |=
-			bits & mask_of(w, index, w->first, w->end - 1);
+		w->sets[set][index] |= bits & inside(w, index);
 }
 
 void window_add_set(struct window *w, enum window_set set,
@@ -170,7 +161,7 @@ static void subtract(struct window *w, size_t i, unsigned but)
 void window_subtract(struct window *w, unsigned but)
 {
 	for (size_t i = 0; i < words_in(w); i++) {
-		w->sets[LEFT][i] = mask_of(w, i, w->first, w->end - 1);
+		w->sets[LEFT][i] = inside(w, i);
 		subtract(w, i, but);
 	}
 }
@@ -214,42 +205,22 @@ uint64_t window_count(const struct window *w, enum window_set set)
 uint64_t window_count_in(const struct window *w, enum window_set set,
 			 uint64_t first, uint64_t last)
 {
-	uint64_t count = 0;
-
-	if (!cut(w, &first, &last))
-		return 0;
-	for (uint64_t i = (first - w->base) / 64; i <= (last - w->base) / 64;
-	     i++)
-		count += (uint64_t)__builtin_popcountll(
-			w->sets[set][i] & mask_of(w, i, first, last));
-	return count;
-}
-
-static bool is_in(const struct window *w, enum window_set set, uint64_t offset)
-{
-	return w->sets[set][(offset - w->base) / 64] >> offset % 64 & 1;
+	return cut(w, &first, &last) ? bits_count(w->sets[set], first, last)
+				     : 0;
 }
 
 bool window_next_run(const struct window *w, enum window_set set, uint64_t *at,
 		     uint64_t *ret_first, uint64_t *ret_last)
 {
-	uint64_t offset = *at;
+	const uint64_t *bits = w->sets[set];
+	uint64_t end = w->end - w->base;
+	uint64_t first = bits_next(bits, *at - w->base, end);
+	uint64_t behind = bits_next_absent(bits, first, end);
 
-	while (offset < w->end && !is_in(w, set, offset)) {
-		/* Most words are empty. */
-		if (offset % 64 == 0 && !w->sets[set][(offset - w->base) / 64])
-			offset += 64;
-		else
-			offset++;
-	}
-	if (offset >= w->end) {
-		*at = w->end;
+	*at = w->base + behind;
+	if (first == end)
 		return false;
-	}
-	*ret_first = offset;
-	while (offset < w->end && is_in(w, set, offset))
-		offset++;
-	*ret_last = offset - 1;
-	*at = offset;
+	*ret_first = w->base + first;
+	*ret_last = *at - 1;
 	return true;
 }
