@@ -3,102 +3,48 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
 #include "common/wake.h"
 
-struct queue {
-	struct insert_job *first, **last;
-};
-
-struct worker {
-	struct insert_workers *all;
-	struct sink *sink;
-	pthread_t thread;
-	bool running;
-};
-
 struct insert_workers {
+	struct workers *threads;
 	pthread_mutex_t lock;
-	pthread_cond_t more; /* a job, or the end */
-	pthread_cond_t less; /* a job has ended */
-	struct queue waiting, ended;
+	pthread_cond_t one_ended;
+	struct work_queue ended; /* not yet served; under the lock */
 	atomic_bool any_ended;
+	atomic_bool stopping;
 	size_t pending; /* the polling thread's own */
-	bool stopping;
 	unsigned count;
-	struct worker threads[];
+	struct sink *sinks[]; /* one a thread */
 };
 
-static void push(struct queue *q, struct insert_job *job)
+static void run(struct work *work, unsigned index)
 {
-	job->next = NULL;
-	*q->last = job;
-	q->last = &job->next;
-}
+	struct insert_job *job = (struct insert_job *)work;
+	struct insert_workers *w = job->workers;
 
-static struct insert_job *pop(struct queue *q)
-{
-	struct insert_job *job = q->first;
-
-	if (job) {
-		q->first = job->next;
-		if (!q->first)
-			q->last = &q->first;
-	}
-	return job;
-}
-
-static void *work(void *arg)
-{
-	struct worker *worker = arg;
-	struct insert_workers *w = worker->all;
-	struct insert_job *job;
-
+	if (!atomic_load(&w->stopping))
+		job->run(job, w->sinks[index]);
 	pthread_mutex_lock(&w->lock);
-	for (;;) {
-		while (!w->stopping && !w->waiting.first)
-			pthread_cond_wait(&w->more, &w->lock);
-		if (w->stopping)
-			break;
-		job = pop(&w->waiting);
-		pthread_mutex_unlock(&w->lock);
-		job->run(job, worker->sink);
-		pthread_mutex_lock(&w->lock);
-		push(&w->ended, job);
-		atomic_store(&w->any_ended, true);
-		pthread_cond_signal(&w->less);
-	}
+	work_queue_push(&w->ended, work);
+	atomic_store(&w->any_ended, true);
+	pthread_cond_signal(&w->one_ended);
 	pthread_mutex_unlock(&w->lock);
-	return NULL;
 }
 
-static int start(struct worker *worker, struct insert_workers *w,
+static int start(struct insert_workers *w, unsigned threads,
 		 const struct clickhouse_config *config, struct error *err)
 {
-	worker->all = w;
-	worker->sink = sink_new(config, err);
-	if (!worker->sink)
-		return -1;
-	errno = pthread_create(&worker->thread, NULL, work, worker);
-	if (errno)
-		return error_set_errno(err, "cannot start a thread");
-	worker->running = true;
-	return 0;
-}
-
-static int init(struct insert_workers *w, struct error *err)
-{
-	w->waiting.last = &w->waiting.first;
-	w->ended.last = &w->ended.first;
-	errno = wake_init(&w->less);
-	if (errno)
-		return error_set_errno(err, "cannot make a condition");
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->more, NULL);
-	return 0;
+	for (; w->count < threads; w->count++) {
+		w->sinks[w->count] = sink_new(config, err);
+		if (!w->sinks[w->count])
+			return -1;
+	}
+	w->threads = workers_new(threads, SIZE_MAX, err);
+	return w->threads ? 0 : -1;
 }
 
 struct insert_workers *
@@ -106,45 +52,38 @@ insert_workers_new(unsigned threads, const struct clickhouse_config *config,
 		   struct error *err)
 {
 	struct insert_workers *w =
-		calloc(1, sizeof(*w) + threads * sizeof(struct worker));
+		calloc(1, sizeof(*w) + threads * sizeof(struct sink *));
 
 	if (!w) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (init(w, err) < 0) {
+	errno = wake_init(&w->one_ended);
+	if (errno) {
+		error_set_errno(err, "cannot make a condition");
 		free(w);
 		return NULL;
 	}
-	for (; w->count < threads; w->count++)
-		if (start(&w->threads[w->count], w, config, err) < 0) {
-			sink_free(w->threads[w->count].sink);
-			insert_workers_free(w);
-			return NULL;
-		}
-	return w;
+	pthread_mutex_init(&w->lock, NULL);
+	if (start(w, threads, config, err) == 0)
+		return w;
+	insert_workers_free(w);
+	return NULL;
 }
 
 void insert_workers_free(struct insert_workers *w)
 {
-	struct insert_job *job;
-
 	if (!w)
 		return;
-	pthread_mutex_lock(&w->lock);
-	w->stopping = true;
-	pthread_cond_broadcast(&w->more);
-	pthread_mutex_unlock(&w->lock);
-	for (unsigned i = 0; i < w->count; i++) {
-		clickhouse_abort(sink_server(w->threads[i].sink));
-		if (w->threads[i].running)
-			pthread_join(w->threads[i].thread, NULL);
-		sink_free(w->threads[i].sink);
-	}
-	while ((job = pop(&w->ended)) || (job = pop(&w->waiting)))
-		job->done(job);
-	pthread_cond_destroy(&w->more);
-	pthread_cond_destroy(&w->less);
+	atomic_store(&w->stopping, true);
+	for (unsigned i = 0; i < w->count; i++)
+		clickhouse_abort(sink_server(w->sinks[i]));
+	/* Jobs not begun pass through `run`, too, which leaves them out. */
+	workers_free(w->threads);
+	insert_workers_serve(w, 0);
+	for (unsigned i = 0; i < w->count; i++)
+		sink_free(w->sinks[i]);
+	pthread_cond_destroy(&w->one_ended);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 }
@@ -152,40 +91,39 @@ void insert_workers_free(struct insert_workers *w)
 void insert_workers_submit(struct insert_workers *w, struct insert_job *job)
 {
 	w->pending++;
-	pthread_mutex_lock(&w->lock);
-	push(&w->waiting, job);
-	pthread_cond_signal(&w->more);
-	pthread_mutex_unlock(&w->lock);
+	job->work.run = run;
+	job->workers = w;
+	(void)workers_push(w->threads, &job->work); /* it has no bound */
 }
 
-static struct insert_job *take_ended(struct insert_workers *w, int timeout_ms)
+static struct work *take_ended(struct insert_workers *w, int timeout_ms)
 {
 	int64_t until;
-	struct insert_job *jobs;
+	struct work *ended;
 
 	if (timeout_ms <= 0 && !atomic_load(&w->any_ended))
 		return NULL;
 	until = clock_monotonic_ms() + timeout_ms;
 	pthread_mutex_lock(&w->lock);
-	while (!w->ended.first && timeout_ms > 0)
-		if (!wake_wait(&w->less, &w->lock, until))
-			break;
-	jobs = w->ended.first;
+	while (!w->ended.first && timeout_ms > 0 &&
+	       wake_wait(&w->one_ended, &w->lock, until))
+		;
+	ended = w->ended.first;
 	w->ended.first = NULL;
-	w->ended.last = &w->ended.first;
 	atomic_store(&w->any_ended, false);
 	pthread_mutex_unlock(&w->lock);
-	return jobs;
+	return ended;
 }
 
 size_t insert_workers_serve(struct insert_workers *w, int timeout_ms)
 {
-	struct insert_job *next;
+	struct work *next;
 	size_t count = 0;
 
-	for (struct insert_job *job = take_ended(w, timeout_ms); job;
-	     job = next) {
-		next = job->next;
+	for (struct work *work = take_ended(w, timeout_ms); work; work = next) {
+		struct insert_job *job = (struct insert_job *)work;
+
+		next = work->next;
 		w->pending--;
 		count++;
 		job->done(job);

@@ -14,15 +14,17 @@
 
 #include "collector/exactly_once/sink.h"
 #include "common/error.h"
+#include "common/loop/workers.h"
 
 struct insert_workers;
 struct insert_job;
 
 /* Its first member; what else it needs is its owner's. */
 struct insert_job {
+	struct work work; /* first; this and the last are the pool's */
 	void (*run)(struct insert_job *job, struct sink *sink);
 	void (*done)(struct insert_job *job);
-	struct insert_job *next;
+	struct insert_workers *workers;
 };
 
 /* Each thread has a connection of its own. */

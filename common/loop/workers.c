@@ -1,16 +1,9 @@
 #include "common/loop/workers.h"
 
+#include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
-
-struct job {
-	struct loop *loop;
-	void (*run)(void *arg, unsigned index);
-	void (*done)(void *arg);
-	void *arg;
-};
 
 struct worker {
 	struct workers *owner;
@@ -19,66 +12,51 @@ struct worker {
 };
 
 struct workers {
-	pthread_mutex_t lock;
-	pthread_cond_t work;
-	struct job *queue; /* a ring of queue_max */
-	size_t queue_max, head, queued;
+	size_t queue_max;
+	pthread_mutex_t lock; /* of what follows, up to `ending` */
+	pthread_cond_t more;  /* work, or the end */
+	struct work_queue queue;
+	size_t queued;
 	bool ending;
-	struct worker *threads;
 	unsigned count;
+	struct worker threads[];
 };
 
-/* False when there is nothing left and the pool is ending. */
-static bool next_job(struct workers *w, struct job *ret_job)
+/* NULL when there is nothing left and the pool is ending. */
+static struct work *next_work(struct workers *w)
 {
-	bool found = false;
+	struct work *work;
 
 	pthread_mutex_lock(&w->lock);
-	while (w->queued == 0 && !w->ending)
-		pthread_cond_wait(&w->work, &w->lock);
-	if (w->queued > 0) {
-		*ret_job = w->queue[w->head];
-		w->head = (w->head + 1) % w->queue_max;
+	while (!w->queued && !w->ending)
+		pthread_cond_wait(&w->more, &w->lock);
+	work = w->queue.first;
+	if (work) {
+		w->queue.first = work->next;
 		w->queued--;
-		found = true;
 	}
 	pthread_mutex_unlock(&w->lock);
-	return found;
-}
-
-/* A job that has run must be reported: when memory is short, wait for it. */
-static void report_done(const struct job *job)
-{
-	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-	struct error err;
-
-	while (loop_post(job->loop, job->done, job->arg, &err) < 0)
-		nanosleep(&pause, NULL);
+	return work;
 }
 
 static void *worker_main(void *arg)
 {
 	struct worker *worker = arg;
-	struct job job;
+	struct work *work;
 
-	while (next_job(worker->owner, &job)) {
-		job.run(job.arg, worker->index);
-		report_done(&job);
-	}
+	while ((work = next_work(worker->owner)))
+		work->run(work, worker->index);
 	return NULL;
 }
 
 static int start_thread(struct workers *w, struct error *err)
 {
 	struct worker *worker = &w->threads[w->count];
-	int sys;
 
 	*worker = (struct worker){.owner = w, .index = w->count};
-	sys = pthread_create(&worker->thread, NULL, worker_main, worker);
-	if (sys)
-		return error_set(err, ERROR_SYSTEM,
-				 "cannot start worker thread %u (error %d)",
-				 w->count, sys);
+	errno = pthread_create(&worker->thread, NULL, worker_main, worker);
+	if (errno)
+		return error_set_errno(err, "cannot start a worker thread");
 	w->count++;
 	return 0;
 }
@@ -86,68 +64,91 @@ static int start_thread(struct workers *w, struct error *err)
 struct workers *workers_new(unsigned threads, size_t queue_max,
 			    struct error *err)
 {
-	struct workers *w = calloc(1, sizeof(*w));
+	struct workers *w =
+		calloc(1, sizeof(*w) + threads * sizeof(struct worker));
 
 	if (!w) {
 		error_set_nomem(err);
 		return NULL;
 	}
+	w->queue_max = queue_max;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->work, NULL);
-	w->queue_max = queue_max > 0 ? queue_max : 1;
-	w->queue = calloc(w->queue_max, sizeof(*w->queue));
-	w->threads = calloc(threads > 0 ? threads : 1, sizeof(*w->threads));
-	if (!w->queue || !w->threads) {
-		error_set_nomem(err);
-		goto fail;
-	}
-	do {
-		if (start_thread(w, err) < 0)
-			goto fail;
-	} while (w->count < threads);
+	pthread_cond_init(&w->more, NULL);
+	while (w->count < threads)
+		if (start_thread(w, err) < 0) {
+			workers_free(w);
+			return NULL;
+		}
 	return w;
-fail:
-	workers_free(w);
-	return NULL;
 }
 
 void workers_free(struct workers *w)
 {
-	unsigned i;
-
 	if (!w)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->ending = true;
-	pthread_cond_broadcast(&w->work);
+	pthread_cond_broadcast(&w->more);
 	pthread_mutex_unlock(&w->lock);
-	for (i = 0; i < w->count; i++)
+	for (unsigned i = 0; i < w->count; i++)
 		pthread_join(w->threads[i].thread, NULL);
-	pthread_cond_destroy(&w->work);
+	pthread_cond_destroy(&w->more);
 	pthread_mutex_destroy(&w->lock);
-	free(w->queue);
-	free(w->threads);
 	free(w);
+}
+
+bool workers_push(struct workers *w, struct work *work)
+{
+	bool fits;
+
+	pthread_mutex_lock(&w->lock);
+	fits = w->queued < w->queue_max;
+	if (fits) {
+		work_queue_push(&w->queue, work);
+		w->queued++;
+		pthread_cond_signal(&w->more);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return fits;
+}
+
+/* --- jobs of loops -------------------------------------------------------- */
+
+struct job {
+	struct work work; /* first */
+	struct loop *loop;
+	void (*run)(void *arg, unsigned index);
+	void (*done)(void *arg);
+	void *arg;
+};
+
+/* A job that has run must be reported: when memory is short, wait for it. */
+static void run_job(struct work *work, unsigned index)
+{
+	const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+	struct job *job = (struct job *)work;
+	struct error err;
+
+	job->run(job->arg, index);
+	while (loop_post(job->loop, job->done, job->arg, &err) < 0)
+		nanosleep(&pause, NULL);
+	free(job);
 }
 
 int workers_submit(struct workers *w, struct loop *loop,
 		   void (*run)(void *arg, unsigned index),
 		   void (*done)(void *arg), void *arg, struct error *err)
 {
-	bool full;
+	struct job *job = malloc(sizeof(*job));
 
-	pthread_mutex_lock(&w->lock);
-	full = w->queued == w->queue_max;
-	if (!full) {
-		w->queue[(w->head + w->queued++) % w->queue_max] =
-			(struct job){loop, run, done, arg};
-		pthread_cond_signal(&w->work);
-	}
-	pthread_mutex_unlock(&w->lock);
-	if (full)
-		return error_set_retriable(err, ERROR_FULL,
-					   "all workers are busy and %zu jobs "
-					   "are waiting",
-					   w->queue_max);
-	return 0;
+	if (!job)
+		return error_set_nomem(err);
+	*job = (struct job){{run_job, NULL}, loop, run, done, arg};
+	if (workers_push(w, &job->work))
+		return 0;
+	free(job);
+	return error_set_retriable(err, ERROR_FULL,
+				   "all workers are busy and %zu jobs are "
+				   "waiting",
+				   w->queue_max);
 }

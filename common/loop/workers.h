@@ -4,10 +4,14 @@
  * A job runs on a worker thread; its `done` then runs on the loop that
  * submitted it.  The queue is bounded: a full one refuses, and the caller
  * answers 503 rather than wait.
+ *
+ * A thread without a loop pushes work instead, which hands itself over when it
+ * has run.
  */
 #ifndef COMMON_LOOP_WORKERS_H
 #define COMMON_LOOP_WORKERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -15,6 +19,7 @@
 
 struct workers;
 
+/* `queue_max` jobs may wait for a thread. */
 struct workers *workers_new(unsigned threads, size_t queue_max,
 			    struct error *err);
 /* Finishes what is queued, then joins the threads.  The loops that submitted
@@ -27,5 +32,30 @@ void workers_free(struct workers *w);
 int workers_submit(struct workers *w, struct loop *loop,
 		   void (*run)(void *arg, unsigned index),
 		   void (*done)(void *arg), void *arg, struct error *err);
+
+/* The first member of what its owner allocates; the pool has forgotten it when
+ * it calls `run`. */
+struct work {
+	void (*run)(struct work *work, unsigned index);
+	struct work *next;
+};
+
+/* False when the queue is full.  From any thread. */
+bool workers_push(struct workers *w, struct work *work);
+
+/* First in, first out; {0} is an empty one.  Its owner locks it. */
+struct work_queue {
+	struct work *first, *last;
+};
+
+static inline void work_queue_push(struct work_queue *q, struct work *work)
+{
+	work->next = NULL;
+	if (q->first)
+		q->last->next = work;
+	else
+		q->first = work;
+	q->last = work;
+}
 
 #endif
