@@ -93,14 +93,15 @@ static void close_rules(struct allocator *a)
 	api_keyring_free(a->rules.keys);
 }
 
-static int check_seen(const struct allocator_config *config, struct error *err)
+static int check_high_water_file(const struct allocator_config *config,
+				 struct error *err)
 {
 	struct linkstore *store = linkstore_new(&config->links, err);
 	int rc;
 
 	if (!store)
 		return -1;
-	rc = seen_file_check(config->allocator.seen_file, store, err);
+	rc = high_water_file_check(config->allocator.seen_file, store, err);
 	linkstore_free(store);
 	return rc;
 }
@@ -114,7 +115,7 @@ int allocator_check(const void *config, struct error *err)
 		return error_set_nomem(err);
 	rc = open_rules(&a, config, err);
 	if (rc == 0)
-		rc = check_seen(config, err);
+		rc = check_high_water_file(config, err);
 	close_rules(&a);
 	metrics_free(a.metrics);
 	return rc;
@@ -180,7 +181,7 @@ static int open_spaces(struct allocator *a, struct health *health,
 		.store = a->store,
 		.use = SPACE_TO_ISSUE,
 		.every = a->config->allocator.space_check_every,
-		.seen = a->seen,
+		.high_water_file = a->high_water_file,
 		.on_checked = on_space_checked,
 		.arg = a,
 	};
@@ -205,8 +206,9 @@ static int open_first_threads(struct allocator *a, struct app *app,
 				       a->log, err);
 	if (!a->reserve)
 		return -1;
-	a->seen = seen_file_open(settings->seen_file, a->store, err);
-	if (!a->seen)
+	a->high_water_file =
+		high_water_file_open(settings->seen_file, a->store, err);
+	if (!a->high_water_file)
 		return -1;
 	if (needs_ids(a->store)) {
 		a->ids = id_generator_new((unsigned)settings->node, a->store,
@@ -271,7 +273,7 @@ void allocator_free(struct allocator *a)
 	free(a->space_reports);
 	id_generator_free(a->ids);
 	redis_reserve_free(a->reserve);
-	seen_file_free(a->seen);
+	high_water_file_free(a->high_water_file);
 	link_defaults_free(&a->rules.defaults);
 	linkstore_free(a->store);
 	close_rules(a);

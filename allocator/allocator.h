@@ -22,7 +22,7 @@
 #include "allocator/redis_reserve.h"
 #include "common/app/app.h"
 #include "linkstore/domains.h"
-#include "linkstore/space/seen_file.h"
+#include "linkstore/space/high_water_file.h"
 #include "linkstore/space/space_monitor.h"
 
 /* What is told of a space. */
@@ -37,7 +37,7 @@ struct allocator {
 	struct metrics *metrics;
 	char holder[LINK_HOLDER_MAX]; /* this process: host and pid */
 	struct linkstore *store;
-	struct seen_file *seen;
+	struct high_water_file *high_water_file;
 	struct error mismatch; /* why it had to stop by itself */
 
 	/* Which links may be made. */

@@ -198,13 +198,13 @@ void command_remember_keys(struct command *c, const struct link_space *space)
 }
 
 void command_remember_args(struct command *c, const struct link_space *space,
-			   const struct space_seen *seen)
+			   const struct high_water *high_water)
 {
 	const struct links_config *config = linkstore_config(space->store);
 
-	command_number(c, seen->cursor);
-	command_number(c, seen->moves);
-	command_number(c, seen->generation);
+	command_number(c, high_water->cursor);
+	command_number(c, high_water->moves);
+	command_number(c, high_water->generation);
 	command_number(c, space->blocks);
 	command_number(c, space->safety_gap);
 	command_time(c, config->hold_max);
@@ -359,17 +359,18 @@ int64_t reply_time(const redisReply *reply, size_t i)
 	return ms == -1 ? DURATION_NEVER : ms;
 }
 
-struct space_seen reply_seen(const redisReply *reply, size_t i,
-			     const struct link_space *space, uint64_t cursor)
+struct high_water reply_high_water(const redisReply *reply, size_t i,
+				   const struct link_space *space,
+				   uint64_t cursor)
 {
-	struct space_seen seen = {
+	struct high_water high_water = {
 		.cursor = cursor,
 		.moves = (uint64_t)reply_number(reply, i, 0),
 		.generation = (uint32_t)reply_number(reply, i + 1, 0),
 	};
 
-	linkstore_note_seen(space, &seen);
-	return seen;
+	linkstore_note_high_water(space, &high_water);
+	return high_water;
 }
 
 int reply_malformed(const char *what, struct error *err)
@@ -422,7 +423,7 @@ int reply_refused(const redisReply *reply, const struct link_space *space,
 				 "space %s: key version %s is not in use: "
 				 "nothing is granted for it",
 				 space->name, reply_text(reply, 2));
-	if (!strcmp(why, "badseen"))
+	if (!strcmp(why, "badcursor"))
 		return error_set(err, ERROR_UNSAFE,
 				 "space %s: a block beyond the capacity was "
 				 "seen",

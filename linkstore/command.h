@@ -73,10 +73,11 @@ void command_time(struct command *c, int64_t ms);
 void command_format(struct command *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* What scripts take that first make sure that Redis remembers (lib_space.lua):
- * the keys of the space, and what the caller has seen and goes by. */
+ * the keys of the space, the high water that the caller has seen, and the
+ * settings that it goes by. */
 void command_remember_keys(struct command *c, const struct link_space *space);
 void command_remember_args(struct command *c, const struct link_space *space,
-			   const struct space_seen *seen);
+			   const struct high_water *high_water);
 /* "day:{s7}:", to which a script adds the date. */
 void command_day_prefix(struct command *c, const struct link_space *space);
 
@@ -101,8 +102,9 @@ const char *reply_text(const redisReply *reply, size_t i);
 /* -1 in scripts' replies is DURATION_NEVER. */
 int64_t reply_time(const redisReply *reply, size_t i);
 /* Elements i and i + 1 as moves and highest generation, noted of the space. */
-struct space_seen reply_seen(const redisReply *reply, size_t i,
-			     const struct link_space *space, uint64_t cursor);
+struct high_water reply_high_water(const redisReply *reply, size_t i,
+				   const struct link_space *space,
+				   uint64_t cursor);
 /* A script answered what it never answers.  Returns -1. */
 int reply_malformed(const char *what, struct error *err);
 /* A script that came upon what it cannot read says so and changes nothing: that

@@ -25,27 +25,27 @@
 struct linkstore;
 
 /*
- * What a program has seen of a space (promise 10).  A Redis that goes back to
- * what it was before, whatever the reason, is found out by those who have seen
- * more than it knows.  Whoever grants, raises the cursor or settles tells Redis
- * what it has seen, and learns what there is to be seen.
+ * The highest that a program has seen of a space (promise 10).  A Redis that
+ * goes back to what it was before, whatever the reason, is found out by those
+ * who have seen more than it knows.  Whoever grants, raises the cursor or
+ * settles tells Redis what it has seen, and learns what there is to be seen.
  */
-struct space_seen {
+struct high_water {
 	uint64_t cursor;     /* one above the highest block; 0: none */
 	uint64_t moves;	     /* what the record counted: it never goes down */
 	uint32_t generation; /* the highest granted; 0: none */
 };
 
-/* Raises each of *seen to what `more` has. */
-static inline void space_seen_raise(struct space_seen *seen,
-				    const struct space_seen *more)
+/* Raises each of *high_water to what `more` has. */
+static inline void high_water_raise(struct high_water *high_water,
+				    const struct high_water *more)
 {
-	if (seen->cursor < more->cursor)
-		seen->cursor = more->cursor;
-	if (seen->moves < more->moves)
-		seen->moves = more->moves;
-	if (seen->generation < more->generation)
-		seen->generation = more->generation;
+	if (high_water->cursor < more->cursor)
+		high_water->cursor = more->cursor;
+	if (high_water->moves < more->moves)
+		high_water->moves = more->moves;
+	if (high_water->generation < more->generation)
+		high_water->generation = more->generation;
 }
 
 struct link_space {

@@ -213,12 +213,11 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
 
 static void raise_to(_Atomic uint64_t *noted, uint64_t value)
 {
-	uint64_t seen = atomic_load_explicit(noted, memory_order_relaxed);
+	uint64_t old = atomic_load_explicit(noted, memory_order_relaxed);
 
-	while (value > seen &&
-	       !atomic_compare_exchange_weak_explicit(noted, &seen, value,
-						      memory_order_relaxed,
-						      memory_order_relaxed))
+	while (value > old && !atomic_compare_exchange_weak_explicit(
+				      noted, &old, value, memory_order_relaxed,
+				      memory_order_relaxed))
 		;
 }
 
@@ -227,25 +226,25 @@ void linkstore_note_cursor(const struct link_space *space, uint64_t cursor)
 	raise_to(&space->store->cursors[space->index].next, cursor + 1);
 }
 
-void linkstore_note_seen(const struct link_space *space,
-			 const struct space_seen *seen)
+void linkstore_note_high_water(const struct link_space *space,
+			       const struct high_water *high_water)
 {
 	struct noted_cursor *noted = &space->store->cursors[space->index];
 
 	/* No block seen says nothing of where the cursor stands. */
-	if (seen->cursor)
-		linkstore_note_cursor(space, seen->cursor);
-	raise_to(&noted->moves, seen->moves);
-	raise_to(&noted->generation, seen->generation);
+	if (high_water->cursor)
+		linkstore_note_cursor(space, high_water->cursor);
+	raise_to(&noted->moves, high_water->moves);
+	raise_to(&noted->generation, high_water->generation);
 }
 
-struct space_seen linkstore_noted_seen(const struct link_space *space)
+struct high_water linkstore_noted_high_water(const struct link_space *space)
 {
 	struct noted_cursor *noted = &space->store->cursors[space->index];
 	uint64_t next =
 		atomic_load_explicit(&noted->next, memory_order_relaxed);
 
-	return (struct space_seen){
+	return (struct high_water){
 		.cursor = next ? next - 1 : 0,
 		.moves = atomic_load_explicit(&noted->moves,
 					      memory_order_relaxed),

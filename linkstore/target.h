@@ -72,12 +72,12 @@ int linkstore_alias(const struct linkstore *ls, const char *alias, size_t len,
  */
 void linkstore_note_cursor(const struct link_space *space, uint64_t cursor);
 
-/* The same of all that was seen of a space; what is lower is passed over. */
-void linkstore_note_seen(const struct link_space *space,
-			 const struct space_seen *seen);
+/* The same of cursor, moves and generation; what is lower is passed over. */
+void linkstore_note_high_water(const struct link_space *space,
+			       const struct high_water *high_water);
 
 /* The highest noted: zeros when nothing was. */
-struct space_seen linkstore_noted_seen(const struct link_space *space);
+struct high_water linkstore_noted_high_water(const struct link_space *space);
 
 /* The same of how far the cursor may jump when Redis forgets, as the space
  * record tells it: at least link_space.safety_gap. */

@@ -91,7 +91,7 @@ struct block_pool *block_pool_new(const struct block_pool_options *options,
 		.name = options->name,
 		.waiting_max = options->waiting_max,
 		.metrics = options->metrics,
-		.seen = options->seen,
+		.high_water_file = options->high_water_file,
 		.on_progress = check_closed,
 		.arg = pool,
 	};

@@ -18,7 +18,7 @@
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
-#include "linkstore/space/seen_file.h"
+#include "linkstore/space/high_water_file.h"
 
 struct block_pool_options {
 	struct loop *loop;
@@ -27,7 +27,7 @@ struct block_pool_options {
 	const char *name;   /* of the holder: host and pid; outlives it */
 	size_t waiting_max; /* requests that may wait for a block */
 	const struct block_pool_metrics *metrics;
-	struct seen_file *seen; /* shared by all threads */
+	struct high_water_file *high_water_file; /* shared by all threads */
 };
 
 struct block_pool;

@@ -200,7 +200,8 @@ static int take_grant(struct class_pool *pool, const struct grant *grant,
 
 	pool->last_grant.succeeded = true;
 	metric_add(m->grants, 1);
-	seen_file_note(shared->seen, pool->ranges.space, &grant->seen);
+	high_water_file_note(shared->high_water_file, pool->ranges.space,
+			     &grant->high_water);
 	for (size_t i = 0; i < grant->count; i++) {
 		metric_add(m->blocks_granted, range_blocks(&grant->ranges[i]));
 		range = granted_range_add(&pool->ranges, grant,
@@ -286,7 +287,8 @@ static void request_grant(struct class_pool *pool)
 	struct grant_request request = {
 		.space = pool->ranges.space,
 		.ttl = pool->ranges.ttl,
-		.seen = seen_file_get(shared->seen, pool->ranges.space),
+		.high_water = high_water_file_get(shared->high_water_file,
+						  pool->ranges.space),
 		.name = shared->name,
 	};
 	struct error err = {0};

@@ -24,7 +24,7 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/block/block.h"
 #include "linkstore/linkstore.h"
-#include "linkstore/space/seen_file.h"
+#include "linkstore/space/high_water_file.h"
 
 /* What the pools of one thread share; outlives them. */
 struct class_pool_shared {
@@ -34,7 +34,7 @@ struct class_pool_shared {
 	const char *name;   /* of the holder: host and pid */
 	size_t waiting_max; /* requests of all pools that may wait */
 	const struct block_pool_metrics *metrics;
-	struct seen_file *seen;
+	struct high_water_file *high_water_file;
 	/* Called once `closing` when a pool may have ceased to be busy. */
 	void (*on_progress)(void *arg);
 	void *arg;

@@ -17,8 +17,8 @@
 #include "allocator/space_worth.h"
 #include "codespace/link_id.h"
 #include "common/clickhouse/rows.h"
+#include "linkstore/space/high_water_file.h"
 #include "linkstore/space/record.h"
-#include "linkstore/space/seen_file.h"
 
 /* --- the archive ---------------------------------------------------------- */
 
@@ -230,31 +230,31 @@ static int check_archive(const struct clickhouse_config *config,
 
 /* The allocators of this host may remember more than the archive.  Only they
  * make the file. */
-static int ask_seen_file(const struct allocator_config *config,
-			 const struct linkstore *store,
-			 const struct link_space *space, uint64_t first_block,
-			 struct error *err)
+static int ask_high_water_file(const struct allocator_config *config,
+			       const struct linkstore *store,
+			       const struct link_space *space,
+			       uint64_t first_block, struct error *err)
 {
 	const char *path = config->allocator.seen_file;
-	struct seen_file *file;
-	uint64_t seen;
+	struct high_water_file *file;
+	uint64_t cursor;
 
 	if (!path || !link_space_has_blocks(space) ||
 	    (access(path, F_OK) < 0 && errno == ENOENT))
 		return 0;
-	file = seen_file_open(path, store, err);
+	file = high_water_file_open(path, store, err);
 	if (!file)
 		return -1;
-	seen = seen_file_get(file, space).cursor;
-	seen_file_free(file);
-	if (first_block >= seen)
+	cursor = high_water_file_get(file, space).cursor;
+	high_water_file_free(file);
+	if (first_block >= cursor)
 		return 0;
 	return error_set(err, ERROR_UNSAFE,
 			 "space %s: allocators of this host have seen blocks "
 			 "up to %" PRIu64 ": begin above with --first-block "
 			 "%" PRIu64 " or more, or move %.200s away if nothing "
 			 "of it is known to anybody",
-			 space->name, seen - 1, seen, path);
+			 space->name, cursor - 1, cursor, path);
 }
 
 /* Fails when codes of the space may have been issued before.  A space that
@@ -270,7 +270,7 @@ static int ask_the_past(const struct allocator_config *config,
 		return -1;
 	if (exists)
 		return 0;
-	if (ask_seen_file(config, o->store, space, first_block, err) < 0)
+	if (ask_high_water_file(config, o->store, space, first_block, err) < 0)
 		return -1;
 	if (app_option_value(app, "no-archive"))
 		return 0;

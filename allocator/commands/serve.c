@@ -52,20 +52,21 @@ static void on_raised(void *arg, const struct error *err)
 
 /* Tells Redis the highest block that was seen of each space, so that a Redis
  * that forgot does not grant blocks twice. */
-static void tell_seen(struct worker *w)
+static void tell_high_water(struct worker *w)
 {
 	const struct linkstore *store = w->allocator->store;
 	const struct link_space *space;
-	struct space_seen seen;
+	struct high_water high_water;
 	struct error ignored;
 
 	for (size_t i = 0; i < linkstore_space_count(store); i++) {
 		space = linkstore_space(store, i);
 		if (!link_space_has_blocks(space))
 			continue;
-		seen = seen_file_get(w->allocator->seen, space);
-		if (seen.cursor || seen.moves)
-			space_raise_cursor_async(w->redis, space, &seen,
+		high_water = high_water_file_get(w->allocator->high_water_file,
+						 space);
+		if (high_water.cursor || high_water.moves)
+			space_raise_cursor_async(w->redis, space, &high_water,
 						 on_raised, w, &ignored);
 	}
 }
@@ -77,7 +78,7 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 	allocator_redis_state(w->allocator, w->redis_up, up, err);
 	w->redis_up = up;
 	if (up)
-		tell_seen(w);
+		tell_high_water(w);
 }
 
 /* --- the ledger ----------------------------------------------------------- */
@@ -156,7 +157,7 @@ static int open_block_pool(struct worker *w, struct error *err)
 		.name = a->holder,
 		.waiting_max = (size_t)a->config->allocator.waiting_max,
 		.metrics = &a->counts.block_pool,
-		.seen = a->seen,
+		.high_water_file = a->high_water_file,
 	};
 
 	w->block_pool = block_pool_new(&options, err);

@@ -4,7 +4,7 @@
 -- Each block is marked as not opened, until its holder says that it has opened
 -- it, and only then uses it.
 -- KEYS space cursor issued pool unopened
--- ARGV seen moves generation capacity gap hold longest day-prefix
+-- ARGV cursor moves generation capacity gap hold longest day-prefix
 --      blocks due_after|never version
 -- Replies {1, moves, highest generation, then first, last and generation of
 -- each range} or {0, why}.

@@ -36,7 +36,7 @@ local function told(at)
     numbers[i] = tonumber(ARGV[at + i])
     if not numbers[i] then error('argument ' .. at + i .. ' is no number') end
   end
-  return {seen = numbers[0], moves = numbers[1], generation = numbers[2],
+  return {cursor = numbers[0], moves = numbers[1], generation = numbers[2],
     capacity = numbers[3], gap = numbers[4], hold = numbers[5],
     longest = numbers[6], days = ARGV[at + 7]}
 end
@@ -247,10 +247,10 @@ local function remember(k, c, now)
   local r = read_record(k, c, now)
   if not r.known then return nil, 'nospace' end
   if not r.cursor then return nil, 'nocursor' end
-  if c.seen > c.capacity then return nil, 'badseen' end
+  if c.cursor > c.capacity then return nil, 'badcursor' end
   local due = now + c.hold + c.longest
   local proven = c.moves > r.moves or c.generation > r.highest
-  skip_blocks(k, r, c.seen, due)
+  skip_blocks(k, r, c.cursor, due)
   if proven or run_id() ~= r.known then forget(k, r, c, now, due, proven) end
   set_aside(k, r, due)
   return r

@@ -5,7 +5,7 @@
 -- score 0 is no time, the due scan passes it over).
 -- KEYS lock space cursor issued pool unopened
 -- ARGV lock-value lock-ttl
---      seen moves generation capacity gap hold longest day-prefix
+--      cursor moves generation capacity gap hold longest day-prefix
 --      quarantine members, then that many members, then the parts
 -- Replies {1, pooled, moves, highest generation} or {0, why}.
 local k, c = space_keys(2), told(3)

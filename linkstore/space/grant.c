@@ -53,7 +53,7 @@ static void build_grant(struct command *c, const struct grant_request *request)
 
 	command_script(c, space, SCRIPT_GRANT);
 	command_remember_keys(c, space);
-	command_remember_args(c, space, &request->seen);
+	command_remember_args(c, space, &request->high_water);
 	command_number(c, request->blocks);
 	command_time(c, due_after(space, request->ttl));
 	command_number(c, codespace_version(space->codes));
@@ -103,7 +103,7 @@ static bool has_part_of(const struct grant *grant,
 struct asked {
 	const struct link_space *space;
 	char holder[LINK_HOLDER_MAX];
-	struct space_seen seen;
+	struct high_water high_water;
 };
 
 static int parse_grant(const redisReply *reply, const void *about,
@@ -111,16 +111,16 @@ static int parse_grant(const redisReply *reply, const void *about,
 {
 	const struct asked *asked = about;
 	struct grant *grant = ret_value;
-	struct space_seen seen;
+	struct high_water high_water;
 	struct block_range range;
-	uint64_t above = asked->seen.cursor;
+	uint64_t above = asked->high_water.cursor;
 
 	if (!reply_is_array(reply, 2))
 		return reply_malformed("grant", err);
 	if (reply_number(reply, 0, 0) != 1)
 		return reply_refused(reply, asked->space, err);
 	memcpy(grant->holder, asked->holder, sizeof(grant->holder));
-	grant->seen = asked->seen;
+	grant->high_water = asked->high_water;
 	for (size_t at = 3; at + 2 < reply->elements; at += 3) {
 		if (grant->count == GRANT_BLOCKS_MAX ||
 		    parse_range(reply, at, &range))
@@ -133,8 +133,8 @@ static int parse_grant(const redisReply *reply, const void *about,
 	}
 	if (grant->count == 0)
 		return reply_malformed("grant", err);
-	seen = reply_seen(reply, 1, asked->space, above);
-	space_seen_raise(&grant->seen, &seen);
+	high_water = reply_high_water(reply, 1, asked->space, above);
+	high_water_raise(&grant->high_water, &high_water);
 	return 0;
 }
 
@@ -155,7 +155,8 @@ int grant_blocks_async(struct redis_async *redis,
 		       const struct grant_request *request, grant_fn *fn,
 		       void *arg, struct error *err)
 {
-	struct asked asked = {.space = request->space, .seen = request->seen};
+	struct asked asked = {.space = request->space,
+			      .high_water = request->high_water};
 	struct command c;
 
 	if (check_request(request, err) ||
@@ -238,8 +239,8 @@ static int parse_hand_back(const redisReply *reply, const void *about,
 				 "space %s: the range to hand back is no "
 				 "longer issued as it was granted",
 				 space->name);
-	linkstore_note_seen(
-		space, &(struct space_seen){.moves = (uint64_t)reply->integer});
+	linkstore_note_high_water(
+		space, &(struct high_water){.moves = (uint64_t)reply->integer});
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct grant_request {
 	unsigned blocks; /* 1 to GRANT_BLOCKS_MAX */
 	/* What the caller has ever seen of the space: a Redis that forgot must
 	 * not go below. */
-	struct space_seen seen;
+	struct high_water high_water;
 	/* Who asks, for people who read markers: a host name and a pid.  The
 	 * holder is this and a random part, new for every grant, so that a
 	 * block granted twice, even to one program, is opened once. */
@@ -32,8 +32,8 @@ struct grant {
 	/* Without a block in common; what Redis grants twice in one reply is
 	 * left to the reclaimer. */
 	struct block_range ranges[GRANT_BLOCKS_MAX];
-	size_t count;		/* of ranges, at least 1 */
-	struct space_seen seen; /* for the next request */
+	size_t count;		      /* of ranges, at least 1 */
+	struct high_water high_water; /* for the next request */
 	char holder[LINK_HOLDER_MAX];
 };
 

@@ -3,14 +3,14 @@
 #include "linkstore/call.h"
 
 static int build(struct command *c, const struct link_space *space,
-		 const struct space_seen *seen, struct error *err)
+		 const struct high_water *high_water, struct error *err)
 {
 	if (!link_space_has_blocks(space))
 		return error_set(err, ERROR_INPUT, "space %s has no blocks",
 				 space->name);
 	command_script(c, space, SCRIPT_RAISE_CURSOR);
 	command_remember_keys(c, space);
-	command_remember_args(c, space, seen);
+	command_remember_args(c, space, high_water);
 	return 0;
 }
 
@@ -26,18 +26,19 @@ static int parse(const redisReply *reply, const void *about, void *no_value,
 		return reply_refused(reply, *space, err);
 	if (!reply_is_array(reply, 4))
 		return reply_malformed("raise_cursor", err);
-	reply_seen(reply, 2, *space, (uint64_t)reply_number(reply, 1, 0));
+	reply_high_water(reply, 2, *space, (uint64_t)reply_number(reply, 1, 0));
 	return 0;
 }
 
 int space_raise_cursor(struct redis *redis, const struct link_space *space,
-		       const struct space_seen *seen, struct error *err)
+		       const struct high_water *high_water, struct error *err)
 {
 	struct command c;
 	redisReply *reply;
 	int status;
 
-	if (build(&c, space, seen, err) || command_run(&c, redis, &reply, err))
+	if (build(&c, space, high_water, err) ||
+	    command_run(&c, redis, &reply, err))
 		return -1;
 	status = parse(reply, &space, NULL, err);
 	freeReplyObject(reply);
@@ -52,12 +53,12 @@ static const struct call_type raise_call = {
 
 int space_raise_cursor_async(struct redis_async *redis,
 			     const struct link_space *space,
-			     const struct space_seen *seen, space_raised_fn *fn,
-			     void *arg, struct error *err)
+			     const struct high_water *high_water,
+			     space_raised_fn *fn, void *arg, struct error *err)
 {
 	struct command c;
 
-	if (build(&c, space, seen, err))
+	if (build(&c, space, high_water, err))
 		return -1;
 	return call_send(&c, redis, &raise_call, &space, (call_fn *)fn, arg,
 			 err);

@@ -18,14 +18,15 @@
 /*
  * Raises the cursor to what was seen; the blocks passed over enter `issued` as
  * if granted.  Also notes that Redis has forgotten, as the first grant would,
- * and what there is to be seen (linkstore_note_seen).  Errors as grant_blocks.
+ * and what there is to be seen (linkstore_note_high_water).  Errors as
+ * grant_blocks.
  */
 int space_raise_cursor(struct redis *redis, const struct link_space *space,
-		       const struct space_seen *seen, struct error *err);
+		       const struct high_water *high_water, struct error *err);
 typedef void space_raised_fn(void *arg, const struct error *err);
 int space_raise_cursor_async(struct redis_async *redis,
 			     const struct link_space *space,
-			     const struct space_seen *seen, space_raised_fn *fn,
-			     void *arg, struct error *err);
+			     const struct high_water *high_water,
+			     space_raised_fn *fn, void *arg, struct error *err);
 
 #endif

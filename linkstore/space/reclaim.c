@@ -105,7 +105,7 @@ static void build_settle(struct command *c, const struct reclaim_lock *lock,
 {
 	const struct link_space *space = lock->space;
 	const struct links_config *config = linkstore_config(space->store);
-	const struct space_seen seen = linkstore_noted_seen(space);
+	const struct high_water high_water = linkstore_noted_high_water(space);
 	char member[RANGE_TEXT_MAX];
 
 	command_script(c, space, SCRIPT_SETTLE);
@@ -113,7 +113,7 @@ static void build_settle(struct command *c, const struct reclaim_lock *lock,
 	command_remember_keys(c, space);
 	command_text(c, lock->value);
 	command_time(c, lock->ttl);
-	command_remember_args(c, space, &seen);
+	command_remember_args(c, space, &high_water);
 	command_time(c, config->quarantine);
 	command_number(c, member_count);
 	for (size_t i = 0; i < member_count; i++)
@@ -130,7 +130,7 @@ static int parse_settle(const redisReply *reply,
 	if (reply_number(reply, 0, 0) == 1) {
 		if (!reply_is_array(reply, 4))
 			return reply_malformed("settle", err);
-		reply_seen(reply, 2, lock->space, 0);
+		reply_high_water(reply, 2, lock->space, 0);
 		return 0;
 	}
 	reply_refused(reply, lock->space, err);

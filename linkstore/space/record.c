@@ -261,11 +261,12 @@ static int identity_check(const redisReply *reply,
 		return error_set(err, ERROR_NOTFOUND,
 				 "space %s has lost its cursor", space->name);
 	linkstore_note_cursor(space, (uint64_t)cursor);
-	linkstore_note_seen(space, &(struct space_seen){
-					   .moves = count_of(hash, "moves"),
-					   .generation = (uint32_t)count_of(
-						   hash, "highest"),
-				   });
+	linkstore_note_high_water(
+		space,
+		&(struct high_water){
+			.moves = count_of(hash, "moves"),
+			.generation = (uint32_t)count_of(hash, "highest"),
+		});
 	return 0;
 }
 

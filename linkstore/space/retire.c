@@ -406,7 +406,7 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 {
 	struct retiring r = {
 		.redis = redis, .space = space, .version = version};
-	const struct space_seen seen = linkstore_noted_seen(space);
+	const struct high_water high_water = linkstore_noted_high_water(space);
 	struct error unlock;
 	int status;
 
@@ -414,7 +414,8 @@ int space_retire_key(struct redis *redis, const struct link_space *space,
 	 * been granted, and for which versions. */
 	if (check_version(space, version, err) ||
 	    space_safety_check(redis, space, err) ||
-	    space_raise_cursor(redis, space, &seen, err) || read_key(&r, err) ||
+	    space_raise_cursor(redis, space, &high_water, err) ||
+	    read_key(&r, err) ||
 	    reclaim_lock_take(redis, space, LOCK_TTL, &r.lock, err))
 		return -1;
 	status = look_and_retire(&r, err);

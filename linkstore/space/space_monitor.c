@@ -135,13 +135,14 @@ bool space_monitor_all_ready(const struct space_monitor *m)
 
 /* Remembers what the record has reached, to which others have moved it, too:
  * they may be gone when Redis has forgotten it. */
-static void remember_seen(const struct monitored_space *s)
+static void remember_high_water(const struct monitored_space *s)
 {
-	struct seen_file *file = s->monitor->options.seen;
-	const struct space_seen seen = linkstore_noted_seen(s->space);
+	struct high_water_file *file = s->monitor->options.high_water_file;
+	const struct high_water high_water =
+		linkstore_noted_high_water(s->space);
 
 	if (file && link_space_has_blocks(s->space))
-		seen_file_note(file, s->space, &seen);
+		high_water_file_note(file, s->space, &high_water);
 }
 
 static void on_raised(void *arg, const struct error *err)
@@ -152,18 +153,18 @@ static void on_raised(void *arg, const struct error *err)
 
 /* Tells Redis what was seen: it may have lost data without a connection being
  * lost. */
-static void tell_seen(const struct monitored_space *s)
+static void tell_high_water(const struct monitored_space *s)
 {
 	const struct space_monitor *m = s->monitor;
-	struct space_seen seen;
+	struct high_water high_water;
 	struct error ignored;
 
-	if (!m->options.seen || !link_space_has_blocks(s->space))
+	if (!m->options.high_water_file || !link_space_has_blocks(s->space))
 		return;
-	seen = seen_file_get(m->options.seen, s->space);
-	if (seen.cursor || seen.moves)
-		space_raise_cursor_async(m->redis, s->space, &seen, on_raised,
-					 NULL, &ignored);
+	high_water = high_water_file_get(m->options.high_water_file, s->space);
+	if (high_water.cursor || high_water.moves)
+		space_raise_cursor_async(m->redis, s->space, &high_water,
+					 on_raised, NULL, &ignored);
 }
 
 /* --- checking ------------------------------------------------------------- */
@@ -179,7 +180,7 @@ static void on_answer(void *arg, const struct error *err)
 		return;
 	atomic_store(&s->state, (int)state);
 	if (state == SPACE_READY)
-		remember_seen(s);
+		remember_high_water(s);
 	m->options.on_checked(m->options.arg, s->space, state, err);
 }
 
@@ -193,7 +194,7 @@ static void check(struct monitored_space *s)
 	/* Refused while Redis is away, which others report. */
 	s->asked = space_check_async(m->redis, s->space, m->options.use,
 				     on_answer, s, &ignored) == 0;
-	tell_seen(s);
+	tell_high_water(s);
 }
 
 /* Checks at leisure while all is well, and often while it is not. */

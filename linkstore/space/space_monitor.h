@@ -20,8 +20,8 @@
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
+#include "linkstore/space/high_water_file.h"
 #include "linkstore/space/record.h"
-#include "linkstore/space/seen_file.h"
 
 /* What leads from one to another is written above next_state(). */
 enum space_state {
@@ -48,7 +48,8 @@ struct space_monitor_options {
 	const struct linkstore *store;
 	enum space_use use; /* what the spaces are checked for */
 	int64_t every; /* ms between two checks while all spaces are ready */
-	struct seen_file *seen; /* NULL: nothing is remembered nor told */
+	struct high_water_file
+		*high_water_file; /* NULL: nothing is remembered nor told */
 	space_checked_fn *on_checked;
 	void *arg;
 };

@@ -17,15 +17,15 @@ static int ask(struct redis *redis, const struct link_space *space,
 	       const uint64_t *blocks, const uint32_t *generations,
 	       size_t count, bool *ret_unopened, struct error *err)
 {
-	const struct space_seen seen = linkstore_noted_seen(space);
+	const struct high_water high_water = linkstore_noted_high_water(space);
 	struct command c;
 	redisReply *reply;
 
 	command_script(&c, space, SCRIPT_UNOPENED);
 	command_space_key(&c, "space:", space);
 	command_space_key(&c, "unopened:", space);
-	command_number(&c, seen.moves);
-	command_number(&c, seen.generation);
+	command_number(&c, high_water.moves);
+	command_number(&c, high_water.generation);
 	for (size_t i = 0; i < count; i++)
 		command_format(&c, "%" PRIu64 ":%" PRIu32, blocks[i],
 			       generations[i]);

@@ -6,7 +6,8 @@
  *Each answered code goes to the log at the end of its loop turn.
  *
  * usage: issue CONFIG create					the space
- *	  issue CONFIG run CLASS RATE NAME LOG [SEEN-FILE]	until SIGTERM
+ *	  issue CONFIG run CLASS RATE NAME LOG [HIGH-WATER-FILE]	until
+ *SIGTERM
  *
  * JOBS links are under way at once; RATE are begun in a second, 0: all that go.
  * A run that ends by SIGTERM prints what it counted.
@@ -56,7 +57,7 @@ struct issuer {
 	struct block_pool *block_pool;
 	struct class_pool *class_pool; /* of `ttl` */
 	struct block_pool_metrics counts;
-	struct seen_file *seen;
+	struct high_water_file *high_water_file;
 	int rate; /* links begun in a second; 0: all that go */
 	int signals, log;
 	uint64_t unique; /* of the next link */
@@ -247,13 +248,14 @@ static void on_raised(void *arg, const struct error *err)
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct issuer *is = arg;
-	struct space_seen seen = seen_file_get(is->seen, is->faults.space);
+	struct high_water high_water =
+		high_water_file_get(is->high_water_file, is->faults.space);
 	struct error ignored;
 
 	(void)err;
-	if (up && seen.cursor)
-		space_raise_cursor_async(is->redis, is->faults.space, &seen,
-					 on_raised, is, &ignored);
+	if (up && high_water.cursor)
+		space_raise_cursor_async(is->redis, is->faults.space,
+					 &high_water, on_raised, is, &ignored);
 }
 
 /* --- life ----------------------------------------------------------------- */
@@ -270,8 +272,9 @@ static int open_files(struct issuer *is, char **argv, struct error *err)
 		open(argv[6], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (is->log < 0)
 		return error_set_errno(err, "%s", argv[6]);
-	is->seen = seen_file_open(argv[7], is->faults.store, err);
-	return is->seen ? signals_open(&is->signals, err) : -1;
+	is->high_water_file =
+		high_water_file_open(argv[7], is->faults.store, err);
+	return is->high_water_file ? signals_open(&is->signals, err) : -1;
 }
 
 static int open_parts(struct issuer *is, const char *name, struct error *err)
@@ -281,7 +284,7 @@ static int open_parts(struct issuer *is, const char *name, struct error *err)
 		.name = name,
 		.waiting_max = JOBS,
 		.metrics = &is->counts,
-		.seen = is->seen,
+		.high_water_file = is->high_water_file,
 	};
 
 	is->loop = options.loop = loop_new(err);
@@ -340,7 +343,7 @@ out:
 	redis_async_free(is->redis);
 	block_pool_free(is->block_pool);
 	loop_free(is->loop);
-	seen_file_free(is->seen);
+	high_water_file_free(is->high_water_file);
 	metrics_free(metrics);
 	return status;
 }

@@ -235,7 +235,7 @@ static void check_missing(struct world *w, const struct lives *l, int64_t now)
 
 void check_let_notice(struct world *w, size_t space)
 {
-	const struct space_seen nothing = {0};
+	const struct high_water nothing = {0};
 
 	if (space_raise_cursor(w->redis, world_space(w, space), &nothing,
 			       &w->err))

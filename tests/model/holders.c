@@ -116,7 +116,7 @@ void holders_grant(struct holders *h)
 
 	if (!holder || !request.blocks)
 		return;
-	request.seen = holder->seen[held.space];
+	request.high_water = holder->high_water[held.space];
 	held.deadline = clock_boottime_ms() + w->config.hold_max;
 	held.forgets = h->forgets;
 	if (await_grant(w->await, &request, &grant, &w->err)) {
@@ -132,8 +132,8 @@ void holders_grant(struct holders *h)
 		if (h->budget[held.space] != UINT64_MAX)
 			h->budget[held.space] -= range_blocks(&grant.ranges[i]);
 	}
-	holder->seen[held.space] = grant.seen;
-	space_seen_raise(&h->witness[held.space], &grant.seen);
+	holder->high_water[held.space] = grant.high_water;
+	high_water_raise(&h->witness[held.space], &grant.high_water);
 }
 
 /* --- opening and creating ------------------------------------------------- */
@@ -323,9 +323,9 @@ void holders_crash(struct holders *h)
 	if (!holder)
 		return;
 	holder->count = 0;
-	/* Some have a file that tells what was seen (seen_file.h). */
+	/* Some have a file that tells what was seen (high_water_file.h). */
 	if (rng_chance(&h->world->rng, 50))
-		memset(holder->seen, 0, sizeof(holder->seen));
+		memset(holder->high_water, 0, sizeof(holder->high_water));
 }
 
 /* ms until all of them should have been given up, and have ended. */
@@ -396,6 +396,6 @@ void holders_raise_cursor(struct holders *h)
 
 	for (size_t i = 0; holder && i < WORLD_SPACES; i++)
 		if (space_raise_cursor(w->redis, world_space(w, i),
-				       &holder->seen[i], &w->err))
+				       &holder->high_water[i], &w->err))
 			world_broken(w, "%s", w->err.text);
 }

@@ -28,7 +28,7 @@ struct held {
 struct holder {
 	struct held held[HELD_MAX];
 	size_t count;
-	struct space_seen seen[WORLD_SPACES];
+	struct high_water high_water[WORLD_SPACES];
 	/* Stopped (SIGSTOP) until then, on clock_boottime_ms; when it goes on
 	 * it does not look at the clock before it has used what it has. */
 	int64_t asleep_until;
@@ -44,7 +44,7 @@ struct holders {
 	/* While Redis is about to forget: no more is granted than its gap
 	 * covers.  UINT64_MAX: any number. */
 	uint64_t budget[WORLD_SPACES];
-	struct space_seen witness[WORLD_SPACES]; /* all that was granted */
+	struct high_water witness[WORLD_SPACES]; /* all that was granted */
 	uint64_t links;				 /* made, in all */
 };
 

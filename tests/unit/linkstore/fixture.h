@@ -224,13 +224,13 @@ static inline int teardown(void **state)
 	} while (0)
 
 static inline int try_grant(struct fixture *f, const struct link_class *ttl,
-			    unsigned blocks, uint64_t seen, struct grant *ret)
+			    unsigned blocks, uint64_t cursor, struct grant *ret)
 {
 	struct grant_request request = {
 		.space = f->space,
 		.ttl = ttl,
 		.blocks = blocks,
-		.seen.cursor = seen,
+		.high_water.cursor = cursor,
 		.name = "test",
 	};
 

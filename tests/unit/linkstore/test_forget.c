@@ -50,7 +50,7 @@ static void what_was_granted_and_forgotten_is_not_granted_again(void **state)
 	take(f, 2);
 	redis_server_keep(&f->server);
 	g = take(f, GAP);
-	assert_int_equal(g.seen.cursor, 2 + GAP);
+	assert_int_equal(g.high_water.cursor, 2 + GAP);
 	redis_server_forget(&f->server);
 	assert_int_equal(cursor(f), 2);
 	g = take(f, 1);
@@ -290,9 +290,10 @@ static void a_block_handed_back_and_granted_meanwhile_has_one_grantee(void **s)
 
 static int raise_to(struct fixture *f, uint64_t cursor)
 {
-	const struct space_seen seen = {.cursor = cursor};
+	const struct high_water high_water = {.cursor = cursor};
 
-	return space_raise_cursor(f->server.redis, f->space, &seen, &f->err);
+	return space_raise_cursor(f->server.redis, f->space, &high_water,
+				  &f->err);
 }
 
 static void what_one_has_seen_is_not_granted_to_another(void **state)
@@ -304,8 +305,8 @@ static void what_one_has_seen_is_not_granted_to_another(void **state)
 	for (int i = 0; i < 5; i++)
 		g = take(f, 200);
 	redis_server_forget(&f->server);
-	must(f,
-	     space_raise_cursor(f->server.redis, f->space, &g.seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &g.high_water,
+				   &f->err));
 	g = take(f, 1);
 	assert_true(g.ranges[0].first >= 1000);
 	assert_int_equal(
@@ -338,14 +339,14 @@ static void a_space_that_was_not_created_is_not_lifted(void **state)
 
 /* Grants to one who has seen that. */
 static struct grant take_knowing(struct fixture *f, unsigned blocks,
-				 const struct space_seen *seen)
+				 const struct high_water *high_water)
 {
 	static struct grant g;
 	struct grant_request request = {
 		.space = f->space,
 		.ttl = f->day,
 		.blocks = blocks,
-		.seen = *seen,
+		.high_water = *high_water,
 		.name = "test",
 	};
 
@@ -371,7 +372,7 @@ a_pool_block_is_not_granted_twice_under_the_same_run_id(void **state)
 	g = take(f, 1);
 	assert_int_equal(g.ranges[0].first, 0);
 	redis_server_go_back(&f->server);
-	h = take_knowing(f, 1, &g.seen);
+	h = take_knowing(f, 1, &g.high_water);
 	assert_int_equal(forgot(f), 1);
 	assert_true(h.ranges[0].first >= 20);
 	sleep_ms(HOLD + 20);
@@ -392,7 +393,7 @@ static void all_that_the_caller_saw_granted_is_set_aside(void **state)
 	redis_server_snapshot(&f->server);
 	g = take(f, 12);
 	redis_server_go_back(&f->server);
-	take_knowing(f, 1, &g.seen);
+	take_knowing(f, 1, &g.high_water);
 	/* 12 that were seen, and the gap. */
 	assert_true(is_issued(f, "0-18:3"));
 	sleep_ms(HOLD + 20);
@@ -408,7 +409,7 @@ static void no_generation_seen_is_granted_again(void **state)
 	struct fixture *f = *state;
 	struct link_block a = open_block(f, f->brief);
 	struct block_range whole = {a.number, a.number, a.generation};
-	struct space_seen seen = {0};
+	struct high_water high_water = {0};
 	struct grant g;
 
 	redis_server_snapshot(&f->server);
@@ -419,13 +420,14 @@ static void no_generation_seen_is_granted_again(void **state)
 		sleep_ms(HOLD + 20);
 		g = take(f, 1);
 		assert_int_equal(g.ranges[0].first, a.number);
-		space_seen_raise(&seen, &g.seen);
+		high_water_raise(&high_water, &g.high_water);
 		a = block_of(f, &g, f->brief);
 		whole.generation = a.generation;
 	}
 	assert_int_equal(a.generation, 4);
 	redis_server_go_back(&f->server);
-	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &high_water,
+				   &f->err));
 	/* Its first holder gives it back as if nothing had happened. */
 	a.generation = whole.generation = 1;
 	snprintf(a.holder, sizeof(a.holder), "%s", marker(f, a.number).holder);
@@ -469,12 +471,12 @@ static void every_script_that_moves_blocks_counts(void **state)
 	struct link_block a = open_block(f, f->brief);
 	struct block_range whole = {a.number, a.number, a.generation};
 
-	assert_int_equal(linkstore_noted_seen(f->space).moves, 1);
+	assert_int_equal(linkstore_noted_high_water(f->space).moves, 1);
 	take(f, 3);
-	assert_int_equal(linkstore_noted_seen(f->space).moves, 4);
+	assert_int_equal(linkstore_noted_high_water(f->space).moves, 4);
 	must(f, await_close_own(f->await, &a, &f->err));
 	must(f, await_hand_back(f->await, f->space, &whole, &whole, &f->err));
-	assert_int_equal(linkstore_noted_seen(f->space).moves, 5);
+	assert_int_equal(linkstore_noted_high_water(f->space).moves, 5);
 	assert_int_equal(moves(f), 5);
 	must(f, raise_to(f, 2));
 	assert_int_equal(moves(f), 5);
@@ -612,13 +614,14 @@ static void noticing_does_not_walk_the_pool(void **state)
 		"string.format('%d-%d:2', i, i)) end "
 		"redis.call('HSET', KEYS[2], 'run_id', 'other', 'moves', 1)";
 	const char *argv[] = {"EVAL", fill, "2", "pool:{s5}", "space:{s5}"};
-	struct space_seen seen = {.moves = 5000};
+	struct high_water high_water = {.moves = 5000};
 	redisReply *reply;
 	long long left;
 
 	must(f, redis_command(f->server.redis, 5, argv, NULL, &reply, &f->err));
 	freeReplyObject(reply);
-	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &high_water,
+				   &f->err));
 	left = redis_server_number(&f->server, "ZCARD pool:{s5}");
 	assert_true(left >= 20000 - 512);
 	/* The rest of what is owed follows with the scripts that come, and

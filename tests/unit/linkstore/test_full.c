@@ -126,7 +126,7 @@ static void blocks_are_handed_back_held_and_released(void **state)
 	struct link_block a = open_block(f, f->day);
 	struct grant g = grant(f, f->day, 5);
 	struct block_range whole = {a.number, a.number, a.generation};
-	const struct space_seen seen = {.cursor = 20, .moves = 900};
+	const struct high_water high_water = {.cursor = 20, .moves = 900};
 	struct hold_request request = {2, 3, "ann", "why"};
 	struct hold_result result;
 	bool closed;
@@ -139,7 +139,8 @@ static void blocks_are_handed_back_held_and_released(void **state)
 	     space_hold(f->server.redis, f->space, &request, &result, &f->err));
 	must(f, space_release(f->server.redis, f->space, &request, &result,
 			      &f->err));
-	must(f, space_raise_cursor(f->server.redis, f->space, &seen, &f->err));
+	must(f, space_raise_cursor(f->server.redis, f->space, &high_water,
+				   &f->err));
 	must(f, marker_close_lost(f->server.redis, f->space, 5, 1, &closed,
 				  &f->err));
 }

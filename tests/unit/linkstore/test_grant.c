@@ -75,7 +75,7 @@ static void a_cursor_below_what_was_seen_is_lifted_above_it(void **state)
 
 	must(f, try_grant(f, f->day, 1, 10, &g));
 	assert_range(&g.ranges[0], 10, 10, 1);
-	assert_int_equal(g.seen.cursor, 11);
+	assert_int_equal(g.high_water.cursor, 11);
 	assert_true(score(f, "issued:{s5}", "0-9:1") > 0);
 }
 

@@ -5,7 +5,7 @@
 struct world {
 	struct async_fixture *a;
 	struct fixture *f;
-	struct seen_file *seen;
+	struct high_water_file *high_water_file;
 	struct space_monitor *monitor;
 	struct loop_timer *tick;
 	/* Of the last call. */
@@ -46,9 +46,9 @@ static void start(struct world *w, struct async_fixture *a, enum space_use use)
 	};
 
 	*w = (struct world){.a = a, .f = a->f};
-	w->seen = seen_file_open(NULL, a->f->store, &a->err);
-	assert_non_null(w->seen);
-	options.seen = w->seen;
+	w->high_water_file = high_water_file_open(NULL, a->f->store, &a->err);
+	assert_non_null(w->high_water_file);
+	options.high_water_file = w->high_water_file;
 	w->tick = loop_timer_new(a->loop, on_tick, w, &a->err);
 	w->monitor = space_monitor_new(&options, &a->err);
 	assert_non_null(w->monitor);
@@ -80,7 +80,7 @@ static void close_world(struct world *w)
 	until(w, redis_async_pending(w->a->redis) == 0);
 	space_monitor_free(w->monitor);
 	loop_timer_free(w->tick);
-	seen_file_free(w->seen);
+	high_water_file_free(w->high_water_file);
 }
 
 /* Runs the loop until the program was told of this state. */
@@ -101,9 +101,9 @@ static uint64_t cursor(struct world *w)
 	return (uint64_t)redis_server_number(&w->f->server, "GET cursor:{s5}");
 }
 
-static uint64_t seen(const struct world *w)
+static uint64_t remembered(const struct world *w)
 {
-	return seen_file_get(w->seen, w->f->space).cursor;
+	return high_water_file_get(w->high_water_file, w->f->space).cursor;
 }
 
 static void create_space(struct world *w)
@@ -150,7 +150,7 @@ static void a_cursor_that_went_back_is_raised(void **state)
 	redis_server_snapshot(&w.f->server);
 	grant(w.f, w.f->day, 30);
 	highest = cursor(&w);
-	until(&w, seen(&w) == highest);
+	until(&w, remembered(&w) == highest);
 
 	redis_server_go_back(&w.f->server);
 	assert_true(cursor(&w) < highest);

@@ -1,6 +1,6 @@
 /*
- * seen_file.h - what this host has seen of each space (struct space_seen),
- * remembered over restarts (promise 10).
+ * high_water_file.h - the high water of each space that this host has seen
+ * (struct high_water), remembered over restarts (promise 10).
  *
  * Redis restored from an old backup forgets grants; allocators that run raise
  * its cursor above what they have seen.  When all of them restart meanwhile,
@@ -11,14 +11,14 @@
  * back, some seconds old at worst.  Nobody may truncate the file while it is in
  * use.
  */
-#ifndef LINKSTORE_SPACE_SEEN_FILE_H
-#define LINKSTORE_SPACE_SEEN_FILE_H
+#ifndef LINKSTORE_SPACE_HIGH_WATER_FILE_H
+#define LINKSTORE_SPACE_HIGH_WATER_FILE_H
 
 #include <stdint.h>
 
 #include "linkstore/linkstore.h"
 
-struct seen_file;
+struct high_water_file;
 
 /*
  * Opens or creates the file; with a NULL path what is noted is kept in memory
@@ -27,21 +27,22 @@ struct seen_file;
  * block size).  ERROR_UNSAFE: an entry is damaged; it must be looked into
  * before the file is moved away.
  */
-struct seen_file *seen_file_open(const char *path,
-				 const struct linkstore *store,
-				 struct error *err);
-void seen_file_free(struct seen_file *f); /* NULL accepted */
+struct high_water_file *high_water_file_open(const char *path,
+					     const struct linkstore *store,
+					     struct error *err);
+void high_water_file_free(struct high_water_file *f); /* NULL accepted */
 /* Would it open?  Nothing is created or written.  A NULL path is good, and so
  * is a file that is not there yet in a folder that is. */
-int seen_file_check(const char *path, const struct linkstore *store,
-		    struct error *err);
+int high_water_file_check(const char *path, const struct linkstore *store,
+			  struct error *err);
 
 /* Zeros when nothing was seen.  From any thread. */
-struct space_seen seen_file_get(const struct seen_file *f,
-				const struct link_space *space);
+struct high_water high_water_file_get(const struct high_water_file *f,
+				      const struct link_space *space);
 
 /* Raises each of it; never lowers any.  From any thread. */
-void seen_file_note(struct seen_file *f, const struct link_space *space,
-		    const struct space_seen *seen);
+void high_water_file_note(struct high_water_file *f,
+			  const struct link_space *space,
+			  const struct high_water *high_water);
 
 #endif

@@ -1,4 +1,4 @@
-#include "linkstore/space/seen_file.h"
+#include "linkstore/space/high_water_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,18 +14,19 @@
 
 #include "codespace/link_id.h"
 
+/* The name that the file had at first; files of that time are read. */
 #define MAGIC "shortloop seen 1"
 
 /* The low bits of an entry are a block number, as in a link id; the rest checks
  * them. */
-#define SEEN_BITS 42
-#define SEEN_MAX  ((UINT64_C(1) << SEEN_BITS) - 1)
+#define NUMBER_BITS 42
+#define NUMBER_MAX  ((UINT64_C(1) << NUMBER_BITS) - 1)
 
 enum {
-	SEEN_CURSOR,
-	SEEN_MOVES,
-	SEEN_GENERATION,
-	SEEN_NUMBERS
+	ENTRY_CURSOR,
+	ENTRY_MOVES,
+	ENTRY_GENERATION,
+	ENTRY_NUMBERS
 };
 
 struct entry {
@@ -33,7 +34,7 @@ struct entry {
 	uint32_t length, base, block_size, unused;
 	/* Cursor, moves and generation; 0: none.  Files from before there were
 	 * three have zeros for the others. */
-	_Atomic uint64_t seen[SEEN_NUMBERS];
+	_Atomic uint64_t numbers[ENTRY_NUMBERS];
 };
 
 /* A page of entries by space number.  Number 0 is nobody's: it names the file.
@@ -43,7 +44,7 @@ struct page {
 };
 _Static_assert(sizeof(struct page) == 4096, "the file is one page");
 
-struct seen_file {
+struct high_water_file {
 	struct page *page;
 };
 
@@ -59,15 +60,15 @@ static uint64_t mix(uint64_t x)
 
 /* Never 0, so that an entry of block 0 is not empty.  Number `which` of the
  * entry: what belongs to one is not taken for another's. */
-static uint64_t sealed(uint64_t seen, unsigned number, unsigned which)
+static uint64_t sealed(uint64_t value, unsigned number, unsigned which)
 {
 	uint64_t place = number | (uint64_t)which << 8;
-	uint64_t check = mix(seen ^ place << SEEN_BITS) >> SEEN_BITS;
+	uint64_t check = mix(value ^ place << NUMBER_BITS) >> NUMBER_BITS;
 
-	return seen | (check ? check : 1) << SEEN_BITS;
+	return value | (check ? check : 1) << NUMBER_BITS;
 }
 
-static struct entry *entry_of(const struct seen_file *f,
+static struct entry *entry_of(const struct high_water_file *f,
 			      const struct link_space *space)
 {
 	return &f->page->entries[space->number];
@@ -75,41 +76,42 @@ static struct entry *entry_of(const struct seen_file *f,
 
 static uint64_t number_of(const struct entry *entry, unsigned which)
 {
-	return atomic_load(&entry->seen[which]) & SEEN_MAX;
+	return atomic_load(&entry->numbers[which]) & NUMBER_MAX;
 }
 
-struct space_seen seen_file_get(const struct seen_file *f,
-				const struct link_space *space)
+struct high_water high_water_file_get(const struct high_water_file *f,
+				      const struct link_space *space)
 {
 	const struct entry *entry = entry_of(f, space);
 
-	return (struct space_seen){
-		.cursor = number_of(entry, SEEN_CURSOR),
-		.moves = number_of(entry, SEEN_MOVES),
-		.generation = (uint32_t)number_of(entry, SEEN_GENERATION),
+	return (struct high_water){
+		.cursor = number_of(entry, ENTRY_CURSOR),
+		.moves = number_of(entry, ENTRY_MOVES),
+		.generation = (uint32_t)number_of(entry, ENTRY_GENERATION),
 	};
 }
 
 static void raise_number(struct entry *entry, const struct link_space *space,
-			 unsigned which, uint64_t seen)
+			 unsigned which, uint64_t value)
 {
-	_Atomic uint64_t *at = &entry->seen[which];
+	_Atomic uint64_t *at = &entry->numbers[which];
 	uint64_t old = atomic_load(at);
 
-	while ((old & SEEN_MAX) < seen && seen <= SEEN_MAX &&
+	while ((old & NUMBER_MAX) < value && value <= NUMBER_MAX &&
 	       !atomic_compare_exchange_weak(
-		       at, &old, sealed(seen, space->number, which)))
+		       at, &old, sealed(value, space->number, which)))
 		;
 }
 
-void seen_file_note(struct seen_file *f, const struct link_space *space,
-		    const struct space_seen *seen)
+void high_water_file_note(struct high_water_file *f,
+			  const struct link_space *space,
+			  const struct high_water *high_water)
 {
 	struct entry *entry = entry_of(f, space);
 
-	raise_number(entry, space, SEEN_CURSOR, seen->cursor);
-	raise_number(entry, space, SEEN_MOVES, seen->moves);
-	raise_number(entry, space, SEEN_GENERATION, seen->generation);
+	raise_number(entry, space, ENTRY_CURSOR, high_water->cursor);
+	raise_number(entry, space, ENTRY_MOVES, high_water->moves);
+	raise_number(entry, space, ENTRY_GENERATION, high_water->generation);
 }
 
 /* --- opening -------------------------------------------------------------- */
@@ -153,7 +155,7 @@ static int open_or_create(const char *path, struct error *err)
 	return fd;
 }
 
-static int map(struct seen_file *f, int fd, int flags, const char *path,
+static int map(struct high_water_file *f, int fd, int flags, const char *path,
 	       struct error *err)
 {
 	struct stat st;
@@ -165,7 +167,7 @@ static int map(struct seen_file *f, int fd, int flags, const char *path,
 		return error_set_errno(err, "%s", path);
 	if (fd >= 0 && st.st_size != (off_t)sizeof(struct page))
 		return error_set(err, ERROR_CONFIG,
-				 "%s is not a file of what was seen: it has "
+				 "%s is not a high-water file: it has "
 				 "%jd bytes",
 				 path, (intmax_t)st.st_size);
 	page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, flags,
@@ -176,7 +178,7 @@ static int map(struct seen_file *f, int fd, int flags, const char *path,
 	if (fd >= 0 &&
 	    strncmp(f->page->entries[0].name, MAGIC, sizeof(MAGIC)) != 0)
 		return error_set(err, ERROR_CONFIG,
-				 "%s is not a file of what was seen", path);
+				 "%s is not a high-water file", path);
 	return 0;
 }
 
@@ -191,16 +193,16 @@ static bool is_whole(const struct entry *entry, const struct link_space *space)
 {
 	uint64_t value;
 
-	for (unsigned i = 0; i < SEEN_NUMBERS; i++) {
-		value = atomic_load(&entry->seen[i]);
+	for (unsigned i = 0; i < ENTRY_NUMBERS; i++) {
+		value = atomic_load(&entry->numbers[i]);
 		if (value &&
-		    value != sealed(value & SEEN_MAX, space->number, i))
+		    value != sealed(value & NUMBER_MAX, space->number, i))
 			return false;
 	}
 	return true;
 }
 
-static int check_entry(struct seen_file *f, const char *path,
+static int check_entry(struct high_water_file *f, const char *path,
 		       const struct link_space *space, struct error *err)
 {
 	struct entry *entry = entry_of(f, space);
@@ -229,7 +231,7 @@ static int check_entry(struct seen_file *f, const char *path,
 }
 
 /* Under a lock, so that two who start write a new entry one after the other. */
-static int check_entries(struct seen_file *f, int fd, const char *path,
+static int check_entries(struct high_water_file *f, int fd, const char *path,
 			 const struct linkstore *store, struct error *err)
 {
 	const struct link_space *space;
@@ -247,11 +249,11 @@ static int check_entries(struct seen_file *f, int fd, const char *path,
 	return status;
 }
 
-struct seen_file *seen_file_open(const char *path,
-				 const struct linkstore *store,
-				 struct error *err)
+struct high_water_file *high_water_file_open(const char *path,
+					     const struct linkstore *store,
+					     struct error *err)
 {
-	struct seen_file *f = calloc(1, sizeof(*f));
+	struct high_water_file *f = calloc(1, sizeof(*f));
 	int fd = -1, status = -1;
 
 	if (!f) {
@@ -266,7 +268,7 @@ struct seen_file *seen_file_open(const char *path,
 		close(fd);
 	if (status == 0)
 		return f;
-	seen_file_free(f);
+	high_water_file_free(f);
 	return NULL;
 }
 
@@ -286,10 +288,10 @@ static int check_folder(const char *path, struct error *err)
 	return status;
 }
 
-int seen_file_check(const char *path, const struct linkstore *store,
-		    struct error *err)
+int high_water_file_check(const char *path, const struct linkstore *store,
+			  struct error *err)
 {
-	struct seen_file f = {0};
+	struct high_water_file f = {0};
 	int fd, status = -1;
 
 	if (!path)
@@ -308,7 +310,7 @@ int seen_file_check(const char *path, const struct linkstore *store,
 	return status;
 }
 
-void seen_file_free(struct seen_file *f)
+void high_water_file_free(struct high_water_file *f)
 {
 	if (!f)
 		return;
