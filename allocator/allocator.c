@@ -101,7 +101,8 @@ static int check_high_water_file(const struct allocator_config *config,
 
 	if (!store)
 		return -1;
-	rc = high_water_file_check(config->allocator.seen_file, store, err);
+	rc = high_water_file_check(config->allocator.high_water_file, store,
+				   err);
 	linkstore_free(store);
 	return rc;
 }
@@ -207,7 +208,7 @@ static int open_first_threads(struct allocator *a, struct app *app,
 	if (!a->reserve)
 		return -1;
 	a->high_water_file =
-		high_water_file_open(settings->seen_file, a->store, err);
+		high_water_file_open(settings->high_water_file, a->store, err);
 	if (!a->high_water_file)
 		return -1;
 	if (needs_ids(a->store)) {

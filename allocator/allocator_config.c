@@ -43,8 +43,10 @@ static const struct setting settings[] = {
 		     AT_START,
 		     "Audit lines that may wait in memory while the file "
 		     "cannot be written; beyond, they are lost and counted."),
+	SETTING_RENAMED(seen_file, "high_water_file"),
 	SETTING_PATH(
-		seen_file, OPTIONAL_LIKE("/var/lib/shortloop/allocator.seen"),
+		high_water_file,
+		OPTIONAL_LIKE("/var/lib/shortloop/allocator.high-water"),
 		AT_START,
 		"Where the highest block seen of each space is remembered, so "
 		"that a Redis restored from a backup grants none twice even "

@@ -29,7 +29,7 @@ struct allocator_settings {
 	int64_t redis_reserve; /* percent of Redis' maxmemory */
 	char *audit_file;      /* NULL: no audit */
 	int64_t audit_queue_bytes;
-	char *seen_file; /* NULL: remembered while it runs */
+	char *high_water_file; /* NULL: remembered while it runs */
 	struct setting_strings url_schemes;
 	bool url_credentials;
 	char *url_ip_hosts;

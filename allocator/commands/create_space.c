@@ -235,7 +235,7 @@ static int ask_high_water_file(const struct allocator_config *config,
 			       const struct link_space *space,
 			       uint64_t first_block, struct error *err)
 {
-	const char *path = config->allocator.seen_file;
+	const char *path = config->allocator.high_water_file;
 	struct high_water_file *file;
 	uint64_t cursor;
 

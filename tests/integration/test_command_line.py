@@ -159,6 +159,22 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
     assert any(f"{path}:{line}:3: " in done.stderr for line in where)
 
 
+@pytest.mark.parametrize("section, old, new", [
+    ("allocator", "seen_file", "high_water_file")])
+def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
+                                                           config, workdir):
+    config[section] = {old: "1"} | config[section]
+    path = write(workdir, config)
+    lines = pathlib.Path(path).read_text().splitlines()
+    line = lines.index(f"  {old}: '1'") + 1
+    name = section if section in PROGRAMS else "allocator"
+    done = run(name, "--check", "-c", path)
+    assert done.returncode == 78
+    assert done.stderr.endswith(f"{path}:{line}:3: {section}.{old}: renamed to "
+                                f"{section}.{new}\n"), done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 @every_program
 def test_an_unknown_section_is_refused(name, config, workdir):
     config["redsi"] = {}

@@ -35,14 +35,14 @@ def test_allocators_that_all_restarted_remember_by_their_file(
         redis, topic, create_space, start, workdir):
     assert create_space()[0] == 0
     back_up(redis)
-    file = workdir / "seen"
-    api = start(topic, seen_file=str(file))
+    file = workdir / "high-water"
+    api = start(topic, high_water_file=str(file))
     before = create_many(api, 500)
     seen = cursor(redis)
     api.program.kill()
     restore(redis)
     assert cursor(redis) == 0
-    api = start(topic, seen_file=str(file))
+    api = start(topic, high_water_file=str(file))
     # Before anything is created, for an allocator without such a file.
     eventually(lambda: cursor(redis) >= seen, what="the cursor lifted")
     other = start(topic)
@@ -56,27 +56,27 @@ def test_an_allocator_remembers_what_others_were_granted(
         redis, topic, create_space, start, workdir):
     assert create_space()[0] == 0
     back_up(redis)
-    api = start(topic, seen_file=str(workdir / "seen"),
+    api = start(topic, high_water_file=str(workdir / "high-water"),
                 space_check_every="100ms")
     other = start(topic)
     before = create_many(other, 500)
     seen = cursor(redis)
     other.program.kill()
-    eventually(lambda: seen_by(workdir / "seen") >= seen)
+    eventually(lambda: seen_by(workdir / "high-water") >= seen)
     api.program.kill()
     restore(redis)
-    api = start(topic, seen_file=str(workdir / "seen"))
+    api = start(topic, high_water_file=str(workdir / "high-water"))
     eventually(lambda: cursor(redis) >= seen, what="the cursor lifted")
     assert len(set(before + create_many(api, 200))) == 700
 
 
 def test_a_space_lost_begins_above_what_the_host_has_seen(
         redis, topic, create_space, sections, start, workdir):
-    sections["allocator"]["seen_file"] = str(workdir / "seen")
+    sections["allocator"]["high_water_file"] = str(workdir / "high-water")
     assert create_space()[0] == 0
     before = create_many(api := start(topic), 500)
     api.program.stop()
-    seen = seen_by(workdir / "seen")
+    seen = seen_by(workdir / "high-water")
     redis.flushall()
     status, said = create_space()
     assert status == 70 and f"--first-block {seen} or more" in said
@@ -100,9 +100,9 @@ def test_one_that_meets_redis_again_speaks_for_the_others(
 def test_a_file_of_another_space_is_refused(program, sections, links_config,
                                             redis, topic, create_space, start,
                                             workdir):
-    file = workdir / "seen"
+    file = workdir / "high-water"
     assert create_space()[0] == 0
-    api = start(topic, seen_file=str(file))
+    api = start(topic, high_water_file=str(file))
     assert api.create(url=URL)
     api.program.stop()
     links_config["spaces"][0]["block_size"] = 7
@@ -111,7 +111,7 @@ def test_a_file_of_another_space_is_refused(program, sections, links_config,
         status, output = program(
             "allocator",
             {**sections, "allocator": {**sections["allocator"],
-                                       "seen_file": str(file)}},
+                                       "high_water_file": str(file)}},
             start=False, args=args).run()
         assert status == 78, output
         assert "blocks of" in output and str(file) in output

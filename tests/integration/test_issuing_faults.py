@@ -143,7 +143,7 @@ def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
 def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
     """Again and again it comes up as it was before the first time.  What was
     issued in between only the file knows."""
-    crowd = issuers(seen_file=workdir / "seen")
+    crowd = issuers(high_water_file=workdir / "high-water")
     time.sleep(1)
     crowd.kill_all()
     time.sleep(0.2)

@@ -68,11 +68,11 @@ class ForgetfulRedis(RedisServer):
 
 
 class Issuer:
-    def __init__(self, config, directory, name, ttl, rate, seen_file):
+    def __init__(self, config, directory, name, ttl, rate, high_water_file):
         self.codes = directory / f"{name}.codes"
         self.process = servers.Process(
             name, [ISSUE, config, "run", ttl, rate, name, self.codes,
-                   *([seen_file] if seen_file else [])],
+                   *([high_water_file] if high_water_file else [])],
             directory / f"{name}.log")
         self.log_path = self.process.log_path
 
@@ -101,16 +101,17 @@ def numbers(text):
 
 class Issuers:
     """Some number of them at work under one class, some of which are replaced
-    now and then.  A new one has seen nothing, unless there is a seen_file."""
+    now and then.  A new one has seen nothing, unless there is a
+    high_water_file."""
 
     def __init__(self, config, directory, ttl="1h", count=8, rate=0,
-                 seen_file=None):
+                 high_water_file=None):
         assert ISSUE.exists(), f"{ISSUE} is missing; make fault-programs"
         self.config = config
         self.directory = directory
         self.ttl = ttl
         self.rate = rate  # links a second of each; 0: as many as go
-        self.seen_file = seen_file
+        self.high_water_file = high_water_file
         self.chance = random.Random(1)
         self.all = []
         self.killed = self.stopped = 0
@@ -128,7 +129,7 @@ class Issuers:
     def start(self):
         issuer = Issuer(self.config, self.directory,
                         f"issuer-{len(self.all)}", self.ttl, self.rate,
-                        self.seen_file)
+                        self.high_water_file)
         self.all.append(issuer)
         return issuer
 
