@@ -11,7 +11,6 @@
 #include "common/loop/workers.h"
 #include "linkstore/block/link_writer.h"
 #include "linkstore/space/ledger.h"
-#include "linkstore/space/raise_cursor.h"
 
 enum {
 	COUNT_EVERY_MS = 2000, /* links created, to the day's ledger */
@@ -50,27 +49,9 @@ static void on_raised(void *arg, const struct error *err)
 			  "high-water marks rejected by Redis", log_err(err));
 }
 
-/* Tells Redis the highest block that was seen of each space, so that a Redis
- * that forgot does not grant blocks twice. */
-static void tell_high_water(struct worker *w)
-{
-	const struct linkstore *store = w->allocator->store;
-	const struct link_space *space;
-	struct high_water high_water;
-	struct error ignored;
-
-	for (size_t i = 0; i < linkstore_space_count(store); i++) {
-		space = linkstore_space(store, i);
-		if (!link_space_has_blocks(space))
-			continue;
-		high_water = high_water_file_get(w->allocator->high_water_file,
-						 space);
-		if (high_water.cursor || high_water.moves)
-			space_raise_cursor_async(w->redis, space, &high_water,
-						 on_raised, w, &ignored);
-	}
-}
-
+/* Every thread tells Redis the high water on its own connection, in front of
+ * what it grants there, so that a Redis that forgot does not grant blocks
+ * twice. */
 static void on_redis_state(void *arg, bool up, const struct error *err)
 {
 	struct worker *w = arg;
@@ -78,7 +59,8 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 	allocator_redis_state(w->allocator, w->redis_up, up, err);
 	w->redis_up = up;
 	if (up)
-		tell_high_water(w);
+		space_monitor_tell(w->allocator->spaces, w->redis, on_raised,
+				   w);
 }
 
 /* --- the ledger ----------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "linkstore/space/raise_cursor.h"
 #include "linkstore/target.h"
 
 enum {
@@ -151,20 +150,28 @@ static void on_raised(void *arg, const struct error *err)
 	(void)err; /* told again after the next pause */
 }
 
-/* Tells Redis what was seen: it may have lost data without a connection being
- * lost. */
-static void tell_high_water(const struct monitored_space *s)
+static void tell_high_water(const struct monitored_space *s,
+			    struct redis_async *redis, space_raised_fn *fn,
+			    void *arg)
 {
-	const struct space_monitor *m = s->monitor;
+	struct high_water_file *file = s->monitor->options.high_water_file;
 	struct high_water high_water;
 	struct error ignored;
 
-	if (!m->options.high_water_file || !link_space_has_blocks(s->space))
+	if (!file || !link_space_has_blocks(s->space))
 		return;
-	high_water = high_water_file_get(m->options.high_water_file, s->space);
+	high_water = high_water_file_get(file, s->space);
 	if (high_water.cursor || high_water.moves)
-		space_raise_cursor_async(m->redis, s->space, &high_water,
-					 on_raised, NULL, &ignored);
+		space_raise_cursor_async(redis, s->space, &high_water, fn, arg,
+					 &ignored);
+}
+
+void space_monitor_tell(const struct space_monitor *m,
+			struct redis_async *redis, space_raised_fn *fn,
+			void *arg)
+{
+	for (size_t i = 0; i < m->count; i++)
+		tell_high_water(&m->spaces[i], redis, fn, arg);
 }
 
 /* --- checking ------------------------------------------------------------- */
@@ -194,7 +201,8 @@ static void check(struct monitored_space *s)
 	/* Refused while Redis is away, which others report. */
 	s->asked = space_check_async(m->redis, s->space, m->options.use,
 				     on_answer, s, &ignored) == 0;
-	tell_high_water(s);
+	/* It may have lost data without a connection being lost. */
+	tell_high_water(s, m->redis, on_raised, NULL);
 }
 
 /* Checks at leisure while all is well, and often while it is not. */

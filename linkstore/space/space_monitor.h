@@ -21,6 +21,7 @@
 #include "common/redis/redis_async.h"
 #include "linkstore/linkstore.h"
 #include "linkstore/space/high_water_file.h"
+#include "linkstore/space/raise_cursor.h"
 #include "linkstore/space/record.h"
 
 /* What leads from one to another is written above next_state(). */
@@ -74,6 +75,15 @@ void space_monitor_stop(struct space_monitor *m);
 enum space_state space_monitor_state(const struct space_monitor *m,
 				     const struct link_space *space);
 bool space_monitor_all_ready(const struct space_monitor *m);
+
+/* Tells Redis what the high-water file has of each space, as every check does:
+ * for a program that meets Redis again, before the next check and on another
+ * connection.  `fn` is called for each space that there is something of; what
+ * cannot be sent is told by the next check.  From the thread of `redis`,
+ * between _new and _free. */
+void space_monitor_tell(const struct space_monitor *m,
+			struct redis_async *redis, space_raised_fn *fn,
+			void *arg);
 
 /* What to tell people who want to create links in a space of that state.
  * Returns `text`. */

@@ -159,6 +159,32 @@ static void a_cursor_that_went_back_is_raised(void **state)
 	close_world(&w);
 }
 
+static void on_told(void *arg, const struct error *err)
+{
+	struct world *w = arg;
+
+	assert_null(err);
+	w->calls++;
+}
+
+static void who_meets_redis_again_tells_it_without_a_check(void **state)
+{
+	struct async_fixture *a = *state;
+	struct world w;
+
+	start(&w, a, SPACE_TO_ISSUE);
+	await_state(&w, SPACE_READY);
+	space_monitor_stop(w.monitor);
+	until(&w, redis_async_pending(a->redis) == 0);
+	w.calls = 0;
+	high_water_file_note(w.high_water_file, w.f->space,
+			     &(struct high_water){.cursor = 40});
+	space_monitor_tell(w.monitor, a->redis, on_told, &w);
+	until(&w, w.calls == 1);
+	assert_int_equal(cursor(&w), 40);
+	close_world(&w);
+}
+
 static void a_redis_that_is_away_says_nothing(void **state)
 {
 	struct async_fixture *a = *state;
@@ -283,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ASYNC(a_space_comes_and_its_record_goes),
 		ASYNC(a_cursor_that_went_back_is_raised),
+		ASYNC(who_meets_redis_again_tells_it_without_a_check),
 		ASYNC(a_redis_that_is_away_says_nothing),
 		ASYNC(a_record_of_another_space_differs),
 		ASYNC(a_key_must_be_in_use_to_issue_codes_only),
