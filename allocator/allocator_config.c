@@ -115,7 +115,8 @@ static const struct setting settings[] = {
 		ledger_every, "15s", 100, CLOCK_HOUR, AT_START,
 		"How often the ledger of the spaces is read for /v1/spaces and "
 		"/metrics; less often when reading takes long."),
-	SETTING_DURATION(event_timeout, "0s", 0, 24 * CLOCK_DAY, AT_START,
+	SETTING_RENAMED(event_timeout, "delivery_timeout"),
+	SETTING_DURATION(delivery_timeout, "0s", 0, 24 * CLOCK_DAY, AT_START,
 			 "How long a link event waits for Kafka before it is "
 			 "given up; 0s: as long as the program runs."),
 	SETTING_DURATION(drain_timeout, "10s", 0, CLOCK_HOUR, AT_START,

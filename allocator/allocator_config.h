@@ -48,7 +48,7 @@ struct allocator_settings {
 	int64_t batch_bytes;	     /* of lines, and of answers */
 	int64_t space_check_every;   /* ms */
 	int64_t ledger_every;	     /* ms */
-	int64_t event_timeout;	     /* ms; 0: never gives up */
+	int64_t delivery_timeout;    /* ms; 0: never gives up */
 	int64_t drain_timeout;	     /* ms */
 };
 

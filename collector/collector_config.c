@@ -50,8 +50,9 @@ static const struct setting settings_table[] = {
 		     "All that a collector holds: batches, events fetched "
 		     "ahead, caches, rules; not geo files.  Partitions are "
 		     "paused before it is reached"),
+	SETTING_RENAMED(retry_max, "retry_backoff_max"),
 	SETTING_DURATION(
-		retry_max, "10s", 100, 10 * CLOCK_MINUTE, AT_START,
+		retry_backoff_max, "10s", 100, 10 * CLOCK_MINUTE, AT_START,
 		"The longest pause between two tries to insert a batch"),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long what is held is tried to be inserted at the "
@@ -74,11 +75,12 @@ static const struct setting settings_table[] = {
 		RELOADS,
 		"Words in robots' user agents: the patterns of npm's isbot, a "
 		"JSON array of texts"),
+	SETTING_RENAMED(bot_list_except, "bot_except"),
 	SETTING_STRINGS(
-		bot_list_except, "AP3A\\.240617\\.008, MetaIAB Facebook",
-		AT_START,
-		"Patterns of both, as written there, that are people: a "
-		"version of Android and the browser inside Facebook's apps"),
+		bot_except, "AP3A\\.240617\\.008, MetaIAB Facebook", AT_START,
+		"Patterns of bot_list and bot_patterns, as written there, "
+		"that are people: a version of Android and the browser inside "
+		"Facebook's apps"),
 	SETTING_PATH(source_list,
 		     OPTIONAL_LIKE("/usr/local/share/shortloop/referrers.json"),
 		     RELOADS,
@@ -118,7 +120,8 @@ static const struct setting settings_table[] = {
 	SETTING_ENUM(store_ip, "whole", ip_kinds, AT_START,
 		     "What becomes of an address in the column ip: whole, "
 		     "truncated (to /24, IPv6 to /48) or none (::)"),
-	SETTING_BOOL(store_ip_only, "false", AT_START,
+	SETTING_RENAMED(store_ip_only, "stored_ip_only"),
+	SETTING_BOOL(stored_ip_only, "false", AT_START,
 		     "Place and visitor, too, are found by the address as it "
 		     "is stored, rather than by the whole"),
 	SETTING_SIZE(ua_cache, "32MiB", 0, INT64_C(1) << 40, AT_START,

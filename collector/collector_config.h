@@ -25,15 +25,15 @@ struct collector_settings {
 	int64_t report_every; /* ms */
 	int64_t parts_per_second;
 	int64_t memory;
-	int64_t retry_max;     /* ms */
-	int64_t drain_timeout; /* ms */
-	int64_t late_window;   /* ms */
-	int64_t max_lag;       /* ms */
+	int64_t retry_backoff_max; /* ms */
+	int64_t drain_timeout;	   /* ms */
+	int64_t late_window;	   /* ms */
+	int64_t max_lag;	   /* ms */
 
 	char *ua_rules;
 	char *bot_list;
 	char *bot_patterns;
-	struct setting_strings bot_list_except;
+	struct setting_strings bot_except;
 	char *source_list;
 	int64_t scan_window; /* ms */
 	int64_t scan_codes;
@@ -44,7 +44,7 @@ struct collector_settings {
 	char *visitor_identity;
 	char *visitor_secret; /* NULL: none */
 	char *store_ip;
-	bool store_ip_only;
+	bool stored_ip_only;
 	int64_t ua_cache;
 	int64_t geo_cache;
 	int64_t max_text;

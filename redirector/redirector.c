@@ -169,7 +169,7 @@ static int make_spaces(struct redirector *r, struct error *err)
 	const struct space_monitor_options options = {
 		.store = r->store,
 		.use = SPACE_TO_READ,
-		.every = r->config->redirector.cursor_every,
+		.every = r->config->redirector.space_check_every,
 		.on_checked = on_space_checked,
 		.arg = r,
 	};

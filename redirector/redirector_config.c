@@ -46,8 +46,11 @@ static const struct setting settings_table[] = {
 	SETTING_CACHE_TTL,
 	SETTING_CACHE_NEGATIVE_TTL,
 	SETTING_CACHE_STALE,
-	SETTING_DURATION(cursor_every, "1s", 100, CLOCK_MINUTE, AT_START,
-			 "How often the spaces' cursors are read from Redis"),
+	SETTING_RENAMED(cursor_every, "space_check_every"),
+	SETTING_DURATION(
+		space_check_every, "1s", 100, CLOCK_MINUTE, AT_START,
+		"How often the space records in Redis, with their cursors, are "
+		"read and compared with the configuration"),
 	SETTING_PERMANENT_MAX_AGE,
 	SETTING_DURATION(retry_after, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "Retry-After of a 503"),

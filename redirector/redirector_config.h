@@ -31,7 +31,7 @@ struct redirector_settings {
 	int64_t cache_ttl;
 	int64_t cache_negative_ttl;
 	int64_t cache_stale;
-	int64_t cursor_every;
+	int64_t space_check_every;
 	/* Answers. */
 	int64_t permanent_max_age;
 	int64_t retry_after;

@@ -108,7 +108,7 @@ static void choose_ip(const struct enricher *e, const Shortloop__Click *click,
 		identity_truncate(facts->stored_ip);
 	else if (!strcmp(kind, "none"))
 		memset(facts->stored_ip, 0, sizeof(facts->stored_ip));
-	if (!e->settings->store_ip_only)
+	if (!e->settings->stored_ip_only)
 		return;
 	memcpy(facts->ip, facts->stored_ip, sizeof(facts->ip));
 	facts->has_ip = facts->has_ip && strcmp(kind, "none") != 0;

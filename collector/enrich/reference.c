@@ -117,7 +117,7 @@ int reference_load_rules(struct reference *ref,
 {
 	const struct bots_source bots = {settings->bot_list,
 					 settings->bot_patterns,
-					 &settings->bot_list_except};
+					 &settings->bot_except};
 	uint32_t before;
 
 	ref->sources = sources_load(settings->source_list, err);

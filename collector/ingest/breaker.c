@@ -17,7 +17,7 @@ void breaker_trip(struct breaker *b, const struct error *err)
 	if (b->open && now < b->retry_at)
 		return;
 	b->failures++;
-	b->retry_at = now + backoff_delay(RETRY_MIN_MS, b->retry_max,
+	b->retry_at = now + backoff_delay(RETRY_MIN_MS, b->retry_backoff_max,
 					  b->failures, randombytes_random());
 	if (!b->open)
 		log_warn(b->log, "inserts paused", log_err(err));

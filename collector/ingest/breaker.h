@@ -16,8 +16,8 @@
 
 struct breaker {
 	struct log *log;
-	struct metric *metric; /* 1 while open */
-	int64_t retry_max;     /* ms: the longest wait */
+	struct metric *metric;	   /* 1 while open */
+	int64_t retry_backoff_max; /* ms: the longest wait */
 
 	bool open;
 	unsigned failures; /* in a row */

@@ -355,7 +355,8 @@ static void join_inserts(struct collector *c)
 			  .metrics = &c->metrics},
 		.breaker = {.log = c->log,
 			    .metric = c->metrics.blocked,
-			    .retry_max = c->config->collector.retry_max},
+			    .retry_backoff_max =
+				    c->config->collector.retry_backoff_max},
 	};
 }
 

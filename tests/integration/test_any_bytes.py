@@ -41,7 +41,7 @@ def collector(program, base_config, topics):
         return program("collector", {
             "kafka": {**base_config["kafka"], **topics},
             "collector": {"group": topics["topic_clicks"],
-                          "batch_age": "200ms", "retry_max": "500ms",
+                          "batch_age": "200ms", "retry_backoff_max": "500ms",
                           "ua_rules": UA_RULES, **own}})
     return make
 

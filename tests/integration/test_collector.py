@@ -329,7 +329,7 @@ def test_rows_arrive_under_every_compression(program, base_config, kafka,
 
 def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
                                         clickhouse_server):
-    running = collector(retry_max="500ms")
+    running = collector(retry_backoff_max="500ms")
     kafka.produce(topics["topic_clicks"], [click() for _ in range(100)])
     wait_for(tables, 100)
     clickhouse_server.kill()
@@ -347,7 +347,7 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
 
 def test_what_is_held_stays_bounded_while_clickhouse_is_away(
         kafka, topics, tables, collector, clickhouse_server):
-    running = collector(batch_rows=200, retry_max="1s")
+    running = collector(batch_rows=200, retry_backoff_max="1s")
     for partition in range(2):
         kafka.produce(topics["topic_clicks"], [click()], partition=partition)
     wait_for(tables, 2)
@@ -403,7 +403,7 @@ def test_it_ends_also_when_kafka_is_away(kafka, topics, tables, collector,
 
 def test_tables_that_come_late_are_waited_for(kafka, topics, clickhouse,
                                               collector):
-    running = collector(ready=False, retry_max="500ms")
+    running = collector(ready=False, retry_backoff_max="500ms")
     kafka.produce(topics["topic_clicks"], [click() for _ in range(10)])
     eventually(lambda: "clicks" in running.ready()[1] and "clickhouse" in
                running.ready()[1], what="/readyz to name the table")

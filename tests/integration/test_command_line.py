@@ -160,15 +160,19 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
 
 
 @pytest.mark.parametrize("section, old, new", [
-    ("allocator", "seen_file", "high_water_file")])
+    ("allocator", "seen_file", "high_water_file"),
+    ("allocator", "event_timeout", "delivery_timeout"),
+    ("redirector", "cursor_every", "space_check_every"),
+    ("collector", "retry_max", "retry_backoff_max"),
+    ("collector", "bot_list_except", "bot_except"),
+    ("collector", "store_ip_only", "stored_ip_only")])
 def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
                                                            config, workdir):
     config[section] = {old: "1"} | config[section]
     path = write(workdir, config)
     lines = pathlib.Path(path).read_text().splitlines()
     line = lines.index(f"  {old}: '1'") + 1
-    name = section if section in PROGRAMS else "allocator"
-    done = run(name, "--check", "-c", path)
+    done = run(section, "--check", "-c", path)
     assert done.returncode == 78
     assert done.stderr.endswith(f"{path}:{line}:3: {section}.{old}: renamed to "
                                 f"{section}.{new}\n"), done.stderr

@@ -130,7 +130,7 @@ def loop(kafka, tables, program, base_config, proxy, kafka_proxy):
         "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "100ms",
-            "retry_max": "300ms", "report_every": "10m",
+            "retry_backoff_max": "300ms", "report_every": "10m",
             "ua_rules": UA_RULES}})
 
 

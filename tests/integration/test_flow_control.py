@@ -37,7 +37,7 @@ def collector(program, base_config, proxy):
                       "options": ["session.timeout.ms=6000"]},
             "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
             "collector": {"group": topics["topic_clicks"],
-                          "batch_age": "100ms", "retry_max": "500ms",
+                          "batch_age": "100ms", "retry_backoff_max": "500ms",
                           "ua_rules": UA_RULES,
                           **CACHES, **own}}, ready=ready)
     return make

@@ -43,7 +43,7 @@ class Fleet:
         return {"links": links, "kafka": {"topic_links": self.topic},
                 "allocator": {"keys_file": str(self.keys_file.path),
                               "space_check_every": "100ms"},
-                "redirector": {"threads": 1, "cursor_every": "100ms"}}
+                "redirector": {"threads": 1, "space_check_every": "100ms"}}
 
     def run(self, name, *args, keys):
         """(exit status, what was said) of a command of the allocator."""

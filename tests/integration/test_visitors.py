@@ -57,7 +57,7 @@ def test_no_address_is_stored_at_all(kafka, topics, tables, collector):
 def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
                                                      collector):
     visits(kafka, topics, V4, bytes([8, 8, 8, 9]), bytes([8, 8, 9, 9]))
-    collector(store_ip="truncated", store_ip_only=True, geo_files=GEO)
+    collector(store_ip="truncated", stored_ip_only=True, geo_files=GEO)
     one, neighbour, other = stored(tables, 3)
     assert one["visitor"] == neighbour["visitor"] != other["visitor"]
     assert one["visitor"] == hashlib.sha1(
@@ -68,7 +68,7 @@ def test_the_stored_address_can_be_all_that_is_known(kafka, topics, tables,
 def test_nothing_is_known_of_an_address_that_is_not_stored(
         kafka, topics, tables, collector):
     visits(kafka, topics, V4, bytes([9, 9, 9, 9]))
-    collector(store_ip="none", store_ip_only=True)
+    collector(store_ip="none", stored_ip_only=True)
     one, other = stored(tables, 2)
     assert one["visitor"] == other["visitor"] == hashlib.sha1(
         CHROME.encode()).hexdigest().upper()

@@ -102,7 +102,8 @@ static bool may_retry(struct inserter *ins, struct retry *p, struct error *err)
 		return false;
 	if (getrandom(&random, sizeof(random), 0) < 0)
 		random = (uint32_t)now;
-	pause = backoff_delay(RETRY_MIN_MS, ins->config->collector.retry_max,
+	pause = backoff_delay(RETRY_MIN_MS,
+			      ins->config->collector.retry_backoff_max,
 			      p->failures, random);
 	if (p->failures == 1)
 		log_warn(app_log(ins->app), "waiting for ClickHouse",

@@ -55,7 +55,7 @@ def settings(base_config, topics, kafka_server, own):
                        "query_timeout": "5s"},
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "300ms",
-            "batch_rows": 5000, "retry_max": "500ms",
+            "batch_rows": 5000, "retry_backoff_max": "500ms",
             "parts_per_second": 100,
             "ua_rules": UA_RULES, **own}}
 

@@ -18,7 +18,7 @@ static void let_pass(struct breaker *b)
 
 static void failures_that_come_together_count_once(void **state)
 {
-	struct breaker b = {.retry_max = RETRY_MAX_MS};
+	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
@@ -29,7 +29,7 @@ static void failures_that_come_together_count_once(void **state)
 
 static void each_failure_in_a_row_waits_longer_up_to_a_bound(void **state)
 {
-	struct breaker b = {.retry_max = RETRY_MAX_MS};
+	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 	int64_t longest = 0;
 
 	(void)state;
@@ -49,7 +49,7 @@ static void each_failure_in_a_row_waits_longer_up_to_a_bound(void **state)
 
 static void nothing_is_tried_before_the_wait_is_over(void **state)
 {
-	struct breaker b = {.retry_max = RETRY_MAX_MS};
+	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
 	breaker_trip(&b, &failure);
@@ -59,7 +59,7 @@ static void nothing_is_tried_before_the_wait_is_over(void **state)
 
 static void one_is_tried_at_a_time_until_it_takes_long(void **state)
 {
-	struct breaker b = {.retry_max = RETRY_MAX_MS};
+	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 	int one, other;
 
 	(void)state;
@@ -76,7 +76,7 @@ static void one_is_tried_at_a_time_until_it_takes_long(void **state)
 
 static void what_succeeds_closes_it_and_the_count_begins_anew(void **state)
 {
-	struct breaker b = {.retry_max = RETRY_MAX_MS};
+	struct breaker b = {.retry_backoff_max = RETRY_MAX_MS};
 
 	(void)state;
 	breaker_trip(&b, &failure);
