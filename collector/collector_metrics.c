@@ -16,7 +16,7 @@ static void register_tables(struct collector_metrics *cm, struct metrics *m)
 		cm->rows[t] = metrics_counter(m, NAME("inserted_rows_total"),
 					      labels, "Rows inserted");
 		cm->batches[t] = metrics_counter(m, NAME("batches_total"),
-						 labels, "Blocks inserted");
+						 labels, "Batches inserted");
 		if (t != SINK_PROGRESS)
 			cm->parts[t] =
 				metrics_counter(m, NAME("parts_total"), labels,
@@ -125,9 +125,9 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 		metrics_counter(m, NAME("reload_failures_total"), NULL,
 				"Times they were refused and the old kept");
 	register_bounds(cm, m, settings, shares);
-	cm->blocked = metrics_gauge(m, NAME("blocked"), NULL,
-				    "1 while inserting waits for its next "
-				    "try");
+	cm->breaker_open = metrics_gauge(m, NAME("breaker_open"), NULL,
+					 "1 while inserting waits for its next "
+					 "try");
 	metric_set(metrics_gauge(m, NAME("lag_seconds_max"), NULL,
 				 "Setting collector.max_lag"),
 		   settings->max_lag / CLOCK_SECOND);

@@ -28,7 +28,7 @@ struct collector_metrics {
 	struct metric *fetched;
 	struct metric *partitions;
 	struct metric *paused;
-	struct metric *blocked;
+	struct metric *breaker_open;
 	struct metric *ua_hits, *ua_misses, *ua_bytes;
 	struct metric *geo_hits, *geo_misses, *geo_bytes, *geo_files;
 	struct metric *verdicts[VERDICT_KIND_COUNT];

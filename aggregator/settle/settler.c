@@ -26,7 +26,7 @@ struct settler_health {
 struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
-	struct metric *hours, *days, *failures, *settles, *seconds;
+	struct metric *hours, *days, *failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -86,7 +86,7 @@ static int take_lease(struct settler *s, struct error *err)
 		log_info(s->log, owned ? "settling" : "not settling",
 			 log_str("lease", owned ? "ours" : "not ours"));
 	s->lease_owned = owned;
-	metric_set(s->metrics.settles, owned);
+	metric_set(s->metrics.lease_owned, owned);
 	return status;
 }
 
@@ -259,8 +259,8 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");
-	s->metrics.settles =
-		metrics_gauge(m, "shortloop_aggregator_settles", NULL,
+	s->metrics.lease_owned =
+		metrics_gauge(m, "shortloop_aggregator_lease_owned", NULL,
 			      "1 while this aggregator holds the lease.");
 	s->metrics.complete_until = metrics_gauge(
 		m, "shortloop_aggregator_complete_until_seconds", NULL,

@@ -114,7 +114,7 @@ static const struct {
 	 "Blocks that are out of generations"},
 	{"skipped_blocks", false, AT(skipped), NULL,
 	 "Blocks skipped because Redis forgot"},
-	{"generation_max", false, 0, highest_generation,
+	{"highest_generation", false, 0, highest_generation,
 	 "Highest generation in use, of 32767"},
 	{"issued_blocks_per_day", false, 0, issued_per_day,
 	 "Blocks issued a day, over the last week"},

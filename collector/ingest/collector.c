@@ -354,7 +354,7 @@ static void join_inserts(struct collector *c)
 		.setup = {.dead_letters = c->dead_letters,
 			  .metrics = &c->metrics},
 		.breaker = {.log = c->log,
-			    .metric = c->metrics.blocked,
+			    .metric = c->metrics.breaker_open,
 			    .retry_backoff_max =
 				    c->config->collector.retry_backoff_max},
 	};

@@ -322,7 +322,7 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
 
 def test_one_of_two_aggregators_settles(aggregator, migrated):
     first, second = aggregator(lease="1s"), aggregator(lease="1s")
-    holders = [made.metric("shortloop_aggregator_settles")
+    holders = [made.metric("shortloop_aggregator_lease_owned")
                for made in (first, second)]
     assert sorted(holders) == [0, 1]
     other = second if holders[0] else first
@@ -533,7 +533,7 @@ def test_without_redis_nothing_settles_but_answers_come(migrated, program):
     eventually(lambda: "redis:" in made.ready()[1])
 
     assert ask(made)["total"]["clicks"] == 0
-    assert made.metric("shortloop_aggregator_settles") == 0
+    assert made.metric("shortloop_aggregator_lease_owned") == 0
 
 
 # --- the dashboard ---------------------------------------------------------------

@@ -355,7 +355,7 @@ def test_what_is_held_stays_bounded_while_clickhouse_is_away(
     for partition in range(2):
         kafka.produce(topics["topic_clicks"], [click() for _ in range(2500)],
                       partition=partition)
-    eventually(lambda: running.metric("shortloop_collector_blocked") == 1)
+    eventually(lambda: running.metric("shortloop_collector_breaker_open") == 1)
     # Of each partition a block on its way, and one that is full twice over.
     eventually(lambda: running.metric(
         "shortloop_collector_paused_partitions") == 2)
