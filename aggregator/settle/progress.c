@@ -6,13 +6,7 @@
 
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
-
-/* A block of an hour can have been reported a little before the hour began, by
- * a clock that was behind. */
-#define EARLY_MS (10 * CLOCK_MINUTE)
-
-/* Excludes what changes counts without being a topic of Kafka. */
-#define IS_STREAM "topic != 'rescore' AND NOT startsWith(topic, 'import:')"
+#include "schemas/ingest_progress.h"
 
 /* All who write to ingest_progress share this clock. */
 #define SERVER_TIME "now64(3, 'UTC')"
@@ -82,7 +76,7 @@ int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 	 * did, so that one day of the table is read. */
 	static const char sql[] =
 		"WITH (SELECT max(t) FROM (SELECT inserted_at AS t "
-		"FROM ingest_progress WHERE " IS_STREAM " AND " IS_PAST
+		"FROM ingest_progress WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
 		" ORDER BY inserted_at DESC LIMIT 1)) AS newest "
 		"SELECT if(countIf(heard) > 0 AND "
 		"countIf(heard) >= sumIf(parts / known, heard), "
@@ -100,7 +94,8 @@ int progress_watermark(struct clickhouse *ch, struct watermark *ret,
 		"max(max(partitions)) OVER (PARTITION BY topic) AS parts, "
 		"sum(countIf(" IS_PAST ") > 0) OVER (PARTITION BY topic) "
 		"AS known FROM ingest_progress "
-		"WHERE inserted_at > newest - INTERVAL 1 DAY AND " IS_STREAM
+		"WHERE inserted_at > newest - INTERVAL 1 DAY "
+		"AND " PROGRESS_IS_STREAM
 		" AND (topic, partition, epoch) IN (SELECT topic, partition, "
 		"max(epoch) FROM ingest_progress "
 		"WHERE inserted_at > newest - INTERVAL 1 DAY "
@@ -172,7 +167,8 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 
 	for (size_t i = 0; i < count; i++)
 		params[i] = some[i];
-	snprintf(early, sizeof(early), "%" PRId64, EARLY_MS);
+	snprintf(early, sizeof(early), "%" PRId64,
+		 PROGRESS_EARLY * CLOCK_SECOND);
 	params[count++] = (struct clickhouse_param){"param_early", early};
 	snprintf(low, sizeof(low), "%" PRId64, low_ms);
 	params[count++] = (struct clickhouse_param){"param_low", low};

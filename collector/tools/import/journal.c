@@ -7,6 +7,7 @@
 
 #include "common/clickhouse/rowbinary.h"
 #include "common/clickhouse/rows.h"
+#include "schemas/ingest_progress.h"
 
 enum what {
 	WHAT_HEAD = 1,
@@ -28,7 +29,7 @@ int journal_set_name(struct journal *j, const char *name, struct error *err)
 			"digits, '.', '_', ':' and '-'",
 			name, IMPORT_NAME_MAX);
 	memcpy(j->name, name, len + 1);
-	snprintf(j->topic, sizeof(j->topic), "import:%s", name);
+	snprintf(j->topic, sizeof(j->topic), PROGRESS_TOPIC_IMPORT "%s", name);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "schemas/ingest_progress.h"
 
 static void add_hour(struct rescore_hours *h, uint32_t start)
 {
@@ -147,7 +148,8 @@ static int report_hours(struct rescore *rs, const struct rescore_hours *hours,
 	buf_puts(&sql, "INSERT INTO ingest_progress (epoch, topic, partition, "
 		       "partitions, first, last, rows, dead_lettered, hours, "
 		       "append_time, collector) SELECT 0, "
-		       "'rescore', 0, 0, 1, 0, 0, 0, mapFromArrays(");
+		       "'" PROGRESS_TOPIC_RESCORE
+		       "', 0, 0, 1, 0, 0, 0, mapFromArrays(");
 	put_hours(hours, &sql);
 	buf_puts(&sql, ", arrayMap(h -> toUInt64(0), ");
 	put_hours(hours, &sql);

@@ -6,13 +6,11 @@
 
 #include "collector/tools/verify/clocks.h"
 #include "common/clock.h"
+#include "schemas/ingest_progress.h"
 
 #define HOUR  3600
 #define DAY   86400
 #define HOURS (DAY / HOUR)
-/* Seconds: a batch may have been reported so long before its hour began, by a
- * clock that was behind.  The aggregator allows the same. */
-#define EARLY 600
 /* Seconds: a batch that was reported so long before what a pass had read up to
  * was read by it, whichever replica it asked. */
 #define PASS_MARGIN 120
@@ -240,8 +238,10 @@ static int read_reported(struct books *b, struct error *err)
 		   " GROUP BY h, epoch, topic, partition, first, last) "
 		   "GROUP BY h",
 		   PASS_MARGIN,
-		   b->start > EARLY ? (b->start - EARLY) * 1000 : 0, b->start,
-		   b->end);
+		   b->start > PROGRESS_EARLY
+			   ? (b->start - PROGRESS_EARLY) * 1000
+			   : 0,
+		   b->start, b->end);
 	if (ask_numbers(b->ask, 4, &n, &count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++, n += 4) {
