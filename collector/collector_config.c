@@ -7,6 +7,7 @@
 #include "collector/memory.h"
 #include "common/clock.h"
 #include "linkstore/quarantine.h"
+#include "schemas/ingest_progress.h"
 
 static const char *const offset_resets[] = {"earliest", "latest", "error",
 					    NULL};
@@ -182,12 +183,28 @@ static int check_visitor(const struct collector_settings *c, struct error *err)
 	return 0;
 }
 
+/* The topic of a row says which positions it tells of. */
+static int check_topics(const struct kafka_config *kafka, struct error *err)
+{
+	if (!strcmp(kafka->topic_clicks, kafka->topic_links))
+		return error_set(err, ERROR_CONFIG,
+				 "kafka.topic_links: topic_clicks is '%s', too",
+				 kafka->topic_links);
+	if (!strcmp(kafka->topic_clicks, PROGRESS_TOPIC_RESCORE))
+		return error_set(err, ERROR_CONFIG,
+				 "kafka.topic_clicks: 'rescore' is what a "
+				 "re-score is reported as");
+	return 0;
+}
+
 int collector_config_validate(const void *config, struct error *err)
 {
-	const struct collector_settings *c =
-		&((const struct collector_config *)config)->collector;
+	const struct collector_config *whole = config;
+	const struct collector_settings *c = &whole->collector;
 	struct memory_shares shares;
 
+	if (check_topics(&whole->kafka, err) < 0)
+		return -1;
 	if (c->scan_codes == 1 || c->scan_not_found == 1)
 		return error_set(err, ERROR_CONFIG,
 				 "collector.%s: with 1, everybody is a scanner",

@@ -179,6 +179,19 @@ def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("topics, complaint", [
+    ({"topic_clicks": "one", "topic_links": "one"},
+     "kafka.topic_links: topic_clicks is 'one', too"),
+    ({"topic_clicks": "rescore"},
+     "kafka.topic_clicks: 'rescore' is what a re-score is reported as")])
+def test_topics_that_rows_could_not_tell_apart_are_refused(topics, complaint,
+                                                           config, workdir):
+    config["kafka"] |= topics
+    done = run("collector", "--check", "-c", write(workdir, config))
+    assert done.returncode == 78
+    assert complaint in done.stderr
+
+
 @every_program
 def test_an_unknown_section_is_refused(name, config, workdir):
     config["redsi"] = {}
