@@ -8,6 +8,7 @@ is settled again by hand.
 """
 import collections
 import json
+import pathlib
 import threading
 import time
 
@@ -77,9 +78,10 @@ class World:
                            "day_grace": "0s", "resettle_every": "1s",
                            "recheck_every": "1s"}}
 
-    def start(self, name, binaries, ready=True):
+    def start(self, name, binaries, ready=True, **allocator):
         sections = {**self.sections, "allocator": {
-            **self.sections["allocator"], "node": 2 if binaries == BIN else 1}}
+            **self.sections["allocator"], "node": 2 if binaries == BIN else 1,
+            **allocator}}
         return self.program(name, sections, binaries=binaries, ready=ready)
 
     def run(self, name, binaries, *args):
@@ -238,12 +240,13 @@ def yesterday(count, link_id=77):
 
 
 def test_old_and_new_programs_go_on_with_one_another_s_data(
-        world, old, released, redis):
+        world, old, released, redis, workdir):
     world.run("aggregator", old, "migrate")
     for space in ("s7", "h6"):
         world.run("allocator", old, "create-space", "--no-archive", "--space",
                   space)
-    before = {name: world.start(name, old)
+    high_water = str(workdir / "high-water")
+    before = {name: world.start(name, old, seen_file=high_water)
               for name in ("allocator", "redirector", "aggregator")}
     crew = [world.start("collector", old) for _ in range(2)]
     # Of a link of which nothing else is known than that it is in the archive.
@@ -292,7 +295,12 @@ def test_old_and_new_programs_go_on_with_one_another_s_data(
         assert before["allocator"].stop() == 0
         assert before["redirector"].stop() == 0
         public.some_more()
-        public.use([after["allocator"]], [after["redirector"]])
+        # What the old allocator has seen is known to the one in its place.
+        assert b"s7" in pathlib.Path(high_water).read_bytes()
+        successor = world.start("allocator", BIN, node=3,
+                                high_water_file=high_water)
+        public.use([after["allocator"], successor], [after["redirector"]])
+        public.some_more()
     assert not public.wrong, public.wrong[:3]
     assert after["redirector"].stop() == 0
 
