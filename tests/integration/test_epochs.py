@@ -12,7 +12,7 @@ from support.events import click, link_event
 from support.kafka import Kafka
 from support.program import eventually, migrate
 from support.rule_files import UA_RULES
-from support.server import QUICK, KafkaServer
+from support.server import KafkaServer
 import servers
 
 PATIENCE = 60
@@ -21,11 +21,6 @@ PATIENCE = 60
 class CuttableKafka(KafkaServer):
     """A broker of which a partition's log can be cut at a batch, as an unclean
     election or a backup that is put back does."""
-
-    def command(self):
-        return servers.kafka_command(self.directory, self.port,
-                                     self.controller, options=QUICK,
-                                     extra=BROKER)
 
     def cut(self, topic, partition, offset):
         self.kill()
@@ -50,7 +45,7 @@ class CuttableKafka(KafkaServer):
 
 @pytest.fixture(scope="module")
 def broker(rundir):
-    server = CuttableKafka(rundir / "kafka-epochs")
+    server = CuttableKafka(rundir / "kafka-epochs", extra=BROKER)
     yield server.start()
     server.kill()
     shutil.rmtree(server.directory, ignore_errors=True)

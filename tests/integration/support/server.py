@@ -69,17 +69,26 @@ class RedisServer(Server):
 # is less than the half of the processor time of a start that it takes.
 QUICK = ["-XX:TieredStopAtLevel=1"]
 
+# One that was killed is let in again when the session that it had has ended,
+# which is nine seconds otherwise.
+SOON_BACK = """\
+broker.session.timeout.ms=2000
+broker.heartbeat.interval.ms=300
+"""
+
 
 class KafkaServer(Server):
     name = "kafka"
 
-    def __init__(self, directory):
+    def __init__(self, directory, extra=""):
         super().__init__(directory)
         self.controller = servers.free_port()
+        self.extra = SOON_BACK + extra
 
     def command(self):
         return servers.kafka_command(self.directory, self.port,
-                                     self.controller, options=QUICK)
+                                     self.controller, options=QUICK,
+                                     extra=self.extra)
 
     def probe(self):
         return servers.kafka_ready(self.port)
@@ -100,14 +109,9 @@ class ProxiedKafkaServer(KafkaServer):
     through `proxy` (support.fault_proxy.KafkaProxy), `proxy.address` to them."""
 
     def __init__(self, directory, proxy, extra=""):
-        super().__init__(directory)
-        self.extra = extra
+        super().__init__(directory, extra)
         self.proxy = proxy
         self.proxy.kafka_port = servers.free_port()
-
-    def command(self):
-        return servers.kafka_command(
-            self.directory, self.port, self.controller, options=QUICK,
-            extra=self.extra + PROXIED.format(
-                port=self.port, controller=self.controller,
-                behind=self.proxy.kafka_port, proxy=self.proxy.address))
+        self.extra += PROXIED.format(
+            port=self.port, controller=self.controller,
+            behind=self.proxy.kafka_port, proxy=self.proxy.address)
