@@ -264,9 +264,19 @@ def program(request, workdir, base_config):
             made.process.kill()
 
 
+@pytest.fixture(scope="session")
+def _copy_tables():
+    """Empty until the first test with tables has migrated its own."""
+    return []
+
+
 @pytest.fixture
-def tables(clickhouse, program):
-    migrate(program)
+def tables(clickhouse, program, _copy_tables):
+    if _copy_tables:
+        _copy_tables[0](clickhouse)
+    else:
+        migrate(program)
+        _copy_tables.append(clickhouse.copy_tables())
     return clickhouse
 
 

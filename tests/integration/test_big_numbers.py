@@ -167,11 +167,11 @@ def named(kafka, topic):
 
 @pytest.mark.long
 def test_topics_that_begin_far_on_are_counted_once(
-        kafka_server, kafka, clickhouse, clickhouse_server, program,
+        kafka_server, kafka, tables, clickhouse_server, program,
         base_config, redis):
     """With take-overs of named blocks, and such that go by the rows, as commits
     are rolled back."""
-    world = World(kafka, clickhouse, program, base_config)
+    world = World(kafka, tables, program, base_config)
     topic = kafka.clicks_topic(len(OFFSETS))
     world.topics["topic_clicks"] = topic
     world.sections["kafka"]["topic_clicks"] = topic
@@ -202,13 +202,13 @@ def test_topics_that_begin_far_on_are_counted_once(
     status, said = world.ask("verify")
     assert status == 0, said
     assert (said["events"], said["rows"]) == (300 * len(OFFSETS),) * 2
-    firsts = clickhouse.rows("SELECT min(offset) AS low, max(offset) AS high "
-                             "FROM clicks GROUP BY partition ORDER BY low")
+    firsts = tables.rows("SELECT min(offset) AS low, max(offset) AS high "
+                         "FROM clicks GROUP BY partition ORDER BY low")
     assert [(row["low"], row["high"]) for row in firsts] == [
         (offset, offset + 299) for offset in OFFSETS]
     gone = [offset + 150 for offset in OFFSETS]
-    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset IN "
-                     f"({', '.join(map(str, gone))})", mutations_sync=1)
+    tables.query("ALTER TABLE clicks DELETE WHERE offset IN "
+                 f"({', '.join(map(str, gone))})", mutations_sync=1)
     status, said = world.ask("verify")
     assert status == 1
     assert [(f["finding"], f["partition"], f["first"], f["last"])

@@ -15,8 +15,8 @@ OLD_DAY = "2026-03-05"
 
 
 @pytest.fixture
-def world(kafka, clickhouse, program, base_config, redis):
-    return World(kafka, clickhouse, program, base_config)
+def world(kafka, tables, program, base_config, redis):
+    return World(kafka, tables, program, base_config)
 
 
 def named(said):

@@ -12,8 +12,8 @@ NO_ADDRESS = click(1, client_ip=b"12345")
 
 
 @pytest.fixture
-def world(kafka, clickhouse, program, base_config):
-    return World(kafka, clickhouse, program, base_config)
+def world(kafka, tables, program, base_config):
+    return World(kafka, tables, program, base_config)
 
 
 @pytest.fixture

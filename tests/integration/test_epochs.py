@@ -180,9 +180,8 @@ def goes_on(world, running):
 
 
 @pytest.fixture
-def world(broker, clickhouse, program, base_config):
-    clickhouse.migrate()
-    return World(broker, clickhouse, program, base_config)
+def world(broker, tables, program, base_config):
+    return World(broker, tables, program, base_config)
 
 
 # --- a log that was cut ----------------------------------------------------------
@@ -497,7 +496,6 @@ def test_decisions_of_the_former_version_mean_what_they_meant(
 @pytest.mark.long
 def test_the_watermark_waits_for_each_partition_in_its_own_epoch(
         world, redis, program):
-    migrate(program)
     world.filled()
     world.cut(20)
     world.send_both(5)

@@ -1,6 +1,8 @@
 """The servers that the other tests stand on."""
 import pytest
 
+from support.clickhouse import ClickHouse
+from support.program import migrate
 from support.protobuf import message
 
 
@@ -40,3 +42,18 @@ def test_kafka_stamps_clicks_with_the_time_of_append(kafka):
 def test_messages_of_the_schemas_can_be_read(schema, name):
     kind = message(schema, f"shortloop.{name}")
     assert kind.FromString(kind().SerializeToString()) == kind()
+
+
+def described(database):
+    return database.rows(
+        "SELECT replace(create_table_query, currentDatabase() || '.', '') AS made "
+        "FROM system.tables WHERE database = currentDatabase() ORDER BY name"
+    ) + database.rows("SELECT * FROM schema_migrations ORDER BY name")
+
+
+def test_copied_tables_are_those_of_the_migrations(clickhouse, program):
+    migrate(program)
+    other = ClickHouse.with_new_database(clickhouse.url)
+    clickhouse.copy_tables()(other)
+    assert described(other) == described(clickhouse)
+    other.drop()

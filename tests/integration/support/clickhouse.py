@@ -95,6 +95,24 @@ class ClickHouse:
             for statement in filter(str.strip, text.split(";")):
                 self.query(statement.strip())
 
+    def copy_tables(self):
+        """A function that makes the tables that are here, and what
+        schema_migrations says of them, in another database.  They are empty.  It
+        takes a third of what the migrations take."""
+        made = [row["made"].replace(f" {self.database}.", " ", 1)
+                for row in self.rows(
+                    "SELECT create_table_query AS made FROM system.tables "
+                    "WHERE database = currentDatabase() ORDER BY name")]
+        applied = self.query("SELECT * FROM schema_migrations FORMAT "
+                             "TabSeparated").encode()
+
+        def copy(database):
+            for statement in made:
+                database.query(statement)
+            database.query("INSERT INTO schema_migrations FORMAT TabSeparated",
+                           applied)
+        return copy
+
     def value(self, query, **settings):
         """The one value of the one row."""
         rows = self.rows(query, **settings)

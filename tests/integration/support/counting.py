@@ -3,7 +3,7 @@ that: verify, dlq."""
 import json
 
 from support.events import click, link_event
-from support.program import eventually, migrate
+from support.program import eventually
 from support.rule_files import UA_RULES
 
 
@@ -11,9 +11,9 @@ class World:
     """Topics clicks (two partitions), links and dlq, empty tables, and a
     collector that runs only while it is asked to collect."""
 
-    def __init__(self, kafka, clickhouse, program, base_config):
+    def __init__(self, kafka, tables, program, base_config):
         self.kafka = kafka
-        self.clickhouse = clickhouse
+        self.clickhouse = tables
         self.program = program
         self.topics = kafka.collector_topics()
         self.sections = {
@@ -21,7 +21,6 @@ class World:
             "collector": {
                 "group": self.topics["topic_clicks"], "batch_age": "50ms",
                 "ua_rules": UA_RULES}}
-        migrate(program)
 
     def send(self, count, topic="clicks", partition=0):
         make = click if topic == "clicks" else link_event
