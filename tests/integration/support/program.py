@@ -82,7 +82,7 @@ class Program:
 
     def metric(self, name, **labels):
         """The sum over the series of that name that carry these labels."""
-        text = requests.get(self.admin + "/metrics", timeout=PATIENCE).text
+        text = quick.get(self.admin + "/metrics", timeout=PATIENCE).text
         values = [value for series, value in series_of(text, name)
                   if labels.items() <= series.items()]
         if not values:
