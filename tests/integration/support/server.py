@@ -79,6 +79,9 @@ broker.heartbeat.interval.ms=300
 
 class KafkaServer(Server):
     name = "kafka"
+    # {file: content} of a directory that was formatted, which takes a JVM a second:
+    # the brokers of a run may be alike.
+    formatted = {}
 
     def __init__(self, directory, extra=""):
         super().__init__(directory)
@@ -86,6 +89,20 @@ class KafkaServer(Server):
         self.extra = SOON_BACK + extra
 
     def command(self):
+        data = self.directory / "data"
+        if data.exists():
+            return self._command()
+        if self.formatted:
+            data.mkdir(parents=True)
+            for name, content in self.formatted.items():
+                (data / name).write_bytes(content)
+            return self._command()
+        command = self._command()
+        self.formatted.update({path.name: path.read_bytes()
+                               for path in data.iterdir()})
+        return command
+
+    def _command(self):
         return servers.kafka_command(self.directory, self.port,
                                      self.controller, options=QUICK,
                                      extra=self.extra)
