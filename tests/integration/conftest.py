@@ -77,6 +77,10 @@ def workdir(rundir, request):
     return path
 
 
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """Adds the end of every log that the test's parts wrote to a failure."""

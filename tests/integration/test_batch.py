@@ -233,6 +233,7 @@ def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
                               outcome="present") > 6000
 
 
+@pytest.mark.first
 def test_a_batch_whose_allocator_was_killed_creates_nothing_twice(
         api, redis_server):
     lines = [good(i) for i in range(20000)]

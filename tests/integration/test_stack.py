@@ -67,6 +67,7 @@ def is_alive(pid):
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.first
 def test_up_and_down_and_up_again(stack):
     up = stack.ctl("up")
     assert up.returncode == 0, up.stdout + up.stderr
