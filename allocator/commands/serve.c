@@ -58,9 +58,11 @@ static void on_redis_state(void *arg, bool up, const struct error *err)
 
 	allocator_redis_state(w->allocator, w->redis_up, up, err);
 	w->redis_up = up;
-	if (up)
-		space_monitor_tell(w->allocator->spaces, w->redis, on_raised,
-				   w);
+	if (!up)
+		return;
+	space_monitor_tell(w->allocator->spaces, w->redis, on_raised, w);
+	if (w->is_first && w->allocator->ids)
+		id_generator_redis_up(w->allocator->ids);
 }
 
 /* --- the ledger ----------------------------------------------------------- */

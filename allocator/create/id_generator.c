@@ -118,6 +118,12 @@ int id_generator_start(struct id_generator *g, struct loop *loop,
 	return 0;
 }
 
+void id_generator_redis_up(struct id_generator *g)
+{
+	if (g->timer)
+		loop_timer_set(g->timer, 0);
+}
+
 void id_generator_stop(struct id_generator *g)
 {
 	struct error err;

@@ -33,6 +33,9 @@ void id_generator_free(struct id_generator *g); /* NULL accepted */
 /* Keeps the lease from one thread's loop.  Not called: nothing is made. */
 int id_generator_start(struct id_generator *g, struct loop *loop,
 		       struct redis_async *redis, struct error *err);
+/* Redis is there, or there again: asks for the lease at once.  On the same
+ * thread; before the start and after the stop it does nothing. */
+void id_generator_redis_up(struct id_generator *g);
 /* Gives the lease up; on the same thread, before its loop is freed. */
 void id_generator_stop(struct id_generator *g);
 
