@@ -5,10 +5,11 @@ import re
 import shutil
 
 from allocator import KEY, Allocator, tool
-from machine import Failure
+from machine import Failure, cpu_seconds
 
 RATE = "batch: links"
-METRICS = [(RATE, "1/s", "more")]
+CPU = "batch: CPU of servers"  # Redis and, of ours, the allocator
+METRICS = [(RATE, "1/s", "more"), (CPU, "us a link", "less")]
 PEER = "redis-benchmark -P 64 SET"
 LINKS_A_SECOND = 100000  # a round's length, about
 RECORD = 110  # bytes of such a link in Redis
@@ -36,11 +37,18 @@ class Bench:
     def argv(self):
         return [self.client, self.allocator.port, KEY, self.links]
 
+    def redis_seconds(self):
+        return cpu_seconds(self.allocator.redis.process.pid)
+
     def ours(self):
+        used = self.redis_seconds()
         out = self.allocator.measure(self.argv(), self.cores)
-        return {RATE: out["rate"]}
+        used = self.redis_seconds() - used
+        return {RATE: out["rate"],
+                CPU: out["cpu_us"] + used * 1e6 / self.links}
 
     def peer(self):
+        used = self.redis_seconds()
         out = self.machine.run(
             ["redis-benchmark", "-p", self.allocator.redis.port, "-P", "64",
              "-c", "4", "-n", self.links, "-r", "100000000", "-d", RECORD,
@@ -48,7 +56,8 @@ class Bench:
         rate = re.search(r'"SET[^"]*","([\d.]+)"', out)
         if not rate:
             raise Failure(f"redis-benchmark said: {out[-300:]}")
-        return {RATE: float(rate[1])}
+        used = self.redis_seconds() - used
+        return {RATE: float(rate[1]), CPU: used * 1e6 / self.links}
 
     def close(self):
         self.allocator.close()
