@@ -135,8 +135,8 @@ int past_runs_newest(struct clickhouse *ch, const char *space, size_t max,
 		goto out;
 	}
 	params[0].value = escaped.data;
-	status = clickhouse_rows(ch, newest_query, params, 8, read_newest,
-				 &newest, err);
+	status = clickhouse_rows(ch, newest_query, params, "snnnndns",
+				 read_newest, &newest, err);
 	if (status == 0)
 		*ret_count = newest.count;
 out:
@@ -168,10 +168,8 @@ static const char days_query[] =
 	"GROUP BY space, started ORDER BY started DESC, space FORMAT "
 	"TabSeparated";
 
-enum {
-	RUN_FIELDS = 12,
-	DAY_FIELDS = 11
-};
+static const char run_columns[] = "ssnnnnnndnss";
+static const char day_columns[] = "ssnnnnnnnnd";
 
 static void read_sums(char **fields, struct run_sums *ret)
 {
@@ -231,8 +229,8 @@ static int take_day(void *arg, char **fields, struct error *err)
 /* The strings of the rows live in `text`. */
 static int ask(struct clickhouse *ch, const char *sql,
 	       const struct clickhouse_param *params, struct buf *text,
-	       size_t columns, clickhouse_row_fn *take, struct run_rows *rows,
-	       struct error *err)
+	       const char *columns, clickhouse_row_fn *take,
+	       struct run_rows *rows, struct error *err)
 {
 	if (clickhouse_query(ch, sql, params, text, err) < 0)
 		return -1;
@@ -260,9 +258,9 @@ int past_runs_by_day(struct clickhouse *ch, const struct run_query *query,
 		goto out;
 	}
 	params[0].value = escaped.data;
-	if (ask(ch, runs_query, params, &ret->text[0], RUN_FIELDS, take_run,
+	if (ask(ch, runs_query, params, &ret->text[0], run_columns, take_run,
 		ret, err) == 0)
-		status = ask(ch, days_query, params, &ret->text[1], DAY_FIELDS,
+		status = ask(ch, days_query, params, &ret->text[1], day_columns,
 			     take_day, ret, err);
 out:
 	buf_free(&escaped);

@@ -12,7 +12,7 @@
 	"argMax(ttl_class, version), max(generation), "                        \
 	"toUnixTimestamp64Milli(min(created_at)), "                            \
 	"toUnixTimestamp64Milli(argMax(expires_at, version))"
-#define COLUMN_COUNT 9
+#define COLUMN_KINDS "nsssssnnn"
 
 struct link_reader {
 	struct archived_link *ret;
@@ -44,7 +44,7 @@ static int find(struct clickhouse *ch, const char *sql, const char *param,
 	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
 	struct link_reader reader = {.ret = ret};
 
-	if (clickhouse_rows(ch, sql, params, COLUMN_COUNT, take_link, &reader,
+	if (clickhouse_rows(ch, sql, params, COLUMN_KINDS, take_link, &reader,
 			    err) < 0)
 		return -1;
 	if (!reader.found)

@@ -84,7 +84,7 @@ static int run(struct call *call, struct buf *sql, const struct numbers *n,
 	if (!buf_cstr(sql))
 		return error_set_nomem(err);
 	return clickhouse_rows(call->ch, sql->data, n->params,
-			       CLICKS_SQL_FIELDS, take_row, a, err);
+			       CLICKS_SQL_COLUMNS, take_row, a, err);
 }
 
 /* A bucket without a row has zero visitors, which is a known number. */

@@ -14,7 +14,7 @@
 #include "aggregator/api/question.h"
 #include "common/buf.h"
 
-#define CLICKS_SQL_FIELDS 9
+#define CLICKS_SQL_COLUMNS "sns" COUNTS_COLUMNS
 
 /* The clicks of one link, from `clicks`.  Parameters: link_id, from, to, limit.
  * `exact`: visitors are counted one by one rather than estimated. */

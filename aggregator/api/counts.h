@@ -22,7 +22,8 @@ struct counts {
 	bool unique_known; /* visitors and ips are */
 };
 
-#define COUNTS_FIELDS 6
+#define COUNTS_FIELDS  6
+#define COUNTS_COLUMNS "nnnnnn"
 
 /*
  * Reads the columns events, clicks, bots, prefetches, visitors and ips of a

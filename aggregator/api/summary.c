@@ -8,7 +8,7 @@
 #include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/rows.h"
 
-#define FIELDS 8
+#define COLUMNS COUNTS_COLUMNS "nn"
 
 static const char sql[] =
 	"SELECT count(), countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
@@ -40,7 +40,7 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 						  {NULL, NULL}};
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	return clickhouse_row(call->ch, sql, params, FIELDS, take_counts,
+	return clickhouse_row(call->ch, sql, params, COLUMNS, take_counts,
 			      answer, err);
 }
 

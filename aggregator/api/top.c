@@ -8,7 +8,7 @@
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
-#define FIELDS 10
+#define COLUMNS "nsss" COUNTS_COLUMNS
 
 /*
  * The busiest links of the settled hours.  Their codes come from the clicks
@@ -97,7 +97,7 @@ static int fetch(struct call *call, const struct question *q, uint64_t attempt,
 	if (!buf_cstr(&sql))
 		error_set_nomem(err);
 	else
-		status = clickhouse_rows(call->ch, sql.data, params, FIELDS,
+		status = clickhouse_rows(call->ch, sql.data, params, COLUMNS,
 					 read_link, &reader, err);
 	buf_free(&sql);
 	return status;

@@ -65,7 +65,7 @@ static int read_state(struct clickhouse *ch, struct state *state,
 		"SELECT DISTINCT name, checksum FROM schema_migrations "
 		"FORMAT TabSeparated";
 
-	if (clickhouse_rows(ch, sql, NULL, 2, mark_applied, state, err) == 0)
+	if (clickhouse_rows(ch, sql, NULL, "ss", mark_applied, state, err) == 0)
 		return 0;
 	if (clickhouse_last_code(ch) == UNKNOWN_TABLE ||
 	    clickhouse_last_code(ch) == UNKNOWN_DATABASE)

@@ -323,5 +323,5 @@ int days_drop_left_over(struct clickhouse *ch, struct error *err)
 		"AND metadata_modification_time < now() - INTERVAL 1 DAY "
 		"FORMAT TabSeparated";
 
-	return clickhouse_rows(ch, list, NULL, 1, drop_staging, ch, err);
+	return clickhouse_rows(ch, list, NULL, "s", drop_staging, ch, err);
 }

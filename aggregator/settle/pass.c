@@ -295,11 +295,11 @@ struct cleaning {
 };
 
 /* Asks for one column and gives each value to `fn`. */
-static int for_each(struct cleaning *c, struct buf *sql, clickhouse_row_fn *fn,
-		    struct error *err)
+static int for_each(struct cleaning *c, struct buf *sql, const char *column,
+		    clickhouse_row_fn *fn, struct error *err)
 {
-	int status = buf_cstr(sql) ? clickhouse_rows(c->ch, sql->data, NULL, 1,
-						     fn, c, err)
+	int status = buf_cstr(sql) ? clickhouse_rows(c->ch, sql->data, NULL,
+						     column, fn, c, err)
 				   : error_set_nomem(err);
 
 	buf_free(sql);
@@ -334,7 +334,7 @@ static int clean_hours(struct cleaning *c, struct error *err)
 		   "settled WHERE kind = 'hour' GROUP BY unit HAVING count() > "
 		   "1 AND min(attempt) < %" PRIu64 ") FORMAT TabSeparated",
 		   c->before);
-	return for_each(c, &sql, delete_hours, err);
+	return for_each(c, &sql, "n", delete_hours, err);
 }
 
 /* An attempt is a partition: "20261024-1878000000000000000". */
@@ -372,7 +372,7 @@ static int clean_links(struct cleaning *c, const char *table, struct error *err)
 		   "toString(max(attempt))) FROM settled WHERE "
 		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
 		   table, c->before);
-	return for_each(c, &sql, drop_attempt, err);
+	return for_each(c, &sql, "s", drop_attempt, err);
 }
 
 static int clean_settled(const struct cleaning *c, struct error *err)

@@ -43,7 +43,7 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 		      struct stale_list *ret, struct error *err)
 {
 	*ret = (struct stale_list){0};
-	if (clickhouse_rows(ch, sql, params, 5, add_stale, ret, err) == 0)
+	if (clickhouse_rows(ch, sql, params, "nnnnn", add_stale, ret, err) == 0)
 		return 0;
 	stale_list_release(ret);
 	return -1;

@@ -104,8 +104,9 @@ int settling_query(struct clickhouse *ch, const char *sql,
 {
 	struct number_reader reader = {count, take, arg};
 
-	return clickhouse_rows(ch, sql, params, count, read_numbers, &reader,
-			       err);
+	return clickhouse_rows(ch, sql, params,
+			       clickhouse_number_columns(count), read_numbers,
+			       &reader, err);
 }
 
 int settling_read_clock(struct clickhouse *ch, struct server_clock *ret,

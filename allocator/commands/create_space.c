@@ -58,7 +58,7 @@ struct archive {
 };
 
 /* `judge` is called with the archive and the row that there is, if any. */
-static int ask(struct archive *a, const char *query, size_t columns,
+static int ask(struct archive *a, const char *query, const char *columns,
 	       clickhouse_row_fn *judge, struct error *err)
 {
 	/* A space's name is of letters and digits. */
@@ -87,7 +87,7 @@ static int check_length(struct archive *a, struct error *err)
 {
 	if (a->space->length == 0)
 		return 0;
-	return ask(a, others_of_length, 2, refuse_length, err);
+	return ask(a, others_of_length, "ss", refuse_length, err);
 }
 
 /* With other keys, too, a code could be issued again whose link is in the
@@ -164,7 +164,7 @@ static int check_plain(struct archive *a, struct error *err)
 	/* A snowflake that is made later is another code. */
 	if (a->space->strategy == LINK_SNOWFLAKE)
 		return 0;
-	return ask(a, own_links, 2, refuse_links, err);
+	return ask(a, own_links, "ss", refuse_links, err);
 }
 
 static int check(struct archive *a, struct error *err)
@@ -172,7 +172,7 @@ static int check(struct archive *a, struct error *err)
 	if (check_length(a, err) < 0)
 		return -1;
 	return link_space_has_blocks(a->space)
-		       ? ask(a, owners_of_number, 3, check_owner, err)
+		       ? ask(a, owners_of_number, "sns", check_owner, err)
 		       : check_plain(a, err);
 }
 

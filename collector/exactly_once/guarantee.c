@@ -56,7 +56,7 @@ static int drop_left_over(struct scratch *s, struct error *err)
 		"AND startsWith(name, '" PREFIX "') "
 		"AND metadata_modification_time < now() - INTERVAL 1 HOUR";
 
-	return clickhouse_rows(sink_server(s->sink), sql, NULL, 1, drop, s,
+	return clickhouse_rows(sink_server(s->sink), sql, NULL, "s", drop, s,
 			       err);
 }
 
@@ -297,7 +297,7 @@ static int ask_user(struct clickhouse *ch, struct guarantee *g,
 		"'deduplicate_insert', 'async_insert') AND readonly "
 		"ORDER BY name)";
 
-	return clickhouse_rows(ch, sql, NULL, 1, judge_user, g, err);
+	return clickhouse_rows(ch, sql, NULL, "s", judge_user, g, err);
 }
 
 /* What a table says for itself, or the server's own. */
@@ -340,7 +340,7 @@ static int ask_tables(struct clickhouse *ch, struct guarantee *g,
 		"ORDER BY name";
 	struct tables t = {.guarantee = g};
 
-	if (clickhouse_rows(ch, sql, NULL, 5, judge_row, &t, err) < 0)
+	if (clickhouse_rows(ch, sql, NULL, "sssss", judge_row, &t, err) < 0)
 		return -1;
 	if (t.count != 3)
 		return error_set(err, ERROR_REMOTE,

@@ -134,7 +134,7 @@ static int ask_version(struct sink *s, struct error *err)
 {
 	bool known = false;
 
-	if (clickhouse_rows(s->ch, "SELECT version()", NULL, 1, check_version,
+	if (clickhouse_rows(s->ch, "SELECT version()", NULL, "s", check_version,
 			    &known, err) < 0)
 		return -1;
 	return known ? 0

@@ -91,7 +91,7 @@ static int ask_about(struct clickhouse *ch, const char *sql,
 /* Asks for any number of rows. */
 static int ask_rows(struct clickhouse *ch, const char *sql,
 		    const struct stored_key *key,
-		    const struct question_range *range, size_t count,
+		    const struct question_range *range, const char *columns,
 		    clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	struct question q;
@@ -99,8 +99,8 @@ static int ask_rows(struct clickhouse *ch, const char *sql,
 
 	question_build(&q, key, range->from, range->last, range->since_ms);
 	status = q.topic.failed ? error_set_nomem(err)
-				: clickhouse_rows(ch, sql, q.params, count, fn,
-						  arg, err);
+				: clickhouse_rows(ch, sql, q.params, columns,
+						  fn, arg, err);
 	question_free(&q);
 	return status;
 }
@@ -136,7 +136,7 @@ int stored_sync(struct clickhouse *ch, const char *table, struct error *err)
 	const struct clickhouse_param params[] = {{"param_table", table},
 						  {NULL, NULL}};
 
-	return clickhouse_rows(ch, sql, params, 1, sync_table, ch, err);
+	return clickhouse_rows(ch, sql, params, "s", sync_table, ch, err);
 }
 
 int stored_life(struct clickhouse *ch, const struct stored_key *key,
@@ -284,8 +284,8 @@ int stored_ranges(struct clickhouse *ch, const struct stored_key *key,
 	bool is_links = strcmp(key->table, "links") == 0;
 	const struct question_range range = {from, last, since_ms};
 
-	if (ask_rows(ch, is_links ? links : clicks, key, &range, 2, add_range,
-		     ret, err) < 0)
+	if (ask_rows(ch, is_links ? links : clicks, key, &range, "nn",
+		     add_range, ret, err) < 0)
 		return error_wrap(err, "rows stored in %s", key->table);
 	return 0;
 }
@@ -311,7 +311,7 @@ int stored_hours(struct clickhouse *ch, const struct stored_key *key,
 		"GROUP BY h ORDER BY h";
 	const struct question_range range = {b->first, b->last, since_ms};
 
-	if (ask_rows(ch, sql, key, &range, 3, add_hour, b, err) < 0)
+	if (ask_rows(ch, sql, key, &range, "nnn", add_hour, b, err) < 0)
 		return error_wrap(err, "hours of clicks");
 	return 0;
 }
@@ -354,7 +354,7 @@ int stored_batches(struct clickhouse *ch, const struct stored_key *key,
 
 	const struct question_range range = {from, end, 0};
 
-	if (ask_rows(ch, sql, key, &range, 2, add_event, ret, err) < 0)
+	if (ask_rows(ch, sql, key, &range, "nn", add_event, ret, err) < 0)
 		return error_wrap(err, "batches reported");
 	return 0;
 }
@@ -371,7 +371,7 @@ int stored_events(struct clickhouse *ch, const struct stored_key *key,
 
 	const struct question_range range = {from, end, 0};
 
-	if (ask_rows(ch, sql, key, &range, 2, add_event, ret, err) < 0)
+	if (ask_rows(ch, sql, key, &range, "nn", add_event, ret, err) < 0)
 		return error_wrap(err, "rows of clicks");
 	return 0;
 }

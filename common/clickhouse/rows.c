@@ -1,20 +1,60 @@
 #include "common/clickhouse/rows.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-int clickhouse_rows_of(struct buf *answer, size_t count, clickhouse_row_fn *fn,
-		       void *arg, struct error *err)
+/* What tsv_u64 and tsv_i64 read whole. */
+static bool is_whole(const char *field)
+{
+	const char *digits = field + (*field == '-');
+
+	if (!*field)
+		return true; /* NULL */
+	return *digits && !digits[strspn(digits, "0123456789")];
+}
+
+static bool is_decimal(const char *field)
+{
+	char *end;
+
+	strtod(field, &end);
+	return end != field && !*end;
+}
+
+static bool fits(char column, const char *field)
+{
+	return column == 's' ||
+	       (column == 'n' ? is_whole(field) : is_decimal(field));
+}
+
+static int check_fields(const char *columns, char **fields, size_t row,
+			struct error *err)
+{
+	for (size_t i = 0; columns[i]; i++)
+		if (!fits(columns[i], fields[i]))
+			return error_set(err, ERROR_PROTOCOL,
+					 "ClickHouse: row %zu, column %zu of "
+					 "the answer is '%.60s', not a number",
+					 row, i + 1, fields[i]);
+	return 0;
+}
+
+int clickhouse_rows_of(struct buf *answer, const char *columns,
+		       clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	char *fields[CLICKHOUSE_FIELDS_MAX];
 	struct tsv rows = tsv_rows(answer);
-	size_t row = 1;
+	size_t row = 1, count = strlen(columns);
 	int status = 0;
 
 	if (answer->failed)
 		return error_set_nomem(err);
-	for (; status == 0 && tsv_next(&rows, fields, count); row++)
-		status = fn(arg, fields, err);
+	for (; status == 0 && tsv_next(&rows, fields, count); row++) {
+		status = check_fields(columns, fields, row, err);
+		if (status == 0)
+			status = fn(arg, fields, err);
+	}
 	if (status == 0 && rows.bad)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "ClickHouse: row %zu of the answer does not "
@@ -24,14 +64,14 @@ int clickhouse_rows_of(struct buf *answer, size_t count, clickhouse_row_fn *fn,
 }
 
 int clickhouse_rows(struct clickhouse *ch, const char *sql,
-		    const struct clickhouse_param *params, size_t count,
+		    const struct clickhouse_param *params, const char *columns,
 		    clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	struct buf answer = {0};
 	int status = clickhouse_query(ch, sql, params, &answer, err);
 
 	if (status == 0)
-		status = clickhouse_rows_of(&answer, count, fn, arg, err);
+		status = clickhouse_rows_of(&answer, columns, fn, arg, err);
 	buf_free(&answer);
 	return status;
 }
@@ -54,17 +94,26 @@ static int read_one(void *arg, char **fields, struct error *err)
 }
 
 int clickhouse_row(struct clickhouse *ch, const char *sql,
-		   const struct clickhouse_param *params, size_t count,
+		   const struct clickhouse_param *params, const char *columns,
 		   clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	struct one_row one = {fn, arg, false};
 
-	if (clickhouse_rows(ch, sql, params, count, read_one, &one, err) < 0)
+	if (clickhouse_rows(ch, sql, params, columns, read_one, &one, err) < 0)
 		return -1;
 	if (!one.read)
 		return error_set(err, ERROR_PROTOCOL,
 				 "ClickHouse: an answer without a row");
 	return 0;
+}
+
+const char *clickhouse_number_columns(size_t count)
+{
+	static const char all[] = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn";
+
+	_Static_assert(sizeof(all) - 1 == CLICKHOUSE_FIELDS_MAX,
+		       "as many as there may be");
+	return all + CLICKHOUSE_FIELDS_MAX - count;
 }
 
 struct numbers {
@@ -88,7 +137,8 @@ int clickhouse_numbers(struct clickhouse *ch, const char *sql,
 {
 	struct numbers n = {.count = count};
 
-	if (clickhouse_row(ch, sql, params, count, read_numbers, &n, err) < 0)
+	if (clickhouse_row(ch, sql, params, clickhouse_number_columns(count),
+			   read_numbers, &n, err) < 0)
 		return -1;
 	memcpy(ret, n.values, count * sizeof(*ret));
 	return 0;

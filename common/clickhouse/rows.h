@@ -22,24 +22,31 @@ enum {
 typedef int clickhouse_row_fn(void *arg, char **fields, struct error *err);
 
 /*
- * Calls `fn` for each row, in order; each has `count` fields, up to
- * CLICKHOUSE_FIELDS_MAX, or ERROR_PROTOCOL is returned, which names the row.
- * `params` as in clickhouse_query.  `fn` may use `ch`.
+ * Calls `fn` for each row, in order.  `columns` says what each has, a letter a
+ * column, up to CLICKHOUSE_FIELDS_MAX:
+ *   n  a whole number, or NULL, which reads as 0
+ *   d  a number that may have a fraction
+ *   s  any text
+ * A row of another shape is ERROR_PROTOCOL, which names it.  `params` as in
+ * clickhouse_query.  `fn` may use `ch`.
  */
 int clickhouse_rows(struct clickhouse *ch, const char *sql,
-		    const struct clickhouse_param *params, size_t count,
+		    const struct clickhouse_param *params, const char *columns,
 		    clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* The same for an answer of clickhouse_query.  The fields point into `answer`,
  * which is rewritten in place, and live as long as it does. */
-int clickhouse_rows_of(struct buf *answer, size_t count, clickhouse_row_fn *fn,
-		       void *arg, struct error *err);
+int clickhouse_rows_of(struct buf *answer, const char *columns,
+		       clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* The same for a question whose answer is always one row; ERROR_PROTOCOL when
  * it is not. */
 int clickhouse_row(struct clickhouse *ch, const char *sql,
-		   const struct clickhouse_param *params, size_t count,
+		   const struct clickhouse_param *params, const char *columns,
 		   clickhouse_row_fn *fn, void *arg, struct error *err);
+
+/* `columns` of so many whole numbers, at most CLICKHOUSE_FIELDS_MAX. */
+const char *clickhouse_number_columns(size_t count);
 
 /* The `count` numbers of an answer that is one row; ERROR_PROTOCOL when it is
  * not. */

@@ -28,7 +28,8 @@ struct tsv tsv_rows(struct buf *answer);
  */
 bool tsv_next(struct tsv *t, char **fields, size_t count);
 
-/* What a field of digits says; 0 when it says no number. */
+/* What a field of digits says; 0 when it says no number (rows.h looks before).
+ */
 uint64_t tsv_u64(const char *field);
 int64_t tsv_i64(const char *field);
 

@@ -58,7 +58,8 @@ int archive_links_blocks(struct clickhouse *ch, const struct link_space *space,
 	snprintf(generation, sizeof(generation), "%" PRIu32, range->generation);
 	snprintf(first, sizeof(first), "%" PRIu64, range->first);
 	snprintf(last, sizeof(last), "%" PRIu64, range->last);
-	if (clickhouse_rows(ch, query, params, 1, read_block, &reader, err) < 0)
+	if (clickhouse_rows(ch, query, params, "n", read_block, &reader, err) <
+	    0)
 		return -1;
 	*ret_count = reader.count;
 	return 0;

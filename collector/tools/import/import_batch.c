@@ -127,7 +127,6 @@ struct owners {
 
 enum {
 	CODES_A_QUERY = 5000,
-	COLUMNS = 6,
 };
 
 #define TAG_END '\x1f' /* between tags; none has it */
@@ -269,7 +268,7 @@ static int ask(struct owners *o, struct clickhouse *ch, struct buf *question,
 	if (!sql)
 		return error_set_nomem(err);
 	if (clickhouse_query(ch, sql, params, answer, err) < 0 ||
-	    clickhouse_rows_of(answer, COLUMNS, take_row, o, err) < 0)
+	    clickhouse_rows_of(answer, "snnsss", take_row, o, err) < 0)
 		return error_wrap(err, "links");
 	return 0;
 }

@@ -150,7 +150,8 @@ static int find_log(struct journal *j, const struct log_head *head,
 	struct log_search search = {head, found};
 
 	snprintf(first, sizeof(first), "%" PRIu64, head->numbers[0]);
-	if (clickhouse_rows(j->ch, sql, params, 2, consider, &search, err) < 0)
+	if (clickhouse_rows(j->ch, sql, params, "ss", consider, &search, err) <
+	    0)
 		return error_wrap(err, "import_journal");
 	return 0;
 }
@@ -183,15 +184,15 @@ int journal_find_name(struct journal *j, const struct log_head *head,
 
 /* `table` is named in errors. */
 static int ask(struct journal *j, const char *table, const char *sql,
-	       const char *from, size_t count, clickhouse_row_fn *fn, void *arg,
-	       struct error *err)
+	       const char *from, const char *columns, clickhouse_row_fn *fn,
+	       void *arg, struct error *err)
 {
 	const struct clickhouse_param params[] = {{"param_name", j->name},
 						  {"param_topic", j->topic},
 						  {"param_from", from},
 						  {NULL, NULL}};
 
-	if (clickhouse_rows(j->ch, sql, params, count, fn, arg, err) < 0)
+	if (clickhouse_rows(j->ch, sql, params, columns, fn, arg, err) < 0)
 		return error_wrap(err, "%s", table);
 	return 0;
 }
@@ -209,7 +210,7 @@ static int take_number(void *arg, char **fields, struct error *err)
 static int ask_number(struct journal *j, const char *sql, uint64_t *ret,
 		      struct error *err)
 {
-	return ask(j, "import_journal", sql, "0", 1, take_number, ret, err);
+	return ask(j, "import_journal", sql, "0", "n", take_number, ret, err);
 }
 
 int journal_begin(struct journal *j, const char *file, struct error *err)
@@ -242,7 +243,7 @@ static int read_done(struct journal *j, struct journal_state *s,
 	return ask(j, "ingest_progress",
 		   "SELECT count(), max(last) FROM ingest_progress "
 		   "WHERE topic = {topic:String} FORMAT TabSeparated",
-		   "0", 2, take_done, s, err);
+		   "0", "nn", take_done, s, err);
 }
 
 /* The first line that is perhaps not imported yet. */
@@ -276,7 +277,7 @@ static int read_pending(struct journal *j, struct journal_state *s,
 		   "first >= {from:UInt64} ORDER BY number DESC, "
 		   "if(number = 0, toUnixTimestamp64Micro(at), 0) DESC, "
 		   "run DESC, first DESC LIMIT 1 FORMAT TabSeparated",
-		   from, 2, take_pending, s, err);
+		   from, "nn", take_pending, s, err);
 }
 
 struct stored_list {
@@ -313,7 +314,7 @@ static int read_stored(struct journal *j, struct journal_state *s,
 		   "SELECT DISTINCT offset FROM clicks WHERE "
 		   "topic = {topic:String} AND offset >= {from:UInt64} "
 		   "ORDER BY offset FORMAT TabSeparated",
-		   from, 1, take_stored, &list, err);
+		   from, "n", take_stored, &list, err);
 }
 
 int journal_read(struct journal *j, struct journal_state *ret_state,

@@ -10,7 +10,6 @@
 
 enum {
 	KEY_LEN = 16,
-	FIELDS = 4,
 	PAGE_MAX = 20000,
 };
 
@@ -45,7 +44,7 @@ static ssize_t unhex(char *text)
 }
 
 /* Fields as rescore_sql_agents_after has them. */
-static int classify_agent(struct rescore *rs, char *const fields[FIELDS],
+static int classify_agent(struct rescore *rs, char *const fields[4],
 			  struct buf *map, struct error *err)
 {
 	unsigned char key[KEY_LEN];
@@ -118,7 +117,7 @@ static int classify_page(struct page *page, int64_t limit, struct error *err)
 	page->count = 0;
 	buf_reset(&page->map);
 	rescore_sql_agents_after(page->rs, page->last, limit, &sql);
-	status = rescore_rows(page->rs, &sql, FIELDS, take_agent, page, err);
+	status = rescore_rows(page->rs, &sql, "sssn", take_agent, page, err);
 	buf_free(&sql);
 	if (status == 0 && page->count)
 		status = write_map(page->rs, &page->map, err);

@@ -8,7 +8,6 @@
 
 enum {
 	POLL_MS = 250,
-	FIELDS = 3,
 };
 
 struct state {
@@ -44,7 +43,7 @@ static int look(struct rescore *rs, const char *name, struct state *ret,
 		   "NOT is_done AND position(command, 'rescore_map_%s') > 0 "
 		   "FORMAT TabSeparated",
 		   name);
-	status = rescore_row(rs, &sql, FIELDS, take_state, ret, err);
+	status = rescore_row(rs, &sql, "nns", take_state, ret, err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "system.mutations") : 0;
 }
@@ -144,7 +143,7 @@ static int wait_for_parts(struct rescore *rs, struct error *err)
 			   "AND is_mutation AND partition_id = '%s' "
 			   "FORMAT TabSeparated",
 			   rs->partition);
-		status = rescore_row(rs, &sql, 1, take_number, &parts, err);
+		status = rescore_row(rs, &sql, "n", take_number, &parts, err);
 		if (status == 0 && parts &&
 		    rescore_is_stopped(rs, POLL_MS, err))
 			status = -1;

@@ -13,24 +13,24 @@ int rescore_run(struct rescore *rs, struct buf *sql, struct error *err)
 	return status;
 }
 
-int rescore_rows(struct rescore *rs, struct buf *sql, size_t count,
+int rescore_rows(struct rescore *rs, struct buf *sql, const char *columns,
 		 clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	const char *text = buf_cstr(sql);
-	int status =
-		text ? clickhouse_rows(rs->ch, text, NULL, count, fn, arg, err)
-		     : error_set_nomem(err);
+	int status = text ? clickhouse_rows(rs->ch, text, NULL, columns, fn,
+					    arg, err)
+			  : error_set_nomem(err);
 
 	buf_reset(sql);
 	return status;
 }
 
-int rescore_row(struct rescore *rs, struct buf *sql, size_t count,
+int rescore_row(struct rescore *rs, struct buf *sql, const char *columns,
 		clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	const char *text = buf_cstr(sql);
 	int status =
-		text ? clickhouse_row(rs->ch, text, NULL, count, fn, arg, err)
+		text ? clickhouse_row(rs->ch, text, NULL, columns, fn, arg, err)
 		     : error_set_nomem(err);
 
 	buf_reset(sql);

@@ -47,11 +47,11 @@ struct rescore {
 int rescore_run(struct rescore *rs, struct buf *sql, struct error *err);
 
 /* Asks `sql`, reads the answer as clickhouse_rows does and empties `sql`. */
-int rescore_rows(struct rescore *rs, struct buf *sql, size_t count,
+int rescore_rows(struct rescore *rs, struct buf *sql, const char *columns,
 		 clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* The same for a question whose answer is always one row. */
-int rescore_row(struct rescore *rs, struct buf *sql, size_t count,
+int rescore_row(struct rescore *rs, struct buf *sql, const char *columns,
 		clickhouse_row_fn *fn, void *arg, struct error *err);
 
 /* True, with *err filled, when the operator wants an end. */

@@ -130,7 +130,7 @@ static int preview(struct rescore *rs, struct day_result *r,
 	int status;
 
 	rescore_sql_preview(rs, &sql);
-	status = rescore_rows(rs, &sql, 4, take_preview, &preview, err);
+	status = rescore_rows(rs, &sql, "nnns", take_preview, &preview, err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "compare") : 0;
 }
@@ -229,7 +229,7 @@ static int drop_left_over(struct rescore *rs, struct error *err)
 		 "(SELECT countIf(position(command, 'rescore_map_') > 0) FROM "
 		 "system.mutations WHERE NOT is_done AND database = "
 		 "currentDatabase()) = 0 FORMAT TabSeparated");
-	status = rescore_rows(rs, &sql, 1, drop_if_ours, rs, err);
+	status = rescore_rows(rs, &sql, "s", drop_if_ours, rs, err);
 	buf_free(&sql);
 	return status;
 }

@@ -104,7 +104,8 @@ int rescore_runs_unfinished(struct rescore *rs, struct rescore_hours *hours,
 		   "SELECT run, hours FROM rescored WHERE " UNFINISHED
 		   " FORMAT TabSeparated",
 		   rs->day, rs->day);
-	status = rescore_rows(rs, &sql, 2, take_unfinished, &unfinished, err);
+	status =
+		rescore_rows(rs, &sql, "ns", take_unfinished, &unfinished, err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "rescored") : 0;
 }

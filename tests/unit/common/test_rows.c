@@ -24,7 +24,7 @@ static int read_rows(const char *text, struct buf *answer, struct seen *s,
 		     struct error *err)
 {
 	buf_puts(answer, text);
-	return clickhouse_rows_of(answer, 2, take, s, err);
+	return clickhouse_rows_of(answer, "ns", take, s, err);
 }
 
 static void fields_live_as_long_as_the_answer(void **state)
@@ -72,6 +72,72 @@ static void a_row_of_another_shape_is_named(void **state)
 	}
 }
 
+static int take_any(void *arg, char **fields, struct error *err)
+{
+	(void)arg;
+	(void)fields;
+	(void)err;
+	return 0;
+}
+
+static int read_one(const char *columns, const char *text, struct error *err)
+{
+	struct buf answer = {0};
+	int status;
+
+	*err = (struct error){0};
+	buf_puts(&answer, text);
+	status = clickhouse_rows_of(&answer, columns, take_any, NULL, err);
+	buf_free(&answer);
+	return status;
+}
+
+/* What is no number must not pass for 0: nothing would be there then. */
+static void what_is_no_number_is_named(void **state)
+{
+	static const char *const wrong[] = {
+		"Code: 159. DB::Exception",
+		"1.5",
+		"-",
+		"1 ",
+		" 1",
+		"0x1",
+		"+1",
+		"true",
+		"1e3",
+		"nan",
+	};
+	struct error err;
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		snprintf(text, sizeof(text), "1\ta\n%s\tb\n", wrong[i]);
+		assert_int_equal(read_one("ns", text, &err), -1);
+		assert_int_equal(err.code, ERROR_PROTOCOL);
+	}
+	assert_int_equal(read_one("sn", "a\t1\nb\tc\n", &err), -1);
+	assert_string_equal(err.text, "ClickHouse: row 2, column 2 of the "
+				      "answer is 'c', not a number");
+	assert_int_equal(read_one("d", "seconds\n", &err), -1);
+	assert_int_equal(read_one("d", "1.5s\n", &err), -1);
+	assert_int_equal(read_one("d", "\\N\n", &err), -1);
+}
+
+static void numbers_of_all_sizes_are_read(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(read_one("nnn",
+				  "18446744073709551615\t"
+				  "-9223372036854775808\t0\n",
+				  &err),
+			 0);
+	assert_int_equal(read_one("n", "\\N\n", &err), 0);
+	assert_int_equal(read_one("ddd", "1.5\t-3\t1e-7\n", &err), 0);
+}
+
 static void the_reader_ends_the_reading(void **state)
 {
 	struct buf answer = {0};
@@ -93,7 +159,7 @@ static void an_answer_cut_for_memory_is_an_error(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(clickhouse_rows_of(&answer, 2, take, &s, &err), -1);
+	assert_int_equal(clickhouse_rows_of(&answer, "ns", take, &s, &err), -1);
 	assert_int_equal(err.code, ERROR_NOMEM);
 }
 
@@ -103,6 +169,8 @@ int main(void)
 		cmocka_unit_test(fields_live_as_long_as_the_answer),
 		cmocka_unit_test(an_empty_answer_has_no_rows),
 		cmocka_unit_test(a_row_of_another_shape_is_named),
+		cmocka_unit_test(what_is_no_number_is_named),
+		cmocka_unit_test(numbers_of_all_sizes_are_read),
 		cmocka_unit_test(the_reader_ends_the_reading),
 		cmocka_unit_test(an_answer_cut_for_memory_is_an_error),
 	};
