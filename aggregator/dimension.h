@@ -9,17 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum dimension_kind {
+	/* Few values: unique visitors are kept for each of them. */
+	DIMENSION_VISITORS,
+	/* Any number of values: only the busiest of an hour are kept. */
+	DIMENSION_BUSIEST,
+	/* The same, and an event has any number of them (tags): sums exceed the
+	 * total.  One dimension at most: two arrayJoin would pair values. */
+	DIMENSION_MANY,
+};
+
 struct dimension {
 	const char *name; /* as in group_by= and stats_hourly.dimension */
 	/* Over a row of `clicks`; a String. */
 	const char *expression;
-	/* Few values: unique visitors are kept for each of them. */
-	bool visitors;
-	/* Any number of values: only the busiest of an hour are kept. */
-	bool capped;
-	/* An event has any number of values (tags): sums exceed the total. */
-	bool many;
-	const char *array; /* of its values, for `many` only */
+	enum dimension_kind kind;
 };
 
 /* The first one is `total`, which is not for group_by. */

@@ -183,7 +183,7 @@ static bool find_rest(const struct question *q, const struct clicks_answer *a,
 {
 	struct counts shown = {0};
 
-	if (!q->group_by || q->group_by->many)
+	if (!q->group_by || q->group_by->kind == DIMENSION_MANY)
 		return false;
 	for (size_t i = 0; i < a->group_count; i++)
 		counts_add(&shown, &a->groups[i].counts);

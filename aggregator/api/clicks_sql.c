@@ -119,7 +119,8 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 			 " UNION ALL SELECT * FROM (SELECT 'group' AS "
 			 "answer_part, 0 AS bucket, toValidUTF8(s.value) AS "
 			 "group_value, ");
-		put_settled_counts(sql, q, q->group_by->visitors);
+		put_settled_counts(sql, q,
+				   q->group_by->kind == DIMENSION_VISITORS);
 		buf_printf(sql,
 			   " AND dimension = '%s' AND NOT rest GROUP BY "
 			   "group_value "
