@@ -106,7 +106,7 @@ def test_a_broken_keys_file_keeps_the_old_keys(api, keys_file):
     keys_file.path.write_text("this is not a key\n")
     api.program.process.signal(signal.SIGHUP)
     eventually(lambda: "API keys rejected" in api.program.log())
-    assert "api.keys:1" in api.program.log()
+    api.program.wait_log("api.keys:1")
     assert api.post(url=URL, ttl="1h").status_code == 201
 
 
@@ -229,8 +229,8 @@ def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
                for key, event in events)
     time.sleep(0.3)
     assert len(kafka.consume(api.topic)) == 5000
-    assert api.program.metric("shortloop_allocator_creates_total",
-                              outcome="created") == 5000
+    api.program.wait_metric(5000, "shortloop_allocator_creates_total",
+                            outcome="created")
 
 
 def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
@@ -254,7 +254,7 @@ def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
         blocks.add(int(api.create()["link_id"]) // 100)
         time.sleep(0.008)
     assert len(blocks) > 5
-    assert api.program.metric("shortloop_allocator_creates_waited_total") == 1
+    api.program.wait_metric(1, "shortloop_allocator_creates_waited_total")
 
 
 def test_two_allocators_share_a_space(api, start):
@@ -390,7 +390,7 @@ def test_what_redis_says_is_logged_and_not_answered(own_redis, topic,
         said = problem(answer, 503)
         assert not re.search("redis:|script|ERR|WRONGTYPE|127\\.0", said), said
         assert "the log" in said and answer.headers["Retry-After"]
-    assert "the marker m:{s7:0} is damaged" in api.program.log()
+    api.program.wait_log("the marker m:{s7:0} is damaged")
 
 
 def test_a_full_space_is_a_507(redis, topic, sections, workdir, create_space,
@@ -413,7 +413,7 @@ def pooled(redis):
 
 def test_sigterm_hands_untouched_blocks_back(api, redis):
     api.create()
-    assert api.program.metric("shortloop_allocator_blocks_held") == 2
+    api.program.wait_metric(2, "shortloop_allocator_blocks_held")
     assert api.program.stop() == 0
     assert pooled(redis) == 1
 
@@ -437,7 +437,7 @@ def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,
     api = start(topic)
     first = api.create()
     eventually(lambda: pooled(redis) == 1)
-    assert api.program.metric("shortloop_allocator_blocks_held") == 0
+    api.program.wait_metric(0, "shortloop_allocator_blocks_held")
     assert api.create()["code"] != first["code"]
 
 
@@ -475,7 +475,7 @@ def test_lost_events_are_counted_and_told(redis, create_space, start):
     eventually(lambda: api.post(url=URL, ttl="1h").status_code == 201)
     for _ in range(9):
         api.create()
-    assert api.program.metric("shortloop_allocator_events_lost_total") == 5
+    api.program.wait_metric(5, "shortloop_allocator_events_lost_total")
     assert "lost" in api.program.ready()[1]
 
 

@@ -139,12 +139,11 @@ def test_100000_lines_of_every_kind_are_answered_in_order(api, redis_server):
     made = {a["code"]: a["url"] for a in answers if "code" in a}
     assert len(made) == sum(isinstance(e, str) for e in expected)
     assert stored(redis_server) == made
-    assert api.program.metric("shortloop_allocator_batch_lines_total",
-                              outcome="created") == len(made)
-    assert api.program.metric(
-        "shortloop_allocator_batch_lines_in_flight") == 0
-    assert api.program.metric("shortloop_allocator_batches_total",
-                              outcome="complete") == 1
+    api.program.wait_metric(len(made), "shortloop_allocator_batch_lines_total",
+                            outcome="created")
+    api.program.wait_metric(0, "shortloop_allocator_batch_lines_in_flight")
+    api.program.wait_metric(1, "shortloop_allocator_batches_total",
+                            outcome="complete")
 
 
 def test_every_link_of_a_batch_is_told_to_kafka(api, kafka):
@@ -182,8 +181,8 @@ def test_lines_of_all_strategies_go_side_by_side(rich):
         assert taken["code"] in six["detail"]
         assert (seven["line"], seven["status"]) == (at + 7, 400)
         assert (eight["line"], eight["status"]) == (at + 8, 400)
-    assert rich.program.metric("shortloop_allocator_batch_lines_total",
-                               outcome="denied") == 199
+    rich.program.wait_metric(199, "shortloop_allocator_batch_lines_total",
+                             outcome="denied")
 
 
 # --- clients ----------------------------------------------------------------------
@@ -200,8 +199,8 @@ def test_what_was_answered_exists_when_the_connection_is_cut(api,
     b.cut()
     eventually(lambda: api.program.metric(
         "shortloop_allocator_batches_total", outcome="aborted") == 1)
-    assert api.program.metric("shortloop_allocator_batches") == 0
-    assert api.program.metric("shortloop_allocator_batch_lines_in_flight") == 0
+    api.program.wait_metric(0, "shortloop_allocator_batches")
+    api.program.wait_metric(0, "shortloop_allocator_batch_lines_in_flight")
     links = stored(redis_server)
     assert len(answers) == 5000
     assert all(links[a["code"]] == a["url"] for a in answers)
@@ -361,8 +360,8 @@ def test_a_connection_is_kept_after_a_batch(api):
                           headers={"Content-Type": NDJSON})
         assert answer.json()["url"] == f"https://example.org/{i}"
         assert api.create()
-    assert api.program.metric("shortloop_http_connections_total",
-                              listener="api") == 1
+    api.program.wait_metric(1, "shortloop_http_connections_total",
+                            listener="api")
 
 
 def test_one_batch_too_many_is_a_503(redis, topic, create_space, start):

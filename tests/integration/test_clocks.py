@@ -136,7 +136,7 @@ def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
     world.send(5)
     third = world.collector()
     world.wait_stored()
-    assert third.metric("shortloop_collector_consumed_total") == 5
+    third.wait_metric(5, "shortloop_collector_consumed_total")
 
 
 def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
@@ -162,7 +162,7 @@ def test_one_of_a_former_version_that_is_a_day_ahead_is_not_believed(world):
     world.send(5)
     third = world.collector()
     world.wait_stored()
-    assert "stored=20" in third.log()
+    third.wait_log("stored=20")
     made = world.aggregator()
     wait_settled(made, world.sent)
     assert complete_until(made) <= time.time() + 1
@@ -222,7 +222,7 @@ def test_append_times_beyond_clickhouses_clock_move_nothing_beyond(
     assert complete_until(made) <= time.time() + 1
     eventually(lambda: "beyond ClickHouse's clock" in made.ready()[1],
                what="/readyz to tell")
-    assert "a clock is ahead" in made.log()
+    made.wait_log("a clock is ahead")
 
 
 # --- the clock of who asks --------------------------------------------------------
@@ -382,10 +382,10 @@ def test_clickhouse_comes_back_with_another_clock(
     world.send(5)
     wait_settled(made, 25)
     world.wait_stored()
-    assert again.metric("shortloop_collector_consumed_total") == 5
+    again.wait_metric(5, "shortloop_collector_consumed_total")
     if after < before:
-        assert made.metric("shortloop_aggregator_clock_went_back_total") == 1
-        assert "ClickHouse's clock went back" in made.log()
+        made.wait_metric(1, "shortloop_aggregator_clock_went_back_total")
+        made.wait_log("ClickHouse's clock went back")
 
 
 def test_replicas_whose_clocks_differ_by_seconds_lose_nothing(world,
@@ -420,7 +420,7 @@ def test_blocks_with_times_long_read_are_found_and_told(world, clickhouse):
     wait_settled(made, 20)
     eventually(lambda: made.metric(
         "shortloop_aggregator_late_hours_total") >= 1, what="it told")
-    assert "blocks came with times that had been read" in made.log()
+    made.wait_log("blocks came with times that had been read")
 
 
 # --- mending what was published --------------------------------------------------

@@ -290,7 +290,7 @@ def test_a_broken_message_goes_to_the_dead_letters(kafka, topics, tables,
         b"not a protobuf message", b"not a click: time 0 ms",
         b"not a click: a client address of 5 bytes",
         b"not a click: time 0 ms"]
-    assert running.metric("shortloop_collector_dead_lettered_total") == 4
+    running.wait_metric(4, "shortloop_collector_dead_lettered_total")
     eventually(lambda: kafka.committed(topics["topic_clicks"],
                                        topics["topic_clicks"])[1] == 6,
                what="the commit")
@@ -489,7 +489,7 @@ def test_a_broken_file_is_refused_and_the_old_one_stays(
     running.process.signal(signal.SIGHUP)
     eventually(lambda: running.metric(
         "shortloop_collector_reload_failures_total"))
-    assert "bots.json: entry 0: (: at character 1" in running.log()
+    running.wait_log("bots.json: entry 0: (: at character 1")
     kafka.produce(topics["topic_clicks"], [click(user_agent=b"Visitor/1.0")])
     wait_for(tables, 1)
     assert rows(tables, "verdict")[0]["verdict"] == "bot"

@@ -377,7 +377,7 @@ def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
     second = loop.collector()
     loop.send(10)
     loop.wait_stored()
-    assert second.metric("shortloop_collector_consumed_total") == 10
+    second.wait_metric(10, "shortloop_collector_consumed_total")
 
 
 @pytest.mark.long
@@ -395,9 +395,8 @@ def test_what_another_program_wrote_beside_the_offset_is_no_error(loop):
 def stopped(loop, running, why):
     eventually(lambda: running.ready()[0] == 503 and why in running.ready()[1],
                PATIENCE, what="/readyz to say why")
-    assert running.metric("shortloop_collector_stopped",
-                          topic=loop.clicks) == 1
-    assert "partition stopped until `collector epoch` decides" in running.log()
+    running.wait_metric(1, "shortloop_collector_stopped", topic=loop.clicks)
+    running.wait_log("partition stopped until `collector epoch` decides")
 
 
 def make_anew(loop):
@@ -424,8 +423,7 @@ def test_a_commit_that_expired_stops_the_partition_until_it_is_the_same(loop):
     assert status == 0 and "is what it was" in output
     loop.wait_stored()
     eventually(lambda: running.ready()[0] == 200, PATIENCE)
-    assert running.metric("shortloop_collector_stopped",
-                          topic=loop.clicks) == 0
+    running.wait_metric(0, "shortloop_collector_stopped", topic=loop.clicks)
     status, output = loop.command("epoch")
     assert status == 0 and "fits" in output
 
@@ -478,8 +476,8 @@ def test_offsets_that_are_gone_are_told_of(loop):
                             "FROM ingest_progress WHERE lost > 0")
     assert {k: int(v) for k, v in row.items()} == {
         "first": 30, "last": 39, "rows": 0, "lost": 10}
-    assert running.metric("shortloop_collector_lost_offsets_total") == 10
-    assert "Kafka no longer holds" in running.log()
+    running.wait_metric(10, "shortloop_collector_lost_offsets_total")
+    running.wait_log("Kafka no longer holds")
     loop.wait_committed(50)
 
 
@@ -496,7 +494,7 @@ def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
     held.release()
     loop.wait_stored(25)
     assert loop.stored("ingest_progress", "sum(lost)") == 25
-    assert "goes on elsewhere than expected" in running.log()
+    running.wait_log("goes on elsewhere than expected")
     loop.wait_committed(50)
 
 
@@ -524,7 +522,7 @@ def test_what_was_stored_is_not_told_of_as_lost(loop, proxy, step, start, rows,
     assert told[0] == [0, start - 1, rows, lost, rows]
     assert all(n[2] == n[4] for n in told)
     assert [n[0] for n in told[1:]] == [n[1] + 1 for n in told[:-1]]
-    assert running.metric("shortloop_collector_lost_offsets_total") == lost
+    running.wait_metric(lost, "shortloop_collector_lost_offsets_total")
     status, output = loop.command("verify", "--json")
     said = json.loads(output)
     assert status == (lost > 0), output
@@ -663,7 +661,7 @@ def test_the_guarantee_is_said(loop):
     running = loop.collector()
     assert "guarantee: exactly once (measured: window " in eventually(
         lambda: running.ready()[1] if "blocks" in running.ready()[1] else None)
-    assert running.metric("shortloop_collector_exactly_once") == 1
+    running.wait_metric(1, "shortloop_collector_exactly_once")
     loop.tables.query("ALTER TABLE clicks MODIFY SETTING "
                       "non_replicated_deduplication_window = 0")
     text = "at least once: table clicks has " \
@@ -671,5 +669,5 @@ def test_the_guarantee_is_said(loop):
     eventually(lambda: text in running.ready()[1], PATIENCE,
                what="/readyz to say less")
     assert running.ready()[0] == 200
-    assert running.metric("shortloop_collector_exactly_once") == 0
+    running.wait_metric(0, "shortloop_collector_exactly_once")
     assert re.search(f'msg=guarantee holds="{text}"', running.log())

@@ -59,8 +59,8 @@ def test_a_client_that_left_while_its_batch_waited_is_noticed(make_api,
         assert len(b.read(2)) == 2
         assert running(api) == 1
     eventually(lambda: running(api) == 0)
-    assert api.program.metric("shortloop_allocator_batches_total",
-                              outcome="aborted") == 1
+    api.program.wait_metric(1, "shortloop_allocator_batches_total",
+                            outcome="aborted")
 
 
 def test_a_batch_waits_for_its_rate_only_so_long(make_api):
@@ -73,8 +73,8 @@ def test_a_batch_waits_for_its_rate_only_so_long(make_api):
         with pytest.raises((http.client.IncompleteRead, OSError)):
             b.response().read()
     assert running(api) == 0
-    assert api.program.metric("shortloop_allocator_batches_total",
-                              outcome="late") == 1
+    api.program.wait_metric(1, "shortloop_allocator_batches_total",
+                            outcome="late")
 
 
 def test_many_short_waits_are_added_up(make_api):
@@ -114,8 +114,8 @@ def assert_breaks_off_with_408(api, b, answers):
     with pytest.raises((http.client.IncompleteRead, OSError)):
         b.response().read()
     assert running(api) == 0
-    assert api.program.metric("shortloop_allocator_batches_total",
-                              outcome="late") == 1
+    api.program.wait_metric(1, "shortloop_allocator_batches_total",
+                            outcome="late")
 
 
 def test_a_batch_that_trickles_in_lasts_only_so_long(make_api):
@@ -197,7 +197,7 @@ def test_bodies_of_nobody_take_no_memory(make_api):
                 clients[-1].sendall(b"x" * 4_000_000)
             except OSError:
                 pass  # it was refused meanwhile
-        assert api.program.metric("shortloop_http_buffer_bytes") == 0
+        api.program.wait_metric(0, "shortloop_http_buffer_bytes")
         assert api.post(url=URL + "x" * 8000, ttl="1h",
                         targets={"ios": URL + "x" * 8000}).status_code == 201
     finally:

@@ -169,7 +169,7 @@ def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
     broken.write_bytes(path.read_bytes()[:-20])
     broken.rename(path)
     eventually(lambda: failures() == 1)
-    assert f"geo file: {path}: broken" in running.log()
+    running.wait_log(f"geo file: {path}: broken")
     expect("FR", 3)
     # Written over in place, with rubbish.
     path.write_bytes(b"rubbish" * 1000)
@@ -179,7 +179,7 @@ def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
     path.unlink()
     running.process.signal(signal.SIGHUP)
     eventually(lambda: failures() == 3)
-    assert f"geo file: {path}: cannot be read: No such file" in running.log()
+    running.wait_log(f"geo file: {path}: cannot be read: No such file")
     expect("FR", 5)
     # Back again, and good.
     country_file(path, "IT")

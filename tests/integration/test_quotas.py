@@ -55,10 +55,10 @@ def test_an_account_makes_so_many_links_with_all_its_keys(make_api):
     assert 1 <= int(answer.headers["Retry-After"]) <= 86400
     assert post(api, "web").status_code == 201
     assert post(api, "boss").status_code == 201
-    assert api.program.metric("shortloop_allocator_quota_refused_total",
-                              account="crm", quota="links") == 1
-    assert api.program.metric("shortloop_allocator_quota_used",
-                              account="crm", quota="links") == 3
+    api.program.wait_metric(1, "shortloop_allocator_quota_refused_total",
+                            account="crm", quota="links")
+    api.program.wait_metric(3, "shortloop_allocator_quota_used",
+                            account="crm", quota="links")
 
 
 def test_accounts_without_a_line_share_no_count(make_api):
@@ -199,8 +199,7 @@ def test_edits_go_on_when_new_links_are_refused(own_redis, program, sections,
     client.config_set("maxmemory", used * 100 // 97)
     eventually(lambda: post(api, "boss").status_code == 507)
     assert "nearly full" in problem(post(api, "boss"), 507)
-    assert api.program.metric(
-        "shortloop_allocator_redis_reserve_reached") == 1
+    api.program.wait_metric(1, "shortloop_allocator_redis_reserve_reached")
     assert api.patch(code, "boss", state="blocked").status_code == 200
     assert api.patch(code, "boss", url=URL + "x" * 500).status_code == 200
     assert api.call("DELETE", f"/v1/links/{gone}").status_code == 204

@@ -68,8 +68,8 @@ def test_a_reload_does_not_fill_the_bucket(limited):
 def test_what_is_limited_is_counted_by_key(limited):
     api = limited("rate=1/h")
     statuses(api, 4)
-    assert api.program.metric("shortloop_allocator_rate_limited_total",
-                              key="crm") == 3
+    api.program.wait_metric(3, "shortloop_allocator_rate_limited_total",
+                            key="crm")
 
 
 def test_a_line_of_a_batch_costs_one_whatever_becomes_of_it(limited):

@@ -153,7 +153,7 @@ def test_sighup_reads_the_lists_again(ruled, lists):
     refusal(api, "https://a.example/")
     lists(deny="b.example\nc.example\n")
     reload(api, "lists of domains reloaded")
-    assert "denied=2" in api.program.log()
+    api.program.wait_log("denied=2")
     api.create(url="https://a.example/")
     refusal(api, "https://b.example/")
 
@@ -163,7 +163,7 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
     api = ruled(**lists.settings("deny"))
     lists(deny="b.example\nb..example\n")
     reload(api, "lists of domains rejected, the old ones stay")
-    assert "deny.domains:2:" in api.program.log()
+    api.program.wait_log("deny.domains:2:")
     refusal(api, "https://a.example/")
     api.create(url="https://b.example/")
 

@@ -80,14 +80,29 @@ class Program:
     def log(self):
         return self.process.log() if self.process else ""
 
-    def metric(self, name, **labels):
-        """The sum over the series of that name that carry these labels."""
+    def series(self, name, **labels):
+        """The values of the series of that name that carry these labels."""
         text = quick.get(self.admin + "/metrics", timeout=PATIENCE).text
-        values = [value for series, value in series_of(text, name)
-                  if labels.items() <= series.items()]
+        return [value for series, value in series_of(text, name)
+                if labels.items() <= series.items()]
+
+    def metric(self, name, **labels):
+        """Their sum."""
+        values = self.series(name, **labels)
         if not values:
             raise KeyError(f"{self.name} has no metric {name} {labels}")
         return sum(values)
+
+    def wait_metric(self, value, name, **labels):
+        """A program counts and logs what it did once it is done, a moment after
+        others see it."""
+        def reached():
+            values = self.series(name, **labels)
+            return values and sum(values) == value
+        eventually(reached, what=f"{name}: {value}")
+
+    def wait_log(self, text):
+        eventually(lambda: text in self.log(), what=f"logged: {text}")
 
     def stop(self, timeout=PATIENCE):
         """SIGTERM; returns the exit status."""
