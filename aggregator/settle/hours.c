@@ -173,8 +173,15 @@ static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 
 static int count_staged(struct work *w, struct error *err)
 {
-	if (settling_query(w->s->ch, settle_sql_hour_staged, w->params, 3,
-			   take_staged, w, err) < 0)
+	struct buf sql = {0};
+	int status;
+
+	settle_sql_hour_staged(&sql);
+	status = buf_cstr(&sql) ? settling_query(w->s->ch, sql.data, w->params,
+						 3, take_staged, w, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	if (status < 0)
 		return -1;
 	return settling_query(w->s->ch, settle_sql_hour_published, w->params, 2,
 			      take_before, w, err);
@@ -253,6 +260,12 @@ static uint64_t missing(uint64_t reported, uint64_t rows)
 /* A statement that was carried out twice, or by half, or not at all. */
 static int check_staged(const struct hour *h, struct error *err)
 {
+	if (h->staged == SETTLE_SQL_UNEVEN)
+		return error_set(err, ERROR_PROTOCOL,
+				 "hour %" PRId64 ": its dimensions hold "
+				 "different numbers of events; computing it "
+				 "again",
+				 h->what.start);
 	if (h->staged >= h->least && h->staged <= h->most)
 		return 0;
 	return error_set(err, ERROR_PROTOCOL,
@@ -332,7 +345,7 @@ static int publish(struct work *w, size_t count, struct error *err)
 	while (w->params[n].name)
 		n++;
 	add_param(w, &n, "param_settler", buf_cstr(&name));
-	buf_puts(&sql, settle_sql_publish_hours);
+	settle_sql_publish_hours(&sql);
 	status = w->params[n - 1].value
 			 ? settling_run(w->s->ch, &sql, w->params, err)
 			 : error_set_nomem(err);

@@ -1,5 +1,6 @@
 #include "aggregator/settle/settle_sql.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 #include "aggregator/dimension.h"
@@ -220,30 +221,62 @@ void settle_sql_old_days(struct buf *sql)
 	SQL_TOTALS "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM "   \
 		   "settled WHERE kind = 'hour' AND " SQL_IN_UNITS             \
 		   "GROUP BY unit) "
-#define SQL_STAGED                                                             \
-	"SELECT toUInt32(hour) AS h, attempt, sum(events) AS n "               \
-	"FROM " SQL_TOTALS "AND attempt IN {attempts:Array(UInt64)} "          \
-	"GROUP BY hour, attempt"
 
 const char settle_sql_hour_rows[] =
 	"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
 	" AND h IN {hours:Array(UInt32)} GROUP BY h FORMAT TabSeparated";
 
-const char settle_sql_hour_staged[] = SQL_STAGED " FORMAT TabSeparated";
+/*
+ * h, attempt, n.  An event is in every dimension once, but for those of many
+ * values: where they differ, they were counted at different moments (servers
+ * before 25.5 look at the table once for each part of a union), or by half, and
+ * n is SETTLE_SQL_UNEVEN.
+ */
+static void put_staged(struct buf *sql)
+{
+	size_t count = 0;
+
+	buf_puts(sql, "SELECT h, attempt, if(min(m) = max(m) AND count() = ");
+	for (size_t i = 0; i < dimension_count; i++)
+		count += dimensions[i].kind != DIMENSION_MANY;
+	buf_printf(sql, "%zu, min(m), %" PRIu64 ") AS n FROM (", count,
+		   SETTLE_SQL_UNEVEN);
+	buf_puts(sql, "SELECT toUInt32(hour) AS h, attempt, "
+		      "sum(events) AS m FROM stats_hourly "
+		      "WHERE dimension IN (");
+	for (size_t i = 0; i < dimension_count; i++)
+		if (dimensions[i].kind != DIMENSION_MANY)
+			buf_printf(sql, "%s'%s'", i ? ", " : "",
+				   dimensions[i].name);
+	buf_puts(sql, ") AND " SQL_IN_HOURS
+		      "AND attempt IN {attempts:Array(UInt64)} "
+		      "GROUP BY hour, attempt, dimension) "
+		      "GROUP BY h, attempt");
+}
+
+void settle_sql_hour_staged(struct buf *sql)
+{
+	put_staged(sql);
+	buf_puts(sql, " FORMAT TabSeparated");
+}
 
 const char settle_sql_hour_published[] =
 	"SELECT toUInt32(hour) AS h, sum(events) FROM " SQL_PUBLISHED_TOTALS
 	"GROUP BY hour FORMAT TabSeparated";
 
-const char settle_sql_publish_hours[] = SQL_INTO_SETTLED
-	"SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, want.e.3, "
-	"want.e.4, " SQL_TIMES
-	"FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
-	"{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
-	"{rows:Array(UInt64)}, {counts:Array(UInt64)})) AS e, e.1 AS h, "
-	"e.2 AS a) AS want LEFT JOIN (" SQL_STAGED
-	") AS have ON want.h = have.h AND want.a = have.attempt "
-	"WHERE want.e.5 = have.n AND " SQL_IN_TIME;
+void settle_sql_publish_hours(struct buf *sql)
+{
+	buf_puts(sql, SQL_INTO_SETTLED
+		 "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
+		 "want.e.3, want.e.4, " SQL_TIMES
+		 "FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
+		 "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
+		 "{rows:Array(UInt64)}, {counts:Array(UInt64)})) AS e, "
+		 "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
+	put_staged(sql);
+	buf_puts(sql, ") AS have ON want.h = have.h AND want.a = have.attempt "
+		      "WHERE want.e.5 = have.n AND " SQL_IN_TIME);
+}
 
 const char settle_sql_hours_written[] =
 	"SELECT count() FROM (SELECT DISTINCT unit, attempt FROM settled "

@@ -7,7 +7,12 @@
 #ifndef AGGREGATOR_SETTLE_SETTLE_SQL_H
 #define AGGREGATOR_SETTLE_SETTLE_SQL_H
 
+#include <stdint.h>
+
 #include "common/buf.h"
+
+/* Instead of an hour's events: its dimensions hold different numbers. */
+#define SETTLE_SQL_UNEVEN UINT64_MAX
 
 /*
  * Conditions on a row of clicks.  A click is an event answered by a redirect;
@@ -48,12 +53,13 @@ void settle_sql_old_days(struct buf *sql);
  * counts (arrays of one length), start, end, read_until, complete_until, now,
  * settler.
  */
-extern const char settle_sql_hour_rows[];      /* hour, rows of clicks */
-extern const char settle_sql_hour_staged[];    /* hour, attempt, events */
+extern const char settle_sql_hour_rows[]; /* hour, rows of clicks */
+/* hour, attempt, and its events in each dimension, or SETTLE_SQL_UNEVEN */
+void settle_sql_hour_staged(struct buf *sql);
 extern const char settle_sql_hour_published[]; /* hour, events until now */
 /* Publishes those hours of which the server finds as many events as were
- * counted. */
-extern const char settle_sql_publish_hours[];
+ * counted, in each dimension. */
+void settle_sql_publish_hours(struct buf *sql);
 /* How many of the hours are published under these attempts. */
 extern const char settle_sql_hours_written[];
 

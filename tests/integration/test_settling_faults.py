@@ -130,6 +130,38 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(aggregator, migrated,
     assert days <= {of_links(rows[:n]) for n in seen}
 
 
+LESS = "ALTER TABLE stats_hourly DELETE WHERE dimension = '{}' " \
+    "SETTINGS mutations_sync = 1"
+MORE = "INSERT INTO stats_hourly SELECT * REPLACE(value || '!' AS value) " \
+    "FROM stats_hourly WHERE dimension = '{}' LIMIT 1"
+
+
+@pytest.mark.parametrize("change, dimension", [
+    (LESS, "owner"), (MORE, "country"),
+    *(pytest.param(change, dimension, marks=pytest.mark.long)
+      for change, dimension in ((LESS, "total"), (MORE, "total"),
+                                (LESS, "country"), (MORE, "owner")))])
+def test_an_hour_whose_dimensions_differ_is_computed_again(
+        aggregator, migrated, proxy, change, dimension):
+    """As when they were counted at different moments, or one was lost."""
+    rows = some_clicks(4, 500, [(START, END)], links=(0, 1, 2))
+    made = aggregator()
+    proxy.call_at(1, lambda: migrated.clickhouse.query(change.format(dimension)),
+                  "stats_hourly", True)
+    migrated.insert(rows)
+    assert_settled(made, migrated, rows)
+    counts = migrated.clickhouse.rows(
+        "SELECT dimension AS d, sum(events) AS n FROM stats_hourly "
+        "WHERE dimension != 'tag' AND (hour, attempt) IN "
+        "(SELECT unit, max(attempt) FROM settled WHERE kind = 'hour' "
+        "GROUP BY unit) GROUP BY d")
+    assert len(counts) > 10
+    assert {int(row["n"]) for row in counts} == {len(rows)}
+    assert int(migrated.clickhouse.value(
+        "SELECT uniqExact(attempt) FROM stats_hourly")) > 1
+    made.wait_log("its dimensions hold different numbers of events")
+
+
 class Meeting:
     """A request waits until this thread has done something.  A server is not
     started by a thread of the proxy: it would end with that thread."""
