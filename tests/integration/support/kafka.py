@@ -3,27 +3,56 @@ import re
 import time
 import uuid
 
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import (Consumer, KafkaError, KafkaException, Producer,
+                             TopicPartition)
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from support.committed import committed_bytes
 from support.program import PATIENCE
 
 
+LOOK = 10  # seconds for one try of a client
+
+
 class Kafka:
     def __init__(self, port):
         self.bootstrap = f"127.0.0.1:{port}"
-        self.admin = AdminClient({"bootstrap.servers": self.bootstrap,
-                                  "log_level": 2})
+        self.client = None
+
+    @property
+    def admin(self):
+        self.client = self.client or AdminClient(
+            {"bootstrap.servers": self.bootstrap, "log_level": 2})
+        return self.client
+
+    def administer(self, name, *args, done=None):
+        """Asks again with another client: one that met a broker which had just
+        come back, and named no controller yet, waits for that until its end.
+        `done` is the error that says that an earlier try did it."""
+        deadline = time.monotonic() + PATIENCE
+        tries = 0
+        while True:
+            future, = getattr(self.admin, name)(
+                *args, request_timeout=LOOK).values()
+            tries += 1
+            try:
+                return future.result(PATIENCE)
+            except KafkaException as e:
+                if tries > 1 and e.args[0].code() == done:
+                    return None
+                if e.args[0].code() != KafkaError._TIMED_OUT or \
+                        time.monotonic() > deadline:
+                    raise
+                self.client = None
 
     def create_topic(self, name="t", partitions=1, exactly=None, **config):
         """Makes a topic with an unused name, or `exactly` that one, and
         returns the name."""
         topic = exactly or f"{name}-{uuid.uuid4().hex[:8]}"
-        made = self.admin.create_topics([NewTopic(
+        self.administer("create_topics", [NewTopic(
             topic, num_partitions=partitions, replication_factor=1,
-            config={k.replace("_", "."): str(v) for k, v in config.items()})])
-        made[topic].result(PATIENCE)
+            config={k.replace("_", "."): str(v) for k, v in config.items()})],
+            done=KafkaError.TOPIC_ALREADY_EXISTS)
         return topic
 
     def clicks_topic(self, partitions=2):
@@ -38,11 +67,12 @@ class Kafka:
 
     def add_partitions(self, topic, count):
         """So that it has `count` of them."""
-        self.admin.create_partitions([NewPartitions(topic, count)])[
-            topic].result(20)
+        self.administer("create_partitions", [NewPartitions(topic, count)],
+                        done=KafkaError.INVALID_PARTITIONS)
 
     def delete_topic(self, topic):
-        self.admin.delete_topics([topic])[topic].result(PATIENCE)
+        self.administer("delete_topics", [topic],
+                        done=KafkaError.UNKNOWN_TOPIC_OR_PART)
 
     def produce(self, topic, values, partition=None, key=None):
         """Sends and waits until every message is acknowledged."""
