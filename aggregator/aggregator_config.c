@@ -29,6 +29,9 @@ static const struct setting settings[] = {
 		     "The dashboard's files; read at start."),
 	SETTING_PATH(zoneinfo, "/usr/share/zoneinfo", AT_START,
 		     "The time zones (package tzdata)."),
+	SETTING_DURATION(watermark_every, "1s", 100, CLOCK_MINUTE, AT_START,
+			 "How often the collectors' reports are read, for "
+			 "`complete_until` of links' counts."),
 	SETTING_DURATION(settle_every, "15s", 100, CLOCK_HOUR, AT_START,
 			 "How often hours with new clicks are settled."),
 	SETTING_DURATION(settle_timeout, "10m", CLOCK_SECOND, CLOCK_DAY,

@@ -24,6 +24,7 @@ struct aggregator_settings {
 	int64_t drain_timeout; /* ms */
 	char *web_root;
 	char *zoneinfo;
+	int64_t watermark_every; /* ms between looks at the reports */
 
 	/* Settling. */
 	int64_t settle_every;	  /* ms between passes */

@@ -6,6 +6,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/settling.h"
+#include "aggregator/settle/watermark_reader.h"
 #include "common/clock.h"
 #include "common/host_name.h"
 
@@ -20,9 +21,17 @@ static int read_state(struct clickhouse *ch,
 		      struct error *err)
 {
 	int64_t delay = config->aggregator.edge_delay;
+	struct watermark_reader *reader;
+	int status;
 
-	if (progress_read_last(ch, &ret->published, err) < 0 ||
-	    progress_watermark(ch, &ret->reported, err) < 0)
+	if (progress_read_last(ch, &ret->published, err) < 0)
+		return -1;
+	reader = watermark_reader_new(&config->aggregator, err);
+	status = reader ? watermark_read(reader, ch, ret->published.mended,
+					 &ret->reported, err)
+			: -1;
+	watermark_reader_free(reader);
+	if (status < 0)
 		return -1;
 	ret->promised = ret->reported.complete_until
 				? ret->reported.complete_until - delay
@@ -49,6 +58,10 @@ static void show(const struct state *s)
 		  is_beyond(s) ? ", beyond ClickHouse's clock" : "");
 	show_time("reported", s->promised, "");
 	show_time("ClickHouse", s->reported.server_ms, "");
+	if (*s->reported.topic)
+		printf("%-16spartition %u of %s%s\n", "waits for",
+		       s->reported.partition, s->reported.topic,
+		       s->promised ? "" : ", which has reported nothing");
 	if (s->reported.ahead_ms > CLOCK_MINUTE)
 		printf("times reported in ingest_progress lie up to %lld s "
 		       "beyond "

@@ -17,7 +17,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 3
+#define ROUTE_COUNT 4
 
 /* What all requests share.  Only read once the listeners run. */
 struct router {
@@ -26,6 +26,7 @@ struct router {
 	struct static_files *files; /* NULL: no dashboard */
 	struct buf openapi;	    /* JSON */
 	struct workers *workers;
+	struct freshness *freshness;
 	struct clickhouse **connections; /* one a worker */
 	struct metric *seconds[ROUTE_COUNT];
 	struct metric *refused;
@@ -54,6 +55,7 @@ static const struct route {
 	{"/v1/clicks", NULL, "clicks", route_clicks},
 	{"/v1/top", NULL, "top", route_top},
 	{"/v1/links/", "/summary", "summary", route_summary},
+	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 };
 
 /* A request on its way through a worker. */
@@ -185,6 +187,7 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->req = req;
 	job->route = route;
 	job->call.config = router->config;
+	job->call.freshness = router->freshness;
 	job->query = strndup(query.data ? query.data : "", query.len);
 	if (!job->query) {
 		free(job);
@@ -383,7 +386,8 @@ static int open_parts(struct api *api, struct metrics *metrics,
 
 	if (yaml_to_json(openapi_yaml, &r->openapi, err) < 0)
 		return error_wrap(err, "openapi");
-	if (open_connections(r, err) < 0)
+	r->freshness = freshness_new(r->config, err);
+	if (!r->freshness || open_connections(r, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
 	if (!api->servers)
@@ -420,6 +424,8 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 
 int api_start(struct api *api, struct error *err)
 {
+	if (freshness_start(api->router.freshness, err) < 0)
+		return -1;
 	for (size_t i = 0; i < api->count; i++) {
 		if (serving_thread_start(&api->servers[i].serving, err) < 0)
 			return -1;
@@ -455,6 +461,7 @@ void api_free(struct api *api)
 	     i++)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);
+	freshness_free(r->freshness);
 	static_files_free(r->files);
 	buf_free(&r->openapi);
 	free(api->servers);

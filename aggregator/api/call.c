@@ -70,17 +70,16 @@ int call_finish_csv(struct call *call, struct error *err)
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 {
 	struct progress last;
-	struct watermark reported;
-	int64_t mark;
+	struct fresh fresh;
 
-	if (progress_read_last(call->ch, &last, err) < 0 ||
-	    progress_watermark(call->ch, &reported, err) < 0)
+	if (freshness_get(call->freshness, &fresh)) {
+		*ret_ms =
+			fresh_complete_until(&fresh, &call->config->aggregator);
+		return 0;
+	}
+	if (progress_read_last(call->ch, &last, err) < 0)
 		return -1;
-	mark = reported.complete_until
-		       ? reported.complete_until -
-				 call->config->aggregator.edge_delay
-		       : 0;
-	*ret_ms = mark > last.complete_until ? mark : last.complete_until;
+	*ret_ms = last.complete_until;
 	return 0;
 }
 
@@ -88,7 +87,12 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err)
 {
 	const struct call *call = arg;
 	struct server_clock clock;
+	struct fresh fresh;
 
+	if (freshness_get(call->freshness, &fresh)) {
+		*ret_ms = fresh_now(&fresh);
+		return 0;
+	}
 	if (settling_read_clock(call->ch, &clock, err) < 0)
 		return -1;
 	*ret_ms = clock.server_ms;
@@ -101,6 +105,11 @@ json_t *json_time(int64_t real_ms)
 
 	return real_ms ? json_string(rfc3339_format(real_ms, text))
 		       : json_null();
+}
+
+json_t *json_complete_until(int64_t real_ms, int64_t to)
+{
+	return json_time(real_ms < to * 1000 ? real_ms : to * 1000);
 }
 
 json_t *json_id(uint64_t id)

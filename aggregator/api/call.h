@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/freshness.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -17,6 +18,7 @@
 
 struct call {
 	const struct aggregator_config *config;
+	struct freshness *freshness;
 	struct clickhouse *ch;
 	struct http_slice query; /* of the URL */
 	char code[128];		 /* from the path; "" when the route has none */
@@ -32,10 +34,11 @@ struct call {
  * when retriable) or another code (500). */
 typedef int route_fn(struct call *call, struct error *err);
 
-/* Each is defined in the source of its name: clicks.c, top.c, summary.c. */
-route_fn route_clicks;	/* GET /v1/clicks */
-route_fn route_top;	/* GET /v1/top */
-route_fn route_summary; /* GET /v1/links/{code}/summary */
+/* Each is defined in the source of its name: clicks.c, top.c, ... */
+route_fn route_clicks;	 /* GET /v1/clicks */
+route_fn route_top;	 /* GET /v1/top */
+route_fn route_summary;	 /* GET /v1/links/{code}/summary */
+route_fn route_pipeline; /* GET /v1/pipeline */
 
 /* Up to when a link's rows are complete, in ms since 1970, 0 for unknown: what
  * was settled, or what collectors have reported since.  Ask before the rows. */
@@ -57,6 +60,11 @@ int call_finish_csv(struct call *call, struct error *err);
 
 /* RFC 3339 in milliseconds, or null for 0. */
 json_t *json_time(int64_t real_ms);
+
+/* An answer's member complete_until: at most the end of the range that was
+ * asked for, `to` (seconds), so that the answer for a range that is over stays
+ * what it is. */
+json_t *json_complete_until(int64_t real_ms, int64_t to);
 
 /* A 64-bit number as a string, as JavaScript cannot hold it. */
 json_t *json_id(uint64_t id);

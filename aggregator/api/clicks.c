@@ -273,7 +273,7 @@ static json_t *head_to_json(const struct question *q,
 	json_object_set_new(answer, "approximate",
 			    json_boolean(a->approximate));
 	json_object_set_new(answer, "complete_until",
-			    json_time(a->complete_until));
+			    json_complete_until(a->complete_until, q->to));
 	return answer;
 }
 

@@ -113,7 +113,8 @@ static json_t *to_json(const struct question *q, const struct progress *last,
 			 zone_format(q->zone, q->from, from), "to",
 			 zone_format(q->zone, q->to, to), "bots",
 			 bots_mode_name(q->bots), "complete_until",
-			 json_time(last->complete_until), "links", links);
+			 json_complete_until(last->complete_until, q->to),
+			 "links", links);
 }
 
 int route_top(struct call *call, struct error *err)

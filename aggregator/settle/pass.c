@@ -8,6 +8,7 @@
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -23,6 +24,7 @@ struct pass {
 	void (*on_shortage)(void *arg, const struct shortage *s);
 	void *arg;
 	struct settling settling;
+	struct watermark_reader *watermark;
 	bool everything; /* in this pass */
 	/* While days that are held back are tried again: the last tried. */
 	struct {
@@ -78,6 +80,11 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 		error_set_nomem(err);
 		return NULL;
 	}
+	p->watermark = watermark_reader_new(settings, err);
+	if (!p->watermark) {
+		free(p);
+		return NULL;
+	}
 	p->settings = settings;
 	p->ch = ch;
 	p->lease = lease;
@@ -100,6 +107,9 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 
 void pass_free(struct pass *pass)
 {
+	if (!pass)
+		return;
+	watermark_reader_free(pass->watermark);
 	free(pass);
 }
 
@@ -129,7 +139,8 @@ static int read_progress(struct pass *p, const struct progress *last,
 	struct watermark reported;
 	int64_t mark;
 
-	if (progress_watermark(p->ch, &reported, err) < 0 ||
+	if (watermark_read(p->watermark, p->ch, last->mended, &reported, err) <
+		    0 ||
 	    progress_read_until(p->ch, &ret->read_until, err) < 0)
 		return -1;
 	*clocks = (struct pass_clocks){

@@ -8,10 +8,6 @@
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
 
-/* All who write to ingest_progress share this clock. */
-#define SERVER_TIME "now64(3, 'UTC')"
-#define IS_PAST	    "inserted_at <= " SERVER_TIME
-
 void stale_list_release(struct stale_list *list)
 {
 	free(list->items);
@@ -66,47 +62,6 @@ int progress_read_last(struct clickhouse *ch, struct progress *ret,
 	if (clickhouse_numbers(ch, sql, NULL, n, 4, err) < 0)
 		return error_wrap(err, "settled");
 	*ret = (struct progress){(int64_t)n[0], (int64_t)n[1], n[2], n[3]};
-	return 0;
-}
-
-int progress_watermark(struct clickhouse *ch, struct watermark *ret,
-		       struct error *err)
-{
-	/* A partition that reported nothing for a day counts as one that never
-	 * did, so that one day of the table is read. */
-	static const char sql[] =
-		"WITH (SELECT max(t) FROM (SELECT inserted_at AS t "
-		"FROM ingest_progress WHERE " PROGRESS_IS_STREAM " AND " IS_PAST
-		" ORDER BY inserted_at DESC LIMIT 1)) AS newest "
-		"SELECT if(countIf(heard) > 0 AND "
-		"countIf(heard) >= sumIf(parts / known, heard), "
-		"minIf(vouched, heard), 0), "
-		"toUnixTimestamp64Milli(" SERVER_TIME "), "
-		"greatest(max(beyond), 0) FROM ("
-		"SELECT topic, partition, countIf(" IS_PAST ") > 0 AS heard, "
-		"maxIf(toUnixTimestamp64Milli(least(append_time, "
-		"inserted_at)), " IS_PAST ") AS vouched, "
-		"maxIf(toUnixTimestamp64Milli(greatest(append_time, "
-		"inserted_at)) - "
-		"toUnixTimestamp64Milli(least(inserted_at, " SERVER_TIME
-		")), inserted_at > " SERVER_TIME
-		" - INTERVAL 10 MINUTE) AS beyond, "
-		"max(max(partitions)) OVER (PARTITION BY topic) AS parts, "
-		"sum(countIf(" IS_PAST ") > 0) OVER (PARTITION BY topic) "
-		"AS known FROM ingest_progress "
-		"WHERE inserted_at > newest - INTERVAL 1 DAY "
-		"AND " PROGRESS_IS_STREAM
-		" AND (topic, partition, epoch) IN (SELECT topic, partition, "
-		"max(epoch) FROM ingest_progress "
-		"WHERE inserted_at > newest - INTERVAL 1 DAY "
-		"GROUP BY topic, partition) "
-		"GROUP BY topic, partition) WHERE parts > 0 "
-		"FORMAT TabSeparated";
-	uint64_t n[3] = {0};
-
-	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
-		return error_wrap(err, "watermark");
-	*ret = (struct watermark){(int64_t)n[0], (int64_t)n[1], (int64_t)n[2]};
 	return 0;
 }
 

@@ -48,26 +48,6 @@ struct progress {
 int progress_read_last(struct clickhouse *ch, struct progress *ret,
 		       struct error *err);
 
-/*
- * What the collectors' reports promise.  None of them vouches for more than the
- * time at which ClickHouse stored it, and what lies beyond ClickHouse's clock
- * is not believed at all: somebody's clock is wrong.
- */
-struct watermark {
-	/*
-	 * ms, before `edge_delay` is taken off: the least, over all
-	 * partitions, of the newest append time reported in the partition's
-	 * newest epoch. 0 when a partition has reported nothing.
-	 */
-	int64_t complete_until;
-	int64_t server_ms; /* ClickHouse's clock */
-	/* How far times that were reported in the last ten minutes, by Kafka or
-	 * by a collector of a former version, lie beyond it; 0: none does. */
-	int64_t ahead_ms;
-};
-int progress_watermark(struct clickhouse *ch, struct watermark *ret,
-		       struct error *err);
-
 /* The greatest inserted_at there is that is not beyond ClickHouse's clock, or
  * 0. */
 int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,

@@ -1,0 +1,169 @@
+#include "aggregator/api/freshness.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/periodic.h"
+
+/* What is older is not used: what was published then may be superseded, and
+ * deleted, and clocks drift. */
+#define AGE_MAX (10 * CLOCK_SECOND)
+
+struct freshness {
+	const struct aggregator_settings *settings;
+	struct clickhouse *ch;		 /* the thread's */
+	struct watermark_reader *reader; /* the thread's */
+	struct periodic *thread;
+	pthread_mutex_t lock; /* of what follows */
+	struct fresh last;
+	bool known;
+};
+
+static int look(struct freshness *f, struct fresh *ret, struct error *err)
+{
+	const struct partition_mark *marks;
+
+	*ret = (struct fresh){0};
+	if (progress_read_last(f->ch, &ret->published, err) < 0 ||
+	    watermark_read(f->reader, f->ch, ret->published.mended,
+			   &ret->reported, err) < 0)
+		return -1;
+	ret->clock = (struct server_clock){ret->reported.server_ms,
+					   clock_monotonic_ms()};
+	marks = watermark_reader_marks(f->reader, &ret->mark_count);
+	if (!ret->mark_count)
+		return 0;
+	ret->marks = malloc(ret->mark_count * sizeof(*marks));
+	if (!ret->marks)
+		return error_set_nomem(err);
+	memcpy(ret->marks, marks, ret->mark_count * sizeof(*marks));
+	return 0;
+}
+
+/* A failure is told by the settler, which asks the same server, and by answers
+ * that then ask for themselves. */
+static int64_t run(struct periodic *self, void *arg)
+{
+	struct freshness *f = arg;
+	struct fresh found, old;
+	struct error err = {0};
+
+	(void)self;
+	if (look(f, &found, &err) == 0) {
+		pthread_mutex_lock(&f->lock);
+		old = f->last;
+		f->last = found;
+		f->known = true;
+		pthread_mutex_unlock(&f->lock);
+		fresh_release(&old);
+	}
+	return f->settings->watermark_every;
+}
+
+struct freshness *freshness_new(const struct aggregator_config *config,
+				struct error *err)
+{
+	struct freshness *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	pthread_mutex_init(&f->lock, NULL);
+	f->settings = &config->aggregator;
+	f->ch = clickhouse_new(&config->clickhouse, err);
+	if (f->ch)
+		f->reader = watermark_reader_new(&config->aggregator, err);
+	if (f->reader)
+		f->thread = periodic_new(run, f, err);
+	if (!f->thread) {
+		freshness_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+int freshness_start(struct freshness *f, struct error *err)
+{
+	return periodic_start(f->thread, err);
+}
+
+void freshness_free(struct freshness *f)
+{
+	if (!f)
+		return;
+	periodic_free(f->thread);
+	watermark_reader_free(f->reader);
+	clickhouse_free(f->ch);
+	fresh_release(&f->last);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+/* Under the lock. */
+static bool is_usable(const struct freshness *f)
+{
+	return f->known &&
+	       clock_monotonic_ms() - f->last.clock.monotonic_ms < AGE_MAX;
+}
+
+bool freshness_get(struct freshness *f, struct fresh *ret)
+{
+	bool usable;
+
+	pthread_mutex_lock(&f->lock);
+	usable = is_usable(f);
+	*ret = f->last;
+	pthread_mutex_unlock(&f->lock);
+	ret->marks = NULL;
+	ret->mark_count = 0;
+	return usable;
+}
+
+int freshness_get_marks(struct freshness *f, struct fresh *ret,
+			struct error *err)
+{
+	size_t size;
+	int status = 0;
+
+	pthread_mutex_lock(&f->lock);
+	*ret = f->last;
+	ret->marks = NULL;
+	size = ret->mark_count * sizeof(*ret->marks);
+	if (!f->known)
+		status = error_set_retriable(
+			err, ERROR_REMOTE,
+			"collectors' reports were not read yet");
+	else if (size && !(ret->marks = malloc(size)))
+		status = error_set_nomem(err);
+	else if (size)
+		memcpy(ret->marks, f->last.marks, size);
+	pthread_mutex_unlock(&f->lock);
+	return status;
+}
+
+void fresh_release(struct fresh *fresh)
+{
+	free(fresh->marks);
+	fresh->marks = NULL;
+}
+
+int64_t fresh_complete_until(const struct fresh *fresh,
+			     const struct aggregator_settings *settings)
+{
+	int64_t published = fresh->published.complete_until;
+	int64_t reported =
+		fresh->reported.complete_until
+			? fresh->reported.complete_until - settings->edge_delay
+			: 0;
+
+	return reported > published ? reported : published;
+}
+
+int64_t fresh_now(const struct fresh *fresh)
+{
+	return fresh->clock.server_ms + clock_monotonic_ms() -
+	       fresh->clock.monotonic_ms;
+}

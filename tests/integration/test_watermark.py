@@ -1,0 +1,244 @@
+"""What an aggregator reads of the collectors' reports, a day at first and then only
+what is new, against the definition over all rows."""
+import json
+import random
+import re
+import time
+
+import pytest
+import requests
+
+from support.asking import FROM, aggregator, ask  # noqa: F401
+from support.clicks import instant, make_click, rfc3339
+from support.program import eventually
+
+HOUR = 3600_000
+DAY = 24 * HOUR
+COLUMNS = ("topic", "partition", "epoch", "partitions", "append", "inserted")
+# A topic's partitions, by the reports.  Nobody waits for the last three.
+TOPICS = {"clicks-a": 3, "clicks-b": 1, "links": 0, "rescore": 0,
+          "import:access.log": 0}
+
+
+def is_stream(row):
+    return not row["topic"].startswith(("rescore", "import:"))
+
+
+def now_ms():
+    """In whole seconds, as answers have them."""
+    return int(time.time()) * 1000
+
+
+def marks_of(rows, now):
+    """{(topic, partition): (epoch, partitions, reported, heard)}, by the
+    definition."""
+    rows = [row for row in rows if is_stream(row)]
+    past = [row["inserted"] for row in rows if row["inserted"] <= now]
+    start = max(past, default=0) - DAY
+    marks = {}
+    for row in rows:
+        if row["inserted"] <= start:
+            continue
+        key = row["topic"], row["partition"]
+        was = marks.get(key, (0, 0, 0, 0))
+        if row["epoch"] < was[0]:
+            continue
+        if row["epoch"] > was[0]:
+            was = row["epoch"], 0, 0, 0
+        heard = row["inserted"] <= now
+        marks[key] = (row["epoch"], max(was[1], row["partitions"]),
+                      max(was[2], heard * min(row["append"], row["inserted"])),
+                      max(was[3], heard * row["inserted"]))
+    return marks
+
+
+def awaited(marks):
+    """(topic, partition, reported) that the watermark waits for; reported 0: it is
+    silent."""
+    for topic in sorted({topic for topic, _ in marks}):
+        of = {p: m for (t, p), m in marks.items() if t == topic}
+        for partition in range(max(m[1] for m in of.values())):
+            if not of.get(partition, (0, 0, 0, 0))[3]:
+                return topic, partition, 0
+    counted = {t for (t, _), m in marks.items() if m[1]}
+    least = min(((m[2], key) for key, m in marks.items() if key[0] in counted),
+                default=None)
+    return least and (*least[1], least[0])
+
+
+class Reports:
+    """The rows of ingest_progress, here and in ClickHouse."""
+
+    def __init__(self, clickhouse, seed):
+        self.clickhouse = clickhouse
+        self.chance = random.Random(seed)
+        self.rows = []
+        self.epochs = {}
+
+    def add(self, inserted, topic=None, partition=None, up=False):
+        chance = self.chance
+        topic = topic or chance.choice(list(TOPICS))
+        if partition is None:
+            partition = chance.randrange(TOPICS[topic] or 1)
+        key = topic, partition
+        self.epochs[key] = self.epochs.get(key, 1) + up
+        row = dict(zip(COLUMNS, (
+            topic, partition, self.epochs[key], TOPICS[topic],
+            inserted + chance.randrange(-3600, 60) * 1000, inserted)))
+        self.rows.append(row)
+        self.clickhouse.query(
+            "INSERT INTO ingest_progress (topic, partition, epoch, partitions, "
+            "append_time, inserted_at) VALUES "
+            f"('{topic}', {partition}, {row['epoch']}, {row['partitions']}, "
+            f"fromUnixTimestamp64Milli({row['append']}, 'UTC'), "
+            f"fromUnixTimestamp64Milli({inserted}, 'UTC'))")
+
+    def late(self):
+        """An insert that took its time: five minutes."""
+        self.add(now_ms() - self.chance.randrange(300) * 1000)
+
+    def new(self):
+        self.add(now_ms())
+
+    def up(self):
+        self.add(now_ms(), up=True)
+
+    def ahead(self):
+        self.add(now_ms() + 2000)
+
+    def cut(self):
+        """As in a restored server: the newest rows are gone."""
+        now = now_ms()
+        past = sorted(row["inserted"] for row in self.rows
+                      if is_stream(row) and row["inserted"] <= now)
+        if not past:
+            return
+        at = self.chance.choice(past[-3:])
+        self.rows = [row for row in self.rows if row["inserted"] < at]
+        self.clickhouse.query(
+            "ALTER TABLE ingest_progress DELETE WHERE inserted_at >= "
+            f"fromUnixTimestamp64Milli({at}, 'UTC')", mutations_sync=1)
+
+    def empty(self):
+        self.rows = []
+        self.clickhouse.query("TRUNCATE TABLE ingest_progress")
+
+
+def pipeline_that(made, is_so):
+    def check():
+        found = pipeline(made)
+        return found if found and is_so(found) else None
+    return check
+
+
+def ms_of(text):
+    return round(instant(text) * 1000) if text else 0
+
+
+def pipeline(made):
+    """None until it has read reports for the first time."""
+    answer = requests.get(made.url + "/v1/pipeline", timeout=60)
+    return answer.json() if answer.status_code == 200 else None
+
+
+def said(made):
+    answer = pipeline(made)
+    if not answer:
+        return None
+    marks = {(m["topic"], m["partition"]):
+             (m["epoch"], ms_of(m["reported_until"]), ms_of(m["heard_at"]))
+             for m in answer["partitions"]}
+    waits = answer["waits_for"]
+    return marks, waits and (waits["topic"], waits["partition"],
+                             ms_of(waits["reported_until"]))
+
+
+def expected(rows):
+    marks = marks_of(rows, now_ms())
+    return ({key: (m[0], m[2], m[3]) for key, m in marks.items()},
+            awaited(marks))
+
+
+def agree(made, reports, when):
+    def check():
+        both.append((said(made), expected(reports.rows)))
+        return both[-1][0] == both[-1][1]
+    both = []
+    try:
+        eventually(check, every=0.05)
+    except AssertionError:
+        raise AssertionError(f"{when}: {both[-1][0]} is said, and "
+                             f"{both[-1][1]} is so") from None
+
+
+@pytest.mark.parametrize("seed, steps", [
+    (1, 25), pytest.param(2, 300, marks=pytest.mark.long)])
+def test_what_is_read_bit_by_bit_is_what_all_rows_say(
+        aggregator, migrated, clickhouse, program, seed, steps):
+    made = aggregator(watermark_every="100ms")
+    reports = Reports(clickhouse, seed)
+    # The newest row there is, and out of sight once another one comes.
+    reports.add(now_ms() - 25 * HOUR, "clicks-b", 0)
+    acts = [reports.new] * 6 + [reports.late] * 4 + [reports.up, reports.ahead,
+                                                      reports.cut]
+    for step in range(steps):
+        act = reports.empty if step == steps // 2 else \
+            reports.chance.choice(acts)
+        agree(made, reports, f"before step {step}")
+        act()
+    for topic in ("clicks-a", "clicks-b"):
+        for partition in range(TOPICS[topic]):
+            reports.add(now_ms(), topic, partition)
+    agree(made, reports, "at last")
+    topic, partition, reported = expected(reports.rows)[1]
+    status, output = program("aggregator", {"aggregator": {"edge_delay": "0s"}},
+                             args=["watermark"], start=False).run()
+    assert status == 0, output
+    assert re.search(f"waits for +partition {partition} of {topic}$", output,
+                     re.M), output
+    assert ms_of(re.search(r"reported +(\S+)", output)[1]) == reported
+
+
+def test_the_answer_says_which_partition_is_waited_for(aggregator, migrated):
+    migrated.partitions = 2
+    made = aggregator()
+    base = FROM
+    click = make_click(random.Random(1), base * 1000, 1)
+    migrated.insert([click], partition=0, append_ms=(base + 100) * 1000)
+    first = eventually(pipeline_that(made, lambda p: p["waits_for"]))
+    assert first["waits_for"]["partition"] == 1
+    assert first["waits_for"]["reported_until"] is None
+    assert first["complete_until"] is None
+    migrated.report([], partition=1, append_ms=(base + 60) * 1000)
+    then = eventually(pipeline_that(made, lambda p: p["complete_until"]))
+    assert then["waits_for"] == {
+        "topic": then["partitions"][0]["topic"], "partition": 1,
+        "reported_until": rfc3339(base + 60)}
+    assert then["complete_until"] == rfc3339(base + 55)
+    assert then["held_back"] == {"hours": 0, "days": 0}
+    assert abs(instant(then["clickhouse_time"]) - time.time()) < 600
+
+
+def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated):
+    """Whatever comes later; also in the total over all links."""
+    end = FROM + 3600
+    migrated.link("code1", 1)
+    made = aggregator()
+    migrated.insert([make_click(random.Random(2), FROM * 1000, 1)],
+                    append_ms=(end + 60) * 1000)
+    for asked in ({"code": "code1"}, {}):
+        params = {"from": rfc3339(FROM), "to": rfc3339(end), **asked}
+        for path in ("/v1/clicks",) if asked else ("/v1/clicks", "/v1/top"):
+            eventually(lambda p=path, q=params: ask(made, p, **q)[
+                "complete_until"] == rfc3339(end))
+            first = requests.get(made.url + path, params=params, timeout=60)
+            until = eventually(pipeline_that(
+                made, lambda p: p["complete_until"]))["complete_until"]
+            migrated.report([], partition=0,
+                            append_ms=(instant(until) + 600) * 1000)
+            eventually(pipeline_that(
+                made, lambda p, u=until: p["complete_until"] > u))
+            again = requests.get(made.url + path, params=params, timeout=60,
+                                 headers={"If-None-Match":
+                                          first.headers["ETag"]})
+            assert again.status_code == 304, json.dumps(again.json())
