@@ -296,14 +296,28 @@ failed:
 	return NULL;
 }
 
-/* RFC 4180: in quotes, and quotes doubled, where it must be. */
+/* What a spreadsheet takes for the start of a formula (OWASP, CSV injection).
+ */
+static bool begins_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r\n", *text);
+}
+
+/*
+ * RFC 4180: in quotes, and quotes doubled, where it must be; semicolons and
+ * tabs too, which are the separator to some readers.  Referrers, campaigns and
+ * the like are what strangers wrote: a single quote keeps a spreadsheet from
+ * running them.
+ */
 static void put_csv_text(struct buf *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
+	bool formula = begins_formula(text);
+
+	if (!formula && !strpbrk(text, ",;\t\"\r\n")) {
 		buf_puts(out, text);
 		return;
 	}
-	buf_putc(out, '"');
+	buf_puts(out, formula ? "\"'" : "\"");
 	for (; *text; text++) {
 		if (*text == '"')
 			buf_putc(out, '"');

