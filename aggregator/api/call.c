@@ -11,6 +11,8 @@
 #include "common/clock.h"
 
 #define REVISION_BYTES 8
+/* 0.0081 is no double, and written with 17 digits would say so. */
+#define JSON_FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(6))
 
 static void digest_of(const void *data, size_t len, char hex[40])
 {
@@ -29,7 +31,7 @@ static void set_etag(struct call *call, const char *revision)
 static int finish(struct call *call, json_t *object)
 {
 	char revision[40] = "";
-	char *text = json_dumps(object, JSON_COMPACT);
+	char *text = json_dumps(object, JSON_FORMAT);
 
 	if (!text)
 		return -1;
@@ -37,7 +39,7 @@ static int finish(struct call *call, json_t *object)
 	free(text);
 	if (json_object_set_new(object, "revision", json_string(revision)) < 0)
 		return -1;
-	text = json_dumps(object, JSON_COMPACT);
+	text = json_dumps(object, JSON_FORMAT);
 	if (!text)
 		return -1;
 	buf_puts(&call->body, text);

@@ -119,7 +119,7 @@ static int fetch_link(struct call *call, const struct question *q,
 	if (call_complete_until(call, &a->complete_until, err) < 0 ||
 	    decide_exact(call, &n, &exact, err) < 0)
 		return -1;
-	a->approximate = !exact;
+	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
 	clicks_sql_link(&sql, q, &a->buckets, exact);
 	status = run(call, &sql, &n, a, err);
 	buf_free(&sql);
@@ -138,11 +138,20 @@ static int fetch_all(struct call *call, const struct question *q,
 		return -1;
 	numbers_fill(&n, q, 0, last.attempt);
 	a->complete_until = last.complete_until;
-	a->approximate = true; /* distinct visitors are estimated */
+	a->unique_error = UNIQUE_ERROR_SETTLED;
 	clicks_sql_all(&sql, q, &a->buckets);
 	status = run(call, &sql, &n, a, err);
 	buf_free(&sql);
 	return status;
+}
+
+static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
+{
+	for (size_t i = 0; i < a->buckets.count; i++)
+		counts_cap(&a->data[i], mode);
+	for (size_t i = 0; i < a->group_count; i++)
+		counts_cap(&a->groups[i].counts, mode);
+	counts_cap(&a->total, mode);
 }
 
 static int clicks_fetch(struct call *call, const struct question *q,
@@ -159,8 +168,12 @@ static int clicks_fetch(struct call *call, const struct question *q,
 	if (status < 0 || prepare(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)
-		return fetch_link(call, q, ret, err);
-	return fetch_all(call, q, ret, err);
+		status = fetch_link(call, q, ret, err);
+	else
+		status = fetch_all(call, q, ret, err);
+	if (status == 0 && ret->unique_error > 0)
+		cap_estimates(ret, q->bots);
+	return status;
 }
 
 static void clicks_answer_release(struct clicks_answer *a)
@@ -271,7 +284,8 @@ static json_t *head_to_json(const struct question *q,
 	json_object_set_new(answer, "bots",
 			    json_string(bots_mode_name(q->bots)));
 	json_object_set_new(answer, "approximate",
-			    json_boolean(a->approximate));
+			    json_boolean(a->unique_error > 0));
+	json_object_set_new(answer, "unique_error", json_real(a->unique_error));
 	json_object_set_new(answer, "complete_until",
 			    json_complete_until(a->complete_until, q->to));
 	return answer;

@@ -35,6 +35,16 @@ uint64_t counts_clicks(const struct counts *c, enum bots_mode mode)
 	return humans(c);
 }
 
+void counts_cap(struct counts *c, enum bots_mode mode)
+{
+	uint64_t clicks = counts_clicks(c, mode);
+
+	if (c->visitors > clicks)
+		c->visitors = clicks;
+	if (c->ips > clicks)
+		c->ips = clicks;
+}
+
 struct counts counts_less(const struct counts *a, const struct counts *b)
 {
 	return (struct counts){

@@ -34,6 +34,16 @@ struct counts counts_read(char *const fields[COUNTS_FIELDS]);
 /* The clicks that `mode` counts. */
 uint64_t counts_clicks(const struct counts *c, enum bots_mode mode);
 
+/* The relative standard error of visitors and ips that are estimated:
+ * 1.04 / sqrt(2^p) of uniqCombined64(p), which is HyperLogLog's (Flajolet and
+ * others, 2007).  docs/aggregator.md says what was measured. */
+#define UNIQUE_ERROR_SETTLED 0.0081 /* p = 14: hours of stats_hourly */
+#define UNIQUE_ERROR_LIVE    0.0029 /* p = 17: rows of clicks */
+
+/* Visitors and ips that were estimated are no more than the clicks that `mode`
+ * counts: nobody comes without one. */
+void counts_cap(struct counts *c, enum bots_mode mode);
+
 /* a minus b; what is distinct is then not known. */
 struct counts counts_less(const struct counts *a, const struct counts *b);
 void counts_add(struct counts *sum, const struct counts *c);

@@ -23,6 +23,7 @@ static int take_counts(void *arg, char **fields, struct error *err)
 	json_t *answer = arg;
 	struct counts counts = counts_read(fields);
 
+	counts_cap(&counts, BOTS_EXCLUDE);
 	if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
 	    json_object_set_new(answer, "first_event_at",
 				json_time(tsv_i64(fields[6]))) < 0 ||
@@ -86,6 +87,8 @@ int route_summary(struct call *call, struct error *err)
 		status = add_counts(call, link.link_id, answer, err);
 	if (status == 0 &&
 	    (json_object_set_new(answer, "approximate", json_true()) < 0 ||
+	     json_object_set_new(answer, "unique_error",
+				 json_real(UNIQUE_ERROR_LIVE)) < 0 ||
 	     json_object_set_new(answer, "complete_until",
 				 json_time(complete_until)) < 0))
 		status = error_set_nomem(err);

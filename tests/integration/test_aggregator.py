@@ -1,5 +1,6 @@
 """The aggregator against a real ClickHouse engine and a real Redis."""
 import csv
+import hashlib
 import io
 import random
 import time
@@ -156,6 +157,54 @@ def test_groups_are_those_counted_by_hand(aggregator, migrated, of):
         for tag in ("a", "b")}
 
 
+def too_many_visitors(clickhouse):
+    """How many of different_visitors are estimated to be more than they are."""
+    for count in range(600, 3000, 100):
+        estimate = clickhouse.value(
+            "SELECT uniqCombined64(14)(toFixedString(substring(lower(hex("
+            "SHA1(toString(number)))), 1, 20), 20)) "
+            f"FROM numbers({count})")
+        if estimate > count:
+            return count
+    raise AssertionError("every estimate is low")
+
+
+def different_visitors(count):
+    rng = random.Random(18)
+    return [make_click(rng, WINDOWS[1][0] * 1000 + i, 1, outcome="redirected",
+                       verdict="human", country="DE",
+                       unique_identity=hashlib.sha1(b"%d" % i).hexdigest()[:20])
+            for i in range(count)]
+
+
+def test_visitors_are_no_more_than_their_clicks(aggregator, migrated,
+                                                clickhouse):
+    count = too_many_visitors(clickhouse)
+    migrated.insert(different_visitors(count))
+    made = aggregator()
+    settled(made, count)
+
+    answer = ask_range(made, interval="day", group_by="country")
+
+    assert answer["approximate"] is True
+    assert answer["unique_error"] == 0.0081
+    seen = [answer["total"], *answer["data"], *answer["groups"]]
+    assert [c["visitors"] for c in seen if c["clicks"]] == [count] * 3
+    assert {c["visitors"] for c in seen if not c["clicks"]} == {0}
+
+
+def test_an_answer_says_whether_visitors_were_counted(aggregator, migrated):
+    rows = some_clicks(19, 100, WINDOWS[1:2], links=(1,))
+    migrated.insert(rows)
+    migrated.link("code1", 1)
+    for most, approximate, error in ((100, False, 0), (99, True, 0.0029)):
+        made = aggregator(exact_rows_max=most)
+        answer = ask_range(made, code="code1")
+        assert answer["approximate"] is approximate
+        assert answer["unique_error"] == error
+        assert made.stop() == 0
+
+
 def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
     rows = some_clicks(5, 800, WINDOWS[1:2], links=range(1, 41))
     migrated.insert(rows)
@@ -256,6 +305,7 @@ def test_a_reused_code_starts_at_zero(aggregator, migrated):
                                 outcome="redirected", verdict="human")])
     summary = ask(made, "/v1/links/abc/summary")
     assert summary["approximate"] is True and summary["revision"]
+    assert summary["unique_error"] == 0.0029
     eventually(lambda: ask(made, "/v1/links/abc/summary")["complete_until"] ==
                ask_range(made, code="abc")["complete_until"] is not None,
                what="both to know up to when")

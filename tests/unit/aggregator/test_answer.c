@@ -29,6 +29,28 @@ static void what_bots_leaves_adds_up(void **state)
 			 10);
 }
 
+static void an_estimate_is_no_more_than_its_clicks(void **state)
+{
+	static const enum bots_mode modes[] = {BOTS_EXCLUDE, BOTS_INCLUDE,
+					       BOTS_ONLY};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct counts c = counts;
+		uint64_t clicks = counts_clicks(&c, modes[i]);
+
+		c.visitors = clicks + 1;
+		c.ips = clicks - 1;
+		counts_cap(&c, modes[i]);
+		assert_int_equal(c.visitors, clicks);
+		assert_int_equal(c.ips, clicks - 1);
+		c.ips = 1000;
+		counts_cap(&c, modes[i]);
+		assert_int_equal(c.ips, clicks);
+		assert_int_equal(c.events, counts.events);
+	}
+}
+
 static void what_is_not_known_is_null_and_empty(void **state)
 {
 	struct counts unknown = counts;
@@ -188,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_bots_leaves_adds_up),
+		cmocka_unit_test(an_estimate_is_no_more_than_its_clicks),
 		cmocka_unit_test(what_is_not_known_is_null_and_empty),
 		cmocka_unit_test(a_row_of_nulls_has_no_visitors),
 		cmocka_unit_test(csv_puts_odd_values_in_quotes),
