@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clickhouse/compress.h"
 #include "common/clickhouse/failure.h"
+#include "common/compress.h"
 
 enum {
 	BODY_KEPT_MAX = 1 << 20
@@ -397,7 +397,8 @@ int clickhouse_insert(struct clickhouse *ch, const char *query,
 		return perform(ch, ITS_OWN, NULL, err);
 	}
 	buf_reset(&ch->body);
-	if (compress_append(encoding, data, len, &ch->body, err) < 0)
+	if (compress_append(encoding, COMPRESS_NEAR, data, len, &ch->body,
+			    err) < 0)
 		return -1;
 	set_post(ch, ch->body.data, ch->body.len, ch->headers_enc);
 	status = perform(ch, ITS_OWN, NULL, err);

@@ -10,8 +10,8 @@
 #include <zstd.h>
 
 #include "common/clickhouse/clickhouse.h"
-#include "common/clickhouse/compress.h"
 #include "common/clickhouse/failure.h"
+#include "common/compress.h"
 
 static const char syntax_error[] =
 	"Code: 62. DB::Exception: Syntax error: failed at position 1.\n"
@@ -133,8 +133,9 @@ static void zstd_says_its_content_size(void **state)
 	struct error err = {0};
 
 	(void)state;
-	assert_int_equal(
-		compress_append("zstd", data, sizeof(data), &out, &err), 0);
+	assert_int_equal(compress_append("zstd", COMPRESS_NEAR, data,
+					 sizeof(data), &out, &err),
+			 0);
 	assert_int_equal(ZSTD_getFrameContentSize(out.data, out.len), 5000);
 	assert_int_equal(ZSTD_decompress(back, sizeof(back), out.data, out.len),
 			 5000);
@@ -151,8 +152,9 @@ static void gzip_comes_back_whole(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (char)(i * i % 251);
-	assert_int_equal(
-		compress_append("gzip", data, sizeof(data), &out, &err), 0);
+	assert_int_equal(compress_append("gzip", COMPRESS_FAR, data,
+					 sizeof(data), &out, &err),
+			 0);
 	z.next_in = (Bytef *)out.data;
 	z.avail_in = (uInt)out.len;
 	z.next_out = (Bytef *)back;

@@ -1,19 +1,24 @@
 #define ZLIB_CONST /* next_in is then a pointer to const */
-#include "common/clickhouse/compress.h"
+#include "common/compress.h"
 
 #include <limits.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
+static const struct {
+	int zstd, gzip;
+} levels[] = {
+	[COMPRESS_NEAR] = {1, 3},
+	[COMPRESS_FAR] = {3, 6},
+};
+
 enum {
-	ZSTD_LEVEL = 1, /* the network is near, the processor is shared */
-	GZIP_LEVEL = 3,
 	GZIP_WINDOW = 15 + 16, /* + 16: gzip's header rather than zlib's */
 	GZIP_MEMORY = 8,
 };
 
-static int zstd_append(const void *data, size_t len, struct buf *out,
+static int zstd_append(int level, const void *data, size_t len, struct buf *out,
 		       struct error *err)
 {
 	size_t bound = ZSTD_compressBound(len);
@@ -22,7 +27,7 @@ static int zstd_append(const void *data, size_t len, struct buf *out,
 
 	if (!to)
 		return error_set_nomem(err);
-	n = ZSTD_compress(to, bound, data, len, ZSTD_LEVEL);
+	n = ZSTD_compress(to, bound, data, len, level);
 	if (ZSTD_isError(n))
 		return error_set(err, ERROR_NOMEM, "zstd: %s",
 				 ZSTD_getErrorName(n));
@@ -30,7 +35,7 @@ static int zstd_append(const void *data, size_t len, struct buf *out,
 	return 0;
 }
 
-static int gzip_append(const void *data, size_t len, struct buf *out,
+static int gzip_append(int level, const void *data, size_t len, struct buf *out,
 		       struct error *err)
 {
 	z_stream z = {0};
@@ -39,8 +44,8 @@ static int gzip_append(const void *data, size_t len, struct buf *out,
 
 	if (len > UINT_MAX / 2)
 		return error_set(err, ERROR_INPUT,
-				 "gzip: more than 2 GiB in one request");
-	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+				 "gzip: more than 2 GiB in one body");
+	if (deflateInit2(&z, level, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return error_set_nomem(err);
 	bound = deflateBound(&z, len);
@@ -57,10 +62,11 @@ static int gzip_append(const void *data, size_t len, struct buf *out,
 	return to ? 0 : error_set_nomem(err);
 }
 
-int compress_append(const char *encoding, const void *data, size_t len,
-		    struct buf *out, struct error *err)
+int compress_append(const char *encoding, enum compress_way way,
+		    const void *data, size_t len, struct buf *out,
+		    struct error *err)
 {
 	if (!strcmp(encoding, "zstd"))
-		return zstd_append(data, len, out, err);
-	return gzip_append(data, len, out, err);
+		return zstd_append(levels[way].zstd, data, len, out, err);
+	return gzip_append(levels[way].gzip, data, len, out, err);
 }

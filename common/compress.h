@@ -1,0 +1,24 @@
+/* compress.h - a whole body as one gzip or zstd frame. */
+#ifndef COMMON_COMPRESS_H
+#define COMMON_COMPRESS_H
+
+#include <stddef.h>
+
+#include "common/buf.h"
+#include "common/error.h"
+
+/* How far the bytes go, and so what a saved one is worth. */
+enum compress_way {
+	COMPRESS_NEAR, /* to a server on our network: as fast as can be */
+	COMPRESS_FAR,  /* to a client anywhere */
+};
+
+/*
+ * Appends `data` compressed by `encoding` ("zstd" or "gzip") to `out`.
+ * Returns -1 when memory runs out.
+ */
+int compress_append(const char *encoding, enum compress_way way,
+		    const void *data, size_t len, struct buf *out,
+		    struct error *err);
+
+#endif
