@@ -9,6 +9,8 @@
 #include "aggregator/api/static_files.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
+#include "common/compress.h"
+#include "common/http/encoding.h"
 #include "common/http/http_server.h"
 #include "common/http/serving_thread.h"
 #include "common/loop/workers.h"
@@ -24,7 +26,7 @@ struct router {
 	const struct aggregator_config *config;
 	struct log *log;
 	struct static_files *files; /* NULL: no dashboard */
-	struct buf openapi;	    /* JSON */
+	struct static_file openapi;
 	struct workers *workers;
 	struct freshness *freshness;
 	struct clickhouse **connections; /* one a worker */
@@ -65,6 +67,8 @@ struct job {
 	size_t route;
 	struct call call;
 	char *query; /* a copy: the request may be gone when a drain ends */
+	struct encoding_list accepted; /* of the request */
+	enum encoding encoding;	       /* of call.body */
 	int outcome;
 	struct error err;
 };
@@ -91,33 +95,39 @@ static bool slice_is(struct http_slice s, const char *text)
 	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
 }
 
-/* Whether the client has the answer already. */
-static bool etag_matches(const struct http_request *req, const char *etag)
-{
-	struct http_slice have = http_header_get(req, "If-None-Match");
-
-	if (!have.data)
-		return false;
-	return slice_is(have, "*") ||
-	       memmem(have.data, have.len, etag, strlen(etag)) != NULL;
-}
-
+/* `body` is encoded already; `etag` is that of the identity. */
 static void reply(struct http_request *req, const char *type, const char *etag,
-		  const void *body, size_t len)
+		  enum encoding encoding, const struct buf *body)
 {
+	char text[ENCODING_ETAG_MAX];
 	const struct http_field fields[] = {
+		{"Content-Encoding", encoding_name(encoding)},
 		{"Content-Type", type},
-		{"ETag", etag},
+		{"ETag", encoding_etag(encoding, etag, text)},
+		{"Vary", "Accept-Encoding"},
 		{"Cache-Control", "no-cache"},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Content-Security-Policy", CSP},
 		{NULL, NULL}};
 
-	if (etag_matches(req, etag))
-		http_reply(req, 304, fields + 1, NULL, 0);
+	if (encoding_etag_matches(http_header_get(req, "If-None-Match"), etag))
+		http_reply(req, 304, fields + 2, NULL, 0);
 	else
-		http_reply(req, 200, fields, body, len);
+		http_reply(req, 200,
+			   encoding == ENCODING_IDENTITY ? fields + 1 : fields,
+			   body->data, body->len);
+}
+
+/* Of what is answered with 200 otherwise; other problems are never encoded. */
+static void reply_not_acceptable(struct http_request *req)
+{
+	static const struct http_field vary[] = {{"Vary", "Accept-Encoding"},
+						 {NULL, NULL}};
+
+	http_reply_problem(req, 406, vary,
+			   "Accept-Encoding refuses all that there is: "
+			   "identity, and of text gzip and zstd");
 }
 
 static void reply_failure(struct job *job)
@@ -149,6 +159,24 @@ static void job_free(struct job *job)
 	free(job);
 }
 
+/* By a worker, as the loop has others to serve meanwhile. */
+static int encode_body(struct job *job)
+{
+	struct buf *body = &job->call.body, out = {0};
+
+	if (!encoding_choose(&job->accepted, body->len, &job->encoding) ||
+	    job->encoding == ENCODING_IDENTITY)
+		return 0;
+	if (compress_append(encoding_name(job->encoding), COMPRESS_FAR,
+			    body->data, body->len, &out, &job->err) < 0) {
+		buf_free(&out);
+		return -1;
+	}
+	buf_free(body);
+	*body = out;
+	return 0;
+}
+
 static void job_run(void *arg, unsigned index)
 {
 	struct job *job = arg;
@@ -156,6 +184,8 @@ static void job_run(void *arg, unsigned index)
 
 	job->call.ch = job->router->connections[index];
 	job->outcome = routes[job->route].fn(&job->call, &job->err);
+	if (job->outcome == 0)
+		job->outcome = encode_body(job);
 	metric_observe(job->router->seconds[job->route],
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 }
@@ -170,7 +200,7 @@ static void job_done(void *arg)
 		reply(job->req,
 		      job->call.csv ? "text/csv; charset=utf-8"
 				    : "application/json",
-		      job->call.etag, job->call.body.data, job->call.body.len);
+		      job->call.etag, job->encoding, &job->call.body);
 	job_free(job);
 }
 
@@ -186,6 +216,7 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->router = router;
 	job->req = req;
 	job->route = route;
+	job->accepted = encoding_list_of(req);
 	job->call.config = router->config;
 	job->call.freshness = router->freshness;
 	job->query = strndup(query.data ? query.data : "", query.len);
@@ -215,6 +246,11 @@ static void submit(struct router_loop *at, struct http_request *req,
 		http_reply_problem(req, 503, later, "out of memory");
 		return;
 	}
+	if (!encoding_choose(&job->accepted, 0, &job->encoding)) {
+		reply_not_acceptable(req);
+		job_free(job);
+		return;
+	}
 	if (workers_submit(at->router->workers, at->loop, job_run, job_done,
 			   job, &err) < 0) {
 		metric_add(at->router->refused, 1);
@@ -235,13 +271,26 @@ static bool route_matches(const struct route *r, struct http_slice path)
 	       !memcmp(path.data + path.len - suffix, r->suffix, suffix);
 }
 
+static void reply_static(struct http_request *req,
+			 const struct static_file *file)
+{
+	struct encoding_list accepted = encoding_list_of(req);
+	enum encoding encoding;
+
+	if (static_file_choose(file, &accepted, &encoding))
+		reply(req, file->type, file->etag, encoding,
+		      &file->forms[encoding]);
+	else
+		reply_not_acceptable(req);
+}
+
 static void reply_file(struct router *router, struct http_request *req)
 {
 	struct http_slice path = http_path(req);
 	const struct static_file *file = static_files_find(router->files, path);
 
 	if (file)
-		reply(req, file->type, file->etag, file->data, file->len);
+		reply_static(req, file);
 	else if (slice_is(path, "/"))
 		http_reply_problem(req, 404, NULL,
 				   "the dashboard's files are not in "
@@ -273,8 +322,7 @@ static void router_handle(struct http_request *req, void *arg)
 		}
 	}
 	if (slice_is(path, "/openapi.json"))
-		reply(req, "application/json", "\"" VERSION "\"",
-		      at->router->openapi.data, at->router->openapi.len);
+		reply_static(req, &at->router->openapi);
 	else
 		reply_file(at->router, req);
 }
@@ -378,14 +426,24 @@ static int server_open(struct server *s, struct router *router,
 	return s->serving.listener ? 0 : -1;
 }
 
+static int load_openapi(struct router *r, struct error *err)
+{
+	r->openapi = (struct static_file){.type = "application/json",
+					  .etag = "\"" VERSION "\""};
+	if (yaml_to_json(openapi_yaml, &r->openapi.forms[ENCODING_IDENTITY],
+			 err) < 0)
+		return error_wrap(err, "openapi");
+	return static_file_encode(&r->openapi, err);
+}
+
 static int open_parts(struct api *api, struct metrics *metrics,
 		      struct error *err)
 {
 	struct router *r = &api->router;
 	size_t count = (size_t)r->config->aggregator.threads;
 
-	if (yaml_to_json(openapi_yaml, &r->openapi, err) < 0)
-		return error_wrap(err, "openapi");
+	if (load_openapi(r, err) < 0)
+		return -1;
 	r->freshness = freshness_new(r->config, err);
 	if (!r->freshness || open_connections(r, err) < 0)
 		return -1;
@@ -463,7 +521,7 @@ void api_free(struct api *api)
 	free(r->connections);
 	freshness_free(r->freshness);
 	static_files_free(r->files);
-	buf_free(&r->openapi);
+	static_file_release(&r->openapi);
 	free(api->servers);
 	free(api);
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/compress.h"
+
 #define FILES_MAX 256
 #define BYTES_MAX (16 * 1024 * 1024)
 #define DEPTH_MAX 4
@@ -14,17 +16,18 @@
 
 static const struct type {
 	const char *suffix, *type;
+	bool text; /* others are compressed as they are */
 } types[] = {
-	{".html", "text/html; charset=utf-8"},
-	{".css", "text/css; charset=utf-8"},
-	{".js", "text/javascript; charset=utf-8"},
-	{".mjs", "text/javascript; charset=utf-8"},
-	{".json", "application/json"},
-	{".svg", "image/svg+xml"},
-	{".png", "image/png"},
-	{".ico", "image/x-icon"},
-	{".woff2", "font/woff2"},
-	{".txt", "text/plain; charset=utf-8"},
+	{".html", "text/html; charset=utf-8", true},
+	{".css", "text/css; charset=utf-8", true},
+	{".js", "text/javascript; charset=utf-8", true},
+	{".mjs", "text/javascript; charset=utf-8", true},
+	{".json", "application/json", true},
+	{".svg", "image/svg+xml", true},
+	{".png", "image/png", false},
+	{".ico", "image/x-icon", false},
+	{".woff2", "font/woff2", false},
+	{".txt", "text/plain; charset=utf-8", true},
 };
 
 struct static_files {
@@ -33,13 +36,13 @@ struct static_files {
 	size_t bytes;
 };
 
-static const char *type_of(const char *name)
+static const struct type *type_of(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot && i < sizeof(types) / sizeof(types[0]); i++) {
 		if (!strcmp(dot, types[i].suffix))
-			return types[i].type;
+			return &types[i];
 	}
 	return NULL;
 }
@@ -48,54 +51,90 @@ static void set_etag(struct static_file *f)
 {
 	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
 
-	EVP_Digest(f->data, f->len, digest, NULL, EVP_sha256(), NULL);
+	EVP_Digest(f->forms[ENCODING_IDENTITY].data,
+		   f->forms[ENCODING_IDENTITY].len, digest, NULL, EVP_sha256(),
+		   NULL);
 	snprintf(f->etag, sizeof(f->etag),
 		 "\"%02x%02x%02x%02x%02x%02x%02x%02x\"", digest[0], digest[1],
 		 digest[2], digest[3], digest[4], digest[5], digest[6],
 		 digest[7]);
 }
 
-static int read_all(const char *path, size_t len, char **ret, struct error *err)
+static int read_all(const char *path, size_t len, struct buf *ret,
+		    struct error *err)
 {
 	FILE *file = fopen(path, "re");
 	char *data;
 
 	if (!file)
 		return error_set_errno(err, "%s", path);
-	data = malloc(len + 1);
+	data = buf_reserve(ret, len + 1);
 	if (!data) {
 		fclose(file);
 		return error_set_nomem(err);
 	}
 	if (fread(data, 1, len, file) != len) {
 		fclose(file);
-		free(data);
 		return error_set(err, ERROR_SYSTEM, "%s: it is being changed",
 				 path);
 	}
 	fclose(file);
-	*ret = data;
+	ret->len = len;
 	return 0;
+}
+
+int static_file_encode(struct static_file *file, struct error *err)
+{
+	const struct buf *plain = &file->forms[ENCODING_IDENTITY];
+
+	for (int e = 0; e < ENCODING_COUNT; e++) {
+		if (e != ENCODING_IDENTITY &&
+		    compress_append(encoding_name((enum encoding)e),
+				    COMPRESS_FAR, plain->data, plain->len,
+				    &file->forms[e], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void static_file_release(struct static_file *file)
+{
+	for (int e = 0; e < ENCODING_COUNT; e++)
+		buf_free(&file->forms[e]);
+	free(file->path);
+}
+
+bool static_file_choose(const struct static_file *file,
+			const struct encoding_list *accepted,
+			enum encoding *ret)
+{
+	if (file->forms[ENCODING_GZIP].len)
+		return encoding_choose(accepted,
+				       file->forms[ENCODING_IDENTITY].len, ret);
+	*ret = ENCODING_IDENTITY;
+	return encoding_accepted(accepted, ENCODING_IDENTITY);
 }
 
 static int add_file(struct static_files *files, const char *path,
 		    const char *url, size_t len, struct error *err)
 {
 	struct static_file *f = &files->items[files->count];
+	const struct type *type = type_of(path);
 
 	if (files->count == FILES_MAX || len > BYTES_MAX - files->bytes)
 		return error_set(err, ERROR_CONFIG,
 				 "%s: more than %d files or %d bytes", path,
 				 FILES_MAX, BYTES_MAX);
-	if (read_all(path, len, &f->data, err) < 0)
+	files->count++; /* half-made: to be freed too */
+	if (read_all(path, len, &f->forms[ENCODING_IDENTITY], err) < 0)
 		return -1;
-	files->count++;
 	files->bytes += len;
-	f->len = len;
-	f->type = type_of(path);
+	f->type = type->type;
 	f->path = strdup(url);
+	if (!f->path)
+		return error_set_nomem(err);
 	set_etag(f);
-	return f->path ? 0 : error_set_nomem(err);
+	return type->text ? static_file_encode(f, err) : 0;
 }
 
 /* Adds the files in a directory; the first `root_len` bytes of `path` are not
@@ -148,10 +187,8 @@ void static_files_free(struct static_files *files)
 {
 	if (!files)
 		return;
-	for (size_t i = 0; i < files->count; i++) {
-		free(files->items[i].path);
-		free(files->items[i].data);
-	}
+	for (size_t i = 0; i < files->count; i++)
+		static_file_release(&files->items[i]);
 	free(files);
 }
 
