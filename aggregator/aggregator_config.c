@@ -1,5 +1,6 @@
 #include "aggregator/aggregator_config.h"
 
+#include "aggregator/api/cors.h"
 #include "common/clock.h"
 
 #define SETTING_STRUCT struct aggregator_settings
@@ -25,6 +26,11 @@ static const struct setting settings[] = {
 		    "beyond, the answer is marked approximate."),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long requests may take to finish after SIGTERM."),
+	SETTING_STRINGS(cors_origins,
+			OPTIONAL_LIKE("[https://stats.example.com]"), AT_START,
+			"Origins whose pages may read answers in a browser "
+			"(CORS), as scheme://host or scheme://host:port; \"*\" "
+			"alone: all. The dashboard needs none."),
 	SETTING_PATH(web_root, "/usr/local/share/shortloop/web", AT_START,
 		     "The dashboard's files; read at start."),
 	SETTING_PATH(zoneinfo, "/usr/share/zoneinfo", AT_START,
@@ -96,6 +102,8 @@ int aggregator_config_validate(const void *config, struct error *err)
 {
 	const struct aggregator_config *c = config;
 
+	if (cors_check(&c->aggregator.cors_origins, err) < 0)
+		return -1;
 	if (c->aggregator.keep_superseded <= c->clickhouse.query_timeout)
 		return error_set(err, ERROR_CONFIG,
 				 "aggregator.keep_superseded must be longer "

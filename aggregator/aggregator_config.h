@@ -22,6 +22,7 @@ struct aggregator_settings {
 	int64_t groups_max;
 	int64_t exact_rows_max;
 	int64_t drain_timeout; /* ms */
+	struct setting_strings cors_origins;
 	char *web_root;
 	char *zoneinfo;
 	int64_t watermark_every; /* ms between looks at the reports */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggregator/api/call.h"
+#include "aggregator/api/cors.h"
 #include "aggregator/api/openapi.h"
 #include "aggregator/api/static_files.h"
 #include "common/clickhouse/clickhouse.h"
@@ -310,6 +311,8 @@ static void router_handle(struct http_request *req, void *arg)
 	struct router_loop *at = arg;
 	struct http_slice path = http_path(req);
 
+	if (cors_preflight(&at->router->config->aggregator.cors_origins, req))
+		return;
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
 		http_reply_problem(req, 405, allow,
 				   "only GET and HEAD are answered here");
@@ -325,6 +328,16 @@ static void router_handle(struct http_request *req, void *arg)
 		reply_static(req, &at->router->openapi);
 	else
 		reply_file(at->router, req);
+}
+
+/* Of every answer; `arg` is a struct router_loop. */
+static void put_fields(const struct http_request *req, struct buf *lines,
+		       void *arg)
+{
+	const struct router_loop *at = arg;
+
+	cors_put_fields(&at->router->config->aggregator.cors_origins, req,
+			lines);
 }
 
 /* --- threads ----------------------------------------------------------------
@@ -423,7 +436,10 @@ static int server_open(struct server *s, struct router *router,
 		http_listener_new(s->at.loop, router->config->aggregator.listen,
 				  &router->config->http, router_handle, &s->at,
 				  metrics, "aggregator", err);
-	return s->serving.listener ? 0 : -1;
+	if (!s->serving.listener)
+		return -1;
+	http_listener_fields(s->serving.listener, put_fields);
+	return 0;
 }
 
 static int load_openapi(struct router *r, struct error *err)

@@ -199,6 +199,11 @@ void http_listener_admit(struct http_listener *l, http_admit *admit)
 	l->admit = admit;
 }
 
+void http_listener_fields(struct http_listener *l, http_fields *fields)
+{
+	l->fields = fields;
+}
+
 uint16_t http_listener_port(const struct http_listener *l)
 {
 	struct sockaddr_storage address = {0};

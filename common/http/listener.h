@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_config.h"
 #include "common/http/request.h"
@@ -41,6 +42,18 @@ typedef bool http_admit(struct http_request *req, size_t *body_max, void *arg);
 
 /* With the listener's `arg`.  To be called before the loop runs. */
 void http_listener_admit(struct http_listener *l, http_admit *admit);
+
+/*
+ * Adds to the head of every answer, whoever makes it: the handler, its problems
+ * and the server's refusals, but for those of requests whose headers were not
+ * read to their end.  Appends header lines as they go out, each ended by CRLF;
+ * no CR or LF may come into them from outside.
+ */
+typedef void http_fields(const struct http_request *req, struct buf *lines,
+			 void *arg);
+
+/* With the listener's `arg`.  To be called before the loop runs. */
+void http_listener_fields(struct http_listener *l, http_fields *fields);
 
 /* The port it is bound to. */
 uint16_t http_listener_port(const struct http_listener *l);

@@ -108,6 +108,7 @@ static const char *date_line(struct http_listener *l)
 static void put_start(struct http_request *req, int status)
 {
 	const struct status_line *line = status_line(status);
+	struct http_listener *l = req->conn->listener;
 
 	/* One allocation at most for all but the body. */
 	buf_reserve(&req->out, 512);
@@ -115,7 +116,9 @@ static void put_start(struct http_request *req, int status)
 		buf_append(&req->out, line->text, line->len);
 	else
 		buf_printf(&req->out, "HTTP/1.1 %03d Unknown", status);
-	buf_append(&req->out, date_line(req->conn->listener), HTTP_DATE_LEN);
+	buf_append(&req->out, date_line(l), HTTP_DATE_LEN);
+	if (l->fields && req->headers_done)
+		l->fields(req, &req->out, l->arg);
 }
 
 static bool has_no_body(int status)

@@ -129,7 +129,8 @@ struct http_listener {
 	http_handler *handler;
 	http_stream_choose *choose; /* NULL: nothing is streamed */
 	http_handler *stream_handler;
-	http_admit *admit; /* NULL: every body is read */
+	http_admit *admit;   /* NULL: every body is read */
+	http_fields *fields; /* NULL: answers have their own alone */
 	void *arg;
 	struct connection *connections;
 	size_t connection_count;

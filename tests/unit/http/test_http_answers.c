@@ -24,6 +24,48 @@ static void every_answer_has_a_date(void **state)
 	free(answer);
 }
 
+static void put_every(const struct http_request *req, struct buf *lines,
+		      void *arg)
+{
+	struct http_slice origin = http_header_get(req, "Origin");
+
+	(void)arg;
+	buf_printf(lines, "Every: %.*s\r\n", (int)origin.len, origin.data);
+}
+
+static void expect_every(struct world *w, const char *request, int status,
+			 bool expected)
+{
+	char *answer = client_exchange(w, request);
+
+	assert_int_equal(status_of(answer), status);
+	assert_int_equal(strstr(answer, "\r\nEvery: b\r\n") != NULL, expected);
+	free(answer);
+}
+
+static void every_answer_has_the_listeners_fields(void **state)
+{
+	struct world *w = *state;
+
+	loop_stop(w->loop);
+	pthread_join(w->thread, NULL);
+	http_listener_fields(w->listener, put_every);
+	world_run(w);
+	expect_every(w,
+		     "GET /a HTTP/1.1\r\nHost: a\r\nOrigin: b\r\n"
+		     "Connection: close\r\n\r\n",
+		     200, true);
+	expect_every(w,
+		     "POST /a HTTP/1.1\r\nHost: a\r\nOrigin: b\r\n"
+		     "Content-Length: 1000000\r\n\r\n",
+		     413, true);
+	/* What Origin says is not known before the end of the headers. */
+	expect_every(w,
+		     "GET /a HTTP/1.1\r\nHost: a\r\nOrigin: b\r\n"
+		     "Host: c\r\n\r\n",
+		     400, false);
+}
+
 static void a_waiting_client_is_told_to_continue(void **state)
 {
 	int fd = client_connect(*state);
@@ -199,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(head_counts_the_body_but_does_not_send_it),
 		CASE(every_answer_has_a_date),
+		CASE(every_answer_has_the_listeners_fields),
 		CASE(a_waiting_client_is_told_to_continue),
 		CASE(a_body_too_long_is_refused_instead_of_continued),
 		CASE(no_continue_for_a_body_that_is_there),
