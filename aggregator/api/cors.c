@@ -116,7 +116,7 @@ bool cors_preflight(const struct setting_strings *origins,
 	static const struct http_field fields[] = {
 		{"Access-Control-Allow-Methods", "GET, HEAD"},
 		{"Access-Control-Allow-Headers",
-		 "Authorization, If-None-Match, X-API-Key"},
+		 "Authorization, If-None-Match"},
 		{"Access-Control-Max-Age", "3600"},
 		{NULL, NULL}};
 	struct http_slice origin = http_header_get(req, "Origin");

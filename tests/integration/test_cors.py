@@ -76,7 +76,7 @@ def test_a_preflight_says_what_may_be_sent(aggregator, origins,  # noqa: F811
             "Access-Control-Allow-Origin": allowed,
             "Access-Control-Allow-Methods": "GET, HEAD",
             "Access-Control-Allow-Headers":
-                "Authorization, If-None-Match, X-API-Key",
+                "Authorization, If-None-Match",
             "Access-Control-Max-Age": "3600",
             "Access-Control-Expose-Headers": "ETag, Retry-After"}
     # An OPTIONS that asks nothing is not one.
