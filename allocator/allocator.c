@@ -69,12 +69,20 @@ static int open_rules(struct allocator *a,
 	const struct url_policy_config urls = allocator_url_policy(settings);
 	struct api_keyring_options keys = {
 		.path = settings->keys_file,
+		.setting = "allocator.keys_file",
 		.metrics = a->metrics,
-		.ttl_classes = &config->links.ttl_classes,
+		.limited_metric = "shortloop_allocator_rate_limited_total",
+		.limited_help = "Requests refused, and waits of batches, "
+				"because a key had used up its rate",
 	};
 
 	if (key_rate_read(settings, &keys.rate, err) < 0)
 		return -1;
+	a->rules.accounts =
+		account_book_new(&config->links.ttl_classes, a->metrics, err);
+	if (!a->rules.accounts)
+		return -1;
+	keys.accounts = account_book_reader(a->rules.accounts);
 	a->rules.keys = api_keyring_new(&keys, err);
 	if (!a->rules.keys)
 		return -1;
@@ -91,6 +99,7 @@ static void close_rules(struct allocator *a)
 	url_policy_free(a->rules.urls);
 	domains_free(a->rules.domains);
 	api_keyring_free(a->rules.keys);
+	account_book_free(a->rules.accounts);
 }
 
 static int check_high_water_file(const struct allocator_config *config,

@@ -14,7 +14,7 @@
 #include "allocator/block_pool/block_pool_metrics.h"
 #include "allocator/create/creation.h"
 #include "allocator/create/id_generator.h"
-#include "allocator/keys/api_keyring.h"
+#include "allocator/keys/account_book.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "allocator/link/link_defaults.h"
 #include "allocator/link_events.h"
@@ -42,6 +42,7 @@ struct allocator {
 
 	/* Which links may be made. */
 	struct {
+		struct account_book *accounts;
 		struct api_keyring *keys;
 		struct domains *domains;
 		struct url_policy *urls;

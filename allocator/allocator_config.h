@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "allocator/keys/rate_limiter.h"
 #include "allocator/policy/url_policy.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/config/setting.h"
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
+#include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
 #include "linkstore/domains.h"

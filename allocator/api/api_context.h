@@ -7,9 +7,9 @@
 #include "allocator/audit/audit.h"
 #include "allocator/batch/batch.h"
 #include "allocator/create/creation.h"
-#include "allocator/keys/api_keyring.h"
 #include "allocator/ledger/ledger_watch.h"
 #include "common/http/http_server.h"
+#include "common/keys/api_keyring.h"
 #include "common/loop/workers.h"
 
 /* Shared by the APIs of all threads. */

@@ -14,6 +14,7 @@
 #include "allocator/api/find_link.h"
 #include "allocator/api/handlers.h"
 #include "allocator/create/charge.h"
+#include "allocator/keys/link_access.h"
 #include "allocator/link/link_patch.h"
 #include "allocator/link_events.h"
 #include "common/clock.h"
@@ -74,7 +75,7 @@ static bool would_undo_block(const struct change *c,
 
 static bool may_change(struct change *c, const Shortloop__Link *link)
 {
-	if (api_keyring_may_change(c->api->keys, &c->caller, link)) {
+	if (link_access_may_change(c->api->keys, &c->caller, link)) {
 		if (!would_undo_block(c, link))
 			return true;
 		http_reply_problem(c->req, 403, NULL,

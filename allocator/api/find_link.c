@@ -1,6 +1,7 @@
 #include "allocator/api/find_link.h"
 
 #include "allocator/api/api_reply.h"
+#include "allocator/keys/link_access.h"
 
 static void reply_unknown(struct api_context *api, struct http_request *req)
 {
@@ -71,7 +72,7 @@ bool find_link_refuse_foreign(struct api_context *api, struct http_request *req,
 			      const struct api_key_info *caller,
 			      const Shortloop__Link *link)
 {
-	if (api_keyring_may_read(api->keys, caller, link))
+	if (link_access_may_read(api->keys, caller, link))
 		return false;
 	http_reply_problem(req, 403, NULL,
 			   "this link belongs to another account: it takes an "

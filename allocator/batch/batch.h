@@ -32,8 +32,8 @@
 
 #include "allocator/allocator_config.h"
 #include "allocator/create/creation.h"
-#include "allocator/keys/api_keyring.h"
 #include "common/http/stream.h"
+#include "common/keys/api_keyring.h"
 
 /* Bytes of a line: a link with a URL of 8 KiB for each device, and more. */
 #define BATCH_LINE_MAX 65536

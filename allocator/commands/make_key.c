@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "allocator/commands.h"
-#include "allocator/keys/key_make.h"
+#include "common/keys/key_make.h"
 
 int command_make_key(struct app *app, const void *config, struct error *err)
 {

@@ -15,6 +15,7 @@
 
 #include "allocator/create/standalone.h"
 #include "allocator/create/strategy.h"
+#include "allocator/keys/link_access.h"
 #include "linkstore/block/lookup.h"
 #include "linkstore/target.h"
 
@@ -38,7 +39,7 @@ static bool is_the_same(const struct creation *c, const Shortloop__Link *link)
 
 	return link->state != SHORTLOOP__LINK_STATE__LINK_DELETED &&
 	       !strcmp(link->url, f->url) && !strcmp(link->owner, f->owner) &&
-	       api_keyring_owns(c->context->keys, c->account, link);
+	       link_access_owns(c->context->keys, c->account, link);
 }
 
 /* --- a link of this account ----------------------------------------------- */

@@ -8,8 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "allocator/keys/api_keyring.h"
-#include "allocator/keys/key_line.h"
+#include "allocator/keys/account_book.h"
+#include "common/keys/api_keyring.h"
+#include "common/keys/key_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,20 +51,26 @@ static void try_line(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct error err = {0};
+	struct account_book *book = account_book_new(NULL, NULL, &err);
+	struct api_keyring_options options = {.setting = "keys_file"};
 	struct api_keyring *ring;
 	struct api_key_info who;
 	char path[64];
 	int fd;
 
 	try_line(data, size);
+	if (!book)
+		abort();
 	fd = write_file(data, size, path);
-	ring = api_keyring_new(&(struct api_keyring_options){.path = path},
-			       &err);
+	options.path = path;
+	options.accounts = account_book_reader(book);
+	ring = api_keyring_new(&options, &err);
 	if (!ring)
 		assert(err.code == ERROR_CONFIG && strstr(err.text, path));
 	else if (api_keyring_find(ring, "open sesame", 11, &who))
 		assert(key_line_name_is_valid(who.name) && who.roles);
 	api_keyring_free(ring);
+	account_book_free(book);
 	close(fd);
 	return 0;
 }

@@ -1,7 +1,7 @@
 #include <pthread.h>
 
-#include "allocator/keys/rate_limiter.h"
 #include "common/clock.h"
+#include "common/keys/rate_limiter.h"
 #include "tests/unit/unit.h"
 
 #define MS  INT64_C(1000000) /* ns */

@@ -1,4 +1,4 @@
-#include "tests/unit/allocator/keys_world.h"
+#include "tests/unit/common/keys_world.h"
 
 /* What of 10 requests the key may make at once. */
 static unsigned granted_of_ten(struct api_keyring *ring)

@@ -1,10 +1,10 @@
 /* keys_world.h - a file of API keys for the tests that read one. */
-#ifndef TESTS_UNIT_ALLOCATOR_KEYS_WORLD_H
-#define TESTS_UNIT_ALLOCATOR_KEYS_WORLD_H
+#ifndef TESTS_UNIT_COMMON_KEYS_WORLD_H
+#define TESTS_UNIT_COMMON_KEYS_WORLD_H
 
 #include <string.h>
 
-#include "allocator/keys/api_keyring.h"
+#include "common/keys/api_keyring.h"
 #include "tests/unit/unit.h"
 
 /* SHA-256 of "open sesame". */
@@ -44,7 +44,8 @@ static inline int tear_down(void **state)
 
 static inline struct api_keyring *open_ring(struct error *err)
 {
-	const struct api_keyring_options options = {.path = path};
+	const struct api_keyring_options options = {.path = path,
+						    .setting = "x.keys_file"};
 
 	return api_keyring_new(&options, err);
 }

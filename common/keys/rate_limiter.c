@@ -1,4 +1,4 @@
-#include "allocator/keys/rate_limiter.h"
+#include "common/keys/rate_limiter.h"
 
 #include <errno.h>
 #include <stdatomic.h>

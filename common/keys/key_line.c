@@ -1,4 +1,4 @@
-#include "allocator/keys/key_line.h"
+#include "common/keys/key_line.h"
 
 #include <sodium.h>
 #include <stdio.h>

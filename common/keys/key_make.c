@@ -1,11 +1,11 @@
-#include "allocator/keys/key_make.h"
+#include "common/keys/key_make.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/keys/key_line.h"
+#include "common/keys/key_line.h"
 
 #define KEY_PREFIX "slk_"
 #define KEY_BYTES  32

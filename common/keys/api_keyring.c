@@ -1,4 +1,4 @@
-#include "allocator/keys/api_keyring.h"
+#include "common/keys/api_keyring.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,37 +15,17 @@ struct api_key {
 	struct rate_rule rate;
 };
 
-/* What a line of the file says of an account, or of all others ("*"). */
-struct account_line {
-	char name[API_KEY_NAME_MAX];
-	struct account_rules rules;
-};
-
 struct key_table {
 	struct api_key *keys; /* by digest */
 	size_t count;
-	struct account_line *accounts; /* only while it is loaded */
-	size_t account_count;
 };
 
-static void table_release(struct key_table *table)
-{
-	free(table->keys);
-	free(table->accounts);
-}
-
-/* Lists of owners, rules and buckets live as long as the ring, even when the
- * file no longer names their key: a request may still use them, and the key may
- * come back. */
+/* Lists of owners and buckets live as long as the ring, even when the file no
+ * longer names their key: a request may still use them, and the key may come
+ * back. */
 struct kept_owners {
 	struct key_owners *owners;
 	struct kept_owners *next;
-};
-
-struct kept_rules {
-	char account[API_KEY_NAME_MAX];
-	struct account_rules rules;
-	struct kept_rules *next;
 };
 
 struct bucket {
@@ -64,77 +44,26 @@ struct api_keyring {
 	/* Only the thread that loads the file uses these. */
 	struct bucket *buckets;
 	struct kept_owners *owners;
-	struct kept_rules *rules;
 };
 
 /* --- rules of accounts ---------------------------------------------------- */
 
-static const struct account_line *account_named(const struct key_table *table,
-						const char *name)
-{
-	for (size_t i = 0; i < table->account_count; i++) {
-		if (!strcmp(table->accounts[i].name, name))
-			return &table->accounts[i];
-	}
-	return NULL;
-}
-
-static struct account_rules *keep_rules(struct api_keyring *ring,
-					const char *account,
-					const struct account_rules *rules,
-					struct error *err)
-{
-	struct kept_rules *kept;
-
-	for (kept = ring->rules; kept; kept = kept->next) {
-		if (!strcmp(kept->account, account) &&
-		    account_rules_equal(&kept->rules, rules))
-			return &kept->rules;
-	}
-	kept = calloc(1, sizeof(*kept));
-	if (!kept) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	snprintf(kept->account, sizeof(kept->account), "%s", account);
-	kept->rules = *rules;
-	account_rules_register_metrics(&kept->rules, account,
-				       ring->options.metrics);
-	kept->next = ring->rules;
-	ring->rules = kept;
-	return &kept->rules;
-}
-
 /* Gives each key the rules of its account. */
-static int attach_rules(struct api_keyring *ring, struct key_table *table,
+static int attach_rules(const struct api_keyring *ring, struct key_table *table,
 			struct error *err)
 {
-	const struct account_line *line, *others = account_named(table, "*");
+	const struct account_reader *reader = &ring->options.accounts;
 	struct api_key_info *info;
 
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; reader->find && i < table->count; i++) {
 		info = &table->keys[i].info;
-		line = account_named(table, info->account);
-		if (!line)
-			line = others;
-		if (!line || (info->roles & API_ADMIN))
+		if (info->roles & API_ADMIN)
 			continue;
-		info->rules =
-			keep_rules(ring, info->account, &line->rules, err);
-		if (!info->rules)
+		if (reader->find(reader->arg, info->account, &info->rules,
+				 err) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static void free_rules(struct api_keyring *ring)
-{
-	struct kept_rules *next;
-
-	for (struct kept_rules *kept = ring->rules; kept; kept = next) {
-		next = kept->next;
-		free(kept);
-	}
 }
 
 /* --- owners --------------------------------------------------------------- */
@@ -206,11 +135,9 @@ static struct bucket *bucket_add(struct api_keyring *ring, const char *name,
 	}
 	snprintf(b->name, sizeof(b->name), "%s", name);
 	snprintf(label, sizeof(label), "key=\"%s\"", name);
-	b->limited = metrics_counter(
-		ring->options.metrics, "shortloop_allocator_rate_limited_total",
-		label,
-		"Requests refused, and waits of batches, because a key had "
-		"used up its rate");
+	b->limited = metrics_counter(ring->options.metrics,
+				     ring->options.limited_metric, label,
+				     ring->options.limited_help);
 	b->next = ring->buckets;
 	ring->buckets = b;
 	return b;
@@ -289,38 +216,14 @@ static int table_append(struct api_keyring *ring, struct key_table *table,
 	return keep_owners(ring, line, &key->info.owners, err);
 }
 
-static int append_account(struct api_keyring *ring, struct key_table *table,
-			  char *text, struct error *err)
+static int read_account(const struct api_keyring *ring, char *text, int number,
+			struct error *err)
 {
-	char *name = text, *rest = text + strcspn(text, blanks);
-	struct account_line *lines, *line;
-
-	if (*rest)
-		*rest++ = '\0';
-	if (strcmp(name, "*") != 0 && !key_line_name_is_valid(name))
-		return error_set(err, ERROR_INPUT,
-				 "expected @* or @ and the name of an account");
-	if (account_named(table, name))
-		return error_set(err, ERROR_INPUT,
-				 "the account '%s' has a line already", name);
-	lines = reallocarray(table->accounts, table->account_count + 1,
-			     sizeof(*lines));
-	if (!lines)
-		return error_set_nomem(err);
-	table->accounts = lines;
-	line = &lines[table->account_count++];
-	snprintf(line->name, sizeof(line->name), "%s", name);
-	return account_rules_parse(rest, ring->options.ttl_classes,
-				   &line->rules, err);
-}
-
-static int read_account(struct api_keyring *ring, struct key_table *table,
-			char *text, int number, struct error *err)
-{
+	const struct account_reader *reader = &ring->options.accounts;
 	struct error why = {0};
 
 	text[strcspn(text, "#")] = '\0';
-	if (append_account(ring, table, text, &why) == 0)
+	if (!reader->take || reader->take(reader->arg, text, &why) == 0)
 		return 0;
 	return error_set(err, ERROR_CONFIG, "%s:%d: %.300s", ring->path, number,
 			 why.text);
@@ -352,7 +255,7 @@ static int read_line(struct api_keyring *ring, struct key_table *table,
 		     char *text, int number, struct error *err)
 {
 	text += strspn(text, blanks);
-	return *text == '@' ? read_account(ring, table, text + 1, number, err)
+	return *text == '@' ? read_account(ring, text + 1, number, err)
 			    : read_key(ring, table, text, number, err);
 }
 
@@ -386,15 +289,15 @@ static int table_read(struct api_keyring *ring, struct key_table *table,
 	int number = 0, status = 0;
 
 	if (!file)
-		return error_set(err, ERROR_CONFIG,
-				 "allocator.keys_file: %s: %s", path,
-				 strerror(errno));
+		return error_set(err, ERROR_CONFIG, "%s: %s: %s",
+				 ring->options.setting, path, strerror(errno));
+	if (ring->options.accounts.begin)
+		ring->options.accounts.begin(ring->options.accounts.arg);
 	while (status == 0 && getline(&line, &size, file) >= 0)
 		status = read_line(ring, table, line, ++number, err);
 	if (status == 0 && ferror(file))
-		status = error_set(err, ERROR_CONFIG,
-				   "allocator.keys_file: %s: cannot be read",
-				   path);
+		status = error_set(err, ERROR_CONFIG, "%s: %s: cannot be read",
+				   ring->options.setting, path);
 	free(line);
 	fclose(file);
 	return status ? status : table_sort(table, path, err);
@@ -434,9 +337,8 @@ void api_keyring_free(struct api_keyring *ring)
 		free(b);
 	}
 	free_owners(ring);
-	free_rules(ring);
 	pthread_rwlock_destroy(&ring->lock);
-	table_release(&ring->table);
+	free(ring->table.keys);
 	free(ring->path);
 	free(ring);
 }
@@ -448,7 +350,7 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 	if (table_read(ring, &fresh, err) < 0 ||
 	    attach_rules(ring, &fresh, err) < 0 ||
 	    attach_buckets(ring, &fresh, err) < 0) {
-		table_release(&fresh);
+		free(fresh.keys);
 		return -1;
 	}
 	pthread_rwlock_wrlock(&ring->lock);
@@ -456,7 +358,7 @@ int api_keyring_reload(struct api_keyring *ring, struct error *err)
 	ring->table = fresh;
 	atomic_fetch_add(&ring->file_version, 1);
 	pthread_rwlock_unlock(&ring->lock);
-	table_release(&old);
+	free(old.keys);
 	return 0;
 }
 
@@ -518,46 +420,24 @@ bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 	return info->roles & role;
 }
 
-/* --- the account of a link
- * ------------------------------------------------------ */
+/* --- the account of a link ------------------------------------------------ */
 
 bool api_keyring_owns(struct api_keyring *ring, const char *account,
-		      const Shortloop__Link *link)
+		      const char *of, const char *creator)
 {
-	const char *owner = link->creator;
 	bool owns;
 
-	if (*link->account)
-		return !strcmp(account, link->account);
+	if (*of)
+		return !strcmp(account, of);
+	of = creator;
 	pthread_rwlock_rdlock(&ring->lock);
 	for (size_t i = 0; i < ring->table.count; i++) {
-		if (!strcmp(ring->table.keys[i].info.name, owner)) {
-			owner = ring->table.keys[i].info.account;
+		if (!strcmp(ring->table.keys[i].info.name, creator)) {
+			of = ring->table.keys[i].info.account;
 			break;
 		}
 	}
-	owns = !strcmp(account, owner);
+	owns = !strcmp(account, of);
 	pthread_rwlock_unlock(&ring->lock);
 	return owns;
-}
-
-bool api_keyring_may_change(struct api_keyring *ring,
-			    const struct api_key_info *key,
-			    const Shortloop__Link *link)
-{
-	if (key->roles & API_ADMIN)
-		return true;
-	return (key->roles & API_CREATE) &&
-	       key_owners_have(key->owners, link->owner) &&
-	       api_keyring_owns(ring, key->account, link);
-}
-
-bool api_keyring_may_read(struct api_keyring *ring,
-			  const struct api_key_info *key,
-			  const Shortloop__Link *link)
-{
-	if (key->roles & API_READ)
-		return true;
-	return (key->roles & API_READ_OWN) &&
-	       api_keyring_owns(ring, key->account, link);
 }

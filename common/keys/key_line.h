@@ -1,13 +1,13 @@
 /* key_line.h - one line of the file of API keys; api_keyring.h describes the
  * file. */
-#ifndef ALLOCATOR_KEYS_KEY_LINE_H
-#define ALLOCATOR_KEYS_KEY_LINE_H
+#ifndef COMMON_KEYS_KEY_LINE_H
+#define COMMON_KEYS_KEY_LINE_H
 
 #include <stdbool.h>
 
-#include "allocator/keys/key_owners.h"
-#include "allocator/keys/rate_limiter.h"
 #include "common/error.h"
+#include "common/keys/key_owners.h"
+#include "common/keys/rate_limiter.h"
 
 enum api_role {
 	API_READ = 1,

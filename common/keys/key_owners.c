@@ -1,4 +1,4 @@
-#include "allocator/keys/key_owners.h"
+#include "common/keys/key_owners.h"
 
 #include <stdlib.h>
 #include <string.h>

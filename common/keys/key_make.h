@@ -1,6 +1,6 @@
 /* key_make.h - makes API keys. */
-#ifndef ALLOCATOR_KEYS_KEY_MAKE_H
-#define ALLOCATOR_KEYS_KEY_MAKE_H
+#ifndef COMMON_KEYS_KEY_MAKE_H
+#define COMMON_KEYS_KEY_MAKE_H
 
 #include "common/buf.h"
 #include "common/error.h"

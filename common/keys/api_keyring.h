@@ -1,5 +1,6 @@
 /*
- * api_keyring.h - who may use the API, and how often.
+ * api_keyring.h - who may use a program's API, and how often.  One file may
+ * serve several programs.
  *
  * The file holds one key a line, and never the key itself:
  *
@@ -19,12 +20,12 @@
  *			the default's when not given, which admins do not have
  *	burst=N		how often at once; the number of the rate when not given
  *
- * Lines that begin with '@' say what accounts may store (account_rules.h).
+ * Lines that begin with '@' say something of accounts; a program that makes use
+ * of them has an account_reader, others pass them over.
  *
- * Roles: `read` reads links, QR codes and the ledger; `read-own` reads links
- * and QR codes of its account; `create` creates, and edits and deletes the
- * links of its account; `admin` includes all of it, edits and deletes any link,
- * and blocks links.
+ * Roles: `read` reads what is of all accounts; `read-own` reads what is of its
+ * account; `create` creates, and edits and deletes the links of its account;
+ * `admin` includes all of it, edits and deletes any link, and blocks links.
  *
  * A link carries the account that made it.  One from before there were accounts
  * has only a creator, the name of a key: it belongs to the account of the key
@@ -33,22 +34,24 @@
  * api_keyring holds the present keys and swaps them while other threads look
  * keys up.
  */
-#ifndef ALLOCATOR_KEYS_API_KEYRING_H
-#define ALLOCATOR_KEYS_API_KEYRING_H
+#ifndef COMMON_KEYS_API_KEYRING_H
+#define COMMON_KEYS_API_KEYRING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "allocator/keys/account_rules.h"
-#include "allocator/keys/key_line.h"
-#include "allocator/keys/key_owners.h"
-#include "allocator/keys/rate_limiter.h"
 #include "common/error.h"
+#include "common/keys/key_line.h"
+#include "common/keys/key_owners.h"
+#include "common/keys/rate_limiter.h"
 #include "common/metrics/metrics.h"
-#include "schemas/link.pb-c.h"
 
 struct api_keyring;
+
+/* What the file says of an account: the program's that has an account_reader
+ * for it. */
+struct account_rules;
 
 /* What is known of a presented key; may be copied and outlives a reload. */
 struct api_key_info {
@@ -57,7 +60,8 @@ struct api_key_info {
 	unsigned roles; /* enum api_role; with those that one includes */
 	/* NULL: any.  Lives as long as the ring. */
 	const struct key_owners *owners;
-	/* Of its account; NULL: none, as of an admin.  Likewise. */
+	/* Of its account; NULL: none, as of an admin.  Lives as long as what
+	 * the account_reader finds. */
 	const struct account_rules *rules;
 	/* NULL: no limit.  Lives as long as the ring; a key that keeps its
 	 * name keeps its bucket, whatever its digest becomes. */
@@ -67,13 +71,31 @@ struct api_key_info {
 	uint64_t file_version; /* that this was read from; 0: none */
 };
 
+/*
+ * Takes the lines that begin with '@'.  All of it is called by the thread that
+ * loads the file; all NULL: such lines are passed over.
+ */
+struct account_reader {
+	/* The file is read anew. */
+	void (*begin)(void *arg);
+	/* A line, to be cut up, from behind its '@' and without its comment.
+	 * ERROR_INPUT: what was expected. */
+	int (*take)(void *arg, char *text, struct error *err);
+	/* Once all lines are read: what they say of an account.  Sets *ret,
+	 * which begins as NULL: nothing. */
+	int (*find)(void *arg, const char *account,
+		    const struct account_rules **ret, struct error *err);
+	void *arg;
+};
+
 struct api_keyring_options {
 	const char *path;
+	const char *setting;	 /* names it in errors: "allocator.keys_file" */
 	struct metrics *metrics; /* NULL: none */
 	struct rate_rule rate;	 /* of keys that say none; count 0: no limit */
-	/* The TTL classes that accounts may be held to, for as long as the ring
-	 * lives; NULL: any. */
-	const struct setting_strings *ttl_classes;
+	/* Counts what limiters refuse, with the label `key`; literals. */
+	const char *limited_metric, *limited_help;
+	struct account_reader accounts; /* outlives the ring */
 };
 
 /* Loads the file.  A line that makes no sense is ERROR_CONFIG,
@@ -98,19 +120,9 @@ bool api_keyring_find(struct api_keyring *ring, const char *key, size_t len,
 bool api_keyring_still_may(struct api_keyring *ring, struct api_key_info *info,
 			   enum api_role role);
 
-/* Is the link that account's?  From any thread. */
+/* Is a link that account's which carries the account `of`, or, where that is
+ * "", the creator?  From any thread. */
 bool api_keyring_owns(struct api_keyring *ring, const char *account,
-		      const Shortloop__Link *link);
-
-/* May it edit or delete the link?  An admin may; else whoever has `create`, is
- * of the link's account and may write for its owner.  From any thread. */
-bool api_keyring_may_change(struct api_keyring *ring,
-			    const struct api_key_info *key,
-			    const Shortloop__Link *link);
-
-/* May it read the link?  From any thread. */
-bool api_keyring_may_read(struct api_keyring *ring,
-			  const struct api_key_info *key,
-			  const Shortloop__Link *link);
+		      const char *of, const char *creator);
 
 #endif

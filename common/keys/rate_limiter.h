@@ -15,8 +15,8 @@
  *
  * Thread-safe; a NULL limiter knows no limit.
  */
-#ifndef ALLOCATOR_KEYS_RATE_LIMITER_H
-#define ALLOCATOR_KEYS_RATE_LIMITER_H
+#ifndef COMMON_KEYS_RATE_LIMITER_H
+#define COMMON_KEYS_RATE_LIMITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

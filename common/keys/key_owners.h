@@ -8,8 +8,8 @@
  *
  * Read-only once made: any number of threads may use it.
  */
-#ifndef ALLOCATOR_KEYS_KEY_OWNERS_H
-#define ALLOCATOR_KEYS_KEY_OWNERS_H
+#ifndef COMMON_KEYS_KEY_OWNERS_H
+#define COMMON_KEYS_KEY_OWNERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,26 @@
+/*
+ * account_book.h - the rules of all accounts, as the file of keys says them in
+ * its lines that begin with '@' (account_rules.h).
+ *
+ * It is filled by the thread that loads the file.  Rules that were handed out
+ * live as long as the book, even when the file no longer says them: a request
+ * may still use them, and they may come back.
+ */
+#ifndef ALLOCATOR_KEYS_ACCOUNT_BOOK_H
+#define ALLOCATOR_KEYS_ACCOUNT_BOOK_H
+
+#include "allocator/keys/account_rules.h"
+#include "common/keys/api_keyring.h"
+
+struct account_book;
+
+/* `classes` are the TTL classes that accounts may be held to; NULL: any.  Both
+ * live as long as the book; `m` may be NULL. */
+struct account_book *account_book_new(const struct setting_strings *classes,
+				      struct metrics *m, struct error *err);
+void account_book_free(struct account_book *book); /* NULL accepted */
+
+/* For the options of a ring, which the book outlives. */
+struct account_reader account_book_reader(struct account_book *book);
+
+#endif
