@@ -234,17 +234,8 @@ allocator_url_policy(const struct allocator_settings *own)
 int key_rate_read(const struct allocator_settings *own, struct rate_rule *ret,
 		  struct error *err)
 {
-	struct error why = {0};
-
-	*ret = (struct rate_rule){.count = 0};
-	if (!strcmp(own->key_rate, "none"))
-		return 0;
-	if (rate_rule_parse(own->key_rate, ret, &why) < 0)
-		return error_set(err, ERROR_CONFIG,
-				 "allocator.key_rate: '%.40s': %.200s, or none",
-				 own->key_rate, why.text);
-	ret->burst = (uint64_t)own->key_burst;
-	return 0;
+	return rate_rule_read("allocator.key_rate", own->key_rate,
+			      own->key_burst, ret, err);
 }
 
 int allocator_config_validate(const void *config, struct error *err)

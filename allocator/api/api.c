@@ -1,12 +1,9 @@
 #include "allocator/api/api.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "allocator/api/handlers.h"
-#include "common/clock.h"
+#include "common/keys/key_check.h"
 #include "common/yaml_json.h"
 
 void api_metrics_register(struct api_metrics *am, struct metrics *m)
@@ -28,117 +25,6 @@ void api_metrics_register(struct api_metrics *am, struct metrics *m)
 				      changes_help);
 	am->change_conflicts = metrics_counter(
 		m, changes, "outcome=\"conflict\"", changes_help);
-}
-
-/* --- who is asking, and may they? ----------------------------------------- */
-
-static const char *role_name(enum api_role role)
-{
-	switch (role) {
-	case API_READ:
-		return "read";
-	case API_READ_OWN:
-		return "read-own' or 'read";
-	case API_CREATE:
-		return "create";
-	case API_ADMIN:
-		return "admin";
-	}
-	return "";
-}
-
-static void reply_unauthorized(struct http_request *req, const char *detail)
-{
-	static const struct http_field fields[] = {
-		{"WWW-Authenticate", "Bearer realm=\"shortloop\""}, {0}};
-
-	http_reply_problem(req, 401, fields, "%s", detail);
-}
-
-static void reply_forbidden(struct http_request *req, enum api_role role)
-{
-	static const struct http_field fields[] = {
-		{"WWW-Authenticate",
-		 "Bearer realm=\"shortloop\", error=\"insufficient_scope\""},
-		{0}};
-
-	http_reply_problem(req, 403, fields,
-			   "this API key does not have the role '%s'",
-			   role_name(role));
-}
-
-/* The fields of draft-ietf-httpapi-ratelimit-headers: a policy of `burst`
- * requests in the time that an empty bucket takes to fill. */
-static void reply_limited(struct http_request *req,
-			  const struct api_key_info *who, int64_t now,
-			  int64_t wait_ms)
-{
-	struct rate_state state;
-	char retry[24], policy[96], left[96];
-	const struct http_field fields[] = {{"Retry-After", retry},
-					    {"RateLimit-Policy", policy},
-					    {"RateLimit", left},
-					    {0}};
-
-	rate_limiter_look(who->limiter, now, &state);
-	snprintf(retry, sizeof(retry), "%" PRId64, (wait_ms + 999) / 1000);
-	snprintf(policy, sizeof(policy), "\"key\";q=%" PRIu64 ";w=%" PRId64,
-		 state.burst, (state.window_ms + 999) / 1000);
-	snprintf(left, sizeof(left), "\"key\";r=%" PRIu64 ";t=%" PRId64,
-		 state.left, (state.full_ms + 999) / 1000);
-	metric_add(who->limited, 1);
-	http_reply_problem(req, 429, fields,
-			   "the API key '%s' asks too often: come again in "
-			   "%" PRId64 " ms",
-			   who->name, wait_ms);
-}
-
-/* The key of "Bearer <key>", or {NULL, 0}. */
-static struct http_slice bearer_key(const struct http_request *req)
-{
-	static const char scheme[] = "Bearer ";
-	size_t skip = sizeof(scheme) - 1;
-	struct http_slice value = http_header_get(req, "Authorization");
-
-	if (value.len <= skip || strncasecmp(value.data, scheme, skip) != 0)
-		return (struct http_slice){0};
-	while (skip < value.len && value.data[skip] == ' ')
-		skip++;
-	return (struct http_slice){value.data + skip, value.len - skip};
-}
-
-/*
- * Finds the key of "Authorization: Bearer <key>", checks that it has `role` and
- * takes `cost` from its bucket (0 for a batch, whose lines pay one by one).
- * When the request may not go on it is answered (401, 403 or 429) and this is
- * false.
- */
-static bool check_access(const struct api_context *api,
-			 struct http_request *req, enum api_role role,
-			 unsigned cost, struct api_key_info *ret_who)
-{
-	struct http_slice key = bearer_key(req);
-	int64_t now, wait_ms;
-
-	if (!key.data || key.len == 0) {
-		reply_unauthorized(req, "send an API key: Authorization: "
-					"Bearer <key>");
-		return false;
-	}
-	if (!api_keyring_find(api->keys, key.data, key.len, ret_who)) {
-		reply_unauthorized(req, "this API key is not known here");
-		return false;
-	}
-	if (!(ret_who->roles & role)) {
-		reply_forbidden(req, role);
-		return false;
-	}
-	now = clock_monotonic_ns();
-	if (cost && !rate_limiter_take(ret_who->limiter, cost, now, &wait_ms)) {
-		reply_limited(req, ret_who, now, wait_ms);
-		return false;
-	}
-	return true;
 }
 
 /* --- the description of the API ------------------------------------------- */
@@ -316,8 +202,8 @@ static const struct action *find_action(struct api_context *api,
 	} else if (!action) {
 		refuse_method(req, route->allow);
 	} else if (action->role &&
-		   !check_access(api, req, action->role,
-				 pays ? action->cost : 0, ret_caller)) {
+		   !key_check(api->keys, req, action->role,
+			      pays ? action->cost : 0, ret_caller)) {
 		if (action->role == API_CREATE)
 			metric_add(api->creation.metrics->denied, 1);
 		return NULL;

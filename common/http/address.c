@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -59,22 +60,33 @@ static int bind_one(const struct addrinfo *info, bool share)
 	return -1;
 }
 
-int address_bind(const char *address, bool share, int *ret_fd,
-		 struct error *err)
+/* What the address stands for; end with freeaddrinfo. */
+static int look_up(const char *address, struct addrinfo **ret,
+		   struct error *err)
 {
 	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
 				       .ai_socktype = SOCK_STREAM};
-	struct addrinfo *found = NULL, *it;
 	char host[HOST_MAX] = "";
 	const char *port = NULL;
-	int status, fd = -1;
+	int status;
 
 	if (split(address, host, &port, err) < 0)
 		return -1;
-	status = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
+	status = getaddrinfo(host[0] ? host : NULL, port, &hints, ret);
 	if (status != 0)
 		return error_set(err, ERROR_CONFIG, "%s: %s", address,
 				 gai_strerror(status));
+	return 0;
+}
+
+int address_bind(const char *address, bool share, int *ret_fd,
+		 struct error *err)
+{
+	struct addrinfo *found = NULL, *it;
+	int fd = -1;
+
+	if (look_up(address, &found, err) < 0)
+		return -1;
 	for (it = found; it && fd < 0; it = it->ai_next)
 		fd = bind_one(it, share);
 	if (fd < 0)
@@ -82,6 +94,33 @@ int address_bind(const char *address, bool share, int *ret_fd,
 	freeaddrinfo(found);
 	*ret_fd = fd;
 	return fd < 0 ? -1 : 0;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *v4 = (const void *)address;
+	const struct sockaddr_in6 *v6 = (const void *)address;
+
+	if (address->sa_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return address->sa_family == AF_INET6 &&
+	       (IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) ||
+		(IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) &&
+		 v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET));
+}
+
+bool http_address_is_loopback(const char *address)
+{
+	struct addrinfo *found = NULL;
+	struct error ignored = {0};
+	bool loopback = true;
+
+	if (look_up(address, &found, &ignored) < 0)
+		return false;
+	for (const struct addrinfo *it = found; it; it = it->ai_next)
+		loopback = loopback && is_loopback(it->ai_addr);
+	freeaddrinfo(found);
+	return loopback;
 }
 
 int http_address_check(const char *address, struct error *err)

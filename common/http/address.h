@@ -13,6 +13,10 @@
  */
 int http_address_check(const char *address, struct error *err);
 
+/* Do only programs of this host reach it?  Of a name: all that it stands for.
+ * False where it is no address, or its name is not known. */
+bool http_address_is_loopback(const char *address);
+
 /* A socket that listens there, with SO_REUSEPORT if `share`. */
 int address_bind(const char *address, bool share, int *ret_fd,
 		 struct error *err);

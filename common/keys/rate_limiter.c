@@ -80,6 +80,22 @@ int rate_burst_parse(const char *text, uint64_t *ret, struct error *err)
 	return 0;
 }
 
+int rate_rule_read(const char *setting, const char *rate, int64_t burst,
+		   struct rate_rule *ret, struct error *err)
+{
+	struct error why = {0};
+
+	*ret = (struct rate_rule){.count = 0};
+	if (!strcmp(rate, "none"))
+		return 0;
+	if (rate_rule_parse(rate, ret, &why) < 0)
+		return error_set(err, ERROR_CONFIG,
+				 "%s: '%.40s': %.200s, or none", setting, rate,
+				 why.text);
+	ret->burst = (uint64_t)burst;
+	return 0;
+}
+
 /* --- the bucket ----------------------------------------------------------- */
 
 struct rate_limiter *rate_limiter_new(const struct rate_rule *rule,

@@ -5,7 +5,7 @@
  * evenly.  It is kept as the one instant at which it will be full again (the
  * generic cell rate algorithm of ITU-T I.371), so that taking is one
  * compare-and-swap and all threads of a process share a bucket without a lock.
- * Every allocator has buckets of its own: N allocators behind one address let a
+ * Every process has buckets of its own: N allocators behind one address let a
  * key do N times its rate.
  *
  * A request costs one token, and so does a line of a batch (the batch's own
@@ -36,6 +36,12 @@ struct rate_rule {
 int rate_rule_parse(const char *text, struct rate_rule *ret, struct error *err);
 /* Reads a burst, 1 to RATE_COUNT_MAX. */
 int rate_burst_parse(const char *text, uint64_t *ret, struct error *err);
+
+/* Reads two settings of a program: the rate of keys whose line says none, or
+ * "none" (count 0: they have no limit), and its burst.  `setting` names the
+ * first in errors; ERROR_CONFIG. */
+int rate_rule_read(const char *setting, const char *rate, int64_t burst,
+		   struct rate_rule *ret, struct error *err);
 
 struct rate_limiter;
 

@@ -236,6 +236,23 @@ static void an_address_without_port_is_a_config_error(void **state)
 	assert_int_equal(w->err.code, ERROR_CONFIG);
 }
 
+static void loopback_is_what_only_this_host_reaches(void **state)
+{
+	static const char *const within[] = {
+		"127.0.0.1:80", "127.8.9.1:0",		 "localhost:8082",
+		"[::1]:8082",	"[::ffff:127.0.0.1]:80",
+	};
+	static const char *const beyond[] = {"0.0.0.0:80",	 ":8082",
+					     "[::]:80",		 "10.0.0.1:1",
+					     "[2001:db8::1]:80", "localhost"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++)
+		assert_true(http_address_is_loopback(within[i]));
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+		assert_false(http_address_is_loopback(beyond[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +271,7 @@ int main(void)
 		CASE(two_listeners_share_a_port),
 		CASE(the_check_finds_a_port_in_use),
 		CASE(an_address_without_port_is_a_config_error),
+		cmocka_unit_test(loopback_is_what_only_this_host_reaches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
