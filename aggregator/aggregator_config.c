@@ -38,6 +38,20 @@ static const struct setting settings[] = {
 	SETTING_DURATION(watermark_every, "1s", 100, CLOCK_MINUTE, AT_START,
 			 "How often the collectors' reports are read, for "
 			 "`complete_until` of links' counts."),
+	SETTING_PATH(keys_file, OPTIONAL_LIKE("/etc/shortloop/api.keys"),
+		     RELOADS,
+		     "API keys: name, roles and the key's SHA-256, one a line, "
+		     "as the allocator has them; it may be its file.  Without "
+		     "it, anybody who reaches the API may ask for every "
+		     "owner's clicks."),
+	SETTING_STRING(
+		key_rate, "100/s", AT_START,
+		"How often a key may ask whose line in keys_file has no rate=, "
+		"a second (/s), minute (/m) or hour (/h); none: as often as it "
+		"likes.  Not of keys with the role admin."),
+	SETTING_INT(
+		key_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
+		"How many requests such a key may make at once after a rest."),
 	SETTING_DURATION(settle_every, "15s", 100, CLOCK_HOUR, AT_START,
 			 "How often hours with new clicks are settled."),
 	SETTING_DURATION(settle_timeout, "10m", CLOCK_SECOND, CLOCK_DAY,
@@ -98,11 +112,20 @@ const struct setting_group aggregator_groups[] = {
 const size_t aggregator_group_count =
 	sizeof(aggregator_groups) / sizeof(aggregator_groups[0]);
 
+int aggregator_key_rate(const struct aggregator_settings *own,
+			struct rate_rule *ret, struct error *err)
+{
+	return rate_rule_read("aggregator.key_rate", own->key_rate,
+			      own->key_burst, ret, err);
+}
+
 int aggregator_config_validate(const void *config, struct error *err)
 {
 	const struct aggregator_config *c = config;
+	struct rate_rule ignored;
 
-	if (cors_check(&c->aggregator.cors_origins, err) < 0)
+	if (cors_check(&c->aggregator.cors_origins, err) < 0 ||
+	    aggregator_key_rate(&c->aggregator, &ignored, err) < 0)
 		return -1;
 	if (c->aggregator.keep_superseded <= c->clickhouse.query_timeout)
 		return error_set(err, ERROR_CONFIG,

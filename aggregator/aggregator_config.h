@@ -7,6 +7,7 @@
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/http/http_server.h"
+#include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 
 /* The `aggregator` section. */
@@ -26,6 +27,9 @@ struct aggregator_settings {
 	char *web_root;
 	char *zoneinfo;
 	int64_t watermark_every; /* ms between looks at the reports */
+	char *keys_file;	 /* NULL: anybody may ask */
+	char *key_rate;		 /* of keys that say none: "100/s", or "none" */
+	int64_t key_burst;
 
 	/* Settling. */
 	int64_t settle_every;	  /* ms between passes */
@@ -51,6 +55,10 @@ struct aggregator_config {
 
 extern const struct setting_group aggregator_groups[];
 extern const size_t aggregator_group_count;
+
+/* The rate of keys whose line says none; count 0: they have no limit. */
+int aggregator_key_rate(const struct aggregator_settings *own,
+			struct rate_rule *ret, struct error *err);
 
 /* Checks that need more than one setting. */
 int aggregator_config_validate(const void *config, struct error *err);

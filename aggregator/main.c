@@ -1,7 +1,13 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/api.h"
+#include "aggregator/api/api_keys.h"
 #include "aggregator/commands.h"
 #include "aggregator/settle/settler.h"
+
+static void on_reload(void *arg)
+{
+	api_reload(arg);
+}
 
 /* Settles and serves until told to stop. */
 static int serve(struct app *app, const void *arg, struct error *err)
@@ -20,7 +26,7 @@ static int serve(struct app *app, const void *arg, struct error *err)
 		    0 ||
 	    settler_start(settler, err) < 0 || api_start(api, err) < 0)
 		goto out;
-	app_wait(app, NULL, NULL);
+	app_wait(app, on_reload, api);
 	status = 0;
 out:
 	api_free(api);
@@ -69,6 +75,7 @@ int main(int argc, char **argv)
 		.groups = aggregator_groups,
 		.group_count = aggregator_group_count,
 		.validate = aggregator_config_validate,
+		.check = api_keys_check,
 	};
 	struct aggregator_config config = {0};
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/api_keys.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/cors.h"
 #include "aggregator/api/openapi.h"
@@ -26,6 +27,7 @@
 struct router {
 	const struct aggregator_config *config;
 	struct log *log;
+	struct api_keyring *keys;   /* NULL: anybody may ask */
 	struct static_files *files; /* NULL: no dashboard */
 	struct static_file openapi;
 	struct workers *workers;
@@ -66,6 +68,7 @@ struct job {
 	struct router *router;
 	struct http_request *req;
 	size_t route;
+	struct access access; /* the caller's */
 	struct call call;
 	char *query; /* a copy: the request may be gone when a drain ends */
 	struct encoding_list accepted; /* of the request */
@@ -139,6 +142,8 @@ static void reply_failure(struct job *job)
 
 	if (err->code == ERROR_INPUT) {
 		http_reply_problem(job->req, 400, NULL, "%s", err->text);
+	} else if (err->code == ERROR_NOT_OWNER) {
+		http_reply_problem(job->req, 403, NULL, "%s", err->text);
 	} else if (err->code == ERROR_NOTFOUND) {
 		http_reply_problem(job->req, 404, NULL, "%s", err->text);
 	} else if (err->retriable || err->code == ERROR_REMOTE) {
@@ -206,7 +211,7 @@ static void job_done(void *arg)
 }
 
 static struct job *job_new(struct router *router, struct http_request *req,
-			   size_t route)
+			   size_t route, const struct access *access)
 {
 	struct http_slice query = http_query(req), path = http_path(req);
 	struct job *job = calloc(1, sizeof(*job));
@@ -218,8 +223,10 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->req = req;
 	job->route = route;
 	job->accepted = encoding_list_of(req);
+	job->access = *access;
 	job->call.config = router->config;
 	job->call.freshness = router->freshness;
+	job->call.access = &job->access;
 	job->query = strndup(query.data ? query.data : "", query.len);
 	if (!job->query) {
 		free(job);
@@ -240,9 +247,13 @@ static void submit(struct router_loop *at, struct http_request *req,
 {
 	static const struct http_field later[] = {{"Retry-After", "1"},
 						  {NULL, NULL}};
-	struct job *job = job_new(at->router, req, route);
+	struct access access;
+	struct job *job;
 	struct error err = {0};
 
+	if (!api_keys_admit(at->router->keys, req, &access))
+		return;
+	job = job_new(at->router, req, route, &access);
 	if (!job) {
 		http_reply_problem(req, 503, later, "out of memory");
 		return;
@@ -458,7 +469,9 @@ static int open_parts(struct api *api, struct metrics *metrics,
 	struct router *r = &api->router;
 	size_t count = (size_t)r->config->aggregator.threads;
 
-	if (load_openapi(r, err) < 0)
+	if (load_openapi(r, err) < 0 ||
+	    api_keys_open(&r->config->aggregator, r->log, metrics, &r->keys,
+			  err) < 0)
 		return -1;
 	r->freshness = freshness_new(r->config, err);
 	if (!r->freshness || open_connections(r, err) < 0)
@@ -509,6 +522,11 @@ int api_start(struct api *api, struct error *err)
 	return 0;
 }
 
+void api_reload(struct api *api)
+{
+	api_keys_reload(api->router.keys, api->router.log);
+}
+
 /* Workers end before the loops that they answer to are freed. */
 static void stop(struct api *api)
 {
@@ -536,6 +554,7 @@ void api_free(struct api *api)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);
 	freshness_free(r->freshness);
+	api_keyring_free(r->keys);
 	static_files_free(r->files);
 	static_file_release(&r->openapi);
 	free(api->servers);

@@ -1,6 +1,7 @@
 /*
  * api.h - the aggregator's HTTP API and dashboard: event loops that serve
- * connections, and workers that ask ClickHouse.
+ * connections, and workers that ask ClickHouse.  The API takes a key where
+ * there are any (api_keys.h), its description and the dashboard's files none.
  */
 #ifndef AGGREGATOR_API_API_H
 #define AGGREGATOR_API_API_H
@@ -12,13 +13,17 @@
 
 struct api;
 
-/* Reads the dashboard's files and opens the listeners.  `config` must outlive
- * it.  Missing dashboard files are logged, not an error. */
+/* Reads the API keys and the dashboard's files and opens the listeners.
+ * `config` must outlive it.  Missing dashboard files are logged, not an error.
+ */
 struct api *api_new(const struct aggregator_config *config, struct log *log,
 		    struct metrics *metrics, struct error *err);
 
 /* Starts serving. */
 int api_start(struct api *api, struct error *err);
+
+/* Reads the API keys again; a failure is logged and changes nothing. */
+void api_reload(struct api *api);
 
 /* Stops accepting, lets requests finish (at most drain_timeout) and joins the
  * threads.  NULL accepted. */

@@ -11,10 +11,12 @@
 	"argMax(state, version), toValidUTF8(argMax(owner, version)), "        \
 	"argMax(ttl_class, version), max(generation), "                        \
 	"toUnixTimestamp64Milli(min(created_at)), "                            \
-	"toUnixTimestamp64Milli(argMax(expires_at, version))"
-#define COLUMN_KINDS "nsssssnnn"
+	"toUnixTimestamp64Milli(argMax(expires_at, version)), "                \
+	"argMax(account, version), argMax(creator, version)"
+#define COLUMN_KINDS "nsssssnnnss"
 
 struct link_reader {
+	const struct access *access;
 	struct archived_link *ret;
 	bool found;
 };
@@ -23,8 +25,12 @@ static int take_link(void *arg, char **f, struct error *err)
 {
 	struct link_reader *reader = arg;
 	struct archived_link *ret = reader->ret;
+	const struct access_link whose = {
+		.owner = f[4], .account = f[9], .creator = f[10]};
 
 	(void)err;
+	if (!access_sees_link(reader->access, &whose))
+		return 0;
 	reader->found = true;
 	*ret = (struct archived_link){.link_id = tsv_u64(f[0])};
 	snprintf(ret->code, sizeof(ret->code), "%s", f[1]);
@@ -38,11 +44,12 @@ static int take_link(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int find(struct clickhouse *ch, const char *sql, const char *param,
-		const char *value, struct archived_link *ret, struct error *err)
+static int find(struct clickhouse *ch, const struct access *access,
+		const char *sql, const char *param, const char *value,
+		struct archived_link *ret, struct error *err)
 {
 	const struct clickhouse_param params[] = {{param, value}, {NULL, NULL}};
-	struct link_reader reader = {.ret = ret};
+	struct link_reader reader = {.access = access, .ret = ret};
 
 	if (clickhouse_rows(ch, sql, params, COLUMN_KINDS, take_link, &reader,
 			    err) < 0)
@@ -53,12 +60,13 @@ static int find(struct clickhouse *ch, const char *sql, const char *param,
 	return 0;
 }
 
-int archive_find_code(struct clickhouse *ch, const char *code,
-		      struct archived_link *ret, struct error *err)
+int archive_find_code(struct clickhouse *ch, const struct access *access,
+		      const char *code, struct archived_link *ret,
+		      struct error *err)
 {
 	/* Generations are the upper bits of a link_id: the newest is the
 	 * greatest. */
-	if (find(ch,
+	if (find(ch, access,
 		 "SELECT " COLUMNS " FROM links WHERE code = {code:String} "
 		 "GROUP BY code, link_id ORDER BY link_id DESC LIMIT 1 "
 		 "FORMAT TabSeparated",
@@ -67,13 +75,14 @@ int archive_find_code(struct clickhouse *ch, const char *code,
 	return 0;
 }
 
-int archive_find_link(struct clickhouse *ch, uint64_t link_id,
-		      struct archived_link *ret, struct error *err)
+int archive_find_link(struct clickhouse *ch, const struct access *access,
+		      uint64_t link_id, struct archived_link *ret,
+		      struct error *err)
 {
 	char id[24];
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	if (find(ch,
+	if (find(ch, access,
 		 "SELECT " COLUMNS " FROM links WHERE link_id = {id:UInt64} "
 		 "GROUP BY code, link_id LIMIT 1 FORMAT TabSeparated",
 		 "param_id", id, ret, err) < 0)

@@ -1,11 +1,14 @@
 /*
  * archive.h - whose a code is: look-ups in the table `links`.
+ *
+ * A link that the caller may not see is not found.
  */
 #ifndef AGGREGATOR_API_ARCHIVE_H
 #define AGGREGATOR_API_ARCHIVE_H
 
 #include <stdint.h>
 
+#include "aggregator/api/access.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -22,12 +25,14 @@ struct archived_link {
 
 /* The present owner of a code: its newest link.  ERROR_NOTFOUND when the
  * archive has none.  Release with archived_link_release. */
-int archive_find_code(struct clickhouse *ch, const char *code,
-		      struct archived_link *ret, struct error *err);
+int archive_find_code(struct clickhouse *ch, const struct access *access,
+		      const char *code, struct archived_link *ret,
+		      struct error *err);
 
 /* The link itself, also when its code has another owner by now. */
-int archive_find_link(struct clickhouse *ch, uint64_t link_id,
-		      struct archived_link *ret, struct error *err);
+int archive_find_link(struct clickhouse *ch, const struct access *access,
+		      uint64_t link_id, struct archived_link *ret,
+		      struct error *err);
 
 void archived_link_release(struct archived_link *link);
 

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/access.h"
 #include "aggregator/api/freshness.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
@@ -19,6 +20,7 @@
 struct call {
 	const struct aggregator_config *config;
 	struct freshness *freshness;
+	const struct access *access; /* what the caller may see */
 	struct clickhouse *ch;
 	struct http_slice query; /* of the URL */
 	char code[128];		 /* from the path; "" when the route has none */
@@ -30,8 +32,8 @@ struct call {
 	bool csv;
 };
 
-/* Returns -1 with ERROR_INPUT (400), ERROR_NOTFOUND (404), ERROR_REMOTE (503
- * when retriable) or another code (500). */
+/* Returns -1 with ERROR_INPUT (400), ERROR_NOT_OWNER (403), ERROR_NOTFOUND
+ * (404), ERROR_REMOTE (503 when retriable) or another code (500). */
 typedef int route_fn(struct call *call, struct error *err);
 
 /* Each is defined in the source of its name: clicks.c, top.c, ... */

@@ -134,7 +134,8 @@ static int fetch_all(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	if (progress_read_last(call->ch, &last, err) < 0)
+	if (access_check_all(call->access, ACCESS_ASK_OF_ONE, err) < 0 ||
+	    progress_read_last(call->ch, &last, err) < 0)
 		return -1;
 	numbers_fill(&n, q, 0, last.attempt);
 	a->complete_until = last.complete_until;
@@ -161,10 +162,11 @@ static int clicks_fetch(struct call *call, const struct question *q,
 
 	*ret = (struct clicks_answer){0};
 	if (*q->code)
-		status = archive_find_code(call->ch, q->code, &ret->link, err);
+		status = archive_find_code(call->ch, call->access, q->code,
+					   &ret->link, err);
 	else if (q->link_id)
-		status = archive_find_link(call->ch, q->link_id, &ret->link,
-					   err);
+		status = archive_find_link(call->ch, call->access, q->link_id,
+					   &ret->link, err);
 	if (status < 0 || prepare(call, q, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)

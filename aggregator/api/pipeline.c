@@ -64,6 +64,9 @@ int route_pipeline(struct call *call, struct error *err)
 
 	question_release(&q);
 	if (status == 0)
+		status = access_check_all(call->access,
+					  "this is about all of them", err);
+	if (status == 0)
 		status = freshness_get_marks(call->freshness, &fresh, err);
 	if (status == 0)
 		status = progress_held_back(call->ch, &held, err);

@@ -73,7 +73,8 @@ int route_summary(struct call *call, struct error *err)
 				   "'-'",
 				   CODE_MAX);
 	if (status == 0)
-		status = archive_find_code(call->ch, call->code, &link, err);
+		status = archive_find_code(call->ch, call->access, call->code,
+					   &link, err);
 	/* Read before the rows are: rows that arrive later are counted, but not
 	 * promised. */
 	if (status == 0)

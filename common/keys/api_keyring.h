@@ -14,8 +14,8 @@
  *
  *	account=NAME	whose links it makes and may change; the key's own name
  *			when not given
- *	owners=A,B	the owners it may write for (key_owners.h); any when not
- *			given
+ *	owners=A,B	the owners it may write for, and whose statistics it may
+ *			read (key_owners.h); any when not given
  *	rate=N/s	how often it may ask (/m a minute, /h an hour), or none;
  *			the default's when not given, which admins do not have
  *	burst=N		how often at once; the number of the rate when not given

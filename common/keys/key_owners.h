@@ -1,5 +1,6 @@
 /*
- * key_owners.h - the owners that a key may write for.
+ * key_owners.h - the owners that a key may write for, and whose statistics it
+ * may read.
  *
  * In the file of keys `owners=ann,bob`: names as a link's `owner` has them,
  * separated by commas, with %XX for a blank, a comma, a '#', a '%' or any byte

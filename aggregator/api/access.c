@@ -1,0 +1,28 @@
+#include "aggregator/api/access.h"
+
+static bool sees_all_accounts(const struct access *a)
+{
+	return !a->keys || (a->who.roles & API_READ);
+}
+
+bool access_sees_link(const struct access *a, const struct access_link *link)
+{
+	if (!a->keys)
+		return true;
+	if (!(a->who.roles & API_READ_OWN) ||
+	    !key_owners_have(a->who.owners, link->owner))
+		return false;
+	return sees_all_accounts(a) ||
+	       api_keyring_owns(a->keys, a->who.account, link->account,
+				link->creator);
+}
+
+int access_check_all(const struct access *a, const char *hint,
+		     struct error *err)
+{
+	if (sees_all_accounts(a) && !(a->keys && a->who.owners))
+		return 0;
+	return error_set(err, ERROR_NOT_OWNER,
+			 "this key sees the links of its %s only: %s",
+			 a->who.owners ? "owners" : "account", hint);
+}

@@ -1,0 +1,71 @@
+#include "aggregator/api/api_keys.h"
+
+#include "common/http/address.h"
+#include "common/keys/key_check.h"
+
+static struct api_keyring *load(const struct aggregator_settings *settings,
+				struct metrics *metrics, struct error *err)
+{
+	struct api_keyring_options options = {
+		.path = settings->keys_file,
+		.setting = "aggregator.keys_file",
+		.metrics = metrics,
+		.limited_metric = "shortloop_aggregator_rate_limited_total",
+		.limited_help =
+			"Requests refused because a key had used up its rate.",
+	};
+
+	if (aggregator_key_rate(settings, &options.rate, err) < 0)
+		return NULL;
+	return api_keyring_new(&options, err);
+}
+
+int api_keys_open(const struct aggregator_settings *settings, struct log *log,
+		  struct metrics *metrics, struct api_keyring **ret_keys,
+		  struct error *err)
+{
+	*ret_keys = NULL;
+	if (settings->keys_file) {
+		*ret_keys = load(settings, metrics, err);
+		return *ret_keys ? 0 : -1;
+	}
+	if (!http_address_is_loopback(settings->listen))
+		log_warn(log,
+			 "the API answers anybody, for every owner: see "
+			 "aggregator.keys_file",
+			 log_str("address", settings->listen));
+	return 0;
+}
+
+void api_keys_reload(struct api_keyring *keys, struct log *log)
+{
+	struct error err = {0};
+
+	if (!keys)
+		return;
+	if (api_keyring_reload(keys, &err) < 0)
+		log_error(log, "API keys rejected, the old ones stay",
+			  log_err(&err));
+	else
+		log_info(log, "API keys reloaded",
+			 log_int("api_keys", (int64_t)api_keyring_count(keys)));
+}
+
+bool api_keys_admit(struct api_keyring *keys, struct http_request *req,
+		    struct access *ret_access)
+{
+	*ret_access = (struct access){.keys = keys};
+	return !keys || key_check(keys, req, API_READ_OWN, 1, &ret_access->who);
+}
+
+int api_keys_check(const void *config, struct error *err)
+{
+	const struct aggregator_config *c = config;
+	struct api_keyring *keys;
+
+	if (!c->aggregator.keys_file)
+		return 0;
+	keys = load(&c->aggregator, NULL, err);
+	api_keyring_free(keys);
+	return keys ? 0 : -1;
+}

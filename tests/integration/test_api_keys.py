@@ -1,0 +1,286 @@
+"""API keys of the aggregator: who may ask, and whose clicks a key sees."""
+import signal
+
+import pytest
+
+import servers
+from support.asking import FROM, TO, aggregator  # noqa: F401
+from support.clicks import rfc3339, some_clicks
+from support.keys import key_line
+from support.program import eventually, quick
+
+# {name: roles and what else its line says}; the key is its name.
+KEYS = {
+    "boss": "admin",
+    "eye": "read",
+    "ann": "read owners=ann",
+    "acme": "read-own account=acme",
+    "acme-bob": "read-own account=acme owners=bob",
+    "maker": "create account=acme",
+    "old": "create account=acme",
+}
+# Lines of the allocator's, which may use the same file.
+ACCOUNTS = "@acme links=100/month ttl=10d\n@* links=10/day\n"
+
+# {link: owner, account, creator}, of codes code1 ...; there is no code9.
+LINKS = {1: ("ann", "acme", "acme"), 2: ("bob", "shop", "shop"),
+         3: ("ann", "shop", "shop"), 4: ("bob", "", "old")}
+RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
+
+
+@pytest.fixture
+def keys_file(workdir):
+    def write(keys):
+        path.write_text(ACCOUNTS + "".join(key_line(*k) for k in keys.items()))
+        return path
+    path = workdir / "keys"
+    return write
+
+
+@pytest.fixture
+def keyed(aggregator, migrated, keys_file):  # noqa: F811
+    def start(keys, **settings):
+        return aggregator(keys_file=str(keys_file(keys)), **settings)
+    return start
+
+
+@pytest.fixture
+def links(migrated):
+    """A few clicks of each link, and the archive."""
+    rows = some_clicks(5, 400, [(FROM, TO)], links=list(LINKS))
+    migrated.insert(rows)
+    for link, (owner, account, creator) in LINKS.items():
+        migrated.link(f"code{link}", link, owner=owner, account=account,
+                      creator=creator)
+    return rows
+
+
+def get(made, path, key=None, method="GET"):
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    return quick.request(method, made.url + path, headers=headers, timeout=60)
+
+
+def problem(answer, status):
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["status"] == status
+    return answer.json()["detail"]
+
+
+def of_link(link):
+    """Each way to ask for one link."""
+    clicks = f"/v1/clicks?{RANGE}&interval=month"
+    return [f"{clicks}&code=code{link}",
+            f"{clicks}&code=code{link}&format=csv",
+            f"{clicks}&code=code{link}&group_by=owner",
+            f"{clicks}&link_id={link}",
+            f"/v1/links/code{link}/summary"]
+
+
+OVER_ALL = [f"/v1/clicks?{RANGE}&interval=month",
+            f"/v1/clicks?{RANGE}&interval=month&format=csv",
+            f"/v1/clicks?{RANGE}&interval=month&group_by=link",
+            f"/v1/top?{RANGE}", "/v1/pipeline"]
+TO_ANYBODY = ["/openapi.json", "/", "/app.js", "/nothing"]
+
+
+# --- whose clicks a key sees ---------------------------------------------------
+
+# The links that are seen, and what is answered to questions over all of them;
+# None: that is answered to everything.
+@pytest.mark.parametrize("key, sees, over_all", [
+    ("boss", {1, 2, 3, 4}, 200),
+    ("eye", {1, 2, 3, 4}, 200),
+    ("ann", {1, 3}, 403),
+    ("acme", {1, 4}, 403),
+    ("acme-bob", {4}, 403),
+    ("maker", None, 403),
+    ("wrong", None, 401),
+    ("", None, 401),
+    (None, None, 401),
+])
+def test_a_key_sees_what_its_line_says(keyed, links, key, sees, over_all):
+    made = keyed(KEYS, web_root=str(servers.ROOT / "web"))
+
+    for link in LINKS:
+        for path in of_link(link):
+            expected = over_all if sees is None else \
+                200 if link in sees else 404
+            answer = get(made, path, key)
+            assert answer.status_code == expected, (path, answer.text)
+        assert get(made, path, key, "HEAD").status_code == expected
+    for path in OVER_ALL:
+        assert get(made, path, key).status_code == over_all, path
+    for path in TO_ANYBODY:
+        answer = get(made, path, key)
+        assert answer.status_code == (404 if path == "/nothing" else 200)
+
+
+@pytest.mark.parametrize("key", ["ann", "acme-bob"])
+def test_what_is_hidden_is_answered_like_what_is_not_there(keyed, links, key):
+    made = keyed(KEYS)
+
+    for hidden, nothing in zip(of_link(2), of_link(9)):
+        one, other = get(made, hidden, key), get(made, nothing, key)
+        assert one.status_code == 404
+        assert one.content.replace(b"code2", b"code9").replace(
+            b"link_id 2", b"link_id 9") == other.content
+        assert {**one.headers, "Date": ""} == {**other.headers, "Date": ""}
+
+
+def test_what_is_seen_is_what_everybody_else_sees(keyed, links):
+    made = keyed(KEYS)
+
+    for path in of_link(1):
+        for key in "ann", "acme":
+            assert get(made, path, key).content == \
+                get(made, path, "boss").content
+
+
+def test_a_link_is_its_present_owners(keyed, links, migrated):
+    made = keyed(KEYS)
+    migrated.link("code1", 1, owner="bob", account="acme", version=2)
+    # The code went to another link, and owner.
+    migrated.link("code3", 33, owner="bob", account="acme")
+
+    assert get(made, "/v1/clicks?code=code1", "ann").status_code == 404
+    assert get(made, "/v1/clicks?code=code1", "acme-bob").status_code == 200
+    assert get(made, "/v1/clicks?code=code3", "ann").status_code == 404
+    assert get(made, "/v1/clicks?link_id=3", "ann").status_code == 200
+    assert get(made, "/v1/clicks?code=code3", "acme-bob").status_code == 200
+
+
+def test_a_refusal_says_what_to_do(keyed, links):
+    made = keyed(KEYS)
+
+    answer = get(made, "/v1/top")
+    assert "Authorization: Bearer <key>" in problem(answer, 401)
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="shortloop"'
+    answer = get(made, "/v1/top", "wrong")
+    assert "not known" in problem(answer, 401)
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="shortloop"'
+    answer = get(made, "/v1/top", "maker")
+    assert "'read-own' or 'read'" in problem(answer, 403)
+    assert "insufficient_scope" in answer.headers["WWW-Authenticate"]
+    assert problem(get(made, "/v1/top", "ann"), 403) == (
+        "this key sees the links of its owners only: ask with code or link_id")
+    assert problem(get(made, "/v1/clicks", "acme"), 403) == (
+        "this key sees the links of its account only: ask with code or "
+        "link_id")
+
+
+def test_a_page_of_another_origin_asks_with_a_key(keyed):
+    origin = "https://a.example"
+    made = keyed(KEYS, cors_origins=[origin])
+
+    def ask(method, **headers):
+        return quick.request(method, made.url + "/v1/top", timeout=60,
+                             headers={"Origin": origin, **headers})
+    # A browser asks first, and without the key.
+    first = ask("OPTIONS", **{"Access-Control-Request-Method": "GET"})
+    assert first.status_code == 204
+    assert "Authorization" in first.headers["Access-Control-Allow-Headers"]
+    for headers, status in ({}, 401), ({"Authorization": "Bearer eye"}, 200):
+        answer = ask("GET", **headers)
+        assert answer.status_code == status
+        assert answer.headers["Access-Control-Allow-Origin"] == origin
+
+
+# --- rates -----------------------------------------------------------------------
+
+def test_a_key_that_asks_too_often_is_429_and_told_when(keyed):
+    made = keyed({"slow": "read rate=3/h", "eye": "read"})
+
+    assert [get(made, "/v1/top", "slow").status_code
+            for _ in range(3)] == [200] * 3
+    answer = get(made, "/v1/clicks?code=nobody", "slow")
+    assert "'slow'" in problem(answer, 429)
+    assert 1 <= int(answer.headers["Retry-After"]) <= 1200
+    assert answer.headers["RateLimit-Policy"] == '"key";q=3;w=3600'
+    assert answer.headers["RateLimit"].startswith('"key";r=0;t=')
+    made.wait_metric(1, "shortloop_aggregator_rate_limited_total", key="slow")
+    assert get(made, "/v1/top", "eye").status_code == 200
+    assert get(made, "/openapi.json", "slow").status_code == 200
+
+
+def test_the_settings_rate_is_that_of_keys_that_say_none(keyed):
+    made = keyed({"eye": "read", "own": "read rate=3/h", "boss": "admin"},
+                 key_rate="1/h", key_burst=2)
+
+    def statuses(key):
+        return [get(made, "/v1/clicks", key).status_code for _ in range(4)]
+    assert statuses("eye") == [200, 200, 429, 429]
+    assert statuses("own") == [200, 200, 200, 429]
+    assert statuses("boss") == [200] * 4
+
+
+def test_a_bad_rate_is_a_config_error(program, keys_file):
+    made = program("aggregator", {"aggregator": {
+        "keys_file": str(keys_file(KEYS)), "key_rate": "often"}}, start=False)
+
+    status, output = made.run()
+
+    assert status == 78
+    assert "aggregator.key_rate: 'often': expected" in output
+
+
+# --- the file ----------------------------------------------------------------------
+
+def test_sighup_reads_the_keys_again(keyed, keys_file):
+    made = keyed({"eye": "read", "slow": "read rate=1/h"})
+    assert get(made, "/v1/top", "slow").status_code == 200
+    keys_file({"boss": "admin", "slow": "read rate=1/h"})
+
+    made.process.signal(signal.SIGHUP)
+
+    eventually(lambda: get(made, "/v1/top", "boss").status_code == 200)
+    assert get(made, "/v1/top", "eye").status_code == 401
+    # What was used up stays used up.
+    assert get(made, "/v1/top", "slow").status_code == 429
+    made.wait_log("API keys reloaded")
+
+
+def test_a_file_with_a_mistake_leaves_the_keys(keyed, keys_file):
+    made = keyed({"eye": "read"})
+    keys_file({"boss": "admin", "eye": "owner"})
+
+    made.process.signal(signal.SIGHUP)
+
+    made.wait_log("API keys rejected, the old ones stay")
+    assert ":4: expected roles" in made.log()
+    assert get(made, "/v1/top", "eye").status_code == 200
+    assert get(made, "/v1/top", "boss").status_code == 401
+
+
+@pytest.mark.parametrize("args", [(), ("--check",)])
+def test_a_file_that_cannot_be_read_is_told_before_a_start(program, workdir,
+                                                           args):
+    made = program("aggregator", {"aggregator": {
+        "keys_file": str(workdir / "none")}}, start=False, args=args)
+
+    status, output = made.run()
+
+    assert status == 78
+    assert f"aggregator.keys_file: {workdir / 'none'}: No such file" in output
+
+
+# --- without a file ------------------------------------------------------------------
+
+WARNING = "the API answers anybody, for every owner"
+
+
+def test_without_a_file_anybody_sees_all(aggregator, links):  # noqa: F811
+    made = aggregator()
+
+    for path in OVER_ALL + [p for link in LINKS for p in of_link(link)]:
+        assert get(made, path).status_code == 200
+        assert get(made, path, "wrong").status_code == 200
+    assert WARNING not in made.log()
+
+
+def test_beyond_loopback_that_is_warned_of_once(aggregator, keyed):  # noqa: F811
+    def anywhere():
+        return {"listen": f"0.0.0.0:{servers.free_port()}", "threads": 2}
+
+    assert aggregator(**anywhere()).log().count(WARNING) == 1
+    assert WARNING not in keyed(KEYS, **anywhere()).log()
