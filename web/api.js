@@ -14,12 +14,26 @@ function isoTime(ms) {
   return new Date(Math.floor(ms / QUARTER) * QUARTER).toISOString().replace(".000Z", "Z");
 }
 
+// The API key, where the aggregator asks for one; it is this tab's, until that is closed.
+const KEY = "shortloop.key";
+
+export function useKey(key) {
+  sessionStorage.setItem(KEY, key);
+}
+
+function withKey() {
+  const key = globalThis.sessionStorage?.getItem(KEY);
+  return key ? { headers: { Authorization: `Bearer ${key}` } } : {};
+}
+
 async function get(path, params) {
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
-  const answer = await fetch(path + "?" + new URLSearchParams(given));
+  const answer = await fetch(path + "?" + new URLSearchParams(given), withKey());
   const body = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    throw new Error(body.detail || body.title || `the server answered ${answer.status}`);
+    const why = new Error(body.detail || body.title || `the server answered ${answer.status}`);
+    why.needsKey = answer.status === 401 || answer.status === 403;
+    throw why;
   }
   return body;
 }

@@ -160,9 +160,11 @@ async function refresh() {
   try {
     await load(state);
     $("problem").hidden = true;
+    $("access").hidden = true;
   } catch (why) {
     $("problem").textContent = why.message;
     $("problem").hidden = false;
+    $("access").hidden = !why.needsKey;
   }
   timer = setTimeout(refresh, REFRESH);
 }
@@ -170,6 +172,12 @@ async function refresh() {
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
   choose({ code: $("code").value.trim() });
+});
+$("access").addEventListener("submit", (event) => {
+  event.preventDefault();
+  api.useKey($("key").value.trim());
+  $("access").reset();
+  refresh();
 });
 $("range").addEventListener("change", (event) => choose({ range: event.target.value }));
 $("zone").addEventListener("change", (event) => choose({ tz: event.target.value }));

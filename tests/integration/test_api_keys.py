@@ -38,7 +38,7 @@ def keys_file(workdir):
 
 
 @pytest.fixture
-def keyed(aggregator, migrated, keys_file):  # noqa: F811
+def keyed(aggregator, migrated, keys_file):
     def start(keys, **settings):
         return aggregator(keys_file=str(keys_file(keys)), **settings)
     return start
@@ -269,7 +269,7 @@ def test_a_file_that_cannot_be_read_is_told_before_a_start(program, workdir,
 WARNING = "the API answers anybody, for every owner"
 
 
-def test_without_a_file_anybody_sees_all(aggregator, links):  # noqa: F811
+def test_without_a_file_anybody_sees_all(aggregator, links):
     made = aggregator()
 
     for path in OVER_ALL + [p for link in LINKS for p in of_link(link)]:
@@ -278,7 +278,7 @@ def test_without_a_file_anybody_sees_all(aggregator, links):  # noqa: F811
     assert WARNING not in made.log()
 
 
-def test_beyond_loopback_that_is_warned_of_once(aggregator, keyed):  # noqa: F811
+def test_beyond_loopback_that_is_warned_of_once(aggregator, keyed):
     def anywhere():
         return {"listen": f"0.0.0.0:{servers.free_port()}", "threads": 2}
 

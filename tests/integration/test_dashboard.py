@@ -7,16 +7,25 @@ import subprocess
 import servers
 from support.clicks import instant, make_click, rfc3339
 from support.asking import aggregator, ask_range, settled  # noqa: F401
+from support.keys import key_line
 
 import random
 
 FROM, TO = instant("2026-10-05T00:00:00Z"), instant("2026-10-05T06:00:00Z")
 SCRIPT = """
-const [base, range, ...modules] = JSON.parse(process.argv[1]);
+const [base, range, key, ...modules] = JSON.parse(process.argv[1]);
 const [api, figures] = await Promise.all(modules.map((code) =>
   import("data:text/javascript;base64," + code)));
 const ask = globalThis.fetch;
-globalThis.fetch = (path) => ask(base + path);
+globalThis.fetch = (path, options) => ask(base + path, options);
+// As a browser's; node has none.
+const kept = {};
+globalThis.sessionStorage = {
+  getItem: (name) => kept[name] ?? null, setItem: (name, value) => { kept[name] = value; },
+};
+if (key) {
+  api.useKey(key);
+}
 const asked = await figures.ask(api, { ...range, interval: "hour", tz: "UTC" });
 console.log(JSON.stringify({
   totals: figures.totals(asked), columns: figures.columns(asked.all.data),
@@ -24,14 +33,18 @@ console.log(JSON.stringify({
 """
 
 
-def shown(url):
+def run_page(url, key=None):
     """The page's figures of this range, found out as it does."""
     modules = [base64.b64encode((servers.ROOT / "web" / name).read_bytes())
                .decode() for name in ("api.js", "figures.js")]
-    done = subprocess.run(
+    return subprocess.run(
         ["node", "--input-type=module", "-e", SCRIPT, json.dumps(
-            [url, {"from": rfc3339(FROM), "to": rfc3339(TO)}, *modules])],
+            [url, {"from": rfc3339(FROM), "to": rfc3339(TO)}, key, *modules])],
         capture_output=True, text=True, timeout=60)
+
+
+def shown(url, key=None):
+    done = run_page(url, key)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -72,3 +85,17 @@ def test_a_range_without_clicks_has_no_share(aggregator, migrated):
     page = shown(made.url)
 
     assert page["totals"]["clicks"] == 0 and page["totals"]["share"] is None
+
+
+def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
+                                                 workdir):
+    migrated.link("code1", 1)
+    path = workdir / "keys"
+    path.write_text(key_line("eye", "read"))
+    made = aggregator(keys_file=str(path))
+
+    assert shown(made.url, "eye")["totals"]["clicks"] == 0
+    for key, says in (None, "send an API key"), ("wrong", "is not known here"):
+        done = run_page(made.url, key)
+        assert done.returncode != 0 and says in done.stderr
+        assert "needsKey: true" in done.stderr
