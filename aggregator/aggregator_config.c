@@ -64,6 +64,11 @@ static const struct setting settings[] = {
 	SETTING_DURATION(
 		day_grace, "10m", 0, 7 * CLOCK_DAY, AT_START,
 		"How long after its end (UTC) a day is first settled."),
+	SETTING_DURATION(
+		late_window, "3d", 0, 3650 * CLOCK_DAY, AT_START,
+		"How long after its end (UTC) a day is sealed: few clicks "
+		"still come, and questions about links are answered from a "
+		"table by month."),
 	SETTING_DURATION(recheck_every, "1h", CLOCK_SECOND, 30 * CLOCK_DAY,
 			 AT_START,
 			 "How often all of the ingest progress is compared "

@@ -12,7 +12,7 @@
 /* The parameters that every query of an answer may name. */
 struct numbers {
 	char link_id[24], from[24], to[24], attempt[24], limit[24];
-	struct clickhouse_param params[6];
+	struct clickhouse_param params[8];
 };
 
 static void numbers_fill(struct numbers *n, const struct question *q,
@@ -105,9 +105,59 @@ static int prepare(struct call *call, const struct question *q,
 	return 0;
 }
 
-/* Live, from the raw rows.  The watermark is read first: what arrives later is
- * counted, but not promised. */
-static int fetch_link(struct call *call, const struct question *q,
+/* Writes the sealed days as two arrays. */
+static int put_days(const struct sealed_days *sealed, struct buf *starts,
+		    struct buf *attempts, struct error *err)
+{
+	for (size_t i = 0; i < sealed->count; i++) {
+		buf_printf(starts, "%s%" PRId64, i ? "," : "[",
+			   sealed->items[i].start);
+		buf_printf(attempts, "%s%" PRIu64, i ? "," : "[",
+			   sealed->items[i].attempt);
+	}
+	buf_putc(starts, ']');
+	buf_putc(attempts, ']');
+	return buf_cstr(starts) && buf_cstr(attempts) ? 0
+						      : error_set_nomem(err);
+}
+
+/* From sealed days, and the rest from the raw rows. */
+static int fetch_sealed(struct call *call, const struct question *q,
+			const struct sealed_days *sealed,
+			struct clicks_answer *a, struct error *err)
+{
+	struct buf starts = {0}, attempts = {0}, sql = {0};
+	struct numbers n;
+	uint64_t size = 0;
+	bool exact;
+	int status;
+
+	numbers_fill(&n, q, a->link.link_id, 0);
+	status = put_days(sealed, &starts, &attempts, err);
+	n.params[5] = (struct clickhouse_param){"param_days", starts.data};
+	n.params[6] =
+		(struct clickhouse_param){"param_attempts", attempts.data};
+	n.params[7] = (struct clickhouse_param){NULL, NULL};
+	clicks_sql_sealed_size(&sql, q, sealed);
+	if (status == 0)
+		status = buf_cstr(&sql)
+				 ? clickhouse_numbers(call->ch, sql.data,
+						      n.params, &size, 1, err)
+				 : error_set_nomem(err);
+	exact = size <= (uint64_t)call->config->aggregator.exact_rows_max;
+	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
+	buf_reset(&sql);
+	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
+	if (status == 0)
+		status = run(call, &sql, &n, a, err);
+	buf_free(&sql);
+	buf_free(&starts);
+	buf_free(&attempts);
+	return status;
+}
+
+/* Live, from the raw rows. */
+static int fetch_rows(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
 	struct numbers n;
@@ -116,13 +166,31 @@ static int fetch_link(struct call *call, const struct question *q,
 	int status;
 
 	numbers_fill(&n, q, a->link.link_id, 0);
-	if (call_complete_until(call, &a->complete_until, err) < 0 ||
-	    decide_exact(call, &n, &exact, err) < 0)
+	if (decide_exact(call, &n, &exact, err) < 0)
 		return -1;
 	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
 	clicks_sql_link(&sql, q, &a->buckets, exact);
 	status = run(call, &sql, &n, a, err);
 	buf_free(&sql);
+	return status;
+}
+
+/* The watermark is read first: what arrives later is counted, but not
+ * promised. */
+static int fetch_link(struct call *call, const struct question *q,
+		      struct clicks_answer *a, struct error *err)
+{
+	struct sealed_days sealed = {0};
+	int status;
+
+	if (call_complete_until(call, &a->complete_until, err) < 0)
+		return -1;
+	if (!q->group_by &&
+	    freshness_sealed(call->freshness, q->from, q->to, &sealed, err) < 0)
+		return -1;
+	status = sealed.count ? fetch_sealed(call, q, &sealed, a, err)
+			      : fetch_rows(call, q, a, err);
+	sealed_days_release(&sealed);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "aggregator/settle/settle_sql.h"
+#include "aggregator/zone/civil.h"
 
 static const char *const left[] = {
 	[BOTS_EXCLUDE] = "n_clicks - n_bots - n_prefetches",
@@ -80,6 +81,127 @@ void clicks_sql_link(struct buf *sql, const struct question *q,
 			   "group_value LIMIT {limit:UInt64})",
 			   left[q->bots]);
 	}
+	buf_puts(sql, " FORMAT TabSeparated");
+}
+
+/* --- sealed days ------------------------------------------------------------
+ */
+
+#define SQL_OF_SEALED                                                          \
+	" FROM sealed_slots WHERE link_id = {link_id:UInt64} "                 \
+	"AND slot >= toDateTime({from:UInt32}, 'UTC') "                        \
+	"AND slot < toDateTime({to:UInt32}, 'UTC') "                           \
+	"AND has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "   \
+	"(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400), attempt))"
+
+/* What sealed_slots has of the clicks that count for visitors. */
+static const struct {
+	const char *visitors, *addresses;
+} members[] = {
+	[BOTS_EXCLUDE] = {"people", "people_ips"},
+	[BOTS_INCLUDE] = {"arrayConcat(people, others)",
+			  "arrayConcat(people_ips, others_ips)"},
+	[BOTS_ONLY] = {"others", "others_ips"},
+};
+
+static void put_stretch(struct buf *sql, size_t *count, int64_t from,
+			int64_t to)
+{
+	if (from >= to)
+		return;
+	buf_printf(sql,
+		   "%s(ts >= toDateTime64(%" PRId64
+		   ", 3, 'UTC') AND ts < toDateTime64(%" PRId64 ", 3, 'UTC'))",
+		   (*count)++ ? " OR " : " AND (", from, to);
+}
+
+/* The rest of the range as a condition on `clicks`: the stretches between
+ * sealed days.  False: there is none. */
+static bool put_open(struct buf *sql, const struct question *q,
+		     const struct sealed_days *sealed)
+{
+	int64_t from = q->from;
+	size_t count = 0;
+
+	for (size_t i = 0; i < sealed->count; i++) {
+		put_stretch(sql, &count, from, sealed->items[i].start);
+		from = sealed->items[i].start + CIVIL_DAY;
+	}
+	put_stretch(sql, &count, from, q->to);
+	if (count)
+		buf_putc(sql, ')');
+	return count > 0;
+}
+
+/* One row a slot of what is not sealed. */
+static void put_open_slots(struct buf *sql, const struct question *q,
+			   const char *open)
+{
+	buf_puts(sql, "SELECT " SQL_SLOT " AS s, count() AS e, "
+		      "countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "
+		      "countIf(" SQL_PREFETCH ") AS p, ");
+	buf_printf(sql, "groupUniqArrayIf(" SQL_VISITOR ", %s) AS v, ",
+		   conditions[q->bots]);
+	buf_printf(sql, "groupUniqArrayIf(" SQL_ADDRESS ", %s) AS i ",
+		   conditions[q->bots]);
+	buf_printf(sql,
+		   "FROM clicks WHERE link_id = {link_id:UInt64}%s GROUP BY s",
+		   open);
+}
+
+/* One row a slot, from wherever it is. */
+static void put_slots(struct buf *sql, const struct question *q,
+		      const struct sealed_days *sealed)
+{
+	struct buf open = {0};
+
+	buf_printf(sql,
+		   "(SELECT slot AS s, events AS e, clicks AS c, bots AS b, "
+		   "prefetches AS p, %s AS v, %s AS i" SQL_OF_SEALED,
+		   members[q->bots].visitors, members[q->bots].addresses);
+	if (put_open(&open, q, sealed)) {
+		buf_puts(sql, " UNION ALL ");
+		put_open_slots(sql, q, buf_cstr(&open));
+	}
+	sql->failed |= open.failed;
+	buf_free(&open);
+	buf_putc(sql, ')');
+}
+
+void clicks_sql_sealed(struct buf *sql, const struct question *q,
+		       const struct buckets *buckets,
+		       const struct sealed_days *sealed, bool exact)
+{
+	const char *unique =
+		exact ? "uniqExactArray" : "uniqCombined64Array(17)";
+
+	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
+		      "answer_part, ");
+	put_bucket(sql, "toUnixTimestamp(s)", buckets);
+	buf_printf(sql,
+		   " AS bucket, '' AS group_value, sum(e) AS n_events, "
+		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
+		   "sum(p) AS n_prefetches, %s(v) AS n_visitors, %s(i) AS "
+		   "n_ips FROM ",
+		   unique, unique);
+	put_slots(sql, q, sealed);
+	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ()) "
+		      "FORMAT TabSeparated");
+}
+
+void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
+			    const struct sealed_days *sealed)
+{
+	struct buf open = {0};
+
+	buf_puts(sql, "SELECT (SELECT sum(clicks)" SQL_OF_SEALED ")");
+	if (put_open(&open, q, sealed))
+		buf_printf(sql,
+			   " + (SELECT count() FROM clicks "
+			   "WHERE link_id = {link_id:UInt64}%s)",
+			   buf_cstr(&open));
+	sql->failed |= open.failed;
+	buf_free(&open);
 	buf_puts(sql, " FORMAT TabSeparated");
 }
 

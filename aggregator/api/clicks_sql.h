@@ -12,6 +12,7 @@
 #define AGGREGATOR_API_CLICKS_SQL_H
 
 #include "aggregator/api/question.h"
+#include "aggregator/settle/seal.h"
 #include "common/buf.h"
 
 #define CLICKS_SQL_COLUMNS "sns" COUNTS_COLUMNS
@@ -20,6 +21,17 @@
  * `exact`: visitors are counted one by one rather than estimated. */
 void clicks_sql_link(struct buf *sql, const struct question *q,
 		     const struct buckets *buckets, bool exact);
+
+/* The same without groups where days of the range are sealed: these from
+ * sealed_slots, the others from `clicks`.  Parameters also: days, attempts
+ * (arrays of the sealed days' starts and attempts). */
+void clicks_sql_sealed(struct buf *sql, const struct question *q,
+		       const struct buckets *buckets,
+		       const struct sealed_days *sealed, bool exact);
+
+/* How many visitors and addresses that has to unite at most. */
+void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
+			    const struct sealed_days *sealed);
 
 /* The clicks of all links, from `stats_hourly`.  Parameters: from, to, attempt
  * (nothing published later is read), limit. */

@@ -4,20 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/periodic.h"
 
-/* What is older is not used: what was published then may be superseded, and
- * deleted, and clocks drift. */
+/* What is older is not used: clocks drift.  Nor is it when rows of sealed days
+ * that were read then might be deleted while a query runs. */
 #define AGE_MAX (10 * CLOCK_SECOND)
 
 struct freshness {
 	const struct aggregator_settings *settings;
+	int64_t age_max;		 /* ms */
 	struct clickhouse *ch;		 /* the thread's */
 	struct watermark_reader *reader; /* the thread's */
 	struct periodic *thread;
 	pthread_mutex_t lock; /* of what follows */
 	struct fresh last;
+	struct sealed_days sealed;
 	bool known;
 };
 
@@ -47,17 +50,24 @@ static int look(struct freshness *f, struct fresh *ret, struct error *err)
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
-	struct fresh found, old;
+	struct fresh found = {0}, old;
+	struct sealed_days sealed = {0}, old_sealed;
 	struct error err = {0};
 
 	(void)self;
-	if (look(f, &found, &err) == 0) {
+	if (look(f, &found, &err) == 0 &&
+	    sealed_days_read(f->ch, &sealed, &err) == 0) {
 		pthread_mutex_lock(&f->lock);
 		old = f->last;
+		old_sealed = f->sealed;
 		f->last = found;
+		f->sealed = sealed;
 		f->known = true;
 		pthread_mutex_unlock(&f->lock);
 		fresh_release(&old);
+		sealed_days_release(&old_sealed);
+	} else {
+		fresh_release(&found);
 	}
 	return f->settings->watermark_every;
 }
@@ -73,6 +83,10 @@ struct freshness *freshness_new(const struct aggregator_config *config,
 	}
 	pthread_mutex_init(&f->lock, NULL);
 	f->settings = &config->aggregator;
+	f->age_max = config->aggregator.keep_superseded -
+		     config->clickhouse.query_timeout;
+	if (f->age_max > AGE_MAX)
+		f->age_max = AGE_MAX;
 	f->ch = clickhouse_new(&config->clickhouse, err);
 	if (f->ch)
 		f->reader = watermark_reader_new(&config->aggregator, err);
@@ -98,6 +112,7 @@ void freshness_free(struct freshness *f)
 	watermark_reader_free(f->reader);
 	clickhouse_free(f->ch);
 	fresh_release(&f->last);
+	sealed_days_release(&f->sealed);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -106,7 +121,7 @@ void freshness_free(struct freshness *f)
 static bool is_usable(const struct freshness *f)
 {
 	return f->known &&
-	       clock_monotonic_ms() - f->last.clock.monotonic_ms < AGE_MAX;
+	       clock_monotonic_ms() - f->last.clock.monotonic_ms < f->age_max;
 }
 
 bool freshness_get(struct freshness *f, struct fresh *ret)
@@ -120,6 +135,31 @@ bool freshness_get(struct freshness *f, struct fresh *ret)
 	ret->marks = NULL;
 	ret->mark_count = 0;
 	return usable;
+}
+
+int freshness_sealed(struct freshness *f, int64_t from, int64_t to,
+		     struct sealed_days *ret, struct error *err)
+{
+	int status = 0;
+
+	*ret = (struct sealed_days){0};
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; is_usable(f) && i < f->sealed.count; i++) {
+		const struct sealed_day *day = &f->sealed.items[i];
+
+		if (day->start + CIVIL_DAY <= from || day->start >= to)
+			continue;
+		if (!ret->items)
+			ret->items = calloc(f->sealed.count - i,
+					    sizeof(*ret->items));
+		if (!ret->items) {
+			status = error_set_nomem(err);
+			break;
+		}
+		ret->items[ret->count++] = *day;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return status;
 }
 
 int freshness_get_marks(struct freshness *f, struct fresh *ret,

@@ -9,6 +9,7 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/seal.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/error.h"
@@ -32,6 +33,11 @@ void freshness_free(struct freshness *f); /* NULL accepted */
 /* What was found last, from any thread.  False: nothing was found yet, or for
  * so long that it is better to ask. */
 bool freshness_get(struct freshness *f, struct fresh *ret);
+
+/* The days between from and to (seconds) that are sealed; none, where nothing
+ * was found lately.  Release with sealed_days_release. */
+int freshness_sealed(struct freshness *f, int64_t from, int64_t to,
+		     struct sealed_days *ret, struct error *err);
 
 /* The same with what each partition reported, however long ago; an error when
  * nothing was found yet.  Release with fresh_release. */

@@ -68,6 +68,9 @@ static const char links_account[] =
 static const char import_numbers[] =
 #include "schemas/clickhouse/0029_import_numbers.sql.inc"
 	;
+static const char sealed_slots[] =
+#include "schemas/clickhouse/0031_sealed_slots.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -92,5 +95,6 @@ const struct migration migrations[] = {
 	{"0026_settled_kinds.sql", settled_kinds},
 	{"0028_links_account.sql", links_account},
 	{"0029_import_numbers.sql", import_numbers},
+	{"0031_sealed_slots.sql", sealed_slots},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -8,6 +8,7 @@
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -31,6 +32,7 @@ struct pass {
 		bool active;
 		int64_t last;
 	} held_days;
+	int64_t seal_after; /* the last day that was looked at */
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -102,6 +104,7 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	};
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
+	p->seal_after = -1;
 	return p;
 }
 
@@ -289,6 +292,23 @@ static int pass_day(struct pass *p, const struct progress *last,
 	return status;
 }
 
+/* One after the other, and from the first on again when there is no more: one
+ * that cannot be sealed now stops none. */
+static int pass_seal(struct pass *p, const struct progress *last,
+		     struct pass_result *ret, struct error *err)
+{
+	int64_t start;
+	bool sealed;
+
+	if (seal_next(&p->settling, p->seal_after, last, &start, &sealed, err) <
+	    0)
+		return -1;
+	p->seal_after = start;
+	ret->sealed = sealed;
+	ret->more = ret->more || sealed;
+	return 0;
+}
+
 /* --- cleaning ---------------------------------------------------------------
  */
 
@@ -393,7 +413,7 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
-		   " AND attempt != mended"
+		   " AND attempt != mended AND kind != 'sealing'"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
 		   "GROUP BY kind, "
@@ -419,7 +439,8 @@ static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 
 	if (clean_hours(&c, err) < 0 ||
 	    clean_links(&c, "link_slots", err) < 0 ||
-	    clean_links(&c, "link_days", err) < 0 || clean_settled(&c, err) < 0)
+	    clean_links(&c, "link_days", err) < 0 ||
+	    seal_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
 		return error_wrap(err, "delete what is superseded");
 	return 0;
 }
@@ -446,6 +467,8 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 	if (pass_hours(pass, &last, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_day(pass, &last, ret, err) < 0)
+		return -1;
+	if (!ret->more && pass_seal(pass, &last, ret, err) < 0)
 		return -1;
 	if (pass_clean(pass, err) < 0)
 		return -1;

@@ -38,6 +38,7 @@ struct pass_clocks {
 struct pass_result {
 	size_t hours;		/* settled */
 	size_t days;		/* settled */
+	size_t sealed;		/* days */
 	bool more;		/* more is stale: go on at once */
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
@@ -46,9 +47,10 @@ struct pass_result {
 
 /*
  * Settles the hours that are stale and publishes them together, then at most
- * one day, then deletes what is superseded if it is time.  Losing the lease is
- * ERROR_STOPPED, retriable.  What is held back is tried again when something
- * else changed it, and with every recheck of everything.
+ * one day, then seals at most one, then deletes what is superseded if it is
+ * time.  Losing the lease is ERROR_STOPPED, retriable.  What is held back is
+ * tried again when something else changed it, and with every recheck of
+ * everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

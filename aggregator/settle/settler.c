@@ -26,7 +26,7 @@ struct settler_health {
 struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
-	struct metric *hours, *days, *failures, *lease_owned, *seconds;
+	struct metric *hours, *days, *sealed, *failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -193,12 +193,14 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 	metric_add(s->metrics.hours, ret->hours);
 	metric_add(s->metrics.days, ret->days);
+	metric_add(s->metrics.sealed, ret->sealed);
 	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
 	report_held(s, &ret->held);
-	if (ret->hours || ret->days)
+	if (ret->hours || ret->days || ret->sealed)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
 			  log_int("days", (int64_t)ret->days),
+			  log_int("sealed", (int64_t)ret->sealed),
 			  log_int("ms",
 				  (clock_monotonic_ns() - start) / 1000000));
 	return 0;
@@ -256,6 +258,9 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.days =
 		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
 				"Days settled, repetitions included.");
+	s->metrics.sealed =
+		metrics_counter(m, "shortloop_aggregator_sealed_days_total",
+				NULL, "Days sealed, repetitions included.");
 	s->metrics.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");

@@ -31,6 +31,7 @@ def aggregator(migrated, redis, program, proxy):
             "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
             "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
                            "resettle_every": "0s", "lease": "1s",
+                           "late_window": "3650d",
                            **settings}}, args=args, start=start)
     return make
 

@@ -1,0 +1,342 @@
+#include "aggregator/settle/seal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/settle/settle_sql.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+
+/* --- which days -------------------------------------------------------------
+ */
+
+/* By day: the newest attempts of what is published, and of its sealing. */
+#define SQL_DAYS                                                               \
+	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
+	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
+	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
+	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
+	"maxIf(attempt, kind = 'held_day') AS n_held FROM settled "            \
+	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day') "        \
+	"GROUP BY d) "
+#define SQL_SEALED                                                             \
+	"(SELECT toDateTime(d, 'UTC') AS u, n_sealed FROM " SQL_DAYS           \
+	"WHERE n_sealed > greatest(n_day, n_hour))"
+
+static int add_sealed(void *arg, char **f, struct error *err)
+{
+	struct sealed_days *days = arg;
+	struct sealed_day *more =
+		reallocarray(days->items, days->count + 1, sizeof(*more));
+
+	if (!more)
+		return error_set_nomem(err);
+	days->items = more;
+	more[days->count++] = (struct sealed_day){tsv_i64(f[0]), tsv_u64(f[1])};
+	return 0;
+}
+
+int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
+		     struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(u) AS d, n_sealed FROM " SQL_SEALED
+		" ORDER BY d FORMAT TabSeparated";
+
+	*ret = (struct sealed_days){0};
+	if (clickhouse_rows(ch, sql, NULL, "nn", add_sealed, ret, err) == 0)
+		return 0;
+	sealed_days_release(ret);
+	return error_wrap(err, "sealed days");
+}
+
+void sealed_days_release(struct sealed_days *days)
+{
+	free(days->items);
+	*days = (struct sealed_days){0};
+}
+
+static void take_start(void *arg, const uint64_t *n)
+{
+	*(int64_t *)arg = (int64_t)n[0];
+}
+
+static int find_next(const struct settling *s, int64_t after, int64_t *ret,
+		     struct error *err)
+{
+	static const char sql[] =
+		"SELECT d FROM " SQL_DAYS
+		"WHERE n_day > n_hour AND n_day > n_sealed AND n_day > n_held "
+		"AND toInt64(d) > {after:Int64} "
+		"AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
+		"ORDER BY d LIMIT 1 FORMAT TabSeparated";
+	char least[24], age[24], now[24];
+	const struct clickhouse_param params[] = {{"param_after", least},
+						  {"param_age", age},
+						  {"param_now", now},
+						  {NULL, NULL}};
+
+	snprintf(least, sizeof(least), "%" PRId64, after);
+	snprintf(age, sizeof(age), "%" PRId64,
+		 CIVIL_DAY * 1000 + s->settings->late_window);
+	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
+	*ret = -1;
+	return settling_query(s->ch, sql, params, 1, take_start, ret, err);
+}
+
+/* --- one day ----------------------------------------------------------------
+ */
+
+#define SQL_RANGE                                                              \
+	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
+	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
+#define SQL_SLOTS                                                              \
+	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"slot < toDateTime({end:UInt32}, 'UTC') "
+#define SQL_ROWS                                                               \
+	"(SELECT count() FROM clicks WHERE link_id != 0 AND " SQL_RANGE ")"
+#define SQL_SETTLED                                                            \
+	"(SELECT sum(effective + ineffective) FROM link_slots "                \
+	"WHERE " SQL_SLOTS "AND attempt = (SELECT max(attempt) FROM settled "  \
+	"WHERE kind = 'link_day' AND unit = "                                  \
+	"toDateTime({start:UInt32}, 'UTC')))"
+#define SQL_STAGED                                                             \
+	"(SELECT sum(events) FROM sealed_slots WHERE " SQL_SLOTS               \
+	"AND attempt = {attempt:UInt64})"
+
+struct work {
+	const struct settling *s;
+	int64_t start;
+	uint64_t attempt;
+	uint64_t rows, settled, staged;
+	struct buf name;
+	char numbers[8][24];
+	struct clickhouse_param params[12];
+};
+
+static int set_params(struct work *w, const struct progress *last,
+		      struct error *err)
+{
+	static const char *const names[] = {
+		"param_start", "param_end",	   "param_attempt",
+		"param_rows",  "param_read_until", "param_complete_until",
+		"param_until"};
+	const uint64_t numbers[] = {
+		(uint64_t)w->start,
+		(uint64_t)(w->start + CIVIL_DAY),
+		w->attempt,
+		w->staged,
+		(uint64_t)last->read_until,
+		(uint64_t)last->complete_until,
+		(uint64_t)settling_attempt_until(w->s, w->attempt),
+	};
+	size_t n = 0;
+
+	for (; n < sizeof(names) / sizeof(*names); n++) {
+		snprintf(w->numbers[n], sizeof(w->numbers[n]), "%" PRIu64,
+			 numbers[n]);
+		w->params[n] =
+			(struct clickhouse_param){names[n], w->numbers[n]};
+	}
+	buf_reset(&w->name);
+	clickhouse_escape(&w->name, w->s->settler, strlen(w->s->settler));
+	if (!buf_cstr(&w->name))
+		return error_set_nomem(err);
+	w->params[n++] =
+		(struct clickhouse_param){"param_settler", w->name.data};
+	w->params[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
+	/* GROUP BY follows the order of `clicks`: memory stays flat. */
+	w->params[n++] =
+		(struct clickhouse_param){"optimize_aggregation_in_order", "1"};
+	w->params[n] = (struct clickhouse_param){NULL, NULL};
+	return 0;
+}
+
+static void take_counts(void *arg, const uint64_t *n)
+{
+	struct work *w = arg;
+
+	w->rows = n[0];
+	w->settled = n[1];
+	w->staged = n[2];
+}
+
+static int count(struct work *w, struct error *err)
+{
+	static const char sql[] = "SELECT " SQL_ROWS ", " SQL_SETTLED
+				  ", " SQL_STAGED " FORMAT TabSeparated";
+
+	return settling_query(w->s->ch, sql, w->params, 3, take_counts, w, err);
+}
+
+#define SET(member, condition)                                                 \
+	", arraySort(groupUniqArrayIf(" member ", " condition "))"
+#define SQL_OTHER "outcome = 'redirected' AND verdict != 'human'"
+
+static int stage(struct work *w, const struct progress *last, struct error *err)
+{
+	/* clang-format off */
+	static const char sql[] =
+		"INSERT INTO sealed_slots (link_id, slot, attempt, events, "
+		"clicks, bots, prefetches, people, others, people_ips, "
+		"others_ips) SELECT link_id, " SQL_SLOT " AS quarter, "
+		"{attempt:UInt64}, count(), countIf(" SQL_CLICK "), "
+		"countIf(" SQL_BOT "), countIf(" SQL_PREFETCH ")"
+		SET(SQL_VISITOR, SQL_HUMAN) SET(SQL_VISITOR, SQL_OTHER)
+		SET(SQL_ADDRESS, SQL_HUMAN) SET(SQL_ADDRESS, SQL_OTHER)
+		" FROM clicks WHERE link_id != 0 AND " SQL_RANGE
+		" GROUP BY link_id, quarter";
+	/* clang-format on */
+	const struct settled_row row = {
+		SETTLED_SEALING, {.start = w->start}, w->attempt};
+	struct buf text = {0};
+	int status;
+
+	if (settling_insert(w->s, &row, 1, last, err) < 0)
+		return -1;
+	buf_puts(&text, sql);
+	status = settling_run(w->s->ch, &text, w->params, err);
+	buf_free(&text);
+	return status;
+}
+
+static void take_flag(void *arg, const uint64_t *n)
+{
+	*(bool *)arg = n[0] > 0;
+}
+
+static int publish(struct work *w, const struct progress *last,
+		   struct error *err)
+{
+	/* Not beside something of the day that was published meanwhile. */
+	static const char sql[] =
+		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		"read_until, complete_until, settled_at, settler) "
+		"SELECT 'sealed_day', toDateTime({start:UInt32}, 'UTC'), "
+		"{attempt:UInt64}, 0, {rows:UInt64}, "
+		"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+		"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+		"now64(3, 'UTC'), {settler:String} WHERE " SQL_STAGED
+		" = {rows:UInt64} AND " SQL_SETTLED " = {rows:UInt64} "
+		"AND (SELECT max(attempt) FROM settled WHERE "
+		"kind IN ('hour', 'link_day') AND "
+		"unit >= toDateTime({start:UInt32}, 'UTC') AND "
+		"unit < toDateTime({end:UInt32}, 'UTC')) < {attempt:UInt64} "
+		"AND now64(3, 'UTC') < "
+		"fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
+	static const char is_written[] =
+		"SELECT count() > 0 FROM settled WHERE kind = 'sealed_day' AND "
+		"unit = toDateTime({start:UInt32}, 'UTC') "
+		"AND attempt = {attempt:UInt64} FORMAT TabSeparated";
+	struct buf text = {0};
+	bool written = false;
+	int status = -1;
+
+	if (set_params(w, last, err) < 0 ||
+	    w->s->check_lease(w->s->arg, err) < 0 ||
+	    settling_check_age(w->s, w->attempt, err) < 0)
+		return -1;
+	buf_puts(&text, sql);
+	if (settling_run(w->s->ch, &text, w->params, err) == 0)
+		status = settling_query(w->s->ch, is_written, w->params, 1,
+					take_flag, &written, err);
+	if (status == 0 && !written)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "it is not what was counted; computing it "
+				   "again");
+	buf_free(&text);
+	return status;
+}
+
+static int seal(struct work *w, const struct progress *last, bool *ret_sealed,
+		struct error *err)
+{
+	*ret_sealed = false;
+	if (set_params(w, last, err) < 0 || count(w, err) < 0)
+		return -1;
+	if (w->rows != w->settled)
+		return 0;
+	if (stage(w, last, err) < 0 || count(w, err) < 0)
+		return -1;
+	if (w->staged != w->rows || w->staged != w->settled)
+		return error_set(err, ERROR_PROTOCOL,
+				 "%" PRIu64 " events were staged of %" PRIu64
+				 " rows, %" PRIu64 " settled; computing it "
+				 "again",
+				 w->staged, w->rows, w->settled);
+	if (publish(w, last, err) < 0)
+		return -1;
+	*ret_sealed = true;
+	return 0;
+}
+
+int seal_next(const struct settling *s, int64_t after,
+	      const struct progress *last, int64_t *ret_start, bool *ret_sealed,
+	      struct error *err)
+{
+	struct work w = {.s = s};
+	int status;
+
+	*ret_sealed = false;
+	if (find_next(s, after, ret_start, err) < 0)
+		return error_wrap(err, "days to seal");
+	if (*ret_start < 0)
+		return 0;
+	w.start = *ret_start;
+	w.attempt = settling_attempt_next(settling_now(s), last->attempt);
+	status = seal(&w, last, ret_sealed, err);
+	buf_free(&w.name);
+	return status < 0 ? error_wrap(err, "seal day %" PRId64, w.start) : 0;
+}
+
+/* --- cleaning ---------------------------------------------------------------
+ */
+
+/* Waits for the mutations: what follows relies on them. */
+static const struct clickhouse_param mutation[] = {{"mutations_sync", "1"},
+						   {NULL, NULL}};
+
+struct cleaning {
+	struct clickhouse *ch;
+};
+
+/* A row is: month, start of the day, attempt. */
+static int delete_attempt(void *arg, char **f, struct error *err)
+{
+	const struct cleaning *c = arg;
+	uint64_t start = tsv_u64(f[1]), attempt = tsv_u64(f[2]);
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE sealed_slots DELETE IN PARTITION ID "
+		   "'%" PRIu64 "' WHERE attempt = %" PRIu64,
+		   tsv_u64(f[0]), attempt);
+	status = settling_run(c->ch, &sql, mutation, err);
+	buf_printf(&sql,
+		   "ALTER TABLE settled DELETE WHERE kind = 'sealing' AND "
+		   "toUInt32(unit) = %" PRIu64 " AND attempt = %" PRIu64,
+		   start, attempt);
+	if (status == 0)
+		status = settling_run(c->ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toYYYYMM(unit), toUInt32(unit), attempt FROM settled "
+		"WHERE kind = 'sealing' AND attempt < {before:UInt64} "
+		"AND (unit, attempt) NOT IN " SQL_SEALED " FORMAT TabSeparated";
+	char before[24];
+	const struct clickhouse_param params[] = {{"param_before", before},
+						  {NULL, NULL}};
+	struct cleaning c = {ch};
+
+	snprintf(before, sizeof(before), "%" PRIu64,
+		 settling_attempt_at(before_ms));
+	return clickhouse_rows(ch, sql, params, "nnn", delete_attempt, &c, err);
+}

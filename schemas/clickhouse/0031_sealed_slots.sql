@@ -1,0 +1,34 @@
+-- Clicks and visitors of links by slot, of UTC days that are sealed: so old that few
+-- clicks still come.  A month is a partition, in the order of links, so that one link's
+-- month is one range of a few parts rather than of thirty days.
+-- A day is copied from `clicks` under a new attempt and published by a row of kind
+-- 'sealed_day' in `settled`.  It is read while no hour and no link_day of it was
+-- published later; then its clicks are read from `clicks` until it is sealed again.
+-- Before it is copied a row of kind 'sealing' is written, so that what a settler left
+-- behind is found and deleted.
+-- Visitors and addresses are the upper 48 bits of cityHash64 (of an address: of its 16
+-- bytes), ascending, of people and of all others apart: sets over any slots are united
+-- when they are read.  Two of n visitors of a link are taken for one with a chance of
+-- n * n / 2^49.
+CREATE TABLE IF NOT EXISTS sealed_slots
+(
+    link_id         UInt64 CODEC(Delta, ZSTD),
+    slot            DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
+    attempt         UInt64,
+    events          UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome
+    clicks          UInt64 CODEC(T64, ZSTD), -- answered by a redirect, whoever asked
+    bots            UInt64 CODEC(T64, ZSTD), -- of the clicks
+    prefetches      UInt64 CODEC(T64, ZSTD), -- of the clicks
+    people          Array(UInt64) CODEC(T64, ZSTD), -- visitors of clicks by people
+    others          Array(UInt64) CODEC(T64, ZSTD), -- of all other clicks
+    people_ips      Array(UInt64) CODEC(T64, ZSTD),
+    others_ips      Array(UInt64) CODEC(T64, ZSTD)
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(slot)
+ORDER BY (link_id, slot)
+SETTINGS index_granularity = 2048;
+ALTER TABLE settled
+    MODIFY COLUMN kind Enum8('hour' = 1, 'day' = 2, 'pass' = 3, 'link_day' = 4,
+                             'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
+                             'sealing' = 8);

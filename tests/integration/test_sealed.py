@@ -1,0 +1,179 @@
+"""Days that are sealed: what is answered of links is what was counted by hand, wherever
+it is read from."""
+import random
+
+import pytest
+
+from support.asking import aggregator, ask_range, settled  # noqa: F401
+from support.clicks import (counted, expected_data, instant, make_click,
+                            some_clicks)
+from support.fault_proxy import FAULTS
+from support.program import eventually
+
+# Over the end of a month, and of Berlin's summer time.
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-03T00:00:00Z")
+DAY = 86400
+LINKS = (1, 2, 3)
+PATIENCE = 120
+
+
+def assert_data(answer, expected):
+    assert [{**item, "start": instant(item["start"])}
+            for item in answer["data"]] == expected
+
+
+def sealed_days(clickhouse):
+    """{start of the day: attempt}, as answers may read them."""
+    return {int(row["d"]): int(row["n_sealed"]) for row in clickhouse.rows(
+        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
+        "maxIf(attempt, kind = 'sealed_day') AS n_sealed, "
+        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
+        "GROUP BY d HAVING n_sealed > n_other")}
+
+
+def days_of(rows):
+    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
+
+
+def wait_sealed(clickhouse, rows, but=()):
+    eventually(lambda: set(sealed_days(clickhouse)) == days_of(rows) - set(but),
+               PATIENCE, what="the days to be sealed")
+
+
+def assert_answers(made, rows):
+    for link in LINKS:
+        mine = [row for row in rows if row["link_id"] == link]
+        for zone, interval, bots in (
+                ("UTC", "hour", "exclude"), ("Asia/Kathmandu", "day", "include"),
+                ("Europe/Berlin", "hour", "only"), ("UTC", "month", "exclude")):
+            answer = ask_range(made, FROM, TO, link_id=link, tz=zone,
+                               interval=interval, bots=bots)
+            assert_data(answer, expected_data(mine, FROM, TO, interval, zone,
+                                              bots))
+            assert answer["total"] == counted(mine, bots)
+            assert answer["unique_error"] == 0
+        low, high = FROM + DAY + 900, FROM + 3 * DAY + 4500
+        answer = ask_range(made, low, high, link_id=link, interval="15m")
+        assert_data(answer, expected_data(mine, low, high, "15m", "UTC"))
+
+
+@pytest.fixture
+def world(migrated, clickhouse):
+    for link in LINKS:
+        migrated.link(f"code{link}", link)
+    return migrated
+
+
+def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse):
+    rows = some_clicks(1, 2000, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = aggregator(late_window="0s", resettle_every="1h")
+    wait_sealed(clickhouse, rows)
+    eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
+               == len(days_of(rows)))
+    assert_answers(made, rows)
+
+    # Their clicks are not read: without them the answers are the same.
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE 1", mutations_sync=1)
+    assert_answers(made, rows)
+
+
+def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
+        aggregator, world, clickhouse, program):
+    rows = some_clicks(2, 1000, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = aggregator(late_window="0s", resettle_every="1h")
+    wait_sealed(clickhouse, rows)
+    before = sealed_days(clickhouse)
+
+    late = some_clicks(3, 200, [(FROM + 2 * DAY, FROM + 3 * DAY),
+                                (TO - DAY, TO)], links=(0, *LINKS))
+    world.insert(late)
+    settled(made, 1200, FROM, TO)
+    eventually(lambda: set(sealed_days(clickhouse)) ==
+               days_of(rows) - days_of(late))
+    eventually(lambda: ask_range(made, FROM, TO, link_id=1)["total"]["events"]
+               == sum(row["link_id"] == 1 for row in rows + late))
+    assert_answers(made, rows + late)
+    assert made.stop() == 0
+
+    made = program("aggregator", {
+        "clickhouse": {"query_timeout": "2s"},
+        "aggregator": {"settle_every": "200ms", "late_window": "0s",
+                       "resettle_every": "0s", "clean_every": "1s",
+                       "keep_superseded": "5s"}})
+    wait_sealed(clickhouse, rows + late)
+    after = sealed_days(clickhouse)
+    assert {day for day in before if after[day] != before[day]} == days_of(late)
+    assert_answers(made, rows + late)
+    # What was sealed before goes.
+    eventually(lambda: {int(row["attempt"]) for row in clickhouse.rows(
+        "SELECT DISTINCT attempt FROM sealed_slots")} == set(after.values()),
+        PATIENCE, what="superseded rows to go")
+    assert_answers(made, rows + late)
+    kinds = "SELECT attempt FROM settled WHERE kind = 'sealing'"
+    eventually(lambda: {int(row["attempt"]) for row in clickhouse.rows(kinds)}
+               == set(after.values()))
+
+
+def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
+                                                    clickhouse):
+    rows = some_clicks(4, 600, [(FROM, FROM + 3 * DAY)], links=LINKS)
+    world.insert(rows)
+    made = aggregator(late_window="30d", resettle_every="1h")
+    eventually(lambda: made.metric("shortloop_aggregator_days_total") == 3,
+               PATIENCE)
+    assert made.stop() == 0
+    gone = FROM + DAY
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 50 = 0 AND "
+                     f"toDate(ts) = toDate(toDateTime({gone}, 'UTC'))",
+                     mutations_sync=1)
+    aggregator(late_window="0s", resettle_every="1h")
+    wait_sealed(clickhouse, rows, but=[gone])
+
+
+def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
+    rng = random.Random(5)
+    now = int(clickhouse.value("SELECT toUnixTimestamp(now())"))
+    rows = [make_click(rng, (now - days * DAY) * 1000, 1)
+            for days in (0, 1, 2, 3, 4, 5, 6)]
+    world.insert(rows)
+    made = aggregator(late_window="3d", day_grace="0s", resettle_every="1h")
+    today = now // DAY * DAY
+    eventually(lambda: set(sealed_days(clickhouse)) ==
+               {today - days * DAY for days in (4, 5, 6)}, PATIENCE)
+    eventually(lambda: made.metric("shortloop_aggregator_days_total") == 6)
+    answer = ask_range(made, today - 6 * DAY, today + DAY, link_id=1,
+                       bots="include")
+    assert answer["total"] == counted(rows, "include")
+
+
+STEPS = (("sealed_slots", 1), ("settled", 4), ("settled", 5))
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault in ("twice", "error_after") else
+    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
+        program, redis, world, clickhouse, proxy, fault):
+    """Into `settled` go the hours, the pass, the day, `sealing` and the sealed
+    day."""
+    made = program("aggregator", {
+        "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
+        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+                       "resettle_every": "0s", "lease": "1s",
+                       "late_window": "0s"}})
+    proxy.delay = 0.5
+    rows = []
+    for step, (table, number) in enumerate(STEPS):
+        proxy.at(number, fault, table)
+        more = some_clicks(10 + step, 300, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        wait_sealed(clickhouse, rows)
+        settled(made, len(rows), FROM, TO)
+        eventually(lambda n=len(rows): sum(
+            ask_range(made, FROM, TO, link_id=link)["total"]["events"]
+            for link in LINKS) == n)
+        assert_answers(made, rows)
+    assert proxy.faults() == {fault: len(STEPS)}
