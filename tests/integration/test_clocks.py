@@ -361,14 +361,13 @@ def test_clickhouse_comes_back_with_another_clock(
     skewed.seconds = before
     skewed.start()
     tables = ClickHouse.with_new_database(skewed.url)
-    tables.migrate()
     base_config["clickhouse"] = {"url": skewed.url,
                                  "database": tables.database}
     base_config["kafka"]["topic_clicks"] = kafka.clicks_topic(1)
     world = World(kafka, tables, program, base_config, skew)
-    collector = world.collector()
     status, output = world.aggregator(start=False, args=["migrate"]).run()
     assert status == 0, output
+    collector = world.collector()
     made = world.aggregator()
     world.send(10)
     wait_settled(made, 10)
