@@ -58,8 +58,7 @@ static void what_none_sends_is_named(void **state)
 					  "http://a.example:8o",
 					  "https://*.a.example",
 					  "https://user@a.example",
-					  "https://b\xc3\xbc"
-					  "cher.example",
+					  "https://b\xc3\xbc.example",
 					  "https://[::1",
 					  "https://[]",
 					  "https://[::1]x",
