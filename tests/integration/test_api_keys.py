@@ -133,8 +133,9 @@ def test_what_is_seen_is_what_everybody_else_sees(keyed, links):
 
     for path in of_link(1):
         for key in "ann", "acme":
-            assert get(made, path, key).content == \
-                get(made, path, "boss").content
+            # Until the watermark is known, and then for ever.
+            eventually(lambda p=path, k=key: get(made, p, k).content ==
+                       get(made, p, "boss").content)
 
 
 def test_a_link_is_its_present_owners(keyed, links, migrated):
