@@ -15,7 +15,7 @@ static const char *const left[] = {
 static const char *const conditions[] = {
 	[BOTS_EXCLUDE] = SQL_HUMAN,
 	[BOTS_INCLUDE] = SQL_CLICK,
-	[BOTS_ONLY] = "outcome = 'redirected' AND verdict != 'human'",
+	[BOTS_ONLY] = SQL_OTHER,
 };
 
 /* Which states of stats_hourly count for visitors; none are kept for robots

@@ -25,9 +25,7 @@ struct work {
 	bool was; /* published */
 	bool was_old;
 	struct counts old;
-	struct buf name;
-	char numbers[10][24];
-	struct clickhouse_param params[14];
+	struct settling_params params;
 };
 
 static int set_params(struct work *w, const struct progress *last,
@@ -50,23 +48,9 @@ static int set_params(struct work *w, const struct progress *last,
 		(uint64_t)last->complete_until,
 		(uint64_t)settling_attempt_until(w->s, w->attempt),
 	};
-	size_t n = 0;
 
-	for (; n < sizeof(names) / sizeof(*names); n++) {
-		snprintf(w->numbers[n], sizeof(w->numbers[n]), "%" PRIu64,
-			 numbers[n]);
-		w->params[n] =
-			(struct clickhouse_param){names[n], w->numbers[n]};
-	}
-	buf_reset(&w->name);
-	clickhouse_escape(&w->name, w->s->settler, strlen(w->s->settler));
-	if (!buf_cstr(&w->name))
-		return error_set_nomem(err);
-	w->params[n++] =
-		(struct clickhouse_param){"param_settler", w->name.data};
-	w->params[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
-	w->params[n] = (struct clickhouse_param){NULL, NULL};
-	return 0;
+	return settling_params_fill(&w->params, w->s, names, numbers,
+				    sizeof(names) / sizeof(*names), err);
 }
 
 /* --- counting --------------------------------------------------------------
@@ -107,7 +91,8 @@ static int ask(struct work *w, const char *sql, size_t count,
 	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
 	       struct error *err)
 {
-	return settling_query(w->s->ch, sql, w->params, count, take, arg, err);
+	return settling_query(w->s->ch, sql, w->params.items, count, take, arg,
+			      err);
 }
 
 /* --- computing -------------------------------------------------------------
@@ -125,8 +110,8 @@ static int compute(struct work *w, void (*const put_sql[2])(struct buf *sql),
 	size_t n = 0;
 	int status = 0;
 
-	for (; w->params[n].name; n++)
-		params[n] = w->params[n];
+	for (; w->params.items[n].name; n++)
+		params[n] = w->params.items[n];
 	params[n + 1] = (struct clickhouse_param){NULL, NULL};
 	for (size_t i = 0; status == 0 && i < 2; i++) {
 		params[n] = (struct clickhouse_param){
@@ -198,7 +183,7 @@ static int publish(struct work *w, const struct progress *last,
 	    settling_check_age(w->s, w->attempt, err) < 0)
 		return -1;
 	buf_puts(&sql, settle_sql_publish_day);
-	if (settling_run(w->s->ch, &sql, w->params, err) == 0)
+	if (settling_run(w->s->ch, &sql, w->params.items, err) == 0)
 		status = ask(w, settle_sql_day_written, 1, take_flag, &written,
 			     err);
 	if (status == 0 && !written)
@@ -286,7 +271,7 @@ int days_settle(const struct settling *s, const struct stale *day,
 	status = set_params(&w, last, err);
 	if (status == 0)
 		status = settle(&w, last, ret, err);
-	buf_free(&w.name);
+	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "settle day %" PRId64, day->start)
 			  : 0;
 }

@@ -89,9 +89,6 @@ static int find_next(const struct settling *s, int64_t after, int64_t *ret,
 /* --- one day ----------------------------------------------------------------
  */
 
-#define SQL_RANGE                                                              \
-	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
-	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
 #define SQL_SLOTS                                                              \
 	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"slot < toDateTime({end:UInt32}, 'UTC') "
@@ -111,9 +108,7 @@ struct work {
 	int64_t start;
 	uint64_t attempt;
 	uint64_t rows, settled, staged;
-	struct buf name;
-	char numbers[8][24];
-	struct clickhouse_param params[12];
+	struct settling_params params;
 };
 
 static int set_params(struct work *w, const struct progress *last,
@@ -132,25 +127,17 @@ static int set_params(struct work *w, const struct progress *last,
 		(uint64_t)last->complete_until,
 		(uint64_t)settling_attempt_until(w->s, w->attempt),
 	};
-	size_t n = 0;
+	struct clickhouse_param *end = w->params.items;
 
-	for (; n < sizeof(names) / sizeof(*names); n++) {
-		snprintf(w->numbers[n], sizeof(w->numbers[n]), "%" PRIu64,
-			 numbers[n]);
-		w->params[n] =
-			(struct clickhouse_param){names[n], w->numbers[n]};
-	}
-	buf_reset(&w->name);
-	clickhouse_escape(&w->name, w->s->settler, strlen(w->s->settler));
-	if (!buf_cstr(&w->name))
-		return error_set_nomem(err);
-	w->params[n++] =
-		(struct clickhouse_param){"param_settler", w->name.data};
-	w->params[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
+	if (settling_params_fill(&w->params, w->s, names, numbers,
+				 sizeof(names) / sizeof(*names), err) < 0)
+		return -1;
+	while (end->name)
+		end++;
 	/* GROUP BY follows the order of `clicks`: memory stays flat. */
-	w->params[n++] =
+	*end++ =
 		(struct clickhouse_param){"optimize_aggregation_in_order", "1"};
-	w->params[n] = (struct clickhouse_param){NULL, NULL};
+	*end = (struct clickhouse_param){NULL, NULL};
 	return 0;
 }
 
@@ -168,12 +155,12 @@ static int count(struct work *w, struct error *err)
 	static const char sql[] = "SELECT " SQL_ROWS ", " SQL_SETTLED
 				  ", " SQL_STAGED " FORMAT TabSeparated";
 
-	return settling_query(w->s->ch, sql, w->params, 3, take_counts, w, err);
+	return settling_query(w->s->ch, sql, w->params.items, 3, take_counts, w,
+			      err);
 }
 
 #define SET(member, condition)                                                 \
 	", arraySort(groupUniqArrayIf(" member ", " condition "))"
-#define SQL_OTHER "outcome = 'redirected' AND verdict != 'human'"
 
 static int stage(struct work *w, const struct progress *last, struct error *err)
 {
@@ -197,7 +184,7 @@ static int stage(struct work *w, const struct progress *last, struct error *err)
 	if (settling_insert(w->s, &row, 1, last, err) < 0)
 		return -1;
 	buf_puts(&text, sql);
-	status = settling_run(w->s->ch, &text, w->params, err);
+	status = settling_run(w->s->ch, &text, w->params.items, err);
 	buf_free(&text);
 	return status;
 }
@@ -239,9 +226,9 @@ static int publish(struct work *w, const struct progress *last,
 	    settling_check_age(w->s, w->attempt, err) < 0)
 		return -1;
 	buf_puts(&text, sql);
-	if (settling_run(w->s->ch, &text, w->params, err) == 0)
-		status = settling_query(w->s->ch, is_written, w->params, 1,
-					take_flag, &written, err);
+	if (settling_run(w->s->ch, &text, w->params.items, err) == 0)
+		status = settling_query(w->s->ch, is_written, w->params.items,
+					1, take_flag, &written, err);
 	if (status == 0 && !written)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "it is not what was counted; computing it "
@@ -287,7 +274,7 @@ int seal_next(const struct settling *s, int64_t after,
 	w.start = *ret_start;
 	w.attempt = settling_attempt_next(settling_now(s), last->attempt);
 	status = seal(&w, last, ret_sealed, err);
-	buf_free(&w.name);
+	settling_params_release(&w.params);
 	return status < 0 ? error_wrap(err, "seal day %" PRId64, w.start) : 0;
 }
 
@@ -298,14 +285,10 @@ int seal_next(const struct settling *s, int64_t after,
 static const struct clickhouse_param mutation[] = {{"mutations_sync", "1"},
 						   {NULL, NULL}};
 
-struct cleaning {
-	struct clickhouse *ch;
-};
-
 /* A row is: month, start of the day, attempt. */
 static int delete_attempt(void *arg, char **f, struct error *err)
 {
-	const struct cleaning *c = arg;
+	struct clickhouse *ch = arg;
 	uint64_t start = tsv_u64(f[1]), attempt = tsv_u64(f[2]);
 	struct buf sql = {0};
 	int status;
@@ -314,13 +297,13 @@ static int delete_attempt(void *arg, char **f, struct error *err)
 		   "ALTER TABLE sealed_slots DELETE IN PARTITION ID "
 		   "'%" PRIu64 "' WHERE attempt = %" PRIu64,
 		   tsv_u64(f[0]), attempt);
-	status = settling_run(c->ch, &sql, mutation, err);
+	status = settling_run(ch, &sql, mutation, err);
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE kind = 'sealing' AND "
 		   "toUInt32(unit) = %" PRIu64 " AND attempt = %" PRIu64,
 		   start, attempt);
 	if (status == 0)
-		status = settling_run(c->ch, &sql, mutation, err);
+		status = settling_run(ch, &sql, mutation, err);
 	buf_free(&sql);
 	return status;
 }
@@ -334,9 +317,8 @@ int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
 	char before[24];
 	const struct clickhouse_param params[] = {{"param_before", before},
 						  {NULL, NULL}};
-	struct cleaning c = {ch};
 
 	snprintf(before, sizeof(before), "%" PRIu64,
 		 settling_attempt_at(before_ms));
-	return clickhouse_rows(ch, sql, params, "nnn", delete_attempt, &c, err);
+	return clickhouse_rows(ch, sql, params, "nnn", delete_attempt, ch, err);
 }

@@ -5,12 +5,6 @@
 
 #include "aggregator/dimension.h"
 
-/* ts against the parameters `start` and `end`; as DateTime64, so that the order
- * and the partitions of the table serve. */
-#define SQL_RANGE                                                              \
-	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
-	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
-
 #define SQL_HOUR "intDiv(toUnixTimestamp(ts), 3600) * 3600"
 
 /* The states of stats_hourly, and the type of what they count. */

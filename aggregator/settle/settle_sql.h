@@ -24,6 +24,15 @@
 #define SQL_BOT                                                                \
 	"outcome = 'redirected' AND verdict NOT IN ('human', 'prefetch')"
 
+/* Clicks by all but people. */
+#define SQL_OTHER "outcome = 'redirected' AND verdict != 'human'"
+
+/* ts against the parameters `start` and `end`; as DateTime64, so that the order
+ * and the partitions of the table serve. */
+#define SQL_RANGE                                                              \
+	"ts >= toDateTime64({start:UInt32}, 3, 'UTC') AND "                    \
+	"ts < toDateTime64({end:UInt32}, 3, 'UTC')"
+
 /* The UTC slot of 15 minutes that a row falls into. */
 #define SQL_SLOT "toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')"
 

@@ -1,5 +1,7 @@
 #include "aggregator/settle/settling.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -122,6 +124,34 @@ int64_t settling_now(const struct settling *s)
 {
 	return s->clock.server_ms + clock_monotonic_ms() -
 	       s->clock.monotonic_ms;
+}
+
+int settling_params_fill(struct settling_params *p, const struct settling *s,
+			 const char *const *names, const uint64_t *numbers,
+			 size_t count, struct error *err)
+{
+	size_t n = 0;
+
+	for (; n < count; n++) {
+		snprintf(p->numbers[n], sizeof(p->numbers[n]), "%" PRIu64,
+			 numbers[n]);
+		p->items[n] =
+			(struct clickhouse_param){names[n], p->numbers[n]};
+	}
+	buf_reset(&p->settler);
+	clickhouse_escape(&p->settler, s->settler, strlen(s->settler));
+	if (!buf_cstr(&p->settler))
+		return error_set_nomem(err);
+	p->items[n++] =
+		(struct clickhouse_param){"param_settler", p->settler.data};
+	p->items[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
+	p->items[n] = (struct clickhouse_param){NULL, NULL};
+	return 0;
+}
+
+void settling_params_release(struct settling_params *p)
+{
+	buf_free(&p->settler);
 }
 
 int settling_run(struct clickhouse *ch, struct buf *sql,

@@ -108,6 +108,20 @@ int settling_query(struct clickhouse *ch, const char *sql,
 		   void (*take)(void *arg, const uint64_t *numbers), void *arg,
 		   struct error *err);
 
+/* What the statements about a day may name: numbers, and `settler`. */
+struct settling_params {
+	struct buf settler;
+	char numbers[10][24];
+	struct clickhouse_param items[14];
+};
+
+/* Fills in `count` numbers, ten at most, by their names, and what every insert
+ * is sent with. */
+int settling_params_fill(struct settling_params *p, const struct settling *s,
+			 const char *const *names, const uint64_t *numbers,
+			 size_t count, struct error *err);
+void settling_params_release(struct settling_params *p);
+
 /* Runs a statement that changes something; clears the buffer. */
 int settling_run(struct clickhouse *ch, struct buf *sql,
 		 const struct clickhouse_param *params, struct error *err);
