@@ -61,6 +61,7 @@ static const struct route {
 	{"/v1/top", NULL, "top", route_top},
 	{"/v1/links/", "/summary", "summary", route_summary},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
+	{"/v1/links", NULL, "links", route_links},
 };
 
 /* A request on its way through a worker. */

@@ -41,6 +41,7 @@ route_fn route_clicks;	 /* GET /v1/clicks */
 route_fn route_top;	 /* GET /v1/top */
 route_fn route_summary;	 /* GET /v1/links/{code}/summary */
 route_fn route_pipeline; /* GET /v1/pipeline */
+route_fn route_links;	 /* GET /v1/links */
 
 /* Up to when a link's rows are complete, in ms since 1970, 0 for unknown: what
  * was settled, or what collectors have reported since.  Ask before the rows. */

@@ -71,6 +71,9 @@ static const char import_numbers[] =
 static const char sealed_slots[] =
 #include "schemas/clickhouse/0031_sealed_slots.sql.inc"
 	;
+static const char links_list[] =
+#include "schemas/clickhouse/0033_links_list.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -96,5 +99,6 @@ const struct migration migrations[] = {
 	{"0028_links_account.sql", links_account},
 	{"0029_import_numbers.sql", import_numbers},
 	{"0031_sealed_slots.sql", sealed_slots},
+	{"0033_links_list.sql", links_list},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -1,0 +1,297 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/links_query.h"
+#include "aggregator/api/links_sql.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/*
+ * Rows, the newest, of which the order of creation is gone through before the
+ * indexes are asked for the rest: what a common filter asks for is among them.
+ */
+#define WINDOW_ROWS 500000
+/* Queries for one page.  What is not found by then is left to the next. */
+#define ROUNDS_MAX 8
+
+#define MEMORY_LIMIT_EXCEEDED 241
+
+/* A page as it is filled.  All but the last round of queries end early. */
+struct page {
+	const struct links_query *q;
+	json_t *links;
+	size_t count;
+	struct links_place last; /* of `links` */
+	bool more;		 /* a link behind `last` was found */
+
+	/* Of the query under way. */
+	struct links_scan scan;
+	uint64_t picked;
+	struct links_place last_picked;
+};
+
+/* --- a link -----------------------------------------------------------------
+ */
+
+static json_t *text_or_null(const char *text)
+{
+	return *text ? json_string(text) : json_null();
+}
+
+static json_t *number_or_null(uint64_t number)
+{
+	return number ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *parsed(const char *text)
+{
+	return json_loads(text, JSON_ALLOW_NUL, NULL);
+}
+
+/* As the allocator writes it, and what the archive adds. */
+static json_t *link_to_json(char *const *f)
+{
+	return json_pack(
+		"{s:s, s:o, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o, "
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}",
+		"code", f[LINKS_ROW_CODE], "link_id",
+		json_id(tsv_u64(f[LINKS_ROW_LINK_ID])), "url", f[LINKS_ROW_URL],
+		"ttl", f[LINKS_ROW_TTL], "space", f[LINKS_ROW_SPACE], "state",
+		f[LINKS_ROW_STATE], "generation",
+		(int)tsv_u64(f[LINKS_ROW_GENERATION]), "version",
+		(int)tsv_u64(f[LINKS_ROW_VERSION]), "current",
+		(int)tsv_u64(f[LINKS_ROW_CURRENT]), "created_at",
+		json_time(tsv_i64(f[LINKS_ROW_CREATED_AT])), "changed_at",
+		json_time(tsv_i64(f[LINKS_ROW_CHANGED_AT])), "expires_at",
+		json_time(tsv_i64(f[LINKS_ROW_EXPIRES_AT])), "not_before",
+		json_time(tsv_i64(f[LINKS_ROW_NOT_BEFORE])), "owner",
+		text_or_null(f[LINKS_ROW_OWNER]), "account",
+		text_or_null(f[LINKS_ROW_ACCOUNT]), "campaign",
+		text_or_null(f[LINKS_ROW_CAMPAIGN]), "domain",
+		text_or_null(f[LINKS_ROW_DOMAIN]), "description",
+		text_or_null(f[LINKS_ROW_DESCRIPTION]), "creator",
+		text_or_null(f[LINKS_ROW_CREATOR]), "editor",
+		text_or_null(f[LINKS_ROW_EDITOR]), "max_visits",
+		number_or_null(tsv_u64(f[LINKS_ROW_MAX_VISITS])),
+		"redirect_status", (int)tsv_u64(f[LINKS_ROW_REDIRECT_STATUS]),
+		"tags", parsed(f[LINKS_ROW_TAGS]));
+}
+
+static int add_link(struct page *page, char *const *f, struct error *err)
+{
+	json_t *link = link_to_json(f);
+	int status = link ? 0 : -1;
+
+	if (status == 0)
+		status = json_object_set_new(link, "targets",
+					     parsed(f[LINKS_ROW_TARGETS]));
+	if (status == 0 && page->q->by_clicks)
+		status = json_object_set_new(
+			link, "clicks",
+			json_integer((json_int_t)tsv_u64(f[LINKS_ROW_CLICKS])));
+	if (status == 0)
+		status = json_array_append(page->links, link);
+	json_decref(link);
+	return status < 0 ? error_set_nomem(err) : 0;
+}
+
+/* --- a page -----------------------------------------------------------------
+ */
+
+static int take_row(void *arg, char **f, struct error *err)
+{
+	struct page *page = arg;
+	struct links_place place = page->scan.after;
+
+	place.number = tsv_u64(f[LINKS_ROW_NUMBER]);
+	place.link_id = tsv_u64(f[LINKS_ROW_LINK_ID]);
+	if (!strcmp(f[LINKS_ROW_KIND], "picked")) {
+		page->picked = tsv_u64(f[LINKS_ROW_PICKED]);
+		page->last_picked = place;
+		return 0;
+	}
+	if (!tsv_u64(f[LINKS_ROW_MATCHES]) || page->more)
+		return 0;
+	if (page->count == page->q->limit) {
+		page->more = true;
+		return 0;
+	}
+	page->count++;
+	page->last = place;
+	return add_link(page, f, err);
+}
+
+static int ask(struct call *call, struct page *page, const char *sql,
+	       const char *columns, clickhouse_row_fn *fn, void *arg,
+	       struct error *err)
+{
+	struct links_params params;
+	int status = links_params_fill(&params, page->q, &page->scan, err);
+
+	if (status == 0)
+		status = clickhouse_rows(call->ch, sql, params.items, columns,
+					 fn, arg, err);
+	if (status < 0 &&
+	    clickhouse_last_code(call->ch) == MEMORY_LIMIT_EXCEEDED)
+		error_keep_inside(err,
+				  "ClickHouse has not enough memory for this "
+				  "list: give more filters, or sort=created");
+	links_params_release(&params);
+	return status;
+}
+
+static int ask_page(struct call *call, struct page *page, struct error *err)
+{
+	struct buf sql = {0};
+	int status = -1;
+
+	links_sql_page(&sql, page->q, page->scan.after.part);
+	page->picked = 0;
+	if (!buf_cstr(&sql))
+		error_set_nomem(err);
+	else
+		status = ask(call, page, sql.data, LINKS_SQL_COLUMNS, take_row,
+			     page, err);
+	buf_free(&sql);
+	return status;
+}
+
+static int take_window(void *arg, char **f, struct error *err)
+{
+	(void)err;
+	*(uint64_t *)arg = tsv_u64(f[0]);
+	return 0;
+}
+
+/* A scan from `after` on: of the newest rows in the order of creation, where
+ * a filter may have to pass over many. */
+static int start(struct call *call, struct page *page, struct links_place after,
+		 struct error *err)
+{
+	page->scan =
+		(struct links_scan){.after = after, .candidates = WINDOW_ROWS};
+	if (after.part != LINKS_CLICKED && links_query_filters(page->q) &&
+	    ask(call, page, links_sql_window, "n", take_window,
+		&page->scan.oldest_ms, err) < 0)
+		return -1;
+	page->scan.candidates = 2 * (page->q->limit + 1);
+	return 0;
+}
+
+/* The place behind which nothing is that was not looked at: what the next
+ * round starts from.  False at the end of the list. */
+static int advance(struct call *call, struct page *page, bool *ret_end,
+		   struct error *err)
+{
+	struct links_scan *scan = &page->scan;
+	uint32_t day = scan->after.until_day;
+
+	if (page->picked == scan->candidates) {
+		scan->after = page->last_picked;
+	} else if (scan->oldest_ms) {
+		scan->after.number = scan->oldest_ms - 1;
+		scan->after.link_id = UINT64_MAX;
+		scan->oldest_ms = 0;
+		scan->indexed = true;
+	} else if (scan->after.part == LINKS_CLICKED) {
+		return start(call, page,
+			     links_place_first(LINKS_UNCLICKED, day), err);
+	} else {
+		*ret_end = true;
+	}
+	return 0;
+}
+
+/* Until the page is full and it is known that there is another, or it is the
+ * end.  `ret_next` is where the next page begins; false when there is none. */
+static int fill(struct call *call, struct page *page,
+		struct links_place *ret_next, bool *ret_more, struct error *err)
+{
+	bool end = false;
+
+	if (start(call, page, page->q->at, err) < 0)
+		return -1;
+	for (int round = 0; round < ROUNDS_MAX && !end; round++) {
+		if (ask_page(call, page, err) < 0)
+			return -1;
+		if (page->more)
+			break;
+		if (advance(call, page, &end, err) < 0)
+			return -1;
+		/* Full: whether there is another costs more than it is worth.
+		 */
+		if (page->count == page->q->limit && !end)
+			break;
+	}
+	*ret_more = !end;
+	*ret_next =
+		page->count == page->q->limit ? page->last : page->scan.after;
+	return 0;
+}
+
+/* --- the answer -------------------------------------------------------------
+ */
+
+static int add_days(json_t *answer, uint32_t until)
+{
+	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
+
+	rfc3339_format(((int64_t)until - LINKS_DAYS) * CLOCK_DAY, from);
+	rfc3339_format(until * CLOCK_DAY, to);
+	return json_object_set_new(
+		answer, "counted",
+		json_pack("{s:s, s:s}", "from", from, "to", to));
+}
+
+static json_t *to_json(const struct page *page, const struct links_place *next)
+{
+	const struct links_query *q = page->q;
+	char cursor[LINKS_CURSOR_MAX];
+	json_t *answer = json_pack(
+		"{s:s, s:O, s:o}", "sort", q->by_clicks ? "clicks" : "created",
+		"links", page->links, "next",
+		next ? json_string(links_cursor_format(q, next, cursor))
+		     : json_null());
+
+	if (answer && q->by_clicks && add_days(answer, q->at.until_day) < 0) {
+		json_decref(answer);
+		return NULL;
+	}
+	return answer;
+}
+
+/* The days before today, UTC; those of the first page for all that follow. */
+static int set_days(struct call *call, struct links_query *q, struct error *err)
+{
+	int64_t now;
+
+	if (!q->by_clicks || q->at.until_day)
+		return 0;
+	if (call_now(call, &now, err) < 0)
+		return -1;
+	q->at.until_day = (uint32_t)(now / CLOCK_DAY);
+	return 0;
+}
+
+int route_links(struct call *call, struct error *err)
+{
+	struct links_query q;
+	struct links_place next;
+	struct page page = {.q = &q, .links = json_array()};
+	bool more = false;
+	int status = links_query_parse(&q, call->query,
+				       &call->config->aggregator, err);
+
+	if (status == 0)
+		status = set_days(call, &q, err);
+	if (status == 0)
+		status = fill(call, &page, &next, &more, err);
+	if (status == 0)
+		status = call_finish_json(
+			call, to_json(&page, more ? &next : NULL), err);
+	json_decref(page.links);
+	links_query_release(&q);
+	return status;
+}

@@ -1,0 +1,87 @@
+/*
+ * links_query.h - what a request for a list of links asks, and the cursors that
+ * lead from one page to the next.  Pure: no I/O.
+ */
+#ifndef AGGREGATOR_API_LINKS_QUERY_H
+#define AGGREGATOR_API_LINKS_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "aggregator/aggregator_config.h"
+#include "common/error.h"
+#include "common/http/http_server.h"
+
+enum links_filter {
+	LINKS_TEXT, /* q */
+	LINKS_TAG,
+	LINKS_OWNER,
+	LINKS_CAMPAIGN,
+	LINKS_DOMAIN,
+	LINKS_STATE,
+	LINKS_URL,
+	LINKS_FILTER_COUNT,
+};
+
+/* A list is one sequence, or two, of which the second follows the first. */
+enum links_part {
+	LINKS_BY_CREATION, /* all there is of sort=created */
+	LINKS_CLICKED,	   /* of sort=clicks: those with clicks, most first */
+	LINKS_UNCLICKED,   /* and then those without, newest first */
+};
+
+/*
+ * A place in a list: what comes next is behind it.  Numbers are clicks in
+ * LINKS_CLICKED, elsewhere when a link was created, ms; the greatest comes
+ * first, and of equal ones the greatest link_id.
+ */
+struct links_place {
+	enum links_part part;
+	uint64_t number;
+	uint64_t link_id;
+	uint32_t until_day; /* days since 1970, not counted; of sort=clicks */
+};
+
+/* Where a part begins: DateTime64(3) holds nothing later, 2299-12-31. */
+#define LINKS_LATEST_MS UINT64_C(10413791999999)
+
+struct links_query {
+	char *filters[LINKS_FILTER_COUNT]; /* owned; NULL: not asked */
+	int64_t created_from, created_to;  /* ms, half-open; -1: not asked */
+	bool by_clicks;
+	size_t limit;
+	/* Where the page begins.  Of the first page of sort=clicks `until_day`
+	 * is 0, and the caller's to fill. */
+	struct links_place at;
+};
+
+/*
+ * Reads a query string.  A parameter that is unknown, comes twice or makes no
+ * sense, and a cursor that another question made, is ERROR_INPUT; the text
+ * names it.  Release also after a failure.
+ */
+int links_query_parse(struct links_query *q, struct http_slice query,
+		      const struct aggregator_settings *settings,
+		      struct error *err);
+void links_query_release(struct links_query *q);
+
+/* Whether it asks for some links only: by a filter, or a time of creation. */
+bool links_query_filters(const struct links_query *q);
+
+/* The first place of a part. */
+struct links_place links_place_first(enum links_part part, uint32_t until_day);
+
+#define LINKS_CURSOR_MAX 64
+/*
+ * A cursor names a place and carries a digest of it and of all that was asked
+ * but `limit`: it says nothing to a client, and is of no use elsewhere.  It is
+ * no secret and gives no right: who makes one up only begins elsewhere.
+ */
+const char *links_cursor_format(const struct links_query *q,
+				const struct links_place *place,
+				char text[LINKS_CURSOR_MAX]);
+int links_cursor_parse(const struct links_query *q, const char *text,
+		       struct links_place *ret, struct error *err);
+
+#endif

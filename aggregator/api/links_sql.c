@@ -1,0 +1,325 @@
+#include "aggregator/api/links_sql.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The expression of the index by_words, letter by letter: see the migration.
+ * No filter has a control character, so none matches across two of them. */
+#define WORDS "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
+
+/* --- parameters -------------------------------------------------------------
+ */
+
+/* Appends what LIKE takes for these very characters. */
+static void put_like(struct buf *out, const char *text)
+{
+	buf_putc(out, '%');
+	for (; *text; text++) {
+		if (strchr("%_\\", *text))
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '%');
+}
+
+static void escape_like(struct buf *out, const char *text)
+{
+	struct buf pattern = {0};
+
+	put_like(&pattern, text);
+	clickhouse_escape(out, pattern.data, pattern.len);
+	out->failed |= pattern.failed;
+	buf_free(&pattern);
+}
+
+static const char *const text_params[LINKS_FILTER_COUNT] = {
+	[LINKS_TEXT] = "param_q",	 [LINKS_TAG] = "param_tag",
+	[LINKS_OWNER] = "param_owner",	 [LINKS_CAMPAIGN] = "param_campaign",
+	[LINKS_DOMAIN] = "param_domain", [LINKS_STATE] = "param_state",
+	[LINKS_URL] = "param_url",
+};
+
+static int fill_texts(struct links_params *p, const struct links_query *q,
+		      size_t *n, struct error *err)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		const char *value = q->filters[i];
+		struct buf *text = &p->texts[i];
+
+		if (!value)
+			continue;
+		if (i == LINKS_TEXT)
+			escape_like(text, value);
+		else
+			clickhouse_escape(text, value, strlen(value));
+		if (text->failed)
+			return error_set_nomem(err);
+		p->items[(*n)++] =
+			(struct clickhouse_param){text_params[i], text->data};
+	}
+	if (!q->filters[LINKS_URL])
+		return 0;
+	escape_like(&p->words, q->filters[LINKS_URL]);
+	if (p->words.failed)
+		return error_set_nomem(err);
+	p->items[(*n)++] =
+		(struct clickhouse_param){"param_url_like", p->words.data};
+	return 0;
+}
+
+int links_params_fill(struct links_params *p, const struct links_query *q,
+		      const struct links_scan *scan, struct error *err)
+{
+	uint32_t until = scan->after.until_day;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {
+		{"param_number", scan->after.number},
+		{"param_after_id", scan->after.link_id},
+		{"param_oldest", scan->oldest_ms},
+		{"param_candidates", scan->candidates},
+		{"param_until", until},
+		{"param_since", until > LINKS_DAYS ? until - LINKS_DAYS : 0},
+		{"param_created_from",
+		 q->created_from > 0 ? (uint64_t)q->created_from : 0},
+		{"param_created_to",
+		 q->created_to > 0 ? (uint64_t)q->created_to : 0},
+	};
+	size_t n = 0;
+
+	*p = (struct links_params){0};
+	for (; n < sizeof(numbers) / sizeof(*numbers); n++) {
+		snprintf(p->numbers[n], sizeof(p->numbers[n]), "%" PRIu64,
+			 numbers[n].value);
+		p->items[n] = (struct clickhouse_param){numbers[n].name,
+							p->numbers[n]};
+	}
+	/* One question takes no more of a server that others ask, too. */
+	p->items[n++] =
+		(struct clickhouse_param){"max_memory_usage", LINKS_SQL_MEMORY};
+	/* The table's own order has the indexes of words, tags and owners. */
+	if (!scan->oldest_ms && scan->indexed)
+		p->items[n++] = (struct clickhouse_param){
+			"optimize_use_projections", "0"};
+	return fill_texts(p, q, &n, err);
+}
+
+void links_params_release(struct links_params *p)
+{
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
+		buf_free(&p->texts[i]);
+	buf_free(&p->words);
+}
+
+/* --- conditions -------------------------------------------------------------
+ */
+
+/*
+ * What of `links` a question is about: the one place that says so.  It is asked
+ * of rows of any version, and then of the newest.
+ */
+static void put_where(struct buf *sql, const struct links_query *q)
+{
+	static const char *const conditions[LINKS_FILTER_COUNT] = {
+		[LINKS_TEXT] = WORDS " LIKE lowerUTF8({q:String})",
+		[LINKS_TAG] = "has(tags, {tag:String})",
+		[LINKS_OWNER] = "owner = {owner:String}",
+		[LINKS_CAMPAIGN] = "campaign = {campaign:String}",
+		[LINKS_DOMAIN] = "domain = {domain:String}",
+		[LINKS_STATE] = "state = {state:String}",
+		/* The first finds it, the second is sure. */
+		[LINKS_URL] = WORDS " LIKE lowerUTF8({url_like:String}) AND "
+				    "url = {url:String}",
+	};
+
+	buf_puts(sql, "1");
+	for (int i = 0; i < LINKS_FILTER_COUNT; i++) {
+		if (q->filters[i])
+			buf_printf(sql, " AND %s", conditions[i]);
+	}
+	if (q->created_from >= 0)
+		buf_puts(sql, " AND created_at >= fromUnixTimestamp64Milli("
+			      "{created_from:Int64}, 'UTC')");
+	if (q->created_to >= 0)
+		buf_puts(sql, " AND created_at < fromUnixTimestamp64Milli("
+			      "{created_to:Int64}, 'UTC')");
+}
+
+#define AFTER "fromUnixTimestamp64Milli({number:Int64}, 'UTC')"
+
+const char links_sql_window[] =
+	"SELECT toUnixTimestamp64Milli(created_at) FROM links WHERE "
+	"created_at <= " AFTER " ORDER BY created_at DESC "
+	"LIMIT 1 OFFSET {candidates:UInt64} FORMAT TabSeparated";
+
+/* Clicks by people on the days that are counted. */
+#define DAYS                                                                   \
+	"link_days WHERE day >= toDate({since:UInt16}) AND "                   \
+	"day < toDate({until:UInt16}) AND "                                    \
+	"(toDateTime(day, 'UTC'), attempt) IN (SELECT unit, max(attempt) "     \
+	"FROM settled WHERE kind = 'link_day' AND "                            \
+	"unit >= toDateTime(toDate({since:UInt16}), 'UTC') AND "               \
+	"unit < toDateTime(toDate({until:UInt16}), 'UTC') GROUP BY unit)"
+
+/* --- candidates -------------------------------------------------------------
+ */
+
+/* Links are told by place: (number, link_id, code). */
+static void put_created(struct buf *sql, const struct links_query *q)
+{
+	buf_puts(sql, "SELECT toUInt64(greatest(0, "
+		      "toUnixTimestamp64Milli(created_at))) AS n_place, "
+		      "link_id, code AS a_code FROM links WHERE ");
+	put_where(sql, q);
+	buf_puts(sql, " AND created_at <= " AFTER " AND (created_at < " AFTER
+		      " OR link_id < {after_id:UInt64}) AND created_at >= "
+		      "fromUnixTimestamp64Milli({oldest:Int64}, 'UTC') "
+		      "ORDER BY created_at DESC, link_id DESC "
+		      "LIMIT {candidates:UInt64}");
+}
+
+static void put_clicked(struct buf *sql, const struct links_query *q)
+{
+	buf_puts(sql, "SELECT sum(effective) AS n_place, link_id, '' AS "
+		      "a_code FROM " DAYS);
+	if (links_query_filters(q)) {
+		buf_puts(sql, " AND link_id IN (SELECT link_id FROM links "
+			      "WHERE ");
+		put_where(sql, q);
+		buf_puts(sql, ")");
+	}
+	buf_puts(sql, " GROUP BY link_id HAVING n_place > 0 AND "
+		      "(n_place < {number:UInt64} OR "
+		      "(n_place = {number:UInt64} AND "
+		      "link_id < {after_id:UInt64})) "
+		      "ORDER BY n_place DESC, link_id DESC "
+		      "LIMIT {candidates:UInt64}");
+}
+
+/* --- pages ------------------------------------------------------------------
+ */
+
+/* Which rows are versions of the candidates.  By its time of creation a link is
+ * found in the projection, by its code in the table. */
+static const char *const candidates_of[] = {
+	[LINKS_BY_CREATION] = "code IN (SELECT arrayJoin(picked).3) AND "
+			      "created_at IN (SELECT fromUnixTimestamp64Milli("
+			      "toInt64(arrayJoin(picked).1), 'UTC'))",
+	[LINKS_CLICKED] = "code IN (SELECT code FROM links WHERE link_id IN "
+			  "(SELECT arrayJoin(picked).2))",
+};
+
+static const char *where_candidates(enum links_part part)
+{
+	return candidates_of[part == LINKS_CLICKED ? LINKS_CLICKED
+						   : LINKS_BY_CREATION];
+}
+
+/* The newest version of each.  The newest link of a code is its present one:
+ * generations are the upper bits of a link_id. */
+static void put_newest(struct buf *sql, enum links_part part)
+{
+	buf_printf(sql,
+		   "SELECT code, link_id, version, space, generation, state, "
+		   "ttl_class, created_at, changed_at, expires_at, url, "
+		   "redirect_status, owner, campaign, tags, domain, "
+		   "description, account, creator, editor, targets, "
+		   "not_before, max_visits FROM links WHERE %s AND "
+		   "link_id IN (SELECT arrayJoin(picked).2) "
+		   "ORDER BY version DESC LIMIT 1 BY code, link_id",
+		   where_candidates(part));
+}
+
+static void put_present(struct buf *sql, enum links_part part)
+{
+	static const char *const codes[] = {
+		[LINKS_BY_CREATION] = "SELECT arrayJoin(picked).3",
+		[LINKS_CLICKED] = "SELECT code FROM links WHERE link_id IN "
+				  "(SELECT arrayJoin(picked).2)",
+		[LINKS_UNCLICKED] = "SELECT arrayJoin(picked).3",
+	};
+
+	buf_printf(sql,
+		   "SELECT code AS present_code, max(link_id) AS present_id "
+		   "FROM links WHERE code IN (%s) GROUP BY code",
+		   codes[part]);
+}
+
+#define TEXT(column) "toValidUTF8(" column "), "
+#define TIME(column) "toUnixTimestamp64Milli(" column "), "
+
+/* Of as many columns; constants of one name would have to be of one type. */
+static const char picked_row[] =
+	"SELECT 'picked', picked[-1].1, picked[-1].2, length(picked), "
+	"0 AS h1, 0 AS h2, 0 AS h3, '' AS h4, '' AS h5, '' AS h6, '' AS h7, "
+	"'' AS h8, '' AS h9, '' AS h10, '' AS h11, '' AS h12, '' AS h13, "
+	"'' AS h14, '' AS h15, '' AS h16, '' AS h17, 0 AS h18, 0 AS h19, "
+	"0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25";
+
+/* As in enum links_column. */
+static const char link_columns[] = TEXT("code") TEXT("url") TEXT("state") TEXT(
+	"space") TEXT("ttl_class") TEXT("description") TEXT("owner")
+	TEXT("account") TEXT("campaign") TEXT("domain") TEXT("creator") TEXT(
+		"editor") TEXT("toJSONString(tags)")
+		TEXT("toJSONString(targets)") "generation, version, "
+					      "redirect_status, " TIME(
+						      "created_at") TIME("chang"
+									 "ed_"
+									 "at")
+						      TIME("expires_at") TIME(
+							      "not_before") "ma"
+									    "x_"
+									    "vi"
+									    "si"
+									    "t"
+									    "s";
+
+static void put_links(struct buf *sql, const struct links_query *q,
+		      enum links_part part)
+{
+	static const char *const clicks[] = {
+		[LINKS_BY_CREATION] = "toUInt64(0)",
+		[LINKS_CLICKED] = "n_place",
+		[LINKS_UNCLICKED] = "n_effective",
+	};
+
+	buf_puts(sql, "SELECT 'link', n_place, link_id, 0, (");
+	put_where(sql, q);
+	buf_printf(sql, ")%s, link_id = present_id, %s, ",
+		   part == LINKS_UNCLICKED ? " AND n_effective = 0" : "",
+		   clicks[part]);
+	buf_puts(sql, link_columns);
+	buf_puts(sql, " FROM (");
+	put_newest(sql, part);
+	buf_puts(sql, ") AS newest INNER JOIN (SELECT DISTINCT one.1 AS "
+		      "n_place, one.2 AS chosen_id FROM (SELECT "
+		      "arrayJoin(picked) AS one)) AS chosen ON "
+		      "newest.link_id = chosen.chosen_id INNER JOIN (");
+	put_present(sql, part);
+	buf_puts(sql, ") AS present ON newest.code = present.present_code");
+	if (part == LINKS_UNCLICKED)
+		buf_puts(sql, " LEFT JOIN (SELECT link_id AS clicked_id, "
+			      "sum(effective) AS n_effective FROM " DAYS
+			      " AND link_id IN (SELECT arrayJoin(picked).2) "
+			      "GROUP BY clicked_id) AS clicked ON "
+			      "newest.link_id = clicked.clicked_id");
+	buf_puts(sql, " ORDER BY n_place DESC, link_id DESC");
+}
+
+void links_sql_page(struct buf *sql, const struct links_query *q,
+		    enum links_part part)
+{
+	buf_puts(sql, "WITH (SELECT groupArray((n_place, link_id, a_code)) "
+		      "FROM (");
+	if (part == LINKS_CLICKED)
+		put_clicked(sql, q);
+	else
+		put_created(sql, q);
+	buf_puts(sql, ")) AS picked ");
+	buf_puts(sql, picked_row);
+	buf_puts(sql, " UNION ALL SELECT * FROM (");
+	put_links(sql, q, part);
+	buf_puts(sql, ") FORMAT TabSeparated");
+}

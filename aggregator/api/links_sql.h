@@ -1,0 +1,93 @@
+/*
+ * links_sql.h - the queries behind GET /v1/links.
+ *
+ * Rows of `links` are versions of a link, and a merge leaves the newest.  So a
+ * page is made in two steps.  The first picks candidates: rows of any version
+ * that the filters let pass, in the order of the list, as many as are asked
+ * for.  The second reads the newest version of each, and of the other links of
+ * its code, and says whether the filters let that pass.  No link is missed,
+ * since each newest version is a row too; and a candidate that falls through
+ * costs nothing but its place in the page.
+ */
+#ifndef AGGREGATOR_API_LINKS_SQL_H
+#define AGGREGATOR_API_LINKS_SQL_H
+
+#include "aggregator/api/links_query.h"
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+
+/* Which candidates are looked at. */
+struct links_scan {
+	struct links_place after;
+	uint64_t oldest_ms; /* created at this or later; 0: any */
+	size_t candidates;
+	/* All that is older: by the table's indexes rather than in the order of
+	 * creation. */
+	bool indexed;
+};
+
+#define LINKS_SQL_MEMORY "1000000000" /* bytes that a query may take */
+
+/* The parameters of a statement, and what they point to. */
+struct links_params {
+	struct buf texts[LINKS_FILTER_COUNT];
+	struct buf words; /* LIKE pattern of `url` */
+	char numbers[9][24];
+	struct clickhouse_param items[24];
+};
+int links_params_fill(struct links_params *p, const struct links_query *q,
+		      const struct links_scan *scan, struct error *err);
+void links_params_release(struct links_params *p);
+
+/*
+ * A page: one row 'picked' with how many candidates there were and number and
+ * link_id of the last, and a row 'link' for each link of the candidates, in the
+ * order of the list.
+ */
+void links_sql_page(struct buf *sql, const struct links_query *q,
+		    enum links_part part);
+#define LINKS_SQL_COLUMNS                                                      \
+	"snnnnnn"                                                              \
+	"ssssssssssssss"                                                       \
+	"nnnnnnnn"
+
+enum links_column {
+	LINKS_ROW_KIND,
+	LINKS_ROW_NUMBER, /* of its place, or that of the last candidate */
+	LINKS_ROW_LINK_ID,
+	LINKS_ROW_PICKED, /* of the row 'picked' */
+	LINKS_ROW_MATCHES,
+	LINKS_ROW_CURRENT,
+	LINKS_ROW_CLICKS,
+	LINKS_ROW_CODE,
+	LINKS_ROW_URL,
+	LINKS_ROW_STATE,
+	LINKS_ROW_SPACE,
+	LINKS_ROW_TTL,
+	LINKS_ROW_DESCRIPTION,
+	LINKS_ROW_OWNER,
+	LINKS_ROW_ACCOUNT,
+	LINKS_ROW_CAMPAIGN,
+	LINKS_ROW_DOMAIN,
+	LINKS_ROW_CREATOR,
+	LINKS_ROW_EDITOR,
+	LINKS_ROW_TAGS,	   /* JSON */
+	LINKS_ROW_TARGETS, /* JSON */
+	LINKS_ROW_GENERATION,
+	LINKS_ROW_VERSION,
+	LINKS_ROW_REDIRECT_STATUS,
+	LINKS_ROW_CREATED_AT,
+	LINKS_ROW_CHANGED_AT,
+	LINKS_ROW_EXPIRES_AT,
+	LINKS_ROW_NOT_BEFORE,
+	LINKS_ROW_MAX_VISITS,
+};
+
+/* When the row was created that has `skipped` rows between it and the scan's
+ * start, ms; no row when there are fewer. */
+extern const char links_sql_window[];
+
+/* How many days of clicks are counted. */
+#define LINKS_DAYS 30
+
+#endif
