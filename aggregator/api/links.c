@@ -165,18 +165,37 @@ static int take_window(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-/* A scan from `after` on: of the newest rows in the order of creation, where
- * a filter may have to pass over many. */
+/* Nothing before it is asked for. */
+static void skip_newer(const struct links_query *q, struct links_place *place)
+{
+	uint64_t last = q->created_to > 0 ? (uint64_t)q->created_to - 1 : 0;
+
+	if (place->part == LINKS_CLICKED || q->created_to < 0 ||
+	    place->number <= last)
+		return;
+	place->number = last;
+	place->link_id = UINT64_MAX;
+}
+
+/* A scan from `after` on: first of the newest rows, in the order of creation,
+ * where a filter may have to pass over many. */
 static int start(struct call *call, struct page *page, struct links_place after,
 		 struct error *err)
 {
-	page->scan =
-		(struct links_scan){.after = after, .candidates = WINDOW_ROWS};
-	if (after.part != LINKS_CLICKED && links_query_filters(page->q) &&
+	const struct links_query *q = page->q;
+	struct links_scan *scan = &page->scan;
+
+	skip_newer(q, &after);
+	*scan = (struct links_scan){.after = after, .candidates = WINDOW_ROWS};
+	if (after.part != LINKS_CLICKED && links_query_filters(q) &&
 	    ask(call, page, links_sql_window, "n", take_window,
-		&page->scan.oldest_ms, err) < 0)
+		&scan->oldest_ms, err) < 0)
 		return -1;
-	page->scan.candidates = 2 * (page->q->limit + 1);
+	if (q->created_from >= 0 &&
+	    (uint64_t)q->created_from >= scan->oldest_ms)
+		scan->oldest_ms = 0; /* all there is lies among them */
+	/* Some fall through, or are told twice. */
+	scan->candidates = q->limit + q->limit / 8 + 8;
 	return 0;
 }
 

@@ -1,0 +1,80 @@
+/* Any bytes as the query string of a list of links, and as its cursor: what is
+ * taken leads to a place that the list has, and is written as it was read. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "aggregator/api/links_query.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_place(const struct links_query *q,
+			const struct links_place *place)
+{
+	assert(place->part <= LINKS_UNCLICKED);
+	assert((place->part == LINKS_BY_CREATION) == !q->by_clicks);
+	assert(place->part == LINKS_CLICKED ||
+	       place->number <= LINKS_LATEST_MS);
+	assert(place->until_day <= UINT16_MAX);
+}
+
+static void try_cursor(const struct links_query *q, const char *text)
+{
+	struct links_place place;
+	struct error err = {0};
+	char again[LINKS_CURSOR_MAX];
+
+	if (links_cursor_parse(q, text, &place, &err) < 0) {
+		assert(err.code == ERROR_INPUT && err.text[0]);
+		return;
+	}
+	check_place(q, &place);
+	assert(!strcasecmp(links_cursor_format(q, &place, again), text));
+}
+
+/* A place of any bytes, with the digest that belongs to it. */
+static void try_place(const struct links_query *q, const uint8_t *data,
+		      size_t size)
+{
+	struct links_place place = {0};
+	char text[LINKS_CURSOR_MAX];
+
+	if (size < 21)
+		return;
+	place.part = (enum links_part)(data[0] % 4);
+	memcpy(&place.number, data + 1, 8);
+	memcpy(&place.link_id, data + 9, 8);
+	memcpy(&place.until_day, data + 17, 4);
+	try_cursor(q, links_cursor_format(q, &place, text));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct aggregator_settings settings = {.groups_max = 1000};
+	struct links_query q;
+	struct error err = {0};
+	char *text = malloc(size + 1);
+
+	if (!text)
+		return 0;
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	if (links_query_parse(&q, (struct http_slice){text, size}, &settings,
+			      &err) == 0) {
+		assert(q.limit >= 1 && q.limit <= 1000);
+		check_place(&q, &q.at);
+	} else {
+		assert(err.code == ERROR_INPUT && err.text[0]);
+	}
+	links_query_release(&q);
+	links_query_parse(&q, (struct http_slice){"sort=clicks", size % 2 * 11},
+			  &settings, &err);
+	try_cursor(&q, text);
+	try_place(&q, data, size);
+	links_query_release(&q);
+	free(text);
+	return 0;
+}

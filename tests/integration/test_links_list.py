@@ -1,0 +1,511 @@
+"""GET /v1/links of the aggregator: filters, order and pages, against the same
+computed in Python."""
+import json
+import random
+import time
+
+import pytest
+import requests
+
+from support.asking import aggregator, ask  # noqa: F401
+from support.clicks import datetime64, instant, make_click, rfc3339
+from support.program import eventually
+
+DAY = 86400
+START_MS = 1_790_000_000_000
+
+OWNERS = ["", "ann", "Ann", "bob's", 'odd "owner"', "back\\slash", "per%cent",
+          "Владелец"]
+TAGS = ["a", "b", "under_score", "per%cent", "it's", 'quote"', "back\\slash",
+        "tab\\t", "ключ", "a,b", "[a]", "]) OR 1=1 --"]
+CAMPAIGNS = ["", "autumn", "Autumn 2026"]
+WORDS = ["Shop", "news", "100%25", "a_b", "axb", "Ärger", "КАТАЛОГ", "path"]
+
+
+# --- links -------------------------------------------------------------------
+
+def make_version(chance, link_id, code, created_ms, version, **fields):
+    return {
+        "code": code, "link_id": link_id, "version": version, "space": "s7",
+        "generation": 1, "change": "changed" if version > 1 else "created",
+        "state": chance.choices(["live", "deleted", "blocked"],
+                                [80, 15, 5])[0],
+        "ttl_class": "10d", "created_at": datetime64(created_ms),
+        "changed_at": datetime64(created_ms + version * 1000),
+        "expires_at": 0,
+        "url": f"https://{chance.choice(WORDS)}.example/"
+               f"{chance.choice(WORDS)}?n={chance.randrange(50)}",
+        "redirect_status": 302, "owner": chance.choice(OWNERS),
+        "campaign": chance.choice(CAMPAIGNS),
+        "tags": chance.sample(TAGS, chance.choice([0, 1, 1, 3])),
+        "domain": chance.choice(["", "main", "shop"]),
+        "description": chance.choice(["", "", "Sale of SHOP", "50% off"]),
+        "created_ms": created_ms, **fields}
+
+
+class Archive:
+    """Rows of `links` that no merge joins, and what they say in Python."""
+
+    def __init__(self, clickhouse):
+        self.clickhouse = clickhouse
+        self.rows = []
+        clickhouse.query("ALTER TABLE links MODIFY SETTING "
+                         "max_bytes_to_merge_at_max_space_in_pool = 1")
+
+    def insert(self, rows):
+        self.rows += rows
+        self.clickhouse.query(
+            "INSERT INTO links FORMAT JSONEachRow", "\n".join(
+                json.dumps({k: v for k, v in row.items()
+                            if k != "created_ms"}) for row in rows).encode())
+
+    def newest(self):
+        links = {}
+        for row in self.rows:
+            if (row["link_id"] not in links
+                    or links[row["link_id"]]["version"] < row["version"]):
+                links[row["link_id"]] = row
+        return links
+
+    def listed(self, **filters):
+        """The link_ids of a list by creation."""
+        links = [link for link in self.newest().values()
+                 if passes(link, **filters)]
+        links.sort(key=lambda link: (link["created_ms"], link["link_id"]),
+                   reverse=True)
+        return [str(link["link_id"]) for link in links]
+
+
+def passes(link, q=None, tag=None, url=None, created_from=None,
+           created_to=None, **equal):
+    if q is not None and not any(q.lower() in link[field].lower() for field
+                                 in ("url", "description", "code")):
+        return False
+    return ((tag is None or tag in link["tags"])
+            and (url is None or link["url"] == url)
+            and (created_from is None
+                 or link["created_ms"] >= created_from * 1000)
+            and (created_to is None or link["created_ms"] < created_to * 1000)
+            and all(link[name] == value for name, value in equal.items()))
+
+
+@pytest.fixture
+def archive(migrated):
+    return Archive(migrated.clickhouse)
+
+
+def fill(archive, seed, count=300):
+    """Links of up to four versions in as many inserts; several were created in
+    one millisecond, and every tenth code has a second generation."""
+    chance = random.Random(seed)
+    links, inserts = [], [[], [], [], []]
+    for n in range(1, count + 1):
+        created = START_MS + chance.randrange(count // 2) * 1000
+        links.append((n, f"Code{n}", created, 1))
+        if n % 10 == 0:
+            links.append((n + (1 << 42), f"Code{n}", created + 10_000_000, 2))
+    for link_id, code, created, generation in links:
+        for version in range(1, chance.choice([1, 1, 2, 4]) + 1):
+            inserts[version - 1].append(make_version(
+                chance, link_id, code, created, version,
+                generation=generation))
+    chance.shuffle(inserts)  # the newest version need not come last
+    for rows in inserts:
+        archive.insert(rows)
+    return chance
+
+
+def parameters(filters):
+    return {name: rfc3339(value) if name.startswith("created_") else value
+            for name, value in filters.items()}
+
+
+def pages(made, limit, between=None, **filters):
+    """The links of all pages; `between` is called before each but the first."""
+    links, cursor = [], {}
+    for _ in range(500):
+        answer = ask(made, "/v1/links", limit=limit, **parameters(filters),
+                     **cursor)
+        assert len(answer["links"]) <= limit
+        links += answer["links"]
+        if answer["next"] is None:
+            return links
+        cursor = {"cursor": answer["next"]}
+        if between:
+            between()
+    raise AssertionError("pages without an end")
+
+
+def ids(links):
+    return [link["link_id"] for link in links]
+
+
+def refused(made, says, **params):
+    answer = requests.get(made.url + "/v1/links", params=params, timeout=60)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["detail"].startswith(says), answer.text
+
+
+# --- what a link is ------------------------------------------------------------
+
+def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
+    archive.insert([{
+        "code": "Ab3", "link_id": (1 << 63) + 5, "version": 3, "space": "s7",
+        "generation": 4, "change": "changed", "state": "blocked",
+        "ttl_class": "10d", "created_at": datetime64(START_MS + 7),
+        "changed_at": datetime64(START_MS + 1000),
+        "expires_at": datetime64(START_MS + DAY * 1000),
+        "url": "https://example.com/\t\\x", "redirect_status": 307,
+        "owner": "ann", "campaign": "", "tags": ["a\\b", 'c"', ""],
+        "domain": "main", "description": "two\nlines", "account": "acme",
+        "creator": "key", "editor": "other", "max_visits": 9,
+        "targets": {"ios": "https://ios.example/"}, "not_before": 0}])
+    answer = ask(aggregator(), "/v1/links")
+    at = START_MS // 1000
+    assert answer["links"] == [{
+        "code": "Ab3", "link_id": str((1 << 63) + 5), "space": "s7",
+        "url": "https://example.com/\t\\x", "ttl": "10d", "state": "blocked",
+        "generation": 4, "version": 3, "current": True,
+        "created_at": rfc3339(at)[:-1] + ".007Z",
+        "changed_at": rfc3339(at + 1), "expires_at": rfc3339(at + DAY),
+        "not_before": None, "owner": "ann", "account": "acme",
+        "campaign": None, "domain": "main", "description": "two\nlines",
+        "creator": "key", "editor": "other", "max_visits": 9,
+        "redirect_status": 307, "tags": ["a\\b", 'c"', ""],
+        "targets": {"ios": "https://ios.example/"}}]
+    assert answer["sort"] == "created" and answer["next"] is None
+
+
+def test_bytes_that_are_no_text_are_answered_as_text(aggregator, archive):
+    archive.clickhouse.query(
+        "INSERT INTO links (code, link_id, url, owner, tags) VALUES "
+        "('c', 1, 'https://\\xff\\xc3', '\\xfe', ['\\xff', 'a'])")
+    link, = ask(aggregator(), "/v1/links")["links"]
+    assert link["url"] == "https://�"
+    assert link["owner"] == "�" and link["tags"] == ["�", "a"]
+
+
+def test_the_newest_link_of_a_code_is_its_present_one(aggregator, archive):
+    chance = fill(archive, 1, 60)
+    archive.insert([make_version(chance, 999, "Code10", START_MS, 1)])
+    newest = {}
+    for link in archive.newest().values():
+        newest[link["code"]] = max(newest.get(link["code"], 0),
+                                   link["link_id"])
+    made = aggregator()
+    for filters in {}, {"owner": "ann"}, {"created_to": START_MS // 1000 + 9}:
+        links = pages(made, 7, **filters)
+        assert links and all(
+            link["current"] == (newest[link["code"]] == int(link["link_id"]))
+            for link in links)
+
+
+# --- filters -------------------------------------------------------------------
+
+def some_filters(chance):
+    drawn = {
+        "q": lambda: chance.choice(WORDS + [
+            "sHOP.", "ärger", "каталог", "de1", "50% O", "%", "_", "a_b",
+            "\\", "?n=1", "E", "https://news.example/", "no such words"]),
+        "tag": lambda: chance.choice(TAGS + ["A"]),
+        "owner": lambda: chance.choice(OWNERS + ["nobody"]),
+        "campaign": lambda: chance.choice(CAMPAIGNS),
+        "domain": lambda: chance.choice(["", "main", "shop"]),
+        "state": lambda: chance.choice(["live", "deleted", "blocked"]),
+        "created_from": lambda: START_MS // 1000 + chance.randrange(100),
+        "created_to": lambda: START_MS // 1000 + 100 + chance.randrange(9999),
+    }
+    names = chance.sample(sorted(drawn), chance.choice([0, 1, 1, 2, 3]))
+    return {name: drawn[name]() for name in names}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_filters_pass_what_they_pass_in_python(aggregator, archive, seed):
+    chance = fill(archive, seed)
+    made = aggregator()
+    for _ in range(60):
+        filters = some_filters(chance)
+        links = pages(made, chance.choice([20, 100, 1000]), **filters)
+        assert ids(links) == archive.listed(**filters), filters
+    url = chance.choice(archive.rows)["url"]
+    assert ids(pages(made, 9, url=url)) == archive.listed(url=url)
+    assert ids(pages(made, 9, url=url.upper())) == []
+
+
+def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
+    """All but a few: pages are short then, and lead to these few."""
+    chance = random.Random(3)
+    links = [(n, f"c{n}", START_MS + n * 1000) for n in range(1, 301)]
+    archive.insert([make_version(chance, *link, 1, tags=["old"])
+                    for link in links])
+    archive.insert([make_version(chance, *link, 2, tags=["new"])
+                    for link in links if link[0] % 60])
+    made = aggregator()
+    assert ids(pages(made, 2, tag="old")) == ["300", "240", "180", "120", "60"]
+    assert len(pages(made, 50, tag="new")) == 295
+
+
+def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
+    """More than are gone through in the order of creation."""
+    chance = random.Random(4)
+    archive.insert([make_version(chance, n, f"c{n}", START_MS + n * 1000, 1,
+                                 owner="ann", tags=["rare"], state="live",
+                                 url=f"https://needle.example/{n}")
+                    for n in range(1, 31)])
+    archive.insert([make_version(chance, 7, "c7", START_MS + 7000, 2,
+                                 owner="bob", tags=[], url="https://b.example",
+                                 description="")])
+    archive.clickhouse.query(
+        "INSERT INTO links (code, link_id, version, created_at, url) SELECT "
+        "toString(number), number + 1000, 1, toDateTime64('2027-01-01', 3, "
+        "'UTC') + number, 'https://hay.example' FROM numbers(500100)")
+    made = aggregator()
+    expected = [str(n) for n in range(30, 0, -1) if n != 7]
+    for filters in ({"owner": "ann"}, {"tag": "rare"}, {"q": "NEEDLE"},
+                    {"q": "needle", "owner": "ann"},
+                    {"state": "live", "created_to": START_MS // 1000 + 100,
+                     "tag": "rare"}):
+        assert ids(pages(made, 8, **filters)) == expected, filters
+        assert ids(pages(made, 100, **filters)) == expected, filters
+    assert ids(pages(made, 8, url="https://needle.example/9")) == ["9"]
+
+
+ODD = ["' OR 1=1 --", "\\' OR 1=1 --", "%", "%%", "_", "\\", "\\\\", "\\%",
+       "%_\\", "{tag:String}", "\\N", "\\0", "') UNION ALL SELECT 1 --", "/*",
+       "&tag=a", "q=1&limit=1", "toString(1)", "'; DROP TABLE links; --",
+       "NULL", "١", "🙂"]
+
+
+def test_no_text_is_more_than_text(aggregator, archive):
+    chance = random.Random(5)
+    fields = [row for text in ODD for row in (
+        dict(owner=text), dict(campaign=text), dict(tags=["x", text]),
+        dict(domain=text), dict(url="https://example.com/" + text),
+        dict(description=f"a{text}b"), {})]
+    archive.insert([make_version(chance, n + 1, f"c{n}", START_MS + n, 1, **row)
+                    for n, row in enumerate(fields)])
+    made = aggregator()
+    for text in ODD:
+        for filters in ({"owner": text}, {"campaign": text}, {"tag": text},
+                        {"domain": text}, {"q": text}, {"q": f"a{text}b"},
+                        {"url": "https://example.com/" + text}, {"url": text}):
+            answer = ask(made, "/v1/links", **filters)
+            assert ids(answer["links"]) == \
+                archive.listed(**filters)[:100], filters
+        refused(made, "state: expected live, deleted or blocked", state=text)
+        refused(made, "sort: expected", sort=text)
+        refused(made, "limit: expected", limit=text)
+        refused(made, "cursor: ", cursor=text)
+
+
+def test_what_makes_no_sense_is_refused_by_name(aggregator, archive):
+    made = aggregator()
+    refused(made, "code: no such parameter", code="a")
+    refused(made, "owner: given more than once", owner=["a", "b"])
+    refused(made, "q: expected 1 to", q="")
+    refused(made, "q: expected 1 to", q="a" * 3000)
+    refused(made, "q: expected UTF-8", q="a\nb")
+    refused(made, "tag: expected UTF-8", tag=b"\xff")
+    refused(made, "created_from: ", created_from="yesterday")
+    refused(made, "created_from: expected a time before",
+            created_from="2026-11-02", created_to="2026-11-02")
+    refused(made, "limit: expected a number from 1 to 1000", limit=1001)
+    assert ask(made, "/v1/links") == ask(made, "/v1/links", limit=100,
+                                         sort="created")
+
+
+def test_clickhouses_words_are_not_answered(aggregator, archive):
+    made = aggregator()
+    archive.clickhouse.query("DROP TABLE links")
+    answer = requests.get(made.url + "/v1/links", params={"q": "x"}, timeout=60)
+    assert answer.status_code == 503
+    assert answer.json()["detail"] == ("ClickHouse is away or refused this; "
+                                       "the log of the program says why")
+
+
+# --- pages ---------------------------------------------------------------------
+
+def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
+    """Each link that was there is on one page, whatever happens meanwhile."""
+    chance = fill(archive, 6, 200)
+    archive.insert([dict(row, version=9, owner="kept")
+                    for row in archive.newest().values()
+                    if row["link_id"] % 3])
+    before, kept = archive.listed(), archive.listed(owner="kept")
+    new = iter(range(10_000, 20_000))
+
+    def change():
+        rows = [make_version(chance, n, f"new{n}", START_MS + 10 ** 8 + n, 1,
+                             owner="kept")
+                for n in (next(new), next(new))]
+        for row in chance.sample(list(archive.newest().values()), 5):
+            rows.append(dict(row, version=row["version"] + 1,
+                             url="https://edited.example/"))
+        archive.insert(rows)
+
+    made = aggregator()
+    assert ids(pages(made, 17, change)) == before
+    assert [i for i in ids(pages(made, 17, change, owner="kept"))
+            if int(i) < 10_000 or int(i) >= 1 << 42] == kept
+
+
+def test_merges_between_pages_change_nothing(aggregator, archive):
+    fill(archive, 7, 150)
+    archive.clickhouse.query("ALTER TABLE links RESET SETTING "
+                             "max_bytes_to_merge_at_max_space_in_pool")
+    made = aggregator()
+    expected = archive.listed(state="live")
+    assert ids(pages(made, 10, lambda: archive.clickhouse.query(
+        "OPTIMIZE TABLE links FINAL"), state="live")) == expected
+    assert ids(pages(made, 10, state="live")) == expected
+
+
+def test_the_last_page_says_so(aggregator, archive):
+    chance = random.Random(8)
+    archive.insert([make_version(chance, n, f"c{n}", START_MS + n, 1)
+                    for n in range(1, 6)])
+    made = aggregator()
+    first = ask(made, "/v1/links", limit=3)
+    assert ids(first["links"]) == ["5", "4", "3"]
+    last = ask(made, "/v1/links", limit=3, cursor=first["next"])
+    assert ids(last["links"]) == ["2", "1"] and last["next"] is None
+    assert ask(made, "/v1/links", limit=5)["next"] is None
+    assert first["revision"] != last["revision"]
+
+
+def test_a_cursor_is_of_its_question_only(aggregator, archive):
+    fill(archive, 9, 60)
+    made = aggregator()
+    asked = {"owner": "ann", "created_to": "2030-01-01"}
+    answer = ask(made, "/v1/links", limit=1, **asked)
+    cursor = answer["next"]
+    assert ask(made, "/v1/links", limit=2, cursor=cursor, **asked)["links"]
+    for other in ({}, {"owner": "ann"}, {**asked, "owner": "Ann"},
+                  {**asked, "tag": "a"}, {**asked, "created_to": "2030-01-02"},
+                  {**asked, "sort": "clicks"}):
+        refused(made, "cursor: damaged, or of an answer to other",
+                cursor=cursor, **other)
+
+
+def test_a_damaged_cursor_is_refused(aggregator, archive):
+    fill(archive, 10, 20)
+    made = aggregator()
+    cursor = ask(made, "/v1/links", limit=1)["next"]
+    for at, digit in enumerate(cursor):
+        other = "0" if digit != "0" else "1"
+        refused(made, "cursor: ", cursor=cursor[:at] + other + cursor[at + 1:])
+    for text in ("", cursor[:-1], cursor + "0", cursor * 2, "x" * len(cursor)):
+        refused(made, "cursor: expected the `next` of an answer", cursor=text)
+
+
+# --- by clicks -----------------------------------------------------------------
+
+@pytest.fixture
+def clicked(archive, migrated):
+    """clicked({link_id: clicks}, days_ago): what people, robots and others did
+    on that day; what counts is in `counts`."""
+    chance = random.Random(11)
+    midnight = int(time.time()) // DAY * DAY
+
+    def make(clicks, days_ago):
+        rows = []
+        for link_id, count in clicks.items():
+            rows += [make_click(chance, 0, link_id, outcome="redirected",
+                                verdict="human") for _ in range(count)]
+            rows += [make_click(chance, 0, link_id, outcome="redirected",
+                                verdict=verdict)
+                     for verdict in ("bot", "prefetch", "monitor")]
+            rows.append(make_click(chance, 0, link_id, outcome="not_found",
+                                   verdict="human"))
+        for row in rows:
+            row["ts_ms"] = (midnight - days_ago * DAY) * 1000 + \
+                chance.randrange(DAY * 1000)
+        migrated.insert(sorted(rows, key=lambda row: row["ts_ms"]))
+    return make
+
+
+def days_settled(archive, rows):
+    """Waits until the published days hold so many events."""
+    eventually(lambda: archive.clickhouse.value(
+        "SELECT sum(pv) FROM link_days WHERE (toDateTime(day, 'UTC'), attempt)"
+        " IN (SELECT unit, max(attempt) FROM settled WHERE kind = 'link_day' "
+        "GROUP BY unit)") == rows, what=f"{rows} events in settled days")
+
+
+def by_clicks(archive, counts, **filters):
+    newest = archive.newest()
+    listed = [int(i) for i in archive.listed(**filters)]
+    return [(str(i), counts.get(i, 0)) for i in sorted(
+        listed, reverse=True,
+        key=lambda i: (counts[i], 0, i) if counts.get(i)
+        else (0, newest[i]["created_ms"], i))]
+
+
+def clicks_of(links):
+    return [(link["link_id"], link["clicks"]) for link in links]
+
+
+def test_by_clicks_are_those_of_people_on_the_days_counted(
+        aggregator, archive, clicked):
+    fill(archive, 12, 40)
+    chance = random.Random(13)
+    counts = {}
+    total = 0
+    for days_ago in (2, 3, 29, 32):
+        day = {n: chance.randrange(12) for n in chance.sample(range(1, 50), 25)}
+        clicked(day, days_ago)
+        total += sum(day.values()) + 4 * len(day)
+        for link_id, count in day.items():
+            if days_ago < 30:
+                counts[link_id] = counts.get(link_id, 0) + count
+    made = aggregator()
+    days_settled(archive, total)
+
+    expected = by_clicks(archive, counts)
+    for limit in (1, 7, 1000):
+        assert clicks_of(pages(made, limit, sort="clicks")) == expected
+    for filters in ({"owner": "ann"}, {"state": "live"}, {"q": "shop"},
+                    {"owner": "nobody"}):
+        assert clicks_of(pages(made, 3, sort="clicks", **filters)) == \
+            by_clicks(archive, counts, **filters)
+    days = ask(made, "/v1/links", sort="clicks")["counted"]
+    assert instant(days["to"]) % DAY == 0
+    assert instant(days["to"]) <= time.time()
+    assert instant(days["to"]) - instant(days["from"]) == 30 * DAY
+
+
+def test_a_page_by_clicks_goes_on_when_a_day_is_settled_again(
+        aggregator, archive, clicked):
+    """Links whose counts stay are on one page each; one that gains clicks may
+    be on two or on none."""
+    fill(archive, 14, 40)
+    counts = {n: n for n in range(1, 21)}
+    clicked(counts, 2)
+    made = aggregator(resettle_every="0s")
+    days_settled(archive, sum(counts.values()) + 4 * len(counts))
+    done = []
+
+    def settle_again():
+        if not done:
+            done.append(True)
+            clicked({5: 50, 38: 3}, 2)
+            days_settled(archive, sum(counts.values()) + 4 * len(counts)
+                         + 53 + 8)
+
+    links = [i for i, _ in clicks_of(pages(made, 6, settle_again,
+                                           sort="clicks"))]
+    expected = [i for i, _ in by_clicks(archive, counts)]
+    assert [i for i in links if i not in ("5", "38")] == \
+        [i for i in expected if i not in ("5", "38")]
+
+
+def test_clicks_of_links_that_the_archive_lacks_are_passed_over(
+        aggregator, archive, clicked):
+    """Their events may come later than their clicks."""
+    chance = random.Random(15)
+    archive.insert([make_version(chance, 1, "c1", START_MS, 1)])
+    counts = {n: 5 for n in range(100, 120)}
+    clicked({**counts, 1: 2}, 3)
+    made = aggregator()
+    days_settled(archive, 102 + 4 * 21)
+    assert clicks_of(pages(made, 2, sort="clicks")) == [("1", 2)]

@@ -1,0 +1,226 @@
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/links_query.h"
+
+static const struct aggregator_settings settings = {.groups_max = 500};
+
+static int parse(struct links_query *q, const char *query, struct error *err)
+{
+	struct http_slice slice = {query, strlen(query)};
+
+	return links_query_parse(q, slice, &settings, err);
+}
+
+static void assert_refused(const char *query, const char *says)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	assert_int_equal(parse(&q, query, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	if (strncmp(err.text, says, strlen(says)) != 0)
+		fail_msg("%s: %s", query, err.text);
+	links_query_release(&q);
+}
+
+static void nothing_said_asks_for_the_newest(void **state)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&q, "", &err), 0);
+	assert_false(links_query_filters(&q));
+	assert_false(q.by_clicks);
+	assert_int_equal(q.limit, 100);
+	assert_int_equal(q.at.part, LINKS_BY_CREATION);
+	assert_int_equal(q.at.number, LINKS_LATEST_MS);
+	links_query_release(&q);
+}
+
+static void each_filter_is_read(void **state)
+{
+	struct links_query q;
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		parse(&q,
+		      "q=a%25b&tag=t&owner=&campaign=c&domain=d&state=live&"
+		      "url=u&created_from=2026-11-21&"
+		      "created_to=2026-11-21T00:00:00.001Z&sort=clicks&limit=7",
+		      &err),
+		0);
+	assert_string_equal(q.filters[LINKS_TEXT], "a%b");
+	assert_string_equal(q.filters[LINKS_TAG], "t");
+	assert_string_equal(q.filters[LINKS_OWNER], "");
+	assert_string_equal(q.filters[LINKS_CAMPAIGN], "c");
+	assert_string_equal(q.filters[LINKS_DOMAIN], "d");
+	assert_string_equal(q.filters[LINKS_STATE], "live");
+	assert_string_equal(q.filters[LINKS_URL], "u");
+	assert_int_equal(q.created_from, INT64_C(1795219200000));
+	assert_int_equal(q.created_to, INT64_C(1795219200001));
+	assert_true(q.by_clicks);
+	assert_int_equal(q.limit, 7);
+	assert_int_equal(q.at.part, LINKS_CLICKED);
+	links_query_release(&q);
+}
+
+static void a_bad_value_is_told_by_its_name(void **state)
+{
+	(void)state;
+	assert_refused("q=", "q: expected 1 to");
+	assert_refused("q=%00", "query string: ");
+	assert_refused("q=a%0Ab", "q: expected UTF-8");
+	assert_refused("owner=%FF", "owner: expected UTF-8");
+	assert_refused("tag=", "tag: ");
+	assert_refused("url=", "url: ");
+	assert_refused("state=expired", "state: ");
+	assert_refused("created_from=x", "created_from: ");
+	assert_refused("created_to=1960-01-01", "created_to: ");
+	assert_refused("created_from=2026-11-21T00:00:00+01:00",
+		       "created_from (write '+'");
+	assert_refused("created_from=2026-11-21&created_to=2026-11-21",
+		       "created_from: ");
+	assert_refused("sort=url", "sort: ");
+	assert_refused("limit=501", "limit: ");
+	assert_refused("limit=0", "limit: ");
+	assert_refused("limit=+1", "limit: ");
+	assert_refused("cursor=", "cursor: ");
+}
+
+static void a_parameter_twice_or_unknown_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("q=a&q=a", "q: given more than once");
+	assert_refused("code=a", "code: no such parameter; known here: q, tag");
+	assert_refused("%ZZ=1", "query string: ");
+}
+
+static void assert_comes_back(const char *query, struct links_place place)
+{
+	struct links_query q, again;
+	char cursor[LINKS_CURSOR_MAX], text[256];
+	struct error err = {0};
+
+	assert_int_equal(parse(&q, query, &err), 0);
+	snprintf(text, sizeof(text), "%s&limit=3&cursor=%s", query,
+		 links_cursor_format(&q, &place, cursor));
+	assert_int_equal(parse(&again, text, &err), 0);
+	assert_int_equal(again.at.part, place.part);
+	assert_true(again.at.number == place.number);
+	assert_true(again.at.link_id == place.link_id);
+	assert_int_equal(again.at.until_day, place.until_day);
+	links_query_release(&again);
+	links_query_release(&q);
+}
+
+static void a_cursor_leads_to_its_place(void **state)
+{
+	(void)state;
+	assert_comes_back("q=a",
+			  (struct links_place){LINKS_BY_CREATION, 1790000000123,
+					       UINT64_MAX - 1, 0});
+	assert_comes_back(
+		"sort=clicks",
+		(struct links_place){LINKS_CLICKED, UINT64_MAX, 0, 20000});
+	assert_comes_back("sort=clicks",
+			  (struct links_place){LINKS_UNCLICKED, 0, 1, 20000});
+}
+
+static void assert_not_of(const char *cursor, const char *query)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s%scursor=%s", query, *query ? "&" : "",
+		 cursor);
+	assert_refused(text, "cursor: ");
+}
+
+static void a_cursor_is_of_no_other_question(void **state)
+{
+	struct links_query q;
+	struct error err = {0};
+	char cursor[LINKS_CURSOR_MAX];
+
+	(void)state;
+	assert_int_equal(parse(&q, "owner=ann&tag=b", &err), 0);
+	links_cursor_format(&q, &q.at, cursor);
+	assert_not_of(cursor, "");
+	assert_not_of(cursor, "owner=ann");
+	assert_not_of(cursor, "owner=annb");
+	assert_not_of(cursor, "owner=b&tag=ann");
+	assert_not_of(cursor, "owner=ann&campaign=b");
+	assert_not_of(cursor, "owner=ann&tag=b&created_from=1970-01-01");
+	assert_not_of(cursor, "owner=ann&tag=b&sort=clicks");
+	links_query_release(&q);
+}
+
+static void a_damaged_cursor_is_refused(void **state)
+{
+	struct links_query q;
+	struct links_place place;
+	struct error err = {0};
+	char cursor[LINKS_CURSOR_MAX];
+
+	(void)state;
+	assert_int_equal(parse(&q, "", &err), 0);
+	links_cursor_format(&q, &q.at, cursor);
+	assert_int_equal(links_cursor_parse(&q, cursor, &place, &err), 0);
+	for (size_t i = 0; cursor[i]; i++) {
+		char was = cursor[i];
+
+		cursor[i] = was == '0' ? '1' : '0';
+		assert_int_equal(links_cursor_parse(&q, cursor, &place, &err),
+				 -1);
+		cursor[i] = was;
+	}
+	cursor[strlen(cursor) - 1] = '\0';
+	assert_int_equal(links_cursor_parse(&q, cursor, &place, &err), -1);
+	links_query_release(&q);
+}
+
+/* Made up, with the digest that belongs to it. */
+static void a_cursor_of_a_place_that_cannot_be_is_refused(void **state)
+{
+	static const struct links_place places[] = {
+		{LINKS_CLICKED, 1, 1, 20000},
+		{LINKS_UNCLICKED, 1, 1, 20000},
+		{LINKS_BY_CREATION, UINT64_MAX, 1, 0},
+		{LINKS_BY_CREATION, 1, 1, 70000},
+		{(enum links_part)9, 1, 1, 0},
+	};
+	struct links_query q;
+	struct links_place place;
+	struct error err = {0};
+	char cursor[LINKS_CURSOR_MAX];
+
+	(void)state;
+	assert_int_equal(parse(&q, "", &err), 0);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		links_cursor_format(&q, &places[i], cursor);
+		assert_int_equal(links_cursor_parse(&q, cursor, &place, &err),
+				 -1);
+		assert_int_equal(err.code, ERROR_INPUT);
+	}
+	links_query_release(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_said_asks_for_the_newest),
+		cmocka_unit_test(each_filter_is_read),
+		cmocka_unit_test(a_bad_value_is_told_by_its_name),
+		cmocka_unit_test(a_parameter_twice_or_unknown_is_refused),
+		cmocka_unit_test(a_cursor_leads_to_its_place),
+		cmocka_unit_test(a_cursor_is_of_no_other_question),
+		cmocka_unit_test(a_damaged_cursor_is_refused),
+		cmocka_unit_test(a_cursor_of_a_place_that_cannot_be_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
