@@ -201,24 +201,17 @@ static void put_clicked(struct buf *sql, const struct links_query *q)
 /* --- pages ------------------------------------------------------------------
  */
 
-/* Which rows are versions of the candidates.  By its time of creation a link is
- * found in the projection, by its code in the table. */
-static const char *const candidates_of[] = {
-	[LINKS_BY_CREATION] = "code IN (SELECT arrayJoin(picked).3) AND "
-			      "created_at IN (SELECT fromUnixTimestamp64Milli("
-			      "toInt64(arrayJoin(picked).1), 'UTC'))",
-	[LINKS_CLICKED] = "code IN (SELECT code FROM links WHERE link_id IN "
-			  "(SELECT arrayJoin(picked).2))",
-};
-
-static const char *where_candidates(enum links_part part)
+/* The codes of the candidates; clicks do not say them. */
+static const char *codes_of(enum links_part part)
 {
-	return candidates_of[part == LINKS_CLICKED ? LINKS_CLICKED
-						   : LINKS_BY_CREATION];
+	return part == LINKS_CLICKED ? "SELECT code FROM links WHERE link_id "
+				       "IN (SELECT arrayJoin(picked).2)"
+				     : "SELECT arrayJoin(picked).3";
 }
 
-/* The newest version of each.  The newest link of a code is its present one:
- * generations are the upper bits of a link_id. */
+/* The newest version of each candidate.  By its code a link is found in the
+ * table, by its time of creation in the projection, where those of a page lie
+ * together. */
 static void put_newest(struct buf *sql, enum links_part part)
 {
 	buf_printf(sql,
@@ -226,29 +219,25 @@ static void put_newest(struct buf *sql, enum links_part part)
 		   "ttl_class, created_at, changed_at, expires_at, url, "
 		   "redirect_status, owner, campaign, tags, domain, "
 		   "description, account, creator, editor, targets, "
-		   "not_before, max_visits FROM links WHERE %s AND "
-		   "link_id IN (SELECT arrayJoin(picked).2) "
-		   "ORDER BY version DESC LIMIT 1 BY code, link_id",
-		   where_candidates(part));
+		   "not_before, max_visits FROM links WHERE code IN (%s) AND "
+		   "link_id IN (SELECT arrayJoin(picked).2)",
+		   codes_of(part));
+	if (part != LINKS_CLICKED)
+		buf_puts(sql, " AND created_at IN (SELECT "
+			      "fromUnixTimestamp64Milli(toInt64("
+			      "arrayJoin(picked).1), 'UTC'))");
+	buf_puts(sql, " ORDER BY version DESC LIMIT 1 BY code, link_id");
 }
 
+/* The newest link of a code is its present one: generations are the upper bits
+ * of a link_id. */
 static void put_present(struct buf *sql, enum links_part part)
 {
-	static const char *const codes[] = {
-		[LINKS_BY_CREATION] = "SELECT arrayJoin(picked).3",
-		[LINKS_CLICKED] = "SELECT code FROM links WHERE link_id IN "
-				  "(SELECT arrayJoin(picked).2)",
-		[LINKS_UNCLICKED] = "SELECT arrayJoin(picked).3",
-	};
-
 	buf_printf(sql,
 		   "SELECT code AS present_code, max(link_id) AS present_id "
 		   "FROM links WHERE code IN (%s) GROUP BY code",
-		   codes[part]);
+		   codes_of(part));
 }
-
-#define TEXT(column) "toValidUTF8(" column "), "
-#define TIME(column) "toUnixTimestamp64Milli(" column "), "
 
 /* Of as many columns; constants of one name would have to be of one type. */
 static const char picked_row[] =
@@ -259,22 +248,17 @@ static const char picked_row[] =
 	"0 AS h20, 0 AS h21, 0 AS h22, 0 AS h23, 0 AS h24, 0 AS h25";
 
 /* As in enum links_column. */
-static const char link_columns[] = TEXT("code") TEXT("url") TEXT("state") TEXT(
-	"space") TEXT("ttl_class") TEXT("description") TEXT("owner")
-	TEXT("account") TEXT("campaign") TEXT("domain") TEXT("creator") TEXT(
-		"editor") TEXT("toJSONString(tags)")
-		TEXT("toJSONString(targets)") "generation, version, "
-					      "redirect_status, " TIME(
-						      "created_at") TIME("chang"
-									 "ed_"
-									 "at")
-						      TIME("expires_at") TIME(
-							      "not_before") "ma"
-									    "x_"
-									    "vi"
-									    "si"
-									    "t"
-									    "s";
+static const char link_columns[] =
+	"toValidUTF8(code), toValidUTF8(url), toValidUTF8(state), "
+	"toValidUTF8(space), toValidUTF8(ttl_class), "
+	"toValidUTF8(description), toValidUTF8(owner), toValidUTF8(account), "
+	"toValidUTF8(campaign), toValidUTF8(domain), toValidUTF8(creator), "
+	"toValidUTF8(editor), toValidUTF8(toJSONString(tags)), "
+	"toValidUTF8(toJSONString(targets)), generation, version, "
+	"redirect_status, toUnixTimestamp64Milli(created_at), "
+	"toUnixTimestamp64Milli(changed_at), "
+	"toUnixTimestamp64Milli(expires_at), "
+	"toUnixTimestamp64Milli(not_before), max_visits";
 
 static void put_links(struct buf *sql, const struct links_query *q,
 		      enum links_part part)

@@ -509,3 +509,20 @@ def test_clicks_of_links_that_the_archive_lacks_are_passed_over(
     made = aggregator()
     days_settled(archive, 102 + 4 * 21)
     assert clicks_of(pages(made, 2, sort="clicks")) == [("1", 2)]
+
+
+@pytest.mark.long
+def test_a_list_that_takes_too_much_memory_says_so(aggregator, archive):
+    day = int(time.time()) // DAY - 2
+    archive.clickhouse.query(
+        "INSERT INTO link_days (link_id, day, attempt, effective) SELECT "
+        f"sipHash64(number), toDate({day}), 1, 1 FROM numbers(30000000)")
+    archive.clickhouse.query(
+        "INSERT INTO settled (kind, unit, attempt) SELECT 'link_day', "
+        f"toDateTime(toDate({day}), 'UTC'), 1")
+    made = aggregator(settle_every="1h")
+    answer = requests.get(made.url + "/v1/links", params={"sort": "clicks"},
+                          timeout=120)
+    assert answer.status_code == 503
+    assert answer.json()["detail"].startswith("ClickHouse has not enough memory")
+    assert ask(made, "/v1/links")["links"] == []
