@@ -4,9 +4,12 @@ import json
 import random
 import time
 
+import jsonschema_rs
 import pytest
 import requests
+import yaml
 
+import servers
 from support.asking import aggregator, ask  # noqa: F401
 from support.clicks import datetime64, instant, make_click, rfc3339
 from support.program import eventually
@@ -174,6 +177,27 @@ def test_a_link_is_answered_as_the_archive_has_it(aggregator, archive):
         "redirect_status": 307, "tags": ["a\\b", 'c"', ""],
         "targets": {"ios": "https://ios.example/"}}]
     assert answer["sort"] == "created" and answer["next"] is None
+
+
+def test_answers_are_as_they_are_described(aggregator, archive):
+    chance = fill(archive, 16, 30)
+    described = yaml.safe_load(
+        (servers.ROOT / "schemas/openapi/aggregator.yaml").read_text())
+    schemas = described["components"]["schemas"]
+    taken = described["paths"]["/v1/links"]["get"]["parameters"]
+    made = aggregator()
+    for filters in {}, {"sort": "clicks"}, some_filters(chance):
+        answer = ask(made, "/v1/links", limit=5, **parameters(filters))
+        jsonschema_rs.validate({
+            "$ref": "#/components/schemas/Links",
+            "components": described["components"]}, answer)
+        assert set(answer) <= set(schemas["Links"]["properties"])
+        for link in answer["links"]:
+            assert set(link) | {"clicks"} == set(schemas["Link"]["properties"])
+    known = requests.get(made.url + "/v1/links", params={"code": "a"},
+                         timeout=60).json()["detail"].split("known here: ")[1]
+    assert known.split(", ") == [
+        each.get("name", "limit") for each in taken]
 
 
 def test_bytes_that_are_no_text_are_answered_as_text(aggregator, archive):
