@@ -98,8 +98,8 @@ void row_append_click(struct buf *row, const struct row_origin *origin,
 /* --- links ---------------------------------------------------------------- */
 
 const char row_insert_links[] = "INSERT INTO links ("
-#define FIRST(name, write)  #name
-#define COLUMN(name, write) ", " #name
+#define FIRST(name, type, write)  #name
+#define COLUMN(name, type, write) ", " #name
 #include "collector/enrich/link_columns.inc"
 				") FORMAT RowBinary";
 
@@ -141,6 +141,6 @@ void row_append_link(struct buf *row, const struct row_origin *origin,
 {
 	const Shortloop__Link *link = event->link;
 
-#define COLUMN(name, write) write;
+#define COLUMN(name, type, write) write;
 #include "collector/enrich/link_columns.inc"
 }
