@@ -17,6 +17,29 @@ bool access_sees_link(const struct access *a, const struct access_link *link)
 				link->creator);
 }
 
+int access_bounds_fill(struct access_bounds *ret, const struct access *a,
+		       struct error *err)
+{
+	const struct key_owners *owners = a->keys ? a->who.owners : NULL;
+	const char *name = NULL;
+
+	*ret = (struct access_bounds){
+		.has_owners = owners != NULL,
+		.account = sees_all_accounts(a) ? NULL : a->who.account,
+	};
+	/* A name has no byte below a blank. */
+	while (owners && (name = key_owners_next(owners, name)))
+		buf_printf(&ret->owners, "%s%s",
+			   name == key_owners_next(owners, NULL) ? "" : "\n",
+			   name);
+	return buf_cstr(&ret->owners) ? 0 : error_set_nomem(err);
+}
+
+void access_bounds_release(struct access_bounds *bounds)
+{
+	buf_free(&bounds->owners);
+}
+
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err)
 {

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+#include "common/buf.h"
 #include "common/error.h"
 #include "common/keys/api_keyring.h"
 
@@ -30,6 +31,20 @@ struct access_link {
 	const char *owner, *account, *creator;
 };
 bool access_sees_link(const struct access *a, const struct access_link *link);
+
+/*
+ * What the caller sees lies within this, for questions about many links: those
+ * of the owners, and of the account or of none.  Not all of it is seen:
+ * access_sees_link decides.
+ */
+struct access_bounds {
+	struct buf owners;   /* the names, a line each */
+	bool has_owners;     /* false: of any owner */
+	const char *account; /* of the access; NULL: of any account */
+};
+int access_bounds_fill(struct access_bounds *ret, const struct access *a,
+		       struct error *err);
+void access_bounds_release(struct access_bounds *bounds);
 
 /* May the caller see what is about all links?  ERROR_NOT_OWNER: no; `hint`
  * ends the text. */

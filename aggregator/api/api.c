@@ -21,7 +21,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 4
+#define ROUTE_COUNT 5
 
 /* What all requests share.  Only read once the listeners run. */
 struct router {

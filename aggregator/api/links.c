@@ -21,6 +21,7 @@
 /* A page as it is filled.  All but the last round of queries end early. */
 struct page {
 	const struct links_query *q;
+	const struct access *access;
 	json_t *links;
 	size_t count;
 	struct links_place last; /* of `links` */
@@ -104,6 +105,9 @@ static int take_row(void *arg, char **f, struct error *err)
 {
 	struct page *page = arg;
 	struct links_place place = page->scan.after;
+	const struct access_link whose = {.owner = f[LINKS_ROW_OWNER],
+					  .account = f[LINKS_ROW_ACCOUNT],
+					  .creator = f[LINKS_ROW_CREATOR]};
 
 	place.number = tsv_u64(f[LINKS_ROW_NUMBER]);
 	place.link_id = tsv_u64(f[LINKS_ROW_LINK_ID]);
@@ -112,7 +116,8 @@ static int take_row(void *arg, char **f, struct error *err)
 		page->last_picked = place;
 		return 0;
 	}
-	if (!tsv_u64(f[LINKS_ROW_MATCHES]) || page->more)
+	if (!tsv_u64(f[LINKS_ROW_MATCHES]) || page->more ||
+	    !access_sees_link(page->access, &whose))
 		return 0;
 	if (page->count == page->q->limit) {
 		page->more = true;
@@ -298,11 +303,16 @@ int route_links(struct call *call, struct error *err)
 {
 	struct links_query q;
 	struct links_place next;
-	struct page page = {.q = &q, .links = json_array()};
+	struct access_bounds bounds = {.account = NULL};
+	struct page page = {
+		.q = &q, .access = call->access, .links = json_array()};
 	bool more = false;
 	int status = links_query_parse(&q, call->query,
 				       &call->config->aggregator, err);
 
+	q.bounds = &bounds;
+	if (status == 0)
+		status = access_bounds_fill(&bounds, call->access, err);
 	if (status == 0)
 		status = set_days(call, &q, err);
 	if (status == 0)
@@ -311,6 +321,7 @@ int route_links(struct call *call, struct error *err)
 		status = call_finish_json(
 			call, to_json(&page, more ? &next : NULL), err);
 	json_decref(page.links);
+	access_bounds_release(&bounds);
 	links_query_release(&q);
 	return status;
 }

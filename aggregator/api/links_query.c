@@ -34,7 +34,8 @@ bool links_query_filters(const struct links_query *q)
 		if (q->filters[i])
 			return true;
 	}
-	return q->created_from >= 0 || q->created_to >= 0;
+	return q->created_from >= 0 || q->created_to >= 0 ||
+	       (q->bounds && (q->bounds->has_owners || q->bounds->account));
 }
 
 struct links_place links_place_first(enum links_part part, uint32_t until_day)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/access.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
 
@@ -49,6 +50,8 @@ struct links_place {
 struct links_query {
 	char *filters[LINKS_FILTER_COUNT]; /* owned; NULL: not asked */
 	int64_t created_from, created_to;  /* ms, half-open; -1: not asked */
+	/* Of who asks; the caller's to set, who has parsed.  NULL: none. */
+	const struct access_bounds *bounds;
 	bool by_clicks;
 	size_t limit;
 	/* Where the page begins.  Of the first page of sort=clicks `until_day`
@@ -66,7 +69,8 @@ int links_query_parse(struct links_query *q, struct http_slice query,
 		      struct error *err);
 void links_query_release(struct links_query *q);
 
-/* Whether it asks for some links only: by a filter, or a time of creation. */
+/* Whether it is about some links only: by a filter, a time of creation, or
+ * since its caller sees no others. */
 bool links_query_filters(const struct links_query *q);
 
 /* The first place of a part. */

@@ -40,6 +40,25 @@ static const char *const text_params[LINKS_FILTER_COUNT] = {
 	[LINKS_URL] = "param_url",
 };
 
+static int fill_bounds(struct links_params *p,
+		       const struct access_bounds *bounds, size_t *n,
+		       struct error *err)
+{
+	if (bounds && bounds->has_owners) {
+		clickhouse_escape(&p->owners, bounds->owners.data,
+				  bounds->owners.len);
+		p->items[(*n)++] = (struct clickhouse_param){
+			"param_bound_owners", p->owners.data};
+	}
+	if (bounds && bounds->account) {
+		clickhouse_escape(&p->account, bounds->account,
+				  strlen(bounds->account));
+		p->items[(*n)++] = (struct clickhouse_param){
+			"param_bound_account", p->account.data};
+	}
+	return p->owners.failed || p->account.failed ? error_set_nomem(err) : 0;
+}
+
 static int fill_texts(struct links_params *p, const struct links_query *q,
 		      size_t *n, struct error *err)
 {
@@ -58,6 +77,8 @@ static int fill_texts(struct links_params *p, const struct links_query *q,
 		p->items[(*n)++] =
 			(struct clickhouse_param){text_params[i], text->data};
 	}
+	if (fill_bounds(p, q->bounds, n, err) < 0)
+		return -1;
 	if (!q->filters[LINKS_URL])
 		return 0;
 	escape_like(&p->words, q->filters[LINKS_URL]);
@@ -111,6 +132,8 @@ void links_params_release(struct links_params *p)
 	for (int i = 0; i < LINKS_FILTER_COUNT; i++)
 		buf_free(&p->texts[i]);
 	buf_free(&p->words);
+	buf_free(&p->owners);
+	buf_free(&p->account);
 }
 
 /* --- conditions -------------------------------------------------------------
@@ -139,6 +162,12 @@ static void put_where(struct buf *sql, const struct links_query *q)
 		if (q->filters[i])
 			buf_printf(sql, " AND %s", conditions[i]);
 	}
+	if (q->bounds && q->bounds->has_owners)
+		buf_puts(sql, " AND owner IN (SELECT arrayJoin(splitByChar("
+			      "'\\n', {bound_owners:String})))");
+	/* Those of no account may be the caller's; who reads them knows. */
+	if (q->bounds && q->bounds->account)
+		buf_puts(sql, " AND account IN ({bound_account:String}, '')");
 	if (q->created_from >= 0)
 		buf_puts(sql, " AND created_at >= fromUnixTimestamp64Milli("
 			      "{created_from:Int64}, 'UTC')");

@@ -31,7 +31,8 @@ struct links_scan {
 /* The parameters of a statement, and what they point to. */
 struct links_params {
 	struct buf texts[LINKS_FILTER_COUNT];
-	struct buf words; /* LIKE pattern of `url` */
+	struct buf words;	    /* LIKE pattern of `url` */
+	struct buf owners, account; /* that the caller's bounds say */
 	char numbers[9][24];
 	struct clickhouse_param items[24];
 };

@@ -79,17 +79,22 @@ void key_owners_free(struct key_owners *owners)
 	free(owners);
 }
 
+const char *key_owners_next(const struct key_owners *owners, const char *last)
+{
+	const char *next = last ? last + strlen(last) + 1 : owners->names;
+
+	return next < owners->names + owners->len ? next : NULL;
+}
+
 bool key_owners_have(const struct key_owners *owners, const char *owner)
 {
-	const char *name;
+	const char *name = NULL;
 
 	if (!owners)
 		return true;
-	name = owners->names;
-	for (size_t i = 0; i < owners->count; i++) {
+	while ((name = key_owners_next(owners, name))) {
 		if (!strcmp(name, owner))
 			return true;
-		name += strlen(name) + 1;
 	}
 	return false;
 }

@@ -29,6 +29,9 @@ void key_owners_free(struct key_owners *owners); /* NULL accepted */
 /* Is `owner` ("": none) one of them?  NULL knows every owner. */
 bool key_owners_have(const struct key_owners *owners, const char *owner);
 
+/* The name behind `last`, or the first when that is NULL; NULL at the end. */
+const char *key_owners_next(const struct key_owners *owners, const char *last);
+
 bool key_owners_equal(const struct key_owners *a, const struct key_owners *b);
 
 #endif

@@ -26,10 +26,12 @@ ALTER TABLE links
         TYPE ngrambf_v1(4, 24576, 2, 7) GRANULARITY 1,
     ADD INDEX IF NOT EXISTS by_tag tags TYPE bloom_filter(0.01) GRANULARITY 1,
     ADD INDEX IF NOT EXISTS by_owner owner TYPE bloom_filter(0.01) GRANULARITY 1,
-    ADD INDEX IF NOT EXISTS by_campaign campaign TYPE bloom_filter(0.01) GRANULARITY 1;
+    ADD INDEX IF NOT EXISTS by_campaign campaign TYPE bloom_filter(0.01) GRANULARITY 1,
+    ADD INDEX IF NOT EXISTS by_account account TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE links MATERIALIZE PROJECTION by_creation;
 ALTER TABLE links MATERIALIZE INDEX by_words;
 ALTER TABLE links MATERIALIZE INDEX by_tag;
 ALTER TABLE links MATERIALIZE INDEX by_owner;
 ALTER TABLE links MATERIALIZE INDEX by_campaign;
+ALTER TABLE links MATERIALIZE INDEX by_account;

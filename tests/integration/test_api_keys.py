@@ -116,6 +116,42 @@ def test_a_key_sees_what_its_line_says(keyed, links, key, sees, over_all):
         assert answer.status_code == (404 if path == "/nothing" else 200)
 
 
+def listed(made, key, **parameters):
+    """The codes that all pages of a list have, one link a page."""
+    codes, cursor = [], ""
+    while cursor is not None:
+        query = "&".join(f"{k}={v}" for k, v in parameters.items()) + cursor
+        answer = get(made, f"/v1/links?limit=1&{query}", key)
+        assert answer.status_code == 200, answer.text
+        codes += [link["code"] for link in answer.json()["links"]]
+        following = answer.json()["next"]
+        cursor = following and f"&cursor={following}"
+    return codes
+
+
+# Link 5 was ann's, and is bob's now; 6 is of a creator without a key.
+@pytest.mark.parametrize("key, sees", [
+    ("boss", {1, 2, 3, 4, 5, 6}), ("eye", {1, 2, 3, 4, 5, 6}),
+    ("ann", {1, 3}), ("acme", {1, 4}), ("acme-bob", {4}), ("maker", None),
+    ("none", {6})])
+def test_a_list_has_what_its_key_sees(keyed, links, migrated, key, sees):
+    made = keyed({**KEYS, "none": "read owners=,carol"})
+    for version, owner in (1, "ann"), (2, "bob"):
+        migrated.link("code5", 5, owner=owner, account="shop",
+                      creator="shop", version=version)
+    migrated.link("code6", 6, owner="", account="", creator="gone")
+
+    if sees is None:
+        assert get(made, "/v1/links", key).status_code == 403
+        return
+    codes = {f"code{link}" for link in sees}
+    for sort in "created", "clicks":
+        assert set(listed(made, key, sort=sort)) == codes
+        assert set(listed(made, key, sort=sort, q="code")) == codes
+        assert set(listed(made, key, sort=sort, owner="ann")) == codes & {
+            "code1", "code3"}
+
+
 @pytest.mark.parametrize("key", ["ann", "acme-bob"])
 def test_what_is_hidden_is_answered_like_what_is_not_there(keyed, links, key):
     made = keyed(KEYS)
