@@ -194,7 +194,7 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 {
 	struct buf open = {0};
 
-	buf_puts(sql, "SELECT (SELECT sum(clicks)" SQL_OF_SEALED ")");
+	buf_puts(sql, "SELECT (SELECT sum(events)" SQL_OF_SEALED ")");
 	if (put_open(&open, q, sealed))
 		buf_printf(sql,
 			   " + (SELECT count() FROM clicks "

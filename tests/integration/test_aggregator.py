@@ -587,6 +587,7 @@ def test_the_api_describes_itself(aggregator):
     api = ask(aggregator(), "/openapi.json")
 
     assert set(api["paths"]) == {"/v1/clicks", "/v1/top", "/v1/pipeline",
+                                 "/v1/links",
                                  "/openapi.json",
                                  "/v1/links/{code}/summary"}
 

@@ -153,12 +153,17 @@ def test_the_command_prints_aligned_tables(ledger_api, spaces_command):
 def test_the_command_prints_what_the_api_says(ledger_api, spaces_command):
     ledger_api.create()
     eventually(lambda: ledger(ledger_api)["blocks"]["live"] == 2)
-    status, output = spaces_command("--json", "--space", "s7")
-    assert status == 0
-    mine, = json.loads(output)["spaces"]
-    theirs = ledger(ledger_api)
-    assert mine["blocks"] == theirs["blocks"]
-    assert set(mine) == set(theirs)
+
+    def compared():
+        """The allocator opens blocks and reports codes meanwhile."""
+        status, output = spaces_command("--json", "--space", "s7")
+        assert status == 0
+        mine, = json.loads(output)["spaces"]
+        theirs = ledger(ledger_api)
+        assert set(mine) == set(theirs)
+        return mine["blocks"] == theirs["blocks"]
+
+    eventually(compared)
 
 
 def test_the_command_tells_what_is_wrong(redis, create_space, spaces_command):

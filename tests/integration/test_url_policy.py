@@ -168,17 +168,24 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
     api.create(url="https://b.example/")
 
 
-def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
-    """Were the loops to wait, one round at most would end meanwhile."""
-    lists(deny="".join(f"n{i}.example\n" for i in range(1000000)) +
-          "evil.example\n")
-    api = ruled(**lists.settings("deny"))
-    api.create()
+def rounds_while_reloading(api):
+    """How often links are made while the lists are read once more."""
+    before = api.program.log().count("lists of domains reloaded")
     done, end = 0, time.monotonic() + 30
     api.program.process.signal(signal.SIGHUP)
-    while "lists of domains reloaded" not in api.program.log():
+    while api.program.log().count("lists of domains reloaded") == before:
         assert time.monotonic() < end
         api.create()
         refusal(api, "https://evil.example/")
         done += 1
-    assert done >= 2
+    return done
+
+
+def test_creating_goes_on_while_a_large_list_is_read(ruled, lists):
+    """Were the loops to wait, one round at most would end meanwhile, each time;
+    where others are busy, a round may take as long as the list."""
+    lists(deny="".join(f"n{i}.example\n" for i in range(1000000)) +
+          "evil.example\n")
+    api = ruled(**lists.settings("deny"))
+    api.create()
+    assert any(rounds_while_reloading(api) >= 2 for _ in range(10))

@@ -8,7 +8,7 @@ from confluent_kafka import (Consumer, KafkaError, KafkaException, Producer,
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from support.committed import committed_bytes
-from support.program import PATIENCE
+from support.program import PATIENCE, eventually
 
 
 LOOK = 10  # seconds for one try of a client
@@ -69,6 +69,14 @@ class Kafka:
         """So that it has `count` of them."""
         self.administer("create_partitions", [NewPartitions(topic, count)],
                         done=KafkaError.INVALID_PARTITIONS)
+        # The controller answers before the broker tells of them.
+        eventually(lambda: self._has_partitions(topic, count))
+
+    def _has_partitions(self, topic, count):
+        partitions = self._partitions(Producer(
+            {"bootstrap.servers": self.bootstrap}), topic)
+        return len(partitions) >= count and all(
+            p.leader >= 0 for p in partitions.values())
 
     def delete_topic(self, topic):
         self.administer("delete_topics", [topic],
