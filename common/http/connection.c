@@ -147,6 +147,16 @@ static void tell(struct connection *conn)
 	conn->processing = false;
 }
 
+/* Tells who handles the request that nobody waits for its answer. */
+static void tell_gone(struct connection *conn)
+{
+	void (*fn)(void *arg) = conn->req->on_gone;
+
+	conn->req->on_gone = NULL;
+	if (fn)
+		fn(conn->req->gone_arg);
+}
+
 void connection_close(struct connection *conn)
 {
 	if (conn->phase != HANDLING && conn->phase != STREAMING) {
@@ -157,6 +167,8 @@ void connection_close(struct connection *conn)
 	leave_listener(conn);
 	if (conn->phase == STREAMING)
 		tell(conn);
+	else
+		tell_gone(conn);
 	if (conn->phase == READING)
 		destroy(conn);
 }
@@ -166,6 +178,8 @@ void connection_retire(struct connection *conn)
 	/* One whose request has come but was not read yet is not idle. */
 	if (conn->phase == READING && !conn->req && !connection_has_input(conn))
 		destroy(conn);
+	else if (conn->phase == STREAMING)
+		stream_drain(conn);
 }
 
 /* --- requests ------------------------------------------------------------- */
@@ -288,6 +302,8 @@ static uint32_t stream_events(const struct connection *conn)
 
 	if (stream_wants_input(conn) || stream_is_lost(conn->req))
 		events |= EPOLLIN;
+	else if (stream_stops_at_half_close(conn))
+		events |= EPOLLRDHUP;
 	return events;
 }
 
@@ -302,6 +318,8 @@ static void set_events(struct connection *conn)
 		events = EPOLLOUT;
 	else if (conn->paused)
 		events = 0;
+	if (conn->phase == HANDLING && conn->req->on_gone)
+		events |= EPOLLRDHUP;
 	if (loop_watch_set(conn->watch, events, &err) < 0)
 		connection_hang_up(conn);
 }
@@ -312,6 +330,8 @@ static void wait_for_handler(struct connection *conn)
 	loop_timer_stop(conn->timer);
 	if (conn->phase == STREAMING)
 		stream_hung_up(conn);
+	else
+		tell_gone(conn);
 }
 
 /* What has to be true of a connection between two calls from the loop. */
@@ -372,7 +392,7 @@ static const struct connection_calls calls = {
 
 static void on_stream_event(struct connection *conn, uint32_t events)
 {
-	if (events & (EPOLLERR | EPOLLHUP))
+	if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP))
 		connection_hang_up(conn);
 	else if (stream_is_lost(conn->req))
 		connection_discard(conn);
@@ -386,6 +406,8 @@ static void on_event(void *arg, uint32_t events)
 {
 	struct connection *conn = arg;
 
+	if (conn->phase == HANDLING && (events & EPOLLRDHUP))
+		tell_gone(conn);
 	if (conn->phase == LINGERING) {
 		connection_discard(conn);
 	} else if (conn->phase == STREAMING) {

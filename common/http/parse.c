@@ -386,5 +386,6 @@ void parse_next(struct http_request *req)
 	req->url = req->url_len = req->header_len = req->header_count = 0;
 	req->body = req->body_len = 0;
 	req->body_bytes = 0;
+	req->on_gone = NULL;
 	req->last = '\0';
 }

@@ -145,6 +145,13 @@ bool http_client_gone(const struct http_request *req)
 	return req->stream ? stream_is_lost(req) : req->conn->fd < 0;
 }
 
+void http_on_client_gone(struct http_request *req, void (*fn)(void *arg),
+			 void *arg)
+{
+	req->on_gone = fn;
+	req->gone_arg = arg;
+}
+
 bool http_slice_is(struct http_slice slice, const char *text)
 {
 	return strlen(text) == slice.len &&

@@ -42,6 +42,16 @@ const struct sockaddr_storage *http_peer(const struct http_request *req);
  * The reply must still be given. */
 bool http_client_gone(const struct http_request *req);
 
+/*
+ * Calls fn(arg) once, on the loop's thread, when the client goes or closes its
+ * side before it is answered, or the listener is freed: so that what is done
+ * for it elsewhere can be ended.  To be called within the handler, of a request
+ * that is not streamed; `fn` may not answer.  The reply must still be given,
+ * and reaches such as have closed their side only; after it `fn` is not called.
+ */
+void http_on_client_gone(struct http_request *req, void (*fn)(void *arg),
+			 void *arg);
+
 /* Comparisons with a C string; the second ignores ASCII case. */
 bool http_slice_is(struct http_slice slice, const char *text);
 bool http_slice_is_nocase(struct http_slice slice, const char *text);

@@ -1,8 +1,10 @@
 #include "common/http/stream.h"
 
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/http/http_metrics.h"
 #include "common/http/io.h"
@@ -16,8 +18,9 @@
  * next read.
  */
 
-/* Room for a body behind the headers. */
-#define STREAM_BUFFER 32768
+/* Room for a body behind the headers, and where none is to come. */
+#define STREAM_BUFFER  32768
+#define NO_BODY_BUFFER 512
 /* "0000c0de\r\n": the size is filled in when the chunk is complete. */
 #define CHUNK_DIGITS 8
 
@@ -61,6 +64,13 @@ void stream_free(struct http_request *req)
 	req->stream = NULL;
 }
 
+static size_t room_for_body(const struct http_request *req)
+{
+	return req->parser.flags & F_CHUNKED || req->parser.content_length
+		       ? STREAM_BUFFER
+		       : NO_BODY_BUFFER;
+}
+
 int stream_open(struct connection *conn)
 {
 	struct http_request *req = conn->req;
@@ -71,7 +81,7 @@ int stream_open(struct connection *conn)
 		return -1;
 	req->stream = s;
 	s->kick = loop_timer_new(conn->listener->loop, on_kick, conn, &err);
-	if (!s->kick || request_make_room(req, STREAM_BUFFER) < 0 ||
+	if (!s->kick || request_make_room(req, room_for_body(req)) < 0 ||
 	    parse_target(req) < 0) {
 		stream_free(req);
 		return -1;
@@ -117,7 +127,9 @@ static void show(struct http_request *req)
 	const struct http_slice data = {request_base(req) + req->body +
 						s->taken,
 					req->body_len - s->taken};
-	size_t taken = s->handler->on_data(req, data, s->arg);
+	size_t taken = s->handler->on_data
+			       ? s->handler->on_data(req, data, s->arg)
+			       : data.len;
 
 	if (conn->phase != STREAMING)
 		return;
@@ -153,7 +165,8 @@ void stream_step(struct connection *conn)
 	}
 	if (s->body_done) {
 		s->end_told = true;
-		s->handler->on_end(req, s->arg);
+		if (s->handler->on_end)
+			s->handler->on_end(req, s->arg);
 		return;
 	}
 	s->fed = true;
@@ -170,6 +183,13 @@ void stream_step(struct connection *conn)
 	}
 }
 
+static bool wants_to_be_stopped(const struct connection *conn)
+{
+	const struct http_stream *s = conn->req->stream;
+
+	return s->handler->on_stop && !s->stop_told && conn->listener->draining;
+}
+
 void stream_tell(struct connection *conn)
 {
 	struct http_request *req = conn->req;
@@ -184,6 +204,12 @@ void stream_tell(struct connection *conn)
 		}
 		return;
 	}
+	if (wants_to_be_stopped(conn)) {
+		s->stop_told = true;
+		s->handler->on_stop(req, s->arg);
+		if (conn->phase != STREAMING)
+			return;
+	}
 	if (s->above && http_stream_pending(req) <= s->handler->drain_mark) {
 		s->above = false;
 		if (s->handler->on_drained)
@@ -195,6 +221,19 @@ void stream_hung_up(struct connection *conn)
 {
 	if (conn->req->stream->handler && !conn->req->stream->loss_told)
 		kick(conn->req);
+}
+
+void stream_drain(struct connection *conn)
+{
+	if (conn->req->stream->handler)
+		kick(conn->req);
+}
+
+bool stream_stops_at_half_close(const struct connection *conn)
+{
+	const struct http_stream *s = conn->req->stream;
+
+	return s->handler && s->handler->stop_at_half_close && !s->lost;
 }
 
 void http_stream_accept(struct http_request *req,
@@ -225,6 +264,16 @@ bool http_stream_client_left(const struct http_request *req)
 
 /* --- the answer ----------------------------------------------------------- */
 
+/* What the kernel has taken and the client's does not acknowledge counts as not
+ * sent, too: of a client that has vanished nothing else tells. */
+static void bound_silence(const struct connection *conn)
+{
+	unsigned timeout = (unsigned)conn->listener->config->write_timeout;
+
+	(void)setsockopt(conn->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout,
+			 sizeof(timeout));
+}
+
 void http_stream_begin(struct http_request *req, int status,
 		       const struct http_field *fields)
 {
@@ -235,6 +284,7 @@ void http_stream_begin(struct http_request *req, int status,
 		return;
 	s->chunked = req->parser.http_minor > 0;
 	s->silent = req->parser.method == HTTP_HEAD;
+	bound_silence(req->conn);
 	reply_stream_head(req, status, fields, s->chunked);
 	kick(req);
 }
@@ -295,6 +345,15 @@ size_t http_stream_pending(const struct http_request *req)
 	return req->out.len - req->sent;
 }
 
+/* The client would take the end of the connection for that of the answer. */
+static void reset(struct connection *conn)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	connection_hang_up(conn);
+}
+
 void http_stream_break(struct http_request *req)
 {
 	struct http_stream *s = req->stream;
@@ -304,6 +363,8 @@ void http_stream_break(struct http_request *req)
 		return;
 	s->lost = true;
 	req->conn->closing = req->conn->linger = true;
+	if (s->answering && !s->chunked)
+		reset(req->conn);
 	kick(req);
 }
 

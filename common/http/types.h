@@ -57,7 +57,7 @@ struct header_ref {
 struct http_request {
 	struct connection *conn;
 	struct http_request *next_free;
-	struct http_stream *stream; /* NULL unless its body is streamed */
+	struct http_stream *stream; /* NULL unless it is streamed */
 	llhttp_t parser;
 	struct buf in;
 	struct buf out;
@@ -72,7 +72,7 @@ struct http_request {
 	bool header_open;    /* the last header's value is not complete */
 	bool keep_alive;     /* as asked by the client */
 	bool expects;	     /* 100 Continue is to be sent */
-	bool chosen;	     /* its body is to be streamed */
+	bool chosen;	     /* it is to be streamed */
 	bool trailing;	     /* its trailer has begun */
 	bool unadmitted;     /* its body is not to be read yet */
 	char last;	     /* of the bytes the parser has seen */
@@ -86,6 +86,8 @@ struct http_request {
 	uint32_t header_len; /* request line and headers, once done */
 	int refusal;	     /* status, 0: none */
 	const char *refusal_detail;
+	void (*on_gone)(void *arg); /* NULL: not asked for, or told */
+	void *gone_arg;
 	struct http_slice path, query; /* once complete */
 
 	uint32_t header_count;
@@ -165,6 +167,7 @@ struct http_stream {
 	bool above;	/* pending has been above the mark */
 	bool lost;	/* nobody to read from or to talk to */
 	bool loss_told;
+	bool stop_told; /* that the listener drains */
 };
 
 static inline const struct http_config *

@@ -25,7 +25,7 @@ void loop_free(struct loop *loop);
 int loop_run(struct loop *loop, struct error *err);
 void loop_stop(struct loop *loop);
 
-/* `events` are EPOLLIN | EPOLLOUT (level-triggered). */
+/* `events` are EPOLLIN | EPOLLOUT | EPOLLRDHUP (level-triggered). */
 typedef void loop_fd_fn(void *arg, uint32_t events);
 struct loop_watch *loop_watch_fd(struct loop *loop, int fd, uint32_t events,
 				 loop_fd_fn *fn, void *arg, struct error *err);

@@ -133,6 +133,13 @@ static const struct http_stream_handler handler = {
 	.on_abort = on_abort,
 };
 
+static const struct http_stream_handler leaving = {
+	.on_data = on_data,
+	.on_end = on_end,
+	.on_abort = on_abort,
+	.stop_at_half_close = true,
+};
+
 static bool choose(const struct http_request *req, void *arg)
 {
 	(void)arg;
@@ -158,7 +165,7 @@ static void handle_stream(struct http_request *req, void *arg)
 	s->ended = s->lost = false;
 	buf_reset(&s->head);
 	put_head(req, &s->head);
-	http_stream_accept(req, &handler, s);
+	http_stream_accept(req, does(req, "leave") ? &leaving : &handler, s);
 	if (!does(req, "reply"))
 		http_stream_begin(req, 200, NULL);
 }

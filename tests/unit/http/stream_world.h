@@ -12,6 +12,9 @@
  *	/s/forget	ends without an answer
  *	/s/break	breaks its answer off
  *	/s/name		answers at the end what the headers say
+ *	/s/live		answers "hello", then what the test says (stream_say),
+ *up to a drain; ignores its body /s/quiet	answers QUIET bytes and goes on
+ *as /s/live
  */
 #ifndef TESTS_UNIT_HTTP_STREAM_WORLD_H
 #define TESTS_UNIT_HTTP_STREAM_WORLD_H
@@ -23,10 +26,11 @@
 #define FILL_MARK 65536
 #define FILL_STEP 10000
 #define SIP	  1000
+#define QUIET	  60000
 
 struct stream_world {
 	struct world base;
-	struct http_request *held, *sipping;
+	struct http_request *held, *sipping, *live;
 	struct loop_timer *sip;
 	size_t filled;
 	atomic_size_t taken, most_pending;
@@ -162,12 +166,61 @@ static const struct http_stream_handler stream_handler = {
 	.drain_mark = FILL_MARK / 2,
 };
 
+static inline void stream_end_live(struct http_request *req, void *arg)
+{
+	struct stream_world *w = arg;
+
+	w->live = NULL;
+	http_stream_end(req);
+}
+
+static inline void stream_abort_live(struct http_request *req, void *arg)
+{
+	struct stream_world *w = arg;
+
+	atomic_fetch_add(&w->aborted, 1);
+	stream_end_live(req, arg);
+}
+
+/* No body is looked at, and the answer has no end of its own. */
+static const struct http_stream_handler live_handler = {
+	.on_abort = stream_abort_live,
+	.on_stop = stream_end_live,
+	.stop_at_half_close = true,
+};
+
+static inline void stream_handle_live(struct http_request *req,
+				      struct stream_world *w)
+{
+	static const char zeroes[QUIET];
+
+	w->live = req;
+	http_stream_accept(req, &live_handler, w);
+	http_stream_begin(req, 200, NULL);
+	http_stream_write(req, "hello", 5);
+	if (stream_path_is(req, "/s/quiet"))
+		http_stream_write(req, zeroes, QUIET);
+}
+
+/* On the loop: a word in a turn of its own. */
+static inline void stream_say(void *arg)
+{
+	struct stream_world *w = arg;
+
+	if (w->live)
+		http_stream_write(w->live, "a word", 6);
+}
+
 static inline void stream_handle(struct http_request *req, void *arg)
 {
 	struct stream_world *w = arg;
 	static const struct http_field fields[] = {{"X-Kind", "echo"}, {0}};
 
 	atomic_fetch_add(&w->base.handled, 1);
+	if (stream_path_is(req, "/s/live") || stream_path_is(req, "/s/quiet")) {
+		stream_handle_live(req, w);
+		return;
+	}
 	if (stream_path_is(req, "/s/refuse")) {
 		http_reply_problem(req, 401, NULL, "no key");
 		return;

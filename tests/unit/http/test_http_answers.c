@@ -253,6 +253,80 @@ static void loopback_is_what_only_this_host_reaches(void **state)
 		assert_false(http_address_is_loopback(beyond[i]));
 }
 
+/* --- clients that go ------------------------------------------------------ */
+
+static void wait_told_gone(struct world *w)
+{
+	for (int i = 0; i < 5000 && !atomic_load(&w->told_gone); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&w->told_gone), 1);
+}
+
+static void who_handles_a_request_may_be_told_that_the_client_goes(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/watch") GET("/behind"));
+	world_wait_handled(w, 1);
+	close(fd);
+	wait_told_gone(w);
+	world_let_go(w);
+}
+
+static void who_closes_its_side_only_is_still_answered(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+	char *answer;
+
+	client_send(fd, GET("/watch"));
+	shutdown(fd, SHUT_WR);
+	wait_told_gone(w);
+	world_let_go(w);
+	answer = client_read_all(fd);
+	assert_int_equal(status_of(answer), 200);
+	assert_int_equal(atomic_load(&w->told_gone), 1);
+	free(answer);
+	close(fd);
+}
+
+static void nobody_is_told_of_a_client_that_goes_after_its_answer(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/watch"));
+	world_wait_handled(w, 1);
+	world_let_go(w);
+	free(client_read(fd, "GET\n/watch\n\n\n", 1));
+	client_send(fd, GET("/hold"));
+	world_wait_handled(w, 2);
+	close(fd);
+	/* A request that comes after that was seen. */
+	free(client_exchange(
+		w, "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+	world_let_go(w);
+	assert_int_equal(atomic_load(&w->told_gone), 0);
+}
+
+static void who_waits_is_told_when_the_listener_goes(void **state)
+{
+	struct world *w = *state;
+	int fd = client_connect(w);
+
+	client_send(fd, GET("/watch"));
+	world_wait_handled(w, 1);
+	world_stop(w);
+	assert_int_equal(atomic_load(&w->told_gone), 1);
+	world_free(w);
+	*state = calloc(1, sizeof(*w));
+	w = *state;
+	world_configure(w);
+	world_start(w);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +339,10 @@ int main(void)
 		CASE(a_large_answer_arrives_whole),
 		CASE(pipelined_large_answers_are_made_one_by_one),
 		CASE(a_client_gone_before_the_answer_is_noticed),
+		CASE(who_handles_a_request_may_be_told_that_the_client_goes),
+		CASE(who_closes_its_side_only_is_still_answered),
+		CASE(nobody_is_told_of_a_client_that_goes_after_its_answer),
+		CASE(who_waits_is_told_when_the_listener_goes),
 		CASE(freeing_the_listener_keeps_a_held_request_valid),
 		CASE(a_rest_sent_while_the_handler_works_is_kept),
 		CASE(bytes_behind_a_last_request_do_not_cost_its_answer),

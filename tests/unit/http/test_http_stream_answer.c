@@ -139,6 +139,135 @@ static void a_client_that_goes_while_it_is_answered_is_told_once(void **state)
 	assert_int_equal(atomic_load(&w->aborted), 1);
 }
 
+static void drain_on_loop(void *arg);
+
+/* --- answers without an end ----------------------------------------------- */
+
+#define LIVE "GET /s/live HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static void a_piece_leaves_at_once(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+
+	client_send(fd, LIVE);
+	free(client_read(fd, "00000005\r\nhello\r\n", 1));
+	for (int i = 0; i < 3; i++) {
+		char *piece;
+
+		world_post(&w->base, stream_say);
+		piece = client_read(fd, "word\r\n", 1);
+		assert_string_equal(piece, "00000006\r\na word\r\n");
+		free(piece);
+	}
+	close(fd);
+	stream_wait(&w->aborted, 1);
+}
+
+static void a_body_that_nobody_wants_is_dropped(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+	char *answer;
+
+	client_send(fd, POST("/s/live", "Content-Length: 500000\r\n"));
+	send_body(fd, 500000);
+	world_post(&w->base, stream_say);
+	answer = client_read(fd, "a word\r\n", 1);
+	assert_int_equal(status_of(answer), 200);
+	free(answer);
+	close(fd);
+}
+
+static void a_quiet_answer_outlives_every_timeout(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+
+	client_send(fd, LIVE);
+	free(client_read(fd, "hello\r\n", 1));
+	usleep(1000000);
+	world_post(&w->base, stream_say);
+	free(client_read(fd, "a word\r\n", 1));
+	assert_int_equal(atomic_load(&w->aborted), 0);
+	close(fd);
+}
+
+/* All of the answer is in the buffers of two kernels: only they can tell that
+ * the client takes none of it. */
+static void a_client_that_only_its_kernel_answers_for_is_dropped(void **state)
+{
+	struct stream_world *w = *state;
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(w->base.port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), little = 4096;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	client_send(fd, "GET /s/quiet HTTP/1.1\r\nHost: a\r\n\r\n");
+	for (int i = 0; i < 20000 && !atomic_load(&w->aborted); i++)
+		usleep(1000);
+	assert_int_equal(atomic_load(&w->aborted), 1);
+	close(fd);
+}
+
+static void a_client_that_leaves_a_quiet_answer_is_noticed(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+
+	client_send(fd, LIVE);
+	free(client_read(fd, "hello\r\n", 1));
+	close(fd);
+	stream_wait(&w->aborted, 1);
+}
+
+/* Its end of sending is behind what it has sent already. */
+static void a_client_that_leaves_after_more_requests_is_noticed(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+
+	client_send(fd, LIVE GET("/more"));
+	free(client_read(fd, "hello\r\n", 1));
+	client_send(fd, GET("/still-more"));
+	close(fd);
+	stream_wait(&w->aborted, 1);
+}
+
+static void an_answer_without_end_ends_at_a_drain(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+	char *answer;
+
+	client_send(fd, LIVE);
+	answer = client_read(fd, "hello\r\n", 1);
+	free(answer);
+	world_post(&w->base, drain_on_loop);
+	answer = client_read_all(fd);
+	assert_string_equal(answer, "0\r\n\r\n");
+	free(answer);
+	close(fd);
+}
+
+/* To HTTP/1.0 the end of the connection is the end of the answer. */
+static void a_broken_answer_to_http_1_0_is_reset(void **state)
+{
+	struct stream_world *w = *state;
+	int fd = client_connect(&w->base);
+	char chunk[512];
+	ssize_t n;
+
+	client_send(fd, "GET /s/break HTTP/1.0\r\n\r\n");
+	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		;
+	assert_int_equal(n, -1);
+	assert_int_equal(errno, ECONNRESET);
+	close(fd);
+}
+
 /* --- drain ---------------------------------------------------------------- */
 
 static void on_drained(void *arg)
@@ -205,6 +334,15 @@ int main(void)
 		STREAM(a_slow_reader_holds_no_more_than_the_mark),
 		STREAM_IMPATIENT(a_client_that_takes_nothing_is_dropped),
 		STREAM(a_client_that_goes_while_it_is_answered_is_told_once),
+		STREAM(a_piece_leaves_at_once),
+		STREAM(a_body_that_nobody_wants_is_dropped),
+		STREAM_IMPATIENT(a_quiet_answer_outlives_every_timeout),
+		STREAM_IMPATIENT(
+			a_client_that_only_its_kernel_answers_for_is_dropped),
+		STREAM(a_client_that_leaves_a_quiet_answer_is_noticed),
+		STREAM(a_client_that_leaves_after_more_requests_is_noticed),
+		STREAM(an_answer_without_end_ends_at_a_drain),
+		STREAM(a_broken_answer_to_http_1_0_is_reset),
 		STREAM(a_drain_lets_a_stream_finish),
 		STREAM(a_drain_does_not_wait_for_ever),
 	};

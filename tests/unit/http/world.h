@@ -5,6 +5,7 @@
  *	/echo	answers method, path, query and body, one a line
  *	/later	does the same 30 ms later
  *	/hold	answers when the test says world_let_go
+ *	/watch	the same, and counts in `told_gone` that the client went
  *	/big	answers BIG bytes
  */
 #ifndef TESTS_UNIT_HTTP_WORLD_H
@@ -47,6 +48,7 @@ struct world {
 	struct http_request *later, *held;
 	atomic_int handled;
 	atomic_bool client_gone; /* as the held request saw it at the end */
+	atomic_int told_gone;
 	atomic_bool drained;
 };
 
@@ -73,6 +75,13 @@ static inline void world_on_timer(void *arg)
 	world_echo(req);
 }
 
+static inline void world_on_gone(void *arg)
+{
+	struct world *w = arg;
+
+	atomic_fetch_add(&w->told_gone, 1);
+}
+
 static inline void world_handle(struct http_request *req, void *arg)
 {
 	struct world *w = arg;
@@ -83,6 +92,9 @@ static inline void world_handle(struct http_request *req, void *arg)
 		loop_timer_set(w->timer, 30);
 	} else if (http_slice_is(http_path(req), "/hold")) {
 		w->held = req;
+	} else if (http_slice_is(http_path(req), "/watch")) {
+		w->held = req;
+		http_on_client_gone(req, world_on_gone, w);
 	} else if (http_slice_is(http_path(req), "/big")) {
 		http_reply(req, 200, NULL, w->big, BIG);
 	} else {
