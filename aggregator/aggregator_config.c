@@ -17,6 +17,9 @@ static const struct setting settings[] = {
 	SETTING_INT(
 		queue_max, "256", 1, 1000000, AT_START,
 		"Requests that wait for a worker; beyond, the answer is 503."),
+	SETTING_INT(key_questions_max, "32", 1, 1000000, AT_START,
+		    "Requests of one key that wait or are being answered; "
+		    "beyond, the answer is 429."),
 	SETTING_INT(buckets_max, "3000", 1, 10000, AT_START,
 		    "Intervals in one answer."),
 	SETTING_INT(groups_max, "1000", 1, 10000, AT_START,

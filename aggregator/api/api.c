@@ -8,6 +8,9 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/cors.h"
 #include "aggregator/api/openapi.h"
+#include "aggregator/api/problem.h"
+#include "aggregator/api/query_ender.h"
+#include "aggregator/api/slots.h"
 #include "aggregator/api/static_files.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
@@ -23,6 +26,9 @@
 
 #define ROUTE_COUNT 5
 
+/* ClickHouse's, of queries: exports have the next, and give way. */
+#define QUESTION_PRIORITY 1
+
 /* What all requests share.  Only read once the listeners run. */
 struct router {
 	const struct aggregator_config *config;
@@ -33,6 +39,8 @@ struct router {
 	struct workers *workers;
 	struct freshness *freshness;
 	struct clickhouse **connections; /* one a worker */
+	struct query_ender *ender;
+	struct slots *questions;
 	struct metric *seconds[ROUTE_COUNT];
 	struct metric *refused;
 };
@@ -74,6 +82,8 @@ struct job {
 	char *query; /* a copy: the request may be gone when a drain ends */
 	struct encoding_list accepted; /* of the request */
 	enum encoding encoding;	       /* of call.body */
+	struct clickhouse_task task;
+	bool has_slot;
 	int outcome;
 	struct error err;
 };
@@ -92,7 +102,8 @@ static void router_register_metrics(struct router *router,
 	}
 	router->refused = metrics_counter(
 		metrics, "shortloop_aggregator_refused_total", NULL,
-		"Requests answered 503 because the queue was full.");
+		"Requests answered 503 because the queue was full, or 429 "
+		"because the key had too many under way.");
 }
 
 static bool slice_is(struct http_slice s, const char *text)
@@ -135,35 +146,21 @@ static void reply_not_acceptable(struct http_request *req)
 			   "identity, and of text gzip and zstd");
 }
 
-static void reply_failure(struct job *job)
-{
-	static const struct http_field later[] = {{"Retry-After", "5"},
-						  {NULL, NULL}};
-	const struct error *err = &job->err;
-
-	if (err->code == ERROR_INPUT) {
-		http_reply_problem(job->req, 400, NULL, "%s", err->text);
-	} else if (err->code == ERROR_NOT_OWNER) {
-		http_reply_problem(job->req, 403, NULL, "%s", err->text);
-	} else if (err->code == ERROR_NOTFOUND) {
-		http_reply_problem(job->req, 404, NULL, "%s", err->text);
-	} else if (err->retriable || err->code == ERROR_REMOTE) {
-		log_warn(job->router->log, "no answer", log_err(err));
-		http_reply_problem(job->req, 503, later, "%s",
-				   error_outside(err));
-	} else {
-		log_error(job->router->log, "no answer", log_err(err));
-		http_reply_problem(job->req, 500, NULL,
-				   "the answer could not be made; the log of "
-				   "the aggregator says why");
-	}
-}
-
 static void job_free(struct job *job)
 {
 	buf_free(&job->call.body);
+	if (job->has_slot)
+		slots_give_back(job->router->questions, job->access.who.name);
 	free(job->query);
 	free(job);
+}
+
+/* The client's, before it is answered. */
+static void on_gone(void *arg)
+{
+	struct job *job = arg;
+
+	query_ender_cancel(job->router->ender, &job->task);
 }
 
 /* By a worker, as the loop has others to serve meanwhile. */
@@ -190,9 +187,11 @@ static void job_run(void *arg, unsigned index)
 	int64_t start = clock_monotonic_ns();
 
 	job->call.ch = job->router->connections[index];
+	clickhouse_set_task(job->call.ch, &job->task);
 	job->outcome = routes[job->route].fn(&job->call, &job->err);
 	if (job->outcome == 0)
 		job->outcome = encode_body(job);
+	clickhouse_set_task(job->call.ch, NULL);
 	metric_observe(job->router->seconds[job->route],
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 }
@@ -201,8 +200,10 @@ static void job_done(void *arg)
 {
 	struct job *job = arg;
 
-	if (job->outcome < 0)
-		reply_failure(job);
+	if (job->outcome < 0 && atomic_load(&job->task.cancelled))
+		http_reply_problem(job->req, 503, NULL, CLICKHOUSE_CANCELLED);
+	else if (job->outcome < 0)
+		problem_reply(job->req, job->router->log, &job->err);
 	else
 		reply(job->req,
 		      job->call.csv ? "text/csv; charset=utf-8"
@@ -228,6 +229,8 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->call.config = router->config;
 	job->call.freshness = router->freshness;
 	job->call.access = &job->access;
+	query_ender_name(router->ender, &job->task);
+	job->task.priority = QUESTION_PRIORITY;
 	job->query = strndup(query.data ? query.data : "", query.len);
 	if (!job->query) {
 		free(job);
@@ -249,6 +252,7 @@ static void submit(struct router_loop *at, struct http_request *req,
 	static const struct http_field later[] = {{"Retry-After", "1"},
 						  {NULL, NULL}};
 	struct access access;
+	enum slots_answer slot;
 	struct job *job;
 	struct error err = {0};
 
@@ -264,6 +268,15 @@ static void submit(struct router_loop *at, struct http_request *req,
 		job_free(job);
 		return;
 	}
+	slot = slots_take(at->router->questions, access.who.name);
+	if (slot != SLOTS_TAKEN) {
+		metric_add(at->router->refused, 1);
+		problem_reply_full(req, slot, "questions");
+		job_free(job);
+		return;
+	}
+	job->has_slot = true;
+	http_on_client_gone(req, on_gone, job);
 	if (workers_submit(at->router->workers, at->loop, job_run, job_done,
 			   job, &err) < 0) {
 		metric_add(at->router->refused, 1);
@@ -379,6 +392,9 @@ static void register_bounds(struct api *api, struct metrics *m)
 		 "Queries asked at once (setting workers).", s->workers},
 		{"shortloop_aggregator_queue_max",
 		 "Requests that may wait (setting queue_max).", s->queue_max},
+		{"shortloop_aggregator_key_questions_max",
+		 "Requests of a key under way (setting key_questions_max).",
+		 s->key_questions_max},
 		{"shortloop_aggregator_buckets_max",
 		 "Intervals in an answer (setting buckets_max).",
 		 s->buckets_max},
@@ -396,10 +412,20 @@ static void register_bounds(struct api *api, struct metrics *m)
 	router_register_metrics(&api->router, m);
 }
 
-static int open_connections(struct router *r, struct error *err)
+static int open_questions(struct router *r, struct metrics *metrics,
+			  struct error *err)
 {
+	const struct slots_bounds bounds = {
+		.of_key = r->config->aggregator.key_questions_max};
 	size_t count = (size_t)r->config->aggregator.workers;
 
+	r->questions = slots_new(&bounds, err);
+	if (!r->questions)
+		return -1;
+	r->ender =
+		query_ender_new(&r->config->clickhouse, r->log, metrics, err);
+	if (!r->ender)
+		return -1;
 	r->connections = calloc(count, sizeof(struct clickhouse *));
 	if (!r->connections)
 		return error_set_nomem(err);
@@ -475,7 +501,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 			  err) < 0)
 		return -1;
 	r->freshness = freshness_new(r->config, err);
-	if (!r->freshness || open_connections(r, err) < 0)
+	if (!r->freshness || open_questions(r, metrics, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
 	if (!api->servers)
@@ -554,6 +580,8 @@ void api_free(struct api *api)
 	     i++)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);
+	query_ender_free(r->ender);
+	slots_free(r->questions);
 	freshness_free(r->freshness);
 	api_keyring_free(r->keys);
 	static_files_free(r->files);

@@ -15,43 +15,16 @@ enum {
 
 /* --- ending it ------------------------------------------------------------ */
 
-static void put_quoted(struct buf *out, const char *text)
-{
-	buf_putc(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_putc(out, '\\');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '\'');
-}
-
 /* Under whichever token: a name ends in digits, and "#" begins a number. */
 int insertion_end(struct sink *sink, enum sink_table table, const char *name,
 		  struct error *err)
 {
-	const char *cluster = sink_cluster(sink);
 	char id[SINK_ID_MAX];
-	struct buf sql = {0};
-	int status;
 
 	sink_query_id(sink_table_name(table), name, id);
-	buf_puts(&sql, "KILL QUERY");
-	if (cluster) {
-		buf_puts(&sql, " ON CLUSTER ");
-		put_quoted(&sql, cluster);
-	}
-	buf_puts(&sql, " WHERE query_id = ");
-	put_quoted(&sql, id);
-	strncat(id, "#", sizeof(id) - strlen(id) - 1);
-	buf_puts(&sql, " OR startsWith(query_id, ");
-	put_quoted(&sql, id);
-	buf_puts(&sql, ") SYNC");
-	status = buf_cstr(&sql) ? clickhouse_query(sink_server(sink), sql.data,
-						   NULL, NULL, err)
-				: error_set_nomem(err);
-	buf_free(&sql);
-	return status < 0 ? error_wrap(err, "ending an insert") : 0;
+	if (clickhouse_end_queries(sink_server(sink), id, err) < 0)
+		return error_wrap(err, "ending an insert");
+	return 0;
 }
 
 /* --- counting ------------------------------------------------------------- */

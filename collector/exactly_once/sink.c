@@ -33,7 +33,6 @@ struct sink {
 	struct columns *clicks;
 	struct buf insert_clicks; /* the statement */
 	struct buf block;	  /* the rows in columns */
-	const char *cluster;
 	/* Of the server; not every version has the setting. */
 	bool known;
 	bool has_deduplicate_insert;
@@ -74,7 +73,6 @@ struct sink *sink_new(const struct clickhouse_config *config, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	s->cluster = config->cluster;
 	s->ch = clickhouse_new(config, err);
 	s->clicks = s->ch ? columns_new(row_click_columns, err) : NULL;
 	if (s->clicks && prepare(s, err) == 0)
@@ -97,11 +95,6 @@ void sink_free(struct sink *s)
 struct clickhouse *sink_server(struct sink *s)
 {
 	return s->ch;
-}
-
-const char *sink_cluster(const struct sink *s)
-{
-	return s->cluster;
 }
 
 /* --- the server ----------------------------------------------------------- */

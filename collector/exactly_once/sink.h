@@ -23,9 +23,6 @@ void sink_free(struct sink *s); /* NULL accepted */
 /* The connection, for questions. */
 struct clickhouse *sink_server(struct sink *s);
 
-/* The name of the cluster, or NULL. */
-const char *sink_cluster(const struct sink *s);
-
 /* Has the server been started since this was asked last?  Not when it never
  * was. */
 int sink_ask_restarted(struct sink *s, bool *ret, struct error *err);

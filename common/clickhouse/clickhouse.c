@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 #include <curl/curl.h>
-#include <stdatomic.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ struct clickhouse {
 	struct buf url;
 	struct buf body;  /* of the request, compressed */
 	struct buf reply; /* error bodies, and answers nobody wants */
+	struct clickhouse_task *task; /* of the queries to come, or NULL */
 	int last_code;
 	atomic_bool aborted;
 };
@@ -99,6 +100,11 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 	return len;
 }
 
+static bool is_cancelled(const struct clickhouse *ch)
+{
+	return ch->task && atomic_load(&ch->task->cancelled);
+}
+
 static int on_progress(void *arg, curl_off_t dl_total, curl_off_t dl_now,
 		       curl_off_t ul_total, curl_off_t ul_now)
 {
@@ -108,7 +114,7 @@ static int on_progress(void *arg, curl_off_t dl_total, curl_off_t dl_now,
 	(void)dl_now;
 	(void)ul_total;
 	(void)ul_now;
-	return atomic_load(&ch->aborted);
+	return atomic_load(&ch->aborted) || is_cancelled(ch);
 }
 
 static int set_options(struct clickhouse *ch, struct error *err)
@@ -205,6 +211,24 @@ static void add_param(struct clickhouse *ch, const char *name,
 	curl_free(escaped);
 }
 
+/* readonly=2 lets a question have settings, and is what the server asks for
+ * before it ends one whose client has closed the connection. */
+static void put_task(struct clickhouse *ch)
+{
+	struct clickhouse_task *task = ch->task;
+
+	if (!task)
+		return;
+	buf_printf(&ch->url,
+		   "&query_id=%s%%23%u&readonly=2"
+		   "&cancel_http_readonly_queries_on_client_close=1"
+		   "&max_execution_time=%" PRId64,
+		   task->id, ++task->asked,
+		   (ch->config->query_timeout + 999) / 1000);
+	if (task->priority)
+		buf_printf(&ch->url, "&priority=%u", task->priority);
+}
+
 /*
  * wait_end_of_query makes the server hold its answer until the query has ended:
  * an exception half-way is then a status, never a 200 with a broken body.
@@ -223,6 +247,7 @@ static int build_url(struct clickhouse *ch, const char *query_in_url,
 		add_param(ch, "database", ch->config->database);
 	for (; params && params->name; params++)
 		add_param(ch, params->name, params->value);
+	put_task(ch);
 	if (query_in_url)
 		add_param(ch, "query", query_in_url);
 	return buf_cstr(&ch->url) ? 0 : error_set_nomem(err);
@@ -316,6 +341,11 @@ enum connection {
 	ITS_OWN, /* made for it and closed after it */
 };
 
+static int set_cancelled(struct error *err)
+{
+	return error_set(err, ERROR_REMOTE, CLICKHOUSE_CANCELLED);
+}
+
 /* Sends what the handle was told to.  On failure `out` is as it was. */
 static int perform(struct clickhouse *ch, enum connection connection,
 		   struct buf *out, struct error *err)
@@ -324,6 +354,8 @@ static int perform(struct clickhouse *ch, enum connection connection,
 	long status = 0;
 	CURLcode rc;
 
+	if (is_cancelled(ch))
+		return set_cancelled(err);
 	buf_reset(&ch->reply);
 	a.start = a.out->len;
 	ch->last_code = 0;
@@ -340,7 +372,9 @@ static int perform(struct clickhouse *ch, enum connection connection,
 		return error_set_nomem(err);
 	if (rc != CURLE_OK) {
 		a.out->len = a.start;
-		return set_transport_error(ch, rc, err);
+		return rc == CURLE_ABORTED_BY_CALLBACK && is_cancelled(ch)
+			       ? set_cancelled(err)
+			       : set_transport_error(ch, rc, err);
 	}
 	curl_easy_getinfo(ch->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status != 200 || a.header_code)
@@ -381,6 +415,47 @@ int clickhouse_query(struct clickhouse *ch, const char *query,
 	set_post(ch, query, strlen(query), ch->headers);
 	return perform(ch, clickhouse_is_question(query) ? KEPT : ITS_OWN, out,
 		       err);
+}
+
+void clickhouse_set_task(struct clickhouse *ch, struct clickhouse_task *task)
+{
+	ch->task = task;
+}
+
+static void put_quoted(struct buf *out, const char *text)
+{
+	buf_putc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_putc(out, '\\');
+		buf_putc(out, *text);
+	}
+	buf_putc(out, '\'');
+}
+
+int clickhouse_end_queries(struct clickhouse *ch, const char *id,
+			   struct error *err)
+{
+	struct buf sql = {0}, numbered = {0};
+	int status;
+
+	buf_printf(&numbered, "%s#", id);
+	buf_puts(&sql, "KILL QUERY");
+	if (ch->config->cluster) {
+		buf_puts(&sql, " ON CLUSTER ");
+		put_quoted(&sql, ch->config->cluster);
+	}
+	buf_puts(&sql, " WHERE query_id = ");
+	put_quoted(&sql, id);
+	buf_puts(&sql, " OR startsWith(query_id, ");
+	put_quoted(&sql, buf_cstr(&numbered) ? numbered.data : "");
+	buf_puts(&sql, ") SYNC");
+	status = buf_cstr(&sql) && !numbered.failed
+			 ? clickhouse_query(ch, sql.data, NULL, NULL, err)
+			 : error_set_nomem(err);
+	buf_free(&sql);
+	buf_free(&numbered);
+	return status;
 }
 
 int clickhouse_insert(struct clickhouse *ch, const char *query,

@@ -16,6 +16,7 @@
 #ifndef COMMON_CLICKHOUSE_CLICKHOUSE_H
 #define COMMON_CLICKHOUSE_CLICKHOUSE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,6 +60,34 @@ struct clickhouse_param {
 
 /* Appends `text` as the value of a {x:String} and a NUL that is not counted. */
 void clickhouse_escape(struct buf *out, const char *text, size_t len);
+
+/*
+ * What questions are asked for, and what ends them: any thread may, while
+ * another waits for the answer.  Each has a query_id of its own, "<id>#<n>", by
+ * which clickhouse_end_queries finds it on the server.  Statements that change
+ * something are not asked in a task.
+ *
+ * The owner fills in `id`, of [0-9A-Za-z_.-], and `priority` (ClickHouse's, 0:
+ * none; the greater gives way), the rest zeroed.
+ */
+struct clickhouse_task {
+	char id[64];
+	unsigned priority;
+	atomic_bool cancelled; /* set by anybody: ended within a second or so */
+	unsigned asked;
+};
+
+/* Queries of `ch` are asked in `task` from here on, in none if it is NULL: they
+ * read only, the server ends them when query_timeout is over or the connection
+ * closes, and after `cancelled` they fail with CLICKHOUSE_CANCELLED. */
+void clickhouse_set_task(struct clickhouse *ch, struct clickhouse_task *task);
+
+#define CLICKHOUSE_CANCELLED "cancelled: nobody waits for the answer"
+
+/* Ends, wherever it runs, the query of this id and all whose ids are the same
+ * up to a '#'; waits for it. */
+int clickhouse_end_queries(struct clickhouse *ch, const char *id,
+			   struct error *err);
 
 /* "GET /ping" answers Ok. */
 int clickhouse_ping(struct clickhouse *ch, struct error *err);

@@ -1,0 +1,97 @@
+#include "aggregator/api/query_ender.h"
+
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/loop/workers.h"
+
+/* What is beyond ends by itself, when its connection is closed or its time is
+ * up. */
+#define QUEUE_MAX 1000
+
+struct query_ender {
+	struct log *log;
+	struct clickhouse *ch; /* the thread's */
+	struct workers *thread;
+	struct metric *cancelled;
+	uint64_t run; /* tells this process from others */
+	atomic_uint_least64_t named;
+};
+
+struct ending {
+	struct work work; /* first */
+	struct query_ender *ender;
+	char id[sizeof(((struct clickhouse_task *)0)->id)];
+};
+
+struct query_ender *query_ender_new(const struct clickhouse_config *config,
+				    struct log *log, struct metrics *metrics,
+				    struct error *err)
+{
+	struct query_ender *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	e->log = log;
+	e->cancelled = metrics_counter(
+		metrics, "shortloop_aggregator_cancelled_total", NULL,
+		"Questions whose client went before they were answered.");
+	randombytes_buf(&e->run, sizeof(e->run));
+	e->ch = clickhouse_new(config, err);
+	if (e->ch)
+		e->thread = workers_new(1, QUEUE_MAX, err);
+	if (!e->thread) {
+		query_ender_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+void query_ender_free(struct query_ender *e)
+{
+	if (!e)
+		return;
+	workers_free(e->thread);
+	clickhouse_free(e->ch);
+	free(e);
+}
+
+void query_ender_name(struct query_ender *e, struct clickhouse_task *task)
+{
+	snprintf(task->id, sizeof(task->id),
+		 "aggregator-%016" PRIx64 "-%" PRIu64, e->run,
+		 (uint64_t)atomic_fetch_add(&e->named, 1));
+}
+
+static void end(struct work *work, unsigned index)
+{
+	struct ending *ending = (struct ending *)work;
+	struct query_ender *e = ending->ender;
+	struct error err = {0};
+
+	(void)index;
+	if (clickhouse_end_queries(e->ch, ending->id, &err) < 0)
+		log_warn(e->log, "cannot end a query",
+			 log_str("query_id", ending->id), log_err(&err));
+	free(ending);
+}
+
+void query_ender_cancel(struct query_ender *e, struct clickhouse_task *task)
+{
+	struct ending *ending = calloc(1, sizeof(*ending));
+
+	metric_add(e->cancelled, 1);
+	if (ending) {
+		ending->work.run = end;
+		ending->ender = e;
+		memcpy(ending->id, task->id, sizeof(ending->id));
+	}
+	atomic_store(&task->cancelled, true);
+	if (ending && !workers_push(e->thread, &ending->work))
+		free(ending);
+}

@@ -1,0 +1,112 @@
+#include "aggregator/api/slots.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a key that has slots; as many as there are keys asking at a time, which
+ * are few. */
+struct holder {
+	struct holder *next;
+	int64_t count;
+	char key[];
+};
+
+struct slots {
+	struct slots_bounds bounds;
+	pthread_mutex_t lock; /* of what follows */
+	struct holder *holders;
+	int64_t count;
+};
+
+struct slots *slots_new(const struct slots_bounds *bounds, struct error *err)
+{
+	struct slots *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->bounds = *bounds;
+	pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void slots_free(struct slots *s)
+{
+	struct holder *next;
+
+	if (!s)
+		return;
+	for (struct holder *h = s->holders; h; h = next) {
+		next = h->next;
+		free(h);
+	}
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* Where the holder hangs; *that is NULL when the key has no slot. */
+static struct holder **find(struct slots *s, const char *key)
+{
+	struct holder **at = &s->holders;
+
+	while (*at && strcmp((*at)->key, key) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct holder *add(struct slots *s, const char *key)
+{
+	struct holder *h = calloc(1, sizeof(*h) + strlen(key) + 1);
+
+	if (!h)
+		return NULL;
+	strcpy(h->key, key);
+	h->next = s->holders;
+	s->holders = h;
+	return h;
+}
+
+/* Under the lock. */
+static enum slots_answer take(struct slots *s, const char *key)
+{
+	struct holder *h = *find(s, key);
+
+	if (*key && s->bounds.of_key && h && h->count >= s->bounds.of_key)
+		return SLOTS_KEY_FULL;
+	if (s->bounds.of_all && s->count >= s->bounds.of_all)
+		return SLOTS_ALL_FULL;
+	if (!h && !(h = add(s, key)))
+		return SLOTS_NO_MEMORY;
+	h->count++;
+	s->count++;
+	return SLOTS_TAKEN;
+}
+
+enum slots_answer slots_take(struct slots *s, const char *key)
+{
+	enum slots_answer answer;
+
+	pthread_mutex_lock(&s->lock);
+	answer = take(s, key);
+	pthread_mutex_unlock(&s->lock);
+	return answer;
+}
+
+void slots_give_back(struct slots *s, const char *key)
+{
+	struct holder **at, *h;
+
+	pthread_mutex_lock(&s->lock);
+	at = find(s, key);
+	h = *at;
+	s->count--;
+	if (--h->count > 0) {
+		h = NULL;
+	} else {
+		*at = h->next;
+	}
+	pthread_mutex_unlock(&s->lock);
+	free(h);
+}

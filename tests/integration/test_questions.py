@@ -1,0 +1,81 @@
+"""Questions that nobody waits for any more, and keys that ask too much at once."""
+import socket
+import urllib.parse
+
+import pytest
+import requests
+
+from support.asking import FROM, aggregator, ask  # noqa: F401
+from support.clicks import some_clicks
+from support.keys import key_line
+from support.program import eventually
+
+DAY = 86400
+RUNNING = ("SELECT count() FROM system.processes WHERE "
+           "startsWith(Settings['log_comment'], 'aggregator-')")
+
+
+@pytest.fixture
+def slow(migrated, clickhouse):
+    """Clicks of a link that take minutes to be read."""
+    migrated.link("code1", 1)
+    migrated.insert(some_clicks(1, 3000, [(FROM, FROM + DAY)], links=(1,)),
+                    progress=False)
+    clickhouse.query("RENAME TABLE clicks TO quick_clicks")
+    clickhouse.query(
+        "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
+        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
+        "function_sleep_max_microseconds_per_block = 1000000000")
+
+
+def begin(made, path="/v1/links/code1/summary", key=None):
+    """A connection on which a question was asked."""
+    at = urllib.parse.urlsplit(made.url)
+    conn = socket.create_connection((at.hostname, at.port), 60)
+    said = f"Authorization: Bearer {key}\r\n" if key else ""
+    conn.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n{said}\r\n".encode())
+    return conn
+
+
+def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
+    made = aggregator()
+    conn = begin(made)
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
+    conn.close()
+    eventually(lambda: clickhouse.value(RUNNING) == 0, 30, what="it is gone")
+    made.wait_metric(1, "shortloop_aggregator_cancelled_total")
+    # The worker has others to serve.
+    assert ask(made, "/v1/pipeline")["partitions"] == []
+
+
+def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
+    made = aggregator(workers=1)
+    conns = [begin(made) for _ in range(4)]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+    for conn in conns:
+        conn.close()
+    made.wait_metric(4, "shortloop_aggregator_cancelled_total")
+    eventually(lambda: clickhouse.value(RUNNING) == 0, what="none runs")
+    assert ask(made, "/v1/pipeline")["partitions"] == []
+
+
+def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
+                                             workdir):
+    path = workdir / "api.keys"
+    path.write_text(key_line("one", "read") + key_line("two", "read"))
+    made = aggregator(workers=1, key_questions_max=3, keys_file=str(path))
+    conns = [begin(made, key="one") for _ in range(3)]
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
+
+    def ask_as(key):
+        return requests.get(made.url + "/v1/pipeline", timeout=60,
+                            headers={"Authorization": f"Bearer {key}"})
+
+    eventually(lambda: ask_as("one").status_code == 429)
+    refused = ask_as("one")
+    assert refused.headers["Retry-After"] == "1"
+    assert "too many questions" in refused.json()["detail"]
+    for conn in conns:
+        conn.close()
+    assert ask_as("two").status_code == 200
+    eventually(lambda: ask_as("one").status_code == 200)
