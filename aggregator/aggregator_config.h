@@ -20,6 +20,10 @@ struct aggregator_settings {
 	int64_t workers; /* threads for queries, a connection each */
 	int64_t queue_max;
 	int64_t key_questions_max; /* of a key under way */
+	int64_t exports_max;
+	int64_t key_exports_max;
+	int64_t export_workers;	  /* threads of exports, a connection each */
+	int64_t export_links_max; /* of an export that is not of all links */
 	int64_t buckets_max;
 	int64_t groups_max;
 	int64_t exact_rows_max;

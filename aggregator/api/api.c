@@ -12,6 +12,7 @@
 #include "aggregator/api/query_ender.h"
 #include "aggregator/api/slots.h"
 #include "aggregator/api/static_files.h"
+#include "aggregator/export/exports.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/clock.h"
 #include "common/compress.h"
@@ -41,6 +42,7 @@ struct router {
 	struct clickhouse **connections; /* one a worker */
 	struct query_ender *ender;
 	struct slots *questions;
+	struct exports *exports;
 	struct metric *seconds[ROUTE_COUNT];
 	struct metric *refused;
 };
@@ -355,6 +357,20 @@ static void router_handle(struct http_request *req, void *arg)
 		reply_file(at->router, req);
 }
 
+/* `arg` is a struct router_loop. */
+static bool is_streamed(const struct http_request *req, void *arg)
+{
+	(void)arg;
+	return exports_choose(req);
+}
+
+static void stream(struct http_request *req, void *arg)
+{
+	struct router_loop *at = arg;
+
+	exports_handle(at->router->exports, at->loop, req);
+}
+
 /* Of every answer; `arg` is a struct router_loop. */
 static void put_fields(const struct http_request *req, struct buf *lines,
 		       void *arg)
@@ -395,6 +411,11 @@ static void register_bounds(struct api *api, struct metrics *m)
 		{"shortloop_aggregator_key_questions_max",
 		 "Requests of a key under way (setting key_questions_max).",
 		 s->key_questions_max},
+		{"shortloop_aggregator_exports_max",
+		 "Exports at once (setting exports_max).", s->exports_max},
+		{"shortloop_aggregator_key_exports_max",
+		 "Exports of a key at once (setting key_exports_max).",
+		 s->key_exports_max},
 		{"shortloop_aggregator_buckets_max",
 		 "Intervals in an answer (setting buckets_max).",
 		 s->buckets_max},
@@ -477,6 +498,7 @@ static int server_open(struct server *s, struct router *router,
 	if (!s->serving.listener)
 		return -1;
 	http_listener_fields(s->serving.listener, put_fields);
+	http_listener_stream(s->serving.listener, is_streamed, stream);
 	return 0;
 }
 
@@ -490,6 +512,22 @@ static int load_openapi(struct router *r, struct error *err)
 	return static_file_encode(&r->openapi, err);
 }
 
+static int open_exports(struct router *r, struct metrics *metrics,
+			struct error *err)
+{
+	const struct exports_uses uses = {
+		.config = r->config,
+		.keys = r->keys,
+		.freshness = r->freshness,
+		.ender = r->ender,
+		.log = r->log,
+		.metrics = metrics,
+	};
+
+	r->exports = exports_new(&uses, err);
+	return r->exports ? 0 : -1;
+}
+
 static int open_parts(struct api *api, struct metrics *metrics,
 		      struct error *err)
 {
@@ -501,7 +539,8 @@ static int open_parts(struct api *api, struct metrics *metrics,
 			  err) < 0)
 		return -1;
 	r->freshness = freshness_new(r->config, err);
-	if (!r->freshness || open_questions(r, metrics, err) < 0)
+	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
+	    open_exports(r, metrics, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
 	if (!api->servers)
@@ -562,6 +601,7 @@ static void stop(struct api *api)
 	for (size_t i = 0; i < api->count; i++)
 		serving_thread_join(&api->servers[i].serving);
 	workers_free(api->router.workers);
+	exports_stop(api->router.exports);
 }
 
 void api_free(struct api *api)
@@ -580,6 +620,7 @@ void api_free(struct api *api)
 	     i++)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);
+	exports_free(r->exports);
 	query_ender_free(r->ender);
 	slots_free(r->questions);
 	freshness_free(r->freshness);

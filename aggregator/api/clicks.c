@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aggregator/api/clicks_sql.h"
+#include "aggregator/api/csv.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
@@ -380,36 +381,6 @@ failed:
 	return NULL;
 }
 
-/* What a spreadsheet takes for the start of a formula (OWASP, CSV injection).
- */
-static bool begins_formula(const char *text)
-{
-	return *text && strchr("=+-@\t\r\n", *text);
-}
-
-/*
- * RFC 4180: in quotes, and quotes doubled, where it must be; semicolons and
- * tabs too, which are the separator to some readers.  Referrers, campaigns and
- * the like are what strangers wrote: a single quote keeps a spreadsheet from
- * running them.
- */
-static void put_csv_text(struct buf *out, const char *text)
-{
-	bool formula = begins_formula(text);
-
-	if (!formula && !strpbrk(text, ",;\t\"\r\n")) {
-		buf_puts(out, text);
-		return;
-	}
-	buf_puts(out, formula ? "\"'" : "\"");
-	for (; *text; text++) {
-		if (*text == '"')
-			buf_putc(out, '"');
-		buf_putc(out, *text);
-	}
-	buf_putc(out, '"');
-}
-
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		   struct buf *out)
 {
@@ -420,7 +391,7 @@ void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		   counts_csv_header);
 	for (size_t i = 0; i < rows; i++) {
 		if (q->group_by)
-			put_csv_text(out, a->groups[i].value);
+			csv_put_text(out, a->groups[i].value);
 		else
 			buf_puts(out, zone_format(q->zone, a->buckets.starts[i],
 						  text));

@@ -1,0 +1,327 @@
+#include "aggregator/export/export_question.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/hex.h"
+#include "common/http/url.h"
+#include "common/unseen.h"
+
+#define TIME_MAX_MS INT64_C(4294944000000) /* as of other questions */
+
+static const char *const names[] = {"code", "link_id", "owner",	 "from",
+				    "to",   "limit",   "format", "cursor"};
+#define NAME_COUNT (sizeof(names) / sizeof(*names))
+
+/* --- cursors ----------------------------------------------------------------
+ *
+ * Hexadecimal: the digest, then the members, the most significant digit first,
+ * and the topic, whose length is what is left.
+ */
+
+#define DIGEST_BYTES 8
+#define FIXED_BYTES  (7 * 8 + 2 * 4)
+#define BODY_MAX     (FIXED_BYTES + EXPORT_TOPIC_MAX)
+#define CURSOR_MAX   (DIGEST_BYTES + BODY_MAX)
+
+static unsigned char *put_number(unsigned char *out, uint64_t number, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		out[i] = (unsigned char)(number >> 8 * (bytes - 1 - i));
+	return out + bytes;
+}
+
+static uint64_t take_number(const unsigned char **in, int bytes)
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < bytes; i++)
+		number = number << 8 | *(*in)++;
+	return number;
+}
+
+static size_t put_body(const struct export_cursor *c,
+		       unsigned char out[BODY_MAX])
+{
+	size_t topic = strlen(c->after.topic);
+	unsigned char *at = out;
+
+	at = put_number(at, (uint64_t)c->range.from_ms, 8);
+	at = put_number(at, (uint64_t)c->range.to_ms, 8);
+	at = put_number(at, (uint64_t)c->range.append_before_ms, 8);
+	at = put_number(at, c->range.link_id, 8);
+	at = put_number(at, (uint64_t)c->after.ts_ms, 8);
+	at = put_number(at, c->after.link_id, 8);
+	at = put_number(at, c->after.offset, 8);
+	at = put_number(at, c->after.partition, 4);
+	at = put_number(at, c->after.epoch, 4);
+	memcpy(at, c->after.topic, topic);
+	return FIXED_BYTES + topic;
+}
+
+static void take_body(const unsigned char *in, size_t len,
+		      struct export_cursor *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	len -= FIXED_BYTES;
+	ret->range.from_ms = (int64_t)take_number(&in, 8);
+	ret->range.to_ms = (int64_t)take_number(&in, 8);
+	ret->range.append_before_ms = (int64_t)take_number(&in, 8);
+	ret->range.link_id = take_number(&in, 8);
+	ret->after.ts_ms = (int64_t)take_number(&in, 8);
+	ret->after.link_id = take_number(&in, 8);
+	ret->after.offset = take_number(&in, 8);
+	ret->after.partition = (uint32_t)take_number(&in, 4);
+	ret->after.epoch = (uint32_t)take_number(&in, 4);
+	memcpy(ret->after.topic, in, len);
+}
+
+/* Of what was asked, each text with its length so that no two questions are the
+ * same bytes, and of the body. */
+static void digest_of(const struct export_question *q,
+		      const unsigned char *body, size_t len,
+		      unsigned char ret[DIGEST_BYTES])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+	struct buf text = {0};
+
+	buf_printf(&text,
+		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %" PRId64 " %" PRId64
+		   " ",
+		   strlen(q->code), q->code, q->link_id, q->has_owner,
+		   strlen(q->owner), q->owner, q->from_ms, q->to_ms);
+	buf_append(&text, body, len);
+	EVP_Digest(text.data, text.len, digest, NULL, EVP_sha256(), NULL);
+	buf_free(&text);
+	memcpy(ret, digest, DIGEST_BYTES);
+}
+
+void export_cursor_put(struct buf *out, const struct export_question *q,
+		       const struct export_cursor *cursor)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char bytes[CURSOR_MAX];
+	size_t len = put_body(cursor, bytes + DIGEST_BYTES);
+
+	digest_of(q, bytes + DIGEST_BYTES, len, bytes);
+	for (size_t i = 0; i < DIGEST_BYTES + len; i++) {
+		buf_putc(out, digits[bytes[i] >> 4]);
+		buf_putc(out, digits[bytes[i] & 15]);
+	}
+}
+
+/* 0: not the digits of a cursor. */
+static size_t read_digits(const char *text, unsigned char bytes[CURSOR_MAX])
+{
+	size_t len = strlen(text);
+
+	if (len % 2 || len < 2 * (DIGEST_BYTES + FIXED_BYTES) ||
+	    len > 2 * CURSOR_MAX)
+		return 0;
+	for (size_t i = 0; i < len; i += 2) {
+		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+
+		if (high < 0 || low < 0)
+			return 0;
+		bytes[i / 2] = (unsigned char)(high << 4 | low);
+	}
+	return len / 2;
+}
+
+/* A digest that fits may have been made up: what it stands for is looked at all
+ * the same. */
+static bool makes_sense(const struct export_question *q,
+			const struct export_cursor *c)
+{
+	const struct export_range *r = &c->range;
+
+	return r->from_ms >= 0 && r->from_ms <= c->after.ts_ms &&
+	       c->after.ts_ms < r->to_ms && r->to_ms <= TIME_MAX_MS &&
+	       r->append_before_ms >= 0 && r->append_before_ms <= TIME_MAX_MS &&
+	       (q->from_ms < 0 || r->from_ms == q->from_ms) &&
+	       (q->to_ms < 0 || r->to_ms <= q->to_ms) &&
+	       (!q->link_id || r->link_id == q->link_id) &&
+	       (!r->link_id || r->link_id == c->after.link_id) &&
+	       !r->link_id == (!*q->code && !q->link_id);
+}
+
+int export_cursor_parse(const struct export_question *q, const char *text,
+			struct export_cursor *ret, struct error *err)
+{
+	unsigned char bytes[CURSOR_MAX], digest[DIGEST_BYTES];
+	size_t len = read_digits(text, bytes);
+	struct export_cursor cursor;
+
+	if (!len || memchr(bytes + DIGEST_BYTES + FIXED_BYTES, '\0',
+			   len - DIGEST_BYTES - FIXED_BYTES))
+		return error_set(err, ERROR_INPUT,
+				 "cursor: expected the `cursor` of an export");
+	digest_of(q, bytes + DIGEST_BYTES, len - DIGEST_BYTES, digest);
+	take_body(bytes + DIGEST_BYTES, len - DIGEST_BYTES, &cursor);
+	if (memcmp(bytes, digest, DIGEST_BYTES) != 0 ||
+	    !makes_sense(q, &cursor))
+		return error_set(err, ERROR_INPUT,
+				 "cursor: damaged, or of an export of other "
+				 "parameters than these");
+	*ret = cursor;
+	return 0;
+}
+
+/* --- parameters -------------------------------------------------------------
+ */
+
+static bool is_known(const char *key)
+{
+	for (size_t i = 0; i < NAME_COUNT; i++) {
+		if (!strcmp(names[i], key))
+			return true;
+	}
+	return false;
+}
+
+static int check_names(const struct url_params *params, struct error *err)
+{
+	for (size_t i = 0; i < params->count; i++) {
+		const char *key = params->items[i].key;
+
+		if (!is_known(key))
+			return error_set(
+				err, ERROR_INPUT,
+				"%.40s: no such parameter; known "
+				"here: code, link_id, owner, from, to, "
+				"limit, format, cursor",
+				key);
+		if (url_param_get(params, key) != params->items[i].value)
+			return error_set(err, ERROR_INPUT,
+					 "%s: given more than once", key);
+	}
+	return 0;
+}
+
+static int read_number(const char *name, const char *text, uint64_t most,
+		       uint64_t *ret, struct error *err)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || !*ret ||
+	    *ret > most)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a number from 1 to %" PRIu64,
+				 name, most);
+	return 0;
+}
+
+static int read_which(struct export_question *q,
+		      const struct url_params *params, struct error *err)
+{
+	const char *code = url_param_get(params, "code");
+	const char *owner = url_param_get(params, "owner");
+	enum unseen kind = UNSEEN_NONE;
+
+	if (read_number("link_id", url_param_get(params, "link_id"), UINT64_MAX,
+			&q->link_id, err) < 0)
+		return -1;
+	if ((code != NULL) + (owner != NULL) + (q->link_id != 0) > 1)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id, owner: give one of them");
+	if (code && !code_is_valid(code))
+		return error_set(err, ERROR_INPUT,
+				 "code: expected 1 to %d letters, digits, '_' "
+				 "or '-'",
+				 CODE_MAX);
+	if (code)
+		strcpy(q->code, code);
+	if (!owner)
+		return 0;
+	if (strlen(owner) <= KEY_OWNER_MAX)
+		unseen_find(owner, strlen(owner),
+			    UNSEEN_INVALID | UNSEEN_CONTROL, &kind);
+	if (strlen(owner) > KEY_OWNER_MAX || kind != UNSEEN_NONE)
+		return error_set(err, ERROR_INPUT,
+				 "owner: expected at most %d bytes of UTF-8 "
+				 "without control characters",
+				 KEY_OWNER_MAX);
+	q->has_owner = true;
+	strcpy(q->owner, owner);
+	return 0;
+}
+
+static int read_time(const struct url_params *params, const char *name,
+		     int64_t *ret, struct error *err)
+{
+	const char *text = url_param_get(params, name);
+
+	*ret = -1;
+	if (!text)
+		return 0;
+	if (rfc3339_parse(text, ret, err) < 0)
+		return error_wrap(err, "%s%s", name,
+				  strchr(text, ' ')
+					  ? " (write '+' as %2B in a URL)"
+					  : "");
+	if (*ret < 0 || *ret > TIME_MAX_MS)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a time from 1970 to 2106", name);
+	return 0;
+}
+
+static int read_times(struct export_question *q,
+		      const struct url_params *params, struct error *err)
+{
+	if (read_time(params, "from", &q->from_ms, err) < 0 ||
+	    read_time(params, "to", &q->to_ms, err) < 0)
+		return -1;
+	if (q->to_ms >= 0 && q->from_ms >= q->to_ms)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected a time before `to`");
+	return 0;
+}
+
+static int read_format(struct export_question *q, const char *text,
+		       struct error *err)
+{
+	if (!text)
+		return 0;
+	q->format = strcmp(text, "csv") == 0 ? EXPORT_CSV : EXPORT_NDJSON;
+	if (q->format == EXPORT_NDJSON && strcmp(text, "ndjson") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "format: expected ndjson or csv");
+	return 0;
+}
+
+int export_question_parse(struct export_question *q, struct http_slice query,
+			  bool csv, struct error *err)
+{
+	struct url_params params = {0};
+	const char *cursor;
+	int status = -1;
+
+	*q = (struct export_question){.format =
+					      csv ? EXPORT_CSV : EXPORT_NDJSON};
+	if (url_params_parse(&params, query, err) < 0) {
+		error_wrap(err, "query string");
+		goto out;
+	}
+	if (check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
+	    read_times(q, &params, err) < 0 ||
+	    read_number("limit", url_param_get(&params, "limit"),
+			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||
+	    read_format(q, url_param_get(&params, "format"), err) < 0)
+		goto out;
+	/* The last: a cursor is of all that makes up the export. */
+	cursor = url_param_get(&params, "cursor");
+	q->has_cursor = cursor != NULL;
+	status = cursor ? export_cursor_parse(q, cursor, &q->cursor, err) : 0;
+out:
+	url_params_free(&params);
+	return status;
+}

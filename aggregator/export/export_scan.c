@@ -1,0 +1,316 @@
+#include "aggregator/export/export_scan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/export/export_rows.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/* Links in one question: they are in its text, which the server bounds at
+ * 256 KiB. */
+#define LINKS_PER_QUESTION 10000
+/* Days in one question at most.  Rows of several days have to be sorted. */
+#define SPAN_MAX 32
+#define MEMORY	 "268435456"
+
+static int64_t day_of(int64_t ms)
+{
+	return ms / CLOCK_DAY * CLOCK_DAY;
+}
+
+/* The first link that is not below `id`. */
+static size_t find_link(const struct export_links *links, uint64_t id)
+{
+	size_t low = 0, high = links->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (links->ids[mid] < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Behind `last`, where there are links to be asked about. */
+static void go_on(struct export_scan *s)
+{
+	s->begun = s->after = true;
+	s->span = 1;
+	s->day = day_of(s->last.ts_ms);
+	if (s->all_links)
+		return;
+	s->next_link = find_link(&s->links, s->last.link_id);
+	if (s->next_link < s->links.count)
+		return;
+	s->next_link = 0;
+	s->after = false;
+	s->day += CLOCK_DAY;
+}
+
+void export_scan_start(struct export_scan *s, const struct export_place *after)
+{
+	s->day = day_of(s->range.from_ms);
+	s->span = 1;
+	s->next_link = 0;
+	s->after = s->begun = false;
+	if (!after)
+		return;
+	s->last = *after;
+	go_on(s);
+}
+
+void export_scan_release(struct export_scan *s)
+{
+	export_links_release(&s->links);
+}
+
+bool export_scan_is_done(const struct export_scan *s)
+{
+	return s->day >= s->range.to_ms || (!s->all_links && !s->links.count);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Of the links from next_link on. */
+static size_t links_end(const struct export_scan *s)
+{
+	size_t left = s->links.count - s->next_link;
+
+	return s->next_link +
+	       (left < LINKS_PER_QUESTION ? left : LINKS_PER_QUESTION);
+}
+
+static void put_links(struct buf *sql, const struct export_scan *s)
+{
+	if (s->all_links)
+		return;
+	buf_puts(sql, " AND link_id IN (");
+	for (size_t i = s->next_link; i < links_end(s); i++) {
+		if (i > s->next_link)
+			buf_putc(sql, ',');
+		buf_put_uint(sql, s->links.ids[i]);
+	}
+	buf_putc(sql, ')');
+}
+
+#define MS(name) "fromUnixTimestamp64Milli({" name ":Int64}, 'UTC')"
+
+/* What is behind `last`; the first two conditions are those that the index
+ * knows. */
+static void put_after(struct buf *sql, const struct export_scan *s)
+{
+	if (!s->after)
+		return;
+	buf_puts(
+		sql,
+		" AND (ts >= " MS(
+			"next_day") " OR (link_id >= {link:UInt64} "
+				    "AND (link_id > {link:UInt64} OR ts >= " MS(
+					    "ts") ") AND "
+						  "(link_id > {link:UInt64} OR "
+						  "ts > " MS(
+							  "ts") " OR "
+								"(partition, "
+								"offset, "
+								"topic, epoch) "
+								"> "
+								"({partition:"
+								"UInt32}, "
+								"{offset:"
+								"UInt64}, "
+								"{topic:String}"
+								", "
+								"{epoch:UInt32}"
+								"))))");
+}
+
+static void put_sql(struct buf *sql, const struct export_scan *s)
+{
+	buf_printf(sql,
+		   "SELECT %s FROM clicks WHERE ts >= " MS(
+			   "from") " AND "
+				   "ts < " MS("to") " AND append_time < " MS(
+					   "append"),
+		   export_select);
+	put_links(sql, s);
+	put_after(sql, s);
+	/* In one day this is the table's own order: it is read, not sorted. */
+	buf_printf(sql,
+		   " ORDER BY %slink_id, ts, partition, offset, topic, epoch "
+		   "LIMIT {max:UInt64} FORMAT TabSeparated",
+		   s->span > 1 ? "toDate(ts), " : "");
+}
+
+/* One question. */
+struct page {
+	struct export_scan *scan;
+	const struct export_question *question;
+	struct buf *out;
+	size_t rows;
+	char *fields[CLICKHOUSE_FIELDS_MAX];
+};
+
+static int take_row(void *arg, char **fields, struct error *err)
+{
+	struct page *page = arg;
+	enum export_format format = page->question->format;
+
+	(void)err;
+	if (page->rows++)
+		export_rows_end(page->out, format, NULL);
+	export_rows_put(page->out, format, fields);
+	memcpy(page->fields, fields, strlen(export_kinds) * sizeof(*fields));
+	return 0;
+}
+
+static void end_page(struct page *page)
+{
+	struct export_scan *s = page->scan;
+	struct export_cursor cursor = {.range = s->range};
+	struct buf text = {0};
+
+	export_rows_place(page->fields, &s->last);
+	cursor.after = s->last;
+	export_cursor_put(&text, page->question, &cursor);
+	export_rows_end(page->out, page->question->format, buf_cstr(&text));
+	page->out->failed |= text.failed;
+	buf_free(&text);
+}
+
+/* The question that follows one of `rows` rows that asked for `max`. */
+static void step(struct export_scan *s, size_t rows, size_t max)
+{
+	if (rows == max) {
+		go_on(s);
+		return;
+	}
+	s->begun |= rows > 0;
+	s->after = false;
+	if (!s->all_links && links_end(s) < s->links.count) {
+		s->next_link = links_end(s);
+		return;
+	}
+	s->next_link = 0;
+	s->day += s->span * CLOCK_DAY;
+	/* In portions of links there is no order over several days. */
+	if (!s->all_links && links_end(s) < s->links.count)
+		s->span = 1;
+	else if (rows > max / 4)
+		s->span = s->span > 1 ? s->span / 2 : 1;
+	else if (s->span < SPAN_MAX)
+		s->span *= 2;
+}
+
+/* The parameters that a question may name. */
+struct numbers {
+	char from[24], to[24], append[24], next_day[24], ts[24], link[24],
+		partition[24], offset[24], epoch[24], max[24];
+};
+
+static void put_ms(char text[24], int64_t ms)
+{
+	snprintf(text, 24, "%" PRId64, ms);
+}
+
+static void put_number(char text[24], uint64_t number)
+{
+	snprintf(text, 24, "%" PRIu64, number);
+}
+
+static void numbers_fill(struct numbers *n, const struct export_scan *s,
+			 size_t max)
+{
+	const struct export_range *r = &s->range;
+
+	put_ms(n->from, later(s->day, r->from_ms));
+	put_ms(n->to, earlier(s->day + s->span * CLOCK_DAY, r->to_ms));
+	put_ms(n->append, r->append_before_ms);
+	put_ms(n->next_day, day_of(s->last.ts_ms) + CLOCK_DAY);
+	put_ms(n->ts, s->last.ts_ms);
+	put_number(n->link, s->last.link_id);
+	put_number(n->partition, s->last.partition);
+	put_number(n->offset, s->last.offset);
+	put_number(n->epoch, s->last.epoch);
+	put_number(n->max, max);
+}
+
+static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
+		 struct buf *answer, struct error *err)
+{
+	struct buf topic = {0}, sql = {0};
+	struct numbers n;
+	int status = -1;
+
+	numbers_fill(&n, s, max);
+	put_sql(&sql, s);
+	clickhouse_escape(&topic, s->last.topic, strlen(s->last.topic));
+	const struct clickhouse_param params[] = {
+		{"param_from", n.from},
+		{"param_to", n.to},
+		{"param_append", n.append},
+		{"param_next_day", n.next_day},
+		{"param_ts", n.ts},
+		{"param_link", n.link},
+		{"param_partition", n.partition},
+		{"param_offset", n.offset},
+		{"param_epoch", n.epoch},
+		{"param_topic", topic.data},
+		{"param_max", n.max},
+		/* One processor, so much memory, and no block of a size that
+		 * would have to be held beside the rows. */
+		{"max_threads", "1"},
+		{"max_memory_usage", MEMORY},
+		{"max_block_size", "8192"},
+		{NULL, NULL}};
+
+	if (!buf_cstr(&sql) || topic.failed)
+		error_set_nomem(err);
+	else
+		status = clickhouse_query(ch, sql.data, params, answer, err);
+	buf_free(&topic);
+	buf_free(&sql);
+	return status;
+}
+
+static int ask(struct export_scan *s, struct clickhouse *ch, struct page *page,
+	       size_t max, struct error *err)
+{
+	struct buf answer = {0};
+	int status = query(s, ch, max, &answer, err);
+
+	if (status == 0)
+		status = clickhouse_rows_of(&answer, export_kinds, take_row,
+					    page, err);
+	if (status == 0 && page->rows)
+		end_page(page);
+	buf_free(&answer);
+	return status;
+}
+
+int export_scan_next(struct export_scan *s, struct clickhouse *ch,
+		     const struct export_question *q, size_t max,
+		     struct buf *out, size_t *ret_rows, struct error *err)
+{
+	struct page page = {.scan = s, .question = q, .out = out};
+
+	if (ask(s, ch, &page, max, err) < 0)
+		return -1;
+	if (out->failed)
+		return error_set_nomem(err);
+	step(s, page.rows, max);
+	*ret_rows = page.rows;
+	return 0;
+}

@@ -1,0 +1,542 @@
+#include "aggregator/export/exports.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/api/api_keys.h"
+#include "aggregator/api/archive.h"
+#include "aggregator/api/call.h"
+#include "aggregator/api/problem.h"
+#include "aggregator/api/slots.h"
+#include "aggregator/export/export_rows.h"
+#include "aggregator/export/export_scan.h"
+#include "common/clock.h"
+#include "common/http/encoding.h"
+#include "common/loop/workers.h"
+
+/* Rows of one question: enough that its beginning costs little, so few that
+ * three times as many fit into the memory of an export. */
+#define PAGE_ROWS 8192
+/* A portion is sent when it has so much, or was worked on for so long. */
+#define PORTION_BYTES 65536
+#define PORTION_MS    500
+/* While a client has not taken more than this, the next portion is held. */
+#define DRAIN_MARK 262144
+
+/* ClickHouse's, of queries: questions have the first, and go before. */
+#define EXPORT_PRIORITY 2
+
+struct exports {
+	struct exports_uses uses;
+	struct workers *workers;
+	struct clickhouse **connections; /* one a worker */
+	struct slots *slots;
+	struct metric *rows, *running, *failed, *refused;
+};
+
+/*
+ * One export.  It is worked on by a worker (`working`), or by its loop:
+ *
+ *   working --> a portion is there --> client has taken the last --> working
+ *                                                               \--> ended
+ *
+ * A worker touches it only while it works; `gone` and `ready` are the loop's.
+ */
+struct export
+{
+	struct exports *all;
+	struct loop *loop;
+	struct http_request *req;
+	struct access access;
+	struct clickhouse_task task;
+	bool working, ready, gone, begun, has_slot;
+	atomic_bool stop; /* asked of the worker: end where it is */
+
+	/* The worker's. */
+	char *query; /* of the URL */
+	bool csv;    /* what the client likes */
+	bool head;   /* HEAD: only whether there would be an answer */
+	bool prepared, done;
+	struct export_question question;
+	struct export_scan scan;
+	uint64_t sent; /* rows */
+	struct buf out;
+	int outcome;
+	struct error err;
+};
+
+/* --- what the worker does --------------------------------------------------
+ */
+
+/* What was fixed by the first of the exports that go on from each other, or is
+ * now: up to where counts are complete. */
+static int find_range(struct export *e, struct call *call, struct error *err)
+{
+	const struct export_question *q = &e->question;
+	struct export_range *range = &e->scan.range;
+	int64_t complete;
+
+	if (q->has_cursor) {
+		*range = q->cursor.range;
+		return 0;
+	}
+	if (call_complete_until(call, &complete, err) < 0)
+		return -1;
+	if (!complete)
+		return error_set_retriable(err, ERROR_REMOTE,
+					   "collectors' reports do not say yet "
+					   "up to when clicks are complete");
+	range->to_ms =
+		q->to_ms >= 0 && q->to_ms < complete ? q->to_ms : complete;
+	range->from_ms = q->from_ms >= 0	    ? q->from_ms
+			 : range->to_ms > CLOCK_DAY ? range->to_ms - CLOCK_DAY
+						    : 0;
+	if (range->to_ms < range->from_ms)
+		range->to_ms = range->from_ms;
+	range->append_before_ms =
+		complete + call->config->aggregator.edge_delay;
+	return 0;
+}
+
+/* A code may have another link by now, which is another export. */
+static int find_link(struct export *e, struct call *call, struct error *err)
+{
+	const struct export_question *q = &e->question;
+	struct archived_link link = {0};
+	uint64_t before = e->scan.range.link_id;
+	int status = 0;
+
+	if (*q->code)
+		status = archive_find_code(call->ch, call->access, q->code,
+					   &link, err);
+	else
+		status = archive_find_link(call->ch, call->access, q->link_id,
+					   &link, err);
+	archived_link_release(&link);
+	if (status < 0)
+		return -1;
+	if (q->has_cursor && link.link_id != before)
+		return error_set(err, ERROR_INPUT,
+				 "cursor: the code %s has another link by now",
+				 q->code);
+	e->scan.links.ids = malloc(sizeof(*e->scan.links.ids));
+	if (!e->scan.links.ids)
+		return error_set_nomem(err);
+	e->scan.links.ids[0] = e->scan.range.link_id = link.link_id;
+	e->scan.links.count = 1;
+	return 0;
+}
+
+static int find_links(struct export *e, struct call *call, struct error *err)
+{
+	const struct export_question *q = &e->question;
+	struct error ignored;
+
+	if (*q->code || q->link_id)
+		return find_link(e, call, err);
+	if (!q->has_owner &&
+	    access_check_all(call->access, "", &ignored) == 0) {
+		e->scan.all_links = true;
+		return 0;
+	}
+	return export_links_read(
+		&e->scan.links, call->ch, call->access,
+		q->has_owner ? q->owner : NULL,
+		(size_t)call->config->aggregator.export_links_max, err);
+}
+
+static int prepare(struct export *e, struct clickhouse *ch, struct error *err)
+{
+	struct call call = {.config = e->all->uses.config,
+			    .freshness = e->all->uses.freshness,
+			    .access = &e->access,
+			    .ch = ch};
+	struct export_question *q = &e->question;
+
+	if (export_question_parse(
+		    q, (struct http_slice){e->query, strlen(e->query)}, e->csv,
+		    err) < 0 ||
+	    find_range(e, &call, err) < 0 || find_links(e, &call, err) < 0)
+		return -1;
+	export_scan_start(&e->scan, q->has_cursor ? &q->cursor.after : NULL);
+	export_rows_head(&e->out, q->format);
+	e->prepared = true;
+	return 0;
+}
+
+/* Keys may have been read again since it began. */
+static int check_access(struct export *e, struct error *err)
+{
+	struct api_key_info *who = &e->access.who, before = *who;
+
+	if (!e->access.keys ||
+	    (api_keyring_still_may(e->access.keys, who, API_READ_OWN) &&
+	     who->roles == before.roles &&
+	     !strcmp(who->account, before.account) &&
+	     key_owners_equal(who->owners, before.owners)))
+		return 0;
+	return error_set(err, ERROR_NOT_OWNER,
+			 "what this key sees was changed meanwhile");
+}
+
+/* Says where it ended and whether that is the end of it. */
+static void put_end(struct export *e, bool complete)
+{
+	const struct export_range *r = &e->scan.range;
+	char from[RFC3339_TEXT_MAX], to[RFC3339_TEXT_MAX];
+	struct export_cursor cursor = {.range = *r, .after = e->scan.last};
+
+	e->done = true;
+	if (e->question.format == EXPORT_CSV)
+		return;
+	buf_printf(&e->out,
+		   "{\"end\":{\"complete\":%s,\"rows\":%" PRIu64
+		   ",\"from\":\"%s\",\"to\":\"%s\",\"cursor\":",
+		   complete ? "true" : "false", e->sent,
+		   rfc3339_format(r->from_ms, from),
+		   rfc3339_format(r->to_ms, to));
+	if (e->scan.begun && !complete) {
+		buf_putc(&e->out, '"');
+		export_cursor_put(&e->out, &e->question, &cursor);
+		buf_putc(&e->out, '"');
+	} else {
+		buf_puts(&e->out, "null");
+	}
+	buf_puts(&e->out, "}}\n");
+}
+
+static size_t rows_wanted(const struct export *e)
+{
+	uint64_t left =
+		e->question.limit ? e->question.limit - e->sent : PAGE_ROWS;
+
+	return left < PAGE_ROWS ? (size_t)left : PAGE_ROWS;
+}
+
+static bool is_full(const struct export *e)
+{
+	return e->question.limit && e->sent == e->question.limit;
+}
+
+static int make_portion(struct export *e, struct clickhouse *ch,
+			struct error *err)
+{
+	int64_t start = clock_monotonic_ms();
+	size_t rows;
+
+	if (check_access(e, err) < 0 ||
+	    (!e->prepared && prepare(e, ch, err) < 0))
+		return -1;
+	while (!e->head && !export_scan_is_done(&e->scan) && !is_full(e) &&
+	       !atomic_load(&e->stop) && e->out.len < PORTION_BYTES &&
+	       clock_monotonic_ms() - start < PORTION_MS) {
+		if (export_scan_next(&e->scan, ch, &e->question, rows_wanted(e),
+				     &e->out, &rows, err) < 0)
+			return -1;
+		e->sent += rows;
+		metric_add(e->all->rows, rows);
+	}
+	if (e->head || export_scan_is_done(&e->scan))
+		put_end(e, true);
+	else if (is_full(e) || atomic_load(&e->stop))
+		put_end(e, false);
+	return e->out.failed ? error_set_nomem(err) : 0;
+}
+
+static void work(void *arg, unsigned index)
+{
+	struct export *e = arg;
+	struct clickhouse *ch = e->all->connections[index];
+
+	clickhouse_set_task(ch, &e->task);
+	e->outcome = make_portion(e, ch, &e->err);
+	clickhouse_set_task(ch, NULL);
+}
+
+/* --- what the loop does -----------------------------------------------------
+ */
+
+static void export_free(struct export *e)
+{
+	if (e->has_slot) {
+		slots_give_back(e->all->slots, e->access.who.name);
+		metric_add(e->all->running, UINT64_MAX);
+	}
+	export_scan_release(&e->scan);
+	buf_free(&e->out);
+	free(e->query);
+	free(e);
+}
+
+/* The request's last use. */
+static void end(struct export *e)
+{
+	http_stream_end(e->req);
+	export_free(e);
+}
+
+static void begin(struct export *e)
+{
+	const struct http_field fields[] = {
+		{"Content-Type", e->question.format == EXPORT_CSV
+					 ? "text/csv; charset=utf-8"
+					 : "application/x-ndjson"},
+		{"Vary", "Accept"},
+		{"Cache-Control", "no-store"},
+		{"X-Content-Type-Options", "nosniff"},
+		{NULL, NULL}};
+
+	http_stream_begin(e->req, 200, fields);
+	e->begun = true;
+}
+
+/* A client that has its answer half is told by a body without an end. */
+static void fail(struct export *e)
+{
+	struct exports *x = e->all;
+
+	if (e->begun) {
+		metric_add(x->failed, 1);
+		log_warn(x->uses.log, "export broken off", log_err(&e->err));
+		http_stream_break(e->req);
+		end(e);
+		return;
+	}
+	problem_reply(e->req, x->uses.log, &e->err);
+	export_free(e);
+}
+
+static void on_worked(void *arg);
+
+static void submit(struct export *e)
+{
+	struct error err = {0};
+
+	e->working = true;
+	if (workers_submit(e->all->workers, e->loop, work, on_worked, e,
+			   &err) == 0)
+		return;
+	e->working = false;
+	e->err = err;
+	fail(e);
+}
+
+/* Hands a portion to the client and has the next one made meanwhile. */
+static void deliver(struct export *e)
+{
+	e->ready = false;
+	if (!e->begun)
+		begin(e);
+	http_stream_write(e->req, e->out.data, e->out.len);
+	buf_reset(&e->out);
+	if (e->done)
+		end(e);
+	else
+		submit(e);
+}
+
+static void on_worked(void *arg)
+{
+	struct export *e = arg;
+
+	e->working = false;
+	if (e->gone) {
+		end(e);
+		return;
+	}
+	if (e->outcome < 0) {
+		fail(e);
+		return;
+	}
+	e->ready = true;
+	if (http_stream_pending(e->req) <= DRAIN_MARK)
+		deliver(e);
+}
+
+static void on_drained(struct http_request *req, void *arg)
+{
+	struct export *e = arg;
+
+	(void)req;
+	if (e->ready)
+		deliver(e);
+}
+
+static void on_abort(struct http_request *req, void *arg)
+{
+	struct export *e = arg;
+
+	(void)req;
+	e->gone = true;
+	/* Workers that have ended do not come back to it. */
+	if (!e->working || !e->all->workers)
+		end(e);
+	else
+		query_ender_cancel(e->all->uses.ender, &e->task);
+}
+
+static void on_stop(struct http_request *req, void *arg)
+{
+	struct export *e = arg;
+
+	(void)req;
+	atomic_store(&e->stop, true);
+}
+
+/* False: the request was answered. */
+static bool take_slot(struct export *e)
+{
+	struct exports *x = e->all;
+	enum slots_answer slot = slots_take(x->slots, e->access.who.name);
+
+	if (slot == SLOTS_TAKEN) {
+		metric_add(x->running, 1);
+		return e->has_slot = true;
+	}
+	metric_add(x->refused, 1);
+	problem_reply_full(e->req, slot, "exports");
+	return false;
+}
+
+static bool likes_csv(const struct http_request *req)
+{
+	struct http_slice accept = http_header_get(req, "Accept");
+
+	return accept.len >= 8 &&
+	       memmem(accept.data, accept.len, "text/csv", 8);
+}
+
+/* The request is complete. */
+static void on_end(struct http_request *req, void *arg)
+{
+	struct export *e = arg;
+	struct http_slice query = http_query(req);
+
+	if (!api_keys_admit(e->access.keys, req, &e->access) || !take_slot(e)) {
+		export_free(e);
+		return;
+	}
+	e->query = strndup(query.data ? query.data : "", query.len);
+	if (!e->query) {
+		error_set_nomem(&e->err);
+		fail(e);
+		return;
+	}
+	e->csv = likes_csv(req);
+	e->head = http_method_is(req, "HEAD");
+	submit(e);
+}
+
+static const struct http_stream_handler handler = {
+	.on_end = on_end,
+	.on_abort = on_abort,
+	.on_drained = on_drained,
+	.drain_mark = DRAIN_MARK,
+	.on_stop = on_stop,
+	.stop_at_half_close = true,
+};
+
+bool exports_choose(const struct http_request *req)
+{
+	return http_slice_is(http_path(req), "/v1/export/clicks") &&
+	       (http_method_is(req, "GET") || http_method_is(req, "HEAD"));
+}
+
+void exports_handle(struct exports *x, struct loop *loop,
+		    struct http_request *req)
+{
+	struct export *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		http_reply_problem(req, 503, NULL, "out of memory");
+		return;
+	}
+	e->all = x;
+	e->loop = loop;
+	e->req = req;
+	e->access.keys = x->uses.keys;
+	e->task.priority = EXPORT_PRIORITY;
+	query_ender_name(x->uses.ender, &e->task);
+	http_stream_accept(req, &handler, e);
+}
+
+/* --- life --------------------------------------------------------------------
+ */
+
+static void register_metrics(struct exports *x)
+{
+	struct metrics *m = x->uses.metrics;
+
+	x->rows = metrics_counter(m, "shortloop_aggregator_export_rows_total",
+				  NULL, "Rows of clicks that were exported.");
+	x->running = metrics_gauge(m, "shortloop_aggregator_exports_running",
+				   NULL, "Exports under way.");
+	x->failed = metrics_counter(
+		m, "shortloop_aggregator_export_failures_total", NULL,
+		"Exports that an error broke off half-way.");
+	x->refused = metrics_counter(
+		m, "shortloop_aggregator_exports_refused_total", NULL,
+		"Exports answered 429: too many, in all or of the key.");
+}
+
+static int open_workers(struct exports *x, struct error *err)
+{
+	const struct aggregator_settings *s = &x->uses.config->aggregator;
+	size_t count = (size_t)s->export_workers;
+
+	x->connections = calloc(count, sizeof(struct clickhouse *));
+	if (!x->connections)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < count; i++) {
+		x->connections[i] =
+			clickhouse_new(&x->uses.config->clickhouse, err);
+		if (!x->connections[i])
+			return -1;
+	}
+	x->workers = workers_new((unsigned)count, (size_t)s->exports_max, err);
+	return x->workers ? 0 : -1;
+}
+
+struct exports *exports_new(const struct exports_uses *uses, struct error *err)
+{
+	const struct aggregator_settings *s = &uses->config->aggregator;
+	const struct slots_bounds bounds = {.of_key = s->key_exports_max,
+					    .of_all = s->exports_max};
+	struct exports *x = calloc(1, sizeof(*x));
+
+	if (!x) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	x->uses = *uses;
+	register_metrics(x);
+	x->slots = slots_new(&bounds, err);
+	if (!x->slots || open_workers(x, err) < 0) {
+		exports_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+void exports_stop(struct exports *x)
+{
+	if (!x)
+		return;
+	workers_free(x->workers);
+	x->workers = NULL;
+}
+
+void exports_free(struct exports *x)
+{
+	if (!x)
+		return;
+	exports_stop(x);
+	for (int64_t i = 0;
+	     x->connections && i < x->uses.config->aggregator.export_workers;
+	     i++)
+		clickhouse_free(x->connections[i]);
+	free(x->connections);
+	slots_free(x->slots);
+	free(x);
+}

@@ -1,0 +1,49 @@
+/*
+ * exports.h - GET /v1/export/clicks: rows of `clicks` as a stream of any
+ * length.
+ *
+ * An export asks for some thousands of rows at a time.  While its client takes
+ * them the next are fetched; while it takes none, nothing is asked and one
+ * portion is held.  Exports have connections and threads of their own, and so
+ * few at once that others' questions do not wait for them.
+ */
+#ifndef AGGREGATOR_EXPORT_EXPORTS_H
+#define AGGREGATOR_EXPORT_EXPORTS_H
+
+#include <stdbool.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/api/freshness.h"
+#include "aggregator/api/query_ender.h"
+#include "common/error.h"
+#include "common/http/stream.h"
+#include "common/keys/api_keyring.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+
+struct exports;
+
+/* What it uses of the API; all outlive it. */
+struct exports_uses {
+	const struct aggregator_config *config;
+	struct api_keyring *keys; /* NULL: anybody may ask */
+	struct freshness *freshness;
+	struct query_ender *ender;
+	struct log *log;
+	struct metrics *metrics;
+};
+
+struct exports *exports_new(const struct exports_uses *uses, struct error *err);
+/* Ends its threads; after the loops have stopped and before their listeners are
+ * freed.  NULL accepted. */
+void exports_stop(struct exports *x);
+void exports_free(struct exports *x); /* NULL accepted */
+
+/* Is this a request for an export?  It is to be streamed then. */
+bool exports_choose(const struct http_request *req);
+
+/* Answers it, on the loop that it came to. */
+void exports_handle(struct exports *x, struct loop *loop,
+		    struct http_request *req);
+
+#endif

@@ -1,0 +1,410 @@
+"""Exports: what is streamed is what was inserted, in one order, whoever reads it how
+slowly, in however many pieces."""
+import csv
+import io
+import json
+import random
+import socket
+import threading
+import time
+import urllib.parse
+
+import pytest
+import requests
+
+from support.clicks import instant, make_click, rfc3339
+from support.keys import key_line
+from support.program import eventually
+
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-03T00:00:00Z")
+DAY = 86400
+COLUMNS = ["time", "link_id", "event_id", "code", "domain", "owner", "campaign",
+           "tags", "outcome", "status", "verdict", "country", "city",
+           "device_class", "os_family", "ua_family", "language", "channel",
+           "referrer_host", "edge"]
+RUNNING = ("SELECT count() FROM system.processes WHERE "
+           "startsWith(Settings['log_comment'], 'aggregator-')")
+KEYS = {"all": "read", "ann": "read owners=ann", "bob": "read owners=bob",
+        "shop": "read-own account=shop", "none": "create"}
+# Links and what the archive says of them.
+LINKS = {1: {"owner": "ann", "account": "shop"}, 2: {"owner": "bob"},
+         3: {"owner": "ann"}, 4: {"owner": "bob", "account": "shop"}}
+
+
+def some_rows(seed, count, start=FROM, end=TO, links=(0, *LINKS)):
+    rng = random.Random(seed)
+    nasty = ["plain", "=1+1", "+cmd", "-2", "@x", "a,b", 'say "x"', "a;b",
+             "two\nlines", "tab\there", "ümlaut", "back\\slash", ""]
+    rows = []
+    for _ in range(count):
+        link = rng.choice(links)
+        rows.append(make_click(
+            rng, rng.randrange(start * 1000, end * 1000), link,
+            code=f"code{link}", city=rng.choice(nasty),
+            campaign=rng.choice(nasty), language=rng.choice(nasty),
+            referrer_host=rng.choice(nasty), edge="edge-1", domain="main",
+            tags=rng.choice([[], ["a"], ["=b", 'c"', "ü"]]), status=302))
+    return rows
+
+
+def key_of(row):
+    """The order of exports; `place` is partition and offset."""
+    return (row["ts_ms"] // 86400000, row["link_id"], row["ts_ms"],
+            *row["place"])
+
+
+def placed(rows, partition=0, first=0):
+    return [{**row, "place": (partition, first + i)}
+            for i, row in enumerate(rows)]
+
+
+def expected(rows):
+    """What an export of these rows has, without what is drawn at its insertion."""
+    return [{"time": rfc3339(row["ts_ms"] / 1000) if row["ts_ms"] % 1000 == 0
+             else rfc3339(row["ts_ms"] // 1000)[:-1] + f".{row['ts_ms'] % 1000:03}Z",
+             "link_id": str(row["link_id"]), "os_family": "", "channel": "",
+             **{name: row[name] for name in COLUMNS[3:] if name in row}}
+            for row in sorted(rows, key=key_of)]
+
+
+def without_event(rows):
+    return [{k: v for k, v in row.items() if k not in ("event_id", "cursor")}
+            for row in rows]
+
+
+class Client:
+    def __init__(self, url, key=None):
+        self.url = url + "/v1/export/clicks"
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def get(self, **params):
+        return requests.get(self.url, params={k.rstrip("_"): v for k, v in
+                                              params.items()},
+                            headers=self.headers, timeout=120)
+
+    def ndjson(self, **params):
+        """(rows, the end record)"""
+        answer = self.get(**params)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["Content-Type"] == "application/x-ndjson"
+        lines = [json.loads(line) for line in answer.text.split("\n")[:-1]]
+        assert list(lines[-1]) == ["end"]
+        return lines[:-1], lines[-1]["end"]
+
+    def range(self, start=FROM, end=TO, **params):
+        return self.ndjson(from_=rfc3339(start), to=rfc3339(end), **params)
+
+
+@pytest.fixture
+def make(migrated, redis, program, workdir):
+    """make(keys=False, **settings): an aggregator that knows of everything up to
+    two days behind TO."""
+    path = workdir / "api.keys"
+    path.write_text("".join(key_line(name, words)
+                            for name, words in KEYS.items()))
+
+    def made(keys=False, **settings):
+        if keys:
+            settings["keys_file"] = str(path)
+        started = program("aggregator", {"aggregator": {
+            "settle_every": "1h", "watermark_every": "100ms", **settings}})
+        client = Client(started.url, "all")
+        eventually(lambda: client.get(limit=1).status_code == 200,
+                   what="the watermark to be read")
+        started.wait_metric(0, "shortloop_aggregator_exports_running")
+        return started
+    return made
+
+
+def insert(migrated, rows, **args):
+    migrated.insert([{k: v for k, v in row.items() if k != "place"}
+                     for row in rows], **args)
+
+
+@pytest.fixture
+def world(migrated):
+    for link, fields in LINKS.items():
+        migrated.link(f"code{link}", link, **fields)
+    rows = placed(some_rows(1, 3000))
+    insert(migrated, rows, append_ms=TO * 1000)
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+    return rows
+
+
+def test_an_export_has_every_row_once_and_in_order(make, world):
+    client = Client(make().url)
+    rows, end = client.range()
+    assert without_event(rows) == expected(world)
+    assert all(list(row)[:20] == COLUMNS for row in rows)
+    assert len({row["event_id"] for row in rows}) == len(rows)
+    assert end == {"complete": True, "rows": 3000, "cursor": None,
+                   "from": rfc3339(FROM), "to": rfc3339(TO)}
+    # One link, by its code and by its id, and a part of the time.
+    mine = [row for row in world if row["link_id"] == 3]
+    assert without_event(client.range(code="code3")[0]) == expected(mine)
+    assert without_event(client.range(link_id="3")[0]) == expected(mine)
+    low, high = FROM + DAY + 5000, FROM + 4 * DAY + 77
+    some = [row for row in world if low * 1000 <= row["ts_ms"] < high * 1000]
+    assert without_event(client.range(low, high)[0]) == expected(some)
+    anns = [row for row in world if row["link_id"] in (1, 3)]
+    assert without_event(client.range(owner="ann")[0]) == expected(anns)
+    assert client.range(owner="nobody")[0] == []
+    assert client.get(code="nosuch").status_code == 404
+
+
+def test_csv_has_the_same_and_no_formula(make, world):
+    client = Client(make().url)
+    answer = client.get(from_=rfc3339(FROM), to=rfc3339(TO), format="csv")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
+    assert list(rows[0]) == [*COLUMNS, "cursor"]
+
+    def shielded(text):
+        return "'" + text if text[:1] in ("=", "+", "-", "@", "\t") else text
+
+    found = [{k: v for k, v in row.items() if k not in ("event_id", "cursor")}
+             for row in rows]
+    for row in found:
+        row["tags"] = json.loads(row["tags"])
+    assert found == [
+        {k: v if isinstance(v, list) else shielded(str(v))
+         for k, v in row.items()} for row in expected(world)]
+    assert any(row["city"] == "'=1+1" for row in found)
+    # The same by Accept; what cannot be is a 400.
+    client.headers["Accept"] = "text/csv"
+    assert client.get(from_=rfc3339(FROM), to=rfc3339(TO)).text == answer.text
+    assert client.get(format="xml").status_code == 400
+
+
+@pytest.mark.parametrize("limit", [700, 2999, 3000, 100000])
+def test_pages_are_the_whole(make, world, migrated, limit):
+    made = make()
+    client = Client(made.url)
+    whole, _ = client.range()
+    rows, end = client.range(limit=limit)
+    late = placed(some_rows(7, 200), 0, 3000)
+    insert(migrated, late, append_ms=(TO + 3 * DAY) * 1000)
+    migrated.report([], 0, (TO + 4 * DAY) * 1000)
+    while not end["complete"]:
+        assert end["cursor"] == rows[-1]["cursor"]
+        more, end = client.range(limit=limit, cursor=end["cursor"])
+        rows += more
+    assert without_event(rows) == without_event(whole)
+    # A new export has what came meanwhile.
+    eventually(lambda: len(client.range()[0]) == 3200)
+
+
+def test_an_export_goes_on_from_any_row_that_has_a_cursor(make, world):
+    client = Client(make().url)
+    whole, _ = client.range(owner="ann")
+    first, _ = client.range(owner="ann", limit=411)
+    again, end = client.range(owner="ann", cursor=first[-1]["cursor"])
+    assert without_event(again) == without_event(whole[411:])
+    assert end["complete"]
+    again, end = client.range(owner="ann", cursor=whole[-1]["cursor"])
+    assert again == [] and end["complete"]
+
+
+def test_a_cursor_is_strict(make, world):
+    client = Client(make().url)
+    rows, end = client.range(link_id="3", limit=5)
+    good = end["cursor"]
+    rng = random.Random(3)
+    bad = ["", "x", good[:-1], good[:-2], good + "00", good[:20], good + "zz"]
+    for _ in range(60):
+        at = rng.randrange(len(good))
+        other = rng.choice([c for c in "0123456789abcdef" if c != good[at]])
+        bad.append(good[:at] + other + good[at + 1:])
+    when = {"from_": rfc3339(FROM), "to": rfc3339(TO)}
+    for cursor in bad:
+        answer = client.get(link_id="3", cursor=cursor, **when)
+        assert answer.status_code == 400, cursor
+        assert "cursor" in answer.json()["detail"]
+    for params in ({}, {"link_id": "1"}, {"owner": "ann"}):
+        assert client.get(cursor=good, **when, **params).status_code == 400
+    assert client.get(link_id="3", cursor=good).status_code == 400
+    for params in ({"link_id": "0"}, {"link_id": "x"}, {"nosuch": "1"},
+                   {"limit": "0"}, {"code": "a b"}, {"from": "soon"},
+                   {"owner": "a", "code": "b"}, {"owner": "x" * 129},
+                   {"limit": "1000000001"}, {"owner": "a\x01b"}):
+        answer = client.get(**params)
+        assert answer.status_code == 400, params
+
+
+def test_a_key_exports_what_it_sees(make, world):
+    made = make(keys=True)
+    sees = {"all": {0, 1, 2, 3, 4}, "ann": {1, 3}, "bob": {2, 4},
+            "shop": {1, 4}}
+    for name, links in sees.items():
+        client = Client(made.url, name)
+        rows, _ = client.range()
+        assert without_event(rows) == expected(
+            [row for row in world if row["link_id"] in links]), name
+        for link in LINKS:
+            answer = client.get(link_id=link, limit=1)
+            assert answer.status_code == (200 if link in links else 404)
+        rows, _ = client.range(owner="ann")
+        assert {int(row["link_id"]) for row in rows} == links & {1, 3}
+    # A cursor gives no right.
+    cursor = Client(made.url, "all").range(owner="bob", limit=1)[1]["cursor"]
+    assert Client(made.url, "ann").range(owner="bob", cursor=cursor)[0] == []
+    assert Client(made.url, "none").get().status_code == 403
+    assert Client(made.url, "nosuch").get().status_code == 401
+    unseen = [Client(made.url, "ann").get(link_id=link).text
+              for link in ("2", "99")]
+    assert unseen[0].replace("2", "N") == unseen[1].replace("99", "N")
+
+
+# --- clients that are slow, or go ---------------------------------------------
+
+@pytest.fixture
+def big(migrated, clickhouse):
+    """A link with more clicks than buffers hold."""
+    migrated.link("code9", 9, owner="ann")
+    clickhouse.query(
+        "INSERT INTO clicks (epoch, topic, partition, offset, append_time, ts, "
+        "original_ts, link_id, code, city, event_id) SELECT 1, 'clicks', 0, "
+        f"number, toDateTime64({TO}, 3, 'UTC'), "
+        f"toDateTime64({FROM}, 3, 'UTC') + number / 1000, "
+        "toDateTime64(0, 3, 'UTC'), 9, 'code9', repeat('x', 60), "
+        "generateUUIDv4() FROM numbers(400000)")
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+
+
+def open_export(made, key=None, version="1.1", **params):
+    at = urllib.parse.urlsplit(made.url)
+    query = urllib.parse.urlencode(
+        {"from": rfc3339(FROM), "to": rfc3339(TO), **params})
+    conn = socket.socket()
+    conn.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+    conn.settimeout(60)
+    conn.connect((at.hostname, at.port))
+    said = f"Authorization: Bearer {key}\r\n" if key else ""
+    conn.sendall(f"GET /v1/export/clicks?{query} HTTP/{version}\r\nHost: a\r\n"
+                 f"{said}\r\n".encode())
+    return conn
+
+
+def exported(made):
+    return made.metric("shortloop_aggregator_export_rows_total")
+
+
+def still(value, what):
+    """Waits until value() has stayed the same for a while."""
+    last = [None, 0.0]
+
+    def settled():
+        now = value()
+        if now != last[0]:
+            last[:] = [now, time.monotonic()]
+        return now if now and time.monotonic() - last[1] > 1 else None
+    return eventually(settled, what=what)
+
+
+def test_a_slow_reader_is_waited_for(make, big):
+    made = make()
+    conn = open_export(made)
+    assert still(lambda: exported(made), "nothing more is read") < 100000
+    received = conn.recv(1 << 20)
+    while b"0\r\n\r\n" not in received[-7:]:
+        received = received[-7:] + conn.recv(1 << 20)
+    assert 400000 <= exported(made) <= 400001
+    made.wait_metric(0, "shortloop_aggregator_exports_running")
+
+
+def test_a_client_that_goes_frees_its_slot(make, big):
+    made = make(exports_max=1)
+    for _ in range(3):
+        conn = open_export(made)
+        assert b"200 OK" in conn.recv(100)
+        assert Client(made.url).get().status_code == 429
+        conn.close()
+        made.wait_metric(0, "shortloop_aggregator_exports_running")
+    assert exported(made) < 400000
+
+
+def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
+                                                           clickhouse):
+    clickhouse.query("RENAME TABLE clicks TO quick_clicks")
+    clickhouse.query(
+        "CREATE VIEW clicks AS SELECT * FROM quick_clicks "
+        "WHERE sleepEachRow(0.1) = 0 SETTINGS max_block_size = 1, "
+        "function_sleep_max_microseconds_per_block = 1000000000")
+    made = make()
+    conn = open_export(made)
+    eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
+    conn.close()
+    eventually(lambda: clickhouse.value(RUNNING) == 0, 30, what="it is gone")
+    made.wait_metric(0, "shortloop_aggregator_exports_running")
+
+
+def test_exports_are_bounded(make, big):
+    made = make(keys=True, exports_max=3, key_exports_max=2)
+    conns = [open_export(made, "ann") for _ in range(2)]
+    for conn in conns:
+        assert b"200 OK" in conn.recv(100)
+    refused = Client(made.url, "ann").get()
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "1"
+    assert "exports" in refused.json()["detail"]
+    conns.append(open_export(made, "all"))
+    assert b"200 OK" in conns[-1].recv(100)
+    assert Client(made.url, "bob").get().status_code == 429
+    # Questions are answered all the while.
+    answer = requests.get(made.url + "/v1/pipeline", timeout=60,
+                          headers={"Authorization": "Bearer all"})
+    assert answer.status_code == 200
+    for conn in conns:
+        conn.close()
+    made.wait_metric(0, "shortloop_aggregator_exports_running")
+    assert Client(made.url, "bob").get(limit=1).status_code == 200
+
+
+def test_an_error_half_way_is_seen(make, big, clickhouse):
+    made = make()
+    conns = {version: open_export(made, version=version)
+             for version in ("1.1", "1.0")}
+    for conn in conns.values():
+        assert b"200 OK" in conn.recv(100)
+    still(lambda: exported(made), "nothing more is read")
+    clickhouse.query("RENAME TABLE clicks TO no_clicks")
+    received = b"x"
+    whole = b""
+    while received:
+        received = conns["1.1"].recv(1 << 20)
+        whole = whole[-100:] + received
+    assert not whole.endswith(b"0\r\n\r\n") and b"Exception" not in whole
+    with pytest.raises(ConnectionResetError):
+        while conns["1.0"].recv(1 << 20):
+            pass
+    made.wait_metric(2, "shortloop_aggregator_export_failures_total")
+    refused = Client(made.url).get()
+    assert refused.status_code in (500, 503)
+    assert "Exception" not in refused.text and "clicks" not in refused.text
+
+
+def test_head_and_a_stop(make, big):
+    made = make(drain_timeout="30s")
+    answer = requests.head(made.url + "/v1/export/clicks", timeout=60)
+    assert answer.status_code == 200 and not answer.content
+    assert requests.post(made.url + "/v1/export/clicks",
+                         timeout=60).status_code == 405
+    # An aggregator that ends says where to go on.
+    conn = open_export(made)
+    assert b"200 OK" in conn.recv(100)
+    still(lambda: exported(made), "nothing more is read")
+    ended = []
+    stop = threading.Thread(target=lambda: ended.append(made.stop()))
+    stop.start()
+    received, last = b"x", b""
+    while received:
+        received = conn.recv(1 << 20)
+        last = (last + received)[-2000:]
+    stop.join()
+    assert ended == [0]
+    line = next(line for line in last.split(b"\n") if line.startswith(b'{"end"'))
+    end = json.loads(line)["end"]
+    assert not end["complete"] and 0 < end["rows"] < 400000
+    rest, end = Client(make().url).range(cursor=end["cursor"])
+    assert end["complete"]
+    assert not made.log().count("level=error")
