@@ -49,3 +49,11 @@ int access_check_all(const struct access *a, const char *hint,
 			 "this key sees the links of its %s only: %s",
 			 a->who.owners ? "owners" : "account", hint);
 }
+
+int access_check_admin(const struct access *a, struct error *err)
+{
+	if (!a->keys || (a->who.roles & API_ADMIN))
+		return 0;
+	return error_set(err, ERROR_NOT_OWNER,
+			 "this is for keys with the role 'admin' only");
+}

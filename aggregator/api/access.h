@@ -51,6 +51,10 @@ void access_bounds_release(struct access_bounds *bounds);
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err);
 
+/* May the caller see what is about the installation?  ERROR_NOT_OWNER: no, only
+ * `admin` may. */
+int access_check_admin(const struct access *a, struct error *err);
+
 /* For what can be asked of single links, too. */
 #define ACCESS_ASK_OF_ONE "ask with code or link_id"
 

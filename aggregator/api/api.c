@@ -25,7 +25,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 5
+#define ROUTE_COUNT 7
 
 /* ClickHouse's, of queries: exports have the next, and give way. */
 #define QUESTION_PRIORITY 1
@@ -72,6 +72,8 @@ static const struct route {
 	{"/v1/links/", "/summary", "summary", route_summary},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 	{"/v1/links", NULL, "links", route_links},
+	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
+	{"/v1/spaces", NULL, "spaces", route_spaces},
 };
 
 /* A request on its way through a worker. */

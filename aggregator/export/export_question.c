@@ -3,12 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/api/cursor.h"
 #include "common/clock.h"
-#include "common/hex.h"
 #include "common/http/url.h"
 #include "common/unseen.h"
 
@@ -20,117 +19,68 @@ static const char *const names[] = {"code", "link_id", "owner",	 "from",
 
 /* --- cursors ----------------------------------------------------------------
  *
- * Hexadecimal: the digest, then the members, the most significant digit first,
- * and the topic, whose length is what is left.
+ * The place is the members in this order, and the topic, whose length is what
+ * is left.
  */
 
-#define DIGEST_BYTES 8
-#define FIXED_BYTES  (7 * 8 + 2 * 4)
-#define BODY_MAX     (FIXED_BYTES + EXPORT_TOPIC_MAX)
-#define CURSOR_MAX   (DIGEST_BYTES + BODY_MAX)
+#define FIXED_BYTES (7 * 8 + 2 * 4)
+_Static_assert(FIXED_BYTES + EXPORT_TOPIC_MAX <= CURSOR_PLACE_MAX, "they fit");
 
-static unsigned char *put_number(unsigned char *out, uint64_t number, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		out[i] = (unsigned char)(number >> 8 * (bytes - 1 - i));
-	return out + bytes;
-}
-
-static uint64_t take_number(const unsigned char **in, int bytes)
-{
-	uint64_t number = 0;
-
-	for (int i = 0; i < bytes; i++)
-		number = number << 8 | *(*in)++;
-	return number;
-}
-
-static size_t put_body(const struct export_cursor *c,
-		       unsigned char out[BODY_MAX])
+static size_t put_place(const struct export_cursor *c,
+			unsigned char out[CURSOR_PLACE_MAX])
 {
 	size_t topic = strlen(c->after.topic);
 	unsigned char *at = out;
 
-	at = put_number(at, (uint64_t)c->range.from_ms, 8);
-	at = put_number(at, (uint64_t)c->range.to_ms, 8);
-	at = put_number(at, (uint64_t)c->range.append_before_ms, 8);
-	at = put_number(at, c->range.link_id, 8);
-	at = put_number(at, (uint64_t)c->after.ts_ms, 8);
-	at = put_number(at, c->after.link_id, 8);
-	at = put_number(at, c->after.offset, 8);
-	at = put_number(at, c->after.partition, 4);
-	at = put_number(at, c->after.epoch, 4);
+	at = cursor_put_number(at, (uint64_t)c->range.from_ms, 8);
+	at = cursor_put_number(at, (uint64_t)c->range.to_ms, 8);
+	at = cursor_put_number(at, (uint64_t)c->range.append_before_ms, 8);
+	at = cursor_put_number(at, c->range.link_id, 8);
+	at = cursor_put_number(at, (uint64_t)c->after.ts_ms, 8);
+	at = cursor_put_number(at, c->after.link_id, 8);
+	at = cursor_put_number(at, c->after.offset, 8);
+	at = cursor_put_number(at, c->after.partition, 4);
+	at = cursor_put_number(at, c->after.epoch, 4);
 	memcpy(at, c->after.topic, topic);
 	return FIXED_BYTES + topic;
 }
 
-static void take_body(const unsigned char *in, size_t len,
-		      struct export_cursor *ret)
+static void take_place(const unsigned char *in, size_t len,
+		       struct export_cursor *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	len -= FIXED_BYTES;
-	ret->range.from_ms = (int64_t)take_number(&in, 8);
-	ret->range.to_ms = (int64_t)take_number(&in, 8);
-	ret->range.append_before_ms = (int64_t)take_number(&in, 8);
-	ret->range.link_id = take_number(&in, 8);
-	ret->after.ts_ms = (int64_t)take_number(&in, 8);
-	ret->after.link_id = take_number(&in, 8);
-	ret->after.offset = take_number(&in, 8);
-	ret->after.partition = (uint32_t)take_number(&in, 4);
-	ret->after.epoch = (uint32_t)take_number(&in, 4);
-	memcpy(ret->after.topic, in, len);
+	ret->range.from_ms = (int64_t)cursor_take_number(&in, 8);
+	ret->range.to_ms = (int64_t)cursor_take_number(&in, 8);
+	ret->range.append_before_ms = (int64_t)cursor_take_number(&in, 8);
+	ret->range.link_id = cursor_take_number(&in, 8);
+	ret->after.ts_ms = (int64_t)cursor_take_number(&in, 8);
+	ret->after.link_id = cursor_take_number(&in, 8);
+	ret->after.offset = cursor_take_number(&in, 8);
+	ret->after.partition = (uint32_t)cursor_take_number(&in, 4);
+	ret->after.epoch = (uint32_t)cursor_take_number(&in, 4);
+	memcpy(ret->after.topic, in, len - FIXED_BYTES);
 }
 
-/* Of what was asked, each text with its length so that no two questions are the
- * same bytes, and of the body. */
-static void digest_of(const struct export_question *q,
-		      const unsigned char *body, size_t len,
-		      unsigned char ret[DIGEST_BYTES])
+/* What was asked, each text with its length so that no two questions are the
+ * same bytes. */
+static void put_question(struct buf *out, const struct export_question *q)
 {
-	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
-	struct buf text = {0};
-
-	buf_printf(&text,
-		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %" PRId64 " %" PRId64
-		   " ",
+	buf_printf(out,
+		   "export 1 %zu:%s %" PRIu64 " %d:%zu:%s %" PRId64 " %" PRId64,
 		   strlen(q->code), q->code, q->link_id, q->has_owner,
 		   strlen(q->owner), q->owner, q->from_ms, q->to_ms);
-	buf_append(&text, body, len);
-	EVP_Digest(text.data, text.len, digest, NULL, EVP_sha256(), NULL);
-	buf_free(&text);
-	memcpy(ret, digest, DIGEST_BYTES);
 }
 
 void export_cursor_put(struct buf *out, const struct export_question *q,
 		       const struct export_cursor *cursor)
 {
-	static const char digits[] = "0123456789abcdef";
-	unsigned char bytes[CURSOR_MAX];
-	size_t len = put_body(cursor, bytes + DIGEST_BYTES);
+	unsigned char place[CURSOR_PLACE_MAX];
+	struct buf question = {0};
 
-	digest_of(q, bytes + DIGEST_BYTES, len, bytes);
-	for (size_t i = 0; i < DIGEST_BYTES + len; i++) {
-		buf_putc(out, digits[bytes[i] >> 4]);
-		buf_putc(out, digits[bytes[i] & 15]);
-	}
-}
-
-/* 0: not the digits of a cursor. */
-static size_t read_digits(const char *text, unsigned char bytes[CURSOR_MAX])
-{
-	size_t len = strlen(text);
-
-	if (len % 2 || len < 2 * (DIGEST_BYTES + FIXED_BYTES) ||
-	    len > 2 * CURSOR_MAX)
-		return 0;
-	for (size_t i = 0; i < len; i += 2) {
-		int high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-
-		if (high < 0 || low < 0)
-			return 0;
-		bytes[i / 2] = (unsigned char)(high << 4 | low);
-	}
-	return len / 2;
+	put_question(&question, q);
+	cursor_put(out, &question, place, put_place(cursor, place));
+	out->failed |= question.failed;
+	buf_free(&question);
 }
 
 /* A digest that fits may have been made up: what it stands for is looked at all
@@ -153,21 +103,26 @@ static bool makes_sense(const struct export_question *q,
 int export_cursor_parse(const struct export_question *q, const char *text,
 			struct export_cursor *ret, struct error *err)
 {
-	unsigned char bytes[CURSOR_MAX], digest[DIGEST_BYTES];
-	size_t len = read_digits(text, bytes);
-	struct export_cursor cursor;
+	unsigned char place[CURSOR_PLACE_MAX];
+	struct export_cursor cursor = {0};
+	struct buf question = {0};
+	size_t len = 0;
+	int status;
 
-	if (!len || memchr(bytes + DIGEST_BYTES + FIXED_BYTES, '\0',
-			   len - DIGEST_BYTES - FIXED_BYTES))
+	put_question(&question, q);
+	status = question.failed
+			 ? error_set_nomem(err)
+			 : cursor_parse(text, &question, place, &len, err);
+	buf_free(&question);
+	if (status < 0)
+		return -1;
+	if (len >= FIXED_BYTES && len <= FIXED_BYTES + EXPORT_TOPIC_MAX &&
+	    !memchr(place + FIXED_BYTES, '\0', len - FIXED_BYTES))
+		take_place(place, len, &cursor);
+	/* Of zeroes nothing makes sense. */
+	if (!makes_sense(q, &cursor))
 		return error_set(err, ERROR_INPUT,
-				 "cursor: expected the `cursor` of an export");
-	digest_of(q, bytes + DIGEST_BYTES, len - DIGEST_BYTES, digest);
-	take_body(bytes + DIGEST_BYTES, len - DIGEST_BYTES, &cursor);
-	if (memcmp(bytes, digest, DIGEST_BYTES) != 0 ||
-	    !makes_sense(q, &cursor))
-		return error_set(err, ERROR_INPUT,
-				 "cursor: damaged, or of an export of other "
-				 "parameters than these");
+				 "cursor: not one of an export");
 	*ret = cursor;
 	return 0;
 }

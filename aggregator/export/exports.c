@@ -9,6 +9,7 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/slots.h"
+#include "aggregator/export/export_links.h"
 #include "aggregator/export/export_rows.h"
 #include "aggregator/export/export_scan.h"
 #include "common/clock.h"

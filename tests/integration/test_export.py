@@ -14,6 +14,7 @@ import requests
 
 from support.clicks import instant, make_click, rfc3339
 from support.keys import key_line
+from support.memory import MIB, status
 from support.program import eventually
 
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-03T00:00:00Z")
@@ -408,3 +409,48 @@ def test_head_and_a_stop(make, big):
     rest, end = Client(make().url).range(cursor=end["cursor"])
     assert end["complete"]
     assert not made.log().count("level=error")
+
+
+# --- the largest ------------------------------------------------------------------
+
+ROWS = 10_000_000
+
+
+@pytest.fixture
+def huge(migrated, clickhouse):
+    """An owner's ten million clicks of a thousand links in ten days, among as many
+    of others."""
+    for link in range(1, 1001):
+        migrated.link(f"code{link}", link, owner="ann")
+    for part in range(10):
+        clickhouse.query(
+            "INSERT INTO clicks (epoch, topic, partition, offset, append_time, "
+            "ts, original_ts, link_id, code, city, country, os_family, "
+            "ua_family, owner, event_id) SELECT 1, 'clicks', 0, number, "
+            f"toDateTime64({TO}, 3, 'UTC'), toDateTime64({FROM} + {part} * 86400, "
+            "3, 'UTC') + number * 43 / 1000, toDateTime64(0, 3, 'UTC'), "
+            "number % 2000 + 1, 'code' || toString(number % 2000 + 1), 'Berlin', "
+            "'DE', 'Android', 'Chrome Mobile', 'ann', generateUUIDv4() "
+            f"FROM numbers({part} * 2000000, 2000000)"
+            .replace("number * 43", f"(number - {part} * 2000000) * 43"))
+    migrated.report([], 0, (TO + 2 * DAY) * 1000)
+
+
+@pytest.mark.long
+def test_ten_million_rows_in_bounded_memory(make, huge):
+    made = make(keys=True)
+    start = time.monotonic()
+    answer = requests.get(
+        made.url + "/v1/export/clicks", stream=True, timeout=600,
+        params={"from": rfc3339(FROM), "to": rfc3339(TO)},
+        headers={"Authorization": "Bearer ann"})
+    rows, most, last = 0, 0, b""
+    for piece in answer.iter_content(1 << 20):
+        rows += piece.count(b"\n")
+        last = (last + piece)[-1000:]
+        most = max(most, status(made.process.pid)["VmRSS"])
+    seconds = time.monotonic() - start
+    end = json.loads(last.split(b"\n")[-2])["end"]
+    print(f"{ROWS / seconds:.0f} rows/s, {most / MIB:.0f} MiB")
+    assert rows - 1 == end["rows"] == ROWS and end["complete"]
+    assert most < 64 * MIB

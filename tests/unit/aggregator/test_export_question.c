@@ -1,0 +1,150 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "aggregator/export/export_question.h"
+
+static int parse(struct export_question *q, const char *text)
+{
+	struct error err = {0};
+	int status = export_question_parse(
+		q, (struct http_slice){text, strlen(text)}, false, &err);
+
+	if (status < 0)
+		assert_int_equal(err.code, ERROR_INPUT);
+	return status;
+}
+
+static void questions_are_read(void **state)
+{
+	struct export_question q;
+
+	(void)state;
+	assert_int_equal(parse(&q, ""), 0);
+	assert_int_equal(q.from_ms, -1);
+	assert_int_equal(q.to_ms, -1);
+	assert_int_equal(q.format, EXPORT_NDJSON);
+	assert_int_equal(parse(&q, "owner=&format=csv&limit=5"), 0);
+	assert_true(q.has_owner);
+	assert_int_equal(q.format, EXPORT_CSV);
+	assert_int_equal(q.limit, 5);
+	assert_int_equal(parse(&q, "from=1970-01-01T00:00:01.5Z"), 0);
+	assert_int_equal(q.from_ms, 1500);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const char *const bad[] = {
+		"x=1",
+		"limit=0",
+		"limit=-1",
+		"limit=1e3",
+		"limit=1000000001",
+		"link_id=0",
+		"link_id=18446744073709551616",
+		"code=",
+		"code=a%20b",
+		"code=a&link_id=1",
+		"owner=a&owner=a",
+		"owner=%01",
+		"owner=%ff",
+		"format=json",
+		"from=2026-01-02&to=2026-01-02",
+		"from=1969-12-31",
+		"cursor=",
+		"cursor=00",
+	};
+	struct export_question q;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (parse(&q, bad[i]) == 0)
+			fail_msg("%s", bad[i]);
+	}
+}
+
+static const struct export_cursor some_cursor = {
+	.range = {1000, 90000000, 95000000, 0},
+	.after = {.ts_ms = 86400000,
+		  .link_id = UINT64_MAX,
+		  .offset = INT64_C(1) << 40,
+		  .partition = 7,
+		  .epoch = 3,
+		  .topic = "import:a b"},
+};
+
+static void a_cursor_comes_back_as_it_was(void **state)
+{
+	struct export_question q;
+	struct export_cursor back;
+	struct buf text = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&q, "owner=ann"), 0);
+	export_cursor_put(&text, &q, &some_cursor);
+	assert_int_equal(export_cursor_parse(&q, buf_cstr(&text), &back, &err),
+			 0);
+	assert_memory_equal(&back.range, &some_cursor.range,
+			    sizeof(back.range));
+	assert_int_equal(back.after.ts_ms, some_cursor.after.ts_ms);
+	assert_int_equal(back.after.link_id, UINT64_MAX);
+	assert_int_equal(back.after.offset, some_cursor.after.offset);
+	assert_int_equal(back.after.partition, 7);
+	assert_int_equal(back.after.epoch, 3);
+	assert_string_equal(back.after.topic, "import:a b");
+	buf_free(&text);
+}
+
+static void a_cursor_is_of_its_question_only(void **state)
+{
+	static const char *const others[] = {"", "owner=an", "link_id=1",
+					     "owner=ann&from=1970-01-01"};
+	struct export_question q;
+	struct export_cursor back;
+	struct buf text = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&q, "owner=ann"), 0);
+	export_cursor_put(&text, &q, &some_cursor);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		assert_int_equal(parse(&q, others[i]), 0);
+		assert_int_equal(
+			export_cursor_parse(&q, buf_cstr(&text), &back, &err),
+			-1);
+	}
+	assert_int_equal(parse(&q, "owner=ann&limit=3&format=csv"), 0);
+	assert_int_equal(export_cursor_parse(&q, text.data, &back, &err), 0);
+	buf_free(&text);
+}
+
+static void a_cursor_that_was_made_up_is_looked_at(void **state)
+{
+	struct export_cursor cursor = some_cursor, back;
+	struct export_question q;
+	struct buf text = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(parse(&q, ""), 0);
+	cursor.after.ts_ms = cursor.range.to_ms;
+	export_cursor_put(&text, &q, &cursor);
+	assert_int_equal(export_cursor_parse(&q, buf_cstr(&text), &back, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	buf_free(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(questions_are_read),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(a_cursor_comes_back_as_it_was),
+		cmocka_unit_test(a_cursor_is_of_its_question_only),
+		cmocka_unit_test(a_cursor_that_was_made_up_is_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
