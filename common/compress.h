@@ -1,7 +1,8 @@
-/* compress.h - a whole body as one gzip or zstd frame. */
+/* compress.h - a body as one gzip or zstd frame, whole or in pieces. */
 #ifndef COMMON_COMPRESS_H
 #define COMMON_COMPRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/buf.h"
@@ -20,5 +21,17 @@ enum compress_way {
 int compress_append(const char *encoding, enum compress_way way,
 		    const void *data, size_t len, struct buf *out,
 		    struct error *err);
+
+/* A body that comes in pieces. */
+struct compressor;
+
+struct compressor *compressor_new(const char *encoding, enum compress_way way,
+				  struct error *err);
+void compressor_free(struct compressor *c); /* NULL accepted */
+
+/* Appends a piece to `out`; who has read that has all of the pieces so far. The
+ * last one ends the frame. */
+int compressor_put(struct compressor *c, const void *data, size_t len,
+		   bool last, struct buf *out, struct error *err);
 
 #endif

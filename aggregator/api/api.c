@@ -139,17 +139,6 @@ static void reply(struct http_request *req, const char *type, const char *etag,
 			   body->data, body->len);
 }
 
-/* Of what is answered with 200 otherwise; other problems are never encoded. */
-static void reply_not_acceptable(struct http_request *req)
-{
-	static const struct http_field vary[] = {{"Vary", "Accept-Encoding"},
-						 {NULL, NULL}};
-
-	http_reply_problem(req, 406, vary,
-			   "Accept-Encoding refuses all that there is: "
-			   "identity, and of text gzip and zstd");
-}
-
 static void job_free(struct job *job)
 {
 	buf_free(&job->call.body);
@@ -268,7 +257,7 @@ static void submit(struct router_loop *at, struct http_request *req,
 		return;
 	}
 	if (!encoding_choose(&job->accepted, 0, &job->encoding)) {
-		reply_not_acceptable(req);
+		problem_reply_not_acceptable(req);
 		job_free(job);
 		return;
 	}
@@ -311,7 +300,7 @@ static void reply_static(struct http_request *req,
 		reply(req, file->type, file->etag, encoding,
 		      &file->forms[encoding]);
 	else
-		reply_not_acceptable(req);
+		problem_reply_not_acceptable(req);
 }
 
 static void reply_file(struct router *router, struct http_request *req)

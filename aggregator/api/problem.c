@@ -39,3 +39,13 @@ void problem_reply_full(struct http_request *req, enum slots_answer why,
 		http_reply_problem(req, 429, later, "too many %s are under way",
 				   what);
 }
+
+void problem_reply_not_acceptable(struct http_request *req)
+{
+	static const struct http_field vary[] = {{"Vary", "Accept-Encoding"},
+						 {NULL, NULL}};
+
+	http_reply_problem(req, 406, vary,
+			   "Accept-Encoding refuses all that there is: "
+			   "identity, and of text gzip and zstd");
+}

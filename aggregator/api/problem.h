@@ -13,6 +13,10 @@
 void problem_reply(struct http_request *req, struct log *log,
 		   const struct error *err);
 
+/* The client accepts no form of what is answered with 200 otherwise; other
+ * problems are never encoded. */
+void problem_reply_not_acceptable(struct http_request *req);
+
 /* Why there was no slot; `what` is done too much: "questions". */
 void problem_reply_full(struct http_request *req, enum slots_answer why,
 			const char *what);

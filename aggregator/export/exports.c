@@ -13,6 +13,7 @@
 #include "aggregator/export/export_rows.h"
 #include "aggregator/export/export_scan.h"
 #include "common/clock.h"
+#include "common/compress.h"
 #include "common/http/encoding.h"
 #include "common/loop/workers.h"
 
@@ -56,8 +57,10 @@ struct export
 
 	/* The worker's. */
 	char *query; /* of the URL */
-	bool csv;    /* what the client likes */
-	bool head;   /* HEAD: only whether there would be an answer */
+	enum encoding encoding;
+	struct compressor *compressor; /* NULL: identity */
+	bool csv;		       /* what the client likes */
+	bool head; /* HEAD: only whether there would be an answer */
 	bool prepared, done;
 	struct export_question question;
 	struct export_scan scan;
@@ -147,6 +150,15 @@ static int find_links(struct export *e, struct call *call, struct error *err)
 		(size_t)call->config->aggregator.export_links_max, err);
 }
 
+static int open_compressor(struct export *e, struct error *err)
+{
+	if (e->encoding == ENCODING_IDENTITY)
+		return 0;
+	e->compressor =
+		compressor_new(encoding_name(e->encoding), COMPRESS_NEAR, err);
+	return e->compressor ? 0 : -1;
+}
+
 static int prepare(struct export *e, struct clickhouse *ch, struct error *err)
 {
 	struct call call = {.config = e->all->uses.config,
@@ -158,7 +170,8 @@ static int prepare(struct export *e, struct clickhouse *ch, struct error *err)
 	if (export_question_parse(
 		    q, (struct http_slice){e->query, strlen(e->query)}, e->csv,
 		    err) < 0 ||
-	    find_range(e, &call, err) < 0 || find_links(e, &call, err) < 0)
+	    find_range(e, &call, err) < 0 || find_links(e, &call, err) < 0 ||
+	    open_compressor(e, err) < 0)
 		return -1;
 	export_scan_start(&e->scan, q->has_cursor ? &q->cursor.after : NULL);
 	export_rows_head(&e->out, q->format);
@@ -245,6 +258,21 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 	return e->out.failed ? error_set_nomem(err) : 0;
 }
 
+/* As fast as can be: the rows are made while the client waits. */
+static int encode_portion(struct export *e, struct error *err)
+{
+	struct buf plain = e->out;
+	int status;
+
+	if (!e->compressor)
+		return 0;
+	e->out = (struct buf){0};
+	status = compressor_put(e->compressor, plain.data, plain.len, e->done,
+				&e->out, err);
+	buf_free(&plain);
+	return status;
+}
+
 static void work(void *arg, unsigned index)
 {
 	struct export *e = arg;
@@ -252,6 +280,8 @@ static void work(void *arg, unsigned index)
 
 	clickhouse_set_task(ch, &e->task);
 	e->outcome = make_portion(e, ch, &e->err);
+	if (e->outcome == 0)
+		e->outcome = encode_portion(e, &e->err);
 	clickhouse_set_task(ch, NULL);
 }
 
@@ -265,6 +295,7 @@ static void export_free(struct export *e)
 		metric_add(e->all->running, UINT64_MAX);
 	}
 	export_scan_release(&e->scan);
+	compressor_free(e->compressor);
 	buf_free(&e->out);
 	free(e->query);
 	free(e);
@@ -280,15 +311,18 @@ static void end(struct export *e)
 static void begin(struct export *e)
 {
 	const struct http_field fields[] = {
+		{"Content-Encoding", encoding_name(e->encoding)},
 		{"Content-Type", e->question.format == EXPORT_CSV
 					 ? "text/csv; charset=utf-8"
 					 : "application/x-ndjson"},
-		{"Vary", "Accept"},
+		{"Vary", "Accept, Accept-Encoding"},
 		{"Cache-Control", "no-store"},
 		{"X-Content-Type-Options", "nosniff"},
 		{NULL, NULL}};
 
-	http_stream_begin(e->req, 200, fields);
+	http_stream_begin(e->req, 200,
+			  e->encoding == ENCODING_IDENTITY ? fields + 1
+							   : fields);
 	e->begun = true;
 }
 
@@ -412,9 +446,19 @@ static bool likes_csv(const struct http_request *req)
 static void on_end(struct http_request *req, void *arg)
 {
 	struct export *e = arg;
+	struct encoding_list accepted = encoding_list_of(req);
 	struct http_slice query = http_query(req);
 
-	if (!api_keys_admit(e->access.keys, req, &e->access) || !take_slot(e)) {
+	if (!api_keys_admit(e->access.keys, req, &e->access)) {
+		export_free(e);
+		return;
+	}
+	if (!encoding_choose(&accepted, SIZE_MAX, &e->encoding)) {
+		problem_reply_not_acceptable(req);
+		export_free(e);
+		return;
+	}
+	if (!take_slot(e)) {
 		export_free(e);
 		return;
 	}

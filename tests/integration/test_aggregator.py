@@ -586,10 +586,10 @@ def test_only_reading_is_answered(aggregator):
 def test_the_api_describes_itself(aggregator):
     api = ask(aggregator(), "/openapi.json")
 
-    assert set(api["paths"]) == {"/v1/clicks", "/v1/top", "/v1/pipeline",
-                                 "/v1/links",
-                                 "/openapi.json",
-                                 "/v1/links/{code}/summary"}
+    assert set(api["paths"]) == {
+        "/v1/clicks", "/v1/top", "/v1/pipeline", "/v1/links",
+        "/v1/links/{code}/summary", "/v1/export/clicks", "/v1/reclaim-runs",
+        "/v1/spaces", "/openapi.json"}
 
 
 # --- what is away ----------------------------------------------------------------

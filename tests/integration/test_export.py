@@ -1,6 +1,7 @@
 """Exports: what is streamed is what was inserted, in one order, whoever reads it how
 slowly, in however many pieces."""
 import csv
+import gzip
 import io
 import json
 import random
@@ -11,6 +12,7 @@ import urllib.parse
 
 import pytest
 import requests
+from backports import zstd
 
 from support.clicks import instant, make_click, rfc3339
 from support.keys import key_line
@@ -272,6 +274,24 @@ def big(migrated, clickhouse):
     migrated.report([], 0, (TO + 2 * DAY) * 1000)
 
 
+def test_an_export_is_compressed_for_who_asks(make, world):
+    client = Client(make().url)
+    client.headers["Accept-Encoding"] = "identity"
+    plain = client.get(from_=rfc3339(FROM), to=rfc3339(TO))
+    assert "Content-Encoding" not in plain.headers
+    for coding, decode in (("gzip", gzip.decompress), ("zstd", zstd.decompress)):
+        client.headers["Accept-Encoding"] = coding
+        answer = requests.get(
+            client.url, params={"from": rfc3339(FROM), "to": rfc3339(TO)},
+            headers=client.headers, timeout=60, stream=True)
+        assert answer.headers["Content-Encoding"] == coding
+        raw = answer.raw.read(decode_content=False)
+        assert len(raw) < len(plain.content) / 3
+        assert decode(raw) == plain.content
+    client.headers["Accept-Encoding"] = "identity;q=0"
+    assert client.get().status_code == 406
+
+
 def open_export(made, key=None, version="1.1", **params):
     at = urllib.parse.urlsplit(made.url)
     query = urllib.parse.urlencode(
@@ -437,11 +457,12 @@ def huge(migrated, clickhouse):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_ten_million_rows_in_bounded_memory(make, huge):
     made = make(keys=True)
     start = time.monotonic()
     answer = requests.get(
-        made.url + "/v1/export/clicks", stream=True, timeout=600,
+        made.url + "/v1/export/clicks", stream=True, timeout=3600,
         params={"from": rfc3339(FROM), "to": rfc3339(TO)},
         headers={"Authorization": "Bearer ann"})
     rows, most, last = 0, 0, b""
