@@ -290,29 +290,31 @@ static int take_space(void *arg, char **f, struct error *err)
 
 /* A space is known by its links and by the reclaimer's runs. */
 static const char spaces_sql[] =
-	"SELECT name, max(last_link), max(last_generation), sum(run_count), "
-	"sum(freed_blocks), name, "
-	"max(tupleElement(run, 1)), max(tupleElement(run, 2)), "
-	"max(tupleElement(run, 3)), max(tupleElement(run, 4)), "
-	"max(tupleElement(run, 5)), max(tupleElement(run, 6)), "
-	"max(tupleElement(run, 7)), max(tupleElement(run, 8)), "
-	"max(tupleElement(run, 9)), max(tupleElement(run, 10)), "
-	"if(max(tupleElement(run, 11)), 'true', 'false'), "
-	"max(tupleElement(run, 12)), max(tupleElement(run, 13)) FROM ("
-	"SELECT space AS name, toUnixTimestamp64Milli(max(created_at)) AS "
+	"SELECT in_space, max(last_link), max(last_generation), "
+	"sum(run_count), "
+	"sum(freed_blocks), in_space, "
+	"max(tupleElement(one_run, 1)), max(tupleElement(one_run, 2)), "
+	"max(tupleElement(one_run, 3)), max(tupleElement(one_run, 4)), "
+	"max(tupleElement(one_run, 5)), max(tupleElement(one_run, 6)), "
+	"max(tupleElement(one_run, 7)), max(tupleElement(one_run, 8)), "
+	"max(tupleElement(one_run, 9)), max(tupleElement(one_run, 10)), "
+	"if(max(tupleElement(one_run, 11)), 'true', 'false'), "
+	"max(tupleElement(one_run, 12)), max(tupleElement(one_run, 13)) FROM ("
+	"SELECT space AS in_space, toUnixTimestamp64Milli(max(created_at)) AS "
 	"last_link, max(generation) AS last_generation, 0 AS run_count, "
 	"0 AS freed_blocks, tuple(toInt64(0), toInt64(0), toUInt64(0), "
 	"toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), toUInt64(0), "
-	"toUInt64(0), toFloat64(0), false, '', '') AS run "
+	"toUInt64(0), toFloat64(0), false, '', '') AS one_run "
 	"FROM links GROUP BY space UNION ALL "
-	"SELECT space AS name, toInt64(0) AS last_link, toUInt32(0) AS "
+	"SELECT space AS in_space, toInt64(0) AS last_link, toUInt32(0) AS "
 	"last_generation, count() AS run_count, sum(freed) AS freed_blocks, "
 	"argMax(tuple(toUnixTimestamp64Milli(started_at), "
 	"toUnixTimestamp64Milli(finished_at), scanned, freed, live, lost, gap, "
 	"skipped, sampled, seconds, interrupted, toValidUTF8(error), "
-	"toValidUTF8(toString(host))), started_at) AS run "
+	"toValidUTF8(toString(host))), started_at) AS one_run "
 	"FROM reclaim_runs GROUP BY space) "
-	"GROUP BY name ORDER BY name LIMIT {limit:UInt64} FORMAT TabSeparated";
+	"GROUP BY in_space ORDER BY in_space LIMIT {limit:UInt64} FORMAT "
+	"TabSeparated";
 
 int route_spaces(struct call *call, struct error *err)
 {

@@ -215,7 +215,7 @@ static void step(struct export_scan *s, size_t rows, size_t max)
 }
 
 /* The parameters that a question may name. */
-struct numbers {
+struct page_params {
 	char from[24], to[24], append[24], next_day[24], ts[24], link[24],
 		partition[24], offset[24], epoch[24], max[24];
 };
@@ -230,8 +230,8 @@ static void put_number(char text[24], uint64_t number)
 	snprintf(text, 24, "%" PRIu64, number);
 }
 
-static void numbers_fill(struct numbers *n, const struct export_scan *s,
-			 size_t max)
+static void page_params_fill(struct page_params *n, const struct export_scan *s,
+			     size_t max)
 {
 	const struct export_range *r = &s->range;
 
@@ -251,10 +251,10 @@ static int query(struct export_scan *s, struct clickhouse *ch, size_t max,
 		 struct buf *answer, struct error *err)
 {
 	struct buf topic = {0}, sql = {0};
-	struct numbers n;
+	struct page_params n;
 	int status = -1;
 
-	numbers_fill(&n, s, max);
+	page_params_fill(&n, s, max);
 	put_sql(&sql, s);
 	clickhouse_escape(&topic, s->last.topic, strlen(s->last.topic));
 	const struct clickhouse_param params[] = {
