@@ -404,6 +404,7 @@ def test_an_error_half_way_is_seen(make, big, clickhouse):
     assert "Exception" not in refused.text and "clicks" not in refused.text
 
 
+@pytest.mark.long
 def test_head_and_a_stop(make, big):
     made = make(drain_timeout="30s")
     answer = requests.head(made.url + "/v1/export/clicks", timeout=60)
