@@ -101,12 +101,14 @@ void slots_give_back(struct slots *s, const char *key)
 	pthread_mutex_lock(&s->lock);
 	at = find(s, key);
 	h = *at;
-	s->count--;
-	if (--h->count > 0) {
-		h = NULL;
-	} else {
-		*at = h->next;
+	if (h) {
+		s->count--;
+		h->count--;
 	}
+	if (h && h->count == 0)
+		*at = h->next;
+	else
+		h = NULL;
 	pthread_mutex_unlock(&s->lock);
 	free(h);
 }
