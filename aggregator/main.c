@@ -20,7 +20,8 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	settler = settler_new(config, app_log(app), app_metrics(app),
 			      app_health(app), err);
 	if (settler)
-		api = api_new(config, app_log(app), app_metrics(app), err);
+		api = api_new(config, app_log(app), app_metrics(app),
+			      app_health(app), err);
 	if (!api ||
 	    app_serve_admin(app, config->aggregator.admin, &config->http, err) <
 		    0 ||

@@ -520,7 +520,7 @@ static int open_exports(struct router *r, struct metrics *metrics,
 }
 
 static int open_parts(struct api *api, struct metrics *metrics,
-		      struct error *err)
+		      struct health *health, struct error *err)
 {
 	struct router *r = &api->router;
 	size_t count = (size_t)r->config->aggregator.threads;
@@ -529,7 +529,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 	    api_keys_open(&r->config->aggregator, r->log, metrics, &r->keys,
 			  err) < 0)
 		return -1;
-	r->freshness = freshness_new(r->config, err);
+	r->freshness = freshness_new(r->config, health, err);
 	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
 	    open_exports(r, metrics, err) < 0)
 		return -1;
@@ -547,7 +547,8 @@ static int open_parts(struct api *api, struct metrics *metrics,
 }
 
 struct api *api_new(const struct aggregator_config *config, struct log *log,
-		    struct metrics *metrics, struct error *err)
+		    struct metrics *metrics, struct health *health,
+		    struct error *err)
 {
 	struct api *api = calloc(1, sizeof(*api));
 
@@ -559,7 +560,7 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 	api->router.log = log;
 	register_bounds(api, metrics);
 	load_files(&api->router);
-	if (open_parts(api, metrics, err) < 0) {
+	if (open_parts(api, metrics, health, err) < 0) {
 		api_free(api);
 		return NULL;
 	}

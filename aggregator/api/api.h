@@ -7,6 +7,7 @@
 #define AGGREGATOR_API_API_H
 
 #include "aggregator/aggregator_config.h"
+#include "common/app/health.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
@@ -14,10 +15,12 @@
 struct api;
 
 /* Reads the API keys and the dashboard's files and opens the listeners.
- * `config` must outlive it.  Missing dashboard files are logged, not an error.
+ * `config` and `health` must outlive it.  Missing dashboard files are logged,
+ * not an error.
  */
 struct api *api_new(const struct aggregator_config *config, struct log *log,
-		    struct metrics *metrics, struct error *err);
+		    struct metrics *metrics, struct health *health,
+		    struct error *err);
 
 /* Starts serving. */
 int api_start(struct api *api, struct error *err);

@@ -12,13 +12,16 @@
  * that were read then might be deleted while a query runs. */
 #define AGE_MAX (10 * CLOCK_SECOND)
 
+#define NOT_READ "collectors' reports were not read yet"
+
 struct freshness {
 	const struct aggregator_settings *settings;
 	int64_t age_max;		 /* ms */
 	struct clickhouse *ch;		 /* the thread's */
 	struct watermark_reader *reader; /* the thread's */
 	struct periodic *thread;
-	pthread_mutex_t lock; /* of what follows */
+	struct health_check *health; /* up since the first reading */
+	pthread_mutex_t lock;	     /* of what follows */
 	struct fresh last;
 	struct sealed_days sealed;
 	bool known;
@@ -45,8 +48,8 @@ static int look(struct freshness *f, struct fresh *ret, struct error *err)
 	return 0;
 }
 
-/* A failure is told by the settler, which asks the same server, and by answers
- * that then ask for themselves. */
+/* A later failure is told by the settler, which asks the same server, and by
+ * answers that then ask for themselves. */
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
@@ -64,16 +67,19 @@ static int64_t run(struct periodic *self, void *arg)
 		f->sealed = sealed;
 		f->known = true;
 		pthread_mutex_unlock(&f->lock);
+		health_up(f->health);
 		fresh_release(&old);
 		sealed_days_release(&old_sealed);
 	} else {
+		if (!f->known)
+			health_down(f->health, err.text);
 		fresh_release(&found);
 	}
 	return f->settings->watermark_every;
 }
 
 struct freshness *freshness_new(const struct aggregator_config *config,
-				struct error *err)
+				struct health *health, struct error *err)
 {
 	struct freshness *f = calloc(1, sizeof(*f));
 
@@ -83,6 +89,8 @@ struct freshness *freshness_new(const struct aggregator_config *config,
 	}
 	pthread_mutex_init(&f->lock, NULL);
 	f->settings = &config->aggregator;
+	f->health = health_register(health, "reports");
+	health_down(f->health, NOT_READ);
 	f->age_max = config->aggregator.keep_superseded -
 		     config->clickhouse.query_timeout;
 	if (f->age_max > AGE_MAX)
@@ -173,9 +181,7 @@ int freshness_get_marks(struct freshness *f, struct fresh *ret,
 	ret->marks = NULL;
 	size = ret->mark_count * sizeof(*ret->marks);
 	if (!f->known)
-		status = error_set_retriable(
-			err, ERROR_REMOTE,
-			"collectors' reports were not read yet");
+		status = error_set_retriable(err, ERROR_REMOTE, NOT_READ);
 	else if (size && !(ret->marks = malloc(size)))
 		status = error_set_nomem(err);
 	else if (size)

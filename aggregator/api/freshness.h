@@ -12,6 +12,7 @@
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/settle/watermark_reader.h"
+#include "common/app/health.h"
 #include "common/error.h"
 
 struct freshness;
@@ -25,8 +26,10 @@ struct fresh {
 	size_t mark_count;
 };
 
+/* `health` outlives it: it is told when the first reading succeeded, before
+ * which some answers are refused. */
 struct freshness *freshness_new(const struct aggregator_config *config,
-				struct error *err);
+				struct health *health, struct error *err);
 int freshness_start(struct freshness *f, struct error *err);
 void freshness_free(struct freshness *f); /* NULL accepted */
 
