@@ -63,6 +63,10 @@ static const struct setting settings_table[] = {
 			 "An event's time is moved to at most this long before "
 			 "Kafka stored it"),
 	SETTING_MAX_LAG,
+	SETTING_DURATION(live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,
+			 "Clicks that happened longer ago are not written to "
+			 "kafka.topic_live: nobody wants to see a backlog go "
+			 "by"),
 	SETTING_PATH(ua_rules, "/usr/local/share/shortloop/regexes.yaml",
 		     RELOADS, "User-agent rules: regexes.yaml of uap-core"),
 	SETTING_PATH(
@@ -194,7 +198,7 @@ static int check_topics(const struct kafka_config *kafka, struct error *err)
 		return error_set(err, ERROR_CONFIG,
 				 "kafka.topic_clicks: 'rescore' is what a "
 				 "re-score is reported as");
-	return 0;
+	return kafka_check_live(kafka, err);
 }
 
 int collector_config_validate(const void *config, struct error *err)

@@ -29,6 +29,7 @@ struct collector_settings {
 	int64_t drain_timeout;	   /* ms */
 	int64_t late_window;	   /* ms */
 	int64_t max_lag;	   /* ms */
+	int64_t live_max_age;	   /* ms */
 
 	char *ua_rules;
 	char *bot_list;

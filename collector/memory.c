@@ -32,8 +32,9 @@ static size_t clamp(size_t value, size_t low, size_t high)
  * An eighth is for what the rules were made into and for malloc's waste; an
  * eighth for events fetched ahead, half for their bytes and half for what
  * librdkafka adds; an eighth for one answer, unpacked; a sixteenth for dead
- * letters.  Two fifths of the rest are for what batches on their way are made
- * into: columns, half as large, and packed.
+ * letters, and of that a quarter for clicks to be shown live.  Two fifths of
+ * the rest are for what batches on their way are made into: columns, half as
+ * large, and packed.
  */
 int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		 struct error *err)
@@ -44,10 +45,11 @@ int memory_share(int64_t memory, int64_t caches, struct memory_shares *ret,
 		.fetch_events = all / 16 / EVENT_OVERHEAD,
 		.fetch_answer =
 			clamp(all / 8 / UNPACKED, ANSWER_MIN, ANSWER_MAX),
-		.dead_letters = all / 16,
+		.dead_letters = all / 64 * 3,
+		.live = all / 64,
 	};
 	size_t taken = (size_t)caches + all / 8 + all / 8 +
-		       UNPACKED * s.fetch_answer + s.dead_letters;
+		       UNPACKED * s.fetch_answer + s.dead_letters + s.live;
 
 	if (taken < all)
 		s.rows = (all - taken) / 5 * 3;

@@ -2,8 +2,9 @@
  * memory.h - one setting for what a collector holds, and what becomes of it.
  *
  * Held are: batches filling and on their way, events fetched ahead of them,
- * dead letters on their way, the caches, and what rules and lists were made
- * into. Copies of geo files do not count: they are files in memory.
+ * dead letters and clicks to be shown live on their way, the caches, and what
+ * rules and lists were made into. Copies of geo files do not count: they are
+ * files in memory.
  */
 #ifndef COLLECTOR_MEMORY_H
 #define COLLECTOR_MEMORY_H
@@ -22,6 +23,7 @@ struct memory_shares {
 	size_t fetch_events;
 	size_t fetch_answer;
 	size_t dead_letters;
+	size_t live; /* clicks to be shown live, on their way */
 };
 
 /*

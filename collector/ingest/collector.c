@@ -17,6 +17,7 @@
 #include "collector/ingest/insert_workers.h"
 #include "collector/ingest/inserts.h"
 #include "collector/ingest/intake.h"
+#include "collector/ingest/live.h"
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/reloader.h"
 #include "collector/ingest/schedule.h"
@@ -60,6 +61,7 @@ struct collector {
 	struct enricher *enricher;
 	struct reloader *reloader;
 	struct dead_letters *dead_letters;
+	struct live *live;
 	struct insert_workers *workers;
 	struct kafka_consumer *consumer;
 	const char *topics[3];
@@ -334,7 +336,8 @@ static int open_parts(struct collector *c, struct metrics *registry,
 	c->dead_letters =
 		dead_letters_new(&c->config->kafka, c->shares.dead_letters,
 				 registry, c->metrics.lost, c->log, err);
-	if (!c->dead_letters)
+	if (!c->dead_letters || live_open(c->config, c->shares.live, registry,
+					  c->log, &c->live, err) < 0)
 		return -1;
 	return open_consumer(c, registry, err);
 }
@@ -406,6 +409,7 @@ static void join_intake(struct collector *c)
 		.schedule = &c->schedule,
 		.backpressure = &c->backpressure,
 		.inserts = &c->inserts,
+		.live = c->live,
 	};
 }
 
@@ -447,6 +451,7 @@ static void collector_free(struct collector *c)
 	insert_workers_free(c->workers);
 	kafka_consumer_free(c->consumer);
 	dead_letters_free(c->dead_letters);
+	live_free(c->live);
 	reloader_free(c->reloader);
 	enricher_free(c->enricher);
 	partitions_release(&c->partitions);

@@ -59,6 +59,8 @@ static int enrich(struct intake *in, struct partition *p,
 		rows->len = before;
 		return -1;
 	}
+	if (!stored && p->table == SINK_CLICKS)
+		live_show(in->live, rows->data + before, rows->len - before);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "collector/ingest/backpressure.h"
 #include "collector/ingest/dead_letters.h"
 #include "collector/ingest/inserts.h"
+#include "collector/ingest/live.h"
 #include "collector/ingest/partitions.h"
 #include "collector/ingest/schedule.h"
 #include "common/kafka/consumer.h"
@@ -29,6 +30,7 @@ struct intake {
 	struct schedule *schedule;
 	struct backpressure *backpressure;
 	struct inserts *inserts;
+	struct live *live; /* NULL: clicks are not shown live */
 
 	int64_t logged_at; /* monotonic: the last dead letter's line */
 	bool filled;	   /* a batch became full: it is worth a look */

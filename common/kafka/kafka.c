@@ -21,6 +21,10 @@ static const struct setting settings[] = {
 		       "Topic of the link events."),
 	SETTING_STRING(topic_dlq, "clicks.dlq", AT_START,
 		       "Topic of the events that could not be stored."),
+	SETTING_STRING(topic_live, OPTIONAL_LIKE("clicks-live"), AT_START,
+		       "Topic of clicks for GET /v1/live: collectors write it, "
+		       "aggregators read it, nothing is counted from it.  "
+		       "Without it there is no live stream."),
 	SETTING_INT(
 		queue_messages, "100000", 1, 10000000, AT_START,
 		"Messages a producer holds at most before it refuses more."),
@@ -47,6 +51,24 @@ const struct setting_section kafka_section = {
 	.help = "Apache Kafka, which carries the events.",
 	.settings = settings,
 };
+
+int kafka_check_live(const struct kafka_config *config, struct error *err)
+{
+	const struct {
+		const char *name, *topic;
+	} others[] = {
+		{"topic_clicks", config->topic_clicks},
+		{"topic_links", config->topic_links},
+		{"topic_dlq", config->topic_dlq},
+	};
+
+	for (size_t i = 0; config->topic_live && i < 3; i++)
+		if (!strcmp(config->topic_live, others[i].topic))
+			return error_set(err, ERROR_CONFIG,
+					 "kafka.topic_live: %s is '%s', too",
+					 others[i].name, config->topic_live);
+	return 0;
+}
 
 int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,
 		   const char *value, struct error *err)

@@ -18,6 +18,7 @@ struct kafka_config {
 	char *topic_clicks;
 	char *topic_links;
 	char *topic_dlq;
+	char *topic_live;	/* NULL: clicks are not shown live */
 	int64_t queue_messages; /* of one producer: beyond, it refuses */
 	int64_t queue_bytes;
 	/* plaintext | ssl | sasl_plaintext | sasl_ssl */
@@ -37,6 +38,10 @@ extern const struct setting_section kafka_section; /* "kafka" */
  */
 rd_kafka_conf_t *kafka_conf_new(const struct kafka_config *config,
 				const char *client_id, struct error *err);
+
+/* Rules between the topics, for a program's validate: what is shown live is
+ * none of the others, whose readers would take it for theirs.  ERROR_CONFIG. */
+int kafka_check_live(const struct kafka_config *config, struct error *err);
 
 /* Sets one librdkafka property; `setting` names the culprit in the error. */
 int kafka_conf_set(rd_kafka_conf_t *conf, const char *setting, const char *name,

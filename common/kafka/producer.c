@@ -100,15 +100,24 @@ static int set_number(rd_kafka_conf_t *conf, const char *setting,
 	return kafka_conf_set(conf, setting, name, text, err);
 }
 
-static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
-		      int64_t queue_bytes, struct error *err)
+static int64_t first_of(int64_t own, int64_t general)
 {
-	if (!queue_bytes)
-		queue_bytes = config->queue_bytes;
+	return own ? own : general;
+}
+
+static int set_bounds(rd_kafka_conf_t *conf, const struct kafka_config *config,
+		      const struct kafka_producer_options *options,
+		      struct error *err)
+{
+	int64_t queue_bytes =
+		first_of(options->queue_bytes, config->queue_bytes);
+	int64_t queue_messages =
+		first_of(options->queue_messages, config->queue_messages);
+
 	/* What a config made by hand leaves at 0 stays librdkafka's. */
-	if (config->queue_messages &&
+	if (queue_messages &&
 	    set_number(conf, "queue_messages", "queue.buffering.max.messages",
-		       config->queue_messages, err) < 0)
+		       queue_messages, err) < 0)
 		return -1;
 	if (queue_bytes &&
 	    set_number(conf, "queue_bytes", "queue.buffering.max.kbytes",
@@ -147,7 +156,7 @@ producer_conf(struct kafka_producer *p, const struct kafka_config *config,
 		    0 ||
 	    set_number(conf, "options", "message.timeout.ms",
 		       options->delivery_timeout, err) < 0 ||
-	    set_bounds(conf, config, options->queue_bytes, err) < 0 ||
+	    set_bounds(conf, config, options, err) < 0 ||
 	    (options->any_size && set_any_size(conf, err) < 0)) {
 		rd_kafka_conf_destroy(conf);
 		return NULL;
@@ -218,7 +227,9 @@ kafka_producer_new(const struct kafka_config *config,
 	}
 	p->on_delivery = options->on_delivery;
 	p->arg = options->arg;
-	register_metrics(p, metrics, options->topic, config->queue_messages);
+	register_metrics(
+		p, metrics, options->topic,
+		first_of(options->queue_messages, config->queue_messages));
 	if (open_handle(p, config, options, err) < 0)
 		goto fail;
 	p->watch = kafka_watch_new(p->rk, p->topic, options->on_state,

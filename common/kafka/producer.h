@@ -37,6 +37,7 @@ struct kafka_producer_options {
 	int64_t linger;		  /* ms */
 	int64_t delivery_timeout; /* ms; 0: never gives up */
 	int64_t queue_bytes;	  /* 0: kafka.queue_bytes */
+	int64_t queue_messages;	  /* 0: kafka.queue_messages */
 	/* Messages of any size that the brokers take.  They are asked: one too
 	 * large for them is refused alone, never with others. */
 	bool any_size;
