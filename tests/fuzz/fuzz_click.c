@@ -1,9 +1,10 @@
 /*
  * Any bytes as an event: it becomes a row that can be read back to its end, or
- * is refused with a reason and leaves nothing behind.  The first byte chooses
- * between clicks and links.
+ * is refused with a reason and leaves nothing behind.  What is shown live of a
+ * click is JSON.  The first byte chooses between clicks and links.
  */
 #include <assert.h>
+#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "collector/enrich/enricher.h"
+#include "collector/enrich/live_event.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -135,6 +137,24 @@ static void read_row(struct reader *r, const char *const *types)
 	}
 }
 
+/* A click that is not old is shown if it was a redirect. */
+static void check_shown(const struct buf *rows)
+{
+	struct buf text = {0};
+	json_t *object;
+	bool old;
+
+	if (live_event_put(&text, rows->data + 6, rows->len - 6, 0, &old)) {
+		object = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES,
+				    NULL);
+		assert(json_is_object(object));
+		json_decref(object);
+	} else {
+		assert(!text.len);
+	}
+	buf_free(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct event_origin origin = {.topic = "clicks",
@@ -164,6 +184,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				    (uint8_t *)rows.data + rows.len};
 		read_row(&r, link ? link_types : click_types);
 		assert(r.at == r.end);
+		if (!link)
+			check_shown(&rows);
 	}
 	buf_free(&rows);
 	return 0;
