@@ -66,6 +66,14 @@ static const struct setting settings[] = {
 	SETTING_INT(
 		key_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
 		"How many requests such a key may make at once after a rest."),
+	SETTING_INT(live_subscribers, "200", 1, 100000, AT_START,
+		    "Streams of /v1/live at a time; beyond, the answer is "
+		    "429.  They are there where kafka.topic_live is set."),
+	SETTING_INT(live_per_key, "10", 1, 100000, AT_START,
+		    "Streams of /v1/live that one key may have at a time."),
+	SETTING_INT(live_queue, "256", 1, 100000, AT_START,
+		    "Clicks kept for a client of /v1/live that reads slowly; "
+		    "beyond, it loses the oldest and is told how many."),
 	SETTING_DURATION(settle_every, "15s", 100, CLOCK_HOUR, AT_START,
 			 "How often hours with new clicks are settled."),
 	SETTING_DURATION(settle_timeout, "10m", CLOCK_SECOND, CLOCK_DAY,
@@ -125,6 +133,7 @@ const struct setting_group aggregator_groups[] = {
 	GROUP(app_log_section, app),
 	GROUP(http_section, http),
 	GROUP(redis_section, redis),
+	GROUP(kafka_section, kafka),
 	GROUP(clickhouse_section, clickhouse),
 	GROUP(aggregator_section, aggregator),
 };
@@ -143,7 +152,8 @@ int aggregator_config_validate(const void *config, struct error *err)
 	const struct aggregator_config *c = config;
 	struct rate_rule ignored;
 
-	if (cors_check(&c->aggregator.cors_origins, err) < 0 ||
+	if (kafka_check_live(&c->kafka, err) < 0 ||
+	    cors_check(&c->aggregator.cors_origins, err) < 0 ||
 	    aggregator_key_rate(&c->aggregator, &ignored, err) < 0)
 		return -1;
 	if (c->aggregator.keep_superseded <= c->clickhouse.query_timeout)

@@ -7,6 +7,7 @@
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/http/http_server.h"
+#include "common/kafka/kafka.h"
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 
@@ -35,6 +36,9 @@ struct aggregator_settings {
 	char *keys_file;	 /* NULL: anybody may ask */
 	char *key_rate;		 /* of keys that say none: "100/s", or "none" */
 	int64_t key_burst;
+	int64_t live_subscribers;
+	int64_t live_per_key;
+	int64_t live_queue; /* events that a subscriber may be behind */
 
 	/* Settling. */
 	int64_t settle_every;	  /* ms between passes */
@@ -55,6 +59,7 @@ struct aggregator_config {
 	struct app_config app;
 	struct http_config http;
 	struct redis_config redis;
+	struct kafka_config kafka; /* for the live stream alone */
 	struct clickhouse_config clickhouse;
 	struct aggregator_settings aggregator;
 };

@@ -7,6 +7,7 @@
 #include "aggregator/api/api_keys.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/cors.h"
+#include "aggregator/api/live/live.h"
 #include "aggregator/api/openapi.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/query_ender.h"
@@ -19,6 +20,7 @@
 #include "common/http/encoding.h"
 #include "common/http/http_server.h"
 #include "common/http/serving_thread.h"
+#include "common/http/stream.h"
 #include "common/loop/workers.h"
 #include "common/yaml_json.h"
 
@@ -39,6 +41,7 @@ struct router {
 	struct static_file openapi;
 	struct workers *workers;
 	struct freshness *freshness;
+	struct live *live;
 	struct clickhouse **connections; /* one a worker */
 	struct query_ender *ender;
 	struct slots *questions;
@@ -51,6 +54,7 @@ struct router {
 struct router_loop {
 	struct router *router;
 	struct loop *loop;
+	struct live_loop *live;
 };
 
 /* Nothing from elsewhere, nothing inline; a style attribute is what the chart
@@ -352,14 +356,17 @@ static void router_handle(struct http_request *req, void *arg)
 static bool is_streamed(const struct http_request *req, void *arg)
 {
 	(void)arg;
-	return exports_choose(req);
+	return exports_choose(req) || live_choose(req);
 }
 
 static void stream(struct http_request *req, void *arg)
 {
 	struct router_loop *at = arg;
 
-	exports_handle(at->router->exports, at->loop, req);
+	if (live_choose(req))
+		live_handle(at->live, req);
+	else
+		exports_handle(at->router->exports, at->loop, req);
 }
 
 /* Of every answer; `arg` is a struct router_loop. */
@@ -476,6 +483,9 @@ static int server_open(struct server *s, struct router *router,
 	s->at.loop = loop_new(err);
 	if (!s->at.loop)
 		return -1;
+	s->at.live = live_loop_new(router->live, s->at.loop, err);
+	if (!s->at.live)
+		return -1;
 	s->serving = (struct serving_thread){
 		.loop = s->at.loop,
 		.drain_timeout = router->config->aggregator.drain_timeout,
@@ -519,6 +529,22 @@ static int open_exports(struct router *r, struct metrics *metrics,
 	return r->exports ? 0 : -1;
 }
 
+static int open_live(struct router *r, struct metrics *metrics,
+		     struct error *err)
+{
+	const struct live_options options = {
+		.config = r->config,
+		.log = r->log,
+		.metrics = metrics,
+		.keys = r->keys,
+		.workers = r->workers,
+		.connections = r->connections,
+	};
+
+	r->live = live_new(&options, err);
+	return r->live ? 0 : -1;
+}
+
 static int open_parts(struct api *api, struct metrics *metrics,
 		      struct health *health, struct error *err)
 {
@@ -531,7 +557,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 		return -1;
 	r->freshness = freshness_new(r->config, health, err);
 	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
-	    open_exports(r, metrics, err) < 0)
+	    open_exports(r, metrics, err) < 0 || open_live(r, metrics, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
 	if (!api->servers)
@@ -569,7 +595,8 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 
 int api_start(struct api *api, struct error *err)
 {
-	if (freshness_start(api->router.freshness, err) < 0)
+	if (freshness_start(api->router.freshness, err) < 0 ||
+	    live_start(api->router.live, err) < 0)
 		return -1;
 	for (size_t i = 0; i < api->count; i++) {
 		if (serving_thread_start(&api->servers[i].serving, err) < 0)
@@ -592,6 +619,7 @@ static void stop(struct api *api)
 		serving_thread_drain(&api->servers[i].serving);
 	for (size_t i = 0; i < api->count; i++)
 		serving_thread_join(&api->servers[i].serving);
+	live_stop(api->router.live);
 	workers_free(api->router.workers);
 	exports_stop(api->router.exports);
 }
@@ -612,6 +640,7 @@ void api_free(struct api *api)
 	     i++)
 		clickhouse_free(r->connections[i]);
 	free(r->connections);
+	live_free(r->live);
 	exports_free(r->exports);
 	query_ender_free(r->ender);
 	slots_free(r->questions);

@@ -90,6 +90,44 @@ int archive_find_link(struct clickhouse *ch, const struct access *access,
 	return 0;
 }
 
+struct owners_reader {
+	archive_owner_fn *fn;
+	void *arg;
+};
+
+static int take_owner(void *arg, char **f, struct error *err)
+{
+	const struct owners_reader *reader = arg;
+	const struct access_link whose = {
+		.owner = f[1], .account = f[2], .creator = f[3]};
+
+	(void)err;
+	reader->fn(reader->arg, tsv_u64(f[0]), &whose);
+	return 0;
+}
+
+int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
+			size_t count, archive_owner_fn *fn, void *arg,
+			struct error *err)
+{
+	const struct clickhouse_param params[] = {{NULL, NULL}};
+	struct owners_reader reader = {fn, arg};
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT link_id, toValidUTF8(argMax(owner, version)), "
+		       "argMax(account, version), argMax(creator, version) "
+		       "FROM links WHERE link_id IN (");
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&sql, "%s%" PRIu64, i ? "," : "", link_ids[i]);
+	buf_puts(&sql, ") GROUP BY link_id FORMAT TabSeparated");
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nsss",
+						  take_owner, &reader, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 void archived_link_release(struct archived_link *link)
 {
 	buf_free(&link->url);

@@ -34,6 +34,14 @@ int archive_find_link(struct clickhouse *ch, const struct access *access,
 		      uint64_t link_id, struct archived_link *ret,
 		      struct error *err);
 
+/* Calls `fn` for each of these links that the archive has, with whose it is: by
+ * this access_sees_link decides.  The texts are gone after the call. */
+typedef void archive_owner_fn(void *arg, uint64_t link_id,
+			      const struct access_link *whose);
+int archive_find_owners(struct clickhouse *ch, const uint64_t *link_ids,
+			size_t count, archive_owner_fn *fn, void *arg,
+			struct error *err);
+
 void archived_link_release(struct archived_link *link);
 
 #endif

@@ -8,15 +8,26 @@
 
 #include "common/clock.h"
 #include "common/http/url.h"
+#include "common/keys/key_owners.h"
 
 #define LIMIT_DEFAULT 100
-#define TIME_MAX      INT64_C(4294944000) /* 2106-02-07, DateTime's end */
+/* Bytes of what filters compare with. */
+#define OWNER_MAX   KEY_OWNER_MAX
+#define DOMAIN_MAX  253
+#define COUNTRY_MAX 32 /* of what is no public address: "documentation" */
+#define TIME_MAX    INT64_C(4294944000) /* 2106-02-07, DateTime's end */
 
 static const char *const bots_names[] = {
 	[BOTS_EXCLUDE] = "exclude",
 	[BOTS_INCLUDE] = "include",
 	[BOTS_ONLY] = "only",
 };
+
+/* As the column `verdict` has them. */
+static const char *const verdict_names[] = {
+	"human", "bot", "prefetch", "preview", "monitor", "scanner",
+};
+#define VERDICT_COUNT (sizeof(verdict_names) / sizeof(verdict_names[0]))
 
 struct reader {
 	struct question *q;
@@ -36,6 +47,8 @@ static const struct parameter {
 	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
 	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
 	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
+	{"owner", ASK_FILTER},	 {"domain", ASK_FILTER},
+	{"country", ASK_FILTER}, {"verdict", ASK_FILTER},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -263,6 +276,52 @@ static int read_limit(struct reader *r, struct error *err)
 	return 0;
 }
 
+static int read_verdict(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "verdict");
+
+	for (size_t i = 0; text && i < VERDICT_COUNT; i++)
+		if (!strcmp(text, verdict_names[i]))
+			r->q->filter.verdict = verdict_names[i];
+	if (text && !r->q->filter.verdict)
+		return error_set(err, ERROR_INPUT,
+				 "verdict: expected human, bot, prefetch, "
+				 "preview, monitor or scanner");
+	if (text && url_param_get(r->params, "bots"))
+		return error_set(err, ERROR_INPUT,
+				 "bots, verdict: give one of them");
+	if (text)
+		r->q->bots = BOTS_INCLUDE;
+	return 0;
+}
+
+/* `most` bytes, and at least one where `some`. */
+static int read_text(struct reader *r, const char *name, size_t most, bool some,
+		     char **ret, struct error *err)
+{
+	const char *text = url_param_get(r->params, name);
+
+	if (!text)
+		return 0;
+	if (strlen(text) > most || (some && !*text))
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected %sup to %zu bytes", name,
+				 some ? "a name of " : "", most);
+	*ret = strdup(text);
+	return *ret ? 0 : error_set_nomem(err);
+}
+
+static int read_filter(struct reader *r, struct error *err)
+{
+	struct question_filter *f = &r->q->filter;
+
+	if (read_text(r, "owner", OWNER_MAX, false, &f->owner, err) < 0 ||
+	    read_text(r, "domain", DOMAIN_MAX, true, &f->domain, err) < 0 ||
+	    read_text(r, "country", COUNTRY_MAX, false, &f->country, err) < 0)
+		return -1;
+	return read_verdict(r, err);
+}
+
 int question_parse(struct question *q, struct http_slice query, unsigned known,
 		   const struct aggregator_settings *settings,
 		   question_now *now, void *arg, struct error *err)
@@ -281,7 +340,8 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
-	    read_format(&r, err) < 0 || read_limit(&r, err) < 0)
+	    read_filter(&r, err) < 0 || read_format(&r, err) < 0 ||
+	    read_limit(&r, err) < 0)
 		goto out;
 	status = 0;
 out:
@@ -293,4 +353,8 @@ void question_release(struct question *q)
 {
 	zone_free(q->zone);
 	q->zone = NULL;
+	free(q->filter.owner);
+	free(q->filter.domain);
+	free(q->filter.country);
+	q->filter = (struct question_filter){0};
 }

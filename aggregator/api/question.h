@@ -23,6 +23,14 @@ enum bots_mode {
 	BOTS_ONLY,    /* all but people's */
 };
 
+/* What of clicks is looked at as they come. */
+struct question_filter {
+	char *owner; /* "": those of links without one; NULL: any */
+	char *domain;
+	char *country;
+	const char *verdict; /* static */
+};
+
 struct question {
 	char code[CODE_MAX + 1]; /* "": not asked by code */
 	uint64_t link_id;	 /* 0: not asked by link_id */
@@ -31,6 +39,7 @@ struct question {
 	struct zone *zone;
 	const struct dimension *group_by; /* or NULL */
 	enum bots_mode bots;
+	struct question_filter filter;
 	bool csv;
 	size_t limit;
 };
@@ -43,6 +52,7 @@ struct question {
 #define ASK_BOTS     (1U << 4)
 #define ASK_FORMAT   (1U << 5)
 #define ASK_LIMIT    (1U << 6)
+#define ASK_FILTER   (1U << 7) /* owner, domain, country, verdict */
 
 /*
  * Reads a query string.  A parameter that the route does not know, that comes

@@ -1,0 +1,649 @@
+#include "aggregator/api/live/live.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/api/api_keys.h"
+#include "aggregator/api/archive.h"
+#include "aggregator/api/live/live_event.h"
+#include "aggregator/api/live/live_queue.h"
+#include "aggregator/api/live/live_reader.h"
+#include "aggregator/api/problem.h"
+#include "aggregator/api/slots.h"
+#include "common/http/encoding.h"
+#include "common/http/stream.h"
+
+enum {
+	INBOX_MAX = 4096,     /* events on their way to a loop */
+	PENDING_MAX = 65536,  /* bytes that wait for a client, about */
+	HEARTBEAT_MS = 15000, /* proxies close what is quiet for a minute */
+	TICK_MS = 1000,
+	RECONNECT_MS = 2000, /* what clients are told to wait */
+};
+
+struct delivery {
+	struct live_event *event;
+	enum live_audience audience;
+};
+
+struct subscriber {
+	struct subscriber *prev, *next; /* of its loop */
+	struct live_loop *at;
+	struct http_request *req;
+	struct access access;
+	char key[API_KEY_NAME_MAX]; /* whose slot it has */
+	struct question question;
+	enum live_audience audience;
+	struct live_queue queue;
+	int64_t wrote_at; /* loop time */
+	bool ready_told;
+	bool streaming; /* its answer has begun */
+	/* Of the look for the link that it asks for. */
+	int outcome;
+	struct error err;
+};
+
+struct live_loop {
+	struct live *live;
+	struct live_loop *next;
+	struct loop *loop;
+
+	pthread_mutex_t lock; /* of the inbox */
+	struct delivery *inbox;
+	size_t count;
+	uint64_t lost[LIVE_AUDIENCES]; /* did not fit */
+	bool posted;
+
+	/* The loop's thread's. */
+	struct delivery *taken; /* the inbox before this one */
+	struct subscriber *subscribers;
+	struct loop_timer *tick;
+};
+
+struct live {
+	struct live_options options;
+	struct live_reader *reader; /* NULL: there is no live stream */
+	struct live_loop *loops;
+	struct slots *slots; /* a stream each */
+	struct metric *subscribers, *sent, *lost;
+};
+
+/* --- what a subscriber is sent ---------------------------------------------
+ */
+
+static void write_text(struct subscriber *s, const char *text, size_t len)
+{
+	http_stream_write(s->req, text, len);
+	s->wrote_at = loop_now_ms(s->at->loop);
+}
+
+static bool has_room(const struct subscriber *s)
+{
+	return http_stream_pending(s->req) <= PENDING_MAX;
+}
+
+/* What was lost is older than what waits, but for what did not even fit into
+ * the loop's inbox. */
+static void tell_lost(struct subscriber *s)
+{
+	char text[64];
+	uint64_t lost = live_queue_take_lost(&s->queue);
+
+	if (!lost)
+		return;
+	snprintf(text, sizeof(text),
+		 "event: lost\ndata: {\"events\":%" PRIu64 "}\n\n", lost);
+	write_text(s, text, strlen(text));
+}
+
+/* All that waits, as far as the client takes it. */
+static void send_waiting(struct subscriber *s)
+{
+	struct live_event *e;
+
+	while (has_room(s)) {
+		tell_lost(s);
+		e = live_queue_take(&s->queue);
+		if (!e)
+			return;
+		write_text(s, e->text, e->len);
+		metric_add(s->at->live->sent, 1);
+		live_event_release(e);
+	}
+}
+
+static bool may_see(const struct subscriber *s, const struct live_event *e)
+{
+	const struct access_link link = {.owner = e->whose.owner,
+					 .account = e->whose.account,
+					 .creator = e->whose.creator};
+
+	return s->audience == SEES_ALL || access_sees_link(&s->access, &link);
+}
+
+static void offer(struct subscriber *s, const struct delivery *d)
+{
+	if (s->audience != d->audience || !s->streaming ||
+	    !live_event_matches(d->event, &s->question) ||
+	    !may_see(s, d->event))
+		return;
+	if (live_queue_put(&s->queue, d->event))
+		metric_add(s->at->live->lost, 1);
+	send_waiting(s);
+}
+
+static void tell_ready(struct subscriber *s)
+{
+	static const char text[] = "event: ready\ndata: {}\n\n";
+
+	if (s->ready_told || !s->streaming)
+		return;
+	s->ready_told = true;
+	write_text(s, text, sizeof(text) - 1);
+}
+
+/* --- a loop's inbox --------------------------------------------------------
+ */
+
+static void lose(struct live_loop *at, const uint64_t lost[LIVE_AUDIENCES])
+{
+	for (struct subscriber *s = at->subscribers; s; s = s->next) {
+		if (!lost[s->audience] || !s->streaming)
+			continue;
+		s->queue.lost += lost[s->audience];
+		metric_add(at->live->lost, lost[s->audience]);
+		send_waiting(s);
+	}
+}
+
+/* On the loop's thread. */
+static void serve_inbox(void *arg)
+{
+	struct live_loop *at = arg;
+	uint64_t lost[LIVE_AUDIENCES];
+	struct delivery *taken;
+	size_t count;
+
+	pthread_mutex_lock(&at->lock);
+	taken = at->inbox;
+	at->inbox = at->taken;
+	at->taken = taken;
+	count = at->count;
+	at->count = 0;
+	memcpy(lost, at->lost, sizeof(lost));
+	memset(at->lost, 0, sizeof(at->lost));
+	at->posted = false;
+	pthread_mutex_unlock(&at->lock);
+	if (live_reader_is_ready(at->live->reader))
+		for (struct subscriber *s = at->subscribers; s; s = s->next)
+			tell_ready(s);
+	for (size_t i = 0; i < count; i++) {
+		for (struct subscriber *s = at->subscribers; s; s = s->next)
+			offer(s, &taken[i]);
+		live_event_release(taken[i].event);
+	}
+	lose(at, lost);
+}
+
+/* Under at->lock.  When memory is short, the next one posts. */
+static void post(struct live_loop *at)
+{
+	struct error ignored;
+
+	if (!at->posted)
+		at->posted =
+			loop_post(at->loop, serve_inbox, at, &ignored) == 0;
+}
+
+static void on_event(void *arg, struct live_event *e,
+		     enum live_audience audience)
+{
+	struct live *l = arg;
+
+	for (struct live_loop *at = l->loops; at; at = at->next) {
+		pthread_mutex_lock(&at->lock);
+		if (at->count < INBOX_MAX)
+			at->inbox[at->count++] = (struct delivery){
+				live_event_share(e), audience};
+		else
+			at->lost[audience]++;
+		post(at);
+		pthread_mutex_unlock(&at->lock);
+	}
+}
+
+static void on_lost(void *arg, uint64_t events, enum live_audience audience)
+{
+	struct live *l = arg;
+
+	for (struct live_loop *at = l->loops; at; at = at->next) {
+		pthread_mutex_lock(&at->lock);
+		at->lost[audience] += events;
+		post(at);
+		pthread_mutex_unlock(&at->lock);
+	}
+}
+
+static void on_ready(void *arg)
+{
+	struct live *l = arg;
+
+	for (struct live_loop *at = l->loops; at; at = at->next) {
+		pthread_mutex_lock(&at->lock);
+		post(at);
+		pthread_mutex_unlock(&at->lock);
+	}
+}
+
+/* --- a subscriber's life ---------------------------------------------------
+ */
+
+static enum live_audience audience_of(const struct access *access)
+{
+	struct error ignored;
+
+	return access_check_all(access, "", &ignored) == 0 ? SEES_ALL
+							   : SEES_SOME;
+}
+
+static void subscriber_free(struct subscriber *s)
+{
+	question_release(&s->question);
+	live_queue_release(&s->queue);
+	free(s);
+}
+
+/* Its answer has ended, or never began. */
+static void unsubscribe(struct subscriber *s)
+{
+	struct live_loop *at = s->at;
+
+	if (s->prev)
+		s->prev->next = s->next;
+	else
+		at->subscribers = s->next;
+	if (s->next)
+		s->next->prev = s->prev;
+	live_reader_leave(at->live->reader, s->audience);
+	slots_give_back(at->live->slots, s->key);
+	metric_add(at->live->subscribers, (uint64_t)-1);
+	subscriber_free(s);
+}
+
+static void on_drained(struct http_request *req, void *arg)
+{
+	(void)req;
+	send_waiting(arg);
+}
+
+/* The client has gone, or the listener ends. */
+static void on_end(struct http_request *req, void *arg)
+{
+	unsubscribe(arg);
+	http_stream_end(req);
+}
+
+static const struct http_stream_handler stream_handler = {
+	.on_abort = on_end,
+	.on_drained = on_drained,
+	.drain_mark = PENDING_MAX,
+	.on_stop = on_end,
+	.stop_at_half_close = true,
+};
+
+static const struct http_field stream_fields[] = {
+	{"Content-Type", "text/event-stream"},
+	{"Cache-Control", "no-store"},
+	{"X-Accel-Buffering", "no"}, /* nginx would hold it back */
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{NULL, NULL}};
+
+static void on_nothing(struct http_request *req, void *arg)
+{
+	(void)req;
+	(void)arg;
+}
+
+/* HEAD is answered by what GET would begin with. */
+static void reply_head(struct http_request *req)
+{
+	static const struct http_stream_handler nothing = {
+		.on_abort = on_nothing,
+	};
+
+	http_stream_accept(req, &nothing, NULL);
+	http_stream_begin(req, 200, stream_fields);
+	http_stream_end(req);
+}
+
+static void begin(struct subscriber *s)
+{
+	struct http_request *req = s->req;
+	char text[32];
+
+	if (http_method_is(req, "HEAD")) {
+		unsubscribe(s);
+		reply_head(req);
+		return;
+	}
+	http_stream_accept(s->req, &stream_handler, s);
+	http_stream_begin(s->req, 200, stream_fields);
+	s->streaming = true;
+	snprintf(text, sizeof(text), "retry: %d\n\n", RECONNECT_MS);
+	write_text(s, text, strlen(text));
+	if (live_reader_is_ready(s->at->live->reader))
+		tell_ready(s);
+	loop_timer_set(s->at->tick, TICK_MS);
+}
+
+/* The keys may have been read again: false when it may ask no more. */
+static bool still_may(struct subscriber *s)
+{
+	struct live *l = s->at->live;
+	enum live_audience audience;
+
+	if (!s->access.keys)
+		return true;
+	if (!api_keyring_still_may(s->access.keys, &s->access.who,
+				   API_READ_OWN))
+		return false;
+	audience = audience_of(&s->access);
+	if (audience == s->audience)
+		return true;
+	live_reader_join(l->reader, audience);
+	live_reader_leave(l->reader, s->audience);
+	s->audience = audience;
+	return true;
+}
+
+static void on_tick(void *arg)
+{
+	struct live_loop *at = arg;
+	struct subscriber *s, *next;
+	int64_t now = loop_now_ms(at->loop);
+
+	for (s = at->subscribers; s; s = next) {
+		next = s->next;
+		if (!s->streaming)
+			continue;
+		if (!still_may(s))
+			on_end(s->req, s);
+		else if (now - s->wrote_at >= HEARTBEAT_MS && has_room(s))
+			write_text(s, ":\n\n", 3);
+	}
+	if (at->subscribers)
+		loop_timer_set(at->tick, TICK_MS);
+}
+
+/* --- the request -----------------------------------------------------------
+ */
+
+static struct subscriber *subscriber_new(struct live_loop *at,
+					 struct http_request *req,
+					 const struct access *access,
+					 struct error *err)
+{
+	const struct aggregator_settings *own =
+		&at->live->options.config->aggregator;
+	struct subscriber *s = calloc(1, sizeof(*s));
+
+	if (!s || !live_queue_init(&s->queue, (size_t)own->live_queue)) {
+		free(s);
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->at = at;
+	s->req = req;
+	s->access = *access;
+	s->audience = audience_of(access);
+	if (question_parse(&s->question, http_query(req),
+			   ASK_LINK | ASK_BOTS | ASK_FILTER, own, NULL, NULL,
+			   err) == 0)
+		return s;
+	subscriber_free(s);
+	return NULL;
+}
+
+/* By a worker: the link that is asked for, if there is one that may be seen.
+ * Its code may be another's by and by; the link stays the same. */
+static void find_link(void *arg, unsigned index)
+{
+	struct subscriber *s = arg;
+	struct clickhouse *ch = s->at->live->options.connections[index];
+	struct archived_link link = {0};
+
+	if (*s->question.code)
+		s->outcome = archive_find_code(ch, &s->access, s->question.code,
+					       &link, &s->err);
+	else
+		s->outcome = archive_find_link(
+			ch, &s->access, s->question.link_id, &link, &s->err);
+	if (s->outcome == 0)
+		s->question.link_id = link.link_id;
+	archived_link_release(&link);
+}
+
+static void refuse(struct subscriber *s, const struct error *err)
+{
+	struct log *log = s->at->live->options.log;
+	struct http_request *req = s->req;
+
+	unsubscribe(s);
+	problem_reply(req, log, err);
+}
+
+static void on_link_found(void *arg)
+{
+	struct subscriber *s = arg;
+
+	if (s->outcome < 0) {
+		struct error err = s->err;
+
+		refuse(s, &err);
+	} else {
+		begin(s);
+	}
+}
+
+/* Takes its slot, and its place among those that clicks are offered to. */
+static enum slots_answer join(struct subscriber *s)
+{
+	struct live_loop *at = s->at;
+	enum slots_answer answer;
+
+	snprintf(s->key, sizeof(s->key), "%s", s->access.who.name);
+	answer = slots_take(at->live->slots, s->key);
+	if (answer != SLOTS_TAKEN)
+		return answer;
+	s->next = at->subscribers;
+	if (s->next)
+		s->next->prev = s;
+	at->subscribers = s;
+	metric_add(at->live->subscribers, 1);
+	live_reader_join(at->live->reader, s->audience);
+	return answer;
+}
+
+static void subscribe(struct live_loop *at, struct http_request *req,
+		      const struct access *access)
+{
+	struct live *l = at->live;
+	struct error err = {0};
+	struct subscriber *s = subscriber_new(at, req, access, &err);
+	enum slots_answer slot;
+
+	if (!s) {
+		problem_reply(req, l->options.log, &err);
+		return;
+	}
+	slot = join(s);
+	if (slot != SLOTS_TAKEN) {
+		subscriber_free(s);
+		problem_reply_full(req, slot, "live streams");
+		return;
+	}
+	if (!*s->question.code && !s->question.link_id)
+		begin(s);
+	else if (workers_submit(l->options.workers, at->loop, find_link,
+				on_link_found, s, &err) < 0)
+		refuse(s, &err);
+}
+
+bool live_choose(const struct http_request *req)
+{
+	return http_slice_is(http_path(req), "/v1/live") &&
+	       (http_method_is(req, "GET") || http_method_is(req, "HEAD"));
+}
+
+void live_handle(struct live_loop *at, struct http_request *req)
+{
+	struct encoding_list accepted = encoding_list_of(req);
+	struct access access;
+
+	if (!at->live->reader)
+		http_reply_problem(req, 404, NULL,
+				   "there is no live stream here: "
+				   "kafka.topic_live is not set");
+	else if (!api_keys_admit(at->live->options.keys, req, &access))
+		return;
+	else if (!encoding_accepted(&accepted, ENCODING_IDENTITY))
+		problem_reply_not_acceptable(req);
+	else
+		subscribe(at, req, &access);
+}
+
+/* --- life ------------------------------------------------------------------
+ */
+
+static void register_metrics(struct live *l)
+{
+	struct metrics *m = l->options.metrics;
+
+	l->subscribers =
+		metrics_gauge(m, "shortloop_aggregator_live_subscribers", NULL,
+			      "Streams of /v1/live.");
+	metric_set(metrics_gauge(m, "shortloop_aggregator_live_subscribers_max",
+				 NULL,
+				 "How many there may be (setting "
+				 "live_subscribers)."),
+		   l->options.config->aggregator.live_subscribers);
+	l->sent = metrics_counter(m, "shortloop_aggregator_live_sent_total",
+				  NULL, "Clicks sent, over all streams.");
+	l->lost = metrics_counter(
+		m, "shortloop_aggregator_live_lost_total", NULL,
+		"Clicks that subscribers lost, over all streams.");
+}
+
+static int open_reader(struct live *l, struct error *err)
+{
+	const struct live_reader_options options = {
+		.config = l->options.config,
+		.log = l->options.log,
+		.metrics = l->options.metrics,
+		.workers = l->options.workers,
+		.connections = l->options.connections,
+		.on_event = on_event,
+		.on_lost = on_lost,
+		.on_ready = on_ready,
+		.arg = l,
+	};
+	const struct slots_bounds bounds = {
+		.of_key = l->options.config->aggregator.live_per_key,
+		.of_all = l->options.config->aggregator.live_subscribers,
+	};
+
+	if (!l->options.config->kafka.topic_live)
+		return 0;
+	register_metrics(l);
+	l->slots = slots_new(&bounds, err);
+	if (!l->slots)
+		return -1;
+	l->reader = live_reader_new(&options, err);
+	return l->reader ? 0 : -1;
+}
+
+struct live *live_new(const struct live_options *options, struct error *err)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	l->options = *options;
+	if (open_reader(l, err) == 0)
+		return l;
+	live_free(l);
+	return NULL;
+}
+
+int live_start(struct live *l, struct error *err)
+{
+	return l->reader ? live_reader_start(l->reader, err) : 0;
+}
+
+void live_stop(struct live *l)
+{
+	if (l && l->reader)
+		live_reader_stop(l->reader);
+}
+
+static void live_loop_free(struct live_loop *at)
+{
+	for (size_t i = 0; i < at->count; i++)
+		live_event_release(at->inbox[i].event);
+	free(at->inbox);
+	free(at->taken);
+	pthread_mutex_destroy(&at->lock);
+	free(at);
+}
+
+void live_free(struct live *l)
+{
+	struct live_loop *at;
+
+	if (!l)
+		return;
+	live_reader_free(l->reader);
+	slots_free(l->slots);
+	while ((at = l->loops)) {
+		l->loops = at->next;
+		live_loop_free(at);
+	}
+	free(l);
+}
+
+static int open_inbox(struct live_loop *at, struct error *err)
+{
+	at->inbox = calloc(INBOX_MAX, sizeof(*at->inbox));
+	at->taken = calloc(INBOX_MAX, sizeof(*at->taken));
+	if (!at->inbox || !at->taken)
+		return error_set_nomem(err);
+	at->tick = loop_timer_new(at->loop, on_tick, at, err);
+	return at->tick ? 0 : -1;
+}
+
+struct live_loop *live_loop_new(struct live *l, struct loop *loop,
+				struct error *err)
+{
+	struct live_loop *at = calloc(1, sizeof(*at));
+
+	if (!at) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	at->live = l;
+	at->loop = loop;
+	pthread_mutex_init(&at->lock, NULL);
+	if (l->reader && open_inbox(at, err) < 0) {
+		live_loop_free(at);
+		return NULL;
+	}
+	at->next = l->loops;
+	l->loops = at;
+	return at;
+}

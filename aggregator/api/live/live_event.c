@@ -1,0 +1,228 @@
+#include "aggregator/api/live/live_event.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/json_text.h"
+
+#define ID_LEN 36 /* of a UUID */
+
+/* The members of an event, in the order that they are sent in. */
+static const struct member {
+	const char *name;
+	bool flag;     /* true or false; else a text */
+	bool required; /* since filters or readers go by it */
+} members[] = {
+	{"id", false, true},
+	{"ts", false, true},
+	{"code", false, true},
+	{"link_id", false, true},
+	{"domain", false, true},
+	{"owner", false, true},
+	{"campaign", false, false},
+	{"country", false, true},
+	{"device_class", false, false},
+	{"os_family", false, false},
+	{"ua_family", false, false},
+	{"channel", false, false},
+	{"referrer_host", false, false},
+	{"verdict", false, true},
+	{"reason", false, false},
+	{"human", true, true},
+};
+#define MEMBER_COUNT (sizeof(members) / sizeof(members[0]))
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static int check_members(const json_t *object, struct error *err)
+{
+	for (size_t i = 0; i < MEMBER_COUNT; i++) {
+		const struct member *m = &members[i];
+		const json_t *value = json_object_get(object, m->name);
+
+		if (value ? !(m->flag ? json_is_boolean(value)
+				      : json_is_string(value))
+			  : m->required)
+			return error_set(err, ERROR_INPUT, "%s: expected %s",
+					 m->name,
+					 m->flag ? "true or false" : "a text");
+	}
+	return 0;
+}
+
+/* It stands in a line of its own. */
+static int check_id(const char *id, struct error *err)
+{
+	if (strlen(id) == ID_LEN && strspn(id, "0123456789abcdef-") == ID_LEN)
+		return 0;
+	return error_set(err, ERROR_INPUT, "id: expected a UUID");
+}
+
+static int read_link_id(const char *text, uint64_t *ret, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (isdigit((unsigned char)*text) && !*end && !errno)
+		return 0;
+	return error_set(err, ERROR_INPUT, "link_id: expected a whole number");
+}
+
+/* Texts have no line ends in them when JSON has escaped them. */
+static void put_event(struct buf *out, const json_t *object)
+{
+	const char *separator = "";
+
+	buf_puts(out, "event: click\nid: ");
+	buf_puts(out, text_of(object, "id"));
+	buf_puts(out, "\ndata: {");
+	for (size_t i = 0; i < MEMBER_COUNT; i++) {
+		const json_t *value = json_object_get(object, members[i].name);
+
+		if (!value)
+			continue;
+		buf_printf(out, "%s\"%s\":", separator, members[i].name);
+		if (members[i].flag)
+			buf_puts(out, json_is_true(value) ? "true" : "false");
+		else
+			json_put_string(out, json_string_value(value),
+					json_string_length(value));
+		separator = ",";
+	}
+	buf_puts(out, "}\n\n");
+}
+
+/* What is filtered by, each behind the other, and then what is sent. */
+static struct live_event *make(const json_t *object, const struct buf *sent)
+{
+	static const char *const names[] = {"owner", "domain", "country",
+					    "verdict"};
+	const char *texts[4];
+	struct live_event *e;
+	size_t size = sent->len;
+	char *at;
+
+	for (size_t i = 0; i < 4; i++)
+		size += strlen(text_of(object, names[i])) + 1;
+	e = calloc(1, sizeof(*e) + size);
+	if (!e)
+		return NULL;
+	at = e->data;
+	for (size_t i = 0; i < 4; i++) {
+		texts[i] = at;
+		at = stpcpy(at, text_of(object, names[i])) + 1;
+	}
+	atomic_init(&e->refs, 1);
+	e->human = json_is_true(json_object_get(object, "human"));
+	e->owner = texts[0];
+	e->domain = texts[1];
+	e->country = texts[2];
+	e->verdict = texts[3];
+	memcpy(at, sent->data, sent->len);
+	e->text = at;
+	e->len = sent->len;
+	return e;
+}
+
+static struct live_event *from_json(const json_t *object, struct error *err)
+{
+	struct live_event *e = NULL;
+	struct buf sent = {0};
+	uint64_t link_id;
+
+	if (check_members(object, err) < 0 ||
+	    check_id(text_of(object, "id"), err) < 0 ||
+	    read_link_id(text_of(object, "link_id"), &link_id, err) < 0)
+		return NULL;
+	put_event(&sent, object);
+	if (!sent.failed)
+		e = make(object, &sent);
+	buf_free(&sent);
+	if (e)
+		e->link_id = link_id;
+	else
+		error_set_nomem(err);
+	return e;
+}
+
+struct live_event *live_event_parse(const void *record, size_t len,
+				    struct error *err)
+{
+	struct live_event *e = NULL;
+	json_error_t wrong;
+	json_t *object;
+
+	if (len > LIVE_EVENT_MAX) {
+		error_set(err, ERROR_INPUT, "longer than %d bytes",
+			  LIVE_EVENT_MAX);
+		return NULL;
+	}
+	object = json_loadb(len ? record : "", len, JSON_REJECT_DUPLICATES,
+			    &wrong);
+	if (!object)
+		error_set(err, ERROR_INPUT, "%s", wrong.text);
+	else if (!json_is_object(object))
+		error_set(err, ERROR_INPUT, "expected an object");
+	else
+		e = from_json(object, err);
+	json_decref(object);
+	return e;
+}
+
+struct live_event *live_event_share(struct live_event *e)
+{
+	atomic_fetch_add(&e->refs, 1);
+	return e;
+}
+
+void live_event_release(struct live_event *e)
+{
+	if (!e || atomic_fetch_sub(&e->refs, 1) > 1)
+		return;
+	link_owner_release(&e->whose);
+	free(e);
+}
+
+bool link_owner_copy(struct link_owner *to, const char *owner,
+		     const char *account, const char *creator)
+{
+	*to = (struct link_owner){strdup(owner), strdup(account),
+				  strdup(creator)};
+	if (to->owner && to->account && to->creator)
+		return true;
+	link_owner_release(to);
+	return false;
+}
+
+void link_owner_release(struct link_owner *o)
+{
+	free(o->owner);
+	free(o->account);
+	free(o->creator);
+	*o = (struct link_owner){0};
+}
+
+static bool is_one_of(const char *wanted, const char *value)
+{
+	return !wanted || !strcmp(wanted, value);
+}
+
+bool live_event_matches(const struct live_event *e, const struct question *q)
+{
+	if (q->link_id && q->link_id != e->link_id)
+		return false;
+	if (q->bots != BOTS_INCLUDE && e->human != (q->bots == BOTS_EXCLUDE))
+		return false;
+	return is_one_of(q->filter.owner, e->owner) &&
+	       is_one_of(q->filter.domain, e->domain) &&
+	       is_one_of(q->filter.country, e->country) &&
+	       is_one_of(q->filter.verdict, e->verdict);
+}
