@@ -18,11 +18,15 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	if (!servers ||
 	    app_serve_admin(app, config->redirector.admin, &config->http, err) <
 		    0 ||
-	    servers_start(servers, err) < 0)
+	    servers_start(servers, err) < 0 ||
+	    redirector_start_counters(r, err) < 0)
 		goto out;
 	app_wait(app, NULL, NULL);
 	servers_drain(servers, config->redirector.drain_timeout);
 	redirector_flush_events(r, config->redirector.drain_timeout);
+	servers_free(servers);
+	servers = NULL;
+	redirector_end_counters(r, config->redirector.drain_timeout);
 	result = redirector_failure(r, err);
 out:
 	servers_free(servers);

@@ -11,6 +11,7 @@
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/client_address.h"
+#include "redirector/counters_report.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/virtual_host.h"
 
@@ -54,9 +55,10 @@ static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct redirector *r = arg;
 
-	(void)opaque;
 	if (err)
 		metric_add(r->metrics.counters[COUNTER_DROPPED_EXPIRED], 1);
+	hour_writer_count_now(&r->hours[r->threads], (int64_t)(intptr_t)opaque,
+			      err ? HOUR_UNDELIVERED : HOUR_ACKNOWLEDGED);
 }
 
 /* Ends the program the way an operator would: main waits for that signal. */
@@ -204,6 +206,21 @@ static int make_producer(struct redirector *r, struct error *err)
 	return r->producer ? 0 : -1;
 }
 
+static int make_hours(struct redirector *r, struct error *err)
+{
+	r->hours = calloc(r->threads + 1, sizeof(*r->hours));
+	if (!r->hours)
+		return error_set_nomem(err);
+	for (size_t i = 0; i <= r->threads; i++)
+		hour_writer_init(&r->hours[i]);
+	if (!*r->config->kafka.topic_counters)
+		return 0;
+	r->counters = counters_report_new(
+		&r->config->kafka, &r->config->redirector, r->edge, r->hours,
+		r->threads, r->registry, r->log, err);
+	return r->counters ? 0 : -1;
+}
+
 static int make_parts(struct redirector *r, struct health *health,
 		      struct error *err)
 {
@@ -211,7 +228,7 @@ static int make_parts(struct redirector *r, struct health *health,
 	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
-	if (!r->renewals || make_spaces(r, err) < 0)
+	if (!r->renewals || make_spaces(r, err) < 0 || make_hours(r, err) < 0)
 		return -1;
 	return make_producer(r, err);
 }
@@ -245,6 +262,10 @@ void redirector_free(struct redirector *r)
 		return;
 	/* The producer reports here until it is gone. */
 	kafka_producer_free(r->producer);
+	counters_report_free(r->counters);
+	for (size_t i = 0; r->hours && i <= r->threads; i++)
+		hour_writer_destroy(&r->hours[i]);
+	free(r->hours);
 	space_monitor_free(r->spaces);
 	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
@@ -263,4 +284,18 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 
 	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
 		log_error(r->log, "click events dropped", log_err(&err));
+}
+
+int redirector_start_counters(struct redirector *r, struct error *err)
+{
+	return r->counters ? counters_report_start(r->counters, err) : 0;
+}
+
+void redirector_end_counters(struct redirector *r, int64_t timeout_ms)
+{
+	/* What becomes of the last events is counted before it returns. */
+	kafka_producer_free(r->producer);
+	r->producer = NULL;
+	if (r->counters)
+		counters_report_end(r->counters, timeout_ms);
 }

@@ -19,9 +19,11 @@
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/linkstore.h"
+#include "redirector/hour_counts.h"
 #include "redirector/redirector_config.h"
 #include "redirector/redirector_metrics.h"
 
+struct counters_report;
 struct domains;
 struct proxy_list;
 struct renew_throttle;
@@ -56,6 +58,9 @@ struct redirector {
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
 	struct kafka_producer *producer;
+	/* One a thread, by number, and one of the producer's thread. */
+	struct hour_writer *hours;
+	struct counters_report *counters; /* NULL: nobody is told */
 };
 
 /* `config` must outlive it. */
@@ -70,9 +75,16 @@ void redirector_free(struct redirector *r);
 void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 			      const struct error *err);
 
+/* Begins to tell what is counted, when the threads run. */
+int redirector_start_counters(struct redirector *r, struct error *err);
+
 /* Delivers the events that were produced, for at most `timeout_ms`; what is
  * left is dropped, and logged. */
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms);
+
+/* After the threads are gone: gives up what was not delivered, and tells for
+ * the last time what was counted, for at most `timeout_ms`. */
+void redirector_end_counters(struct redirector *r, int64_t timeout_ms);
 
 /* Returns -1 and *err when the program ended by itself (it sent itself
  * SIGTERM), else 0.  After the threads are gone. */

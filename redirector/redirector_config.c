@@ -72,6 +72,13 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(drain_timeout, "10s", 0, CLOCK_HOUR, AT_START,
 			 "At SIGTERM: how long to finish requests, and then to "
 			 "deliver events"),
+	SETTING_STRING(instance, OPTIONAL_LIKE("edge-1:8080"), AT_START,
+		       "Name of this place among redirectors, which no two "
+		       "have at a time and the next start here has again; host "
+		       "and port if not set"),
+	SETTING_DURATION(counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
+			 "How often what was counted is told to "
+			 "kafka.topic_counters"),
 	{0},
 };
 

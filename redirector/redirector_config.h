@@ -44,6 +44,9 @@ struct redirector_settings {
 	int64_t linger;
 	int64_t delivery_timeout;
 	int64_t drain_timeout;
+	/* Counters. */
+	char *instance; /* NULL: host and port */
+	int64_t counters_every;
 };
 
 struct redirector_config {

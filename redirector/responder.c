@@ -160,6 +160,7 @@ struct responder {
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
 	struct redirector_counters *counters;
+	struct hour_writer *hours;
 	struct click_encoder *encoder;
 	struct request_info_rules rules;
 	struct buf part;  /* of an event whose code has no entry */
@@ -167,23 +168,57 @@ struct responder {
 	char retry_after[32];
 };
 
+/* Of no event: nobody will be told. */
+static void refuse_event(struct responder *r, const struct click *click,
+			 enum redirector_counter reason)
+{
+	redirector_count(r->counters, reason);
+	hour_writer_count(r->hours, click->time_ms, HOUR_REFUSED);
+}
+
+/* The producer tells of which hour the event was when it is done with it. */
 static void produce(struct responder *r, const struct click *click)
 {
 	struct http_slice event = click_encode(r->encoder, click);
+	void *hour = (void *)(intptr_t)(click->time_ms / HOUR_MS);
 	struct error err;
 
 	if (!event.data) {
-		redirector_count(r->counters, COUNTER_DROPPED_REFUSED);
+		refuse_event(r, click, COUNTER_DROPPED_REFUSED);
 		return;
 	}
-	if (kafka_produce(r->producer, NULL, 0, event.data, event.len, NULL,
-			  &err) == 0)
-		redirector_count(r->counters, COUNTER_EVENTS);
-	else
-		redirector_count(r->counters,
-				 err.code == ERROR_FULL
-					 ? COUNTER_DROPPED_FULL
-					 : COUNTER_DROPPED_REFUSED);
+	if (kafka_produce(r->producer, NULL, 0, event.data, event.len, hour,
+			  &err) < 0) {
+		refuse_event(r, click,
+			     err.code == ERROR_FULL ? COUNTER_DROPPED_FULL
+						    : COUNTER_DROPPED_REFUSED);
+		return;
+	}
+	redirector_count(r->counters, COUNTER_EVENTS);
+	hour_writer_count(r->hours, click->time_ms, HOUR_PRODUCED);
+}
+
+static enum hour_counter hour_counter_of(Shortloop__Outcome outcome)
+{
+	switch (outcome) {
+	case SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED:
+		return HOUR_REDIRECTED;
+	case SHORTLOOP__OUTCOME__OUTCOME_EXPIRED:
+		return HOUR_EXPIRED;
+	case SHORTLOOP__OUTCOME__OUTCOME_BLOCKED:
+		return HOUR_BLOCKED;
+	case SHORTLOOP__OUTCOME__OUTCOME_HEAD:
+		return HOUR_HEAD;
+	default:
+		return HOUR_NOT_FOUND;
+	}
+}
+
+/* Answered, and no event tells of it. */
+static void count_silent(struct responder *r, enum redirector_counter which)
+{
+	redirector_count(r->counters, which);
+	hour_writer_count(r->hours, clock_real_ms(), HOUR_SILENT);
 }
 
 struct classification {
@@ -250,6 +285,8 @@ static void report(struct responder *r, struct click *click,
 	click->outcome = c->outcome;
 	click->status = c->status;
 	click->link_part = link->event;
+	hour_writer_count(r->hours, click->time_ms,
+			  hour_counter_of(c->outcome));
 	produce(r, click);
 	redirector_count(r->counters, c->counter);
 }
@@ -353,7 +390,7 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 
 void responder_send_refused_host(struct responder *r, struct http_request *req)
 {
-	redirector_count(r->counters, COUNTER_REFUSED_HOST);
+	count_silent(r, COUNTER_REFUSED_HOST);
 	send_not_found(req);
 }
 
@@ -365,23 +402,23 @@ void responder_send_no_code(struct responder *r, struct http_request *req)
 		virtual_hosts_find(r->virtual_hosts, host)->fallback_url;
 
 	if (path.len == 1 && path.data[0] == '/' && fallback) {
-		redirector_count(r->counters, COUNTER_FALLBACK);
+		count_silent(r, COUNTER_FALLBACK);
 		send_fallback(req, fallback);
 		return;
 	}
-	redirector_count(r->counters, COUNTER_NOT_FOUND);
+	count_silent(r, COUNTER_NOT_FOUND);
 	send_not_found(req);
 }
 
 void responder_send_no_method(struct responder *r, struct http_request *req)
 {
-	redirector_count(r->counters, COUNTER_NO_METHOD);
+	count_silent(r, COUNTER_NO_METHOD);
 	send_no_method(req);
 }
 
 void responder_send_unavailable(struct responder *r, struct http_request *req)
 {
-	redirector_count(r->counters, COUNTER_UNAVAILABLE);
+	count_silent(r, COUNTER_UNAVAILABLE);
 	send_unavailable(req, r->retry_after);
 }
 
@@ -390,7 +427,7 @@ void responder_send_unavailable(struct responder *r, struct http_request *req)
 
 struct responder *responder_new(const struct redirector *redirector,
 				struct redirector_counters *counters,
-				struct error *err)
+				struct hour_writer *hours, struct error *err)
 {
 	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
@@ -406,6 +443,7 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->settings = s;
 	r->virtual_hosts = redirector->virtual_hosts;
 	r->counters = counters;
+	r->hours = hours;
 	r->rules.proxies = redirector->proxies;
 	r->rules.style = strcmp(s->client_header, "forwarded") == 0
 				 ? FORWARDED_RFC7239

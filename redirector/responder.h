@@ -38,10 +38,10 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 
 struct responder;
 
-/* Both must outlive the responder. */
+/* All of them must outlive the responder. */
 struct responder *responder_new(const struct redirector *r,
 				struct redirector_counters *counters,
-				struct error *err);
+				struct hour_writer *hours, struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
 
 /*

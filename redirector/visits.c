@@ -11,6 +11,7 @@
 #include "linkstore/link/visits.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/cache_entry.h"
+#include "redirector/counters_report.h"
 #include "redirector/link_cache.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
@@ -96,6 +97,8 @@ struct visits {
 	struct cache_gauges gauges;
 	struct responder *responder;
 	struct redirector_counters counters;
+	struct hour_writer *hours;
+	struct loop_timer *report_timer; /* ends a turn when a report is due */
 	struct cache_entry_builder builder;
 	struct lookup_table lookups;
 	int64_t log_after; /* no more lines of failed look-ups before (ms) */
@@ -540,6 +543,7 @@ static void on_turn_end(void *state)
 	struct link_cache_stats stats = link_cache_stats(v->cache);
 
 	redirector_counters_flush(&v->counters);
+	hour_writer_flush(v->hours, clock_real_ms());
 	metric_set(g->entries, (int64_t)stats.entries);
 	metric_set(g->bytes, (int64_t)stats.bytes);
 	if (stats.evictions != g->evictions_reported) {
@@ -570,12 +574,37 @@ static void register_gauges(struct cache_gauges *g, struct metrics *m,
 		   (int64_t)cache_bytes);
 }
 
+/* The end of the turn says that all before was counted. */
+static void on_report_due(void *arg)
+{
+	struct visits *v = arg;
+	int64_t every = v->redirector->config->redirector.counters_every;
+
+	loop_timer_set(v->report_timer,
+		       counters_report_wait(clock_real_ms(), every));
+}
+
+static int start_report_timer(struct visits *v, struct error *err)
+{
+	if (!v->redirector->counters)
+		return 0;
+	v->report_timer = loop_timer_new(v->loop, on_report_due, v, err);
+	if (!v->report_timer)
+		return -1;
+	on_report_due(v);
+	return 0;
+}
+
 static void visits_free(void *state)
 {
 	struct visits *v = state;
 
 	if (!v)
 		return;
+	/* What was in flight at the end was answered after the last turn. */
+	redirector_counters_flush(&v->counters);
+	hour_writer_add_pending(v->hours);
+	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
 	link_cache_free(v->cache);
 	responder_free(v->responder);
@@ -598,13 +627,15 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->redirector = r;
 	v->store = r->store;
 	v->counters.metrics = &r->metrics;
+	v->hours = &r->hours[server->number];
 	v->builder.store = r->store;
 	v->builder.times = (struct cache_entry_times){
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
 	if (!hash_key_make(&v->lookups.hash_key, err))
 		v->cache = link_cache_new(cache_bytes, err);
-	v->responder = v->cache ? responder_new(r, &v->counters, err) : NULL;
-	if (!v->responder) {
+	v->responder =
+		v->cache ? responder_new(r, &v->counters, v->hours, err) : NULL;
+	if (!v->responder || start_report_timer(v, err) < 0) {
 		visits_free(v);
 		return NULL;
 	}

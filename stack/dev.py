@@ -89,7 +89,8 @@ def create_topics(config, port):
     admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
     wanted = [NewTopic(names["clicks"], 4, 1, config=stamped),
               NewTopic(names["links"], 4, 1),
-              NewTopic(names["dlq"], 1, 1)]
+              NewTopic(names["dlq"], 1, 1),
+              NewTopic(names["counters"], 1, 1)]
     for name, future in admin.create_topics(wanted).items():
         try:
             future.result(30)

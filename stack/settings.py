@@ -84,7 +84,8 @@ def write_config(where):
 def topics(config):
     kafka = config["kafka"]
     return {name: kafka.get(f"topic_{name}", fallback) for name, fallback in
-            (("clicks", "clicks"), ("links", "links"), ("dlq", "clicks.dlq"))}
+            (("clicks", "clicks"), ("links", "links"), ("dlq", "clicks.dlq"),
+             ("counters", "redirector.counters"))}
 
 
 def link_web():

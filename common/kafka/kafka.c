@@ -25,6 +25,9 @@ static const struct setting settings[] = {
 		       "Topic of clicks for GET /v1/live: collectors write it, "
 		       "aggregators read it, nothing is counted from it.  "
 		       "Without it there is no live stream."),
+	SETTING_STRING(topic_counters, "redirector.counters", AT_START,
+		       "Topic of what redirectors count, which is held against "
+		       "what is stored; empty: none."),
 	SETTING_INT(
 		queue_messages, "100000", 1, 10000000, AT_START,
 		"Messages a producer holds at most before it refuses more."),

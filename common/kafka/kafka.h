@@ -19,6 +19,7 @@ struct kafka_config {
 	char *topic_links;
 	char *topic_dlq;
 	char *topic_live;	/* NULL: clicks are not shown live */
+	char *topic_counters;	/* "": none */
 	int64_t queue_messages; /* of one producer: beyond, it refuses */
 	int64_t queue_bytes;
 	/* plaintext | ssl | sasl_plaintext | sasl_ssl */

@@ -55,7 +55,7 @@ class Clicks:
             raise
         kafka = Kafka(self.broker.port)
         self.topic = kafka.clicks_topic(PARTITIONS)
-        self.others = {"topic_links": kafka.create_topic("links"),
+        self.others = {"topic_counters": "", "topic_links": kafka.create_topic("links"),
                        "topic_dlq": kafka.create_topic("dlq")}
 
     def keep(self, part):

@@ -126,7 +126,8 @@ def loop(kafka, tables, program, base_config, proxy, kafka_proxy):
     topics = kafka.collector_topics(1)
     return Loop(kafka, tables, program, base_config, {
         "kafka": {**base_config["kafka"], **topics,
-                  "brokers": [kafka_proxy.address], "options": OPTIONS},
+                  "brokers": [kafka_proxy.address], "options": OPTIONS,
+                  "topic_counters": ""},
         "clickhouse": {**base_config["clickhouse"], "url": proxy.url},
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "100ms",

@@ -32,6 +32,7 @@ class Bench:
         redis = self.keep(RedisServer(directory / "redis"))
         broker = self.keep(KafkaServer(directory / "kafka"))
         kafka = Kafka(broker.port)
+        kafka.create_topic(exactly="redirector.counters")
         config = self.config(directory, redis.port, broker.port,
                              kafka.clicks_topic(4),
                              kafka.create_topic("links"))
