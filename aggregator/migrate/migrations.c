@@ -71,6 +71,9 @@ static const char import_numbers[] =
 static const char sealed_slots[] =
 #include "schemas/clickhouse/0031_sealed_slots.sql.inc"
 	;
+static const char redirector_counters[] =
+#include "schemas/clickhouse/0032_redirector_counters.sql.inc"
+	;
 static const char links_list[] =
 #include "schemas/clickhouse/0033_links_list.sql.inc"
 	;
@@ -99,6 +102,7 @@ const struct migration migrations[] = {
 	{"0028_links_account.sql", links_account},
 	{"0029_import_numbers.sql", import_numbers},
 	{"0031_sealed_slots.sql", sealed_slots},
+	{"0032_redirector_counters.sql", redirector_counters},
 	{"0033_links_list.sql", links_list},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -7,6 +7,7 @@
 #include "collector/collector_config.h"
 #include "collector/collector_metrics.h"
 #include "collector/commands.h"
+#include "collector/counters/counters_intake.h"
 #include "collector/enrich/enricher.h"
 #include "collector/exactly_once/facts.h"
 #include "collector/ingest/assignments.h"
@@ -65,6 +66,7 @@ struct collector {
 	struct insert_workers *workers;
 	struct kafka_consumer *consumer;
 	const char *topics[3];
+	struct counters_intake *counters; /* NULL: they are not read */
 
 	struct partitions partitions;
 	struct connections connections;
@@ -342,6 +344,15 @@ static int open_parts(struct collector *c, struct metrics *registry,
 	return open_consumer(c, registry, err);
 }
 
+static int open_counters(struct collector *c, struct app *app,
+			 struct error *err)
+{
+	c->counters = counters_intake_new(
+		c->config, c->dead_letters, c->metrics.dead_lettered,
+		app_metrics(app), app_health(app), c->log, err);
+	return c->counters ? 0 : -1;
+}
+
 static void join_inserts(struct collector *c)
 {
 	c->inserts = (struct inserts){
@@ -450,8 +461,10 @@ static void collector_free(struct collector *c)
 		kafka_consumer_close(c->consumer, CLOSE_MS);
 	insert_workers_free(c->workers);
 	kafka_consumer_free(c->consumer);
+	counters_intake_stop(c->counters);
 	dead_letters_free(c->dead_letters);
 	live_free(c->live);
+	counters_intake_free(c->counters);
 	reloader_free(c->reloader);
 	enricher_free(c->enricher);
 	partitions_release(&c->partitions);
@@ -484,6 +497,8 @@ static struct collector *collector_new(const struct collector_config *config,
 	join_assignments(c, app);
 	join_intake(c);
 	join_housekeeping(c, app);
+	if (*config->kafka.topic_counters && open_counters(c, app, err) < 0)
+		goto fail;
 	c->flow_health = health_register(app_health(app), "flow");
 	health_up(c->flow_health);
 	return c;
@@ -498,7 +513,7 @@ static int collector_start(struct collector *c, struct error *err)
 	if (errno)
 		return error_set_errno(err, "cannot start a thread");
 	c->running = true;
-	return 0;
+	return c->counters ? counters_intake_start(c->counters, err) : 0;
 }
 
 static void collector_reload(struct collector *c)

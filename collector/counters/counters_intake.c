@@ -1,0 +1,456 @@
+#include "collector/counters/counters_intake.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector/counters/counters_row.h"
+#include "common/backoff.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/clock.h"
+#include "common/kafka/consumer.h"
+#include "common/kafka/consumer_commit.h"
+#include "common/kafka/record.h"
+
+enum {
+	POLL_MS = 100,
+	ASK_MS = 5000,
+	ROWS_MAX = 1000,   /* of one insert */
+	BATCH_MS = 1000,   /* how long a row waits for others */
+	LETTERS_MS = 1000, /* a look whether dead letters were stored */
+	COMMIT_MS = 1000,
+	CLOSE_MS = 5000,
+	BACKOFF_MIN_MS = 500,
+	FETCH_BYTES = 1 << 20,
+	FETCH_EVENTS = 1000,
+};
+
+/*
+ * A partition that is assigned:
+ *
+ *	AWAITING --> it was told where to read from --> READING
+ */
+enum counters_state {
+	COUNTERS_UNASSIGNED,
+	COUNTERS_AWAITING,
+	COUNTERS_READING,
+};
+
+struct counters_partition {
+	enum counters_state state;
+	int64_t next;	   /* one past the last record that was taken */
+	int64_t committed; /* as asked for last */
+	bool commit_awaited;
+};
+
+struct counters_intake {
+	const struct collector_config *config;
+	struct log *log;
+	struct health_check *health;
+	struct metric *stored, *failures, *dead_lettered;
+	struct dead_letters *dead_letters;
+	struct clickhouse *ch;
+	struct kafka_consumer *consumer;
+	const char *topics[2];
+	char group[512];
+
+	struct counters_partition *partitions; /* by number */
+	size_t partition_count;
+	/* What was taken and not stored. */
+	struct buf rows;
+	size_t row_count;
+	size_t letters;
+	atomic_bool letter_failed;
+	int64_t since; /* monotonic ms, of the first of them */
+	unsigned tries;
+	int64_t retry_at; /* monotonic ms */
+	bool paused;
+
+	pthread_t thread;
+	bool running;
+	atomic_bool stopping;
+};
+
+/* --- storing -------------------------------------------------------------- */
+
+static bool has_any(const struct counters_intake *in)
+{
+	return in->row_count || in->letters;
+}
+
+static void forget(struct counters_intake *in)
+{
+	buf_reset(&in->rows);
+	in->row_count = in->letters = 0;
+	atomic_store(&in->letter_failed, false);
+}
+
+static void commit(struct counters_intake *in, int32_t number)
+{
+	struct counters_partition *p = &in->partitions[number];
+	struct error err = {0};
+
+	if (p->state != COUNTERS_READING || p->commit_awaited ||
+	    p->next == p->committed)
+		return;
+	if (kafka_consumer_commit(in->consumer, in->topics[0], number, p->next,
+				  "", (void *)(intptr_t)number, &err) < 0)
+		return; /* with the next ones */
+	p->commit_awaited = true;
+	p->committed = p->next;
+}
+
+static void commit_all(struct counters_intake *in)
+{
+	for (size_t i = 0; i < in->partition_count; i++)
+		commit(in, (int32_t)i);
+}
+
+static void on_committed(void *arg, void *opaque, const struct error *err)
+{
+	struct counters_intake *in = arg;
+	struct counters_partition *p = &in->partitions[(intptr_t)opaque];
+
+	p->commit_awaited = false;
+	if (err)
+		p->committed = -1;
+}
+
+/* The same rows again are the same rows: they take each other's place. */
+static int store(struct counters_intake *in, struct error *err)
+{
+	static const struct clickhouse_param params[] = {{"async_insert", "0"},
+							 {NULL, NULL}};
+
+	if (in->row_count &&
+	    clickhouse_insert(in->ch, counters_insert, params, in->rows.data,
+			      in->rows.len, err) < 0)
+		return error_wrap(err, "counters of redirectors");
+	if (in->letters &&
+	    dead_letters_flush(in->dead_letters, LETTERS_MS, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* Nothing more is read until it is stored. */
+static void pause_all(struct counters_intake *in, bool pause)
+{
+	struct error err = {0};
+
+	for (size_t i = 0; i < in->partition_count; i++)
+		if (in->partitions[i].state == COUNTERS_READING &&
+		    kafka_consumer_pause(in->consumer, in->topics[0],
+					 (int32_t)i, pause, &err) < 0)
+			log_debug(in->log, "counters", log_err(&err));
+	in->paused = pause;
+}
+
+static void on_failed(struct counters_intake *in, const struct error *err)
+{
+	if (!in->tries)
+		log_warn(in->log, "counters not stored: retrying",
+			 log_err(err));
+	health_say(in->health, err->text);
+	metric_add(in->failures, 1);
+	in->retry_at = clock_monotonic_ms() +
+		       backoff_delay(BACKOFF_MIN_MS,
+				     in->config->collector.retry_backoff_max,
+				     ++in->tries, randombytes_random());
+	pause_all(in, true);
+}
+
+static void on_stored(struct counters_intake *in)
+{
+	if (in->tries)
+		log_info(in->log, "counters stored again");
+	in->tries = 0;
+	health_up(in->health);
+	metric_add(in->stored, in->row_count);
+	/* A letter that was given up is gone, and was counted. */
+	forget(in);
+	commit_all(in);
+	if (in->paused)
+		pause_all(in, false);
+}
+
+static void try_store(struct counters_intake *in)
+{
+	struct error err = {0};
+
+	if (store(in, &err) < 0)
+		on_failed(in, &err);
+	else
+		on_stored(in);
+}
+
+static void store_due(struct counters_intake *in, int64_t now)
+{
+	if (!has_any(in) || now < in->retry_at)
+		return;
+	if (in->tries || in->row_count + in->letters >= ROWS_MAX ||
+	    now - in->since >= BATCH_MS)
+		try_store(in);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static int put_letter(struct counters_intake *in,
+		      const struct kafka_record *record,
+		      const struct error *reason, struct error *err)
+{
+	if (dead_letters_put(in->dead_letters, record, reason->text,
+			     &in->letter_failed, err) < 0)
+		return -1;
+	log_warn(in->log, "counters rejected: they go to the dead letters",
+		 log_str("topic", record->topic),
+		 log_int("partition", record->partition),
+		 log_int("offset", record->offset), log_err(reason));
+	metric_add(in->dead_lettered, 1);
+	in->letters++;
+	return 0;
+}
+
+static int add(struct counters_intake *in, const struct kafka_record *record,
+	       struct error *err)
+{
+	struct error reason = {0};
+
+	if (counters_row_append(&in->rows, record->payload, record->len,
+				&reason) == 0) {
+		in->row_count++;
+		return 0;
+	}
+	if (reason.code == ERROR_INPUT)
+		return put_letter(in, record, &reason, err);
+	*err = reason;
+	return -1;
+}
+
+static void take(struct counters_intake *in, const struct kafka_record *record)
+{
+	struct counters_partition *p;
+	struct error err = {0};
+
+	if ((size_t)record->partition >= in->partition_count)
+		return;
+	p = &in->partitions[record->partition];
+	if (p->state != COUNTERS_READING)
+		return;
+	if (!has_any(in))
+		in->since = clock_monotonic_ms();
+	if (add(in, record, &err) < 0) {
+		log_warn(in->log, "counters are read again", log_err(&err));
+		p->state = COUNTERS_AWAITING;
+		return;
+	}
+	p->next = record->offset + 1;
+}
+
+/* From what is committed on, or behind what is being stored. */
+static void begin_reading(struct counters_intake *in, int32_t number)
+{
+	struct counters_partition *p = &in->partitions[number];
+	const char *topic = in->topics[0];
+	struct kafka_committed committed;
+	struct error err = {0};
+
+	if (p->next < 0) {
+		if (kafka_consumer_committed(in->consumer, topic, number,
+					     ASK_MS, &committed, &err) < 0) {
+			log_debug(in->log, "counters", log_err(&err));
+			return;
+		}
+		p->next = committed.offset < 0 ? 0 : committed.offset;
+		p->committed = p->next;
+	}
+	if (kafka_consumer_pause(in->consumer, topic, number, false, &err) <
+		    0 ||
+	    kafka_consumer_seek(in->consumer, topic, number, p->next, &err) <
+		    0) {
+		log_debug(in->log, "counters", log_err(&err));
+		return;
+	}
+	p->state = COUNTERS_READING;
+}
+
+static void begin_all(struct counters_intake *in)
+{
+	for (size_t i = 0; !in->paused && i < in->partition_count; i++)
+		if (in->partitions[i].state == COUNTERS_AWAITING)
+			begin_reading(in, (int32_t)i);
+}
+
+/* --- Kafka's callbacks ---------------------------------------------------- */
+
+static int make_room(struct counters_intake *in, size_t count)
+{
+	struct counters_partition *more;
+
+	if (count <= in->partition_count)
+		return 0;
+	more = realloc(in->partitions, count * sizeof(*more));
+	if (!more)
+		return -1;
+	in->partitions = more;
+	while (in->partition_count < count)
+		more[in->partition_count++] = (struct counters_partition){0};
+	return 0;
+}
+
+static void on_assigned(void *arg, const char *topic, int32_t number)
+{
+	struct counters_intake *in = arg;
+
+	if (make_room(in, (size_t)number + 1) < 0) {
+		log_error(in->log, "out of memory", log_str("topic", topic));
+		return;
+	}
+	in->partitions[number].state = COUNTERS_AWAITING;
+	in->partitions[number].next = -1;
+	in->partitions[number].committed = -1;
+	log_info(in->log, "partition assigned", log_str("topic", topic),
+		 log_int("partition", number));
+}
+
+/* What was taken is stored now, or read again by the next owner. */
+static void on_revoked(void *arg, const char *topic, int32_t number, bool lost)
+{
+	struct counters_intake *in = arg;
+	struct counters_partition *p;
+
+	if ((size_t)number >= in->partition_count)
+		return;
+	p = &in->partitions[number];
+	if (!lost && has_any(in))
+		try_store(in);
+	if (!lost && p->commit_awaited)
+		kafka_consumer_serve_commits(in->consumer, COMMIT_MS);
+	p->state = COUNTERS_UNASSIGNED;
+	log_info(in->log, "partition revoked", log_str("topic", topic),
+		 log_int("partition", number), log_int("lost", lost));
+}
+
+/* --- the thread ----------------------------------------------------------- */
+
+static void *run(void *arg)
+{
+	struct counters_intake *in = arg;
+
+	while (!atomic_load(&in->stopping)) {
+		struct kafka_record record;
+		struct error err = {0};
+		int got = kafka_consumer_poll(in->consumer, POLL_MS, &record,
+					      &err);
+
+		if (got > 0) {
+			take(in, &record);
+			kafka_record_release(&record);
+		} else if (got < 0) {
+			health_say(in->health, err.text);
+		}
+		kafka_consumer_serve_commits(in->consumer, 0);
+		begin_all(in);
+		store_due(in, clock_monotonic_ms());
+	}
+	if (has_any(in))
+		try_store(in);
+	kafka_consumer_serve_commits(in->consumer, COMMIT_MS);
+	kafka_consumer_close(in->consumer, CLOSE_MS);
+	return NULL;
+}
+
+/* --- making --------------------------------------------------------------- */
+
+static void register_metrics(struct counters_intake *in, struct metrics *m)
+{
+	in->stored = metrics_counter(
+		m, "shortloop_collector_counters_stored_total", NULL,
+		"Records of what redirectors counted, stored");
+	in->failures = metrics_counter(
+		m, "shortloop_collector_counters_failures_total", NULL,
+		"Tries to store them that failed");
+}
+
+static int open_parts(struct counters_intake *in, struct error *err)
+{
+	const struct kafka_consumer_options options = {
+		.client_id = "shortloop-collector-counters",
+		.group = in->group,
+		.topics = in->topics,
+		.fetch_bytes = FETCH_BYTES,
+		.fetch_events = FETCH_EVENTS,
+		.fetch_answer = FETCH_BYTES,
+		.on_assigned = on_assigned,
+		.on_revoked = on_revoked,
+		.on_committed = on_committed,
+		.arg = in,
+	};
+
+	in->ch = clickhouse_new(&in->config->clickhouse, err);
+	if (!in->ch)
+		return -1;
+	in->consumer =
+		kafka_consumer_new(&in->config->kafka, &options, NULL, err);
+	return in->consumer ? 0 : -1;
+}
+
+struct counters_intake *
+counters_intake_new(const struct collector_config *config,
+		    struct dead_letters *dead_letters,
+		    struct metric *dead_lettered, struct metrics *registry,
+		    struct health *health, struct log *log, struct error *err)
+{
+	struct counters_intake *in = calloc(1, sizeof(*in));
+
+	if (!in) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	in->config = config;
+	in->dead_letters = dead_letters;
+	in->dead_lettered = dead_lettered;
+	in->log = log;
+	in->health = health_register(health, "counters");
+	health_up(in->health);
+	in->topics[0] = config->kafka.topic_counters;
+	snprintf(in->group, sizeof(in->group), "%.500s.counters",
+		 config->collector.group);
+	register_metrics(in, registry);
+	if (open_parts(in, err) == 0)
+		return in;
+	counters_intake_free(in);
+	return NULL;
+}
+
+int counters_intake_start(struct counters_intake *in, struct error *err)
+{
+	errno = pthread_create(&in->thread, NULL, run, in);
+	if (errno)
+		return error_set_errno(err, "cannot start a thread");
+	in->running = true;
+	return 0;
+}
+
+void counters_intake_stop(struct counters_intake *in)
+{
+	if (!in || !in->running)
+		return;
+	atomic_store(&in->stopping, true);
+	pthread_join(in->thread, NULL);
+	in->running = false;
+}
+
+void counters_intake_free(struct counters_intake *in)
+{
+	if (!in)
+		return;
+	counters_intake_stop(in);
+	kafka_consumer_free(in->consumer);
+	clickhouse_free(in->ch);
+	buf_free(&in->rows);
+	free(in->partitions);
+	free(in);
+}

@@ -1,0 +1,37 @@
+/*
+ * counters_intake.h - stores what redirectors count, from a topic of its own.
+ *
+ * A consumer, a connection to ClickHouse and a thread of its own, in the group
+ * of the clicks with ".counters" behind: whatever is wrong with counters, no
+ * click waits for them.  A record is a running total, and its row takes the
+ * place of the one before; so an insert may be sent twice, and a record read
+ * again, without any harm.  Offsets are committed once their rows are stored.
+ */
+#ifndef COLLECTOR_COUNTERS_COUNTERS_INTAKE_H
+#define COLLECTOR_COUNTERS_COUNTERS_INTAKE_H
+
+#include "collector/collector_config.h"
+#include "collector/ingest/dead_letters.h"
+#include "common/app/health.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+
+struct counters_intake;
+
+/* `dead_lettered` counts what is no record; it goes to `dead_letters`. `config`
+ * and `log` must outlive it. */
+struct counters_intake *
+counters_intake_new(const struct collector_config *config,
+		    struct dead_letters *dead_letters,
+		    struct metric *dead_lettered, struct metrics *registry,
+		    struct health *health, struct log *log, struct error *err);
+int counters_intake_start(struct counters_intake *in, struct error *err);
+/* Ends the thread: what was not stored is read again at the next start.  NULL
+ * accepted. */
+void counters_intake_stop(struct counters_intake *in);
+/* Stops it first.  Its dead letters are to be gone before, with their producer.
+ * NULL accepted. */
+void counters_intake_free(struct counters_intake *in);
+
+#endif

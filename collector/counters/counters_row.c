@@ -1,0 +1,117 @@
+#include "collector/counters/counters_row.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/clickhouse/rowbinary.h"
+#include "common/clock.h"
+#include "schemas/counters.pb-c.h"
+
+/* Later than the year 2100 is a broken clock or a broken message; DateTime ends
+ * in 2106. */
+#define TIME_MAX_MS UINT64_C(4102444800000)
+/* Sums of many redirectors must not wrap round. */
+#define COUNT_MAX (UINT64_C(1) << 48)
+#define TEXT_MAX  320
+
+const char counters_insert[] =
+	"INSERT INTO redirector_counters (hour, boot, sequence, instance, "
+	"edge, boot_time, counted_until, ended, inexact, redirected, "
+	"not_found, expired, blocked, head, silent, produced, refused, "
+	"acknowledged, undelivered, spooled, replayed) FORMAT RowBinary";
+
+enum {
+	COUNT_NUMBERS = 12
+};
+
+/* In the order of the columns. */
+static void numbers_of(const Shortloop__RedirectorCounters *m,
+		       uint64_t n[COUNT_NUMBERS])
+{
+	const uint64_t all[COUNT_NUMBERS] = {
+		m->redirected,	 m->not_found,	 m->expired,  m->blocked,
+		m->head,	 m->silent,	 m->produced, m->refused,
+		m->acknowledged, m->undelivered, m->spooled,  m->replayed};
+
+	memcpy(n, all, sizeof(all));
+}
+
+static int check_times(const Shortloop__RedirectorCounters *m,
+		       struct error *err)
+{
+	if (!m->boot || !m->sequence)
+		return error_set(err, ERROR_INPUT,
+				 "not counters: without boot or sequence");
+	if (!m->hour_ms || m->hour_ms > TIME_MAX_MS ||
+	    m->hour_ms % (uint64_t)CLOCK_HOUR != 0)
+		return error_set(err, ERROR_INPUT,
+				 "not counters: hour %" PRIu64 " ms",
+				 m->hour_ms);
+	if (!m->started_ms || m->started_ms > TIME_MAX_MS || !m->until_ms ||
+	    m->until_ms > TIME_MAX_MS)
+		return error_set(err, ERROR_INPUT,
+				 "not counters: from %" PRIu64
+				 " ms until %" PRIu64 " ms",
+				 m->started_ms, m->until_ms);
+	return 0;
+}
+
+static int check(const Shortloop__RedirectorCounters *m, struct error *err)
+{
+	uint64_t n[COUNT_NUMBERS];
+
+	if (check_times(m, err) < 0)
+		return -1;
+	if (!*m->instance || strlen(m->instance) > TEXT_MAX ||
+	    strlen(m->edge) > TEXT_MAX)
+		return error_set(err, ERROR_INPUT,
+				 "not counters: whose they are");
+	numbers_of(m, n);
+	for (size_t i = 0; i < COUNT_NUMBERS; i++)
+		if (n[i] > COUNT_MAX)
+			return error_set(
+				err, ERROR_INPUT,
+				"not counters: %" PRIu64 " of one hour", n[i]);
+	return 0;
+}
+
+static void put(struct buf *rows, const Shortloop__RedirectorCounters *m)
+{
+	uint64_t n[COUNT_NUMBERS];
+
+	rowbinary_u32(rows, (uint32_t)(m->hour_ms / 1000));
+	rowbinary_u64(rows, m->boot);
+	rowbinary_u64(rows, m->sequence);
+	rowbinary_string(rows, m->instance, strlen(m->instance));
+	rowbinary_string(rows, m->edge, strlen(m->edge));
+	rowbinary_i64(rows, (int64_t)m->started_ms);
+	rowbinary_i64(rows, (int64_t)m->until_ms);
+	rowbinary_u8(rows, m->ended ? 1 : 0);
+	rowbinary_u8(rows, m->inexact ? 1 : 0);
+	numbers_of(m, n);
+	for (size_t i = 0; i < COUNT_NUMBERS; i++)
+		rowbinary_u64(rows, n[i]);
+}
+
+int counters_row_append(struct buf *rows, const void *record, size_t len,
+			struct error *err)
+{
+	Shortloop__RedirectorCounters *m =
+		shortloop__redirector_counters__unpack(NULL, len, record);
+	size_t start = rows->len;
+	int status;
+
+	if (!m)
+		return error_set(err, ERROR_INPUT, "not a protobuf message");
+	status = check(m, err);
+	if (status == 0)
+		put(rows, m);
+	shortloop__redirector_counters__free_unpacked(m, NULL);
+	if (status == 0 && rows->failed) {
+		rows->len = start;
+		rows->failed = false;
+		return error_set_nomem(err);
+	}
+	return status;
+}

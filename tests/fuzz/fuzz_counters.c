@@ -1,0 +1,42 @@
+/* Any bytes can come from the topic of counters: what is taken becomes one
+ * whole row, what is not leaves nothing behind. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "collector/counters/counters_row.h"
+#include "common/clickhouse/rowbinary.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *text(const char *at, const char *end)
+{
+	uint64_t len;
+
+	if (!rowbinary_read_count(&at, end, &len) || len > 320 ||
+	    len > (uint64_t)(end - at))
+		abort();
+	return at + len;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf rows = {0};
+	struct error err = {0};
+	const char *at, *end;
+
+	if (counters_row_append(&rows, data, size, &err) < 0) {
+		if (rows.len || err.code != ERROR_INPUT)
+			abort();
+		buf_free(&rows);
+		return 0;
+	}
+	end = rows.data + rows.len;
+	at = text(rows.data + 4 + 8 + 8, end);
+	at = text(at, end);
+	/* Times, flags and counts. */
+	if (end - at != 8 + 8 + 1 + 1 + 12 * 8)
+		abort();
+	buf_free(&rows);
+	return 0;
+}

@@ -1,0 +1,128 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "collector/counters/counters_row.h"
+#include "common/clickhouse/rowbinary.h"
+#include "schemas/counters.pb-c.h"
+
+#define HOUR_AT UINT64_C(1800000000000) /* a whole hour, ms since 1970 */
+
+static char instance[] = "here:8080", edge[] = "edge-1";
+
+static Shortloop__RedirectorCounters good(void)
+{
+	Shortloop__RedirectorCounters m;
+
+	shortloop__redirector_counters__init(&m);
+	m.boot = 7;
+	m.instance = instance;
+	m.edge = edge;
+	m.started_ms = HOUR_AT - 1;
+	m.sequence = 3;
+	m.hour_ms = HOUR_AT;
+	m.until_ms = HOUR_AT + 60000;
+	m.redirected = 10;
+	m.replayed = 12;
+	return m;
+}
+
+static int append(struct buf *rows, const Shortloop__RedirectorCounters *m,
+		  struct error *err)
+{
+	uint8_t packed[2048];
+	size_t len = shortloop__redirector_counters__get_packed_size(m);
+
+	assert_true(len <= sizeof(packed));
+	shortloop__redirector_counters__pack(m, packed);
+	return counters_row_append(rows, packed, len, err);
+}
+
+static void is_refused(const Shortloop__RedirectorCounters *m, const char *text)
+{
+	struct buf rows = {0};
+	struct error err = {0};
+
+	assert_int_equal(append(&rows, m, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	assert_string_equal(err.text, text);
+	assert_int_equal(rows.len, 0);
+	buf_free(&rows);
+}
+
+static void a_record_becomes_a_row_in_the_order_of_columns(void **state)
+{
+	Shortloop__RedirectorCounters m = good();
+	struct buf rows = {0}, want = {0};
+	struct error err = {0};
+
+	(void)state;
+	m.ended = 1;
+	assert_int_equal(append(&rows, &m, &err), 0);
+	rowbinary_u32(&want, (uint32_t)(HOUR_AT / 1000));
+	rowbinary_u64(&want, 7);
+	rowbinary_u64(&want, 3);
+	rowbinary_string(&want, instance, strlen(instance));
+	rowbinary_string(&want, edge, strlen(edge));
+	rowbinary_u64(&want, HOUR_AT - 1);
+	rowbinary_u64(&want, HOUR_AT + 60000);
+	rowbinary_u8(&want, 1);
+	rowbinary_u8(&want, 0);
+	rowbinary_u64(&want, 10);
+	for (int i = 0; i < 10; i++)
+		rowbinary_u64(&want, 0);
+	rowbinary_u64(&want, 12);
+	assert_int_equal(rows.len, want.len);
+	assert_memory_equal(rows.data, want.data, want.len);
+	buf_free(&rows);
+	buf_free(&want);
+}
+
+static void what_no_redirector_sends_is_refused(void **state)
+{
+	Shortloop__RedirectorCounters m = good();
+	static char empty[] = "";
+
+	(void)state;
+	m.boot = 0;
+	is_refused(&m, "not counters: without boot or sequence");
+	m = good();
+	m.hour_ms++;
+	is_refused(&m, "not counters: hour 1800000000001 ms");
+	m = good();
+	m.until_ms = UINT64_MAX;
+	is_refused(&m, "not counters: from 1799999999999 ms until "
+		       "18446744073709551615 ms");
+	m = good();
+	m.instance = empty;
+	is_refused(&m, "not counters: whose they are");
+	m = good();
+	m.head = UINT64_MAX;
+	is_refused(&m, "not counters: 18446744073709551615 of one hour");
+}
+
+static void any_other_bytes_are_refused(void **state)
+{
+	struct buf rows = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(counters_row_append(&rows, "\xff", 1, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	assert_int_equal(counters_row_append(&rows, "", 0, &err), -1);
+	assert_int_equal(err.code, ERROR_INPUT);
+	assert_int_equal(rows.len, 0);
+	buf_free(&rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_record_becomes_a_row_in_the_order_of_columns),
+		cmocka_unit_test(what_no_redirector_sends_is_refused),
+		cmocka_unit_test(any_other_bytes_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
