@@ -112,6 +112,10 @@ static const struct setting settings[] = {
 			 AT_START,
 			 "How long superseded rows stay, for answers being "
 			 "computed from them; longer than the longest query."),
+	SETTING_DURATION(
+		reconcile_every, "10m", 0, CLOCK_DAY, AT_START,
+		"How often the hours of the last day are held against what "
+		"redirectors counted, for the metrics; 0: never."),
 	SETTING_INT(values_max, "10000", 1, 1000000, AT_START,
 		    "Values kept of a dimension (links, cities, referrers ...) "
 		    "and hour; the others are summed up."),

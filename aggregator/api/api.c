@@ -27,7 +27,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 7
+#define ROUTE_COUNT 8
 
 /* ClickHouse's, of queries: exports have the next, and give way. */
 #define QUESTION_PRIORITY 1
@@ -78,6 +78,7 @@ static const struct route {
 	{"/v1/links", NULL, "links", route_links},
 	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},
 	{"/v1/spaces", NULL, "spaces", route_spaces},
+	{"/v1/reconciliation", NULL, "reconciliation", route_reconciliation},
 };
 
 /* A request on its way through a worker. */

@@ -186,7 +186,8 @@ static int read_range(struct reader *r, struct error *err)
 	if (read_time(r, "to", &q->to, err) < 0 ||
 	    read_time(r, "from", &q->from, err) < 0)
 		return -1;
-	if (q->to < 0 && read_end(r, &q->to, err) < 0)
+	q->has_to = q->to >= 0;
+	if (!q->has_to && read_end(r, &q->to, err) < 0)
 		return -1;
 	if (q->from < 0)
 		q->from = bucket_start(q->zone, q->interval, q->to - 86400);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "aggregator/migrate/migrate.h"
+#include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
 #include "common/backoff.h"
@@ -36,6 +37,7 @@ struct settler {
 	struct periodic *thread;
 	struct settler_health health;
 	struct settler_metrics metrics;
+	struct reconcile_gauges reconciled;
 	struct clickhouse *ch;
 	/* For statements that may take as long as settle_timeout allows. */
 	struct clickhouse_config patient;
@@ -179,6 +181,17 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 	}
 }
 
+/* Settling goes on without it. */
+static void update_reconciled(struct settler *s, int64_t complete_until)
+{
+	struct error err = {0};
+
+	if (reconcile_gauges_update(
+		    &s->reconciled, s->patient_ch, complete_until,
+		    s->config->aggregator.reconcile_every, &err) < 0)
+		log_warn(s->log, "not reconciled", log_err(&err));
+}
+
 static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 {
 	int64_t start = clock_monotonic_ns();
@@ -196,6 +209,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	metric_add(s->metrics.sealed, ret->sealed);
 	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
 	report_held(s, &ret->held);
+	update_reconciled(s, ret->complete_until);
 	if (ret->hours || ret->days || ret->sealed)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
@@ -317,6 +331,7 @@ struct settler *settler_new(const struct aggregator_config *config,
 	s->health.settled = health_register(health, "settled");
 	health_up(s->health.settled);
 	register_metrics(s, metrics);
+	reconcile_gauges_register(&s->reconciled, metrics);
 	s->ch = clickhouse_new(&config->clickhouse, err);
 	s->patient = config->clickhouse;
 	s->patient.query_timeout = config->aggregator.settle_timeout;

@@ -80,7 +80,7 @@ def of_link(link):
 OVER_ALL = [f"/v1/clicks?{RANGE}&interval=month",
             f"/v1/clicks?{RANGE}&interval=month&format=csv",
             f"/v1/clicks?{RANGE}&interval=month&group_by=link",
-            f"/v1/top?{RANGE}", "/v1/pipeline"]
+            f"/v1/top?{RANGE}", "/v1/pipeline", "/v1/reconciliation"]
 TO_ANYBODY = ["/openapi.json", "/", "/app.js", "/nothing"]
 
 

@@ -1,0 +1,182 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/question.h"
+#include "aggregator/reconcile/reconcile.h"
+#include "common/clock.h"
+
+#define HOUR INT64_C(3600) /* seconds */
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static json_t *number(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+static json_t *answered_to_json(const struct reconciled_hour *h)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; object && i < RECONCILED_ANSWERS; i++)
+		json_object_set_new(object, reconciled_answer_names[i],
+				    number(h->answered[i]));
+	return object;
+}
+
+static json_t *lost_to_json(const struct reconciled_hour *h)
+{
+	json_t *object = json_object();
+
+	for (enum reconciled_step i = 0; object && i < LOST_STEPS; i++)
+		json_object_set_new(object, reconciled_step_names[i],
+				    json_integer(reconciled_lost(h, i)));
+	return object;
+}
+
+static int64_t unknown_minutes(const struct reconciled_hour *h)
+{
+	return (h->unknown_ms + CLOCK_MINUTE - 1) / CLOCK_MINUTE;
+}
+
+static json_t *hour_to_json(const struct reconciled_hour *h)
+{
+	return json_pack(
+		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}}",
+		"hour", json_time(h->start * 1000), "complete",
+		reconciled_is_complete(h), "reported",
+		reconciled_is_reported(h), "answered", answered_to_json(h),
+		"produced", number(h->produced), "acknowledged",
+		number(h->acknowledged), "dropped", number(h->dropped),
+		"spooled", number(h->spooled), "replayed", number(h->replayed),
+		"stored", number(h->stored), "imported", number(h->imported),
+		"repeats", number(h->repeats), "repeats_removed", 0, "settled",
+		number(h->settled), "lost", lost_to_json(h), "unknown",
+		"redirectors", number(h->unknown), "minutes",
+		(json_int_t)unknown_minutes(h), "rows", number(h->unreported),
+		"inexact", h->inexact);
+}
+
+static json_t *gap_to_json(const struct reconciled_gap *g)
+{
+	return json_pack("{s:s, s:o, s:o, s:o}", "instance", g->instance,
+			 "boot", json_id(g->boot), "from", json_time(g->from),
+			 "to", json_time(g->to));
+}
+
+static json_t *hours_to_json(const struct reconciliation *r)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < r->count; i++)
+		if (json_array_append_new(array, hour_to_json(&r->hours[i])) <
+		    0) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+static json_t *gaps_to_json(const struct reconciliation *r)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; array && i < r->gap_count; i++)
+		if (json_array_append_new(array, gap_to_json(&r->gaps[i])) <
+		    0) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+static json_t *to_json(const struct question *q, const struct reconciliation *r)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "from",
+			 json_time(q->from * 1000), "to",
+			 json_time(q->to * 1000), "complete_until",
+			 json_complete_until(r->complete_until, q->to), "hours",
+			 hours_to_json(r), "gaps", gaps_to_json(r));
+}
+
+/* --- CSV ------------------------------------------------------------------ */
+
+static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
+{
+	char text[RFC3339_TEXT_MAX];
+	const uint64_t numbers[] = {h->produced, h->acknowledged, h->dropped,
+				    h->spooled,	 h->replayed,	  h->stored,
+				    h->imported, h->repeats,	  0,
+				    h->settled};
+
+	buf_printf(out, "%s,%d,%d", rfc3339_format(h->start * 1000, text),
+		   reconciled_is_complete(h), reconciled_is_reported(h));
+	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
+		buf_printf(out, ",%" PRIu64, h->answered[i]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		buf_printf(out, ",%" PRIu64, numbers[i]);
+	for (enum reconciled_step i = 0; i < LOST_STEPS; i++)
+		buf_printf(out, ",%" PRId64, reconciled_lost(h, i));
+	buf_printf(out, ",%zu,%" PRId64 ",%" PRIu64 "\r\n", h->unknown,
+		   unknown_minutes(h), h->unreported);
+}
+
+static void to_csv(const struct reconciliation *r, struct buf *out)
+{
+	buf_puts(out, "hour,complete,reported");
+	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
+		buf_printf(out, ",%s", reconciled_answer_names[i]);
+	buf_puts(out, ",produced,acknowledged,dropped,spooled,replayed,stored,"
+		      "imported,repeats,repeats_removed,settled");
+	for (size_t i = 0; i < LOST_STEPS; i++)
+		buf_printf(out, ",lost_%s", reconciled_step_names[i]);
+	buf_puts(out, ",unknown_redirectors,unknown_minutes,unknown_rows\r\n");
+	for (size_t i = 0; i < r->count; i++)
+		hour_to_csv(&r->hours[i], out);
+}
+
+/* -------------------------------------------------------------------------- */
+
+/* Without an end, that of the present hour. */
+static int check_range(struct question *q, struct error *err)
+{
+	if (!q->has_to)
+		q->to = (q->to + HOUR - 1) / HOUR * HOUR;
+	if (q->from % HOUR != 0 || q->to % HOUR != 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected a whole hour of UTC",
+				 q->from % HOUR ? "from" : "to");
+	if (q->to - q->from > RECONCILE_HOURS_MAX * HOUR)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected at most %d hours before `to`",
+				 RECONCILE_HOURS_MAX);
+	return 0;
+}
+
+int route_reconciliation(struct call *call, struct error *err)
+{
+	struct question q;
+	struct reconciliation r = {0};
+	int status =
+		question_parse(&q, call->query, ASK_RANGE | ASK_FORMAT,
+			       &call->config->aggregator, call_now, call, err);
+
+	if (status == 0)
+		status = access_check_all(call->access,
+					  "this is about all of them", err);
+	if (status == 0)
+		status = check_range(&q, err);
+	if (status == 0)
+		status = reconcile(call->ch, q.from, q.to, &r, err);
+	if (status == 0 && q.csv) {
+		to_csv(&r, &call->body);
+		status = call_finish_csv(call, err);
+	} else if (status == 0) {
+		status = call_finish_json(call, to_json(&q, &r), err);
+	}
+	reconciliation_release(&r);
+	question_release(&q);
+	return status;
+}

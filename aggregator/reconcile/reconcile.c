@@ -1,0 +1,379 @@
+#include "aggregator/reconcile/reconcile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregator/settle/progress.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+#include "schemas/ingest_progress.h"
+
+/* A redirector that was not heard of for so long is taken for gone: what it had
+ * answered since is in hours that say so. */
+#define SILENT_MAX CLOCK_DAY
+
+#define HOUR INT64_C(3600) /* seconds */
+
+const char *const reconciled_answer_names[RECONCILED_ANSWERS] = {
+	"redirected", "not_found", "expired", "blocked", "head", "silent"};
+
+const char *const reconciled_step_names[LOST_STEPS] = {
+	"answered_produced", "produced_acknowledged", "acknowledged_stored",
+	"stored_settled"};
+
+/* --- figures -------------------------------------------------------------- */
+
+uint64_t reconciled_due(const struct reconciled_hour *h)
+{
+	uint64_t due = 0;
+
+	for (size_t i = 0; i < RECONCILED_SILENT; i++)
+		due += h->answered[i];
+	return due;
+}
+
+int64_t reconciled_lost(const struct reconciled_hour *h,
+			enum reconciled_step step)
+{
+	switch (step) {
+	case LOST_BEFORE_PRODUCED:
+		return (int64_t)(reconciled_due(h) - h->produced);
+	case LOST_BEFORE_ACKNOWLEDGED:
+		return (int64_t)(h->produced - h->acknowledged);
+	case LOST_BEFORE_STORED:
+		return (int64_t)(h->acknowledged - h->stored);
+	default:
+		return (int64_t)(h->stored + h->imported - h->settled);
+	}
+}
+
+bool reconciled_is_reported(const struct reconciled_hour *h)
+{
+	return !h->unknown && !h->unreported && !h->inexact;
+}
+
+bool reconciled_is_complete(const struct reconciled_hour *h)
+{
+	return reconciled_is_reported(h) && !h->settling;
+}
+
+int64_t redirector_life_unknown_to(const struct redirector_life *lives,
+				   size_t count, size_t i)
+{
+	const struct redirector_life *life = &lives[i];
+	int64_t to = life->until + SILENT_MAX;
+
+	if (life->ended)
+		return life->until;
+	/* One that began before is there beside it, and says nothing of it. */
+	for (size_t k = 0; k < count; k++)
+		if (k != i && !strcmp(lives[k].instance, life->instance) &&
+		    lives[k].started > life->until && lives[k].started < to)
+			to = lives[k].started;
+	return to;
+}
+
+/* --- asking --------------------------------------------------------------- */
+
+#define SQL_HOUR "toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600)"
+#define SQL_ROWS                                                               \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
+	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
+#define SQL_HOURS                                                              \
+	"hour >= toDateTime({from:UInt32}, 'UTC') AND "                        \
+	"hour < toDateTime({to:UInt32}, 'UTC') "
+
+struct asking {
+	struct clickhouse *ch;
+	int64_t from, to;
+	struct reconciliation *r;
+	struct redirector_life *lives;
+	size_t life_count;
+	uint64_t maybe_sent; /* rows */
+};
+
+static struct reconciled_hour *hour_of(struct asking *a, const char *start)
+{
+	int64_t at = (tsv_i64(start) - a->from) / HOUR;
+
+	return at >= 0 && (size_t)at < a->r->count ? &a->r->hours[at] : NULL;
+}
+
+static int ask(struct asking *a, const char *sql, const char *columns,
+	       clickhouse_row_fn *fn, struct error *err)
+{
+	char from[24], to[24], before[24], after[24];
+	const struct clickhouse_param params[] = {{"param_from", from},
+						  {"param_to", to},
+						  {"param_before", before},
+						  {"param_after", after},
+						  {NULL, NULL}};
+	const int64_t reach = SILENT_MAX / 1000 + HOUR;
+
+	snprintf(from, sizeof(from), "%" PRId64, a->from);
+	snprintf(to, sizeof(to), "%" PRId64, a->to);
+	snprintf(before, sizeof(before), "%" PRId64,
+		 a->from > reach ? a->from - reach : 0);
+	snprintf(after, sizeof(after), "%" PRId64, a->to + reach);
+	return clickhouse_rows(a->ch, sql, params, columns, fn, a, err);
+}
+
+static int take_settled(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, f[0]);
+
+	(void)err;
+	if (h)
+		h->settled = tsv_u64(f[1]);
+	return 0;
+}
+
+static int ask_settled(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(hour) AS h, sum(events) FROM stats_hourly "
+		"WHERE dimension = 'total' AND " SQL_HOURS
+		"AND (hour, attempt) IN (SELECT unit, max(attempt) "
+		"FROM settled WHERE kind = 'hour' AND "
+		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
+		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) "
+		"GROUP BY h";
+
+	return ask(a, sql, "nn", take_settled, err);
+}
+
+static int take_rows(void *arg, char **f, struct error *err)
+{
+	struct asking *a = arg;
+	struct reconciled_hour *h = hour_of(a, f[0]);
+
+	(void)err;
+	if (!h)
+		return 0;
+	h->stored = tsv_u64(f[1]);
+	h->imported = tsv_u64(f[2]);
+	h->unreported = tsv_u64(f[3]);
+	a->maybe_sent += tsv_u64(f[4]);
+	return 0;
+}
+
+static int ask_rows(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT h, sum(n - n_imported), sum(n_imported), "
+		"sumIf(n - n_imported, (h, told_by) NOT IN "
+		"(SELECT toUInt32(hour), toString(edge) "
+		"FROM redirector_counters WHERE " SQL_HOURS ")), "
+		"sum(n_maybe) FROM (SELECT " SQL_HOUR " AS h, "
+		"toString(edge) AS told_by, count() AS n, "
+		"countIf(startsWith(topic, '" PROGRESS_TOPIC_IMPORT
+		"')) AS n_imported, "
+		"countIf(maybe_sent) AS n_maybe FROM clicks WHERE " SQL_ROWS
+		"GROUP BY h, told_by) GROUP BY h";
+
+	return ask(a, sql, "nnnnn", take_rows, err);
+}
+
+static int take_repeats(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, f[0]);
+
+	(void)err;
+	if (h)
+		h->repeats = tsv_u64(f[1]);
+	return 0;
+}
+
+/* Only where a row says that it may be one: an event that is sent again has the
+ * time and the id that it had. */
+static int ask_repeats(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT " SQL_HOUR " AS h, count() - uniqExact(event_id) "
+		"FROM clicks WHERE " SQL_ROWS "AND event_id IN "
+		"(SELECT event_id FROM clicks WHERE " SQL_ROWS
+		"AND maybe_sent) GROUP BY h";
+
+	return a->maybe_sent ? ask(a, sql, "nn", take_repeats, err) : 0;
+}
+
+static int take_counters(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, f[0]);
+
+	(void)err;
+	if (!h)
+		return 0;
+	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
+		h->answered[i] = tsv_u64(f[1 + i]);
+	f += 1 + RECONCILED_ANSWERS;
+	h->produced = tsv_u64(f[0]);
+	h->acknowledged = tsv_u64(f[1]);
+	h->dropped = tsv_u64(f[2]);
+	h->spooled = tsv_u64(f[3]);
+	h->replayed = tsv_u64(f[4]);
+	h->inexact = tsv_u64(f[5]) > 0;
+	return 0;
+}
+
+static int ask_counters(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(hour) AS h, sum(redirected), sum(not_found), "
+		"sum(expired), sum(blocked), sum(head), sum(silent), "
+		"sum(produced), sum(acknowledged), sum(refused + undelivered), "
+		"sum(spooled), sum(replayed), countIf(inexact) "
+		"FROM redirector_counters FINAL WHERE " SQL_HOURS "GROUP BY h";
+
+	return ask(a, sql, "nnnnnnnnnnnnn", take_counters, err);
+}
+
+static int take_life(void *arg, char **f, struct error *err)
+{
+	struct asking *a = arg;
+	struct redirector_life *more =
+		realloc(a->lives, (a->life_count + 1) * sizeof(*more));
+
+	if (!more)
+		return error_set_nomem(err);
+	a->lives = more;
+	more[a->life_count] = (struct redirector_life){
+		.instance = strdup(f[0]),
+		.boot = tsv_u64(f[1]),
+		.started = tsv_i64(f[2]),
+		.until = tsv_i64(f[3]),
+		.ended = tsv_u64(f[4]) > 0,
+	};
+	return more[a->life_count++].instance ? 0 : error_set_nomem(err);
+}
+
+/* Of a day before and after as well: who fell silent then, and who came in
+ * whose place. */
+static int ask_lives(struct asking *a, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toValidUTF8(any(toString(instance))), boot, "
+		"toUnixTimestamp64Milli(min(boot_time)) AS s, "
+		"toUnixTimestamp64Milli(argMax(counted_until, sequence)), "
+		"toUInt8(argMax(ended, sequence)) FROM redirector_counters "
+		"WHERE hour >= toDateTime({before:UInt32}, 'UTC') "
+		"AND hour < toDateTime({after:UInt32}, 'UTC') "
+		"GROUP BY boot ORDER BY s, boot";
+
+	return ask(a, sql, "snnnn", take_life, err);
+}
+
+/* --- what is unknown ------------------------------------------------------ */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void note_hours(struct reconciliation *r, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		struct reconciled_hour *h = &r->hours[i];
+		int64_t begin = most(from, h->start * 1000);
+		int64_t end = least(to, (h->start + HOUR) * 1000);
+
+		if (begin >= end)
+			continue;
+		h->unknown++;
+		h->unknown_ms += end - begin;
+	}
+}
+
+static int note_gap(struct asking *a, size_t i, struct error *err)
+{
+	const struct redirector_life *life = &a->lives[i];
+	struct reconciliation *r = a->r;
+	struct reconciled_gap *more;
+	/* Of what comes after, the counts are not complete either. */
+	int64_t to =
+		least(redirector_life_unknown_to(a->lives, a->life_count, i),
+		      r->complete_until);
+
+	if (life->until >= to || to <= a->from * 1000 ||
+	    life->until >= a->to * 1000)
+		return 0;
+	note_hours(r, life->until, to);
+	more = realloc(r->gaps, (r->gap_count + 1) * sizeof(*more));
+	if (!more)
+		return error_set_nomem(err);
+	r->gaps = more;
+	more[r->gap_count] = (struct reconciled_gap){
+		.instance = strdup(life->instance),
+		.boot = life->boot,
+		.from = life->until,
+		.to = to,
+	};
+	return more[r->gap_count++].instance ? 0 : error_set_nomem(err);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static int make_hours(struct asking *a, struct error *err)
+{
+	struct reconciliation *r = a->r;
+
+	r->count = (size_t)((a->to - a->from) / HOUR);
+	r->hours = calloc(r->count, sizeof(*r->hours));
+	if (!r->hours)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < r->count; i++) {
+		r->hours[i].start = a->from + (int64_t)i * HOUR;
+		r->hours[i].settling =
+			(r->hours[i].start + HOUR) * 1000 > r->complete_until;
+	}
+	return 0;
+}
+
+/* From behind to the front: what comes meanwhile is then seen further on only
+ * where it was seen before. */
+static int ask_all(struct asking *a, struct error *err)
+{
+	if (ask_settled(a, err) < 0 || ask_rows(a, err) < 0 ||
+	    ask_repeats(a, err) < 0 || ask_counters(a, err) < 0 ||
+	    ask_lives(a, err) < 0)
+		return -1;
+	for (size_t i = 0; i < a->life_count; i++)
+		if (note_gap(a, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+int reconcile(struct clickhouse *ch, int64_t from, int64_t to,
+	      struct reconciliation *ret, struct error *err)
+{
+	struct asking a = {.ch = ch, .from = from, .to = to, .r = ret};
+	struct progress last;
+	int status = -1;
+
+	*ret = (struct reconciliation){0};
+	if (progress_read_last(ch, &last, err) < 0)
+		return -1;
+	ret->complete_until = last.complete_until;
+	if (make_hours(&a, err) == 0)
+		status = ask_all(&a, err);
+	for (size_t i = 0; i < a.life_count; i++)
+		free(a.lives[i].instance);
+	free(a.lives);
+	return status < 0 ? error_wrap(err, "reconciliation") : 0;
+}
+
+void reconciliation_release(struct reconciliation *r)
+{
+	for (size_t i = 0; i < r->gap_count; i++)
+		free(r->gaps[i].instance);
+	free(r->gaps);
+	free(r->hours);
+	*r = (struct reconciliation){0};
+}

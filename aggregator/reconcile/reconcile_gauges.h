@@ -1,0 +1,34 @@
+/*
+ * reconcile_gauges.h - what is lost, as metrics: over the hours of the last day
+ * that are complete.  Belongs to one thread.
+ */
+#ifndef AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
+#define AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
+
+#include <stdint.h>
+
+#include "aggregator/reconcile/reconcile.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+#include "common/metrics/metrics.h"
+
+struct reconcile_gauges {
+	struct metric *until, *hours, *unknown_hours;
+	struct metric *lost[LOST_STEPS], *surplus[LOST_STEPS];
+	int64_t due_at; /* monotonic ms */
+};
+
+void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
+
+/* Of at least one hour.  What is lost and what is too much are summed up apart,
+ * and only over hours that are complete. */
+void reconcile_gauges_set(struct reconcile_gauges *g,
+			  const struct reconciliation *r);
+
+/* Every `every` ms (0: never) sets them, for the hours that end before
+ * `complete_until` (ms since 1970; 0: not known). */
+int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
+			    int64_t complete_until, int64_t every,
+			    struct error *err);
+
+#endif
