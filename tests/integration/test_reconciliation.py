@@ -1,0 +1,298 @@
+"""What redirectors counted, what is stored and what is settled are held against each
+other: real visits, Kafka, collector, ClickHouse and aggregator.
+
+An hour is judged when it is over, so the redirectors' clocks are two hours behind."""
+import csv
+import time
+
+import pytest
+import requests
+import yaml
+
+import servers
+from support.clicks import rfc3339
+from support.events import click
+from support.program import eventually, series_of
+from support.redirects import (  # noqa: F401
+    domains_config, links, links_config, make_links, visit)
+from support.rule_files import UA_RULES
+
+HOUR = 3600
+LOST = ("answered_produced", "produced_acknowledged", "acknowledged_stored",
+        "stored_settled")
+NOTHING_LOST = dict.fromkeys(LOST, 0)
+
+
+class World:
+    def __init__(self, program, kafka, tables, skew, links, links_config, topics):
+        self.program, self.kafka, self.tables = program, kafka, tables
+        self.links, self.links_config = links, links_config
+        self.skew, self.topics = skew, topics
+        # The middle of an hour that was over two hours ago.
+        self.hour = int(time.time()) // HOUR * HOUR - 2 * HOUR
+        self.behind = self.hour + HOUR // 2 - int(time.time())
+        self.code = links.create()
+        self.collector = program("collector", {
+            "kafka": topics, "collector": {
+                "group": topics["topic_clicks"], "batch_age": "50ms",
+                "report_every": "100ms", "ua_rules": UA_RULES}})
+        self.aggregator = program("aggregator", {"aggregator": {
+            "settle_every": "100ms", "edge_delay": "0s", "watermark_every": "100ms",
+            "reconcile_every": "100ms"}})
+
+    def redirector(self, instance="here", **settings):
+        return self.program("redirector", {
+            "kafka": self.topics, "links": self.links_config,
+            "redirector": {"threads": 2, "edge": "edge-1", "instance": instance,
+                           "counters_every": "200ms", **settings}},
+            env=self.skew(self.behind))
+
+    def visit(self, redirector, count):
+        for _ in range(count):
+            assert visit(f"{redirector.url}/{self.code}").status_code == 302
+
+    def ask(self, hours=1, **params):
+        return requests.get(
+            self.aggregator.url + "/v1/reconciliation", timeout=60,
+            params={"from": rfc3339(self.hour),
+                    "to": rfc3339(self.hour + hours * HOUR), **params})
+
+    def reconciliation(self, **params):
+        answer = self.ask(**params)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def told(self):
+        """The hour, as it stands."""
+        return self.reconciliation()["hours"][0]
+
+    def wait(self, **figures):
+        """Waits until the hour has these figures; returns it."""
+        def there():
+            hour = self.told()
+            return all(hour[name] == figures[name] for name in figures) and hour
+        try:
+            return eventually(there)
+        except AssertionError:
+            raise AssertionError(f"{figures} are not in {self.told()}") from None
+
+    def settle(self, *args):
+        status, said = self.program("aggregator", args=[
+            "settle", "--from", rfc3339(self.hour), "--to",
+            rfc3339(self.hour + HOUR), *args], start=False).run()
+        assert status == 0, said
+
+    def records(self):
+        """The messages there are in the topic of counters."""
+        return [m.value()
+                for m in self.kafka.consume(self.topics["topic_counters"])]
+
+
+@pytest.fixture
+def world(program, kafka, tables, skew, links, links_config):  # noqa: F811
+    topics = {**kafka.collector_topics(clicks=1),
+              "topic_counters": kafka.create_topic("counters", 2)}
+    return World(program, kafka, tables, skew, links, links_config, topics)
+
+
+def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
+    redirector = world.redirector()
+    world.visit(redirector, 20)
+    visit(f"{redirector.url}/{world.code}", "HEAD")
+    for _ in range(3):
+        assert visit(f"{redirector.url}/nolink").status_code == 404
+    # Answered, and nobody is told of it.
+    assert visit(f"{redirector.url}/{world.code}", "PUT").status_code == 405
+    assert visit(f"{redirector.url}/").status_code == 404
+    # While it runs, from time to time.
+    world.wait(acknowledged=24)
+    assert redirector.stop() == 0
+
+    hour = world.wait(settled=24, reported=True, complete=True)
+    assert hour["answered"] == {"redirected": 20, "not_found": 3, "expired": 0,
+                                "blocked": 0, "head": 1, "silent": 2}
+    assert {hour[name] for name in ("produced", "acknowledged", "stored",
+                                    "settled")} == {24}
+    assert {hour[name] for name in ("dropped", "spooled", "replayed", "imported",
+                                    "repeats", "repeats_removed")} == {0}
+    assert hour["lost"] == NOTHING_LOST
+    assert hour["unknown"] == {"redirectors": 0, "minutes": 0, "rows": 0,
+                               "inexact": False}
+    assert world.reconciliation()["gaps"] == []
+    # The hours beside it had no visits: that is known, too.
+    hours = world.reconciliation(hours=2)["hours"]
+    assert [h["produced"] for h in hours] == [24, 0] and hours[1]["reported"]
+
+    rows = list(csv.DictReader(world.ask(format="csv").text.splitlines()))
+    assert len(rows) == 1 and rows[0]["complete"] == "1"
+    assert {rows[0][name] for name in ("produced", "acknowledged", "stored",
+                                       "settled")} == {"24"}
+    assert {rows[0][f"lost_{name}"] for name in LOST} == {"0"}
+
+    # Records that come again, and old ones after new ones, change nothing.
+    world.kafka.produce(world.topics["topic_counters"],
+                        world.records() * 2)
+    # What is no record is a dead letter, and stops none behind it.
+    world.kafka.produce(world.topics["topic_counters"], [b"\xff no record"])
+    letters = world.kafka.consume(world.topics["topic_dlq"], 1)
+    assert letters[0].value() == b"\xff no record"
+    assert dict(letters[0].headers())["topic"].decode() == \
+        world.topics["topic_counters"]
+    counted = len(world.records()) - 1
+    assert counted > 3
+    eventually(lambda: world.collector.metric(
+        "shortloop_collector_counters_stored_total") == counted)
+    assert world.told() == hour
+
+    # A row that is gone is told, to the row.
+    world.tables.query("ALTER TABLE clicks DELETE WHERE offset = 7 "
+                       "SETTINGS mutations_sync = 1")
+    hour = world.wait(stored=23)
+    assert hour["lost"] == {**NOTHING_LOST, "acknowledged_stored": 1,
+                            "stored_settled": -1}
+    # So do the metrics, which are over a day's hours.
+    world.aggregator.wait_metric(1, "shortloop_aggregator_lost_events",
+                                 between="acknowledged_stored")
+    world.aggregator.wait_metric(1, "shortloop_aggregator_surplus_events",
+                                 between="stored_settled")
+    world.aggregator.wait_metric(0, "shortloop_aggregator_lost_events",
+                                 between="produced_acknowledged")
+    world.aggregator.wait_metric(0, "shortloop_aggregator_unknown_hours")
+    world.aggregator.wait_metric(24, "shortloop_aggregator_reconciled_hours")
+
+    # Late events, which no redirector counted, are in the hour of their time.
+    at = (world.hour + 100) * 1000
+    again = click(number=1, time_ms=at, maybe_sent=True)
+    world.kafka.produce(world.topics["topic_clicks"],
+                        [click(time_ms=at), again, again])
+    hour = world.wait(stored=26)
+    assert hour["repeats"] == 1
+    # An hour that a row is gone of is held back until somebody accepts that.
+    assert hour["lost"]["stored_settled"] == 2
+    world.settle("--allow-fewer")
+    hour = world.wait(settled=26)
+    assert hour["lost"] == {**NOTHING_LOST, "acknowledged_stored": -2}
+
+    # Those of an edge that tells nothing are not taken for a surplus.
+    world.kafka.produce(world.topics["topic_clicks"],
+                        [click(time_ms=at, edge="silent")])
+    hour = world.wait(stored=27, reported=False)
+    assert hour["unknown"]["rows"] == 1 and not hour["complete"]
+
+
+def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
+    redirector = world.redirector()
+    # So that its last record is of one that had come so far.
+    world.visit(redirector, 5)
+    world.wait(acknowledged=5)
+    redirector.kill()
+    # Known but in hindsight: nobody said that it ended.
+    hour = world.wait(settled=5, reported=False)
+    assert hour["unknown"]["redirectors"] == 1
+    # About the second half of the hour, and all of the next one.
+    assert 20 <= hour["unknown"]["minutes"] <= 30
+    assert world.reconciliation(hours=2)["hours"][1]["unknown"] == {
+        "redirectors": 1, "minutes": 60, "rows": 0, "inexact": False}
+    gap, = world.reconciliation()["gaps"]
+    assert gap["instance"] == "here"
+    eventually(lambda: world.aggregator.metric(
+        "shortloop_aggregator_unknown_hours") >= 1)
+
+    # Another is no word on it; the next one here is.
+    elsewhere = world.redirector("elsewhere")
+    world.visit(elsewhere, 1)
+    assert elsewhere.stop() == 0
+    world.wait(acknowledged=6, unknown=hour["unknown"])
+    successor = world.redirector()
+    world.visit(successor, 2)
+    assert successor.stop() == 0
+    hour = world.wait(settled=8, acknowledged=8)
+    eventually(lambda: world.told()["unknown"]["minutes"] < 20)
+    hour = world.told()
+    assert hour["unknown"]["redirectors"] == 1 and not hour["reported"]
+    assert hour["lost"] == NOTHING_LOST and not hour["complete"]
+    assert world.reconciliation(hours=2)["hours"][1]["reported"]
+
+
+@pytest.mark.long
+def test_what_waits_for_a_broker_is_not_lost(world, kafka_server):
+    redirector = world.redirector()
+    world.visit(redirector, 2)
+    world.wait(acknowledged=2)
+    kafka_server.kill()
+    eventually(lambda: redirector.ready()[0] == 503)
+    world.visit(redirector, 8)
+    kafka_server.start()
+    hour = world.wait(settled=10, acknowledged=10)
+    assert redirector.stop() == 0
+    hour = world.wait(reported=True)
+    assert hour["answered"]["redirected"] == 10
+    assert hour["lost"] == NOTHING_LOST and hour["dropped"] == 0
+
+
+def test_what_did_not_reach_kafka_is_dropped_and_who_tells_nothing_unknown(world):
+    """One topic of clicks takes nothing that is so large; that of counters does."""
+    own = dict(world.topics)
+    small = world.kafka.create_topic("small", 1, max_message_bytes=200,
+                                     message_timestamp_type="LogAppendTime")
+    world.topics["topic_clicks"] = small
+    redirector = world.redirector(linger="0s", compression="none")
+    for _ in range(4):
+        visit(f"{redirector.url}/{world.code}",
+              headers={"User-Agent": "x" * 400})
+    redirector.wait_metric(4, "shortloop_redirector_events_dropped_total",
+                           reason="undelivered")
+    assert redirector.stop() == 0
+    hour = world.wait(dropped=4, complete=True)
+    assert hour["lost"] == {**NOTHING_LOST, "produced_acknowledged": 4}
+
+    # Another without a topic of counters: its rows say that it is there.
+    world.topics = {**own, "topic_counters": ""}
+    redirector = world.redirector(edge="edge-2")
+    world.visit(redirector, 2)
+    assert redirector.stop() == 0
+    hour = world.wait(settled=2, stored=2)
+    assert hour["unknown"]["rows"] == 2 and not hour["complete"]
+
+
+@pytest.mark.parametrize("given, said", [
+    ({"from": "2026-11-01T00:15:00Z", "to": "2026-11-01T01:00:00Z"},
+     "from: expected a whole hour of UTC"),
+    ({"from": "2026-11-01T00:00:00Z", "to": "2026-11-01T00:30:00Z"},
+     "to: expected a whole hour of UTC"),
+    ({"from": "2026-11-01", "to": "2026-11-03T01:00:00Z"},
+     "from: expected at most 48 hours before `to`"),
+    ({"code": "abc"}, "code: no such parameter; known here: from, to, tz, format")])
+def test_what_cannot_be_asked_is_refused(told, given, said):
+    answer = requests.get(told.url + "/v1/reconciliation", params=given,
+                          timeout=60)
+    assert (answer.status_code, answer.json()["detail"]) == (400, said)
+
+
+@pytest.fixture
+def told(tables, redis, program):
+    return program("aggregator")
+
+
+def test_the_default_is_a_day_and_alerts_name_metrics_that_there_are(told):
+    answer = requests.get(told.url + "/v1/reconciliation", timeout=60).json()
+    assert len(answer["hours"]) in (24, 25)
+    assert not answer["hours"][-1]["complete"]
+
+    text = requests.get(told.admin + "/metrics", timeout=60).text
+    rules = yaml.safe_load(
+        (servers.ROOT / "config/prometheus/shortloop-aggregator.rules.yaml")
+        .read_text())["groups"][0]["rules"]
+    assert len(rules) >= 3
+    for rule in rules:
+        for name in names_in(rule["expr"]):
+            assert list(series_of(text, name)), (rule["alert"], name)
+    for step in LOST:
+        assert (("lost_events", {"between": step}) in
+                [("lost_events", labels) for labels, _ in series_of(
+                    text, "shortloop_aggregator_lost_events")])
+
+
+def names_in(expression):
+    return {word for word in expression.replace("(", " ").replace(
+        ")", " ").replace("{", " ").split() if word.startswith("shortloop_")}
