@@ -38,6 +38,10 @@ static const struct setting settings[] = {
 	SETTING_INT(exact_rows_max, "5000000", 1, INT64_MAX, AT_START,
 		    "Rows up to which a link's visitors are counted exactly; "
 		    "beyond, the answer is marked approximate."),
+	SETTING_INT(raw_rows_max, "50000000", 1, INT64_MAX, AT_START,
+		    "Rows of clicks that a question about more than one link "
+		    "may read which settled counts do not answer: filters, two "
+		    "dimensions, an owner's links."),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long requests may take to finish after SIGTERM."),
 	SETTING_STRINGS(cors_origins,

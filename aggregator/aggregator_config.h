@@ -27,6 +27,7 @@ struct aggregator_settings {
 	int64_t export_links_max; /* of an export that is not of all links */
 	int64_t buckets_max;
 	int64_t groups_max;
+	int64_t raw_rows_max;
 	int64_t exact_rows_max;
 	int64_t drain_timeout; /* ms */
 	struct setting_strings cors_origins;

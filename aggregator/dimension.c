@@ -18,8 +18,27 @@ const struct dimension dimensions[] = {
 	{"edge", "toString(edge)", DIMENSION_BUSIEST},
 	{"owner", "toString(owner)", DIMENSION_BUSIEST},
 	{"campaign", "toString(campaign)", DIMENSION_BUSIEST},
-	{"tag", "toString(arrayJoin(tags))", DIMENSION_MANY},
+	{"tag", "toString(arrayJoin(" DIMENSION_MANY_VALUES "))",
+	 DIMENSION_MANY},
 	{"link", "toString(link_id)", DIMENSION_BUSIEST},
+	{"continent", "toString(continent)", DIMENSION_RAW},
+	{"region", "toString(region)", DIMENSION_RAW},
+	{"asn", "if(asn = 0, '', toString(asn))", DIMENSION_RAW},
+	{"device_brand", "toString(device_brand)", DIMENSION_RAW},
+	{"device_model", "toString(device_model)", DIMENSION_RAW},
+	/* A version says nothing without what it is of. */
+	{"os_version",
+	 "trimRight(concat(toString(os_family), ' ', toString(os_version)))",
+	 DIMENSION_RAW},
+	{"ua_version",
+	 "trimRight(concat(toString(ua_family), ' ', toString(ua_version)))",
+	 DIMENSION_RAW},
+	{"verdict_reason", "toString(verdict_reason)", DIMENSION_RAW},
+	{"utm_source", "toString(utm_source)", DIMENSION_RAW},
+	{"utm_medium", "toString(utm_medium)", DIMENSION_RAW},
+	{"utm_campaign", "toString(utm_campaign)", DIMENSION_RAW},
+	{"utm_term", "utm_term", DIMENSION_RAW},
+	{"utm_content", "utm_content", DIMENSION_RAW},
 };
 const size_t dimension_count = sizeof(dimensions) / sizeof(dimensions[0]);
 
@@ -30,4 +49,9 @@ const struct dimension *dimension_find(const char *name)
 			return &dimensions[i];
 	}
 	return NULL;
+}
+
+const struct dimension *dimension_find_filter(const char *name)
+{
+	return strcmp(name, "link") ? dimension_find(name) : NULL;
 }

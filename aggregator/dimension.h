@@ -17,6 +17,8 @@ enum dimension_kind {
 	/* The same, and an event has any number of them (tags): sums exceed the
 	 * total.  One dimension at most: two arrayJoin would pair values. */
 	DIMENSION_MANY,
+	/* Not settled: counted from the rows of `clicks`. */
+	DIMENSION_RAW,
 };
 
 struct dimension {
@@ -26,11 +28,17 @@ struct dimension {
 	enum dimension_kind kind;
 };
 
+/* The array of a row that the DIMENSION_MANY's expression takes apart. */
+#define DIMENSION_MANY_VALUES "tags"
+
 /* The first one is `total`, which is not for group_by. */
 extern const struct dimension dimensions[];
 extern const size_t dimension_count;
 
 /* For group_by: `total` is not found. */
 const struct dimension *dimension_find(const char *name);
+
+/* For filters: neither `total` nor `link`, which has parameters of its own. */
+const struct dimension *dimension_find_filter(const char *name);
 
 #endif

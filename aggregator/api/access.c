@@ -50,6 +50,13 @@ int access_check_all(const struct access *a, const char *hint,
 			 a->who.owners ? "owners" : "account", hint);
 }
 
+int access_check_rows(const struct access *a, bool *ret_owners,
+		      const char *hint, struct error *err)
+{
+	*ret_owners = a->keys && a->who.owners;
+	return sees_all_accounts(a) ? 0 : access_check_all(a, hint, err);
+}
+
 int access_check_admin(const struct access *a, struct error *err)
 {
 	if (!a->keys || (a->who.roles & API_ADMIN))

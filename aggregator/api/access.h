@@ -51,6 +51,11 @@ void access_bounds_release(struct access_bounds *bounds);
 int access_check_all(const struct access *a, const char *hint,
 		     struct error *err);
 
+/* The same where rows have the owner that they had at the click: a key of some
+ * owners may see theirs, and *ret_owners says that it is confined to them. */
+int access_check_rows(const struct access *a, bool *ret_owners,
+		      const char *hint, struct error *err);
+
 /* May the caller see what is about the installation?  ERROR_NOT_OWNER: no, only
  * `admin` may. */
 int access_check_admin(const struct access *a, struct error *err);

@@ -10,26 +10,57 @@
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
+/* ClickHouse's exception: max_rows_to_read is exceeded. */
+#define TOO_MANY_ROWS 158
+
 /* The parameters that every query of an answer may name. */
 struct numbers {
-	char link_id[24], from[24], to[24], attempt[24], limit[24];
-	struct clickhouse_param params[8];
+	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
+	struct filter_params filters;
+	struct buf owners;
+	struct clickhouse_param params[12 + FILTERS_MAX];
+	size_t count;
 };
+
+static void add_param(struct numbers *n, const char *name, const char *value)
+{
+	n->params[n->count++] = (struct clickhouse_param){name, value};
+	n->params[n->count] = (struct clickhouse_param){NULL, NULL};
+}
 
 static void numbers_fill(struct numbers *n, const struct question *q,
 			 uint64_t link_id, uint64_t attempt)
 {
+	*n = (struct numbers){0};
 	snprintf(n->link_id, sizeof(n->link_id), "%" PRIu64, link_id);
 	snprintf(n->from, sizeof(n->from), "%" PRId64, q->from);
 	snprintf(n->to, sizeof(n->to), "%" PRId64, q->to);
 	snprintf(n->attempt, sizeof(n->attempt), "%" PRIu64, attempt);
 	snprintf(n->limit, sizeof(n->limit), "%zu", q->limit);
-	n->params[0] = (struct clickhouse_param){"param_link_id", n->link_id};
-	n->params[1] = (struct clickhouse_param){"param_from", n->from};
-	n->params[2] = (struct clickhouse_param){"param_to", n->to};
-	n->params[3] = (struct clickhouse_param){"param_attempt", n->attempt};
-	n->params[4] = (struct clickhouse_param){"param_limit", n->limit};
-	n->params[5] = (struct clickhouse_param){NULL, NULL};
+	add_param(n, "param_link_id", n->link_id);
+	add_param(n, "param_from", n->from);
+	add_param(n, "param_to", n->to);
+	add_param(n, "param_attempt", n->attempt);
+	add_param(n, "param_limit", n->limit);
+}
+
+/* Those of clicks_sql_rows.  Release with rows_numbers_release, also after a
+ * failure. */
+static int rows_numbers_fill(struct numbers *n, const struct question *q,
+			     uint64_t link_id, struct error *err)
+{
+	numbers_fill(n, q, link_id, 0);
+	if (filter_params_fill(&n->filters, &q->filters, &n->params[n->count],
+			       err) < 0)
+		return -1;
+	n->count += q->filters.count;
+	return 0;
+}
+
+static void rows_numbers_release(struct numbers *n)
+{
+	filter_params_release(&n->filters);
+	buf_free(&n->owners);
 }
 
 /* Whether the link's rows are few enough to count visitors one by one. */
@@ -50,7 +81,8 @@ static int decide_exact(struct call *call, const struct numbers *n,
 }
 
 static int add_group(struct clicks_answer *a, const char *value,
-		     const struct counts *counts, struct error *err)
+		     const char *second, const struct counts *counts,
+		     struct error *err)
 {
 	struct group *more =
 		realloc(a->groups, (a->group_count + 1) * sizeof(*more));
@@ -58,20 +90,18 @@ static int add_group(struct clicks_answer *a, const char *value,
 	if (!more)
 		return error_set_nomem(err);
 	a->groups = more;
-	more[a->group_count].value = strdup(value);
-	if (!more[a->group_count].value)
-		return error_set_nomem(err);
-	more[a->group_count++].counts = *counts;
-	return 0;
+	more += a->group_count++;
+	*more = (struct group){strdup(value), strdup(second), *counts};
+	return more->value && more->second ? 0 : error_set_nomem(err);
 }
 
 static int take_row(void *arg, char **f, struct error *err)
 {
 	struct clicks_answer *a = arg;
-	struct counts counts = counts_read(f + 3);
+	struct counts counts = counts_read(f + 4);
 
 	if (!strcmp(f[0], "group"))
-		return add_group(a, f[2], &counts, err);
+		return add_group(a, f[2], f[3], &counts, err);
 	if (!strcmp(f[0], "total"))
 		a->total = counts;
 	else
@@ -88,12 +118,11 @@ static int run(struct call *call, struct buf *sql, const struct numbers *n,
 			       CLICKS_SQL_COLUMNS, take_row, a, err);
 }
 
-/* A bucket without a row has zero visitors, which is a known number. */
-static int prepare(struct call *call, const struct question *q,
+/* A bucket without a row has zero visitors, which is a known number; `known`:
+ * it would be known of one that has some. */
+static int prepare(struct call *call, const struct question *q, bool known,
 		   struct clicks_answer *a, struct error *err)
 {
-	bool known = a->link.link_id || q->bots != BOTS_ONLY;
-
 	if (buckets_cut(&a->buckets, q->zone, q->interval, q->from, q->to,
 			(size_t)call->config->aggregator.buckets_max, err) < 0)
 		return error_wrap(err, "interval");
@@ -135,10 +164,8 @@ static int fetch_sealed(struct call *call, const struct question *q,
 
 	numbers_fill(&n, q, a->link.link_id, 0);
 	status = put_days(sealed, &starts, &attempts, err);
-	n.params[5] = (struct clickhouse_param){"param_days", starts.data};
-	n.params[6] =
-		(struct clickhouse_param){"param_attempts", attempts.data};
-	n.params[7] = (struct clickhouse_param){NULL, NULL};
+	add_param(&n, "param_days", starts.data);
+	add_param(&n, "param_attempts", attempts.data);
 	clicks_sql_sealed_size(&sql, q, sealed);
 	if (status == 0)
 		status = buf_cstr(&sql)
@@ -161,18 +188,20 @@ static int fetch_sealed(struct call *call, const struct question *q,
 static int fetch_rows(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
+	const struct clicks_scope scope = {.link = true};
 	struct numbers n;
 	struct buf sql = {0};
 	bool exact = true;
-	int status;
+	int status = rows_numbers_fill(&n, q, a->link.link_id, err);
 
-	numbers_fill(&n, q, a->link.link_id, 0);
-	if (decide_exact(call, &n, &exact, err) < 0)
-		return -1;
+	if (status == 0)
+		status = decide_exact(call, &n, &exact, err);
 	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
-	clicks_sql_link(&sql, q, &a->buckets, exact);
-	status = run(call, &sql, &n, a, err);
+	clicks_sql_rows(&sql, q, &a->buckets, &scope, exact);
+	if (status == 0)
+		status = run(call, &sql, &n, a, err);
 	buf_free(&sql);
+	rows_numbers_release(&n);
 	return status;
 }
 
@@ -186,12 +215,66 @@ static int fetch_link(struct call *call, const struct question *q,
 
 	if (call_complete_until(call, &a->complete_until, err) < 0)
 		return -1;
-	if (!q->group_by &&
+	if (!q->group_by_count && !q->filters.count &&
 	    freshness_sealed(call->freshness, q->from, q->to, &sealed, err) < 0)
 		return -1;
 	status = sealed.count ? fetch_sealed(call, q, &sealed, a, err)
 			      : fetch_rows(call, q, a, err);
 	sealed_days_release(&sealed);
+	return status;
+}
+
+/* The owners that the caller is confined to, and how much is read. */
+static int bound(struct call *call, struct numbers *n, struct error *err)
+{
+	struct access_bounds bounds;
+	int status = access_bounds_fill(&bounds, call->access, err);
+
+	clickhouse_escape(&n->owners, bounds.owners.data, bounds.owners.len);
+	access_bounds_release(&bounds);
+	if (status == 0 && n->owners.failed)
+		status = error_set_nomem(err);
+	add_param(n, "param_bound_owners", n->owners.data);
+	snprintf(n->most, sizeof(n->most), "%" PRId64,
+		 call->config->aggregator.raw_rows_max);
+	add_param(n, "max_rows_to_read", n->most);
+	return status;
+}
+
+static int too_much(const struct call *call, struct error *err)
+{
+	return error_set(err, ERROR_INPUT,
+			 "from, to: clicks of this range would have to be "
+			 "looked at one by one, and they are more than %" PRId64
+			 " (setting raw_rows_max): ask for a shorter range, or "
+			 "of one link",
+			 call->config->aggregator.raw_rows_max);
+}
+
+/* From the raw rows of many links. */
+static int fetch_many(struct call *call, const struct question *q,
+		      const struct clicks_scope *scope, struct clicks_answer *a,
+		      struct error *err)
+{
+	struct numbers n;
+	struct buf sql = {0};
+	int status = call_complete_until(call, &a->complete_until, err);
+
+	if (status < 0)
+		return -1;
+	a->unique_error = UNIQUE_ERROR_LIVE;
+	status = rows_numbers_fill(&n, q, 0, err);
+	if (status == 0)
+		status = bound(call, &n, err);
+	clicks_sql_rows(&sql, q, &a->buckets, scope, false);
+	if (status == 0) {
+		status = run(call, &sql, &n, a, err);
+		if (status < 0 &&
+		    clickhouse_last_code(call->ch) == TOO_MANY_ROWS)
+			too_much(call, err);
+	}
+	buf_free(&sql);
+	rows_numbers_release(&n);
 	return status;
 }
 
@@ -203,8 +286,7 @@ static int fetch_all(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status;
 
-	if (access_check_all(call->access, ACCESS_ASK_OF_ONE, err) < 0 ||
-	    progress_read_last(call->ch, &last, err) < 0)
+	if (progress_read_last(call->ch, &last, err) < 0)
 		return -1;
 	numbers_fill(&n, q, 0, last.attempt);
 	a->complete_until = last.complete_until;
@@ -224,9 +306,18 @@ static void cap_estimates(struct clicks_answer *a, enum bots_mode mode)
 	counts_cap(&a->total, mode);
 }
 
+/* Do settled counts not have it? */
+static bool needs_rows(const struct question *q)
+{
+	return q->filters.count || q->group_by_count > 1 ||
+	       (q->group_by_count && q->group_by[0]->kind == DIMENSION_RAW);
+}
+
 static int clicks_fetch(struct call *call, const struct question *q,
 			struct clicks_answer *ret, struct error *err)
 {
+	struct clicks_scope scope = {0};
+	bool settled;
 	int status = 0;
 
 	*ret = (struct clicks_answer){0};
@@ -236,12 +327,19 @@ static int clicks_fetch(struct call *call, const struct question *q,
 	else if (q->link_id)
 		status = archive_find_link(call->ch, call->access, q->link_id,
 					   &ret->link, err);
-	if (status < 0 || prepare(call, q, ret, err) < 0)
+	else
+		status = access_check_rows(call->access, &scope.owners,
+					   ACCESS_ASK_OF_ONE, err);
+	settled = !ret->link.link_id && !scope.owners && !needs_rows(q);
+	if (status < 0 ||
+	    prepare(call, q, !settled || q->bots != BOTS_ONLY, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)
 		status = fetch_link(call, q, ret, err);
-	else
+	else if (settled)
 		status = fetch_all(call, q, ret, err);
+	else
+		status = fetch_many(call, q, &scope, ret, err);
 	if (status == 0 && ret->unique_error > 0)
 		cap_estimates(ret, q->bots);
 	return status;
@@ -252,8 +350,10 @@ static void clicks_answer_release(struct clicks_answer *a)
 	archived_link_release(&a->link);
 	buckets_release(&a->buckets);
 	free(a->data);
-	for (size_t i = 0; i < a->group_count; i++)
+	for (size_t i = 0; i < a->group_count; i++) {
 		free(a->groups[i].value);
+		free(a->groups[i].second);
+	}
 	free(a->groups);
 }
 
@@ -267,8 +367,11 @@ static bool find_rest(const struct question *q, const struct clicks_answer *a,
 {
 	struct counts shown = {0};
 
-	if (!q->group_by || q->group_by->kind == DIMENSION_MANY)
+	if (!q->group_by_count)
 		return false;
+	for (size_t i = 0; i < q->group_by_count; i++)
+		if (q->group_by[i]->kind == DIMENSION_MANY)
+			return false;
 	for (size_t i = 0; i < a->group_count; i++)
 		counts_add(&shown, &a->groups[i].counts);
 	/* Clicks can arrive between the two halves of a live query. */
@@ -302,14 +405,25 @@ static json_t *groups_to_json(const struct question *q,
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < a->group_count; i++) {
-		json_t *item = json_pack("{s:s}", "value", a->groups[i].value);
+		const struct group *g = &a->groups[i];
+		json_t *item = q->group_by_count > 1
+				       ? json_pack("{s:[s,s]}", "values",
+						   g->value, g->second)
+				       : json_pack("{s:s}", "value", g->value);
 
-		if (!item ||
-		    counts_to_json(&a->groups[i].counts, q->bots, item) < 0 ||
+		if (!item || counts_to_json(&g->counts, q->bots, item) < 0 ||
 		    json_array_append_new(array, item) < 0)
 			return NULL;
 	}
 	return array;
+}
+
+static json_t *group_by_to_json(const struct question *q)
+{
+	if (q->group_by_count == 1)
+		return json_string(q->group_by[0]->name);
+	return json_sprintf("%s,%s", q->group_by[0]->name,
+			    q->group_by[1]->name);
 }
 
 static int add_groups(const struct question *q, const struct clicks_answer *a,
@@ -318,10 +432,9 @@ static int add_groups(const struct question *q, const struct clicks_answer *a,
 	struct counts rest;
 	json_t *object;
 
-	if (!q->group_by)
+	if (!q->group_by_count)
 		return 0;
-	if (json_object_set_new(answer, "group_by",
-				json_string(q->group_by->name)) < 0 ||
+	if (json_object_set_new(answer, "group_by", group_by_to_json(q)) < 0 ||
 	    json_object_set_new(answer, "groups", groups_to_json(q, a)) < 0)
 		return -1;
 	if (!find_rest(q, a, &rest))
@@ -381,22 +494,34 @@ failed:
 	return NULL;
 }
 
+static void put_csv_names(const struct question *q, struct buf *out)
+{
+	for (size_t i = 0; i < q->group_by_count; i++)
+		buf_printf(out, "%s,", q->group_by[i]->name);
+	buf_printf(out, "%s%s\r\n", q->group_by_count ? "" : "start,",
+		   counts_csv_header);
+}
+
 void clicks_to_csv(const struct question *q, const struct clicks_answer *a,
 		   struct buf *out)
 {
+	bool groups = q->group_by_count > 0;
+	size_t rows = groups ? a->group_count : a->buckets.count;
 	char text[ZONE_TEXT_MAX];
-	size_t rows = q->group_by ? a->group_count : a->buckets.count;
 
-	buf_printf(out, "%s,%s\r\n", q->group_by ? q->group_by->name : "start",
-		   counts_csv_header);
+	put_csv_names(q, out);
 	for (size_t i = 0; i < rows; i++) {
-		if (q->group_by)
+		if (groups)
 			csv_put_text(out, a->groups[i].value);
 		else
 			buf_puts(out, zone_format(q->zone, a->buckets.starts[i],
 						  text));
 		buf_putc(out, ',');
-		counts_to_csv(q->group_by ? &a->groups[i].counts : &a->data[i],
+		if (q->group_by_count > 1) {
+			csv_put_text(out, a->groups[i].second);
+			buf_putc(out, ',');
+		}
+		counts_to_csv(groups ? &a->groups[i].counts : &a->data[i],
 			      q->bots, out);
 		buf_puts(out, "\r\n");
 	}
@@ -411,7 +536,7 @@ int route_clicks(struct call *call, struct error *err)
 	int status =
 		question_parse(&q, call->query,
 			       ASK_LINK | ASK_RANGE | ASK_INTERVAL | ASK_GROUP |
-				       ASK_BOTS | ASK_FORMAT,
+				       ASK_BOTS | ASK_FORMAT | ASK_FILTER,
 			       &call->config->aggregator, call_now, call, err);
 
 	if (status == 0)

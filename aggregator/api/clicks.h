@@ -10,7 +10,8 @@
 #include "aggregator/api/counts.h"
 
 struct group {
-	char *value; /* owned */
+	char *value;  /* owned */
+	char *second; /* owned; of the second dimension, "" without one */
 	struct counts counts;
 };
 

@@ -31,6 +31,9 @@ const char *clicks_sql_left(enum bots_mode mode)
 	return left[mode];
 }
 
+/* Of a bucket or a total. */
+#define NO_VALUES "'' AS group_value, '' AS second_value, "
+
 /* Rounds an instant down to the start of its bucket.  The bounds are constants
  * of the query, which the engine searches by bisection. */
 static void put_bucket(struct buf *sql, const char *seconds,
@@ -43,7 +46,7 @@ static void put_bucket(struct buf *sql, const char *seconds,
 }
 
 static void put_raw_counts(struct buf *sql, const struct question *q,
-			   bool exact)
+			   const struct clicks_scope *scope, bool exact)
 {
 	const char *unique = exact ? "uniqExactIf" : "uniqCombined64If(17)";
 
@@ -52,35 +55,49 @@ static void put_raw_counts(struct buf *sql, const struct question *q,
 		   "countIf(" SQL_BOT ") AS n_bots, "
 		   "countIf(" SQL_PREFETCH ") AS n_prefetches, "
 		   "%s(unique_identity, %s) AS n_visitors, "
-		   "%s(ip, %s) AS n_ips FROM clicks "
-		   "WHERE link_id = {link_id:UInt64} "
-		   "AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
+		   "%s(ip, %s) AS n_ips FROM clicks WHERE %s"
+		   "ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		   "AND ts < toDateTime64({to:UInt32}, 3, 'UTC')",
-		   unique, conditions[q->bots], unique, conditions[q->bots]);
+		   unique, conditions[q->bots], unique, conditions[q->bots],
+		   scope->link ? "link_id = {link_id:UInt64} AND " : "");
+	if (scope->owners)
+		/* What was of no link was nobody's. */
+		buf_puts(sql, " AND link_id != 0 AND has(splitByChar('\\n', "
+			      "{bound_owners:String}), toString(owner))");
+	filters_put_sql(&q->filters, sql);
 }
 
-void clicks_sql_link(struct buf *sql, const struct question *q,
-		     const struct buckets *buckets, bool exact)
+static void put_groups(struct buf *sql, const struct question *q,
+		       const struct clicks_scope *scope, bool exact)
+{
+	const struct dimension *second = q->group_by[1];
+
+	buf_printf(sql,
+		   " UNION ALL SELECT * FROM (SELECT 'group' AS answer_part, "
+		   "0 AS bucket, toValidUTF8(%s) AS group_value, "
+		   "toValidUTF8(%s) AS second_value, ",
+		   q->group_by[0]->expression,
+		   second ? second->expression : "''");
+	put_raw_counts(sql, q, scope, exact);
+	buf_printf(sql,
+		   " GROUP BY group_value, second_value ORDER BY %s DESC, "
+		   "n_events DESC, group_value, second_value "
+		   "LIMIT {limit:UInt64})",
+		   left[q->bots]);
+}
+
+void clicks_sql_rows(struct buf *sql, const struct question *q,
+		     const struct buckets *buckets,
+		     const struct clicks_scope *scope, bool exact)
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	put_bucket(sql, "toUnixTimestamp(ts)", buckets);
-	buf_puts(sql, " AS bucket, '' AS group_value, ");
-	put_raw_counts(sql, q, exact);
+	buf_puts(sql, " AS bucket, " NO_VALUES);
+	put_raw_counts(sql, q, scope, exact);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
-	if (q->group_by) {
-		buf_printf(sql,
-			   " UNION ALL SELECT * FROM (SELECT 'group' AS "
-			   "answer_part, "
-			   "0 AS bucket, toValidUTF8(%s) AS group_value, ",
-			   q->group_by->expression);
-		put_raw_counts(sql, q, exact);
-		buf_printf(sql,
-			   " GROUP BY group_value ORDER BY %s DESC, n_events "
-			   "DESC, "
-			   "group_value LIMIT {limit:UInt64})",
-			   left[q->bots]);
-	}
+	if (q->group_by_count)
+		put_groups(sql, q, scope, exact);
 	buf_puts(sql, " FORMAT TabSeparated");
 }
 
@@ -179,7 +196,7 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		      "answer_part, ");
 	put_bucket(sql, "toUnixTimestamp(s)", buckets);
 	buf_printf(sql,
-		   " AS bucket, '' AS group_value, sum(e) AS n_events, "
+		   " AS bucket, " NO_VALUES "sum(e) AS n_events, "
 		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
 		   "sum(p) AS n_prefetches, %s(v) AS n_visitors, %s(i) AS "
 		   "n_ips FROM ",
@@ -232,23 +249,23 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	put_bucket(sql, "toUnixTimestamp(slot)", buckets);
-	buf_puts(sql, " AS bucket, '' AS group_value, ");
+	buf_puts(sql, " AS bucket, " NO_VALUES);
 	put_settled_counts(sql, q, true);
 	buf_puts(sql, " AND dimension = 'total' "
 		      "GROUP BY GROUPING SETS ((bucket), ())");
-	if (q->group_by) {
+	if (q->group_by_count) {
 		buf_puts(sql,
 			 " UNION ALL SELECT * FROM (SELECT 'group' AS "
 			 "answer_part, 0 AS bucket, toValidUTF8(s.value) AS "
-			 "group_value, ");
+			 "group_value, '' AS second_value, ");
 		put_settled_counts(sql, q,
-				   q->group_by->kind == DIMENSION_VISITORS);
+				   q->group_by[0]->kind == DIMENSION_VISITORS);
 		buf_printf(sql,
 			   " AND dimension = '%s' AND NOT rest GROUP BY "
 			   "group_value "
 			   "ORDER BY %s DESC, n_events DESC, group_value "
 			   "LIMIT {limit:UInt64})",
-			   q->group_by->name, left[q->bots]);
+			   q->group_by[0]->name, left[q->bots]);
 	}
 	buf_puts(sql, " FORMAT TabSeparated");
 }

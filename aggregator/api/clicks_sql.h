@@ -2,8 +2,9 @@
  * clicks_sql.h - the queries behind GET /v1/clicks.
  *
  * Each answers with the rows of one UNION: kind ('total', 'bucket', 'group'),
- * bucket (seconds since 1970), value, and the columns of counts.h.  One query
- * for all three, so that they are counted from the same rows.
+ * bucket (seconds since 1970), the values of one or two dimensions, and the
+ * columns of counts.h.  One query for all three, so that they are counted from
+ * the same rows.
  *
  * What a client wrote goes in as a parameter; the text holds names of closed
  * tables and numbers of the program's own.
@@ -15,16 +16,25 @@
 #include "aggregator/settle/seal.h"
 #include "common/buf.h"
 
-#define CLICKS_SQL_COLUMNS "sns" COUNTS_COLUMNS
+#define CLICKS_SQL_COLUMNS "snss" COUNTS_COLUMNS
 
-/* The clicks of one link, from `clicks`.  Parameters: link_id, from, to, limit.
- * `exact`: visitors are counted one by one rather than estimated. */
-void clicks_sql_link(struct buf *sql, const struct question *q,
-		     const struct buckets *buckets, bool exact);
+/* Whose rows of `clicks` are counted, besides what the question says. */
+struct clicks_scope {
+	bool link;   /* the link's: parameter link_id */
+	bool owners; /* these owners', as of the click: bound_owners, a line
+			each */
+};
 
-/* The same without groups where days of the range are sealed: these from
- * sealed_slots, the others from `clicks`.  Parameters also: days, attempts
- * (arrays of the sealed days' starts and attempts). */
+/* From `clicks`.  Parameters: from, to, limit, those of the scope and of the
+ * question's filters.  `exact`: visitors are counted one by one rather than
+ * estimated. */
+void clicks_sql_rows(struct buf *sql, const struct question *q,
+		     const struct buckets *buckets,
+		     const struct clicks_scope *scope, bool exact);
+
+/* Of one link, without groups and filters, where days of the range are sealed:
+ * these from sealed_slots, the others from `clicks`.  Parameters: link_id,
+ * from, to, days, attempts (arrays of the sealed days' starts and attempts). */
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
 		       const struct sealed_days *sealed, bool exact);
@@ -33,8 +43,9 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct sealed_days *sealed);
 
-/* The clicks of all links, from `stats_hourly`.  Parameters: from, to, attempt
- * (nothing published later is read), limit. */
+/* The clicks of all links, from `stats_hourly`, without filters and by one
+ * dimension at most.  Parameters: from, to, attempt (nothing published later is
+ * read), limit. */
 void clicks_sql_all(struct buf *sql, const struct question *q,
 		    const struct buckets *buckets);
 

@@ -8,26 +8,15 @@
 
 #include "common/clock.h"
 #include "common/http/url.h"
-#include "common/keys/key_owners.h"
 
 #define LIMIT_DEFAULT 100
-/* Bytes of what filters compare with. */
-#define OWNER_MAX   KEY_OWNER_MAX
-#define DOMAIN_MAX  253
-#define COUNTRY_MAX 32 /* of what is no public address: "documentation" */
-#define TIME_MAX    INT64_C(4294944000) /* 2106-02-07, DateTime's end */
+#define TIME_MAX      INT64_C(4294944000) /* 2106-02-07, DateTime's end */
 
 static const char *const bots_names[] = {
 	[BOTS_EXCLUDE] = "exclude",
 	[BOTS_INCLUDE] = "include",
 	[BOTS_ONLY] = "only",
 };
-
-/* As the column `verdict` has them. */
-static const char *const verdict_names[] = {
-	"human", "bot", "prefetch", "preview", "monitor", "scanner",
-};
-#define VERDICT_COUNT (sizeof(verdict_names) / sizeof(verdict_names[0]))
 
 struct reader {
 	struct question *q;
@@ -47,8 +36,8 @@ static const struct parameter {
 	{"tz", ASK_RANGE},	 {"interval", ASK_INTERVAL},
 	{"group_by", ASK_GROUP}, {"limit", ASK_GROUP | ASK_LIMIT},
 	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
-	{"owner", ASK_FILTER},	 {"domain", ASK_FILTER},
-	{"country", ASK_FILTER}, {"verdict", ASK_FILTER},
+	{"owner", ASK_LIVE},	 {"domain", ASK_LIVE},
+	{"country", ASK_LIVE},	 {"verdict", ASK_LIVE},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -80,9 +69,10 @@ static int unknown_parameter(const char *key, unsigned known, struct error *err)
 					      "%s%s", n ? ", " : "",
 					      parameters[i].name);
 	}
-	return error_set(err, ERROR_INPUT,
-			 "%.40s: no such parameter; known here: %s", key,
-			 n ? list : "none");
+	return error_set(
+		err, ERROR_INPUT, "%.40s: no such parameter; known here: %s%s",
+		key, n ? list : "none",
+		known & ASK_FILTER ? ", and dimensions to filter by" : "");
 }
 
 static int check_names(const struct url_params *params, unsigned known,
@@ -96,7 +86,8 @@ static int check_names(const struct url_params *params, unsigned known,
 		       (strcmp(parameters[p].name, key) != 0 ||
 			!(parameters[p].asks & known)))
 			p++;
-		if (p == PARAMETER_COUNT)
+		if (p == PARAMETER_COUNT &&
+		    !((known & ASK_FILTER) && dimension_find_filter(key)))
 			return unknown_parameter(key, known, err);
 		if (url_param_get(params, key) != params->items[i].value)
 			return error_set(err, ERROR_INPUT,
@@ -211,22 +202,46 @@ static int read_interval(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_group(struct reader *r, struct error *err)
+static int unknown_dimension(struct error *err)
 {
-	const char *text = url_param_get(r->params, "group_by");
-	char list[320] = "";
+	char list[sizeof(err->text)] = "";
 	size_t n = 0;
 
-	if (!text)
-		return 0;
-	r->q->group_by = dimension_find(text);
-	if (r->q->group_by)
-		return 0;
 	for (size_t i = 1; i < dimension_count; i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 				      n ? ", " : "", dimensions[i].name);
-	return error_set(err, ERROR_INPUT, "group_by: expected one of %s",
-			 list);
+	return error_set(err, ERROR_INPUT,
+			 "group_by: expected one or two of %s", list);
+}
+
+/* One, or two with a comma between. */
+static int read_group(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "group_by");
+	struct question *q = r->q;
+	char name[32];
+
+	while (text) {
+		size_t len = strcspn(text, ",");
+		const struct dimension *d;
+
+		if (q->group_by_count == GROUPS_BY_MAX)
+			return error_set(err, ERROR_INPUT,
+					 "group_by: expected at most %d "
+					 "dimensions",
+					 GROUPS_BY_MAX);
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		d = len < sizeof(name) ? dimension_find(name) : NULL;
+		if (!d)
+			return unknown_dimension(err);
+		if (q->group_by_count && d == q->group_by[0])
+			return error_set(err, ERROR_INPUT,
+					 "group_by: expected two different "
+					 "dimensions");
+		q->group_by[q->group_by_count++] = d;
+		text = text[len] ? text + len + 1 : NULL;
+	}
+	return 0;
 }
 
 static int read_bots(struct reader *r, struct error *err)
@@ -277,50 +292,26 @@ static int read_limit(struct reader *r, struct error *err)
 	return 0;
 }
 
-static int read_verdict(struct reader *r, struct error *err)
+/* check_names has seen that each is known here. */
+static int read_filters(struct reader *r, struct error *err)
 {
-	const char *text = url_param_get(r->params, "verdict");
+	const struct url_params *params = r->params;
 
-	for (size_t i = 0; text && i < VERDICT_COUNT; i++)
-		if (!strcmp(text, verdict_names[i]))
-			r->q->filter.verdict = verdict_names[i];
-	if (text && !r->q->filter.verdict)
-		return error_set(err, ERROR_INPUT,
-				 "verdict: expected human, bot, prefetch, "
-				 "preview, monitor or scanner");
-	if (text && url_param_get(r->params, "bots"))
+	for (size_t i = 0; i < params->count; i++) {
+		const struct dimension *d =
+			dimension_find_filter(params->items[i].key);
+
+		if (d && filters_add(&r->q->filters, d, params->items[i].value,
+				     err) < 0)
+			return -1;
+	}
+	if (!url_param_get(params, "verdict"))
+		return 0;
+	if (url_param_get(params, "bots"))
 		return error_set(err, ERROR_INPUT,
 				 "bots, verdict: give one of them");
-	if (text)
-		r->q->bots = BOTS_INCLUDE;
+	r->q->bots = BOTS_INCLUDE;
 	return 0;
-}
-
-/* `most` bytes, and at least one where `some`. */
-static int read_text(struct reader *r, const char *name, size_t most, bool some,
-		     char **ret, struct error *err)
-{
-	const char *text = url_param_get(r->params, name);
-
-	if (!text)
-		return 0;
-	if (strlen(text) > most || (some && !*text))
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected %sup to %zu bytes", name,
-				 some ? "a name of " : "", most);
-	*ret = strdup(text);
-	return *ret ? 0 : error_set_nomem(err);
-}
-
-static int read_filter(struct reader *r, struct error *err)
-{
-	struct question_filter *f = &r->q->filter;
-
-	if (read_text(r, "owner", OWNER_MAX, false, &f->owner, err) < 0 ||
-	    read_text(r, "domain", DOMAIN_MAX, true, &f->domain, err) < 0 ||
-	    read_text(r, "country", COUNTRY_MAX, false, &f->country, err) < 0)
-		return -1;
-	return read_verdict(r, err);
 }
 
 int question_parse(struct question *q, struct http_slice query, unsigned known,
@@ -341,7 +332,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
-	    read_filter(&r, err) < 0 || read_format(&r, err) < 0 ||
+	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
 	    read_limit(&r, err) < 0)
 		goto out;
 	status = 0;
@@ -354,8 +345,5 @@ void question_release(struct question *q)
 {
 	zone_free(q->zone);
 	q->zone = NULL;
-	free(q->filter.owner);
-	free(q->filter.domain);
-	free(q->filter.country);
-	q->filter = (struct question_filter){0};
+	filters_release(&q->filters);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/filter.h"
 #include "aggregator/dimension.h"
 #include "aggregator/zone/buckets.h"
 #include "aggregator/zone/zone.h"
@@ -23,13 +24,7 @@ enum bots_mode {
 	BOTS_ONLY,    /* all but people's */
 };
 
-/* What of clicks is looked at as they come. */
-struct question_filter {
-	char *owner; /* "": those of links without one; NULL: any */
-	char *domain;
-	char *country;
-	const char *verdict; /* static */
-};
+#define GROUPS_BY_MAX 2
 
 struct question {
 	char code[CODE_MAX + 1]; /* "": not asked by code */
@@ -38,9 +33,10 @@ struct question {
 	bool has_to;		 /* `to` was given */
 	enum bucket_interval interval;
 	struct zone *zone;
-	const struct dimension *group_by; /* or NULL */
+	const struct dimension *group_by[GROUPS_BY_MAX];
+	size_t group_by_count;
 	enum bots_mode bots;
-	struct question_filter filter;
+	struct filters filters;
 	bool csv;
 	size_t limit;
 };
@@ -53,7 +49,8 @@ struct question {
 #define ASK_BOTS     (1U << 4)
 #define ASK_FORMAT   (1U << 5)
 #define ASK_LIMIT    (1U << 6)
-#define ASK_FILTER   (1U << 7) /* owner, domain, country, verdict */
+#define ASK_LIVE     (1U << 7) /* owner, domain, country, verdict */
+#define ASK_FILTER   (1U << 8) /* every dimension that can be filtered by */
 
 /*
  * Reads a query string.  A parameter that the route does not know, that comes

@@ -220,6 +220,12 @@ const char settle_sql_hour_rows[] =
 	"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
 	" AND h IN {hours:Array(UInt32)} GROUP BY h FORMAT TabSeparated";
 
+/* Settled, and each event once. */
+static bool has_all_events(const struct dimension *d)
+{
+	return d->kind == DIMENSION_VISITORS || d->kind == DIMENSION_BUSIEST;
+}
+
 /*
  * h, attempt, n.  An event is in every dimension once, but for those of many
  * values: where they differ, they were counted at different moments (servers
@@ -232,14 +238,14 @@ static void put_staged(struct buf *sql)
 
 	buf_puts(sql, "SELECT h, attempt, if(min(m) = max(m) AND count() = ");
 	for (size_t i = 0; i < dimension_count; i++)
-		count += dimensions[i].kind != DIMENSION_MANY;
+		count += has_all_events(&dimensions[i]);
 	buf_printf(sql, "%zu, min(m), %" PRIu64 ") AS n FROM (", count,
 		   SETTLE_SQL_UNEVEN);
 	buf_puts(sql, "SELECT toUInt32(hour) AS h, attempt, "
 		      "sum(events) AS m FROM stats_hourly "
 		      "WHERE dimension IN (");
 	for (size_t i = 0; i < dimension_count; i++)
-		if (dimensions[i].kind != DIMENSION_MANY)
+		if (has_all_events(&dimensions[i]))
 			buf_printf(sql, "%s'%s'", i ? ", " : "",
 				   dimensions[i].name);
 	buf_puts(sql, ") AND " SQL_IN_HOURS

@@ -401,7 +401,7 @@ static struct subscriber *subscriber_new(struct live_loop *at,
 	s->access = *access;
 	s->audience = audience_of(access);
 	if (question_parse(&s->question, http_query(req),
-			   ASK_LINK | ASK_BOTS | ASK_FILTER, own, NULL, NULL,
+			   ASK_LINK | ASK_BOTS | ASK_LIVE, own, NULL, NULL,
 			   err) == 0)
 		return s;
 	subscriber_free(s);

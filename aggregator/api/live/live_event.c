@@ -210,9 +210,14 @@ void link_owner_release(struct link_owner *o)
 	*o = (struct link_owner){0};
 }
 
-static bool is_one_of(const char *wanted, const char *value)
+/* Of the dimensions that ASK_LIVE knows. */
+static const char *value_of(const struct live_event *e, const char *dimension)
 {
-	return !wanted || !strcmp(wanted, value);
+	if (!strcmp(dimension, "owner"))
+		return e->owner;
+	if (!strcmp(dimension, "domain"))
+		return e->domain;
+	return strcmp(dimension, "country") ? e->verdict : e->country;
 }
 
 bool live_event_matches(const struct live_event *e, const struct question *q)
@@ -221,8 +226,11 @@ bool live_event_matches(const struct live_event *e, const struct question *q)
 		return false;
 	if (q->bots != BOTS_INCLUDE && e->human != (q->bots == BOTS_EXCLUDE))
 		return false;
-	return is_one_of(q->filter.owner, e->owner) &&
-	       is_one_of(q->filter.domain, e->domain) &&
-	       is_one_of(q->filter.country, e->country) &&
-	       is_one_of(q->filter.verdict, e->verdict);
+	for (size_t i = 0; i < q->filters.count; i++) {
+		const struct filter *f = &q->filters.items[i];
+
+		if (!filter_takes(f, value_of(e, f->dimension->name)))
+			return false;
+	}
+	return true;
 }
