@@ -85,9 +85,10 @@ static struct clicks_answer answer_of(struct group *groups, size_t count)
 
 static void csv_puts_odd_values_in_quotes(void **state)
 {
-	struct group group = {(char[]){"a,\"b\""}, counts};
+	struct group group = {(char[]){"a,\"b\""}, (char[]){""}, counts};
 	struct clicks_answer a = answer_of(&group, 1);
-	struct question q = {.group_by = dimension_find("city")};
+	struct question q = {.group_by = {dimension_find("city")},
+			     .group_by_count = 1};
 	struct buf csv = {0};
 
 	(void)state;
@@ -102,9 +103,10 @@ static void csv_puts_odd_values_in_quotes(void **state)
 static void assert_csv_value(const char *value, const char *expected)
 {
 	char copy[64], row[128];
-	struct group group = {copy, counts};
+	struct group group = {copy, (char[]){""}, counts};
 	struct clicks_answer a = answer_of(&group, 1);
-	struct question q = {.group_by = dimension_find("tag")};
+	struct question q = {.group_by = {dimension_find("tag")},
+			     .group_by_count = 1};
 	struct buf csv = {0};
 
 	snprintf(copy, sizeof(copy), "%s", value);
@@ -136,7 +138,8 @@ static void csv_holds_no_formula(void **state)
 static json_t *rest_of(struct clicks_answer *a, const char *dimension)
 {
 	struct error err = {0};
-	struct question q = {.group_by = dimension_find(dimension)};
+	struct question q = {.group_by = {dimension_find(dimension)},
+			     .group_by_count = 1};
 	json_t *json, *rest;
 
 	q.zone = zone_load("/nowhere", "UTC", &err);
@@ -151,6 +154,7 @@ static json_t *rest_of(struct clicks_answer *a, const char *dimension)
 static void the_rest_is_what_the_groups_leave(void **state)
 {
 	struct group group = {(char[]){"DE"},
+			      (char[]){""},
 			      {.events = 15, .redirected = 8, .bots = 3}};
 	struct clicks_answer a = answer_of(&group, 1);
 	json_t *rest = rest_of(&a, "country");

@@ -94,7 +94,7 @@ static int question(struct question *q, const char *query, struct error *err)
 	};
 
 	return question_parse(q, (struct http_slice){query, strlen(query)},
-			      ASK_LINK | ASK_BOTS | ASK_FILTER, &settings, NULL,
+			      ASK_LINK | ASK_BOTS | ASK_LIVE, &settings, NULL,
 			      NULL, err);
 }
 
@@ -118,6 +118,9 @@ static void a_question_chooses(void **state)
 		{"domain=go.example.com&bots=include", true, false},
 		{"domain=go.example.org", false, false},
 		{"owner=ann&country=FR", false, false},
+		{"country=FR,DE", true, false},
+		{"country=-FR&bots=include", true, true},
+		{"verdict=-human", false, true},
 	};
 	struct error err = {0};
 	struct live_event *person = parse(GOOD, &err);

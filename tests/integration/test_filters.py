@@ -1,0 +1,223 @@
+"""Filters and pairs of dimensions, of one link, of all, and of an owner's."""
+import collections
+import csv
+import io
+import random
+
+import pytest
+import requests
+
+from support.asking import aggregator, ask_range  # noqa: F401
+from support.clicks import counted, instant, make_click, rfc3339
+from support.keys import key_line
+
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-26T00:00:00Z")
+COMMAS = "Washington, D.C."
+ODD = "-a\\b'c\td"
+
+
+@pytest.fixture
+def rows(migrated):
+    """Clicks of three links, and some of none."""
+    rng = random.Random(31)
+
+    def fields():
+        return {"region": rng.choice(["DE-BE", "US-NY", ""]),
+                "city": rng.choice([COMMAS, "Berlin", ODD, ""]),
+                "continent": rng.choice(["EU", "NA"]),
+                "asn": rng.choice([0, 64496, 4294967295]),
+                "channel": rng.choice(["direct", "social", "search"]),
+                "device_brand": rng.choice(["Apple", "Generic"]),
+                "os_family": rng.choice(["iOS", "Android"]),
+                "os_version": rng.choice(["17.4", ""]),
+                "utm_source": rng.choice(["", "news", "größe"]),
+                "utm_term": rng.choice(["", "shoes"])}
+    clicks = [make_click(rng, rng.randrange(FROM * 1000, TO * 1000),
+                         rng.choice([0, 1, 2, 3]), **fields())
+              for _ in range(2000)]
+    clicks.sort(key=lambda row: row["ts_ms"])
+    migrated.insert(clicks)
+    for link in 1, 2, 3:
+        migrated.link(f"code{link}", link, owner="ann")
+    return clicks
+
+
+def about(made, **params):
+    return ask_range(made, FROM, TO, interval="day", **params)
+
+
+FILTERS = [
+    ({"country": "US,BR"}, lambda r: r["country"] in ("US", "BR")),
+    ({"channel": "-direct"}, lambda r: r["channel"] != "direct"),
+    ({"channel": "-direct,social"}, lambda r: r["channel"] == "search"),
+    ({"country": "", "device_class": "phone"},
+     lambda r: not r["country"] and r["device_class"] == "phone"),
+    ({"city": COMMAS.replace(",", "\\,") + ",Berlin"},
+     lambda r: r["city"] in (COMMAS, "Berlin")),
+    ({"city": "\\" + ODD.replace("\\", "\\\\")}, lambda r: r["city"] == ODD),
+    ({"city": "-" + ODD.replace("\\", "\\\\")}, lambda r: r["city"] != ODD),
+    ({"tag": "b"}, lambda r: "b" in r["tags"]),
+    ({"tag": "a,b"}, lambda r: r["tags"]),
+    ({"tag": "-b"}, lambda r: "b" not in r["tags"]),
+    ({"asn": "64496"}, lambda r: r["asn"] == 64496),
+    ({"asn": ""}, lambda r: not r["asn"]),
+    ({"os_version": "iOS 17.4,Android"},
+     lambda r: (r["os_family"], r["os_version"]) in (
+         ("iOS", "17.4"), ("Android", ""))),
+    ({"utm_source": "größe", "utm_term": "shoes", "owner": "bob"},
+     lambda r: (r["utm_source"], r["utm_term"], r["owner"]) == (
+         "größe", "shoes", "bob")),
+    ({"country": "XX"}, lambda r: False),
+    ({"outcome": "not_found", "bots": "include"},
+     lambda r: r["outcome"] == "not_found"),
+    # Which is all of them, whoever clicked.
+    ({"verdict": "bot,preview"}, lambda r: r["verdict"] in ("bot", "preview")),
+]
+
+
+@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
+def test_what_is_filtered_is_what_is_counted_by_hand(aggregator, rows, of):
+    made = aggregator()
+    mine = [r for r in rows if not of or r["link_id"] == 1]
+    for params, chosen in FILTERS:
+        bots = "include" if "verdict" in params else params.get(
+            "bots", "exclude")
+        answer = about(made, **of, **params)
+        assert answer["total"] == counted(
+            [r for r in mine if chosen(r)], bots), params
+        assert sum(day["events"] for day in answer["data"]) == \
+            answer["total"]["events"]
+    only = about(made, **of, country="US", bots="only")["total"]
+    assert only == counted([r for r in mine if r["country"] == "US"], "only")
+
+
+PAIRS = [("country", "device_class"), ("region", "asn"), ("owner", "continent"),
+         ("device_brand", "os_version"), ("utm_source", "verdict")]
+
+
+def value_of(row, dimension):
+    if dimension == "os_version":
+        return f"{row['os_family']} {row['os_version']}".rstrip()
+    return str(row[dimension] or "")
+
+
+@pytest.mark.parametrize("of", [{}, {"code": "code2"}])
+def test_pairs_are_those_counted_by_hand(aggregator, rows, of):
+    made = aggregator()
+    mine = [r for r in rows if not of or r["link_id"] == 2]
+    for pair in PAIRS:
+        answer = about(made, **of, group_by=",".join(pair), tag="a")
+        expected = collections.defaultdict(list)
+        for row in mine:
+            if "a" in row["tags"]:
+                expected[tuple(value_of(row, d) for d in pair)].append(row)
+        assert {tuple(g.pop("values")): g for g in answer["groups"]} == {
+            values: counted(group) for values, group in expected.items()}
+        assert answer["group_by"] == ",".join(pair)
+        assert "rest" not in answer
+    few = about(made, **of, group_by="country,city", limit=3)
+    assert sum(g["clicks"] for g in few["groups"]) + few["rest"]["clicks"] == \
+        few["total"]["clicks"]
+    # Sums of what one click has several of exceed the total: no rest.
+    tags = about(made, **of, group_by="country,tag", limit=1)
+    assert "rest" not in tags
+    first = tags["groups"][0]
+    assert first["clicks"] == counted([
+        r for r in mine if r["country"] == first["values"][0] and
+        first["values"][1] in r["tags"]])["clicks"]
+
+
+def test_a_pair_in_csv_has_a_column_each(aggregator, rows):
+    made = aggregator()
+    params = {"from": rfc3339(FROM), "to": rfc3339(TO),
+              "group_by": "country,city"}
+    text = requests.get(made.url + "/v1/clicks", timeout=60,
+                        params={**params, "format": "csv"}).text
+    lines = [{"values": [line.pop("country"), line.pop("city")], **line}
+             for line in csv.DictReader(io.StringIO(text, newline=""))]
+    groups = requests.get(made.url + "/v1/clicks", params=params,
+                          timeout=60).json()["groups"]
+    formulas = {"'" + ODD: ODD}
+    for line in lines:
+        line["values"][1] = formulas.get(line["values"][1], line["values"][1])
+    assert lines == [{k: v if k == "values" else str(v)
+                      for k, v in group.items()} for group in groups]
+
+
+def test_an_owners_key_has_the_clicks_that_were_its_owners(
+        aggregator, rows, workdir):
+    path = workdir / "api.keys"
+    path.write_text(key_line("ann", "read owners=ann") +
+                    key_line("all", "read") +
+                    key_line("both", "read owners=,ann,bob") +
+                    key_line("none", "read owners=carol") +
+                    key_line("acme", "read-own owners=ann account=acme"))
+    made = aggregator(keys_file=str(path))
+
+    def ask_as(key, **params):
+        return requests.get(
+            made.url + "/v1/clicks", timeout=60,
+            headers={"Authorization": f"Bearer {key}"},
+            params={"from": rfc3339(FROM), "to": rfc3339(TO),
+                    "interval": "month", **params})
+
+    mine = [r for r in rows if r["owner"] == "ann" and r["link_id"]]
+    # All links are ann's now; some were bob's when they were clicked.
+    answer = ask_as("ann").json()
+    assert answer["total"] == counted(mine)
+    assert ask_as("ann", country="DE").json()["total"] == counted(
+        [r for r in mine if r["country"] == "DE"])
+    groups = ask_as("ann", group_by="owner", bots="include").json()["groups"]
+    assert [(g["value"], g["events"]) for g in groups] == [("ann", len(mine))]
+    for sneaky in ({"owner": "bob"}, {"owner": "-ann"}):
+        assert ask_as("ann", **sneaky).json()["total"]["events"] == 0
+    assert ask_as("none").json()["total"]["events"] == 0
+    assert ask_as("both").json()["total"] == counted(
+        [r for r in rows if r["link_id"]])
+    assert ask_as("all", owner="ann").json()["total"] == counted(
+        [r for r in rows if r["owner"] == "ann"])
+    # Whose account a click's link was of is not known of the click.
+    assert ask_as("acme").status_code == 403
+    assert ask_as("acme", country="DE").status_code == 403
+
+
+def test_how_much_is_looked_at_is_bounded(aggregator, rows):
+    made = aggregator(raw_rows_max=1000)
+    params = {"from": rfc3339(FROM), "to": rfc3339(TO)}
+    for asked in ({"country": "US"}, {"group_by": "region"},
+                  {"group_by": "country,city"}):
+        answer = requests.get(made.url + "/v1/clicks", timeout=60,
+                              params={**params, **asked})
+        assert answer.status_code == 400, answer.text
+        assert "more than 1000 (setting raw_rows_max)" in \
+            answer.json()["detail"]
+    assert about(made, link_id="1", country="US")["total"]["events"] > 0
+    assert about(made, group_by="country")["groups"] is not None
+
+
+@pytest.mark.parametrize("query, says", [
+    ("colour=red", "colour: no such parameter; known here: code, link_id, from, "
+     "to, tz, interval, group_by, limit, bots, format, and dimensions to filter "
+     "by"),
+    ("link=1", "link: no such parameter"),
+    ("total=", "total: no such parameter"),
+    ("country=US&country=DE", "country: given more than once"),
+    ("city=a%5C", "city: expected something after the backslash"),
+    ("city=a%0Ab", "city: expected values of one line"),
+    ("city=" + "x" * 256, "city: expected values of up to 255 bytes"),
+    ("city=" + ",".join("x" * 101), "city: expected up to 100 values"),
+    ("verdict=robot", "verdict: expected human, bot, prefetch"),
+    ("verdict=bot&bots=only", "bots, verdict: give one of them"),
+    ("group_by=country,country", "group_by: expected two different dimensions"),
+    ("group_by=country,city,region", "group_by: expected at most 2 dimensions"),
+    ("group_by=country,", "group_by: expected one or two of country, "),
+    ("group_by=total", "group_by: expected one or two of country, ")])
+def test_what_makes_no_sense_is_refused(told, query, says):
+    answer = requests.get(f"{told.url}/v1/clicks?{query}", timeout=60)
+    assert answer.status_code == 400
+    assert answer.json()["detail"].startswith(says)
+
+
+@pytest.fixture
+def told(tables, redis, program):
+    return program("aggregator")
