@@ -24,4 +24,8 @@ app_run_fn aggregator_settle;
  */
 app_run_fn aggregator_watermark;
 
+/* Shows on one page what is behind, unsealed or in disagreement; 0: nothing
+ * is. */
+app_run_fn aggregator_doctor;
+
 #endif

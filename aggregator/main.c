@@ -2,6 +2,7 @@
 #include "aggregator/api/api.h"
 #include "aggregator/api/api_keys.h"
 #include "aggregator/commands.h"
+#include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/settler.h"
 
 static void on_reload(void *arg)
@@ -45,6 +46,9 @@ static const struct app_command commands[] = {
 	{"watermark",
 	 "show up to when counts are promised; 1: beyond what can be", NULL,
 	 aggregator_watermark},
+	{"doctor",
+	 "show what is behind, unsealed or in disagreement; 1: something is",
+	 NULL, aggregator_doctor},
 	{0},
 };
 
@@ -53,10 +57,12 @@ static const struct app_option options[] = {
 	 "migrate"},
 	{"from", "TIME", "a day (UTC) or an RFC 3339 time: the first settled",
 	 "settle"},
-	{"to", "TIME",
-	 "of settle the first not settled any more (now); of --mend: lower it "
-	 "to that",
-	 "settle watermark"},
+	{"to", "WHAT",
+	 "of settle, a time: the first not settled any more (now); of --mend, "
+	 "a "
+	 "time: lower it to that; of migrate, a number or a name: the last "
+	 "applied (the newest)",
+	 "settle watermark migrate"},
 	{"allow-fewer", NULL,
 	 "publish also what is counted from fewer rows than before", "settle"},
 	{"mend", NULL, "lower it to what the collectors' reports promise",
@@ -77,6 +83,7 @@ int main(int argc, char **argv)
 		.group_count = aggregator_group_count,
 		.validate = aggregator_config_validate,
 		.check = api_keys_check,
+		.check_command = migrate_check_command,
 	};
 	struct aggregator_config config = {0};
 

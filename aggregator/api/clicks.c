@@ -135,22 +135,6 @@ static int prepare(struct call *call, const struct question *q, bool known,
 	return 0;
 }
 
-/* Writes the sealed days as two arrays. */
-static int put_days(const struct sealed_days *sealed, struct buf *starts,
-		    struct buf *attempts, struct error *err)
-{
-	for (size_t i = 0; i < sealed->count; i++) {
-		buf_printf(starts, "%s%" PRId64, i ? "," : "[",
-			   sealed->items[i].start);
-		buf_printf(attempts, "%s%" PRIu64, i ? "," : "[",
-			   sealed->items[i].attempt);
-	}
-	buf_putc(starts, ']');
-	buf_putc(attempts, ']');
-	return buf_cstr(starts) && buf_cstr(attempts) ? 0
-						      : error_set_nomem(err);
-}
-
 /* From sealed days, and the rest from the raw rows. */
 static int fetch_sealed(struct call *call, const struct question *q,
 			const struct sealed_days *sealed,
@@ -163,7 +147,7 @@ static int fetch_sealed(struct call *call, const struct question *q,
 	int status;
 
 	numbers_fill(&n, q, a->link.link_id, 0);
-	status = put_days(sealed, &starts, &attempts, err);
+	status = sealed_days_put(sealed, &starts, &attempts, err);
 	add_param(&n, "param_days", starts.data);
 	add_param(&n, "param_attempts", attempts.data);
 	clicks_sql_sealed_size(&sql, q, sealed);

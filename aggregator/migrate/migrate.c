@@ -155,13 +155,15 @@ static int apply(struct clickhouse *ch, const struct migration *m, bool dry_run,
 }
 
 /*
- * Makes the database if it is not there and applies what is missing, in order.
+ * Makes the database if it is not there and applies what is missing of the
+ * first `count`, in order.
  * With `dry_run` only reports what would be run.  A migration whose text is no
  * longer the one that was applied is ERROR_UNSAFE and named; nothing is then
  * applied.
  */
-static int run_migrations(const struct clickhouse_config *config, bool dry_run,
-			  report_fn *report, void *arg, struct error *err)
+static int run_migrations(const struct clickhouse_config *config, size_t count,
+			  bool dry_run, report_fn *report, void *arg,
+			  struct error *err)
 {
 	struct clickhouse *ch = clickhouse_new(config, err);
 	struct state state = {0};
@@ -174,7 +176,7 @@ static int run_migrations(const struct clickhouse_config *config, bool dry_run,
 	if (!dry_run && create_database(config, err) < 0)
 		goto out;
 	status = 0;
-	for (size_t i = 0; status == 0 && i < migration_count; i++) {
+	for (size_t i = 0; status == 0 && i < count; i++) {
 		if (!state.applied[i])
 			status = apply(ch, &migrations[i], dry_run, report, arg,
 				       err);
@@ -185,14 +187,17 @@ out:
 	return status;
 }
 
-int migrate_check(struct clickhouse *ch, struct error *err)
+static int check(struct clickhouse *ch, bool print, struct error *err)
 {
 	struct state state = {0};
 	size_t missing = 0;
 	int status = load_state(ch, &state, err);
 
-	for (size_t i = 0; status == 0 && i < migration_count; i++)
+	for (size_t i = 0; status == 0 && i < migration_count; i++) {
 		missing += !state.applied[i];
+		if (print && !state.applied[i])
+			printf("%s is not applied\n", migrations[i].name);
+	}
 	free(state.applied);
 	if (status == 0 && missing)
 		status = error_set_retriable(
@@ -200,6 +205,28 @@ int migrate_check(struct clickhouse *ch, struct error *err)
 			"%zu of %zu migrations are not applied: run "
 			"'aggregator migrate'",
 			missing, migration_count);
+	return status;
+}
+
+int migrate_check(struct clickhouse *ch, struct error *err)
+{
+	return check(ch, false, err);
+}
+
+int migrate_check_command(const char *command, const void *config,
+			  struct error *err)
+{
+	const struct aggregator_config *c = config;
+	struct clickhouse *ch;
+	int status;
+
+	if (strcmp(command, "migrate") != 0)
+		return 0;
+	ch = clickhouse_new(&c->clickhouse, err);
+	if (!ch)
+		return -1;
+	status = check(ch, true, err);
+	clickhouse_free(ch);
 	return status;
 }
 
@@ -225,6 +252,29 @@ static void on_migration(void *arg, const char *name, const char *statement)
 		log_info(r->log, "applied", log_str("migration", name));
 }
 
+/* How many there are up to the one that --to names, by its number ("0031") or
+ * all of its name. */
+static int read_to(struct app *app, size_t *ret_count, struct error *err)
+{
+	const char *to = app_option_value(app, "to");
+	size_t len = to ? strlen(to) : 0;
+
+	*ret_count = migration_count;
+	if (!to)
+		return 0;
+	for (size_t i = 0; i < migration_count; i++) {
+		const char *name = migrations[i].name;
+
+		*ret_count = i + 1;
+		if (!strcmp(name, to) ||
+		    (len && !strncmp(name, to, len) && name[len] == '_'))
+			return 0;
+	}
+	return error_set(err, ERROR_USAGE,
+			 "--to: there is no migration '%s'; the newest is %s",
+			 to, migrations[migration_count - 1].name);
+}
+
 static int read_wait(struct app *app, int64_t *ret_ms, struct error *err)
 {
 	const char *text = app_option_value(app, "wait");
@@ -244,11 +294,12 @@ int aggregator_migrate(struct app *app, const void *arg, struct error *err)
 	struct migration_report report = {
 		app_log(app), app_option_value(app, "dry-run") != NULL};
 	int64_t start = clock_monotonic_ms(), wait, pause = RETRY_MIN;
+	size_t count;
 
-	if (read_wait(app, &wait, err) < 0)
+	if (read_wait(app, &wait, err) < 0 || read_to(app, &count, err) < 0)
 		return -1;
 	for (;;) {
-		if (run_migrations(&config->clickhouse, report.dry_run,
+		if (run_migrations(&config->clickhouse, count, report.dry_run,
 				   on_migration, &report, err) == 0)
 			return 0;
 		if (!err->retriable || clock_monotonic_ms() - start > wait)

@@ -15,4 +15,9 @@
  * do. */
 int migrate_check(struct clickhouse *ch, struct error *err);
 
+/* For `migrate --check`: prints the names of those that are not applied, and
+ * fails as migrate_check does.  `config` is a struct aggregator_config. */
+int migrate_check_command(const char *command, const void *config,
+			  struct error *err);
+
 #endif

@@ -58,20 +58,35 @@ void sealed_days_release(struct sealed_days *days)
 	*days = (struct sealed_days){0};
 }
 
-static void take_start(void *arg, const uint64_t *n)
+int sealed_days_put(const struct sealed_days *days, struct buf *starts,
+		    struct buf *attempts, struct error *err)
 {
-	*(int64_t *)arg = (int64_t)n[0];
+	buf_putc(starts, '[');
+	buf_putc(attempts, '[');
+	for (size_t i = 0; i < days->count; i++) {
+		const struct sealed_day *day = &days->items[i];
+
+		buf_printf(starts, "%s%" PRId64, i ? "," : "", day->start);
+		buf_printf(attempts, "%s%" PRIu64, i ? "," : "", day->attempt);
+	}
+	buf_putc(starts, ']');
+	buf_putc(attempts, ']');
+	return buf_cstr(starts) && buf_cstr(attempts) ? 0
+						      : error_set_nomem(err);
 }
 
-static int find_next(const struct settling *s, int64_t after, int64_t *ret,
-		     struct error *err)
+/* How many days after `after` are to be sealed, and which is the first. */
+static int find_pending(const struct settling *s, int64_t after,
+			uint64_t *ret_days, int64_t *ret_first,
+			struct error *err)
 {
 	static const char sql[] =
-		"SELECT d FROM " SQL_DAYS
+		"SELECT count(), min(d) FROM " SQL_DAYS
 		"WHERE n_day > n_hour AND n_day > n_sealed AND n_day > n_held "
 		"AND toInt64(d) > {after:Int64} "
 		"AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
-		"ORDER BY d LIMIT 1 FORMAT TabSeparated";
+		"FORMAT TabSeparated";
+	uint64_t found[2] = {0};
 	char least[24], age[24], now[24];
 	const struct clickhouse_param params[] = {{"param_after", least},
 						  {"param_age", age},
@@ -82,8 +97,17 @@ static int find_next(const struct settling *s, int64_t after, int64_t *ret,
 	snprintf(age, sizeof(age), "%" PRId64,
 		 CIVIL_DAY * 1000 + s->settings->late_window);
 	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
-	*ret = -1;
-	return settling_query(s->ch, sql, params, 1, take_start, ret, err);
+	if (clickhouse_numbers(s->ch, sql, params, found, 2, err) < 0)
+		return error_wrap(err, "days to seal");
+	*ret_days = found[0];
+	*ret_first = found[0] ? (int64_t)found[1] : -1;
+	return 0;
+}
+
+int seal_pending(const struct settling *s, uint64_t *ret_days,
+		 int64_t *ret_first, struct error *err)
+{
+	return find_pending(s, -1, ret_days, ret_first, err);
 }
 
 /* --- one day ----------------------------------------------------------------
@@ -264,11 +288,12 @@ int seal_next(const struct settling *s, int64_t after,
 	      struct error *err)
 {
 	struct work w = {.s = s};
+	uint64_t pending;
 	int status;
 
 	*ret_sealed = false;
-	if (find_next(s, after, ret_start, err) < 0)
-		return error_wrap(err, "days to seal");
+	if (find_pending(s, after, &pending, ret_start, err) < 0)
+		return -1;
 	if (*ret_start < 0)
 		return 0;
 	w.start = *ret_start;

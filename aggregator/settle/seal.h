@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "aggregator/settle/settling.h"
+#include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
@@ -36,6 +37,15 @@ struct sealed_days {
 int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
 		     struct error *err);
 void sealed_days_release(struct sealed_days *days);
+
+/* Writes their starts and their attempts as arrays, for parameters. */
+int sealed_days_put(const struct sealed_days *days, struct buf *starts,
+		    struct buf *attempts, struct error *err);
+
+/* The days that are to be sealed, and the first of them (seconds since 1970),
+ * or -1. */
+int seal_pending(const struct settling *s, uint64_t *ret_days,
+		 int64_t *ret_first, struct error *err);
 
 /*
  * Seals the first day after `after` (seconds since 1970, its start) that is to

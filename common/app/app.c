@@ -143,6 +143,18 @@ static void app_free(struct app *app)
 	free(app);
 }
 
+/* What --check looks at once the settings are read. */
+static int check(struct app *app, struct error *err)
+{
+	const struct app_spec *spec = app->spec;
+
+	if (spec->check && spec->check(app->config, err) < 0)
+		return -1;
+	if (!spec->check_command || !app->cli.command)
+		return 0;
+	return spec->check_command(app->cli.command, app->config, err);
+}
+
 /* Does what the command line asks.  Returns true to go on and run. */
 static bool prepare(struct app *app, const struct app_config *app_config,
 		    int argc, char **argv, int *ret_status)
@@ -157,7 +169,7 @@ static bool prepare(struct app *app, const struct app_config *app_config,
 	if (load(app, &err) < 0)
 		goto failed;
 	if (app->cli.action == CLI_CHECK) {
-		if (app->spec->check && app->spec->check(app->config, &err) < 0)
+		if (check(app, &err) < 0)
 			goto failed;
 		puts("ok");
 		return false;

@@ -65,6 +65,11 @@ struct app_spec {
 	/* For --check, after validate: reads the data files that a start reads,
 	 * so that what it would fail at is told.  May be NULL. */
 	int (*check)(const void *config, struct error *err);
+	/* For --check with a command, after that: may there be something for it
+	 * to do?  Says so on standard output and returns -1 with err filled.
+	 * May be NULL. */
+	int (*check_command)(const char *command, const void *config,
+			     struct error *err);
 	/* A job rather than a daemon: when its admin port is taken (two runs at
 	 * once), it says so in the log and goes on without. */
 	bool job;

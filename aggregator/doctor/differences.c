@@ -1,0 +1,128 @@
+#include "aggregator/doctor/differences.h"
+
+#include <stdlib.h>
+
+#include "aggregator/settle/seal.h"
+#include "common/buf.h"
+#include "common/clickhouse/rows.h"
+
+void difference_list_release(struct difference_list *list)
+{
+	free(list->items);
+	*list = (struct difference_list){0};
+}
+
+static int add(void *arg, char **f, struct error *err)
+{
+	struct difference_list *list = arg;
+	struct difference *more =
+		reallocarray(list->items, list->count + 1, sizeof(*more));
+
+	if (!more)
+		return error_set_nomem(err);
+	list->items = more;
+	more[list->count++] = (struct difference){
+		.day = tsv_i64(f[0]),
+		.one = tsv_u64(f[1]),
+		.other = tsv_u64(f[2]),
+	};
+	return 0;
+}
+
+#define SQL_HAVING                                                             \
+	") GROUP BY d HAVING sum(n_one) != sum(n_other) ORDER BY d "           \
+	"FORMAT TabSeparated"
+#define SQL_COMPARED "SELECT d, sum(n_one), sum(n_other) FROM ("
+
+/* Partitions of clicks are days, so that no row of it is read. */
+int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
+			 struct error *err)
+{
+	static const char sql[] = SQL_COMPARED
+		"SELECT toUInt32(toDateTime(toDate(_partition_id), 'UTC')) AS "
+		"d, "
+		"count() AS n_one, toUInt64(0) AS n_other FROM clicks "
+		"GROUP BY d UNION ALL "
+		"SELECT toUInt32(toStartOfDay(hour)) AS d, toUInt64(0) AS "
+		"n_one, "
+		"sum(events) AS n_other FROM stats_hourly "
+		"WHERE dimension = 'total' AND (hour, attempt) IN "
+		"(SELECT unit, max(attempt) FROM settled WHERE kind = 'hour' "
+		"GROUP BY unit) GROUP BY d" SQL_HAVING;
+
+	*ret = (struct difference_list){0};
+	if (clickhouse_rows(ch, sql, NULL, "nnn", add, ret, err) < 0)
+		return error_wrap(err, "rows and settled hours");
+	return 0;
+}
+
+static int compare_sealed(struct clickhouse *ch, const char *starts,
+			  const char *attempts, struct difference_list *ret,
+			  struct error *err)
+{
+	static const char sql[] = SQL_COMPARED
+		"SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS "
+		"n_one, "
+		"toUInt64(0) AS n_other FROM link_days "
+		"WHERE (toDateTime(day, 'UTC'), attempt) IN (SELECT unit, "
+		"max(attempt) FROM settled WHERE kind = 'link_day' GROUP BY "
+		"unit) "
+		"AND has({days:Array(UInt32)}, toUInt32(toDateTime(day, "
+		"'UTC'))) "
+		"GROUP BY d UNION ALL "
+		"SELECT toUInt32(toStartOfDay(slot)) AS d, toUInt64(0) AS "
+		"n_one, "
+		"sum(events) AS n_other FROM sealed_slots "
+		"WHERE has(arrayZip({days:Array(UInt32)}, "
+		"{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(slot)), "
+		"attempt)) GROUP BY d" SQL_HAVING;
+	const struct clickhouse_param params[] = {{"param_days", starts},
+						  {"param_attempts", attempts},
+						  {NULL, NULL}};
+
+	return clickhouse_rows(ch, sql, params, "nnn", add, ret, err);
+}
+
+int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
+			  struct error *err)
+{
+	struct sealed_days sealed;
+	struct buf starts = {0}, attempts = {0};
+	int status;
+
+	*ret = (struct difference_list){0};
+	if (sealed_days_read(ch, &sealed, err) < 0)
+		return -1;
+	status = sealed_days_put(&sealed, &starts, &attempts, err);
+	if (status == 0)
+		status = compare_sealed(ch, starts.data, attempts.data, ret,
+					err);
+	buf_free(&starts);
+	buf_free(&attempts);
+	sealed_days_release(&sealed);
+	return status < 0 ? error_wrap(err, "settled and sealed days") : 0;
+}
+
+static const struct difference *find(const struct difference_list *list,
+				     int64_t day)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].day == day)
+			return &list->items[i];
+	return NULL;
+}
+
+void difference_list_keep(struct difference_list *list,
+			  const struct difference_list *later)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct difference *d = &list->items[i];
+		const struct difference *again = find(later, d->day);
+
+		if (again && again->one == d->one && again->other == d->other)
+			list->items[kept++] = *d;
+	}
+	list->count = kept;
+}

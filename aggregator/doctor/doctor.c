@@ -1,0 +1,431 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/commands.h"
+#include "aggregator/doctor/differences.h"
+#include "aggregator/migrate/migrate.h"
+#include "aggregator/reconcile/reconcile.h"
+#include "aggregator/settle/seal.h"
+#include "aggregator/settle/watermark_reader.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/*
+ * `aggregator doctor`: one page that says what is behind, what is unsealed and
+ * what disagrees.  It reads only, from ClickHouse only, and needs no aggregator
+ * to run.
+ */
+
+enum {
+	HOUR = 3600, /* seconds */
+	RECONCILED_HOURS = 24,
+	DAYS_SHOWN = 5,
+	AGAIN_MS = 3000, /* until differences are asked for again */
+};
+
+/* What is older is behind. */
+#define WATERMARK_AGE (5 * CLOCK_MINUTE)
+#define DAY_AGE	      (6 * CLOCK_HOUR) /* beyond when it is due */
+
+enum level {
+	FINE,
+	BEHIND, /* goes on by itself, or does not go on */
+	WRONG,	/* does not go away by itself */
+};
+
+struct doctor {
+	struct app *app;
+	struct clickhouse *ch;
+	const struct aggregator_settings *settings;
+	struct settling settling; /* for its clock */
+	struct progress published;
+	enum level worst;
+};
+
+static void say(struct doctor *d, enum level level, const char *what,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static void say(struct doctor *d, enum level level, const char *what,
+		const char *fmt, ...)
+{
+	static const char *const names[] = {"ok", "behind", "WRONG"};
+	va_list args;
+
+	printf("%-7s %-15s ", names[level], what);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+	if (level > d->worst)
+		d->worst = level;
+}
+
+/* A day or hour, from seconds. */
+static const char *name_of(int64_t start, bool day, char text[32])
+{
+	time_t at = (time_t)start;
+	struct tm tm;
+
+	gmtime_r(&at, &tm);
+	strftime(text, 32, day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ", &tm);
+	return text;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* --- up to when ------------------------------------------------------------
+ */
+
+static void say_watermark(struct doctor *d, const struct watermark *reported)
+{
+	int64_t until = d->published.complete_until;
+	int64_t age = reported->server_ms - until;
+	char text[RFC3339_TEXT_MAX], waits[320] = "";
+
+	if (*reported->topic)
+		snprintf(waits, sizeof(waits),
+			 "; it waits for partition %" PRIu32 " of %s%s",
+			 reported->partition, reported->topic,
+			 reported->complete_until
+				 ? ""
+				 : ", which has reported nothing");
+	if (!until)
+		say(d, BEHIND, "watermark", "not known%s", waits);
+	else if (age < 0)
+		say(d, WRONG, "watermark",
+		    "%s, beyond ClickHouse's clock; see 'aggregator watermark'",
+		    rfc3339_format(until, text));
+	else
+		say(d, age > WATERMARK_AGE ? BEHIND : FINE, "watermark",
+		    "complete until %s, %" PRId64 " s ago%s",
+		    rfc3339_format(until, text), age / 1000, waits);
+}
+
+static int look_at_watermark(struct doctor *d, struct error *err)
+{
+	struct watermark_reader *reader;
+	struct watermark reported;
+	int status = -1;
+
+	reader = watermark_reader_new(d->settings, err);
+	if (reader)
+		status = watermark_read(reader, d->ch, d->published.mended,
+					&reported, err);
+	watermark_reader_free(reader);
+	if (status < 0)
+		return -1;
+	say_watermark(d, &reported);
+	if (reported.ahead_ms > CLOCK_MINUTE)
+		say(d, WRONG, "clocks",
+		    "times reported in the last ten minutes lie up to %" PRId64
+		    " s beyond ClickHouse's clock",
+		    reported.ahead_ms / 1000);
+	else
+		say(d, FINE, "clocks", "none is ahead of ClickHouse's");
+	return 0;
+}
+
+/* --- what is to be settled -------------------------------------------------
+ */
+
+/* How long ago anything was settled, in ms; -1: nothing ever was. */
+static int read_idle(struct doctor *d, int64_t *ret_ms, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUnixTimestamp64Milli(max(settled_at)), count() "
+		"FROM settled FORMAT TabSeparated";
+	uint64_t n[2] = {0};
+
+	if (clickhouse_numbers(d->ch, sql, NULL, n, 2, err) < 0)
+		return error_wrap(err, "settled");
+	*ret_ms = n[1] ? settling_now(&d->settling) - (int64_t)n[0] : -1;
+	return 0;
+}
+
+static int look_at_hours(struct doctor *d, const struct stale_list *stale,
+			 struct error *err)
+{
+	int64_t idle = -1,
+		patience = 4 * d->settings->settle_every + CLOCK_MINUTE;
+	char first[32];
+
+	if (read_idle(d, &idle, err) < 0)
+		return -1;
+	if (!stale->count) {
+		say(d, FINE, "hours", "all that were reported are settled");
+		return 0;
+	}
+	name_of(stale->items[0].start, false, first);
+	if (idle < 0 || idle > patience)
+		say(d, BEHIND, "hours",
+		    "%zu to be settled, from %s on, and nobody settles: is an "
+		    "aggregator running?",
+		    stale->count, first);
+	else
+		say(d, FINE, "hours", "%zu to be settled, from %s on",
+		    stale->count, first);
+	return 0;
+}
+
+static int look_at_days(struct doctor *d, struct error *err)
+{
+	int64_t now = settling_now(&d->settling);
+	struct stale_list stale;
+	char first[32];
+	uint64_t fresh = 0;
+
+	if (progress_stale_days(d->ch, now - d->settings->day_grace - DAY_AGE,
+				INT64_MAX / 2, true, &stale, err) < 0)
+		return -1;
+	for (size_t i = 0; i < stale.count; i++)
+		fresh += !stale.items[i].was;
+	if (!stale.count)
+		say(d, FINE, "days", "all that have ended are settled");
+	else
+		say(d, fresh ? BEHIND : FINE, "days",
+		    "%zu to be settled, from %s on, %" PRIu64
+		    " of them for the first time",
+		    stale.count, name_of(stale.items[0].start, true, first),
+		    fresh);
+	stale_list_release(&stale);
+	return 0;
+}
+
+static int look_at_held(struct doctor *d, struct error *err)
+{
+	struct held_back held;
+	char first[32];
+
+	if (progress_held_back(d->ch, &held, err) < 0)
+		return -1;
+	if (held.hours || held.days)
+		say(d, WRONG, "held back",
+		    "%" PRIu64 " hour%s and %" PRIu64
+		    " day%s, from %s on: rows that were settled are gone; see "
+		    "'aggregator settle'",
+		    held.hours, plural(held.hours), held.days,
+		    plural(held.days), name_of(held.first, false, first));
+	else
+		say(d, FINE, "held back", "nothing");
+	return 0;
+}
+
+static int look_at_sealing(struct doctor *d, struct error *err)
+{
+	int64_t now = settling_now(&d->settling), first, due;
+	char text[32];
+	uint64_t days;
+
+	if (seal_pending(&d->settling, &days, &first, err) < 0)
+		return -1;
+	due = (first + CLOCK_DAY / 1000) * 1000 + d->settings->late_window;
+	if (!days)
+		say(d, FINE, "sealing", "no day waits for it");
+	else
+		say(d, now > due + DAY_AGE ? BEHIND : FINE, "sealing",
+		    "%" PRIu64 " day%s to be sealed, from %s on", days,
+		    plural(days), name_of(first, true, text));
+	return 0;
+}
+
+/* --- what disagrees --------------------------------------------------------
+ */
+
+typedef int differences_fn(struct clickhouse *ch, struct difference_list *ret,
+			   struct error *err);
+
+static bool is_stale(const struct stale_list *hours, int64_t day)
+{
+	for (size_t i = 0; i < hours->count; i++)
+		if (hours->items[i].start >= day &&
+		    hours->items[i].start < day + CLOCK_DAY / 1000)
+			return true;
+	return false;
+}
+
+static void say_differences(struct doctor *d, const char *what,
+			    const struct difference_list *list,
+			    const struct stale_list *hours, const char *one,
+			    const char *other)
+{
+	size_t count = 0;
+	char day[32];
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct difference *it = &list->items[i];
+
+		if (is_stale(hours, it->day))
+			continue;
+		if (count++ < DAYS_SHOWN)
+			say(d, WRONG, what,
+			    "%s: %" PRIu64 " %s, %" PRIu64 " %s",
+			    name_of(it->day, true, day), it->one, one,
+			    it->other, other);
+	}
+	if (count > DAYS_SHOWN)
+		say(d, WRONG, what, "and %zu more days", count - DAYS_SHOWN);
+	if (!count)
+		say(d, FINE, what, "as many %s as %s, day by day", one, other);
+}
+
+/* Clicks that come in while it asks make tables differ for a moment: only what
+ * differs by the same numbers some seconds later does. */
+static int confirm(struct doctor *d, differences_fn *ask,
+		   struct difference_list *list, struct error *err)
+{
+	struct difference_list later;
+	int status;
+
+	if (app_should_stop(d->app, AGAIN_MS))
+		return error_set(err, ERROR_STOPPED, "stopped");
+	status = ask(d->ch, &later, err);
+	if (status == 0)
+		difference_list_keep(list, &later);
+	difference_list_release(&later);
+	return status;
+}
+
+static int compare(struct doctor *d, const char *what, differences_fn *ask,
+		   const struct stale_list *hours, const char *one,
+		   const char *other, struct error *err)
+{
+	struct difference_list list;
+	int status = ask(d->ch, &list, err);
+
+	if (status == 0 && list.count)
+		status = confirm(d, ask, &list, err);
+	if (status == 0)
+		say_differences(d, what, &list, hours, one, other);
+	difference_list_release(&list);
+	return status;
+}
+
+static void say_reconciled(struct doctor *d, const struct reconciliation *r)
+{
+	uint64_t lost[LOST_STEPS] = {0}, unknown = 0, told = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct reconciled_hour *h = &r->hours[i];
+
+		told += reconciled_due(h) + h->produced;
+		if (h->settling)
+			continue;
+		if (!reconciled_is_complete(h)) {
+			unknown++;
+			continue;
+		}
+		for (enum reconciled_step step = 0; step < LOST_STEPS; step++) {
+			int64_t n = reconciled_lost(h, step);
+
+			lost[step] += n > 0 ? (uint64_t)n : 0;
+		}
+	}
+	for (size_t i = 0; i < LOST_STEPS; i++) {
+		if (!lost[i])
+			continue;
+		any = true;
+		say(d, WRONG, "events", "%" PRIu64 " lost: %s", lost[i],
+		    reconciled_step_names[i]);
+	}
+	if (unknown && !told)
+		say(d, FINE, "events",
+		    "redirectors have told nothing: what is lost before Kafka "
+		    "is not known (kafka.topic_counters)");
+	else if (unknown)
+		say(d, BEHIND, "events",
+		    "of %" PRIu64 " of the last %d hours redirectors have not "
+		    "told all; see GET /v1/reconciliation",
+		    unknown, RECONCILED_HOURS);
+	else if (!any)
+		say(d, FINE, "events",
+		    "none lost in what was settled of the last %d hours",
+		    RECONCILED_HOURS);
+}
+
+static int look_at_events(struct doctor *d, struct error *err)
+{
+	int64_t to = d->published.complete_until / 1000 / HOUR * HOUR;
+	struct reconciliation r;
+	int status;
+
+	if (to < RECONCILED_HOURS * HOUR) {
+		say(d, FINE, "events", "no hour is settled yet");
+		return 0;
+	}
+	status = reconcile(d->ch, to - RECONCILED_HOURS * HOUR, to, &r, err);
+	if (status == 0)
+		say_reconciled(d, &r);
+	reconciliation_release(&r);
+	return status;
+}
+
+/* -------------------------------------------------------------------------- */
+
+/* Rows are compared with hours that were stale before they were: what came in
+ * meanwhile is among these. */
+static int look(struct doctor *d, struct error *err)
+{
+	struct stale_list hours = {0};
+	int status;
+
+	if (progress_read_last(d->ch, &d->published, err) < 0 ||
+	    look_at_watermark(d, err) < 0 ||
+	    progress_stale_hours(d->ch, 0, 0, true, &hours, err) < 0)
+		return -1;
+	status = look_at_hours(d, &hours, err);
+	if (status == 0 &&
+	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
+	     look_at_sealing(d, err) < 0 ||
+	     compare(d, "rows", differences_of_hours, &hours, "rows of clicks",
+		     "events in hours", err) < 0 ||
+	     compare(d, "sealed days", differences_of_sealed, &hours,
+		     "visits in days", "events sealed", err) < 0 ||
+	     look_at_events(d, err) < 0))
+		status = -1;
+	stale_list_release(&hours);
+	return status;
+}
+
+static int open_and_look(struct doctor *d,
+			 const struct aggregator_config *config,
+			 struct error *err)
+{
+	struct clickhouse_config patient = config->clickhouse;
+	int status = -1;
+
+	patient.query_timeout = config->aggregator.settle_timeout;
+	d->ch = clickhouse_new(&patient, err);
+	if (!d->ch)
+		return -1;
+	d->settling.ch = d->ch;
+	if (settling_read_clock(d->ch, &d->settling.clock, err) == 0 &&
+	    migrate_check(d->ch, err) == 0) {
+		say(d, FINE, "tables", "all migrations are applied");
+		status = look(d, err);
+	}
+	clickhouse_free(d->ch);
+	return status;
+}
+
+int aggregator_doctor(struct app *app, const void *arg, struct error *err)
+{
+	const struct aggregator_config *config = arg;
+	struct doctor d = {
+		.app = app,
+		.settings = &config->aggregator,
+		.settling = {.settings = &config->aggregator},
+	};
+
+	if (open_and_look(&d, config, err) < 0)
+		return error_wrap(err, "doctor");
+	return d.worst != FINE;
+}

@@ -1,0 +1,148 @@
+"""`aggregator doctor`, and migrating step by step."""
+import time
+
+import pytest
+
+from support.asking import aggregator, settled  # noqa: F401
+from support.clicks import some_clicks
+from support.program import eventually
+
+DAY = 86400
+
+
+@pytest.fixture
+def doctor(program):
+    """Runs it; returns its exit status and {what: (level, text)}, of rows the
+    last one."""
+    def run(**settings):
+        status, said = program(
+            "aggregator", {"aggregator": settings}, start=False,
+            args=["doctor"]).run()
+        lines = [line.split(None, 1) for line in said.splitlines()
+                 if line.startswith(("ok ", "behind ", "WRONG "))]
+        return status, {rest[:15].rstrip(): (level, rest[16:])
+                        for level, rest in lines}
+    return run
+
+
+def report_now(migrated, rows):
+    """As if they had come a moment ago."""
+    migrated.insert(rows, append_ms=int(time.time() * 1000))
+
+
+def recent(seed, count, links=(1, 2)):
+    now = int(time.time())
+    return some_clicks(seed, count, [(now - 3 * 3600, now - 60)], links=links)
+
+
+def test_what_is_well_is_ok(aggregator, migrated, doctor):
+    report_now(migrated, recent(1, 500))
+    made = aggregator(edge_delay="0s")
+    settled(made, 500, start=int(time.time()) // 900 * 900 - DAY,
+            end=int(time.time()) // 900 * 900 + 900)
+    eventually(lambda: doctor()[1]["watermark"][0] == "ok")
+    status, page = doctor()
+    assert {level for level, _ in page.values()} == {"ok"}, page
+    assert status == 0
+    assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
+                          "held back", "sealing", "rows", "sealed days",
+                          "events"]
+    assert page["hours"][1] == "all that were reported are settled"
+    assert "redirectors have told nothing" in page["events"][1]
+
+    # A row that is gone.
+    migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE offset = 7 "
+                              "SETTINGS mutations_sync = 1")
+    status, page = doctor()
+    assert status == 1
+    assert page["rows"][0] == "WRONG"
+    rows, events = [int(word) for word in page["rows"][1].split()
+                    if word.isdigit()]
+    assert events == rows + 1
+
+    # What waits to be settled is no disagreement.
+    assert made.stop() == 0
+    report_now(migrated, recent(3, 50))
+    migrated.clickhouse.query(
+        "ALTER TABLE settled UPDATE settled_at = settled_at - 3600 WHERE 1 "
+        "SETTINGS mutations_sync = 1")
+    status, page = doctor(settle_every="100ms")
+    assert status == 1
+    assert page["hours"][0] == "behind"
+    assert "nobody settles" in page["hours"][1]
+
+
+def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
+    midnight = int(time.time()) // DAY * DAY
+    start = midnight - 3 * DAY
+    report_now(migrated, some_clicks(5, 400, [(start, start + 2 * DAY)],
+                                     links=(1, 2)))
+    status, page = doctor()
+    assert status == 1
+    # Nobody has settled anything: there is nothing to compare with.
+    assert page["watermark"][0] == page["hours"][0] == "behind"
+    assert page["rows"][0] == "ok"
+    made = aggregator(day_grace="0s", late_window="0s")
+    eventually(lambda: migrated.clickhouse.value(
+        "SELECT uniqExact(unit) FROM settled WHERE kind = 'sealed_day'") == 2)
+    settings = {"day_grace": "0s", "late_window": "0s"}
+    status, page = doctor(**settings)
+    assert [page[what][0] for what in ("hours", "days", "sealing", "rows",
+                                       "sealed days")] == ["ok"] * 5
+    assert made.stop() == 0
+
+    migrated.clickhouse.query(
+        "ALTER TABLE sealed_slots DELETE WHERE link_id = 1 AND slot < "
+        f"toDateTime({start + DAY}, 'UTC') SETTINGS mutations_sync = 1")
+    status, page = doctor(**settings)
+    assert status == 1
+    assert page["sealed days"][0] == "WRONG"
+    visits, sealed = [int(word) for word in page["sealed days"][1].split()
+                      if word.isdigit()]
+    assert 0 < sealed < visits
+
+    migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind = "
+                              "'sealed_day' SETTINGS mutations_sync = 1")
+    status, page = doctor(**settings)
+    assert page["sealing"][0] == "behind"
+    assert "2 days to be sealed" in page["sealing"][1]
+
+
+def test_without_tables_it_says_so(program, clickhouse):
+    status, said = program("aggregator", args=["doctor"], start=False).run()
+    assert status == 66
+    assert "run 'aggregator migrate'" in said
+
+
+# --- migrating step by step --------------------------------------------------------
+
+def migrate(program, *args):
+    return program("aggregator", args=["migrate", *args], start=False).run()
+
+
+def test_migrations_are_applied_step_by_step(program, clickhouse):
+    status, said = migrate(program, "--check")
+    assert status == 66
+    assert "0001_clicks.sql is not applied" in said
+    assert clickhouse.tables() == set()
+
+    assert migrate(program, "--to", "0003")[0] == 0
+    assert {"clicks", "ingest_progress", "links"} <= clickhouse.tables()
+    assert "settled" not in clickhouse.tables()
+    status, said = migrate(program, "--check")
+    assert status == 66
+    assert "0003_links.sql is not" not in said
+    assert "0004_clicks_hourly.sql is not applied" in said
+
+    assert migrate(program, "--to", "0007_settled.sql")[0] == 0
+    assert "settled" in clickhouse.tables()
+    # It never goes back.
+    assert migrate(program, "--to", "0001")[0] == 0
+    assert migrate(program)[0] == 0
+    status, said = migrate(program, "--check")
+    assert (status, said.splitlines()[-1]) == (0, "ok")
+
+    for wrong in "0", "0099", "clicks", "":
+        status, said = migrate(program, "--to", wrong)
+        assert status == 64, said
+        assert f"--to: there is no migration '{wrong}'" in said
