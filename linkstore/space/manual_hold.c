@@ -17,12 +17,15 @@
 /* --- finding -------------------------------------------------------------- */
 
 /* From pool to issued is the way of a grant: in this order a block that is
- * granted meanwhile is found. */
+ * granted meanwhile is found.  From issued to pool is that of a run: a block
+ * that is freed meanwhile is found when the pool is walked once more, as it is
+ * not granted again before its quarantine is over. */
 static int find(struct redis *redis, const struct link_space *space,
 		const struct hold_request *request, struct member_list *list,
 		struct error *err)
 {
 	static const enum space_set order[] = {SET_POOL, SET_ISSUED, SET_OUT};
+	uint64_t missing;
 
 	list->count = 0;
 	list->first = request->first;
@@ -31,6 +34,11 @@ static int find(struct redis *redis, const struct link_space *space,
 		if (space_walk(redis, space, order[i], member_list_take, list,
 			       err) < 0)
 			return -1;
+	member_list_sort(list);
+	if (!member_list_gap(list, -1, &missing))
+		return 0;
+	if (space_walk(redis, space, SET_POOL, member_list_take, list, err) < 0)
+		return -1;
 	member_list_sort(list);
 	return 0;
 }

@@ -47,6 +47,8 @@ def test_a_fault_does_what_it_says(proxy, clickhouse, fault):
     assert insert(proxy, clickhouse, 1) == 200
     wait = 0.3 if fault.startswith("hang") else 30
     assert insert(proxy, clickhouse, 2, wait) == STATUS.get(fault)
+    # Its sender may have gone before it was looked at.
+    eventually(lambda: proxy.faults() == {fault: 1})
     assert insert(proxy, clickhouse, 3) == 200
     rows = 300 if fault in STORED else 200
     eventually(lambda: stored(clickhouse) == rows, what=f"{rows} rows")
