@@ -249,7 +249,7 @@ int kafka_tail_next(struct kafka_tail *t, int timeout_ms,
 		rd_kafka_message_destroy(m);
 		return -1;
 	}
-	if (m->partition >= 0 && (size_t)m->partition < t->count)
+	if (t->next && m->partition >= 0 && (size_t)m->partition < t->count)
 		t->next[m->partition] = m->offset + 1;
 	kafka_record_fill(ret_record, m);
 	return 1;
