@@ -225,6 +225,7 @@ def test_memory_holds_with_large_events(kafka, topics, tables, collector,
            agent_bytes=200_000)
 
 
+@pytest.mark.long
 def test_memory_holds_with_many_partitions(kafka, topics, tables, collector,
                                            proxy):
     outage(kafka, tables, collector, proxy, topics(24), 0, 2000,

@@ -201,6 +201,7 @@ def test_what_was_begun_is_finished_by_the_next_run(clickhouse, migrated,
     assert "a run that was stopped" not in rescore("2026-10-25")
 
 
+@pytest.mark.long
 def test_a_run_killed_anywhere_can_be_run_again(clickhouse, migrated, program,
                                                 rescore, workdir):
     rng = random.Random(3)

@@ -21,7 +21,7 @@ STEPS = (("stats_hourly", 1), ("settled", 1), ("settled", 2), ("link_slots", 1),
          ("link_days", 1), ("settled", 3))
 TABLES = tuple(dict.fromkeys(table for table, _ in STEPS))
 # What `make test` has of the faults; the others take minutes.
-SHORT = ("twice", "error_after", "cut_answer")
+SHORT = ("twice", "error_after")
 
 
 @pytest.fixture
@@ -229,10 +229,9 @@ def wait_clean(made, migrated, rows):
     assert_settled(made, migrated, rows)
 
 
-@pytest.mark.parametrize("fault", [
-    "error_after", pytest.param("cut_answer", marks=pytest.mark.long),
-    pytest.param("hang_after", marks=pytest.mark.long),
-    pytest.param("twice", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", ["error_after", "cut_answer", "hang_after",
+                                   "twice"])
 def test_a_fault_while_what_is_superseded_goes(aggregator, migrated, proxy,
                                                fault):
     rows = some_clicks(11, 300, [(START, START + 7200)], links=(1, 2))
