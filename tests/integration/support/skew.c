@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,25 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 	tv->tv_sec = ts.tv_sec;
 	tv->tv_usec = ts.tv_nsec / 1000;
 	return 0;
+}
+
+int timespec_get(struct timespec *ts, int base)
+{
+	return clock_gettime(CLOCK_REALTIME, ts) ? 0 : base;
+}
+
+/* librdkafka waits until a time that it reckons from either of these; the
+ * kernel goes by the clock that is right. */
+int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict lock,
+		  const struct timespec *restrict until)
+{
+	static int (*next)(cnd_t *, mtx_t *, const struct timespec *);
+	struct timespec at = *until;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "cnd_timedwait");
+	at.tv_sec -= skew();
+	return next(condition, lock, &at);
 }
 
 time_t time(time_t *ret)
