@@ -95,6 +95,10 @@ static const struct setting settings[] = {
 		"How long after its end (UTC) a day is sealed: few clicks "
 		"still come, and questions about links are answered from a "
 		"table by month."),
+	SETTING_INT(raw_days, "0", 0, 36500, AT_START,
+		    "How many days rows of clicks are kept after their UTC "
+		    "day has ended: then the day is dropped, and what was "
+		    "settled of it stays. 0: for ever."),
 	SETTING_DURATION(recheck_every, "1h", CLOCK_SECOND, 30 * CLOCK_DAY,
 			 AT_START,
 			 "How often all of the ingest progress is compared "
@@ -169,5 +173,12 @@ int aggregator_config_validate(const void *config, struct error *err)
 				 "aggregator.keep_superseded must be longer "
 				 "than clickhouse.query_timeout: a query could "
 				 "lose rows while it reads them");
+	if (c->aggregator.raw_days &&
+	    c->aggregator.raw_days * CLOCK_DAY < c->aggregator.late_window)
+		return error_set(
+			err, ERROR_CONFIG,
+			"aggregator.raw_days must not be shorter than "
+			"aggregator.late_window: a day is dropped once "
+			"it is sealed");
 	return 0;
 }

@@ -42,12 +42,13 @@ struct aggregator_settings {
 	int64_t live_queue; /* events that a subscriber may be behind */
 
 	/* Settling. */
-	int64_t settle_every;	  /* ms between passes */
-	int64_t settle_timeout;	  /* ms, of one statement */
-	int64_t resettle_every;	  /* ms at least between settlings of a day */
-	int64_t day_grace;	  /* ms after its end until a day is settled */
-	int64_t late_window;	  /* ms after its end until a day is sealed */
-	int64_t recheck_every;	  /* ms between looks at all of the progress */
+	int64_t settle_every;	/* ms between passes */
+	int64_t settle_timeout; /* ms, of one statement */
+	int64_t resettle_every; /* ms at least between settlings of a day */
+	int64_t day_grace;	/* ms after its end until a day is settled */
+	int64_t late_window;	/* ms after its end until a day is sealed */
+	int64_t raw_days;      /* after its end until it is dropped; 0: never */
+	int64_t recheck_every; /* ms between looks at all of the progress */
 	int64_t progress_overlap; /* ms read again in each pass */
 	int64_t edge_delay;	  /* ms from a click to its append in Kafka */
 	int64_t lease;		  /* ms */

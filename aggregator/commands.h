@@ -24,6 +24,10 @@ app_run_fn aggregator_settle;
  */
 app_run_fn aggregator_watermark;
 
+/* Drops the days whose rows of `clicks` are older than raw_days, and deletes
+ * rows; with --dry-run it lists them. */
+app_run_fn aggregator_retention;
+
 /* Shows on one page what is behind, unsealed or in disagreement; 0: nothing
  * is. */
 app_run_fn aggregator_doctor;

@@ -46,6 +46,8 @@ static const struct app_command commands[] = {
 	{"watermark",
 	 "show up to when counts are promised; 1: beyond what can be", NULL,
 	 aggregator_watermark},
+	{"retention", "drop clicks of days that are older than raw_days", NULL,
+	 aggregator_retention},
 	{"doctor",
 	 "show what is behind, unsealed or in disagreement; 1: something is",
 	 NULL, aggregator_doctor},
@@ -54,7 +56,7 @@ static const struct app_command commands[] = {
 
 static const struct app_option options[] = {
 	{"dry-run", NULL, "print what would be run, and run nothing",
-	 "migrate"},
+	 "migrate retention"},
 	{"from", "TIME", "a day (UTC) or an RFC 3339 time: the first settled",
 	 "settle"},
 	{"to", "WHAT",

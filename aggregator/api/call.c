@@ -85,6 +85,26 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 	return 0;
 }
 
+int call_check_rows(struct call *call, int64_t from, struct error *err)
+{
+	struct sealed_days days;
+	char text[RFC3339_TEXT_MAX];
+	int64_t first;
+
+	if (freshness_sealed(call->freshness, call->ch, 0, 0, &days, err) < 0)
+		return -1;
+	first = days.rows_from;
+	sealed_days_release(&days);
+	if (from >= first)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "from: single clicks are kept from %s on (setting "
+			 "raw_days). Of older days there are counts of one "
+			 "link, and of all links by one settled dimension, "
+			 "without filters",
+			 rfc3339_format(first * 1000, text));
+}
+
 int call_now(void *arg, int64_t *ret_ms, struct error *err)
 {
 	const struct call *call = arg;

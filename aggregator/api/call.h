@@ -50,6 +50,11 @@ route_fn route_spaces;	       /* GET /v1/spaces, in reclaim_runs.c */
  * was settled, or what collectors have reported since.  Ask before the rows. */
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
 
+/* ERROR_INPUT, which names the first day kept, when rows of `clicks` are
+ * dropped that were there at `from` (seconds) or later: for what is answered
+ * from rows only. */
+int call_check_rows(struct call *call, int64_t from, struct error *err);
+
 /* For question_parse: ClickHouse's clock.  This host's may be slow: the answer
  * would end before the time until which it claims to be complete.  `arg` is a
  * call. */

@@ -194,13 +194,15 @@ static int fetch_rows(struct call *call, const struct question *q,
 static int fetch_link(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
+	bool of_rows = q->group_by_count || q->filters.count;
 	struct sealed_days sealed = {0};
 	int status;
 
 	if (call_complete_until(call, &a->complete_until, err) < 0)
 		return -1;
-	if (!q->group_by_count && !q->filters.count &&
-	    freshness_sealed(call->freshness, q->from, q->to, &sealed, err) < 0)
+	if (of_rows ? call_check_rows(call, q->from, err) < 0
+		    : freshness_sealed(call->freshness, call->ch, q->from,
+				       q->to, &sealed, err) < 0)
 		return -1;
 	status = sealed.count ? fetch_sealed(call, q, &sealed, a, err)
 			      : fetch_rows(call, q, a, err);
@@ -244,7 +246,7 @@ static int fetch_many(struct call *call, const struct question *q,
 	struct buf sql = {0};
 	int status = call_complete_until(call, &a->complete_until, err);
 
-	if (status < 0)
+	if (status < 0 || call_check_rows(call, q->from, err) < 0)
 		return -1;
 	a->unique_error = UNIQUE_ERROR_LIVE;
 	status = rows_numbers_fill(&n, q, 0, err);

@@ -206,6 +206,22 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		      "FORMAT TabSeparated");
 }
 
+#define SQL_ROW_TIME(which)                                                    \
+	"(SELECT toUnixTimestamp64Milli(" which "(ts)) FROM clicks WHERE "     \
+	"link_id = {link_id:UInt64})"
+
+void clicks_sql_life(struct buf *sql, const struct question *q,
+		     const struct sealed_days *sealed)
+{
+	buf_puts(sql, "SELECT sum(e), sum(c), sum(b), sum(p), "
+		      "uniqCombined64Array(17)(v), uniqCombined64Array(17)(i), "
+		      "toUnixTimestamp(min(s)) * 1000, "
+		      "toUnixTimestamp(max(s)) * 1000, " SQL_ROW_TIME(
+			      "min") ", " SQL_ROW_TIME("max") " FROM ");
+	put_slots(sql, q, sealed);
+	buf_puts(sql, " FORMAT TabSeparated");
+}
+
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct sealed_days *sealed)
 {

@@ -39,6 +39,13 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
 		       const struct sealed_days *sealed, bool exact);
 
+/* Of one link, all that there ever was: the columns of counts.h, visitors being
+ * estimated, the first and the last slot, then the first and the last row in
+ * `clicks` (ms since 1970; 0: none).  Parameters as of clicks_sql_sealed; `q`
+ * is of the whole time that UInt32 seconds hold. */
+void clicks_sql_life(struct buf *sql, const struct question *q,
+		     const struct sealed_days *sealed);
+
 /* How many visitors and addresses that has to unite at most. */
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct sealed_days *sealed);

@@ -145,28 +145,44 @@ bool freshness_get(struct freshness *f, struct fresh *ret)
 	return usable;
 }
 
-int freshness_sealed(struct freshness *f, int64_t from, int64_t to,
+static int copy_days(const struct sealed_days *all, int64_t from, int64_t to,
 		     struct sealed_days *ret, struct error *err)
 {
-	int status = 0;
-
-	*ret = (struct sealed_days){0};
-	pthread_mutex_lock(&f->lock);
-	for (size_t i = 0; is_usable(f) && i < f->sealed.count; i++) {
-		const struct sealed_day *day = &f->sealed.items[i];
+	ret->rows_from = all->rows_from;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct sealed_day *day = &all->items[i];
 
 		if (day->start + CIVIL_DAY <= from || day->start >= to)
 			continue;
 		if (!ret->items)
-			ret->items = calloc(f->sealed.count - i,
-					    sizeof(*ret->items));
-		if (!ret->items) {
-			status = error_set_nomem(err);
-			break;
-		}
+			ret->items =
+				calloc(all->count - i, sizeof(*ret->items));
+		if (!ret->items)
+			return error_set_nomem(err);
 		ret->items[ret->count++] = *day;
 	}
+	return 0;
+}
+
+int freshness_sealed(struct freshness *f, struct clickhouse *ch, int64_t from,
+		     int64_t to, struct sealed_days *ret, struct error *err)
+{
+	struct sealed_days asked = {0};
+	bool usable;
+	int status = 0;
+
+	*ret = (struct sealed_days){0};
+	pthread_mutex_lock(&f->lock);
+	usable = is_usable(f);
+	if (usable)
+		status = copy_days(&f->sealed, from, to, ret, err);
 	pthread_mutex_unlock(&f->lock);
+	if (usable)
+		return status;
+	status = sealed_days_read(ch, &asked, err);
+	if (status == 0)
+		status = copy_days(&asked, from, to, ret, err);
+	sealed_days_release(&asked);
 	return status;
 }
 

@@ -37,10 +37,10 @@ void freshness_free(struct freshness *f); /* NULL accepted */
  * so long that it is better to ask. */
 bool freshness_get(struct freshness *f, struct fresh *ret);
 
-/* The days between from and to (seconds) that are sealed; none, where nothing
- * was found lately.  Release with sealed_days_release. */
-int freshness_sealed(struct freshness *f, int64_t from, int64_t to,
-		     struct sealed_days *ret, struct error *err);
+/* The days between from and to (seconds) that are sealed.  Where nothing was
+ * found lately, `ch` is asked.  Release with sealed_days_release. */
+int freshness_sealed(struct freshness *f, struct clickhouse *ch, int64_t from,
+		     int64_t to, struct sealed_days *ret, struct error *err);
 
 /* The same with what each partition reported, however long ago; an error when
  * nothing was found yet.  Release with fresh_release. */

@@ -41,21 +41,23 @@ static json_t *marks_to_json(const struct fresh *fresh)
 }
 
 static json_t *to_json(struct call *call, const struct fresh *fresh,
-		       const struct held_back *held)
+		       const struct held_back *held, int64_t rows_from)
 {
-	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I}, s:o}", "complete_until",
-			 json_time(fresh_complete_until(
-				 fresh, &call->config->aggregator)),
-			 "clickhouse_time", json_time(fresh->clock.server_ms),
-			 "waits_for", waits_for(fresh), "held_back", "hours",
-			 (json_int_t)held->hours, "days",
-			 (json_int_t)held->days, "partitions",
-			 marks_to_json(fresh));
+	return json_pack(
+		"{s:o, s:o, s:o, s:{s:I, s:I}, s:o, s:o}", "complete_until",
+		json_time(
+			fresh_complete_until(fresh, &call->config->aggregator)),
+		"clickhouse_time", json_time(fresh->clock.server_ms),
+		"waits_for", waits_for(fresh), "held_back", "hours",
+		(json_int_t)held->hours, "days", (json_int_t)held->days,
+		"rows_from", json_time(rows_from * 1000), "partitions",
+		marks_to_json(fresh));
 }
 
 int route_pipeline(struct call *call, struct error *err)
 {
 	struct fresh fresh = {0};
+	struct sealed_days days = {0};
 	struct held_back held;
 	struct question q;
 	int status =
@@ -71,8 +73,13 @@ int route_pipeline(struct call *call, struct error *err)
 	if (status == 0)
 		status = progress_held_back(call->ch, &held, err);
 	if (status == 0)
-		status = call_finish_json(call, to_json(call, &fresh, &held),
-					  err);
+		status = freshness_sealed(call->freshness, call->ch, 0, 0,
+					  &days, err);
+	if (status == 0)
+		status = call_finish_json(
+			call, to_json(call, &fresh, &held, days.rows_from),
+			err);
+	sealed_days_release(&days);
 	fresh_release(&fresh);
 	return status;
 }

@@ -169,6 +169,8 @@ int route_reconciliation(struct call *call, struct error *err)
 	if (status == 0)
 		status = check_range(&q, err);
 	if (status == 0)
+		status = call_check_rows(call, q.from, err);
+	if (status == 0)
 		status = reconcile(call->ch, q.from, q.to, &r, err);
 	if (status == 0 && q.csv) {
 		to_csv(&r, &call->body);

@@ -4,19 +4,21 @@
 
 #include "aggregator/api/archive.h"
 #include "aggregator/api/call.h"
+#include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
-#include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/rows.h"
+#include "common/clock.h"
 
-#define COLUMNS COUNTS_COLUMNS "nn"
+#define COLUMNS COUNTS_COLUMNS "nnnn"
+#define SLOT	(15 * CLOCK_MINUTE)
 
-static const char sql[] =
-	"SELECT count(), countIf(" SQL_CLICK "), countIf(" SQL_BOT "), "
-	"countIf(" SQL_PREFETCH "), "
-	"uniqCombined64If(17)(unique_identity, " SQL_HUMAN "), "
-	"uniqCombined64If(17)(ip, " SQL_HUMAN "), "
-	"toUnixTimestamp64Milli(min(ts)), toUnixTimestamp64Milli(max(ts)) "
-	"FROM clicks WHERE link_id = {link_id:UInt64} FORMAT TabSeparated";
+/* To the millisecond where the row is still there, else to the slot. */
+static int64_t instant(const char *slot, const char *row)
+{
+	int64_t start = tsv_i64(slot), at = tsv_i64(row);
+
+	return at >= start && at < start + SLOT ? at : start;
+}
 
 static int take_counts(void *arg, char **fields, struct error *err)
 {
@@ -26,23 +28,56 @@ static int take_counts(void *arg, char **fields, struct error *err)
 	counts_cap(&counts, BOTS_EXCLUDE);
 	if (counts_to_json(&counts, BOTS_EXCLUDE, answer) < 0 ||
 	    json_object_set_new(answer, "first_event_at",
-				json_time(tsv_i64(fields[6]))) < 0 ||
+				json_time(instant(fields[6], fields[8]))) < 0 ||
 	    json_object_set_new(answer, "last_event_at",
-				json_time(tsv_i64(fields[7]))) < 0)
+				json_time(instant(fields[7], fields[9]))) < 0)
 		return error_set_nomem(err);
 	return 0;
+}
+
+static int ask(struct call *call, uint64_t link_id,
+	       const struct sealed_days *sealed, json_t *answer,
+	       struct error *err)
+{
+	const struct question ever = {.to = UINT32_MAX, .bots = BOTS_EXCLUDE};
+	struct buf starts = {0}, attempts = {0}, sql = {0};
+	char id[24], to[24];
+	int status = sealed_days_put(sealed, &starts, &attempts, err);
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	snprintf(to, sizeof(to), "%" PRId64, ever.to);
+	const struct clickhouse_param params[] = {
+		{"param_link_id", id},
+		{"param_from", "0"},
+		{"param_to", to},
+		{"param_days", starts.data},
+		{"param_attempts", attempts.data},
+		{NULL, NULL}};
+
+	clicks_sql_life(&sql, &ever, sealed);
+	if (status == 0)
+		status = buf_cstr(&sql)
+				 ? clickhouse_row(call->ch, sql.data, params,
+						  COLUMNS, take_counts, answer,
+						  err)
+				 : error_set_nomem(err);
+	buf_free(&sql);
+	buf_free(&starts);
+	buf_free(&attempts);
+	return status;
 }
 
 static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 		      struct error *err)
 {
-	char id[24];
-	const struct clickhouse_param params[] = {{"param_link_id", id},
-						  {NULL, NULL}};
+	struct sealed_days sealed;
+	int status = freshness_sealed(call->freshness, call->ch, 0, UINT32_MAX,
+				      &sealed, err);
 
-	snprintf(id, sizeof(id), "%" PRIu64, link_id);
-	return clickhouse_row(call->ch, sql, params, COLUMNS, take_counts,
-			      answer, err);
+	if (status == 0)
+		status = ask(call, link_id, &sealed, answer, err);
+	sealed_days_release(&sealed);
+	return status;
 }
 
 static json_t *link_to_json(struct archived_link *link)

@@ -11,9 +11,9 @@
 #define COLUMNS "nsss" COUNTS_COLUMNS
 
 /*
- * The busiest links of the settled hours.  Their codes come from the clicks
- * themselves, which are there when the archive has not heard of a link yet; the
- * archive adds where they lead.
+ * The busiest links of the settled hours.  The archive says where they lead,
+ * and their codes; those of links that it has not heard of yet come from the
+ * clicks themselves.
  */
 static void put_sql(struct buf *sql, const struct question *q)
 {
@@ -26,16 +26,18 @@ static void put_sql(struct buf *sql, const struct question *q)
 		"AND dimension = 'link' AND NOT rest AND s.value != '0' "
 		"GROUP BY link HAVING %s > 0 "
 		"ORDER BY %s DESC, link LIMIT {limit:UInt64}), "
+		"archive AS (SELECT link_id, argMax(code, version) AS a_code, "
+		"argMax(url, version) AS target, argMax(owner, version) AS "
+		"whose FROM links WHERE link_id IN "
+		"(SELECT link FROM busiest) GROUP BY link_id), "
 		"codes AS (SELECT link_id, any(code) AS known FROM clicks "
-		"WHERE "
-		"link_id IN (SELECT link FROM busiest) "
+		"WHERE link_id IN (SELECT link FROM busiest) "
+		"AND link_id NOT IN (SELECT link_id FROM archive) "
 		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-		"GROUP BY link_id), "
-		"archive AS (SELECT link_id, argMax(url, version) AS target, "
-		"argMax(owner, version) AS whose FROM links WHERE link_id IN "
-		"(SELECT link FROM busiest) GROUP BY link_id) "
-		"SELECT b.link, toValidUTF8(c.known), toValidUTF8(a.target), "
+		"GROUP BY link_id) "
+		"SELECT b.link, toValidUTF8(concat(a.a_code, c.known)), "
+		"toValidUTF8(a.target), "
 		"toValidUTF8(a.whose), b.n_events, b.n_clicks, b.n_bots, "
 		"b.n_prefetches, NULL, NULL FROM busiest AS b "
 		"LEFT JOIN codes AS c ON b.link = c.link_id "

@@ -34,6 +34,11 @@ static int add(void *arg, char **f, struct error *err)
 	"FORMAT TabSeparated"
 #define SQL_COMPARED "SELECT d, sum(n_one), sum(n_other) FROM ("
 
+/* Rows of days that were dropped are gone, or about to. */
+#define SQL_HAS_ROWS                                                           \
+	"d NOT IN (SELECT toUInt32(unit) FROM settled WHERE "                  \
+	"kind = 'dropped_day') "
+
 /* Partitions of clicks are days, so that no row of it is read. */
 int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
 			 struct error *err)
@@ -42,13 +47,13 @@ int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
 		"SELECT toUInt32(toDateTime(toDate(_partition_id), 'UTC')) AS "
 		"d, "
 		"count() AS n_one, toUInt64(0) AS n_other FROM clicks "
-		"GROUP BY d UNION ALL "
+		"GROUP BY d HAVING " SQL_HAS_ROWS "UNION ALL "
 		"SELECT toUInt32(toStartOfDay(hour)) AS d, toUInt64(0) AS "
 		"n_one, "
 		"sum(events) AS n_other FROM stats_hourly "
 		"WHERE dimension = 'total' AND (hour, attempt) IN "
 		"(SELECT unit, max(attempt) FROM settled WHERE kind = 'hour' "
-		"GROUP BY unit) GROUP BY d" SQL_HAVING;
+		"GROUP BY unit) GROUP BY d HAVING " SQL_HAS_ROWS SQL_HAVING;
 
 	*ret = (struct difference_list){0};
 	if (clickhouse_rows(ch, sql, NULL, "nnn", add, ret, err) < 0)

@@ -159,18 +159,14 @@ static int open_compressor(struct export *e, struct error *err)
 	return e->compressor ? 0 : -1;
 }
 
-static int prepare(struct export *e, struct clickhouse *ch, struct error *err)
+static int prepare(struct export *e, struct call *call, struct error *err)
 {
-	struct call call = {.config = e->all->uses.config,
-			    .freshness = e->all->uses.freshness,
-			    .access = &e->access,
-			    .ch = ch};
 	struct export_question *q = &e->question;
 
 	if (export_question_parse(
 		    q, (struct http_slice){e->query, strlen(e->query)}, e->csv,
 		    err) < 0 ||
-	    find_range(e, &call, err) < 0 || find_links(e, &call, err) < 0 ||
+	    find_range(e, call, err) < 0 || find_links(e, call, err) < 0 ||
 	    open_compressor(e, err) < 0)
 		return -1;
 	export_scan_start(&e->scan, q->has_cursor ? &q->cursor.after : NULL);
@@ -228,6 +224,16 @@ static size_t rows_wanted(const struct export *e)
 	return left < PAGE_ROWS ? (size_t)left : PAGE_ROWS;
 }
 
+/* A day that it has not come to may have been dropped since it began. */
+static int next_page(struct export *e, struct call *call, size_t *ret_rows,
+		     struct error *err)
+{
+	if (call_check_rows(call, e->scan.day / CLOCK_SECOND, err) < 0)
+		return -1;
+	return export_scan_next(&e->scan, call->ch, &e->question,
+				rows_wanted(e), &e->out, ret_rows, err);
+}
+
 static bool is_full(const struct export *e)
 {
 	return e->question.limit && e->sent == e->question.limit;
@@ -236,17 +242,20 @@ static bool is_full(const struct export *e)
 static int make_portion(struct export *e, struct clickhouse *ch,
 			struct error *err)
 {
+	struct call call = {.config = e->all->uses.config,
+			    .freshness = e->all->uses.freshness,
+			    .access = &e->access,
+			    .ch = ch};
 	int64_t start = clock_monotonic_ms();
 	size_t rows;
 
 	if (check_access(e, err) < 0 ||
-	    (!e->prepared && prepare(e, ch, err) < 0))
+	    (!e->prepared && prepare(e, &call, err) < 0))
 		return -1;
 	while (!e->head && !export_scan_is_done(&e->scan) && !is_full(e) &&
 	       !atomic_load(&e->stop) && e->out.len < PORTION_BYTES &&
 	       clock_monotonic_ms() - start < PORTION_MS) {
-		if (export_scan_next(&e->scan, ch, &e->question, rows_wanted(e),
-				     &e->out, &rows, err) < 0)
+		if (next_page(e, &call, &rows, err) < 0)
 			return -1;
 		e->sent += rows;
 		metric_add(e->all->rows, rows);

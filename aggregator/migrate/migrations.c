@@ -77,6 +77,9 @@ static const char redirector_counters[] =
 static const char links_list[] =
 #include "schemas/clickhouse/0033_links_list.sql.inc"
 	;
+static const char dropped_days[] =
+#include "schemas/clickhouse/0034_dropped_days.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -104,5 +107,6 @@ const struct migration migrations[] = {
 	{"0031_sealed_slots.sql", sealed_slots},
 	{"0032_redirector_counters.sql", redirector_counters},
 	{"0033_links_list.sql", links_list},
+	{"0034_dropped_days.sql", dropped_days},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

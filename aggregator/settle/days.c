@@ -35,7 +35,7 @@ static int set_params(struct work *w, const struct progress *last,
 		"param_start",	"param_end",	    "param_attempt",
 		"param_blocks", "param_rows",	    "param_slots",
 		"param_visits", "param_read_until", "param_complete_until",
-		"param_until"};
+		"param_until",	"param_dropped"};
 	const uint64_t numbers[] = {
 		(uint64_t)w->what->start,
 		(uint64_t)(w->what->start + CIVIL_DAY),
@@ -47,6 +47,7 @@ static int set_params(struct work *w, const struct progress *last,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
 		(uint64_t)settling_attempt_until(w->s, w->attempt),
+		w->what->dropped,
 	};
 
 	return settling_params_fill(&w->params, w->s, names, numbers,
@@ -93,6 +94,12 @@ static int ask(struct work *w, const char *sql, size_t count,
 {
 	return settling_query(w->s->ch, sql, w->params.items, count, take, arg,
 			      err);
+}
+
+static int count_rows(struct work *w, struct error *err)
+{
+	return ask(w, settle_sql_day_rows(w->what->dropped > 0), 3, take_rows,
+		   w, err);
 }
 
 /* --- computing -------------------------------------------------------------
@@ -143,13 +150,15 @@ static int check_staged(const struct work *w, const struct counts *least,
 /* Stages the day from the rows of `clicks`. */
 static int stage_rows(struct work *w, struct error *err)
 {
-	static void (*const put_sql[2])(struct buf * sql) = {
+	static void (*const of_rows[2])(struct buf * sql) = {
 		settle_sql_link_slots, settle_sql_link_days};
+	static void (*const of_dropped[2])(struct buf * sql) = {
+		settle_sql_dropped_slots, settle_sql_dropped_days};
 	struct counts least = {w->of_links, w->of_links}, most;
 
-	if (compute(w, put_sql, err) < 0 ||
+	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
-	    ask(w, settle_sql_day_rows, 3, take_rows, w, err) < 0)
+	    count_rows(w, err) < 0)
 		return -1;
 	most = (struct counts){w->of_links, w->of_links};
 	return check_staged(w, &least, &most, err);
@@ -226,7 +235,7 @@ static int settle(struct work *w, const struct progress *last,
 		  struct settle_count *ret, struct error *err)
 {
 	ret->done = 1;
-	if (ask(w, settle_sql_day_rows, 3, take_rows, w, err) < 0 ||
+	if (count_rows(w, err) < 0 ||
 	    ask(w, settle_sql_day_old, 3, take_old, w, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0)
 		return -1;

@@ -19,6 +19,7 @@ struct hour {
 	uint64_t least, most; /* rows of clicks before and after */
 	uint64_t staged;      /* events under the attempt */
 	uint64_t before;      /* events published until now */
+	uint64_t base;	      /* events that are in all of these four */
 	bool held;
 };
 
@@ -28,9 +29,10 @@ struct work {
 	const struct progress *last;
 	struct hour items[HOURS_MAX];
 	size_t count;
+	uint64_t dropped; /* number of the drop of their day; 0: none */
 	struct buf lists[5];
-	char numbers[7][24];
-	struct clickhouse_param params[20];
+	char numbers[8][24];
+	struct clickhouse_param params[21];
 };
 
 static void work_free(struct work *w)
@@ -94,7 +96,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 	static const char *const number_names[] = {
 		"param_start", "param_end",	   "param_attempt",
 		"param_most",  "param_read_until", "param_complete_until",
-		"param_until"};
+		"param_until", "param_dropped"};
 	const int64_t numbers[] = {
 		first->what.start,
 		first[count - 1].what.start + HOUR,
@@ -103,6 +105,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		w->last->read_until,
 		w->last->complete_until,
 		settling_attempt_until(w->s, first->attempt),
+		(int64_t)w->dropped,
 	};
 	size_t n = 0;
 
@@ -164,11 +167,26 @@ static void take_before(void *arg, const uint64_t *n)
 		h->before = n[1];
 }
 
+static void take_base(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->base = n[1];
+}
+
 static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 		      struct error *err)
 {
-	return settling_query(w->s->ch, settle_sql_hour_rows, w->params, 2,
-			      take, w, err);
+	return settling_query(w->s->ch, settle_sql_hour_rows(w->dropped > 0),
+			      w->params, 2, take, w, err);
+}
+
+static int count_base(struct work *w, struct error *err)
+{
+	return !w->dropped ? 0
+			   : settling_query(w->s->ch, settle_sql_hour_base,
+					    w->params, 2, take_base, w, err);
 }
 
 static int count_staged(struct work *w, struct error *err)
@@ -216,7 +234,7 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 	add_param(w, &n, "max_insert_threads", "1");
 	add_param(w, &n, "min_insert_block_size_rows", "10000000");
 	add_param(w, &n, "min_insert_block_size_bytes", "1000000000");
-	settle_sql_hours(&sql);
+	settle_sql_hours(&sql, w->dropped > 0);
 	status = settling_run(w->s->ch, &sql, w->params, err);
 	buf_free(&sql);
 	return status;
@@ -277,12 +295,13 @@ static int check_staged(const struct hour *h, struct error *err)
 /*
  * Rows may be missing that collectors reported before the hour was first
  * settled (then it is published, and reported); what has gone missing since is
- * what holds it back.
+ * what holds it back.  Of a day that was dropped, what is reported has nothing
+ * of the base.
  */
 static void decide(const struct settling *s, struct hour *h)
 {
-	uint64_t now = missing(h->what.rows, h->staged);
-	uint64_t then = missing(h->what.was_rows, h->before);
+	uint64_t now = missing(h->what.rows + h->base, h->staged);
+	uint64_t then = missing(h->what.was_rows + h->base, h->before);
 	bool fewer = h->staged < h->before || (h->what.was && now > then);
 	struct shortage shortage = {false,     h->held,	     h->what.start,
 				    h->before, h->what.rows, h->staged};
@@ -296,7 +315,8 @@ static void decide(const struct settling *s, struct hour *h)
 static int compare(struct work *w, struct error *err)
 {
 	if (set_params(w, w->items, w->count, err) < 0 ||
-	    count_staged(w, err) < 0 || count_rows(w, take_most, err) < 0)
+	    count_staged(w, err) < 0 || count_base(w, err) < 0 ||
+	    count_rows(w, take_most, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
 		if (check_staged(&w->items[i], err) < 0)
@@ -397,14 +417,17 @@ int hours_settle(const struct settling *s, const struct stale *hours,
 		 size_t count, const struct progress *last,
 		 struct settle_count *ret, struct error *err)
 {
-	struct work w = {.s = s, .last = last, .count = count};
+	struct work w = {.s = s, .last = last};
 	int status;
 
 	*ret = (struct settle_count){0};
 	if (!count)
 		return 0;
-	for (size_t i = 0; i < count; i++)
-		w.items[i].what = hours[i];
+	/* A drop is of one day. */
+	w.dropped = hours[0].dropped;
+	for (; w.count < count && hours[w.count].dropped == w.dropped;
+	     w.count++)
+		w.items[w.count].what = hours[w.count];
 	status = settle(&w, ret, err);
 	work_free(&w);
 	return status < 0 ? error_wrap(err, "settle hours") : 0;

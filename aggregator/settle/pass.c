@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aggregator/settle/days.h"
+#include "aggregator/settle/drop.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/seal.h"
@@ -32,7 +33,8 @@ struct pass {
 		bool active;
 		int64_t last;
 	} held_days;
-	int64_t seal_after; /* the last day that was looked at */
+	/* The last days that were looked at. */
+	int64_t seal_after, drop_after;
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -105,6 +107,7 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
 	p->seal_after = -1;
+	p->drop_after = -1;
 	return p;
 }
 
@@ -309,6 +312,23 @@ static int pass_seal(struct pass *p, const struct progress *last,
 	return 0;
 }
 
+/* Likewise. */
+static int pass_drop(struct pass *p, const struct progress *last,
+		     struct pass_result *ret, struct error *err)
+{
+	int64_t start;
+	bool dropped;
+
+	if (drop_next(&p->settling, p->drop_after, last, &start, &dropped,
+		      err) < 0)
+		return -1;
+	p->drop_after = start;
+	ret->dropped = dropped;
+	ret->dropped_day = start;
+	ret->more = ret->more || dropped;
+	return 0;
+}
+
 /* --- cleaning ---------------------------------------------------------------
  */
 
@@ -346,9 +366,9 @@ static int delete_hours(void *arg, char **day, struct error *err)
 	buf_printf(&sql,
 		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
 		   "'%" PRIu64 "' WHERE attempt < %" PRIu64
-		   " AND (hour, attempt) NOT IN (SELECT unit, "
-		   "max(attempt) FROM settled WHERE kind = 'hour' "
-		   "GROUP BY unit)",
+		   " AND (hour, attempt) NOT IN (SELECT unit, max(attempt) "
+		   "FROM settled WHERE kind IN ('hour', 'base_hour') "
+		   "GROUP BY kind, unit)",
 		   tsv_u64(day[0]), c->before);
 	status = settling_run(c->ch, &sql, mutation, err);
 	buf_free(&sql);
@@ -362,8 +382,9 @@ static int clean_hours(struct cleaning *c, struct error *err)
 
 	buf_printf(&sql,
 		   "SELECT DISTINCT toYYYYMMDD(unit) FROM (SELECT unit FROM "
-		   "settled WHERE kind = 'hour' GROUP BY unit HAVING count() > "
-		   "1 AND min(attempt) < %" PRIu64 ") FORMAT TabSeparated",
+		   "settled WHERE kind IN ('hour', 'base_hour') "
+		   "GROUP BY kind, unit HAVING count() > 1 AND "
+		   "min(attempt) < %" PRIu64 ") FORMAT TabSeparated",
 		   c->before);
 	return for_each(c, &sql, "n", delete_hours, err);
 }
@@ -440,19 +461,22 @@ static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 	if (clean_hours(&c, err) < 0 ||
 	    clean_links(&c, "link_slots", err) < 0 ||
 	    clean_links(&c, "link_days", err) < 0 ||
-	    seal_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
+	    seal_clean(ch, before_ms, err) < 0 ||
+	    drop_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
 		return error_wrap(err, "delete what is superseded");
 	return 0;
 }
 
-static int pass_clean(struct pass *p, struct error *err)
+static int pass_clean(struct pass *p, struct pass_result *ret,
+		      struct error *err)
 {
 	int64_t mono = clock_monotonic_ms();
 
 	if (mono < p->clean_at)
 		return 0;
 	p->clean_at = mono + p->settings->clean_every;
-	if (days_drop_left_over(p->ch, err) < 0)
+	if (days_drop_left_over(p->ch, err) < 0 ||
+	    drop_delete_rows(&p->settling, &ret->rows_deleted, err) < 0)
 		return -1;
 	return delete_superseded(
 		p->ch,
@@ -470,7 +494,9 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 		return -1;
 	if (!ret->more && pass_seal(pass, &last, ret, err) < 0)
 		return -1;
-	if (pass_clean(pass, err) < 0)
+	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
+		return -1;
+	if (pass_clean(pass, ret, err) < 0)
 		return -1;
 	return progress_held_back(pass->ch, &ret->held, err);
 }

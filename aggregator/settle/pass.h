@@ -39,6 +39,9 @@ struct pass_result {
 	size_t hours;		/* settled */
 	size_t days;		/* settled */
 	size_t sealed;		/* days */
+	size_t dropped;		/* days */
+	int64_t dropped_day;	/* the last of them, seconds since 1970 */
+	uint64_t rows_deleted;	/* of days that were dropped */
 	bool more;		/* more is stale: go on at once */
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
@@ -47,10 +50,10 @@ struct pass_result {
 
 /*
  * Settles the hours that are stale and publishes them together, then at most
- * one day, then seals at most one, then deletes what is superseded if it is
- * time.  Losing the lease is ERROR_STOPPED, retriable.  What is held back is
- * tried again when something else changed it, and with every recheck of
- * everything.
+ * one day, then seals at most one, then drops at most one, then deletes what is
+ * superseded or dropped if it is time.  Losing the lease is ERROR_STOPPED,
+ * retriable.  What is held back is tried again when something else changed it,
+ * and with every recheck of everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

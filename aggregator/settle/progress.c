@@ -14,7 +14,8 @@ void stale_list_release(struct stale_list *list)
 	*list = (struct stale_list){0};
 }
 
-/* A row is: start, blocks, rows; rows and attempt of when it was published. */
+/* A row is: start, blocks, rows; rows and attempt of when it was published;
+ * number of the drop. */
 static int add_stale(void *arg, char **f, struct error *err)
 {
 	struct stale_list *list = arg;
@@ -30,6 +31,7 @@ static int add_stale(void *arg, char **f, struct error *err)
 		.rows = tsv_u64(f[2]),
 		.was_rows = tsv_u64(f[3]),
 		.was = tsv_u64(f[4]) > 0,
+		.dropped = tsv_u64(f[5]),
 	};
 	return 0;
 }
@@ -39,7 +41,8 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 		      struct stale_list *ret, struct error *err)
 {
 	*ret = (struct stale_list){0};
-	if (clickhouse_rows(ch, sql, params, "nnnnn", add_stale, ret, err) == 0)
+	if (clickhouse_rows(ch, sql, params, "nnnnnn", add_stale, ret, err) ==
+	    0)
 		return 0;
 	stale_list_release(ret);
 	return -1;
@@ -85,53 +88,107 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 /* --- hours ------------------------------------------------------------------
  */
 
+#define DAY_OF(hour) "toUInt32(intDiv(" hour ", 86400) * 86400)"
+
+/* The days that were dropped, and how far each source is in their bases. */
+#define DROPPED_DAYS                                                           \
+	"dropped AS (SELECT toUInt32(unit) AS x_day, max(attempt) AS "         \
+	"x_attempt FROM settled WHERE kind = 'dropped_day' GROUP BY x_day), "
+#define FRONTIERS                                                              \
+	"frontier AS (SELECT toUInt32(toDateTime(day, 'UTC')) AS f_day, "      \
+	"epoch AS f_epoch, topic AS f_topic, partition AS f_partition, "       \
+	"max(last) AS f_last, 1 AS f_known FROM dropped_sources "              \
+	"WHERE (toUInt32(toDateTime(day, 'UTC')), attempt) IN (SELECT x_day, " \
+	"x_attempt FROM dropped) "                                             \
+	"GROUP BY f_day, f_epoch, f_topic, f_partition), "
+
 /*
  * What was reported of the hours `touched`, what they are published from, and
  * what they are held back at.  A block that was reported twice is the same
  * offsets of the same partition.  `rescore` reports no offsets and no rows.
  * Blocks of an hour are reported after it has begun, by Kafka's clock and by
- * ClickHouse's, unless that went back: `low` says how far.
+ * ClickHouse's, unless that went back: `low` says how far.  A block that lies
+ * on both sides of a frontier was read again: it makes the hour stale, and how
+ * many of its rows are new nobody knows.
  */
 #define ABOUT_HOURS                                                            \
-	"reported AS (SELECT h, sum(times) AS n_blocks, sum(n_block) AS "      \
-	"n_rows "                                                              \
-	"FROM (SELECT h, epoch, topic, partition, first, last, "               \
-	"count() AS times, max(n) AS n_block FROM ingest_progress "            \
-	"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "               \
-	"WHERE inserted_at >= fromUnixTimestamp64Milli("                       \
-	"greatest(least(toInt64((SELECT min(h) FROM touched)) * 1000 - "       \
-	"{early:Int64}, {low:Int64}), 0), 'UTC') "                             \
-	"AND h IN (SELECT h FROM touched) "                                    \
-	"GROUP BY h, epoch, topic, partition, first, last) GROUP BY h), "      \
-	"done AS (SELECT toUInt32(unit) AS h, "                                \
-	"argMax(blocks, attempt) AS n_blocks, "                                \
-	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
-	"FROM settled WHERE kind = 'hour' AND unit >= "                        \
-	"toDateTime((SELECT min(h) FROM touched), 'UTC') GROUP BY h), "        \
-	"held AS (SELECT toUInt32(unit) AS h, "                                \
-	"argMax(blocks, attempt) AS n_blocks, "                                \
-	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
-	"FROM settled WHERE kind = 'held_hour' GROUP BY h) "
+	DROPPED_DAYS FRONTIERS                                                 \
+		"reported AS (SELECT h, sum(times) AS n_blocks, "              \
+		"sumIf(n_block, f_known = 0 OR first > f_last) AS n_rows "     \
+		"FROM (SELECT h, epoch, topic, partition, first, last, "       \
+		"count() AS times, max(n) AS n_block FROM ingest_progress "    \
+		"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "       \
+		"WHERE inserted_at >= fromUnixTimestamp64Milli("               \
+		"greatest(least(toInt64((SELECT min(h) FROM touched)) * 1000 " \
+		"- "                                                           \
+		"{early:Int64}, {low:Int64}), 0), 'UTC') "                     \
+		"AND h IN (SELECT h FROM touched) "                            \
+		"GROUP BY h, epoch, topic, partition, first, last) AS r "      \
+		"LEFT JOIN frontier AS f ON " DAY_OF(                          \
+			"r.h") " = f.f_day AND "                               \
+			       "r.epoch = f.f_epoch AND r.topic = f.f_topic "  \
+			       "AND "                                          \
+			       "r.partition = f.f_partition "                  \
+			       "WHERE f_known = 0 OR last > f_last GROUP BY "  \
+			       "h), "                                          \
+			       "published AS (SELECT toUInt32(unit) AS h, "    \
+			       "argMax(blocks, attempt) AS p_blocks, "         \
+			       "argMax(rows, attempt) AS p_rows, "             \
+			       "max(attempt) AS n_attempt "                    \
+			       "FROM settled WHERE kind = 'hour' AND unit >= " \
+			       "toDateTime((SELECT min(h) FROM touched), "     \
+			       "'UTC') GROUP BY h), "                          \
+			       "done AS (SELECT h, if(n_attempt < x_attempt, " \
+			       "0, p_blocks) AS "                              \
+			       "n_blocks, if(n_attempt < x_attempt, 0, "       \
+			       "p_rows) AS n_rows, "                           \
+			       "n_attempt FROM published LEFT JOIN dropped "   \
+			       "ON " DAY_OF("h") " = "                         \
+						 "dropped.x_day), "            \
+						 "held AS (SELECT "            \
+						 "toUInt32(unit) AS h, "       \
+						 "argMax(blocks, attempt) AS " \
+						 "n_blocks, "                  \
+						 "argMax(rows, attempt) AS "   \
+						 "n_rows, max(attempt) AS "    \
+						 "n_attempt "                  \
+						 "FROM settled WHERE kind = "  \
+						 "'held_hour' GROUP BY h) "
+
+struct hours_params {
+	struct clickhouse_param items[8];
+	char early[24], low[24];
+};
+
+static void hours_params_fill(struct hours_params *p,
+			      const struct clickhouse_param *some, size_t count,
+			      int64_t low_ms)
+{
+	for (size_t i = 0; i < count; i++)
+		p->items[i] = some[i];
+	snprintf(p->early, sizeof(p->early), "%" PRId64,
+		 PROGRESS_EARLY * CLOCK_SECOND);
+	p->items[count++] = (struct clickhouse_param){"param_early", p->early};
+	snprintf(p->low, sizeof(p->low), "%" PRId64, low_ms);
+	p->items[count++] = (struct clickhouse_param){"param_low", p->low};
+	/* A profile that has joins answer NULL would make nothing stale. */
+	p->items[count++] = (struct clickhouse_param){"join_use_nulls", "0"};
+	p->items[count] = (struct clickhouse_param){NULL, NULL};
+}
 
 static int read_hours(struct clickhouse *ch, const char *sql,
 		      const struct clickhouse_param *some, size_t count,
 		      int64_t low_ms, struct stale_list *ret, struct error *err)
 {
-	struct clickhouse_param params[8];
-	char early[24], low[24];
+	struct hours_params params;
 
-	for (size_t i = 0; i < count; i++)
-		params[i] = some[i];
-	snprintf(early, sizeof(early), "%" PRId64,
-		 PROGRESS_EARLY * CLOCK_SECOND);
-	params[count++] = (struct clickhouse_param){"param_early", early};
-	snprintf(low, sizeof(low), "%" PRId64, low_ms);
-	params[count++] = (struct clickhouse_param){"param_low", low};
-	/* A profile that has joins answer NULL would make nothing stale. */
-	params[count++] = (struct clickhouse_param){"join_use_nulls", "0"};
-	params[count] = (struct clickhouse_param){NULL, NULL};
-	return read_stale(ch, sql, params, ret, err);
+	hours_params_fill(&params, some, count, low_ms);
+	return read_stale(ch, sql, params.items, ret, err);
 }
+
+#define IS_STALE                                                               \
+	"(reported.n_blocks != done.n_blocks OR reported.n_rows != "           \
+	"done.n_rows) "
 
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 			 int64_t low_ms, bool held, struct stale_list *ret,
@@ -143,21 +200,45 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), " ABOUT_HOURS
 		"SELECT reported.h, reported.n_blocks, reported.n_rows, "
 		"done.n_rows, "
-		"done.n_attempt FROM reported LEFT JOIN done ON reported.h = "
-		"done.h "
+		"done.n_attempt, x.x_attempt FROM reported "
+		"LEFT JOIN done ON reported.h = done.h "
 		"LEFT JOIN held ON reported.h = held.h "
-		"WHERE (reported.n_blocks != done.n_blocks OR "
-		"reported.n_rows != done.n_rows) AND ({held:UInt8} OR "
-		"held.n_attempt <= done.n_attempt OR "
-		"reported.n_blocks != held.n_blocks OR reported.n_rows != "
-		"held.n_rows) "
-		"ORDER BY reported.h FORMAT TabSeparated";
+		"LEFT JOIN dropped AS x ON " DAY_OF(
+			"reported.h") " = x.x_day "
+				      "WHERE " IS_STALE "AND ({held:UInt8} OR "
+				      "held.n_attempt <= done.n_attempt OR "
+				      "reported.n_blocks != held.n_blocks OR "
+				      "reported.n_rows != "
+				      "held.n_rows) "
+				      "ORDER BY reported.h FORMAT TabSeparated";
 	char since[24];
 	const struct clickhouse_param params[] = {
 		{"param_since", since}, {"param_held", held ? "1" : "0"}};
 
 	snprintf(since, sizeof(since), "%" PRId64, since_ms);
 	if (read_hours(ch, sql, params, 2, low_ms, ret, err) < 0)
+		return error_wrap(err, "stale hours");
+	return 0;
+}
+
+int progress_count_stale(struct clickhouse *ch, int64_t from, int64_t to,
+			 uint64_t *ret, struct error *err)
+{
+	static const char sql[] =
+		"WITH touched AS (SELECT DISTINCT h FROM (SELECT "
+		"arrayJoin(mapKeys(hours)) AS h FROM ingest_progress) "
+		"WHERE h >= {from:UInt32} AND h < {to:UInt32}), " ABOUT_HOURS
+		"SELECT count() FROM reported LEFT JOIN done ON "
+		"reported.h = done.h WHERE " IS_STALE "FORMAT TabSeparated";
+	char first[24], end[24];
+	const struct clickhouse_param some[] = {{"param_from", first},
+						{"param_to", end}};
+	struct hours_params params;
+
+	snprintf(first, sizeof(first), "%" PRId64, from);
+	snprintf(end, sizeof(end), "%" PRId64, to);
+	hours_params_fill(&params, some, 2, 0);
+	if (clickhouse_numbers(ch, sql, params.items, ret, 1, err) < 0)
 		return error_wrap(err, "stale hours");
 	return 0;
 }
@@ -175,9 +256,12 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC')) "
 		"WHERE h >= {from:UInt32} AND h < {to:UInt32}), " ABOUT_HOURS
 		"SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, "
-		"done.n_attempt FROM touched AS t LEFT JOIN reported ON "
-		"t.h = reported.h LEFT JOIN done ON t.h = done.h "
-		"ORDER BY t.h FORMAT TabSeparated";
+		"done.n_attempt, x.x_attempt FROM touched AS t "
+		"LEFT JOIN reported ON t.h = reported.h "
+		"LEFT JOIN done ON t.h = done.h "
+		"LEFT JOIN dropped AS x ON " DAY_OF(
+			"t.h") " = x.x_day "
+			       "ORDER BY t.h FORMAT TabSeparated";
 	char low[24], high[24];
 	const struct clickhouse_param params[] = {{"param_from", low},
 						  {"param_to", high}};
@@ -192,25 +276,47 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 /* --- days -------------------------------------------------------------------
  */
 
+/* Of a day that was dropped, what was settled since. */
 #define ABOUT_DAYS                                                             \
-	"WITH hourly AS (SELECT unit, argMax(blocks, attempt) AS n_blocks, "   \
-	"argMax(rows, attempt) AS n_rows FROM settled "                        \
-	"WHERE kind = 'hour' GROUP BY unit), "                                 \
-	"reported AS (SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "     \
-	"sum(n_blocks) AS d_blocks, sum(n_rows) AS d_rows FROM hourly "        \
-	"GROUP BY d), "                                                        \
-	"done AS (SELECT toUInt32(unit) AS d, "                                \
-	"argMax(blocks, attempt) AS n_blocks, "                                \
-	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt, "         \
-	"toUnixTimestamp64Milli(max(settled_at)) AS n_at "                     \
-	"FROM settled WHERE kind = 'link_day' GROUP BY d), "                   \
-	"held AS (SELECT toUInt32(unit) AS d, "                                \
-	"argMax(blocks, attempt) AS n_blocks, "                                \
-	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
-	"FROM settled WHERE kind = 'held_day' GROUP BY d) "                    \
-	"SELECT reported.d, reported.d_blocks, reported.d_rows, done.n_rows, " \
-	"done.n_attempt FROM reported LEFT JOIN done ON reported.d = done.d "  \
-	"LEFT JOIN held ON reported.d = held.d WHERE "
+	"WITH " DROPPED_DAYS                                                   \
+	"hourly AS (SELECT toUInt32(unit) AS h, argMax(blocks, attempt) AS "   \
+	"h_blocks, argMax(rows, attempt) AS h_rows, max(attempt) AS "          \
+	"h_attempt FROM settled WHERE kind = 'hour' GROUP BY h), "             \
+	"reported AS (SELECT " DAY_OF(                                         \
+		"h") " AS d, "                                                 \
+		     "sumIf(h_blocks, h_attempt >= x_attempt) AS d_blocks, "   \
+		     "sumIf(h_rows, h_attempt >= x_attempt) AS d_rows FROM "   \
+		     "hourly "                                                 \
+		     "LEFT JOIN dropped ON " DAY_OF(                           \
+			     "h") " = dropped.x_day GROUP BY d), "             \
+				  "published AS (SELECT toUInt32(unit) AS d, " \
+				  "argMax(blocks, attempt) AS p_blocks, "      \
+				  "argMax(rows, attempt) AS p_rows, "          \
+				  "max(attempt) AS n_attempt, "                \
+				  "toUnixTimestamp64Milli(max(settled_at)) "   \
+				  "AS n_at "                                   \
+				  "FROM settled WHERE kind = 'link_day' "      \
+				  "GROUP BY d), "                              \
+				  "done AS (SELECT d, if(n_attempt < "         \
+				  "x_attempt, 0, p_blocks) AS "                \
+				  "n_blocks, if(n_attempt < x_attempt, 0, "    \
+				  "p_rows) AS n_rows, "                        \
+				  "n_attempt, n_at FROM published LEFT JOIN "  \
+				  "dropped ON "                                \
+				  "published.d = dropped.x_day), "             \
+				  "held AS (SELECT toUInt32(unit) AS d, "      \
+				  "argMax(blocks, attempt) AS n_blocks, "      \
+				  "argMax(rows, attempt) AS n_rows, "          \
+				  "max(attempt) AS n_attempt "                 \
+				  "FROM settled WHERE kind = 'held_day' "      \
+				  "GROUP BY d) "                               \
+				  "SELECT reported.d, reported.d_blocks, "     \
+				  "reported.d_rows, done.n_rows, "             \
+				  "done.n_attempt, x.x_attempt FROM reported " \
+				  "LEFT JOIN done ON reported.d = done.d "     \
+				  "LEFT JOIN held ON reported.d = held.d "     \
+				  "LEFT JOIN dropped AS x ON reported.d = "    \
+				  "x.x_day WHERE "
 
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,

@@ -12,6 +12,9 @@
  * They make hours stale as any block does; the watermark does not wait for
  * them.  Nor does it for a topic that is reported to have no partitions
  * (`links`).
+ *
+ * Of a day that was dropped only blocks count that reach beyond what its base
+ * has, and only what was settled since.
  */
 #ifndef AGGREGATOR_SETTLE_PROGRESS_H
 #define AGGREGATOR_SETTLE_PROGRESS_H
@@ -30,6 +33,7 @@ struct stale {
 	uint64_t rows;	   /* that these reported */
 	uint64_t was_rows; /* the same when it was last published */
 	bool was;	   /* published */
+	uint64_t dropped;  /* number of the last drop of its day; 0: none */
 };
 
 struct stale_list {
@@ -71,6 +75,11 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,
 			struct error *err);
+
+/* How many hours in [from, to), seconds, are not settled from what was reported
+ * of them. */
+int progress_count_stale(struct clickhouse *ch, int64_t from, int64_t to,
+			 uint64_t *ret, struct error *err);
 
 /* All hours in [from, to), seconds, that were reported, are published or have
  * rows; and the days with published hours. */

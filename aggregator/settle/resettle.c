@@ -3,16 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/migrate/migrate.h"
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/zone/civil.h"
 #include "common/clock.h"
-#include "common/host_name.h"
 
 /*
  * `aggregator settle`: settles all of a range again, whatever was published of
@@ -166,7 +163,6 @@ static int print_result(const struct resettle_result *r, struct error *err)
 int aggregator_settle(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
-	struct clickhouse_config patient = config->clickhouse;
 	struct settling settling = {
 		.settings = &config->aggregator,
 		.allow_fewer = app_option_value(app, "allow-fewer") != NULL,
@@ -177,24 +173,19 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	};
 	struct resettle_result result = {0};
 	int64_t from = 0, to = 0;
-	char host[64], name[96];
-	int status = -1;
+	struct settling_session session;
+	int status;
 
 	if (read_range(app, &from, &to, err) < 0)
 		return -1;
-	host_name(host, sizeof(host), "");
-	snprintf(name, sizeof(name), "%s:%d:settle", host, (int)getpid());
-	settling.settler = name;
-	patient.query_timeout = config->aggregator.settle_timeout;
-	settling.ch = clickhouse_new(&patient, err);
-	if (settling.ch && migrate_check(settling.ch, err) == 0 &&
-	    settling_read_clock(settling.ch, &settling.clock, err) == 0) {
+	status = settling_open(&settling, &session, &config->clickhouse,
+			       "settle", err);
+	if (status == 0)
 		status = end_range(&settling, from, &to, err);
-		if (status == 0)
-			status = resettle(&settling, from / 1000,
-					  (to + 999) / 1000, &result, err);
-	}
-	clickhouse_free(settling.ch);
+	if (status == 0)
+		status = resettle(&settling, from / 1000, (to + 999) / 1000,
+				  &result, err);
+	settling_close(&settling);
 	return status < 0 ? error_wrap(err, "settle")
 			  : print_result(&result, err);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
@@ -12,19 +14,14 @@
 /* --- which days -------------------------------------------------------------
  */
 
-/* By day: the newest attempts of what is published, and of its sealing. */
-#define SQL_DAYS                                                               \
-	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
-	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
-	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
-	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
-	"maxIf(attempt, kind = 'held_day') AS n_held FROM settled "            \
-	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day') "        \
-	"GROUP BY d) "
+/* Those that were dropped are read even while late clicks wait for being
+ * sealed: their other clicks are nowhere else. */
+#define SQL_IS_READ "(" SQL_IS_SEALED "OR n_dropped > 0) "
 #define SQL_SEALED                                                             \
-	"(SELECT toDateTime(d, 'UTC') AS u, n_sealed FROM " SQL_DAYS           \
-	"WHERE n_sealed > greatest(n_day, n_hour))"
+	"(SELECT toDateTime(d, 'UTC') AS u, n_sealed FROM " SQL_DAY_ATTEMPTS   \
+	"WHERE " SQL_IS_READ ")"
 
+/* A row is: start of the day, its attempt, number of its drop. */
 static int add_sealed(void *arg, char **f, struct error *err)
 {
 	struct sealed_days *days = arg;
@@ -35,6 +32,8 @@ static int add_sealed(void *arg, char **f, struct error *err)
 		return error_set_nomem(err);
 	days->items = more;
 	more[days->count++] = (struct sealed_day){tsv_i64(f[0]), tsv_u64(f[1])};
+	if (tsv_u64(f[2]))
+		days->rows_from = tsv_i64(f[0]) + CIVIL_DAY;
 	return 0;
 }
 
@@ -42,11 +41,11 @@ int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
 		     struct error *err)
 {
 	static const char sql[] =
-		"SELECT toUInt32(u) AS d, n_sealed FROM " SQL_SEALED
-		" ORDER BY d FORMAT TabSeparated";
+		"SELECT d, n_sealed, n_dropped FROM " SQL_DAY_ATTEMPTS
+		"WHERE " SQL_IS_READ "ORDER BY d FORMAT TabSeparated";
 
 	*ret = (struct sealed_days){0};
-	if (clickhouse_rows(ch, sql, NULL, "nn", add_sealed, ret, err) == 0)
+	if (clickhouse_rows(ch, sql, NULL, "nnn", add_sealed, ret, err) == 0)
 		return 0;
 	sealed_days_release(ret);
 	return error_wrap(err, "sealed days");
@@ -75,18 +74,25 @@ int sealed_days_put(const struct sealed_days *days, struct buf *starts,
 						      : error_set_nomem(err);
 }
 
-/* How many days after `after` are to be sealed, and which is the first. */
+/* Days that are to be sealed. */
+struct pending {
+	uint64_t days;
+	int64_t first;	  /* -1: none */
+	uint64_t dropped; /* number of its drop; 0: none */
+};
+
+/* Of those after `after`. */
 static int find_pending(const struct settling *s, int64_t after,
-			uint64_t *ret_days, int64_t *ret_first,
-			struct error *err)
+			struct pending *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), min(d) FROM " SQL_DAYS
+		"SELECT count(), min(d), argMin(n_dropped, d) "
+		"FROM " SQL_DAY_ATTEMPTS
 		"WHERE n_day > n_hour AND n_day > n_sealed AND n_day > n_held "
 		"AND toInt64(d) > {after:Int64} "
 		"AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
 		"FORMAT TabSeparated";
-	uint64_t found[2] = {0};
+	uint64_t found[3] = {0};
 	char least[24], age[24], now[24];
 	const struct clickhouse_param params[] = {{"param_after", least},
 						  {"param_age", age},
@@ -97,17 +103,23 @@ static int find_pending(const struct settling *s, int64_t after,
 	snprintf(age, sizeof(age), "%" PRId64,
 		 CIVIL_DAY * 1000 + s->settings->late_window);
 	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
-	if (clickhouse_numbers(s->ch, sql, params, found, 2, err) < 0)
+	if (clickhouse_numbers(s->ch, sql, params, found, 3, err) < 0)
 		return error_wrap(err, "days to seal");
-	*ret_days = found[0];
-	*ret_first = found[0] ? (int64_t)found[1] : -1;
+	*ret = (struct pending){found[0], found[0] ? (int64_t)found[1] : -1,
+				found[2]};
 	return 0;
 }
 
 int seal_pending(const struct settling *s, uint64_t *ret_days,
 		 int64_t *ret_first, struct error *err)
 {
-	return find_pending(s, -1, ret_days, ret_first, err);
+	struct pending pending = {0};
+
+	if (find_pending(s, -1, &pending, err) < 0)
+		return -1;
+	*ret_days = pending.days;
+	*ret_first = pending.first;
+	return 0;
 }
 
 /* --- one day ----------------------------------------------------------------
@@ -118,6 +130,9 @@ int seal_pending(const struct settling *s, uint64_t *ret_days,
 	"slot < toDateTime({end:UInt32}, 'UTC') "
 #define SQL_ROWS                                                               \
 	"(SELECT count() FROM clicks WHERE link_id != 0 AND " SQL_RANGE ")"
+#define SQL_ROWS_AND_BASE                                                      \
+	"(SELECT countIf(link_id != 0) FROM " SQL_BESIDE                       \
+	") + " SQL_BASE_OF_LINKS
 #define SQL_SETTLED                                                            \
 	"(SELECT sum(effective + ineffective) FROM link_slots "                \
 	"WHERE " SQL_SLOTS "AND attempt = (SELECT max(attempt) FROM settled "  \
@@ -131,6 +146,7 @@ struct work {
 	const struct settling *s;
 	int64_t start;
 	uint64_t attempt;
+	uint64_t dropped; /* number of the day's drop; 0: none */
 	uint64_t rows, settled, staged;
 	struct settling_params params;
 };
@@ -141,7 +157,7 @@ static int set_params(struct work *w, const struct progress *last,
 	static const char *const names[] = {
 		"param_start", "param_end",	   "param_attempt",
 		"param_rows",  "param_read_until", "param_complete_until",
-		"param_until"};
+		"param_until", "param_dropped"};
 	const uint64_t numbers[] = {
 		(uint64_t)w->start,
 		(uint64_t)(w->start + CIVIL_DAY),
@@ -150,6 +166,7 @@ static int set_params(struct work *w, const struct progress *last,
 		(uint64_t)last->read_until,
 		(uint64_t)last->complete_until,
 		(uint64_t)settling_attempt_until(w->s, w->attempt),
+		w->dropped,
 	};
 	struct clickhouse_param *end = w->params.items;
 
@@ -176,23 +193,27 @@ static void take_counts(void *arg, const uint64_t *n)
 
 static int count(struct work *w, struct error *err)
 {
-	static const char sql[] = "SELECT " SQL_ROWS ", " SQL_SETTLED
-				  ", " SQL_STAGED " FORMAT TabSeparated";
+#define COUNTS_AFTER(rows)                                                     \
+	"SELECT " rows ", " SQL_SETTLED ", " SQL_STAGED " FORMAT TabSeparated"
+	static const char sql[] = COUNTS_AFTER(SQL_ROWS);
+	static const char sql_dropped[] = COUNTS_AFTER(SQL_ROWS_AND_BASE);
 
-	return settling_query(w->s->ch, sql, w->params.items, 3, take_counts, w,
-			      err);
+	return settling_query(w->s->ch, w->dropped ? sql_dropped : sql,
+			      w->params.items, 3, take_counts, w, err);
 }
 
 #define SET(member, condition)                                                 \
 	", arraySort(groupUniqArrayIf(" member ", " condition "))"
 
+#define SQL_INTO_SEALED                                                        \
+	"INSERT INTO sealed_slots (link_id, slot, attempt, events, clicks, "   \
+	"bots, prefetches, people, others, people_ips, others_ips) "
+
 static int stage(struct work *w, const struct progress *last, struct error *err)
 {
 	/* clang-format off */
-	static const char sql[] =
-		"INSERT INTO sealed_slots (link_id, slot, attempt, events, "
-		"clicks, bots, prefetches, people, others, people_ips, "
-		"others_ips) SELECT link_id, " SQL_SLOT " AS quarter, "
+	static const char sql[] = SQL_INTO_SEALED
+		"SELECT link_id, " SQL_SLOT " AS quarter, "
 		"{attempt:UInt64}, count(), countIf(" SQL_CLICK "), "
 		"countIf(" SQL_BOT "), countIf(" SQL_PREFETCH ")"
 		SET(SQL_VISITOR, SQL_HUMAN) SET(SQL_VISITOR, SQL_OTHER)
@@ -200,6 +221,13 @@ static int stage(struct work *w, const struct progress *last, struct error *err)
 		" FROM clicks WHERE link_id != 0 AND " SQL_RANGE
 		" GROUP BY link_id, quarter";
 	/* clang-format on */
+	static const char sql_dropped[] = SQL_INTO_SEALED
+		"SELECT l, s, {attempt:UInt64}, sum(n), sum(c), sum(b), "
+		"sum(p), arraySort(groupUniqArrayArray(hv)), "
+		"arraySort(groupUniqArrayArray(ov)), "
+		"arraySort(groupUniqArrayArray(hi)), "
+		"arraySort(groupUniqArrayArray(oi)) "
+		"FROM " SQL_DROPPED_SLOTS " GROUP BY l, s";
 	const struct settled_row row = {
 		SETTLED_SEALING, {.start = w->start}, w->attempt};
 	struct buf text = {0};
@@ -207,7 +235,7 @@ static int stage(struct work *w, const struct progress *last, struct error *err)
 
 	if (settling_insert(w->s, &row, 1, last, err) < 0)
 		return -1;
-	buf_puts(&text, sql);
+	buf_puts(&text, w->dropped ? sql_dropped : sql);
 	status = settling_run(w->s->ch, &text, w->params.items, err);
 	buf_free(&text);
 	return status;
@@ -288,15 +316,17 @@ int seal_next(const struct settling *s, int64_t after,
 	      struct error *err)
 {
 	struct work w = {.s = s};
-	uint64_t pending;
+	struct pending pending = {0};
 	int status;
 
 	*ret_sealed = false;
-	if (find_pending(s, after, &pending, ret_start, err) < 0)
+	if (find_pending(s, after, &pending, err) < 0)
 		return -1;
-	if (*ret_start < 0)
+	*ret_start = pending.first;
+	if (pending.first < 0)
 		return 0;
-	w.start = *ret_start;
+	w.start = pending.first;
+	w.dropped = pending.dropped;
 	w.attempt = settling_attempt_next(settling_now(s), last->attempt);
 	status = seal(&w, last, ret_sealed, err);
 	settling_params_release(&w.params);
@@ -338,7 +368,10 @@ int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
 	static const char sql[] =
 		"SELECT toYYYYMM(unit), toUInt32(unit), attempt FROM settled "
 		"WHERE kind = 'sealing' AND attempt < {before:UInt64} "
-		"AND (unit, attempt) NOT IN " SQL_SEALED " FORMAT TabSeparated";
+		"AND (unit, attempt) NOT IN " SQL_SEALED
+		" AND (unit, attempt) NOT IN (SELECT unit, max(attempt) FROM "
+		"settled WHERE kind = 'base_sealed' GROUP BY unit) "
+		"FORMAT TabSeparated";
 	char before[24];
 	const struct clickhouse_param params[] = {{"param_before", before},
 						  {NULL, NULL}};

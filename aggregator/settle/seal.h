@@ -5,6 +5,7 @@
  * `late_window` after its end, and once more whenever something of it was
  * published later.  It is sealed only while `clicks` has as many rows of links
  * as its link_day counts: not while clicks come in, nor after rows have gone.
+ * Days that were dropped are sealed from their base and what came after it.
  */
 #ifndef AGGREGATOR_SETTLE_SEAL_H
 #define AGGREGATOR_SETTLE_SEAL_H
@@ -18,12 +19,6 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
-/* SQL: what sealed_slots keeps of a visitor and of an address; see there.  Of
- * an address' bytes: what a server makes of the type IPv6 is its own affair. */
-#define SQL_VISITOR "bitShiftRight(cityHash64(unique_identity), 16)"
-#define SQL_ADDRESS                                                            \
-	"bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16)"
-
 /* A day that can be read from sealed_slots. */
 struct sealed_day {
 	int64_t start;	  /* seconds since 1970, UTC */
@@ -33,6 +28,9 @@ struct sealed_day {
 struct sealed_days {
 	struct sealed_day *items; /* ascending */
 	size_t count;
+	/* Where rows of `clicks` begin that were not dropped, seconds since
+	 * 1970; 0: no day was. */
+	int64_t rows_from;
 };
 int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
 		     struct error *err);

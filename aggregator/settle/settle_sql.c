@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "aggregator/dimension.h"
+#include "aggregator/settle/dropped.h"
 
 #define SQL_HOUR "intDiv(toUnixTimestamp(ts), 3600) * 3600"
 
@@ -74,7 +75,7 @@ static void put_sets(struct buf *sql, enum dimension_kind kind)
 }
 
 /* h, quarter, d, v, n, c, b, p; and the states of those DIMENSION_VISITORS. */
-static void put_counts(struct buf *sql, enum dimension_kind kind)
+static void put_counts(struct buf *sql, enum dimension_kind kind, bool dropped)
 {
 	buf_puts(sql, "SELECT " SQL_HOUR " AS h, " SQL_SLOT " AS quarter, ");
 	put_keys(sql, kind);
@@ -85,25 +86,27 @@ static void put_counts(struct buf *sql, enum dimension_kind kind)
 	for (size_t i = 0; kind == DIMENSION_VISITORS && i < STATE_COUNT; i++)
 		buf_printf(sql, ", uniqCombined64StateIf(14)(%s, %s) AS s%zu",
 			   states[i].column, states[i].condition, i);
-	buf_puts(sql, " FROM clicks WHERE " SQL_RANGE
-		      " AND h IN {hours:Array(UInt32)}");
+	buf_printf(sql,
+		   " FROM %s WHERE " SQL_RANGE
+		   " AND h IN {hours:Array(UInt32)}",
+		   dropped ? SQL_BESIDE : "clicks");
 	put_sets(sql, kind);
 }
 
-static void put_visited(struct buf *sql)
+static void put_visited(struct buf *sql, bool dropped)
 {
 	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
 		      "quarter, v, false, n, c, b, p");
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		buf_printf(sql, ", s%zu", i);
 	buf_puts(sql, " FROM (");
-	put_counts(sql, DIMENSION_VISITORS);
+	put_counts(sql, DIMENSION_VISITORS, dropped);
 	buf_putc(sql, ')');
 }
 
 /* Of each hour the busiest values, and one row a slot for the rest.  A value's
  * place is that in the whole hour, 1 being the busiest. */
-static void put_busiest(struct buf *sql, enum dimension_kind kind)
+static void put_busiest(struct buf *sql, enum dimension_kind kind, bool dropped)
 {
 	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
 		      "quarter, if(is_rest, '', v) AS shown, "
@@ -117,20 +120,34 @@ static void put_busiest(struct buf *sql, enum dimension_kind kind)
 	buf_puts(sql, " FROM (SELECT *, dense_rank() OVER (PARTITION BY h, d "
 		      "ORDER BY hour_n DESC, v) AS place FROM (SELECT *, "
 		      "sum(n) OVER (PARTITION BY h, d, v) AS hour_n FROM (");
-	put_counts(sql, kind);
+	put_counts(sql, kind, dropped);
 	buf_puts(sql, "))) GROUP BY h, d, quarter, shown, is_rest");
 }
 
-void settle_sql_hours(struct buf *sql)
+/* The base, under the new attempt. */
+static void put_base(struct buf *sql)
+{
+	buf_puts(sql, "SELECT dimension, hour, {attempt:UInt64}, slot, value, "
+		      "rest, events, clicks, bots, prefetches, visitors, ips, "
+		      "human_visitors, human_ips FROM stats_hourly WHERE "
+		      "toUInt32(hour) IN {hours:Array(UInt32)} "
+		      "AND " SQL_IN_BASE);
+}
+
+void settle_sql_hours(struct buf *sql, bool dropped)
 {
 	buf_puts(sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		      "slot, value, rest, events, clicks, bots, prefetches, "
 		      "visitors, ips, human_visitors, human_ips) ");
-	put_visited(sql);
+	put_visited(sql, dropped);
 	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_BUSIEST);
+	put_busiest(sql, DIMENSION_BUSIEST, dropped);
 	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_MANY);
+	put_busiest(sql, DIMENSION_MANY, dropped);
+	if (dropped) {
+		buf_puts(sql, " UNION ALL ");
+		put_base(sql);
+	}
 }
 
 void settle_sql_link_slots(struct buf *sql)
@@ -160,6 +177,30 @@ void settle_sql_link_days(struct buf *sql)
 		 "countIf(" SQL_HUMAN ") AS e, n - e "
 		 "FROM clicks WHERE link_id != 0 AND " SQL_RANGE
 		 " GROUP BY link_id");
+}
+
+void settle_sql_dropped_slots(struct buf *sql)
+{
+	buf_puts(sql, "INSERT INTO link_slots (link_id, slot, attempt, clicks, "
+		      "bots, prefetches, effective, ineffective) "
+		      "SELECT l, s, {attempt:UInt64}, sum(c) AS nc, "
+		      "sum(b) AS nb, sum(p) AS np, nc - nb - np AS e, "
+		      "sum(n) - e FROM " SQL_DROPPED_SLOTS " GROUP BY l, s");
+}
+
+/* From sets of digests, which may take two of very many visitors for one: only
+ * days with late clicks are counted so. */
+void settle_sql_dropped_days(struct buf *sql)
+{
+	buf_puts(sql, "INSERT INTO link_days (link_id, day, attempt, pv, uv, "
+		      "ip, human_uv, human_ip, effective, ineffective) "
+		      "SELECT l, toDate(toDateTime({start:UInt32}, 'UTC')), "
+		      "{attempt:UInt64}, sum(n) AS nn, "
+		      "uniqExactArray(arrayConcat(hv, ov)), "
+		      "uniqExactArray(arrayConcat(hi, oi)), "
+		      "uniqExactArray(hv), uniqExactArray(hi), "
+		      "sum(c) - sum(b) - sum(p) AS e, nn - e "
+		      "FROM " SQL_DROPPED_SLOTS " GROUP BY l");
 }
 
 void settle_sql_old_slots(struct buf *sql)
@@ -204,21 +245,28 @@ void settle_sql_old_days(struct buf *sql)
 	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, " \
 	"complete_until, settled_at, settler) "
 
-#define SQL_IN_HOURS                                                           \
-	"hour >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"hour < toDateTime({end:UInt32}, 'UTC') "
-#define SQL_IN_UNITS                                                           \
-	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
-	"unit < toDateTime({end:UInt32}, 'UTC') "
-#define SQL_TOTALS "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
-#define SQL_PUBLISHED_TOTALS                                                   \
-	SQL_TOTALS "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM "   \
-		   "settled WHERE kind = 'hour' AND " SQL_IN_UNITS             \
-		   "GROUP BY unit) "
+#define SQL_HOUR_BASE                                                          \
+	"SELECT toUInt64(toUInt32(hour)) AS h, sum(events) AS n "              \
+	"FROM stats_hourly WHERE dimension = 'total' AND "                     \
+	"toUInt32(hour) IN {hours:Array(UInt32)} AND " SQL_IN_BASE             \
+	" GROUP BY hour"
 
-const char settle_sql_hour_rows[] =
-	"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
-	" AND h IN {hours:Array(UInt32)} GROUP BY h FORMAT TabSeparated";
+const char *settle_sql_hour_rows(bool dropped)
+{
+	static const char rows[] =
+		"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
+		" AND h IN {hours:Array(UInt32)} GROUP BY h "
+		"FORMAT TabSeparated";
+	static const char rows_and_base[] =
+		"SELECT h, sum(n) FROM (SELECT toUInt64(" SQL_HOUR
+		") AS h, count() AS n FROM " SQL_BESIDE
+		" WHERE h IN {hours:Array(UInt32)} GROUP BY h "
+		"UNION ALL " SQL_HOUR_BASE ") GROUP BY h FORMAT TabSeparated";
+
+	return dropped ? rows_and_base : rows;
+}
+
+const char settle_sql_hour_base[] = SQL_HOUR_BASE " FORMAT TabSeparated";
 
 /* Settled, and each event once. */
 static bool has_all_events(const struct dimension *d)
@@ -298,10 +346,20 @@ const char settle_sql_hours_written[] =
 	"(SELECT max(attempt) FROM settled WHERE kind = 'link_day' "           \
 	"AND " SQL_UNIT ")"
 
-const char settle_sql_day_rows[] =
-	"SELECT count(), countIf(link_id != 0), "
-	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
-	") FROM clicks WHERE " SQL_RANGE " FORMAT TabSeparated";
+const char *settle_sql_day_rows(bool dropped)
+{
+	static const char rows[] =
+		"SELECT count(), countIf(link_id != 0), "
+		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
+		") FROM clicks WHERE " SQL_RANGE " FORMAT TabSeparated";
+	static const char rows_and_base[] =
+		"SELECT count() + " SQL_BASE_EVENTS ", "
+		"countIf(link_id != 0) + " SQL_BASE_OF_LINKS ", "
+		"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS
+		") FROM " SQL_BESIDE " FORMAT TabSeparated";
+
+	return dropped ? rows_and_base : rows;
+}
 
 /* clang-format off */
 const char settle_sql_day_staged[] =

@@ -7,6 +7,7 @@
 #ifndef AGGREGATOR_SETTLE_SETTLE_SQL_H
 #define AGGREGATOR_SETTLE_SETTLE_SQL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buf.h"
@@ -36,18 +37,47 @@
 /* The UTC slot of 15 minutes that a row falls into. */
 #define SQL_SLOT "toDateTime(intDiv(toUnixTimestamp(ts), 900) * 900, 'UTC')"
 
+/* What sealed_slots keeps of a visitor and of an address; see there.  Of an
+ * address' bytes: what a server makes of the type IPv6 is its own affair. */
+#define SQL_VISITOR "bitShiftRight(cityHash64(unique_identity), 16)"
+#define SQL_ADDRESS                                                            \
+	"bitShiftRight(cityHash64(reinterpretAsFixedString(ip)), 16)"
+
+/* Hours, and units of `settled`, from start to end. */
+#define SQL_IN_HOURS                                                           \
+	"hour >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"hour < toDateTime({end:UInt32}, 'UTC') "
+#define SQL_IN_UNITS                                                           \
+	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"unit < toDateTime({end:UInt32}, 'UTC') "
+
+/* Rows of stats_hourly: of all dimensions' `total`; those that are published.
+ */
+#define SQL_TOTALS "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
+#define SQL_PUBLISHED_TOTALS                                                   \
+	SQL_TOTALS "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM "   \
+		   "settled WHERE kind = 'hour' AND " SQL_IN_UNITS             \
+		   "GROUP BY unit) "
+
+/*
+ * Statements that read rows of `clicks` have another form for days that were
+ * dropped (`dropped`, see dropped.h), with the parameter `dropped` more.
+ */
+
 /*
  * Computes some hours of stats_hourly, in all dimensions, under one attempt.
  * Parameters: hours (their starts, seconds since 1970), start and end of the
  * range they lie in, attempt, most (values kept).  One statement, so that an
  * attempt is one insert.
  */
-void settle_sql_hours(struct buf *sql);
+void settle_sql_hours(struct buf *sql, bool dropped);
 
 /* Computes one day of link_slots or link_days.  Parameters: start, end,
  * attempt. */
 void settle_sql_link_slots(struct buf *sql);
 void settle_sql_link_days(struct buf *sql);
+void settle_sql_dropped_slots(struct buf *sql);
+void settle_sql_dropped_days(struct buf *sql);
 
 /*
  * The same from the tables that days were swapped into by an earlier version,
@@ -62,7 +92,9 @@ void settle_sql_old_days(struct buf *sql);
  * counts (arrays of one length), start, end, read_until, complete_until, now,
  * settler.
  */
-extern const char settle_sql_hour_rows[]; /* hour, rows of clicks */
+/* hour, rows of clicks and events of its base */
+const char *settle_sql_hour_rows(bool dropped);
+extern const char settle_sql_hour_base[]; /* hour, events of its base */
 /* hour, attempt, and its events in each dimension, or SETTLE_SQL_UNEVEN */
 void settle_sql_hour_staged(struct buf *sql);
 extern const char settle_sql_hour_published[]; /* hour, events until now */
@@ -76,8 +108,9 @@ extern const char settle_sql_hours_written[];
  * Statements about a day.  Parameters: start, end, attempt, blocks, rows,
  * slots, visits, read_until, complete_until, now, settler.
  */
-/* rows of clicks, those of links, events published in the day's hours */
-extern const char settle_sql_day_rows[];
+/* rows of clicks and events of the base, those of links, events published in
+ * the day's hours */
+const char *settle_sql_day_rows(bool dropped);
 /* events of link_slots and of link_days that are staged; whether the day is
  * published; the same of what is published */
 extern const char settle_sql_day_staged[];

@@ -27,6 +27,7 @@ struct settler_health {
 struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
+	struct metric *dropped, *rows_deleted;
 	struct metric *hours, *days, *sealed, *failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
@@ -181,6 +182,27 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 	}
 }
 
+static void report_dropped(struct settler *s, const struct pass_result *r)
+{
+	metric_add(s->metrics.dropped, r->dropped);
+	metric_add(s->metrics.rows_deleted, r->rows_deleted);
+	if (r->dropped) {
+		char day[16];
+		time_t at = (time_t)r->dropped_day;
+		struct tm tm;
+
+		gmtime_r(&at, &tm);
+		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+		log_info(s->log,
+			 "dropped a day; its rows are deleted after "
+			 "keep_superseded",
+			 log_str("day", day));
+	}
+	if (r->rows_deleted)
+		log_info(s->log, "deleted rows of days that were dropped",
+			 log_int("rows", (int64_t)r->rows_deleted));
+}
+
 /* Settling goes on without it. */
 static void update_reconciled(struct settler *s, int64_t complete_until)
 {
@@ -207,6 +229,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	metric_add(s->metrics.hours, ret->hours);
 	metric_add(s->metrics.days, ret->days);
 	metric_add(s->metrics.sealed, ret->sealed);
+	report_dropped(s, ret);
 	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
 	report_held(s, &ret->held);
 	update_reconciled(s, ret->complete_until);
@@ -275,6 +298,13 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.sealed =
 		metrics_counter(m, "shortloop_aggregator_sealed_days_total",
 				NULL, "Days sealed, repetitions included.");
+	s->metrics.dropped = metrics_counter(
+		m, "shortloop_aggregator_dropped_days_total", NULL,
+		"Days whose rows of clicks were dropped, repetitions "
+		"included.");
+	s->metrics.rows_deleted = metrics_counter(
+		m, "shortloop_aggregator_deleted_rows_total", NULL,
+		"Rows of clicks deleted because their day was dropped.");
 	s->metrics.failures = metrics_counter(
 		m, "shortloop_aggregator_settle_failures_total", NULL,
 		"Passes that failed, also for a dependency that was away.");

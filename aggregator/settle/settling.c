@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
+#include "aggregator/migrate/migrate.h"
 #include "common/clickhouse/rowbinary.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+#include "common/host_name.h"
 
 #define CHANCE_BITS 20
 #define NUMBERS_MAX 6
@@ -124,6 +127,30 @@ int64_t settling_now(const struct settling *s)
 {
 	return s->clock.server_ms + clock_monotonic_ms() -
 	       s->clock.monotonic_ms;
+}
+
+int settling_open(struct settling *s, struct settling_session *session,
+		  const struct clickhouse_config *config, const char *what,
+		  struct error *err)
+{
+	char host[64];
+
+	host_name(host, sizeof(host), "");
+	snprintf(session->name, sizeof(session->name), "%s:%d:%s", host,
+		 (int)getpid(), what);
+	session->patient = *config;
+	session->patient.query_timeout = s->settings->settle_timeout;
+	s->settler = session->name;
+	s->ch = clickhouse_new(&session->patient, err);
+	if (!s->ch || migrate_check(s->ch, err) < 0)
+		return -1;
+	return settling_read_clock(s->ch, &s->clock, err);
+}
+
+void settling_close(struct settling *s)
+{
+	clickhouse_free(s->ch);
+	s->ch = NULL;
 }
 
 int settling_params_fill(struct settling_params *p, const struct settling *s,

@@ -54,6 +54,21 @@ struct settling {
 	void *arg;
 };
 
+/* What a command that settles needs to live as long as its `struct settling`.
+ */
+struct settling_session {
+	char name[96];
+	struct clickhouse_config patient;
+};
+
+/* Fills in ch, settler and clock: connects, patient for settle_timeout, and
+ * checks that the tables are there.  `what` names the command.  Close also
+ * after a failure. */
+int settling_open(struct settling *s, struct settling_session *session,
+		  const struct clickhouse_config *config, const char *what,
+		  struct error *err);
+void settling_close(struct settling *s);
+
 struct settle_count {
 	size_t done; /* of those asked for, from the first on */
 	size_t published;
@@ -111,12 +126,12 @@ int settling_query(struct clickhouse *ch, const char *sql,
 /* What the statements about a day may name: numbers, and `settler`. */
 struct settling_params {
 	struct buf settler;
-	char numbers[10][24];
-	struct clickhouse_param items[14];
+	char numbers[12][24];
+	struct clickhouse_param items[16];
 };
 
-/* Fills in `count` numbers, ten at most, by their names, and what every insert
- * is sent with. */
+/* Fills in `count` numbers, twelve at most, by their names, and what every
+ * insert is sent with. */
 int settling_params_fill(struct settling_params *p, const struct settling *s,
 			 const char *const *names, const uint64_t *numbers,
 			 size_t count, struct error *err);

@@ -22,6 +22,7 @@
 
 #include "collector/commands.h"
 #include "collector/exactly_once/stored.h"
+#include "collector/tools/dropped_days.h"
 #include "collector/tools/rescore/classify.h"
 #include "collector/tools/rescore/mutation.h"
 #include "collector/tools/rescore/rescore.h"
@@ -135,6 +136,34 @@ static int preview(struct rescore *rs, struct day_result *r,
 	return status < 0 ? error_wrap(err, "compare") : 0;
 }
 
+/* What was settled of a day that was dropped is all that there is of it. */
+static int check_kept(struct rescore *rs, struct error *err)
+{
+	bool dropped;
+
+	if (dropped_days_has(rs->ch, rs->day, &dropped, err) < 0)
+		return -1;
+	return dropped ? error_set(err, ERROR_UNSAFE,
+				   "an aggregator has dropped the day (setting "
+				   "raw_days): its counts stay what they are")
+		       : 0;
+}
+
+/* An aggregator drops no day of which a run has begun; what it finds and what
+ * this writes may cross.  Then the run is over: the next has nothing to do. */
+static int check_still_kept(struct rescore *rs,
+			    const struct rescore_hours *hours,
+			    struct error *err)
+{
+	struct error ignored = {0};
+
+	if (check_kept(rs, err) == 0)
+		return 0;
+	if (err->code == ERROR_UNSAFE)
+		(void)rescore_runs_finish(rs, hours, &ignored);
+	return -1;
+}
+
 /* What is to be changed is written down first: should this end on the way, the
  * next run knows whose hours to report. */
 static int apply(struct rescore *rs, const struct day_result *r,
@@ -144,12 +173,15 @@ static int apply(struct rescore *rs, const struct day_result *r,
 	uint64_t rows = r->changes + r->labels;
 
 	if (rows) {
-		if (rescore_runs_begin(rs, rows, hours, err) < 0)
+		if (rescore_runs_begin(rs, rows, hours, err) < 0 ||
+		    check_still_kept(rs, hours, err) < 0)
 			return -1;
 		*ret_left_running = true;
 		if (mutation_run(rs, err) < 0)
 			return -1;
 		*ret_left_running = false;
+		if (check_still_kept(rs, hours, err) < 0)
+			return -1;
 	}
 	if (rows || r->resumed)
 		return rescore_runs_finish(rs, hours, err);
@@ -161,6 +193,8 @@ static int work(struct rescore *rs, struct day_result *r,
 {
 	struct rescore_hours hours = {.count = 0};
 
+	if (check_kept(rs, err) < 0)
+		return -1;
 	if (rescore_runs_unfinished(rs, &hours, err) < 0)
 		return -1;
 	r->resumed = rs->runs.len > 0;

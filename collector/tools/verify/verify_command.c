@@ -14,6 +14,7 @@
 #include "collector/commands.h"
 #include "collector/exactly_once/intent.h"
 #include "collector/exactly_once/stored.h"
+#include "collector/tools/dropped_days.h"
 #include "collector/tools/verify/check_available.h"
 #include "collector/tools/verify/check_reported.h"
 #include "collector/tools/verify/dlq_offsets.h"
@@ -60,6 +61,24 @@ static int end_range(struct verify *v, struct error *err)
 	if (v->from < v->to)
 		return 0;
 	return error_set(err, ERROR_USAGE, "--from lies in the future");
+}
+
+/* Rows of dropped days are gone, and no report says which they were. */
+static int check_kept(struct verify *v, struct error *err)
+{
+	char text[RFC3339_TEXT_MAX];
+	int64_t end;
+
+	if (v->links)
+		return 0;
+	if (dropped_days_end(v->ask.ch, &end, err) < 0)
+		return -1;
+	if (v->from >= end)
+		return 0;
+	return error_set(err, ERROR_USAGE,
+			 "--from: an aggregator has dropped days before %s "
+			 "(setting raw_days)",
+			 rfc3339_format(end, text));
 }
 
 static int read_topic(struct verify *v, struct error *err)
@@ -443,8 +462,9 @@ static int run(struct verify *v, struct error *err)
 	/* The plan asks what is due before the letters are read: an event that
 	 * is due has its row or its letter by then. */
 	if (open_parts(v, err) < 0 || end_range(v, err) < 0 ||
-	    make_plan(v, err) < 0 || read_dead_letters(v, err) < 0 ||
-	    check_spans(v, err) < 0 || check_clocks(v, err) < 0)
+	    check_kept(v, err) < 0 || make_plan(v, err) < 0 ||
+	    read_dead_letters(v, err) < 0 || check_spans(v, err) < 0 ||
+	    check_clocks(v, err) < 0)
 		return -1;
 	return v->links ? 0 : check_settled(v, err);
 }

@@ -1,0 +1,145 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "aggregator/aggregator_config.h"
+#include "aggregator/commands.h"
+#include "aggregator/settle/drop.h"
+#include "aggregator/settle/settling.h"
+#include "common/clock.h"
+
+/*
+ * `aggregator retention`: what aggregators that settle do by themselves, a day
+ * with each pass, for all days at once.
+ *
+ * It needs no lease: a day that two drop at once has the same base twice.
+ */
+
+struct listing {
+	uint64_t ready, waiting; /* days */
+	uint64_t rows, bytes;	 /* of those that are ready or dropped */
+};
+
+static bool is_stopping(void *arg)
+{
+	return app_should_stop(arg, 0);
+}
+
+static int needs_no_lease(void *arg, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static const char *day_text(int64_t start, char text[16])
+{
+	time_t at = (time_t)start;
+	struct tm tm;
+
+	gmtime_r(&at, &tm);
+	strftime(text, 16, "%Y-%m-%d", &tm);
+	return text;
+}
+
+static int list_day(void *arg, const struct old_day *day, struct error *err)
+{
+	struct listing *l = arg;
+	char name[16], at[RFC3339_TEXT_MAX];
+
+	(void)err;
+	printf("%s  %14" PRIu64 " rows  %9.1f MiB  ",
+	       day_text(day->start, name), day->rows,
+	       (double)day->bytes / (1 << 20));
+	if (day->dropped)
+		printf("dropped; its rows are deleted after %s\n",
+		       rfc3339_format(day->deleted_at, at));
+	else if (day->sealed)
+		printf("to be dropped\n");
+	else
+		printf("waits: it is not sealed, see 'aggregator doctor'\n");
+	if (!day->dropped && !day->sealed) {
+		l->waiting++;
+		return 0;
+	}
+	l->ready += !day->dropped;
+	l->rows += day->rows;
+	l->bytes += day->bytes;
+	return 0;
+}
+
+static int list(const struct settling *s, struct error *err)
+{
+	struct listing l = {0};
+
+	if (drop_for_each_old(s, list_day, &l, err) < 0)
+		return -1;
+	printf("%" PRIu64 " days to be dropped, %" PRIu64 " wait; %" PRIu64
+	       " rows, %.1f MiB to be deleted\n",
+	       l.ready, l.waiting, l.rows, (double)l.bytes / (1 << 20));
+	return 0;
+}
+
+static int drop_all(const struct settling *s, struct error *err)
+{
+	struct progress last;
+	int64_t day = -1;
+	uint64_t days = 0, waiting = 0, rows;
+	char name[16];
+	bool dropped;
+
+	for (;;) {
+		if (s->is_stopping(s->arg))
+			return error_set(err, ERROR_STOPPED, "stopped");
+		if (progress_read_last(s->ch, &last, err) < 0 ||
+		    drop_next(s, day, &last, &day, &dropped, err) < 0)
+			return -1;
+		if (day < 0)
+			break;
+		printf("%s  %s\n", day_text(day, name),
+		       dropped ? "dropped"
+			       : "waits: its rows are not what was settled, "
+				 "see 'aggregator doctor'");
+		fflush(stdout);
+		days += dropped;
+		waiting += !dropped;
+	}
+	if (drop_delete_rows(s, &rows, err) < 0)
+		return -1;
+	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
+	       " rows\n",
+	       days, waiting, rows);
+	if (days)
+		printf("rows of days just dropped are deleted when "
+		       "aggregator.keep_superseded is over, by the aggregator "
+		       "that settles or by this command\n");
+	return 0;
+}
+
+int aggregator_retention(struct app *app, const void *arg, struct error *err)
+{
+	const struct aggregator_config *config = arg;
+	struct settling settling = {
+		.settings = &config->aggregator,
+		.is_stopping = is_stopping,
+		.check_lease = needs_no_lease,
+		.arg = app,
+	};
+	struct settling_session session;
+	int status;
+
+	if (!config->aggregator.raw_days) {
+		printf("aggregator.raw_days is 0: rows of clicks are kept for "
+		       "ever\n");
+		return 0;
+	}
+	status = settling_open(&settling, &session, &config->clickhouse,
+			       "retention", err);
+	if (status == 0)
+		status = app_option_value(app, "dry-run")
+				 ? list(&settling, err)
+				 : drop_all(&settling, err);
+	settling_close(&settling);
+	fflush(stdout);
+	return status < 0 ? error_wrap(err, "retention") : 0;
+}

@@ -1,0 +1,22 @@
+/*
+ * day_attempts.h - SQL: what is published of each UTC day, by its newest
+ * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
+ * link_slots and link_days), n_sealed, n_held and n_dropped; 0: none.
+ */
+#ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
+#define AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
+
+#define SQL_DAY_ATTEMPTS                                                       \
+	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
+	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
+	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
+	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
+	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
+	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
+	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
+	"'dropped_day') GROUP BY d) "
+
+/* Of a day: sealed_slots has all that was settled of it. */
+#define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
+
+#endif

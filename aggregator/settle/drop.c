@@ -1,0 +1,462 @@
+#include "aggregator/settle/drop.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/dropped.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+/* A statement that deletes names so many sources at most. */
+#define SOURCES_AT_ONCE 100
+
+/* What old means; parameters: age, now. */
+#define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
+
+struct age_params {
+	char age[24], now[24], after[24];
+	struct clickhouse_param items[5];
+};
+
+static void age_params_fill(struct age_params *p, const struct settling *s,
+			    int64_t after)
+{
+	snprintf(p->age, sizeof(p->age), "%" PRId64,
+		 (s->settings->raw_days + 1) * CLOCK_DAY);
+	snprintf(p->now, sizeof(p->now), "%" PRId64, settling_now(s));
+	snprintf(p->after, sizeof(p->after), "%" PRId64, after);
+	p->items[0] = (struct clickhouse_param){"param_age", p->age};
+	p->items[1] = (struct clickhouse_param){"param_now", p->now};
+	p->items[2] = (struct clickhouse_param){"param_after", p->after};
+	p->items[3] = (struct clickhouse_param){"join_use_nulls", "0"};
+	p->items[4] = (struct clickhouse_param){NULL, NULL};
+}
+
+/* --- dropping a day ---------------------------------------------------------
+ */
+
+struct work {
+	const struct settling *s;
+	int64_t start;
+	uint64_t attempt;
+	uint64_t dropped;	  /* number of the drop before; 0: none */
+	uint64_t rows, published; /* rows and base, events of its hours */
+	uint64_t rescored;	  /* rows about the day */
+	uint64_t rescoring;	  /* runs that have not ended */
+	struct settling_params params;
+};
+
+static int find_next(struct work *w, int64_t after, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), min(d), argMin(n_dropped, d) "
+		"FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_IS_SEALED
+		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
+		"AND " SQL_IS_OLD "FORMAT TabSeparated";
+	uint64_t found[3] = {0};
+	struct age_params params;
+
+	age_params_fill(&params, w->s, after);
+	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 3, err) < 0)
+		return error_wrap(err, "days to drop");
+	w->start = found[0] ? (int64_t)found[1] : -1;
+	w->dropped = found[2];
+	return 0;
+}
+
+static int set_params(struct work *w, const struct progress *last,
+		      struct error *err)
+{
+	static const char *const names[] = {
+		"param_start",	"param_end",	    "param_attempt",
+		"param_events", "param_read_until", "param_complete_until",
+		"param_until",	"param_dropped",    "param_rescored"};
+	const uint64_t numbers[] = {
+		(uint64_t)w->start,
+		(uint64_t)(w->start + CIVIL_DAY),
+		w->attempt,
+		w->published,
+		(uint64_t)last->read_until,
+		(uint64_t)last->complete_until,
+		(uint64_t)settling_attempt_until(w->s, w->attempt),
+		w->dropped,
+		w->rescored,
+	};
+
+	return settling_params_fill(&w->params, w->s, names, numbers,
+				    sizeof(names) / sizeof(*names), err);
+}
+
+static void take_counts(void *arg, const uint64_t *n)
+{
+	struct work *w = arg;
+
+	w->rows = n[0];
+	w->published = n[1];
+	w->rescored = n[2];
+	w->rescoring = n[3];
+}
+
+static void take_flag(void *arg, const uint64_t *n)
+{
+	*(bool *)arg = n[0] > 0;
+}
+
+#define SQL_ROWS_AND_BASE                                                      \
+	"(SELECT count() FROM " SQL_BESIDE ") + " SQL_BASE_EVENTS
+#define SQL_PUBLISHED_EVENTS                                                   \
+	"(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")"
+
+/* What `collector rescore` has written down of the day.  A run says so before
+ * it changes a row. */
+#define SQL_RESCORED                                                           \
+	"(SELECT count() FROM rescored WHERE "                                 \
+	"day = toDate(toDateTime({start:UInt32}, 'UTC')))"
+#define SQL_RESCORING                                                          \
+	"(SELECT uniqExact(run) FROM rescored WHERE "                          \
+	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
+	"state = 'begun' AND run NOT IN (SELECT run FROM rescored WHERE "      \
+	"day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "                 \
+	"state = 'done'))"
+
+static int count(struct work *w, struct error *err)
+{
+	static const char sql[] =
+		"SELECT " SQL_ROWS_AND_BASE ", " SQL_PUBLISHED_EVENTS
+		", " SQL_RESCORED ", " SQL_RESCORING " FORMAT TabSeparated";
+
+	return settling_query(w->s->ch, sql, w->params.items, 4, take_counts, w,
+			      err);
+}
+
+/* Whether the hours hold what the rows say, as far as counts tell, and as far
+ * as reports do: of rescored rows their number is the same. */
+static int is_settled(struct work *w, bool *ret, struct error *err)
+{
+	uint64_t stale;
+
+	if (count(w, err) < 0 ||
+	    progress_count_stale(w->s->ch, w->start, w->start + CIVIL_DAY,
+				 &stale, err) < 0)
+		return -1;
+	*ret = w->rows == w->published && !w->rescoring && !stale;
+	return 0;
+}
+
+/* How far each source goes in the base: as far as it was reported, so that no
+ * batch that is under way can add rows before it. */
+static int stage(struct work *w, struct error *err)
+{
+	static const char sql[] =
+		"INSERT INTO dropped_sources (day, attempt, epoch, topic, "
+		"partition, last) SELECT toDate(toDateTime({start:UInt32}, "
+		"'UTC')), {attempt:UInt64}, e, t, p, max(l) FROM "
+		"(SELECT epoch AS e, topic AS t, partition AS p, last AS l "
+		"FROM ingest_progress ARRAY JOIN mapKeys(hours) AS h "
+		"WHERE h >= {start:UInt32} AND h < {end:UInt32} UNION ALL "
+		"SELECT epoch AS e, topic AS t, partition AS p, last AS l "
+		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
+		"day = toDate(toDateTime({start:UInt32}, 'UTC'))) "
+		"GROUP BY e, t, p";
+	struct buf text = {0};
+	int status;
+
+	buf_puts(&text, sql);
+	status = settling_run(w->s->ch, &text, w->params.items, err);
+	buf_free(&text);
+	return status;
+}
+
+/*
+ * All at once, and only while the server finds that the rows and the base are
+ * what is published, that no row lies beyond what was staged, and that nothing
+ * was settled since the day was sealed, nor any row rescored since it was found
+ * to be settled.
+ */
+static const char publish_sql[] =
+	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, "
+	"complete_until, settled_at, settler) SELECT k, u, a, 0, m, "
+	"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+	"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+	"now64(3, 'UTC'), {settler:String} FROM ("
+	"SELECT 'dropped_day' AS k, toDateTime({start:UInt32}, 'UTC') AS u, "
+	"{attempt:UInt64} AS a, {events:UInt64} AS m UNION ALL "
+	"SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, toUInt64(0) AS "
+	"m FROM settled WHERE kind = 'hour' AND " SQL_IN_UNITS
+	"GROUP BY unit UNION ALL "
+	"SELECT 'base_sealed' AS k, unit AS u, max(attempt) AS a, toUInt64(0) "
+	"AS m FROM settled WHERE kind = 'sealed_day' AND "
+	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit) "
+	"WHERE " SQL_ROWS_AND_BASE
+	" = {events:UInt64} AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} AND "
+	"(SELECT count() FROM " SQL_BEYOND(
+		"attempt") ") = 0 AND "
+			   "(SELECT count() FROM " SQL_DAY_ATTEMPTS
+			   "WHERE d = {start:UInt32} AND " SQL_IS_SEALED
+			   "AND n_sealed > n_dropped AND n_sealed < "
+			   "{attempt:UInt64} AND n_dropped = {dropped:UInt64}) "
+			   "= 1 AND " SQL_RESCORED " = {rescored:UInt64} AND "
+			   "now64(3, 'UTC') < "
+			   "fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
+
+static int publish(struct work *w, bool *ret_written, struct error *err)
+{
+	static const char is_written[] =
+		"SELECT count() > 0 FROM settled WHERE kind = 'dropped_day' "
+		"AND unit = toDateTime({start:UInt32}, 'UTC') "
+		"AND attempt = {attempt:UInt64} FORMAT TabSeparated";
+	struct buf text = {0};
+	int status = -1;
+
+	if (w->s->check_lease(w->s->arg, err) < 0 ||
+	    settling_check_age(w->s, w->attempt, err) < 0)
+		return -1;
+	buf_puts(&text, publish_sql);
+	if (settling_run(w->s->ch, &text, w->params.items, err) == 0)
+		status = settling_query(w->s->ch, is_written, w->params.items,
+					1, take_flag, ret_written, err);
+	buf_free(&text);
+	return status;
+}
+
+static int drop(struct work *w, const struct progress *last, bool *ret_dropped,
+		struct error *err)
+{
+	bool settled;
+
+	if (set_params(w, last, err) < 0 || is_settled(w, &settled, err) < 0)
+		return -1;
+	if (!settled)
+		return 0;
+	if (set_params(w, last, err) < 0 || stage(w, err) < 0)
+		return -1;
+	return publish(w, ret_dropped, err);
+}
+
+int drop_next(const struct settling *s, int64_t after,
+	      const struct progress *last, int64_t *ret_start,
+	      bool *ret_dropped, struct error *err)
+{
+	struct work w = {.s = s};
+	int status;
+
+	*ret_start = -1;
+	*ret_dropped = false;
+	if (!s->settings->raw_days)
+		return 0;
+	if (find_next(&w, after, err) < 0)
+		return -1;
+	*ret_start = w.start;
+	if (w.start < 0)
+		return 0;
+	w.attempt = settling_attempt_next(settling_now(s), last->attempt);
+	status = drop(&w, last, ret_dropped, err);
+	settling_params_release(&w.params);
+	return status < 0 ? error_wrap(err, "drop day %" PRId64, w.start) : 0;
+}
+
+/* --- deleting rows ----------------------------------------------------------
+ */
+
+struct deletion {
+	const struct settling *s;
+	struct buf sql; /* under way */
+	size_t sources; /* in it */
+	int64_t start;
+	uint64_t rows; /* deleted */
+};
+
+static void begin(struct deletion *d)
+{
+	char day[16];
+	time_t at = (time_t)d->start;
+	struct tm tm;
+
+	gmtime_r(&at, &tm);
+	strftime(day, sizeof(day), "%Y%m%d", &tm);
+	buf_reset(&d->sql);
+	buf_printf(&d->sql,
+		   "ALTER TABLE clicks DELETE IN PARTITION ID '%s' WHERE ",
+		   day);
+	d->sources = 0;
+}
+
+/* Waits for the mutation: what is deleted is gone when the next is asked
+ * about. */
+static int end(struct deletion *d, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"}, {NULL, NULL}};
+
+	return d->sources ? settling_run(d->s->ch, &d->sql, params, err) : 0;
+}
+
+/* A row is: topic, in hexadecimal digits, epoch, partition, last offset. */
+static int add_source(void *arg, char **f, struct error *err)
+{
+	struct deletion *d = arg;
+
+	if (d->sources == SOURCES_AT_ONCE) {
+		if (end(d, err) < 0)
+			return -1;
+		begin(d);
+	}
+	buf_printf(&d->sql,
+		   "%s(topic = unhex('%s') AND epoch = %" PRIu64
+		   " AND partition = %" PRIu64 " AND offset <= %" PRIu64 ")",
+		   d->sources++ ? " OR " : "", f[0], tsv_u64(f[1]),
+		   tsv_u64(f[2]), tsv_u64(f[3]));
+	return 0;
+}
+
+static void take_number(void *arg, const uint64_t *n)
+{
+	*(uint64_t *)arg = n[0];
+}
+
+/* A row is: start of the day, number of its drop. */
+static int delete_day(void *arg, char **f, struct error *err)
+{
+	static const char rows[] = "SELECT count() FROM " SQL_WITHIN(
+		"dropped") " FORMAT TabSeparated";
+	static const char sources[] =
+		"SELECT hex(topic), epoch, partition, max(last) "
+		"FROM dropped_sources WHERE attempt = {dropped:UInt64} AND "
+		"day = toDate(toDateTime({start:UInt32}, 'UTC')) "
+		"GROUP BY topic, epoch, partition FORMAT TabSeparated";
+	struct deletion *d = arg;
+	char until[24];
+	const struct clickhouse_param params[] = {{"param_start", f[0]},
+						  {"param_end", until},
+						  {"param_dropped", f[1]},
+						  {"join_use_nulls", "0"},
+						  {NULL, NULL}};
+	uint64_t count = 0;
+
+	d->start = tsv_i64(f[0]);
+	snprintf(until, sizeof(until), "%" PRId64, d->start + CIVIL_DAY);
+	if (settling_query(d->s->ch, rows, params, 1, take_number, &count,
+			   err) < 0)
+		return -1;
+	if (!count)
+		return 0;
+	begin(d);
+	if (clickhouse_rows(d->s->ch, sources, params, "snnn", add_source, d,
+			    err) < 0 ||
+	    end(d, err) < 0)
+		return error_wrap(err, "day %s", f[0]);
+	d->rows += count;
+	return 0;
+}
+
+int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
+		     struct error *err)
+{
+	/* Partitions of clicks are days. */
+	static const char sql[] =
+		"SELECT toUInt32(unit), max(attempt) AS newest FROM settled "
+		"WHERE kind = 'dropped_day' AND toYYYYMMDD(unit) IN "
+		"(SELECT toUInt32OrZero(partition_id) FROM system.parts WHERE "
+		"database = currentDatabase() AND table = 'clicks' AND active "
+		"AND rows > 0) GROUP BY unit HAVING newest < {before:UInt64} "
+		"ORDER BY unit FORMAT TabSeparated";
+	struct deletion d = {.s = s};
+	char before[24];
+	const struct clickhouse_param params[] = {{"param_before", before},
+						  {NULL, NULL}};
+	int status;
+
+	snprintf(before, sizeof(before), "%" PRIu64,
+		 settling_attempt_at(settling_now(s) -
+				     s->settings->keep_superseded));
+	status = clickhouse_rows(s->ch, sql, params, "nn", delete_day, &d, err);
+	buf_free(&d.sql);
+	*ret_rows = d.rows;
+	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;
+}
+
+int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"},
+		{"allow_nondeterministic_mutations", "1"},
+		{NULL, NULL}};
+	static const char left[] =
+		"attempt < %" PRIu64 " AND (toDateTime(day, 'UTC'), attempt) "
+		"NOT IN (SELECT unit, max(attempt) FROM settled WHERE "
+		"kind = 'dropped_day' GROUP BY unit)";
+	uint64_t before = settling_attempt_at(before_ms), count = 0;
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql, "SELECT count() FROM dropped_sources WHERE ");
+	buf_printf(&sql, left, before);
+	status = buf_cstr(&sql) ? clickhouse_numbers(ch, sql.data, NULL, &count,
+						     1, err)
+				: error_set_nomem(err);
+	buf_reset(&sql);
+	if (status == 0 && count) {
+		buf_puts(&sql, "ALTER TABLE dropped_sources DELETE WHERE ");
+		buf_printf(&sql, left, before);
+		status = settling_run(ch, &sql, params, err);
+	}
+	buf_free(&sql);
+	return status;
+}
+
+/* --- what is old ------------------------------------------------------------
+ */
+
+struct old_reader {
+	const struct settling *s;
+	int (*fn)(void *arg, const struct old_day *day, struct error *err);
+	void *arg;
+};
+
+/* A row is: start, rows, bytes, whether it is sealed, number of its drop,
+ * whether it was sealed since. */
+static int read_old(void *arg, char **f, struct error *err)
+{
+	const struct old_reader *r = arg;
+	uint64_t dropped = tsv_u64(f[4]);
+	const struct old_day day = {
+		.start = tsv_i64(f[0]),
+		.rows = tsv_u64(f[1]),
+		.bytes = tsv_u64(f[2]),
+		.sealed = tsv_u64(f[3]) > 0,
+		.dropped = dropped > 0 && !tsv_u64(f[5]),
+		.deleted_at = settling_attempt_until(r->s, dropped),
+	};
+
+	return r->fn(r->arg, &day, err);
+}
+
+int drop_for_each_old(const struct settling *s,
+		      int (*fn)(void *arg, const struct old_day *day,
+				struct error *err),
+		      void *arg, struct error *err)
+{
+	static const char sql[] =
+		"SELECT o.d, n_rows, n_bytes, " SQL_IS_SEALED
+		", n_dropped, n_sealed > n_dropped FROM "
+		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
+		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
+		"n_bytes FROM system.parts WHERE database = currentDatabase() "
+		"AND table = 'clicks' AND active AND rows > 0 GROUP BY d) AS o "
+		"LEFT JOIN " SQL_DAY_ATTEMPTS "AS a ON o.d = a.d "
+		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {now:Int64} "
+		"ORDER BY o.d FORMAT TabSeparated";
+	struct old_reader reader = {s, fn, arg};
+	struct age_params params;
+
+	age_params_fill(&params, s, -1);
+	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnn", read_old,
+			    &reader, err) < 0)
+		return error_wrap(err, "old days");
+	return 0;
+}

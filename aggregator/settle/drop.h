@@ -1,0 +1,56 @@
+/*
+ * drop.h - drops the rows of `clicks` of days that are older than `raw_days`.
+ *
+ * A day is dropped once it is sealed and its published hours hold as many
+ * events as it has rows; what was settled of it is its base from then on (see
+ * dropped.h).  A row of `settled` says so first, inserted by a statement for
+ * which the server counts once more.  The rows themselves are deleted
+ * `keep_superseded` later, when no query reads them any more, and by their
+ * offsets: a row that came meanwhile is not among them.
+ *
+ * A day that got late clicks is dropped again when it is sealed with them.
+ */
+#ifndef AGGREGATOR_SETTLE_DROP_H
+#define AGGREGATOR_SETTLE_DROP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/settle/settling.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+/*
+ * Drops the first day after `after` (its start, seconds since 1970) that is old
+ * enough and sealed.  *ret_start is that day, -1: there is none; *ret_dropped
+ * is false when its rows are not those that were settled.
+ */
+int drop_next(const struct settling *s, int64_t after,
+	      const struct progress *last, int64_t *ret_start,
+	      bool *ret_dropped, struct error *err);
+
+/* Deletes the rows of days that were dropped `keep_superseded` ago; those that
+ * a backup or a replica brought back, too. */
+int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
+		     struct error *err);
+
+/* Deletes what drops before `before_ms` have left in dropped_sources that does
+ * not count. */
+int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err);
+
+/* A day that has rows in `clicks` and is old enough. */
+struct old_day {
+	int64_t start; /* seconds since 1970 */
+	uint64_t rows, bytes;
+	bool sealed; /* ready to be dropped */
+	bool dropped;
+	int64_t deleted_at; /* of one that was dropped: ms since 1970 */
+};
+
+/* Calls `fn` for each, in their order. */
+int drop_for_each_old(const struct settling *s,
+		      int (*fn)(void *arg, const struct old_day *day,
+				struct error *err),
+		      void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * dropped.h - days whose rows of `clicks` were dropped, as settling sees them.
+ *
+ * What such a day was settled from, up to an offset of each source, is its base
+ * (schemas/clickhouse/0034_dropped_days.sql).  Rows behind these offsets are
+ * settled beside the base: each attempt is the base and them.  Rows that the
+ * base has are passed over, be they still there or there again.
+ */
+#ifndef AGGREGATOR_SETTLE_DROPPED_H
+#define AGGREGATOR_SETTLE_DROPPED_H
+
+#include "aggregator/settle/settle_sql.h"
+
+/*
+ * SQL: rows of `clicks` from start to end (parameters, of one day), those in
+ * the base of the drop whose number is the parameter `drop`, or all others.
+ */
+#define SQL_OF_DROP(drop, which)                                               \
+	"(SELECT clicks.* FROM clicks LEFT JOIN "                              \
+	"(SELECT epoch AS f_epoch, topic AS f_topic, partition AS "            \
+	"f_partition, max(last) AS f_last, 1 AS f_known FROM dropped_sources " \
+	"WHERE day = toDate(toDateTime({start:UInt32}, 'UTC')) AND "           \
+	"attempt = {" drop ":UInt64} GROUP BY f_epoch, f_topic, f_partition) " \
+	"AS f ON clicks.epoch = f.f_epoch AND clicks.topic = f.f_topic AND "   \
+	"clicks.partition = f.f_partition WHERE " SQL_RANGE " AND " which ")"
+#define SQL_WITHIN(drop)                                                       \
+	SQL_OF_DROP(drop, "f_known = 1 AND clicks.offset <= f_last")
+#define SQL_BEYOND(drop)                                                       \
+	SQL_OF_DROP(drop, "(f_known = 0 OR clicks.offset > f_last)")
+
+/* Those that are settled beside the base; of a day that was not dropped, all.
+ */
+#define SQL_BESIDE SQL_BEYOND("dropped")
+
+/* Hours from start to end, and their attempts in the base. */
+#define SQL_BASE_HOURS                                                         \
+	"(SELECT unit, max(attempt) FROM settled WHERE kind = 'base_hour' "    \
+	"AND unit >= toDateTime({start:UInt32}, 'UTC') AND "                   \
+	"unit < toDateTime({end:UInt32}, 'UTC') GROUP BY unit)"
+
+/* Rows of stats_hourly that are the base of hours from start to end. */
+#define SQL_IN_BASE                                                            \
+	"hour >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"hour < toDateTime({end:UInt32}, 'UTC') AND "                          \
+	"(hour, attempt) IN " SQL_BASE_HOURS
+
+/* Events in the base of the day that begins at start, and those of links. */
+#define SQL_BASE_EVENTS                                                        \
+	"(SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "     \
+	"AND " SQL_IN_BASE ")"
+#define SQL_BASE_SLOTS                                                         \
+	"sealed_slots WHERE slot >= toDateTime({start:UInt32}, 'UTC') AND "    \
+	"slot < toDateTime({end:UInt32}, 'UTC') AND attempt = "                \
+	"(SELECT max(attempt) FROM settled WHERE kind = 'base_sealed' AND "    \
+	"unit = toDateTime({start:UInt32}, 'UTC'))"
+#define SQL_BASE_OF_LINKS "(SELECT sum(events) FROM " SQL_BASE_SLOTS ")"
+
+/*
+ * The slots of links of a day that was dropped, the base's and those beside it:
+ * l, s; n, c, b, p (events, clicks, bots, prefetches); hv, ov, hi, oi (visitors
+ * and addresses, of people and others).  A slot can come twice.
+ */
+#define SQL_DROPPED_SLOTS                                                      \
+	"(SELECT link_id AS l, slot AS s, events AS n, clicks AS c, bots AS "  \
+	"b, prefetches AS p, people AS hv, others AS ov, people_ips AS hi, "   \
+	"others_ips AS oi FROM " SQL_BASE_SLOTS " UNION ALL "                  \
+	"SELECT link_id AS l, " SQL_SLOT " AS s, count() AS n, "               \
+	"countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT ") AS b, "             \
+	"countIf(" SQL_PREFETCH ") AS p, "                                     \
+	"groupUniqArrayIf(" SQL_VISITOR ", " SQL_HUMAN ") AS hv, "             \
+	"groupUniqArrayIf(" SQL_VISITOR ", " SQL_OTHER ") AS ov, "             \
+	"groupUniqArrayIf(" SQL_ADDRESS ", " SQL_HUMAN ") AS hi, "             \
+	"groupUniqArrayIf(" SQL_ADDRESS ", " SQL_OTHER ") AS oi "              \
+	"FROM " SQL_BESIDE " WHERE link_id != 0 GROUP BY l, s)"
+
+#endif

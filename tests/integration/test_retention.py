@@ -1,0 +1,353 @@
+"""Days whose rows of `clicks` are dropped: what was settled of them stays to the digit,
+clicks that come later are counted beside it once, and what needs rows says so."""
+import itertools
+
+import pytest
+import requests
+
+from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
+from support.clicks import counted, expected_data, instant, rfc3339, some_clicks
+from support.fault_proxy import FAULTS
+from support.program import eventually
+
+# Longer ago than RAW_DAYS, whenever this runs.
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-29T00:00:00Z")
+DAY = 86400
+DAYS = (TO - FROM) // DAY
+LINKS = (1, 2, 3)
+RAW_DAYS = 5
+PATIENCE = 120
+
+DIMENSIONS = ("country", "device_class", "verdict", "outcome", "ua_family", "owner",
+              "tag", "link", "campaign", "city")
+# What deletes rows as soon as it may.
+SOON = {"late_window": "0s", "resettle_every": "0s", "clean_every": "1s",
+        "keep_superseded": "5s"}
+CLICKHOUSE = {"query_timeout": "2s"}
+
+
+@pytest.fixture
+def world(migrated):
+    for link in LINKS:
+        migrated.link(f"code{link}", link)
+    return migrated
+
+
+@pytest.fixture
+def keeper(program, redis):
+    """keeper(raw_days, ...): an aggregator that deletes as soon as it may."""
+    def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, start=True, **settings):
+        return program("aggregator", {
+            "clickhouse": clickhouse,
+            "aggregator": {"settle_every": "200ms", "raw_days": raw_days,
+                           **SOON, **settings}}, start=start)
+    return make
+
+
+def rows_left(clickhouse):
+    return int(clickhouse.value("SELECT count() FROM clicks"))
+
+
+def dropped_days(clickhouse):
+    """{start of the day: number of its last drop}"""
+    return {int(row["d"]): int(row["n"]) for row in clickhouse.rows(
+        "SELECT toUInt32(unit) AS d, max(attempt) AS n FROM settled "
+        "WHERE kind = 'dropped_day' GROUP BY d")}
+
+
+def wait_gone(clickhouse, days=DAYS):
+    eventually(lambda: len(dropped_days(clickhouse)) == days, PATIENCE,
+               what="the days to be dropped")
+    eventually(lambda: rows_left(clickhouse) == 0, PATIENCE,
+               what="the rows to be deleted")
+
+
+def wait_sealed(clickhouse, days=DAYS):
+    eventually(lambda: int(clickhouse.value(
+        "SELECT count() FROM (SELECT intDiv(toUInt32(unit), 86400) AS d FROM settled "
+        "GROUP BY d HAVING maxIf(attempt, kind = 'sealed_day') > "
+        "maxIf(attempt, kind IN ('hour', 'link_day')))")) == days,
+        PATIENCE, what="the days to be sealed")
+
+
+def is_counted(made, rows):
+    def check():
+        return all(ask_range(made, FROM, TO, link_id=link, interval="month")
+                   ["total"]["events"] == sum(r["link_id"] == link for r in rows)
+                   for link in LINKS)
+    settled(made, len(rows), FROM, TO)
+    eventually(check, PATIENCE, what="the links' clicks to be counted")
+
+
+def bare(answer):
+    return {k: v for k, v in answer.items() if k not in ("revision", "complete_until")}
+
+
+def answers(made):
+    """All that is said of these days without their rows."""
+    said = {}
+    for tz, interval, bots in itertools.product(
+            ("UTC", "Asia/Kathmandu"), ("15m", "day", "month"),
+            ("exclude", "include", "only")):
+        for link in LINKS:
+            said[tz, interval, bots, link] = ask_range(
+                made, FROM, TO, link_id=link, tz=tz, interval=interval, bots=bots)
+        said[tz, interval, bots] = ask_range(made, FROM, TO, tz=tz,
+                                             interval=interval, bots=bots)
+    for name, bots in itertools.product(DIMENSIONS, ("exclude", "include")):
+        said[name, bots] = ask_range(made, FROM, TO, group_by=name, bots=bots,
+                                     interval="day")
+    for bots in ("exclude", "include", "only"):
+        said["top", bots] = ask_range(made, FROM, TO, path="/v1/top", bots=bots)
+    return {key: bare(answer) for key, answer in said.items()}
+
+
+def assert_counted(made, rows):
+    for link in LINKS:
+        mine = [row for row in rows if row["link_id"] == link]
+        for interval, bots in (("hour", "exclude"), ("day", "include"),
+                               ("month", "only")):
+            answer = ask_range(made, FROM, TO, link_id=link, interval=interval,
+                               bots=bots)
+            assert [{**item, "start": instant(item["start"])}
+                    for item in answer["data"]] == \
+                expected_data(mine, FROM, TO, interval, "UTC", bots)
+            assert answer["total"] == counted(mine, bots)
+            assert answer["unique_error"] == 0
+    for bots in ("exclude", "include"):
+        assert ask_range(made, FROM, TO, bots=bots)["total"] == counted(rows, bots)
+    for name in ("country", "outcome"):
+        groups = ask_range(made, FROM, TO, group_by=name, bots="include")["groups"]
+        values = {row[name] for row in rows}
+        assert {g["value"]: g["events"] for g in groups} == {
+            value: sum(row[name] == value for row in rows) for value in values}
+
+
+def problem(made, path="/v1/clicks", **params):
+    answer = requests.get(made.url + path, params={
+        "from": rfc3339(FROM), "to": rfc3339(TO), **params}, timeout=60)
+    assert answer.status_code == 400, answer.text
+    return answer.json()["detail"]
+
+
+def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
+                                                             clickhouse):
+    rows = some_clicks(1, 700, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    before = answers(made)
+    lives = [bare(ask(made, f"/v1/links/code{link}/summary")) for link in LINKS]
+    assert ask(made, "/v1/pipeline")["rows_from"] is None
+    assert made.stop() == 0
+    assert rows_left(clickhouse) == len(rows) and not dropped_days(clickhouse)
+
+    made = keeper()
+    wait_gone(clickhouse)
+    assert made.metric("shortloop_aggregator_dropped_days_total") == DAYS
+    assert answers(made) == before
+    for link, life in zip(LINKS, lives):
+        now = bare(ask(made, f"/v1/links/code{link}/summary"))
+        for end in ("first_event_at", "last_event_at"):
+            assert instant(now.pop(end)) == instant(life.pop(end)) // 900 * 900
+        assert now == life
+    assert ask(made, "/v1/pipeline")["rows_from"] == rfc3339(TO)
+    for link in LINKS:
+        assert sum(row["link_id"] == link for row in rows) == ask(
+            made, f"/v1/links/code{link}/summary")["events"]
+
+
+def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickhouse):
+    rows = some_clicks(2, 200, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse)
+    for params in ({"country": "DE"}, {"group_by": "asn"},
+                   {"group_by": "country,device_class"},
+                   {"link_id": 1, "group_by": "country"},
+                   {"link_id": 1, "country": "-DE"}):
+        assert "are kept from 2026-10-29T00:00:00" in problem(made, **params)
+    assert "2026-10-29" in problem(made, "/v1/export/clicks")
+    assert "2026-10-29" in problem(made, "/v1/reconciliation",
+                                   **{"to": rfc3339(FROM + DAY)})
+    # From that day on they are answered.
+    assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
+
+
+def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
+        keeper, world, clickhouse):
+    rows = some_clicks(3, 600, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    clickhouse.query("CREATE TABLE backup AS clicks")
+    clickhouse.query("INSERT INTO backup SELECT * FROM clicks")
+    made = keeper()
+    wait_gone(clickhouse)
+    first = dropped_days(clickhouse)
+
+    # Visitors that were there before, and new ones; twice.
+    for seed in (4, 5):
+        late = some_clicks(seed, 90, [(FROM + DAY, FROM + 2 * DAY),
+                                      (TO - 7200, TO)], links=(0, *LINKS))
+        world.insert(late)
+        rows += late
+        is_counted(made, rows)
+        wait_gone(clickhouse)
+        assert_counted(made, rows)
+    assert {day for day, n in dropped_days(clickhouse).items() if n > first[day]} == {
+        FROM + DAY, TO - DAY}
+
+    # A backup brings the first rows back: they are in the base.
+    clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
+    assert_counted(made, rows)
+    late = some_clicks(6, 40, [(FROM, TO)], links=LINKS)
+    world.insert(late)
+    rows += late
+    is_counted(made, rows)
+    wait_gone(clickhouse)
+    assert_counted(made, rows)
+    assert made.stop() == 0
+
+
+def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, program,
+                                                            clickhouse):
+    rows = some_clicks(7, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper(keep_superseded="1h", clean_every="1h")
+    eventually(lambda: len(dropped_days(clickhouse)) == DAYS, PATIENCE)
+    assert rows_left(clickhouse) == len(rows)
+    assert_counted(made, rows)
+
+    late = some_clicks(8, 50, [(FROM, TO)], links=LINKS)
+    world.insert(late)
+    is_counted(made, rows + late)
+    assert_counted(made, rows + late)
+    assert made.stop() == 0
+
+    unreported = some_clicks(9, 30, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(unreported, progress=False)
+    command = program("aggregator", {
+        "clickhouse": CLICKHOUSE,
+        "aggregator": {**SOON, "raw_days": RAW_DAYS}},
+        start=False, args=("retention",))
+
+    def delete():
+        status, output = command.run()
+        assert status == 0, output
+        offsets = {int(row["offset"]) for row in clickhouse.rows(
+            "SELECT offset FROM clicks")}
+        assert offsets >= set(range(350, 380))
+        return offsets.isdisjoint(range(300))
+    eventually(delete, PATIENCE, what="the rows of the bases to be deleted")
+    # Now they are reported.
+    world.report(unreported, 0, max(row["ts_ms"] for row in unreported), 350)
+    made = keeper()
+    is_counted(made, rows + late + unreported)
+    wait_gone(clickhouse)
+    assert_counted(made, rows + late + unreported)
+
+
+def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
+        keeper, world, clickhouse, program):
+    rows = some_clicks(10, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    assert made.stop() == 0
+    # Inserted, and not reported yet.
+    world.insert(some_clicks(11, 5, [(FROM, FROM + DAY)], links=LINKS),
+                 progress=False)
+    # Rows are gone.
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 10 = 0 AND "
+                     f"toDate(ts) = toDate(toDateTime({FROM + DAY}, 'UTC'))",
+                     mutations_sync=1)
+    made = keeper()
+    eventually(lambda: len(dropped_days(clickhouse)) == DAYS - 2, PATIENCE)
+    assert {FROM, FROM + DAY}.isdisjoint(dropped_days(clickhouse))
+    eventually(lambda: int(clickhouse.value(
+        "SELECT uniqExact(toDate(ts)) FROM clicks")) == 2, PATIENCE)
+    status, output = program("aggregator", {"aggregator": {"raw_days": RAW_DAYS}},
+                             start=False, args=("retention", "--dry-run")).run()
+    assert status == 0, output
+    assert "2026-10-24" in output and "2026-10-25" in output
+    assert dropped_days(clickhouse).keys() == {
+        FROM + n * DAY for n in range(2, DAYS)}
+
+
+def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhouse,
+                                                         program):
+    world.insert(some_clicks(12, 300, [(FROM, TO)], links=LINKS))
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    assert made.stop() == 0
+
+    def retention(*args, **settings):
+        status, output = program("aggregator", {
+            "clickhouse": CLICKHOUSE, "aggregator": {**SOON, **settings}},
+            start=False, args=("retention", *args)).run()
+        assert status == 0, output
+        return output
+    assert "kept for ever" in retention("--dry-run")
+    listed = retention("--dry-run", raw_days=RAW_DAYS)
+    assert listed.count("to be dropped\n") == DAYS
+    assert f"{DAYS} days to be dropped, 0 wait; 300 rows" in listed
+    assert not dropped_days(clickhouse)
+    assert "0 days to be dropped" in retention("--dry-run", raw_days=36500)
+
+    assert f"dropped {DAYS} days, 0 wait" in retention(raw_days=RAW_DAYS)
+    assert "are deleted after" in retention("--dry-run", raw_days=RAW_DAYS,
+                                            keep_superseded="1h")
+    eventually(lambda: retention(raw_days=RAW_DAYS) and rows_left(clickhouse) == 0,
+               PATIENCE)
+
+
+# Into dropped_sources and `settled`, then the statement that deletes.
+STEPS = (("dropped_sources", 1), ("settled", 1), ("alter", 1))
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault == "hang_after" else
+    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
+        keeper, world, clickhouse, proxy, fault):
+    proxy.delay = 0.5
+    rows = []
+    for step, (table, number) in enumerate(STEPS):
+        more = some_clicks(20 + step, 150, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        made = keeper(raw_days=0)
+        is_counted(made, rows)
+        wait_sealed(clickhouse, 1)
+        assert made.stop() == 0
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                      settle_timeout="4s", start=False)
+        proxy.at(number, fault, table)
+        made.start()
+        wait_gone(clickhouse, 1)
+        assert_counted(made, rows)
+        assert made.stop() == 0
+    assert proxy.faults() == {fault: len(STEPS)}
+
+
+@pytest.mark.long
+def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
+    rows = []
+    for step, (table, carried_out) in enumerate(itertools.product(
+            ("dropped_sources", "settled", "alter"), (False, True))):
+        more = some_clicks(40 + step, 100, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        made = keeper(raw_days=0)
+        is_counted(made, rows)
+        wait_sealed(clickhouse, 1)
+        assert made.stop() == 0
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url}, lease="1s",
+                      start=False)
+        proxy.call_at(1, made.kill, table, carried_out)
+        made.start(ready=False)
+        eventually(lambda m=made: not m.process.running(),
+                   PATIENCE, what="the kill")
+        made = keeper(lease="1s")
+        wait_gone(clickhouse, 1)
+        assert_counted(made, rows)
+        assert made.stop() == 0
