@@ -99,6 +99,10 @@ static const struct setting settings[] = {
 		    "How many days rows of clicks are kept after their UTC "
 		    "day has ended: then the day is dropped, and what was "
 		    "settled of it stays. 0: for ever."),
+	SETTING_INT(settled_days, "0", 0, 36500, AT_START,
+		    "How many days counts are kept at least, beyond raw_days: "
+		    "months that are older as a whole are dropped. 0: for "
+		    "ever."),
 	SETTING_DURATION(recheck_every, "1h", CLOCK_SECOND, 30 * CLOCK_DAY,
 			 AT_START,
 			 "How often all of the ingest progress is compared "
@@ -173,6 +177,13 @@ int aggregator_config_validate(const void *config, struct error *err)
 				 "aggregator.keep_superseded must be longer "
 				 "than clickhouse.query_timeout: a query could "
 				 "lose rows while it reads them");
+	if (c->aggregator.settled_days &&
+	    (!c->aggregator.raw_days ||
+	     c->aggregator.settled_days <= c->aggregator.raw_days))
+		return error_set(err, ERROR_CONFIG,
+				 "aggregator.settled_days needs raw_days, and "
+				 "must be longer: a month's counts are dropped "
+				 "after its clicks");
 	if (c->aggregator.raw_days &&
 	    c->aggregator.raw_days * CLOCK_DAY < c->aggregator.late_window)
 		return error_set(

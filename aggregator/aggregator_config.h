@@ -48,6 +48,7 @@ struct aggregator_settings {
 	int64_t day_grace;	/* ms after its end until a day is settled */
 	int64_t late_window;	/* ms after its end until a day is sealed */
 	int64_t raw_days;      /* after its end until it is dropped; 0: never */
+	int64_t settled_days;  /* the same of its counts */
 	int64_t recheck_every; /* ms between looks at all of the progress */
 	int64_t progress_overlap; /* ms read again in each pass */
 	int64_t edge_delay;	  /* ms from a click to its append in Kafka */

@@ -5,6 +5,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/settle/drop.h"
+#include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/settling.h"
 #include "common/clock.h"
 
@@ -85,6 +86,7 @@ static int drop_all(const struct settling *s, struct error *err)
 	struct progress last;
 	int64_t day = -1;
 	uint64_t days = 0, waiting = 0, rows;
+	int64_t from;
 	char name[16];
 	bool dropped;
 
@@ -104,8 +106,13 @@ static int drop_all(const struct settling *s, struct error *err)
 		days += dropped;
 		waiting += !dropped;
 	}
-	if (drop_delete_rows(s, &rows, err) < 0)
+	if (drop_delete_rows(s, &rows, err) < 0 ||
+	    progress_read_last(s->ch, &last, err) < 0 ||
+	    drop_months(s, &last, &from, err) < 0 ||
+	    drop_months_delete(s, err) < 0 || drop_months_thin(s, err) < 0)
 		return -1;
+	if (from)
+		printf("counts are kept from %s on\n", day_text(from, name));
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
 	       days, waiting, rows);

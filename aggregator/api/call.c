@@ -85,16 +85,42 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 	return 0;
 }
 
-int call_check_rows(struct call *call, int64_t from, struct error *err)
+/* From when on there are rows, and counts; seconds. */
+static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
+		     struct error *err)
 {
 	struct sealed_days days;
-	char text[RFC3339_TEXT_MAX];
-	int64_t first;
 
 	if (freshness_sealed(call->freshness, call->ch, 0, 0, &days, err) < 0)
 		return -1;
-	first = days.rows_from;
+	*ret_rows = days.rows_from;
+	*ret_counts = days.kept_from;
 	sealed_days_release(&days);
+	return 0;
+}
+
+int call_check_counts(struct call *call, int64_t from, struct error *err)
+{
+	char text[RFC3339_TEXT_MAX];
+	int64_t rows, counts;
+
+	if (read_kept(call, &rows, &counts, err) < 0)
+		return -1;
+	if (from >= counts)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "from: counts are kept from %s on (setting "
+			 "settled_days)",
+			 rfc3339_format(counts * 1000, text));
+}
+
+int call_check_rows(struct call *call, int64_t from, struct error *err)
+{
+	char text[RFC3339_TEXT_MAX];
+	int64_t first, counts;
+
+	if (read_kept(call, &first, &counts, err) < 0)
+		return -1;
 	if (from >= first)
 		return 0;
 	return error_set(err, ERROR_INPUT,

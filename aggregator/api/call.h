@@ -55,6 +55,9 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err);
  * from rows only. */
 int call_check_rows(struct call *call, int64_t from, struct error *err);
 
+/* The same of settled counts, for what is answered from them. */
+int call_check_counts(struct call *call, int64_t from, struct error *err);
+
 /* For question_parse: ClickHouse's clock.  This host's may be slow: the answer
  * would end before the time until which it claims to be complete.  `arg` is a
  * call. */

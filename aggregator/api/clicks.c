@@ -317,7 +317,7 @@ static int clicks_fetch(struct call *call, const struct question *q,
 		status = access_check_rows(call->access, &scope.owners,
 					   ACCESS_ASK_OF_ONE, err);
 	settled = !ret->link.link_id && !scope.owners && !needs_rows(q);
-	if (status < 0 ||
+	if (status < 0 || call_check_counts(call, q->from, err) < 0 ||
 	    prepare(call, q, !settled || q->bots != BOTS_ONLY, ret, err) < 0)
 		return -1;
 	if (ret->link.link_id)

@@ -208,7 +208,8 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 
 #define SQL_ROW_TIME(which)                                                    \
 	"(SELECT toUnixTimestamp64Milli(" which "(ts)) FROM clicks WHERE "     \
-	"link_id = {link_id:UInt64})"
+	"link_id = {link_id:UInt64} AND "                                      \
+	"ts >= toDateTime64({from:UInt32}, 3, 'UTC'))"
 
 void clicks_sql_life(struct buf *sql, const struct question *q,
 		     const struct sealed_days *sealed)

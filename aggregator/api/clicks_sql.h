@@ -42,7 +42,7 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 /* Of one link, all that there ever was: the columns of counts.h, visitors being
  * estimated, the first and the last slot, then the first and the last row in
  * `clicks` (ms since 1970; 0: none).  Parameters as of clicks_sql_sealed; `q`
- * is of the whole time that UInt32 seconds hold. */
+ * ends where UInt32 seconds do. */
 void clicks_sql_life(struct buf *sql, const struct question *q,
 		     const struct sealed_days *sealed);
 

@@ -149,6 +149,7 @@ static int copy_days(const struct sealed_days *all, int64_t from, int64_t to,
 		     struct sealed_days *ret, struct error *err)
 {
 	ret->rows_from = all->rows_from;
+	ret->kept_from = all->kept_from;
 	for (size_t i = 0; i < all->count; i++) {
 		const struct sealed_day *day = &all->items[i];
 

@@ -41,17 +41,20 @@ static json_t *marks_to_json(const struct fresh *fresh)
 }
 
 static json_t *to_json(struct call *call, const struct fresh *fresh,
-		       const struct held_back *held, int64_t rows_from)
+		       const struct held_back *held,
+		       const struct sealed_days *days)
 {
-	return json_pack(
-		"{s:o, s:o, s:o, s:{s:I, s:I}, s:o, s:o}", "complete_until",
-		json_time(
-			fresh_complete_until(fresh, &call->config->aggregator)),
-		"clickhouse_time", json_time(fresh->clock.server_ms),
-		"waits_for", waits_for(fresh), "held_back", "hours",
-		(json_int_t)held->hours, "days", (json_int_t)held->days,
-		"rows_from", json_time(rows_from * 1000), "partitions",
-		marks_to_json(fresh));
+	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I}, s:o, s:o, s:o}",
+			 "complete_until",
+			 json_time(fresh_complete_until(
+				 fresh, &call->config->aggregator)),
+			 "clickhouse_time", json_time(fresh->clock.server_ms),
+			 "waits_for", waits_for(fresh), "held_back", "hours",
+			 (json_int_t)held->hours, "days",
+			 (json_int_t)held->days, "rows_from",
+			 json_time(days->rows_from * 1000), "counts_from",
+			 json_time(days->kept_from * 1000), "partitions",
+			 marks_to_json(fresh));
 }
 
 int route_pipeline(struct call *call, struct error *err)
@@ -77,8 +80,7 @@ int route_pipeline(struct call *call, struct error *err)
 					  &days, err);
 	if (status == 0)
 		status = call_finish_json(
-			call, to_json(call, &fresh, &held, days.rows_from),
-			err);
+			call, to_json(call, &fresh, &held, &days), err);
 	sealed_days_release(&days);
 	fresh_release(&fresh);
 	return status;

@@ -39,16 +39,19 @@ static int ask(struct call *call, uint64_t link_id,
 	       const struct sealed_days *sealed, json_t *answer,
 	       struct error *err)
 {
-	const struct question ever = {.to = UINT32_MAX, .bots = BOTS_EXCLUDE};
+	const struct question ever = {.from = sealed->kept_from,
+				      .to = UINT32_MAX,
+				      .bots = BOTS_EXCLUDE};
 	struct buf starts = {0}, attempts = {0}, sql = {0};
-	char id[24], to[24];
+	char id[24], from[24], to[24];
 	int status = sealed_days_put(sealed, &starts, &attempts, err);
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	snprintf(from, sizeof(from), "%" PRId64, ever.from);
 	snprintf(to, sizeof(to), "%" PRId64, ever.to);
 	const struct clickhouse_param params[] = {
 		{"param_link_id", id},
-		{"param_from", "0"},
+		{"param_from", from},
 		{"param_to", to},
 		{"param_days", starts.data},
 		{"param_attempts", attempts.data},
@@ -76,6 +79,10 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 
 	if (status == 0)
 		status = ask(call, link_id, &sealed, answer, err);
+	if (status == 0 &&
+	    json_object_set_new(answer, "counted_from",
+				json_time(sealed.kept_from * 1000)) < 0)
+		status = error_set_nomem(err);
 	sealed_days_release(&sealed);
 	return status;
 }

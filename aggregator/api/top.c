@@ -131,6 +131,8 @@ int route_top(struct call *call, struct error *err)
 	if (status == 0)
 		status = access_check_all(call->access, ACCESS_ASK_OF_ONE, err);
 	if (status == 0)
+		status = call_check_counts(call, q.from, err);
+	if (status == 0)
 		status = progress_read_last(call->ch, &last, err);
 	if (status == 0)
 		status = fetch(call, &q, last.attempt, links, err);

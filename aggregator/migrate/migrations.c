@@ -80,6 +80,9 @@ static const char links_list[] =
 static const char dropped_days[] =
 #include "schemas/clickhouse/0034_dropped_days.sql.inc"
 	;
+static const char kept_from[] =
+#include "schemas/clickhouse/0035_kept_from.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -108,5 +111,6 @@ const struct migration migrations[] = {
 	{"0032_redirector_counters.sql", redirector_counters},
 	{"0033_links_list.sql", links_list},
 	{"0034_dropped_days.sql", dropped_days},
+	{"0035_kept_from.sql", kept_from},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

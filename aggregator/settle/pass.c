@@ -7,6 +7,7 @@
 
 #include "aggregator/settle/days.h"
 #include "aggregator/settle/drop.h"
+#include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/seal.h"
@@ -467,8 +468,8 @@ static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 	return 0;
 }
 
-static int pass_clean(struct pass *p, struct pass_result *ret,
-		      struct error *err)
+static int pass_clean(struct pass *p, const struct progress *last,
+		      struct pass_result *ret, struct error *err)
 {
 	int64_t mono = clock_monotonic_ms();
 
@@ -476,7 +477,10 @@ static int pass_clean(struct pass *p, struct pass_result *ret,
 		return 0;
 	p->clean_at = mono + p->settings->clean_every;
 	if (days_drop_left_over(p->ch, err) < 0 ||
-	    drop_delete_rows(&p->settling, &ret->rows_deleted, err) < 0)
+	    drop_delete_rows(&p->settling, &ret->rows_deleted, err) < 0 ||
+	    drop_months(&p->settling, last, &ret->kept_from, err) < 0 ||
+	    drop_months_delete(&p->settling, err) < 0 ||
+	    drop_months_thin(&p->settling, err) < 0)
 		return -1;
 	return delete_superseded(
 		p->ch,
@@ -496,7 +500,7 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 		return -1;
 	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
 		return -1;
-	if (pass_clean(pass, ret, err) < 0)
+	if (pass_clean(pass, &last, ret, err) < 0)
 		return -1;
 	return progress_held_back(pass->ch, &ret->held, err);
 }

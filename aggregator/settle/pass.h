@@ -42,6 +42,7 @@ struct pass_result {
 	size_t dropped;		/* days */
 	int64_t dropped_day;	/* the last of them, seconds since 1970 */
 	uint64_t rows_deleted;	/* of days that were dropped */
+	int64_t kept_from;	/* months before were dropped; 0: none was */
 	bool more;		/* more is stale: go on at once */
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */

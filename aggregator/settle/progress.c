@@ -89,6 +89,12 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
  */
 
 #define DAY_OF(hour) "toUInt32(intDiv(" hour ", 86400) * 86400)"
+#define JOIN_DROPPED(hour)                                                     \
+	"LEFT JOIN dropped AS x ON " DAY_OF(hour) " = x.x_day "
+
+/* Nothing is settled before it. */
+#define KEPT_FROM                                                              \
+	"(SELECT toUInt32(max(unit)) FROM settled WHERE kind = 'kept_from') "
 
 /* The days that were dropped, and how far each source is in their bases. */
 #define DROPPED_DAYS                                                           \
@@ -187,8 +193,9 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 }
 
 #define IS_STALE                                                               \
-	"(reported.n_blocks != done.n_blocks OR reported.n_rows != "           \
-	"done.n_rows) "
+	"reported.h >= " KEPT_FROM                                             \
+	"AND (reported.n_blocks != done.n_blocks OR "                          \
+	"reported.n_rows != done.n_rows) "
 
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 			 int64_t low_ms, bool held, struct stale_list *ret,
@@ -202,10 +209,8 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 		"done.n_rows, "
 		"done.n_attempt, x.x_attempt FROM reported "
 		"LEFT JOIN done ON reported.h = done.h "
-		"LEFT JOIN held ON reported.h = held.h "
-		"LEFT JOIN dropped AS x ON " DAY_OF(
-			"reported.h") " = x.x_day "
-				      "WHERE " IS_STALE "AND ({held:UInt8} OR "
+		"LEFT JOIN held ON reported.h = held.h " JOIN_DROPPED(
+			"reported.h") "WHERE " IS_STALE "AND ({held:UInt8} OR "
 				      "held.n_attempt <= done.n_attempt OR "
 				      "reported.n_blocks != held.n_blocks OR "
 				      "reported.n_rows != "
@@ -258,9 +263,8 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		"SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, "
 		"done.n_attempt, x.x_attempt FROM touched AS t "
 		"LEFT JOIN reported ON t.h = reported.h "
-		"LEFT JOIN done ON t.h = done.h "
-		"LEFT JOIN dropped AS x ON " DAY_OF(
-			"t.h") " = x.x_day "
+		"LEFT JOIN done ON t.h = done.h " JOIN_DROPPED(
+			"t.h") "WHERE t.h >= " KEPT_FROM
 			       "ORDER BY t.h FORMAT TabSeparated";
 	char low[24], high[24];
 	const struct clickhouse_param params[] = {{"param_from", low},

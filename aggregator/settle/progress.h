@@ -14,7 +14,7 @@
  * (`links`).
  *
  * Of a day that was dropped only blocks count that reach beyond what its base
- * has, and only what was settled since.
+ * has, and only what was settled since; of months that were dropped none.
  */
 #ifndef AGGREGATOR_SETTLE_PROGRESS_H
 #define AGGREGATOR_SETTLE_PROGRESS_H

@@ -42,13 +42,25 @@ int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
 {
 	static const char sql[] =
 		"SELECT d, n_sealed, n_dropped FROM " SQL_DAY_ATTEMPTS
-		"WHERE " SQL_IS_READ "ORDER BY d FORMAT TabSeparated";
+		"WHERE " SQL_IS_READ "AND toDateTime(d, 'UTC') >= "
+		"(SELECT max(unit) FROM settled WHERE kind = 'kept_from') "
+		"ORDER BY d FORMAT TabSeparated";
+
+	static const char kept[] =
+		"SELECT toUInt32(max(unit)) FROM settled "
+		"WHERE kind = 'kept_from' FORMAT TabSeparated";
+	uint64_t from = 0;
 
 	*ret = (struct sealed_days){0};
-	if (clickhouse_rows(ch, sql, NULL, "nnn", add_sealed, ret, err) == 0)
-		return 0;
-	sealed_days_release(ret);
-	return error_wrap(err, "sealed days");
+	if (clickhouse_numbers(ch, kept, NULL, &from, 1, err) < 0 ||
+	    clickhouse_rows(ch, sql, NULL, "nnn", add_sealed, ret, err) < 0) {
+		sealed_days_release(ret);
+		return error_wrap(err, "sealed days");
+	}
+	ret->kept_from = (int64_t)from;
+	if (ret->rows_from < ret->kept_from)
+		ret->rows_from = ret->kept_from;
+	return 0;
 }
 
 void sealed_days_release(struct sealed_days *days)

@@ -28,9 +28,9 @@ struct sealed_day {
 struct sealed_days {
 	struct sealed_day *items; /* ascending */
 	size_t count;
-	/* Where rows of `clicks` begin that were not dropped, seconds since
-	 * 1970; 0: no day was. */
-	int64_t rows_from;
+	/* Where rows of `clicks` begin that were not dropped, and settled
+	 * counts, seconds since 1970; 0: nothing was. */
+	int64_t rows_from, kept_from;
 };
 int sealed_days_read(struct clickhouse *ch, struct sealed_days *ret,
 		     struct error *err);

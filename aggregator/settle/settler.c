@@ -198,6 +198,16 @@ static void report_dropped(struct settler *s, const struct pass_result *r)
 			 "keep_superseded",
 			 log_str("day", day));
 	}
+	if (r->kept_from) {
+		char month[16];
+		time_t at = (time_t)r->kept_from;
+		struct tm tm;
+
+		gmtime_r(&at, &tm);
+		strftime(month, sizeof(month), "%Y-%m", &tm);
+		log_info(s->log, "dropped what was settled of older months",
+			 log_str("kept_from", month));
+	}
 	if (r->rows_deleted)
 		log_info(s->log, "deleted rows of days that were dropped",
 			 log_int("rows", (int64_t)r->rows_deleted));

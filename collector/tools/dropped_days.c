@@ -12,13 +12,19 @@
 int dropped_days_end(struct clickhouse *ch, int64_t *ret_ms, struct error *err)
 {
 	static const char sql[] =
-		"SELECT count(), toUnixTimestamp(max(unit)) FROM settled "
-		"WHERE " IS_DROPPED " FORMAT TabSeparated";
-	uint64_t n[2] = {0};
+		"SELECT countIf(" IS_DROPPED "), "
+		"toUnixTimestamp(maxIf(unit, " IS_DROPPED ")), "
+		"toUnixTimestamp(maxIf(unit, toString(kind) = 'kept_from')) "
+		"FROM settled FORMAT TabSeparated";
+	uint64_t n[3] = {0};
+	int64_t kept_from;
 
-	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
+	if (clickhouse_numbers(ch, sql, NULL, n, 3, err) < 0)
 		return error_wrap(err, "dropped days");
+	kept_from = (int64_t)n[2] * CLOCK_SECOND;
 	*ret_ms = n[0] ? (int64_t)n[1] * CLOCK_SECOND + CLOCK_DAY : 0;
+	if (*ret_ms < kept_from)
+		*ret_ms = kept_from;
 	return 0;
 }
 
@@ -27,7 +33,9 @@ int dropped_days_has(struct clickhouse *ch, int64_t day, bool *ret,
 {
 	static const char sql[] =
 		"SELECT count() FROM settled WHERE " IS_DROPPED
-		" AND toUInt32(unit) = {unit:UInt32} FORMAT TabSeparated";
+		" AND toUInt32(unit) = {unit:UInt32} OR toString(kind) = "
+		"'kept_from' AND toUInt32(unit) > {unit:UInt32} "
+		"FORMAT TabSeparated";
 	char unit[24];
 	const struct clickhouse_param params[] = {{"param_unit", unit},
 						  {NULL, NULL}};

@@ -305,6 +305,7 @@ def test_times_of_any_age_are_inserted(kafka, topics, tables, collector,
                                    stored_ms + 300_000)
 
 
+@pytest.mark.long
 def test_a_block_of_more_days_than_an_insert_may_touch(
         program, kafka, topics, tables, collector, chance):
     """A partition of few events a day, read from its start after a year."""

@@ -130,6 +130,7 @@ def matches(answer, expected):
     return expected == (answer["line"] if "line" in answer else answer["url"])
 
 
+@pytest.mark.long
 def test_100000_lines_of_every_kind_are_answered_in_order(api, redis_server):
     lines, expected = mixed(100000)
     answers = batch(api, lines)
@@ -232,7 +233,7 @@ def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
                               outcome="present") > 6000
 
 
-@pytest.mark.first
+@pytest.mark.long
 def test_a_batch_whose_allocator_was_killed_creates_nothing_twice(
         api, redis_server):
     lines = [good(i) for i in range(20000)]

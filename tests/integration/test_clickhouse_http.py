@@ -261,6 +261,7 @@ def test_a_row_cut_short_is_refused(table):
     assert table.value("SELECT count() FROM t") == 0
 
 
+@pytest.mark.long
 def test_a_large_block_arrives_whole(table):
     rows = 5_000_000
     data = b"".join(struct.pack("<IB5s", i, 5, b"a\n\n'\0")

@@ -345,6 +345,7 @@ def test_clickhouse_goes_and_comes_back(kafka, topics, tables, collector,
                                                   topics["topic_clicks"])
 
 
+@pytest.mark.long
 def test_what_is_held_stays_bounded_while_clickhouse_is_away(
         kafka, topics, tables, collector, clickhouse_server):
     running = collector(batch_rows=200, retry_backoff_max="1s")
@@ -368,6 +369,7 @@ def test_what_is_held_stays_bounded_while_clickhouse_is_away(
                                                   topics["topic_clicks"])
 
 
+@pytest.mark.long
 def test_kafka_goes_and_comes_back(kafka, topics, tables, collector,
                                    kafka_server):
     running = collector()

@@ -207,6 +207,7 @@ def test_what_was_stored_without_an_answer_and_whose_token_is_gone(world):
 
 # --- clocks that stand still -------------------------------------------------
 
+@pytest.mark.long
 def test_one_that_slept_until_its_token_was_forgotten(world):
     """Its block was named when it fell asleep; another has stored it since."""
     world.keep_few_tokens()

@@ -68,6 +68,7 @@ def test_an_empty_topic_agrees(world):
     assert (status, said["events"]) == (0, 0)
 
 
+@pytest.mark.long
 def test_what_goes_on_meanwhile_is_no_gap(world):
     """Kafka, rows, reports and settled hours change while they are read."""
     made = world.program("collector", world.sections)
@@ -258,6 +259,7 @@ def test_a_count_that_was_settled_wrong_is_named(world):
     assert wrong[0]["start"] == rfc3339(yesterday)
 
 
+@pytest.mark.long
 def test_an_hour_that_a_pass_left_out_is_named(world):
     """The aggregator said that it had read beyond the hour's blocks."""
     hour = int(time.time()) // 3600 * 3600 - 7200
@@ -290,7 +292,8 @@ def stored_later(world, interval, which="rows > 0"):
     world.clickhouse.query("INSERT INTO ingest_progress SELECT * FROM moved")
 
 
-@pytest.mark.parametrize("settled", [0, 5])
+@pytest.mark.parametrize("settled", [
+    0, pytest.param(5, marks=pytest.mark.long)])
 def test_rows_that_nobody_reported_are_named(world, settled):
     """As when a token outlives the report that it stands for: no pass knows of
     them."""
@@ -310,6 +313,7 @@ def test_rows_that_nobody_reported_are_named(world, settled):
         ("never reported", rfc3339(hour), "-", 5, 0)]
 
 
+@pytest.mark.long
 def test_a_day_that_was_emptied_is_named(world):
     """What an empty source swapped in was: all of a published day is gone."""
     yesterday = collect_yesterday(world)
@@ -363,7 +367,8 @@ def two_hours_ago():
     return int(time.time()) // 3600 * 3600 - 7200
 
 
-@pytest.mark.parametrize("sent", [1, 5])
+@pytest.mark.parametrize("sent", [
+    1, pytest.param(5, marks=pytest.mark.long)])
 def test_an_hour_that_lost_rows_is_named_before_it_is_settled_again(world,
                                                                     sent):
     """Also when there are more rows than before, by what came since."""
@@ -397,6 +402,7 @@ def test_an_hour_that_is_held_back_is_named_until_it_is_settled(world):
     assert status == 0, said
 
 
+@pytest.mark.long
 def test_a_day_that_lost_rows_is_named_while_its_hours_wait(world):
     yesterday = collect_yesterday(world)
     world.settle(5, days=1)
@@ -452,6 +458,7 @@ def until(said, at=0):
     return (times[0] - times[1]).total_seconds()
 
 
+@pytest.mark.long
 def test_reports_of_a_collector_that_was_ahead_are_named_and_mended(world):
     world.send(20, partition=0)
     world.send(10, partition=1)
@@ -637,6 +644,7 @@ def test_what_kafka_dropped_before_it_was_read_is_a_gap(world):
     assert (said["events"], said["rows"], said["missing"]) == (20, 15, 5)
 
 
+@pytest.mark.long
 def test_a_topic_that_was_made_anew_is_two(world):
     world.send(5)
     world.collect()
@@ -690,6 +698,18 @@ def test_bad_arguments_are_refused(program, args, said):
     status, output = program("collector", args=["verify", *args],
                              start=False).run()
     assert status == 64 and said in output, output
+
+
+def test_a_range_with_dropped_days_is_refused(world):
+    world.send(3)
+    world.collect()
+    day = int(time.time()) // 86400 * 86400 - 3 * 86400
+    world.clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT "
+                           f"'dropped_day', toDateTime({day}, 'UTC'), 1")
+    assert world.ask("verify", "--from", rfc3339(day + 86400))[0] == 0
+    status, output = world.run("verify", "--from", rfc3339(day + 86399))
+    assert status == 64, output
+    assert f"has dropped days before {rfc3339(day + 86400)}" in output
 
 
 def test_a_topic_that_is_not_there_is_named(kafka, clickhouse, program):

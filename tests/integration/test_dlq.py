@@ -124,6 +124,7 @@ def test_only_the_letters_chosen_are_sent(buried):
     assert (said["events"], said["dead_letters"]) == (5, 4)
 
 
+@pytest.mark.long
 def test_an_event_that_comes_back_too_often_stays(world):
     world.send_raw([BAD])
     world.collect()

@@ -72,6 +72,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert "nobody settles" in page["hours"][1]
 
 
+@pytest.mark.long
 def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     midnight = int(time.time()) // DAY * DAY
     start = midnight - 3 * DAY

@@ -186,6 +186,7 @@ def world(broker, tables, program, base_config):
 
 # --- a log that was cut ----------------------------------------------------------
 
+@pytest.mark.long
 def test_a_partition_whose_log_was_cut_resumes_where_it_was(world):
     """Nothing that Kafka holds is lost or stored twice, and what Kafka has lost
     stays counted."""
@@ -265,6 +266,7 @@ def test_a_partition_whose_log_was_cut_goes_on_at_its_end_with_a_gap(world):
     assert world.verify() == (1, {("not read", 0, 20, 24)})
 
 
+@pytest.mark.long
 def test_a_log_that_was_cut_and_has_grown_again_is_not_passed_over(world):
     """Its end lies where it should, so that offsets alone say nothing."""
     world.filled()
@@ -298,6 +300,7 @@ def test_same_skips_no_new_events_below_the_old_end(world):
     assert world.lost() == []
 
 
+@pytest.mark.long
 def test_a_log_that_is_cut_while_it_is_read_stops_that_partition(world):
     running = world.collector()
     world.send_both(20)
@@ -335,6 +338,7 @@ def test_a_log_is_cut_twice(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.long
 def test_an_owner_that_dies_before_its_first_commit_leaves_no_doubt(world):
     """The gap was told of, and nothing was committed in the new epoch."""
     world.filled()
@@ -353,6 +357,7 @@ def test_an_owner_that_dies_before_its_first_commit_leaves_no_doubt(world):
 
 # --- a log that was made anew ------------------------------------------------------
 
+@pytest.mark.long
 def test_of_a_partition_made_anew_the_healthy_one_is_not_read_again(world):
     """`--new` concerns those that do not fit."""
     world.filled()
@@ -370,6 +375,7 @@ def test_of_a_partition_made_anew_the_healthy_one_is_not_read_again(world):
     assert world.verify() == (0, set())
 
 
+@pytest.mark.long
 def test_only_the_partitions_that_are_named_are_decided(world):
     world.filled()
     world.cut(20, 0)

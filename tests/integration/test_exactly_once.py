@@ -240,6 +240,7 @@ def test_a_request_that_arrives_after_its_sender_was_replaced(loop, proxy):
 
 # --- zombies ----------------------------------------------------------------------
 
+@pytest.mark.long
 def test_one_that_was_frozen_and_wakes_adds_nothing_twice(loop, proxy):
     held = proxy.hold("clicks")
     loop.send(20)
@@ -574,6 +575,7 @@ def test_it_ends_although_an_insert_hangs(loop, proxy):
     loop.wait_stored()
 
 
+@pytest.mark.long
 def test_it_ends_although_a_commit_hangs(loop, kafka_proxy):
     """librdkafka alone would wait a minute for the answer."""
     running = loop.collector(batch_age="10m", drain_timeout="1s")

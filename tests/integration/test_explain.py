@@ -198,6 +198,7 @@ def test_each_line_is_answered_before_the_next_is_asked(explain):
         assert process.stdout.read() == b""
 
 
+@pytest.mark.long
 def test_order_is_kept_over_many_lines(explain):
     questions = [{"ua": f"Firefox/{n % 500}.{n}"} for n in range(20000)]
     for n, answer in enumerate(explain(questions)):
@@ -298,6 +299,7 @@ def test_a_list_that_is_not_there_is_named(config, setting):
     assert done.stdout == b"" and "/nowhere/list.json" in done.stderr.decode()
 
 
+@pytest.mark.long
 def test_other_patterns_are_other_rules(config, workdir):
     """So that rescore knows that verdicts were made by others."""
     settings = yaml.safe_load(config.read_text())

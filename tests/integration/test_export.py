@@ -322,6 +322,7 @@ def still(value, what):
     return eventually(settled, what=what)
 
 
+@pytest.mark.long
 def test_a_slow_reader_is_waited_for(make, big):
     made = make()
     conn = open_export(made)

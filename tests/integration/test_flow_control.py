@@ -209,6 +209,7 @@ def outage(kafka, tables, collector, proxy, where, seconds, rate,
     return running
 
 
+@pytest.mark.long
 def test_memory_holds_while_clickhouse_is_away(kafka, topics, tables,
                                                collector, proxy):
     """Seconds of the ten minutes below."""

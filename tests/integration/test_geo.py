@@ -140,7 +140,7 @@ def country_file(path, country):
                       {"country": {"iso_code": country}}).save(path)
 
 
-@pytest.mark.first
+@pytest.mark.long
 def test_files_are_replaced_without_a_word(kafka, topics, tables, collector,
                                            workdir):
     path = country_file(workdir / "geo.mmdb", "DE")

@@ -568,6 +568,7 @@ def test_years_in_one_log(tables, importer, log):
     assert tables.value("SELECT uniqExact(toDate(ts)) FROM clicks") >= 200
 
 
+@pytest.mark.long
 def test_a_block_takes_no_more_than_the_memory_there_is(tables, importer, log):
     """Blocks without any other bound, and a log of more than the memory."""
     filler = "x" * 1200
@@ -591,6 +592,7 @@ def test_a_block_takes_no_more_than_the_memory_there_is(tables, importer, log):
     assert tables.value("SELECT count() FROM clicks") == len(lines)
 
 
+@pytest.mark.long
 def test_a_server_that_is_late_is_waited_for(clickhouse_server, tables,
                                              importer, log):
     lines = some_lines(50)

@@ -128,6 +128,7 @@ def test_no_code_is_issued_twice_though_blocks_are_granted_twice(redis,
 
 # --- nobody left who remembers ----------------------------------------------------
 
+@pytest.mark.long
 def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
     """The safety gap is all there is."""
     crowd = issuers()
@@ -228,6 +229,7 @@ def pooled(client):
     return blocks
 
 
+@pytest.mark.long
 def test_one_that_slept_until_its_blocks_were_granted_again(redis, issuers,
                                                             reclaim):
     """It wakes with links to send, for blocks that others issue from."""

@@ -271,6 +271,7 @@ def test_what_only_older_versions_pass_is_not_listed(aggregator, archive):
     assert len(pages(made, 50, tag="new")) == 295
 
 
+@pytest.mark.long
 def test_old_links_are_found_behind_very_many_new_ones(aggregator, archive):
     """More than are gone through in the order of creation."""
     chance = random.Random(4)
@@ -353,6 +354,7 @@ def test_clickhouses_words_are_not_answered(aggregator, archive):
 
 # --- pages ---------------------------------------------------------------------
 
+@pytest.mark.long
 def test_pages_hold_still_while_links_are_made_and_edited(aggregator, archive):
     """Each link that was there is on one page, whatever happens meanwhile."""
     chance = fill(archive, 6, 200)

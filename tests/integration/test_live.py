@@ -330,6 +330,7 @@ def test_what_is_no_click_is_left_out(kafka, topics, live, listen, shown):
     assert not {"more", "ip"} & set(stream.clicks()[0])
 
 
+@pytest.mark.long
 def test_it_goes_on_after_a_broker_and_a_partition(
         kafka, kafka_server, topics, live, listen, shown):
     made = live()

@@ -535,7 +535,8 @@ def test_a_space_in_use_is_repaired(space, reclaimer, allocator, tables):
     assert verify(reclaimer, "--deep")["findings"] == []
 
 
-@pytest.mark.parametrize("after", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("after", [
+    0.2, *(pytest.param(s, marks=pytest.mark.long) for s in (0.05, 0.5))])
 def test_a_repair_that_is_killed_is_taken_up_by_the_next(space, begin,
                                                          reclaimer, tables,
                                                          after):

@@ -144,6 +144,36 @@ def test_only_the_days_asked_for_change(clickhouse, migrated, rescore):
         "WHERE verdict = 'bot' ORDER BY d")] == ["2026-10-26", "2026-10-27"]
 
 
+def test_a_day_that_was_dropped_is_refused(clickhouse, migrated, rescore):
+    migrated.insert(some_visits(20, user_agent="Visitor/1.0"))
+    drop = ("INSERT INTO settled (kind, unit, attempt) SELECT 'dropped_day', "
+            f"toDateTime({DAY} + {{}}, 'UTC'), 1")
+    clickhouse.query(drop.format(-86400))
+    assert "20 verdicts changed" in rescore("2026-10-25")
+    clickhouse.query(drop.format(0))
+    output = rescore("2026-10-25", patterns=("Nobody",), ok=False)
+    assert "20261025: an aggregator has dropped the day" in output
+    assert counts(clickhouse) == {"bot": 20}
+    assert not clickhouse.rows(
+        "SELECT run FROM rescored GROUP BY run HAVING countIf(state = 'done') = 0")
+
+
+@pytest.mark.parametrize("statement", [1, 2])
+def test_a_day_that_is_dropped_meanwhile_leaves_no_run_behind(
+        clickhouse, migrated, rescore, proxy, statement):
+    """Before its rows are changed, or after."""
+    migrated.insert(some_visits(20, user_agent="Visitor/1.0"))
+
+    def drop():
+        clickhouse.query("INSERT INTO settled (kind, unit, attempt) SELECT "
+                         f"'dropped_day', toDateTime({DAY}, 'UTC'), 1")
+    proxy.call_at(1, drop, "rescored" if statement == 1 else "alter", True)
+    output = rescore("2026-10-25", ok=False, url=proxy.url)
+    assert "an aggregator has dropped the day" in output
+    assert [row["state"] for row in clickhouse.rows(
+        "SELECT state FROM rescored ORDER BY at, state")] == ["begun", "done"]
+
+
 def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
                                                 redis, program):
     migrated.insert(some_visits(40, hours=1) +

@@ -1,6 +1,7 @@
 """Days whose rows of `clicks` are dropped: what was settled of them stays to the digit,
 clicks that come later are counted beside it once, and what needs rows says so."""
 import itertools
+import time
 
 import pytest
 import requests
@@ -11,7 +12,7 @@ from support.fault_proxy import FAULTS
 from support.program import eventually
 
 # Longer ago than RAW_DAYS, whenever this runs.
-FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-29T00:00:00Z")
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-27T00:00:00Z")
 DAY = 86400
 DAYS = (TO - FROM) // DAY
 LINKS = (1, 2, 3)
@@ -86,15 +87,13 @@ def bare(answer):
 def answers(made):
     """All that is said of these days without their rows."""
     said = {}
-    for tz, interval, bots in itertools.product(
-            ("UTC", "Asia/Kathmandu"), ("15m", "day", "month"),
-            ("exclude", "include", "only")):
-        for link in LINKS:
-            said[tz, interval, bots, link] = ask_range(
-                made, FROM, TO, link_id=link, tz=tz, interval=interval, bots=bots)
-        said[tz, interval, bots] = ask_range(made, FROM, TO, tz=tz,
-                                             interval=interval, bots=bots)
-    for name, bots in itertools.product(DIMENSIONS, ("exclude", "include")):
+    for tz, interval, bots in (
+            ("UTC", "15m", "exclude"), ("Asia/Kathmandu", "day", "include"),
+            ("Europe/Berlin", "hour", "only"), ("UTC", "month", "exclude")):
+        for of in ({}, *({"link_id": link} for link in LINKS)):
+            said[tz, bots, *of.values()] = ask_range(
+                made, FROM, TO, tz=tz, interval=interval, bots=bots, **of)
+    for name, bots in zip(DIMENSIONS, itertools.cycle(("exclude", "include"))):
         said[name, bots] = ask_range(made, FROM, TO, group_by=name, bots=bots,
                                      interval="day")
     for bots in ("exclude", "include", "only"):
@@ -166,9 +165,9 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
                    {"group_by": "country,device_class"},
                    {"link_id": 1, "group_by": "country"},
                    {"link_id": 1, "country": "-DE"}):
-        assert "are kept from 2026-10-29T00:00:00" in problem(made, **params)
-    assert "2026-10-29" in problem(made, "/v1/export/clicks")
-    assert "2026-10-29" in problem(made, "/v1/reconciliation",
+        assert "are kept from 2026-10-27T00:00:00" in problem(made, **params)
+    assert "2026-10-27" in problem(made, "/v1/export/clicks")
+    assert "2026-10-27" in problem(made, "/v1/reconciliation",
                                    **{"to": rfc3339(FROM + DAY)})
     # From that day on they are answered.
     assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
@@ -184,30 +183,29 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
     wait_gone(clickhouse)
     first = dropped_days(clickhouse)
 
-    # Visitors that were there before, and new ones; twice.
-    for seed in (4, 5):
-        late = some_clicks(seed, 90, [(FROM + DAY, FROM + 2 * DAY),
-                                      (TO - 7200, TO)], links=(0, *LINKS))
-        world.insert(late)
-        rows += late
-        is_counted(made, rows)
-        wait_gone(clickhouse)
-        assert_counted(made, rows)
+    # Visitors that were there before, and new ones.
+    late = some_clicks(4, 90, [(FROM + DAY, FROM + DAY + 7200), (TO - 7200, TO)],
+                       links=(0, *LINKS))
+    world.insert(late)
+    rows += late
+    is_counted(made, rows)
+    wait_gone(clickhouse)
+    assert_counted(made, rows)
     assert {day for day, n in dropped_days(clickhouse).items() if n > first[day]} == {
         FROM + DAY, TO - DAY}
 
     # A backup brings the first rows back: they are in the base.
     clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
     assert_counted(made, rows)
-    late = some_clicks(6, 40, [(FROM, TO)], links=LINKS)
+    late = some_clicks(6, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
     world.insert(late)
     rows += late
     is_counted(made, rows)
     wait_gone(clickhouse)
     assert_counted(made, rows)
-    assert made.stop() == 0
 
 
+@pytest.mark.long
 def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, program,
                                                             clickhouse):
     rows = some_clicks(7, 300, [(FROM, TO)], links=LINKS)
@@ -246,6 +244,7 @@ def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, progr
     assert_counted(made, rows + late + unreported)
 
 
+@pytest.mark.long
 def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
         keeper, world, clickhouse, program):
     rows = some_clicks(10, 300, [(FROM, TO)], links=LINKS)
@@ -305,7 +304,7 @@ STEPS = (("dropped_sources", 1), ("settled", 1), ("alter", 1))
 
 
 @pytest.mark.parametrize("fault", [
-    fault if fault == "hang_after" else
+    fault if fault == "drop_after" else
     pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
 def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
         keeper, world, clickhouse, proxy, fault):
@@ -351,3 +350,97 @@ def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
         wait_gone(clickhouse, 1)
         assert_counted(made, rows)
         assert made.stop() == 0
+
+
+# --- months ------------------------------------------------------------------
+
+AUGUST, SEPTEMBER = instant("2026-08-30T00:00:00Z"), instant("2026-09-01T00:00:00Z")
+LAST = SEPTEMBER + 2 * DAY
+
+
+def settled_days():
+    """So many that counts are kept from September on."""
+    return int(time.time() - instant("2026-09-15T00:00:00Z")) // DAY
+
+
+def kept_from(clickhouse):
+    return int(clickhouse.value("SELECT toUInt32(max(unit)) FROM settled "
+                                "WHERE kind = 'kept_from'"))
+
+
+def earliest(clickhouse, table, column):
+    return int(clickhouse.value(
+        f"SELECT toUInt32(toDateTime(min({column}), 'UTC')) FROM {table}"))
+
+
+def test_counts_of_months_that_are_dropped_are_refused_and_not_counted_again(
+        keeper, world, clickhouse):
+    rows = some_clicks(50, 400, [(AUGUST, LAST)], links=(0, *LINKS))
+    for n, append in enumerate((AUGUST + DAY, SEPTEMBER + DAY, LAST)):
+        world.clock_ms = append * 1000
+        world.insert(rows[n * 100:n * 100 + 100 if n < 2 else None],
+                     append_ms=append * 1000)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 4)
+    before = ask_range(made, SEPTEMBER, LAST, link_id=1, interval="day")
+    assert ask(made, "/v1/links/code1/summary")["counted_from"] is None
+    assert made.stop() == 0
+
+    made = keeper(settled_days=settled_days())
+    eventually(lambda: kept_from(clickhouse) == SEPTEMBER, PATIENCE,
+               what="August to be dropped")
+    for table, column in (("stats_hourly", "hour"), ("link_slots", "slot"),
+                          ("link_days", "toDateTime(day, 'UTC')"),
+                          ("sealed_slots", "slot"), ("settled", "unit"),
+                          ("dropped_sources", "toDateTime(day, 'UTC')")):
+        eventually(lambda t=table, c=column: earliest(clickhouse, t, c) == SEPTEMBER,
+                   PATIENCE, what=f"{table} to go")
+
+    def refused():
+        answer = requests.get(made.url + "/v1/clicks", params={
+            "from": rfc3339(AUGUST), "to": rfc3339(LAST)}, timeout=60)
+        return answer.status_code == 400 and \
+            "kept from 2026-09-01T00:00:00" in answer.json()["detail"]
+    eventually(refused)
+    for path, params in (("/v1/top", {}), ("/v1/clicks", {"link_id": 1})):
+        assert "kept from 2026-09-01" in problem(
+            made, path, **{**params, "from": rfc3339(AUGUST), "to": rfc3339(LAST)})
+    assert ask(made, "/v1/pipeline")["counts_from"] == rfc3339(SEPTEMBER)
+    assert bare(ask_range(made, SEPTEMBER, LAST, link_id=1, interval="day")) == \
+        bare(before)
+    kept = [row for row in rows if row["ts_ms"] >= SEPTEMBER * 1000]
+    life = ask(made, "/v1/links/code1/summary")
+    assert life["counted_from"] == rfc3339(SEPTEMBER)
+    assert life["events"] == sum(row["link_id"] == 1 for row in kept)
+    # Reports of August alone have gone; the newest of the partition has not.
+    eventually(lambda: [int(row["first"]) for row in clickhouse.rows(
+        "SELECT first FROM ingest_progress ORDER BY first")] == [100, 200], PATIENCE)
+
+    # Late clicks of both months.
+    world.clock_ms = None
+    late = some_clicks(51, 60, [(SEPTEMBER - DAY, SEPTEMBER + DAY)], links=LINKS)
+    world.insert(late)
+    kept += [row for row in late if row["ts_ms"] >= SEPTEMBER * 1000]
+    eventually(lambda: ask_range(made, SEPTEMBER, LAST)["total"]["events"] == len(kept),
+               PATIENCE)
+    eventually(lambda: rows_left(clickhouse) == 0, PATIENCE)
+    assert earliest(clickhouse, "stats_hourly", "hour") == SEPTEMBER
+    eventually(lambda: ask(made, "/v1/links/code2/summary")["events"] ==
+               sum(row["link_id"] == 2 for row in kept), PATIENCE)
+
+
+@pytest.mark.long
+def test_a_month_is_not_dropped_while_rows_of_it_are_there(keeper, world, clickhouse):
+    rows = some_clicks(52, 200, [(AUGUST, LAST)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 4)
+    assert made.stop() == 0
+    world.insert(some_clicks(53, 1, [(AUGUST, AUGUST + DAY)], links=LINKS),
+                 progress=False)
+    made = keeper(settled_days=settled_days())
+    eventually(lambda: len(dropped_days(clickhouse)) == 3, PATIENCE)
+    eventually(lambda: int(clickhouse.value(
+        "SELECT uniqExact(toDate(ts)) FROM clicks")) == 1, PATIENCE)
+    assert kept_from(clickhouse) == 0
+    assert ask_range(made, AUGUST, LAST)["total"]["events"] == len(rows)

@@ -95,6 +95,7 @@ def retried(fleet, version, keys, seconds=20):
         time.sleep(0.2)
 
 
+@pytest.mark.long
 def test_the_page_step_by_step(fleet, redis):
     # A space in use, with one key.
     assert fleet.create_space([OLD])[0] == 0

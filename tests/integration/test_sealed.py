@@ -78,6 +78,7 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
     assert_answers(made, rows)
 
 
+@pytest.mark.long
 def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
         aggregator, world, clickhouse, program):
     rows = some_clicks(2, 400, [(FROM, TO)], links=(0, *LINKS))

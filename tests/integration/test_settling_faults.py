@@ -21,7 +21,7 @@ STEPS = (("stats_hourly", 1), ("settled", 1), ("settled", 2), ("link_slots", 1),
          ("link_days", 1), ("settled", 3))
 TABLES = tuple(dict.fromkeys(table for table, _ in STEPS))
 # What `make test` has of the faults; the others take minutes.
-SHORT = ("twice", "error_after")
+SHORT = ("twice",)
 
 
 @pytest.fixture
@@ -368,6 +368,7 @@ def test_as_many_new_rows_do_not_hide_that_others_are_gone(aggregator,
     assert total(made) == counted(rows[:50])
 
 
+@pytest.mark.long
 def test_a_day_that_lost_rows_before_it_was_settled_is_held_back(
         aggregator, migrated, proxy, program):
     rows = some_clicks(7, 300, [(START, END)], links=(1,))

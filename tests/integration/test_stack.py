@@ -66,8 +66,8 @@ def is_alive(pid):
         return False
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.first
 def test_up_and_down_and_up_again(stack):
     up = stack.ctl("up")
     assert up.returncode == 0, up.stdout + up.stderr

@@ -122,6 +122,7 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     assert stack.count(link_id=old["link_id"])["total"]["events"] == 3
 
 
+@pytest.mark.long
 def test_a_redirector_with_the_old_link_cached_serves_the_new_one(
         stack, space, reclaimer):
     """Not even its absence is remembered when the code lives again."""

@@ -462,7 +462,7 @@ static int run(struct verify *v, struct error *err)
 	/* The plan asks what is due before the letters are read: an event that
 	 * is due has its row or its letter by then. */
 	if (open_parts(v, err) < 0 || end_range(v, err) < 0 ||
-	    check_kept(v, err) < 0 || make_plan(v, err) < 0 ||
+	    make_plan(v, err) < 0 || check_kept(v, err) < 0 ||
 	    read_dead_letters(v, err) < 0 || check_spans(v, err) < 0 ||
 	    check_clocks(v, err) < 0)
 		return -1;

@@ -1,0 +1,244 @@
+#include "aggregator/settle/drop_months.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+
+#define SQL_KEPT_FROM "(SELECT max(unit) FROM settled WHERE kind = 'kept_from')"
+
+/* The first day of the month that has the first day to be kept. */
+#define SQL_MONTH                                                              \
+	"toDateTime(toStartOfMonth(fromUnixTimestamp64Milli({keep:Int64}, "    \
+	"'UTC')), 'UTC')"
+
+/* Days of clicks before that: partitions are days. */
+#define SQL_ROWS_BEFORE                                                        \
+	"(SELECT count() FROM system.parts WHERE database = "                  \
+	"currentDatabase() AND table = 'clicks' AND active AND rows > 0 AND "  \
+	"toUInt32OrZero(partition_id) < toYYYYMMDD(" SQL_MONTH "))"
+
+#define SQL_SETTLED_BEFORE                                                     \
+	"(SELECT count() FROM settled WHERE kind = 'hour' AND "                \
+	"unit < " SQL_MONTH ")"
+
+static int ask(const struct settling *s, const struct clickhouse_param *params,
+	       uint64_t ret[3], struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUnixTimestamp(" SQL_MONTH "), " SQL_ROWS_BEFORE
+		", " SQL_SETTLED_BEFORE " FORMAT TabSeparated";
+
+	return clickhouse_numbers(s->ch, sql, params, ret, 3, err);
+}
+
+static int publish(const struct settling *s, const struct progress *last,
+		   const char *keep, struct error *err)
+{
+	static const char sql[] =
+		"INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		"read_until, complete_until, settled_at, settler) "
+		"SELECT 'kept_from', " SQL_MONTH ", {attempt:UInt64}, 0, 0, "
+		"fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+		"fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+		"now64(3, 'UTC'), {settler:String} WHERE " SQL_ROWS_BEFORE
+		" = 0 AND " SQL_SETTLED_BEFORE " > 0";
+	static const char *const names[] = {"param_attempt", "param_read_until",
+					    "param_complete_until"};
+	const uint64_t numbers[] = {
+		settling_attempt_next(settling_now(s), last->attempt),
+		(uint64_t)last->read_until, (uint64_t)last->complete_until};
+	struct settling_params params = {0};
+	struct clickhouse_param *end = params.items;
+	struct buf text = {0};
+	int status = settling_params_fill(&params, s, names, numbers, 3, err);
+
+	while (end->name)
+		end++;
+	*end++ = (struct clickhouse_param){"param_keep", keep};
+	*end = (struct clickhouse_param){NULL, NULL};
+	if (status == 0)
+		status = s->check_lease(s->arg, err);
+	buf_puts(&text, sql);
+	if (status == 0)
+		status = settling_run(s->ch, &text, params.items, err);
+	buf_free(&text);
+	settling_params_release(&params);
+	return status;
+}
+
+int drop_months(const struct settling *s, const struct progress *last,
+		int64_t *ret_from, struct error *err)
+{
+	char keep[24];
+	const struct clickhouse_param params[] = {{"param_keep", keep},
+						  {NULL, NULL}};
+	uint64_t n[3] = {0};
+
+	*ret_from = 0;
+	if (!s->settings->settled_days)
+		return 0;
+	snprintf(keep, sizeof(keep), "%" PRId64,
+		 settling_now(s) - s->settings->settled_days * CLOCK_DAY);
+	if (ask(s, params, n, err) < 0)
+		return error_wrap(err, "months to drop");
+	if (n[1] || !n[2])
+		return 0;
+	if (publish(s, last, keep, err) < 0)
+		return error_wrap(err, "drop months");
+	*ret_from = (int64_t)n[0];
+	return 0;
+}
+
+/* --- deleting ---------------------------------------------------------------
+ */
+
+struct deletion {
+	const struct settling *s;
+	const char *table;
+};
+
+/* Names of partitions as ClickHouse makes them of days, months and numbers. */
+static int drop_partition(void *arg, char **f, struct error *err)
+{
+	const struct deletion *d = arg;
+	struct buf sql = {0};
+	int status;
+
+	if (!*f[0] || strspn(f[0], "0123456789-") != strlen(f[0]))
+		return 0;
+	buf_printf(&sql, "ALTER TABLE %s DROP PARTITION ID '%s'", d->table,
+		   f[0]);
+	status = settling_run(d->s->ch, &sql, NULL, err);
+	buf_free(&sql);
+	return status;
+}
+
+/* `month`: of "20261001-1878" and "20261001", the first six digits; whole
+ * months go. */
+static int drop_before(const struct settling *s, const char *table,
+		       const char *month, struct error *err)
+{
+	struct deletion d = {s, table};
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT DISTINCT partition_id FROM system.parts WHERE "
+		   "database = currentDatabase() AND table = '%s' AND active "
+		   "AND toUInt32OrZero(substring(partition_id, 1, 6)) < %s "
+		   "FORMAT TabSeparated",
+		   table, month);
+	status = buf_cstr(&sql) ? clickhouse_rows(s->ch, sql.data, NULL, "s",
+						  drop_partition, &d, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+/* Deletes rows, if there are some. */
+static int delete_where(const struct settling *s, const char *table,
+			const char *condition, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"},
+		{"allow_nondeterministic_mutations", "1"},
+		{NULL, NULL}};
+	struct buf sql = {0};
+	uint64_t count = 0;
+	int status;
+
+	buf_printf(&sql, "SELECT count() FROM %s WHERE %s", table, condition);
+	status = buf_cstr(&sql) ? clickhouse_numbers(s->ch, sql.data, NULL,
+						     &count, 1, err)
+				: error_set_nomem(err);
+	buf_reset(&sql);
+	if (status == 0 && count) {
+		buf_printf(&sql, "ALTER TABLE %s DELETE WHERE %s", table,
+			   condition);
+		status = settling_run(s->ch, &sql, params, err);
+	}
+	buf_free(&sql);
+	return status;
+}
+
+/* The tables before `settled`: what is deleted by half is found again. */
+static int delete_before(const struct settling *s, uint64_t kept_from,
+			 const char *month, struct error *err)
+{
+	static const char *const tables[] = {"clicks", "stats_hourly",
+					     "link_slots", "link_days",
+					     "sealed_slots"};
+
+	char of_sources[96], of_settled[128];
+
+	snprintf(of_sources, sizeof(of_sources),
+		 "toUInt32(toDateTime(day, 'UTC')) < %" PRIu64, kept_from);
+	snprintf(of_settled, sizeof(of_settled),
+		 "kind != 'pass' AND attempt != mended AND toUInt32(unit) < "
+		 "%" PRIu64,
+		 kept_from);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (drop_before(s, tables[i], month, err) < 0)
+			return error_wrap(err, "%s", tables[i]);
+	if (delete_where(s, "dropped_sources", of_sources, err) < 0)
+		return -1;
+	return delete_where(s, "settled", of_settled, err);
+}
+
+int drop_months_delete(const struct settling *s, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(max(unit)), toYYYYMM(max(unit)) FROM settled "
+		"WHERE kind = 'kept_from' AND attempt < {before:UInt64} "
+		"FORMAT TabSeparated";
+	char before[24], month[24];
+	const struct clickhouse_param params[] = {{"param_before", before},
+						  {NULL, NULL}};
+	uint64_t n[2] = {0};
+
+	snprintf(before, sizeof(before), "%" PRIu64,
+		 settling_attempt_at(settling_now(s) -
+				     s->settings->keep_superseded));
+	if (clickhouse_numbers(s->ch, sql, params, n, 2, err) < 0)
+		return error_wrap(err, "kept_from");
+	if (!n[0])
+		return 0;
+	snprintf(month, sizeof(month), "%" PRIu64, n[1]);
+	if (delete_before(s, n[0], month, err) < 0)
+		return error_wrap(err, "delete months");
+	return 0;
+}
+
+/* --- thinning ---------------------------------------------------------------
+ */
+
+#define SQL_DROPPED                                                            \
+	"(SELECT toYYYYMMDD(unit) FROM settled WHERE kind = 'dropped_day')"
+
+/* Its parts are months of append_time; those of which all days are dropped or
+ * before what is kept. */
+#define SQL_THIN                                                               \
+	"toYYYYMM(append_time) < (SELECT toYYYYMM(max(unit)) FROM settled "    \
+	"WHERE kind IN ('dropped_day', 'kept_from')) AND "                     \
+	"inserted_at < now64(3, 'UTC') - toIntervalDay(2) AND "                \
+	"NOT arrayExists(h -> h >= toUInt32(" SQL_KEPT_FROM                    \
+	") AND toYYYYMMDD(toDateTime(h, 'UTC')) NOT IN " SQL_DROPPED           \
+	", mapKeys(hours)) AND (epoch, topic, partition, last) NOT IN "        \
+	"(SELECT epoch, topic, partition, max(last) FROM ingest_progress "     \
+	"WHERE rows + dead_lettered + lost > 0 GROUP BY epoch, topic, "        \
+	"partition) AND (topic, partition, toDate(inserted_at)) NOT IN "       \
+	"(SELECT topic, partition, arrayJoin([toDate(max(inserted_at)), "      \
+	"toDate(max(inserted_at)) - 1, toDate(max(inserted_at)) - 2]) FROM "   \
+	"ingest_progress GROUP BY topic, partition)"
+
+int drop_months_thin(const struct settling *s, struct error *err)
+{
+	if (!s->settings->raw_days)
+		return 0;
+	if (delete_where(s, "ingest_progress", SQL_THIN, err) < 0)
+		return error_wrap(err, "thin ingest_progress");
+	return 0;
+}
