@@ -10,8 +10,16 @@
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
-/* ClickHouse's exception: max_rows_to_read is exceeded. */
-#define TOO_MANY_ROWS 158
+/* ClickHouse's exceptions: max_rows_to_read or max_bytes_to_read is exceeded.
+ */
+#define TOO_MANY_ROWS  158
+#define TOO_MANY_BYTES 307
+
+/* What is read of a click at most, of sealed slots and of rows, and beside:
+ * other links' in the same granules of some hundred parts. */
+#define EXACT_BYTES_A_ROW  96
+#define EXACT_BYTES_BESIDE (INT64_C(256) << 20)
+#define EXACT_ROWS_BOUNDED (INT64_C(1) << 40)
 
 /* The parameters that every query of an answer may name. */
 struct numbers {
@@ -135,36 +143,114 @@ static int prepare(struct call *call, const struct question *q, bool known,
 	return 0;
 }
 
+/* The parameters of questions about sealed days. */
+struct sealed_numbers {
+	struct numbers n;
+	struct buf starts, attempts;
+	char most[24];
+};
+
+static int sealed_numbers_fill(struct sealed_numbers *p,
+			       const struct question *q, uint64_t link_id,
+			       const struct sealed_days *sealed,
+			       struct error *err)
+{
+	int status;
+
+	*p = (struct sealed_numbers){0};
+	numbers_fill(&p->n, q, link_id, 0);
+	status = sealed_days_put(sealed, &p->starts, &p->attempts, err);
+	add_param(&p->n, "param_days", p->starts.data);
+	add_param(&p->n, "param_attempts", p->attempts.data);
+	return status;
+}
+
+static void sealed_numbers_release(struct sealed_numbers *p)
+{
+	buf_free(&p->starts);
+	buf_free(&p->attempts);
+}
+
+static int ask_sealed(struct call *call, const struct question *q,
+		      const struct sealed_days *sealed,
+		      const struct sealed_numbers *p, bool exact,
+		      struct clicks_answer *a, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
+	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
+	status = run(call, &sql, &p->n, a, err);
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * Most links are small: their visitors are counted one by one without asking
+ * how many there are.  *ret_done is false when that would read more than a link
+ * of exact_rows_max clicks can have, or when there were more.
+ */
+static int try_exact(struct call *call, const struct question *q,
+		     const struct sealed_days *sealed, struct sealed_numbers *p,
+		     struct clicks_answer *a, bool *ret_done, struct error *err)
+{
+	int64_t most = call->config->aggregator.exact_rows_max;
+	size_t count = p->n.count;
+	int status;
+
+	snprintf(p->most, sizeof(p->most), "%" PRId64,
+		 most < EXACT_ROWS_BOUNDED
+			 ? most * EXACT_BYTES_A_ROW + EXACT_BYTES_BESIDE
+			 : INT64_MAX);
+	add_param(&p->n, "max_bytes_to_read", p->most);
+	status = ask_sealed(call, q, sealed, p, true, a, err);
+	p->n.count = count;
+	p->n.params[count] = (struct clickhouse_param){NULL, NULL};
+	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
+	if (status < 0 && clickhouse_last_code(call->ch) == TOO_MANY_BYTES) {
+		*err = (struct error){0};
+		return 0;
+	}
+	return status;
+}
+
+static int read_size(struct call *call, const struct question *q,
+		     const struct sealed_days *sealed,
+		     const struct sealed_numbers *p, uint64_t *ret,
+		     struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	clicks_sql_sealed_size(&sql, q, sealed);
+	status = buf_cstr(&sql) ? clickhouse_numbers(call->ch, sql.data,
+						     p->n.params, ret, 1, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
 /* From sealed days, and the rest from the raw rows. */
 static int fetch_sealed(struct call *call, const struct question *q,
 			const struct sealed_days *sealed,
 			struct clicks_answer *a, struct error *err)
 {
-	struct buf starts = {0}, attempts = {0}, sql = {0};
-	struct numbers n;
+	uint64_t most = (uint64_t)call->config->aggregator.exact_rows_max;
+	struct sealed_numbers p;
 	uint64_t size = 0;
-	bool exact;
-	int status;
+	bool done = false;
+	int status = sealed_numbers_fill(&p, q, a->link.link_id, sealed, err);
 
-	numbers_fill(&n, q, a->link.link_id, 0);
-	status = sealed_days_put(sealed, &starts, &attempts, err);
-	add_param(&n, "param_days", starts.data);
-	add_param(&n, "param_attempts", attempts.data);
-	clicks_sql_sealed_size(&sql, q, sealed);
 	if (status == 0)
-		status = buf_cstr(&sql)
-				 ? clickhouse_numbers(call->ch, sql.data,
-						      n.params, &size, 1, err)
-				 : error_set_nomem(err);
-	exact = size <= (uint64_t)call->config->aggregator.exact_rows_max;
-	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
-	buf_reset(&sql);
-	clicks_sql_sealed(&sql, q, &a->buckets, sealed, exact);
-	if (status == 0)
-		status = run(call, &sql, &n, a, err);
-	buf_free(&sql);
-	buf_free(&starts);
-	buf_free(&attempts);
+		status = try_exact(call, q, sealed, &p, a, &done, err);
+	if (status == 0 && !done) {
+		status = read_size(call, q, sealed, &p, &size, err);
+		if (status == 0)
+			status = ask_sealed(call, q, sealed, &p, size <= most,
+					    a, err);
+	}
+	sealed_numbers_release(&p);
 	return status;
 }
 

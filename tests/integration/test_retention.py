@@ -177,7 +177,7 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
         keeper, world, clickhouse):
     rows = some_clicks(3, 600, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
-    clickhouse.query("CREATE TABLE backup AS clicks")
+    clickhouse.query(f"CREATE TABLE backup AS {clickhouse.database}.clicks")
     clickhouse.query("INSERT INTO backup SELECT * FROM clicks")
     made = keeper()
     wait_gone(clickhouse)

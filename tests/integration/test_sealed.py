@@ -1,13 +1,14 @@
 """Days that are sealed: what is answered of links is what was counted by hand, wherever
 it is read from."""
 import random
+import re
 
 import pytest
 
 from support.asking import aggregator, ask_range, settled  # noqa: F401
 from support.clicks import (counted, expected_data, instant, make_click,
                             some_clicks)
-from support.fault_proxy import FAULTS
+from support.fault_proxy import FAULTS, ClickHouseProxy
 from support.program import eventually
 
 # Over the end of a month, and of Berlin's summer time.
@@ -76,6 +77,45 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
     # Their clicks are not read: without them the answers are the same.
     clickhouse.query("ALTER TABLE clicks DELETE WHERE 1", mutations_sync=1)
     assert_answers(made, rows)
+
+
+class Sparing(ClickHouseProxy):
+    """Lets questions that bound what they read, read next to nothing."""
+    lowered = 0
+
+    def _meet(self, request, client, fault):
+        request.path, n = re.subn("max_bytes_to_read=[0-9]+",
+                                  "max_bytes_to_read=10", request.path)
+        self.lowered += n
+        return super()._meet(request, client, fault)
+
+
+def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
+        program, redis, world, clickhouse, clickhouse_server):
+    rows = some_clicks(6, 500, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    with Sparing(clickhouse_server.port) as proxy:
+        def ask_all(url, most):
+            made = program("aggregator", {
+                "clickhouse": {"url": url}, "aggregator": {
+                    "settle_every": "200ms", "late_window": "0s",
+                    "exact_rows_max": most}})
+            wait_sealed(clickhouse, rows)
+            answers = [ask_range(made, FROM, TO, link_id=link, interval="month")
+                       for link in LINKS]
+            assert made.stop() == 0
+            return [a["unique_error"] for a in answers], [
+                {k: v for k, v in a["total"].items()} for a in answers]
+        sizes = [sum(row["link_id"] == link for row in rows) for link in LINKS]
+        counts = [counted([row for row in rows if row["link_id"] == link])
+                  for link in LINKS]
+        direct = clickhouse.url
+        # Few visitors are estimated to the last one.
+        for url in (direct, proxy.url):
+            assert ask_all(url, max(sizes)) == ([0, 0, 0], counts)
+            assert ask_all(url, min(sizes)) == (
+                [0 if n == min(sizes) else 0.0029 for n in sizes], counts)
+        assert proxy.lowered == 2 * len(LINKS)
 
 
 @pytest.mark.long
