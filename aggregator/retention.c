@@ -1,12 +1,12 @@
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/settling.h"
+#include "aggregator/zone/civil.h"
 #include "common/clock.h"
 
 /*
@@ -21,45 +21,26 @@ struct listing {
 	uint64_t rows, bytes;	 /* of those that are ready or dropped */
 };
 
-static bool is_stopping(void *arg)
-{
-	return app_should_stop(arg, 0);
-}
-
-static int needs_no_lease(void *arg, struct error *err)
-{
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
-static const char *day_text(int64_t start, char text[16])
-{
-	time_t at = (time_t)start;
-	struct tm tm;
-
-	gmtime_r(&at, &tm);
-	strftime(text, 16, "%Y-%m-%d", &tm);
-	return text;
-}
-
 static int list_day(void *arg, const struct old_day *day, struct error *err)
 {
 	struct listing *l = arg;
-	char name[16], at[RFC3339_TEXT_MAX];
+	char name[CIVIL_NAME_MAX], at[RFC3339_TEXT_MAX];
 
 	(void)err;
 	printf("%s  %14" PRIu64 " rows  %9.1f MiB  ",
-	       day_text(day->start, name), day->rows,
+	       civil_day_name(day->start, name), day->rows,
 	       (double)day->bytes / (1 << 20));
 	if (day->dropped)
 		printf("dropped; its rows are deleted after %s\n",
 		       rfc3339_format(day->deleted_at, at));
-	else if (day->sealed)
-		printf("to be dropped\n");
-	else
+	else if (!day->sealed)
 		printf("waits: it is not sealed, see 'aggregator doctor'\n");
-	if (!day->dropped && !day->sealed) {
+	else if (!day->settled)
+		printf("waits: its rows are not what was settled, see "
+		       "'aggregator doctor'\n");
+	else
+		printf("to be dropped\n");
+	if (!day->dropped && !(day->sealed && day->settled)) {
 		l->waiting++;
 		return 0;
 	}
@@ -87,7 +68,7 @@ static int drop_all(const struct settling *s, struct error *err)
 	int64_t day = -1;
 	uint64_t days = 0, waiting = 0, rows;
 	int64_t from;
-	char name[16];
+	char name[CIVIL_NAME_MAX];
 	bool dropped;
 
 	for (;;) {
@@ -98,7 +79,7 @@ static int drop_all(const struct settling *s, struct error *err)
 			return -1;
 		if (day < 0)
 			break;
-		printf("%s  %s\n", day_text(day, name),
+		printf("%s  %s\n", civil_day_name(day, name),
 		       dropped ? "dropped"
 			       : "waits: its rows are not what was settled, "
 				 "see 'aggregator doctor'");
@@ -112,7 +93,8 @@ static int drop_all(const struct settling *s, struct error *err)
 	    drop_months_delete(s, err) < 0 || drop_months_thin(s, err) < 0)
 		return -1;
 	if (from)
-		printf("counts are kept from %s on\n", day_text(from, name));
+		printf("counts are kept from %s on\n",
+		       civil_day_name(from, name));
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
 	       days, waiting, rows);
@@ -126,12 +108,7 @@ static int drop_all(const struct settling *s, struct error *err)
 int aggregator_retention(struct app *app, const void *arg, struct error *err)
 {
 	const struct aggregator_config *config = arg;
-	struct settling settling = {
-		.settings = &config->aggregator,
-		.is_stopping = is_stopping,
-		.check_lease = needs_no_lease,
-		.arg = app,
-	};
+	struct settling settling = {.settings = &config->aggregator};
 	struct settling_session session;
 	int status;
 
@@ -140,7 +117,7 @@ int aggregator_retention(struct app *app, const void *arg, struct error *err)
 		       "ever\n");
 		return 0;
 	}
-	status = settling_open(&settling, &session, &config->clickhouse,
+	status = settling_open(&settling, &session, app, &config->clickhouse,
 			       "retention", err);
 	if (status == 0)
 		status = app_option_value(app, "dry-run")

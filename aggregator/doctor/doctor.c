@@ -2,15 +2,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/commands.h"
 #include "aggregator/doctor/differences.h"
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
+#include "aggregator/settle/drop.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
+#include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 
@@ -63,17 +64,6 @@ static void say(struct doctor *d, enum level level, const char *what,
 	fflush(stdout);
 	if (level > d->worst)
 		d->worst = level;
-}
-
-/* A day or hour, from seconds. */
-static const char *name_of(int64_t start, bool day, char text[32])
-{
-	time_t at = (time_t)start;
-	struct tm tm;
-
-	gmtime_r(&at, &tm);
-	strftime(text, 32, day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ", &tm);
-	return text;
 }
 
 static const char *plural(uint64_t n)
@@ -155,7 +145,7 @@ static int look_at_hours(struct doctor *d, const struct stale_list *stale,
 {
 	int64_t idle = -1,
 		patience = 4 * d->settings->settle_every + CLOCK_MINUTE;
-	char first[32];
+	char first[CIVIL_NAME_MAX];
 
 	if (read_idle(d, &idle, err) < 0)
 		return -1;
@@ -163,7 +153,7 @@ static int look_at_hours(struct doctor *d, const struct stale_list *stale,
 		say(d, FINE, "hours", "all that were reported are settled");
 		return 0;
 	}
-	name_of(stale->items[0].start, false, first);
+	civil_hour_name(stale->items[0].start, first);
 	if (idle < 0 || idle > patience)
 		say(d, BEHIND, "hours",
 		    "%zu to be settled, from %s on, and nobody settles: is an "
@@ -179,7 +169,7 @@ static int look_at_days(struct doctor *d, struct error *err)
 {
 	int64_t now = settling_now(&d->settling);
 	struct stale_list stale;
-	char first[32];
+	char first[CIVIL_NAME_MAX];
 	uint64_t fresh = 0;
 
 	if (progress_stale_days(d->ch, now - d->settings->day_grace - DAY_AGE,
@@ -193,7 +183,7 @@ static int look_at_days(struct doctor *d, struct error *err)
 		say(d, fresh ? BEHIND : FINE, "days",
 		    "%zu to be settled, from %s on, %" PRIu64
 		    " of them for the first time",
-		    stale.count, name_of(stale.items[0].start, true, first),
+		    stale.count, civil_day_name(stale.items[0].start, first),
 		    fresh);
 	stale_list_release(&stale);
 	return 0;
@@ -202,7 +192,7 @@ static int look_at_days(struct doctor *d, struct error *err)
 static int look_at_held(struct doctor *d, struct error *err)
 {
 	struct held_back held;
-	char first[32];
+	char first[CIVIL_NAME_MAX];
 
 	if (progress_held_back(d->ch, &held, err) < 0)
 		return -1;
@@ -212,7 +202,7 @@ static int look_at_held(struct doctor *d, struct error *err)
 		    " day%s, from %s on: rows that were settled are gone; see "
 		    "'aggregator settle'",
 		    held.hours, plural(held.hours), held.days,
-		    plural(held.days), name_of(held.first, false, first));
+		    plural(held.days), civil_hour_name(held.first, first));
 	else
 		say(d, FINE, "held back", "nothing");
 	return 0;
@@ -221,7 +211,7 @@ static int look_at_held(struct doctor *d, struct error *err)
 static int look_at_sealing(struct doctor *d, struct error *err)
 {
 	int64_t now = settling_now(&d->settling), first, due;
-	char text[32];
+	char text[CIVIL_NAME_MAX];
 	uint64_t days;
 
 	if (seal_pending(&d->settling, &days, &first, err) < 0)
@@ -232,7 +222,49 @@ static int look_at_sealing(struct doctor *d, struct error *err)
 	else
 		say(d, now > due + DAY_AGE ? BEHIND : FINE, "sealing",
 		    "%" PRIu64 " day%s to be sealed, from %s on", days,
-		    plural(days), name_of(first, true, text));
+		    plural(days), civil_day_name(first, text));
+	return 0;
+}
+
+struct old_days {
+	int64_t first; /* of those that wait; seconds since 1970 */
+	uint64_t waiting, ready;
+};
+
+static int count_old(void *arg, const struct old_day *day, struct error *err)
+{
+	struct old_days *old = arg;
+
+	(void)err;
+	if (day->dropped)
+		return 0;
+	if (day->sealed && day->settled)
+		old->ready++;
+	else if (!old->waiting++)
+		old->first = day->start;
+	return 0;
+}
+
+static int look_at_retention(struct doctor *d, struct error *err)
+{
+	struct old_days old = {0};
+	char text[CIVIL_NAME_MAX];
+
+	if (!d->settings->raw_days) {
+		say(d, FINE, "retention", "rows of clicks are kept for ever");
+		return 0;
+	}
+	if (drop_for_each_old(&d->settling, count_old, &old, err) < 0)
+		return -1;
+	if (old.waiting)
+		say(d, BEHIND, "retention",
+		    "%" PRIu64 " day%s older than raw_days cannot be dropped, "
+		    "from %s on: see 'aggregator retention --dry-run'",
+		    old.waiting, plural(old.waiting),
+		    civil_day_name(old.first, text));
+	else
+		say(d, FINE, "retention", "%" PRIu64 " day%s to be dropped",
+		    old.ready, plural(old.ready));
 	return 0;
 }
 
@@ -257,7 +289,7 @@ static void say_differences(struct doctor *d, const char *what,
 			    const char *other)
 {
 	size_t count = 0;
-	char day[32];
+	char day[CIVIL_NAME_MAX];
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct difference *it = &list->items[i];
@@ -267,7 +299,7 @@ static void say_differences(struct doctor *d, const char *what,
 		if (count++ < DAYS_SHOWN)
 			say(d, WRONG, what,
 			    "%s: %" PRIu64 " %s, %" PRIu64 " %s",
-			    name_of(it->day, true, day), it->one, one,
+			    civil_day_name(it->day, day), it->one, one,
 			    it->other, other);
 	}
 	if (count > DAYS_SHOWN)
@@ -384,7 +416,7 @@ static int look(struct doctor *d, struct error *err)
 	status = look_at_hours(d, &hours, err);
 	if (status == 0 &&
 	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
-	     look_at_sealing(d, err) < 0 ||
+	     look_at_sealing(d, err) < 0 || look_at_retention(d, err) < 0 ||
 	     compare(d, "rows", differences_of_hours, &hours, "rows of clicks",
 		     "events in hours", err) < 0 ||
 	     compare(d, "sealed days", differences_of_sealed, &hours,

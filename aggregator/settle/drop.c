@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
@@ -273,16 +272,13 @@ struct deletion {
 
 static void begin(struct deletion *d)
 {
-	char day[16];
-	time_t at = (time_t)d->start;
-	struct tm tm;
+	struct civil day = civil_from_days(d->start / CIVIL_DAY);
 
-	gmtime_r(&at, &tm);
-	strftime(day, sizeof(day), "%Y%m%d", &tm);
 	buf_reset(&d->sql);
 	buf_printf(&d->sql,
-		   "ALTER TABLE clicks DELETE IN PARTITION ID '%s' WHERE ",
-		   day);
+		   "ALTER TABLE clicks DELETE IN PARTITION ID "
+		   "'%04" PRId64 "%02d%02d' WHERE ",
+		   day.year, day.month, day.day);
 	d->sources = 0;
 }
 
@@ -419,7 +415,7 @@ struct old_reader {
 };
 
 /* A row is: start, rows, bytes, whether it is sealed, number of its drop,
- * whether it was sealed since. */
+ * whether it was sealed since, events of its hours. */
 static int read_old(void *arg, char **f, struct error *err)
 {
 	const struct old_reader *r = arg;
@@ -429,6 +425,9 @@ static int read_old(void *arg, char **f, struct error *err)
 		.rows = tsv_u64(f[1]),
 		.bytes = tsv_u64(f[2]),
 		.sealed = tsv_u64(f[3]) > 0,
+		/* Of one that is dropped again, rows of the base may be gone.
+		 */
+		.settled = dropped > 0 || tsv_u64(f[1]) == tsv_u64(f[6]),
 		.dropped = dropped > 0 && !tsv_u64(f[5]),
 		.deleted_at = settling_attempt_until(r->s, dropped),
 	};
@@ -443,19 +442,25 @@ int drop_for_each_old(const struct settling *s,
 {
 	static const char sql[] =
 		"SELECT o.d, n_rows, n_bytes, " SQL_IS_SEALED
-		", n_dropped, n_sealed > n_dropped FROM "
+		", n_dropped, n_sealed > n_dropped, n_events FROM "
 		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
 		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "
 		"n_bytes FROM system.parts WHERE database = currentDatabase() "
 		"AND table = 'clicks' AND active AND rows > 0 GROUP BY d) AS o "
 		"LEFT JOIN " SQL_DAY_ATTEMPTS "AS a ON o.d = a.d "
+		"LEFT JOIN (SELECT toUInt64(toUInt32(toStartOfDay(hour))) AS "
+		"d, "
+		"sum(events) AS n_events FROM stats_hourly WHERE "
+		"dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
+		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
+		"GROUP BY d) AS e ON o.d = e.d "
 		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {now:Int64} "
 		"ORDER BY o.d FORMAT TabSeparated";
 	struct old_reader reader = {s, fn, arg};
 	struct age_params params;
 
 	age_params_fill(&params, s, -1);
-	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnn", read_old,
+	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnn", read_old,
 			    &reader, err) < 0)
 		return error_wrap(err, "old days");
 	return 0;

@@ -38,11 +38,13 @@ int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
  * not count. */
 int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err);
 
-/* A day that has rows in `clicks` and is old enough. */
+/* A day that has rows in `clicks` and is old enough: ready to be dropped, if it
+ * is sealed and settled. */
 struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
-	bool sealed; /* ready to be dropped */
+	bool sealed;
+	bool settled; /* its hours have as many events as there are rows */
 	bool dropped;
 	int64_t deleted_at; /* of one that was dropped: ms since 1970 */
 };

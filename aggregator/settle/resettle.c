@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/days.h"
@@ -91,32 +90,17 @@ static int resettle(const struct settling *s, int64_t from, int64_t to,
 /* --- the command -----------------------------------------------------------
  */
 
-static bool is_stopping(void *arg)
-{
-	return app_should_stop(arg, 0);
-}
-
-static int needs_no_lease(void *arg, struct error *err)
-{
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
 static void print_shortage(void *arg, const struct shortage *s)
 {
-	time_t at = (time_t)s->start;
-	char start[32];
-	struct tm tm;
+	char start[CIVIL_NAME_MAX];
 
 	(void)arg;
-	gmtime_r(&at, &tm);
-	strftime(start, sizeof(start), s->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
-		 &tm);
 	printf("%s %s: %" PRIu64 " rows, %" PRIu64 " were published, "
 	       "collectors reported %" PRIu64 "%s\n",
-	       s->day ? "day" : "hour", start, s->rows, s->before, s->reported,
-	       s->held ? ": held back" : "");
+	       s->day ? "day" : "hour",
+	       s->day ? civil_day_name(s->start, start)
+		      : civil_hour_name(s->start, start),
+	       s->rows, s->before, s->reported, s->held ? ": held back" : "");
 }
 
 static int read_range(struct app *app, int64_t *ret_from, int64_t *ret_to,
@@ -166,10 +150,7 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 	struct settling settling = {
 		.settings = &config->aggregator,
 		.allow_fewer = app_option_value(app, "allow-fewer") != NULL,
-		.is_stopping = is_stopping,
-		.check_lease = needs_no_lease,
 		.on_shortage = print_shortage,
-		.arg = app,
 	};
 	struct resettle_result result = {0};
 	int64_t from = 0, to = 0;
@@ -178,7 +159,7 @@ int aggregator_settle(struct app *app, const void *arg, struct error *err)
 
 	if (read_range(app, &from, &to, err) < 0)
 		return -1;
-	status = settling_open(&settling, &session, &config->clickhouse,
+	status = settling_open(&settling, &session, app, &config->clickhouse,
 			       "settle", err);
 	if (status == 0)
 		status = end_range(&settling, from, &to, err);

@@ -4,12 +4,12 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile_gauges.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
+#include "aggregator/zone/civil.h"
 #include "common/backoff.h"
 #include "common/clock.h"
 #include "common/periodic.h"
@@ -96,13 +96,12 @@ static int take_lease(struct settler *s, struct error *err)
 static void on_shortage(void *arg, const struct shortage *what)
 {
 	struct settler *s = arg;
-	char start[32];
-	time_t at = (time_t)what->start;
-	struct tm tm;
+	char start[CIVIL_NAME_MAX];
 
-	gmtime_r(&at, &tm);
-	strftime(start, sizeof(start), what->day ? "%Y-%m-%d" : "%Y-%m-%dT%HZ",
-		 &tm);
+	if (what->day)
+		civil_day_name(what->start, start);
+	else
+		civil_hour_name(what->start, start);
 	if (!what->held)
 		metric_add(s->metrics.short_hours, 1);
 	log_write(s->log, what->held ? LOG_ERROR : LOG_WARN,
@@ -184,30 +183,19 @@ static void report_clocks(struct settler *s, const struct pass_clocks *clocks)
 
 static void report_dropped(struct settler *s, const struct pass_result *r)
 {
+	char name[CIVIL_NAME_MAX];
+
 	metric_add(s->metrics.dropped, r->dropped);
 	metric_add(s->metrics.rows_deleted, r->rows_deleted);
-	if (r->dropped) {
-		char day[16];
-		time_t at = (time_t)r->dropped_day;
-		struct tm tm;
-
-		gmtime_r(&at, &tm);
-		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	if (r->dropped)
 		log_info(s->log,
 			 "dropped a day; its rows are deleted after "
 			 "keep_superseded",
-			 log_str("day", day));
-	}
-	if (r->kept_from) {
-		char month[16];
-		time_t at = (time_t)r->kept_from;
-		struct tm tm;
-
-		gmtime_r(&at, &tm);
-		strftime(month, sizeof(month), "%Y-%m", &tm);
+			 log_str("day", civil_day_name(r->dropped_day, name)));
+	if (r->kept_from)
 		log_info(s->log, "dropped what was settled of older months",
-			 log_str("kept_from", month));
-	}
+			 log_str("kept_from",
+				 civil_day_name(r->kept_from, name)));
 	if (r->rows_deleted)
 		log_info(s->log, "deleted rows of days that were dropped",
 			 log_int("rows", (int64_t)r->rows_deleted));

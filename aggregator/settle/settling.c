@@ -129,9 +129,21 @@ int64_t settling_now(const struct settling *s)
 	       s->clock.monotonic_ms;
 }
 
+static bool app_is_stopping(void *arg)
+{
+	return app_should_stop(arg, 0);
+}
+
+static int needs_no_lease(void *arg, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
 int settling_open(struct settling *s, struct settling_session *session,
-		  const struct clickhouse_config *config, const char *what,
-		  struct error *err)
+		  struct app *app, const struct clickhouse_config *config,
+		  const char *what, struct error *err)
 {
 	char host[64];
 
@@ -141,6 +153,9 @@ int settling_open(struct settling *s, struct settling_session *session,
 	session->patient = *config;
 	session->patient.query_timeout = s->settings->settle_timeout;
 	s->settler = session->name;
+	s->is_stopping = app_is_stopping;
+	s->check_lease = needs_no_lease;
+	s->arg = app;
 	s->ch = clickhouse_new(&session->patient, err);
 	if (!s->ch || migrate_check(s->ch, err) < 0)
 		return -1;

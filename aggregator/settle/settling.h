@@ -19,6 +19,7 @@
 
 #include "aggregator/aggregator_config.h"
 #include "aggregator/settle/progress.h"
+#include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
@@ -61,12 +62,16 @@ struct settling_session {
 	struct clickhouse_config patient;
 };
 
-/* Fills in ch, settler and clock: connects, patient for settle_timeout, and
- * checks that the tables are there.  `what` names the command.  Close also
- * after a failure. */
+/*
+ * Fills in all but settings, allow_fewer and on_shortage: connects, patient for
+ * settle_timeout, and checks that the tables are there.  It stops when `app` is
+ * told to, and needs no lease: attempts are its own, and an aggregator that
+ * settles the same meanwhile counts the same rows.  `what` names the command.
+ * Close also after a failure.
+ */
 int settling_open(struct settling *s, struct settling_session *session,
-		  const struct clickhouse_config *config, const char *what,
-		  struct error *err);
+		  struct app *app, const struct clickhouse_config *config,
+		  const char *what, struct error *err);
 void settling_close(struct settling *s);
 
 struct settle_count {

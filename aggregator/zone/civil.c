@@ -1,5 +1,8 @@
 #include "aggregator/zone/civil.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 int64_t floor_div(int64_t n, int64_t d)
 {
 	return n / d - (n % d < 0);
@@ -40,4 +43,23 @@ int civil_weekday(int64_t days)
 	int64_t w = (days + 4) % 7;
 
 	return (int)(w < 0 ? w + 7 : w);
+}
+
+const char *civil_day_name(int64_t start, char text[CIVIL_NAME_MAX])
+{
+	struct civil c = civil_from_days(floor_div(start, CIVIL_DAY));
+
+	snprintf(text, CIVIL_NAME_MAX, "%04" PRId64 "-%02d-%02d", c.year,
+		 c.month, c.day);
+	return text;
+}
+
+const char *civil_hour_name(int64_t start, char text[CIVIL_NAME_MAX])
+{
+	int64_t day = floor_div(start, CIVIL_DAY);
+	struct civil c = civil_from_days(day);
+
+	snprintf(text, CIVIL_NAME_MAX, "%04" PRId64 "-%02d-%02dT%02dZ", c.year,
+		 c.month, c.day, (int)((start - day * CIVIL_DAY) / 3600));
+	return text;
 }

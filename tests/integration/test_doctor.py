@@ -45,7 +45,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert {level for level, _ in page.values()} == {"ok"}, page
     assert status == 0
     assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
-                          "held back", "sealing", "rows", "sealed days",
+                          "held back", "sealing", "retention", "rows", "sealed days",
                           "events"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]

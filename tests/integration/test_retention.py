@@ -267,7 +267,12 @@ def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
     status, output = program("aggregator", {"aggregator": {"raw_days": RAW_DAYS}},
                              start=False, args=("retention", "--dry-run")).run()
     assert status == 0, output
+    assert output.count("waits: its rows are not what was settled") == 2
     assert "2026-10-24" in output and "2026-10-25" in output
+    status, output = program("aggregator", {"aggregator": {"raw_days": RAW_DAYS}},
+                             start=False, args=("doctor",)).run()
+    assert status == 1 and \
+        "2 days older than raw_days cannot be dropped, from 2026-10-24 on" in output
     assert dropped_days(clickhouse).keys() == {
         FROM + n * DAY for n in range(2, DAYS)}
 

@@ -247,6 +247,19 @@ static void days_of_the_calendar_go_round(void **state)
 	assert_int_equal(civil_weekday(civil_to_days(2026, 11, 21)), 6);
 }
 
+static void days_and_hours_have_names(void **state)
+{
+	char text[CIVIL_NAME_MAX];
+
+	(void)state;
+	assert_string_equal(civil_day_name(1792800000, text), "2026-10-24");
+	assert_string_equal(civil_hour_name(1792800000 + 7 * 3600, text),
+			    "2026-10-24T07Z");
+	assert_string_equal(civil_hour_name(4294965600, text),
+			    "2106-02-07T06Z");
+	assert_string_equal(civil_hour_name(-3600, text), "1969-12-31T23Z");
+}
+
 static void a_rule_with_negative_and_long_times_is_read(void **state)
 {
 	struct posix_tz tz;
@@ -323,6 +336,7 @@ int main(void)
 		cmocka_unit_test(names_that_leave_the_directory_are_refused),
 		cmocka_unit_test(utc_needs_no_file),
 		cmocka_unit_test(days_of_the_calendar_go_round),
+		cmocka_unit_test(days_and_hours_have_names),
 		cmocka_unit_test(a_rule_with_negative_and_long_times_is_read),
 		cmocka_unit_test(bad_rules_are_refused),
 		cmocka_unit_test(a_file_cut_anywhere_is_refused),
