@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/dropped.h"
@@ -177,6 +175,7 @@ static int stage(struct work *w, struct error *err)
  * was settled since the day was sealed, nor any row rescored since it was found
  * to be settled.
  */
+/* clang-format off */
 static const char publish_sql[] =
 	"INSERT INTO settled (kind, unit, attempt, blocks, rows, read_until, "
 	"complete_until, settled_at, settler) SELECT k, u, a, 0, m, "
@@ -185,23 +184,22 @@ static const char publish_sql[] =
 	"now64(3, 'UTC'), {settler:String} FROM ("
 	"SELECT 'dropped_day' AS k, toDateTime({start:UInt32}, 'UTC') AS u, "
 	"{attempt:UInt64} AS a, {events:UInt64} AS m UNION ALL "
-	"SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, toUInt64(0) AS "
-	"m FROM settled WHERE kind = 'hour' AND " SQL_IN_UNITS
-	"GROUP BY unit UNION ALL "
-	"SELECT 'base_sealed' AS k, unit AS u, max(attempt) AS a, toUInt64(0) "
-	"AS m FROM settled WHERE kind = 'sealed_day' AND "
+	"SELECT 'base_hour' AS k, unit AS u, max(attempt) AS a, "
+	"toUInt64(0) AS m FROM settled "
+	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit UNION ALL "
+	"SELECT 'base_sealed' AS k, unit AS u, max(attempt) AS a, "
+	"toUInt64(0) AS m FROM settled WHERE kind = 'sealed_day' AND "
 	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit) "
-	"WHERE " SQL_ROWS_AND_BASE
-	" = {events:UInt64} AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} AND "
-	"(SELECT count() FROM " SQL_BEYOND(
-		"attempt") ") = 0 AND "
-			   "(SELECT count() FROM " SQL_DAY_ATTEMPTS
-			   "WHERE d = {start:UInt32} AND " SQL_IS_SEALED
-			   "AND n_sealed > n_dropped AND n_sealed < "
-			   "{attempt:UInt64} AND n_dropped = {dropped:UInt64}) "
-			   "= 1 AND " SQL_RESCORED " = {rescored:UInt64} AND "
-			   "now64(3, 'UTC') < "
-			   "fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
+	"WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} "
+	"AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} "
+	"AND (SELECT count() FROM " SQL_BEYOND("attempt") ") = 0 "
+	"AND (SELECT count() FROM " SQL_DAY_ATTEMPTS
+	"WHERE d = {start:UInt32} AND " SQL_IS_SEALED
+	"AND n_sealed > n_dropped AND n_sealed < {attempt:UInt64} "
+	"AND n_dropped = {dropped:UInt64}) = 1 "
+	"AND " SQL_RESCORED " = {rescored:UInt64} "
+	"AND now64(3, 'UTC') < fromUnixTimestamp64Milli({until:Int64}, 'UTC')";
+/* clang-format on */
 
 static int publish(struct work *w, bool *ret_written, struct error *err)
 {
@@ -378,31 +376,14 @@ int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 
 int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
 {
-	static const struct clickhouse_param params[] = {
-		{"mutations_sync", "1"},
-		{"allow_nondeterministic_mutations", "1"},
-		{NULL, NULL}};
-	static const char left[] =
-		"attempt < %" PRIu64 " AND (toDateTime(day, 'UTC'), attempt) "
-		"NOT IN (SELECT unit, max(attempt) FROM settled WHERE "
-		"kind = 'dropped_day' GROUP BY unit)";
-	uint64_t before = settling_attempt_at(before_ms), count = 0;
-	struct buf sql = {0};
-	int status;
+	char condition[192];
 
-	buf_puts(&sql, "SELECT count() FROM dropped_sources WHERE ");
-	buf_printf(&sql, left, before);
-	status = buf_cstr(&sql) ? clickhouse_numbers(ch, sql.data, NULL, &count,
-						     1, err)
-				: error_set_nomem(err);
-	buf_reset(&sql);
-	if (status == 0 && count) {
-		buf_puts(&sql, "ALTER TABLE dropped_sources DELETE WHERE ");
-		buf_printf(&sql, left, before);
-		status = settling_run(ch, &sql, params, err);
-	}
-	buf_free(&sql);
-	return status;
+	snprintf(condition, sizeof(condition),
+		 "attempt < %" PRIu64 " AND (toDateTime(day, 'UTC'), attempt) "
+		 "NOT IN (SELECT unit, max(attempt) FROM settled WHERE "
+		 "kind = 'dropped_day' GROUP BY unit)",
+		 settling_attempt_at(before_ms));
+	return settling_delete(ch, "dropped_sources", condition, err);
 }
 
 /* --- what is old ------------------------------------------------------------

@@ -138,32 +138,6 @@ static int drop_before(const struct settling *s, const char *table,
 	return status;
 }
 
-/* Deletes rows, if there are some. */
-static int delete_where(const struct settling *s, const char *table,
-			const char *condition, struct error *err)
-{
-	static const struct clickhouse_param params[] = {
-		{"mutations_sync", "1"},
-		{"allow_nondeterministic_mutations", "1"},
-		{NULL, NULL}};
-	struct buf sql = {0};
-	uint64_t count = 0;
-	int status;
-
-	buf_printf(&sql, "SELECT count() FROM %s WHERE %s", table, condition);
-	status = buf_cstr(&sql) ? clickhouse_numbers(s->ch, sql.data, NULL,
-						     &count, 1, err)
-				: error_set_nomem(err);
-	buf_reset(&sql);
-	if (status == 0 && count) {
-		buf_printf(&sql, "ALTER TABLE %s DELETE WHERE %s", table,
-			   condition);
-		status = settling_run(s->ch, &sql, params, err);
-	}
-	buf_free(&sql);
-	return status;
-}
-
 /* The tables before `settled`: what is deleted by half is found again. */
 static int delete_before(const struct settling *s, uint64_t kept_from,
 			 const char *month, struct error *err)
@@ -183,9 +157,9 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (drop_before(s, tables[i], month, err) < 0)
 			return error_wrap(err, "%s", tables[i]);
-	if (delete_where(s, "dropped_sources", of_sources, err) < 0)
+	if (settling_delete(s->ch, "dropped_sources", of_sources, err) < 0)
 		return -1;
-	return delete_where(s, "settled", of_settled, err);
+	return settling_delete(s->ch, "settled", of_settled, err);
 }
 
 int drop_months_delete(const struct settling *s, struct error *err)
@@ -238,7 +212,7 @@ int drop_months_thin(const struct settling *s, struct error *err)
 {
 	if (!s->settings->raw_days)
 		return 0;
-	if (delete_where(s, "ingest_progress", SQL_THIN, err) < 0)
+	if (settling_delete(s->ch, "ingest_progress", SQL_THIN, err) < 0)
 		return error_wrap(err, "thin ingest_progress");
 	return 0;
 }

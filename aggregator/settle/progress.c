@@ -117,49 +117,38 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
  * on both sides of a frontier was read again: it makes the hour stale, and how
  * many of its rows are new nobody knows.
  */
+/* clang-format off */
 #define ABOUT_HOURS                                                            \
 	DROPPED_DAYS FRONTIERS                                                 \
-		"reported AS (SELECT h, sum(times) AS n_blocks, "              \
-		"sumIf(n_block, f_known = 0 OR first > f_last) AS n_rows "     \
-		"FROM (SELECT h, epoch, topic, partition, first, last, "       \
-		"count() AS times, max(n) AS n_block FROM ingest_progress "    \
-		"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "       \
-		"WHERE inserted_at >= fromUnixTimestamp64Milli("               \
-		"greatest(least(toInt64((SELECT min(h) FROM touched)) * 1000 " \
-		"- "                                                           \
-		"{early:Int64}, {low:Int64}), 0), 'UTC') "                     \
-		"AND h IN (SELECT h FROM touched) "                            \
-		"GROUP BY h, epoch, topic, partition, first, last) AS r "      \
-		"LEFT JOIN frontier AS f ON " DAY_OF(                          \
-			"r.h") " = f.f_day AND "                               \
-			       "r.epoch = f.f_epoch AND r.topic = f.f_topic "  \
-			       "AND "                                          \
-			       "r.partition = f.f_partition "                  \
-			       "WHERE f_known = 0 OR last > f_last GROUP BY "  \
-			       "h), "                                          \
-			       "published AS (SELECT toUInt32(unit) AS h, "    \
-			       "argMax(blocks, attempt) AS p_blocks, "         \
-			       "argMax(rows, attempt) AS p_rows, "             \
-			       "max(attempt) AS n_attempt "                    \
-			       "FROM settled WHERE kind = 'hour' AND unit >= " \
-			       "toDateTime((SELECT min(h) FROM touched), "     \
-			       "'UTC') GROUP BY h), "                          \
-			       "done AS (SELECT h, if(n_attempt < x_attempt, " \
-			       "0, p_blocks) AS "                              \
-			       "n_blocks, if(n_attempt < x_attempt, 0, "       \
-			       "p_rows) AS n_rows, "                           \
-			       "n_attempt FROM published LEFT JOIN dropped "   \
-			       "ON " DAY_OF("h") " = "                         \
-						 "dropped.x_day), "            \
-						 "held AS (SELECT "            \
-						 "toUInt32(unit) AS h, "       \
-						 "argMax(blocks, attempt) AS " \
-						 "n_blocks, "                  \
-						 "argMax(rows, attempt) AS "   \
-						 "n_rows, max(attempt) AS "    \
-						 "n_attempt "                  \
-						 "FROM settled WHERE kind = "  \
-						 "'held_hour' GROUP BY h) "
+	"reported AS (SELECT h, sum(times) AS n_blocks, "                      \
+	"sumIf(n_block, f_known = 0 OR first > f_last) AS n_rows "             \
+	"FROM (SELECT h, epoch, topic, partition, first, last, "               \
+	"count() AS times, max(n) AS n_block FROM ingest_progress "            \
+	"ARRAY JOIN mapKeys(hours) AS h, mapValues(hours) AS n "               \
+	"WHERE inserted_at >= fromUnixTimestamp64Milli(greatest(least("        \
+	"toInt64((SELECT min(h) FROM touched)) * 1000 - "                      \
+	"{early:Int64}, {low:Int64}), 0), 'UTC') "                             \
+	"AND h IN (SELECT h FROM touched) "                                    \
+	"GROUP BY h, epoch, topic, partition, first, last) AS r "              \
+	"LEFT JOIN frontier AS f ON " DAY_OF("r.h") " = f.f_day AND "          \
+	"r.epoch = f.f_epoch AND r.topic = f.f_topic AND "                     \
+	"r.partition = f.f_partition "                                         \
+	"WHERE f_known = 0 OR last > f_last GROUP BY h), "                     \
+	"published AS (SELECT toUInt32(unit) AS h, "                           \
+	"argMax(blocks, attempt) AS p_blocks, "                                \
+	"argMax(rows, attempt) AS p_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'hour' AND unit >= "                        \
+	"toDateTime((SELECT min(h) FROM touched), 'UTC') GROUP BY h), "        \
+	"done AS (SELECT h, "                                                  \
+	"if(n_attempt < x_attempt, 0, p_blocks) AS n_blocks, "                 \
+	"if(n_attempt < x_attempt, 0, p_rows) AS n_rows, n_attempt "           \
+	"FROM published LEFT JOIN dropped "                                    \
+	"ON " DAY_OF("h") " = dropped.x_day), "                                \
+	"held AS (SELECT toUInt32(unit) AS h, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'held_hour' GROUP BY h) "
+/* clang-format on */
 
 struct hours_params {
 	struct clickhouse_param items[8];
@@ -201,21 +190,21 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 			 int64_t low_ms, bool held, struct stale_list *ret,
 			 struct error *err)
 {
+	/* clang-format off */
 	static const char sql[] =
-		"WITH touched AS (SELECT DISTINCT arrayJoin(mapKeys(hours)) AS "
-		"h FROM ingest_progress WHERE inserted_at >= "
+		"WITH touched AS (SELECT DISTINCT arrayJoin(mapKeys(hours)) "
+		"AS h FROM ingest_progress WHERE inserted_at >= "
 		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), " ABOUT_HOURS
 		"SELECT reported.h, reported.n_blocks, reported.n_rows, "
-		"done.n_rows, "
-		"done.n_attempt, x.x_attempt FROM reported "
+		"done.n_rows, done.n_attempt, x.x_attempt FROM reported "
 		"LEFT JOIN done ON reported.h = done.h "
-		"LEFT JOIN held ON reported.h = held.h " JOIN_DROPPED(
-			"reported.h") "WHERE " IS_STALE "AND ({held:UInt8} OR "
-				      "held.n_attempt <= done.n_attempt OR "
-				      "reported.n_blocks != held.n_blocks OR "
-				      "reported.n_rows != "
-				      "held.n_rows) "
-				      "ORDER BY reported.h FORMAT TabSeparated";
+		"LEFT JOIN held ON reported.h = held.h "
+		JOIN_DROPPED("reported.h") "WHERE " IS_STALE
+		"AND ({held:UInt8} OR held.n_attempt <= done.n_attempt OR "
+		"reported.n_blocks != held.n_blocks OR "
+		"reported.n_rows != held.n_rows) "
+		"ORDER BY reported.h FORMAT TabSeparated";
+	/* clang-format on */
 	char since[24];
 	const struct clickhouse_param params[] = {
 		{"param_since", since}, {"param_held", held ? "1" : "0"}};
@@ -251,6 +240,7 @@ int progress_count_stale(struct clickhouse *ch, int64_t from, int64_t to,
 int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		      struct stale_list *ret, struct error *err)
 {
+	/* clang-format off */
 	static const char sql[] =
 		"WITH touched AS (SELECT DISTINCT h FROM ("
 		"SELECT arrayJoin(mapKeys(hours)) AS h FROM ingest_progress "
@@ -263,9 +253,10 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		"SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, "
 		"done.n_attempt, x.x_attempt FROM touched AS t "
 		"LEFT JOIN reported ON t.h = reported.h "
-		"LEFT JOIN done ON t.h = done.h " JOIN_DROPPED(
-			"t.h") "WHERE t.h >= " KEPT_FROM
-			       "ORDER BY t.h FORMAT TabSeparated";
+		"LEFT JOIN done ON t.h = done.h "
+		JOIN_DROPPED("t.h") "WHERE t.h >= " KEPT_FROM
+		"ORDER BY t.h FORMAT TabSeparated";
+	/* clang-format on */
 	char low[24], high[24];
 	const struct clickhouse_param params[] = {{"param_from", low},
 						  {"param_to", high}};
@@ -281,46 +272,36 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
  */
 
 /* Of a day that was dropped, what was settled since. */
+/* clang-format off */
 #define ABOUT_DAYS                                                             \
 	"WITH " DROPPED_DAYS                                                   \
-	"hourly AS (SELECT toUInt32(unit) AS h, argMax(blocks, attempt) AS "   \
-	"h_blocks, argMax(rows, attempt) AS h_rows, max(attempt) AS "          \
-	"h_attempt FROM settled WHERE kind = 'hour' GROUP BY h), "             \
-	"reported AS (SELECT " DAY_OF(                                         \
-		"h") " AS d, "                                                 \
-		     "sumIf(h_blocks, h_attempt >= x_attempt) AS d_blocks, "   \
-		     "sumIf(h_rows, h_attempt >= x_attempt) AS d_rows FROM "   \
-		     "hourly "                                                 \
-		     "LEFT JOIN dropped ON " DAY_OF(                           \
-			     "h") " = dropped.x_day GROUP BY d), "             \
-				  "published AS (SELECT toUInt32(unit) AS d, " \
-				  "argMax(blocks, attempt) AS p_blocks, "      \
-				  "argMax(rows, attempt) AS p_rows, "          \
-				  "max(attempt) AS n_attempt, "                \
-				  "toUnixTimestamp64Milli(max(settled_at)) "   \
-				  "AS n_at "                                   \
-				  "FROM settled WHERE kind = 'link_day' "      \
-				  "GROUP BY d), "                              \
-				  "done AS (SELECT d, if(n_attempt < "         \
-				  "x_attempt, 0, p_blocks) AS "                \
-				  "n_blocks, if(n_attempt < x_attempt, 0, "    \
-				  "p_rows) AS n_rows, "                        \
-				  "n_attempt, n_at FROM published LEFT JOIN "  \
-				  "dropped ON "                                \
-				  "published.d = dropped.x_day), "             \
-				  "held AS (SELECT toUInt32(unit) AS d, "      \
-				  "argMax(blocks, attempt) AS n_blocks, "      \
-				  "argMax(rows, attempt) AS n_rows, "          \
-				  "max(attempt) AS n_attempt "                 \
-				  "FROM settled WHERE kind = 'held_day' "      \
-				  "GROUP BY d) "                               \
-				  "SELECT reported.d, reported.d_blocks, "     \
-				  "reported.d_rows, done.n_rows, "             \
-				  "done.n_attempt, x.x_attempt FROM reported " \
-				  "LEFT JOIN done ON reported.d = done.d "     \
-				  "LEFT JOIN held ON reported.d = held.d "     \
-				  "LEFT JOIN dropped AS x ON reported.d = "    \
-				  "x.x_day WHERE "
+	"hourly AS (SELECT toUInt32(unit) AS h, "                              \
+	"argMax(blocks, attempt) AS h_blocks, "                                \
+	"argMax(rows, attempt) AS h_rows, max(attempt) AS h_attempt "          \
+	"FROM settled WHERE kind = 'hour' GROUP BY h), "                       \
+	"reported AS (SELECT " DAY_OF("h") " AS d, "                           \
+	"sumIf(h_blocks, h_attempt >= x_attempt) AS d_blocks, "                \
+	"sumIf(h_rows, h_attempt >= x_attempt) AS d_rows FROM hourly "         \
+	"LEFT JOIN dropped ON " DAY_OF("h") " = dropped.x_day GROUP BY d), "   \
+	"published AS (SELECT toUInt32(unit) AS d, "                           \
+	"argMax(blocks, attempt) AS p_blocks, "                                \
+	"argMax(rows, attempt) AS p_rows, max(attempt) AS n_attempt, "         \
+	"toUnixTimestamp64Milli(max(settled_at)) AS n_at "                     \
+	"FROM settled WHERE kind = 'link_day' GROUP BY d), "                   \
+	"done AS (SELECT d, "                                                  \
+	"if(n_attempt < x_attempt, 0, p_blocks) AS n_blocks, "                 \
+	"if(n_attempt < x_attempt, 0, p_rows) AS n_rows, n_attempt, n_at "     \
+	"FROM published LEFT JOIN dropped ON published.d = dropped.x_day), "   \
+	"held AS (SELECT toUInt32(unit) AS d, "                                \
+	"argMax(blocks, attempt) AS n_blocks, "                                \
+	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
+	"FROM settled WHERE kind = 'held_day' GROUP BY d) "                    \
+	"SELECT reported.d, reported.d_blocks, reported.d_rows, "              \
+	"done.n_rows, done.n_attempt, x.x_attempt FROM reported "              \
+	"LEFT JOIN done ON reported.d = done.d "                               \
+	"LEFT JOIN held ON reported.d = held.d "                               \
+	"LEFT JOIN dropped AS x ON reported.d = x.x_day WHERE "
+/* clang-format on */
 
 int progress_stale_days(struct clickhouse *ch, int64_t closed_before_ms,
 			int64_t not_since_ms, bool held, struct stale_list *ret,

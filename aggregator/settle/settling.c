@@ -187,6 +187,8 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 	p->items[n++] =
 		(struct clickhouse_param){"param_settler", p->settler.data};
 	p->items[n++] = (struct clickhouse_param){"max_insert_threads", "1"};
+	/* A profile that has joins answer NULL would hide rows. */
+	p->items[n++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[n] = (struct clickhouse_param){NULL, NULL};
 	return 0;
 }
@@ -194,6 +196,31 @@ int settling_params_fill(struct settling_params *p, const struct settling *s,
 void settling_params_release(struct settling_params *p)
 {
 	buf_free(&p->settler);
+}
+
+int settling_delete(struct clickhouse *ch, const char *table,
+		    const char *condition, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"},
+		{"allow_nondeterministic_mutations", "1"},
+		{NULL, NULL}};
+	struct buf sql = {0};
+	uint64_t count = 0;
+	int status;
+
+	buf_printf(&sql, "SELECT count() FROM %s WHERE %s", table, condition);
+	status = buf_cstr(&sql) ? clickhouse_numbers(ch, sql.data, NULL, &count,
+						     1, err)
+				: error_set_nomem(err);
+	buf_reset(&sql);
+	if (status == 0 && count) {
+		buf_printf(&sql, "ALTER TABLE %s DELETE WHERE %s", table,
+			   condition);
+		status = settling_run(ch, &sql, params, err);
+	}
+	buf_free(&sql);
+	return status;
 }
 
 int settling_run(struct clickhouse *ch, struct buf *sql,

@@ -146,4 +146,9 @@ void settling_params_release(struct settling_params *p);
 int settling_run(struct clickhouse *ch, struct buf *sql,
 		 const struct clickhouse_param *params, struct error *err);
 
+/* Deletes the rows of a table that meet a condition, if there are some, and
+ * waits until they are gone.  Sub-queries may be in it. */
+int settling_delete(struct clickhouse *ch, const char *table,
+		    const char *condition, struct error *err);
+
 #endif

@@ -8,7 +8,7 @@ import requests
 
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
 from support.clicks import counted, expected_data, instant, rfc3339, some_clicks
-from support.fault_proxy import FAULTS
+from support.fault_proxy import FAULTS, ClickHouseProxy
 from support.program import eventually
 
 # Longer ago than RAW_DAYS, whenever this runs.
@@ -203,6 +203,30 @@ def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
     is_counted(made, rows)
     wait_gone(clickhouse)
     assert_counted(made, rows)
+
+
+class Nulls(ClickHouseProxy):
+    """A profile that has joins answer NULL."""
+
+    def _meet(self, request, client, fault):
+        if "?" in request.path and "join_use_nulls" not in request.path:
+            request.path += "&join_use_nulls=1"
+        return super()._meet(request, client, fault)
+
+
+def test_late_clicks_of_another_partition_are_counted_by_any_profile(
+        keeper, world, clickhouse, clickhouse_server):
+    rows = some_clicks(60, 150, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    with Nulls(clickhouse_server.port) as proxy:
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url})
+        wait_gone(clickhouse, 1)
+        late = some_clicks(61, 40, [(FROM, FROM + 7200)], links=LINKS)
+        world.insert(late, partition=1)
+        is_counted(made, rows + late)
+        wait_gone(clickhouse, 1)
+        assert_counted(made, rows + late)
+        assert made.stop() == 0
 
 
 @pytest.mark.long
