@@ -50,15 +50,33 @@ static int list_day(void *arg, const struct old_day *day, struct error *err)
 	return 0;
 }
 
+/* Days that are old by the clock alone are not listed: this says why. */
+static void tell_watermark(const struct settling *s,
+			   const struct progress *last)
+{
+	char until[RFC3339_TEXT_MAX];
+
+	if (!last->complete_until)
+		printf("no day is old: up to when counts are complete is not "
+		       "known, see 'aggregator doctor'\n");
+	else if (settling_now(s) - last->complete_until > CLOCK_HOUR)
+		printf("days are old by %s, up to when counts are complete: "
+		       "see 'aggregator doctor'\n",
+		       rfc3339_format(last->complete_until, until));
+}
+
 static int list(const struct settling *s, struct error *err)
 {
 	struct listing l = {0};
+	struct progress last;
 
-	if (drop_for_each_old(s, list_day, &l, err) < 0)
+	if (progress_read_last(s->ch, &last, err) < 0 ||
+	    drop_for_each_old(s, &last, list_day, &l, err) < 0)
 		return -1;
 	printf("%" PRIu64 " days to be dropped, %" PRIu64 " wait; %" PRIu64
 	       " rows, %.1f MiB to be deleted\n",
 	       l.ready, l.waiting, l.rows, (double)l.bytes / (1 << 20));
+	tell_watermark(s, &last);
 	return 0;
 }
 

@@ -248,13 +248,15 @@ static int count_old(void *arg, const struct old_day *day, struct error *err)
 static int look_at_retention(struct doctor *d, struct error *err)
 {
 	struct old_days old = {0};
+	struct progress last;
 	char text[CIVIL_NAME_MAX];
 
 	if (!d->settings->raw_days) {
 		say(d, FINE, "retention", "rows of clicks are kept for ever");
 		return 0;
 	}
-	if (drop_for_each_old(&d->settling, count_old, &old, err) < 0)
+	if (progress_read_last(d->ch, &last, err) < 0 ||
+	    drop_for_each_old(&d->settling, &last, count_old, &old, err) < 0)
 		return -1;
 	if (old.waiting)
 		say(d, BEHIND, "retention",

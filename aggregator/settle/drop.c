@@ -12,23 +12,24 @@
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
 
-/* What old means; parameters: age, now. */
-#define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
+/* What old means; parameters: age, old_by. */
+#define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
 
 struct age_params {
-	char age[24], now[24], after[24];
+	char age[24], old_by[24], after[24];
 	struct clickhouse_param items[5];
 };
 
 static void age_params_fill(struct age_params *p, const struct settling *s,
-			    int64_t after)
+			    const struct progress *last, int64_t after)
 {
 	snprintf(p->age, sizeof(p->age), "%" PRId64,
 		 (s->settings->raw_days + 1) * CLOCK_DAY);
-	snprintf(p->now, sizeof(p->now), "%" PRId64, settling_now(s));
+	snprintf(p->old_by, sizeof(p->old_by), "%" PRId64,
+		 settling_old_by(s, last));
 	snprintf(p->after, sizeof(p->after), "%" PRId64, after);
 	p->items[0] = (struct clickhouse_param){"param_age", p->age};
-	p->items[1] = (struct clickhouse_param){"param_now", p->now};
+	p->items[1] = (struct clickhouse_param){"param_old_by", p->old_by};
 	p->items[2] = (struct clickhouse_param){"param_after", p->after};
 	p->items[3] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[4] = (struct clickhouse_param){NULL, NULL};
@@ -48,7 +49,8 @@ struct work {
 	struct settling_params params;
 };
 
-static int find_next(struct work *w, int64_t after, struct error *err)
+static int find_next(struct work *w, const struct progress *last, int64_t after,
+		     struct error *err)
 {
 	static const char sql[] =
 		"SELECT count(), min(d), argMin(n_dropped, d) "
@@ -58,7 +60,7 @@ static int find_next(struct work *w, int64_t after, struct error *err)
 	uint64_t found[3] = {0};
 	struct age_params params;
 
-	age_params_fill(&params, w->s, after);
+	age_params_fill(&params, w->s, last, after);
 	if (clickhouse_numbers(w->s->ch, sql, params.items, found, 3, err) < 0)
 		return error_wrap(err, "days to drop");
 	w->start = found[0] ? (int64_t)found[1] : -1;
@@ -246,7 +248,7 @@ int drop_next(const struct settling *s, int64_t after,
 	*ret_dropped = false;
 	if (!s->settings->raw_days)
 		return 0;
-	if (find_next(&w, after, err) < 0)
+	if (find_next(&w, last, after, err) < 0)
 		return -1;
 	*ret_start = w.start;
 	if (w.start < 0)
@@ -416,7 +418,7 @@ static int read_old(void *arg, char **f, struct error *err)
 	return r->fn(r->arg, &day, err);
 }
 
-int drop_for_each_old(const struct settling *s,
+int drop_for_each_old(const struct settling *s, const struct progress *last,
 		      int (*fn)(void *arg, const struct old_day *day,
 				struct error *err),
 		      void *arg, struct error *err)
@@ -435,12 +437,12 @@ int drop_for_each_old(const struct settling *s,
 		"dimension = 'total' AND (hour, attempt) IN (SELECT unit, "
 		"max(attempt) FROM settled WHERE kind = 'hour' GROUP BY unit) "
 		"GROUP BY d) AS e ON o.d = e.d "
-		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {now:Int64} "
+		"WHERE toInt64(o.d) * 1000 + {age:Int64} <= {old_by:Int64} "
 		"ORDER BY o.d FORMAT TabSeparated";
 	struct old_reader reader = {s, fn, arg};
 	struct age_params params;
 
-	age_params_fill(&params, s, -1);
+	age_params_fill(&params, s, last, -1);
 	if (clickhouse_rows(s->ch, sql, params.items, "nnnnnnn", read_old,
 			    &reader, err) < 0)
 		return error_wrap(err, "old days");

@@ -1,5 +1,6 @@
 /*
- * drop.h - drops the rows of `clicks` of days that are older than `raw_days`.
+ * drop.h - drops the rows of `clicks` of days that are older than `raw_days`,
+ * by settling_old_by().
  *
  * A day is dropped once it is sealed and its published hours hold as many
  * events as it has rows; what was settled of it is its base from then on (see
@@ -50,7 +51,7 @@ struct old_day {
 };
 
 /* Calls `fn` for each, in their order. */
-int drop_for_each_old(const struct settling *s,
+int drop_for_each_old(const struct settling *s, const struct progress *last,
 		      int (*fn)(void *arg, const struct old_day *day,
 				struct error *err),
 		      void *arg, struct error *err);

@@ -72,16 +72,17 @@ static int publish(const struct settling *s, const struct progress *last,
 int drop_months(const struct settling *s, const struct progress *last,
 		int64_t *ret_from, struct error *err)
 {
+	int64_t keep_ms = settling_old_by(s, last) -
+			  s->settings->settled_days * CLOCK_DAY;
 	char keep[24];
 	const struct clickhouse_param params[] = {{"param_keep", keep},
 						  {NULL, NULL}};
 	uint64_t n[3] = {0};
 
 	*ret_from = 0;
-	if (!s->settings->settled_days)
+	if (!s->settings->settled_days || keep_ms <= 0)
 		return 0;
-	snprintf(keep, sizeof(keep), "%" PRId64,
-		 settling_now(s) - s->settings->settled_days * CLOCK_DAY);
+	snprintf(keep, sizeof(keep), "%" PRId64, keep_ms);
 	if (ask(s, params, n, err) < 0)
 		return error_wrap(err, "months to drop");
 	if (n[1] || !n[2])

@@ -129,6 +129,13 @@ int64_t settling_now(const struct settling *s)
 	       s->clock.monotonic_ms;
 }
 
+int64_t settling_old_by(const struct settling *s, const struct progress *last)
+{
+	int64_t now = settling_now(s);
+
+	return now < last->complete_until ? now : last->complete_until;
+}
+
 static bool app_is_stopping(void *arg)
 {
 	return app_should_stop(arg, 0);

@@ -83,6 +83,14 @@ struct settle_count {
  * deleted by any aggregator there is. */
 int64_t settling_now(const struct settling *s);
 
+/*
+ * By when days and months are judged old (ms since 1970): ClickHouse's clock,
+ * but never later than counts are complete.  What is dropped is gone, and a
+ * clock that is a year ahead for a minute must not take a year with it: the
+ * watermark moves by what partitions of Kafka tell.  0: it is not known.
+ */
+int64_t settling_old_by(const struct settling *s, const struct progress *last);
+
 /* A number greater than `after`, that no other settler picks: the time (ms
  * since 1970, ClickHouse's) in its upper bits, chance in its lower ones. */
 uint64_t settling_attempt_next(int64_t now_ms, uint64_t after);

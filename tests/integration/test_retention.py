@@ -27,10 +27,16 @@ SOON = {"late_window": "0s", "resettle_every": "0s", "clean_every": "1s",
 CLICKHOUSE = {"query_timeout": "2s"}
 
 
+def caught_up(world, partition=0):
+    """The partition's log was read up to now: by that days are old."""
+    world.report([], partition, int(time.time() * 1000))
+
+
 @pytest.fixture
 def world(migrated):
     for link in LINKS:
         migrated.link(f"code{link}", link)
+    caught_up(migrated)
     return migrated
 
 
@@ -326,6 +332,36 @@ def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhou
                                             keep_superseded="1h")
     eventually(lambda: retention(raw_days=RAW_DAYS) and rows_left(clickhouse) == 0,
                PATIENCE)
+
+
+def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
+                                                               clickhouse, program):
+    """A clock that is months ahead of what was read, as that of a server that was
+    started with a wrong one."""
+    for link in LINKS:
+        migrated.link(f"code{link}", link)
+    migrated.insert(some_clicks(15, 300, [(FROM, TO)], links=LINKS),
+                    append_ms=TO * 1000)
+
+    def retention(*args):
+        status, output = program("aggregator", {
+            "clickhouse": CLICKHOUSE, "aggregator": {
+                **SOON, "raw_days": RAW_DAYS, "settled_days": RAW_DAYS + 1}},
+            start=False, args=("retention", *args)).run()
+        assert status == 0, output
+        return output
+    assert "is not known" in retention("--dry-run")
+    made = keeper()
+    wait_sealed(clickhouse)
+    listed = retention("--dry-run")
+    assert "0 days to be dropped, 0 wait" in listed
+    until = ask(made, "/v1/pipeline")["complete_until"]
+    assert instant(until) <= TO and f"days are old by {until}" in listed
+    assert "dropped 0 days, 0 wait" in retention()
+    assert not dropped_days(clickhouse) and rows_left(clickhouse) == 300
+    caught_up(migrated)
+    wait_gone(clickhouse)
+    assert made.stop() == 0
 
 
 # Into dropped_sources and `settled`, then the statement that deletes.
