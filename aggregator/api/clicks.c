@@ -7,12 +7,11 @@
 
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/csv.h"
+#include "aggregator/api/question_params.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
-/* ClickHouse's exceptions: max_rows_to_read or max_bytes_to_read is exceeded.
- */
-#define TOO_MANY_ROWS  158
+/* ClickHouse's exception: max_bytes_to_read is exceeded. */
 #define TOO_MANY_BYTES 307
 
 /* What is read of a click at most, of sealed slots and of rows, and beside:
@@ -21,58 +20,8 @@
 #define EXACT_BYTES_BESIDE (INT64_C(256) << 20)
 #define EXACT_ROWS_BOUNDED (INT64_C(1) << 40)
 
-/* The parameters that every query of an answer may name. */
-struct numbers {
-	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
-	struct filter_params filters;
-	struct buf owners;
-	struct clickhouse_param params[12 + FILTERS_MAX];
-	size_t count;
-};
-
-static void add_param(struct numbers *n, const char *name, const char *value)
-{
-	n->params[n->count++] = (struct clickhouse_param){name, value};
-	n->params[n->count] = (struct clickhouse_param){NULL, NULL};
-}
-
-static void numbers_fill(struct numbers *n, const struct question *q,
-			 uint64_t link_id, uint64_t attempt)
-{
-	*n = (struct numbers){0};
-	snprintf(n->link_id, sizeof(n->link_id), "%" PRIu64, link_id);
-	snprintf(n->from, sizeof(n->from), "%" PRId64, q->from);
-	snprintf(n->to, sizeof(n->to), "%" PRId64, q->to);
-	snprintf(n->attempt, sizeof(n->attempt), "%" PRIu64, attempt);
-	snprintf(n->limit, sizeof(n->limit), "%zu", q->limit);
-	add_param(n, "param_link_id", n->link_id);
-	add_param(n, "param_from", n->from);
-	add_param(n, "param_to", n->to);
-	add_param(n, "param_attempt", n->attempt);
-	add_param(n, "param_limit", n->limit);
-}
-
-/* Those of clicks_sql_rows.  Release with rows_numbers_release, also after a
- * failure. */
-static int rows_numbers_fill(struct numbers *n, const struct question *q,
-			     uint64_t link_id, struct error *err)
-{
-	numbers_fill(n, q, link_id, 0);
-	if (filter_params_fill(&n->filters, &q->filters, &n->params[n->count],
-			       err) < 0)
-		return -1;
-	n->count += q->filters.count;
-	return 0;
-}
-
-static void rows_numbers_release(struct numbers *n)
-{
-	filter_params_release(&n->filters);
-	buf_free(&n->owners);
-}
-
 /* Whether the link's rows are few enough to count visitors one by one. */
-static int decide_exact(struct call *call, const struct numbers *n,
+static int decide_exact(struct call *call, const struct question_params *n,
 			bool *ret_exact, struct error *err)
 {
 	static const char sql[] =
@@ -82,7 +31,7 @@ static int decide_exact(struct call *call, const struct numbers *n,
 		"FORMAT TabSeparated";
 	uint64_t rows;
 
-	if (clickhouse_numbers(call->ch, sql, n->params, &rows, 1, err) < 0)
+	if (clickhouse_numbers(call->ch, sql, n->items, &rows, 1, err) < 0)
 		return -1;
 	*ret_exact = rows <= (uint64_t)call->config->aggregator.exact_rows_max;
 	return 0;
@@ -117,12 +66,13 @@ static int take_row(void *arg, char **f, struct error *err)
 	return 0;
 }
 
-static int run(struct call *call, struct buf *sql, const struct numbers *n,
-	       struct clicks_answer *a, struct error *err)
+static int run(struct call *call, struct buf *sql,
+	       const struct question_params *n, struct clicks_answer *a,
+	       struct error *err)
 {
 	if (!buf_cstr(sql))
 		return error_set_nomem(err);
-	return clickhouse_rows(call->ch, sql->data, n->params,
+	return clickhouse_rows(call->ch, sql->data, n->items,
 			       CLICKS_SQL_COLUMNS, take_row, a, err);
 }
 
@@ -145,7 +95,7 @@ static int prepare(struct call *call, const struct question *q, bool known,
 
 /* The parameters of questions about sealed days. */
 struct sealed_numbers {
-	struct numbers n;
+	struct question_params n;
 	struct buf starts, attempts;
 	char most[24];
 };
@@ -158,10 +108,10 @@ static int sealed_numbers_fill(struct sealed_numbers *p,
 	int status;
 
 	*p = (struct sealed_numbers){0};
-	numbers_fill(&p->n, q, link_id, 0);
+	question_params_fill(&p->n, q, link_id, 0);
 	status = sealed_days_put(sealed, &p->starts, &p->attempts, err);
-	add_param(&p->n, "param_days", p->starts.data);
-	add_param(&p->n, "param_attempts", p->attempts.data);
+	question_params_add(&p->n, "param_days", p->starts.data);
+	question_params_add(&p->n, "param_attempts", p->attempts.data);
 	return status;
 }
 
@@ -203,10 +153,10 @@ static int try_exact(struct call *call, const struct question *q,
 		 most < EXACT_ROWS_BOUNDED
 			 ? most * EXACT_BYTES_A_ROW + EXACT_BYTES_BESIDE
 			 : INT64_MAX);
-	add_param(&p->n, "max_bytes_to_read", p->most);
+	question_params_add(&p->n, "max_bytes_to_read", p->most);
 	status = ask_sealed(call, q, sealed, p, true, a, err);
 	p->n.count = count;
-	p->n.params[count] = (struct clickhouse_param){NULL, NULL};
+	p->n.items[count] = (struct clickhouse_param){NULL, NULL};
 	*ret_done = status == 0 && a->total.events <= (uint64_t)most;
 	if (status < 0 && clickhouse_last_code(call->ch) == TOO_MANY_BYTES) {
 		*err = (struct error){0};
@@ -225,7 +175,7 @@ static int read_size(struct call *call, const struct question *q,
 
 	clicks_sql_sealed_size(&sql, q, sealed);
 	status = buf_cstr(&sql) ? clickhouse_numbers(call->ch, sql.data,
-						     p->n.params, ret, 1, err)
+						     p->n.items, ret, 1, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
@@ -259,11 +209,13 @@ static int fetch_rows(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
 	const struct clicks_scope scope = {.link = true};
-	struct numbers n;
+	struct question_params n;
 	struct buf sql = {0};
 	bool exact = true;
-	int status = rows_numbers_fill(&n, q, a->link.link_id, err);
+	int status;
 
+	question_params_fill(&n, q, a->link.link_id, 0);
+	status = question_params_filter(&n, q, err);
 	if (status == 0)
 		status = decide_exact(call, &n, &exact, err);
 	a->unique_error = exact ? 0 : UNIQUE_ERROR_LIVE;
@@ -271,7 +223,7 @@ static int fetch_rows(struct call *call, const struct question *q,
 	if (status == 0)
 		status = run(call, &sql, &n, a, err);
 	buf_free(&sql);
-	rows_numbers_release(&n);
+	question_params_release(&n);
 	return status;
 }
 
@@ -296,57 +248,30 @@ static int fetch_link(struct call *call, const struct question *q,
 	return status;
 }
 
-/* The owners that the caller is confined to, and how much is read. */
-static int bound(struct call *call, struct numbers *n, struct error *err)
-{
-	struct access_bounds bounds;
-	int status = access_bounds_fill(&bounds, call->access, err);
-
-	clickhouse_escape(&n->owners, bounds.owners.data, bounds.owners.len);
-	access_bounds_release(&bounds);
-	if (status == 0 && n->owners.failed)
-		status = error_set_nomem(err);
-	add_param(n, "param_bound_owners", n->owners.data);
-	snprintf(n->most, sizeof(n->most), "%" PRId64,
-		 call->config->aggregator.raw_rows_max);
-	add_param(n, "max_rows_to_read", n->most);
-	return status;
-}
-
-static int too_much(const struct call *call, struct error *err)
-{
-	return error_set(err, ERROR_INPUT,
-			 "from, to: clicks of this range would have to be "
-			 "looked at one by one, and they are more than %" PRId64
-			 " (setting raw_rows_max): ask for a shorter range, or "
-			 "of one link",
-			 call->config->aggregator.raw_rows_max);
-}
-
 /* From the raw rows of many links. */
 static int fetch_many(struct call *call, const struct question *q,
 		      const struct clicks_scope *scope, struct clicks_answer *a,
 		      struct error *err)
 {
-	struct numbers n;
+	struct question_params n;
 	struct buf sql = {0};
 	int status = call_complete_until(call, &a->complete_until, err);
 
 	if (status < 0 || call_check_rows(call, q->from, err) < 0)
 		return -1;
 	a->unique_error = UNIQUE_ERROR_LIVE;
-	status = rows_numbers_fill(&n, q, 0, err);
+	question_params_fill(&n, q, 0, 0);
+	status = question_params_filter(&n, q, err);
 	if (status == 0)
-		status = bound(call, &n, err);
+		status = question_params_bound(&n, call, err);
 	clicks_sql_rows(&sql, q, &a->buckets, scope, false);
 	if (status == 0) {
 		status = run(call, &sql, &n, a, err);
-		if (status < 0 &&
-		    clickhouse_last_code(call->ch) == TOO_MANY_ROWS)
-			too_much(call, err);
+		if (status < 0)
+			question_params_explain(call, err);
 	}
 	buf_free(&sql);
-	rows_numbers_release(&n);
+	question_params_release(&n);
 	return status;
 }
 
@@ -354,13 +279,13 @@ static int fetch_all(struct call *call, const struct question *q,
 		     struct clicks_answer *a, struct error *err)
 {
 	struct progress last;
-	struct numbers n;
+	struct question_params n;
 	struct buf sql = {0};
 	int status;
 
 	if (progress_read_last(call->ch, &last, err) < 0)
 		return -1;
-	numbers_fill(&n, q, 0, last.attempt);
+	question_params_fill(&n, q, 0, last.attempt);
 	a->complete_until = last.complete_until;
 	a->unique_error = UNIQUE_ERROR_SETTLED;
 	clicks_sql_all(&sql, q, &a->buckets);

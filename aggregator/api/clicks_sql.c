@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
 
 static const char *const left[] = {
@@ -45,26 +44,32 @@ static void put_bucket(struct buf *sql, const char *seconds,
 	buf_puts(sql, "])");
 }
 
-static void put_raw_counts(struct buf *sql, const struct question *q,
-			   const struct clicks_scope *scope, bool exact)
+void clicks_sql_from_rows(struct buf *sql, const struct question *q,
+			  const struct clicks_scope *scope)
 {
-	const char *unique = exact ? "uniqExactIf" : "uniqCombined64If(17)";
-
 	buf_printf(sql,
-		   "count() AS n_events, countIf(" SQL_CLICK ") AS n_clicks, "
-		   "countIf(" SQL_BOT ") AS n_bots, "
-		   "countIf(" SQL_PREFETCH ") AS n_prefetches, "
-		   "%s(unique_identity, %s) AS n_visitors, "
-		   "%s(ip, %s) AS n_ips FROM clicks WHERE %s"
+		   " FROM clicks WHERE %s"
 		   "ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
 		   "AND ts < toDateTime64({to:UInt32}, 3, 'UTC')",
-		   unique, conditions[q->bots], unique, conditions[q->bots],
 		   scope->link ? "link_id = {link_id:UInt64} AND " : "");
 	if (scope->owners)
 		/* What was of no link was nobody's. */
 		buf_puts(sql, " AND link_id != 0 AND has(splitByChar('\\n', "
 			      "{bound_owners:String}), toString(owner))");
 	filters_put_sql(&q->filters, sql);
+}
+
+static void put_raw_counts(struct buf *sql, const struct question *q,
+			   const struct clicks_scope *scope, bool exact)
+{
+	const char *unique = exact ? "uniqExactIf" : "uniqCombined64If(17)";
+
+	buf_printf(sql,
+		   SQL_COUNTS_OF_ROWS
+		   ", %s(unique_identity, %s) AS n_visitors, "
+		   "%s(ip, %s) AS n_ips",
+		   unique, conditions[q->bots], unique, conditions[q->bots]);
+	clicks_sql_from_rows(sql, q, scope);
 }
 
 static void put_groups(struct buf *sql, const struct question *q,

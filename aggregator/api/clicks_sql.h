@@ -14,6 +14,7 @@
 
 #include "aggregator/api/question.h"
 #include "aggregator/settle/seal.h"
+#include "aggregator/settle/settle_sql.h"
 #include "common/buf.h"
 
 #define CLICKS_SQL_COLUMNS "snss" COUNTS_COLUMNS
@@ -24,6 +25,17 @@ struct clicks_scope {
 	bool owners; /* these owners', as of the click: bound_owners, a line
 			each */
 };
+
+/* " FROM clicks WHERE ...": the rows of the scope that the question's filters
+ * take, from the parameter `from` to `to`. */
+void clicks_sql_from_rows(struct buf *sql, const struct question *q,
+			  const struct clicks_scope *scope);
+
+/* n_events, n_clicks, n_bots and n_prefetches of rows of `clicks`. */
+#define SQL_COUNTS_OF_ROWS                                                     \
+	"count() AS n_events, countIf(" SQL_CLICK ") AS n_clicks, "            \
+	"countIf(" SQL_BOT ") AS n_bots, "                                     \
+	"countIf(" SQL_PREFETCH ") AS n_prefetches"
 
 /* From `clicks`.  Parameters: from, to, limit, those of the scope and of the
  * question's filters.  `exact`: visitors are counted one by one rather than

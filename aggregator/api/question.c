@@ -38,6 +38,7 @@ static const struct parameter {
 	{"bots", ASK_BOTS},	 {"format", ASK_FORMAT},
 	{"owner", ASK_LIVE},	 {"domain", ASK_LIVE},
 	{"country", ASK_LIVE},	 {"verdict", ASK_LIVE},
+	{"sort", ASK_SORT},
 };
 #define PARAMETER_COUNT (sizeof(parameters) / sizeof(parameters[0]))
 
@@ -271,6 +272,17 @@ static int read_format(struct reader *r, struct error *err)
 	return 0;
 }
 
+static int read_sort(struct reader *r, struct error *err)
+{
+	const char *text = url_param_get(r->params, "sort");
+
+	r->q->by_growth = text && !strcmp(text, "growth");
+	if (text && !r->q->by_growth && strcmp(text, "clicks") != 0)
+		return error_set(err, ERROR_INPUT,
+				 "sort: expected clicks or growth");
+	return 0;
+}
+
 static int read_limit(struct reader *r, struct error *err)
 {
 	const char *text = url_param_get(r->params, "limit");
@@ -333,7 +345,7 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	    ((known & ASK_RANGE) && read_range(&r, err) < 0) ||
 	    read_group(&r, err) < 0 || read_bots(&r, err) < 0 ||
 	    read_filters(&r, err) < 0 || read_format(&r, err) < 0 ||
-	    read_limit(&r, err) < 0)
+	    read_sort(&r, err) < 0 || read_limit(&r, err) < 0)
 		goto out;
 	status = 0;
 out:

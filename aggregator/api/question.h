@@ -36,6 +36,7 @@ struct question {
 	const struct dimension *group_by[GROUPS_BY_MAX];
 	size_t group_by_count;
 	enum bots_mode bots;
+	bool by_growth; /* sort=growth */
 	struct filters filters;
 	bool csv;
 	size_t limit;
@@ -51,6 +52,7 @@ struct question {
 #define ASK_LIMIT    (1U << 6)
 #define ASK_LIVE     (1U << 7) /* owner, domain, country, verdict */
 #define ASK_FILTER   (1U << 8) /* every dimension that can be filtered by */
+#define ASK_SORT     (1U << 9)
 
 /*
  * Reads a query string.  A parameter that the route does not know, that comes

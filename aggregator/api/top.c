@@ -1,60 +1,328 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
+#include "aggregator/api/question_params.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 
-#define COLUMNS "nsss" COUNTS_COLUMNS
-
 /*
- * The busiest links of the settled hours.  The archive says where they lead,
- * and their codes; those of links that it has not heard of yet come from the
- * clicks themselves.
+ * The busiest links, or those whose clicks grow most.  They are counted first,
+ * in settled hours, or in rows where hours do not have it (filters, the links
+ * of some owners).  Then the archive says where they lead, and rows say the
+ * codes of those that it has not heard of yet.
  */
-static void put_sql(struct buf *sql, const struct question *q)
+
+struct top_link {
+	uint64_t link_id;
+	struct counts counts;
+	uint64_t before;	  /* clicks in the range before */
+	char *code, *url, *owner; /* NULL: not known */
+};
+
+struct top {
+	struct call *call;
+	const struct question *q;
+	struct question read; /* q, from the start of the range before */
+	struct clicks_scope scope;
+	bool of_rows;
+	uint64_t newest;	/* attempt that is read */
+	int64_t complete_until; /* ms since 1970 */
+	struct top_link *links; /* the busiest first */
+	size_t count;
+	struct top_link **by_id; /* ascending */
+};
+
+static void top_release(struct top *t)
 {
-	buf_printf(
-		sql,
-		"WITH busiest AS (SELECT toUInt64(s.value) AS link, "
-		"sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
-		"sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches "
-		"FROM stats_hourly AS s WHERE " SQL_PUBLISHED " "
-		"AND dimension = 'link' AND NOT rest AND s.value != '0' "
-		"GROUP BY link HAVING %s > 0 "
-		"ORDER BY %s DESC, link LIMIT {limit:UInt64}), "
-		"archive AS (SELECT link_id, argMax(code, version) AS a_code, "
-		"argMax(url, version) AS target, argMax(owner, version) AS "
-		"whose FROM links WHERE link_id IN "
-		"(SELECT link FROM busiest) GROUP BY link_id), "
-		"codes AS (SELECT link_id, any(code) AS known FROM clicks "
-		"WHERE link_id IN (SELECT link FROM busiest) "
-		"AND link_id NOT IN (SELECT link_id FROM archive) "
-		"AND ts >= toDateTime64({from:UInt32}, 3, 'UTC') "
-		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC') "
-		"GROUP BY link_id) "
-		"SELECT b.link, toValidUTF8(concat(a.a_code, c.known)), "
-		"toValidUTF8(a.target), "
-		"toValidUTF8(a.whose), b.n_events, b.n_clicks, b.n_bots, "
-		"b.n_prefetches, NULL, NULL FROM busiest AS b "
-		"LEFT JOIN codes AS c ON b.link = c.link_id "
-		"LEFT JOIN archive AS a ON b.link = a.link_id "
-		"ORDER BY %s DESC, b.link FORMAT TabSeparated",
-		clicks_sql_left(q->bots), clicks_sql_left(q->bots),
-		clicks_sql_left(q->bots));
+	for (size_t i = 0; i < t->count; i++) {
+		free(t->links[i].code);
+		free(t->links[i].url);
+		free(t->links[i].owner);
+	}
+	free(t->links);
+	free(t->by_id);
 }
 
-static json_t *link_to_json(char *const *f, const struct question *q)
-{
-	struct counts counts = counts_read(f + 4);
-	json_t *item =
-		json_pack("{s:s, s:o, s:s, s:s}", "code", f[1], "link_id",
-			  json_id(tsv_u64(f[0])), "url", f[2], "owner", f[3]);
+/* --- counting ---------------------------------------------------------------
+ */
 
-	if (item && counts_to_json(&counts, q->bots, item) < 0) {
+/* link, is_now, and n_events, n_clicks, n_bots and n_prefetches: a row for each
+ * of the two ranges. */
+static void put_counted(struct buf *sql, const struct top *t)
+{
+	bool grows = t->q->by_growth;
+
+	if (t->of_rows) {
+		buf_printf(sql,
+			   "SELECT link_id AS link, %s AS "
+			   "is_now, " SQL_COUNTS_OF_ROWS,
+			   grows ? "ts >= toDateTime64({start:UInt32}, 3, "
+				   "'UTC')"
+				 : "true");
+		clicks_sql_from_rows(sql, t->q, &t->scope);
+		buf_puts(sql, " AND link_id != 0 GROUP BY link, is_now");
+		return;
+	}
+	buf_printf(sql,
+		   "SELECT toUInt64(s.value) AS link, %s AS is_now, "
+		   "sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
+		   "sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches "
+		   "FROM stats_hourly AS s WHERE " SQL_PUBLISHED
+		   " AND dimension = 'link' AND NOT rest AND s.value != '0' "
+		   "GROUP BY link, is_now",
+		   grows ? "slot >= toDateTime({start:UInt32}, 'UTC')"
+			 : "true");
+}
+
+static void put_busiest(struct buf *sql, const struct top *t)
+{
+	const char *left = clicks_sql_left(t->q->bots);
+	const char *rank = t->q->by_growth ? "m_left - m_before" : "m_left";
+
+	buf_printf(sql,
+		   "SELECT link, sumIf(n_events, is_now), "
+		   "sumIf(n_clicks, is_now), sumIf(n_bots, is_now), "
+		   "sumIf(n_prefetches, is_now), NULL, NULL, "
+		   "sumIf(%s, NOT is_now) AS m_before, "
+		   "sumIf(%s, is_now) AS m_left FROM (",
+		   left, left);
+	put_counted(sql, t);
+	buf_printf(sql,
+		   ") GROUP BY link HAVING %s > 0 ORDER BY %s DESC, link "
+		   "LIMIT {limit:UInt64} FORMAT TabSeparated",
+		   rank, rank);
+}
+
+static int take_counts(void *arg, char **f, struct error *err)
+{
+	struct top *t = arg;
+
+	(void)err;
+	if (t->count < t->q->limit)
+		t->links[t->count++] = (struct top_link){
+			.link_id = tsv_u64(f[0]),
+			.counts = counts_read(f + 1),
+			.before = tsv_u64(f[7]),
+		};
+	return 0;
+}
+
+/* Runs a query and frees its text. */
+static int run(struct top *t, struct buf *sql,
+	       const struct question_params *params, const char *columns,
+	       clickhouse_row_fn *take, struct error *err)
+{
+	int status = buf_cstr(sql) ? clickhouse_rows(t->call->ch, sql->data,
+						     params->items, columns,
+						     take, t, err)
+				   : error_set_nomem(err);
+
+	buf_free(sql);
+	return status;
+}
+
+static int count(struct top *t, const struct question_params *params,
+		 struct error *err)
+{
+	struct buf sql = {0};
+
+	t->links = calloc(t->q->limit, sizeof(*t->links));
+	if (!t->links)
+		return error_set_nomem(err);
+	put_busiest(&sql, t);
+	if (run(t, &sql, params, "n" COUNTS_COLUMNS "nn", take_counts, err) ==
+	    0)
+		return 0;
+	question_params_explain(t->call, err);
+	return -1;
+}
+
+/* --- what links are ---------------------------------------------------------
+ */
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t one = (*(struct top_link *const *)a)->link_id;
+	uint64_t other = (*(struct top_link *const *)b)->link_id;
+
+	return (one > other) - (one < other);
+}
+
+static int sort(struct top *t, struct error *err)
+{
+	t->by_id = calloc(t->count + 1, sizeof(struct top_link *));
+	if (!t->by_id)
+		return error_set_nomem(err);
+	for (size_t i = 0; i < t->count; i++)
+		t->by_id[i] = &t->links[i];
+	qsort(t->by_id, t->count, sizeof(struct top_link *), compare_ids);
+	return 0;
+}
+
+/* NULL: it was not asked for. */
+static struct top_link *find(const struct top *t, uint64_t link_id)
+{
+	const struct top_link wanted = {.link_id = link_id};
+	const struct top_link *key = &wanted;
+	struct top_link **found =
+		bsearch(&key, t->by_id, t->count, sizeof(key), compare_ids);
+
+	return found ? *found : NULL;
+}
+
+/* Once for a link. */
+static int name(struct top_link *link, const char *code, const char *url,
+		const char *owner, struct error *err)
+{
+	link->code = strdup(code);
+	link->url = strdup(url);
+	link->owner = strdup(owner);
+	return link->code && link->url && link->owner ? 0
+						      : error_set_nomem(err);
+}
+
+/* A row is: link_id, code, url, owner, account, creator.  A link that is not
+ * the caller's any more is one that the archive does not know, to him. */
+static int take_archived(void *arg, char **f, struct error *err)
+{
+	const struct access_link whose = {f[3], f[4], f[5]};
+	struct top *t = arg;
+	struct top_link *link = find(t, tsv_u64(f[0]));
+
+	if (!link || link->code || !access_sees_link(t->call->access, &whose))
+		return 0;
+	return name(link, f[1], f[2], f[3], err);
+}
+
+/* A row is: link_id, code and owner as of a click. */
+static int take_clicked(void *arg, char **f, struct error *err)
+{
+	struct top *t = arg;
+	struct top_link *link = find(t, tsv_u64(f[0]));
+
+	return !link || link->code ? 0 : name(link, f[1], "", f[2], err);
+}
+
+/* Those that have no code yet; false: all have one. */
+static bool put_nameless(struct buf *sql, const struct top *t)
+{
+	const char *before = " link_id IN (";
+
+	for (size_t i = 0; i < t->count; i++) {
+		if (t->links[i].code)
+			continue;
+		buf_printf(sql, "%s%" PRIu64, before, t->links[i].link_id);
+		before = ",";
+	}
+	buf_putc(sql, ')');
+	return *before == ',';
+}
+
+static int ask_archive(struct top *t, const struct question_params *params,
+		       struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_puts(&sql, "SELECT link_id, toValidUTF8(any(code)), "
+		       "toValidUTF8(argMax(url, version)), "
+		       "toValidUTF8(argMax(owner, version)), "
+		       "argMax(account, version), argMax(creator, version) "
+		       "FROM links WHERE");
+	if (!put_nameless(&sql, t)) {
+		buf_free(&sql);
+		return 0;
+	}
+	buf_puts(&sql, " GROUP BY link_id FORMAT TabSeparated");
+	return run(t, &sql, params, "nsssss", take_archived, err);
+}
+
+static int ask_rows(struct top *t, const struct question_params *params,
+		    struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_puts(&sql, "SELECT link_id, toValidUTF8(any(code)), "
+		       "toValidUTF8(argMax(owner, ts))");
+	clicks_sql_from_rows(&sql, t->q, &t->scope);
+	buf_puts(&sql, " AND");
+	if (!put_nameless(&sql, t)) {
+		buf_free(&sql);
+		return 0;
+	}
+	buf_puts(&sql, " GROUP BY link_id FORMAT TabSeparated");
+	return run(t, &sql, params, "nss", take_clicked, err);
+}
+
+static int fetch(struct top *t, struct error *err)
+{
+	struct question_params params;
+	char start[24];
+	int status;
+
+	question_params_fill(&params, &t->read, 0, t->newest);
+	status = question_params_filter(&params, &t->read, err);
+	snprintf(start, sizeof(start), "%" PRId64, t->q->from);
+	question_params_add(&params, "param_start", start);
+	if (status == 0 && t->of_rows)
+		status = question_params_bound(&params, t->call, err);
+	if (status == 0)
+		status = count(t, &params, err);
+	if (status == 0)
+		status = sort(t, err);
+	if (status == 0)
+		status = ask_archive(t, &params, err);
+	if (status == 0)
+		status = ask_rows(t, &params, err);
+	question_params_release(&params);
+	return status;
+}
+
+/* --- answering --------------------------------------------------------------
+ */
+
+/* Whether counts and rows are there, and up to when they are complete. */
+static int prepare(struct top *t, struct error *err)
+{
+	struct progress last;
+	int64_t length = t->q->to - t->q->from;
+
+	t->read = *t->q;
+	if (t->q->by_growth)
+		t->read.from = t->q->from > length ? t->q->from - length : 0;
+	if (access_check_rows(t->call->access, &t->scope.owners,
+			      "ask for /v1/links?sort=clicks", err) < 0 ||
+	    call_check_counts(t->call, t->read.from, err) < 0)
+		return -1;
+	t->of_rows = t->scope.owners || t->q->filters.count;
+	if (t->of_rows)
+		return call_complete_until(t->call, &t->complete_until, err) < 0
+			       ? -1
+			       : call_check_rows(t->call, t->read.from, err);
+	if (progress_read_last(t->call->ch, &last, err) < 0)
+		return -1;
+	t->newest = last.attempt;
+	t->complete_until = last.complete_until;
+	return 0;
+}
+
+static json_t *link_to_json(const struct top_link *link,
+			    const struct question *q)
+{
+	json_t *item = json_pack("{s:s, s:o, s:s, s:s}", "code",
+				 link->code ? link->code : "", "link_id",
+				 json_id(link->link_id), "url",
+				 link->url ? link->url : "", "owner",
+				 link->owner ? link->owner : "");
+
+	if (!item || counts_to_json(&link->counts, q->bots, item) < 0 ||
+	    (q->by_growth &&
+	     json_object_set_new(item, "clicks_before",
+				 json_integer((json_int_t)link->before)) < 0)) {
 		json_decref(item);
 		return NULL;
 	}
@@ -64,81 +332,44 @@ static json_t *link_to_json(char *const *f, const struct question *q)
 	return item;
 }
 
-struct link_reader {
-	const struct question *q;
-	json_t *links;
-};
-
-static int read_link(void *arg, char **f, struct error *err)
+static json_t *to_json(const struct top *t)
 {
-	const struct link_reader *r = arg;
-
-	if (json_array_append_new(r->links, link_to_json(f, r->q)) < 0)
-		return error_set_nomem(err);
-	return 0;
-}
-
-static int fetch(struct call *call, const struct question *q, uint64_t attempt,
-		 json_t *links, struct error *err)
-{
-	char from[24], to[24], newest[24], limit[24];
-	const struct clickhouse_param params[] = {{"param_from", from},
-						  {"param_to", to},
-						  {"param_attempt", newest},
-						  {"param_limit", limit},
-						  {NULL, NULL}};
-	struct link_reader reader = {q, links};
-	struct buf sql = {0};
-	int status = -1;
-
-	snprintf(from, sizeof(from), "%" PRId64, q->from);
-	snprintf(to, sizeof(to), "%" PRId64, q->to);
-	snprintf(newest, sizeof(newest), "%" PRIu64, attempt);
-	snprintf(limit, sizeof(limit), "%zu", q->limit);
-	put_sql(&sql, q);
-	if (!buf_cstr(&sql))
-		error_set_nomem(err);
-	else
-		status = clickhouse_rows(call->ch, sql.data, params, COLUMNS,
-					 read_link, &reader, err);
-	buf_free(&sql);
-	return status;
-}
-
-static json_t *to_json(const struct question *q, const struct progress *last,
-		       json_t *links)
-{
+	const struct question *q = t->q;
 	char from[ZONE_TEXT_MAX], to[ZONE_TEXT_MAX];
+	json_t *links = json_array();
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:O}", "tz",
-			 zone_name(q->zone), "from",
-			 zone_format(q->zone, q->from, from), "to",
-			 zone_format(q->zone, q->to, to), "bots",
-			 bots_mode_name(q->bots), "complete_until",
-			 json_complete_until(last->complete_until, q->to),
-			 "links", links);
+	for (size_t i = 0; i < t->count; i++) {
+		if (json_array_append_new(links,
+					  link_to_json(&t->links[i], q)) < 0) {
+			json_decref(links);
+			return NULL;
+		}
+	}
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "tz", zone_name(q->zone),
+		"from", zone_format(q->zone, q->from, from), "to",
+		zone_format(q->zone, q->to, to), "bots",
+		bots_mode_name(q->bots), "sort",
+		q->by_growth ? "growth" : "clicks", "complete_until",
+		json_complete_until(t->complete_until, q->to), "links", links);
 }
 
 int route_top(struct call *call, struct error *err)
 {
 	struct question q;
-	struct progress last;
-	json_t *links = json_array();
+	struct top t = {.call = call, .q = &q};
 	int status = question_parse(
-		&q, call->query, ASK_RANGE | ASK_BOTS | ASK_LIMIT,
+		&q, call->query,
+		ASK_RANGE | ASK_BOTS | ASK_LIMIT | ASK_SORT | ASK_FILTER,
 		&call->config->aggregator, call_now, call, err);
 
 	if (status == 0)
-		status = access_check_all(call->access, ACCESS_ASK_OF_ONE, err);
+		status = prepare(&t, err);
 	if (status == 0)
-		status = call_check_counts(call, q.from, err);
+		status = fetch(&t, err);
 	if (status == 0)
-		status = progress_read_last(call->ch, &last, err);
-	if (status == 0)
-		status = fetch(call, &q, last.attempt, links, err);
-	if (status == 0)
-		status = call_finish_json(call, to_json(&q, &last, links), err);
-	json_decref(links);
+		status = call_finish_json(call, to_json(&t), err);
+	top_release(&t);
 	question_release(&q);
 	return status;
 }

@@ -1,0 +1,77 @@
+#include "aggregator/api/question_params.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ClickHouse's exception: max_rows_to_read is exceeded. */
+#define TOO_MANY_ROWS 158
+
+void question_params_add(struct question_params *p, const char *name,
+			 const char *value)
+{
+	p->items[p->count++] = (struct clickhouse_param){name, value};
+	p->items[p->count] = (struct clickhouse_param){NULL, NULL};
+}
+
+void question_params_fill(struct question_params *p, const struct question *q,
+			  uint64_t link_id, uint64_t attempt)
+{
+	*p = (struct question_params){0};
+	snprintf(p->link_id, sizeof(p->link_id), "%" PRIu64, link_id);
+	snprintf(p->from, sizeof(p->from), "%" PRId64, q->from);
+	snprintf(p->to, sizeof(p->to), "%" PRId64, q->to);
+	snprintf(p->attempt, sizeof(p->attempt), "%" PRIu64, attempt);
+	snprintf(p->limit, sizeof(p->limit), "%zu", q->limit);
+	question_params_add(p, "param_link_id", p->link_id);
+	question_params_add(p, "param_from", p->from);
+	question_params_add(p, "param_to", p->to);
+	question_params_add(p, "param_attempt", p->attempt);
+	question_params_add(p, "param_limit", p->limit);
+}
+
+int question_params_filter(struct question_params *p, const struct question *q,
+			   struct error *err)
+{
+	if (filter_params_fill(&p->filters, &q->filters, &p->items[p->count],
+			       err) < 0)
+		return -1;
+	p->count += q->filters.count;
+	p->items[p->count] = (struct clickhouse_param){NULL, NULL};
+	return 0;
+}
+
+void question_params_release(struct question_params *p)
+{
+	filter_params_release(&p->filters);
+	buf_free(&p->owners);
+}
+
+int question_params_bound(struct question_params *p, const struct call *call,
+			  struct error *err)
+{
+	struct access_bounds bounds;
+	int status = access_bounds_fill(&bounds, call->access, err);
+
+	clickhouse_escape(&p->owners, bounds.owners.data, bounds.owners.len);
+	access_bounds_release(&bounds);
+	if (status == 0 && p->owners.failed)
+		status = error_set_nomem(err);
+	question_params_add(p, "param_bound_owners", p->owners.data);
+	snprintf(p->most, sizeof(p->most), "%" PRId64,
+		 call->config->aggregator.raw_rows_max);
+	question_params_add(p, "max_rows_to_read", p->most);
+	return status;
+}
+
+void question_params_explain(const struct call *call, struct error *err)
+{
+	if (clickhouse_last_code(call->ch) != TOO_MANY_ROWS)
+		return;
+	*err = (struct error){0};
+	error_set(err, ERROR_INPUT,
+		  "from, to: clicks of this range would have to be looked at "
+		  "one by one, and they are more than %" PRId64
+		  " (setting raw_rows_max): ask for a shorter range, or of one "
+		  "link",
+		  call->config->aggregator.raw_rows_max);
+}

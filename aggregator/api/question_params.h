@@ -1,0 +1,50 @@
+/*
+ * question_params.h - the parameters of the queries that answer a question:
+ * what a client wrote goes to ClickHouse as these, and never into the text.
+ */
+#ifndef AGGREGATOR_API_QUESTION_PARAMS_H
+#define AGGREGATOR_API_QUESTION_PARAMS_H
+
+#include <stdint.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/filter.h"
+#include "aggregator/api/question.h"
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+/* `items` point into it: it stays where it was filled. */
+struct question_params {
+	char link_id[24], from[24], to[24], attempt[24], limit[24], most[24];
+	struct filter_params filters;
+	struct buf owners;
+	struct clickhouse_param items[12 + FILTERS_MAX];
+	size_t count;
+};
+
+/* link_id, from, to, attempt (nothing published later is read) and limit, for a
+ * zeroed or released `p`.  Release it, also after a failure of what follows. */
+void question_params_fill(struct question_params *p, const struct question *q,
+			  uint64_t link_id, uint64_t attempt);
+
+/* Those of the question's filters. */
+int question_params_filter(struct question_params *p, const struct question *q,
+			   struct error *err);
+
+void question_params_release(struct question_params *p);
+
+/* One more; `value` lives as long as `p`. */
+void question_params_add(struct question_params *p, const char *name,
+			 const char *value);
+
+/* For rows of many links: bound_owners, the owners that the caller is confined
+ * to, and how many rows are read at most. */
+int question_params_bound(struct question_params *p, const struct call *call,
+			  struct error *err);
+
+/* After a query with that bound has failed: if it was for the bound, `err`
+ * becomes ERROR_INPUT, which says what to ask instead. */
+void question_params_explain(const struct call *call, struct error *err);
+
+#endif
