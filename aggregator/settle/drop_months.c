@@ -192,12 +192,14 @@ int drop_months_delete(const struct settling *s, struct error *err)
 
 #define SQL_DROPPED                                                            \
 	"(SELECT toYYYYMMDD(unit) FROM settled WHERE kind = 'dropped_day')"
+#define SQL_LAST_DROPPED                                                       \
+	"(SELECT max(unit) FROM settled WHERE "                                \
+	"kind IN ('dropped_day', 'kept_from'))"
 
 /* Its parts are months of append_time; those of which all days are dropped or
  * before what is kept. */
 #define SQL_THIN                                                               \
-	"toYYYYMM(append_time) < (SELECT toYYYYMM(max(unit)) FROM settled "    \
-	"WHERE kind IN ('dropped_day', 'kept_from')) AND "                     \
+	"toYYYYMM(append_time) < toYYYYMM(" SQL_LAST_DROPPED ") AND "          \
 	"inserted_at < now64(3, 'UTC') - toIntervalDay(2) AND "                \
 	"NOT arrayExists(h -> h >= toUInt32(" SQL_KEPT_FROM                    \
 	") AND toYYYYMMDD(toDateTime(h, 'UTC')) NOT IN " SQL_DROPPED           \
@@ -209,11 +211,21 @@ int drop_months_delete(const struct settling *s, struct error *err)
 	"toDate(max(inserted_at)) - 1, toDate(max(inserted_at)) - 2]) FROM "   \
 	"ingest_progress GROUP BY topic, partition)"
 
+/* A month at a time, too.  Reconciliation, which needs rows, looks a day
+ * further back than it is asked. */
+#define SQL_THIN_COUNTERS                                                      \
+	"hour < toDateTime(toStartOfMonth(" SQL_LAST_DROPPED                   \
+	"), 'UTC') - toIntervalDay(2) AND "                                    \
+	"(hour < " SQL_KEPT_FROM " OR toYYYYMMDD(hour) IN " SQL_DROPPED ")"
+
 int drop_months_thin(const struct settling *s, struct error *err)
 {
 	if (!s->settings->raw_days)
 		return 0;
 	if (settling_delete(s->ch, "ingest_progress", SQL_THIN, err) < 0)
 		return error_wrap(err, "thin ingest_progress");
+	if (settling_delete(s->ch, "redirector_counters", SQL_THIN_COUNTERS,
+			    err) < 0)
+		return error_wrap(err, "thin redirector_counters");
 	return 0;
 }
