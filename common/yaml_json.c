@@ -85,12 +85,13 @@ static json_t *to_json(yaml_document_t *doc, const yaml_node_t *node, int depth)
 	}
 }
 
-static json_t *parse(const char *yaml)
+static json_t *parse(const char *yaml, struct error *err)
 {
 	yaml_parser_t parser;
 	yaml_document_t doc;
 	json_t *root = NULL;
 
+	error_set(err, ERROR_INPUT, "not a YAML document");
 	if (!yaml_parser_initialize(&parser))
 		return NULL;
 	yaml_parser_set_input_string(&parser, (const unsigned char *)yaml,
@@ -98,6 +99,9 @@ static json_t *parse(const char *yaml)
 	if (yaml_parser_load(&parser, &doc)) {
 		root = to_json(&doc, yaml_document_get_root_node(&doc), 0);
 		yaml_document_delete(&doc);
+	} else if (parser.problem) {
+		error_set(err, ERROR_INPUT, "line %zu: %s",
+			  parser.problem_mark.line + 1, parser.problem);
 	}
 	yaml_parser_delete(&parser);
 	return root;
@@ -105,12 +109,13 @@ static json_t *parse(const char *yaml)
 
 int yaml_to_json(const char *yaml, struct buf *out, struct error *err)
 {
-	json_t *root = parse(yaml);
+	struct error problem = {0};
+	json_t *root = parse(yaml, &problem);
 	char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 
 	json_decref(root);
 	if (!text)
-		return error_set(err, ERROR_INPUT, "not a YAML document");
+		return error_set(err, ERROR_INPUT, "%s", problem.text);
 	buf_puts(out, text);
 	buf_putc(out, '\n');
 	free(text);
