@@ -86,6 +86,11 @@ static const struct setting settings_table[] = {
 		"Patterns of bot_list and bot_patterns, as written there, "
 		"that are people: a version of Android and the browser inside "
 		"Facebook's apps"),
+	SETTING_PATH(verdict_rules,
+		     OPTIONAL_LIKE("/etc/shortloop/verdict-rules.yaml"),
+		     RELOADS,
+		     "Rules of your own for verdicts, by owner, network and "
+		     "user agent"),
 	SETTING_PATH(source_list,
 		     OPTIONAL_LIKE("/usr/local/share/shortloop/referrers.json"),
 		     RELOADS,

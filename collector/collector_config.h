@@ -35,6 +35,7 @@ struct collector_settings {
 	char *bot_list;
 	char *bot_patterns;
 	struct setting_strings bot_except;
+	char *verdict_rules;
 	char *source_list;
 	int64_t scan_window; /* ms */
 	int64_t scan_codes;

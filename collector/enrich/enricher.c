@@ -124,6 +124,27 @@ static int find_identity(struct enricher *e, const Shortloop__Click *click,
 			   ua->data, ua->len, facts->ts, facts->identity, err);
 }
 
+static void apply_rules(const struct enricher *e, const Shortloop__Click *click,
+			struct click_facts *facts)
+{
+	const struct verdict_rules *rules = e->lookups->ref.verdict_rules;
+	const struct verdict_subject subject = {
+		.owner = click->owner,
+		.agent = (const char *)click->user_agent.data,
+		.agent_len = cut(click->user_agent.len, e->settings->max_text),
+		.asn = rules->by_asn && facts->has_ip
+			       ? place_asn(facts->places, facts->ip)
+			       : 0,
+		.ip = facts->stored_ip,
+	};
+
+	facts->rule = verdict_rules_find(rules, &subject);
+	if (facts->rule)
+		facts->verdict = verdict_of_rule(
+			facts->rule, click->prefetch,
+			click->outcome == SHORTLOOP__OUTCOME__OUTCOME_HEAD);
+}
+
 int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		   const Shortloop__Click *click, struct click_facts *facts,
 		   struct error *err)
@@ -148,6 +169,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 		       err) < 0)
 		return -1;
 	facts->verdict = verdict_of_click(click, facts->agent.verdict);
+	apply_rules(e, click, facts);
 	facts->rules = e->lookups->ref.rules;
 	return 0;
 }
@@ -160,7 +182,7 @@ static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 		click->outcome == SHORTLOOP__OUTCOME__OUTCOME_NOT_FOUND;
 	enum burst burst;
 
-	if (!verdict_leaves_open(facts->verdict))
+	if (facts->rule || !verdict_leaves_open(facts->verdict))
 		return;
 	burst = bursts_note(e->bursts, facts->identity, facts->ts, click->code,
 			    not_found);

@@ -136,6 +136,10 @@ static void find_place(struct place_lookup *l, const uint8_t ip[16],
 	}
 }
 
+/* What is kept of records: the number of the network's operator (UInt32), then
+ * the columns. */
+#define KEPT_ASN sizeof(uint32_t)
+
 /* Appends what was read of the same records before, if they are known. */
 static void append_place(struct place_lookup *l, const struct geo_place *place,
 			 struct buf *row)
@@ -145,14 +149,36 @@ static void append_place(struct place_lookup *l, const struct geo_place *place,
 	const void *columns = cache_get(l->records, place, l->place_len, &len);
 
 	if (columns) {
-		buf_append(row, columns, len);
+		buf_append(row, (const char *)columns + KEPT_ASN,
+			   len - KEPT_ASN);
 		return;
 	}
 	geo_read(l->geo, place, &record);
+	rowbinary_u32(row, record.asn);
 	put_record(row, &record);
-	if (!row->failed)
-		cache_put(l->records, place, l->place_len, row->data + start,
-			  row->len - start);
+	if (row->failed)
+		return;
+	cache_put(l->records, place, l->place_len, row->data + start,
+		  row->len - start);
+	row->len -= KEPT_ASN;
+	memmove(row->data + start, row->data + start + KEPT_ASN,
+		row->len - start);
+}
+
+uint32_t place_asn(struct place_lookup *l, const uint8_t ip[16])
+{
+	struct geo_record record;
+	struct geo_place place;
+	const unsigned char *kept;
+	size_t len;
+
+	find_place(l, ip, &place);
+	kept = cache_get(l->records, &place, l->place_len, &len);
+	if (kept)
+		return (uint32_t)kept[0] | (uint32_t)kept[1] << 8 |
+		       (uint32_t)kept[2] << 16 | (uint32_t)kept[3] << 24;
+	geo_read(l->geo, &place, &record);
+	return record.asn;
 }
 
 void place_append(struct place_lookup *l, const uint8_t ip[16], struct buf *row)

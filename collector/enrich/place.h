@@ -30,6 +30,9 @@ void place_expect(const struct place_lookup *l, const uint8_t ip[16]);
 void place_append(struct place_lookup *l, const uint8_t ip[16],
 		  struct buf *row);
 
+/* The number of the network's operator; 0: not known. */
+uint32_t place_asn(struct place_lookup *l, const uint8_t ip[16]);
+
 /* A miss is a search in the files' trees; entries are records. */
 struct cache_stats place_stats(const struct place_lookup *l);
 

@@ -16,12 +16,12 @@
 /*
  * The column `verdict_version`: the upper 8 bits are VERDICT_VERSION, the lower
  * 24 come from a SHA-256 of the robots' patterns (ours and the lists'), the
- * forms of agents, the user-agent rules' file and the limits of bursts.  The
- * same rules have the same number everywhere; when it differs, rows were judged
- * by others.
+ * forms of agents, the user-agent rules' file, the operator's and the limits of
+ * bursts.  The same rules have the same number everywhere; when it differs,
+ * rows were judged by others.
  *
- * rules_number reads the file of user-agent rules once more.  One that cannot
- * be read is ERROR_CONFIG naming it.
+ * rules_number reads these files once more.  One that cannot be read is
+ * ERROR_CONFIG naming it.
  */
 
 /* What libcrypto refuses, it refuses at the end too. */
@@ -71,6 +71,11 @@ static int put_file(EVP_MD_CTX *ctx, const char *path, struct error *err)
 	return status;
 }
 
+static bool has_rules(const struct collector_settings *settings)
+{
+	return settings->verdict_rules && *settings->verdict_rules;
+}
+
 static int put_all(EVP_MD_CTX *ctx, const struct collector_settings *settings,
 		   const struct bots *bots, struct error *err)
 {
@@ -78,7 +83,9 @@ static int put_all(EVP_MD_CTX *ctx, const struct collector_settings *settings,
 	put_number(ctx, (uint64_t)settings->scan_window);
 	put_number(ctx, (uint64_t)settings->scan_codes);
 	put_number(ctx, (uint64_t)settings->scan_not_found);
-	if (put_file(ctx, settings->ua_rules, err) < 0) {
+	if (put_file(ctx, settings->ua_rules, err) < 0 ||
+	    (has_rules(settings) &&
+	     put_file(ctx, settings->verdict_rules, err) < 0)) {
 		err->code = ERROR_CONFIG;
 		return -1;
 	}
@@ -126,13 +133,19 @@ int reference_load_rules(struct reference *ref,
 	ref->bots = bots_load(&bots, true, err);
 	if (!ref->bots || rules_number(settings, ref->bots, &before, err) < 0)
 		return -1;
+	ref->verdict_rules = verdict_rules_load(settings->verdict_rules,
+						settings->store_ip, err);
+	if (!ref->verdict_rules)
+		return -1;
 	ref->ua = ua_rules_load(settings->ua_rules, true, err);
 	if (!ref->ua || rules_number(settings, ref->bots, &ref->rules, err) < 0)
 		return -1;
 	if (ref->rules == before)
 		return 0;
-	return error_set(err, ERROR_CONFIG, "%s was changed while it was read",
-			 settings->ua_rules);
+	return error_set(err, ERROR_CONFIG,
+			 "%s%s%s was changed while it was read",
+			 settings->ua_rules, has_rules(settings) ? " or " : "",
+			 has_rules(settings) ? settings->verdict_rules : "");
 }
 
 int reference_load_places(struct reference *ref,
@@ -148,6 +161,7 @@ void reference_release(struct reference *ref)
 	ua_rules_free(ref->ua);
 	bots_free(ref->bots);
 	sources_free(ref->sources);
+	verdict_rules_free(ref->verdict_rules);
 	geo_close(ref->geo);
 	*ref = (struct reference){0};
 }

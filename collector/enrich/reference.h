@@ -1,6 +1,7 @@
 /*
  * reference.h - the files that events are looked up in: user-agent rules, the
- * lists of robots, sources, places.  Read-only once loaded.
+ * lists of robots, the operator's rules, sources, places.  Read-only once
+ * loaded.
  */
 #ifndef COLLECTOR_ENRICH_REFERENCE_H
 #define COLLECTOR_ENRICH_REFERENCE_H
@@ -10,12 +11,14 @@
 #include "collector/enrich/geo/geo.h"
 #include "collector/enrich/sources.h"
 #include "collector/enrich/ua/ua_rules.h"
+#include "collector/enrich/verdict_rules.h"
 
 struct reference {
 	struct ua_rules *ua;
 	struct bots *bots;
 	struct geo *geo;
 	struct sources *sources;
+	struct verdict_rules *verdict_rules;
 	uint32_t rules; /* those for verdicts: the column verdict_version */
 };
 

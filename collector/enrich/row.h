@@ -14,6 +14,7 @@
 #include "collector/enrich/place.h"
 #include "collector/enrich/sources.h"
 #include "collector/enrich/verdict.h"
+#include "collector/enrich/verdict_rules.h"
 #include "common/buf.h"
 #include "schemas/click.pb-c.h"
 #include "schemas/link.pb-c.h"
@@ -38,6 +39,9 @@ struct click_facts {
 	unsigned char identity[IDENTITY_LEN];
 	struct agent agent;
 	struct verdict verdict;
+	/* The operator's rule that it is by; NULL: by none, and bursts may
+	 * change it. */
+	const struct verdict_rule *rule;
 	uint32_t rules; /* that the verdict is by */
 	size_t max_text;
 	struct place_lookup *places;

@@ -114,7 +114,8 @@ def test_check_says_ok(name, config, workdir):
 
 @pytest.mark.parametrize("name, setting", [
     ("collector", "ua_rules"), ("collector", "bot_list"),
-    ("collector", "bot_patterns"), ("collector", "source_list"),
+    ("collector", "bot_patterns"), ("collector", "verdict_rules"),
+    ("collector", "source_list"),
     ("collector", "geo_files"), ("allocator", "keys_file"),
     ("allocator", "url_allow_file"), ("allocator", "url_deny_file"),
     ("aggregator", "keys_file")])
@@ -131,7 +132,7 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
     ("allocator", "SIGHUP reads again: keys_file, url_allow_file, "
      "url_deny_file; audit_file is opened anew\n"),
     ("collector", "SIGHUP reads again: ua_rules, bot_list, bot_patterns, "
-     "source_list, geo_files\n"),
+     "verdict_rules, source_list, geo_files\n"),
     ("redirector", "SIGHUP is ignored"),
     ("aggregator", "SIGHUP reads again: keys_file\n")])
 def test_help_says_what_sighup_does(name, says):

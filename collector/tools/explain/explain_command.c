@@ -258,6 +258,7 @@ static void append_trace(struct answerer *a, const struct visit_question *q,
 		.ua = &a->ua,
 		.ua_len = kept(a, &q->click),
 		.verdict = facts->verdict,
+		.rule = facts->rule,
 	};
 
 	if (a->trace)

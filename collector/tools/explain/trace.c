@@ -184,8 +184,13 @@ static void append_verdict(const struct trace *t, const struct trace_case *c,
 	struct bot bot;
 
 	member_open(out, "verdict");
-	if (c->ua_len && bots_find(t->ref->bots, t->bots, ua, c->ua_len,
-				   device_is_held(c->ua), &bot)) {
+	if (c->rule) {
+		member_word(out, "origin", "verdict_rules");
+		member_uint(out, "entry",
+			    (uint64_t)(c->rule - t->ref->verdict_rules->items) +
+				    1);
+	} else if (c->ua_len && bots_find(t->ref->bots, t->bots, ua, c->ua_len,
+					  device_is_held(c->ua), &bot)) {
 		member_word(out, "origin", bot_origin_name(bot.origin));
 		member_word(out, "pattern", bot.pattern);
 		/* Patterns of a file have a number there. */

@@ -9,6 +9,7 @@
 
 #include "collector/enrich/reference.h"
 #include "collector/enrich/verdict.h"
+#include "collector/enrich/verdict_rules.h"
 #include "common/buf.h"
 #include "common/error.h"
 #include "schemas/click.pb-c.h"
@@ -25,6 +26,7 @@ struct trace_case {
 	const struct ua_result *ua;
 	size_t ua_len; /* of the user agent, as far as it was parsed */
 	struct verdict verdict;
+	const struct verdict_rule *rule; /* that decided; NULL: none */
 };
 
 /* Appends the member "why", as --why has it. */

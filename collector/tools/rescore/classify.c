@@ -50,8 +50,8 @@ static int classify_agent(struct rescore *rs, char *const fields[4],
 	unsigned char key[KEY_LEN];
 	ssize_t len = unhex(fields[1]);
 	struct agent agent;
-	struct classification c;
-	size_t number;
+	struct classification c, ahead;
+	size_t number, number_ahead;
 
 	if (len < 0 || unhex(fields[2]) < 0 ||
 	    sodium_hex2bin(key, KEY_LEN, fields[0], 2 * KEY_LEN, NULL, NULL,
@@ -64,13 +64,21 @@ static int classify_agent(struct rescore *rs, char *const fields[4],
 	c.verdict = verdict_of_request(fields[2], tsv_u64(fields[3]),
 				       agent.verdict);
 	c.device_class = agent.device_class;
+	ahead.verdict = verdict_of_request(fields[2], tsv_u64(fields[3]),
+					   verdict_human);
+	ahead.device_class = agent.device_class;
 	number = number_of(rs, &c);
-	if (!number)
+	number_ahead = number_of(rs, &ahead);
+	if (!number || !number_ahead)
 		return error_set(err, ERROR_INPUT,
 				 "more than %d kinds of verdicts",
 				 CLASSIFICATIONS_MAX);
 	rowbinary_fixed(map, key, KEY_LEN);
 	rowbinary_u16(map, (uint16_t)number);
+	rowbinary_u16(map, (uint16_t)number_ahead);
+	rowbinary_u64(map,
+		      verdict_rules_of_agent(rs->lookups->ref.verdict_rules,
+					     fields[1], (size_t)len));
 	return 0;
 }
 

@@ -1,10 +1,20 @@
 #include "collector/tools/rescore/rescore.h"
 
+/* The operator's rules make long statements: the file is as large as this
+ * allows. */
+#define LONG_STATEMENTS                                                        \
+	{"max_query_size", "16777216"}, {"max_ast_elements", "1000000"},       \
+	{                                                                      \
+		"max_expanded_ast_elements", "1000000"                         \
+	}
+
+static const struct clickhouse_param asking[] = {LONG_STATEMENTS, {NULL, NULL}};
+
 int rescore_run(struct rescore *rs, struct buf *sql, struct error *err)
 {
 	/* What an INSERT ... SELECT writes is one block where it can be. */
 	static const struct clickhouse_param params[] = {
-		{"max_insert_threads", "1"}, {NULL, NULL}};
+		LONG_STATEMENTS, {"max_insert_threads", "1"}, {NULL, NULL}};
 	const char *text = buf_cstr(sql);
 	int status = text ? clickhouse_query(rs->ch, text, params, NULL, err)
 			  : error_set_nomem(err);
@@ -17,7 +27,7 @@ int rescore_rows(struct rescore *rs, struct buf *sql, const char *columns,
 		 clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	const char *text = buf_cstr(sql);
-	int status = text ? clickhouse_rows(rs->ch, text, NULL, columns, fn,
+	int status = text ? clickhouse_rows(rs->ch, text, asking, columns, fn,
 					    arg, err)
 			  : error_set_nomem(err);
 
@@ -29,9 +39,9 @@ int rescore_row(struct rescore *rs, struct buf *sql, const char *columns,
 		clickhouse_row_fn *fn, void *arg, struct error *err)
 {
 	const char *text = buf_cstr(sql);
-	int status =
-		text ? clickhouse_row(rs->ch, text, NULL, columns, fn, arg, err)
-		     : error_set_nomem(err);
+	int status = text ? clickhouse_row(rs->ch, text, asking, columns, fn,
+					   arg, err)
+			  : error_set_nomem(err);
 
 	buf_reset(sql);
 	return status;

@@ -38,7 +38,10 @@ struct day_result {
 	uint64_t changes; /* rows whose verdict is another */
 	uint64_t labels;  /* rows of which only reason, version or class is */
 	uint64_t from_to[VERDICT_KIND_COUNT][VERDICT_KIND_COUNT];
-	size_t hours; /* to be settled again */
+	struct {
+		uint64_t taken, changes; /* rows */
+	} of_rule[VERDICT_RULES_MAX];	 /* the operator's; before it is done */
+	size_t hours;			 /* to be settled again */
 	bool resumed; /* an earlier run had not come to its end */
 };
 
@@ -136,6 +139,34 @@ static int preview(struct rescore *rs, struct day_result *r,
 	return status < 0 ? error_wrap(err, "compare") : 0;
 }
 
+/* A row is: rule, rows that it takes, those that are to change. */
+static int take_rule(void *arg, char **f, struct error *err)
+{
+	struct day_result *r = arg;
+	uint64_t rule = tsv_u64(f[0]);
+
+	(void)err;
+	if (rule && rule <= VERDICT_RULES_MAX) {
+		r->of_rule[rule - 1].taken = tsv_u64(f[1]);
+		r->of_rule[rule - 1].changes = tsv_u64(f[2]);
+	}
+	return 0;
+}
+
+static int preview_rules(struct rescore *rs, struct day_result *r,
+			 struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	if (!r->agents || !rs->lookups->ref.verdict_rules->count)
+		return 0;
+	rescore_sql_rules(rs, &sql);
+	status = rescore_rows(rs, &sql, "nnn", take_rule, r, err);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "rules") : 0;
+}
+
 /* What was settled of a day that was dropped is all that there is of it. */
 static int check_kept(struct rescore *rs, struct error *err)
 {
@@ -206,7 +237,7 @@ static int work(struct rescore *rs, struct day_result *r,
 		return -1;
 	r->hours = hours.count;
 	if (rs->dry_run)
-		return 0;
+		return preview_rules(rs, r, err);
 	return apply(rs, r, &hours, ret_left_running, err);
 }
 
@@ -339,6 +370,18 @@ static void print_changes(const struct day_result *r)
 		printf(")");
 }
 
+static void print_rules(const struct rescore *rs, const struct day_result *r)
+{
+	const struct verdict_rules *rules = rs->lookups->ref.verdict_rules;
+
+	for (size_t i = 0; i < rules->count; i++)
+		if (r->of_rule[i].taken)
+			printf("    rule %zu (%s): takes %" PRIu64 " clicks, "
+			       "%" PRIu64 " would change\n",
+			       i + 1, verdict_rule_reason(&rules->items[i]),
+			       r->of_rule[i].taken, r->of_rule[i].changes);
+}
+
 static void print_day(const struct rescore *rs, const struct day_result *r)
 {
 	const char *would_be = rs->dry_run ? "would be " : "";
@@ -355,6 +398,7 @@ static void print_day(const struct rescore *rs, const struct day_result *r)
 	if (r->resumed)
 		printf(", a run that was stopped %sfinished", would_be);
 	printf("\n");
+	print_rules(rs, r);
 	fflush(stdout);
 }
 

@@ -1,5 +1,6 @@
 #include "collector/tools/rescore/rescore_sql.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -57,13 +58,20 @@ static void put_day_and_window(const struct rescore *rs, struct buf *sql)
 	put_times(rs, has_bursts(rs) ? rs->settings->scan_window : 0, sql);
 }
 
-/* The number of the classification; 0 of a row that came after the user agents
- * were listed. */
-static void put_classification(const struct rescore *rs, struct buf *sql)
+/* What is known of the row's user agent and headers; 0 of a row that came after
+ * these were listed. */
+static void put_known(const struct rescore *rs, const char *column,
+		      struct buf *sql)
 {
 	buf_puts(sql, "joinGet('");
 	put_table(rs, "map", sql);
-	buf_puts(sql, "', 'o', " KEY ")");
+	buf_printf(sql, "', '%s', " KEY ")", column);
+}
+
+/* The number of the classification. */
+static void put_classification(const struct rescore *rs, struct buf *sql)
+{
+	put_known(rs, "o", sql);
 }
 
 /* The classifications whose clicks are judged by bursts: "(1,4)"; (0): none. */
@@ -111,33 +119,160 @@ static void put_index(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, ", 1))");
 }
 
+/* --- the operator's rules ------------------------------------------------- */
+
+static const struct verdict_rules *rules_of(const struct rescore *rs)
+{
+	return rs->lookups->ref.verdict_rules;
+}
+
+/* A literal of any bytes. */
+static void put_literal(const char *text, struct buf *sql)
+{
+	buf_putc(sql, '\'');
+	for (; *text; text++)
+		buf_printf(sql, "\\x%02x", (unsigned char)*text);
+	buf_putc(sql, '\'');
+}
+
+static void put_owners(const struct verdict_rule *rule, struct buf *sql)
+{
+	buf_puts(sql, " AND owner IN (");
+	for (size_t i = 0; i < rule->owner_count; i++) {
+		buf_puts(sql, i ? "," : "");
+		put_literal(rule->owners[i], sql);
+	}
+	buf_putc(sql, ')');
+}
+
+static void put_asns(const struct verdict_rule *rule, struct buf *sql)
+{
+	buf_puts(sql, " AND asn IN (");
+	for (size_t i = 0; i < rule->asn_count; i++)
+		buf_printf(sql, "%s%" PRIu32, i ? "," : "", rule->asns[i]);
+	buf_putc(sql, ')');
+}
+
+static void put_networks(const struct verdict_rule *rule, struct buf *sql)
+{
+	char first[INET6_ADDRSTRLEN], last[INET6_ADDRSTRLEN];
+
+	buf_puts(sql, " AND (");
+	for (size_t i = 0; i < rule->network_count; i++) {
+		inet_ntop(AF_INET6, rule->networks[i].first, first,
+			  sizeof(first));
+		inet_ntop(AF_INET6, rule->networks[i].last, last, sizeof(last));
+		buf_printf(sql, "%s(ip >= toIPv6('%s') AND ip <= toIPv6('%s'))",
+			   i ? " OR " : "", first, last);
+	}
+	buf_putc(sql, ')');
+}
+
+/* The number of the first rule that takes the row, from 1; 0: none does. */
+static void put_rule(const struct rescore *rs, struct buf *sql)
+{
+	const struct verdict_rules *rules = rules_of(rs);
+
+	if (!rules->count) {
+		buf_puts(sql, "0");
+		return;
+	}
+	buf_puts(sql, "multiIf(");
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct verdict_rule *rule = &rules->items[i];
+
+		buf_puts(sql, "bitTest(");
+		put_known(rs, "matched", sql);
+		buf_printf(sql, ", %zu)", i);
+		if (rule->owner_count)
+			put_owners(rule, sql);
+		if (rule->asn_count)
+			put_asns(rule, sql);
+		if (rule->network_count)
+			put_networks(rule, sql);
+		buf_printf(sql, ", %zu, ", i + 1);
+	}
+	buf_puts(sql, "0)");
+}
+
+/* "arrayElement([a, b], number)" over the rules; 1 where there is none. */
+static void put_of_rule(const struct rescore *rs, bool reason, struct buf *sql)
+{
+	const struct verdict_rules *rules = rules_of(rs);
+
+	buf_puts(sql, "arrayElement([");
+	for (size_t i = 0; i < rules->count; i++) {
+		buf_puts(sql, i ? "," : "");
+		if (reason)
+			put_literal(rules->items[i].verdict.reason, sql);
+		else
+			buf_printf(sql, "%d", rules->items[i].verdict.kind);
+	}
+	buf_puts(sql, "], greatest(");
+	put_rule(rs, sql);
+	buf_puts(sql, ", 1))");
+}
+
+/* The same over the classifications, `column` being a number of one. */
+static void put_of_class(const struct rescore *rs, const char *column,
+			 bool reason, struct buf *sql)
+{
+	buf_puts(sql, "arrayElement([");
+	for (size_t i = 0; i < rs->classification_count; i++) {
+		const struct verdict *v = &rs->classifications[i].verdict;
+
+		if (reason)
+			buf_printf(sql, "%s'%s'", i ? "," : "", v->reason);
+		else
+			buf_printf(sql, "%s%d", i ? "," : "", v->kind);
+	}
+	buf_puts(sql, "], greatest(");
+	put_known(rs, column, sql);
+	buf_puts(sql, ", 1))");
+}
+
+/* As verdict_of_rule: "if(rule, ..., " whose third is to follow. */
+static void put_ruled(const struct rescore *rs, bool reason, struct buf *sql)
+{
+	buf_puts(sql, "if(");
+	put_rule(rs, sql);
+	buf_puts(sql, " > 0, if(");
+	put_of_rule(rs, false, sql);
+	buf_printf(sql, " = %d AND ", VERDICT_HUMAN);
+	put_of_class(rs, "ahead", false, sql);
+	buf_printf(sql, " != %d, ", VERDICT_HUMAN);
+	put_of_class(rs, "ahead", reason, sql);
+	buf_puts(sql, ", ");
+	put_of_rule(rs, reason, sql);
+	buf_puts(sql, "), ");
+}
+
 /* --- what a row is to say ---------------------------------------------- */
 
 static void put_verdict(const struct rescore *rs, struct buf *sql)
 {
-	buf_puts(sql, "toInt8(if(");
+	buf_puts(sql, "toInt8(");
+	if (rules_of(rs)->count)
+		put_ruled(rs, false, sql);
+	buf_puts(sql, "if(");
 	put_burst(rs, sql);
-	buf_printf(sql, " > 0, %d, arrayElement([", VERDICT_SCANNER);
-	for (size_t i = 0; i < rs->classification_count; i++)
-		buf_printf(sql, "%s%d", i ? "," : "",
-			   rs->classifications[i].verdict.kind);
-	put_index(rs, sql);
-	buf_puts(sql, "))");
+	buf_printf(sql, " > 0, %d, ", VERDICT_SCANNER);
+	put_of_class(rs, "o", false, sql);
+	buf_puts(sql, rules_of(rs)->count ? ")))" : "))");
 }
 
 static void put_reason(const struct rescore *rs, struct buf *sql)
 {
+	if (rules_of(rs)->count)
+		put_ruled(rs, true, sql);
 	buf_puts(sql, "transform(");
 	put_burst(rs, sql);
-	buf_printf(sql, ", [%d, %d], ['%s', '%s'], arrayElement([", BURST_CODES,
+	buf_printf(sql, ", [%d, %d], ['%s', '%s'], ", BURST_CODES,
 		   BURST_NOT_FOUND,
 		   verdict_of_burst(BURST_CODES, verdict_human).reason,
 		   verdict_of_burst(BURST_NOT_FOUND, verdict_human).reason);
-	for (size_t i = 0; i < rs->classification_count; i++)
-		buf_printf(sql, "%s'%s'", i ? "," : "",
-			   rs->classifications[i].verdict.reason);
-	put_index(rs, sql);
-	buf_puts(sql, ")");
+	put_of_class(rs, "o", true, sql);
+	buf_puts(sql, rules_of(rs)->count ? "))" : ")");
 }
 
 static void put_class(const struct rescore *rs, struct buf *sql)
@@ -185,7 +320,8 @@ void rescore_sql_make_agents(const struct rescore *rs, struct buf *sql)
 void rescore_sql_make_map(const struct rescore *rs, struct buf *sql)
 {
 	make(rs, "map",
-	     "(key FixedString(16), o UInt16) ENGINE = Join(ANY, LEFT, key)",
+	     "(key FixedString(16), o UInt16, ahead UInt16, matched UInt64) "
+	     "ENGINE = Join(ANY, LEFT, key)",
 	     sql);
 }
 
@@ -228,7 +364,7 @@ void rescore_sql_insert_map(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "INSERT INTO ");
 	put_table(rs, "map", sql);
-	buf_puts(sql, " (key, o) FORMAT RowBinary");
+	buf_puts(sql, " (key, o, ahead, matched) FORMAT RowBinary");
 }
 
 /* Who could be in a burst at all; few. */
@@ -266,6 +402,11 @@ static void put_steps(const struct rescore *rs, struct buf *sql)
 	put_classification(rs, sql);
 	buf_puts(sql, " IN ");
 	put_open_classifications(rs, sql);
+	if (rules_of(rs)->count) {
+		buf_puts(sql, " AND ");
+		put_rule(rs, sql);
+		buf_puts(sql, " = 0");
+	}
 	buf_puts(sql, " AND unique_identity IN (");
 	put_busy_visitors(rs, sql);
 	buf_puts(sql, ")), e AS (SELECT v, x.1 AS pos, sum(x.2) AS codes, "
@@ -318,6 +459,18 @@ void rescore_sql_preview(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, " AND ");
 	put_differs(rs, sql);
 	buf_puts(sql, " GROUP BY was, now ORDER BY was, now "
+		      "FORMAT TabSeparated");
+}
+
+void rescore_sql_rules(const struct rescore *rs, struct buf *sql)
+{
+	buf_puts(sql, "SELECT ");
+	put_rule(rs, sql);
+	buf_puts(sql, " AS rule, count(), countIf(toInt8(verdict) != ");
+	put_verdict(rs, sql);
+	buf_puts(sql, ") FROM clicks WHERE ");
+	put_day(rs, sql);
+	buf_puts(sql, " GROUP BY rule HAVING rule > 0 ORDER BY rule "
 		      "FORMAT TabSeparated");
 }
 

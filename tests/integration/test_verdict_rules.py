@@ -1,0 +1,218 @@
+"""Rules of the operator's own for verdicts: as clicks come, as `explain` tells, and
+applied to past days, with a preview."""
+import ipaddress
+import json
+import random
+import subprocess
+
+import pytest
+import yaml
+from support.asking import aggregator, ask_range, settled  # noqa: F401
+from support.clicks import counted, instant, make_click
+from support.collecting import *  # noqa: F403
+from support.events import CHROME, GOOGLEBOT, click
+from support.mmdb import Mmdb
+from support.program import BIN, eventually
+from support.rule_files import BOT_LIST, UA_RULES
+
+DAY = instant("2026-10-25T00:00:00Z")
+RULES = [
+    {"verdict": "human", "reason": "our office", "owner": "ann",
+     "network": "203.0.113.0/24"},
+    {"verdict": "bot", "reason": "rented 'servers' \\ größe", "owner": ["ann", "o'\\b"],
+     "asn": [64500, 64501]},
+    {"verdict": "monitor", "reason": "probes", "agent": ["chrome/140", "nothing"],
+     "network": ["198.51.100.0/25", "2001:db8::/32"]},
+]
+RENTED, OFFICE, PROBES = "8.8.4.7", "203.0.113.9", "2001:db8::9"
+
+
+@pytest.fixture
+def rules(workdir):
+    def write(rules=RULES):
+        path.write_text(yaml.safe_dump(rules, allow_unicode=True))
+        return str(path)
+    path = workdir / "verdict-rules.yaml"
+    return write
+
+
+@pytest.fixture
+def places(workdir):
+    return str(Mmdb().add("8.8.4.0/24", {"autonomous_system_number": 64500})
+               .save(workdir / "asn.mmdb"))
+
+
+def by_hand(owner, address, asn, agent, head=False, purpose=""):
+    """Verdict and reason by RULES; None: none of them decides."""
+    ahead = ("prefetch", "purpose header") if purpose else \
+        ("prefetch", "HEAD request") if head else None
+    address = ipaddress.ip_address(address)
+
+    def is_in(*networks):
+        return any(address in ipaddress.ip_network(n) for n in networks
+                   if ipaddress.ip_network(n).version == address.version)
+    if owner == "ann" and is_in("203.0.113.0/24"):
+        return ahead or ("human", "rule: our office")
+    if owner in ("ann", "o'\\b") and asn in (64500, 64501):
+        return "bot", "rule: rented 'servers' \\ größe"
+    if "Chrome/140" in agent and is_in("198.51.100.0/25", "2001:db8::/32"):
+        return "monitor", "rule: probes"
+    return None
+
+
+def test_rules_decide_as_clicks_come(collector, kafka, topics, clickhouse,  # noqa: F405
+                                     migrated, rules, places):
+    running = collector(verdict_rules=rules(), geo_files=[places])
+    asked, events, number = [], [], 0
+    for owner in "ann", "bob", "o'\\b":
+        for address in RENTED, OFFICE, PROBES, "198.51.100.127", "198.51.100.128":
+            for agent in CHROME, GOOGLEBOT:
+                for outcome, prefetch in (1, ""), (5, ""), (1, "prefetch"):
+                    asked.append((owner, address, agent, outcome == 5, prefetch))
+                    number += 1
+                    events.append(click(
+                        number, link_id=number, owner=owner, outcome=outcome,
+                        prefetch=prefetch, user_agent=agent.encode(),
+                        client_ip=ipaddress.ip_address(address).packed))
+    kafka.produce(topics["topic_clicks"], events)
+    wait_for(clickhouse, number)  # noqa: F405
+    found = rows(clickhouse, "link_id, verdict, verdict_reason")  # noqa: F405
+    decided = 0
+    for row, (owner, address, agent, head, purpose) in zip(found, asked):
+        wanted = by_hand(owner, address, 64500 if address == RENTED else 0, agent,
+                         head, purpose)
+        if wanted:
+            assert (row["verdict"], row["verdict_reason"]) == wanted, row
+            decided += 1
+        else:
+            assert not row["verdict_reason"].startswith("rule: ")
+            assert (row["verdict"] == "bot") == (agent == GOOGLEBOT), row
+    assert 30 < decided < number - 30
+    assert running.stop() == 0
+
+
+def test_explain_names_the_rule(workdir, rules):
+    config = workdir / "collector.yaml"
+    config.write_text(yaml.safe_dump({"collector": {
+        "ua_rules": UA_RULES, "bot_list": BOT_LIST, "verdict_rules": rules()}}))
+    done = subprocess.run(
+        [BIN / "collector", "-c", config, "explain", "--why"], timeout=120,
+        input=json.dumps({"ip": PROBES, "ua": CHROME}), text=True,
+        capture_output=True, check=True)
+    answer = json.loads(done.stdout)
+    assert answer["verdict"]["class"] == "monitor"
+    assert answer["verdict"]["reason"] == "rule: probes"
+    assert answer["why"]["verdict"] == {"origin": "verdict_rules", "entry": 3}
+
+
+# --- past days ----------------------------------------------------------------
+
+@pytest.fixture
+def rescore(program, rules):
+    def run(*args, chosen=RULES, **own):
+        status, output = program("collector", {"collector": {
+            "ua_rules": UA_RULES, "bot_list": BOT_LIST,
+            "verdict_rules": rules(chosen), **own}}, start=False, args=[
+                "rescore", "--from", "2026-10-25", "--to", "2026-10-25",
+                *args]).run()
+        assert status == 0, output
+        return output
+    return run
+
+
+def past_clicks(count=600):
+    rng = random.Random(5)
+    clicks = []
+    for i in range(count):
+        agent = rng.choice([CHROME, GOOGLEBOT])
+        head = rng.random() < 0.2
+        robot = agent == GOOGLEBOT
+        clicks.append(make_click(
+            rng, (DAY + i * 60) * 1000, rng.choice([1, 2, 3]),
+            owner=rng.choice(["ann", "bob", "o'\\b"]),
+            ip="::ffff:" + address if "." in (address := rng.choice(
+                [RENTED, OFFICE, PROBES, "198.51.100.1", "198.51.100.128"]))
+            else address,
+            asn=rng.choice([0, 64500, 64501, 64502]), user_agent=agent,
+            outcome="head" if head else "redirected", purpose="",
+            verdict="bot" if robot else "prefetch" if head else "human",
+            verdict_reason="listed crawler" if robot else
+            "HEAD request" if head else "",
+            device_class="robot" if robot else "desktop"))
+    return clicks
+
+
+def judged(row):
+    return by_hand(row["owner"], row["ip"].removeprefix("::ffff:"), row["asn"],
+                   row["user_agent"], row["outcome"] == "head") or \
+        (row["verdict"], row["verdict_reason"])
+
+
+def test_rules_judge_past_days_after_a_preview(rescore, clickhouse, migrated,
+                                               aggregator):
+    before = past_clicks()
+    migrated.insert(before)
+    made = aggregator()
+    settled(made, len(before), DAY, DAY + 86400)
+    columns = "verdict, verdict_reason"
+    stored = clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
+    wanted = [judged(row) for row in before]
+    changes = sum(row["verdict"] != v for row, (v, _) in zip(before, wanted))
+
+    preview = rescore("--dry-run")
+    assert f"{changes} verdicts would change" in preview
+    for number, rule in enumerate(RULES, 1):
+        taken = [(row, v) for row, (v, reason) in zip(before, wanted)
+                 if reason == f"rule: {rule['reason']}"]
+        # An office's HEAD requests are what they were, and are taken too.
+        if number == 1:
+            taken = [(row, v) for row, (v, _) in zip(before, wanted)
+                     if row["owner"] == "ann" and row["ip"].endswith(OFFICE)]
+        changed = sum(row["verdict"] != v for row, v in taken)
+        assert (f"    rule {number} ({rule['reason']}): takes {len(taken)} clicks, "
+                f"{changed} would change\n") in preview
+    assert clickhouse.rows(
+        f"SELECT {columns} FROM clicks ORDER BY offset") == stored
+
+    assert f"{changes} verdicts changed" in rescore()
+    found = clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
+    assert [(r["verdict"], r["verdict_reason"]) for r in found] == wanted
+    after = [{**row, "verdict": v} for row, (v, _) in zip(before, wanted)]
+    eventually(lambda: ask_range(made, DAY, DAY + 86400, interval="day")["total"] ==
+               counted(after), what="the hours to be settled again")
+
+    assert ": 0 verdicts changed" in rescore()
+    # Without the rules all is what it was.
+    assert f"{changes} verdicts changed" in rescore(chosen=[])
+    found = clickhouse.rows(f"SELECT {columns} FROM clicks ORDER BY offset")
+    assert [r["verdict"] for r in found] == [r["verdict"] for r in before]
+
+
+def test_rules_go_before_bursts(rescore, clickhouse, migrated):
+    rng = random.Random(6)
+    burst = [make_click(rng, (DAY + i) * 1000, 1, code=f"code{i}", owner=owner,
+                        ip=f"::ffff:{OFFICE}", user_agent=CHROME, asn=0,
+                        unique_identity=owner * 5, outcome="redirected",
+                        verdict="human", verdict_reason="")
+             for i in range(30) for owner in ("anna", "bobb")]
+    migrated.insert(burst)
+    office = [{**RULES[0], "owner": "anna"}]
+    output = rescore(chosen=office, scan_codes=20)
+    assert "(human to scanner 30)" in output
+    assert clickhouse.rows("SELECT owner, any(toString(verdict)) AS v, "
+                           "uniqExact(verdict) AS n FROM clicks GROUP BY owner "
+                           "ORDER BY owner") == [
+        {"owner": "anna", "v": "human", "n": 1},
+        {"owner": "bobb", "v": "scanner", "n": 1}]
+
+
+def test_the_largest_file_of_rules_is_applied(rescore, clickhouse, migrated):
+    migrated.insert(past_clicks(20))
+    many = [{"verdict": "bot", "reason": str(n), "network": [
+        f"10.{n}.{i}.0/24" for i in range(16)]} for n in range(50)]
+    many.append({"verdict": "scanner", "reason": "all", "network": "0.0.0.0/0"})
+    assert 14000 < len(yaml.safe_dump(many)) <= 16384
+    rescore(chosen=many)
+    assert clickhouse.value("SELECT groupUniqArray(toString(verdict)) FROM clicks "
+                            "WHERE NOT startsWith(IPv6NumToString(ip), '2001')") == [
+        "scanner"]
