@@ -177,6 +177,7 @@ struct scope {
 	const char *prefix; /* "kafka", "links.spaces[1]" */
 	void *base;
 	bool borrowed; /* has keys that the table need not know */
+	bool absent;   /* may be, and is: nothing of it is required */
 };
 
 static int load_scope(const struct scope *scope, yaml_node_t *mapping,
@@ -298,9 +299,10 @@ static int load_list(const struct scope *scope, const struct setting *s,
 		return error_set_nomem(err);
 	list->count = count;
 	for (size_t i = 0; i < count; i++) {
-		struct scope sub = {scope->tree, s->sub, prefix,
-				    (char *)list->items + i * s->sub_size,
-				    false};
+		struct scope sub = {
+			scope->tree, s->sub,
+			prefix,	     (char *)list->items + i * s->sub_size,
+			false,	     false};
 
 		snprintf(prefix, sizeof(prefix), "%s[%zu]", full, i);
 		item = yaml_tree_item(scope->tree, node, i);
@@ -337,7 +339,7 @@ static int load_fallback(const struct scope *scope, const struct setting *s,
 {
 	char full[128];
 
-	if (!s->fallback && !s->optional)
+	if (!s->fallback && !s->optional && !scope->absent)
 		return yaml_tree_error(err, scope->tree, NULL,
 				       full_key(scope, s->key, full),
 				       "is required: %s", s->help);
@@ -419,8 +421,12 @@ static int load_group(const struct setting_group *group, struct yaml_tree *tree,
 	const struct setting_section *section = group->section;
 	yaml_node_t *node =
 		root ? yaml_tree_get(tree, root, section->name) : NULL;
-	struct scope scope = {tree, section->settings, section->name,
-			      (char *)config + group->offset, group->borrowed};
+	struct scope scope = {tree,
+			      section->settings,
+			      section->name,
+			      (char *)config + group->offset,
+			      group->borrowed,
+			      group->optional && is_absent(node)};
 
 	if (is_absent(node))
 		node = NULL;

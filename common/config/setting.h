@@ -167,6 +167,9 @@ struct setting_group {
 	/* Some settings of another program's section, to compare with: the
 	 * others there are that program's to check, and so is the sample. */
 	bool borrowed;
+	/* The file may do without the section: what is REQUIRED of it stays
+	 * empty then. */
+	bool optional;
 };
 
 #endif

@@ -213,6 +213,35 @@ static void what_is_borrowed_is_read_and_the_rest_is_not_ours(void **state)
 	unlink(path);
 }
 
+static void
+an_optional_section_asks_for_nothing_unless_it_is_there(void **state)
+{
+	static const struct setting two[] = {
+		SETTING_STRING(address, REQUIRED, AT_START, "Where."),
+		SETTING_INT(count, "4", 0, 9, AT_START, "How many."),
+		{0},
+	};
+	static const struct setting_section more = {"more", "More.", two};
+	const struct setting_group group = {.section = &more, .optional = true};
+	const struct config_spec with_more = {&group, 1, NULL};
+	struct sample config = {0};
+	struct error err = {0};
+	char path[64];
+
+	(void)state;
+	unit_write_file("", path);
+	assert_int_equal(config_load(&with_more, path, &config, &err), 0);
+	assert_null(config.address);
+	assert_int_equal(config.count, 4);
+	unlink(path);
+	config_release(&with_more, &config);
+	unit_write_file("more: {count: 5}\n", path);
+	assert_int_equal(config_load(&with_more, path, &config, &err), -1);
+	assert_non_null(strstr(err.text, "more.address: is required"));
+	unlink(path);
+	config_release(&with_more, &config);
+}
+
 static void broken_yaml_is_an_error_with_its_place(void **state)
 {
 	struct sample config = {0};
@@ -412,6 +441,8 @@ int main(void)
 			a_mistake_names_line_column_key_and_what_was_expected),
 		cmocka_unit_test(
 			what_is_borrowed_is_read_and_the_rest_is_not_ours),
+		cmocka_unit_test(
+			an_optional_section_asks_for_nothing_unless_it_is_there),
 		cmocka_unit_test(broken_yaml_is_an_error_with_its_place),
 		cmocka_unit_test(printed_settings_load_again),
 		cmocka_unit_test(a_secret_is_never_printed),
