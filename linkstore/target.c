@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "codespace/link_id.h"
 #include "common/clock.h"
 #include "linkstore/store.h"
 
@@ -111,6 +112,37 @@ bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 	if (!space || !locate_in(space, code, len, &target))
 		return false;
 	set_code(&target, code, len);
+	*ret_target = target;
+	return true;
+}
+
+const struct link_space *linkstore_space_of_id(const struct linkstore *ls,
+					       uint64_t link_id)
+{
+	unsigned number = link_id_unpack(link_id).space;
+
+	if (link_id_is_blockless(link_id))
+		return NULL;
+	for (size_t i = 0; i < ls->space_count; i++)
+		if (ls->spaces[i].number == number &&
+		    link_space_has_blocks(&ls->spaces[i]))
+			return &ls->spaces[i];
+	return NULL;
+}
+
+bool linkstore_locate_id(const struct linkstore *ls, uint64_t link_id,
+			 unsigned version, struct link_target *ret_target)
+{
+	const struct link_space *space = linkstore_space_of_id(ls, link_id);
+	struct link_target target = {.space = space, .version = version};
+
+	if (!space || !codespace_has_version(space->codes, version))
+		return false;
+	target.id = link_id_unpack(link_id).id;
+	target.block = target.id / space->block_size;
+	if (was_never_issued(space, target.block))
+		return false;
+	codespace_encode_version(space->codes, version, target.id, target.code);
 	*ret_target = target;
 	return true;
 }

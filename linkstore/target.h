@@ -33,6 +33,18 @@ bool linkstore_locate(const struct linkstore *ls, const char *code, size_t len,
 		      struct link_target *ret_target);
 
 /*
+ * Where the link of that id lives, were its code made with the key of that
+ * version.  False: it cannot be a link of ours; or its code does not follow
+ * from its id, as it is in no block; or the space has no such version.
+ */
+bool linkstore_locate_id(const struct linkstore *ls, uint64_t link_id,
+			 unsigned version, struct link_target *ret_target);
+
+/* The space of blocks that the link of that id is of; NULL: none. */
+const struct link_space *linkstore_space_of_id(const struct linkstore *ls,
+					       uint64_t link_id);
+
+/*
  * Of a text that linkstore_locate refused: might it be a code of ours all the
  * same, made with a key version that is not configured here?  The space's
  * record tells which there are (503, not 404).

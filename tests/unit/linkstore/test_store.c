@@ -1,4 +1,5 @@
 /* What needs no Redis: configuration, codes to keys, markers and ranges. */
+#include "codespace/link_id.h"
 #include "linkstore/config_check.h"
 #include "linkstore/target.h"
 #include "tests/unit/linkstore/fixture.h"
@@ -119,6 +120,43 @@ static void a_code_leads_to_its_block(void **state)
 	assert_int_equal(found.id, 123045);
 	assert_int_equal(found.block, 123);
 	assert_ptr_equal(found.space, f->space);
+}
+
+static void a_link_id_leads_to_the_code_of_each_key(void **state)
+{
+	const struct link_id_parts parts = {
+		.space = 5, .generation = 3, .id = 4321};
+	struct fixture *f = *state;
+	struct link_target made, found;
+	uint64_t link_id;
+
+	must(f, link_id_pack(&parts, &link_id, &f->err));
+	linkstore_code(f->space, 4, 321, &made);
+	assert_ptr_equal(linkstore_space_of_id(f->store, link_id), f->space);
+	assert_true(
+		linkstore_locate_id(f->store, link_id, made.version, &found));
+	assert_string_equal(found.code, made.code);
+	assert_int_equal(found.block, 4);
+	assert_false(linkstore_locate_id(f->store, link_id, 3, &found));
+}
+
+static void what_is_no_link_id_of_a_block_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct link_target target;
+	const uint64_t others[] = {
+		0,
+		5,				 /* space 0 */
+		UINT64_C(5) << 57 | LINK_ID_MAX, /* beyond the last block */
+		UINT64_C(6) << 57 | 5,		 /* a space without blocks */
+		UINT64_C(50) << 57 | 5,		 /* no space */
+		UINT64_C(63) << 57 | 5,		 /* of no block */
+		UINT64_C(69) << 57 | 5,		 /* no link id */
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(
+			linkstore_locate_id(f->store, others[i], 0, &target));
 }
 
 static void what_is_no_code_is_refused(void **state)
@@ -271,6 +309,8 @@ int main(void)
 		PURE(keys_are_long_and_their_versions_distinct),
 		PURE(a_short_class_is_renewed_more_often),
 		PURE(a_code_leads_to_its_block),
+		PURE(a_link_id_leads_to_the_code_of_each_key),
+		PURE(what_is_no_link_id_of_a_block_is_refused),
 		PURE(what_is_no_code_is_refused),
 		PURE(a_block_far_above_the_cursor_is_refused),
 		PURE(a_noted_cursor_never_goes_back),
