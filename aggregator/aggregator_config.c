@@ -2,6 +2,7 @@
 
 #include "aggregator/api/cors.h"
 #include "common/clock.h"
+#include "linkstore/config_check.h"
 
 #define SETTING_STRUCT struct aggregator_settings
 static const struct setting settings[] = {
@@ -151,6 +152,12 @@ const struct setting_group aggregator_groups[] = {
 	GROUP(redis_section, redis),
 	GROUP(kafka_section, kafka),
 	GROUP(clickhouse_section, clickhouse),
+	/* Aggregators from before they looked codes up in Redis have none. */
+	{
+		.section = &links_section,
+		.offset = offsetof(struct aggregator_config, links),
+		.optional = true,
+	},
 	GROUP(aggregator_section, aggregator),
 };
 const size_t aggregator_group_count =
@@ -168,6 +175,8 @@ int aggregator_config_validate(const void *config, struct error *err)
 	const struct aggregator_config *c = config;
 	struct rate_rule ignored;
 
+	if (c->links.spaces.count && links_config_validate(&c->links, err) < 0)
+		return -1;
 	if (kafka_check_live(&c->kafka, err) < 0 ||
 	    cors_check(&c->aggregator.cors_origins, err) < 0 ||
 	    aggregator_key_rate(&c->aggregator, &ignored, err) < 0)

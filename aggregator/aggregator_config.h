@@ -10,6 +10,7 @@
 #include "common/kafka/kafka.h"
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
+#include "linkstore/config.h"
 
 /* The `aggregator` section. */
 struct aggregator_settings {
@@ -65,6 +66,7 @@ struct aggregator_config {
 	struct redis_config redis;
 	struct kafka_config kafka; /* for the live stream alone */
 	struct clickhouse_config clickhouse;
+	struct links_config links; /* no spaces: the archive alone is asked */
 	struct aggregator_settings aggregator;
 };
 

@@ -5,11 +5,11 @@
  * where the aggregator has no file of keys.  Others see single links: with
  * owners= those of these owners, with `read-own` those of the key's account (of
  * both, if the key has both).  Whose a link is, says its newest version in the
- * archive.
+ * archive, or Redis where the archive does not know it yet.
  *
  * A link that a caller may not see is answered like one that does not exist, by
- * the same bytes.  archive.h sees to that: it asks for an access, and finds no
- * other links.
+ * the same bytes.  link_finder.h sees to that: it asks for an access, and finds
+ * no other links.
  */
 #ifndef AGGREGATOR_API_ACCESS_H
 #define AGGREGATOR_API_ACCESS_H

@@ -11,6 +11,7 @@
 #include "aggregator/api/openapi.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/query_ender.h"
+#include "aggregator/api/redis_links.h"
 #include "aggregator/api/slots.h"
 #include "aggregator/api/static_files.h"
 #include "aggregator/export/exports.h"
@@ -43,6 +44,7 @@ struct router {
 	struct freshness *freshness;
 	struct live *live;
 	struct clickhouse **connections; /* one a worker */
+	struct redis_links *redis;	 /* NULL: no spaces are configured */
 	struct query_ender *ender;
 	struct slots *questions;
 	struct exports *exports;
@@ -226,6 +228,7 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->access = *access;
 	job->call.config = router->config;
 	job->call.freshness = router->freshness;
+	job->call.redis = router->redis;
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
 	job->task.priority = QUESTION_PRIORITY;
@@ -518,6 +521,22 @@ static int load_openapi(struct router *r, struct error *err)
 	return static_file_encode(&r->openapi, err);
 }
 
+static int open_redis_links(struct router *r, struct metrics *metrics,
+			    struct health *health, struct error *err)
+{
+	const struct redis_links_options options = {
+		.config = r->config,
+		.log = r->log,
+		.metrics = metrics,
+		.health = health,
+	};
+
+	if (r->config->links.spaces.count == 0)
+		return 0;
+	r->redis = redis_links_new(&options, err);
+	return r->redis ? 0 : -1;
+}
+
 static int open_exports(struct router *r, struct metrics *metrics,
 			struct error *err)
 {
@@ -525,6 +544,7 @@ static int open_exports(struct router *r, struct metrics *metrics,
 		.config = r->config,
 		.keys = r->keys,
 		.freshness = r->freshness,
+		.redis = r->redis,
 		.ender = r->ender,
 		.log = r->log,
 		.metrics = metrics,
@@ -544,6 +564,7 @@ static int open_live(struct router *r, struct metrics *metrics,
 		.keys = r->keys,
 		.workers = r->workers,
 		.connections = r->connections,
+		.redis = r->redis,
 	};
 
 	r->live = live_new(&options, err);
@@ -562,6 +583,7 @@ static int open_parts(struct api *api, struct metrics *metrics,
 		return -1;
 	r->freshness = freshness_new(r->config, health, err);
 	if (!r->freshness || open_questions(r, metrics, err) < 0 ||
+	    open_redis_links(r, metrics, health, err) < 0 ||
 	    open_exports(r, metrics, err) < 0 || open_live(r, metrics, err) < 0)
 		return -1;
 	api->servers = calloc(count, sizeof(*api->servers));
@@ -601,6 +623,8 @@ struct api *api_new(const struct aggregator_config *config, struct log *log,
 int api_start(struct api *api, struct error *err)
 {
 	if (freshness_start(api->router.freshness, err) < 0 ||
+	    (api->router.redis &&
+	     redis_links_start(api->router.redis, err) < 0) ||
 	    live_start(api->router.live, err) < 0)
 		return -1;
 	for (size_t i = 0; i < api->count; i++) {
@@ -647,6 +671,7 @@ void api_free(struct api *api)
 	free(r->connections);
 	live_free(r->live);
 	exports_free(r->exports);
+	redis_links_free(r->redis);
 	query_ender_free(r->ender);
 	slots_free(r->questions);
 	freshness_free(r->freshness);

@@ -1,7 +1,7 @@
 /*
- * archive.h - whose a code is: look-ups in the table `links`.
+ * archive.h - links and whose they are: look-ups in the table `links`.
  *
- * A link that the caller may not see is not found.
+ * It finds what nobody may see, too: answers about one link take link_finder.h.
  */
 #ifndef AGGREGATOR_API_ARCHIVE_H
 #define AGGREGATOR_API_ARCHIVE_H
@@ -18,21 +18,20 @@ struct archived_link {
 	char code[128];
 	struct buf url;
 	char state[16], owner[256], ttl_class[16];
+	char account[256], creator[256]; /* for struct access_link */
 	uint32_t generation;
 	int64_t created_at; /* ms */
 	int64_t expires_at; /* ms; 0: never */
 };
 
-/* The present owner of a code: its newest link.  ERROR_NOTFOUND when the
- * archive has none.  Release with archived_link_release. */
-int archive_find_code(struct clickhouse *ch, const struct access *access,
-		      const char *code, struct archived_link *ret,
-		      struct error *err);
+/* The newest link of a code.  ERROR_NOTFOUND when the archive has none.
+ * Release with archived_link_release. */
+int archive_find_code(struct clickhouse *ch, const char *code,
+		      struct archived_link *ret, struct error *err);
 
 /* The link itself, also when its code has another owner by now. */
-int archive_find_link(struct clickhouse *ch, const struct access *access,
-		      uint64_t link_id, struct archived_link *ret,
-		      struct error *err);
+int archive_find_link(struct clickhouse *ch, uint64_t link_id,
+		      struct archived_link *ret, struct error *err);
 
 /* Calls `fn` for each of these links that the archive has, with whose it is: by
  * this access_sees_link decides.  The texts are gone after the call. */

@@ -69,6 +69,12 @@ int call_finish_csv(struct call *call, struct error *err)
 	return 0;
 }
 
+struct link_finder call_finder(const struct call *call)
+{
+	return (struct link_finder){
+		.ch = call->ch, .redis = call->redis, .access = call->access};
+}
+
 int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 {
 	struct progress last;

@@ -12,6 +12,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/access.h"
 #include "aggregator/api/freshness.h"
+#include "aggregator/api/link_finder.h"
 #include "common/buf.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
@@ -22,8 +23,9 @@ struct call {
 	struct freshness *freshness;
 	const struct access *access; /* what the caller may see */
 	struct clickhouse *ch;
-	struct http_slice query; /* of the URL */
-	char code[128];		 /* from the path; "" when the route has none */
+	struct redis_links *redis; /* NULL: no spaces are configured */
+	struct http_slice query;   /* of the URL */
+	char code[128]; /* from the path; "" when the route has none */
 
 	/* The answer. */
 	int status; /* 200 unless the route says otherwise */
@@ -45,6 +47,9 @@ route_fn route_reconciliation; /* GET /v1/reconciliation */
 route_fn route_links;	       /* GET /v1/links */
 route_fn route_reclaim_runs;   /* GET /v1/reclaim-runs */
 route_fn route_spaces;	       /* GET /v1/spaces, in reclaim_runs.c */
+
+/* The link that the caller asks about, by what it may see. */
+struct link_finder call_finder(const struct call *call);
 
 /* Up to when a link's rows are complete, in ms since 1970, 0 for unknown: what
  * was settled, or what collectors have reported since.  Ask before the rows. */

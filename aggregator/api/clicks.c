@@ -313,17 +313,15 @@ static bool needs_rows(const struct question *q)
 static int clicks_fetch(struct call *call, const struct question *q,
 			struct clicks_answer *ret, struct error *err)
 {
+	struct link_finder finder = call_finder(call);
 	struct clicks_scope scope = {0};
 	bool settled;
-	int status = 0;
+	int status;
 
 	*ret = (struct clicks_answer){0};
-	if (*q->code)
-		status = archive_find_code(call->ch, call->access, q->code,
-					   &ret->link, err);
-	else if (q->link_id)
-		status = archive_find_link(call->ch, call->access, q->link_id,
-					   &ret->link, err);
+	if (*q->code || q->link_id)
+		status = link_find(&finder, q->code, q->link_id, &ret->link,
+				   err);
 	else
 		status = access_check_rows(call->access, &scope.owners,
 					   ACCESS_ASK_OF_ONE, err);

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/archive.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
@@ -100,6 +99,7 @@ static json_t *link_to_json(struct archived_link *link)
 
 int route_summary(struct call *call, struct error *err)
 {
+	struct link_finder finder = call_finder(call);
 	struct archived_link link = {0};
 	struct question q;
 	int64_t complete_until = 0;
@@ -115,8 +115,7 @@ int route_summary(struct call *call, struct error *err)
 				   "'-'",
 				   CODE_MAX);
 	if (status == 0)
-		status = archive_find_code(call->ch, call->access, call->code,
-					   &link, err);
+		status = link_find_code(&finder, call->code, &link, err);
 	/* Read before the rows are: rows that arrive later are counted, but not
 	 * promised. */
 	if (status == 0)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "aggregator/api/api_keys.h"
-#include "aggregator/api/archive.h"
 #include "aggregator/api/call.h"
 #include "aggregator/api/problem.h"
 #include "aggregator/api/slots.h"
@@ -107,16 +106,11 @@ static int find_range(struct export *e, struct call *call, struct error *err)
 static int find_link(struct export *e, struct call *call, struct error *err)
 {
 	const struct export_question *q = &e->question;
+	struct link_finder finder = call_finder(call);
 	struct archived_link link = {0};
 	uint64_t before = e->scan.range.link_id;
-	int status = 0;
+	int status = link_find(&finder, q->code, q->link_id, &link, err);
 
-	if (*q->code)
-		status = archive_find_code(call->ch, call->access, q->code,
-					   &link, err);
-	else
-		status = archive_find_link(call->ch, call->access, q->link_id,
-					   &link, err);
 	archived_link_release(&link);
 	if (status < 0)
 		return -1;
@@ -245,7 +239,8 @@ static int make_portion(struct export *e, struct clickhouse *ch,
 	struct call call = {.config = e->all->uses.config,
 			    .freshness = e->all->uses.freshness,
 			    .access = &e->access,
-			    .ch = ch};
+			    .ch = ch,
+			    .redis = e->all->uses.redis};
 	int64_t start = clock_monotonic_ms();
 	size_t rows;
 

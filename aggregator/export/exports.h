@@ -15,6 +15,7 @@
 #include "aggregator/aggregator_config.h"
 #include "aggregator/api/freshness.h"
 #include "aggregator/api/query_ender.h"
+#include "aggregator/api/redis_links.h"
 #include "common/error.h"
 #include "common/http/stream.h"
 #include "common/keys/api_keyring.h"
@@ -28,6 +29,7 @@ struct exports_uses {
 	const struct aggregator_config *config;
 	struct api_keyring *keys; /* NULL: anybody may ask */
 	struct freshness *freshness;
+	struct redis_links *redis; /* NULL: no spaces are configured */
 	struct query_ender *ender;
 	struct log *log;
 	struct metrics *metrics;

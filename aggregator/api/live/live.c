@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "aggregator/api/api_keys.h"
-#include "aggregator/api/archive.h"
+#include "aggregator/api/link_finder.h"
 #include "aggregator/api/live/live_event.h"
 #include "aggregator/api/live/live_queue.h"
 #include "aggregator/api/live/live_reader.h"
@@ -413,15 +413,14 @@ static struct subscriber *subscriber_new(struct live_loop *at,
 static void find_link(void *arg, unsigned index)
 {
 	struct subscriber *s = arg;
-	struct clickhouse *ch = s->at->live->options.connections[index];
+	const struct live_options *options = &s->at->live->options;
+	const struct link_finder finder = {.ch = options->connections[index],
+					   .redis = options->redis,
+					   .access = &s->access};
 	struct archived_link link = {0};
 
-	if (*s->question.code)
-		s->outcome = archive_find_code(ch, &s->access, s->question.code,
-					       &link, &s->err);
-	else
-		s->outcome = archive_find_link(
-			ch, &s->access, s->question.link_id, &link, &s->err);
+	s->outcome = link_find(&finder, s->question.code, s->question.link_id,
+			       &link, &s->err);
 	if (s->outcome == 0)
 		s->question.link_id = link.link_id;
 	archived_link_release(&link);

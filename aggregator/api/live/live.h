@@ -17,6 +17,7 @@
 #define AGGREGATOR_API_LIVE_LIVE_H
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/api/redis_links.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
@@ -36,6 +37,7 @@ struct live_options {
 	struct api_keyring *keys; /* NULL: anybody may ask */
 	struct workers *workers;
 	struct clickhouse *const *connections; /* one a worker */
+	struct redis_links *redis; /* NULL: no spaces are configured */
 };
 
 /* The options' parts must outlive it. */

@@ -1,0 +1,216 @@
+#include "aggregator/api/link_finder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/utf8.h"
+#include "linkstore/link/names.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* One text for all: it may tell nobody what the archive has. */
+#define NOT_TOLD                                                               \
+	"whether there is such a link cannot be told for now: Redis, which "   \
+	"has those that are new, does not answer"
+
+/* What a question is about; `code` is "" where it is `link_id`. */
+struct sought {
+	const char *code;
+	uint64_t link_id;
+};
+
+/* --- a link of Redis --------------------------------------------------------
+ */
+
+/* As the archive's toValidUTF8: answers are JSON. */
+static void put_valid(struct buf *out, const char *text)
+{
+	size_t left = strlen(text), n;
+
+	for (; left; text += n, left -= n) {
+		n = utf8_sequence(text, left);
+		if (n)
+			buf_append(out, text, n);
+		else
+			buf_puts(out, REPLACEMENT);
+		n = n ? n : 1;
+	}
+}
+
+static bool copy_valid(char *to, size_t size, const char *text)
+{
+	struct buf valid = {0};
+	bool done;
+
+	put_valid(&valid, text);
+	done = buf_cstr(&valid) != NULL;
+	if (done)
+		snprintf(to, size, "%s", valid.data);
+	buf_free(&valid);
+	return done;
+}
+
+struct stored_link {
+	struct archived_link link;
+	bool complete; /* memory was enough for it */
+};
+
+/* What the archive will have of it; but for its end, which is that of now. */
+static void take_stored(void *arg, const struct link_target *target,
+			const struct link_answer *answer)
+{
+	const Shortloop__Link *link = answer->link;
+	struct stored_link *stored = arg;
+	struct archived_link *ret = &stored->link;
+
+	*ret = (struct archived_link){
+		.link_id = link->link_id,
+		.generation = link->generation,
+		.created_at = (int64_t)link->created_ms,
+		.expires_at = answer->ttl_left == DURATION_NEVER
+				      ? 0
+				      : clock_real_ms() + answer->ttl_left,
+	};
+	snprintf(ret->code, sizeof(ret->code), "%s", target->code);
+	snprintf(ret->state, sizeof(ret->state), "%s",
+		 link_state_name(link->state));
+	put_valid(&ret->url, link->url);
+	stored->complete =
+		buf_cstr(&ret->url) &&
+		copy_valid(ret->owner, sizeof(ret->owner), link->owner) &&
+		copy_valid(ret->ttl_class, sizeof(ret->ttl_class),
+			   link->ttl_class) &&
+		copy_valid(ret->account, sizeof(ret->account), link->account) &&
+		copy_valid(ret->creator, sizeof(ret->creator), link->creator);
+}
+
+/* --- asking both ------------------------------------------------------------
+ */
+
+static bool is_seen(const struct link_finder *f,
+		    const struct archived_link *link)
+{
+	const struct access_link whose = {.owner = link->owner,
+					  .account = link->account,
+					  .creator = link->creator};
+
+	return access_sees_link(f->access, &whose);
+}
+
+/* No link_id is 0: *ret stays zeroed where there is no link. */
+static int accept_absence(int status, struct error *err)
+{
+	if (status == 0 || err->code != ERROR_NOTFOUND)
+		return status;
+	*err = (struct error){0};
+	return 0;
+}
+
+static int ask_archive(const struct link_finder *f, const struct sought *what,
+		       struct archived_link *ret, struct error *err)
+{
+	int status =
+		*what->code ? archive_find_code(f->ch, what->code, ret, err)
+			    : archive_find_link(f->ch, what->link_id, ret, err);
+
+	return accept_absence(status, err);
+}
+
+static int ask_redis(const struct link_finder *f, const struct sought *what,
+		     struct archived_link *ret, struct error *err)
+{
+	struct stored_link stored = {.complete = true};
+	int status;
+
+	if (!f->redis)
+		return 0;
+	status = *what->code ? redis_links_find_code(f->redis, what->code,
+						     take_stored, &stored, err)
+			     : redis_links_find_id(f->redis, what->link_id,
+						   take_stored, &stored, err);
+	*ret = stored.link;
+	return stored.complete ? accept_absence(status, err)
+			       : error_set_nomem(err);
+}
+
+/* Moves the newer of both to *ret.  Of one link the archive's is taken, which
+ * is what is answered from then on. */
+static void take_newer(struct archived_link *archived,
+		       struct archived_link *stored, struct archived_link *ret)
+{
+	struct archived_link *newer =
+		stored->link_id > archived->link_id ? stored : archived;
+
+	*ret = *newer;
+	*newer = (struct archived_link){0};
+}
+
+/*
+ * Redis is asked although the archive has a link of that code: the code may
+ * have been given to another since, of which the archive, which is seconds
+ * behind, or hours where the collectors are, knows nothing.  The former owner's
+ * counts are no answer to the new one's question.  An answer of Redis takes a
+ * small part of the time that the counts take.
+ *
+ * When Redis does not answer, a link of the archive that is seen is the answer,
+ * as it was before Redis was asked at all.  One that is not seen is treated
+ * like one that nobody knows: it must not be told from it.
+ */
+static int find(const struct link_finder *f, const struct sought *what,
+		struct archived_link *ret, struct error *err)
+{
+	struct archived_link archived = {0}, stored = {0};
+	struct error why = {0};
+	bool seen;
+	int status = ask_archive(f, what, &archived, err);
+
+	if (status < 0)
+		goto out;
+	seen = archived.link_id && is_seen(f, &archived);
+	/* A link_id has one owner for ever. */
+	if (!(seen && what->link_id) && ask_redis(f, what, &stored, &why) < 0 &&
+	    !seen) {
+		*err = why;
+		status = why.code == ERROR_REMOTE
+				 ? error_keep_inside(err, NOT_TOLD)
+				 : -1;
+		goto out;
+	}
+	take_newer(&archived, &stored, ret);
+	if (!ret->link_id || !is_seen(f, ret))
+		status =
+			error_set(err, ERROR_NOTFOUND, "there is no such link");
+out:
+	archived_link_release(&archived);
+	archived_link_release(&stored);
+	return status;
+}
+
+int link_find_code(const struct link_finder *f, const char *code,
+		   struct archived_link *ret, struct error *err)
+{
+	const struct sought what = {.code = code};
+
+	if (find(f, &what, ret, err) < 0)
+		return error_wrap(err, "code %s", code);
+	return 0;
+}
+
+int link_find_id(const struct link_finder *f, uint64_t link_id,
+		 struct archived_link *ret, struct error *err)
+{
+	const struct sought what = {.code = "", .link_id = link_id};
+
+	if (find(f, &what, ret, err) < 0)
+		return error_wrap(err, "link_id %" PRIu64, link_id);
+	return 0;
+}
+
+int link_find(const struct link_finder *f, const char *code, uint64_t link_id,
+	      struct archived_link *ret, struct error *err)
+{
+	return *code ? link_find_code(f, code, ret, err)
+		     : link_find_id(f, link_id, ret, err);
+}

@@ -1,0 +1,353 @@
+"""Questions to the aggregator about links that the archive does not know yet: no
+collector runs here, so that it never does unless the test says so."""
+import random
+
+import pytest
+
+from support.allocator import *  # noqa: F401,F403
+from support.allocator import URL, alias_space, other_space, problem, space
+from support.asking import FROM, TO
+from support.clicks import counted, make_click, rfc3339, some_clicks
+from support.program import eventually, quick
+from support.redis_proxy import RedisProxy
+from support.sse import Stream
+
+KEYS = {"boss": "admin", "eye": "read", "ann": "read owners=ann",
+        "bob": "read owners=bob", "acme": "create,read-own account=acme",
+        "shop": "create,read-own account=shop"}
+RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
+SPACES = ["s7", "h6", "flakes", "names"]
+
+
+@pytest.fixture
+def first_keys():
+    return KEYS
+
+
+@pytest.fixture
+def links_config(workdir):
+    return {"ttl_classes": ["2s", "1h", "never"], "hold_max": "1h",
+            "quarantine": "5s", "renew_every": "1s", "grant_blocks": 2,
+            "spaces": [space(workdir),
+                       other_space(workdir, "h6", 2, "hash", length=6),
+                       other_space(workdir, "flakes", 3, "snowflake"),
+                       alias_space("names", 4)]}
+
+
+@pytest.fixture
+def api(redis, create_space, start):
+    """Without Kafka, for which it does not wait: nobody reads what it says."""
+    for name in SPACES:
+        status, output = create_space(name=name)
+        assert status == 0, output
+    made = start(ready=False, node=1)
+
+    def makes_links():
+        if made.program.ready()[0] == 0:
+            return False
+        return all(made.post(url=URL, ttl="1h", **of).status_code in (200, 201)
+                   for of in ({}, {"space": "flakes"}))
+    eventually(makes_links)
+    return made
+
+
+@pytest.fixture
+def known(migrated):
+    """Clicks of code1, of which the archive knows, up to TO."""
+    migrated.insert(some_clicks(1, 100, [(FROM, TO)], links=[1]))
+    migrated.link("code1", 1, owner="ann", account="acme", creator="acme")
+    return migrated
+
+
+@pytest.fixture
+def aggregator(known, program, sections, keys_file):
+    def make(spaces=True, **more):
+        return program("aggregator", {
+            **({"links": sections["links"]} if spaces else {}),
+            "aggregator": {"settle_every": "200ms",
+                           "keys_file": str(keys_file.path)}, **more})
+    return make
+
+
+@pytest.fixture
+def made(api, aggregator):
+    return aggregator()
+
+
+def get(made, path, key="boss"):
+    return quick.get(made.url + path, timeout=60,
+                     headers={"Authorization": f"Bearer {key}"})
+
+
+def by_code(code):
+    clicks = f"/v1/clicks?{RANGE}&interval=month&code={code}"
+    return [clicks, f"{clicks}&format=csv", f"{clicks}&group_by=country",
+            f"/v1/links/{code}/summary", f"/v1/export/clicks?{RANGE}&code={code}"]
+
+
+def counts(made, code, key="boss"):
+    answer = get(made, by_code(code)[0], key)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def none_of(made, link):
+    """Makes sure that it is that link, with zeros."""
+    answer = counts(made, link["code"])
+    assert answer["link_id"] == link["link_id"]
+    assert answer["total"]["events"] == answer["total"]["visitors"] == 0
+    return answer
+
+
+# --- what is answered ----------------------------------------------------------
+
+def test_a_new_link_is_one_without_clicks(api, made):
+    link = api.create(owner="ann")
+
+    none_of(made, link)
+    for path in by_code(link["code"]):
+        assert get(made, path).status_code == 200, path
+    summary = get(made, f"/v1/links/{link['code']}/summary").json()
+    for field in "code", "link_id", "url", "ttl", "owner", "state", \
+            "created_at", "generation":
+        assert summary[field] == link[field]
+    assert summary["events"] == 0 and summary["expires_at"]
+    export = get(made, by_code(link["code"])[-1]).json()
+    assert export["end"]["rows"] == 0 and export["end"]["complete"]
+
+
+def test_its_clicks_may_be_there_before_it(api, made, known):
+    link = api.create()
+    rng = random.Random(2)
+    rows = [make_click(rng, (FROM + i) * 1000, int(link["link_id"]),
+                       code=link["code"]) for i in range(40)]
+    known.insert(rows)
+
+    assert counts(made, link["code"])["total"] == counted(rows)
+
+
+@pytest.mark.parametrize("name", ["h6", "flakes", "names"])
+def test_so_is_one_without_a_block(api, made, name):
+    fields = {"code": "autumn-sale"} if name == "names" else {"space": name}
+    link = api.create(ttl="never", **fields)
+
+    none_of(made, link)
+    summary = get(made, f"/v1/links/{link['code']}/summary").json()
+    assert summary["expires_at"] is None
+    # Its id does not tell its code.
+    path = f"/v1/clicks?{RANGE}&link_id={link['link_id']}"
+    assert get(made, path).status_code == 404
+
+
+def test_a_deleted_link_still_has_its_counts(api, made):
+    link = api.create()
+    assert api.delete(link["code"]).status_code == 204
+
+    none_of(made, link)
+    summary = get(made, f"/v1/links/{link['code']}/summary").json()
+    assert summary["state"] == "deleted"
+
+
+def test_what_has_expired_is_not_known_to_redis_either(api, made, redis):
+    link = api.create()
+    none_of(made, link)
+
+    # As when its time is over.
+    redis.delete(*redis.keys(f"l:*:{link['code']}"))
+    assert get(made, by_code(link["code"])[0]).status_code == 404
+
+
+def test_a_link_in_a_block_is_found_by_its_id(api, made):
+    link = api.create(owner="ann")
+    path = f"/v1/clicks?{RANGE}&link_id="
+
+    answer = get(made, path + link["link_id"])
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["code"] == link["code"]
+    assert answer.json()["total"]["events"] == 0
+    assert get(made, path + link["link_id"], "bob").status_code == 404
+    # The next generation of that code was never issued.
+    other = int(link["link_id"]) + (1 << 42)
+    assert get(made, path + str(other)).status_code == 404
+
+
+def test_a_stream_of_a_new_link_begins(api, kafka, aggregator, sections):
+    made = aggregator(kafka={"topic_live": kafka.create_topic("live", 1)})
+    link = api.create(owner="ann")
+
+    stream = Stream(made.url, key="ann", code=link["code"])
+    stream.ready()
+    stream.close()
+    assert get(made, f"/v1/live?code={link['code']}", "bob").status_code == 404
+
+
+def test_the_archive_speaks_for_what_it_knows(api, made, known):
+    link = api.create(owner="ann")
+    known.link(link["code"], int(link["link_id"]), owner="ann",
+               url="https://archive.example/")
+
+    summary = get(made, f"/v1/links/{link['code']}/summary").json()
+    assert summary["url"] == "https://archive.example/"
+
+
+# --- who sees it -----------------------------------------------------------------
+
+@pytest.mark.parametrize("key, seen", [
+    ("boss", True), ("eye", True), ("ann", True), ("acme", True),
+    ("bob", False), ("shop", False)])
+def test_a_new_link_is_seen_by_the_keys_that_see_it_later(api, made, key, seen):
+    link = api.create(key="acme", owner="ann")
+    nothing = f"{link['code'][:-1]}_"  # nobody's alias
+
+    for path, other in zip(by_code(link["code"]), by_code(nothing)):
+        answer, missing = get(made, path, key), get(made, other, key)
+        assert missing.status_code == 404
+        assert answer.status_code == (200 if seen else 404), path
+        if not seen:
+            assert answer.content.replace(
+                link["code"].encode(), nothing.encode()) == missing.content
+            assert {**answer.headers, "Date": ""} == {
+                **missing.headers, "Date": ""}
+
+
+# --- a code that went on -----------------------------------------------------------
+
+def test_a_code_is_its_new_links_whatever_the_archive_has(api, made, known):
+    """test_whole_way.py has the same of a code of a block."""
+    old = api.create(space="h6", ttl="2s", key="acme", owner="ann")
+    known.link(old["code"], int(old["link_id"]), owner="ann", account="acme",
+               creator="acme")
+    rows = [make_click(random.Random(3), FROM * 1000, int(old["link_id"]))]
+    known.insert(rows)
+    assert counts(made, old["code"])["total"]["events"] == 1
+
+    # The same code by the same URL; whose it is decides about what is seen.
+    new = eventually(lambda: (link := api.post(
+        key="acme", url=old["url"], space="h6", ttl="1h", owner="ann").json()
+        ) and link["link_id"] != old["link_id"] and link, every=0.2)
+    assert new["code"] == old["code"]
+
+    none_of(made, new)
+    former = get(made, f"/v1/clicks?{RANGE}&link_id={old['link_id']}").json()
+    assert former["total"]["events"] == 1
+
+
+def test_the_former_owner_asks_by_link_id(api, made, known):
+    new = api.create(owner="bob", key="shop")
+    former = 1 << 57 | 5  # of an earlier generation, if there were one
+    known.link(new["code"], former, owner="ann", account="acme",
+               creator="acme")
+
+    assert get(made, by_code(new["code"])[0], "ann").status_code == 404
+    assert get(made, by_code(new["code"])[0], "acme").status_code == 404
+    by_id = f"/v1/clicks?{RANGE}&link_id={former}"
+    assert get(made, by_id, "ann").status_code == 200
+    for key in "bob", "shop", "boss":
+        assert counts(made, new["code"], key)["link_id"] == new["link_id"]
+        assert get(made, by_id, key).status_code == (
+            200 if key == "boss" else 404)
+
+
+# --- Redis -------------------------------------------------------------------------
+
+def refused(made, code, key="boss"):
+    """What is said where it cannot be told whether there is a link."""
+    answer = get(made, by_code(code)[0], key)
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "cannot be told" in problem(answer, 503)
+    return answer.content
+
+
+def test_without_redis_only_the_archives_links_are_told(own_redis, api, made,
+                                                        known):
+    link, hidden = api.create(owner="ann"), api.create(owner="bob")
+    known.link(hidden["code"], int(hidden["link_id"]), owner="bob",
+               account="shop", creator="shop")
+    none_of(made, link)
+
+    own_redis.kill()
+
+    # From when it is noticed.
+    eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 503)
+    for path in by_code(link["code"]):
+        assert get(made, path).status_code == 503, path
+    for path in by_code("code1") + by_code(hidden["code"]):
+        assert get(made, path).status_code == 200, path
+    # Nor does it tell what the archive hides from what it lacks.
+    assert refused(made, hidden["code"], "ann") == refused(
+        made, link["code"], "ann")
+    # What can be no code, as nearly all of these, takes no Redis.
+    others = [link["code"][:-1] + c for c in "ABCDEFGH"]
+    assert 404 in [get(made, by_code(code)[0]).status_code for code in others]
+
+    own_redis.start()
+    eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 200)
+
+
+def test_a_redis_that_hangs_holds_nobody_up_for_long(own_redis, api, aggregator):
+    with RedisProxy(own_redis.port) as proxy:
+        link, other = api.create(), api.create()
+        made = aggregator(redis={"address": proxy.address,
+                                 "command_timeout": "1s"})
+        none_of(made, link)
+        held = proxy.hold(f":{other['code']}".encode())
+
+        refused(made, other["code"])
+        assert held.here.is_set()
+        # Another connection; the one that hangs is left alone.
+        eventually(lambda: get(made, by_code(other["code"])[0]
+                               ).status_code == 200)
+        assert counts(made, "code1")["total"]["events"] > 0
+        held.release()
+
+
+def test_a_redis_that_hangs_for_all_is_asked_once(own_redis, api, aggregator):
+    """So a worker waits once, and not for each question."""
+    with RedisProxy(own_redis.port) as proxy:
+        link = api.create()
+        made = aggregator(redis={"address": proxy.address,
+                                 "connect_timeout": "10m",
+                                 "command_timeout": "2s"})
+        none_of(made, link)
+        questions = [proxy.hold(f":{link['code']}".encode())
+                     for _ in range(10)]
+        others = [proxy.hold(b"") for _ in range(100)]
+
+        for _ in range(10):
+            refused(made, link["code"])
+            assert counts(made, "code1")["total"]["events"] > 0
+        assert sum(held.here.is_set() for held in questions) <= 1
+        for held in questions + others:
+            held.release()
+
+
+def test_a_space_of_another_key_tells_nothing(api, aggregator, sections,
+                                              workdir):
+    link = api.create()
+    sections["links"]["spaces"][0] = space(workdir, secret="another" * 4)
+    made = aggregator()
+
+    refused(made, link["code"])
+    assert counts(made, "code1")["total"]["events"] > 0
+    assert "links: space s7" in made.ready()[1]
+
+
+def test_without_spaces_the_archive_alone_is_asked(api, aggregator):
+    link = api.create()
+    made = aggregator(spaces=False)
+
+    assert get(made, by_code(link["code"])[0]).status_code == 404
+    assert get(made, by_code("code1")[0]).status_code == 200
+
+
+@pytest.mark.parametrize("links, said", [
+    ({"ttl_classes": ["1h"]}, "links.spaces: is required"),
+    ({"spaces": [{"name": "S", "number": 1, "length": 7}]},
+     "links.spaces: 'S'")])
+def test_a_mistake_in_the_spaces_is_a_config_error(program, links, said):
+    status, output = program("aggregator", {"links": links},
+                             start=False).run()
+
+    assert status == 78
+    assert said in output
