@@ -19,7 +19,8 @@ class Stack:
     """The programs that go on, and what a visitor, an owner and an operator do
     with them."""
 
-    def __init__(self, allocator, redirector, aggregator):
+    def __init__(self, collector, allocator, redirector, aggregator):
+        self.collector = collector
         self.allocator = allocator
         self.redirector = redirector
         self.aggregator = aggregator
@@ -63,17 +64,18 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
     migrate(program)
     space.redis.hset(space.key("space"), "block_size", 1)
     keys = admin_keys(workdir)
-    program("collector", {"collector": {
-        "batch_age": "100ms", "report_every": "200ms",
-        "ua_rules": UA_RULES,
-        "bot_list": BOT_LIST}})
     return Stack(
+        program("collector", {"collector": {
+            "batch_age": "100ms", "report_every": "200ms",
+            "ua_rules": UA_RULES,
+            "bot_list": BOT_LIST}}),
         program("allocator", {"links": links_config,
                               "allocator": {"keys_file": str(keys)}}),
         # Far longer than quarantine: no entry outlives its link all the same.
         program("redirector", {"links": links_config, "redirector": {
             "threads": 1, "cache_ttl": "1h", "cache_stale": "1h"}}),
-        program("aggregator", {"aggregator": {"settle_every": "200ms"}}))
+        program("aggregator", {"links": links_config,
+                               "aggregator": {"settle_every": "200ms"}}))
 
 
 def reclaimed(reclaimer, space, block):
@@ -120,6 +122,25 @@ def test_a_code_gets_a_new_owner_and_nothing_of_the_old_one(stack, space,
     stack.counted(old, 3)
     # The visit in between was nobody's: the code had no link.
     assert stack.count(link_id=old["link_id"])["total"]["events"] == 3
+
+
+def test_a_new_owner_is_asked_for_before_the_archive_has_it(stack, space,
+                                                            reclaimer):
+    old = stack.create(OLD, "3s")
+    stack.visit(old)
+    stack.counted(old, 1)
+    stack.collector.kill()
+    block = int(old["link_id"]) & ((1 << 42) - 1)
+
+    reclaimed(reclaimer, space, block)
+    assert stack.count(code=old["code"])["link_id"] == old["link_id"]
+    new = again(stack, old["code"])
+
+    answer = stack.count(code=new["code"])
+    assert answer["link_id"] == new["link_id"] != old["link_id"]
+    assert answer["total"]["events"] == 0
+    assert stack.count(link_id=new["link_id"])["total"]["events"] == 0
+    assert stack.count(link_id=old["link_id"])["total"]["events"] == 1
 
 
 @pytest.mark.long
