@@ -37,8 +37,8 @@ struct faults {
 };
 
 static const struct setting_group faults_groups[] = {
-	{&redis_section, offsetof(struct faults_config, redis), false},
-	{&links_section, offsetof(struct faults_config, links), false},
+	{&redis_section, offsetof(struct faults_config, redis), false, false},
+	{&links_section, offsetof(struct faults_config, links), false, false},
 };
 static const char *const faults_foreign[] = {"log", "redirector", "collector",
 					     "reclaimer", NULL};
