@@ -178,6 +178,7 @@ static int read_range(struct reader *r, struct error *err)
 	if (read_time(r, "to", &q->to, err) < 0 ||
 	    read_time(r, "from", &q->from, err) < 0)
 		return -1;
+	q->has_from = q->from >= 0;
 	q->has_to = q->to >= 0;
 	if (!q->has_to && read_end(r, &q->to, err) < 0)
 		return -1;

@@ -30,7 +30,7 @@ struct question {
 	char code[CODE_MAX + 1]; /* "": not asked by code */
 	uint64_t link_id;	 /* 0: not asked by link_id */
 	int64_t from, to;	 /* seconds since 1970, UTC; half-open */
-	bool has_to;		 /* `to` was given */
+	bool has_from, has_to;	 /* were given */
 	enum bucket_interval interval;
 	struct zone *zone;
 	const struct dimension *group_by[GROUPS_BY_MAX];

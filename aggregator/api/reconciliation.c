@@ -7,12 +7,21 @@
 #include "common/clock.h"
 
 #define HOUR INT64_C(3600) /* seconds */
+#define DAY  (24 * HOUR)
 
 /* --- JSON ----------------------------------------------------------------- */
 
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
+}
+
+/* 0 is an instant here, as any other. */
+static json_t *instant(int64_t real_ms)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	return json_string(rfc3339_format(real_ms, text));
 }
 
 static json_t *answered_to_json(const struct reconciled_hour *h)
@@ -45,7 +54,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}}",
-		"hour", json_time(h->start * 1000), "complete",
+		"hour", instant(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
 		"produced", number(h->produced), "acknowledged",
@@ -62,8 +71,8 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 static json_t *gap_to_json(const struct reconciled_gap *g)
 {
 	return json_pack("{s:s, s:o, s:o, s:o}", "instance", g->instance,
-			 "boot", json_id(g->boot), "from", json_time(g->from),
-			 "to", json_time(g->to));
+			 "boot", json_id(g->boot), "from", instant(g->from),
+			 "to", instant(g->to));
 }
 
 static json_t *hours_to_json(const struct reconciliation *r)
@@ -95,8 +104,8 @@ static json_t *gaps_to_json(const struct reconciliation *r)
 static json_t *to_json(const struct question *q, const struct reconciliation *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "from",
-			 json_time(q->from * 1000), "to",
-			 json_time(q->to * 1000), "complete_until",
+			 instant(q->from * 1000), "to", instant(q->to * 1000),
+			 "complete_until",
 			 json_complete_until(r->complete_until, q->to), "hours",
 			 hours_to_json(r), "gaps", gaps_to_json(r));
 }
@@ -139,15 +148,17 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 
 /* -------------------------------------------------------------------------- */
 
-/* Without an end, that of the present hour. */
+/* Without an end, that of the present hour; without a start, a day before. */
 static int check_range(struct question *q, struct error *err)
 {
 	if (!q->has_to)
 		q->to = (q->to + HOUR - 1) / HOUR * HOUR;
+	if (!q->has_from)
+		q->from = q->to > DAY ? q->to - DAY : 0;
 	if (q->from % HOUR != 0 || q->to % HOUR != 0)
 		return error_set(err, ERROR_INPUT,
 				 "%s: expected a whole hour of UTC",
-				 q->from % HOUR ? "from" : "to");
+				 q->to % HOUR ? "to" : "from");
 	if (q->to - q->from > RECONCILE_HOURS_MAX * HOUR)
 		return error_set(err, ERROR_INPUT,
 				 "from: expected at most %d hours before `to`",

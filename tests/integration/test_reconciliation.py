@@ -276,7 +276,7 @@ def told(tables, redis, program):
 
 def test_the_default_is_a_day_and_alerts_name_metrics_that_there_are(told):
     answer = requests.get(told.url + "/v1/reconciliation", timeout=60).json()
-    assert len(answer["hours"]) in (24, 25)
+    assert len(answer["hours"]) == 24
     assert not answer["hours"][-1]["complete"]
 
     text = requests.get(told.admin + "/metrics", timeout=60).text
@@ -291,6 +291,22 @@ def test_the_default_is_a_day_and_alerts_name_metrics_that_there_are(told):
         assert (("lost_events", {"between": step}) in
                 [("lost_events", labels) for labels, _ in series_of(
                     text, "shortloop_aggregator_lost_events")])
+
+
+@pytest.mark.parametrize("given", [
+    {"tz": "Asia/Kolkata"}, {"to": "2026-11-03", "tz": "UTC"}])
+def test_the_default_is_a_day_of_whole_hours_in_each_zone(told, given):
+    answer = requests.get(told.url + "/v1/reconciliation", params=given,
+                          timeout=60).json()
+    assert len(answer["hours"]) == 24
+    assert all(hour["hour"].endswith(":00:00Z") for hour in answer["hours"])
+
+
+def test_the_first_hour_that_can_be_asked_for_has_a_start(told):
+    answer = requests.get(told.url + "/v1/reconciliation", timeout=60, params={
+        "from": "1970-01-01", "to": "1970-01-01T01:00:00Z"}).json()
+    assert answer["from"] == "1970-01-01T00:00:00Z"
+    assert [hour["hour"] for hour in answer["hours"]] == [answer["from"]]
 
 
 def names_in(expression):
