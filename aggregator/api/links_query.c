@@ -343,13 +343,12 @@ int links_query_parse(struct links_query *q, struct http_slice query,
 	int status = -1;
 
 	*q = (struct links_query){0};
-	if (url_params_parse(&params, query, err) < 0)
-		error_wrap(err, "query string");
-	else if (check_names(&params, err) == 0 &&
-		 read_filters(q, &params, err) == 0 &&
-		 read_times(q, &params, err) == 0 &&
-		 read_sort(q, &params, err) == 0 &&
-		 read_limit(q, &params, settings->groups_max, err) == 0)
+	if (url_params_parse(&params, query, err) == 0 &&
+	    check_names(&params, err) == 0 &&
+	    read_filters(q, &params, err) == 0 &&
+	    read_times(q, &params, err) == 0 &&
+	    read_sort(q, &params, err) == 0 &&
+	    read_limit(q, &params, settings->groups_max, err) == 0)
 		status = read_cursor(q, &params, err);
 	url_params_free(&params);
 	return status;

@@ -336,10 +336,8 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 	int status = -1;
 
 	*q = (struct question){0};
-	if (url_params_parse(&params, query, err) < 0) {
-		error_wrap(err, "query string");
+	if (url_params_parse(&params, query, err) < 0)
 		goto out;
-	}
 	/* In this order: a range needs its zone and interval. */
 	if (check_names(&params, known, err) < 0 || read_link(&r, err) < 0 ||
 	    read_interval(&r, err) < 0 || read_zone(&r, err) < 0 ||

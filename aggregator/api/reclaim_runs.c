@@ -142,11 +142,8 @@ static int read_query(struct runs_query *q, const struct call *call,
 	int status = -1;
 
 	*q = (struct runs_query){0};
-	if (url_params_parse(&params, call->query, err) < 0) {
-		error_wrap(err, "query string");
-		goto out;
-	}
-	if (check_names(&params, known, err) < 0 ||
+	if (url_params_parse(&params, call->query, err) < 0 ||
+	    check_names(&params, known, err) < 0 ||
 	    read_limit(q, url_param_get(&params, "limit"),
 		       call->config->aggregator.groups_max, err) < 0)
 		goto out;
@@ -329,11 +326,8 @@ int route_spaces(struct call *call, struct error *err)
 	snprintf(limit, sizeof(limit), "%d", SPACES_MAX);
 	if (access_check_admin(call->access, err) < 0)
 		goto out;
-	if (url_params_parse(&names, call->query, err) < 0) {
-		error_wrap(err, "query string");
-		goto out;
-	}
-	if (check_names(&names, known, err) < 0)
+	if (url_params_parse(&names, call->query, err) < 0 ||
+	    check_names(&names, known, err) < 0)
 		goto out;
 	if (!spaces)
 		error_set_nomem(err);

@@ -262,11 +262,8 @@ int export_question_parse(struct export_question *q, struct http_slice query,
 
 	*q = (struct export_question){.format =
 					      csv ? EXPORT_CSV : EXPORT_NDJSON};
-	if (url_params_parse(&params, query, err) < 0) {
-		error_wrap(err, "query string");
-		goto out;
-	}
-	if (check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
+	if (url_params_parse(&params, query, err) < 0 ||
+	    check_names(&params, err) < 0 || read_which(q, &params, err) < 0 ||
 	    read_times(q, &params, err) < 0 ||
 	    read_number("limit", url_param_get(&params, "limit"),
 			EXPORT_LIMIT_MAX, &q->limit, err) < 0 ||
