@@ -1,30 +1,14 @@
 """The API against its own description, schemas/openapi/allocator.yaml."""
 import json
-import os
-import pathlib
 import signal
-import subprocess
-import sys
 
 import pytest
-import requests
-import yaml
 
-import servers
 from support.allocator import *  # noqa: F403, fixtures too
 from support.keys import key_line
+from support.openapi import (
+    ANSWER_CHECKS, EXAMPLES, answers_of, in_the_tree, schemathesis, seen, served)
 from support.program import eventually
-
-SOURCE = servers.ROOT / "schemas/openapi/allocator.yaml"
-ANSWER_CHECKS = ("status_code_conformance,content_type_conformance,"
-                 "response_schema_conformance,response_headers_conformance,"
-                 "batch_lines,remembered")
-CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
-          "unsupported_method,ignored_auth,use_after_free,"
-          "ensure_resource_availability,negative_data_rejection,"
-          "missing_required_header")
-# Examples of an operation; make test-long asks for more.
-EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
 
 
 @pytest.fixture
@@ -63,8 +47,12 @@ def full_api(redis, make_api):
     return make_api()
 
 
-def served(api):
-    return requests.get(api.program.url + "/v1/openapi.json", timeout=60)
+def described_by(api):
+    return served(api.program.url + "/v1/openapi.json")
+
+
+def run(path, api, *args, key="boss", **how):
+    return schemathesis(path, api.program.url, *args, key=key, **how)
 
 
 @pytest.fixture
@@ -73,7 +61,7 @@ def narrow(workdir, links_config):
     spaces, a link that is there, and URLs that are more often right than
     wrong."""
     def make(api, code):
-        described = served(api).json()
+        described = described_by(api)
         schemas = described["components"]["schemas"]
         schemas["Ttl"]["enum"] = links_config["ttl_classes"]
         new = schemas["NewLink"]["properties"]
@@ -111,54 +99,15 @@ def narrow(workdir, links_config):
     return make
 
 
-# Methods that HTTP knows; others are no HTTP to the server (400).
-SETTINGS = """
-[phases.coverage]
-unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE",
-                      "OPTIONS", "TRACE"]
-
-# The defaults, and 413: a text beyond its bound may be too long for any body.
-[checks]
-negative_data_rejection.expected-statuses = [
-    400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
-"""
-
-
-def schemathesis(path, api, *args, key="boss", checks=CHECKS, status=0):
-    """Runs it, the same way every time; returns what it printed."""
-    settings = path.with_name("schemathesis.toml")
-    settings.write_text(SETTINGS)
-    command = [sys.executable, "-m", "schemathesis.cli", "--config-file",
-               str(settings), "run", str(path), "--url", api.program.url,
-               "--checks", checks, "--seed", "4711",
-               "--generation-deterministic",
-               "-H", f"Authorization: Bearer {key}", "--no-color",
-               "--suppress-health-check", "all", "--continue-on-failure",
-               *args]
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        timeout=1800, cwd=path.parent,
-        env={**os.environ, "SCHEMATHESIS_HOOKS": "support.openapi_hooks",
-             "PYTHONPATH": str(pathlib.Path(__file__).parent),
-             "OPENAPI": str(path),
-             "ANSWERS": str(path.with_name("answers"))}, check=False)
-    # What failed, and the summary; between them may be a body of 100 kB.
-    assert done.returncode == status, (done.stdout[:4000] + "\n...\n" +
-                                       done.stdout[-4000:])
-    return done.stdout
-
-
 # --- the description itself ------------------------------------------------------
 
 def test_what_is_served_is_what_is_in_the_tree(full_api):
-    answer = served(full_api)
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json() == yaml.safe_load(SOURCE.read_text())
+    assert described_by(full_api) == in_the_tree("allocator")
 
 
 def test_every_example_is_what_it_says(full_api):
     """Each request in the description does what its first answer says."""
-    described = served(full_api).json()
+    described = described_by(full_api)
     code = full_api.create()["code"]
     for path, item in described["paths"].items():
         for method, operation in item.items():
@@ -180,18 +129,6 @@ def test_every_example_is_what_it_says(full_api):
 
 # --- the API against it -----------------------------------------------------------
 
-def answers_of(path):
-    """{"POST /v1/links": {201: 12, 400: 34}}, of the methods described."""
-    found = {}
-    for line in path.with_name("answers").read_text().splitlines():
-        method, template, sent, status = line.split()
-        if method == sent:
-            statuses = found.setdefault(f"{method} {template}", {})
-            statuses[int(status)] = statuses.get(int(status), 0) + 1
-    return found
-
-
-# What has to have happened for a run to say something.
 SEEN = {
     "POST /v1/links": {200, 201, 400, 401, 409, 415, 422},
     "POST /v1/links/batch": {200, 400, 401, 415},
@@ -209,20 +146,15 @@ SEEN = {
 @pytest.mark.timeout(1800 if EXAMPLES > 60 else 300)
 def test_the_api_keeps_to_its_description(full_api, narrow):
     path = narrow(full_api, full_api.create()["code"])
-    schemathesis(path, full_api, "--max-examples", str(EXAMPLES))
-    answers = answers_of(path)
-    assert set(answers) == set(SEEN)
-    for operation, statuses in SEEN.items():
-        assert statuses <= set(answers[operation]), (operation,
-                                                     answers[operation])
-    assert max(max(statuses) for statuses in answers.values()) < 500
+    run(path, full_api, "--max-examples", str(EXAMPLES))
+    seen(path, SEEN)
 
 
 @pytest.mark.long
 def test_it_keeps_to_it_with_a_key_that_may_only_read(full_api, narrow):
     path = narrow(full_api, full_api.create()["code"])
-    schemathesis(path, full_api, "--max-examples", "20", "--phases",
-                 "examples,fuzzing", key="eye")
+    run(path, full_api, "--max-examples", "20", "--phases",
+        "examples,fuzzing", key="eye")
     answers = answers_of(path)
     for operation, statuses in answers.items():
         method = operation.split()[0]
@@ -239,8 +171,8 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
     # This is the one request it has: how fast the machine is does not matter.
     eventually(lambda: full_api.call("GET", "/v1/spaces",
                                      "slow").status_code == 200)
-    schemathesis(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
-                 "--exclude-path", "/v1/links/batch", key="slow")
+    run(path, full_api, "--max-examples", "20", "--phases", "fuzzing",
+        "--exclude-path", "/v1/links/batch", key="slow")
     answers = answers_of(path)
     for operation, statuses in answers.items():
         if "{" in operation or operation == "POST /v1/links":
@@ -253,8 +185,8 @@ def test_it_keeps_to_it_without_redis(own_redis, make_api, narrow):
     path = narrow(api, api.create()["code"])
     own_redis.kill()
     eventually(lambda: api.program.ready()[0] == 503)
-    schemathesis(path, api, "--max-examples", "20", "--phases", "fuzzing",
-                 "--mode", "positive", checks=ANSWER_CHECKS)
+    run(path, api, "--max-examples", "20", "--phases", "fuzzing",
+        "--mode", "positive", checks=ANSWER_CHECKS)
     answers = answers_of(path)
     assert 503 in answers["POST /v1/links"]
     assert 503 in answers["GET /v1/links/{code}"]
@@ -295,7 +227,7 @@ def test_what_the_description_lacks_is_found(full_api, narrow, forget, found):
     described = json.loads(path.read_text())
     forget(described)
     path.write_text(json.dumps(described))
-    output = schemathesis(path, full_api, "--max-examples", "10", "--phases",
-                          "examples,fuzzing", "--include-path", "/v1/links",
-                          "--no-shrink", status=1)
+    output = run(path, full_api, "--max-examples", "10", "--phases",
+                 "examples,fuzzing", "--include-path", "/v1/links",
+                 "--no-shrink", status=1)
     assert found in output, output

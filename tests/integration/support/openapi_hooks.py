@@ -1,5 +1,7 @@
-"""For schemathesis: how batches are written, and that each of their answers is
-a link or a problem as the description has it."""
+"""For schemathesis: who asks, how batches are written, and that each line of an
+answer in lines is one of those that the description has."""
+import functools
+import itertools
 import json
 import os
 
@@ -8,15 +10,40 @@ import schemathesis
 
 with open(os.environ["OPENAPI"], encoding="utf-8") as file:
     DESCRIBED = json.load(file)
+KEYS = json.loads(os.environ["OPENAPI_KEYS"])
+turns = {}
 
 
+@functools.cache
 def validator(name):
     return jsonschema_rs.validator_for(
         {"$ref": f"#/components/schemas/{name}",
          "components": DESCRIBED["components"]})
 
 
-VALID = {True: validator("Problem"), False: validator("Link")}
+def leave_one(case):
+    """Of parameters that exclude each other (x-one-of, of a path): the one that the
+    case is about, or the first.  Coverage gives all there are, but for one."""
+    if case.meta is None or case.meta.phase.name != "coverage":
+        return
+    about = case.meta.phase.data.parameter
+    for group in DESCRIBED.get("x-one-of", {}).get(case.path, []):
+        there = [name for name in group if name in case.query]
+        left = about if about in there else "".join(there[:1])
+        for name in set(there) - {left}:
+            del case.query[name]
+
+
+@schemathesis.hook
+def before_call(ctx, case, kwargs):
+    leave_one(case)
+    if not KEYS:
+        return
+    turn = turns.setdefault(case.operation.label, itertools.cycle(KEYS))
+    case.headers.pop("Authorization", None)
+    key = next(turn)
+    if key:
+        case.headers["Authorization"] = f"Bearer {key}"
 
 
 @schemathesis.serializer("application/x-ndjson", "application/jsonl")
@@ -26,12 +53,25 @@ def lines(ctx, value):
     return value if isinstance(value, bytes) else str(value).encode()
 
 
+def filled(response):
+    """The members of an answer that say something."""
+    kind = response.headers.get("content-type", [""])[0]
+    if response.status_code != 200 or kind != "application/json":
+        return []
+    return [name for name, value in response.json().items() if value]
+
+
 @schemathesis.check
 def remembered(ctx, response, case):
     """Notes what was answered, for the test to see what was tried."""
+    method = case.operation.method.upper()
+    key = response.request.headers.get("Authorization", "").split(" ")[-1]
     with open(os.environ["ANSWERS"], "a", encoding="utf-8") as log:
-        log.write(f"{case.operation.method.upper()} {case.path} "
-                  f"{response.request.method} {response.status_code}\n")
+        log.write(json.dumps({
+            "operation": f"{method} {case.path}", "key": key or None,
+            "as_described": response.request.method == method,
+            "status": response.status_code,
+            "filled": filled(response)}) + "\n")
 
 
 @schemathesis.check
@@ -43,5 +83,17 @@ def batch_lines(ctx, response, case):
     answers = [json.loads(line) for line in response.content.splitlines()]
     assert len(answers) == len(asked), (len(asked), len(answers))
     for answer in answers:
-        VALID["title" in answer].validate(answer)
+        validator("Problem" if "title" in answer else "Link").validate(answer)
         assert answer.get("status") != 500, answer
+
+
+@schemathesis.check
+def export_lines(ctx, response, case):
+    if (case.path != "/v1/export/clicks" or response.status_code != 200
+            or "csv" in response.headers["content-type"][0]):
+        return
+    *rows, end = [json.loads(line) for line in response.content.splitlines()]
+    for row in rows:
+        validator("ExportRow").validate(row)
+    validator("ExportEnd").validate(end)
+    assert end["end"]["rows"] == len(rows)

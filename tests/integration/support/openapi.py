@@ -1,0 +1,104 @@
+"""A program's API against its own description, by schemathesis."""
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import requests
+import yaml
+
+import servers
+
+ANSWER_CHECKS = ("status_code_conformance,content_type_conformance,"
+                 "response_schema_conformance,response_headers_conformance,"
+                 "batch_lines,export_lines,remembered")
+CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
+          "unsupported_method,ignored_auth,use_after_free,"
+          "ensure_resource_availability,negative_data_rejection,"
+          "missing_required_header")
+# Examples of an operation; make test-long asks for more.
+EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
+
+# Methods that HTTP knows; others are no HTTP to the server (400).
+SETTINGS = """
+[phases.coverage]
+unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE",
+                      "OPTIONS", "TRACE"]
+
+# The defaults, 413 and 431: a text beyond its bound may be too long for any body,
+# or any line.
+[checks]
+negative_data_rejection.expected-statuses = [
+    400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431, "5xx"]
+"""
+
+
+@functools.cache
+def in_the_tree(name):
+    """The description of the program `name`; to be read only."""
+    path = servers.ROOT / f"schemas/openapi/{name}.yaml"
+    return yaml.load(path.read_text(), yaml.CSafeLoader)
+
+
+def served(url):
+    answer = requests.get(url, timeout=60)
+    assert answer.headers["Content-Type"] == "application/json"
+    return answer.json()
+
+
+def schemathesis(path, url, *args, key=None, keys=(), checks=CHECKS, status=0):
+    """Runs it against the description at `path`, the same way every time; returns
+    what it printed.  With `keys` each operation is asked for by these in turn, None
+    being nobody."""
+    settings = path.with_name("schemathesis.toml")
+    settings.write_text(SETTINGS)
+    path.with_name("answers").unlink(missing_ok=True)
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file",
+               str(settings), "run", str(path), "--url", url,
+               "--checks", checks, "--seed", "4711",
+               "--generation-deterministic", "--no-color",
+               "--suppress-health-check", "all", "--continue-on-failure",
+               "--request-timeout", "120",
+               *args]
+    if key:
+        command += ["-H", f"Authorization: Bearer {key}"]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=1800, cwd=path.parent,
+        env={**os.environ, "SCHEMATHESIS_HOOKS": "support.openapi_hooks",
+             "PYTHONPATH": str(pathlib.Path(__file__).parent.parent),
+             "OPENAPI": str(path), "OPENAPI_KEYS": json.dumps(keys),
+             "ANSWERS": str(path.with_name("answers"))}, check=False)
+    # What failed, and the summary; between them may be a body of 100 kB.
+    assert done.returncode == status, (done.stdout[:4000] + "\n...\n" +
+                                       done.stdout[-4000:])
+    return done.stdout
+
+
+def remembered(path, **equal):
+    """Lines of support/openapi_hooks.py, of the methods that are described."""
+    for line in path.with_name("answers").read_text().splitlines():
+        answer = json.loads(line)
+        if answer["as_described"] and equal.items() <= answer.items():
+            yield answer
+
+
+def answers_of(path, **equal):
+    """{"POST /v1/links": {201: 12, 400: 34}}"""
+    found = {}
+    for answer in remembered(path, **equal):
+        statuses = found.setdefault(answer["operation"], {})
+        statuses[answer["status"]] = statuses.get(answer["status"], 0) + 1
+    return found
+
+
+def seen(path, expected, **equal):
+    """What has to have happened for a run to say something: {operation: statuses}."""
+    answers = answers_of(path, **equal)
+    assert set(answers) == set(expected)
+    for operation, statuses in expected.items():
+        assert statuses <= set(answers[operation]), (operation,
+                                                     answers[operation])
+    assert max(max(statuses) for statuses in answers.values()) < 500
