@@ -138,7 +138,8 @@ def test_visits_before_its_time_do_not_keep_a_link_alive(links, start):
     key = links.key(code)
     end = time.time() + 6
     while links.redis.exists(key) and time.time() < end:
-        assert status(redirector, code) == 404
+        # It may run out while it is asked for.
+        assert status(redirector, code) == 404 or not links.redis.exists(key)
         time.sleep(0.1)
     assert not links.redis.exists(key)
 
