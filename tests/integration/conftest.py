@@ -227,7 +227,9 @@ def base_config(request):
         return request.getfixturevalue(fixture).port
 
     redis_port = port("own_redis" if "own_redis" in asked else "redis_server")
-    config["redis"] = {"address": f"127.0.0.1:{redis_port}"}
+    # A Redis that has no processor for a while is not one that is away.
+    config["redis"] = {"address": f"127.0.0.1:{redis_port}",
+                       "command_timeout": "20s"}
     # Counters: only where a test is about them, test_reconciliation.py.
     config["kafka"] = {"brokers": [f"127.0.0.1:{port('kafka_server')}"],
                        "topic_counters": ""}

@@ -397,9 +397,8 @@ def test_a_batch_beyond_its_rate_is_read_more_slowly(api, keys_file):
 # --- when Redis is away, and at the end -------------------------------------------
 
 def test_lines_without_redis_are_503(own_redis, program, sections, kafka):
-    sections = {**sections, "redis": {
-        "address": f"127.0.0.1:{own_redis.port}", "command_timeout": "500ms"},
-        "kafka": {"topic_links": kafka.create_topic("links", 1)}}
+    sections = {**sections,
+                "kafka": {"topic_links": kafka.create_topic("links", 1)}}
     make = program("allocator", sections, start=False,
                    args=["create-space", "--space", "s7", "--no-archive"])
     assert make.run()[0] == 0
