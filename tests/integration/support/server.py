@@ -2,6 +2,7 @@
 import redis
 
 import servers
+from support.program import PATIENCE
 
 
 class Server:
@@ -33,7 +34,7 @@ class Server:
         return self.process is not None and self.process.running()
 
     def stop(self):
-        return self.process.stop()
+        return self.process.stop(PATIENCE)
 
     def kill(self):
         """SIGKILL, and waits until it is gone."""
