@@ -11,7 +11,7 @@ import time
 import pytest
 
 from support.allocator import *  # noqa: F403, fixtures too
-from support.program import eventually
+from support.program import PATIENCE, eventually
 
 # --- creating and reading ------------------------------------------------------
 
@@ -234,27 +234,45 @@ def test_thousands_of_creates_give_distinct_codes_and_as_many_events(
 
 
 def test_what_is_used_up_fast_is_granted_in_larger_pieces(api):
-    create_many(api, 4000, connections=8)
+    """Fast is within a second, for which we have to be fast as well."""
     metric = api.program.metric
-    assert metric("shortloop_allocator_blocks_granted_total") > \
-        2 * metric("shortloop_allocator_grants_total", outcome="granted")
+
+    def larger():
+        create_many(api, 4000, connections=8)
+        return metric("shortloop_allocator_blocks_granted_total") > \
+            2 * metric("shortloop_allocator_grants_total", outcome="granted")
+    eventually(larger)
 
 
 def test_no_create_waits_for_a_block_but_the_first(own_redis, topic,
                                                    links_config, create_space,
                                                    start):
-    """Neither where blocks are used up nor where they are held too long."""
-    links_config["hold_max"] = "2s"
+    """Neither where blocks are used up nor where they are held too long, as long
+    as somebody asks in the last fifth of that time."""
+    links_config["hold_max"] = "4s"
     links_config["spaces"][0]["block_size"] = 100
     create_space()
     api = start(topic, threads=1)
-    end = time.monotonic() + 7
-    blocks = set()
-    while time.monotonic() < end:
-        blocks.add(int(api.create()["link_id"]) // 100)
-        time.sleep(0.008)
-    assert len(blocks) > 5
-    api.program.wait_metric(1, "shortloop_allocator_creates_waited_total")
+
+    def waited():
+        return api.program.metric("shortloop_allocator_creates_waited_total")
+
+    def in_time():
+        api.create()
+        before, blocks = waited(), set()
+        begun = last = time.monotonic()
+        while last < begun + 7 or len(blocks) <= 5:
+            blocks.add(int(api.create()["link_id"]) // 100)
+            # The first are used up, the others held too long.
+            time.sleep(0.05 if len(blocks) > 5 else 0)
+            asked, last = last, time.monotonic()
+            if last - asked > 0.5:
+                return False
+        assert waited() == before
+        return True
+    api.create()
+    assert waited() == 1
+    eventually(in_time, 3 * PATIENCE, what="creates in time")
 
 
 def test_two_allocators_share_a_space(api, start):
@@ -436,14 +454,16 @@ def test_an_idle_allocator_lets_go_after_hold_max(redis, topic, sections,
     assert create_space()[0] == 0
     api = start(topic)
     first = api.create()
-    eventually(lambda: pooled(redis) == 1)
+    # More, if a grant had ended before it was opened.
+    eventually(lambda: pooled(redis) >= 1)
     api.program.wait_metric(0, "shortloop_allocator_blocks_held")
     assert api.create()["code"] != first["code"]
 
 
 def test_sigterm_answers_what_has_been_asked(api):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        many = pool.submit(create_many, api, 3000, 4)
+        # More than there is time for, however late it is told to stop.
+        many = pool.submit(create_many, api, 10**6, 4)
         eventually(lambda: api.program.metric(
             "shortloop_allocator_creates_total", outcome="created") > 200)
         assert api.program.stop() == 0
