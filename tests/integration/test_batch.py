@@ -218,11 +218,13 @@ def resend(api, lines, key):
 def test_a_batch_that_was_cut_creates_nothing_twice_when_sent_again(
         api, redis_server):
     lines = [good(i) if i % 7 else b"bad\n" for i in range(30000)]
-    b = Batch(api, lines, headers={"Idempotency-Key": "autumn-1"})
+    # The other half never comes: it is not over before it is cut.
+    b = Batch(api, lines[:15000], headers={"Idempotency-Key": "autumn-1"},
+              keep_open=True)
     first = b.read(8000)
     b.cut()
     eventually(lambda: api.program.metric("shortloop_allocator_batches") == 0)
-    assert 6800 <= len(stored(redis_server)) < 25000, "it was over already"
+    assert 6800 <= len(stored(redis_server)) < 13000
     again = resend(api, lines, "autumn-1")
     assert [a["link_id"] if "code" in a else a["line"] for a in first] == \
         [a["link_id"] if "code" in a else a["line"] for a in again[:8000]]
@@ -391,7 +393,8 @@ def test_a_batch_beyond_its_rate_is_read_more_slowly(api, keys_file):
     started = time.monotonic()
     answers = batch(api, (good(i) for i in range(200)), key="crm")
     assert all("code" in a for a in answers) and len(answers) == 200
-    assert 1.3 < time.monotonic() - started < 30
+    # A rate per minute would take a minute and a half.
+    assert 1.3 < time.monotonic() - started < 80
 
 
 # --- when Redis is away, and at the end -------------------------------------------
