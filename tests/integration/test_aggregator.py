@@ -11,8 +11,8 @@ import requests
 from support.asking import (FROM, TO, aggregator, ask,  # noqa: F401
                             ask_range, settled)
 from support.clicks import (counted, expected_data, instant,
-                            expected_link_counts, is_human, link_counts,
-                            make_click, rfc3339,
+                            expected_link_counts, hours_events, is_human,
+                            link_counts, make_click, rfc3339,
                             some_clicks, starts)
 from support.program import eventually, migrate
 
@@ -380,7 +380,7 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
                        "resettle_every": "0s"}})
     for i in range(0, 300, 100):
         migrated.insert(rows[i:i + 100])
-        settled(made, i + 100)
+        eventually(lambda n=i + 100: hours_events(clickhouse) == n)
 
     eventually(lambda: clickhouse.value(
         "SELECT max(n) FROM (SELECT uniqExact(attempt) AS n FROM stats_hourly "
@@ -394,6 +394,9 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
     for table in ("link_slots", "link_days"):
         eventually(lambda t=table: clickhouse.value(
             f"SELECT uniqExact(attempt) FROM {t}") == 2)
+    assert made.stop() == 0
+    # Who is asked has more patience.
+    made = program("aggregator")
     assert ask_range(made, interval="month")["total"] == counted(rows)
     assert link_counts(clickhouse) == expected_link_counts(rows)
 
