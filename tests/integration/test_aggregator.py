@@ -403,12 +403,16 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
 
 def test_one_of_two_aggregators_settles(aggregator, migrated):
     first, second = aggregator(lease="1s"), aggregator(lease="1s")
-    holders = [made.metric("shortloop_aggregator_lease_owned")
-               for made in (first, second)]
-    assert sorted(holders) == [0, 1]
-    other = second if holders[0] else first
 
-    (first if holders[0] else second).kill()
+    def one():
+        """It may change hands while we look, if its holder is slow."""
+        owned = [made.metric("shortloop_aggregator_lease_owned")
+                 for made in (first, second)]
+        return {(1, 0): (first, second), (0, 1): (second, first)}.get(
+            tuple(owned))
+    holder, other = eventually(one, what="one that holds the lease")
+
+    holder.kill()
     migrated.insert(some_clicks(14, 50, WINDOWS[1:2]))
 
     settled(other, 50)
