@@ -471,7 +471,15 @@ def test_a_settler_that_had_read_the_wrong_mark_does_not_bring_it_back(world):
     assert world.aggregator(start=False, args=[
         "watermark", "--mend"]).run()[0] == 0
     publish(world, DAY)
-    time.sleep(1)
+
+    def gone_on(since=0):
+        said = complete_until(made)
+        return since < said <= time.time() + 1 and said
+    # It is read again each time that it goes on, and a reading may have begun
+    # before the mend: the second has not.
+    first = eventually(gone_on, what="the mended mark")
+    second = eventually(lambda: gone_on(first), what="it to go on")
+    eventually(lambda: complete_until(made) > second, what="it to go on")
     assert complete_until(made) <= time.time() + 1
 
 
