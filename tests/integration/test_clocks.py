@@ -266,19 +266,20 @@ def test_an_answer_ends_by_clickhouses_clock(world, clickhouse, seconds):
 def test_what_is_settled_or_scored_again_ends_by_clickhouses_clock(
         world, clickhouse, seconds):
     now = int(time.time())
-    Collector(clickhouse).insert(
-        some_clicks(9, 10, [(now - 60, now)], links=(1,)))
+    rows = some_clicks(9, 10, [(now - 60, now)], links=(1,))
+    Collector(clickhouse).insert(rows)
     since = rfc3339((now - 60) // HOUR * HOUR)
+
+    def touched(seconds):
+        return len({row["ts_ms"] // 1000 // seconds for row in rows})
     status, output = world.command("aggregator", seconds, "settle", "--from",
                                    since)
     assert status == 0, output
-    hours = now // HOUR - (now - 60) // HOUR + 1
-    assert f"settled {hours} hours and 0 days" in output
+    assert f"settled {touched(HOUR)} hours and 0 days" in output
     status, output = world.command("collector", seconds, "rescore", "--from",
                                    since[:10])
     assert status == 0, output
-    days = now // DAY - (now - 60) // DAY + 1
-    assert f": {days} days with clicks" in output
+    assert f": {touched(DAY)} days with clicks" in output
 
 
 # --- an aggregator's clock --------------------------------------------------------
