@@ -54,14 +54,14 @@ def test_hours_are_settled_whatever_their_offsets(aggregator, migrated):
     rows = insert_at_each_offset(migrated)
     made = aggregator()
 
-    eventually(lambda: total(made)["events"] == len(rows), 30,
+    eventually(lambda: total(made)["events"] == len(rows),
                what="all hours settled")
     assert total(made) == counted(rows)
     rows += insert_at_each_offset(migrated, 100)
-    eventually(lambda: total(made) == counted(rows), 30,
+    eventually(lambda: total(made) == counted(rows),
                what="all hours settled again")
     eventually(lambda: link_counts(migrated.clickhouse) ==
-               expected_link_counts(rows), 30, what="the day settled")
+               expected_link_counts(rows), what="the day settled")
     assert made.metric("shortloop_aggregator_held_back_hours") == 0
 
 
@@ -118,7 +118,7 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
                                                    program, workdir):
     rows = insert_at_each_offset(migrated)
     made = aggregator()
-    eventually(lambda: total(made) == counted(rows), 30)
+    eventually(lambda: total(made) == counted(rows))
     (workdir / "bots.json").write_text('[{"pattern": "nobody at all"}]')
 
     status, output = program("collector", {"collector": {
@@ -133,7 +133,7 @@ def test_rescoring_rows_far_on_settles_their_hours(aggregator, migrated,
         "SELECT countIf(verdict != 'human' AND outcome = 'redirected') "
         "FROM clicks")
     assert bots != counted(rows)["bots"] + counted(rows)["prefetches"]
-    eventually(lambda: total(made)["humans"] == clicks - bots, 30,
+    eventually(lambda: total(made)["humans"] == clicks - bots,
                what="settled again")
     assert total(made)["events"] == len(rows)
 

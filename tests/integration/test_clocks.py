@@ -15,6 +15,7 @@ from support.rule_files import UA_RULES
 import servers
 
 PATIENCE = 60
+NEAR = 300  # seconds; a test may take that long, and clocks are wrong by more
 HOUR = 3600
 DAY = 24 * HOUR
 
@@ -92,7 +93,7 @@ def complete_until(aggregator):
     return instant(said) if said else 0
 
 
-def wait_settled(aggregator, events, seconds=30, since=6 * HOUR):
+def wait_settled(aggregator, events, seconds=PATIENCE, since=6 * HOUR):
     eventually(lambda: answer(aggregator, since)["total"]["events"] == events,
                seconds,
                what=f"{events} events settled")
@@ -111,13 +112,13 @@ def test_what_a_collector_tells_has_the_time_of_clickhouse(world, seconds):
         "toUnixTimestamp64Milli(now64(3)))) AS stored, "
         "max(abs(toUnixTimestamp64Milli(append_time) - "
         "toUnixTimestamp64Milli(now64(3)))) AS told FROM ingest_progress")
-    assert int(row["stored"]) < PATIENCE * 1000
-    assert int(row["told"]) < PATIENCE * 1000
+    assert int(row["stored"]) < NEAR * 1000
+    assert int(row["told"]) < NEAR * 1000
     eventually(lambda: "clock: this host's is" in made.ready()[1], PATIENCE,
                what="/readyz to tell of the clock")
     assert made.ready()[0] == 200
     assert abs(made.metric("shortloop_collector_clock_ahead_seconds") -
-               seconds) < PATIENCE
+               seconds) < NEAR
 
 
 def test_an_idle_report_of_a_clock_a_day_ahead_makes_nobody_read_again(world):
