@@ -148,7 +148,7 @@ def read_to_the_end(kafka, topics, running, of):
     topic = topics[of]
     eventually(lambda: kafka.committed(topics["topic_clicks"], topic) ==
                log_ends(kafka, topic), every=0.3, what="the commits")
-    assert running.process.running() and running.ready()[0] == 200
+    eventually(lambda: running.ready()[0] == 200, what="ready")
 
 
 # --- any bytes -------------------------------------------------------------------
