@@ -14,6 +14,11 @@ import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
+# So that a run of a thousand blocks is surely under way when it is disturbed: it
+# would take 50 seconds.
+SLOWLY = "20"
+
+
 # --- what becomes of blocks --------------------------------------------------------
 
 def test_ended_blocks_go_to_the_pool_under_the_next_generation(space,
@@ -221,7 +226,7 @@ def test_a_run_stops_when_redis_may_evict_from_now_on(make_space, own_redis,
     client = own_redis.client()
     space = make_space(client)
     space.ended(0, 999)
-    process = begin("run", "--rate", "200")
+    process = begin("run", "--rate", SLOWLY)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     client.config_set("maxmemory-policy", "allkeys-lru")
     assert Done(process).status == 70
@@ -312,12 +317,17 @@ def test_a_failing_space_does_not_keep_the_next_from_its_run(
 
 def test_two_runs_at_once_exclude_each_other(space, begin, reclaimer):
     space.ended(0, 999)
-    first = begin("run", "--rate", "300")
+    first = begin("run", "--rate", SLOWLY)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     second = reclaimer("run")
     assert second.status == 75, second
     assert "another reclaimer" in second.err
+    # The first goes on, and what it leaves is for the next.
+    before = len(space.blocks("pool"))
+    eventually(lambda: len(space.blocks("pool")) > before, what="another chunk")
+    first.terminate()
     assert Done(first).status == 0
+    assert reclaimer("run").status == 0
     assert space.blocks("pool") == list(range(1000))
 
 
@@ -329,7 +339,7 @@ def test_a_run_gives_its_lock_up(space, reclaimer):
 
 def test_a_run_whose_lock_is_taken_stops(space, begin):
     space.ended(0, 999)
-    first = begin("run", "--rate", "200")
+    first = begin("run", "--rate", SLOWLY)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     space.redis.set(space.key("lock"), "another's")
     done = Done(first)
@@ -340,7 +350,7 @@ def test_a_run_whose_lock_is_taken_stops(space, begin):
 
 def test_sigterm_ends_a_run_between_chunks(space, begin, reclaimer):
     space.ended(0, 999)
-    process = begin("run", "--rate", "100", "--json")
+    process = begin("run", "--rate", SLOWLY, "--json")
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     process.send_signal(signal.SIGTERM)
     done = Done(process)
@@ -378,10 +388,10 @@ def test_killed_and_run_again_nothing_is_lost_or_pooled_twice(
 def test_a_range_handed_back_meanwhile_is_skipped(space, begin):
     for block in range(10, 40, 2):
         space.ended(block, block)
-    process = begin("run", "--rate", "5", "--json")
+    process = begin("run", "--rate", "2", "--json")
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     member = sorted(space.ranges("issued"))[-1]
-    space.redis.zrem(space.key("issued"), member)
+    assert space.redis.zrem(space.key("issued"), member) == 1
     done = Done(process)
     assert done.status == 0, done
     assert (done.space["freed"], done.space["skipped"]) == (14, 1)
@@ -392,7 +402,7 @@ def test_redis_that_goes_away_in_the_middle_loses_nothing(make_space,
                                                           own_redis, begin):
     space = make_space(own_redis.client())
     space.ended(0, 999)
-    process = begin("run", "--rate", "200", lock_ttl="5s")
+    process = begin("run", "--rate", SLOWLY, lock_ttl="5s")
     eventually(lambda: space.ranges("pool"), what="a first chunk")
     own_redis.kill()
     done = Done(process)
@@ -493,13 +503,14 @@ def test_nothing_is_said_of_clickhouse_when_recording_is_off(space,
 def test_a_run_is_seen_in_metrics(space, begin, free_port):
     space.ended(0, 999)
     admin = f"127.0.0.1:{free_port()}"
-    process = begin("run", "--rate", "300", admin=admin)
+    process = begin("run", "--rate", SLOWLY, admin=admin)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
-    time.sleep(0.2)
     text = requests.get(f"http://{admin}/metrics", timeout=60).text
-    assert requests.get(f"http://{admin}/readyz", timeout=60).status_code == 200
     assert 'shortloop_reclaimer_blocks_total{result="freed"}' in text
     assert "shortloop_reclaimer_lost_blocks_max 3" in text
+    # Redis is found well after each chunk.
+    eventually(lambda: requests.get(f"http://{admin}/readyz",
+                                    timeout=60).status_code == 200, what="ready")
     process.terminate()
     assert Done(process).status == 0
 
