@@ -6,15 +6,18 @@ import signal
 import time
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import (ConsumerGroupTopicPartitions, KafkaException,
+                             TopicPartition)
 from support.collectors import BROKER, OPTIONS
 from support.events import click, link_event
-from support.fault_proxy import ClickHouseProxy, KafkaProxy, response
+from support.fault_proxy import COMMIT, ClickHouseProxy, KafkaProxy, response
 from support.program import eventually
 from support.rule_files import UA_RULES
 from support.server import ProxiedKafkaServer
 
 PATIENCE = 60  # seconds; a machine may be slow
+# Blocks are full, however long their events take to come.
+FULL_ONLY = {"batch_age": "10m"}
 
 
 # --- what the tests stand on -------------------------------------------------
@@ -37,7 +40,7 @@ def _own_kafka(rundir, kafka_proxy):
 
 @pytest.fixture
 def kafka_server(_own_kafka, kafka_proxy):
-    kafka_proxy.flow()
+    kafka_proxy.calm()
     return _own_kafka
 
 
@@ -97,16 +100,24 @@ class Loop:
                    what=f"offset {offset} committed")
 
     def commit(self, offset, metadata=""):
-        """As another client of the group would, which nobody is in."""
+        """As another client of the group would, once nobody is in it."""
         where = TopicPartition(self.clicks, 0, offset, metadata)
-        answer = self.kafka.admin.alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(self.group, [where])])
-        answer[self.group].result(20)
+        eventually(lambda: self._commit(where), PATIENCE, what="the commit")
+        assert self.committed()[0] == offset
+
+    def _commit(self, where):
+        try:
+            answer = self.kafka.admin.alter_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(self.group, [where])])
+            done = answer[self.group].result(PATIENCE)
+            return not any(p.error for p in done.topic_partitions)
+        except KafkaException:  # the broker does not know yet that it has left
+            return False
 
     def drop(self, before):
         """Kafka holds no more of what lies before that offset."""
         where = TopicPartition(self.clicks, 0, before)
-        self.kafka.admin.delete_records([where])[where].result(20)
+        self.kafka.admin.delete_records([where])[where].result(PATIENCE)
 
     def forget_group(self):
         eventually(lambda: self._delete_group(), PATIENCE,
@@ -115,7 +126,7 @@ class Loop:
     def _delete_group(self):
         try:
             self.kafka.admin.delete_consumer_groups(
-                [self.group])[self.group].result(20)
+                [self.group])[self.group].result(PATIENCE)
             return True
         except Exception:  # somebody is still in it
             return False
@@ -155,7 +166,7 @@ def test_a_block_is_named_before_it_is_sent(loop, proxy):
 
 def test_a_commit_of_a_block_names_the_next(loop, proxy):
     held = proxy.hold("clicks")
-    loop.collector(batch_rows=10)
+    loop.collector(batch_rows=10, **FULL_ONLY)
     loop.send(10)
     waits_at(held)
     loop.send(10)
@@ -168,14 +179,19 @@ def test_a_commit_of_a_block_names_the_next(loop, proxy):
 
 
 def test_without_its_name_in_kafka_nothing_is_sent(loop, proxy, kafka_proxy):
-    running = loop.collector(batch_age="1s")
+    running = loop.collector()
+    loop.send(1)
+    loop.wait_stored()
+    loop.wait_committed(1)
+    inserts = proxy.count("clicks")
+    held = kafka_proxy.hold(COMMIT)
     loop.send(5)
+    waits_at(held)
     eventually(lambda: running.metric("shortloop_collector_consumed_total")
-               == 5, PATIENCE)
-    kafka_proxy.stall()
+               >= 6, PATIENCE)
     time.sleep(2)  # its time has come, and gone
-    assert proxy.count("clicks") == 0
-    kafka_proxy.flow()
+    assert proxy.count("clicks") == inserts
+    held.release()
     loop.wait_stored()
 
 
@@ -318,7 +334,7 @@ def test_what_was_not_answered_is_sent_again_and_known_again(loop, proxy,
 @pytest.mark.parametrize("kind", ["clicks", "ingest_progress"])
 def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
     proxy.at(1, "error_after", kind)
-    loop.collector()
+    loop.collector(batch_rows=20, **FULL_ONLY)
     loop.send(20)
     loop.wait_stored()
     loop.wait_committed(20)
@@ -328,7 +344,7 @@ def test_rows_that_are_there_are_not_sent_again(loop, proxy, kind):
 def test_a_query_in_doubt_is_ended_before_its_rows_are_counted(loop, proxy):
     """And under the name that follows from its intent."""
     proxy.at(1, "error_before", "clicks")
-    loop.collector()
+    loop.collector(batch_rows=20, **FULL_ONLY)
     loop.send(20)
     loop.wait_stored()
     kinds = [(p.kind, p.query) for p in proxy.passed]
@@ -404,7 +420,7 @@ def stopped(loop, running, why):
 def make_anew(loop):
     loop.kafka.delete_topic(loop.clicks)
     eventually(lambda: loop.clicks not in
-               loop.kafka.admin.list_topics(timeout=10).topics, PATIENCE)
+               loop.kafka.admin.list_topics(timeout=PATIENCE).topics, PATIENCE)
     loop.kafka.create_topic(exactly=loop.clicks,
                             message_timestamp_type="LogAppendTime")
 
