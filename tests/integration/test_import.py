@@ -371,7 +371,7 @@ def test_a_second_import_of_a_log_ends_the_first(tables, importer, log,
                                                      ahead):
     lines = some_lines(4000, step=1)
     path = log(lines)
-    run = importer(batch_rows=50, parts_per_second=20)
+    run = importer(batch_rows=50, parts_per_second=2)  # takes 40 seconds
     first = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
     eventually(lambda: tables.value("SELECT count() FROM clicks") > 0)
@@ -387,7 +387,7 @@ def test_a_second_import_of_a_log_ends_the_first(tables, importer, log,
 def test_told_to_stop_it_says_so_and_the_next_goes_on(tables, importer, log):
     lines = some_lines(3000, step=1)
     path = log(lines)
-    run = importer(batch_rows=50, parts_per_second=20)
+    run = importer(batch_rows=50, parts_per_second=2)  # takes 30 seconds
     process = subprocess.Popen(run.command(path), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     eventually(lambda: tables.value("SELECT count() FROM clicks") > 0)
