@@ -6,7 +6,8 @@ ends everything at one of them.
                                         nobody; on_end() is then called
         proxy.call_at(7, function)      function() before the 7th passes
         held = proxy.hold(b"l:{s7:3}:") the next command that says this waits
-                                        (held.here) until held.release()
+                                        (held.here; it is held.command) until
+                                        held.release()
 
 Commands of all connections are counted in one row, and pass one at a time, so
 that there is exactly one order of things.
@@ -87,6 +88,7 @@ class RedisProxy:
     def wait(self, command):
         for held in self.held:
             if not held.here.is_set() and held.words in command:
+                held.command = command
                 held.here.set()
                 held.gone.wait()
 
@@ -119,6 +121,7 @@ class Held:
 
     def __init__(self, words):
         self.words = words
+        self.command = None
         self.here = threading.Event()
         self.gone = threading.Event()
 
