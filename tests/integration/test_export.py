@@ -356,7 +356,7 @@ def test_the_query_of_an_export_whose_client_goes_is_ended(make, big,
     conn = open_export(made)
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
     conn.close()
-    eventually(lambda: clickhouse.value(RUNNING) == 0, 30, what="it is gone")
+    eventually(lambda: clickhouse.value(RUNNING) == 0, what="it is gone")
     made.wait_metric(0, "shortloop_aggregator_exports_running")
 
 

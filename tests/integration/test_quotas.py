@@ -146,7 +146,7 @@ def test_a_line_that_makes_no_sense_is_told(start, keys_file, text, says):
     keys_file.path.write_text("".join(key_line(*item) for item in KEYS.items())
                               + text + "\n")
     api = start(ready=False)
-    assert api.program.process.wait(20) == 78
+    assert api.program.process.wait(60) == 78
     assert says in api.program.log()
 
 
@@ -175,7 +175,7 @@ def test_as_delivered_a_key_has_a_rate(make_api):
 
 def test_a_rate_that_is_none_is_told(start):
     api = start(ready=False, key_rate="fast")
-    assert api.program.process.wait(20) == 78
+    assert api.program.process.wait(60) == 78
     assert "allocator.key_rate: 'fast'" in api.program.log()
 
 
