@@ -15,8 +15,11 @@ from support.program import eventually
 
 
 @pytest.fixture
-def make_api(redis, topic, create_space, start, keys_file):
-    """An allocator of one thread; `limits` are those of the key crm."""
+def make_api(redis, topic, create_space, start, keys_file, sections):
+    """An allocator of one thread; `limits` are those of the key crm.  Its Redis may
+    be paused."""
+    sections["redis"] = {"command_timeout": "60s"}
+
     def make(limits="rate=1/h burst=2", **settings):
         keys_file.path.write_text(
             key_line("boss", "admin") + key_line("web", "create")
@@ -79,9 +82,14 @@ def test_a_batch_waits_for_its_rate_only_so_long(make_api):
 
 def test_many_short_waits_are_added_up(make_api):
     api = make_api("rate=20/s burst=1", batch_wait_max="1s")
-    with Batch(api, [good(i) for i in range(200)], key="crm") as b:
-        answers = b.read(200)
-    assert answers[-1]["status"] == 429 and 10 <= len(answers) <= 30
+
+    def answered():
+        with Batch(api, [good(i) for i in range(200)], key="crm") as b:
+            answers = b.read(200)
+        assert answers[-1]["status"] == 429 and len(answers) <= 30
+        return len(answers)
+    # Fewer where the machine made a wait much longer than the rate did.
+    eventually(lambda: answered() >= 10, what="many waits")
 
 
 class Trickle:
@@ -107,10 +115,14 @@ class Trickle:
         self.thread.join()
 
 
+# What is to be taken up before that, is: a machine may be slow.
+TIME_MAX = 4  # seconds
+
+
 def assert_breaks_off_with_408(api, b, answers):
     assert all("code" in a for a in answers[:-1])
     assert (answers[-1]["line"], answers[-1]["status"]) == (len(answers), 408)
-    assert "allocator.batch_time_max, 1s" in answers[-1]["detail"]
+    assert f"allocator.batch_time_max, {TIME_MAX}s" in answers[-1]["detail"]
     with pytest.raises((http.client.IncompleteRead, OSError)):
         b.response().read()
     assert running(api) == 0
@@ -119,7 +131,7 @@ def assert_breaks_off_with_408(api, b, answers):
 
 
 def test_a_batch_that_trickles_in_lasts_only_so_long(make_api):
-    api = make_api(batch_time_max="1s")
+    api = make_api(batch_time_max=f"{TIME_MAX}s")
     with Batch(api, [good(1), good(2)], key="web", keep_open=True) as b:
         with Trickle(b):
             answers = b.read(3)
@@ -128,9 +140,9 @@ def test_a_batch_that_trickles_in_lasts_only_so_long(make_api):
 
 
 def test_what_is_under_way_when_a_batch_must_end_is_answered(make_api, redis):
-    api = make_api(batch_time_max="1s", batch_in_flight=4)
+    api = make_api(batch_time_max=f"{TIME_MAX}s", batch_in_flight=4)
     assert "code" in batch(api, [good(0)], key="web")[0]
-    redis.client_pause(1500)
+    redis.client_pause(TIME_MAX * 1000 + 1000)
     with Batch(api, [good(i) for i in range(40)], key="web",
                keep_open=True) as b:
         answers = b.read(1)
@@ -140,9 +152,9 @@ def test_what_is_under_way_when_a_batch_must_end_is_answered(make_api, redis):
 
 
 def test_a_batch_whose_lines_are_all_taken_up_is_answered(make_api, redis):
-    api = make_api(batch_time_max="1s")
+    api = make_api(batch_time_max=f"{TIME_MAX}s")
     assert "code" in batch(api, [good(0)], key="web")[0]
-    redis.client_pause(1500)
+    redis.client_pause(TIME_MAX * 1000 + 1000)
     answers = batch(api, [good(i) for i in range(40)], key="web")
     assert len(answers) == 40 and all("code" in a for a in answers)
 
@@ -151,7 +163,7 @@ def test_a_batch_whose_lines_are_all_taken_up_is_answered(make_api, redis):
 
 def send_head(api, method, path, *headers):
     host, port = api.program.section["listen"].split(":")
-    client = socket.create_connection((host, int(port)), timeout=20)
+    client = socket.create_connection((host, int(port)), timeout=60)
     client.sendall("\r\n".join([f"{method} {path} HTTP/1.1", f"Host: {host}",
                                 *headers, "", ""]).encode())
     return client
