@@ -17,6 +17,7 @@ from support.program import BIN, eventually
 SECONDS = float(os.environ.get("FAULT_SECONDS", 3))
 CODES = int(os.environ.get("FAULT_CODES", 100_000))
 ROUNDS = 1 if SECONDS < 10 else 5  # of the others
+PATIENCE = 120 + 3 * SECONDS
 LONG = pytest.mark.timeout(600 + 15 * SECONDS)
 
 
@@ -46,7 +47,7 @@ def issuers(redis, workdir):
 def trouble(crowd, codes, more=None):
     """Half of the whole; longer where the machine is slow."""
     crowd.trouble(SECONDS / 2, more)
-    end = time.monotonic() + 3 * SECONDS
+    end = time.monotonic() + PATIENCE
     while crowd.issued() < codes and time.monotonic() < end:
         crowd.trouble(1, more)
 
@@ -58,7 +59,11 @@ def test_no_code_is_issued_twice_whoever_is_killed_and_whatever_redis_forgets(
         redis, issuers):
     crowd = issuers()
     trouble(crowd, CODES / 2)
+    one = crowd.working[0]
+    eventually(one.issued, what="codes of one")
+    crowd.work(0)
     redis.forget(min(1, SECONDS / 6))
+    crowd.stop_once_it_goes_on(one)
     trouble(crowd, CODES)
     crowd.stop_all()
     found = crowd.judge()
@@ -133,11 +138,11 @@ def test_issuers_that_all_died_with_what_redis_forgot(redis, issuers):
     """The safety gap is all there is."""
     crowd = issuers()
     for _ in range(ROUNDS):
-        time.sleep(1)
+        crowd.work(1)
         crowd.kill_all()
         redis.forget(0.5)
         crowd.start_all()
-    time.sleep(1)
+    crowd.work(1)
     crowd.stop_all()
     assert crowd.judge()["lost"] > 0
 
@@ -146,18 +151,18 @@ def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
     """Again and again it comes up as it was before the first time.  What was
     issued in between only the file knows."""
     crowd = issuers(high_water_file=workdir / "high-water")
-    time.sleep(1)
+    crowd.work(1)
     crowd.kill_all()
     time.sleep(0.2)
     size = redis.file().stat().st_size
     for _ in range(ROUNDS):
         redis.forget_from(size)
         crowd.start_all()
-        time.sleep(0.5)
+        crowd.work(0.5)
         crowd.kill_all()
     redis.forget_from(size)
     crowd.start_all()
-    time.sleep(0.5)
+    crowd.work(0.5)
     crowd.stop_all()
     assert crowd.judge()["lost"] > 0
 
@@ -165,17 +170,17 @@ def test_a_redis_that_forgets_how_it_recovered(redis, issuers, workdir):
 def test_pooled_blocks_that_were_issued_in_what_redis_forgot(redis, issuers):
     crowd = issuers({"hold_max": "1s"})
     for _ in range(ROUNDS):
-        time.sleep(0.3)
+        crowd.work(0.3)
         crowd.stop_all()
         time.sleep(0.2)
         assert redis.client().zcard("pool:{s7}") > 0
         size = redis.file().stat().st_size
         crowd.start_all()
-        time.sleep(0.3)
+        crowd.work(0.3)
         crowd.kill_all()
         redis.forget_from(size)
         crowd.start_all()
-        time.sleep(1.2)  # hold_max, after which the pool is granted from again
+        crowd.work(1.2)  # hold_max, after which the pool is granted from again
     crowd.stop_all()
     assert crowd.judge()["lost"] > 0
 
@@ -194,9 +199,12 @@ def reclaim(workdir):
 
 def test_a_block_is_issued_from_for_hold_max_at_most(issuers):
     crowd = issuers({"hold_max": "1s"}, count=2, rate=250)
+    crowd.work(0)
     time.sleep(3.5)
     crowd.stop_all()
-    assert 500 < crowd.judge()["held"] < 2000
+    # What is on its way is stored a little later, on a busy machine by a second or
+    # two; were a block not given up, it would be issued from all that time.
+    assert 500 < crowd.judge()["held"] < 3000
     assert crowd.count("expired") > 0
 
 

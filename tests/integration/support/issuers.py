@@ -12,6 +12,7 @@ import time
 import yaml
 
 import servers
+from support.program import PATIENCE, eventually
 from support.server import RedisServer
 
 BUILD = pathlib.Path(os.environ.get(
@@ -87,8 +88,12 @@ class Issuer:
 
     def stop(self):
         """A clean end; one that has only just begun may not know how."""
-        assert self.process.stop(30) in (0, -signal.SIGTERM), \
+        assert self.process.stop(PATIENCE) in (0, -signal.SIGTERM), \
             self.process.log()
+
+    def issued(self):
+        """Codes answered, by the size of its log."""
+        return self.codes.stat().st_size // 48 if self.codes.exists() else 0
 
     def counts(self):
         """Empty when it was killed."""
@@ -156,6 +161,21 @@ class Issuers:
             if more:
                 more()
 
+    def work(self, seconds):
+        """For so long, and longer if none has answered a code by then."""
+        before = self.issued()
+        time.sleep(seconds)
+        eventually(lambda: self.issued() > before, what="codes issued")
+
+    def stop_once_it_goes_on(self, issuer):
+        """So that one of those that saw Redis go and come back says what it
+        counted, however many are killed later."""
+        before = issuer.issued()
+        eventually(lambda: issuer.issued() > before, what="it to go on")
+        issuer.stop()
+        self.stopped += 1
+        self.working[self.working.index(issuer)] = self.start()
+
     def kill_all(self):
         for issuer in self.working:
             issuer.kill()
@@ -171,9 +191,7 @@ class Issuers:
             issuer.stop()
 
     def issued(self):
-        """Codes answered, by the size of the logs."""
-        return sum(i.codes.stat().st_size for i in self.all
-                   if i.codes.exists()) // 48
+        return sum(i.issued() for i in self.all)
 
     def count(self, what):
         """Over those that ended cleanly."""
