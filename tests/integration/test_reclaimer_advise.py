@@ -54,7 +54,8 @@ def sizes(done):
 
 def test_dead_halves_would_come_back_from_half_blocks(full_blocks, space,
                                                       reclaimer, begin):
-    for keys in full_blocks(32).values():
+    blocks = full_blocks(32)
+    for keys in blocks.values():
         space.redis.delete(*keys[:10])
     done = reclaimer("advise")
     found = sizes(done)
@@ -64,7 +65,7 @@ def test_dead_halves_would_come_back_from_half_blocks(full_blocks, space,
     live = done.space["live_blocks"]
     assert found[10]["codes_given_back"] == pytest.approx(live * 10)
     assert found[10]["markers"] == 2 * found[20]["markers"]
-    assert done.space["sampled"] == 32
+    assert done.space["sampled"] == len(blocks)
     assert done.space["advice"]["enough"] is True
     text = Done(begin("advise")).out
     assert "Block size: blocks of" in text and "advised" in text
