@@ -16,7 +16,8 @@ def restore(redis):
     redis.delete(*[key for key in keys if not key.startswith(BACKUP)])
     for key in keys:
         if key.startswith(BACKUP):
-            assert redis.copy(key, key[len(BACKUP):])
+            # Who is at work may have written it again meanwhile.
+            assert redis.copy(key, key[len(BACKUP):], replace=True)
 
 
 def cursor(redis):
