@@ -259,6 +259,11 @@ def refused(made, code, key="boss"):
     return answer.content
 
 
+def in_time(made, link):
+    """Redis has answered before its time was over: a machine may be slow."""
+    eventually(lambda: get(made, by_code(link["code"])[0]).status_code == 200)
+
+
 def test_without_redis_only_the_archives_links_are_told(own_redis, api, made,
                                                         known):
     link, hidden = api.create(owner="ann"), api.create(owner="bob")
@@ -290,11 +295,13 @@ def test_a_redis_that_hangs_holds_nobody_up_for_long(own_redis, api, aggregator)
         link, other = api.create(), api.create()
         made = aggregator(redis={"address": proxy.address,
                                  "command_timeout": "1s"})
-        none_of(made, link)
+        in_time(made, link)
         held = proxy.hold(f":{other['code']}".encode())
 
-        refused(made, other["code"])
-        assert held.here.is_set()
+        def hangs():
+            refused(made, other["code"])
+            return held.here.is_set()
+        eventually(hangs)
         # Another connection; the one that hangs is left alone.
         eventually(lambda: get(made, by_code(other["code"])[0]
                                ).status_code == 200)
@@ -309,7 +316,7 @@ def test_a_redis_that_hangs_for_all_is_asked_once(own_redis, api, aggregator):
         made = aggregator(redis={"address": proxy.address,
                                  "connect_timeout": "10m",
                                  "command_timeout": "2s"})
-        none_of(made, link)
+        in_time(made, link)
         questions = [proxy.hold(f":{link['code']}".encode())
                      for _ in range(10)]
         others = [proxy.hold(b"") for _ in range(100)]
