@@ -143,7 +143,7 @@ SEEN = {
 
 
 @pytest.mark.first
-@pytest.mark.timeout(1800 if EXAMPLES > 60 else 300)
+@pytest.mark.timeout(1800)
 def test_the_api_keeps_to_its_description(full_api, narrow):
     path = narrow(full_api, full_api.create()["code"])
     run(path, full_api, "--max-examples", str(EXAMPLES))
@@ -180,6 +180,7 @@ def test_it_keeps_to_it_with_a_key_that_asks_too_often(full_api, narrow,
 
 
 @pytest.mark.first
+@pytest.mark.timeout(1800)
 def test_it_keeps_to_it_without_redis(own_redis, make_api, narrow):
     api = make_api()
     path = narrow(api, api.create()["code"])

@@ -229,7 +229,7 @@ def members(described, operation):
 
 
 @pytest.mark.first
-@pytest.mark.timeout(1800 if EXAMPLES > 60 else 300)
+@pytest.mark.timeout(1800)
 def test_the_aggregator_keeps_to_its_description(make, workdir):
     made = make()
     path = narrow(made, workdir / "openapi.json")
@@ -253,7 +253,7 @@ def expected(key, operation):
     return 200 if operation in ANSWERED[key] else 403
 
 
-@pytest.mark.timeout(1800 if EXAMPLES > 60 else 300)
+@pytest.mark.timeout(1800)
 def test_with_keys_it_keeps_to_its_description(make, workdir):
     made = make(keys=True)
     path = narrow(made, workdir / "openapi.json")

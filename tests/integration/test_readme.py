@@ -180,7 +180,7 @@ def test_the_readme_leads_from_nothing_to_a_counted_click(reader):
             assert "https://example.com/" in said
     assert code and asked, "the section has no click"
     eventually(lambda: json.loads(reader.run(asked.replace("<code>", code)))
-               .get("total", {}).get("clicks") == 1, every=0.5,
+               .get("total", {}).get("clicks") == 1, 200, every=0.5,
                what="the click counted")
     url = f"http://127.0.0.1:{reader.ports[8082]}/"
     assert "<title>" in requests.get(url, timeout=60).text, "no dashboard"
