@@ -18,6 +18,9 @@ from support.server import ProxiedKafkaServer
 PATIENCE = 60  # seconds; a machine may be slow
 # Blocks are full, however long their events take to come.
 FULL_ONLY = {"batch_age": "10m"}
+# Of one that is not killed, and reads each event once: however slow it is, it is not
+# taken for dead.
+STAYS = ["session.timeout.ms=45000"]
 
 
 # --- what the tests stand on -------------------------------------------------
@@ -386,6 +389,7 @@ def test_a_commit_that_was_rolled_back_doubles_nothing(loop):
 
 def test_a_partition_once_reported_empty_goes_on_where_it_was(loop):
     """Of an empty log, ingest_progress says that its last offset is 2^64 - 1."""
+    loop.sections["kafka"]["options"] = STAYS
     first = loop.collector(report_every="100ms")
     eventually(lambda: loop.stored("ingest_progress", "countIf(first = 0 "
                                    "AND rows = 0)"), PATIENCE)
@@ -500,6 +504,7 @@ def test_offsets_that_are_gone_are_told_of(loop):
 
 
 def test_offsets_that_go_while_they_are_to_be_read_are_told_of(loop, proxy):
+    loop.sections["kafka"]["options"] = STAYS
     held = proxy.hold("clicks")
     loop.send(50)
     running = loop.collector(batch_rows=5)
