@@ -20,6 +20,7 @@ for them, and end with it: also when pytest is killed.
     workdir         a directory of this test
     free_port       a function that returns an unused port
 """
+import itertools
 import os
 import pathlib
 import shutil
@@ -254,6 +255,7 @@ def program(request, workdir, base_config):
     free ports for `listen` and `admin` unless they are said, writes the file,
     starts it and waits for /readyz."""
     programs = []
+    numbers = itertools.count()  # threads of a test may ask for one at a time
 
     def make(name, sections=None, start=True, args=(), env=None, ready=True,
              binaries=BIN):
@@ -266,7 +268,7 @@ def program(request, workdir, base_config):
         own.setdefault("admin", f"127.0.0.1:{servers.free_port()}")
         if name in ("redirector", "allocator", "aggregator"):
             own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
-        made = Program(name, config, workdir / f"{name}-{len(programs)}",
+        made = Program(name, config, workdir / f"{name}-{next(numbers)}",
                        args, env, binaries)
         programs.append(watch(request, made))
         return made.start(ready=ready) if start else made
