@@ -10,9 +10,10 @@ import pytest
 import servers
 from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
-from support.redis_proxy import RedisProxy
+from support.redis_proxy import RedisProxy, name_of
 
 DAY = 86400_000
+TODAY = now() // DAY * DAY  # may be yesterday when a test is run
 
 
 def day_of(ms):
@@ -20,7 +21,12 @@ def day_of(ms):
 
 
 def midnight(days_ago):
-    return now() // DAY * DAY - days_ago * DAY
+    return TODAY - days_ago * DAY
+
+
+def tomorrow():
+    """Its begin; in the last minutes of a day that of the day after."""
+    return (now() + 600_000) // DAY * DAY + DAY
 
 
 # --- days ------------------------------------------------------------------------
@@ -68,10 +74,11 @@ def test_a_dry_run_of_a_day_foretells_the_run(days, reclaimer):
 
 
 def test_a_day_that_has_not_begun_is_refused(space, reclaimer):
-    space.issue(0, 0, score=midnight(-1) + 5)
+    begin = tomorrow()
+    space.issue(0, 0, score=begin + 5)
     space.mark([0])
     for more in ([], ["--dry-run"]):
-        done = reclaimer("run", "--day", day_of(midnight(-1)), *more)
+        done = reclaimer("run", "--day", day_of(begin), *more)
         assert done.status == 64, done
         assert "nothing is reclaimed before its time" in done.err
     assert space.ranges("pool") == {}

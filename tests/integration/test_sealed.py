@@ -179,10 +179,19 @@ def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
     rows = [make_click(rng, (now - days * DAY) * 1000, 1)
             for days in (0, 1, 2, 3, 4, 5, 6)]
     world.insert(rows)
-    made = aggregator(late_window="3d", day_grace="0s", resettle_every="1h")
+    made = aggregator(late_window="3d", day_grace="0s", edge_delay="0s",
+                      resettle_every="1h")
     today = now // DAY * DAY
-    eventually(lambda: set(sealed_days(clickhouse)) ==
-               {today - days * DAY for days in (4, 5, 6)}, PATIENCE)
+
+    def sealed():
+        """Those that ended three days ago; one more after midnight."""
+        clock = "SELECT toUnixTimestamp(now())"
+        early = int(clickhouse.value(clock)) // DAY * DAY
+        found = set(sealed_days(clickhouse))
+        late = int(clickhouse.value(clock)) // DAY * DAY
+        return early == late and found == {
+            day for day in days_of(rows) if day <= late - 4 * DAY}
+    eventually(sealed, PATIENCE)
     eventually(lambda: made.metric("shortloop_aggregator_days_total") == 6)
     answer = ask_range(made, today - 6 * DAY, today + DAY, link_id=1,
                        bots="include")
