@@ -50,8 +50,12 @@ def test_a_run_goes_on_around_what_is_held_meanwhile(space, begin, reclaimer):
     space.mark(range(1000))
     process = begin("run", "--rate", "400", "--json", chunk=50)
     eventually(lambda: space.ranges("pool"), what="a first chunk")
-    done = reclaimer("hold", *S7, "--blocks", "15-984")
-    assert done.status == 0 and done.json["blocks"] == 970, done
+    # 75: the blocks keep moving, try again.
+    done = eventually(lambda: (d := reclaimer("hold", *S7, "--blocks",
+                                              "15-984")).status != 75 and d,
+                      what="the hold")
+    assert done.status == 0, done
+    assert done.json["blocks"] + done.json["already"] == 970, done
     run = Done(process)
     assert run.status == 0, run
     assert space.blocks("out") == list(range(15, 985))
