@@ -10,6 +10,7 @@ import requests
 from redis.crc import key_slot
 
 import servers
+from support.program import eventually
 from support.reclaim import *  # noqa: F403, fixtures too
 
 SKEWS = {"an hour ahead": 3600, "an hour behind": -3600,
@@ -153,21 +154,41 @@ def test_links_live_by_the_clock_of_redis(space, program, workdir, kafka,
     redirector = program("redirector", {
         "links": links_config, "redirector": {"threads": 1},
         "kafka": {"topic_clicks": kafka.clicks_topic()}}, env=skew(-seconds))
-    visited, left = (allocator.create("3s")["code"] for _ in range(2))
-    key, block = allocator.key(visited), allocator.block(visited)
-    marker = space.marker(block)
-    assert abs(int(marker[4]) - now() - 5000) < 2000
-    assert 1000 < space.redis.pttl(key) <= 3000
-    end = now() + 3500
 
     def visit(code):
         return requests.get(f"{redirector.url}/{code}", allow_redirects=False,
                             timeout=60).status_code
-    while now() < end:
-        assert visit(visited) == 302
-        time.sleep(0.2)
-    assert 1000 < space.redis.pttl(key) <= 3000
-    # Which of the two, a redirector tells by its own clock.
-    assert visit(left) in (404, 410)
-    assert reclaimer("run", record=False).status == 0
-    assert block not in space.blocks("pool")
+
+    def lives_by_that_clock():
+        """False on a machine so busy that a look or a visit came too late."""
+        begun = now()
+        visited, left = (allocator.create("3s")["code"] for _ in range(2))
+        keys = list(space.redis.scan_iter(f"l:*:{visited}"))
+        if not keys:
+            return False
+        key = keys[0]
+        block = int(key.split("}")[0].rsplit(":", 1)[1])
+        marker, ttl = space.marker(block), space.redis.pttl(key)
+        seen = now()
+        if seen - begun > 1000:
+            return False
+        assert begun + 3000 <= int(marker[4]) <= seen + 5000
+        assert 1000 < ttl <= 3000
+        end = seen + 3500
+        while seen < end:
+            status, ttl = visit(visited), space.redis.pttl(key)
+            before, seen = seen, now()
+            if seen - before > 1000:
+                return False
+            assert status == 302
+            time.sleep(0.2)
+        assert 1000 < ttl <= 3000
+        # Which of the two, a redirector tells by its own clock.
+        assert visit(left) in (404, 410)
+        assert reclaimer("run", record=False).status == 0
+        pooled = block in space.blocks("pool")
+        if not space.redis.exists(key):
+            return False
+        assert not pooled
+        return True
+    eventually(lives_by_that_clock, what="all in time")
