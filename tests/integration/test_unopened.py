@@ -34,15 +34,17 @@ def killed(space, redis_server, program, workdir, links_config, kafka):
         with RedisProxy(redis_server.port) as proxy:
             held = proxy.hold(words)
             allocator = program("allocator", {
-                "links": links_config, "redis": {"address": proxy.address},
+                "links": links_config, "redis": {
+                    # What is held is not to be sent again.
+                    "address": proxy.address, "command_timeout": "60s"},
                 "allocator": {"keys_file": str(keys), "threads": 1},
                 "kafka": {"topic_links": kafka.create_topic("links", 2)}})
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 asked = pool.submit(
                     requests.post, allocator.url + "/v1/links",
                     json={"url": "https://example.org/", "ttl": "3s"},
-                    headers={"Authorization": f"Bearer {API_KEY}"}, timeout=30)
-                assert held.here.wait(20), "no such command was sent"
+                    headers={"Authorization": f"Bearer {API_KEY}"}, timeout=60)
+                assert held.here.wait(60), "no such command was sent"
                 allocator.kill()
                 proxy.close()
                 held.release()
@@ -89,7 +91,7 @@ def test_of_a_grant_half_opened_each_block_is_judged_by_itself(
 def test_opened_blocks_that_lost_their_markers_are_a_loss(allocator, space,
                                                           reclaimer):
     """The same number of blocks, opened; Redis lost what it had of them."""
-    code = allocator.create()["code"]
+    code = allocator.create("30d")["code"]
     eventually(lambda: not space.redis.exists(space.key("unopened")))
     markers = list(space.redis.scan_iter("m:*"))
     assert len(markers) == GRANTED
