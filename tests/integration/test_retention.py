@@ -23,8 +23,8 @@ DIMENSIONS = ("country", "device_class", "verdict", "outcome", "ua_family", "own
               "tag", "link", "campaign", "city")
 # What deletes rows as soon as it may.
 SOON = {"late_window": "0s", "resettle_every": "0s", "clean_every": "1s",
-        "keep_superseded": "5s"}
-CLICKHOUSE = {"query_timeout": "2s"}
+        "keep_superseded": "7s"}
+CLICKHOUSE = {"query_timeout": "4s"}
 
 
 def caught_up(world, partition=0):
