@@ -13,7 +13,7 @@ from support.redirects import visit
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SECRETS = ["the first secret of the space", "the secret that replaces it",
            "a third secret, under an old number"]
-HOLD, TTL, QUARANTINE = 1, 6, 1  # seconds
+HOLD, TTL, QUARANTINE = 1, 20, 1  # seconds
 
 
 def version_of(code):
@@ -84,7 +84,7 @@ def leads(redirector, code):
     return visit(f"{redirector.url}/{code}").status_code
 
 
-def retried(fleet, version, keys, seconds=20):
+def retried(fleet, version, keys, seconds=60):
     """The last answer of retire-key, and those that refused before."""
     refusals, deadline = [], time.monotonic() + seconds
     while True:

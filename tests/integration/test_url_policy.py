@@ -7,7 +7,7 @@ import pytest
 
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import problem
-from support.program import eventually
+from support.program import PATIENCE, eventually
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_list_with_a_mistake_changes_nothing(ruled, lists):
 def rounds_while_reloading(api):
     """How often links are made while the lists are read once more."""
     before = api.program.log().count("lists of domains reloaded")
-    done, end = 0, time.monotonic() + 30
+    done, end = 0, time.monotonic() + PATIENCE
     api.program.process.signal(signal.SIGHUP)
     while api.program.log().count("lists of domains reloaded") == before:
         assert time.monotonic() < end
