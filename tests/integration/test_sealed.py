@@ -68,7 +68,9 @@ def world(migrated, clickhouse):
 def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse):
     rows = some_clicks(1, 800, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
-    made = aggregator(late_window="0s", resettle_every="1h")
+    # Answers know of a sealed day once it was read with the watermark.
+    made = aggregator(late_window="0s", resettle_every="1h",
+                      watermark_every="100ms")
     wait_sealed(clickhouse, rows)
     eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
                == len(days_of(rows)))
