@@ -95,13 +95,14 @@ int call_complete_until(struct call *call, int64_t *ret_ms, struct error *err)
 static int read_kept(struct call *call, int64_t *ret_rows, int64_t *ret_counts,
 		     struct error *err)
 {
-	struct sealed_days days;
+	struct copied_days days;
 
-	if (freshness_sealed(call->freshness, call->ch, 0, 0, &days, err) < 0)
+	if (freshness_days(call->freshness, COPIED_LINKS, call->ch, 0, 0, &days,
+			   err) < 0)
 		return -1;
 	*ret_rows = days.rows_from;
 	*ret_counts = days.kept_from;
-	sealed_days_release(&days);
+	copied_days_release(&days);
 	return 0;
 }
 

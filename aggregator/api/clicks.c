@@ -102,14 +102,14 @@ struct sealed_numbers {
 
 static int sealed_numbers_fill(struct sealed_numbers *p,
 			       const struct question *q, uint64_t link_id,
-			       const struct sealed_days *sealed,
+			       const struct copied_days *sealed,
 			       struct error *err)
 {
 	int status;
 
 	*p = (struct sealed_numbers){0};
 	question_params_fill(&p->n, q, link_id, 0);
-	status = sealed_days_put(sealed, &p->starts, &p->attempts, err);
+	status = copied_days_put(sealed, &p->starts, &p->attempts, err);
 	question_params_add(&p->n, "param_days", p->starts.data);
 	question_params_add(&p->n, "param_attempts", p->attempts.data);
 	return status;
@@ -122,7 +122,7 @@ static void sealed_numbers_release(struct sealed_numbers *p)
 }
 
 static int ask_sealed(struct call *call, const struct question *q,
-		      const struct sealed_days *sealed,
+		      const struct copied_days *sealed,
 		      const struct sealed_numbers *p, bool exact,
 		      struct clicks_answer *a, struct error *err)
 {
@@ -142,7 +142,7 @@ static int ask_sealed(struct call *call, const struct question *q,
  * of exact_rows_max clicks can have, or when there were more.
  */
 static int try_exact(struct call *call, const struct question *q,
-		     const struct sealed_days *sealed, struct sealed_numbers *p,
+		     const struct copied_days *sealed, struct sealed_numbers *p,
 		     struct clicks_answer *a, bool *ret_done, struct error *err)
 {
 	int64_t most = call->config->aggregator.exact_rows_max;
@@ -166,7 +166,7 @@ static int try_exact(struct call *call, const struct question *q,
 }
 
 static int read_size(struct call *call, const struct question *q,
-		     const struct sealed_days *sealed,
+		     const struct copied_days *sealed,
 		     const struct sealed_numbers *p, uint64_t *ret,
 		     struct error *err)
 {
@@ -183,7 +183,7 @@ static int read_size(struct call *call, const struct question *q,
 
 /* From sealed days, and the rest from the raw rows. */
 static int fetch_sealed(struct call *call, const struct question *q,
-			const struct sealed_days *sealed,
+			const struct copied_days *sealed,
 			struct clicks_answer *a, struct error *err)
 {
 	uint64_t most = (uint64_t)call->config->aggregator.exact_rows_max;
@@ -233,18 +233,18 @@ static int fetch_link(struct call *call, const struct question *q,
 		      struct clicks_answer *a, struct error *err)
 {
 	bool of_rows = q->group_by_count || q->filters.count;
-	struct sealed_days sealed = {0};
+	struct copied_days sealed = {0};
 	int status;
 
 	if (call_complete_until(call, &a->complete_until, err) < 0)
 		return -1;
 	if (of_rows ? call_check_rows(call, q->from, err) < 0
-		    : freshness_sealed(call->freshness, call->ch, q->from,
-				       q->to, &sealed, err) < 0)
+		    : freshness_days(call->freshness, COPIED_LINKS, call->ch,
+				     q->from, q->to, &sealed, err) < 0)
 		return -1;
 	status = sealed.count ? fetch_sealed(call, q, &sealed, a, err)
 			      : fetch_rows(call, q, a, err);
-	sealed_days_release(&sealed);
+	copied_days_release(&sealed);
 	return status;
 }
 

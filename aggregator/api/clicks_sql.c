@@ -30,13 +30,16 @@ const char *clicks_sql_left(enum bots_mode mode)
 	return left[mode];
 }
 
+const char *clicks_sql_condition(enum bots_mode mode)
+{
+	return conditions[mode];
+}
+
 /* Of a bucket or a total. */
 #define NO_VALUES "'' AS group_value, '' AS second_value, "
 
-/* Rounds an instant down to the start of its bucket.  The bounds are constants
- * of the query, which the engine searches by bisection. */
-static void put_bucket(struct buf *sql, const char *seconds,
-		       const struct buckets *buckets)
+void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
+			   const struct buckets *buckets)
 {
 	buf_printf(sql, "roundDown(%s, [", seconds);
 	for (size_t i = 0; i < buckets->count; i++)
@@ -97,7 +100,7 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
-	put_bucket(sql, "toUnixTimestamp(ts)", buckets);
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(ts)", buckets);
 	buf_puts(sql, " AS bucket, " NO_VALUES);
 	put_raw_counts(sql, q, scope, exact);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
@@ -116,10 +119,7 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 	"AND has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "   \
 	"(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400), attempt))"
 
-/* What sealed_slots has of the clicks that count for visitors. */
-static const struct {
-	const char *visitors, *addresses;
-} members[] = {
+const struct clicks_sql_sets clicks_sql_sets[] = {
 	[BOTS_EXCLUDE] = {"people", "people_ips"},
 	[BOTS_INCLUDE] = {"arrayConcat(people, others)",
 			  "arrayConcat(people_ips, others_ips)"},
@@ -137,10 +137,8 @@ static void put_stretch(struct buf *sql, size_t *count, int64_t from,
 		   (*count)++ ? " OR " : " AND (", from, to);
 }
 
-/* The rest of the range as a condition on `clicks`: the stretches between
- * sealed days.  False: there is none. */
-static bool put_open(struct buf *sql, const struct question *q,
-		     const struct sealed_days *sealed)
+bool clicks_sql_put_open(struct buf *sql, const struct question *q,
+			 const struct copied_days *sealed)
 {
 	int64_t from = q->from;
 	size_t count = 0;
@@ -173,15 +171,16 @@ static void put_open_slots(struct buf *sql, const struct question *q,
 
 /* One row a slot, from wherever it is. */
 static void put_slots(struct buf *sql, const struct question *q,
-		      const struct sealed_days *sealed)
+		      const struct copied_days *sealed)
 {
 	struct buf open = {0};
 
 	buf_printf(sql,
 		   "(SELECT slot AS s, events AS e, clicks AS c, bots AS b, "
 		   "prefetches AS p, %s AS v, %s AS i" SQL_OF_SEALED,
-		   members[q->bots].visitors, members[q->bots].addresses);
-	if (put_open(&open, q, sealed)) {
+		   clicks_sql_sets[q->bots].visitors,
+		   clicks_sql_sets[q->bots].addresses);
+	if (clicks_sql_put_open(&open, q, sealed)) {
 		buf_puts(sql, " UNION ALL ");
 		put_open_slots(sql, q, buf_cstr(&open));
 	}
@@ -192,14 +191,14 @@ static void put_slots(struct buf *sql, const struct question *q,
 
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
-		       const struct sealed_days *sealed, bool exact)
+		       const struct copied_days *sealed, bool exact)
 {
 	const char *unique =
 		exact ? "uniqExactArray" : "uniqCombined64Array(17)";
 
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
-	put_bucket(sql, "toUnixTimestamp(s)", buckets);
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
 	buf_printf(sql,
 		   " AS bucket, " NO_VALUES "sum(e) AS n_events, "
 		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
@@ -217,7 +216,7 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC'))"
 
 void clicks_sql_life(struct buf *sql, const struct question *q,
-		     const struct sealed_days *sealed)
+		     const struct copied_days *sealed)
 {
 	buf_puts(sql, "SELECT sum(e), sum(c), sum(b), sum(p), "
 		      "uniqCombined64Array(17)(v), uniqCombined64Array(17)(i), "
@@ -229,12 +228,12 @@ void clicks_sql_life(struct buf *sql, const struct question *q,
 }
 
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
-			    const struct sealed_days *sealed)
+			    const struct copied_days *sealed)
 {
 	struct buf open = {0};
 
 	buf_puts(sql, "SELECT (SELECT sum(events)" SQL_OF_SEALED ")");
-	if (put_open(&open, q, sealed))
+	if (clicks_sql_put_open(&open, q, sealed))
 		buf_printf(sql,
 			   " + (SELECT count() FROM clicks "
 			   "WHERE link_id = {link_id:UInt64}%s)",
@@ -270,7 +269,7 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 {
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
-	put_bucket(sql, "toUnixTimestamp(slot)", buckets);
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(slot)", buckets);
 	buf_puts(sql, " AS bucket, " NO_VALUES);
 	put_settled_counts(sql, q, true);
 	buf_puts(sql, " AND dimension = 'total' "

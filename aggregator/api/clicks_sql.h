@@ -13,7 +13,7 @@
 #define AGGREGATOR_API_CLICKS_SQL_H
 
 #include "aggregator/api/question.h"
-#include "aggregator/settle/seal.h"
+#include "aggregator/settle/copied_days.h"
 #include "aggregator/settle/settle_sql.h"
 #include "common/buf.h"
 
@@ -49,18 +49,18 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
  * from, to, days, attempts (arrays of the sealed days' starts and attempts). */
 void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		       const struct buckets *buckets,
-		       const struct sealed_days *sealed, bool exact);
+		       const struct copied_days *sealed, bool exact);
 
 /* Of one link, all that there ever was: the columns of counts.h, visitors being
  * estimated, the first and the last slot, then the first and the last row in
  * `clicks` (ms since 1970; 0: none).  Parameters as of clicks_sql_sealed; `q`
  * ends where UInt32 seconds do. */
 void clicks_sql_life(struct buf *sql, const struct question *q,
-		     const struct sealed_days *sealed);
+		     const struct copied_days *sealed);
 
 /* How many visitors and addresses that has to unite at most. */
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
-			    const struct sealed_days *sealed);
+			    const struct copied_days *sealed);
 
 /* The clicks of all links, from `stats_hourly`, without filters and by one
  * dimension at most.  Parameters: from, to, attempt (nothing published later is
@@ -83,5 +83,25 @@ void clicks_sql_all(struct buf *sql, const struct question *q,
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,
  * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);
+
+/* Which rows of `clicks` count for visitors. */
+const char *clicks_sql_condition(enum bots_mode mode);
+
+/* The sets of sealed_slots and owner_slots of clicks that count for visitors,
+ * by enum bots_mode. */
+struct clicks_sql_sets {
+	const char *visitors, *addresses;
+};
+extern const struct clicks_sql_sets clicks_sql_sets[];
+
+/* Rounds an instant down to the start of its bucket.  The bounds are constants
+ * of the query, which the engine searches by bisection. */
+void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
+			   const struct buckets *buckets);
+
+/* The stretches of the range that no copied day has, as " AND ..." on rows of
+ * `clicks`.  False: there are none. */
+bool clicks_sql_put_open(struct buf *sql, const struct question *q,
+			 const struct copied_days *days);
 
 #endif

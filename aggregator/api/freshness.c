@@ -23,7 +23,7 @@ struct freshness {
 	struct health_check *health; /* up since the first reading */
 	pthread_mutex_t lock;	     /* of what follows */
 	struct fresh last;
-	struct sealed_days sealed;
+	struct copied_days days[COPIED_KINDS];
 	bool known;
 };
 
@@ -48,33 +48,52 @@ static int look(struct freshness *f, struct fresh *ret, struct error *err)
 	return 0;
 }
 
+static int read_days(struct freshness *f, struct copied_days *ret,
+		     struct error *err)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		if (copied_days_read(f->ch, (enum copied)i, &ret[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Under the lock. */
+static void swap_days(struct freshness *f, struct copied_days *days)
+{
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		struct copied_days old = f->days[i];
+
+		f->days[i] = days[i];
+		days[i] = old;
+	}
+}
+
 /* A later failure is told by the settler, which asks the same server, and by
  * answers that then ask for themselves. */
 static int64_t run(struct periodic *self, void *arg)
 {
 	struct freshness *f = arg;
 	struct fresh found = {0}, old;
-	struct sealed_days sealed = {0}, old_sealed;
+	struct copied_days days[COPIED_KINDS] = {{0}};
 	struct error err = {0};
 
 	(void)self;
-	if (look(f, &found, &err) == 0 &&
-	    sealed_days_read(f->ch, &sealed, &err) == 0) {
+	if (look(f, &found, &err) == 0 && read_days(f, days, &err) == 0) {
 		pthread_mutex_lock(&f->lock);
 		old = f->last;
-		old_sealed = f->sealed;
 		f->last = found;
-		f->sealed = sealed;
+		swap_days(f, days);
 		f->known = true;
 		pthread_mutex_unlock(&f->lock);
 		health_up(f->health);
 		fresh_release(&old);
-		sealed_days_release(&old_sealed);
 	} else {
 		if (!f->known)
 			health_down(f->health, err.text);
 		fresh_release(&found);
 	}
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		copied_days_release(&days[i]);
 	return f->settings->watermark_every;
 }
 
@@ -120,7 +139,8 @@ void freshness_free(struct freshness *f)
 	watermark_reader_free(f->reader);
 	clickhouse_free(f->ch);
 	fresh_release(&f->last);
-	sealed_days_release(&f->sealed);
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		copied_days_release(&f->days[i]);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
@@ -145,13 +165,14 @@ bool freshness_get(struct freshness *f, struct fresh *ret)
 	return usable;
 }
 
-static int copy_days(const struct sealed_days *all, int64_t from, int64_t to,
-		     struct sealed_days *ret, struct error *err)
+static int copy_days(const struct copied_days *all, int64_t from, int64_t to,
+		     struct copied_days *ret, struct error *err)
 {
 	ret->rows_from = all->rows_from;
+	ret->days_from = all->days_from;
 	ret->kept_from = all->kept_from;
 	for (size_t i = 0; i < all->count; i++) {
-		const struct sealed_day *day = &all->items[i];
+		const struct copied_day *day = &all->items[i];
 
 		if (day->start + CIVIL_DAY <= from || day->start >= to)
 			continue;
@@ -165,25 +186,26 @@ static int copy_days(const struct sealed_days *all, int64_t from, int64_t to,
 	return 0;
 }
 
-int freshness_sealed(struct freshness *f, struct clickhouse *ch, int64_t from,
-		     int64_t to, struct sealed_days *ret, struct error *err)
+int freshness_days(struct freshness *f, enum copied which,
+		   struct clickhouse *ch, int64_t from, int64_t to,
+		   struct copied_days *ret, struct error *err)
 {
-	struct sealed_days asked = {0};
+	struct copied_days asked = {0};
 	bool usable;
 	int status = 0;
 
-	*ret = (struct sealed_days){0};
+	*ret = (struct copied_days){0};
 	pthread_mutex_lock(&f->lock);
 	usable = is_usable(f);
 	if (usable)
-		status = copy_days(&f->sealed, from, to, ret, err);
+		status = copy_days(&f->days[which], from, to, ret, err);
 	pthread_mutex_unlock(&f->lock);
 	if (usable)
 		return status;
-	status = sealed_days_read(ch, &asked, err);
+	status = copied_days_read(ch, which, &asked, err);
 	if (status == 0)
 		status = copy_days(&asked, from, to, ret, err);
-	sealed_days_release(&asked);
+	copied_days_release(&asked);
 	return status;
 }
 

@@ -8,8 +8,8 @@
 #define AGGREGATOR_API_FRESHNESS_H
 
 #include "aggregator/aggregator_config.h"
+#include "aggregator/settle/copied_days.h"
 #include "aggregator/settle/progress.h"
-#include "aggregator/settle/seal.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/app/health.h"
@@ -37,10 +37,12 @@ void freshness_free(struct freshness *f); /* NULL accepted */
  * so long that it is better to ask. */
 bool freshness_get(struct freshness *f, struct fresh *ret);
 
-/* The days between from and to (seconds) that are sealed.  Where nothing was
- * found lately, `ch` is asked.  Release with sealed_days_release. */
-int freshness_sealed(struct freshness *f, struct clickhouse *ch, int64_t from,
-		     int64_t to, struct sealed_days *ret, struct error *err);
+/* The days between from and to (seconds) that are copied, also in part.  Where
+ * nothing was found lately, `ch` is asked.  Release with copied_days_release.
+ */
+int freshness_days(struct freshness *f, enum copied which,
+		   struct clickhouse *ch, int64_t from, int64_t to,
+		   struct copied_days *ret, struct error *err);
 
 /* The same with what each partition reported, however long ago; an error when
  * nothing was found yet.  Release with fresh_release. */

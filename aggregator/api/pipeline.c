@@ -42,7 +42,7 @@ static json_t *marks_to_json(const struct fresh *fresh)
 
 static json_t *to_json(struct call *call, const struct fresh *fresh,
 		       const struct held_back *held,
-		       const struct sealed_days *days)
+		       const struct copied_days *days)
 {
 	return json_pack("{s:o, s:o, s:o, s:{s:I, s:I}, s:o, s:o, s:o}",
 			 "complete_until",
@@ -60,7 +60,7 @@ static json_t *to_json(struct call *call, const struct fresh *fresh,
 int route_pipeline(struct call *call, struct error *err)
 {
 	struct fresh fresh = {0};
-	struct sealed_days days = {0};
+	struct copied_days days = {0};
 	struct held_back held;
 	struct question q;
 	int status =
@@ -76,12 +76,12 @@ int route_pipeline(struct call *call, struct error *err)
 	if (status == 0)
 		status = progress_held_back(call->ch, &held, err);
 	if (status == 0)
-		status = freshness_sealed(call->freshness, call->ch, 0, 0,
-					  &days, err);
+		status = freshness_days(call->freshness, COPIED_LINKS, call->ch,
+					0, 0, &days, err);
 	if (status == 0)
 		status = call_finish_json(
 			call, to_json(call, &fresh, &held, &days), err);
-	sealed_days_release(&days);
+	copied_days_release(&days);
 	fresh_release(&fresh);
 	return status;
 }

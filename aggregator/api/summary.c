@@ -35,7 +35,7 @@ static int take_counts(void *arg, char **fields, struct error *err)
 }
 
 static int ask(struct call *call, uint64_t link_id,
-	       const struct sealed_days *sealed, json_t *answer,
+	       const struct copied_days *sealed, json_t *answer,
 	       struct error *err)
 {
 	const struct question ever = {.from = sealed->kept_from,
@@ -43,7 +43,7 @@ static int ask(struct call *call, uint64_t link_id,
 				      .bots = BOTS_EXCLUDE};
 	struct buf starts = {0}, attempts = {0}, sql = {0};
 	char id[24], from[24], to[24];
-	int status = sealed_days_put(sealed, &starts, &attempts, err);
+	int status = copied_days_put(sealed, &starts, &attempts, err);
 
 	snprintf(id, sizeof(id), "%" PRIu64, link_id);
 	snprintf(from, sizeof(from), "%" PRId64, ever.from);
@@ -72,9 +72,9 @@ static int ask(struct call *call, uint64_t link_id,
 static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 		      struct error *err)
 {
-	struct sealed_days sealed;
-	int status = freshness_sealed(call->freshness, call->ch, 0, UINT32_MAX,
-				      &sealed, err);
+	struct copied_days sealed;
+	int status = freshness_days(call->freshness, COPIED_LINKS, call->ch, 0,
+				    UINT32_MAX, &sealed, err);
 
 	if (status == 0)
 		status = ask(call, link_id, &sealed, answer, err);
@@ -82,7 +82,7 @@ static int add_counts(struct call *call, uint64_t link_id, json_t *answer,
 	    json_object_set_new(answer, "counted_from",
 				json_time(sealed.kept_from * 1000)) < 0)
 		status = error_set_nomem(err);
-	sealed_days_release(&sealed);
+	copied_days_release(&sealed);
 	return status;
 }
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "aggregator/settle/seal.h"
+#include "aggregator/settle/copied_days.h"
 #include "common/buf.h"
 #include "common/clickhouse/rows.h"
 
@@ -61,51 +61,75 @@ int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
 	return 0;
 }
 
-static int compare_sealed(struct clickhouse *ch, const char *starts,
-			  const char *attempts, struct difference_list *ret,
-			  struct error *err)
+/* Where a copy of a day has an event of a link once, by slot. */
+static const char *const copies[COPIED_KINDS] = {
+	[COPIED_LINKS] = "sealed_slots",
+	[COPIED_OWNERS] = "owner_slots",
+};
+
+static int compare_copies(struct clickhouse *ch, enum copied which,
+			  const char *starts, const char *attempts,
+			  struct difference_list *ret, struct error *err)
 {
-	static const char sql[] = SQL_COMPARED
-		"SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS "
-		"n_one, "
-		"toUInt64(0) AS n_other FROM link_days "
-		"WHERE (toDateTime(day, 'UTC'), attempt) IN (SELECT unit, "
-		"max(attempt) FROM settled WHERE kind = 'link_day' GROUP BY "
-		"unit) "
-		"AND has({days:Array(UInt32)}, toUInt32(toDateTime(day, "
-		"'UTC'))) "
-		"GROUP BY d UNION ALL "
-		"SELECT toUInt32(toStartOfDay(slot)) AS d, toUInt64(0) AS "
-		"n_one, "
-		"sum(events) AS n_other FROM sealed_slots "
-		"WHERE has(arrayZip({days:Array(UInt32)}, "
-		"{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(slot)), "
-		"attempt)) GROUP BY d" SQL_HAVING;
 	const struct clickhouse_param params[] = {{"param_days", starts},
 						  {"param_attempts", attempts},
 						  {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
 
-	return clickhouse_rows(ch, sql, params, "nnn", add, ret, err);
+	buf_printf(&sql,
+		   SQL_COMPARED
+		   "SELECT toUInt32(toDateTime(day, 'UTC')) AS d, "
+		   "sum(pv) AS n_one, toUInt64(0) AS n_other FROM link_days "
+		   "WHERE (toDateTime(day, 'UTC'), attempt) IN (SELECT unit, "
+		   "max(attempt) FROM settled WHERE kind = 'link_day' "
+		   "GROUP BY unit) AND has({days:Array(UInt32)}, "
+		   "toUInt32(toDateTime(day, 'UTC'))) GROUP BY d UNION ALL "
+		   "SELECT toUInt32(toStartOfDay(slot)) AS d, toUInt64(0) AS "
+		   "n_one, sum(events) AS n_other FROM %s "
+		   "WHERE has(arrayZip({days:Array(UInt32)}, "
+		   "{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(slot)), "
+		   "attempt)) GROUP BY d" SQL_HAVING,
+		   copies[which]);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nnn",
+						  add, ret, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
+}
+
+static int differences_of_copies(struct clickhouse *ch, enum copied which,
+				 struct difference_list *ret, struct error *err)
+{
+	struct copied_days days;
+	struct buf starts = {0}, attempts = {0};
+	int status;
+
+	*ret = (struct difference_list){0};
+	if (copied_days_read(ch, which, &days, err) < 0)
+		return -1;
+	status = copied_days_put(&days, &starts, &attempts, err);
+	if (status == 0)
+		status = compare_copies(ch, which, starts.data, attempts.data,
+					ret, err);
+	buf_free(&starts);
+	buf_free(&attempts);
+	copied_days_release(&days);
+	return status < 0
+		       ? error_wrap(err, "settled days and %s", copies[which])
+		       : 0;
 }
 
 int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err)
 {
-	struct sealed_days sealed;
-	struct buf starts = {0}, attempts = {0};
-	int status;
+	return differences_of_copies(ch, COPIED_LINKS, ret, err);
+}
 
-	*ret = (struct difference_list){0};
-	if (sealed_days_read(ch, &sealed, err) < 0)
-		return -1;
-	status = sealed_days_put(&sealed, &starts, &attempts, err);
-	if (status == 0)
-		status = compare_sealed(ch, starts.data, attempts.data, ret,
-					err);
-	buf_free(&starts);
-	buf_free(&attempts);
-	sealed_days_release(&sealed);
-	return status < 0 ? error_wrap(err, "settled and sealed days") : 0;
+int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
+			  struct error *err)
+{
+	return differences_of_copies(ch, COPIED_OWNERS, ret, err);
 }
 
 static const struct difference *find(const struct difference_list *list,

@@ -34,6 +34,10 @@ int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
 int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err);
 
+/* The same of owner_slots, where these have the day. */
+int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
+			  struct error *err);
+
 /* Keeps those of `list` that `later` has with the same numbers. */
 void difference_list_keep(struct difference_list *list,
 			  const struct difference_list *later);

@@ -9,6 +9,7 @@
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile.h"
 #include "aggregator/settle/drop.h"
+#include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "aggregator/zone/civil.h"
@@ -208,21 +209,35 @@ static int look_at_held(struct doctor *d, struct error *err)
 	return 0;
 }
 
-static int look_at_sealing(struct doctor *d, struct error *err)
+/* `due`: how long after a day's end (ms) it is to be done. */
+static void say_pending(struct doctor *d, const char *what, const char *done,
+			int64_t due, uint64_t days, int64_t first)
 {
-	int64_t now = settling_now(&d->settling), first, due;
+	int64_t since = (first + CLOCK_DAY / 1000) * 1000 + due;
+	bool late = settling_now(&d->settling) > since + DAY_AGE;
 	char text[CIVIL_NAME_MAX];
+
+	if (!days)
+		say(d, FINE, what, "no day waits for it");
+	else
+		say(d, late ? BEHIND : FINE, what,
+		    "%" PRIu64 " day%s to be %s, from %s on", days,
+		    plural(days), done, civil_day_name(first, text));
+}
+
+static int look_at_copies(struct doctor *d, struct error *err)
+{
 	uint64_t days;
+	int64_t first;
 
 	if (seal_pending(&d->settling, &days, &first, err) < 0)
 		return -1;
-	due = (first + CLOCK_DAY / 1000) * 1000 + d->settings->late_window;
-	if (!days)
-		say(d, FINE, "sealing", "no day waits for it");
-	else
-		say(d, now > due + DAY_AGE ? BEHIND : FINE, "sealing",
-		    "%" PRIu64 " day%s to be sealed, from %s on", days,
-		    plural(days), civil_day_name(first, text));
+	say_pending(d, "sealing", "sealed", d->settings->late_window, days,
+		    first);
+	if (owner_days_pending(&d->settling, &days, &first, err) < 0)
+		return -1;
+	say_pending(d, "owners' days", "copied", d->settings->day_grace, days,
+		    first);
 	return 0;
 }
 
@@ -418,11 +433,13 @@ static int look(struct doctor *d, struct error *err)
 	status = look_at_hours(d, &hours, err);
 	if (status == 0 &&
 	    (look_at_days(d, err) < 0 || look_at_held(d, err) < 0 ||
-	     look_at_sealing(d, err) < 0 || look_at_retention(d, err) < 0 ||
+	     look_at_copies(d, err) < 0 || look_at_retention(d, err) < 0 ||
 	     compare(d, "rows", differences_of_hours, &hours, "rows of clicks",
 		     "events in hours", err) < 0 ||
 	     compare(d, "sealed days", differences_of_sealed, &hours,
 		     "visits in days", "events sealed", err) < 0 ||
+	     compare(d, "owners' rows", differences_of_owners, &hours,
+		     "visits in days", "events of owners", err) < 0 ||
 	     look_at_events(d, err) < 0))
 		status = -1;
 	stale_list_release(&hours);

@@ -83,6 +83,9 @@ static const char dropped_days[] =
 static const char kept_from[] =
 #include "schemas/clickhouse/0035_kept_from.sql.inc"
 	;
+static const char owner_days[] =
+#include "schemas/clickhouse/0036_owner_days.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -112,5 +115,6 @@ const struct migration migrations[] = {
 	{"0033_links_list.sql", links_list},
 	{"0034_dropped_days.sql", dropped_days},
 	{"0035_kept_from.sql", kept_from},
+	{"0036_owner_days.sql", owner_days},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

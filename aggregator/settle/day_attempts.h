@@ -1,7 +1,8 @@
 /*
  * day_attempts.h - SQL: what is published of each UTC day, by its newest
  * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
- * link_slots and link_days), n_sealed, n_held and n_dropped; 0: none.
+ * link_slots and link_days), n_sealed, n_owner, n_held and n_dropped; n_based
+ * (the attempt of owners' tables in its base); 0: none.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
 #define AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
@@ -9,14 +10,24 @@
 #define SQL_DAY_ATTEMPTS                                                       \
 	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
 	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
+	"maxIf(attempt, kind = 'owner_day') AS n_owner, "                      \
 	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
 	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
+	"maxIf(attempt, kind = 'base_owner') AS n_based, "                     \
 	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
 	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
-	"'dropped_day') GROUP BY d) "
+	"'owner_day', 'base_owner', 'dropped_day') GROUP BY d) "
 
-/* Of a day: sealed_slots has all that was settled of it. */
+/* Of a day: sealed_slots has all that was settled of it, and owners' tables
+ * have. */
 #define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
+#define SQL_IS_OWNED  "n_owner > greatest(n_day, n_hour) "
+
+/* They are read.  Days that were dropped are even while late clicks wait for
+ * being copied: their other clicks are nowhere else. */
+#define SQL_LINKS_ARE_READ "(" SQL_IS_SEALED "OR n_dropped > 0) "
+#define SQL_OWNERS_ARE_READ                                                    \
+	"(" SQL_IS_OWNED "OR (n_dropped > 0 AND n_based > 0)) "
 
 #endif

@@ -12,6 +12,10 @@
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
 
+/* Owners' tables have all of it, too, unless they missed its drop before. */
+#define SQL_IS_COPIED                                                          \
+	SQL_IS_SEALED "AND (" SQL_IS_OWNED "OR n_dropped > n_based) "
+
 /* What old means; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "
 
@@ -54,7 +58,7 @@ static int find_next(struct work *w, const struct progress *last, int64_t after,
 {
 	static const char sql[] =
 		"SELECT count(), min(d), argMin(n_dropped, d) "
-		"FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_IS_SEALED
+		"FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_IS_COPIED
 		"AND n_sealed > n_dropped AND toInt64(d) > {after:Int64} "
 		"AND " SQL_IS_OLD "FORMAT TabSeparated";
 	uint64_t found[3] = {0};
@@ -191,12 +195,15 @@ static const char publish_sql[] =
 	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit UNION ALL "
 	"SELECT 'base_sealed' AS k, unit AS u, max(attempt) AS a, "
 	"toUInt64(0) AS m FROM settled WHERE kind = 'sealed_day' AND "
-	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit) "
+	"unit = toDateTime({start:UInt32}, 'UTC') GROUP BY unit UNION ALL "
+	"SELECT 'base_owner' AS k, toDateTime(d, 'UTC') AS u, n_owner AS a, "
+	"toUInt64(0) AS m FROM " SQL_DAY_ATTEMPTS "WHERE d = {start:UInt32} "
+	"AND " SQL_IS_OWNED ") "
 	"WHERE " SQL_ROWS_AND_BASE " = {events:UInt64} "
 	"AND " SQL_PUBLISHED_EVENTS " = {events:UInt64} "
 	"AND (SELECT count() FROM " SQL_BEYOND("attempt") ") = 0 "
 	"AND (SELECT count() FROM " SQL_DAY_ATTEMPTS
-	"WHERE d = {start:UInt32} AND " SQL_IS_SEALED
+	"WHERE d = {start:UInt32} AND " SQL_IS_COPIED
 	"AND n_sealed > n_dropped AND n_sealed < {attempt:UInt64} "
 	"AND n_dropped = {dropped:UInt64}) = 1 "
 	"AND " SQL_RESCORED " = {rescored:UInt64} "
@@ -424,7 +431,7 @@ int drop_for_each_old(const struct settling *s, const struct progress *last,
 		      void *arg, struct error *err)
 {
 	static const char sql[] =
-		"SELECT o.d, n_rows, n_bytes, " SQL_IS_SEALED
+		"SELECT o.d, n_rows, n_bytes, " SQL_IS_COPIED
 		", n_dropped, n_sealed > n_dropped, n_events FROM "
 		"(SELECT toUInt64(toUInt32(toDateTime(toDate(partition_id), "
 		"'UTC'))) AS d, sum(rows) AS n_rows, sum(bytes_on_disk) AS "

@@ -44,7 +44,7 @@ int drop_clean(struct clickhouse *ch, int64_t before_ms, struct error *err);
 struct old_day {
 	int64_t start; /* seconds since 1970 */
 	uint64_t rows, bytes;
-	bool sealed;
+	bool sealed;  /* and copied for owners */
 	bool settled; /* its hours have as many events as there are rows */
 	bool dropped;
 	int64_t deleted_at; /* of one that was dropped: ms since 1970 */

@@ -9,6 +9,7 @@
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/hours.h"
+#include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
@@ -35,7 +36,7 @@ struct pass {
 		int64_t last;
 	} held_days;
 	/* The last days that were looked at. */
-	int64_t seal_after, drop_after;
+	int64_t owners_after, seal_after, drop_after;
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -107,6 +108,7 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	};
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
+	p->owners_after = -1;
 	p->seal_after = -1;
 	p->drop_after = -1;
 	return p;
@@ -314,6 +316,22 @@ static int pass_seal(struct pass *p, const struct progress *last,
 }
 
 /* Likewise. */
+static int pass_owners(struct pass *p, const struct progress *last,
+		       struct pass_result *ret, struct error *err)
+{
+	int64_t start;
+	bool done;
+
+	if (owner_days_next(&p->settling, p->owners_after, last, &start, &done,
+			    err) < 0)
+		return -1;
+	p->owners_after = start;
+	ret->owner_days = done;
+	ret->more = ret->more || done;
+	return 0;
+}
+
+/* Likewise. */
 static int pass_drop(struct pass *p, const struct progress *last,
 		     struct pass_result *ret, struct error *err)
 {
@@ -411,7 +429,9 @@ static int drop_attempt(void *arg, char **id, struct error *err)
 	return status;
 }
 
-static int clean_links(struct cleaning *c, const char *table, struct error *err)
+/* Attempts of days that are not the newest published one, nor in a base. */
+static int clean_days(struct cleaning *c, const char *table, const char *kinds,
+		      struct error *err)
 {
 	struct buf sql = {0};
 
@@ -423,8 +443,8 @@ static int clean_links(struct cleaning *c, const char *table, struct error *err)
 		   "%" PRIu64 " AND partition_id NOT IN (SELECT "
 		   "concat(toString(toYYYYMMDD(unit)), '-', "
 		   "toString(max(attempt))) FROM settled WHERE "
-		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
-		   table, c->before);
+		   "kind IN (%s) GROUP BY kind, unit) FORMAT TabSeparated",
+		   table, c->before, kinds);
 	return for_each(c, &sql, "s", drop_attempt, err);
 }
 
@@ -448,20 +468,24 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 
 /*
  * Deletes attempts that were begun before `before_ms` and are not the newest
- * published one: rows of stats_hourly and partitions of link_slots and
- * link_days first, then those of `settled`, so that what is deleted by half is
+ * published one: rows of stats_hourly and partitions of tables by day first,
+ * then those of `settled`, so that what is deleted by half is
  * found again.  Attempts never published (a settler was killed) go with the
  * rest of their day.
  */
 static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 			     struct error *err)
 {
+	static const char of_links[] = "'link_day'";
+	static const char of_owners[] = "'owner_day', 'base_owner'";
 	struct cleaning c = {.ch = ch,
 			     .before = settling_attempt_at(before_ms)};
 
 	if (clean_hours(&c, err) < 0 ||
-	    clean_links(&c, "link_slots", err) < 0 ||
-	    clean_links(&c, "link_days", err) < 0 ||
+	    clean_days(&c, "link_slots", of_links, err) < 0 ||
+	    clean_days(&c, "link_days", of_links, err) < 0 ||
+	    clean_days(&c, "owner_slots", of_owners, err) < 0 ||
+	    clean_days(&c, "owner_values", of_owners, err) < 0 ||
 	    seal_clean(ch, before_ms, err) < 0 ||
 	    drop_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
 		return error_wrap(err, "delete what is superseded");
@@ -497,6 +521,8 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 	if (!ret->more && pass_day(pass, &last, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_seal(pass, &last, ret, err) < 0)
+		return -1;
+	if (!ret->more && pass_owners(pass, &last, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
 		return -1;

@@ -38,6 +38,7 @@ struct pass_clocks {
 struct pass_result {
 	size_t hours;		/* settled */
 	size_t days;		/* settled */
+	size_t owner_days;	/* settled */
 	size_t sealed;		/* days */
 	size_t dropped;		/* days */
 	int64_t dropped_day;	/* the last of them, seconds since 1970 */
@@ -51,10 +52,10 @@ struct pass_result {
 
 /*
  * Settles the hours that are stale and publishes them together, then at most
- * one day, then seals at most one, then drops at most one, then deletes what is
- * superseded or dropped if it is time.  Losing the lease is ERROR_STOPPED,
- * retriable.  What is held back is tried again when something else changed it,
- * and with every recheck of everything.
+ * one day, then seals at most one, then copies one for owners, then drops at
+ * most one, then deletes what is superseded or dropped if it is time.  Losing
+ * the lease is ERROR_STOPPED, retriable.  What is held back is tried again when
+ * something else changed it, and with every recheck of everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

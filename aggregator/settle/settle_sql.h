@@ -51,6 +51,11 @@
 	"unit >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"unit < toDateTime({end:UInt32}, 'UTC') "
 
+/* Slots from start to end. */
+#define SQL_IN_SLOTS                                                           \
+	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
+	"slot < toDateTime({end:UInt32}, 'UTC') "
+
 /* Rows of stats_hourly: of all dimensions' `total`; those that are published.
  */
 #define SQL_TOTALS "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS

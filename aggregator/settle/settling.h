@@ -140,7 +140,7 @@ int settling_query(struct clickhouse *ch, const char *sql,
 struct settling_params {
 	struct buf settler;
 	char numbers[12][24];
-	struct clickhouse_param items[16];
+	struct clickhouse_param items[20];
 };
 
 /* Fills in `count` numbers, twelve at most, by their names, and what every

@@ -45,8 +45,8 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert {level for level, _ in page.values()} == {"ok"}, page
     assert status == 0
     assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
-                          "held back", "sealing", "retention", "rows", "sealed days",
-                          "events"]
+                          "held back", "sealing", "owners' days", "retention",
+                          "rows", "sealed days", "owners' rows", "events"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]
 
@@ -85,11 +85,13 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     assert page["rows"][0] == "ok"
     made = aggregator(day_grace="0s", late_window="0s")
     eventually(lambda: migrated.clickhouse.value(
-        "SELECT uniqExact(unit) FROM settled WHERE kind = 'sealed_day'") == 2)
+        "SELECT uniqExact(kind, unit) FROM settled WHERE "
+        "kind IN ('sealed_day', 'owner_day')") == 4)
     settings = {"day_grace": "0s", "late_window": "0s"}
     status, page = doctor(**settings)
-    assert [page[what][0] for what in ("hours", "days", "sealing", "rows",
-                                       "sealed days")] == ["ok"] * 5
+    assert [page[what][0] for what in (
+        "hours", "days", "sealing", "owners' days", "rows", "sealed days",
+        "owners' rows")] == ["ok"] * 7
     assert made.stop() == 0
 
     migrated.clickhouse.query(
@@ -101,12 +103,20 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     visits, sealed = [int(word) for word in page["sealed days"][1].split()
                       if word.isdigit()]
     assert 0 < sealed < visits
+    assert page["owners' rows"][0] == "ok"
+    migrated.clickhouse.query(
+        "ALTER TABLE owner_slots DELETE WHERE owner = 'ann' SETTINGS "
+        "mutations_sync = 1")
+    assert doctor(**settings)[1]["owners' rows"][0] == "WRONG"
 
-    migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind = "
-                              "'sealed_day' SETTINGS mutations_sync = 1")
+    migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind IN "
+                              "('sealed_day', 'owner_day') "
+                              "SETTINGS mutations_sync = 1")
     status, page = doctor(**settings)
     assert page["sealing"][0] == "behind"
     assert "2 days to be sealed" in page["sealing"][1]
+    assert page["owners' days"][0] == "behind"
+    assert "2 days to be copied" in page["owners' days"][1]
 
 
 def test_without_tables_it_says_so(program, clickhouse):

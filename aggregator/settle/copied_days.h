@@ -1,0 +1,45 @@
+/*
+ * copied_days.h - the days that can be read from tables of their own: links'
+ * from sealed_slots (see seal.h), owners' from owner_slots and owner_values
+ * (see owner_days.h).  The others are read from `clicks`.
+ */
+#ifndef AGGREGATOR_SETTLE_COPIED_DAYS_H
+#define AGGREGATOR_SETTLE_COPIED_DAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+enum copied {
+	COPIED_LINKS,
+	COPIED_OWNERS,
+	COPIED_KINDS,
+};
+
+struct copied_day {
+	int64_t start;	  /* seconds since 1970, UTC */
+	uint64_t attempt; /* its rows' */
+	bool dropped;	  /* its rows of `clicks` were */
+};
+
+struct copied_days {
+	struct copied_day *items; /* ascending */
+	size_t count;
+	/* Where rows of `clicks` begin that were not dropped, where days begin
+	 * that were not dropped or are copied, and settled counts, seconds
+	 * since 1970; 0: nothing was. */
+	int64_t rows_from, days_from, kept_from;
+};
+int copied_days_read(struct clickhouse *ch, enum copied which,
+		     struct copied_days *ret, struct error *err);
+void copied_days_release(struct copied_days *days);
+
+/* Writes their starts and their attempts as arrays, for parameters. */
+int copied_days_put(const struct copied_days *days, struct buf *starts,
+		    struct buf *attempts, struct error *err);
+
+#endif

@@ -1,0 +1,245 @@
+#include "aggregator/settle/day_copy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/dropped.h"
+#include "aggregator/settle/settle_sql.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+
+/* --- which days -------------------------------------------------------------
+ */
+
+struct pending {
+	uint64_t days;
+	int64_t first;	  /* -1: none */
+	uint64_t dropped; /* number of its drop; 0: none */
+};
+
+/* Of those after `after`. */
+static int find_pending(const struct settling *s,
+			const struct day_copy_kind *kind, int64_t age,
+			int64_t after, struct pending *ret, struct error *err)
+{
+	uint64_t found[3] = {0};
+	char least[24], old[24], now[24];
+	const struct clickhouse_param params[] = {{"param_after", least},
+						  {"param_age", old},
+						  {"param_now", now},
+						  {NULL, NULL}};
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT count(), min(d), argMin(n_dropped, d) "
+		   "FROM " SQL_DAY_ATTEMPTS
+		   "WHERE n_day > n_hour AND n_day > %s AND n_day > n_held "
+		   "AND %s AND toInt64(d) > {after:Int64} "
+		   "AND toInt64(d) * 1000 + {age:Int64} <= {now:Int64} "
+		   "FORMAT TabSeparated",
+		   kind->newest, kind->which);
+	snprintf(least, sizeof(least), "%" PRId64, after);
+	snprintf(old, sizeof(old), "%" PRId64, CIVIL_DAY * 1000 + age);
+	snprintf(now, sizeof(now), "%" PRId64, settling_now(s));
+	status = buf_cstr(&sql) ? clickhouse_numbers(s->ch, sql.data, params,
+						     found, 3, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	if (status < 0)
+		return error_wrap(err, "days to %s", kind->verb);
+	*ret = (struct pending){found[0], found[0] ? (int64_t)found[1] : -1,
+				found[2]};
+	return 0;
+}
+
+int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
+		     int64_t age, uint64_t *ret_days, int64_t *ret_first,
+		     struct error *err)
+{
+	struct pending pending = {0};
+
+	if (find_pending(s, kind, age, -1, &pending, err) < 0)
+		return -1;
+	*ret_days = pending.days;
+	*ret_first = pending.first;
+	return 0;
+}
+
+/* --- one day ----------------------------------------------------------------
+ */
+
+#define SQL_ROWS                                                               \
+	"(SELECT count() FROM clicks WHERE link_id != 0 AND " SQL_RANGE ")"
+#define SQL_ROWS_AND_BASE                                                      \
+	"(SELECT countIf(link_id != 0) FROM " SQL_BESIDE                       \
+	") + " SQL_BASE_OF_LINKS
+#define SQL_SETTLED                                                            \
+	"(SELECT sum(effective + ineffective) FROM link_slots "                \
+	"WHERE " SQL_IN_SLOTS "AND attempt = (SELECT max(attempt) FROM "       \
+	"settled WHERE kind = 'link_day' AND unit = "                          \
+	"toDateTime({start:UInt32}, 'UTC')))"
+
+struct counts {
+	uint64_t rows, settled, staged;
+};
+
+static int set_params(struct day_copy *c, const struct progress *last,
+		      uint64_t staged, struct error *err)
+{
+	static const char *const names[] = {
+		"param_start", "param_end",	   "param_attempt",
+		"param_rows",  "param_read_until", "param_complete_until",
+		"param_until", "param_dropped",	   "param_most"};
+	const uint64_t numbers[] = {
+		(uint64_t)c->start,
+		(uint64_t)(c->start + CIVIL_DAY),
+		c->attempt,
+		staged,
+		(uint64_t)last->read_until,
+		(uint64_t)last->complete_until,
+		(uint64_t)settling_attempt_until(c->s, c->attempt),
+		c->dropped,
+		(uint64_t)c->s->settings->values_max,
+	};
+
+	return settling_params_fill(&c->params, c->s, names, numbers,
+				    sizeof(names) / sizeof(*names), err);
+}
+
+static void take_counts(void *arg, const uint64_t *n)
+{
+	*(struct counts *)arg = (struct counts){n[0], n[1], n[2]};
+}
+
+static int ask(const struct day_copy *c, struct buf *sql, size_t columns,
+	       void (*take)(void *arg, const uint64_t *numbers), void *arg,
+	       struct error *err)
+{
+	int status = buf_cstr(sql) ? settling_query(c->s->ch, sql->data,
+						    c->params.items, columns,
+						    take, arg, err)
+				   : error_set_nomem(err);
+
+	buf_free(sql);
+	return status;
+}
+
+static int count(const struct day_copy *c, const struct day_copy_kind *kind,
+		 struct counts *ret, struct error *err)
+{
+	struct buf sql = {0};
+
+	buf_printf(&sql, "SELECT %s, " SQL_SETTLED ", ",
+		   c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
+	kind->put_staged(&sql, c);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	return ask(c, &sql, 3, take_counts, ret, err);
+}
+
+static void take_flag(void *arg, const uint64_t *n)
+{
+	*(bool *)arg = n[0] > 0;
+}
+
+/* Not beside something of the day that was published meanwhile. */
+static void put_publish(struct buf *sql, const struct day_copy *c,
+			const struct day_copy_kind *kind)
+{
+	buf_printf(sql,
+		   "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		   "read_until, complete_until, settled_at, settler) "
+		   "SELECT '%s', toDateTime({start:UInt32}, 'UTC'), "
+		   "{attempt:UInt64}, 0, {rows:UInt64}, "
+		   "fromUnixTimestamp64Milli({read_until:Int64}, 'UTC'), "
+		   "fromUnixTimestamp64Milli({complete_until:Int64}, 'UTC'), "
+		   "now64(3, 'UTC'), {settler:String} WHERE ",
+		   kind->kind);
+	kind->put_staged(sql, c);
+	buf_puts(sql, " = {rows:UInt64} AND " SQL_SETTLED " = {rows:UInt64} "
+		      "AND (SELECT max(attempt) FROM settled WHERE "
+		      "kind IN ('hour', 'link_day') AND "
+		      "unit >= toDateTime({start:UInt32}, 'UTC') AND "
+		      "unit < toDateTime({end:UInt32}, 'UTC')) < "
+		      "{attempt:UInt64} AND now64(3, 'UTC') < "
+		      "fromUnixTimestamp64Milli({until:Int64}, 'UTC')");
+}
+
+static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
+		   struct error *err)
+{
+	struct buf sql = {0};
+	bool written = false;
+	int status;
+
+	if (c->s->check_lease(c->s->arg, err) < 0 ||
+	    settling_check_age(c->s, c->attempt, err) < 0)
+		return -1;
+	put_publish(&sql, c, kind);
+	status = settling_run(c->s->ch, &sql, c->params.items, err);
+	buf_printf(&sql,
+		   "SELECT count() > 0 FROM settled WHERE kind = '%s' AND "
+		   "unit = toDateTime({start:UInt32}, 'UTC') "
+		   "AND attempt = {attempt:UInt64} FORMAT TabSeparated",
+		   kind->kind);
+	if (status == 0)
+		status = ask(c, &sql, 1, take_flag, &written, err);
+	buf_free(&sql);
+	if (status == 0 && !written)
+		status = error_set(err, ERROR_PROTOCOL,
+				   "it is not what was counted; computing it "
+				   "again");
+	return status;
+}
+
+static int copy(struct day_copy *c, const struct day_copy_kind *kind,
+		const struct progress *last, bool *ret_done, struct error *err)
+{
+	struct counts n = {0};
+
+	if (set_params(c, last, 0, err) < 0 || count(c, kind, &n, err) < 0)
+		return -1;
+	if (n.rows != n.settled)
+		return 0;
+	if (kind->stage(c, last, err) < 0 || count(c, kind, &n, err) < 0)
+		return -1;
+	if (n.staged == SETTLE_SQL_UNEVEN)
+		return error_set(err, ERROR_PROTOCOL,
+				 "its dimensions hold different numbers of "
+				 "events; computing it again");
+	if (n.staged != n.rows || n.staged != n.settled)
+		return error_set(err, ERROR_PROTOCOL,
+				 "%" PRIu64 " events were staged of %" PRIu64
+				 " rows, %" PRIu64 " settled; computing it "
+				 "again",
+				 n.staged, n.rows, n.settled);
+	if (set_params(c, last, n.staged, err) < 0 || publish(c, kind, err) < 0)
+		return -1;
+	*ret_done = true;
+	return 0;
+}
+
+int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
+		  int64_t age, int64_t after, const struct progress *last,
+		  int64_t *ret_start, bool *ret_done, struct error *err)
+{
+	struct day_copy c = {.s = s};
+	struct pending pending = {0};
+	int status;
+
+	*ret_done = false;
+	if (find_pending(s, kind, age, after, &pending, err) < 0)
+		return -1;
+	*ret_start = pending.first;
+	if (pending.first < 0)
+		return 0;
+	c.start = pending.first;
+	c.dropped = pending.dropped;
+	c.attempt = settling_attempt_next(settling_now(s), last->attempt);
+	status = copy(&c, kind, last, ret_done, err);
+	settling_params_release(&c.params);
+	return status < 0
+		       ? error_wrap(err, "%s day %" PRId64, kind->verb, c.start)
+		       : 0;
+}

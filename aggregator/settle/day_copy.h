@@ -1,0 +1,63 @@
+/*
+ * day_copy.h - a settled UTC day, copied from `clicks` into tables of its own.
+ *
+ * A day is copied once its link_day was settled from all its hours, and once
+ * more whenever something of it was published later.  It is copied only while
+ * `clicks` has as many rows of links as its link_day counts: not while clicks
+ * come in, nor after rows have gone.  Days that were dropped are copied from
+ * their base and what came after it.
+ *
+ * A copy is staged under a new attempt and published by a row of its kind in
+ * `settled`, which the server inserts only while it finds as many events staged
+ * as were counted, and nothing of the day published meanwhile.
+ */
+#ifndef AGGREGATOR_SETTLE_DAY_COPY_H
+#define AGGREGATOR_SETTLE_DAY_COPY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/settle/settling.h"
+#include "common/buf.h"
+#include "common/error.h"
+
+/* A day under way.  Parameters of its statements: start, end, attempt,
+ * dropped, and what every insert is sent with. */
+struct day_copy {
+	const struct settling *s;
+	int64_t start;	  /* seconds since 1970 */
+	uint64_t attempt; /* its number */
+	uint64_t dropped; /* number of the day's drop; 0: none */
+	struct settling_params params;
+};
+
+/* What is copied. */
+struct day_copy_kind {
+	const char *verb;   /* for messages: "seal" */
+	const char *kind;   /* of rows in `settled` */
+	const char *newest; /* its column of SQL_DAY_ATTEMPTS */
+	const char *which;  /* a condition on these: the days that can be */
+	/* Writes an expression: the events that are staged under the attempt,
+	 * or SETTLE_SQL_UNEVEN where the tables do not agree. */
+	void (*put_staged)(struct buf *sql, const struct day_copy *c);
+	/* Runs the statements that stage them. */
+	int (*stage)(struct day_copy *c, const struct progress *last,
+		     struct error *err);
+};
+
+/* The days that are to be copied, of those that ended `age` (ms) ago, and the
+ * first of them (seconds since 1970), or -1. */
+int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
+		     int64_t age, uint64_t *ret_days, int64_t *ret_first,
+		     struct error *err);
+
+/*
+ * Copies the first such day after `after` (seconds since 1970, its start).
+ * *ret_start is that day, -1 when there is none; *ret_done is false when its
+ * rows are not those that were settled.
+ */
+int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
+		  int64_t age, int64_t after, const struct progress *last,
+		  int64_t *ret_start, bool *ret_done, struct error *err);
+
+#endif

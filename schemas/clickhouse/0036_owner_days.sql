@@ -1,0 +1,55 @@
+-- Clicks of owners, a closed UTC day at a time, so that questions about one of many
+-- owners need not read everybody's rows.  The owner is that of the click.
+-- A day is copied from `clicks` under a new attempt into both tables and published by a
+-- row of kind 'owner_day' in `settled`.  It is read while no hour and no link_day of it
+-- was published later; then its clicks are read from `clicks` until it is copied again.
+-- An attempt is a partition, so that one that was superseded or never published is
+-- dropped without a mutation.
+-- Clicks of no link are nobody's, and are not here.
+CREATE TABLE IF NOT EXISTS owner_slots
+(
+    owner           LowCardinality(String),
+    slot            DateTime('UTC') CODEC(Delta, ZSTD), -- 15 minutes of UTC
+    attempt         UInt64,
+    events          UInt64 CODEC(T64, ZSTD), -- all events, whatever the outcome
+    clicks          UInt64 CODEC(T64, ZSTD), -- answered by a redirect, whoever asked
+    bots            UInt64 CODEC(T64, ZSTD), -- of the clicks
+    prefetches      UInt64 CODEC(T64, ZSTD), -- of the clicks
+    -- Visitors and addresses are the upper 32 bits of cityHash64 (of an address: of
+    -- its 16 bytes), ascending: two of n visitors are taken for one with a chance of
+    -- n * n / 2^33, which is far below the error of the estimate that they end in.
+    people          Array(UInt32) CODEC(Delta, ZSTD), -- visitors of clicks by people
+    others          Array(UInt32) CODEC(Delta, ZSTD), -- of all other clicks
+    people_ips      Array(UInt32) CODEC(Delta, ZSTD),
+    others_ips      Array(UInt32) CODEC(Delta, ZSTD)
+)
+ENGINE = MergeTree
+PARTITION BY (toYYYYMMDD(slot), attempt)
+ORDER BY (owner, slot)
+SETTINGS index_granularity = 2048;
+
+-- The busiest values of each dimension and owner, and one row for the rest.
+CREATE TABLE IF NOT EXISTS owner_values
+(
+    owner           LowCardinality(String),
+    dimension       LowCardinality(String),
+    day             Date,
+    attempt         UInt64,
+    value           String,
+    rest            Bool, -- the sum of the values beyond the busiest ones
+    events          UInt64 CODEC(T64, ZSTD),
+    clicks          UInt64 CODEC(T64, ZSTD),
+    bots            UInt64 CODEC(T64, ZSTD),
+    prefetches      UInt64 CODEC(T64, ZSTD)
+)
+ENGINE = MergeTree
+PARTITION BY (toYYYYMMDD(day), attempt)
+ORDER BY (owner, dimension, value)
+SETTINGS index_granularity = 1024;
+--   base_owner   the attempt of both tables that the base of a dropped day is
+ALTER TABLE settled
+    MODIFY COLUMN kind Enum8('hour' = 1, 'day' = 2, 'pass' = 3, 'link_day' = 4,
+                             'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
+                             'sealing' = 8, 'dropped_day' = 9, 'base_hour' = 10,
+                             'base_sealed' = 11, 'kept_from' = 12, 'owner_day' = 13,
+                             'base_owner' = 14);
