@@ -43,6 +43,11 @@ static const struct setting settings[] = {
 		    "Rows of clicks that a question about more than one link "
 		    "may read which settled counts do not answer: filters, two "
 		    "dimensions, an owner's links."),
+	SETTING_INT(owner_rows_max, "1000000", 0, INT64_MAX, AT_START,
+		    "Rows of clicks up to which an owner's clicks by a "
+		    "dimension are counted row by row, with the visitors of "
+		    "each value; beyond, from tables by owner and day, which "
+		    "have no visitors of values."),
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long requests may take to finish after SIGTERM."),
 	SETTING_STRINGS(cors_origins,

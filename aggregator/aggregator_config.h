@@ -29,6 +29,7 @@ struct aggregator_settings {
 	int64_t buckets_max;
 	int64_t groups_max;
 	int64_t raw_rows_max;
+	int64_t owner_rows_max;
 	int64_t exact_rows_max;
 	int64_t drain_timeout; /* ms */
 	struct setting_strings cors_origins;

@@ -46,26 +46,43 @@ void question_params_release(struct question_params *p)
 	buf_free(&p->owners);
 }
 
+int question_params_owners(struct question_params *p, const struct call *call,
+			   const struct buf *owners, int64_t most,
+			   struct error *err)
+{
+	int64_t rows = call->config->aggregator.raw_rows_max;
+
+	clickhouse_escape(&p->owners, owners->data, owners->len);
+	if (!buf_cstr(&p->owners))
+		return error_set_nomem(err);
+	question_params_add(p, "param_bound_owners", p->owners.data);
+	snprintf(p->most, sizeof(p->most), "%" PRId64,
+		 most < rows ? most : rows);
+	question_params_add(p, "max_rows_to_read", p->most);
+	return 0;
+}
+
 int question_params_bound(struct question_params *p, const struct call *call,
-			  struct error *err)
+			  int64_t most, struct error *err)
 {
 	struct access_bounds bounds;
 	int status = access_bounds_fill(&bounds, call->access, err);
 
-	clickhouse_escape(&p->owners, bounds.owners.data, bounds.owners.len);
+	if (status == 0)
+		status = question_params_owners(p, call, &bounds.owners, most,
+						err);
 	access_bounds_release(&bounds);
-	if (status == 0 && p->owners.failed)
-		status = error_set_nomem(err);
-	question_params_add(p, "param_bound_owners", p->owners.data);
-	snprintf(p->most, sizeof(p->most), "%" PRId64,
-		 call->config->aggregator.raw_rows_max);
-	question_params_add(p, "max_rows_to_read", p->most);
 	return status;
+}
+
+bool question_params_exceeded(const struct call *call)
+{
+	return clickhouse_last_code(call->ch) == TOO_MANY_ROWS;
 }
 
 void question_params_explain(const struct call *call, struct error *err)
 {
-	if (clickhouse_last_code(call->ch) != TOO_MANY_ROWS)
+	if (!question_params_exceeded(call))
 		return;
 	*err = (struct error){0};
 	error_set(err, ERROR_INPUT,

@@ -5,6 +5,7 @@
 #ifndef AGGREGATOR_API_QUESTION_PARAMS_H
 #define AGGREGATOR_API_QUESTION_PARAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "aggregator/api/call.h"
@@ -38,10 +39,18 @@ void question_params_release(struct question_params *p);
 void question_params_add(struct question_params *p, const char *name,
 			 const char *value);
 
-/* For rows of many links: bound_owners, the owners that the caller is confined
- * to, and how many rows are read at most. */
+/* For rows of many links: bound_owners, a line each, and how many rows are read
+ * at most: `most` or the setting raw_rows_max. */
+int question_params_owners(struct question_params *p, const struct call *call,
+			   const struct buf *owners, int64_t most,
+			   struct error *err);
+
+/* The same with the owners that the caller is confined to. */
 int question_params_bound(struct question_params *p, const struct call *call,
-			  struct error *err);
+			  int64_t most, struct error *err);
+
+/* Whether the last query failed because it would have read more. */
+bool question_params_exceeded(const struct call *call);
 
 /* After a query with that bound has failed: if it was for the bound, `err`
  * becomes ERROR_INPUT, which says what to ask instead. */

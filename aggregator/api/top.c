@@ -6,6 +6,8 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/api/counts.h"
+#include "aggregator/api/owner_clicks.h"
+#include "aggregator/api/owner_sql.h"
 #include "aggregator/api/question_params.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
@@ -30,9 +32,10 @@ struct top {
 	struct question read; /* q, from the start of the range before */
 	struct clicks_scope scope;
 	bool of_rows;
-	uint64_t newest;	/* attempt that is read */
-	int64_t complete_until; /* ms since 1970 */
-	struct top_link *links; /* the busiest first */
+	struct owner_answer owners; /* with days: they are counted in these */
+	uint64_t newest;	    /* attempt that is read */
+	int64_t complete_until;	    /* ms since 1970 */
+	struct top_link *links;	    /* the busiest first */
 	size_t count;
 	struct top_link **by_id; /* ascending */
 };
@@ -46,6 +49,7 @@ static void top_release(struct top *t)
 	}
 	free(t->links);
 	free(t->by_id);
+	owner_answer_release(&t->owners);
 }
 
 /* --- counting ---------------------------------------------------------------
@@ -57,6 +61,10 @@ static void put_counted(struct buf *sql, const struct top *t)
 {
 	bool grows = t->q->by_growth;
 
+	if (t->owners.days.count) {
+		owner_sql_links(sql, &t->read, &t->owners.days);
+		return;
+	}
 	if (t->of_rows) {
 		buf_printf(sql,
 			   "SELECT link_id AS link, %s AS "
@@ -260,7 +268,7 @@ static int ask_rows(struct top *t, const struct question_params *params,
 
 static int fetch(struct top *t, struct error *err)
 {
-	struct question_params params;
+	struct question_params *of_owners = &t->owners.params, params;
 	char start[24];
 	int status;
 
@@ -269,9 +277,13 @@ static int fetch(struct top *t, struct error *err)
 	snprintf(start, sizeof(start), "%" PRId64, t->q->from);
 	question_params_add(&params, "param_start", start);
 	if (status == 0 && t->of_rows)
-		status = question_params_bound(&params, t->call, err);
+		status =
+			question_params_bound(&params, t->call, INT64_MAX, err);
+	if (t->owners.days.count)
+		question_params_add(of_owners, "param_start", start);
 	if (status == 0)
-		status = count(t, &params, err);
+		status = count(t, t->owners.days.count ? of_owners : &params,
+			       err);
 	if (status == 0)
 		status = sort(t, err);
 	if (status == 0)
@@ -284,6 +296,18 @@ static int fetch(struct top *t, struct error *err)
 
 /* --- answering --------------------------------------------------------------
  */
+
+/* Of owners' tables where these have it. */
+static int prepare_rows(struct top *t, struct error *err)
+{
+	if (call_complete_until(t->call, &t->complete_until, err) < 0 ||
+	    owner_answer_prepare(&t->owners, t->call, &t->read, true,
+				 t->q->from, err) < 0)
+		return -1;
+	return t->owners.days.count
+		       ? 0
+		       : call_check_rows(t->call, t->read.from, err);
+}
 
 /* Whether counts and rows are there, and up to when they are complete. */
 static int prepare(struct top *t, struct error *err)
@@ -300,9 +324,7 @@ static int prepare(struct top *t, struct error *err)
 		return -1;
 	t->of_rows = t->scope.owners || t->q->filters.count;
 	if (t->of_rows)
-		return call_complete_until(t->call, &t->complete_until, err) < 0
-			       ? -1
-			       : call_check_rows(t->call, t->read.from, err);
+		return prepare_rows(t, err);
 	if (progress_read_last(t->call->ch, &last, err) < 0)
 		return -1;
 	t->newest = last.attempt;

@@ -35,6 +35,8 @@ def rows(migrated):
     clicks = [make_click(rng, rng.randrange(FROM * 1000, TO * 1000),
                          rng.choice([0, 1, 2, 3]), **fields())
               for _ in range(2000)]
+    for row in clicks:
+        row["owner"] = row["owner"] if row["link_id"] else ""
     clicks.sort(key=lambda row: row["ts_ms"])
     migrated.insert(clicks)
     for link in 1, 2, 3:

@@ -1,0 +1,143 @@
+#include "aggregator/api/owner_clicks.h"
+
+#include <string.h>
+
+#include "aggregator/api/access.h"
+#include "aggregator/zone/civil.h"
+#include "common/clock.h"
+
+/* The only filter that there may be. */
+static const struct filter *owner_filter(const struct question *q)
+{
+	const struct filter *f = q->filters.items;
+
+	return q->filters.count == 1 && !strcmp(f->dimension->name, "owner")
+		       ? f
+		       : NULL;
+}
+
+/* Whether owners' tables have what is asked of owners.  Clicks of no link have
+ * no owner, and are not there. */
+static bool is_of_tables(const struct question *q)
+{
+	const struct filter *f = owner_filter(q);
+
+	if (q->filters.count && (!f || f->except || filter_takes(f, "")))
+		return false;
+	return q->group_by_count <= 1 &&
+	       (!q->group_by_count || q->group_by[0]->kind != DIMENSION_RAW);
+}
+
+static void put_name(struct owner_answer *o, const char *name, size_t len)
+{
+	if (o->owners++)
+		buf_putc(&o->names, '\n');
+	buf_append(&o->names, name, len);
+}
+
+/* Of the caller's owners, a line each, those that the filter takes. */
+static int put_own(struct owner_answer *o, const struct filter *f,
+		   const char *line, struct error *err)
+{
+	while (line) {
+		const char *end = strchr(line, '\n');
+		struct buf name = {0};
+
+		buf_append(&name, line,
+			   end ? (size_t)(end - line) : strlen(line));
+		if (!buf_cstr(&name))
+			return error_set_nomem(err);
+		if (!f || filter_takes(f, name.data))
+			put_name(o, name.data, name.len);
+		buf_free(&name);
+		line = end ? end + 1 : NULL;
+	}
+	return 0;
+}
+
+static int put_names(struct owner_answer *o, const struct call *call,
+		     const struct question *q, struct error *err)
+{
+	const struct filter *f = owner_filter(q);
+	struct access_bounds bounds;
+	int status = access_bounds_fill(&bounds, call->access, err);
+
+	if (status == 0 && bounds.has_owners)
+		status = put_own(o, f, bounds.owners.data, err);
+	else if (status == 0 && f)
+		put_name(o, f->values.data, f->values.len);
+	access_bounds_release(&bounds);
+	return status == 0 && o->names.failed ? error_set_nomem(err) : status;
+}
+
+/* Leaves out days that are in the range by a part only. */
+static int leave_whole(struct copied_days *days, const struct question *q,
+		       int64_t at, struct error *err)
+{
+	size_t kept = 0;
+	char text[RFC3339_TEXT_MAX];
+
+	for (size_t i = 0; i < days->count; i++) {
+		const struct copied_day *day = &days->items[i];
+		int64_t end = day->start + CIVIL_DAY;
+
+		if (day->start >= q->from && end <= q->to &&
+		    (at <= day->start || at >= end))
+			days->items[kept++] = *day;
+		else if (day->dropped)
+			return error_set(
+				err, ERROR_INPUT,
+				"from, to: single clicks are kept from %s on "
+				"(setting raw_days). Of older days there are "
+				"counts of owners by one dimension of whole "
+				"UTC days",
+				rfc3339_format(days->rows_from * 1000, text));
+	}
+	days->count = kept;
+	return 0;
+}
+
+static int fill_params(struct owner_answer *o, const struct call *call,
+		       const struct question *q, struct error *err)
+{
+	question_params_fill(&o->params, q, 0, 0);
+	if (copied_days_put(&o->days, &o->starts, &o->attempts, err) < 0 ||
+	    question_params_owners(&o->params, call, &o->names, INT64_MAX,
+				   err) < 0)
+		return -1;
+	question_params_add(&o->params, "param_days", o->starts.data);
+	question_params_add(&o->params, "param_attempts", o->attempts.data);
+	return 0;
+}
+
+int owner_answer_prepare(struct owner_answer *o, struct call *call,
+			 const struct question *q, bool whole, int64_t at,
+			 struct error *err)
+{
+	*o = (struct owner_answer){0};
+	if (!is_of_tables(q))
+		return 0;
+	if (put_names(o, call, q, err) < 0)
+		return -1;
+	if (!o->owners)
+		return 0;
+	if (freshness_days(call->freshness, COPIED_OWNERS, call->ch, q->from,
+			   q->to, &o->days, err) < 0)
+		return -1;
+	if (q->from < o->days.days_from) {
+		o->days.count = 0;
+		return call_check_rows(call, q->from, err);
+	}
+	if (whole && leave_whole(&o->days, q, at, err) < 0)
+		return -1;
+	return o->days.count ? fill_params(o, call, q, err) : 0;
+}
+
+void owner_answer_release(struct owner_answer *o)
+{
+	copied_days_release(&o->days);
+	question_params_release(&o->params);
+	buf_free(&o->starts);
+	buf_free(&o->attempts);
+	buf_free(&o->names);
+}

@@ -1,0 +1,137 @@
+#include "aggregator/api/owner_sql.h"
+
+#include "aggregator/api/clicks_sql.h"
+#include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/settle_sql.h"
+
+/* A set, so that the order of the tables serves. */
+#define SQL_OWNERS                                                             \
+	"owner IN (SELECT arrayJoin(splitByChar('\\n', "                       \
+	"{bound_owners:String})))"
+
+#define SQL_IS_COPIED(day)                                                     \
+	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
+	"(" day ", attempt))"
+
+#define SQL_OF_SLOTS                                                           \
+	" FROM owner_slots WHERE " SQL_OWNERS                                  \
+	" AND slot >= toDateTime({from:UInt32}, 'UTC') "                       \
+	"AND slot < toDateTime({to:UInt32}, 'UTC') AND " SQL_IS_COPIED(        \
+		"toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400)")
+
+#define SQL_OF_VALUES                                                          \
+	" FROM owner_values WHERE " SQL_OWNERS                                 \
+	" AND day >= toDate(toDateTime({from:UInt32}, 'UTC')) "                \
+	"AND day <= toDate(toDateTime({to:UInt32}, 'UTC')) AND NOT rest "      \
+	"AND " SQL_IS_COPIED("toUInt32(toDateTime(day, 'UTC'))")
+
+#define SQL_SETTLED_COUNTS                                                     \
+	"events AS e, clicks AS c, bots AS b, prefetches AS p"
+#define SQL_ROW_COUNTS                                                         \
+	"count() AS e, countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT          \
+	") AS b, countIf(" SQL_PREFETCH ") AS p"
+#define SQL_SUMS                                                               \
+	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
+	"sum(p) AS n_prefetches"
+#define SQL_OF_ROWS                                                            \
+	" FROM clicks WHERE link_id != 0 AND "                                 \
+	"has(splitByChar('\\n', {bound_owners:String}), toString(owner))"
+
+/* " UNION ALL" and what is selected of the rows that are in no copied day;
+ * nothing if there are none. */
+static void put_rows(struct buf *sql, const struct question *q,
+		     const struct copied_days *days, const char *what,
+		     const char *group_by)
+{
+	struct buf open = {0};
+
+	if (clicks_sql_put_open(&open, q, days))
+		buf_printf(sql, " UNION ALL SELECT %s" SQL_OF_ROWS "%s%s", what,
+			   buf_cstr(&open), group_by);
+	sql->failed |= open.failed;
+	buf_free(&open);
+}
+
+/* One row a slot: s, e, c, b, p, and the sets v and i. */
+static void put_slots(struct buf *sql, const struct question *q,
+		      const struct copied_days *days)
+{
+	const struct clicks_sql_sets *sets = &clicks_sql_sets[q->bots];
+	const char *condition = clicks_sql_condition(q->bots);
+	struct buf what = {0};
+
+	buf_printf(sql,
+		   "(SELECT slot AS s, " SQL_SETTLED_COUNTS
+		   ", %s AS v, %s AS i" SQL_OF_SLOTS,
+		   sets->visitors, sets->addresses);
+	buf_printf(&what,
+		   SQL_SLOT " AS s, " SQL_ROW_COUNTS ", groupUniqArrayIf("
+			    "" SQL_OWNER_VISITOR ", %s) AS v, groupUniqArrayIf("
+			    "" SQL_OWNER_ADDRESS ", %s) AS i",
+		   condition, condition);
+	put_rows(sql, q, days, buf_cstr(&what), " GROUP BY s");
+	sql->failed |= what.failed;
+	buf_free(&what);
+	buf_putc(sql, ')');
+}
+
+/* One row a value and day: v, e, c, b, p. */
+static void put_values(struct buf *sql, const struct question *q,
+		       const struct copied_days *days)
+{
+	const struct dimension *d = q->group_by[0];
+	struct buf what = {0};
+
+	buf_printf(sql,
+		   "(SELECT value AS v, " SQL_SETTLED_COUNTS SQL_OF_VALUES
+		   " AND dimension = '%s'",
+		   d->name);
+	buf_printf(&what, "%s AS v, " SQL_ROW_COUNTS, d->expression);
+	put_rows(sql, q, days, buf_cstr(&what), " GROUP BY v");
+	sql->failed |= what.failed;
+	buf_free(&what);
+	buf_putc(sql, ')');
+}
+
+void owner_sql_clicks(struct buf *sql, const struct question *q,
+		      const struct buckets *buckets,
+		      const struct copied_days *days)
+{
+	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
+		      "answer_part, ");
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
+	buf_puts(sql, " AS bucket, '' AS group_value, '' AS second_value, "
+		      "" SQL_SUMS ", "
+		      "toNullable(uniqCombined64Array(17)(v)) AS n_visitors, "
+		      "toNullable(uniqCombined64Array(17)(i)) AS n_ips FROM ");
+	put_slots(sql, q, days);
+	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+	if (q->group_by_count) {
+		buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
+			      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
+			      "group_value, '' AS second_value, " SQL_SUMS ", "
+			      "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
+			      "CAST(NULL AS Nullable(UInt64)) AS n_ips FROM ");
+		put_values(sql, q, days);
+		buf_printf(sql,
+			   " GROUP BY group_value ORDER BY %s DESC, n_events "
+			   "DESC, group_value LIMIT {limit:UInt64})",
+			   clicks_sql_left(q->bots));
+	}
+	buf_puts(sql, " FORMAT TabSeparated");
+}
+
+void owner_sql_links(struct buf *sql, const struct question *q,
+		     const struct copied_days *days)
+{
+	buf_puts(sql,
+		 "SELECT l AS link, is_now, " SQL_SUMS " FROM (SELECT "
+		 "toUInt64OrZero(value) AS l, toDateTime(day, 'UTC') >= "
+		 "toDateTime({start:UInt32}, 'UTC') AS is_now, "
+		 "" SQL_SETTLED_COUNTS SQL_OF_VALUES " AND dimension = 'link'");
+	put_rows(sql, q, days,
+		 "link_id AS l, ts >= toDateTime64({start:UInt32}, 3, 'UTC') "
+		 "AS is_now, " SQL_ROW_COUNTS,
+		 " GROUP BY l, is_now");
+	buf_puts(sql, ") GROUP BY link, is_now");
+}

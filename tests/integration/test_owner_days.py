@@ -1,0 +1,315 @@
+"""Owners' tables: what they answer is what was counted by hand, and what rows answer."""
+import collections
+
+import pytest
+import requests
+
+from support.clicks import (counted, expected_data, instant, rfc3339,
+                            some_clicks)
+from support.fault_proxy import FAULTS
+from support.keys import key_line
+from support.program import eventually
+
+# Over the end of a month, and of Berlin's summer time.
+FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-11-02T00:00:00Z")
+DAY = 86400
+LINKS = (1, 2, 3)
+PATIENCE = 120
+OWNERS = ("ann", "bob")
+DIMENSIONS = ("country", "device_class", "verdict", "outcome", "ua_family", "owner",
+              "tag", "link", "campaign")
+
+
+def owner_days(clickhouse):
+    """{start of the day: attempt}, as answers may read them."""
+    return {int(row["d"]): int(row["n_owner"]) for row in clickhouse.rows(
+        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
+        "maxIf(attempt, kind = 'owner_day') AS n_owner, "
+        "maxIf(attempt, kind IN ('hour', 'link_day')) AS n_other FROM settled "
+        "GROUP BY d HAVING n_owner > n_other")}
+
+
+def days_of(rows):
+    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
+
+
+def wait_copied(clickhouse, rows, but=()):
+    eventually(lambda: set(owner_days(clickhouse)) == days_of(rows) - set(but),
+               PATIENCE, what="the days to be copied for owners")
+
+
+def values_of(row, dimension):
+    if dimension == "tag":
+        return row["tags"]
+    if dimension == "link":
+        return [str(row["link_id"])]
+    return [str(row.get(dimension, ""))]
+
+
+def groups_of(rows, dimension, bots):
+    """{value: counts} without visitors."""
+    found = collections.defaultdict(list)
+    for row in rows:
+        for value in values_of(row, dimension):
+            found[value].append(row)
+    return {value: without_visitors(counted(group, bots))
+            for value, group in found.items()}
+
+
+def without_visitors(counts):
+    return {k: v for k, v in counts.items() if k not in ("visitors", "ips")}
+
+
+def top_of(rows, bots):
+    """[(link, clicks)]"""
+    clicks = collections.Counter()
+    for row in rows:
+        clicks[row["link_id"]] += counted([row], bots)["clicks"]
+    return sorted(((link, n) for link, n in clicks.items() if n),
+                  key=lambda item: (-item[1], item[0]))
+
+
+class Asker:
+    """Asks with a key of the owner, and with one of everybody and a filter."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def _get(self, key, path, start, end, params):
+        return requests.get(
+            self.made.url + path, timeout=60,
+            headers={"Authorization": f"Bearer {key}"},
+            params={"from": rfc3339(start), "to": rfc3339(end), **params})
+
+    def ask(self, key, start=FROM, end=TO, path="/v1/clicks", **params):
+        answer = self._get(key, path, start, end, params)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def ask_both(self, owner, **params):
+        """The same, however it is asked."""
+        answer = self.ask(owner, **params)
+        filtered = self.ask("all", owner=owner, **params)
+        for member in "complete_until", "revision":
+            assert answer.pop(member) and filtered.pop(member)
+        assert answer == filtered
+        return answer
+
+    def problem(self, owner, start=FROM, end=TO, **params):
+        answer = self._get(owner, "/v1/clicks", start, end, params)
+        assert answer.status_code == 400, answer.text
+        return answer.json()["detail"]
+
+    def events(self, owner):
+        return self.ask(owner, interval="month")["total"]["events"]
+
+
+def assert_answers(asker, rows, dimensions=DIMENSIONS):
+    for owner in OWNERS:
+        mine = [r for r in rows if r["owner"] == owner and r["link_id"]]
+        for zone, interval, bots in (
+                ("UTC", "hour", "exclude"), ("Asia/Kathmandu", "day", "include"),
+                ("Europe/Berlin", "hour", "only"), ("UTC", "month", "exclude")):
+            answer = asker.ask_both(owner, tz=zone, interval=interval, bots=bots)
+            assert [{**item, "start": instant(item["start"])}
+                    for item in answer["data"]] == expected_data(
+                        mine, FROM, TO, interval, zone, bots)
+            assert answer["total"] == counted(mine, bots)
+        low, high = FROM + DAY + 900, FROM + 3 * DAY + 4500
+        inside = [r for r in mine if low * 1000 <= r["ts_ms"] < high * 1000]
+        answer = asker.ask(owner, low, high, interval="15m")
+        assert answer["total"] == counted(inside)
+        assert_groups(asker, owner, mine, FROM, TO, dimensions)
+        assert_groups(asker, owner, inside, low, high, dimensions[:2])
+        for chosen, start, end, bots in ((mine, FROM, TO, "exclude"),
+                                         (inside, low, high, "include")):
+            answer = asker.ask(owner, start, end, "/v1/top", bots=bots)
+            assert [(int(link["link_id"]), link["clicks"])
+                    for link in answer["links"]] == top_of(chosen, bots)
+
+
+def assert_groups(asker, owner, rows, start, end, dimensions):
+    for number, name in enumerate(dimensions):
+        bots = ("exclude", "include", "only")[number % 3]
+        answer = asker.ask(owner, start, end, group_by=name, bots=bots)
+        assert {g.pop("value"): without_visitors(g)
+                for g in answer["groups"]} == groups_of(rows, name, bots), name
+        assert answer["total"] == counted(rows, bots)
+
+
+@pytest.fixture
+def world(migrated):
+    for link in LINKS:
+        migrated.link(f"code{link}", link, owner="ann" if link == 1 else "bob")
+    return migrated
+
+
+def clicks(seed, count, windows):
+    """Those of no link are nobody's."""
+    rows = some_clicks(seed, count, windows, links=(0, *LINKS))
+    for row in rows:
+        row["owner"] = row["owner"] if row["link_id"] else ""
+    return rows
+
+
+@pytest.fixture
+def make(migrated, redis, program, workdir):
+    """make(...): owners' groups are of their tables unless it says otherwise."""
+    path = workdir / "api.keys"
+    path.write_text("".join(key_line(o, f"read owners={o}") for o in OWNERS) +
+                    key_line("both", "read owners=bob,ann") +
+                    key_line("all", "read"))
+
+    def made(clickhouse=None, **settings):
+        return program("aggregator", {
+            "clickhouse": clickhouse or {},
+            "aggregator": {"settle_every": "200ms", "watermark_every": "200ms",
+                           "keys_file": str(path), "resettle_every": "1h",
+                           "owner_rows_max": 0, **settings}})
+    return made
+
+
+def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
+    rows = clicks(1, 800, [(FROM, TO)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    eventually(lambda: made.metric("shortloop_aggregator_owner_days_total")
+               == len(days_of(rows)))
+    asker = Asker(made)
+    assert_answers(asker, rows)
+    both = [r for r in rows if r["link_id"]]
+    answer = requests.get(
+        made.url + "/v1/clicks", timeout=60,
+        headers={"Authorization": "Bearer both"},
+        params={"from": rfc3339(FROM), "to": rfc3339(TO), "group_by": "country"})
+    assert answer.json()["total"] == counted(both)
+    few = asker.ask("ann", group_by="country", limit=2)
+    assert sum(g["clicks"] for g in few["groups"]) + few["rest"]["clicks"] == \
+        few["total"]["clicks"]
+
+    # Their clicks are not read, but those of days that are there in part.
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE ts < toDateTime64("
+                     f"{FROM + DAY}, 3, 'UTC') OR ts >= toDateTime64("
+                     f"{FROM + 4 * DAY}, 3, 'UTC')", mutations_sync=1)
+    assert_answers(asker, rows)
+
+
+def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
+        make, world, clickhouse):
+    rows = clicks(2, 400, [(FROM, TO)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    before = owner_days(clickhouse)
+    late = clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY), (TO - DAY, TO)])
+    world.insert(late)
+    asker = Asker(made)
+    wait_copied(clickhouse, rows, but=days_of(late))
+    for owner in OWNERS:
+        count = sum(r["owner"] == owner for r in rows + late)
+        eventually(lambda o=owner, n=count: asker.events(o) == n)
+    assert_answers(asker, rows + late, ("outcome", "tag"))
+    assert made.stop() == 0
+
+    made = make({"query_timeout": "10s"}, resettle_every="0s", clean_every="1s",
+                keep_superseded="15s")
+    wait_copied(clickhouse, rows + late)
+    after = owner_days(clickhouse)
+    assert {day for day in before if after[day] != before[day]} == days_of(late)
+    for table in "owner_slots", "owner_values":
+        eventually(lambda t=table: {int(row["attempt"]) for row in clickhouse.rows(
+            f"SELECT DISTINCT attempt FROM {t}")} == set(after.values()),
+            PATIENCE, what="superseded attempts to go")
+    assert_answers(Asker(made), rows + late, ("country", "tag"))
+
+
+def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
+    rows = clicks(4, 300, [(FROM, FROM + 2 * DAY)])
+    world.insert(rows)
+    mine = [r for r in rows if r["owner"] == "ann"]
+    for most, known in ((1000000, True), (100, False)):
+        made = make(owner_rows_max=most)
+        wait_copied(clickhouse, rows)
+        asker = Asker(made)
+        # What is copied is known soon after.
+        eventually(lambda a=asker, k=known: all(
+            (g["visitors"] is not None) == k
+            for g in a.ask("ann", group_by="country")["groups"]))
+        answer = asker.ask("ann", group_by="country")
+        expected = {value: counted([r for r in mine if r["country"] == value])
+                    for value in {r["country"] for r in mine}}
+        for group in answer["groups"]:
+            counts = expected[group.pop("value")]
+            assert group == counts if known else group == {
+                **counts, "visitors": None, "ips": None}
+        assert made.stop() == 0
+
+
+def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
+    rows = clicks(5, 600, [(FROM, FROM + 2 * DAY)])
+    for row in rows:
+        row["country"] = f"C{row['ts_ms'] % 97}"
+    world.insert(rows)
+    made = make(values_max=5)
+    wait_copied(clickhouse, rows)
+    for owner in OWNERS:
+        mine = [r for r in rows if r["owner"] == owner]
+        kept = collections.Counter()
+        for day in days_of(rows):
+            counts = collections.Counter(
+                r["country"] for r in mine
+                if day * 1000 <= r["ts_ms"] < (day + DAY) * 1000)
+            kept.update(dict(sorted(counts.items(),
+                                    key=lambda item: (-item[1], item[0]))[:5]))
+        asker = Asker(made)
+        # What rows answer has no rest: the copies are known soon after.
+        eventually(lambda o=owner, n=len(mine) - kept.total(): asker.ask(
+            o, group_by="country").get("rest", {}).get("events") == n)
+        answer = asker.ask(owner, group_by="country", bots="include")
+        assert {g["value"]: g["events"] for g in answer["groups"]} == kept
+        assert answer["rest"]["events"] == len(mine) - kept.total()
+        assert answer["total"] == counted(mine, "include")
+
+
+def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
+    rows = clicks(6, 600, [(FROM, FROM + 3 * DAY)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    assert made.stop() == 0
+    gone = FROM + DAY
+    clickhouse.query("ALTER TABLE settled DELETE WHERE kind = 'owner_day'",
+                     mutations_sync=1)
+    clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 50 = 0 AND "
+                     f"toDate(ts) = toDate(toDateTime({gone}, 'UTC'))",
+                     mutations_sync=1)
+    make()
+    wait_copied(clickhouse, rows, but=[gone])
+
+
+# --- faults ------------------------------------------------------------------------
+
+STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled", 6))
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault == "twice" else
+    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
+        make, world, clickhouse, proxy, fault):
+    made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",
+                lease="1s")
+    proxy.delay = 0.5
+    rows = []
+    for step, (table, number) in enumerate(STEPS):
+        proxy.at(number, fault, table)
+        more = clicks(10 + step, 300, [(FROM, FROM + DAY)])
+        world.insert(more)
+        rows += more
+        wait_copied(clickhouse, rows)
+        for owner in OWNERS:
+            count = sum(r["owner"] == owner for r in rows)
+            eventually(lambda o=owner, n=count: Asker(made).events(o) == n)
+        assert_answers(Asker(made), rows, ("country", "tag"))
+    assert proxy.faults() == {fault: len(STEPS)}
