@@ -195,7 +195,8 @@ static void put_rule(const struct rescore *rs, struct buf *sql)
 	buf_puts(sql, "0)");
 }
 
-/* "arrayElement([a, b], number)" over the rules; 1 where there is none. */
+/* "arrayElement([a, b], number)" over the rules; 1 where there is none.  `r` is
+ * the number, see put_ruled. */
 static void put_of_rule(const struct rescore *rs, bool reason, struct buf *sql)
 {
 	const struct verdict_rules *rules = rules_of(rs);
@@ -208,9 +209,7 @@ static void put_of_rule(const struct rescore *rs, bool reason, struct buf *sql)
 		else
 			buf_printf(sql, "%d", rules->items[i].verdict.kind);
 	}
-	buf_puts(sql, "], greatest(");
-	put_rule(rs, sql);
-	buf_puts(sql, ", 1))");
+	buf_puts(sql, "], greatest(r, 1))");
 }
 
 /* The same over the classifications, `column` being a number of one. */
@@ -231,12 +230,16 @@ static void put_of_class(const struct rescore *rs, const char *column,
 	buf_puts(sql, ", 1))");
 }
 
-/* As verdict_of_rule: "if(rule, ..., " whose third is to follow. */
+/*
+ * As verdict_of_rule; what holds without a rule is to follow, then
+ * put_ruled_end.  A lambda takes the rule's number, so that its expression, of
+ * as many terms as the rules have networks, is there once.
+ */
 static void put_ruled(const struct rescore *rs, bool reason, struct buf *sql)
 {
-	buf_puts(sql, "if(");
-	put_rule(rs, sql);
-	buf_puts(sql, " > 0, if(");
+	if (!rules_of(rs)->count)
+		return;
+	buf_puts(sql, "arrayElement(arrayMap(r -> if(r > 0, if(");
 	put_of_rule(rs, false, sql);
 	buf_printf(sql, " = %d AND ", VERDICT_HUMAN);
 	put_of_class(rs, "ahead", false, sql);
@@ -247,24 +250,33 @@ static void put_ruled(const struct rescore *rs, bool reason, struct buf *sql)
 	buf_puts(sql, "), ");
 }
 
+static void put_ruled_end(const struct rescore *rs, struct buf *sql)
+{
+	if (!rules_of(rs)->count)
+		return;
+	buf_puts(sql, "), [");
+	put_rule(rs, sql);
+	buf_puts(sql, "]), 1)");
+}
+
 /* --- what a row is to say ---------------------------------------------- */
 
 static void put_verdict(const struct rescore *rs, struct buf *sql)
 {
 	buf_puts(sql, "toInt8(");
-	if (rules_of(rs)->count)
-		put_ruled(rs, false, sql);
+	put_ruled(rs, false, sql);
 	buf_puts(sql, "if(");
 	put_burst(rs, sql);
 	buf_printf(sql, " > 0, %d, ", VERDICT_SCANNER);
 	put_of_class(rs, "o", false, sql);
-	buf_puts(sql, rules_of(rs)->count ? ")))" : "))");
+	buf_putc(sql, ')');
+	put_ruled_end(rs, sql);
+	buf_putc(sql, ')');
 }
 
 static void put_reason(const struct rescore *rs, struct buf *sql)
 {
-	if (rules_of(rs)->count)
-		put_ruled(rs, true, sql);
+	put_ruled(rs, true, sql);
 	buf_puts(sql, "transform(");
 	put_burst(rs, sql);
 	buf_printf(sql, ", [%d, %d], ['%s', '%s'], ", BURST_CODES,
@@ -272,7 +284,8 @@ static void put_reason(const struct rescore *rs, struct buf *sql)
 		   verdict_of_burst(BURST_CODES, verdict_human).reason,
 		   verdict_of_burst(BURST_NOT_FOUND, verdict_human).reason);
 	put_of_class(rs, "o", true, sql);
-	buf_puts(sql, rules_of(rs)->count ? "))" : ")");
+	buf_putc(sql, ')');
+	put_ruled_end(rs, sql);
 }
 
 static void put_class(const struct rescore *rs, struct buf *sql)
