@@ -312,14 +312,14 @@ static int fetch_from(struct call *call, const struct question *q,
 {
 	int64_t most = o->days.count ? call->config->aggregator.owner_rows_max
 				     : INT64_MAX;
-	bool done = false;
+	bool of_rows = !o->days.count, done = false;
 
 	if (!o->days.count && call_check_rows(call, q->from, err) < 0)
 		return -1;
 	/* Rows have visitors of groups. */
-	if ((!o->days.count ||
-	     (q->group_by_count && most > 0 && q->from >= o->days.rows_from)) &&
-	    fetch_many_rows(call, q, scope, most, a, &done, err) < 0)
+	if (!of_rows && q->group_by_count && q->from >= o->days.rows_from)
+		of_rows = copied_days_events(&o->days) <= (uint64_t)most;
+	if (of_rows && fetch_many_rows(call, q, scope, most, a, &done, err) < 0)
 		return -1;
 	if (done)
 		return 0;

@@ -5,9 +5,7 @@
 #include "aggregator/settle/settle_sql.h"
 
 /* A set, so that the order of the tables serves. */
-#define SQL_OWNERS                                                             \
-	"owner IN (SELECT arrayJoin(splitByChar('\\n', "                       \
-	"{bound_owners:String})))"
+#define SQL_OWNERS "owner IN splitByChar('\\n', {bound_owners:String})"
 
 #define SQL_IS_COPIED(day)                                                     \
 	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \

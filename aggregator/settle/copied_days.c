@@ -15,7 +15,7 @@ static const struct {
 };
 
 /* A row is: start of the day, its attempt, whether it is read, number of its
- * drop. */
+ * drop, its events. */
 static int add_day(void *arg, char **f, struct error *err)
 {
 	struct copied_days *days = arg;
@@ -32,8 +32,12 @@ static int add_day(void *arg, char **f, struct error *err)
 	if (!more)
 		return error_set_nomem(err);
 	days->items = more;
-	more[days->count++] = (struct copied_day){tsv_i64(f[0]), tsv_u64(f[1]),
-						  tsv_u64(f[3]) > 0};
+	more[days->count++] = (struct copied_day){
+		.start = tsv_i64(f[0]),
+		.attempt = tsv_u64(f[1]),
+		.events = tsv_u64(f[4]),
+		.dropped = tsv_u64(f[3]) > 0,
+	};
 	return 0;
 }
 
@@ -44,13 +48,13 @@ static int read_days(struct clickhouse *ch, enum copied which,
 	int status;
 
 	buf_printf(&sql,
-		   "SELECT d, %s, %sAS is_read, n_dropped "
+		   "SELECT d, %s, %sAS is_read, n_dropped, n_linked "
 		   "FROM " SQL_DAY_ATTEMPTS
 		   "WHERE (is_read OR n_dropped > 0) AND "
 		   "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "
 		   "WHERE kind = 'kept_from') ORDER BY d FORMAT TabSeparated",
 		   of[which].newest, of[which].is_read);
-	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nnnn",
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nnnnn",
 						  add_day, ret, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
@@ -83,6 +87,15 @@ void copied_days_release(struct copied_days *days)
 {
 	free(days->items);
 	*days = (struct copied_days){0};
+}
+
+uint64_t copied_days_events(const struct copied_days *days)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < days->count; i++)
+		sum += days->items[i].events;
+	return sum;
 }
 
 int copied_days_put(const struct copied_days *days, struct buf *starts,

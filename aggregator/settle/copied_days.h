@@ -23,6 +23,7 @@ enum copied {
 struct copied_day {
 	int64_t start;	  /* seconds since 1970, UTC */
 	uint64_t attempt; /* its rows' */
+	uint64_t events;  /* about so many were reported of it */
 	bool dropped;	  /* its rows of `clicks` were */
 };
 
@@ -37,6 +38,9 @@ struct copied_days {
 int copied_days_read(struct clickhouse *ch, enum copied which,
 		     struct copied_days *ret, struct error *err);
 void copied_days_release(struct copied_days *days);
+
+/* Of all of them. */
+uint64_t copied_days_events(const struct copied_days *days);
 
 /* Writes their starts and their attempts as arrays, for parameters. */
 int copied_days_put(const struct copied_days *days, struct buf *starts,

@@ -2,7 +2,8 @@
  * day_attempts.h - SQL: what is published of each UTC day, by its newest
  * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
  * link_slots and link_days), n_sealed, n_owner, n_held and n_dropped; n_based
- * (the attempt of owners' tables in its base); 0: none.
+ * (the attempt of owners' tables in its base); 0: none.  n_linked: what
+ * collectors reported of it.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
 #define AGGREGATOR_SETTLE_DAY_ATTEMPTS_H
@@ -15,6 +16,7 @@
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
 	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
 	"maxIf(attempt, kind = 'base_owner') AS n_based, "                     \
+	"argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "             \
 	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
 	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
 	"'owner_day', 'base_owner', 'dropped_day') GROUP BY d) "

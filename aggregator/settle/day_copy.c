@@ -196,13 +196,16 @@ static int publish(const struct day_copy *c, const struct day_copy_kind *kind,
 static int copy(struct day_copy *c, const struct day_copy_kind *kind,
 		const struct progress *last, bool *ret_done, struct error *err)
 {
+	const struct settled_row marker = {
+		kind->marker_kind, {.start = c->start}, c->attempt};
 	struct counts n = {0};
 
 	if (set_params(c, last, 0, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
 	if (n.rows != n.settled)
 		return 0;
-	if (kind->stage(c, last, err) < 0 || count(c, kind, &n, err) < 0)
+	if (settling_insert(c->s, &marker, 1, last, err) < 0 ||
+	    kind->stage(c, err) < 0 || count(c, kind, &n, err) < 0)
 		return -1;
 	if (n.staged == SETTLE_SQL_UNEVEN)
 		return error_set(err, ERROR_PROTOCOL,
@@ -242,4 +245,71 @@ int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 	return status < 0
 		       ? error_wrap(err, "%s day %" PRId64, kind->verb, c.start)
 		       : 0;
+}
+
+/* --- cleaning ---------------------------------------------------------------
+ */
+
+struct cleaning {
+	struct clickhouse *ch;
+	const struct day_copy_kind *kind;
+};
+
+/* Waits for the mutation: what follows relies on it. */
+static int mutate(struct clickhouse *ch, struct buf *sql, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"}, {NULL, NULL}};
+
+	return settling_run(ch, sql, params, err);
+}
+
+/* A row is: month, start of the day, attempt.  The tables before the marker:
+ * what is deleted by half is found again. */
+static int delete_attempt(void *arg, char **f, struct error *err)
+{
+	const struct cleaning *c = arg;
+	uint64_t start = tsv_u64(f[1]), attempt = tsv_u64(f[2]);
+	struct buf sql = {0};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && c->kind->tables[i]; i++) {
+		buf_printf(&sql,
+			   "ALTER TABLE %s DELETE IN PARTITION ID '%" PRIu64
+			   "' WHERE attempt = %" PRIu64,
+			   c->kind->tables[i], tsv_u64(f[0]), attempt);
+		status = mutate(c->ch, &sql, err);
+	}
+	buf_printf(&sql,
+		   "ALTER TABLE settled DELETE WHERE kind = '%s' AND "
+		   "toUInt32(unit) = %" PRIu64 " AND attempt = %" PRIu64,
+		   c->kind->marker, start, attempt);
+	if (status == 0)
+		status = mutate(c->ch, &sql, err);
+	buf_free(&sql);
+	return status;
+}
+
+int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
+		   int64_t before_ms, struct error *err)
+{
+	struct cleaning c = {ch, kind};
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "SELECT toYYYYMM(unit), toUInt32(unit), attempt "
+		   "FROM settled WHERE kind = '%s' AND attempt < %" PRIu64
+		   " AND (unit, attempt) NOT IN (SELECT toDateTime(d, 'UTC'), "
+		   "%s FROM " SQL_DAY_ATTEMPTS "WHERE %s) "
+		   "AND (unit, attempt) NOT IN (SELECT unit, max(attempt) "
+		   "FROM settled WHERE kind = '%s' GROUP BY unit) "
+		   "FORMAT TabSeparated",
+		   kind->marker, settling_attempt_at(before_ms), kind->newest,
+		   kind->are_read, kind->base);
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nnn",
+						  delete_attempt, &c, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
 }

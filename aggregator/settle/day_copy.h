@@ -7,9 +7,10 @@
  * come in, nor after rows have gone.  Days that were dropped are copied from
  * their base and what came after it.
  *
- * A copy is staged under a new attempt and published by a row of its kind in
- * `settled`, which the server inserts only while it finds as many events staged
- * as were counted, and nothing of the day published meanwhile.
+ * A copy is staged under a new attempt, of which a row of another kind tells
+ * first, for what a killed settler left behind, and published by a row of its
+ * kind in `settled`, which the server inserts only while it finds as many
+ * events staged as were counted, and nothing of the day published meanwhile.
  */
 #ifndef AGGREGATOR_SETTLE_DAY_COPY_H
 #define AGGREGATOR_SETTLE_DAY_COPY_H
@@ -34,15 +35,20 @@ struct day_copy {
 /* What is copied. */
 struct day_copy_kind {
 	const char *verb;   /* for messages: "seal" */
-	const char *kind;   /* of rows in `settled` */
-	const char *newest; /* its column of SQL_DAY_ATTEMPTS */
-	const char *which;  /* a condition on these: the days that can be */
+	const char *kind;   /* of rows in `settled`: published */
+	const char *marker; /* the same: rows may be there */
+	enum settled_kind marker_kind;
+	const char *base; /* the same: the attempt in the base of a dropped day
+			   */
+	const char *const *tables; /* NULL at the end; partitions are months */
+	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
+	const char *which;    /* a condition on these: the days that can be */
+	const char *are_read; /* another: those that are read */
 	/* Writes an expression: the events that are staged under the attempt,
 	 * or SETTLE_SQL_UNEVEN where the tables do not agree. */
 	void (*put_staged)(struct buf *sql, const struct day_copy *c);
 	/* Runs the statements that stage them. */
-	int (*stage)(struct day_copy *c, const struct progress *last,
-		     struct error *err);
+	int (*stage)(struct day_copy *c, struct error *err);
 };
 
 /* The days that are to be copied, of those that ended `age` (ms) ago, and the
@@ -59,5 +65,10 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t age, int64_t after, const struct progress *last,
 		  int64_t *ret_start, bool *ret_done, struct error *err);
+
+/* Deletes rows whose attempt was begun before `before_ms` and is neither read
+ * nor in a base. */
+int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
+		   int64_t before_ms, struct error *err);
 
 #endif

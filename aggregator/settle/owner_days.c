@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggregator/dimension.h"
+#include "aggregator/settle/day_attempts.h"
 #include "aggregator/settle/day_copy.h"
 #include "aggregator/settle/dropped.h"
 #include "aggregator/settle/settle_sql.h"
@@ -172,13 +173,11 @@ static int run(struct day_copy *c, struct buf *sql, struct error *err)
 
 /* A dimension at a time: each reads its own columns, and memory holds the
  * groups of one. */
-static int stage(struct day_copy *c, const struct progress *last,
-		 struct error *err)
+static int stage(struct day_copy *c, struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	(void)last;
 	put_slots(&sql, c);
 	status = run(c, &sql, err);
 	for (size_t i = 0; status == 0 && i < dimension_count; i++) {
@@ -193,12 +192,19 @@ static int stage(struct day_copy *c, const struct progress *last,
 
 /* -------------------------------------------------------------------------- */
 
+static const char *const tables[] = {"owner_slots", "owner_values", NULL};
+
 static const struct day_copy_kind owners = {
 	.verb = "settle owners of",
 	.kind = "owner_day",
+	.marker = "copying",
+	.marker_kind = SETTLED_COPYING,
+	.base = "base_owner",
+	.tables = tables,
 	.newest = "n_owner",
 	/* What was dropped before there were these tables is not in a base. */
 	.which = "(n_dropped = 0 OR n_based > 0)",
+	.are_read = SQL_OWNERS_ARE_READ,
 	.put_staged = put_staged,
 	.stage = stage,
 };
@@ -215,4 +221,10 @@ int owner_days_next(const struct settling *s, int64_t after,
 {
 	return day_copy_next(s, &owners, 0, after, last, ret_start, ret_done,
 			     err);
+}
+
+int owner_days_clean(struct clickhouse *ch, int64_t before_ms,
+		     struct error *err)
+{
+	return day_copy_clean(ch, &owners, before_ms, err);
 }

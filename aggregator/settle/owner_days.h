@@ -29,4 +29,9 @@ int owner_days_next(const struct settling *s, int64_t after,
 		    const struct progress *last, int64_t *ret_start,
 		    bool *ret_done, struct error *err);
 
+/* Deletes rows of both tables whose attempt was begun before `before_ms` and is
+ * not read. */
+int owner_days_clean(struct clickhouse *ch, int64_t before_ms,
+		     struct error *err);
+
 #endif

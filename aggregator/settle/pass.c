@@ -429,9 +429,7 @@ static int drop_attempt(void *arg, char **id, struct error *err)
 	return status;
 }
 
-/* Attempts of days that are not the newest published one, nor in a base. */
-static int clean_days(struct cleaning *c, const char *table, const char *kinds,
-		      struct error *err)
+static int clean_links(struct cleaning *c, const char *table, struct error *err)
 {
 	struct buf sql = {0};
 
@@ -443,8 +441,8 @@ static int clean_days(struct cleaning *c, const char *table, const char *kinds,
 		   "%" PRIu64 " AND partition_id NOT IN (SELECT "
 		   "concat(toString(toYYYYMMDD(unit)), '-', "
 		   "toString(max(attempt))) FROM settled WHERE "
-		   "kind IN (%s) GROUP BY kind, unit) FORMAT TabSeparated",
-		   table, c->before, kinds);
+		   "kind = 'link_day' GROUP BY unit) FORMAT TabSeparated",
+		   table, c->before);
 	return for_each(c, &sql, "s", drop_attempt, err);
 }
 
@@ -455,7 +453,8 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
-		   " AND attempt != mended AND kind != 'sealing'"
+		   " AND attempt != mended AND kind NOT IN ('sealing', "
+		   "'copying')"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
 		   "GROUP BY kind, "
@@ -468,24 +467,21 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 
 /*
  * Deletes attempts that were begun before `before_ms` and are not the newest
- * published one: rows of stats_hourly and partitions of tables by day first,
- * then those of `settled`, so that what is deleted by half is
+ * published one: rows of stats_hourly and partitions of link_slots and
+ * link_days first, then those of `settled`, so that what is deleted by half is
  * found again.  Attempts never published (a settler was killed) go with the
  * rest of their day.
  */
 static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 			     struct error *err)
 {
-	static const char of_links[] = "'link_day'";
-	static const char of_owners[] = "'owner_day', 'base_owner'";
 	struct cleaning c = {.ch = ch,
 			     .before = settling_attempt_at(before_ms)};
 
 	if (clean_hours(&c, err) < 0 ||
-	    clean_days(&c, "link_slots", of_links, err) < 0 ||
-	    clean_days(&c, "link_days", of_links, err) < 0 ||
-	    clean_days(&c, "owner_slots", of_owners, err) < 0 ||
-	    clean_days(&c, "owner_values", of_owners, err) < 0 ||
+	    clean_links(&c, "link_slots", err) < 0 ||
+	    clean_links(&c, "link_days", err) < 0 ||
+	    owner_days_clean(ch, before_ms, err) < 0 ||
 	    seal_clean(ch, before_ms, err) < 0 ||
 	    drop_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
 		return error_wrap(err, "delete what is superseded");

@@ -29,8 +29,7 @@ static void put_staged(struct buf *sql, const struct day_copy *c)
 	"INSERT INTO sealed_slots (link_id, slot, attempt, events, clicks, "   \
 	"bots, prefetches, people, others, people_ips, others_ips) "
 
-static int stage(struct day_copy *c, const struct progress *last,
-		 struct error *err)
+static int stage(struct day_copy *c, struct error *err)
 {
 	/* clang-format off */
 	static const char sql[] = SQL_INTO_SEALED
@@ -49,8 +48,6 @@ static int stage(struct day_copy *c, const struct progress *last,
 		"arraySort(groupUniqArrayArray(hi)), "
 		"arraySort(groupUniqArrayArray(oi)) "
 		"FROM " SQL_DROPPED_SLOTS " GROUP BY l, s";
-	const struct settled_row row = {
-		SETTLED_SEALING, {.start = c->start}, c->attempt};
 	struct clickhouse_param params[24];
 	struct buf text = {0};
 	size_t n = 0;
@@ -63,19 +60,24 @@ static int stage(struct day_copy *c, const struct progress *last,
 		(struct clickhouse_param){"optimize_aggregation_in_order", "1"};
 	params[n] = (struct clickhouse_param){NULL, NULL};
 
-	if (settling_insert(c->s, &row, 1, last, err) < 0)
-		return -1;
 	buf_puts(&text, c->dropped ? sql_dropped : sql);
 	status = settling_run(c->s->ch, &text, params, err);
 	buf_free(&text);
 	return status;
 }
 
+static const char *const tables[] = {"sealed_slots", NULL};
+
 static const struct day_copy_kind sealing = {
 	.verb = "seal",
 	.kind = "sealed_day",
+	.marker = "sealing",
+	.marker_kind = SETTLED_SEALING,
+	.base = "base_sealed",
+	.tables = tables,
 	.newest = "n_sealed",
 	.which = "true",
+	.are_read = SQL_LINKS_ARE_READ,
 	.put_staged = put_staged,
 	.stage = stage,
 };
@@ -95,51 +97,7 @@ int seal_next(const struct settling *s, int64_t after,
 			     ret_start, ret_sealed, err);
 }
 
-/* --- cleaning ---------------------------------------------------------------
- */
-
-/* Waits for the mutations: what follows relies on them. */
-static const struct clickhouse_param mutation[] = {{"mutations_sync", "1"},
-						   {NULL, NULL}};
-
-/* A row is: month, start of the day, attempt. */
-static int delete_attempt(void *arg, char **f, struct error *err)
-{
-	struct clickhouse *ch = arg;
-	uint64_t start = tsv_u64(f[1]), attempt = tsv_u64(f[2]);
-	struct buf sql = {0};
-	int status;
-
-	buf_printf(&sql,
-		   "ALTER TABLE sealed_slots DELETE IN PARTITION ID "
-		   "'%" PRIu64 "' WHERE attempt = %" PRIu64,
-		   tsv_u64(f[0]), attempt);
-	status = settling_run(ch, &sql, mutation, err);
-	buf_printf(&sql,
-		   "ALTER TABLE settled DELETE WHERE kind = 'sealing' AND "
-		   "toUInt32(unit) = %" PRIu64 " AND attempt = %" PRIu64,
-		   start, attempt);
-	if (status == 0)
-		status = settling_run(ch, &sql, mutation, err);
-	buf_free(&sql);
-	return status;
-}
-
 int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
 {
-	static const char sql[] =
-		"SELECT toYYYYMM(unit), toUInt32(unit), attempt FROM settled "
-		"WHERE kind = 'sealing' AND attempt < {before:UInt64} "
-		"AND (unit, attempt) NOT IN (SELECT toDateTime(d, 'UTC') AS u, "
-		"n_sealed FROM " SQL_DAY_ATTEMPTS "WHERE " SQL_LINKS_ARE_READ
-		") AND (unit, attempt) NOT IN (SELECT unit, max(attempt) FROM "
-		"settled WHERE kind = 'base_sealed' GROUP BY unit) "
-		"FORMAT TabSeparated";
-	char before[24];
-	const struct clickhouse_param params[] = {{"param_before", before},
-						  {NULL, NULL}};
-
-	snprintf(before, sizeof(before), "%" PRIu64,
-		 settling_attempt_at(before_ms));
-	return clickhouse_rows(ch, sql, params, "nnn", delete_attempt, ch, err);
+	return day_copy_clean(ch, &sealing, before_ms, err);
 }

@@ -112,7 +112,8 @@ enum settled_kind {
 	SETTLED_PASS = 3,
 	SETTLED_HELD_HOUR = 5,
 	SETTLED_HELD_DAY = 6,
-	SETTLED_SEALING = 8, /* rows of sealed_slots may be there */
+	SETTLED_SEALING = 8,  /* rows of sealed_slots may be there */
+	SETTLED_COPYING = 15, /* rows of owners' tables may be there */
 };
 
 /* One row of `settled` that publishes no counts, to be inserted with others. */

@@ -3,8 +3,9 @@
 -- A day is copied from `clicks` under a new attempt into both tables and published by a
 -- row of kind 'owner_day' in `settled`.  It is read while no hour and no link_day of it
 -- was published later; then its clicks are read from `clicks` until it is copied again.
--- An attempt is a partition, so that one that was superseded or never published is
--- dropped without a mutation.
+-- A month is a partition, in the order of owners, so that one owner's month is one range
+-- of a few parts.  Before a day is copied a row of kind 'copying' is written, so that what
+-- a settler left behind is found and deleted.
 -- Clicks of no link are nobody's, and are not here.
 CREATE TABLE IF NOT EXISTS owner_slots
 (
@@ -24,7 +25,7 @@ CREATE TABLE IF NOT EXISTS owner_slots
     others_ips      Array(UInt32) CODEC(Delta, ZSTD)
 )
 ENGINE = MergeTree
-PARTITION BY (toYYYYMMDD(slot), attempt)
+PARTITION BY toYYYYMM(slot)
 ORDER BY (owner, slot)
 SETTINGS index_granularity = 2048;
 
@@ -43,8 +44,8 @@ CREATE TABLE IF NOT EXISTS owner_values
     prefetches      UInt64 CODEC(T64, ZSTD)
 )
 ENGINE = MergeTree
-PARTITION BY (toYYYYMMDD(day), attempt)
-ORDER BY (owner, dimension, value)
+PARTITION BY toYYYYMM(day)
+ORDER BY (owner, dimension, day, value)
 SETTINGS index_granularity = 1024;
 --   base_owner   the attempt of both tables that the base of a dropped day is
 ALTER TABLE settled
@@ -52,4 +53,4 @@ ALTER TABLE settled
                              'held_hour' = 5, 'held_day' = 6, 'sealed_day' = 7,
                              'sealing' = 8, 'dropped_day' = 9, 'base_hour' = 10,
                              'base_sealed' = 11, 'kept_from' = 12, 'owner_day' = 13,
-                             'base_owner' = 14);
+                             'base_owner' = 14, 'copying' = 15);

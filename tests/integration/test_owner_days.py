@@ -290,7 +290,7 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
 
 # --- faults ------------------------------------------------------------------------
 
-STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled", 6))
+STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled", 6), ("settled", 7))
 
 
 @pytest.mark.parametrize("fault", [

@@ -11,7 +11,7 @@ from settled import Settled, percentiles
 
 LONG = True
 CLICKS = 10_000_000
-ASKED, PEER_ASKED = 40, 5
+ASKED, PEER_ASKED = 30, 3
 DIMENSIONS = ("country", "city", "device_class", "ua_family", "referrer_host", "channel")
 PAGES = ("ordinary owner", "owner of 1 %", "all owners")
 METRICS = [(f"owner_page: {kind}, {what}", "ms", "less")
