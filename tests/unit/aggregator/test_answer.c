@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aggregator/api/clicks.h"
+#include "aggregator/api/clicks_answer.h"
 #include "aggregator/api/openapi.h"
 #include "aggregator/dimension.h"
 #include "aggregator/settle/hours.h"
