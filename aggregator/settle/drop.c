@@ -12,9 +12,11 @@
 /* A statement that deletes names so many sources at most. */
 #define SOURCES_AT_ONCE 100
 
-/* Owners' tables have all of it, too, unless they missed its drop before. */
+/* Owners' tables have all of it, too, unless it was dropped before there were
+ * these. */
 #define SQL_IS_COPIED                                                          \
-	SQL_IS_SEALED "AND (" SQL_IS_OWNED "OR n_dropped > n_based) "
+	SQL_IS_SEALED "AND (" SQL_IS_OWNED                                     \
+		      "OR (n_dropped > 0 AND n_based = 0)) "
 
 /* What old means; parameters: age, old_by. */
 #define SQL_IS_OLD "toInt64(d) * 1000 + {age:Int64} <= {old_by:Int64} "

@@ -16,6 +16,7 @@ FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-27T00:00:00Z")
 DAY = 86400
 DAYS = (TO - FROM) // DAY
 LINKS = (1, 2, 3)
+OWNERS = ("ann", "bob")
 RAW_DAYS = 5
 PATIENCE = 120
 
@@ -23,7 +24,7 @@ DIMENSIONS = ("country", "device_class", "verdict", "outcome", "ua_family", "own
               "tag", "link", "campaign", "city")
 # What deletes rows as soon as it may.
 SOON = {"late_window": "0s", "resettle_every": "0s", "clean_every": "1s",
-        "keep_superseded": "7s"}
+        "keep_superseded": "7s", "watermark_every": "200ms", "owner_rows_max": 0}
 CLICKHOUSE = {"query_timeout": "4s"}
 
 
@@ -78,13 +79,24 @@ def wait_sealed(clickhouse, days=DAYS):
         PATIENCE, what="the days to be sealed and copied for owners")
 
 
+def of_owner(rows, owner):
+    """Those of no link are nobody's."""
+    return [r for r in rows if r["owner"] == owner and r["link_id"]]
+
+
 def is_counted(made, rows):
     def check():
         return all(ask_range(made, FROM, TO, link_id=link, interval="month")
                    ["total"]["events"] == sum(r["link_id"] == link for r in rows)
                    for link in LINKS)
+
+    def check_owners():
+        return all(ask_range(made, FROM, TO, owner=owner, interval="month")
+                   ["total"]["events"] == len(of_owner(rows, owner))
+                   for owner in OWNERS)
     settled(made, len(rows), FROM, TO)
     eventually(check, PATIENCE, what="the links' clicks to be counted")
+    eventually(check_owners, PATIENCE, what="the owners' clicks to be counted")
 
 
 def bare(answer):
@@ -103,6 +115,10 @@ def answers(made):
     for name, bots in zip(DIMENSIONS, itertools.cycle(("exclude", "include"))):
         said[name, bots] = ask_range(made, FROM, TO, group_by=name, bots=bots,
                                      interval="day")
+    for owner in OWNERS:
+        said[owner] = ask_range(made, FROM, TO, owner=owner, interval="hour")
+        said["tags", owner] = ask_range(made, FROM, TO, owner=owner, group_by="tag")
+        said["top", owner] = ask_range(made, FROM, TO, path="/v1/top", owner=owner)
     for bots in ("exclude", "include", "only"):
         said["top", bots] = ask_range(made, FROM, TO, path="/v1/top", bots=bots)
     return {key: bare(answer) for key, answer in said.items()}
@@ -120,6 +136,14 @@ def assert_counted(made, rows):
                 expected_data(mine, FROM, TO, interval, "UTC", bots)
             assert answer["total"] == counted(mine, bots)
             assert answer["unique_error"] == 0
+    for owner in OWNERS:
+        mine = of_owner(rows, owner)
+        answer = ask_range(made, FROM, TO, owner=owner, group_by="country",
+                           bots="include")
+        assert answer["total"] == counted(mine, "include")
+        assert {g["value"]: g["events"] for g in answer["groups"]} == {
+            value: sum(r["country"] == value for r in mine)
+            for value in {r["country"] for r in mine}}
     for bots in ("exclude", "include"):
         assert ask_range(made, FROM, TO, bots=bots)["total"] == counted(rows, bots)
     for name in ("country", "outcome"):
@@ -142,6 +166,7 @@ def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
     world.insert(rows)
     made = keeper(raw_days=0)
     wait_sealed(clickhouse)
+    is_counted(made, rows)
     before = answers(made)
     lives = [bare(ask(made, f"/v1/links/code{link}/summary")) for link in LINKS]
     assert ask(made, "/v1/pipeline")["rows_from"] is None
@@ -176,6 +201,10 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
     assert "2026-10-27" in problem(made, "/v1/export/clicks")
     assert "2026-10-27" in problem(made, "/v1/reconciliation",
                                    **{"to": rfc3339(FROM + DAY)})
+    # Of an owner by a dimension there are whole days.
+    assert "by one dimension of whole UTC days" in problem(
+        made, owner="ann", group_by="country", to=rfc3339(TO - 3600))
+    assert ask_range(made, FROM, TO - 3600, owner="ann")["total"]["events"] > 0
     # From that day on they are answered.
     assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
 
