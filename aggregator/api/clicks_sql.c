@@ -253,10 +253,11 @@ static void put_settled_counts(struct buf *sql, const struct question *q,
 		 "sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches, ");
 	if (state)
 		buf_printf(sql,
-			   "toNullable(uniqCombined64Merge(14)(s.%svisitors)) "
+			   "if(max(s.emptied), NULL, "
+			   "uniqCombined64Merge(14)(s.%svisitors)) "
 			   "AS n_visitors, "
-			   "toNullable(uniqCombined64Merge(14)(s.%sips)) AS "
-			   "n_ips",
+			   "if(max(s.emptied), NULL, "
+			   "uniqCombined64Merge(14)(s.%sips)) AS n_ips",
 			   state, state);
 	else
 		buf_puts(sql, "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "

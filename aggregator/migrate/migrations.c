@@ -86,6 +86,9 @@ static const char kept_from[] =
 static const char owner_days[] =
 #include "schemas/clickhouse/0036_owner_days.sql.inc"
 	;
+static const char forgotten[] =
+#include "schemas/clickhouse/0037_forgotten.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -116,5 +119,6 @@ const struct migration migrations[] = {
 	{"0034_dropped_days.sql", dropped_days},
 	{"0035_kept_from.sql", kept_from},
 	{"0036_owner_days.sql", owner_days},
+	{"0037_forgotten.sql", forgotten},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -99,7 +99,7 @@ static void put_visited(struct buf *sql, bool dropped)
 		      "quarter, v, false, n, c, b, p");
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		buf_printf(sql, ", s%zu", i);
-	buf_puts(sql, " FROM (");
+	buf_puts(sql, ", false FROM (");
 	put_counts(sql, DIMENSION_VISITORS, dropped);
 	buf_putc(sql, ')');
 }
@@ -117,9 +117,10 @@ static void put_busiest(struct buf *sql, enum dimension_kind kind, bool dropped)
 			   ", arrayReduce('uniqCombined64State(14)', "
 			   "CAST([], 'Array(%s)')) AS e%zu",
 			   states[i].type, i);
-	buf_puts(sql, " FROM (SELECT *, dense_rank() OVER (PARTITION BY h, d "
-		      "ORDER BY hour_n DESC, v) AS place FROM (SELECT *, "
-		      "sum(n) OVER (PARTITION BY h, d, v) AS hour_n FROM (");
+	buf_puts(sql,
+		 ", false FROM (SELECT *, dense_rank() OVER (PARTITION BY h, d "
+		 "ORDER BY hour_n DESC, v) AS place FROM (SELECT *, "
+		 "sum(n) OVER (PARTITION BY h, d, v) AS hour_n FROM (");
 	put_counts(sql, kind, dropped);
 	buf_puts(sql, "))) GROUP BY h, d, quarter, shown, is_rest");
 }
@@ -127,18 +128,19 @@ static void put_busiest(struct buf *sql, enum dimension_kind kind, bool dropped)
 /* The base, under the new attempt. */
 static void put_base(struct buf *sql)
 {
-	buf_puts(sql, "SELECT dimension, hour, {attempt:UInt64}, slot, value, "
-		      "rest, events, clicks, bots, prefetches, visitors, ips, "
-		      "human_visitors, human_ips FROM stats_hourly WHERE "
-		      "toUInt32(hour) IN {hours:Array(UInt32)} "
-		      "AND " SQL_IN_BASE);
+	buf_puts(sql,
+		 "SELECT dimension, hour, {attempt:UInt64}, slot, value, "
+		 "rest, events, clicks, bots, prefetches, visitors, ips, "
+		 "human_visitors, human_ips, emptied FROM stats_hourly WHERE "
+		 "toUInt32(hour) IN {hours:Array(UInt32)} "
+		 "AND " SQL_IN_BASE);
 }
 
 void settle_sql_hours(struct buf *sql, bool dropped)
 {
 	buf_puts(sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		      "slot, value, rest, events, clicks, bots, prefetches, "
-		      "visitors, ips, human_visitors, human_ips) ");
+		      "visitors, ips, human_visitors, human_ips, emptied) ");
 	put_visited(sql, dropped);
 	buf_puts(sql, " UNION ALL ");
 	put_busiest(sql, DIMENSION_BUSIEST, dropped);
