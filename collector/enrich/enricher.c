@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "collector/enrich/event.h"
+#include "collector/enrich/forgotten.h"
 #include "collector/enrich/lookups.h"
 #include "collector/enrich/row.h"
 #include "common/clock.h"
+#include "common/unconst.h"
 
 /* Clocks of edges may be ahead of Kafka's by this much. */
 #define AHEAD_MAX (5 * CLOCK_MINUTE)
@@ -16,6 +18,7 @@ struct enricher {
 	struct enrich_lookups *lookups;
 	struct identity_hasher *hasher;
 	struct bursts *bursts;
+	struct forgotten *forgotten; /* NULL: nothing is */
 	uint64_t verdicts[VERDICT_KIND_COUNT];
 	struct arena arena; /* of the event being worked on */
 };
@@ -53,6 +56,7 @@ void enricher_free(struct enricher *e)
 	enrich_lookups_free(e->lookups);
 	identity_hasher_free(e->hasher);
 	bursts_free(e->bursts);
+	forgotten_free(e->forgotten);
 	arena_free(&e->arena);
 	free(e);
 }
@@ -60,6 +64,22 @@ void enricher_free(struct enricher *e)
 void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh)
 {
 	enrich_lookups_exchange(e->lookups, fresh);
+}
+
+void enricher_forget(struct enricher *e, struct forgotten *list)
+{
+	struct forgotten *older = list;
+
+	if (forgotten_count(list) > forgotten_count(e->forgotten)) {
+		older = e->forgotten;
+		e->forgotten = list;
+	}
+	forgotten_free(older);
+}
+
+size_t enricher_forgotten(const struct enricher *e)
+{
+	return forgotten_count(e->forgotten);
 }
 
 /* An event's time, moved to where it can be: an edge's clock may be wrong, and
@@ -151,6 +171,7 @@ int enricher_facts(struct enricher *e, const struct event_origin *origin,
 {
 	const ProtobufCBinaryData *ua = &click->user_agent;
 
+	facts->forgotten = false;
 	facts->ts = clamp_time(e, click->time_ms, origin->append_ms);
 	facts->max_text = (size_t)e->settings->max_text;
 	facts->places = e->lookups->places;
@@ -189,6 +210,60 @@ static void apply_burst(struct enricher *e, const Shortloop__Click *click,
 	facts->verdict = verdict_of_burst(burst, facts->verdict);
 }
 
+/* --- what is forgotten ------------------------------------------------------
+ *
+ * A row stays, so that each event has one: without what tells who came, and
+ * with how it was judged, by which it was counted.  `aggregator forget` makes
+ * the same of rows that are stored (aggregator/forget/forget_rows.c).
+ */
+
+/* Of an event that is late, or sent again, the earlier of both times. */
+static bool is_visitor_forgotten(const struct enricher *e,
+				 const struct event_origin *origin,
+				 const Shortloop__Click *click,
+				 const struct click_facts *facts)
+{
+	int64_t at = origin->append_ms;
+
+	if (click->time_ms < (uint64_t)at)
+		at = (int64_t)click->time_ms;
+	return forgotten_has_visitor(e->forgotten, facts->identity, at);
+}
+
+static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
+{
+	const ProtobufCBinaryData nothing = {0, NULL};
+
+	click->user_agent = click->referrer = click->query =
+		click->accept_language = nothing;
+	click->n_cookies = 0;
+	click->prefetch = unconst("");
+	facts->has_ip = false;
+	memset(facts->stored_ip, 0, sizeof(facts->stored_ip));
+	memset(facts->identity, 0, sizeof(facts->identity));
+	facts->forgotten = true;
+}
+
+/* What the row is made of: the click, or *room with what is left of it. */
+static const Shortloop__Click *forget(const struct enricher *e,
+				      const struct event_origin *origin,
+				      const Shortloop__Click *click,
+				      Shortloop__Click *room,
+				      struct click_facts *facts)
+{
+	bool link = forgotten_has_link(e->forgotten, click->link_id);
+
+	if (!link && !is_visitor_forgotten(e, origin, click, facts))
+		return click;
+	*room = *click;
+	forget_visitor(room, facts);
+	if (link) {
+		room->campaign = unconst("");
+		room->n_tags = 0;
+	}
+	return room;
+}
+
 /* Takes a half-written row back if memory ran out. */
 static int finish_row(struct buf *rows, size_t start, struct error *err)
 {
@@ -210,12 +285,15 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 		       int64_t *ret_ts, struct error *err)
 {
 	struct row_origin where = {epoch_of(e, origin), origin};
+	Shortloop__Click room;
 	struct click_facts facts;
 	size_t start = rows->len;
 
 	if (enricher_facts(e, origin, click, &facts, err) < 0)
 		return -1;
 	apply_burst(e, click, &facts);
+	if (forgotten_count(e->forgotten))
+		click = forget(e, origin, click, &room, &facts);
 	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)
 		return -1;
@@ -249,7 +327,9 @@ int enricher_link(struct enricher *e, const struct event_origin *origin,
 
 	link = event_link(&e->arena, event, len, err);
 	if (link) {
-		row_append_link(rows, &where, link);
+		row_append_link(
+			rows, &where, link,
+			forgotten_has_link(e->forgotten, link->link->link_id));
 		status = finish_row(rows, start, err);
 		*ret_ts = (int64_t)link->time_ms;
 	}

@@ -19,6 +19,7 @@
 struct enricher;
 struct enrich_lookups;
 struct click_facts;
+struct forgotten;
 
 /* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
  * outlive it. */
@@ -30,10 +31,16 @@ void enricher_free(struct enricher *e); /* NULL accepted */
  * so it may be called between two events. */
 void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh);
 
+/* Goes on with this list of what is forgotten, unless it has a newer one.
+ * Takes it over; NULL accepted. */
+void enricher_forget(struct enricher *e, struct forgotten *list);
+/* How many entries it has: forgotten_count. */
+size_t enricher_forgotten(const struct enricher *e);
+
 /*
- * Appends a row of the table clicks to `rows`.  *ret_ts is the row's time.
- * Returns -1 with ERROR_INPUT and the reason when the bytes are no event, and
- * leaves `rows` as it was.
+ * Appends a row of the table clicks to `rows`, without what is forgotten.
+ * *ret_ts is the row's time. Returns -1 with ERROR_INPUT and the reason when
+ * the bytes are no event, and leaves `rows` as it was.
  */
 int enricher_click(struct enricher *e, const struct event_origin *origin,
 		   const void *event, size_t len, struct buf *rows,

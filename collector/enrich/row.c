@@ -7,6 +7,7 @@
 #include "collector/enrich/referrer.h"
 #include "collector/enrich/utm.h"
 #include "common/clickhouse/rowbinary.h"
+#include "common/unconst.h"
 #include "linkstore/link/names.h"
 
 static void put_text(struct buf *row, const char *text)
@@ -65,6 +66,38 @@ static void put_purpose(struct buf *row, const Shortloop__Click *click)
 {
 	rowbinary_string(row, click->prefetch,
 			 strnlen(click->prefetch, PURPOSE_MAX));
+}
+
+/* Columns AGENT of click_columns.inc, of a visitor who is forgotten: as if
+ * there were no user agent, but not a robot's device. */
+static const char no_agent[] = "\x05"
+			       "Other"
+			       "\0"
+			       "\x05"
+			       "Other"
+			       "\0"
+			       "\x05"
+			       "Other"
+			       "\0"
+			       "\0"
+			       "\x05"
+			       "other";
+
+static void put_agent(struct buf *row, const struct click_facts *facts)
+{
+	if (facts->forgotten)
+		buf_append(row, no_agent, sizeof(no_agent) - 1);
+	else
+		buf_append(row, facts->agent.columns, facts->agent.columns_len);
+}
+
+static void put_channel(struct buf *row, const struct click_facts *facts,
+			const struct utm *utm, const struct referrer *referrer)
+{
+	put_text(row, facts->forgotten
+			      ? "unknown"
+			      : channel_of_visit(utm, referrer->channel,
+						 facts->sources));
 }
 
 static void put_cookies(struct buf *row, const Shortloop__Click *click)
@@ -137,10 +170,19 @@ static void put_targets(struct buf *row, const Shortloop__Link *link)
 }
 
 void row_append_link(struct buf *row, const struct row_origin *origin,
-		     const Shortloop__LinkEvent *event)
+		     const Shortloop__LinkEvent *event, bool forgotten)
 {
 	const Shortloop__Link *link = event->link;
+	Shortloop__Link kept;
 
+	if (forgotten) {
+		kept = *link;
+		kept.url = kept.owner = kept.campaign = kept.domain =
+			kept.description = kept.account = kept.creator =
+				kept.editor = unconst("");
+		kept.n_tags = kept.n_targets = 0;
+		link = &kept;
+	}
 #define COLUMN(name, type, write) write;
 #include "collector/enrich/link_columns.inc"
 }

@@ -43,6 +43,8 @@ struct click_facts {
 	 * change it. */
 	const struct verdict_rule *rule;
 	uint32_t rules; /* that the verdict is by */
+	/* Nothing is to be told of the visitor; the agent is not looked at. */
+	bool forgotten;
 	size_t max_text;
 	struct place_lookup *places;
 	const struct sources *sources;
@@ -51,7 +53,9 @@ struct click_facts {
 void row_append_click(struct buf *row, const struct row_origin *origin,
 		      const Shortloop__Click *click,
 		      const struct click_facts *facts);
+/* Of one that is forgotten code, link_id and version stay, and what is needed
+ * to give the code out again: no URL, no text, nobody's name. */
 void row_append_link(struct buf *row, const struct row_origin *origin,
-		     const Shortloop__LinkEvent *event);
+		     const Shortloop__LinkEvent *event, bool forgotten);
 
 #endif

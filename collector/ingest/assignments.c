@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/enrich/enricher.h"
 #include "common/clock.h"
 #include "common/kafka/consumer_commit.h"
 
@@ -95,6 +96,8 @@ static void claim(struct assignments *a, struct partition *p,
 	ranges_release(&p->stored);
 	p->stored = r->stored;
 	r->stored = (struct ranges){0};
+	enricher_forget(a->enricher, r->forgotten);
+	r->forgotten = NULL;
 	log_recovered(a, p, r);
 	p->state = PARTITION_CLAIMING;
 	update_health(a);
@@ -150,6 +153,7 @@ static void recover(struct assignments *a, struct partition *p, int64_t now)
 	r->assignments = a;
 	r->partition = p;
 	r->assignment = p->assignment;
+	r->forgotten_known = enricher_forgotten(a->enricher);
 	p->recovery.job = r;
 	insert_workers_submit(a->workers, &r->job);
 }

@@ -35,6 +35,7 @@ struct assignments {
 	struct partitions *partitions;
 	struct schedule *schedule;
 	struct inserts *inserts;
+	struct enricher *enricher;
 	struct recovery_setup setup;
 
 	/* Partitions that are revoked together share the time; 0: none is. */

@@ -390,6 +390,7 @@ static void join_assignments(struct collector *c, struct app *app)
 		.partitions = &c->partitions,
 		.schedule = &c->schedule,
 		.inserts = &c->inserts,
+		.enricher = c->enricher,
 		.setup = {.consumer = c->consumer,
 			  .kafka = &c->config->kafka,
 			  .group = settings->group,
@@ -437,6 +438,7 @@ static void join_housekeeping(struct collector *c, struct app *app)
 		.partitions = &c->partitions,
 		.schedule = &c->schedule,
 		.breaker = &c->inserts.breaker,
+		.enricher = c->enricher,
 	};
 	housekeeping_init(&c->housekeeping, app_health(app));
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/stored.h"
 #include "common/clickhouse/rows.h"
@@ -16,7 +17,9 @@ enum {
 	LOG_ENDS_MS = 5000,	  /* how often logs' ends are asked */
 	PROBE_IDLE_MS = 5000,	  /* when nothing was inserted for so long */
 	MEASURE_MS = 3600 * 1000, /* what the server does is tried so often */
-	CLOCK_OFF_MS = 60 * 1000  /* worth a remark */
+	/* `aggregator forget` waits four times as long for all collectors. */
+	LIST_MS = 15 * 1000,
+	CLOCK_OFF_MS = 60 * 1000 /* worth a remark */
 };
 
 /* --- partitions without events -------------------------------------------- */
@@ -332,6 +335,60 @@ static void probe(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &p->job);
 }
 
+/* --- what is forgotten ------------------------------------------------------
+ *
+ * Who takes a partition over reads the list first (recovery.h).  Those who hold
+ * one hear of new entries here: events can come that are older than these.
+ */
+
+struct listing {
+	struct insert_job job;
+	struct housekeeping *housekeeping;
+	size_t known;
+	int status;
+	struct forgotten *list; /* NULL: nothing is new */
+	struct error err;
+};
+
+static void run_listing(struct insert_job *job, struct sink *sink)
+{
+	struct listing *l = (struct listing *)job;
+
+	l->status =
+		forgotten_load(sink_server(sink), l->known, &l->list, &l->err);
+}
+
+static void on_listed(struct insert_job *job)
+{
+	struct listing *l = (struct listing *)job;
+	struct housekeeping *h = l->housekeeping;
+
+	h->listing = false;
+	enricher_forget(h->enricher, l->list);
+	if (l->status < 0)
+		log_debug(h->log, "what is forgotten is not read",
+			  log_err(&l->err));
+	free(l);
+}
+
+static void list(struct housekeeping *h, int64_t now)
+{
+	struct listing *l;
+
+	if (now < h->list_at || h->listing || h->breaker->open)
+		return;
+	h->list_at = now + LIST_MS;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return;
+	l->job.run = run_listing;
+	l->job.done = on_listed;
+	l->housekeeping = h;
+	l->known = enricher_forgotten(h->enricher);
+	h->listing = true;
+	insert_workers_submit(h->workers, &l->job);
+}
+
 /* --- how far partitions are behind
  * --------------------------------------------- */
 
@@ -399,4 +456,5 @@ void housekeeping_update(struct housekeeping *h, int64_t now)
 {
 	report(h, now);
 	probe(h, now);
+	list(h, now);
 }

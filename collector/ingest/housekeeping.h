@@ -6,7 +6,7 @@
  * Partitions of clicks that were read to their end are reported: without it the
  * watermark would wait for them.  ClickHouse is asked whether it is there and
  * has our tables, what it promises (exactly_once/guarantee.h) and what time it
- * is.  Each partition's lag is measured.
+ * is, and what was forgotten since.  Each partition's lag is measured.
  */
 #ifndef COLLECTOR_INGEST_HOUSEKEEPING_H
 #define COLLECTOR_INGEST_HOUSEKEEPING_H
@@ -16,6 +16,7 @@
 
 #include "collector/collector_config.h"
 #include "collector/collector_metrics.h"
+#include "collector/enrich/enricher.h"
 #include "collector/exactly_once/guarantee.h"
 #include "collector/ingest/connections.h"
 #include "collector/ingest/insert_workers.h"
@@ -38,12 +39,13 @@ struct housekeeping {
 	struct partitions *partitions;
 	struct schedule *schedule;
 	const struct breaker *breaker;
+	struct enricher *enricher;
 
 	struct guarantee guarantee; /* what ClickHouse promises */
 	struct measured measured;
-	bool reporting, probing; /* a worker is at it */
+	bool reporting, probing, listing; /* a worker is at it */
 	bool clocks_differ;
-	int64_t report_at, probe_at, measure_at; /* monotonic */
+	int64_t report_at, probe_at, measure_at, list_at; /* monotonic */
 	int64_t log_ends_at;
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
@@ -23,6 +24,7 @@ void recovery_free(struct recovery *r)
 	if (!r)
 		return;
 	ranges_release(&r->stored);
+	forgotten_free(r->forgotten);
 	free(r);
 }
 
@@ -98,6 +100,8 @@ static int ask_clickhouse(struct recovery *r, struct clickhouse *ch,
 				 .partition = r->number};
 
 	if (stored_sync(ch, key.table, err) < 0)
+		return -1;
+	if (forgotten_load(ch, r->forgotten_known, &r->forgotten, err) < 0)
 		return -1;
 	return facts_of_clickhouse(&r->facts, ch, &key, r->setup->epoch,
 				   &r->stored, ret, err);

@@ -14,6 +14,7 @@
 #include "common/kafka/consumer.h"
 
 struct assignments;
+struct forgotten;
 struct partition;
 
 /* What all recoveries of a collector have in common; outlives them. */
@@ -35,6 +36,7 @@ struct recovery {
 	const char *topic;
 	int32_t number;
 	enum sink_table table;
+	size_t forgotten_known; /* entries, of the list there is */
 
 	/* the answer */
 	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was asked */
@@ -45,6 +47,9 @@ struct recovery {
 	struct plan_facts facts;
 	struct ranges stored; /* offsets from plan_base on */
 	uint64_t lost;	      /* of a gap, offsets without a row */
+	/* What events read from there on are to be without; NULL when there is
+	 * nothing new, and once it is taken. */
+	struct forgotten *forgotten;
 };
 
 struct recovery *recovery_new(const struct recovery_setup *setup,

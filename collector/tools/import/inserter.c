@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/guarantee.h"
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/sink.h"
@@ -309,6 +310,19 @@ static void await_rate(struct inserter *ins, const struct import_batch *b)
 			  clock_monotonic_ms());
 }
 
+/* What rows are made of beside the lines. */
+static int look_up(struct inserter *ins, struct import_batch *b,
+		   struct enricher *enricher, struct error *err)
+{
+	struct forgotten *list;
+
+	if (forgotten_load(ins->journal.ch, enricher_forgotten(enricher), &list,
+			   err) < 0)
+		return -1;
+	enricher_forget(enricher, list);
+	return import_batch_find_owners(b, ins->journal.ch, err);
+}
+
 int inserter_send(struct inserter *ins, struct import_batch *b,
 		  struct enricher *enricher, struct journal_state *state,
 		  const char *file, struct error *err)
@@ -318,7 +332,7 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 	int status;
 
 	do
-		status = import_batch_find_owners(b, ins->journal.ch, err);
+		status = look_up(ins, b, enricher, err);
 	while (status < 0 && may_retry(ins, &retry, err));
 	if (status < 0 ||
 	    import_batch_build(b, enricher, &ins->journal, state, err) < 0)

@@ -17,6 +17,10 @@
 #define VISITOR "sipHash128(unique_identity)"
 #define AT	"toUnixTimestamp64Milli(ts)"
 
+/* Of whom nothing is known any more (`aggregator forget`): the verdict was by
+ * what is gone. */
+#define IS_SOMEBODY "unique_identity != toFixedString('', 20)"
+
 /* As the column has it: schemas/clickhouse/0001_clicks.sql. */
 #define VERDICT_TYPE                                                           \
 	"Enum8(\\'human\\' = 0, \\'bot\\' = 1, \\'prefetch\\' = 2, "           \
@@ -299,6 +303,7 @@ static void put_class(const struct rescore *rs, struct buf *sql)
 
 static void put_differs(const struct rescore *rs, struct buf *sql)
 {
+	buf_puts(sql, IS_SOMEBODY " AND ");
 	put_classification(rs, sql);
 	buf_printf(sql,
 		   " != 0 AND (verdict_version != %" PRIu32
@@ -387,7 +392,7 @@ static void put_busy_visitors(const struct rescore *rs, struct buf *sql)
 
 	buf_puts(sql, "SELECT unique_identity FROM clicks WHERE ");
 	put_day_and_window(rs, sql);
-	buf_puts(sql, " GROUP BY unique_identity HAVING ");
+	buf_puts(sql, " AND " IS_SOMEBODY " GROUP BY unique_identity HAVING ");
 	if (s->scan_codes)
 		buf_printf(sql, "count() >= %" PRId64, s->scan_codes);
 	if (s->scan_not_found)
@@ -483,7 +488,8 @@ void rescore_sql_rules(const struct rescore *rs, struct buf *sql)
 	put_verdict(rs, sql);
 	buf_puts(sql, ") FROM clicks WHERE ");
 	put_day(rs, sql);
-	buf_puts(sql, " GROUP BY rule HAVING rule > 0 ORDER BY rule "
+	buf_puts(sql, " AND " IS_SOMEBODY
+		      " GROUP BY rule HAVING rule > 0 ORDER BY rule "
 		      "FORMAT TabSeparated");
 }
 
