@@ -32,4 +32,12 @@ app_run_fn aggregator_retention;
  * is. */
 app_run_fn aggregator_doctor;
 
+/*
+ * Forgets --visitor, --link or --link-id, or again all that was to be forgotten
+ * before, in clicks, the archive and counts; collectors are told by table
+ * `forgotten`.  --list prints that, --file reads what it printed. ERROR_UNSAFE:
+ * a link that is still live.
+ */
+app_run_fn aggregator_forget;
+
 #endif

@@ -16,7 +16,7 @@
 struct archived_link {
 	uint64_t link_id;
 	char code[128];
-	struct buf url;
+	struct buf url; /* empty: it is forgotten */
 	char state[16], owner[256], ttl_class[16];
 	char account[256], creator[256]; /* for struct access_link */
 	uint32_t generation;

@@ -179,7 +179,8 @@ static int find(const struct link_finder *f, const struct sought *what,
 		goto out;
 	}
 	take_newer(&archived, &stored, ret);
-	if (!ret->link_id || !is_seen(f, ret))
+	/* Redis has it for some time after the archive has forgotten it. */
+	if (!ret->link_id || !ret->url.len || !is_seen(f, ret))
 		status =
 			error_set(err, ERROR_NOTFOUND, "there is no such link");
 out:

@@ -300,7 +300,8 @@ static void put_links(struct buf *sql, const struct links_query *q,
 
 	buf_puts(sql, "SELECT 'link', n_place, link_id, 0, (");
 	put_where(sql, q);
-	buf_printf(sql, ")%s, link_id = present_id, %s, ",
+	/* One without a URL is forgotten. */
+	buf_printf(sql, ") AND url != ''%s, link_id = present_id, %s, ",
 		   part == LINKS_UNCLICKED ? " AND n_effective = 0" : "",
 		   clicks[part]);
 	buf_puts(sql, link_columns);

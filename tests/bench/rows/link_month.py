@@ -34,8 +34,8 @@ class Bench(Settled):
         super().fill(clicks)
         for link in LINKS.values():
             self.database.query(
-                "INSERT INTO links (code, link_id, version) VALUES "
-                f"('c{link}', {link}, 1)")
+                "INSERT INTO links (code, link_id, version, url) VALUES "
+                f"('c{link}', {link}, 1, 'https://example.com/')")
         self.database.query(
             f"CREATE TABLE clicks_by_time AS {self.database.database}.clicks "
             "ENGINE = MergeTree PARTITION BY toYYYYMMDD(ts) ORDER BY ts")

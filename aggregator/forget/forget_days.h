@@ -1,0 +1,47 @@
+/*
+ * forget_days.h - takes what is to be forgotten out of clicks and their counts,
+ * a UTC day at a time.
+ *
+ * A day is begun and ended in table `rescored`, as `collector rescore` does
+ * (with rules 0): it is not dropped in between, and whose hours were not told
+ * to be settled again is known.
+ */
+#ifndef AGGREGATOR_FORGET_FORGET_DAYS_H
+#define AGGREGATOR_FORGET_FORGET_DAYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggregator/forget/forget_list.h"
+#include "aggregator/settle/settling.h"
+#include "common/app/app.h"
+#include "common/buf.h"
+
+struct forget_day {
+	int64_t start; /* seconds since 1970, UTC */
+	uint64_t rows; /* of clicks; of sealed_slots of a dropped one */
+	bool dropped;
+	struct buf hours; /* "[1792800000,1792803600]" */
+};
+
+struct forget_days {
+	struct forget_day *items;
+	size_t count;
+};
+void forget_days_release(struct forget_days *days);
+
+/* The days on which something is left of the list's visitors and links, which
+ * are FORGET_AT_ONCE at most. */
+int forget_days_find(const struct settling *s, const struct forget_list *list,
+		     struct forget_days *ret, struct error *err);
+
+/* Forgets them of one day. */
+int forget_day_run(const struct settling *s, const struct forget_list *list,
+		   const struct forget_day *day, struct error *err);
+
+/* Tells hours to be settled again that runs before did not get to, once what
+ * these have under way is done.  *ret: of so many runs. */
+int forget_days_resume(const struct settling *s, struct app *app, uint64_t *ret,
+		       struct error *err);
+
+#endif

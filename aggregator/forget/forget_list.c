@@ -1,0 +1,236 @@
+#include "aggregator/forget/forget_list.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clickhouse/rows.h"
+#include "common/clock.h"
+#include "common/hex.h"
+
+void forget_list_release(struct forget_list *list)
+{
+	free(list->items);
+	*list = (struct forget_list){0};
+}
+
+static struct forget_entry *add(struct forget_list *list, int64_t until,
+				struct error *err)
+{
+	struct forget_entry *grown =
+		reallocarray(list->items, list->count + 1, sizeof(*grown));
+
+	if (!grown) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	list->items = grown;
+	grown += list->count++;
+	*grown = (struct forget_entry){.until = until};
+	return grown;
+}
+
+static bool is_visitor(const char *digits)
+{
+	size_t len = 0, zeros = 0;
+
+	for (; digits[len]; len++) {
+		if (hex_digit(digits[len]) < 0)
+			return false;
+		zeros += digits[len] == '0';
+	}
+	/* Zeros are what visitors who are forgotten become. */
+	return len == FORGET_VISITOR_DIGITS && zeros < len;
+}
+
+int forget_list_add_visitor(struct forget_list *list, const char *digits,
+			    int64_t until, struct error *err)
+{
+	struct forget_entry *entry;
+
+	if (!is_visitor(digits))
+		return error_set(err, ERROR_INPUT,
+				 "a visitor is %d hexadecimal digits, as "
+				 "hex(unique_identity) of clicks has them",
+				 FORGET_VISITOR_DIGITS);
+	entry = add(list, until, err);
+	if (!entry)
+		return -1;
+	for (size_t i = 0; i < FORGET_VISITOR_DIGITS; i++)
+		entry->visitor[i] = (char)toupper((unsigned char)digits[i]);
+	return 0;
+}
+
+int forget_list_add_link(struct forget_list *list, uint64_t link_id,
+			 int64_t until, struct error *err)
+{
+	struct forget_entry *entry;
+
+	if (!link_id)
+		return error_set(err, ERROR_INPUT, "no link has the number 0");
+	entry = add(list, until, err);
+	if (!entry)
+		return -1;
+	entry->link_id = link_id;
+	return 0;
+}
+
+/* --- the table --------------------------------------------------------------
+ */
+
+/* A row is: link_id, visitor in hexadecimal digits, until. */
+static int take_row(void *arg, char **f, struct error *err)
+{
+	uint64_t link_id = tsv_u64(f[0]);
+
+	return link_id ? forget_list_add_link(arg, link_id, tsv_i64(f[2]), err)
+		       : forget_list_add_visitor(arg, f[1], tsv_i64(f[2]), err);
+}
+
+int forget_list_read(struct clickhouse *ch, struct forget_list *ret,
+		     struct error *err)
+{
+	static const char sql[] =
+		"SELECT link_id, hex(visitor), "
+		"toUnixTimestamp64Milli(max(visits_until)) AS latest FROM "
+		"forgotten "
+		"GROUP BY link_id, visitor ORDER BY latest, link_id, visitor "
+		"FORMAT TabSeparated";
+
+	*ret = (struct forget_list){0};
+	if (clickhouse_rows(ch, sql, NULL, "nsn", take_row, ret, err) == 0)
+		return 0;
+	forget_list_release(ret);
+	return error_wrap(err, "forgotten");
+}
+
+int forget_list_store(struct clickhouse *ch, const struct forget_list *list,
+		      const char *by, struct error *err)
+{
+	struct buf sql = {0}, name = {0};
+	struct clickhouse_param params[] = {{"param_by", NULL},
+					    {"max_query_size", "16777216"},
+					    {NULL, NULL}};
+	int status;
+
+	clickhouse_escape(&name, by, strlen(by));
+	buf_puts(&sql, "INSERT INTO forgotten (link_id, visitor, visits_until, "
+		       "listed_by) SELECT e.1, toFixedString(unhex(e.2), 20), "
+		       "fromUnixTimestamp64Milli(e.3, 'UTC'), {by:String} "
+		       "FROM (SELECT arrayJoin([");
+	for (size_t i = 0; i < list->count; i++)
+		buf_printf(&sql,
+			   "%s(toUInt64(%" PRIu64 "), '%s', toInt64(%" PRId64
+			   "))",
+			   i ? "," : "", list->items[i].link_id,
+			   list->items[i].visitor, list->items[i].until);
+	buf_puts(&sql, "]) AS e)");
+	params[0].value = buf_cstr(&name);
+	if (!buf_cstr(&sql) || !params[0].value)
+		status = error_set_nomem(err);
+	else
+		status = clickhouse_query(ch, sql.data, params, NULL, err);
+	buf_free(&name);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "forgotten") : 0;
+}
+
+/* --- lines ------------------------------------------------------------------
+ */
+
+int forget_list_print(const struct forget_list *list, FILE *out,
+		      struct error *err)
+{
+	char until[RFC3339_TEXT_MAX];
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct forget_entry *e = &list->items[i];
+
+		rfc3339_format(e->until, until);
+		if (e->link_id)
+			fprintf(out,
+				"{\"link_id\":\"%" PRIu64
+				"\",\"until\":\"%s\"}\n",
+				e->link_id, until);
+		else
+			fprintf(out, "{\"visitor\":\"%s\",\"until\":\"%s\"}\n",
+				e->visitor, until);
+	}
+	return fflush(out) == 0 && !ferror(out)
+		       ? 0
+		       : error_set_errno(err, "cannot write the list");
+}
+
+static int add_link_text(struct forget_list *list, const char *text,
+			 int64_t until, struct error *err)
+{
+	char *end;
+	uint64_t id;
+
+	id = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end)
+		return error_set(err, ERROR_INPUT,
+				 "'link_id' is a number in quotes");
+	return forget_list_add_link(list, id, until, err);
+}
+
+static int add_object(struct forget_list *list, json_t *object,
+		      struct error *err)
+{
+	const char *visitor = NULL, *link_id = NULL, *text = NULL;
+	json_error_t why;
+	int64_t until;
+
+	if (json_unpack_ex(object, &why, JSON_STRICT, "{s?s, s?s, s:s}",
+			   "visitor", &visitor, "link_id", &link_id, "until",
+			   &text) != 0)
+		return error_set(err, ERROR_INPUT, "%s", why.text);
+	if (!visitor == !link_id)
+		return error_set(err, ERROR_INPUT,
+				 "expected either 'visitor' or 'link_id'");
+	if (rfc3339_parse(text, &until, err) < 0)
+		return error_wrap(err, "'until'");
+	return visitor ? forget_list_add_visitor(list, visitor, until, err)
+		       : add_link_text(list, link_id, until, err);
+}
+
+static int add_line(struct forget_list *list, const char *line, size_t len,
+		    struct error *err)
+{
+	json_error_t why;
+	json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
+	int status;
+
+	if (!object)
+		return error_set(err, ERROR_INPUT, "%s", why.text);
+	status = add_object(list, object, err);
+	json_decref(object);
+	return status;
+}
+
+int forget_list_read_lines(FILE *in, struct forget_list *ret, struct error *err)
+{
+	char *line = NULL;
+	size_t room = 0, number = 0;
+	ssize_t len;
+	int status = 0;
+
+	*ret = (struct forget_list){0};
+	while (status == 0 && (len = getline(&line, &room, in)) >= 0) {
+		number++;
+		if (len > 0 && line[len - 1] == '\n')
+			len--;
+		if (len > 0)
+			status = add_line(ret, line, (size_t)len, err);
+	}
+	if (status < 0)
+		error_wrap(err, "line %zu", number);
+	else if (ferror(in))
+		status = error_set_errno(err, "cannot read");
+	free(line);
+	if (status < 0)
+		forget_list_release(ret);
+	return status;
+}

@@ -1,0 +1,367 @@
+#include "aggregator/forget/forget_sql.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/settle_sql.h"
+#include "aggregator/zone/civil.h"
+
+#define NOBODY "toFixedString('', 20)"
+
+/* --- lists ------------------------------------------------------------------
+ */
+
+enum what {
+	VISITORS,
+	LINKS
+};
+
+static size_t count(const struct forget_list *list, enum what what)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		n += (list->items[i].link_id != 0) == (what == LINKS);
+	return n;
+}
+
+/* The visitors' identities, put as `format` says; the links' numbers. */
+static void put_each(struct buf *sql, const struct forget_list *list,
+		     enum what what, const char *before, const char *after)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct forget_entry *e = &list->items[i];
+
+		if ((e->link_id != 0) != (what == LINKS))
+			continue;
+		buf_printf(sql, "%s%s", comma, before);
+		if (e->link_id)
+			buf_printf(sql, "%" PRIu64, e->link_id);
+		else
+			buf_puts(sql, e->visitor);
+		buf_puts(sql, after);
+		comma = ", ";
+	}
+}
+
+static void put_identities(struct buf *sql, const struct forget_list *list)
+{
+	put_each(sql, list, VISITORS, "toFixedString(unhex('", "'), 20)");
+}
+
+static void put_links(struct buf *sql, const struct forget_list *list)
+{
+	put_each(sql, list, LINKS, "", "");
+}
+
+/* "link_id IN (...)", or what is never true. */
+static void put_is_link(struct buf *sql, const struct forget_list *list)
+{
+	if (!count(list, LINKS)) {
+		buf_puts(sql, "false");
+		return;
+	}
+	buf_puts(sql, "link_id IN (");
+	put_links(sql, list);
+	buf_putc(sql, ')');
+}
+
+/* --- rows -------------------------------------------------------------------
+ */
+
+/* Of an event that came late, or was sent again, the earlier of its times. */
+static void put_is_visitor(struct buf *sql, const struct forget_list *list)
+{
+	const char *comma = "";
+
+	if (!count(list, VISITORS)) {
+		buf_puts(sql, "false");
+		return;
+	}
+	buf_puts(sql, "unique_identity IN (");
+	put_identities(sql, list);
+	buf_puts(sql, ") AND toUnixTimestamp64Milli(least(original_ts, "
+		      "append_time)) <= transform(hex(unique_identity), [");
+	put_each(sql, list, VISITORS, "'", "'");
+	buf_puts(sql, "], [");
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].link_id)
+			continue;
+		buf_printf(sql, "%stoInt64(%" PRId64 ")", comma,
+			   list->items[i].until);
+		comma = ", ";
+	}
+	buf_puts(sql, "], toInt64(-1))");
+}
+
+static void put_is_left(struct buf *sql, const struct forget_list *list)
+{
+	put_is_visitor(sql, list);
+	buf_puts(sql, " OR (");
+	put_is_link(sql, list);
+	buf_puts(sql, " AND (unique_identity != " NOBODY
+		      " OR campaign != '' OR notEmpty(tags)))");
+}
+
+static void put_of_link(struct buf *sql, const struct forget_list *list,
+			const char *column, const char *nothing)
+{
+	buf_printf(sql, ", %s = if(", column);
+	put_is_link(sql, list);
+	buf_printf(sql, ", %s, %s)", nothing, column);
+}
+
+void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
+		       int64_t start)
+{
+	struct civil day = civil_from_days(start / CIVIL_DAY);
+
+	buf_puts(
+		sql,
+		"ALTER TABLE clicks UPDATE ip = toIPv6('::'), "
+		"unique_identity = " NOBODY ", continent = '', country = '', "
+		"region = '', city = '', postal_code = '', latitude = 0, "
+		"longitude = 0, accuracy_radius = 0, time_zone = '', asn = 0, "
+		"as_org = '', user_agent = '', ua_family = 'Other', "
+		"ua_version = '', os_family = 'Other', os_version = '', "
+		"device_family = 'Other', device_brand = '', "
+		"device_model = '', device_class = 'other', referrer = '', "
+		"referrer_host = '', channel = 'unknown', language = '', "
+		"query = '', utm_source = '', utm_medium = '', "
+		"utm_campaign = '', utm_term = '', utm_content = '', "
+		"cookies = CAST(map(), 'Map(LowCardinality(String), String)'), "
+		"purpose = ''");
+	put_of_link(sql, list, "campaign", "''");
+	put_of_link(sql, list, "tags",
+		    "CAST([], 'Array(LowCardinality(String))')");
+	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d%02d' WHERE ",
+		   day.year, day.month, day.day);
+	put_is_left(sql, list);
+}
+
+/* --- counts of days whose rows are dropped ----------------------------------
+ *
+ * Visitors are there as digests in sets, and in the states of stats_hourly.  A
+ * set keeps one digest of all who are forgotten.
+ */
+
+/* "[digests]", as `digest` makes them of unique_identity. */
+static void put_digests(struct buf *sql, const struct forget_list *list,
+			const char *digest)
+{
+	buf_printf(sql, "arrayMap(unique_identity -> %s, [", digest);
+	put_identities(sql, list);
+	buf_puts(sql, "])");
+}
+
+static void put_nobody(struct buf *sql, const char *digest)
+{
+	buf_printf(sql, "arrayMap(unique_identity -> %s, [" NOBODY "])[1]",
+		   digest);
+}
+
+/* Whether a set has a digest of the list. */
+static void put_has(struct buf *sql, const struct forget_list *list,
+		    const char *digest)
+{
+	if (!count(list, VISITORS)) {
+		buf_puts(sql, "false");
+		return;
+	}
+	buf_puts(sql, "hasAny(arrayConcat(people, others), ");
+	put_digests(sql, list, digest);
+	buf_putc(sql, ')');
+}
+
+/* A link's sets have one digest at most, in the end. */
+static void put_is_slot_left(struct buf *sql, const struct forget_list *list)
+{
+	put_has(sql, list, SQL_VISITOR);
+	buf_puts(sql, " OR (");
+	put_is_link(sql, list);
+	buf_puts(sql, " AND arrayExists(x -> x != ");
+	put_nobody(sql, SQL_VISITOR);
+	buf_puts(sql, ", arrayConcat(people, others)))");
+}
+
+#define SQL_IS_DROPPED                                                         \
+	"d IN (SELECT toUInt32(unit) FROM settled WHERE kind = "               \
+	"'dropped_day') "
+
+void forget_sql_find(struct buf *sql, const struct forget_list *list,
+		     bool dropped_days)
+{
+	const char *at = dropped_days ? "slot" : "ts";
+
+	buf_printf(sql,
+		   "SELECT toUInt32(toStartOfDay(%s)) AS d, count(), "
+		   "groupUniqArray(toUInt32(toStartOfHour(%s))) FROM %s "
+		   "WHERE ",
+		   at, at, dropped_days ? "sealed_slots" : "clicks");
+	if (dropped_days)
+		put_is_slot_left(sql, list);
+	else
+		put_is_left(sql, list);
+	buf_printf(sql, " GROUP BY d%s ORDER BY d FORMAT TabSeparated",
+		   dropped_days ? " HAVING " SQL_IS_DROPPED : "");
+}
+
+/* Two sets without what is forgotten: `forgotten` is put for a digest x. */
+static void put_sets(struct buf *sql, const char *one, const char *other,
+		     struct buf *forgotten, struct buf *nobody)
+{
+	const char *const columns[] = {one, other};
+
+	for (size_t i = 0; i < 2; i++)
+		buf_printf(sql,
+			   "%s%s = arraySort(arrayDistinct(arrayMap(x -> "
+			   "if(%s, %s, x), %s)))",
+			   i ? ", " : "", columns[i], buf_cstr(forgotten),
+			   buf_cstr(nobody), columns[i]);
+}
+
+/* Conditions and values that a statement has more than once. */
+struct pieces {
+	struct buf visitor; /* x is a visitor's digest */
+	struct buf link;    /* the row is a link's */
+	struct buf either;
+	struct buf nobody, nowhere; /* digests of no visitor, of no address */
+};
+
+static void pieces_fill(struct pieces *p, const struct forget_list *list,
+			const char *digest)
+{
+	if (count(list, VISITORS)) {
+		buf_puts(&p->visitor, "has(");
+		put_digests(&p->visitor, list, digest);
+		buf_puts(&p->visitor, ", x)");
+	} else {
+		buf_puts(&p->visitor, "false");
+	}
+	put_is_link(&p->link, list);
+	buf_printf(&p->either, "%s OR %s", buf_cstr(&p->visitor),
+		   buf_cstr(&p->link));
+	put_nobody(&p->nobody, digest);
+	buf_puts(&p->nowhere,
+		 "arrayMap(ip -> " SQL_ADDRESS ", [toIPv6('::')])[1]");
+}
+
+static void pieces_release(struct pieces *p, struct buf *sql)
+{
+	sql->failed |= p->visitor.failed | p->link.failed | p->either.failed |
+		       p->nobody.failed | p->nowhere.failed;
+	buf_free(&p->visitor);
+	buf_free(&p->link);
+	buf_free(&p->either);
+	buf_free(&p->nobody);
+	buf_free(&p->nowhere);
+}
+
+void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
+			    const char *hours)
+{
+	struct pieces p = {0};
+
+	pieces_fill(&p, list, SQL_OWNER_VISITOR);
+	buf_puts(sql, "ALTER TABLE owner_slots UPDATE ");
+	put_sets(sql, "people", "others", &p.visitor, &p.nobody);
+	buf_printf(sql, " WHERE toUInt32(toStartOfHour(slot)) IN %s AND ",
+		   hours);
+	put_has(sql, list, SQL_OWNER_VISITOR);
+	pieces_release(&p, sql);
+}
+
+void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
+			     const char *hours)
+{
+	struct pieces p = {0};
+
+	pieces_fill(&p, list, SQL_VISITOR);
+	buf_puts(sql, "ALTER TABLE sealed_slots UPDATE ");
+	put_sets(sql, "people", "others", &p.either, &p.nobody);
+	buf_puts(sql, ", ");
+	put_sets(sql, "people_ips", "others_ips", &p.link, &p.nowhere);
+	buf_printf(sql, " WHERE toUInt32(toStartOfHour(slot)) IN %s AND (",
+		   hours);
+	put_is_slot_left(sql, list);
+	buf_putc(sql, ')');
+	pieces_release(&p, sql);
+}
+
+#define STATE_OF_NONE(type)                                                    \
+	"arrayReduce('uniqCombined64State(14)', CAST([], 'Array(" type ")'))"
+
+/*
+ * A state has a visitor when it stays what it is with one more: up to some
+ * hundred visitors that is exact, beyond it is also true of others whom it
+ * cannot tell from those that it has, and whom it need not forget.
+ */
+static void put_state_has(struct buf *sql, const struct forget_list *list)
+{
+	if (!count(list, VISITORS)) {
+		buf_puts(sql, "false");
+		return;
+	}
+	buf_puts(sql,
+		 "arrayExists(x -> finalizeAggregation(arrayReduce("
+		 "'uniqCombined64MergeState(14)', [visitors, "
+		 "initializeAggregation('uniqCombined64State(14)', x)])) = "
+		 "finalizeAggregation(visitors), [");
+	put_identities(sql, list);
+	buf_puts(sql, "])");
+}
+
+void forget_sql_states(struct buf *sql, const struct forget_list *list,
+		       const char *hours)
+{
+	buf_puts(
+		sql,
+		"ALTER TABLE stats_hourly UPDATE emptied = true, "
+		"visitors = " STATE_OF_NONE(
+			"FixedString(20)") ", "
+					   "human_visitors = " STATE_OF_NONE(
+						   "FixedString(20)") ", "
+								      "ips "
+								      "="
+								      " " STATE_OF_NONE(
+									      "IPv6") ", "
+										      "human_ips = " STATE_OF_NONE(
+											      "IPv6"));
+	buf_printf(sql,
+		   " WHERE toUInt32(hour) IN %s AND NOT emptied AND "
+		   "finalizeAggregation(visitors) > 0 AND ",
+		   hours);
+	put_state_has(sql, list);
+}
+
+/* --- the archive ------------------------------------------------------------
+ */
+
+/* A link has a URL until it is forgotten. */
+static void put_named_links(struct buf *sql, const struct forget_list *list)
+{
+	put_is_link(sql, list);
+	buf_puts(sql, " AND url != ''");
+}
+
+void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
+{
+	buf_puts(sql, "SELECT count() FROM links WHERE ");
+	put_named_links(sql, list);
+	buf_puts(sql, " FORMAT TabSeparated");
+}
+
+void forget_sql_links(struct buf *sql, const struct forget_list *list)
+{
+	buf_puts(
+		sql,
+		"ALTER TABLE links UPDATE url = '', owner = '', campaign = '', "
+		"tags = CAST([], 'Array(LowCardinality(String))'), "
+		"domain = '', description = '', account = '', creator = '', "
+		"editor = '', targets = CAST(map(), "
+		"'Map(LowCardinality(String), String)') WHERE ");
+	put_named_links(sql, list);
+}

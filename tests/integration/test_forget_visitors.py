@@ -1,0 +1,435 @@
+"""`aggregator forget`: visitors and links are in no table afterwards, and the counts are
+those of the rows that are left."""
+import hashlib
+import json
+import random
+import threading
+
+import pytest
+import requests
+
+from support.asking import ask, ask_range, settled
+from support.clicks import counted, expected_data, instant, make_click, some_clicks
+from support.fault_proxy import QUICK, ClickHouseProxy
+from support.keeping import (CLICKHOUSE, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
+                             TO, keeper, of_owner, wait_gone, wait_sealed,
+                             world)  # noqa: F401
+from support.program import eventually
+
+
+NOBODY = "\0" * 20
+BLANK = {"unique_identity": NOBODY, "ip": "::", "country": "", "device_class": "other",
+         "ua_family": "Other"}
+
+
+@pytest.fixture
+def forget(program):
+    """forget("--visitor", ...): its exit status and what it printed."""
+    def run(*args):
+        return program("aggregator", {"aggregator": SOON, "clickhouse": CLICKHOUSE}, start=False,
+                       args=("forget", "--no-wait", *args)).run()
+    return run
+
+
+def done(result):
+    status, output = result
+    assert status == 0, output
+    return output
+
+
+def digits(visitor):
+    return visitor.encode().hex()
+
+
+def without(rows, visitors=(), links=()):
+    """The rows as they are to be afterwards."""
+    def left(row):
+        if row["link_id"] in links:
+            return {**row, **BLANK, "tags": [], "campaign": ""}
+        return {**row, **BLANK} if row["unique_identity"] in visitors else row
+    return [left(row) for row in rows]
+
+
+def busiest(rows):
+    """The two visitors with most clicks by people."""
+    people = [r["unique_identity"] for r in rows if r["outcome"] == "redirected"]
+    return sorted(set(people), key=people.count)[-2:]
+
+
+def visitors_of(rows, link):
+    return {r["unique_identity"] for r in rows if r["link_id"] == link}
+
+
+def is_settled(made, rows):
+    """Waits until questions to the settled tables say what the rows do."""
+    def check():
+        for bots in ("exclude", "include"):
+            if ask_range(made, FROM, TO, bots=bots, interval="month")["total"] != \
+                    counted(rows, bots):
+                return False
+        for owner in OWNERS:
+            if ask_range(made, FROM, TO, owner=owner, interval="month")["total"] != \
+                    counted(of_owner(rows, owner)):
+                return False
+        return True
+    settled(made, len(rows), FROM, TO)
+    eventually(check, PATIENCE, what="the hours to be settled again")
+
+
+def assert_counted(made, rows):
+    for link in LINKS:
+        mine = [r for r in rows if r["link_id"] == link]
+        for bots in ("exclude", "include", "only"):
+            answer = ask_range(made, FROM, TO, link_id=link, interval="hour", bots=bots)
+            assert [{**e, "start": instant(e["start"])} for e in answer["data"]] == \
+                expected_data(mine, FROM, TO, "hour", "UTC", bots)
+            assert answer["total"] == counted(mine, bots)
+    for name in ("country", "device_class", "ua_family", "tag"):
+        groups = ask_range(made, FROM, TO, group_by=name, bots="include")["groups"]
+        values = [v for r in rows for v in
+                  (r["tags"] if name == "tag" else [r[name]])]
+        assert {g["value"]: g["events"] for g in groups} == {
+            v: values.count(v) for v in set(values)}
+
+
+def assert_nowhere(clickhouse, visitors):
+    """Neither the identity nor what is made of it is in any table but the list."""
+    said = ", ".join(f"'{v}'" for v in visitors)
+    assert int(clickhouse.value(
+        f"SELECT count() FROM clicks WHERE unique_identity IN ({said})")) == 0
+    for table, digest in (("sealed_slots", "bitShiftRight(cityHash64(v), 16)"),
+                          ("owner_slots",
+                           "toUInt32(bitShiftRight(cityHash64(v), 32))")):
+        assert int(clickhouse.value(
+            f"SELECT count() FROM {table} WHERE hasAny(arrayConcat(people, others), "
+            f"arrayMap(v -> {digest}, [{said}]))")) == 0, table
+    for visitor in visitors:
+        for column in ("visitors", "human_visitors"):
+            assert int(clickhouse.value(
+                f"SELECT countIf(finalizeAggregation({column}) > 0 AND "
+                "finalizeAggregation(arrayReduce('uniqCombined64MergeState(14)', "
+                f"[{column}, initializeAggregation('uniqCombined64State(14)', "
+                f"toFixedString('{visitor}', 20))])) = finalizeAggregation({column})) "
+                "FROM stats_hourly")) == 0, column
+
+
+def superseded_are_gone(clickhouse, visitors):
+    """Copies that nobody reads any more are deleted by the aggregator."""
+    def check():
+        try:
+            assert_nowhere(clickhouse, visitors)
+        except AssertionError:
+            return False
+        return True
+    eventually(check, PATIENCE, what="former copies to be deleted")
+    assert_nowhere(clickhouse, visitors)
+
+
+def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
+        keeper, world, clickhouse, forget):  # noqa: F811
+    rows = some_clicks(1, 700, [(FROM, TO)], links=(0, *LINKS))
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    is_settled(made, rows)
+    visitors = busiest(rows)
+    mine = sum(r["unique_identity"] in visitors for r in rows)
+
+    for visitor in visitors:
+        output = done(forget("--visitor", digits(visitor)))
+    assert "slots" in output and "are settled again" in output
+    kept = without(rows, visitors)
+    assert int(clickhouse.value("SELECT count() FROM clicks")) == len(rows)
+    assert int(clickhouse.value(
+        "SELECT count() FROM clicks WHERE unique_identity = toFixedString('', 20) AND "
+        "ip = toIPv6('::') AND user_agent = '' AND channel = 'unknown'")) == mine
+    is_settled(made, kept)
+    assert_counted(made, kept)
+    wait_sealed(clickhouse)
+    assert_counted(made, kept)
+    superseded_are_gone(clickhouse, visitors)
+
+    # Once more there is nothing to do, and nothing is settled.
+    told = clickhouse.value("SELECT count() FROM ingest_progress "
+                            "WHERE topic = 'rescore'")
+    assert "2 visitors and links: 0 rows of clicks, 0 slots" in done(forget())
+    assert clickhouse.value("SELECT count() FROM ingest_progress "
+                            "WHERE topic = 'rescore'") == told
+
+
+def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
+        keeper, world, clickhouse, forget):  # noqa: F811
+    rows = some_clicks(2, 500, [(FROM, TO)], links=LINKS)
+    # One hour without the visitor, of whom else all hours have something.
+    visitors = busiest(rows)[:1]
+    quiet = FROM + 5 * 3600
+    rows = [r for r in rows if r["unique_identity"] not in visitors or
+            not quiet * 1000 <= r["ts_ms"] < (quiet + 3600) * 1000]
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse)
+    before = {name: ask_range(made, FROM, TO, group_by=name, bots="include")
+              for name in ("country", "ua_family", "tag", "link", "owner")}
+    links = {(link, bots): ask_range(made, FROM, TO, link_id=link, bots=bots)
+             for link in LINKS for bots in ("exclude", "include")}
+
+    assert "whose rows are dropped" in done(forget("--visitor", digits(visitors[0])))
+    assert_nowhere(clickhouse, visitors)
+    # Links' uniques are as exact as they were: one digest stands for who is forgotten.
+    for (link, bots), said in links.items():
+        now = ask_range(made, FROM, TO, link_id=link, bots=bots)
+        assert (now["data"], now["total"]) == (said["data"], said["total"])
+    # Counts over all links stay; visitors of the hours he came in are not known.
+    came = {r["ts_ms"] // 3600000 * 3600 for r in rows
+            if r["unique_identity"] in visitors and r["outcome"] == "redirected"}
+    for name, said in before.items():
+        now = ask_range(made, FROM, TO, group_by=name, bots="include")
+        strip = [[{k: v for k, v in entry.items() if k not in ("visitors", "ips")}
+                  for entry in answer["groups"]] for answer in (now, said)]
+        assert strip[0] == strip[1]
+        assert now["total"]["visitors"] is None and now["total"]["ips"] is None
+        assert now["total"]["events"] == len(rows)
+    for entry in ask_range(made, FROM, TO, interval="hour", bots="include")["data"]:
+        start = instant(entry["start"])
+        inside = [r for r in rows if start * 1000 <= r["ts_ms"] < (start + 3600) * 1000]
+        assert entry["clicks"] == counted(inside, "include")["clicks"]
+        assert entry["visitors"] == (None if start in came else
+                                     counted(inside, "include")["visitors"])
+
+    # Clicks that come later are counted beside: what is not known stays so.
+    late = [make_click(random.Random(3), (min(came) + 60) * 1000 + i, 1)
+            for i in range(20)]
+    world.insert(late)
+    settled(made, len(rows + late), FROM, TO)
+    answer = ask_range(made, min(came), min(came) + 3600, bots="include")
+    assert answer["total"]["visitors"] is None
+    assert answer["total"]["events"] == sum(
+        min(came) * 1000 <= r["ts_ms"] < (min(came) + 3600) * 1000 for r in rows + late)
+    wait_gone(clickhouse)
+    assert_nowhere(clickhouse, visitors)
+
+
+def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
+        keeper, world, clickhouse, forget):  # noqa: F811
+    rows = some_clicks(4, 400, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    world.link("secret", 77, url="https://example.com/secret-offer", state="live",
+               owner="ann", description="secret plan", tags=["secret-tag"])
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse)
+    is_settled(made, rows)
+    assert ask(made, "/v1/links", q="secret")["links"]
+
+    status, output = forget("--link", "code2")
+    assert status == 70 and "link 2 (code code2) is live: delete it first" in output
+    assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
+    for code, link in (("code2", 2), ("secret", 77)):
+        world.link(code, link, url="https://example.com/secret-offer", state="deleted",
+                   version=2, owner="ann", description="secret plan", tags=["secret-tag"])
+        assert ask(made, f"/v1/links/{code}/summary")["link_id"] == str(link)
+    done(forget("--link", "code2"))
+    done(forget("--link-id", "77"))
+
+    kept = without(rows, links=(2,))
+    is_settled(made, kept)
+    assert_counted_of_all(made, kept)
+    for path in ("/v1/links/code2/summary", "/v1/links/secret/summary"):
+        assert requests.get(made.url + path, timeout=60).status_code == 404
+    for params in ({"link_id": 2}, {"code": "code2"}, {"code": "secret"}):
+        assert requests.get(made.url + "/v1/clicks", params=params,
+                            timeout=60).status_code == 404
+    assert ask(made, "/v1/links", q="secret")["links"] == []
+    assert {link["code"] for link in ask(made, "/v1/links")["links"]} == \
+        {"code1", "code3"}
+    # What issuing rests on is there.
+    assert clickhouse.rows("SELECT DISTINCT code, link_id, space, generation FROM links "
+                           "WHERE url = '' ORDER BY code") == [
+        {"code": "code2", "link_id": 2, "space": "s7", "generation": 1},
+        {"code": "secret", "link_id": 77, "space": "s7", "generation": 1}]
+    for row in clickhouse.rows("SELECT * FROM links WHERE link_id IN (2, 77)"):
+        assert "secret" not in json.dumps({**row, "code": ""})
+        assert row["owner"] == "" and row["tags"] == []
+    gone = visitors_of(rows, 2)
+    assert int(clickhouse.value(
+        "SELECT count() FROM clicks WHERE link_id = 2 AND "
+        "(unique_identity != toFixedString('', 20) OR notEmpty(tags))")) == 0
+    assert gone & visitors_of(kept, 1), "visitors of other links stay"
+
+
+def assert_counted_of_all(made, rows):
+    for owner in OWNERS:
+        assert ask_range(made, FROM, TO, owner=owner, bots="include")["total"] == \
+            counted(of_owner(rows, owner), "include")
+    assert ask_range(made, FROM, TO, bots="include")["total"] == counted(rows, "include")
+
+
+def test_what_was_to_be_forgotten_is_told_elsewhere_and_again(
+        keeper, world, clickhouse, forget, workdir):  # noqa: F811
+    """A backup brings rows back; another server hears of the list by a file."""
+    rows = some_clicks(5, 200, [(FROM, TO)], links=LINKS)
+    visitor = busiest(rows)[0]
+    world.insert(rows)
+    clickhouse.query(f"CREATE TABLE backup AS {clickhouse.database}.clicks")
+    clickhouse.query("INSERT INTO backup SELECT * FROM clicks")
+    dry = done(forget("--visitor", digits(visitor), "--dry-run"))
+    assert "would be changed" in dry
+    assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
+    done(forget("--visitor", digits(visitor)))
+    kept = clickhouse.rows("SELECT * FROM clicks ORDER BY offset")
+    told = done(forget("--list"))
+    assert json.loads(told.splitlines()[-1])["visitor"] == digits(visitor).upper()
+
+    clickhouse.query("TRUNCATE TABLE clicks")
+    clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
+    done(forget())
+    assert clickhouse.rows("SELECT * FROM clicks ORDER BY offset") == kept
+
+    clickhouse.query("TRUNCATE TABLE clicks")
+    clickhouse.query("TRUNCATE TABLE forgotten")
+    clickhouse.query("INSERT INTO clicks SELECT * FROM backup")
+    (workdir / "list").write_text(told.splitlines()[-1] + "\n")
+    done(forget("--file", str(workdir / "list")))
+    assert clickhouse.rows("SELECT * FROM clicks ORDER BY offset") == kept
+    assert done(forget("--list")).splitlines()[-1] == told.splitlines()[-1]
+
+
+def test_visits_after_it_are_another_visitor(world, clickhouse, forget):  # noqa: F811
+    now = int(clickhouse.value("SELECT toUnixTimestamp(now())"))
+    visitor = hashlib.sha1(b"v").hexdigest()[:20]
+    click = make_click(random.Random(1), 0, 1, unique_identity=visitor)
+    world.insert([{**click, "ts_ms": (now - 3600) * 1000}])
+    world.insert([{**click, "ts_ms": (now + 3600) * 1000}], append_ms=(now + 3600) * 1000)
+    # Sent again long after it was made.
+    world.insert([{**click, "ts_ms": (now - 7200) * 1000}], append_ms=(now + 3600) * 1000)
+    assert "2 rows of clicks" in done(forget("--visitor", digits(visitor)))
+    assert [r["v"] for r in clickhouse.rows(
+        "SELECT unique_identity = toFixedString('', 20) AS v FROM clicks "
+        "ORDER BY offset")] == [1, 0, 1]
+
+
+@pytest.mark.parametrize("args, status, said", [
+    (("--visitor", "12"), 65, "--visitor: a visitor is 40 hexadecimal digits"),
+    (("--visitor", "0" * 40), 65, "40 hexadecimal digits"),
+    (("--link", "nosuch"), 66, "no such link"),
+    (("--link-id", "9x"), 64, "'9x' is no number"),
+    (("--link-id", "18446744073709551616"), 64, "is no number"),
+    (("--link", "a", "--link-id", "1"), 64, "not both"),
+    (("--file", "/nonexistent/list"), 66, "/nonexistent/list"),
+])
+def test_a_wrong_wish_is_one_clear_line(world, clickhouse, forget, args, status,  # noqa: F811
+                                        said):
+    result = forget(*args)
+    assert result[0] == status and said in result[1], result
+    assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
+
+
+@pytest.mark.parametrize("line, said", [
+    ('{"visitor":"AA"}', "line 2"),
+    ('{"until":"2026-11-24T00:00:00Z"}', "either 'visitor' or 'link_id'"),
+    ('{"link_id":"7","visitor":"%s","until":"2026-11-24T00:00:00Z"}' % ("A" * 40),
+     "either"),
+    ('{"link_id":"x","until":"2026-11-24T00:00:00Z"}', "a number in quotes"),
+    ('{"link_id":"7","until":"soon"}', "'until'"),
+    ('{"link_id":"7","until":"2026-11-24T00:00:00Z","also":1}', "line 2"),
+    ("not json", "line 2"),
+])
+def test_a_damaged_list_is_refused_whole(world, clickhouse, forget, workdir,  # noqa: F811
+                                         line, said):
+    (workdir / "list").write_text(
+        '{"link_id":"5","until":"2026-11-24T00:00:00Z"}\n' + line + "\n")
+    result = forget("--file", str(workdir / "list"))
+    assert result[0] == 65 and said in result[1] and "line 2" in result[1], result
+    assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
+
+
+# Requests of a command whose list has one visitor of one day, and some.
+STEPS = 24
+
+
+class Interrupted:
+    """The command through a proxy: what becomes of its nth request is said."""
+
+    def __init__(self, program, proxy):
+        self.program, self.proxy = program, proxy
+
+    def run(self, visitor):
+        command = self.program("aggregator", {
+            "aggregator": SOON, "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
+            start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
+        status, _ = command.run()
+        return status
+
+    def killed_at(self, visitor, number, carried_out):
+        """kill -9 when that request is made, or has been carried out."""
+        command = self.program("aggregator", {
+            "aggregator": SOON, "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
+            start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
+        met = threading.Event()
+
+        def kill():
+            command.kill()
+            met.set()
+        self.proxy.call_at(number, kill, carried_out=carried_out)
+        command.start(ready=False)
+        command.process.wait(PATIENCE)
+        return met.is_set()
+
+
+@pytest.fixture
+def interrupted(program, clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port) as proxy:
+        yield Interrupted(program, proxy)
+
+
+def many_visitors(count, seed):
+    """Each of whom came in two hours of the first day."""
+    rng = random.Random(seed)
+    names = [hashlib.sha1(b"m%d" % i).hexdigest()[:20] for i in range(count)]
+    rows = [make_click(rng, (FROM + hour * 3600 + rng.randrange(3600)) * 1000, link,
+                       unique_identity=name, outcome="redirected")
+            for name in names for hour in (3, 17) for link in LINKS]
+    return names, sorted(rows, key=lambda row: row["ts_ms"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("dropped", [False, True])
+@pytest.mark.parametrize("how", [*QUICK, "killed before", "killed after"])
+def test_one_that_ended_anywhere_is_finished_by_the_next(
+        keeper, world, clickhouse, forget, interrupted, how, dropped):  # noqa: F811
+    """Whatever request of it fails, before or after it was carried out: the next run
+    brings what it would have."""
+    visitors, rows = many_visitors(STEPS, 8)
+    world.insert(rows)
+    made = keeper(raw_days=RAW_DAYS if dropped else 0)
+    if dropped:
+        wait_gone(clickhouse, 1)
+    else:
+        wait_sealed(clickhouse, 1)
+    reached = 0
+    for number, visitor in enumerate(visitors, 1):
+        if how.startswith("killed"):
+            reached += interrupted.killed_at(visitor, number, how == "killed after")
+        else:
+            interrupted.proxy.at(number, how)
+            interrupted.run(visitor)
+            reached = len(interrupted.proxy.faults())
+        interrupted.proxy.calm()
+        # What came before the list was written is not known to the next.
+        done(forget("--visitor", digits(visitor)))
+        if dropped:
+            assert_nowhere(clickhouse, visitors[:number])
+    assert reached
+    assert int(clickhouse.value(
+        "SELECT count() FROM rescored WHERE state = 'begun' AND run NOT IN "
+        "(SELECT run FROM rescored WHERE state = 'done')")) == 0
+    kept = without(rows, visitors)
+    if dropped:
+        for link in LINKS:
+            total = ask_range(made, FROM, TO, link_id=link, bots="include")["total"]
+            assert total["clicks"] == sum(r["link_id"] == link for r in rows)
+            assert total["visitors"] == 1
+    else:
+        is_settled(made, kept)
+        assert_counted(made, kept)
+        superseded_are_gone(clickhouse, visitors)
