@@ -89,6 +89,9 @@ static const char owner_days[] =
 static const char forgotten[] =
 #include "schemas/clickhouse/0037_forgotten.sql.inc"
 	;
+static const char merged_months[] =
+#include "schemas/clickhouse/0038_merged_months.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -120,5 +123,6 @@ const struct migration migrations[] = {
 	{"0035_kept_from.sql", kept_from},
 	{"0036_owner_days.sql", owner_days},
 	{"0037_forgotten.sql", forgotten},
+	{"0038_merged_months.sql", merged_months},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
