@@ -9,7 +9,8 @@
 #include "aggregator/api/owner_clicks.h"
 #include "aggregator/api/owner_sql.h"
 #include "aggregator/api/question_params.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/api/total_clicks.h"
+#include "aggregator/api/total_sql.h"
 #include "common/clickhouse/rows.h"
 
 /* ClickHouse's exception: max_bytes_to_read is exceeded. */
@@ -339,19 +340,18 @@ static int fetch_many(struct call *call, const struct question *q,
 static int fetch_all(struct call *call, const struct question *q,
 		     struct clicks_answer *a, struct error *err)
 {
-	struct progress last;
-	struct question_params n;
+	struct total_answer total;
 	struct buf sql = {0};
-	int status;
+	int status = total_answer_prepare(&total, call, q, q->from, err);
 
-	if (progress_read_last(call->ch, &last, err) < 0)
-		return -1;
-	question_params_fill(&n, q, 0, last.attempt);
-	a->complete_until = last.complete_until;
+	a->complete_until = total.complete_until;
 	a->unique_error = UNIQUE_ERROR_SETTLED;
-	clicks_sql_all(&sql, q, &a->buckets);
-	status = run(call, &sql, &n, a, err);
+	if (status == 0) {
+		total_sql_clicks(&sql, q, &a->buckets, &total.days);
+		status = run(call, &sql, &total.params, a, err);
+	}
 	buf_free(&sql);
+	total_answer_release(&total);
 	return status;
 }
 

@@ -17,14 +17,6 @@ static const char *const conditions[] = {
 	[BOTS_ONLY] = SQL_OTHER,
 };
 
-/* Which states of stats_hourly count for visitors; none are kept for robots
- * alone. */
-static const char *const states[] = {
-	[BOTS_EXCLUDE] = "human_",
-	[BOTS_INCLUDE] = "",
-	[BOTS_ONLY] = NULL,
-};
-
 const char *clicks_sql_left(enum bots_mode mode)
 {
 	return left[mode];
@@ -240,54 +232,5 @@ void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			   buf_cstr(&open));
 	sql->failed |= open.failed;
 	buf_free(&open);
-	buf_puts(sql, " FORMAT TabSeparated");
-}
-
-static void put_settled_counts(struct buf *sql, const struct question *q,
-			       bool visitors)
-{
-	const char *state = visitors ? states[q->bots] : NULL;
-
-	buf_puts(sql,
-		 "sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
-		 "sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches, ");
-	if (state)
-		buf_printf(sql,
-			   "if(max(s.emptied), NULL, "
-			   "uniqCombined64Merge(14)(s.%svisitors)) "
-			   "AS n_visitors, "
-			   "if(max(s.emptied), NULL, "
-			   "uniqCombined64Merge(14)(s.%sips)) AS n_ips",
-			   state, state);
-	else
-		buf_puts(sql, "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
-			      "CAST(NULL AS Nullable(UInt64)) AS n_ips");
-	buf_printf(sql, " FROM stats_hourly AS s WHERE " SQL_PUBLISHED);
-}
-
-void clicks_sql_all(struct buf *sql, const struct question *q,
-		    const struct buckets *buckets)
-{
-	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
-		      "answer_part, ");
-	clicks_sql_put_bucket(sql, "toUnixTimestamp(slot)", buckets);
-	buf_puts(sql, " AS bucket, " NO_VALUES);
-	put_settled_counts(sql, q, true);
-	buf_puts(sql, " AND dimension = 'total' "
-		      "GROUP BY GROUPING SETS ((bucket), ())");
-	if (q->group_by_count) {
-		buf_puts(sql,
-			 " UNION ALL SELECT * FROM (SELECT 'group' AS "
-			 "answer_part, 0 AS bucket, toValidUTF8(s.value) AS "
-			 "group_value, '' AS second_value, ");
-		put_settled_counts(sql, q,
-				   q->group_by[0]->kind == DIMENSION_VISITORS);
-		buf_printf(sql,
-			   " AND dimension = '%s' AND NOT rest GROUP BY "
-			   "group_value "
-			   "ORDER BY %s DESC, n_events DESC, group_value "
-			   "LIMIT {limit:UInt64})",
-			   q->group_by[0]->name, left[q->bots]);
-	}
 	buf_puts(sql, " FORMAT TabSeparated");
 }

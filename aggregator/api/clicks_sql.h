@@ -62,24 +62,6 @@ void clicks_sql_life(struct buf *sql, const struct question *q,
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct copied_days *sealed);
 
-/* The clicks of all links, from `stats_hourly`, without filters and by one
- * dimension at most.  Parameters: from, to, attempt (nothing published later is
- * read), limit. */
-void clicks_sql_all(struct buf *sql, const struct question *q,
-		    const struct buckets *buckets);
-
-/* A condition on stats_hourly: the newest published attempts of the hours
- * asked for. */
-#define SQL_PUBLISHED                                                          \
-	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
-	"hour < toDateTime({to:UInt32}, 'UTC') AND "                           \
-	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
-	"slot < toDateTime({to:UInt32}, 'UTC') AND "                           \
-	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "          \
-	"WHERE kind = 'hour' AND attempt <= {attempt:UInt64} AND "             \
-	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
-	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
-
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,
  * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);

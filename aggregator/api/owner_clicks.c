@@ -74,27 +74,15 @@ static int put_names(struct owner_answer *o, const struct call *call,
 static int leave_whole(struct copied_days *days, const struct question *q,
 		       int64_t at, struct error *err)
 {
-	size_t kept = 0;
 	char text[RFC3339_TEXT_MAX];
 
-	for (size_t i = 0; i < days->count; i++) {
-		const struct copied_day *day = &days->items[i];
-		int64_t end = day->start + CIVIL_DAY;
-
-		if (day->start >= q->from && end <= q->to &&
-		    (at <= day->start || at >= end))
-			days->items[kept++] = *day;
-		else if (day->dropped)
-			return error_set(
-				err, ERROR_INPUT,
-				"from, to: single clicks are kept from %s on "
-				"(setting raw_days). Of older days there are "
-				"counts of owners by one dimension of whole "
-				"UTC days",
-				rfc3339_format(days->rows_from * 1000, text));
-	}
-	days->count = kept;
-	return 0;
+	if (!copied_days_keep_whole(days, q->from, q->to, at))
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "from, to: single clicks are kept from %s on (setting "
+			 "raw_days). Of older days there are counts of owners "
+			 "by one dimension of whole UTC days",
+			 rfc3339_format(days->rows_from * 1000, text));
 }
 
 static int fill_params(struct owner_answer *o, const struct call *call,

@@ -9,7 +9,8 @@
 #include "aggregator/api/owner_clicks.h"
 #include "aggregator/api/owner_sql.h"
 #include "aggregator/api/question_params.h"
-#include "aggregator/settle/progress.h"
+#include "aggregator/api/total_clicks.h"
+#include "aggregator/api/total_sql.h"
 #include "common/clickhouse/rows.h"
 
 /*
@@ -33,7 +34,7 @@ struct top {
 	struct clicks_scope scope;
 	bool of_rows;
 	struct owner_answer owners; /* with days: they are counted in these */
-	uint64_t newest;	    /* attempt that is read */
+	struct total_answer total;  /* unless of_rows */
 	int64_t complete_until;	    /* ms since 1970 */
 	struct top_link *links;	    /* the busiest first */
 	size_t count;
@@ -50,6 +51,7 @@ static void top_release(struct top *t)
 	free(t->links);
 	free(t->by_id);
 	owner_answer_release(&t->owners);
+	total_answer_release(&t->total);
 }
 
 /* --- counting ---------------------------------------------------------------
@@ -76,15 +78,7 @@ static void put_counted(struct buf *sql, const struct top *t)
 		buf_puts(sql, " AND link_id != 0 GROUP BY link, is_now");
 		return;
 	}
-	buf_printf(sql,
-		   "SELECT toUInt64(s.value) AS link, %s AS is_now, "
-		   "sum(s.events) AS n_events, sum(s.clicks) AS n_clicks, "
-		   "sum(s.bots) AS n_bots, sum(s.prefetches) AS n_prefetches "
-		   "FROM stats_hourly AS s WHERE " SQL_PUBLISHED
-		   " AND dimension = 'link' AND NOT rest AND s.value != '0' "
-		   "GROUP BY link, is_now",
-		   grows ? "slot >= toDateTime({start:UInt32}, 'UTC')"
-			 : "true");
+	total_sql_links(sql, &t->read, &t->total.days);
 }
 
 static void put_busiest(struct buf *sql, const struct top *t)
@@ -268,22 +262,23 @@ static int ask_rows(struct top *t, const struct question_params *params,
 
 static int fetch(struct top *t, struct error *err)
 {
-	struct question_params *of_owners = &t->owners.params, params;
+	struct question_params params, *counted = &params;
 	char start[24];
 	int status;
 
-	question_params_fill(&params, &t->read, 0, t->newest);
+	question_params_fill(&params, &t->read, 0, 0);
 	status = question_params_filter(&params, &t->read, err);
 	snprintf(start, sizeof(start), "%" PRId64, t->q->from);
-	question_params_add(&params, "param_start", start);
 	if (status == 0 && t->of_rows)
 		status =
 			question_params_bound(&params, t->call, INT64_MAX, err);
 	if (t->owners.days.count)
-		question_params_add(of_owners, "param_start", start);
+		counted = &t->owners.params;
+	else if (!t->of_rows)
+		counted = &t->total.params;
+	question_params_add(counted, "param_start", start);
 	if (status == 0)
-		status = count(t, t->owners.days.count ? of_owners : &params,
-			       err);
+		status = count(t, counted, err);
 	if (status == 0)
 		status = sort(t, err);
 	if (status == 0)
@@ -312,7 +307,6 @@ static int prepare_rows(struct top *t, struct error *err)
 /* Whether counts and rows are there, and up to when they are complete. */
 static int prepare(struct top *t, struct error *err)
 {
-	struct progress last;
 	int64_t length = t->q->to - t->q->from;
 
 	t->read = *t->q;
@@ -325,10 +319,10 @@ static int prepare(struct top *t, struct error *err)
 	t->of_rows = t->scope.owners || t->q->filters.count;
 	if (t->of_rows)
 		return prepare_rows(t, err);
-	if (progress_read_last(t->call->ch, &last, err) < 0)
+	if (total_answer_prepare(&t->total, t->call, &t->read, t->q->from,
+				 err) < 0)
 		return -1;
-	t->newest = last.attempt;
-	t->complete_until = last.complete_until;
+	t->complete_until = t->total.complete_until;
 	return 0;
 }
 

@@ -61,10 +61,31 @@ int differences_of_hours(struct clickhouse *ch, struct difference_list *ret,
 	return 0;
 }
 
-/* Where a copy of a day has an event of a link once, by slot. */
-static const char *const copies[COPIED_KINDS] = {
-	[COPIED_LINKS] = "sealed_slots",
-	[COPIED_OWNERS] = "owner_slots",
+#define SQL_IN_DAYS(day)                                                       \
+	"has({days:Array(UInt32)}, toUInt32(toStartOfDay(" day "))) "
+
+#define SQL_LINK_DAYS                                                          \
+	"SELECT toUInt32(toDateTime(day, 'UTC')) AS d, sum(pv) AS n_one, "     \
+	"toUInt64(0) AS n_other FROM link_days WHERE (toDateTime(day, "        \
+	"'UTC'), "                                                             \
+	"attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "           \
+	"kind = 'link_day' GROUP BY unit) AND " SQL_IN_DAYS(                   \
+		"toDateTime(day, 'UTC')") "GROUP BY d"
+#define SQL_HOURS                                                              \
+	"SELECT toUInt32(toStartOfDay(hour)) AS d, sum(events) AS n_one, "     \
+	"toUInt64(0) AS n_other FROM stats_hourly WHERE dimension = 'total' "  \
+	"AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "      \
+	"WHERE kind = 'hour' GROUP BY unit) AND " SQL_IN_DAYS(                 \
+		"hour") "GROUP BY d"
+
+/* What a day is copied from, and where the copy has an event once. */
+static const struct {
+	const char *source, *table, *at, *which;
+} copies[COPIED_KINDS] = {
+	[COPIED_LINKS] = {SQL_LINK_DAYS, "sealed_slots", "slot", ""},
+	[COPIED_OWNERS] = {SQL_LINK_DAYS, "owner_slots", "slot", ""},
+	[COPIED_TOTALS] = {SQL_HOURS, "stats_rollups", "start",
+			   "dimension = 'total' AND span = 86400 AND "},
 };
 
 static int compare_copies(struct clickhouse *ch, enum copied which,
@@ -79,18 +100,13 @@ static int compare_copies(struct clickhouse *ch, enum copied which,
 
 	buf_printf(&sql,
 		   SQL_COMPARED
-		   "SELECT toUInt32(toDateTime(day, 'UTC')) AS d, "
-		   "sum(pv) AS n_one, toUInt64(0) AS n_other FROM link_days "
-		   "WHERE (toDateTime(day, 'UTC'), attempt) IN (SELECT unit, "
-		   "max(attempt) FROM settled WHERE kind = 'link_day' "
-		   "GROUP BY unit) AND has({days:Array(UInt32)}, "
-		   "toUInt32(toDateTime(day, 'UTC'))) GROUP BY d UNION ALL "
-		   "SELECT toUInt32(toStartOfDay(slot)) AS d, toUInt64(0) AS "
-		   "n_one, sum(events) AS n_other FROM %s "
-		   "WHERE has(arrayZip({days:Array(UInt32)}, "
-		   "{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(slot)), "
+		   "%s UNION ALL SELECT toUInt32(toStartOfDay(%s)) AS d, "
+		   "toUInt64(0) AS n_one, sum(events) AS n_other FROM %s "
+		   "WHERE %shas(arrayZip({days:Array(UInt32)}, "
+		   "{attempts:Array(UInt64)}), (toUInt32(toStartOfDay(%s)), "
 		   "attempt)) GROUP BY d" SQL_HAVING,
-		   copies[which]);
+		   copies[which].source, copies[which].at, copies[which].table,
+		   copies[which].which, copies[which].at);
 	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, params, "nnn",
 						  add, ret, err)
 				: error_set_nomem(err);
@@ -115,9 +131,9 @@ static int differences_of_copies(struct clickhouse *ch, enum copied which,
 	buf_free(&starts);
 	buf_free(&attempts);
 	copied_days_release(&days);
-	return status < 0
-		       ? error_wrap(err, "settled days and %s", copies[which])
-		       : 0;
+	return status < 0 ? error_wrap(err, "settled days and %s",
+				       copies[which].table)
+			  : 0;
 }
 
 int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
@@ -130,6 +146,12 @@ int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err)
 {
 	return differences_of_copies(ch, COPIED_OWNERS, ret, err);
+}
+
+int differences_of_rollups(struct clickhouse *ch, struct difference_list *ret,
+			   struct error *err)
+{
+	return differences_of_copies(ch, COPIED_TOTALS, ret, err);
 }
 
 static const struct difference *find(const struct difference_list *list,

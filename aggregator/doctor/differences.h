@@ -38,6 +38,10 @@ int differences_of_sealed(struct clickhouse *ch, struct difference_list *ret,
 int differences_of_owners(struct clickhouse *ch, struct difference_list *ret,
 			  struct error *err);
 
+/* Events of the published hours, and of their days in stats_rollups. */
+int differences_of_rollups(struct clickhouse *ch, struct difference_list *ret,
+			   struct error *err);
+
 /* Keeps those of `list` that `later` has with the same numbers. */
 void difference_list_keep(struct difference_list *list,
 			  const struct difference_list *later);

@@ -10,6 +10,7 @@
 #include "aggregator/reconcile/reconcile.h"
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "aggregator/zone/civil.h"
@@ -238,6 +239,10 @@ static int look_at_copies(struct doctor *d, struct error *err)
 		return -1;
 	say_pending(d, "owners' days", "copied", d->settings->day_grace, days,
 		    first);
+	if (rollups_pending(&d->settling, &days, &first, err) < 0)
+		return -1;
+	say_pending(d, "rollups", "rolled up", d->settings->day_grace, days,
+		    first);
 	return 0;
 }
 
@@ -440,6 +445,8 @@ static int look(struct doctor *d, struct error *err)
 		     "visits in days", "events sealed", err) < 0 ||
 	     compare(d, "owners' rows", differences_of_owners, &hours,
 		     "visits in days", "events of owners", err) < 0 ||
+	     compare(d, "rolled up", differences_of_rollups, &hours,
+		     "events in hours", "events rolled up", err) < 0 ||
 	     look_at_events(d, err) < 0))
 		status = -1;
 	stale_list_release(&hours);

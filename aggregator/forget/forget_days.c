@@ -177,23 +177,22 @@ static int change(const struct settling *s, struct buf *sql, struct error *err)
 	return settling_run(s->ch, sql, changing, err);
 }
 
-/* The sealed slots last: by them the day is found again. */
 static int change_counts(const struct settling *s,
 			 const struct forget_list *list,
 			 const struct forget_day *day, struct error *err)
 {
-	const char *hours = day->hours.data;
+	/* The sealed slots last: by them the day is found again. */
+	static void (*const statements[])(struct buf * sql,
+					  const struct forget_list *list,
+					  const char *hours) = {
+		forget_sql_states, forget_sql_rollups, forget_sql_owner_slots,
+		forget_sql_sealed_slots};
 	struct buf sql = {0};
-	int status;
+	int status = 0;
 
-	forget_sql_states(&sql, list, hours);
-	status = change(s, &sql, err);
-	if (status == 0) {
-		forget_sql_owner_slots(&sql, list, hours);
-		status = change(s, &sql, err);
-	}
-	if (status == 0) {
-		forget_sql_sealed_slots(&sql, list, hours);
+	for (size_t i = 0;
+	     status == 0 && i < sizeof(statements) / sizeof(*statements); i++) {
+		statements[i](&sql, list, day->hours.data);
 		status = change(s, &sql, err);
 	}
 	buf_free(&sql);

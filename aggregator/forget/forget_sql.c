@@ -314,12 +314,12 @@ static void put_state_has(struct buf *sql, const struct forget_list *list)
 	buf_puts(sql, "])");
 }
 
-void forget_sql_states(struct buf *sql, const struct forget_list *list,
-		       const char *hours)
+static void put_empty_states(struct buf *sql, const char *table,
+			     const struct forget_list *list, const char *at)
 {
-	buf_puts(
+	buf_printf(
 		sql,
-		"ALTER TABLE stats_hourly UPDATE emptied = true, "
+		"ALTER TABLE %s UPDATE emptied = true, "
 		"visitors = " STATE_OF_NONE(
 			"FixedString(20)") ", "
 					   "human_visitors = " STATE_OF_NONE(
@@ -329,12 +329,37 @@ void forget_sql_states(struct buf *sql, const struct forget_list *list,
 								      " " STATE_OF_NONE(
 									      "IPv6") ", "
 										      "human_ips = " STATE_OF_NONE(
-											      "IPv6"));
-	buf_printf(sql,
-		   " WHERE toUInt32(hour) IN %s AND NOT emptied AND "
-		   "finalizeAggregation(visitors) > 0 AND ",
-		   hours);
+											      "IPv6") " WHERE %s "
+												      "AND NOT emptied AND finalizeAggregation(visitors) > 0 "
+												      "AND ",
+		table, at);
 	put_state_has(sql, list);
+}
+
+void forget_sql_states(struct buf *sql, const struct forget_list *list,
+		       const char *hours)
+{
+	struct buf at = {0};
+
+	buf_printf(&at, "toUInt32(hour) IN %s", hours);
+	put_empty_states(sql, "stats_hourly", list, buf_cstr(&at));
+	sql->failed |= at.failed;
+	buf_free(&at);
+}
+
+void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
+			const char *hours)
+{
+	struct buf at = {0};
+
+	buf_printf(&at,
+		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "
+		   "arrayMap(h -> toUInt32(intDiv(h, 86400) * 86400), %s)), "
+		   "toUInt32(start))",
+		   hours, hours);
+	put_empty_states(sql, "stats_rollups", list, buf_cstr(&at));
+	sql->failed |= at.failed;
+	buf_free(&at);
 }
 
 /* --- the archive ------------------------------------------------------------

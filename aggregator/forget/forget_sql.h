@@ -35,6 +35,8 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
  * of the list came. */
 void forget_sql_states(struct buf *sql, const struct forget_list *list,
 		       const char *hours);
+void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
+			const char *hours);
 void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
 			    const char *hours);
 void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,

@@ -92,6 +92,9 @@ static const char forgotten[] =
 static const char merged_months[] =
 #include "schemas/clickhouse/0038_merged_months.sql.inc"
 	;
+static const char stats_rollups[] =
+#include "schemas/clickhouse/0039_stats_rollups.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -124,5 +127,6 @@ const struct migration migrations[] = {
 	{"0036_owner_days.sql", owner_days},
 	{"0037_forgotten.sql", forgotten},
 	{"0038_merged_months.sql", merged_months},
+	{"0039_stats_rollups.sql", stats_rollups},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

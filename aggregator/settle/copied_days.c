@@ -12,6 +12,7 @@ static const struct {
 } of[COPIED_KINDS] = {
 	[COPIED_LINKS] = {"n_sealed", SQL_LINKS_ARE_READ},
 	[COPIED_OWNERS] = {"n_owner", SQL_OWNERS_ARE_READ},
+	[COPIED_TOTALS] = {"n_rolled", SQL_IS_ROLLED},
 };
 
 /* A row is: start of the day, its attempt, whether it is read, number of its
@@ -87,6 +88,26 @@ void copied_days_release(struct copied_days *days)
 {
 	free(days->items);
 	*days = (struct copied_days){0};
+}
+
+bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
+			    int64_t at)
+{
+	bool dropped = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < days->count; i++) {
+		const struct copied_day *day = &days->items[i];
+		int64_t end = day->start + CIVIL_DAY;
+
+		if (day->start >= from && end <= to &&
+		    (at <= day->start || at >= end))
+			days->items[kept++] = *day;
+		else
+			dropped = dropped || day->dropped;
+	}
+	days->count = kept;
+	return dropped;
 }
 
 uint64_t copied_days_events(const struct copied_days *days)

@@ -1,7 +1,8 @@
 /*
  * copied_days.h - the days that can be read from tables of their own: links'
  * from sealed_slots (see seal.h), owners' from owner_slots and owner_values
- * (see owner_days.h).  The others are read from `clicks`.
+ * (see owner_days.h), those of all links from stats_rollups (see rollups.h).
+ * The others are read from `clicks`, the last ones from stats_hourly.
  */
 #ifndef AGGREGATOR_SETTLE_COPIED_DAYS_H
 #define AGGREGATOR_SETTLE_COPIED_DAYS_H
@@ -17,6 +18,7 @@
 enum copied {
 	COPIED_LINKS,
 	COPIED_OWNERS,
+	COPIED_TOTALS,
 	COPIED_KINDS,
 };
 
@@ -38,6 +40,11 @@ struct copied_days {
 int copied_days_read(struct clickhouse *ch, enum copied which,
 		     struct copied_days *ret, struct error *err);
 void copied_days_release(struct copied_days *days);
+
+/* Leaves out days that are not whole between from and to, or have `at` inside
+ * (seconds since 1970).  Returns whether one of these was dropped. */
+bool copied_days_keep_whole(struct copied_days *days, int64_t from, int64_t to,
+			    int64_t at);
 
 /* Of all of them. */
 uint64_t copied_days_events(const struct copied_days *days);

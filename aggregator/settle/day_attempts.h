@@ -1,7 +1,8 @@
 /*
  * day_attempts.h - SQL: what is published of each UTC day, by its newest
  * attempts: d (its start, seconds since 1970), n_hour (of its hours), n_day (of
- * link_slots and link_days), n_sealed, n_owner, n_held and n_dropped; n_based
+ * link_slots and link_days), n_sealed, n_owner, n_rolled, n_held and n_dropped;
+ * n_based
  * (the attempt of owners' tables in its base); 0: none.  n_linked: what
  * collectors reported of it.
  */
@@ -12,6 +13,7 @@
 	"(SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "                 \
 	"maxIf(attempt, kind = 'sealed_day') AS n_sealed, "                    \
 	"maxIf(attempt, kind = 'owner_day') AS n_owner, "                      \
+	"maxIf(attempt, kind = 'rolled_day') AS n_rolled, "                    \
 	"maxIf(attempt, kind = 'link_day') AS n_day, "                         \
 	"maxIf(attempt, kind = 'hour') AS n_hour, "                            \
 	"maxIf(attempt, kind = 'held_day') AS n_held, "                        \
@@ -19,12 +21,13 @@
 	"argMaxIf(rows, attempt, kind = 'link_day') AS n_linked, "             \
 	"maxIf(attempt, kind = 'dropped_day') AS n_dropped FROM settled "      \
 	"WHERE kind IN ('hour', 'link_day', 'held_day', 'sealed_day', "        \
-	"'owner_day', 'base_owner', 'dropped_day') GROUP BY d) "
+	"'owner_day', 'rolled_day', 'base_owner', 'dropped_day') GROUP BY d) "
 
-/* Of a day: sealed_slots has all that was settled of it, and owners' tables
- * have. */
+/* Of a day: sealed_slots has all that was settled of it, owners' tables have,
+ * and stats_rollups. */
 #define SQL_IS_SEALED "n_sealed > greatest(n_day, n_hour) "
 #define SQL_IS_OWNED  "n_owner > greatest(n_day, n_hour) "
+#define SQL_IS_ROLLED "n_rolled > greatest(n_day, n_hour) "
 
 /* They are read.  Days that were dropped are even while late clicks wait for
  * being copied: their other clicks are nowhere else. */

@@ -126,13 +126,34 @@ static int ask(const struct day_copy *c, struct buf *sql, size_t columns,
 	return status;
 }
 
+static void put_settled(struct buf *sql, const struct day_copy *c,
+			const struct day_copy_kind *kind)
+{
+	if (kind->put_settled)
+		kind->put_settled(sql, c);
+	else
+		buf_puts(sql, SQL_SETTLED);
+}
+
+static void put_source(struct buf *sql, const struct day_copy *c,
+		       const struct day_copy_kind *kind)
+{
+	if (kind->put_settled)
+		kind->put_settled(sql, c);
+	else
+		buf_puts(sql, c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
+}
+
 static int count(const struct day_copy *c, const struct day_copy_kind *kind,
 		 struct counts *ret, struct error *err)
 {
 	struct buf sql = {0};
 
-	buf_printf(&sql, "SELECT %s, " SQL_SETTLED ", ",
-		   c->dropped ? SQL_ROWS_AND_BASE : SQL_ROWS);
+	buf_puts(&sql, "SELECT ");
+	put_source(&sql, c, kind);
+	buf_puts(&sql, ", ");
+	put_settled(&sql, c, kind);
+	buf_puts(&sql, ", ");
 	kind->put_staged(&sql, c);
 	buf_puts(&sql, " FORMAT TabSeparated");
 	return ask(c, &sql, 3, take_counts, ret, err);
@@ -157,7 +178,9 @@ static void put_publish(struct buf *sql, const struct day_copy *c,
 		   "now64(3, 'UTC'), {settler:String} WHERE ",
 		   kind->kind);
 	kind->put_staged(sql, c);
-	buf_puts(sql, " = {rows:UInt64} AND " SQL_SETTLED " = {rows:UInt64} "
+	buf_puts(sql, " = {rows:UInt64} AND ");
+	put_settled(sql, c, kind);
+	buf_puts(sql, " = {rows:UInt64} "
 		      "AND (SELECT max(attempt) FROM settled WHERE "
 		      "kind IN ('hour', 'link_day') AND "
 		      "unit >= toDateTime({start:UInt32}, 'UTC') AND "

@@ -1,5 +1,6 @@
 /*
- * day_copy.h - a settled UTC day, copied from `clicks` into tables of its own.
+ * day_copy.h - a settled UTC day, copied from `clicks`, or from settled hours,
+ * into tables of its own.
  *
  * A day is copied once its link_day was settled from all its hours, and once
  * more whenever something of it was published later.  It is copied only while
@@ -44,7 +45,11 @@ struct day_copy_kind {
 	const char *newest;	   /* its column of SQL_DAY_ATTEMPTS */
 	const char *which;    /* a condition on these: the days that can be */
 	const char *are_read; /* another: those that are read */
-	/* Writes an expression: the events that are staged under the attempt,
+	/* Writes an expression: the events that the source has, if that is what
+	 * is settled; NULL: it is rows of links in `clicks`, and is compared
+	 * with link_slots. */
+	void (*put_settled)(struct buf *sql, const struct day_copy *c);
+	/* Another: the events that are staged under the attempt,
 	 * or SETTLE_SQL_UNEVEN where the tables do not agree. */
 	void (*put_staged)(struct buf *sql, const struct day_copy *c);
 	/* Runs the statements that stage them. */

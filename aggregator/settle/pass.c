@@ -11,6 +11,7 @@
 #include "aggregator/settle/hours.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/progress.h"
+#include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/rows.h"
@@ -36,7 +37,7 @@ struct pass {
 		int64_t last;
 	} held_days;
 	/* The last days that were looked at. */
-	int64_t owners_after, seal_after, drop_after;
+	int64_t rollups_after, owners_after, seal_after, drop_after;
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -109,6 +110,7 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
 	p->owners_after = -1;
+	p->rollups_after = -1;
 	p->seal_after = -1;
 	p->drop_after = -1;
 	return p;
@@ -332,6 +334,22 @@ static int pass_owners(struct pass *p, const struct progress *last,
 }
 
 /* Likewise. */
+static int pass_rollups(struct pass *p, const struct progress *last,
+			struct pass_result *ret, struct error *err)
+{
+	int64_t start;
+	bool done;
+
+	if (rollups_next(&p->settling, p->rollups_after, last, &start, &done,
+			 err) < 0)
+		return -1;
+	p->rollups_after = start;
+	ret->rolled_up = done;
+	ret->more = ret->more || done;
+	return 0;
+}
+
+/* Likewise. */
 static int pass_drop(struct pass *p, const struct progress *last,
 		     struct pass_result *ret, struct error *err)
 {
@@ -454,7 +472,7 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 	buf_printf(&sql,
 		   "ALTER TABLE settled DELETE WHERE attempt < %" PRIu64
 		   " AND attempt != mended AND kind NOT IN ('sealing', "
-		   "'copying')"
+		   "'copying', 'rolling')"
 		   " AND (kind, unit, attempt) NOT IN (SELECT kind, "
 		   "argMax(unit, attempt), max(attempt) FROM settled "
 		   "GROUP BY kind, "
@@ -482,6 +500,7 @@ static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 	    clean_links(&c, "link_slots", err) < 0 ||
 	    clean_links(&c, "link_days", err) < 0 ||
 	    owner_days_clean(ch, before_ms, err) < 0 ||
+	    rollups_clean(ch, before_ms, err) < 0 ||
 	    seal_clean(ch, before_ms, err) < 0 ||
 	    drop_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
 		return error_wrap(err, "delete what is superseded");
@@ -519,6 +538,8 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 	if (!ret->more && pass_seal(pass, &last, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_owners(pass, &last, ret, err) < 0)
+		return -1;
+	if (!ret->more && pass_rollups(pass, &last, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
 		return -1;

@@ -40,6 +40,7 @@ struct pass_result {
 	size_t days;		/* settled */
 	size_t owner_days;	/* settled */
 	size_t sealed;		/* days */
+	size_t rolled_up;	/* days */
 	size_t dropped;		/* days */
 	int64_t dropped_day;	/* the last of them, seconds since 1970 */
 	uint64_t rows_deleted;	/* of days that were dropped */
@@ -52,10 +53,10 @@ struct pass_result {
 
 /*
  * Settles the hours that are stale and publishes them together, then at most
- * one day, then seals at most one, then copies one for owners, then drops at
- * most one, then deletes what is superseded or dropped if it is time.  Losing
- * the lease is ERROR_STOPPED, retriable.  What is held back is tried again when
- * something else changed it, and with every recheck of everything.
+ * one day, then seals at most one, then copies one for owners, then rolls one
+ * up, then drops one, then deletes what is superseded or dropped if it is time.
+ * Losing the lease is ERROR_STOPPED, retriable.  What is held back is tried
+ * again when something else changed it, and with every recheck of everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

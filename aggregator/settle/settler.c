@@ -28,8 +28,8 @@ struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
 	struct metric *dropped, *rows_deleted;
-	struct metric *hours, *days, *sealed, *owner_days, *failures,
-		*lease_owned, *seconds;
+	struct metric *hours, *days, *sealed, *owner_days, *rolled_up,
+		*failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -229,16 +229,19 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	metric_add(s->metrics.days, ret->days);
 	metric_add(s->metrics.sealed, ret->sealed);
 	metric_add(s->metrics.owner_days, ret->owner_days);
+	metric_add(s->metrics.rolled_up, ret->rolled_up);
 	report_dropped(s, ret);
 	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
 	report_held(s, &ret->held);
 	update_reconciled(s, ret->complete_until);
-	if (ret->hours || ret->days || ret->sealed || ret->owner_days)
+	if (ret->hours || ret->days || ret->sealed || ret->owner_days ||
+	    ret->rolled_up)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
 			  log_int("days", (int64_t)ret->days),
 			  log_int("sealed", (int64_t)ret->sealed),
 			  log_int("owner_days", (int64_t)ret->owner_days),
+			  log_int("rolled_up", (int64_t)ret->rolled_up),
 			  log_int("ms",
 				  (clock_monotonic_ns() - start) / 1000000));
 	return 0;
@@ -302,6 +305,9 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.owner_days = metrics_counter(
 		m, "shortloop_aggregator_owner_days_total", NULL,
 		"Days copied for owners, repetitions included.");
+	s->metrics.rolled_up = metrics_counter(
+		m, "shortloop_aggregator_rolled_up_days_total", NULL,
+		"Days rolled up over all links, repetitions included.");
 	s->metrics.dropped = metrics_counter(
 		m, "shortloop_aggregator_dropped_days_total", NULL,
 		"Days whose rows of clicks were dropped, repetitions "

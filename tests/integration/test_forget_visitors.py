@@ -1,6 +1,7 @@
 """`aggregator forget`: visitors and links are in no table afterwards, and the counts are
 those of the rows that are left."""
 import hashlib
+import itertools
 import json
 import random
 import threading
@@ -103,14 +104,14 @@ def assert_nowhere(clickhouse, visitors):
         assert int(clickhouse.value(
             f"SELECT count() FROM {table} WHERE hasAny(arrayConcat(people, others), "
             f"arrayMap(v -> {digest}, [{said}]))")) == 0, table
-    for visitor in visitors:
-        for column in ("visitors", "human_visitors"):
-            assert int(clickhouse.value(
-                f"SELECT countIf(finalizeAggregation({column}) > 0 AND "
-                "finalizeAggregation(arrayReduce('uniqCombined64MergeState(14)', "
-                f"[{column}, initializeAggregation('uniqCombined64State(14)', "
-                f"toFixedString('{visitor}', 20))])) = finalizeAggregation({column})) "
-                "FROM stats_hourly")) == 0, column
+    for visitor, table, column in itertools.product(
+            visitors, ("stats_hourly", "stats_rollups"), ("visitors", "human_visitors")):
+        assert int(clickhouse.value(
+            f"SELECT countIf(finalizeAggregation({column}) > 0 AND "
+            "finalizeAggregation(arrayReduce('uniqCombined64MergeState(14)', "
+            f"[{column}, initializeAggregation('uniqCombined64State(14)', "
+            f"toFixedString('{visitor}', 20))])) = finalizeAggregation({column})) "
+            f"FROM {table}")) == 0, (table, column)
 
 
 def superseded_are_gone(clickhouse, visitors):
@@ -261,6 +262,32 @@ def assert_counted_of_all(made, rows):
         assert ask_range(made, FROM, TO, owner=owner, bots="include")["total"] == \
             counted(of_owner(rows, owner), "include")
     assert ask_range(made, FROM, TO, bots="include")["total"] == counted(rows, "include")
+
+
+def test_a_link_of_dropped_days_keeps_its_counts(keeper, world, clickhouse,  # noqa: F811
+                                                 forget):
+    rows = some_clicks(6, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse)
+    before = {link: ask_range(made, FROM, TO, link_id=link, bots="include")
+              for link in LINKS}
+    total = ask_range(made, FROM, TO, bots="include")["total"]
+    world.link("code2", 2, state="deleted", version=2)
+    assert "whose rows are dropped" in done(forget("--link", "code2"))
+    assert requests.get(made.url + "/v1/clicks", params={"link_id": 2},
+                        timeout=60).status_code == 404
+    for link in (1, 3):
+        now = ask_range(made, FROM, TO, link_id=link, bots="include")
+        assert (now["data"], now["total"]) == (before[link]["data"],
+                                               before[link]["total"])
+    assert ask_range(made, FROM, TO, bots="include")["total"] == total
+    sets = clickhouse.rows(
+        "SELECT sum(clicks) AS c, uniqExactArray(arrayConcat(people, others)) AS v, "
+        "uniqExactArray(arrayConcat(people_ips, others_ips)) AS a FROM sealed_slots "
+        "WHERE link_id = 2")[0]
+    assert int(sets["c"]) == before[2]["total"]["clicks"]
+    assert (int(sets["v"]), int(sets["a"])) == (1, 1)
 
 
 def test_what_was_to_be_forgotten_is_told_elsewhere_and_again(

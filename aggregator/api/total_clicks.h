@@ -1,0 +1,31 @@
+/*
+ * total_clicks.h - what questions over all links are answered from, as far as
+ * settled counts have it.
+ */
+#ifndef AGGREGATOR_API_TOTAL_CLICKS_H
+#define AGGREGATOR_API_TOTAL_CLICKS_H
+
+#include <stdint.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/question.h"
+#include "aggregator/api/question_params.h"
+#include "aggregator/settle/copied_days.h"
+#include "common/buf.h"
+#include "common/error.h"
+
+struct total_answer {
+	int64_t complete_until;	 /* ms since 1970 */
+	struct copied_days days; /* from stats_rollups; see total_sql.h */
+	struct buf starts, attempts;
+	struct question_params params; /* of the statements of total_sql.h */
+};
+
+/* For the question's range; no day of `days` has `at` (seconds since 1970)
+ * inside.  Release it, also after a failure; it stays where it was filled. */
+int total_answer_prepare(struct total_answer *t, struct call *call,
+			 const struct question *q, int64_t at,
+			 struct error *err);
+void total_answer_release(struct total_answer *t);
+
+#endif

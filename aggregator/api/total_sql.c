@@ -1,0 +1,234 @@
+#include "aggregator/api/total_sql.h"
+
+#include <inttypes.h>
+
+#include "aggregator/api/clicks_sql.h"
+#include "aggregator/zone/civil.h"
+
+#define HOUR INT64_C(3600) /* seconds */
+
+/* Which states count for visitors; none are kept for robots alone. */
+static const char *const states[] = {
+	[BOTS_EXCLUDE] = "human_",
+	[BOTS_INCLUDE] = "",
+	[BOTS_ONLY] = NULL,
+};
+
+/* --- sources ----------------------------------------------------------------
+ */
+
+/* A condition on stats_hourly: the newest published attempts of the hours
+ * asked for. */
+#define SQL_PUBLISHED                                                          \
+	"hour >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
+	"hour < toDateTime({to:UInt32}, 'UTC') AND "                           \
+	"slot >= toDateTime({from:UInt32}, 'UTC') AND "                        \
+	"slot < toDateTime({to:UInt32}, 'UTC') AND "                           \
+	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled "          \
+	"WHERE kind = 'hour' AND attempt <= {attempt:UInt64} AND "             \
+	"unit >= toStartOfHour(toDateTime({from:UInt32}, 'UTC')) AND "         \
+	"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit)"
+
+/* Another on stats_rollups. */
+#define SQL_ROLLED                                                             \
+	"start >= toDateTime({from:UInt32}, 'UTC') AND "                       \
+	"start < toDateTime({to:UInt32}, 'UTC') AND "                          \
+	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
+	"(toUInt32(toStartOfDay(start)), attempt))"
+
+static void put_stretch(struct buf *sql, size_t *count, int64_t from,
+			int64_t to)
+{
+	if (from >= to)
+		return;
+	buf_printf(sql,
+		   "%s(hour >= toDateTime(%" PRId64 ", 'UTC') AND "
+		   "hour < toDateTime(%" PRId64 ", 'UTC'))",
+		   (*count)++ ? " OR " : " AND (", from - from % HOUR, to);
+}
+
+/* Hours that are in none of the days; false: there are none. */
+static bool put_open(struct buf *sql, const struct question *q,
+		     const struct copied_days *days)
+{
+	int64_t from = q->from;
+	size_t count = 0;
+
+	for (size_t i = 0; i < days->count; i++) {
+		put_stretch(sql, &count, from, days->items[i].start);
+		from = days->items[i].start + CIVIL_DAY;
+	}
+	put_stretch(sql, &count, from, q->to);
+	if (count)
+		buf_putc(sql, ')');
+	return count > 0;
+}
+
+/* What is read of a row, wherever it is. */
+struct reading {
+	const char *dimension;
+	uint32_t span;	   /* of stats_rollups, seconds */
+	const char *state; /* of visitors; NULL: not known */
+};
+
+static void put_columns(struct buf *sql, const char *at,
+			const struct reading *what)
+{
+	buf_printf(sql,
+		   "SELECT %s AS t, value AS v, events AS e, clicks AS c, "
+		   "bots AS b, prefetches AS p, emptied AS x",
+		   at);
+	if (what->state)
+		buf_printf(sql, ", %svisitors AS vi, %sips AS ad", what->state,
+			   what->state);
+}
+
+/* One row a slot, or span, and value: t, v, e, c, b, p, x; states vi and ad. */
+static void put_source(struct buf *sql, const struct question *q,
+		       const struct copied_days *days,
+		       const struct reading *what)
+{
+	struct buf open = {0};
+	bool slots = put_open(&open, q, days);
+
+	buf_putc(sql, '(');
+	if (slots) {
+		put_columns(sql, "slot", what);
+		buf_printf(sql,
+			   " FROM stats_hourly WHERE " SQL_PUBLISHED
+			   " AND dimension = '%s' AND NOT rest%s",
+			   what->dimension, buf_cstr(&open));
+	}
+	if (slots && days->count)
+		buf_puts(sql, " UNION ALL ");
+	if (days->count) {
+		put_columns(sql, "start", what);
+		buf_printf(sql,
+			   " FROM stats_rollups WHERE " SQL_ROLLED
+			   " AND dimension = '%s' AND NOT rest AND span = "
+			   "%" PRIu32,
+			   what->dimension, what->span);
+	}
+	buf_putc(sql, ')');
+	sql->failed |= open.failed;
+	buf_free(&open);
+}
+
+/* --- counts -----------------------------------------------------------------
+ */
+
+#define SQL_SUMS                                                               \
+	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
+	"sum(p) AS n_prefetches"
+
+/* Of a bucket or a total. */
+#define NO_VALUES "'' AS group_value, '' AS second_value, "
+
+static void put_counts(struct buf *sql, const struct reading *what)
+{
+	buf_puts(sql, SQL_SUMS);
+	buf_puts(sql, what->state
+			      ? ", if(max(x), NULL, "
+				"uniqCombined64Merge(14)(vi)) AS n_visitors, "
+				"if(max(x), NULL, "
+				"uniqCombined64Merge(14)(ad)) AS n_ips"
+			      : ", CAST(NULL AS Nullable(UInt64)) AS "
+				"n_visitors, CAST(NULL AS Nullable(UInt64)) "
+				"AS n_ips");
+	buf_puts(sql, " FROM ");
+}
+
+/* The longest span that lies in one bucket wherever it begins; 0: a slot is
+ * needed. */
+static uint32_t span_of(const struct buckets *buckets)
+{
+	bool hours = true, days = true;
+
+	for (size_t i = 0; i < buckets->count; i++) {
+		hours = hours && buckets->starts[i] % HOUR == 0;
+		days = days && buckets->starts[i] % CIVIL_DAY == 0;
+	}
+	return days ? CIVIL_DAY : hours ? HOUR : 0;
+}
+
+/* Both from the same rows, which are read once. */
+static void put_together(struct buf *sql, const struct question *q,
+			 const struct buckets *buckets,
+			 const struct copied_days *days,
+			 const struct reading *total)
+{
+	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
+		      "answer_part, ");
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
+	buf_puts(sql, " AS bucket, " NO_VALUES);
+	put_counts(sql, total);
+	put_source(sql, q, days, total);
+	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
+}
+
+/* The total from longer spans, so that fewer states are united. */
+static void put_apart(struct buf *sql, const struct question *q,
+		      const struct buckets *buckets,
+		      const struct copied_days *days,
+		      const struct reading *total)
+{
+	static const struct copied_days none;
+	struct reading parts = *total;
+
+	parts.span = span_of(buckets);
+	buf_puts(sql, "SELECT 'bucket' AS answer_part, ");
+	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
+	buf_puts(sql, " AS bucket, " NO_VALUES);
+	put_counts(sql, &parts);
+	put_source(sql, q, parts.span ? days : &none, &parts);
+	buf_puts(sql, " GROUP BY bucket UNION ALL "
+		      "SELECT 'total' AS answer_part, 0 AS bucket, " NO_VALUES);
+	put_counts(sql, total);
+	put_source(sql, q, days, total);
+}
+
+static void put_groups(struct buf *sql, const struct question *q,
+		       const struct copied_days *days)
+{
+	const struct dimension *d = q->group_by[0];
+	const struct reading what = {
+		d->name, CIVIL_DAY,
+		d->kind == DIMENSION_VISITORS ? states[q->bots] : NULL};
+
+	buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
+		      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
+		      "group_value, '' AS second_value, ");
+	put_counts(sql, &what);
+	put_source(sql, q, days, &what);
+	buf_printf(sql,
+		   " GROUP BY group_value ORDER BY %s DESC, n_events DESC, "
+		   "group_value LIMIT {limit:UInt64})",
+		   clicks_sql_left(q->bots));
+}
+
+void total_sql_clicks(struct buf *sql, const struct question *q,
+		      const struct buckets *buckets,
+		      const struct copied_days *days)
+{
+	const struct reading total = {"total", CIVIL_DAY, states[q->bots]};
+
+	if (!days->count || span_of(buckets) == CIVIL_DAY)
+		put_together(sql, q, buckets, days, &total);
+	else
+		put_apart(sql, q, buckets, days, &total);
+	if (q->group_by_count)
+		put_groups(sql, q, days);
+	buf_puts(sql, " FORMAT TabSeparated");
+}
+
+void total_sql_links(struct buf *sql, const struct question *q,
+		     const struct copied_days *days)
+{
+	const struct reading links = {"link", CIVIL_DAY, NULL};
+
+	buf_puts(sql, "SELECT toUInt64(v) AS link, "
+		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
+		      "" SQL_SUMS " FROM ");
+	put_source(sql, q, days, &links);
+	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
+}

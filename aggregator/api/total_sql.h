@@ -1,0 +1,30 @@
+/*
+ * total_sql.h - questions over all links, without filters and by one dimension
+ * at most: from stats_rollups, and from stats_hourly for days that these do not
+ * have.
+ */
+#ifndef AGGREGATOR_API_TOTAL_SQL_H
+#define AGGREGATOR_API_TOTAL_SQL_H
+
+#include "aggregator/api/question.h"
+#include "aggregator/settle/copied_days.h"
+#include "aggregator/zone/buckets.h"
+#include "common/buf.h"
+
+/*
+ * Answers with the columns of CLICKS_SQL_COLUMNS.  `days`: those that are read
+ * from stats_rollups, whole ones between from and to.  Parameters: from, to,
+ * attempt (no hour published later is read), limit; days and attempts if there
+ * are days.
+ */
+void total_sql_clicks(struct buf *sql, const struct question *q,
+		      const struct buckets *buckets,
+		      const struct copied_days *days);
+
+/* link, is_now, n_events, n_clicks, n_bots and n_prefetches of links, some of
+ * these more than once.  The parameter `start` parts a range before from now;
+ * it lies inside of no day of `days`. */
+void total_sql_links(struct buf *sql, const struct question *q,
+		     const struct copied_days *days);
+
+#endif

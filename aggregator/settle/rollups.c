@@ -1,0 +1,108 @@
+#include "aggregator/settle/rollups.h"
+
+#include <inttypes.h>
+
+#include "aggregator/settle/day_attempts.h"
+#include "aggregator/settle/day_copy.h"
+#include "aggregator/settle/settle_sql.h"
+
+/* Rows of stats_hourly that are published of the day. */
+#define SQL_SOURCE                                                             \
+	"stats_hourly WHERE " SQL_IN_HOURS                                     \
+	"AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "      \
+	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit) "
+
+#define SQL_STAGED                                                             \
+	"stats_rollups WHERE start >= toDateTime({start:UInt32}, 'UTC') "      \
+	"AND start < toDateTime({end:UInt32}, 'UTC') "                         \
+	"AND attempt = {attempt:UInt64} "
+
+static void put_settled(struct buf *sql, const struct day_copy *c)
+{
+	(void)c;
+	buf_puts(sql, "(SELECT sum(events) FROM " SQL_PUBLISHED_TOTALS ")");
+}
+
+/* Each dimension has as many events as its slots, and so have the hours. */
+static void put_staged(struct buf *sql, const struct day_copy *c)
+{
+	(void)c;
+	buf_printf(
+		sql,
+		"(SELECT if(countIf(a != b) > 0, %" PRIu64
+		", sumIf(a, m = 'total')) FROM (SELECT m, sum(x) AS a, "
+		"sum(y) AS b FROM ("
+		"SELECT if(span = 3600, 'hours', toString(dimension)) AS m, "
+		"sum(events) AS x, toUInt64(0) AS y FROM " SQL_STAGED
+		"GROUP BY m UNION ALL "
+		"SELECT toString(dimension) AS m, toUInt64(0) AS x, "
+		"sum(events) AS y FROM " SQL_SOURCE "GROUP BY m UNION ALL "
+		"SELECT 'hours' AS m, toUInt64(0) AS x, sum(events) AS y FROM "
+		"" SQL_SOURCE "AND dimension = 'total') GROUP BY m))",
+		SETTLE_SQL_UNEVEN);
+}
+
+#define SQL_UNITED                                                             \
+	"sum(events), sum(clicks), sum(bots), sum(prefetches), "               \
+	"uniqCombined64MergeState(14)(visitors), "                             \
+	"uniqCombined64MergeState(14)(ips), "                                  \
+	"uniqCombined64MergeState(14)(human_visitors), "                       \
+	"uniqCombined64MergeState(14)(human_ips), max(emptied) "               \
+	"FROM " SQL_SOURCE
+
+static int stage(struct day_copy *c, struct error *err)
+{
+	struct buf sql = {0};
+	int status;
+
+	buf_puts(&sql,
+		 "INSERT INTO stats_rollups (dimension, span, start, attempt, "
+		 "value, rest, events, clicks, bots, prefetches, visitors, "
+		 "ips, human_visitors, human_ips, emptied) "
+		 "SELECT dimension, 86400, toDateTime({start:UInt32}, 'UTC'), "
+		 "{attempt:UInt64}, value, rest, " SQL_UNITED
+		 "GROUP BY dimension, value, rest UNION ALL "
+		 "SELECT dimension, 3600, hour, {attempt:UInt64}, value, "
+		 "rest, " SQL_UNITED "AND dimension = 'total' "
+		 "GROUP BY dimension, hour, value, rest");
+	status = settling_run(c->s->ch, &sql, c->params.items, err);
+	buf_free(&sql);
+	return status;
+}
+
+static const char *const tables[] = {"stats_rollups", NULL};
+
+static const struct day_copy_kind rolling = {
+	.verb = "roll up",
+	.kind = "rolled_day",
+	.marker = "rolling",
+	.marker_kind = SETTLED_ROLLING,
+	/* Slots of a dropped day stay: it is rolled up from them again. */
+	.base = "rolled_day",
+	.tables = tables,
+	.newest = "n_rolled",
+	.which = "true",
+	.are_read = SQL_IS_ROLLED,
+	.put_settled = put_settled,
+	.put_staged = put_staged,
+	.stage = stage,
+};
+
+int rollups_pending(const struct settling *s, uint64_t *ret_days,
+		    int64_t *ret_first, struct error *err)
+{
+	return day_copy_pending(s, &rolling, 0, ret_days, ret_first, err);
+}
+
+int rollups_next(const struct settling *s, int64_t after,
+		 const struct progress *last, int64_t *ret_start,
+		 bool *ret_done, struct error *err)
+{
+	return day_copy_next(s, &rolling, 0, after, last, ret_start, ret_done,
+			     err);
+}
+
+int rollups_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
+{
+	return day_copy_clean(ch, &rolling, before_ms, err);
+}

@@ -1,0 +1,197 @@
+"""Whole days over all links are answered from `stats_rollups`, and say what the slots of
+`stats_hourly` and the rows do."""
+import itertools
+
+import pytest
+
+from support.asking import aggregator, ask_range, settled  # noqa: F401
+from support.clicks import counted, expected_data, instant, some_clicks
+from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.program import eventually
+
+FROM, TO = instant("2026-10-20T00:00:00Z"), instant("2026-10-24T00:00:00Z")
+DAY = 86400
+LINKS = (0, 1, 2, 3)
+PATIENCE = 120
+BOTS = ("exclude", "include", "only")
+# Of few values, of many, of any number an event.
+GROUPS = ("country", "device_class", "ua_family", "tag", "link")
+# Range, interval and zone: whole days, parts of days, and hours that begin at half hours.
+RANGES = [(FROM, TO, "hour", "UTC"), (FROM, TO, "day", "UTC"), (FROM, TO, "month", "UTC"),
+          (FROM, TO, "15m", "UTC"), (FROM + 900, TO - 4500, "hour", "UTC"),
+          (FROM + DAY, FROM + 3 * DAY - 900, "day", "Europe/Berlin"),
+          (FROM, TO, "hour", "Asia/Kolkata"), (FROM, TO, "day", "Asia/Kolkata")]
+
+
+@pytest.fixture
+def world(migrated):
+    for link in LINKS[1:]:
+        migrated.link(f"code{link}", link)
+    return migrated
+
+
+@pytest.fixture
+def proxy(clickhouse_server):
+    with ClickHouseProxy(clickhouse_server.port) as proxy:
+        yield proxy
+
+
+def days_of(rows):
+    return {row["ts_ms"] // 1000 // DAY * DAY for row in rows}
+
+
+def rolled_days(clickhouse):
+    """{start of the day: its attempt} of those that are read."""
+    return {int(row["d"]): int(row["n"]) for row in clickhouse.rows(
+        "SELECT intDiv(toUInt32(unit), 86400) * 86400 AS d, "
+        "maxIf(attempt, kind = 'rolled_day') AS n FROM settled GROUP BY d HAVING n > "
+        "maxIf(attempt, kind IN ('hour', 'link_day'))")}
+
+
+def wait_rolled(clickhouse, rows):
+    eventually(lambda: set(rolled_days(clickhouse)) == days_of(rows), PATIENCE,
+               what="the days to be rolled up")
+
+
+def within(rows, start, end):
+    return [r for r in rows if start * 1000 <= r["ts_ms"] < end * 1000]
+
+
+def assert_total(made, rows, start, end, interval, tz, bots):
+    answer = ask_range(made, start, end, interval=interval, tz=tz, bots=bots)
+    wanted = expected_data(rows, start, end, interval, tz, bots)
+    total = counted(within(rows, start, end), bots)
+    if bots == "only":
+        for entry in (*wanted, total):
+            entry["visitors"] = entry["ips"] = None
+    found = [{**e, "start": instant(e["start"])} for e in answer["data"]]
+    assert [{k: e[k] for k in wanted[0]} for e in found] == wanted
+    assert answer["total"] == total
+
+
+def assert_groups(made, rows, start, end, name, bots):
+    def of(row):
+        return row["tags"] if name == "tag" else [str(row["link_id"])] \
+            if name == "link" else [row[name]]
+    answer = ask_range(made, start, end, group_by=name, bots=bots, interval="month")
+    inside = within(rows, start, end)
+    wanted = {value: counted([r for r in inside if value in of(r)], bots)
+              for value in {v for r in inside for v in of(r)}}
+    for value in wanted.values():
+        if bots == "only" or name not in ("country", "device_class"):
+            value["visitors"] = value["ips"] = None
+    assert {g.pop("value"): g for g in answer["groups"]} == wanted
+
+
+def assert_answers(made, rows):
+    for (start, end, interval, tz), bots in zip(RANGES, itertools.cycle(BOTS)):
+        assert_total(made, rows, start, end, interval, tz, bots)
+    assert_total(made, rows, FROM, TO, "hour", "UTC", "include")
+    for name, bots in zip(GROUPS, itertools.cycle(BOTS)):
+        assert_groups(made, rows, FROM, TO, name, bots)
+        assert_groups(made, rows, FROM + 4500, TO - 900, name, bots)
+
+
+def busiest(made, start, end, **params):
+    links = ask_range(made, start, end, path="/v1/top", bots="include", **params)["links"]
+    return {int(link["link_id"]): (link["clicks"], link.get("clicks_before"))
+            for link in links}
+
+
+def assert_busiest(made, rows):
+    def clicks(start, end):
+        return {link: n for link in LINKS[1:] for n in [counted(
+            [r for r in within(rows, start, end) if r["link_id"] == link],
+            "include")["clicks"]] if n}
+    for start, end in ((FROM, TO), (FROM + 4500, TO - DAY - 900)):
+        assert {link: n for link, (n, _) in busiest(made, start, end).items()} == \
+            clicks(start, end)
+    # The range before ends inside of a day.
+    start, end = FROM + 2 * DAY + 7200, TO
+    now, before = clicks(start, end), clicks(2 * start - end, start)
+    wanted = {link: (n, before.get(link, 0)) for link, n in now.items()
+              if n > before.get(link, 0)}
+    assert busiest(made, start, end, sort="growth") == wanted
+
+
+def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa: F811
+                                                     clickhouse):
+    rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = aggregator(late_window="30d", resettle_every="1h", watermark_every="100ms")
+    wait_rolled(clickhouse, rows)
+    eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
+               == len(days_of(rows)))
+    assert_answers(made, rows)
+    assert_busiest(made, rows)
+
+    # Without the slots of the days in between whole days are answered the same.
+    clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE 1", mutations_sync=1)
+    for interval, bots in itertools.product(("hour", "day", "month"), BOTS):
+        assert_total(made, rows, FROM, TO, interval, "UTC", bots)
+    for name, bots in itertools.product(GROUPS, BOTS):
+        assert_groups(made, rows, FROM, TO, name, bots)
+    assert {link: n for link, (n, _) in busiest(made, FROM, TO).items()} == {
+        link: counted([r for r in rows if r["link_id"] == link], "include")["clicks"]
+        for link in LINKS[1:]}
+
+
+def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
+        aggregator, program, world, clickhouse):  # noqa: F811
+    rows = some_clicks(2, 400, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = aggregator(late_window="30d", resettle_every="1h", watermark_every="100ms")
+    wait_rolled(clickhouse, rows)
+    before = rolled_days(clickhouse)
+
+    late = some_clicks(3, 80, [(FROM + 2 * DAY, FROM + 3 * DAY)], links=LINKS)
+    world.insert(late)
+    eventually(lambda: set(rolled_days(clickhouse)) == days_of(rows) - days_of(late))
+    settled(made, len(rows + late), FROM, TO)
+    assert_answers(made, rows + late)
+    assert made.stop() == 0
+
+    made = program("aggregator", {
+        "clickhouse": {"query_timeout": "4s"},
+        "aggregator": {"settle_every": "200ms", "late_window": "30d",
+                       "resettle_every": "0s", "clean_every": "1s",
+                       "keep_superseded": "7s"}})
+    wait_rolled(clickhouse, rows + late)
+    after = rolled_days(clickhouse)
+    assert {day for day in before if after[day] != before[day]} == days_of(late)
+    settled(made, len(rows + late), FROM, TO)
+    assert_answers(made, rows + late)
+    # What was rolled up before goes.
+    for table in "stats_rollups", "settled WHERE kind = 'rolling'":
+        eventually(lambda of=table: {int(row["attempt"]) for row in clickhouse.rows(
+            f"SELECT DISTINCT attempt FROM {of}")} == set(after.values()), PATIENCE,
+            what="superseded rows to go")
+    assert_answers(made, rows + late)
+
+
+# The hours, the pass, the day, `sealing`, the sealed day, `copying`, the owners' day,
+# `rolling` and the rolled day go into `settled`.
+STEPS = (("stats_rollups", 1), ("settled", 8), ("settled", 9))
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault == "twice" else
+    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, clickhouse,
+                                                      proxy, fault):
+    made = program("aggregator", {
+        "clickhouse": {"url": proxy.url, "query_timeout":
+                       "2s" if fault.startswith("hang_") else "30s"},
+        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+                       "resettle_every": "0s", "lease": "1s", "late_window": "0s"}})
+    proxy.delay = 0.5
+    rows = []
+    for step, (table, number) in enumerate(STEPS):
+        proxy.at(number, fault, table)
+        more = some_clicks(10 + step, 300, [(FROM, FROM + DAY)], links=LINKS)
+        world.insert(more)
+        rows += more
+        wait_rolled(clickhouse, rows)
+        settled(made, len(rows), FROM, TO)
+        assert_answers(made, rows)
+    assert proxy.faults() == {fault: len(STEPS)}
