@@ -165,7 +165,7 @@ bool forgotten_has_visitor(const struct forgotten *f,
 			   int64_t at_ms)
 {
 	const struct visitor *found;
-	struct visitor key;
+	struct visitor key = {.until = at_ms};
 
 	if (!f || !f->visitor_count)
 		return false;
