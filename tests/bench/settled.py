@@ -106,16 +106,16 @@ class Settled:
         self.database.query(REPORT)
 
     def settle(self):
-        """Until all days are sealed and copied for owners."""
+        """Until all days are sealed, copied for owners and rolled up."""
         settler = self.program(settle_every="200ms")
         settler.start()
         self.parts.append(settler.process)
         started = time.monotonic()
         while int(self.database.value(
                 "SELECT count() FROM settled WHERE "
-                "kind IN ('sealed_day', 'owner_day')")) < 2 * DAYS:
+                "kind IN ('sealed_day', 'owner_day', 'rolled_day')")) < 3 * DAYS:
             if time.monotonic() > started + WAIT_S:
-                raise Failure("not all days are sealed and copied")
+                raise Failure("not all days are sealed, copied and rolled up")
             time.sleep(0.5)
         self.settle_seconds = time.monotonic() - started
         settler.stop()
