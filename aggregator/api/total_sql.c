@@ -31,10 +31,10 @@ static const char *const states[] = {
 
 /* Another on stats_rollups. */
 #define SQL_ROLLED                                                             \
-	"start >= toDateTime({from:UInt32}, 'UTC') AND "                       \
-	"start < toDateTime({to:UInt32}, 'UTC') AND "                          \
+	"span_start >= toDateTime({from:UInt32}, 'UTC') AND "                  \
+	"span_start < toDateTime({to:UInt32}, 'UTC') AND "                     \
 	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
-	"(toUInt32(toStartOfDay(start)), attempt))"
+	"(toUInt32(toStartOfDay(span_start)), attempt))"
 
 static void put_stretch(struct buf *sql, size_t *count, int64_t from,
 			int64_t to)
@@ -102,7 +102,7 @@ static void put_source(struct buf *sql, const struct question *q,
 	if (slots && days->count)
 		buf_puts(sql, " UNION ALL ");
 	if (days->count) {
-		put_columns(sql, "start", what);
+		put_columns(sql, "span_start", what);
 		buf_printf(sql,
 			   " FROM stats_rollups WHERE " SQL_ROLLED
 			   " AND dimension = '%s' AND NOT rest AND span = "

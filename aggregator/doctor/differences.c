@@ -84,7 +84,7 @@ static const struct {
 } copies[COPIED_KINDS] = {
 	[COPIED_LINKS] = {SQL_LINK_DAYS, "sealed_slots", "slot", ""},
 	[COPIED_OWNERS] = {SQL_LINK_DAYS, "owner_slots", "slot", ""},
-	[COPIED_TOTALS] = {SQL_HOURS, "stats_rollups", "start",
+	[COPIED_TOTALS] = {SQL_HOURS, "stats_rollups", "span_start",
 			   "dimension = 'total' AND span = 86400 AND "},
 };
 

@@ -93,10 +93,11 @@ int forget_list_read(struct clickhouse *ch, struct forget_list *ret,
 		     struct error *err)
 {
 	static const char sql[] =
-		"SELECT link_id, hex(visitor), "
+		"SELECT link_id, hex(visitor_id), "
 		"toUnixTimestamp64Milli(max(visits_until)) AS latest FROM "
 		"forgotten "
-		"GROUP BY link_id, visitor ORDER BY latest, link_id, visitor "
+		"GROUP BY link_id, visitor_id ORDER BY latest, link_id, "
+		"visitor_id "
 		"FORMAT TabSeparated";
 
 	*ret = (struct forget_list){0};
@@ -116,10 +117,11 @@ int forget_list_store(struct clickhouse *ch, const struct forget_list *list,
 	int status;
 
 	clickhouse_escape(&name, by, strlen(by));
-	buf_puts(&sql, "INSERT INTO forgotten (link_id, visitor, visits_until, "
-		       "listed_by) SELECT e.1, toFixedString(unhex(e.2), 20), "
-		       "fromUnixTimestamp64Milli(e.3, 'UTC'), {by:String} "
-		       "FROM (SELECT arrayJoin([");
+	buf_puts(&sql,
+		 "INSERT INTO forgotten (link_id, visitor_id, visits_until, "
+		 "listed_by) SELECT e.1, toFixedString(unhex(e.2), 20), "
+		 "fromUnixTimestamp64Milli(e.3, 'UTC'), {by:String} "
+		 "FROM (SELECT arrayJoin([");
 	for (size_t i = 0; i < list->count; i++)
 		buf_printf(&sql,
 			   "%s(toUInt64(%" PRIu64 "), '%s', toInt64(%" PRId64

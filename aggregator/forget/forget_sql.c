@@ -355,7 +355,7 @@ void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
 	buf_printf(&at,
 		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "
 		   "arrayMap(h -> toUInt32(intDiv(h, 86400) * 86400), %s)), "
-		   "toUInt32(start))",
+		   "toUInt32(span_start))",
 		   hours, hours);
 	put_empty_states(sql, "stats_rollups", list, buf_cstr(&at));
 	sql->failed |= at.failed;

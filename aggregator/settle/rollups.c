@@ -13,8 +13,8 @@
 	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit) "
 
 #define SQL_STAGED                                                             \
-	"stats_rollups WHERE start >= toDateTime({start:UInt32}, 'UTC') "      \
-	"AND start < toDateTime({end:UInt32}, 'UTC') "                         \
+	"stats_rollups WHERE span_start >= toDateTime({start:UInt32}, 'UTC') " \
+	"AND span_start < toDateTime({end:UInt32}, 'UTC') "                    \
 	"AND attempt = {attempt:UInt64} "
 
 static void put_settled(struct buf *sql, const struct day_copy *c)
@@ -56,7 +56,8 @@ static int stage(struct day_copy *c, struct error *err)
 	int status;
 
 	buf_puts(&sql,
-		 "INSERT INTO stats_rollups (dimension, span, start, attempt, "
+		 "INSERT INTO stats_rollups (dimension, span, span_start, "
+		 "attempt, "
 		 "value, rest, events, clicks, bots, prefetches, visitors, "
 		 "ips, human_visitors, human_ips, emptied) "
 		 "SELECT dimension, 86400, toDateTime({start:UInt32}, 'UTC'), "

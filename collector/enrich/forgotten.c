@@ -101,9 +101,9 @@ static int take(void *arg, char **f, struct error *err)
 static int load(struct forgotten *f, struct clickhouse *ch, struct error *err)
 {
 	static const char sql[] =
-		"SELECT link_id, hex(visitor), "
+		"SELECT link_id, hex(visitor_id), "
 		"toUnixTimestamp64Milli(max(visits_until)), count() FROM "
-		"forgotten GROUP BY link_id, visitor FORMAT TabSeparated";
+		"forgotten GROUP BY link_id, visitor_id FORMAT TabSeparated";
 
 	if (clickhouse_rows(ch, sql, NULL, "nsnn", take, f, err) < 0)
 		return -1;

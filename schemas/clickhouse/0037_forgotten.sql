@@ -5,12 +5,12 @@
 CREATE TABLE IF NOT EXISTS forgotten
 (
     link_id      UInt64,               -- 0: it is a visitor
-    visitor      FixedString(20),      -- as clicks.unique_identity; zeros: it is a link
+    visitor_id   FixedString(20),      -- as clicks.unique_identity; zeros: it is a link
     visits_until DateTime64(3, 'UTC'), -- a visitor's visits up to then, by any clock
     listed_by    LowCardinality(String)
 )
 ENGINE = MergeTree
-ORDER BY (link_id, visitor);
+ORDER BY (link_id, visitor_id);
 -- Of a day whose rows are dropped the states cannot be counted again.  One that had a
 -- visitor who is forgotten is emptied, and what it counted is not known any more.
 ALTER TABLE stats_hourly

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS stats_rollups
 (
     dimension      LowCardinality(String), -- as in stats_hourly
     span           UInt32,                 -- seconds: 86400, or 3600 of 'total'
-    start          DateTime('UTC') CODEC(Delta, ZSTD),
+    span_start     DateTime('UTC') CODEC(Delta, ZSTD),
     attempt        UInt64,
     value          String,
     rest           Bool,
@@ -23,8 +23,8 @@ CREATE TABLE IF NOT EXISTS stats_rollups
     emptied        Bool
 )
 ENGINE = MergeTree
-PARTITION BY toYYYYMM(start)
-ORDER BY (dimension, span, start, value)
+PARTITION BY toYYYYMM(span_start)
+ORDER BY (dimension, span, span_start, value)
 SETTINGS min_age_to_force_merge_seconds = 129600,
          min_age_to_force_merge_on_partition_only = 1;
 ALTER TABLE settled

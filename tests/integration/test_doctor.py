@@ -112,7 +112,7 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
 
     migrated.clickhouse.query(
         "ALTER TABLE stats_rollups UPDATE events = events + 1 WHERE span = 86400 AND "
-        f"start = toDateTime({start}, 'UTC') SETTINGS mutations_sync = 1")
+        f"span_start = toDateTime({start}, 'UTC') SETTINGS mutations_sync = 1")
     assert doctor(**settings)[1]["rolled up"][0] == "WRONG"
 
     migrated.clickhouse.query("ALTER TABLE settled DELETE WHERE kind IN "

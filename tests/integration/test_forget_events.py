@@ -176,9 +176,9 @@ def test_clicks_on_their_way_are_forgotten_and_later_ones_are_counted(
     wait_for(tables, len(made))
     until = int(tables.value("SELECT max(toUnixTimestamp64Milli(visits_until)) FROM forgotten"))
     stored = rows(tables, "hex(unique_identity) AS v, "
-                  "toUnixTimestamp64Milli(original_ts) AS at")
-    assert {r["v"] for r in stored if int(r["at"]) <= until} == {"0" * 40}
-    assert {r["v"] for r in stored if int(r["at"]) > until + 1000} == {VISITOR}
+                  "toUnixTimestamp64Milli(original_ts) AS made_at")
+    assert {r["v"] for r in stored if int(r["made_at"]) <= until} == {"0" * 40}
+    assert {r["v"] for r in stored if int(r["made_at"]) > until + 1000} == {VISITOR}
     # Kept by an edge and sent an hour later.
     late = until - 1000
     kafka.produce(topics["topic_clicks"], [rich_click(link_id=5000, time_ms=late)])

@@ -285,7 +285,8 @@ def test_a_link_of_dropped_days_keeps_its_counts(keeper, world, clickhouse,  # n
     sets = clickhouse.rows(
         "SELECT sum(clicks) AS c, uniqExactArray(arrayConcat(people, others)) AS v, "
         "uniqExactArray(arrayConcat(people_ips, others_ips)) AS a FROM sealed_slots "
-        "WHERE link_id = 2")[0]
+        "WHERE link_id = 2 AND (toDate(slot), attempt) IN (SELECT toDate(unit), "
+        "max(attempt) FROM settled WHERE kind = 'sealed_day' GROUP BY unit)")[0]
     assert int(sets["c"]) == before[2]["total"]["clicks"]
     assert (int(sets["v"]), int(sets["a"])) == (1, 1)
 
