@@ -16,13 +16,16 @@
 struct archived_link {
 	uint64_t link_id;
 	char code[128];
-	struct buf url; /* empty: it is forgotten */
+	struct buf url;
 	char state[16], owner[256], ttl_class[16];
 	char account[256], creator[256]; /* for struct access_link */
 	uint32_t generation;
 	int64_t created_at; /* ms */
 	int64_t expires_at; /* ms; 0: never */
 };
+
+/* It was taken out by `aggregator forget`: nobody is told of it. */
+#define ARCHIVE_FORGOTTEN "forgotten" /* state */
 
 /* The newest link of a code.  ERROR_NOTFOUND when the archive has none.
  * Release with archived_link_release. */

@@ -180,7 +180,8 @@ static int find(const struct link_finder *f, const struct sought *what,
 	}
 	take_newer(&archived, &stored, ret);
 	/* Redis has it for some time after the archive has forgotten it. */
-	if (!ret->link_id || !ret->url.len || !is_seen(f, ret))
+	if (!ret->link_id || !strcmp(ret->state, ARCHIVE_FORGOTTEN) ||
+	    !is_seen(f, ret))
 		status =
 			error_set(err, ERROR_NOTFOUND, "there is no such link");
 out:

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aggregator/api/archive.h"
+
 /* The expression of the index by_words, letter by letter: see the migration.
  * No filter has a control character, so none matches across two of them. */
 #define WORDS "lowerUTF8(concat(url, '\\n', description, '\\n', code))"
@@ -300,8 +302,9 @@ static void put_links(struct buf *sql, const struct links_query *q,
 
 	buf_puts(sql, "SELECT 'link', n_place, link_id, 0, (");
 	put_where(sql, q);
-	/* One without a URL is forgotten. */
-	buf_printf(sql, ") AND url != ''%s, link_id = present_id, %s, ",
+	buf_printf(sql,
+		   ") AND state != '" ARCHIVE_FORGOTTEN
+		   "'%s, link_id = present_id, %s, ",
 		   part == LINKS_UNCLICKED ? " AND n_effective = 0" : "",
 		   clicks[part]);
 	buf_puts(sql, link_columns);

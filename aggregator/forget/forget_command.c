@@ -57,7 +57,7 @@ static int read_number(const char *text, uint64_t *ret, struct error *err)
 
 static bool is_live(const struct archived_link *link, int64_t now)
 {
-	return !strcmp(link->state, "live") && link->url.len &&
+	return !strcmp(link->state, "live") &&
 	       (!link->expires_at || link->expires_at > now);
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "aggregator/api/archive.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
@@ -365,11 +366,10 @@ void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
 /* --- the archive ------------------------------------------------------------
  */
 
-/* A link has a URL until it is forgotten. */
 static void put_named_links(struct buf *sql, const struct forget_list *list)
 {
 	put_is_link(sql, list);
-	buf_puts(sql, " AND url != ''");
+	buf_puts(sql, " AND state != '" ARCHIVE_FORGOTTEN "'");
 }
 
 void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
@@ -381,12 +381,12 @@ void forget_sql_count_links(struct buf *sql, const struct forget_list *list)
 
 void forget_sql_links(struct buf *sql, const struct forget_list *list)
 {
-	buf_puts(
-		sql,
-		"ALTER TABLE links UPDATE url = '', owner = '', campaign = '', "
-		"tags = CAST([], 'Array(LowCardinality(String))'), "
-		"domain = '', description = '', account = '', creator = '', "
-		"editor = '', targets = CAST(map(), "
-		"'Map(LowCardinality(String), String)') WHERE ");
+	buf_puts(sql,
+		 "ALTER TABLE links UPDATE state = '" ARCHIVE_FORGOTTEN
+		 "', url = '', owner = '', campaign = '', "
+		 "tags = CAST([], 'Array(LowCardinality(String))'), "
+		 "domain = '', description = '', account = '', creator = '', "
+		 "editor = '', targets = CAST(map(), "
+		 "'Map(LowCardinality(String), String)') WHERE ");
 	put_named_links(sql, list);
 }

@@ -160,6 +160,12 @@ static int64_t bounded_ms(uint64_t ms)
 	return (int64_t)(ms < max ? ms : max);
 }
 
+/* What is forgotten has a state that the archive alone knows. */
+static const char *state_name(const Shortloop__Link *link, bool forgotten)
+{
+	return forgotten ? "forgotten" : link_state_name(link->state);
+}
+
 static void put_targets(struct buf *row, const Shortloop__Link *link)
 {
 	rowbinary_count(row, link->n_targets);

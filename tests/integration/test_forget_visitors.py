@@ -198,7 +198,8 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
                                      counted(inside, "include")["visitors"])
 
     # Clicks that come later are counted beside: what is not known stays so.
-    late = [make_click(random.Random(3), (min(came) + 60) * 1000 + i, 1)
+    late = [make_click(random.Random(3), (min(came) + 60) * 1000 + i, 1,
+                       unique_identity="somebody else, later")
             for i in range(20)]
     world.insert(late)
     settled(made, len(rows + late), FROM, TO)
@@ -244,7 +245,7 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
         {"code1", "code3"}
     # What issuing rests on is there.
     assert clickhouse.rows("SELECT DISTINCT code, link_id, space, generation FROM links "
-                           "WHERE url = '' ORDER BY code") == [
+                           "WHERE state = 'forgotten' ORDER BY code") == [
         {"code": "code2", "link_id": 2, "space": "s7", "generation": 1},
         {"code": "secret", "link_id": 77, "space": "s7", "generation": 1}]
     for row in clickhouse.rows("SELECT * FROM links WHERE link_id IN (2, 77)"):

@@ -289,8 +289,8 @@ def test_a_run_ends_only_those_whose_hours_it_told(clickhouse, migrated,
     eventually(lambda: int(clickhouse.value(
         "SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
         "database = currentDatabase() AND NOT is_done")), what="a mutation")
-    clickhouse.query("INSERT INTO rescored (day, run, state, hours) VALUES "
-                     "('2026-10-25', 7, 'begun', [1792886400])")
+    clickhouse.query("INSERT INTO rescored (day, run, state, rules, hours) VALUES "
+                     "('2026-10-25', 7, 'begun', 1, [1792886400])")
     clickhouse.query("SYSTEM START MERGES clicks")
     eventually(lambda: not made.process.running(), what="the end")
     assert clickhouse.rows("SELECT run, countIf(state = 'done') AS n FROM "
@@ -439,8 +439,8 @@ def test_a_mutation_of_somebody_else_is_left_alone(clickhouse, migrated,
     """One that fails, on a day of which a run was stopped."""
     migrated.insert(some_visits(50))
     rescore("2026-10-25")
-    clickhouse.query("INSERT INTO rescored (day, run, state) VALUES "
-                     "('2026-10-25', 7, 'begun')")
+    clickhouse.query("INSERT INTO rescored (day, run, state, rules) VALUES "
+                     "('2026-10-25', 7, 'begun', 1)")
     clickhouse.query("ALTER TABLE clicks DELETE IN PARTITION ID '20261025' "
                      "WHERE throwIf(code != '') = 0", mutations_sync=0)
     failing = ("SELECT count() FROM system.mutations WHERE table = 'clicks' AND "
