@@ -140,6 +140,8 @@ def test_a_new_owner_is_asked_for_before_the_archive_has_it(stack, space,
                                                             reclaimer):
     old = visited(stack, 1)
     stack.counted(old, 1)
+    # The old one it has: its code is found.
+    eventually(lambda: stack.count(code=old["code"]), what="the old owner")
     stack.collector.kill()
     block = int(old["link_id"]) & ((1 << 42) - 1)
 

@@ -4,6 +4,7 @@ import concurrent.futures
 import hashlib
 import http.client
 import json
+import time
 
 import pytest
 import requests
@@ -146,13 +147,17 @@ def problem(answer, status):
     return body["detail"]
 
 
-def create_many(api, count, connections=4, ttl="1h"):
-    """Creates over that many keep-alive connections; returns the codes."""
+def create_many(api, count, connections=4, ttl="1h", patience=0):
+    """Creates over that many keep-alive connections; returns the codes.  Who has
+    patience tries again what is answered by 503, for so many seconds."""
+    until = time.monotonic() + patience
+
     def run(n):
         codes = []
         host, port = api.program.section["listen"].split(":")
         connection = http.client.HTTPConnection(host, int(port), timeout=60)
-        for i in range(n):
+        i = 0
+        while i < n:
             connection.request(
                 "POST", "/v1/links",
                 json.dumps({"url": f"https://example.org/{i}", "ttl": ttl}),
@@ -160,8 +165,12 @@ def create_many(api, count, connections=4, ttl="1h"):
                  "Authorization": "Bearer boss"})
             answer = connection.getresponse()
             body = answer.read()
+            if answer.status == 503 and time.monotonic() < until:
+                time.sleep(0.05)
+                continue
             assert answer.status == 201, body
             codes.append(json.loads(body)["code"])
+            i += 1
         connection.close()
         return codes
     with concurrent.futures.ThreadPoolExecutor(connections) as pool:
