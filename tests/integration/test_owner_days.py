@@ -4,7 +4,7 @@ import collections
 import pytest
 import requests
 
-from support.clicks import (counted, expected_data, instant, rfc3339,
+from support.clicks import (counted, expected_data, hours_events, instant, rfc3339,
                             some_clicks)
 from support.fault_proxy import FAULTS
 from support.keys import key_line
@@ -34,6 +34,10 @@ def days_of(rows):
 
 
 def wait_copied(clickhouse, rows, but=()):
+    """Hours first: until then the days are as they were."""
+    if not but:
+        eventually(lambda: hours_events(clickhouse) == len(rows), PATIENCE,
+                   what=f"{len(rows)} events settled")
     eventually(lambda: set(owner_days(clickhouse)) == days_of(rows) - set(but),
                PATIENCE, what="the days to be copied for owners")
 
@@ -290,7 +294,8 @@ def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
 
 # --- faults ------------------------------------------------------------------------
 
-STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled", 6), ("settled", 7))
+STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled:copying", 1),
+         ("settled:owner_day", 1))
 
 
 @pytest.mark.parametrize("fault", [

@@ -15,11 +15,10 @@ from support.fault_proxy import FAULTS
 from support.program import eventually
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
-# The statements of a pass that change something, in their order: which of those
-# that insert into a table.  Into `settled` go the hours, the pass and the day.
-STEPS = (("stats_hourly", 1), ("settled", 1), ("settled", 2), ("link_slots", 1),
-         ("link_days", 1), ("settled", 3))
-TABLES = tuple(dict.fromkeys(table for table, _ in STEPS))
+# The statements of a pass that change something, in their order.
+STEPS = ("stats_hourly", "settled:hour", "settled:pass", "link_slots", "link_days",
+         "settled:link_day")
+TABLES = ("stats_hourly", "settled", "link_slots", "link_days")
 # What `make test` has of the faults; the others take minutes.
 SHORT = ("twice",)
 
@@ -95,15 +94,15 @@ def of_links(rows):
 
 # --- the way to ClickHouse -------------------------------------------------------
 
-@pytest.mark.parametrize("table, number", [
-    step if step in (("settled", 1), ("settled", 3)) else
-    pytest.param(*step, marks=pytest.mark.long) for step in STEPS])
+@pytest.mark.parametrize("step", [
+    step if step in ("settled:hour", "settled:link_day") else
+    pytest.param(step, marks=pytest.mark.long) for step in STEPS])
 def test_a_connection_that_ends_without_a_word_settles_nothing_twice(
-        aggregator, migrated, proxy, table, number):
+        aggregator, migrated, proxy, step):
     """libcurl repeats what it sent on a kept connection."""
     rows = some_clicks(1, 1000, [(START, END)])
     made = aggregator()
-    proxy.at(number, "close_after", table)
+    proxy.at(1, "close_after", step)
 
     migrated.insert(rows)
 
@@ -121,10 +120,10 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(aggregator, migrated,
     proxy.delay = 0.5
     seen = [0]
     with watched(migrated.clickhouse) as (hours, days):
-        for step, (table, number) in enumerate(STEPS):
-            proxy.at(number, fault, table)
-            migrated.insert(rows[500 * step:500 * (step + 1)])
-            seen.append(500 * (step + 1))
+        for n, step in enumerate(STEPS):
+            proxy.at(1, fault, step)
+            migrated.insert(rows[500 * n:500 * (n + 1)])
+            seen.append(500 * (n + 1))
             assert_settled(made, migrated, rows[:seen[-1]])
     assert proxy.faults() == {fault: len(STEPS)}
     assert hours <= set(seen)
@@ -176,8 +175,7 @@ class Meeting:
         self.gone.wait(60)
 
 
-EACH = [(*step, carried_out) for step in STEPS
-        for carried_out in (False, True)]
+EACH = [(step, carried_out) for step in STEPS for carried_out in (False, True)]
 
 
 def each_step(migrated, proxy, act, steps):
@@ -185,12 +183,12 @@ def each_step(migrated, proxy, act, steps):
     become more each time."""
     rows = some_clicks(3, 200 * len(steps), [(START, END)], links=(0, 1, 2))
     count = 0
-    for table, number, carried_out in steps:
+    for step, carried_out in steps:
         meeting = Meeting()
-        proxy.call_at(number, meeting.wait, table, carried_out)
+        proxy.call_at(1, meeting.wait, step, carried_out)
         count += 200
         migrated.insert(rows[count - 200:count])
-        assert meeting.here.wait(60), f"no {table} {number}"
+        assert meeting.here.wait(60), f"no {step}"
         act()
         meeting.gone.set()
         yield rows[:count]
@@ -198,8 +196,8 @@ def each_step(migrated, proxy, act, steps):
 
 @pytest.mark.parametrize("steps", [
     pytest.param(EACH, id="each", marks=pytest.mark.long),
-    pytest.param([step for step in EACH if step[2] == (step[0] == "settled")],
-                 id="half")])
+    pytest.param([(step, carried_out) for step, carried_out in EACH
+                  if carried_out == step.startswith("settled")], id="half")])
 def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
         aggregator, migrated, proxy, steps):
     made = aggregator()

@@ -16,8 +16,9 @@ servers do at their worst.
         proxy.passed                            what came: at, kind, token, fault, query
 
 A request's kind is the table that it inserts into ("clicks", "ingest_progress",
-"links", ...), "alter", "question" for any other query, "ping" for /ping.  FAULTS lists
-what can happen to one.  All methods are for any thread.
+"links", ...), "alter", "question" for any other query, "ping" for /ping.  A rule may
+also name what a row of `settled` says: "settled:sealed_day".  FAULTS lists what can
+happen to one.  All methods are for any thread.
 """
 import collections
 import http.client
@@ -29,6 +30,8 @@ import struct
 import threading
 import time
 import urllib.parse
+
+from backports import zstd
 
 # What becomes of a request: does it reach ClickHouse, and what of its answer.
 FAULTS = {
@@ -241,7 +244,7 @@ class ClickHouseProxy(Listener):
                          h.kind in (None, request.kind)), None)
             fault = held.fault if held else None
             for rule in self.rules if not held else ():
-                fault = fault or rule.decide(request.kind, self.chance)
+                fault = fault or rule.decide(request, self.chance)
             if held:
                 self.held.remove(held)
             self.passed.append(Passed(
@@ -344,9 +347,9 @@ class Rule:
         self.number = number
         self.chance = chance
 
-    def decide(self, kind, chance):
+    def decide(self, request, chance):
         """The fault for the request that comes now, or None."""
-        if self.kinds and kind not in self.kinds:
+        if self.kinds and not {request.kind, request.says}.intersection(self.kinds):
             return None
         if self.number is not None:
             self.number -= 1
@@ -370,6 +373,19 @@ class Held:
         self.gone.set()
 
 
+# Of schemas/clickhouse/, the kinds of rows that are not made by a SELECT.
+DECODE = {"zstd": zstd.decompress, "": bytes}
+SETTLED_BYTES = {1: "hour", 3: "pass", 8: "sealing", 15: "copying", 17: "rolling"}
+
+
+def settled_kind(query, encoding, body):
+    """What an insert into `settled` says; its rows are of one kind."""
+    selected = re.search(r"\bSELECT '(\w+)'", query)
+    if selected:
+        return f"settled:{selected[1]}"
+    return f"settled:{SETTLED_BYTES.get(DECODE[encoding](body)[0], 'other')}"
+
+
 class Request:
     def __init__(self, head, body):
         self.head = head
@@ -387,6 +403,11 @@ class Request:
                      table[1] if table else
                      "alter" if self.query.startswith("ALTER ") else
                      "question")
+        self.says = None
+        if self.kind == "settled":
+            encoding = next((value for name, value in self.headers
+                             if name.lower() == "content-encoding"), "")
+            self.says = settled_kind(self.query, encoding, body)
 
     @classmethod
     def read(cls, stream):
