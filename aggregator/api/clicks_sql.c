@@ -27,9 +27,6 @@ const char *clicks_sql_condition(enum bots_mode mode)
 	return conditions[mode];
 }
 
-/* Of a bucket or a total. */
-#define NO_VALUES "'' AS group_value, '' AS second_value, "
-
 void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 			   const struct buckets *buckets)
 {
@@ -93,7 +90,7 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(ts)", buckets);
-	buf_puts(sql, " AS bucket, " NO_VALUES);
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
 	put_raw_counts(sql, q, scope, exact);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 	if (q->group_by_count)
@@ -118,31 +115,54 @@ const struct clicks_sql_sets clicks_sql_sets[] = {
 	[BOTS_ONLY] = {"others", "others_ips"},
 };
 
-static void put_stretch(struct buf *sql, size_t *count, int64_t from,
-			int64_t to)
+/* A column by which stretches are told: "name >= before 123 after". */
+struct time_column {
+	const char *name, *before, *after;
+};
+
+static void put_stretch(struct buf *sql, const struct time_column *column,
+			size_t *count, int64_t from, int64_t to)
 {
 	if (from >= to)
 		return;
-	buf_printf(sql,
-		   "%s(ts >= toDateTime64(%" PRId64
-		   ", 3, 'UTC') AND ts < toDateTime64(%" PRId64 ", 3, 'UTC'))",
-		   (*count)++ ? " OR " : " AND (", from, to);
+	buf_printf(sql, "%s(%s >= %s%" PRId64 "%s AND %s < %s%" PRId64 "%s)",
+		   (*count)++ ? " OR " : " AND (", column->name, column->before,
+		   from, column->after, column->name, column->before, to,
+		   column->after);
 }
 
-bool clicks_sql_put_open(struct buf *sql, const struct question *q,
-			 const struct copied_days *sealed)
+static bool put_open(struct buf *sql, const struct time_column *column,
+		     int64_t from, int64_t to, const struct copied_days *days)
 {
-	int64_t from = q->from;
 	size_t count = 0;
 
-	for (size_t i = 0; i < sealed->count; i++) {
-		put_stretch(sql, &count, from, sealed->items[i].start);
-		from = sealed->items[i].start + CIVIL_DAY;
+	for (size_t i = 0; i < days->count; i++) {
+		put_stretch(sql, column, &count, from, days->items[i].start);
+		from = days->items[i].start + CIVIL_DAY;
 	}
-	put_stretch(sql, &count, from, q->to);
+	put_stretch(sql, column, &count, from, to);
 	if (count)
 		buf_putc(sql, ')');
 	return count > 0;
+}
+
+bool clicks_sql_put_open(struct buf *sql, const struct question *q,
+			 const struct copied_days *days)
+{
+	static const struct time_column ts = {"ts", "toDateTime64(",
+					      ", 3, 'UTC')"};
+
+	return put_open(sql, &ts, q->from, q->to, days);
+}
+
+bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
+			       const struct copied_days *days)
+{
+	static const struct time_column hour = {"hour", "toDateTime(",
+						", 'UTC')"};
+
+	return put_open(sql, &hour, q->from - q->from % CLICKS_SQL_HOUR, q->to,
+			days);
 }
 
 /* One row a slot of what is not sealed. */
@@ -192,7 +212,7 @@ void clicks_sql_sealed(struct buf *sql, const struct question *q,
 		      "answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
 	buf_printf(sql,
-		   " AS bucket, " NO_VALUES "sum(e) AS n_events, "
+		   " AS bucket, " CLICKS_SQL_NO_VALUES "sum(e) AS n_events, "
 		   "sum(c) AS n_clicks, sum(b) AS n_bots, "
 		   "sum(p) AS n_prefetches, %s(v) AS n_visitors, %s(i) AS "
 		   "n_ips FROM ",

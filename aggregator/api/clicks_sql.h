@@ -62,6 +62,16 @@ void clicks_sql_life(struct buf *sql, const struct question *q,
 void clicks_sql_sealed_size(struct buf *sql, const struct question *q,
 			    const struct copied_days *sealed);
 
+#define CLICKS_SQL_HOUR INT64_C(3600) /* seconds */
+
+/* What a bucket or a total has in place of groups' values. */
+#define CLICKS_SQL_NO_VALUES "'' AS group_value, '' AS second_value, "
+
+/* The counts of an answer from rows with e, c, b and p. */
+#define CLICKS_SQL_SUMS                                                        \
+	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
+	"sum(p) AS n_prefetches"
+
 /* An expression for the clicks that `mode` counts, over the aliases n_clicks,
  * n_bots and n_prefetches. */
 const char *clicks_sql_left(enum bots_mode mode);
@@ -85,5 +95,9 @@ void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
  * `clicks`.  False: there are none. */
 bool clicks_sql_put_open(struct buf *sql, const struct question *q,
 			 const struct copied_days *days);
+/* The same on rows of `stats_hourly`, of which the hour that the range begins
+ * in is whole. */
+bool clicks_sql_put_open_hours(struct buf *sql, const struct question *q,
+			       const struct copied_days *days);
 
 #endif

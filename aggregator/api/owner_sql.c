@@ -28,9 +28,6 @@
 #define SQL_ROW_COUNTS                                                         \
 	"count() AS e, countIf(" SQL_CLICK ") AS c, countIf(" SQL_BOT          \
 	") AS b, countIf(" SQL_PREFETCH ") AS p"
-#define SQL_SUMS                                                               \
-	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
-	"sum(p) AS n_prefetches"
 #define SQL_OF_ROWS                                                            \
 	" FROM clicks WHERE link_id != 0 AND "                                 \
 	"has(splitByChar('\\n', {bound_owners:String}), toString(owner))"
@@ -98,18 +95,19 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
-	buf_puts(sql, " AS bucket, '' AS group_value, '' AS second_value, "
-		      "" SQL_SUMS ", "
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS ", "
 		      "toNullable(uniqCombined64Array(17)(v)) AS n_visitors, "
 		      "toNullable(uniqCombined64Array(17)(i)) AS n_ips FROM ");
 	put_slots(sql, q, days);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 	if (q->group_by_count) {
-		buf_puts(sql, " UNION ALL SELECT * FROM (SELECT 'group' AS "
-			      "answer_part, 0 AS bucket, toValidUTF8(v) AS "
-			      "group_value, '' AS second_value, " SQL_SUMS ", "
-			      "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
-			      "CAST(NULL AS Nullable(UInt64)) AS n_ips FROM ");
+		buf_puts(sql,
+			 " UNION ALL SELECT * FROM (SELECT 'group' AS "
+			 "answer_part, 0 AS bucket, toValidUTF8(v) AS "
+			 "group_value, '' AS second_value, " CLICKS_SQL_SUMS
+			 ", "
+			 "CAST(NULL AS Nullable(UInt64)) AS n_visitors, "
+			 "CAST(NULL AS Nullable(UInt64)) AS n_ips FROM ");
 		put_values(sql, q, days);
 		buf_printf(sql,
 			   " GROUP BY group_value ORDER BY %s DESC, n_events "
@@ -123,7 +121,7 @@ void owner_sql_links(struct buf *sql, const struct question *q,
 		     const struct copied_days *days)
 {
 	buf_puts(sql,
-		 "SELECT l AS link, is_now, " SQL_SUMS " FROM (SELECT "
+		 "SELECT l AS link, is_now, " CLICKS_SQL_SUMS " FROM (SELECT "
 		 "toUInt64OrZero(value) AS l, toDateTime(day, 'UTC') >= "
 		 "toDateTime({start:UInt32}, 'UTC') AS is_now, "
 		 "" SQL_SETTLED_COUNTS SQL_OF_VALUES " AND dimension = 'link'");

@@ -5,8 +5,6 @@
 #include "aggregator/api/clicks_sql.h"
 #include "aggregator/zone/civil.h"
 
-#define HOUR INT64_C(3600) /* seconds */
-
 /* Which states count for visitors; none are kept for robots alone. */
 static const char *const states[] = {
 	[BOTS_EXCLUDE] = "human_",
@@ -36,34 +34,6 @@ static const char *const states[] = {
 	"has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "       \
 	"(toUInt32(toStartOfDay(span_start)), attempt))"
 
-static void put_stretch(struct buf *sql, size_t *count, int64_t from,
-			int64_t to)
-{
-	if (from >= to)
-		return;
-	buf_printf(sql,
-		   "%s(hour >= toDateTime(%" PRId64 ", 'UTC') AND "
-		   "hour < toDateTime(%" PRId64 ", 'UTC'))",
-		   (*count)++ ? " OR " : " AND (", from - from % HOUR, to);
-}
-
-/* Hours that are in none of the days; false: there are none. */
-static bool put_open(struct buf *sql, const struct question *q,
-		     const struct copied_days *days)
-{
-	int64_t from = q->from;
-	size_t count = 0;
-
-	for (size_t i = 0; i < days->count; i++) {
-		put_stretch(sql, &count, from, days->items[i].start);
-		from = days->items[i].start + CIVIL_DAY;
-	}
-	put_stretch(sql, &count, from, q->to);
-	if (count)
-		buf_putc(sql, ')');
-	return count > 0;
-}
-
 /* What is read of a row, wherever it is. */
 struct reading {
 	const char *dimension;
@@ -89,7 +59,7 @@ static void put_source(struct buf *sql, const struct question *q,
 		       const struct reading *what)
 {
 	struct buf open = {0};
-	bool slots = put_open(&open, q, days);
+	bool slots = clicks_sql_put_open_hours(&open, q, days);
 
 	buf_putc(sql, '(');
 	if (slots) {
@@ -117,16 +87,9 @@ static void put_source(struct buf *sql, const struct question *q,
 /* --- counts -----------------------------------------------------------------
  */
 
-#define SQL_SUMS                                                               \
-	"sum(e) AS n_events, sum(c) AS n_clicks, sum(b) AS n_bots, "           \
-	"sum(p) AS n_prefetches"
-
-/* Of a bucket or a total. */
-#define NO_VALUES "'' AS group_value, '' AS second_value, "
-
 static void put_counts(struct buf *sql, const struct reading *what)
 {
-	buf_puts(sql, SQL_SUMS);
+	buf_puts(sql, CLICKS_SQL_SUMS);
 	buf_puts(sql, what->state
 			      ? ", if(max(x), NULL, "
 				"uniqCombined64Merge(14)(vi)) AS n_visitors, "
@@ -145,10 +108,10 @@ static uint32_t span_of(const struct buckets *buckets)
 	bool hours = true, days = true;
 
 	for (size_t i = 0; i < buckets->count; i++) {
-		hours = hours && buckets->starts[i] % HOUR == 0;
+		hours = hours && buckets->starts[i] % CLICKS_SQL_HOUR == 0;
 		days = days && buckets->starts[i] % CIVIL_DAY == 0;
 	}
-	return days ? CIVIL_DAY : hours ? HOUR : 0;
+	return days ? CIVIL_DAY : hours ? CLICKS_SQL_HOUR : 0;
 }
 
 /* Both from the same rows, which are read once. */
@@ -160,7 +123,7 @@ static void put_together(struct buf *sql, const struct question *q,
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
-	buf_puts(sql, " AS bucket, " NO_VALUES);
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, total);
 	put_source(sql, q, days, total);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
@@ -178,11 +141,12 @@ static void put_apart(struct buf *sql, const struct question *q,
 	parts.span = span_of(buckets);
 	buf_puts(sql, "SELECT 'bucket' AS answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(t)", buckets);
-	buf_puts(sql, " AS bucket, " NO_VALUES);
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, &parts);
 	put_source(sql, q, parts.span ? days : &none, &parts);
 	buf_puts(sql, " GROUP BY bucket UNION ALL "
-		      "SELECT 'total' AS answer_part, 0 AS bucket, " NO_VALUES);
+		      "SELECT 'total' AS answer_part, 0 AS "
+		      "bucket, " CLICKS_SQL_NO_VALUES);
 	put_counts(sql, total);
 	put_source(sql, q, days, total);
 }
@@ -228,7 +192,7 @@ void total_sql_links(struct buf *sql, const struct question *q,
 
 	buf_puts(sql, "SELECT toUInt64(v) AS link, "
 		      "t >= toDateTime({start:UInt32}, 'UTC') AS is_now, "
-		      "" SQL_SUMS " FROM ");
+		      "" CLICKS_SQL_SUMS " FROM ");
 	put_source(sql, q, days, &links);
 	buf_puts(sql, " WHERE v != '0' GROUP BY link, is_now");
 }

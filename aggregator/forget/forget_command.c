@@ -9,10 +9,8 @@
  * stored are changed; and once more when all is stored that collectors may have
  * read without knowing.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "aggregator/aggregator_config.h"
@@ -42,19 +40,6 @@ struct forgetting {
 /* --- what is to be forgotten ------------------------------------------------
  */
 
-static int read_number(const char *text, uint64_t *ret, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || errno)
-		return error_set(err, ERROR_USAGE,
-				 "--link-id: '%s' is no number of a link",
-				 text);
-	return 0;
-}
-
 static bool is_live(const struct archived_link *link, int64_t now)
 {
 	return !strcmp(link->state, "live") &&
@@ -70,8 +55,10 @@ static int add_link(struct forgetting *f, const char *code, const char *number,
 	uint64_t id = 0;
 	int status;
 
-	if (number && read_number(number, &id, err) < 0)
-		return -1;
+	if (number && !forget_link_id(number, &id))
+		return error_set(err, ERROR_USAGE,
+				 "--link-id: '%s' is no number of a link",
+				 number);
 	status = number ? archive_find_link(f->settling.ch, id, &link, err)
 			: archive_find_code(f->settling.ch, code, &link, err);
 	if (status == 0 && is_live(&link, now))

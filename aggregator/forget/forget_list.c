@@ -1,6 +1,7 @@
 #include "aggregator/forget/forget_list.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -75,6 +76,15 @@ int forget_list_add_link(struct forget_list *list, uint64_t link_id,
 		return -1;
 	entry->link_id = link_id;
 	return 0;
+}
+
+bool forget_link_id(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
 /* --- the table --------------------------------------------------------------
@@ -168,11 +178,9 @@ int forget_list_print(const struct forget_list *list, FILE *out,
 static int add_link_text(struct forget_list *list, const char *text,
 			 int64_t until, struct error *err)
 {
-	char *end;
 	uint64_t id;
 
-	id = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end)
+	if (!forget_link_id(text, &id))
 		return error_set(err, ERROR_INPUT,
 				 "'link_id' is a number in quotes");
 	return forget_list_add_link(list, id, until, err);

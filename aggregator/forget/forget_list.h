@@ -5,6 +5,7 @@
 #ifndef AGGREGATOR_FORGET_FORGET_LIST_H
 #define AGGREGATOR_FORGET_FORGET_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +35,9 @@ int forget_list_add_visitor(struct forget_list *list, const char *digits,
 			    int64_t until, struct error *err);
 int forget_list_add_link(struct forget_list *list, uint64_t link_id,
 			 int64_t until, struct error *err);
+
+/* Reads a link's number; false: it is none. */
+bool forget_link_id(const char *text, uint64_t *ret);
 
 /* Reads the table, each visitor and link once. */
 int forget_list_read(struct clickhouse *ch, struct forget_list *ret,

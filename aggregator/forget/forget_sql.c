@@ -27,7 +27,7 @@ static size_t count(const struct forget_list *list, enum what what)
 	return n;
 }
 
-/* The visitors' identities, put as `format` says; the links' numbers. */
+/* The visitors' identities, or the links' numbers, each between two texts. */
 static void put_each(struct buf *sql, const struct forget_list *list,
 		     enum what what, const char *before, const char *after)
 {

@@ -300,52 +300,27 @@ static int pass_day(struct pass *p, const struct progress *last,
 	return status;
 }
 
+/* What does something with one day after `after`; see seal_next. */
+typedef int next_day_fn(const struct settling *s, int64_t after,
+			const struct progress *last, int64_t *ret_start,
+			bool *ret_done, struct error *err);
+
 /* One after the other, and from the first on again when there is no more: one
- * that cannot be sealed now stops none. */
-static int pass_seal(struct pass *p, const struct progress *last,
+ * that cannot be copied now stops none. */
+static int pass_copy(struct pass *p, next_day_fn *next, int64_t *after,
+		     const struct progress *last, size_t *ret_days,
 		     struct pass_result *ret, struct error *err)
 {
 	int64_t start;
-	bool sealed;
-
-	if (seal_next(&p->settling, p->seal_after, last, &start, &sealed, err) <
-	    0)
-		return -1;
-	p->seal_after = start;
-	ret->sealed = sealed;
-	ret->more = ret->more || sealed;
-	return 0;
-}
-
-/* Likewise. */
-static int pass_owners(struct pass *p, const struct progress *last,
-		       struct pass_result *ret, struct error *err)
-{
-	int64_t start;
 	bool done;
 
-	if (owner_days_next(&p->settling, p->owners_after, last, &start, &done,
-			    err) < 0)
+	if (ret->more)
+		return 0;
+	if (next(&p->settling, *after, last, &start, &done, err) < 0)
 		return -1;
-	p->owners_after = start;
-	ret->owner_days = done;
-	ret->more = ret->more || done;
-	return 0;
-}
-
-/* Likewise. */
-static int pass_rollups(struct pass *p, const struct progress *last,
-			struct pass_result *ret, struct error *err)
-{
-	int64_t start;
-	bool done;
-
-	if (rollups_next(&p->settling, p->rollups_after, last, &start, &done,
-			 err) < 0)
-		return -1;
-	p->rollups_after = start;
-	ret->rolled_up = done;
-	ret->more = ret->more || done;
+	*after = start;
+	*ret_days = done;
+	ret->more = done;
 	return 0;
 }
 
@@ -535,11 +510,12 @@ int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 		return -1;
 	if (!ret->more && pass_day(pass, &last, ret, err) < 0)
 		return -1;
-	if (!ret->more && pass_seal(pass, &last, ret, err) < 0)
-		return -1;
-	if (!ret->more && pass_owners(pass, &last, ret, err) < 0)
-		return -1;
-	if (!ret->more && pass_rollups(pass, &last, ret, err) < 0)
+	if (pass_copy(pass, seal_next, &pass->seal_after, &last, &ret->sealed,
+		      ret, err) < 0 ||
+	    pass_copy(pass, owner_days_next, &pass->owners_after, &last,
+		      &ret->owner_days, ret, err) < 0 ||
+	    pass_copy(pass, rollups_next, &pass->rollups_after, &last,
+		      &ret->rolled_up, ret, err) < 0)
 		return -1;
 	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
 		return -1;

@@ -7,10 +7,7 @@
 #include "aggregator/settle/settle_sql.h"
 
 /* Rows of stats_hourly that are published of the day. */
-#define SQL_SOURCE                                                             \
-	"stats_hourly WHERE " SQL_IN_HOURS                                     \
-	"AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "      \
-	"WHERE kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit) "
+#define SQL_SOURCE "stats_hourly WHERE " SQL_IN_HOURS "AND " SQL_ARE_PUBLISHED
 
 #define SQL_STAGED                                                             \
 	"stats_rollups WHERE span_start >= toDateTime({start:UInt32}, 'UTC') " \

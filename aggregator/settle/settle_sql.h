@@ -56,13 +56,16 @@
 	"slot >= toDateTime({start:UInt32}, 'UTC') AND "                       \
 	"slot < toDateTime({end:UInt32}, 'UTC') "
 
+/* A condition on stats_hourly: hours from start to end, as they are published.
+ */
+#define SQL_ARE_PUBLISHED                                                      \
+	"(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "    \
+	"kind = 'hour' AND " SQL_IN_UNITS "GROUP BY unit) "
+
 /* Rows of stats_hourly: of all dimensions' `total`; those that are published.
  */
-#define SQL_TOTALS "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
-#define SQL_PUBLISHED_TOTALS                                                   \
-	SQL_TOTALS "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM "   \
-		   "settled WHERE kind = 'hour' AND " SQL_IN_UNITS             \
-		   "GROUP BY unit) "
+#define SQL_TOTALS	     "stats_hourly WHERE dimension = 'total' AND " SQL_IN_HOURS
+#define SQL_PUBLISHED_TOTALS SQL_TOTALS "AND " SQL_ARE_PUBLISHED
 
 /*
  * Statements that read rows of `clicks` have another form for days that were
