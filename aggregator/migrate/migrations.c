@@ -95,6 +95,9 @@ static const char merged_months[] =
 static const char stats_rollups[] =
 #include "schemas/clickhouse/0039_stats_rollups.sql.inc"
 	;
+static const char open_hours[] =
+#include "schemas/clickhouse/0040_open_hours.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -128,5 +131,6 @@ const struct migration migrations[] = {
 	{"0037_forgotten.sql", forgotten},
 	{"0038_merged_months.sql", merged_months},
 	{"0039_stats_rollups.sql", stats_rollups},
+	{"0040_open_hours.sql", open_hours},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

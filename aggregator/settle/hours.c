@@ -20,6 +20,8 @@ struct hour {
 	uint64_t staged;      /* events under the attempt */
 	uint64_t before;      /* events published until now */
 	uint64_t base;	      /* events that are in all of these four */
+	uint64_t rest; /* values staged together, by dimension and slot */
+	uint64_t provisional; /* 1: values came into the busiest ones late */
 	bool held;
 };
 
@@ -30,9 +32,11 @@ struct work {
 	struct hour items[HOURS_MAX];
 	size_t count;
 	uint64_t dropped; /* number of the drop of their day; 0: none */
-	struct buf lists[5];
-	char numbers[8][24];
-	struct clickhouse_param params[21];
+	struct settle_rows rows;
+	struct open_plan plan; /* of one hour that is settled by what arrived */
+	struct buf lists[6];
+	char numbers[9][24];
+	struct clickhouse_param params[23];
 };
 
 static void work_free(struct work *w)
@@ -77,6 +81,11 @@ static uint64_t staged_of(const struct hour *h)
 	return h->staged;
 }
 
+static uint64_t provisional_of(const struct hour *h)
+{
+	return h->provisional;
+}
+
 static void add_param(struct work *w, size_t *at, const char *name,
 		      const char *value)
 {
@@ -89,14 +98,15 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		      struct error *err)
 {
 	static uint64_t (*const members[])(const struct hour *h) = {
-		start_of, attempt_of, blocks_of, rows_of, staged_of};
-	static const char *const names[] = {"param_hours", "param_attempts",
-					    "param_blocks", "param_rows",
-					    "param_counts"};
+		start_of, attempt_of, blocks_of,
+		rows_of,  staged_of,  provisional_of};
+	static const char *const names[] = {
+		"param_hours", "param_attempts", "param_blocks",
+		"param_rows",  "param_counts",	 "param_provisional"};
 	static const char *const number_names[] = {
 		"param_start", "param_end",	   "param_attempt",
 		"param_most",  "param_read_until", "param_complete_until",
-		"param_until", "param_dropped"};
+		"param_until", "param_dropped",	   "param_base"};
 	const int64_t numbers[] = {
 		first->what.start,
 		first[count - 1].what.start + HOUR,
@@ -106,6 +116,7 @@ static int set_params(struct work *w, const struct hour *first, size_t count,
 		w->last->complete_until,
 		settling_attempt_until(w->s, first->attempt),
 		(int64_t)w->dropped,
+		(int64_t)w->plan.base,
 	};
 	size_t n = 0;
 
@@ -175,11 +186,26 @@ static void take_base(void *arg, const uint64_t *n)
 		h->base = n[1];
 }
 
+static void take_rest(void *arg, const uint64_t *n)
+{
+	struct hour *h = find(arg, n[0]);
+
+	if (h)
+		h->rest = n[1];
+}
+
 static int count_rows(struct work *w, void (*take)(void *, const uint64_t *),
 		      struct error *err)
 {
-	return settling_query(w->s->ch, settle_sql_hour_rows(w->dropped > 0),
-			      w->params, 2, take, w, err);
+	struct buf sql = {0};
+	int status;
+
+	settle_sql_hour_rows(&sql, &w->rows);
+	status = buf_cstr(&sql) ? settling_query(w->s->ch, sql.data, w->params,
+						 2, take, w, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status;
 }
 
 static int count_base(struct work *w, struct error *err)
@@ -234,7 +260,7 @@ static int compute_chunk(struct work *w, struct hour *first, size_t count,
 	add_param(w, &n, "max_insert_threads", "1");
 	add_param(w, &n, "min_insert_block_size_rows", "10000000");
 	add_param(w, &n, "min_insert_block_size_bytes", "1000000000");
-	settle_sql_hours(&sql, w->dropped > 0);
+	settle_sql_hours(&sql, &w->rows);
 	status = settling_run(w->s->ch, &sql, w->params, err);
 	buf_free(&sql);
 	return status;
@@ -312,11 +338,24 @@ static void decide(const struct settling *s, struct hour *h)
 		s->on_shortage(s->arg, &shortage);
 }
 
+/* An attempt that is added to one which has not kept all values may lack some
+ * of those of a value. */
+static int look_for_rest(struct work *w, struct error *err)
+{
+	if (!w->plan.upto)
+		return 0;
+	if (settling_query(w->s->ch, settle_sql_hour_rest, w->params, 2,
+			   take_rest, w, err) < 0)
+		return -1;
+	w->items[0].provisional = w->plan.base && w->plan.has_rest;
+	return 0;
+}
+
 static int compare(struct work *w, struct error *err)
 {
 	if (set_params(w, w->items, w->count, err) < 0 ||
 	    count_staged(w, err) < 0 || count_base(w, err) < 0 ||
-	    count_rows(w, take_most, err) < 0)
+	    count_rows(w, take_most, err) < 0 || look_for_rest(w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
 		if (check_staged(&w->items[i], err) < 0)
@@ -413,9 +452,45 @@ static int settle(struct work *w, struct settle_count *ret, struct error *err)
 	return 0;
 }
 
+/* One hour, by what arrived; or all of its rows, where that cannot be. */
+static int settle_open(struct work *w, struct open_hours *open,
+		       struct settle_count *ret, struct error *err)
+{
+	struct hour *h = &w->items[0];
+	int64_t start = h->what.start;
+	int planned = open_hours_plan(open, w->s, &h->what, &w->plan, err);
+
+	if (planned > 0) {
+		h->what = w->plan.what;
+		w->rows.upto = w->plan.upto;
+		w->rows.added = w->plan.added;
+		w->rows.based = w->plan.base > 0;
+	}
+	if (planned < 0 || settle(w, ret, err) < 0) {
+		open_hours_forget(open, start);
+		return -1;
+	}
+	ret->added = planned > 0 && w->rows.based && ret->published;
+	if (planned > 0 && ret->published)
+		open_hours_published(open, h->attempt, h->rest > 0);
+	else
+		open_hours_forget(open, start);
+	return 0;
+}
+
+/* Whether the next hour is settled together with those before it. */
+static bool goes_with(const struct work *w, const struct stale *hour,
+		      const struct open_hours *open)
+{
+	/* A drop is of one day. */
+	return hour->dropped == w->dropped &&
+	       !(open && open_hours_takes(w->s, hour));
+}
+
 int hours_settle(const struct settling *s, const struct stale *hours,
-		 size_t count, const struct progress *last,
-		 struct settle_count *ret, struct error *err)
+		 size_t count, struct open_hours *open,
+		 const struct progress *last, struct settle_count *ret,
+		 struct error *err)
 {
 	struct work w = {.s = s, .last = last};
 	int status;
@@ -423,12 +498,17 @@ int hours_settle(const struct settling *s, const struct stale *hours,
 	*ret = (struct settle_count){0};
 	if (!count)
 		return 0;
-	/* A drop is of one day. */
 	w.dropped = hours[0].dropped;
-	for (; w.count < count && hours[w.count].dropped == w.dropped;
-	     w.count++)
-		w.items[w.count].what = hours[w.count];
-	status = settle(&w, ret, err);
+	w.rows.dropped = w.dropped > 0;
+	w.items[w.count++].what = hours[0];
+	if (open && open_hours_takes(s, &hours[0])) {
+		status = settle_open(&w, open, ret, err);
+	} else {
+		for (; w.count < count && goes_with(&w, &hours[w.count], open);
+		     w.count++)
+			w.items[w.count].what = hours[w.count];
+		status = settle(&w, ret, err);
+	}
 	work_free(&w);
 	return status < 0 ? error_wrap(err, "settle hours") : 0;
 }

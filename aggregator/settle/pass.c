@@ -9,6 +9,7 @@
 #include "aggregator/settle/drop.h"
 #include "aggregator/settle/drop_months.h"
 #include "aggregator/settle/hours.h"
+#include "aggregator/settle/open_hours.h"
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/rollups.h"
@@ -30,6 +31,7 @@ struct pass {
 	void *arg;
 	struct settling settling;
 	struct watermark_reader *watermark;
+	struct open_hours *open;
 	bool everything; /* in this pass */
 	/* While days that are held back are tried again: the last tried. */
 	struct {
@@ -88,8 +90,9 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 		return NULL;
 	}
 	p->watermark = watermark_reader_new(settings, err);
-	if (!p->watermark) {
-		free(p);
+	p->open = p->watermark ? open_hours_new(err) : NULL;
+	if (!p->open) {
+		pass_free(p);
 		return NULL;
 	}
 	p->settings = settings;
@@ -121,6 +124,7 @@ void pass_free(struct pass *pass)
 	if (!pass)
 		return;
 	watermark_reader_free(pass->watermark);
+	open_hours_free(pass->open);
 	free(pass);
 }
 
@@ -210,13 +214,19 @@ static int settle_hours(struct pass *p, const struct stale_list *stale,
 	struct settled_row row = {
 		SETTLED_PASS, {.start = settling_now(&p->settling) / 1000}, 0};
 	size_t count = stale->count < HOURS_MAX ? stale->count : HOURS_MAX;
-	struct settle_count settled;
+	/* What was reported while the clock was back is not where it belongs.
+	 */
+	struct open_hours *open = p->back_to == INT64_MAX ? p->open : NULL;
+	struct settle_count settled = {0};
 
-	if (hours_settle(&p->settling, stale->items, count, last, &settled,
-			 err) < 0)
-		return -1;
-	ret->hours = settled.published;
-	ret->more = settled.done < stale->count;
+	for (size_t i = 0; i < count; i += settled.done) {
+		if (hours_settle(&p->settling, &stale->items[i], count - i,
+				 open, last, &settled, err) < 0)
+			return -1;
+		ret->hours += settled.published;
+		ret->hours_added += settled.added;
+	}
+	ret->more = count < stale->count;
 	ret->complete_until = last->complete_until;
 	if (ret->more)
 		return 0;

@@ -37,6 +37,7 @@ struct pass_clocks {
 
 struct pass_result {
 	size_t hours;		/* settled */
+	size_t hours_added;	/* of them: by what arrived */
 	size_t days;		/* settled */
 	size_t owner_days;	/* settled */
 	size_t sealed;		/* days */

@@ -15,7 +15,7 @@ void stale_list_release(struct stale_list *list)
 }
 
 /* A row is: start, blocks, rows; rows and attempt of when it was published;
- * number of the drop. */
+ * number of the drop; whether it was provisional. */
 static int add_stale(void *arg, char **f, struct error *err)
 {
 	struct stale_list *list = arg;
@@ -31,7 +31,9 @@ static int add_stale(void *arg, char **f, struct error *err)
 		.rows = tsv_u64(f[2]),
 		.was_rows = tsv_u64(f[3]),
 		.was = tsv_u64(f[4]) > 0,
+		.was_attempt = tsv_u64(f[4]),
 		.dropped = tsv_u64(f[5]),
+		.provisional = tsv_u64(f[6]) > 0,
 	};
 	return 0;
 }
@@ -41,7 +43,7 @@ static int read_stale(struct clickhouse *ch, const char *sql,
 		      struct stale_list *ret, struct error *err)
 {
 	*ret = (struct stale_list){0};
-	if (clickhouse_rows(ch, sql, params, "nnnnnn", add_stale, ret, err) ==
+	if (clickhouse_rows(ch, sql, params, "nnnnnnn", add_stale, ret, err) ==
 	    0)
 		return 0;
 	stale_list_release(ret);
@@ -136,12 +138,13 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 	"WHERE f_known = 0 OR last > f_last GROUP BY h), "                     \
 	"published AS (SELECT toUInt32(unit) AS h, "                           \
 	"argMax(blocks, attempt) AS p_blocks, "                                \
-	"argMax(rows, attempt) AS p_rows, max(attempt) AS n_attempt "          \
+	"argMax(rows, attempt) AS p_rows, max(attempt) AS n_attempt, "         \
+	"toUInt8(argMax(provisional, attempt)) AS n_open "                            \
 	"FROM settled WHERE kind = 'hour' AND unit >= "                        \
 	"toDateTime((SELECT min(h) FROM touched), 'UTC') GROUP BY h), "        \
 	"done AS (SELECT h, "                                                  \
 	"if(n_attempt < x_attempt, 0, p_blocks) AS n_blocks, "                 \
-	"if(n_attempt < x_attempt, 0, p_rows) AS n_rows, n_attempt "           \
+	"if(n_attempt < x_attempt, 0, p_rows) AS n_rows, n_attempt, n_open "   \
 	"FROM published LEFT JOIN dropped "                                    \
 	"ON " DAY_OF("h") " = dropped.x_day), "                                \
 	"held AS (SELECT toUInt32(unit) AS h, "                                \
@@ -181,10 +184,17 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 	return read_stale(ch, sql, params.items, ret, err);
 }
 
+/* Seconds after its end at which an hour that is provisional has to be settled
+ * as a whole. */
+#define CLOSES "60"
+
+#define IS_OPEN_AND_OVER                                                       \
+	"(done.n_open AND toDateTime(done.h + 3600 + " CLOSES                  \
+	", 'UTC') <= now64(3, 'UTC')) "
 #define IS_STALE                                                               \
 	"reported.h >= " KEPT_FROM                                             \
 	"AND (reported.n_blocks != done.n_blocks OR "                          \
-	"reported.n_rows != done.n_rows) "
+	"reported.n_rows != done.n_rows OR " IS_OPEN_AND_OVER ") "
 
 int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 			 int64_t low_ms, bool held, struct stale_list *ret,
@@ -194,9 +204,13 @@ int progress_stale_hours(struct clickhouse *ch, int64_t since_ms,
 	static const char sql[] =
 		"WITH touched AS (SELECT DISTINCT arrayJoin(mapKeys(hours)) "
 		"AS h FROM ingest_progress WHERE inserted_at >= "
-		"fromUnixTimestamp64Milli({since:Int64}, 'UTC')), " ABOUT_HOURS
+		"fromUnixTimestamp64Milli({since:Int64}, 'UTC') "
+		"UNION DISTINCT SELECT toUInt32(unit) FROM settled "
+		"WHERE kind = 'hour' AND unit >= now() - 86400 GROUP BY unit "
+		"HAVING argMax(provisional, attempt)), " ABOUT_HOURS
 		"SELECT reported.h, reported.n_blocks, reported.n_rows, "
-		"done.n_rows, done.n_attempt, x.x_attempt FROM reported "
+		"done.n_rows, done.n_attempt, x.x_attempt, done.n_open "
+		"FROM reported "
 		"LEFT JOIN done ON reported.h = done.h "
 		"LEFT JOIN held ON reported.h = held.h "
 		JOIN_DROPPED("reported.h") "WHERE " IS_STALE
@@ -251,7 +265,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 		"AND ts < toDateTime64({to:UInt32}, 3, 'UTC')) "
 		"WHERE h >= {from:UInt32} AND h < {to:UInt32}), " ABOUT_HOURS
 		"SELECT t.h, reported.n_blocks, reported.n_rows, done.n_rows, "
-		"done.n_attempt, x.x_attempt FROM touched AS t "
+		"done.n_attempt, x.x_attempt, done.n_open FROM touched AS t "
 		"LEFT JOIN reported ON t.h = reported.h "
 		"LEFT JOIN done ON t.h = done.h "
 		JOIN_DROPPED("t.h") "WHERE t.h >= " KEPT_FROM
@@ -297,7 +311,7 @@ int progress_hours_of(struct clickhouse *ch, int64_t from, int64_t to,
 	"argMax(rows, attempt) AS n_rows, max(attempt) AS n_attempt "          \
 	"FROM settled WHERE kind = 'held_day' GROUP BY d) "                    \
 	"SELECT reported.d, reported.d_blocks, reported.d_rows, "              \
-	"done.n_rows, done.n_attempt, x.x_attempt FROM reported "              \
+	"done.n_rows, done.n_attempt, x.x_attempt, 0 FROM reported "           \
 	"LEFT JOIN done ON reported.d = done.d "                               \
 	"LEFT JOIN held ON reported.d = held.d "                               \
 	"LEFT JOIN dropped AS x ON reported.d = x.x_day WHERE "

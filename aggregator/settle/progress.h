@@ -33,7 +33,10 @@ struct stale {
 	uint64_t rows;	   /* that these reported */
 	uint64_t was_rows; /* the same when it was last published */
 	bool was;	   /* published */
-	uint64_t dropped;  /* number of the last drop of its day; 0: none */
+	bool provisional;  /* the hour was, and is settled as a whole once over
+			    */
+	uint64_t was_attempt; /* 0: not published */
+	uint64_t dropped;     /* number of the last drop of its day; 0: none */
 };
 
 struct stale_list {

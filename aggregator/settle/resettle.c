@@ -36,8 +36,8 @@ static int settle_hours(const struct settling *s, const struct stale_list *list,
 
 		if (progress_read_last(s->ch, &last, err) < 0 ||
 		    hours_settle(s, &list->items[i],
-				 count < HOURS_MAX ? count : HOURS_MAX, &last,
-				 &n, err) < 0)
+				 count < HOURS_MAX ? count : HOURS_MAX, NULL,
+				 &last, &n, err) < 0)
 			return -1;
 		ret->hours += n.published;
 		ret->held += n.done - n.published;

@@ -75,7 +75,8 @@ static void put_sets(struct buf *sql, enum dimension_kind kind)
 }
 
 /* h, quarter, d, v, n, c, b, p; and the states of those DIMENSION_VISITORS. */
-static void put_counts(struct buf *sql, enum dimension_kind kind, bool dropped)
+static void put_counts(struct buf *sql, enum dimension_kind kind,
+		       const struct settle_rows *rows)
 {
 	buf_puts(sql, "SELECT " SQL_HOUR " AS h, " SQL_SLOT " AS quarter, ");
 	put_keys(sql, kind);
@@ -89,24 +90,103 @@ static void put_counts(struct buf *sql, enum dimension_kind kind, bool dropped)
 	buf_printf(sql,
 		   " FROM %s WHERE " SQL_RANGE
 		   " AND h IN {hours:Array(UInt32)}",
-		   dropped ? SQL_BESIDE : "clicks");
+		   rows->dropped ? SQL_BESIDE : "clicks");
+	if (rows->added)
+		buf_printf(sql, " AND %s", rows->added);
 	put_sets(sql, kind);
 }
 
-static void put_visited(struct buf *sql, bool dropped)
+/* --- hours that are settled by what arrived --------------------------------
+ */
+
+static void put_names(struct buf *sql, enum dimension_kind kind)
+{
+	const char *before = "";
+
+	buf_puts(sql, "dimension IN (");
+	for (size_t i = 0; i < dimension_count; i++) {
+		if (dimensions[i].kind != kind)
+			continue;
+		buf_printf(sql, "%s'%s'", before, dimensions[i].name);
+		before = ", ";
+	}
+	buf_putc(sql, ')');
+}
+
+/* Rows of the attempt that is added to. */
+#define SQL_IN_ADDED_TO                                                        \
+	SQL_IN_HOURS "AND toUInt32(hour) IN {hours:Array(UInt32)} "            \
+		     "AND attempt = {base:UInt64}"
+
+/* The same columns as put_counts, of the attempt and what it lacks together:
+ * a key that is in both is one row again. */
+static void put_sums(struct buf *sql, enum dimension_kind kind,
+		     const struct settle_rows *rows)
+{
+	bool visitors = kind == DIMENSION_VISITORS;
+
+	buf_puts(sql, "SELECT d, h, quarter, v, sum(n1) AS n, sum(c1) AS c, "
+		      "sum(b1) AS b, sum(p1) AS p");
+	for (size_t i = 0; visitors && i < STATE_COUNT; i++)
+		buf_printf(sql, ", uniqCombined64MergeState(14)(t%zu) AS s%zu",
+			   i, i);
+	buf_puts(sql, " FROM (SELECT d, h, quarter, v, n AS n1, c AS c1, "
+		      "b AS b1, p AS p1");
+	for (size_t i = 0; visitors && i < STATE_COUNT; i++)
+		buf_printf(sql, ", s%zu AS t%zu", i, i);
+	buf_puts(sql, " FROM (");
+	put_counts(sql, kind, rows);
+	buf_puts(sql, ") UNION ALL SELECT dimension, toUInt32(hour), slot, "
+		      "value, events, clicks, bots, prefetches");
+	if (visitors)
+		buf_puts(sql, ", visitors, ips, human_visitors, human_ips");
+	buf_puts(sql, " FROM stats_hourly WHERE ");
+	put_names(sql, kind);
+	buf_puts(sql, " AND NOT rest AND " SQL_IN_ADDED_TO
+		      ") GROUP BY d, h, quarter, v");
+}
+
+/* What was counted together stays so. */
+static void put_base_rest(struct buf *sql)
+{
+	buf_puts(sql, "SELECT dimension, hour, {attempt:UInt64}, slot, '', "
+		      "true, sum(events), sum(clicks), sum(bots), "
+		      "sum(prefetches), "
+		      "uniqCombined64MergeState(14)(visitors), "
+		      "uniqCombined64MergeState(14)(ips), "
+		      "uniqCombined64MergeState(14)(human_visitors), "
+		      "uniqCombined64MergeState(14)(human_ips), false "
+		      "FROM stats_hourly WHERE rest AND " SQL_IN_ADDED_TO
+		      " GROUP BY dimension, hour, slot");
+}
+
+static void put_groups(struct buf *sql, enum dimension_kind kind,
+		       const struct settle_rows *rows)
+{
+	if (rows->based)
+		put_sums(sql, kind, rows);
+	else
+		put_counts(sql, kind, rows);
+}
+
+/* --- all dimensions --------------------------------------------------------
+ */
+
+static void put_visited(struct buf *sql, const struct settle_rows *rows)
 {
 	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
 		      "quarter, v, false, n, c, b, p");
 	for (size_t i = 0; i < STATE_COUNT; i++)
 		buf_printf(sql, ", s%zu", i);
 	buf_puts(sql, ", false FROM (");
-	put_counts(sql, DIMENSION_VISITORS, dropped);
+	put_groups(sql, DIMENSION_VISITORS, rows);
 	buf_putc(sql, ')');
 }
 
 /* Of each hour the busiest values, and one row a slot for the rest.  A value's
  * place is that in the whole hour, 1 being the busiest. */
-static void put_busiest(struct buf *sql, enum dimension_kind kind, bool dropped)
+static void put_busiest(struct buf *sql, enum dimension_kind kind,
+			const struct settle_rows *rows)
 {
 	buf_puts(sql, "SELECT d, toDateTime(h, 'UTC'), {attempt:UInt64}, "
 		      "quarter, if(is_rest, '', v) AS shown, "
@@ -121,7 +201,7 @@ static void put_busiest(struct buf *sql, enum dimension_kind kind, bool dropped)
 		 ", false FROM (SELECT *, dense_rank() OVER (PARTITION BY h, d "
 		 "ORDER BY hour_n DESC, v) AS place FROM (SELECT *, "
 		 "sum(n) OVER (PARTITION BY h, d, v) AS hour_n FROM (");
-	put_counts(sql, kind, dropped);
+	put_groups(sql, kind, rows);
 	buf_puts(sql, "))) GROUP BY h, d, quarter, shown, is_rest");
 }
 
@@ -136,20 +216,23 @@ static void put_base(struct buf *sql)
 		 "AND " SQL_IN_BASE);
 }
 
-void settle_sql_hours(struct buf *sql, bool dropped)
+void settle_sql_hours(struct buf *sql, const struct settle_rows *rows)
 {
 	buf_puts(sql, "INSERT INTO stats_hourly (dimension, hour, attempt, "
 		      "slot, value, rest, events, clicks, bots, prefetches, "
 		      "visitors, ips, human_visitors, human_ips, emptied) ");
-	put_visited(sql, dropped);
+	put_visited(sql, rows);
 	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_BUSIEST, dropped);
+	put_busiest(sql, DIMENSION_BUSIEST, rows);
 	buf_puts(sql, " UNION ALL ");
-	put_busiest(sql, DIMENSION_MANY, dropped);
-	if (dropped) {
-		buf_puts(sql, " UNION ALL ");
+	put_busiest(sql, DIMENSION_MANY, rows);
+	if (!rows->dropped && !rows->based)
+		return;
+	buf_puts(sql, " UNION ALL ");
+	if (rows->dropped)
 		put_base(sql);
-	}
+	else
+		put_base_rest(sql);
 }
 
 void settle_sql_link_slots(struct buf *sql)
@@ -253,19 +336,22 @@ void settle_sql_old_days(struct buf *sql)
 	"toUInt32(hour) IN {hours:Array(UInt32)} AND " SQL_IN_BASE             \
 	" GROUP BY hour"
 
-const char *settle_sql_hour_rows(bool dropped)
+void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows)
 {
-	static const char rows[] =
-		"SELECT " SQL_HOUR " AS h, count() FROM clicks WHERE " SQL_RANGE
-		" AND h IN {hours:Array(UInt32)} GROUP BY h "
-		"FORMAT TabSeparated";
-	static const char rows_and_base[] =
-		"SELECT h, sum(n) FROM (SELECT toUInt64(" SQL_HOUR
-		") AS h, count() AS n FROM " SQL_BESIDE
-		" WHERE h IN {hours:Array(UInt32)} GROUP BY h "
-		"UNION ALL " SQL_HOUR_BASE ") GROUP BY h FORMAT TabSeparated";
-
-	return dropped ? rows_and_base : rows;
+	if (rows->dropped) {
+		buf_puts(sql, "SELECT h, sum(n) FROM (SELECT toUInt64(" SQL_HOUR
+			      ") AS h, count() AS n FROM " SQL_BESIDE
+			      " WHERE h IN {hours:Array(UInt32)} GROUP BY h "
+			      "UNION ALL " SQL_HOUR_BASE ") GROUP BY h");
+	} else {
+		buf_puts(sql,
+			 "SELECT " SQL_HOUR " AS h, count() FROM clicks "
+			 "WHERE " SQL_RANGE " AND h IN {hours:Array(UInt32)}");
+		if (rows->upto)
+			buf_printf(sql, " AND %s", rows->upto);
+		buf_puts(sql, " GROUP BY h");
+	}
+	buf_puts(sql, " FORMAT TabSeparated");
 }
 
 const char settle_sql_hour_base[] = SQL_HOUR_BASE " FORMAT TabSeparated";
@@ -314,15 +400,23 @@ const char settle_sql_hour_published[] =
 	"SELECT toUInt32(hour) AS h, sum(events) FROM " SQL_PUBLISHED_TOTALS
 	"GROUP BY hour FORMAT TabSeparated";
 
+const char settle_sql_hour_rest[] =
+	"SELECT toUInt32(hour) AS h, count() FROM stats_hourly WHERE rest "
+	"AND " SQL_IN_HOURS "AND attempt IN {attempts:Array(UInt64)} "
+	"GROUP BY hour FORMAT TabSeparated";
+
 void settle_sql_publish_hours(struct buf *sql)
 {
-	buf_puts(sql, SQL_INTO_SETTLED
-		 "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
-		 "want.e.3, want.e.4, " SQL_TIMES
-		 "FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
-		 "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
-		 "{rows:Array(UInt64)}, {counts:Array(UInt64)})) AS e, "
-		 "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
+	buf_puts(sql, "INSERT INTO settled (kind, unit, attempt, blocks, rows, "
+		      "provisional, read_until, complete_until, settled_at, "
+		      "settler) "
+		      "SELECT 'hour', toDateTime(want.e.1, 'UTC'), want.e.2, "
+		      "want.e.3, want.e.4, want.e.6 > 0, " SQL_TIMES
+		      "FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, "
+		      "{attempts:Array(UInt64)}, {blocks:Array(UInt64)}, "
+		      "{rows:Array(UInt64)}, {counts:Array(UInt64)}, "
+		      "{provisional:Array(UInt64)})) AS e, "
+		      "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
 	put_staged(sql);
 	buf_puts(sql, ") AS have ON want.h = have.h AND want.a = have.attempt "
 		      "WHERE want.e.5 = have.n AND " SQL_IN_TIME);

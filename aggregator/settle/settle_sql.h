@@ -72,13 +72,22 @@
  * dropped (`dropped`, see dropped.h), with the parameter `dropped` more.
  */
 
+/* Which rows of `clicks` hours are settled from; zeroed: all of them. */
+struct settle_rows {
+	bool dropped; /* those beside the base of the drop */
+	/* Of an hour that is settled by what arrived (open_hours.h): conditions
+	 * on its rows, and on those that its last attempt lacks; NULL: none. */
+	const char *upto, *added;
+	bool based; /* added to the attempt that is the parameter base */
+};
+
 /*
  * Computes some hours of stats_hourly, in all dimensions, under one attempt.
  * Parameters: hours (their starts, seconds since 1970), start and end of the
- * range they lie in, attempt, most (values kept).  One statement, so that an
- * attempt is one insert.
+ * range they lie in, attempt, most (values kept), base.  One statement, so that
+ * an attempt is one insert.
  */
-void settle_sql_hours(struct buf *sql, bool dropped);
+void settle_sql_hours(struct buf *sql, const struct settle_rows *rows);
 
 /* Computes one day of link_slots or link_days.  Parameters: start, end,
  * attempt. */
@@ -97,15 +106,16 @@ void settle_sql_old_days(struct buf *sql);
 
 /*
  * Statements about some hours.  Parameters: hours, attempts, blocks, rows,
- * counts (arrays of one length), start, end, read_until, complete_until, now,
- * settler.
+ * counts, provisional (arrays of one length), start, end, read_until,
+ * complete_until, now, settler.
  */
 /* hour, rows of clicks and events of its base */
-const char *settle_sql_hour_rows(bool dropped);
+void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows);
 extern const char settle_sql_hour_base[]; /* hour, events of its base */
 /* hour, attempt, and its events in each dimension, or SETTLE_SQL_UNEVEN */
 void settle_sql_hour_staged(struct buf *sql);
 extern const char settle_sql_hour_published[]; /* hour, events until now */
+extern const char settle_sql_hour_rest[]; /* hour, values not kept one by one */
 /* Publishes those hours of which the server finds as many events as were
  * counted, in each dimension. */
 void settle_sql_publish_hours(struct buf *sql);

@@ -28,8 +28,8 @@ struct settler_metrics {
 	struct metric *held_hours, *held_days, *short_hours;
 	struct metric *clock_ahead, *clock_went_back, *late_hours;
 	struct metric *dropped, *rows_deleted;
-	struct metric *hours, *days, *sealed, *owner_days, *rolled_up,
-		*failures, *lease_owned, *seconds;
+	struct metric *hours, *hours_added, *days, *sealed, *owner_days,
+		*rolled_up, *failures, *lease_owned, *seconds;
 	struct metric *complete_until;
 };
 
@@ -226,6 +226,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	metric_observe(s->metrics.seconds,
 		       (double)(clock_monotonic_ns() - start) / 1e9);
 	metric_add(s->metrics.hours, ret->hours);
+	metric_add(s->metrics.hours_added, ret->hours_added);
 	metric_add(s->metrics.days, ret->days);
 	metric_add(s->metrics.sealed, ret->sealed);
 	metric_add(s->metrics.owner_days, ret->owner_days);
@@ -238,6 +239,7 @@ static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 	    ret->rolled_up)
 		log_debug(s->log, "settled",
 			  log_int("hours", (int64_t)ret->hours),
+			  log_int("hours_added", (int64_t)ret->hours_added),
 			  log_int("days", (int64_t)ret->days),
 			  log_int("sealed", (int64_t)ret->sealed),
 			  log_int("owner_days", (int64_t)ret->owner_days),
@@ -296,6 +298,9 @@ static void register_metrics(struct settler *s, struct metrics *m)
 	s->metrics.hours =
 		metrics_counter(m, "shortloop_aggregator_hours_total", NULL,
 				"Hours settled, repetitions included.");
+	s->metrics.hours_added = metrics_counter(
+		m, "shortloop_aggregator_hours_added_total", NULL,
+		"Hours settled by what arrived, without reading the rest.");
 	s->metrics.days =
 		metrics_counter(m, "shortloop_aggregator_days_total", NULL,
 				"Days settled, repetitions included.");

@@ -77,6 +77,7 @@ void settling_close(struct settling *s);
 struct settle_count {
 	size_t done; /* of those asked for, from the first on */
 	size_t published;
+	size_t added; /* of the published: an attempt and what arrived since */
 };
 
 /* ms since 1970 by ClickHouse's clock, and never by this host's: what is old is

@@ -1,0 +1,267 @@
+"""Hours that are not over are settled by what arrived: the attempt before, and the
+rows beyond it.  Each figure is held against the same clicks in Python."""
+import random
+import time
+
+import pytest
+
+from support.asking import aggregator, ask_range  # noqa: F401
+from support.clicks import counted, make_click
+from support.program import eventually
+
+HOUR = 3600
+VISITORS = ["country", "device_class", "verdict", "outcome"]
+SETTLED = VISITORS + ["ua_family", "owner", "tag"]
+
+
+class Present:
+    """Clicks of the hour in which the test began, or of one before."""
+
+    def __init__(self, seed, hours_ago=0):
+        self.start = (int(time.time()) // HOUR - hours_ago) * HOUR
+        self.rng = random.Random(seed)
+        self.clicks = []
+
+    def draw(self, count, **fields):
+        until = min(int(time.time() * 1000), (self.start + HOUR) * 1000 - 1)
+        fresh = [make_click(self.rng,
+                            self.rng.randint(self.start * 1000, until),
+                            self.rng.choice([1, 2, 3]), **fields)
+                 for _ in range(count)]
+        self.clicks += fresh
+        return fresh
+
+    def ask(self, made, **params):
+        return ask_range(made, self.start, self.start + HOUR, interval="hour",
+                         bots="include", **params)
+
+    def settled(self, made):
+        eventually(lambda: self.ask(made)["total"]["events"] ==
+                   len(self.clicks), what="the hour to be settled")
+
+    def is_right(self, made):
+        """All that is settled, by dimension and value."""
+        if self.ask(made)["total"] != counted(self.clicks, "include"):
+            return False
+        for dimension in SETTLED:
+            wanted = {}
+            for click in self.clicks:
+                for value in click["tags"] if dimension == "tag" else [
+                        click[dimension]]:
+                    wanted.setdefault(value, []).append(click)
+            found = {g.pop("value"): g for g in
+                     self.ask(made, group_by=dimension)["groups"]}
+            for value, clicks in wanted.items():
+                right = counted(clicks, "include")
+                group = found.pop(value, {"clicks": 0})
+                if dimension in VISITORS and group != right or \
+                        group["clicks"] != right["clicks"]:
+                    return False
+            if any(group["clicks"] for group in found.values()):
+                return False
+        return True
+
+    def wait_right(self, made):
+        self.settled(made)
+        eventually(lambda: self.is_right(made), what="every figure to be right")
+
+
+@pytest.fixture
+def present():
+    return Present(11)
+
+
+def added(made):
+    return made.metric("shortloop_aggregator_hours_added_total")
+
+
+def wait_added(made, count):
+    made.wait_metric(count, "shortloop_aggregator_hours_added_total")
+
+
+def newest(clickhouse, start, what="attempt"):
+    return clickhouse.value(
+        f"SELECT argMax({what}, attempt) FROM settled WHERE kind = 'hour' "
+        f"AND unit = toDateTime({start}, 'UTC')")
+
+
+def test_an_open_hour_is_settled_by_what_arrives(aggregator, migrated,  # noqa: F811
+                                                 present):
+    migrated.partitions = 2
+    made = aggregator()
+    for n in range(6):
+        migrated.insert(present.draw(40 + n), partition=n % 2)
+        present.settled(made)
+    present.wait_right(made)
+    wait_added(made, 5)
+
+    # Who takes over begins with all rows, and goes on likewise.
+    assert made.stop() == 0
+    other = aggregator()
+    migrated.insert(present.draw(30))
+    present.wait_right(other)
+    assert added(other) == 0
+    migrated.insert(present.draw(30), partition=1)
+    present.wait_right(other)
+    wait_added(other, 1)
+
+
+def test_rows_behind_the_frontier_are_counted(aggregator, migrated,  # noqa: F811
+                                              present):
+    made = aggregator()
+    late = present.draw(25)
+    first = migrated.offsets[0]
+    # Stored, and not reported before those that follow are.
+    append_ms = max(row["ts_ms"] for row in late)
+    migrated.insert(late, progress=False)
+    migrated.insert(present.draw(40))
+    eventually(lambda: present.ask(made)["total"]["events"] >= 40)
+    migrated.report(late, 0, append_ms, first)
+    present.wait_right(made)
+    migrated.insert(present.draw(10))
+    present.wait_right(made)
+
+
+def test_a_block_that_comes_after_later_ones_is_counted(
+        aggregator, migrated, present):  # noqa: F811
+    made = aggregator()
+    migrated.insert(present.draw(20))
+    present.settled(made)
+    migrated.offsets[0] += 30
+    migrated.insert(present.draw(20))
+    present.settled(made)
+    wait_added(made, 1)
+    # Its offsets lie behind the frontier.
+    migrated.offsets[0] = 20
+    migrated.insert(present.draw(30))
+    present.wait_right(made)
+    wait_added(made, 1)
+
+
+def test_verdicts_that_change_are_seen(aggregator, migrated, clickhouse,  # noqa: F811
+                                       present):
+    made = aggregator()
+    for _ in range(2):
+        migrated.insert(present.draw(40))
+        present.settled(made)
+    wait_added(made, 1)
+    clickhouse.query("ALTER TABLE clicks UPDATE verdict = 'bot' WHERE 1",
+                     mutations_sync=1)
+    for click in present.clicks:
+        click["verdict"] = "bot"
+    migrated.tell("rescore", {present.start: 0})
+    present.wait_right(made)
+    migrated.insert(present.draw(15))
+    present.wait_right(made)
+    # A second run is told of by the same words.
+    clickhouse.query("ALTER TABLE clicks UPDATE verdict = 'human' WHERE 1",
+                     mutations_sync=1)
+    for click in present.clicks:
+        click["verdict"] = "human"
+    migrated.tell("rescore", {present.start: 0})
+    present.wait_right(made)
+
+
+def test_imports_into_an_open_hour_are_counted(aggregator, migrated, clickhouse,  # noqa: F811
+                                               present):
+    made = aggregator()
+    migrated.insert(present.draw(20))
+    present.settled(made)
+    clicks = present.draw(10)
+    clickhouse.query("INSERT INTO clicks SELECT * REPLACE('import:it\\'s\\\\one' "
+                     "AS topic, offset + 0 AS offset) FROM clicks WHERE offset < 10")
+    present.clicks[-10:] = present.clicks[:10]
+    clickhouse.query(
+        "INSERT INTO ingest_progress (epoch, topic, partition, partitions, first, "
+        "last, rows, dead_lettered, hours, append_time, collector) SELECT 1, "
+        f"'import:it\\'s\\\\one', 0, 0, 0, 9, 10, 0, map(toUInt32({present.start}), "
+        "toUInt64(10)), now64(3), 'test'")
+    assert len(clicks) == 10
+    present.wait_right(made)
+    migrated.insert(present.draw(20))
+    present.wait_right(made)
+    wait_added(made, 2)
+
+
+def test_offsets_near_the_end_of_their_range(aggregator, migrated,  # noqa: F811
+                                             present):
+    made = aggregator()
+    for at in 2**31 - 20, 2**32 - 20, 2**53 - 20, 2**63 - 100:
+        migrated.offsets[0] = at
+        for _ in range(2):
+            migrated.insert(present.draw(20))
+            present.settled(made)
+    present.wait_right(made)
+    wait_added(made, 7)
+
+
+def test_what_another_settled_meanwhile_is_not_added_to(
+        aggregator, migrated, program, present, clickhouse):  # noqa: F811
+    made = aggregator()
+    for _ in range(2):
+        migrated.insert(present.draw(30))
+        present.settled(made)
+    wait_added(made, 1)
+    before = newest(clickhouse, present.start)
+    day = time.strftime("%Y-%m-%dT%H:00:00Z", time.gmtime(present.start))
+    status, output = program("aggregator", args=["settle", "--from", day],
+                             start=False).run()
+    assert status == 0, output
+    eventually(lambda: newest(clickhouse, present.start) > before)
+    migrated.insert(present.draw(30))
+    present.wait_right(made)
+    wait_added(made, 1)
+
+
+def test_rows_that_go_from_an_open_hour_hold_it_back(aggregator, migrated,  # noqa: F811
+                                                     clickhouse, present):
+    made = aggregator()
+    for _ in range(2):
+        migrated.insert(present.draw(30))
+        present.settled(made)
+    wait_added(made, 1)
+    clickhouse.query("DELETE FROM clicks WHERE offset < 10")
+    migrated.insert(present.draw(5))
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") == 1,
+               what="the hour to be held back")
+    assert present.ask(made)["total"]["events"] == 60
+
+
+def test_values_that_were_counted_together(aggregator, migrated,  # noqa: F811
+                                           clickhouse, present):
+    made = aggregator(values_max=2)
+    migrated.insert(present.draw(60, country="DE"))
+    present.settled(made)
+    assert newest(clickhouse, present.start, "provisional") is False
+    # Firefox and others are there already, and one more now is the busiest.
+    for _ in range(3):
+        migrated.insert(present.draw(60, country="DE", ua_family="Safari"))
+        present.settled(made)
+    eventually(lambda: newest(clickhouse, present.start, "provisional") is True,
+               what="an hour that is provisional")
+    total = present.ask(made)["total"]
+    assert total == counted(present.clicks, "include")
+    groups = present.ask(made, group_by="ua_family")
+    assert sum(g["clicks"] for g in groups["groups"]) + \
+        groups["rest"]["clicks"] == total["clicks"]
+
+
+def test_a_provisional_hour_is_settled_as_a_whole_once_it_is_over(
+        aggregator, migrated, clickhouse):  # noqa: F811
+    past = Present(12, hours_ago=2)
+    made = aggregator()
+    migrated.insert(past.draw(100))
+    past.wait_right(made)
+    # As if it had been settled by what arrived, and not all of a value.
+    before = newest(clickhouse, past.start)
+    clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE "
+                     "dimension = 'ua_family' AND value = 'Chrome'",
+                     mutations_sync=1)
+    assert not past.is_right(made)
+    clickhouse.query("ALTER TABLE settled UPDATE provisional = true WHERE "
+                     f"kind = 'hour' AND attempt = {before}", mutations_sync=1)
+    eventually(lambda: newest(clickhouse, past.start) > before,
+               what="the hour to be settled as a whole")
+    past.wait_right(made)
+    assert newest(clickhouse, past.start, "provisional") is False
+    assert added(made) == 0
