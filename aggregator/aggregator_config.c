@@ -130,6 +130,9 @@ static const struct setting settings[] = {
 			 AT_START,
 			 "How long superseded rows stay, for answers being "
 			 "computed from them; longer than the longest query."),
+	SETTING_DURATION(keep_open, "90s", CLOCK_SECOND, CLOCK_DAY, AT_START,
+			 "The same of hours that are not over, which have new "
+			 "rows every settle_every."),
 	SETTING_DURATION(
 		reconcile_every, "10m", 0, CLOCK_DAY, AT_START,
 		"How often the hours of the last day are held against what "
@@ -191,6 +194,11 @@ int aggregator_config_validate(const void *config, struct error *err)
 				 "aggregator.keep_superseded must be longer "
 				 "than clickhouse.query_timeout: a query could "
 				 "lose rows while it reads them");
+	if (c->aggregator.keep_open <= c->clickhouse.query_timeout)
+		return error_set(err, ERROR_CONFIG,
+				 "aggregator.keep_open must be longer than "
+				 "clickhouse.query_timeout: a query could lose "
+				 "rows while it reads them");
 	if (c->aggregator.settled_days &&
 	    (!c->aggregator.raw_days ||
 	     c->aggregator.settled_days <= c->aggregator.raw_days))

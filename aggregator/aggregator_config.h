@@ -57,6 +57,7 @@ struct aggregator_settings {
 	int64_t lease;		  /* ms */
 	int64_t clean_every;	  /* ms between deletions of superseded rows */
 	int64_t keep_superseded;  /* ms before a superseded row is deleted */
+	int64_t keep_open;	  /* ms, the same of hours that are not over */
 	int64_t reconcile_every;  /* 0: never */
 	int64_t values_max;	  /* of a dimension and hour */
 };

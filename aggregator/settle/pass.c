@@ -43,7 +43,7 @@ struct pass {
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
-	int64_t clean_at;
+	int64_t clean_at, clean_open_at;
 	/* Since ClickHouse's clock went back, blocks of present hours may have
 	 * been reported at this time (ms) or later; INT64_MAX: it has not gone
 	 * back. */
@@ -397,6 +397,72 @@ static int delete_hours(void *arg, char **day, struct error *err)
 	return status;
 }
 
+/* Hours that may still be settled by what arrives, or were a moment ago. */
+#define OPEN_HOURS_MS (3 * CLOCK_HOUR)
+
+static void put_superseded_open(struct buf *sql, int64_t now_ms, int64_t keep)
+{
+	buf_printf(sql,
+		   "hour >= toDateTime(%" PRId64 ", 'UTC') AND "
+		   "(hour, attempt) IN (SELECT unit, attempt FROM settled "
+		   "INNER JOIN (SELECT unit AS u, max(attempt) AS newer FROM "
+		   "settled WHERE kind = 'hour' AND unit >= "
+		   "toDateTime(%" PRId64 ", 'UTC') AND settled_at < "
+		   "fromUnixTimestamp64Milli(toInt64(%" PRId64 "), 'UTC') "
+		   "GROUP BY u) AS n ON settled.unit = n.u "
+		   "WHERE kind = 'hour' AND attempt < newer)",
+		   (now_ms - OPEN_HOURS_MS) / CLOCK_SECOND,
+		   (now_ms - OPEN_HOURS_MS) / CLOCK_SECOND, now_ms - keep);
+}
+
+struct open_cleaning {
+	struct cleaning cleaning;
+	int64_t now_ms, keep;
+};
+
+static int delete_open_hours(void *arg, char **day, struct error *err)
+{
+	const struct open_cleaning *c = arg;
+	struct buf sql = {0};
+	int status;
+
+	buf_printf(&sql,
+		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
+		   "'%" PRIu64 "' WHERE ",
+		   tsv_u64(day[0]));
+	put_superseded_open(&sql, c->now_ms, c->keep);
+	status = settling_run(c->cleaning.ch, &sql, mutation, err);
+	buf_free(&sql);
+	return status;
+}
+
+/*
+ * An hour that is not over has a new attempt in most passes, each with all of
+ * its rows: those that a newer one superseded `keep_open` ago go at once.  Only
+ * published ones; what a settler left behind goes with the others.
+ */
+static int clean_open_hours(struct pass *p, struct error *err)
+{
+	int64_t mono = clock_monotonic_ms(), keep = p->settings->keep_open;
+	struct open_cleaning c = {
+		{.ch = p->ch}, settling_now(&p->settling), keep};
+	struct buf sql = {0};
+	int status;
+
+	if (mono < p->clean_open_at)
+		return 0;
+	p->clean_open_at = mono + keep / 2;
+	buf_puts(&sql, "SELECT DISTINCT toYYYYMMDD(hour) FROM stats_hourly "
+		       "WHERE dimension = 'total' AND ");
+	put_superseded_open(&sql, c.now_ms, keep);
+	buf_puts(&sql, " FORMAT TabSeparated");
+	status = buf_cstr(&sql) ? clickhouse_rows(p->ch, sql.data, NULL, "n",
+						  delete_open_hours, &c, err)
+				: error_set_nomem(err);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "delete superseded open hours") : 0;
+}
+
 /* The days that have superseded hours are partitions of stats_hourly. */
 static int clean_hours(struct cleaning *c, struct error *err)
 {
@@ -497,6 +563,8 @@ static int pass_clean(struct pass *p, const struct progress *last,
 {
 	int64_t mono = clock_monotonic_ms();
 
+	if (clean_open_hours(p, err) < 0)
+		return -1;
 	if (mono < p->clean_at)
 		return 0;
 	p->clean_at = mono + p->settings->clean_every;

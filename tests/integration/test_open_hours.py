@@ -265,3 +265,27 @@ def test_a_provisional_hour_is_settled_as_a_whole_once_it_is_over(
     past.wait_right(made)
     assert newest(clickhouse, past.start, "provisional") is False
     assert added(made) == 0
+
+
+def test_superseded_attempts_of_an_open_hour_go_soon(migrated, redis, program,
+                                                     clickhouse, present):
+    made = program("aggregator", {
+        "clickhouse": {"query_timeout": "1s"},
+        "aggregator": {"settle_every": "200ms", "keep_open": "2s"}})
+    for _ in range(4):
+        migrated.insert(present.draw(30))
+        present.settled(made)
+    eventually(lambda: clickhouse.value(
+        "SELECT uniqExact(attempt) FROM stats_hourly") == 1,
+        what="superseded attempts to go")
+    present.wait_right(made)
+    migrated.insert(present.draw(30))
+    present.wait_right(made)
+
+
+def test_superseded_attempts_outlive_questions(program):
+    status, output = program("aggregator", {
+        "clickhouse": {"query_timeout": "90s"},
+        "aggregator": {"keep_open": "90s"}}, start=False, args=["--check"]).run()
+    assert status == 78
+    assert "keep_open must be longer than clickhouse.query_timeout" in output
