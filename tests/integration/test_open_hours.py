@@ -7,6 +7,7 @@ import pytest
 
 from support.asking import aggregator, ask_range  # noqa: F401
 from support.clicks import counted, make_click
+from support.fault_proxy import FAULTS, Meeting
 from support.program import eventually
 
 HOUR = 3600
@@ -289,3 +290,78 @@ def test_superseded_attempts_outlive_questions(program):
         "aggregator": {"keep_open": "90s"}}, start=False, args=["--check"]).run()
     assert status == 78
     assert "keep_open must be longer than clickhouse.query_timeout" in output
+
+
+# --- failures ------------------------------------------------------------------
+
+@pytest.fixture
+def behind_proxy(migrated, redis, program, proxy):
+    return program("aggregator", {
+        "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
+        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+                       "lease": "1s"}})
+
+
+def wait_events(clickhouse, present):
+    """Asked of the server itself: the way to it fails."""
+    eventually(lambda: int(clickhouse.value(
+        "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' AND "
+        "(hour, attempt) IN (SELECT unit, max(attempt) FROM settled WHERE "
+        "kind = 'hour' GROUP BY unit)")) == len(present.clicks),
+        what="the hour to be settled")
+
+
+@pytest.mark.parametrize("fault", [
+    fault if fault == "twice" else pytest.param(fault, marks=pytest.mark.long)
+    for fault in FAULTS])
+def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
+                                               clickhouse, present, fault):
+    proxy.delay = 0.5
+    migrated.insert(present.draw(30))
+    wait_events(clickhouse, present)
+    for step in "stats_hourly", "settled:hour", "stats_hourly", "settled:hour":
+        proxy.at(1, fault, step)
+        migrated.insert(present.draw(30))
+        wait_events(clickhouse, present)
+    assert proxy.faults() == {fault: 4}
+    present.wait_right(behind_proxy)
+    migrated.insert(present.draw(30))
+    present.wait_right(behind_proxy)
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("step", ["stats_hourly", "settled:hour"])
+def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
+                                              clickhouse, present, step, carried_out):
+    for _ in range(2):
+        migrated.insert(present.draw(30))
+        wait_events(clickhouse, present)
+    meeting = Meeting()
+    proxy.call_at(1, meeting.wait, step, carried_out)
+    migrated.insert(present.draw(30))
+    assert meeting.here.wait(60)
+    behind_proxy.kill()
+    meeting.gone.set()
+    behind_proxy.start()
+    present.wait_right(behind_proxy)
+    migrated.insert(present.draw(30))
+    present.wait_right(behind_proxy)
+
+
+def test_two_that_settle_one_open_hour_at_once(aggregator, migrated, redis,  # noqa: F811
+                                               clickhouse, present):
+    """The lease is taken away again and again, so that both take the hour for
+    theirs."""
+    migrated.partitions = 2
+    both = [aggregator(lease="1s"), aggregator(lease="1s")]
+    for n in range(30):
+        migrated.insert(present.draw(20), partition=n % 2)
+        for key in redis.keys("settle:*"):
+            redis.delete(key)
+        # No reader sees more than there is.
+        for made in both:
+            assert present.ask(made)["total"]["events"] <= len(present.clicks)
+    wait_events(clickhouse, present)
+    for made in both:
+        present.wait_right(made)
+        assert made.metric("shortloop_aggregator_hours_total") > 0

@@ -11,7 +11,7 @@ import requests
 from support.asking import ask_range
 from support.clicks import (counted, expected_link_counts, instant,
                             link_counts, rfc3339, some_clicks)
-from support.fault_proxy import FAULTS
+from support.fault_proxy import FAULTS, Meeting
 from support.program import eventually
 
 START, END = instant("2026-10-24T00:00:00Z"), instant("2026-10-25T00:00:00Z")
@@ -160,19 +160,6 @@ def test_an_hour_whose_dimensions_differ_is_computed_again(
     assert int(migrated.clickhouse.value(
         "SELECT uniqExact(attempt) FROM stats_hourly")) > 1
     made.wait_log("its dimensions hold different numbers of events")
-
-
-class Meeting:
-    """A request waits until this thread has done something.  A server is not
-    started by a thread of the proxy: it would end with that thread."""
-
-    def __init__(self):
-        self.here = threading.Event()
-        self.gone = threading.Event()
-
-    def wait(self):
-        self.here.set()
-        self.gone.wait(60)
 
 
 EACH = [(step, carried_out) for step in STEPS for carried_out in (False, True)]

@@ -555,3 +555,16 @@ class KafkaProxy(Listener):
                 sock.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+
+class Meeting:
+    """A request waits until this thread has done something.  A server is not
+    started by a thread of the proxy: it would end with that thread."""
+
+    def __init__(self):
+        self.here = threading.Event()
+        self.gone = threading.Event()
+
+    def wait(self):
+        self.here.set()
+        self.gone.wait(60)
