@@ -12,8 +12,6 @@
 #define HOUR 3600
 /* Seconds after its end in which an hour is settled by what arrived. */
 #define LINGERS 600
-/* Seconds after its end at which a provisional hour is settled as a whole. */
-#define CLOSES 60
 /* One that is over and one that is not, and one by a clock that is ahead. */
 #define KNOWN_MAX 3
 /* Beyond these the conditions would be longer than what they save. */
@@ -90,7 +88,7 @@ bool open_hours_takes(const struct settling *s, const struct stale *hour)
 	int64_t over = settling_now(s) / CLOCK_SECOND - hour->start - HOUR;
 
 	return !hour->dropped && over < LINGERS &&
-	       !(hour->provisional && over >= CLOSES);
+	       !(hour->provisional && over >= PROGRESS_CLOSES);
 }
 
 /* --- conditions ------------------------------------------------------------

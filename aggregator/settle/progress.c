@@ -155,7 +155,7 @@ int progress_read_until(struct clickhouse *ch, int64_t *ret_ms,
 
 struct hours_params {
 	struct clickhouse_param items[8];
-	char early[24], low[24];
+	char early[24], low[24], closes[24];
 };
 
 static void hours_params_fill(struct hours_params *p,
@@ -169,6 +169,9 @@ static void hours_params_fill(struct hours_params *p,
 	p->items[count++] = (struct clickhouse_param){"param_early", p->early};
 	snprintf(p->low, sizeof(p->low), "%" PRId64, low_ms);
 	p->items[count++] = (struct clickhouse_param){"param_low", p->low};
+	snprintf(p->closes, sizeof(p->closes), "%d", PROGRESS_CLOSES);
+	p->items[count++] =
+		(struct clickhouse_param){"param_closes", p->closes};
 	/* A profile that has joins answer NULL would make nothing stale. */
 	p->items[count++] = (struct clickhouse_param){"join_use_nulls", "0"};
 	p->items[count] = (struct clickhouse_param){NULL, NULL};
@@ -184,13 +187,9 @@ static int read_hours(struct clickhouse *ch, const char *sql,
 	return read_stale(ch, sql, params.items, ret, err);
 }
 
-/* Seconds after its end at which an hour that is provisional has to be settled
- * as a whole. */
-#define CLOSES "60"
-
 #define IS_OPEN_AND_OVER                                                       \
-	"(done.n_open AND toDateTime(done.h + 3600 + " CLOSES                  \
-	", 'UTC') <= now64(3, 'UTC')) "
+	"(done.n_open AND toDateTime(done.h + 3600 + {closes:UInt32}, 'UTC') " \
+	"<= now64(3, 'UTC')) "
 #define IS_STALE                                                               \
 	"reported.h >= " KEPT_FROM                                             \
 	"AND (reported.n_blocks != done.n_blocks OR "                          \

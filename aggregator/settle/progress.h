@@ -26,6 +26,9 @@
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 
+/* Seconds after its end at which an hour that is provisional is stale. */
+#define PROGRESS_CLOSES 60
+
 /* An hour or day that has to be settled, and what it is settled from. */
 struct stale {
 	int64_t start;	   /* seconds since 1970, UTC */
