@@ -33,6 +33,8 @@ async function get(path, params) {
   if (!answer.ok) {
     const why = new Error(body.detail || body.title || `the server answered ${answer.status}`);
     why.needsKey = answer.status === 401 || answer.status === 403;
+    // Others may be answered: of days whose clicks were dropped not all is told.
+    why.isRefused = answer.status === 400;
     throw why;
   }
   return body;

@@ -83,15 +83,24 @@ function fillTable(id, entries, total) {
     made.firstChild.classList.toggle("code", Boolean(entry.code));
     return made;
   });
-  if (!rows.length) {
-    const none = document.createElement("tr");
-    none.append(element("td", "none", "nothing yet"));
-    rows.push(none);
+  if (rows.length) {
+    $(id).replaceChildren(...rows);
+  } else {
+    showText(id, "nothing yet");
   }
-  $(id).replaceChildren(...rows);
 }
 
-function showBreakdown(dimension, answer) {
+function showText(id, text) {
+  const made = document.createElement("tr");
+  made.append(element("td", "none", text));
+  $(id).replaceChildren(made);
+}
+
+function showBreakdown(dimension, { answer, why }) {
+  if (why) {
+    showText(dimension, why);
+    return;
+  }
   const groups = answer.groups.filter((group) => group.clicks > 0);
   fillTable(dimension, groups.slice(0, ROWS).map((group) => ({
     name: element("span", "", label(dimension, group.value)), count: group.clicks,
@@ -140,13 +149,13 @@ async function load(state) {
   showTotals(whole, figures.totals(asked));
   $("chart-title").textContent = `Clicks by ${interval}`;
   whole.total.clicks ? chart.show(whole.data, state.zone) : chart.clear();
-  const parts = await Promise.all([
-    ...DIMENSIONS.map((name) => api.clicks({ ...about, interval, group_by: name })),
+  const [parts, top] = await Promise.all([
+    figures.breakdowns(api, { ...about, interval }, DIMENSIONS),
     state.code ? null : api.top({ ...range, limit: ROWS }),
   ]);
   DIMENSIONS.forEach((name, i) => showBreakdown(name, parts[i]));
   if (!state.code) {
-    showTop(parts[DIMENSIONS.length]);
+    showTop(top);
   }
 }
 

@@ -29,3 +29,18 @@ export function columns(data) {
     data.map((bucket) => bucket.humans),
   ];
 }
+
+// The breakdowns by each dimension: { answer }, or { why } where the API says that this
+// cannot be told, as of a range that begins before the clicks that are kept.
+export function breakdowns(api, about, dimensions) {
+  return Promise.all(dimensions.map(async (dimension) => {
+    try {
+      return { answer: await api.clicks({ ...about, group_by: dimension }) };
+    } catch (why) {
+      if (!why.isRefused) {
+        throw why;
+      }
+      return { why: why.message };
+    }
+  }));
+}

@@ -5,15 +5,17 @@ import json
 import subprocess
 
 import servers
+from support import keeping
 from support.clicks import instant, make_click, rfc3339
 from support.asking import aggregator, ask_range, settled  # noqa: F401
+from support.keeping import keeper, wait_gone, world  # noqa: F401
 from support.keys import key_line
 
 import random
 
 FROM, TO = instant("2026-10-05T00:00:00Z"), instant("2026-10-05T06:00:00Z")
 SCRIPT = """
-const [base, range, key, ...modules] = JSON.parse(process.argv[1]);
+const [base, range, key, code, ...modules] = JSON.parse(process.argv[1]);
 const [api, figures] = await Promise.all(modules.map((code) =>
   import("data:text/javascript;base64," + code)));
 const ask = globalThis.fetch;
@@ -26,25 +28,28 @@ globalThis.sessionStorage = {
 if (key) {
   api.useKey(key);
 }
-const asked = await figures.ask(api, { ...range, interval: "hour", tz: "UTC" });
+const about = { ...range, code, interval: "hour" };
+const asked = await figures.ask(api, { ...about, tz: "UTC" });
 console.log(JSON.stringify({
   totals: figures.totals(asked), columns: figures.columns(asked.all.data),
+  breakdowns: await figures.breakdowns(api, about, ["country", "verdict"]),
 }));
 """
 
 
-def run_page(url, key=None):
+def run_page(url, key=None, code="", start=FROM, end=TO):
     """The page's figures of this range, found out as it does."""
     modules = [base64.b64encode((servers.ROOT / "web" / name).read_bytes())
                .decode() for name in ("api.js", "figures.js")]
     return subprocess.run(
         ["node", "--input-type=module", "-e", SCRIPT, json.dumps(
-            [url, {"from": rfc3339(FROM), "to": rfc3339(TO)}, key, *modules])],
+            [url, {"from": rfc3339(start), "to": rfc3339(end)}, key, code,
+             *modules])],
         capture_output=True, text=True, timeout=60)
 
 
-def shown(url, key=None):
-    done = run_page(url, key)
+def shown(url, key=None, **about):
+    done = run_page(url, key, **about)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -99,3 +104,20 @@ def test_the_page_asks_with_the_key_it_was_given(aggregator, migrated,
         done = run_page(made.url, key)
         assert done.returncode != 0 and says in done.stderr
         assert "needsKey: true" in done.stderr
+
+
+def test_a_link_of_days_whose_rows_are_gone_is_shown(keeper, world, clickhouse):  # noqa: F811
+    """What cannot be told any more is said where it would stand."""
+    rng = random.Random(7)
+    rows = [make_click(rng, keeping.FROM * 1000 + i, 1, outcome="redirected",
+                       verdict="human") for i in range(50)]
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse, 1)
+
+    page = shown(made.url, code="code1", start=keeping.FROM, end=keeping.TO)
+    assert page["totals"]["people"] == 50
+    for part in page["breakdowns"]:
+        assert "kept from 2026-10-25T00:00:00" in part["why"]
+    page = shown(made.url, code="code1", start=keeping.TO, end=keeping.TO + 3600)
+    assert [part["answer"]["groups"] for part in page["breakdowns"]] == [[], []]
