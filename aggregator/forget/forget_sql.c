@@ -7,6 +7,7 @@
 #include "aggregator/settle/owner_days.h"
 #include "aggregator/settle/settle_sql.h"
 #include "aggregator/zone/civil.h"
+#include "common/clock.h"
 
 #define NOBODY "toFixedString('', 20)"
 
@@ -53,6 +54,22 @@ static void put_identities(struct buf *sql, const struct forget_list *list)
 	put_each(sql, list, VISITORS, "toFixedString(unhex('", "'), 20)");
 }
 
+/* Up to when each visitor's visits are forgotten, in the order of put_each: ms
+ * since 1970 by `unit`, and `more`. */
+static void put_untils(struct buf *sql, const struct forget_list *list,
+		       int64_t unit, int64_t more)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].link_id)
+			continue;
+		buf_printf(sql, "%stoInt64(%" PRId64 ")", comma,
+			   list->items[i].until / unit + more);
+		comma = ", ";
+	}
+}
+
 static void put_links(struct buf *sql, const struct forget_list *list)
 {
 	put_each(sql, list, LINKS, "", "");
@@ -76,8 +93,6 @@ static void put_is_link(struct buf *sql, const struct forget_list *list)
 /* Of an event that came late, or was sent again, the earlier of its times. */
 static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 {
-	const char *comma = "";
-
 	if (!count(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
@@ -88,13 +103,7 @@ static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 		      "append_time)) <= transform(hex(unique_identity), [");
 	put_each(sql, list, VISITORS, "'", "'");
 	buf_puts(sql, "], [");
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->items[i].link_id)
-			continue;
-		buf_printf(sql, "%stoInt64(%" PRId64 ")", comma,
-			   list->items[i].until);
-		comma = ", ";
-	}
+	put_untils(sql, list, 1, 0);
 	buf_puts(sql, "], toInt64(-1))");
 }
 
@@ -147,15 +156,27 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
  *
  * Visitors are there as digests in sets, and in the states of stats_hourly.  A
  * set keeps one digest of all who are forgotten.
+ *
+ * When a visit was, only its slot, hour or day tells: a visitor is looked for
+ * in those that had begun when his visits end, and what came in the last of
+ * them after that goes with the rest.  Edges' clocks may be ahead by five
+ * minutes.
  */
+#define CLOCKS_AHEAD 300
 
-/* "[digests]", as `digest` makes them of unique_identity. */
+/* "[digests]", as `digest` makes them of unique_identity, of the visitors whose
+ * visits end after `time`, a column. */
 static void put_digests(struct buf *sql, const struct forget_list *list,
-			const char *digest)
+			const char *digest, const char *time)
 {
-	buf_printf(sql, "arrayMap(unique_identity -> %s, [", digest);
+	buf_printf(sql,
+		   "arrayMap(unique_identity -> %s, arrayFilter((v, u) -> "
+		   "toUnixTimestamp(%s) <= u, [",
+		   digest, time);
 	put_identities(sql, list);
-	buf_puts(sql, "])");
+	buf_puts(sql, "], [");
+	put_untils(sql, list, CLOCK_SECOND, CLOCKS_AHEAD);
+	buf_puts(sql, "]))");
 }
 
 static void put_nobody(struct buf *sql, const char *digest)
@@ -173,7 +194,7 @@ static void put_has(struct buf *sql, const struct forget_list *list,
 		return;
 	}
 	buf_puts(sql, "hasAny(arrayConcat(people, others), ");
-	put_digests(sql, list, digest);
+	put_digests(sql, list, digest, "slot");
 	buf_putc(sql, ')');
 }
 
@@ -237,7 +258,7 @@ static void pieces_fill(struct pieces *p, const struct forget_list *list,
 {
 	if (count(list, VISITORS)) {
 		buf_puts(&p->visitor, "has(");
-		put_digests(&p->visitor, list, digest);
+		put_digests(&p->visitor, list, digest, "slot");
 		buf_puts(&p->visitor, ", x)");
 	} else {
 		buf_puts(&p->visitor, "false");
@@ -300,23 +321,29 @@ void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
  * hundred visitors that is exact, beyond it is also true of others whom it
  * cannot tell from those that it has, and whom it need not forget.
  */
-static void put_state_has(struct buf *sql, const struct forget_list *list)
+static void put_state_has(struct buf *sql, const struct forget_list *list,
+			  const char *time)
 {
 	if (!count(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
-	buf_puts(sql,
-		 "arrayExists(x -> finalizeAggregation(arrayReduce("
-		 "'uniqCombined64MergeState(14)', [visitors, "
-		 "initializeAggregation('uniqCombined64State(14)', x)])) = "
-		 "finalizeAggregation(visitors), [");
+	buf_printf(sql,
+		   "arrayExists((x, u) -> toUnixTimestamp(%s) <= u AND "
+		   "finalizeAggregation(arrayReduce("
+		   "'uniqCombined64MergeState(14)', [visitors, "
+		   "initializeAggregation('uniqCombined64State(14)', x)])) = "
+		   "finalizeAggregation(visitors), [",
+		   time);
 	put_identities(sql, list);
+	buf_puts(sql, "], [");
+	put_untils(sql, list, CLOCK_SECOND, CLOCKS_AHEAD);
 	buf_puts(sql, "])");
 }
 
 static void put_empty_states(struct buf *sql, const char *table,
-			     const struct forget_list *list, const char *at)
+			     const struct forget_list *list, const char *at,
+			     const char *time)
 {
 	buf_printf(
 		sql,
@@ -330,11 +357,10 @@ static void put_empty_states(struct buf *sql, const char *table,
 								      " " STATE_OF_NONE(
 									      "IPv6") ", "
 										      "human_ips = " STATE_OF_NONE(
-											      "IPv6") " WHERE %s "
-												      "AND NOT emptied AND finalizeAggregation(visitors) > 0 "
-												      "AND ",
+											      "IPv6") " WHERE %s AND NOT "
+												      "emptied AND finalizeAggregation(visitors) > 0 AND ",
 		table, at);
-	put_state_has(sql, list);
+	put_state_has(sql, list, time);
 }
 
 void forget_sql_states(struct buf *sql, const struct forget_list *list,
@@ -343,7 +369,7 @@ void forget_sql_states(struct buf *sql, const struct forget_list *list,
 	struct buf at = {0};
 
 	buf_printf(&at, "toUInt32(hour) IN %s", hours);
-	put_empty_states(sql, "stats_hourly", list, buf_cstr(&at));
+	put_empty_states(sql, "stats_hourly", list, buf_cstr(&at), "hour");
 	sql->failed |= at.failed;
 	buf_free(&at);
 }
@@ -358,7 +384,8 @@ void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
 		   "arrayMap(h -> toUInt32(intDiv(h, 86400) * 86400), %s)), "
 		   "toUInt32(span_start))",
 		   hours, hours);
-	put_empty_states(sql, "stats_rollups", list, buf_cstr(&at));
+	put_empty_states(sql, "stats_rollups", list, buf_cstr(&at),
+			 "span_start");
 	sql->failed |= at.failed;
 	buf_free(&at);
 }

@@ -10,9 +10,10 @@ import pytest
 import requests
 
 from support.asking import ask, ask_range, settled
-from support.clicks import counted, expected_data, instant, make_click, some_clicks
+from support.clicks import (counted, expected_data, instant, make_click, rfc3339,
+                            some_clicks)
 from support.fault_proxy import QUICK, ClickHouseProxy
-from support.keeping import (CLICKHOUSE, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
+from support.keeping import (CLICKHOUSE, DAY, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
                              TO, keeper, of_owner, wait_gone, wait_sealed,
                              world)  # noqa: F401
 from support.program import eventually
@@ -334,6 +335,47 @@ def test_visits_after_it_are_another_visitor(world, clickhouse, forget):  # noqa
     assert [r["v"] for r in clickhouse.rows(
         "SELECT unique_identity = toFixedString('', 20) AS v FROM clicks "
         "ORDER BY offset")] == [1, 0, 1]
+
+
+def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,  # noqa: F811
+                                              workdir):
+    """Only their slots tell when visits were: those that began before are emptied."""
+    rows = some_clicks(21, 700, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse)
+    visitor = busiest(rows)[-1]
+    until = FROM + DAY + 12 * 3600 + 60
+    (workdir / "list").write_text(
+        '{"visitor":"%s","until":"%s"}\n' % (digits(visitor).upper(), rfc3339(until)))
+    done(forget("--file", str(workdir / "list")))
+
+    def came(start, end):
+        return {r["ts_ms"] // 900000 * 900 for r in rows
+                if r["unique_identity"] == visitor and r["outcome"] == "redirected"
+                and start * 1000 <= r["ts_ms"] < end * 1000}
+
+    def check():
+        for table, digest in (("sealed_slots", "bitShiftRight(cityHash64(v), 16)"),
+                              ("owner_slots",
+                               "toUInt32(bitShiftRight(cityHash64(v), 32))")):
+            slots = clickhouse.rows(
+                f"SELECT DISTINCT toUInt32(slot) AS at FROM {table} WHERE hasAny("
+                f"arrayConcat(people, others), arrayMap(v -> {digest}, ['{visitor}']))")
+            assert {int(row["at"]) for row in slots} == came(until + 900, TO), table
+        for entry in ask_range(made, FROM, TO, interval="hour", bots="include")["data"]:
+            start = instant(entry["start"])
+            inside = [r for r in rows
+                      if start * 1000 <= r["ts_ms"] < (start + 3600) * 1000]
+            known = all(slot > until for slot in came(start, start + 3600))
+            assert entry["visitors"] == (
+                counted(inside, "include")["visitors"] if known else None), start
+
+    assert len(came(FROM, until)) > 2 and len(came(until + 900, TO)) > 2
+    check()
+    # The whole list again, as after a restore.
+    done(forget())
+    check()
 
 
 @pytest.mark.parametrize("args, status, said", [
