@@ -28,7 +28,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 8
+#define ROUTE_COUNT 9
 
 /* ClickHouse's, of queries: exports have the next, and give way. */
 #define QUESTION_PRIORITY 1
@@ -75,6 +75,7 @@ static const struct route {
 } routes[ROUTE_COUNT] = {
 	{"/v1/clicks", NULL, "clicks", route_clicks},
 	{"/v1/top", NULL, "top", route_top},
+	{"/v1/summary", NULL, "summary", route_summary},
 	{"/v1/links/", "/summary", "summary", route_summary},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 	{"/v1/links", NULL, "links", route_links},

@@ -41,7 +41,7 @@ typedef int route_fn(struct call *call, struct error *err);
 /* Each is defined in the source of its name: clicks.c, top.c, ... */
 route_fn route_clicks;	       /* GET /v1/clicks */
 route_fn route_top;	       /* GET /v1/top */
-route_fn route_summary;	       /* GET /v1/links/{code}/summary */
+route_fn route_summary;	       /* GET /v1/summary, /v1/links/{code}/summary */
 route_fn route_pipeline;       /* GET /v1/pipeline */
 route_fn route_reconciliation; /* GET /v1/reconciliation */
 route_fn route_links;	       /* GET /v1/links */

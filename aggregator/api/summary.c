@@ -97,25 +97,41 @@ static json_t *link_to_json(struct archived_link *link)
 			 "expires_at", json_time(link->expires_at));
 }
 
+/* The code of the path, or what the query names. */
+static int read_question(struct call *call, struct question *ret,
+			 struct error *err)
+{
+	unsigned known = *call->code ? 0 : ASK_LINK;
+
+	if (question_parse(ret, call->query, known, &call->config->aggregator,
+			   call_now, call, err) < 0)
+		return -1;
+	if (!*call->code)
+		return *ret->code || ret->link_id
+			       ? 0
+			       : error_set(err, ERROR_INPUT,
+					   "code, link_id: give one of them");
+	if (!code_is_valid(call->code))
+		return error_set(err, ERROR_NOTFOUND,
+				 "a code is 1 to %d letters, digits, '_' or "
+				 "'-'",
+				 CODE_MAX);
+	strcpy(ret->code, call->code);
+	return 0;
+}
+
 int route_summary(struct call *call, struct error *err)
 {
 	struct link_finder finder = call_finder(call);
 	struct archived_link link = {0};
-	struct question q;
+	struct question q = {0};
 	int64_t complete_until = 0;
 	json_t *answer = NULL;
-	int status =
-		question_parse(&q, call->query, 0, &call->config->aggregator,
-			       call_now, call, err);
+	int status = read_question(call, &q, err);
 
-	question_release(&q);
-	if (status == 0 && !code_is_valid(call->code))
-		status = error_set(err, ERROR_NOTFOUND,
-				   "a code is 1 to %d letters, digits, '_' or "
-				   "'-'",
-				   CODE_MAX);
 	if (status == 0)
-		status = link_find_code(&finder, call->code, &link, err);
+		status = link_find(&finder, q.code, q.link_id, &link, err);
+	question_release(&q);
 	/* Read before the rows are: rows that arrive later are counted, but not
 	 * promised. */
 	if (status == 0)

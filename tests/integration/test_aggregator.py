@@ -315,6 +315,34 @@ def test_a_reused_code_starts_at_zero(aggregator, migrated):
         (str(new), 2, 1)
 
 
+def test_a_former_owner_has_the_summary_of_his_link(aggregator, migrated):
+    old, new = (1 << 42) | 77, (2 << 42) | 77
+    rng = random.Random(8)
+    at = WINDOWS[1][0] * 1000
+    migrated.link("abc", old, owner="ann", url="https://ann.example/")
+    migrated.link("abc", new, generation=2, owner="bob")
+    migrated.insert([make_click(rng, at + i, link, code="abc",
+                                outcome="redirected", verdict="human")
+                     for link, clicks in ((old, 5), (new, 2))
+                     for i in range(clicks)])
+    made = aggregator()
+
+    former = ask(made, "/v1/summary", link_id=old)
+    assert (former["link_id"], former["owner"], former["clicks"]) == \
+        (str(old), "ann", 5)
+    assert former["url"] == "https://ann.example/"
+
+    def present():
+        """Each way to ask; the watermark may move between two."""
+        answers = [ask(made, "/v1/links/abc/summary"),
+                   ask(made, "/v1/summary", code="abc"),
+                   ask(made, "/v1/summary", link_id=new)]
+        return answers[0] == answers[1] == answers[2] and answers[0]
+    answer = eventually(present, what="three answers to be one")
+    assert (answer["link_id"], answer["owner"], answer["clicks"]) == \
+        (str(new), "bob", 2)
+
+
 # --- settling --------------------------------------------------------------------
 
 def test_a_restart_goes_on_where_settling_was(aggregator, migrated):
@@ -528,6 +556,13 @@ def test_buckets_are_cut_as_the_standard_library_cuts_them(aggregator, zone):
     ("/v1/top", {"group_by": "country"}, "group_by"),
     ("/v1/top", {"limit": "x"}, "limit"),
     ("/v1/links/abc/summary", {"tz": "UTC"}, "tz"),
+    ("/v1/links/abc/summary", {"link_id": "1"}, "link_id"),
+    ("/v1/summary", {}, "code, link_id: give one"),
+    ("/v1/summary", {"code": "a", "link_id": "1"}, "code, link_id: give one"),
+    ("/v1/summary", {"code": "a/b"}, "code"),
+    ("/v1/summary", {"code": ""}, "code"),
+    ("/v1/summary", {"link_id": "0"}, "link_id"),
+    ("/v1/summary", {"code": "a", "tz": "UTC"}, "tz"),
 ])
 def test_a_bad_parameter_is_named(aggregator, path, params, says):
     made = aggregator()
@@ -563,7 +598,8 @@ def test_an_unknown_code_is_a_404(aggregator):
     made = aggregator()
 
     for path in ("/v1/clicks?code=nobody", "/v1/clicks?link_id=9",
-                 "/v1/links/nobody/summary"):
+                 "/v1/links/nobody/summary", "/v1/summary?code=nobody",
+                 "/v1/summary?link_id=9"):
         assert requests.get(made.url + path).status_code == 404
 
 
@@ -597,7 +633,7 @@ def test_the_api_describes_itself(aggregator):
 
     assert set(api["paths"]) == {
         "/v1/clicks", "/v1/top", "/v1/pipeline", "/v1/links",
-        "/v1/links/{code}/summary", "/v1/export/clicks", "/v1/reclaim-runs",
+        "/v1/links/{code}/summary", "/v1/summary", "/v1/export/clicks", "/v1/reclaim-runs",
         "/v1/spaces", "/v1/reconciliation", "/v1/live", "/openapi.json"}
 
 

@@ -74,7 +74,9 @@ def of_link(link):
             f"{clicks}&code=code{link}&format=csv",
             f"{clicks}&code=code{link}&group_by=owner",
             f"{clicks}&link_id={link}",
-            f"/v1/links/code{link}/summary"]
+            f"/v1/links/code{link}/summary",
+            f"/v1/summary?code=code{link}",
+            f"/v1/summary?link_id={link}"]
 
 
 OVER_ALL = [f"/v1/clicks?{RANGE}&interval=month",

@@ -82,7 +82,8 @@ def get(made, path, key="boss"):
 def by_code(code):
     clicks = f"/v1/clicks?{RANGE}&interval=month&code={code}"
     return [clicks, f"{clicks}&format=csv", f"{clicks}&group_by=country",
-            f"/v1/links/{code}/summary", f"/v1/export/clicks?{RANGE}&code={code}"]
+            f"/v1/links/{code}/summary", f"/v1/summary?code={code}",
+            f"/v1/export/clicks?{RANGE}&code={code}"]
 
 
 def counts(made, code, key="boss"):

@@ -105,6 +105,7 @@ def narrow(made, path):
         route: [[name, "cursor"] for name in sorted(names_of(route) - WITH_CURSORS)]
         for route in described["paths"]}
     described["x-one-of"]["/v1/clicks"] = [["code", "link_id"], ["verdict", "bots"]]
+    described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/top"] = [["verdict", "bots"]]
     described["x-one-of"]["/v1/export/clicks"].append(["code", "link_id", "owner"])
     shared = described["components"]
@@ -205,6 +206,7 @@ SEEN = {
     "GET /v1/top": {200, 304, 400},
     "GET /v1/links": {200, 304, 400},
     "GET /v1/links/{code}/summary": {200, 304, 404},
+    "GET /v1/summary": {200, 304, 400, 404},
     "GET /v1/pipeline": {200, 304},
     "GET /v1/reclaim-runs": {200, 304, 400},
     "GET /v1/spaces": {200, 304},
@@ -215,7 +217,7 @@ SEEN = {
 # Members that say nothing here: no day was dropped, no redirector told of anything.
 NEVER = {"rows_from", "counts_from", "counted_from", "gaps"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/links/{code}/summary",
-       "GET /v1/export/clicks"}
+       "GET /v1/summary", "GET /v1/export/clicks"}
 OF_OWNERS = OWN | {"GET /v1/top"}
 ANSWERED = {"boss": set(SEEN), "ann": OF_OWNERS, "acme": OWN}
 
