@@ -18,6 +18,10 @@ static const struct setting settings[] = {
 	SETTING_INT(
 		queue_max, "256", 1, 1000000, AT_START,
 		"Requests that wait for a worker; beyond, the answer is 503."),
+	SETTING_DURATION(
+		answer_timeout, "10s", 100, CLOCK_HOUR, AT_START,
+		"How long an answer may take, the wait for a worker included; "
+		"beyond, it is 503.  Not of exports."),
 	SETTING_INT(key_questions_max, "32", 1, 1000000, AT_START,
 		    "Requests of one key that wait or are being answered; "
 		    "beyond, the answer is 429."),

@@ -21,6 +21,7 @@ struct aggregator_settings {
 	int64_t threads; /* event loops */
 	int64_t workers; /* threads for queries, a connection each */
 	int64_t queue_max;
+	int64_t answer_timeout;	   /* ms from the request on */
 	int64_t key_questions_max; /* of a key under way */
 	int64_t exports_max;
 	int64_t key_exports_max;

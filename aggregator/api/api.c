@@ -36,6 +36,7 @@
 /* What all requests share.  Only read once the listeners run. */
 struct router {
 	const struct aggregator_config *config;
+	struct clickhouse_config hasty; /* of the workers' connections */
 	struct log *log;
 	struct api_keyring *keys;   /* NULL: anybody may ask */
 	struct static_files *files; /* NULL: no dashboard */
@@ -233,6 +234,10 @@ static struct job *job_new(struct router *router, struct http_request *req,
 	job->call.access = &job->access;
 	query_ender_name(router->ender, &job->task);
 	job->task.priority = QUESTION_PRIORITY;
+	/* From here on: those that waited behind a ClickHouse that hangs for as
+	 * long as that are not asked any more. */
+	job->task.deadline = clock_monotonic_ms() +
+			     router->config->aggregator.answer_timeout;
 	job->query = strndup(query.data ? query.data : "", query.len);
 	if (!job->query) {
 		free(job);
@@ -454,11 +459,14 @@ static int open_questions(struct router *r, struct metrics *metrics,
 		query_ender_new(&r->config->clickhouse, r->log, metrics, err);
 	if (!r->ender)
 		return -1;
+	r->hasty = r->config->clickhouse;
+	if (r->hasty.query_timeout > r->config->aggregator.answer_timeout)
+		r->hasty.query_timeout = r->config->aggregator.answer_timeout;
 	r->connections = calloc(count, sizeof(struct clickhouse *));
 	if (!r->connections)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		r->connections[i] = clickhouse_new(&r->config->clickhouse, err);
+		r->connections[i] = clickhouse_new(&r->hasty, err);
 		if (!r->connections[i])
 			return -1;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clickhouse/failure.h"
+#include "common/clock.h"
 #include "common/compress.h"
 
 enum {
@@ -135,7 +136,6 @@ static int set_options(struct clickhouse *ch, struct error *err)
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
 			 (long)config->connect_timeout);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)config->query_timeout);
 	if (config->ca_file)
 		curl_easy_setopt(c, CURLOPT_CAINFO, config->ca_file);
 	rc = curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -211,11 +211,30 @@ static void add_param(struct clickhouse *ch, const char *name,
 	curl_free(escaped);
 }
 
+/* For the next request, in ms; none when it is 0 or less. */
+static int64_t time_left(const struct clickhouse *ch)
+{
+	int64_t most = ch->config->query_timeout, left;
+
+	if (!ch->task || !ch->task->deadline)
+		return most;
+	left = ch->task->deadline - clock_monotonic_ms();
+	return left < most ? left : most;
+}
+
+static int set_late(struct error *err)
+{
+	error_set_retriable(err, ERROR_REMOTE,
+			    "no time is left to ask ClickHouse");
+	return error_keep_inside(err, CLICKHOUSE_FAILED);
+}
+
 /* readonly=2 lets a question have settings, and is what the server asks for
  * before it ends one whose client has closed the connection. */
 static void put_task(struct clickhouse *ch)
 {
 	struct clickhouse_task *task = ch->task;
+	int64_t left = time_left(ch);
 
 	if (!task)
 		return;
@@ -223,8 +242,7 @@ static void put_task(struct clickhouse *ch)
 		   "&query_id=%s%%23%u&readonly=2"
 		   "&cancel_http_readonly_queries_on_client_close=1"
 		   "&max_execution_time=%" PRId64,
-		   task->id, ++task->asked,
-		   (ch->config->query_timeout + 999) / 1000);
+		   task->id, ++task->asked, left > 0 ? (left + 999) / 1000 : 1);
 	if (task->priority)
 		buf_printf(&ch->url, "&priority=%u", task->priority);
 }
@@ -351,15 +369,20 @@ static int perform(struct clickhouse *ch, enum connection connection,
 		   struct buf *out, struct error *err)
 {
 	struct answer a = {.ch = ch, .out = out ? out : &ch->reply};
+	int64_t left = time_left(ch);
 	long status = 0;
 	CURLcode rc;
 
 	if (is_cancelled(ch))
 		return set_cancelled(err);
+	/* To libcurl 0 ms are without end. */
+	if (left <= 0)
+		return set_late(err);
 	buf_reset(&ch->reply);
 	a.start = a.out->len;
 	ch->last_code = 0;
 	*ch->curl_error = '\0';
+	curl_easy_setopt(ch->curl, CURLOPT_TIMEOUT_MS, (long)left);
 	curl_easy_setopt(ch->curl, CURLOPT_URL, ch->url.data);
 	curl_easy_setopt(ch->curl, CURLOPT_WRITEDATA, &a);
 	curl_easy_setopt(ch->curl, CURLOPT_HEADERDATA, &a);

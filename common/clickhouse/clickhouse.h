@@ -67,19 +67,22 @@ void clickhouse_escape(struct buf *out, const char *text, size_t len);
  * which clickhouse_end_queries finds it on the server.  Statements that change
  * something are not asked in a task.
  *
- * The owner fills in `id`, of [0-9A-Za-z_.-], and `priority` (ClickHouse's, 0:
- * none; the greater gives way), the rest zeroed.
+ * The owner fills in `id`, of [0-9A-Za-z_.-], `priority` (ClickHouse's, 0:
+ * none; the greater gives way) and `deadline` (of clock_monotonic_ms, 0: none),
+ * the rest zeroed.
  */
 struct clickhouse_task {
 	char id[64];
 	unsigned priority;
+	int64_t deadline;
 	atomic_bool cancelled; /* set by anybody: ended within a second or so */
 	unsigned asked;
 };
 
 /* Queries of `ch` are asked in `task` from here on, in none if it is NULL: they
- * read only, the server ends them when query_timeout is over or the connection
- * closes, and after `cancelled` they fail with CLICKHOUSE_CANCELLED. */
+ * read only, the server ends them when query_timeout or the task's deadline is
+ * over or the connection closes, after `cancelled` they fail with
+ * CLICKHOUSE_CANCELLED, and after the deadline as if nobody answered. */
 void clickhouse_set_task(struct clickhouse *ch, struct clickhouse_task *task);
 
 #define CLICKHOUSE_CANCELLED "cancelled: nobody waits for the answer"

@@ -89,6 +89,7 @@ class Settled:
                            "database": self.database.database},
             "aggregator": {"listen": f"127.0.0.1:{servers.free_port()}",
                            "admin": f"127.0.0.1:{servers.free_port()}",
+                           "answer_timeout": "60s",
                            **own}}, self.directory, args)
 
     def fill(self, clicks):

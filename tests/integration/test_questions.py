@@ -38,7 +38,7 @@ def begin(made, path="/v1/links/code1/summary", key=None):
 
 
 def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
-    made = aggregator()
+    made = aggregator(answer_timeout="10m")
     conn = begin(made)
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="it runs")
     conn.close()
@@ -49,7 +49,7 @@ def test_the_query_of_a_client_that_goes_is_ended(aggregator, slow, clickhouse):
 
 
 def test_those_that_wait_are_not_asked(aggregator, slow, clickhouse):
-    made = aggregator(workers=1)
+    made = aggregator(workers=1, answer_timeout="10m")
     conns = [begin(made) for _ in range(4)]
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
     for conn in conns:
@@ -63,7 +63,8 @@ def test_a_key_has_so_many_questions_at_once(aggregator, slow, clickhouse,
                                              workdir):
     path = workdir / "api.keys"
     path.write_text(key_line("one", "read") + key_line("two", "read"))
-    made = aggregator(workers=1, key_questions_max=3, keys_file=str(path))
+    made = aggregator(workers=1, key_questions_max=3, keys_file=str(path),
+                      answer_timeout="10m")
     conns = [begin(made, key="one") for _ in range(3)]
     eventually(lambda: clickhouse.value(RUNNING) == 1, what="one runs")
 

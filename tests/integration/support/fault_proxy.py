@@ -12,6 +12,7 @@ servers do at their worst.
         held = proxy.hold("clicks")             the next one waits (held.here) until
         held.release()                          this, and then passes, even when its
                                                 sender has gone: a late packet
+        proxy.say(f, "question")                f(answer) in place of each answer: bytes
         proxy.calm()                            no more faults
         proxy.passed                            what came: at, kind, token, fault, query
 
@@ -57,6 +58,7 @@ INSERT = re.compile(r"\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?:\w+\.)?`?(\w+)",
 
 Passed = collections.namedtuple("Passed", "at kind token fault query")
 Call = collections.namedtuple("Call", "function carried_out")
+Say = collections.namedtuple("Say", "function")
 
 
 class Listener:
@@ -186,6 +188,11 @@ class ClickHouseProxy(Listener):
         """To each request of these kinds, of any kind if none is named."""
         self._add(Rule(fault, kinds or None))
 
+    def say(self, function, *kinds):
+        """What `function` makes of the answer, to each request of these kinds; then
+        the connection ends."""
+        self._add(Rule(Say(function), kinds or None))
+
     def at_random(self, chance, faults=QUICK, kinds=None):
         """To one of 1/chance requests, one of these faults."""
         self._add(Rule(tuple(faults), kinds, chance=chance))
@@ -204,7 +211,7 @@ class ClickHouseProxy(Listener):
 
     def _add(self, rule):
         unknown = [f for f in rule.faults
-                   if f not in FAULTS and not isinstance(f, Call)]
+                   if f not in FAULTS and not isinstance(f, (Call, Say))]
         assert not unknown, unknown
         with self.lock:
             self.rules.append(rule)
@@ -249,13 +256,17 @@ class ClickHouseProxy(Listener):
                 self.held.remove(held)
             self.passed.append(Passed(
                 time.time(), request.kind, request.token,
-                "call" if isinstance(fault, Call) else fault, request.query))
+                type(fault).__name__.lower() if isinstance(fault, (Call, Say))
+                else fault, request.query))
         return held, fault
 
     def _meet(self, request, client, fault):
         """False when the connection is at its end."""
         if isinstance(fault, Call):
             return self._call(request, client, fault)
+        if isinstance(fault, Say):
+            client.sendall(fault.function(self._ask(request)))
+            return False
         if fault == "cut_request":
             self._send_half(request)
             return self._end(client)
@@ -342,7 +353,7 @@ class ClickHouseProxy(Listener):
 
 class Rule:
     def __init__(self, fault, kinds, number=None, chance=None):
-        self.faults = (fault,) if isinstance(fault, (str, Call)) else fault
+        self.faults = (fault,) if isinstance(fault, (str, Call, Say)) else fault
         self.kinds = kinds
         self.number = number
         self.chance = chance
