@@ -242,3 +242,36 @@ def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated
                                  headers={"If-None-Match":
                                           first.headers["ETag"]})
             assert again.status_code == 304, json.dumps(again.json())
+
+
+# --- what is in no count -----------------------------------------------------------
+
+def test_dead_letters_and_lost_offsets_are_told_by_partition(aggregator, clickhouse):
+    now = now_ms()
+
+    def report(topic, partition, first, last, dead, lost, inserted):
+        clickhouse.query(
+            "INSERT INTO ingest_progress (epoch, topic, partition, partitions, first, "
+            "last, rows, dead_lettered, lost, append_time, inserted_at) VALUES "
+            f"(1, '{topic}', {partition}, 2, {first}, {last}, 0, {dead}, {lost}, "
+            f"fromUnixTimestamp64Milli({inserted}, 'UTC'), "
+            f"fromUnixTimestamp64Milli({inserted}, 'UTC'))")
+
+    report("clicks-a", 0, 10, 19, 3, 0, now - HOUR)
+    report("clicks-a", 0, 10, 19, 3, 0, now - HOUR + 1000)  # the same block, again
+    report("clicks-a", 0, 20, 29, 4, 0, now - 2 * HOUR)
+    report("clicks-a", 0, 30, 34, 0, 5, now - 2 * HOUR)
+    report("clicks-a", 1, 10, 19, 0, 0, now - HOUR)  # of which nothing is missing
+    report("links", 0, 7, 7, 1, 0, now - HOUR)
+    report("clicks-a", 0, 0, 9, 9, 0, now - 2 * DAY)
+    report("import:access.log", 0, 0, 9, 9, 0, now - HOUR)
+    made = aggregator()
+
+    told = eventually(pipeline_that(made, lambda p: p["partitions"]),
+                      what="the reports to be read")["not_counted"]
+
+    assert told["partitions"] == [
+        {"topic": "clicks-a", "partition": 0, "dead_lettered": 7, "lost": 5},
+        {"topic": "links", "partition": 0, "dead_lettered": 1, "lost": 0}]
+    since = ms_of(told["from"])
+    assert since % HOUR == 0 and DAY <= now_ms() - since < DAY + 2 * HOUR
