@@ -73,6 +73,40 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert "nobody settles" in page["hours"][1]
 
 
+def test_hours_whose_rows_are_gone_are_told_as_held_back(aggregator, migrated, doctor):
+    now = int(time.time()) // 3600 * 3600 - 3600
+    rows = some_clicks(3, 60, [(now, now + 900)], links=(1,))
+    report_now(migrated, rows[:50])
+    made = aggregator()
+    settled(made, 50, start=now, end=now + 3600)
+    assert doctor()[1]["held back"] == ("ok", "nothing")
+
+    migrated.clickhouse.query("ALTER TABLE clicks DELETE WHERE 1 "
+                              "SETTINGS mutations_sync = 1")
+    report_now(migrated, rows[50:])
+    eventually(lambda: made.metric("shortloop_aggregator_held_back_hours") == 1,
+               60, what="held back")
+
+    status, page = doctor()
+    assert status == 1
+    level, said = page["held back"]
+    assert level == "WRONG"
+    assert said.startswith("1 hour and 0 days, from ")
+
+
+def test_a_clock_that_is_ahead_is_wrong(migrated, doctor):
+    report_now(migrated, recent(4, 10))
+    assert doctor()[1]["clocks"][0] == "ok"
+
+    migrated.report([], 0, int(time.time() + 1800) * 1000)
+
+    status, page = doctor()
+    assert status == 1
+    level, said = page["clocks"]
+    assert level == "WRONG"
+    assert 1200 < int(said.partition("up to ")[2].split()[0]) <= 1800
+
+
 @pytest.mark.long
 def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     midnight = int(time.time()) // DAY * DAY
