@@ -360,9 +360,9 @@ def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,
                               ("owner_slots",
                                "toUInt32(bitShiftRight(cityHash64(v), 32))")):
             slots = clickhouse.rows(
-                f"SELECT DISTINCT toUInt32(slot) AS at FROM {table} WHERE hasAny("
+                f"SELECT DISTINCT toUInt32(slot) AS s_start FROM {table} WHERE hasAny("
                 f"arrayConcat(people, others), arrayMap(v -> {digest}, ['{visitor}']))")
-            assert {int(row["at"]) for row in slots} == came(until + 900, TO), table
+            assert {int(row["s_start"]) for row in slots} == came(until + 900, TO), table
         for entry in ask_range(made, FROM, TO, interval="hour", bots="include")["data"]:
             start = instant(entry["start"])
             inside = [r for r in rows
