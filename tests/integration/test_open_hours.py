@@ -6,13 +6,11 @@ import time
 import pytest
 
 from support.asking import aggregator, ask_range  # noqa: F401
-from support.clicks import counted, make_click
+from support.clicks import DIMENSIONS, VISITED, counted, make_click
 from support.fault_proxy import FAULTS, Meeting
 from support.program import eventually
 
 HOUR = 3600
-VISITORS = ["country", "device_class", "verdict", "outcome"]
-SETTLED = VISITORS + ["ua_family", "owner", "tag"]
 
 
 class Present:
@@ -44,18 +42,18 @@ class Present:
         """All that is settled, by dimension and value."""
         if self.ask(made)["total"] != counted(self.clicks, "include"):
             return False
-        for dimension in SETTLED:
+        for dimension in DIMENSIONS:
             wanted = {}
             for click in self.clicks:
                 for value in click["tags"] if dimension == "tag" else [
-                        click[dimension]]:
+                        str(click["link_id" if dimension == "link" else dimension])]:
                     wanted.setdefault(value, []).append(click)
             found = {g.pop("value"): g for g in
                      self.ask(made, group_by=dimension)["groups"]}
             for value, clicks in wanted.items():
                 right = counted(clicks, "include")
                 group = found.pop(value, {"clicks": 0})
-                if dimension in VISITORS and group != right or \
+                if dimension in VISITED and group != right or \
                         group["clicks"] != right["clicks"]:
                     return False
             if any(group["clicks"] for group in found.values()):

@@ -4,8 +4,8 @@ import collections
 import pytest
 import requests
 
-from support.clicks import (counted, expected_data, hours_events, instant, rfc3339,
-                            some_clicks)
+from support.clicks import (DIMENSIONS, counted, expected_data, hours_events, instant,
+                            rfc3339, some_clicks)
 from support.fault_proxy import FAULTS
 from support.keys import key_line
 from support.program import eventually
@@ -16,8 +16,6 @@ DAY = 86400
 LINKS = (1, 2, 3)
 PATIENCE = 120
 OWNERS = ("ann", "bob")
-DIMENSIONS = ("country", "device_class", "verdict", "outcome", "ua_family", "owner",
-              "tag", "link", "campaign")
 
 
 def owner_days(clickhouse):
@@ -47,7 +45,7 @@ def values_of(row, dimension):
         return row["tags"]
     if dimension == "link":
         return [str(row["link_id"])]
-    return [str(row.get(dimension, ""))]
+    return [row[dimension]]
 
 
 def groups_of(rows, dimension, bots):

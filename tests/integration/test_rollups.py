@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from support.asking import aggregator, ask_range, settled  # noqa: F401
-from support.clicks import (counted, expected_data, hours_events, instant,
-                            some_clicks)
+from support.clicks import (DIMENSIONS, VISITED, counted, expected_data, hours_events,
+                            instant, some_clicks)
 from support.fault_proxy import FAULTS, ClickHouseProxy
 from support.program import eventually
 
@@ -15,8 +15,6 @@ DAY = 86400
 LINKS = (0, 1, 2, 3)
 PATIENCE = 120
 BOTS = ("exclude", "include", "only")
-# Of few values, of many, of any number an event.
-GROUPS = ("country", "device_class", "ua_family", "tag", "link")
 # Range, interval and zone: whole days, parts of days, and hours that begin at half hours.
 RANGES = [(FROM, TO, "hour", "UTC"), (FROM, TO, "day", "UTC"), (FROM, TO, "month", "UTC"),
           (FROM, TO, "15m", "UTC"), (FROM + 900, TO - 4500, "hour", "UTC"),
@@ -82,7 +80,7 @@ def assert_groups(made, rows, start, end, name, bots):
     wanted = {value: counted([r for r in inside if value in of(r)], bots)
               for value in {v for r in inside for v in of(r)}}
     for value in wanted.values():
-        if bots == "only" or name not in ("country", "device_class"):
+        if bots == "only" or name not in VISITED:
             value["visitors"] = value["ips"] = None
     assert {g.pop("value"): g for g in answer["groups"]} == wanted
 
@@ -91,7 +89,7 @@ def assert_answers(made, rows):
     for (start, end, interval, tz), bots in zip(RANGES, itertools.cycle(BOTS)):
         assert_total(made, rows, start, end, interval, tz, bots)
     assert_total(made, rows, FROM, TO, "hour", "UTC", "include")
-    for name, bots in zip(GROUPS, itertools.cycle(BOTS)):
+    for name, bots in zip(DIMENSIONS, itertools.cycle(BOTS)):
         assert_groups(made, rows, FROM, TO, name, bots)
         assert_groups(made, rows, FROM + 4500, TO - 900, name, bots)
 
@@ -133,7 +131,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
     clickhouse.query("ALTER TABLE stats_hourly DELETE WHERE 1", mutations_sync=1)
     for interval, bots in itertools.product(("hour", "day", "month"), BOTS):
         assert_total(made, rows, FROM, TO, interval, "UTC", bots)
-    for name, bots in itertools.product(GROUPS, BOTS):
+    for name, bots in itertools.product(DIMENSIONS, BOTS):
         assert_groups(made, rows, FROM, TO, name, bots)
     assert {link: n for link, (n, _) in busiest(made, FROM, TO).items()} == {
         link: counted([r for r in rows if r["link_id"] == link], "include")["clicks"]
