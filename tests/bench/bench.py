@@ -17,6 +17,7 @@ we are, above 1 for better.
 """
 import argparse
 import importlib
+import math
 import os
 import pathlib
 import platform
@@ -30,7 +31,14 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "stack"),
                 str(ROOT / "tests" / "integration")]
 
+import requests  # noqa: E402
+import servers  # noqa: E402
 from machine import Machine, Failure  # noqa: E402
+from support.clickhouse import ClickHouseError  # noqa: E402
+
+# Why a row may not be measured; AssertionError is what support's waiting raises.
+REASONS = (Failure, AssertionError, ClickHouseError, servers.ServerError,
+           requests.RequestException)
 
 
 def rows_there_are():
@@ -77,7 +85,8 @@ def number(value):
 def line_of(metric, ours, peer):
     label, unit, better = metric
     a, b = statistics.median(ours), statistics.median(peer)
-    ratio = a / b if better == "more" else b / a
+    good, bad = (a, b) if better == "more" else (b, a)
+    ratio = good / bad if bad else math.inf
     return (f"{label} ({unit})",
             f"{number(a)} ±{spread(ours):.0f}%",
             f"{number(b)} ±{spread(peer):.0f}%", f"{ratio:.2f}")
@@ -131,7 +140,7 @@ def main():
             try:
                 lines += [line_of(*m) for m in
                           measure(row, machine, options.rounds, say)]
-            except Failure as e:
+            except REASONS as e:
                 say(f"{row}: {e}")
                 failed = True
     describe(machine, options)
