@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import servers
 
@@ -23,6 +24,14 @@ BROWSER = [
 
 class Failure(Exception):
     """One line: why a row could not be measured."""
+
+
+def parameter(name, default):
+    """A row's size: BENCH_<name> of the environment."""
+    text = os.environ.get(f"BENCH_{name}", str(default))
+    if not text.isascii() or not text.isdigit() or not int(text):
+        sys.exit(f"bench: BENCH_{name} is {text!r}, no whole number above 0")
+    return int(text)
 
 
 class Machine:

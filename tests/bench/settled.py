@@ -1,32 +1,39 @@
 """Clicks of thirty days, settled and copied, and an aggregator that answers of them."""
-import statistics
+import math
 import time
 
 import servers
-from machine import Failure
+from machine import Failure, parameter
 from support.clickhouse import ClickHouse, ClickHouseServer
-from support.program import Program
+from support.keys import key_line
+from support.program import Program, eventually
 from support.server import RedisServer
 
-DAYS = 30
+DAYS = parameter("DAYS", 30)
 DAY = 86400
-WAIT_S = 3600
+SETTLE_S, CLICKS_A_SECOND = 3600, 10_000  # it has settled within, or by
+MERGED_S = STATEMENT_S = 3600
 AT_ONCE = 1_000_000
+OWNERS = parameter("OWNERS", 10_000)
+# What a settler publishes of a day when it is done with it, in this order.
+KINDS = ("link_day", "sealed_day", "owner_day", "rolled_day")
 
 # One of 100 clicks is a robot's, there are a third as many visitors, and links' shares
-# but for the first two fall as 1/n, as do those of 10,000 owners in the links.
-FILL = """
+# but for the first two fall as 1/n, as do those of owners in the links.
+OWNER = ("concat('owner', toString(toUInt64(pow({owners:UInt64}, "
+         "(cityHash64(link_id, 3) % 1000000) / 1000000))))")
+FILL = f"""
 INSERT INTO clicks (epoch, topic, partition, offset, append_time, event_id, ts, edge,
     domain, code, link_id, owner, campaign, outcome, status, ip, unique_identity,
     country, city, user_agent, ua_family, os_family, device_class, verdict,
     referrer_host, channel, language)
 SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)),
     'd.example', concat('c', toString(link)), link,
-    concat('owner', toString(toUInt64(
-        pow(10000, (cityHash64(link, 3) % 1000000) / 1000000)))),
+    {OWNER.replace('link_id', 'link')},
     concat('camp', toString(link % 500)),
     if(chance % 20 = 0, 'not_found', 'redirected'), 302,
-    toIPv6(concat('::ffff:', IPv4NumToString(toUInt32(visitor * 2654435761 % 4294967296)))),
+    toIPv6(concat('::ffff:', IPv4NumToString(
+        toUInt32(visitor * 2654435761 % 4294967296)))),
     concat(sipHash128(visitor), 'abcd'),
     concat('C', toString(visitor % 90)), concat('City', toString(visitor % 3000)),
     'Mozilla/5.0', concat('ua', toString(visitor % 40)),
@@ -35,11 +42,11 @@ SELECT 1, 'clicks', 0, n, t, generateUUIDv4(), t, concat('edge', toString(n % 4)
     if(chance % 100 = 1, 'bot', 'human'), concat('ref', toString(chance % 700)),
     arrayElement(['direct', 'search', 'social'], chance % 3 + 1), 'en'
 FROM (SELECT number AS n, cityHash64(number) AS chance,
-    cityHash64(number, 7) % {visitors:UInt64} AS visitor,
+    cityHash64(number, 7) % {{visitors:UInt64}} AS visitor,
     multiIf(chance % 100 < 5, 1, chance % 100 = 5, 2,
         toUInt64(10 * pow(10000, (cityHash64(number, 9) % 1000000) / 1000000))) AS link,
-    toDateTime64({start:UInt32} + cityHash64(number, 11) % {seconds:UInt64}, 3, 'UTC') AS t
-    FROM numbers({first:UInt64}, {count:UInt64}))
+    toDateTime64({{start:UInt32}} + cityHash64(number, 11) % {{seconds:UInt64}}, 3, 'UTC') AS t
+    FROM numbers({{first:UInt64}}, {{count:UInt64}}))
 """
 REPORT = """
 INSERT INTO ingest_progress (epoch, topic, partition, partitions, first, last, rows,
@@ -49,93 +56,180 @@ SELECT 1, 'clicks', 0, 1, 0, sum(n) - 1, sum(n),
 FROM (SELECT toUInt32(intDiv(toUnixTimestamp(ts), 3600) * 3600) AS h, count() AS n
     FROM clicks GROUP BY h)
 """
+# Links of whom clicks are, as the archive has them.
+LINKS = f"""
+INSERT INTO links (code, link_id, version, url, owner, created_at)
+SELECT DISTINCT code, link_id, 1, 'https://example.com/', {OWNER},
+    toDateTime64({{start:UInt32}}, 3, 'UTC') FROM clicks WHERE link_id != 0
+"""
 
 
 def percentiles(label, seconds):
     """{label: ms}"""
-    cut = statistics.quantiles([1000 * s for s in seconds], n=100)
-    return {f"{label}, p50": cut[49], f"{label}, p99": cut[98]}
+    found = sorted(1000 * s for s in seconds)
+    return {f"{label}, p{p}": found[math.ceil(len(found) * p / 100) - 1]
+            for p in (50, 99)}
 
 
 def instant(seconds):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-class Settled:
-    """Has `database`, `aggregator`, `start` and `end`, and `settle_seconds`."""
+def key(name):
+    """The header of a key of a file of key_line(name, ...)."""
+    return {"Authorization": f"Bearer {name}"}
 
-    def __init__(self, machine, name, clicks):
+
+class Served:
+    """An engine with the tables, and a Redis; has `database`.  What a class adds to it
+    in set_up() is ended with it."""
+
+    def __init__(self, machine, name):
         self.directory = machine.directory / name
         self.directory.mkdir()
         self.parts = []
+        self.aggregator = None
         try:
             self.engine = self.keep(ClickHouseServer(self.directory / "ch"))
             self.redis = self.keep(RedisServer(self.directory / "redis"))
-            self.fill(clicks)
-            self.settle()
-        except Exception:
+            self.database = ClickHouse.with_new_database(self.engine.url)
+            self.database.timeout = STATEMENT_S
+            status, said = self.program("migrate").run(timeout=600)
+            if status:
+                raise Failure(f"aggregator migrate: {said[-300:]}")
+            self.set_up()
+        except BaseException:
             self.close()
             raise
+
+    def set_up(self):
+        """Before the row is measured."""
 
     def keep(self, part):
         self.parts.append(part)
         part.start()
         return part
 
-    def program(self, *args, **own):
+    def program(self, *args, clickhouse=None, **own):
+        """Not started.  `clickhouse` are settings of that section."""
         return Program("aggregator", {
             "redis": {"address": f"127.0.0.1:{self.redis.port}"},
             "clickhouse": {"url": self.engine.url,
-                           "database": self.database.database},
+                           "database": self.database.database,
+                           **(clickhouse or {})},
             "aggregator": {"listen": f"127.0.0.1:{servers.free_port()}",
                            "admin": f"127.0.0.1:{servers.free_port()}",
                            "answer_timeout": "60s",
-                           **own}}, self.directory, args)
+                           **own}},
+            self.directory / f"aggregator-{len(self.parts)}", args)
 
-    def fill(self, clicks):
-        self.database = ClickHouse.with_new_database(self.engine.url)
-        status, said = self.program("migrate").run()
-        if status:
-            raise Failure(f"aggregator migrate: {said[-300:]}")
-        self.start = int(time.time()) // DAY * DAY - (DAYS + 5) * DAY
-        self.end = self.start + DAYS * DAY
-        for first in range(0, clicks, AT_ONCE):
-            self.database.query(
-                FILL, param_visitors=clicks // 3, param_start=self.start,
-                param_seconds=DAYS * DAY, param_first=first,
-                param_count=min(AT_ONCE, clicks - first))
-        self.database.query(REPORT)
+    def serve(self, **settings):
+        """One more that runs, to the row's end at the latest."""
+        made = self.program(**settings)
+        made.start()
+        self.parts.append(made.process)
+        return made
 
-    def settle(self):
-        """Until all days are sealed, copied for owners and rolled up."""
-        settler = self.program(settle_every="200ms")
-        settler.start()
-        self.parts.append(settler.process)
-        started = time.monotonic()
-        while int(self.database.value(
-                "SELECT count() FROM settled WHERE "
-                "kind IN ('sealed_day', 'owner_day', 'rolled_day')")) < 3 * DAYS:
-            if time.monotonic() > started + WAIT_S:
-                raise Failure("not all days are sealed, copied and rolled up")
-            time.sleep(0.5)
-        self.settle_seconds = time.monotonic() - started
-        settler.stop()
-        # One that has nothing to do, and looks as often as it does by default.
-        self.aggregator = self.program()
-        self.aggregator.start()
-        self.parts.append(self.aggregator.process)
+    def keys(self, **words):
+        """A file of keys: their names are their secrets."""
+        path = self.directory / "api.keys"
+        path.write_text("".join(key_line(*item) for item in words.items()))
+        return str(path)
 
-    def ask(self, session, path="/v1/clicks", **params):
+    def merged(self):
+        """Until the engine has nothing to merge, so that what it uses from then on is
+        used by what is measured."""
+        eventually(lambda: not self.database.value(
+            "SELECT count() FROM system.merges "
+            "WHERE database = currentDatabase()"), MERGED_S, 0.5, "all merged")
+
+    def ask(self, session, path="/v1/clicks", made=None, **params):
         """Seconds it took."""
+        return self.asked(session, path, made, **params)[0]
+
+    def asked(self, session, path, made=None, **params):
+        """(seconds it took, the answer)"""
         start = time.monotonic()
-        answer = session.get(self.aggregator.url + path, params={
-            "from": instant(self.start), "to": instant(self.end), **params})
+        answer = session.get((made or self.aggregator).url + path, params=params,
+                             timeout=600)
         seconds = time.monotonic() - start
         if answer.status_code != 200:
             raise Failure(f"{path}: {answer.text[:200]}")
-        return seconds
+        return seconds, answer.json()
 
     def close(self):
         for part in reversed(self.parts):
             if part.running():
                 part.kill()
+
+
+class Settled(Served):
+    """Has `aggregator`, `start` and `end`, `clicks`, and `settle_seconds`."""
+
+    def __init__(self, machine, name, clicks, days=DAYS):
+        self.clicks = clicks
+        self.days = days
+        self.start = int(time.time()) // DAY * DAY - (days + 5) * DAY
+        self.end = self.start + days * DAY
+        super().__init__(machine, name)
+
+    def set_up(self):
+        self.fill()
+        self.settle()
+        # One that has nothing to do, and looks as often as it does by default.
+        self.aggregator = self.serve(**self.settings())
+
+    def settings(self):
+        """Of the aggregator that is asked."""
+        return {}
+
+    def fill(self):
+        for first in range(0, self.clicks, AT_ONCE):
+            self.database.query(
+                FILL, param_visitors=max(self.clicks // 3, 1),
+                param_start=self.start, param_seconds=self.days * DAY,
+                param_owners=OWNERS, param_first=first,
+                param_count=min(AT_ONCE, self.clicks - first))
+        self.database.query(REPORT)
+
+    def fill_links(self):
+        """Each link that was clicked."""
+        self.database.query(LINKS, param_owners=OWNERS, param_start=self.start)
+
+    def owners(self):
+        """[(owner, share of all clicks)], the busiest first."""
+        return [(row["owner"], int(row["n"]) / self.clicks)
+                for row in self.database.rows(
+                    "SELECT owner, sum(events) AS n FROM owner_slots "
+                    "GROUP BY owner ORDER BY n DESC, owner")]
+
+    def settle(self):
+        """Until all days are sealed, copied for owners and rolled up."""
+        settler = self.serve(settle_every="200ms")
+        started = time.monotonic()
+        within = max(SETTLE_S, self.clicks / CLICKS_A_SECOND)
+        while self.published() < self.days * len(KINDS):
+            if not settler.process.running():
+                raise Failure(f"the settler ended: {settler.log()[-300:]}")
+            if time.monotonic() > started + within:
+                raise Failure("not all days are sealed, copied and rolled up")
+            self.while_settling(settler)
+            time.sleep(0.5)
+        self.while_settling(settler)
+        self.settle_seconds = time.monotonic() - started
+        settler.stop()
+
+    def published(self):
+        """Days, of each of KINDS."""
+        return int(self.database.value(
+            f"SELECT uniqExact(kind, unit) FROM settled WHERE kind IN {KINDS}"))
+
+    def while_settling(self, settler):
+        """Called twice a second, and at the end."""
+
+    def ask(self, session, path="/v1/clicks", made=None, **params):
+        """About all days, unless others are said."""
+        return super().ask(session, path, made, **self.range(), **params)
+
+    def range(self):
+        return {"from": instant(self.start), "to": instant(self.end)}

@@ -5,12 +5,13 @@ import time
 
 import requests
 
+from machine import Failure, parameter
 from settled import DAY, Settled, percentiles
 
 LONG = True
-CLICKS = 3_000_000
+CLICKS = parameter("CLICKS", 3_000_000)
 LINKS = {"ordinary": 5000, "1 %": 2, "5 %": 1}
-ASKED, PEER_ASKED = 200, 20
+ASKED, PEER_ASKED = parameter("ASKED", 200), 20
 METRICS = [(f"link_month: {kind} link, {what}", "ms", "less")
            for kind in LINKS for what in ("p50", "p99")]
 PEER = "the same SQL on clicks in the order of time"
@@ -30,8 +31,8 @@ class Bench(Settled):
     def __init__(self, machine):
         super().__init__(machine, "link_month", CLICKS)
 
-    def fill(self, clicks):
-        super().fill(clicks)
+    def fill(self):
+        super().fill()
         for link in LINKS.values():
             self.database.query(
                 "INSERT INTO links (code, link_id, version, url) VALUES "
@@ -44,10 +45,20 @@ class Bench(Settled):
                 "INSERT INTO clicks_by_time SELECT * FROM clicks WHERE "
                 f"toDate(ts) = toDate(toDateTime({day}, 'UTC'))")
 
+    def check(self, session, link):
+        """The answer that is measured has all of the link's clicks."""
+        events = self.asked(session, "/v1/clicks", link_id=link, interval="hour",
+                            **self.range())[1]["total"]["events"]
+        rows = self.database.value(
+            f"SELECT count() FROM clicks_by_time WHERE link_id = {link}")
+        if events != rows:
+            raise Failure(f"link {link}: {events} events of {rows} clicks")
+
     def ours(self):
         found = {}
         with requests.Session() as session:
             for kind, link in LINKS.items():
+                self.check(session, link)
                 found.update(percentiles(f"link_month: {kind} link", [
                     self.ask(session, link_id=link, interval="hour")
                     for _ in range(ASKED)]))

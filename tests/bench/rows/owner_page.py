@@ -1,68 +1,73 @@
-"""A page about a month of one owner's clicks, all its questions one after the other: by
-hour with visitors, six dimensions, and the busiest links.  From owners' tables, against
-the same questions about the same owner to rows (another aggregator, with a filter that
-takes all), of an owner of about 1 % of all clicks and of an ordinary one; and the page of
-all owners."""
-import time
-
-import requests
-
+"""The dashboard's page about a month, its questions at once as a browser asks them: of an
+ordinary owner, of one of about 1 % of all clicks, and of all.  From owners' tables and
+rollups, against the same questions with a filter that takes all, which rows answer.  And
+what the settled tables take."""
+import storage
+from machine import Failure, parameter
+from page import Page
 from settled import Settled, percentiles
 
 LONG = True
-CLICKS = 10_000_000
-ASKED, PEER_ASKED = 30, 3
-DIMENSIONS = ("country", "city", "device_class", "ua_family", "referrer_host", "channel")
+CLICKS = parameter("CLICKS", 10_000_000)
+ASKED, PEER_ASKED = parameter("ASKED", 200), 3
 PAGES = ("ordinary owner", "owner of 1 %", "all owners")
+BY_LINK = "settled by link"
+ALL = "all settled tables"
+SUPERSEDED = "superseded rows, at most"
+# Of clicks' bytes, and of the settled tables' rows, what is wanted.
+WANTED = {BY_LINK: 20, ALL: 40, SUPERSEDED: 2}
 METRICS = [(f"owner_page: {kind}, {what}", "ms", "less")
-           for kind in PAGES for what in ("p50", "p99")]
-PEER = "the same, counted in rows of clicks"
+           for kind in PAGES for what in ("p50", "p99")] + [
+           (BY_LINK, "% of clicks", "less"), (ALL, "% of clicks", "less"),
+           (SUPERSEDED, "%", "less")]
+PEER = "the same, counted in rows of clicks; storage: what is wanted"
+LOOKS = 20  # half seconds between looks at superseded rows
 
 
 class Bench(Settled):
     def __init__(self, machine):
+        self.looks = self.superseded = 0
         super().__init__(machine, "owner_page", CLICKS)
-        sizes = self.database.rows(
-            "SELECT owner, sum(events) AS n FROM owner_slots GROUP BY owner "
-            "ORDER BY n DESC")
-        shares = [(row["owner"], int(row["n"]) / CLICKS) for row in sizes]
-        self.owners = {
+
+    def set_up(self):
+        super().set_up()
+        shares = self.owners()
+        self.owner = {
             "owner of 1 %": min(shares, key=lambda s: abs(s[1] - 0.01))[0],
             "ordinary owner": shares[len(shares) // 2][0], "all owners": None}
-        self.report()
+        print(f"owner_page: settled in {self.settle_seconds:.0f} s", flush=True)
+        self.merged()
+        storage.report(self.database)
 
-    def report(self):
-        """What the table has no row for."""
-        sizes = {row["table"]: int(row["n"]) for row in self.database.rows(
-            "SELECT table, sum(bytes_on_disk) AS n FROM system.parts WHERE active "
-            "AND database = currentDatabase() GROUP BY table")}
-        rows = sizes.pop("clicks")
-        print(f"settled in {self.settle_seconds:.0f} s; of {rows / CLICKS:.1f} bytes "
-              "a row of clicks: " + ", ".join(
-                  f"{name} {100 * size / rows:.1f} %" for name, size in sorted(
-                      sizes.items(), key=lambda item: -item[1])
-                  if size > rows / 1000), flush=True)
+    def while_settling(self, settler):
+        if self.looks % LOOKS == 0:
+            self.superseded = max(self.superseded,
+                                  storage.superseded(self.database))
+        self.looks += 1
 
-    def page(self, session, owner, **more):
-        of = {**more, **({"owner": owner} if owner else {})}
-        start = time.monotonic()
-        self.ask(session, interval="hour", **of)
-        for dimension in DIMENSIONS:
-            self.ask(session, interval="day", group_by=dimension, **of)
-        self.ask(session, "/v1/top", **of)
-        return time.monotonic() - start
-
-    def measured(self, times, **more):
+    def measured(self, made, times, **more):
         found = {}
-        with requests.Session() as session:
+        with Page(made.url, timeout=600) as page:
             for kind in PAGES:
-                found.update(percentiles(f"owner_page: {kind}", [
-                    self.page(session, self.owners[kind], **more)
-                    for _ in range(times)]))
+                of = {"owner": self.owner[kind]} if self.owner[kind] else {}
+                seen = [page.load(**self.range(), **of, **more)
+                        for _ in range(times)]
+                if not all(total["events"] for _, total in seen):
+                    raise Failure(f"{kind}: a page without clicks")
+                found.update(percentiles(f"owner_page: {kind}",
+                                         [seconds for seconds, _ in seen]))
         return found
 
     def ours(self):
-        return self.measured(ASKED)
+        by_link, all_tables = storage.of_raw(self.database)
+        return {**self.measured(self.aggregator, ASKED), BY_LINK: by_link,
+                ALL: all_tables, SUPERSEDED: max(
+                    self.superseded, storage.superseded(self.database))}
 
     def peer(self):
-        return self.measured(PEER_ASKED, domain="d.example")
+        """One that may read all rows, as long as it takes."""
+        made = self.serve(clickhouse={"query_timeout": "10m"},
+                          raw_rows_max=10 * CLICKS)
+        found = self.measured(made, PEER_ASKED, domain="d.example")
+        made.stop()
+        return {**found, **WANTED}

@@ -45,6 +45,7 @@ class ClickHouseError(Exception):
 class ClickHouse:
     def __init__(self, url, database="default"):
         self.url = url
+        self.timeout = 60  # of an answer's next byte
         self.database = database
         self.session = requests.Session()
         self.session.trust_env = False
@@ -72,7 +73,7 @@ class ClickHouse:
         """Returns the answer's text; settings are URL parameters."""
         answer = self.session.post(
             self.url, params={"database": self.database, "query": query,
-                              **settings}, data=data, timeout=60)
+                              **settings}, data=data, timeout=self.timeout)
         if answer.status_code != 200:
             raise ClickHouseError(answer)
         return answer.text
@@ -83,7 +84,7 @@ class ClickHouse:
             self.url, params={
                 "database": self.database, "default_format": "JSON",
                 "output_format_json_quote_64bit_integers": 0, **settings},
-            data=query.encode(), timeout=60)
+            data=query.encode(), timeout=self.timeout)
         if answer.status_code != 200:
             raise ClickHouseError(answer)
         return answer.json()["data"]

@@ -1,0 +1,83 @@
+"""Bytes and rows of what is settled, by table and by dimension."""
+import collections
+
+Table = collections.namedtuple("Table", "kind unit")
+# Of each settled table the rows of `settled` that publish it, and the unit they name.
+TABLES = {
+    "stats_hourly": Table("hour", "hour"),
+    "stats_rollups": Table("rolled_day", "toStartOfDay(span_start, 'UTC')"),
+    "link_slots": Table("link_day", "toStartOfDay(slot, 'UTC')"),
+    "link_days": Table("link_day", "toDateTime(day, 'UTC')"),
+    "sealed_slots": Table("sealed_day", "toStartOfDay(slot, 'UTC')"),
+    "owner_slots": Table("owner_day", "toStartOfDay(slot, 'UTC')"),
+    "owner_values": Table("owner_day", "toDateTime(day, 'UTC')"),
+}
+BY_DIMENSION = ("stats_hourly", "stats_rollups", "owner_values")
+
+SIZES = """
+SELECT table, sum(bytes_on_disk) AS size, sum(rows) AS there FROM system.parts
+WHERE active AND database = currentDatabase() GROUP BY table
+"""
+# Neither those that are read, nor those that are about to be.
+NEEDED = """
+SELECT sum(n) AS needed FROM
+    (SELECT {unit} AS u, attempt AS a, count() AS n FROM {table} GROUP BY u, a) AS t
+    LEFT JOIN (SELECT unit AS u, max(attempt) AS published FROM settled
+        WHERE kind = '{kind}' GROUP BY u) AS s ON t.u = s.u
+WHERE a >= published
+"""
+
+
+def sizes(database):
+    """{table: (bytes, rows)}, with what is deleted and not yet gone."""
+    return {row["table"]: (int(row["size"]), int(row["there"]))
+            for row in database.rows(SIZES)}
+
+
+def superseded(database):
+    """The share of the settled tables' rows, in %."""
+    there = sizes(database)
+    needed = sum(int(database.value(NEEDED.format(
+        table=name, unit=table.unit, kind=table.kind)))
+        for name, table in TABLES.items())
+    # Looked at before, so that rows that came between do not count as such.
+    rows = sum(there.get(name, (0, 0))[1] for name in TABLES)
+    return max(0.0, 100 * (rows - needed) / rows) if rows else 0.0
+
+
+def dimensions(database, table):
+    """{dimension: bytes}, each by itself in a table of the same kind."""
+    database.query(f"CREATE TABLE one_dimension AS {database.database}.{table}")
+    found = {}
+    try:
+        for name in database.query(f"SELECT DISTINCT dimension FROM {table} "
+                                   "FORMAT TSVRaw").split():
+            database.query("TRUNCATE TABLE one_dimension")
+            database.query(f"INSERT INTO one_dimension SELECT * FROM {table} "
+                           f"WHERE dimension = '{name}'")
+            found[name] = sizes(database)["one_dimension"][0]
+    finally:
+        database.query("DROP TABLE one_dimension")
+    return found
+
+
+def report(database):
+    """What the table of results has no row for."""
+    there = sizes(database)
+    raw, rows = there["clicks"]
+    print(f"{raw / rows:.1f} bytes a row of clicks, of which " + ", ".join(
+        f"{name} {100 * there[name][0] / raw:.2f} %" for name in TABLES
+        if name in there), flush=True)
+    for table in BY_DIMENSION:
+        found = dimensions(database, table)
+        print(f"{table} in % of clicks: " + ", ".join(
+            f"{name} {100 * size / raw:.3f}" for name, size in sorted(
+                found.items(), key=lambda item: -item[1])), flush=True)
+
+
+def of_raw(database):
+    """(what answers links' questions, all settled tables), in % of clicks."""
+    there = sizes(database)
+    raw = there["clicks"][0]
+    return (100 * there["sealed_slots"][0] / raw,
+            100 * sum(there[name][0] for name in TABLES if name in there) / raw)
