@@ -45,7 +45,8 @@ FROM (SELECT number AS n, cityHash64(number) AS chance,
     cityHash64(number, 7) % {{visitors:UInt64}} AS visitor,
     multiIf(chance % 100 < 5, 1, chance % 100 = 5, 2,
         toUInt64(10 * pow(10000, (cityHash64(number, 9) % 1000000) / 1000000))) AS link,
-    toDateTime64({{start:UInt32}} + cityHash64(number, 11) % {{seconds:UInt64}}, 3, 'UTC') AS t
+    toDateTime64({{start:UInt32}} + cityHash64(number, 11) % {{seconds:UInt64}}, 3,
+        'UTC') AS t
     FROM numbers({{first:UInt64}}, {{count:UInt64}}))
 """
 REPORT = """
