@@ -252,7 +252,8 @@ static int refuse_renamed(const struct scope *scope, yaml_node_t *mapping,
 			return yaml_tree_error(
 				err, scope->tree, key,
 				full_key(scope, s->key, full), "renamed to %s",
-				full_key(scope, s->renamed_to, now));
+				s->moved ? s->renamed_to
+					 : full_key(scope, s->renamed_to, now));
 	}
 	return 0;
 }

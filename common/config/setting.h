@@ -88,8 +88,10 @@ struct setting {
 	/* LIST only: */
 	const struct setting *sub; /* its table, ended by a NULL key */
 	size_t sub_size;	   /* sizeof one item */
-	/* Of a SETTING_RENAMED: the key's name now. */
+	/* Of a SETTING_RENAMED: the key's name now; of a SETTING_MOVED with the
+	 * section that it is in. */
 	const char *renamed_to;
+	bool moved;
 };
 
 /* `s`, or the first behind it that has not been renamed.  Loops over a table
@@ -151,6 +153,12 @@ static inline const struct setting *setting_at(const struct setting *s)
 #define SETTING_RENAMED(name, now)                                             \
 	{                                                                      \
 		.key = #name, .renamed_to = (now)                              \
+	}
+
+/* The same of a setting that is in another section now: "section.key". */
+#define SETTING_MOVED(name, now)                                               \
+	{                                                                      \
+		.key = #name, .renamed_to = (now), .moved = true               \
 	}
 
 /* What one module contributes. */

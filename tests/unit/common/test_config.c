@@ -44,6 +44,7 @@ static const struct setting settings[] = {
 	SETTING_SIZE(limit, "16KiB", 0, 0, AT_START, "How much to take."),
 	SETTING_RENAMED(number, "count"),
 	SETTING_RENAMED(how_many, "count"),
+	SETTING_MOVED(delay, "whole.delay"),
 	SETTING_INT(count, "4", 1, 64, AT_START, "How many."),
 	SETTING_BOOL(quick, "false", AT_START, "Whether to hurry."),
 	SETTING_ENUM(mode, "safe", modes, AT_START, "Which way."),
@@ -157,6 +158,8 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 		 "weight"},
 		{"part:\n  count: 1\n  how_many: 2\n",
 		 ":3:3: part.how_many: renamed to part.count"},
+		{"part:\n  delay: 1s\n",
+		 ":2:3: part.delay: renamed to whole.delay"},
 		{"part:\n  servers:\n    - name: a\n      share: 2\n",
 		 ":4:7: part.servers[0].share: renamed to "
 		 "part.servers[0].weight"},
@@ -347,7 +350,7 @@ static void the_sample_loads_as_the_fallbacks(void **state)
 static void a_renamed_setting_is_not_shown(void **state)
 {
 	static const char *const old[] = {"where", "number", "how_many",
-					  "peers", "share"};
+					  "delay", "peers",  "share"};
 	struct sample config = {0};
 	struct error err = {0};
 	char *texts[3];
