@@ -100,11 +100,7 @@ static const struct setting settings[] = {
 	SETTING_DURATION(
 		day_grace, "10m", 0, 7 * CLOCK_DAY, AT_START,
 		"How long after its end (UTC) a day is first settled."),
-	SETTING_DURATION(
-		late_window, "3d", 0, 3650 * CLOCK_DAY, AT_START,
-		"How long after its end (UTC) a day is sealed: few clicks "
-		"still come, and questions about links are answered from a "
-		"table by month."),
+	SETTING_MOVED(late_window, "clicks.late_window"),
 	SETTING_INT(raw_days, "0", 0, 36500, AT_START,
 		    "How many days rows of clicks are kept after their UTC "
 		    "day has ended: then the day is dropped, and what was "
@@ -170,6 +166,7 @@ const struct setting_group aggregator_groups[] = {
 		.offset = offsetof(struct aggregator_config, links),
 		.optional = true,
 	},
+	GROUP(clicks_section, aggregator.clicks),
 	GROUP(aggregator_section, aggregator),
 };
 const size_t aggregator_group_count =
@@ -210,12 +207,12 @@ int aggregator_config_validate(const void *config, struct error *err)
 				 "aggregator.settled_days needs raw_days, and "
 				 "must be longer: a month's counts are dropped "
 				 "after its clicks");
-	if (c->aggregator.raw_days &&
-	    c->aggregator.raw_days * CLOCK_DAY < c->aggregator.late_window)
+	if (c->aggregator.raw_days && c->aggregator.raw_days * CLOCK_DAY <
+					      c->aggregator.clicks.late_window)
 		return error_set(
 			err, ERROR_CONFIG,
 			"aggregator.raw_days must not be shorter than "
-			"aggregator.late_window: a day is dropped once "
-			"it is sealed");
+			"clicks.late_window: a day is dropped once it is "
+			"sealed, and until then clicks of it are taken");
 	return 0;
 }

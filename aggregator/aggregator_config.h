@@ -10,10 +10,13 @@
 #include "common/kafka/kafka.h"
 #include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
+#include "linkstore/clicks_config.h"
 #include "linkstore/config.h"
 
 /* The `aggregator` section. */
 struct aggregator_settings {
+	struct clicks_config clicks; /* section `clicks` */
+
 	char *admin;
 
 	/* The API. */
@@ -49,7 +52,6 @@ struct aggregator_settings {
 	int64_t settle_timeout; /* ms, of one statement */
 	int64_t resettle_every; /* ms at least between settlings of a day */
 	int64_t day_grace;	/* ms after its end until a day is settled */
-	int64_t late_window;	/* ms after its end until a day is sealed */
 	int64_t raw_days;      /* after its end until it is dropped; 0: never */
 	int64_t settled_days;  /* the same of its counts */
 	int64_t recheck_every; /* ms between looks at all of the progress */

@@ -58,10 +58,7 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(drain_timeout, "10s", 0, 10 * CLOCK_MINUTE, AT_START,
 			 "How long what is held is tried to be inserted at the "
 			 "end; what is not is read again at the next start"),
-	SETTING_DURATION(late_window, "7d", CLOCK_MINUTE, 90 * CLOCK_DAY,
-			 AT_START,
-			 "An event's time is moved to at most this long before "
-			 "Kafka stored it"),
+	SETTING_MOVED(late_window, "clicks.late_window"),
 	SETTING_MAX_LAG,
 	SETTING_DURATION(live_max_age, "60s", CLOCK_SECOND, CLOCK_DAY, AT_START,
 			 "Clicks that happened longer ago are not written to "
@@ -157,8 +154,11 @@ const struct setting_section collector_section = {
 	}
 
 const struct setting_group collector_groups[] = {
-	GROUP(app_log, app),	     GROUP(http, http),
-	GROUP(kafka, kafka),	     GROUP(clickhouse, clickhouse),
+	GROUP(app_log, app),
+	GROUP(http, http),
+	GROUP(kafka, kafka),
+	GROUP(clickhouse, clickhouse),
+	GROUP(clicks, collector.clicks),
 	GROUP(collector, collector),
 };
 const size_t collector_group_count =

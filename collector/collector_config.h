@@ -10,8 +10,11 @@
 #include "common/config/setting.h"
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
+#include "linkstore/clicks_config.h"
 
 struct collector_settings {
+	struct clicks_config clicks; /* section `clicks` */
+
 	char *admin;
 	char *name; /* NULL: the host's */
 	char *group;
@@ -27,7 +30,6 @@ struct collector_settings {
 	int64_t memory;
 	int64_t retry_backoff_max; /* ms */
 	int64_t drain_timeout;	   /* ms */
-	int64_t late_window;	   /* ms */
 	int64_t max_lag;	   /* ms */
 	int64_t live_max_age;	   /* ms */
 

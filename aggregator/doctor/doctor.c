@@ -233,8 +233,8 @@ static int look_at_copies(struct doctor *d, struct error *err)
 
 	if (seal_pending(&d->settling, &days, &first, err) < 0)
 		return -1;
-	say_pending(d, "sealing", "sealed", d->settings->late_window, days,
-		    first);
+	say_pending(d, "sealing", "sealed", d->settings->clicks.late_window,
+		    days, first);
 	if (owner_days_pending(&d->settling, &days, &first, err) < 0)
 		return -1;
 	say_pending(d, "owners' days", "copied", d->settings->day_grace, days,

@@ -85,7 +85,7 @@ static const struct day_copy_kind sealing = {
 int seal_pending(const struct settling *s, uint64_t *ret_days,
 		 int64_t *ret_first, struct error *err)
 {
-	return day_copy_pending(s, &sealing, s->settings->late_window, ret_days,
+	return day_copy_pending(s, &sealing, s->settings->clicks.late_window, ret_days,
 				ret_first, err);
 }
 
@@ -93,7 +93,7 @@ int seal_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start, bool *ret_sealed,
 	      struct error *err)
 {
-	return day_copy_next(s, &sealing, s->settings->late_window, after, last,
+	return day_copy_next(s, &sealing, s->settings->clicks.late_window, after, last,
 			     ret_start, ret_sealed, err);
 }
 

@@ -83,11 +83,11 @@ size_t enricher_forgotten(const struct enricher *e)
 }
 
 /* An event's time, moved to where it can be: an edge's clock may be wrong, and
- * a day that is sealed takes no more rows. */
+ * what Kafka stored after a day was sealed belongs to a later one. */
 static int64_t clamp_time(const struct enricher *e, uint64_t time_ms,
 			  int64_t append_ms)
 {
-	int64_t first = append_ms - e->settings->late_window;
+	int64_t first = append_ms - e->settings->clicks.late_window;
 	int64_t last = append_ms + AHEAD_MAX;
 	int64_t ts = (int64_t)time_ms;
 

@@ -45,9 +45,9 @@ const struct setting_section app_log_section = {
 
 /* One file configures all programs; each skips what only others read. */
 static const char *const all_sections[] = {
-	"redirector", "allocator", "collector",	 "aggregator",
-	"reclaimer",  "kafka",	   "clickhouse", "redis",
-	"links",      "domains",   "http",	 NULL};
+	"redirector", "allocator",  "collector", "aggregator", "reclaimer",
+	"kafka",      "clickhouse", "redis",	 "links",      "domains",
+	"clicks",     "http",	    NULL};
 
 static void say_on_stderr(const struct app_spec *spec, const struct error *err)
 {

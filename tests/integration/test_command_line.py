@@ -168,7 +168,9 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
     ("redirector", "cursor_every", "space_check_every"),
     ("collector", "retry_max", "retry_backoff_max"),
     ("collector", "bot_list_except", "bot_except"),
-    ("collector", "store_ip_only", "stored_ip_only")])
+    ("collector", "store_ip_only", "stored_ip_only"),
+    ("collector", "late_window", "clicks.late_window"),
+    ("aggregator", "late_window", "clicks.late_window")])
 def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
                                                            config, workdir):
     config[section] = {old: "1"} | config[section]
@@ -178,7 +180,8 @@ def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
     done = run(section, "--check", "-c", path)
     assert done.returncode == 78
     assert done.stderr.endswith(f"{path}:{line}:3: {section}.{old}: renamed to "
-                                f"{section}.{new}\n"), done.stderr
+                                f"{new if '.' in new else f'{section}.{new}'}\n"
+                                ), done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -193,6 +196,19 @@ def test_topics_that_rows_could_not_tell_apart_are_refused(topics, complaint,
     done = run("collector", "--check", "-c", write(workdir, config))
     assert done.returncode == 78
     assert complaint in done.stderr
+
+
+@pytest.mark.parametrize("late_window, raw_days, status", [
+    (None, 6, 78), (None, 7, 0), ("8d", 7, 78), ("1m", 1, 0), ("90d", 0, 0)])
+def test_days_are_not_dropped_while_clicks_of_them_may_come(late_window, raw_days, status,
+                                                            config, workdir):
+    config["aggregator"]["raw_days"] = raw_days
+    if late_window:
+        config["clicks"] = {"late_window": late_window}
+    done = run("aggregator", "--check", "-c", write(workdir, config))
+    assert done.returncode == status, done.stderr
+    assert ("aggregator.raw_days must not be shorter than clicks.late_window"
+            in done.stderr) == (status == 78)
 
 
 @every_program

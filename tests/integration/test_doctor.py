@@ -14,9 +14,10 @@ DAY = 86400
 def doctor(program):
     """Runs it; returns its exit status and {what: (level, text)}, of rows the
     last one."""
-    def run(**settings):
+    def run(late_window="7d", **settings):
         status, said = program(
-            "aggregator", {"aggregator": settings}, start=False,
+            "aggregator", {"clicks": {"late_window": late_window},
+                           "aggregator": settings}, start=False,
             args=["doctor"]).run()
         lines = [line.split(None, 1) for line in said.splitlines()
                  if line.startswith(("ok ", "behind ", "WRONG "))]
@@ -118,11 +119,11 @@ def test_days_are_told_by_what_they_wait_for(aggregator, migrated, doctor):
     # Nobody has settled anything: there is nothing to compare with.
     assert page["watermark"][0] == page["hours"][0] == "behind"
     assert page["rows"][0] == "ok"
-    made = aggregator(day_grace="0s", late_window="0s")
+    made = aggregator(day_grace="0s", late_window="1m")
     eventually(lambda: migrated.clickhouse.value(
         "SELECT uniqExact(kind, unit) FROM settled WHERE "
         "kind IN ('sealed_day', 'owner_day', 'rolled_day')") == 6)
-    settings = {"day_grace": "0s", "late_window": "0s"}
+    settings = {"day_grace": "0s", "late_window": "1m"}
     status, page = doctor(**settings)
     assert [page[what][0] for what in (
         "hours", "days", "sealing", "owners' days", "rollups", "rows", "sealed days",

@@ -67,8 +67,9 @@ class Loop:
                                          range(count)], partition=partition)
         self.sent += count
 
-    def collector(self, ready=True, start=True, args=(), url=None, **own):
-        sections = {**self.sections,
+    def collector(self, ready=True, start=True, args=(), url=None, late_window="7d",
+                  **own):
+        sections = {**self.sections, "clicks": {"late_window": late_window},
                     "collector": {**self.sections["collector"], **own}}
         if url:
             sections["clickhouse"] = {**self.base["clickhouse"],

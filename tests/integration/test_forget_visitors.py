@@ -13,7 +13,7 @@ from support.asking import ask, ask_range, settled
 from support.clicks import (counted, expected_data, instant, make_click, rfc3339,
                             some_clicks)
 from support.fault_proxy import QUICK, ClickHouseProxy
-from support.keeping import (CLICKHOUSE, DAY, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
+from support.keeping import (CLICKHOUSE, CLICKS, DAY, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
                              TO, keeper, of_owner, wait_gone, wait_sealed,
                              world)  # noqa: F401
 from support.program import eventually
@@ -28,8 +28,9 @@ BLANK = {"unique_identity": NOBODY, "ip": "::", "country": "", "device_class": "
 def forget(program):
     """forget("--visitor", ...): its exit status and what it printed."""
     def run(*args):
-        return program("aggregator", {"aggregator": SOON, "clickhouse": CLICKHOUSE}, start=False,
-                       args=("forget", "--no-wait", *args)).run()
+        return program("aggregator", {
+            "aggregator": SOON, "clicks": CLICKS, "clickhouse": CLICKHOUSE},
+            start=False, args=("forget", "--no-wait", *args)).run()
     return run
 
 
@@ -427,7 +428,8 @@ class Interrupted:
 
     def run(self, visitor):
         command = self.program("aggregator", {
-            "aggregator": SOON, "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
+            "aggregator": SOON, "clicks": CLICKS,
+            "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
             start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
         status, _ = command.run()
         return status
@@ -435,7 +437,8 @@ class Interrupted:
     def killed_at(self, visitor, number, carried_out):
         """kill -9 when that request is made, or has been carried out."""
         command = self.program("aggregator", {
-            "aggregator": SOON, "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
+            "aggregator": SOON, "clicks": CLICKS,
+            "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
             start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
         met = threading.Event()
 

@@ -10,8 +10,8 @@ from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
 from support.clicks import (DIMENSIONS, counted, expected_data, instant, rfc3339,
                             some_clicks)
 from support.fault_proxy import FAULTS, ClickHouseProxy
-from support.keeping import (CLICKHOUSE, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS,
-                             SOON, TO, caught_up, dropped_days, keeper, of_owner,
+from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
+                             RAW_DAYS, SOON, TO, caught_up, dropped_days, keeper, of_owner,
                              rows_left, wait_gone, wait_sealed, world)  # noqa: F401
 from support.program import eventually
 
@@ -216,7 +216,7 @@ def test_rows_that_come_before_the_deletion_are_not_deleted(keeper, world, progr
     unreported = some_clicks(9, 30, [(FROM, FROM + DAY)], links=LINKS)
     world.insert(unreported, progress=False)
     command = program("aggregator", {
-        "clickhouse": CLICKHOUSE,
+        "clickhouse": CLICKHOUSE, "clicks": CLICKS,
         "aggregator": {**SOON, "raw_days": RAW_DAYS}},
         start=False, args=("retention",))
 
@@ -256,12 +256,14 @@ def test_a_day_whose_rows_are_not_what_was_settled_is_not_dropped(
     assert {FROM, FROM + DAY}.isdisjoint(dropped_days(clickhouse))
     eventually(lambda: int(clickhouse.value(
         "SELECT uniqExact(toDate(ts)) FROM clicks")) == 2, PATIENCE)
-    status, output = program("aggregator", {"aggregator": {"raw_days": RAW_DAYS}},
+    status, output = program("aggregator", {"clicks": CLICKS,
+                                            "aggregator": {"raw_days": RAW_DAYS}},
                              start=False, args=("retention", "--dry-run")).run()
     assert status == 0, output
     assert output.count("waits: its rows are not what was settled") == 2
     assert "2026-10-24" in output and "2026-10-25" in output
-    status, output = program("aggregator", {"aggregator": {"raw_days": RAW_DAYS}},
+    status, output = program("aggregator", {"clicks": CLICKS,
+                                            "aggregator": {"raw_days": RAW_DAYS}},
                              start=False, args=("doctor",)).run()
     assert status == 1 and \
         "2 days older than raw_days cannot be dropped, from 2026-10-24 on" in output
@@ -278,7 +280,8 @@ def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhou
 
     def retention(*args, **settings):
         status, output = program("aggregator", {
-            "clickhouse": CLICKHOUSE, "aggregator": {**SOON, **settings}},
+            "clickhouse": CLICKHOUSE, "clicks": CLICKS,
+            "aggregator": {**SOON, **settings}},
             start=False, args=("retention", *args)).run()
         assert status == 0, output
         return output
@@ -307,7 +310,7 @@ def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
 
     def retention(*args):
         status, output = program("aggregator", {
-            "clickhouse": CLICKHOUSE, "aggregator": {
+            "clickhouse": CLICKHOUSE, "clicks": CLICKS, "aggregator": {
                 **SOON, "raw_days": RAW_DAYS, "settled_days": RAW_DAYS + 1}},
             start=False, args=("retention", *args)).run()
         assert status == 0, output

@@ -73,7 +73,7 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
     rows = some_clicks(1, 800, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
     # Answers know of a sealed day once it was read with the watermark.
-    made = aggregator(late_window="0s", resettle_every="1h",
+    made = aggregator(late_window="1m", resettle_every="1h",
                       watermark_every="100ms")
     wait_sealed(clickhouse, rows)
     eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
@@ -103,9 +103,8 @@ def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
     with Sparing(clickhouse_server.port) as proxy:
         def ask_all(url, most):
             made = program("aggregator", {
-                "clickhouse": {"url": url}, "aggregator": {
-                    "settle_every": "200ms", "late_window": "0s",
-                    "exact_rows_max": most}})
+                "clickhouse": {"url": url}, "clicks": {"late_window": "1m"},
+                "aggregator": {"settle_every": "200ms", "exact_rows_max": most}})
             wait_sealed(clickhouse, rows)
             answers = [ask_range(made, FROM, TO, link_id=link, interval="month")
                        for link in LINKS]
@@ -129,7 +128,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
         aggregator, world, clickhouse, program):
     rows = some_clicks(2, 400, [(FROM, TO)], links=(0, *LINKS))
     world.insert(rows)
-    made = aggregator(late_window="0s", resettle_every="1h")
+    made = aggregator(late_window="1m", resettle_every="1h")
     wait_sealed(clickhouse, rows)
     before = sealed_days(clickhouse)
 
@@ -145,8 +144,8 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
     assert made.stop() == 0
 
     made = program("aggregator", {
-        "clickhouse": {"query_timeout": "2s"},
-        "aggregator": {"settle_every": "200ms", "late_window": "0s",
+        "clickhouse": {"query_timeout": "2s"}, "clicks": {"late_window": "1m"},
+        "aggregator": {"settle_every": "200ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "5s"}})
     wait_sealed(clickhouse, rows + late)
@@ -167,7 +166,7 @@ def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
                                                     clickhouse):
     rows = some_clicks(4, 600, [(FROM, FROM + 3 * DAY)], links=LINKS)
     world.insert(rows)
-    made = aggregator(late_window="30d", resettle_every="1h")
+    made = aggregator(late_window="3650d", resettle_every="1h")
     eventually(lambda: made.metric("shortloop_aggregator_days_total") == 3,
                PATIENCE)
     assert made.stop() == 0
@@ -175,7 +174,7 @@ def test_a_day_of_which_rows_are_gone_is_not_sealed(aggregator, world,
     clickhouse.query("ALTER TABLE clicks DELETE WHERE offset % 50 = 0 AND "
                      f"toDate(ts) = toDate(toDateTime({gone}, 'UTC'))",
                      mutations_sync=1)
-    aggregator(late_window="0s", resettle_every="1h")
+    aggregator(late_window="1m", resettle_every="1h")
     wait_sealed(clickhouse, rows, but=[gone])
 
 
@@ -216,8 +215,8 @@ def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
         "clickhouse": {"url": proxy.url, "query_timeout":
                        "2s" if fault.startswith("hang_") else "30s"},
         "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
-                       "resettle_every": "0s", "lease": "1s",
-                       "late_window": "0s"}})
+                       "resettle_every": "0s", "lease": "1s"},
+        "clicks": {"late_window": "1m"}})
     proxy.delay = 0.5
     rows = []
     for step, kind in enumerate(STEPS):

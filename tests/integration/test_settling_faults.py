@@ -28,9 +28,9 @@ def aggregator(migrated, redis, program, proxy):
     def make(args=(), start=True, **settings):
         return program("aggregator", {
             "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
+            "clicks": {"late_window": "3650d"},
             "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
                            "resettle_every": "0s", "lease": "1s",
-                           "late_window": "3650d",
                            **settings}}, args=args, start=start)
     return make
 

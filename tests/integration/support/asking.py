@@ -12,9 +12,10 @@ FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 
 @pytest.fixture
 def aggregator(migrated, redis, program):
-    def make(**settings):
-        return program("aggregator",
-                       {"aggregator": {"settle_every": "200ms", **settings}})
+    def make(late_window="7d", **settings):
+        return program("aggregator", {
+            "clicks": {"late_window": late_window},
+            "aggregator": {"settle_every": "200ms", **settings}})
     return make
 
 

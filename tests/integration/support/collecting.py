@@ -11,12 +11,13 @@ def topics(kafka):
     return kafka.collector_topics()
 
 
-def settings(base_config, topics, **collector):
+def settings(base_config, topics, late_window="7d", **collector):
     """Sections for program(): quick batches, a group that is this test's."""
     return {
         # A killed member is missed as soon as the broker allows.
         "kafka": {**base_config["kafka"], **topics,
                   "options": ["session.timeout.ms=6000"]},
+        "clicks": {"late_window": late_window},
         "collector": {
             "group": topics["topic_clicks"], "batch_age": "100ms",
             "ua_rules": UA_RULES, "bot_list": BOT_LIST, **collector}}

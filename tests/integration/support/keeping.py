@@ -18,7 +18,8 @@ RAW_DAYS = 5
 PATIENCE = 120
 
 # What deletes rows as soon as it may.
-SOON = {"late_window": "0s", "resettle_every": "0s", "clean_every": "1s",
+CLICKS = {"late_window": "1m"}
+SOON = {"resettle_every": "0s", "clean_every": "1s",
         "keep_superseded": "7s", "watermark_every": "200ms", "owner_rows_max": 0}
 CLICKHOUSE = {"query_timeout": "4s"}
 
@@ -41,7 +42,7 @@ def keeper(program, redis):
     """keeper(raw_days, ...): an aggregator that deletes as soon as it may."""
     def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, start=True, **settings):
         return program("aggregator", {
-            "clickhouse": clickhouse,
+            "clicks": CLICKS, "clickhouse": clickhouse,
             "aggregator": {"settle_every": "200ms", "raw_days": raw_days,
                            **SOON, **settings}}, start=start)
     return make

@@ -25,7 +25,7 @@ static struct enricher *new_enricher(void)
 {
 	static char english[] = "en", sha1[] = "sha1", whole[] = "whole";
 	static struct collector_settings settings = {
-		.late_window = 86400000,
+		.clicks = {.late_window = 86400000},
 		.ua_cache = 1 << 20,
 		.geo_language = english,
 		.visitor_identity = sha1,

@@ -31,7 +31,7 @@ static int set_up(void **state)
 		return -1;
 	w->settings = (struct collector_settings){
 		.epoch = 1,
-		.late_window = INT64_C(86400000),
+		.clicks = {.late_window = INT64_C(86400000)},
 		.ua_rules = unit_write_file(rules, w->rules),
 		.geo_language = english,
 		.visitor_identity = sha1,

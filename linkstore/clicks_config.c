@@ -1,0 +1,23 @@
+#include "linkstore/clicks_config.h"
+
+#include <stddef.h>
+
+#include "common/clock.h"
+
+#define SETTING_STRUCT struct clicks_config
+static const struct setting settings[] = {
+	SETTING_DURATION(
+		late_window, "7d", CLOCK_MINUTE, 3650 * CLOCK_DAY, AT_START,
+		"How long after it a click may still come into its hour: "
+		"collectors move the time of an event that is older to this "
+		"long before Kafka stored it, and aggregators seal a day this "
+		"long after its end (UTC), for quick answers about links."),
+	{0},
+};
+
+const struct setting_section clicks_section = {
+	.name = "clicks",
+	.help = "What collectors and aggregators agree on about clicks.  The "
+		"same for both.",
+	.settings = settings,
+};
