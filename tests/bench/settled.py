@@ -118,8 +118,8 @@ class Served:
             "clickhouse": {"url": self.engine.url,
                            "database": self.database.database,
                            **(clickhouse or {})},
-             # Days that ended five days ago are to be sealed.
-             "clicks": {"late_window": "3d"},
+            # Days that ended five days ago are to be sealed.
+            "clicks": {"late_window": "3d"},
             "aggregator": {"listen": f"127.0.0.1:{servers.free_port()}",
                            "admin": f"127.0.0.1:{servers.free_port()}",
                            "answer_timeout": "60s",
