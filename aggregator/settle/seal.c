@@ -85,16 +85,16 @@ static const struct day_copy_kind sealing = {
 int seal_pending(const struct settling *s, uint64_t *ret_days,
 		 int64_t *ret_first, struct error *err)
 {
-	return day_copy_pending(s, &sealing, s->settings->clicks.late_window, ret_days,
-				ret_first, err);
+	return day_copy_pending(s, &sealing, s->settings->clicks.late_window,
+				ret_days, ret_first, err);
 }
 
 int seal_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start, bool *ret_sealed,
 	      struct error *err)
 {
-	return day_copy_next(s, &sealing, s->settings->clicks.late_window, after, last,
-			     ret_start, ret_sealed, err);
+	return day_copy_next(s, &sealing, s->settings->clicks.late_window,
+			     after, last, ret_start, ret_sealed, err);
 }
 
 int seal_clean(struct clickhouse *ch, int64_t before_ms, struct error *err)
