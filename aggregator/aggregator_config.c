@@ -118,9 +118,7 @@ static const struct setting settings[] = {
 		"How much of the ingest progress is read again each time: half "
 		"of it is how far the clocks of ClickHouse's replicas may "
 		"differ, half how long an insert may take."),
-	SETTING_DURATION(edge_delay, "5s", 0, CLOCK_HOUR, AT_START,
-			 "How long a click may take from the redirector into "
-			 "Kafka; taken off `complete_until`."),
+	SETTING_MOVED(edge_delay, "clicks.edge_delay"),
 	SETTING_DURATION(lease, "30s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "How long an aggregator that fell silent keeps others "
 			 "from settling."),

@@ -56,7 +56,6 @@ struct aggregator_settings {
 	int64_t settled_days;  /* the same of its counts */
 	int64_t recheck_every; /* ms between looks at all of the progress */
 	int64_t progress_overlap; /* ms read again in each pass */
-	int64_t edge_delay;	  /* ms from a click to its append in Kafka */
 	int64_t lease;		  /* ms */
 	int64_t clean_every;	  /* ms between deletions of superseded rows */
 	int64_t keep_superseded;  /* ms before a superseded row is deleted */

@@ -20,7 +20,7 @@ static int read_state(struct clickhouse *ch,
 		      const struct aggregator_config *config, struct state *ret,
 		      struct error *err)
 {
-	int64_t delay = config->aggregator.edge_delay;
+	int64_t delay = config->aggregator.clicks.edge_delay;
 	struct watermark_reader *reader;
 	int status;
 

@@ -138,6 +138,9 @@ void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,
 	register_cache(m, "cache=\"geo\"", &cm->geo_hits, &cm->geo_misses,
 		       &cm->geo_bytes, settings->geo_cache);
 	register_verdicts(cm, m);
+	cm->late = metrics_counter(m, NAME("late_events_total"), NULL,
+				   "Clicks that Kafka stored more than "
+				   "clicks.edge_delay after their time");
 }
 
 void collector_metrics_caches(struct collector_metrics *cm,
@@ -155,4 +158,6 @@ void collector_metrics_caches(struct collector_metrics *cm,
 			   stats->verdicts[k] - cm->verdicts_told[k]);
 		cm->verdicts_told[k] = stats->verdicts[k];
 	}
+	metric_add(cm->late, stats->late - cm->late_told);
+	cm->late_told = stats->late;
 }

@@ -33,6 +33,8 @@ struct collector_metrics {
 	struct metric *geo_hits, *geo_misses, *geo_bytes, *geo_files;
 	struct metric *verdicts[VERDICT_KIND_COUNT];
 	uint64_t verdicts_told[VERDICT_KIND_COUNT];
+	struct metric *late;
+	uint64_t late_told;
 };
 
 void collector_metrics_register(struct collector_metrics *cm, struct metrics *m,

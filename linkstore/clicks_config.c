@@ -12,6 +12,11 @@ static const struct setting settings[] = {
 		"collectors move the time of an event that is older to this "
 		"long before Kafka stored it, and aggregators seal a day this "
 		"long after its end (UTC), for quick answers about links."),
+	SETTING_DURATION(
+		edge_delay, "5s", 0, CLOCK_HOUR, AT_START,
+		"How long a click may take from the redirector into Kafka; "
+		"taken off `complete_until`.  What takes longer is late: "
+		"counted, and told of."),
 	{0},
 };
 

@@ -239,10 +239,10 @@ int64_t fresh_complete_until(const struct fresh *fresh,
 			     const struct aggregator_settings *settings)
 {
 	int64_t published = fresh->published.complete_until;
-	int64_t reported =
-		fresh->reported.complete_until
-			? fresh->reported.complete_until - settings->edge_delay
-			: 0;
+	int64_t reported = fresh->reported.complete_until
+				   ? fresh->reported.complete_until -
+					     settings->clicks.edge_delay
+				   : 0;
 
 	return reported > published ? reported : published;
 }

@@ -53,7 +53,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 {
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}}",
+		"s:o, s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}}",
 		"hour", instant(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
@@ -61,11 +61,11 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		number(h->acknowledged), "dropped", number(h->dropped),
 		"spooled", number(h->spooled), "replayed", number(h->replayed),
 		"stored", number(h->stored), "imported", number(h->imported),
-		"repeats", number(h->repeats), "repeats_removed", 0, "settled",
-		number(h->settled), "lost", lost_to_json(h), "unknown",
-		"redirectors", number(h->unknown), "minutes",
-		(json_int_t)unknown_minutes(h), "rows", number(h->unreported),
-		"inexact", h->inexact);
+		"late", number(h->late), "repeats", number(h->repeats),
+		"repeats_removed", 0, "settled", number(h->settled), "lost",
+		lost_to_json(h), "unknown", "redirectors", number(h->unknown),
+		"minutes", (json_int_t)unknown_minutes(h), "rows",
+		number(h->unreported), "inexact", h->inexact);
 }
 
 static json_t *gap_to_json(const struct reconciled_gap *g)
@@ -117,8 +117,8 @@ static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
 	char text[RFC3339_TEXT_MAX];
 	const uint64_t numbers[] = {h->produced, h->acknowledged, h->dropped,
 				    h->spooled,	 h->replayed,	  h->stored,
-				    h->imported, h->repeats,	  0,
-				    h->settled};
+				    h->imported, h->late,	  h->repeats,
+				    0,		 h->settled};
 
 	buf_printf(out, "%s,%d,%d", rfc3339_format(h->start * 1000, text),
 		   reconciled_is_complete(h), reconciled_is_reported(h));
@@ -138,7 +138,7 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
 		buf_printf(out, ",%s", reconciled_answer_names[i]);
 	buf_puts(out, ",produced,acknowledged,dropped,spooled,replayed,stored,"
-		      "imported,repeats,repeats_removed,settled");
+		      "imported,late,repeats,repeats_removed,settled");
 	for (size_t i = 0; i < LOST_STEPS; i++)
 		buf_printf(out, ",lost_%s", reconciled_step_names[i]);
 	buf_puts(out, ",unknown_redirectors,unknown_minutes,unknown_rows\r\n");
@@ -182,7 +182,8 @@ int route_reconciliation(struct call *call, struct error *err)
 	if (status == 0)
 		status = call_check_rows(call, q.from, err);
 	if (status == 0)
-		status = reconcile(call->ch, q.from, q.to, &r, err);
+		status = reconcile(call->ch, &call->config->aggregator.clicks,
+				   q.from, q.to, &r, err);
 	if (status == 0 && q.csv) {
 		to_csv(&r, &call->body);
 		status = call_finish_csv(call, err);

@@ -405,6 +405,23 @@ static void say_reconciled(struct doctor *d, const struct reconciliation *r)
 		    RECONCILED_HOURS);
 }
 
+/* It is no fault: they are counted, and their hours were settled again. */
+static void say_late(struct doctor *d, const struct reconciliation *r)
+{
+	uint64_t late = 0, stored = 0;
+	char delay[DURATION_TEXT_MAX];
+
+	for (size_t i = 0; i < r->count; i++) {
+		late += r->hours[i].late;
+		stored += r->hours[i].stored;
+	}
+	say(d, FINE, "late",
+	    "%" PRIu64 " of %" PRIu64 " events of these hours came more than "
+	    "%s after their time",
+	    late, stored,
+	    duration_format(d->settings->clicks.edge_delay, delay));
+}
+
 static int look_at_events(struct doctor *d, struct error *err)
 {
 	int64_t to = d->published.complete_until / 1000 / HOUR * HOUR;
@@ -415,9 +432,12 @@ static int look_at_events(struct doctor *d, struct error *err)
 		say(d, FINE, "events", "no hour is settled yet");
 		return 0;
 	}
-	status = reconcile(d->ch, to - RECONCILED_HOURS * HOUR, to, &r, err);
-	if (status == 0)
+	status = reconcile(d->ch, &d->settings->clicks,
+			   to - RECONCILED_HOURS * HOUR, to, &r, err);
+	if (status == 0) {
 		say_reconciled(d, &r);
+		say_late(d, &r);
+	}
 	reconciliation_release(&r);
 	return status;
 }

@@ -98,7 +98,7 @@ static int find_range(struct export *e, struct call *call, struct error *err)
 	if (range->to_ms < range->from_ms)
 		range->to_ms = range->from_ms;
 	range->append_before_ms =
-		complete + call->config->aggregator.edge_delay;
+		complete + call->config->aggregator.clicks.edge_delay;
 	return 0;
 }
 

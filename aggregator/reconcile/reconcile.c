@@ -81,12 +81,17 @@ int64_t redirector_life_unknown_to(const struct redirector_life *lives,
 #define SQL_ROWS                                                               \
 	"ts >= toDateTime64({from:UInt32}, 3, 'UTC') AND "                     \
 	"ts < toDateTime64({to:UInt32}, 3, 'UTC') "
+/* click_is_late, of rows that redirectors sent. */
+#define SQL_LATE                                                               \
+	"toUnixTimestamp64Milli(append_time) - toUnixTimestamp64Milli(ts) > "  \
+	"{delay:Int64} AND NOT startsWith(topic, '" PROGRESS_TOPIC_IMPORT "')"
 #define SQL_HOURS                                                              \
 	"hour >= toDateTime({from:UInt32}, 'UTC') AND "                        \
 	"hour < toDateTime({to:UInt32}, 'UTC') "
 
 struct asking {
 	struct clickhouse *ch;
+	const struct clicks_config *clicks;
 	int64_t from, to;
 	struct reconciliation *r;
 	struct redirector_life *lives;
@@ -104,12 +109,11 @@ static struct reconciled_hour *hour_of(struct asking *a, const char *start)
 static int ask(struct asking *a, const char *sql, const char *columns,
 	       clickhouse_row_fn *fn, struct error *err)
 {
-	char from[24], to[24], before[24], after[24];
-	const struct clickhouse_param params[] = {{"param_from", from},
-						  {"param_to", to},
-						  {"param_before", before},
-						  {"param_after", after},
-						  {NULL, NULL}};
+	char from[24], to[24], before[24], after[24], delay[24];
+	const struct clickhouse_param params[] = {
+		{"param_from", from},	  {"param_to", to},
+		{"param_before", before}, {"param_after", after},
+		{"param_delay", delay},	  {NULL, NULL}};
 	const int64_t reach = SILENT_MAX / 1000 + HOUR;
 
 	snprintf(from, sizeof(from), "%" PRId64, a->from);
@@ -117,6 +121,7 @@ static int ask(struct asking *a, const char *sql, const char *columns,
 	snprintf(before, sizeof(before), "%" PRId64,
 		 a->from > reach ? a->from - reach : 0);
 	snprintf(after, sizeof(after), "%" PRId64, a->to + reach);
+	snprintf(delay, sizeof(delay), "%" PRId64, a->clicks->edge_delay);
 	return clickhouse_rows(a->ch, sql, params, columns, fn, a, err);
 }
 
@@ -156,6 +161,7 @@ static int take_rows(void *arg, char **f, struct error *err)
 	h->imported = tsv_u64(f[2]);
 	h->unreported = tsv_u64(f[3]);
 	a->maybe_sent += tsv_u64(f[4]);
+	h->late = tsv_u64(f[5]);
 	return 0;
 }
 
@@ -166,14 +172,15 @@ static int ask_rows(struct asking *a, struct error *err)
 		"sumIf(n - n_imported, (h, told_by) NOT IN "
 		"(SELECT toUInt32(hour), toString(edge) "
 		"FROM redirector_counters WHERE " SQL_HOURS ")), "
-		"sum(n_maybe) FROM (SELECT " SQL_HOUR " AS h, "
+		"sum(n_maybe), sum(n_late) FROM (SELECT " SQL_HOUR " AS h, "
 		"toString(edge) AS told_by, count() AS n, "
 		"countIf(startsWith(topic, '" PROGRESS_TOPIC_IMPORT
 		"')) AS n_imported, "
-		"countIf(maybe_sent) AS n_maybe FROM clicks WHERE " SQL_ROWS
+		"countIf(maybe_sent) AS n_maybe, countIf(" SQL_LATE
+		") AS n_late FROM clicks WHERE " SQL_ROWS
 		"GROUP BY h, told_by) GROUP BY h";
 
-	return ask(a, sql, "nnnnn", take_rows, err);
+	return ask(a, sql, "nnnnnn", take_rows, err);
 }
 
 static int take_repeats(void *arg, char **f, struct error *err)
@@ -350,10 +357,12 @@ static int ask_all(struct asking *a, struct error *err)
 	return 0;
 }
 
-int reconcile(struct clickhouse *ch, int64_t from, int64_t to,
-	      struct reconciliation *ret, struct error *err)
+int reconcile(struct clickhouse *ch, const struct clicks_config *clicks,
+	      int64_t from, int64_t to, struct reconciliation *ret,
+	      struct error *err)
 {
-	struct asking a = {.ch = ch, .from = from, .to = to, .r = ret};
+	struct asking a = {
+		.ch = ch, .clicks = clicks, .from = from, .to = to, .r = ret};
 	struct progress last;
 	int status = -1;
 

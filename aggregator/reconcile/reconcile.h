@@ -15,6 +15,7 @@
 
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
+#include "linkstore/clicks_config.h"
 
 /* Rows of so many hours are counted at once, at most. */
 #define RECONCILE_HOURS_MAX 48
@@ -40,6 +41,7 @@ struct reconciled_hour {
 	/* Rows of clicks. */
 	uint64_t stored; /* of redirectors */
 	uint64_t imported;
+	uint64_t late;	     /* of those stored: click_is_late */
 	uint64_t repeats;    /* of an event that another row tells of */
 	uint64_t unreported; /* of redirectors that have told nothing */
 	uint64_t settled;    /* events, as published */
@@ -92,8 +94,9 @@ struct reconciliation {
  * RECONCILE_HOURS_MAX).  Release with reconciliation_release, also after a
  * failure.
  */
-int reconcile(struct clickhouse *ch, int64_t from, int64_t to,
-	      struct reconciliation *ret, struct error *err);
+int reconcile(struct clickhouse *ch, const struct clicks_config *clicks,
+	      int64_t from, int64_t to, struct reconciliation *ret,
+	      struct error *err);
 void reconciliation_release(struct reconciliation *r);
 
 /* --- for reconcile, and for tests of it ------------------------------------

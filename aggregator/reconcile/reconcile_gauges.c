@@ -24,6 +24,10 @@ void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m)
 	g->unknown_hours = metrics_gauge(
 		m, "shortloop_aggregator_unknown_hours", NULL,
 		"The others: a redirector has not told all of them.");
+	g->late = metrics_gauge(
+		m, "shortloop_aggregator_late_events", NULL,
+		"Of the last 24 settled hours: events that Kafka stored more "
+		"than clicks.edge_delay after their time.");
 	for (size_t i = 0; i < LOST_STEPS; i++) {
 		snprintf(label, sizeof(label), "between=\"%s\"",
 			 reconciled_step_names[i]);
@@ -43,8 +47,10 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 {
 	int64_t lost[LOST_STEPS] = {0}, surplus[LOST_STEPS] = {0};
 	size_t known = 0;
+	uint64_t late = 0;
 
 	for (size_t i = 0; i < r->count; i++) {
+		late += r->hours[i].late;
 		if (!reconciled_is_complete(&r->hours[i]))
 			continue;
 		known++;
@@ -55,6 +61,7 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 			surplus[step] -= n < 0 ? n : 0;
 		}
 	}
+	metric_set(g->late, (int64_t)late);
 	metric_set(g->hours, (int64_t)known);
 	metric_set(g->unknown_hours, (int64_t)(r->count - known));
 	for (size_t i = 0; i < LOST_STEPS; i++) {
@@ -65,18 +72,19 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 }
 
 int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
-			    int64_t complete_until, int64_t every,
-			    struct error *err)
+			    const struct aggregator_settings *settings,
+			    int64_t complete_until, struct error *err)
 {
 	int64_t now = clock_monotonic_ms();
 	int64_t to = complete_until / 1000 / HOUR * HOUR;
 	struct reconciliation r = {0};
 	int status;
 
-	if (!every || now < g->due_at || to < HOURS * HOUR)
+	if (!settings->reconcile_every || now < g->due_at || to < HOURS * HOUR)
 		return 0;
-	g->due_at = now + every;
-	status = reconcile(ch, to - HOURS * HOUR, to, &r, err);
+	g->due_at = now + settings->reconcile_every;
+	status = reconcile(ch, &settings->clicks, to - HOURS * HOUR, to, &r,
+			   err);
 	if (status == 0)
 		reconcile_gauges_set(g, &r);
 	reconciliation_release(&r);

@@ -7,13 +7,14 @@
 
 #include <stdint.h>
 
+#include "aggregator/aggregator_config.h"
 #include "aggregator/reconcile/reconcile.h"
 #include "common/clickhouse/clickhouse.h"
 #include "common/error.h"
 #include "common/metrics/metrics.h"
 
 struct reconcile_gauges {
-	struct metric *until, *hours, *unknown_hours;
+	struct metric *until, *hours, *unknown_hours, *late;
 	struct metric *lost[LOST_STEPS], *surplus[LOST_STEPS];
 	int64_t due_at; /* monotonic ms */
 };
@@ -21,14 +22,14 @@ struct reconcile_gauges {
 void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
 
 /* Of at least one hour.  What is lost and what is too much are summed up apart,
- * and only over hours that are complete. */
+ * and only over hours that are complete; what was late over all of them. */
 void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r);
 
-/* Every `every` ms (0: never) sets them, for the hours that end before
+/* Every reconcile_every sets them, for the hours that end before
  * `complete_until` (ms since 1970; 0: not known). */
 int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
-			    int64_t complete_until, int64_t every,
-			    struct error *err);
+			    const struct aggregator_settings *settings,
+			    int64_t complete_until, struct error *err);
 
 #endif

@@ -163,9 +163,9 @@ static int read_progress(struct pass *p, const struct progress *last,
 		.ahead_ms = reported.ahead_ms,
 		.went_back = went_back(p, reported.server_ms),
 	};
-	mark = reported.complete_until
-		       ? reported.complete_until - p->settings->edge_delay
-		       : 0;
+	mark = reported.complete_until ? reported.complete_until -
+						 p->settings->clicks.edge_delay
+				       : 0;
 	/* The watermark never goes back by itself: a promise once given is
 	 * kept. */
 	ret->complete_until =

@@ -207,9 +207,9 @@ static void update_reconciled(struct settler *s, int64_t complete_until)
 {
 	struct error err = {0};
 
-	if (reconcile_gauges_update(
-		    &s->reconciled, s->patient_ch, complete_until,
-		    s->config->aggregator.reconcile_every, &err) < 0)
+	if (reconcile_gauges_update(&s->reconciled, s->patient_ch,
+				    &s->config->aggregator, complete_until,
+				    &err) < 0)
 		log_warn(s->log, "not reconciled", log_err(&err));
 }
 

@@ -20,6 +20,7 @@ struct enricher {
 	struct bursts *bursts;
 	struct forgotten *forgotten; /* NULL: nothing is */
 	uint64_t verdicts[VERDICT_KIND_COUNT];
+	uint64_t late;
 	struct arena arena; /* of the event being worked on */
 };
 
@@ -298,6 +299,8 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 	if (finish_row(rows, start, err) < 0)
 		return -1;
 	e->verdicts[facts.verdict.kind]++;
+	e->late += click_is_late(&e->settings->clicks, facts.ts,
+				 origin->append_ms);
 	*ret_ts = facts.ts;
 	return 0;
 }
@@ -348,6 +351,7 @@ struct enricher_stats enricher_stats(const struct enricher *e)
 		.agents = agent_stats(e->lookups->agents),
 		.places = place_stats(e->lookups->places),
 		.geo_bytes = geo_bytes(e->lookups->ref.geo),
+		.late = e->late,
 	};
 
 	memcpy(stats.verdicts, e->verdicts, sizeof(stats.verdicts));

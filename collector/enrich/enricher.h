@@ -71,6 +71,7 @@ struct enricher_stats {
 	struct cache_stats places;
 	size_t geo_bytes;		       /* of the geo files */
 	uint64_t verdicts[VERDICT_KIND_COUNT]; /* rows so far */
+	uint64_t late;			       /* of them, click_is_late */
 };
 struct enricher_stats enricher_stats(const struct enricher *e);
 

@@ -41,8 +41,9 @@ class World:
             "group": self.group, "batch_age": "100ms", "report_every": "100ms",
             "ua_rules": UA_RULES, **own}}, env=self.skew(seconds))
 
-    def aggregator(self, seconds=0, start=True, args=(), **own):
-        return self.program("aggregator", {"aggregator": {
+    def aggregator(self, seconds=0, start=True, args=(), edge_delay="5s", **own):
+        return self.program("aggregator", {"clicks": {"edge_delay": edge_delay},
+                                           "aggregator": {
             "settle_every": "200ms", **own}}, env=self.skew(seconds),
             start=start, args=args)
 

@@ -120,6 +120,17 @@ def test_robots_and_prefetches_are_told_from_visitors(kafka, topics, tables,
         ("bot", "no user agent"), ("preview", "listed preview")]
 
 
+def test_clicks_that_took_long_into_kafka_are_counted(kafka, topics, tables, collector):
+    """Those in time are of an edge whose clock is ahead: so is any busy machine's."""
+    now = int(time.time() * 1000)
+    kafka.produce(topics["topic_clicks"], [
+        click(time_ms=now - HOUR), click(time_ms=now - 1000 * HOUR),
+        click(time_ms=now + 4 * 60_000), click(time_ms=now + HOUR)])
+    running = collector()
+    wait_for(tables, 4)
+    running.wait_metric(2, "shortloop_collector_late_events_total")
+
+
 def test_an_impossible_time_is_moved_and_kept_beside(kafka, topics, tables,
                                                      collector):
     now = int(time.time() * 1000)

@@ -170,7 +170,8 @@ def test_an_unknown_key_names_its_place(name, config, workdir):
     ("collector", "bot_list_except", "bot_except"),
     ("collector", "store_ip_only", "stored_ip_only"),
     ("collector", "late_window", "clicks.late_window"),
-    ("aggregator", "late_window", "clicks.late_window")])
+    ("aggregator", "late_window", "clicks.late_window"),
+    ("aggregator", "edge_delay", "clicks.edge_delay")])
 def test_the_old_name_of_a_setting_is_refused_with_the_new(section, old, new,
                                                            config, workdir):
     config[section] = {old: "1"} | config[section]

@@ -48,7 +48,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     assert list(page) == ["tables", "watermark", "clocks", "hours", "days",
                           "held back", "sealing", "owners' days", "rollups",
                           "retention", "rows", "sealed days", "owners' rows", "rolled up",
-                          "events"]
+                          "events", "late"]
     assert page["hours"][1] == "all that were reported are settled"
     assert "redirectors have told nothing" in page["events"][1]
 

@@ -191,7 +191,7 @@ def test_what_is_read_bit_by_bit_is_what_all_rows_say(
             reports.add(now_ms(), topic, partition)
     agree(made, reports, "at last")
     topic, partition, reported = expected(reports.rows)[1]
-    status, output = program("aggregator", {"aggregator": {"edge_delay": "0s"}},
+    status, output = program("aggregator", {"clicks": {"edge_delay": "0s"}},
                              args=["watermark"], start=False).run()
     assert status == 0, output
     assert re.search(f"waits for +partition {partition} of {topic}$", output,

@@ -12,9 +12,9 @@ FROM, TO = instant("2026-10-03T00:00:00Z"), instant("2026-11-02T00:00:00Z")
 
 @pytest.fixture
 def aggregator(migrated, redis, program):
-    def make(late_window="7d", **settings):
+    def make(late_window="7d", edge_delay="5s", **settings):
         return program("aggregator", {
-            "clicks": {"late_window": late_window},
+            "clicks": {"late_window": late_window, "edge_delay": edge_delay},
             "aggregator": {"settle_every": "200ms", **settings}})
     return make
 
