@@ -37,8 +37,9 @@ def topics(kafka):
 
 @pytest.fixture
 def collector(program, base_config, topics):
-    def make(**own):
+    def make(late_window="7d", **own):
         return program("collector", {
+            "clicks": {"late_window": late_window},
             "kafka": {**base_config["kafka"], **topics},
             "collector": {"group": topics["topic_clicks"],
                           "batch_age": "200ms", "retry_backoff_max": "500ms",

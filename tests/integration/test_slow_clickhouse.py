@@ -35,7 +35,8 @@ def make(migrated, redis, program, proxy):
         # Longer than any test waits: what ends an answer is answer_timeout.
         started = program("aggregator", {
             "clickhouse": {"url": proxy.url, "query_timeout": "10m"},
-            "aggregator": {"settle_every": "200ms", **settings}})
+            "aggregator": {"settle_every": "200ms", "keep_open": "11m",
+                           **settings}})
         eventually(lambda: ask(started, SUMMARY)["events"] == 50)
         return started
     return made

@@ -66,7 +66,7 @@ class Bench(Settled):
 
     def peer(self):
         """One that may read all rows, as long as it takes."""
-        made = self.serve(clickhouse={"query_timeout": "10m"},
+        made = self.serve(clickhouse={"query_timeout": "10m"}, keep_open="11m",
                           raw_rows_max=10 * CLICKS)
         found = self.measured(made, PEER_ASKED, domain="d.example")
         made.stop()
