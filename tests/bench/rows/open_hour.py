@@ -35,18 +35,9 @@ class Listener(Stream):
         self.came = []  # (ms, bytes so far)
         super().__init__(*args, **kwargs)
 
-    def _read(self):
-        self.go.wait()
-        while True:
-            try:
-                got = self.socket.recv(65536)
-            except OSError:
-                got = b""
-            if not got:
-                self.ended = True
-                return
-            self.raw += got
-            self.came.append((time.time() * 1000, len(self.raw)))
+    def take(self, got):
+        super().take(got)
+        self.came.append((time.time() * 1000, len(self.raw)))
 
     def behind(self):
         """[ms], ascending, from a click to the end of its time in the stream."""

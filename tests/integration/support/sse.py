@@ -52,7 +52,10 @@ class Stream:
             if not got:
                 self.ended = True
                 return
-            self.raw += got
+            self.take(got)
+
+    def take(self, got):
+        self.raw += got
 
     def _parts(self):
         head, _, rest = self.raw.partition(b"\r\n\r\n")
