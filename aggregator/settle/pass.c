@@ -379,19 +379,28 @@ static int for_each(struct cleaning *c, struct buf *sql, const char *column,
 	return status;
 }
 
+/* Begins the statement; the condition follows. */
+static void put_delete_of_day(struct buf *sql, const char *day)
+{
+	buf_printf(sql,
+		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
+		   "'%" PRIu64 "' WHERE ",
+		   tsv_u64(day));
+}
+
 static int delete_hours(void *arg, char **day, struct error *err)
 {
 	const struct cleaning *c = arg;
 	struct buf sql = {0};
 	int status;
 
+	put_delete_of_day(&sql, day[0]);
 	buf_printf(&sql,
-		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
-		   "'%" PRIu64 "' WHERE attempt < %" PRIu64
+		   "attempt < %" PRIu64
 		   " AND (hour, attempt) NOT IN (SELECT unit, max(attempt) "
 		   "FROM settled WHERE kind IN ('hour', 'base_hour') "
 		   "GROUP BY kind, unit)",
-		   tsv_u64(day[0]), c->before);
+		   c->before);
 	status = settling_run(c->ch, &sql, mutation, err);
 	buf_free(&sql);
 	return status;
@@ -426,10 +435,7 @@ static int delete_open_hours(void *arg, char **day, struct error *err)
 	struct buf sql = {0};
 	int status;
 
-	buf_printf(&sql,
-		   "ALTER TABLE stats_hourly DELETE IN PARTITION ID "
-		   "'%" PRIu64 "' WHERE ",
-		   tsv_u64(day[0]));
+	put_delete_of_day(&sql, day[0]);
 	put_superseded_open(&sql, c->now_ms, c->keep);
 	status = settling_run(c->cleaning.ch, &sql, mutation, err);
 	buf_free(&sql);
