@@ -301,17 +301,12 @@ int open_hours_plan(struct open_hours *o, const struct settling *s,
 
 void open_hours_published(struct open_hours *o, uint64_t attempt, bool has_rest)
 {
-	struct known *at = find(o, o->planned.start);
+	struct known *known = find(o, o->planned.start), *at = known;
 
-	for (size_t i = 0; !at && i < KNOWN_MAX; i++)
-		if (!o->known[i].start)
+	/* Else the oldest hour's place; a free one has the start 0. */
+	for (size_t i = 0; !known && i < KNOWN_MAX; i++)
+		if (!at || o->known[i].start < at->start)
 			at = &o->known[i];
-	if (!at) {
-		at = &o->known[0];
-		for (size_t i = 1; i < KNOWN_MAX; i++)
-			if (o->known[i].start < at->start)
-				at = &o->known[i];
-	}
 	known_clear(at);
 	*at = o->planned;
 	at->attempt = attempt;
