@@ -30,7 +30,7 @@ def migrated(tables):
 def aggregator(migrated, redis, program):
     def make(**settings):
         return program("aggregator", {"aggregator": {
-            "settle_every": "200ms", "resettle_every": "0s", **settings}})
+            "settle_every": "500ms", "resettle_every": "0s", **settings}})
     return make
 
 

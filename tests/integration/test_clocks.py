@@ -44,7 +44,7 @@ class World:
     def aggregator(self, seconds=0, start=True, args=(), edge_delay="5s", **own):
         return self.program("aggregator", {"clicks": {"edge_delay": edge_delay},
                                            "aggregator": {
-            "settle_every": "200ms", **own}}, env=self.skew(seconds),
+            "settle_every": "500ms", **own}}, env=self.skew(seconds),
             start=start, args=args)
 
     def command(self, program, seconds, *args):
@@ -505,7 +505,7 @@ def test_a_mend_outlives_the_cleaning(world):
     publish(world, DAY, "(SELECT max(inserted_at) FROM ingest_progress)")
     made = world.program("aggregator", {
         "clickhouse": {"query_timeout": "1s"},
-        "aggregator": {"settle_every": "200ms", "clean_every": "1s",
+        "aggregator": {"settle_every": "500ms", "clean_every": "1s",
                        "keep_superseded": "2s"}})
     eventually(lambda: int(world.value(
         "SELECT count() FROM settled WHERE kind = 'pass'")) <= 2, PATIENCE,

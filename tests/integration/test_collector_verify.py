@@ -73,7 +73,7 @@ def test_what_goes_on_meanwhile_is_no_gap(world):
     """Kafka, rows, reports and settled hours change while they are read."""
     made = world.program("collector", world.sections)
     settler = world.program("aggregator", {"aggregator": {
-        "settle_every": "100ms", "lease": "1s"}})
+        "settle_every": "500ms", "lease": "1s"}})
     with Sender(world) as sender:
         for since in ("1970-01-01", rfc3339(time.time() - 60)):
             status, said = world.ask("verify", "--from", since)
@@ -346,7 +346,7 @@ def settled_short(world, hour, sent):
 
 def hold_back(world):
     made = world.program("aggregator", {"aggregator": {
-        "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+        "settle_every": "500ms", "lease": "1s", "day_grace": "0s"}})
     eventually(lambda: int(world.clickhouse.value(
         "SELECT count() FROM settled WHERE kind = 'held_hour'")),
         what="an hour held back")

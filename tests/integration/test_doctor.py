@@ -68,7 +68,7 @@ def test_what_is_well_is_ok(aggregator, migrated, doctor):
     migrated.clickhouse.query(
         "ALTER TABLE settled UPDATE settled_at = settled_at - 3600 WHERE 1 "
         "SETTINGS mutations_sync = 1")
-    status, page = doctor(settle_every="100ms")
+    status, page = doctor(settle_every="500ms")
     assert status == 1
     assert page["hours"][0] == "behind"
     assert "nobody settles" in page["hours"][1]

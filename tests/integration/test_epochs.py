@@ -509,7 +509,7 @@ def test_the_watermark_waits_for_each_partition_in_its_own_epoch(
     stopped(world, running, "beyond the end of the log")
     world.decide("--resume")
     world.wait_stored(70)
-    made = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+    made = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
     mark = time.time()
     eventually(lambda: made.metric(
         "shortloop_aggregator_complete_until_seconds") > mark, PATIENCE,

@@ -110,7 +110,7 @@ def make(migrated, redis, program, workdir):
         if keys:
             settings["keys_file"] = str(path)
         started = program("aggregator", {"aggregator": {
-            "settle_every": "1h", "watermark_every": "100ms", **settings}})
+            "settle_every": "1h", "watermark_every": "500ms", **settings}})
         client = Client(started.url, "all")
         eventually(lambda: client.get(limit=1).status_code == 200,
                    what="the watermark to be read")

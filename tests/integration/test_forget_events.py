@@ -163,7 +163,7 @@ def test_clicks_on_their_way_are_forgotten_and_later_ones_are_counted(
     collector()
     serving = program("aggregator", {
         "kafka": {**base_config["kafka"], **topics},
-        "aggregator": {"settle_every": "200ms", "watermark_every": "1s"}})
+        "aggregator": {"settle_every": "500ms", "watermark_every": "1s"}})
     thread = threading.Thread(target=visit_all_the_time)
     thread.start()
     try:

@@ -538,7 +538,7 @@ def test_one_that_slept_and_is_still_the_newest_goes_on(tables, importer, log,
 
 def test_imported_hours_are_settled_and_settled_again(tables, importer, log,
                                                       redis, program):
-    aggregator = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+    aggregator = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
     lines = [line(START + i * 1800, ip=f"9.9.9.{i % 4}") for i in range(10)]
     run = importer()
 

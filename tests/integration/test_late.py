@@ -21,7 +21,7 @@ class World:
         self.log, self.chance = migrated, random.Random(1)
         self.start = int(time.time()) // HOUR * HOUR - 2 * HOUR
         self.late = self.stored = 0
-        self.made = aggregator(edge_delay=f"{DELAY}s", watermark_every="100ms",
+        self.made = aggregator(edge_delay=f"{DELAY}s", watermark_every="500ms",
                                reconcile_every="100ms")
 
     def click(self, partition, at_ms, append_ms):

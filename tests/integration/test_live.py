@@ -33,7 +33,7 @@ def live(migrated, redis, program, topics):
     """live(): an aggregator whose live stream is there."""
     def make(**own):
         return program("aggregator", {
-            "kafka": topics, "aggregator": {"settle_every": "200ms", **own}})
+            "kafka": topics, "aggregator": {"settle_every": "500ms", **own}})
     return make
 
 

@@ -64,7 +64,7 @@ def aggregator(known, program, sections, keys_file):
     def make(spaces=True, **more):
         return program("aggregator", {
             **({"links": sections["links"]} if spaces else {}),
-            "aggregator": {"settle_every": "200ms",
+            "aggregator": {"settle_every": "500ms",
                            "keys_file": str(keys_file.path)}, **more})
     return make
 

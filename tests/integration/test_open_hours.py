@@ -270,7 +270,7 @@ def test_superseded_attempts_of_an_open_hour_go_soon(migrated, redis, program,
                                                      clickhouse, present):
     made = program("aggregator", {
         "clickhouse": {"query_timeout": "1s"},
-        "aggregator": {"settle_every": "200ms", "keep_open": "2s"}})
+        "aggregator": {"settle_every": "500ms", "keep_open": "2s"}})
     for _ in range(4):
         migrated.insert(present.draw(30))
         present.settled(made)
@@ -296,7 +296,7 @@ def test_superseded_attempts_outlive_questions(program):
 def behind_proxy(migrated, redis, program, proxy):
     return program("aggregator", {
         "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
-        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+        "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
                        "lease": "1s"}})
 
 

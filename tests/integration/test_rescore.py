@@ -181,7 +181,7 @@ def test_a_settled_hour_changes_after_rescoring(clickhouse, migrated, rescore,
                                 user_agent="Visitor/1.0"))
     migrated.link("code1", 1)
     made = program("aggregator", {"aggregator": {
-        "settle_every": "200ms", "resettle_every": "0s"}})
+        "settle_every": "500ms", "resettle_every": "0s"}})
 
     def total():
         return ask_range(made)["total"]

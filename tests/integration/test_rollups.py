@@ -120,7 +120,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
                                                      clickhouse):
     rows = some_clicks(1, 900, [(FROM, TO)], links=LINKS)
     world.insert(rows)
-    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="100ms")
+    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
     wait_rolled(clickhouse, rows)
     eventually(lambda: made.metric("shortloop_aggregator_rolled_up_days_total")
                == len(days_of(rows)))
@@ -142,7 +142,7 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
         aggregator, program, world, clickhouse):  # noqa: F811
     rows = some_clicks(2, 400, [(FROM, TO)], links=LINKS)
     world.insert(rows)
-    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="100ms")
+    made = aggregator(late_window="3650d", resettle_every="1h", watermark_every="500ms")
     wait_rolled(clickhouse, rows)
     before = rolled_days(clickhouse)
 
@@ -155,7 +155,7 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
 
     made = program("aggregator", {
         "clickhouse": {"query_timeout": "4s"}, "clicks": {"late_window": "3650d"},
-        "aggregator": {"settle_every": "200ms",
+        "aggregator": {"settle_every": "500ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "7s"}})
     wait_rolled(clickhouse, rows + late)
@@ -182,7 +182,7 @@ def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, cli
     made = program("aggregator", {
         "clickhouse": {"url": proxy.url, "query_timeout":
                        "2s" if fault.startswith("hang_") else "30s"},
-        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+        "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
                        "resettle_every": "0s", "lease": "1s"},
         "clicks": {"late_window": "1m"}})
     proxy.delay = 0.5

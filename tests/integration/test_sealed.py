@@ -74,7 +74,7 @@ def test_sealed_days_are_what_was_counted_by_hand(aggregator, world, clickhouse)
     world.insert(rows)
     # Answers know of a sealed day once it was read with the watermark.
     made = aggregator(late_window="1m", resettle_every="1h",
-                      watermark_every="100ms")
+                      watermark_every="500ms")
     wait_sealed(clickhouse, rows)
     eventually(lambda: made.metric("shortloop_aggregator_sealed_days_total")
                == len(days_of(rows)))
@@ -104,7 +104,7 @@ def test_visitors_of_many_clicks_are_estimated_and_of_others_counted(
         def ask_all(url, most):
             made = program("aggregator", {
                 "clickhouse": {"url": url}, "clicks": {"late_window": "1m"},
-                "aggregator": {"settle_every": "200ms", "exact_rows_max": most}})
+                "aggregator": {"settle_every": "500ms", "exact_rows_max": most}})
             wait_sealed(clickhouse, rows)
             answers = [ask_range(made, FROM, TO, link_id=link, interval="month")
                        for link in LINKS]
@@ -145,7 +145,7 @@ def test_days_that_changed_are_read_from_clicks_until_they_are_sealed_again(
 
     made = program("aggregator", {
         "clickhouse": {"query_timeout": "2s"}, "clicks": {"late_window": "1m"},
-        "aggregator": {"settle_every": "200ms",
+        "aggregator": {"settle_every": "500ms",
                        "resettle_every": "0s", "clean_every": "1s",
                        "keep_superseded": "5s"}})
     wait_sealed(clickhouse, rows + late)
@@ -214,7 +214,7 @@ def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
     made = program("aggregator", {
         "clickhouse": {"url": proxy.url, "query_timeout":
                        "2s" if fault.startswith("hang_") else "30s"},
-        "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+        "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
                        "resettle_every": "0s", "lease": "1s"},
         "clicks": {"late_window": "1m"}})
     proxy.delay = 0.5

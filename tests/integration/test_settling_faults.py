@@ -29,7 +29,7 @@ def aggregator(migrated, redis, program, proxy):
         return program("aggregator", {
             "clickhouse": {"url": proxy.url, "query_timeout": "2s"},
             "clicks": {"late_window": "3650d"},
-            "aggregator": {"settle_every": "200ms", "settle_timeout": "4s",
+            "aggregator": {"settle_every": "500ms", "settle_timeout": "4s",
                            "resettle_every": "0s", "lease": "1s",
                            **settings}}, args=args, start=start)
     return make

@@ -74,7 +74,7 @@ class World:
                 "report_every": "200ms",
                 "ua_rules": UA_RULES,
                 "bot_list": BOT_LIST},
-            "aggregator": {"settle_every": "200ms", "lease": "2s",
+            "aggregator": {"settle_every": "500ms", "lease": "2s",
                            "day_grace": "0s", "resettle_every": "1s",
                            "recheck_every": "1s"}}
 
@@ -344,7 +344,7 @@ BEYOND = 1_800_000_000
 
 def test_what_the_old_version_has_settled_wrong_is_settled_again(
         released, clickhouse, redis, program):
-    settings = {"aggregator": {"settle_every": "200ms", "day_grace": "0s"}}
+    settings = {"aggregator": {"settle_every": "500ms", "day_grace": "0s"}}
 
     def run(binaries, *args):
         return program("aggregator", settings, start=False, args=args,

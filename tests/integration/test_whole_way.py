@@ -75,7 +75,7 @@ def stack(space, program, workdir, links_config, kafka, clickhouse):
         program("redirector", {"links": links_config, "redirector": {
             "threads": 1, "cache_ttl": "1h", "cache_stale": "1h"}}),
         program("aggregator", {"links": links_config,
-                               "aggregator": {"settle_every": "200ms"}}))
+                               "aggregator": {"settle_every": "500ms"}}))
 
 
 def reclaimed(reclaimer, space, block):

@@ -15,7 +15,7 @@ def aggregator(migrated, redis, program):
     def make(late_window="7d", edge_delay="5s", **settings):
         return program("aggregator", {
             "clicks": {"late_window": late_window, "edge_delay": edge_delay},
-            "aggregator": {"settle_every": "200ms", **settings}})
+            "aggregator": {"settle_every": "500ms", **settings}})
     return make
 
 

@@ -58,7 +58,7 @@ class World:
     def settle(self, seen, days=0):
         """An aggregator has settled so many events, and closed days."""
         made = self.program("aggregator", {"aggregator": {
-            "settle_every": "100ms", "lease": "1s", "day_grace": "0s"}})
+            "settle_every": "500ms", "lease": "1s", "day_grace": "0s"}})
         eventually(lambda: int(self.clickhouse.value(
             "SELECT sum(events) FROM stats_hourly WHERE dimension = 'total' "
             "AND (hour, attempt) IN (SELECT unit, max(attempt) FROM settled "

@@ -20,7 +20,7 @@ PATIENCE = 120
 # What deletes rows as soon as it may.
 CLICKS = {"late_window": "1m"}
 SOON = {"resettle_every": "0s", "clean_every": "1s",
-        "keep_superseded": "7s", "watermark_every": "200ms", "owner_rows_max": 0}
+        "keep_superseded": "7s", "watermark_every": "500ms", "owner_rows_max": 0}
 CLICKHOUSE = {"query_timeout": "4s"}
 
 
@@ -43,7 +43,7 @@ def keeper(program, redis):
     def make(raw_days=RAW_DAYS, clickhouse=CLICKHOUSE, start=True, **settings):
         return program("aggregator", {
             "clicks": CLICKS, "clickhouse": clickhouse,
-            "aggregator": {"settle_every": "200ms", "raw_days": raw_days,
+            "aggregator": {"settle_every": "500ms", "raw_days": raw_days,
                            **SOON, **settings}}, start=start)
     return make
 
