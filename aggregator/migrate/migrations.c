@@ -98,6 +98,9 @@ static const char stats_rollups[] =
 static const char open_hours[] =
 #include "schemas/clickhouse/0040_open_hours.sql.inc"
 	;
+static const char owners_of_clicks[] =
+#include "schemas/clickhouse/0041_owners_of_clicks.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -132,5 +135,6 @@ const struct migration migrations[] = {
 	{"0038_merged_months.sql", merged_months},
 	{"0039_stats_rollups.sql", stats_rollups},
 	{"0040_open_hours.sql", open_hours},
+	{"0041_owners_of_clicks.sql", owners_of_clicks},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -165,7 +165,7 @@ def make(migrated, redis, program, workdir):
     def made(clickhouse=None, **settings):
         return program("aggregator", {
             "clickhouse": clickhouse or {},
-            "aggregator": {"settle_every": "200ms", "watermark_every": "200ms",
+            "aggregator": {"settle_every": "500ms", "watermark_every": "500ms",
                            "keys_file": str(path), "resettle_every": "1h",
                            "owner_rows_max": 0, **settings}})
     return made
@@ -246,6 +246,27 @@ def test_few_rows_have_visitors_of_each_value(make, world, clickhouse):
             assert group == counts if known else group == {
                 **counts, "visitors": None, "ips": None}
         assert made.stop() == 0
+
+
+def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickhouse):
+    """Of what is in no table of owners: two dimensions, filters, the open day."""
+    rows = some_clicks(14, 60, [(FROM, FROM + DAY)], links=(1,))
+    rows = [{**row, "owner": "ann"} for row in rows]
+    others = [{**row, "owner": "bob", "link_id": 2 + n % 2} for n, row in enumerate(
+        some_clicks(15, 200, [(FROM, FROM + DAY)], links=(2,)) * 150)]
+    world.insert(rows)
+    world.insert(others)
+    clickhouse.query("OPTIMIZE TABLE clicks FINAL")
+    made = make(raw_rows_max=12000, owner_rows_max=12000)
+    asker = Asker(made)
+    for params in {"group_by": "country,device_class"}, {"verdict": "human"}:
+        total = counted([row for row in rows if row["verdict"] == "human"]
+                        if "verdict" in params else rows)
+        for key, more in ("ann", {}), ("all", {"owner": "ann"}):
+            answer = asker.ask(key, FROM, FROM + DAY, **params, **more)
+            assert answer["total"] == total
+    assert "raw_rows_max" in asker.problem("bob", FROM, FROM + DAY,
+                                           group_by="country,device_class")
 
 
 def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
