@@ -3,6 +3,7 @@
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/freshness.h"
+#include "aggregator/api/pipeline_told.h"
 #include "aggregator/api/question.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -143,6 +144,10 @@ int route_pipeline(struct call *call, struct error *err)
 						  fresh_now(&fresh), err)
 				: error_set_nomem(err);
 	}
+	if (status == 0)
+		status = pipeline_add_collectors(call, answer, err);
+	if (status == 0)
+		status = pipeline_add_loss(call, answer, err);
 	copied_days_release(&days);
 	fresh_release(&fresh);
 	if (status < 0) {

@@ -53,7 +53,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 {
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}}",
+		"s:o, s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
 		"hour", instant(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
 		reconciled_is_reported(h), "answered", answered_to_json(h),
@@ -65,7 +65,8 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		"repeats_removed", 0, "settled", number(h->settled), "lost",
 		lost_to_json(h), "unknown", "redirectors", number(h->unknown),
 		"minutes", (json_int_t)unknown_minutes(h), "rows",
-		number(h->unreported), "inexact", h->inexact);
+		number(h->unreported), "inexact", h->inexact, "kept_at",
+		json_time(h->kept_at));
 }
 
 static json_t *gap_to_json(const struct reconciled_gap *g)
@@ -128,8 +129,9 @@ static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
 		buf_printf(out, ",%" PRIu64, numbers[i]);
 	for (enum reconciled_step i = 0; i < LOST_STEPS; i++)
 		buf_printf(out, ",%" PRId64, reconciled_lost(h, i));
-	buf_printf(out, ",%zu,%" PRId64 ",%" PRIu64 "\r\n", h->unknown,
-		   unknown_minutes(h), h->unreported);
+	buf_printf(out, ",%zu,%" PRId64 ",%" PRIu64 ",%s\r\n", h->unknown,
+		   unknown_minutes(h), h->unreported,
+		   h->kept_at ? rfc3339_format(h->kept_at, text) : "");
 }
 
 static void to_csv(const struct reconciliation *r, struct buf *out)
@@ -141,7 +143,8 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 		      "imported,late,repeats,repeats_removed,settled");
 	for (size_t i = 0; i < LOST_STEPS; i++)
 		buf_printf(out, ",lost_%s", reconciled_step_names[i]);
-	buf_puts(out, ",unknown_redirectors,unknown_minutes,unknown_rows\r\n");
+	buf_puts(out, ",unknown_redirectors,unknown_minutes,unknown_rows,"
+		      "kept_at\r\n");
 	for (size_t i = 0; i < r->count; i++)
 		hour_to_csv(&r->hours[i], out);
 }
@@ -166,6 +169,16 @@ static int check_range(struct question *q, struct error *err)
 	return 0;
 }
 
+/* An hour of which nothing was kept is refused as other days that are gone. */
+static int check_kept(struct call *call, const struct reconciliation *r,
+		      struct error *err)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (r->hours[i].gone && !r->hours[i].kept_at)
+			return call_check_rows(call, r->hours[i].start, err);
+	return 0;
+}
+
 int route_reconciliation(struct call *call, struct error *err)
 {
 	struct question q;
@@ -180,10 +193,12 @@ int route_reconciliation(struct call *call, struct error *err)
 	if (status == 0)
 		status = check_range(&q, err);
 	if (status == 0)
-		status = call_check_rows(call, q.from, err);
+		status = call_check_counts(call, q.from, err);
 	if (status == 0)
 		status = reconcile(call->ch, &call->config->aggregator.clicks,
 				   q.from, q.to, &r, err);
+	if (status == 0)
+		status = check_kept(call, &r, err);
 	if (status == 0 && q.csv) {
 		to_csv(&r, &call->body);
 		status = call_finish_csv(call, err);

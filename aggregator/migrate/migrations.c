@@ -101,6 +101,12 @@ static const char open_hours[] =
 static const char owners_of_clicks[] =
 #include "schemas/clickhouse/0041_owners_of_clicks.sql.inc"
 	;
+static const char collectors[] =
+#include "schemas/clickhouse/0042_collectors.sql.inc"
+	;
+static const char reconciled_hours[] =
+#include "schemas/clickhouse/0043_reconciled_hours.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -136,5 +142,7 @@ const struct migration migrations[] = {
 	{"0039_stats_rollups.sql", stats_rollups},
 	{"0040_open_hours.sql", open_hours},
 	{"0041_owners_of_clicks.sql", owners_of_clicks},
+	{"0042_collectors.sql", collectors},
+	{"0043_reconciled_hours.sql", reconciled_hours},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/progress.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -51,12 +52,35 @@ int64_t reconciled_lost(const struct reconciled_hour *h,
 
 bool reconciled_is_reported(const struct reconciled_hour *h)
 {
-	return !h->unknown && !h->unreported && !h->inexact;
+	return !h->unknown && !h->unreported && !h->inexact &&
+	       (!h->gone || h->kept_at);
 }
 
 bool reconciled_is_complete(const struct reconciled_hour *h)
 {
 	return reconciled_is_reported(h) && !h->settling;
+}
+
+void reconciliation_sum(const struct reconciliation *r,
+			struct reconciled_sum *ret)
+{
+	*ret = (struct reconciled_sum){0};
+	for (size_t i = 0; i < r->count; i++) {
+		const struct reconciled_hour *h = &r->hours[i];
+
+		ret->late += h->late;
+		if (!reconciled_is_complete(h)) {
+			ret->unknown_hours++;
+			continue;
+		}
+		ret->hours++;
+		for (enum reconciled_step step = 0; step < LOST_STEPS; step++) {
+			int64_t n = reconciled_lost(h, step);
+
+			ret->lost[step] += n > 0 ? n : 0;
+			ret->surplus[step] -= n < 0 ? n : 0;
+		}
+	}
 }
 
 int64_t redirector_life_unknown_to(const struct redirector_life *lives,
@@ -354,7 +378,7 @@ static int ask_all(struct asking *a, struct error *err)
 	for (size_t i = 0; i < a->life_count; i++)
 		if (note_gap(a, i, err) < 0)
 			return -1;
-	return 0;
+	return reconciled_hours_recall(a->ch, a->r, err);
 }
 
 int reconcile(struct clickhouse *ch, const struct clicks_config *clicks,

@@ -50,6 +50,10 @@ struct reconciled_hour {
 	size_t unknown;	    /* redirectors that are missing */
 	bool inexact;
 	bool settling; /* the watermark has not passed it */
+	/* Its rows are dropped: all that is known is what was kept of it when
+	 * it was last reconciled (ms since 1970; 0: nothing). */
+	bool gone;
+	int64_t kept_at;
 };
 
 /* Between which two figures events were lost; negative: there are more behind
@@ -74,6 +78,14 @@ bool reconciled_is_reported(const struct reconciled_hour *h);
 /* That, and the hour is settled: what is lost is lost. */
 bool reconciled_is_complete(const struct reconciled_hour *h);
 
+/* Over the hours that are complete, what is lost and what is too much apart;
+ * `late` over all. */
+struct reconciled_sum {
+	size_t hours, unknown_hours; /* complete, and others */
+	uint64_t late;
+	int64_t lost[LOST_STEPS], surplus[LOST_STEPS];
+};
+
 /* A redirector of which nothing is known for a while (ms since 1970). */
 struct reconciled_gap {
 	char *instance;
@@ -91,13 +103,17 @@ struct reconciliation {
 
 /*
  * The hours between `from` and `to` (seconds, whole hours, at most
- * RECONCILE_HOURS_MAX).  Release with reconciliation_release, also after a
+ * RECONCILE_HOURS_MAX); those of days that were dropped as they were kept
+ * (reconciled_hours.h).  Release with reconciliation_release, also after a
  * failure.
  */
 int reconcile(struct clickhouse *ch, const struct clicks_config *clicks,
 	      int64_t from, int64_t to, struct reconciliation *ret,
 	      struct error *err);
 void reconciliation_release(struct reconciliation *r);
+
+void reconciliation_sum(const struct reconciliation *r,
+			struct reconciled_sum *ret);
 
 /* --- for reconcile, and for tests of it ------------------------------------
  */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "aggregator/reconcile/reconciled_hours.h"
 #include "common/clock.h"
 
 enum {
@@ -45,30 +46,32 @@ void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m)
 void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r)
 {
-	int64_t lost[LOST_STEPS] = {0}, surplus[LOST_STEPS] = {0};
-	size_t known = 0;
-	uint64_t late = 0;
+	struct reconciled_sum sum;
 
-	for (size_t i = 0; i < r->count; i++) {
-		late += r->hours[i].late;
-		if (!reconciled_is_complete(&r->hours[i]))
-			continue;
-		known++;
-		for (enum reconciled_step step = 0; step < LOST_STEPS; step++) {
-			int64_t n = reconciled_lost(&r->hours[i], step);
-
-			lost[step] += n > 0 ? n : 0;
-			surplus[step] -= n < 0 ? n : 0;
-		}
-	}
-	metric_set(g->late, (int64_t)late);
-	metric_set(g->hours, (int64_t)known);
-	metric_set(g->unknown_hours, (int64_t)(r->count - known));
+	reconciliation_sum(r, &sum);
+	metric_set(g->late, (int64_t)sum.late);
+	metric_set(g->hours, (int64_t)sum.hours);
+	metric_set(g->unknown_hours, (int64_t)sum.unknown_hours);
 	for (size_t i = 0; i < LOST_STEPS; i++) {
-		metric_set(g->lost[i], lost[i]);
-		metric_set(g->surplus[i], surplus[i]);
+		metric_set(g->lost[i], sum.lost[i]);
+		metric_set(g->surplus[i], sum.surplus[i]);
 	}
 	metric_set(g->until, r->hours[r->count - 1].start + HOUR);
+}
+
+/* With what came late until it was sealed. */
+static int keep_day(struct clickhouse *ch,
+		    const struct aggregator_settings *settings, int64_t day,
+		    struct error *err)
+{
+	struct reconciliation r = {0};
+	int status = reconcile(ch, &settings->clicks, day, day + HOURS * HOUR,
+			       &r, err);
+
+	if (status == 0)
+		status = reconciled_hours_store(ch, &r, err);
+	reconciliation_release(&r);
+	return status;
 }
 
 int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
@@ -78,6 +81,7 @@ int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
 	int64_t now = clock_monotonic_ms();
 	int64_t to = complete_until / 1000 / HOUR * HOUR;
 	struct reconciliation r = {0};
+	int64_t day = -1;
 	int status;
 
 	if (!settings->reconcile_every || now < g->due_at || to < HOURS * HOUR)
@@ -85,8 +89,13 @@ int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
 	g->due_at = now + settings->reconcile_every;
 	status = reconcile(ch, &settings->clicks, to - HOURS * HOUR, to, &r,
 			   err);
-	if (status == 0)
+	if (status == 0) {
 		reconcile_gauges_set(g, &r);
+		status = reconciled_hours_store(ch, &r, err);
+	}
 	reconciliation_release(&r);
-	return status;
+	if (status == 0)
+		status = reconciled_hours_due(ch, &day, err);
+	return status == 0 && day >= 0 ? keep_day(ch, settings, day, err)
+				       : status;
 }

@@ -27,7 +27,8 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r);
 
 /* Every reconcile_every sets them, for the hours that end before
- * `complete_until` (ms since 1970; 0: not known). */
+ * `complete_until` (ms since 1970; 0: not known), and keeps what it found: of
+ * these, and of a day that was sealed since. */
 int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
 			    const struct aggregator_settings *settings,
 			    int64_t complete_until, struct error *err);

@@ -7,6 +7,7 @@
 #include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/insertion.h"
 #include "collector/exactly_once/stored.h"
+#include "collector/ingest/status_row.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "common/kafka/consumer_offsets.h"
@@ -19,6 +20,7 @@ enum {
 	MEASURE_MS = 3600 * 1000, /* what the server does is tried so often */
 	/* `aggregator forget` waits four times as long for all collectors. */
 	LIST_MS = 15 * 1000,
+	TELL_MS = 15 * 1000,
 	CLOCK_OFF_MS = 60 * 1000 /* worth a remark */
 };
 
@@ -389,8 +391,62 @@ static void list(struct housekeeping *h, int64_t now)
 	insert_workers_submit(h->workers, &l->job);
 }
 
-/* --- how far partitions are behind
- * --------------------------------------------- */
+/* --- what others may know -------------------------------------------------
+ */
+
+struct telling {
+	struct insert_job job;
+	struct housekeeping *housekeeping;
+	struct status_row *row;
+	int status;
+	struct error err;
+};
+
+static void run_telling(struct insert_job *job, struct sink *sink)
+{
+	struct telling *t = (struct telling *)job;
+
+	t->status = status_row_insert(t->row, sink, &t->err);
+}
+
+static void on_told(struct insert_job *job)
+{
+	struct telling *t = (struct telling *)job;
+	struct housekeeping *h = t->housekeeping;
+
+	h->telling = false;
+	if (t->status < 0)
+		log_debug(h->log, "status not told", log_err(&t->err));
+	status_row_free(t->row);
+	free(t);
+}
+
+/* When the guarantee is known. */
+static void tell(struct housekeeping *h, int64_t now)
+{
+	struct telling *t;
+
+	if (now < h->tell_at || h->telling || h->breaker->open ||
+	    !*h->guarantee.text)
+		return;
+	h->tell_at = now + TELL_MS;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return;
+	t->row = status_row_new(h->collector, &h->guarantee, h->partitions);
+	if (!t->row) {
+		free(t);
+		return;
+	}
+	t->job.run = run_telling;
+	t->job.done = on_told;
+	t->housekeeping = h;
+	h->telling = true;
+	insert_workers_submit(h->workers, &t->job);
+}
+
+/* --- how far partitions are behind ------------------------------------------
+ */
 
 static void on_log_end(void *arg, const char *topic, int32_t number,
 		       int64_t end)
@@ -430,9 +486,11 @@ static void set_lag(const struct housekeeping *h, struct partition *p)
 
 	if (p->log_end > end)
 		end = p->log_end;
+	p->behind = -1;
 	if (!partition_is_assigned(p) || end < 0 || from < 0)
 		return;
-	metric_set(p->lag, end > from ? end - from : 0);
+	p->behind = end > from ? end - from : 0;
+	metric_set(p->lag, p->behind);
 }
 
 void housekeeping_set_lag(struct housekeeping *h, int64_t now)
@@ -457,4 +515,5 @@ void housekeeping_update(struct housekeeping *h, int64_t now)
 	report(h, now);
 	probe(h, now);
 	list(h, now);
+	tell(h, now);
 }

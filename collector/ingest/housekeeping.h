@@ -6,7 +6,8 @@
  * Partitions of clicks that were read to their end are reported: without it the
  * watermark would wait for them.  ClickHouse is asked whether it is there and
  * has our tables, what it promises (exactly_once/guarantee.h) and what time it
- * is, and what was forgotten since.  Each partition's lag is measured.
+ * is, and what was forgotten since.  Each partition's lag is measured, and told
+ * there with the promise (status_row.h).
  */
 #ifndef COLLECTOR_INGEST_HOUSEKEEPING_H
 #define COLLECTOR_INGEST_HOUSEKEEPING_H
@@ -43,9 +44,10 @@ struct housekeeping {
 
 	struct guarantee guarantee; /* what ClickHouse promises */
 	struct measured measured;
-	bool reporting, probing, listing; /* a worker is at it */
+	bool reporting, probing, listing, telling; /* a worker is at it */
 	bool clocks_differ;
-	int64_t report_at, probe_at, measure_at, list_at; /* monotonic */
+	int64_t report_at, probe_at, measure_at, list_at, tell_at; /* monotonic
+								    */
 	int64_t log_ends_at;
 };
 

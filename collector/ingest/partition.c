@@ -17,6 +17,7 @@ struct partition *partition_new(const char *topic, int32_t number,
 	p->number = number;
 	p->next_offset = -1;
 	p->reread_from = -1;
+	p->behind = -1;
 	snprintf(labels, sizeof(labels), "topic=\"%s\",partition=\"%d\"", topic,
 		 (int)number);
 	p->lag =

@@ -10,7 +10,7 @@ import requests
 import yaml
 
 import servers
-from support.clicks import rfc3339
+from support.clicks import instant, rfc3339
 from support.events import click
 from support.program import eventually, series_of
 from support.redirects import (  # noqa: F401
@@ -38,7 +38,7 @@ class World:
                 "report_every": "100ms", "ua_rules": UA_RULES}})
         self.aggregator = program("aggregator", {"clicks": {"edge_delay": "0s"},
                                                  "aggregator": {
-            "settle_every": "100ms", "watermark_every": "100ms",
+            "settle_every": "500ms", "watermark_every": "500ms",
             "reconcile_every": "100ms"}})
 
     def redirector(self, instance="here", **settings):
@@ -62,6 +62,9 @@ class World:
         answer = self.ask(**params)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+    def pipeline(self):
+        return requests.get(self.aggregator.url + "/v1/pipeline", timeout=60).json()
 
     def told(self):
         """The hour, as it stands."""
@@ -161,6 +164,19 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
                                  between="produced_acknowledged")
     world.aggregator.wait_metric(0, "shortloop_aggregator_unknown_hours")
     world.aggregator.wait_metric(24, "shortloop_aggregator_reconciled_hours")
+    # And what the whole pipeline is shown by.
+    loss = eventually(lambda: (found := world.pipeline()["loss"])["surplus"][
+        "stored_settled"] and found)
+    assert loss["lost"] == {**NOTHING_LOST, "acknowledged_stored": 1}
+    assert loss["surplus"] == {**NOTHING_LOST, "stored_settled": 1}
+    assert (loss["hours"], loss["unknown_hours"], loss["late"]) == (24, 0, 23)
+    assert instant(loss["to"]) - instant(loss["from"]) == 24 * HOUR
+    told = eventually(lambda: (found := world.pipeline())["lag"] and found, 120,
+                      what="the collector to tell of its partitions")
+    assert told["exactly_once"] and told["lag"]["events"] == 0
+    assert "measured: window" in told["collectors"][0]["guarantee"]
+    assert {p["topic"] for p in told["collectors"][0]["partitions"]} <= set(
+        world.topics.values())
 
     # Late events, which no redirector counted, are in the hour of their time.
     at = (world.hour + 100) * 1000

@@ -120,10 +120,47 @@ def test_what_was_settled_of_dropped_days_stays_to_the_digit(keeper, world,
             made, f"/v1/links/code{link}/summary")["events"]
 
 
+def reconciled(made, start=FROM, hours=48):
+    """[the hour without kept_at], and whether all were kept."""
+    answer = ask(made, "/v1/reconciliation", **{
+        "from": rfc3339(start), "to": rfc3339(start + hours * 3600)})
+    kept = {hour.pop("kept_at") is not None for hour in answer["hours"]}
+    assert len(kept) == 1
+    return answer["hours"], kept.pop()
+
+
+def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
+    rows = some_clicks(21, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0, reconcile_every="100ms")
+    wait_sealed(clickhouse)
+    # Late ones, after which the day is sealed again.
+    late = some_clicks(22, 20, [(FROM, FROM + 7200)], links=LINKS)
+    world.insert(late)
+    wait_sealed(clickhouse)
+    eventually(lambda: clickhouse.rows(
+        "SELECT sum(rows_stored) AS n, count() AS h FROM reconciled_hours FINAL "
+        f"WHERE hour >= {FROM} AND hour < {TO}") == [
+            {"n": len(rows + late), "h": DAYS * 24}], PATIENCE,
+        what="what was found to be kept")
+    before, kept = reconciled(made)
+    assert not kept and made.stop() == 0
+    assert {"stored", "late", "settled"} < before[0].keys()
+    assert sum(hour["stored"] for hour in before) == sum(
+        row["ts_ms"] < (FROM + 48 * 3600) * 1000 for row in rows + late)
+
+    made = keeper()
+    wait_gone(clickhouse)
+    assert reconciled(made) == (before, True)
+    assert clickhouse.value("SELECT count() FROM reconciled_hours FINAL WHERE "
+                            f"hour < {TO} AND rows_stored = 0") == \
+        DAYS * 24 - len({row["ts_ms"] // 3600000 for row in rows + late})
+
+
 def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickhouse):
     rows = some_clicks(2, 200, [(FROM, TO)], links=LINKS)
     world.insert(rows)
-    made = keeper()
+    made = keeper(reconcile_every="0s")
     wait_gone(clickhouse)
     for params in ({"country": "DE"}, {"group_by": "asn"},
                    {"group_by": "country,device_class"},

@@ -175,7 +175,7 @@ def agree(made, reports, when):
     (1, 25), pytest.param(2, 300, marks=pytest.mark.long)])
 def test_what_is_read_bit_by_bit_is_what_all_rows_say(
         aggregator, migrated, clickhouse, program, seed, steps):
-    made = aggregator(watermark_every="100ms")
+    made = aggregator(watermark_every="500ms")
     reports = Reports(clickhouse, seed)
     # The newest row there is, and out of sight once another one comes.
     reports.add(now_ms() - 25 * HOUR, "clicks-b", 0)
@@ -275,3 +275,40 @@ def test_dead_letters_and_lost_offsets_are_told_by_partition(aggregator, clickho
         {"topic": "links", "partition": 0, "dead_lettered": 1, "lost": 0}]
     since = ms_of(told["from"])
     assert since % HOUR == 0 and DAY <= now_ms() - since < DAY + 2 * HOUR
+
+
+# --- what collectors say of themselves ------------------------------------------------
+
+def test_collectors_tell_what_they_promise_and_how_far_they_are_behind(
+        aggregator, clickhouse):
+    def tell(collector, ago_s, once, lags):
+        clickhouse.query(
+            "INSERT INTO collectors SELECT "
+            f"'{collector}', now64(3, 'UTC') - INTERVAL {ago_s} SECOND, {once}, "
+            f"'says {collector}', {['clicks'] * len(lags)}, {list(lags)}, "
+            f"{list(lags.values())}")
+
+    made = aggregator()
+    found = eventually(lambda: pipeline(made))
+    assert (found["collectors"], found["exactly_once"], found["lag"]) == ([], None, None)
+    tell("gone", 4000, False, {})
+    tell("silent", 600, False, {3: 30})
+    tell("moved", 40, True, {0: 7, 1: 5})
+    tell("one", 50, False, {0: 90})
+    # Clocks may differ, but they may not decide: rows to come are none.
+    tell("one", -600, False, {0: 80})
+    tell("one", 20, True, {0: 2})
+    tell("two", 20, True, {})
+    found = pipeline(made)
+    assert [(c["collector"], c["exactly_once"], c["guarantee"],
+             {p["partition"]: p["lag"] for p in c["partitions"]})
+            for c in found["collectors"]] == [
+                ("moved", True, "says moved", {0: 7, 1: 5}),
+                ("one", True, "says one", {0: 2}),
+                ("silent", False, "says silent", {3: 30}),
+                ("two", True, "says two", {})]
+    assert found["exactly_once"] is True
+    assert (found["lag"]["events"], found["lag"]["partitions"]) == (7, 2)
+    assert found["lag"]["as_of"] == found["collectors"][0]["told_at"]
+    tell("two", 0, False, {})
+    assert pipeline(made)["exactly_once"] is False

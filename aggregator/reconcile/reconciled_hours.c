@@ -1,0 +1,251 @@
+#include "aggregator/reconcile/reconciled_hours.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/clickhouse/rows.h"
+
+#define HOUR INT64_C(3600) /* seconds */
+
+/* In the order of the numbers below. */
+#define SQL_NUMBERS                                                            \
+	"redirected, not_found, expired, blocked, head, silent, produced, "    \
+	"acknowledged, dropped, spooled, replayed, rows_stored, "              \
+	"rows_imported, rows_late, rows_repeated, unreported, "                \
+	"events_settled, unknown_ms, unknown, "
+#define SQL_FLAGS "inexact, settling"
+
+enum {
+	NUMBERS = RECONCILED_ANSWERS + 15
+};
+
+static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
+{
+	const uint64_t others[] = {
+		h->produced,   h->acknowledged, h->dropped,
+		h->spooled,    h->replayed,	h->stored,
+		h->imported,   h->late,		h->repeats,
+		h->unreported, h->settled,	(uint64_t)h->unknown_ms,
+		h->unknown,    h->inexact,	h->settling};
+
+	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
+		*n++ = h->answered[i];
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		*n++ = others[i];
+}
+
+static void from_fields(struct reconciled_hour *h, char **f)
+{
+	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
+		h->answered[i] = tsv_u64(*f++);
+	h->produced = tsv_u64(f[0]);
+	h->acknowledged = tsv_u64(f[1]);
+	h->dropped = tsv_u64(f[2]);
+	h->spooled = tsv_u64(f[3]);
+	h->replayed = tsv_u64(f[4]);
+	h->stored = tsv_u64(f[5]);
+	h->imported = tsv_u64(f[6]);
+	h->late = tsv_u64(f[7]);
+	h->repeats = tsv_u64(f[8]);
+	h->unreported = tsv_u64(f[9]);
+	h->settled = tsv_u64(f[10]);
+	h->unknown_ms = tsv_i64(f[11]);
+	h->unknown = (size_t)tsv_u64(f[12]);
+	h->inexact = tsv_u64(f[13]) > 0;
+	h->settling = tsv_u64(f[14]) > 0;
+}
+
+/* --- storing --------------------------------------------------------------
+ */
+
+/* Returns how many there are. */
+static size_t put_rows(struct buf *sql, const struct reconciliation *r)
+{
+	uint64_t numbers[NUMBERS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct reconciled_hour *h = &r->hours[i];
+
+		if (h->gone)
+			continue;
+		to_numbers(h, numbers);
+		buf_printf(sql, "%s(%" PRId64, count++ ? ", " : "", h->start);
+		for (size_t k = 0; k < NUMBERS; k++)
+			buf_printf(sql, ", %" PRIu64, numbers[k]);
+		buf_putc(sql, ')');
+	}
+	return count;
+}
+
+int reconciled_hours_store(struct clickhouse *ch,
+			   const struct reconciliation *r, struct error *err)
+{
+	struct buf sql = {0};
+	int status = 0;
+	size_t count;
+
+	buf_puts(&sql,
+		 "INSERT INTO reconciled_hours (hour, " SQL_NUMBERS SQL_FLAGS
+		 ", reconciled_at) SELECT *, now64(3, 'UTC') FROM "
+		 "values('h UInt32");
+	for (size_t i = 0; i < NUMBERS; i++)
+		buf_printf(&sql, ", n%zu UInt64", i);
+	buf_puts(&sql, "', ");
+	count = put_rows(&sql, r);
+	buf_putc(&sql, ')');
+	if (!buf_cstr(&sql))
+		status = error_set_nomem(err);
+	else if (count)
+		status = clickhouse_query(ch, sql.data, NULL, NULL, err);
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "reconciled_hours") : 0;
+}
+
+/* --- recalling ------------------------------------------------------------
+ */
+
+struct recall {
+	struct reconciliation *r;
+	bool any_gone;
+};
+
+static struct reconciled_hour *hour_of(struct recall *recall, int64_t start)
+{
+	struct reconciliation *r = recall->r;
+	int64_t at = r->count ? (start - r->hours[0].start) / HOUR : -1;
+
+	return at >= 0 && (size_t)at < r->count ? &r->hours[at] : NULL;
+}
+
+static int take_gone(void *arg, char **f, struct error *err)
+{
+	struct recall *recall = arg;
+
+	(void)err;
+	for (int64_t at = tsv_i64(f[0]), i = 0; i < 24; i++) {
+		struct reconciled_hour *h = hour_of(recall, at + i * HOUR);
+
+		if (!h)
+			continue;
+		*h = (struct reconciled_hour){.start = h->start, .gone = true};
+		recall->any_gone = true;
+	}
+	return 0;
+}
+
+/* A row is: hour, when it was kept, the numbers. */
+static int take_kept(void *arg, char **f, struct error *err)
+{
+	struct reconciled_hour *h = hour_of(arg, tsv_i64(f[0]));
+
+	(void)err;
+	if (!h || !h->gone)
+		return 0;
+	h->kept_at = tsv_i64(f[1]);
+	from_fields(h, f + 2);
+	return 0;
+}
+
+static int ask(struct clickhouse *ch, struct recall *recall, const char *sql,
+	       size_t columns, clickhouse_row_fn *fn, struct error *err)
+{
+	const struct reconciliation *r = recall->r;
+	char from[24], to[24];
+	const struct clickhouse_param params[] = {
+		{"param_from", from}, {"param_to", to}, {NULL, NULL}};
+
+	if (!r->count)
+		return 0;
+	snprintf(from, sizeof(from), "%" PRId64, r->hours[0].start);
+	snprintf(to, sizeof(to), "%" PRId64,
+		 r->hours[r->count - 1].start + HOUR);
+	return clickhouse_rows(ch, sql, params,
+			       clickhouse_number_columns(columns), fn, recall,
+			       err);
+}
+
+static int ask_kept(struct clickhouse *ch, struct recall *recall,
+		    struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(hour), "
+		"toUnixTimestamp64Milli(reconciled_at), " SQL_NUMBERS
+		"toUInt8(inexact), toUInt8(settling) FROM reconciled_hours "
+		"FINAL WHERE "
+		"hour >= toDateTime({from:UInt32}, 'UTC') AND "
+		"hour < toDateTime({to:UInt32}, 'UTC')";
+
+	if (ask(ch, recall, sql, 2 + NUMBERS, take_kept, err) < 0)
+		return error_wrap(err, "reconciled_hours");
+	return 0;
+}
+
+int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
+			    struct error *err)
+{
+	static const char sql[] =
+		"SELECT DISTINCT toUInt32(unit) FROM settled WHERE "
+		"kind = 'dropped_day' AND "
+		"unit >= toDateTime({from:UInt32}, 'UTC') - 86400 AND "
+		"unit < toDateTime({to:UInt32}, 'UTC')";
+	struct recall recall = {.r = r};
+
+	if (ask(ch, &recall, sql, 1, take_gone, err) < 0)
+		return -1;
+	return recall.any_gone ? ask_kept(ch, &recall, err) : 0;
+}
+
+int reconciled_hours_last(struct clickhouse *ch, size_t count,
+			  struct reconciliation *ret, struct error *err)
+{
+	struct recall recall = {.r = ret};
+	uint64_t n[2] = {0};
+
+	*ret = (struct reconciliation){0};
+	if (clickhouse_numbers(ch,
+			       "SELECT count(), toUInt32(max(hour)) FROM "
+			       "reconciled_hours FORMAT TabSeparated",
+			       NULL, n, 2, err) < 0)
+		return error_wrap(err, "reconciled_hours");
+	if (!n[0])
+		return 0;
+	ret->hours = calloc(count, sizeof(*ret->hours));
+	if (!ret->hours)
+		return error_set_nomem(err);
+	ret->count = count;
+	for (size_t i = 0; i < count; i++)
+		ret->hours[i] = (struct reconciled_hour){
+			.start =
+				(int64_t)n[1] - (int64_t)(count - 1 - i) * HOUR,
+			.gone = true};
+	return ask_kept(ch, &recall, err);
+}
+
+/* --- what is due ----------------------------------------------------------
+ */
+
+int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
+			 struct error *err)
+{
+	static const char sql[] =
+		"SELECT count(), toUInt32(min(u)) FROM (SELECT unit AS u, "
+		"max(settled_at) AS sealed FROM settled WHERE "
+		"kind = 'sealed_day' GROUP BY unit) AS s LEFT JOIN "
+		"(SELECT toStartOfDay(h) AS d, count() AS n, min(k) AS "
+		"first_at FROM (SELECT hour AS h, max(reconciled_at) AS k "
+		"FROM reconciled_hours GROUP BY hour) GROUP BY d) AS r "
+		"ON s.u = r.d WHERE (r.n < 24 OR r.first_at < s.sealed) AND "
+		"s.u NOT IN (SELECT unit FROM settled WHERE "
+		"kind = 'dropped_day') FORMAT TabSeparated";
+	const struct clickhouse_param params[] = {{"join_use_nulls", "0"},
+						  {NULL, NULL}};
+	uint64_t n[2] = {0};
+
+	if (clickhouse_numbers(ch, sql, params, n, 2, err) < 0)
+		return error_wrap(err, "reconciled_hours");
+	*ret_day = n[0] ? (int64_t)n[1] : -1;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * reconciled_hours.h - what was found of each hour, kept in the table of that
+ * name: for hours whose rows are dropped, and for sums of a day that nobody has
+ * to count again.
+ */
+#ifndef AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
+#define AGGREGATOR_RECONCILE_RECONCILED_HOURS_H
+
+#include <stdint.h>
+
+#include "aggregator/reconcile/reconcile.h"
+#include "common/clickhouse/clickhouse.h"
+#include "common/error.h"
+
+/* Keeps all but those that are gone.  Once more is no harm: of each hour the
+ * newest row counts. */
+int reconciled_hours_store(struct clickhouse *ch,
+			   const struct reconciliation *r, struct error *err);
+
+/* Finds out which of r->hours are gone, and takes what was kept of these. */
+int reconciled_hours_recall(struct clickhouse *ch, struct reconciliation *r,
+			    struct error *err);
+
+/* The `count` hours up to the last one that was kept, as they were kept; none
+ * if there is none.  Release with reconciliation_release, also after a failure.
+ */
+int reconciled_hours_last(struct clickhouse *ch, size_t count,
+			  struct reconciliation *ret, struct error *err);
+
+/* The first UTC day (seconds) that was sealed after its hours were last kept,
+ * and is not dropped; -1: there is none. */
+int reconciled_hours_due(struct clickhouse *ch, int64_t *ret_day,
+			 struct error *err);
+
+#endif
