@@ -28,7 +28,7 @@
 /* --- routes -----------------------------------------------------------------
  */
 
-#define ROUTE_COUNT 9
+#define ROUTE_COUNT 10
 
 /* ClickHouse's, of queries: exports have the next, and give way. */
 #define QUESTION_PRIORITY 1
@@ -78,6 +78,8 @@ static const struct route {
 	{"/v1/top", NULL, "top", route_top},
 	{"/v1/summary", NULL, "summary", route_summary},
 	{"/v1/links/", "/summary", "summary", route_summary},
+	{"/v1/visit-statistics", NULL, "visit-statistics",
+	 route_visit_statistics},
 	{"/v1/pipeline", NULL, "pipeline", route_pipeline},
 	{"/v1/links", NULL, "links", route_links},
 	{"/v1/reclaim-runs", NULL, "reclaim-runs", route_reclaim_runs},

@@ -39,14 +39,15 @@ struct call {
 typedef int route_fn(struct call *call, struct error *err);
 
 /* Each is defined in the source of its name: clicks.c, top.c, ... */
-route_fn route_clicks;	       /* GET /v1/clicks */
-route_fn route_top;	       /* GET /v1/top */
-route_fn route_summary;	       /* GET /v1/summary, /v1/links/{code}/summary */
-route_fn route_pipeline;       /* GET /v1/pipeline */
-route_fn route_reconciliation; /* GET /v1/reconciliation */
-route_fn route_links;	       /* GET /v1/links */
-route_fn route_reclaim_runs;   /* GET /v1/reclaim-runs */
-route_fn route_spaces;	       /* GET /v1/spaces, in reclaim_runs.c */
+route_fn route_clicks;		 /* GET /v1/clicks */
+route_fn route_top;		 /* GET /v1/top */
+route_fn route_summary;		 /* GET /v1/summary, /v1/links/{code}/summary */
+route_fn route_visit_statistics; /* GET /v1/visit-statistics */
+route_fn route_pipeline;	 /* GET /v1/pipeline */
+route_fn route_reconciliation;	 /* GET /v1/reconciliation */
+route_fn route_links;		 /* GET /v1/links */
+route_fn route_reclaim_runs;	 /* GET /v1/reclaim-runs */
+route_fn route_spaces;		 /* GET /v1/spaces, in reclaim_runs.c */
 
 /* The link that the caller asks about, by what it may see. */
 struct link_finder call_finder(const struct call *call);

@@ -408,7 +408,7 @@ def test_superseded_rows_are_deleted(clickhouse, redis, migrated, program):
     rows = some_clicks(13, 300, WINDOWS[1:2])
     made = program("aggregator", {
         "clickhouse": {"query_timeout": "2s"},
-        "aggregator": {"settle_every": "200ms", "clean_every": "1s",
+        "aggregator": {"settle_every": "500ms", "clean_every": "1s",
                        "keep_superseded": "5s",
                        "resettle_every": "0s"}})
     for i in range(0, 300, 100):
@@ -457,7 +457,7 @@ def test_with_a_full_redis_an_aggregator_settles(clickhouse, own_redis, migrated
     own_redis.client().config_set("maxmemory", 1)
     migrated.insert(some_clicks(16, 50, WINDOWS[1:2]))
 
-    made = program("aggregator", {"aggregator": {"settle_every": "200ms"}})
+    made = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
 
     settled(made, 50)
 
@@ -636,7 +636,7 @@ def test_the_api_describes_itself(aggregator):
 
     assert set(api["paths"]) == {
         "/v1/clicks", "/v1/top", "/v1/pipeline", "/v1/links",
-        "/v1/links/{code}/summary", "/v1/summary", "/v1/export/clicks", "/v1/reclaim-runs",
+        "/v1/links/{code}/summary", "/v1/summary", "/v1/visit-statistics", "/v1/export/clicks", "/v1/reclaim-runs",
         "/v1/spaces", "/v1/reconciliation", "/v1/live", "/openapi.json"}
 
 

@@ -76,7 +76,9 @@ def of_link(link):
             f"{clicks}&link_id={link}",
             f"/v1/links/code{link}/summary",
             f"/v1/summary?code=code{link}",
-            f"/v1/summary?link_id={link}"]
+            f"/v1/summary?link_id={link}",
+            f"/v1/visit-statistics?code=code{link}",
+            f"/v1/visit-statistics?link_id={link}&format=csv"]
 
 
 OVER_ALL = [f"/v1/clicks?{RANGE}&interval=month",

@@ -106,6 +106,7 @@ def narrow(made, path):
         for route in described["paths"]}
     described["x-one-of"]["/v1/clicks"] = [["code", "link_id"], ["verdict", "bots"]]
     described["x-one-of"]["/v1/summary"] = [["code", "link_id"]]
+    described["x-one-of"]["/v1/visit-statistics"] = [["code", "link_id"]]
     described["x-one-of"]["/v1/top"] = [["verdict", "bots"]]
     described["x-one-of"]["/v1/export/clicks"].append(["code", "link_id", "owner"])
     shared = described["components"]
@@ -207,6 +208,7 @@ SEEN = {
     "GET /v1/links": {200, 304, 400},
     "GET /v1/links/{code}/summary": {200, 304, 404},
     "GET /v1/summary": {200, 304, 400, 404},
+    "GET /v1/visit-statistics": {200, 304, 400, 404},
     "GET /v1/pipeline": {200, 304},
     "GET /v1/reclaim-runs": {200, 304, 400},
     "GET /v1/spaces": {200, 304},
@@ -215,9 +217,9 @@ SEEN = {
     "GET /openapi.json": {200, 304},
 }
 # Members that say nothing here: no day was dropped, no redirector told of anything.
-NEVER = {"rows_from", "counts_from", "counted_from", "gaps"}
+NEVER = {"rows_from", "counts_from", "counted_from", "gaps", "kept_at"}
 OWN = {"GET /v1/clicks", "GET /v1/links", "GET /v1/links/{code}/summary",
-       "GET /v1/summary", "GET /v1/export/clicks"}
+       "GET /v1/summary", "GET /v1/visit-statistics", "GET /v1/export/clicks"}
 OF_OWNERS = OWN | {"GET /v1/top"}
 ANSWERED = {"boss": set(SEEN), "ann": OF_OWNERS, "acme": OWN}
 

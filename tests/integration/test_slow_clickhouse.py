@@ -16,7 +16,7 @@ RANGE = f"from={rfc3339(FROM)}&to={rfc3339(FROM + DAY)}"
 # Each with what asks ClickHouse for it; /v1/pipeline is of the last look, too.
 PATHS = [f"/v1/clicks?{RANGE}", f"/v1/clicks?{RANGE}&code=code1",
          f"/v1/clicks?{RANGE}&country=DE", f"/v1/top?{RANGE}", SUMMARY,
-         "/v1/summary?link_id=1", "/v1/links", f"/v1/reconciliation?{RANGE}",
+         "/v1/summary?link_id=1", "/v1/visit-statistics?link_id=1", "/v1/links", f"/v1/reconciliation?{RANGE}",
          "/v1/pipeline", "/v1/spaces", "/v1/reclaim-runs"]
 
 
@@ -35,7 +35,7 @@ def make(migrated, redis, program, proxy):
         # Longer than any test waits: what ends an answer is answer_timeout.
         started = program("aggregator", {
             "clickhouse": {"url": proxy.url, "query_timeout": "10m"},
-            "aggregator": {"settle_every": "200ms", "keep_open": "11m",
+            "aggregator": {"settle_every": "500ms", "keep_open": "11m",
                            **settings}})
         eventually(lambda: ask(started, SUMMARY)["events"] == 50)
         return started

@@ -1,0 +1,203 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "aggregator/api/call.h"
+#include "aggregator/api/question.h"
+#include "aggregator/zone/civil.h"
+#include "common/clickhouse/rows.h"
+
+/* Without `from`, so many days. */
+#define DAYS INT64_C(30)
+
+enum {
+	COUNTS = 7
+};
+static const char *const count_names[COUNTS] = {
+	"pv", "uv", "ip", "human_uv", "human_ip", "effective", "ineffective"};
+
+struct statistics {
+	int64_t from; /* seconds since 1970 */
+	size_t count;
+	struct day {
+		bool settled; /* else nothing is known */
+		uint64_t counts[COUNTS];
+	} * days;
+};
+
+/* A row is: start of a day that was published, and its counts. */
+static int take_day(void *arg, char **f, struct error *err)
+{
+	struct statistics *s = arg;
+	int64_t at = (tsv_i64(f[0]) - s->from) / CIVIL_DAY;
+
+	(void)err;
+	if (at < 0 || (size_t)at >= s->count)
+		return 0;
+	s->days[at].settled = true;
+	for (size_t i = 0; i < COUNTS; i++)
+		s->days[at].counts[i] = tsv_u64(f[1 + i]);
+	return 0;
+}
+
+/* A link without a row on a day that was published had no visits then. */
+static int fetch(struct call *call, const struct question *q, uint64_t link_id,
+		 struct statistics *s, struct error *err)
+{
+	static const char sql[] =
+		"SELECT toUInt32(u), pv, uv, ip, human_uv, human_ip, "
+		"effective, ineffective FROM (SELECT unit AS u, max(attempt) "
+		"AS a FROM settled WHERE kind = 'link_day' AND "
+		"unit >= toDateTime({from:UInt32}, 'UTC') AND "
+		"unit < toDateTime({to:UInt32}, 'UTC') GROUP BY unit) AS p "
+		"LEFT JOIN (SELECT * FROM link_days WHERE "
+		"link_id = {link_id:UInt64} AND "
+		"day >= toDate(toDateTime({from:UInt32}, 'UTC')) AND "
+		"day < toDate(toDateTime({to:UInt32}, 'UTC'))) AS v "
+		"ON toDate(p.u) = v.day AND p.a = v.attempt";
+	char id[24], from[24], to[24];
+	const struct clickhouse_param params[] = {{"param_link_id", id},
+						  {"param_from", from},
+						  {"param_to", to},
+						  {"join_use_nulls", "0"},
+						  {NULL, NULL}};
+
+	snprintf(id, sizeof(id), "%" PRIu64, link_id);
+	snprintf(from, sizeof(from), "%" PRId64, q->from);
+	snprintf(to, sizeof(to), "%" PRId64, q->to);
+	s->from = q->from;
+	s->count = (size_t)((q->to - q->from) / CIVIL_DAY);
+	s->days = calloc(s->count, sizeof(*s->days));
+	if (!s->days)
+		return error_set_nomem(err);
+	return clickhouse_rows(call->ch, sql, params,
+			       clickhouse_number_columns(1 + COUNTS), take_day,
+			       s, err);
+}
+
+/* --- the answer -----------------------------------------------------------
+ */
+
+static json_t *day_to_json(const struct day *d, int64_t start)
+{
+	char name[CIVIL_NAME_MAX];
+	json_t *object =
+		json_pack("{s:s, s:b}", "day", civil_day_name(start, name),
+			  "settled", d->settled);
+
+	for (size_t i = 0; object && i < COUNTS; i++)
+		json_object_set_new(
+			object, count_names[i],
+			d->settled ? json_integer((json_int_t)d->counts[i])
+				   : json_null());
+	return object;
+}
+
+static json_t *to_json(const struct statistics *s, const struct question *q,
+		       const struct archived_link *link)
+{
+	json_t *days = json_array();
+
+	for (size_t i = 0; days && i < s->count; i++) {
+		int64_t start = s->from + (int64_t)i * CIVIL_DAY;
+
+		if (json_array_append_new(
+			    days, day_to_json(&s->days[i], start)) < 0) {
+			json_decref(days);
+			return NULL;
+		}
+	}
+	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "code", link->code,
+			 "link_id", json_id(link->link_id), "from",
+			 json_time(q->from * 1000), "to",
+			 json_time(q->to * 1000), "days", days);
+}
+
+static void to_csv(const struct statistics *s, struct buf *out)
+{
+	char name[CIVIL_NAME_MAX];
+
+	buf_puts(out, "day,settled");
+	for (size_t i = 0; i < COUNTS; i++)
+		buf_printf(out, ",%s", count_names[i]);
+	buf_puts(out, "\r\n");
+	for (size_t i = 0; i < s->count; i++) {
+		const struct day *d = &s->days[i];
+
+		buf_printf(
+			out, "%s,%d",
+			civil_day_name(s->from + (int64_t)i * CIVIL_DAY, name),
+			d->settled);
+		for (size_t k = 0; k < COUNTS; k++) {
+			buf_putc(out, ',');
+			if (d->settled)
+				buf_printf(out, "%" PRIu64, d->counts[k]);
+		}
+		buf_puts(out, "\r\n");
+	}
+}
+
+/* --- the question ---------------------------------------------------------
+ */
+
+static int check_range(const struct call *call, struct question *q,
+		       struct error *err)
+{
+	if (!q->has_to)
+		q->to = floor_div(q->to + CIVIL_DAY - 1, CIVIL_DAY) * CIVIL_DAY;
+	if (!q->has_from)
+		q->from =
+			q->to > DAYS * CIVIL_DAY ? q->to - DAYS * CIVIL_DAY : 0;
+	if (q->from % CIVIL_DAY != 0 || q->to % CIVIL_DAY != 0)
+		return error_set(err, ERROR_INPUT,
+				 "%s: expected the start of a day of UTC",
+				 q->to % CIVIL_DAY ? "to" : "from");
+	if (q->from >= q->to)
+		return error_set(err, ERROR_INPUT,
+				 "from: expected a time before `to`");
+	if ((q->to - q->from) / CIVIL_DAY >
+	    call->config->aggregator.buckets_max)
+		return error_set(err, ERROR_INPUT,
+				 "from, to: more than %" PRId64
+				 " days (setting buckets_max)",
+				 call->config->aggregator.buckets_max);
+	return 0;
+}
+
+static int read_question(struct call *call, struct question *q,
+			 struct error *err)
+{
+	if (question_parse(q, call->query, ASK_LINK | ASK_RANGE | ASK_FORMAT,
+			   &call->config->aggregator, call_now, call, err) < 0)
+		return -1;
+	if (!*q->code && !q->link_id)
+		return error_set(err, ERROR_INPUT,
+				 "code, link_id: give one of them");
+	if (check_range(call, q, err) < 0)
+		return -1;
+	return call_check_counts(call, q->from, err);
+}
+
+int route_visit_statistics(struct call *call, struct error *err)
+{
+	struct link_finder finder = call_finder(call);
+	struct archived_link link = {0};
+	struct statistics s = {0};
+	struct question q;
+	int status = read_question(call, &q, err);
+
+	if (status == 0)
+		status = link_find(&finder, q.code, q.link_id, &link, err);
+	if (status == 0)
+		status = fetch(call, &q, link.link_id, &s, err);
+	if (status == 0 && q.csv) {
+		to_csv(&s, &call->body);
+		status = call_finish_csv(call, err);
+	} else if (status == 0) {
+		status = call_finish_json(call, to_json(&s, &q, &link), err);
+	}
+	free(s.days);
+	archived_link_release(&link);
+	question_release(&q);
+	return status;
+}
