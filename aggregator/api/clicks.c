@@ -306,7 +306,8 @@ static int fetch_from(struct call *call, const struct question *q,
 
 	if (!o->days.count && call_check_rows(call, q->from, err) < 0)
 		return -1;
-	/* Rows have visitors of groups. */
+	/* Rows have visitors of groups.  As a bound 0 would be none, to
+	 * ClickHouse. */
 	if (!of_rows && q->group_by_count && q->from >= o->days.rows_from)
 		of_rows = copied_days_events(&o->days) <= (uint64_t)most;
 	if (of_rows && fetch_many_rows(call, q, scope, most, a, &done, err) < 0)

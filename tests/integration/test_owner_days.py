@@ -269,6 +269,21 @@ def test_what_is_read_of_rows_for_an_owner_is_by_their_links(make, world, clickh
                                            group_by="country,device_class")
 
 
+def test_where_no_rows_may_be_read_none_are(make, program, world, clickhouse):
+    """Of a day that nobody reported, as of a backup, as many rows are known: none."""
+    rows = clicks(7, 200, [(FROM, FROM + DAY)])
+    world.insert(rows, progress=False)
+    status, output = program("aggregator", {}, start=False, args=(
+        "settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY))).run()
+    assert status == 0, output
+    made = make(owner_rows_max=0)
+    wait_copied(clickhouse, rows)
+    asker = Asker(made)
+    # What is copied is known soon after.
+    eventually(lambda: all(g["visitors"] is None for g in asker.ask(
+        "ann", group_by="country")["groups"]), PATIENCE, what="no visitors of values")
+
+
 def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
     rows = clicks(5, 600, [(FROM, FROM + 2 * DAY)])
     for row in rows:
