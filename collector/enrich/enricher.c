@@ -67,20 +67,23 @@ void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh)
 	enrich_lookups_exchange(e->lookups, fresh);
 }
 
-void enricher_forget(struct enricher *e, struct forgotten *list)
+int enricher_forget(struct enricher *e, struct forgotten *list,
+		    struct error *err)
 {
-	struct forgotten *older = list;
-
-	if (forgotten_count(list) > forgotten_count(e->forgotten)) {
-		older = e->forgotten;
-		e->forgotten = list;
+	if (!list)
+		return 0;
+	if (forgotten_unite(list, e->forgotten, err) < 0) {
+		forgotten_free(list);
+		return -1;
 	}
-	forgotten_free(older);
+	forgotten_free(e->forgotten);
+	e->forgotten = list;
+	return 0;
 }
 
-size_t enricher_forgotten(const struct enricher *e)
+struct forgotten_state enricher_forgotten(const struct enricher *e)
 {
-	return forgotten_count(e->forgotten);
+	return forgotten_state_of(e->forgotten);
 }
 
 /* An event's time, moved to where it can be: an edge's clock may be wrong, and
@@ -293,7 +296,7 @@ int enricher_click_row(struct enricher *e, const struct event_origin *origin,
 	if (enricher_facts(e, origin, click, &facts, err) < 0)
 		return -1;
 	apply_burst(e, click, &facts);
-	if (forgotten_count(e->forgotten))
+	if (!forgotten_is_empty(e->forgotten))
 		click = forget(e, origin, click, &room, &facts);
 	row_append_click(rows, &where, click, &facts);
 	if (finish_row(rows, start, err) < 0)

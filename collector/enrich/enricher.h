@@ -12,6 +12,7 @@
 #include "collector/collector_config.h"
 #include "collector/enrich/cache.h"
 #include "collector/enrich/event.h"
+#include "collector/enrich/forgotten.h"
 #include "collector/enrich/verdict.h"
 #include "common/buf.h"
 #include "common/error.h"
@@ -19,7 +20,6 @@
 struct enricher;
 struct enrich_lookups;
 struct click_facts;
-struct forgotten;
 
 /* Loads the reference files; a bad one is ERROR_CONFIG.  `settings` must
  * outlive it. */
@@ -31,11 +31,12 @@ void enricher_free(struct enricher *e); /* NULL accepted */
  * so it may be called between two events. */
 void enricher_exchange(struct enricher *e, struct enrich_lookups *fresh);
 
-/* Goes on with this list of what is forgotten, unless it has a newer one.
- * Takes it over; NULL accepted. */
-void enricher_forget(struct enricher *e, struct forgotten *list);
-/* How many entries it has: forgotten_count. */
-size_t enricher_forgotten(const struct enricher *e);
+/* Goes on with this list of what is forgotten and the one that it has, united.
+ * Takes it over; NULL accepted.  When memory ran out it has the one it had. */
+int enricher_forget(struct enricher *e, struct forgotten *list,
+		    struct error *err);
+/* The table as the last one was read: forgotten_state_of. */
+struct forgotten_state enricher_forgotten(const struct enricher *e);
 
 /*
  * Appends a row of the table clicks to `rows`, without what is forgotten.

@@ -12,7 +12,7 @@ struct visitor {
 };
 
 struct forgotten {
-	size_t rows; /* of the table */
+	struct forgotten_state state;
 	uint64_t *links;
 	size_t link_count, link_room;
 	struct visitor *visitors;
@@ -63,74 +63,95 @@ static int add_link(struct forgotten *f, uint64_t link_id, struct error *err)
 	return 0;
 }
 
-static int add_visitor(struct forgotten *f, const char *hex, int64_t until,
+static int add_visitor(struct forgotten *f, const struct visitor *v,
 		       struct error *err)
 {
 	struct visitor *visitors = grow(f->visitors, f->visitor_count,
 					&f->visitor_room, sizeof(*visitors));
-	struct visitor *v;
 
 	if (!visitors)
 		return error_set_nomem(err);
 	f->visitors = visitors;
-	v = &visitors[f->visitor_count++];
-	v->until = until;
-	for (size_t i = 0; i < IDENTITY_LEN; i++)
-		v->identity[i] =
-			(unsigned char)((unsigned)hex_digit(hex[2 * i]) << 4 |
-					(unsigned)hex_digit(hex[2 * i + 1]));
+	visitors[f->visitor_count++] = *v;
 	return 0;
 }
 
-/* A row is: link_id, visitor in hexadecimal digits, until, rows of both. */
-static int take(void *arg, char **f, struct error *err)
+static void sort(struct forgotten *f)
 {
-	struct forgotten *list = arg;
-	uint64_t link_id = tsv_u64(f[0]);
-
-	list->rows += (size_t)tsv_u64(f[3]);
-	if (link_id)
-		return add_link(list, link_id, err);
-	if (strlen(f[1]) != 2 * (size_t)IDENTITY_LEN)
-		return error_set(err, ERROR_PROTOCOL,
-				 "table forgotten: a visitor of %zu digits",
-				 strlen(f[1]));
-	return add_visitor(list, f[1], tsv_i64(f[2]), err);
-}
-
-static int load(struct forgotten *f, struct clickhouse *ch, struct error *err)
-{
-	static const char sql[] =
-		"SELECT link_id, hex(visitor_id), "
-		"toUnixTimestamp64Milli(max(visits_until)), count() FROM "
-		"forgotten GROUP BY link_id, visitor_id FORMAT TabSeparated";
-
-	if (clickhouse_rows(ch, sql, NULL, "nsnn", take, f, err) < 0)
-		return -1;
 	if (f->link_count)
 		qsort(f->links, f->link_count, sizeof(*f->links),
 		      compare_links);
 	if (f->visitor_count)
 		qsort(f->visitors, f->visitor_count, sizeof(*f->visitors),
 		      compare_visitors);
+}
+
+/* A row is: link_id, visitor in hexadecimal digits, until. */
+static int take(void *arg, char **f, struct error *err)
+{
+	struct forgotten *list = arg;
+	struct visitor v = {.until = tsv_i64(f[2])};
+	uint64_t link_id = tsv_u64(f[0]);
+
+	if (link_id)
+		return add_link(list, link_id, err);
+	if (strlen(f[1]) != 2 * (size_t)IDENTITY_LEN)
+		return error_set(err, ERROR_PROTOCOL,
+				 "table forgotten: a visitor of %zu digits",
+				 strlen(f[1]));
+	for (size_t i = 0; i < IDENTITY_LEN; i++)
+		v.identity[i] =
+			(unsigned char)((unsigned)hex_digit(f[1][2 * i]) << 4 |
+					(unsigned)hex_digit(f[1][2 * i + 1]));
+	return add_visitor(list, &v, err);
+}
+
+static int load(struct forgotten *f, struct clickhouse *ch, struct error *err)
+{
+	static const char sql[] =
+		"SELECT link_id, hex(visitor_id), "
+		"toUnixTimestamp64Milli(max(visits_until)) FROM "
+		"forgotten GROUP BY link_id, visitor_id FORMAT TabSeparated";
+
+	if (clickhouse_rows(ch, sql, NULL, "nsn", take, f, err) < 0)
+		return -1;
+	sort(f);
 	return 0;
 }
 
-int forgotten_load(struct clickhouse *ch, size_t known, struct forgotten **ret,
-		   struct error *err)
+/* A sum, so that it does not depend on the order, nor two equal rows cancel
+ * each other. */
+static int read_state(struct clickhouse *ch, struct forgotten_state *ret,
+		      struct error *err)
 {
-	uint64_t rows;
-	int status = clickhouse_numbers(
-		ch, "SELECT count() FROM forgotten FORMAT TabSeparated", NULL,
-		&rows, 1, err);
+	static const char sql[] =
+		"SELECT count(), sum(cityHash64(link_id, visitor_id, "
+		"visits_until)) FROM forgotten FORMAT TabSeparated";
+	uint64_t n[2];
+
+	if (clickhouse_numbers(ch, sql, NULL, n, 2, err) < 0)
+		return -1;
+	*ret = (struct forgotten_state){n[0], n[1]};
+	return 0;
+}
+
+/* The state first: entries that come meanwhile are read again. */
+int forgotten_load(struct clickhouse *ch, const struct forgotten_state *known,
+		   struct forgotten **ret, struct error *err)
+{
+	struct forgotten_state now;
+	int status = read_state(ch, &now, err);
 
 	*ret = NULL;
-	if (status == 0 && rows > known) {
+	if (status == 0 && (now.rows != known->rows || now.sum != known->sum)) {
 		*ret = calloc(1, sizeof(**ret));
 		status = *ret ? load(*ret, ch, err) : error_set_nomem(err);
 	}
-	if (status == 0)
+	if (status == 0) {
+		if (*ret)
+			(*ret)->state = now;
 		return 0;
+	}
 	forgotten_free(*ret);
 	*ret = NULL;
 	return error_wrap(err, "what is forgotten");
@@ -148,16 +169,36 @@ void forgotten_free(struct forgotten *f)
 /* --- asking -----------------------------------------------------------------
  */
 
-size_t forgotten_count(const struct forgotten *f)
+struct forgotten_state forgotten_state_of(const struct forgotten *f)
 {
-	return f ? f->rows : 0;
+	return f ? f->state : (struct forgotten_state){0};
+}
+
+bool forgotten_is_empty(const struct forgotten *f)
+{
+	return !f || !(f->link_count + f->visitor_count);
+}
+
+/* Of the first `count`. */
+static uint64_t *find_link(const struct forgotten *f, size_t count,
+			   uint64_t link_id)
+{
+	return count ? bsearch(&link_id, f->links, count, sizeof(*f->links),
+			       compare_links)
+		     : NULL;
+}
+
+static struct visitor *find_visitor(const struct forgotten *f, size_t count,
+				    const struct visitor *v)
+{
+	return count ? bsearch(v, f->visitors, count, sizeof(*f->visitors),
+			       compare_visitors)
+		     : NULL;
 }
 
 bool forgotten_has_link(const struct forgotten *f, uint64_t link_id)
 {
-	return f && f->link_count &&
-	       bsearch(&link_id, f->links, f->link_count, sizeof(*f->links),
-		       compare_links);
+	return f && find_link(f, f->link_count, link_id);
 }
 
 bool forgotten_has_visitor(const struct forgotten *f,
@@ -167,10 +208,37 @@ bool forgotten_has_visitor(const struct forgotten *f,
 	const struct visitor *found;
 	struct visitor key = {.until = at_ms};
 
-	if (!f || !f->visitor_count)
+	if (!f)
 		return false;
 	memcpy(key.identity, identity, IDENTITY_LEN);
-	found = bsearch(&key, f->visitors, f->visitor_count,
-			sizeof(*f->visitors), compare_visitors);
+	found = find_visitor(f, f->visitor_count, &key);
 	return found && at_ms <= found->until;
+}
+
+/* --- uniting ----------------------------------------------------------------
+ */
+
+/* Looks among those that are sorted; those that are not are of `other`, which
+ * has none twice. */
+int forgotten_unite(struct forgotten *f, const struct forgotten *other,
+		    struct error *err)
+{
+	size_t links = f->link_count, visitors = f->visitor_count;
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && other && i < other->link_count; i++)
+		if (!find_link(f, links, other->links[i]))
+			status = add_link(f, other->links[i], err);
+	for (size_t i = 0; status == 0 && other && i < other->visitor_count;
+	     i++) {
+		const struct visitor *v = &other->visitors[i];
+		struct visitor *found = find_visitor(f, visitors, v);
+
+		if (!found)
+			status = add_visitor(f, v, err);
+		else if (found->until < v->until)
+			found->until = v->until;
+	}
+	sort(f);
+	return status;
 }

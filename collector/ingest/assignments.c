@@ -96,8 +96,6 @@ static void claim(struct assignments *a, struct partition *p,
 	ranges_release(&p->stored);
 	p->stored = r->stored;
 	r->stored = (struct ranges){0};
-	enricher_forget(a->enricher, r->forgotten);
-	r->forgotten = NULL;
 	log_recovered(a, p, r);
 	p->state = PARTITION_CLAIMING;
 	update_health(a);
@@ -117,7 +115,14 @@ static void on_failed(struct assignments *a, struct partition *p,
 static void on_answered(struct assignments *a, struct partition *p,
 			struct recovery *r)
 {
+	struct forgotten *list = r->forgotten;
+
 	connections_clickhouse_up(a->connections);
+	r->forgotten = NULL;
+	if (enricher_forget(a->enricher, list, &r->err) < 0) {
+		log_warn(a->log, "recovery retrying", log_err(&r->err));
+		return;
+	}
 	if (r->plan.step == PLAN_STOP)
 		stop(a, p, r->plan.reason);
 	else

@@ -346,7 +346,7 @@ static void probe(struct housekeeping *h, int64_t now)
 struct listing {
 	struct insert_job job;
 	struct housekeeping *housekeeping;
-	size_t known;
+	struct forgotten_state known;
 	int status;
 	struct forgotten *list; /* NULL: nothing is new */
 	struct error err;
@@ -357,7 +357,7 @@ static void run_listing(struct insert_job *job, struct sink *sink)
 	struct listing *l = (struct listing *)job;
 
 	l->status =
-		forgotten_load(sink_server(sink), l->known, &l->list, &l->err);
+		forgotten_load(sink_server(sink), &l->known, &l->list, &l->err);
 }
 
 static void on_listed(struct insert_job *job)
@@ -366,7 +366,8 @@ static void on_listed(struct insert_job *job)
 	struct housekeeping *h = l->housekeeping;
 
 	h->listing = false;
-	enricher_forget(h->enricher, l->list);
+	if (l->status == 0)
+		l->status = enricher_forget(h->enricher, l->list, &l->err);
 	if (l->status < 0)
 		log_debug(h->log, "what is forgotten is not read",
 			  log_err(&l->err));

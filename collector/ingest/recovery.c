@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/batch.h"
 #include "collector/exactly_once/cut.h"
 #include "collector/exactly_once/facts.h"
@@ -101,7 +100,7 @@ static int ask_clickhouse(struct recovery *r, struct clickhouse *ch,
 
 	if (stored_sync(ch, key.table, err) < 0)
 		return -1;
-	if (forgotten_load(ch, r->forgotten_known, &r->forgotten, err) < 0)
+	if (forgotten_load(ch, &r->forgotten_known, &r->forgotten, err) < 0)
 		return -1;
 	return facts_of_clickhouse(&r->facts, ch, &key, r->setup->epoch,
 				   &r->stored, ret, err);

@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
+#include "collector/enrich/forgotten.h"
 #include "collector/exactly_once/plan.h"
 #include "collector/exactly_once/ranges.h"
 #include "collector/ingest/insert_workers.h"
 #include "common/kafka/consumer.h"
 
 struct assignments;
-struct forgotten;
 struct partition;
 
 /* What all recoveries of a collector have in common; outlives them. */
@@ -36,7 +36,7 @@ struct recovery {
 	const char *topic;
 	int32_t number;
 	enum sink_table table;
-	size_t forgotten_known; /* entries, of the list there is */
+	struct forgotten_state forgotten_known; /* of the list there is */
 
 	/* the answer */
 	int64_t asked_ms; /* CLOCK_BOOTTIME, before ClickHouse was asked */

@@ -1,6 +1,7 @@
 """Events of visitors and links that are to be forgotten: whoever makes rows of them, from
 Kafka or from a log, makes the rows that `aggregator forget` makes of those stored."""
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -145,6 +146,37 @@ def test_a_log_brings_nobody_back(tables, forget, program, workdir):
         tables, "hex(unique_identity) AS n, user_agent, toUnixTimestamp(ts) AS t",
         order="offset")] == [("0" * 40, "", at), (identity(OTHER, CHROME), CHROME, at)]
     assert "0 rows of clicks" in forget("--no-wait")
+
+
+def list_forgotten(clickhouse, visitor, link):
+    clickhouse.query("INSERT INTO forgotten SELECT 0, toFixedString(unhex("
+                     f"'{visitor}'), 20), now64(3) + INTERVAL 1 DAY, 'test' UNION ALL "
+                     f"SELECT {link}, toFixedString('', 20), now64(3), 'test'")
+
+
+def test_a_backup_that_is_restored_hides_no_new_entry_and_brings_none_back(
+        kafka, topics, tables, collector):
+    """The table has as many entries as before, and others."""
+    numbers, stored = itertools.count(1000), itertools.count(1)
+    list_forgotten(tables, VISITOR, LINK)
+    collector()
+
+    def is_forgotten(**fields):
+        before = blank(tables)
+        kafka.produce(topics["topic_clicks"],
+                      [rich_click(**{"link_id": next(numbers), **fields})])
+        wait_for(tables, next(stored))
+        return blank(tables) > before
+    assert is_forgotten() and is_forgotten(address=OTHER, link_id=LINK)
+    assert not is_forgotten(address=OTHER) and not is_forgotten(address=OTHER, link_id=KEPT)
+
+    tables.query("TRUNCATE TABLE forgotten")
+    list_forgotten(tables, identity(OTHER, CHROME), KEPT)
+    eventually(lambda: is_forgotten(address=OTHER), PATIENCE, every=1,
+               what="the new entries to be read")
+    assert is_forgotten(agent=IPHONE, link_id=KEPT)
+    assert is_forgotten() and is_forgotten(agent=IPHONE, link_id=LINK)
+    assert not is_forgotten(agent=IPHONE)
 
 
 @pytest.mark.long

@@ -314,12 +314,12 @@ static void await_rate(struct inserter *ins, const struct import_batch *b)
 static int look_up(struct inserter *ins, struct import_batch *b,
 		   struct enricher *enricher, struct error *err)
 {
+	const struct forgotten_state known = enricher_forgotten(enricher);
 	struct forgotten *list;
 
-	if (forgotten_load(ins->journal.ch, enricher_forgotten(enricher), &list,
-			   err) < 0)
+	if (forgotten_load(ins->journal.ch, &known, &list, err) < 0 ||
+	    enricher_forget(enricher, list, err) < 0)
 		return -1;
-	enricher_forget(enricher, list);
 	return import_batch_find_owners(b, ins->journal.ch, err);
 }
 
