@@ -81,47 +81,79 @@ static int list(const struct settling *s, struct error *err)
 	return 0;
 }
 
-static int drop_all(const struct settling *s, struct error *err)
+struct dropping {
+	uint64_t days, waiting;
+	/* Of what failed, which stops nothing else. */
+	struct error first;
+};
+
+static const char *outcome(int status, bool dropped, const struct error *err)
+{
+	if (status < 0)
+		return err->text;
+	return dropped ? "dropped"
+		       : "waits: its rows are not what was settled, see "
+			 "'aggregator doctor'";
+}
+
+static int drop_days(const struct settling *s, struct dropping *ret,
+		     struct error *err)
 {
 	struct progress last;
-	int64_t day = -1;
-	uint64_t days = 0, waiting = 0, rows;
-	int64_t from;
+	int64_t after = -1, day = -1;
 	char name[CIVIL_NAME_MAX];
 	bool dropped;
+	int status;
 
-	for (;;) {
+	for (;; after = day) {
 		if (s->is_stopping(s->arg))
 			return error_set(err, ERROR_STOPPED, "stopped");
-		if (progress_read_last(s->ch, &last, err) < 0 ||
-		    drop_next(s, day, &last, &day, &dropped, err) < 0)
+		if (progress_read_last(s->ch, &last, err) < 0)
+			return -1;
+		status = drop_next(s, after, &last, &day, &dropped, err);
+		if (status < 0 && day == after)
 			return -1;
 		if (day < 0)
-			break;
+			return 0;
 		printf("%s  %s\n", civil_day_name(day, name),
-		       dropped ? "dropped"
-			       : "waits: its rows are not what was settled, "
-				 "see 'aggregator doctor'");
+		       outcome(status, dropped, err));
 		fflush(stdout);
-		days += dropped;
-		waiting += !dropped;
+		ret->days += dropped;
+		ret->waiting += !dropped;
+		if (status < 0 && !ret->first.code)
+			ret->first = *err;
 	}
-	if (drop_delete_rows(s, &rows, err) < 0 ||
+}
+
+static int drop_all(const struct settling *s, struct error *err)
+{
+	struct dropping d = {0};
+	struct progress last;
+	uint64_t rows = 0;
+	int64_t from = 0;
+	char name[CIVIL_NAME_MAX];
+
+	if (drop_days(s, &d, err) < 0 ||
+	    settling_note(s->ch, drop_delete_rows(s, &rows, err), &d.first,
+			  err) < 0 ||
 	    progress_read_last(s->ch, &last, err) < 0 ||
-	    drop_months(s, &last, &from, err) < 0 ||
-	    drop_months_delete(s, err) < 0 || drop_months_thin(s, err) < 0)
+	    settling_note(s->ch, drop_months(s, &last, &from, err), &d.first,
+			  err) < 0 ||
+	    settling_note(s->ch, drop_months_delete(s, err), &d.first, err) <
+		    0 ||
+	    settling_note(s->ch, drop_months_thin(s, err), &d.first, err) < 0)
 		return -1;
 	if (from)
 		printf("counts are kept from %s on\n",
 		       civil_day_name(from, name));
 	printf("dropped %" PRIu64 " days, %" PRIu64 " wait; deleted %" PRIu64
 	       " rows\n",
-	       days, waiting, rows);
-	if (days)
+	       d.days, d.waiting, rows);
+	if (d.days)
 		printf("rows of days just dropped are deleted when "
 		       "aggregator.keep_superseded is over, by the aggregator "
 		       "that settles or by this command\n");
-	return 0;
+	return settling_noted(&d.first, err);
 }
 
 int aggregator_retention(struct app *app, const void *arg, struct error *err)

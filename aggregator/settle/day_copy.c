@@ -330,8 +330,8 @@ int day_copy_clean(struct clickhouse *ch, const struct day_copy_kind *kind,
 		   "FORMAT TabSeparated",
 		   kind->marker, settling_attempt_at(before_ms), kind->newest,
 		   kind->are_read, kind->base);
-	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nnn",
-						  delete_attempt, &c, err)
+	status = buf_cstr(&sql) ? settling_for_each(ch, sql.data, NULL, "nnn",
+						    delete_attempt, &c, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;

@@ -64,8 +64,9 @@ int day_copy_pending(const struct settling *s, const struct day_copy_kind *kind,
 
 /*
  * Copies the first such day after `after` (seconds since 1970, its start).
- * *ret_start is that day, -1 when there is none; *ret_done is false when its
- * rows are not those that were settled.
+ * *ret_start is that day, -1 when there is none, and left as it was when that
+ * cannot be told; *ret_done is false when its rows are not those that were
+ * settled.
  */
 int day_copy_next(const struct settling *s, const struct day_copy_kind *kind,
 		  int64_t age, int64_t after, const struct progress *last,

@@ -253,10 +253,11 @@ int drop_next(const struct settling *s, int64_t after,
 	struct work w = {.s = s};
 	int status;
 
-	*ret_start = -1;
 	*ret_dropped = false;
-	if (!s->settings->raw_days)
+	if (!s->settings->raw_days) {
+		*ret_start = -1;
 		return 0;
+	}
 	if (find_next(&w, last, after, err) < 0)
 		return -1;
 	*ret_start = w.start;
@@ -379,7 +380,8 @@ int drop_delete_rows(const struct settling *s, uint64_t *ret_rows,
 	snprintf(before, sizeof(before), "%" PRIu64,
 		 settling_attempt_at(settling_now(s) -
 				     s->settings->keep_superseded));
-	status = clickhouse_rows(s->ch, sql, params, "nn", delete_day, &d, err);
+	status = settling_for_each(s->ch, sql, params, "nn", delete_day, &d,
+				   err);
 	buf_free(&d.sql);
 	*ret_rows = d.rows;
 	return status < 0 ? error_wrap(err, "delete rows of dropped days") : 0;

@@ -23,8 +23,9 @@
 
 /*
  * Drops the first day after `after` (its start, seconds since 1970) that is old
- * enough and sealed.  *ret_start is that day, -1: there is none; *ret_dropped
- * is false when its rows are not those that were settled.
+ * enough and sealed.  *ret_start is that day, -1: there is none, and left as it
+ * was when that cannot be told; *ret_dropped is false when its rows are not
+ * those that were settled.
  */
 int drop_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start,

@@ -132,11 +132,11 @@ static int drop_before(const struct settling *s, const char *table,
 		   "AND toUInt32OrZero(substring(partition_id, 1, 6)) < %s "
 		   "FORMAT TabSeparated",
 		   table, month);
-	status = buf_cstr(&sql) ? clickhouse_rows(s->ch, sql.data, NULL, "s",
-						  drop_partition, &d, err)
+	status = buf_cstr(&sql) ? settling_for_each(s->ch, sql.data, NULL, "s",
+						    drop_partition, &d, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
-	return status;
+	return status < 0 ? error_wrap(err, "%s", table) : 0;
 }
 
 /* The tables before `settled`: what is deleted by half is found again. */
@@ -149,6 +149,7 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 		"owner_values", "stats_rollups", "reconciled_hours"};
 
 	char of_sources[96], of_settled[128];
+	struct error first = {0};
 
 	snprintf(of_sources, sizeof(of_sources),
 		 "toUInt32(toDateTime(day, 'UTC')) < %" PRIu64, kept_from);
@@ -157,9 +158,11 @@ static int delete_before(const struct settling *s, uint64_t kept_from,
 		 "%" PRIu64,
 		 kept_from);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (drop_before(s, tables[i], month, err) < 0)
-			return error_wrap(err, "%s", tables[i]);
-	if (settling_delete(s->ch, "dropped_sources", of_sources, err) < 0)
+		if (settling_note(s->ch, drop_before(s, tables[i], month, err),
+				  &first, err) < 0)
+			return -1;
+	if (settling_noted(&first, err) < 0 ||
+	    settling_delete(s->ch, "dropped_sources", of_sources, err) < 0)
 		return -1;
 	return settling_delete(s->ch, "settled", of_settled, err);
 }

@@ -22,6 +22,16 @@
  * that asking takes. */
 #define JITTER_MS 1000
 
+/* What is done with one day at a time, in this order. */
+enum day_step {
+	DAY_SETTLED,
+	DAY_SEALED,
+	DAY_COPIED,
+	DAY_ROLLED_UP,
+	DAY_DROPPED,
+	DAY_STEPS
+};
+
 struct pass {
 	const struct aggregator_settings *settings;
 	struct clickhouse *ch;
@@ -33,13 +43,10 @@ struct pass {
 	struct watermark_reader *watermark;
 	struct open_hours *open;
 	bool everything; /* in this pass */
-	/* While days that are held back are tried again: the last tried. */
-	struct {
-		bool active;
-		int64_t last;
-	} held_days;
-	/* The last days that were looked at. */
-	int64_t rollups_after, owners_after, seal_after, drop_after;
+	bool held_days;	 /* days that are held back are tried again */
+	bool stale_days; /* more of them are to be settled than one */
+	/* The last day that was looked at; -1: begin with the first. */
+	int64_t after[DAY_STEPS];
 	/* Monotonic ms of the next recheck of everything, and of the next
 	 * cleaning. */
 	int64_t recheck_at;
@@ -112,10 +119,8 @@ struct pass *pass_new(const struct aggregator_settings *settings,
 	};
 	p->clean_at = clock_monotonic_ms() + settings->clean_every;
 	p->back_to = INT64_MAX;
-	p->owners_after = -1;
-	p->rollups_after = -1;
-	p->seal_after = -1;
-	p->drop_after = -1;
+	for (size_t i = 0; i < DAY_STEPS; i++)
+		p->after[i] = -1;
 	return p;
 }
 
@@ -276,78 +281,88 @@ static int pass_hours(struct pass *p, struct progress *last,
 	return status;
 }
 
-/* One day only: open hours should not wait for a backlog of days. */
-static int pass_day(struct pass *p, const struct progress *last,
-		    struct pass_result *ret, struct error *err)
-{
-	int64_t now = settling_now(&p->settling);
-	struct stale_list stale = {0};
-	struct settle_count settled = {0};
-	size_t next = 0;
-	int status = 0;
-
-	if (p->everything) {
-		p->held_days.active = true;
-		p->held_days.last = INT64_MIN;
-	}
-	if (progress_stale_days(p->ch, now - p->settings->day_grace,
-				now - p->settings->resettle_every,
-				p->held_days.active, &stale, err) < 0)
-		return -1;
-	while (p->held_days.active && next < stale.count &&
-	       stale.items[next].start <= p->held_days.last)
-		next++;
-	if (next < stale.count) {
-		p->held_days.last = stale.items[next].start;
-		status = days_settle(&p->settling, &stale.items[next], last,
-				     &settled, err);
-		ret->days = settled.published;
-		ret->more = ret->more || next + 1 < stale.count;
-	} else {
-		p->held_days.active = false;
-	}
-	stale_list_release(&stale);
-	return status;
-}
-
 /* What does something with one day after `after`; see seal_next. */
 typedef int next_day_fn(const struct settling *s, int64_t after,
 			const struct progress *last, int64_t *ret_start,
 			bool *ret_done, struct error *err);
 
-/* One after the other, and from the first on again when there is no more: one
- * that cannot be copied now stops none. */
-static int pass_copy(struct pass *p, next_day_fn *next, int64_t *after,
-		     const struct progress *last, size_t *ret_days,
-		     struct pass_result *ret, struct error *err)
+static int settle_next(const struct settling *s, int64_t after,
+		       const struct progress *last, int64_t *ret_start,
+		       bool *ret_settled, struct error *err)
 {
-	int64_t start;
-	bool done;
+	struct pass *p = s->arg;
+	int64_t now = settling_now(s);
+	struct stale_list stale = {0};
+	struct settle_count settled = {0};
+	size_t next = 0;
+	int status = 0;
 
-	if (ret->more)
-		return 0;
-	if (next(&p->settling, *after, last, &start, &done, err) < 0)
+	if (progress_stale_days(s->ch, now - s->settings->day_grace,
+				now - s->settings->resettle_every, p->held_days,
+				&stale, err) < 0)
 		return -1;
-	*after = start;
-	*ret_days = done;
-	ret->more = done;
-	return 0;
+	while (next < stale.count && stale.items[next].start <= after)
+		next++;
+	*ret_start = -1;
+	if (next < stale.count) {
+		*ret_start = stale.items[next].start;
+		status =
+			days_settle(s, &stale.items[next], last, &settled, err);
+	} else {
+		p->held_days = false;
+	}
+	*ret_settled = settled.published > 0;
+	p->stale_days = next + 1 < stale.count;
+	stale_list_release(&stale);
+	return status;
 }
 
-/* Likewise. */
-static int pass_drop(struct pass *p, const struct progress *last,
-		     struct pass_result *ret, struct error *err)
+/* What keeps a day from being worked on is no reason to leave others: those
+ * steps that are to come, and days after it.  *first is the first such. */
+static bool is_of_day(const struct error *err, int64_t after, int64_t day,
+		      struct error *first)
 {
-	int64_t start;
-	bool dropped;
+	if (day == after || err->code == ERROR_STOPPED)
+		return false;
+	if (!first->code)
+		*first = *err;
+	return true;
+}
 
-	if (drop_next(&p->settling, p->drop_after, last, &start, &dropped,
-		      err) < 0)
-		return -1;
-	p->drop_after = start;
-	ret->dropped = dropped;
-	ret->dropped_day = start;
-	ret->more = ret->more || dropped;
+/*
+ * One day by each step, until one has done it: open hours should not wait for a
+ * backlog of days.  Each goes from day to day, and from the first on again when
+ * there is no more: one with which it cannot be done now stops none.
+ */
+static int pass_days(struct pass *p, const struct progress *last,
+		     struct pass_result *ret, struct error *first,
+		     struct error *err)
+{
+	static next_day_fn *const next[DAY_STEPS] = {settle_next, seal_next,
+						     owner_days_next,
+						     rollups_next, drop_next};
+	size_t *const counts[DAY_STEPS] = {&ret->days, &ret->sealed,
+					   &ret->owner_days, &ret->rolled_up,
+					   &ret->dropped};
+
+	if (p->everything) {
+		p->held_days = true;
+		p->after[DAY_SETTLED] = -1;
+	}
+	p->stale_days = false;
+	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
+		int64_t day = p->after[i];
+		bool done = false;
+		int status = next[i](&p->settling, p->after[i], last, &day,
+				     &done, err);
+
+		if (status < 0 && !is_of_day(err, p->after[i], day, first))
+			return -1;
+		p->after[i] = day;
+		*counts[i] = done;
+		ret->more = status == 0 && (done || p->stale_days);
+	}
+	ret->dropped_day = p->after[DAY_DROPPED];
 	return 0;
 }
 
@@ -371,8 +386,8 @@ struct cleaning {
 static int for_each(struct cleaning *c, struct buf *sql, const char *column,
 		    clickhouse_row_fn *fn, struct error *err)
 {
-	int status = buf_cstr(sql) ? clickhouse_rows(c->ch, sql->data, NULL,
-						     column, fn, c, err)
+	int status = buf_cstr(sql) ? settling_for_each(c->ch, sql->data, NULL,
+						       column, fn, c, err)
 				   : error_set_nomem(err);
 
 	buf_free(sql);
@@ -462,8 +477,8 @@ static int clean_open_hours(struct pass *p, struct error *err)
 		       "WHERE dimension = 'total' AND ");
 	put_superseded_open(&sql, c.now_ms, keep);
 	buf_puts(&sql, " FORMAT TabSeparated");
-	status = buf_cstr(&sql) ? clickhouse_rows(p->ch, sql.data, NULL, "n",
-						  delete_open_hours, &c, err)
+	status = buf_cstr(&sql) ? settling_for_each(p->ch, sql.data, NULL, "n",
+						    delete_open_hours, &c, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status < 0 ? error_wrap(err, "delete superseded open hours") : 0;
@@ -550,60 +565,77 @@ static int clean_settled(const struct cleaning *c, struct error *err)
 static int delete_superseded(struct clickhouse *ch, int64_t before_ms,
 			     struct error *err)
 {
+	static int (*const copies[])(struct clickhouse *, int64_t,
+				     struct error *) = {
+		owner_days_clean, rollups_clean, seal_clean, drop_clean};
 	struct cleaning c = {.ch = ch,
 			     .before = settling_attempt_at(before_ms)};
+	struct error first = {0};
+	int status = settling_note(ch, clean_hours(&c, err), &first, err);
 
-	if (clean_hours(&c, err) < 0 ||
-	    clean_links(&c, "link_slots", err) < 0 ||
-	    clean_links(&c, "link_days", err) < 0 ||
-	    owner_days_clean(ch, before_ms, err) < 0 ||
-	    rollups_clean(ch, before_ms, err) < 0 ||
-	    seal_clean(ch, before_ms, err) < 0 ||
-	    drop_clean(ch, before_ms, err) < 0 || clean_settled(&c, err) < 0)
-		return error_wrap(err, "delete what is superseded");
-	return 0;
+	if (status == 0)
+		status = settling_note(ch, clean_links(&c, "link_slots", err),
+				       &first, err);
+	if (status == 0)
+		status = settling_note(ch, clean_links(&c, "link_days", err),
+				       &first, err);
+	for (size_t i = 0; status == 0 && i < sizeof(copies) / sizeof(*copies);
+	     i++)
+		status = settling_note(ch, copies[i](ch, before_ms, err),
+				       &first, err);
+	if (status == 0)
+		status = settling_noted(&first, err);
+	if (status == 0)
+		status = clean_settled(&c, err);
+	return status < 0 ? error_wrap(err, "delete what is superseded") : 0;
+}
+
+/* What has gone on without one that failed: see settling_note. */
+static int clean(struct pass *p, const struct progress *last,
+		 struct pass_result *ret, struct error *first,
+		 struct error *err)
+{
+	const struct settling *s = &p->settling;
+	int64_t before = settling_now(s) - p->settings->keep_superseded;
+
+	if (settling_note(p->ch, days_drop_left_over(p->ch, err), first, err) <
+		    0 ||
+	    settling_note(p->ch, drop_delete_rows(s, &ret->rows_deleted, err),
+			  first, err) < 0 ||
+	    settling_note(p->ch, drop_months(s, last, &ret->kept_from, err),
+			  first, err) < 0 ||
+	    settling_note(p->ch, drop_months_delete(s, err), first, err) < 0 ||
+	    settling_note(p->ch, drop_months_thin(s, err), first, err) < 0)
+		return -1;
+	return settling_note(p->ch, delete_superseded(p->ch, before, err),
+			     first, err);
 }
 
 static int pass_clean(struct pass *p, const struct progress *last,
-		      struct pass_result *ret, struct error *err)
+		      struct pass_result *ret, struct error *first,
+		      struct error *err)
 {
 	int64_t mono = clock_monotonic_ms();
 
-	if (clean_open_hours(p, err) < 0)
+	if (settling_note(p->ch, clean_open_hours(p, err), first, err) < 0)
 		return -1;
 	if (mono < p->clean_at)
 		return 0;
 	p->clean_at = mono + p->settings->clean_every;
-	if (days_drop_left_over(p->ch, err) < 0 ||
-	    drop_delete_rows(&p->settling, &ret->rows_deleted, err) < 0 ||
-	    drop_months(&p->settling, last, &ret->kept_from, err) < 0 ||
-	    drop_months_delete(&p->settling, err) < 0 ||
-	    drop_months_thin(&p->settling, err) < 0)
-		return -1;
-	return delete_superseded(
-		p->ch,
-		settling_now(&p->settling) - p->settings->keep_superseded, err);
+	return clean(p, last, ret, first, err);
 }
 
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 {
 	struct progress last;
+	struct error first = {0};
 
 	*ret = (struct pass_result){0};
-	if (pass_hours(pass, &last, ret, err) < 0)
+	if (pass_hours(pass, &last, ret, err) < 0 ||
+	    pass_days(pass, &last, ret, &first, err) < 0 ||
+	    pass_clean(pass, &last, ret, &first, err) < 0 ||
+	    progress_held_back(pass->ch, &ret->held, err) < 0)
 		return -1;
-	if (!ret->more && pass_day(pass, &last, ret, err) < 0)
-		return -1;
-	if (pass_copy(pass, seal_next, &pass->seal_after, &last, &ret->sealed,
-		      ret, err) < 0 ||
-	    pass_copy(pass, owner_days_next, &pass->owners_after, &last,
-		      &ret->owner_days, ret, err) < 0 ||
-	    pass_copy(pass, rollups_next, &pass->rollups_after, &last,
-		      &ret->rolled_up, ret, err) < 0)
-		return -1;
-	if (!ret->more && pass_drop(pass, &last, ret, err) < 0)
-		return -1;
-	if (pass_clean(pass, &last, ret, err) < 0)
-		return -1;
-	return progress_held_back(pass->ch, &ret->held, err);
+	ret->ended = true;
+	return settling_noted(&first, err);
 }

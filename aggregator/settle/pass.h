@@ -47,6 +47,7 @@ struct pass_result {
 	uint64_t rows_deleted;	/* of days that were dropped */
 	int64_t kept_from;	/* months before were dropped; 0: none was */
 	bool more;		/* more is stale: go on at once */
+	bool ended;		/* all was looked at, and `held` is known */
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
 	struct pass_clocks clocks;
@@ -56,8 +57,12 @@ struct pass_result {
  * Settles the hours that are stale and publishes them together, then at most
  * one day, then seals at most one, then copies one for owners, then rolls one
  * up, then drops one, then deletes what is superseded or dropped if it is time.
- * Losing the lease is ERROR_STOPPED, retriable.  What is held back is tried
- * again when something else changed it, and with every recheck of everything.
+ * A day that fails stops neither other days, of which the next pass takes the
+ * next, nor what comes after it in this one, which fails by it at its end; *ret
+ * is what was done all the same.  Losing the lease is ERROR_STOPPED, retriable,
+ * and ends it, and so does a ClickHouse that does not answer.  What is held
+ * back is tried again when something else changed it, and with every recheck of
+ * everything.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

@@ -20,8 +20,9 @@ int seal_pending(const struct settling *s, uint64_t *ret_days,
 
 /*
  * Seals the first day after `after` (seconds since 1970, its start) that is to
- * be. *ret_start is that day, -1 when there is none; *ret_sealed is false when
- * its rows are not those that were settled.
+ * be. *ret_start is that day, -1 when there is none, and left as it was when
+ * that cannot be told; *ret_sealed is false when its rows are not those that
+ * were settled.
  */
 int seal_next(const struct settling *s, int64_t after,
 	      const struct progress *last, int64_t *ret_start, bool *ret_sealed,

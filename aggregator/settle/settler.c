@@ -213,40 +213,46 @@ static void update_reconciled(struct settler *s, int64_t complete_until)
 		log_warn(s->log, "not reconciled", log_err(&err));
 }
 
+/* Of a pass that failed, what it had done. */
+static void report_done(struct settler *s, const struct pass_result *r,
+			int64_t ms)
+{
+	metric_add(s->metrics.hours, r->hours);
+	metric_add(s->metrics.hours_added, r->hours_added);
+	metric_add(s->metrics.days, r->days);
+	metric_add(s->metrics.sealed, r->sealed);
+	metric_add(s->metrics.owner_days, r->owner_days);
+	metric_add(s->metrics.rolled_up, r->rolled_up);
+	report_dropped(s, r);
+	if (r->hours || r->days || r->sealed || r->owner_days || r->rolled_up)
+		log_debug(s->log, "settled",
+			  log_int("hours", (int64_t)r->hours),
+			  log_int("hours_added", (int64_t)r->hours_added),
+			  log_int("days", (int64_t)r->days),
+			  log_int("sealed", (int64_t)r->sealed),
+			  log_int("owner_days", (int64_t)r->owner_days),
+			  log_int("rolled_up", (int64_t)r->rolled_up),
+			  log_int("ms", ms));
+}
+
 static int settle(struct settler *s, struct pass_result *ret, struct error *err)
 {
 	int64_t start = clock_monotonic_ns();
 	int status = pass_run(s->pass, ret, err);
+	int64_t took = clock_monotonic_ns() - start;
 
 	/* The clocks were compared, even if the pass failed afterwards. */
 	if (ret->clocks.server_ms)
 		report_clocks(s, &ret->clocks);
-	if (status < 0)
-		return error_wrap(err, "settle");
-	metric_observe(s->metrics.seconds,
-		       (double)(clock_monotonic_ns() - start) / 1e9);
-	metric_add(s->metrics.hours, ret->hours);
-	metric_add(s->metrics.hours_added, ret->hours_added);
-	metric_add(s->metrics.days, ret->days);
-	metric_add(s->metrics.sealed, ret->sealed);
-	metric_add(s->metrics.owner_days, ret->owner_days);
-	metric_add(s->metrics.rolled_up, ret->rolled_up);
-	report_dropped(s, ret);
-	metric_set(s->metrics.complete_until, ret->complete_until / 1000);
-	report_held(s, &ret->held);
-	update_reconciled(s, ret->complete_until);
-	if (ret->hours || ret->days || ret->sealed || ret->owner_days ||
-	    ret->rolled_up)
-		log_debug(s->log, "settled",
-			  log_int("hours", (int64_t)ret->hours),
-			  log_int("hours_added", (int64_t)ret->hours_added),
-			  log_int("days", (int64_t)ret->days),
-			  log_int("sealed", (int64_t)ret->sealed),
-			  log_int("owner_days", (int64_t)ret->owner_days),
-			  log_int("rolled_up", (int64_t)ret->rolled_up),
-			  log_int("ms",
-				  (clock_monotonic_ns() - start) / 1000000));
-	return 0;
+	report_done(s, ret, took / 1000000);
+	if (ret->ended) {
+		metric_observe(s->metrics.seconds, (double)took / 1e9);
+		metric_set(s->metrics.complete_until,
+			   ret->complete_until / 1000);
+		report_held(s, &ret->held);
+		update_reconciled(s, ret->complete_until);
+	}
+	return status < 0 ? error_wrap(err, "settle") : 0;
 }
 
 /*

@@ -43,7 +43,7 @@ int settling_check_age(const struct settling *s, uint64_t attempt,
 {
 	if (settling_now(s) < settling_attempt_until(s, attempt))
 		return 0;
-	return error_set_retriable(err, ERROR_STOPPED,
+	return error_set_retriable(err, ERROR_LATE,
 				   "it took longer than aggregator."
 				   "keep_superseded: its rows may be deleted");
 }
@@ -212,6 +212,53 @@ int settling_delete(struct clickhouse *ch, const char *table,
 		{"mutations_sync", "1"},
 		{"allow_nondeterministic_mutations", "1"},
 		{NULL, NULL}};
+int settling_note(const struct clickhouse *ch, int status, struct error *first,
+		  struct error *err)
+{
+	if (status == 0)
+		return 0;
+	if (!clickhouse_last_code(ch))
+		return -1;
+	if (!first->code)
+		*first = *err;
+	return 0;
+}
+
+int settling_noted(const struct error *first, struct error *err)
+{
+	if (!first->code)
+		return 0;
+	*err = *first;
+	return -1;
+}
+
+struct each {
+	struct clickhouse *ch;
+	clickhouse_row_fn *fn;
+	void *arg;
+	struct error first;
+};
+
+static int do_one(void *arg, char **fields, struct error *err)
+{
+	struct each *each = arg;
+
+	return settling_note(each->ch, each->fn(each->arg, fields, err),
+			     &each->first, err);
+}
+
+int settling_for_each(struct clickhouse *ch, const char *sql,
+		      const struct clickhouse_param *params,
+		      const char *columns, clickhouse_row_fn *fn, void *arg,
+		      struct error *err)
+{
+	struct each each = {.ch = ch, .fn = fn, .arg = arg};
+
+	if (clickhouse_rows(ch, sql, params, columns, do_one, &each, err) < 0)
+		return -1;
+	return settling_noted(&each.first, err);
+}
+
 	struct buf sql = {0};
 	uint64_t count = 0;
 	int status;

@@ -21,6 +21,7 @@
 #include "aggregator/settle/progress.h"
 #include "common/app/app.h"
 #include "common/clickhouse/clickhouse.h"
+#include "common/clickhouse/rows.h"
 #include "common/error.h"
 
 /* An hour or day of which rows are gone. */
@@ -102,7 +103,7 @@ uint64_t settling_attempt_at(int64_t now_ms);
 /* When its rows may be deleted (ms since 1970), unless it is published. */
 int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 
-/* ERROR_STOPPED when that has come. */
+/* ERROR_LATE when that has come. */
 int settling_check_age(const struct settling *s, uint64_t attempt,
 		       struct error *err);
 
@@ -161,5 +162,23 @@ int settling_run(struct clickhouse *ch, struct buf *sql,
  * waits until they are gone.  Sub-queries may be in it. */
 int settling_delete(struct clickhouse *ch, const char *table,
 		    const char *condition, struct error *err);
+/*
+ * For things that do not need each other, so that one which fails always does
+ * not keep the others from being done for ever.  Say of each how it went: its
+ * error goes to *first, unless there is one.  Returns -1, with `err` as it is,
+ * when the others should be left, as the server did not answer at all.
+ */
+int settling_note(const struct clickhouse *ch, int status, struct error *first,
+		  struct error *err);
+
+/* When all are done: -1 with the first error, if there was one. */
+int settling_noted(const struct error *first, struct error *err);
+
+/* clickhouse_rows, where `fn` does such a thing for each row. */
+int settling_for_each(struct clickhouse *ch, const char *sql,
+		      const struct clickhouse_param *params,
+		      const char *columns, clickhouse_row_fn *fn, void *arg,
+		      struct error *err);
+
 
 #endif

@@ -9,7 +9,7 @@ import requests
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
 from support.clicks import (DIMENSIONS, counted, expected_data, instant, rfc3339,
                             some_clicks)
-from support.fault_proxy import FAULTS, ClickHouseProxy
+from support.fault_proxy import FAULTS, ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
                              RAW_DAYS, SOON, TO, caught_up, dropped_days, keeper, of_owner,
                              rows_left, wait_gone, wait_sealed, world)  # noqa: F401
@@ -416,6 +416,92 @@ def test_killed_at_any_moment_of_dropping(keeper, world, clickhouse, proxy):
         made = keeper(lease="1s")
         wait_gone(clickhouse, 1)
         assert_counted(made, rows)
+        assert made.stop() == 0
+
+
+# --- a day that fails ---------------------------------------------------------
+
+def rolled_days(clickhouse):
+    return {int(row["d"]) for row in clickhouse.rows(
+        "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'rolled_day'")}
+
+
+@pytest.mark.parametrize("table, column", [
+    ("sealed_slots", "slot"), ("stats_rollups", "span_start"),
+    *(pytest.param(table, column, marks=pytest.mark.long) for table, column in (
+        ("link_slots", "slot"), ("owner_slots", "slot"),
+        ("dropped_sources", "toDateTime(day, 'UTC')")))])
+def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, program,
+                                                table, column):
+    """One that the server refuses by a constraint, as it might by a limit that only
+    this day reaches."""
+    rows = some_clicks(70, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    clickhouse.query(f"ALTER TABLE {table} ADD CONSTRAINT refused CHECK "
+                     f"toUInt32({column}) >= {FROM + DAY}")
+    made = keeper()
+    others = {FROM + n * DAY for n in range(1, DAYS)}
+    eventually(lambda: others <= rolled_days(clickhouse), PATIENCE,
+               what="the other days to be rolled up")
+    eventually(lambda: others <= dropped_days(clickhouse).keys(), PATIENCE,
+               what="the other days to be dropped")
+    eventually(lambda: int(clickhouse.value(
+        f"SELECT countIf(ts >= toDateTime64({FROM + DAY}, 3, 'UTC')) FROM clicks")) == 0,
+        PATIENCE, what="their rows to be deleted")
+    eventually(lambda: made.metric("shortloop_aggregator_settle_failures_total") > 0,
+               PATIENCE)
+    made.wait_log(f"day {FROM}")
+    if table == "dropped_sources":
+        status, output = program("aggregator", {
+            "clickhouse": CLICKHOUSE, "clicks": CLICKS,
+            "aggregator": {**SOON, "raw_days": RAW_DAYS}},
+            start=False, args=("retention",)).run()
+        assert status != 0 and "dropped 0 days, 1 wait" in output, output
+    assert (FROM in dropped_days(clickhouse)) == (table == "stats_rollups")
+
+    clickhouse.query(f"ALTER TABLE {table} DROP CONSTRAINT refused")
+    wait_gone(clickhouse)
+    eventually(lambda: FROM in rolled_days(clickhouse), PATIENCE)
+    assert_counted(made, rows)
+
+
+class Refusing(ClickHouseProxy):
+    """A server that cannot carry out what begins like this."""
+    refused = None
+
+    def _meet(self, request, client, fault):
+        if self.refused and request.query.startswith(self.refused):
+            client.sendall(response(500, "Internal Server Error", [
+                ("X-ClickHouse-Exception-Code", "341")],
+                b"Code: 341. DB::Exception: refused. (UNFINISHED)\n"))
+            return True
+        return super()._meet(request, client, fault)
+
+
+def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
+                                                    clickhouse_server):
+    rows = some_clicks(71, 300, [(FROM, TO)], links=LINKS)
+    world.insert(rows)
+    with Refusing(clickhouse_server.port) as proxy:
+        proxy.refused = "ALTER TABLE clicks DELETE IN PARTITION ID '20261024'"
+        made = keeper(clickhouse={**CLICKHOUSE, "url": proxy.url})
+        eventually(lambda: len(dropped_days(clickhouse)) == DAYS, PATIENCE)
+        eventually(lambda: [int(row["d"]) for row in clickhouse.rows(
+            "SELECT DISTINCT toUInt32(toStartOfDay(ts)) AS d FROM clicks")] == [FROM],
+            PATIENCE, what="the rows of the other days to be deleted")
+        # What is superseded goes, too: settled again, each hour has one attempt.
+        late = some_clicks(72, 40, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
+        world.insert(late)
+        is_counted(made, rows + late)
+        eventually(lambda: int(clickhouse.value(
+            "SELECT max(n) FROM (SELECT uniqExact(attempt) AS n FROM stats_hourly "
+            f"WHERE hour >= toDateTime({FROM + DAY}, 'UTC') AND (hour, attempt) NOT IN "
+            "(SELECT unit, max(attempt) FROM settled WHERE kind = 'base_hour' "
+            "GROUP BY unit) GROUP BY hour)")) <= 1,
+            PATIENCE, what="superseded attempts to go")
+        proxy.refused = None
+        wait_gone(clickhouse)
+        assert_counted(made, rows + late)
         assert made.stop() == 0
 
 
