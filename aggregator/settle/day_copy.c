@@ -164,7 +164,8 @@ static void take_flag(void *arg, const uint64_t *n)
 	*(bool *)arg = n[0] > 0;
 }
 
-/* Not beside something of the day that was published meanwhile. */
+/* Not beside something of the day that was published meanwhile; nor from rows
+ * that are in its base by now, or gone. */
 static void put_publish(struct buf *sql, const struct day_copy *c,
 			const struct day_copy_kind *kind)
 {
@@ -180,8 +181,10 @@ static void put_publish(struct buf *sql, const struct day_copy *c,
 	kind->put_staged(sql, c);
 	buf_puts(sql, " = {rows:UInt64} AND ");
 	put_settled(sql, c, kind);
-	buf_puts(sql, " = {rows:UInt64} "
-		      "AND (SELECT max(attempt) FROM settled WHERE "
+	buf_puts(sql, " = {rows:UInt64} AND ");
+	if (!kind->put_settled)
+		buf_puts(sql, SQL_DAY_IS_AS_IT_WAS " AND ");
+	buf_puts(sql, "(SELECT max(attempt) FROM settled WHERE "
 		      "kind IN ('hour', 'link_day') AND "
 		      "unit >= toDateTime({start:UInt32}, 'UTC') AND "
 		      "unit < toDateTime({end:UInt32}, 'UTC')) < "

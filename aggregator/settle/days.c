@@ -102,6 +102,16 @@ static int count_rows(struct work *w, struct error *err)
 		   w, err);
 }
 
+/* Since the day was listed: rows may be gone, or in the base as well. */
+static int check_dropped(struct work *w, struct error *err)
+{
+	bool dropped = false;
+
+	if (ask(w, settle_sql_day_dropped, 1, take_flag, &dropped, err) < 0)
+		return -1;
+	return dropped ? settling_set_dropped(err) : 0;
+}
+
 /* --- computing -------------------------------------------------------------
  */
 
@@ -158,7 +168,7 @@ static int stage_rows(struct work *w, struct error *err)
 
 	if (compute(w, w->what->dropped ? of_dropped : of_rows, err) < 0 ||
 	    ask(w, settle_sql_day_staged, 5, take_staged, w, err) < 0 ||
-	    count_rows(w, err) < 0)
+	    count_rows(w, err) < 0 || check_dropped(w, err) < 0)
 		return -1;
 	most = (struct counts){w->of_links, w->of_links};
 	return check_staged(w, &least, &most, err);
@@ -196,6 +206,8 @@ static int publish(struct work *w, const struct progress *last,
 		status = ask(w, settle_sql_day_written, 1, take_flag, &written,
 			     err);
 	if (status == 0 && !written)
+		status = check_dropped(w, err);
+	if (status == 0 && !written)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "it is not what was counted; computing it "
 				   "again");
@@ -213,14 +225,18 @@ static int hold_back(struct work *w, const struct progress *last,
 	return settling_insert(w->s, &row, 1, last, err);
 }
 
-static void report_shortage(const struct work *w, uint64_t before,
-			    uint64_t rows)
+/* Not of a day whose rows are gone because it was dropped. */
+static int report_shortage(struct work *w, uint64_t before, uint64_t rows,
+			   struct error *err)
 {
 	const struct shortage shortage = {true,		  !w->s->allow_fewer,
 					  w->what->start, before,
 					  w->what->rows,  rows};
 
+	if (check_dropped(w, err) < 0)
+		return -1;
 	w->s->on_shortage(w->s->arg, &shortage);
+	return 0;
 }
 
 /* Whether the tables that days were swapped into have more of the day than
@@ -246,7 +262,8 @@ static int settle(struct work *w, const struct progress *last,
 		return 0;
 	}
 	if (w->all < w->hours) {
-		report_shortage(w, w->hours, w->all);
+		if (report_shortage(w, w->hours, w->all, err) < 0)
+			return -1;
 		if (!w->s->allow_fewer)
 			return hold_back(w, last, err);
 	}
@@ -254,7 +271,9 @@ static int settle(struct work *w, const struct progress *last,
 		return -1;
 	if (w->staged.slots < w->before.slots ||
 	    w->staged.visits < w->before.visits) {
-		report_shortage(w, w->before.slots, w->staged.slots);
+		if (report_shortage(w, w->before.slots, w->staged.slots, err) <
+		    0)
+			return -1;
 		if (!w->s->allow_fewer)
 			return hold_back(w, last, err);
 	}

@@ -32,6 +32,17 @@
  */
 #define SQL_BESIDE SQL_BEYOND("dropped")
 
+/*
+ * Days (units of `settled`) whose newest drop is not the parameter `dropped`,
+ * 0 being none.  What is computed with the one must not be published beside the
+ * base of another: the statement that publishes looks.
+ */
+#define SQL_DROPPED_SINCE                                                      \
+	"(SELECT unit FROM settled WHERE kind = 'dropped_day' "                \
+	"GROUP BY unit HAVING max(attempt) != {dropped:UInt64})"
+#define SQL_DAY_IS_AS_IT_WAS                                                   \
+	"toDateTime({start:UInt32}, 'UTC') NOT IN " SQL_DROPPED_SINCE
+
 /* Hours from start to end, and their attempts in the base. */
 #define SQL_BASE_HOURS                                                         \
 	"(SELECT unit, max(attempt) FROM settled WHERE kind = 'base_hour' "    \

@@ -351,11 +351,29 @@ static int look_for_rest(struct work *w, struct error *err)
 	return 0;
 }
 
+static void take_count(void *arg, const uint64_t *n)
+{
+	*(uint64_t *)arg = n[0];
+}
+
+/* Of a day that was dropped since the hours were listed, rows may be gone, or
+ * in the base as well. */
+static int check_dropped(struct work *w, struct error *err)
+{
+	uint64_t days = 0;
+
+	if (settling_query(w->s->ch, settle_sql_hours_dropped, w->params, 1,
+			   take_count, &days, err) < 0)
+		return -1;
+	return days ? settling_set_dropped(err) : 0;
+}
+
 static int compare(struct work *w, struct error *err)
 {
 	if (set_params(w, w->items, w->count, err) < 0 ||
 	    count_staged(w, err) < 0 || count_base(w, err) < 0 ||
-	    count_rows(w, take_most, err) < 0 || look_for_rest(w, err) < 0)
+	    count_rows(w, take_most, err) < 0 || look_for_rest(w, err) < 0 ||
+	    check_dropped(w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
 		if (check_staged(&w->items[i], err) < 0)
@@ -384,11 +402,6 @@ static size_t sort_held(struct work *w)
 	return kept;
 }
 
-static void take_count(void *arg, const uint64_t *n)
-{
-	*(uint64_t *)arg = n[0];
-}
-
 static int publish(struct work *w, size_t count, struct error *err)
 {
 	struct buf sql = {0}, name = {0};
@@ -412,6 +425,8 @@ static int publish(struct work *w, size_t count, struct error *err)
 		status = settling_query(w->s->ch, settle_sql_hours_written,
 					w->params, 1, take_count, &published,
 					err);
+	if (status == 0 && published != count)
+		status = check_dropped(w, err);
 	if (status == 0 && published != count)
 		status = error_set(err, ERROR_PROTOCOL,
 				   "%" PRIu64 " of %zu hours are what was "

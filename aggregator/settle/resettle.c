@@ -20,46 +20,89 @@
 
 #define HOUR 3600
 
+/* An hour or day that is dropped while it is settled is listed again so often.
+ */
+#define RELISTS_MAX 10
+
 struct resettle_result {
 	size_t hours, days; /* published */
 	size_t held;	    /* of both: not published */
 };
 
-static int settle_hours(const struct settling *s, const struct stale_list *list,
-			struct resettle_result *ret, struct error *err)
+/* Settles what there is from *from, seconds since 1970, to `to`.  *from becomes
+ * the start of what was settled last, or was not. */
+typedef int settle_fn(const struct settling *s, int64_t *from, int64_t to,
+		      struct resettle_result *ret, struct error *err);
+
+static void count(const struct settle_count *n, size_t *published, size_t *held)
 {
-	struct progress last;
-	struct settle_count n;
-
-	for (size_t i = 0; i < list->count; i += n.done) {
-		size_t count = list->count - i;
-
-		if (progress_read_last(s->ch, &last, err) < 0 ||
-		    hours_settle(s, &list->items[i],
-				 count < HOURS_MAX ? count : HOURS_MAX, NULL,
-				 &last, &n, err) < 0)
-			return -1;
-		ret->hours += n.published;
-		ret->held += n.done - n.published;
-	}
-	return 0;
+	*published += n->published;
+	*held += n->done - n->published;
 }
 
-static int settle_days(const struct settling *s, const struct stale_list *list,
+static int settle_hours(const struct settling *s, int64_t *from, int64_t to,
+			struct resettle_result *ret, struct error *err)
+{
+	struct stale_list list = {0};
+	struct settle_count n = {0};
+	struct progress last;
+	int status = progress_hours_of(s->ch, *from, to, &list, err);
+
+	for (size_t i = 0; status == 0 && i < list.count; i += n.done) {
+		size_t left = list.count - i;
+
+		*from = list.items[i].start;
+		status = progress_read_last(s->ch, &last, err);
+		if (status == 0)
+			status = hours_settle(s, &list.items[i],
+					      left < HOURS_MAX ? left
+							       : HOURS_MAX,
+					      NULL, &last, &n, err);
+		if (status == 0)
+			count(&n, &ret->hours, &ret->held);
+	}
+	stale_list_release(&list);
+	return status;
+}
+
+/* Those that have closed. */
+static int settle_days(const struct settling *s, int64_t *from, int64_t to,
 		       struct resettle_result *ret, struct error *err)
 {
 	int64_t closed = settling_now(s) - s->settings->day_grace;
+	struct stale_list list = {0};
+	struct settle_count n = {0};
 	struct progress last;
-	struct settle_count n;
+	int status = progress_days_of(s->ch, *from, to, &list, err);
 
-	for (size_t i = 0; i < list->count; i++) {
-		if ((list->items[i].start + CIVIL_DAY) * 1000 > closed)
+	for (size_t i = 0; status == 0 && i < list.count; i++) {
+		if ((list.items[i].start + CIVIL_DAY) * 1000 > closed)
 			break;
-		if (progress_read_last(s->ch, &last, err) < 0 ||
-		    days_settle(s, &list->items[i], &last, &n, err) < 0)
+		*from = list.items[i].start;
+		status = progress_read_last(s->ch, &last, err);
+		if (status == 0)
+			status = days_settle(s, &list.items[i], &last, &n, err);
+		if (status == 0)
+			count(&n, &ret->days, &ret->held);
+	}
+	stale_list_release(&list);
+	return status;
+}
+
+/* What was dropped after it was listed is listed again, with all behind it. */
+static int settle_all(const struct settling *s, settle_fn *settle, int64_t from,
+		      int64_t to, struct resettle_result *ret,
+		      struct error *err)
+{
+	int64_t before = from;
+
+	for (int tries = 0; settle(s, &from, to, ret, err) < 0; tries++) {
+		if (from > before)
+			tries = 0;
+		if (err->code != ERROR_CONFLICT || tries >= RELISTS_MAX)
 			return -1;
-		ret->days += n.published;
-		ret->held += n.done - n.published;
+		*err = (struct error){0};
+		before = from;
 	}
 	return 0;
 }
@@ -69,22 +112,12 @@ static int settle_days(const struct settling *s, const struct stale_list *list,
 static int resettle(const struct settling *s, int64_t from, int64_t to,
 		    struct resettle_result *ret, struct error *err)
 {
-	struct stale_list hours = {0}, days = {0};
-	int status;
-
 	*ret = (struct resettle_result){0};
 	from = floor_div(from, HOUR) * HOUR;
 	to = floor_div(to + HOUR - 1, HOUR) * HOUR;
-	status = progress_hours_of(s->ch, from, to, &hours, err);
-	if (status == 0)
-		status = settle_hours(s, &hours, ret, err);
-	if (status == 0)
-		status = progress_days_of(s->ch, from, to, &days, err);
-	if (status == 0)
-		status = settle_days(s, &days, ret, err);
-	stale_list_release(&hours);
-	stale_list_release(&days);
-	return status;
+	if (settle_all(s, settle_hours, from, to, ret, err) < 0)
+		return -1;
+	return settle_all(s, settle_days, from, to, ret, err);
 }
 
 /* --- the command -----------------------------------------------------------

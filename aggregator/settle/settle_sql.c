@@ -419,8 +419,15 @@ void settle_sql_publish_hours(struct buf *sql)
 		      "e.1 AS h, e.2 AS a) AS want LEFT JOIN (");
 	put_staged(sql);
 	buf_puts(sql, ") AS have ON want.h = have.h AND want.a = have.attempt "
-		      "WHERE want.e.5 = have.n AND " SQL_IN_TIME);
+		      "WHERE want.e.5 = have.n AND "
+		      "toDateTime(intDiv(want.h, 86400) * 86400, 'UTC') "
+		      "NOT IN " SQL_DROPPED_SINCE " AND " SQL_IN_TIME);
 }
+
+const char settle_sql_hours_dropped[] =
+	"SELECT count() FROM " SQL_DROPPED_SINCE " WHERE toUInt32(unit) IN "
+	"(SELECT intDiv(arrayJoin({hours:Array(UInt32)}), 86400) * 86400) "
+	"FORMAT TabSeparated";
 
 const char settle_sql_hours_written[] =
 	"SELECT count() FROM (SELECT DISTINCT unit, attempt FROM settled "
@@ -477,7 +484,10 @@ const char settle_sql_publish_day[] = SQL_INTO_SETTLED
 	"{attempt:UInt64}, {blocks:UInt64}, {rows:UInt64}, " SQL_TIMES
 	"WHERE " SQL_SLOTS(SQL_STAGED_DAY) " = {slots:UInt64} "
 	"AND " SQL_VISITS(SQL_STAGED_DAY) " = {visits:UInt64} "
-	"AND " SQL_IN_TIME;
+	"AND " SQL_DAY_IS_AS_IT_WAS " AND " SQL_IN_TIME;
+
+const char settle_sql_day_dropped[] =
+	"SELECT NOT (" SQL_DAY_IS_AS_IT_WAS ") FORMAT TabSeparated";
 
 const char settle_sql_day_written[] =
 	"SELECT count() > 0 FROM settled WHERE kind = 'link_day' AND " SQL_UNIT

@@ -107,7 +107,7 @@ void settle_sql_old_days(struct buf *sql);
 /*
  * Statements about some hours.  Parameters: hours, attempts, blocks, rows,
  * counts, provisional (arrays of one length), start, end, read_until,
- * complete_until, now, settler.
+ * complete_until, now, settler, dropped.
  */
 /* hour, rows of clicks and events of its base */
 void settle_sql_hour_rows(struct buf *sql, const struct settle_rows *rows);
@@ -117,14 +117,16 @@ void settle_sql_hour_staged(struct buf *sql);
 extern const char settle_sql_hour_published[]; /* hour, events until now */
 extern const char settle_sql_hour_rest[]; /* hour, values not kept one by one */
 /* Publishes those hours of which the server finds as many events as were
- * counted, in each dimension. */
+ * counted, in each dimension, unless their day was dropped meanwhile. */
 void settle_sql_publish_hours(struct buf *sql);
+/* How many of the days of the hours were. */
+extern const char settle_sql_hours_dropped[];
 /* How many of the hours are published under these attempts. */
 extern const char settle_sql_hours_written[];
 
 /*
  * Statements about a day.  Parameters: start, end, attempt, blocks, rows,
- * slots, visits, read_until, complete_until, now, settler.
+ * slots, visits, read_until, complete_until, now, settler, dropped.
  */
 /* rows of clicks and events of the base, those of links, events published in
  * the day's hours */
@@ -136,6 +138,8 @@ extern const char settle_sql_day_staged[];
  * clicks_hourly and visit_statistics */
 extern const char settle_sql_day_old[];
 extern const char settle_sql_publish_day[];
+/* Whether the day was dropped meanwhile: it is not published then. */
+extern const char settle_sql_day_dropped[];
 extern const char settle_sql_day_written[];
 
 #endif

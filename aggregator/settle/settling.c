@@ -48,6 +48,13 @@ int settling_check_age(const struct settling *s, uint64_t attempt,
 				   "keep_superseded: its rows may be deleted");
 }
 
+int settling_set_dropped(struct error *err)
+{
+	return error_set_retriable(err, ERROR_CONFLICT,
+				   "the day was dropped meanwhile; computing "
+				   "it again");
+}
+
 int settling_insert(const struct settling *s, const struct settled_row *rows,
 		    size_t count, const struct progress *pass,
 		    struct error *err)
@@ -205,13 +212,6 @@ void settling_params_release(struct settling_params *p)
 	buf_free(&p->settler);
 }
 
-int settling_delete(struct clickhouse *ch, const char *table,
-		    const char *condition, struct error *err)
-{
-	static const struct clickhouse_param params[] = {
-		{"mutations_sync", "1"},
-		{"allow_nondeterministic_mutations", "1"},
-		{NULL, NULL}};
 int settling_note(const struct clickhouse *ch, int status, struct error *first,
 		  struct error *err)
 {
@@ -259,6 +259,13 @@ int settling_for_each(struct clickhouse *ch, const char *sql,
 	return settling_noted(&each.first, err);
 }
 
+int settling_delete(struct clickhouse *ch, const char *table,
+		    const char *condition, struct error *err)
+{
+	static const struct clickhouse_param params[] = {
+		{"mutations_sync", "1"},
+		{"allow_nondeterministic_mutations", "1"},
+		{NULL, NULL}};
 	struct buf sql = {0};
 	uint64_t count = 0;
 	int status;

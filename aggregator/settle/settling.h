@@ -107,6 +107,10 @@ int64_t settling_attempt_until(const struct settling *s, uint64_t attempt);
 int settling_check_age(const struct settling *s, uint64_t attempt,
 		       struct error *err);
 
+/* ERROR_CONFLICT, retriable: the day was dropped after it was listed as to be
+ * settled.  Nothing of it was published; list it again.  Returns -1. */
+int settling_set_dropped(struct error *err);
+
 /* --- `settled` -------------------------------------------------------------
  */
 
@@ -158,10 +162,6 @@ void settling_params_release(struct settling_params *p);
 int settling_run(struct clickhouse *ch, struct buf *sql,
 		 const struct clickhouse_param *params, struct error *err);
 
-/* Deletes the rows of a table that meet a condition, if there are some, and
- * waits until they are gone.  Sub-queries may be in it. */
-int settling_delete(struct clickhouse *ch, const char *table,
-		    const char *condition, struct error *err);
 /*
  * For things that do not need each other, so that one which fails always does
  * not keep the others from being done for ever.  Say of each how it went: its
@@ -180,5 +180,9 @@ int settling_for_each(struct clickhouse *ch, const char *sql,
 		      const char *columns, clickhouse_row_fn *fn, void *arg,
 		      struct error *err);
 
+/* Deletes the rows of a table that meet a condition, if there are some, and
+ * waits until they are gone.  Sub-queries may be in it. */
+int settling_delete(struct clickhouse *ch, const char *table,
+		    const char *condition, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 """Days whose rows of `clicks` are dropped: what was settled of them stays to the digit,
 clicks that come later are counted beside it once, and what needs rows says so."""
 import itertools
+import threading
 import time
 
 import pytest
@@ -503,6 +504,88 @@ def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
         wait_gone(clickhouse)
         assert_counted(made, rows + late)
         assert made.stop() == 0
+
+
+# --- dropped while it is settled ----------------------------------------------
+
+class Command:
+    """A command in a thread of its own."""
+
+    def __init__(self, program):
+        self.answer = None
+        self.thread = threading.Thread(target=self._run, args=(program,))
+        self.thread.start()
+
+    def _run(self, program):
+        self.answer = program.run(4 * PATIENCE)
+
+    def wait(self):
+        self.thread.join()
+        return self.answer
+
+
+@pytest.fixture
+def resettle(program, proxy):
+    """resettle(...): `aggregator settle` of the first day, by the proxy."""
+    def start(*args):
+        return Command(program("aggregator", {
+            "clickhouse": {**CLICKHOUSE, "url": proxy.url}, "clicks": CLICKS,
+            "aggregator": {**SOON, "keep_superseded": "1h"}}, start=False,
+            args=("settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY),
+                  *args)))
+    return start
+
+
+@pytest.mark.parametrize("step", ["stats_hourly", "link_slots"])
+def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
+        keeper, world, clickhouse, proxy, resettle, step):
+    rows = some_clicks(80, 150, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    kept = {"keep_superseded": "1h", "clean_every": "1h"}
+    made = keeper(**kept)
+    first = eventually(lambda: dropped_days(clickhouse).get(FROM), PATIENCE)
+    assert made.stop() == 0
+
+    held = proxy.hold(step)
+    command = resettle()
+    assert held.here.wait(PATIENCE), "nothing was held"
+    late = some_clicks(81, 60, [(FROM, FROM + 7200)], links=LINKS)
+    world.insert(late)
+    made = keeper(**kept)
+    eventually(lambda: dropped_days(clickhouse)[FROM] > first, PATIENCE,
+               what="the day to be dropped with them")
+    assert made.stop() == 0
+    assert rows_left(clickhouse) == len(rows + late)
+    held.release()
+    status, output = command.wait()
+    assert status == 0, output
+
+    made = keeper(**kept)
+    is_counted(made, rows + late)
+    assert_counted(made, rows + late)
+
+
+def test_a_day_that_is_dropped_while_it_is_settled_keeps_its_counts(
+        keeper, world, clickhouse, proxy, resettle):
+    rows = some_clicks(82, 150, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 1)
+    assert made.stop() == 0
+
+    held = proxy.hold("stats_hourly")
+    command = resettle("--allow-fewer")
+    assert held.here.wait(PATIENCE), "nothing was held"
+    made = keeper()
+    wait_gone(clickhouse, 1)
+    assert made.stop() == 0
+    held.release()
+    status, output = command.wait()
+    assert status == 0 and "0 rows" not in output, output
+
+    made = keeper()
+    is_counted(made, rows)
+    assert_counted(made, rows)
 
 
 # --- months ------------------------------------------------------------------
