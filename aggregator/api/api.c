@@ -126,11 +126,14 @@ static bool slice_is(struct http_slice s, const char *text)
 	return s.len == strlen(text) && !memcmp(s.data, text, s.len);
 }
 
-/* `body` is encoded already; `etag` is that of the identity. */
+/* `body` is encoded already; `etag` is that of the identity.  `unique_error` is
+ * the call's. */
 static void reply(struct http_request *req, const char *type, const char *etag,
-		  enum encoding encoding, const struct buf *body)
+		  const char *unique_error, enum encoding encoding,
+		  const struct buf *body)
 {
 	char text[ENCODING_ETAG_MAX];
+	bool exact = !strcmp(unique_error, "0");
 	const struct http_field fields[] = {
 		{"Content-Encoding", encoding_name(encoding)},
 		{"Content-Type", type},
@@ -140,6 +143,8 @@ static void reply(struct http_request *req, const char *type, const char *etag,
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Content-Security-Policy", CSP},
+		{*unique_error ? "Unique-Error" : NULL, unique_error},
+		{"Approximate", exact ? "false" : "true"},
 		{NULL, NULL}};
 
 	if (encoding_etag_matches(http_header_get(req, "If-None-Match"), etag))
@@ -212,7 +217,8 @@ static void job_done(void *arg)
 		reply(job->req,
 		      job->call.csv ? "text/csv; charset=utf-8"
 				    : "application/json",
-		      job->call.etag, job->encoding, &job->call.body);
+		      job->call.etag, job->call.unique_error, job->encoding,
+		      &job->call.body);
 	job_free(job);
 }
 
@@ -313,7 +319,7 @@ static void reply_static(struct http_request *req,
 	enum encoding encoding;
 
 	if (static_file_choose(file, &accepted, &encoding))
-		reply(req, file->type, file->etag, encoding,
+		reply(req, file->type, file->etag, "", encoding,
 		      &file->forms[encoding]);
 	else
 		problem_reply_not_acceptable(req);

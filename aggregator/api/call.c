@@ -57,14 +57,24 @@ int call_finish_json(struct call *call, json_t *object, struct error *err)
 	return status < 0 ? error_set_nomem(err) : 0;
 }
 
+void call_set_unique_error(struct call *call, double unique_error)
+{
+	snprintf(call->unique_error, sizeof(call->unique_error), "%.6g",
+		 unique_error);
+}
+
 int call_finish_csv(struct call *call, struct error *err)
 {
-	char revision[40] = "";
+	char revision[40] = "", both[64];
+	int len;
 
 	call->csv = true;
 	if (call->body.failed)
 		return error_set_nomem(err);
 	digest_of(call->body.data, call->body.len, revision);
+	len = snprintf(both, sizeof(both), "%s %s", revision,
+		       call->unique_error);
+	digest_of(both, (size_t)len, revision);
 	set_etag(call, revision);
 	return 0;
 }

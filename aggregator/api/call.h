@@ -32,6 +32,9 @@ struct call {
 	struct buf body;
 	char etag[40];
 	bool csv;
+	/* How good the visitors of a CSV are, for its headers; "": it has
+	 * none. */
+	char unique_error[16];
 };
 
 /* Returns -1 with ERROR_INPUT (400), ERROR_NOT_OWNER (403), ERROR_NOTFOUND
@@ -75,7 +78,12 @@ int call_now(void *arg, int64_t *ret_ms, struct error *err);
  */
 int call_finish_json(struct call *call, json_t *object, struct error *err);
 
-/* Ends an answer whose body is written: adds the ETag. */
+/* Says by headers what JSON says by members: `unique_error` and `approximate`.
+ * For CSV, before it is ended. */
+void call_set_unique_error(struct call *call, double unique_error);
+
+/* Ends an answer whose body is written: adds the ETag, which is of those
+ * headers, too. */
 int call_finish_csv(struct call *call, struct error *err);
 
 /* RFC 3339 in milliseconds, or null for 0. */

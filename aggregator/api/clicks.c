@@ -309,7 +309,8 @@ static int fetch_from(struct call *call, const struct question *q,
 	/* Rows have visitors of groups.  As a bound 0 would be none, to
 	 * ClickHouse. */
 	if (!of_rows && q->group_by_count && q->from >= o->days.rows_from)
-		of_rows = copied_days_events(&o->days) <= (uint64_t)most;
+		of_rows = most > 0 &&
+			  copied_days_events(&o->days) <= (uint64_t)most;
 	if (of_rows && fetch_many_rows(call, q, scope, most, a, &done, err) < 0)
 		return -1;
 	if (done)
@@ -418,6 +419,7 @@ int route_clicks(struct call *call, struct error *err)
 		status = clicks_fetch(call, &q, &a, err);
 	if (status == 0 && q.csv) {
 		clicks_to_csv(&q, &a, &call->body);
+		call_set_unique_error(call, a.unique_error);
 		status = call_finish_csv(call, err);
 	} else if (status == 0) {
 		status = call_finish_json(call, clicks_to_json(&q, &a), err);

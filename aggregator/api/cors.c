@@ -107,7 +107,7 @@ void cors_put_fields(const struct setting_strings *origins,
 	buf_puts(lines, "Access-Control-Allow-Origin: ");
 	buf_puts(lines, allowed);
 	buf_puts(lines, "\r\nAccess-Control-Expose-Headers: "
-			"ETag, Retry-After\r\n");
+			"ETag, Retry-After, Unique-Error, Approximate\r\n");
 }
 
 bool cors_preflight(const struct setting_strings *origins,

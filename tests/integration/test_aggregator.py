@@ -200,12 +200,34 @@ def test_an_answer_says_whether_visitors_were_counted(aggregator, migrated):
     rows = some_clicks(19, 100, WINDOWS[1:2], links=(1,))
     migrated.insert(rows)
     migrated.link("code1", 1)
+    texts, tags = set(), set()
     for most, approximate, error in ((100, False, 0), (99, True, 0.0029)):
         made = aggregator(exact_rows_max=most)
         answer = ask_range(made, code="code1")
         assert answer["approximate"] is approximate
         assert answer["unique_error"] == error
+        params = {"from": rfc3339(FROM), "to": rfc3339(TO), "code": "code1",
+                  "format": "csv"}
+        of_csv = requests.get(made.url + "/v1/clicks", params=params, timeout=60)
+        again = requests.get(made.url + "/v1/clicks", params=params, timeout=60,
+                             headers={"If-None-Match": of_csv.headers["ETag"]})
+        assert (of_csv.status_code, again.status_code) == (200, 304)
+        for one in of_csv, again:
+            assert one.headers["Approximate"] == ("true" if approximate else "false")
+            assert float(one.headers["Unique-Error"]) == error
+        texts.add(of_csv.text)
+        tags.add(of_csv.headers["ETag"])
         assert made.stop() == 0
+    # Of few visitors the estimate is right, and an estimate all the same.
+    assert len(texts) == 1 and len(tags) == 2
+
+
+def test_csv_without_visitors_says_nothing_of_them(aggregator):
+    answer = requests.get(aggregator().url + "/v1/reconciliation", timeout=60,
+                          params={"format": "csv"})
+    assert answer.status_code == 200, answer.text
+    assert "ETag" in answer.headers
+    assert not {"Unique-Error", "Approximate"} & set(answer.headers)
 
 
 def test_what_a_limit_leaves_out_is_the_rest(aggregator, migrated):
