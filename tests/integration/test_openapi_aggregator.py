@@ -60,6 +60,10 @@ def world(migrated, clickhouse):
         "INSERT INTO reclaim_runs SELECT 's7', toDateTime64(number + 1, 3), "
         "toDateTime64(number + 2, 3), 6, 1, 1, 1, 1, 1, 1, 0.5, true, 'said', "
         "'host' FROM numbers(2)")
+    # One that goes on telling of itself: what is to come is not looked at.
+    clickhouse.query(
+        "INSERT INTO collectors SELECT 'one', now64(3, 'UTC') + toIntervalSecond("
+        "15 * number), true, 'said', ['clicks'], [0], [7] FROM numbers(240)")
 
 
 @pytest.fixture
