@@ -1,0 +1,254 @@
+"""A log of visits that was imported, counted in Python from its lines: every number of
+the API is the same.  ACCESS_LOG names another log, in the combined format."""
+import collections
+import datetime
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import urllib.parse
+
+import maxminddb
+import pytest
+from servers import DEPS
+import yaml
+
+from support.asking import ask_range, settled
+from support.clicks import counted, expected_data, instant
+from support.events import CHROME
+from support.keeping import PATIENCE
+from support.program import BIN, eventually
+from support.rule_files import BOT_LIST, UA_RULES
+
+CITY = DEPS / "geo/city-ipv4.mmdb"
+DAY = 86400
+LINE = re.compile(r'(\S+) \S+ \S+ \[([^\]]+)\] "(\S+) (\S+)[^"]*" (\d+) \S+ '
+                  r'"((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)"$')
+OWNERS = ("ann", "bob")
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0"
+GOOGLEBOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
+OUTCOMES = {404: "not_found", 410: "expired", 451: "blocked"}
+
+
+def made_log(path):
+    """Two months, among them the end of Berlin's summer time."""
+    rng = random.Random(7)
+    start = instant("2025-09-20T00:00:00Z")
+    lines = []
+    for _ in range(1500):
+        at = datetime.datetime.fromtimestamp(
+            start + int(rng.random() ** 2 * 60 * DAY), datetime.timezone(
+                datetime.timedelta(hours=rng.choice([0, 0, 2, -5]))))
+        lines.append((at, (
+            f"{rng.choice(['8.8', '81.2', '2.125', '175.16'])}.{rng.randrange(4)}."
+            f"{rng.randrange(60)} - - [{at:%d/%b/%Y:%H:%M:%S %z}] "
+            f'"{rng.choice(["GET"] * 9 + ["HEAD", "POST"])} '
+            f'/c{int(rng.expovariate(0.2))}{rng.choice(["", "/x", "?utm_source=mail"])} '
+            f'HTTP/1.1" {rng.choice([302] * 9 + [404, 410, 451, 500, 200])} 5 '
+            f'"{rng.choice(["-", "https://www.google.com/", "https://Blog.example:8/a"])}"'
+            f' "{rng.choice([CHROME, FIREFOX, GOOGLEBOT, "-"])}"\n')))
+    path.write_text("".join(text for _, text in sorted(lines)))
+
+
+def outcome_of(method, status):
+    if method == "HEAD" and 200 <= status < 400:
+        return "head"
+    if method == "GET" and 200 <= status < 400:
+        return "redirected"
+    return OUTCOMES.get(status, "unspecified")
+
+
+def row_of(text):
+    """What the line says, by means of its own; None: it is not of the format."""
+    match = LINE.match(text.rstrip("\n"))
+    if not match:
+        return None
+    ip, at, method, uri, status, referrer, agent = match.groups()
+    when = datetime.datetime.strptime(at, "%d/%b/%Y:%H:%M:%S %z")
+    code = urllib.parse.urlsplit(uri).path.lstrip("/").split("/")[0]
+    referrer, agent = ("" if v == "-" else v for v in (referrer, agent))
+    return {"ts_ms": int(when.timestamp()) * 1000, "ip": ip, "code": code,
+            "outcome": outcome_of(method, int(status)), "referrer": referrer,
+            "agent": agent, "unique_identity": (ip, agent), "link_id": 0, "owner": "",
+            "referrer_host": urllib.parse.urlsplit(referrer).hostname or ""}
+
+
+class Log:
+    def __init__(self, path, config):
+        self.path = path
+        text = path.read_bytes().decode("utf-8", "backslashreplace")
+        self.rows = [row for line in text.splitlines() if (row := row_of(line))]
+        self.start = min(row["ts_ms"] for row in self.rows) // 1000 // DAY * DAY
+        self.end = (max(row["ts_ms"] for row in self.rows) // 1000 // DAY + 1) * DAY
+        self.give_links()
+        self.find_places()
+        self.judge(config)
+
+    def give_links(self):
+        popular = collections.Counter(
+            row["code"] for row in self.rows
+            if re.fullmatch(r"[0-9A-Za-z_-]{1,64}", row["code"])).most_common(12)
+        self.links = {code: number for number, (code, _) in enumerate(popular, 1)}
+        for row in self.rows:
+            if row["outcome"] == "not_found":
+                continue  # there was no link then
+            row["link_id"] = self.links.get(row["code"], 0)
+            if row["link_id"]:
+                row["owner"] = OWNERS[row["link_id"] % 2]
+
+    def find_places(self):
+        with maxminddb.open_database(CITY) as places:
+            for row in self.rows:
+                row["country"] = (places.get(row["ip"]) or {}).get("country_code") or ""
+
+    def judge(self, config):
+        """By `collector explain`, which asks nobody: what a browser or robot is, is the
+        affair of other tests."""
+        asked = sorted({(row["ip"], row["agent"]) for row in self.rows})
+        done = subprocess.run(
+            [str(BIN / "collector"), "-c", str(config), "explain"],
+            capture_output=True, timeout=120, input="".join(
+                json.dumps({"ip": ip, "ua": agent}) + "\n"
+                for ip, agent in asked).encode())
+        assert done.returncode == 0, done.stderr
+        told = dict(zip(asked, map(json.loads, done.stdout.splitlines())))
+        assert len(told) == len(asked)
+        for row in self.rows:
+            said = told[row["ip"], row["agent"]]
+            row["verdict"] = "prefetch" if row["outcome"] == "head" and \
+                said["verdict"]["class"] == "human" else said["verdict"]["class"]
+            row["device_class"] = said["device_class"]
+            row["ua_family"] = said["user_agent"]["family"]
+
+    def of(self, **fields):
+        return [row for row in self.rows
+                if all(row[name] == value for name, value in fields.items())]
+
+
+@pytest.fixture
+def log(workdir, base_config, migrated):
+    path = pathlib.Path(os.environ.get("ACCESS_LOG", workdir / "access.log"))
+    if "ACCESS_LOG" not in os.environ:
+        made_log(path)
+    config = workdir / "collector.yaml"
+    config.write_text(yaml.safe_dump({
+        "clickhouse": base_config["clickhouse"],
+        "collector": {"ua_rules": UA_RULES, "bot_list": BOT_LIST,
+                      "scan_codes": 0, "scan_not_found": 0,
+                      "geo_files": [str(CITY)]}}))
+    made = Log(path, config)
+    for code, link in made.links.items():
+        migrated.link(code, link, owner=OWNERS[link % 2], created_at=made.start - DAY,
+                      changed_at=made.start - DAY)
+    done = subprocess.run([str(BIN / "collector"), "-c", str(config), "import",
+                           str(path)], capture_output=True, timeout=PATIENCE)
+    assert done.returncode in (0, 1), done.stderr
+    assert f" {len(made.rows)} became clicks" in done.stdout.decode()
+    return made
+
+
+def groups(answer):
+    return {g.pop("value"): {k: v for k, v in g.items() if v is not None}
+            for g in answer["groups"]}
+
+
+def expected_groups(rows, name, bots, known=True):
+    found = collections.defaultdict(list)
+    for row in rows:
+        found[row[name]].append(row)
+    kept = ("clicks", "humans", "bots", "prefetches", "events") + (
+        ("visitors", "ips") if known else ())
+    return {value: {k: v for k, v in counted(mine, bots).items() if k in kept}
+            for value, mine in found.items()}
+
+
+def check_totals(made, log):
+    for tz, interval, bots in (
+            ("UTC", "hour", "exclude"), ("Asia/Kathmandu", "day", "include"),
+            ("Europe/Berlin", "week", "only"), ("America/New_York", "day", "exclude"),
+            ("UTC", "month", "include")):
+        for params, rows in (
+                [({}, log.rows)] +
+                [({"link_id": link}, log.of(link_id=link))
+                 for link in log.links.values()] +
+                [({"owner": owner}, log.of(owner=owner)) for owner in OWNERS]):
+            answer = ask_range(made, log.start, log.end, tz=tz, interval=interval,
+                               bots=bots, **params)
+            known = params or bots != "only"
+            expected = expected_data(rows, log.start, log.end, interval, tz, bots)
+            for item in [*answer["data"], answer["total"]]:
+                item.pop("start", None)
+            for item in expected:
+                item.pop("start")
+            total = counted(rows, bots)
+            if not known:
+                for item in [*expected, total]:
+                    item["visitors"] = item["ips"] = None
+            close(answer, expected, total)
+
+
+def close(answer, expected, total):
+    """What is counted to the digit, and visitors within three times their error."""
+    error = 3 * answer["unique_error"]
+    for said, so in zip([*answer["data"], answer["total"]], [*expected, total]):
+        for name in "visitors", "ips":
+            is_said, is_so = said.pop(name), so.pop(name)
+            if is_so is None or is_said is None:
+                assert is_said is None or is_said == 0
+            else:
+                assert abs(is_said - is_so) <= error * is_so
+        assert said == so
+
+
+def test_every_number_of_an_imported_log_is_that_of_its_lines(
+        program, redis, log, clickhouse):
+    made = program("aggregator", {"aggregator": {
+        "settle_every": "500ms", "watermark_every": "500ms", "groups_max": 1000,
+        "buckets_max": 10000}})
+    settled(made, len(log.rows), log.start, log.end)
+    check_totals(made, log)
+    for name in "country", "device_class", "outcome", "verdict", "ua_family":
+        for bots in "exclude", "include":
+            answer = ask_range(made, log.start, log.end, group_by=name, bots=bots,
+                               limit=1000)
+            said = {value: {k: g[k] for k in ("clicks", "events")}
+                    for value, g in groups(answer).items()}
+            so = expected_groups(log.rows, name, bots)
+            assert said == {value: {k: g[k] for k in ("clicks", "events")}
+                            for value, g in so.items()}
+    for name, value in (("country", "US"), ("device_class", "desktop"),
+                        ("outcome", "not_found"), ("verdict", "bot")):
+        # Whom a verdict names is counted, whoever that is.
+        whom = {} if name == "verdict" else {"bots": "include"}
+        answer = ask_range(made, log.start, log.end, interval="month",
+                           **{name: value}, **whom)
+        total = counted(log.of(**{name: value}), "include")
+        close({**answer, "data": []}, [], total)
+    for bots in "exclude", "include":
+        top = ask_range(made, log.start, log.end, path="/v1/top", bots=bots, limit=100)
+        clicks = collections.Counter()
+        for link in log.links.values():
+            clicks[link] = counted(log.of(link_id=link), bots)["clicks"]
+        assert {int(link["link_id"]): link["clicks"] for link in top["links"]
+                if int(link["link_id"])} == +clicks
+    days = int(clickhouse.value("SELECT uniqExact(toDate(ts)) FROM clicks"))
+    eventually(lambda: clickhouse.value(
+        "SELECT uniqExact(unit) FROM settled WHERE kind = 'link_day'") == days, PATIENCE,
+        what="the days to be settled")
+    for link in log.links.values():
+        told = ask_range(made, log.start, log.end, path="/v1/visit-statistics",
+                         link_id=link)["days"]
+        for number, day in enumerate(told):
+            low = (log.start + number * DAY) * 1000
+            mine = [row for row in log.of(link_id=link)
+                    if low <= row["ts_ms"] < low + DAY * 1000]
+            people, everybody = counted(mine), counted(mine, "include")
+            if not day["settled"]:
+                assert not mine
+                continue
+            assert (day["pv"], day["uv"], day["ip"], day["human_uv"], day["human_ip"],
+                    day["effective"], day["ineffective"]) == (
+                len(mine), everybody["visitors"], everybody["ips"], people["visitors"],
+                people["ips"], people["humans"], len(mine) - people["humans"])
