@@ -8,8 +8,8 @@ import pytest
 import requests
 
 from support.asking import aggregator, ask, ask_range, settled  # noqa: F401
-from support.clicks import (DIMENSIONS, counted, expected_data, instant, rfc3339,
-                            some_clicks)
+from support.clicks import (DIMENSIONS, counted, expected_data, expected_link_counts, instant,
+                            link_counts, rfc3339, some_clicks)
 from support.fault_proxy import FAULTS, ClickHouseProxy, response
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, DAYS, FROM, LINKS, OWNERS, PATIENCE,
                              RAW_DAYS, SOON, TO, caught_up, dropped_days, keeper, of_owner,
@@ -526,39 +526,42 @@ class Command:
 
 @pytest.fixture
 def resettle(program, proxy):
-    """resettle(...): `aggregator settle` of the first day, by the proxy."""
-    def start(*args):
+    """resettle(days, ...): `aggregator settle` of the first ones, by the proxy."""
+    def start(days, *args):
         return Command(program("aggregator", {
             "clickhouse": {**CLICKHOUSE, "url": proxy.url}, "clicks": CLICKS,
             "aggregator": {**SOON, "keep_superseded": "1h"}}, start=False,
-            args=("settle", "--from", rfc3339(FROM), "--to", rfc3339(FROM + DAY),
-                  *args)))
+            args=("settle", "--from", rfc3339(FROM),
+                  "--to", rfc3339(FROM + days * DAY), *args)))
     return start
 
 
 @pytest.mark.parametrize("step", ["stats_hourly", "link_slots"])
 def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
         keeper, world, clickhouse, proxy, resettle, step):
-    rows = some_clicks(80, 150, [(FROM, FROM + DAY)], links=LINKS)
+    """The second one, while the first is settled: both were listed before."""
+    rows = some_clicks(80, 300, [(FROM, FROM + 2 * DAY)], links=LINKS)
     world.insert(rows)
     kept = {"keep_superseded": "1h", "clean_every": "1h"}
     made = keeper(**kept)
-    first = eventually(lambda: dropped_days(clickhouse).get(FROM), PATIENCE)
+    eventually(lambda: len(dropped_days(clickhouse)) == 2, PATIENCE)
     assert made.stop() == 0
+    first = dropped_days(clickhouse)[FROM + DAY]
 
     held = proxy.hold(step)
-    command = resettle()
+    command = resettle(2)
     assert held.here.wait(PATIENCE), "nothing was held"
-    late = some_clicks(81, 60, [(FROM, FROM + 7200)], links=LINKS)
+    late = some_clicks(81, 60, [(FROM + DAY, FROM + DAY + 7200)], links=LINKS)
     world.insert(late)
     made = keeper(**kept)
-    eventually(lambda: dropped_days(clickhouse)[FROM] > first, PATIENCE,
+    eventually(lambda: dropped_days(clickhouse)[FROM + DAY] > first, PATIENCE,
                what="the day to be dropped with them")
     assert made.stop() == 0
     assert rows_left(clickhouse) == len(rows + late)
     held.release()
     status, output = command.wait()
     assert status == 0, output
+    assert link_counts(clickhouse) == expected_link_counts(rows + late)
 
     made = keeper(**kept)
     is_counted(made, rows + late)
@@ -574,7 +577,7 @@ def test_a_day_that_is_dropped_while_it_is_settled_keeps_its_counts(
     assert made.stop() == 0
 
     held = proxy.hold("stats_hourly")
-    command = resettle("--allow-fewer")
+    command = resettle(1, "--allow-fewer")
     assert held.here.wait(PATIENCE), "nothing was held"
     made = keeper()
     wait_gone(clickhouse, 1)
