@@ -1,5 +1,6 @@
 """Owners' tables: what they answer is what was counted by hand, and what rows answer."""
 import collections
+import math
 
 import pytest
 import requests
@@ -308,6 +309,27 @@ def test_values_beyond_the_busiest_are_one_row(make, world, clickhouse):
         assert {g["value"]: g["events"] for g in answer["groups"]} == kept
         assert answer["rest"]["events"] == len(mine) - kept.total()
         assert answer["total"] == counted(mine, "include")
+
+
+def test_of_many_visitors_digests_that_are_alike_are_allowed_for(make, world, clickhouse):
+    rows = clicks(9, 60, [(FROM, FROM + DAY)])
+    world.insert(rows)
+    made = make()
+    wait_copied(clickhouse, rows)
+    asker = Asker(made)
+    eventually(lambda: asker.events("ann") == sum(r["owner"] == "ann" for r in rows))
+    # Three million of whom a thousand share a digest with another one.
+    attempt = owner_days(clickhouse)[FROM]
+    clickhouse.query(
+        "INSERT INTO owner_slots (owner, slot, attempt, events, clicks, people) SELECT "
+        f"'ann', toDateTime({FROM} + 900 * (number % 96)), {attempt}, count(), count(), "
+        "arraySort(groupUniqArray(toUInt32(bitShiftRight(cityHash64(number), 32)))) "
+        "FROM numbers(3000000) GROUP BY number % 96")
+    digests = clickhouse.value(
+        "SELECT uniqCombined64Array(17)(people) FROM owner_slots WHERE owner = 'ann'")
+    total = asker.ask("ann", interval="day")["total"]
+    allowed_for = round(-2**32 * math.log1p(-digests / 2**32))
+    assert total["visitors"] == allowed_for > digests + 1000
 
 
 def test_a_day_of_which_rows_are_gone_is_not_copied(make, world, clickhouse):
