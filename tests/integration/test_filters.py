@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from support.asking import aggregator, ask_range  # noqa: F401
-from support.clicks import counted, instant, make_click, rfc3339
+from support.clicks import DIMENSIONS, counted, instant, make_click, rfc3339
 from support.keys import key_line
 
 FROM, TO = instant("2026-10-24T00:00:00Z"), instant("2026-10-26T00:00:00Z")
@@ -31,7 +31,18 @@ def rows(migrated):
                 "os_family": rng.choice(["iOS", "Android"]),
                 "os_version": rng.choice(["17.4", ""]),
                 "utm_source": rng.choice(["", "news", "größe"]),
-                "utm_term": rng.choice(["", "shoes"])}
+                "utm_term": rng.choice(["", "shoes"]), **more()}
+
+    # By themselves, so that what is drawn of the others stays what it was.
+    others = random.Random(32)
+
+    def more():
+        return {"device_model": others.choice(["iPhone", "Pixel 9", ""]),
+                "ua_version": others.choice(["120", "121.0", ""]),
+                "verdict_reason": others.choice(["", "bot list", ODD]),
+                "utm_medium": others.choice(["", "mail", "cpc"]),
+                "utm_campaign": others.choice(["", "autumn"]),
+                "utm_content": others.choice(["", "a", COMMAS])}
     clicks = [make_click(rng, rng.randrange(FROM * 1000, TO * 1000),
                          rng.choice([0, 1, 2, 3]), **fields())
               for _ in range(2000)]
@@ -97,10 +108,34 @@ PAIRS = [("country", "device_class"), ("region", "asn"), ("owner", "continent"),
          ("device_brand", "os_version"), ("utm_source", "verdict")]
 
 
+# Of rows only.
+RAW = ("continent", "region", "asn", "device_brand", "device_model", "ua_version",
+       "os_version", "verdict_reason", "utm_source", "utm_medium", "utm_campaign",
+       "utm_term", "utm_content")
+
+
 def value_of(row, dimension):
-    if dimension == "os_version":
-        return f"{row['os_family']} {row['os_version']}".rstrip()
+    if dimension in ("os_version", "ua_version"):
+        return f"{row[dimension.replace('version', 'family')]} {row[dimension]}".rstrip()
     return str(row[dimension] or "")
+
+
+@pytest.mark.parametrize("of", [{}, {"link_id": "1"}])
+def test_each_dimension_of_rows_is_counted_by_hand(aggregator, rows, of):
+    made = aggregator()
+    named, = (p["schema"]["items"]["enum"] for p in requests.get(
+        made.url + "/openapi.json", timeout=60).json()["paths"]["/v1/clicks"]["get"][
+            "parameters"] if p.get("name") == "group_by")
+    assert set(RAW) == set(named) - set(DIMENSIONS)
+    mine = [r for r in rows if not of or r["link_id"] == 1]
+    for number, name in enumerate(RAW):
+        bots = ("exclude", "include", "only")[number % 3]
+        expected = collections.defaultdict(list)
+        for row in mine:
+            expected[value_of(row, name)].append(row)
+        answer = about(made, **of, group_by=name, bots=bots)
+        assert {g.pop("value"): g for g in answer["groups"]} == {
+            value: counted(group, bots) for value, group in expected.items()}, name
 
 
 @pytest.mark.parametrize("of", [{}, {"code": "code2"}])
