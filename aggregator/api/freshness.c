@@ -68,6 +68,20 @@ static void swap_days(struct freshness *f, struct copied_days *days)
 	}
 }
 
+/*
+ * What reports promised once is so whoever is waited for now, such as a
+ * partition that is new: what Kafka appends there comes later.  Not after a
+ * mend, nor when the server's history went back: attempts only grow.
+ */
+static void keep_promise(struct fresh *found, const struct fresh *last)
+{
+	found->promised = found->reported.complete_until;
+	if (found->published.mended == last->published.mended &&
+	    found->published.attempt >= last->published.attempt &&
+	    found->promised < last->promised)
+		found->promised = last->promised;
+}
+
 /* A later failure is told by the settler, which asks the same server, and by
  * answers that then ask for themselves. */
 static int64_t run(struct periodic *self, void *arg)
@@ -81,6 +95,7 @@ static int64_t run(struct periodic *self, void *arg)
 	if (look(f, &found, &err) == 0 && read_days(f, days, &err) == 0) {
 		pthread_mutex_lock(&f->lock);
 		old = f->last;
+		keep_promise(&found, &old);
 		f->last = found;
 		swap_days(f, days);
 		f->known = true;
@@ -239,10 +254,9 @@ int64_t fresh_complete_until(const struct fresh *fresh,
 			     const struct aggregator_settings *settings)
 {
 	int64_t published = fresh->published.complete_until;
-	int64_t reported = fresh->reported.complete_until
-				   ? fresh->reported.complete_until -
-					     settings->clicks.edge_delay
-				   : 0;
+	int64_t reported =
+		fresh->promised ? fresh->promised - settings->clicks.edge_delay
+				: 0;
 
 	return reported > published ? reported : published;
 }

@@ -21,6 +21,8 @@ struct freshness;
 struct fresh {
 	struct progress published;
 	struct watermark reported;
+	int64_t promised; /* the greatest of reported.complete_until until now
+			   */
 	struct server_clock clock;
 	struct partition_mark *marks; /* owned; NULL unless asked for */
 	size_t mark_count;

@@ -219,6 +219,31 @@ def test_the_answer_says_which_partition_is_waited_for(aggregator, migrated):
     assert abs(instant(then["clickhouse_time"]) - time.time()) < 600
 
 
+def test_a_partition_that_is_new_is_waited_for_and_nothing_is_taken_back(
+        aggregator, migrated):
+    migrated.link("code1", 1)
+    made = aggregator(watermark_every="100ms")
+    click = make_click(random.Random(3), FROM * 1000, 1)
+    migrated.insert([click], append_ms=(FROM + 100) * 1000)
+    first = rfc3339(FROM + 95)
+    eventually(pipeline_that(made, lambda p: p["complete_until"] == first))
+    # The topic has one more from here on.
+    migrated.partitions = 2
+    migrated.report([], partition=0, append_ms=(FROM + 200) * 1000)
+    told = eventually(pipeline_that(
+        made, lambda p: p["waits_for"]["partition"] == 1))
+    assert told["waits_for"]["reported_until"] is None
+    assert told["complete_until"] == first
+    # An edge whose clock is an hour ahead promises nothing by it.
+    ahead = make_click(random.Random(4), (FROM + 3800) * 1000, 1)
+    migrated.insert([ahead], partition=1, append_ms=(FROM + 150) * 1000)
+    told = eventually(pipeline_that(made, lambda p: p["complete_until"] != first))
+    assert told["complete_until"] == rfc3339(FROM + 145)
+    assert told["waits_for"]["partition"] == 1
+    assert ask(made, "/v1/clicks", **{"from": rfc3339(FROM), "to": rfc3339(FROM + 7200),
+                                      "link_id": 1})["total"]["events"] == 2
+
+
 def test_the_answer_for_a_range_that_is_over_stays_the_same(aggregator, migrated):
     """Whatever comes later; also in the total over all links."""
     end = FROM + 3600
