@@ -160,6 +160,7 @@ static const struct {
 struct engine {
 	struct library lib;
 	char *path_option;
+	bool compile;
 	/* The engine lives as long as any connection: this one keeps it. */
 	chdb_connection *anchor;
 };
@@ -197,8 +198,13 @@ static chdb_connection *attach(struct engine *e, struct error *err)
 	 * process' own figures instead.
 	 */
 	char no_cgroup[] = "--memory_worker_use_cgroup=0";
-	char *argv[] = {program, e->path_option, no_cgroup, NULL};
-	chdb_connection *connection = e->lib.connect(3, argv);
+	char no_expressions[] = "--compile_expressions=0";
+	char no_aggregates[] = "--compile_aggregate_expressions=0";
+	char no_sorting[] = "--compile_sort_description=0";
+	char *argv[] = {
+		program,       e->path_option, no_cgroup, no_expressions,
+		no_aggregates, no_sorting,     NULL};
+	chdb_connection *connection = e->lib.connect(e->compile ? 3 : 6, argv);
 
 	if (connection && *connection)
 		return connection;
@@ -211,7 +217,7 @@ static chdb_connection *attach(struct engine *e, struct error *err)
 	return NULL;
 }
 
-struct engine *engine_new(const char *library, const char *path,
+struct engine *engine_new(const char *library, const char *path, bool compile,
 			  struct error *err)
 {
 	struct engine *e = calloc(1, sizeof(*e));
@@ -221,6 +227,7 @@ struct engine *engine_new(const char *library, const char *path,
 		error_set_nomem(err);
 		return NULL;
 	}
+	e->compile = compile;
 	if (sweep_dropped(path, err) < 0 || load(&e->lib, library, err) < 0)
 		goto fail;
 	/* Its handlers would sleep for minutes in a crash. */

@@ -12,6 +12,7 @@
 #ifndef STACK_CLICKHOUSE_ENGINE_H
 #define STACK_CLICKHOUSE_ENGINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,10 @@
 struct engine;
 struct engine_session;
 
-/* Opens the engine on `path`, which is made when it is missing.  ERROR_BUSY
- * while another process has the data open. */
-struct engine *engine_new(const char *library, const char *path,
+/* Opens the engine on `path`, which is made when it is missing; `compile`:
+ * expressions that come again are compiled to machine code, which pays where
+ * they meet many rows.  ERROR_BUSY while another process has the data open. */
+struct engine *engine_new(const char *library, const char *path, bool compile,
 			  struct error *err);
 /* Closes the engine; sessions must be closed before.  Accepts NULL. */
 void engine_free(struct engine *e);

@@ -33,6 +33,8 @@ static const struct option table[] = {
 	 0},
 	{"password-file", "FILE", NULL, "its password; none without", TEXT,
 	 AT(password_file), 0, 0},
+	{"compile", "yes|no", "yes", "questions to machine code", TEXT,
+	 AT(compile), 0, 0},
 	{"threads", "N", "4", "queries run at once", COUNT, AT(threads), 1,
 	 256},
 	{"queue", "N", "64", "queries that may wait; more are refused", COUNT,
@@ -145,6 +147,9 @@ int options_parse(struct options *o, int argc, char **argv,
 		return error_set(err, ERROR_USAGE,
 				 "--log-format: logfmt or json, not '%s'",
 				 o->log_format);
+	if (strcmp(o->compile, "yes") != 0 && strcmp(o->compile, "no") != 0)
+		return error_set(err, ERROR_USAGE,
+				 "--compile: yes or no, not '%s'", o->compile);
 	return 0;
 }
 

@@ -14,6 +14,7 @@ struct options {
 	const char *user;	   /* the one user there is */
 	const char *password_file; /* NULL: no password */
 	const char *log_format;	   /* logfmt | json */
+	const char *compile;	   /* yes | no */
 	int64_t threads;	   /* queries at once */
 	int64_t queue;		   /* queries waiting */
 	int64_t max_body;	   /* bytes of a request */

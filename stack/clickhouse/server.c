@@ -376,7 +376,8 @@ static int start(struct server *s, const struct options *o, struct error *err)
 	set_bounds(s, o);
 	if (users_init(&s->users, o->user, o->password_file, err) < 0)
 		return -1;
-	s->engine = engine_new(o->library, o->path, err);
+	s->engine = engine_new(o->library, o->path,
+			       strcmp(o->compile, "yes") == 0, err);
 	if (!s->engine || ask_identity(s, err) < 0)
 		return -1;
 	s->ids = running_new(err);

@@ -702,6 +702,7 @@ def stored_bytes(server):
     (["--nope"], 64), (["--threads", "0"], 64), (["--threads"], 64),
     (["--max-body", "1X"], 64), (["--library", "/nope.so"], 71),
     (["--password-file", "/nope"], 71), (["--log-format", "xml"], 64),
+    (["--compile", "maybe"], 64),
 ])
 def test_a_wrong_command_line_is_one_clear_line(workdir, extra, status):
     server = ClickHouseServer(workdir, extra=extra)

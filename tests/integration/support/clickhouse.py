@@ -10,6 +10,9 @@ from support.program import eventually
 from support.server import Server
 
 DATABASE_NOT_EMPTY = 219
+# Tests ask questions a few times, of few rows: what machine code gains is less than
+# what it takes to make it.
+QUICK = ["--compile", "no"]
 
 
 class ClickHouseServer(Server):
@@ -29,7 +32,8 @@ class ClickHouseServer(Server):
                                    servers.ROOT / "build/bin")
         return servers.clickhouse_command(
             self.directory / "data", self.port,
-            binary=f"{directory}/clickhouse-embedded", extra=self.extra)
+            binary=f"{directory}/clickhouse-embedded",
+            extra=[*QUICK, *self.extra])
 
     def probe(self):
         return servers.clickhouse_ready(self.port)
