@@ -24,14 +24,15 @@
 	"AND " SQL_IS_COPIED("toUInt32(toDateTime(day, 'UTC'))")
 
 /*
- * How many there were of whom `m` digests of 32 bits differ: of n, as many as
- * N (1 - exp(-n / N)) do, with N = 2^32 (the classical occupancy problem).  Up
- * to 65,535 that is m itself; of a hundred million it is one of a hundred more,
- * which would be beyond the stated error.
+ * How many there were: of n, N (1 - exp(-n / N)) digests of 32 bits differ,
+ * with N = 2^32 (the classical occupancy problem).  Up to 65,535 that is n
+ * itself; of a hundred million it is one in a hundred less, which would be
+ * beyond the stated error.
  */
-#define SQL_OF_DIGESTS(m)                                                      \
-	"toNullable(toUInt64(round(-4294967296 * log1p(-least(" m              \
-	", 4294967295) / 4294967296))))"
+#define SQL_HOW_MANY(digests)                                                  \
+	"toNullable(toUInt64(round(-4294967296 * "                             \
+	"log1p(-least(uniqCombined64Array(17)(" digests                        \
+	"), 4294967295) / 4294967296)))) AS "
 
 #define SQL_SETTLED_COUNTS                                                     \
 	"events AS e, clicks AS c, bots AS b, prefetches AS p"
@@ -105,18 +106,9 @@ void owner_sql_clicks(struct buf *sql, const struct question *q,
 	buf_puts(sql, "SELECT if(grouping(bucket) = 0, 'bucket', 'total') AS "
 		      "answer_part, ");
 	clicks_sql_put_bucket(sql, "toUnixTimestamp(s)", buckets);
-	buf_puts(
-		sql,
-		" AS bucket, " CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS
-		", " SQL_OF_DIGESTS(
-			"uniqCombined64Array(17)(v)") " AS "
-						      "n_visitors,"
-						      " " SQL_OF_DIGESTS("uniqC"
-									 "ombin"
-									 "ed64A"
-									 "rray("
-									 "17)("
-									 "i)") " AS n_ips FROM ");
+	buf_puts(sql, " AS bucket, " CLICKS_SQL_NO_VALUES CLICKS_SQL_SUMS
+		      ", " SQL_HOW_MANY("v") "n_visitors, " SQL_HOW_MANY(
+			      "i") "n_ips FROM ");
 	put_slots(sql, q, days);
 	buf_puts(sql, " GROUP BY GROUPING SETS ((bucket), ())");
 	if (q->group_by_count) {
