@@ -14,25 +14,29 @@
 #include <string.h>
 
 #include "aggregator/aggregator_config.h"
-#include "aggregator/api/archive.h"
 #include "aggregator/commands.h"
 #include "aggregator/forget/forget_days.h"
 #include "aggregator/forget/forget_sql.h"
+#include "aggregator/forget/named_link.h"
 #include "aggregator/settle/settling.h"
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+#include "schemas/ingest_progress.h"
 
 /* Collectors read the list every 15 s (collector/ingest/housekeeping.c). */
 #define HEARD_AFTER CLOCK_MINUTE
 #define POLL_MS	    500
+/* At a dropped day: what is copied meanwhile is settled from what is left. */
+#define LOOKS_MAX 5
 
 struct forgetting {
 	struct app *app;
 	struct settling settling;
+	struct link_sources links;
 	bool dry_run;
 	struct forget_list list; /* what is forgotten now */
-	int64_t until;		 /* of its latest entry */
+	int64_t listed_at;	 /* by then all of it was */
 	uint64_t rows, slots;	 /* of clicks; of links on dropped days */
 	uint64_t link_rows;	 /* of the archive */
 };
@@ -40,36 +44,36 @@ struct forgetting {
 /* --- what is to be forgotten ------------------------------------------------
  */
 
-static bool is_live(const struct archived_link *link, int64_t now)
-{
-	return !strcmp(link->state, "live") &&
-	       (!link->expires_at || link->expires_at > now);
-}
-
 /* A live link goes on being clicked, under a code that nobody may know any
  * more. */
+static int refuse_live(const struct named_link *link, struct error *err)
+{
+	return error_set(err, ERROR_UNSAFE,
+			 "link %" PRIu64 " (code %s) is live: delete it first, "
+			 "by the allocator",
+			 link->link_id, link->code);
+}
+
 static int add_link(struct forgetting *f, const char *code, const char *number,
 		    int64_t now, struct error *err)
 {
-	struct archived_link link = {0};
+	struct named_link link;
 	uint64_t id = 0;
-	int status;
 
 	if (number && !forget_link_id(number, &id))
 		return error_set(err, ERROR_USAGE,
 				 "--link-id: '%s' is no number of a link",
 				 number);
-	status = number ? archive_find_link(f->settling.ch, id, &link, err)
-			: archive_find_code(f->settling.ch, code, &link, err);
-	if (status == 0 && is_live(&link, now))
-		status = error_set(err, ERROR_UNSAFE,
-				   "link %" PRIu64 " (code %s) is live: delete "
-				   "it first, by the allocator",
-				   link.link_id, link.code);
-	if (status == 0)
-		status = forget_list_add_link(&f->list, link.link_id, now, err);
-	archived_link_release(&link);
-	return status;
+	if (named_link_find(&f->links, code, id, now, &link, err) < 0)
+		return -1;
+	if (link.is_live)
+		return refuse_live(&link, err);
+	if (!link.redis_asked)
+		printf("no links.spaces are configured to ask Redis by: that "
+		       "link %" PRIu64 " is not live any more is what the "
+		       "archive says\n",
+		       link.link_id);
+	return forget_list_add_link(&f->list, link.link_id, now, err);
 }
 
 static int add_file(struct forgetting *f, const char *path, struct error *err)
@@ -82,7 +86,8 @@ static int add_file(struct forgetting *f, const char *path, struct error *err)
 		err->code = ERROR_NOTFOUND;
 		return -1;
 	}
-	status = forget_list_read_lines(in, &f->list, err);
+	status = forget_list_read_lines(in, settling_now(&f->settling),
+					&f->list, err);
 	fclose(in);
 	return status < 0 ? error_wrap(err, "--file: %s", path) : 0;
 }
@@ -139,11 +144,12 @@ static void print_day(const struct forgetting *f, const struct forget_day *day)
 	fflush(stdout);
 }
 
-static int forget_of_days(struct forgetting *f, const struct forget_list *list,
-			  struct error *err)
+/* *ret: how many days there were. */
+static int forget_found(struct forgetting *f, const struct forget_list *list,
+			bool dropped, size_t *ret, struct error *err)
 {
 	struct forget_days days;
-	int status = forget_days_find(&f->settling, list, &days, err);
+	int status = forget_days_find(&f->settling, list, dropped, &days, err);
 
 	for (size_t i = 0; status == 0 && i < days.count; i++) {
 		const struct forget_day *day = &days.items[i];
@@ -156,8 +162,31 @@ static int forget_of_days(struct forgetting *f, const struct forget_list *list,
 		f->rows += day->dropped ? 0 : day->rows;
 		f->slots += day->dropped ? day->rows : 0;
 	}
+	*ret = days.count;
 	forget_days_release(&days);
 	return status;
+}
+
+/*
+ * Rows first.  A day that is dropped before its rows are changed has what they
+ * were in its base, and is among the dropped ones after that; one that is
+ * dropped later was settled from what they are.  Copies of a base may be made
+ * while it is changed: so it is looked for them again.
+ */
+static int forget_of_days(struct forgetting *f, const struct forget_list *list,
+			  struct error *err)
+{
+	size_t found;
+
+	if (forget_found(f, list, false, &found, err) < 0)
+		return -1;
+	for (unsigned i = 0; i < LOOKS_MAX; i++) {
+		if (forget_found(f, list, true, &found, err) < 0)
+			return -1;
+		if (!found || f->dry_run)
+			break;
+	}
+	return 0;
 }
 
 static int forget_of_archive(struct forgetting *f,
@@ -198,13 +227,35 @@ static int sweep(struct forgetting *f, struct error *err)
 	return status;
 }
 
-/* --- collectors that are behind ---------------------------------------------
+/* --- what others store meanwhile --------------------------------------------
+ *
+ * Rows that were made before their maker had heard of the list.
  */
 
+/* Waits, and says why before the first time. */
+static int keep_waiting(struct forgetting *f, bool *told, const char *why,
+			int64_t ms, struct error *err)
+{
+	char text[RFC3339_TEXT_MAX];
+
+	if (!*told)
+		printf("waits until %s at %s\n", why, rfc3339_format(ms, text));
+	*told = true;
+	fflush(stdout);
+	if (app_should_stop(f->app, POLL_MS))
+		return error_set_retriable(
+			err, ERROR_STOPPED,
+			"stopped; run 'aggregator forget' again, to look "
+			"through what came since");
+	return 0;
+}
+
+/* Of clicks the watermark tells.  Of links nobody does: but what is made of
+ * them a minute later is by the list, and that is how long this takes at least.
+ */
 static int wait_for_collectors(struct forgetting *f, struct error *err)
 {
-	int64_t until = f->until + HEARD_AFTER;
-	char text[RFC3339_TEXT_MAX];
+	int64_t until = f->listed_at + HEARD_AFTER;
 	struct progress last;
 	bool told = false;
 
@@ -213,17 +264,62 @@ static int wait_for_collectors(struct forgetting *f, struct error *err)
 			return -1;
 		if (last.complete_until >= until)
 			return 0;
-		if (!told)
-			printf("waits until collectors have stored what Kafka "
-			       "had at %s\n",
-			       rfc3339_format(until, text));
-		told = true;
-		fflush(stdout);
-		if (app_should_stop(f->app, POLL_MS))
-			return error_set_retriable(
-				err, ERROR_STOPPED,
-				"stopped; run 'aggregator forget' again, to "
-				"look through what came since");
+		if (keep_waiting(f, &told,
+				 "collectors have stored what Kafka had", until,
+				 err) < 0)
+			return -1;
+	}
+}
+
+/*
+ * An import announces a batch, then looks whether the list has grown, and then
+ * stores it (collector/tools/import/inserter.c).  So those announced before it
+ * did are waited for, unless they were longer ago than a statement may take:
+ * their imports have ended.
+ */
+static int count_batches(struct forgetting *f, uint64_t *ret, struct error *err)
+{
+	static const char sql[] =
+		"SELECT count() FROM (SELECT '" PROGRESS_TOPIC_IMPORT
+		"' || identity AS log, first AS b_first, last AS b_last "
+		"FROM import_journal WHERE what = 'block' GROUP BY log, "
+		"b_first, b_last HAVING min(at) <= "
+		"fromUnixTimestamp64Milli({listed:Int64}, 'UTC') AND max(at) > "
+		"now64(3, 'UTC') - toIntervalMillisecond({longest:Int64})) "
+		"AS b LEFT JOIN (SELECT topic AS log, max(last) AS r_last, "
+		"1 AS r_known FROM ingest_progress WHERE startsWith(topic, "
+		"'" PROGRESS_TOPIC_IMPORT
+		"') GROUP BY log) AS r ON b.log = r.log "
+		"WHERE r_known = 0 OR b_last > r_last FORMAT TabSeparated";
+	char listed[24], longest[24];
+	const struct clickhouse_param params[] = {{"param_listed", listed},
+						  {"param_longest", longest},
+						  {"join_use_nulls", "0"},
+						  {NULL, NULL}};
+
+	snprintf(listed, sizeof(listed), "%" PRId64,
+		 f->listed_at + CLOCK_SECOND);
+	snprintf(longest, sizeof(longest), "%" PRId64,
+		 f->settling.settings->settle_timeout);
+	if (clickhouse_numbers(f->settling.ch, sql, params, ret, 1, err) < 0)
+		return error_wrap(err, "import_journal");
+	return 0;
+}
+
+static int wait_for_imports(struct forgetting *f, struct error *err)
+{
+	bool told = false;
+	uint64_t batches;
+
+	for (;;) {
+		if (count_batches(f, &batches, err) < 0)
+			return -1;
+		if (!batches)
+			return 0;
+		if (keep_waiting(f, &told,
+				 "imports have stored what they had announced",
+				 f->listed_at, err) < 0)
+			return -1;
 	}
 }
 
@@ -262,32 +358,45 @@ static void print_sum(const struct forgetting *f)
 		       "settles\n");
 }
 
+static int resume(struct forgetting *f, struct error *err)
+{
+	struct forget_resumed before;
+
+	if (forget_days_resume(&f->settling, f->app, &before, err) < 0)
+		return -1;
+	if (before.ended)
+		printf("%" PRIu64 " days of a run that was stopped are settled "
+		       "again\n",
+		       before.ended);
+	if (before.going)
+		printf("%" PRIu64 " days are being changed by another run, "
+		       "which is left to end that\n",
+		       before.going);
+	return 0;
+}
+
 static int run(struct forgetting *f, struct error *err)
 {
 	bool is_new, waits;
-	uint64_t before;
 
 	if (app_option_value(f->app, "list"))
 		return list(f, err);
 	if (choose(f, &is_new, err) < 0)
 		return -1;
-	for (size_t i = 0; i < f->list.count; i++)
-		if (f->list.items[i].until > f->until)
-			f->until = f->list.items[i].until;
+	forget_list_unite(&f->list);
+	if (forget_list_digest(f->settling.ch, &f->list, err) < 0)
+		return -1;
 	waits = !f->dry_run && f->list.count &&
 		!app_option_value(f->app, "no-wait");
-	if (!f->dry_run) {
-		if ((is_new && f->list.count && store(f, err) < 0) ||
-		    forget_days_resume(&f->settling, f->app, &before, err) < 0)
-			return -1;
-		if (before)
-			printf("%" PRIu64 " days of a run that was stopped are "
-			       "settled again\n",
-			       before);
-	}
+	if (!f->dry_run && is_new && f->list.count && store(f, err) < 0)
+		return -1;
+	f->listed_at = settling_now(&f->settling);
+	if (!f->dry_run && resume(f, err) < 0)
+		return -1;
 	if (sweep(f, err) < 0)
 		return -1;
-	if (waits && (wait_for_collectors(f, err) < 0 || sweep(f, err) < 0))
+	if (waits && (wait_for_collectors(f, err) < 0 ||
+		      wait_for_imports(f, err) < 0 || sweep(f, err) < 0))
 		return -1;
 	print_sum(f);
 	return 0;
@@ -309,6 +418,7 @@ int aggregator_forget(struct app *app, const void *arg, struct error *err)
 				 "--link or --link-id, not both");
 	status = settling_open(&f.settling, &session, app, &config->clickhouse,
 			       "forget", err);
+	f.links = (struct link_sources){app, config, f.settling.ch};
 	if (status == 0)
 		status = run(&f, err);
 	settling_close(&f.settling);

@@ -1,10 +1,13 @@
 #include "aggregator/forget/forget_days.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggregator/forget/forget_sql.h"
 #include "common/clickhouse/rows.h"
@@ -78,16 +81,13 @@ static int find(const struct settling *s, const struct forget_list *list,
 }
 
 int forget_days_find(const struct settling *s, const struct forget_list *list,
-		     struct forget_days *ret, struct error *err)
+		     bool dropped, struct forget_days *ret, struct error *err)
 {
-	struct finding finding = {.days = ret};
+	struct finding finding = {.days = ret, .dropped = dropped};
 
 	*ret = (struct forget_days){0};
-	if (find(s, list, &finding, err) == 0) {
-		finding.dropped = true;
-		if (find(s, list, &finding, err) == 0)
-			return 0;
-	}
+	if (find(s, list, &finding, err) == 0)
+		return 0;
 	forget_days_release(ret);
 	return error_wrap(err, "find");
 }
@@ -103,11 +103,9 @@ struct run {
 };
 
 static int run_open(struct run *r, const struct settling *s,
-		    const struct forget_day *day, struct error *err)
+		    const struct forget_day *day, uint64_t number,
+		    struct error *err)
 {
-	uint64_t number;
-
-	randombytes_buf(&number, sizeof(number));
 	*r = (struct run){.s = s};
 	snprintf(r->day, sizeof(r->day), "%" PRId64, day->start);
 	snprintf(r->number, sizeof(r->number), "%" PRIu64, number);
@@ -143,17 +141,15 @@ static int begin(struct run *r, struct error *err)
 		err);
 }
 
-#define SQL_REPORT(hours, host)                                                \
-	"INSERT INTO ingest_progress (epoch, topic, partition, partitions, "   \
-	"first, last, rows, dead_lettered, hours, append_time, collector) "    \
-	"SELECT 0, '" PROGRESS_TOPIC_RESCORE                                   \
-	"', 0, 0, 1, 0, 0, 0, mapFromArrays(" hours                            \
-	", arrayMap(h -> toUInt64(0), " hours ")), now64(3, 'UTC'), " host
+static int report(struct run *r, struct error *err)
+{
+	return say(r, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES_BEYOND_DROPPED),
+		   err);
+}
 
 static int end(struct run *r, struct error *err)
 {
-	if (say(r, SQL_REPORT("{hours:Array(UInt32)}", "{host:String}"), err) <
-	    0)
+	if (report(r, err) < 0)
 		return -1;
 	return say(
 		r,
@@ -184,7 +180,7 @@ static int change_counts(const struct settling *s,
 	/* The sealed slots last: by them the day is found again. */
 	static void (*const statements[])(struct buf * sql,
 					  const struct forget_list *list,
-					  const char *hours) = {
+					  int64_t start, const char *hours) = {
 		forget_sql_states, forget_sql_rollups, forget_sql_owner_slots,
 		forget_sql_sealed_slots};
 	struct buf sql = {0};
@@ -192,7 +188,7 @@ static int change_counts(const struct settling *s,
 
 	for (size_t i = 0;
 	     status == 0 && i < sizeof(statements) / sizeof(*statements); i++) {
-		statements[i](&sql, list, day->hours.data);
+		statements[i](&sql, list, day->start, day->hours.data);
 		status = change(s, &sql, err);
 	}
 	buf_free(&sql);
@@ -215,8 +211,11 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
 		   const struct forget_day *day, struct error *err)
 {
 	struct run run;
-	int status = run_open(&run, s, day, err);
+	uint64_t number;
+	int status;
 
+	randombytes_buf(&number, sizeof(number));
+	status = run_open(&run, s, day, number, err);
 	if (status == 0)
 		status = begin(&run, err);
 	if (status == 0)
@@ -229,11 +228,89 @@ int forget_day_run(const struct settling *s, const struct forget_list *list,
 }
 
 /* --- runs before ------------------------------------------------------------
+ *
+ * A run is ended by who began it.  Only of one that is known to be stopped does
+ * somebody else do that: its process is gone from this host, or it was begun
+ * longer ago than its statements can take together.
  */
 
-#define SQL_UNFINISHED                                                         \
-	"FROM rescored WHERE state = 'begun' AND rules = 0 AND run NOT IN "    \
-	"(SELECT run FROM rescored WHERE state = 'done') "
+/* Of a run, behind the row that says that it begins. */
+#define STATEMENTS_MAX 6
+
+struct begun {
+	uint64_t number;
+	struct forget_day day;
+};
+
+struct begun_list {
+	const struct settling *s;
+	struct begun *items; /* those that are stopped */
+	size_t count;
+	uint64_t going; /* the others */
+};
+
+static void begun_release(struct begun_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		buf_free(&list->items[i].day.hours);
+	free(list->items);
+	*list = (struct begun_list){0};
+}
+
+/* `name` is "host:pid:forget", as the settler's own is.  Its own number is that
+ * of a process before: this one has begun nothing yet. */
+static bool is_gone(const char *own, const char *name)
+{
+	size_t host = strcspn(own, ":");
+	long pid;
+
+	if (!host || strncmp(own, name, host + 1) != 0)
+		return false;
+	pid = strtol(name + host + 1, NULL, 10);
+	return pid > 0 &&
+	       (pid == getpid() || (kill((pid_t)pid, 0) < 0 && errno == ESRCH));
+}
+
+/* A row is: run, start of its day, rows, "[hours]", who, whether it is old. */
+static int take_begun(void *arg, char **f, struct error *err)
+{
+	struct begun_list *list = arg;
+	struct begun *grown;
+
+	if (!tsv_u64(f[5]) && !is_gone(list->s->settler, f[4])) {
+		list->going++;
+		return 0;
+	}
+	grown = reallocarray(list->items, list->count + 1, sizeof(*grown));
+	if (!grown)
+		return error_set_nomem(err);
+	list->items = grown;
+	grown += list->count++;
+	*grown = (struct begun){
+		.number = tsv_u64(f[0]),
+		.day = {.start = tsv_i64(f[1]), .rows = tsv_u64(f[2])}};
+	buf_puts(&grown->day.hours, f[3]);
+	return buf_cstr(&grown->day.hours) ? 0 : error_set_nomem(err);
+}
+
+static int read_begun(struct begun_list *list, struct error *err)
+{
+	static const char sql[] =
+		"SELECT run, toUInt32(toDateTime(any(day), 'UTC')), any(rows), "
+		"any(hours), any(host), max(at) < now64(3, 'UTC') - "
+		"toIntervalMillisecond({longest:Int64}) FROM rescored WHERE "
+		"state = 'begun' AND rules = 0 AND run NOT IN (SELECT run FROM "
+		"rescored WHERE state = 'done') GROUP BY run "
+		"FORMAT TabSeparated";
+	char longest[24];
+	const struct clickhouse_param params[] = {{"param_longest", longest},
+						  {NULL, NULL}};
+
+	snprintf(longest, sizeof(longest), "%" PRId64,
+		 STATEMENTS_MAX * list->s->settings->settle_timeout);
+	return clickhouse_rows(list->s->ch, sql, params, "nnnssn", take_begun,
+			       list, err);
+}
 
 /* What such a run sent may still be under way. */
 static int wait_for_changes(const struct settling *s, struct app *app,
@@ -258,38 +335,29 @@ static int wait_for_changes(const struct settling *s, struct app *app,
 	}
 }
 
-int forget_days_resume(const struct settling *s, struct app *app, uint64_t *ret,
-		       struct error *err)
+static int end_begun(const struct settling *s, const struct begun *begun,
+		     struct error *err)
 {
-	struct forget_day none = {.start = 0};
 	struct run run;
-	int status;
+	int status = run_open(&run, s, &begun->day, begun->number, err);
 
-	buf_puts(&none.hours, "[]");
-	status = run_open(&run, s, &none, err);
 	if (status == 0)
-		status = clickhouse_numbers(
-			s->ch,
-			"SELECT uniqExact(run) " SQL_UNFINISHED
-			"FORMAT TabSeparated",
-			NULL, ret, 1, err);
-	if (status == 0 && *ret)
-		status = wait_for_changes(s, app, err);
-	if (status == 0 && *ret)
-		status = say(&run,
-			     SQL_REPORT("assumeNotNull(arrayDistinct(hs))",
-					"{host:String} FROM (SELECT "
-					"groupUniqArrayArray(hours) AS "
-					"hs " SQL_UNFINISHED ")"),
-			     err);
-	if (status == 0 && *ret)
-		status = say(&run,
-			     "INSERT INTO rescored (day, run, state, rules, "
-			     "rows, hours, at, host) SELECT day, run, 'done', "
-			     "0, rows, hours, now64(3, 'UTC'), "
-			     "{host:String} " SQL_UNFINISHED,
-			     err);
+		status = end(&run, err);
 	buf_free(&run.host);
-	buf_free(&none.hours);
+	return status;
+}
+
+int forget_days_resume(const struct settling *s, struct app *app,
+		       struct forget_resumed *ret, struct error *err)
+{
+	struct begun_list list = {.s = s};
+	int status = read_begun(&list, err);
+
+	if (status == 0 && list.count)
+		status = wait_for_changes(s, app, err);
+	for (size_t i = 0; status == 0 && i < list.count; i++)
+		status = end_begun(s, &list.items[i], err);
+	*ret = (struct forget_resumed){list.count, list.going};
+	begun_release(&list);
 	return status < 0 ? error_wrap(err, "runs before") : 0;
 }

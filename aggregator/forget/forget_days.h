@@ -31,17 +31,24 @@ struct forget_days {
 void forget_days_release(struct forget_days *days);
 
 /* The days on which something is left of the list's visitors and links, which
- * are FORGET_AT_ONCE at most. */
+ * are FORGET_AT_ONCE at most: in rows, or in what was settled of days whose
+ * rows are dropped. */
 int forget_days_find(const struct settling *s, const struct forget_list *list,
-		     struct forget_days *ret, struct error *err);
+		     bool dropped, struct forget_days *ret, struct error *err);
 
 /* Forgets them of one day. */
 int forget_day_run(const struct settling *s, const struct forget_list *list,
 		   const struct forget_day *day, struct error *err);
 
-/* Tells hours to be settled again that runs before did not get to, once what
- * these have under way is done.  *ret: of so many runs. */
-int forget_days_resume(const struct settling *s, struct app *app, uint64_t *ret,
-		       struct error *err);
+/* Runs before this one that have not ended. */
+struct forget_resumed {
+	uint64_t ended; /* they were stopped */
+	uint64_t going; /* they may be going on, and are left alone */
+};
+
+/* Tells hours to be settled again that runs which were stopped did not get to,
+ * once what these have under way is done. */
+int forget_days_resume(const struct settling *s, struct app *app,
+		       struct forget_resumed *ret, struct error *err);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/settle/owner_days.h"
+#include "aggregator/settle/settle_sql.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
 #include "common/hex.h"
@@ -85,6 +87,113 @@ bool forget_link_id(const char *text, uint64_t *ret)
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
 	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+/* Of one visitor or link the latest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct forget_entry *x = a, *y = b;
+	int order = strcmp(x->visitor, y->visitor);
+
+	if (x->link_id != y->link_id)
+		return x->link_id < y->link_id ? -1 : 1;
+	return order ? order : (x->until < y->until) - (x->until > y->until);
+}
+
+static bool is_same(const struct forget_entry *a, const struct forget_entry *b)
+{
+	return a->link_id == b->link_id && !strcmp(a->visitor, b->visitor);
+}
+
+void forget_list_unite(struct forget_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), compare);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || !is_same(&list->items[kept - 1], &list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+}
+
+/* --- digests ----------------------------------------------------------------
+ */
+
+/* More would make a longer statement than need be. */
+#define DIGESTS_AT_ONCE 500
+
+struct digesting {
+	struct forget_list *list;
+	size_t at; /* where the next visitor is looked for */
+};
+
+static struct forget_entry *next_visitor(struct digesting *d)
+{
+	struct forget_entry *e;
+
+	while (d->at < d->list->count) {
+		e = &d->list->items[d->at++];
+		if (!e->link_id)
+			return e;
+	}
+	return NULL;
+}
+
+/* A row is the next visitor's: digest, owner's digest. */
+static int take_digests(void *arg, char **f, struct error *err)
+{
+	struct forget_entry *e = next_visitor(arg);
+
+	if (!e)
+		return error_set(err, ERROR_PROTOCOL, "more than were asked");
+	e->digest = tsv_u64(f[0]);
+	e->owner_digest = tsv_u64(f[1]);
+	return 0;
+}
+
+/* Of at most so many visitors from `from` on, whom it moves behind them. */
+static size_t put_visitors(struct buf *sql, struct digesting *from)
+{
+	const struct forget_entry *e;
+	size_t n = 0;
+
+	for (; n < DIGESTS_AT_ONCE && (e = next_visitor(from)); n++)
+		buf_printf(sql, "%s(%zu, toFixedString(unhex('%s'), 20))",
+			   n ? ", " : "", n, e->visitor);
+	return n;
+}
+
+int forget_list_digest(struct clickhouse *ch, struct forget_list *list,
+		       struct error *err)
+{
+	struct digesting asked = {.list = list}, taken = {.list = list};
+	struct buf sql = {0};
+	int status = 0;
+
+	for (;;) {
+		buf_reset(&sql);
+		buf_puts(&sql,
+			 "SELECT arrayMap(unique_identity -> " SQL_VISITOR
+			 ", [v])[1], arrayMap(unique_identity "
+			 "-> " SQL_OWNER_VISITOR ", [v])[1] FROM (SELECT "
+			 "tupleElement(e, 1) AS n, tupleElement(e, 2) AS v "
+			 "FROM (SELECT arrayJoin([");
+		if (!put_visitors(&sql, &asked))
+			break;
+		buf_puts(&sql, "]) AS e)) ORDER BY n FORMAT TabSeparated");
+		status = buf_cstr(&sql)
+				 ? clickhouse_rows(ch, sql.data, NULL, "nn",
+						   take_digests, &taken, err)
+				 : error_set_nomem(err);
+		if (status < 0)
+			break;
+	}
+	if (status == 0 && next_visitor(&taken))
+		status =
+			error_set(err, ERROR_PROTOCOL, "fewer than were asked");
+	buf_free(&sql);
+	return status < 0 ? error_wrap(err, "digests") : 0;
 }
 
 /* --- the table --------------------------------------------------------------
@@ -186,7 +295,10 @@ static int add_link_text(struct forget_list *list, const char *text,
 	return forget_list_add_link(list, id, until, err);
 }
 
-static int add_object(struct forget_list *list, json_t *object,
+/* Clocks of servers, of which one made the list, may differ by this much. */
+#define CLOCKS_DIFFER CLOCK_MINUTE
+
+static int add_object(struct forget_list *list, json_t *object, int64_t now,
 		      struct error *err)
 {
 	const char *visitor = NULL, *link_id = NULL, *text = NULL;
@@ -202,12 +314,17 @@ static int add_object(struct forget_list *list, json_t *object,
 				 "expected either 'visitor' or 'link_id'");
 	if (rfc3339_parse(text, &until, err) < 0)
 		return error_wrap(err, "'until'");
+	if (until > now + CLOCKS_DIFFER)
+		return error_set(err, ERROR_INPUT,
+				 "'until' %s is in the future: what is to come "
+				 "is not forgotten",
+				 text);
 	return visitor ? forget_list_add_visitor(list, visitor, until, err)
 		       : add_link_text(list, link_id, until, err);
 }
 
 static int add_line(struct forget_list *list, const char *line, size_t len,
-		    struct error *err)
+		    int64_t now, struct error *err)
 {
 	json_error_t why;
 	json_t *object = json_loadb(line, len, JSON_REJECT_DUPLICATES, &why);
@@ -215,12 +332,13 @@ static int add_line(struct forget_list *list, const char *line, size_t len,
 
 	if (!object)
 		return error_set(err, ERROR_INPUT, "%s", why.text);
-	status = add_object(list, object, err);
+	status = add_object(list, object, now, err);
 	json_decref(object);
 	return status;
 }
 
-int forget_list_read_lines(FILE *in, struct forget_list *ret, struct error *err)
+int forget_list_read_lines(FILE *in, int64_t now, struct forget_list *ret,
+			   struct error *err)
 {
 	char *line = NULL;
 	size_t room = 0, number = 0;
@@ -233,7 +351,7 @@ int forget_list_read_lines(FILE *in, struct forget_list *ret, struct error *err)
 		if (len > 0 && line[len - 1] == '\n')
 			len--;
 		if (len > 0)
-			status = add_line(ret, line, (size_t)len, err);
+			status = add_line(ret, line, (size_t)len, now, err);
 	}
 	if (status < 0)
 		error_wrap(err, "line %zu", number);

@@ -107,6 +107,23 @@ static void put_is_visitor(struct buf *sql, const struct forget_list *list)
 	buf_puts(sql, "], toInt64(-1))");
 }
 
+/* Partitions are days of some tables, months of others. */
+static void put_in_day(struct buf *sql, int64_t start)
+{
+	struct civil day = civil_from_days(start / CIVIL_DAY);
+
+	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d%02d' WHERE ",
+		   day.year, day.month, day.day);
+}
+
+static void put_in_month(struct buf *sql, int64_t start)
+{
+	struct civil day = civil_from_days(start / CIVIL_DAY);
+
+	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d' WHERE ", day.year,
+		   day.month);
+}
+
 static void put_is_left(struct buf *sql, const struct forget_list *list)
 {
 	put_is_visitor(sql, list);
@@ -127,8 +144,6 @@ static void put_of_link(struct buf *sql, const struct forget_list *list,
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start)
 {
-	struct civil day = civil_from_days(start / CIVIL_DAY);
-
 	buf_puts(
 		sql,
 		"ALTER TABLE clicks UPDATE ip = toIPv6('::'), "
@@ -147,8 +162,7 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 	put_of_link(sql, list, "campaign", "''");
 	put_of_link(sql, list, "tags",
 		    "CAST([], 'Array(LowCardinality(String))')");
-	buf_printf(sql, " IN PARTITION ID '%04" PRId64 "%02d%02d' WHERE ",
-		   day.year, day.month, day.day);
+	put_in_day(sql, start);
 	put_is_left(sql, list);
 }
 
@@ -164,48 +178,69 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
  */
 #define CLOCKS_AHEAD 300
 
-/* "[digests]", as `digest` makes them of unique_identity, of the visitors whose
- * visits end after `time`, a column. */
-static void put_digests(struct buf *sql, const struct forget_list *list,
-			const char *digest, const char *time)
+/* What a table's sets have of a visitor. */
+struct digest {
+	const char *of; /* SQL, of unique_identity */
+	const char *type;
+	bool of_owner;
+};
+static const struct digest of_link = {SQL_VISITOR, "UInt64", false};
+static const struct digest of_owner = {SQL_OWNER_VISITOR, "UInt32", true};
+
+/* Whether x is the digest of a visitor whose visits end after `slot`.  It is
+ * looked up in constants: of a list that is put together for each row, a table
+ * of millions of them would be hashed against hundreds of visitors. */
+static void put_is_digest(struct buf *sql, const struct forget_list *list,
+			  const struct digest *digest)
 {
-	buf_printf(sql,
-		   "arrayMap(unique_identity -> %s, arrayFilter((v, u) -> "
-		   "toUnixTimestamp(%s) <= u, [",
-		   digest, time);
-	put_identities(sql, list);
-	buf_puts(sql, "], [");
+	const char *comma = "";
+
+	if (!count(list, VISITORS)) {
+		buf_puts(sql, "false");
+		return;
+	}
+	buf_puts(sql, "transform(x, CAST([");
+	for (size_t i = 0; i < list->count; i++) {
+		const struct forget_entry *e = &list->items[i];
+
+		if (e->link_id)
+			continue;
+		buf_printf(sql, "%s%" PRIu64, comma,
+			   digest->of_owner ? e->owner_digest : e->digest);
+		comma = ", ";
+	}
+	buf_printf(sql, "], 'Array(%s)'), [", digest->type);
 	put_untils(sql, list, CLOCK_SECOND, CLOCKS_AHEAD);
-	buf_puts(sql, "]))");
+	buf_puts(sql, "], toInt64(-1)) >= toInt64(toUnixTimestamp(slot))");
 }
 
-static void put_nobody(struct buf *sql, const char *digest)
+static void put_nobody(struct buf *sql, const struct digest *digest)
 {
 	buf_printf(sql, "arrayMap(unique_identity -> %s, [" NOBODY "])[1]",
-		   digest);
+		   digest->of);
 }
 
 /* Whether a set has a digest of the list. */
 static void put_has(struct buf *sql, const struct forget_list *list,
-		    const char *digest)
+		    const struct digest *digest)
 {
 	if (!count(list, VISITORS)) {
 		buf_puts(sql, "false");
 		return;
 	}
-	buf_puts(sql, "hasAny(arrayConcat(people, others), ");
-	put_digests(sql, list, digest, "slot");
-	buf_putc(sql, ')');
+	buf_puts(sql, "arrayExists(x -> ");
+	put_is_digest(sql, list, digest);
+	buf_puts(sql, ", arrayConcat(people, others))");
 }
 
 /* A link's sets have one digest at most, in the end. */
 static void put_is_slot_left(struct buf *sql, const struct forget_list *list)
 {
-	put_has(sql, list, SQL_VISITOR);
+	put_has(sql, list, &of_link);
 	buf_puts(sql, " OR (");
 	put_is_link(sql, list);
 	buf_puts(sql, " AND arrayExists(x -> x != ");
-	put_nobody(sql, SQL_VISITOR);
+	put_nobody(sql, &of_link);
 	buf_puts(sql, ", arrayConcat(people, others)))");
 }
 
@@ -254,15 +289,9 @@ struct pieces {
 };
 
 static void pieces_fill(struct pieces *p, const struct forget_list *list,
-			const char *digest)
+			const struct digest *digest)
 {
-	if (count(list, VISITORS)) {
-		buf_puts(&p->visitor, "has(");
-		put_digests(&p->visitor, list, digest, "slot");
-		buf_puts(&p->visitor, ", x)");
-	} else {
-		buf_puts(&p->visitor, "false");
-	}
+	put_is_digest(&p->visitor, list, digest);
 	put_is_link(&p->link, list);
 	buf_printf(&p->either, "%s OR %s", buf_cstr(&p->visitor),
 		   buf_cstr(&p->link));
@@ -283,31 +312,31 @@ static void pieces_release(struct pieces *p, struct buf *sql)
 }
 
 void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
-			    const char *hours)
+			    int64_t start, const char *hours)
 {
 	struct pieces p = {0};
 
-	pieces_fill(&p, list, SQL_OWNER_VISITOR);
+	pieces_fill(&p, list, &of_owner);
 	buf_puts(sql, "ALTER TABLE owner_slots UPDATE ");
 	put_sets(sql, "people", "others", &p.visitor, &p.nobody);
-	buf_printf(sql, " WHERE toUInt32(toStartOfHour(slot)) IN %s AND ",
-		   hours);
-	put_has(sql, list, SQL_OWNER_VISITOR);
+	put_in_month(sql, start);
+	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND ", hours);
+	put_has(sql, list, &of_owner);
 	pieces_release(&p, sql);
 }
 
 void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
-			     const char *hours)
+			     int64_t start, const char *hours)
 {
 	struct pieces p = {0};
 
-	pieces_fill(&p, list, SQL_VISITOR);
+	pieces_fill(&p, list, &of_link);
 	buf_puts(sql, "ALTER TABLE sealed_slots UPDATE ");
 	put_sets(sql, "people", "others", &p.either, &p.nobody);
 	buf_puts(sql, ", ");
 	put_sets(sql, "people_ips", "others_ips", &p.link, &p.nowhere);
-	buf_printf(sql, " WHERE toUInt32(toStartOfHour(slot)) IN %s AND (",
-		   hours);
+	put_in_month(sql, start);
+	buf_printf(sql, "toUInt32(toStartOfHour(slot)) IN %s AND (", hours);
 	put_is_slot_left(sql, list);
 	buf_putc(sql, ')');
 	pieces_release(&p, sql);
@@ -341,53 +370,36 @@ static void put_state_has(struct buf *sql, const struct forget_list *list,
 	buf_puts(sql, "])");
 }
 
-static void put_empty_states(struct buf *sql, const char *table,
-			     const struct forget_list *list, const char *at,
-			     const char *time)
-{
-	buf_printf(
-		sql,
-		"ALTER TABLE %s UPDATE emptied = true, "
-		"visitors = " STATE_OF_NONE(
-			"FixedString(20)") ", "
-					   "human_visitors = " STATE_OF_NONE(
-						   "FixedString(20)") ", "
-								      "ips "
-								      "="
-								      " " STATE_OF_NONE(
-									      "IPv6") ", "
-										      "human_ips = " STATE_OF_NONE(
-											      "IPv6") " WHERE %s AND NOT "
-												      "emptied AND finalizeAggregation(visitors) > 0 AND ",
-		table, at);
-	put_state_has(sql, list, time);
-}
+#define NO_VISITORS  STATE_OF_NONE("FixedString(20)")
+#define NO_ADDRESSES STATE_OF_NONE("IPv6")
+#define NO_STATES                                                              \
+	"emptied = true, visitors = " NO_VISITORS                              \
+	", human_visitors = " NO_VISITORS ", ips = " NO_ADDRESSES              \
+	", human_ips = " NO_ADDRESSES
 
+#define HAS_STATES "NOT emptied AND finalizeAggregation(visitors) > 0 AND "
+
+/* When a state's visits were, its slot tells. */
 void forget_sql_states(struct buf *sql, const struct forget_list *list,
-		       const char *hours)
+		       int64_t start, const char *hours)
 {
-	struct buf at = {0};
-
-	buf_printf(&at, "toUInt32(hour) IN %s", hours);
-	put_empty_states(sql, "stats_hourly", list, buf_cstr(&at), "hour");
-	sql->failed |= at.failed;
-	buf_free(&at);
+	buf_puts(sql, "ALTER TABLE stats_hourly UPDATE " NO_STATES);
+	put_in_day(sql, start);
+	buf_printf(sql, "toUInt32(hour) IN %s AND " HAS_STATES, hours);
+	put_state_has(sql, list, "slot");
 }
 
 void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
-			const char *hours)
+			int64_t start, const char *hours)
 {
-	struct buf at = {0};
-
-	buf_printf(&at,
+	buf_puts(sql, "ALTER TABLE stats_rollups UPDATE " NO_STATES);
+	put_in_month(sql, start);
+	buf_printf(sql,
 		   "has(if(span = 3600, CAST(%s, 'Array(UInt32)'), "
-		   "arrayMap(h -> toUInt32(intDiv(h, 86400) * 86400), %s)), "
-		   "toUInt32(span_start))",
-		   hours, hours);
-	put_empty_states(sql, "stats_rollups", list, buf_cstr(&at),
-			 "span_start");
-	sql->failed |= at.failed;
-	buf_free(&at);
+		   "[toUInt32(%" PRId64
+		   ")]), toUInt32(span_start)) AND " HAS_STATES,
+		   hours, start);
+	put_state_has(sql, list, "span_start");
 }
 
 /* --- the archive ------------------------------------------------------------

@@ -31,16 +31,16 @@ void forget_sql_find(struct buf *sql, const struct forget_list *list,
 void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		       int64_t start);
 
-/* Counts of a day whose rows are dropped; `hours` are those in which visitors
- * of the list came. */
+/* Counts of the day that begins at `start`, whose rows are dropped; `hours` are
+ * those in which visitors of the list, who have digests, came. */
 void forget_sql_states(struct buf *sql, const struct forget_list *list,
-		       const char *hours);
+		       int64_t start, const char *hours);
 void forget_sql_rollups(struct buf *sql, const struct forget_list *list,
-			const char *hours);
+			int64_t start, const char *hours);
 void forget_sql_owner_slots(struct buf *sql, const struct forget_list *list,
-			    const char *hours);
+			    int64_t start, const char *hours);
 void forget_sql_sealed_slots(struct buf *sql, const struct forget_list *list,
-			     const char *hours);
+			     int64_t start, const char *hours);
 
 /* The archive: texts of the list's links.  The first asks how many rows have
  * some. */

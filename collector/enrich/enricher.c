@@ -218,7 +218,7 @@ static void apply_burst(struct enricher *e, const Shortloop__Click *click,
  *
  * A row stays, so that each event has one: without what tells who came, and
  * with how it was judged, by which it was counted.  `aggregator forget` makes
- * the same of rows that are stored (aggregator/forget/forget_rows.c).
+ * the same of rows that are stored (aggregator/forget/forget_sql.c).
  */
 
 /* Of an event that is late, or sent again, the earlier of both times. */

@@ -3,12 +3,13 @@ Kafka or from a log, makes the rows that `aggregator forget` makes of those stor
 import hashlib
 import itertools
 import json
+import random
 import threading
 import time
 
 import pytest
 
-from support.clicks import instant, rfc3339
+from support.clicks import Collector, instant, make_click, rfc3339
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import count, rows, wait_for
 from support.events import CHROME, IPHONE, LinkEvent, click
@@ -50,6 +51,15 @@ def rich_click(address=ADDRESS, agent=CHROME, **fields):
         "referrer": b"https://www.google.com/search?q=secret",
         "query": b"utm_source=s&utm_medium=email&utm_campaign=c&utm_term=t&utm_content=x",
         "accept_language": b"de-DE", "cookies": {"k": "secret"}, **fields})
+
+
+LOG_LINE = ('%s - - [17/May/2015:10:05:03 +0000] "GET /abc HTTP/1.1" 302 5 "-" "' +
+            CHROME + '"\n')
+
+
+def list_visitor(tables):
+    tables.query("INSERT INTO forgotten SELECT 0, toFixedString(unhex("
+                 f"'{VISITOR}'), 20), now64(3), 'test'")
 
 
 @pytest.fixture
@@ -134,11 +144,8 @@ def test_rescoring_leaves_who_is_forgotten_as_judged(kafka, topics, tables, coll
 
 def test_a_log_brings_nobody_back(tables, forget, program, workdir):
     at = instant("2015-05-17T10:05:03Z")
-    line = ('%s - - [17/May/2015:10:05:03 +0000] "GET /abc HTTP/1.1" 302 5 "-" "' +
-            CHROME + '"\n')
-    tables.query("INSERT INTO forgotten SELECT 0, toFixedString(unhex("
-                 f"'{VISITOR}'), 20), now64(3), 'test'")
-    (workdir / "access.log").write_text(line % "8.8.8.8" + line % "9.9.9.9")
+    list_visitor(tables)
+    (workdir / "access.log").write_text(LOG_LINE % "8.8.8.8" + LOG_LINE % "9.9.9.9")
     status, output = program("collector", {"collector": {"ua_rules": UA_RULES}},
                              start=False, args=("import", str(workdir / "access.log"))).run()
     assert status == 0, output
@@ -177,6 +184,58 @@ def test_a_backup_that_is_restored_hides_no_new_entry_and_brings_none_back(
     assert is_forgotten(agent=IPHONE, link_id=KEPT)
     assert is_forgotten() and is_forgotten(agent=IPHONE, link_id=LINK)
     assert not is_forgotten(agent=IPHONE)
+
+
+def test_an_import_hears_of_who_is_listed_before_it_announces_a_batch(
+        tables, program, workdir, proxy):
+    """Of batches that are announced before the list has somebody `forget` waits for
+    their rows; those that come after have been made by it."""
+    proxy.call_at(3, lambda: list_visitor(tables), "import_journal")
+    (workdir / "access.log").write_text(LOG_LINE % "8.8.8.8" + LOG_LINE % "9.9.9.9")
+    status, output = program("collector", {
+        "collector": {"ua_rules": UA_RULES}, "clickhouse": {"url": proxy.url}},
+        start=False, args=("import", str(workdir / "access.log"))).run()
+    assert status == 0, output
+    told = [p.query for p in proxy.passed if p.kind == "import_journal"]
+    assert len(told) > 3, "the batch that was built anew is announced again"
+    assert [r["n"] for r in rows(tables, "hex(unique_identity) AS n", order="offset")] == [
+        "0" * 40, identity(OTHER, CHROME)]
+
+
+@pytest.mark.long
+def test_what_was_stored_by_who_had_not_heard_is_forgotten(
+        tables, redis, program, workdir):
+    """It waits a minute from when the list was written down, whatever the times in it,
+    and for imports; then rows that came meanwhile are changed, and links."""
+    stored = Collector(tables)
+    stored.report([], 0, int(time.time() * 1000))
+    serving = program("aggregator", {"aggregator": {"settle_every": "500ms"}})
+    now = int(tables.value("SELECT toUnixTimestamp(now())"))
+    tables.query("INSERT INTO import_journal (identity, what, run, number, first, last) "
+                 "VALUES ('log', 'block', 1, 1, 0, 99)")
+    before = rfc3339(now - 3600)
+    (workdir / "list").write_text(
+        '{"visitor":"%s","until":"%s"}\n{"link_id":"%d","until":"%s"}\n' % (
+            ("v" * 20).encode().hex(), before, LINK, before))
+    command = program("aggregator", {}, start=False,
+                      args=("forget", "--file", str(workdir / "list")))
+    command.start(ready=False)
+    command.wait_log("waits until collectors have stored")
+
+    stored.insert([make_click(random.Random(1), (now - 7200) * 1000, 1,
+                              unique_identity="v" * 20)])
+    stored.link("code77", LINK, state="deleted")
+
+    def waits_for_imports():
+        stored.report([], 0, int(time.time() * 1000))
+        return "waits until imports have stored" in command.log()
+    eventually(waits_for_imports, PATIENCE)
+    tables.query("INSERT INTO ingest_progress (topic, first, last, rows) "
+                 "VALUES ('import:log', 0, 99, 1)")
+    assert command.process.wait(PATIENCE) == 0, command.log()
+    assert tables.value("SELECT hex(unique_identity) FROM clicks") == "0" * 40
+    assert tables.value("SELECT state FROM links FINAL WHERE link_id = 77") == "forgotten"
+    assert serving.stop() == 0
 
 
 @pytest.mark.long

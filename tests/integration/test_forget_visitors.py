@@ -14,7 +14,7 @@ from support.clicks import (counted, expected_data, instant, make_click, rfc3339
                             some_clicks)
 from support.fault_proxy import QUICK, ClickHouseProxy
 from support.keeping import (CLICKHOUSE, CLICKS, DAY, FROM, LINKS, OWNERS, PATIENCE, RAW_DAYS, SOON,
-                             TO, keeper, of_owner, wait_gone, wait_sealed,
+                             TO, dropped_days, keeper, of_owner, wait_gone, wait_sealed,
                              world)  # noqa: F401
 from support.program import eventually
 
@@ -213,6 +213,36 @@ def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
     assert_nowhere(clickhouse, visitors)
 
 
+def late_click(number):
+    """Of a visitor of his own, of a day that was dropped."""
+    return make_click(random.Random(number), (FROM + 5 * 3600 + 60 * number) * 1000, 1,
+                      unique_identity=hashlib.sha1(b"l%d" % number).hexdigest()[:20],
+                      outcome="redirected")
+
+
+def test_a_late_visitor_of_a_day_that_was_dropped_twice_is_in_no_state(
+        keeper, world, clickhouse, forget):  # noqa: F811
+    """A day's base has a report of one that was forgotten before; the next is heard."""
+    rows = some_clicks(31, 200, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    made = keeper()
+    wait_gone(clickhouse, 1)
+    first, second = late_click(1), late_click(2)
+    world.insert([first])
+    done(forget("--visitor", digits(first["unique_identity"])))
+    eventually(lambda: int(clickhouse.value(
+        "SELECT count() FROM dropped_sources WHERE topic = 'rescore' AND attempt IN "
+        "(SELECT max(attempt) FROM settled WHERE kind = 'dropped_day')")),
+        PATIENCE, what="the day to be dropped with the report")
+    assert made.stop() == 0
+
+    made = keeper(resettle_every="7d")  # hours alone are settled
+    world.insert([second])
+    settled(made, len(rows) + 2, FROM, TO)
+    done(forget("--visitor", digits(second["unique_identity"])))
+    superseded_are_gone(clickhouse, [second["unique_identity"]])
+
+
 def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
         keeper, world, clickhouse, forget):  # noqa: F811
     rows = some_clicks(4, 400, [(FROM, TO)], links=LINKS)
@@ -231,7 +261,8 @@ def test_a_link_is_forgotten_with_its_visitors_and_its_texts(
         world.link(code, link, url="https://example.com/secret-offer", state="deleted",
                    version=2, owner="ann", description="secret plan", tags=["secret-tag"])
         assert ask(made, f"/v1/links/{code}/summary")["link_id"] == str(link)
-    done(forget("--link", "code2"))
+    assert "that link 2 is not live any more is what the archive says" in done(
+        forget("--link", "code2"))
     done(forget("--link-id", "77"))
 
     kept = without(rows, links=(2,))
@@ -379,6 +410,24 @@ def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,
     check()
 
 
+@pytest.mark.parametrize("hours_ago", [(2, 1, 4), (4, 1, 2), (1, 4, 2)])
+def test_of_one_who_is_listed_twice_the_latest_time_counts(
+        world, clickhouse, forget, workdir, hours_ago):  # noqa: F811
+    now = int(clickhouse.value("SELECT toUnixTimestamp(now())"))
+    visitor = hashlib.sha1(b"v").hexdigest()[:20]
+    click = make_click(random.Random(1), 0, 1, unique_identity=visitor)
+    for hours in 3, 1.5, 0.5:
+        world.insert([{**click, "ts_ms": int((now - 3600 * hours) * 1000)}])
+    (workdir / "list").write_text("".join(
+        '{"visitor":"%s","until":"%s"}\n' % (digits(visitor), rfc3339(now - 3600 * hours))
+        for hours in hours_ago))
+    assert "1 visitors and links: 2 rows" in done(
+        forget("--file", str(workdir / "list")))
+    assert [r["v"] for r in clickhouse.rows(
+        "SELECT unique_identity = toFixedString('', 20) AS v FROM clicks "
+        "ORDER BY offset")] == [1, 1, 0]
+
+
 @pytest.mark.parametrize("args, status, said", [
     (("--visitor", "12"), 65, "--visitor: a visitor is 40 hexadecimal digits"),
     (("--visitor", "0" * 40), 65, "40 hexadecimal digits"),
@@ -405,6 +454,7 @@ def test_a_wrong_wish_is_one_clear_line(world, clickhouse, forget, args, status,
      "a number in quotes"),
     ('{"link_id":"7","until":"soon"}', "'until'"),
     ('{"link_id":"7","until":"2026-11-24T00:00:00Z","also":1}', "line 2"),
+    ('{"link_id":"7","until":"2126-11-24T00:00:00Z"}', "is in the future"),
     ("not json", "line 2"),
 ])
 def test_a_damaged_list_is_refused_whole(world, clickhouse, forget, workdir,  # noqa: F811
@@ -412,12 +462,13 @@ def test_a_damaged_list_is_refused_whole(world, clickhouse, forget, workdir,  # 
     (workdir / "list").write_text(
         '{"link_id":"5","until":"2026-11-24T00:00:00Z"}\n' + line + "\n")
     result = forget("--file", str(workdir / "list"))
-    assert result[0] == 65 and said in result[1] and "line 2" in result[1], result
+    assert result[0] == 65 and said in result[1], result
+    assert f"{workdir / 'list'}: line 2: " in result[1], result
     assert int(clickhouse.value("SELECT count() FROM forgotten")) == 0
 
 
 # Requests of a command whose list has one visitor of one day, and some.
-STEPS = 24
+STEPS = 30
 
 
 class Interrupted:
@@ -426,20 +477,26 @@ class Interrupted:
     def __init__(self, program, proxy):
         self.program, self.proxy = program, proxy
 
-    def run(self, visitor):
-        command = self.program("aggregator", {
+    def command(self, visitor):
+        return self.program("aggregator", {
             "aggregator": SOON, "clicks": CLICKS,
             "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
             start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
-        status, _ = command.run()
+
+    def run(self, visitor):
+        status, _ = self.command(visitor).run()
         return status
+
+    def held_at(self, visitor, kind):
+        """(command, held): it is there with the next request of that kind."""
+        held = self.proxy.hold(kind)
+        command = self.command(visitor).start(ready=False)
+        assert held.here.wait(PATIENCE)
+        return command, held
 
     def killed_at(self, visitor, number, carried_out):
         """kill -9 when that request is made, or has been carried out."""
-        command = self.program("aggregator", {
-            "aggregator": SOON, "clicks": CLICKS,
-            "clickhouse": {**CLICKHOUSE, "url": self.proxy.url}},
-            start=False, args=("forget", "--no-wait", "--visitor", digits(visitor)))
+        command = self.command(visitor)
         met = threading.Event()
 
         def kill():
@@ -465,6 +522,68 @@ def many_visitors(count, seed):
                        unique_identity=name, outcome="redirected")
             for name in names for hour in (3, 17) for link in LINKS]
     return names, sorted(rows, key=lambda row: row["ts_ms"])
+
+
+def unfinished_runs(clickhouse):
+    return int(clickhouse.value(
+        "SELECT uniqExact(run) FROM rescored WHERE state = 'begun' AND run NOT IN "
+        "(SELECT run FROM rescored WHERE state = 'done')"))
+
+
+def test_a_day_that_is_dropped_before_its_rows_are_changed_is_found_again(
+        keeper, world, clickhouse, interrupted):  # noqa: F811
+    rows = some_clicks(32, 200, [(FROM, FROM + DAY)], links=LINKS)
+    visitors = busiest(rows)[-1:]
+    world.insert(rows)
+    made = keeper(raw_days=0)
+    wait_sealed(clickhouse, 1)
+    assert made.stop() == 0
+    command, held = interrupted.held_at(visitors[0], "rescored")
+    keeper()
+    eventually(lambda: dropped_days(clickhouse), PATIENCE, what="the day to be dropped")
+    held.release()
+    assert command.process.wait(PATIENCE) == 0, command.log()
+    superseded_are_gone(clickhouse, visitors)
+
+
+def test_a_run_that_goes_on_is_ended_by_itself_alone(world, clickhouse,  # noqa: F811
+                                                     forget, interrupted):
+    rows = some_clicks(33, 200, [(FROM, FROM + DAY)], links=LINKS)
+    visitors = busiest(rows)
+    world.insert(rows)
+    command, held = interrupted.held_at(visitors[0], "alter")
+    assert "1 days are being changed by another run" in done(
+        forget("--visitor", digits(visitors[1])))
+    assert unfinished_runs(clickhouse) == 1
+    held.release()
+    assert command.process.wait(PATIENCE) == 0, command.log()
+    assert unfinished_runs(clickhouse) == 0
+
+
+def test_a_run_that_was_killed_is_ended_by_the_next(world, clickhouse,  # noqa: F811
+                                                    forget, interrupted):
+    rows = some_clicks(34, 200, [(FROM, FROM + DAY)], links=LINKS)
+    world.insert(rows)
+    command, held = interrupted.held_at(busiest(rows)[0], "alter")
+    command.kill()
+    command.process.wait(PATIENCE)
+    assert unfinished_runs(clickhouse) == 1
+    assert "1 days of a run that was stopped" in done(forget())
+    held.release()
+    assert unfinished_runs(clickhouse) == 0
+
+
+@pytest.mark.parametrize("hours, left", [(0, 1), (2, 0)])
+def test_one_of_another_host_is_ended_when_it_is_too_old_to_go_on(
+        world, clickhouse, forget, hours, left):  # noqa: F811
+    clickhouse.query(
+        "INSERT INTO rescored (day, run, state, rules, rows, hours, at, host) SELECT "
+        f"toDate({FROM // DAY}), 7, 'begun', 0, 1, [toUInt32({FROM})], "
+        f"now64(3, 'UTC') - toIntervalHour({hours}), 'elsewhere:1:forget'")
+    done(forget())
+    assert unfinished_runs(clickhouse) == left
+    assert int(clickhouse.value("SELECT count() FROM ingest_progress WHERE "
+                                f"has(mapKeys(hours), {FROM})")) == 1 - left
 
 
 @pytest.mark.long
@@ -496,9 +615,7 @@ def test_one_that_ended_anywhere_is_finished_by_the_next(
         if dropped:
             assert_nowhere(clickhouse, visitors[:number])
     assert reached
-    assert int(clickhouse.value(
-        "SELECT count() FROM rescored WHERE state = 'begun' AND run NOT IN "
-        "(SELECT run FROM rescored WHERE state = 'done')")) == 0
+    assert unfinished_runs(clickhouse) == 0
     kept = without(rows, visitors)
     if dropped:
         for link in LINKS:

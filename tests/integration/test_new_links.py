@@ -7,7 +7,7 @@ import pytest
 from support.allocator import *  # noqa: F401,F403
 from support.allocator import URL, alias_space, other_space, problem, space
 from support.asking import FROM, TO
-from support.clicks import counted, make_click, rfc3339, some_clicks
+from support.clicks import counted, datetime64, make_click, rfc3339, some_clicks
 from support.program import eventually, quick
 from support.redis_proxy import RedisProxy
 from support.sse import Stream
@@ -17,6 +17,7 @@ KEYS = {"boss": "admin", "eye": "read", "ann": "read owners=ann",
         "shop": "create,read-own account=shop"}
 RANGE = f"from={rfc3339(FROM)}&to={rfc3339(TO)}"
 SPACES = ["s7", "h6", "flakes", "names"]
+PATIENCE = 120
 
 
 @pytest.fixture
@@ -359,3 +360,79 @@ def test_a_mistake_in_the_spaces_is_a_config_error(program, links, said):
 
     assert status == 78
     assert said in output
+
+
+# --- what may be forgotten -----------------------------------------------------
+
+@pytest.fixture
+def forget(program, sections):
+    def run(*args, **more):
+        return program("aggregator", {"links": sections["links"], **more}, start=False,
+                       args=("forget", "--no-wait", *args)).run(PATIENCE)
+    return run
+
+
+def listed(known):
+    return [row["n"] for row in known.clickhouse.rows(
+        "SELECT link_id AS n FROM forgotten ORDER BY n")]
+
+
+def archive(known, link, **fields):
+    known.link(link["code"], int(link["link_id"]), created_at=datetime64(0),
+               expires_at=datetime64(1000), **fields)
+
+
+@pytest.mark.parametrize("space", ["s7", "flakes"])
+def test_a_link_that_was_renewed_is_forgotten_once_it_is_deleted(api, known, forget,
+                                                                 space):
+    """The archive has the end that it had when it was made."""
+    link = api.create(space=space)
+    archive(known, link)
+
+    for named in ("--link", link["code"]), ("--link-id", link["link_id"]):
+        status, output = forget(*named)
+        assert status == 70 and "is live: delete it first" in output, output
+    assert listed(known) == []
+    assert api.delete(link["code"]).status_code in (200, 204)
+    status, output = forget("--link", link["code"])
+    assert status == 0, output
+    assert [str(n) for n in listed(known)] == [link["link_id"]]
+
+
+def test_of_a_link_that_has_ended_nothing_is_in_the_way(api, known, forget):
+    known.link("code9", 9, expires_at=datetime64(1000))
+    status, output = forget("--link", "code9")
+    assert status == 0 and "the archive says" not in output, output
+    assert listed(known) == [9]
+
+
+def test_a_new_link_is_deleted_before_it_is_forgotten(api, known, forget):
+    link = api.create()
+
+    for named in ("--link", link["code"]), ("--link-id", link["link_id"]):
+        status, output = forget(*named)
+        assert status == 70 and "is live: delete it first" in output, output
+    assert api.delete(link["code"]).status_code in (200, 204)
+    status, output = forget("--link-id", link["link_id"])
+    assert status == 0, output
+    assert [str(n) for n in listed(known)] == [link["link_id"]]
+
+
+def test_a_code_that_was_given_out_again_is_its_new_link(api, known, forget):
+    link = api.create()
+    known.link(link["code"], int(link["link_id"]) - 1, state="deleted")
+
+    status, output = forget("--link", link["code"])
+    assert status == 70 and f"link {link['link_id']} " in output, output
+
+
+@pytest.mark.long
+def test_while_redis_is_away_nobody_tells_that_a_link_is_not_live(api, known, forget,
+                                                                  free_port):
+    link = api.create()
+    archive(known, link)
+
+    status, output = forget("--link", link["code"],
+                            redis={"address": f"127.0.0.1:{free_port()}"})
+    assert status != 0 and "whether the link is live: " in output, output
+    assert listed(known) == []

@@ -190,6 +190,7 @@ struct sending {
 	struct import_batch *batch;
 	const char *file;
 	struct insertion_state rows, report;
+	struct forgotten_state forgotten; /* that the rows are made by */
 };
 
 /* Forgets what is known of both inserts, but whether they may have been sent.
@@ -261,18 +262,41 @@ static int insert(struct inserter *ins, struct sending *s, struct error *err)
 	return insert_both(ins, s, err);
 }
 
+/*
+ * Who lists a visitor after a batch was announced waits for it (`aggregator
+ * forget`), and changes its rows.  Who did it before is seen here, since the
+ * batch was built: ERROR_LATE, with the list read, so that it is built again.
+ */
+static int check_forgotten(struct inserter *ins, const struct sending *s,
+			   struct enricher *enricher, struct error *err)
+{
+	struct forgotten_state known = enricher_forgotten(enricher), now;
+	struct forgotten *list;
+
+	if (forgotten_load(ins->journal.ch, &known, &list, err) < 0 ||
+	    enricher_forget(enricher, list, err) < 0)
+		return -1;
+	now = enricher_forgotten(enricher);
+	if (now.rows == s->forgotten.rows && now.sum == s->forgotten.sum)
+		return 0;
+	return error_set(err, ERROR_LATE,
+			 "somebody was forgotten since the batch was built");
+}
+
 /* Each try asks first whether this import is still the log's newest.  Another
  * one that begins right after the answer sends the same batch, and its token is
  * forgotten after enough inserts of others, collectors above all: this try must
  * not arrive later than that. */
-static int send_once(struct inserter *ins, struct sending *s, struct error *err)
+static int send_once(struct inserter *ins, struct sending *s,
+		     struct enricher *enricher, struct error *err)
 {
 	const struct import_batch *b = s->batch;
 
 	s->rows.known_ms = s->report.known_ms = clock_boottime_ms();
 	s->rows.kept_ms = s->report.kept_ms = ins->kept_ms;
 	if (journal_announce(&ins->journal, b->first, b->last, s->file, err) <
-	    0)
+		    0 ||
+	    check_forgotten(ins, s, enricher, err) < 0)
 		return -1;
 	if (insert(ins, s, err) == 0)
 		return 0;
@@ -297,6 +321,7 @@ static int rebuild_batch(struct inserter *ins, struct sending *s,
 	journal_state_release(state);
 	*state = now;
 	set_doubt(s, true);
+	s->forgotten = enricher_forgotten(enricher);
 	return import_batch_build(s->batch, enricher, &ins->journal, state,
 				  err);
 }
@@ -334,6 +359,7 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 	do
 		status = look_up(ins, b, enricher, err);
 	while (status < 0 && may_retry(ins, &retry, err));
+	sending.forgotten = enricher_forgotten(enricher);
 	if (status < 0 ||
 	    import_batch_build(b, enricher, &ins->journal, state, err) < 0)
 		return -1;
@@ -341,13 +367,14 @@ int inserter_send(struct inserter *ins, struct import_batch *b,
 	retry = (struct retry){0};
 	set_doubt(&sending, state->pending && b->first == state->first);
 	do {
-		status = send_once(ins, &sending, err);
+		status = send_once(ins, &sending, enricher, err);
 		if (status < 0 && err->code == ERROR_LATE) {
 			*err = (struct error){0};
 			status = rebuild_batch(ins, &sending, enricher, state,
 					       err);
 			if (status == 0)
-				status = send_once(ins, &sending, err);
+				status =
+					send_once(ins, &sending, enricher, err);
 			/* A slow machine, once more: nothing was sent. */
 			if (status < 0 && err->code == ERROR_LATE)
 				err->retriable = true;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "schemas/ingest_progress.h"
@@ -31,37 +32,28 @@ void rescore_hours_read(struct rescore_hours *h, const char *list)
 	}
 }
 
-static void put_hours(const struct rescore_hours *h, struct buf *sql)
+/* Runs a statement, and releases it.  Its parameters: host, hours. */
+static int run(struct rescore *rs, struct buf *sql,
+	       const struct rescore_hours *h, struct error *err)
 {
-	buf_puts(sql, "[");
-	for (size_t i = 0; i < h->count; i++)
-		buf_printf(sql, "%s%" PRIu32, i ? "," : "", h->start[i]);
-	buf_puts(sql, "]::Array(UInt32)");
-}
-
-/* {host:String} in a statement. */
-static const struct clickhouse_param *params_of(const struct rescore *rs,
-						struct buf *host,
-						struct clickhouse_param out[2])
-{
-	clickhouse_escape(host, rs->host, strlen(rs->host));
-	out[0] = (struct clickhouse_param){"param_host", host->data};
-	out[1] = (struct clickhouse_param){NULL, NULL};
-	return out;
-}
-
-static int run(struct rescore *rs, struct buf *sql, struct error *err)
-{
-	struct clickhouse_param params[2];
-	struct buf host = {0};
+	struct clickhouse_param params[] = {
+		{"param_host", NULL}, {"param_hours", NULL}, {NULL, NULL}};
+	struct buf host = {0}, hours = {0};
 	int status = -1;
 
-	params_of(rs, &host, params);
-	if (host.failed || !buf_cstr(sql))
+	clickhouse_escape(&host, rs->host, strlen(rs->host));
+	buf_puts(&hours, "[");
+	for (size_t i = 0; i < h->count; i++)
+		buf_printf(&hours, "%s%" PRIu32, i ? "," : "", h->start[i]);
+	buf_puts(&hours, "]");
+	params[0].value = buf_cstr(&host);
+	params[1].value = buf_cstr(&hours);
+	if (!params[0].value || !params[1].value || !buf_cstr(sql))
 		error_set_nomem(err);
 	else
 		status = clickhouse_query(rs->ch, sql->data, params, NULL, err);
 	buf_free(&host);
+	buf_free(&hours);
 	buf_free(sql);
 	return status;
 }
@@ -129,34 +121,24 @@ int rescore_runs_begin(struct rescore *rs, uint64_t rows,
 	buf_printf(&sql,
 		   "INSERT INTO rescored (day, run, state, rules, rows, hours, "
 		   "at, host) SELECT toDate(%" PRId64 "), toUInt64(%" PRIu64
-		   "), 'begun', %" PRIu32 ", toUInt64(%" PRIu64 "), ",
-		   rs->day, rs->run, rs->lookups->ref.rules, rows);
-	put_hours(hours, &sql);
-	buf_printf(&sql,
-		   ", fromUnixTimestamp64Milli(toInt64(%" PRId64
+		   "), 'begun', %" PRIu32 ", toUInt64(%" PRIu64
+		   "), {hours:Array(UInt32)}, "
+		   "fromUnixTimestamp64Milli(toInt64(%" PRId64
 		   "), 'UTC'), {host:String}",
+		   rs->day, rs->run, rs->lookups->ref.rules, rows,
 		   clock_real_ms());
-	return run(rs, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
 }
 
-/* A row that adds no clicks: it is one more that touched the hours, so that
- * they are settled from another number of rows.  Twice, they are settled once
- * more, to the same. */
 static int report_hours(struct rescore *rs, const struct rescore_hours *hours,
 			struct error *err)
 {
 	struct buf sql = {0};
 
-	buf_puts(&sql, "INSERT INTO ingest_progress (epoch, topic, partition, "
-		       "partitions, first, last, rows, dead_lettered, hours, "
-		       "append_time, collector) SELECT 0, "
-		       "'" PROGRESS_TOPIC_RESCORE
-		       "', 0, 0, 1, 0, 0, 0, mapFromArrays(");
-	put_hours(hours, &sql);
-	buf_puts(&sql, ", arrayMap(h -> toUInt64(0), ");
-	put_hours(hours, &sql);
-	buf_puts(&sql, ")), now64(3, 'UTC'), {host:String}");
-	return run(rs, &sql, err) < 0 ? error_wrap(err, "ingest_progress") : 0;
+	buf_puts(&sql, PROGRESS_REPORT_RESCORED(PROGRESS_PLACES));
+	return run(rs, &sql, hours, err) < 0
+		       ? error_wrap(err, "ingest_progress")
+		       : 0;
 }
 
 int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
@@ -175,5 +157,5 @@ int rescore_runs_finish(struct rescore *rs, const struct rescore_hours *hours,
 		   "), 'UTC'), {host:String} FROM rescored WHERE " UNFINISHED
 		   " AND run IN (%s)",
 		   clock_real_ms(), rs->day, rs->day, rs->runs.data);
-	return run(rs, &sql, err) < 0 ? error_wrap(err, "rescored") : 0;
+	return run(rs, &sql, hours, err) < 0 ? error_wrap(err, "rescored") : 0;
 }

@@ -1,0 +1,139 @@
+#include "aggregator/forget/named_link.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregator/api/archive.h"
+#include "aggregator/api/redis_links.h"
+#include "common/clock.h"
+
+#define REDIS_PATIENCE (30 * CLOCK_SECOND)
+#define POLL_MS	       100
+
+/* --- the archive ------------------------------------------------------------
+ */
+
+static bool was_live(const struct archived_link *link, int64_t now)
+{
+	return !strcmp(link->state, "live") &&
+	       (!link->expires_at || link->expires_at > now);
+}
+
+static int ask_archive(struct clickhouse *ch, const char *code,
+		       uint64_t link_id, int64_t now, struct named_link *ret,
+		       struct error *err)
+{
+	struct archived_link link = {0};
+	int status = code ? archive_find_code(ch, code, &link, err)
+			  : archive_find_link(ch, link_id, &link, err);
+
+	if (status == 0) {
+		ret->link_id = link.link_id;
+		ret->is_live = was_live(&link, now);
+		snprintf(ret->code, sizeof(ret->code), "%s", link.code);
+	}
+	archived_link_release(&link);
+	return status;
+}
+
+/* --- Redis ------------------------------------------------------------------
+ */
+
+static void take_link(void *arg, const struct link_target *target,
+		      const struct link_answer *answer)
+{
+	struct named_link *ret = arg;
+
+	ret->link_id = answer->link->link_id;
+	ret->is_live = answer->outcome == LINK_OUTCOME_REDIRECT;
+	snprintf(ret->code, sizeof(ret->code), "%s", target->code);
+}
+
+/* *ret stays zeroed where Redis has no such link. */
+static int look_up(struct redis_links *redis, const char *code,
+		   uint64_t link_id, struct named_link *ret, struct error *err)
+{
+	int status =
+		code ? redis_links_find_code(redis, code, take_link, ret, err)
+		     : redis_links_find_id(redis, link_id, take_link, ret, err);
+
+	if (status == 0 || err->code != ERROR_NOTFOUND)
+		return status;
+	*err = (struct error){0};
+	return 0;
+}
+
+/* It is asked before it is connected, and says nothing of a space until that is
+ * compared. */
+static int look_up_patiently(const struct link_sources *sources,
+			     struct redis_links *redis, const char *code,
+			     uint64_t link_id, struct named_link *ret,
+			     struct error *err)
+{
+	int64_t until = clock_monotonic_ms() + REDIS_PATIENCE;
+
+	for (;;) {
+		*err = (struct error){0};
+		if (look_up(redis, code, link_id, ret, err) == 0)
+			return 0;
+		if (!err->retriable || clock_monotonic_ms() >= until)
+			return error_wrap(err, "whether the link is live");
+		if (app_should_stop(sources->app, POLL_MS))
+			return error_set_retriable(err, ERROR_STOPPED,
+						   "stopped");
+	}
+}
+
+static int ask_redis(const struct link_sources *sources, const char *code,
+		     uint64_t link_id, struct named_link *ret,
+		     struct error *err)
+{
+	const struct redis_links_options options = {
+		.config = sources->config,
+		.log = app_log(sources->app),
+		.metrics = app_metrics(sources->app),
+		.health = app_health(sources->app),
+	};
+	struct redis_links *redis = redis_links_new(&options, err);
+	int status = redis ? redis_links_start(redis, err) : -1;
+
+	if (status == 0)
+		status = look_up_patiently(sources, redis, code, link_id, ret,
+					   err);
+	redis_links_free(redis);
+	return status;
+}
+
+/* --- both -------------------------------------------------------------------
+ */
+
+int named_link_find(const struct link_sources *sources, const char *code,
+		    uint64_t link_id, int64_t now, struct named_link *ret,
+		    struct error *err)
+{
+	struct named_link archived = {0}, stored = {0};
+	struct error why = {0};
+	int status =
+		ask_archive(sources->ch, code, link_id, now, &archived, &why);
+
+	if (status < 0 && why.code != ERROR_NOTFOUND) {
+		*err = why;
+		return -1;
+	}
+	/* By its code, if that is known: not every number tells it. */
+	if (sources->config->links.spaces.count &&
+	    ask_redis(sources, archived.link_id ? archived.code : code, link_id,
+		      &stored, err) < 0)
+		return -1;
+	/* The code may be another's by now, of which a number says nothing. */
+	if (!code && stored.link_id != link_id)
+		stored = (struct named_link){0};
+	if (!archived.link_id && !stored.link_id) {
+		*err = why;
+		return -1;
+	}
+	/* Of one link Redis knows the newest. */
+	*ret = stored.link_id >= archived.link_id ? stored : archived;
+	ret->redis_asked = sources->config->links.spaces.count > 0;
+	return 0;
+}
