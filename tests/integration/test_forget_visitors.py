@@ -612,8 +612,6 @@ def test_one_that_ended_anywhere_is_finished_by_the_next(
         interrupted.proxy.calm()
         # What came before the list was written is not known to the next.
         done(forget("--visitor", digits(visitor)))
-        if dropped:
-            assert_nowhere(clickhouse, visitors[:number])
     assert reached
     assert unfinished_runs(clickhouse) == 0
     kept = without(rows, visitors)
@@ -625,4 +623,5 @@ def test_one_that_ended_anywhere_is_finished_by_the_next(
     else:
         is_settled(made, kept)
         assert_counted(made, kept)
-        superseded_are_gone(clickhouse, visitors)
+    # What was settled beside a run is settled again, and goes.
+    superseded_are_gone(clickhouse, visitors)
