@@ -157,6 +157,7 @@ def test_every_event_is_stored_once_whatever_fails(run, verify):
 
 
 @pytest.mark.long
+@pytest.mark.first
 @pytest.mark.timeout(7200)
 def test_two_million_events_through_a_hundred_kills(run, verify):
     run.disturbed(int(os.environ.get("COLLECTOR_EVENTS", 2_000_000)),

@@ -275,6 +275,7 @@ def test_what_was_taken_and_is_not_stored_is_lag(kafka, topics, tables,
 
 
 @pytest.mark.long
+@pytest.mark.first
 @pytest.mark.timeout(0)
 def test_ten_minutes_without_clickhouse_lose_nothing(kafka, topics, tables,
                                                      collector, proxy):
