@@ -78,6 +78,9 @@ class Aggregator:
                   "bots": "include", **params}
         return _check(self.http.get(f"{self.base}/v1/clicks", params=params))
 
+    def pipeline(self):
+        return _check(self.http.get(f"{self.base}/v1/pipeline"))
+
     def top(self, limit):
         return _check(self.http.get(
             f"{self.base}/v1/top",

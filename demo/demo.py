@@ -367,6 +367,22 @@ class Demo:
             return None
         return True if answer["link_id"] == link["link_id"] else None
 
+    # --- 7 ---------------------------------------------------------------
+
+    def show_promise(self):
+        """What the collector measured of ClickHouse when it started again."""
+        until = time.monotonic() + 30
+        told = self.aggregator.pipeline()
+        while told["lag"] is None and time.monotonic() < until:
+            time.sleep(0.2)
+            told = self.aggregator.pipeline()
+        console.say(console.bold("GET /v1/pipeline"))
+        for collector in told["collectors"]:
+            console.say(f"guarantee: {collector['guarantee']}")
+        if told["lag"]:
+            console.say(f"{told['lag']['events']} events of "
+                        f"{told['lag']['partitions']} partitions are behind")
+
     # ---------------------------------------------------------------------
 
     def goodbye(self, seconds):
@@ -392,6 +408,7 @@ def main():
         demo.show_generation_two()
         kinds.Kinds(demo.allocator, demo.visit, ROOT, CONFIG).show(6)
         demo.collector.show(7, started_at)
+        demo.show_promise()
     except (Failure, figures.Difference, kinds.Wrong, proof.Unproved,
             api.ApiError, OSError) as why:
         print("\n" + console.bad("demo failed: ") + str(why), file=sys.stderr)
