@@ -220,6 +220,7 @@ def late_click(number):
                       outcome="redirected")
 
 
+@pytest.mark.long
 def test_a_late_visitor_of_a_day_that_was_dropped_twice_is_in_no_state(
         keeper, world, clickhouse, forget):  # noqa: F811
     """A day's base has a report of one that was forgotten before; the next is heard."""

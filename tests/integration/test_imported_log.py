@@ -89,7 +89,7 @@ class Log:
     def give_links(self):
         popular = collections.Counter(
             row["code"] for row in self.rows
-            if re.fullmatch(r"[0-9A-Za-z_-]{1,64}", row["code"])).most_common(12)
+            if re.fullmatch(r"[0-9A-Za-z_-]{1,64}", row["code"])).most_common(5)
         self.links = {code: number for number, (code, _) in enumerate(popular, 1)}
         for row in self.rows:
             if row["outcome"] == "not_found":

@@ -371,9 +371,8 @@ def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
 STEPS = (("dropped_sources", 1), ("settled", 1), ("alter", 1))
 
 
-@pytest.mark.parametrize("fault", [
-    fault if fault == "drop_after" else
-    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_step_of_dropping_loses_and_doubles_nothing(
         keeper, world, clickhouse, proxy, fault):
     proxy.delay = 0.5
@@ -428,9 +427,9 @@ def rolled_days(clickhouse):
 
 
 @pytest.mark.parametrize("table, column", [
-    ("sealed_slots", "slot"), ("stats_rollups", "span_start"),
+    ("sealed_slots", "slot"),
     *(pytest.param(table, column, marks=pytest.mark.long) for table, column in (
-        ("link_slots", "slot"), ("owner_slots", "slot"),
+        ("stats_rollups", "span_start"), ("link_slots", "slot"), ("owner_slots", "slot"),
         ("dropped_sources", "toDateTime(day, 'UTC')")))])
 def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, program,
                                                 table, column):
@@ -479,6 +478,7 @@ class Refusing(ClickHouseProxy):
         return super()._meet(request, client, fault)
 
 
+@pytest.mark.long
 def test_rows_that_cannot_be_deleted_keep_no_others(keeper, world, clickhouse,
                                                     clickhouse_server):
     rows = some_clicks(71, 300, [(FROM, TO)], links=LINKS)
