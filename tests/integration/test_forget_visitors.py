@@ -411,6 +411,26 @@ def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,
     check()
 
 
+def test_of_an_hour_only_slots_are_emptied_that_had_begun(
+        keeper, world, clickhouse, forget, workdir):  # noqa: F811
+    hour = FROM + 12 * 3600
+    rows = [make_click(random.Random(n), (hour + minute * 60) * 1000, 1,
+                       unique_identity=hashlib.sha1(name).hexdigest()[:20],
+                       outcome="redirected", verdict="human")
+            for n, (minute, name) in enumerate([(2, b"v"), (20, b"w"), (50, b"v")])]
+    world.insert(rows)
+    keeper()
+    wait_gone(clickhouse, 1)
+    (workdir / "list").write_text('{"visitor":"%s","until":"%s"}\n' % (
+        digits(rows[0]["unique_identity"]), rfc3339(hour + 300)))
+    done(forget("--file", str(workdir / "list")))
+    assert clickhouse.rows(
+        "SELECT DISTINCT toUInt32(slot) AS s_start, emptied AS gone FROM stats_hourly "
+        "WHERE dimension = 'total' ORDER BY s_start") == [
+            {"s_start": hour, "gone": True}, {"s_start": hour + 900, "gone": False},
+            {"s_start": hour + 2700, "gone": False}]
+
+
 @pytest.mark.parametrize("hours_ago", [(2, 1, 4), (4, 1, 2), (1, 4, 2)])
 def test_of_one_who_is_listed_twice_the_latest_time_counts(
         world, clickhouse, forget, workdir, hours_ago):  # noqa: F811
