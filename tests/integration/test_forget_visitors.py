@@ -160,6 +160,7 @@ def test_a_visitor_is_in_no_table_and_all_counts_are_those_of_the_rows(
                             "WHERE topic = 'rescore'") == told
 
 
+@pytest.mark.long
 def test_a_visitor_of_dropped_days_is_in_no_set_and_in_no_state(
         keeper, world, clickhouse, forget):  # noqa: F811
     rows = some_clicks(2, 500, [(FROM, TO)], links=LINKS)
@@ -299,6 +300,7 @@ def assert_counted_of_all(made, rows):
     assert ask_range(made, FROM, TO, bots="include")["total"] == counted(rows, "include")
 
 
+@pytest.mark.long
 def test_a_link_of_dropped_days_keeps_its_counts(keeper, world, clickhouse,  # noqa: F811
                                                  forget):
     rows = some_clicks(6, 300, [(FROM, TO)], links=LINKS)
@@ -370,6 +372,7 @@ def test_visits_after_it_are_another_visitor(world, clickhouse, forget):  # noqa
         "ORDER BY offset")] == [1, 0, 1]
 
 
+@pytest.mark.long
 def test_visits_after_it_stay_in_dropped_days(keeper, world, clickhouse, forget,  # noqa: F811
                                               workdir):
     """Only their slots tell when visits were: those that began before are emptied."""

@@ -309,9 +309,8 @@ def wait_events(clickhouse, present):
         what="the hour to be settled")
 
 
-@pytest.mark.parametrize("fault", [
-    fault if fault == "twice" else pytest.param(fault, marks=pytest.mark.long)
-    for fault in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
                                                clickhouse, present, fault):
     proxy.delay = 0.5

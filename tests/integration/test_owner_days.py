@@ -198,6 +198,7 @@ def test_copied_days_are_what_was_counted_by_hand(make, world, clickhouse):
     assert_answers(asker, rows)
 
 
+@pytest.mark.long
 def test_days_that_changed_are_read_from_clicks_until_they_are_copied_again(
         make, world, clickhouse):
     rows = clicks(2, 400, [(FROM, TO)])
@@ -354,9 +355,8 @@ STEPS = (("owner_slots", 1), ("owner_values", 3), ("settled:copying", 1),
          ("settled:owner_day", 1))
 
 
-@pytest.mark.parametrize("fault", [
-    fault if fault == "twice" else
-    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_step_of_copying_leaves_what_the_rows_say(
         make, world, clickhouse, proxy, fault):
     made = make({"url": proxy.url}, settle_timeout="4s", resettle_every="0s",

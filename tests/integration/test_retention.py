@@ -130,6 +130,7 @@ def reconciled(made, start=FROM, hours=48):
     return answer["hours"], kept.pop()
 
 
+@pytest.mark.long
 def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
     rows = some_clicks(21, 300, [(FROM, TO)], links=LINKS)
     world.insert(rows)
@@ -179,6 +180,7 @@ def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickho
     assert ask_range(made, TO, TO + DAY, country="DE")["total"]["events"] == 0
 
 
+@pytest.mark.long
 def test_late_clicks_of_dropped_days_are_counted_beside_their_base(
         keeper, world, clickhouse):
     rows = some_clicks(3, 600, [(FROM, TO)], links=(0, *LINKS))
@@ -220,6 +222,7 @@ class Nulls(ClickHouseProxy):
         return super()._meet(request, client, fault)
 
 
+@pytest.mark.long
 def test_late_clicks_of_another_partition_are_counted_by_any_profile(
         keeper, world, clickhouse, clickhouse_server):
     rows = some_clicks(60, 150, [(FROM, FROM + DAY)], links=LINKS)
@@ -426,11 +429,11 @@ def rolled_days(clickhouse):
         "SELECT toUInt32(unit) AS d FROM settled WHERE kind = 'rolled_day'")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table, column", [
-    ("sealed_slots", "slot"),
-    *(pytest.param(table, column, marks=pytest.mark.long) for table, column in (
-        ("stats_rollups", "span_start"), ("link_slots", "slot"), ("owner_slots", "slot"),
-        ("dropped_sources", "toDateTime(day, 'UTC')")))])
+    ("sealed_slots", "slot"), ("stats_rollups", "span_start"),
+    ("link_slots", "slot"), ("owner_slots", "slot"),
+    ("dropped_sources", "toDateTime(day, 'UTC')")])
 def test_a_day_that_always_fails_stops_no_other(keeper, world, clickhouse, program,
                                                 table, column):
     """One that the server refuses by a constraint, as it might by a limit that only
@@ -536,6 +539,7 @@ def resettle(program, proxy):
     return start
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["stats_hourly", "link_slots"])
 def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
         keeper, world, clickhouse, proxy, resettle, step):
@@ -568,6 +572,7 @@ def test_a_day_that_is_dropped_again_while_it_is_settled_is_not_counted_twice(
     assert_counted(made, rows + late)
 
 
+@pytest.mark.long
 def test_a_day_that_is_dropped_while_it_is_settled_keeps_its_counts(
         keeper, world, clickhouse, proxy, resettle):
     rows = some_clicks(82, 150, [(FROM, FROM + DAY)], links=LINKS)
@@ -612,6 +617,7 @@ def earliest(clickhouse, table, column):
         f"SELECT toUInt32(toDateTime(min({column}), 'UTC')) FROM {table}"))
 
 
+@pytest.mark.long
 def test_counts_of_months_that_are_dropped_are_refused_and_not_counted_again(
         keeper, world, clickhouse):
     rows = some_clicks(50, 400, [(AUGUST, LAST)], links=(0, *LINKS))

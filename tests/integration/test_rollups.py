@@ -138,6 +138,7 @@ def test_whole_days_are_answered_without_their_slots(aggregator, world,  # noqa:
         for link in LINKS[1:]}
 
 
+@pytest.mark.long
 def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
         aggregator, program, world, clickhouse):  # noqa: F811
     rows = some_clicks(2, 400, [(FROM, TO)], links=LINKS)
@@ -174,9 +175,8 @@ def test_days_that_changed_are_read_from_slots_until_they_are_rolled_up_again(
 STEPS = ("stats_rollups", "settled:rolling", "settled:rolled_day")
 
 
-@pytest.mark.parametrize("fault", [
-    fault if fault == "twice" else
-    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_step_leaves_what_the_rows_say(program, redis, world, clickhouse,
                                                       proxy, fault):
     made = program("aggregator", {

@@ -206,9 +206,8 @@ def test_the_present_days_are_not_sealed(aggregator, world, clickhouse):
 STEPS = ("sealed_slots", "settled:sealing", "settled:sealed_day")
 
 
-@pytest.mark.parametrize("fault", [
-    fault if fault == "twice" else
-    pytest.param(fault, marks=pytest.mark.long) for fault in FAULTS])
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_at_any_step_of_sealing_leaves_what_the_rows_say(
         program, redis, world, clickhouse, proxy, fault):
     made = program("aggregator", {

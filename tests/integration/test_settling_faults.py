@@ -181,16 +181,13 @@ def each_step(migrated, proxy, act, steps):
         yield rows[:count]
 
 
-@pytest.mark.parametrize("steps", [
-    pytest.param(EACH, id="each", marks=pytest.mark.long),
-    pytest.param([(step, carried_out) for step, carried_out in EACH
-                  if carried_out == step.startswith("settled")], id="half")])
+@pytest.mark.long
 def test_killed_at_any_step_it_goes_on_with_what_the_rows_say(
-        aggregator, migrated, proxy, steps):
+        aggregator, migrated, proxy):
     made = aggregator()
     seen = {0: 0}
     with watched(migrated.clickhouse) as (hours, days):
-        for rows in each_step(migrated, proxy, made.kill, steps):
+        for rows in each_step(migrated, proxy, made.kill, EACH):
             made.start()
             assert_settled(made, migrated, rows)
             seen[len(rows)] = of_links(rows)

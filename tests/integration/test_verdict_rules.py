@@ -206,6 +206,7 @@ def test_rules_go_before_bursts(rescore, clickhouse, migrated):
         {"owner": "bobb", "v": "scanner", "n": 1}]
 
 
+@pytest.mark.long
 def test_the_largest_file_of_rules_is_applied(rescore, clickhouse, migrated):
     migrated.insert(past_clicks(20))
     many = [{"verdict": "bot", "reason": str(n), "network": [
