@@ -6,6 +6,7 @@
 #include "aggregator/api/call.h"
 #include "aggregator/api/freshness.h"
 #include "aggregator/api/question.h"
+#include "aggregator/api/steps_json.h"
 #include "aggregator/reconcile/reconciled_hours.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
@@ -204,16 +205,6 @@ static int add_collectors(struct call *call, json_t *answer, struct error *err)
 /* --- loss -----------------------------------------------------------------
  */
 
-static json_t *steps_to_json(const int64_t steps[LOST_STEPS])
-{
-	json_t *object = json_object();
-
-	for (enum reconciled_step i = 0; object && i < LOST_STEPS; i++)
-		json_object_set_new(object, reconciled_step_names[i],
-				    json_integer(steps[i]));
-	return object;
-}
-
 static json_t *loss_to_json(const struct reconciliation *r)
 {
 	struct reconciled_sum sum;
@@ -227,8 +218,8 @@ static json_t *loss_to_json(const struct reconciliation *r)
 		json_time((r->hours[r->count - 1].start + 3600) * 1000),
 		"hours", (json_int_t)sum.hours, "unknown_hours",
 		(json_int_t)sum.unknown_hours, "late", (json_int_t)sum.late,
-		"lost", steps_to_json(sum.lost), "surplus",
-		steps_to_json(sum.surplus));
+		"lost", steps_json(sum.lost), "surplus",
+		steps_json(sum.surplus));
 }
 
 static int add_loss(struct call *call, json_t *answer, struct error *err)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregator/zone/civil.h"
 #include "common/clock.h"
 #include "common/http/url.h"
 
@@ -190,6 +191,21 @@ static int read_range(struct reader *r, struct error *err)
 		return error_set(err, ERROR_INPUT,
 				 "from: expected a time before `to`");
 	return 0;
+}
+
+int question_take_whole(struct question *q, int64_t unit, int64_t units,
+			struct error *err)
+{
+	if (!q->has_to)
+		q->to = (q->to + unit - 1) / unit * unit;
+	if (!q->has_from)
+		q->from = q->to > units * unit ? q->to - units * unit : 0;
+	if (q->from % unit == 0 && q->to % unit == 0)
+		return 0;
+	return error_set(err, ERROR_INPUT,
+			 "%s: expected the start of %s of UTC",
+			 q->to % unit ? "to" : "from",
+			 unit == CIVIL_DAY ? "a day" : "an hour");
 }
 
 static int read_interval(struct reader *r, struct error *err)

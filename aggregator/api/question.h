@@ -66,6 +66,15 @@ int question_parse(struct question *q, struct http_slice query, unsigned known,
 		   question_now *now, void *arg, struct error *err);
 void question_release(struct question *q);
 
+/*
+ * For routes that answer by whole hours or days of UTC: `unit` is 3600 or 86400
+ * (seconds).  Without an end, that of the present unit; without a start,
+ * `units` before it.  ERROR_INPUT, which names the parameter, for one that is
+ * no start of a unit.
+ */
+int question_take_whole(struct question *q, int64_t unit, int64_t units,
+			struct error *err);
+
 /* 1 to 64 of [0-9A-Za-z_-]. */
 bool code_is_valid(const char *code);
 

@@ -3,11 +3,12 @@
 
 #include "aggregator/api/call.h"
 #include "aggregator/api/question.h"
+#include "aggregator/api/steps_json.h"
 #include "aggregator/reconcile/reconcile.h"
 #include "common/clock.h"
 
-#define HOUR INT64_C(3600) /* seconds */
-#define DAY  (24 * HOUR)
+#define HOUR  INT64_C(3600) /* seconds */
+#define HOURS 24	    /* without `from` */
 
 /* --- JSON ----------------------------------------------------------------- */
 
@@ -36,12 +37,11 @@ static json_t *answered_to_json(const struct reconciled_hour *h)
 
 static json_t *lost_to_json(const struct reconciled_hour *h)
 {
-	json_t *object = json_object();
+	int64_t lost[LOST_STEPS];
 
-	for (enum reconciled_step i = 0; object && i < LOST_STEPS; i++)
-		json_object_set_new(object, reconciled_step_names[i],
-				    json_integer(reconciled_lost(h, i)));
-	return object;
+	for (enum reconciled_step i = 0; i < LOST_STEPS; i++)
+		lost[i] = reconciled_lost(h, i);
+	return steps_json(lost);
 }
 
 static int64_t unknown_minutes(const struct reconciled_hour *h)
@@ -151,17 +151,10 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 
 /* -------------------------------------------------------------------------- */
 
-/* Without an end, that of the present hour; without a start, a day before. */
 static int check_range(struct question *q, struct error *err)
 {
-	if (!q->has_to)
-		q->to = (q->to + HOUR - 1) / HOUR * HOUR;
-	if (!q->has_from)
-		q->from = q->to > DAY ? q->to - DAY : 0;
-	if (q->from % HOUR != 0 || q->to % HOUR != 0)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected a whole hour of UTC",
-				 q->to % HOUR ? "to" : "from");
+	if (question_take_whole(q, HOUR, HOURS, err) < 0)
+		return -1;
 	if (q->to - q->from > RECONCILE_HOURS_MAX * HOUR)
 		return error_set(err, ERROR_INPUT,
 				 "from: expected at most %d hours before `to`",

@@ -143,18 +143,8 @@ static void to_csv(const struct statistics *s, struct buf *out)
 static int check_range(const struct call *call, struct question *q,
 		       struct error *err)
 {
-	if (!q->has_to)
-		q->to = floor_div(q->to + CIVIL_DAY - 1, CIVIL_DAY) * CIVIL_DAY;
-	if (!q->has_from)
-		q->from =
-			q->to > DAYS * CIVIL_DAY ? q->to - DAYS * CIVIL_DAY : 0;
-	if (q->from % CIVIL_DAY != 0 || q->to % CIVIL_DAY != 0)
-		return error_set(err, ERROR_INPUT,
-				 "%s: expected the start of a day of UTC",
-				 q->to % CIVIL_DAY ? "to" : "from");
-	if (q->from >= q->to)
-		return error_set(err, ERROR_INPUT,
-				 "from: expected a time before `to`");
+	if (question_take_whole(q, CIVIL_DAY, DAYS, err) < 0)
+		return -1;
 	if ((q->to - q->from) / CIVIL_DAY >
 	    call->config->aggregator.buckets_max)
 		return error_set(err, ERROR_INPUT,

@@ -2,13 +2,7 @@
 
 #include <stdio.h>
 
-#include "aggregator/reconcile/reconciled_hours.h"
-#include "common/clock.h"
-
-enum {
-	HOURS = 24,
-	HOUR = 3600, /* seconds */
-};
+#define HOUR 3600 /* seconds */
 
 void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m)
 {
@@ -57,45 +51,4 @@ void reconcile_gauges_set(struct reconcile_gauges *g,
 		metric_set(g->surplus[i], sum.surplus[i]);
 	}
 	metric_set(g->until, r->hours[r->count - 1].start + HOUR);
-}
-
-/* With what came late until it was sealed. */
-static int keep_day(struct clickhouse *ch,
-		    const struct aggregator_settings *settings, int64_t day,
-		    struct error *err)
-{
-	struct reconciliation r = {0};
-	int status = reconcile(ch, &settings->clicks, day, day + HOURS * HOUR,
-			       &r, err);
-
-	if (status == 0)
-		status = reconciled_hours_store(ch, &r, err);
-	reconciliation_release(&r);
-	return status;
-}
-
-int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
-			    const struct aggregator_settings *settings,
-			    int64_t complete_until, struct error *err)
-{
-	int64_t now = clock_monotonic_ms();
-	int64_t to = complete_until / 1000 / HOUR * HOUR;
-	struct reconciliation r = {0};
-	int64_t day = -1;
-	int status;
-
-	if (!settings->reconcile_every || now < g->due_at || to < HOURS * HOUR)
-		return 0;
-	g->due_at = now + settings->reconcile_every;
-	status = reconcile(ch, &settings->clicks, to - HOURS * HOUR, to, &r,
-			   err);
-	if (status == 0) {
-		reconcile_gauges_set(g, &r);
-		status = reconciled_hours_store(ch, &r, err);
-	}
-	reconciliation_release(&r);
-	if (status == 0)
-		status = reconciled_hours_due(ch, &day, err);
-	return status == 0 && day >= 0 ? keep_day(ch, settings, day, err)
-				       : status;
 }

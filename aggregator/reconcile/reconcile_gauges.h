@@ -5,18 +5,12 @@
 #ifndef AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
 #define AGGREGATOR_RECONCILE_RECONCILE_GAUGES_H
 
-#include <stdint.h>
-
-#include "aggregator/aggregator_config.h"
 #include "aggregator/reconcile/reconcile.h"
-#include "common/clickhouse/clickhouse.h"
-#include "common/error.h"
 #include "common/metrics/metrics.h"
 
 struct reconcile_gauges {
 	struct metric *until, *hours, *unknown_hours, *late;
 	struct metric *lost[LOST_STEPS], *surplus[LOST_STEPS];
-	int64_t due_at; /* monotonic ms */
 };
 
 void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
@@ -25,12 +19,5 @@ void reconcile_gauges_register(struct reconcile_gauges *g, struct metrics *m);
  * and only over hours that are complete; what was late over all of them. */
 void reconcile_gauges_set(struct reconcile_gauges *g,
 			  const struct reconciliation *r);
-
-/* Every reconcile_every sets them, for the hours that end before
- * `complete_until` (ms since 1970; 0: not known), and keeps what it found: of
- * these, and of a day that was sealed since. */
-int reconcile_gauges_update(struct reconcile_gauges *g, struct clickhouse *ch,
-			    const struct aggregator_settings *settings,
-			    int64_t complete_until, struct error *err);
 
 #endif

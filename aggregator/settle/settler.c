@@ -7,6 +7,7 @@
 
 #include "aggregator/migrate/migrate.h"
 #include "aggregator/reconcile/reconcile_gauges.h"
+#include "aggregator/reconcile/reconciled_hours.h"
 #include "aggregator/settle/lease.h"
 #include "aggregator/settle/pass.h"
 #include "aggregator/zone/civil.h"
@@ -40,6 +41,7 @@ struct settler {
 	struct settler_health health;
 	struct settler_metrics metrics;
 	struct reconcile_gauges reconciled;
+	int64_t reconcile_at; /* monotonic ms of the next time */
 	struct clickhouse *ch;
 	/* For statements that may take as long as settle_timeout allows. */
 	struct clickhouse_config patient;
@@ -202,16 +204,58 @@ static void report_dropped(struct settler *s, const struct pass_result *r)
 			 log_int("rows", (int64_t)r->rows_deleted));
 }
 
+/* --- reconciliation ---------------------------------------------------------
+ */
+
+#define DAY_S  (CLOCK_DAY / CLOCK_SECOND)
+#define HOUR_S (CLOCK_HOUR / CLOCK_SECOND)
+
+/* Finds out and keeps the hours of a day from `from` (seconds) on; shows them
+ * if there are gauges. */
+static int reconcile_day(struct settler *s, int64_t from,
+			 struct reconcile_gauges *gauges, struct error *err)
+{
+	struct reconciliation found = {0};
+	int status = reconcile(s->patient_ch, &s->config->aggregator.clicks,
+			       from, from + DAY_S, &found, err);
+
+	if (status == 0 && gauges)
+		reconcile_gauges_set(gauges, &found);
+	if (status == 0)
+		status = reconciled_hours_store(s->patient_ch, &found, err);
+	reconciliation_release(&found);
+	return status;
+}
+
+/* The hours that end before `complete_until` (ms; 0: not known), and a day that
+ * was sealed since it was looked at, with what came late until then. */
+static int reconcile_what_is_due(struct settler *s, int64_t complete_until,
+				 struct error *err)
+{
+	int64_t every = s->config->aggregator.reconcile_every;
+	int64_t to = complete_until / CLOCK_HOUR * HOUR_S;
+	int64_t now = clock_monotonic_ms(), sealed;
+
+	if (!every || now < s->reconcile_at || to < DAY_S)
+		return 0;
+	s->reconcile_at = now + every;
+	if (reconcile_day(s, to - DAY_S, &s->reconciled, err) < 0 ||
+	    reconciled_hours_due(s->patient_ch, &sealed, err) < 0)
+		return -1;
+	return sealed >= 0 ? reconcile_day(s, sealed, NULL, err) : 0;
+}
+
 /* Settling goes on without it. */
 static void update_reconciled(struct settler *s, int64_t complete_until)
 {
 	struct error err = {0};
 
-	if (reconcile_gauges_update(&s->reconciled, s->patient_ch,
-				    &s->config->aggregator, complete_until,
-				    &err) < 0)
+	if (reconcile_what_is_due(s, complete_until, &err) < 0)
 		log_warn(s->log, "not reconciled", log_err(&err));
 }
+
+/* --- a step -----------------------------------------------------------------
+ */
 
 /* Of a pass that failed, what it had done. */
 static void report_done(struct settler *s, const struct pass_result *r,

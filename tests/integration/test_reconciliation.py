@@ -275,9 +275,9 @@ def test_what_did_not_reach_kafka_is_dropped_and_who_tells_nothing_unknown(world
 
 @pytest.mark.parametrize("given, said", [
     ({"from": "2026-11-01T00:15:00Z", "to": "2026-11-01T01:00:00Z"},
-     "from: expected a whole hour of UTC"),
+     "from: expected the start of an hour of UTC"),
     ({"from": "2026-11-01T00:00:00Z", "to": "2026-11-01T00:30:00Z"},
-     "to: expected a whole hour of UTC"),
+     "to: expected the start of an hour of UTC"),
     ({"from": "2026-11-01", "to": "2026-11-03T01:00:00Z"},
      "from: expected at most 48 hours before `to`"),
     ({"code": "abc"}, "code: no such parameter; known here: from, to, tz, format")])

@@ -1,0 +1,16 @@
+/*
+ * steps_json.h - figures between what was answered and what is settled, as
+ * JSON.
+ */
+#ifndef AGGREGATOR_API_STEPS_JSON_H
+#define AGGREGATOR_API_STEPS_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "aggregator/reconcile/reconcile.h"
+
+/* An object by reconciled_step_names; NULL: out of memory. */
+json_t *steps_json(const int64_t steps[LOST_STEPS]);
+
+#endif
