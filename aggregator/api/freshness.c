@@ -48,15 +48,6 @@ static int look(struct freshness *f, struct fresh *ret, struct error *err)
 	return 0;
 }
 
-static int read_days(struct freshness *f, struct copied_days *ret,
-		     struct error *err)
-{
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		if (copied_days_read(f->ch, (enum copied)i, &ret[i], err) < 0)
-			return -1;
-	return 0;
-}
-
 /* Under the lock. */
 static void swap_days(struct freshness *f, struct copied_days *days)
 {
@@ -92,7 +83,8 @@ static int64_t run(struct periodic *self, void *arg)
 	struct error err = {0};
 
 	(void)self;
-	if (look(f, &found, &err) == 0 && read_days(f, days, &err) == 0) {
+	if (look(f, &found, &err) == 0 &&
+	    copied_days_read_all(f->ch, days, &err) == 0) {
 		pthread_mutex_lock(&f->lock);
 		old = f->last;
 		keep_promise(&found, &old);

@@ -7,80 +7,119 @@
 #include "aggregator/zone/civil.h"
 #include "common/clickhouse/rows.h"
 
+/* In the order of enum copied; each has a flag and an attempt a row. */
 static const struct {
-	const char *newest, *is_read;
+	const char *is_read, *newest;
 } of[COPIED_KINDS] = {
-	[COPIED_LINKS] = {"n_sealed", SQL_LINKS_ARE_READ},
-	[COPIED_OWNERS] = {"n_owner", SQL_OWNERS_ARE_READ},
-	[COPIED_TOTALS] = {"n_rolled", SQL_IS_ROLLED},
+	[COPIED_LINKS] = {SQL_LINKS_ARE_READ, "n_sealed"},
+	[COPIED_OWNERS] = {SQL_OWNERS_ARE_READ, "n_owner"},
+	[COPIED_TOTALS] = {SQL_IS_ROLLED, "n_rolled"},
 };
 
-/* A row is: start of the day, its attempt, whether it is read, number of its
- * drop, its events. */
-static int add_day(void *arg, char **f, struct error *err)
+static int add_day(struct copied_days *days, const struct copied_day *day,
+		   bool is_read, struct error *err)
 {
-	struct copied_days *days = arg;
-	int64_t end = tsv_i64(f[0]) + CIVIL_DAY;
+	int64_t end = day->start + CIVIL_DAY;
 	struct copied_day *more;
 
-	if (tsv_u64(f[3]))
+	if (day->dropped)
 		days->rows_from = end;
-	if (!tsv_u64(f[2])) {
-		days->days_from = end;
+	if (!is_read) {
+		if (day->dropped)
+			days->days_from = end;
 		return 0;
 	}
 	more = reallocarray(days->items, days->count + 1, sizeof(*more));
 	if (!more)
 		return error_set_nomem(err);
 	days->items = more;
-	more[days->count++] = (struct copied_day){
-		.start = tsv_i64(f[0]),
-		.attempt = tsv_u64(f[1]),
-		.events = tsv_u64(f[4]),
-		.dropped = tsv_u64(f[3]) > 0,
-	};
+	more[days->count++] = *day;
 	return 0;
 }
 
-static int read_days(struct clickhouse *ch, enum copied which,
-		     struct copied_days *ret, struct error *err)
+/* A row is: start of the day, its events, number of its drop; of each kind
+ * whether it is read, and its attempt. */
+static int take_day(void *arg, char **f, struct error *err)
+{
+	struct copied_days *all = arg;
+	struct copied_day day = {
+		.start = tsv_i64(f[0]),
+		.events = tsv_u64(f[1]),
+		.dropped = tsv_u64(f[2]) > 0,
+	};
+
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		day.attempt = tsv_u64(f[4 + 2 * i]);
+		if (add_day(&all[i], &day, tsv_u64(f[3 + 2 * i]) > 0, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_days(struct clickhouse *ch, struct copied_days *ret,
+		     struct error *err)
 {
 	struct buf sql = {0};
 	int status;
 
-	buf_printf(&sql,
-		   "SELECT d, %s, %sAS is_read, n_dropped, n_linked "
-		   "FROM " SQL_DAY_ATTEMPTS
-		   "WHERE (is_read OR n_dropped > 0) AND "
-		   "toDateTime(d, 'UTC') >= (SELECT max(unit) FROM settled "
-		   "WHERE kind = 'kept_from') ORDER BY d FORMAT TabSeparated",
-		   of[which].newest, of[which].is_read);
-	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL, "nnnnn",
-						  add_day, ret, err)
+	buf_puts(&sql, "SELECT d, n_linked, n_dropped");
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		buf_printf(&sql, ", %sAS is_read_%zu, %s", of[i].is_read, i,
+			   of[i].newest);
+	buf_puts(&sql, " FROM " SQL_DAY_ATTEMPTS "WHERE (n_dropped > 0");
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		buf_printf(&sql, " OR is_read_%zu", i);
+	buf_puts(&sql, ") AND toDateTime(d, 'UTC') >= (SELECT max(unit) FROM "
+		       "settled WHERE kind = 'kept_from') ORDER BY d "
+		       "FORMAT TabSeparated");
+	status = buf_cstr(&sql) ? clickhouse_rows(ch, sql.data, NULL,
+						  clickhouse_number_columns(
+							  3 + 2 * COPIED_KINDS),
+						  take_day, ret, err)
 				: error_set_nomem(err);
 	buf_free(&sql);
 	return status;
 }
 
-int copied_days_read(struct clickhouse *ch, enum copied which,
-		     struct copied_days *ret, struct error *err)
+int copied_days_read_all(struct clickhouse *ch,
+			 struct copied_days ret[COPIED_KINDS],
+			 struct error *err)
 {
 	static const char kept[] =
 		"SELECT toUInt32(max(unit)) FROM settled "
 		"WHERE kind = 'kept_from' FORMAT TabSeparated";
 	uint64_t from = 0;
 
-	*ret = (struct copied_days){0};
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		ret[i] = (struct copied_days){0};
 	if (clickhouse_numbers(ch, kept, NULL, &from, 1, err) < 0 ||
-	    read_days(ch, which, ret, err) < 0) {
-		copied_days_release(ret);
+	    read_days(ch, ret, err) < 0) {
+		for (size_t i = 0; i < COPIED_KINDS; i++)
+			copied_days_release(&ret[i]);
 		return error_wrap(err, "copied days");
 	}
-	ret->kept_from = (int64_t)from;
-	if (ret->rows_from < ret->kept_from)
-		ret->rows_from = ret->kept_from;
-	if (ret->days_from < ret->kept_from)
-		ret->days_from = ret->kept_from;
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		ret[i].kept_from = (int64_t)from;
+		if (ret[i].rows_from < ret[i].kept_from)
+			ret[i].rows_from = ret[i].kept_from;
+		if (ret[i].days_from < ret[i].kept_from)
+			ret[i].days_from = ret[i].kept_from;
+	}
+	return 0;
+}
+
+int copied_days_read(struct clickhouse *ch, enum copied which,
+		     struct copied_days *ret, struct error *err)
+{
+	struct copied_days all[COPIED_KINDS];
+
+	*ret = (struct copied_days){0};
+	if (copied_days_read_all(ch, all, err) < 0)
+		return -1;
+	*ret = all[which];
+	all[which] = (struct copied_days){0};
+	for (size_t i = 0; i < COPIED_KINDS; i++)
+		copied_days_release(&all[i]);
 	return 0;
 }
 

@@ -37,6 +37,13 @@ struct copied_days {
 	 * since 1970; 0: nothing was. */
 	int64_t rows_from, days_from, kept_from;
 };
+
+/* Release each after it succeeded. */
+int copied_days_read_all(struct clickhouse *ch,
+			 struct copied_days ret[COPIED_KINDS],
+			 struct error *err);
+
+/* One kind of them, which takes as long. */
 int copied_days_read(struct clickhouse *ch, enum copied which,
 		     struct copied_days *ret, struct error *err);
 void copied_days_release(struct copied_days *days);
