@@ -14,9 +14,14 @@
 #include "aggregator/settle/progress.h"
 #include "aggregator/settle/rollups.h"
 #include "aggregator/settle/seal.h"
+#include "aggregator/settle/table_state.h"
 #include "aggregator/settle/watermark_reader.h"
 #include "common/clickhouse/rows.h"
 #include "common/clock.h"
+
+/* When the tables are as they were when nothing was to be done, it is looked
+ * for all the same once in so many settle_every: time makes days due, too. */
+#define LOOK_EVERY 4
 
 /* How much two answers of ClickHouse about its clock may differ for the time
  * that asking takes. */
@@ -43,8 +48,15 @@ struct pass {
 	struct watermark_reader *watermark;
 	struct open_hours *open;
 	bool everything; /* in this pass */
-	bool held_days;	 /* days that are held back are tried again */
-	bool stale_days; /* more of them are to be settled than one */
+	bool found;	 /* there was something to do, or to hold back */
+	bool quiet; /* nothing is to be done in this pass, as in the last */
+	/* Before the last pass that looked; known if it found nothing at all.
+	 */
+	struct table_state nothing_at;
+	struct held_back held; /* by it */
+	int64_t look_at;       /* monotonic ms of the next that does */
+	bool held_days;	       /* days that are held back are tried again */
+	bool stale_days;       /* more of them are to be settled than one */
 	/* The last day that was looked at; -1: begin with the first. */
 	int64_t after[DAY_STEPS];
 	/* Monotonic ms of the next recheck of everything, and of the next
@@ -266,10 +278,12 @@ static int pass_hours(struct pass *p, struct progress *last,
 		p->back_to = since < p->back_to ? since : p->back_to;
 	}
 	p->everything = mono >= p->recheck_at;
-	if (progress_stale_hours(p->ch, p->everything ? 0 : since,
-				 p->everything ? 0 : p->back_to, p->everything,
-				 &stale, err) < 0)
+	p->quiet = p->quiet && !p->everything;
+	if (!p->quiet && progress_stale_hours(p->ch, p->everything ? 0 : since,
+					      p->everything ? 0 : p->back_to,
+					      p->everything, &stale, err) < 0)
 		return -1;
+	p->found = stale.count > 0;
 	status = p->everything ? count_late(p, since, stale.count,
 					    &ret->clocks.late_hours, err)
 			       : 0;
@@ -353,12 +367,14 @@ static int pass_days(struct pass *p, const struct progress *last,
 	for (size_t i = 0; i < DAY_STEPS && !ret->more; i++) {
 		int64_t day = p->after[i];
 		bool done = false;
+		bool is_first = day < 0;
 		int status = next[i](&p->settling, p->after[i], last, &day,
 				     &done, err);
 
 		if (status < 0 && !is_of_day(err, p->after[i], day, first))
 			return -1;
 		p->after[i] = day;
+		p->found |= !is_first || day >= 0;
 		*counts[i] = done;
 		ret->more = status == 0 && (done || p->stale_days);
 	}
@@ -625,16 +641,42 @@ static int pass_clean(struct pass *p, const struct progress *last,
 	return clean(p, last, ret, first, err);
 }
 
+/* --- a pass -----------------------------------------------------------------
+ */
+
+/* What is stale, and which days are next, follows from the tables and from
+ * time. */
+static int look(struct pass *p, struct progress *last, struct pass_result *ret,
+		struct error *first, struct error *err)
+{
+	struct table_state now;
+
+	table_state_read(p->ch, &now);
+	p->quiet = clock_monotonic_ms() < p->look_at &&
+		   table_state_is_same(&now, &p->nothing_at);
+	p->nothing_at.known = false;
+	if (pass_hours(p, last, ret, err) < 0)
+		return -1;
+	if (!p->quiet && (pass_days(p, last, ret, first, err) < 0 ||
+			  progress_held_back(p->ch, &p->held, err) < 0))
+		return -1;
+	ret->held = p->held;
+	if (!p->quiet)
+		p->look_at = clock_monotonic_ms() +
+			     LOOK_EVERY * p->settings->settle_every;
+	if (!p->found && !first->code)
+		p->nothing_at = now;
+	return 0;
+}
+
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err)
 {
 	struct progress last;
 	struct error first = {0};
 
 	*ret = (struct pass_result){0};
-	if (pass_hours(pass, &last, ret, err) < 0 ||
-	    pass_days(pass, &last, ret, &first, err) < 0 ||
-	    pass_clean(pass, &last, ret, &first, err) < 0 ||
-	    progress_held_back(pass->ch, &ret->held, err) < 0)
+	if (look(pass, &last, ret, &first, err) < 0 ||
+	    pass_clean(pass, &last, ret, &first, err) < 0)
 		return -1;
 	ret->ended = true;
 	return settling_noted(&first, err);
