@@ -30,10 +30,12 @@ const char *clicks_sql_condition(enum bots_mode mode)
 void clicks_sql_put_bucket(struct buf *sql, const char *seconds,
 			   const struct buckets *buckets)
 {
-	buf_printf(sql, "roundDown(%s, [", seconds);
+	/* One constant: of 720 ClickHouse's analyzer would make 720 nodes,
+	 * which took a third of what a question takes. */
+	buf_printf(sql, "roundDown(%s, CAST('[", seconds);
 	for (size_t i = 0; i < buckets->count; i++)
 		buf_printf(sql, "%s%" PRId64, i ? "," : "", buckets->starts[i]);
-	buf_puts(sql, "])");
+	buf_puts(sql, "]', 'Array(Int64)'))");
 }
 
 void clicks_sql_from_rows(struct buf *sql, const struct question *q,
@@ -101,9 +103,11 @@ void clicks_sql_rows(struct buf *sql, const struct question *q,
 /* --- sealed days ------------------------------------------------------------
  */
 
+/* PREWHERE: else ClickHouse compares the attempts of all links in the granules
+ * that it reads, which took a quarter of an answer. */
 #define SQL_OF_SEALED                                                          \
-	" FROM sealed_slots WHERE link_id = {link_id:UInt64} "                 \
-	"AND slot >= toDateTime({from:UInt32}, 'UTC') "                        \
+	" FROM sealed_slots PREWHERE link_id = {link_id:UInt64} "              \
+	"WHERE slot >= toDateTime({from:UInt32}, 'UTC') "                      \
 	"AND slot < toDateTime({to:UInt32}, 'UTC') "                           \
 	"AND has(arrayZip({days:Array(UInt32)}, {attempts:Array(UInt64)}), "   \
 	"(toUInt32(intDiv(toUnixTimestamp(slot), 86400) * 86400), attempt))"
