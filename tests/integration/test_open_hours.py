@@ -326,8 +326,10 @@ def test_a_fault_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
     present.wait_right(behind_proxy)
 
 
-@pytest.mark.parametrize("carried_out", [False, True])
-@pytest.mark.parametrize("step", ["stats_hourly", "settled:hour"])
+@pytest.mark.parametrize("step, carried_out", [
+    ("stats_hourly", True), ("settled:hour", False),
+    pytest.param("stats_hourly", False, marks=pytest.mark.long),
+    pytest.param("settled:hour", True, marks=pytest.mark.long)])
 def test_killed_while_an_open_hour_is_settled(behind_proxy, migrated, proxy,
                                               clickhouse, present, step, carried_out):
     for _ in range(2):

@@ -159,6 +159,7 @@ def test_what_was_reconciled_of_dropped_days_is_kept(keeper, world, clickhouse):
         DAYS * 24 - len({row["ts_ms"] // 3600000 for row in rows + late})
 
 
+@pytest.mark.long
 def test_what_needs_rows_names_the_first_day_that_is_kept(keeper, world, clickhouse):
     rows = some_clicks(2, 200, [(FROM, TO)], links=LINKS)
     world.insert(rows)
@@ -340,6 +341,7 @@ def test_retention_lists_what_it_would_drop_and_drops_it(keeper, world, clickhou
                PATIENCE)
 
 
+@pytest.mark.long
 def test_days_are_old_by_the_watermark_whatever_the_clock_says(keeper, migrated,
                                                                clickhouse, program):
     """A clock that is months ahead of what was read, as that of a server that was
