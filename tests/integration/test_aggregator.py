@@ -328,7 +328,11 @@ def test_a_reused_code_starts_at_zero(aggregator, migrated):
     assert ask_range(made, link_id=old)["total"]["clicks"] == 5
     migrated.insert([make_click(rng, at + 9, new, code="abc",
                                 outcome="redirected", verdict="human")])
-    # Of a day that was sealed meanwhile, with the next settling.
+    # Of a day that was sealed meanwhile, with the next settling: until then it is
+    # counted where rows are read, and not once the sealed day is.
+    eventually(lambda: migrated.clickhouse.value(
+        "SELECT count() FROM settled WHERE kind = 'hour' AND rows = 6"),
+        what="the hour settled again")
     eventually(lambda: ask(made, "/v1/links/abc/summary")["clicks"] == 1)
     summary = ask(made, "/v1/links/abc/summary")
     assert summary["approximate"] is True and summary["revision"]
