@@ -116,10 +116,12 @@ int copied_days_read(struct clickhouse *ch, enum copied which,
 	*ret = (struct copied_days){0};
 	if (copied_days_read_all(ch, all, err) < 0)
 		return -1;
-	*ret = all[which];
-	all[which] = (struct copied_days){0};
-	for (size_t i = 0; i < COPIED_KINDS; i++)
-		copied_days_release(&all[i]);
+	for (size_t i = 0; i < COPIED_KINDS; i++) {
+		if (i == which)
+			*ret = all[i];
+		else
+			copied_days_release(&all[i]);
+	}
 	return 0;
 }
 
