@@ -521,13 +521,16 @@ class Interrupted:
     def killed_at(self, visitor, number, carried_out):
         """kill -9 when that request is made, or has been carried out."""
         command = self.command(visitor)
-        met = threading.Event()
+        known, met = threading.Event(), threading.Event()
 
         def kill():
+            # It may ask before start() has returned.
+            known.wait(PATIENCE)
             command.kill()
             met.set()
         self.proxy.call_at(number, kill, carried_out=carried_out)
         command.start(ready=False)
+        known.set()
         command.process.wait(PATIENCE)
         return met.is_set()
 
