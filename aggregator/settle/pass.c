@@ -657,13 +657,14 @@ static int look(struct pass *p, struct progress *last, struct pass_result *ret,
 	p->nothing_at.known = false;
 	if (pass_hours(p, last, ret, err) < 0)
 		return -1;
-	if (!p->quiet && (pass_days(p, last, ret, first, err) < 0 ||
-			  progress_held_back(p->ch, &p->held, err) < 0))
-		return -1;
-	ret->held = p->held;
-	if (!p->quiet)
+	if (!p->quiet) {
+		if (pass_days(p, last, ret, first, err) < 0 ||
+		    progress_held_back(p->ch, &p->held, err) < 0)
+			return -1;
 		p->look_at = clock_monotonic_ms() +
 			     LOOK_EVERY * p->settings->settle_every;
+	}
+	ret->held = p->held;
 	if (!p->found && !first->code)
 		p->nothing_at = now;
 	return 0;

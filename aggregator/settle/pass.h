@@ -47,7 +47,7 @@ struct pass_result {
 	uint64_t rows_deleted;	/* of days that were dropped */
 	int64_t kept_from;	/* months before were dropped; 0: none was */
 	bool more;		/* more is stale: go on at once */
-	bool ended;		/* all was looked at, and `held` is known */
+	bool ended;		/* nothing is left out, and `held` is known */
 	struct held_back held;	/* now, whenever it was held */
 	int64_t complete_until; /* ms; 0: not known */
 	struct pass_clocks clocks;
@@ -63,6 +63,10 @@ struct pass_result {
  * and ends it, and so does a ClickHouse that does not answer.  What is held
  * back is tried again when something else changed it, and with every recheck of
  * everything.
+ *
+ * While the tables are as they were when a pass found nothing (table_state.h),
+ * the next ones read the watermark and delete what is superseded, and look for
+ * the rest once in a few settle_every.
  */
 int pass_run(struct pass *pass, struct pass_result *ret, struct error *err);
 

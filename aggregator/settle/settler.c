@@ -207,9 +207,6 @@ static void report_dropped(struct settler *s, const struct pass_result *r)
 /* --- reconciliation ---------------------------------------------------------
  */
 
-#define DAY_S  (CLOCK_DAY / CLOCK_SECOND)
-#define HOUR_S (CLOCK_HOUR / CLOCK_SECOND)
-
 /* Finds out and keeps the hours of a day from `from` (seconds) on; shows them
  * if there are gauges. */
 static int reconcile_day(struct settler *s, int64_t from,
@@ -217,7 +214,7 @@ static int reconcile_day(struct settler *s, int64_t from,
 {
 	struct reconciliation found = {0};
 	int status = reconcile(s->patient_ch, &s->config->aggregator.clicks,
-			       from, from + DAY_S, &found, err);
+			       from, from + CIVIL_DAY, &found, err);
 
 	if (status == 0 && gauges)
 		reconcile_gauges_set(gauges, &found);
@@ -233,13 +230,13 @@ static int reconcile_what_is_due(struct settler *s, int64_t complete_until,
 				 struct error *err)
 {
 	int64_t every = s->config->aggregator.reconcile_every;
-	int64_t to = complete_until / CLOCK_HOUR * HOUR_S;
+	int64_t to = complete_until / CLOCK_HOUR * CLOCK_HOUR / CLOCK_SECOND;
 	int64_t now = clock_monotonic_ms(), sealed;
 
-	if (!every || now < s->reconcile_at || to < DAY_S)
+	if (!every || now < s->reconcile_at || to < CIVIL_DAY)
 		return 0;
 	s->reconcile_at = now + every;
-	if (reconcile_day(s, to - DAY_S, &s->reconciled, err) < 0 ||
+	if (reconcile_day(s, to - CIVIL_DAY, &s->reconciled, err) < 0 ||
 	    reconciled_hours_due(s->patient_ch, &sealed, err) < 0)
 		return -1;
 	return sealed >= 0 ? reconcile_day(s, sealed, NULL, err) : 0;

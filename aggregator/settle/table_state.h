@@ -19,8 +19,8 @@ struct table_state {
 /*
  * Of those tables that settling follows from: ingest_progress, settled and
  * dropped_sources.  A merge looks like a change.  Not known where the server
- * does not tell (no right to read system.parts), or has no parts of them, as
- * where the tables are Distributed ones.
+ * does not tell (no right to read system.parts), or has no parts of one of the
+ * first two, as where it is a Distributed one.
  */
 void table_state_read(struct clickhouse *ch, struct table_state *ret);
 

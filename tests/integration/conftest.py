@@ -1,8 +1,8 @@
 """Fixtures: real Redis, Kafka and ClickHouse on free ports, and our programs.
 
 Each run of pytest has a directory of its own, build/test/<run>/ (in memory, where
-there is room), removed when all tests passed.  Servers are started once a run, the first time a test asks
-for them, and end with it: also when pytest is killed.
+there is room), removed when all tests passed.  Servers are started once a run, the
+first time a test asks for them, and end with it: also when pytest is killed.
 
     redis           a client of the run's Redis, emptied before each test
     redis_server    that server; .port, .kill(), .start()
