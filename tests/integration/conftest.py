@@ -25,6 +25,7 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,13 @@ def keep_run(path):
     if path.is_symlink():
         there = path.resolve()
         path.unlink()
-        shutil.move(there, path)
+        shutil.copytree(there, path, symlinks=True, ignore=pipes_and_sockets)
+        shutil.rmtree(there)
+
+
+def pipes_and_sockets(folder, names):
+    return [name for name in names if stat.S_IFMT(os.lstat(
+        os.path.join(folder, name)).st_mode) in (stat.S_IFIFO, stat.S_IFSOCK)]
 
 
 def remove_old_runs():
