@@ -619,6 +619,8 @@ def filled(server):
 def test_a_port_in_use_is_one_clear_line(workdir):
     server = ClickHouseServer(workdir)
     with socket.socket() as holder:
+        # A connection of before may still be on its way out.
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", server.port))
         holder.listen()
         with pytest.raises(servers.ServerError):
