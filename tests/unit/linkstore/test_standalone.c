@@ -246,20 +246,21 @@ static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
-	Shortloop__Link link = brief_number(f, 7);
+	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
 	int64_t left;
 
 	create(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "DEL q:{sale-26}"), 1);
 	sleep_ms(500);
 	must(f, await_renew(f->await, &t, &link, &left, &f->err));
-	/* Its end tells, whenever that is looked at: it was moved with the
-	 * link's, which has a second from now on. */
-	assert_true(redis_server_number(&f->server, "PTTL q:{sale-26}") > 0);
+	/* When it ends tells, rather than a sleep: it was moved with the link's
+	 * end, and refuses as soon as the link is no longer there. */
 	assert_true(
 		redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}") >=
 		redis_server_number(&f->server, "PEXPIRETIME l:{sale-26}") +
 			QUARANTINE);
+	redis_server_number(&f->server, "DEL l:{sale-26}");
+	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 }
 
 static void edit_life(struct fixture *f, const struct link_target *t,
