@@ -203,6 +203,22 @@ static enum standalone_outcome try_create(struct fixture *f,
 	return result.outcome;
 }
 
+/* Redis' clock decides, however long this process stood still meanwhile. */
+static void await_expiry(struct fixture *f, const char *exists)
+{
+	while (redis_server_number(&f->server, exists))
+		sleep_ms(10);
+}
+
+/* When both end tells, rather than a sleep: a trace outlives its link. */
+static void assert_trace_outlives_link(struct fixture *f)
+{
+	assert_true(
+		redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}") >=
+		redis_server_number(&f->server, "PEXPIRETIME l:{sale-26}") +
+			QUARANTINE);
+}
+
 static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 {
 	struct fixture *f = *state;
@@ -211,12 +227,15 @@ static void an_alias_that_expired_waits_for_its_quarantine(void **state)
 	struct standalone_result refused;
 
 	assert_int_equal(try_create(f, &t, &link), STANDALONE_CREATED);
-	sleep_ms(1020);
+	assert_trace_outlives_link(f);
+	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 60000");
+	await_expiry(f, "EXISTS l:{sale-26}");
 	refused = create(f, &t, &next);
 	assert_int_equal(refused.outcome, STANDALONE_QUARANTINED);
 	assert_null(refused.existing);
-	assert_in_range(refused.existing_left, 1, QUARANTINE);
-	sleep_ms(QUARANTINE + 20);
+	assert_in_range(refused.existing_left, 1, 60000);
+	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 20");
+	await_expiry(f, "EXISTS q:{sale-26}");
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
@@ -224,20 +243,21 @@ static void a_renewed_alias_has_its_quarantine_after_that(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
-	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
-	int64_t left;
+	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
+	int64_t left, end;
 
 	create(f, &t, &link);
-	sleep_ms(500);
+	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
+	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 60150");
+	end = redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}");
 	must(f, await_renew(f->await, &t, &link, &left, &f->err));
-	sleep_ms(700);
-	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
-			 1);
-	sleep_ms(320);
-	assert_int_equal(redis_server_number(&f->server, "EXISTS l:{sale-26}"),
-			 0);
+	assert_true(redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}") >
+		    end);
+	assert_trace_outlives_link(f);
+	redis_server_number(&f->server, "DEL l:{sale-26}");
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
-	sleep_ms(QUARANTINE + 20);
+	redis_server_number(&f->server, "PEXPIRE q:{sale-26} 20");
+	await_expiry(f, "EXISTS q:{sale-26}");
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
@@ -246,19 +266,14 @@ static void an_alias_without_a_trace_gets_one_when_it_is_renewed(void **state)
 {
 	struct fixture *f = *state;
 	struct link_target t = target(f, "sale-26");
-	Shortloop__Link link = brief_number(f, 7), next = link_number(f, 8);
+	Shortloop__Link link = link_number(f, 7), next = link_number(f, 8);
 	int64_t left;
 
 	create(f, &t, &link);
 	assert_int_equal(redis_server_number(&f->server, "DEL q:{sale-26}"), 1);
-	sleep_ms(500);
+	redis_server_number(&f->server, "PEXPIRE l:{sale-26} 60000");
 	must(f, await_renew(f->await, &t, &link, &left, &f->err));
-	/* When it ends tells, rather than a sleep: it was moved with the link's
-	 * end, and refuses as soon as the link is no longer there. */
-	assert_true(
-		redis_server_number(&f->server, "PEXPIRETIME q:{sale-26}") >=
-		redis_server_number(&f->server, "PEXPIRETIME l:{sale-26}") +
-			QUARANTINE);
+	assert_trace_outlives_link(f);
 	redis_server_number(&f->server, "DEL l:{sale-26}");
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
 }
@@ -290,9 +305,9 @@ static void an_edited_life_moves_the_quarantine(void **state)
 	assert_in_range(redis_server_number(&f->server, "PTTL q:{sale-26}"),
 			CLOCK_DAY, CLOCK_DAY + QUARANTINE + 1);
 	edit_life(f, &t, f->brief);
-	sleep_ms(1020);
-	assert_int_equal(try_create(f, &t, &next), STANDALONE_QUARANTINED);
-	sleep_ms(QUARANTINE + 20);
+	assert_trace_outlives_link(f);
+	await_expiry(f, "EXISTS l:{sale-26}");
+	await_expiry(f, "EXISTS q:{sale-26}");
 	assert_int_equal(try_create(f, &t, &next), STANDALONE_CREATED);
 }
 
