@@ -1,5 +1,6 @@
 #include "common/http/check.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "common/http/request.h"
@@ -27,12 +28,17 @@ static bool has(const struct http_request *req, size_t pos, const char *text)
 	       memcmp(request_base(req) + pos, text, len) == 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static uint32_t skip_blanks(const struct http_request *req, uint32_t pos)
 {
 	const char *at = request_base(req) + pos;
 	const char *end = req->in.data + req->in.len;
 
-	while (at < end && (*at == ' ' || *at == '\t'))
+	while (at < end && is_blank(*at))
 		at++;
 	return (uint32_t)(at - request_base(req));
 }
@@ -53,7 +59,7 @@ static uint32_t check_request_line(const struct http_request *req)
 }
 
 /* tchar of RFC 9110, 5.6.2. */
-static bool is_token(const char *text, size_t len)
+bool check_is_token(const char *text, size_t len)
 {
 	static const bool token[256] = {
 		['!'] = 1,	   ['#' ... '\''] = 1, ['*'] = 1,
@@ -78,7 +84,7 @@ static uint32_t check_header_line(const struct http_request *req,
 {
 	const char *base = request_base(req);
 
-	if (h->name != pos || !is_token(base + pos, h->name_len) ||
+	if (h->name != pos || !check_is_token(base + pos, h->name_len) ||
 	    !has(req, h->name + h->name_len, ":"))
 		return 0;
 	pos = skip_blanks(req, h->name + h->name_len + 1);
@@ -88,11 +94,27 @@ static uint32_t check_header_line(const struct http_request *req,
 	    memchr(base + pos, '\n', h->value_len) ||
 	    memchr(base + pos, '\0', h->value_len))
 		return 0;
-	while (h->value_len > 0 && (base[pos + h->value_len - 1] == ' ' ||
-				    base[pos + h->value_len - 1] == '\t'))
+	while (h->value_len > 0 && is_blank(base[pos + h->value_len - 1]))
 		h->value_len--;
 	pos = skip_blanks(req, h->value + h->value_len);
 	return has(req, pos, "\r\n") ? pos + 2 : 0;
+}
+
+int check_too_long(struct http_request *req)
+{
+	size_t max = (size_t)request_config(req)->max_header_bytes;
+
+	if (!memchr(request_base(req), '\n', max))
+		return request_refuse(req, 414, "the request line is too long");
+	return request_refuse(req, 431, "the headers are too long");
+}
+
+static int refuse_request_line(struct http_request *req)
+{
+	if (req->parser.http_major != 1 &&
+	    has(req, req->url + req->url_len, " HTTP/"))
+		return request_refuse(req, 505, "this server speaks HTTP/1.1");
+	return request_refuse(req, 400, "malformed request line");
 }
 
 static int check_lines(struct http_request *req)
@@ -101,7 +123,7 @@ static int check_lines(struct http_request *req)
 	uint32_t i;
 
 	if (pos == 0)
-		return request_refuse(req, 400, "malformed request line");
+		return refuse_request_line(req);
 	for (i = 0; i < req->header_count; i++) {
 		pos = check_header_line(req, &req->headers[i], pos);
 		if (pos == 0)
@@ -113,15 +135,48 @@ static int check_lines(struct http_request *req)
 	req->header_len = pos + 2;
 	req->body = req->header_len;
 	if (req->header_len > request_config(req)->max_header_bytes)
-		return request_refuse(req, 431, "the headers are too long");
+		return check_too_long(req);
 	return 0;
 }
 
-/* The headers that decide where a request ends and whom it is for. */
+/* The headers that decide where a request ends, whom it is for and whether
+ * another may follow. */
 struct framing {
 	unsigned hosts, lengths, codings, expects;
+	bool close, keep_alive;
 	struct http_slice host, coding, expect;
 };
+
+/* Cuts a member off the front of a list (RFC 9110, 5.6.1). */
+static struct http_slice next_member(struct http_slice *list)
+{
+	const char *comma = memchr(list->data, ',', list->len);
+	size_t len = comma ? (size_t)(comma - list->data) : list->len;
+	struct http_slice member = {list->data, len};
+
+	list->data += comma ? len + 1 : len;
+	list->len -= comma ? len + 1 : len;
+	while (member.len > 0 && is_blank(member.data[0])) {
+		member.data++;
+		member.len--;
+	}
+	while (member.len > 0 && is_blank(member.data[member.len - 1]))
+		member.len--;
+	return member;
+}
+
+/* llhttp takes `close` between tabs for another word, and forgets it in
+ * HTTP/1.0 beside `keep-alive`: what follows would be taken for a request. */
+static void note_options(struct framing *f, struct http_slice options)
+{
+	struct http_slice option;
+
+	while (options.len > 0) {
+		option = next_member(&options);
+		f->close |= http_slice_is_nocase(option, "close");
+		f->keep_alive |= http_slice_is_nocase(option, "keep-alive");
+	}
+}
 
 static void note_framing(struct framing *f, const struct http_header *h)
 {
@@ -138,6 +193,10 @@ static void note_framing(struct framing *f, const struct http_header *h)
 			f->expects++;
 			f->expect = h->value;
 		}
+		break;
+	case 10:
+		if (http_slice_is_nocase(h->name, "connection"))
+			note_options(f, h->value);
 		break;
 	case 14:
 		f->lengths += http_slice_is_nocase(h->name, "content-length");
@@ -164,20 +223,86 @@ static void collect_framing(const struct http_request *req, struct framing *f)
 	}
 }
 
-static bool host_is_valid(struct http_slice host)
+static bool is_hex(char c)
 {
-	static const char marks[] = "-._~%!$&'()*+,;=:[]";
-	size_t i;
-	char c;
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
+	       (c >= 'A' && c <= 'F');
+}
 
-	for (i = 0; i < host.len; i++) {
-		c = host.data[i];
-		if ((c < '0' || c > '9') && (c < 'a' || c > 'z') &&
-		    (c < 'A' || c > 'Z') &&
-		    !memchr(marks, c, sizeof(marks) - 1))
-			return false;
+/* Behind a reg-name (RFC 3986, 3.2.2), which may be empty: at what is none. */
+static const char *skip_name(const char *at, const char *end)
+{
+	static const bool name[256] = {
+		['!'] = 1,	   ['$'] = 1, ['&' ... '.'] = 1,
+		['0' ... '9'] = 1, [';'] = 1, ['='] = 1,
+		['A' ... 'Z'] = 1, ['_'] = 1, ['a' ... 'z'] = 1,
+		['~'] = 1,
+	};
+
+	for (;;) {
+		while (at < end && name[(unsigned char)*at])
+			at++;
+		if (end - at < 3 || *at != '%' || !is_hex(at[1]) ||
+		    !is_hex(at[2]))
+			return at;
+		at += 3;
 	}
-	return true;
+}
+
+/* Behind an IPv6 address in brackets, or `at`. */
+static const char *skip_address(const char *at, const char *end)
+{
+	char text[INET6_ADDRSTRLEN];
+	const char *close = memchr(at, ']', (size_t)(end - at));
+	size_t len = close ? (size_t)(close - at) - 1 : 0;
+	struct in6_addr address;
+
+	if (len == 0 || len >= sizeof(text))
+		return at;
+	memcpy(text, at + 1, len);
+	text[len] = '\0';
+	return inet_pton(AF_INET6, text, &address) == 1 ? close + 1 : at;
+}
+
+bool check_host(struct http_slice host)
+{
+	const char *at = host.data, *end = at + host.len;
+
+	if (at < end && *at == '[')
+		at = skip_address(at, end);
+	else
+		at = skip_name(at, end);
+	if (at < end && *at++ != ':')
+		return false;
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return at == end;
+}
+
+/* Is it one that nobody here understands, and then chunked? */
+static bool is_foreign_coding(struct http_slice codings)
+{
+	struct http_slice coding = next_member(&codings);
+
+	if (coding.len == 0)
+		return false;
+	while (codings.len > 0 && !http_slice_is_nocase(coding, "chunked"))
+		coding = next_member(&codings);
+	return codings.len == 0 && http_slice_is_nocase(coding, "chunked");
+}
+
+static int check_coding(struct http_request *req, const struct framing *f,
+			bool is_1_1)
+{
+	if (!is_1_1)
+		return request_refuse(req, 400,
+				      "Transfer-Encoding in HTTP/1.0");
+	if (f->codings == 1 && http_slice_is_nocase(f->coding, "chunked"))
+		return 0;
+	return request_refuse(
+		req,
+		f->codings == 1 && is_foreign_coding(f->coding) ? 501 : 400,
+		"the only Transfer-Encoding accepted is chunked");
 }
 
 static int check_framing(struct http_request *req)
@@ -186,24 +311,20 @@ static int check_framing(struct http_request *req)
 	struct framing f = {0};
 
 	collect_framing(req, &f);
-	if (f.hosts > 1 || (f.hosts == 0 && is_1_1) || !host_is_valid(f.host))
+	if (f.hosts > 1 || (f.hosts == 0 && is_1_1) ||
+	    (f.hosts == 1 && !check_host(f.host)))
 		return request_refuse(req, 400,
 				      "one valid Host header is needed");
 	if (f.lengths > 1 || (f.lengths == 1 && f.codings > 0))
 		return request_refuse(req, 400, "contradictory body length");
-	if (f.codings > 0 && !is_1_1)
-		return request_refuse(req, 400,
-				      "Transfer-Encoding in HTTP/1.0");
-	if (f.codings > 1 ||
-	    (f.codings == 1 && !http_slice_is_nocase(f.coding, "chunked")))
-		return request_refuse(
-			req, 400,
-			"the only Transfer-Encoding accepted is chunked");
+	if (f.codings > 0 && check_coding(req, &f, is_1_1) < 0)
+		return -1;
 	if (is_1_1 && f.expects > 0) {
 		if (!http_slice_is_nocase(f.expect, "100-continue"))
 			return request_refuse(req, 417, "unknown expectation");
 		req->expects = true;
 	}
+	req->keep_alive = !f.close && (is_1_1 || f.keep_alive);
 	return 0;
 }
 
@@ -217,7 +338,7 @@ int check_headers(struct http_request *req)
 int check_trailer_name(struct http_request *req, const char *name, size_t len)
 {
 	/* A name that is split between two reads may end in a part of none. */
-	if (len == 0 || is_token(name, len))
+	if (len == 0 || check_is_token(name, len))
 		return 0;
 	return request_refuse(req, 400, "malformed trailer");
 }
@@ -232,7 +353,7 @@ int check_trailer(struct http_request *req, const char *bytes, size_t len)
 	for (size_t i = 0; i < len; i++, before = c) {
 		c = bytes[i];
 		if ((c == '\n') != (before == '\r') || c == '\0' ||
-		    (before == '\n' && (c == ' ' || c == '\t')))
+		    (before == '\n' && (is_blank(c) || c == ':')))
 			return request_refuse(req, 400, "malformed trailer");
 	}
 	req->trailer_last = before;

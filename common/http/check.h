@@ -8,8 +8,15 @@
 
 /* Notes why the request is refused; the first reason stays.  Returns -1. */
 int request_refuse(struct http_request *req, int status, const char *detail);
-/* Checks the finished header block and sets header_len and expects. */
+/* Checks the finished header block and sets header_len, expects and
+ * keep_alive. */
 int check_headers(struct http_request *req);
+/* Refuses a header block of more than max_header_bytes, of which so many are
+ * there: for its first line, if that is too long by itself. */
+int check_too_long(struct http_request *req);
+/* Is it a host with or without a port (RFC 9110, 7.2)?  Both may be empty. */
+bool check_host(struct http_slice host);
+bool check_is_token(const char *text, size_t len);
 /* Checks the next bytes of the trailer, and a part of a field's name in it. */
 int check_trailer(struct http_request *req, const char *bytes, size_t len);
 int check_trailer_name(struct http_request *req, const char *name, size_t len);

@@ -5,7 +5,8 @@
 #define SETTING_STRUCT struct http_config
 static const struct setting settings[] = {
 	SETTING_SIZE(max_header_bytes, "16KiB", 1024, 1024 * 1024, AT_START,
-		     "Longest request line and headers together; 431 beyond."),
+		     "Longest request line and headers together; 431 beyond, "
+		     "414 where the line alone is."),
 	SETTING_INT(max_headers, "100", 8, 1000, AT_START,
 		    "Most header lines in a request; 431 beyond."),
 	SETTING_SIZE(max_body_bytes, "8MiB", 0, INT64_C(1) << 30, AT_START,

@@ -8,7 +8,8 @@
 
 /* Bounds and timeouts; `http` section of the configuration. */
 struct http_config {
-	int64_t max_header_bytes; /* request line and headers: 431 beyond */
+	int64_t max_header_bytes; /* request line and headers: 431 or 414 beyond
+				   */
 	int64_t max_headers;	  /* header lines of a request: 431 beyond */
 	int64_t max_body_bytes;	  /* 413 beyond */
 	int64_t max_connections;  /* per listener; beyond: 503 and close */

@@ -49,7 +49,7 @@ void http_metrics_refused(const struct http_metrics *m, int status)
 
 	if (status == 408)
 		metric = m->too_slow;
-	else if (status == 413 || status == 431)
+	else if (status == 413 || status == 414 || status == 431)
 		metric = m->too_large;
 	else if (status == 503)
 		metric = m->overload;

@@ -8,9 +8,11 @@
  * a missing Host (1.1), a space before the colon, a bad chunk or trailer, or a
  * target of "*" for anything but OPTIONS is a 400 and the connection is closed.
  * A trailer is read, within the bounds of a header block, and dropped.  Other
- * refusals, closing too: 408 (slow), 413, 417 (unknown expectation), 431, 501
- * (CONNECT), 503 (too many connections or too much memory in bodies), 505 (not
- * HTTP/1).  Their bodies are problem+json.
+ * refusals, closing too: 408 (slow), 413, 414 (the request line alone is longer
+ * than a header block may be), 417 (unknown expectation), 431, 501 (CONNECT, a
+ * method that llhttp does not know, a coding before chunked), 503 (too many
+ * connections or too much memory in bodies), 505 (not HTTP/1).  Their bodies
+ * are problem+json.  tests/integration/support/http_cases.py lists them all.
  *
  * Requests of one connection are answered in order; the next is parsed once the
  * present one has been answered.  Answers to pipelined requests that arrive in

@@ -115,8 +115,6 @@ static int on_headers_complete(llhttp_t *parser)
 		return request_refuse(req, 501, "this is not a proxy");
 	/* A wish to upgrade may be ignored, and is. */
 	parser->upgrade = 0;
-	/* A trailer has no say in it. */
-	req->keep_alive = llhttp_should_keep_alive(parser);
 	req->headers_done = true;
 	if (req->conn->listener->choose && choose(req) != 0)
 		return req->chosen ? HPE_PAUSED : -1;
@@ -186,10 +184,8 @@ static bool skip_empty_lines(struct http_request *req)
 
 static int begin(struct http_request *req)
 {
-	char first = *request_base(req);
-
 	llhttp_init(&req->parser, HTTP_REQUEST, &callbacks);
-	if (first < 'A' || first > 'Z')
+	if (!check_is_token(request_base(req), 1))
 		return request_refuse(req, 400, "not an HTTP request");
 	req->parser.data = req;
 	req->body_max = (size_t)request_config(req)->max_body_bytes;
@@ -198,19 +194,48 @@ static int begin(struct http_request *req)
 	return 0;
 }
 
+/* The host of an absolute target, in place of the header's (RFC 9112, 3.2.2).
+ */
+static int take_authority(struct http_request *req, uint32_t at, uint32_t len)
+{
+	struct http_slice host = {request_base(req) + at, len};
+	struct header_ref *h = req->headers;
+
+	if (len == 0 || host.data[0] == ':' || !check_host(host))
+		return request_refuse(req, 400,
+				      "no valid host in the request target");
+	for (; h < req->headers + req->header_count; h++) {
+		if (h->name_len == 4 &&
+		    strncasecmp(request_base(req) + h->name, "host", 4) == 0) {
+			h->value = at;
+			h->value_len = len;
+		}
+	}
+	return 0;
+}
+
+/* 0: it begins with none. */
+static uint32_t length_of_scheme(struct http_slice url)
+{
+	if (url.len > 7 && strncasecmp(url.data, "http://", 7) == 0)
+		return 7;
+	if (url.len > 8 && strncasecmp(url.data, "https://", 8) == 0)
+		return 8;
+	return 0;
+}
+
 /* The target without its query; of an absolute one, what follows the host. */
 int parse_target(struct http_request *req)
 {
 	struct http_slice url = {request_base(req) + req->url, req->url_len};
+	uint32_t scheme = length_of_scheme(url), skip = scheme;
 	const char *mark;
-	size_t skip = 0;
 
-	if (url.len > 7 && strncasecmp(url.data, "http://", 7) == 0)
-		skip = 7;
-	else if (url.len > 8 && strncasecmp(url.data, "https://", 8) == 0)
-		skip = 8;
 	while (skip > 0 && skip < url.len && !strchr("/?#", url.data[skip]))
 		skip++;
+	if (skip > 0 &&
+	    take_authority(req, req->url + scheme, skip - scheme) < 0)
+		return -1;
 	url.data += skip;
 	url.len -= skip;
 	if (memchr(url.data, '#', url.len))
@@ -282,21 +307,6 @@ static enum parse_result headers_complete(struct http_request *req)
 	return PARSE_HEADERS;
 }
 
-static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
-{
-	const char *reason = llhttp_get_error_reason(&req->parser);
-
-	/* To llhttp 9 a bare LF after the version is a version, too. */
-	if (code == HPE_INVALID_VERSION && reason && strstr(reason, "CRLF"))
-		request_refuse(req, 400, reason);
-	else if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
-		request_refuse(req, 505, "this server speaks HTTP/1.1");
-	else
-		request_refuse(req, 400,
-			       reason && *reason ? reason : "not HTTP");
-	return PARSE_REFUSED;
-}
-
 /* All bytes are taken in.  What is kept of a body is what it says. */
 static enum parse_result more(struct http_request *req, size_t fed)
 {
@@ -307,7 +317,7 @@ static enum parse_result more(struct http_request *req, size_t fed)
 		if (req->in.len - req->start <=
 		    (size_t)config->max_header_bytes)
 			return PARSE_MORE;
-		request_refuse(req, 431, "the headers are too long");
+		check_too_long(req);
 		return PARSE_REFUSED;
 	}
 	if (take_trailer(req, req->in.len - fed, req->in.len) < 0)
@@ -319,6 +329,56 @@ static enum parse_result more(struct http_request *req, size_t fed)
 	    req->body_max + (uint64_t)config->max_header_bytes)
 		return PARSE_MORE;
 	request_refuse(req, 413, "too much chunk framing");
+	return PARSE_REFUSED;
+}
+
+/* A method, whatever it is, a target and a version of ours? */
+static bool is_request_line(const char *line, const char *end)
+{
+	static const char version[] = " HTTP/1.1\r";
+	const char *target = memchr(line, ' ', (size_t)(end - line));
+	const size_t len = sizeof(version) - 1;
+
+	return target && (size_t)(end - target) > len &&
+	       check_is_token(line, (size_t)(target - line)) &&
+	       (memcmp(end - len, version, len) == 0 ||
+		memcmp(end - len, " HTTP/1.0\r", len) == 0);
+}
+
+/* llhttp gives up at the first letter that is of no method it knows.  Whether
+ * it is one of another (501; RFC 9110, 9.1) shows at the end of the line. */
+static enum parse_result unknown_method(struct http_request *req)
+{
+	const char *line = request_base(req);
+	size_t len = req->in.len - req->start;
+	const char *space = memchr(line, ' ', len);
+	const char *end = memchr(line, '\n', len);
+
+	if (!end && check_is_token(line, space ? (size_t)(space - line) : len))
+		return more(req, 0);
+	/* Its answer has a body, also of a HEADX. */
+	req->parser.method = HTTP_GET;
+	if (end && is_request_line(line, end))
+		request_refuse(req, 501, "the method is not known");
+	else
+		request_refuse(req, 400, "not an HTTP request");
+	return PARSE_REFUSED;
+}
+
+static enum parse_result failed(struct http_request *req, llhttp_errno_t code)
+{
+	const char *reason = llhttp_get_error_reason(&req->parser);
+
+	if (code == HPE_INVALID_METHOD && !req->refusal)
+		return unknown_method(req);
+	/* To llhttp 9 a bare LF after the version is a version, too. */
+	if (code == HPE_INVALID_VERSION && reason && strstr(reason, "CRLF"))
+		request_refuse(req, 400, reason);
+	else if (code == HPE_PAUSED_H2_UPGRADE || code == HPE_INVALID_VERSION)
+		request_refuse(req, 505, "this server speaks HTTP/1.1");
+	else
+		request_refuse(req, 400,
+			       reason && *reason ? reason : "not HTTP");
 	return PARSE_REFUSED;
 }
 

@@ -25,7 +25,8 @@ bool http_method_is(const struct http_request *req, const char *method);
 struct http_slice http_path(const struct http_request *req);
 struct http_slice http_query(const struct http_request *req);
 struct http_slice http_body(const struct http_request *req);
-/* The first header of that name, or {NULL, 0}. */
+/* The first header of that name, or {NULL, 0}.  Host is that of the target, if
+ * it names one. */
 struct http_slice http_header_get(const struct http_request *req,
 				  const char *name);
 size_t http_header_count(const struct http_request *req);

@@ -21,17 +21,18 @@ CHECKS = (ANSWER_CHECKS + ",not_a_server_error,allow_header_conformance,"
 # Examples of an operation; make test-long asks for more.
 EXAMPLES = int(os.environ.get("OPENAPI_EXAMPLES", "60"))
 
-# Methods that HTTP knows; others are no HTTP to the server (400).
+# Methods that the server's parser knows; others are a 501.
 SETTINGS = """
 [phases.coverage]
 unexpected-methods = ["GET", "POST", "PUT", "PATCH", "DELETE",
                       "OPTIONS", "TRACE"]
 
-# The defaults, 413 and 431: a text beyond its bound may be too long for any body,
+# The defaults, 413, 414 and 431: a text beyond its bound may be too long for any body,
 # or any line.
 [checks]
 negative_data_rejection.expected-statuses = [
-    400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431, "5xx"]
+    400, 401, 403, 404, 405, 406, 409, 413, 414, 415, 422, 428, 429,
+    431, "5xx"]
 """
 
 

@@ -75,6 +75,15 @@ static void headers_come_in_order_without_blanks_around_values(void **state)
 	free(answer);
 }
 
+static void the_host_is_that_of_an_absolute_target(void **state)
+{
+	char *answer = ask(state, reply_headers,
+			   "GET HTTP://b:80/?c HTTP/1.1\r\n" CLOSE "\r\n");
+
+	assert_non_null(strstr(answer, "[Host=b:80][Connection=close]"));
+	free(answer);
+}
+
 static void reply_one_header(struct http_request *req, void *arg)
 {
 	struct http_slice value = http_header_get(req, "x-Thing");
@@ -301,6 +310,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(headers_come_in_order_without_blanks_around_values),
+		CASE(the_host_is_that_of_an_absolute_target),
 		CASE(a_header_is_found_whatever_its_case),
 		CASE(an_absent_header_is_null),
 		CASE(a_type_is_known_whatever_its_case_and_parameters),

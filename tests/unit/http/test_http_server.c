@@ -173,17 +173,30 @@ static void headers_one_byte_longer_are_a_431(void **state)
 	free(answer);
 }
 
-static void headers_without_end_are_a_431(void **state)
+/* Of what begins so and goes on for longer than a header block may. */
+static int status_without_end(struct world *w, const char *begin)
 {
-	char text[4096];
-	char *answer;
+	char text[4096], *answer;
+	int status;
 
 	memset(text, 'x', sizeof(text));
-	memcpy(text, "GET /", 5);
+	memcpy(text, begin, strlen(begin));
 	text[sizeof(text) - 1] = '\0';
-	answer = client_exchange(*state, text);
-	assert_int_equal(status_of(answer), 431);
+	answer = client_exchange(w, text);
+	status = status_of(answer);
 	free(answer);
+	return status;
+}
+
+static void headers_without_end_are_a_431(void **state)
+{
+	assert_int_equal(status_without_end(*state, "GET / HTTP/1.1\r\nA: "),
+			 431);
+}
+
+static void a_target_without_end_is_a_414(void **state)
+{
+	assert_int_equal(status_without_end(*state, "GET /"), 414);
 }
 
 static void more_header_lines_than_allowed_are_a_431(void **state)
@@ -232,6 +245,81 @@ static void http_1_0_may_ask_to_be_kept(void **state)
 	assert_non_null(strstr(answer, "\r\nConnection: keep-alive\r\n"));
 	assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
 	free(answer);
+}
+
+/* How many of two requests are answered, of which the first is this one. */
+static int answered_of_two(struct world *w, const char *version,
+			   const char *header)
+{
+	char request[256], *answer;
+	int answered;
+
+	snprintf(request, sizeof(request),
+		 "GET /a HTTP/%s\r\nHost: a\r\n%s\r\n\r\n", version, header);
+	answer = get_then_close(w, request);
+	answered = count(answer, "HTTP/1.1 200 OK");
+	free(answer);
+	return answered;
+}
+
+static void a_connection_is_closed_if_any_option_says_so(void **state)
+{
+	static const char *const closing[] = {
+		"Connection: close",
+		"connection: CLOSE",
+		"Connection: \tclose\t",
+		"Connection: close, keep-alive",
+		"Connection: keep-alive ,\tclose",
+		"Connection: a,,close,",
+		"Connection: a\r\nConnection: close"};
+
+	for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {
+		assert_int_equal(answered_of_two(*state, "1.1", closing[i]), 1);
+		assert_int_equal(answered_of_two(*state, "1.0", closing[i]), 1);
+	}
+}
+
+static void a_connection_is_kept_if_no_option_closes_it(void **state)
+{
+	static const char *const keeping[] = {
+		"Connection: closed", "Connection: x-close",
+		"Connection: ",	      "Connection: a close",
+		"Connectio: close",   "Proxy-Connection: close",
+		"Keep-Alive: close"};
+
+	for (size_t i = 0; i < sizeof(keeping) / sizeof(keeping[0]); i++)
+		assert_int_equal(answered_of_two(*state, "1.1", keeping[i]), 2);
+}
+
+static void http_1_0_is_kept_by_no_other_header(void **state)
+{
+	assert_int_equal(answered_of_two(*state, "1.0", "Connection: a"), 1);
+	assert_int_equal(answered_of_two(*state, "1.0", "Keep-Alive: 9"), 1);
+	assert_int_equal(
+		answered_of_two(*state, "1.0", "Proxy-Connection: keep-alive"),
+		1);
+	assert_int_equal(
+		answered_of_two(*state, "1.0", "Connection: a,\tKeep-Alive"),
+		2);
+}
+
+static void hosts_of_every_form_are_served(void **state)
+{
+	static const char *const hosts[] = {
+		"a",	    "",
+		"a:",	    "a:80",
+		":80",	    "A-1._~!$&'()*+,;=b",
+		"%41%fF:1", "127.0.0.1:8080",
+		"[::1]",    "[::ffff:192.0.2.1]:80"};
+	char request[128], *answer;
+
+	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET /a HTTP/1.1\r\nHost: %s\r\n\r\n", hosts[i]);
+		answer = get_then_close(*state, request);
+		assert_int_equal(count(answer, "HTTP/1.1 200 OK"), 2);
+		free(answer);
+	}
 }
 
 static void pipelined_requests_are_answered_in_order(void **state)
@@ -322,10 +410,15 @@ int main(void)
 		CASE(headers_of_the_greatest_length_are_taken),
 		CASE(headers_one_byte_longer_are_a_431),
 		CASE(headers_without_end_are_a_431),
+		CASE(a_target_without_end_is_a_414),
 		CASE(more_header_lines_than_allowed_are_a_431),
 		CASE(a_connection_serves_many_requests),
 		CASE(http_1_0_is_closed_after_the_answer),
 		CASE(http_1_0_may_ask_to_be_kept),
+		CASE(a_connection_is_closed_if_any_option_says_so),
+		CASE(a_connection_is_kept_if_no_option_closes_it),
+		CASE(http_1_0_is_kept_by_no_other_header),
+		CASE(hosts_of_every_form_are_served),
 		CASE(pipelined_requests_are_answered_in_order),
 		CASE(a_thousand_pipelined_requests_are_all_answered),
 		CASE(pipelined_answers_leave_in_one_write),
