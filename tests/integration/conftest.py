@@ -136,6 +136,15 @@ def pytest_runtest_makereport(item, call):
                                         servers.tail(thing.log_path, 40)))
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What tests have counted, told by record_property("summary", text)."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, text in getattr(report, "user_properties", ()):
+                if name == "summary" and report.when == "call":
+                    terminalreporter.write_line(text)
+
+
 def watch(request, thing):
     """Shows the log of `thing` if this test fails."""
     request.node.stash.setdefault(STARTED, []).append(thing)

@@ -2,6 +2,7 @@
 import collections
 import concurrent.futures
 import datetime
+import http.client
 import string
 import time
 
@@ -273,6 +274,21 @@ def test_a_link_answers_under_every_host_of_its_domain(links, start):
         assert status(redirector, code, Host=host) == 302
     for host in ("sho.rt", "other.example", "promo"):
         assert status(redirector, code, Host=host) == 404
+
+
+def test_the_host_of_a_whole_url_counts_and_not_the_header(links, start):
+    host, port = start().section["listen"].split(":")
+    code = links.create(domain="promo")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+
+    def asked(url_host, header):
+        connection.request("GET", f"http://{url_host}/{code}",
+                           headers={"Host": header})
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+    assert asked("promo.example", "sho.rt") == 302
+    assert asked("sho.rt:80", "promo.example") == 404
 
 
 def test_a_blocked_host_is_swapped_by_configuration_alone(links, start):

@@ -1,4 +1,6 @@
 """Servers with the life of a test run; they die with pytest."""
+import shutil
+
 import redis
 
 import servers
@@ -133,3 +135,51 @@ class ProxiedKafkaServer(KafkaServer):
         self.extra += PROXIED.format(
             port=self.port, controller=self.controller,
             behind=self.proxy.kafka_port, proxy=self.proxy.address)
+
+
+NGINX = """\
+daemon off;
+worker_processes 1;
+pid {dir}/nginx.pid;
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    keepalive_requests 1000000;
+    lingering_close off;
+    lingering_timeout 100ms;
+    client_body_temp_path {dir}/body;
+    proxy_temp_path {dir}/proxy;
+    fastcgi_temp_path {dir}/fastcgi;
+    uwsgi_temp_path {dir}/uwsgi;
+    scgi_temp_path {dir}/scgi;
+    server {{
+        listen 127.0.0.1:{port};
+{locations}
+    }}
+}}
+"""
+
+
+class NginxServer(Server):
+    """Answers as `locations` say; needs nothing outside of its directory."""
+
+    name = "nginx"
+
+    def __init__(self, directory, locations):
+        super().__init__(directory)
+        self.locations = locations
+        self.binary = shutil.which("nginx",
+                                   path="/usr/sbin:/usr/bin:/usr/local/sbin")
+
+    def command(self):
+        if not self.binary:
+            raise servers.ServerError("nginx is not installed; try `make deps`")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        config = self.directory / "nginx.conf"
+        config.write_text(NGINX.format(dir=self.directory, port=self.port,
+                                       locations=self.locations))
+        return [self.binary, "-p", self.directory, "-c", config,
+                "-e", self.log_path]
+
+    def probe(self):
+        return servers.port_taken(self.port)
