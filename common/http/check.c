@@ -58,19 +58,19 @@ static uint32_t check_request_line(const struct http_request *req)
 	return pos + 11;
 }
 
-/* tchar of RFC 9110, 5.6.2. */
+const bool check_tchars[256] = {
+	['!'] = 1,	   ['#' ... '\''] = 1, ['*'] = 1,
+	['+'] = 1,	   ['-'] = 1,	       ['.'] = 1,
+	['0' ... '9'] = 1, ['A' ... 'Z'] = 1,  ['^' ... 'z'] = 1,
+	['|'] = 1,	   ['~'] = 1,
+};
+
 bool check_is_token(const char *text, size_t len)
 {
-	static const bool token[256] = {
-		['!'] = 1,	   ['#' ... '\''] = 1, ['*'] = 1,
-		['+'] = 1,	   ['-'] = 1,	       ['.'] = 1,
-		['0' ... '9'] = 1, ['A' ... 'Z'] = 1,  ['^' ... 'z'] = 1,
-		['|'] = 1,	   ['~'] = 1,
-	};
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		if (!token[(unsigned char)text[i]])
+		if (!check_is_tchar(text[i]))
 			return false;
 	}
 	return len > 0;

@@ -8,6 +8,14 @@
 
 /* Notes why the request is refused; the first reason stays.  Returns -1. */
 int request_refuse(struct http_request *req, int status, const char *detail);
+/* tchar of RFC 9110, 5.6.2: what names of headers are made of. */
+extern const bool check_tchars[256];
+
+static inline bool check_is_tchar(char c)
+{
+	return check_tchars[(unsigned char)c];
+}
+
 /* Checks the finished header block and sets header_len, expects and
  * keep_alive. */
 int check_headers(struct http_request *req);

@@ -5,6 +5,7 @@
 
 #include "common/http/check.h"
 #include "common/http/request.h"
+#include "common/http/scan.h"
 
 /* Chunk framing may be this many times the body it frames: a client that sends
  * its body a byte at a time needs six bytes for one. */
@@ -391,6 +392,9 @@ enum parse_result parse_request(struct http_request *req)
 	if (!req->begun) {
 		if (!skip_empty_lines(req))
 			return PARSE_MORE;
+		if (!req->conn->listener->choose && scan_request(req))
+			return parse_target(req) < 0 ? PARSE_REFUSED
+						     : PARSE_COMPLETE;
 		if (begin(req) < 0)
 			return PARSE_REFUSED;
 	}

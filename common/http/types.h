@@ -3,7 +3,8 @@
  *
  *	request.c	what handlers ask of a request
  *	check.c		what a header block must not have in it
- *	parse.c		bytes to a request, with llhttp
+ *	scan.c		bytes to a request, of the usual kind
+ *	parse.c		bytes to a request, of any kind, with llhttp
  *	request_pool.c	requests and their buffers, kept for the next
  *	reply.c		answers to bytes
  *	io.c		reads and writes
