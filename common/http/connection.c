@@ -283,7 +283,7 @@ static void process(struct connection *conn)
 static void finish(struct connection *conn)
 {
 	bool unread = conn->req->in.len > conn->req->start ||
-		      connection_has_input(conn);
+		      (!conn->drained && connection_has_input(conn));
 
 	if (!conn->linger && !unread) {
 		connection_hang_up(conn);
@@ -307,6 +307,19 @@ static uint32_t stream_events(const struct connection *conn)
 	return events;
 }
 
+static void on_event(void *arg, uint32_t events);
+
+/* From when it has to wait: of many that are asked once, none is watched. */
+static void watch(struct connection *conn, uint32_t events)
+{
+	struct error err;
+
+	conn->watch = loop_watch_fd(conn->listener->loop, conn->fd, events,
+				    on_event, conn, &err);
+	if (!conn->watch)
+		connection_hang_up(conn);
+}
+
 static void set_events(struct connection *conn)
 {
 	uint32_t events = EPOLLIN;
@@ -320,7 +333,9 @@ static void set_events(struct connection *conn)
 		events = 0;
 	if (conn->phase == HANDLING && conn->req->on_gone)
 		events |= EPOLLRDHUP;
-	if (loop_watch_set(conn->watch, events, &err) < 0)
+	if (!conn->watch)
+		watch(conn, events);
+	else if (loop_watch_set(conn->watch, events, &err) < 0)
 		connection_hang_up(conn);
 }
 
@@ -349,6 +364,7 @@ static void settle(struct connection *conn)
 	else if (conn->phase == READING && req && req->in.len == req->start &&
 		 !connection_is_sending(conn))
 		release_request(conn);
+	conn->drained = false;
 	if (conn->fd >= 0)
 		set_events(conn);
 	if (conn->fd >= 0)
@@ -388,6 +404,13 @@ static const struct connection_calls calls = {
 	.proceed = proceed,
 };
 
+static void read_and_process(struct connection *conn)
+{
+	connection_read(conn);
+	if (conn->fd >= 0)
+		process(conn);
+}
+
 /* --- calls from the loop -------------------------------------------------- */
 
 static void on_stream_event(struct connection *conn, uint32_t events)
@@ -421,9 +444,7 @@ static void on_event(void *arg, uint32_t events)
 	} else if (conn->phase == HANDLING) {
 		conn->paused = true;
 	} else {
-		connection_read(conn);
-		if (conn->fd >= 0)
-			process(conn);
+		read_and_process(conn);
 	}
 	settle(conn);
 }
@@ -476,11 +497,7 @@ int connection_new(struct http_listener *l, int fd,
 	conn->fd = fd;
 	conn->peer = *peer;
 	conn->timer = loop_timer_new(l->loop, on_timeout, conn, err);
-	if (conn->timer)
-		conn->watch = loop_watch_fd(l->loop, fd, EPOLLIN, on_event,
-					    conn, err);
-	if (!conn->watch) {
-		loop_timer_free(conn->timer);
+	if (!conn->timer) {
 		close(fd);
 		free(conn);
 		return -1;
@@ -495,6 +512,8 @@ int connection_new(struct http_listener *l, int fd,
 	conn->progress = true;
 	if (surplus)
 		turn_away(conn);
+	else
+		read_and_process(conn);
 	settle(conn);
 	return 0;
 }

@@ -24,9 +24,11 @@ void connection_hang_up(struct connection *conn)
 {
 	if (conn->fd < 0)
 		return;
-	loop_watch_free(conn->watch);
+	if (conn->watch)
+		loop_watch_close(conn->watch);
+	else
+		close(conn->fd);
 	conn->watch = NULL;
-	close(conn->fd);
 	conn->fd = -1;
 }
 
@@ -158,6 +160,7 @@ bool connection_take_request(struct connection *conn)
 void connection_read(struct connection *conn)
 {
 	struct http_request *req;
+	size_t room;
 	ssize_t n;
 
 	if (!connection_take_request(conn)) {
@@ -167,10 +170,11 @@ void connection_read(struct connection *conn)
 	if (!make_room(conn->req))
 		return;
 	req = conn->req;
-	n = recv(conn->fd, req->in.data + req->in.len,
-		 req->in.cap - req->in.len, 0);
+	room = req->in.cap - req->in.len;
+	n = recv(conn->fd, req->in.data + req->in.len, room, 0);
 	if (n > 0) {
 		req->in.len += (size_t)n;
+		conn->drained = (size_t)n < room;
 		conn->progress |= req->stream != NULL;
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		connection_hang_up(conn);

@@ -133,11 +133,11 @@ void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 {
 	struct connection *conn, *next;
 
+	l->draining = true;
 	/* Those that wait to be accepted would be reset by closing. */
 	while (l->fd >= 0 && accept_one(l))
 		;
 	stop_accepting(l);
-	l->draining = true;
 	for (conn = l->connections; conn; conn = next) {
 		next = conn->next;
 		connection_retire(conn);

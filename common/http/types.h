@@ -106,13 +106,14 @@ struct connection_calls {
 struct connection {
 	struct http_listener *listener; /* NULL once that is freed */
 	struct connection *prev, *next;
-	struct loop_watch *watch;
+	struct loop_watch *watch; /* NULL until it has to wait */
 	struct loop_timer *timer;
 	struct http_request *req; /* NULL while idle */
 	int fd;			  /* -1 once the client has gone */
 	enum connection_phase phase;
 	bool processing;  /* in process(), further up the stack */
 	bool paused;	  /* more has come than may be read now */
+	bool drained;	  /* by the present call: no more had come */
 	bool closing;	  /* close once `out` is sent */
 	bool linger;	  /* the client may still be sending then */
 	bool progress;	  /* the timeout starts anew */

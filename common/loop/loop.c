@@ -317,25 +317,36 @@ int loop_watch_set(struct loop_watch *watch, uint32_t events, struct error *err)
 	return control(watch, EPOLL_CTL_MOD, err);
 }
 
-void loop_watch_free(struct loop_watch *watch)
+/* The turn's events may still name it: the memory goes at its end. */
+static void bury(struct loop_watch *watch)
 {
-	struct loop *loop;
-	struct error ignored;
+	struct loop *loop = watch->loop;
 
-	if (!watch)
-		return;
-	loop = watch->loop;
-	control(watch, EPOLL_CTL_DEL, &ignored);
 	if (watch->prev)
 		watch->prev->next = watch->next;
 	else
 		loop->watches = watch->next;
 	if (watch->next)
 		watch->next->prev = watch->prev;
-	/* The turn's events may still name it: the memory goes at its end. */
 	watch->dead = true;
 	watch->next = loop->dead;
 	loop->dead = watch;
+}
+
+void loop_watch_free(struct loop_watch *watch)
+{
+	struct error ignored;
+
+	if (!watch)
+		return;
+	control(watch, EPOLL_CTL_DEL, &ignored);
+	bury(watch);
+}
+
+void loop_watch_close(struct loop_watch *watch)
+{
+	close(watch->fd);
+	bury(watch);
 }
 
 /* --- timers --------------------------------------------------------------- */

@@ -33,6 +33,9 @@ int loop_watch_set(struct loop_watch *watch, uint32_t events,
 		   struct error *err);
 /* Safe inside any callback, its own included.  Does not close the fd. */
 void loop_watch_free(struct loop_watch *watch);
+/* The same, and closes the fd, which must have no duplicate: closing alone ends
+ * the watch then, which spares a call of the kernel. */
+void loop_watch_close(struct loop_watch *watch);
 
 /* A one-shot timer; starts unarmed.  Re-arming moves it. */
 typedef void loop_timer_fn(void *arg);
