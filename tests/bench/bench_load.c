@@ -1,13 +1,16 @@
 /*
  * Creates links, one a request, over keep-alive connections, and measures. With
  * a file of codes, one a line and all of one length, instead of a key: visits
- * them in turn. usage: bench_load PORT KEY|@FILE SECONDS CONNECTIONS [RATE]
+ * them in turn. usage: bench_load PORT KEY|@FILE SECONDS CONNECTIONS [RATE
+ * [EACH]]
  *
- * Without RATE each connection sends as soon as it has been answered (a closed
- * loop: how many can be had).  With it requests are due RATE times a second
- * whether or not earlier ones were answered (an open loop: what a client
- * waits), and latency counts from when a request was due, so that a server that
- * stalls is charged for all who came meanwhile.
+ * Without RATE, or with 0, each connection sends as soon as it has been
+ * answered (a closed loop: how many can be had).  With it requests are due RATE
+ * times a second whether or not earlier ones were answered (an open loop: what
+ * a client waits), and latency counts from when a request was due, so that a
+ * server that stalls is charged for all who came meanwhile.  With EACH a
+ * connection carries so many visits, the last of which asks the server to close
+ * it, and the next goes out on a new one.
  *
  * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
  * Any answer but 201, to a visit 302, ends it with status 1.
@@ -34,6 +37,7 @@
 struct client {
 	int fd;
 	bool busy;
+	int sent;    /* on this connection */
 	int64_t due; /* of the request under way */
 	size_t len;
 	char in[ANSWER_MAX];
@@ -47,6 +51,10 @@ struct load {
 	int idle_count;
 	char request[1024];
 	size_t request_len, digits_at;
+	char closing[1024]; /* the last of a connection */
+	size_t closing_len;
+	int each; /* requests a connection; 0: any number */
+	struct sockaddr_in to;
 	char *codes; /* to be visited; NULL: links are created */
 	size_t code_len, code_count;
 	uint64_t sent, answered;
@@ -125,15 +133,24 @@ static void read_codes(struct load *l, const char *path)
 		die("the codes are not of one length");
 }
 
+static size_t write_visit(const struct load *l, const char *port,
+			  const char *last_line, char *to, size_t size)
+{
+	int len = snprintf(to, size,
+			   "GET /%.*s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s\r\n",
+			   (int)l->code_len, l->codes, port, last_line);
+
+	if (len < 0 || (size_t)len >= size)
+		die("the codes are too long");
+	return (size_t)len;
+}
+
 static void prepare_visits(struct load *l, const char *port)
 {
-	int len = snprintf(l->request, sizeof(l->request),
-			   "GET /%.*s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n",
-			   (int)l->code_len, l->codes, port);
-
-	if (len < 0 || (size_t)len >= sizeof(l->request))
-		die("the codes are too long");
-	l->request_len = (size_t)len;
+	l->request_len =
+		write_visit(l, port, "", l->request, sizeof(l->request));
+	l->closing_len = write_visit(l, port, "Connection: close\r\n",
+				     l->closing, sizeof(l->closing));
 	l->digits_at = strlen("GET /");
 }
 
@@ -163,13 +180,25 @@ static void write_number(struct load *l, uint64_t number)
 			(char)('0' + number % 10);
 }
 
+static bool is_last(const struct load *l, const struct client *c)
+{
+	return l->each && c->sent == l->each;
+}
+
 static void send_request(struct load *l, int index, int64_t due)
 {
 	struct client *c = &l->clients[index];
 	uint64_t number = l->sent++;
+	bool closes;
+	char *bytes;
+	size_t len;
 
+	c->sent++;
+	closes = is_last(l, c);
+	bytes = closes ? l->closing : l->request;
+	len = closes ? l->closing_len : l->request_len;
 	if (l->codes)
-		memcpy(l->request + l->digits_at,
+		memcpy(bytes + l->digits_at,
 		       l->codes + number % l->code_count * (l->code_len + 1),
 		       l->code_len);
 	else
@@ -177,8 +206,7 @@ static void send_request(struct load *l, int index, int64_t due)
 	c->due = due;
 	c->busy = true;
 	c->len = 0;
-	if (send(c->fd, l->request, l->request_len, MSG_NOSIGNAL) !=
-	    (ssize_t)l->request_len)
+	if (send(c->fd, bytes, len, MSG_NOSIGNAL) != (ssize_t)len)
 		die("the server took no request");
 }
 
@@ -196,6 +224,39 @@ static void send_due(struct load *l)
 	       (l->rate == 0 || due_ns(l) <= now))
 		send_request(l, l->idle[--l->idle_count],
 			     l->rate == 0 ? now : due_ns(l));
+}
+
+/* --- connections ---------------------------------------------------------- */
+
+static void connect_one(struct load *l, int index)
+{
+	struct client *c = &l->clients[index];
+	struct epoll_event event = {.events = EPOLLIN,
+				    .data.u32 = (uint32_t)index};
+	int one = 1;
+
+	c->sent = 0;
+	c->fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(c->fd, (struct sockaddr *)&l->to, sizeof(l->to)) < 0)
+		die("cannot connect");
+	setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
+}
+
+static void connect_all(struct load *l, const char *port)
+{
+	l->to = (struct sockaddr_in){.sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)atoi(port)),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	l->epoll = epoll_create1(0);
+	l->clients = calloc((size_t)l->count, sizeof(*l->clients));
+	l->idle = calloc((size_t)l->count, sizeof(*l->idle));
+	if (l->epoll < 0 || !l->clients || !l->idle)
+		die("out of memory");
+	for (int i = 0; i < l->count; i++) {
+		connect_one(l, i);
+		l->idle[l->idle_count++] = i;
+	}
 }
 
 /* --- answers -------------------------------------------------------------- */
@@ -230,6 +291,10 @@ static void on_answer(struct load *l, int index)
 	if (took > l->slowest)
 		l->slowest = took;
 	c->busy = false;
+	if (is_last(l, c)) {
+		close(c->fd);
+		connect_one(l, index);
+	}
 	l->idle[l->idle_count++] = index;
 }
 
@@ -251,32 +316,6 @@ static void on_readable(struct load *l, int index)
 }
 
 /* --- the run -------------------------------------------------------------- */
-
-static void connect_all(struct load *l, const char *port)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)atoi(port)),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int one = 1;
-
-	l->epoll = epoll_create1(0);
-	l->clients = calloc((size_t)l->count, sizeof(*l->clients));
-	l->idle = calloc((size_t)l->count, sizeof(*l->idle));
-	if (l->epoll < 0 || !l->clients || !l->idle)
-		die("out of memory");
-	for (int i = 0; i < l->count; i++) {
-		struct client *c = &l->clients[i];
-		struct epoll_event event = {.events = EPOLLIN,
-					    .data.u32 = (uint32_t)i};
-
-		c->fd = socket(AF_INET, SOCK_STREAM, 0);
-		if (connect(c->fd, (struct sockaddr *)&to, sizeof(to)) < 0)
-			die("cannot connect");
-		setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		epoll_ctl(l->epoll, EPOLL_CTL_ADD, c->fd, &event);
-		l->idle[l->idle_count++] = i;
-	}
-}
 
 /* Until the next request is due; a moment when none is to be sent. */
 static int64_t patience_ns(const struct load *l)
@@ -315,16 +354,19 @@ int main(int argc, char **argv)
 	static struct load l;
 	double seconds;
 
-	if (argc != 5 && argc != 6) {
+	if (argc < 5 || argc > 7) {
 		fprintf(stderr, "usage: bench_load PORT KEY|@FILE SECONDS "
-				"CONNECTIONS [RATE]\n");
+				"CONNECTIONS [RATE [EACH]]\n");
 		return 64;
 	}
 	l.count = atoi(argv[4]);
 	if (l.count < 1 || l.count > CONNECTIONS_MAX)
 		die("CONNECTIONS is 1 to 4096");
 	l.end = (int64_t)(strtod(argv[3], NULL) * 1e9);
-	l.rate = argc == 6 ? strtod(argv[5], NULL) : 0;
+	l.rate = argc > 5 ? strtod(argv[5], NULL) : 0;
+	l.each = argc > 6 ? atoi(argv[6]) : 0;
+	if (l.each && argv[2][0] != '@')
+		die("EACH is for visits");
 	if (argv[2][0] == '@') {
 		read_codes(&l, argv[2] + 1);
 		prepare_visits(&l, argv[1]);
