@@ -1,7 +1,6 @@
 #include "redirector/request_info.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "codespace/alias.h"
 
@@ -36,34 +35,32 @@ static void keep_line(struct forwarded *f, struct http_slice line)
 	f->lines[f->count++] = line;
 }
 
-static bool is_named(struct http_slice name, const char *want)
-{
-	return !strncasecmp(name.data, want, name.len);
-}
-
 /* The header of the click that a name of this length may be; NULL: none. */
 static struct http_slice *click_field(struct click *click,
 				      struct http_slice name)
 {
 	switch (name.len) {
 	case sizeof("x-moz") - 1: /* Firefox before it had sec-purpose */
-		return is_named(name, "x-moz") ? &click->prefetch : NULL;
+		return http_name_is(name, "x-moz") ? &click->prefetch : NULL;
 	case sizeof("x-purpose") - 1: /* Safari */
-		return is_named(name, "x-purpose") ? &click->prefetch : NULL;
+		return http_name_is(name, "x-purpose") ? &click->prefetch
+						       : NULL;
 	case sizeof("host") - 1:
-		return is_named(name, "host") ? &click->host : NULL;
+		return http_name_is(name, "host") ? &click->host : NULL;
 	case sizeof("user-agent") - 1:
-		return is_named(name, "user-agent") ? &click->user_agent : NULL;
+		return http_name_is(name, "user-agent") ? &click->user_agent
+							: NULL;
 	case sizeof("referer") - 1:
-		if (is_named(name, "referer"))
+		if (http_name_is(name, "referer"))
 			return &click->referrer;
-		return is_named(name, "purpose") ? &click->prefetch : NULL;
+		return http_name_is(name, "purpose") ? &click->prefetch : NULL;
 	case sizeof("accept-language") - 1:
-		return is_named(name, "accept-language")
+		return http_name_is(name, "accept-language")
 			       ? &click->accept_language
 			       : NULL;
 	case sizeof("sec-purpose") - 1:
-		return is_named(name, "sec-purpose") ? &click->prefetch : NULL;
+		return http_name_is(name, "sec-purpose") ? &click->prefetch
+							 : NULL;
 	default:
 		return NULL;
 	}
@@ -91,7 +88,7 @@ void request_info_read(const struct http_request *req,
 		if (field && !field->data)
 			*field = h.value;
 		else if (h.name.len == forwarding->len &&
-			 is_named(h.name, forwarding->data))
+			 http_name_is(h.name, forwarding->data))
 			keep_line(&forwarded, h.value);
 	}
 	ret_click->query = http_query(req);

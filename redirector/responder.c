@@ -156,6 +156,7 @@ static void send_unavailable(struct http_request *req, const char *retry_after)
  */
 
 struct responder {
+	struct loop *loop;
 	struct kafka_producer *producer;
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
@@ -218,7 +219,7 @@ static enum hour_counter hour_counter_of(Shortloop__Outcome outcome)
 static void count_silent(struct responder *r, enum redirector_counter which)
 {
 	redirector_count(r->counters, which);
-	hour_writer_count(r->hours, clock_real_ms(), HOUR_SILENT);
+	hour_writer_count(r->hours, loop_real_ms(r->loop), HOUR_SILENT);
 }
 
 struct classification {
@@ -281,7 +282,7 @@ static void report(struct responder *r, struct click *click,
 		   const struct cached_link *link,
 		   const struct classification *c)
 {
-	click->time_ms = clock_real_ms();
+	click->time_ms = loop_real_ms(r->loop);
 	click->outcome = c->outcome;
 	click->status = c->status;
 	click->link_part = link->event;
@@ -426,6 +427,7 @@ void responder_send_unavailable(struct responder *r, struct http_request *req)
  */
 
 struct responder *responder_new(const struct redirector *redirector,
+				struct loop *loop,
 				struct redirector_counters *counters,
 				struct hour_writer *hours, struct error *err)
 {
@@ -439,6 +441,7 @@ struct responder *responder_new(const struct redirector *redirector,
 		error_set_nomem(err);
 		return NULL;
 	}
+	r->loop = loop;
 	r->producer = redirector->producer;
 	r->settings = s;
 	r->virtual_hosts = redirector->virtual_hosts;

@@ -38,8 +38,8 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 
 struct responder;
 
-/* All of them must outlive the responder. */
-struct responder *responder_new(const struct redirector *r,
+/* All of them must outlive the responder.  `loop` is the thread's. */
+struct responder *responder_new(const struct redirector *r, struct loop *loop,
 				struct redirector_counters *counters,
 				struct hour_writer *hours, struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */

@@ -543,7 +543,7 @@ static void on_turn_end(void *state)
 	struct link_cache_stats stats = link_cache_stats(v->cache);
 
 	redirector_counters_flush(&v->counters);
-	hour_writer_flush(v->hours, clock_real_ms());
+	hour_writer_flush(v->hours, loop_real_ms(v->loop));
 	metric_set(g->entries, (int64_t)stats.entries);
 	metric_set(g->bytes, (int64_t)stats.bytes);
 	if (stats.evictions != g->evictions_reported) {
@@ -633,8 +633,9 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
 	if (!hash_key_make(&v->lookups.hash_key, err))
 		v->cache = link_cache_new(cache_bytes, err);
-	v->responder =
-		v->cache ? responder_new(r, &v->counters, v->hours, err) : NULL;
+	v->responder = v->cache ? responder_new(r, v->loop, &v->counters,
+						v->hours, err)
+				: NULL;
 	if (!v->responder || start_report_timer(v, err) < 0) {
 		visits_free(v);
 		return NULL;

@@ -183,26 +183,26 @@ static void note_framing(struct framing *f, const struct http_header *h)
 	/* By length first: this looks at every header of every request. */
 	switch (h->name.len) {
 	case 4:
-		if (http_slice_is_nocase(h->name, "host")) {
+		if (http_name_is(h->name, "host")) {
 			f->hosts++;
 			f->host = h->value;
 		}
 		break;
 	case 6:
-		if (http_slice_is_nocase(h->name, "expect")) {
+		if (http_name_is(h->name, "expect")) {
 			f->expects++;
 			f->expect = h->value;
 		}
 		break;
 	case 10:
-		if (http_slice_is_nocase(h->name, "connection"))
+		if (http_name_is(h->name, "connection"))
 			note_options(f, h->value);
 		break;
 	case 14:
-		f->lengths += http_slice_is_nocase(h->name, "content-length");
+		f->lengths += http_name_is(h->name, "content-length");
 		break;
 	case 17:
-		if (http_slice_is_nocase(h->name, "transfer-encoding")) {
+		if (http_name_is(h->name, "transfer-encoding")) {
 			f->codings++;
 			f->coding = h->value;
 		}

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct http_slice {
 	const char *data; /* not NUL-terminated */
@@ -56,5 +57,25 @@ void http_on_client_gone(struct http_request *req, void (*fn)(void *arg),
 /* Comparisons with a C string; the second ignores ASCII case. */
 bool http_slice_is(struct http_slice slice, const char *text);
 bool http_slice_is_nocase(struct http_slice slice, const char *text);
+
+/*
+ * Is that the name of a header, whatever its case?  For hot paths: `name` has
+ * to be a token, as those of http_header_at are, and `text` a literal of lower
+ * case letters, digits and hyphens.
+ */
+static inline bool http_name_is(struct http_slice name, const char *text)
+{
+	/* The bit tells the cases of a letter apart, and is set in a digit and
+	 * a hyphen; what else it would make one of these is in no token. */
+	const char case_bit = 0x20;
+	size_t len = strlen(text);
+	unsigned differs = 0;
+
+	if (name.len != len)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		differs |= (unsigned)((name.data[i] | case_bit) ^ text[i]);
+	return !differs;
+}
 
 #endif

@@ -77,25 +77,25 @@ static bool is_harmless(struct scan *s, struct http_slice name,
 {
 	switch (name.len) {
 	case 4:
-		if (!http_slice_is_nocase(name, "host"))
+		if (!http_name_is(name, "host"))
 			return true;
 		if (s->has_host)
 			return false;
 		s->has_host = true;
 		return check_host(value);
 	case 6:
-		return !http_slice_is_nocase(name, "expect");
+		return !http_name_is(name, "expect");
 	case 7:
-		return !http_slice_is_nocase(name, "upgrade");
+		return !http_name_is(name, "upgrade");
 	case 10:
-		return !http_slice_is_nocase(name, "connection") ||
+		return !http_name_is(name, "connection") ||
 		       scan_connection(s, value);
 	case 14:
-		return !http_slice_is_nocase(name, "content-length");
+		return !http_name_is(name, "content-length");
 	case 16:
-		return !http_slice_is_nocase(name, "proxy-connection");
+		return !http_name_is(name, "proxy-connection");
 	case 17:
-		return !http_slice_is_nocase(name, "transfer-encoding");
+		return !http_name_is(name, "transfer-encoding");
 	default:
 		return true;
 	}

@@ -41,6 +41,7 @@ struct loop {
 	int epoll_fd;
 	int wake_fd;
 	int64_t now;
+	int64_t real; /* 0: not asked for in this turn; -1: outside of one */
 	atomic_bool stop;
 	struct loop_watch *wake;
 	struct loop_watch *watches;
@@ -150,6 +151,7 @@ struct loop *loop_new(struct error *err)
 		return NULL;
 	}
 	loop->epoll_fd = loop->wake_fd = -1;
+	loop->real = -1;
 	loop->posts_tail = &loop->posts;
 	loop->now = clock_monotonic_ms();
 	pthread_mutex_init(&loop->lock, NULL);
@@ -223,6 +225,7 @@ static int turn(struct loop *loop, struct error *err)
 	if (n < 0 && errno != EINTR)
 		return error_set_errno(err, "epoll_wait");
 	loop->now = clock_monotonic_ms();
+	loop->real = 0;
 	for (i = 0; i < n; i++) {
 		watch = events[i].data.ptr;
 		if (!watch->dead)
@@ -241,6 +244,7 @@ int loop_run(struct loop *loop, struct error *err)
 
 	while (status == 0 && !atomic_load(&loop->stop))
 		status = turn(loop, err);
+	loop->real = -1;
 	atomic_store(&loop->stop, false);
 	return status;
 }
@@ -258,6 +262,15 @@ void loop_stop(struct loop *loop)
 int64_t loop_now_ms(const struct loop *loop)
 {
 	return loop->now;
+}
+
+int64_t loop_real_ms(struct loop *loop)
+{
+	if (loop->real < 0)
+		return clock_real_ms();
+	if (loop->real == 0)
+		loop->real = clock_real_ms();
+	return loop->real;
 }
 
 int loop_on_turn_end(struct loop *loop, void (*fn)(void *arg), void *arg,

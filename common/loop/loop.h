@@ -59,5 +59,7 @@ int loop_post(struct loop *loop, void (*fn)(void *arg), void *arg,
 
 /* The monotonic clock in ms, read once per turn. */
 int64_t loop_now_ms(const struct loop *loop);
+/* The real-time clock in ms, read once per turn, when it is first asked for. */
+int64_t loop_real_ms(struct loop *loop);
 
 #endif

@@ -75,6 +75,36 @@ static void a_click_arrives_as_it_was(void **state)
 	click_encoder_free(e);
 }
 
+/* As protobuf-c would have written it. */
+static void the_encoding_is_the_usual_one(void **state)
+{
+	struct click_encoder *e = encoder();
+	struct click click = {
+		.time_ms = INT64_MAX,
+		.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD,
+		.status = 308,
+		.client = {16, {0x20, 1, 0xd, 0xb8}},
+		.host = slice("a"),
+		.user_agent = slice("0123456789abcdef"),
+		.referrer = slice("r"),
+		.accept_language = slice("de"),
+		.query = slice("q"),
+		.prefetch = slice("p"),
+	};
+	struct http_slice bytes = click_encode(e, &click);
+	Shortloop__Click *msg = shortloop__click__unpack(
+		NULL, bytes.len, (const uint8_t *)bytes.data);
+	uint8_t again[1024];
+
+	(void)state;
+	assert_non_null(msg);
+	assert_int_equal(shortloop__click__get_packed_size(msg), bytes.len);
+	shortloop__click__pack(msg, again);
+	assert_memory_equal(again, bytes.data, bytes.len);
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+}
+
 static void the_link_part_merges_into_the_click(void **state)
 {
 	struct click_encoder *e = encoder();
@@ -236,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_click_arrives_as_it_was),
+		cmocka_unit_test(the_encoding_is_the_usual_one),
 		cmocka_unit_test(the_link_part_merges_into_the_click),
 		cmocka_unit_test(ids_count_up_and_differ_between_encoders),
 		cmocka_unit_test(long_text_is_cut_between_characters),
