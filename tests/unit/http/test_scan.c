@@ -104,7 +104,6 @@ static void others_are_left_to_the_parser(void **state)
 		"GET / HTTP/1.1\r\n" HOST "Connection: close, a\r\n\r\n",
 		"GET / HTTP/1.1\r\n" HOST "Connection: close\r\n"
 		"Connection: keep-alive\r\n\r\n",
-		"GET / HTTP/1.1\r\n" HOST "Proxy-Connection: close\r\n\r\n",
 		"GET / HTTP/1.1\r\n" HOST "A:\r\nB:\r\nC:\r\nD:\r\n\r\n",
 	};
 
