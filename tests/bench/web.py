@@ -1,10 +1,14 @@
 """nginx as a peer, and a round of load on either side."""
+import json
 import shutil
 
 import servers
-from machine import Failure, cpu_seconds
+from machine import Failure, built, cpu_seconds
 
 METRICS = [("requests", "1/s", "more"), ("CPU", "us a request", "less")]
+# How many requests a connection has, and what that is called.
+ENDING = {10: "10 requests a connection", 1: "1 request a connection"}
+EACH = {0: "kept alive", **ENDING}
 
 CONFIG = """
 {modules}
@@ -57,3 +61,32 @@ def load(machine, process, port, path):
     rate, requests = machine.wrk(port, path)
     used = cpu_seconds(process.pid) - before
     return {"requests": rate, "CPU": used * 1e6 / requests}, requests
+
+
+def start_answering(machine, name):
+    """(process, port) of a program of ours that answers 302 to whatever it is asked."""
+    port = servers.free_port()
+    return machine.start(name, [built(f"tests/bench/{name}"), port],
+                         machine.server_cpu,
+                         lambda: servers.port_taken(port)), port
+
+
+def visit_metrics(prefix, each):
+    return [(f"{prefix}{name}: {label}", unit, better)
+            for name in each.values() for label, unit, better in METRICS]
+
+
+def visits(machine, process, port, prefix, each):
+    """A round for each of them, 64 connections at a time."""
+    codes = machine.directory / "codes"
+    codes.write_text("0123abc\n")
+    values = {}
+    for requests, name in each.items():
+        before = cpu_seconds(process.pid)
+        done = json.loads(machine.run(
+            [built("tests/bench/bench_load"), port, f"@{codes}", machine.seconds,
+             64, 0, requests], machine.load_cpu))
+        used = cpu_seconds(process.pid) - before
+        values[f"{prefix}{name}: requests"] = done["rate"]
+        values[f"{prefix}{name}: CPU"] = used * 1e6 / done["requests"]
+    return values

@@ -1,7 +1,5 @@
 """The HTTP server alone, against nginx `return 302`."""
-import servers
 import web
-from machine import built
 
 METRICS = [(f"HTTP answer 302: {label}", unit, better)
            for label, unit, better in web.METRICS]
@@ -12,10 +10,7 @@ class Bench:
     def __init__(self, machine):
         self.machine = machine
         self.peer_process, self.peer_port = web.start_nginx(machine)
-        self.port = servers.free_port()
-        self.process = machine.start(
-            "bench_http", [built("tests/bench/bench_http"), self.port],
-            machine.server_cpu, lambda: servers.port_taken(self.port))
+        self.process, self.port = web.start_answering(machine, "bench_http")
 
     def round(self, process, port):
         values, _ = web.load(self.machine, process, port, "/0123abc")

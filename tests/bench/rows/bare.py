@@ -1,0 +1,24 @@
+"""The HTTP server alone, against the least that a server can do: llhttp in a loop of
+epoll, no checks, no bounds, no timeouts."""
+import web
+
+PREFIX = "HTTP answer 302 over a bare loop, "
+METRICS = web.visit_metrics(PREFIX, web.EACH)
+PEER = "a bare loop of epoll with llhttp"
+
+
+class Bench:
+    def __init__(self, machine):
+        self.machine = machine
+        self.bare = web.start_answering(machine, "bench_bare")
+        self.server = web.start_answering(machine, "bench_http")
+
+    def ours(self):
+        return web.visits(self.machine, *self.server, PREFIX, web.EACH)
+
+    def peer(self):
+        return web.visits(self.machine, *self.bare, PREFIX, web.EACH)
+
+    def close(self):
+        self.server[0].kill()
+        self.bare[0].kill()

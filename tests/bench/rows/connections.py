@@ -1,0 +1,24 @@
+"""The HTTP server alone where connections end after some requests, against nginx
+`return 302`."""
+import web
+
+PREFIX = "HTTP answer 302, "
+METRICS = web.visit_metrics(PREFIX, web.ENDING)
+PEER = "nginx return 302"
+
+
+class Bench:
+    def __init__(self, machine):
+        self.machine = machine
+        self.nginx = web.start_nginx(machine)
+        self.server = web.start_answering(machine, "bench_http")
+
+    def ours(self):
+        return web.visits(self.machine, *self.server, PREFIX, web.ENDING)
+
+    def peer(self):
+        return web.visits(self.machine, *self.nginx, PREFIX, web.ENDING)
+
+    def close(self):
+        self.server[0].kill()
+        self.nginx[0].kill()
