@@ -1,8 +1,9 @@
 /*
  * Creates links, one a request, over keep-alive connections, and measures. With
  * a file of codes, one a line and all of one length, instead of a key: visits
- * them in turn. usage: bench_load PORT KEY|@FILE SECONDS CONNECTIONS [RATE
- * [EACH]]
+ * them in turn, with those headers beside Host.
+ * usage: bench_load [-s STATUS] [-H HEADER]... PORT KEY|@FILE SECONDS
+ * CONNECTIONS [RATE [EACH]]
  *
  * Without RATE, or with 0, each connection sends as soon as it has been
  * answered (a closed loop: how many can be had).  With it requests are due RATE
@@ -13,7 +14,7 @@
  * it, and the next goes out on a new one.
  *
  * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
- * Any answer but 201, to a visit 302, ends it with status 1.
+ * Any answer but 201, to a visit 302, or what -s says, ends it with status 1.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,9 +50,12 @@ struct load {
 	int count;
 	int *idle; /* a stack */
 	int idle_count;
-	char request[1024];
+	char status[16]; /* what each answer begins with */
+	char headers[1024];
+	size_t headers_len;
+	char request[2048];
 	size_t request_len, digits_at;
-	char closing[1024]; /* the last of a connection */
+	char closing[2048]; /* the last of a connection */
 	size_t closing_len;
 	int each; /* requests a connection; 0: any number */
 	struct sockaddr_in to;
@@ -137,8 +141,10 @@ static size_t write_visit(const struct load *l, const char *port,
 			  const char *last_line, char *to, size_t size)
 {
 	int len = snprintf(to, size,
-			   "GET /%.*s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s\r\n",
-			   (int)l->code_len, l->codes, port, last_line);
+			   "GET /%.*s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n"
+			   "%s%s\r\n",
+			   (int)l->code_len, l->codes, port, l->headers,
+			   last_line);
 
 	if (len < 0 || (size_t)len >= size)
 		die("the codes are too long");
@@ -281,8 +287,7 @@ static void on_answer(struct load *l, int index)
 	struct client *c = &l->clients[index];
 	int64_t took = now_ns() - c->due;
 
-	if (strncmp(c->in, l->codes ? "HTTP/1.1 302" : "HTTP/1.1 201", 12) !=
-	    0) {
+	if (strncmp(c->in, l->status, strlen(l->status)) != 0) {
 		fprintf(stderr, "%.*s\n", (int)c->len, c->in);
 		die("not the answer that was expected");
 	}
@@ -349,14 +354,50 @@ static void run(struct load *l)
 	}
 }
 
+static void add_header(struct load *l, const char *line)
+{
+	size_t left = sizeof(l->headers) - l->headers_len;
+	int len = snprintf(l->headers + l->headers_len, left, "%s\r\n", line);
+
+	if (len < 0 || (size_t)len >= left)
+		die("the headers are too long");
+	l->headers_len += (size_t)len;
+}
+
+/* How many of the arguments were options. */
+static int read_options(struct load *l, int argc, char **argv)
+{
+	const char *status = NULL;
+	int option;
+
+	while ((option = getopt(argc, argv, "+s:H:")) != -1) {
+		if (option == 's')
+			status = optarg;
+		else if (option == 'H')
+			add_header(l, optarg);
+		else
+			exit(64);
+	}
+	if (!status)
+		status = argc > optind + 1 && argv[optind + 1][0] == '@'
+				 ? "302"
+				 : "201";
+	snprintf(l->status, sizeof(l->status), "HTTP/1.1 %.3s ", status);
+	return optind - 1;
+}
+
 int main(int argc, char **argv)
 {
 	static struct load l;
 	double seconds;
+	int options = read_options(&l, argc, argv);
 
+	argc -= options;
+	argv += options;
 	if (argc < 5 || argc > 7) {
-		fprintf(stderr, "usage: bench_load PORT KEY|@FILE SECONDS "
-				"CONNECTIONS [RATE [EACH]]\n");
+		fprintf(stderr,
+			"usage: bench_load [-s STATUS] [-H HEADER]... PORT "
+			"KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]\n");
 		return 64;
 	}
 	l.count = atoi(argv[4]);

@@ -1,9 +1,8 @@
 """nginx as a peer, and a round of load on either side."""
-import json
 import shutil
 
 import servers
-from machine import Failure, built, cpu_seconds
+from machine import Failure, built, children, cpu_seconds
 
 METRICS = [("requests", "1/s", "more"), ("CPU", "us a request", "less")]
 # How many requests a connection has, and what that is called.
@@ -37,7 +36,7 @@ server {{
 """
 
 
-def start_nginx(machine, modules="", server=REDIRECTS):
+def start_nginx(machine, modules="", server=REDIRECTS, config=CONFIG):
     """(process, port) of nginx with one worker that answers 302, or does as its
     `server` says, in which {port} is the port."""
     binary = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
@@ -46,13 +45,18 @@ def start_nginx(machine, modules="", server=REDIRECTS):
     port = servers.free_port()
     directory = machine.directory / f"nginx-{port}"
     directory.mkdir()
-    config = directory / "nginx.conf"
-    config.write_text(CONFIG.format(dir=directory, modules=modules,
-                                    server=server.format(port=port)))
-    process = machine.start("nginx", [binary, "-c", config],
+    path = directory / "nginx.conf"
+    path.write_text(config.format(dir=directory, modules=modules,
+                                  server=server.format(port=port)))
+    process = machine.start("nginx", [binary, "-c", path],
                             machine.server_cpu,
                             lambda: servers.port_taken(port))
     return process, port
+
+
+def worker(nginx):
+    """The process that has the connections."""
+    return children(nginx.pid)[0]
 
 
 def load(machine, process, port, path):
@@ -74,19 +78,3 @@ def start_answering(machine, name):
 def visit_metrics(prefix, each):
     return [(f"{prefix}{name}: {label}", unit, better)
             for name in each.values() for label, unit, better in METRICS]
-
-
-def visits(machine, process, port, prefix, each):
-    """A round for each of them, 64 connections at a time."""
-    codes = machine.directory / "codes"
-    codes.write_text("0123abc\n")
-    values = {}
-    for requests, name in each.items():
-        before = cpu_seconds(process.pid)
-        done = json.loads(machine.run(
-            [built("tests/bench/bench_load"), port, f"@{codes}", machine.seconds,
-             64, 0, requests], machine.load_cpu))
-        used = cpu_seconds(process.pid) - before
-        values[f"{prefix}{name}: requests"] = done["rate"]
-        values[f"{prefix}{name}: CPU"] = used * 1e6 / done["requests"]
-    return values

@@ -1,6 +1,7 @@
 """The HTTP server alone, against the least that a server can do: llhttp in a loop of
 epoll, no checks, no bounds, no timeouts."""
 import web
+from redirecting import each_measured
 
 PREFIX = "HTTP answer 302 over a bare loop, "
 METRICS = web.visit_metrics(PREFIX, web.EACH)
@@ -14,10 +15,10 @@ class Bench:
         self.server = web.start_answering(machine, "bench_http")
 
     def ours(self):
-        return web.visits(self.machine, *self.server, PREFIX, web.EACH)
+        return each_measured(self.machine, *self.server, PREFIX, web.EACH)
 
     def peer(self):
-        return web.visits(self.machine, *self.bare, PREFIX, web.EACH)
+        return each_measured(self.machine, *self.bare, PREFIX, web.EACH)
 
     def close(self):
         self.server[0].kill()

@@ -1,6 +1,7 @@
 """The HTTP server alone where connections end after some requests, against nginx
 `return 302`."""
 import web
+from redirecting import each_measured
 
 PREFIX = "HTTP answer 302, "
 METRICS = web.visit_metrics(PREFIX, web.ENDING)
@@ -14,10 +15,10 @@ class Bench:
         self.server = web.start_answering(machine, "bench_http")
 
     def ours(self):
-        return web.visits(self.machine, *self.server, PREFIX, web.ENDING)
+        return each_measured(self.machine, *self.server, PREFIX, web.ENDING)
 
     def peer(self):
-        return web.visits(self.machine, *self.nginx, PREFIX, web.ENDING)
+        return each_measured(self.machine, *self.nginx, PREFIX, web.ENDING)
 
     def close(self):
         self.server[0].kill()

@@ -8,12 +8,9 @@ import math
 import signal
 import time
 
-import requests
-import servers
-from allocator import KEY, Allocator, tool
 from machine import Failure
 from reclaim import fill, start
-from support.kafka import Kafka
+from redirecting import Redirecting, visit
 from support.program import Program
 
 FULL = "redirect p99 beside a run at full speed"
@@ -22,7 +19,6 @@ METRICS = [(FULL, "us", "less"), (PACED, "us", "less")]
 PEER = "the same redirector with no run beside it"
 LINKS = 20000
 VISITS = 4000  # a second
-CONNECTIONS = 64
 SLICES = 5
 FIRST = 1_000_000  # block: far from those that the links are in
 BLOCKS_A_SECOND = 300_000  # more than a run gets done
@@ -32,48 +28,14 @@ PACE = 5000
 class Bench:
     def __init__(self, machine):
         self.machine = machine
-        self.load = tool("bench_load")
-        self.made = Allocator(machine, "reclaim-beside")
-        try:
-            self.set_up()
-        except Exception:
-            self.close()
-            raise
-
-    def set_up(self):
-        made = self.made
-        self.redis = made.redis.client()
-        # What is freed is filled in by scripts: no log of that.
-        self.redis.config_set("appendonly", "no")
-        self.codes = made.directory / "codes"
-        self.codes.write_text("".join(f"{code}\n" for code in self.links()))
-        self.listen = servers.free_port()
-        config = dict(
-            made.config, reclaimer={"record": False, "admin": ""},
-            redirector={"listen": f"127.0.0.1:{self.listen}", "threads": 1,
-                        "admin": f"127.0.0.1:{servers.free_port()}"})
-        config["kafka"]["topic_clicks"] = Kafka(
-            made.broker.port).clicks_topic(4)
-        self.redirector = made.keep(
-            Program("redirector", config, made.directory))
-        made.program.stop()
-        self.reclaimer = Program("reclaimer", config, made.directory)
-        self.machine.pin(self.redirector.process.pid, self.machine.load_cpu)
-        self.machine.pin(made.redis.process.pid, self.machine.server_cpu)
-
-    def links(self):
-        lines = "".join(json.dumps({"url": f"https://example.org/{i}",
-                                    "ttl": "30d"}) + "\n"
-                        for i in range(LINKS))
-        answer = requests.post(
-            f"http://127.0.0.1:{self.made.port}/v1/links/batch", data=lines,
-            headers={"Authorization": f"Bearer {KEY}",
-                     "Content-Type": "application/x-ndjson"}, timeout=60)
-        codes = [json.loads(line).get("code")
-                 for line in answer.text.splitlines()]
-        if len(codes) < LINKS or not all(codes[:LINKS]):
-            raise Failure(f"no links made: {answer.text[:300]}")
-        return codes[:LINKS]
+        self.made = made = Redirecting(machine, "reclaim-beside", LINKS)
+        self.redis = made.redis
+        self.codes = made.file("visits", made.codes)
+        self.reclaimer = Program(
+            "reclaimer", dict(made.config, reclaimer={"record": False, "admin": ""}),
+            made.directory)
+        machine.pin(made.program.process.pid, machine.load_cpu)
+        machine.pin(made.made.redis.process.pid, machine.server_cpu)
 
     def p99(self):
         """Of the quietest slice: what others do to the machine in between is not
@@ -84,10 +46,8 @@ class Bench:
         return p99
 
     def slice(self):
-        out = json.loads(self.machine.run(
-            [self.load, self.listen, f"@{self.codes}",
-             f"{self.machine.seconds / SLICES:g}", CONNECTIONS, VISITS],
-            self.machine.load_cpu))
+        out = visit(self.machine, self.made.port, self.codes, rate=VISITS,
+                    seconds=self.machine.seconds / SLICES)
         if out["rate"] < VISITS * 0.9:
             return math.inf  # the load had no core
         return out["p99_us"]
