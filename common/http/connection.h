@@ -8,8 +8,9 @@
 #include "common/error.h"
 #include "common/http/types.h"
 
-/* Takes over `fd`, also on failure.  A surplus one is told 503 and closed.  What
- * has arrived with it is answered at once: it may be gone when this returns. */
+/* Takes over `fd`, also on failure.  A surplus one is told 503 and closed.
+ * What has arrived with it is answered at once: it may be gone when this
+ * returns. */
 int connection_new(struct http_listener *l, int fd,
 		   const struct sockaddr_storage *peer, bool surplus,
 		   struct error *err);
