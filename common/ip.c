@@ -21,3 +21,34 @@ size_t ip_parse(const char *text, uint8_t ret_ip[16])
 	memmove(ret_ip, ret_ip + 12, 4);
 	return 4;
 }
+
+static struct address address_v4(const void *bytes)
+{
+	struct address a = {.len = 4};
+
+	memcpy(a.bytes, bytes, 4);
+	return a;
+}
+
+static struct address address_v6(const uint8_t *bytes)
+{
+	struct address a = {.len = 16};
+
+	if (ip_is_mapped(bytes))
+		return address_v4(bytes + 12);
+	memcpy(a.bytes, bytes, 16);
+	return a;
+}
+
+struct address address_of_peer(const struct sockaddr_storage *peer)
+{
+	const void *p = peer;
+
+	if (peer->ss_family == AF_INET)
+		return address_v4(
+			&((const struct sockaddr_in *)p)->sin_addr.s_addr);
+	if (peer->ss_family == AF_INET6)
+		return address_v6(
+			((const struct sockaddr_in6 *)p)->sin6_addr.s6_addr);
+	return (struct address){0};
+}

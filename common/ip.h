@@ -2,9 +2,15 @@
 #ifndef COMMON_IP_H
 #define COMMON_IP_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct address {
+	uint8_t len; /* 4 or 16; 0: unknown.  A mapped IPv4 address is 4. */
+	uint8_t bytes[16];
+};
 
 /* Is it one of IPv4 in IPv6's clothes (::ffff:a.b.c.d)? */
 bool ip_is_mapped(const uint8_t ip[16]);
@@ -12,5 +18,8 @@ bool ip_is_mapped(const uint8_t ip[16]);
 /* An address alone, as text.  Returns its length: 4, of a mapped one as well,
  * or 16; 0 when it is none, and then `ret_ip` has no meaning. */
 size_t ip_parse(const char *text, uint8_t ret_ip[16]);
+
+/* An unknown family gives an address of length 0. */
+struct address address_of_peer(const struct sockaddr_storage *peer);
 
 #endif

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "common/host_name.h"
+#include "common/network_list.h"
 #include "linkstore/domains.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
-#include "redirector/client_address.h"
 #include "redirector/counters_report.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/virtual_host.h"
@@ -155,7 +155,8 @@ static int make_rules(struct redirector *r, struct error *err)
 	r->store = linkstore_new(&r->config->links, err);
 	if (!r->store)
 		return -1;
-	r->proxies = proxy_list_new(&settings->trusted_proxies, err);
+	r->proxies = network_list_new(&settings->trusted_proxies,
+				      "redirector.trusted_proxies", err);
 	if (!r->proxies)
 		return -1;
 	r->domains = domains_new(&r->config->domains, err);
@@ -271,7 +272,7 @@ void redirector_free(struct redirector *r)
 	renew_throttle_free(r->renewals);
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
-	proxy_list_free(r->proxies);
+	network_list_free(r->proxies);
 	linkstore_free(r->store);
 	free(r->health.thread_connected);
 	pthread_mutex_destroy(&r->health.lock);

@@ -25,7 +25,7 @@
 
 struct counters_report;
 struct domains;
-struct proxy_list;
+struct network_list;
 struct renew_throttle;
 struct space_monitor;
 struct virtual_hosts;
@@ -51,7 +51,7 @@ struct redirector {
 	struct redirector_health health;
 
 	struct linkstore *store;
-	struct proxy_list *proxies;
+	struct network_list *proxies;
 	struct domains *domains;
 	struct virtual_hosts *virtual_hosts;
 	struct renew_throttle *renewals;

@@ -3,9 +3,9 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "common/network_list.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
-#include "redirector/client_address.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     NULL};
@@ -98,17 +98,18 @@ static bool is_web_url(const char *url)
 static int validate_settings(const struct redirector_settings *settings,
 			     struct error *err)
 {
-	struct proxy_list *proxies;
+	struct network_list *proxies;
 
 	if (settings->fallback_url && !is_web_url(settings->fallback_url))
 		return error_set(err, ERROR_CONFIG,
 				 "redirector.fallback_url: '%.200s' is not an "
 				 "http or https URL",
 				 settings->fallback_url);
-	proxies = proxy_list_new(&settings->trusted_proxies, err);
+	proxies = network_list_new(&settings->trusted_proxies,
+				   "redirector.trusted_proxies", err);
 	if (!proxies)
 		return -1;
-	proxy_list_free(proxies);
+	network_list_free(proxies);
 	return 0;
 }
 

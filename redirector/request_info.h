@@ -14,7 +14,7 @@
 
 /* How the client's address is found. */
 struct request_info_rules {
-	const struct proxy_list *proxies;
+	const struct network_list *proxies;
 	enum forwarded_style style;
 };
 

@@ -35,13 +35,14 @@ static struct address find_client(struct http_slice a, struct http_slice b)
 	struct http_slice values[] = {a, b};
 	struct address peer = {4, {127, 0, 0, 1}};
 	struct error err;
-	struct proxy_list *list = proxy_list_new(&networks, &err);
+	struct network_list *list =
+		network_list_new(&networks, "redirector.trusted_proxies", &err);
 
 	if (!list)
 		abort();
 	client_address(list, FORWARDED_RFC7239, &peer, values, 2);
 	peer = client_address(list, FORWARDED_LIST, &peer, values, 2);
-	proxy_list_free(list);
+	network_list_free(list);
 	return peer;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "common/ip.h"
@@ -42,12 +43,24 @@ static void what_is_more_or_less_than_an_address_is_none(void **state)
 		assert_int_equal(ip_parse(none[i], ip), 0);
 }
 
+static void the_peer_of_an_ipv6_socket_may_be_ipv4(void **state)
+{
+	struct sockaddr_storage peer = {0};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+
+	(void)state;
+	inet_pton(AF_INET6, "::ffff:10.1.2.3", &in6.sin6_addr);
+	memcpy(&peer, &in6, sizeof(in6));
+	assert_int_equal(address_of_peer(&peer).len, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_its_bytes),
 		cmocka_unit_test(a_mapped_address_is_that_of_ipv4),
 		cmocka_unit_test(what_is_more_or_less_than_an_address_is_none),
+		cmocka_unit_test(the_peer_of_an_ipv6_socket_may_be_ipv4),
 	};
 
 	return cmocka_run_group_tests_name("ip", tests, NULL, NULL);

@@ -1,0 +1,24 @@
+/* network_list.h - networks of a setting, and whether an address is in one. */
+#ifndef COMMON_NETWORK_LIST_H
+#define COMMON_NETWORK_LIST_H
+
+#include <stdbool.h>
+
+#include "common/config/setting.h"
+#include "common/error.h"
+#include "common/ip.h"
+
+struct network_list;
+
+/* `networks`: "10.0.0.0/8", "fd00::/8", or an address alone.  Bits set beyond
+ * the prefix are an ERROR_CONFIG, since one of the two numbers is then
+ * mistyped; it begins with `setting`, as "redirector.trusted_proxies". */
+struct network_list *network_list_new(const struct setting_strings *networks,
+				      const char *setting, struct error *err);
+void network_list_free(struct network_list *list); /* NULL accepted */
+
+/* Read-only: from any thread.  An address of length 0 is in none. */
+bool network_list_has(const struct network_list *list,
+		      const struct address *address);
+
+#endif
