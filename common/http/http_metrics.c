@@ -31,6 +31,7 @@ void http_metrics_register(struct http_metrics *to, struct metrics *m,
 	to->too_large = refusals(m, name, "too_large");
 	to->too_slow = refusals(m, name, "too_slow");
 	to->overload = refusals(m, name, "overload");
+	to->proxy_header = refusals(m, name, "proxy_header");
 	to->buffers = metrics_gauge(m, "shortloop_http_buffer_bytes", labels,
 				    "Memory of requests that outgrew their "
 				    "first buffer.");

@@ -14,6 +14,7 @@
 #include "common/http/address.h"
 #include "common/http/connection.h"
 #include "common/http/http_metrics.h"
+#include "common/http/proxied.h"
 #include "common/http/request_pool.h"
 
 #define ACCEPTS_PER_TURN 64
@@ -53,55 +54,100 @@ static void welcome(struct http_listener *l, int fd,
 		return;
 	}
 	unmap(peer);
+	if (l->proxies && proxied_is_expected(l, peer)) {
+		proxied_begin(l, fd, peer);
+		return;
+	}
 	/* One that cannot be is closed. */
 	(void)connection_new(l, fd, peer, l->connection_count >= max, &err);
 }
 
+static void on_acceptable(void *arg, uint32_t events);
+
+static int start_accepting(struct acceptor *a, struct error *err)
+{
+	uint32_t events = EPOLLIN | (a->shared ? EPOLLEXCLUSIVE : 0);
+
+	a->watch = loop_watch_fd(a->listener->loop, a->fd, events,
+				 on_acceptable, a, err);
+	return a->watch ? 0 : -1;
+}
+
+static void stop_accepting(struct acceptor *a)
+{
+	loop_watch_free(a->watch);
+	a->watch = NULL;
+}
+
 static void pause_accepting(struct http_listener *l)
 {
-	struct error err;
-
-	loop_watch_set(l->watch, 0, &err);
+	stop_accepting(&l->own);
+	stop_accepting(&l->shared);
 	loop_timer_set(l->pause, ACCEPT_PAUSE_MS);
+}
+
+/* Accepts again, or tries to a little later. */
+static void resume(struct acceptor *a)
+{
+	struct error ignored;
+
+	if (a->fd >= 0 && !a->watch && start_accepting(a, &ignored) < 0)
+		loop_timer_set(a->listener->pause, ACCEPT_PAUSE_MS);
 }
 
 static void resume_accepting(void *arg)
 {
 	struct http_listener *l = arg;
-	struct error err;
 
-	if (l->watch && loop_watch_set(l->watch, EPOLLIN, &err) < 0)
-		loop_timer_set(l->pause, ACCEPT_PAUSE_MS);
+	resume(&l->own);
+	resume(&l->shared);
 }
 
 /* False when there is nobody waiting, or nothing to accept with. */
-static bool accept_one(struct http_listener *l)
+static bool accept_one(struct acceptor *a)
 {
 	struct sockaddr_storage peer;
 	socklen_t len = sizeof(peer);
 	int fd;
 
 	memset(&peer, 0, sizeof(peer));
-	fd = accept4(l->fd, (struct sockaddr *)&peer, &len,
+	fd = accept4(a->fd, (struct sockaddr *)&peer, &len,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
-		welcome(l, fd, &peer);
+		welcome(a->listener, fd, &peer);
 		return true;
 	}
 	if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 	    errno == ENOMEM)
-		pause_accepting(l);
+		pause_accepting(a->listener);
 	return errno == EINTR || errno == ECONNABORTED;
+}
+
+/*
+ * The kernel wakes the first of those who wait at a socket, and lets it stay
+ * the first: one thread would get all the connections that come one after the
+ * other, and keep them.  So each takes one and waits as the last again.
+ */
+static void take_turn(struct acceptor *a)
+{
+	if (!accept_one(a) || !a->watch)
+		return;
+	stop_accepting(a);
+	resume(a);
 }
 
 static void on_acceptable(void *arg, uint32_t events)
 {
-	struct http_listener *l = arg;
+	struct acceptor *a = arg;
 	int i;
 
 	(void)events;
+	if (a->shared) {
+		take_turn(a);
+		return;
+	}
 	for (i = 0; i < ACCEPTS_PER_TURN; i++) {
-		if (!accept_one(l))
+		if (!accept_one(a))
 			return;
 	}
 }
@@ -118,14 +164,22 @@ static void on_drained(void *arg)
 		done(l->drained_arg);
 }
 
-static void stop_accepting(struct http_listener *l)
+static void close_acceptor(struct acceptor *a)
 {
-	if (l->fd < 0)
+	if (a->fd < 0)
 		return;
-	loop_watch_free(l->watch);
-	l->watch = NULL;
-	close(l->fd);
-	l->fd = -1;
+	stop_accepting(a);
+	if (!a->shared)
+		close(a->fd);
+	a->fd = -1;
+}
+
+/* Those that wait to be accepted would be reset by closing. */
+static void accept_last(struct acceptor *a)
+{
+	while (a->fd >= 0 && accept_one(a))
+		;
+	close_acceptor(a);
 }
 
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
@@ -134,10 +188,9 @@ void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
 	struct connection *conn, *next;
 
 	l->draining = true;
-	/* Those that wait to be accepted would be reset by closing. */
-	while (l->fd >= 0 && accept_one(l))
-		;
-	stop_accepting(l);
+	accept_last(&l->own);
+	accept_last(&l->shared);
+	proxied_finish_all(l);
 	for (conn = l->connections; conn; conn = next) {
 		next = conn->next;
 		connection_retire(conn);
@@ -154,19 +207,17 @@ static int start(struct http_listener *l, const char *address,
 {
 	int one = 1;
 
-	if (address_bind(address, true, &l->fd, err) < 0)
+	if (address_bind(address, true, &l->own.fd, err) < 0)
 		return -1;
 	/* Connections inherit it: an answer leaves in one write. */
-	setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(l->own.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	l->drain_timer = loop_timer_new(l->loop, on_drained, l, err);
 	if (!l->drain_timer)
 		return -1;
 	l->pause = loop_timer_new(l->loop, resume_accepting, l, err);
 	if (!l->pause)
 		return -1;
-	l->watch =
-		loop_watch_fd(l->loop, l->fd, EPOLLIN, on_acceptable, l, err);
-	return l->watch ? 0 : -1;
+	return start_accepting(&l->own, err);
 }
 
 struct http_listener *http_listener_new(struct loop *loop, const char *address,
@@ -181,11 +232,13 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 		error_set_nomem(err);
 		return NULL;
 	}
-	*l = (struct http_listener){.loop = loop,
-				    .config = config,
-				    .handler = handler,
-				    .arg = arg,
-				    .fd = -1};
+	*l = (struct http_listener){
+		.loop = loop,
+		.config = config,
+		.handler = handler,
+		.arg = arg,
+		.own = {.listener = l, .fd = -1},
+		.shared = {.listener = l, .fd = -1, .shared = true}};
 	if (start(l, address, err) < 0) {
 		http_listener_free(l);
 		return NULL;
@@ -204,6 +257,21 @@ void http_listener_fields(struct http_listener *l, http_fields *fields)
 	l->fields = fields;
 }
 
+void http_listener_expect_proxy(struct http_listener *l,
+				const struct network_list *from,
+				http_proxy_refused *refused, void *arg)
+{
+	l->proxies = from;
+	l->proxy_refused = refused;
+	l->proxy_arg = arg;
+}
+
+int http_listener_share(struct http_listener *l, int fd, struct error *err)
+{
+	l->shared.fd = fd;
+	return start_accepting(&l->shared, err);
+}
+
 uint16_t http_listener_port(const struct http_listener *l)
 {
 	struct sockaddr_storage address = {0};
@@ -211,7 +279,7 @@ uint16_t http_listener_port(const struct http_listener *l)
 	struct sockaddr_in6 six;
 	struct sockaddr_in four;
 
-	if (getsockname(l->fd, (struct sockaddr *)&address, &len) < 0)
+	if (getsockname(l->own.fd, (struct sockaddr *)&address, &len) < 0)
 		return 0;
 	if (address.ss_family == AF_INET6) {
 		memcpy(&six, &address, sizeof(six));
@@ -228,9 +296,11 @@ void http_listener_free(struct http_listener *l)
 	if (!l)
 		return;
 	l->drained = NULL;
+	proxied_close_all(l);
 	while (l->connections)
 		connection_close(l->connections);
-	stop_accepting(l);
+	close_acceptor(&l->own);
+	close_acceptor(&l->shared);
 	while ((req = l->pool)) {
 		l->pool = req->next_free;
 		request_pool_free(req);

@@ -12,6 +12,7 @@
 #include "common/http/request.h"
 #include "common/loop/loop.h"
 #include "common/metrics/metrics.h"
+#include "common/network_list.h"
 
 typedef void http_handler(struct http_request *req, void *arg);
 
@@ -54,6 +55,29 @@ typedef void http_fields(const struct http_request *req, struct buf *lines,
 
 /* With the listener's `arg`.  To be called before the loop runs. */
 void http_listener_fields(struct http_listener *l, http_fields *fields);
+
+/* Tells that a connection from `peer` was closed, since no PROXY header came or
+ * a malformed one. */
+typedef void http_proxy_refused(const struct sockaddr_storage *peer,
+				const char *why, void *arg);
+
+/*
+ * Each connection from these networks has to begin with a PROXY header
+ * (proxy_protocol.h), within header_timeout; http_peer is then whom it names.
+ * Of others it is read as a request, and refused.  To be called before the loop
+ * runs; `from` must outlive the listener.  `refused` may be NULL.
+ */
+void http_listener_expect_proxy(struct http_listener *l,
+				const struct network_list *from,
+				http_proxy_refused *refused, void *arg);
+
+/*
+ * Accepts connections on `fd` as well, a socket that is not blocking and
+ * listens, which several listeners may share: whoever has waited longest for a
+ * connection gets the next.  It stays the caller's, to be closed after the
+ * listener was freed.  To be called before the loop runs.
+ */
+int http_listener_share(struct http_listener *l, int fd, struct error *err);
 
 /* The port it is bound to. */
 uint16_t http_listener_port(const struct http_listener *l);

@@ -37,7 +37,8 @@ bool http_type_is(const struct http_request *req, const char *type);
 /* The value of a cookie (names have case), without quotes, or {NULL, 0}. */
 struct http_slice http_cookie_get(const struct http_request *req,
 				  const char *name);
-/* The address of the TCP peer (not of X-Forwarded-For); IPv4 as AF_INET. */
+/* The address of the TCP peer, or whom its PROXY header named (not that of
+ * X-Forwarded-For); IPv4 as AF_INET.  AF_UNIX: a peer at a Unix socket. */
 const struct sockaddr_storage *http_peer(const struct http_request *req);
 
 /* True when nobody waits for the answer any more: dear work can be skipped.

@@ -10,6 +10,7 @@
  *	io.c		reads and writes
  *	stream.c	bodies and answers in pieces
  *	connection.c	the order of things
+ *	proxied.c	connections whose PROXY header has not come yet
  *	listener.c	accepts connections, drains
  */
 #ifndef COMMON_HTTP_TYPES_H
@@ -125,9 +126,17 @@ struct connection {
 	const struct connection_calls *calls;
 };
 
+/* A socket that connections are accepted on. */
+struct acceptor {
+	struct http_listener *listener;
+	struct loop_watch *watch; /* NULL: not now */
+	int fd;			  /* -1: none, or no longer */
+	bool shared;		  /* with other listeners, and not ours */
+};
+
 struct http_listener {
 	struct loop *loop;
-	struct loop_watch *watch;
+	struct acceptor own, shared;
 	struct loop_timer *pause; /* accepting again after EMFILE */
 	const struct http_config *config;
 	http_handler *handler;
@@ -136,13 +145,17 @@ struct http_listener {
 	http_admit *admit;   /* NULL: every body is read */
 	http_fields *fields; /* NULL: answers have their own alone */
 	void *arg;
+	/* Whose connections begin with a PROXY header; NULL: nobody's. */
+	const struct network_list *proxies;
+	http_proxy_refused *proxy_refused;
+	void *proxy_arg;
+	struct proxied *proxied; /* whose header has not come yet */
 	struct connection *connections;
-	size_t connection_count;
+	size_t connection_count; /* the former included */
 	struct http_request *pool;
 	size_t pooled;
 	size_t grown; /* over all requests */
 	struct http_metrics metrics;
-	int fd;
 	bool draining;
 	struct loop_timer *drain_timer;
 	void (*drained)(void *arg);

@@ -7,6 +7,7 @@
  *	/hold	answers when the test says world_let_go
  *	/watch	the same, and counts in `told_gone` that the client went
  *	/big	answers BIG bytes
+ *	/peer	answers the peer's address, as text
  */
 #ifndef TESTS_UNIT_HTTP_WORLD_H
 #define TESTS_UNIT_HTTP_WORLD_H
@@ -32,6 +33,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/http/http_server.h"
+#include "common/ip.h"
 
 #define BIG (4 * 1024 * 1024)
 
@@ -66,6 +68,17 @@ static inline void world_echo(struct http_request *req)
 	buf_free(&out);
 }
 
+static inline void world_tell_peer(struct http_request *req)
+{
+	struct address peer = address_of_peer(http_peer(req));
+	char text[INET6_ADDRSTRLEN] = "unknown";
+
+	if (peer.len)
+		inet_ntop(peer.len == 4 ? AF_INET : AF_INET6, peer.bytes, text,
+			  sizeof(text));
+	http_reply_text(req, 200, text);
+}
+
 static inline void world_on_timer(void *arg)
 {
 	struct world *w = arg;
@@ -97,6 +110,8 @@ static inline void world_handle(struct http_request *req, void *arg)
 		http_on_client_gone(req, world_on_gone, w);
 	} else if (http_slice_is(http_path(req), "/big")) {
 		http_reply(req, 200, NULL, w->big, BIG);
+	} else if (http_slice_is(http_path(req), "/peer")) {
+		world_tell_peer(req);
 	} else {
 		world_echo(req);
 	}

@@ -1,0 +1,197 @@
+#include "common/http/proxied.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/http/connection.h"
+#include "common/http/http_metrics.h"
+#include "common/http/proxy_protocol.h"
+
+struct proxied {
+	struct http_listener *listener;
+	struct proxied *prev, *next;
+	struct loop_watch *watch; /* NULL: looked at once, in proxied_begin */
+	struct loop_timer *timer;
+	struct sockaddr_storage peer; /* the proxy */
+	int fd;
+	size_t have;
+	uint8_t bytes[PROXY_HEADER_MAX]; /* of the header, and no other */
+};
+
+bool proxied_is_expected(const struct http_listener *l,
+			 const struct sockaddr_storage *peer)
+{
+	struct address address = address_of_peer(peer);
+
+	return network_list_has(l->proxies, &address);
+}
+
+/* --- ends ----------------------------------------------------------------- */
+
+/* Leaves its descriptor open. */
+static void leave(struct proxied *p)
+{
+	struct http_listener *l = p->listener;
+
+	loop_watch_free(p->watch);
+	loop_timer_free(p->timer);
+	if (p->prev)
+		p->prev->next = p->next;
+	else
+		l->proxied = p->next;
+	if (p->next)
+		p->next->prev = p->prev;
+	l->connection_count--;
+	metric_add(l->metrics.open, UINT64_MAX);
+	free(p);
+}
+
+/* False: it waits no longer. */
+static bool hang_up(struct proxied *p)
+{
+	close(p->fd);
+	leave(p);
+	return false;
+}
+
+static bool refuse(struct proxied *p, struct metric *reason, const char *why)
+{
+	struct http_listener *l = p->listener;
+
+	metric_add(reason, 1);
+	if (l->proxy_refused)
+		l->proxy_refused(&p->peer, why, l->proxy_arg);
+	return hang_up(p);
+}
+
+static bool become_connection(struct proxied *p, const struct proxy_header *h)
+{
+	struct http_listener *l = p->listener;
+	struct sockaddr_storage peer = h->has_source ? h->source : p->peer;
+	int fd = p->fd;
+	struct error err;
+
+	leave(p);
+	/* One that cannot be is closed. */
+	(void)connection_new(l, fd, &peer,
+			     l->connection_count >=
+				     (size_t)l->config->max_connections,
+			     &err);
+	return false;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* Bytes that have been looked at, taken off the wire. */
+static bool take(struct proxied *p, size_t n)
+{
+	if (recv(p->fd, p->bytes + p->have, n, 0) != (ssize_t)n)
+		return false;
+	p->have += n;
+	return true;
+}
+
+/* Looks at what has come and leaves what is not the header's.  False: it waits
+ * no longer, and is gone. */
+static bool proceed(struct proxied *p)
+{
+	ssize_t n = recv(p->fd, p->bytes + p->have, sizeof(p->bytes) - p->have,
+			 MSG_PEEK);
+	const char *why = "the connection ended within the header";
+	struct proxy_header header;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	/* A proxy that only looks whether we are there says nothing. */
+	if (n <= 0 && p->have == 0)
+		return hang_up(p);
+	if (n <= 0)
+		return refuse(p, p->listener->metrics.proxy_header, why);
+	switch (proxy_header_parse(p->bytes, p->have + (size_t)n, &header,
+				   &why)) {
+	case PROXY_MORE:
+		return take(p, (size_t)n) || hang_up(p);
+	case PROXY_COMPLETE:
+		return take(p, header.len - p->have)
+			       ? become_connection(p, &header)
+			       : hang_up(p);
+	case PROXY_MALFORMED:
+		break;
+	}
+	return refuse(p, p->listener->metrics.proxy_header, why);
+}
+
+static void on_event(void *arg, uint32_t events)
+{
+	(void)events;
+	proceed(arg);
+}
+
+static void on_timeout(void *arg)
+{
+	struct proxied *p = arg;
+
+	refuse(p, p->listener->metrics.too_slow, "the header came too slowly");
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static int wait_for_more(struct proxied *p)
+{
+	struct http_listener *l = p->listener;
+	struct error ignored;
+
+	p->timer = loop_timer_new(l->loop, on_timeout, p, &ignored);
+	if (!p->timer)
+		return -1;
+	loop_timer_set(p->timer, l->config->header_timeout);
+	p->watch =
+		loop_watch_fd(l->loop, p->fd, EPOLLIN, on_event, p, &ignored);
+	return p->watch ? 0 : -1;
+}
+
+void proxied_begin(struct http_listener *l, int fd,
+		   const struct sockaddr_storage *peer)
+{
+	struct proxied *p = malloc(sizeof(*p));
+
+	if (!p) {
+		close(fd);
+		return;
+	}
+	/* Not the bytes: pages that no header comes to stay untouched. */
+	memset(p, 0, offsetof(struct proxied, bytes));
+	p->listener = l;
+	p->fd = fd;
+	p->peer = *peer;
+	p->next = l->proxied;
+	if (p->next)
+		p->next->prev = p;
+	l->proxied = p;
+	l->connection_count++;
+	metric_add(l->metrics.open, 1);
+	/* Most send it with their first packet, which is there by now. */
+	if (proceed(p) && wait_for_more(p) < 0)
+		hang_up(p);
+}
+
+void proxied_finish_all(struct http_listener *l)
+{
+	struct proxied *p, *next;
+
+	for (p = l->proxied; p; p = next) {
+		next = p->next;
+		if (proceed(p))
+			hang_up(p);
+	}
+}
+
+void proxied_close_all(struct http_listener *l)
+{
+	while (l->proxied)
+		hang_up(l->proxied);
+}

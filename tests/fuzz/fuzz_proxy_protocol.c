@@ -1,0 +1,62 @@
+/*
+ * Any bytes as the beginning of a connection from a proxy: no read beyond them,
+ * and the answer is the same however they are cut: "more" up to one byte, from
+ * which on it is complete or malformed, whatever follows.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/http/proxy_protocol.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The sanitizer watches the end of the copy. */
+static enum proxy_found parse(const uint8_t *data, size_t size,
+			      struct proxy_header *ret, const char **ret_wrong)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	enum proxy_found found;
+
+	if (!copy)
+		abort();
+	if (size)
+		memcpy(copy, data, size);
+	found = proxy_header_parse(copy, size, ret, ret_wrong);
+	free(copy);
+	return found;
+}
+
+static void check_complete(const struct proxy_header *h, size_t size)
+{
+	int family = h->source.ss_family;
+
+	if (h->len == 0 || h->len > size || h->len > PROXY_HEADER_MAX)
+		abort();
+	if (h->has_source && family != AF_INET && family != AF_INET6)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct proxy_header whole = {0}, part = {0};
+	const char *wrong = NULL;
+	enum proxy_found found = parse(data, size, &whole, &wrong);
+	enum proxy_found first = PROXY_MORE;
+	size_t n;
+
+	if (found == PROXY_COMPLETE)
+		check_complete(&whole, size);
+	if (found == PROXY_MALFORMED && !wrong)
+		abort();
+	for (n = 0; n <= size && first == PROXY_MORE; n++)
+		first = parse(data, n, &part, &wrong);
+	if (first != found || memcmp(&whole, &part, sizeof(whole)) != 0)
+		abort();
+	/* Nothing waits for what is longer than a header may be. */
+	if (found == PROXY_MORE && size >= PROXY_HEADER_MAX)
+		abort();
+	if (found == PROXY_COMPLETE && n != whole.len + 1)
+		abort();
+	return 0;
+}
