@@ -25,7 +25,9 @@ void loop_free(struct loop *loop);
 int loop_run(struct loop *loop, struct error *err);
 void loop_stop(struct loop *loop);
 
-/* `events` are EPOLLIN | EPOLLOUT | EPOLLRDHUP (level-triggered). */
+/* `events` are EPOLLIN | EPOLLOUT | EPOLLRDHUP (level-triggered); with
+ * EPOLLEXCLUSIVE, of a descriptor that several loops watch, one is woken, and
+ * the watch cannot be set. */
 typedef void loop_fd_fn(void *arg, uint32_t events);
 struct loop_watch *loop_watch_fd(struct loop *loop, int fd, uint32_t events,
 				 loop_fd_fn *fn, void *arg, struct error *err);

@@ -1,0 +1,32 @@
+/*
+ * unix_socket.h - a Unix socket to listen on, and its file.
+ *
+ * The file of a process that has ended is replaced, that of one that listens is
+ * not, nor is anything else than a socket.  Who looks and who replaces hold a
+ * lock on the directory, so that of two that start at once one is refused.
+ */
+#ifndef COMMON_HTTP_UNIX_SOCKET_H
+#define COMMON_HTTP_UNIX_SOCKET_H
+
+#include "common/error.h"
+
+struct unix_socket;
+
+/* NULL, or why no socket can be there: paths are absolute, and short. */
+const char *unix_socket_path_error(const char *path);
+
+/* Listens at `path`, whose file gets `mode` before anybody can connect. */
+struct unix_socket *unix_socket_new(const char *path, unsigned mode,
+				    struct error *err);
+
+/* For http_listener_share. */
+int unix_socket_fd(const struct unix_socket *s);
+
+/* Removes the file, if it still is this socket's: nobody else connects.  Who
+ * has connected can be accepted. */
+void unix_socket_unlink(struct unix_socket *s);
+
+/* Unlinks and closes it.  NULL accepted. */
+void unix_socket_free(struct unix_socket *s);
+
+#endif
