@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The peers of a Unix socket: no bit of no bytes. */
+#define UNIX_PEERS "unix"
+
 struct network {
 	struct address base;
 	unsigned bits;
@@ -77,8 +80,9 @@ static const char *network_parse(const char *text, struct network *net)
 	return read_prefix(slash, strchr(copy, ':'), net);
 }
 
-struct network_list *network_list_new(const struct setting_strings *networks,
-				      const char *setting, struct error *err)
+static struct network_list *list_new(const struct setting_strings *networks,
+				     bool of_peers, const char *setting,
+				     struct error *err)
 {
 	struct network_list *list;
 	const char *wrong;
@@ -90,6 +94,9 @@ struct network_list *network_list_new(const struct setting_strings *networks,
 		return NULL;
 	}
 	for (size_t i = 0; i < networks->count; i++) {
+		list->count++;
+		if (of_peers && !strcmp(networks->items[i], UNIX_PEERS))
+			continue;
 		wrong = network_parse(networks->items[i], &list->networks[i]);
 		if (wrong) {
 			error_set(err, ERROR_CONFIG, "%s: '%.80s' %s", setting,
@@ -97,9 +104,21 @@ struct network_list *network_list_new(const struct setting_strings *networks,
 			network_list_free(list);
 			return NULL;
 		}
-		list->count++;
 	}
 	return list;
+}
+
+struct network_list *network_list_new(const struct setting_strings *networks,
+				      const char *setting, struct error *err)
+{
+	return list_new(networks, false, setting, err);
+}
+
+struct network_list *
+network_list_new_of_peers(const struct setting_strings *networks,
+			  const char *setting, struct error *err)
+{
+	return list_new(networks, true, setting, err);
 }
 
 void network_list_free(struct network_list *list)

@@ -15,9 +15,16 @@ struct network_list;
  * mistyped; it begins with `setting`, as "redirector.trusted_proxies". */
 struct network_list *network_list_new(const struct setting_strings *networks,
 				      const char *setting, struct error *err);
+
+/* The same of peers: "unix" stands for those at a Unix socket, whose addresses
+ * have length 0. */
+struct network_list *
+network_list_new_of_peers(const struct setting_strings *networks,
+			  const char *setting, struct error *err);
 void network_list_free(struct network_list *list); /* NULL accepted */
 
-/* Read-only: from any thread.  An address of length 0 is in none. */
+/* Read-only: from any thread.  An address of length 0 is in none but
+ * "unix". */
 bool network_list_has(const struct network_list *list,
 		      const struct address *address);
 

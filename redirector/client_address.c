@@ -112,6 +112,17 @@ static struct http_slice forwarded_for(struct http_slice element)
 	return found;
 }
 
+static struct address real_ip(const struct network_list *proxies,
+			      const struct address *peer,
+			      const struct http_slice *values, size_t count)
+{
+	struct address real = *peer;
+
+	if (count == 1 && network_list_has(proxies, peer))
+		address_parse(trim(values[0]), &real);
+	return real;
+}
+
 struct address client_address(const struct network_list *proxies,
 			      enum forwarded_style style,
 			      const struct address *peer,
@@ -121,6 +132,8 @@ struct address client_address(const struct network_list *proxies,
 	struct address next;
 	struct http_slice rest, node;
 
+	if (style == FORWARDED_ADDRESS)
+		return real_ip(proxies, peer, values, count);
 	for (size_t i = count; i > 0; i--) {
 		rest = values[i - 1];
 		while (rest.data) {

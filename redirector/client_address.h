@@ -1,11 +1,13 @@
 /*
  * client_address.h - whose request is it, behind proxies?
  *
- * A proxy that is trusted may say whom it speaks for, in X-Forwarded-For or in
- * Forwarded (RFC 7239); everybody else could write anything there.  So the list
- * is read from the right, where the nearest proxy appended, and the answer is
- * the first address that is not itself a trusted proxy.  A value that is not
- * an address ends the walk: what stands left of it cannot be vouched for.
+ * A proxy that is trusted may say whom it speaks for, in X-Forwarded-For, in
+ * Forwarded (RFC 7239) or in X-Real-IP; everybody else could write anything
+ * there.  So a list is read from the right, where the nearest proxy appended,
+ * and the answer is the first address that is not itself a trusted proxy.  A
+ * value that is not an address ends the walk: what stands left of it cannot be
+ * vouched for. X-Real-IP has one address.  Of two such headers one may be the
+ * client's, so neither is believed.
  *
  * Only the one header that the proxies are known to set is read: the other may
  * have been passed through from the client as it was.
@@ -23,6 +25,7 @@
 enum forwarded_style {
 	FORWARDED_LIST,	   /* X-Forwarded-For: client, proxy1, proxy2 */
 	FORWARDED_RFC7239, /* Forwarded: for=client, for="[2001:db8::1]:4711" */
+	FORWARDED_ADDRESS, /* X-Real-IP: client */
 };
 
 /* Reads an IPv4 or IPv6 address, with or without brackets and a port. */

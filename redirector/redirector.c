@@ -147,7 +147,21 @@ static int make_health(struct redirector *r, struct health *health,
 	return 0;
 }
 
-/* Whose word on the client's address is taken, which links are shown where. */
+/* Whose word on the client's address is taken. */
+static int make_peers(struct redirector *r, struct error *err)
+{
+	const struct redirector_settings *settings = &r->config->redirector;
+
+	r->proxies = network_list_new_of_peers(
+		&settings->trusted_proxies, "redirector.trusted_proxies", err);
+	if (!r->proxies || !settings->proxy_protocol.count)
+		return r->proxies ? 0 : -1;
+	r->proxy_protocol = network_list_new_of_peers(
+		&settings->proxy_protocol, "redirector.proxy_protocol", err);
+	return r->proxy_protocol ? 0 : -1;
+}
+
+/* That, and which links are shown where. */
 static int make_rules(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *settings = &r->config->redirector;
@@ -155,9 +169,7 @@ static int make_rules(struct redirector *r, struct error *err)
 	r->store = linkstore_new(&r->config->links, err);
 	if (!r->store)
 		return -1;
-	r->proxies = network_list_new(&settings->trusted_proxies,
-				      "redirector.trusted_proxies", err);
-	if (!r->proxies)
+	if (make_peers(r, err) < 0)
 		return -1;
 	r->domains = domains_new(&r->config->domains, err);
 	if (!r->domains)
@@ -273,6 +285,7 @@ void redirector_free(struct redirector *r)
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
 	network_list_free(r->proxies);
+	network_list_free(r->proxy_protocol);
 	linkstore_free(r->store);
 	free(r->health.thread_connected);
 	pthread_mutex_destroy(&r->health.lock);

@@ -51,7 +51,10 @@ struct redirector {
 	struct redirector_health health;
 
 	struct linkstore *store;
-	struct network_list *proxies;
+	struct network_list *proxies; /* trusted ones */
+	/* Who begins with a PROXY header; NULL: nobody does. */
+	struct network_list *proxy_protocol;
+	struct log_pace headers_rejected;
 	struct domains *domains;
 	struct virtual_hosts *virtual_hosts;
 	struct renew_throttle *renewals;

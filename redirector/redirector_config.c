@@ -1,14 +1,16 @@
 #include "redirector/redirector_config.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 #include "common/clock.h"
+#include "common/http/unix_socket.h"
 #include "common/network_list.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
-					     NULL};
+					     "x-real-ip", NULL};
 static const char *const unknown_hosts_choices[] = {"default", "refuse", NULL};
 static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 
@@ -16,6 +18,13 @@ static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 static const struct setting settings_table[] = {
 	SETTING_STRING(listen, "0.0.0.0:8080", AT_START,
 		       "Where visitors arrive, as host:port"),
+	SETTING_PATH(listen_unix,
+		     OPTIONAL_LIKE("/run/shortloop/redirector.sock"), AT_START,
+		     "A Unix socket where visitors arrive as well, by way of a "
+		     "program of this host that terminates TLS"),
+	SETTING_STRING(listen_unix_mode, "0660", AT_START,
+		       "Mode of that socket's file: who can write to it can "
+		       "connect"),
 	SETTING_STRING(admin, "127.0.0.1:9080", AT_START,
 		       "Where /healthz, /readyz and /metrics are served"),
 	SETTING_INT(threads, "0", 0, 256, AT_START,
@@ -24,12 +33,18 @@ static const struct setting settings_table[] = {
 	SETTING_STRING(
 		edge, OPTIONAL_LIKE("edge-1"), AT_START,
 		"Name of this redirector in its events; the host's if not set"),
+	SETTING_STRINGS(proxy_protocol, OPTIONAL_LIKE("[10.0.0.0/8, unix]"),
+			AT_START,
+			"Networks of proxies that begin each connection with a "
+			"PROXY header (version 1 or 2), which then every "
+			"connection from there must; unix are those at "
+			"listen_unix"),
 	SETTING_STRINGS(trusted_proxies,
 			OPTIONAL_LIKE("[10.0.0.0/8, fd00::/8]"), AT_START,
-			"Networks whose word on the client's address is taken"),
-	SETTING_ENUM(
-		client_header, "x-forwarded-for", client_headers, AT_START,
-		"The header that trusted proxies set; the other is ignored"),
+			"Networks whose word on the client's address is taken, "
+			"in client_header; unix are the peers at listen_unix"),
+	SETTING_ENUM(client_header, "x-forwarded-for", client_headers, AT_START,
+		     "The header that trusted proxies set; others are ignored"),
 	SETTING_STRING(fallback_url, OPTIONAL_LIKE("https://www.example.org/"),
 		       AT_START,
 		       "Where / leads, but for domains with one of their own; "
@@ -95,22 +110,59 @@ static bool is_web_url(const char *url)
 	       (!strncasecmp(url, "https://", 8) && url[8]);
 }
 
+int redirector_unix_mode(const struct redirector_settings *settings)
+{
+	const char *text = settings->listen_unix_mode;
+	char *end;
+	unsigned long mode = strtoul(text, &end, 8);
+
+	/* With its zero, since a decimal number would be another mode. */
+	return *text == '0' && !*end && mode <= 0777 ? (int)mode : -1;
+}
+
+static int validate_unix(const struct redirector_settings *settings,
+			 struct error *err)
+{
+	const char *path = settings->listen_unix;
+	const char *wrong = path ? unix_socket_path_error(path) : NULL;
+
+	if (wrong)
+		return error_set(err, ERROR_CONFIG,
+				 "redirector.listen_unix: '%.200s' %s", path,
+				 wrong);
+	if (redirector_unix_mode(settings) < 0)
+		return error_set(
+			err, ERROR_CONFIG,
+			"redirector.listen_unix_mode: '%.80s' is not a "
+			"mode such as 0660",
+			settings->listen_unix_mode);
+	return 0;
+}
+
+static int validate_peers(const struct setting_strings *networks,
+			  const char *setting, struct error *err)
+{
+	struct network_list *list =
+		network_list_new_of_peers(networks, setting, err);
+
+	network_list_free(list);
+	return list ? 0 : -1;
+}
+
 static int validate_settings(const struct redirector_settings *settings,
 			     struct error *err)
 {
-	struct network_list *proxies;
-
 	if (settings->fallback_url && !is_web_url(settings->fallback_url))
 		return error_set(err, ERROR_CONFIG,
 				 "redirector.fallback_url: '%.200s' is not an "
 				 "http or https URL",
 				 settings->fallback_url);
-	proxies = network_list_new(&settings->trusted_proxies,
-				   "redirector.trusted_proxies", err);
-	if (!proxies)
+	if (validate_unix(settings, err) < 0 ||
+	    validate_peers(&settings->proxy_protocol,
+			   "redirector.proxy_protocol", err) < 0)
 		return -1;
-	network_list_free(proxies);
-	return 0;
+	return validate_peers(&settings->trusted_proxies,
+			      "redirector.trusted_proxies", err);
 }
 
 #define GROUP(of, member)                                                      \

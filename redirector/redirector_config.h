@@ -18,11 +18,14 @@
 /* Section `redirector`. */
 struct redirector_settings {
 	char *listen;
+	char *listen_unix;	/* NULL: none */
+	char *listen_unix_mode; /* redirector_unix_mode() reads it */
 	char *admin;
 	int64_t threads; /* 0: one per processor the process may use */
 	char *edge;	 /* NULL: the host's name */
+	struct setting_strings proxy_protocol;
 	struct setting_strings trusted_proxies;
-	char *client_header;
+	char *client_header;   /* request_info_style() reads it */
 	char *fallback_url;    /* of `/`; NULL: 404 */
 	bool fallback_unknown; /* also of codes that have no link */
 	char *unknown_hosts;   /* "default", "refuse" */
@@ -61,6 +64,9 @@ struct redirector_config {
 
 extern const struct setting_group redirector_groups[];
 extern const size_t redirector_group_count;
+
+/* Of the socket's file.  -1: the setting is no mode. */
+int redirector_unix_mode(const struct redirector_settings *settings);
 
 /* What the tables cannot say: networks, URLs, settings that depend on others.
  * `config` is a struct redirector_config. */

@@ -35,6 +35,22 @@ static void keep_line(struct forwarded *f, struct http_slice line)
 	f->lines[f->count++] = line;
 }
 
+/* Of each style, as in the setting client_header. */
+static const struct http_slice header_names[] = {
+	[FORWARDED_LIST] = {"x-forwarded-for", 15},
+	[FORWARDED_RFC7239] = {"forwarded", 9},
+	[FORWARDED_ADDRESS] = {"x-real-ip", 9},
+};
+
+enum forwarded_style request_info_style(const char *header)
+{
+	if (http_slice_is(header_names[FORWARDED_RFC7239], header))
+		return FORWARDED_RFC7239;
+	if (http_slice_is(header_names[FORWARDED_ADDRESS], header))
+		return FORWARDED_ADDRESS;
+	return FORWARDED_LIST;
+}
+
 /* The header of the click that a name of this length may be; NULL: none. */
 static struct http_slice *click_field(struct click *click,
 				      struct http_slice name)
@@ -70,11 +86,7 @@ void request_info_read(const struct http_request *req,
 		       const struct request_info_rules *rules,
 		       struct click *ret_click)
 {
-	static const struct http_slice names[] = {
-		[FORWARDED_LIST] = {"x-forwarded-for", 15},
-		[FORWARDED_RFC7239] = {"forwarded", 9},
-	};
-	const struct http_slice *forwarding = &names[rules->style];
+	const struct http_slice *forwarding = &header_names[rules->style];
 	struct forwarded forwarded = {.count = 0};
 	struct address peer = address_of_peer(http_peer(req));
 	struct http_slice *field;

@@ -18,6 +18,9 @@ struct request_info_rules {
 	enum forwarded_style style;
 };
 
+/* Of what redirector.client_header says; lower case. */
+enum forwarded_style request_info_style(const char *header);
+
 /*
  * The code a path names: "/aB3xY7k" is "aB3xY7k".  A path that cannot be a code
  * of any space (empty, longer than 64, or with other characters than

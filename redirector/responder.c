@@ -448,9 +448,7 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->counters = counters;
 	r->hours = hours;
 	r->rules.proxies = redirector->proxies;
-	r->rules.style = strcmp(s->client_header, "forwarded") == 0
-				 ? FORWARDED_RFC7239
-				 : FORWARDED_LIST;
+	r->rules.style = request_info_style(s->client_header);
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,
 		 s->retry_after / CLOCK_SECOND);
 	r->encoder = click_encoder_new(redirector->edge, &limits, err);

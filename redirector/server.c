@@ -1,8 +1,12 @@
 #include "redirector/server.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "common/http/serving_thread.h"
+#include "common/http/unix_socket.h"
+#include "common/ip.h"
+#include "common/network_list.h"
 #include "linkstore/space/space_monitor.h"
 
 struct server {
@@ -14,7 +18,8 @@ struct server {
 
 struct servers {
 	struct redirector *redirector;
-	size_t count; /* that were made */
+	struct unix_socket *socket; /* that all accept on; NULL: none */
+	size_t count;		    /* that were made */
 	struct server *items[];
 };
 
@@ -58,17 +63,43 @@ static void server_free(struct server *s)
 	free(s);
 }
 
-static int make_listener(struct server *s, struct error *err)
+static void on_proxy_refused(const struct sockaddr_storage *peer,
+			     const char *why, void *arg)
 {
-	const struct redirector *r = s->context.redirector;
+	struct redirector *r = arg;
+	struct address address = address_of_peer(peer);
+	char text[INET6_ADDRSTRLEN] = "unix";
+	int64_t left_out;
+
+	if (!log_pace_allows(&r->headers_rejected, &left_out))
+		return;
+	if (address.len)
+		inet_ntop(address.len == 4 ? AF_INET : AF_INET6, address.bytes,
+			  text, sizeof(text));
+	log_warn(r->log, "PROXY header rejected", log_str("peer", text),
+		 log_str("reason", why), log_int("left_out", left_out));
+}
+
+static int make_listener(struct server *s, const struct unix_socket *socket,
+			 struct error *err)
+{
+	struct redirector *r = s->context.redirector;
 	const struct redirector_config *config = r->config;
 
 	s->serving.listener =
 		http_listener_new(s->context.loop, config->redirector.listen,
 				  &config->http, s->handler->on_request,
 				  s->state, r->registry, "redirector", err);
-	if (!s->serving.listener ||
-	    loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
+	if (!s->serving.listener)
+		return -1;
+	if (r->proxy_protocol)
+		http_listener_expect_proxy(s->serving.listener,
+					   r->proxy_protocol, on_proxy_refused,
+					   r);
+	if (socket && http_listener_share(s->serving.listener,
+					  unix_socket_fd(socket), err) < 0)
+		return -1;
+	if (loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
 		return -1;
 	/* One of them checks the spaces for all. */
 	if (s->context.number != 0)
@@ -77,7 +108,8 @@ static int make_listener(struct server *s, struct error *err)
 				   err);
 }
 
-static int make_parts(struct server *s, struct error *err)
+static int make_parts(struct server *s, const struct unix_socket *socket,
+		      struct error *err)
 {
 	struct server_context *c = &s->context;
 
@@ -93,10 +125,10 @@ static int make_parts(struct server *s, struct error *err)
 	s->serving.on_failure = on_failure;
 	s->serving.arg = s;
 	s->state = s->handler->create(c, err);
-	return s->state ? make_listener(s, err) : -1;
+	return s->state ? make_listener(s, socket, err) : -1;
 }
 
-static struct server *server_new(struct redirector *r, unsigned number,
+static struct server *server_new(const struct servers *all,
 				 const struct request_handler *handler,
 				 struct error *err)
 {
@@ -106,14 +138,27 @@ static struct server *server_new(struct redirector *r, unsigned number,
 		error_set_nomem(err);
 		return NULL;
 	}
-	s->context.redirector = r;
-	s->context.number = number;
+	s->context.redirector = all->redirector;
+	s->context.number = (unsigned)all->count;
 	s->handler = handler;
-	if (make_parts(s, err) < 0) {
+	if (make_parts(s, all->socket, err) < 0) {
 		server_free(s);
 		return NULL;
 	}
 	return s;
+}
+
+static int make_socket(struct servers *all, struct error *err)
+{
+	const struct redirector_settings *settings =
+		&all->redirector->config->redirector;
+
+	if (!settings->listen_unix)
+		return 0;
+	all->socket =
+		unix_socket_new(settings->listen_unix,
+				(unsigned)redirector_unix_mode(settings), err);
+	return all->socket ? 0 : -1;
 }
 
 struct servers *servers_new(struct redirector *r,
@@ -128,9 +173,12 @@ struct servers *servers_new(struct redirector *r,
 		return NULL;
 	}
 	all->redirector = r;
+	if (make_socket(all, err) < 0) {
+		servers_free(all);
+		return NULL;
+	}
 	for (; all->count < r->threads; all->count++) {
-		struct server *s =
-			server_new(r, (unsigned)all->count, handler, err);
+		struct server *s = server_new(all, handler, err);
 
 		if (!s) {
 			servers_free(all);
@@ -156,11 +204,17 @@ int servers_start(struct servers *all, struct error *err)
 		 log_str("address", r->config->redirector.listen),
 		 log_int("threads", (int64_t)all->count),
 		 log_str("edge", r->edge));
+	if (all->socket)
+		log_info(r->log, "listening",
+			 log_str("address", r->config->redirector.listen_unix));
 	return 0;
 }
 
 void servers_drain(struct servers *all, int64_t timeout_ms)
 {
+	/* Nobody else connects; each thread takes of those that wait. */
+	if (all->socket)
+		unix_socket_unlink(all->socket);
 	for (size_t i = 0; i < all->count; i++) {
 		all->items[i]->serving.drain_timeout = timeout_ms;
 		serving_thread_drain(&all->items[i]->serving);
@@ -182,5 +236,6 @@ void servers_free(struct servers *all)
 	servers_drain(all, 0);
 	for (size_t i = 0; i < all->count; i++)
 		server_free(all->items[i]);
+	unix_socket_free(all->socket);
 	free(all);
 }

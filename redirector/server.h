@@ -35,7 +35,8 @@ struct request_handler {
 
 struct servers;
 
-/* Makes one per thread and binds the port; nothing is answered yet. */
+/* Makes one per thread and binds the port, and the Unix socket if there is one;
+ * nothing is answered yet. */
 struct servers *servers_new(struct redirector *r,
 			    const struct request_handler *handler,
 			    struct error *err);

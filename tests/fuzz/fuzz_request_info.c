@@ -41,6 +41,7 @@ static struct address find_client(struct http_slice a, struct http_slice b)
 	if (!list)
 		abort();
 	client_address(list, FORWARDED_RFC7239, &peer, values, 2);
+	client_address(list, FORWARDED_ADDRESS, &peer, values, 1);
 	peer = client_address(list, FORWARDED_LIST, &peer, values, 2);
 	network_list_free(list);
 	return peer;

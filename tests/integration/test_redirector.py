@@ -519,6 +519,12 @@ def test_a_missing_space_is_said_and_answers_503(redis, start):
     ({"cache_tll": "1s"}, "cache_tll"),
     ({"threads": 1000}, "threads"),
     ({"client_header": "via"}, "client_header"),
+    ({"proxy_protocol": ["10.0.0.1/8"]}, "redirector.proxy_protocol"),
+    ({"proxy_protocol": ["unix:/a"]}, "redirector.proxy_protocol"),
+    ({"listen_unix": "r.sock"}, "redirector.listen_unix: 'r.sock'"),
+    ({"listen_unix": "/" + "a" * 107}, "too long"),
+    ({"listen_unix_mode": "432"}, "redirector.listen_unix_mode: '432'"),
+    ({"listen_unix_mode": "0888"}, "listen_unix_mode"),
 ])
 def test_wrong_settings_are_named(program, links_config, settings, said):
     redirector = program("redirector", {"links": links_config,

@@ -67,6 +67,27 @@ static void an_unknown_address_is_in_no_network(void **state)
 	network_list_free(list);
 }
 
+static void the_peers_of_a_unix_socket_are_listed_by_name(void **state)
+{
+	char one[] = "10.0.0.0/8", two[] = "unix";
+	char *items[] = {one, two};
+	struct setting_strings s = {items, 2};
+	struct error err = {0};
+	struct network_list *list =
+		network_list_new_of_peers(&s, SETTING, &err);
+	struct address unknown = {0}, ten = {4, {10}}, eleven = {4, {11}};
+
+	(void)state;
+	assert_non_null(list);
+	assert_true(network_list_has(list, &unknown));
+	assert_true(network_list_has(list, &ten));
+	assert_false(network_list_has(list, &eleven));
+	network_list_free(list);
+	assert_null(network_list_new(&s, SETTING, &err));
+	snprintf(two, sizeof(two), "unx");
+	assert_null(network_list_new_of_peers(&s, SETTING, &err));
+}
+
 static void wrong_networks_are_config_errors(void **state)
 {
 	static const char *const bad[] = {
@@ -93,6 +114,7 @@ int main(void)
 		cmocka_unit_test(an_address_alone_is_a_network_of_one),
 		cmocka_unit_test(a_mapped_network_is_one_of_ipv4),
 		cmocka_unit_test(an_unknown_address_is_in_no_network),
+		cmocka_unit_test(the_peers_of_a_unix_socket_are_listed_by_name),
 		cmocka_unit_test(wrong_networks_are_config_errors),
 	};
 

@@ -172,6 +172,40 @@ static void forwarded_is_read_by_its_for_parameter(void **state)
 	       "10.0.0.1");
 }
 
+static void x_real_ip_is_one_address(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_ADDRESS, "192.0.2.7", NULL, "192.0.2.7");
+	expect("10.0.0.1", FORWARDED_ADDRESS, " 2001:db8::7\t", NULL,
+	       "2001:db8::7");
+	expect("10.0.0.1", FORWARDED_ADDRESS, "10.0.0.9", NULL, "10.0.0.9");
+}
+
+static void x_real_ip_is_believed_of_proxies_alone(void **state)
+{
+	(void)state;
+	expect("198.51.100.7", FORWARDED_ADDRESS, "192.0.2.7", NULL,
+	       "198.51.100.7");
+}
+
+static void of_two_x_real_ips_neither_is_believed(void **state)
+{
+	(void)state;
+	expect("10.0.0.1", FORWARDED_ADDRESS, "192.0.2.7", "192.0.2.7",
+	       "10.0.0.1");
+}
+
+static void x_real_ip_that_is_no_address_is_not_believed(void **state)
+{
+	static const char *const none[] = {"", "unknown", "192.0.2.7, 1.1.1.1",
+					   "for=192.0.2.7", "192.0.2.7 x"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		expect("10.0.0.1", FORWARDED_ADDRESS, none[i], NULL,
+		       "10.0.0.1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +220,10 @@ int main(void)
 		cmocka_unit_test(a_chain_of_proxies_alone_gives_its_far_end),
 		cmocka_unit_test(ipv6_and_mapped_proxies_are_trusted),
 		cmocka_unit_test(forwarded_is_read_by_its_for_parameter),
+		cmocka_unit_test(x_real_ip_is_one_address),
+		cmocka_unit_test(x_real_ip_is_believed_of_proxies_alone),
+		cmocka_unit_test(of_two_x_real_ips_neither_is_believed),
+		cmocka_unit_test(x_real_ip_that_is_no_address_is_not_believed),
 	};
 
 	return cmocka_run_group_tests_name("client_address", tests, NULL, NULL);
