@@ -17,9 +17,11 @@ static const struct setting settings[] = {
 	SETTING_SIZE(max_buffer_bytes, "256MiB", 0, INT64_C(1) << 40, AT_START,
 		     "Memory for all request bodies of a thread together; 503 "
 		     "beyond."),
-	SETTING_DURATION(header_timeout, "10s", 1, CLOCK_HOUR, AT_START,
-			 "From a request's first byte to the end of its "
-			 "headers; 408 beyond."),
+	SETTING_DURATION(
+		header_timeout, "10s", 1, CLOCK_HOUR, AT_START,
+		"From a request's first byte to the end of its "
+		"headers; 408 beyond.  Also from a connection's start to "
+		"the end of its PROXY header."),
 	SETTING_DURATION(
 		body_timeout, "60s", 1, CLOCK_HOUR, AT_START,
 		"From the end of the headers to the end of the body, or to the "
