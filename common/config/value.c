@@ -34,6 +34,13 @@ const char *value_format_number(const struct setting *s, int64_t value,
 	return text;
 }
 
+/* Others that read YAML take 0660 for a number, which they would write as 432.
+ */
+static bool is_octal(const char *text)
+{
+	return text[0] == '0' && text[1] && !text[strspn(text, "01234567")];
+}
+
 void value_print_text(const char *text, struct buf *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -44,7 +51,7 @@ void value_print_text(const char *text, struct buf *out)
 	/* A colon is plain inside a word ("127.0.0.1:80"), not at its end. */
 	while (text[run] == ':' && text[run + 1] && text[run + 1] != ' ')
 		run += 1 + strspn(text + run + 1, plain);
-	if (*text && !text[run] && *text != '-') {
+	if (*text && !text[run] && *text != '-' && !is_octal(text)) {
 		buf_puts(out, text);
 		return;
 	}

@@ -311,6 +311,20 @@ static void printed_settings_load_again(void **state)
 	config_release(&spec, &again);
 }
 
+static void text_that_looks_like_an_octal_number_is_quoted(void **state)
+{
+	struct sample config = {0};
+	struct error err = {0};
+	char *text;
+
+	(void)state;
+	assert_int_equal(load("part: {address: 0660}", &config, &err), 0);
+	text = printed(print_effective, &config);
+	assert_non_null(strstr(text, "address: \"0660\""));
+	free(text);
+	config_release(&spec, &config);
+}
+
 static void a_secret_is_never_printed(void **state)
 {
 	struct sample config = {0};
@@ -448,6 +462,8 @@ int main(void)
 			an_optional_section_asks_for_nothing_unless_it_is_there),
 		cmocka_unit_test(broken_yaml_is_an_error_with_its_place),
 		cmocka_unit_test(printed_settings_load_again),
+		cmocka_unit_test(
+			text_that_looks_like_an_octal_number_is_quoted),
 		cmocka_unit_test(a_secret_is_never_printed),
 		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
 		cmocka_unit_test(a_renamed_setting_is_not_shown),
