@@ -161,7 +161,7 @@ static int make_peers(struct redirector *r, struct error *err)
 	return r->proxy_protocol ? 0 : -1;
 }
 
-/* That, and which links are shown where. */
+/* That, who has no limit, and which links are shown where. */
 static int make_rules(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *settings = &r->config->redirector;
@@ -170,6 +170,10 @@ static int make_rules(struct redirector *r, struct error *err)
 	if (!r->store)
 		return -1;
 	if (make_peers(r, err) < 0)
+		return -1;
+	r->limit_exempt = network_list_new(&settings->limit_exempt,
+					   "redirector.limit_exempt", err);
+	if (!r->limit_exempt)
 		return -1;
 	r->domains = domains_new(&r->config->domains, err);
 	if (!r->domains)
@@ -284,6 +288,7 @@ void redirector_free(struct redirector *r)
 	renew_throttle_free(r->renewals);
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
+	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
 	network_list_free(r->proxy_protocol);
 	linkstore_free(r->store);

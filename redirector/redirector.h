@@ -55,6 +55,7 @@ struct redirector {
 	/* Who begins with a PROXY header; NULL: nobody does. */
 	struct network_list *proxy_protocol;
 	struct log_pace headers_rejected;
+	struct network_list *limit_exempt;
 	struct domains *domains;
 	struct virtual_hosts *virtual_hosts;
 	struct renew_throttle *renewals;

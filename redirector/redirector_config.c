@@ -94,6 +94,28 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
 			 "How often what was counted is told to "
 			 "kafka.topic_counters"),
+	SETTING_STRING(
+		client_rate, "none", AT_START,
+		"How often the network of a client (an IPv4 address, a "
+		"/64 of IPv6) may ask of a thread, a second (/s), minute "
+		"(/m) or hour (/h), beyond which it gets 429; none: as "
+		"often as it likes"),
+	SETTING_INT(client_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
+		    "How many requests it may make at once after a rest"),
+	SETTING_STRING(unknown_rate, "50/s", AT_START,
+		       "The same for codes that are not in the cache and turn "
+		       "out to have no link, which is what guessing codes "
+		       "brings; beyond it, what is not in the cache is a 429"),
+	SETTING_INT(unknown_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
+		    "How many such codes it may ask for at once after a rest"),
+	SETTING_STRINGS(
+		limit_exempt, OPTIONAL_LIKE("[192.0.2.0/24, 2001:db8::/32]"),
+		AT_START,
+		"Networks of clients without a limit, as of monitors or "
+		"of offices behind one address"),
+	SETTING_SIZE(limit_table_size, "4MiB", 0, INT64_C(1) << 40, AT_START,
+		     "Memory for what networks have asked, over all threads; "
+		     "16 bytes each"),
 	{0},
 };
 
@@ -149,6 +171,31 @@ static int validate_peers(const struct setting_strings *networks,
 	return list ? 0 : -1;
 }
 
+int redirector_rates(const struct redirector_settings *settings,
+		     struct rate_rule *ret_client,
+		     struct rate_rule *ret_unknown, struct error *err)
+{
+	if (rate_rule_read("redirector.client_rate", settings->client_rate,
+			   settings->client_burst, ret_client, err) < 0)
+		return -1;
+	return rate_rule_read("redirector.unknown_rate", settings->unknown_rate,
+			      settings->unknown_burst, ret_unknown, err);
+}
+
+static int validate_limits(const struct redirector_settings *settings,
+			   struct error *err)
+{
+	struct rate_rule client, unknown;
+	struct network_list *exempt;
+
+	if (redirector_rates(settings, &client, &unknown, err) < 0)
+		return -1;
+	exempt = network_list_new(&settings->limit_exempt,
+				  "redirector.limit_exempt", err);
+	network_list_free(exempt);
+	return exempt ? 0 : -1;
+}
+
 static int validate_settings(const struct redirector_settings *settings,
 			     struct error *err)
 {
@@ -185,7 +232,8 @@ int redirector_config_validate(const void *config, struct error *err)
 	const struct redirector_config *c = config;
 
 	if (links_config_validate(&c->links, err) < 0 ||
-	    domains_config_validate(&c->domains, &c->links, err) < 0)
+	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
+	    validate_limits(&c->redirector, err) < 0)
 		return -1;
 	return validate_settings(&c->redirector, err);
 }

@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/http/http_server.h"
 #include "common/kafka/kafka.h"
+#include "common/keys/rate_limiter.h"
 #include "common/redis/redis.h"
 #include "linkstore/config.h"
 #include "linkstore/domains.h"
@@ -50,6 +51,13 @@ struct redirector_settings {
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;
+	/* Limits; redirector_rates() reads the rates. */
+	char *client_rate;
+	int64_t client_burst;
+	char *unknown_rate;
+	int64_t unknown_burst;
+	struct setting_strings limit_exempt;
+	int64_t limit_table_size; /* over all threads */
 };
 
 struct redirector_config {
@@ -67,6 +75,11 @@ extern const size_t redirector_group_count;
 
 /* Of the socket's file.  -1: the setting is no mode. */
 int redirector_unix_mode(const struct redirector_settings *settings);
+
+/* Those of requests and of codes without a link; count 0: no limit. */
+int redirector_rates(const struct redirector_settings *settings,
+		     struct rate_rule *ret_client,
+		     struct rate_rule *ret_unknown, struct error *err);
 
 /* What the tables cannot say: networks, URLs, settings that depend on others.
  * `config` is a struct redirector_config. */

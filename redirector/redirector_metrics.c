@@ -48,12 +48,21 @@ static const struct counter {
 	[COUNTER_UNAVAILABLE] = {ANSWERS,
 				 "outcome=\"unavailable\",status=\"503\"",
 				 ANSWERS_HELP},
+	[COUNTER_OVER_RATE] = {ANSWERS, "outcome=\"over_rate\",status=\"429\"",
+			       ANSWERS_HELP},
+	[COUNTER_OVER_UNKNOWN] = {ANSWERS,
+				  "outcome=\"over_unknown\",status=\"429\"",
+				  ANSWERS_HELP},
 	[COUNTER_HITS] = {CACHE, "result=\"hit\"", CACHE_HELP},
 	[COUNTER_MISSES] = {CACHE, "result=\"miss\"", CACHE_HELP},
 	[COUNTER_STALE] = {CACHE, "result=\"stale\"", CACHE_HELP},
 	[COUNTER_REFUSED_CODES] =
 		{"shortloop_redirector_refused_codes_total", NULL,
 		 "Codes that no link can have, refused without asking Redis"},
+	[COUNTER_FORGOTTEN] =
+		{"shortloop_redirector_limits_forgotten_total", NULL,
+		 "Networks whose requests were forgotten before their time, "
+		 "for want of room in limit_table_size"},
 	[COUNTER_LOOKUPS] = {LOOKUPS, "result=\"answered\"", LOOKUPS_HELP},
 	[COUNTER_LOOKUPS_FAILED] = {LOOKUPS, "result=\"failed\"", LOOKUPS_HELP},
 	[COUNTER_VISITS] = {VISITS, "result=\"allowed\"", VISITS_HELP},

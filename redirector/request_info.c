@@ -107,3 +107,15 @@ void request_info_read(const struct http_request *req,
 	ret_click->client = client_address(rules->proxies, rules->style, &peer,
 					   forwarded.lines, forwarded.count);
 }
+
+struct address request_info_client(const struct http_request *req,
+				   const struct request_info_rules *rules)
+{
+	struct address peer = address_of_peer(http_peer(req));
+	struct click click;
+
+	if (!network_list_has(rules->proxies, &peer))
+		return peer;
+	request_info_read(req, rules, &click);
+	return click.client;
+}

@@ -33,4 +33,8 @@ void request_info_read(const struct http_request *req,
 		       const struct request_info_rules *rules,
 		       struct click *ret_click);
 
+/* The client alone. */
+struct address request_info_client(const struct http_request *req,
+				   const struct request_info_rules *rules);
+
 #endif

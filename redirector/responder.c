@@ -32,6 +32,8 @@ static const char page_blocked[] =
 	PAGE("Not available", "The link at this address is blocked.");
 static const char page_no_method[] =
 	PAGE("Method not allowed", "A short link can only be visited.");
+static const char page_limited[] =
+	PAGE("Too many requests", "Your network has asked too often.");
 static const char page_unavailable[] = PAGE(
 	"Please try again", "This link cannot be looked up at the moment.");
 
@@ -220,6 +222,12 @@ static void count_silent(struct responder *r, enum redirector_counter which)
 {
 	redirector_count(r->counters, which);
 	hour_writer_count(r->hours, loop_real_ms(r->loop), HOUR_SILENT);
+}
+
+struct address responder_client(const struct responder *r,
+				const struct http_request *req)
+{
+	return request_info_client(req, &r->rules);
 }
 
 struct classification {
@@ -415,6 +423,17 @@ void responder_send_no_method(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_NO_METHOD);
 	send_no_method(req);
+}
+
+void responder_send_limited(struct responder *r, struct http_request *req,
+			    enum redirector_counter why, int64_t wait_ms)
+{
+	char seconds[32];
+
+	snprintf(seconds, sizeof(seconds), "%" PRId64,
+		 (wait_ms + CLOCK_SECOND - 1) / CLOCK_SECOND);
+	count_silent(r, why);
+	send_page(req, 429, page_limited, "Retry-After", seconds);
 }
 
 void responder_send_unavailable(struct responder *r, struct http_request *req)

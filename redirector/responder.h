@@ -16,6 +16,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
+#include "common/ip.h"
 #include "redirector/link_cache.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
@@ -37,6 +38,10 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 			     const char *url, struct error *err);
 
 struct responder;
+
+/* Whose request it is, as events have it. */
+struct address responder_client(const struct responder *r,
+				const struct http_request *req);
 
 /* All of them must outlive the responder.  `loop` is the thread's. */
 struct responder *responder_new(const struct redirector *r, struct loop *loop,
@@ -72,6 +77,11 @@ void responder_send_no_code(struct responder *r, struct http_request *req);
 
 /* 405; no event. */
 void responder_send_no_method(struct responder *r, struct http_request *req);
+
+/* 429 with Retry-After; no event.  `why` is COUNTER_OVER_RATE or
+ * COUNTER_OVER_UNKNOWN. */
+void responder_send_limited(struct responder *r, struct http_request *req,
+			    enum redirector_counter why, int64_t wait_ms);
 
 /* 503: there may be a link, but it cannot be found now; no event. */
 void responder_send_unavailable(struct responder *r, struct http_request *req);

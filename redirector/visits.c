@@ -10,9 +10,11 @@
 #include "linkstore/block/renew.h"
 #include "linkstore/link/visits.h"
 #include "linkstore/space/space_monitor.h"
+#include "redirector/admission.h"
 #include "redirector/cache_entry.h"
 #include "redirector/counters_report.h"
 #include "redirector/link_cache.h"
+#include "redirector/rate_table.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
 #include "redirector/responder.h"
@@ -24,7 +26,8 @@
  *	on_request --> a code, fresh in the cache --> respond
  *	    |               |
  *	    v               v   not there, or no longer fresh
- *	404, 405        look_up --> no code of ours: 404
+ *	404, 405, 429   look_up --> no code of ours: 404
+ *	                    |   --> too many that have no link: 429
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
  *	                on_answer --> respond
@@ -43,7 +46,8 @@
 struct waiter {
 	struct waiter *next;
 	struct http_request *req;
-	int64_t since; /* monotonic ns */
+	uint64_t network; /* that has paid for it; admission.h */
+	int64_t since;	  /* monotonic ns */
 };
 
 /* A code that Redis was asked for, and the requests that wait for the answer.
@@ -96,6 +100,7 @@ struct visits {
 	struct link_cache *cache;
 	struct cache_gauges gauges;
 	struct responder *responder;
+	struct admission *admission;
 	struct redirector_counters counters;
 	struct hour_writer *hours;
 	struct loop_timer *report_timer; /* ends a turn when a report is due */
@@ -382,9 +387,10 @@ static struct lookup **find_lookup(struct lookup_table *table,
 }
 
 /* Answers all that wait for `link`; NULL: Redis gave no usable answer, and err
- * says why.  Frees the look-up. */
+ * says why.  `paid`: the code has no link, which costs each a token.  Frees the
+ * look-up. */
 static void finish_lookup(struct lookup *l, const struct cached_link *link,
-			  const struct error *err)
+			  bool paid, const struct error *err)
 {
 	struct visits *v = l->owner;
 	struct http_slice code = {l->target.code, strlen(l->target.code)};
@@ -393,6 +399,8 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 
 	for (struct waiter *w = l->first; w; w = next) {
 		next = w->next;
+		if (!paid)
+			admission_return_unknown(v->admission, w->network);
 		if (link) {
 			respond(v, w->req, code, link);
 		} else {
@@ -422,7 +430,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 		err = &damaged;
 	if (err) {
 		redirector_count(&v->counters, COUNTER_LOOKUPS_FAILED);
-		finish_lookup(l, NULL, err);
+		finish_lookup(l, NULL, false, err);
 		return;
 	}
 	redirector_count(&v->counters, COUNTER_LOOKUPS);
@@ -432,7 +440,7 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT &&
 	    !link.max_visits)
 		renew(v, &l->target, answer->link);
-	finish_lookup(l, &link, NULL);
+	finish_lookup(l, &link, !answer->link, NULL);
 }
 
 static struct lookup *start_lookup(struct visits *v,
@@ -457,7 +465,8 @@ static struct lookup *start_lookup(struct visits *v,
 
 /* Never answers the request before it returns; on failure never at all. */
 static int wait_for_lookup(struct visits *v, const struct link_target *target,
-			   struct http_request *req, struct error *err)
+			   struct http_request *req, uint64_t network,
+			   struct error *err)
 {
 	struct lookup **at = find_lookup(&v->lookups, target);
 	struct waiter *w = malloc(sizeof(*w));
@@ -470,19 +479,51 @@ static int wait_for_lookup(struct visits *v, const struct link_target *target,
 		free(w);
 		return -1;
 	}
-	*w = (struct waiter){NULL, req, clock_monotonic_ns()};
+	*w = (struct waiter){NULL, req, network, clock_monotonic_ns()};
 	*(*at)->last = w;
 	(*at)->last = &w->next;
 	return 0;
 }
 
+/* A code that no link can have: the token is not given back. */
+static void refuse_code(struct visits *v, struct http_request *req,
+			struct http_slice code)
+{
+	redirector_count(&v->counters, COUNTER_REFUSED_CODES);
+	responder_send_unknown(v->responder, req, code);
+}
+
+/* Asks Redis, or refuses the code, for a request that `network` has paid. */
+static void ask(struct visits *v, struct http_request *req,
+		struct http_slice code, const struct link_space *space,
+		uint64_t network)
+{
+	struct link_target target;
+	struct error err;
+
+	if (space && linkstore_locate(v->store, code.data, code.len, &target)) {
+		if (wait_for_lookup(v, &target, req, network, &err) == 0)
+			return;
+	} else if (!linkstore_lacks_key(v->store, code.data, code.len)) {
+		refuse_code(v, req, code);
+		return;
+	}
+	admission_return_unknown(v->admission, network);
+	respond_without_redis(v, req, code);
+}
+
+/* `stale` is what the cache has of the code, or NULL.  A link that was there a
+ * while ago is not guessed, and costs nothing. */
 static void look_up(struct visits *v, struct http_request *req,
-		    struct http_slice code)
+		    struct http_slice code, const struct cached_link *stale)
 {
 	const struct link_space *space =
 		linkstore_space_for(v->store, code.data, code.len);
-	struct link_target target;
-	struct error err;
+	bool known = stale && stale->outcome != LINK_OUTCOME_UNKNOWN &&
+		     stale->outcome != LINK_OUTCOME_GONE;
+	uint64_t network = NETWORK_NONE;
+	struct address client;
+	int64_t wait;
 
 	redirector_count(&v->counters, COUNTER_MISSES);
 	if (space &&
@@ -490,21 +531,36 @@ static void look_up(struct visits *v, struct http_request *req,
 		respond_without_redis(v, req, code);
 		return;
 	}
-	if (!space ||
-	    !linkstore_locate(v->store, code.data, code.len, &target)) {
-		if (linkstore_lacks_key(v->store, code.data, code.len)) {
-			respond_without_redis(v, req, code);
+	if (!known) {
+		client = responder_client(v->responder, req);
+		if (!admission_take_unknown(v->admission, &client,
+					    loop_now_ms(v->loop), &network,
+					    &wait)) {
+			responder_send_limited(v->responder, req,
+					       COUNTER_OVER_UNKNOWN, wait);
 			return;
 		}
-		redirector_count(&v->counters, COUNTER_REFUSED_CODES);
-		responder_send_unknown(v->responder, req, code);
-		return;
 	}
-	if (wait_for_lookup(v, &target, req, &err) < 0)
-		respond_without_redis(v, req, code);
+	ask(v, req, code, space, network);
 }
 
 /* -------------------------------------------------------------------------- */
+
+/* False: it was answered. */
+static bool admit(struct visits *v, struct http_request *req)
+{
+	struct address client;
+	int64_t wait;
+
+	if (!admission_has_rules(v->admission))
+		return true;
+	client = responder_client(v->responder, req);
+	if (admission_take_request(v->admission, &client, loop_now_ms(v->loop),
+				   &wait))
+		return true;
+	responder_send_limited(v->responder, req, COUNTER_OVER_RATE, wait);
+	return false;
+}
 
 static void on_request(struct http_request *req, void *arg)
 {
@@ -513,6 +569,8 @@ static void on_request(struct http_request *req, void *arg)
 	struct http_slice code;
 	const struct cached_link *link;
 
+	if (!admit(v, req))
+		return;
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
 		responder_send_no_method(v->responder, req);
 		return;
@@ -529,7 +587,7 @@ static void on_request(struct http_request *req, void *arg)
 	}
 	link = link_cache_get(v->cache, code, loop_now_ms(v->loop));
 	if (!link || loop_now_ms(v->loop) >= link->fresh_until) {
-		look_up(v, req, code);
+		look_up(v, req, code, link);
 		return;
 	}
 	redirector_count(&v->counters, COUNTER_HITS);
@@ -542,6 +600,7 @@ static void on_turn_end(void *state)
 	struct cache_gauges *g = &v->gauges;
 	struct link_cache_stats stats = link_cache_stats(v->cache);
 
+	v->counters.n[COUNTER_FORGOTTEN] += admission_forgotten(v->admission);
 	redirector_counters_flush(&v->counters);
 	hour_writer_flush(v->hours, loop_real_ms(v->loop));
 	metric_set(g->entries, (int64_t)stats.entries);
@@ -607,6 +666,7 @@ static void visits_free(void *state)
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
 	link_cache_free(v->cache);
+	admission_free(v->admission);
 	responder_free(v->responder);
 	free(v);
 }
@@ -636,7 +696,8 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->responder = v->cache ? responder_new(r, v->loop, &v->counters,
 						v->hours, err)
 				: NULL;
-	if (!v->responder || start_report_timer(v, err) < 0) {
+	v->admission = v->responder ? admission_new(r, err) : NULL;
+	if (!v->admission || start_report_timer(v, err) < 0) {
 		visits_free(v);
 		return NULL;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/token_bucket.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
@@ -132,7 +133,7 @@ bool rate_limiter_take(struct rate_limiter *l, unsigned n, int64_t now,
 		       int64_t *ret_wait_ms)
 {
 	int64_t interval = l ? atomic_load(&l->interval) : 0;
-	int64_t burst, tokens, full_at, next;
+	int64_t burst, tokens, full_at, next, wait;
 
 	if (!interval)
 		return true;
@@ -140,11 +141,10 @@ bool rate_limiter_take(struct rate_limiter *l, unsigned n, int64_t now,
 	tokens = n < burst ? n : burst;
 	full_at = atomic_load(&l->full_at);
 	do {
-		next = (full_at > now ? full_at : now) + tokens * interval;
-		if (next - now > burst * interval) {
-			*ret_wait_ms = (next - now - burst * interval +
-					NS_PER_MS - 1) /
-				       NS_PER_MS;
+		next = full_at;
+		wait = token_bucket_take(interval, burst, tokens, now, &next);
+		if (wait) {
+			*ret_wait_ms = (wait + NS_PER_MS - 1) / NS_PER_MS;
 			return false;
 		}
 	} while (!atomic_compare_exchange_weak(&l->full_at, &full_at, next));

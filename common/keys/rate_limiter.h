@@ -2,8 +2,7 @@
  * rate_limiter.h - how often a key may ask: a token bucket.
  *
  * The bucket holds `burst` tokens and is filled with `count` of them a period,
- * evenly.  It is kept as the one instant at which it will be full again (the
- * generic cell rate algorithm of ITU-T I.371), so that taking is one
+ * evenly.  It is kept as one instant (token_bucket.h), so that taking is one
  * compare-and-swap and all threads of a process share a bucket without a lock.
  * Every process has buckets of its own: N allocators behind one address let a
  * key do N times its rate.
