@@ -8,11 +8,6 @@
 /* The peers of a Unix socket: no bit of no bytes. */
 #define UNIX_PEERS "unix"
 
-struct network {
-	struct address base;
-	unsigned bits;
-};
-
 struct network_list {
 	size_t count;
 	struct network networks[];
@@ -39,8 +34,6 @@ static bool has_host_bits(const struct network *net)
 	return false;
 }
 
-/* NULL, or what is wrong with it.  A mapped network ("::ffff:10.0.0.0/104") is
- * an IPv4 network in disguise. */
 static const char *read_prefix(const char *slash, bool was_v6,
 			       struct network *net)
 {
@@ -63,7 +56,7 @@ static const char *read_prefix(const char *slash, bool was_v6,
 				  : NULL;
 }
 
-static const char *network_parse(const char *text, struct network *net)
+const char *network_parse(const char *text, struct network *net)
 {
 	const char *slash = strchr(text, '/');
 	char copy[INET6_ADDRSTRLEN];

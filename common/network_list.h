@@ -1,4 +1,5 @@
-/* network_list.h - networks of a setting, and whether an address is in one. */
+/* network_list.h - networks as text, those of a setting, and whether an address
+ * is in one. */
 #ifndef COMMON_NETWORK_LIST_H
 #define COMMON_NETWORK_LIST_H
 
@@ -7,6 +8,16 @@
 #include "common/config/setting.h"
 #include "common/error.h"
 #include "common/ip.h"
+
+struct network {
+	struct address base;
+	unsigned bits;
+};
+
+/* Reads "10.0.0.0/8", "fd00::/8", or an address alone.  Returns NULL, or what
+ * is wrong with it, to be put behind the text.  A mapped network
+ * ("::ffff:10.0.0.0/104") is an IPv4 network in disguise. */
+const char *network_parse(const char *text, struct network *net);
 
 struct network_list;
 

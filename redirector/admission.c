@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "common/network_list.h"
+#include "redirector/deny_file.h"
 #include "redirector/rate_table.h"
 
 struct admission {
 	const struct redirector *redirector;
+	struct deny_view denied;
 	struct rate_table *requests; /* NULL: no limit */
 	struct rate_table *unknown;  /* the same */
 	uint64_t forgotten_told;
@@ -33,6 +35,7 @@ struct admission *admission_new(const struct redirector *r, struct error *err)
 		return NULL;
 	}
 	a->redirector = r;
+	a->denied.file = r->denied;
 	if (redirector_rates(s, &client, &unknown, err) < 0)
 		goto fail;
 	bytes = (size_t)s->limit_table_size / r->threads;
@@ -50,6 +53,7 @@ void admission_free(struct admission *a)
 {
 	if (!a)
 		return;
+	deny_view_release(&a->denied);
 	rate_table_free(a->requests);
 	rate_table_free(a->unknown);
 	free(a);
@@ -57,7 +61,12 @@ void admission_free(struct admission *a)
 
 bool admission_has_rules(const struct admission *a)
 {
-	return a->requests;
+	return a->requests || a->denied.file;
+}
+
+bool admission_denies(struct admission *a, const struct address *client)
+{
+	return deny_view_has(&a->denied, client);
 }
 
 /* A trusted proxy that does not say whom it speaks for speaks for many. */

@@ -1,6 +1,6 @@
 /*
- * admission.h - whom a server answers, and how often: rates of the networks
- * that clients come from.
+ * admission.h - whom a server answers, and how often: networks that are denied,
+ * and rates of those that clients come from.
  *
  * A request costs its client a token of `client_rate`.  A code that is not in
  * the cache costs one of `unknown_rate` until Redis has told that it has a link
@@ -29,6 +29,9 @@ void admission_free(struct admission *a); /* NULL accepted */
 
 /* Is there a rule about requests at all?  Those below need the client. */
 bool admission_has_rules(const struct admission *a);
+
+/* Is it on the list of networks that are not answered? */
+bool admission_denies(struct admission *a, const struct address *client);
 
 /* False: the client has asked too often; *ret_wait_ms is when it may again. */
 bool admission_take_request(struct admission *a, const struct address *client,

@@ -12,6 +12,7 @@
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/counters_report.h"
+#include "redirector/deny_file.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/virtual_host.h"
 
@@ -161,7 +162,27 @@ static int make_peers(struct redirector *r, struct error *err)
 	return r->proxy_protocol ? 0 : -1;
 }
 
-/* That, who has no limit, and which links are shown where. */
+static void tell_denied(struct redirector *r)
+{
+	metric_set(r->metrics.denied_networks,
+		   (int64_t)deny_file_count(r->denied));
+}
+
+static int make_denied(struct redirector *r, struct error *err)
+{
+	const char *path = r->config->redirector.deny_file;
+
+	if (!path)
+		return 0;
+	r->denied = deny_file_new(path, err);
+	if (!r->denied)
+		return -1;
+	tell_denied(r);
+	return 0;
+}
+
+/* Whose word is taken, who is denied or has no limit, and which links are shown
+ * where. */
 static int make_rules(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *settings = &r->config->redirector;
@@ -174,6 +195,8 @@ static int make_rules(struct redirector *r, struct error *err)
 	r->limit_exempt = network_list_new(&settings->limit_exempt,
 					   "redirector.limit_exempt", err);
 	if (!r->limit_exempt)
+		return -1;
+	if (make_denied(r, err) < 0)
 		return -1;
 	r->domains = domains_new(&r->config->domains, err);
 	if (!r->domains)
@@ -288,6 +311,7 @@ void redirector_free(struct redirector *r)
 	renew_throttle_free(r->renewals);
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
+	deny_file_free(r->denied);
 	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
 	network_list_free(r->proxy_protocol);
@@ -296,6 +320,40 @@ void redirector_free(struct redirector *r)
 	pthread_mutex_destroy(&r->health.lock);
 	free(r);
 }
+
+/* --- reloading -------------------------------------------------------------
+ */
+
+void redirector_reload(struct redirector *r)
+{
+	struct error err;
+
+	if (!r->denied)
+		return;
+	if (deny_file_reload(r->denied, &err) < 0) {
+		metric_add(r->metrics.reload_failures, 1);
+		log_error(r->log, "denied networks rejected, the old ones stay",
+			  log_err(&err));
+		return;
+	}
+	tell_denied(r);
+	log_info(r->log, "denied networks reloaded",
+		 log_int("networks", (int64_t)deny_file_count(r->denied)));
+}
+
+int redirector_check(const void *config, struct error *err)
+{
+	const struct redirector_config *c = config;
+	struct deny_file *denied;
+
+	if (!c->redirector.deny_file)
+		return 0;
+	denied = deny_file_new(c->redirector.deny_file, err);
+	deny_file_free(denied);
+	return denied ? 0 : -1;
+}
+
+/* -------------------------------------------------------------------------- */
 
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 {

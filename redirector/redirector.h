@@ -24,6 +24,7 @@
 #include "redirector/redirector_metrics.h"
 
 struct counters_report;
+struct deny_file;
 struct domains;
 struct network_list;
 struct renew_throttle;
@@ -56,6 +57,7 @@ struct redirector {
 	struct network_list *proxy_protocol;
 	struct log_pace headers_rejected;
 	struct network_list *limit_exempt;
+	struct deny_file *denied; /* NULL: nobody is */
 	struct domains *domains;
 	struct virtual_hosts *virtual_hosts;
 	struct renew_throttle *renewals;
@@ -73,6 +75,13 @@ struct redirector *redirector_new(struct app *app,
 				  struct error *err);
 /* After the threads are gone.  NULL accepted. */
 void redirector_free(struct redirector *r);
+
+/* Reads again the files that may change while the program runs; one with a
+ * mistake changes nothing. */
+void redirector_reload(struct redirector *r);
+
+/* For --check: reads what a start would read. */
+int redirector_check(const void *config, struct error *err);
 
 /* A thread's connection to Redis came (err NULL) or went.  The program is ready
  * only when every thread has its connection. */

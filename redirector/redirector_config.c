@@ -94,6 +94,10 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
 			 "How often what was counted is told to "
 			 "kafka.topic_counters"),
+	SETTING_PATH(deny_file, OPTIONAL_LIKE("/etc/shortloop/deny.txt"),
+		     RELOADS,
+		     "Networks whose requests get 403, one a line; # and ; "
+		     "start a comment"),
 	SETTING_STRING(
 		client_rate, "none", AT_START,
 		"How often the network of a client (an IPv4 address, a "

@@ -51,6 +51,7 @@ struct redirector_settings {
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;
+	char *deny_file; /* NULL: nobody is denied */
 	/* Limits; redirector_rates() reads the rates. */
 	char *client_rate;
 	int64_t client_burst;

@@ -48,6 +48,8 @@ static const struct counter {
 	[COUNTER_UNAVAILABLE] = {ANSWERS,
 				 "outcome=\"unavailable\",status=\"503\"",
 				 ANSWERS_HELP},
+	[COUNTER_DENIED] = {ANSWERS, "outcome=\"denied\",status=\"403\"",
+			    ANSWERS_HELP},
 	[COUNTER_OVER_RATE] = {ANSWERS, "outcome=\"over_rate\",status=\"429\"",
 			       ANSWERS_HELP},
 	[COUNTER_OVER_UNKNOWN] = {ANSWERS,
@@ -88,6 +90,12 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 		metrics->counters[i] =
 			metrics_counter(registry, counters[i].name,
 					counters[i].labels, counters[i].help);
+	metrics->reload_failures = metrics_counter(
+		registry, "shortloop_redirector_reload_failures_total", NULL,
+		"Files that were to be read again and had a mistake");
+	metrics->denied_networks =
+		metrics_gauge(registry, "shortloop_redirector_denied_networks",
+			      NULL, "Networks in deny_file");
 	metrics->miss_seconds = metrics_histogram(
 		registry, "shortloop_redirector_miss_seconds", NULL,
 		"Time from a request to its answer when Redis was asked",

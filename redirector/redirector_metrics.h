@@ -27,6 +27,7 @@ enum redirector_counter {
 	COUNTER_FALLBACK,
 	COUNTER_NO_METHOD,
 	COUNTER_UNAVAILABLE,
+	COUNTER_DENIED,
 	COUNTER_OVER_RATE,
 	COUNTER_OVER_UNKNOWN,
 	COUNTER_HITS,
@@ -51,6 +52,8 @@ enum redirector_counter {
 struct redirector_metrics {
 	struct metric *counters[COUNTER_KINDS];
 	struct metric *miss_seconds;
+	struct metric *reload_failures;
+	struct metric *denied_networks;
 };
 
 /* What one thread has counted since it last added to the metrics. */

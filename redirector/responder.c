@@ -32,6 +32,8 @@ static const char page_blocked[] =
 	PAGE("Not available", "The link at this address is blocked.");
 static const char page_no_method[] =
 	PAGE("Method not allowed", "A short link can only be visited.");
+static const char page_denied[] =
+	PAGE("Forbidden", "Links here are not for your network.");
 static const char page_limited[] =
 	PAGE("Too many requests", "Your network has asked too often.");
 static const char page_unavailable[] = PAGE(
@@ -423,6 +425,12 @@ void responder_send_no_method(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_NO_METHOD);
 	send_no_method(req);
+}
+
+void responder_send_denied(struct responder *r, struct http_request *req)
+{
+	count_silent(r, COUNTER_DENIED);
+	send_page(req, 403, page_denied, NULL, NULL);
 }
 
 void responder_send_limited(struct responder *r, struct http_request *req,

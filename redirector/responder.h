@@ -78,6 +78,9 @@ void responder_send_no_code(struct responder *r, struct http_request *req);
 /* 405; no event. */
 void responder_send_no_method(struct responder *r, struct http_request *req);
 
+/* 403: the client's network is denied; no event. */
+void responder_send_denied(struct responder *r, struct http_request *req);
+
 /* 429 with Retry-After; no event.  `why` is COUNTER_OVER_RATE or
  * COUNTER_OVER_UNKNOWN. */
 void responder_send_limited(struct responder *r, struct http_request *req,

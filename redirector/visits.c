@@ -26,7 +26,7 @@
  *	on_request --> a code, fresh in the cache --> respond
  *	    |               |
  *	    v               v   not there, or no longer fresh
- *	404, 405, 429   look_up --> no code of ours: 404
+ *	403 to 405, 429 look_up --> no code of ours: 404
  *	                    |   --> too many that have no link: 429
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
@@ -555,6 +555,10 @@ static bool admit(struct visits *v, struct http_request *req)
 	if (!admission_has_rules(v->admission))
 		return true;
 	client = responder_client(v->responder, req);
+	if (admission_denies(v->admission, &client)) {
+		responder_send_denied(v->responder, req);
+		return false;
+	}
 	if (admission_take_request(v->admission, &client, loop_now_ms(v->loop),
 				   &wait))
 		return true;

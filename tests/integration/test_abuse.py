@@ -1,5 +1,6 @@
 """Clients that ask too much: rates by network, and what others get beside."""
 import concurrent.futures
+import signal
 import time
 import uuid
 
@@ -218,3 +219,72 @@ def test_rates_that_make_no_sense_are_refused(program, one_space, settings,
     status, output = made.run()
     assert status == 78
     assert said in output
+
+
+# --- denied networks --------------------------------------------------------------
+
+def reload(redirector):
+    redirector.process.signal(signal.SIGHUP)
+
+
+@pytest.fixture
+def deny_file(workdir):
+    path = workdir / "deny.txt"
+    path.write_text("; a list\n198.51.100.0/31 ; SBL1\n2001:db8::/32\n")
+    return path
+
+
+def test_denied_networks_get_403_and_no_event(links, limited, clicks,
+                                              deny_file):
+    redirector = limited(deny_file=str(deny_file))
+    code = links.create()
+    answer = ask(redirector, code, ENUMERATOR)
+    assert answer.status_code == 403
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert status(redirector, "", "2001:db8::7") == 403
+    assert status(redirector, code, NEIGHBOUR) == 302
+    redirector.wait_metric(2, "shortloop_redirector_answers_total",
+                           outcome="denied", status="403")
+    assert len(clicks(redirector)) == 1
+
+
+def test_denied_networks_are_read_again(links, start, deny_file):
+    redirector = start(deny_file=str(deny_file),
+                       trusted_proxies=["127.0.0.0/8"])
+    code = links.create()
+    redirector.wait_metric(2, "shortloop_redirector_denied_networks")
+    deny_file.write_text(f"{OTHER}\n")
+    reload(redirector)
+    redirector.wait_log("denied networks reloaded")
+    # Both threads know it.
+    assert {status(redirector, code, OTHER) for _ in range(20)} == {403}
+    assert {status(redirector, code, ENUMERATOR) for _ in range(20)} == {302}
+    redirector.wait_metric(1, "shortloop_redirector_denied_networks")
+
+
+def test_a_list_with_a_mistake_is_rejected_and_the_old_one_stays(
+        links, limited, deny_file):
+    redirector = limited(deny_file=str(deny_file))
+    code = links.create()
+    deny_file.write_text(f"{OTHER}\nexample.com\n")
+    reload(redirector)
+    redirector.wait_log(f"{deny_file}:2: 'example.com' is not a network")
+    redirector.wait_metric(1, "shortloop_redirector_reload_failures_total")
+    assert status(redirector, code, ENUMERATOR) == 403
+    assert status(redirector, code, OTHER) == 302
+    deny_file.unlink()
+    reload(redirector)
+    redirector.wait_log(f"{deny_file}: No such file")
+    assert status(redirector, code, ENUMERATOR) == 403
+
+
+@pytest.mark.parametrize("args", [["--check"], []])
+def test_a_list_with_a_mistake_is_found_before_the_start(program, one_space,
+                                                         deny_file, args):
+    deny_file.write_text("10.0.0.1/8\n")
+    made = program("redirector", {
+        "links": one_space, "redirector": {"deny_file": str(deny_file)}},
+        start=False, args=args)
+    code, output = made.run()
+    assert code == 78
+    assert f"{deny_file}:1: '10.0.0.1/8' has bits set beyond" in output

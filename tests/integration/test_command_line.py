@@ -118,7 +118,7 @@ def test_check_says_ok(name, config, workdir):
     ("collector", "source_list"),
     ("collector", "geo_files"), ("allocator", "keys_file"),
     ("allocator", "url_allow_file"), ("allocator", "url_deny_file"),
-    ("aggregator", "keys_file")])
+    ("aggregator", "keys_file"), ("redirector", "deny_file")])
 def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
                                                       workdir):
     missing = "/nowhere/at/all"
@@ -133,7 +133,7 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
      "url_deny_file; audit_file is opened anew\n"),
     ("collector", "SIGHUP reads again: ua_rules, bot_list, bot_patterns, "
      "verdict_rules, source_list, geo_files\n"),
-    ("redirector", "SIGHUP is ignored"),
+    ("redirector", "SIGHUP reads again: deny_file\n"),
     ("aggregator", "SIGHUP reads again: keys_file\n")])
 def test_help_says_what_sighup_does(name, says):
     assert says in run(name, "--help").stdout
