@@ -1,5 +1,7 @@
 #include "common/json_text.h"
 
+#include <stdbool.h>
+
 #include "common/utf8.h"
 
 static void put_escaped(struct buf *b, unsigned char c)
@@ -24,18 +26,21 @@ static void put_escaped(struct buf *b, unsigned char c)
 	}
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c != '"' && c != '\\' && c != 0x7f;
+}
+
 void json_put_string(struct buf *b, const char *text, size_t len)
 {
 	size_t from = 0;
-	unsigned char c;
 
 	buf_putc(b, '"');
 	for (size_t i = 0; i < len; i++) {
-		c = (unsigned char)text[i];
-		if (c >= ' ' && c != '"' && c != '\\' && c != 0x7f)
+		if (is_plain((unsigned char)text[i]))
 			continue;
 		buf_append(b, text + from, i - from);
-		put_escaped(b, c);
+		put_escaped(b, (unsigned char)text[i]);
 		from = i + 1;
 	}
 	buf_append(b, text + from, len - from);
@@ -44,18 +49,20 @@ void json_put_string(struct buf *b, const char *text, size_t len)
 
 void json_put_lossy(struct buf *b, const char *text, size_t len)
 {
-	struct buf clean = {0};
-	size_t n;
+	size_t from = 0, n;
 
-	for (; len > 0; text += n, len -= n) {
-		n = utf8_sequence(text, len);
-		if (n > 0)
-			buf_append(&clean, text, n);
+	buf_putc(b, '"');
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		n = utf8_sequence(text + i, len - i);
+		if (n > 1 || (n && is_plain((unsigned char)text[i])))
+			continue;
+		buf_append(b, text + from, i - from);
+		if (n)
+			put_escaped(b, (unsigned char)text[i]);
 		else
-			buf_putc(&clean, '?');
-		n = n ? n : 1;
+			buf_putc(b, '?');
+		from = i + 1;
 	}
-	json_put_string(b, clean.data ? clean.data : "", clean.len);
-	b->failed |= clean.failed;
-	buf_free(&clean);
+	buf_append(b, text + from, len - from);
+	buf_putc(b, '"');
 }

@@ -11,6 +11,7 @@
 #include "linkstore/domains.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
+#include "redirector/access_log.h"
 #include "redirector/counters_report.h"
 #include "redirector/deny_file.h"
 #include "redirector/renew_throttle.h"
@@ -261,11 +262,22 @@ static int make_hours(struct redirector *r, struct error *err)
 	return r->counters ? 0 : -1;
 }
 
+static int make_access_log(struct redirector *r, struct error *err)
+{
+	const struct redirector_settings *s = &r->config->redirector;
+
+	if (!s->access_log)
+		return 0;
+	r->access_log = access_log_new(s, r->registry, r->log, err);
+	return r->access_log ? 0 : -1;
+}
+
 static int make_parts(struct redirector *r, struct health *health,
 		      struct error *err)
 {
 	redirector_metrics_register(&r->metrics, r->registry);
-	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
+	if (make_access_log(r, err) < 0 || make_health(r, health, err) < 0 ||
+	    make_rules(r, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
 	if (!r->renewals || make_spaces(r, err) < 0 || make_hours(r, err) < 0)
@@ -311,6 +323,7 @@ void redirector_free(struct redirector *r)
 	renew_throttle_free(r->renewals);
 	virtual_hosts_free(r->virtual_hosts);
 	domains_free(r->domains);
+	access_log_free(r->access_log, r->config->redirector.drain_timeout);
 	deny_file_free(r->denied);
 	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
@@ -324,12 +337,10 @@ void redirector_free(struct redirector *r)
 /* --- reloading -------------------------------------------------------------
  */
 
-void redirector_reload(struct redirector *r)
+static void reload_denied(struct redirector *r)
 {
 	struct error err;
 
-	if (!r->denied)
-		return;
 	if (deny_file_reload(r->denied, &err) < 0) {
 		metric_add(r->metrics.reload_failures, 1);
 		log_error(r->log, "denied networks rejected, the old ones stay",
@@ -339,6 +350,13 @@ void redirector_reload(struct redirector *r)
 	tell_denied(r);
 	log_info(r->log, "denied networks reloaded",
 		 log_int("networks", (int64_t)deny_file_count(r->denied)));
+}
+
+void redirector_reload(struct redirector *r)
+{
+	access_log_reopen(r->access_log);
+	if (r->denied)
+		reload_denied(r);
 }
 
 int redirector_check(const void *config, struct error *err)

@@ -23,6 +23,7 @@
 #include "redirector/redirector_config.h"
 #include "redirector/redirector_metrics.h"
 
+struct access_log;
 struct counters_report;
 struct deny_file;
 struct domains;
@@ -56,6 +57,7 @@ struct redirector {
 	/* Who begins with a PROXY header; NULL: nobody does. */
 	struct network_list *proxy_protocol;
 	struct log_pace headers_rejected;
+	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
 	struct deny_file *denied; /* NULL: nobody is */
 	struct domains *domains;
@@ -76,8 +78,8 @@ struct redirector *redirector_new(struct app *app,
 /* After the threads are gone.  NULL accepted. */
 void redirector_free(struct redirector *r);
 
-/* Reads again the files that may change while the program runs; one with a
- * mistake changes nothing. */
+/* Opens the access log anew, and reads again the files that may change while
+ * the program runs; one with a mistake changes nothing. */
 void redirector_reload(struct redirector *r);
 
 /* For --check: reads what a start would read. */

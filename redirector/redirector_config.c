@@ -12,6 +12,7 @@
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     "x-real-ip", NULL};
 static const char *const unknown_hosts_choices[] = {"default", "refuse", NULL};
+static const char *const log_formats[] = {"combined", "json", NULL};
 static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 
 #define SETTING_STRUCT struct redirector_settings
@@ -94,6 +95,19 @@ static const struct setting settings_table[] = {
 	SETTING_DURATION(counters_every, "1m", 100, 10 * CLOCK_MINUTE, AT_START,
 			 "How often what was counted is told to "
 			 "kafka.topic_counters"),
+	SETTING_PATH(access_log, OPTIONAL_LIKE("/var/log/shortloop/access.log"),
+		     REOPENS,
+		     "A file that gets a line for each answer; none if not "
+		     "set"),
+	SETTING_ENUM(access_log_format, "combined", log_formats, AT_START,
+		     "combined has what other web servers write; json also the "
+		     "Host, the language and the milliseconds"),
+	SETTING_INT(access_log_sample, "1", 1, 1000000000, AT_START,
+		    "One of so many answers is written"),
+	SETTING_SIZE(access_log_queue, "16MiB", 64 << 10, INT64_C(4) << 30,
+		     AT_START,
+		     "Lines that wait for a disk; beyond, they are lost and "
+		     "counted"),
 	SETTING_PATH(deny_file, OPTIONAL_LIKE("/etc/shortloop/deny.txt"),
 		     RELOADS,
 		     "Networks whose requests get 403, one a line; # and ; "

@@ -51,6 +51,11 @@ struct redirector_settings {
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;
+	/* The access log. */
+	char *access_log;	 /* NULL: none */
+	char *access_log_format; /* "combined", "json" */
+	int64_t access_log_sample;
+	int64_t access_log_queue;
 	char *deny_file; /* NULL: nobody is denied */
 	/* Limits; redirector_rates() reads the rates. */
 	char *client_rate;

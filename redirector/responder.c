@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/kafka/producer.h"
+#include "redirector/access_log.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
 #include "redirector/request_info.h"
@@ -39,8 +40,30 @@ static const char page_limited[] =
 static const char page_unavailable[] = PAGE(
 	"Please try again", "This link cannot be looked up at the moment.");
 
-static void send_page(struct http_request *req, int status, const char *page,
-		      const char *name, const char *value)
+struct responder {
+	struct loop *loop;
+	struct kafka_producer *producer;
+	const struct redirector_settings *settings;
+	const struct virtual_hosts *virtual_hosts;
+	struct redirector_counters *counters;
+	struct hour_writer *hours;
+	struct click_encoder *encoder;
+	struct request_info_rules rules;
+	struct access_writer access;
+	struct buf part;  /* of an event whose code has no entry */
+	struct buf lines; /* of a redirect that is put together */
+	char retry_after[32];
+};
+
+/* Each answer comes by here, on its way out. */
+static void log_answer(struct responder *r, const struct http_request *req,
+		       int status, size_t body_bytes)
+{
+	access_writer_note(&r->access, req, &r->rules, status, body_bytes);
+}
+
+static void send_page(struct responder *r, struct http_request *req, int status,
+		      const char *page, const char *name, const char *value)
 {
 	const struct http_field fields[] = {
 		{"Content-Type", "text/html; charset=utf-8"},
@@ -49,6 +72,7 @@ static void send_page(struct http_request *req, int status, const char *page,
 		{NULL, NULL},
 	};
 
+	log_answer(r, req, status, strlen(page));
 	http_reply(req, status, fields, page, strlen(page));
 }
 
@@ -90,18 +114,19 @@ static struct http_slice lines_for(const struct cached_link *link,
 }
 
 /*
- * A browser may keep a permanent redirect for at most `max_age` ms and never
- * beyond the link's end; the others are asked for every time, since a visit
- * that is not seen is not counted.  `now` is monotonic ms.  `scratch` is used
- * for what is put together, and keeps its memory.
+ * A browser may keep a permanent redirect for at most permanent_max_age, and
+ * never beyond the link's end; the others are asked for every time, since a
+ * visit that is not seen is not counted.  `now` is monotonic ms.
  */
-static void send_redirect(struct http_request *req,
+static void send_redirect(struct responder *r, struct http_request *req,
 			  const struct cached_link *link,
-			  Shortloop__Device device, int64_t max_age,
-			  int64_t now, struct buf *scratch)
+			  Shortloop__Device device, int64_t now)
 {
 	struct http_slice lines = lines_for(link, device);
+	int64_t max_age = r->settings->permanent_max_age;
+	struct buf *scratch = &r->lines;
 
+	log_answer(r, req, link->status, 0);
 	if (!is_permanent(link->status) || link->max_visits) {
 		http_reply_lines(req, link->status, lines, NULL, 0);
 		return;
@@ -119,7 +144,8 @@ static void send_redirect(struct http_request *req,
 }
 
 /* A 302 to a URL that is not a link. */
-static void send_fallback(struct http_request *req, const char *url)
+static void send_fallback(struct responder *r, struct http_request *req,
+			  const char *url)
 {
 	const struct http_field fields[] = {
 		{"Location", url},
@@ -127,51 +153,39 @@ static void send_fallback(struct http_request *req, const char *url)
 		{NULL, NULL},
 	};
 
+	log_answer(r, req, 302, 0);
 	http_reply(req, 302, fields, NULL, 0);
 }
 
-static void send_not_found(struct http_request *req)
+static void send_not_found(struct responder *r, struct http_request *req)
 {
-	send_page(req, 404, page_not_found, NULL, NULL);
+	send_page(r, req, 404, page_not_found, NULL, NULL);
 }
 
-static void send_gone(struct http_request *req)
+static void send_gone(struct responder *r, struct http_request *req)
 {
-	send_page(req, 410, page_gone, NULL, NULL);
+	send_page(r, req, 410, page_gone, NULL, NULL);
 }
 
-static void send_blocked(struct http_request *req)
+static void send_blocked(struct responder *r, struct http_request *req)
 {
-	send_page(req, 451, page_blocked, NULL, NULL);
+	send_page(r, req, 451, page_blocked, NULL, NULL);
 }
 
-static void send_no_method(struct http_request *req)
+static void send_no_method(struct responder *r, struct http_request *req)
 {
-	send_page(req, 405, page_no_method, "Allow", "GET, HEAD");
+	send_page(r, req, 405, page_no_method, "Allow", "GET, HEAD");
 }
 
 /* `retry_after`: seconds, as text. */
-static void send_unavailable(struct http_request *req, const char *retry_after)
+static void send_unavailable(struct responder *r, struct http_request *req,
+			     const char *retry_after)
 {
-	send_page(req, 503, page_unavailable, "Retry-After", retry_after);
+	send_page(r, req, 503, page_unavailable, "Retry-After", retry_after);
 }
 
 /* --- events and links ------------------------------------------------------
  */
-
-struct responder {
-	struct loop *loop;
-	struct kafka_producer *producer;
-	const struct redirector_settings *settings;
-	const struct virtual_hosts *virtual_hosts;
-	struct redirector_counters *counters;
-	struct hour_writer *hours;
-	struct click_encoder *encoder;
-	struct request_info_rules rules;
-	struct buf part;  /* of an event whose code has no entry */
-	struct buf lines; /* of a redirect that is put together */
-	char retry_after[32];
-};
 
 /* Of no event: nobody will be told. */
 static void refuse_event(struct responder *r, const struct click *click,
@@ -329,20 +343,19 @@ static void send_link(struct responder *r, struct http_request *req,
 	report(r, click, link, &class);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
-		send_redirect(req, link, device, r->settings->permanent_max_age,
-			      now, &r->lines);
+		send_redirect(r, req, link, device, now);
 		break;
 	case LINK_OUTCOME_GONE:
-		send_gone(req);
+		send_gone(r, req);
 		break;
 	case LINK_OUTCOME_BLOCKED:
-		send_blocked(req);
+		send_blocked(r, req);
 		break;
 	case LINK_OUTCOME_UNKNOWN:
 		if (fallback)
-			send_fallback(req, fallback);
+			send_fallback(r, req, fallback);
 		else
-			send_not_found(req);
+			send_not_found(r, req);
 		break;
 	}
 }
@@ -402,7 +415,7 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 void responder_send_refused_host(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_REFUSED_HOST);
-	send_not_found(req);
+	send_not_found(r, req);
 }
 
 void responder_send_no_code(struct responder *r, struct http_request *req)
@@ -414,23 +427,23 @@ void responder_send_no_code(struct responder *r, struct http_request *req)
 
 	if (path.len == 1 && path.data[0] == '/' && fallback) {
 		count_silent(r, COUNTER_FALLBACK);
-		send_fallback(req, fallback);
+		send_fallback(r, req, fallback);
 		return;
 	}
 	count_silent(r, COUNTER_NOT_FOUND);
-	send_not_found(req);
+	send_not_found(r, req);
 }
 
 void responder_send_no_method(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_NO_METHOD);
-	send_no_method(req);
+	send_no_method(r, req);
 }
 
 void responder_send_denied(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_DENIED);
-	send_page(req, 403, page_denied, NULL, NULL);
+	send_page(r, req, 403, page_denied, NULL, NULL);
 }
 
 void responder_send_limited(struct responder *r, struct http_request *req,
@@ -441,13 +454,18 @@ void responder_send_limited(struct responder *r, struct http_request *req,
 	snprintf(seconds, sizeof(seconds), "%" PRId64,
 		 (wait_ms + CLOCK_SECOND - 1) / CLOCK_SECOND);
 	count_silent(r, why);
-	send_page(req, 429, page_limited, "Retry-After", seconds);
+	send_page(r, req, 429, page_limited, "Retry-After", seconds);
 }
 
 void responder_send_unavailable(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_UNAVAILABLE);
-	send_unavailable(req, r->retry_after);
+	send_unavailable(r, req, r->retry_after);
+}
+
+void responder_end_turn(struct responder *r)
+{
+	access_writer_flush(&r->access);
 }
 
 /* --- making ----------------------------------------------------------------
@@ -479,7 +497,8 @@ struct responder *responder_new(const struct redirector *redirector,
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,
 		 s->retry_after / CLOCK_SECOND);
 	r->encoder = click_encoder_new(redirector->edge, &limits, err);
-	if (!r->encoder) {
+	if (!r->encoder ||
+	    access_writer_init(&r->access, redirector->access_log, err) < 0) {
 		responder_free(r);
 		return NULL;
 	}
@@ -490,6 +509,7 @@ void responder_free(struct responder *r)
 {
 	if (!r)
 		return;
+	access_writer_release(&r->access);
 	click_encoder_free(r->encoder);
 	buf_free(&r->part);
 	buf_free(&r->lines);

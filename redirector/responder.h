@@ -39,15 +39,18 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 
 struct responder;
 
-/* Whose request it is, as events have it. */
-struct address responder_client(const struct responder *r,
-				const struct http_request *req);
-
 /* All of them must outlive the responder.  `loop` is the thread's. */
 struct responder *responder_new(const struct redirector *r, struct loop *loop,
 				struct redirector_counters *counters,
 				struct hour_writer *hours, struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
+
+/* At the end of a turn: hands over what its answers have to say. */
+void responder_end_turn(struct responder *r);
+
+/* Whose request it is, as events have it. */
+struct address responder_client(const struct responder *r,
+				const struct http_request *req);
 
 /*
  * As the link says, if it is shown under the request's Host; an event.  `now`

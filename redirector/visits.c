@@ -605,6 +605,7 @@ static void on_turn_end(void *state)
 	struct link_cache_stats stats = link_cache_stats(v->cache);
 
 	v->counters.n[COUNTER_FORGOTTEN] += admission_forgotten(v->admission);
+	responder_end_turn(v->responder);
 	redirector_counters_flush(&v->counters);
 	hour_writer_flush(v->hours, loop_real_ms(v->loop));
 	metric_set(g->entries, (int64_t)stats.entries);

@@ -14,14 +14,11 @@
  * claims (X-Forwarded-For), which is only as true as the peer is trusted.  A
  * create that is sent again before its first answer is known has a line twice.
  *
- * Lines are handed to a thread that appends them to the file a few times a
- * millisecond at most, so that no change ever waits for a disk.  While the file
- * cannot be written (a full disk), lines wait in memory, up to a bound; /readyz
- * says why.  Beyond the bound lines are lost, counted, and told by a line of
- * their own ("action":"lost") once it can be written again.  Creating goes on
- * all the while: where a change without an audit line is worse than none, take
- * the allocator out of service by its /readyz.  A process that is killed loses
- * what it had not handed over yet, some milliseconds.
+ * No change ever waits for a disk (line_file.h).  While the file cannot be
+ * written, lines wait in memory, and /readyz says why.  Lines that are lost
+ *then are told by a line of their own ("action":"lost") once it can be written
+ * again.  Creating goes on all the while: where a change without an audit line
+ * is worse than none, take the allocator out of service by its /readyz.
  *
  * Thread-safe; a NULL audit writes nothing.
  */

@@ -140,6 +140,11 @@ const struct sockaddr_storage *http_peer(const struct http_request *req)
 	return &req->conn->peer;
 }
 
+unsigned http_minor_version(const struct http_request *req)
+{
+	return req->parser.http_minor;
+}
+
 bool http_client_gone(const struct http_request *req)
 {
 	return req->stream ? stream_is_lost(req) : req->conn->fd < 0;

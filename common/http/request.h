@@ -20,6 +20,8 @@ struct http_header {
 struct http_request;
 
 struct http_slice http_method(const struct http_request *req); /* "GET" */
+/* 0 or 1, of HTTP/1. */
+unsigned http_minor_version(const struct http_request *req);
 bool http_method_is(const struct http_request *req, const char *method);
 /* As sent, undecoded: path without the query; query without the '?'.  The path
  * starts with '/', or is "*" (OPTIONS). */

@@ -133,7 +133,8 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
      "url_deny_file; audit_file is opened anew\n"),
     ("collector", "SIGHUP reads again: ua_rules, bot_list, bot_patterns, "
      "verdict_rules, source_list, geo_files\n"),
-    ("redirector", "SIGHUP reads again: deny_file\n"),
+    ("redirector", "SIGHUP reads again: deny_file; "
+     "access_log is opened anew\n"),
     ("aggregator", "SIGHUP reads again: keys_file\n")])
 def test_help_says_what_sighup_does(name, says):
     assert says in run(name, "--help").stdout
