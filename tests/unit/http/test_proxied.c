@@ -208,15 +208,15 @@ static void the_header_has_its_time(void **state)
 	close(silent);
 }
 
-static void wait_until_none_is_open(struct world *w)
+static void wait_until_open(struct world *w, int64_t count)
 {
 	const struct metric *open =
 		metrics_gauge(w->metrics, "shortloop_http_connections",
 			      "listener=\"test\"", "");
 
-	for (int i = 0; i < 20000 && metric_value(open) != 0; i++)
+	for (int i = 0; i < 20000 && metric_value(open) != (uint64_t)count; i++)
 		usleep(1000);
-	assert_int_equal(metric_value(open), 0);
+	assert_int_equal(metric_value(open), count);
 }
 
 static void those_that_wait_are_connections(void **state)
@@ -232,7 +232,7 @@ static void those_that_wait_are_connections(void **state)
 	free(answer);
 	for (int i = 0; i < 3; i++)
 		close(waiting[i]);
-	wait_until_none_is_open(&w->base);
+	wait_until_open(&w->base, 0);
 	for (int i = 0; i < 3; i++) {
 		waiting[i] = client_connect(&w->base);
 		client_send(waiting[i], V1 GET("/peer"));
@@ -292,6 +292,24 @@ static void a_drain_does_not_wait_for_headers(void **state)
 	close(busy);
 }
 
+/* Whoever frees it has no handler any more. */
+static void freeing_answers_nobody(void **state)
+{
+	struct proxied_world *w = *state;
+	int fd = client_connect(&w->base);
+
+	client_send(fd, "PROXY");
+	wait_until_open(&w->base, 1);
+	loop_stop(w->base.loop);
+	pthread_join(w->base.thread, NULL);
+	client_send(fd, " UNKNOWN\r\n" GET("/peer"));
+	http_listener_free(w->base.listener);
+	assert_int_equal(atomic_load(&w->base.handled), 0);
+	w->base.listener = NULL;
+	world_run(&w->base);
+	close(fd);
+}
+
 #define EXPECTED(name)                                                         \
 	cmocka_unit_test_setup_teardown(name, set_up_expected, tear_down)
 #define IMPATIENT(name)                                                        \
@@ -312,6 +330,7 @@ int main(void)
 		EXPECTED(those_that_wait_are_connections),
 		OTHERS(a_request_of_others_has_no_header),
 		EXPECTED(a_drain_does_not_wait_for_headers),
+		EXPECTED(freeing_answers_nobody),
 	};
 
 	return cmocka_run_group_tests_name("proxied", tests, NULL, NULL);
