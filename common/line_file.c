@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +49,12 @@ static uint64_t count_lines(const char *text, size_t len)
 
 /* --- the file ------------------------------------------------------------- */
 
+/* Of a pipe that nobody reads neither opening nor writing may wait. */
 static int open_file(const char *path)
 {
-	return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	return open(path,
+		    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK,
+		    0640);
 }
 
 static void note_failure(struct line_file *f, const char *what)
@@ -80,25 +84,36 @@ static int reopen(struct line_file *f)
 	return 0;
 }
 
+/* What write() returns; a pipe that is full has a moment to be read. */
+static ssize_t write_some(const struct line_file *f)
+{
+	struct pollfd pipe = {.fd = f->fd, .events = POLLOUT};
+	const char *from = f->writing.data + f->done;
+	size_t len = f->writing.len - f->done;
+	ssize_t n = write(f->fd, from, len);
+
+	if (n < 0 && errno == EAGAIN && poll(&pipe, 1, RETRY_MS) > 0)
+		n = write(f->fd, from, len);
+	return n;
+}
+
 /* Returns -1 when the file takes no more for now. */
 static int write_out(struct line_file *f)
 {
-	uint64_t lines = 0;
 	ssize_t n;
 
 	while (f->done < f->writing.len) {
-		n = write(f->fd, f->writing.data + f->done,
-			  f->writing.len - f->done);
+		n = write_some(f);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
 			note_failure(f, "written");
 			return -1;
 		}
-		lines += count_lines(f->writing.data + f->done, (size_t)n);
+		metric_add(f->options.written,
+			   count_lines(f->writing.data + f->done, (size_t)n));
 		f->done += (size_t)n;
 	}
-	metric_add(f->options.written, lines);
 	buf_reset(&f->writing);
 	f->done = 0;
 	return 0;

@@ -3,9 +3,9 @@
  * that nobody waits for a disk.
  *
  * Lines are handed over in memory, and written a few times a millisecond at
- * most.  While the file cannot be written (a full disk) they wait, up to a
- * bound; beyond it lines are lost, and counted.  A process that is killed loses
- * what it had not written yet, some milliseconds.
+ * most.  While the file cannot be written (a full disk, a pipe that nobody
+ * reads) they wait, up to a bound; beyond it lines are lost, and counted.  A
+ * process that is killed loses what it had not written yet, some milliseconds.
  */
 #ifndef COMMON_LINE_FILE_H
 #define COMMON_LINE_FILE_H
@@ -34,13 +34,14 @@ struct line_file_options {
 	void *arg;
 };
 
-/* A file that cannot be opened is ERROR_CONFIG, "path: why".  Starts a thread.
- */
+/* A file that cannot be opened is ERROR_CONFIG, "path: why"; so is a pipe that
+ * nobody reads.  Starts a thread. */
 struct line_file *line_file_new(const struct line_file_options *options,
 				struct error *err);
 
-/* Waits until what is queued is written, timeout_ms at most, and frees it.
- * Returns how many lines were not.  NULL accepted: 0. */
+/* Waits until what is queued is written, timeout_ms at most and a second for a
+ * pipe that is full, and frees it.  Returns how many lines were not.  NULL
+ * accepted: 0. */
 uint64_t line_file_free(struct line_file *file, int64_t timeout_ms);
 
 /* Opens the file anew, soon: it has been moved away.  From any thread. */

@@ -16,7 +16,7 @@
  *
  * No change ever waits for a disk (line_file.h).  While the file cannot be
  * written, lines wait in memory, and /readyz says why.  Lines that are lost
- *then are told by a line of their own ("action":"lost") once it can be written
+ * then are told by a line of their own ("action":"lost") once it can be written
  * again.  Creating goes on all the while: where a change without an audit line
  * is worse than none, take the allocator out of service by its /readyz.
  *

@@ -1,5 +1,8 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -133,6 +136,85 @@ static void what_no_disk_takes_is_left_at_the_end(void **state)
 	assert_true(metric_value(w->failures) >= 1);
 }
 
+/* --- pipes -----------------------------------------------------------------
+ */
+
+static void be_a_pipe(struct world *w)
+{
+	unlink(w->path);
+	assert_int_equal(mkfifo(w->path, 0600), 0);
+}
+
+static void make_line(char line[1024])
+{
+	memset(line, 'a', 1024);
+	line[1022] = '\n';
+	line[1023] = '\0';
+}
+
+static void a_pipe_without_a_reader_is_one_clear_error(void **state)
+{
+	struct world *w = *state;
+	const struct line_file_options options = {.path = w->path,
+						  .name = "test file",
+						  .queue_bytes = 4096,
+						  .on_state = on_state};
+	struct error err = {0};
+
+	be_a_pipe(w);
+	assert_null(line_file_new(&options, &err));
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "No such device or address"));
+}
+
+static void a_pipe_that_is_full_does_not_hold_up_the_end(void **state)
+{
+	struct world *w = *state;
+	char line[1024];
+	uint64_t left;
+	int reader;
+
+	be_a_pipe(w);
+	reader = open(w->path, O_RDONLY | O_NONBLOCK);
+	make_line(line);
+	open_it(w, 1 << 20);
+	/* More than any pipe holds. */
+	for (int i = 0; i < 1000; i++)
+		put(w, line);
+	left = line_file_free(w->file, 1);
+	w->file = NULL;
+	assert_in_range(left, 1, 999);
+	assert_int_equal(metric_value(w->written), 1000 - left);
+	close(reader);
+}
+
+/* A reader that is slow, but reads, gets every line. */
+static void a_slow_reader_gets_all(void **state)
+{
+	struct world *w = *state;
+	char line[1024], taken[4096];
+	size_t bytes = 0;
+	ssize_t n;
+	int reader;
+
+	be_a_pipe(w);
+	reader = open(w->path, O_RDONLY | O_NONBLOCK);
+	make_line(line);
+	open_it(w, 1 << 20);
+	for (int i = 0; i < 1000; i++)
+		put(w, line);
+	while (bytes < 1000 * (sizeof(line) - 1)) {
+		n = read(reader, taken, sizeof(taken));
+		if (n > 0)
+			bytes += (size_t)n;
+		else
+			assert_true(n < 0 && errno == EAGAIN);
+	}
+	assert_int_equal(finish(w), 0);
+	assert_int_equal(metric_value(w->written), 1000);
+	close(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +229,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_no_disk_takes_is_left_at_the_end, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_pipe_without_a_reader_is_one_clear_error, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_pipe_that_is_full_does_not_hold_up_the_end, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_slow_reader_gets_all, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests_name("line_file", tests, NULL, NULL);
