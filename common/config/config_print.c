@@ -124,18 +124,24 @@ void config_print(const struct config_spec *spec, const void *config, FILE *out)
 static void sample_strings(const struct setting *s, struct buf *out)
 {
 	const char *from = s->fallback ? s->fallback : "";
+	struct buf item = {0};
 	const char *gap = "";
 
 	buf_puts(out, " [");
 	while (*from) {
 		size_t len = strcspn(from, ",");
 
-		buf_printf(out, "%s%.*s", gap, (int)len, from);
+		buf_reset(&item);
+		buf_append(&item, from, len);
+		buf_puts(out, gap);
+		if (buf_cstr(&item))
+			value_print_text(item.data, out);
 		gap = ", ";
 		from += len;
 		from += strspn(from, ", ");
 	}
 	buf_puts(out, "]\n");
+	buf_free(&item);
 }
 
 static void sample_value(const struct setting *s, struct buf *out)

@@ -50,7 +50,7 @@ static const struct setting settings[] = {
 	SETTING_ENUM(mode, "safe", modes, AT_START, "Which way."),
 	SETTING_SECRET(password, OPTIONAL_LIKE("file:/etc/shortloop/password"),
 		       AT_START, "What opens it."),
-	SETTING_STRINGS(brokers, "a:1, b:2", AT_START, "Where they are."),
+	SETTING_STRINGS(brokers, "a:1, ::1", AT_START, "Where they are."),
 	SETTING_LIST(servers, "[]", struct server, server_settings, AT_START,
 		     "Who takes part."),
 	SETTING_RENAMED(peers, "servers"),
@@ -87,7 +87,7 @@ static void an_empty_file_gives_the_fallbacks(void **state)
 	assert_int_equal(config.timeout, 30000);
 	assert_int_equal(config.limit, 16384);
 	assert_int_equal(config.brokers.count, 2);
-	assert_string_equal(config.brokers.items[1], "b:2");
+	assert_string_equal(config.brokers.items[1], "::1");
 	assert_null(config.password);
 	config_release(&spec, &config);
 	assert_null(config.address);
@@ -298,6 +298,7 @@ static void printed_settings_load_again(void **state)
 	(void)state;
 	assert_int_equal(load("part:\n"
 			      "  address: \"with \\\"quotes\\\" and: colon\"\n"
+			      "  brokers: [\"::1\", \"a:\"]\n"
 			      "  servers: [{name: a}, {name: b, weight: 3}]\n",
 			      &config, &err),
 			 0);
