@@ -52,3 +52,28 @@ struct address address_of_peer(const struct sockaddr_storage *peer)
 			((const struct sockaddr_in6 *)p)->sin6_addr.s6_addr);
 	return (struct address){0};
 }
+
+const char *address_text(const struct address *address,
+			 char ret_text[INET6_ADDRSTRLEN])
+{
+	if (!address->len)
+		return NULL;
+	return inet_ntop(address->len == 4 ? AF_INET : AF_INET6, address->bytes,
+			 ret_text, INET6_ADDRSTRLEN);
+}
+
+void ip_unmap_peer(struct sockaddr_storage *peer)
+{
+	struct sockaddr_in6 six;
+	struct sockaddr_in four = {.sin_family = AF_INET};
+
+	if (peer->ss_family != AF_INET6)
+		return;
+	memcpy(&six, peer, sizeof(six));
+	if (!ip_is_mapped(six.sin6_addr.s6_addr))
+		return;
+	four.sin_port = six.sin6_port;
+	memcpy(&four.sin_addr, six.sin6_addr.s6_addr + 12, 4);
+	memset(peer, 0, sizeof(*peer));
+	memcpy(peer, &four, sizeof(four));
+}

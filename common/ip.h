@@ -22,4 +22,11 @@ size_t ip_parse(const char *text, uint8_t ret_ip[16]);
 /* An unknown family gives an address of length 0. */
 struct address address_of_peer(const struct sockaddr_storage *peer);
 
+/* Writes it as text and returns that; NULL for one of length 0. */
+const char *address_text(const struct address *address,
+			 char ret_text[INET6_ADDRSTRLEN]);
+
+/* Makes a peer of AF_INET of one whose address is mapped. */
+void ip_unmap_peer(struct sockaddr_storage *peer);
+
 #endif

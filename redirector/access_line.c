@@ -1,6 +1,5 @@
 #include "redirector/access_line.h"
 
-#include <arpa/inet.h>
 #include <time.h>
 
 #include "common/clock.h"
@@ -9,11 +8,9 @@
 static const char *client_text(const struct address *client,
 			       char text[INET6_ADDRSTRLEN])
 {
-	int family = client->len == 4 ? AF_INET : AF_INET6;
+	const char *known = address_text(client, text);
 
-	if (!client->len)
-		return "-";
-	return inet_ntop(family, client->bytes, text, INET6_ADDRSTRLEN);
+	return known ? known : "-";
 }
 
 /* --- combined ------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 #include "redirector/server.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "common/http/serving_thread.h"
@@ -68,16 +67,15 @@ static void on_proxy_refused(const struct sockaddr_storage *peer,
 {
 	struct redirector *r = arg;
 	struct address address = address_of_peer(peer);
-	char text[INET6_ADDRSTRLEN] = "unix";
+	char text[INET6_ADDRSTRLEN];
+	const char *from = address_text(&address, text);
 	int64_t left_out;
 
 	if (!log_pace_allows(&r->headers_rejected, &left_out))
 		return;
-	if (address.len)
-		inet_ntop(address.len == 4 ? AF_INET : AF_INET6, address.bytes,
-			  text, sizeof(text));
-	log_warn(r->log, "PROXY header rejected", log_str("peer", text),
-		 log_str("reason", why), log_int("left_out", left_out));
+	log_warn(r->log, "PROXY header rejected",
+		 log_str("peer", from ? from : "unix"), log_str("reason", why),
+		 log_int("left_out", left_out));
 }
 
 static int make_listener(struct server *s, const struct unix_socket *socket,

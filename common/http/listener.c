@@ -16,29 +16,13 @@
 #include "common/http/http_metrics.h"
 #include "common/http/proxied.h"
 #include "common/http/request_pool.h"
+#include "common/ip.h"
 
 #define ACCEPTS_PER_TURN 64
 /* After running out of descriptors. */
 #define ACCEPT_PAUSE_MS 100
 
 /* --- accepting ------------------------------------------------------------ */
-
-/* An IPv4 client of an IPv6 socket is an IPv4 client. */
-static void unmap(struct sockaddr_storage *peer)
-{
-	struct sockaddr_in6 six;
-	struct sockaddr_in four = {.sin_family = AF_INET};
-
-	if (peer->ss_family != AF_INET6)
-		return;
-	memcpy(&six, peer, sizeof(six));
-	if (!IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
-		return;
-	four.sin_port = six.sin6_port;
-	memcpy(&four.sin_addr, six.sin6_addr.s6_addr + 12, 4);
-	memset(peer, 0, sizeof(*peer));
-	memcpy(peer, &four, sizeof(four));
-}
 
 static void welcome(struct http_listener *l, int fd,
 		    struct sockaddr_storage *peer)
@@ -53,7 +37,8 @@ static void welcome(struct http_listener *l, int fd,
 		close(fd);
 		return;
 	}
-	unmap(peer);
+	/* An IPv4 client of an IPv6 socket is an IPv4 client. */
+	ip_unmap_peer(peer);
 	if (l->proxies && proxied_is_expected(l, peer)) {
 		proxied_begin(l, fd, peer);
 		return;

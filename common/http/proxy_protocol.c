@@ -20,12 +20,9 @@ static void set_v6(struct proxy_header *h, const uint8_t *ip, unsigned port)
 	struct sockaddr_in6 in = {.sin6_family = AF_INET6,
 				  .sin6_port = htons((uint16_t)port)};
 
-	if (ip_is_mapped(ip)) {
-		set_v4(h, ip + 12, port);
-		return;
-	}
 	memcpy(&in.sin6_addr, ip, sizeof(in.sin6_addr));
 	memcpy(&h->source, &in, sizeof(in));
+	ip_unmap_peer(&h->source);
 	h->has_source = true;
 }
 

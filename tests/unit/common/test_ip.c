@@ -54,6 +54,51 @@ static void the_peer_of_an_ipv6_socket_may_be_ipv4(void **state)
 	assert_int_equal(address_of_peer(&peer).len, 4);
 }
 
+static void unmapping_keeps_the_port(void **state)
+{
+	struct sockaddr_storage peer = {0};
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
+				   .sin6_port = htons(4711)};
+	struct sockaddr_in in;
+
+	(void)state;
+	inet_pton(AF_INET6, "::ffff:10.1.2.3", &in6.sin6_addr);
+	memcpy(&peer, &in6, sizeof(in6));
+	ip_unmap_peer(&peer);
+	memcpy(&in, &peer, sizeof(in));
+	assert_int_equal(in.sin_family, AF_INET);
+	assert_int_equal(in.sin_port, htons(4711));
+	assert_memory_equal(&in.sin_addr, "\x0a\x01\x02\x03", 4);
+}
+
+static void what_is_not_mapped_stays(void **state)
+{
+	struct sockaddr_storage peer = {.ss_family = AF_UNIX}, before = peer;
+	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+
+	(void)state;
+	ip_unmap_peer(&peer);
+	assert_memory_equal(&peer, &before, sizeof(peer));
+	inet_pton(AF_INET6, "::a01:203", &in6.sin6_addr);
+	memcpy(&peer, &in6, sizeof(in6));
+	before = peer;
+	ip_unmap_peer(&peer);
+	assert_memory_equal(&peer, &before, sizeof(peer));
+}
+
+static void an_address_has_one_text(void **state)
+{
+	const struct address v4 = {4, {192, 0, 2, 7}},
+			     v6 = {16, {0x20, 1, 0x0d, 0xb8, [15] = 1}},
+			     none = {0};
+	char text[INET6_ADDRSTRLEN];
+
+	(void)state;
+	assert_string_equal(address_text(&v4, text), "192.0.2.7");
+	assert_string_equal(address_text(&v6, text), "2001:db8::1");
+	assert_null(address_text(&none, text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -61,6 +106,9 @@ int main(void)
 		cmocka_unit_test(a_mapped_address_is_that_of_ipv4),
 		cmocka_unit_test(what_is_more_or_less_than_an_address_is_none),
 		cmocka_unit_test(the_peer_of_an_ipv6_socket_may_be_ipv4),
+		cmocka_unit_test(unmapping_keeps_the_port),
+		cmocka_unit_test(what_is_not_mapped_stays),
+		cmocka_unit_test(an_address_has_one_text),
 	};
 
 	return cmocka_run_group_tests_name("ip", tests, NULL, NULL);
