@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "common/clock.h"
 #include "common/line_file.h"
 #include "redirector/access_line.h"
 
@@ -140,31 +139,32 @@ static bool is_chosen(struct access_writer *w)
 }
 
 void access_writer_note(struct access_writer *w, const struct http_request *req,
-			const struct request_info_rules *rules, int status,
-			size_t body_bytes)
+			const struct request_info_rules *rules,
+			const struct access_answer *answer)
 {
 	struct click c;
 
 	if (!w->log || !is_chosen(w))
 		return;
 	request_info_read(req, rules, &c);
-	w->log->put(&w->lines, &(struct access_entry){
-				       .time_ms = clock_real_ms(),
-				       .client = c.client,
-				       .status = status,
-				       .body_bytes = http_method_is(req, "HEAD")
-							     ? 0
-							     : body_bytes,
-				       .method = http_method(req),
-				       .path = http_path(req),
-				       .query = c.query,
-				       .minor_version = http_minor_version(req),
-				       .host = c.host,
-				       .referrer = c.referrer,
-				       .user_agent = c.user_agent,
-				       .accept_language = c.accept_language,
-				       .prefetch = c.prefetch,
-			       });
+	w->log->put(&w->lines,
+		    &(struct access_entry){
+			    .time_ms = answer->time_ms,
+			    .client = c.client,
+			    .status = answer->status,
+			    .body_bytes = http_method_is(req, "HEAD")
+						  ? 0
+						  : answer->body_bytes,
+			    .method = http_method(req),
+			    .path = http_path(req),
+			    .query = c.query,
+			    .minor_version = http_minor_version(req),
+			    .host = c.host,
+			    .referrer = c.referrer,
+			    .user_agent = c.user_agent,
+			    .accept_language = c.accept_language,
+			    .prefetch = c.prefetch,
+		    });
 	if (w->lines.len >= LINES_MAX)
 		access_writer_flush(w);
 }

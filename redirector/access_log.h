@@ -52,10 +52,16 @@ int access_writer_init(struct access_writer *w, struct access_log *log,
 		       struct error *err);
 void access_writer_release(struct access_writer *w);
 
-/* Before the request is answered with this status and so long a body. */
+struct access_answer {
+	int64_t time_ms; /* real time, as in its event */
+	int status;
+	size_t body_bytes;
+};
+
+/* Before the request is answered. */
 void access_writer_note(struct access_writer *w, const struct http_request *req,
-			const struct request_info_rules *rules, int status,
-			size_t body_bytes);
+			const struct request_info_rules *rules,
+			const struct access_answer *answer);
 
 /* At the end of a turn. */
 void access_writer_flush(struct access_writer *w);

@@ -59,7 +59,9 @@ struct responder {
 static void log_answer(struct responder *r, const struct http_request *req,
 		       int status, size_t body_bytes)
 {
-	access_writer_note(&r->access, req, &r->rules, status, body_bytes);
+	access_writer_note(&r->access, req, &r->rules,
+			   &(struct access_answer){loop_real_ms(r->loop),
+						   status, body_bytes});
 }
 
 static void send_page(struct responder *r, struct http_request *req, int status,

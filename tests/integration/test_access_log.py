@@ -1,4 +1,5 @@
 """The redirector's access log: what is in it, and that `collector import` reads it."""
+import datetime
 import hashlib
 import json
 import re
@@ -68,6 +69,18 @@ def test_each_answer_is_a_combined_line(links, logged, log_path):
     assert found[0][-2:] == ("https://from.example/", "agent/1.0")
     assert [int(line[5]) for line in found[2:6]] == [
         len(page.content) for page in pages]
+
+
+def test_a_line_has_the_time_of_its_event(links, logged, log_path, clicks):
+    redirector = logged(access_log_format="json")
+    code = links.create()
+    for _ in range(300):
+        ask(redirector, code)
+    told = [datetime.datetime.fromisoformat(json.loads(line)["time_iso8601"])
+            for line in lines_of(log_path, 300)]
+    assert [round(t.timestamp() * 1000) for t in told] == [
+        e.time_ms for e in sorted(clicks(redirector, 300),
+                                  key=lambda e: e.time_ms)]
 
 
 def test_the_whole_log_is_written_before_the_end(links, logged, log_path):
