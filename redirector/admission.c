@@ -2,16 +2,18 @@
 
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/network_list.h"
 #include "redirector/deny_file.h"
 #include "redirector/rate_table.h"
 
 struct admission {
-	const struct redirector *redirector;
+	struct redirector *redirector;
 	struct deny_view denied;
 	struct rate_table *requests; /* NULL: no limit */
 	struct rate_table *unknown;  /* the same */
 	uint64_t forgotten_told;
+	int64_t log_after; /* no more lines of clients before (ms) */
 };
 
 static int make_table(const struct rate_rule *rule, size_t bytes,
@@ -23,7 +25,7 @@ static int make_table(const struct rate_rule *rule, size_t bytes,
 	return *ret_table ? 0 : -1;
 }
 
-struct admission *admission_new(const struct redirector *r, struct error *err)
+struct admission *admission_new(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *s = &r->config->redirector;
 	struct admission *a = calloc(1, sizeof(*a));
@@ -79,13 +81,32 @@ static uint64_t limited_network(const struct admission *a,
 	return network_of(client);
 }
 
+/* False, for the caller to pass on. */
+static bool refuse(struct admission *a, const struct address *client,
+		   int64_t now, const char *setting)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (now < a->log_after)
+		return false;
+	a->log_after = now + CLOCK_MINUTE;
+	log_warn(a->redirector->log,
+		 "client limited; if it is a proxy, trusted_proxies has to "
+		 "name it",
+		 log_str("client", address_text(client, text)),
+		 log_str("limit", setting));
+	return false;
+}
+
 bool admission_take_request(struct admission *a, const struct address *client,
 			    int64_t now, int64_t *ret_wait_ms)
 {
 	if (!a->requests)
 		return true;
-	return rate_table_take(a->requests, limited_network(a, client), now,
-			       ret_wait_ms);
+	if (rate_table_take(a->requests, limited_network(a, client), now,
+			    ret_wait_ms))
+		return true;
+	return refuse(a, client, now, "client_rate");
 }
 
 bool admission_take_unknown(struct admission *a, const struct address *client,
@@ -97,7 +118,7 @@ bool admission_take_unknown(struct admission *a, const struct address *client,
 	if (a->unknown)
 		network = limited_network(a, client);
 	if (!rate_table_take(a->unknown, network, now, ret_wait_ms))
-		return false;
+		return refuse(a, client, now, "unknown_rate");
 	*ret_network = network;
 	return true;
 }

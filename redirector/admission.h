@@ -9,7 +9,8 @@
  * than burst + rate * t in t seconds, however many connections ask at once.
  *
  * One per server, on its thread: a client with connections to several threads
- * has its rates at each of them.  Times are the loop's.
+ * has its rates at each of them.  The log names one client a minute that is
+ * over its limit: it may be a proxy that nobody named.  Times are the loop's.
  */
 #ifndef REDIRECTOR_ADMISSION_H
 #define REDIRECTOR_ADMISSION_H
@@ -24,7 +25,7 @@
 struct admission;
 
 /* `r` outlives it. */
-struct admission *admission_new(const struct redirector *r, struct error *err);
+struct admission *admission_new(struct redirector *r, struct error *err);
 void admission_free(struct admission *a); /* NULL accepted */
 
 /* Is there a rule about requests at all?  Those below need the client. */

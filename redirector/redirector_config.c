@@ -15,6 +15,12 @@ static const char *const unknown_hosts_choices[] = {"default", "refuse", NULL};
 static const char *const log_formats[] = {"combined", "json", NULL};
 static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 
+/* Loopback, link-local (RFC 3927, 4291), private (RFC 1918, 4193) and shared
+ * (RFC 6598). */
+#define PRIVATE_NETWORKS                                                       \
+	"127.0.0.0/8, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, "             \
+	"100.64.0.0/10, 169.254.0.0/16, ::1, fc00::/7, fe80::/10"
+
 #define SETTING_STRUCT struct redirector_settings
 static const struct setting settings_table[] = {
 	SETTING_STRING(listen, "0.0.0.0:8080", AT_START,
@@ -127,10 +133,10 @@ static const struct setting settings_table[] = {
 	SETTING_INT(unknown_burst, "1000", 1, RATE_COUNT_MAX, AT_START,
 		    "How many such codes it may ask for at once after a rest"),
 	SETTING_STRINGS(
-		limit_exempt, OPTIONAL_LIKE("[192.0.2.0/24, 2001:db8::/32]"),
-		AT_START,
-		"Networks of clients without a limit, as of monitors or "
-		"of offices behind one address"),
+		limit_exempt, PRIVATE_NETWORKS, AT_START,
+		"Networks of clients without a limit, as of monitors or of "
+		"offices behind one address; by default those that are not "
+		"of the Internet, from where balancers come"),
 	SETTING_SIZE(limit_table_size, "4MiB", 0, INT64_C(1) << 40, AT_START,
 		     "Memory for what networks have asked, over all threads; "
 		     "16 bytes each"),

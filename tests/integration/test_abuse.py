@@ -188,6 +188,27 @@ def test_networks_may_be_exempt(links, limited):
     assert guesses(redirector, OTHER, 2) == [404, 429]
 
 
+@pytest.mark.parametrize("client", ["10.1.2.3", "192.168.7.7", "172.31.1.1",
+                                    "100.64.0.9", "::1", "fd00::7",
+                                    "::ffff:10.1.2.3"])
+def test_a_balancer_that_nobody_named_is_not_limited(links, limited, client):
+    redirector = limited(client_rate="1/h", client_burst=1, unknown_rate="1/h",
+                         unknown_burst=1)
+    assert guesses(redirector, client, 5) == [404] * 5
+    assert guesses(redirector, "172.32.1.1", 2) == [404, 429]
+
+
+def test_the_log_names_one_who_is_over_a_limit(links, limited):
+    redirector = limited(unknown_rate="1/h", unknown_burst=1)
+    assert guesses(redirector, ENUMERATOR, 20).count(429) == 19
+    assert guesses(redirector, OTHER, 20).count(429) == 19
+    redirector.wait_log("client limited")
+    [line] = [line for line in redirector.log().splitlines()
+              if "client limited" in line]
+    assert ENUMERATOR in line
+    assert "unknown_rate" in line
+
+
 def test_a_proxy_that_says_no_client_is_not_limited(links, limited):
     redirector = limited(client_rate="1/h", client_burst=1, unknown_rate="1/h",
                          unknown_burst=1)
@@ -196,13 +217,14 @@ def test_a_proxy_that_says_no_client_is_not_limited(links, limited):
 
 
 def test_without_a_proxy_the_peer_is_the_client(links, start):
-    redirector = start(threads=1, client_rate="1/h", client_burst=2)
+    redirector = start(threads=1, client_rate="1/h", client_burst=2,
+                       limit_exempt=[])
     assert guesses(redirector, ENUMERATOR, 3) == [404, 404, 429]
     assert guesses(redirector, OTHER, 1) == [429]
 
 
 def test_rates_may_be_off(links, start):
-    redirector = start(unknown_rate="none", unknown_burst=1)
+    redirector = start(unknown_rate="none", unknown_burst=1, limit_exempt=[])
     assert guesses(redirector, ENUMERATOR, 20) == [404] * 20
 
 
