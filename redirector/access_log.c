@@ -8,7 +8,10 @@
 #include "redirector/access_line.h"
 
 enum {
-	LINES_MAX = 64 << 10 /* bytes that a turn gathers before they go */
+	/* Bytes that a turn gathers before they go: of the smallest queue, a
+	 * part that finds room. */
+	LINES_MAX = 16 << 10,
+	LINES_KEPT = 64 << 10 /* memory for them, between turns */
 };
 
 struct access_log {
@@ -174,5 +177,5 @@ void access_writer_flush(struct access_writer *w)
 	if (!w->lines.len && !w->lines.failed)
 		return;
 	line_file_put(w->log->file, &w->lines);
-	buf_empty(&w->lines, LINES_MAX + LINES_MAX / 2);
+	buf_empty(&w->lines, LINES_KEPT);
 }
