@@ -131,6 +131,26 @@ def test_a_proxy_header_is_expected_of_some_and_read_of_no_others(
     assert clients(clicks(redirector)) == ["192.0.2.7"]
 
 
+def test_ipv4_peers_of_an_ipv6_socket_are_of_ipv4_networks(
+        links, start, clicks, free_port, workdir):
+    denied = workdir / "deny.txt"
+    denied.write_text("127.0.0.9\n")
+    port = free_port()
+    redirector = start(listen=f"[::]:{port}", proxy_protocol=["127.0.0.2"],
+                       trusted_proxies=["127.0.0.3"], deny_file=str(denied),
+                       threads=1)
+    code, v4 = links.create(), ("127.0.0.1", port)
+    assert ask(v4, code, v1("192.0.2.7"), "127.0.0.2") == 302
+    assert ask(v4, code, source="127.0.0.3",
+               X_Forwarded_For="192.0.2.8") == 302
+    assert ask(v4, code, source="127.0.0.9") == 403
+    assert ask(v4, code) == 302
+    assert ask(("::1", port), code, source="::1") == 302
+    assert ask(("::1", port), code, v1("192.0.2.7"), "::1") == 400
+    assert clients(clicks(redirector, 4)) == [
+        "192.0.2.7", "192.0.2.8", "127.0.0.1", "::1"]
+
+
 def test_peers_at_the_unix_socket_are_trusted_if_that_is_said(
         links, start, clicks, path):
     code = links.create()
