@@ -11,6 +11,8 @@
 #include "common/http/http_metrics.h"
 #include "common/http/proxy_protocol.h"
 
+/* Less than a connection: no buffer of the pool's, and no request, whose first
+ * byte has to be the client's. */
 struct proxied {
 	struct http_listener *listener;
 	struct proxied *prev, *next;
@@ -179,6 +181,8 @@ void proxied_begin(struct http_listener *l, int fd,
 		hang_up(p);
 }
 
+/* --- all of a listener's -------------------------------------------------- */
+
 void proxied_finish_all(struct http_listener *l)
 {
 	struct proxied *p, *next;
@@ -192,6 +196,10 @@ void proxied_finish_all(struct http_listener *l)
 
 void proxied_close_all(struct http_listener *l)
 {
-	while (l->proxied)
-		hang_up(l->proxied);
+	struct proxied *p, *next;
+
+	for (p = l->proxied; p; p = next) {
+		next = p->next;
+		hang_up(p);
+	}
 }

@@ -187,7 +187,7 @@ static void a_line_ends_within_107_bytes(void **state)
 
 	(void)state;
 	memset(line, 'x', sizeof(line));
-	memcpy(line, "PROXY UNKNOWN ", 14);
+	memcpy(line, "PROXY UNKNOWN ", sizeof("PROXY UNKNOWN ") - 1);
 	assert_int_equal(parse(line, 106, &got, &wrong), PROXY_MORE);
 	assert_int_equal(parse(line, 107, &got, &wrong), PROXY_MALFORMED);
 	line[106] = '\r';
@@ -269,11 +269,12 @@ static void fields_fill_the_block(void **state)
 
 static void a_block_has_a_bound(void **state)
 {
+	static const char head[] =
+		SIGNATURE "\x21\x11\x0f\xf0" FROM_TO "\x04\x0f\xe1";
 	char *long_one = calloc(1, PROXY_HEADER_MAX + 1);
 
 	(void)state;
-	memcpy(long_one, SIGNATURE "\x21\x11\x0f\xf0" FROM_TO "\x04\x0f\xe1",
-	       31);
+	memcpy(long_one, head, sizeof(head) - 1);
 	assert_true(whole(long_one, PROXY_HEADER_MAX).has_source);
 	long_one[15] = (char)0xf1;
 	is_refused(long_one, PROXY_HEADER_MAX + 1, "too long");
