@@ -46,8 +46,7 @@
 struct waiter {
 	struct waiter *next;
 	struct http_request *req;
-	uint64_t network; /* that has paid for it; admission.h */
-	int64_t since;	  /* monotonic ns */
+	int64_t since; /* monotonic ns */
 };
 
 /* A code that Redis was asked for, and the requests that wait for the answer.
@@ -56,7 +55,8 @@ struct lookup {
 	struct lookup *next; /* in its bucket */
 	struct visits *owner;
 	struct waiter *first, **last;
-	int64_t asked; /* monotonic ms */
+	int64_t asked;	  /* monotonic ms */
+	uint64_t network; /* that has paid for it; admission.h */
 	struct link_target target;
 };
 
@@ -387,10 +387,9 @@ static struct lookup **find_lookup(struct lookup_table *table,
 }
 
 /* Answers all that wait for `link`; NULL: Redis gave no usable answer, and err
- * says why.  `paid`: the code has no link, which costs each a token.  Frees the
- * look-up. */
+ * says why.  Frees the look-up. */
 static void finish_lookup(struct lookup *l, const struct cached_link *link,
-			  bool paid, const struct error *err)
+			  const struct error *err)
 {
 	struct visits *v = l->owner;
 	struct http_slice code = {l->target.code, strlen(l->target.code)};
@@ -399,8 +398,6 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 
 	for (struct waiter *w = l->first; w; w = next) {
 		next = w->next;
-		if (!paid)
-			admission_return_unknown(v->admission, w->network);
 		if (link) {
 			respond(v, w->req, code, link);
 		} else {
@@ -428,9 +425,12 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	    cache_entry_build(&v->builder, &l->target, answer, l->asked,
 			      loop_now_ms(v->loop), &link, &damaged) < 0)
 		err = &damaged;
+	/* Only a code without a link costs something. */
+	if (err || answer->link)
+		admission_return_unknown(v->admission, l->network);
 	if (err) {
 		redirector_count(&v->counters, COUNTER_LOOKUPS_FAILED);
-		finish_lookup(l, NULL, false, err);
+		finish_lookup(l, NULL, err);
 		return;
 	}
 	redirector_count(&v->counters, COUNTER_LOOKUPS);
@@ -440,12 +440,12 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT &&
 	    !link.max_visits)
 		renew(v, &l->target, answer->link);
-	finish_lookup(l, &link, !answer->link, NULL);
+	finish_lookup(l, &link, NULL);
 }
 
 static struct lookup *start_lookup(struct visits *v,
 				   const struct link_target *target,
-				   struct error *err)
+				   uint64_t network, struct error *err)
 {
 	struct lookup *l = malloc(sizeof(*l));
 
@@ -453,8 +453,10 @@ static struct lookup *start_lookup(struct visits *v,
 		error_set_nomem(err);
 		return NULL;
 	}
-	*l = (struct lookup){
-		.owner = v, .asked = loop_now_ms(v->loop), .target = *target};
+	*l = (struct lookup){.owner = v,
+			     .asked = loop_now_ms(v->loop),
+			     .network = network,
+			     .target = *target};
 	l->last = &l->first;
 	if (link_lookup_async(v->redis, &l->target, on_answer, l, err) < 0) {
 		free(l);
@@ -463,85 +465,91 @@ static struct lookup *start_lookup(struct visits *v,
 	return l;
 }
 
-/* Never answers the request before it returns; on failure never at all. */
-static int wait_for_lookup(struct visits *v, const struct link_target *target,
-			   struct http_request *req, uint64_t network,
+static int wait_for_lookup(struct lookup *l, struct http_request *req,
 			   struct error *err)
 {
-	struct lookup **at = find_lookup(&v->lookups, target);
 	struct waiter *w = malloc(sizeof(*w));
 
 	if (!w)
 		return error_set_nomem(err);
-	if (!*at)
-		*at = start_lookup(v, target, err);
-	if (!*at) {
-		free(w);
-		return -1;
-	}
-	*w = (struct waiter){NULL, req, network, clock_monotonic_ns()};
-	*(*at)->last = w;
-	(*at)->last = &w->next;
+	*w = (struct waiter){NULL, req, clock_monotonic_ns()};
+	*l->last = w;
+	l->last = &w->next;
 	return 0;
 }
 
-/* A code that no link can have: the token is not given back. */
-static void refuse_code(struct visits *v, struct http_request *req,
-			struct http_slice code)
+/* A link that was there a while ago is not guessed, and costs nothing.  `stale`
+ * is what the cache has of the code, or NULL.  False: the request cannot pay
+ * and was answered. */
+static bool pay(struct visits *v, struct http_request *req,
+		const struct cached_link *stale, uint64_t *ret_network)
 {
+	bool known = stale && stale->outcome != LINK_OUTCOME_UNKNOWN &&
+		     stale->outcome != LINK_OUTCOME_GONE;
+	struct address client;
+	int64_t wait;
+
+	*ret_network = NETWORK_NONE;
+	if (known)
+		return true;
+	client = responder_client(v->responder, req);
+	if (admission_take_unknown(v->admission, &client, loop_now_ms(v->loop),
+				   ret_network, &wait))
+		return true;
+	responder_send_limited(v->responder, req, COUNTER_OVER_UNKNOWN, wait);
+	return false;
+}
+
+/* Whoever waits for an answer that another has asked for pays nothing. */
+static void ask(struct visits *v, struct http_request *req,
+		struct http_slice code, const struct link_target *target,
+		const struct cached_link *stale)
+{
+	struct lookup **at = find_lookup(&v->lookups, target);
+	uint64_t network;
+	struct error err;
+
+	if (!*at) {
+		if (!pay(v, req, stale, &network))
+			return;
+		*at = start_lookup(v, target, network, &err);
+		if (!*at)
+			admission_return_unknown(v->admission, network);
+	}
+	if (!*at || wait_for_lookup(*at, req, &err) < 0)
+		respond_without_redis(v, req, code);
+}
+
+/* A code that no link can have: its token is not given back. */
+static void refuse_code(struct visits *v, struct http_request *req,
+			struct http_slice code, const struct cached_link *stale)
+{
+	uint64_t network;
+
+	if (!pay(v, req, stale, &network))
+		return;
 	redirector_count(&v->counters, COUNTER_REFUSED_CODES);
 	responder_send_unknown(v->responder, req, code);
 }
 
-/* Asks Redis, or refuses the code, for a request that `network` has paid. */
-static void ask(struct visits *v, struct http_request *req,
-		struct http_slice code, const struct link_space *space,
-		uint64_t network)
-{
-	struct link_target target;
-	struct error err;
-
-	if (space && linkstore_locate(v->store, code.data, code.len, &target)) {
-		if (wait_for_lookup(v, &target, req, network, &err) == 0)
-			return;
-	} else if (!linkstore_lacks_key(v->store, code.data, code.len)) {
-		refuse_code(v, req, code);
-		return;
-	}
-	admission_return_unknown(v->admission, network);
-	respond_without_redis(v, req, code);
-}
-
-/* `stale` is what the cache has of the code, or NULL.  A link that was there a
- * while ago is not guessed, and costs nothing. */
 static void look_up(struct visits *v, struct http_request *req,
 		    struct http_slice code, const struct cached_link *stale)
 {
 	const struct link_space *space =
 		linkstore_space_for(v->store, code.data, code.len);
-	bool known = stale && stale->outcome != LINK_OUTCOME_UNKNOWN &&
-		     stale->outcome != LINK_OUTCOME_GONE;
-	uint64_t network = NETWORK_NONE;
-	struct address client;
-	int64_t wait;
+	struct link_target target;
 
 	redirector_count(&v->counters, COUNTER_MISSES);
 	if (space &&
-	    space_monitor_state(v->redirector->spaces, space) != SPACE_READY) {
+	    space_monitor_state(v->redirector->spaces, space) != SPACE_READY)
 		respond_without_redis(v, req, code);
-		return;
-	}
-	if (!known) {
-		client = responder_client(v->responder, req);
-		if (!admission_take_unknown(v->admission, &client,
-					    loop_now_ms(v->loop), &network,
-					    &wait)) {
-			responder_send_limited(v->responder, req,
-					       COUNTER_OVER_UNKNOWN, wait);
-			return;
-		}
-	}
-	ask(v, req, code, space, network);
+	else if (space &&
+		 linkstore_locate(v->store, code.data, code.len, &target))
+		ask(v, req, code, &target, stale);
+	else if (linkstore_lacks_key(v->store, code.data, code.len))
+		respond_without_redis(v, req, code);
+	else
+		refuse_code(v, req, code, stale);
 }
 
 /* -------------------------------------------------------------------------- */

@@ -130,6 +130,23 @@ def test_visitors_of_links_pay_nothing(links, limited):
     assert guesses(redirector, ENUMERATOR, 2) == [404, 429]
 
 
+def test_visits_that_wait_for_one_answer_pay_for_one_question(
+        make_links, own_redis, limited):
+    links = make_links(own_redis.client())
+    redirector = limited(unknown_rate="1/h", unknown_burst=2)
+    code, waiting = links.create(), 12
+    with concurrent.futures.ThreadPoolExecutor(waiting) as pool:
+        own_redis.signal(signal.SIGSTOP)
+        answers = [pool.submit(status, redirector, code, ENUMERATOR)
+                   for _ in range(waiting)]
+        eventually(lambda: redirector.metric(
+            "shortloop_redirector_cache_lookups_total",
+            result="miss") == waiting)
+        own_redis.signal(signal.SIGCONT)
+        assert [a.result() for a in answers] == [302] * waiting
+    assert guesses(redirector, ENUMERATOR, 3) == [404, 404, 429]
+
+
 def test_what_was_refused_may_be_asked_for_after_the_wait(links, limited):
     redirector = limited(unknown_rate="1/s", unknown_burst=1)
     code = links.create()
