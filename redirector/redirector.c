@@ -12,6 +12,8 @@
 #include "linkstore/space/space_monitor.h"
 #include "redirector/client_address.h"
 #include "redirector/counters_report.h"
+#include "redirector/freshness.h"
+#include "redirector/invalidations.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/virtual_host.h"
 
@@ -34,6 +36,8 @@ void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 	else if (h->connected == r->threads)
 		changed = health_up(h->redis);
 	pthread_mutex_unlock(&h->lock);
+	if (!up)
+		invalidations_renew(r->invalidations);
 	if (changed && up)
 		log_info(r->log, "Redis connected");
 	else if (changed)
@@ -144,6 +148,7 @@ static int make_health(struct redirector *r, struct health *health,
 	r->health.redis = health_register(health, "redis");
 	r->health.kafka = health_register(health, "kafka");
 	r->health.links = health_register(health, "links");
+	r->health.invalidations = health_register(health, "link changes");
 	return 0;
 }
 
@@ -187,6 +192,17 @@ static int make_spaces(struct redirector *r, struct error *err)
 	return r->spaces ? 0 : -1;
 }
 
+static int make_invalidations(struct redirector *r, struct error *err)
+{
+	r->freshness = freshness_new(err);
+	if (!r->freshness)
+		return -1;
+	r->invalidations = invalidations_new(&r->config->redis, r->freshness,
+					     r->health.invalidations,
+					     r->registry, r->log, err);
+	return r->invalidations ? 0 : -1;
+}
+
 static int make_producer(struct redirector *r, struct error *err)
 {
 	const struct redirector_settings *s = &r->config->redirector;
@@ -228,7 +244,8 @@ static int make_parts(struct redirector *r, struct health *health,
 	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
-	if (!r->renewals || make_spaces(r, err) < 0 || make_hours(r, err) < 0)
+	if (!r->renewals || make_spaces(r, err) < 0 ||
+	    make_invalidations(r, err) < 0 || make_hours(r, err) < 0)
 		return -1;
 	return make_producer(r, err);
 }
@@ -266,6 +283,8 @@ void redirector_free(struct redirector *r)
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
 	free(r->hours);
+	invalidations_free(r->invalidations);
+	freshness_free(r->freshness);
 	space_monitor_free(r->spaces);
 	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
@@ -284,6 +303,16 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 
 	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
 		log_error(r->log, "click events dropped", log_err(&err));
+}
+
+int redirector_start_invalidations(struct redirector *r, struct error *err)
+{
+	return invalidations_start(r->invalidations, err);
+}
+
+void redirector_stop_invalidations(struct redirector *r)
+{
+	invalidations_stop(r->invalidations);
 }
 
 int redirector_start_counters(struct redirector *r, struct error *err)

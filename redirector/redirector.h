@@ -25,6 +25,8 @@
 
 struct counters_report;
 struct domains;
+struct freshness;
+struct invalidations;
 struct proxy_list;
 struct renew_throttle;
 struct space_monitor;
@@ -33,7 +35,7 @@ struct virtual_hosts;
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *kafka, *links;
+	struct health_check *redis, *kafka, *links, *invalidations;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` is why the program ends by itself */
@@ -57,6 +59,8 @@ struct redirector {
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
+	struct freshness *freshness;
+	struct invalidations *invalidations; /* notes changes there */
 	struct kafka_producer *producer;
 	/* One a thread, by number, and one of the producer's thread. */
 	struct hour_writer *hours;
@@ -74,6 +78,11 @@ void redirector_free(struct redirector *r);
  * only when every thread has its connection. */
 void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 			      const struct error *err);
+
+/* Begins to hear of links that change. */
+int redirector_start_invalidations(struct redirector *r, struct error *err);
+/* Before the threads' loops are freed. */
+void redirector_stop_invalidations(struct redirector *r);
 
 /* Begins to tell what is counted, when the threads run. */
 int redirector_start_counters(struct redirector *r, struct error *err);

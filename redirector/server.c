@@ -27,6 +27,8 @@ static void on_redis(void *arg, bool up, const struct error *err)
 
 	redirector_redis_changed(s->context.redirector, s->context.number, up,
 				 err);
+	if (!up)
+		s->handler->on_redis_lost(s->state);
 }
 
 static void on_turn_end(void *arg)
