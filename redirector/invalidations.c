@@ -285,8 +285,6 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 	i->health = health;
 	i->log = log;
 	register_metrics(&i->metrics, metrics);
-	health_say(health, "links are looked up every second: not connected "
-			   "yet");
 	i->thread = periodic_new(run, i, err);
 	if (i->thread)
 		return i;

@@ -5,7 +5,8 @@
  * Every HEARTBEAT_MS Redis is asked for a sign of life on that connection;
  * what was published before comes before the answer.  Whenever the connection
  * breaks it is made anew: the caches' entries are then asked for again.  That
- * there is none is no reason not to be ready: see freshness.h.
+ * there is none is no reason not to be ready (see freshness.h), once the first
+ * has been tried.
  */
 #ifndef REDIRECTOR_INVALIDATIONS_H
 #define REDIRECTOR_INVALIDATIONS_H
