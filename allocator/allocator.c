@@ -86,7 +86,7 @@ static int open_rules(struct allocator *a,
 	a->rules.keys = api_keyring_new(&keys, err);
 	if (!a->rules.keys)
 		return -1;
-	a->rules.domains = domains_new(&config->domains, err);
+	a->rules.domains = domains_open(&config->domains, &config->links, err);
 	if (!a->rules.domains)
 		return -1;
 	a->rules.urls = url_policy_new(&urls, a->rules.domains,
@@ -326,10 +326,26 @@ static void reload_urls(struct allocator *a)
 		 log_int("denied", (int64_t)denied));
 }
 
+static void reload_domains(struct allocator *a)
+{
+	struct error err = {0};
+
+	if (!a->config->domains.file)
+		return;
+	if (domains_reload(a->rules.domains, &err) < 0)
+		log_error(a->log, "domains rejected, the old ones stay",
+			  log_err(&err));
+	else
+		log_info(a->log, "domains reloaded",
+			 log_int("domains",
+				 (int64_t)domains_count(a->rules.domains)));
+}
+
 void allocator_reload(struct allocator *a)
 {
 	audit_reopen(a->audit);
 	reload_keys(a);
+	reload_domains(a);
 	reload_urls(a);
 }
 

@@ -9,7 +9,7 @@
  * With no domain configured there is one unnamed place: short URLs start with
  * `allocator.base_url`, and the redirector answers under any Host.
  *
- * Made once, then read by every thread.
+ * Read by every thread, also while domains.file is read again.
  */
 #ifndef LINKSTORE_DOMAINS_H
 #define LINKSTORE_DOMAINS_H
@@ -31,12 +31,27 @@ struct link_domain {
 
 struct domains;
 
-/* `config` must be valid and outlive the result. */
+/* `config` must be valid and outlive the result.  domains.file is not read. */
 struct domains *domains_new(const struct domains_config *config,
 			    struct error *err);
+
+/* The same; of domains.file, where one is named, as it is now.  ERROR_CONFIG
+ * says what is wrong with it. */
+struct domains *domains_open(const struct domains_config *config,
+			     const struct links_config *links,
+			     struct error *err);
 void domains_free(struct domains *d); /* NULL accepted */
 
+/*
+ * Reads domains.file again, if one is named; on failure the present domains
+ * stay.  From one thread at a time, while others read.  What was handed out
+ * before is kept until domains_free, as links that are being made point to it:
+ * some kilobytes for each reading that says something else than the one before.
+ */
+int domains_reload(struct domains *d, struct error *err);
+
 size_t domains_count(const struct domains *d);
+/* NULL: past the last. */
 const struct link_domain *domains_at(const struct domains *d, size_t index);
 /* NULL when none is configured. */
 const struct link_domain *domains_default(const struct domains *d);
@@ -50,8 +65,7 @@ const struct link_domain *domains_by_host(const struct domains *d,
 					  const char *host, size_t len);
 
 /* May links of the space of that name be made and answered under the domain? */
-bool domains_allow(const struct domains *d, const struct link_domain *domain,
-		   const char *space);
+bool domains_allow(const struct link_domain *domain, const char *space);
 
 /*
  * What the short URL of a link starts with, without a slash behind: by the name

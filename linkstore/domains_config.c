@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/config/config.h"
 #include "common/host.h"
 #include "linkstore/config_check.h"
 
@@ -32,6 +33,11 @@ static const struct setting domain_settings[] = {
 #undef SETTING_STRUCT
 #define SETTING_STRUCT struct domains_config
 static const struct setting settings[] = {
+	SETTING_STRING(file, OPTIONAL_LIKE("/etc/shortloop/domains.yaml"),
+		       RELOADS,
+		       "A file with a section domains, whose default and list "
+		       "are taken instead of those here, so that a host is "
+		       "replaced while programs run."),
 	SETTING_OF(STRING, "default", default_domain, AT_START,
 		   "Name of the domain of links that name none; the first when "
 		   "not set.",
@@ -239,6 +245,11 @@ int domains_config_validate(const struct domains_config *config,
 	const struct domain_config *all = config->list.items;
 	bool found = !config->default_domain;
 
+	if (config->file && (config->list.count || config->default_domain))
+		return error_set(
+			err, ERROR_CONFIG,
+			"domains: default and list are in domains.file "
+			"when there is one");
 	for (size_t i = 0; i < config->list.count; i++) {
 		if (check_domain(all, i, links, err) < 0)
 			return -1;
@@ -249,4 +260,29 @@ int domains_config_validate(const struct domains_config *config,
 	return error_set(err, ERROR_CONFIG,
 			 "domains.default: '%.80s' is not the name of a domain",
 			 config->default_domain);
+}
+
+/* --- domains.file --------------------------------------------------------- */
+
+static const struct setting_group file_group = {.section = &domains_section};
+static const struct config_spec file_spec = {.groups = &file_group,
+					     .group_count = 1};
+
+int domains_config_load(const char *path, const struct links_config *links,
+			struct domains_config *ret_config, struct error *err)
+{
+	*ret_config = (struct domains_config){.file = NULL};
+	if (config_load(&file_spec, path, ret_config, err) < 0)
+		return error_wrap(err, "domains.file");
+	if (ret_config->file)
+		return error_set(err, ERROR_CONFIG,
+				 "domains.file: %s: names a file itself", path);
+	if (domains_config_validate(ret_config, links, err) < 0)
+		return error_wrap(err, "domains.file: %s", path);
+	return 0;
+}
+
+void domains_config_release(struct domains_config *config)
+{
+	config_release(&file_spec, config);
 }

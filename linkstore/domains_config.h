@@ -19,6 +19,7 @@ struct domain_config {
 };
 
 struct domains_config {
+	char *file;		  /* has the rest instead; NULL: none */
 	char *default_domain;	  /* a name; NULL: the first */
 	struct setting_list list; /* domain_config */
 };
@@ -30,6 +31,12 @@ extern const struct setting_section domains_section; /* "domains" */
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links,
 			    struct error *err);
+
+/* Reads domains.file, whose section `domains` is all it has, and validates it.
+ * On failure, too, *ret_config is to be released. */
+int domains_config_load(const char *path, const struct links_config *links,
+			struct domains_config *ret_config, struct error *err);
+void domains_config_release(struct domains_config *config);
 
 /* What short URLs may start with: "https://host" or "http://host", with or
  * without a port and a path, and no slash at the end.  It is written into JSON

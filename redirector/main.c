@@ -5,6 +5,11 @@
 #include "redirector/server.h"
 #include "redirector/visits.h"
 
+static void on_reload(void *arg)
+{
+	redirector_reload(arg);
+}
+
 static int serve(struct app *app, const void *arg, struct error *err)
 {
 	const struct redirector_config *config = arg;
@@ -22,7 +27,7 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	    redirector_start_invalidations(r, err) < 0 ||
 	    redirector_start_counters(r, err) < 0)
 		goto out;
-	app_wait(app, NULL, NULL);
+	app_wait(app, on_reload, r);
 	servers_drain(servers, config->redirector.drain_timeout);
 	redirector_flush_events(r, config->redirector.drain_timeout);
 	redirector_stop_invalidations(r);
@@ -48,6 +53,7 @@ int main(int argc, char **argv)
 		.groups = redirector_groups,
 		.group_count = redirector_group_count,
 		.validate = redirector_config_validate,
+		.check = redirector_config_check,
 	};
 	struct redirector_config config = {0};
 

@@ -7,15 +7,14 @@
 #include <unistd.h>
 
 #include "common/host_name.h"
-#include "linkstore/domains.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/client_address.h"
 #include "redirector/counters_report.h"
 #include "redirector/freshness.h"
+#include "redirector/host_table.h"
 #include "redirector/invalidations.h"
 #include "redirector/renew_throttle.h"
-#include "redirector/virtual_host.h"
 
 /* --- health ----------------------------------------------------------------
  */
@@ -163,12 +162,8 @@ static int make_rules(struct redirector *r, struct error *err)
 	r->proxies = proxy_list_new(&settings->trusted_proxies, err);
 	if (!r->proxies)
 		return -1;
-	r->domains = domains_new(&r->config->domains, err);
-	if (!r->domains)
-		return -1;
-	r->virtual_hosts =
-		virtual_hosts_new(r->domains, r->store, settings, err);
-	return r->virtual_hosts ? 0 : -1;
+	r->hosts_in_use = host_table_new(r->config, r->store, err);
+	return r->hosts_in_use ? 0 : -1;
 }
 
 static int make_spaces(struct redirector *r, struct error *err)
@@ -288,8 +283,7 @@ void redirector_free(struct redirector *r)
 	space_monitor_free(r->spaces);
 	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
-	virtual_hosts_free(r->virtual_hosts);
-	domains_free(r->domains);
+	host_table_free(r->hosts_in_use);
 	proxy_list_free(r->proxies);
 	linkstore_free(r->store);
 	free(r->health.thread_connected);
@@ -303,6 +297,21 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 
 	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
 		log_error(r->log, "click events dropped", log_err(&err));
+}
+
+void redirector_reload(struct redirector *r)
+{
+	struct error err;
+	size_t count;
+
+	if (!host_table_has_file(r->hosts_in_use))
+		return;
+	if (host_table_reload(r->hosts_in_use, &count, &err) < 0)
+		log_error(r->log, "domains rejected, the old ones stay",
+			  log_err(&err));
+	else
+		log_info(r->log, "domains reloaded",
+			 log_int("domains", (int64_t)count));
 }
 
 int redirector_start_invalidations(struct redirector *r, struct error *err)

@@ -24,13 +24,12 @@
 #include "redirector/redirector_metrics.h"
 
 struct counters_report;
-struct domains;
 struct freshness;
+struct host_table;
 struct invalidations;
 struct proxy_list;
 struct renew_throttle;
 struct space_monitor;
-struct virtual_hosts;
 
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
@@ -54,8 +53,7 @@ struct redirector {
 
 	struct linkstore *store;
 	struct proxy_list *proxies;
-	struct domains *domains;
-	struct virtual_hosts *virtual_hosts;
+	struct host_table *hosts_in_use;
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
@@ -78,6 +76,9 @@ void redirector_free(struct redirector *r);
  * only when every thread has its connection. */
 void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 			      const struct error *err);
+
+/* Reads domains.file again; logs what came of it. */
+void redirector_reload(struct redirector *r);
 
 /* Begins to hear of links that change. */
 int redirector_start_invalidations(struct redirector *r, struct error *err);

@@ -66,4 +66,7 @@ extern const size_t redirector_group_count;
  * `config` is a struct redirector_config. */
 int redirector_config_validate(const void *config, struct error *err);
 
+/* For --check: reads the files that a start reads. */
+int redirector_config_check(const void *config, struct error *err);
+
 #endif

@@ -19,6 +19,7 @@
 #include "redirector/link_cache.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
+#include "redirector/virtual_host.h"
 
 /* The part of a redirect that does not depend on its URL. */
 struct redirect_form {
@@ -43,6 +44,10 @@ struct responder *responder_new(const struct redirector *r, struct loop *loop,
 				struct redirector_counters *counters,
 				struct hour_writer *hours, struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
+
+/* The virtual hosts that it answers by; before the first answer. */
+void responder_use_hosts(struct responder *r,
+			 const struct virtual_hosts *hosts);
 
 /*
  * As the link says, if it is shown under the request's Host; an event.  `now`

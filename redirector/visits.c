@@ -13,11 +13,11 @@
 #include "redirector/cache_entry.h"
 #include "redirector/counters_report.h"
 #include "redirector/freshness.h"
+#include "redirector/host_table.h"
 #include "redirector/link_cache.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
 #include "redirector/responder.h"
-#include "redirector/virtual_host.h"
 
 /*
  * The way of a request; each of its ends is a response:
@@ -103,6 +103,7 @@ struct visits {
 	struct freshness_reader *changes;
 	struct cache_gauges gauges;
 	struct responder *responder;
+	struct host_user hosts;
 	struct redirector_counters counters;
 	struct hour_writer *hours;
 	struct loop_timer *report_timer; /* ends a turn when a report is due */
@@ -601,10 +602,11 @@ static void look_up(struct visits *v, struct http_request *req,
 static void on_request(struct http_request *req, void *arg)
 {
 	struct visits *v = arg;
-	const struct virtual_hosts *hosts = v->redirector->virtual_hosts;
+	const struct virtual_hosts *hosts = host_table_use(&v->hosts);
 	struct http_slice code;
 	const struct cached_link *link;
 
+	responder_use_hosts(v->responder, hosts);
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
 		responder_send_no_method(v->responder, req);
 		return;
@@ -708,6 +710,7 @@ static void visits_free(void *state)
 	freshness_reader_free(v->changes);
 	link_cache_free(v->cache);
 	responder_free(v->responder);
+	host_table_leave(&v->hosts);
 	free(v);
 }
 
@@ -726,6 +729,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->redis = server->redis;
 	v->redirector = r;
 	v->store = r->store;
+	v->hosts.table = r->hosts_in_use;
 	v->counters.metrics = &r->metrics;
 	v->hours = &r->hours[server->number];
 	v->builder.store = r->store;
