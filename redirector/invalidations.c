@@ -259,11 +259,6 @@ static void register_metrics(struct invalidation_metrics *to, struct metrics *m)
 		metrics_latency_bounds, metrics_latency_bound_count);
 }
 
-static int64_t at_most(int64_t ms, int64_t bound)
-{
-	return ms < bound ? ms : bound;
-}
-
 struct invalidations *invalidations_new(const struct redis_config *redis,
 					struct freshness *freshness,
 					struct health_check *health,
@@ -276,11 +271,7 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 		error_set_nomem(err);
 		return NULL;
 	}
-	i->config = *redis;
-	i->config.connect_timeout =
-		at_most(redis->connect_timeout, STEP_MAX_MS);
-	i->config.command_timeout =
-		at_most(redis->command_timeout, STEP_MAX_MS);
+	i->config = redis_config_within(redis, STEP_MAX_MS);
 	i->freshness = freshness;
 	i->health = health;
 	i->log = log;
