@@ -21,8 +21,9 @@ struct host_entry {
 
 /* The domains of one reading; not changed any more. */
 struct table {
-	struct table *older;
-	struct domains_config own; /* of the file; else zeroed */
+	struct table *older; /* nobody but domains_reload looks */
+	struct domains_config own;
+	const struct domains_config *from; /* `own`, or the configuration */
 	struct domain *items;
 	size_t count;
 	const struct domain *fallback; /* the default; NULL: there is none */
@@ -32,7 +33,7 @@ struct table {
 
 struct domains {
 	const struct domains_config *config;
-	const struct links_config *links; /* of domains_open */
+	const struct links_config *links;
 	struct table *_Atomic now;
 };
 
@@ -106,11 +107,11 @@ static int add_domain(struct table *t, const struct domain_config *config,
 	return add_hosts(t, domain, err);
 }
 
-static int fill(struct table *t, const struct domains_config *config,
-		struct error *err)
+static int fill(struct table *t, struct error *err)
 {
-	const struct domain_config *all = config->list.items;
-	size_t count = config->list.count;
+	const struct domain_config *all = t->from->list.items;
+	const char *fallback = t->from->default_domain;
+	size_t count = t->from->list.count;
 
 	if (count == 0)
 		return 0;
@@ -120,8 +121,7 @@ static int fill(struct table *t, const struct domains_config *config,
 	for (size_t i = 0; i < count; i++) {
 		if (add_domain(t, &all[i], err) < 0)
 			return -1;
-		if (i == 0 || (config->default_domain &&
-			       !strcmp(all[i].name, config->default_domain)))
+		if (i == 0 || (fallback && !strcmp(all[i].name, fallback)))
 			t->fallback = &t->items[i];
 	}
 	if (t->hosts)
@@ -142,8 +142,28 @@ static void table_free(struct table *t)
 	free(t);
 }
 
+/* Where the domains are: in Redis, in a file, or in the configuration itself.
+ */
+static int read_domains(struct table *t, const struct domains_config *config,
+			const struct links_config *links, const char *shared,
+			struct error *err)
+{
+	t->from = &t->own;
+	if (shared && *shared)
+		return domains_config_parse("the domains in Redis", shared,
+					    links, &t->own, err);
+	if (config->file)
+		return domains_config_load(config->file, links, &t->own, err) <
+				       0
+			       ? error_wrap(err, "domains.file")
+			       : 0;
+	t->from = config;
+	return 0;
+}
+
 static struct table *table_new(const struct domains_config *config,
-			       struct error *err)
+			       const struct links_config *links,
+			       const char *shared, struct error *err)
 {
 	struct table *t = calloc(1, sizeof(*t));
 
@@ -151,35 +171,18 @@ static struct table *table_new(const struct domains_config *config,
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (fill(t, config, err) == 0)
+	if (read_domains(t, config, links, shared, err) == 0 &&
+	    fill(t, err) == 0)
 		return t;
 	table_free(t);
 	return NULL;
 }
 
-static struct table *table_of_file(const struct domains_config *config,
-				   const struct links_config *links,
-				   struct error *err)
+struct domains *domains_open(const struct domains_config *config,
+			     const struct links_config *links,
+			     const char *shared, struct error *err)
 {
-	struct table *t = calloc(1, sizeof(*t));
-
-	if (!t) {
-		error_set_nomem(err);
-		return NULL;
-	}
-	if (domains_config_load(config->file, links, &t->own, err) == 0 &&
-	    fill(t, &t->own, err) == 0)
-		return t;
-	table_free(t);
-	return NULL;
-}
-
-/* Takes over the table; NULL: there is none. */
-static struct domains *open_with(struct table *t,
-				 const struct domains_config *config,
-				 const struct links_config *links,
-				 struct error *err)
-{
+	struct table *t = table_new(config, links, shared, err);
 	struct domains *d = t ? calloc(1, sizeof(*d)) : NULL;
 
 	if (d) {
@@ -192,22 +195,6 @@ static struct domains *open_with(struct table *t,
 		error_set_nomem(err);
 	table_free(t);
 	return NULL;
-}
-
-struct domains *domains_new(const struct domains_config *config,
-			    struct error *err)
-{
-	return open_with(table_new(config, err), config, NULL, err);
-}
-
-struct domains *domains_open(const struct domains_config *config,
-			     const struct links_config *links,
-			     struct error *err)
-{
-	struct table *t = config->file ? table_of_file(config, links, err)
-				       : table_new(config, err);
-
-	return open_with(t, config, links, err);
 }
 
 void domains_free(struct domains *d)
@@ -254,7 +241,7 @@ static bool same_domain(const struct domain_config *a,
 static bool says_the_same(const struct table *a, const struct table *b)
 {
 	if (a->count != b->count ||
-	    !same_text(a->own.default_domain, b->own.default_domain))
+	    !same_text(a->from->default_domain, b->from->default_domain))
 		return false;
 	for (size_t i = 0; i < a->count; i++)
 		if (!same_domain(a->items[i].config, b->items[i].config))
@@ -262,18 +249,35 @@ static bool says_the_same(const struct table *a, const struct table *b)
 	return true;
 }
 
-int domains_reload(struct domains *d, struct error *err)
+/* Takes one that says the same out of those that are older than `now`, so that
+ * going to and fro between two readings keeps two. */
+static struct table *take_older(struct table *now, const struct table *like)
 {
-	struct table *fresh, *now = atomic_load(&d->now);
+	struct table **at = &now->older, *found;
 
-	if (!d->config->file)
-		return 0;
-	fresh = table_of_file(d->config, d->links, err);
+	while (*at && !says_the_same(*at, like))
+		at = &(*at)->older;
+	found = *at;
+	if (found)
+		*at = found->older;
+	return found;
+}
+
+int domains_reload(struct domains *d, const char *shared, struct error *err)
+{
+	struct table *fresh = table_new(d->config, d->links, shared, err),
+		     *now = atomic_load(&d->now), *older;
+
 	if (!fresh)
 		return -1;
 	if (says_the_same(now, fresh)) {
 		table_free(fresh);
 		return 0;
+	}
+	older = take_older(now, fresh);
+	if (older) {
+		table_free(fresh);
+		fresh = older;
 	}
 	fresh->older = now;
 	atomic_store(&d->now, fresh);

@@ -9,7 +9,7 @@
  * With no domain configured there is one unnamed place: short URLs start with
  * `allocator.base_url`, and the redirector answers under any Host.
  *
- * Read by every thread, also while domains.file is read again.
+ * Read by every thread, also while they are read again.
  */
 #ifndef LINKSTORE_DOMAINS_H
 #define LINKSTORE_DOMAINS_H
@@ -31,24 +31,25 @@ struct link_domain {
 
 struct domains;
 
-/* `config` must be valid and outlive the result.  domains.file is not read. */
-struct domains *domains_new(const struct domains_config *config,
-			    struct error *err);
-
-/* The same; of domains.file, where one is named, as it is now.  ERROR_CONFIG
- * says what is wrong with it. */
+/*
+ * The domains as they are now: those of `shared`, a text as a domains.file has
+ * it that Redis had (shared_domains.h); where it is NULL or "", those of
+ * domains.file, where one is named, or of `config` itself.  `config` must be
+ * valid, and both must outlive the result; `links` may be NULL where there is
+ * no text nor file.  ERROR_CONFIG says what is wrong with those.
+ */
 struct domains *domains_open(const struct domains_config *config,
 			     const struct links_config *links,
-			     struct error *err);
+			     const char *shared, struct error *err);
 void domains_free(struct domains *d); /* NULL accepted */
 
 /*
- * Reads domains.file again, if one is named; on failure the present domains
- * stay.  From one thread at a time, while others read.  What was handed out
- * before is kept until domains_free, as links that are being made point to it:
- * some kilobytes for each reading that says something else than the one before.
+ * The same again; on failure the present domains stay.  From one thread at a
+ * time, while others read.  What was handed out before is kept until
+ * domains_free, as links that are being made point to it: some kilobytes for
+ * each reading that says something else than all before.
  */
-int domains_reload(struct domains *d, struct error *err);
+int domains_reload(struct domains *d, const char *shared, struct error *err);
 
 size_t domains_count(const struct domains *d);
 /* NULL: past the last. */

@@ -29,7 +29,7 @@ static void version_free(struct host_version *v)
 }
 
 static struct host_version *version_new(const struct host_table *t,
-					struct error *err)
+					const char *shared, struct error *err)
 {
 	const struct redirector_config *c = t->config;
 	struct host_version *v = calloc(1, sizeof(*v));
@@ -39,7 +39,7 @@ static struct host_version *version_new(const struct host_table *t,
 		return NULL;
 	}
 	v->users = 1;
-	v->domains = domains_open(&c->domains, &c->links, err);
+	v->domains = domains_open(&c->domains, &c->links, shared, err);
 	if (v->domains)
 		v->hosts = virtual_hosts_new(v->domains, t->store,
 					     &c->redirector, err);
@@ -68,7 +68,7 @@ struct host_table *host_table_new(const struct redirector_config *config,
 	}
 	t->config = config;
 	t->store = store;
-	first = version_new(t, err);
+	first = version_new(t, NULL, err);
 	if (!first) {
 		free(t);
 		return NULL;
@@ -87,15 +87,10 @@ void host_table_free(struct host_table *t)
 	free(t);
 }
 
-bool host_table_has_file(const struct host_table *t)
+int host_table_reload(struct host_table *t, const char *shared,
+		      size_t *ret_domains, struct error *err)
 {
-	return t->config->domains.file != NULL;
-}
-
-int host_table_reload(struct host_table *t, size_t *ret_domains,
-		      struct error *err)
-{
-	struct host_version *fresh = version_new(t, err), *unused;
+	struct host_version *fresh = version_new(t, shared, err), *unused;
 
 	if (!fresh)
 		return -1;

@@ -1,12 +1,11 @@
 /*
- * host_table.h - the virtual hosts in use, which are made anew when
- * domains.file is read again.  Each thread uses those that it took last, until
+ * host_table.h - the virtual hosts in use, which are made anew when the
+ * domains are read again.  Each thread uses those that it took last, until
  * it looks again; they are freed when nobody uses them any more.
  */
 #ifndef REDIRECTOR_HOST_TABLE_H
 #define REDIRECTOR_HOST_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -23,12 +22,11 @@ struct host_table *host_table_new(const struct redirector_config *config,
 /* After all that was taken was given back.  NULL accepted. */
 void host_table_free(struct host_table *t);
 
-/* Is there a file to read again? */
-bool host_table_has_file(const struct host_table *t);
-/* Reads it; -1: it has a mistake, and those in use stay.  *ret_domains is how
- * many there are now.  From one thread at a time. */
-int host_table_reload(struct host_table *t, size_t *ret_domains,
-		      struct error *err);
+/* Reads the domains again, as domains_open does; -1: they have a mistake, and
+ * those in use stay.  *ret_domains is how many there are now.  From one thread
+ * at a time. */
+int host_table_reload(struct host_table *t, const char *shared,
+		      size_t *ret_domains, struct error *err);
 
 /* What one thread uses.  Zeroed at first. */
 struct host_user {

@@ -24,6 +24,7 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	    app_serve_admin(app, config->redirector.admin, &config->http, err) <
 		    0 ||
 	    servers_start(servers, err) < 0 ||
+	    redirector_start_domains(r, err) < 0 ||
 	    redirector_start_invalidations(r, err) < 0 ||
 	    redirector_start_counters(r, err) < 0)
 		goto out;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/host_name.h"
+#include "linkstore/shared_domains.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/client_address.h"
@@ -166,6 +167,56 @@ static int make_rules(struct redirector *r, struct error *err)
 	return r->hosts_in_use ? 0 : -1;
 }
 
+/* "" and revision 0: those of the configuration or its file. */
+static void take_domains(void *arg, const char *shared, uint64_t revision)
+{
+	struct redirector *r = arg;
+	struct error err;
+	size_t count;
+
+	if (host_table_reload(r->hosts_in_use, shared, &count, &err) < 0) {
+		log_error(r->log, "domains rejected, the old ones stay",
+			  log_int("revision", (int64_t)revision),
+			  log_err(&err));
+		return;
+	}
+	metric_set(r->domains_revision, (int64_t)revision);
+	log_info(r->log, "domains reloaded", log_int("domains", (int64_t)count),
+		 log_int("revision", (int64_t)revision));
+}
+
+static void on_domains_looked(void *arg, const struct error *err)
+{
+	struct redirector *r = arg;
+
+	if (!err) {
+		health_up(r->health.domains);
+		return;
+	}
+	health_say(r->health.domains, err->text);
+	log_warn(r->log, "shared domains could not be read", log_err(err));
+}
+
+static int make_shared_domains(struct redirector *r, struct health *health,
+			       struct error *err)
+{
+	const struct shared_domains_options options = {
+		.redis = &r->config->redis,
+		.take = take_domains,
+		.looked = on_domains_looked,
+		.arg = r,
+	};
+
+	r->domains_revision =
+		metrics_gauge(r->registry, "shortloop_domains_revision", NULL,
+			      "Revision of the shared domains that are in use");
+	if (!r->config->domains.shared)
+		return 0;
+	r->health.domains = health_register(health, "domains");
+	r->shared_domains = shared_domains_watch_new(&options, err);
+	return r->shared_domains ? 0 : -1;
+}
+
 static int make_spaces(struct redirector *r, struct error *err)
 {
 	const struct space_monitor_options options = {
@@ -236,7 +287,8 @@ static int make_parts(struct redirector *r, struct health *health,
 		      struct error *err)
 {
 	redirector_metrics_register(&r->metrics, r->registry);
-	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0)
+	if (make_health(r, health, err) < 0 || make_rules(r, err) < 0 ||
+	    make_shared_domains(r, health, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
 	if (!r->renewals || make_spaces(r, err) < 0 ||
@@ -278,6 +330,7 @@ void redirector_free(struct redirector *r)
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
 	free(r->hours);
+	shared_domains_watch_free(r->shared_domains);
 	invalidations_free(r->invalidations);
 	freshness_free(r->freshness);
 	space_monitor_free(r->spaces);
@@ -301,17 +354,17 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 
 void redirector_reload(struct redirector *r)
 {
-	struct error err;
-	size_t count;
+	if (r->shared_domains)
+		shared_domains_watch_again(r->shared_domains);
+	else if (r->config->domains.file)
+		take_domains(r, "", 0);
+}
 
-	if (!host_table_has_file(r->hosts_in_use))
-		return;
-	if (host_table_reload(r->hosts_in_use, &count, &err) < 0)
-		log_error(r->log, "domains rejected, the old ones stay",
-			  log_err(&err));
-	else
-		log_info(r->log, "domains reloaded",
-			 log_int("domains", (int64_t)count));
+int redirector_start_domains(struct redirector *r, struct error *err)
+{
+	return r->shared_domains
+		       ? shared_domains_watch_start(r->shared_domains, err)
+		       : 0;
 }
 
 int redirector_start_invalidations(struct redirector *r, struct error *err)

@@ -29,12 +29,13 @@ struct host_table;
 struct invalidations;
 struct proxy_list;
 struct renew_throttle;
+struct shared_domains_watch;
 struct space_monitor;
 
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *kafka, *links, *invalidations;
+	struct health_check *redis, *kafka, *links, *invalidations, *domains;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` is why the program ends by itself */
@@ -54,6 +55,8 @@ struct redirector {
 	struct linkstore *store;
 	struct proxy_list *proxies;
 	struct host_table *hosts_in_use;
+	struct shared_domains_watch *shared_domains; /* NULL: none */
+	struct metric *domains_revision;
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
@@ -79,6 +82,9 @@ void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 
 /* Reads domains.file again; logs what came of it. */
 void redirector_reload(struct redirector *r);
+
+/* Begins to look for domains in Redis, if they are shared. */
+int redirector_start_domains(struct redirector *r, struct error *err);
 
 /* Begins to hear of links that change. */
 int redirector_start_invalidations(struct redirector *r, struct error *err);

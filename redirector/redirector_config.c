@@ -140,7 +140,8 @@ int redirector_config_validate(const void *config, struct error *err)
 int redirector_config_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
-	struct domains *domains = domains_open(&c->domains, &c->links, err);
+	struct domains *domains =
+		domains_open(&c->domains, &c->links, NULL, err);
 
 	domains_free(domains);
 	return domains ? 0 : -1;

@@ -44,7 +44,7 @@ static int load(struct world *w, const char *domains, struct error *err)
 		status = domains_config_validate(&w->config.domains,
 						 &w->config.links, err);
 	if (status == 0)
-		w->domains = domains_new(&w->config.domains, err);
+		w->domains = domains_open(&w->config.domains, NULL, NULL, err);
 	return status;
 }
 
@@ -236,7 +236,7 @@ static struct domains *open_file(const char *text, struct error *err)
 	char path[64];
 
 	w.config.domains.file = unit_write_file(text, path);
-	domains = domains_open(&w.config.domains, &w.config.links, err);
+	domains = domains_open(&w.config.domains, &w.config.links, NULL, err);
 	unlink(path);
 	w.config.domains.file = NULL;
 	release(&w);
@@ -262,7 +262,8 @@ static void a_file_with_a_mistake_is_refused_and_named(void **state)
 	} files[] = {
 		{"domains: {list: [{name: a}]}\n", "hosts: is required"},
 		{ONE(", spaces: [s9]"), "'s9' is not one of"},
-		{"domains: {file: /x}\n", "names a file itself"},
+		{"domains: {file: /x}\n", "unknown key"},
+		{"domains: {shared: true}\n", "unknown key"},
 		{"redirector: {}\n", "redirector"},
 		{"domains: [\n", "domains.file"},
 	};
@@ -298,13 +299,14 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	(void)state;
 	w.config.domains.file = unit_write_file(ONE(", spaces: [s7]"), path);
 	domains_free(w.domains);
-	w.domains = domains_open(&w.config.domains, &w.config.links, &err);
+	w.domains =
+		domains_open(&w.config.domains, &w.config.links, NULL, &err);
 	assert_non_null(w.domains);
 	before = domains_named(w.domains, "a");
-	assert_int_equal(domains_reload(w.domains, &err), 0);
+	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
 	assert_ptr_equal(domains_named(w.domains, "a"), before); /* the same */
 	rewrite(path, "domains: {list: [{name: b, hosts: [b.b, a.a]}]}\n");
-	assert_int_equal(domains_reload(w.domains, &err), 0);
+	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
 	after = domains_by_host(w.domains, "a.a", 3);
 	assert_string_equal(after->name, "b");
 	assert_null(domains_named(w.domains, "a"));
@@ -313,10 +315,72 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	assert_string_equal(before->base_url, "https://a.a");
 	assert_false(domains_allow(before, "s8"));
 	rewrite(path, "domains: {list: [{name: c}]}\n");
-	assert_int_equal(domains_reload(w.domains, &err), -1);
+	assert_int_equal(domains_reload(w.domains, NULL, &err), -1);
 	assert_ptr_equal(domains_default(w.domains), after);
 	unlink(path);
 	w.config.domains.file = NULL;
+	release(&w);
+}
+
+/* Swapping a host to and fro a thousand times keeps two readings. */
+static void a_reading_that_comes_back_is_kept_once(void **state)
+{
+	struct world w = loaded(ONE(""));
+	const struct link_domain *first = domains_default(w.domains), *second;
+	struct error err = {0};
+	static const char other[] = ONE(", scheme: http");
+
+	(void)state;
+	assert_int_equal(domains_reload(w.domains, other, &err), 0);
+	second = domains_default(w.domains);
+	assert_string_equal(second->base_url, "http://a.a");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(domains_reload(w.domains, ONE(""), &err), 0);
+		assert_ptr_equal(domains_default(w.domains), first);
+		assert_int_equal(domains_reload(w.domains, other, &err), 0);
+		assert_ptr_equal(domains_default(w.domains), second);
+	}
+	release(&w);
+}
+
+static void shared_ones_go_before_those_of_the_configuration(void **state)
+{
+	struct world w = loaded(ONE(""));
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(domains_reload(w.domains,
+					"domains: {list: [{name: b, hosts: "
+					"[b.b]}]}\n",
+					&err),
+			 0);
+	assert_string_equal(domains_default(w.domains)->name, "b");
+	assert_int_equal(
+		domains_reload(w.domains, "domains: {list: [{}]}", &err), -1);
+	assert_non_null(strstr(err.text, "the domains in Redis: "));
+	assert_string_equal(domains_default(w.domains)->name, "b");
+	assert_int_equal(domains_reload(w.domains, "", &err), 0);
+	assert_string_equal(domains_default(w.domains)->name, "a");
+	release(&w);
+}
+
+static void a_text_of_domains_says_the_same(void **state)
+{
+	struct world w = loaded(two);
+	struct domains_config read;
+	struct error err = {0};
+	char *text = domains_config_text(&w.config.domains, &err), *again;
+
+	(void)state;
+	assert_int_equal(
+		domains_config_parse("x", text, &w.config.links, &read, &err),
+		0);
+	again = domains_config_text(&read, &err);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "promo"));
+	domains_config_release(&read);
+	free(again);
+	free(text);
 	release(&w);
 }
 
@@ -344,6 +408,10 @@ int main(void)
 		cmocka_unit_test(a_file_with_a_mistake_is_refused_and_named),
 		cmocka_unit_test(
 			a_file_is_read_again_while_what_was_read_is_in_use),
+		cmocka_unit_test(a_reading_that_comes_back_is_kept_once),
+		cmocka_unit_test(
+			shared_ones_go_before_those_of_the_configuration),
+		cmocka_unit_test(a_text_of_domains_says_the_same),
 		cmocka_unit_test(domains_are_in_the_file_or_beside_it),
 	};
 

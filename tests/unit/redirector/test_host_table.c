@@ -82,7 +82,7 @@ static void reload(struct world *w, unsigned number)
 	size_t count = 0;
 
 	write_file(w, number);
-	if (host_table_reload(w->table, &count, &err) < 0)
+	if (host_table_reload(w->table, NULL, &count, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(count, 1);
 }
@@ -111,7 +111,7 @@ static void a_file_with_a_mistake_changes_nothing(void **state)
 	size_t count = 7;
 
 	unlink(w->path);
-	assert_int_equal(host_table_reload(w->table, &count, &err), -1);
+	assert_int_equal(host_table_reload(w->table, NULL, &count, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
 	assert_int_equal(count, 7);
 	assert_ptr_equal(host_table_use(&user), before);
