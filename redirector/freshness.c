@@ -66,7 +66,7 @@ void freshness_free(struct freshness *f)
 	free(f);
 }
 
-/* --- the subscriber's side ------------------------------------------------ */
+/* --- the subscription's side ---------------------------------------------- */
 
 static void on_woken(void *arg)
 {

@@ -32,7 +32,7 @@ struct freshness *freshness_new(struct error *err);
 /* After its readers.  NULL accepted. */
 void freshness_free(struct freshness *f);
 
-/* --- the subscriber's side, on one thread --- */
+/* --- the subscription's side, on one thread --- */
 
 /* The subscription has begun: entries asked for before are not covered. */
 void freshness_resume(struct freshness *f);
@@ -52,7 +52,7 @@ struct freshness_reader;
 /* Called with each code that has changed; must not call back. */
 typedef void freshness_fn(void *arg, struct http_slice code);
 
-/* Before the subscriber or the loop runs; freed after both have ended. */
+/* Before the subscription or the loop runs; freed after both have ended. */
 struct freshness_reader *freshness_reader_new(struct freshness *f,
 					      struct loop *loop,
 					      freshness_fn *fn, void *arg,
