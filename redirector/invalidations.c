@@ -1,5 +1,6 @@
 #include "redirector/invalidations.h"
 
+#include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,6 +25,9 @@
 /* Of a message: its words around what is said, and its head. */
 #define MESSAGE_BYTES_MAX (INVALIDATION_MAX + 1024)
 
+/* Of a redis_run_id, with its NUL. */
+#define RUN_ID_SIZE 64
+
 struct invalidation_metrics {
 	struct metric *links, *everything, *malformed, *subscriptions,
 		*subscribed, *heartbeat;
@@ -37,6 +41,9 @@ struct invalidations {
 	struct invalidation_metrics metrics;
 	struct periodic *thread;
 	_Atomic bool renew;
+	pthread_mutex_t lock;	    /* of the two that follow */
+	char followed[RUN_ID_SIZE]; /* where links are looked up; "": unknown */
+	char subscribed[RUN_ID_SIZE];
 	/* On the thread. */
 	struct redis *redis;			      /* NULL: not connected */
 	unsigned failures;			      /* in a row */
@@ -139,6 +146,32 @@ static int subscribe(struct invalidations *i, struct error *err)
 	return 0;
 }
 
+/* What another Redis publishes says nothing of links that are looked up here: a
+ * former master that still takes itself for one, say. */
+static int go_along(struct invalidations *i, struct error *err)
+{
+	const char *run_id = redis_run_id(i->redis);
+	bool other;
+
+	pthread_mutex_lock(&i->lock);
+	other = *run_id && *i->followed && strcmp(run_id, i->followed) != 0;
+	if (!other)
+		snprintf(i->subscribed, sizeof(i->subscribed), "%s", run_id);
+	pthread_mutex_unlock(&i->lock);
+	if (!other)
+		return 0;
+	return error_set_retriable(err, ERROR_REMOTE,
+				   "redis: this is not the one that links are "
+				   "looked up in");
+}
+
+static void go_alone(struct invalidations *i)
+{
+	pthread_mutex_lock(&i->lock);
+	i->subscribed[0] = '\0';
+	pthread_mutex_unlock(&i->lock);
+}
+
 static int ask_heartbeat(struct invalidations *i, int64_t now,
 			 struct error *err)
 {
@@ -200,7 +233,7 @@ static void tell_down(struct invalidations *i, const struct error *err)
 static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 				struct error *err)
 {
-	if (subscribe(i, err))
+	if (subscribe(i, err) || go_along(i, err))
 		return -1;
 	freshness_resume(i->freshness);
 	i->asked = i->beat = 0;
@@ -209,7 +242,7 @@ static int listen_until_it_ends(struct invalidations *i, struct periodic *self,
 		if (atomic_load(&i->renew))
 			return error_set_retriable(
 				err, ERROR_REMOTE,
-				"redis: a connection has ended");
+				"redis: links are looked up in another one");
 		if (listen_once(i, err))
 			return -1;
 	}
@@ -226,6 +259,7 @@ static int64_t run(struct periodic *self, void *arg)
 	if (listen_until_it_ends(i, self, &err))
 		tell_down(i, &err);
 	freshness_suspend(i->freshness);
+	go_alone(i);
 	redis_free(i->redis);
 	i->redis = NULL;
 	return backoff_delay(BACKOFF_MIN_MS, BACKOFF_MAX_MS, ++i->failures,
@@ -277,8 +311,10 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 	i->log = log;
 	register_metrics(&i->metrics, metrics);
 	i->thread = periodic_new(run, i, err);
-	if (i->thread)
+	if (i->thread) {
+		pthread_mutex_init(&i->lock, NULL);
 		return i;
+	}
 	free(i);
 	return NULL;
 }
@@ -288,9 +324,19 @@ int invalidations_start(struct invalidations *i, struct error *err)
 	return periodic_start(i->thread, err);
 }
 
-void invalidations_renew(struct invalidations *i)
+void invalidations_follow(struct invalidations *i, const char *run_id)
 {
-	atomic_store(&i->renew, true);
+	bool other;
+
+	pthread_mutex_lock(&i->lock);
+	snprintf(i->followed, sizeof(i->followed), "%s", run_id);
+	other = !*run_id ||
+		(*i->subscribed && strcmp(i->subscribed, run_id) != 0);
+	pthread_mutex_unlock(&i->lock);
+	if (other)
+		atomic_store(&i->renew, true);
+	/* It may be waiting to try again. */
+	periodic_wake(i->thread);
 }
 
 void invalidations_stop(struct invalidations *i)
@@ -303,5 +349,6 @@ void invalidations_free(struct invalidations *i)
 	if (!i)
 		return;
 	periodic_free(i->thread);
+	pthread_mutex_destroy(&i->lock);
 	free(i);
 }

@@ -29,8 +29,10 @@ struct invalidations *invalidations_new(const struct redis_config *redis,
 
 int invalidations_start(struct invalidations *i, struct error *err);
 
-/* Connects anew: the master may be another one.  From any thread. */
-void invalidations_renew(struct invalidations *i);
+/* Links are looked up in the Redis of this redis_run_id from now on ("": which
+ * is not known).  A subscription to another one is no longer one, and a new one
+ * is made.  From any thread. */
+void invalidations_follow(struct invalidations *i, const char *run_id);
 
 /* Ends the thread, before the loops of freshness' readers are freed. */
 void invalidations_stop(struct invalidations *i);

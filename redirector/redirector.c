@@ -20,11 +20,11 @@
 /* --- health ----------------------------------------------------------------
  */
 
-void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
-			      const struct error *err)
+void redirector_redis_changed(struct redirector *r, unsigned thread,
+			      const char *run_id, const struct error *err)
 {
 	struct redirector_health *h = &r->health;
-	bool changed = false;
+	bool up = run_id != NULL, changed = false;
 
 	pthread_mutex_lock(&h->lock);
 	if (h->thread_connected[thread] != up) {
@@ -36,8 +36,8 @@ void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 	else if (h->connected == r->threads)
 		changed = health_up(h->redis);
 	pthread_mutex_unlock(&h->lock);
-	if (!up)
-		invalidations_renew(r->invalidations);
+	if (up)
+		invalidations_follow(r->invalidations, run_id);
 	if (changed && up)
 		log_info(r->log, "Redis connected");
 	else if (changed)

@@ -75,10 +75,11 @@ struct redirector *redirector_new(struct app *app,
 /* After the threads are gone.  NULL accepted. */
 void redirector_free(struct redirector *r);
 
-/* A thread's connection to Redis came (err NULL) or went.  The program is ready
- * only when every thread has its connection. */
-void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
-			      const struct error *err);
+/* A thread's connection to Redis came, to that redis_run_id, or went (NULL, and
+ * err says why).  The program is ready only when every thread has its
+ * connection. */
+void redirector_redis_changed(struct redirector *r, unsigned thread,
+			      const char *run_id, const struct error *err);
 
 /* Reads domains.file again; logs what came of it. */
 void redirector_reload(struct redirector *r);

@@ -21,6 +21,7 @@ struct redis {
 	struct redis_targets targets;
 	const char *where;	     /* the address it is, or was, at */
 	struct redis_address master; /* as a sentinel said */
+	char run_id[REDIS_RUN_ID_SIZE];
 	bool useless; /* it has become a replica, or dropped the scripts */
 	bool asked_apart, apart;
 	struct buf out;
@@ -57,6 +58,7 @@ static void drop_connection(struct redis *r)
 	r->owed = 0;
 	r->asked_apart = false;
 	r->useless = false;
+	r->run_id[0] = '\0';
 }
 
 void redis_free(struct redis *r)
@@ -202,16 +204,27 @@ static int open_connection(struct redis *r, const struct redis_address *a,
 	return 0;
 }
 
-static int check(struct redis *r, const char **argv,
-		 int (*judge)(const redisReply *, struct error *),
-		 struct error *err)
+static int check_version(struct redis *r, struct error *err)
 {
-	redisReply *reply = ask(r, 2, argv, err);
+	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_VERSION}, err);
 	int status;
 
 	if (!reply)
 		return -1;
-	status = judge(reply, err);
+	status = redis_check_version(reply, err);
+	redis_read_run_id(reply, r->run_id);
+	freeReplyObject(reply);
+	return status ? error_wrap(err, "redis %s", r->where) : 0;
+}
+
+static int check_role(struct redis *r, struct error *err)
+{
+	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
+	int status;
+
+	if (!reply)
+		return -1;
+	status = redis_check_role(reply, err);
 	freeReplyObject(reply);
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
 }
@@ -262,10 +275,7 @@ static int log_in(struct redis *r, struct error *err)
 	snprintf(database, sizeof(database), "%lld", (long long)c->database);
 	if (c->database && say(r, 2, (const char *[]){"SELECT", database}, err))
 		return -1;
-	if (check(r, (const char *[]){REDIS_ASK_VERSION}, redis_check_version,
-		  err))
-		return -1;
-	if (check(r, (const char *[]){REDIS_ASK_ROLE}, redis_check_role, err))
+	if (check_version(r, err) || check_role(r, err))
 		return -1;
 	return load_scripts(r, err);
 }
@@ -419,6 +429,11 @@ int redis_flush(struct redis *r, struct error *err)
 		if (redisBufferWrite(r->context, &done) != REDIS_OK)
 			return fail(r, err);
 	return 0;
+}
+
+const char *redis_run_id(const struct redis *r)
+{
+	return r->run_id;
 }
 
 /* --- a connection that listens --------------------------------------------

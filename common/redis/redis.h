@@ -92,6 +92,10 @@ typedef void redis_value_fn(void *arg, size_t i,
 int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 		      struct error *err);
 
+/* Which start of which server it is connected to; "": that is not known.  Until
+ * the next call. */
+const char *redis_run_id(const struct redis *r);
+
 /*
  * Of a connection that has sent SUBSCRIBE by redis_command: sends a command
  * whose answer redis_listen hands out (PING).
