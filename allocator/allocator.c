@@ -86,7 +86,8 @@ static int open_rules(struct allocator *a,
 	a->rules.keys = api_keyring_new(&keys, err);
 	if (!a->rules.keys)
 		return -1;
-	a->rules.domains = domains_new(&config->domains, err);
+	a->rules.domains =
+		domains_open(&config->domains, &config->links, NULL, err);
 	if (!a->rules.domains)
 		return -1;
 	a->rules.urls = url_policy_new(&urls, a->rules.domains,
@@ -96,10 +97,68 @@ static int open_rules(struct allocator *a,
 
 static void close_rules(struct allocator *a)
 {
+	shared_domains_watch_free(a->rules.shared);
 	url_policy_free(a->rules.urls);
 	domains_free(a->rules.domains);
 	api_keyring_free(a->rules.keys);
 	account_book_free(a->rules.accounts);
+}
+
+/* "" and revision 0: those of the configuration or its file. */
+static void take_domains(void *arg, const char *shared, uint64_t revision)
+{
+	struct allocator *a = arg;
+	struct error err;
+
+	if (domains_reload(a->rules.domains, shared, &err) < 0) {
+		log_error(a->log, "domains rejected, the old ones stay",
+			  log_int("revision", (int64_t)revision),
+			  log_err(&err));
+		return;
+	}
+	metric_set(a->rules.domains_revision, (int64_t)revision);
+	log_info(a->log, "domains reloaded",
+		 log_int("domains", (int64_t)domains_count(a->rules.domains)),
+		 log_int("revision", (int64_t)revision));
+}
+
+static void on_domains_looked(void *arg, const struct error *err)
+{
+	struct allocator *a = arg;
+
+	if (!err) {
+		health_up(a->rules.domains_check);
+		return;
+	}
+	health_say(a->rules.domains_check, err->text);
+	log_warn(a->log, "shared domains could not be read", log_err(err));
+}
+
+static int open_shared_domains(struct allocator *a, struct health *health,
+			       struct error *err)
+{
+	const struct shared_domains_options options = {
+		.redis = &a->config->redis,
+		.take = take_domains,
+		.looked = on_domains_looked,
+		.arg = a,
+	};
+
+	a->rules.domains_revision =
+		metrics_gauge(a->metrics, "shortloop_domains_revision", NULL,
+			      "Revision of the shared domains that are in use");
+	if (!a->config->domains.shared)
+		return 0;
+	a->rules.domains_check = health_register(health, "domains");
+	a->rules.shared = shared_domains_watch_new(&options, err);
+	return a->rules.shared ? 0 : -1;
+}
+
+int allocator_start_domains(struct allocator *a, struct error *err)
+{
+	return a->rules.shared
+		       ? shared_domains_watch_start(a->rules.shared, err)
+		       : 0;
 }
 
 static int check_high_water_file(const struct allocator_config *config,
@@ -235,6 +294,7 @@ static int open_all(struct allocator *a, struct app *app, struct error *err)
 
 	if (api_write_openapi(&a->openapi, err) < 0 ||
 	    open_rules_and_defaults(a, err) < 0 ||
+	    open_shared_domains(a, app_health(app), err) < 0 ||
 	    open_audit(a, app, err) < 0 || open_first_threads(a, app, err) < 0)
 		return -1;
 	a->ledger = ledger_watch_new(a->store, &config->redis,
@@ -326,10 +386,19 @@ static void reload_urls(struct allocator *a)
 		 log_int("denied", (int64_t)denied));
 }
 
+static void reload_domains(struct allocator *a)
+{
+	if (a->rules.shared)
+		shared_domains_watch_again(a->rules.shared);
+	else if (a->config->domains.file)
+		take_domains(a, "", 0);
+}
+
 void allocator_reload(struct allocator *a)
 {
 	audit_reopen(a->audit);
 	reload_keys(a);
+	reload_domains(a);
 	reload_urls(a);
 }
 

@@ -22,6 +22,7 @@
 #include "allocator/redis_reserve.h"
 #include "common/app/app.h"
 #include "linkstore/domains.h"
+#include "linkstore/shared_domains.h"
 #include "linkstore/space/high_water_file.h"
 #include "linkstore/space/space_monitor.h"
 
@@ -45,6 +46,9 @@ struct allocator {
 		struct account_book *accounts;
 		struct api_keyring *keys;
 		struct domains *domains;
+		struct shared_domains_watch *shared; /* NULL: none */
+		struct metric *domains_revision;
+		struct health_check *domains_check;
 		struct url_policy *urls;
 		struct link_defaults defaults;
 	} rules;
@@ -84,6 +88,9 @@ int allocator_check(const void *config, struct error *err);
 struct allocator *allocator_new(const struct allocator_config *config,
 				struct app *app, struct error *err);
 void allocator_free(struct allocator *a); /* NULL accepted */
+
+/* Begins to look for domains in Redis, if they are shared. */
+int allocator_start_domains(struct allocator *a, struct error *err);
 
 /* Opens the audit file and reads the API keys and the lists of domains again; a
  * failure is logged and changes nothing. */

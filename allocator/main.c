@@ -11,6 +11,8 @@ static const struct app_command commands[] = {
 	 command_retire_key},
 	{"spaces", "show what spaces have left (--space, --json)", NULL,
 	 command_show_spaces},
+	{"domains", "the domains in Redis, for all programs",
+	 "show | swap OLD NEW | push FILE | drop", command_domains},
 	{"make-key", "make an API key and its line (--name, --roles)", NULL,
 	 command_make_key},
 	{0},

@@ -1,5 +1,6 @@
 #include "linkstore/domains.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,22 @@ struct host_entry {
 	char text[HOST_TEXT_MAX];
 };
 
-struct domains {
+/* The domains of one reading; not changed any more. */
+struct table {
+	struct table *older; /* nobody but domains_reload looks */
+	struct domains_config own;
+	const struct domains_config *from; /* `own`, or the configuration */
 	struct domain *items;
 	size_t count;
 	const struct domain *fallback; /* the default; NULL: there is none */
 	struct host_entry *hosts;      /* by compare_hosts */
 	size_t host_count;
+};
+
+struct domains {
+	const struct domains_config *config;
+	const struct links_config *links;
+	struct table *_Atomic now;
 };
 
 static int compare_hosts(const void *a, const void *b)
@@ -35,23 +46,23 @@ static int compare_hosts(const void *a, const void *b)
 	return memcmp(x->text, y->text, x->len);
 }
 
-static int add_hosts(struct domains *d, const struct domain *domain,
+static int add_hosts(struct table *t, const struct domain *domain,
 		     struct error *err)
 {
 	const struct setting_strings *hosts = &domain->config->hosts;
-	size_t count = d->host_count + hosts->count;
+	size_t count = t->host_count + hosts->count;
 	struct host_entry *entries =
-		reallocarray(d->hosts, count, sizeof(*entries));
+		reallocarray(t->hosts, count, sizeof(*entries));
 	struct host host;
 
 	if (!entries)
 		return error_set_nomem(err);
-	d->hosts = entries;
+	t->hosts = entries;
 	for (size_t i = 0; i < hosts->count; i++) {
 		if (host_parse(hosts->items[i], strlen(hosts->items[i]), &host,
 			       err) < 0)
 			return -1;
-		entries = &d->hosts[d->host_count++];
+		entries = &t->hosts[t->host_count++];
 		entries->len = host.len;
 		entries->domain = &domain->public;
 		memcpy(entries->text, host.text, host.len + 1);
@@ -81,103 +92,248 @@ static int make_base_url(struct domain *domain, struct error *err)
 	return 0;
 }
 
-static int add_domain(struct domains *d, const struct domain_config *config,
+static int add_domain(struct table *t, const struct domain_config *config,
 		      struct error *err)
 {
-	struct domain *domain = &d->items[d->count];
+	struct domain *domain = &t->items[t->count];
 
 	domain->config = config;
-	domain->public.index = d->count++;
+	domain->public.index = t->count++;
 	if (make_base_url(domain, err) < 0)
 		return -1;
 	domain->public.name = config->name;
 	domain->public.base_url = domain->base_url;
 	domain->public.fallback_url = config->fallback_url;
-	return add_hosts(d, domain, err);
+	return add_hosts(t, domain, err);
 }
 
-static int fill(struct domains *d, const struct domains_config *config,
-		struct error *err)
+static int fill(struct table *t, struct error *err)
 {
-	const struct domain_config *all = config->list.items;
-	size_t count = config->list.count;
+	const struct domain_config *all = t->from->list.items;
+	const char *fallback = t->from->default_domain;
+	size_t count = t->from->list.count;
 
 	if (count == 0)
 		return 0;
-	d->items = calloc(count, sizeof(*d->items));
-	if (!d->items)
+	t->items = calloc(count, sizeof(*t->items));
+	if (!t->items)
 		return error_set_nomem(err);
 	for (size_t i = 0; i < count; i++) {
-		if (add_domain(d, &all[i], err) < 0)
+		if (add_domain(t, &all[i], err) < 0)
 			return -1;
-		if (i == 0 || (config->default_domain &&
-			       !strcmp(all[i].name, config->default_domain)))
-			d->fallback = &d->items[i];
+		if (i == 0 || (fallback && !strcmp(all[i].name, fallback)))
+			t->fallback = &t->items[i];
 	}
-	if (d->hosts)
-		qsort(d->hosts, d->host_count, sizeof(*d->hosts),
+	if (t->hosts)
+		qsort(t->hosts, t->host_count, sizeof(*t->hosts),
 		      compare_hosts);
 	return 0;
 }
 
-struct domains *domains_new(const struct domains_config *config,
-			    struct error *err)
+static void table_free(struct table *t)
 {
-	struct domains *d = calloc(1, sizeof(*d));
+	if (!t)
+		return;
+	domains_config_release(&t->own);
+	for (size_t i = 0; i < t->count; i++)
+		free(t->items[i].base_url);
+	free(t->items);
+	free(t->hosts);
+	free(t);
+}
 
-	if (!d) {
+/* Where the domains are: in Redis, in a file, or in the configuration itself.
+ */
+static int read_domains(struct table *t, const struct domains_config *config,
+			const struct links_config *links, const char *shared,
+			struct error *err)
+{
+	t->from = &t->own;
+	if (shared && *shared)
+		return domains_config_parse("the domains in Redis", shared,
+					    links, &t->own, err);
+	if (config->file)
+		return domains_config_load(config->file, links, &t->own, err) <
+				       0
+			       ? error_wrap(err, "domains.file")
+			       : 0;
+	t->from = config;
+	return 0;
+}
+
+static struct table *table_new(const struct domains_config *config,
+			       const struct links_config *links,
+			       const char *shared, struct error *err)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t) {
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (fill(d, config, err) == 0)
+	if (read_domains(t, config, links, shared, err) == 0 &&
+	    fill(t, err) == 0)
+		return t;
+	table_free(t);
+	return NULL;
+}
+
+struct domains *domains_open(const struct domains_config *config,
+			     const struct links_config *links,
+			     const char *shared, struct error *err)
+{
+	struct table *t = table_new(config, links, shared, err);
+	struct domains *d = t ? calloc(1, sizeof(*d)) : NULL;
+
+	if (d) {
+		d->config = config;
+		d->links = links;
+		atomic_init(&d->now, t);
 		return d;
-	domains_free(d);
+	}
+	if (t)
+		error_set_nomem(err);
+	table_free(t);
 	return NULL;
 }
 
 void domains_free(struct domains *d)
 {
+	struct table *older;
+
 	if (!d)
 		return;
-	for (size_t i = 0; i < d->count; i++)
-		free(d->items[i].base_url);
-	free(d->items);
-	free(d->hosts);
+	for (struct table *t = atomic_load(&d->now); t; t = older) {
+		older = t->older;
+		table_free(t);
+	}
 	free(d);
+}
+
+/* --- reading again -------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_texts(const struct setting_strings *a,
+		       const struct setting_strings *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return true;
+}
+
+static bool same_domain(const struct domain_config *a,
+			const struct domain_config *b)
+{
+	return same_text(a->name, b->name) && same_text(a->scheme, b->scheme) &&
+	       same_text(a->base_url, b->base_url) &&
+	       same_text(a->fallback_url, b->fallback_url) &&
+	       same_texts(&a->hosts, &b->hosts) &&
+	       same_texts(&a->spaces, &b->spaces);
+}
+
+static bool says_the_same(const struct table *a, const struct table *b)
+{
+	if (a->count != b->count ||
+	    !same_text(a->from->default_domain, b->from->default_domain))
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!same_domain(a->items[i].config, b->items[i].config))
+			return false;
+	return true;
+}
+
+/* Takes one that says the same out of those that are older than `now`, so that
+ * going to and fro between two readings keeps two. */
+static struct table *take_older(struct table *now, const struct table *like)
+{
+	struct table **at = &now->older, *found;
+
+	while (*at && !says_the_same(*at, like))
+		at = &(*at)->older;
+	found = *at;
+	if (found)
+		*at = found->older;
+	return found;
+}
+
+int domains_reload(struct domains *d, const char *shared, struct error *err)
+{
+	struct table *fresh = table_new(d->config, d->links, shared, err),
+		     *now = atomic_load(&d->now), *older;
+
+	if (!fresh)
+		return -1;
+	if (says_the_same(now, fresh)) {
+		table_free(fresh);
+		return 0;
+	}
+	older = take_older(now, fresh);
+	if (older) {
+		table_free(fresh);
+		fresh = older;
+	}
+	fresh->older = now;
+	atomic_store(&d->now, fresh);
+	return 0;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static const struct table *table_now(const struct domains *d)
+{
+	return atomic_load_explicit(&d->now, memory_order_acquire);
+}
+
+static const struct link_domain *find_named(const struct table *t,
+					    const char *name)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		if (!strcmp(t->items[i].public.name, name))
+			return &t->items[i].public;
+	}
+	return NULL;
 }
 
 size_t domains_count(const struct domains *d)
 {
-	return d->count;
+	return table_now(d)->count;
 }
 
 const struct link_domain *domains_at(const struct domains *d, size_t index)
 {
-	return &d->items[index].public;
+	const struct table *t = table_now(d);
+
+	return index < t->count ? &t->items[index].public : NULL;
 }
 
 const struct link_domain *domains_default(const struct domains *d)
 {
-	return d->fallback ? &d->fallback->public : NULL;
+	const struct table *t = table_now(d);
+
+	return t->fallback ? &t->fallback->public : NULL;
 }
 
 const struct link_domain *domains_named(const struct domains *d,
 					const char *name)
 {
-	for (size_t i = 0; i < d->count; i++) {
-		if (!strcmp(d->items[i].public.name, name))
-			return &d->items[i].public;
-	}
-	return NULL;
+	return find_named(table_now(d), name);
 }
 
 const struct link_domain *domains_by_host(const struct domains *d,
 					  const char *host, size_t len)
 {
+	const struct table *t = table_now(d);
 	struct host_entry key;
 	const struct host_entry *found;
 
-	if (d->host_count == 0)
+	if (t->host_count == 0)
 		return NULL;
 	len = host_length(host, len);
 	if (len && host[len - 1] == '.')
@@ -191,16 +347,16 @@ const struct link_domain *domains_by_host(const struct domains *d,
 			c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 	}
 	key.len = len;
-	found = bsearch(&key, d->hosts, d->host_count, sizeof(*d->hosts),
+	found = bsearch(&key, t->hosts, t->host_count, sizeof(*t->hosts),
 			compare_hosts);
 	return found ? found->domain : NULL;
 }
 
-bool domains_allow(const struct domains *d, const struct link_domain *domain,
-		   const char *space)
+bool domains_allow(const struct link_domain *domain, const char *space)
 {
-	const struct setting_strings *spaces =
-		&d->items[domain->index].config->spaces;
+	/* It is the first member. */
+	const struct domain *d = (const struct domain *)domain;
+	const struct setting_strings *spaces = &d->config->spaces;
 
 	for (size_t i = 0; i < spaces->count; i++) {
 		if (!strcmp(spaces->items[i], space))
@@ -211,9 +367,10 @@ bool domains_allow(const struct domains *d, const struct link_domain *domain,
 
 const char *domains_base_url(const struct domains *d, const char *name)
 {
-	const struct link_domain *domain = domains_named(d, name);
+	const struct table *t = table_now(d);
+	const struct link_domain *domain = find_named(t, name);
 
-	if (!domain)
-		domain = domains_default(d);
+	if (!domain && t->fallback)
+		domain = &t->fallback->public;
 	return domain ? domain->base_url : NULL;
 }

@@ -9,7 +9,7 @@
  * With no domain configured there is one unnamed place: short URLs start with
  * `allocator.base_url`, and the redirector answers under any Host.
  *
- * Made once, then read by every thread.
+ * Read by every thread, also while they are read again.
  */
 #ifndef LINKSTORE_DOMAINS_H
 #define LINKSTORE_DOMAINS_H
@@ -31,12 +31,28 @@ struct link_domain {
 
 struct domains;
 
-/* `config` must be valid and outlive the result. */
-struct domains *domains_new(const struct domains_config *config,
-			    struct error *err);
+/*
+ * The domains as they are now: those of `shared`, a text as a domains.file has
+ * it that Redis had (shared_domains.h); where it is NULL or "", those of
+ * domains.file, where one is named, or of `config` itself.  `config` must be
+ * valid, and both must outlive the result; `links` may be NULL where there is
+ * no text nor file.  ERROR_CONFIG says what is wrong with those.
+ */
+struct domains *domains_open(const struct domains_config *config,
+			     const struct links_config *links,
+			     const char *shared, struct error *err);
 void domains_free(struct domains *d); /* NULL accepted */
 
+/*
+ * The same again; on failure the present domains stay.  From one thread at a
+ * time, while others read.  What was handed out before is kept until
+ * domains_free, as links that are being made point to it: some kilobytes for
+ * each reading that says something else than all before.
+ */
+int domains_reload(struct domains *d, const char *shared, struct error *err);
+
 size_t domains_count(const struct domains *d);
+/* NULL: past the last. */
 const struct link_domain *domains_at(const struct domains *d, size_t index);
 /* NULL when none is configured. */
 const struct link_domain *domains_default(const struct domains *d);
@@ -50,8 +66,7 @@ const struct link_domain *domains_by_host(const struct domains *d,
 					  const char *host, size_t len);
 
 /* May links of the space of that name be made and answered under the domain? */
-bool domains_allow(const struct domains *d, const struct link_domain *domain,
-		   const char *space);
+bool domains_allow(const struct link_domain *domain, const char *space);
 
 /*
  * What the short URL of a link starts with, without a slash behind: by the name

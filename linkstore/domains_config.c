@@ -1,8 +1,12 @@
 #include "linkstore/domains_config.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/config/config.h"
+#include "common/config/config_print.h"
 #include "common/host.h"
 #include "linkstore/config_check.h"
 
@@ -32,6 +36,16 @@ static const struct setting domain_settings[] = {
 #undef SETTING_STRUCT
 #define SETTING_STRUCT struct domains_config
 static const struct setting settings[] = {
+	SETTING_STRING(file, OPTIONAL_LIKE("/etc/shortloop/domains.yaml"),
+		       RELOADS,
+		       "A file with a section domains, whose default and list "
+		       "are taken instead of those here, so that a host is "
+		       "replaced while programs run."),
+	SETTING_BOOL(shared, "false", AT_START,
+		     "Take the domains that are in Redis, once there are some, "
+		     "before those here or in the file: \"allocator domains "
+		     "swap OLD NEW\" then replaces a host everywhere."),
+	/* From here on a file has them, too: OWN_SETTINGS. */
 	SETTING_OF(STRING, "default", default_domain, AT_START,
 		   "Name of the domain of links that name none; the first when "
 		   "not set.",
@@ -47,6 +61,8 @@ static const struct setting settings[] = {
 		"under any host."),
 	{0},
 };
+
+#define OWN_SETTINGS (&settings[2])
 
 const struct setting_section domains_section = {
 	.name = "domains",
@@ -239,6 +255,11 @@ int domains_config_validate(const struct domains_config *config,
 	const struct domain_config *all = config->list.items;
 	bool found = !config->default_domain;
 
+	if (config->file && (config->list.count || config->default_domain))
+		return error_set(
+			err, ERROR_CONFIG,
+			"domains: default and list are in domains.file "
+			"when there is one");
 	for (size_t i = 0; i < config->list.count; i++) {
 		if (check_domain(all, i, links, err) < 0)
 			return -1;
@@ -249,4 +270,59 @@ int domains_config_validate(const struct domains_config *config,
 	return error_set(err, ERROR_CONFIG,
 			 "domains.default: '%.80s' is not the name of a domain",
 			 config->default_domain);
+}
+
+/* --- files, and texts like them ------------------------------------------- */
+
+static const struct setting_section file_section = {
+	.name = "domains",
+	.settings = OWN_SETTINGS,
+};
+static const struct setting_group file_group = {.section = &file_section};
+static const struct config_spec file_spec = {.groups = &file_group,
+					     .group_count = 1};
+
+int domains_config_load(const char *path, const struct links_config *links,
+			struct domains_config *ret_config, struct error *err)
+{
+	*ret_config = (struct domains_config){.file = NULL};
+	if (config_load(&file_spec, path, ret_config, err) < 0)
+		return -1;
+	if (domains_config_validate(ret_config, links, err) < 0)
+		return error_wrap(err, "%s", path);
+	return 0;
+}
+
+int domains_config_parse(const char *name, const char *text,
+			 const struct links_config *links,
+			 struct domains_config *ret_config, struct error *err)
+{
+	*ret_config = (struct domains_config){.file = NULL};
+	if (config_load_text(&file_spec, name, text, ret_config, err) < 0)
+		return -1;
+	if (domains_config_validate(ret_config, links, err) < 0)
+		return error_wrap(err, "%s", name);
+	return 0;
+}
+
+void domains_config_release(struct domains_config *config)
+{
+	config_release(&file_spec, config);
+}
+
+char *domains_config_text(const struct domains_config *config,
+			  struct error *err)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (out) {
+		config_print(&file_spec, config, out);
+		if (fclose(out) == 0)
+			return text;
+	}
+	free(text);
+	error_set_nomem(err);
+	return NULL;
 }

@@ -2,6 +2,8 @@
 #ifndef LINKSTORE_DOMAINS_CONFIG_H
 #define LINKSTORE_DOMAINS_CONFIG_H
 
+#include <stdbool.h>
+
 #include "common/config/setting.h"
 #include "common/error.h"
 #include "common/host.h"
@@ -19,6 +21,8 @@ struct domain_config {
 };
 
 struct domains_config {
+	char *file;		  /* has the rest instead; NULL: none */
+	bool shared;		  /* and Redis, before both */
 	char *default_domain;	  /* a name; NULL: the first */
 	struct setting_list list; /* domain_config */
 };
@@ -30,6 +34,22 @@ extern const struct setting_section domains_section; /* "domains" */
 int domains_config_validate(const struct domains_config *config,
 			    const struct links_config *links,
 			    struct error *err);
+
+/* Reads a file as domains.file, whose section `domains` is all it has, without
+ * `file` and `shared`, and validates it.  On failure, too, *ret_config is to be
+ * released. */
+int domains_config_load(const char *path, const struct links_config *links,
+			struct domains_config *ret_config, struct error *err);
+/* The same of a text, which is not empty; messages name it `name`. */
+int domains_config_parse(const char *name, const char *text,
+			 const struct links_config *links,
+			 struct domains_config *ret_config, struct error *err);
+void domains_config_release(struct domains_config *config);
+
+/* The text that domains_config_parse reads; the caller frees it.  NULL: out of
+ * memory. */
+char *domains_config_text(const struct domains_config *config,
+			  struct error *err);
 
 /* What short URLs may start with: "https://host" or "http://host", with or
  * without a port and a path, and no slash at the end.  It is written into JSON

@@ -23,9 +23,11 @@
 /* Entries of a settings table. */
 #define SETTING_CACHE_TTL                                                      \
 	SETTING_DURATION(cache_ttl, "10s", 0, CLOCK_HOUR, AT_START,            \
-			 "How long a link is served from memory; an edit or "  \
-			 "a deletion takes as long to be seen, and up to "     \
-			 "cache_stale where Redis cannot be reached")
+			 "How long a link is served from memory without a "    \
+			 "look-up.  Edits and deletions are seen within a "    \
+			 "second; those that no allocator made take as long, " \
+			 "and up to cache_stale where Redis cannot be "        \
+			 "reached")
 #define SETTING_CACHE_NEGATIVE_TTL                                             \
 	SETTING_DURATION(cache_negative_ttl, "1s", 0, CLOCK_MINUTE, AT_START,  \
 			 "How long the absence of a link is remembered; a "    \

@@ -205,6 +205,12 @@ static const char idem_end[] =
 	WHEN_FULL
 #include "linkstore/scripts/idem_end.lua.inc"
 ;
+static const char domains[] =
+	WHEN_FULL
+#include "linkstore/scripts/lib_time.lua.inc"
+#include "linkstore/scripts/lib_check.lua.inc"
+#include "linkstore/scripts/domains.lua.inc"
+;
 static const char quota_take[] =
 #include "linkstore/scripts/lib_time.lua.inc"
 #include "linkstore/scripts/lib_range.lua.inc"
@@ -253,6 +259,7 @@ void link_scripts_init(struct redis_script scripts[SCRIPT_COUNT_OF])
 		[SCRIPT_IDEM_READ] = idem_read,
 		[SCRIPT_IDEM_WRITE] = idem_write,
 		[SCRIPT_IDEM_END] = idem_end,
+		[SCRIPT_DOMAINS] = domains,
 		[SCRIPT_QUOTA_TAKE] = quota_take,
 		[SCRIPT_QUOTA_GIVE] = quota_give,
 	};

@@ -47,6 +47,8 @@ enum link_script {
 	SCRIPT_IDEM_READ,
 	SCRIPT_IDEM_WRITE,
 	SCRIPT_IDEM_END,
+	/* the key "domains" */
+	SCRIPT_DOMAINS,
 	/* in {account} */
 	SCRIPT_QUOTA_TAKE,
 	SCRIPT_QUOTA_GIVE,

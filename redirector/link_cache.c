@@ -263,6 +263,15 @@ void link_cache_put(struct link_cache *cache, struct http_slice code,
 	cache->stats.entries++;
 }
 
+void link_cache_remove(struct link_cache *cache, struct http_slice code)
+{
+	uint64_t hash = hash_bytes(&cache->hash_key, code.data, code.len);
+	size_t slot = find_slot(cache, hash, code);
+
+	if (cache->slots[slot])
+		remove_at(cache, slot);
+}
+
 struct link_cache_stats link_cache_stats(const struct link_cache *cache)
 {
 	return cache->stats;

@@ -7,8 +7,9 @@
  * the second-chance algorithm (CLOCK: F. J. Corbato, 1968) lets go of what was
  * not visited since the hand last came by.
  *
- * An entry has two ends.  Until `fresh_until` it is the answer; after that, and
- * before `stale_until`, it may only stand in while Redis cannot be asked.
+ * An entry has two ends.  Until `fresh_until` it is the answer, while it is
+ * known to be current (freshness.h); else, and before `stale_until`, it may
+ * only stand in while Redis cannot be asked.
  *
  * Belongs to one thread.  Times are monotonic ms.
  */
@@ -23,15 +24,17 @@
 #include "common/http/http_server.h"
 #include "linkstore/block/lookup.h"
 #include "redirector/device.h"
+#include "redirector/freshness.h"
 
 struct cached_link {
 	enum link_outcome outcome;
 	int status; /* of a redirect: 302, 301, 307, 308 */
 	int64_t fresh_until;
-	int64_t stale_until; /* equal to fresh_until: never stands in */
-	int64_t expires;     /* of the link itself; INT64_MAX: never */
-	const char *domain;  /* that the link is bound to; "": any */
-	uint8_t space;	     /* its index in the linkstore */
+	int64_t stale_until;	     /* equal to fresh_until: never stands in */
+	int64_t expires;	     /* of the link itself; INT64_MAX: never */
+	struct freshness_mark asked; /* when it was what Redis says */
+	const char *domain;	     /* that the link is bound to; "": any */
+	uint8_t space;		     /* its index in the linkstore */
 	/* Of a redirect: responder_redirect_lines of each device, end to end,
 	 * and where they end.  A device without a target has none of its own;
 	 * device 0, the first, are all others. */
@@ -63,6 +66,9 @@ struct cached_link *link_cache_get(struct link_cache *cache,
  */
 void link_cache_put(struct link_cache *cache, struct http_slice code,
 		    const struct cached_link *link);
+
+/* Forgets what was known of the code, if anything. */
+void link_cache_remove(struct link_cache *cache, struct http_slice code);
 
 struct link_cache_stats {
 	size_t entries;

@@ -24,16 +24,21 @@ static int serve(struct app *app, const void *arg, struct error *err)
 	    app_serve_admin(app, config->redirector.admin, &config->http, err) <
 		    0 ||
 	    servers_start(servers, err) < 0 ||
+	    redirector_start_domains(r, err) < 0 ||
+	    redirector_start_invalidations(r, err) < 0 ||
 	    redirector_start_counters(r, err) < 0)
 		goto out;
 	app_wait(app, on_reload, r);
 	servers_drain(servers, config->redirector.drain_timeout);
 	redirector_flush_events(r, config->redirector.drain_timeout);
+	redirector_stop_invalidations(r);
 	servers_free(servers);
 	servers = NULL;
 	redirector_end_counters(r, config->redirector.drain_timeout);
 	result = redirector_failure(r, err);
 out:
+	if (r)
+		redirector_stop_invalidations(r);
 	servers_free(servers);
 	redirector_free(r);
 	return result;

@@ -8,23 +8,25 @@
 
 #include "common/host_name.h"
 #include "common/network_list.h"
-#include "linkstore/domains.h"
+#include "linkstore/shared_domains.h"
 #include "linkstore/space/missing_keys.h"
 #include "linkstore/space/space_monitor.h"
 #include "redirector/access_log.h"
 #include "redirector/counters_report.h"
 #include "redirector/deny_file.h"
+#include "redirector/freshness.h"
+#include "redirector/host_table.h"
+#include "redirector/invalidations.h"
 #include "redirector/renew_throttle.h"
-#include "redirector/virtual_host.h"
 
 /* --- health ----------------------------------------------------------------
  */
 
-void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
-			      const struct error *err)
+void redirector_redis_changed(struct redirector *r, unsigned thread,
+			      const char *run_id, const struct error *err)
 {
 	struct redirector_health *h = &r->health;
-	bool changed = false;
+	bool up = run_id != NULL, changed = false;
 
 	pthread_mutex_lock(&h->lock);
 	if (h->thread_connected[thread] != up) {
@@ -36,6 +38,8 @@ void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
 	else if (h->connected == r->threads)
 		changed = health_up(h->redis);
 	pthread_mutex_unlock(&h->lock);
+	if (up)
+		invalidations_follow(r->invalidations, run_id);
 	if (changed && up)
 		log_info(r->log, "Redis connected");
 	else if (changed)
@@ -146,6 +150,7 @@ static int make_health(struct redirector *r, struct health *health,
 	r->health.redis = health_register(health, "redis");
 	r->health.kafka = health_register(health, "kafka");
 	r->health.links = health_register(health, "links");
+	r->health.invalidations = health_register(health, "link changes");
 	return 0;
 }
 
@@ -199,12 +204,58 @@ static int make_rules(struct redirector *r, struct error *err)
 		return -1;
 	if (make_denied(r, err) < 0)
 		return -1;
-	r->domains = domains_new(&r->config->domains, err);
-	if (!r->domains)
-		return -1;
-	r->virtual_hosts =
-		virtual_hosts_new(r->domains, r->store, settings, err);
-	return r->virtual_hosts ? 0 : -1;
+	r->hosts_in_use = host_table_new(r->config, r->store, err);
+	return r->hosts_in_use ? 0 : -1;
+}
+
+/* "" and revision 0: those of the configuration or its file. */
+static void take_domains(void *arg, const char *shared, uint64_t revision)
+{
+	struct redirector *r = arg;
+	struct error err;
+	size_t count;
+
+	if (host_table_reload(r->hosts_in_use, shared, &count, &err) < 0) {
+		log_error(r->log, "domains rejected, the old ones stay",
+			  log_int("revision", (int64_t)revision),
+			  log_err(&err));
+		return;
+	}
+	metric_set(r->domains_revision, (int64_t)revision);
+	log_info(r->log, "domains reloaded", log_int("domains", (int64_t)count),
+		 log_int("revision", (int64_t)revision));
+}
+
+static void on_domains_looked(void *arg, const struct error *err)
+{
+	struct redirector *r = arg;
+
+	if (!err) {
+		health_up(r->health.domains);
+		return;
+	}
+	health_say(r->health.domains, err->text);
+	log_warn(r->log, "shared domains could not be read", log_err(err));
+}
+
+static int make_shared_domains(struct redirector *r, struct health *health,
+			       struct error *err)
+{
+	const struct shared_domains_options options = {
+		.redis = &r->config->redis,
+		.take = take_domains,
+		.looked = on_domains_looked,
+		.arg = r,
+	};
+
+	r->domains_revision =
+		metrics_gauge(r->registry, "shortloop_domains_revision", NULL,
+			      "Revision of the shared domains that are in use");
+	if (!r->config->domains.shared)
+		return 0;
+	r->health.domains = health_register(health, "domains");
+	r->shared_domains = shared_domains_watch_new(&options, err);
+	return r->shared_domains ? 0 : -1;
 }
 
 static int make_spaces(struct redirector *r, struct error *err)
@@ -226,6 +277,17 @@ static int make_spaces(struct redirector *r, struct error *err)
 			r->registry, linkstore_space(r->store, i));
 	r->spaces = space_monitor_new(&options, err);
 	return r->spaces ? 0 : -1;
+}
+
+static int make_invalidations(struct redirector *r, struct error *err)
+{
+	r->freshness = freshness_new(err);
+	if (!r->freshness)
+		return -1;
+	r->invalidations = invalidations_new(&r->config->redis, r->freshness,
+					     r->health.invalidations,
+					     r->registry, r->log, err);
+	return r->invalidations ? 0 : -1;
 }
 
 static int make_producer(struct redirector *r, struct error *err)
@@ -277,10 +339,11 @@ static int make_parts(struct redirector *r, struct health *health,
 {
 	redirector_metrics_register(&r->metrics, r->registry);
 	if (make_access_log(r, err) < 0 || make_health(r, health, err) < 0 ||
-	    make_rules(r, err) < 0)
+	    make_rules(r, err) < 0 || make_shared_domains(r, health, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
-	if (!r->renewals || make_spaces(r, err) < 0 || make_hours(r, err) < 0)
+	if (!r->renewals || make_spaces(r, err) < 0 ||
+	    make_invalidations(r, err) < 0 || make_hours(r, err) < 0)
 		return -1;
 	return make_producer(r, err);
 }
@@ -318,11 +381,13 @@ void redirector_free(struct redirector *r)
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
 	free(r->hours);
+	shared_domains_watch_free(r->shared_domains);
+	invalidations_free(r->invalidations);
+	freshness_free(r->freshness);
 	space_monitor_free(r->spaces);
 	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
-	virtual_hosts_free(r->virtual_hosts);
-	domains_free(r->domains);
+	host_table_free(r->hosts_in_use);
 	access_log_free(r->access_log, r->config->redirector.drain_timeout);
 	deny_file_free(r->denied);
 	network_list_free(r->limit_exempt);
@@ -352,18 +417,13 @@ static void reload_denied(struct redirector *r)
 		 log_int("networks", (int64_t)deny_file_count(r->denied)));
 }
 
-void redirector_reload(struct redirector *r)
-{
-	access_log_reopen(r->access_log);
-	if (r->denied)
-		reload_denied(r);
-}
-
 int redirector_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 	struct deny_file *denied;
 
+	if (redirector_config_check(config, err) < 0)
+		return -1;
 	if (!c->redirector.deny_file)
 		return 0;
 	denied = deny_file_new(c->redirector.deny_file, err);
@@ -379,6 +439,39 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 
 	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
 		log_error(r->log, "click events dropped", log_err(&err));
+}
+
+static void reload_domains(struct redirector *r)
+{
+	if (r->shared_domains)
+		shared_domains_watch_again(r->shared_domains);
+	else if (r->config->domains.file)
+		take_domains(r, "", 0);
+}
+
+void redirector_reload(struct redirector *r)
+{
+	access_log_reopen(r->access_log);
+	if (r->denied)
+		reload_denied(r);
+	reload_domains(r);
+}
+
+int redirector_start_domains(struct redirector *r, struct error *err)
+{
+	return r->shared_domains
+		       ? shared_domains_watch_start(r->shared_domains, err)
+		       : 0;
+}
+
+int redirector_start_invalidations(struct redirector *r, struct error *err)
+{
+	return invalidations_start(r->invalidations, err);
+}
+
+void redirector_stop_invalidations(struct redirector *r)
+{
+	invalidations_stop(r->invalidations);
 }
 
 int redirector_start_counters(struct redirector *r, struct error *err)

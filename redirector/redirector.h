@@ -26,16 +26,18 @@
 struct access_log;
 struct counters_report;
 struct deny_file;
-struct domains;
+struct freshness;
+struct host_table;
+struct invalidations;
 struct network_list;
 struct renew_throttle;
+struct shared_domains_watch;
 struct space_monitor;
-struct virtual_hosts;
 
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *kafka, *links;
+	struct health_check *redis, *kafka, *links, *invalidations, *domains;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` is why the program ends by itself */
@@ -60,11 +62,14 @@ struct redirector {
 	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
 	struct deny_file *denied; /* NULL: nobody is */
-	struct domains *domains;
-	struct virtual_hosts *virtual_hosts;
+	struct host_table *hosts_in_use;
+	struct shared_domains_watch *shared_domains; /* NULL: none */
+	struct metric *domains_revision;
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */
+	struct freshness *freshness;
+	struct invalidations *invalidations; /* notes changes there */
 	struct kafka_producer *producer;
 	/* One a thread, by number, and one of the producer's thread. */
 	struct hour_writer *hours;
@@ -79,16 +84,26 @@ struct redirector *redirector_new(struct app *app,
 void redirector_free(struct redirector *r);
 
 /* Opens the access log anew, and reads again the files that may change while
- * the program runs; one with a mistake changes nothing. */
+ * the program runs, or the shared domains; one with a mistake changes nothing.
+ * Logs what came of it. */
 void redirector_reload(struct redirector *r);
 
 /* For --check: reads what a start would read. */
 int redirector_check(const void *config, struct error *err);
 
-/* A thread's connection to Redis came (err NULL) or went.  The program is ready
- * only when every thread has its connection. */
-void redirector_redis_changed(struct redirector *r, unsigned thread, bool up,
-			      const struct error *err);
+/* A thread's connection to Redis came, to that redis_run_id, or went (NULL, and
+ * err says why).  The program is ready only when every thread has its
+ * connection. */
+void redirector_redis_changed(struct redirector *r, unsigned thread,
+			      const char *run_id, const struct error *err);
+
+/* Begins to look for domains in Redis, if they are shared. */
+int redirector_start_domains(struct redirector *r, struct error *err);
+
+/* Begins to hear of links that change. */
+int redirector_start_invalidations(struct redirector *r, struct error *err);
+/* Before the threads' loops are freed. */
+void redirector_stop_invalidations(struct redirector *r);
 
 /* Begins to tell what is counted, when the threads run. */
 int redirector_start_counters(struct redirector *r, struct error *err);

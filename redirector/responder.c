@@ -491,7 +491,6 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->loop = loop;
 	r->producer = redirector->producer;
 	r->settings = s;
-	r->virtual_hosts = redirector->virtual_hosts;
 	r->counters = counters;
 	r->hours = hours;
 	r->rules.proxies = redirector->proxies;
@@ -505,6 +504,11 @@ struct responder *responder_new(const struct redirector *redirector,
 		return NULL;
 	}
 	return r;
+}
+
+void responder_use_hosts(struct responder *r, const struct virtual_hosts *hosts)
+{
+	r->virtual_hosts = hosts;
 }
 
 void responder_free(struct responder *r)

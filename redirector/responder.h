@@ -20,6 +20,7 @@
 #include "redirector/link_cache.h"
 #include "redirector/redirector.h"
 #include "redirector/redirector_metrics.h"
+#include "redirector/virtual_host.h"
 
 /* The part of a redirect that does not depend on its URL. */
 struct redirect_form {
@@ -47,6 +48,10 @@ void responder_free(struct responder *r); /* NULL accepted */
 
 /* At the end of a turn: hands over what its answers have to say. */
 void responder_end_turn(struct responder *r);
+
+/* The virtual hosts that it answers by; before the first answer. */
+void responder_use_hosts(struct responder *r,
+			 const struct virtual_hosts *hosts);
 
 /* Whose request it is, as events have it. */
 struct address responder_client(const struct responder *r,

@@ -29,8 +29,11 @@ static void on_redis(void *arg, bool up, const struct error *err)
 {
 	struct server *s = arg;
 
-	redirector_redis_changed(s->context.redirector, s->context.number, up,
-				 err);
+	redirector_redis_changed(
+		s->context.redirector, s->context.number,
+		up ? redis_async_run_id(s->context.redis) : NULL, err);
+	if (!up)
+		s->handler->on_redis_lost(s->state);
 }
 
 static void on_turn_end(void *arg)

@@ -31,6 +31,8 @@ struct request_handler {
 	void (*destroy)(void *state);
 	http_handler *on_request;	  /* `arg` is the state */
 	void (*on_turn_end)(void *state); /* of the loop */
+	/* The connection to Redis has ended; the next may be to another. */
+	void (*on_redis_lost)(void *state);
 };
 
 struct servers;

@@ -13,8 +13,7 @@ struct virtual_hosts {
 	struct virtual_host items[]; /* by the index of the domain */
 };
 
-static void fill(struct virtual_host *vhost, const struct domains *domains,
-		 const struct link_domain *domain,
+static void fill(struct virtual_host *vhost, const struct link_domain *domain,
 		 const struct linkstore *store, const char *fallback_url)
 {
 	size_t spaces = linkstore_space_count(store);
@@ -23,8 +22,7 @@ static void fill(struct virtual_host *vhost, const struct domains *domains,
 	vhost->fallback_url =
 		domain->fallback_url ? domain->fallback_url : fallback_url;
 	for (size_t i = 0; i < spaces && i < 64; i++) {
-		if (domains_allow(domains, domain,
-				  linkstore_space(store, i)->name))
+		if (domains_allow(domain, linkstore_space(store, i)->name))
 			vhost->spaces |= UINT64_C(1) << i;
 	}
 }
@@ -44,7 +42,7 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 	hosts->domains = domains;
 	hosts->refuse = count && !strcmp(settings->unknown_hosts, "refuse");
 	for (size_t i = 0; i < count; i++)
-		fill(&hosts->items[i], domains, domains_at(domains, i), store,
+		fill(&hosts->items[i], domains_at(domains, i), store,
 		     settings->fallback_url);
 	if (count) {
 		hosts->otherwise =

@@ -13,12 +13,13 @@
 #include "redirector/admission.h"
 #include "redirector/cache_entry.h"
 #include "redirector/counters_report.h"
+#include "redirector/freshness.h"
+#include "redirector/host_table.h"
 #include "redirector/link_cache.h"
 #include "redirector/rate_table.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
 #include "redirector/responder.h"
-#include "redirector/virtual_host.h"
 
 /*
  * The way of a request; each of its ends is a response:
@@ -31,6 +32,7 @@
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
  *	                on_answer --> respond
+ *	                    |   changed meanwhile: it is asked again
  *	                    |
  *	                    v   Redis cannot be asked, or failed
  *	                respond_without_redis --> the stale link, or 503
@@ -42,6 +44,8 @@
  */
 
 #define LOOKUP_BUCKETS 1024 /* a power of two */
+/* How often a code is asked for that changes while it is asked for. */
+#define LOOKUP_TRIES 4
 
 struct waiter {
 	struct waiter *next;
@@ -55,7 +59,8 @@ struct lookup {
 	struct lookup *next; /* in its bucket */
 	struct visits *owner;
 	struct waiter *first, **last;
-	int64_t asked;	  /* monotonic ms */
+	struct freshness_mark asked;
+	unsigned tries;
 	uint64_t network; /* that has paid for it; admission.h */
 	struct link_target target;
 };
@@ -83,6 +88,7 @@ struct counted_visit {
 	struct visits *owner;
 	struct http_request *req;
 	struct cached_link *link; /* a copy: the cache may let go of it */
+	struct freshness_mark asked;
 	struct link_target target;
 };
 
@@ -98,9 +104,11 @@ struct visits {
 	const struct redirector *redirector;
 	const struct linkstore *store;
 	struct link_cache *cache;
+	struct freshness_reader *changes;
 	struct cache_gauges gauges;
 	struct responder *responder;
 	struct admission *admission;
+	struct host_user hosts;
 	struct redirector_counters counters;
 	struct hour_writer *hours;
 	struct loop_timer *report_timer; /* ends a turn when a report is due */
@@ -124,13 +132,41 @@ static void log_failure(struct visits *v, const struct error *err)
 		 log_err(err));
 }
 
+/* --- what the cache has ----------------------------------------------------
+ */
+
+static void on_changed(void *arg, struct http_slice code)
+{
+	struct visits *v = arg;
+
+	link_cache_remove(v->cache, code);
+}
+
+/* NULL: nothing, or what it has may have been changed. */
+static struct cached_link *find_cached(struct visits *v, struct http_slice code)
+{
+	struct cached_link *link;
+
+	freshness_sync(v->changes);
+	link = link_cache_get(v->cache, code, loop_now_ms(v->loop));
+	return link && !freshness_is_void(v->changes, &link->asked) ? link
+								    : NULL;
+}
+
+static bool is_fresh(const struct visits *v, const struct cached_link *link)
+{
+	int64_t now = loop_now_ms(v->loop);
+
+	return now < link->fresh_until &&
+	       freshness_is_fresh(v->changes, &link->asked, now);
+}
+
 /* Redis did not tell.  A link that was there and has not expired still is, as
  * far as anybody knows; of anything else nothing can be said. */
 static void respond_without_redis(struct visits *v, struct http_request *req,
 				  struct http_slice code)
 {
-	const struct cached_link *link =
-		link_cache_get(v->cache, code, loop_now_ms(v->loop));
+	const struct cached_link *link = find_cached(v, code);
 
 	/* Nobody could count the visit. */
 	if (link && link->max_visits)
@@ -223,15 +259,20 @@ static void check_renewal(struct visits *v, const struct link_target *target)
  * those that come too late would keep it, and its block, for ever.
  */
 
-/* The entry of the very link, if it is still there. */
+static struct http_slice code_of(const struct link_target *target)
+{
+	return (struct http_slice){target->code, strlen(target->code)};
+}
+
+/* The entry of the very link as it was, if it is still there. */
 static struct cached_link *entry_of(const struct counted_visit *c)
 {
-	struct visits *v = c->owner;
-	struct http_slice code = {c->target.code, strlen(c->target.code)};
-	struct cached_link *entry =
-		link_cache_get(v->cache, code, loop_now_ms(v->loop));
+	struct cached_link *entry = find_cached(c->owner, code_of(&c->target));
 
-	return entry && entry->link_id == c->link->link_id ? entry : NULL;
+	return entry && entry->link_id == c->link->link_id &&
+			       entry->asked.change == c->link->asked.change
+		       ? entry
+		       : NULL;
 }
 
 /* Notes in the cache that the link has ended.  The entry does not stand in
@@ -259,12 +300,25 @@ static void renew_counted(const struct counted_visit *c)
 	check_renewal(c->owner, &c->target);
 }
 
+/* Where the link led when the visit came need not be where it leads now; the
+ * visit is used up all the same. */
+static bool leads_elsewhere(const struct counted_visit *c)
+{
+	const struct visits *v = c->owner;
+
+	freshness_sync(v->changes);
+	return c->link->outcome == LINK_OUTCOME_REDIRECT &&
+	       freshness_changed_since(v->changes, code_of(&c->target),
+				       &c->asked);
+}
+
 static void finish_counted(struct counted_visit *c, const struct error *err)
 {
 	struct visits *v = c->owner;
 
-	if (err) {
-		log_failure(v, err);
+	if (err || leads_elsewhere(c)) {
+		if (err)
+			log_failure(v, err);
 		responder_send_unavailable(v->responder, c->req);
 	} else {
 		responder_send_counted(v->responder, c->req, c->link,
@@ -341,6 +395,7 @@ static int count_visit(struct visits *v, struct http_request *req,
 		return error_set_nomem(err);
 	c->owner = v;
 	c->req = req;
+	c->asked = freshness_mark(v->changes, loop_now_ms(v->loop));
 	c->link = cached_link_copy(link);
 	if (!c->link)
 		error_set_nomem(err);
@@ -372,6 +427,9 @@ static void respond(struct visits *v, struct http_request *req,
  *
  * Requests for a code that Redis is being asked for wait for the same answer.
  * What comes back goes into the cache, and a link that is due is renewed.
+ *
+ * The answer may be from before a change of which we have heard already: it
+ * came another way.  Then it is not believed, and the code asked for again.
  */
 
 /* Visitors choose the codes, so the hash is keyed. */
@@ -392,7 +450,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 			  const struct error *err)
 {
 	struct visits *v = l->owner;
-	struct http_slice code = {l->target.code, strlen(l->target.code)};
+	struct http_slice code = code_of(&l->target);
 	int64_t now = clock_monotonic_ns();
 	struct waiter *next;
 
@@ -411,36 +469,72 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 	free(l);
 }
 
+static int send_lookup(struct lookup *l, struct error *err);
+
+/* 0: the answer is to be believed; 1: another one will come; -1: none will. */
+static int check_answer(struct lookup *l, struct error *err)
+{
+	struct visits *v = l->owner;
+
+	freshness_sync(v->changes);
+	if (!freshness_changed_since(v->changes, code_of(&l->target),
+				     &l->asked))
+		return 0;
+	if (l->tries == LOOKUP_TRIES)
+		return error_set(err, ERROR_REMOTE,
+				 "link %s changes faster than it can be read",
+				 l->target.code);
+	return send_lookup(l, err) == 0 ? 1 : -1;
+}
+
+/* *ret_link points into the builder and the answer. */
+static int use_answer(struct lookup *l, const struct link_answer *answer,
+		      struct cached_link *ret_link, struct error *err)
+{
+	struct visits *v = l->owner;
+
+	if (cache_entry_build(&v->builder, &l->target, answer, l->asked.at,
+			      loop_now_ms(v->loop), ret_link, err) < 0)
+		return -1;
+	ret_link->asked = l->asked;
+	link_cache_put(v->cache, code_of(&l->target), ret_link);
+	/* A link that may not be visited yet, or no more, is not kept alive by
+	 * trying. */
+	if (answer->renew && ret_link->outcome == LINK_OUTCOME_REDIRECT &&
+	    !ret_link->max_visits)
+		renew(v, &l->target, answer->link);
+	return 0;
+}
+
 static void on_answer(void *arg, const struct link_answer *answer,
 		      const struct error *err)
 {
 	struct lookup *l = arg;
 	struct visits *v = l->owner;
-	struct http_slice code = {l->target.code, strlen(l->target.code)};
 	struct cached_link link;
-	struct error damaged;
+	struct error failed;
+	int status = err ? 0 : check_answer(l, &failed);
 
-	*find_lookup(&v->lookups, &l->target) = l->next;
-	if (!err &&
-	    cache_entry_build(&v->builder, &l->target, answer, l->asked,
-			      loop_now_ms(v->loop), &link, &damaged) < 0)
-		err = &damaged;
-	/* Only a code without a link costs something. */
-	if (err || answer->link)
-		admission_return_unknown(v->admission, l->network);
-	if (err) {
-		redirector_count(&v->counters, COUNTER_LOOKUPS_FAILED);
-		finish_lookup(l, NULL, err);
+	if (status > 0)
 		return;
-	}
-	redirector_count(&v->counters, COUNTER_LOOKUPS);
-	link_cache_put(v->cache, code, &link);
-	/* A link that may not be visited yet, or no more, is not kept alive by
-	 * trying. */
-	if (answer->renew && link.outcome == LINK_OUTCOME_REDIRECT &&
-	    !link.max_visits)
-		renew(v, &l->target, answer->link);
-	finish_lookup(l, &link, NULL);
+	*find_lookup(&v->lookups, &l->target) = l->next;
+	/* Only a code without a link costs something. */
+	if (err || status < 0 || answer->link)
+		admission_return_unknown(v->admission, l->network);
+	if (status < 0 || (!err && use_answer(l, answer, &link, &failed) < 0))
+		err = &failed;
+	redirector_count(&v->counters,
+			 err ? COUNTER_LOOKUPS_FAILED : COUNTER_LOOKUPS);
+	finish_lookup(l, err ? NULL : &link, err);
+}
+
+static int send_lookup(struct lookup *l, struct error *err)
+{
+	struct visits *v = l->owner;
+
+	l->tries++;
+	l->asked = freshness_mark(v->changes, loop_now_ms(v->loop));
+	return link_lookup_async(v->redis, &l->target, on_answer, l, err);
 }
 
 static struct lookup *start_lookup(struct visits *v,
@@ -453,12 +547,9 @@ static struct lookup *start_lookup(struct visits *v,
 		error_set_nomem(err);
 		return NULL;
 	}
-	*l = (struct lookup){.owner = v,
-			     .asked = loop_now_ms(v->loop),
-			     .network = network,
-			     .target = *target};
+	*l = (struct lookup){.owner = v, .network = network, .target = *target};
 	l->last = &l->first;
-	if (link_lookup_async(v->redis, &l->target, on_answer, l, err) < 0) {
+	if (send_lookup(l, err) < 0) {
 		free(l);
 		return NULL;
 	}
@@ -577,10 +668,11 @@ static bool admit(struct visits *v, struct http_request *req)
 static void on_request(struct http_request *req, void *arg)
 {
 	struct visits *v = arg;
-	const struct virtual_hosts *hosts = v->redirector->virtual_hosts;
+	const struct virtual_hosts *hosts = host_table_use(&v->hosts);
 	struct http_slice code;
 	const struct cached_link *link;
 
+	responder_use_hosts(v->responder, hosts);
 	if (!admit(v, req))
 		return;
 	if (!http_method_is(req, "GET") && !http_method_is(req, "HEAD")) {
@@ -597,13 +689,20 @@ static void on_request(struct http_request *req, void *arg)
 		responder_send_no_code(v->responder, req);
 		return;
 	}
-	link = link_cache_get(v->cache, code, loop_now_ms(v->loop));
-	if (!link || loop_now_ms(v->loop) >= link->fresh_until) {
+	link = find_cached(v, code);
+	if (!link || !is_fresh(v, link)) {
 		look_up(v, req, code, link);
 		return;
 	}
 	redirector_count(&v->counters, COUNTER_HITS);
 	respond(v, req, code, link);
+}
+
+static void on_redis_lost(void *state)
+{
+	struct visits *v = state;
+
+	freshness_distrust(v->changes, loop_now_ms(v->loop));
 }
 
 static void on_turn_end(void *state)
@@ -678,9 +777,11 @@ static void visits_free(void *state)
 	hour_writer_add_pending(v->hours);
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
+	freshness_reader_free(v->changes);
 	link_cache_free(v->cache);
 	admission_free(v->admission);
 	responder_free(v->responder);
+	host_table_leave(&v->hosts);
 	free(v);
 }
 
@@ -699,6 +800,7 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->redis = server->redis;
 	v->redirector = r;
 	v->store = r->store;
+	v->hosts.table = r->hosts_in_use;
 	v->counters.metrics = &r->metrics;
 	v->hours = &r->hours[server->number];
 	v->builder.store = r->store;
@@ -706,9 +808,12 @@ static void *visits_new(const struct server_context *server, struct error *err)
 		s->cache_ttl, s->cache_negative_ttl, s->cache_stale};
 	if (!hash_key_make(&v->lookups.hash_key, err))
 		v->cache = link_cache_new(cache_bytes, err);
-	v->responder = v->cache ? responder_new(r, v->loop, &v->counters,
-						v->hours, err)
-				: NULL;
+	if (v->cache)
+		v->changes = freshness_reader_new(r->freshness, v->loop,
+						  on_changed, v, err);
+	v->responder = v->changes ? responder_new(r, v->loop, &v->counters,
+						  v->hours, err)
+				  : NULL;
 	v->admission = v->responder ? admission_new(r, err) : NULL;
 	if (!v->admission || start_report_timer(v, err) < 0) {
 		visits_free(v);
@@ -723,4 +828,5 @@ const struct request_handler visits_handler = {
 	.destroy = visits_free,
 	.on_request = on_request,
 	.on_turn_end = on_turn_end,
+	.on_redis_lost = on_redis_lost,
 };

@@ -25,7 +25,6 @@ int link_defaults_init(struct link_defaults *defaults,
 
 	*defaults = (struct link_defaults){
 		.rules = *rules,
-		.domain = domains_default(rules->domains),
 		.space = linkstore_space_named(store, settings->default_space),
 	};
 	if (settings->default_ttl)
@@ -50,14 +49,12 @@ void link_defaults_free(struct link_defaults *defaults)
 	free(defaults->class_spaces);
 }
 
-static bool fits(const struct link_defaults *d,
-		 const struct link_fields *fields,
+static bool fits(const struct link_fields *fields,
 		 const struct link_space *space)
 {
 	if (!*fields->code != (space->strategy != LINK_ALIAS))
 		return false;
-	return !fields->domain ||
-	       domains_allow(d->rules.domains, fields->domain, space->name);
+	return !fields->domain || domains_allow(fields->domain, space->name);
 }
 
 const struct link_space *link_defaults_space(const struct link_defaults *d,
@@ -69,11 +66,11 @@ const struct link_space *link_defaults_space(const struct link_defaults *d,
 			       strlen(fields->ttl->name));
 
 	space = d->class_spaces[i] ? d->class_spaces[i] : d->space;
-	if (fits(d, fields, space))
+	if (fits(fields, space))
 		return space;
 	for (i = 0; i < linkstore_space_count(store); i++) {
 		space = linkstore_space(store, i);
-		if (fits(d, fields, space))
+		if (fits(fields, space))
 			return space;
 	}
 	return NULL;

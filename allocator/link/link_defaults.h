@@ -7,8 +7,7 @@
 
 struct link_defaults {
 	struct link_rules rules;
-	const struct link_class *ttl;	  /* NULL: the request must say */
-	const struct link_domain *domain; /* NULL: none is configured */
+	const struct link_class *ttl; /* NULL: the request must say */
 	const struct link_space *space;
 	/* Of each TTL class, by its index in the store; NULL: `space`. */
 	const struct link_space **class_spaces; /* owned */

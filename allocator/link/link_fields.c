@@ -238,12 +238,12 @@ static int read_code(struct field_reader *r, struct error *err)
 
 static int refuse_domain(const struct domains *d, struct error *err)
 {
+	const struct link_domain *domain;
 	struct buf list = {0};
 	const char *text;
 
-	for (size_t i = 0; i < domains_count(d); i++)
-		buf_printf(&list, "%s%s", i ? ", " : "",
-			   domains_at(d, i)->name);
+	for (size_t i = 0; (domain = domains_at(d, i)); i++)
+		buf_printf(&list, "%s%s", i ? ", " : "", domain->name);
 	text = buf_cstr(&list);
 	if (text && *text)
 		error_set(err, ERROR_INPUT, "domain: expected one of %s", text);

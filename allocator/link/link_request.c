@@ -30,8 +30,7 @@ static int choose_space(struct link_fields *f, const struct link_defaults *d,
 		f->space = link_defaults_space(d, f);
 	if (!f->space)
 		return refuse_no_space(f, err);
-	if (f->domain &&
-	    !domains_allow(d->rules.domains, f->domain, f->space->name))
+	if (f->domain && !domains_allow(f->domain, f->space->name))
 		return error_set(err, ERROR_INPUT,
 				 "space: %s is not allowed under the domain %s",
 				 f->space->name, f->domain->name);
@@ -65,7 +64,7 @@ int link_request_parse(struct link_request *request,
 	if (!f->ttl)
 		return link_fields_refuse_ttl(defaults->rules.store, err);
 	if (!f->domain)
-		f->domain = defaults->domain;
+		f->domain = domains_default(defaults->rules.domains);
 	return choose_space(f, defaults, err);
 }
 

@@ -9,12 +9,13 @@
 
 #include "common/buf.h"
 #include "common/config/value.h"
+#include "common/unconst.h"
 
 /* --- the file as a tree ----------------------------------------------------
  */
 
 struct yaml_tree {
-	const char *file; /* the path given to yaml_tree_load, kept */
+	const char *file; /* as messages name it; kept */
 	yaml_document_t document;
 	bool loaded;
 };
@@ -117,15 +118,14 @@ static int parse(struct yaml_tree *tree, FILE *in, struct error *err)
 	return status;
 }
 
-static int yaml_tree_load(struct yaml_tree *tree, const char *path,
-			  struct error *err)
+/* Closes `in`; NULL: it could not be opened, and errno says why. */
+static int yaml_tree_load(struct yaml_tree *tree, FILE *in, struct error *err)
 {
-	FILE *in = fopen(path, "rbe");
 	int status;
 
-	*tree = (struct yaml_tree){.file = path};
 	if (!in) {
-		error_set_errno(err, "%s: cannot read the configuration", path);
+		error_set_errno(err, "%s: cannot read the configuration",
+				tree->file);
 		err->code = ERROR_CONFIG;
 		return -1;
 	}
@@ -437,14 +437,15 @@ static int load_group(const struct setting_group *group, struct yaml_tree *tree,
 	return load_scope(&scope, node, err);
 }
 
-int config_load(const struct config_spec *spec, const char *path, void *config,
-		struct error *err)
+/* Closes `in`. */
+static int load(const struct config_spec *spec, const char *name, FILE *in,
+		void *config, struct error *err)
 {
-	struct yaml_tree tree = {0};
+	struct yaml_tree tree = {.file = name};
 	yaml_node_t *root;
 	int status = -1;
 
-	if (yaml_tree_load(&tree, path, err) < 0)
+	if (yaml_tree_load(&tree, in, err) < 0)
 		goto out;
 	root = yaml_tree_root(&tree);
 	if (root && check_sections(spec, &tree, root, err) < 0)
@@ -457,6 +458,19 @@ int config_load(const struct config_spec *spec, const char *path, void *config,
 out:
 	yaml_tree_release(&tree);
 	return status;
+}
+
+int config_load(const struct config_spec *spec, const char *path, void *config,
+		struct error *err)
+{
+	return load(spec, path, fopen(path, "rbe"), config, err);
+}
+
+int config_load_text(const struct config_spec *spec, const char *name,
+		     const char *text, void *config, struct error *err)
+{
+	return load(spec, name, fmemopen(unconst(text), strlen(text), "rb"),
+		    config, err);
 }
 
 static void release_table(const struct setting *table, void *base)

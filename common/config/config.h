@@ -27,6 +27,10 @@ struct config_spec {
 int config_load(const struct config_spec *spec, const char *path, void *config,
 		struct error *err);
 
+/* The same of `text`, which is not empty; messages name it `name`. */
+int config_load_text(const struct config_spec *spec, const char *name,
+		     const char *text, void *config, struct error *err);
+
 /* Frees every value and zeroes it.  Accepts a half-filled config. */
 void config_release(const struct config_spec *spec, void *config);
 

@@ -277,7 +277,9 @@ static void put_keys(const struct config_spec *spec, enum setting_reload reload,
 		     s = setting_at(s + 1)) {
 			if (s->reload != reload)
 				continue;
-			buf_printf(out, "%s%s%s", gap, s->key, behind);
+			buf_printf(out, "%s%s.%s%s", gap,
+				   spec->groups[i].section->name, s->key,
+				   behind);
 			gap = between;
 		}
 	}

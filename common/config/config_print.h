@@ -13,7 +13,8 @@ void config_print(const struct config_spec *spec, const void *config,
 /* A commented sample: every setting with its help and its default. */
 void config_print_sample(const struct config_spec *spec, FILE *out);
 
-/* What SIGHUP does, for --help: "reads again: keys_file" or "is ignored". */
+/* What SIGHUP does, for --help: "reads again: aggregator.keys_file"
+ * or "is ignored". */
 void config_print_reloads(const struct config_spec *spec, FILE *out);
 
 /* The settings as sections of a man page (mdoc), below a line on SIGHUP. */

@@ -138,7 +138,10 @@ static void on_version(redisAsyncContext *context, void *raw, void *unused)
 	struct error err;
 
 	(void)unused;
-	if (reply && redis_check_version(reply, &err))
+	if (!reply)
+		return;
+	redis_read_run_id(reply, c->run_id);
+	if (redis_check_version(reply, &err))
 		turn_away(c, err.text);
 }
 

@@ -37,7 +37,8 @@ struct async_connection {
 	bool asking;	/* a sentinel, rather than the master */
 	bool found;	/* it has said where the master is */
 	const char *where;
-	struct redis_address master;   /* as a sentinel said */
+	struct redis_address master; /* as a sentinel said */
+	char run_id[REDIS_RUN_ID_SIZE];
 	struct loop_timer *role_timer; /* while it is up */
 	int64_t role_asked;	       /* loop time; 0: answered */
 	redisAsyncContext *context;

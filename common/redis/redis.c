@@ -1,6 +1,7 @@
 #include "common/redis/redis.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct redis {
 	struct redis_targets targets;
 	const char *where;	     /* the address it is, or was, at */
 	struct redis_address master; /* as a sentinel said */
+	char run_id[REDIS_RUN_ID_SIZE];
 	bool useless; /* it has become a replica, or dropped the scripts */
 	bool asked_apart, apart;
 	struct buf out;
@@ -56,6 +58,7 @@ static void drop_connection(struct redis *r)
 	r->owed = 0;
 	r->asked_apart = false;
 	r->useless = false;
+	r->run_id[0] = '\0';
 }
 
 void redis_free(struct redis *r)
@@ -201,16 +204,27 @@ static int open_connection(struct redis *r, const struct redis_address *a,
 	return 0;
 }
 
-static int check(struct redis *r, const char **argv,
-		 int (*judge)(const redisReply *, struct error *),
-		 struct error *err)
+static int check_version(struct redis *r, struct error *err)
 {
-	redisReply *reply = ask(r, 2, argv, err);
+	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_VERSION}, err);
 	int status;
 
 	if (!reply)
 		return -1;
-	status = judge(reply, err);
+	status = redis_check_version(reply, err);
+	redis_read_run_id(reply, r->run_id);
+	freeReplyObject(reply);
+	return status ? error_wrap(err, "redis %s", r->where) : 0;
+}
+
+static int check_role(struct redis *r, struct error *err)
+{
+	redisReply *reply = ask(r, 2, (const char *[]){REDIS_ASK_ROLE}, err);
+	int status;
+
+	if (!reply)
+		return -1;
+	status = redis_check_role(reply, err);
 	freeReplyObject(reply);
 	return status ? error_wrap(err, "redis %s", r->where) : 0;
 }
@@ -261,10 +275,7 @@ static int log_in(struct redis *r, struct error *err)
 	snprintf(database, sizeof(database), "%lld", (long long)c->database);
 	if (c->database && say(r, 2, (const char *[]){"SELECT", database}, err))
 		return -1;
-	if (check(r, (const char *[]){REDIS_ASK_VERSION}, redis_check_version,
-		  err))
-		return -1;
-	if (check(r, (const char *[]){REDIS_ASK_ROLE}, redis_check_role, err))
+	if (check_version(r, err) || check_role(r, err))
 		return -1;
 	return load_scripts(r, err);
 }
@@ -418,6 +429,88 @@ int redis_flush(struct redis *r, struct error *err)
 		if (redisBufferWrite(r->context, &done) != REDIS_OK)
 			return fail(r, err);
 	return 0;
+}
+
+const char *redis_run_id(const struct redis *r)
+{
+	return r->run_id;
+}
+
+/* --- a connection that listens --------------------------------------------
+ */
+
+static int not_connected(const struct redis *r, struct error *err)
+{
+	return error_set_retriable(err, ERROR_REMOTE, "redis %s: not connected",
+				   r->where);
+}
+
+int redis_send(struct redis *r, int argc, const char **argv, struct error *err)
+{
+	if (!r->context)
+		return not_connected(r, err);
+	if (send_command(r, argc, argv, NULL, err))
+		return -1;
+	return redis_flush(r, err);
+}
+
+static int refuse_long(struct redis *r, struct error *err)
+{
+	error_set_retriable(err, ERROR_REMOTE,
+			    "redis %s: a message is too long", r->where);
+	drop_connection(r);
+	return -1;
+}
+
+/* 1: more was read; 0: nothing came. */
+static int read_more(struct redis *r, int64_t timeout_ms, struct error *err)
+{
+	struct pollfd p = {.fd = r->context->fd, .events = POLLIN};
+
+	if (poll(&p, 1, (int)timeout_ms) <= 0)
+		return 0;
+	if (redisBufferRead(r->context) == REDIS_OK)
+		return 1;
+	fail(r, err);
+	return -1;
+}
+
+static int take_read(struct redis *r, void **ret_reply, struct error *err)
+{
+	if (redisGetReplyFromReader(r->context, ret_reply) == REDIS_OK)
+		return 0;
+	fail(r, err);
+	return -1;
+}
+
+/* Bytes of a reply that is not all there. */
+static size_t unread(const struct redis *r)
+{
+	return r->context->reader->len - r->context->reader->pos;
+}
+
+int redis_listen(struct redis *r, int64_t timeout_ms, size_t bytes_max,
+		 redisReply **ret_reply, struct error *err)
+{
+	void *reply = NULL;
+	int status;
+
+	if (!r->context)
+		return not_connected(r, err);
+	/* What came before may have brought more than one. */
+	if (take_read(r, &reply, err))
+		return -1;
+	if (!reply) {
+		status = read_more(r, timeout_ms, err);
+		if (status <= 0)
+			return status;
+		if (take_read(r, &reply, err))
+			return -1;
+	}
+	if (!reply)
+		return unread(r) > bytes_max ? refuse_long(r, err) : 0;
+	*ret_reply = reply;
+	return 1;
 }
 
 /* --- replies that are read without being kept ------------------------------

@@ -92,6 +92,24 @@ typedef void redis_value_fn(void *arg, size_t i,
 int redis_take_values(struct redis *r, redis_value_fn *fn, void *arg,
 		      struct error *err);
 
+/* Which start of which server it is connected to; "": that is not known.  Until
+ * the next call. */
+const char *redis_run_id(const struct redis *r);
+
+/*
+ * Of a connection that has sent SUBSCRIBE by redis_command: sends a command
+ * whose answer redis_listen hands out (PING).
+ */
+int redis_send(struct redis *r, int argc, const char **argv, struct error *err);
+
+/*
+ * The same, waiting for up to `timeout_ms`: 1: *ret_reply is what came next,
+ * and the caller's; 0: nothing, or not all of it, came; -1: the connection is
+ * gone.  A reply of much more than `bytes_max` ends it.
+ */
+int redis_listen(struct redis *r, int64_t timeout_ms, size_t bytes_max,
+		 redisReply **ret_reply, struct error *err);
+
 /*
  * Must the keys of one command lie in one slot?  True of a Redis Cluster's
  * node. Asked once a connection.

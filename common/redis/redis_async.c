@@ -193,6 +193,11 @@ bool redis_async_is_up(const struct redis_async *r)
 	return r->connection.state == CONNECTION_UP;
 }
 
+const char *redis_async_run_id(const struct redis_async *r)
+{
+	return r->connection.run_id;
+}
+
 size_t redis_async_pending(const struct redis_async *r)
 {
 	return r->pending_count;

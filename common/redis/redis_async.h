@@ -41,6 +41,10 @@ void redis_async_free(struct redis_async *r);
 
 bool redis_async_is_up(const struct redis_async *r);
 
+/* Which start of which server it is connected to, when it is up; "": that is
+ * not known. */
+const char *redis_async_run_id(const struct redis_async *r);
+
 /* Commands sent and not yet answered; at most config->pending_max. */
 size_t redis_async_pending(const struct redis_async *r);
 

@@ -42,3 +42,18 @@ const struct setting_section redis_section = {
 	.help = "The Redis that holds links, markers, cursors and pools.",
 	.settings = settings,
 };
+
+static int64_t at_most(int64_t ms, int64_t bound)
+{
+	return ms < bound ? ms : bound;
+}
+
+struct redis_config redis_config_within(const struct redis_config *config,
+					int64_t ms)
+{
+	struct redis_config c = *config;
+
+	c.connect_timeout = at_most(c.connect_timeout, ms);
+	c.command_timeout = at_most(c.command_timeout, ms);
+	return c;
+}

@@ -21,4 +21,9 @@ struct redis_config {
 };
 extern const struct setting_section redis_section; /* "redis" */
 
+/* The same, with no step of it longer than `ms`: for a thread that is to end
+ * within a while.  Its texts stay those of `config`. */
+struct redis_config redis_config_within(const struct redis_config *config,
+					int64_t ms);
+
 #endif

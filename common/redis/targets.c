@@ -99,6 +99,17 @@ int redis_check_version(const redisReply *info, struct error *err)
 				   REDIS_MAJOR_MIN);
 }
 
+void redis_read_run_id(const redisReply *info,
+		       char ret_run_id[REDIS_RUN_ID_SIZE])
+{
+	struct error ignored;
+	int status;
+	const char *id = value_of(info, "run_id:", &status, &ignored);
+
+	snprintf(ret_run_id, REDIS_RUN_ID_SIZE, "%.*s",
+		 id ? (int)strcspn(id, "\r\n") : 0, id ? id : "");
+}
+
 int redis_check_role(const redisReply *info, struct error *err)
 {
 	int status;

@@ -37,6 +37,12 @@ void redis_targets_free(struct redis_targets *t);
 int redis_check_version(const redisReply *info, struct error *err);
 int redis_check_role(const redisReply *info, struct error *err);
 
+/* Which start of which server it is, as the answer to REDIS_ASK_VERSION says;
+ * "": it does not. */
+#define REDIS_RUN_ID_SIZE 41
+void redis_read_run_id(const redisReply *info,
+		       char ret_run_id[REDIS_RUN_ID_SIZE]);
+
 /* The answer to SENTINEL get-master-addr-by-name. */
 int redis_parse_master(const redisReply *reply,
 		       const struct redis_config *config,

@@ -49,4 +49,11 @@ elseif ARGV[5] == 'tombstone' and (m or quarantine or not KEYS[3]) then
 else
   redis.call('SET', KEYS[1], ARGV[4], 'KEEPTTL')
 end
+-- The code, for those who remember the link (linkstore/link/invalidation.h).  Who
+-- may not publish may change links all the same.
+local told = redis.pcall('PUBLISH', 'link-changes',
+  string.match(KEYS[1], '([%w_-]+)}?$'))
+if type(told) == 'table' then
+  redis.log(redis.LOG_WARNING, 'nobody is told of a changed link: ' .. told.err)
+end
 return {1, expires_now()}

@@ -77,7 +77,7 @@ static int time_policy(double seconds)
 	static const struct url_policy_config config = {.ip_hosts = allow};
 	static const struct domains_config none;
 	struct error err = {0};
-	struct domains *domains = domains_new(&none, &err);
+	struct domains *domains = domains_open(&none, NULL, NULL, &err);
 	int status = -1;
 
 	policy = domains ? url_policy_new(&config, domains, "https://sho.rt",

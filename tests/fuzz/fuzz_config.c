@@ -60,7 +60,7 @@ static void use(const struct sections *config)
 
 	if (domains_config_validate(&config->domains, &config->links, &err) < 0)
 		return;
-	domains = domains_new(&config->domains, &err);
+	domains = domains_open(&config->domains, NULL, NULL, &err);
 	if (!domains)
 		abort();
 	assert(domains_count(domains) == config->domains.list.count);

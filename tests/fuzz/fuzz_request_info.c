@@ -59,7 +59,7 @@ static void find_place(struct http_slice text)
 	struct error err;
 
 	if (!domains)
-		domains = domains_new(&config, &err);
+		domains = domains_open(&config, NULL, NULL, &err);
 	if (!domains)
 		abort();
 	found = domains_by_host(domains, text.data, text.len);

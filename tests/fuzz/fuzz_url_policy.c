@@ -28,7 +28,7 @@ static struct url_policy *some_policy(void)
 
 	if (policy)
 		return policy;
-	made = domains_new(&domains, &err);
+	made = domains_open(&domains, NULL, NULL, &err);
 	if (made)
 		policy = url_policy_new(&config, made, "http://localhost:1",
 					&err);

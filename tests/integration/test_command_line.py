@@ -129,13 +129,16 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
 
 
 @pytest.mark.parametrize("name, says", [
-    ("allocator", "SIGHUP reads again: keys_file, url_allow_file, "
-     "url_deny_file; audit_file is opened anew\n"),
-    ("collector", "SIGHUP reads again: ua_rules, bot_list, bot_patterns, "
-     "verdict_rules, source_list, geo_files\n"),
-    ("redirector", "SIGHUP reads again: deny_file; "
-     "access_log is opened anew\n"),
-    ("aggregator", "SIGHUP reads again: keys_file\n")])
+    ("allocator", "SIGHUP reads again: domains.file, allocator.keys_file, "
+     "allocator.url_allow_file, allocator.url_deny_file; "
+     "allocator.audit_file is opened anew\n"),
+    ("collector", "SIGHUP reads again: collector.ua_rules, "
+     "collector.bot_list, collector.bot_patterns, collector.verdict_rules, "
+     "collector.source_list, collector.geo_files\n"),
+    ("redirector", "SIGHUP reads again: domains.file, redirector.deny_file; "
+     "redirector.access_log is opened anew\n"),
+    ("reclaimer", "SIGHUP is ignored"),
+    ("aggregator", "SIGHUP reads again: aggregator.keys_file\n")])
 def test_help_says_what_sighup_does(name, says):
     assert says in run(name, "--help").stdout
 

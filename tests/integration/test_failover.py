@@ -5,6 +5,7 @@ import pytest
 import redis as redis_client
 import requests
 
+import servers
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
 from support.reclaim import BRIEF
@@ -237,3 +238,25 @@ def test_a_redirector_renews_on_the_new_master(pair, at, program, sections,
     swap(a, b)
     b.client().pexpire(key, 600_000)
     eventually(lambda: visited_and_renewed(b), what="a renewal there")
+
+
+def test_a_redirector_hears_of_changes_from_the_new_master(
+        pair, at, program, sections, links_config, kafka):
+    """The former master follows nobody, and hears of nothing itself."""
+    a, b = pair
+    api = at(address=addresses(pair))
+    redirector = program("redirector", {
+        "links": links_config, "redis": sections["redis"],
+        "kafka": {"topic_clicks": kafka.clicks_topic()},
+        "redirector": {"threads": 1, "cache_ttl": "1h"}})
+    code = api.create(url=URL, ttl="never")["code"]
+
+    def target():
+        return requests.get(f"{redirector.url}/{code}", timeout=60,
+                            allow_redirects=False).headers.get("Location")
+    assert target() == URL
+    swap(a, b)
+    a.client().replicaof("127.0.0.1", servers.free_port())
+    eventually(lambda: api.patch(code, url=URL + "2").status_code == 200,
+               what="an allocator that has found the new master")
+    eventually(lambda: target() == URL + "2", what="the change")

@@ -8,6 +8,11 @@ ends everything at one of them.
         held = proxy.hold(b"l:{s7:3}:") the next command that says this waits
                                         (held.here; it is held.command) until
                                         held.release()
+        held = proxy.hold_answer(b"MGET", b"abc")
+                                        the same of the answer to the next that
+                                        says all of these
+
+A connection that has subscribed is passed through as it is from then on.
 
 Commands of all connections are counted in one row, and pass one at a time, so
 that there is exactly one order of things.
@@ -24,6 +29,7 @@ class RedisProxy:
         self.commands = []  # names, in order
         self.calls = {}
         self.held = []
+        self.held_answers = []
         self.end = None
         self.ended = False
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -48,17 +54,18 @@ class RedisProxy:
         self.calls[number] = function
 
     def hold(self, words):
-        self.held.append(Held(words))
+        self.held.append(Held([words]))
         return self.held[-1]
+
+    def hold_answer(self, *words):
+        self.held_answers.append(Held(words))
+        return self.held_answers[-1]
 
     def close(self):
         """Nobody connects from here on, and all who are connected are cut."""
         self.ended = True
+        shut(self.listener, *self.sockets)
         for sock in [self.listener, *self.sockets]:
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             sock.close()
 
     def listen(self):
@@ -78,23 +85,23 @@ class RedisProxy:
             try:
                 while True:
                     command = asked.value()
-                    self.wait(command)
+                    if name_of(command) == "SUBSCRIBE":
+                        redis.sendall(command)
+                        return pass_through(asked, answers)
+                    wait(self.held, command)
                     with self.lock:
-                        if not self.pass_on(command, redis, answers, client):
-                            return
+                        answer = self.pass_on(command, redis, answers)
+                    if answer is None:
+                        return
+                    wait(self.held_answers, command)
+                    client.sendall(answer)
             except (OSError, EOFError):
                 return
 
-    def wait(self, command):
-        for held in self.held:
-            if not held.here.is_set() and held.words in command:
-                held.command = command
-                held.here.set()
-                held.gone.wait()
-
-    def pass_on(self, command, redis, answers, client):
+    def pass_on(self, command, redis, answers):
+        """The answer; None: it is nobody's."""
         if self.ended:
-            return False
+            return None
         self.commands.append(name_of(command))
         number = len(self.commands)
         if number in self.calls:
@@ -102,14 +109,13 @@ class RedisProxy:
         ends = self.end and self.end[0] == number
         if ends and not self.end[1]:
             self.finish()
-            return False
+            return None
         redis.sendall(command)
         answer = answers.value()
         if ends:
             self.finish()
-            return False
-        client.sendall(answer)
-        return True
+            return None
+        return answer
 
     def finish(self):
         self.on_end()
@@ -117,7 +123,7 @@ class RedisProxy:
 
 
 class Held:
-    """A command that is to be late."""
+    """A command, or the answer to one, that is to be late."""
 
     def __init__(self, words):
         self.words = words
@@ -127,6 +133,35 @@ class Held:
 
     def release(self):
         self.gone.set()
+
+
+def wait(all_held, command):
+    for held in list(all_held):  # more may be asked for meanwhile
+        if not held.here.is_set() and all(w in command for w in held.words):
+            held.command = command
+            held.here.set()
+            held.gone.wait()
+
+
+def pass_through(asked, answers):
+    """Both ways, until one ends."""
+    def pump(source, to):
+        try:
+            while data := source.file.read1(65536):
+                to.sock.sendall(data)
+        except (OSError, ValueError):
+            pass
+        shut(source.sock, to.sock)
+    threading.Thread(target=pump, args=(answers, asked), daemon=True).start()
+    pump(asked, answers)
+
+
+def shut(*sockets):
+    for sock in sockets:
+        try:
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
 
 
 def name_of(command):
@@ -140,6 +175,7 @@ class Stream:
     """Reads whole RESP2 values as the bytes they are."""
 
     def __init__(self, sock):
+        self.sock = sock
         self.file = sock.makefile("rb")
 
     def line(self):

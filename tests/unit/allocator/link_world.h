@@ -64,7 +64,7 @@ static inline int link_world_open(struct link_world *w, struct error *err)
 	w->store = linkstore_new(&links, err);
 	if (!w->store)
 		return -1;
-	w->domains = domains_new(&domains, err);
+	w->domains = domains_open(&domains, NULL, NULL, err);
 	if (!w->domains)
 		return -1;
 	w->urls = url_policy_new(&urls, w->domains, NULL, err);

@@ -34,7 +34,7 @@ static inline void make_domains(void)
 {
 	struct error err = {0};
 
-	domains = domains_new(&domains_config, &err);
+	domains = domains_open(&domains_config, NULL, NULL, &err);
 	assert_non_null(domains);
 }
 

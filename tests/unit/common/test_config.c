@@ -426,8 +426,9 @@ static void what_sighup_does_stands_behind_the_help(void **state)
 		assert_non_null(strstr(man, said[i]));
 		assert_non_null(strstr(sample, said[i]));
 	}
-	assert_non_null(strstr(man, "restart.\nSIGHUP reads again: rules, "
-				    "maps; journal is opened anew.\n.Ss"));
+	assert_non_null(
+		strstr(man, "restart.\nSIGHUP reads again: files.rules, "
+			    "files.maps; files.journal is opened anew.\n.Ss"));
 	free(sample);
 	free(man);
 }
@@ -443,8 +444,10 @@ static void only_what_is_ours_is_read_again(void **state)
 	char *theirs = printed(print_reloads, &others);
 
 	(void)state;
-	assert_string_equal(ours, "reads again: rules, maps; journal is opened "
-				  "anew");
+	assert_string_equal(
+		ours,
+		"reads again: files.rules, files.maps; files.journal is opened "
+		"anew");
 	assert_string_equal(theirs, "is ignored");
 	free(ours);
 	free(theirs);

@@ -81,6 +81,7 @@ static const struct script_call {
 	{SCRIPT_IDEM_READ, "i:{x}", ""},
 	{SCRIPT_IDEM_WRITE, "i:{x}", "p~1~plan p 5 rest 1000"},
 	{SCRIPT_IDEM_END, "i:{x}", "p~1~plan done"},
+	{SCRIPT_DOMAINS, "domains", "5 others"},
 	{SCRIPT_QUOTA_TAKE, "quota:{acme}", "1 10 day 5 1000 month"},
 	{SCRIPT_QUOTA_GIVE, "quota:{acme}", "1 TODAY 5 MONTH"},
 };
@@ -191,6 +192,7 @@ static struct made make_world(struct fixture *f)
 	say(f, "HSET why:{s5} 30-31:1 i");
 	say(f, "LPUSH hand:{s5} 5");
 	say(f, "HSET node:{7} holder somebody until 5");
+	say(f, "HSET domains revision 5 text some");
 	put_counts(f, &m);
 	say(f, "HSET space:{s5} used:0 5 waits 5 aside 3");
 	say(f, "DEL x");

@@ -44,7 +44,7 @@ static int load(struct world *w, const char *domains, struct error *err)
 		status = domains_config_validate(&w->config.domains,
 						 &w->config.links, err);
 	if (status == 0)
-		w->domains = domains_new(&w->config.domains, err);
+		w->domains = domains_open(&w->config.domains, NULL, NULL, err);
 	return status;
 }
 
@@ -177,10 +177,10 @@ static void a_domain_allows_the_spaces_it_names(void **state)
 				 *promo = domains_named(w.domains, "promo");
 
 	(void)state;
-	assert_true(domains_allow(w.domains, main, "s7"));
-	assert_true(domains_allow(w.domains, main, "s8"));
-	assert_false(domains_allow(w.domains, promo, "s7"));
-	assert_true(domains_allow(w.domains, promo, "s8"));
+	assert_true(domains_allow(main, "s7"));
+	assert_true(domains_allow(main, "s8"));
+	assert_false(domains_allow(promo, "s7"));
+	assert_true(domains_allow(promo, "s8"));
 	assert_null(main->fallback_url);
 	assert_string_equal(promo->fallback_url, "https://www.example.org/");
 	release(&w);
@@ -226,6 +226,172 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_refused(ONE(", base_url: \"https://a.a/?\""), "https://host");
 }
 
+/* --- domains.file --------------------------------------------------------- */
+
+/* domains.file with that text; NULL: it is refused. */
+static struct domains *open_file(const char *text, struct error *err)
+{
+	struct world w = loaded("");
+	struct domains *domains;
+	char path[64];
+
+	w.config.domains.file = unit_write_file(text, path);
+	domains = domains_open(&w.config.domains, &w.config.links, NULL, err);
+	unlink(path);
+	w.config.domains.file = NULL;
+	release(&w);
+	return domains;
+}
+
+static void domains_may_stand_in_a_file_of_their_own(void **state)
+{
+	struct error err = {0};
+	struct domains *domains = open_file(ONE(""), &err);
+
+	(void)state;
+	assert_non_null(domains);
+	assert_int_equal(domains_count(domains), 1);
+	assert_non_null(domains_by_host(domains, "a.a", 3));
+	domains_free(domains);
+}
+
+static void a_file_with_a_mistake_is_refused_and_named(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} files[] = {
+		{"domains: {list: [{name: a}]}\n", "hosts: is required"},
+		{ONE(", spaces: [s9]"), "'s9' is not one of"},
+		{"domains: {file: /x}\n", "unknown key"},
+		{"domains: {shared: true}\n", "unknown key"},
+		{"redirector: {}\n", "redirector"},
+		{"domains: [\n", "domains.file"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct error err = {0};
+
+		assert_null(open_file(files[i].text, &err));
+		assert_int_equal(err.code, ERROR_CONFIG);
+		if (!strstr(err.text, files[i].says) ||
+		    strncmp(err.text, "domains.file: /tmp/", 19))
+			fail_msg("'%s'", err.text);
+	}
+}
+
+static void rewrite(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
+{
+	struct world w = loaded("");
+	const struct link_domain *before, *after;
+	struct error err = {0};
+	char path[64];
+
+	(void)state;
+	w.config.domains.file = unit_write_file(ONE(", spaces: [s7]"), path);
+	domains_free(w.domains);
+	w.domains =
+		domains_open(&w.config.domains, &w.config.links, NULL, &err);
+	assert_non_null(w.domains);
+	before = domains_named(w.domains, "a");
+	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
+	assert_ptr_equal(domains_named(w.domains, "a"), before); /* the same */
+	rewrite(path, "domains: {list: [{name: b, hosts: [b.b, a.a]}]}\n");
+	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
+	after = domains_by_host(w.domains, "a.a", 3);
+	assert_string_equal(after->name, "b");
+	assert_null(domains_named(w.domains, "a"));
+	assert_string_equal(domains_base_url(w.domains, "a"), "https://b.b");
+	assert_string_equal(before->name, "a");
+	assert_string_equal(before->base_url, "https://a.a");
+	assert_false(domains_allow(before, "s8"));
+	rewrite(path, "domains: {list: [{name: c}]}\n");
+	assert_int_equal(domains_reload(w.domains, NULL, &err), -1);
+	assert_ptr_equal(domains_default(w.domains), after);
+	unlink(path);
+	w.config.domains.file = NULL;
+	release(&w);
+}
+
+/* Swapping a host to and fro a thousand times keeps two readings. */
+static void a_reading_that_comes_back_is_kept_once(void **state)
+{
+	struct world w = loaded(ONE(""));
+	const struct link_domain *first = domains_default(w.domains), *second;
+	struct error err = {0};
+	static const char other[] = ONE(", scheme: http");
+
+	(void)state;
+	assert_int_equal(domains_reload(w.domains, other, &err), 0);
+	second = domains_default(w.domains);
+	assert_string_equal(second->base_url, "http://a.a");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(domains_reload(w.domains, ONE(""), &err), 0);
+		assert_ptr_equal(domains_default(w.domains), first);
+		assert_int_equal(domains_reload(w.domains, other, &err), 0);
+		assert_ptr_equal(domains_default(w.domains), second);
+	}
+	release(&w);
+}
+
+static void shared_ones_go_before_those_of_the_configuration(void **state)
+{
+	struct world w = loaded(ONE(""));
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(domains_reload(w.domains,
+					"domains: {list: [{name: b, hosts: "
+					"[b.b]}]}\n",
+					&err),
+			 0);
+	assert_string_equal(domains_default(w.domains)->name, "b");
+	assert_int_equal(
+		domains_reload(w.domains, "domains: {list: [{}]}", &err), -1);
+	assert_non_null(strstr(err.text, "the domains in Redis: "));
+	assert_string_equal(domains_default(w.domains)->name, "b");
+	assert_int_equal(domains_reload(w.domains, "", &err), 0);
+	assert_string_equal(domains_default(w.domains)->name, "a");
+	release(&w);
+}
+
+static void a_text_of_domains_says_the_same(void **state)
+{
+	struct world w = loaded(two);
+	struct domains_config read;
+	struct error err = {0};
+	char *text = domains_config_text(&w.config.domains, &err), *again;
+
+	(void)state;
+	assert_int_equal(
+		domains_config_parse("x", text, &w.config.links, &read, &err),
+		0);
+	again = domains_config_text(&read, &err);
+	assert_string_equal(text, again);
+	assert_non_null(strstr(text, "promo"));
+	domains_config_release(&read);
+	free(again);
+	free(text);
+	release(&w);
+}
+
+static void domains_are_in_the_file_or_beside_it(void **state)
+{
+	(void)state;
+	assert_refused("domains: {file: /x, list: [{name: a, hosts: [a.a]}]}\n",
+		       "in domains.file");
+	assert_refused("domains: {file: /x, default: a}\n", "in domains.file");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +404,15 @@ int main(void)
 		cmocka_unit_test(a_domain_allows_the_spaces_it_names),
 		cmocka_unit_test(what_contradicts_itself_is_refused),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(domains_may_stand_in_a_file_of_their_own),
+		cmocka_unit_test(a_file_with_a_mistake_is_refused_and_named),
+		cmocka_unit_test(
+			a_file_is_read_again_while_what_was_read_is_in_use),
+		cmocka_unit_test(a_reading_that_comes_back_is_kept_once),
+		cmocka_unit_test(
+			shared_ones_go_before_those_of_the_configuration),
+		cmocka_unit_test(a_text_of_domains_says_the_same),
+		cmocka_unit_test(domains_are_in_the_file_or_beside_it),
 	};
 
 	setenv("SHORTLOOP_TEST_KEY", "0123456789abcdef", 1);

@@ -67,6 +67,24 @@ static void what_was_put_is_found(void **state)
 	link_cache_free(cache);
 }
 
+static void what_is_removed_is_gone_and_nothing_else(void **state)
+{
+	struct link_cache *cache = cache_of(CACHE_BYTES);
+	size_t empty = link_cache_stats(cache).bytes;
+
+	(void)state;
+	put(cache, "abc", "https://example.org/", 100, 100);
+	put(cache, "abcd", "https://example.org/", 100, 100);
+	link_cache_remove(cache, slice("abc"));
+	link_cache_remove(cache, slice("ab"));
+	assert_null(link_cache_get(cache, slice("abc"), 0));
+	assert_non_null(link_cache_get(cache, slice("abcd"), 0));
+	assert_int_equal(link_cache_stats(cache).entries, 1);
+	link_cache_remove(cache, slice("abcd"));
+	assert_int_equal(link_cache_stats(cache).bytes, empty);
+	link_cache_free(cache);
+}
+
 static void a_copy_stands_alone(void **state)
 {
 	char url[] = "https://example.org/", domain[] = "s.example";
@@ -203,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_put_is_found),
+		cmocka_unit_test(what_is_removed_is_gone_and_nothing_else),
 		cmocka_unit_test(a_copy_stands_alone),
 		cmocka_unit_test(a_new_entry_takes_the_place_of_the_old),
 		cmocka_unit_test(

@@ -61,7 +61,7 @@ static struct world make(size_t domain_count, char *unknown_hosts)
 
 	w.store = linkstore_new(&links, &err);
 	assert_non_null(w.store);
-	w.domains = domains_new(&config, &err);
+	w.domains = domains_open(&config, NULL, NULL, &err);
 	assert_non_null(w.domains);
 	w.virtual_hosts =
 		virtual_hosts_new(w.domains, w.store, &settings, &err);

@@ -1,0 +1,211 @@
+/*
+ * `allocator domains show | swap OLD NEW | push FILE | drop`: the domains that
+ * are kept in Redis, for all programs with domains.shared.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocator/allocator_config.h"
+#include "allocator/commands.h"
+#include "linkstore/domains_swap.h"
+#include "linkstore/shared_domains.h"
+
+struct domains_command {
+	const struct allocator_config *config;
+	char *const *words; /* behind the subcommand's own name */
+	size_t count;
+	struct linkstore *store;
+	struct redis *redis;
+	struct shared_domains now;
+};
+
+static int usage(struct error *err)
+{
+	return error_set(err, ERROR_USAGE,
+			 "domains: expected show, swap OLD NEW, push FILE or "
+			 "drop");
+}
+
+static int store_text(struct domains_command *c, const char *text,
+		      struct error *err)
+{
+	uint64_t revision;
+
+	if (shared_domains_write(c->redis, c->store, c->now.revision, text,
+				 &revision, err) < 0)
+		return -1;
+	printf("stored as revision %" PRIu64 "\n", revision);
+	return 0;
+}
+
+/* Checks them, as whoever takes them does. */
+static int store(struct domains_command *c,
+		 const struct domains_config *domains, struct error *err)
+{
+	char *text = domains_config_text(domains, err);
+	struct domains_config checked = {0};
+	int status;
+
+	if (!text)
+		return -1;
+	status = domains_config_parse("the domains", text, &c->config->links,
+				      &checked, err);
+	if (status == 0)
+		status = store_text(c, text, err);
+	domains_config_release(&checked);
+	free(text);
+	return status;
+}
+
+/* --- what is there -------------------------------------------------------- */
+
+/* Those in use: in Redis, else in the file, else in the configuration. */
+static char *text_in_use(const struct domains_command *c, struct error *err)
+{
+	const struct domains_config *own = &c->config->domains;
+	struct domains_config of_file = {0};
+	char *text = NULL;
+
+	if (*c->now.text) {
+		text = strdup(c->now.text);
+		if (!text)
+			error_set_nomem(err);
+		return text;
+	}
+	if (!own->file)
+		return domains_config_text(own, err);
+	if (domains_config_load(own->file, &c->config->links, &of_file, err) ==
+	    0)
+		text = domains_config_text(&of_file, err);
+	domains_config_release(&of_file);
+	return text;
+}
+
+static int show(struct domains_command *c, struct error *err)
+{
+	char *text = text_in_use(c, err);
+
+	if (!text)
+		return -1;
+	if (*c->now.text)
+		printf("# in Redis, revision %" PRIu64 "\n", c->now.revision);
+	else if (c->config->domains.file)
+		printf("# none in Redis; %s has\n", c->config->domains.file);
+	else
+		printf("# none in Redis; the configuration has\n");
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+
+/* --- changing them -------------------------------------------------------- */
+
+static int swap_in(struct domains_command *c, struct domains_config *domains,
+		   struct error *err)
+{
+	bool changed;
+
+	if (domains_swap_host(domains, c->words[0], c->words[1], &changed,
+			      err) < 0)
+		return -1;
+	if (changed)
+		return store(c, domains, err);
+	printf("%s is in front of %s already\n", c->words[1], c->words[0]);
+	return 0;
+}
+
+static int swap(struct domains_command *c, struct error *err)
+{
+	struct domains_config domains = {0};
+	char *text = text_in_use(c, err);
+	int status = -1;
+
+	if (!text)
+		return -1;
+	if (domains_config_parse("the domains in use", text, &c->config->links,
+				 &domains, err) == 0)
+		status = swap_in(c, &domains, err);
+	domains_config_release(&domains);
+	free(text);
+	return status;
+}
+
+static int push(struct domains_command *c, struct error *err)
+{
+	struct domains_config domains = {0};
+	int status = domains_config_load(c->words[0], &c->config->links,
+					 &domains, err);
+
+	if (status == 0)
+		status = store(c, &domains, err);
+	domains_config_release(&domains);
+	return status;
+}
+
+static int drop(struct domains_command *c, struct error *err)
+{
+	return store_text(c, "", err);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	size_t operands;
+	int (*run)(struct domains_command *c, struct error *err);
+} subcommands[] = {
+	{"show", 0, show},
+	{"swap", 2, swap},
+	{"push", 1, push},
+	{"drop", 0, drop},
+};
+
+static int open_redis(struct domains_command *c, struct error *err)
+{
+	if (!c->config->domains.shared)
+		return error_set(err, ERROR_CONFIG,
+				 "domains.shared is false: nobody takes "
+				 "domains from Redis");
+	c->store = linkstore_new(&c->config->links, err);
+	if (!c->store)
+		return -1;
+	c->redis =
+		redis_new(&c->config->redis, linkstore_scripts(c->store), err);
+	if (!c->redis)
+		return -1;
+	return shared_domains_read(c->redis, &c->now, err);
+}
+
+static int run(struct domains_command *c,
+	       int (*fn)(struct domains_command *c, struct error *err),
+	       struct error *err)
+{
+	int status = open_redis(c, err);
+
+	if (status == 0)
+		status = fn(c, err);
+	shared_domains_release(&c->now);
+	redis_free(c->redis);
+	linkstore_free(c->store);
+	return status;
+}
+
+int command_domains(struct app *app, const void *config, struct error *err)
+{
+	size_t count;
+	char *const *words = app_operands(app, &count);
+	struct domains_command c = {.config = config};
+
+	if (count == 0)
+		return usage(err);
+	c.words = words + 1;
+	c.count = count - 1;
+	for (size_t i = 0; i < sizeof(subcommands) / sizeof(subcommands[0]);
+	     i++)
+		if (!strcmp(words[0], subcommands[i].name) &&
+		    c.count == subcommands[i].operands)
+			return run(&c, subcommands[i].run, err);
+	return usage(err);
+}

@@ -1,0 +1,254 @@
+#include "linkstore/shared_domains.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/periodic.h"
+#include "linkstore/command.h"
+#include "linkstore/scripts.h"
+
+#define LOOK_EVERY_MS CLOCK_SECOND
+/* What a number of Lua can count to. */
+#define REVISION_MAX ((UINT64_C(1) << 53) - 1)
+/* No step of a look takes longer, so that the thread can be ended. */
+#define STEP_MAX_MS 2000
+
+/* --- in Redis ------------------------------------------------------------- */
+
+static int damaged(struct error *err)
+{
+	return error_set(err, ERROR_DAMAGED,
+			 "the domains in Redis (key %s) are damaged",
+			 SHARED_DOMAINS_KEY);
+}
+
+/* Nil: there are none, which is revision 0. */
+static int parse_revision(const redisReply *reply, uint64_t *ret_revision,
+			  struct error *err)
+{
+	char *end;
+	uint64_t revision;
+
+	if (reply->type == REDIS_REPLY_NIL) {
+		*ret_revision = 0;
+		return 0;
+	}
+	if (reply->type != REDIS_REPLY_STRING)
+		return damaged(err);
+	revision = strtoull(reply->str, &end, 10);
+	if (revision == 0 || revision > REVISION_MAX || *end)
+		return damaged(err);
+	*ret_revision = revision;
+	return 0;
+}
+
+static int copy_text(const redisReply *reply, char **ret_text,
+		     struct error *err)
+{
+	const char *text = reply->type == REDIS_REPLY_STRING ? reply->str : "";
+
+	if (reply->type == REDIS_REPLY_STRING &&
+	    (reply->len > SHARED_DOMAINS_BYTES ||
+	     strlen(reply->str) != reply->len))
+		return damaged(err);
+	*ret_text = strdup(text);
+	return *ret_text ? 0 : error_set_nomem(err);
+}
+
+static int parse(const redisReply *reply, struct shared_domains *ret,
+		 struct error *err)
+{
+	struct shared_domains d = {0};
+
+	if (!reply_is_array(reply, 2))
+		return damaged(err);
+	if (parse_revision(reply->element[0], &d.revision, err) ||
+	    copy_text(reply->element[1], &d.text, err))
+		return -1;
+	*ret = d;
+	return 0;
+}
+
+int shared_domains_read(struct redis *redis, struct shared_domains *ret,
+			struct error *err)
+{
+	const char *argv[] = {"HMGET", SHARED_DOMAINS_KEY, "revision", "text"};
+	redisReply *reply;
+	int status;
+
+	if (redis_command(redis, 4, argv, NULL, &reply, err))
+		return -1;
+	status = parse(reply, ret, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+void shared_domains_release(struct shared_domains *d)
+{
+	free(d->text);
+	*d = (struct shared_domains){0};
+}
+
+static int read_revision(struct redis *redis, uint64_t *ret_revision,
+			 struct error *err)
+{
+	const char *argv[] = {"HGET", SHARED_DOMAINS_KEY, "revision"};
+	redisReply *reply;
+	int status;
+
+	if (redis_command(redis, 3, argv, NULL, &reply, err))
+		return -1;
+	status = parse_revision(reply, ret_revision, err);
+	freeReplyObject(reply);
+	return status;
+}
+
+int shared_domains_write(struct redis *redis, const struct linkstore *store,
+			 uint64_t revision, const char *text,
+			 uint64_t *ret_revision, struct error *err)
+{
+	char number[24];
+	const char *argv[] = {SHARED_DOMAINS_KEY, number, text};
+	redisReply *reply;
+	bool stored;
+
+	if (strlen(text) > SHARED_DOMAINS_BYTES)
+		return error_set(err, ERROR_INPUT,
+				 "the domains are %zu bytes, at most %zu are "
+				 "stored",
+				 strlen(text), SHARED_DOMAINS_BYTES);
+	snprintf(number, sizeof(number), "%" PRIu64, revision);
+	if (redis_eval(redis, &linkstore_scripts(store)->items[SCRIPT_DOMAINS],
+		       1, 3, argv, NULL, &reply, err))
+		return -1;
+	stored = reply_number(reply, 0, 0) == 1;
+	if (stored)
+		*ret_revision = (uint64_t)reply_number(reply, 1, 0);
+	freeReplyObject(reply);
+	if (stored)
+		return 0;
+	return error_set(err, ERROR_CONFLICT,
+			 "the domains were changed meanwhile: look at them, "
+			 "and try again");
+}
+
+/* --- whoever takes them --------------------------------------------------- */
+
+struct shared_domains_watch {
+	struct shared_domains_options options;
+	struct redis_config config;
+	struct redis *redis;
+	struct periodic *thread;
+	_Atomic bool again;
+	/* On the thread. */
+	struct shared_domains taken;
+	bool has_looked;
+	char told[sizeof(((struct error *)0)->text)]; /* "": all is well */
+};
+
+static void take(const struct shared_domains_watch *w)
+{
+	const struct shared_domains *d = &w->taken;
+
+	w->options.take(w->options.arg, d->text ? d->text : "", d->revision);
+}
+
+static int take_new(struct shared_domains_watch *w, struct error *err)
+{
+	struct shared_domains d = {0};
+
+	if (shared_domains_read(w->redis, &d, err))
+		return -1;
+	if (d.revision <= w->taken.revision) {
+		shared_domains_release(&d);
+		return 0;
+	}
+	shared_domains_release(&w->taken);
+	w->taken = d;
+	take(w);
+	return 0;
+}
+
+static int look(struct shared_domains_watch *w, struct error *err)
+{
+	uint64_t revision = 0;
+
+	if (read_revision(w->redis, &revision, err))
+		return -1;
+	if (revision > w->taken.revision)
+		return take_new(w, err);
+	if (revision == w->taken.revision)
+		return 0;
+	return error_set(err, ERROR_REMOTE,
+			 "Redis has domains of an earlier revision than those "
+			 "in use: push them again");
+}
+
+static void tell(struct shared_domains_watch *w, const struct error *err)
+{
+	const char *text = err ? err->text : "";
+
+	if (w->has_looked && !strcmp(w->told, text))
+		return;
+	w->has_looked = true;
+	snprintf(w->told, sizeof(w->told), "%s", text);
+	w->options.looked(w->options.arg, err);
+}
+
+static int64_t run(struct periodic *self, void *arg)
+{
+	struct shared_domains_watch *w = arg;
+	struct error err;
+
+	(void)self;
+	if (atomic_exchange(&w->again, false))
+		take(w);
+	tell(w, look(w, &err) ? &err : NULL);
+	return LOOK_EVERY_MS;
+}
+
+struct shared_domains_watch *
+shared_domains_watch_new(const struct shared_domains_options *options,
+			 struct error *err)
+{
+	struct shared_domains_watch *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	w->options = *options;
+	w->config = redis_config_within(options->redis, STEP_MAX_MS);
+	w->redis = redis_new(&w->config, NULL, err);
+	w->thread = w->redis ? periodic_new(run, w, err) : NULL;
+	if (w->thread)
+		return w;
+	shared_domains_watch_free(w);
+	return NULL;
+}
+
+int shared_domains_watch_start(struct shared_domains_watch *w,
+			       struct error *err)
+{
+	return periodic_start(w->thread, err);
+}
+
+void shared_domains_watch_again(struct shared_domains_watch *w)
+{
+	atomic_store(&w->again, true);
+	periodic_wake(w->thread);
+}
+
+void shared_domains_watch_free(struct shared_domains_watch *w)
+{
+	if (!w)
+		return;
+	periodic_free(w->thread);
+	redis_free(w->redis);
+	shared_domains_release(&w->taken);
+	free(w);
+}

@@ -1,0 +1,274 @@
+#include "redirector/freshness.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codespace/alias.h"
+
+/* Readers that have not looked for so many changes are woken. */
+#define BEHIND (FRESHNESS_RING / 8)
+/* Nothing is covered. */
+#define NEVER (INT64_MIN / 2)
+
+struct change {
+	uint8_t len; /* 0: it names no link */
+	char code[ALIAS_LENGTH_MAX];
+};
+
+/*
+ * A reader looks at `confirmed` first and then at `head`: what was confirmed
+ * has been noted before.
+ */
+struct freshness {
+	_Atomic int64_t confirmed;
+	_Atomic uint64_t head; /* changes noted; raised under the lock */
+	pthread_mutex_t lock;  /* of what follows */
+	uint64_t resumed;      /* the number that the subscription began with */
+	uint64_t voided;       /* entries asked for before it are void */
+	struct freshness_reader *readers;
+	struct change ring[FRESHNESS_RING]; /* by number */
+};
+
+struct freshness_reader {
+	struct freshness *shared;
+	struct freshness_reader *next;
+	struct loop *loop;
+	freshness_fn *fn;
+	void *arg;
+	bool woken; /* under the lock */
+	/* Changed by its own thread, under the lock when others read it. */
+	uint64_t seen;
+	uint64_t resumed, voided;
+	int64_t confirmed;
+	int64_t distrusted; /* what was asked for until then is not covered */
+};
+
+struct freshness *freshness_new(struct error *err)
+{
+	struct freshness *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	atomic_init(&f->confirmed, NEVER);
+	pthread_mutex_init(&f->lock, NULL);
+	return f;
+}
+
+void freshness_free(struct freshness *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+/* --- the subscription's side ---------------------------------------------- */
+
+static void on_woken(void *arg)
+{
+	struct freshness_reader *r = arg;
+
+	pthread_mutex_lock(&r->shared->lock);
+	r->woken = false;
+	pthread_mutex_unlock(&r->shared->lock);
+	freshness_sync(r);
+}
+
+/* A post that fails is tried again with the next change. */
+static void wake_those_behind(struct freshness *f, uint64_t head)
+{
+	struct error ignored;
+
+	for (struct freshness_reader *r = f->readers; r; r = r->next) {
+		if (!r->woken && head - r->seen >= BEHIND)
+			r->woken =
+				loop_post(r->loop, on_woken, r, &ignored) == 0;
+	}
+}
+
+/* Under the lock.  Returns the number of the change. */
+static uint64_t append(struct freshness *f, const char *code, size_t len)
+{
+	uint64_t number = atomic_load(&f->head) + 1;
+	struct change *c = &f->ring[number % FRESHNESS_RING];
+
+	c->len = (uint8_t)len;
+	if (len)
+		memcpy(c->code, code, len);
+	wake_those_behind(f, number);
+	return number;
+}
+
+void freshness_resume(struct freshness *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->resumed = append(f, NULL, 0);
+	atomic_store(&f->head, f->resumed);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void freshness_void(struct freshness *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->voided = append(f, NULL, 0);
+	atomic_store(&f->head, f->voided);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void freshness_note(struct freshness *f, const char *code, size_t len)
+{
+	pthread_mutex_lock(&f->lock);
+	atomic_store(&f->head, append(f, code, len));
+	pthread_mutex_unlock(&f->lock);
+}
+
+void freshness_confirm(struct freshness *f, int64_t as_of)
+{
+	atomic_store(&f->confirmed, as_of);
+}
+
+void freshness_suspend(struct freshness *f)
+{
+	atomic_store(&f->confirmed, NEVER);
+}
+
+/* --- a thread's side ------------------------------------------------------ */
+
+struct freshness_reader *freshness_reader_new(struct freshness *f,
+					      struct loop *loop,
+					      freshness_fn *fn, void *arg,
+					      struct error *err)
+{
+	struct freshness_reader *r = malloc(sizeof(*r));
+
+	if (!r) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	*r = (struct freshness_reader){.shared = f,
+				       .loop = loop,
+				       .fn = fn,
+				       .arg = arg,
+				       .confirmed = NEVER,
+				       .distrusted = NEVER};
+	pthread_mutex_lock(&f->lock);
+	r->next = f->readers;
+	f->readers = r;
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}
+
+void freshness_reader_free(struct freshness_reader *r)
+{
+	struct freshness_reader **at;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->shared->lock);
+	for (at = &r->shared->readers; *at != r; at = &(*at)->next)
+		;
+	*at = r->next;
+	pthread_mutex_unlock(&r->shared->lock);
+	free(r);
+}
+
+static void hand_over(struct freshness_reader *r, uint64_t head)
+{
+	const struct change *c;
+
+	for (uint64_t n = r->seen + 1; n <= head; n++) {
+		c = &r->shared->ring[n % FRESHNESS_RING];
+		if (c->len)
+			r->fn(r->arg, (struct http_slice){c->code, c->len});
+	}
+}
+
+static void catch_up(struct freshness_reader *r)
+{
+	struct freshness *f = r->shared;
+	uint64_t head;
+
+	pthread_mutex_lock(&f->lock);
+	head = atomic_load(&f->head);
+	r->resumed = f->resumed;
+	if (r->voided < f->voided)
+		r->voided = f->voided;
+	if (head - r->seen > FRESHNESS_RING)
+		r->voided = head; /* some were written over */
+	else
+		hand_over(r, head);
+	r->seen = head;
+	pthread_mutex_unlock(&f->lock);
+}
+
+void freshness_sync(struct freshness_reader *r)
+{
+	r->confirmed = atomic_load_explicit(&r->shared->confirmed,
+					    memory_order_acquire);
+	if (atomic_load_explicit(&r->shared->head, memory_order_acquire) !=
+	    r->seen)
+		catch_up(r);
+}
+
+void freshness_distrust(struct freshness_reader *r, int64_t now)
+{
+	r->distrusted = now;
+}
+
+struct freshness_mark freshness_mark(const struct freshness_reader *r,
+				     int64_t now)
+{
+	return (struct freshness_mark){now, r->seen};
+}
+
+bool freshness_is_void(const struct freshness_reader *r,
+		       const struct freshness_mark *asked)
+{
+	return asked->change < r->voided;
+}
+
+bool freshness_is_fresh(const struct freshness_reader *r,
+			const struct freshness_mark *asked, int64_t now)
+{
+	int64_t oldest = now - FRESHNESS_BOUND_MS;
+
+	if (asked->at > oldest)
+		return true;
+	return r->confirmed > oldest && asked->change >= r->resumed &&
+	       asked->at > r->distrusted;
+}
+
+static bool is_named(const struct freshness *f, struct http_slice code,
+		     uint64_t after, uint64_t until)
+{
+	const struct change *c;
+
+	for (uint64_t n = after + 1; n <= until; n++) {
+		c = &f->ring[n % FRESHNESS_RING];
+		if (c->len == code.len && !memcmp(c->code, code.data, code.len))
+			return true;
+	}
+	return false;
+}
+
+bool freshness_changed_since(const struct freshness_reader *r,
+			     struct http_slice code,
+			     const struct freshness_mark *asked)
+{
+	struct freshness *f = r->shared;
+	bool changed;
+
+	if (asked->change == r->seen)
+		return false;
+	if (freshness_is_void(r, asked))
+		return true;
+	pthread_mutex_lock(&f->lock);
+	changed = atomic_load(&f->head) - asked->change > FRESHNESS_RING ||
+		  is_named(f, code, asked->change, r->seen);
+	pthread_mutex_unlock(&f->lock);
+	return changed;
+}

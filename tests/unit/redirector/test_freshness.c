@@ -1,0 +1,340 @@
+/* What the caches may still tell, after which changes. */
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+#include "codespace/alias.h"
+#include "redirector/freshness.h"
+
+#define BOUND FRESHNESS_BOUND_MS
+
+/* One reader, and the codes that it was called with. */
+struct world {
+	struct loop *loop;
+	struct freshness *shared;
+	struct freshness_reader *reader;
+	char heard[256];
+	size_t count;
+};
+
+static void on_changed(void *arg, struct http_slice code)
+{
+	struct world *w = arg;
+	size_t len = strlen(w->heard);
+
+	w->count++;
+	if (len + code.len + 2 < sizeof(w->heard))
+		snprintf(w->heard + len, sizeof(w->heard) - len, "%.*s ",
+			 (int)code.len, code.data);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err;
+
+	w->loop = loop_new(&err);
+	w->shared = freshness_new(&err);
+	w->reader =
+		freshness_reader_new(w->shared, w->loop, on_changed, w, &err);
+	assert_non_null(w->reader);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	freshness_reader_free(w->reader);
+	freshness_free(w->shared);
+	loop_free(w->loop);
+	free(w);
+	return 0;
+}
+
+static struct http_slice slice(const char *text)
+{
+	return (struct http_slice){text, strlen(text)};
+}
+
+static void note(struct world *w, const char *code)
+{
+	freshness_note(w->shared, code, strlen(code));
+}
+
+static struct freshness_mark ask(struct world *w, int64_t now)
+{
+	freshness_sync(w->reader);
+	return freshness_mark(w->reader, now);
+}
+
+static bool fresh(struct world *w, struct freshness_mark asked, int64_t now)
+{
+	freshness_sync(w->reader);
+	return freshness_is_fresh(w->reader, &asked, now);
+}
+
+static bool is_void(struct world *w, struct freshness_mark asked)
+{
+	freshness_sync(w->reader);
+	return freshness_is_void(w->reader, &asked);
+}
+
+static bool changed(struct world *w, const char *code,
+		    struct freshness_mark asked)
+{
+	freshness_sync(w->reader);
+	return freshness_changed_since(w->reader, slice(code), &asked);
+}
+
+/* --- fresh ---------------------------------------------------------------- */
+
+static void without_a_subscription_an_answer_is_fresh_for_a_moment(void **state)
+{
+	struct freshness_mark asked = ask(*state, 1000);
+
+	assert_true(fresh(*state, asked, 1000 + BOUND - 1));
+	assert_false(fresh(*state, asked, 1000 + BOUND));
+}
+
+static void with_one_it_is_fresh_while_heartbeats_come(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked;
+
+	freshness_resume(w->shared);
+	asked = ask(w, 1000);
+	freshness_confirm(w->shared, 9000);
+	assert_true(fresh(w, asked, 9000 + BOUND - 1));
+	assert_false(fresh(w, asked, 9000 + BOUND));
+	freshness_confirm(w->shared, 20000);
+	assert_true(fresh(w, asked, 20000));
+}
+
+static void what_was_asked_before_the_subscription_is_not_covered(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before = ask(w, 1000), after;
+
+	freshness_resume(w->shared);
+	after = ask(w, 1000);
+	freshness_confirm(w->shared, 9000);
+	assert_false(fresh(w, before, 9000));
+	assert_true(fresh(w, after, 9000));
+}
+
+static void a_subscription_that_has_ended_covers_nothing(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked;
+
+	freshness_resume(w->shared);
+	asked = ask(w, 1000);
+	freshness_confirm(w->shared, 9000);
+	freshness_suspend(w->shared);
+	assert_false(fresh(w, asked, 9000));
+	freshness_resume(w->shared);
+	freshness_confirm(w->shared, 9000);
+	assert_false(fresh(w, asked, 9000));
+}
+
+static void another_redis_covers_nothing_that_was_asked_before(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before, after;
+
+	freshness_resume(w->shared);
+	before = ask(w, 1000);
+	freshness_distrust(w->reader, 1000);
+	after = ask(w, 1001);
+	freshness_confirm(w->shared, 9000);
+	assert_false(fresh(w, before, 9000));
+	assert_true(fresh(w, after, 9000));
+}
+
+static void changes_of_others_take_nothing_of_it(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked;
+
+	freshness_resume(w->shared);
+	asked = ask(w, 1000);
+	for (int i = 0; i < 3 * FRESHNESS_RING; i++) {
+		note(w, "other");
+		if (i % FRESHNESS_RING == 0)
+			freshness_sync(w->reader);
+	}
+	freshness_confirm(w->shared, 9000);
+	assert_true(fresh(w, asked, 9000));
+	assert_false(is_void(w, asked));
+}
+
+/* --- changed -------------------------------------------------------------- */
+
+static void each_change_is_heard_of_once_and_in_order(void **state)
+{
+	struct world *w = *state;
+
+	note(w, "a");
+	freshness_resume(w->shared);
+	note(w, "b");
+	freshness_sync(w->reader);
+	note(w, "a");
+	freshness_sync(w->reader);
+	freshness_sync(w->reader);
+	assert_string_equal(w->heard, "a b a ");
+}
+
+static void an_answer_from_before_a_change_is_known(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before = ask(w, 1000), after;
+
+	assert_false(changed(w, "code", before));
+	note(w, "code");
+	note(w, "other");
+	after = ask(w, 1000);
+	assert_true(changed(w, "code", before));
+	assert_false(changed(w, "cod", before));
+	assert_false(changed(w, "codes", before));
+	assert_false(changed(w, "code", after));
+}
+
+/* Nobody knows any more what came between. */
+static void an_answer_that_took_too_long_counts_as_changed(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked = ask(w, 1000);
+
+	for (int i = 0; i <= FRESHNESS_RING; i++) {
+		note(w, "other");
+		freshness_sync(w->reader);
+	}
+	assert_true(changed(w, "code", asked));
+	assert_false(is_void(w, asked));
+}
+
+static void a_code_of_any_length_is_told_apart(void **state)
+{
+	struct world *w = *state;
+	char longest[ALIAS_TEXT_MAX];
+	struct freshness_mark asked = ask(w, 1000);
+
+	memset(longest, 'x', ALIAS_LENGTH_MAX);
+	longest[ALIAS_LENGTH_MAX] = '\0';
+	note(w, longest);
+	assert_true(changed(w, longest, asked));
+	assert_false(changed(w, longest + 1, asked));
+}
+
+/* --- void ----------------------------------------------------------------- */
+
+static void when_all_may_have_changed_nothing_stands_in(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before = ask(w, 1000), after;
+
+	freshness_resume(w->shared);
+	assert_false(is_void(w, before));
+	freshness_void(w->shared);
+	after = ask(w, 1000);
+	assert_true(is_void(w, before));
+	assert_true(changed(w, "code", before));
+	assert_false(is_void(w, after));
+	assert_false(changed(w, "code", after));
+}
+
+static void who_is_too_far_behind_takes_all_for_void(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark before = ask(w, 1000);
+
+	for (int i = 0; i < FRESHNESS_RING; i++)
+		note(w, "other");
+	assert_false(is_void(w, before));
+	assert_int_equal(w->count, FRESHNESS_RING);
+	for (int i = 0; i <= FRESHNESS_RING; i++)
+		note(w, "other");
+	assert_true(is_void(w, before));
+	assert_false(is_void(w, ask(w, 1000)));
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+static void *run_loop(void *arg)
+{
+	struct world *w = arg;
+	struct error err;
+
+	loop_run(w->loop, &err);
+	return NULL;
+}
+
+static void stop_loop(void *arg)
+{
+	loop_stop(arg);
+}
+
+static void say_so(void *arg)
+{
+	sem_post(arg);
+}
+
+/* Until what the loop was sent so far is done. */
+static void wait_for(struct loop *loop)
+{
+	struct error err;
+	sem_t done;
+
+	assert_int_equal(sem_init(&done, 0, 0), 0);
+	assert_int_equal(loop_post(loop, say_so, &done, &err), 0);
+	while (sem_wait(&done))
+		;
+	sem_destroy(&done);
+}
+
+/* Nobody asks that thread for anything, and still it hears of nearly all. */
+static void an_idle_thread_is_woken_before_it_is_too_far_behind(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked = ask(w, 1000);
+	struct error err;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, run_loop, w), 0);
+	for (int i = 0; i < 20; i++) {
+		for (int j = 0; j < FRESHNESS_RING / 4; j++)
+			note(w, "other");
+		wait_for(w->loop);
+	}
+	assert_int_equal(loop_post(w->loop, stop_loop, w->loop, &err), 0);
+	pthread_join(thread, NULL);
+	assert_true(w->count > (size_t)FRESHNESS_RING);
+	assert_false(is_void(w, asked));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_subscription_an_answer_is_fresh_for_a_moment),
+		TEST(with_one_it_is_fresh_while_heartbeats_come),
+		TEST(what_was_asked_before_the_subscription_is_not_covered),
+		TEST(a_subscription_that_has_ended_covers_nothing),
+		TEST(another_redis_covers_nothing_that_was_asked_before),
+		TEST(changes_of_others_take_nothing_of_it),
+		TEST(each_change_is_heard_of_once_and_in_order),
+		TEST(an_answer_from_before_a_change_is_known),
+		TEST(an_answer_that_took_too_long_counts_as_changed),
+		TEST(a_code_of_any_length_is_told_apart),
+		TEST(when_all_may_have_changed_nothing_stands_in),
+		TEST(who_is_too_far_behind_takes_all_for_void),
+		TEST(an_idle_thread_is_woken_before_it_is_too_far_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* Domains that are read again while threads answer by them. */
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "redirector/host_table.h"
+
+#define READERS 3
+
+static char secret[] = "0123456789abcdef", s7[] = "s7", ten_days[] = "10d",
+	    sequence[] = "sequence", *classes[] = {ten_days},
+	    serve_default[] = "default";
+static struct links_key_config key = {.version = 0, .key = secret};
+static struct links_space_config space = {.name = s7,
+					  .number = 1,
+					  .length = 7,
+					  .strategy = sequence,
+					  .block_size = 1000,
+					  .keys = {&key, 1}};
+
+struct world {
+	struct redirector_config config;
+	struct linkstore *store;
+	struct host_table *table;
+	char path[64];
+	atomic_bool ended;
+};
+
+static void write_file(struct world *w, unsigned number)
+{
+	FILE *out = fopen(w->path, "w");
+
+	assert_non_null(out);
+	fprintf(out,
+		"domains: {list: [{name: a, hosts: [a.a], fallback_url: "
+		"\"https://a.a/%u\"}]}\n",
+		number);
+	fclose(out);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct error err = {0};
+
+	w->config.links = (struct links_config){.ttl_classes = {classes, 1},
+						.grant_blocks = 1,
+						.spaces = {&space, 1}};
+	w->config.redirector.unknown_hosts = serve_default;
+	w->config.domains.file = unit_write_file("", w->path);
+	write_file(w, 0);
+	w->store = linkstore_new(&w->config.links, &err);
+	w->table = host_table_new(&w->config, w->store, &err);
+	if (!w->table)
+		fail_msg("%s", err.text);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	host_table_free(w->table);
+	linkstore_free(w->store);
+	unlink(w->path);
+	free(w);
+	return 0;
+}
+
+static const char *fallback(const struct virtual_hosts *hosts)
+{
+	return virtual_hosts_find(hosts, (struct http_slice){"a.a", 3})
+		->fallback_url;
+}
+
+static void reload(struct world *w, unsigned number)
+{
+	struct error err = {0};
+	size_t count = 0;
+
+	write_file(w, number);
+	if (host_table_reload(w->table, NULL, &count, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(count, 1);
+}
+
+static void what_was_taken_stays_until_its_user_looks_again(void **state)
+{
+	struct world *w = *state;
+	struct host_user one = {.table = w->table}, other = one;
+	const struct virtual_hosts *before = host_table_use(&one);
+
+	reload(w, 1);
+	assert_string_equal(fallback(host_table_use(&other)), "https://a.a/1");
+	assert_string_equal(fallback(before), "https://a.a/0");
+	assert_string_equal(fallback(host_table_use(&one)), "https://a.a/1");
+	host_table_leave(&one);
+	host_table_leave(&other);
+	host_table_leave(&other);
+}
+
+static void a_file_with_a_mistake_changes_nothing(void **state)
+{
+	struct world *w = *state;
+	struct host_user user = {.table = w->table};
+	const struct virtual_hosts *before = host_table_use(&user);
+	struct error err = {0};
+	size_t count = 7;
+
+	unlink(w->path);
+	assert_int_equal(host_table_reload(w->table, NULL, &count, &err), -1);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_int_equal(count, 7);
+	assert_ptr_equal(host_table_use(&user), before);
+	host_table_leave(&user);
+}
+
+static void *read_on(void *arg)
+{
+	struct world *w = arg;
+	struct host_user user = {.table = w->table};
+	unsigned last = 0, seen;
+
+	while (!atomic_load(&w->ended)) {
+		const char *url = fallback(host_table_use(&user));
+
+		seen = (unsigned)strtoul(strrchr(url, '/') + 1, NULL, 10);
+		if (seen < last)
+			abort(); /* an older one came back */
+		last = seen;
+	}
+	host_table_leave(&user);
+	return NULL;
+}
+
+static void threads_go_on_while_it_is_read_again(void **state)
+{
+	struct world *w = *state;
+	pthread_t readers[READERS];
+
+	for (int i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&readers[i], NULL, read_on, w),
+				 0);
+	for (unsigned number = 1; number <= 50; number++)
+		reload(w, number);
+	atomic_store(&w->ended, true);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(readers[i], NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_taken_stays_until_its_user_looks_again),
+		TEST(a_file_with_a_mistake_changes_nothing),
+		TEST(threads_go_on_while_it_is_read_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
