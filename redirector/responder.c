@@ -9,6 +9,7 @@
 #include "common/kafka/producer.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
+#include "redirector/pass_through.h"
 #include "redirector/request_info.h"
 #include "redirector/virtual_host.h"
 
@@ -21,6 +22,7 @@
 	"<title>" title "</title>\n"                                           \
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
 
+static const char location[] = "Location: ";
 static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
 static const char never_kept[] = "Cache-Control: no-store\r\n";
 
@@ -63,7 +65,7 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 			return error_set(err, ERROR_PROTOCOL,
 					 "the URL has a control character");
 	}
-	buf_printf(out, "Location: %s\r\n", url);
+	buf_printf(out, "%s%s\r\n", location, url);
 	if (form->varies)
 		buf_puts(out, "Vary: User-Agent\r\n");
 	if (form->counted)
@@ -85,6 +87,37 @@ static struct http_slice lines_for(const struct cached_link *link,
 				   ends[device] - from};
 }
 
+/* The lines with the URL that this visit is sent to. */
+static void pass_on(struct buf *out, const struct cached_link *link,
+		    struct http_slice lines, struct http_slice rest,
+		    struct http_slice query)
+{
+	struct http_slice url = {lines.data + sizeof(location) - 1, 0};
+	const char *end = memchr(lines.data, '\r', lines.len);
+
+	url.len = (size_t)(end - url.data);
+	buf_puts(out, location);
+	pass_through_url(out, url, &link->pass, rest, query);
+	buf_append(out, end, lines.len - (size_t)(end - lines.data));
+}
+
+/* What of the path follows the code: with a slash, or nothing. */
+static struct http_slice rest_of(const struct http_request *req)
+{
+	struct http_slice path = http_path(req);
+	const char *at = memchr(path.data + 1, '/', path.len - 1);
+
+	if (!at)
+		return (struct http_slice){path.data + path.len, 0};
+	return (struct http_slice){at, path.len - (size_t)(at - path.data)};
+}
+
+static bool passes_any(const struct cached_link *link, struct http_slice rest,
+		       struct http_slice query)
+{
+	return rest.len > 0 || (link->pass.query && query.len > 0);
+}
+
 /*
  * A browser may keep a permanent redirect for at most `max_age` ms and never
  * beyond the link's end; the others are asked for every time, since a visit
@@ -97,17 +130,25 @@ static void send_redirect(struct http_request *req,
 			  int64_t now, struct buf *scratch)
 {
 	struct http_slice lines = lines_for(link, device);
+	struct http_slice rest = rest_of(req), query = http_query(req);
+	bool passes = passes_any(link, rest, query);
+	bool kept = is_permanent(link->status) && !link->max_visits;
 
-	if (!is_permanent(link->status) || link->max_visits) {
+	if (!kept && !passes) {
 		http_reply_lines(req, link->status, lines, NULL, 0);
 		return;
 	}
+	buf_reset(scratch);
+	if (passes)
+		pass_on(scratch, link, lines, rest, query);
+	else
+		buf_append(scratch, lines.data, lines.len);
 	if (link->expires - now < max_age)
 		max_age = link->expires - now;
-	buf_reset(scratch);
-	buf_append(scratch, lines.data, lines.len);
-	buf_printf(scratch, "Cache-Control: private, max-age=%" PRId64 "\r\n",
-		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
+	if (kept)
+		buf_printf(scratch,
+			   "Cache-Control: private, max-age=%" PRId64 "\r\n",
+			   max_age > 0 ? max_age / CLOCK_SECOND : 0);
 	/* Out of memory, the redirect goes without what did not fit. */
 	if (!scratch->failed)
 		lines = (struct http_slice){scratch->data, scratch->len};
@@ -350,13 +391,25 @@ static void send_unknown_code(struct responder *r, struct http_request *req,
 	send_link(r, req, vhost, &nothing, click, 0);
 }
 
+/* May the visit have a path behind the code? */
+static bool goes_on(const struct cached_link *link, struct http_slice rest)
+{
+	return link->outcome == LINK_OUTCOME_REDIRECT && link->pass.path &&
+	       pass_through_may_follow(rest);
+}
+
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
 			 int64_t now)
 {
 	const struct virtual_host *vhost;
+	struct http_slice rest = rest_of(req);
 	struct click click;
 
+	if (rest.len > 0 && !goes_on(link, rest)) {
+		responder_send_no_code(r, req);
+		return true;
+	}
 	request_info_read(req, &r->rules, &click);
 	vhost = virtual_hosts_find(r->virtual_hosts, click.host);
 	if (!virtual_host_shows(vhost, click.host, link))
@@ -383,6 +436,10 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 {
 	struct click click;
 
+	if (rest_of(req).len > 0) {
+		responder_send_no_code(r, req);
+		return;
+	}
 	request_info_read(req, &r->rules, &click);
 	send_unknown_code(r, req,
 			  virtual_hosts_find(r->virtual_hosts, click.host),
