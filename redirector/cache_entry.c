@@ -155,6 +155,7 @@ static int build_redirect(struct cache_entry_builder *b,
 
 	entry->status = status_of(link);
 	entry->max_visits = link->max_visits;
+	entry->pass = (struct pass_through){link->query_pass, link->path_pass};
 	entry->link_id = link->link_id;
 	entry->renew = link->max_visits && answer->renew;
 	if (write_lines(b, link, entry, err) < 0)

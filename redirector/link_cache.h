@@ -25,6 +25,7 @@
 #include "linkstore/block/lookup.h"
 #include "redirector/device.h"
 #include "redirector/freshness.h"
+#include "redirector/pass_through.h"
 
 struct cached_link {
 	enum link_outcome outcome;
@@ -40,6 +41,7 @@ struct cached_link {
 	 * device 0, the first, are all others. */
 	struct http_slice lines;
 	uint32_t line_ends[DEVICES];
+	struct pass_through pass;
 	struct http_slice event; /* click_link_part */
 	/* Of a link that may be visited so many times: */
 	uint64_t max_visits; /* 0: any number */

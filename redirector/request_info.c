@@ -10,14 +10,17 @@
 
 struct http_slice request_info_code(struct http_slice path)
 {
-	if (path.len < 2 || path.len > CLICK_CODE_MAX + 1 ||
-	    path.data[0] != '/')
+	size_t len = 0;
+
+	if (path.len < 2 || path.data[0] != '/')
 		return (struct http_slice){0};
-	for (size_t i = 1; i < path.len; i++) {
-		if (!alias_has_symbol(path.data[i]))
+	while (len + 1 < path.len && alias_has_symbol(path.data[len + 1])) {
+		if (++len > CLICK_CODE_MAX)
 			return (struct http_slice){0};
 	}
-	return (struct http_slice){path.data + 1, path.len - 1};
+	if (len == 0 || (len + 1 < path.len && path.data[len + 1] != '/'))
+		return (struct http_slice){0};
+	return (struct http_slice){path.data + 1, len};
 }
 
 struct forwarded {

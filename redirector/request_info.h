@@ -22,9 +22,9 @@ struct request_info_rules {
 enum forwarded_style request_info_style(const char *header);
 
 /*
- * The code a path names: "/aB3xY7k" is "aB3xY7k".  A path that cannot be a code
- * of any space (empty, longer than 64, or with other characters than
- * [0-9A-Za-z_-]) gives {NULL, 0}.
+ * The code a path names: "/aB3xY7k" is "aB3xY7k", and so is "/aB3xY7k/more".
+ * What cannot be a code of any space (empty, longer than 64, or with other
+ * characters than [0-9A-Za-z_-]) gives {NULL, 0}.
  */
 struct http_slice request_info_code(struct http_slice path);
 

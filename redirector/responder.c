@@ -10,6 +10,7 @@
 #include "redirector/access_log.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
+#include "redirector/pass_through.h"
 #include "redirector/request_info.h"
 #include "redirector/virtual_host.h"
 
@@ -22,6 +23,7 @@
 	"<title>" title "</title>\n"                                           \
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
 
+static const char location[] = "Location: ";
 static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
 static const char never_kept[] = "Cache-Control: no-store\r\n";
 
@@ -93,7 +95,7 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 			return error_set(err, ERROR_PROTOCOL,
 					 "the URL has a control character");
 	}
-	buf_printf(out, "Location: %s\r\n", url);
+	buf_printf(out, "%s%s\r\n", location, url);
 	if (form->varies)
 		buf_puts(out, "Vary: User-Agent\r\n");
 	if (form->counted)
@@ -115,33 +117,73 @@ static struct http_slice lines_for(const struct cached_link *link,
 				   ends[device] - from};
 }
 
+/* The lines with the URL that this visit is sent to. */
+static void pass_on(struct buf *out, const struct cached_link *link,
+		    struct http_slice lines, struct http_slice rest,
+		    struct http_slice query)
+{
+	struct http_slice url = {lines.data + sizeof(location) - 1, 0};
+	const char *end = memchr(lines.data, '\r', lines.len);
+
+	url.len = (size_t)(end - url.data);
+	buf_puts(out, location);
+	pass_through_url(out, url, &link->pass, rest, query);
+	buf_append(out, end, lines.len - (size_t)(end - lines.data));
+}
+
+/* What of the path follows the code: with a slash, or nothing. */
+static struct http_slice rest_of(const struct http_request *req)
+{
+	struct http_slice path = http_path(req);
+	const char *at = memchr(path.data + 1, '/', path.len - 1);
+
+	if (!at)
+		return (struct http_slice){path.data + path.len, 0};
+	return (struct http_slice){at, path.len - (size_t)(at - path.data)};
+}
+
+static bool passes_any(const struct cached_link *link, struct http_slice rest,
+		       struct http_slice query)
+{
+	return rest.len > 0 || (link->pass.query && query.len > 0);
+}
+
 /*
  * A browser may keep a permanent redirect for at most permanent_max_age, and
  * never beyond the link's end; the others are asked for every time, since a
  * visit that is not seen is not counted.  `now` is monotonic ms.
  */
+static void put_age(struct responder *r, const struct cached_link *link,
+		    int64_t now)
+{
+	int64_t max_age = r->settings->permanent_max_age;
+
+	if (link->expires - now < max_age)
+		max_age = link->expires - now;
+	buf_printf(&r->lines, "Cache-Control: private, max-age=%" PRId64 "\r\n",
+		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
+}
+
 static void send_redirect(struct responder *r, struct http_request *req,
 			  const struct cached_link *link,
 			  Shortloop__Device device, int64_t now)
 {
 	struct http_slice lines = lines_for(link, device);
-	int64_t max_age = r->settings->permanent_max_age;
-	struct buf *scratch = &r->lines;
+	struct http_slice rest = rest_of(req), query = http_query(req);
+	bool passes = passes_any(link, rest, query);
+	bool kept = is_permanent(link->status) && !link->max_visits;
 
-	log_answer(r, req, link->status, 0);
-	if (!is_permanent(link->status) || link->max_visits) {
-		http_reply_lines(req, link->status, lines, NULL, 0);
-		return;
-	}
-	if (link->expires - now < max_age)
-		max_age = link->expires - now;
-	buf_reset(scratch);
-	buf_append(scratch, lines.data, lines.len);
-	buf_printf(scratch, "Cache-Control: private, max-age=%" PRId64 "\r\n",
-		   max_age > 0 ? max_age / CLOCK_SECOND : 0);
+	buf_reset(&r->lines);
+	if (passes)
+		pass_on(&r->lines, link, lines, rest, query);
+	else if (kept)
+		buf_append(&r->lines, lines.data, lines.len);
+	if (kept)
+		put_age(r, link, now);
 	/* Out of memory, the redirect goes without what did not fit. */
-	if (!scratch->failed)
-		lines = (struct http_slice){scratch->data, scratch->len};
+	if ((passes || kept) && !r->lines.failed)
+		lines = (struct http_slice){r->lines.data, r->lines.len};
+	log_answer(r, req, link->status, 0);
 	http_reply_lines(req, link->status, lines, NULL, 0);
 }
 
@@ -375,13 +417,25 @@ static void send_unknown_code(struct responder *r, struct http_request *req,
 	send_link(r, req, vhost, &nothing, click, 0);
 }
 
+/* May the visit have a path behind the code? */
+static bool goes_on(const struct cached_link *link, struct http_slice rest)
+{
+	return link->outcome == LINK_OUTCOME_REDIRECT && link->pass.path &&
+	       pass_through_may_follow(rest);
+}
+
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
 			 int64_t now)
 {
 	const struct virtual_host *vhost;
+	struct http_slice rest = rest_of(req);
 	struct click click;
 
+	if (rest.len > 0 && !goes_on(link, rest)) {
+		responder_send_no_code(r, req);
+		return true;
+	}
 	request_info_read(req, &r->rules, &click);
 	vhost = virtual_hosts_find(r->virtual_hosts, click.host);
 	if (!virtual_host_shows(vhost, click.host, link))
@@ -408,6 +462,10 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 {
 	struct click click;
 
+	if (rest_of(req).len > 0) {
+		responder_send_no_code(r, req);
+		return;
+	}
 	request_info_read(req, &r->rules, &click);
 	send_unknown_code(r, req,
 			  virtual_hosts_find(r->virtual_hosts, click.host),

@@ -58,10 +58,11 @@ struct address responder_client(const struct responder *r,
 				const struct http_request *req);
 
 /*
- * As the link says, if it is shown under the request's Host; an event.  `now`
- * is monotonic ms.  Returns false, with nothing answered, when the link may be
- * visited only so many times: the visit has to be counted, and then comes
- * responder_send_counted.
+ * As the link says, if it is shown under the request's Host; an event.  A path
+ * behind the code is that of a link that passes it on, or a 404 without one.
+ * `now` is monotonic ms.  Returns false, with nothing answered, when the link
+ * may be visited only so many times: the visit has to be counted, and then
+ * comes responder_send_counted.
  */
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,
@@ -73,7 +74,7 @@ void responder_send_counted(struct responder *r, struct http_request *req,
 			    const struct cached_link *link, int64_t now);
 
 /* 404, or the fallback, for a code that no link can have; an event without a
- * link. */
+ * link, unless the path goes on behind the code. */
 void responder_send_unknown(struct responder *r, struct http_request *req,
 			    struct http_slice code);
 

@@ -107,6 +107,9 @@ static const char collectors[] =
 static const char reconciled_hours[] =
 #include "schemas/clickhouse/0043_reconciled_hours.sql.inc"
 	;
+static const char links_passing[] =
+#include "schemas/clickhouse/0044_links_passing.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -144,5 +147,6 @@ const struct migration migrations[] = {
 	{"0041_owners_of_clicks.sql", owners_of_clicks},
 	{"0042_collectors.sql", collectors},
 	{"0043_reconciled_hours.sql", reconciled_hours},
+	{"0044_links_passing.sql", links_passing},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

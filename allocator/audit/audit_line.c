@@ -180,6 +180,16 @@ static void put_max_visits(struct buf *out, const Shortloop__Link *link)
 	put_count(out, link->max_visits);
 }
 
+static void put_pass_query(struct buf *out, const Shortloop__Link *link)
+{
+	put_text(out, link_query_pass_name(link->query_pass));
+}
+
+static void put_pass_path(struct buf *out, const Shortloop__Link *link)
+{
+	buf_puts(out, link->path_pass ? "true" : "false");
+}
+
 static const struct {
 	const char *name;
 	field_fn *put;
@@ -196,6 +206,8 @@ static const struct {
 	{"description", put_description},
 	{"not_before", put_not_before},
 	{"max_visits", put_max_visits},
+	{"pass_query", put_pass_query},
+	{"pass_path", put_pass_path},
 };
 
 static void put_field(struct buf *out, field_fn *put,

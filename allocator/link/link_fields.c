@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/unconst.h"
 #include "common/unseen.h"
+#include "linkstore/link/names.h"
 
 #define MAX_VISITS_MAX INT64_C(1000000000000)
 
@@ -343,6 +344,32 @@ static int read_redirect_status(struct field_reader *r, struct error *err)
 	return 0;
 }
 
+static int read_pass_query(struct field_reader *r, struct error *err)
+{
+	static const Shortloop__QueryPass all[] = {
+		SHORTLOOP__QUERY_PASS__QUERY_DROPPED,
+		SHORTLOOP__QUERY_PASS__QUERY_ADDED,
+		SHORTLOOP__QUERY_PASS__QUERY_OVERRIDES};
+	const char *text =
+		json_is_string(r->value) ? json_string_value(r->value) : "";
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!strcmp(text, link_query_pass_name(all[i]))) {
+			r->fields->pass_query = all[i];
+			return 0;
+		}
+	}
+	return refuse(r, "none, add or override", err);
+}
+
+static int read_pass_path(struct field_reader *r, struct error *err)
+{
+	if (!json_is_boolean(r->value))
+		return refuse(r, "true or false", err);
+	r->fields->pass_path = json_is_true(r->value);
+	return 0;
+}
+
 static int read_state(struct field_reader *r, struct error *err)
 {
 	const char *text =
@@ -377,6 +404,8 @@ static const struct {
 	{"not_before", FIELD_NOT_BEFORE, read_not_before},
 	{"max_visits", FIELD_MAX_VISITS, read_max_visits},
 	{"redirect_status", FIELD_REDIRECT_STATUS, read_redirect_status},
+	{"pass_query", FIELD_PASS_QUERY, read_pass_query},
+	{"pass_path", FIELD_PASS_PATH, read_pass_path},
 	{"state", FIELD_STATE, read_state},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))

@@ -40,6 +40,8 @@ enum link_field {
 	FIELD_MAX_VISITS = 1 << 11,
 	FIELD_REDIRECT_STATUS = 1 << 12,
 	FIELD_STATE = 1 << 13,
+	FIELD_PASS_QUERY = 1 << 14,
+	FIELD_PASS_PATH = 1 << 15,
 };
 
 /* What fields are checked against.  All of it outlives its use. */
@@ -69,6 +71,8 @@ struct link_fields {
 	int64_t not_before;  /* ms since 1970; 0: at once */
 	uint64_t max_visits; /* 0: any number */
 	uint32_t redirect_status;
+	Shortloop__QueryPass pass_query;
+	bool pass_path;
 	Shortloop__LinkState state;
 };
 

@@ -5,7 +5,8 @@
 #define PATCH_FIELDS                                                           \
 	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_STATE | FIELD_TAGS |    \
 	 FIELD_DESCRIPTION | FIELD_CAMPAIGN | FIELD_NOT_BEFORE |               \
-	 FIELD_MAX_VISITS | FIELD_REDIRECT_STATUS)
+	 FIELD_MAX_VISITS | FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY |         \
+	 FIELD_PASS_PATH)
 
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err)
@@ -46,6 +47,14 @@ static void apply_lists(const struct link_fields *f, Shortloop__Link *link)
 	}
 }
 
+static void apply_passing(const struct link_fields *f, Shortloop__Link *link)
+{
+	if (f->given & FIELD_PASS_QUERY)
+		link->query_pass = f->pass_query;
+	if (f->given & FIELD_PASS_PATH)
+		link->path_pass = f->pass_path;
+}
+
 void link_patch_apply(const struct link_patch *patch,
 		      const Shortloop__Link *link, Shortloop__Link *ret_link)
 {
@@ -53,6 +62,7 @@ void link_patch_apply(const struct link_patch *patch,
 
 	*ret_link = *link;
 	apply_lists(f, ret_link);
+	apply_passing(f, ret_link);
 	if (f->given & FIELD_URL)
 		ret_link->url = unconst(f->url);
 	if (f->given & FIELD_DESCRIPTION)

@@ -11,10 +11,10 @@ struct link_patch {
 
 /*
  * A JSON merge patch (RFC 7386) of url, targets, ttl, state, tags, description,
- * campaign, not_before, max_visits and redirect_status; null resets a field.
- * `targets` and `tags` are replaced whole.  ERROR_INPUT as link_fields_read, or
- * when nothing is given.  End with link_patch_release, also after a failure.
- * Must not be copied.
+ * campaign, not_before, max_visits, redirect_status, pass_query and pass_path;
+ * null resets a field.  `targets` and `tags` are replaced whole.  ERROR_INPUT
+ * as link_fields_read, or when nothing is given.  End with link_patch_release,
+ * also after a failure.  Must not be copied.
  */
 int link_patch_parse(struct link_patch *patch, const struct link_rules *rules,
 		     struct http_slice text, struct error *err);

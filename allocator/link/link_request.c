@@ -8,7 +8,7 @@
 	(FIELD_URL | FIELD_TARGETS | FIELD_TTL | FIELD_SPACE | FIELD_CODE |    \
 	 FIELD_DOMAIN | FIELD_OWNER | FIELD_CAMPAIGN | FIELD_TAGS |            \
 	 FIELD_DESCRIPTION | FIELD_NOT_BEFORE | FIELD_MAX_VISITS |             \
-	 FIELD_REDIRECT_STATUS)
+	 FIELD_REDIRECT_STATUS | FIELD_PASS_QUERY | FIELD_PASS_PATH)
 
 static int refuse_no_space(const struct link_fields *f, struct error *err)
 {
@@ -92,4 +92,6 @@ void link_request_fill(const struct link_request *request,
 	ret_link->not_before_ms = (uint64_t)f->not_before;
 	ret_link->max_visits = f->max_visits;
 	ret_link->redirect_status = f->redirect_status;
+	ret_link->query_pass = f->pass_query;
+	ret_link->path_pass = f->pass_path;
 }

@@ -70,6 +70,10 @@ static void put_behaviour(struct buf *out, const Shortloop__Link *link)
 		put_number(out, ",\"max_visits\":", link->max_visits);
 	else
 		buf_puts(out, ",\"max_visits\":null");
+	put_text(out,
+		 ",\"pass_query\":", link_query_pass_name(link->query_pass));
+	buf_puts(out, link->path_pass ? ",\"pass_path\":true"
+				      : ",\"pass_path\":false");
 	put_text(out, ",\"domain\":", link->domain);
 }
 

@@ -32,9 +32,10 @@ const char *link_view_etag(const Shortloop__Link *link,
 /*
  * Appends {"code","short_url","link_id","url","ttl","space","generation",
  * "version","state","created_at","expires_at","owner","campaign","tags",
- * "targets","redirect_status","not_before","max_visits","domain","description",
- * "account","creator","editor","changed_at"}: the id is a string, times are RFC
- * 3339, what is not set is null.
+ * "targets","redirect_status","not_before","max_visits","pass_query",
+ * "pass_path","domain","description","account","creator","editor",
+ * "changed_at"}: the id is a string, times are RFC 3339, what is not set is
+ * null.
  */
 void link_view_write(const struct link_view *view, struct buf *out);
 

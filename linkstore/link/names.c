@@ -29,3 +29,17 @@ const char *link_device_name(Shortloop__Device device)
 		return "unknown";
 	}
 }
+
+const char *link_query_pass_name(Shortloop__QueryPass pass)
+{
+	switch ((int)pass) {
+	case SHORTLOOP__QUERY_PASS__QUERY_DROPPED:
+		return "none";
+	case SHORTLOOP__QUERY_PASS__QUERY_ADDED:
+		return "add";
+	case SHORTLOOP__QUERY_PASS__QUERY_OVERRIDES:
+		return "override";
+	default:
+		return "unknown";
+	}
+}

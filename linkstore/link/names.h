@@ -12,4 +12,7 @@ const char *link_state_name(Shortloop__LinkState state);
  */
 const char *link_device_name(Shortloop__Device device);
 
+/* "none", "add", "override"; "unknown" for one of a later version. */
+const char *link_query_pass_name(Shortloop__QueryPass pass);
+
 #endif

@@ -32,7 +32,8 @@ def test_all_that_a_link_may_say_can_be_edited(api):
     link = api.create()
     fields = {"targets": {"ios": "https://example.org/i"},
               "not_before": "2030-01-01T00:00:00Z", "max_visits": 5,
-              "redirect_status": 301, "description": "d", "campaign": "c"}
+              "redirect_status": 301, "description": "d", "campaign": "c",
+              "pass_query": "override", "pass_path": True}
     answer = api.patch(link["code"], **fields)
     assert answer.status_code == 200, answer.text
     assert {k: answer.json()[k] for k in fields} == fields
@@ -40,6 +41,8 @@ def test_all_that_a_link_may_say_can_be_edited(api):
     assert answer.json()["targets"] == {}
     assert answer.json()["max_visits"] is None
     assert answer.json()["redirect_status"] == 302
+    assert answer.json()["pass_query"] == "none"
+    assert answer.json()["pass_path"] is False
 
 
 def test_a_longer_class_lifts_the_end_of_link_and_block(api, redis):

@@ -166,6 +166,8 @@ def test_links_are_archived(kafka, topics, tables, collector):
     event.link.editor = "support"
     event.link.not_before_ms = 6000
     event.link.max_visits = 2**63
+    event.link.query_pass = 2
+    event.link.path_pass = True
     event.link.targets.add(device=1, url="https://example.org/ios")
     event.link.targets.add(device=3, url="https://example.org/wechat")
     kafka.produce(topics["topic_links"], [event.SerializeToString()])
@@ -184,12 +186,13 @@ def test_links_are_archived(kafka, topics, tables, collector):
                               "wechat": "https://example.org/wechat"}
     assert row["not_before"] == "1970-01-01 00:00:06.000"
     assert int(row["max_visits"]) == 2**63
+    assert (row["pass_query"], row["pass_path"]) == ("override", True)
 
 
 def test_a_link_archived_before_has_the_defaults(clickhouse):
     migrate = [(SCHEMAS / f"{name}.sql").read_text() for name in
                ("0003_links", "0011_links_fields", "0011_links_fields",
-                "0028_links_account")]
+                "0028_links_account", "0044_links_passing")]
     clickhouse.query(migrate[0])
     clickhouse.query("INSERT INTO links (code, link_id, url) VALUES "
                      "('abc', 77, 'https://example.org/')")
@@ -200,6 +203,7 @@ def test_a_link_archived_before_has_the_defaults(clickhouse):
             row["account"]) == ("https://example.org/", "", {}, "")
     assert (row["not_before"], int(row["max_visits"])) == (
         "1970-01-01 00:00:00.000", 0)
+    assert (row["pass_query"], row["pass_path"]) == ("none", False)
 
 
 def test_a_block_is_reported_with_its_hours(kafka, topics, tables, collector):

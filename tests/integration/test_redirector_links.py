@@ -66,6 +66,17 @@ def status(redirector, code, method="GET", **headers):
                  headers=headers).status_code
 
 
+def status_of_path(redirector, path):
+    """As it is: requests would take dots out of it."""
+    connection = http.client.HTTPConnection(
+        redirector.section["listen"], timeout=60)
+    try:
+        connection.request("GET", f"/{path}")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
 def in_seconds(seconds):
     now = datetime.datetime.now(datetime.timezone.utc)
     return (now + datetime.timedelta(seconds=seconds)).isoformat()
@@ -114,6 +125,64 @@ def test_targets_and_statuses_go_together(links, start, code_status):
     assert answer.headers["Vary"] == "User-Agent"
     assert ("max-age=0" in answer.headers["Cache-Control"]) == (
         code_status in (302, 307))
+
+
+# --- what goes on to the URL -------------------------------------------------------
+
+PASSING = [
+    # (pass_query, pass_path, what follows the code, what the link leads to)
+    ("none", False, "?c=9&d=1", "https://example.org/a?b=1&utm_source=own#f"),
+    ("add", False, "?b=9&d=%C3%A4&utm_source=x",
+     "https://example.org/a?b=1&utm_source=own&d=%C3%A4#f"),
+    ("override", False, "?b=9&utm_source=x&utm_term=y",
+     "https://example.org/a?utm_source=own&b=9&utm_term=y#f"),
+    ("none", True, "/c/d?b=9", "https://example.org/a/c/d?b=1&utm_source=own#f"),
+    ("add", True, "/?d", "https://example.org/a/?b=1&utm_source=own&d#f"),
+]
+
+
+def test_what_a_link_says_goes_on(links, start, clicks):
+    redirector = start()
+    for number, (query, path, follows, wanted) in enumerate(PASSING):
+        code = links.create("https://example.org/a?b=1&utm_source=own#f",
+                            pass_query=query, pass_path=path,
+                            redirect_status=301 if number % 2 else 302)
+        for _ in range(2):  # looked up, and cached
+            answer = visit(f"{redirector.url}/{code}{follows}")
+            assert answer.headers["Location"] == wanted
+            assert ("max-age=0" in answer.headers["Cache-Control"]) == \
+                (number % 2 == 0)
+    events = clicks(redirector)
+    assert [e.outcome for e in events] == [REDIRECTED] * 2 * len(PASSING)
+
+
+def test_each_target_takes_what_goes_on(links, start):
+    code = links.create(targets={"ios": "https://ios.example/"}, pass_query="add")
+    url = f"{start().url}/{code}?a=b"
+    assert visit(url, headers={"User-Agent": IPHONE}).headers["Location"] == \
+        "https://ios.example/?a=b"
+    assert visit(url).headers["Location"].endswith("?a=b")
+
+
+def test_a_path_that_does_not_go_on_is_no_click(links, start, clicks):
+    redirector = start()
+    plain, passing = links.create(), links.create(pass_path=True)
+    gone = links.create(pass_path=True)
+    links.redis.delete(links.key(gone))
+    for path in (f"{plain}/", f"{plain}/more", f"{passing}/%2e%2e/more",
+                 f"{passing}/a/%2E", f"{gone}/more", "no-such-code/more", "a%2Fb/c"):
+        assert status_of_path(redirector, path) == 404, path
+    assert visit(f"{redirector.url}/{plain}").status_code == 302
+    assert [e.code for e in clicks(redirector)] == [plain]
+
+
+def test_an_edit_ends_what_goes_on(links, start):
+    redirector = start(cache_ttl="100ms")
+    code = links.create(pass_path=True, pass_query="add")
+    assert visit(f"{redirector.url}/{code}/a?b").status_code == 302
+    links.change(code, pass_path=None, pass_query=None)
+    eventually(lambda: visit(f"{redirector.url}/{code}/a?b").status_code == 404)
+    assert not visit(f"{redirector.url}/{code}?b").headers["Location"].endswith("?b")
 
 
 # --- not before ------------------------------------------------------------------

@@ -172,10 +172,13 @@ static void how_a_link_behaves_is_read(void **state)
 		      "\"wechat\":\"https://w.example/\"},"
 		      "\"not_before\":\"2026-12-01T08:00:00+08:00\","
 		      "\"max_visits\":3,\"redirect_status\":308,"
-		      "\"description\":\"d\",\"domain\":\"main\"}",
+		      "\"description\":\"d\",\"domain\":\"main\","
+		      "\"pass_query\":\"add\",\"pass_path\":true}",
 		      &err),
 		0);
 	link_request_fill(&r, &link);
+	assert_int_equal(link.query_pass, SHORTLOOP__QUERY_PASS__QUERY_ADDED);
+	assert_true(link.path_pass);
 	assert_int_equal(link.n_targets, 2);
 	assert_int_equal(link.targets[1]->device,
 			 SHORTLOOP__DEVICE__DEVICE_WECHAT);
@@ -248,6 +251,9 @@ static void wrong_numbers_and_times_are_refused(void **state)
 	assert_refused("{\"redirect_status\":303}", "301, 302, 307 or 308");
 	assert_refused("{\"not_before\":\"soon\"}", "not_before: expected");
 	assert_refused("{\"not_before\":5}", "not_before: expected");
+	assert_refused("{\"pass_query\":true}", "none, add or override");
+	assert_refused("{\"pass_query\":\"unknown\"}", "none, add or");
+	assert_refused("{\"pass_path\":\"yes\"}", "true or false");
 }
 
 static void a_text_has_nothing_that_nobody_sees(void **state)

@@ -22,11 +22,20 @@ static void a_path_of_code_characters_names_a_code(void **state)
 	assert_memory_equal(code.data, "aB3_-9k", 7);
 }
 
+static void a_code_ends_at_a_slash(void **state)
+{
+	static const char *const paths[] = {"/abc/", "/abc/d/e", "/abc//"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(code_of(paths[i]).len, 3);
+}
+
 static void other_paths_name_none(void **state)
 {
 	static const char *const paths[] = {
-		"",	  "/",	     "*",      "abc",	"/abc/",   "/a/b",
-		"/a%41b", "/a.html", "/a\xc3", "//abc", "/../abc", "/a b",
+		"",	   "/",	     "*",     "abc",	 "/a%41b",
+		"/a.html", "/a\xc3", "//abc", "/../abc", "/a b",
 	};
 	char too_long[CLICK_CODE_MAX + 3];
 
@@ -45,6 +54,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_of_code_characters_names_a_code),
+		cmocka_unit_test(a_code_ends_at_a_slash),
 		cmocka_unit_test(other_paths_name_none),
 	};
 

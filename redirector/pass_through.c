@@ -1,0 +1,235 @@
+#include "redirector/pass_through.h"
+
+#include <string.h>
+
+/* --- percent-encoding ------------------------------------------------------
+ */
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Takes the next byte off the front of `text`, which is not empty. */
+static char next_decoded(struct http_slice *text)
+{
+	char c = text->data[0];
+	size_t taken = 1;
+
+	if (c == '%' && text->len >= 3 && hex_value(text->data[1]) >= 0 &&
+	    hex_value(text->data[2]) >= 0) {
+		c = (char)(hex_value(text->data[1]) << 4 |
+			   hex_value(text->data[2]));
+		taken = 3;
+	}
+	text->data += taken;
+	text->len -= taken;
+	return c;
+}
+
+/* What RFC 3986 has in a path and in a query. */
+static bool is_plain(char c)
+{
+	static const bool plain[256] = {
+		['!'] = 1, ['$' ... ';'] = 1, ['='] = 1, ['?' ... 'Z'] = 1,
+		['_'] = 1, ['a' ... 'z'] = 1, ['~'] = 1,
+	};
+
+	return plain[(unsigned char)c];
+}
+
+static void append_encoded(struct buf *out, struct http_slice text)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		if (is_plain(text.data[i]))
+			continue;
+		buf_append(out, text.data + from, i - from);
+		buf_printf(out, "%%%02X", (unsigned char)text.data[i]);
+		from = i + 1;
+	}
+	buf_append(out, text.data + from, text.len - from);
+}
+
+/* --- the path --------------------------------------------------------------
+ */
+
+bool pass_through_may_follow(struct http_slice rest)
+{
+	size_t len = 0, dots = 0; /* of the segment so far */
+	char c;
+
+	while (rest.len > 0) {
+		c = next_decoded(&rest);
+		/* Browsers take a backslash for a slash. */
+		if (c != '/' && c != '\\') {
+			len++;
+			dots += c == '.';
+			continue;
+		}
+		if (len > 0 && len == dots && len <= 2)
+			return false;
+		len = dots = 0;
+	}
+	return len == 0 || len != dots || len > 2;
+}
+
+/* --- the query -------------------------------------------------------------
+ */
+
+/* Cuts the next parameter that is not empty off the front; its length is 0 at
+ * the end. */
+static struct http_slice next_parameter(struct http_slice *query)
+{
+	struct http_slice one = {query->data, 0};
+	const char *end;
+
+	while (one.len == 0 && query->len > 0) {
+		end = memchr(query->data, '&', query->len);
+		one = (struct http_slice){query->data,
+					  end ? (size_t)(end - query->data)
+					      : query->len};
+		query->data += one.len + (end != NULL);
+		query->len -= one.len + (end != NULL);
+	}
+	return one;
+}
+
+static struct http_slice name_of(struct http_slice parameter)
+{
+	const char *end = memchr(parameter.data, '=', parameter.len);
+
+	if (end)
+		parameter.len = (size_t)(end - parameter.data);
+	return parameter;
+}
+
+static char next_of_name(struct http_slice *name)
+{
+	if (name->data[0] != '+')
+		return next_decoded(name);
+	name->data++;
+	name->len--;
+	return ' ';
+}
+
+static bool same_name(struct http_slice a, struct http_slice b)
+{
+	while (a.len > 0 && b.len > 0) {
+		if (next_of_name(&a) != next_of_name(&b))
+			return false;
+	}
+	return a.len == b.len;
+}
+
+static bool is_utm(struct http_slice name)
+{
+	static const char prefix[] = "utm_";
+
+	for (size_t i = 0; i < sizeof(prefix) - 1; i++) {
+		if (name.len == 0 || next_of_name(&name) != prefix[i])
+			return false;
+	}
+	return true;
+}
+
+static bool has_name(struct http_slice query, struct http_slice name)
+{
+	struct http_slice one;
+
+	while ((one = next_parameter(&query)).len > 0) {
+		if (same_name(name_of(one), name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_too_many(struct http_slice query)
+{
+	size_t count = 0;
+
+	while (next_parameter(&query).len > 0)
+		count++;
+	return count > PASS_THROUGH_PARAMETERS_MAX;
+}
+
+static void append_mark(struct buf *out, bool *any)
+{
+	buf_putc(out, *any ? '&' : '?');
+	*any = true;
+}
+
+static void append_merged(struct buf *out, bool overrides,
+			  struct http_slice own, struct http_slice visit)
+{
+	struct http_slice left = own, one, name;
+	bool any = false;
+
+	while ((one = next_parameter(&left)).len > 0) {
+		name = name_of(one);
+		if (!overrides || is_utm(name) || !has_name(visit, name)) {
+			append_mark(out, &any);
+			buf_append(out, one.data, one.len);
+		}
+	}
+	left = visit;
+	while ((one = next_parameter(&left)).len > 0) {
+		name = name_of(one);
+		if ((overrides && !is_utm(name)) || !has_name(own, name)) {
+			append_mark(out, &any);
+			append_encoded(out, one);
+		}
+	}
+}
+
+/* --- the URL ---------------------------------------------------------------
+ */
+
+/* Cuts off what begins with `mark`, which may be nothing. */
+static struct http_slice cut_from(struct http_slice *text, char mark)
+{
+	const char *at = memchr(text->data, mark, text->len);
+	struct http_slice tail = {text->data + text->len, 0};
+
+	if (at) {
+		tail = (struct http_slice){
+			at, text->len - (size_t)(at - text->data)};
+		text->len -= tail.len;
+	}
+	return tail;
+}
+
+void pass_through_url(struct buf *out, struct http_slice url,
+		      const struct pass_through *pass, struct http_slice rest,
+		      struct http_slice query)
+{
+	struct http_slice fragment = cut_from(&url, '#');
+	struct http_slice own = cut_from(&url, '?');
+
+	if (pass->path && rest.len > 0) {
+		if (url.len > 0 && url.data[url.len - 1] == '/')
+			url.len--;
+		buf_append(out, url.data, url.len);
+		append_encoded(out, rest);
+	} else {
+		buf_append(out, url.data, url.len);
+	}
+	if (pass->query == SHORTLOOP__QUERY_PASS__QUERY_DROPPED ||
+	    query.len == 0 || has_too_many(query))
+		buf_append(out, own.data, own.len);
+	else
+		append_merged(out,
+			      pass->query ==
+				      SHORTLOOP__QUERY_PASS__QUERY_OVERRIDES,
+			      (struct http_slice){own.data + (own.len > 0),
+						  own.len - (own.len > 0)},
+			      query);
+	buf_append(out, fragment.data, fragment.len);
+}
