@@ -92,8 +92,6 @@ static bool is_harmless(struct scan *s, struct http_slice name,
 		       scan_connection(s, value);
 	case 14:
 		return !http_name_is(name, "content-length");
-	case 16:
-		return !http_name_is(name, "proxy-connection");
 	case 17:
 		return !http_name_is(name, "transfer-encoding");
 	default:
