@@ -116,7 +116,8 @@ def own_links(make_links, own_redis):
 @pytest.fixture
 def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
-    def make(ready=True, kafka_settings=None, domains=None, **settings):
+    def make(ready=True, kafka_settings=None, domains=None, env=None,
+             **settings):
         topic = kafka.clicks_topic()
         settings.setdefault("threads", 2)
         settings.setdefault("edge", "edge-1")
@@ -124,7 +125,7 @@ def start(program, links_config, domains_config, kafka):
             "links": links_config, "redirector": settings,
             "domains": domains or domains_config,
             "kafka": {"topic_clicks": topic, **(kafka_settings or {})}},
-            ready=ready)
+            env=env, ready=ready)
         made.topic = topic
         return made
     return make
