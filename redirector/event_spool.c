@@ -52,7 +52,8 @@ struct event_spool {
 	struct spool_record records[BATCH];
 	bool holding;		    /* there are events in the spool */
 	uint64_t spooled, replayed; /* as they were when it began to */
-	int64_t retry_at; /* monotonic ms; until then the disk has failed */
+	int64_t retry_at;	    /* writing, after a failure; monotonic ms */
+	int64_t replay_at;	    /* reading, likewise */
 	struct error failure;
 	int64_t report_at, complain_at;
 	uint64_t dropped, dropped_untold;
@@ -316,8 +317,8 @@ static void report(struct event_spool *s)
 		return;
 	s->report_at = now + REPORT_MS;
 	note_refused(s);
-	if (spool_sync(s->spool, &s->failure) < 0)
-		s->retry_at = now + RETRY_MS;
+	/* Of a failure `failure` tells; what is there is there. */
+	(void)spool_sync(s->spool, &s->failure);
 	tell_usage(s);
 	complain(s, now);
 	if (now >= s->retry_at && s->dropped_untold == 0)
@@ -334,12 +335,13 @@ static bool may_replay(struct event_spool *s)
 
 static void replay(struct event_spool *s)
 {
+	int64_t now = clock_monotonic_ms();
+
 	if (s->holding)
 		replay_retire(s->replay);
-	if (may_replay(s) && clock_monotonic_ms() >= s->retry_at &&
-	    replay_step(s->replay, s->producer, clock_monotonic_ms(),
-			&s->failure) < 0)
-		s->retry_at = clock_monotonic_ms() + RETRY_MS;
+	if (may_replay(s) && now >= s->replay_at &&
+	    replay_step(s->replay, s->producer, now, &s->failure) < 0)
+		s->replay_at = now + RETRY_MS;
 }
 
 static void deadline(int64_t ms, struct timespec *ret)

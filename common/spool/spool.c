@@ -560,6 +560,10 @@ static int look_ahead(struct spool *s, struct error *err)
 
 		if (got > 0)
 			got = look_into_segment(s, end_of(s, i), grows, err);
+		/* Opened anew at the next try, so that one that cannot be read
+		 * may be moved away. */
+		if (got < 0)
+			stop_reading(s);
 		if (got)
 			return got;
 	}

@@ -116,14 +116,10 @@ def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
         eventually(lambda: redirector.ready()[0])
         redirector.wait_metric(30, EVENTS)
     replayed(redirector)
-    events = clicks(redirector)
-    spooled = [e for e in events if e.event_id >= min(
-        e.event_id for e in events)]
     # Ten were in memory, and may have arrived or not.
-    found = by_id(events)
-    assert 30 <= len(found) <= 40
-    assert all(len(same) == 1 for same in found.values())
-    assert not any(e.maybe_sent for e in spooled)
+    events = clicks(redirector)
+    assert 30 <= len(events) <= 40
+    are_once(events, len(events))
 
 
 def test_what_may_have_been_sent_is_sent_again_and_says_so(
@@ -178,12 +174,12 @@ def test_a_spool_that_is_full_takes_no_more(start, links, clicks, spool,
     code = links.create()
     with standing_still(kafka_server):
         for _ in range(200):
-            assert visit(f"{redirector.url}/{code}?{'q' * 8000}"
+            assert visit(f"{redirector.url}/{code}?{'q' * 6000}"
                          ).status_code == 302
         eventually(lambda: redirector.metric(EVENTS) + redirector.metric(
             DROPPED, reason="spool_full") == 190)
         kept = redirector.metric(EVENTS)
-        assert 100 <= kept < 131
+        assert 150 <= kept < 175
         assert redirector.metric("shortloop_redirector_spool_bytes") <= 1 << 20
     replayed(redirector)
     are_once(clicks(redirector), kept + 10)
