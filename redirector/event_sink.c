@@ -24,6 +24,8 @@ struct event_sink {
  * so that it is not taken for one.
  */
 
+_Static_assert(sizeof(void *) >= sizeof(int64_t), "a time fits a pointer");
+
 static void *opaque_of(int64_t time_ms)
 {
 	return (void *)(intptr_t)((uint64_t)time_ms << 1 | 1);
