@@ -6,7 +6,8 @@
 
 /*
  * Blocks the signals and opens a non-blocking signalfd for them; ignores
- * SIGPIPE.  Call before any thread is created: threads inherit the mask.
+ * SIGPIPE and SIGXFSZ, which are errors of the call then.  Call before any
+ * thread is created: threads inherit the mask.
  */
 int signals_open(int *ret_fd, struct error *err);
 

@@ -60,6 +60,11 @@ void click_link_part(struct buf *out, struct http_slice code, uint64_t link_id,
  */
 void click_domain(struct http_slice host, char out[CLICK_DOMAIN_MAX + 1]);
 
+/* Put behind an event, it says that an earlier try may have been delivered:
+ * maybe_sent of schemas/click.proto. */
+#define CLICK_MAYBE_SENT      "\xa0\x01\x01"
+#define CLICK_MAYBE_SENT_SIZE (sizeof(CLICK_MAYBE_SENT) - 1)
+
 /* Encodes clicks and numbers them.  One per thread. */
 struct click_encoder;
 

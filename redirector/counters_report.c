@@ -62,6 +62,8 @@ static void fill_counts(Shortloop__RedirectorCounters *m, const uint64_t *n)
 	m->refused = n[HOUR_REFUSED];
 	m->acknowledged = n[HOUR_ACKNOWLEDGED];
 	m->undelivered = n[HOUR_UNDELIVERED];
+	m->spooled = n[HOUR_SPOOLED];
+	m->replayed = n[HOUR_REPLAYED];
 }
 
 void counters_record_put(struct buf *out, const struct counters_origin *origin,

@@ -14,6 +14,7 @@
 #include "redirector/access_log.h"
 #include "redirector/counters_report.h"
 #include "redirector/deny_file.h"
+#include "redirector/event_sink.h"
 #include "redirector/freshness.h"
 #include "redirector/host_table.h"
 #include "redirector/invalidations.h"
@@ -44,27 +45,6 @@ void redirector_redis_changed(struct redirector *r, unsigned thread,
 		log_info(r->log, "Redis connected");
 	else if (changed)
 		log_warn(r->log, "Redis disconnected", log_err(err));
-}
-
-static void on_kafka(void *arg, bool up, const char *reason)
-{
-	struct redirector *r = arg;
-
-	if (up && health_up(r->health.kafka))
-		log_info(r->log, "Kafka connected");
-	else if (!up && health_down(r->health.kafka, reason))
-		log_warn(r->log, "Kafka disconnected",
-			 log_str("reason", reason));
-}
-
-static void on_delivery(void *arg, void *opaque, const struct error *err)
-{
-	struct redirector *r = arg;
-
-	if (err)
-		metric_add(r->metrics.counters[COUNTER_DROPPED_EXPIRED], 1);
-	hour_writer_count_now(&r->hours[r->threads], (int64_t)(intptr_t)opaque,
-			      err ? HOUR_UNDELIVERED : HOUR_ACKNOWLEDGED);
 }
 
 /* Ends the program the way an operator would: main waits for that signal. */
@@ -148,7 +128,6 @@ static int make_health(struct redirector *r, struct health *health,
 	if (!r->health.thread_connected)
 		return error_set_nomem(err);
 	r->health.redis = health_register(health, "redis");
-	r->health.kafka = health_register(health, "kafka");
 	r->health.links = health_register(health, "links");
 	r->health.invalidations = health_register(health, "link changes");
 	return 0;
@@ -290,25 +269,6 @@ static int make_invalidations(struct redirector *r, struct error *err)
 	return r->invalidations ? 0 : -1;
 }
 
-static int make_producer(struct redirector *r, struct error *err)
-{
-	const struct redirector_settings *s = &r->config->redirector;
-	const struct kafka_producer_options options = {
-		.client_id = "shortloop-redirector",
-		.topic = r->config->kafka.topic_clicks,
-		.compression = s->compression,
-		.linger = s->linger,
-		.delivery_timeout = s->delivery_timeout,
-		.on_delivery = on_delivery,
-		.on_state = on_kafka,
-		.arg = r,
-	};
-
-	r->producer = kafka_producer_new(&r->config->kafka, &options,
-					 r->registry, err);
-	return r->producer ? 0 : -1;
-}
-
 static int make_hours(struct redirector *r, struct error *err)
 {
 	r->hours = calloc(r->threads + 1, sizeof(*r->hours));
@@ -334,6 +294,22 @@ static int make_access_log(struct redirector *r, struct error *err)
 	return r->access_log ? 0 : -1;
 }
 
+static int make_sink(struct redirector *r, struct health *health,
+		     struct error *err)
+{
+	const struct event_sink_options options = {
+		.config = r->config,
+		.metrics = &r->metrics,
+		.hours = &r->hours[r->threads],
+		.registry = r->registry,
+		.health = health,
+		.log = r->log,
+	};
+
+	r->sink = event_sink_new(&options, err);
+	return r->sink ? 0 : -1;
+}
+
 static int make_parts(struct redirector *r, struct health *health,
 		      struct error *err)
 {
@@ -345,7 +321,7 @@ static int make_parts(struct redirector *r, struct health *health,
 	if (!r->renewals || make_spaces(r, err) < 0 ||
 	    make_invalidations(r, err) < 0 || make_hours(r, err) < 0)
 		return -1;
-	return make_producer(r, err);
+	return make_sink(r, health, err);
 }
 
 struct redirector *redirector_new(struct app *app,
@@ -375,8 +351,8 @@ void redirector_free(struct redirector *r)
 {
 	if (!r)
 		return;
-	/* The producer reports here until it is gone. */
-	kafka_producer_free(r->producer);
+	/* It counts in `hours` until it is gone. */
+	event_sink_free(r->sink);
 	counters_report_free(r->counters);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
@@ -435,10 +411,7 @@ int redirector_check(const void *config, struct error *err)
 
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 {
-	struct error err;
-
-	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
-		log_error(r->log, "click events dropped", log_err(&err));
+	event_sink_flush(r->sink, timeout_ms);
 }
 
 static void reload_domains(struct redirector *r)
@@ -482,8 +455,7 @@ int redirector_start_counters(struct redirector *r, struct error *err)
 void redirector_end_counters(struct redirector *r, int64_t timeout_ms)
 {
 	/* What becomes of the last events is counted before it returns. */
-	kafka_producer_free(r->producer);
-	r->producer = NULL;
+	event_sink_end(r->sink);
 	if (r->counters)
 		counters_report_end(r->counters, timeout_ms);
 }

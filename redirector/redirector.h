@@ -1,6 +1,6 @@
 /*
  * redirector.h - what the threads of the program share: links' spaces and
- * hosts, the Kafka producer, metrics, and whether the program is ready.
+ * hosts, the way of events, metrics, and whether the program is ready.
  *
  * Made before the threads start, and read by them; what changes while they run
  * has functions below, or is thread-safe by itself.
@@ -15,7 +15,6 @@
 
 #include "common/app/app.h"
 #include "common/host_name.h"
-#include "common/kafka/producer.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
 #include "linkstore/linkstore.h"
@@ -26,6 +25,7 @@
 struct access_log;
 struct counters_report;
 struct deny_file;
+struct event_sink;
 struct freshness;
 struct host_table;
 struct invalidations;
@@ -37,7 +37,7 @@ struct space_monitor;
 /* What /readyz tells; any thread reports. */
 struct redirector_health {
 	pthread_mutex_t lock;
-	struct health_check *redis, *kafka, *links, *invalidations, *domains;
+	struct health_check *redis, *links, *invalidations, *domains;
 	size_t connected; /* threads whose connection to Redis is up */
 	bool *thread_connected;
 	bool failed; /* `failure` is why the program ends by itself */
@@ -70,8 +70,8 @@ struct redirector {
 	struct metric **keys_missing; /* by space index */
 	struct freshness *freshness;
 	struct invalidations *invalidations; /* notes changes there */
-	struct kafka_producer *producer;
-	/* One a thread, by number, and one of the producer's thread. */
+	struct event_sink *sink;
+	/* One a thread, by number, and one of the sink's threads. */
 	struct hour_writer *hours;
 	struct counters_report *counters; /* NULL: nobody is told */
 };
@@ -108,12 +108,12 @@ void redirector_stop_invalidations(struct redirector *r);
 /* Begins to tell what is counted, when the threads run. */
 int redirector_start_counters(struct redirector *r, struct error *err);
 
-/* Delivers the events that were produced, for at most `timeout_ms`; what is
- * left is dropped, and logged. */
+/* Delivers the events that were taken, for at most `timeout_ms`; that some are
+ * left is logged. */
 void redirector_flush_events(struct redirector *r, int64_t timeout_ms);
 
-/* After the threads are gone: gives up what was not delivered, and tells for
- * the last time what was counted, for at most `timeout_ms`. */
+/* After the threads are gone: spools or gives up what was not delivered, and
+ * tells for the last time what was counted, for at most `timeout_ms`. */
 void redirector_end_counters(struct redirector *r, int64_t timeout_ms);
 
 /* Returns -1 and *err when the program ended by itself (it sent itself

@@ -90,10 +90,23 @@ static const struct setting settings_table[] = {
 			 "How long events are gathered before they are sent"),
 	SETTING_DURATION(
 		delivery_timeout, "1h", CLOCK_SECOND, 7 * CLOCK_DAY, AT_START,
-		"How long an event waits for Kafka before it is dropped"),
+		"How long an event waits in memory for Kafka before it is "
+		"spooled, or dropped"),
 	SETTING_DURATION(drain_timeout, "10s", 0, CLOCK_HOUR, AT_START,
 			 "At SIGTERM: how long to finish requests, and then to "
 			 "deliver events"),
+	SETTING_PATH(
+		spool_dir, OPTIONAL_LIKE("/var/lib/shortloop/spool"), AT_START,
+		"Folder, of this redirector alone, where click events wait "
+		"on disk for Kafka; if not set, those that memory does "
+		"not hold are dropped"),
+	SETTING_SIZE(spool_max_bytes, "1GiB", 1 << 20, INT64_C(1) << 44,
+		     AT_START,
+		     "What the spool takes of the disk at most; what does not "
+		     "fit is dropped"),
+	SETTING_INT(spool_replay_rate, "20000", 1, 10000000, AT_START,
+		    "Events a second that are sent from the spool when Kafka "
+		    "is back, beside those of present visits"),
 	SETTING_STRING(instance, OPTIONAL_LIKE("edge-1:8080"), AT_START,
 		       "Name of this place among redirectors, which no two "
 		       "have at a time and the next start here has again; host "

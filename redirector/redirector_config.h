@@ -48,6 +48,9 @@ struct redirector_settings {
 	int64_t linger;
 	int64_t delivery_timeout;
 	int64_t drain_timeout;
+	char *spool_dir; /* NULL: no spool */
+	int64_t spool_max_bytes;
+	int64_t spool_replay_rate; /* events a second */
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;

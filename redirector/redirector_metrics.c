@@ -74,13 +74,23 @@ static const struct counter {
 	[COUNTER_RENEWALS_FAILED] = {RENEWALS, "result=\"failed\"",
 				     RENEWALS_HELP},
 	[COUNTER_EVENTS] = {"shortloop_redirector_events_total", NULL,
-			    "Click events handed to the Kafka producer"},
+			    "Click events taken, to be sent or spooled"},
 	[COUNTER_DROPPED_FULL] = {DROPPED, "reason=\"queue_full\"",
 				  DROPPED_HELP},
 	[COUNTER_DROPPED_REFUSED] = {DROPPED, "reason=\"refused\"",
 				     DROPPED_HELP},
 	[COUNTER_DROPPED_EXPIRED] = {DROPPED, "reason=\"undelivered\"",
 				     DROPPED_HELP},
+	[COUNTER_DROPPED_SPOOL_FULL] = {DROPPED, "reason=\"spool_full\"",
+					DROPPED_HELP},
+	[COUNTER_DROPPED_SPOOL_FAILED] = {DROPPED, "reason=\"spool_failed\"",
+					  DROPPED_HELP},
+	[COUNTER_DROPPED_DAMAGED] = {DROPPED, "reason=\"spool_damaged\"",
+				     DROPPED_HELP},
+	[COUNTER_SPOOLED] = {"shortloop_redirector_events_spooled_total", NULL,
+			     "Click events written to the spool"},
+	[COUNTER_REPLAYED] = {"shortloop_redirector_events_replayed_total",
+			      NULL, "Click events of the spool that Kafka has"},
 };
 
 void redirector_metrics_register(struct redirector_metrics *metrics,
@@ -96,6 +106,15 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 	metrics->denied_networks =
 		metrics_gauge(registry, "shortloop_redirector_denied_networks",
 			      NULL, "Networks in deny_file");
+	metrics->spool_events =
+		metrics_gauge(registry, "shortloop_redirector_spool_events",
+			      NULL, "Click events that wait in the spool");
+	metrics->spool_bytes =
+		metrics_gauge(registry, "shortloop_redirector_spool_bytes",
+			      NULL, "What the spool takes of the disk");
+	metrics->spool_oldest = metrics_gauge(
+		registry, "shortloop_redirector_spool_oldest_seconds", NULL,
+		"Age of the oldest click event in the spool");
 	metrics->miss_seconds = metrics_histogram(
 		registry, "shortloop_redirector_miss_seconds", NULL,
 		"Time from a request to its answer when Redis was asked",

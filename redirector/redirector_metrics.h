@@ -46,11 +46,18 @@ enum redirector_counter {
 	COUNTER_DROPPED_FULL,
 	COUNTER_DROPPED_REFUSED,
 	COUNTER_DROPPED_EXPIRED,
+	COUNTER_DROPPED_SPOOL_FULL,
+	COUNTER_DROPPED_SPOOL_FAILED,
+	COUNTER_DROPPED_DAMAGED,
+	COUNTER_SPOOLED,
+	COUNTER_REPLAYED,
 	COUNTER_KINDS,
 };
 
 struct redirector_metrics {
 	struct metric *counters[COUNTER_KINDS];
+	/* Of the spool. */
+	struct metric *spool_events, *spool_bytes, *spool_oldest;
 	struct metric *miss_seconds;
 	struct metric *reload_failures;
 	struct metric *denied_networks;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/kafka/producer.h"
 #include "redirector/access_log.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
+#include "redirector/event_sink.h"
 #include "redirector/pass_through.h"
 #include "redirector/request_info.h"
 #include "redirector/virtual_host.h"
@@ -44,7 +44,7 @@ static const char page_unavailable[] = PAGE(
 
 struct responder {
 	struct loop *loop;
-	struct kafka_producer *producer;
+	struct event_sink *sink;
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
 	struct redirector_counters *counters;
@@ -239,21 +239,17 @@ static void refuse_event(struct responder *r, const struct click *click,
 	hour_writer_count(r->hours, click->time_ms, HOUR_REFUSED);
 }
 
-/* The producer tells of which hour the event was when it is done with it. */
-static void produce(struct responder *r, const struct click *click)
+static void send_event(struct responder *r, const struct click *click)
 {
 	struct http_slice event = click_encode(r->encoder, click);
-	void *hour = (void *)(intptr_t)(click->time_ms / HOUR_MS);
-	struct error err;
+	enum event_taken taken = EVENT_REFUSED;
 
-	if (!event.data) {
-		refuse_event(r, click, COUNTER_DROPPED_REFUSED);
-		return;
-	}
-	if (kafka_produce(r->producer, NULL, 0, event.data, event.len, hour,
-			  &err) < 0) {
+	if (event.data)
+		taken = event_sink_take(r->sink, click->time_ms, event.data,
+					event.len);
+	if (taken != EVENT_TAKEN) {
 		refuse_event(r, click,
-			     err.code == ERROR_FULL ? COUNTER_DROPPED_FULL
+			     taken == EVENT_NO_ROOM ? COUNTER_DROPPED_FULL
 						    : COUNTER_DROPPED_REFUSED);
 		return;
 	}
@@ -356,7 +352,7 @@ static void report(struct responder *r, struct click *click,
 	click->link_part = link->event;
 	hour_writer_count(r->hours, click->time_ms,
 			  hour_counter_of(c->outcome));
-	produce(r, click);
+	send_event(r, click);
 	redirector_count(r->counters, c->counter);
 }
 
@@ -547,7 +543,7 @@ struct responder *responder_new(const struct redirector *redirector,
 		return NULL;
 	}
 	r->loop = loop;
-	r->producer = redirector->producer;
+	r->sink = redirector->sink;
 	r->settings = s;
 	r->counters = counters;
 	r->hours = hours;

@@ -4,8 +4,8 @@
  *
  * Pages are small, fixed and repeat nothing of the request.  Belongs to one
  * thread.  Each responder_send function answers the request, once.  Whether an
- * event is sent is said with each; an event that Kafka's queue has no room for
- * is counted as dropped, and the visitor is served all the same.
+ * event is sent is said with each; an event that no queue has room for is
+ * counted as dropped, and the visitor is served all the same.
  */
 #ifndef REDIRECTOR_RESPONDER_H
 #define REDIRECTOR_RESPONDER_H

@@ -25,6 +25,7 @@ struct kafka_producer {
 	rd_kafka_t *rk;
 	rd_kafka_topic_t *topic;
 	kafka_delivery_fn *on_delivery;
+	kafka_failure_fn *on_failure;
 	void *arg;
 	struct kafka_watch *watch;
 	struct producer_metrics metrics;
@@ -61,7 +62,9 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m,
 		metric_add(p->metrics.delivered, 1);
 		kafka_watch_saw_life(p->watch);
 	}
-	if (p->on_delivery)
+	if (m->err && p->on_failure)
+		p->on_failure(p->arg, m->_private, m->payload, m->len, &err);
+	else if (p->on_delivery)
 		p->on_delivery(p->arg, m->_private, m->err ? &err : NULL);
 	atomic_fetch_sub(&p->pending, 1);
 }
@@ -226,6 +229,7 @@ kafka_producer_new(const struct kafka_config *config,
 		return NULL;
 	}
 	p->on_delivery = options->on_delivery;
+	p->on_failure = options->on_failure;
 	p->arg = options->arg;
 	register_metrics(
 		p, metrics, options->topic,

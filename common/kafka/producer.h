@@ -30,6 +30,12 @@ struct kafka_producer;
  */
 typedef void kafka_delivery_fn(void *arg, void *opaque,
 			       const struct error *err);
+
+/* The same of a message that was given up; the payload is valid during the
+ * call. */
+typedef void kafka_failure_fn(void *arg, void *opaque, const void *payload,
+			      size_t len, const struct error *err);
+
 struct kafka_producer_options {
 	const char *client_id;
 	const char *topic;
@@ -42,6 +48,7 @@ struct kafka_producer_options {
 	 * large for them is refused alone, never with others. */
 	bool any_size;
 	kafka_delivery_fn *on_delivery; /* may be NULL */
+	kafka_failure_fn *on_failure;	/* instead of it; may be NULL */
 	kafka_state_fn *on_state;	/* may be NULL */
 	void *arg;
 };

@@ -3,6 +3,7 @@ other: real visits, Kafka, collector, ClickHouse and aggregator.
 
 An hour is judged when it is over, so the redirectors' clocks are two hours behind."""
 import csv
+import signal
 import time
 
 import pytest
@@ -41,9 +42,9 @@ class World:
             "settle_every": "500ms", "watermark_every": "500ms",
             "reconcile_every": "100ms"}})
 
-    def redirector(self, instance="here", **settings):
+    def redirector(self, instance="here", kafka=None, **settings):
         return self.program("redirector", {
-            "kafka": self.topics, "links": self.links_config,
+            "kafka": {**self.topics, **(kafka or {})}, "links": self.links_config,
             "redirector": {"threads": 2, "edge": "edge-1", "instance": instance,
                            "counters_every": "200ms", **settings}},
             env=self.skew(self.behind))
@@ -196,6 +197,24 @@ def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
                         [click(time_ms=at, edge="silent")])
     hour = world.wait(stored=27, reported=False)
     assert hour["unknown"]["rows"] == 1 and not hour["complete"]
+
+
+def test_what_is_spooled_is_told_and_in_the_end_nothing_is_lost(
+        world, workdir, kafka_server):
+    redirector = world.redirector(spool_dir=str(workdir / "spool"),
+                                  kafka={"queue_messages": 10})
+    kafka_server.signal(signal.SIGSTOP)
+    try:
+        world.visit(redirector, 40)
+        redirector.wait_metric(30, "shortloop_redirector_spool_events")
+    finally:
+        kafka_server.signal(signal.SIGCONT)
+    world.wait(acknowledged=40)
+    assert redirector.stop() == 0
+    hour = world.wait(settled=40, complete=True)
+    assert (hour["produced"], hour["spooled"], hour["replayed"],
+            hour["dropped"], hour["repeats"]) == (40, 30, 30, 0, 0)
+    assert hour["lost"] == NOTHING_LOST
 
 
 def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):

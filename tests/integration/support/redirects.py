@@ -116,7 +116,7 @@ def own_links(make_links, own_redis):
 @pytest.fixture
 def start(program, links_config, domains_config, kafka):
     """start(setting=...): a redirector; .topic is where its clicks go."""
-    def make(ready=True, kafka_settings=None, domains=None, http=None,
+    def make(ready=True, kafka_settings=None, domains=None, http=None, env=None,
              **settings):
         topic = kafka.clicks_topic()
         settings.setdefault("threads", 2)
@@ -126,7 +126,7 @@ def start(program, links_config, domains_config, kafka):
             "domains": domains or domains_config,
             "kafka": {"topic_clicks": topic, **(kafka_settings or {})},
             **({"http": http} if http else {})},
-            ready=ready)
+            env=env, ready=ready)
         made.topic = topic
         return made
     return make

@@ -61,8 +61,8 @@ static void each_counter_has_a_field_of_its_own(void **state)
 	assert_int_equal(m->refused, HOUR_REFUSED + 1);
 	assert_int_equal(m->acknowledged, HOUR_ACKNOWLEDGED + 1);
 	assert_int_equal(m->undelivered, HOUR_UNDELIVERED + 1);
-	assert_int_equal(m->spooled, 0);
-	assert_int_equal(m->replayed, 0);
+	assert_int_equal(m->spooled, HOUR_SPOOLED + 1);
+	assert_int_equal(m->replayed, HOUR_REPLAYED + 1);
 	assert_true(m->inexact);
 	shortloop__redirector_counters__free_unpacked(m, NULL);
 }

@@ -1,0 +1,92 @@
+#include "common/spool/position.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "common/spool/record.h"
+
+#define POSITION_NAME "position"
+#define MAGIC	      UINT32_C(0x31704c53) /* "SLp1" */
+
+enum {
+	ENTRY_SPACING = 512, /* what a disk writes at once, at least */
+};
+
+struct entry {
+	uint32_t magic, crc;
+	uint64_t generation, acknowledged, handed_over;
+};
+
+static uint32_t crc_of(const struct entry *e)
+{
+	return (uint32_t)crc32_z(0, (const unsigned char *)&e->generation,
+				 3 * sizeof(uint64_t));
+}
+
+static bool read_entry(int fd, int which, struct entry *ret)
+{
+	struct entry e;
+
+	if (pread(fd, &e, sizeof(e), (off_t)which * ENTRY_SPACING) !=
+		    sizeof(e) ||
+	    e.magic != htole32(MAGIC) || le32toh(e.crc) != crc_of(&e) ||
+	    le64toh(e.acknowledged) > SPOOL_NUMBER_MAX)
+		return false;
+	*ret = e;
+	return true;
+}
+
+int position_file_open(struct position_file *f, int dir,
+		       struct spool_position *ret, bool *ret_found,
+		       struct error *err)
+{
+	struct entry e;
+
+	f->generation = 0;
+	*ret = (struct spool_position){0};
+	*ret_found = false;
+	f->fd = openat(dir, POSITION_NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (f->fd < 0)
+		return error_set_errno(err, POSITION_NAME);
+	for (int i = 0; i < 2; i++) {
+		if (!read_entry(f->fd, i, &e) ||
+		    (*ret_found && le64toh(e.generation) < f->generation))
+			continue;
+		*ret_found = true;
+		f->generation = le64toh(e.generation);
+		ret->acknowledged = le64toh(e.acknowledged);
+		ret->handed_over = le64toh(e.handed_over);
+	}
+	return 0;
+}
+
+void position_file_close(struct position_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+int position_file_write(struct position_file *f,
+			const struct spool_position *position, bool durable,
+			struct error *err)
+{
+	uint64_t generation = f->generation + 1;
+	struct entry e = {
+		.magic = htole32(MAGIC),
+		.generation = htole64(generation),
+		.acknowledged = htole64(position->acknowledged),
+		.handed_over = htole64(position->handed_over),
+	};
+
+	e.crc = htole32(crc_of(&e));
+	if (pwrite(f->fd, &e, sizeof(e),
+		   (off_t)(generation % 2) * ENTRY_SPACING) != sizeof(e) ||
+	    (durable && fdatasync(f->fd) < 0))
+		return error_set_errno(err, POSITION_NAME);
+	f->generation = generation;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * event_sink.h - where click events go: to Kafka, or into the spool while it
+ * does not take them (docs/design.md, Spool).
+ *
+ * Tells `kafka` of /readyz, and `spool` where there is one.  Counts what
+ * becomes of the events that it takes, by the hour of their time and in
+ * metrics; that it took them, or did not, whoever sends them counts.
+ */
+#ifndef REDIRECTOR_EVENT_SINK_H
+#define REDIRECTOR_EVENT_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/app/health.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/metrics/metrics.h"
+#include "redirector/hour_counts.h"
+#include "redirector/redirector_config.h"
+#include "redirector/redirector_metrics.h"
+
+struct event_sink;
+
+struct event_sink_options {
+	const struct redirector_config *config;
+	const struct redirector_metrics *metrics;
+	struct hour_writer *hours; /* counted in from any thread */
+	struct metrics *registry;
+	struct health *health;
+	struct log *log;
+};
+
+/* All that the options name must outlive it. */
+struct event_sink *event_sink_new(const struct event_sink_options *options,
+				  struct error *err);
+/* Ends it first.  NULL accepted. */
+void event_sink_free(struct event_sink *sink);
+
+enum event_taken {
+	EVENT_TAKEN,
+	EVENT_NO_ROOM, /* in Kafka's queue, nor in the spool's */
+	EVENT_REFUSED, /* it is too large, or Kafka's client has failed */
+};
+
+/* `time_ms` is the event's.  Copies the event.  Never waits.  From any
+ * thread. */
+enum event_taken event_sink_take(struct event_sink *sink, int64_t time_ms,
+				 const void *event, size_t len);
+
+/* Delivers what was taken, for at most `timeout_ms`, and replays nothing more;
+ * what is left is said in the log. */
+void event_sink_flush(struct event_sink *sink, int64_t timeout_ms);
+
+/* Gives up what was not delivered: it is spooled, or counted as undelivered,
+ * before this returns. */
+void event_sink_end(struct event_sink *sink);
+
+#endif

@@ -1,0 +1,493 @@
+#include "redirector/event_spool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/spool/spool.h"
+#include "redirector/replay.h"
+
+#define QUEUE_BYTES ((size_t)8 << 20)
+#define QUEUE_KEEP  ((size_t)256 << 10)
+
+enum {
+	BATCH = 256,	     /* records appended at once */
+	REPLAY_MS = 10,	     /* between two steps */
+	REPORT_MS = 1000,    /* between two looks at the state */
+	RETRY_MS = 1000,     /* after the disk failed */
+	COMPLAIN_MS = 10000, /* between two lines of events dropped */
+};
+
+/* Before each event in the queue. */
+struct queued {
+	int64_t time_ms;
+	uint32_t len;
+	bool maybe_sent;
+};
+
+struct event_spool {
+	struct event_spool_options options;
+	struct spool *spool;
+	struct replay *replay;
+	struct kafka_producer *producer;
+	pthread_t thread;
+	bool thread_runs;
+	atomic_bool kafka_away, replay_stopped;
+
+	pthread_mutex_t lock; /* of what follows, up to `ending` */
+	pthread_cond_t work, room;
+	struct buf queue;
+	uint64_t refused; /* no room in the queue; not told of yet */
+	bool woken, ending;
+
+	/* On the thread. */
+	struct buf taken;
+	struct spool_record records[BATCH];
+	bool holding;		    /* there are events in the spool */
+	uint64_t spooled, replayed; /* as they were when it began to */
+	int64_t retry_at;	    /* writing, after a failure; monotonic ms */
+	int64_t replay_at;	    /* reading, likewise */
+	struct error failure;
+	int64_t report_at, complain_at;
+	uint64_t dropped, dropped_untold;
+};
+
+/* --- queueing ------------------------------------------------------------- */
+
+/* All or nothing.  With the lock held. */
+static bool enqueue(struct event_spool *s, const struct queued *q,
+		    const void *event)
+{
+	size_t need = sizeof(*q) + q->len;
+
+	if (s->ending || s->queue.len + need > QUEUE_BYTES)
+		return false;
+	if (!buf_reserve(&s->queue, need)) {
+		/* What is queued is there all the same. */
+		s->queue.failed = false;
+		return false;
+	}
+	buf_append(&s->queue, q, sizeof(*q));
+	buf_append(&s->queue, event, q->len);
+	pthread_cond_signal(&s->work);
+	return true;
+}
+
+bool event_spool_offer(struct event_spool *s, int64_t time_ms, bool maybe_sent,
+		       const void *event, size_t len)
+{
+	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
+	bool taken;
+
+	if (len > SPOOL_PAYLOAD_MAX)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	taken = enqueue(s, &q, event);
+	if (!taken)
+		s->refused++;
+	pthread_mutex_unlock(&s->lock);
+	return taken;
+}
+
+static void count_dropped(struct event_spool *s, enum redirector_counter reason,
+			  int64_t time_ms)
+{
+	metric_add(s->options.metrics->counters[reason], 1);
+	hour_writer_count_now(s->options.hours, time_ms / HOUR_MS,
+			      HOUR_UNDELIVERED);
+}
+
+void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
+		     const void *event, size_t len)
+{
+	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
+	bool taken = false;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->thread_runs && !s->ending && len <= SPOOL_PAYLOAD_MAX &&
+	       !(taken = enqueue(s, &q, event)))
+		pthread_cond_wait(&s->room, &s->lock);
+	if (!taken)
+		s->refused++;
+	pthread_mutex_unlock(&s->lock);
+	if (!taken)
+		count_dropped(s, COUNTER_DROPPED_EXPIRED, time_ms);
+}
+
+static void wake(struct event_spool *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->woken = true;
+	pthread_cond_signal(&s->work);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void event_spool_kafka_changed(struct event_spool *s, bool up)
+{
+	atomic_store(&s->kafka_away, !up);
+	wake(s);
+}
+
+void event_spool_stop_replay(struct event_spool *s)
+{
+	atomic_store(&s->replay_stopped, true);
+	wake(s);
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static void drop(struct event_spool *s, size_t from, size_t to,
+		 enum redirector_counter reason)
+{
+	for (size_t i = from; i < to; i++)
+		count_dropped(s, reason, s->records[i].time_ms);
+	s->dropped += to - from;
+	s->dropped_untold += to - from;
+}
+
+static void begin_holding(struct event_spool *s)
+{
+	const struct redirector_metrics *m = s->options.metrics;
+
+	if (s->holding)
+		return;
+	s->holding = true;
+	s->spooled = metric_value(m->counters[COUNTER_SPOOLED]);
+	s->replayed = metric_value(m->counters[COUNTER_REPLAYED]);
+	s->report_at = 0;
+	log_warn(s->options.log, "spooling click events",
+		 log_str("dir", s->options.settings->spool_dir));
+}
+
+static void count_spooled(struct event_spool *s, size_t n)
+{
+	if (n == 0)
+		return;
+	begin_holding(s);
+	metric_add(s->options.metrics->counters[COUNTER_SPOOLED], n);
+	for (size_t i = 0; i < n; i++)
+		hour_writer_count_now(s->options.hours,
+				      s->records[i].time_ms / HOUR_MS,
+				      HOUR_SPOOLED);
+}
+
+static void append(struct event_spool *s, size_t count)
+{
+	int64_t now = clock_monotonic_ms();
+	size_t done = 0;
+
+	if (now < s->retry_at) {
+		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
+		return;
+	}
+	if (spool_append(s->spool, s->records, count, &done, &s->failure) < 0) {
+		bool full = s->failure.code == ERROR_FULL;
+
+		if (!full)
+			s->retry_at = now + RETRY_MS;
+		drop(s, done, count,
+		     full ? COUNTER_DROPPED_SPOOL_FULL
+			  : COUNTER_DROPPED_SPOOL_FAILED);
+	}
+	count_spooled(s, done);
+}
+
+static void append_taken(struct event_spool *s)
+{
+	const char *at = s->taken.data, *end = at + s->taken.len;
+
+	while (at < end) {
+		size_t count = 0;
+
+		for (; at < end && count < BATCH; count++) {
+			struct queued q;
+
+			memcpy(&q, at, sizeof(q));
+			at += sizeof(q);
+			s->records[count] = (struct spool_record){
+				.time_ms = q.time_ms,
+				.maybe_sent = q.maybe_sent,
+				.data = at,
+				.len = q.len,
+			};
+			at += q.len;
+		}
+		append(s, count);
+	}
+}
+
+/* --- telling -------------------------------------------------------------- */
+
+static void complain(struct event_spool *s, int64_t now)
+{
+	if (s->dropped_untold == 0 || now < s->complain_at)
+		return;
+	s->complain_at = now + COMPLAIN_MS;
+	log_error(s->options.log, "click events dropped",
+		  log_int("events", (int64_t)s->dropped_untold),
+		  log_str("error", s->failure.code ? s->failure.text
+						   : "no room in the queue"));
+	s->dropped_untold = 0;
+}
+
+/* Ready all the same: visitors are served. */
+static void tell_health(struct event_spool *s, const struct spool_usage *u,
+			int64_t age_ms)
+{
+	const struct redirector_metrics *m = s->options.metrics;
+	char text[sizeof(s->failure.text) + 256];
+	int len;
+
+	if (!s->holding && s->failure.code == ERROR_NONE) {
+		health_up(s->options.health);
+		return;
+	}
+	len = snprintf(
+		text, sizeof(text),
+		"%s %" PRIu64 " events, %" PRId64 " bytes, oldest %" PRId64
+		"s; %" PRIu64 " replayed, %" PRIu64 " lost",
+		atomic_load(&s->kafka_away) ? "spooling:" : "replaying:",
+		u->records, u->bytes, age_ms / CLOCK_SECOND,
+		metric_value(m->counters[COUNTER_REPLAYED]) - s->replayed,
+		s->dropped);
+	if (s->failure.code)
+		snprintf(text + len, sizeof(text) - (size_t)len, "; %s",
+			 s->failure.text);
+	health_say(s->options.health, text);
+}
+
+static void end_holding(struct event_spool *s, const struct spool_usage *u)
+{
+	const struct redirector_metrics *m = s->options.metrics;
+
+	if (!s->holding || u->records || !replay_is_idle(s->replay))
+		return;
+	s->holding = false;
+	log_info(s->options.log, "spooled click events replayed",
+		 log_int("events",
+			 (int64_t)(metric_value(m->counters[COUNTER_REPLAYED]) -
+				   s->replayed)));
+}
+
+static void tell_usage(struct event_spool *s)
+{
+	const struct redirector_metrics *m = s->options.metrics;
+	int64_t oldest, age = 0;
+	struct spool_usage u;
+
+	spool_usage(s->spool, &u);
+	end_holding(s, &u);
+	oldest = replay_oldest_ms(s->replay);
+	if (!oldest)
+		oldest = u.next_ms;
+	if (oldest)
+		age = clock_real_ms() - oldest;
+	if (age < 0)
+		age = 0;
+	metric_set(m->spool_events, (int64_t)u.records);
+	metric_set(m->spool_bytes, u.bytes);
+	metric_set(m->spool_oldest, age / CLOCK_SECOND);
+	tell_health(s, &u, age);
+}
+
+static void note_refused(struct event_spool *s)
+{
+	uint64_t refused;
+
+	pthread_mutex_lock(&s->lock);
+	refused = s->refused;
+	s->refused = 0;
+	pthread_mutex_unlock(&s->lock);
+	s->dropped += refused;
+	s->dropped_untold += refused;
+}
+
+static void report(struct event_spool *s)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (now < s->report_at)
+		return;
+	s->report_at = now + REPORT_MS;
+	note_refused(s);
+	/* Of a failure `failure` tells; what is there is there. */
+	(void)spool_sync(s->spool, &s->failure);
+	tell_usage(s);
+	complain(s, now);
+	if (now >= s->retry_at && s->dropped_untold == 0)
+		s->failure.code = ERROR_NONE;
+}
+
+/* --- the thread ----------------------------------------------------------- */
+
+static bool may_replay(struct event_spool *s)
+{
+	return s->holding && !atomic_load(&s->kafka_away) &&
+	       !atomic_load(&s->replay_stopped);
+}
+
+static void replay(struct event_spool *s)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (s->holding)
+		replay_retire(s->replay);
+	if (may_replay(s) && now >= s->replay_at &&
+	    replay_step(s->replay, s->producer, now, &s->failure) < 0)
+		s->replay_at = now + RETRY_MS;
+}
+
+static void deadline(int64_t ms, struct timespec *ret)
+{
+	clock_gettime(CLOCK_MONOTONIC, ret);
+	ret->tv_sec += ms / 1000;
+	ret->tv_nsec += ms % 1000 * 1000000;
+	if (ret->tv_nsec >= 1000000000) {
+		ret->tv_sec++;
+		ret->tv_nsec -= 1000000000;
+	}
+}
+
+/* Waits for events, or for a while, and takes what there is.  False: it is to
+ * end, and there is nothing. */
+static bool take(struct event_spool *s)
+{
+	struct buf empty = s->taken;
+	struct timespec until;
+	bool go_on;
+
+	buf_empty(&empty, QUEUE_KEEP);
+	deadline(may_replay(s) ? REPLAY_MS : REPORT_MS, &until);
+	pthread_mutex_lock(&s->lock);
+	while (s->queue.len == 0 && !s->woken && !s->ending)
+		if (pthread_cond_timedwait(&s->work, &s->lock, &until) ==
+		    ETIMEDOUT)
+			break;
+	s->woken = false;
+	s->taken = s->queue;
+	s->queue = empty;
+	go_on = s->taken.len > 0 || !s->ending;
+	pthread_cond_broadcast(&s->room);
+	pthread_mutex_unlock(&s->lock);
+	return go_on;
+}
+
+static void *run(void *arg)
+{
+	struct event_spool *s = arg;
+
+	while (take(s)) {
+		append_taken(s);
+		replay(s);
+		report(s);
+	}
+	replay_retire(s->replay);
+	s->report_at = s->complain_at = 0;
+	report(s);
+	return NULL;
+}
+
+/* --- making --------------------------------------------------------------- */
+
+static int init_conditions(struct event_spool *s, struct error *err)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->room, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	errno = pthread_cond_init(&s->work, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return errno ? error_set_errno(err, "spool") : 0;
+}
+
+static int make_parts(struct event_spool *s, struct error *err)
+{
+	const struct redirector_settings *settings = s->options.settings;
+	const struct spool_options spool = {
+		.dir = settings->spool_dir,
+		.max_bytes = settings->spool_max_bytes,
+	};
+	struct replay_options options = {
+		.rate = settings->spool_replay_rate,
+		.metrics = s->options.metrics,
+		.hours = s->options.hours,
+	};
+
+	if (init_conditions(s, err) < 0)
+		return -1;
+	s->spool = spool_open(&spool, err);
+	if (!s->spool)
+		return error_wrap(err, "redirector.spool_dir");
+	options.spool = s->spool;
+	s->replay = replay_new(&options, err);
+	return s->replay ? 0 : -1;
+}
+
+struct event_spool *event_spool_new(const struct event_spool_options *options,
+				    struct error *err)
+{
+	struct event_spool *s = calloc(1, sizeof(*s));
+	struct spool_usage u;
+
+	if (!s) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	s->options = *options;
+	if (make_parts(s, err) < 0) {
+		event_spool_free(s);
+		return NULL;
+	}
+	spool_usage(s->spool, &u);
+	if (u.records)
+		begin_holding(s);
+	tell_usage(s);
+	return s;
+}
+
+int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
+		      struct error *err)
+{
+	s->producer = producer;
+	errno = pthread_create(&s->thread, NULL, run, s);
+	if (errno)
+		return error_set_errno(err, "spool: cannot start a thread");
+	s->thread_runs = true;
+	return 0;
+}
+
+void event_spool_end(struct event_spool *s)
+{
+	if (!s->thread_runs)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->ending = true;
+	pthread_cond_signal(&s->work);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	s->thread_runs = false;
+}
+
+void event_spool_free(struct event_spool *s)
+{
+	if (!s)
+		return;
+	event_spool_end(s);
+	replay_free(s->replay);
+	spool_free(s->spool);
+	buf_free(&s->queue);
+	buf_free(&s->taken);
+	pthread_cond_destroy(&s->work);
+	pthread_cond_destroy(&s->room);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}

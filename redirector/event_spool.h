@@ -1,0 +1,64 @@
+/*
+ * event_spool.h - click events on disk while Kafka does not take them.
+ *
+ * A thread of its own writes and replays.  Others hand events over by a queue
+ * of bounded size, and none of those that answer visitors waits for the disk:
+ * what does not fit is dropped.  Every event that was taken is counted, by the
+ * hour of its time and in metrics: spooled, and in the end acknowledged; or
+ * undelivered.
+ */
+#ifndef REDIRECTOR_EVENT_SPOOL_H
+#define REDIRECTOR_EVENT_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/app/health.h"
+#include "common/error.h"
+#include "common/kafka/producer.h"
+#include "common/log.h"
+#include "redirector/hour_counts.h"
+#include "redirector/redirector_config.h"
+#include "redirector/redirector_metrics.h"
+
+struct event_spool;
+
+struct event_spool_options {
+	const struct redirector_settings *settings;
+	const struct redirector_metrics *metrics;
+	struct hour_writer *hours; /* counted in from any thread */
+	struct health_check *health;
+	struct log *log;
+};
+
+/* Opens the folder; what a former process left in it is to be replayed.  All
+ * that the options name must outlive it. */
+struct event_spool *event_spool_new(const struct event_spool_options *options,
+				    struct error *err);
+/* Ends it first.  NULL accepted. */
+void event_spool_free(struct event_spool *s);
+
+/* Begins to write and to replay. */
+int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
+		      struct error *err);
+
+/* Takes a copy of the event.  Never waits: false when there is no room.  From
+ * any thread. */
+bool event_spool_offer(struct event_spool *s, int64_t time_ms, bool maybe_sent,
+		       const void *event, size_t len);
+
+/* The same, and waits for room; for threads that no visitor waits for. */
+void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
+		     const void *event, size_t len);
+
+/* Nothing is replayed while Kafka is away.  From any thread. */
+void event_spool_kafka_changed(struct event_spool *s, bool up);
+
+/* Sends nothing more. */
+void event_spool_stop_replay(struct event_spool *s);
+
+/* After the producer is gone: writes what is queued, and ends the thread. */
+void event_spool_end(struct event_spool *s);
+
+#endif

@@ -1,0 +1,301 @@
+#include "redirector/replay.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "redirector/click_event.h"
+
+enum {
+	WINDOW = 4096, /* events on their way; a power of two */
+	WINDOW_BYTES = 8 << 20,
+	/* After a failure, until the next try. */
+	PAUSE_MS = 1000,
+	/* The producer's queue is full of present visits. */
+	FULL_PAUSE_MS = 100,
+};
+
+enum entry_state {
+	ENTRY_SENT,	  /* the producer has it */
+	ENTRY_DONE,	  /* may be taken out of the spool */
+	ENTRY_UNSENT,	  /* to be sent, and certainly not stored yet */
+	ENTRY_MAYBE_SENT, /* to be sent again, and marked so */
+};
+
+struct entry {
+	struct replay *replay;
+	uint64_t number;
+	int64_t time_ms;
+	bool maybe_sent;
+	_Atomic enum entry_state state;
+	struct buf event;
+};
+
+struct replay {
+	struct spool *spool;
+	const struct redirector_metrics *metrics;
+	struct hour_writer *hours;
+	int64_t rate;
+
+	/* On their way, in order: `count` of them from `first` on. */
+	struct entry entries[WINDOW];
+	size_t first, count;
+	size_t bytes;		/* of their events */
+	atomic_size_t failures; /* entries to be sent again */
+	_Atomic int64_t
+		failed_at; /* monotonic ms; the last that Kafka failed */
+
+	int64_t now, filled_at; /* monotonic ms */
+	int64_t allowance;	/* events that may be sent now, by 1000 */
+	int64_t paused_until;
+	int64_t last_ms; /* time of the last event that was read */
+};
+
+struct replay *replay_new(const struct replay_options *options,
+			  struct error *err)
+{
+	struct replay *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	r->spool = options->spool;
+	r->rate = options->rate;
+	r->metrics = options->metrics;
+	r->hours = options->hours;
+	for (size_t i = 0; i < WINDOW; i++)
+		r->entries[i].replay = r;
+	return r;
+}
+
+static void release_events(struct replay *r)
+{
+	for (size_t i = 0; i < WINDOW; i++)
+		buf_free(&r->entries[i].event);
+}
+
+void replay_free(struct replay *r)
+{
+	if (!r)
+		return;
+	release_events(r);
+	free(r);
+}
+
+static struct entry *entry_at(struct replay *r, size_t i)
+{
+	return &r->entries[(r->first + i) % WINDOW];
+}
+
+bool replay_is_idle(const struct replay *r)
+{
+	return r->count == 0;
+}
+
+int64_t replay_oldest_ms(const struct replay *r)
+{
+	return r->count ? r->entries[r->first].time_ms : 0;
+}
+
+/* --- what became of them -------------------------------------------------- */
+
+static void count_lost(struct replay *r, enum redirector_counter reason,
+		       int64_t time_ms, uint64_t n)
+{
+	metric_add(r->metrics->counters[reason], n);
+	for (uint64_t i = 0; i < n; i++)
+		hour_writer_count_now(r->hours, time_ms / HOUR_MS,
+				      HOUR_UNDELIVERED);
+}
+
+static void count_replayed(struct replay *r, const struct entry *e)
+{
+	metric_add(r->metrics->counters[COUNTER_REPLAYED], 1);
+	hour_writer_count_now(r->hours, e->time_ms / HOUR_MS,
+			      HOUR_ACKNOWLEDGED);
+	hour_writer_count_now(r->hours, e->time_ms / HOUR_MS, HOUR_REPLAYED);
+}
+
+static void set_failed(struct entry *e, enum entry_state state)
+{
+	/* Before the state: nobody may see one that is not counted. */
+	atomic_fetch_add(&e->replay->failures, 1);
+	atomic_store(&e->state, state);
+}
+
+/* Too large for the topic, which it will be again. */
+static void give_up(struct entry *e)
+{
+	count_lost(e->replay, COUNTER_DROPPED_REFUSED, e->time_ms, 1);
+	atomic_store(&e->state, ENTRY_DONE);
+}
+
+void replay_on_delivery(void *opaque, const struct error *err)
+{
+	struct entry *e = opaque;
+
+	if (!err) {
+		count_replayed(e->replay, e);
+		atomic_store(&e->state, ENTRY_DONE);
+	} else if (err->code == ERROR_INPUT) {
+		give_up(e);
+	} else {
+		atomic_store(&e->replay->failed_at, clock_monotonic_ms());
+		set_failed(e, err->retriable ? ENTRY_UNSENT : ENTRY_MAYBE_SENT);
+	}
+}
+
+void replay_retire(struct replay *r)
+{
+	bool any = r->count > 0;
+
+	while (r->count &&
+	       atomic_load(&r->entries[r->first].state) == ENTRY_DONE) {
+		r->bytes -= r->entries[r->first].event.len;
+		r->first = (r->first + 1) % WINDOW;
+		r->count--;
+	}
+	spool_acknowledge(r->spool, r->count ? r->entries[r->first].number
+					     : spool_next_number(r->spool));
+	if (any && r->count == 0)
+		release_events(r);
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+static void fill_allowance(struct replay *r)
+{
+	int64_t most =
+		r->rate * 100 + 1000; /* a tenth of a second's, and one */
+
+	r->allowance += (r->now - r->filled_at) * r->rate;
+	r->filled_at = r->now;
+	if (r->allowance > most)
+		r->allowance = most;
+}
+
+/* False: no more for now. */
+static bool send_entry(struct replay *r, struct kafka_producer *producer,
+		       struct entry *e)
+{
+	struct error err;
+
+	/* First: the report may come before kafka_produce is back. */
+	atomic_store(&e->state, ENTRY_SENT);
+	r->allowance -= 1000;
+	if (kafka_produce(producer, NULL, 0, e->event.data, e->event.len, e,
+			  &err) == 0)
+		return true;
+	if (err.code == ERROR_INPUT) {
+		give_up(e);
+		return true;
+	}
+	/* It was not taken, whatever the reason. */
+	set_failed(e, ENTRY_UNSENT);
+	r->paused_until =
+		r->now + (err.code == ERROR_FULL ? FULL_PAUSE_MS : PAUSE_MS);
+	return false;
+}
+
+static void mark(struct entry *e)
+{
+	if (e->maybe_sent)
+		return;
+	buf_append(&e->event, CLICK_MAYBE_SENT, CLICK_MAYBE_SENT_SIZE);
+	e->maybe_sent = true;
+	e->replay->bytes += CLICK_MAYBE_SENT_SIZE;
+}
+
+/* False: not now. */
+static bool send_again(struct replay *r, struct kafka_producer *producer,
+		       struct entry *e)
+{
+	enum entry_state state = atomic_load(&e->state);
+
+	if (state != ENTRY_UNSENT && state != ENTRY_MAYBE_SENT)
+		return true;
+	if (r->allowance < 1000)
+		return false;
+	if (state == ENTRY_MAYBE_SENT)
+		mark(e);
+	/* Out of memory: it must not go without its mark. */
+	if (e->event.failed)
+		return false;
+	atomic_fetch_sub(&r->failures, 1);
+	return send_entry(r, producer, e);
+}
+
+/* Those that failed, in order, after a pause.  False: some are left. */
+static bool send_failed_again(struct replay *r, struct kafka_producer *producer)
+{
+	if (atomic_load(&r->failures) == 0)
+		return true;
+	if (r->now - atomic_load(&r->failed_at) < PAUSE_MS)
+		return false;
+	for (size_t i = 0; i < r->count; i++)
+		if (!send_again(r, producer, entry_at(r, i)))
+			return false;
+	return atomic_load(&r->failures) == 0;
+}
+
+static void note_damaged(struct replay *r, uint64_t lost, int64_t time_ms)
+{
+	if (lost)
+		count_lost(r, COUNTER_DROPPED_DAMAGED,
+			   time_ms ? time_ms : clock_real_ms(), lost);
+}
+
+/* Reads the next record into an entry.  0: there is none. */
+static int add_entry(struct replay *r, struct entry *e, struct error *err)
+{
+	struct spool_record record;
+	uint64_t lost;
+	int got = spool_next(r->spool, &record, &lost, err);
+
+	if (got <= 0) {
+		if (got == 0)
+			note_damaged(r, lost, r->last_ms);
+		return got;
+	}
+	note_damaged(r, lost, record.time_ms);
+	r->last_ms = e->time_ms = record.time_ms;
+	e->number = record.number;
+	e->maybe_sent = record.maybe_sent;
+	buf_reset(&e->event);
+	buf_append(&e->event, record.data, record.len);
+	if (e->maybe_sent)
+		buf_append(&e->event, CLICK_MAYBE_SENT, CLICK_MAYBE_SENT_SIZE);
+	r->count++;
+	r->bytes += e->event.len;
+	if (!e->event.failed)
+		return 1;
+	/* Out of memory.  It was read, and cannot be sent. */
+	r->bytes -= e->event.len;
+	r->count--;
+	count_lost(r, COUNTER_DROPPED_REFUSED, record.time_ms, 1);
+	return 0;
+}
+
+int replay_step(struct replay *r, struct kafka_producer *producer,
+		int64_t now_ms, struct error *err)
+{
+	r->now = now_ms;
+	fill_allowance(r);
+	if (now_ms < r->paused_until)
+		return 0;
+	if (!send_failed_again(r, producer))
+		return 0;
+	while (r->allowance >= 1000 && r->count < WINDOW &&
+	       r->bytes < WINDOW_BYTES) {
+		struct entry *e = entry_at(r, r->count);
+		int got = add_entry(r, e, err);
+
+		if (got <= 0)
+			return got;
+		if (!send_entry(r, producer, e))
+			return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * disk_full.c - a process whose disk is full: LD_PRELOAD it, and while the file
+ * DISK_FULL is there, nothing is written with pwrite to files below a folder
+ * named "spool".
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int is_full(int fd)
+{
+	const char *flag = getenv("DISK_FULL");
+	char link[64], path[4096];
+	ssize_t len;
+
+	if (!flag || access(flag, F_OK) < 0)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len < 0)
+		return 0;
+	path[len] = '\0';
+	return strstr(path, "/spool/") != NULL;
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+	if (is_full(fd)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off_t at)
+{
+	return pwrite(fd, data, size, at);
+}

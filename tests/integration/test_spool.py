@@ -1,0 +1,204 @@
+"""Click events on disk while Kafka is away: the redirector against a real broker that
+is stopped, or stands still."""
+import collections
+import contextlib
+import signal
+import subprocess
+
+import pytest
+
+import servers
+from support.program import eventually
+from support.redirects import (  # noqa: F401 (fixtures)
+    clicks, domains_config, links, links_config, make_links, start, visit)
+
+EVENTS = "shortloop_redirector_spool_events"
+DROPPED = "shortloop_redirector_events_dropped_total"
+# Of few events in memory: what comes then is spooled while Kafka stands still.
+SMALL = {"queue_messages": 10}
+
+
+@pytest.fixture
+def spool(workdir):
+    return workdir / "spool"
+
+
+@pytest.fixture
+def visits(links):
+    """visits(redirector, n): so many, all redirected."""
+    code = links.create()
+
+    def make(redirector, count):
+        for _ in range(count):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+    return make
+
+
+@contextlib.contextmanager
+def standing_still(server):
+    server.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.signal(signal.SIGCONT)
+
+
+def by_id(events):
+    found = collections.defaultdict(list)
+    for event in events:
+        found[event.event_id_high, event.event_id].append(event)
+    return found
+
+
+def are_once(events, count):
+    """So many, each once, but for repeats that say so and nothing else."""
+    found = by_id(events)
+    assert len(found) == count
+    for same in found.values():
+        assert sum(not e.maybe_sent for e in same) <= 1
+        for event in same:
+            event.maybe_sent = False
+        assert all(e == same[0] for e in same)
+    return found
+
+
+def replayed(redirector):
+    redirector.wait_ready()
+    redirector.wait_metric(0, EVENTS)
+
+
+def test_events_of_an_outage_are_in_kafka_when_it_is_back(
+        start, visits, clicks, spool, kafka_server):
+    redirector = start(spool_dir=str(spool), threads=2)
+    visits(redirector, 5)
+    kafka_server.stop()
+    try:
+        visits(redirector, 20)  # in memory, as long as nobody knows
+        eventually(lambda: "kafka:" in redirector.ready()[1])
+        visits(redirector, 30)
+        eventually(lambda: redirector.metric(EVENTS) >= 30)
+        redirector.wait_log("spooling click events")
+        eventually(lambda: "spool: spooling: " in redirector.ready()[1])
+        assert redirector.metric("shortloop_redirector_spool_bytes") > 30 * 100
+    finally:
+        kafka_server.start()
+    replayed(redirector)
+    redirector.wait_log("spooled click events replayed")
+    assert "spool" not in redirector.ready()[1]
+    assert not list(spool.glob("*.segment"))
+    assert redirector.metric(
+        "shortloop_redirector_events_replayed_total") >= 30
+    assert redirector.metric(DROPPED) == 0
+    events = clicks(redirector)
+    # Kafka answered nothing since: what was spooled was certainly not sent.
+    assert sum(not e.maybe_sent for e in events) >= 35
+    are_once(events, 55)
+
+
+def test_what_a_killed_redirector_spooled_comes_from_the_next_one(
+        program, start, visits, clicks, spool, kafka_server):
+    redirector = start(spool_dir=str(spool), threads=1, kafka_settings=SMALL)
+    with standing_still(kafka_server):
+        visits(redirector, 40)
+        redirector.wait_metric(30, EVENTS)
+        # Nobody else may have the folder meanwhile.
+        other = program("redirector", {
+            **redirector.config, "redirector": {
+                **redirector.section, "listen": f"127.0.0.1:{servers.free_port()}",
+                "admin": f"127.0.0.1:{servers.free_port()}"}}, start=False)
+        status, said = other.run()
+        assert status == 75
+        assert (f"redirector.spool_dir: spool {spool}: in use by process "
+                f"{redirector.process.pid}") in said
+        redirector.kill()
+        redirector.start(ready=False)
+        # It serves, and what is new comes behind what is old.
+        eventually(lambda: redirector.ready()[0])
+        redirector.wait_metric(30, EVENTS)
+    replayed(redirector)
+    # Ten were in memory, and may have arrived or not.
+    events = clicks(redirector)
+    assert 30 <= len(events) <= 40
+    are_once(events, len(events))
+
+
+def test_what_may_have_been_sent_is_sent_again_and_says_so(
+        start, visits, clicks, spool, kafka_server):
+    """A broker that stands still has them in its socket, and stores them when it
+    goes on."""
+    redirector = start(spool_dir=str(spool), threads=1, linger="0s",
+                       drain_timeout="100ms")
+    with standing_still(kafka_server):
+        visits(redirector, 20)
+        assert redirector.stop() == 0
+        assert "click events spooled" in redirector.log()
+        assert list(spool.glob("*.segment"))
+    redirector.start()
+    replayed(redirector)
+    are_once(clicks(redirector), 20)
+
+
+def test_a_full_disk_costs_events_and_no_redirects(
+        start, visits, clicks, spool, workdir, kafka_server, disk_full):
+    full = workdir / "full"
+    redirector = start(spool_dir=str(spool), threads=2, kafka_settings=SMALL,
+                       env=disk_full(full))
+    with standing_still(kafka_server):
+        visits(redirector, 20)
+        redirector.wait_metric(10, EVENTS)
+        full.touch()
+        visits(redirector, 25)
+        redirector.wait_metric(25, DROPPED, reason="spool_failed")
+        redirector.wait_log("click events dropped")
+        assert "No space left on device" in redirector.log()
+        eventually(lambda: "No space left on device" in redirector.ready()[1])
+        full.unlink()
+        made = 45
+
+        def spooled_again():
+            nonlocal made
+            visits(redirector, 1)
+            made += 1
+            return redirector.metric(EVENTS) > 10
+        eventually(spooled_again)
+    replayed(redirector)
+    dropped = redirector.metric(DROPPED)
+    assert dropped == redirector.metric(DROPPED, reason="spool_failed")
+    are_once(clicks(redirector), made - dropped)
+
+
+def test_a_spool_that_is_full_takes_no_more(start, links, clicks, spool,
+                                            kafka_server):
+    redirector = start(spool_dir=str(spool), spool_max_bytes="1MiB", threads=1,
+                       max_query="8KiB", kafka_settings=SMALL)
+    code = links.create()
+    with standing_still(kafka_server):
+        for _ in range(200):
+            assert visit(f"{redirector.url}/{code}?{'q' * 6000}"
+                         ).status_code == 302
+        eventually(lambda: redirector.metric(EVENTS) + redirector.metric(
+            DROPPED, reason="spool_full") == 190)
+        kept = redirector.metric(EVENTS)
+        assert 150 <= kept < 175
+        assert redirector.metric("shortloop_redirector_spool_bytes") <= 1 << 20
+    replayed(redirector)
+    are_once(clicks(redirector), kept + 10)
+
+
+def test_a_folder_that_cannot_be_made_is_said_at_the_start(program, links_config):
+    status, said = program("redirector", {
+        "links": links_config,
+        "redirector": {"spool_dir": "/proc/none/spool"}}, start=False).run()
+    assert status == 71
+    assert "redirector.spool_dir: spool /proc/none/spool: cannot make it" in said
+
+
+@pytest.fixture(scope="session")
+def disk_full(tmp_path_factory):
+    """disk_full(flag): the environment of a program whose disk is full while the
+    file `flag` is there."""
+    library = tmp_path_factory.mktemp("disk") / "disk_full.so"
+    source = servers.ROOT / "tests/integration/support/disk_full.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                   check=True)
+    return lambda flag: {"LD_PRELOAD": str(library), "DISK_FULL": str(flag)}

@@ -1,0 +1,213 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "common/app/health.h"
+#include "common/clock.h"
+#include "common/metrics/metrics.h"
+#include "common/spool/spool.h"
+#include "redirector/event_spool.h"
+
+#define HOUR INT64_C(490000)
+#define TIME (HOUR * HOUR_MS + 1)
+
+/* Kafka is away throughout: there is none.  A spool in a folder of its own. */
+struct world {
+	char parent[64], dir[80];
+	struct redirector_settings settings;
+	struct redirector_metrics metrics;
+	struct hour_writer hours;
+	struct hour_table table;
+	struct metrics *registry;
+	struct health *health;
+	struct event_spool *spool;
+};
+
+static void open_spool(struct world *w)
+{
+	const struct event_spool_options options = {
+		.settings = &w->settings,
+		.metrics = &w->metrics,
+		.hours = &w->hours,
+		.health = health_register(w->health, "spool"),
+	};
+	struct error err = {0};
+
+	w->spool = event_spool_new(&options, &err);
+	if (!w->spool)
+		fail_msg("%s", err.text);
+	event_spool_kafka_changed(w->spool, false);
+}
+
+static int make_world(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	snprintf(w->parent, sizeof(w->parent), "/tmp/shortloop-spool-XXXXXX");
+	assert_non_null(mkdtemp(w->parent));
+	snprintf(w->dir, sizeof(w->dir), "%s/spool", w->parent);
+	w->settings.spool_dir = w->dir;
+	w->settings.spool_max_bytes = 1 << 20;
+	w->settings.spool_replay_rate = 1000;
+	w->registry = metrics_new();
+	w->health = health_new();
+	redirector_metrics_register(&w->metrics, w->registry);
+	hour_writer_init(&w->hours);
+	open_spool(w);
+	*state = w;
+	return 0;
+}
+
+static int drop_world(void **state)
+{
+	struct world *w = *state;
+	char command[128];
+
+	event_spool_free(w->spool);
+	hour_writer_destroy(&w->hours);
+	health_free(w->health);
+	metrics_free(w->registry);
+	snprintf(command, sizeof(command), "rm -rf %s", w->parent);
+	assert_int_equal(system(command), 0);
+	free(w);
+	return 0;
+}
+
+static void start(struct world *w)
+{
+	struct error err;
+
+	assert_int_equal(event_spool_start(w->spool, NULL, &err), 0);
+}
+
+/* What was counted of the hour, since the start. */
+static uint64_t counted(struct world *w, enum hour_counter which)
+{
+	const struct hour_counts *found;
+
+	hour_writer_take(&w->hours, &w->table);
+	found = hour_table_find(&w->table, HOUR);
+	return found ? found->n[which] : 0;
+}
+
+static uint64_t metric_of(struct world *w, enum redirector_counter which)
+{
+	return metric_value(w->metrics.counters[which]);
+}
+
+static size_t offer(struct world *w, size_t count, size_t len)
+{
+	char *event = calloc(1, len);
+	size_t taken = 0;
+
+	for (size_t i = 0; i < count; i++)
+		taken += event_spool_offer(w->spool, TIME, false, event, len);
+	free(event);
+	return taken;
+}
+
+static void what_is_taken_is_spooled_before_it_ends(void **state)
+{
+	struct world *w = *state;
+	const struct spool_options options = {w->dir, 1 << 20, 0};
+	struct spool_usage u;
+	struct spool *files;
+	struct error err;
+
+	start(w);
+	assert_int_equal(offer(w, 100, 300), 100);
+	event_spool_put(w->spool, TIME, true, "last", 4);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 101);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(metric_of(w, COUNTER_SPOOLED), 101);
+	assert_int_equal(metric_value(w->metrics.spool_events), 101);
+	event_spool_free(w->spool);
+	w->spool = NULL;
+	files = spool_open(&options, &err);
+	assert_non_null(files);
+	spool_usage(files, &u);
+	assert_int_equal(u.records, 101);
+	assert_int_equal(u.next_ms, TIME);
+	spool_free(files);
+}
+
+static void its_queue_takes_so_much_and_nobody_waits(void **state)
+{
+	struct world *w = *state;
+	size_t taken;
+
+	/* Nobody writes: the thread has not begun. */
+	taken = offer(w, 1000, 64 << 10);
+	assert_true(taken > 100 && taken < 128);
+	/* Refused, not taken and lost: whoever offered them counts them. */
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+}
+
+static void what_is_beyond_the_spools_bound_is_undelivered(void **state)
+{
+	struct world *w = *state;
+	size_t taken, spooled;
+
+	taken = offer(w, 40, 64 << 10);
+	assert_int_equal(taken, 40);
+	start(w);
+	event_spool_end(w->spool);
+	spooled = counted(w, HOUR_SPOOLED);
+	assert_int_equal(spooled, 15);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), taken - spooled);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FULL),
+			 taken - spooled);
+}
+
+static void a_disk_that_fails_costs_what_is_counted(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
+	assert_int_equal(system(command), 0);
+	offer(w, 30, 100);
+	start(w);
+	event_spool_end(w->spool);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 30);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 30);
+	/* Visitors are served: that is ready. */
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "30 lost; spool "));
+	assert_non_null(strstr(said.data, "No such file or directory"));
+	buf_free(&said);
+}
+
+static void a_former_ones_events_are_told_at_once(void **state)
+{
+	struct world *w = *state;
+	struct buf said = {0};
+
+	start(w);
+	offer(w, 7, 100);
+	event_spool_free(w->spool);
+	open_spool(w);
+	assert_int_equal(metric_value(w->metrics.spool_events), 7);
+	assert_true(metric_value(w->metrics.spool_oldest) >=
+		    (uint64_t)(clock_real_ms() - TIME) / 1000 - 60);
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), " 7 events, "));
+	buf_free(&said);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_taken_is_spooled_before_it_ends),
+		TEST(its_queue_takes_so_much_and_nobody_waits),
+		TEST(what_is_beyond_the_spools_bound_is_undelivered),
+		TEST(a_disk_that_fails_costs_what_is_counted),
+		TEST(a_former_ones_events_are_told_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
