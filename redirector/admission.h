@@ -5,9 +5,9 @@
  * A request costs its client a token of `client_rate`.  A code that is not in
  * the cache costs one of `unknown_rate` until Redis has told that it has a link
  * of that code, whose visitors therefore pay nothing; requests that wait for
- * one answer pay once.  It is taken before Redis
- * is asked: of one client's codes without a link, Redis is asked for no more
- * than burst + rate * t in t seconds, however many connections ask at once.
+ * one answer pay once.  It is taken before Redis is asked: of one client's
+ * codes without a link, Redis is asked for no more than burst + rate * t in t
+ * seconds, however many connections ask at once.
  *
  * One per server, on its thread: a client with connections to several threads
  * has its rates at each of them.  The log names one client a minute that is

@@ -518,11 +518,11 @@ static void on_answer(void *arg, const struct link_answer *answer,
 	if (status > 0)
 		return;
 	*find_lookup(&v->lookups, &l->target) = l->next;
-	/* Only a code without a link costs something. */
-	if (err || status < 0 || answer->link)
-		admission_return_unknown(v->admission, l->network);
 	if (status < 0 || (!err && use_answer(l, answer, &link, &failed) < 0))
 		err = &failed;
+	/* Only a code without a link costs something. */
+	if (err || answer->link)
+		admission_return_unknown(v->admission, l->network);
 	redirector_count(&v->counters,
 			 err ? COUNTER_LOOKUPS_FAILED : COUNTER_LOOKUPS);
 	finish_lookup(l, err ? NULL : &link, err);
@@ -628,16 +628,15 @@ static void look_up(struct visits *v, struct http_request *req,
 {
 	const struct link_space *space =
 		linkstore_space_for(v->store, code.data, code.len);
+	bool ready = !space || space_monitor_state(v->redirector->spaces,
+						   space) == SPACE_READY;
 	struct link_target target;
 
 	redirector_count(&v->counters, COUNTER_MISSES);
-	if (space &&
-	    space_monitor_state(v->redirector->spaces, space) != SPACE_READY)
-		respond_without_redis(v, req, code);
-	else if (space &&
-		 linkstore_locate(v->store, code.data, code.len, &target))
+	if (space && ready &&
+	    linkstore_locate(v->store, code.data, code.len, &target))
 		ask(v, req, code, &target, stale);
-	else if (linkstore_lacks_key(v->store, code.data, code.len))
+	else if (!ready || linkstore_lacks_key(v->store, code.data, code.len))
 		respond_without_redis(v, req, code);
 	else
 		refuse_code(v, req, code, stale);

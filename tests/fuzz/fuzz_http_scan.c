@@ -14,11 +14,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* With a listener that may stream, nothing is scanned. */
-static int choose_none(struct http_request *req, void *arg)
+static bool choose_none(const struct http_request *req, void *arg)
 {
 	(void)req;
 	(void)arg;
-	return 0;
+	return false;
 }
 
 static struct http_config config;
