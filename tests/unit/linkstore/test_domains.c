@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/config/config.h"
@@ -25,8 +26,9 @@ static const struct config_spec spec = {groups, 2, NULL};
 	"length: 8, keys: [{version: 0, key: "                                 \
 	"\"env:SHORTLOOP_TEST_KEY\"}]}]}\n"
 
+/* The domains point into the configuration: it stays where it is. */
 struct world {
-	struct sections config;
+	struct sections *config;
 	struct domains *domains;
 };
 
@@ -35,23 +37,25 @@ static int load(struct world *w, const char *domains, struct error *err)
 	char text[4096], path[64];
 	int status;
 
-	*w = (struct world){0};
+	*w = (struct world){.config = calloc(1, sizeof(*w->config))};
+	assert_non_null(w->config);
 	snprintf(text, sizeof(text), SPACES "%s", domains);
-	status = config_load(&spec, unit_write_file(text, path), &w->config,
-			     err);
+	status =
+		config_load(&spec, unit_write_file(text, path), w->config, err);
 	unlink(path);
 	if (status == 0)
-		status = domains_config_validate(&w->config.domains,
-						 &w->config.links, err);
+		status = domains_config_validate(&w->config->domains,
+						 &w->config->links, err);
 	if (status == 0)
-		w->domains = domains_open(&w->config.domains, NULL, NULL, err);
+		w->domains = domains_open(&w->config->domains, NULL, NULL, err);
 	return status;
 }
 
 static void release(struct world *w)
 {
 	domains_free(w->domains);
-	config_release(&spec, &w->config);
+	config_release(&spec, w->config);
+	free(w->config);
 }
 
 static struct world loaded(const char *domains)
@@ -235,10 +239,10 @@ static struct domains *open_file(const char *text, struct error *err)
 	struct domains *domains;
 	char path[64];
 
-	w.config.domains.file = unit_write_file(text, path);
-	domains = domains_open(&w.config.domains, &w.config.links, NULL, err);
+	w.config->domains.file = unit_write_file(text, path);
+	domains = domains_open(&w.config->domains, &w.config->links, NULL, err);
 	unlink(path);
-	w.config.domains.file = NULL;
+	w.config->domains.file = NULL;
 	release(&w);
 	return domains;
 }
@@ -297,10 +301,10 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	char path[64];
 
 	(void)state;
-	w.config.domains.file = unit_write_file(ONE(", spaces: [s7]"), path);
+	w.config->domains.file = unit_write_file(ONE(", spaces: [s7]"), path);
 	domains_free(w.domains);
 	w.domains =
-		domains_open(&w.config.domains, &w.config.links, NULL, &err);
+		domains_open(&w.config->domains, &w.config->links, NULL, &err);
 	assert_non_null(w.domains);
 	before = domains_named(w.domains, "a");
 	assert_int_equal(domains_reload(w.domains, NULL, &err), 0);
@@ -318,7 +322,7 @@ static void a_file_is_read_again_while_what_was_read_is_in_use(void **state)
 	assert_int_equal(domains_reload(w.domains, NULL, &err), -1);
 	assert_ptr_equal(domains_default(w.domains), after);
 	unlink(path);
-	w.config.domains.file = NULL;
+	w.config->domains.file = NULL;
 	release(&w);
 }
 
@@ -369,11 +373,11 @@ static void a_text_of_domains_says_the_same(void **state)
 	struct world w = loaded(two);
 	struct domains_config read;
 	struct error err = {0};
-	char *text = domains_config_text(&w.config.domains, &err), *again;
+	char *text = domains_config_text(&w.config->domains, &err), *again;
 
 	(void)state;
 	assert_int_equal(
-		domains_config_parse("x", text, &w.config.links, &read, &err),
+		domains_config_parse("x", text, &w.config->links, &read, &err),
 		0);
 	again = domains_config_text(&read, &err);
 	assert_string_equal(text, again);
