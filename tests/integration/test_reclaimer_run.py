@@ -178,7 +178,7 @@ def test_a_slow_run_keeps_its_lock(space, begin_behind, redis_server):
     space.ended(0, 5)
     lefts = []
     with RedisProxy(redis_server.port) as proxy:
-        proxy.wait = lambda command: lefts.append(
+        proxy.on_command = lambda command: lefts.append(
             space.redis.pttl(space.key("lock")))
         done = Done(begin_behind(proxy, "run", "--rate", "1", lock_ttl="12s"))
     assert done.status == 0, done
@@ -323,7 +323,7 @@ def test_a_sample_of_a_large_block_keeps_the_lock(make_space, redis, begin_behin
             lefts.append(space.redis.pttl(space.key("lock")))
             time.sleep(0.03)
     with RedisProxy(redis_server.port) as proxy:
-        proxy.wait = slow_down
+        proxy.on_command = slow_down
         done = Done(begin_behind(proxy, "run", "--json", lock_ttl="12s"))
     assert done.status == 0, done
     assert done.space["sampled"] == 1

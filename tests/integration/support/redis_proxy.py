@@ -11,6 +11,7 @@ ends everything at one of them.
         held = proxy.hold_answer(b"MGET", b"abc")
                                         the same of the answer to the next that
                                         says all of these
+        proxy.on_command = function     function(command) before each one passes
 
 A connection that has subscribed is passed through as it is from then on.
 
@@ -25,6 +26,7 @@ class RedisProxy:
     def __init__(self, redis_port, on_end=lambda: None):
         self.redis_port = redis_port
         self.on_end = on_end
+        self.on_command = lambda command: None
         self.lock = threading.Lock()
         self.commands = []  # names, in order
         self.calls = {}
@@ -88,6 +90,7 @@ class RedisProxy:
                     if name_of(command) == "SUBSCRIBE":
                         redis.sendall(command)
                         return pass_through(asked, answers)
+                    self.on_command(command)
                     wait(self.held, command)
                     with self.lock:
                         answer = self.pass_on(command, redis, answers)
