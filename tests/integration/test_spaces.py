@@ -1,17 +1,13 @@
 """The ledger: /v1/spaces, `allocator spaces`, metrics, and the alert rules."""
 import json
-import re
 import time
 
 import pytest
 import requests
-import yaml
 
-import servers
+from support.alerts import mistakes, rules_of
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
-
-RULES = servers.ROOT / "config/prometheus/shortloop-allocator.rules.yaml"
 
 
 @pytest.fixture
@@ -260,19 +256,5 @@ def test_every_metric_of_the_alert_rules_exists(redis, topic, create_space,
     api = start(topic, ledger_every="100ms",
                 audit_file=str(workdir / "audit.log"))
     eventually(lambda: "shortloop_space_live_blocks" in metrics_of(api))
-    series = metrics_of(api)
-    groups = yaml.safe_load(RULES.read_text())["groups"]
-    rules = [rule for group in groups for rule in group["rules"]]
-    assert len(rules) >= 10
-    for rule in rules:
-        names = re.findall(r"(shortloop_\w+)(\{[^}]*\})?", rule["expr"])
-        assert names, rule["alert"]
-        for name, labels in names:
-            found = [line for line in series.splitlines()
-                     if re.match(re.escape(name) + r"[ {]", line)]
-            assert found, f"{rule['alert']}: there is no {name}"
-            for label in re.findall(r'\w+="[^"]*"', labels):
-                assert any(label in line for line in found), (name, label)
-        by = re.search(r"by \((\w+)\)", rule["expr"])
-        if by:
-            assert f'{by[1]}="' in found[0], rule["alert"]
+    assert mistakes("allocator", metrics_of(api)) == []
+    assert len(rules_of("allocator")) >= 10

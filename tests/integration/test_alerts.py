@@ -1,0 +1,30 @@
+"""The alert rules of redirector and collector name metrics and labels that there
+are; test_spaces.py and test_reconciliation.py say so of the other two."""
+import requests
+
+from support.alerts import mistakes, rules_of
+from support.collecting import *  # noqa: F403, fixtures too
+from support.collecting import wait_for
+from support.events import click
+from support.program import PATIENCE, eventually
+from support.redirects import (  # noqa: F401 (fixtures)
+    domains_config, links, links_config, make_links, start, visit)
+
+
+def metrics_of(program):
+    return requests.get(program.admin + "/metrics", timeout=PATIENCE).text
+
+
+def test_redirector(start, links):
+    redirector = start()
+    assert visit(f"{redirector.url}/{links.create()}").status_code == 302
+    assert mistakes("redirector", metrics_of(redirector)) == []
+    assert len(rules_of("redirector")) >= 8
+
+
+def test_collector(kafka, topics, tables, collector):
+    kafka.produce(topics["topic_clicks"], [click()])
+    running = collector()
+    wait_for(tables, 1)
+    eventually(lambda: mistakes("collector", metrics_of(running)) == [])
+    assert len(rules_of("collector")) >= 7
