@@ -21,7 +21,8 @@ HEAD = """\
 # SIGHUP reads or opens the file again that it names.
 #
 # Durations: 250ms 30s 15m 12h 10d never.  Sizes: bytes, KiB, MiB, GiB.
-# Secrets are references: file:/path or env:NAME.
+# Secrets are references: file:/path, env:NAME, or credential:NAME for what
+# systemd's LoadCredential= gives.
 """
 
 # A section: its comment at the margin, its name, everything indented below.

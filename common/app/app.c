@@ -11,6 +11,7 @@
 
 #include "common/app/admin.h"
 #include "common/app/cli.h"
+#include "common/app/notify.h"
 #include "common/clock.h"
 #include "common/config/config_print.h"
 #include "common/signals.h"
@@ -281,17 +282,37 @@ int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
 	return 0;
 }
 
+/* A manager that cannot be told ends the program in its own time, by what its
+ * unit says; that is no reason to do so here. */
+static void tell_manager(struct app *app, const char *state)
+{
+	struct error err = {0};
+	int told = state ? notify(state, &err) : notify_reloading(&err);
+
+	if (told < 0)
+		log_warn(app->log, "service manager not told", log_err(&err));
+}
+
+static void reload(struct app *app, void (*on_reload)(void *arg), void *arg)
+{
+	tell_manager(app, NULL);
+	on_reload(arg);
+	tell_manager(app, "READY=1");
+}
+
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
 {
 	int signal_number;
 
+	tell_manager(app, "READY=1");
 	while (!app->stopping) {
 		signal_number = signals_wait(app->signal_fd, -1);
 		if (signal_number == SIGHUP && on_reload)
-			on_reload(arg);
+			reload(app, on_reload, arg);
 		app->stopping =
 			signal_number == SIGTERM || signal_number == SIGINT;
 	}
+	tell_manager(app, "STOPPING=1");
 	log_info(app->log, "stopping");
 }
 

@@ -117,7 +117,12 @@ const char *app_option_value(const struct app *app, const char *name);
 int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
 		    struct error *err);
 
-/* Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP. */
+/*
+ * Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP.  Call
+ * it when all that listens does: it tells a service manager ($NOTIFY_SOCKET)
+ * that the program is ready, and of reloads and the stop.  Ready is not what
+ * /readyz says: servers that are away are waited for.
+ */
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg);
 
 /* True once SIGTERM or SIGINT has arrived; for jobs that poll.  Waits up to

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,8 @@ void value_describe(const struct setting *s, struct buf *out)
 	static const char *const names[] = {
 		[SETTING_TYPE_STRING] = "text",
 		[SETTING_TYPE_PATH] = "path",
-		[SETTING_TYPE_SECRET] = "secret: file:/path or env:NAME",
+		[SETTING_TYPE_SECRET] =
+			"secret: file:/path, credential:NAME or env:NAME",
 		[SETTING_TYPE_ENUM] = "one of",
 		[SETTING_TYPE_INT] = "whole number",
 		[SETTING_TYPE_SIZE] = "size",
@@ -305,39 +307,70 @@ static int read_secret_file(const char *path, struct buf *out,
 	return status;
 }
 
-static int store_secret(const struct setting *s, const char *text, void *base,
-			struct error *err)
+static int store_secret_file(const struct setting *s, const char *path,
+			     void *base, struct error *err)
 {
 	struct buf secret = {0};
 	const char *value;
 	int status = -1;
 
-	if (!strncmp(text, "env:", 4)) {
-		value = getenv(text + 4);
-		if (!value)
-			return error_set(
-				err, ERROR_CONFIG,
-				"the environment has no variable %.60s",
-				text + 4);
-		return store_text(s, value, base, err);
-	}
-	if (strncmp(text, "file:", 5) != 0)
-		return error_set(err, ERROR_CONFIG,
-				 "a secret is written file:/path or env:NAME, "
-				 "never as itself");
-	if (read_secret_file(text + 5, &secret, err) < 0)
+	if (read_secret_file(path, &secret, err) < 0)
 		goto out;
 	value = buf_cstr(&secret);
 	if (!value)
 		error_set_nomem(err);
 	else if (!*value)
-		error_set(err, ERROR_CONFIG, "the secret in %s is empty",
-			  text + 5);
+		error_set(err, ERROR_CONFIG, "the secret in %s is empty", path);
 	else
 		status = store_text(s, value, base, err);
 out:
 	buf_free(&secret);
 	return status;
+}
+
+/* One that systemd has put where only this unit reads it (LoadCredential=). */
+static int store_credential(const struct setting *s, const char *name,
+			    void *base, struct error *err)
+{
+	const char *directory = getenv("CREDENTIALS_DIRECTORY");
+	char path[PATH_MAX];
+	int len;
+
+	if (!*name || strchr(name, '/') || *name == '.')
+		return error_set(err, ERROR_CONFIG,
+				 "'%.60s' is no name of a credential", name);
+	if (!directory || !*directory)
+		return error_set(err, ERROR_CONFIG,
+				 "there is no $CREDENTIALS_DIRECTORY: start it "
+				 "by systemd with LoadCredential=%.60s:FILE",
+				 name);
+	len = snprintf(path, sizeof(path), "%s/%s", directory, name);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return error_set(err, ERROR_CONFIG,
+				 "the path of a credential is too long");
+	return store_secret_file(s, path, base, err);
+}
+
+static int store_secret(const struct setting *s, const char *text, void *base,
+			struct error *err)
+{
+	const char *value;
+
+	if (!strncmp(text, "file:", 5))
+		return store_secret_file(s, text + 5, base, err);
+	if (!strncmp(text, "credential:", 11))
+		return store_credential(s, text + 11, base, err);
+	if (strncmp(text, "env:", 4) != 0)
+		return error_set(
+			err, ERROR_CONFIG,
+			"a secret is written file:/path, "
+			"credential:NAME or env:NAME, never as itself");
+	value = getenv(text + 4);
+	if (!value)
+		return error_set(err, ERROR_CONFIG,
+				 "the environment has no variable %.60s",
+				 text + 4);
+	return store_text(s, value, base, err);
 }
 
 int value_parse(const struct setting *s, const char *text, void *base,

@@ -147,8 +147,14 @@ static void a_mistake_names_line_column_key_and_what_was_expected(void **state)
 		{"part:\n  mode: slow\n", ":2:9: part.mode: expected one of "
 					  "fast, safe, not 'slow'"},
 		{"part:\n  password: hunter2\n",
-		 ":2:13: part.password: a secret is written file:/path or "
-		 "env:NAME, never as itself"},
+		 ":2:13: part.password: a secret is written file:/path, "
+		 "credential:NAME or env:NAME, never as itself"},
+		{"part:\n  password: credential:../shadow\n",
+		 ":2:13: part.password: '../shadow' is no name of a "
+		 "credential"},
+		{"part:\n  password: credential:pass\n",
+		 ":2:13: part.password: there is no $CREDENTIALS_DIRECTORY: "
+		 "start it by systemd with LoadCredential=pass:FILE"},
 		{"part:\n  brokers: a:1\n",
 		 ":2:12: part.brokers: expected a list: [a, b]"},
 		{"part:\n  servers:\n    - weight: 2\n",
@@ -343,6 +349,34 @@ static void a_secret_is_never_printed(void **state)
 	config_release(&spec, &config);
 }
 
+static void a_credential_is_read_where_systemd_put_it(void **state)
+{
+	char directory[] = "/tmp/unit-credentials-XXXXXX", path[64];
+	struct sample config = {0};
+	struct error err = {0};
+	FILE *out;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/pass", directory);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fputs("open sesame\n", out);
+	fclose(out);
+	setenv("CREDENTIALS_DIRECTORY", directory, 1);
+	assert_int_equal(
+		load("part: {password: credential:pass}", &config, &err), 0);
+	assert_string_equal(config.password, "open sesame");
+	config_release(&spec, &config);
+	assert_int_equal(
+		load("part: {password: credential:none}", &config, &err), -1);
+	assert_non_null(strstr(err.text, "/none: No such file"));
+	config_release(&spec, &config);
+	unsetenv("CREDENTIALS_DIRECTORY");
+	unlink(path);
+	rmdir(directory);
+}
+
 static void the_sample_loads_as_the_fallbacks(void **state)
 {
 	struct sample sample = {0}, plain = {0};
@@ -469,6 +503,7 @@ int main(void)
 		cmocka_unit_test(
 			text_that_looks_like_an_octal_number_is_quoted),
 		cmocka_unit_test(a_secret_is_never_printed),
+		cmocka_unit_test(a_credential_is_read_where_systemd_put_it),
 		cmocka_unit_test(the_sample_loads_as_the_fallbacks),
 		cmocka_unit_test(a_renamed_setting_is_not_shown),
 		cmocka_unit_test(what_sighup_does_stands_behind_the_help),

@@ -1,0 +1,22 @@
+/*
+ * notify.h - tells the service manager how the program is: sd_notify(3)'s
+ * protocol, one datagram of VARIABLE=value lines to the socket that
+ * $NOTIFY_SOCKET names.
+ */
+#ifndef COMMON_APP_NOTIFY_H
+#define COMMON_APP_NOTIFY_H
+
+#include "common/error.h"
+
+/*
+ * Sends `state` ("READY=1").  Does nothing where no manager asked for it, that
+ * is without $NOTIFY_SOCKET; the kinds of it are a path and '@' with an
+ * abstract name.
+ */
+int notify(const char *state, struct error *err);
+
+/* "RELOADING=1" with the time, which systemd compares with that of its request.
+ */
+int notify_reloading(struct error *err);
+
+#endif
