@@ -17,6 +17,7 @@ first time a test asks for them, and end with it: also when pytest is killed.
     program         program("redirector", config) starts it and waits for ready
     skew            skew(seconds): the environment of a program whose clock is
                     wrong
+    confinement     support.unit.Confinement: programs under their systemd units
     workdir         a directory of this test
     free_port       a function that returns an unused port
 """
@@ -45,10 +46,13 @@ from support.kafka import Kafka  # noqa: E402
 from support.program import BIN, Program, migrate  # noqa: E402
 from support.server import (  # noqa: E402
     KafkaServer, ProxiedKafkaServer, RedisServer)
+from support.unit import Confinement  # noqa: E402
 
 RUNS = servers.ROOT / "build" / "test"
 MEMORY = pathlib.Path("/dev/shm")
 STARTED = pytest.StashKey()
+# Every program under what its systemd unit forbids: tests/run-long.
+CONFINED = os.environ.get("SHORTLOOP_CONFINED") == "1"
 
 
 # --- the run's directory and what is shown of it -------------------------------
@@ -263,6 +267,11 @@ def skew(tmp_path_factory):
 
 # --- our programs --------------------------------------------------------------------
 
+@pytest.fixture(scope="session")
+def confinement(rundir):
+    return Confinement(rundir / "units")
+
+
 @pytest.fixture
 def base_config(request):
     """Sections for those servers that the test has asked for; the others point
@@ -302,8 +311,10 @@ def program(request, workdir, base_config):
     """program(name, {"redirector": {...}, ...}, start=True, args=(), env=None,
     binaries=where the programs are): merges the sections given into base_config, gives the program's own section
     free ports for `listen` and `admin` unless they are said, writes the file,
-    starts it and waits for /readyz."""
+    starts it and waits for /readyz; in tests that are marked so, under what its
+    systemd unit forbids."""
     programs = []
+    confined = CONFINED or request.node.get_closest_marker("confined")
     numbers = itertools.count()  # threads of a test may ask for one at a time
 
     def make(name, sections=None, start=True, args=(), env=None, ready=True,
@@ -319,8 +330,10 @@ def program(request, workdir, base_config):
             own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
         if name == "aggregator" and binaries == BIN:  # on a machine that is busy
             own.setdefault("answer_timeout", "60s")
+        under = (request.getfixturevalue("confinement").command(name)
+                 if confined and binaries == BIN else ())
         made = Program(name, config, workdir / f"{name}-{next(numbers)}",
-                       args, env, binaries)
+                       args, env, binaries, under)
         programs.append(watch(request, made))
         return made.start(ready=ready) if start else made
 

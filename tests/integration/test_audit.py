@@ -8,6 +8,8 @@ from support.allocator import *  # noqa: F403, fixtures too
 from support.allocator import KEYS, URL, create_many, events_of, problem
 from support.program import eventually
 
+pytestmark = pytest.mark.confined
+
 
 @pytest.fixture
 def log(workdir):

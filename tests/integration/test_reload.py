@@ -3,11 +3,15 @@ import json
 import os
 import signal
 
+import pytest
+
 from support.collecting import *  # noqa: F403, fixtures too
 from support.collecting import rows, wait_for
 from support.events import click
 from support.program import eventually
 from test_geo import country_file
+
+pytestmark = pytest.mark.confined
 
 VISITOR = b"Visitor/1.0"
 

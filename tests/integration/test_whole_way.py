@@ -12,6 +12,8 @@ from support.program import eventually, migrate
 from support.reclaim import *  # noqa: F403, fixtures too
 from support.rule_files import BOT_LIST, UA_RULES
 
+pytestmark = pytest.mark.confined
+
 OLD, NEW = "https://old.example/", "https://new.example/"
 
 

@@ -26,8 +26,10 @@ class Program:
     """Started by start(); ended by stop() or with the test."""
 
     def __init__(self, name, config, directory, args=(), env=None,
-                 binaries=BIN):
+                 binaries=BIN, under=()):
+        """`under` is what starts it, if it is not started itself."""
         self.name = name
+        self.under = list(under)
         self.binaries = binaries
         self.config = config
         self.directory = pathlib.Path(directory)
@@ -59,7 +61,8 @@ class Program:
 
     def start(self, ready=True, timeout=PATIENCE):
         self.process = servers.Process(
-            self.name, [self.binaries / self.name, "-c", self.config_path, *self.args],
+            self.name, [*self.under, self.binaries / self.name,
+                        "-c", self.config_path, *self.args],
             self.log_path, env=self.env)
         if ready:
             self.wait_ready(timeout)

@@ -158,7 +158,8 @@ def begin(program, links_config):
             **BRIEF, **(sections or {}), "links": links or links_config,
             "reclaimer": settings}, start=False)
         started.append(subprocess.Popen(
-            [BIN / "reclaimer", *args, "-c", made.config_path], text=True,
+            [*made.under, BIN / "reclaimer", *args, "-c", made.config_path],
+            text=True,
             stdout=subprocess.PIPE, stderr=stderr, cwd=servers.ROOT,
             env={**os.environ, **(env or {})}))
         return started[-1]
