@@ -39,7 +39,8 @@ LLHTTP_OBJ := $(if $(LLHTTP_DIR),$(patsubst %,$B/llhttp/%.o,api http llhttp))
 LLHTTP_LIB := $(if $(LLHTTP_DIR),,-lllhttp)
 
 ALL_CFLAGS  = -std=c11 -D_GNU_SOURCE -I. -isystem $(GEN) $(LLHTTP_INC) -pthread \
-              -fno-common -DVERSION='"$(VERSION)"' $(WARN) $(HARDEN) $(CFLAGS)
+              -fno-common -DVERSION='"$(VERSION)"' \
+              -DDATADIR='"$(PREFIX)/share/shortloop"' $(WARN) $(HARDEN) $(CFLAGS)
 ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(LDFLAGS)
 ifdef SANITIZE
 ALL_CFLAGS  += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
@@ -71,6 +72,7 @@ LIBA   := $(LAYERS:%=$B/lib%.a) $B/libschemas.a $(LLHTTP_OBJ)
 all: $(BINS) $(SERVER)
 
 include tools/tasks.mk
+include tools/install.mk
 
 # --- build -----------------------------------------------------------------
 
@@ -147,27 +149,9 @@ $(GEN)/%.inc: %
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
-# What is read while the programs run. Only `make deps` makes it, which asks the
-# network and is not to be run by accident as root.
-LISTS := $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
-         $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
-UPLOT := $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
-have-lists:
-	@for f in $(LISTS) $(UPLOT); do [ -e $$f ] || { \
-	  echo "make: $$f is missing: run 'make deps' first" >&2; exit 1; }; done
-
-install: have-lists $(BINS)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(BINS)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system config/systemd/*
-	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' \
-	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop $(LISTS)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot $(UPLOT)
-
 clean:
 	rm -rf build
 
-.PHONY: all have-lists install clean
+.PHONY: all clean
 .DELETE_ON_ERROR:
 .SECONDARY:

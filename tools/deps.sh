@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs what building, the stack and the tests need, and is missing.
 #
-# usage: tools/deps.sh [lint] [bench] [engines] [long]
+# usage: tools/deps.sh [lint] [bench] [deb] [engines] [long]
 #
 # engines, long: older ClickHouse engines and other programs, which only the long
 # tests run.
@@ -310,6 +310,6 @@ main() {
 
 for list in "$@"; do
     [ -f "tools/packages/$list.txt" ] ||
-        fail "usage: tools/deps.sh [lint] [bench] [engines] [long]"
+        fail "usage: tools/deps.sh [lint] [bench] [deb] [engines] [long]"
 done
 main "$@"

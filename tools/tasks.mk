@@ -9,7 +9,7 @@ BUILD = $(MAKE) --no-print-directory \
         $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 help:
-	@sed -n 's/^#: /  /p' tools/tasks.mk
+	@cat tools/tasks.mk tools/install.mk | sed -n 's/^#: /  /p'
 
 #: make deps          install what building, the stack and the tests need
 deps:
@@ -82,9 +82,7 @@ sample: $(BINS)
 	@mv config/shortloop.yaml.new config/shortloop.yaml
 
 #: make man           the manual pages, in build/man
-man: $(BINS)
-	@mkdir -p $B/man
-	@for p in $(PROGRAMS); do $B/bin/$$p --print-man > $B/man/$$p.8; done
+man: $(MANS)
 
 #: make lint          static checks: layers, sizes, cppcheck, clang-tidy
 lint: generated

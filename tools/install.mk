@@ -1,0 +1,80 @@
+# make install and make uninstall.  Included by the Makefile.
+#
+# DESTDIR stands before every path; PREFIX is also in what is installed, and in
+# the programs' defaults: give the same to `make` and to `make install`.
+
+BINDIR  := $(PREFIX)/bin
+DATADIR := $(PREFIX)/share/shortloop
+MANDIR  := $(PREFIX)/share/man/man8
+DOCDIR  := $(PREFIX)/share/doc/shortloop
+UNITDIR := $(PREFIX)/lib/systemd/system
+SYSUSERSDIR := $(PREFIX)/lib/sysusers.d
+
+# What is read while the programs run. Only `make deps` makes it, which asks the
+# network and is not to be run by accident as root.
+LISTS := $(DEPS)/uap/regexes.yaml $(DEPS)/bots/crawler-user-agents.json \
+         $(DEPS)/bots/isbot-patterns.json $(DEPS)/sources/referrers.json
+UPLOT := $(DEPS)/uplot/uPlot.iife.min.js $(DEPS)/uplot/uPlot.min.css
+MANS  := $(PROGRAMS:%=$B/man/%.8)
+
+DAEMONS   := $(filter-out reclaimer,$(PROGRAMS))
+UNITS     := $(wildcard config/systemd/*.service config/systemd/*.timer)
+TEMPLATES := $(DAEMONS:%=shortloop-%@.service)
+DROPIN    := shortloop-.service.d/10-sandbox.conf
+EXAMPLES  := config/cron.d config/kubernetes config/prometheus
+# Pages by their place in the tree, so that their links hold.
+DOCS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md) \
+        config/shortloop.yaml $(wildcard schemas/*.proto schemas/openapi/*)
+
+have-lists:
+	@for f in $(LISTS) $(UPLOT); do [ -e $$f ] || { \
+	  echo "make: $$f is missing: run 'make deps' first" >&2; exit 1; }; done
+
+$B/man/%.8: $B/bin/%
+	@mkdir -p $(@D)
+	$(Q)$< --print-man > $@
+
+# Files as they are found when PREFIX is /usr/local.
+placed = sed -i 's|/usr/local/|$(PREFIX)/|g'
+
+#: make install       into DESTDIR/PREFIX (/usr/local); make uninstall
+install: have-lists $(BINS) $(MANS)
+	install -D -t $(DESTDIR)$(BINDIR) $(BINS)
+	install -D -m 644 -t $(DESTDIR)$(MANDIR) $(MANS)
+	install -D -m 644 -t $(DESTDIR)$(DATADIR) $(LISTS)
+	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web web/*
+	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web/uplot $(UPLOT)
+	install -D -m 644 -t $(DESTDIR)$(SYSUSERSDIR) config/sysusers.d/*
+	install -D -m 644 -t $(DESTDIR)$(UNITDIR) $(UNITS)
+	install -D -m 644 config/systemd/$(DROPIN) $(DESTDIR)$(UNITDIR)/$(DROPIN)
+	# One a configuration: shortloop-redirector@NAME reads NAME.yaml.
+	for p in $(DAEMONS); do sed -e 's|^Description=.*|& (%i)|' \
+	  -e 's|/etc/shortloop/shortloop.yaml|/etc/shortloop/%i.yaml|' \
+	  config/systemd/shortloop-$$p.service \
+	  > $(DESTDIR)$(UNITDIR)/shortloop-$$p@.service; done
+	$(placed) $(DESTDIR)$(UNITDIR)/shortloop-*.service
+	for f in $(DOCS); do install -D -m 644 $$f $(DESTDIR)$(DOCDIR)/$$f; done
+	mkdir -p $(DESTDIR)$(DOCDIR)/examples
+	cp -r --no-preserve=mode $(EXAMPLES) $(DESTDIR)$(DOCDIR)/examples
+	$(placed) $(DESTDIR)$(DOCDIR)/config/* $(DESTDIR)$(DOCDIR)/examples/*/*
+
+# What is in /etc, /var and of the user shortloop stays.
+uninstall:
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) \
+	  $(PROGRAMS:%=$(DESTDIR)$(MANDIR)/%.8) \
+	  $(addprefix $(DESTDIR)$(UNITDIR)/,$(notdir $(UNITS)) $(TEMPLATES) $(DROPIN)) \
+	  $(DESTDIR)$(SYSUSERSDIR)/shortloop.conf
+	-rmdir $(DESTDIR)$(UNITDIR)/$(dir $(DROPIN))
+	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)
+
+.PHONY: have-lists install uninstall
+
+#: make deb           Debian packages of this release, in build/deb/packages
+deb: have-lists
+	@dpkg-checkbuilddeps || { \
+	  echo "make: run 'tools/deps.sh deb' first" >&2; exit 1; }
+	debian/rules clean
+	rm -rf build/deb/packages
+	DEB_BUILD_OPTIONS="parallel=$(shell nproc) $(DEB_BUILD_OPTIONS)" debian/rules binary
+	@ls build/deb/packages
+.PHONY: deb
