@@ -1,6 +1,10 @@
 """A Redis that forgets (promise 10): restored from a backup that knows less."""
+import pytest
+
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
+
+pytestmark = pytest.mark.confined
 
 BACKUP = "backup:"
 
