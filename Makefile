@@ -147,7 +147,7 @@ $(GEN)/%.inc: %
 	$(call say,GEN,$@)
 	$(Q)sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
--include $(shell find $B -name '*.d' 2>/dev/null)
+-include $(shell find $B -name '*.d' -type f 2>/dev/null)
 
 clean:
 	rm -rf build
