@@ -10,12 +10,11 @@
  *	writable PATH	what stays so, all else becomes read-only
  *
  * usage: confine RULES PROGRAM [ARGUMENT]...
- *        confine RULES call NAME	makes that call, with zeros; prints what
- *came
+ *        confine RULES call NAME: makes that call, with zeros; prints what came
  *
  * Each restriction is a filter of its own, as systemd has it; the kernel takes
- *the strictest answer.  What systemd answers with EPERM or SIGSYS, by the
- *unit's SystemCallErrorNumber=, is SIGSYS here: a test has to notice.
+ * the strictest answer.  What systemd answers with EPERM or SIGSYS, by the
+ * unit's SystemCallErrorNumber=, is SIGSYS here: a test has to notice.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -97,8 +96,7 @@ static void refuse(scmp_filter_ctx filter, const char *name,
 	add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, arg);
 }
 
-/* --- the rules' lines -------------------------------------------------------
- */
+/* --- the rules' lines ----------------------------------------------------- */
 
 static void deny(struct rules *r, const char *what)
 {
@@ -145,8 +143,7 @@ static void read_rules(struct rules *r, const char *path)
 	fclose(in);
 }
 
-/* --- what they ask for
- * -------------------------------------------------------- */
+/* --- what they ask for ---------------------------------------------------- */
 
 static void forbid_families(const struct rules *r)
 {
