@@ -21,7 +21,7 @@ DAEMONS   := $(filter-out reclaimer,$(PROGRAMS))
 UNITS     := $(wildcard config/systemd/*.service config/systemd/*.timer)
 TEMPLATES := $(DAEMONS:%=shortloop-%@.service)
 DROPIN    := shortloop-.service.d/10-sandbox.conf
-EXAMPLES  := config/cron.d config/kubernetes config/prometheus
+EXAMPLES  := config/cron.d config/front config/kubernetes config/prometheus
 # Pages by their place in the tree, so that their links hold.
 DOCS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md) \
         config/shortloop.yaml $(wildcard schemas/*.proto schemas/openapi/*)

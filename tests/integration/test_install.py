@@ -31,9 +31,11 @@ EXPECTED = sorted([
     *(f"share/doc/shortloop/{name}" for name in (
         "CHANGELOG.md", "LICENSE", "README.md", "config/shortloop.yaml",
         "examples/cron.d/shortloop-reclaimer",
+        *(f"examples/front/{name}" for name in (
+            "envoy.yaml", "haproxy.cfg", "nginx.conf")),
         "examples/kubernetes/reclaimer-cronjob.yaml",
-        "examples/prometheus/shortloop-aggregator.rules.yaml",
-        "examples/prometheus/shortloop-allocator.rules.yaml",
+        *(f"examples/prometheus/shortloop-{name}.rules.yaml" for name in (
+            "aggregator", "allocator", "collector", "redirector")),
         "schemas/click.proto", "schemas/counters.proto", "schemas/link.proto",
         "schemas/openapi/aggregator.yaml", "schemas/openapi/allocator.yaml")),
     *(f"share/doc/shortloop/docs/{page.name}"
