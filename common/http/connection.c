@@ -91,13 +91,22 @@ static bool flush(struct connection *conn)
 
 /* --- ends ----------------------------------------------------------------- */
 
-/* Maybe the drain is over. */
-static void uncount(struct http_listener *l)
+void connection_check_drain(struct http_listener *l)
 {
-	l->connection_count--;
-	metric_add(l->metrics.open, UINT64_MAX);
-	if (l->drained && l->connection_count == 0)
+	if (l->drained &&
+	    (l->winding_down ? l->early_count == 0 : l->connection_count == 0))
 		loop_timer_set(l->drain_timer, 0);
+}
+
+static void uncount(struct connection *conn)
+{
+	struct http_listener *l = conn->listener;
+
+	l->connection_count--;
+	if (conn->early)
+		l->early_count--;
+	metric_add(l->metrics.open, UINT64_MAX);
+	connection_check_drain(l);
 }
 
 static void leave_listener(struct connection *conn)
@@ -116,8 +125,8 @@ static void leave_listener(struct connection *conn)
 		l->connections = conn->next;
 	if (conn->next)
 		conn->next->prev = conn->prev;
+	uncount(conn);
 	conn->listener = NULL;
-	uncount(l);
 }
 
 static void release_request(struct connection *conn)

@@ -21,6 +21,8 @@
 #define ACCEPTS_PER_TURN 64
 /* After running out of descriptors. */
 #define ACCEPT_PAUSE_MS 100
+/* For requests that came at the end of the patience with idle connections. */
+#define LAST_ANSWERS_MS 500
 
 /* --- accepting ------------------------------------------------------------ */
 
@@ -64,10 +66,16 @@ static void stop_accepting(struct acceptor *a)
 	a->watch = NULL;
 }
 
-static void pause_accepting(struct http_listener *l)
+static void stop_accepting_all(struct http_listener *l)
 {
 	stop_accepting(&l->own);
-	stop_accepting(&l->shared);
+	for (struct acceptor *a = l->shared; a; a = a->next)
+		stop_accepting(a);
+}
+
+static void pause_accepting(struct http_listener *l)
+{
+	stop_accepting_all(l);
 	loop_timer_set(l->pause, ACCEPT_PAUSE_MS);
 }
 
@@ -84,8 +92,17 @@ static void resume_accepting(void *arg)
 {
 	struct http_listener *l = arg;
 
+	if (!l->open)
+		return;
 	resume(&l->own);
-	resume(&l->shared);
+	for (struct acceptor *a = l->shared; a; a = a->next)
+		resume(a);
+}
+
+void http_listener_open(struct http_listener *l)
+{
+	l->open = true;
+	resume_accepting(l);
 }
 
 /* False when there is nobody waiting, or nothing to accept with. */
@@ -137,13 +154,38 @@ static void on_acceptable(void *arg, uint32_t events)
 	}
 }
 
+void http_listener_accept_waiting(struct http_listener *l, int fd)
+{
+	struct acceptor a = {.listener = l, .fd = fd, .shared = true};
+
+	while (accept_one(&a))
+		;
+}
+
 /* --- draining ------------------------------------------------------------- */
+
+static void retire_all(struct http_listener *l)
+{
+	struct connection *conn, *next;
+
+	for (conn = l->connections; conn; conn = next) {
+		next = conn->next;
+		connection_retire(conn);
+	}
+}
 
 static void on_drained(void *arg)
 {
 	struct http_listener *l = arg;
 	void (*done)(void *) = l->drained;
 
+	if (l->patient && l->connection_count > 0) {
+		l->patient = false;
+		retire_all(l);
+		loop_timer_set(l->drain_timer,
+			       l->connection_count ? LAST_ANSWERS_MS : 0);
+		return;
+	}
 	l->drained = NULL;
 	if (done)
 		done(l->drained_arg);
@@ -159,50 +201,120 @@ static void close_acceptor(struct acceptor *a)
 	a->fd = -1;
 }
 
+static void close_acceptors(struct http_listener *l)
+{
+	l->open = false;
+	close_acceptor(&l->own);
+	for (struct acceptor *a = l->shared; a; a = a->next)
+		close_acceptor(a);
+}
+
 /* Those that wait to be accepted would be reset by closing. */
 static void accept_last(struct acceptor *a)
 {
 	while (a->fd >= 0 && accept_one(a))
 		;
-	close_acceptor(a);
 }
 
-void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
-			 void (*done)(void *arg), void *arg)
+static void accept_last_of_all(struct http_listener *l)
 {
-	struct connection *conn, *next;
-
-	l->draining = true;
 	accept_last(&l->own);
-	accept_last(&l->shared);
-	proxied_finish_all(l);
-	for (conn = l->connections; conn; conn = next) {
-		next = conn->next;
-		connection_retire(conn);
-	}
+	for (struct acceptor *a = l->shared; a; a = a->next)
+		accept_last(a);
+}
+
+static void wait_for_last(struct http_listener *l, int64_t timeout_ms,
+			  void (*done)(void *arg), void *arg)
+{
 	l->drained = done;
 	l->drained_arg = arg;
 	loop_timer_set(l->drain_timer, l->connection_count ? timeout_ms : 0);
 }
 
+void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
+			 void (*done)(void *arg), void *arg)
+{
+	l->draining = true;
+	l->winding_down = false;
+	/* Before it is open it leaves them to others. */
+	if (l->open)
+		accept_last_of_all(l);
+	close_acceptors(l);
+	proxied_finish_all(l);
+	retire_all(l);
+	wait_for_last(l, timeout_ms, done, arg);
+}
+
+void http_listener_leave(struct http_listener *l, int64_t timeout_ms,
+			 void (*done)(void *arg), void *arg)
+{
+	l->draining = l->patient = true;
+	l->winding_down = false;
+	close_acceptors(l);
+	wait_for_last(l, timeout_ms, done, arg);
+}
+
+void http_listener_wind_down(struct http_listener *l, int64_t timeout_ms,
+			     void (*done)(void *arg), void *arg)
+{
+	l->draining = l->winding_down = true;
+	l->early_count = 0;
+	for (struct connection *conn = l->connections; conn;
+	     conn = conn->next) {
+		conn->early = true;
+		l->early_count++;
+	}
+	l->drained = done;
+	l->drained_arg = arg;
+	loop_timer_set(l->drain_timer, l->early_count ? timeout_ms : 0);
+}
+
 /* --- life ----------------------------------------------------------------- */
 
-static int start(struct http_listener *l, const char *address,
-		 struct error *err)
+/* Connections inherit it: an answer leaves in one write. */
+static void send_at_once(int fd)
 {
 	int one = 1;
 
-	if (address_bind(address, true, &l->own.fd, err) < 0)
-		return -1;
-	/* Connections inherit it: an answer leaves in one write. */
-	setsockopt(l->own.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+static int make_timers(struct http_listener *l, struct error *err)
+{
 	l->drain_timer = loop_timer_new(l->loop, on_drained, l, err);
 	if (!l->drain_timer)
 		return -1;
 	l->pause = loop_timer_new(l->loop, resume_accepting, l, err);
-	if (!l->pause)
-		return -1;
-	return start_accepting(&l->own, err);
+	return l->pause ? 0 : -1;
+}
+
+struct http_listener *http_listener_new_at(struct loop *loop, int fd,
+					   const struct http_config *config,
+					   http_handler *handler, void *arg,
+					   struct metrics *metrics,
+					   const char *name, struct error *err)
+{
+	struct http_listener *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		if (fd >= 0)
+			close(fd);
+		error_set_nomem(err);
+		return NULL;
+	}
+	*l = (struct http_listener){.loop = loop,
+				    .config = config,
+				    .handler = handler,
+				    .arg = arg,
+				    .own = {.listener = l, .fd = fd}};
+	if (make_timers(l, err) < 0) {
+		http_listener_free(l);
+		return NULL;
+	}
+	if (fd >= 0)
+		send_at_once(fd);
+	http_metrics_register(&l->metrics, metrics, name, config);
+	return l;
 }
 
 struct http_listener *http_listener_new(struct loop *loop, const char *address,
@@ -211,24 +323,20 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 					struct metrics *metrics,
 					const char *name, struct error *err)
 {
-	struct http_listener *l = calloc(1, sizeof(*l));
+	struct http_listener *l;
+	int fd;
 
-	if (!l) {
-		error_set_nomem(err);
+	if (address_bind(address, true, &fd, err) < 0)
 		return NULL;
-	}
-	*l = (struct http_listener){
-		.loop = loop,
-		.config = config,
-		.handler = handler,
-		.arg = arg,
-		.own = {.listener = l, .fd = -1},
-		.shared = {.listener = l, .fd = -1, .shared = true}};
-	if (start(l, address, err) < 0) {
+	l = http_listener_new_at(loop, fd, config, handler, arg, metrics, name,
+				 err);
+	if (!l)
+		return NULL;
+	l->open = true;
+	if (start_accepting(&l->own, err) < 0) {
 		http_listener_free(l);
 		return NULL;
 	}
-	http_metrics_register(&l->metrics, metrics, name, config);
 	return l;
 }
 
@@ -253,8 +361,15 @@ void http_listener_expect_proxy(struct http_listener *l,
 
 int http_listener_share(struct http_listener *l, int fd, struct error *err)
 {
-	l->shared.fd = fd;
-	return start_accepting(&l->shared, err);
+	struct acceptor *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return error_set_nomem(err);
+	*a = (struct acceptor){.listener = l, .fd = fd, .shared = true};
+	a->next = l->shared;
+	l->shared = a;
+	send_at_once(fd);
+	return l->open ? start_accepting(a, err) : 0;
 }
 
 uint16_t http_listener_port(const struct http_listener *l)
@@ -277,6 +392,7 @@ uint16_t http_listener_port(const struct http_listener *l)
 void http_listener_free(struct http_listener *l)
 {
 	struct http_request *req;
+	struct acceptor *a;
 
 	if (!l)
 		return;
@@ -284,8 +400,11 @@ void http_listener_free(struct http_listener *l)
 	proxied_close_all(l);
 	while (l->connections)
 		connection_close(l->connections);
-	close_acceptor(&l->own);
-	close_acceptor(&l->shared);
+	close_acceptors(l);
+	while ((a = l->shared)) {
+		l->shared = a->next;
+		free(a);
+	}
 	while ((req = l->pool)) {
 		l->pool = req->next_free;
 		request_pool_free(req);

@@ -31,6 +31,20 @@ struct http_listener *http_listener_new(struct loop *loop, const char *address,
 					const char *name, struct error *err);
 
 /*
+ * The same with a socket that listens and does not block, which it takes over,
+ * also on failure; -1: it has none of its own.  Nothing is accepted before
+ * http_listener_open.
+ */
+struct http_listener *http_listener_new_at(struct loop *loop, int fd,
+					   const struct http_config *config,
+					   http_handler *handler, void *arg,
+					   struct metrics *metrics,
+					   const char *name, struct error *err);
+
+/* Begins to accept.  On the loop's thread, or before it runs. */
+void http_listener_open(struct http_listener *l);
+
+/*
  * Looks at a request that has a body, once its headers are complete: before any
  * of the body is waited for, or 100 Continue sent.  True: the body is read, up
  * to *body_max bytes (max_body_bytes, which may be lowered; 413 beyond), and
@@ -75,9 +89,14 @@ void http_listener_expect_proxy(struct http_listener *l,
  * Accepts connections on `fd` as well, a socket that is not blocking and
  * listens, which several listeners may share: whoever has waited longest for a
  * connection gets the next.  It stays the caller's, to be closed after the
- * listener was freed.  To be called before the loop runs.
+ * listener was freed.  There may be several.  To be called before the loop
+ * runs.
  */
 int http_listener_share(struct http_listener *l, int fd, struct error *err);
+
+/* Accepts those who wait at `fd` now, such a socket, and nobody else.  On the
+ * loop's thread. */
+void http_listener_accept_waiting(struct http_listener *l, int fd);
 
 /* The port it is bound to. */
 uint16_t http_listener_port(const struct http_listener *l);
@@ -88,6 +107,25 @@ uint16_t http_listener_port(const struct http_listener *l);
  * timeout_ms.  The listener may be freed in `done`.
  */
 void http_listener_drain(struct http_listener *l, int64_t timeout_ms,
+			 void (*done)(void *arg), void *arg);
+
+/*
+ * Goes on accepting, and answers every request with Connection: close.  Calls
+ * done(arg) when those are gone that were connected at the time of the call, or
+ * after timeout_ms.  http_listener_leave follows.
+ */
+void http_listener_wind_down(struct http_listener *l, int64_t timeout_ms,
+			     void (*done)(void *arg), void *arg);
+
+/*
+ * Leaves the sockets, and who waits there, to others that have them as well.
+ * Connections may ask once more and get Connection: close, since nobody can
+ * close one that is idle and know that no request is on its way; so those that
+ * do not ask are closed after timeout_ms.  Calls done(arg) on the loop when the
+ * last one is gone, or half a second after that time.  The listener may be
+ * freed in `done`.
+ */
+void http_listener_leave(struct http_listener *l, int64_t timeout_ms,
 			 void (*done)(void *arg), void *arg);
 
 /* Closes everything.  On the loop's thread, or when it no longer runs; before

@@ -55,8 +55,11 @@ static void leave(struct proxied *p)
 /* False: it waits no longer. */
 static bool hang_up(struct proxied *p)
 {
+	struct http_listener *l = p->listener;
+
 	close(p->fd);
 	leave(p);
+	connection_check_drain(l);
 	return false;
 }
 

@@ -157,6 +157,17 @@ static void put_end(struct http_request *req, int status, const void *body,
 		buf_append(out, body, len);
 }
 
+/* While the listener drains.  Who sent more requests already, and is not to
+ * lose any, gets their answers, too. */
+static bool is_the_last(const struct http_request *req)
+{
+	const struct http_listener *l = req->conn->listener;
+
+	if (!l->draining)
+		return false;
+	return !(l->patient || l->winding_down) || req->in.len <= req->parsed;
+}
+
 /* False when there is nobody to answer. */
 static bool may_answer(struct http_request *req)
 {
@@ -166,7 +177,7 @@ static bool may_answer(struct http_request *req)
 		return false;
 	if (req->stream && stream_is_lost(req))
 		return false;
-	if (!req->keep_alive || conn->listener->draining)
+	if (!req->keep_alive || is_the_last(req))
 		conn->closing = true;
 	if (req->unadmitted || (req->stream && !req->stream->body_done))
 		conn->closing = conn->linger = true;

@@ -35,7 +35,9 @@ static void drain(void *arg)
 {
 	struct serving_thread *t = arg;
 
-	http_listener_drain(t->listener, t->drain_timeout, on_drained, t);
+	serving_end *end = t->end ? t->end : http_listener_drain;
+
+	end(t->listener, t->drain_timeout, on_drained, t);
 }
 
 void serving_thread_drain(struct serving_thread *t)

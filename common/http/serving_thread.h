@@ -13,12 +13,17 @@
 #include "common/http/listener.h"
 #include "common/loop/loop.h"
 
+/* http_listener_drain, or its like. */
+typedef void serving_end(struct http_listener *l, int64_t timeout_ms,
+			 void (*done)(void *arg), void *arg);
+
 /* The owner fills in the first members, and frees loop and listener after the
  * join; the others are the thread's.  Zeroed, it may be drained and joined. */
 struct serving_thread {
 	struct loop *loop;
 	struct http_listener *listener;
 	int64_t drain_timeout; /* ms */
+	serving_end *end;      /* how it drains; NULL: http_listener_drain */
 	/* On the thread, once all is answered; ends with loop_stop, in its own
 	 * time.  NULL: the loop is stopped at once. */
 	void (*on_drained)(void *arg);

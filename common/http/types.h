@@ -112,12 +112,13 @@ struct connection {
 	struct http_request *req; /* NULL while idle */
 	int fd;			  /* -1 once the client has gone */
 	enum connection_phase phase;
-	bool processing;  /* in process(), further up the stack */
-	bool paused;	  /* more has come than may be read now */
-	bool drained;	  /* by the present call: no more had come */
-	bool closing;	  /* close once `out` is sent */
-	bool linger;	  /* the client may still be sending then */
-	bool progress;	  /* the timeout starts anew */
+	bool processing; /* in process(), further up the stack */
+	bool paused;	 /* more has come than may be read now */
+	bool drained;	 /* by the present call: no more had come */
+	bool closing;	 /* close once `out` is sent */
+	bool linger;	 /* the client may still be sending then */
+	bool progress;	 /* the timeout starts anew */
+	bool early;	 /* it was there when the listener began to wind down */
 	unsigned handled; /* requests not yet counted in the metrics */
 	enum connection_wait wait;
 	int64_t since; /* when that wait began */
@@ -132,11 +133,14 @@ struct acceptor {
 	struct loop_watch *watch; /* NULL: not now */
 	int fd;			  /* -1: none, or no longer */
 	bool shared;		  /* with other listeners, and not ours */
+	struct acceptor *next;
 };
 
 struct http_listener {
 	struct loop *loop;
-	struct acceptor own, shared;
+	struct acceptor own;
+	struct acceptor *shared;  /* a list */
+	bool open;		  /* it accepts */
 	struct loop_timer *pause; /* accepting again after EMFILE */
 	const struct http_config *config;
 	http_handler *handler;
@@ -157,6 +161,9 @@ struct http_listener {
 	size_t grown; /* over all requests */
 	struct http_metrics metrics;
 	bool draining;
+	bool winding_down; /* and still accepts */
+	bool patient;	   /* and lets idle connections ask once more */
+	size_t early_count;
 	struct loop_timer *drain_timer;
 	void (*drained)(void *arg);
 	void *drained_arg;

@@ -20,6 +20,7 @@ struct unix_socket {
 	int fd;
 	struct stat file; /* as it was made */
 	bool linked;
+	bool adopted; /* who had it before may go on */
 };
 
 const char *unix_socket_path_error(const char *path)
@@ -128,24 +129,64 @@ static int open_there(struct unix_socket *s, unsigned mode, struct error *err)
 	return result;
 }
 
-struct unix_socket *unix_socket_new(const char *path, unsigned mode,
-				    struct error *err)
+static struct unix_socket *make(const char *path, int fd, struct error *err)
 {
 	struct unix_socket *s = calloc(1, sizeof(*s));
 	const char *wrong = unix_socket_path_error(path);
 
-	if (!s) {
-		error_set_nomem(err);
+	if (!s || wrong) {
+		if (fd >= 0)
+			close(fd);
+		free(s);
+		if (wrong)
+			error_set(err, ERROR_CONFIG, "'%.200s' %s", path,
+				  wrong);
+		else
+			error_set_nomem(err);
 		return NULL;
 	}
 	s->address.sun_family = AF_UNIX;
 	snprintf(s->address.sun_path, sizeof(s->address.sun_path), "%s", path);
+	s->fd = fd;
+	return s;
+}
+
+struct unix_socket *unix_socket_new(const char *path, unsigned mode,
+				    struct error *err)
+{
+	struct unix_socket *s = make(path, -1, err);
+
+	if (!s)
+		return NULL;
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (wrong)
-		error_set(err, ERROR_CONFIG, "'%.200s' %s", path, wrong);
-	else if (s->fd < 0)
+	if (s->fd < 0)
 		error_set_errno(err, "cannot make a socket");
 	else if (open_there(s, mode, err) == 0)
+		return s;
+	unix_socket_free(s);
+	return NULL;
+}
+
+static int adopt_file(struct unix_socket *s, int mode, struct error *err)
+{
+	const char *path = s->address.sun_path;
+
+	if (lstat(path, &s->file) < 0 || !S_ISSOCK(s->file.st_mode))
+		return error_set(err, ERROR_NOTFOUND,
+				 "the socket's file is gone: %s", path);
+	if (mode >= 0 && (s->file.st_mode & 0777) != (unsigned)mode &&
+	    chmod(path, (unsigned)mode) < 0)
+		return error_set_errno(err, "cannot listen on %s", path);
+	s->linked = s->adopted = true;
+	return 0;
+}
+
+struct unix_socket *unix_socket_adopt(const char *path, int mode, int fd,
+				      struct error *err)
+{
+	struct unix_socket *s = make(path, fd, err);
+
+	if (s && adopt_file(s, mode, err) == 0)
 		return s;
 	unix_socket_free(s);
 	return NULL;
@@ -173,11 +214,17 @@ void unix_socket_unlink(struct unix_socket *s)
 	s->linked = false;
 }
 
+void unix_socket_disown(struct unix_socket *s)
+{
+	s->linked = false;
+}
+
 void unix_socket_free(struct unix_socket *s)
 {
 	if (!s)
 		return;
-	unix_socket_unlink(s);
+	if (!s->adopted)
+		unix_socket_unlink(s);
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s);

@@ -19,6 +19,15 @@ const char *unix_socket_path_error(const char *path);
 struct unix_socket *unix_socket_new(const char *path, unsigned mode,
 				    struct error *err);
 
+/*
+ * The same with a socket that is bound to `path` and listens already, which a
+ * former process has handed over; it is taken over, also on failure.  Mode -1:
+ * the file's is left.  ERROR_NOTFOUND: the file is gone, so that nobody can
+ * connect.
+ */
+struct unix_socket *unix_socket_adopt(const char *path, int mode, int fd,
+				      struct error *err);
+
 /* For http_listener_share. */
 int unix_socket_fd(const struct unix_socket *s);
 
@@ -26,7 +35,11 @@ int unix_socket_fd(const struct unix_socket *s);
  * has connected can be accepted. */
 void unix_socket_unlink(struct unix_socket *s);
 
-/* Unlinks and closes it.  NULL accepted. */
+/* Leaves the file to another process that has the socket. */
+void unix_socket_disown(struct unix_socket *s);
+
+/* Closes it, and unlinks it unless it was adopted or disowned: a start that
+ * fails takes nothing from whom it wanted to succeed.  NULL accepted. */
 void unix_socket_free(struct unix_socket *s);
 
 #endif

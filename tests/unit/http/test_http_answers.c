@@ -217,13 +217,14 @@ static void two_listeners_share_a_port(void **state)
 	http_listener_free(second);
 }
 
-static void the_check_finds_a_port_in_use(void **state)
+static void a_port_in_use_is_found_where_it_is_not_shared(void **state)
 {
 	struct world *w = *state;
 	char address[32];
+	int fd;
 
 	snprintf(address, sizeof(address), "127.0.0.1:%u", w->port);
-	assert_int_equal(http_address_check(address, &w->err), -1);
+	assert_int_equal(address_bind(address, false, &fd, &w->err), -1);
 	assert_int_equal(w->err.code, ERROR_SYSTEM);
 	assert_non_null(strstr(w->err.text, address));
 }
@@ -231,8 +232,9 @@ static void the_check_finds_a_port_in_use(void **state)
 static void an_address_without_port_is_a_config_error(void **state)
 {
 	struct world *w = *state;
+	int fd;
 
-	assert_int_equal(http_address_check("localhost", &w->err), -1);
+	assert_int_equal(address_bind("localhost", false, &fd, &w->err), -1);
 	assert_int_equal(w->err.code, ERROR_CONFIG);
 }
 
@@ -347,7 +349,7 @@ int main(void)
 		CASE(a_rest_sent_while_the_handler_works_is_kept),
 		CASE(bytes_behind_a_last_request_do_not_cost_its_answer),
 		CASE(two_listeners_share_a_port),
-		CASE(the_check_finds_a_port_in_use),
+		CASE(a_port_in_use_is_found_where_it_is_not_shared),
 		CASE(an_address_without_port_is_a_config_error),
 		cmocka_unit_test(loopback_is_what_only_this_host_reaches),
 	};
