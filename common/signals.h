@@ -1,4 +1,5 @@
-/* signals.h - SIGINT, SIGTERM and SIGHUP as a descriptor, never a handler. */
+/* signals.h - SIGINT, SIGTERM, SIGHUP and SIGUSR2 as a descriptor, never a
+ * handler. */
 #ifndef COMMON_SIGNALS_H
 #define COMMON_SIGNALS_H
 

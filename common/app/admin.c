@@ -1,6 +1,7 @@
 #include "common/app/admin.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 #include "common/http/address.h"
@@ -64,34 +65,55 @@ static void handle(struct http_request *req, void *arg)
 				   "here are /healthz, /readyz and /metrics");
 }
 
-struct admin *admin_new(const char *address, const struct http_config *config,
-			struct metrics *metrics, struct health *health,
-			struct error *err)
+struct admin *admin_new_at(int fd, const struct http_config *config,
+			   struct metrics *metrics, struct health *health,
+			   struct error *err)
 {
 	struct admin *a = calloc(1, sizeof(*a));
 
 	if (!a) {
+		close(fd);
 		error_set_nomem(err);
 		return NULL;
 	}
 	a->metrics = metrics;
 	a->health = health;
-	if (http_address_check(address, err) < 0)
-		goto fail;
 	/* Its loop can only fail when epoll does; then the port stops
 	 * answering, which is what a probe is there to notice. */
 	a->serving.loop = loop_new(err);
-	if (!a->serving.loop)
+	if (!a->serving.loop) {
+		close(fd);
 		goto fail;
-	a->serving.listener =
-		http_listener_new(a->serving.loop, address, config, handle, a,
-				  metrics, "admin", err);
-	if (!a->serving.listener || serving_thread_start(&a->serving, err) < 0)
+	}
+	a->serving.listener = http_listener_new_at(
+		a->serving.loop, fd, config, handle, a, metrics, "admin", err);
+	if (!a->serving.listener)
 		goto fail;
-	return a;
+	http_listener_open(a->serving.listener);
+	if (serving_thread_start(&a->serving, err) == 0)
+		return a;
 fail:
 	admin_free(a);
 	return NULL;
+}
+
+struct admin *admin_new(const char *address, const struct http_config *config,
+			struct metrics *metrics, struct health *health,
+			struct error *err)
+{
+	int fd;
+
+	/* Not shared: a second program with that address is refused. */
+	if (address_bind(address, false, &fd, err) < 0)
+		return NULL;
+	return admin_new_at(fd, config, metrics, health, err);
+}
+
+void admin_leave(struct admin *a, int64_t timeout_ms)
+{
+	a->serving.end = http_listener_leave;
+	a->serving.drain_timeout = timeout_ms;
+	serving_thread_drain(&a->serving);
 }
 
 void admin_free(struct admin *a)

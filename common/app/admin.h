@@ -7,6 +7,8 @@
 #ifndef COMMON_APP_ADMIN_H
 #define COMMON_APP_ADMIN_H
 
+#include <stdint.h>
+
 #include "common/app/health.h"
 #include "common/error.h"
 #include "common/http/http_server.h"
@@ -19,6 +21,13 @@ struct admin;
 struct admin *admin_new(const char *address, const struct http_config *config,
 			struct metrics *metrics, struct health *health,
 			struct error *err);
+/* The same at a socket that listens, which it takes over, also on failure. */
+struct admin *admin_new_at(int fd, const struct http_config *config,
+			   struct metrics *metrics, struct health *health,
+			   struct error *err);
+/* Leaves the socket to another process that has it, and answers those who are
+ * connected for at most `timeout_ms`; does not wait for it. */
+void admin_leave(struct admin *a, int64_t timeout_ms);
 void admin_free(struct admin *a); /* NULL accepted */
 
 #endif

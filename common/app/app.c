@@ -26,7 +26,7 @@ struct app {
 	struct health *health;
 	struct admin *admin;
 	int signal_fd;
-	bool stopping;
+	bool stopping, restarted;
 };
 
 static const char *const levels[] = {"debug", "info", "warn", "error", NULL};
@@ -232,6 +232,21 @@ int app_serve_admin(struct app *app, const char *address,
 	return error_wrap(err, "admin listener");
 }
 
+int app_serve_admin_at(struct app *app, int fd, const struct http_config *http,
+		       struct error *err)
+{
+	if (fd < 0)
+		return 0;
+	app->admin = admin_new_at(fd, http, app->metrics, app->health, err);
+	return app->admin ? 0 : error_wrap(err, "admin listener");
+}
+
+void app_leave_admin(struct app *app, int64_t timeout_ms)
+{
+	if (app->admin)
+		admin_leave(app->admin, timeout_ms);
+}
+
 struct log *app_log(struct app *app)
 {
 	return app->log;
@@ -300,6 +315,18 @@ static void reload(struct app *app, void (*on_reload)(void *arg), void *arg)
 	tell_manager(app, "READY=1");
 }
 
+static void note_end(struct app *app, int signal_number)
+{
+	app->restarted = signal_number == SIGUSR2;
+	app->stopping = app->restarted || signal_number == SIGTERM ||
+			signal_number == SIGINT;
+}
+
+bool app_is_restarted(const struct app *app)
+{
+	return app->restarted;
+}
+
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
 {
 	int signal_number;
@@ -309,8 +336,7 @@ void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg)
 		signal_number = signals_wait(app->signal_fd, -1);
 		if (signal_number == SIGHUP && on_reload)
 			reload(app, on_reload, arg);
-		app->stopping =
-			signal_number == SIGTERM || signal_number == SIGINT;
+		note_end(app, signal_number);
 	}
 	tell_manager(app, "STOPPING=1");
 	log_info(app->log, "stopping");
@@ -324,8 +350,7 @@ bool app_should_stop(struct app *app, int timeout_ms)
 
 	while (!app->stopping) {
 		signal_number = signals_wait(app->signal_fd, (int)left);
-		app->stopping =
-			signal_number == SIGTERM || signal_number == SIGINT;
+		note_end(app, signal_number);
 		left = until - clock_monotonic_ms();
 		if (left <= 0 && !signal_number)
 			break;

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/app/health.h"
 #include "common/config/config.h"
@@ -102,6 +103,15 @@ int app_main(const struct app_spec *spec, void *config,
 int app_serve_admin(struct app *app, const char *address,
 		    const struct http_config *http, struct error *err);
 
+/* The same at a socket that listens, which it takes over, also on failure; -1:
+ * no admin listener. */
+int app_serve_admin_at(struct app *app, int fd, const struct http_config *http,
+		       struct error *err);
+
+/* Leaves that socket to another process that has it, within `timeout_ms`; does
+ * not wait for it. */
+void app_leave_admin(struct app *app, int64_t timeout_ms);
+
 struct log *app_log(struct app *app);
 struct metrics *app_metrics(struct app *app);
 struct health *app_health(struct app *app);
@@ -118,14 +128,18 @@ int app_option_time(const struct app *app, const char *name, int64_t *ret_ms,
 		    struct error *err);
 
 /*
- * Waits for SIGTERM or SIGINT; calls on_reload (may be NULL) on SIGHUP.  Call
- * it when all that listens does: it tells a service manager ($NOTIFY_SOCKET)
- * that the program is ready, and of reloads and the stop.  Ready is not what
- * /readyz says: servers that are away are waited for.
+ * Waits for SIGTERM, SIGINT or SIGUSR2; calls on_reload (may be NULL) on
+ * SIGHUP.  Call it when all that listens does: it tells a service manager
+ * ($NOTIFY_SOCKET) that the program is ready, and of reloads and the stop.
+ * Ready is not what /readyz says: servers that are away are waited for.
  */
 void app_wait(struct app *app, void (*on_reload)(void *arg), void *arg);
 
-/* True once SIGTERM or SIGINT has arrived; for jobs that poll.  Waits up to
+/* Was it SIGUSR2?  That is how our units have systemd end a program that it
+ * starts again at once (RestartKillSignal=). */
+bool app_is_restarted(const struct app *app);
+
+/* True once one of them has arrived; for jobs that poll.  Waits up to
  * timeout_ms for it. */
 bool app_should_stop(struct app *app, int timeout_ms);
 

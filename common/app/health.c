@@ -89,6 +89,18 @@ void health_say(struct health_check *check, const char *remark)
 	report(check, true, remark);
 }
 
+bool health_is_up(struct health_check *check)
+{
+	bool up;
+
+	if (!check)
+		return false;
+	pthread_mutex_lock(&check->health->lock);
+	up = check->up;
+	pthread_mutex_unlock(&check->health->lock);
+	return up;
+}
+
 bool health_report(struct health *h, struct buf *out)
 {
 	bool all = true;

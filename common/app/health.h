@@ -28,6 +28,9 @@ bool health_down(struct health_check *check, const char *reason);
 /* Up, with a remark that is shown all the same. */
 void health_say(struct health_check *check, const char *remark);
 
+/* False of a NULL check. */
+bool health_is_up(struct health_check *check);
+
 /* Appends "redis: reason\n" per dependency that is down or has a
  * remark.  Returns true when
  * all are up. */

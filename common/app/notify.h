@@ -15,6 +15,9 @@
  */
 int notify(const char *state, struct error *err);
 
+/* The same, with a duplicate of a descriptor for it. */
+int notify_with_fd(const char *state, int fd, struct error *err);
+
 /* "RELOADING=1" with the time, which systemd compares with that of its request.
  */
 int notify_reloading(struct error *err);
