@@ -100,6 +100,7 @@ static int make_spool(struct event_sink *sink, struct error *err)
 		.hours = o->hours,
 		.health = health_register(o->health, "spool"),
 		.log = o->log,
+		.awaits_folder = o->succeeds,
 	};
 
 	sink->spool = event_spool_new(&options, err);
@@ -156,8 +157,9 @@ void event_sink_end(struct event_sink *sink)
 	/* Tells of what it gives up before it is gone. */
 	kafka_producer_free(sink->producer);
 	sink->producer = NULL;
-	if (sink->spool)
-		event_spool_end(sink->spool);
+	/* Its folder may be another process' now. */
+	event_spool_free(sink->spool);
+	sink->spool = NULL;
 }
 
 void event_sink_free(struct event_sink *sink)
@@ -165,7 +167,6 @@ void event_sink_free(struct event_sink *sink)
 	if (!sink)
 		return;
 	event_sink_end(sink);
-	event_spool_free(sink->spool);
 	free(sink);
 }
 
@@ -201,7 +202,8 @@ enum event_taken event_sink_take(struct event_sink *sink, int64_t time_ms,
 	struct error err;
 
 	if (sink->spool &&
-	    atomic_load_explicit(&sink->kafka_away, memory_order_relaxed))
+	    atomic_load_explicit(&sink->kafka_away, memory_order_relaxed) &&
+	    event_spool_is_open(sink->spool))
 		return spool_event(sink, time_ms, event, len);
 	if (kafka_produce(sink->producer, NULL, 0, event, len,
 			  opaque_of(time_ms), &err) == 0)

@@ -9,6 +9,7 @@
 #ifndef REDIRECTOR_EVENT_SINK_H
 #define REDIRECTOR_EVENT_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct event_sink_options {
 	struct metrics *registry;
 	struct health *health;
 	struct log *log;
+	bool succeeds; /* another process may have the spool's folder yet */
 };
 
 /* All that the options name must outlive it. */

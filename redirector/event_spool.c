@@ -22,6 +22,7 @@ enum {
 	REPLAY_MS = 10,	     /* between two steps */
 	REPORT_MS = 1000,    /* between two looks at the state */
 	RETRY_MS = 1000,     /* after the disk failed */
+	FOLDER_MS = 100,     /* between two looks whether the folder is free */
 	COMPLAIN_MS = 10000, /* between two lines of events dropped */
 };
 
@@ -34,12 +35,12 @@ struct queued {
 
 struct event_spool {
 	struct event_spool_options options;
-	struct spool *spool;
-	struct replay *replay;
+	struct spool *spool;   /* NULL: another process has the folder */
+	struct replay *replay; /* NULL likewise */
 	struct kafka_producer *producer;
 	pthread_t thread;
 	bool thread_runs;
-	atomic_bool kafka_away, replay_stopped;
+	atomic_bool kafka_away, replay_stopped, open;
 
 	pthread_mutex_t lock; /* of what follows, up to `ending` */
 	pthread_cond_t work, room;
@@ -183,7 +184,7 @@ static void append(struct event_spool *s, size_t count)
 	int64_t now = clock_monotonic_ms();
 	size_t done = 0;
 
-	if (now < s->retry_at) {
+	if (!s->spool || now < s->retry_at) {
 		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 		return;
 	}
@@ -325,6 +326,45 @@ static void report(struct event_spool *s)
 		s->failure.code = ERROR_NONE;
 }
 
+/* --- the folder ----------------------------------------------------------- */
+
+static int open_spool(struct event_spool *s, struct error *err)
+{
+	const struct redirector_settings *settings = s->options.settings;
+	const struct spool_options spool = {
+		.dir = settings->spool_dir,
+		.max_bytes = settings->spool_max_bytes,
+	};
+	struct replay_options options = {
+		.rate = settings->spool_replay_rate,
+		.metrics = s->options.metrics,
+		.hours = s->options.hours,
+	};
+
+	options.spool = spool_open(&spool, err);
+	if (!options.spool)
+		return error_wrap(err, "redirector.spool_dir");
+	s->replay = replay_new(&options, err);
+	if (!s->replay) {
+		spool_free(options.spool);
+		return -1;
+	}
+	s->spool = options.spool;
+	return 0;
+}
+
+/* Sees what is there, from a former process. */
+static void begin(struct event_spool *s)
+{
+	struct spool_usage u;
+
+	spool_usage(s->spool, &u);
+	if (u.records)
+		begin_holding(s);
+	tell_usage(s);
+	atomic_store(&s->open, true);
+}
+
 /* --- the thread ----------------------------------------------------------- */
 
 static bool may_replay(struct event_spool *s)
@@ -379,18 +419,54 @@ static bool take(struct event_spool *s)
 	return go_on;
 }
 
+/* Waits a moment for the folder.  False: it is to end. */
+static bool rest(struct event_spool *s)
+{
+	struct timespec until;
+	bool go_on;
+
+	deadline(FOLDER_MS, &until);
+	pthread_mutex_lock(&s->lock);
+	while (!s->ending &&
+	       pthread_cond_timedwait(&s->work, &s->lock, &until) != ETIMEDOUT)
+		;
+	go_on = !s->ending;
+	pthread_mutex_unlock(&s->lock);
+	return go_on;
+}
+
+/* Until the other process has left it, or this one is to end. */
+static void await_folder(struct event_spool *s)
+{
+	do {
+		if (open_spool(s, &s->failure) == 0) {
+			s->failure.code = ERROR_NONE;
+			begin(s);
+			log_info(s->options.log, "spool taken over");
+			return;
+		}
+		health_say(s->options.health, s->failure.text);
+	} while (rest(s));
+}
+
 static void *run(void *arg)
 {
 	struct event_spool *s = arg;
 
+	if (!s->spool)
+		await_folder(s);
 	while (take(s)) {
 		append_taken(s);
+		if (!s->spool)
+			continue;
 		replay(s);
 		report(s);
 	}
-	replay_retire(s->replay);
-	s->report_at = s->complain_at = 0;
-	report(s);
+	if (s->spool) {
+		replay_retire(s->replay);
+		s->report_at = s->complain_at = 0;
+		report(s);
+	}
 	return NULL;
 }
 
@@ -411,32 +487,23 @@ static int init_conditions(struct event_spool *s, struct error *err)
 
 static int make_parts(struct event_spool *s, struct error *err)
 {
-	const struct redirector_settings *settings = s->options.settings;
-	const struct spool_options spool = {
-		.dir = settings->spool_dir,
-		.max_bytes = settings->spool_max_bytes,
-	};
-	struct replay_options options = {
-		.rate = settings->spool_replay_rate,
-		.metrics = s->options.metrics,
-		.hours = s->options.hours,
-	};
-
 	if (init_conditions(s, err) < 0)
 		return -1;
-	s->spool = spool_open(&spool, err);
-	if (!s->spool)
-		return error_wrap(err, "redirector.spool_dir");
-	options.spool = s->spool;
-	s->replay = replay_new(&options, err);
-	return s->replay ? 0 : -1;
+	if (open_spool(s, err) == 0) {
+		begin(s);
+		return 0;
+	}
+	if (!s->options.awaits_folder || err->code != ERROR_BUSY)
+		return -1;
+	log_info(s->options.log, "waiting for the spool", log_err(err));
+	health_say(s->options.health, err->text);
+	return 0;
 }
 
 struct event_spool *event_spool_new(const struct event_spool_options *options,
 				    struct error *err)
 {
 	struct event_spool *s = calloc(1, sizeof(*s));
-	struct spool_usage u;
 
 	if (!s) {
 		error_set_nomem(err);
@@ -447,11 +514,12 @@ struct event_spool *event_spool_new(const struct event_spool_options *options,
 		event_spool_free(s);
 		return NULL;
 	}
-	spool_usage(s->spool, &u);
-	if (u.records)
-		begin_holding(s);
-	tell_usage(s);
 	return s;
+}
+
+bool event_spool_is_open(const struct event_spool *s)
+{
+	return atomic_load_explicit(&s->open, memory_order_relaxed);
 }
 
 int event_spool_start(struct event_spool *s, struct kafka_producer *producer,

@@ -30,6 +30,10 @@ struct event_spool_options {
 	struct hour_writer *hours; /* counted in from any thread */
 	struct health_check *health;
 	struct log *log;
+	/* Another process may have the folder yet, and is about to leave it:
+	 * it is opened when that has gone.  What comes until then waits in the
+	 * queue. */
+	bool awaits_folder;
 };
 
 /* Opens the folder; what a former process left in it is to be replayed.  All
@@ -42,6 +46,9 @@ void event_spool_free(struct event_spool *s);
 /* Begins to write and to replay. */
 int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
 		      struct error *err);
+
+/* Has the folder been opened?  From any thread. */
+bool event_spool_is_open(const struct event_spool *s);
 
 /* Takes a copy of the event.  Never waits: false when there is no room.  From
  * any thread. */

@@ -47,6 +47,14 @@ void redirector_redis_changed(struct redirector *r, unsigned thread,
 		log_warn(r->log, "Redis disconnected", log_err(err));
 }
 
+bool redirector_can_redirect(const struct redirector *r)
+{
+	const struct redirector_health *h = &r->health;
+
+	return health_is_up(h->redis) && health_is_up(h->links) &&
+	       (!r->shared_domains || health_is_up(h->domains));
+}
+
 /* Ends the program the way an operator would: main waits for that signal. */
 static void end_program(struct redirector *r, const struct error *err)
 {
@@ -294,7 +302,7 @@ static int make_access_log(struct redirector *r, struct error *err)
 	return r->access_log ? 0 : -1;
 }
 
-static int make_sink(struct redirector *r, struct health *health,
+static int make_sink(struct redirector *r, struct health *health, bool succeeds,
 		     struct error *err)
 {
 	const struct event_sink_options options = {
@@ -304,6 +312,7 @@ static int make_sink(struct redirector *r, struct health *health,
 		.registry = r->registry,
 		.health = health,
 		.log = r->log,
+		.succeeds = succeeds,
 	};
 
 	r->sink = event_sink_new(&options, err);
@@ -311,7 +320,7 @@ static int make_sink(struct redirector *r, struct health *health,
 }
 
 static int make_parts(struct redirector *r, struct health *health,
-		      struct error *err)
+		      bool succeeds, struct error *err)
 {
 	redirector_metrics_register(&r->metrics, r->registry);
 	if (make_access_log(r, err) < 0 || make_health(r, health, err) < 0 ||
@@ -321,12 +330,12 @@ static int make_parts(struct redirector *r, struct health *health,
 	if (!r->renewals || make_spaces(r, err) < 0 ||
 	    make_invalidations(r, err) < 0 || make_hours(r, err) < 0)
 		return -1;
-	return make_sink(r, health, err);
+	return make_sink(r, health, succeeds, err);
 }
 
 struct redirector *redirector_new(struct app *app,
 				  const struct redirector_config *config,
-				  struct error *err)
+				  bool succeeds, struct error *err)
 {
 	struct redirector *r = calloc(1, sizeof(*r));
 
@@ -340,7 +349,7 @@ struct redirector *redirector_new(struct app *app,
 	r->threads = thread_count(&config->redirector);
 	r->edge = edge_name(r);
 	pthread_mutex_init(&r->health.lock, NULL);
-	if (make_parts(r, app_health(app), err) < 0) {
+	if (make_parts(r, app_health(app), succeeds, err) < 0) {
 		redirector_free(r);
 		return NULL;
 	}

@@ -76,10 +76,11 @@ struct redirector {
 	struct counters_report *counters; /* NULL: nobody is told */
 };
 
-/* `config` must outlive it. */
+/* `config` must outlive it.  `succeeds`: another redirector, with the same
+ * spool, is about to end. */
 struct redirector *redirector_new(struct app *app,
 				  const struct redirector_config *config,
-				  struct error *err);
+				  bool succeeds, struct error *err);
 /* After the threads are gone.  NULL accepted. */
 void redirector_free(struct redirector *r);
 
@@ -96,6 +97,10 @@ int redirector_check(const void *config, struct error *err);
  * connection. */
 void redirector_redis_changed(struct redirector *r, unsigned thread,
 			      const char *run_id, const struct error *err);
+
+/* Has it what visits need: Redis, its spaces, and the shared domains?  From any
+ * thread. */
+bool redirector_can_redirect(const struct redirector *r);
 
 /* Begins to look for domains in Redis, if they are shared. */
 int redirector_start_domains(struct redirector *r, struct error *err);

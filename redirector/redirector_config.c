@@ -1,6 +1,7 @@
 #include "redirector/redirector_config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "common/clock.h"
@@ -34,6 +35,18 @@ static const struct setting settings_table[] = {
 		       "connect"),
 	SETTING_STRING(admin, "127.0.0.1:9080", AT_START,
 		       "Where /healthz, /readyz and /metrics are served"),
+	SETTING_PATH(handover_socket,
+		     OPTIONAL_LIKE("/run/shortloop/redirector.handover"),
+		     AT_START,
+		     "A Unix socket where a redirector that starts takes over "
+		     "from the one that runs with this file; if not set, and "
+		     "without a service manager that keeps sockets, the one "
+		     "has to end first"),
+	SETTING_DURATION(handover_timeout, "10s", 0, CLOCK_HOUR, AT_START,
+			 "How long a start that takes over waits until it can "
+			 "redirect: beyond, it gives up and the other goes on; "
+			 "after a restart by a service manager it serves all "
+			 "the same"),
 	SETTING_INT(threads, "0", 0, 256, AT_START,
 		    "Threads, each with a listener, a cache and a connection "
 		    "to Redis of its own; 0: one per processor"),
@@ -179,16 +192,31 @@ int redirector_unix_mode(const struct redirector_settings *settings)
 	return *text == '0' && !*end && mode <= 0777 ? (int)mode : -1;
 }
 
-static int validate_unix(const struct redirector_settings *settings,
+static int validate_path(const char *path, const char *setting,
 			 struct error *err)
 {
-	const char *path = settings->listen_unix;
 	const char *wrong = path ? unix_socket_path_error(path) : NULL;
 
 	if (wrong)
+		return error_set(err, ERROR_CONFIG, "%s: '%.200s' %s", setting,
+				 path, wrong);
+	return 0;
+}
+
+static int validate_unix(const struct redirector_settings *settings,
+			 struct error *err)
+{
+	const char *visitors = settings->listen_unix;
+	const char *handover = settings->handover_socket;
+
+	if (validate_path(visitors, "redirector.listen_unix", err) < 0 ||
+	    validate_path(handover, "redirector.handover_socket", err) < 0)
+		return -1;
+	if (visitors && handover && !strcmp(visitors, handover))
 		return error_set(err, ERROR_CONFIG,
-				 "redirector.listen_unix: '%.200s' %s", path,
-				 wrong);
+				 "redirector.handover_socket: '%.200s' is "
+				 "listen_unix, too",
+				 handover);
 	if (redirector_unix_mode(settings) < 0)
 		return error_set(
 			err, ERROR_CONFIG,

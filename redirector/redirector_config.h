@@ -22,6 +22,8 @@ struct redirector_settings {
 	char *listen_unix;	/* NULL: none */
 	char *listen_unix_mode; /* redirector_unix_mode() reads it */
 	char *admin;
+	char *handover_socket; /* NULL: none */
+	int64_t handover_timeout;
 	int64_t threads; /* 0: one per processor the process may use */
 	char *edge;	 /* NULL: the host's name */
 	struct setting_strings proxy_protocol;

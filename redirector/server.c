@@ -1,24 +1,35 @@
 #include "redirector/server.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "common/http/serving_thread.h"
-#include "common/http/unix_socket.h"
 #include "common/ip.h"
 #include "common/network_list.h"
+#include "common/wake.h"
 #include "linkstore/space/space_monitor.h"
+
+/* A thread does within that time what takes no time. */
+#define TELL_MS (10 * CLOCK_SECOND)
 
 struct server {
 	struct server_context context;
 	const struct request_handler *handler;
 	void *state; /* the handler's */
 	struct serving_thread serving;
+	struct servers *all;
+	int64_t timeout;
 };
 
 struct servers {
 	struct redirector *redirector;
-	struct unix_socket *socket; /* that all accept on; NULL: none */
-	size_t count;		    /* that were made */
+	struct sockets *sockets;
+	pthread_mutex_t lock;
+	pthread_cond_t told;
+	size_t done;  /* threads that have told that they did what was asked */
+	size_t count; /* that were made */
 	struct server *items[];
 };
 
@@ -81,36 +92,44 @@ static void on_proxy_refused(const struct sockaddr_storage *peer,
 		 log_int("left_out", left_out));
 }
 
-static int make_listener(struct server *s, const struct unix_socket *socket,
-			 struct error *err)
+static int make_listener(struct server *s, struct error *err)
 {
 	struct redirector *r = s->context.redirector;
 	const struct redirector_config *config = r->config;
+	struct sockets *sockets = s->all->sockets;
+	const int *shared;
+	size_t count = sockets_shared(sockets, &shared);
 
-	s->serving.listener =
-		http_listener_new(s->context.loop, config->redirector.listen,
-				  &config->http, s->handler->on_request,
-				  s->state, r->registry, "redirector", err);
+	s->serving.listener = http_listener_new_at(
+		s->context.loop, sockets_take_own(sockets, s->context.number),
+		&config->http, s->handler->on_request, s->state, r->registry,
+		"redirector", err);
 	if (!s->serving.listener)
 		return -1;
 	if (r->proxy_protocol)
 		http_listener_expect_proxy(s->serving.listener,
 					   r->proxy_protocol, on_proxy_refused,
 					   r);
-	if (socket && http_listener_share(s->serving.listener,
-					  unix_socket_fd(socket), err) < 0)
-		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (http_listener_share(s->serving.listener, shared[i], err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_hooks(struct server *s, struct error *err)
+{
 	if (loop_on_turn_end(s->context.loop, on_turn_end, s, err) < 0)
 		return -1;
 	/* One of them checks the spaces for all. */
 	if (s->context.number != 0)
 		return 0;
-	return space_monitor_start(r->spaces, s->context.loop, s->context.redis,
-				   err);
+	return space_monitor_start(s->context.redirector->spaces,
+				   s->context.loop, s->context.redis, err);
 }
 
-static int make_parts(struct server *s, const struct unix_socket *socket,
-		      struct error *err)
+static int make_parts(struct server *s, struct error *err)
 {
 	struct server_context *c = &s->context;
 
@@ -126,10 +145,12 @@ static int make_parts(struct server *s, const struct unix_socket *socket,
 	s->serving.on_failure = on_failure;
 	s->serving.arg = s;
 	s->state = s->handler->create(c, err);
-	return s->state ? make_listener(s, socket, err) : -1;
+	if (!s->state || make_listener(s, err) < 0)
+		return -1;
+	return make_hooks(s, err);
 }
 
-static struct server *server_new(const struct servers *all,
+static struct server *server_new(struct servers *all,
 				 const struct request_handler *handler,
 				 struct error *err)
 {
@@ -139,30 +160,18 @@ static struct server *server_new(const struct servers *all,
 		error_set_nomem(err);
 		return NULL;
 	}
+	s->all = all;
 	s->context.redirector = all->redirector;
 	s->context.number = (unsigned)all->count;
 	s->handler = handler;
-	if (make_parts(s, all->socket, err) < 0) {
+	if (make_parts(s, err) < 0) {
 		server_free(s);
 		return NULL;
 	}
 	return s;
 }
 
-static int make_socket(struct servers *all, struct error *err)
-{
-	const struct redirector_settings *settings =
-		&all->redirector->config->redirector;
-
-	if (!settings->listen_unix)
-		return 0;
-	all->socket =
-		unix_socket_new(settings->listen_unix,
-				(unsigned)redirector_unix_mode(settings), err);
-	return all->socket ? 0 : -1;
-}
-
-struct servers *servers_new(struct redirector *r,
+struct servers *servers_new(struct redirector *r, struct sockets *sockets,
 			    const struct request_handler *handler,
 			    struct error *err)
 {
@@ -174,8 +183,12 @@ struct servers *servers_new(struct redirector *r,
 		return NULL;
 	}
 	all->redirector = r;
-	if (make_socket(all, err) < 0) {
-		servers_free(all);
+	all->sockets = sockets;
+	pthread_mutex_init(&all->lock, NULL);
+	errno = wake_init(&all->told);
+	if (errno) {
+		error_set_errno(err, "cannot make threads");
+		free(all);
 		return NULL;
 	}
 	for (; all->count < r->threads; all->count++) {
@@ -195,28 +208,96 @@ struct servers *servers_new(struct redirector *r,
 
 int servers_start(struct servers *all, struct error *err)
 {
-	const struct redirector *r = all->redirector;
-
 	for (size_t i = 0; i < all->count; i++) {
 		if (serving_thread_start(&all->items[i]->serving, err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+/* A thread has done what it was asked for. */
+static void tell(void *arg)
+{
+	struct servers *all = ((struct server *)arg)->all;
+
+	pthread_mutex_lock(&all->lock);
+	all->done++;
+	pthread_cond_signal(&all->told);
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* False: not all within that time. */
+static bool wait_until_told(struct servers *all, size_t count,
+			    int64_t timeout_ms)
+{
+	int64_t until = clock_monotonic_ms() + timeout_ms;
+	bool told;
+
+	pthread_mutex_lock(&all->lock);
+	while (all->done < count && wake_wait(&all->told, &all->lock, until))
+		;
+	told = all->done >= count;
+	pthread_mutex_unlock(&all->lock);
+	return told;
+}
+
+/* Has every thread do it, and waits until all have told. */
+static int on_each(struct servers *all, void (*fn)(void *arg),
+		   int64_t timeout_ms, struct error *err)
+{
+	pthread_mutex_lock(&all->lock);
+	all->done = 0;
+	pthread_mutex_unlock(&all->lock);
+	for (size_t i = 0; i < all->count; i++) {
+		struct server *s = all->items[i];
+
+		if (loop_post(s->context.loop, fn, s, err) < 0)
+			return -1;
+	}
+	if (!wait_until_told(all, all->count, timeout_ms))
+		return error_set(err, ERROR_SYSTEM, "a thread has stopped");
+	return 0;
+}
+
+static void open_server(void *arg)
+{
+	struct server *s = arg;
+	const int *fds;
+	size_t count = 0;
+
+	http_listener_open(s->serving.listener);
+	if (s->context.number == 0)
+		count = sockets_leftover(s->all->sockets, &fds);
+	for (size_t i = 0; i < count; i++)
+		http_listener_accept_waiting(s->serving.listener, fds[i]);
+	tell(s);
+}
+
+int servers_open(struct servers *all, struct error *err)
+{
+	const struct redirector *r = all->redirector;
+
+	if (on_each(all, open_server, TELL_MS, err) < 0)
+		return -1;
+	sockets_close_leftover(all->sockets);
 	log_info(r->log, "listening",
 		 log_str("address", r->config->redirector.listen),
 		 log_int("threads", (int64_t)all->count),
 		 log_str("edge", r->edge));
-	if (all->socket)
+	if (r->config->redirector.listen_unix)
 		log_info(r->log, "listening",
 			 log_str("address", r->config->redirector.listen_unix));
 	return 0;
 }
 
-void servers_drain(struct servers *all, int64_t timeout_ms)
+/* --- ending ----------------------------------------------------------------
+ */
+
+static void end_threads(struct servers *all, serving_end *end,
+			int64_t timeout_ms)
 {
-	/* Nobody else connects; each thread takes of those that wait. */
-	if (all->socket)
-		unix_socket_unlink(all->socket);
 	for (size_t i = 0; i < all->count; i++) {
+		all->items[i]->serving.end = end;
 		all->items[i]->serving.drain_timeout = timeout_ms;
 		serving_thread_drain(&all->items[i]->serving);
 	}
@@ -230,13 +311,44 @@ void servers_drain(struct servers *all, int64_t timeout_ms)
 	}
 }
 
+void servers_drain(struct servers *all, int64_t timeout_ms)
+{
+	/* Nobody else connects; each thread takes of those that wait. */
+	sockets_unlink(all->sockets);
+	end_threads(all, http_listener_drain, timeout_ms);
+}
+
+void servers_leave(struct servers *all, int64_t timeout_ms)
+{
+	end_threads(all, http_listener_leave, timeout_ms);
+}
+
+static void wind_down(void *arg)
+{
+	struct server *s = arg;
+
+	http_listener_wind_down(s->serving.listener, s->timeout, tell, s);
+}
+
+void servers_wind_down(struct servers *all, int64_t timeout_ms)
+{
+	struct error ignored;
+
+	for (size_t i = 0; i < all->count; i++)
+		all->items[i]->timeout = timeout_ms;
+	/* Where it cannot be asked for, or a thread has failed, it is left
+	 * out. */
+	(void)on_each(all, wind_down, timeout_ms + TELL_MS, &ignored);
+}
+
 void servers_free(struct servers *all)
 {
 	if (!all)
 		return;
-	servers_drain(all, 0);
+	end_threads(all, http_listener_drain, 0);
 	for (size_t i = 0; i < all->count; i++)
 		server_free(all->items[i]);
-	unix_socket_free(all->socket);
+	pthread_mutex_destroy(&all->lock);
+	pthread_cond_destroy(&all->told);
 	free(all);
 }

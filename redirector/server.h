@@ -13,6 +13,7 @@
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
 #include "redirector/redirector.h"
+#include "redirector/sockets.h"
 
 /* The part of a server that its handler may use, on the server's thread. */
 struct server_context {
@@ -37,17 +38,30 @@ struct request_handler {
 
 struct servers;
 
-/* Makes one per thread and binds the port, and the Unix socket if there is one;
- * nothing is answered yet. */
-struct servers *servers_new(struct redirector *r,
+/* Makes one per thread, with those sockets, which must outlive them; nothing is
+ * accepted yet. */
+struct servers *servers_new(struct redirector *r, struct sockets *sockets,
 			    const struct request_handler *handler,
 			    struct error *err);
 
+/* The threads run, and connect to Redis. */
 int servers_start(struct servers *all, struct error *err);
+
+/* They accept; whoever waits at sockets of a former configuration is answered,
+ * too, and those are closed. */
+int servers_open(struct servers *all, struct error *err);
 
 /* Stops accepting, finishes the requests that have begun, for at most
  * `timeout_ms`, and ends the threads. */
 void servers_drain(struct servers *all, int64_t timeout_ms);
+
+/* Goes on accepting, and closes connections once they have been answered; waits
+ * until those are gone that were there, for at most `timeout_ms`. */
+void servers_wind_down(struct servers *all, int64_t timeout_ms);
+
+/* Leaves the sockets to others that have them as well, answers those who are
+ * connected once more, for at most `timeout_ms`, and ends the threads. */
+void servers_leave(struct servers *all, int64_t timeout_ms);
 
 /* Ends the threads, if need be at once.  NULL accepted. */
 void servers_free(struct servers *all);

@@ -1,0 +1,406 @@
+#include "redirector/handover.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "redirector/sockets.h"
+
+#define MAGIC "SLhand1" /* another version of this protocol has another */
+/* Descriptors in one message; the kernel takes 253. */
+#define FDS_MAX	   128
+#define PATIENCE_S 10
+#define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
+
+enum kind {
+	TAKE = 1,
+	SOCKETS,
+	END,
+	SERVING,
+};
+
+/* Between processes of one host, so in its order of bytes. */
+struct message {
+	char magic[8];
+	uint32_t kind;
+	uint32_t count; /* of descriptors with it */
+	int32_t pid;	/* of the sender */
+};
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+};
+
+/* --- messages ---------------------------------------------------------------
+ */
+
+static int send_message(int to, enum kind kind, const int *fds, size_t count)
+{
+	struct message m = {.magic = MAGIC,
+			    .kind = kind,
+			    .count = (uint32_t)count,
+			    .pid = (int32_t)getpid()};
+	struct iovec bytes = {.iov_base = &m, .iov_len = sizeof(m)};
+	struct msghdr msg = {.msg_iov = &bytes, .msg_iovlen = 1};
+	union control control = {0};
+	struct cmsghdr *c;
+
+	if (count) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	}
+	return sendmsg(to, &msg, MSG_NOSIGNAL) == sizeof(m) ? 0 : -1;
+}
+
+static void close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+/* Descriptors that come with it are the caller's. */
+static ssize_t receive_bytes(int from, struct message *m, int fds[FDS_MAX],
+			     size_t *ret_count)
+{
+	struct iovec bytes = {.iov_base = m, .iov_len = sizeof(*m)};
+	union control control = {0};
+	struct msghdr msg = {.msg_iov = &bytes,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = sizeof(control.bytes)};
+	const struct cmsghdr *c;
+	ssize_t n = recvmsg(from, &msg, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+
+	*ret_count = 0;
+	c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		*ret_count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), *ret_count * sizeof(int));
+	}
+	return n;
+}
+
+/* -1 and errno: EPROTO for what is no message of ours, 0 for the end. */
+static int receive(int from, struct message *ret, int fds[FDS_MAX],
+		   size_t *ret_count)
+{
+	ssize_t n = receive_bytes(from, ret, fds, ret_count);
+
+	if (n == sizeof(*ret) &&
+	    !memcmp(ret->magic, MAGIC, sizeof(ret->magic)) &&
+	    ret->count == *ret_count)
+		return 0;
+	close_all(fds, *ret_count);
+	if (n >= 0)
+		errno = n == 0 ? 0 : EPROTO;
+	return -1;
+}
+
+/* Of a message that brings none. */
+static bool receives(int from, enum kind wanted, int32_t *ret_pid)
+{
+	struct message m;
+	int fds[FDS_MAX];
+	size_t count;
+
+	if (receive(from, &m, fds, &count) < 0)
+		return false;
+	close_all(fds, count);
+	*ret_pid = m.pid;
+	return m.kind == wanted && count == 0;
+}
+
+static void set_patience(int fd)
+{
+	struct timeval patience = {.tv_sec = PATIENCE_S};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
+/* Of the successor's side it is who made the socket, which came by inheritance
+ * to whom it talks to. */
+static bool is_one_of_us(int fd)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
+/* --- the successor -------------------------------------------------------- */
+
+struct predecessor {
+	int fd;
+	pid_t pid;
+};
+
+/* -1: nobody listens there. */
+static int connect_to(const char *path, struct error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return error_set_errno(err, "cannot make a socket");
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	set_patience(fd);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		error_set(err, ERROR_NOTFOUND, "nobody listens at %s", path);
+	else
+		error_set_errno(err, "cannot connect to %s", path);
+	close(fd);
+	return -1;
+}
+
+static int add_all(struct inherited *into, const int *fds, size_t count,
+		   struct error *err)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (status < 0)
+			close(fds[i]);
+		else
+			status = inherited_add(into, fds[i], SOCKETS_NAME, err);
+	}
+	return status;
+}
+
+static int no_answer(const char *path, struct error *err)
+{
+	if (errno == EAGAIN || errno == 0)
+		return error_set_retriable(
+			err, ERROR_BUSY,
+			"who listens at %s does not hand its sockets over, or "
+			"hands them to another",
+			path);
+	return error_set(err, ERROR_PROTOCOL,
+			 "who listens at %s does not hand over as this version "
+			 "does: end it first",
+			 path);
+}
+
+static int take_sockets(struct predecessor *p, const char *path,
+			struct inherited *into, struct error *err)
+{
+	struct message m;
+	int fds[FDS_MAX];
+	size_t count;
+
+	if (send_message(p->fd, TAKE, NULL, 0) < 0)
+		return no_answer(path, err);
+	do {
+		if (receive(p->fd, &m, fds, &count) < 0)
+			return no_answer(path, err);
+		if (add_all(into, fds, count, err) < 0)
+			return -1;
+	} while (m.kind == SOCKETS);
+	p->pid = m.pid;
+	return 0;
+}
+
+int predecessor_find(const char *path, struct inherited *into,
+		     struct predecessor **ret, struct error *err)
+{
+	struct predecessor *p = calloc(1, sizeof(*p));
+	struct error why = {0};
+
+	*ret = NULL;
+	if (!p)
+		return error_set_nomem(err);
+	p->fd = connect_to(path, &why);
+	if (p->fd < 0) {
+		predecessor_free(p);
+		if (why.code == ERROR_NOTFOUND)
+			return 0;
+		*err = why;
+		return -1;
+	}
+	if (!is_one_of_us(p->fd))
+		error_set(err, ERROR_UNSAFE, "%s is another user's", path);
+	else if (take_sockets(p, path, into, err) == 0) {
+		*ret = p;
+		return 0;
+	}
+	predecessor_free(p);
+	return -1;
+}
+
+pid_t predecessor_pid(const struct predecessor *p)
+{
+	return p->pid;
+}
+
+void predecessor_relieve(struct predecessor *p)
+{
+	(void)send_message(p->fd, SERVING, NULL, 0);
+}
+
+void predecessor_free(struct predecessor *p)
+{
+	if (!p)
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p);
+}
+
+/* --- the predecessor ------------------------------------------------------ */
+
+struct handover {
+	int listening, wake;
+	const int *fds;
+	size_t count;
+	void (*on_relieved)(void *arg);
+	void *arg;
+	struct log *log;
+	pthread_t thread;
+	bool runs;
+	bool lent; /* on the thread; after it, of who ends it */
+};
+
+/* False: it is to end. */
+static bool wait_for(const struct handover *h, int fd, int timeout_ms)
+{
+	struct pollfd fds[] = {{.fd = h->wake, .events = POLLIN},
+			       {.fd = fd, .events = POLLIN}};
+	int n;
+
+	do
+		n = poll(fds, 2, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	return n > 0 && !fds[0].revents;
+}
+
+static int send_sockets(const struct handover *h, int to)
+{
+	for (size_t i = 0; i < h->count; i += FDS_MAX) {
+		size_t n = h->count - i < FDS_MAX ? h->count - i : FDS_MAX;
+
+		if (send_message(to, SOCKETS, h->fds + i, n) < 0)
+			return -1;
+	}
+	return send_message(to, END, NULL, 0);
+}
+
+/* True: it serves in our place. */
+static bool hand_to(struct handover *h, int successor)
+{
+	int32_t pid = 0;
+
+	set_patience(successor);
+	if (!is_one_of_us(successor)) {
+		log_warn(h->log, "another user asked for the sockets");
+		return false;
+	}
+	/* Who only looks whether somebody listens says nothing. */
+	if (!wait_for(h, successor, PATIENCE_S * 1000) ||
+	    !receives(successor, TAKE, &pid))
+		return false;
+	log_info(h->log, "handing sockets over", log_int("pid", pid));
+	h->lent = true;
+	if (send_sockets(h, successor) < 0)
+		h->lent = false;
+	else if (!wait_for(h, successor, -1))
+		return false; /* it may serve yet */
+	else if (receives(successor, SERVING, &pid))
+		return true;
+	h->lent = false;
+	log_warn(h->log, "the successor has ended, going on",
+		 log_int("pid", pid));
+	return false;
+}
+
+static void *run(void *arg)
+{
+	struct handover *h = arg;
+
+	while (wait_for(h, h->listening, -1)) {
+		int successor = accept4(h->listening, NULL, NULL, SOCK_CLOEXEC);
+		bool relieved;
+
+		if (successor < 0) {
+			(void)wait_for(h, -1, PAUSE_MS);
+			continue;
+		}
+		relieved = hand_to(h, successor);
+		close(successor);
+		if (relieved) {
+			h->on_relieved(h->arg);
+			break;
+		}
+	}
+	return NULL;
+}
+
+struct handover *handover_new(int listening, const int *fds, size_t count,
+			      void (*on_relieved)(void *arg), void *arg,
+			      struct log *log, struct error *err)
+{
+	struct handover *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	*h = (struct handover){.listening = listening,
+			       .fds = fds,
+			       .count = count,
+			       .on_relieved = on_relieved,
+			       .arg = arg,
+			       .log = log};
+	h->wake = eventfd(0, EFD_CLOEXEC);
+	if (h->wake < 0) {
+		error_set_errno(err, "eventfd");
+		goto fail;
+	}
+	errno = pthread_create(&h->thread, NULL, run, h);
+	if (errno) {
+		error_set_errno(err, "cannot start a thread");
+		goto fail;
+	}
+	h->runs = true;
+	return h;
+fail:
+	handover_free(h);
+	return NULL;
+}
+
+bool handover_end(struct handover *h)
+{
+	uint64_t one = 1;
+
+	if (h->runs && write(h->wake, &one, sizeof(one)) == sizeof(one))
+		pthread_join(h->thread, NULL);
+	h->runs = false;
+	return h->lent;
+}
+
+void handover_free(struct handover *h)
+{
+	if (!h)
+		return;
+	handover_end(h);
+	if (h->wake >= 0)
+		close(h->wake);
+	free(h);
+}

@@ -1,0 +1,265 @@
+#include "redirector/serve.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/app/fd_store.h"
+#include "common/buf.h"
+#include "common/clock.h"
+#include "redirector/handover.h"
+#include "redirector/redirector.h"
+#include "redirector/redirector_config.h"
+#include "redirector/server.h"
+#include "redirector/sockets.h"
+#include "redirector/visits.h"
+
+enum {
+	LOOK_MS = 10, /* between two looks whether visits can be redirected */
+	/* At the end of a process that the service manager starts anew, while
+	 * visitors wait: for those who have connected but not asked, and for
+	 * Kafka. */
+	LAST_VISITORS_MS = 1000,
+	LAST_EVENTS_MS = 3000,
+};
+
+struct serving {
+	struct app *app;
+	const struct redirector_config *config;
+	struct inherited *inherited;
+	struct predecessor *predecessor; /* NULL: none runs */
+	bool takes_over;		 /* sockets, and who waits there */
+	struct redirector *redirector;
+	struct sockets *sockets;
+	struct servers *servers;
+	struct handover *handover; /* NULL: there is to be none */
+	bool kept; /* the service manager keeps the sockets over a restart */
+};
+
+/* --- the start -------------------------------------------------------------
+ */
+
+static int inherit(struct serving *s, struct error *err)
+{
+	const char *path = s->config->redirector.handover_socket;
+
+	s->inherited = inherited_new(err);
+	if (!s->inherited || fd_store_take(s->inherited, err) < 0)
+		return -1;
+	if (path &&
+	    predecessor_find(path, s->inherited, &s->predecessor, err) < 0)
+		return error_wrap(err, "redirector.handover_socket");
+	s->takes_over = inherited_count(s->inherited) > 0;
+	if (s->predecessor)
+		log_info(app_log(s->app), "taking over",
+			 log_int("pid", predecessor_pid(s->predecessor)));
+	return 0;
+}
+
+static int make(struct serving *s, struct error *err)
+{
+	s->redirector =
+		redirector_new(s->app, s->config, s->predecessor != NULL, err);
+	if (!s->redirector)
+		return -1;
+	s->sockets = sockets_new(&s->config->redirector, s->redirector->threads,
+				 s->inherited, err);
+	if (!s->sockets)
+		return -1;
+	s->servers =
+		servers_new(s->redirector, s->sockets, &visits_handler, err);
+	return s->servers ? 0 : -1;
+}
+
+static int give_up(struct serving *s, struct error *err)
+{
+	struct buf why = {0};
+
+	health_report(app_health(s->app), &why);
+	error_set_retriable(err, ERROR_REMOTE,
+			    "not taken over from process %d, which goes on: "
+			    "cannot redirect within handover_timeout: %.300s",
+			    (int)predecessor_pid(s->predecessor),
+			    buf_cstr(&why));
+	buf_free(&why);
+	return -1;
+}
+
+/* Waits, since somebody else serves, or visitors wait at the sockets.  *ret: it
+ * was told to end meanwhile. */
+static int await_redirects(struct serving *s, bool *ret_ended,
+			   struct error *err)
+{
+	int64_t until =
+		clock_monotonic_ms() + s->config->redirector.handover_timeout;
+
+	*ret_ended = false;
+	while (s->takes_over && !redirector_can_redirect(s->redirector)) {
+		*ret_ended = app_should_stop(s->app, LOOK_MS);
+		if (*ret_ended)
+			return redirector_failure(s->redirector, err);
+		if (clock_monotonic_ms() < until)
+			continue;
+		if (s->predecessor)
+			return give_up(s, err);
+		log_warn(app_log(s->app), "serving, though it cannot redirect");
+		break;
+	}
+	return 0;
+}
+
+/* It serves: main waits for that signal. */
+static void on_relieved(void *arg)
+{
+	struct serving *s = arg;
+
+	log_info(app_log(s->app), "relieved by a successor");
+	kill(getpid(), SIGTERM);
+}
+
+static int start_handover(struct serving *s, struct error *err)
+{
+	const int *fds;
+	size_t count = sockets_all(s->sockets, &fds);
+	int listening = sockets_handover(s->sockets);
+
+	if (listening < 0)
+		return 0;
+	s->handover = handover_new(listening, fds, count, on_relieved, s,
+				   app_log(s->app), err);
+	return s->handover ? 0 : -1;
+}
+
+/* Without it a restart works as well, but for visitors that come meanwhile. */
+static void have_sockets_kept(struct serving *s)
+{
+	struct error err = {0};
+
+	if (fd_store_is_offered()) {
+		s->kept = sockets_store(s->sockets, s->predecessor != NULL,
+					&err) == 0;
+		if (!s->kept)
+			log_warn(app_log(s->app), "sockets not stored",
+				 log_err(&err));
+	} else {
+		s->kept = s->takes_over && !s->predecessor &&
+			  sockets_are_all_inherited(s->sockets);
+	}
+}
+
+static int open_doors(struct serving *s, struct error *err)
+{
+	if (redirector_start_counters(s->redirector, err) < 0 ||
+	    app_serve_admin_at(s->app, sockets_take_admin(s->sockets),
+			       &s->config->http, err) < 0 ||
+	    servers_open(s->servers, err) < 0)
+		return -1;
+	if (s->predecessor)
+		predecessor_relieve(s->predecessor);
+	have_sockets_kept(s);
+	return start_handover(s, err);
+}
+
+static int start(struct serving *s, bool *ret_ended, struct error *err)
+{
+	if (inherit(s, err) < 0 || make(s, err) < 0 ||
+	    servers_start(s->servers, err) < 0 ||
+	    redirector_start_domains(s->redirector, err) < 0 ||
+	    redirector_start_invalidations(s->redirector, err) < 0 ||
+	    await_redirects(s, ret_ended, err) < 0)
+		return -1;
+	return *ret_ended ? 0 : open_doors(s, err);
+}
+
+/* --- the end ---------------------------------------------------------------
+ */
+
+static int64_t at_most(int64_t ms, int64_t most)
+{
+	return ms < most ? ms : most;
+}
+
+/* Another process serves already: nobody waits for this one. */
+static int64_t end_relieved(struct serving *s)
+{
+	int64_t timeout = s->config->redirector.drain_timeout;
+
+	sockets_disown(s->sockets);
+	app_leave_admin(s->app, timeout);
+	servers_leave(s->servers, timeout);
+	redirector_flush_events(s->redirector, timeout);
+	return timeout;
+}
+
+/* Another process is started when this one has ended: it serves as long as it
+ * can, and ends in a hurry. */
+static int64_t end_restarted(struct serving *s)
+{
+	int64_t timeout = s->config->redirector.drain_timeout;
+
+	sockets_disown(s->sockets);
+	servers_wind_down(s->servers, timeout);
+	servers_leave(s->servers, at_most(timeout, LAST_VISITORS_MS));
+	redirector_flush_events(s->redirector,
+				at_most(timeout, LAST_EVENTS_MS));
+	return at_most(timeout, LAST_VISITORS_MS);
+}
+
+static int64_t end_for_good(struct serving *s)
+{
+	int64_t timeout = s->config->redirector.drain_timeout;
+
+	servers_drain(s->servers, timeout);
+	redirector_flush_events(s->redirector, timeout);
+	return timeout;
+}
+
+static void end(struct serving *s)
+{
+	int64_t timeout;
+
+	if (s->handover && handover_end(s->handover))
+		timeout = end_relieved(s);
+	else if (s->kept && app_is_restarted(s->app))
+		timeout = end_restarted(s);
+	else
+		timeout = end_for_good(s);
+	redirector_stop_invalidations(s->redirector);
+	servers_free(s->servers);
+	s->servers = NULL;
+	redirector_end_counters(s->redirector, timeout);
+}
+
+static void release(struct serving *s)
+{
+	handover_free(s->handover);
+	if (s->redirector)
+		redirector_stop_invalidations(s->redirector);
+	servers_free(s->servers);
+	sockets_free(s->sockets);
+	redirector_free(s->redirector);
+	/* Last: one that was not relieved goes on, with all that is ours. */
+	predecessor_free(s->predecessor);
+	inherited_free(s->inherited);
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void on_reload(void *arg)
+{
+	redirector_reload(arg);
+}
+
+int redirector_serve(struct app *app, const void *config, struct error *err)
+{
+	struct serving s = {.app = app, .config = config};
+	bool ended = false;
+	int result = start(&s, &ended, err);
+
+	if (result == 0 && !ended) {
+		app_wait(app, on_reload, s.redirector);
+		end(&s);
+		result = redirector_failure(s.redirector, err);
+	}
+	release(&s);
+	return result;
+}
