@@ -98,7 +98,7 @@ class Process:
     """A child in a process group of its own, with its output in a file."""
 
     def __init__(self, name, argv, log_path, *, cwd=None, env=None,
-                 outlive=False):
+                 outlive=False, pass_fds=()):
         self.name = name
         self.argv = [str(a) for a in argv]
         self.log_path = pathlib.Path(log_path)
@@ -109,7 +109,7 @@ class Process:
                     self.argv if outlive else [*END_WITH_PARENT, *self.argv],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     cwd=cwd or ROOT, start_new_session=True,
-                    env={**os.environ, **(env or {})})
+                    pass_fds=pass_fds, env={**os.environ, **(env or {})})
             except OSError as e:
                 raise ServerError(f"{name}: cannot run {e.filename}: "
                                   f"{e.strerror}; try `make deps`") from e

@@ -2,7 +2,7 @@
  * Creates links, one a request, over keep-alive connections, and measures. With
  * a file of codes, one a line and all of one length, instead of a key: visits
  * them in turn, with those headers beside Host.
- * usage: bench_load [-s STATUS] [-H HEADER]... PORT KEY|@FILE SECONDS
+ * usage: bench_load [-r] [-s STATUS] [-H HEADER]... PORT KEY|@FILE SECONDS
  * CONNECTIONS [RATE [EACH]]
  *
  * Without RATE, or with 0, each connection sends as soon as it has been
@@ -13,12 +13,18 @@
  * connection carries so many visits, the last of which asks the server to close
  * it, and the next goes out on a new one.
  *
+ * With -r the server may be restarted: it may close a connection, with an
+ * answer that says so, or while none is asked for; the next goes out on a new
+ * one. Connections then take turns, rather than that the last one is used
+ * first. SIGTERM ends it early, when all has been answered.
+ *
  * Prints {"requests","seconds","rate","p50_us","p99_us","p999_us","max_us"}.
  * Any answer but 201, to a visit 302, or what -s says, ends it with status 1.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,8 +54,9 @@ struct load {
 	int epoll;
 	struct client *clients;
 	int count;
-	int *idle; /* a stack */
-	int idle_count;
+	int *idle; /* a stack; with `restarts` a ring, from idle_first on */
+	int idle_first, idle_count;
+	bool restarts;
 	char status[16]; /* what each answer begins with */
 	char headers[1024];
 	size_t headers_len;
@@ -67,6 +74,14 @@ struct load {
 	uint64_t buckets[BUCKETS];
 	int64_t slowest;
 };
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_sigterm(int number)
+{
+	(void)number;
+	told_to_end = 1;
+}
 
 static int64_t now_ns(void)
 {
@@ -221,6 +236,22 @@ static int64_t due_ns(const struct load *l)
 	return l->start + (int64_t)((double)l->sent * 1e9 / l->rate);
 }
 
+static void put_idle(struct load *l, int index)
+{
+	l->idle[(l->idle_first + l->idle_count++) % l->count] = index;
+}
+
+static int take_idle(struct load *l)
+{
+	int first = l->idle_first;
+
+	l->idle_count--;
+	if (!l->restarts)
+		return l->idle[l->idle_count];
+	l->idle_first = (first + 1) % l->count;
+	return l->idle[first];
+}
+
 /* Sends what is due, as far as there are idle connections. */
 static void send_due(struct load *l)
 {
@@ -228,8 +259,7 @@ static void send_due(struct load *l)
 
 	while (l->idle_count > 0 && now < l->end &&
 	       (l->rate == 0 || due_ns(l) <= now))
-		send_request(l, l->idle[--l->idle_count],
-			     l->rate == 0 ? now : due_ns(l));
+		send_request(l, take_idle(l), l->rate == 0 ? now : due_ns(l));
 }
 
 /* --- connections ---------------------------------------------------------- */
@@ -261,7 +291,7 @@ static void connect_all(struct load *l, const char *port)
 		die("out of memory");
 	for (int i = 0; i < l->count; i++) {
 		connect_one(l, i);
-		l->idle[l->idle_count++] = i;
+		put_idle(l, i);
 	}
 }
 
@@ -282,6 +312,11 @@ static size_t answer_len(struct client *c)
 	return (size_t)(end + 4 - c->in) + strtoul(length + 17, NULL, 10);
 }
 
+static bool says_close(const struct client *c)
+{
+	return strcasestr(c->in, "\r\nConnection: close\r\n") != NULL;
+}
+
 static void on_answer(struct load *l, int index)
 {
 	struct client *c = &l->clients[index];
@@ -296,11 +331,11 @@ static void on_answer(struct load *l, int index)
 	if (took > l->slowest)
 		l->slowest = took;
 	c->busy = false;
-	if (is_last(l, c)) {
+	if (is_last(l, c) || (l->restarts && says_close(c))) {
 		close(c->fd);
 		connect_one(l, index);
 	}
-	l->idle[l->idle_count++] = index;
+	put_idle(l, index);
 }
 
 static void on_readable(struct load *l, int index)
@@ -312,8 +347,15 @@ static void on_readable(struct load *l, int index)
 
 	if (n < 0 && errno == EAGAIN)
 		return;
+	if (n == 0 && !c->busy && l->restarts) {
+		close(c->fd);
+		connect_one(l, index);
+		return;
+	}
 	if (n <= 0 || !c->busy)
-		die("the server closed a connection");
+		die(c->busy ? "the server closed a connection that it was "
+			      "asked on"
+			    : "the server closed a connection");
 	c->len += (size_t)n;
 	len = answer_len(c);
 	if (len > 0 && c->len >= len)
@@ -346,6 +388,10 @@ static void run(struct load *l)
 	while (now_ns() < l->end || l->idle_count < l->count) {
 		if (now_ns() > late)
 			die("no answer for 10 s");
+		if (told_to_end && now_ns() < l->end) {
+			l->end = now_ns();
+			late = l->end + 60 * INT64_C(1000000000);
+		}
 		send_due(l);
 		wait.tv_nsec = patience_ns(l) % 1000000000;
 		n = epoll_pwait2(l->epoll, events, 256, &wait, NULL);
@@ -370,9 +416,11 @@ static int read_options(struct load *l, int argc, char **argv)
 	const char *status = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "+s:H:")) != -1) {
+	while ((option = getopt(argc, argv, "+rs:H:")) != -1) {
 		if (option == 's')
 			status = optarg;
+		else if (option == 'r')
+			l->restarts = true;
 		else if (option == 'H')
 			add_header(l, optarg);
 		else
@@ -396,7 +444,8 @@ int main(int argc, char **argv)
 	argv += options;
 	if (argc < 5 || argc > 7) {
 		fprintf(stderr,
-			"usage: bench_load [-s STATUS] [-H HEADER]... PORT "
+			"usage: bench_load [-r] [-s STATUS] [-H HEADER]... "
+			"PORT "
 			"KEY|@FILE SECONDS CONNECTIONS [RATE [EACH]]\n");
 		return 64;
 	}
@@ -414,6 +463,7 @@ int main(int argc, char **argv)
 	} else {
 		prepare(&l, argv[1], argv[2]);
 	}
+	signal(SIGTERM, on_sigterm);
 	connect_all(&l, argv[1]);
 	run(&l);
 	seconds = (double)(l.end - l.start) / 1e9;

@@ -35,6 +35,7 @@ class Program:
         self.directory = pathlib.Path(directory)
         self.args = list(args)
         self.env = env or {}
+        self.pass_fds = ()
         self.process = None
         self.directory.mkdir(parents=True, exist_ok=True)
         self.config_path = self.directory / f"{name}.yaml"
@@ -63,7 +64,7 @@ class Program:
         self.process = servers.Process(
             self.name, [*self.under, self.binaries / self.name,
                         "-c", self.config_path, *self.args],
-            self.log_path, env=self.env)
+            self.log_path, env=self.env, pass_fds=self.pass_fds)
         if ready:
             self.wait_ready(timeout)
         return self

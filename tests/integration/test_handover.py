@@ -1,0 +1,477 @@
+"""A redirector is replaced while visitors come: by a hand-over socket, and by a service
+manager that keeps its sockets.  The visitors are bench_load's, which ends with 1 when
+one request of any connection is not answered with a redirect."""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+
+import pytest
+
+import servers
+from support import manager as service
+from support.program import PATIENCE, eventually
+from support.redirects import (  # noqa: F401 (fixtures)
+    Click, clicks, domains_config, links, links_config, make_links, start, visit)
+
+EVENTS = "shortloop_redirector_events_total"
+
+
+@pytest.fixture(scope="session")
+def bench_load(tmp_path_factory):
+    tool = tmp_path_factory.mktemp("load") / "bench_load"
+    subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", tool,
+                    servers.ROOT / "tests/bench/bench_load.c"], check=True)
+    return tool
+
+
+class Load:
+    """Visits at a rate, on so many connections, until stop(); each carries `each`
+    visits, or as many as it may."""
+
+    def __init__(self, tool, redirector, codes, rate, connections, each=0):
+        port = redirector.section["listen"].rpartition(":")[2]
+        self.process = subprocess.Popen(
+            [*servers.END_WITH_PARENT, tool, "-r", port, f"@{codes}", "600",
+             str(connections), str(rate), str(each)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def running(self):
+        return self.process.poll() is None
+
+    def stop(self):
+        """How many visits were answered, with 302 all of them."""
+        self.process.terminate()
+        out, said = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, said
+        self.result = json.loads(out)
+        return self.result["requests"]
+
+
+@pytest.fixture
+def codes(links, workdir):
+    path = workdir / "codes"
+    path.write_text("".join(links.create() + "\n" for _ in range(20)))
+    return path
+
+
+@pytest.fixture
+def code(links):
+    return links.create()
+
+
+@pytest.fixture
+def manager():
+    with service.running() as made:
+        yield made
+
+
+class BySocket:
+    """The next process is started beside the one that runs."""
+
+    def __init__(self, sockets):
+        self.settings = {"handover_socket": str(sockets / "handover")}
+
+    def start(self, redirector):
+        return redirector.start()
+
+    def restart(self, redirector):
+        old = redirector.process
+        redirector.start(ready=False)
+        assert old.wait(PATIENCE) == 0, redirector.log()
+        assert redirector.process.running(), redirector.log()
+
+
+class ByManager:
+    """One ends, the next is started with its sockets."""
+
+    def __init__(self, manager):
+        self.settings = {}
+        self.manager = manager
+        self.restart = manager.restart
+
+    def start(self, redirector):
+        """It is ready for systemd before Redis is there."""
+        self.manager.start(redirector)
+        redirector.wait_ready()
+        return redirector
+
+
+@pytest.fixture
+def sockets():
+    """Their paths have to be short."""
+    with tempfile.TemporaryDirectory(prefix="shortloop-") as path:
+        yield pathlib.Path(path)
+
+
+@pytest.fixture(params=["socket", "manager"])
+def way(request, sockets, manager):
+    return BySocket(sockets) if request.param == "socket" else ByManager(manager)
+
+
+@pytest.fixture
+def managed(prepare, manager):
+    """managed(setting=...): one that the manager has started."""
+    return lambda **settings: ByManager(manager).start(prepare(**settings))
+
+
+@pytest.fixture
+def prepare(program, links_config, domains_config, kafka):
+    """A redirector that is not started yet.  Nothing is closed for want of time: a
+    machine may be busy."""
+    def make(way=None, **settings):
+        topic = kafka.clicks_topic()
+        made = program("redirector", {
+            "links": links_config, "domains": domains_config,
+            "kafka": {"topic_clicks": topic},
+            "redirector": {"threads": 2, "drain_timeout": "20s",
+                           "handover_timeout": "60s",
+                           **(way.settings if way else {}), **settings}},
+            start=False)
+        made.topic = topic
+        return made
+    return make
+
+
+def change(redirector, **settings):
+    redirector.write_config({**redirector.config, "redirector": {
+        **redirector.section, **settings}})
+
+
+def event_ids(kafka, topic):
+    return [(event.event_id_high, event.event_id) for event in
+            (Click.FromString(m.value()) for m in kafka.consume(topic))]
+
+
+# --- no visit fails -----------------------------------------------------------------
+
+def restart_under_load(redirector, way, bench_load, codes, kafka, rate, threads):
+    """Restarts with each number of threads; half of the visits come on connections
+    that are kept, half on one each.  Returns the results of both loads."""
+    way.start(redirector)
+    loads = [Load(bench_load, redirector, codes, rate / 2, 16, each)
+             for each in (0, 1)]
+    try:
+        for count in threads:
+            before = redirector.metric(EVENTS)
+            eventually(lambda: redirector.metric(EVENTS) >= before + rate / 10
+                       or not all(load.running() for load in loads))
+            change(redirector, threads=count)
+            way.restart(redirector)
+            redirector.wait_ready()
+        eventually(lambda: redirector.metric(EVENTS) >= rate / 10)
+        answered = [load.stop() for load in loads]
+    finally:
+        for load in loads:
+            load.process.kill()
+    assert redirector.stop() == 0
+    ids = event_ids(kafka, redirector.topic)
+    assert len(ids) == len(set(ids)) == sum(answered)
+    return [load.result for load in loads]
+
+
+@pytest.mark.confined
+def test_no_visit_fails_while_redirectors_follow_each_other(
+        prepare, way, bench_load, codes, kafka):
+    """With fewer, more and as many threads as sockets that are handed over."""
+    restart_under_load(prepare(way), way, bench_load, codes, kafka, rate=800,
+                       threads=(1, 3, 3, 2))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rate", [20000])
+def test_no_visit_fails_for_a_minute(prepare, way, bench_load, codes, kafka, rate,
+                                     record_property):
+    redirector = prepare(way)
+    results = restart_under_load(redirector, way, bench_load, codes, kafka, rate,
+                                 threads=[2, 1, 2, 4] * 6)
+    record_property("summary", f"restarts at {rate}/s: {results}")
+
+
+# --- connections --------------------------------------------------------------------
+
+def keep(redirector, code):
+    connection = http.client.HTTPConnection(redirector.section["listen"],
+                                            timeout=PATIENCE)
+    ask(connection, code)
+    return connection
+
+
+def ask(connection, code):
+    """The Connection header of the answer."""
+    connection.request("GET", f"/{code}")
+    answer = connection.getresponse()
+    answer.read()
+    assert answer.status == 302
+    return answer.getheader("Connection")
+
+
+def waiting(redirector):
+    """Connects where nobody accepts at present."""
+    host, port = redirector.section["listen"].rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+
+def answer_to(s, code):
+    s.sendall(f"GET /{code} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+    received = b""
+    while piece := s.recv(65536):
+        received += piece
+    return received.split(b"\r\n", 1)[0]
+
+
+FOUND = b"HTTP/1.1 302 Found"
+
+
+def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
+    """The successor serves already; who asked the former one goes on with it."""
+    way = BySocket(sockets)
+    redirector = way.start(prepare(way))
+    kept = keep(redirector, code)
+    old = redirector.process
+    redirector.start(ready=False)
+    redirector.wait_log("relieved by a successor")
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    assert old.running()
+    assert ask(kept, code) == "close"
+    assert old.wait(PATIENCE) == 0
+    assert ask(kept, code) is None  # on a new connection, to the new one
+
+
+def test_it_is_the_last_answer_while_a_manager_waits(managed, manager, code):
+    """It accepts until those are gone that were connected before."""
+    redirector = managed()
+    kept = keep(redirector, code)
+    old = redirector.process
+    old.signal(signal.SIGUSR2)
+    redirector.wait_log("stopping")
+    assert answer_to(waiting(redirector), code) == FOUND
+    assert old.running()
+    assert ask(kept, code) == "close"
+    assert old.wait(PATIENCE) == 0
+    # Nobody runs, and who comes waits for the next one.
+    with waiting(redirector) as s:
+        manager.start(redirector)
+        assert answer_to(s, code) == FOUND
+
+
+def test_who_waits_outlives_a_crash_under_a_manager(managed, manager, code):
+    redirector = managed(threads=3)
+    redirector.kill()
+    visitors = [waiting(redirector) for _ in range(20)]
+    change(redirector, threads=1)
+    manager.start(redirector)
+    assert [answer_to(s, code) for s in visitors] == [FOUND] * 20
+
+
+def test_a_stop_closes_the_port_for_good(managed, manager, code):
+    redirector = managed()
+    kept = keep(redirector, code)
+    assert manager.stop(redirector) == 0
+    assert kept.sock.recv(1) == b""
+    with pytest.raises(ConnectionRefusedError):
+        waiting(redirector)
+
+
+# --- sockets --------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def inside(path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        s.settimeout(PATIENCE)
+        s.connect(str(path))
+        yield s
+
+
+PROXIED = b"PROXY TCP4 192.0.2.7 192.0.2.1 4000 80\r\n"
+
+
+def test_the_unix_socket_and_its_proxies_are_handed_over(
+        prepare, way, sockets, code, kafka):
+    path = sockets / "visits"
+    redirector = prepare(way, listen_unix=str(path), proxy_protocol=["unix"])
+    way.start(redirector)
+    file = os.stat(path)
+    for _ in range(2):
+        way.restart(redirector)
+        with inside(path) as s:
+            s.sendall(PROXIED)
+            assert answer_to(s, code) == FOUND
+    assert os.stat(path).st_ino == file.st_ino
+    assert redirector.stop() == 0
+    assert not path.exists()
+    events = [Click.FromString(m.value()) for m in kafka.consume(redirector.topic)]
+    assert [e.client_ip for e in events] == [bytes([192, 0, 2, 7])] * 2
+
+
+def test_an_address_that_changes_is_left_by_the_next_one(prepare, way, code):
+    redirector = way.start(prepare(way))
+    former = dict(redirector.section)
+    change(redirector, listen=f"127.0.0.1:{servers.free_port()}",
+           admin=f"127.0.0.1:{servers.free_port()}", threads=1)
+    way.restart(redirector)
+    redirector.wait_ready()
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    for address in (former["listen"], former["admin"]):
+        host, port = address.rsplit(":", 1)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+
+def test_who_waits_at_an_address_that_is_left_is_answered(managed, manager, code):
+    redirector = managed()
+    redirector.kill()
+    with waiting(redirector) as s:
+        change(redirector, listen=f"127.0.0.1:{servers.free_port()}")
+        manager.start(redirector)
+        assert answer_to(s, code) == FOUND
+    # Its two, and the admin port's.
+    eventually(lambda: len(manager.store) == 3)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_sockets_of_a_socket_unit_are_taken(prepare, manager, code, threads):
+    """Without ReusePort= there is one for all threads."""
+    redirector = prepare(threads=threads)
+    host, port = redirector.section["listen"].rsplit(":", 1)
+    with socket.create_server((host, int(port))) as made:
+        manager.unit_sockets["shortloop-redirector.socket"] = made
+        manager.start(redirector)
+        assert {visit(f"{redirector.url}/{code}").status_code
+                for _ in range(20)} == {302}
+        manager.restart(redirector)
+        assert visit(f"{redirector.url}/{code}").status_code == 302
+        # What the socket unit has is not stored beside.
+        assert len(manager.store) == 1
+
+
+def test_a_socket_that_is_of_no_use_is_named(prepare, manager):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+        manager.unit_sockets["dns.socket"] = made
+        redirector = manager.start(prepare(), ready=False)
+        assert redirector.process.wait(PATIENCE) == 78
+    assert "(dns.socket) is no stream socket that listens" in redirector.log()
+
+
+# --- a start that fails ----------------------------------------------------------------
+
+def fails(redirector, status):
+    """The start of another one with this configuration; the old one runs on."""
+    old = redirector.process
+    redirector.start(ready=False)
+    assert redirector.process.wait(PATIENCE) == status, redirector.log()
+    redirector.process, failed = old, redirector.process
+    assert old.running()
+    return failed
+
+
+def test_a_successor_that_cannot_serve_changes_nothing(prepare, sockets, code):
+    way = BySocket(sockets)
+    path = sockets / "visits"
+    redirector = way.start(prepare(way, listen_unix=str(path)))
+    kept = keep(redirector, code)
+    good = redirector.config
+    change(redirector, fallback_url="ftp://example.org")
+    fails(redirector, 78)
+    closed = {**good["redis"], "address": f"127.0.0.1:{servers.free_port()}"}
+    redirector.write_config({**good, "redis": closed, "redirector": {
+        **good["redirector"], "handover_timeout": "100ms"}})
+    fails(redirector, 75)
+    assert f"process {redirector.process.pid}, which goes on" in redirector.log()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        redirector.write_config({**good, "redirector": {
+            **good["redirector"],
+            "admin": f"127.0.0.1:{taken.getsockname()[1]}"}})
+        fails(redirector, 71)
+    redirector.write_config(good)
+    assert ask(kept, code) is None
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    with inside(path) as s:
+        assert answer_to(s, code) == FOUND
+    kept.close()
+    way.restart(redirector)
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+
+
+def test_a_successor_that_is_killed_changes_nothing(prepare, sockets, code, redis):
+    """While it waits for Redis, with all sockets."""
+    way = BySocket(sockets)
+    redirector = way.start(prepare(way))
+    good, old = redirector.config, redirector.process
+    redirector.write_config({**good, "redis": {
+        **good["redis"], "address": f"127.0.0.1:{servers.free_port()}"}})
+    redirector.start(ready=False)
+    redirector.wait_log("handing sockets over")
+    redirector.wait_log("taking over")
+    redirector.kill()
+    redirector.process = old
+    redirector.wait_log("the successor has ended, going on")
+    redirector.write_config(good)
+    assert {visit(f"{redirector.url}/{code}").status_code
+            for _ in range(10)} == {302}
+    way.restart(redirector)
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+
+
+def test_a_stale_hand_over_socket_keeps_nobody_from_starting(prepare, sockets, code):
+    way = BySocket(sockets)
+    redirector = way.start(prepare(way))
+    redirector.kill()
+    assert pathlib.Path(way.settings["handover_socket"]).is_socket()
+    way.start(redirector)
+    assert visit(f"{redirector.url}/{code}").status_code == 302
+    assert redirector.stop() == 0
+    assert not pathlib.Path(way.settings["handover_socket"]).exists()
+
+
+def test_redis_is_waited_for_before_the_doors_are_opened(managed, manager, code,
+                                                         redis_server):
+    """After a restart nobody gets a 503 because it has just been started."""
+    redirector = managed()
+    redirector.kill()
+    redis_server.signal(signal.SIGSTOP)
+    try:
+        with waiting(redirector) as s:
+            manager.start(redirector, ready=False)
+            redirector.wait_log("Kafka connected")
+            redis_server.signal(signal.SIGCONT)
+            assert answer_to(s, code) == FOUND
+    finally:
+        redis_server.signal(signal.SIGCONT)
+
+
+# --- the spool ---------------------------------------------------------------------------
+
+def test_the_spool_goes_to_the_successor(prepare, way, workdir, code, kafka,
+                                         kafka_server):
+    """Kafka stands still: the former one spools what it has when it ends, and the
+    next one waits for the folder until then."""
+    spool = workdir / "spool"
+    redirector = way.start(prepare(way, spool_dir=str(spool), drain_timeout="500ms",
+                                   linger="0s"))
+    kafka_server.signal(signal.SIGSTOP)
+    try:
+        for _ in range(10):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+        way.restart(redirector)
+        for _ in range(10):
+            assert visit(f"{redirector.url}/{code}").status_code == 302
+        eventually(lambda: redirector.metric(
+            "shortloop_redirector_spool_events") == 10)
+        if isinstance(way, BySocket):
+            assert "waiting for the spool" in redirector.log()
+            redirector.wait_log("spool taken over")
+    finally:
+        kafka_server.signal(signal.SIGCONT)
+    redirector.wait_ready()
+    redirector.wait_metric(0, "shortloop_redirector_spool_events")
+    assert redirector.stop() == 0
+    events = [Click.FromString(m.value()) for m in kafka.consume(redirector.topic)]
+    assert len({(e.event_id_high, e.event_id) for e in events}) == 20
+    sure = [(e.event_id_high, e.event_id) for e in events if not e.maybe_sent]
+    assert len(sure) == len(set(sure))
