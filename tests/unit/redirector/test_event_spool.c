@@ -23,17 +23,25 @@ struct world {
 	struct event_spool *spool;
 };
 
-static void open_spool(struct world *w)
+static struct event_spool *new_spool(struct world *w, bool awaits_folder,
+				     struct error *err)
 {
 	const struct event_spool_options options = {
 		.settings = &w->settings,
 		.metrics = &w->metrics,
 		.hours = &w->hours,
 		.health = health_register(w->health, "spool"),
+		.awaits_folder = awaits_folder,
 	};
+
+	return event_spool_new(&options, err);
+}
+
+static void open_spool(struct world *w)
+{
 	struct error err = {0};
 
-	w->spool = event_spool_new(&options, &err);
+	w->spool = new_spool(w, false, &err);
 	if (!w->spool)
 		fail_msg("%s", err.text);
 	event_spool_kafka_changed(w->spool, false);
@@ -198,6 +206,67 @@ static void a_former_ones_events_are_told_at_once(void **state)
 	buf_free(&said);
 }
 
+/* --- the folder of another process -----------------------------------------
+ */
+
+static void a_folder_in_use_is_refused(void **state)
+{
+	struct error err = {0};
+
+	assert_null(new_spool(*state, false, &err));
+	assert_int_equal(err.code, ERROR_BUSY);
+}
+
+/* Starts one that waits for the folder, and offers it some events. */
+static struct event_spool *successor(struct world *w, size_t count)
+{
+	struct error err = {0};
+	struct event_spool *next = new_spool(w, true, &err);
+
+	if (!next)
+		fail_msg("%s", err.text);
+	event_spool_kafka_changed(next, false);
+	assert_int_equal(event_spool_start(next, NULL, &err), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_true(event_spool_offer(next, TIME, false, "event", 5));
+	return next;
+}
+
+static void one_that_is_about_to_be_left_is_awaited(void **state)
+{
+	struct world *w = *state;
+	struct event_spool *next = successor(w, 9);
+	struct buf said = {0};
+
+	assert_false(event_spool_is_open(next));
+	assert_true(health_report(w->health, &said));
+	assert_non_null(strstr(buf_cstr(&said), "in use by process "));
+	start(w);
+	assert_int_equal(offer(w, 4, 100), 4);
+	event_spool_free(w->spool);
+	w->spool = next;
+	for (int i = 0; i < 20000 && !event_spool_is_open(next); i++)
+		usleep(1000);
+	assert_true(event_spool_is_open(next));
+	event_spool_end(next);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 9 + 4);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(metric_value(w->metrics.spool_events), 9 + 4);
+	buf_free(&said);
+}
+
+static void one_that_is_never_left_costs_what_is_counted(void **state)
+{
+	struct world *w = *state;
+	struct event_spool *next = successor(w, 9);
+
+	event_spool_end(next);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 9);
+	assert_int_equal(metric_of(w, COUNTER_DROPPED_SPOOL_FAILED), 9);
+	event_spool_free(next);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -207,6 +276,9 @@ int main(void)
 		TEST(what_is_beyond_the_spools_bound_is_undelivered),
 		TEST(a_disk_that_fails_costs_what_is_counted),
 		TEST(a_former_ones_events_are_told_at_once),
+		TEST(a_folder_in_use_is_refused),
+		TEST(one_that_is_about_to_be_left_is_awaited),
+		TEST(one_that_is_never_left_costs_what_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

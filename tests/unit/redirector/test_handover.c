@@ -1,0 +1,318 @@
+/* Both sides of a hand-over, here of one process. */
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "common/http/address.h"
+#include "common/http/unix_socket.h"
+#include "redirector/handover.h"
+
+/* More than one message takes. */
+#define MANY	    300
+#define PATIENCE_MS 20000
+
+struct world {
+	char path[64];
+	struct unix_socket *socket;
+	int fds[MANY];
+	struct handover *handover;
+	atomic_int relieved;
+	struct error err;
+};
+
+static void on_relieved(void *arg)
+{
+	struct world *w = arg;
+
+	atomic_fetch_add(&w->relieved, 1);
+}
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	unlink(unit_write_file("", w->path));
+	w->socket = unix_socket_new(w->path, 0600, &w->err);
+	assert_non_null(w->socket);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(
+			address_bind("127.0.0.1:0", true, &w->fds[i], &w->err),
+			0);
+	w->handover = handover_new(unix_socket_fd(w->socket), w->fds, MANY,
+				   on_relieved, w, NULL, &w->err);
+	assert_non_null(w->handover);
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	handover_free(w->handover);
+	for (int i = 0; i < MANY; i++)
+		close(w->fds[i]);
+	unix_socket_free(w->socket);
+	free(w);
+	return 0;
+}
+
+static struct predecessor *find(struct world *w, struct inherited **ret)
+{
+	struct predecessor *p;
+
+	*ret = inherited_new(&w->err);
+	assert_non_null(*ret);
+	if (predecessor_find(w->path, *ret, &p, &w->err) < 0)
+		fail_msg("%s", w->err.text);
+	return p;
+}
+
+static bool is_relieved(struct world *w)
+{
+	for (int i = 0; i < PATIENCE_MS && !atomic_load(&w->relieved); i++)
+		usleep(1000);
+	return atomic_load(&w->relieved) == 1;
+}
+
+static ino_t inode(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	return st.st_ino;
+}
+
+static void all_sockets_come_in_their_order(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+	struct predecessor *p = find(w, &in);
+	char name[INHERITED_NAME_MAX];
+
+	assert_int_equal(predecessor_pid(p), getpid());
+	assert_int_equal(inherited_count(in), MANY);
+	for (int i = 0; i < MANY; i++) {
+		int fd = inherited_take_any(in, name);
+
+		assert_int_equal(inode(fd), inode(w->fds[i]));
+		close(fd);
+	}
+	predecessor_free(p);
+	inherited_free(in);
+}
+
+static void it_is_relieved_by_who_serves(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+	struct predecessor *p = find(w, &in);
+
+	assert_int_equal(atomic_load(&w->relieved), 0);
+	predecessor_relieve(p);
+	assert_true(is_relieved(w));
+	assert_true(handover_end(w->handover));
+	predecessor_free(p);
+	inherited_free(in);
+}
+
+static void it_goes_on_after_one_that_ends(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+
+	for (int i = 0; i < 3; i++) {
+		predecessor_free(find(w, &in));
+		assert_int_equal(inherited_count(in), MANY);
+		inherited_free(in);
+	}
+	it_is_relieved_by_who_serves(state);
+}
+
+static void who_only_looks_is_passed_over(void **state)
+{
+	struct world *w = *state;
+	struct error err = {0};
+
+	assert_null(unix_socket_new(w->path, 0600, &err));
+	assert_non_null(strstr(err.text, "another process listens there"));
+	it_is_relieved_by_who_serves(state);
+}
+
+static void without_a_successor_it_has_lent_nothing(void **state)
+{
+	struct world *w = *state;
+
+	assert_false(handover_end(w->handover));
+}
+
+/* Its end may not cost the other one its files. */
+static void one_that_is_about_to_serve_has_them(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+	struct predecessor *p = find(w, &in);
+
+	assert_true(handover_end(w->handover));
+	assert_int_equal(atomic_load(&w->relieved), 0);
+	predecessor_relieve(p); /* to nobody */
+	predecessor_free(p);
+	inherited_free(in);
+}
+
+static void nobody_there_is_no_error(void **state)
+{
+	struct world *w = *state;
+	struct inherited *in;
+
+	handover_free(w->handover);
+	w->handover = NULL;
+	unix_socket_free(w->socket);
+	w->socket = NULL;
+	assert_null(find(w, &in));
+	assert_int_equal(inherited_count(in), 0);
+	inherited_free(in);
+}
+
+/* --- others than a redirector ----------------------------------------------
+ */
+
+struct stranger {
+	int listening;
+	const void *answer;
+	size_t len;
+	int fd; /* goes with it; -1: none */
+};
+
+static void *answer_once(void *arg)
+{
+	const struct stranger *s = arg;
+	int fd = accept(s->listening, NULL, NULL);
+	char in[256];
+	struct iovec bytes = {.iov_base = (void *)(uintptr_t)s->answer,
+			      .iov_len = s->len};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+	struct cmsghdr *c;
+
+	assert_true(recv(fd, in, sizeof(in), 0) > 0);
+	if (s->fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		c = CMSG_FIRSTHDR(&message);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &s->fd, sizeof(int));
+	}
+	if (s->len)
+		sendmsg(fd, &message, MSG_NOSIGNAL);
+	close(fd);
+	return NULL;
+}
+
+/* Returns the error with which a successor ends that asks it. */
+static struct error asked(const void *answer, size_t len, int fd)
+{
+	struct world *w;
+	struct stranger s = {.answer = answer, .len = len, .fd = fd};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct inherited *in;
+	struct predecessor *p = NULL;
+	struct error err = {0};
+	pthread_t thread;
+
+	w = calloc(1, sizeof(*w));
+	in = inherited_new(&err);
+	unlink(unit_write_file("", w->path));
+	memcpy(address.sun_path, w->path, sizeof(w->path));
+	s.listening = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(
+		bind(s.listening, (struct sockaddr *)&address, sizeof(address)),
+		0);
+	assert_int_equal(listen(s.listening, 4), 0);
+	pthread_create(&thread, NULL, answer_once, &s);
+	assert_int_equal(predecessor_find(w->path, in, &p, &err), -1);
+	assert_null(p);
+	assert_int_equal(inherited_count(in), 0);
+	assert_non_null(strstr(err.text, w->path));
+	pthread_join(thread, NULL);
+	close(s.listening);
+	unlink(w->path);
+	inherited_free(in);
+	free(w);
+	return err;
+}
+
+static void one_that_speaks_otherwise_is_named(void **state)
+{
+	static const char http[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
+	static const char newer[20] = "SLhand9\0\2\0\0\0\0\0\0\0";
+	struct error err;
+
+	(void)state;
+	err = asked(http, sizeof(http), -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	err = asked(newer, sizeof(newer), -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	err = asked(newer, 5, -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+}
+
+static void one_that_hangs_up_may_be_tried_again(void **state)
+{
+	struct error err;
+
+	(void)state;
+	err = asked("", 0, -1);
+	assert_int_equal(err.code, ERROR_BUSY);
+	assert_true(err.retriable);
+}
+
+/* Two are announced, one comes. */
+static void descriptors_that_are_missing_are_noticed(void **state)
+{
+	static const char two[20] = "SLhand1\0\2\0\0\0\2\0\0\0";
+	int fd = open("/dev/null", O_RDONLY), before, after;
+	struct error err;
+
+	(void)state;
+	before = dup(fd);
+	close(before);
+	err = asked(two, sizeof(two), fd);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	/* The one that came is closed. */
+	after = dup(fd);
+	assert_int_equal(after, before);
+	close(after);
+	close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(all_sockets_come_in_their_order),
+		TEST(it_is_relieved_by_who_serves),
+		TEST(it_goes_on_after_one_that_ends),
+		TEST(who_only_looks_is_passed_over),
+		TEST(without_a_successor_it_has_lent_nothing),
+		TEST(one_that_is_about_to_serve_has_them),
+		TEST(nobody_there_is_no_error),
+		cmocka_unit_test(one_that_speaks_otherwise_is_named),
+		cmocka_unit_test(one_that_hangs_up_may_be_tried_again),
+		cmocka_unit_test(descriptors_that_are_missing_are_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
