@@ -14,6 +14,7 @@
 #include "redirector/access_log.h"
 #include "redirector/counters_report.h"
 #include "redirector/deny_file.h"
+#include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
 #include "redirector/freshness.h"
 #include "redirector/host_table.h"
@@ -306,6 +307,9 @@ static int make_sink(struct redirector *r, struct health *health,
 		.log = r->log,
 	};
 
+	r->event_limits = event_limits_new(&r->config->redirector, err);
+	if (!r->event_limits)
+		return -1;
 	r->sink = event_sink_new(&options, err);
 	return r->sink ? 0 : -1;
 }
@@ -353,6 +357,7 @@ void redirector_free(struct redirector *r)
 		return;
 	/* It counts in `hours` until it is gone. */
 	event_sink_free(r->sink);
+	event_limits_free(r->event_limits);
 	counters_report_free(r->counters);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);

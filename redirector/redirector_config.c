@@ -21,6 +21,9 @@ static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 	"127.0.0.0/8, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, "             \
 	"100.64.0.0/10, 169.254.0.0/16, ::1, fc00::/7, fe80::/10"
 
+/* So many are all of them. */
+#define EVENT_RATE_MAX 10000000
+
 #define SETTING_STRUCT struct redirector_settings
 static const struct setting settings_table[] = {
 	SETTING_STRING(listen, "0.0.0.0:8080", AT_START,
@@ -107,6 +110,15 @@ static const struct setting settings_table[] = {
 	SETTING_INT(spool_replay_rate, "20000", 1, 10000000, AT_START,
 		    "Events a second that are sent from the spool when Kafka "
 		    "is back, beside those of present visits"),
+	SETTING_INT(event_rate_not_found, "100", 0, EVENT_RATE_MAX, AT_START,
+		    "Events a second that all threads together send of 404 "
+		    "answers, so that whoever tries codes one by one does not "
+		    "fill Kafka; what is withheld is counted; 0: none is sent"),
+	SETTING_INT(event_rate_expired, "1000", 0, EVENT_RATE_MAX, AT_START,
+		    "The same of 410 answers, which codes that were in use "
+		    "once get"),
+	SETTING_INT(event_rate_blocked, "1000", 0, EVENT_RATE_MAX, AT_START,
+		    "The same of 451 answers"),
 	SETTING_STRING(instance, OPTIONAL_LIKE("edge-1:8080"), AT_START,
 		       "Name of this place among redirectors, which no two "
 		       "have at a time and the next start here has again; host "

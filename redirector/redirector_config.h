@@ -51,6 +51,10 @@ struct redirector_settings {
 	char *spool_dir; /* NULL: no spool */
 	int64_t spool_max_bytes;
 	int64_t spool_replay_rate; /* events a second */
+	/* Events a second of answers that lead nowhere. */
+	int64_t event_rate_not_found;
+	int64_t event_rate_expired;
+	int64_t event_rate_blocked;
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;

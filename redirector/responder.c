@@ -9,6 +9,7 @@
 #include "redirector/access_log.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
+#include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
 #include "redirector/pass_through.h"
 #include "redirector/request_info.h"
@@ -45,6 +46,7 @@ static const char page_unavailable[] = PAGE(
 struct responder {
 	struct loop *loop;
 	struct event_sink *sink;
+	struct event_limits *event_limits;
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
 	struct redirector_counters *counters;
@@ -239,6 +241,25 @@ static void refuse_event(struct responder *r, const struct click *click,
 	hour_writer_count(r->hours, click->time_ms, HOUR_REFUSED);
 }
 
+static enum redirector_counter withheld_counter_of(Shortloop__Outcome outcome)
+{
+	switch (outcome) {
+	case SHORTLOOP__OUTCOME__OUTCOME_EXPIRED:
+		return COUNTER_WITHHELD_EXPIRED;
+	case SHORTLOOP__OUTCOME__OUTCOME_BLOCKED:
+		return COUNTER_WITHHELD_BLOCKED;
+	default:
+		return COUNTER_WITHHELD_NOT_FOUND;
+	}
+}
+
+/* By rule, which is no loss. */
+static void withhold_event(struct responder *r, const struct click *click)
+{
+	redirector_count(r->counters, withheld_counter_of(click->outcome));
+	hour_writer_count(r->hours, click->time_ms, HOUR_WITHHELD);
+}
+
 static void send_event(struct responder *r, const struct click *click)
 {
 	struct http_slice event = click_encode(r->encoder, click);
@@ -352,7 +373,11 @@ static void report(struct responder *r, struct click *click,
 	click->link_part = link->event;
 	hour_writer_count(r->hours, click->time_ms,
 			  hour_counter_of(c->outcome));
-	send_event(r, click);
+	if (event_limits_take(r->event_limits, c->outcome,
+			      loop_now_ms(r->loop)))
+		send_event(r, click);
+	else
+		withhold_event(r, click);
 	redirector_count(r->counters, c->counter);
 }
 
@@ -544,6 +569,7 @@ struct responder *responder_new(const struct redirector *redirector,
 	}
 	r->loop = loop;
 	r->sink = redirector->sink;
+	r->event_limits = redirector->event_limits;
 	r->settings = s;
 	r->counters = counters;
 	r->hours = hours;

@@ -110,6 +110,9 @@ static const char reconciled_hours[] =
 static const char links_passing[] =
 #include "schemas/clickhouse/0044_links_passing.sql.inc"
 	;
+static const char withheld_events[] =
+#include "schemas/clickhouse/0045_withheld_events.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -148,5 +151,6 @@ const struct migration migrations[] = {
 	{"0042_collectors.sql", collectors},
 	{"0043_reconciled_hours.sql", reconciled_hours},
 	{"0044_links_passing.sql", links_passing},
+	{"0045_withheld_events.sql", withheld_events},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);
