@@ -286,13 +286,3 @@ int redirector_config_validate(const void *config, struct error *err)
 		return -1;
 	return validate_settings(&c->redirector, err);
 }
-
-int redirector_config_check(const void *config, struct error *err)
-{
-	const struct redirector_config *c = config;
-	struct domains *domains =
-		domains_open(&c->domains, &c->links, NULL, err);
-
-	domains_free(domains);
-	return domains ? 0 : -1;
-}

@@ -98,7 +98,4 @@ int redirector_rates(const struct redirector_settings *settings,
  * `config` is a struct redirector_config. */
 int redirector_config_validate(const void *config, struct error *err);
 
-/* For --check: reads the files that a start reads. */
-int redirector_config_check(const void *config, struct error *err);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "redirector/access_log.h"
+#include "redirector/app_file.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
 #include "redirector/event_limits.h"
@@ -497,6 +498,39 @@ void responder_send_refused_host(struct responder *r, struct http_request *req)
 {
 	count_silent(r, COUNTER_REFUSED_HOST);
 	send_not_found(r, req);
+}
+
+static void send_app_file(struct responder *r, struct http_request *req,
+			  const struct app_file *file)
+{
+	struct http_slice body = app_file_body(file);
+
+	if (app_file_matches(file, http_header_get(req, "If-None-Match"))) {
+		count_silent(r, COUNTER_APP_FILE_SAME);
+		log_answer(r, req, 304, 0);
+		http_reply_lines(req, 304, app_file_lines(file, false), NULL,
+				 0);
+		return;
+	}
+	count_silent(r, COUNTER_APP_FILE);
+	log_answer(r, req, 200, body.len);
+	http_reply_lines(req, 200, app_file_lines(file, true), body.data,
+			 body.len);
+}
+
+bool responder_send_app_file(struct responder *r, struct http_request *req)
+{
+	enum app_file_kind kind = app_file_kind_of(http_path(req));
+	const struct app_file *file;
+
+	if (kind == APP_FILE_KINDS)
+		return false;
+	file = virtual_hosts_find(r->virtual_hosts,
+				  http_header_get(req, "Host"))
+		       ->app_files[kind];
+	if (file)
+		send_app_file(r, req, file);
+	return file;
 }
 
 void responder_send_no_code(struct responder *r, struct http_request *req)
