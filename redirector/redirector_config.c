@@ -8,6 +8,7 @@
 #include "common/network_list.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
+#include "redirector/recorded.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     "x-real-ip", NULL};
@@ -87,6 +88,17 @@ static const struct setting settings_table[] = {
 		     "Accept-Language in an event is cut at this length"),
 	SETTING_SIZE(max_query, "1KiB", 0, 64 << 10, AT_START,
 		     "The query string in an event is cut at this length"),
+	SETTING_SIZE(max_cookie, "128B", 1, 4 << 10, AT_START,
+		     "The value of a cookie in an event is cut at this length"),
+	SETTING_STRINGS(record_cookies, OPTIONAL_LIKE("[consent, ab_group]"),
+			AT_START,
+			"Names of at most 8 cookies whose values go into "
+			"events, and into ClickHouse, where they are personal "
+			"data; none if not set"),
+	SETTING_BOOL(record_traceparent, "false", AT_START,
+		     "Whether the trace-id of the header traceparent (W3C "
+		     "Trace Context) goes there, too, where it is personal "
+		     "data"),
 	SETTING_ENUM(compression, "lz4", codecs, AT_START,
 		     "Compression of events on their way to Kafka"),
 	SETTING_DURATION(linger, "50ms", 0, 10 * CLOCK_SECOND, AT_START,
@@ -253,7 +265,8 @@ static int validate_settings(const struct redirector_settings *settings,
 				 "redirector.fallback_url: '%.200s' is not an "
 				 "http or https URL",
 				 settings->fallback_url);
-	if (validate_unix(settings, err) < 0 ||
+	if (recorded_check(settings, err) < 0 ||
+	    validate_unix(settings, err) < 0 ||
 	    validate_peers(&settings->proxy_protocol,
 			   "redirector.proxy_protocol", err) < 0)
 		return -1;

@@ -44,6 +44,9 @@ struct redirector_settings {
 	int64_t max_referrer;
 	int64_t max_accept_language;
 	int64_t max_query;
+	int64_t max_cookie;
+	struct setting_strings record_cookies; /* names */
+	bool record_traceparent;
 	char *compression;
 	int64_t linger;
 	int64_t delivery_timeout;

@@ -13,6 +13,7 @@
 #include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
 #include "redirector/pass_through.h"
+#include "redirector/recorded.h"
 #include "redirector/request_info.h"
 #include "redirector/virtual_host.h"
 
@@ -54,6 +55,7 @@ struct responder {
 	struct hour_writer *hours;
 	struct click_encoder *encoder;
 	struct request_info_rules rules;
+	struct recorded recorded; /* of the click that is encoded */
 	struct access_writer access;
 	struct buf part;  /* of an event whose code has no entry */
 	struct buf lines; /* of a redirect that is put together */
@@ -364,8 +366,8 @@ static const char *fallback_of(const struct responder *r,
 	return vhost->fallback_url;
 }
 
-static void report(struct responder *r, struct click *click,
-		   const struct cached_link *link,
+static void report(struct responder *r, const struct http_request *req,
+		   struct click *click, const struct cached_link *link,
 		   const struct classification *c)
 {
 	click->time_ms = loop_real_ms(r->loop);
@@ -375,10 +377,12 @@ static void report(struct responder *r, struct click *click,
 	hour_writer_count(r->hours, click->time_ms,
 			  hour_counter_of(c->outcome));
 	if (event_limits_take(r->event_limits, c->outcome,
-			      loop_now_ms(r->loop)))
+			      loop_now_ms(r->loop))) {
+		recorded_read(r->settings, req, &r->recorded, click);
 		send_event(r, click);
-	else
+	} else {
 		withhold_event(r, click);
+	}
 	redirector_count(r->counters, c->counter);
 }
 
@@ -406,7 +410,7 @@ static void send_link(struct responder *r, struct http_request *req,
 		class.counter = COUNTER_FALLBACK;
 	}
 	device = device_for(link, click);
-	report(r, click, link, &class);
+	report(r, req, click, link, &class);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		send_redirect(r, req, link, device, now);
@@ -594,7 +598,8 @@ struct responder *responder_new(const struct redirector *redirector,
 	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
 		(size_t)s->max_user_agent, (size_t)s->max_referrer,
-		(size_t)s->max_accept_language, (size_t)s->max_query};
+		(size_t)s->max_accept_language, (size_t)s->max_query,
+		(size_t)s->max_cookie};
 	struct responder *r = calloc(1, sizeof(*r));
 
 	if (!r) {

@@ -47,7 +47,7 @@ static const struct field fields[] = {
 	[13] = FIELD(BYTES, client_ip), [14] = FIELD(BYTES, user_agent),
 	[15] = FIELD(BYTES, referrer),	[16] = FIELD(BYTES, accept_language),
 	[17] = FIELD(BYTES, query),	[18] = FIELD(TEXT, prefetch),
-	[20] = FIELD(BOOL, maybe_sent),
+	[20] = FIELD(BOOL, maybe_sent), [21] = FIELD(BYTES, trace_id),
 };
 
 struct decoder {

@@ -26,7 +26,8 @@ static size_t pack(uint8_t *out, bool cookies)
 	     owner[] = "owner", campaign[] = "c", one[] = "one", two[] = "",
 	     agent[] = "Mozilla/5.0", referrer[] = "https://t.co/",
 	     language[] = "de", query[] = "a=b", prefetch[] = "prefetch",
-	     ip[] = "\x08\x08\x08\x08", key[] = "k", value[] = "v";
+	     ip[] = "\x08\x08\x08\x08", trace[] = "0123456789abcdef",
+	     key[] = "k", value[] = "v";
 	char *tags[] = {one, two};
 	Shortloop__Click__CookiesEntry entry;
 	Shortloop__Click__CookiesEntry *entries[] = {&entry};
@@ -56,6 +57,7 @@ static size_t pack(uint8_t *out, bool cookies)
 	m.query = bytes(query);
 	m.prefetch = prefetch;
 	m.maybe_sent = 1;
+	m.trace_id = bytes(trace);
 	m.n_cookies = cookies;
 	m.cookies = entries;
 	/* Ten bytes of varint are not usual either. */
