@@ -52,31 +52,43 @@ enum app_file_kind app_file_kind_of(struct http_slice path)
 
 /* --- reading -------------------------------------------------------------- */
 
+/* Up to `most` bytes, and one more where there are more. */
+static int read_up_to(int fd, const char *path, size_t most, struct buf *ret,
+		      struct error *err)
+{
+	ssize_t got = 1;
+
+	if (!buf_reserve(ret, most + 1))
+		return error_set_nomem(err);
+	while (got && ret->len <= most) {
+		got = read(fd, ret->data + ret->len, most + 1 - ret->len);
+		if (got < 0 && errno != EINTR)
+			return error_set_errno(err, "%s", path);
+		ret->len += got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
 static int read_body(int fd, const char *path, struct buf *ret_body,
 		     struct error *err)
 {
 	struct stat file;
-	ssize_t got;
 
 	if (fstat(fd, &file) < 0)
 		return error_set_errno(err, "%s", path);
 	if (!S_ISREG(file.st_mode))
 		return error_set(err, ERROR_CONFIG, "%s: is not a regular file",
 				 path);
-	if (!buf_reserve(ret_body, APP_FILE_BYTES_MAX + 1))
-		return error_set_nomem(err);
-	do {
-		got = read(fd, ret_body->data + ret_body->len,
-			   APP_FILE_BYTES_MAX + 1 - ret_body->len);
-		if (got < 0 && errno != EINTR)
-			return error_set_errno(err, "%s", path);
-		ret_body->len += got > 0 ? (size_t)got : 0;
-	} while (got && ret_body->len <= APP_FILE_BYTES_MAX);
-	if (ret_body->len <= APP_FILE_BYTES_MAX)
+	if (file.st_size > (off_t)APP_FILE_BYTES_MAX)
+		return error_set(err, ERROR_CONFIG,
+				 "%s: is longer than %zu bytes, which phones "
+				 "refuse",
+				 path, APP_FILE_BYTES_MAX);
+	if (read_up_to(fd, path, (size_t)file.st_size, ret_body, err) < 0)
+		return -1;
+	if (ret_body->len == (size_t)file.st_size)
 		return 0;
-	return error_set(err, ERROR_CONFIG,
-			 "%s: is longer than %zu bytes, which phones refuse",
-			 path, APP_FILE_BYTES_MAX);
+	return error_set(err, ERROR_CONFIG, "%s: is being changed", path);
 }
 
 static int read_file(const char *path, struct buf *ret_body, struct error *err)

@@ -106,9 +106,20 @@ def test_the_old_path_is_a_code_where_there_is_no_file(links, start):
     assert body(redirector, LEGACY) == MAIN_APPLE
 
 
-def test_sighup_reads_them_again_and_rejects_a_mistake(links, start, files):
+@pytest.fixture(params=["list", "file", "shared"])
+def section(request, domains_config, workdir):
+    """Where domains are; of shared ones none are in Redis yet."""
+    if request.param == "file":
+        path = workdir / "domains.yaml"
+        path.write_text(json.dumps({"domains": domains_config}))
+        return {"file": str(path)}
+    return {**domains_config, "shared": request.param == "shared"}
+
+
+def test_sighup_reads_them_again_and_rejects_a_mistake(links, start, files,
+                                                       section):
     code = links.create()
-    redirector = start()
+    redirector = start(domains=section)
     files["apple"].write_text('{"applinks": {}}')
     redirector.process.signal(signal.SIGHUP)
     eventually(lambda: body(redirector, APPLE) == '{"applinks": {}}')
