@@ -104,6 +104,9 @@ static int add_domain(struct table *t, const struct domain_config *config,
 	domain->public.name = config->name;
 	domain->public.base_url = domain->base_url;
 	domain->public.fallback_url = config->fallback_url;
+	domain->public.apple_app_site_association =
+		config->apple_app_site_association;
+	domain->public.assetlinks = config->assetlinks;
 	return add_hosts(t, domain, err);
 }
 
@@ -234,6 +237,9 @@ static bool same_domain(const struct domain_config *a,
 	return same_text(a->name, b->name) && same_text(a->scheme, b->scheme) &&
 	       same_text(a->base_url, b->base_url) &&
 	       same_text(a->fallback_url, b->fallback_url) &&
+	       same_text(a->apple_app_site_association,
+			 b->apple_app_site_association) &&
+	       same_text(a->assetlinks, b->assetlinks) &&
 	       same_texts(&a->hosts, &b->hosts) &&
 	       same_texts(&a->spaces, &b->spaces);
 }

@@ -26,7 +26,9 @@ struct link_domain {
 	const char *name;
 	const char *base_url;	  /* "https://sho.rt", without a slash behind */
 	const char *fallback_url; /* NULL: none of its own */
-	size_t index;		  /* in the order of the file, from 0 */
+	/* Paths of files; NULL: none. */
+	const char *apple_app_site_association, *assetlinks;
+	size_t index; /* in the order of the file, from 0 */
 };
 
 struct domains;

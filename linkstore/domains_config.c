@@ -30,6 +30,13 @@ static const struct setting domain_settings[] = {
 		       "Where / leads; redirector.fallback_url when not set."),
 	SETTING_STRINGS(spaces, OPTIONAL, AT_START,
 			"Spaces whose links may live here; all when not set."),
+	SETTING_PATH(apple_app_site_association, OPTIONAL, RELOADS,
+		     "A file that redirectors serve at /.well-known/"
+		     "apple-app-site-association, so that an app of iOS opens "
+		     "links of these hosts."),
+	SETTING_PATH(assetlinks, OPTIONAL, RELOADS,
+		     "A file that they serve at /.well-known/assetlinks.json, "
+		     "so that an app of Android does."),
 	{0},
 };
 

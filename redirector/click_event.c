@@ -19,6 +19,8 @@ struct click_encoder {
 
 /* Bytes for all that is not text: tags, lengths and numbers. */
 #define FRAME_MAX 512
+/* The same of a cookie. */
+#define COOKIE_FRAME_MAX 16
 
 /* Keeps a cut from leaving half a character, or half of an escaped one. */
 static size_t cut_length(struct http_slice s, size_t max)
@@ -46,17 +48,22 @@ static struct http_slice cut(struct http_slice s, size_t max)
 	return (struct http_slice){s.data, cut_length(s, max)};
 }
 
-/* ASCII that can be seen; anything else becomes '?', so that a code of any
- * bytes fits a UTF-8 field. */
+/* ASCII that can be seen; anything else becomes '?', so that text of any bytes
+ * fits a UTF-8 field. */
+static void put_printable(const char *text, size_t len, char *out)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		out[i] = c < 0x20 || c > 0x7e ? '?' : (char)c;
+	}
+}
+
 static void copy_printable(struct http_slice s, size_t max, char *out)
 {
 	size_t len = s.len < max ? s.len : max;
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s.data[i];
-
-		out[i] = c < 0x20 || c > 0x7e ? '?' : (char)c;
-	}
+	put_printable(s.data, len, out);
 	out[len] = '\0';
 }
 
@@ -164,7 +171,9 @@ struct click_encoder *click_encoder_new(const char *edge,
 	e->limits = *limits;
 	e->bound = FRAME_MAX + strlen(edge) + CLICK_DOMAIN_MAX +
 		   CLICK_PREFETCH_MAX + limits->user_agent + limits->referrer +
-		   limits->accept_language + limits->query;
+		   limits->accept_language + limits->query +
+		   CLICK_COOKIES_MAX * (COOKIE_FRAME_MAX +
+					CLICK_COOKIE_NAME_MAX + limits->cookie);
 	return e;
 fail:
 	click_encoder_free(e);
@@ -233,6 +242,38 @@ static char *put_text(char *to, unsigned field, const char *text)
 	return put_bytes(to, field, (struct http_slice){text, strlen(text)});
 }
 
+static size_t varint_size(uint64_t value)
+{
+	size_t size = 1;
+
+	for (; value >= 0x80; value >>= 7)
+		size++;
+	return size;
+}
+
+/* Of a field whose number takes one byte. */
+static size_t bytes_size(size_t len)
+{
+	return len ? 1 + varint_size(len) + len : 0;
+}
+
+/* An entry of a map is a message: its key is field 1, its value field 2. */
+static char *put_cookie(char *to, unsigned field,
+			const struct click_cookie *cookie, size_t max)
+{
+	size_t name_len = strlen(cookie->name);
+	size_t value_len = cut_length(cookie->value, max);
+
+	to = put_tag(to, field, WIRE_BYTES);
+	to = put_varint(to, bytes_size(name_len) + bytes_size(value_len));
+	to = put_text(to, 1, cookie->name);
+	if (!value_len)
+		return to;
+	to = put_varint(put_tag(to, 2, WIRE_BYTES), value_len);
+	put_printable(cookie->value.data, value_len, to);
+	return to + value_len;
+}
+
 /* The numbers are those of schemas/click.proto. */
 static char *put_click(char *to, struct click_encoder *e,
 		       const struct click *click)
@@ -257,7 +298,10 @@ static char *put_click(char *to, struct click_encoder *e,
 	to = put_bytes(to, 16,
 		       cut(click->accept_language, max->accept_language));
 	to = put_bytes(to, 17, cut(click->query, max->query));
-	return put_text(to, 18, prefetch);
+	to = put_text(to, 18, prefetch);
+	for (size_t i = 0; i < click->cookie_count; i++)
+		to = put_cookie(to, 19, &click->cookies[i], max->cookie);
+	return put_bytes(to, 21, click->trace_id);
 }
 
 struct http_slice click_encode(struct click_encoder *e,

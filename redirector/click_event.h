@@ -24,12 +24,21 @@
 #define CLICK_DOMAIN_MAX   253
 #define CLICK_CODE_MAX	   64
 #define CLICK_PREFETCH_MAX 64
+/* Cookies of one click, and characters of a cookie's name. */
+#define CLICK_COOKIES_MAX     8
+#define CLICK_COOKIE_NAME_MAX 64
 
 struct click_limits { /* in bytes */
 	size_t user_agent;
 	size_t referrer;
 	size_t accept_language;
 	size_t query;
+	size_t cookie; /* of each value */
+};
+
+struct click_cookie {
+	const char *name;
+	struct http_slice value;
 };
 
 struct click {
@@ -44,6 +53,10 @@ struct click {
 	struct http_slice accept_language;
 	struct http_slice query;
 	struct http_slice prefetch; /* Sec-Purpose or an older name */
+	/* What was asked for by name (recorded.h). */
+	const struct click_cookie *cookies;
+	size_t cookie_count;
+	struct http_slice trace_id; /* 16 bytes, or none */
 	/* Written by click_link_part. */
 	struct http_slice link_part;
 };

@@ -64,6 +64,7 @@ static void fill_counts(Shortloop__RedirectorCounters *m, const uint64_t *n)
 	m->undelivered = n[HOUR_UNDELIVERED];
 	m->spooled = n[HOUR_SPOOLED];
 	m->replayed = n[HOUR_REPLAYED];
+	m->withheld = n[HOUR_WITHHELD];
 }
 
 void counters_record_put(struct buf *out, const struct counters_origin *origin,

@@ -28,8 +28,11 @@ static void version_free(struct host_version *v)
 	free(v);
 }
 
-static struct host_version *version_new(const struct host_table *t,
-					const char *shared, struct error *err)
+/* `before`: NULL at the start. */
+static struct host_version *
+version_new(const struct host_table *t, const char *shared,
+	    const struct host_version *before,
+	    struct app_file_rejections *ret_rejections, struct error *err)
 {
 	const struct redirector_config *c = t->config;
 	struct host_version *v = calloc(1, sizeof(*v));
@@ -43,7 +46,9 @@ static struct host_version *version_new(const struct host_table *t,
 	if (v->domains)
 		v->hosts = virtual_hosts_new(v->domains, t->store,
 					     &c->redirector, err);
-	if (v->hosts)
+	if (v->hosts &&
+	    virtual_hosts_read_files(v->hosts, before ? before->hosts : NULL,
+				     ret_rejections, err) == 0)
 		return v;
 	version_free(v);
 	return NULL;
@@ -60,6 +65,7 @@ struct host_table *host_table_new(const struct redirector_config *config,
 				  struct error *err)
 {
 	struct host_table *t = calloc(1, sizeof(*t));
+	struct app_file_rejections none;
 	struct host_version *first;
 
 	if (!t) {
@@ -68,7 +74,7 @@ struct host_table *host_table_new(const struct redirector_config *config,
 	}
 	t->config = config;
 	t->store = store;
-	first = version_new(t, NULL, err);
+	first = version_new(t, NULL, NULL, &none, err);
 	if (!first) {
 		free(t);
 		return NULL;
@@ -88,13 +94,16 @@ void host_table_free(struct host_table *t)
 }
 
 int host_table_reload(struct host_table *t, const char *shared,
-		      size_t *ret_domains, struct error *err)
+		      struct host_reload *ret, struct error *err)
 {
-	struct host_version *fresh = version_new(t, shared, err), *unused;
+	/* The table uses it, until it is exchanged below. */
+	const struct host_version *before = atomic_load(&t->now);
+	struct host_version *fresh, *unused;
 
+	fresh = version_new(t, shared, before, &ret->files, err);
 	if (!fresh)
 		return -1;
-	*ret_domains = domains_count(fresh->domains);
+	ret->domains = domains_count(fresh->domains);
 	pthread_mutex_lock(&t->lock);
 	unused = let_go(atomic_exchange(&t->now, fresh));
 	pthread_mutex_unlock(&t->lock);

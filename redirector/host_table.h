@@ -15,18 +15,27 @@
 
 struct host_table;
 
-/* Reads domains.file, if one is named.  Both must outlive the table. */
+/* Reads domains.file, if one is named, and the files that domains name.  Both
+ * must outlive the table. */
 struct host_table *host_table_new(const struct redirector_config *config,
 				  const struct linkstore *store,
 				  struct error *err);
 /* After all that was taken was given back.  NULL accepted. */
 void host_table_free(struct host_table *t);
 
-/* Reads the domains again, as domains_open does; -1: they have a mistake, and
- * those in use stay.  *ret_domains is how many there are now.  From one thread
- * at a time. */
+struct host_reload {
+	size_t domains; /* how many there are now */
+	struct app_file_rejections files;
+};
+
+/*
+ * Reads the domains again, as domains_open does; -1: they have a mistake, and
+ * those in use stay.  A mistake in a file that a domain names holds up no
+ * change of domains: it is in *ret, and the file in use stays.  From one thread
+ * at a time.
+ */
 int host_table_reload(struct host_table *t, const char *shared,
-		      size_t *ret_domains, struct error *err);
+		      struct host_reload *ret, struct error *err);
 
 /* What one thread uses.  Zeroed at first. */
 struct host_user {

@@ -26,14 +26,16 @@ enum hour_counter {
 	HOUR_BLOCKED,
 	HOUR_HEAD,
 	HOUR_SILENT, /* answered without an event */
-	/* Events: what is answered is produced or refused; what is produced is
-	 * acknowledged or undelivered in the end. */
+	/* Events: what is answered, but silently, is produced, refused or
+	 * withheld; what is produced is acknowledged or undelivered in the
+	 * end. */
 	HOUR_PRODUCED, /* taken, to be sent or spooled */
 	HOUR_REFUSED,
 	HOUR_ACKNOWLEDGED,
 	HOUR_UNDELIVERED,
 	HOUR_SPOOLED,  /* of those produced, by whichever process */
 	HOUR_REPLAYED, /* of those acknowledged */
+	HOUR_WITHHELD, /* by event_limits.h */
 	HOUR_COUNTERS,
 };
 

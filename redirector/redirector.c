@@ -1,5 +1,6 @@
 #include "redirector/redirector.h"
 
+#include <jansson.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "redirector/access_log.h"
 #include "redirector/counters_report.h"
 #include "redirector/deny_file.h"
+#include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
 #include "redirector/freshness.h"
 #include "redirector/host_table.h"
@@ -199,17 +201,24 @@ static int make_rules(struct redirector *r, struct error *err)
 static void take_domains(void *arg, const char *shared, uint64_t revision)
 {
 	struct redirector *r = arg;
+	struct host_reload now;
 	struct error err;
-	size_t count;
 
-	if (host_table_reload(r->hosts_in_use, shared, &count, &err) < 0) {
+	if (host_table_reload(r->hosts_in_use, shared, &now, &err) < 0) {
 		log_error(r->log, "domains rejected, the old ones stay",
 			  log_int("revision", (int64_t)revision),
 			  log_err(&err));
 		return;
 	}
 	metric_set(r->domains_revision, (int64_t)revision);
-	log_info(r->log, "domains reloaded", log_int("domains", (int64_t)count),
+	if (now.files.count) {
+		metric_add(r->metrics.reload_failures, now.files.count);
+		log_error(r->log, "app files rejected, the old ones stay",
+			  log_int("files", (int64_t)now.files.count),
+			  log_err(&now.files.first));
+	}
+	log_info(r->log, "domains reloaded",
+		 log_int("domains", (int64_t)now.domains),
 		 log_int("revision", (int64_t)revision));
 }
 
@@ -315,6 +324,9 @@ static int make_sink(struct redirector *r, struct health *health, bool succeeds,
 		.succeeds = succeeds,
 	};
 
+	r->event_limits = event_limits_new(&r->config->redirector, err);
+	if (!r->event_limits)
+		return -1;
 	r->sink = event_sink_new(&options, err);
 	return r->sink ? 0 : -1;
 }
@@ -343,6 +355,9 @@ struct redirector *redirector_new(struct app *app,
 		error_set_nomem(err);
 		return NULL;
 	}
+	/* jansson seeds its hash tables on first use, which is not safe from
+	 * several threads. */
+	json_object_seed(0);
 	r->config = config;
 	r->log = app_log(app);
 	r->registry = app_metrics(app);
@@ -362,6 +377,7 @@ void redirector_free(struct redirector *r)
 		return;
 	/* It counts in `hours` until it is gone. */
 	event_sink_free(r->sink);
+	event_limits_free(r->event_limits);
 	counters_report_free(r->counters);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
@@ -402,12 +418,25 @@ static void reload_denied(struct redirector *r)
 		 log_int("networks", (int64_t)deny_file_count(r->denied)));
 }
 
+static int check_hosts(const struct redirector_config *config,
+		       struct error *err)
+{
+	struct linkstore *store = linkstore_new(&config->links, err);
+	struct host_table *hosts =
+		store ? host_table_new(config, store, err) : NULL;
+	int status = hosts ? 0 : -1;
+
+	host_table_free(hosts);
+	linkstore_free(store);
+	return status;
+}
+
 int redirector_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 	struct deny_file *denied;
 
-	if (redirector_config_check(config, err) < 0)
+	if (check_hosts(c, err) < 0)
 		return -1;
 	if (!c->redirector.deny_file)
 		return 0;
@@ -423,11 +452,24 @@ void redirector_flush_events(struct redirector *r, int64_t timeout_ms)
 	event_sink_flush(r->sink, timeout_ms);
 }
 
+/* Do domains of the configuration itself name files? */
+static bool has_app_files(const struct domains_config *config)
+{
+	const struct domain_config *all = config->list.items;
+
+	for (size_t i = 0; i < config->list.count; i++)
+		if (all[i].apple_app_site_association || all[i].assetlinks)
+			return true;
+	return false;
+}
+
 static void reload_domains(struct redirector *r)
 {
+	const struct domains_config *config = &r->config->domains;
+
 	if (r->shared_domains)
 		shared_domains_watch_again(r->shared_domains);
-	else if (r->config->domains.file)
+	else if (config->file || has_app_files(config))
 		take_domains(r, "", 0);
 }
 

@@ -25,6 +25,7 @@
 struct access_log;
 struct counters_report;
 struct deny_file;
+struct event_limits;
 struct event_sink;
 struct freshness;
 struct host_table;
@@ -71,6 +72,7 @@ struct redirector {
 	struct freshness *freshness;
 	struct invalidations *invalidations; /* notes changes there */
 	struct event_sink *sink;
+	struct event_limits *event_limits; /* what goes there */
 	/* One a thread, by number, and one of the sink's threads. */
 	struct hour_writer *hours;
 	struct counters_report *counters; /* NULL: nobody is told */

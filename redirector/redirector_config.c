@@ -9,6 +9,7 @@
 #include "common/network_list.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
+#include "redirector/recorded.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
 					     "x-real-ip", NULL};
@@ -21,6 +22,9 @@ static const char *const codecs[] = {"lz4", "zstd", "none", NULL};
 #define PRIVATE_NETWORKS                                                       \
 	"127.0.0.0/8, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, "             \
 	"100.64.0.0/10, 169.254.0.0/16, ::1, fc00::/7, fe80::/10"
+
+/* So many are all of them. */
+#define EVENT_RATE_MAX 10000000
 
 #define SETTING_STRUCT struct redirector_settings
 static const struct setting settings_table[] = {
@@ -97,6 +101,17 @@ static const struct setting settings_table[] = {
 		     "Accept-Language in an event is cut at this length"),
 	SETTING_SIZE(max_query, "1KiB", 0, 64 << 10, AT_START,
 		     "The query string in an event is cut at this length"),
+	SETTING_SIZE(max_cookie, "128B", 1, 4 << 10, AT_START,
+		     "The value of a cookie in an event is cut at this length"),
+	SETTING_STRINGS(record_cookies, OPTIONAL_LIKE("[consent, ab_group]"),
+			AT_START,
+			"Names of at most 8 cookies whose values go into "
+			"events, and into ClickHouse, where they are personal "
+			"data; none if not set"),
+	SETTING_BOOL(record_traceparent, "false", AT_START,
+		     "Whether the trace-id of the header traceparent (W3C "
+		     "Trace Context) goes there, too, where it is personal "
+		     "data"),
 	SETTING_ENUM(compression, "lz4", codecs, AT_START,
 		     "Compression of events on their way to Kafka"),
 	SETTING_DURATION(linger, "50ms", 0, 10 * CLOCK_SECOND, AT_START,
@@ -120,6 +135,15 @@ static const struct setting settings_table[] = {
 	SETTING_INT(spool_replay_rate, "20000", 1, 10000000, AT_START,
 		    "Events a second that are sent from the spool when Kafka "
 		    "is back, beside those of present visits"),
+	SETTING_INT(event_rate_not_found, "100", 0, EVENT_RATE_MAX, AT_START,
+		    "Events a second that all threads together send of 404 "
+		    "answers, so that whoever tries codes one by one does not "
+		    "fill Kafka; what is withheld is counted; 0: none is sent"),
+	SETTING_INT(event_rate_expired, "1000", 0, EVENT_RATE_MAX, AT_START,
+		    "The same of 410 answers, which codes that were in use "
+		    "once get"),
+	SETTING_INT(event_rate_blocked, "1000", 0, EVENT_RATE_MAX, AT_START,
+		    "The same of 451 answers"),
 	SETTING_STRING(instance, OPTIONAL_LIKE("edge-1:8080"), AT_START,
 		       "Name of this place among redirectors, which no two "
 		       "have at a time and the next start here has again; host "
@@ -269,7 +293,8 @@ static int validate_settings(const struct redirector_settings *settings,
 				 "redirector.fallback_url: '%.200s' is not an "
 				 "http or https URL",
 				 settings->fallback_url);
-	if (validate_unix(settings, err) < 0 ||
+	if (recorded_check(settings, err) < 0 ||
+	    validate_unix(settings, err) < 0 ||
 	    validate_peers(&settings->proxy_protocol,
 			   "redirector.proxy_protocol", err) < 0)
 		return -1;
@@ -301,14 +326,4 @@ int redirector_config_validate(const void *config, struct error *err)
 	    validate_limits(&c->redirector, err) < 0)
 		return -1;
 	return validate_settings(&c->redirector, err);
-}
-
-int redirector_config_check(const void *config, struct error *err)
-{
-	const struct redirector_config *c = config;
-	struct domains *domains =
-		domains_open(&c->domains, &c->links, NULL, err);
-
-	domains_free(domains);
-	return domains ? 0 : -1;
 }

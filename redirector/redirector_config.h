@@ -46,6 +46,9 @@ struct redirector_settings {
 	int64_t max_referrer;
 	int64_t max_accept_language;
 	int64_t max_query;
+	int64_t max_cookie;
+	struct setting_strings record_cookies; /* names */
+	bool record_traceparent;
 	char *compression;
 	int64_t linger;
 	int64_t delivery_timeout;
@@ -53,6 +56,10 @@ struct redirector_settings {
 	char *spool_dir; /* NULL: no spool */
 	int64_t spool_max_bytes;
 	int64_t spool_replay_rate; /* events a second */
+	/* Events a second of answers that lead nowhere. */
+	int64_t event_rate_not_found;
+	int64_t event_rate_expired;
+	int64_t event_rate_blocked;
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;
@@ -95,8 +102,5 @@ int redirector_rates(const struct redirector_settings *settings,
 /* What the tables cannot say: networks, URLs, settings that depend on others.
  * `config` is a struct redirector_config. */
 int redirector_config_validate(const void *config, struct error *err);
-
-/* For --check: reads the files that a start reads. */
-int redirector_config_check(const void *config, struct error *err);
 
 #endif

@@ -16,6 +16,9 @@
 #define RENEWALS_HELP "Links whose life a visit extended"
 #define DROPPED	      "shortloop_redirector_events_dropped_total"
 #define DROPPED_HELP  "Click events that did not reach Kafka, by reason"
+#define WITHHELD      "shortloop_redirector_events_withheld_total"
+#define WITHHELD_HELP                                                          \
+	"Click events beyond what event_rate_... lets through, by outcome"
 
 static const struct counter {
 	const char *name;
@@ -43,6 +46,11 @@ static const struct counter {
 			     ANSWERS_HELP},
 	[COUNTER_FALLBACK] = {ANSWERS, "outcome=\"fallback\",status=\"302\"",
 			      ANSWERS_HELP},
+	[COUNTER_APP_FILE] = {ANSWERS, "outcome=\"app_file\",status=\"200\"",
+			      ANSWERS_HELP},
+	[COUNTER_APP_FILE_SAME] = {ANSWERS,
+				   "outcome=\"app_file\",status=\"304\"",
+				   ANSWERS_HELP},
 	[COUNTER_NO_METHOD] = {ANSWERS, "outcome=\"method\",status=\"405\"",
 			       ANSWERS_HELP},
 	[COUNTER_UNAVAILABLE] = {ANSWERS,
@@ -87,6 +95,12 @@ static const struct counter {
 					  DROPPED_HELP},
 	[COUNTER_DROPPED_DAMAGED] = {DROPPED, "reason=\"spool_damaged\"",
 				     DROPPED_HELP},
+	[COUNTER_WITHHELD_NOT_FOUND] = {WITHHELD, "outcome=\"not_found\"",
+					WITHHELD_HELP},
+	[COUNTER_WITHHELD_EXPIRED] = {WITHHELD, "outcome=\"expired\"",
+				      WITHHELD_HELP},
+	[COUNTER_WITHHELD_BLOCKED] = {WITHHELD, "outcome=\"blocked\"",
+				      WITHHELD_HELP},
 	[COUNTER_SPOOLED] = {"shortloop_redirector_events_spooled_total", NULL,
 			     "Click events written to the spool"},
 	[COUNTER_REPLAYED] = {"shortloop_redirector_events_replayed_total",

@@ -7,10 +7,13 @@
 
 #include "common/clock.h"
 #include "redirector/access_log.h"
+#include "redirector/app_file.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
+#include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
 #include "redirector/pass_through.h"
+#include "redirector/recorded.h"
 #include "redirector/request_info.h"
 #include "redirector/virtual_host.h"
 
@@ -45,12 +48,14 @@ static const char page_unavailable[] = PAGE(
 struct responder {
 	struct loop *loop;
 	struct event_sink *sink;
+	struct event_limits *event_limits;
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
 	struct redirector_counters *counters;
 	struct hour_writer *hours;
 	struct click_encoder *encoder;
 	struct request_info_rules rules;
+	struct recorded recorded; /* of the click that is encoded */
 	struct access_writer access;
 	struct buf part;  /* of an event whose code has no entry */
 	struct buf lines; /* of a redirect that is put together */
@@ -239,6 +244,25 @@ static void refuse_event(struct responder *r, const struct click *click,
 	hour_writer_count(r->hours, click->time_ms, HOUR_REFUSED);
 }
 
+static enum redirector_counter withheld_counter_of(Shortloop__Outcome outcome)
+{
+	switch (outcome) {
+	case SHORTLOOP__OUTCOME__OUTCOME_EXPIRED:
+		return COUNTER_WITHHELD_EXPIRED;
+	case SHORTLOOP__OUTCOME__OUTCOME_BLOCKED:
+		return COUNTER_WITHHELD_BLOCKED;
+	default:
+		return COUNTER_WITHHELD_NOT_FOUND;
+	}
+}
+
+/* By rule, which is no loss. */
+static void withhold_event(struct responder *r, const struct click *click)
+{
+	redirector_count(r->counters, withheld_counter_of(click->outcome));
+	hour_writer_count(r->hours, click->time_ms, HOUR_WITHHELD);
+}
+
 static void send_event(struct responder *r, const struct click *click)
 {
 	struct http_slice event = click_encode(r->encoder, click);
@@ -342,8 +366,8 @@ static const char *fallback_of(const struct responder *r,
 	return vhost->fallback_url;
 }
 
-static void report(struct responder *r, struct click *click,
-		   const struct cached_link *link,
+static void report(struct responder *r, const struct http_request *req,
+		   struct click *click, const struct cached_link *link,
 		   const struct classification *c)
 {
 	click->time_ms = loop_real_ms(r->loop);
@@ -352,7 +376,13 @@ static void report(struct responder *r, struct click *click,
 	click->link_part = link->event;
 	hour_writer_count(r->hours, click->time_ms,
 			  hour_counter_of(c->outcome));
-	send_event(r, click);
+	if (event_limits_take(r->event_limits, c->outcome,
+			      loop_now_ms(r->loop))) {
+		recorded_read(r->settings, req, &r->recorded, click);
+		send_event(r, click);
+	} else {
+		withhold_event(r, click);
+	}
 	redirector_count(r->counters, c->counter);
 }
 
@@ -380,7 +410,7 @@ static void send_link(struct responder *r, struct http_request *req,
 		class.counter = COUNTER_FALLBACK;
 	}
 	device = device_for(link, click);
-	report(r, click, link, &class);
+	report(r, req, click, link, &class);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
 		send_redirect(r, req, link, device, now);
@@ -474,6 +504,39 @@ void responder_send_refused_host(struct responder *r, struct http_request *req)
 	send_not_found(r, req);
 }
 
+static void send_app_file(struct responder *r, struct http_request *req,
+			  const struct app_file *file)
+{
+	struct http_slice body = app_file_body(file);
+
+	if (app_file_matches(file, http_header_get(req, "If-None-Match"))) {
+		count_silent(r, COUNTER_APP_FILE_SAME);
+		log_answer(r, req, 304, 0);
+		http_reply_lines(req, 304, app_file_lines(file, false), NULL,
+				 0);
+		return;
+	}
+	count_silent(r, COUNTER_APP_FILE);
+	log_answer(r, req, 200, body.len);
+	http_reply_lines(req, 200, app_file_lines(file, true), body.data,
+			 body.len);
+}
+
+bool responder_send_app_file(struct responder *r, struct http_request *req)
+{
+	enum app_file_kind kind = app_file_kind_of(http_path(req));
+	const struct app_file *file;
+
+	if (kind == APP_FILE_KINDS)
+		return false;
+	file = virtual_hosts_find(r->virtual_hosts,
+				  http_header_get(req, "Host"))
+		       ->app_files[kind];
+	if (file)
+		send_app_file(r, req, file);
+	return file;
+}
+
 void responder_send_no_code(struct responder *r, struct http_request *req)
 {
 	struct http_slice host = http_header_get(req, "Host"),
@@ -535,7 +598,8 @@ struct responder *responder_new(const struct redirector *redirector,
 	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
 		(size_t)s->max_user_agent, (size_t)s->max_referrer,
-		(size_t)s->max_accept_language, (size_t)s->max_query};
+		(size_t)s->max_accept_language, (size_t)s->max_query,
+		(size_t)s->max_cookie};
 	struct responder *r = calloc(1, sizeof(*r));
 
 	if (!r) {
@@ -544,6 +608,7 @@ struct responder *responder_new(const struct redirector *redirector,
 	}
 	r->loop = loop;
 	r->sink = redirector->sink;
+	r->event_limits = redirector->event_limits;
 	r->settings = s;
 	r->counters = counters;
 	r->hours = hours;

@@ -81,6 +81,10 @@ void responder_send_unknown(struct responder *r, struct http_request *req,
 /* 404 for a Host that is not ours; no event, nobody visited us. */
 void responder_send_refused_host(struct responder *r, struct http_request *req);
 
+/* A file of the Host's domain that the path is for (app_file.h); no event.
+ * Returns false, with nothing answered, when there is none. */
+bool responder_send_app_file(struct responder *r, struct http_request *req);
+
 /* The fallback for `/`, or 404; no event, since no code was visited. */
 void responder_send_no_code(struct responder *r, struct http_request *req);
 

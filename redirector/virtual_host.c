@@ -7,6 +7,7 @@
 
 struct virtual_hosts {
 	const struct domains *domains;
+	size_t count; /* of domains */
 	bool refuse;
 	const struct virtual_host
 		*otherwise;	     /* of a Host that is no domain's */
@@ -40,6 +41,7 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 		return NULL;
 	}
 	hosts->domains = domains;
+	hosts->count = count;
 	hosts->refuse = count && !strcmp(settings->unknown_hosts, "refuse");
 	for (size_t i = 0; i < count; i++)
 		fill(&hosts->items[i], domains_at(domains, i), store,
@@ -57,8 +59,85 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 
 void virtual_hosts_free(struct virtual_hosts *hosts)
 {
+	if (!hosts)
+		return;
+	for (size_t i = 0; i < hosts->count; i++)
+		for (int kind = 0; kind < APP_FILE_KINDS; kind++)
+			app_file_release(hosts->items[i].app_files[kind]);
 	free(hosts);
 }
+
+/* --- files ---------------------------------------------------------------- */
+
+static const char *const file_settings[APP_FILE_KINDS] = {
+	[APP_FILE_APPLE] = "apple_app_site_association",
+	[APP_FILE_ANDROID] = "assetlinks",
+};
+
+static const char *path_of(const struct link_domain *domain,
+			   enum app_file_kind kind)
+{
+	return kind == APP_FILE_APPLE ? domain->apple_app_site_association
+				      : domain->assetlinks;
+}
+
+/* The same file of the domain of that name; NULL: there was none. */
+static struct app_file *file_before(const struct virtual_hosts *before,
+				    const char *name, enum app_file_kind kind)
+{
+	for (size_t i = 0; i < before->count; i++)
+		if (!strcmp(before->items[i].name, name))
+			return app_file_share(before->items[i].app_files[kind]);
+	return NULL;
+}
+
+static void reject(struct app_file_rejections *all, const struct error *why)
+{
+	if (!all->count++)
+		all->first = *why;
+}
+
+static int read_file(struct virtual_host *vhost,
+		     const struct link_domain *domain, enum app_file_kind kind,
+		     const struct virtual_hosts *before,
+		     struct app_file_rejections *rejections, struct error *err)
+{
+	const char *path = path_of(domain, kind);
+	struct app_file **file = &vhost->app_files[kind];
+
+	if (!path)
+		return 0;
+	*file = app_file_load(path, kind, err);
+	if (*file)
+		return 0;
+	error_wrap(err, "domains.list: %s: %s", domain->name,
+		   file_settings[kind]);
+	if (!before)
+		return -1;
+	reject(rejections, err);
+	*file = file_before(before, domain->name, kind);
+	return 0;
+}
+
+int virtual_hosts_read_files(struct virtual_hosts *hosts,
+			     const struct virtual_hosts *before,
+			     struct app_file_rejections *ret_rejections,
+			     struct error *err)
+{
+	struct app_file_rejections rejections = {.count = 0};
+
+	for (size_t i = 0; i < hosts->count; i++)
+		for (int kind = 0; kind < APP_FILE_KINDS; kind++)
+			if (read_file(&hosts->items[i],
+				      domains_at(hosts->domains, i),
+				      (enum app_file_kind)kind, before,
+				      &rejections, err) < 0)
+				return -1;
+	*ret_rejections = rejections;
+	return 0;
+}
+
+/* -------------------------------------------------------------------------- */
 
 bool virtual_hosts_refuse_some(const struct virtual_hosts *hosts)
 {

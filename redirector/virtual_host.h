@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "linkstore/domains.h"
 #include "linkstore/linkstore.h"
+#include "redirector/app_file.h"
 #include "redirector/link_cache.h"
 #include "redirector/redirector_config.h"
 
@@ -23,6 +24,7 @@ struct virtual_host {
 	const char *name;	  /* of the domain; NULL: none is configured */
 	const char *fallback_url; /* NULL: there is none */
 	uint64_t spaces;	  /* one bit a space, by its index */
+	struct app_file *app_files[APP_FILE_KINDS]; /* NULL: none */
 };
 
 struct virtual_hosts;
@@ -33,6 +35,22 @@ virtual_hosts_new(const struct domains *domains, const struct linkstore *store,
 		  const struct redirector_settings *settings,
 		  struct error *err);
 void virtual_hosts_free(struct virtual_hosts *hosts); /* NULL accepted */
+
+/* What became of files that were read while others were in use. */
+struct app_file_rejections {
+	size_t count;
+	struct error first; /* why; where there is one */
+};
+
+/*
+ * Reads the files that the domains name.  With `before`, which may be NULL,
+ * those in use so far: a file with a mistake is put into *ret_rejections, and
+ * the domain has the one of `before`, if that had any.  Without: -1.
+ */
+int virtual_hosts_read_files(struct virtual_hosts *hosts,
+			     const struct virtual_hosts *before,
+			     struct app_file_rejections *ret_rejections,
+			     struct error *err);
 
 /* Are there Host values that get no answer but 404? */
 bool virtual_hosts_refuse_some(const struct virtual_hosts *hosts);

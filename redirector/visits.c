@@ -683,6 +683,8 @@ static void on_request(struct http_request *req, void *arg)
 		responder_send_refused_host(v->responder, req);
 		return;
 	}
+	if (responder_send_app_file(v->responder, req))
+		return;
 	code = request_info_code(http_path(req));
 	if (!code.data) {
 		responder_send_no_code(v->responder, req);

@@ -53,6 +53,7 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 {
 	return json_pack(
 		"{s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"s:o, "
 		"s:o, s:i, s:o, s:o, s:{s:o, s:I, s:o, s:b}, s:o}",
 		"hour", instant(h->start * 1000), "complete",
 		reconciled_is_complete(h), "reported",
@@ -60,13 +61,13 @@ static json_t *hour_to_json(const struct reconciled_hour *h)
 		"produced", number(h->produced), "acknowledged",
 		number(h->acknowledged), "dropped", number(h->dropped),
 		"spooled", number(h->spooled), "replayed", number(h->replayed),
-		"stored", number(h->stored), "imported", number(h->imported),
-		"late", number(h->late), "repeats", number(h->repeats),
-		"repeats_removed", 0, "settled", number(h->settled), "lost",
-		lost_to_json(h), "unknown", "redirectors", number(h->unknown),
-		"minutes", (json_int_t)unknown_minutes(h), "rows",
-		number(h->unreported), "inexact", h->inexact, "kept_at",
-		json_time(h->kept_at));
+		"withheld", number(h->withheld), "stored", number(h->stored),
+		"imported", number(h->imported), "late", number(h->late),
+		"repeats", number(h->repeats), "repeats_removed", 0, "settled",
+		number(h->settled), "lost", lost_to_json(h), "unknown",
+		"redirectors", number(h->unknown), "minutes",
+		(json_int_t)unknown_minutes(h), "rows", number(h->unreported),
+		"inexact", h->inexact, "kept_at", json_time(h->kept_at));
 }
 
 static json_t *gap_to_json(const struct reconciled_gap *g)
@@ -116,10 +117,10 @@ static json_t *to_json(const struct question *q, const struct reconciliation *r)
 static void hour_to_csv(const struct reconciled_hour *h, struct buf *out)
 {
 	char text[RFC3339_TEXT_MAX];
-	const uint64_t numbers[] = {h->produced, h->acknowledged, h->dropped,
-				    h->spooled,	 h->replayed,	  h->stored,
-				    h->imported, h->late,	  h->repeats,
-				    0,		 h->settled};
+	const uint64_t numbers[] = {
+		h->produced, h->acknowledged, h->dropped, h->spooled,
+		h->replayed, h->withheld,     h->stored,  h->imported,
+		h->late,     h->repeats,      0,	  h->settled};
 
 	buf_printf(out, "%s,%d,%d", rfc3339_format(h->start * 1000, text),
 		   reconciled_is_complete(h), reconciled_is_reported(h));
@@ -139,7 +140,8 @@ static void to_csv(const struct reconciliation *r, struct buf *out)
 	buf_puts(out, "hour,complete,reported");
 	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
 		buf_printf(out, ",%s", reconciled_answer_names[i]);
-	buf_puts(out, ",produced,acknowledged,dropped,spooled,replayed,stored,"
+	buf_puts(out, ",produced,acknowledged,dropped,spooled,replayed,"
+		      "withheld,stored,"
 		      "imported,late,repeats,repeats_removed,settled");
 	for (size_t i = 0; i < LOST_STEPS; i++)
 		buf_printf(out, ",lost_%s", reconciled_step_names[i]);

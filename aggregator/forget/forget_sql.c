@@ -158,7 +158,7 @@ void forget_sql_clicks(struct buf *sql, const struct forget_list *list,
 		"query = '', utm_source = '', utm_medium = '', "
 		"utm_campaign = '', utm_term = '', utm_content = '', "
 		"cookies = CAST(map(), 'Map(LowCardinality(String), String)'), "
-		"purpose = ''");
+		"purpose = '', trace_id = ''");
 	put_of_link(sql, list, "campaign", "''");
 	put_of_link(sql, list, "tags",
 		    "CAST([], 'Array(LowCardinality(String))')");

@@ -110,6 +110,12 @@ static const char reconciled_hours[] =
 static const char links_passing[] =
 #include "schemas/clickhouse/0044_links_passing.sql.inc"
 	;
+static const char withheld_events[] =
+#include "schemas/clickhouse/0045_withheld_events.sql.inc"
+	;
+static const char clicks_trace[] =
+#include "schemas/clickhouse/0046_clicks_trace.sql.inc"
+	;
 
 const struct migration migrations[] = {
 	{"0000_schema_migrations.sql", schema_migrations},
@@ -148,5 +154,7 @@ const struct migration migrations[] = {
 	{"0042_collectors.sql", collectors},
 	{"0043_reconciled_hours.sql", reconciled_hours},
 	{"0044_links_passing.sql", links_passing},
+	{"0045_withheld_events.sql", withheld_events},
+	{"0046_clicks_trace.sql", clicks_trace},
 };
 const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);

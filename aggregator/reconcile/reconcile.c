@@ -32,7 +32,7 @@ uint64_t reconciled_due(const struct reconciled_hour *h)
 
 	for (size_t i = 0; i < RECONCILED_SILENT; i++)
 		due += h->answered[i];
-	return due;
+	return due - h->withheld;
 }
 
 int64_t reconciled_lost(const struct reconciled_hour *h,
@@ -245,7 +245,8 @@ static int take_counters(void *arg, char **f, struct error *err)
 	h->dropped = tsv_u64(f[2]);
 	h->spooled = tsv_u64(f[3]);
 	h->replayed = tsv_u64(f[4]);
-	h->inexact = tsv_u64(f[5]) > 0;
+	h->withheld = tsv_u64(f[5]);
+	h->inexact = tsv_u64(f[6]) > 0;
 	return 0;
 }
 
@@ -255,10 +256,11 @@ static int ask_counters(struct asking *a, struct error *err)
 		"SELECT toUInt32(hour) AS h, sum(redirected), sum(not_found), "
 		"sum(expired), sum(blocked), sum(head), sum(silent), "
 		"sum(produced), sum(acknowledged), sum(refused + undelivered), "
-		"sum(spooled), sum(replayed), countIf(inexact) "
+		"sum(spooled), sum(replayed), sum(withheld), "
+		"countIf(inexact) "
 		"FROM redirector_counters FINAL WHERE " SQL_HOURS "GROUP BY h";
 
-	return ask(a, sql, "nnnnnnnnnnnnn", take_counters, err);
+	return ask(a, sql, "nnnnnnnnnnnnnn", take_counters, err);
 }
 
 static int take_life(void *arg, char **f, struct error *err)

@@ -38,6 +38,7 @@ struct reconciled_hour {
 	uint64_t produced, acknowledged;
 	uint64_t dropped; /* refused by the producer, or given up by it */
 	uint64_t spooled, replayed;
+	uint64_t withheld; /* answers whose event was not sent, by rule */
 	/* Rows of clicks. */
 	uint64_t stored; /* of redirectors */
 	uint64_t imported;
@@ -69,7 +70,8 @@ extern const char *const reconciled_step_names[LOST_STEPS];
 int64_t reconciled_lost(const struct reconciled_hour *h,
 			enum reconciled_step step);
 
-/* Answers that an event is due for. */
+/* Answers that an event is due for: not those that are silent, nor those whose
+ * event was withheld. */
 uint64_t reconciled_due(const struct reconciled_hour *h);
 
 /* Every redirector has told all of the hour. */

@@ -12,23 +12,33 @@
 /* In the order of the numbers below. */
 #define SQL_NUMBERS                                                            \
 	"redirected, not_found, expired, blocked, head, silent, produced, "    \
-	"acknowledged, dropped, spooled, replayed, rows_stored, "              \
+	"acknowledged, dropped, spooled, replayed, withheld, rows_stored, "    \
 	"rows_imported, rows_late, rows_repeated, unreported, "                \
 	"events_settled, unknown_ms, unknown, "
 #define SQL_FLAGS "inexact, settling"
 
 enum {
-	NUMBERS = RECONCILED_ANSWERS + 15
+	NUMBERS = RECONCILED_ANSWERS + 16
 };
 
 static void to_numbers(const struct reconciled_hour *h, uint64_t n[NUMBERS])
 {
-	const uint64_t others[] = {
-		h->produced,   h->acknowledged, h->dropped,
-		h->spooled,    h->replayed,	h->stored,
-		h->imported,   h->late,		h->repeats,
-		h->unreported, h->settled,	(uint64_t)h->unknown_ms,
-		h->unknown,    h->inexact,	h->settling};
+	const uint64_t others[] = {h->produced,
+				   h->acknowledged,
+				   h->dropped,
+				   h->spooled,
+				   h->replayed,
+				   h->withheld,
+				   h->stored,
+				   h->imported,
+				   h->late,
+				   h->repeats,
+				   h->unreported,
+				   h->settled,
+				   (uint64_t)h->unknown_ms,
+				   h->unknown,
+				   h->inexact,
+				   h->settling};
 
 	for (size_t i = 0; i < RECONCILED_ANSWERS; i++)
 		*n++ = h->answered[i];
@@ -45,16 +55,17 @@ static void from_fields(struct reconciled_hour *h, char **f)
 	h->dropped = tsv_u64(f[2]);
 	h->spooled = tsv_u64(f[3]);
 	h->replayed = tsv_u64(f[4]);
-	h->stored = tsv_u64(f[5]);
-	h->imported = tsv_u64(f[6]);
-	h->late = tsv_u64(f[7]);
-	h->repeats = tsv_u64(f[8]);
-	h->unreported = tsv_u64(f[9]);
-	h->settled = tsv_u64(f[10]);
-	h->unknown_ms = tsv_i64(f[11]);
-	h->unknown = (size_t)tsv_u64(f[12]);
-	h->inexact = tsv_u64(f[13]) > 0;
-	h->settling = tsv_u64(f[14]) > 0;
+	h->withheld = tsv_u64(f[5]);
+	h->stored = tsv_u64(f[6]);
+	h->imported = tsv_u64(f[7]);
+	h->late = tsv_u64(f[8]);
+	h->repeats = tsv_u64(f[9]);
+	h->unreported = tsv_u64(f[10]);
+	h->settled = tsv_u64(f[11]);
+	h->unknown_ms = tsv_i64(f[12]);
+	h->unknown = (size_t)tsv_u64(f[13]);
+	h->inexact = tsv_u64(f[14]) > 0;
+	h->settling = tsv_u64(f[15]) > 0;
 }
 
 /* --- storing --------------------------------------------------------------

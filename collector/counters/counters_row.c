@@ -19,10 +19,11 @@ const char counters_insert[] =
 	"INSERT INTO redirector_counters (hour, boot, sequence, instance, "
 	"edge, boot_time, counted_until, ended, inexact, redirected, "
 	"not_found, expired, blocked, head, silent, produced, refused, "
-	"acknowledged, undelivered, spooled, replayed) FORMAT RowBinary";
+	"acknowledged, undelivered, spooled, replayed, withheld) FORMAT "
+	"RowBinary";
 
 enum {
-	COUNT_NUMBERS = 12
+	COUNT_NUMBERS = 13
 };
 
 /* In the order of the columns. */
@@ -32,7 +33,8 @@ static void numbers_of(const Shortloop__RedirectorCounters *m,
 	const uint64_t all[COUNT_NUMBERS] = {
 		m->redirected,	 m->not_found,	 m->expired,  m->blocked,
 		m->head,	 m->silent,	 m->produced, m->refused,
-		m->acknowledged, m->undelivered, m->spooled,  m->replayed};
+		m->acknowledged, m->undelivered, m->spooled,  m->replayed,
+		m->withheld};
 
 	memcpy(n, all, sizeof(all));
 }

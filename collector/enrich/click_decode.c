@@ -13,6 +13,7 @@ enum {
 	LENGTH_MAX = 4,
 	NUMBER_MAX = 9,
 	TAGS_MAX = 32,
+	COOKIES_MAX = 8, /* as many as a redirector records */
 };
 
 enum kind {
@@ -24,6 +25,7 @@ enum kind {
 	KIND_TEXT,
 	KIND_BYTES,
 	KIND_TAG,
+	KIND_COOKIE,
 };
 
 struct field {
@@ -47,7 +49,8 @@ static const struct field fields[] = {
 	[13] = FIELD(BYTES, client_ip), [14] = FIELD(BYTES, user_agent),
 	[15] = FIELD(BYTES, referrer),	[16] = FIELD(BYTES, accept_language),
 	[17] = FIELD(BYTES, query),	[18] = FIELD(TEXT, prefetch),
-	[20] = FIELD(BOOL, maybe_sent),
+	[19] = FIELD(COOKIE, cookies),	[20] = FIELD(BOOL, maybe_sent),
+	[21] = FIELD(BYTES, trace_id),
 };
 
 struct decoder {
@@ -58,6 +61,7 @@ struct decoder {
 	char *texts;
 	Shortloop__Click *click;
 	char *tags[TAGS_MAX];
+	Shortloop__Click__CookiesEntry cookies[COOKIES_MAX];
 };
 
 static bool read_varint(struct decoder *d, unsigned max, uint64_t *ret_value)
@@ -146,6 +150,45 @@ static bool read_tag(struct decoder *d)
 	return d->tags[d->click->n_tags++];
 }
 
+/* A key and a value, of which each may be missing. */
+static bool read_cookie_field(struct decoder *d,
+			      Shortloop__Click__CookiesEntry *cookie)
+{
+	uint64_t key;
+	char **member;
+
+	if (!read_varint(d, KEY_MAX, &key))
+		return false;
+	if (key == (1 << 3 | WIRE_LEN))
+		member = &cookie->key;
+	else if (key == (2 << 3 | WIRE_LEN))
+		member = &cookie->value;
+	else
+		return false;
+	*member = read_text(d);
+	return *member;
+}
+
+static bool read_cookie(struct decoder *d)
+{
+	Shortloop__Click__CookiesEntry *cookie;
+	const uint8_t *end = d->end;
+	ProtobufCBinaryData bytes;
+
+	if (d->click->n_cookies == COOKIES_MAX || !read_bytes(d, &bytes))
+		return false;
+	cookie = &d->cookies[d->click->n_cookies++];
+	shortloop__click__cookies_entry__init(cookie);
+	/* It is a message by itself. */
+	d->end = d->at;
+	d->at -= bytes.len;
+	while (d->at < d->end)
+		if (!read_cookie_field(d, cookie))
+			return false;
+	d->end = end;
+	return true;
+}
+
 static unsigned wire_of(enum kind kind)
 {
 	switch (kind) {
@@ -182,34 +225,58 @@ static bool read_field(struct decoder *d)
 		return read_bytes(d, (ProtobufCBinaryData *)(void *)member);
 	case KIND_TAG:
 		return read_tag(d);
+	case KIND_COOKIE:
+		return read_cookie(d);
 	default:
 		return read_number(d, field->kind, member);
 	}
 }
 
+static bool keep_tags(struct arena *arena, const struct decoder *d)
+{
+	Shortloop__Click *click = d->click;
+	size_t size = click->n_tags * sizeof(*d->tags);
+
+	if (!size)
+		return true;
+	click->tags = arena_alloc(arena, size);
+	if (click->tags)
+		memcpy(click->tags, d->tags, size);
+	return click->tags;
+}
+
+static bool keep_cookies(struct arena *arena, const struct decoder *d)
+{
+	Shortloop__Click *click = d->click;
+	size_t count = click->n_cookies;
+	Shortloop__Click__CookiesEntry *entries;
+
+	if (!count)
+		return true;
+	entries = arena_alloc(arena, count * sizeof(*entries));
+	click->cookies = arena_alloc(arena, count * sizeof(*click->cookies));
+	if (!entries || !click->cookies)
+		return false;
+	memcpy(entries, d->cookies, count * sizeof(*entries));
+	for (size_t i = 0; i < count; i++)
+		click->cookies[i] = &entries[i];
+	return true;
+}
+
 bool click_decode(struct arena *arena, const void *event, size_t len,
 		  Shortloop__Click *ret_click)
 {
-	struct decoder d = {
-		.at = event,
-		.end = len ? (const uint8_t *)event + len : event,
-		.texts = arena_alloc(arena, len),
-		.click = ret_click,
-	};
-	size_t size;
+	struct decoder d;
 
+	d.at = event;
+	d.end = len ? d.at + len : d.at;
+	d.texts = arena_alloc(arena, len);
+	d.click = ret_click;
 	if (!d.texts)
 		return false;
 	shortloop__click__init(ret_click);
 	while (d.at < d.end)
 		if (!read_field(&d))
 			return false;
-	if (!ret_click->n_tags)
-		return true;
-	size = ret_click->n_tags * sizeof(*d.tags);
-	ret_click->tags = arena_alloc(arena, size);
-	if (!ret_click->tags)
-		return false;
-	memcpy(ret_click->tags, d.tags, size);
-	return true;
+	return keep_tags(arena, &d) && keep_cookies(arena, &d);
 }

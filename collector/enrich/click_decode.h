@@ -2,7 +2,7 @@
  * click_decode.h - the usual Click, decoded without a description of it.
  *
  * Knows the fields that redirectors send, in their usual encoding; anything
- * else (cookies, fields not known, another wire type, bytes that are no
+ * else (fields not known, another wire type, bytes that are no
  * message) is left to protobuf-c, which takes three times as long and is the
  * judge of what a message is.
  */

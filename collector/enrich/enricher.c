@@ -239,7 +239,7 @@ static void forget_visitor(Shortloop__Click *click, struct click_facts *facts)
 	const ProtobufCBinaryData nothing = {0, NULL};
 
 	click->user_agent = click->referrer = click->query =
-		click->accept_language = nothing;
+		click->accept_language = click->trace_id = nothing;
 	click->n_cookies = 0;
 	click->prefetch = unconst("");
 	facts->has_ip = false;

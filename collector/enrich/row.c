@@ -1,5 +1,6 @@
 #include "collector/enrich/row.h"
 
+#include <sodium.h>
 #include <string.h>
 
 #include "collector/enrich/channel.h"
@@ -40,6 +41,8 @@ const char row_click_columns[] =
 
 /* No value that means something is longer. */
 #define PURPOSE_MAX 64
+
+#define TRACE_ID_SIZE 16 /* bytes */
 
 static void put_event_id(struct buf *row, const Shortloop__Click *click)
 {
@@ -107,6 +110,20 @@ static void put_cookies(struct buf *row, const Shortloop__Click *click)
 		put_text(row, click->cookies[i]->key);
 		put_text(row, click->cookies[i]->value);
 	}
+}
+
+/* As other systems write it, so that it can be looked for there; "" for none.
+ */
+static void put_trace_id(struct buf *row, const Shortloop__Click *click)
+{
+	char hex[2 * TRACE_ID_SIZE + 1];
+
+	if (click->trace_id.len != TRACE_ID_SIZE) {
+		rowbinary_string(row, "", 0);
+		return;
+	}
+	sodium_bin2hex(hex, sizeof(hex), click->trace_id.data, TRACE_ID_SIZE);
+	rowbinary_string(row, hex, sizeof(hex) - 1);
 }
 
 void row_append_click(struct buf *row, const struct row_origin *origin,

@@ -44,6 +44,9 @@ def test_every_event_becomes_one_row(kafka, topics, tables, collector):
         kafka, topics["topic_clicks"])
 
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
 def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
     now = int(time.time() * 1000)
     kafka.produce(topics["topic_clicks"], [click(
@@ -52,7 +55,7 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
         query=b"x=1&utm_source=news%20letter&utm_medium=cpc&UTM_Campaign=a+b",
         referrer=b"https://www.google.co.uk/search",
         accept_language=b"de-AT,en;q=0.5", cookies={"k": "v"},
-        maybe_sent=True)], partition=1)
+        trace_id=bytes.fromhex(TRACE), maybe_sent=True)], partition=1)
     collector()
     wait_for(tables, 1)
     row = rows(tables, "*, toUnixTimestamp64Milli(ts) AS ts_ms")[0]
@@ -69,7 +72,7 @@ def test_a_row_says_what_the_event_said(kafka, topics, tables, collector):
         "redirected", 302, True)
     assert (row["referrer_host"], row["channel"], row["language"]) == (
         "www.google.co.uk", "paid", "de")
-    assert row["cookies"] == {"k": "v"}
+    assert (row["cookies"], row["trace_id"]) == ({"k": "v"}, TRACE)
     assert row["query"].startswith("x=1&utm_source=news%20letter&")
     assert [row[f"utm_{field}"] for field in (
         "source", "medium", "campaign", "term", "content")] == [

@@ -50,7 +50,8 @@ def rich_click(address=ADDRESS, agent=CHROME, **fields):
         "campaign": "secret campaign", "tags": ["secret tag"],
         "referrer": b"https://www.google.com/search?q=secret",
         "query": b"utm_source=s&utm_medium=email&utm_campaign=c&utm_term=t&utm_content=x",
-        "accept_language": b"de-DE", "cookies": {"k": "secret"}, **fields})
+        "accept_language": b"de-DE", "cookies": {"k": "secret"},
+        "trace_id": b"0123456789abcdef", **fields})
 
 
 LOG_LINE = ('%s - - [17/May/2015:10:05:03 +0000] "GET /abc HTTP/1.1" 302 5 "-" "' +
@@ -105,6 +106,8 @@ def test_an_event_read_again_becomes_the_row_that_forgetting_made(
     assert len(changed) == 5 and "secret" not in json.dumps(
         [{k: v for k, v in row.items() if k not in ("tags", "campaign")}
          for row in changed])
+    assert {r["trace_id"] for r in changed} == {""}
+    assert {r["trace_id"] for r in before} == {b"0123456789abcdef".hex()}
     assert "secret" not in json.dumps([r for r in clicks if r["link_id"] == LINK])
     assert "secret" not in json.dumps([r for r in links if r["link_id"] == LINK])
     assert "secret" in json.dumps([r for r in links if r["link_id"] == KEPT])

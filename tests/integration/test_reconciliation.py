@@ -216,6 +216,45 @@ def test_what_is_spooled_is_told_and_in_the_end_nothing_is_lost(
     assert hour["lost"] == NOTHING_LOST
 
 
+def test_an_event_that_was_withheld_by_rule_is_not_lost(world):
+    blocked = world.links.create()
+    world.links.edit(blocked, state=2)
+    redirector = world.redirector(event_rate_not_found=0, event_rate_blocked=1)
+    world.visit(redirector, 3)
+    for _ in range(5):
+        assert visit(f"{redirector.url}/nolink").status_code == 404
+    asked = []
+
+    def one_is_withheld():
+        asked.append(visit(f"{redirector.url}/{blocked}").status_code)
+        return redirector.metric("shortloop_redirector_events_withheld_total",
+                                 outcome="blocked")
+    eventually(one_is_withheld, every=0)
+    redirector.wait_metric(5, "shortloop_redirector_events_withheld_total",
+                           outcome="not_found")
+    assert redirector.stop() == 0
+    assert set(asked) == {451}
+
+    # The first one there was not.
+    hour = world.wait(reported=True, complete=True)
+    assert hour["answered"] == {"redirected": 3, "not_found": 5, "expired": 0,
+                                "blocked": len(asked), "head": 0, "silent": 0}
+    assert 5 < hour["withheld"] < 5 + len(asked)
+    sent = 3 + 5 + len(asked) - hour["withheld"]
+    hour = world.wait(settled=sent)
+    assert {hour[name] for name in ("produced", "acknowledged",
+                                    "stored")} == {sent}
+    assert hour["lost"] == NOTHING_LOST and hour["dropped"] == 0
+    row, = csv.DictReader(world.ask(format="csv").text.splitlines())
+    assert row["withheld"] == str(hour["withheld"])
+    eventually(lambda: world.pipeline()["loss"]["hours"] == 24)
+    assert world.pipeline()["loss"]["lost"] == NOTHING_LOST
+    kept = world.tables.query(
+        "SELECT withheld FROM reconciled_hours FINAL "
+        f"WHERE hour = toDateTime({world.hour}, 'UTC')")
+    assert str(kept).strip() == str(hour["withheld"])
+
+
 def test_a_redirector_that_was_killed_is_unknown_until_it_is_there_again(world):
     redirector = world.redirector()
     # So that its last record is of one that had come so far.

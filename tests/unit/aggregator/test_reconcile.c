@@ -24,6 +24,19 @@ static void figures_that_are_equal_lose_nothing(void **state)
 	assert_true(reconciled_is_complete(&h));
 }
 
+static void what_was_withheld_by_rule_is_not_lost(void **state)
+{
+	struct reconciled_hour h = {
+		.answered = {5, 40, 0, 0, 0, 0},
+		.withheld = 38,
+		.produced = 6,
+	};
+
+	(void)state;
+	assert_int_equal(reconciled_due(&h), 7);
+	assert_int_equal(reconciled_lost(&h, LOST_BEFORE_PRODUCED), 1);
+}
+
 static void each_loss_has_its_step_and_sign(void **state)
 {
 	struct reconciled_hour h = {
@@ -125,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_that_are_equal_lose_nothing),
+		cmocka_unit_test(what_was_withheld_by_rule_is_not_lost),
 		cmocka_unit_test(each_loss_has_its_step_and_sign),
 		cmocka_unit_test(
 			an_hour_of_which_something_is_unknown_is_not_complete),

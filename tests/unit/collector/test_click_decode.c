@@ -19,23 +19,27 @@ static ProtobufCBinaryData bytes(char *text)
 	return (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
 }
 
-/* A click with every field, of which `cookies` are not usual. */
-static size_t pack(uint8_t *out, bool cookies)
+/* A click with every field, which is usual or is not. */
+static size_t pack(uint8_t *out, bool usual)
 {
 	char edge[] = "edge-1", domain[] = "go.example", code[] = "abc",
 	     owner[] = "owner", campaign[] = "c", one[] = "one", two[] = "",
 	     agent[] = "Mozilla/5.0", referrer[] = "https://t.co/",
 	     language[] = "de", query[] = "a=b", prefetch[] = "prefetch",
-	     ip[] = "\x08\x08\x08\x08", key[] = "k", value[] = "v";
+	     ip[] = "\x08\x08\x08\x08", trace[] = "0123456789abcdef",
+	     key[] = "k", value[] = "v", empty[] = "";
 	char *tags[] = {one, two};
-	Shortloop__Click__CookiesEntry entry;
-	Shortloop__Click__CookiesEntry *entries[] = {&entry};
+	Shortloop__Click__CookiesEntry entry, other;
+	Shortloop__Click__CookiesEntry *entries[] = {&entry, &other};
 	Shortloop__Click m;
 
 	shortloop__click__init(&m);
 	shortloop__click__cookies_entry__init(&entry);
 	entry.key = key;
 	entry.value = value;
+	shortloop__click__cookies_entry__init(&other);
+	other.key = value;
+	other.value = empty;
 	m.event_id = UINT64_C(0x1122334455667788);
 	m.event_id_high = 7;
 	m.time_ms = UINT64_C(1795289664000);
@@ -56,10 +60,11 @@ static size_t pack(uint8_t *out, bool cookies)
 	m.query = bytes(query);
 	m.prefetch = prefetch;
 	m.maybe_sent = 1;
-	m.n_cookies = cookies;
+	m.trace_id = bytes(trace);
+	m.n_cookies = 2;
 	m.cookies = entries;
-	/* Ten bytes of varint are not usual either. */
-	if (!cookies)
+	/* Ten bytes of varint are not usual. */
+	if (usual)
 		m.link_id = UINT64_MAX >> 1;
 	assert_true(shortloop__click__get_packed_size(&m) < PACKED_MAX);
 	return shortloop__click__pack(&m, out);
@@ -81,6 +86,7 @@ static void assert_same(const Shortloop__Click *ours,
 	assert_memory_equal(a, b, len);
 	assert_int_equal(ours->status, theirs->status);
 	assert_int_equal(ours->n_tags, theirs->n_tags);
+	assert_int_equal(ours->n_cookies, theirs->n_cookies);
 }
 
 /* Returns whether it was decoded here. */
@@ -106,7 +112,7 @@ static void the_usual_click_is_what_protobuf_c_makes_of_it(void **state)
 	uint8_t event[PACKED_MAX];
 
 	(void)state;
-	assert_true(compare(&arena, event, pack(event, false)));
+	assert_true(compare(&arena, event, pack(event, true)));
 	assert_true(compare(&arena, event, 0));
 	arena_free(&arena);
 }
@@ -122,15 +128,37 @@ static void what_is_not_usual_is_left_to_protobuf_c(void **state)
 		"\xff\xff\xff\xff",		 /* no key */
 		"\x98\x80\x80\x80\x80\x01\x01",	 /* a key of six bytes */
 		"\x22\x81\x80\x80\x80\x80\x01x", /* a length of six */
+		"\x9a\x01\x02\x08\x01",	 /* a cookie's name is a number */
+		"\x9a\x01\x03\x1a\x01x", /* it has a third field */
+		"\x9a\x01\x02\x0a\x01",	 /* it ends before its name */
 	};
 	struct arena arena = {0};
 	uint8_t event[PACKED_MAX];
 
 	(void)state;
-	assert_false(compare(&arena, event, pack(event, true)));
+	assert_false(compare(&arena, event, pack(event, false)));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		assert_false(compare(&arena, (const uint8_t *)others[i],
 				     strlen(others[i])));
+	arena_free(&arena);
+}
+
+/* A cookie of two bytes, as often as is said. */
+static size_t put_cookies(uint8_t *out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy(out + 5 * i, "\x9a\x01\x02\x0a", 5);
+	return 5 * count;
+}
+
+static void more_cookies_than_are_recorded_are_not_usual(void **state)
+{
+	struct arena arena = {0};
+	uint8_t event[PACKED_MAX];
+
+	(void)state;
+	assert_true(compare(&arena, event, put_cookies(event, 8)));
+	assert_false(compare(&arena, event, put_cookies(event, 9)));
 	arena_free(&arena);
 }
 
@@ -150,7 +178,7 @@ static void broken_clicks_are_never_decoded_otherwise(void **state)
 	struct arena arena = {0};
 	uint8_t whole[PACKED_MAX], event[2 * PACKED_MAX];
 	uint64_t random = 88172645463325252U;
-	size_t len = pack(whole, false), decoded = 0;
+	size_t len = pack(whole, true), decoded = 0;
 
 	(void)state;
 	for (int i = 0; i < TRIES; i++) {
@@ -177,6 +205,7 @@ int main(void)
 		cmocka_unit_test(
 			the_usual_click_is_what_protobuf_c_makes_of_it),
 		cmocka_unit_test(what_is_not_usual_is_left_to_protobuf_c),
+		cmocka_unit_test(more_cookies_than_are_recorded_are_not_usual),
 		cmocka_unit_test(broken_clicks_are_never_decoded_otherwise),
 	};
 

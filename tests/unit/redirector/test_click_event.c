@@ -9,8 +9,11 @@
 
 #include "redirector/click_event.h"
 
-static const struct click_limits limits = {
-	.user_agent = 16, .referrer = 8, .accept_language = 8, .query = 8};
+static const struct click_limits limits = {.user_agent = 16,
+					   .referrer = 8,
+					   .accept_language = 8,
+					   .query = 8,
+					   .cookie = 8};
 
 static struct http_slice slice(const char *text)
 {
@@ -78,6 +81,8 @@ static void a_click_arrives_as_it_was(void **state)
 /* As protobuf-c would have written it. */
 static void the_encoding_is_the_usual_one(void **state)
 {
+	const struct click_cookie cookies[] = {{"one", slice("1")},
+					       {"none", slice("")}};
 	struct click_encoder *e = encoder();
 	struct click click = {
 		.time_ms = INT64_MAX,
@@ -90,6 +95,9 @@ static void the_encoding_is_the_usual_one(void **state)
 		.accept_language = slice("de"),
 		.query = slice("q"),
 		.prefetch = slice("p"),
+		.cookies = cookies,
+		.cookie_count = 2,
+		.trace_id = slice("0123456789abcdef"),
 	};
 	struct http_slice bytes = click_encode(e, &click);
 	Shortloop__Click *msg = shortloop__click__unpack(
@@ -170,13 +178,37 @@ static void long_text_is_cut_between_characters(void **state)
 	click_encoder_free(e);
 }
 
+static void cookies_go_by_their_names(void **state)
+{
+	const struct click_cookie cookies[] = {
+		{"id", slice("1234567890")},
+		{"empty", slice("")},
+		{"odd", slice("a\x01\xff\xc3\xbc%2")},
+	};
+	struct click_encoder *e = encoder();
+	struct click click = {.cookies = cookies, .cookie_count = 3};
+	Shortloop__Click *msg = encode(e, &click);
+
+	(void)state;
+	assert_int_equal(msg->n_cookies, 3);
+	assert_string_equal(msg->cookies[0]->key, "id");
+	assert_string_equal(msg->cookies[0]->value, "12345678");
+	assert_string_equal(msg->cookies[1]->key, "empty");
+	assert_string_equal(msg->cookies[1]->value, "");
+	assert_string_equal(msg->cookies[2]->value, "a????%2");
+	assert_int_equal(msg->trace_id.len, 0);
+	shortloop__click__free_unpacked(msg, NULL);
+	click_encoder_free(e);
+}
+
 static void the_largest_click_fits(void **state)
 {
 	struct error err;
-	struct click_limits most = {65536, 65536, 65536, 65536};
+	struct click_limits most = {65536, 65536, 65536, 65536, 4096};
 	struct click_encoder *e = click_encoder_new("edge-1", &most, &err);
-	char *text = malloc(70000);
+	char *text = malloc(70000), name[CLICK_COOKIE_NAME_MAX + 1];
 	struct http_slice all = {text, 70000};
+	struct click_cookie cookies[CLICK_COOKIES_MAX];
 	struct click click = {
 		.time_ms = INT64_MAX,
 		.outcome = SHORTLOOP__OUTCOME__OUTCOME_HEAD,
@@ -188,16 +220,26 @@ static void the_largest_click_fits(void **state)
 		.accept_language = all,
 		.query = all,
 		.prefetch = all,
+		.cookies = cookies,
+		.cookie_count = CLICK_COOKIES_MAX,
+		.trace_id = {text, 16},
 		.link_part = {"", 0},
 	};
 	Shortloop__Click *msg;
 
 	(void)state;
 	memset(text, 'a', 70000);
+	memset(name, 'n', CLICK_COOKIE_NAME_MAX);
+	name[CLICK_COOKIE_NAME_MAX] = '\0';
+	for (size_t i = 0; i < CLICK_COOKIES_MAX; i++)
+		cookies[i] = (struct click_cookie){name, all};
 	msg = encode(e, &click);
 	assert_int_equal(msg->query.len, 65536);
 	assert_int_equal(strlen(msg->domain), CLICK_DOMAIN_MAX);
 	assert_int_equal(strlen(msg->prefetch), CLICK_PREFETCH_MAX);
+	assert_int_equal(msg->n_cookies, CLICK_COOKIES_MAX);
+	assert_int_equal(strlen(msg->cookies[7]->value), 4096);
+	assert_int_equal(msg->trace_id.len, 16);
 	shortloop__click__free_unpacked(msg, NULL);
 	click_encoder_free(e);
 	free(text);
@@ -270,6 +312,7 @@ int main(void)
 		cmocka_unit_test(the_link_part_merges_into_the_click),
 		cmocka_unit_test(ids_count_up_and_differ_between_encoders),
 		cmocka_unit_test(long_text_is_cut_between_characters),
+		cmocka_unit_test(cookies_go_by_their_names),
 		cmocka_unit_test(the_largest_click_fits),
 		cmocka_unit_test(bytes_that_are_no_utf8_are_cut_at_the_limit),
 		cmocka_unit_test(a_code_of_any_bytes_becomes_printable),

@@ -63,6 +63,7 @@ static void each_counter_has_a_field_of_its_own(void **state)
 	assert_int_equal(m->undelivered, HOUR_UNDELIVERED + 1);
 	assert_int_equal(m->spooled, HOUR_SPOOLED + 1);
 	assert_int_equal(m->replayed, HOUR_REPLAYED + 1);
+	assert_int_equal(m->withheld, HOUR_WITHHELD + 1);
 	assert_true(m->inexact);
 	shortloop__redirector_counters__free_unpacked(m, NULL);
 }

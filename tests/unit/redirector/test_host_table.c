@@ -25,6 +25,7 @@ struct world {
 	struct linkstore *store;
 	struct host_table *table;
 	char path[64];
+	char app_path[64]; /* of a file that the domain may name */
 	atomic_bool ended;
 };
 
@@ -40,6 +41,28 @@ static void write_file(struct world *w, unsigned number)
 	fclose(out);
 }
 
+static void write_app_file(struct world *w, const char *text)
+{
+	FILE *out = fopen(w->app_path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+/* Names the file as both of Apple's and Android's. */
+static void write_domain(struct world *w, const char *name)
+{
+	FILE *out = fopen(w->path, "w");
+
+	assert_non_null(out);
+	fprintf(out,
+		"domains: {list: [{name: %s, hosts: [a.a], "
+		"apple_app_site_association: %s, assetlinks: %s}]}\n",
+		name, w->app_path, w->app_path);
+	fclose(out);
+}
+
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -50,6 +73,7 @@ static int setup(void **state)
 						.spaces = {&space, 1}};
 	w->config.redirector.unknown_hosts = serve_default;
 	w->config.domains.file = unit_write_file("", w->path);
+	unit_write_file("{\"a\":1}", w->app_path);
 	write_file(w, 0);
 	w->store = linkstore_new(&w->config.links, &err);
 	w->table = host_table_new(&w->config, w->store, &err);
@@ -66,6 +90,7 @@ static int teardown(void **state)
 	host_table_free(w->table);
 	linkstore_free(w->store);
 	unlink(w->path);
+	unlink(w->app_path);
 	free(w);
 	return 0;
 }
@@ -79,12 +104,13 @@ static const char *fallback(const struct virtual_hosts *hosts)
 static void reload(struct world *w, unsigned number)
 {
 	struct error err = {0};
-	size_t count = 0;
+	struct host_reload now = {0};
 
 	write_file(w, number);
-	if (host_table_reload(w->table, NULL, &count, &err) < 0)
+	if (host_table_reload(w->table, NULL, &now, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(count, 1);
+	assert_int_equal(now.domains, 1);
+	assert_int_equal(now.files.count, 0);
 }
 
 static void what_was_taken_stays_until_its_user_looks_again(void **state)
@@ -108,14 +134,119 @@ static void a_file_with_a_mistake_changes_nothing(void **state)
 	struct host_user user = {.table = w->table};
 	const struct virtual_hosts *before = host_table_use(&user);
 	struct error err = {0};
-	size_t count = 7;
+	struct host_reload now = {.domains = 7};
 
 	unlink(w->path);
-	assert_int_equal(host_table_reload(w->table, NULL, &count, &err), -1);
+	assert_int_equal(host_table_reload(w->table, NULL, &now, &err), -1);
 	assert_int_equal(err.code, ERROR_CONFIG);
-	assert_int_equal(count, 7);
+	assert_int_equal(now.domains, 7);
 	assert_ptr_equal(host_table_use(&user), before);
 	host_table_leave(&user);
+}
+
+/* --- files of domains ----------------------------------------------------- */
+
+static struct host_reload read_again(struct world *w)
+{
+	struct host_reload now = {0};
+	struct error err = {0};
+
+	if (host_table_reload(w->table, NULL, &now, &err) < 0)
+		fail_msg("%s", err.text);
+	return now;
+}
+
+/* What is served there; "" where nothing is. */
+static void serves(struct world *w, enum app_file_kind kind, const char *want)
+{
+	struct host_user user = {.table = w->table};
+	const struct virtual_host *vhost = virtual_hosts_find(
+		host_table_use(&user), (struct http_slice){"a.a", 3});
+	struct http_slice body = {"", 0};
+
+	if (vhost->app_files[kind])
+		body = app_file_body(vhost->app_files[kind]);
+	assert_int_equal(body.len, strlen(want));
+	assert_memory_equal(body.data, want, body.len);
+	host_table_leave(&user);
+}
+
+static void a_file_is_read_again_with_the_domains(void **state)
+{
+	struct world *w = *state;
+
+	serves(w, APP_FILE_APPLE, "");
+	write_domain(w, "a");
+	/* Of the two one is the other's kind of JSON. */
+	assert_int_equal(read_again(w).files.count, 1);
+	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	serves(w, APP_FILE_ANDROID, "");
+	write_app_file(w, "{\"a\":2}");
+	read_again(w);
+	serves(w, APP_FILE_APPLE, "{\"a\":2}");
+}
+
+static void one_with_a_mistake_leaves_the_one_in_use(void **state)
+{
+	struct world *w = *state;
+	struct host_reload now;
+	char why[300];
+
+	write_domain(w, "a");
+	read_again(w);
+	write_app_file(w, "{\n,");
+	now = read_again(w);
+	assert_int_equal(now.domains, 1);
+	assert_int_equal(now.files.count, 2);
+	snprintf(why, sizeof(why),
+		 "domains.list: a: apple_app_site_association: %s: not JSON: "
+		 "line 2, column 1: string or '}' expected near ','",
+		 w->app_path);
+	assert_string_equal(now.files.first.text, why);
+	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	/* Twice in a row as well. */
+	assert_int_equal(read_again(w).files.count, 2);
+	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+	write_app_file(w, "[]");
+	assert_int_equal(read_again(w).files.count, 1);
+	serves(w, APP_FILE_ANDROID, "[]");
+	serves(w, APP_FILE_APPLE, "{\"a\":1}");
+}
+
+static void another_domain_has_no_file_of_this_one(void **state)
+{
+	struct world *w = *state;
+
+	write_domain(w, "a");
+	read_again(w);
+	write_app_file(w, "");
+	write_domain(w, "b");
+	assert_int_equal(read_again(w).files.count, 2);
+	serves(w, APP_FILE_APPLE, "");
+}
+
+static void one_that_is_not_named_any_more_is_gone(void **state)
+{
+	struct world *w = *state;
+
+	write_domain(w, "a");
+	read_again(w);
+	reload(w, 1);
+	serves(w, APP_FILE_APPLE, "");
+}
+
+static void at_the_start_a_mistake_is_a_failure(void **state)
+{
+	struct world *w = *state;
+	struct error err = {0};
+	struct host_table *other;
+
+	write_domain(w, "a");
+	other = host_table_new(&w->config, w->store, &err);
+	assert_null(other);
+	assert_int_equal(err.code, ERROR_CONFIG);
+	assert_non_null(strstr(err.text, "domains.list: a: assetlinks: "));
+	assert_non_null(strstr(err.text, w->app_path));
 }
 
 static void *read_on(void *arg)
@@ -158,6 +289,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_taken_stays_until_its_user_looks_again),
 		TEST(a_file_with_a_mistake_changes_nothing),
+		TEST(a_file_is_read_again_with_the_domains),
+		TEST(one_with_a_mistake_leaves_the_one_in_use),
+		TEST(another_domain_has_no_file_of_this_one),
+		TEST(one_that_is_not_named_any_more_is_gone),
+		TEST(at_the_start_a_mistake_is_a_failure),
 		TEST(threads_go_on_while_it_is_read_again),
 	};
 
