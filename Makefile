@@ -162,6 +162,7 @@ install: have-lists $(BINS)
 	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' \
 	  $(DESTDIR)$(PREFIX)/lib/systemd/system/shortloop-*.service
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web web/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/pages redirector/pages/*
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop $(LISTS)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/shortloop/web/uplot $(UPLOT)
 
