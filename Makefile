@@ -56,7 +56,7 @@ objects = $(patsubst %.c,$B/%.o,$(1))
 PROTO     := $(wildcard schemas/*.proto)
 PROTO_C   := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(PROTO))
 QUOTED    := $(wildcard linkstore/scripts/*.lua schemas/clickhouse/*.sql \
-               schemas/openapi/*.yaml)
+               schemas/openapi/*.yaml redirector/pages/*.html)
 GENERATED := $(PROTO_C) $(QUOTED:%=$(GEN)/%.inc)
 
 BINS   := $(PROGRAMS:%=$B/bin/%)

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "redirector/click_event.h"
+#include "redirector/landing_pages.h"
 #include "redirector/responder.h"
 
 void cache_entry_builder_release(struct cache_entry_builder *b)
@@ -100,15 +101,31 @@ static int status_of(const Shortloop__Link *link)
 }
 
 /* NULL: the device has no target of its own. */
-static const char *url_for(const Shortloop__Link *link, int device)
+static const Shortloop__Target *target_for(const Shortloop__Link *link,
+					   int device)
 {
-	if (device == SHORTLOOP__DEVICE__DEVICE_ANY)
-		return link->url;
 	for (size_t i = 0; i < link->n_targets; i++) {
 		if ((int)link->targets[i]->device == device)
-			return link->targets[i]->url;
+			return link->targets[i];
 	}
 	return NULL;
+}
+
+static int write_target(struct buf *out, const Shortloop__Target *target,
+			const struct redirect_form *form, uint8_t *ret_landing,
+			struct error *err)
+{
+	if (*target->app) {
+		*ret_landing = LANDING_APP;
+		return responder_landing_urls(out, target->app, target->url,
+					      err);
+	}
+	if (*target->mini_program) {
+		*ret_landing = LANDING_MINI_PROGRAM;
+		return responder_landing_urls(out, target->mini_program,
+					      target->url, err);
+	}
+	return responder_redirect_lines(out, form, target->url, err);
 }
 
 static int write_lines(struct cache_entry_builder *b,
@@ -120,13 +137,17 @@ static int write_lines(struct cache_entry_builder *b,
 					   .counted = link->max_visits > 0};
 
 	buf_reset(&b->lines);
-	for (int device = 0; device < DEVICES; device++) {
-		const char *url = url_for(link, device);
+	if (responder_redirect_lines(&b->lines, &form, link->url, err) < 0)
+		return -1;
+	entry->line_ends[SHORTLOOP__DEVICE__DEVICE_ANY] =
+		(uint32_t)b->lines.len;
+	for (int i = SHORTLOOP__DEVICE__DEVICE_ANY + 1; i < DEVICES; i++) {
+		const Shortloop__Target *target = target_for(link, i);
 
-		if (url &&
-		    responder_redirect_lines(&b->lines, &form, url, err) < 0)
+		if (target && write_target(&b->lines, target, &form,
+					   &entry->landings[i], err) < 0)
 			return -1;
-		entry->line_ends[device] = (uint32_t)b->lines.len;
+		entry->line_ends[i] = (uint32_t)b->lines.len;
 	}
 	entry->lines = (struct http_slice){b->lines.data, b->lines.len};
 	return 0;

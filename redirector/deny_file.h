@@ -1,21 +1,17 @@
 /*
  * deny_file.h - the present list of networks that are not answered, which is
- * read again while servers look into it.
- *
- * A server has a view of its own: a reference to the list that it saw last, and
- * that list's version.  It compares versions with each request, which is one
- * load from a cache line that nobody writes, and takes the lock only when there
- * is a new list.  A list is freed by whoever lets go of it last.
+ * read again while servers look into it, each with a view of its own
+ * (common/versions.h).
  */
 #ifndef REDIRECTOR_DENY_FILE_H
 #define REDIRECTOR_DENY_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "common/error.h"
 #include "common/ip.h"
+#include "common/versions.h"
 
 struct deny_file;
 
@@ -33,8 +29,7 @@ size_t deny_file_count(struct deny_file *file);
 /* Of one thread.  Zeroed but for the file, it has seen nothing yet. */
 struct deny_view {
 	struct deny_file *file; /* NULL: nobody is denied */
-	struct shared_list *list;
-	uint64_t version;
+	struct versions_user user;
 };
 
 bool deny_view_has(struct deny_view *view, const struct address *address);

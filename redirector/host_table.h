@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "common/error.h"
+#include "common/versions.h"
 #include "linkstore/linkstore.h"
 #include "redirector/redirector_config.h"
 #include "redirector/virtual_host.h"
@@ -40,7 +41,7 @@ int host_table_reload(struct host_table *t, const char *shared,
 /* What one thread uses.  Zeroed at first. */
 struct host_user {
 	struct host_table *table;
-	struct host_version *version; /* NULL: none was taken */
+	struct versions_user user;
 };
 
 /* Those in use now, until the next call or host_table_leave.  On the user's

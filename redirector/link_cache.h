@@ -41,6 +41,9 @@ struct cached_link {
 	 * device 0, the first, are all others. */
 	struct http_slice lines;
 	uint32_t line_ends[DEVICES];
+	/* enum landing of each.  One that is a page has what it opens and its
+	 * fallback in place of lines (responder_landing_urls). */
+	uint8_t landings[DEVICES];
 	struct pass_through pass;
 	struct http_slice event; /* click_link_part */
 	/* Of a link that may be visited so many times: */

@@ -20,6 +20,7 @@
 #include "redirector/freshness.h"
 #include "redirector/host_table.h"
 #include "redirector/invalidations.h"
+#include "redirector/landing_pages.h"
 #include "redirector/renew_throttle.h"
 
 /* --- health ----------------------------------------------------------------
@@ -192,6 +193,9 @@ static int make_rules(struct redirector *r, struct error *err)
 	if (!r->limit_exempt)
 		return -1;
 	if (make_denied(r, err) < 0)
+		return -1;
+	r->landing_pages = landing_pages_new(settings, err);
+	if (!r->landing_pages)
 		return -1;
 	r->hosts_in_use = host_table_new(r->config, r->store, err);
 	return r->hosts_in_use ? 0 : -1;
@@ -390,6 +394,7 @@ void redirector_free(struct redirector *r)
 	renew_throttle_free(r->renewals);
 	host_table_free(r->hosts_in_use);
 	access_log_free(r->access_log, r->config->redirector.drain_timeout);
+	landing_pages_free(r->landing_pages);
 	deny_file_free(r->denied);
 	network_list_free(r->limit_exempt);
 	network_list_free(r->proxies);
@@ -431,12 +436,34 @@ static int check_hosts(const struct redirector_config *config,
 	return status;
 }
 
+static void reload_landing_pages(struct redirector *r)
+{
+	struct error err;
+
+	if (landing_pages_reload(r->landing_pages, &err) < 0) {
+		metric_add(r->metrics.reload_failures, 1);
+		log_error(r->log, "landing pages rejected, the old ones stay",
+			  log_err(&err));
+		return;
+	}
+	log_info(r->log, "landing pages reloaded");
+}
+
+static int check_landing_pages(const struct redirector_config *c,
+			       struct error *err)
+{
+	struct landing_pages *pages = landing_pages_new(&c->redirector, err);
+
+	landing_pages_free(pages);
+	return pages ? 0 : -1;
+}
+
 int redirector_check(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 	struct deny_file *denied;
 
-	if (check_hosts(c, err) < 0)
+	if (check_hosts(c, err) < 0 || check_landing_pages(c, err) < 0)
 		return -1;
 	if (!c->redirector.deny_file)
 		return 0;
@@ -478,6 +505,8 @@ void redirector_reload(struct redirector *r)
 	access_log_reopen(r->access_log);
 	if (r->denied)
 		reload_denied(r);
+	if (landing_pages_has_files(r->landing_pages))
+		reload_landing_pages(r);
 	reload_domains(r);
 }
 

@@ -30,6 +30,7 @@ struct event_sink;
 struct freshness;
 struct host_table;
 struct invalidations;
+struct landing_pages;
 struct network_list;
 struct renew_throttle;
 struct shared_domains_watch;
@@ -63,6 +64,7 @@ struct redirector {
 	struct access_log *access_log; /* NULL: none */
 	struct network_list *limit_exempt;
 	struct deny_file *denied; /* NULL: nobody is */
+	struct landing_pages *landing_pages;
 	struct host_table *hosts_in_use;
 	struct shared_domains_watch *shared_domains; /* NULL: none */
 	struct metric *domains_revision;

@@ -93,6 +93,15 @@ static const struct setting settings_table[] = {
 	SETTING_PERMANENT_MAX_AGE,
 	SETTING_DURATION(retry_after, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "Retry-After of a 503"),
+	SETTING_PATH(
+		app_page_file, OPTIONAL_LIKE("/etc/shortloop/app.html"),
+		RELOADS,
+		"The page that opens an app for those whom a link's target "
+		"says so, with {{open}}, {{fallback}} and {{browser}} in it; "
+		"ours if not set"),
+	SETTING_PATH(mini_program_page_file,
+		     OPTIONAL_LIKE("/etc/shortloop/mini_program.html"), RELOADS,
+		     "The same for mini programs"),
 	SETTING_SIZE(max_user_agent, "512B", 0, 64 << 10, AT_START,
 		     "User-Agent in an event is cut at this length"),
 	SETTING_SIZE(max_referrer, "1KiB", 0, 64 << 10, AT_START,

@@ -41,6 +41,8 @@ struct redirector_settings {
 	/* Answers. */
 	int64_t permanent_max_age;
 	int64_t retry_after;
+	char *app_page_file;	      /* NULL: ours */
+	char *mini_program_page_file; /* the same */
 	/* Events, in bytes. */
 	int64_t max_user_agent;
 	int64_t max_referrer;

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/url_scheme.h"
 #include "redirector/access_log.h"
 #include "redirector/app_file.h"
 #include "redirector/click_event.h"
 #include "redirector/device.h"
 #include "redirector/event_limits.h"
 #include "redirector/event_sink.h"
+#include "redirector/landing_pages.h"
 #include "redirector/pass_through.h"
 #include "redirector/recorded.h"
 #include "redirector/request_info.h"
@@ -25,6 +27,9 @@
 	"<meta name=\"viewport\" content=\"width=device-width\">\n"            \
 	"<title>" title "</title>\n"                                           \
 	"<h1>" title "</h1>\n<p>" text "</p>\n"
+
+/* What the buffer for pages keeps: few are longer. */
+#define PAGE_KEPT (32 << 10)
 
 static const char location[] = "Location: ";
 static const char seen_every_time[] = "Cache-Control: private, max-age=0\r\n";
@@ -57,8 +62,10 @@ struct responder {
 	struct request_info_rules rules;
 	struct recorded recorded; /* of the click that is encoded */
 	struct access_writer access;
+	struct versions_user pages;
 	struct buf part;  /* of an event whose code has no entry */
 	struct buf lines; /* of a redirect that is put together */
+	struct buf page;  /* that opens something */
 	char retry_after[32];
 };
 
@@ -90,8 +97,7 @@ static bool is_permanent(int status)
 	return status == 301 || status == 308;
 }
 
-int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
-			     const char *url, struct error *err)
+static int check_url(const char *url, struct error *err)
 {
 	if (!*url)
 		return error_set(err, ERROR_PROTOCOL, "the URL is empty");
@@ -100,6 +106,14 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 			return error_set(err, ERROR_PROTOCOL,
 					 "the URL has a control character");
 	}
+	return 0;
+}
+
+int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
+			     const char *url, struct error *err)
+{
+	if (check_url(url, err) < 0)
+		return -1;
 	buf_printf(out, "%s%s\r\n", location, url);
 	if (form->varies)
 		buf_puts(out, "Vary: User-Agent\r\n");
@@ -110,16 +124,64 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 	return out->failed ? error_set_nomem(err) : 0;
 }
 
-static struct http_slice lines_for(const struct cached_link *link,
-				   Shortloop__Device device)
+/* A page of ours would vouch for what it opens. */
+static int check_open(const char *url, struct error *err)
 {
-	const uint32_t *ends = link->line_ends;
-	uint32_t from = device ? ends[device - 1] : 0;
+	char scheme[URL_SCHEME_MAX];
 
-	if (device && ends[device] == from)
-		return (struct http_slice){link->lines.data, ends[0]};
+	if (check_url(url, err) < 0)
+		return -1;
+	if (!url_scheme(url, strlen(url), scheme) ||
+	    url_scheme_is_dangerous(scheme) || !strcmp(scheme, "intent"))
+		return error_set(err, ERROR_PROTOCOL,
+				 "no page may open '%.80s'", url);
+	return 0;
+}
+
+int responder_landing_urls(struct buf *out, const char *open,
+			   const char *fallback, struct error *err)
+{
+	if (check_open(open, err) < 0 || check_url(fallback, err) < 0)
+		return -1;
+	if (strncmp(fallback, "https://", 8) != 0)
+		return error_set(err, ERROR_PROTOCOL,
+				 "the fallback of a page is '%.80s', not an "
+				 "https URL",
+				 fallback);
+	buf_append(out, open, strlen(open) + 1);
+	buf_append(out, fallback, strlen(fallback) + 1);
+	return out->failed ? error_set_nomem(err) : 0;
+}
+
+static bool has_target(const struct cached_link *link, Shortloop__Device device)
+{
+	return device && link->line_ends[device] > link->line_ends[device - 1];
+}
+
+/* Whose target it is that a visitor gets.  In WeChat, who has none for it gets
+ * the page of the system all the same, if it is a page: it says how to get out
+ * of there. */
+static Shortloop__Device target_for(const struct cached_link *link,
+				    struct device device)
+{
+	bool wechat = device.in_app == IN_APP_WECHAT ||
+		      device.in_app == IN_APP_MINI_PROGRAM;
+
+	if (wechat && has_target(link, SHORTLOOP__DEVICE__DEVICE_WECHAT))
+		return SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	if (has_target(link, device.system) &&
+	    (!wechat || link->landings[device.system]))
+		return device.system;
+	return SHORTLOOP__DEVICE__DEVICE_ANY;
+}
+
+static struct http_slice lines_for(const struct cached_link *link,
+				   Shortloop__Device target)
+{
+	uint32_t from = target ? link->line_ends[target - 1] : 0;
+
 	return (struct http_slice){link->lines.data + from,
-				   ends[device] - from};
+				   link->line_ends[target] - from};
 }
 
 /* The lines with the URL that this visit is sent to. */
@@ -171,9 +233,8 @@ static void put_age(struct responder *r, const struct cached_link *link,
 
 static void send_redirect(struct responder *r, struct http_request *req,
 			  const struct cached_link *link,
-			  Shortloop__Device device, int64_t now)
+			  struct http_slice lines, int64_t now)
 {
-	struct http_slice lines = lines_for(link, device);
 	struct http_slice rest = rest_of(req), query = http_query(req);
 	bool passes = passes_any(link, rest, query);
 	bool kept = is_permanent(link->status) && !link->max_visits;
@@ -190,6 +251,70 @@ static void send_redirect(struct responder *r, struct http_request *req,
 		lines = (struct http_slice){r->lines.data, r->lines.len};
 	log_answer(r, req, link->status, 0);
 	http_reply_lines(req, link->status, lines, NULL, 0);
+}
+
+/* `retry_after`: seconds, as text. */
+static void send_unavailable(struct responder *r, struct http_request *req,
+			     const char *retry_after)
+{
+	send_page(r, req, 503, page_unavailable, "Retry-After", retry_after);
+}
+
+/* Appends the URL with what the visit adds to it; returns its length. */
+static size_t put_url(struct buf *out, const struct cached_link *link,
+		      const struct http_request *req, const char *url)
+{
+	size_t from = out->len;
+
+	pass_through_url(out, (struct http_slice){url, strlen(url)},
+			 &link->pass, rest_of(req), http_query(req));
+	return out->len - from;
+}
+
+/* Into r->page.  `open` as responder_landing_urls made it. */
+static void put_page(struct responder *r, const struct http_request *req,
+		     const struct cached_link *link,
+		     const struct page_template *page, const char *open,
+		     enum in_app in_app)
+{
+	/* Any window opens what is of the Web. */
+	bool anywhere = !strncmp(open, "https:", 6);
+	const char *browser = in_app_name(anywhere ? IN_APP_NONE : in_app);
+	size_t len, all;
+
+	buf_reset(&r->lines);
+	buf_reset(&r->page);
+	len = put_url(&r->lines, link, req, open);
+	all = len + put_url(&r->lines, link, req, open + strlen(open) + 1);
+	if (r->lines.failed) {
+		r->page.failed = true;
+		return;
+	}
+	page_template_write(
+		page,
+		(const struct http_slice[PAGE_VALUES]){
+			[PAGE_OPEN] = {r->lines.data, len},
+			[PAGE_FALLBACK] = {r->lines.data + len, all - len},
+			[PAGE_BROWSER] = {browser, strlen(browser)}},
+		&r->page);
+}
+
+static void send_landing(struct responder *r, struct http_request *req,
+			 const struct cached_link *link,
+			 Shortloop__Device target, enum in_app in_app)
+{
+	const struct page_template *page = landing_pages_use(
+		&r->pages, (enum landing)link->landings[target]);
+
+	put_page(r, req, link, page, lines_for(link, target).data, in_app);
+	if (r->page.failed) {
+		send_unavailable(r, req, r->retry_after);
+		return;
+	}
+	log_answer(r, req, 200, r->page.len);
+	http_reply_lines(req, 200, page_template_head(page), r->page.data,
+			 r->page.len);
+	buf_empty(&r->page, PAGE_KEPT);
 }
 
 /* A 302 to a URL that is not a link. */
@@ -224,13 +349,6 @@ static void send_blocked(struct responder *r, struct http_request *req)
 static void send_no_method(struct responder *r, struct http_request *req)
 {
 	send_page(r, req, 405, page_no_method, "Allow", "GET, HEAD");
-}
-
-/* `retry_after`: seconds, as text. */
-static void send_unavailable(struct responder *r, struct http_request *req,
-			     const char *retry_after)
-{
-	send_page(r, req, 503, page_unavailable, "Retry-After", retry_after);
 }
 
 /* --- events and links ------------------------------------------------------
@@ -330,7 +448,24 @@ static enum redirector_counter counter_of_redirect(int status)
 	}
 }
 
-static struct classification classify(const struct cached_link *link, bool head)
+/* A page counts as the redirect in whose place it is. */
+static struct classification classify_live(const struct cached_link *link,
+					   bool head, Shortloop__Device target)
+{
+	bool page = link->landings[target] != LANDING_NONE;
+	int status = page ? 200 : link->status;
+
+	if (head)
+		return (struct classification){
+			SHORTLOOP__OUTCOME__OUTCOME_HEAD, status,
+			page ? COUNTER_HEAD_LANDING : COUNTER_HEAD};
+	return (struct classification){
+		SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED, status,
+		page ? COUNTER_LANDING : counter_of_redirect(status)};
+}
+
+static struct classification classify(const struct cached_link *link, bool head,
+				      Shortloop__Device target)
 {
 	switch (link->outcome) {
 	case LINK_OUTCOME_GONE:
@@ -341,13 +476,7 @@ static struct classification classify(const struct cached_link *link, bool head)
 			SHORTLOOP__OUTCOME__OUTCOME_BLOCKED, 451,
 			COUNTER_BLOCKED};
 	case LINK_OUTCOME_REDIRECT:
-		if (head)
-			return (struct classification){
-				SHORTLOOP__OUTCOME__OUTCOME_HEAD, link->status,
-				COUNTER_HEAD};
-		return (struct classification){
-			SHORTLOOP__OUTCOME__OUTCOME_REDIRECTED, link->status,
-			counter_of_redirect(link->status)};
+		return classify_live(link, head, target);
 	case LINK_OUTCOME_UNKNOWN:
 		break;
 	}
@@ -386,11 +515,13 @@ static void report(struct responder *r, const struct http_request *req,
 	redirector_count(r->counters, c->counter);
 }
 
-static Shortloop__Device device_for(const struct cached_link *link,
-				    const struct click *click)
+/* Of a link without targets nobody asks. */
+static struct device device_for(const struct cached_link *link,
+				const struct click *click)
 {
 	if (link->lines.len == link->line_ends[0])
-		return SHORTLOOP__DEVICE__DEVICE_ANY;
+		return (struct device){SHORTLOOP__DEVICE__DEVICE_ANY,
+				       IN_APP_NONE};
 	return device_of(click->user_agent);
 }
 
@@ -401,19 +532,23 @@ static void send_link(struct responder *r, struct http_request *req,
 		      int64_t now)
 {
 	const char *fallback = fallback_of(r, vhost, link);
+	struct device device = device_for(link, click);
+	Shortloop__Device target = target_for(link, device);
 	struct classification class =
-		classify(link, http_method_is(req, "HEAD"));
-	Shortloop__Device device;
+		classify(link, http_method_is(req, "HEAD"), target);
 
 	if (fallback) {
 		class.status = 302;
 		class.counter = COUNTER_FALLBACK;
 	}
-	device = device_for(link, click);
 	report(r, req, click, link, &class);
 	switch (link->outcome) {
 	case LINK_OUTCOME_REDIRECT:
-		send_redirect(r, req, link, device, now);
+		if (link->landings[target])
+			send_landing(r, req, link, target, device.in_app);
+		else
+			send_redirect(r, req, link, lines_for(link, target),
+				      now);
 		break;
 	case LINK_OUTCOME_GONE:
 		send_gone(r, req);
@@ -612,6 +747,7 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->settings = s;
 	r->counters = counters;
 	r->hours = hours;
+	landing_pages_join(redirector->landing_pages, &r->pages);
 	r->rules.proxies = redirector->proxies;
 	r->rules.style = request_info_style(s->client_header);
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,
@@ -638,5 +774,7 @@ void responder_free(struct responder *r)
 	click_encoder_free(r->encoder);
 	buf_free(&r->part);
 	buf_free(&r->lines);
+	buf_free(&r->page);
+	versions_leave(&r->pages);
 	free(r);
 }

@@ -38,6 +38,14 @@ struct redirect_form {
 int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 			     const char *url, struct error *err);
 
+/*
+ * Appends what a page opens and where its fallback leads, each ended by a NUL,
+ * to be kept with the link.  Returns -1 with ERROR_PROTOCOL when either is no
+ * URL that a page of ours may have: a record comes from elsewhere.
+ */
+int responder_landing_urls(struct buf *out, const char *open,
+			   const char *fallback, struct error *err);
+
 struct responder;
 
 /* All of them must outlive the responder.  `loop` is the thread's. */
@@ -58,11 +66,11 @@ struct address responder_client(const struct responder *r,
 				const struct http_request *req);
 
 /*
- * As the link says, if it is shown under the request's Host; an event.  A path
- * behind the code is that of a link that passes it on, or a 404 without one.
- * `now` is monotonic ms.  Returns false, with nothing answered, when the link
- * may be visited only so many times: the visit has to be counted, and then
- * comes responder_send_counted.
+ * A redirect or a page, as the link says, if it is shown under the request's
+ * Host; an event.  A path behind the code is that of a link that passes it on,
+ * or a 404 without one. `now` is monotonic ms.  Returns false, with nothing
+ * answered, when the link may be visited only so many times: the visit has to
+ * be counted, and then comes responder_send_counted.
  */
 bool responder_send_link(struct responder *r, struct http_request *req,
 			 struct http_slice code, const struct cached_link *link,

@@ -43,6 +43,7 @@ install: have-lists $(BINS) $(MANS)
 	install -D -m 644 -t $(DESTDIR)$(MANDIR) $(MANS)
 	install -D -m 644 -t $(DESTDIR)$(DATADIR) $(LISTS)
 	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web web/*
+	install -D -m 644 -t $(DESTDIR)$(DATADIR)/pages redirector/pages/*
 	install -D -m 644 -t $(DESTDIR)$(DATADIR)/web/uplot $(UPLOT)
 	install -D -m 644 -t $(DESTDIR)$(SYSUSERSDIR) config/sysusers.d/*
 	install -D -m 644 -t $(DESTDIR)$(UNITDIR) $(UNITS)

@@ -146,6 +146,19 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
+static void put_target(struct buf *out, const Shortloop__Target *target)
+{
+	if (!*target->app && !*target->mini_program) {
+		put_url(out, target->url);
+		return;
+	}
+	buf_puts(out, *target->app ? "{\"app\":" : "{\"mini_program\":");
+	put_url(out, *target->app ? target->app : target->mini_program);
+	buf_puts(out, ",\"fallback\":");
+	put_url(out, target->url);
+	buf_putc(out, '}');
+}
+
 static void put_targets(struct buf *out, const Shortloop__Link *link)
 {
 	if (!link->n_targets) {
@@ -155,7 +168,7 @@ static void put_targets(struct buf *out, const Shortloop__Link *link)
 	for (size_t i = 0; i < link->n_targets; i++) {
 		buf_printf(out, "%s\"%s\":", i ? "," : "{",
 			   link_device_name(link->targets[i]->device));
-		put_url(out, link->targets[i]->url);
+		put_target(out, link->targets[i]);
 	}
 	buf_putc(out, '}');
 }

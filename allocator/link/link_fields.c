@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/buf.h"
 #include "common/clock.h"
@@ -74,9 +75,13 @@ static int read_whole(const struct field_reader *r, int64_t min, int64_t max,
 
 /* --- url and targets ------------------------------------------------------ */
 
+/* url_policy_check, or one like it. */
+typedef int check_fn(struct url_policy *policy, const char *url, size_t len,
+		     struct buf *ret_normalised, struct error *err);
+
 /* Replaces the URL in `value` by its normal form. */
-static int check_url(const struct field_reader *r, json_t *value,
-		     const char **ret, struct error *err)
+static int check_url_by(const struct field_reader *r, check_fn *check,
+			json_t *value, const char **ret, struct error *err)
 {
 	const char *url = json_string_value(value);
 	size_t len = json_string_length(value);
@@ -85,7 +90,7 @@ static int check_url(const struct field_reader *r, json_t *value,
 
 	if (!json_is_string(value))
 		return error_set(err, ERROR_INPUT, "expected a string");
-	status = url_policy_check(r->rules->urls, url, len, &normal, err);
+	status = check(r->rules->urls, url, len, &normal, err);
 	if (status == 0 && (normal.len != len || memcmp(normal.data, url, len)))
 		status = json_string_setn(value, normal.data, normal.len)
 				 ? error_set_nomem(err)
@@ -95,6 +100,12 @@ static int check_url(const struct field_reader *r, json_t *value,
 		return -1;
 	*ret = json_string_value(value);
 	return 0;
+}
+
+static int check_url(const struct field_reader *r, json_t *value,
+		     const char **ret, struct error *err)
+{
+	return check_url_by(r, url_policy_check, value, ret, err);
 }
 
 static int set_url(const struct field_reader *r, const char *url,
@@ -130,33 +141,123 @@ static const struct {
 	{"wechat", SHORTLOOP__DEVICE__DEVICE_WECHAT},
 };
 
+/* A URL Link, which is https, or a URL of the scheme of the mini program's app.
+ */
+static int check_mini_program(const struct field_reader *r, json_t *value,
+			      const char **ret, struct error *err)
+{
+	const char *url = json_string_value(value);
+	bool is_link = url && !strncasecmp(url, "https:", 6);
+
+	return check_url_by(
+		r, is_link ? url_policy_check_https : url_policy_check_app,
+		value, ret, err);
+}
+
+static int read_part(const struct field_reader *r, const char *name,
+		     json_t *value, Shortloop__Target *target,
+		     struct error *err)
+{
+	const char *url = "";
+	int status;
+
+	if (!strcmp(name, "app")) {
+		status =
+			check_url_by(r, url_policy_check_app, value, &url, err);
+		target->app = unconst(url);
+	} else if (!strcmp(name, "mini_program")) {
+		status = check_mini_program(r, value, &url, err);
+		target->mini_program = unconst(url);
+	} else if (!strcmp(name, "fallback")) {
+		status = check_url_by(r, url_policy_check_https, value, &url,
+				      err);
+		target->url = unconst(url);
+	} else {
+		return error_set(err, ERROR_INPUT,
+				 "%.64s: expected app or mini_program, and "
+				 "fallback",
+				 name);
+	}
+	return status ? error_wrap(err, "%s", name) : 0;
+}
+
+static int check_parts(const Shortloop__Target *target, struct error *err)
+{
+	if (!*target->app == !*target->mini_program)
+		return error_set(err, ERROR_INPUT,
+				 "expected one of app and mini_program");
+	if (!*target->url)
+		return error_set(err, ERROR_INPUT,
+				 "fallback: is required: where visitors go who "
+				 "do not have the app");
+	return 0;
+}
+
+/* {"app": ..., "fallback": ...} */
+static int read_parts(const struct field_reader *r, json_t *value,
+		      Shortloop__Target *target, struct error *err)
+{
+	const char *name;
+	json_t *part;
+
+	json_object_foreach(value, name, part)
+	{
+		if (read_part(r, name, part, target, err))
+			return -1;
+	}
+	return check_parts(target, err);
+}
+
 static int add_target(const struct field_reader *r, Shortloop__Device device,
-		      const char *url, struct error *err)
+		      json_t *value, struct error *err)
 {
 	struct link_fields *f = r->fields;
-	Shortloop__Target *target;
+	Shortloop__Target *target = &f->targets[f->target_count];
+	const char *url = "";
 
-	if (device == SHORTLOOP__DEVICE__DEVICE_ANY)
-		return set_url(r, url, err);
-	target = &f->targets[f->target_count];
 	shortloop__target__init(target);
 	target->device = device;
-	target->url = unconst(url);
+	if (json_is_object(value)) {
+		if (read_parts(r, value, target, err))
+			return -1;
+	} else if (!json_is_string(value)) {
+		return error_set(err, ERROR_INPUT,
+				 "expected a URL, or an object with app or "
+				 "mini_program, and fallback");
+	} else {
+		if (check_url(r, value, &url, err))
+			return -1;
+		target->url = unconst(url);
+	}
 	f->target_list[f->target_count++] = target;
 	return 0;
+}
+
+static int read_default(const struct field_reader *r, json_t *value,
+			struct error *err)
+{
+	const char *url = "";
+
+	if (json_is_object(value))
+		return error_set(err, ERROR_INPUT,
+				 "targets: default: expected a URL: apps are "
+				 "opened on ios, android and wechat only");
+	if (check_url(r, value, &url, err))
+		return error_wrap(err, "targets: default");
+	return set_url(r, url, err);
 }
 
 static int read_target(const struct field_reader *r, const char *name,
 		       json_t *value, struct error *err)
 {
-	const char *url = "";
-
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		if (strcmp(devices[i].name, name) != 0)
 			continue;
-		if (check_url(r, value, &url, err))
+		if (devices[i].device == SHORTLOOP__DEVICE__DEVICE_ANY)
+			return read_default(r, value, err);
+		if (add_target(r, devices[i].device, value, err))
 			return error_wrap(err, "targets: %s", name);
-		return add_target(r, devices[i].device, url, err);
+		return 0;
 	}
 	return error_set(err, ERROR_INPUT,
 			 "targets: %.64s: expected ios, android, wechat or "

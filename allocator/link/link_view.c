@@ -43,13 +43,35 @@ static void put_tags(struct buf *out, const Shortloop__Link *link)
 	buf_putc(out, ']');
 }
 
+/* What a target that is a page opens: `name` and its URL, and the fallback. */
+static void put_page(struct buf *out, const char *name, const char *opens,
+		     const Shortloop__Target *target)
+{
+	put_text(out, name, opens);
+	put_text(out, ",\"fallback\":", target->url);
+	buf_putc(out, '}');
+}
+
+static void put_target(struct buf *out, const Shortloop__Target *target)
+{
+	buf_putc(out, '"');
+	buf_puts(out, link_device_name(target->device));
+	if (*target->app)
+		put_page(out, "\":{\"app\":", target->app, target);
+	else if (*target->mini_program)
+		put_page(out, "\":{\"mini_program\":", target->mini_program,
+			 target);
+	else
+		put_text(out, "\":", target->url);
+}
+
 static void put_targets(struct buf *out, const Shortloop__Link *link)
 {
 	buf_puts(out, ",\"targets\":{");
 	for (size_t i = 0; i < link->n_targets; i++) {
-		buf_puts(out, i ? ",\"" : "\"");
-		buf_puts(out, link_device_name(link->targets[i]->device));
-		put_text(out, "\":", link->targets[i]->url);
+		if (i)
+			buf_putc(out, ',');
+		put_target(out, link->targets[i]);
 	}
 	buf_putc(out, '}');
 }

@@ -1,30 +1,11 @@
 #include "allocator/policy/url_parts.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/unseen.h"
 #include "common/utf8.h"
-
-bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX])
-{
-	size_t i;
-
-	for (i = 0; i < len && i < URL_SCHEME_MAX - 1; i++) {
-		unsigned char c = (unsigned char)url[i];
-
-		if (c == ':')
-			break;
-		if (c >= 0x80 || (!isalnum(c) && (i == 0 || !strchr("+-.", c))))
-			return false;
-		ret_scheme[i] = (char)tolower(c);
-	}
-	ret_scheme[i] = '\0';
-	return i > 0 && i < len && url[i] == ':' &&
-	       isalpha((unsigned char)url[0]);
-}
 
 /* "%E2%80%AE": how to write the character at `text`. */
 static void escape(const char *text, size_t len, char ret[13])

@@ -7,8 +7,7 @@
 
 #include "common/error.h"
 #include "common/host.h"
-
-#define URL_SCHEME_MAX 32 /* with its NUL */
+#include "common/url_scheme.h"
 
 struct url_slice {
 	const char *data;
@@ -25,9 +24,6 @@ struct url_parts {
 	/* Path, query and fragment; all behind the colon of another scheme. */
 	struct url_slice rest;
 };
-
-/* The scheme in front of a colon, in lower case; false: there is none. */
-bool url_scheme(const char *url, size_t len, char ret_scheme[URL_SCHEME_MAX]);
 
 /*
  * Takes a URL apart the way browsers do (WHATWG URL), and refuses what they and

@@ -26,24 +26,6 @@ const char *const url_ip_hosts_choices[] = {"allow", "refuse", NULL};
 
 /* --- configuration -------------------------------------------------------- */
 
-/* What runs or reads something on the visitor's machine, or wraps what does. */
-static bool is_dangerous(const char *scheme)
-{
-	static const char *const names[] = {"javascript",  "data",
-					    "vbscript",	   "file",
-					    "blob",	   "filesystem",
-					    "view-source", "about",
-					    "livescript",  "jar",
-					    "mhtml",	   "ms-its",
-					    "chrome",	   "chrome-extension"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(names[i], scheme))
-			return true;
-	}
-	return false;
-}
-
 static int check_scheme(const char *text, struct error *err)
 {
 	char with_colon[URL_SCHEME_MAX + 1], scheme[URL_SCHEME_MAX] = "";
@@ -61,7 +43,7 @@ static int check_scheme(const char *text, struct error *err)
 		return error_set(err, ERROR_CONFIG,
 				 "allocator.url_schemes: %s is allowed always",
 				 scheme);
-	if (is_dangerous(scheme))
+	if (url_scheme_is_dangerous(scheme))
 		return error_set(err, ERROR_CONFIG,
 				 "allocator.url_schemes: %s is never allowed: "
 				 "it would run or read things on the visitor's "
@@ -197,6 +179,25 @@ void url_policy_free(struct url_policy *policy)
 
 /* --- checking ------------------------------------------------------------- */
 
+static bool is_listed(const struct url_policy *policy, const char *scheme)
+{
+	const struct setting_strings *schemes = &policy->config.schemes;
+
+	for (size_t i = 0; i < schemes->count; i++) {
+		if (strcasecmp(schemes->items[i], scheme) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int refuse_empty(const struct url_parts *parts, struct error *err)
+{
+	return parts->rest.len
+		       ? 0
+		       : error_set(err, ERROR_INPUT,
+				   "has nothing behind %s:", parts->scheme);
+}
+
 static int check_app(const struct url_policy *policy,
 		     const struct url_parts *parts, struct error *err)
 {
@@ -204,14 +205,8 @@ static int check_app(const struct url_policy *policy,
 	struct buf list = {0};
 	const char *text;
 
-	for (size_t i = 0; i < schemes->count; i++) {
-		if (strcasecmp(schemes->items[i], parts->scheme) != 0)
-			continue;
-		return parts->rest.len ? 0
-				       : error_set(err, ERROR_INPUT,
-						   "has nothing behind %s:",
-						   parts->scheme);
-	}
+	if (is_listed(policy, parts->scheme))
+		return refuse_empty(parts, err);
 	for (size_t i = 0; i < schemes->count; i++)
 		buf_printf(&list, ", %s:", schemes->items[i]);
 	text = buf_cstr(&list);
@@ -219,6 +214,26 @@ static int check_app(const struct url_policy *policy,
 		  text ? text : "");
 	buf_free(&list);
 	return -1;
+}
+
+/* On a page of ours, which a visitor trusts. */
+static int check_opening(const struct url_policy *policy,
+			 const struct url_parts *parts, struct error *err)
+{
+	if (parts->is_web)
+		return error_set(err, ERROR_INPUT,
+				 "opens no app: expected a URL with the app's "
+				 "scheme, such as myapp://item/7");
+	if (!strcmp(parts->scheme, "intent"))
+		return error_set(err, ERROR_INPUT,
+				 "may lead anywhere, as intent: wraps other "
+				 "URLs: give that of the app itself");
+	if (!is_listed(policy, parts->scheme))
+		return error_set(err, ERROR_INPUT,
+				 "the scheme %s is none of those in "
+				 "allocator.url_schemes",
+				 parts->scheme);
+	return refuse_empty(parts, err);
 }
 
 static bool is_ours(const struct url_policy *policy, const struct host *host)
@@ -322,18 +337,57 @@ static int check_length(size_t len, struct error *err)
 			 LINK_URL_MAX);
 }
 
+static int read_parts(struct url_parts *parts, const char *url, size_t len,
+		      struct error *err)
+{
+	if (check_length(len, err) < 0)
+		return -1;
+	return url_parts_read(parts, url, len, err);
+}
+
+static int normalise(const struct url_parts *parts, struct buf *ret_normalised,
+		     struct error *err)
+{
+	if (check_length(written_length(parts), err) < 0)
+		return -1;
+	return write_url(parts, ret_normalised, err);
+}
+
 int url_policy_check(struct url_policy *policy, const char *url, size_t len,
 		     struct buf *ret_normalised, struct error *err)
 {
 	struct url_parts parts;
 	int status;
 
-	if (check_length(len, err) < 0 ||
-	    url_parts_read(&parts, url, len, err) < 0)
+	if (read_parts(&parts, url, len, err) < 0)
 		return -1;
 	status = parts.is_web ? check_web(policy, &parts, err)
 			      : check_app(policy, &parts, err);
-	if (status < 0 || check_length(written_length(&parts), err) < 0)
+	return status < 0 ? -1 : normalise(&parts, ret_normalised, err);
+}
+
+int url_policy_check_app(struct url_policy *policy, const char *url, size_t len,
+			 struct buf *ret_normalised, struct error *err)
+{
+	struct url_parts parts;
+
+	if (read_parts(&parts, url, len, err) < 0 ||
+	    check_opening(policy, &parts, err) < 0)
 		return -1;
-	return write_url(&parts, ret_normalised, err);
+	return normalise(&parts, ret_normalised, err);
+}
+
+int url_policy_check_https(struct url_policy *policy, const char *url,
+			   size_t len, struct buf *ret_normalised,
+			   struct error *err)
+{
+	struct url_parts parts;
+
+	if (read_parts(&parts, url, len, err) < 0)
+		return -1;
+	if (strcmp(parts.scheme, "https") != 0)
+		return error_set(err, ERROR_INPUT, "must begin with https://");
+	if (check_web(policy, &parts, err) < 0)
+		return -1;
+	return normalise(&parts, ret_normalised, err);
 }

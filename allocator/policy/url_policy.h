@@ -72,4 +72,14 @@ void url_policy_count(struct url_policy *policy, size_t *ret_allowed,
 int url_policy_check(struct url_policy *policy, const char *url, size_t len,
 		     struct buf *ret_normalised, struct error *err);
 
+/* The same of a URL that opens an app: of a listed scheme, and not intent,
+ * which wraps others. */
+int url_policy_check_app(struct url_policy *policy, const char *url, size_t len,
+			 struct buf *ret_normalised, struct error *err);
+
+/* The same of a URL that has to be https. */
+int url_policy_check_https(struct url_policy *policy, const char *url,
+			   size_t len, struct buf *ret_normalised,
+			   struct error *err);
+
 #endif

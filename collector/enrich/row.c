@@ -1,6 +1,8 @@
 #include "collector/enrich/row.h"
 
 #include <sodium.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collector/enrich/channel.h"
@@ -183,12 +185,43 @@ static const char *state_name(const Shortloop__Link *link, bool forgotten)
 	return forgotten ? "forgotten" : link_state_name(link->state);
 }
 
+static bool opens_app(const Shortloop__Target *target)
+{
+	return *target->app || *target->mini_program;
+}
+
+static size_t count_urls(const Shortloop__Link *link)
+{
+	size_t count = link->n_targets;
+
+	for (size_t i = 0; i < link->n_targets; i++)
+		count += opens_app(link->targets[i]);
+	return count;
+}
+
+/* What a page opens stands beside the URL of its device, which is its fallback:
+ * "ios_app", "wechat_mini_program". */
+static void put_opened(struct buf *row, const char *device,
+		       const Shortloop__Target *target)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%s", device,
+		 *target->app ? "app" : "mini_program");
+	put_text(row, name);
+	put_text(row, *target->app ? target->app : target->mini_program);
+}
+
 static void put_targets(struct buf *row, const Shortloop__Link *link)
 {
-	rowbinary_count(row, link->n_targets);
+	rowbinary_count(row, count_urls(link));
 	for (size_t i = 0; i < link->n_targets; i++) {
-		put_text(row, link_device_name(link->targets[i]->device));
+		const char *device = link_device_name(link->targets[i]->device);
+
+		put_text(row, device);
 		put_text(row, link->targets[i]->url);
+		if (opens_app(link->targets[i]))
+			put_opened(row, device, link->targets[i]);
 	}
 }
 

@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!e)
 		abort();
 	request_info_code(path);
-	if ((int)device_of(text) >= DEVICES)
+	if ((int)device_of(text).system >= DEVICES)
 		abort();
 	find_place(host);
 	click.client = find_client(first, second);

@@ -172,7 +172,10 @@ def test_links_are_archived(kafka, topics, tables, collector):
     event.link.query_pass = 2
     event.link.path_pass = True
     event.link.targets.add(device=1, url="https://example.org/ios")
-    event.link.targets.add(device=3, url="https://example.org/wechat")
+    event.link.targets.add(device=3, url="https://example.org/wechat",
+                           mini_program="weixin://dl/business/?t=a")
+    event.link.targets.add(device=2, url="https://store.example/",
+                           app="myapp://item/7")
     kafka.produce(topics["topic_links"], [event.SerializeToString()])
     collector()
     wait_for(tables, 1, "links")
@@ -186,7 +189,11 @@ def test_links_are_archived(kafka, topics, tables, collector):
             row["editor"]) == (
         "the spring sale", "acme", "campaigns", "support")
     assert row["targets"] == {"ios": "https://example.org/ios",
-                              "wechat": "https://example.org/wechat"}
+                              "wechat": "https://example.org/wechat",
+                              "wechat_mini_program":
+                              "weixin://dl/business/?t=a",
+                              "android": "https://store.example/",
+                              "android_app": "myapp://item/7"}
     assert row["not_before"] == "1970-01-01 00:00:06.000"
     assert int(row["max_visits"]) == 2**63
     assert (row["pass_query"], row["pass_path"]) == ("override", True)

@@ -25,8 +25,8 @@ EXPECTED = sorted([
     "lib/sysusers.d/shortloop.conf",
     *(f"share/shortloop/{name}" for name in (
         "crawler-user-agents.json", "isbot-patterns.json", "referrers.json",
-        "regexes.yaml", "web/api.js", "web/app.js", "web/chart.js",
-        "web/figures.js", "web/icon.svg", "web/index.html", "web/style.css",
+        "pages/app.html", "pages/mini_program.html", "regexes.yaml", "web/api.js",
+        "web/app.js", "web/chart.js", "web/figures.js", "web/icon.svg", "web/index.html", "web/style.css",
         "web/uplot/uPlot.iife.min.js", "web/uplot/uPlot.min.css")),
     *(f"share/doc/shortloop/{name}" for name in (
         "CHANGELOG.md", "LICENSE", "README.md", "config/shortloop.yaml",

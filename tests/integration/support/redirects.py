@@ -39,6 +39,12 @@ def domains_config():
     return {}
 
 
+@pytest.fixture
+def allocator_settings():
+    """Section `allocator`, but for its keys; the same."""
+    return {}
+
+
 class Links:
     """Creates links through the allocator and edits them in Redis."""
 
@@ -73,24 +79,37 @@ class Links:
     def marker_key(self, code):
         return "m:" + self.key(code).split(":", 1)[1].rsplit(":", 1)[0]
 
-    def edit(self, code, **fields):
-        port = self.redis.connection_pool.connection_kwargs["port"]
-        with redis_client.Redis(port=port) as client:
-            link = Link.FromString(client.get(self.key(code)))
-            for name, value in fields.items():
-                setattr(link, name, value)
+    def record(self, code):
+        """As it is in Redis."""
+        with self.bytes_client() as client:
+            return Link.FromString(client.get(self.key(code)))
+
+    def store(self, code, link):
+        with self.bytes_client() as client:
             client.set(self.key(code), link.SerializeToString(), keepttl=True)
+
+    def bytes_client(self):
+        port = self.redis.connection_pool.connection_kwargs["port"]
+        return redis_client.Redis(port=port)
+
+    def edit(self, code, **fields):
+        link = self.record(code)
+        for name, value in fields.items():
+            setattr(link, name, value)
+        self.store(code, link)
         return link
 
 
 @pytest.fixture
-def make_links(program, workdir, links_config, domains_config, kafka):
+def make_links(program, workdir, links_config, domains_config,
+               allocator_settings, kafka):
     """make_links(redis): an allocator and its spaces in that Redis."""
     def make(redis):
         keys = admin_keys(workdir)
         sections = {"links": links_config, "domains": domains_config,
                     "kafka": {"topic_links": kafka.create_topic("links")},
-                    "allocator": {"keys_file": str(keys)}}
+                    "allocator": {"keys_file": str(keys),
+                                  **allocator_settings}}
         for name in [space["name"] for space in links_config["spaces"]]:
             made = program("allocator", sections, start=False,
                            args=["create-space", "--space", name,

@@ -23,7 +23,8 @@ static inline int link_world_open(struct link_world *w, struct error *err)
 		    names[] = "names", sequence[] = "sequence",
 		    alias[] = "alias", keep[] = "keep", domain[] = "main",
 		    host[] = "sho.rt", *hosts[] = {host}, https[] = "https",
-		    allow[] = "allow";
+		    allow[] = "allow", myapp[] = "myapp", weixin[] = "weixin",
+		    intent[] = "intent", *schemes[] = {myapp, weixin, intent};
 	static struct links_key_config key = {.version = 0, .key = secret};
 	static struct links_space_config spaces[] = {
 		{.name = s7,
@@ -57,7 +58,8 @@ static inline int link_world_open(struct link_world *w, struct error *err)
 		.name = domain, .hosts = {hosts, 1}, .scheme = https};
 	static const struct domains_config domains = {
 		.list = {&domain_config, 1}};
-	static const struct url_policy_config urls = {.ip_hosts = allow};
+	static const struct url_policy_config urls = {.ip_hosts = allow,
+						      .schemes = {schemes, 3}};
 	static const struct allocator_settings settings = {.node = 0};
 	struct link_rules rules;
 

@@ -82,6 +82,28 @@ static void targets_and_tags_are_told_whole(void **state)
 	json_decref(line);
 }
 
+static void a_target_that_opens_an_app_is_told_with_its_fallback(void **state)
+{
+	struct world *w = *state;
+	Shortloop__Target ios;
+	Shortloop__Target *targets[] = {&ios};
+	Shortloop__Link after = w->link;
+	json_t *line, *value;
+
+	shortloop__target__init(&ios);
+	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	ios.url = unconst("https://store.example/");
+	ios.app = unconst("myapp://item/7");
+	after.targets = targets;
+	after.n_targets = 1;
+	line = line_after(w, AUDIT_CHANGED, &w->link, &after);
+	value = json_object_get(change_at(line, "targets", "new"), "ios");
+	assert_string_equal(text_at(value, "app"), "myapp://item/7");
+	assert_string_equal(text_at(value, "fallback"),
+			    "https://store.example/");
+	json_decref(line);
+}
+
 static void credentials_of_a_url_are_masked(void **state)
 {
 	struct world *w = *state;
@@ -138,6 +160,8 @@ int main(void)
 		WITH_WORLD(only_what_changed_is_told),
 		WITH_WORLD(a_deleted_link_changes_its_state),
 		WITH_WORLD(targets_and_tags_are_told_whole),
+		WITH_WORLD(
+			a_target_that_opens_an_app_is_told_with_its_fallback),
 		WITH_WORLD(credentials_of_a_url_are_masked),
 		WITH_WORLD(an_at_in_a_path_is_no_credential),
 		WITH_WORLD(what_a_header_holds_cannot_break_a_line),

@@ -243,6 +243,101 @@ static void a_wrong_target_is_named(void **state)
 	assert_refused("{\"targets\":[]}", "targets: expected an object");
 }
 
+#define FALLBACK "\"fallback\":\"https://store.example/\""
+
+static void a_target_may_open_an_app_or_a_mini_program(void **state)
+{
+	struct link_request r;
+	Shortloop__Link link;
+	struct error err = {0};
+
+	(void)state;
+	if (parse(&r,
+		  "{\"url\":\"https://a.example/"
+		  "\",\"ttl\":\"10d\",\"targets\":{"
+		  "\"ios\":{\"app\":\"MyApp://item/7\"," FALLBACK "},"
+		  "\"android\":{\"mini_program\":\"HTTPS://wxaurl.cn/"
+		  "x\"," FALLBACK "},"
+		  "\"wechat\":{\"mini_program\":\"weixin://dl/business/"
+		  "?t=a\"," FALLBACK "}}}",
+		  &err) < 0)
+		fail_msg("%s", err.text);
+	link_request_fill(&r, &link);
+	assert_int_equal(link.n_targets, 3);
+	assert_string_equal(link.targets[0]->app, "myapp://item/7");
+	assert_string_equal(link.targets[0]->mini_program, "");
+	assert_string_equal(link.targets[1]->mini_program,
+			    "https://wxaurl.cn/x");
+	assert_string_equal(link.targets[2]->mini_program,
+			    "weixin://dl/business/?t=a");
+	/* What a redirector takes that knows no pages. */
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(link.targets[i]->url,
+				    "https://store.example/");
+	link_request_release(&r);
+}
+
+static void a_page_leads_to_apps_that_are_allowed_only(void **state)
+{
+	static const char *const refused[][2] = {
+		{"https://a.example/", "ios: app: opens no app"},
+		{"http://a.example/", "ios: app: opens no app"},
+		{"javascript:alert(1)", "ios: app: the scheme javascript"},
+		{"data:text/html,x", "ios: app: the scheme data"},
+		{"file:///etc/passwd", "ios: app: the scheme file"},
+		{"vbscript:x", "ios: app: the scheme vbscript"},
+		{"blob:x", "ios: app: the scheme blob"},
+		{"about:blank", "ios: app: the scheme about"},
+		{"intent://x#Intent;scheme=http;end", "ios: app: may lead"},
+		{"other://x", "allocator.url_schemes"},
+		{"myapp:", "ios: app: has nothing behind"},
+		{"myapp://a b", "ios: app: has a blank"},
+		{"item", "ios: app: is not an absolute URL"},
+		{"", "ios: app: is empty"},
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		snprintf(text, sizeof(text),
+			 "{\"targets\":{\"ios\":{\"app\":\"%s\"," FALLBACK
+			 "}}}",
+			 refused[i][0]);
+		assert_refused(text, refused[i][1]);
+	}
+	assert_refused("{\"targets\":{\"wechat\":{\"mini_program\":"
+		       "\"http://wxaurl.cn/x\"," FALLBACK "}}}",
+		       "wechat: mini_program: opens no app");
+}
+
+static void what_a_page_lacks_is_named(void **state)
+{
+	(void)state;
+	assert_refused("{\"targets\":{\"ios\":{\"app\":\"myapp://x\"}}}",
+		       "targets: ios: fallback: is required");
+	assert_refused("{\"targets\":{\"ios\":{" FALLBACK "}}}",
+		       "targets: ios: expected one of app and mini_program");
+	assert_refused("{\"targets\":{\"ios\":{\"app\":\"myapp://x\","
+		       "\"mini_program\":\"weixin://x\"," FALLBACK "}}}",
+		       "targets: ios: expected one of app and mini_program");
+	assert_refused("{\"targets\":{\"ios\":{\"app\":\"myapp://x\","
+		       "\"fallback\":\"http://a.example/\"}}}",
+		       "targets: ios: fallback: must begin with https://");
+	assert_refused("{\"targets\":{\"ios\":{\"app\":\"myapp://x\","
+		       "\"fallback\":\"https://sho.rt/\"}}}",
+		       "targets: ios: fallback: the host sho.rt is our own");
+	assert_refused("{\"targets\":{\"ios\":{\"app\":7," FALLBACK "}}}",
+		       "targets: ios: app: expected a string");
+	assert_refused("{\"targets\":{\"ios\":{\"apps\":\"x\"}}}",
+		       "targets: ios: apps: expected app or mini_program");
+	assert_refused("{\"targets\":{\"ios\":7}}",
+		       "targets: ios: expected a URL, or an object");
+	assert_refused(
+		"{\"targets\":{\"default\":{\"app\":\"myapp://x\"," FALLBACK
+		"}}}",
+		"targets: default: expected a URL");
+}
+
 static void wrong_numbers_and_times_are_refused(void **state)
 {
 	(void)state;
@@ -367,6 +462,9 @@ int main(void)
 		WITH_STORE(a_default_target_is_the_url),
 		WITH_STORE(two_different_defaults_are_refused),
 		WITH_STORE(a_wrong_target_is_named),
+		WITH_STORE(a_target_may_open_an_app_or_a_mini_program),
+		WITH_STORE(a_page_leads_to_apps_that_are_allowed_only),
+		WITH_STORE(what_a_page_lacks_is_named),
 		WITH_STORE(wrong_numbers_and_times_are_refused),
 		WITH_STORE(a_text_has_nothing_that_nobody_sees),
 		WITH_STORE(what_only_an_edit_can_say_is_refused),

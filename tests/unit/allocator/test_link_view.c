@@ -73,6 +73,36 @@ static void a_link_that_never_expires_has_no_time(void **state)
 	assert_shows(&link, DURATION_NEVER, "\"expires_at\":null");
 }
 
+static void a_target_is_shown_as_it_was_given(void **state)
+{
+	Shortloop__Link link = some_link();
+	Shortloop__Target ios, wechat, android,
+		*targets[] = {&ios, &wechat, &android};
+
+	(void)state;
+	shortloop__target__init(&ios);
+	shortloop__target__init(&wechat);
+	shortloop__target__init(&android);
+	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	ios.url = unconst("https://store.example/");
+	ios.app = unconst("myapp://item/\"7\"");
+	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	wechat.url = unconst("https://web.example/");
+	wechat.mini_program = unconst("weixin://dl/business/?t=a");
+	android.device = SHORTLOOP__DEVICE__DEVICE_ANDROID;
+	android.url = unconst("https://and.example/");
+	link.targets = targets;
+	link.n_targets = 3;
+	assert_shows(
+		&link, 1,
+		"\"targets\":{"
+		"\"ios\":{\"app\":\"myapp://item/\\\"7\\\"\","
+		"\"fallback\":\"https://store.example/\"},"
+		"\"wechat\":{\"mini_program\":\"weixin://dl/business/?t=a\","
+		"\"fallback\":\"https://web.example/\"},"
+		"\"android\":\"https://and.example/\"}");
+}
+
 static void what_is_not_set_is_null(void **state)
 {
 	Shortloop__Link link = some_link();
@@ -135,6 +165,7 @@ int main(void)
 		cmocka_unit_test(the_short_url_is_base_and_code),
 		cmocka_unit_test(times_are_rfc_3339),
 		cmocka_unit_test(a_link_that_never_expires_has_no_time),
+		cmocka_unit_test(a_target_is_shown_as_it_was_given),
 		cmocka_unit_test(what_is_not_set_is_null),
 		cmocka_unit_test(tags_keep_their_order),
 		cmocka_unit_test(quotes_in_a_url_are_escaped),

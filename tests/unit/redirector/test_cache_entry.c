@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "redirector/cache_entry.h"
+#include "redirector/landing_pages.h"
 #include "schemas/click.pb-c.h"
 
 static char ten_days[] = "10d", *classes[] = {ten_days};
@@ -143,6 +144,36 @@ static void each_target_has_lines_of_its_own(void **state)
 	lines_are(&link, 3, "Location: https://wx.example/\r\n" VARY EVERY);
 }
 
+static void a_target_that_is_a_page_has_its_urls(void **state)
+{
+	static const char urls[] = "myapp://x\0https://ios.example/";
+	static char app[] = "myapp://x", program[] = "weixin://dl/business";
+	struct world *w = *state;
+	Shortloop__Target ios, wechat, *targets[] = {&wechat, &ios};
+	struct cached_link link;
+
+	shortloop__target__init(&ios);
+	shortloop__target__init(&wechat);
+	ios.device = SHORTLOOP__DEVICE__DEVICE_IOS;
+	ios.url = ios_url;
+	ios.app = app;
+	wechat.device = SHORTLOOP__DEVICE__DEVICE_WECHAT;
+	wechat.url = wechat_url;
+	wechat.mini_program = program;
+	w->link.targets = targets;
+	w->link.n_targets = 2;
+	link = built(w);
+	lines_are(&link, 0, PLAIN VARY EVERY);
+	assert_int_equal(link.landings[0], LANDING_NONE);
+	assert_int_equal(link.landings[1], LANDING_APP);
+	assert_int_equal(link.landings[2], LANDING_NONE);
+	assert_int_equal(link.landings[3], LANDING_MINI_PROGRAM);
+	assert_int_equal(link.line_ends[1] - link.line_ends[0], sizeof(urls));
+	assert_memory_equal(link.lines.data + link.line_ends[0], urls,
+			    sizeof(urls));
+	lines_are(&link, 2, "");
+}
+
 static void a_link_before_its_time_is_not_there(void **state)
 {
 	struct world *w = *state;
@@ -250,6 +281,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_WORLD(a_plain_link_has_one_set_of_lines),
 		WITH_WORLD(each_target_has_lines_of_its_own),
+		WITH_WORLD(a_target_that_is_a_page_has_its_urls),
 		WITH_WORLD(a_link_before_its_time_is_not_there),
 		WITH_WORLD(its_absence_is_not_kept_beyond_its_time),
 		WITH_WORLD(once_its_time_has_come_it_redirects),

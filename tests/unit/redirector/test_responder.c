@@ -98,6 +98,59 @@ static void a_url_cannot_end_its_line(void **state)
 	is_refused("https://a.example/\x7f");
 }
 
+static void are_no_landing(const char *open, const char *fallback)
+{
+	struct buf out = {0};
+	struct error err;
+
+	assert_int_equal(responder_landing_urls(&out, open, fallback, &err),
+			 -1);
+	assert_int_equal(err.code, ERROR_PROTOCOL);
+	assert_int_equal(out.len, 0);
+	buf_free(&out);
+}
+
+static void a_page_has_what_it_opens_and_its_fallback(void **state)
+{
+	static const char want[] = "myapp://x\0https://s.example/";
+	struct buf out = {0};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(responder_landing_urls(&out, "myapp://x",
+						"https://s.example/", &err),
+			 0);
+	assert_int_equal(out.len, sizeof(want));
+	assert_memory_equal(out.data, want, sizeof(want));
+	buf_free(&out);
+}
+
+static void no_page_opens_what_is_dangerous(void **state)
+{
+	static const char *const urls[] = {
+		"javascript:alert(1)",
+		"JavaScript:alert(1)",
+		"data:text/html,x",
+		"vbscript:x",
+		"file:///etc/passwd",
+		"blob:x",
+		"about:blank",
+		"intent://x#Intent;end",
+		"nothing",
+		"",
+		" javascript:x",
+		"myapp://x\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
+		are_no_landing(urls[i], "https://s.example/");
+	are_no_landing("myapp://x", "http://s.example/");
+	are_no_landing("myapp://x", "javascript:alert(1)");
+	are_no_landing("myapp://x", "https://s.example/\r\n");
+	are_no_landing("myapp://x", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +159,8 @@ int main(void)
 		cmocka_unit_test(a_redirect_by_device_says_so),
 		cmocka_unit_test(a_counted_redirect_is_never_kept),
 		cmocka_unit_test(a_url_cannot_end_its_line),
+		cmocka_unit_test(a_page_has_what_it_opens_and_its_fallback),
+		cmocka_unit_test(no_page_opens_what_is_dangerous),
 	};
 
 	return cmocka_run_group_tests_name("responder", tests, NULL, NULL);

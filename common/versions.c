@@ -1,0 +1,123 @@
+#include "common/versions.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct version {
+	void *value;
+	size_t users; /* and one more while it is the newest; under the lock */
+};
+
+struct versions {
+	versions_free_fn *free_value;
+	pthread_mutex_t lock; /* of taking and letting go */
+	struct version *_Atomic newest;
+};
+
+static struct version *version_new(void *value, versions_free_fn *free_value,
+				   struct error *err)
+{
+	struct version *one = malloc(sizeof(*one));
+
+	if (one) {
+		*one = (struct version){value, 1};
+	} else {
+		free_value(value);
+		error_set_nomem(err);
+	}
+	return one;
+}
+
+static void version_free(struct versions *v, struct version *one)
+{
+	if (!one)
+		return;
+	v->free_value(one->value);
+	free(one);
+}
+
+/* Under the lock.  Returns it when nobody uses it any more. */
+static struct version *let_go(struct version *one)
+{
+	return one && --one->users == 0 ? one : NULL;
+}
+
+struct versions *versions_new(void *first, versions_free_fn *free_value,
+			      struct error *err)
+{
+	struct versions *v = calloc(1, sizeof(*v));
+	struct version *one = version_new(first, free_value, err);
+
+	if (!v && one) {
+		free_value(first);
+		error_set_nomem(err);
+	}
+	if (!v || !one) {
+		free(one);
+		free(v);
+		return NULL;
+	}
+	v->free_value = free_value;
+	atomic_init(&v->newest, one);
+	pthread_mutex_init(&v->lock, NULL);
+	return v;
+}
+
+void versions_free(struct versions *v)
+{
+	if (!v)
+		return;
+	version_free(v, atomic_load(&v->newest));
+	pthread_mutex_destroy(&v->lock);
+	free(v);
+}
+
+int versions_replace(struct versions *v, void *value, struct error *err)
+{
+	struct version *one = version_new(value, v->free_value, err), *unused;
+
+	if (!one)
+		return -1;
+	pthread_mutex_lock(&v->lock);
+	unused = let_go(atomic_exchange(&v->newest, one));
+	pthread_mutex_unlock(&v->lock);
+	version_free(v, unused);
+	return 0;
+}
+
+static void move_to_newest(struct versions_user *user)
+{
+	struct versions *v = user->of;
+	struct version *unused;
+
+	pthread_mutex_lock(&v->lock);
+	unused = let_go(user->held);
+	user->held = atomic_load(&v->newest);
+	user->held->users++;
+	pthread_mutex_unlock(&v->lock);
+	version_free(v, unused);
+}
+
+const void *versions_use(struct versions_user *user)
+{
+	/* A version that is held is not freed, so that no other has its
+	 * address. */
+	if (atomic_load_explicit(&user->of->newest, memory_order_acquire) !=
+	    user->held)
+		move_to_newest(user);
+	return user->held->value;
+}
+
+void versions_leave(struct versions_user *user)
+{
+	struct version *unused;
+
+	if (!user->held)
+		return;
+	pthread_mutex_lock(&user->of->lock);
+	unused = let_go(user->held);
+	pthread_mutex_unlock(&user->of->lock);
+	user->held = NULL;
+	version_free(user->of, unused);
+}
