@@ -477,7 +477,9 @@ page_template_new(const char *name, struct http_slice text, struct error *err)
 		error_set_nomem(err);
 		return NULL;
 	}
-	if (text.len > PAGE_BYTES_MAX)
+	if (text.len == 0)
+		error_set(err, ERROR_CONFIG, "%s: is empty", name);
+	else if (text.len > PAGE_BYTES_MAX)
 		error_set(err, ERROR_CONFIG, "%s: is longer than %d bytes",
 			  name, PAGE_BYTES_MAX);
 	else if (copy_text(page, name, text, err) == 0 &&

@@ -39,12 +39,6 @@ def domains_config():
     return {}
 
 
-@pytest.fixture
-def allocator_settings():
-    """Section `allocator`, but for its keys; the same."""
-    return {}
-
-
 class Links:
     """Creates links through the allocator and edits them in Redis."""
 

@@ -102,7 +102,8 @@ static void a_page_without_a_way_out_is_refused(void **state)
 	(void)state;
 	is_refused("<p>{{open}}\n", "p.html:2: ends without {{fallback}}");
 	is_refused("<p>{{fallback}}", "p.html:1: ends without {{open}}");
-	is_refused("", "ends without {{open}}");
+	is_refused("", "p.html: is empty");
+	is_refused("\r\n", "p.html:2: ends without {{open}}");
 	is_refused("<!-- {{open}} {{fallback}} -->", "ends without {{open}}");
 }
 
