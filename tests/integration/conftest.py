@@ -155,6 +155,13 @@ def watch(request, thing):
     return thing
 
 
+@pytest.fixture
+def allocator_settings():
+    """What section `allocator` of support.redirects has beside its keys; a test module
+    may have its own."""
+    return {}
+
+
 @pytest.fixture(scope="session")
 def free_port():
     return servers.free_port

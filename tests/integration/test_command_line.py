@@ -135,7 +135,8 @@ def test_check_finds_the_file_that_a_start_would_miss(name, setting, config,
     ("collector", "SIGHUP reads again: collector.ua_rules, "
      "collector.bot_list, collector.bot_patterns, collector.verdict_rules, "
      "collector.source_list, collector.geo_files\n"),
-    ("redirector", "SIGHUP reads again: domains.file, redirector.deny_file; "
+    ("redirector", "SIGHUP reads again: domains.file, redirector.app_page_file, "
+     "redirector.mini_program_page_file, redirector.deny_file; "
      "redirector.access_log is opened anew\n"),
     ("reclaimer", "SIGHUP is ignored"),
     ("aggregator", "SIGHUP reads again: aggregator.keys_file\n")])
