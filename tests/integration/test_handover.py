@@ -3,6 +3,7 @@ manager that keeps its sockets.  The visitors are bench_load's, which ends with 
 one request of any connection is not answered with a redirect."""
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -73,6 +75,7 @@ def manager():
 
 class BySocket:
     """The next process is started beside the one that runs."""
+    name = "by socket"
 
     def __init__(self, sockets):
         self.settings = {"handover_socket": str(sockets / "handover")}
@@ -89,6 +92,7 @@ class BySocket:
 
 class ByManager:
     """One ends, the next is started with its sockets."""
+    name = "by manager"
 
     def __init__(self, manager):
         self.settings = {}
@@ -125,15 +129,13 @@ def prepare(program, links_config, domains_config, kafka):
     """A redirector that is not started yet.  Nothing is closed for want of time: a
     machine may be busy."""
     def make(way=None, **settings):
-        topic = kafka.clicks_topic()
         made = program("redirector", {
             "links": links_config, "domains": domains_config,
-            "kafka": {"topic_clicks": topic},
             "redirector": {"threads": 2, "drain_timeout": "20s",
                            "handover_timeout": "60s",
                            **(way.settings if way else {}), **settings}},
             start=False)
-        made.topic = topic
+        made.topic = made.config["kafka"]["topic_clicks"]
         return made
     return make
 
@@ -150,11 +152,12 @@ def event_ids(kafka, topic):
 
 # --- no visit fails -----------------------------------------------------------------
 
-def restart_under_load(redirector, way, bench_load, codes, kafka, rate, threads):
+def restart_under_load(redirector, way, bench_load, codes, kafka, rate, threads,
+                       connections=16):
     """Restarts with each number of threads; half of the visits come on connections
     that are kept, half on one each.  Returns the results of both loads."""
     way.start(redirector)
-    loads = [Load(bench_load, redirector, codes, rate / 2, 16, each)
+    loads = [Load(bench_load, redirector, codes, rate / 2, connections, each)
              for each in (0, 1)]
     try:
         for count in threads:
@@ -183,14 +186,22 @@ def test_no_visit_fails_while_redirectors_follow_each_other(
                        threads=(1, 3, 3, 2))
 
 
+def for_seconds(seconds, values):
+    until = time.monotonic() + seconds
+    return itertools.takewhile(lambda _: time.monotonic() < until,
+                               itertools.cycle(values))
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("rate", [20000])
-def test_no_visit_fails_for_a_minute(prepare, way, bench_load, codes, kafka, rate,
+def test_no_visit_fails_for_a_minute(prepare, way, bench_load, codes, kafka,
                                      record_property):
-    redirector = prepare(way)
-    results = restart_under_load(redirector, way, bench_load, codes, kafka, rate,
-                                 threads=[2, 1, 2, 4] * 6)
-    record_property("summary", f"restarts at {rate}/s: {results}")
+    restarts = []
+    threads = for_seconds(int(os.environ.get("HANDOVER_SECONDS", 60)), [2, 1, 2, 4])
+    results = restart_under_load(
+        prepare(way), way, bench_load, codes, kafka, 20000,
+        (restarts.append(n) or n for n in threads), connections=64)
+    record_property("summary", f"{len(restarts)} restarts at 20000/s {way.name}: "
+                    f"{results}")
 
 
 # --- connections --------------------------------------------------------------------
