@@ -3,16 +3,16 @@
  * how many at once?  (M. Nygard, "Release It!", 2007.)
  *
  *	closed --> `failures` look-ups in a row failed --> open
- *	open --> a wait is over, or the server was connected to anew --> half-open
- *	half-open --> a look-up fails --> open, and the wait is twice as long
- *	any --> a look-up succeeds --> closed
+ *	open --> a wait is over, or the server was connected to anew -->
+ *half-open half-open --> a look-up fails --> open, and the wait is twice as
+ *long any --> a look-up succeeds --> closed
  *
  * Open, nobody asks; half-open, one at a time.  When it has closed, or a
  * connection is new, `first` may be under way at once; when as many have
  * succeeded the number doubles, BREAKER_STEP_MS apart at least, until it is
- * without a bound beyond BREAKER_LIMIT_MAX.  So what gathered while a server was
- * away does not come upon it all at once (slow start: V. Jacobson, "Congestion
- * Avoidance and Control", 1988).
+ * without a bound beyond BREAKER_LIMIT_MAX.  So what gathered while a server
+ *was away does not come upon it all at once (slow start: V. Jacobson,
+ *"Congestion Avoidance and Control", 1988).
  *
  * Nothing but a state: it belongs to one thread, and is told the time, in
  * monotonic ms.  A clock that goes back makes waits longer by at most one wait.
@@ -70,8 +70,8 @@ void breaker_begin(struct breaker *b);
 /* One that had begun is no longer under way. */
 void breaker_end(struct breaker *b);
 
-/* What became of it; before its end, when it takes too long.  Once for each that
- * has begun.  `random`: 32 random bits. */
+/* What became of it; before its end, when it takes too long.  Once for each
+ * that has begun.  `random`: 32 random bits. */
 void breaker_succeeded(struct breaker *b, int64_t now);
 void breaker_failed(struct breaker *b, int64_t now, uint32_t random);
 

@@ -8,7 +8,7 @@
 #define WAIT_MAX 1000
 #define FIRST	 2
 /* The longest of what it may draw: nothing is taken off. */
-#define LONGEST	 0
+#define LONGEST 0
 
 struct world {
 	struct breaker b;
