@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codespace/alias.h"
+#include "common/clock.h"
 
 /* Readers that have not looked for so many changes are woken. */
 #define BEHIND (FRESHNESS_RING / 8)
@@ -27,6 +28,7 @@ struct freshness {
 	pthread_mutex_t lock;  /* of what follows */
 	uint64_t resumed;      /* the number that the subscription began with */
 	uint64_t voided;       /* entries asked for before it are void */
+	int64_t unnamed;       /* when either came last */
 	struct freshness_reader *readers;
 	struct change ring[FRESHNESS_RING]; /* by number */
 };
@@ -43,6 +45,7 @@ struct freshness_reader {
 	uint64_t resumed, voided;
 	int64_t confirmed;
 	int64_t distrusted; /* what was asked for until then is not covered */
+	int64_t unnamed;    /* as freshness_unnamed_until */
 };
 
 struct freshness *freshness_new(struct error *err)
@@ -54,6 +57,7 @@ struct freshness *freshness_new(struct error *err)
 		return NULL;
 	}
 	atomic_init(&f->confirmed, NEVER);
+	f->unnamed = clock_monotonic_ms();
 	pthread_mutex_init(&f->lock, NULL);
 	return f;
 }
@@ -107,6 +111,7 @@ void freshness_resume(struct freshness *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->resumed = append(f, NULL, 0);
+	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->resumed);
 	pthread_mutex_unlock(&f->lock);
 }
@@ -115,6 +120,7 @@ void freshness_void(struct freshness *f)
 {
 	pthread_mutex_lock(&f->lock);
 	f->voided = append(f, NULL, 0);
+	f->unnamed = clock_monotonic_ms();
 	atomic_store(&f->head, f->voided);
 	pthread_mutex_unlock(&f->lock);
 }
@@ -154,7 +160,8 @@ struct freshness_reader *freshness_reader_new(struct freshness *f,
 				       .fn = fn,
 				       .arg = arg,
 				       .confirmed = NEVER,
-				       .distrusted = NEVER};
+				       .distrusted = NEVER,
+				       .unnamed = clock_monotonic_ms()};
 	pthread_mutex_lock(&f->lock);
 	r->next = f->readers;
 	f->readers = r;
@@ -197,10 +204,14 @@ static void catch_up(struct freshness_reader *r)
 	r->resumed = f->resumed;
 	if (r->voided < f->voided)
 		r->voided = f->voided;
-	if (head - r->seen > FRESHNESS_RING)
-		r->voided = head; /* some were written over */
-	else
+	if (r->unnamed < f->unnamed)
+		r->unnamed = f->unnamed;
+	if (head - r->seen > FRESHNESS_RING) { /* some were written over */
+		r->voided = head;
+		r->unnamed = clock_monotonic_ms();
+	} else {
 		hand_over(r, head);
+	}
 	r->seen = head;
 	pthread_mutex_unlock(&f->lock);
 }
@@ -223,6 +234,18 @@ struct freshness_mark freshness_mark(const struct freshness_reader *r,
 				     int64_t now)
 {
 	return (struct freshness_mark){now, r->seen};
+}
+
+int64_t freshness_unnamed_until(const struct freshness_reader *r)
+{
+	return r->unnamed;
+}
+
+struct freshness_mark freshness_mark_of_copy(const struct freshness_reader *r,
+					     int64_t as_of)
+{
+	return (struct freshness_mark){
+		as_of > r->confirmed ? as_of : r->confirmed, r->seen};
 }
 
 bool freshness_is_void(const struct freshness_reader *r,

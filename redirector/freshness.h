@@ -76,6 +76,17 @@ struct freshness_mark {
 struct freshness_mark freshness_mark(const struct freshness_reader *r,
 				     int64_t now);
 
+/* When the subscription last began, or any link may have changed: what changed
+ * before was not named, link by link. */
+int64_t freshness_unnamed_until(const struct freshness_reader *r);
+
+/* The same of a question to a copy, which has all that was written until
+ * `as_of` and is asked for a link that was not named since.  If
+ * freshness_unnamed_until was before, whatever has changed it until the last
+ * heartbeat was named, so it is current as of that. */
+struct freshness_mark freshness_mark_of_copy(const struct freshness_reader *r,
+					     int64_t as_of);
+
 /* What follows speaks of what was learned by the last sync. */
 
 /* May it not even stand in while Redis is away? */

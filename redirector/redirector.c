@@ -21,6 +21,7 @@
 #include "redirector/host_table.h"
 #include "redirector/invalidations.h"
 #include "redirector/landing_pages.h"
+#include "redirector/lookup_health.h"
 #include "redirector/renew_throttle.h"
 
 /* --- health ----------------------------------------------------------------
@@ -290,6 +291,25 @@ static int make_invalidations(struct redirector *r, struct error *err)
 	return r->invalidations ? 0 : -1;
 }
 
+static int make_lookups(struct redirector *r, struct health *health,
+			struct error *err)
+{
+	const struct redis_config *redis = &r->config->redis;
+	const struct lookup_health_options options = {
+		.health = health,
+		.metrics = r->registry,
+		.log = r->log,
+		.threads = r->threads,
+		.replicas = redis->replicas.count > 0,
+	};
+
+	if (options.replicas)
+		r->first_replica =
+			arc4random_uniform((uint32_t)redis->replicas.count);
+	r->lookups = lookup_health_new(&options, err);
+	return r->lookups ? 0 : -1;
+}
+
 static int make_hours(struct redirector *r, struct error *err)
 {
 	r->hours = calloc(r->threads + 1, sizeof(*r->hours));
@@ -343,8 +363,9 @@ static int make_parts(struct redirector *r, struct health *health,
 	    make_rules(r, err) < 0 || make_shared_domains(r, health, err) < 0)
 		return -1;
 	r->renewals = renew_throttle_new(err);
-	if (!r->renewals || make_spaces(r, err) < 0 ||
-	    make_invalidations(r, err) < 0 || make_hours(r, err) < 0)
+	if (!r->renewals || make_lookups(r, health, err) < 0 ||
+	    make_spaces(r, err) < 0 || make_invalidations(r, err) < 0 ||
+	    make_hours(r, err) < 0)
 		return -1;
 	return make_sink(r, health, succeeds, err);
 }
@@ -392,6 +413,7 @@ void redirector_free(struct redirector *r)
 	space_monitor_free(r->spaces);
 	free(r->keys_missing);
 	renew_throttle_free(r->renewals);
+	lookup_health_free(r->lookups);
 	host_table_free(r->hosts_in_use);
 	access_log_free(r->access_log, r->config->redirector.drain_timeout);
 	landing_pages_free(r->landing_pages);

@@ -31,6 +31,7 @@ struct freshness;
 struct host_table;
 struct invalidations;
 struct landing_pages;
+struct lookup_health;
 struct network_list;
 struct renew_throttle;
 struct shared_domains_watch;
@@ -68,6 +69,8 @@ struct redirector {
 	struct host_table *hosts_in_use;
 	struct shared_domains_watch *shared_domains; /* NULL: none */
 	struct metric *domains_revision;
+	struct lookup_health *lookups;
+	size_t first_replica; /* drawn: redirectors begin with different ones */
 	struct renew_throttle *renewals;
 	struct space_monitor *spaces; /* runs on the first thread */
 	struct metric **keys_missing; /* by space index */

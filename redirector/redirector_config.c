@@ -9,6 +9,7 @@
 #include "common/network_list.h"
 #include "linkstore/config_check.h"
 #include "linkstore/quarantine.h"
+#include "redirector/breaker.h"
 #include "redirector/recorded.h"
 
 static const char *const client_headers[] = {"x-forwarded-for", "forwarded",
@@ -90,6 +91,29 @@ static const struct setting settings_table[] = {
 		space_check_every, "1s", 100, CLOCK_MINUTE, AT_START,
 		"How often the space records in Redis, with their cursors, are "
 		"read and compared with the configuration"),
+	SETTING_DURATION(
+		lookup_timeout, "1s", 10, 10 * CLOCK_MINUTE, AT_START,
+		"How long a visitor waits at most for a link that is looked up "
+		"in Redis, before a 503 or the link as it was"),
+	SETTING_INT(lookups_at_first, "16", 1, 1000000, AT_START,
+		    "Look-ups that a thread has under way at once when Redis "
+		    "is back; others wait for their turn, and the number "
+		    "doubles as they succeed; above 1024 nobody waits"),
+	SETTING_INT(breaker_failures, "10", 1, 1000000, AT_START,
+		    "After so many look-ups in a row that failed or took too "
+		    "long, a thread asks Redis for one link at a time only, "
+		    "now and then, until one succeeds"),
+	SETTING_DURATION(breaker_wait_max, "2s", BREAKER_WAIT_MIN, CLOCK_MINUTE,
+			 AT_START,
+			 "The longest time between two of these; the first is "
+			 "100ms, and each twice the one before"),
+	SETTING_DURATION(replica_timeout, "100ms", 1, CLOCK_MINUTE, AT_START,
+			 "How long one of redis.replicas may take for an "
+			 "answer before the master is asked"),
+	SETTING_DURATION(replica_lag_max, "2s", CLOCK_SECOND, CLOCK_HOUR,
+			 AT_START,
+			 "How far one of redis.replicas may be behind the "
+			 "master and be asked"),
 	SETTING_PERMANENT_MAX_AGE,
 	SETTING_DURATION(retry_after, "5s", CLOCK_SECOND, CLOCK_HOUR, AT_START,
 			 "Retry-After of a 503"),
@@ -330,7 +354,8 @@ int redirector_config_validate(const void *config, struct error *err)
 {
 	const struct redirector_config *c = config;
 
-	if (links_config_validate(&c->links, err) < 0 ||
+	if (redis_replicas_check(&c->redis, err) < 0 ||
+	    links_config_validate(&c->links, err) < 0 ||
 	    domains_config_validate(&c->domains, &c->links, err) < 0 ||
 	    validate_limits(&c->redirector, err) < 0)
 		return -1;

@@ -38,6 +38,13 @@ struct redirector_settings {
 	int64_t cache_negative_ttl;
 	int64_t cache_stale;
 	int64_t space_check_every;
+	/* Looking links up in Redis. */
+	int64_t lookup_timeout;
+	int64_t lookups_at_first; /* under way after an outage, by thread */
+	int64_t breaker_failures;
+	int64_t breaker_wait_max;
+	int64_t replica_timeout;
+	int64_t replica_lag_max;
 	/* Answers. */
 	int64_t permanent_max_age;
 	int64_t retry_after;

@@ -8,8 +8,14 @@
 #define CACHE_HELP                                                             \
 	"Codes looked for in the cache; stale: found, but only "               \
 	"good enough because Redis was away"
-#define LOOKUPS	      "shortloop_redirector_redis_lookups_total"
-#define LOOKUPS_HELP  "Codes asked of Redis, identical ones in flight once"
+#define LOOKUPS	     "shortloop_redirector_redis_lookups_total"
+#define LOOKUPS_HELP "Codes asked of Redis, identical ones in flight once"
+#define ASKED	     "shortloop_redirector_questions_total"
+#define ASKED_HELP   "Questions for links that Redis was sent, by server"
+#define REPLICA	     "shortloop_redirector_replica_answers_total"
+#define REPLICA_HELP                                                           \
+	"What came of questions to replicas; all but used and stood_in were "  \
+	"then asked of the master"
 #define VISITS	      "shortloop_redirector_counted_visits_total"
 #define VISITS_HELP   "Visits of links that may be visited so many times"
 #define RENEWALS      "shortloop_redirector_renewals_total"
@@ -60,6 +66,12 @@ static const struct counter {
 	[COUNTER_UNAVAILABLE] = {ANSWERS,
 				 "outcome=\"unavailable\",status=\"503\"",
 				 ANSWERS_HELP},
+	[COUNTER_UNAVAILABLE_LATE] = {ANSWERS,
+				      "outcome=\"late\",status=\"503\"",
+				      ANSWERS_HELP},
+	[COUNTER_UNAVAILABLE_BREAKER] =
+		{ANSWERS, "outcome=\"breaker_open\",status=\"503\"",
+		 ANSWERS_HELP},
 	[COUNTER_DENIED] = {ANSWERS, "outcome=\"denied\",status=\"403\"",
 			    ANSWERS_HELP},
 	[COUNTER_OVER_RATE] = {ANSWERS, "outcome=\"over_rate\",status=\"429\"",
@@ -79,6 +91,15 @@ static const struct counter {
 		 "for want of room in limit_table_size"},
 	[COUNTER_LOOKUPS] = {LOOKUPS, "result=\"answered\"", LOOKUPS_HELP},
 	[COUNTER_LOOKUPS_FAILED] = {LOOKUPS, "result=\"failed\"", LOOKUPS_HELP},
+	[COUNTER_ASKED_MASTER] = {ASKED, "of=\"master\"", ASKED_HELP},
+	[COUNTER_ASKED_REPLICA] = {ASKED, "of=\"replica\"", ASKED_HELP},
+	[COUNTER_REPLICA_USED] = {REPLICA, "result=\"used\"", REPLICA_HELP},
+	[COUNTER_REPLICA_STOOD_IN] = {REPLICA, "result=\"stood_in\"",
+				      REPLICA_HELP},
+	[COUNTER_REPLICA_LACKED] = {REPLICA, "result=\"lacked\"", REPLICA_HELP},
+	[COUNTER_REPLICA_OUTDATED] = {REPLICA, "result=\"outdated\"",
+				      REPLICA_HELP},
+	[COUNTER_REPLICA_FAILED] = {REPLICA, "result=\"failed\"", REPLICA_HELP},
 	[COUNTER_VISITS] = {VISITS, "result=\"allowed\"", VISITS_HELP},
 	[COUNTER_VISITS_OVER] = {VISITS, "result=\"over\"", VISITS_HELP},
 	[COUNTER_VISITS_FAILED] = {VISITS, "result=\"failed\"", VISITS_HELP},

@@ -711,9 +711,10 @@ void responder_send_limited(struct responder *r, struct http_request *req,
 	send_page(r, req, 429, page_limited, "Retry-After", seconds);
 }
 
-void responder_send_unavailable(struct responder *r, struct http_request *req)
+void responder_send_unavailable(struct responder *r, struct http_request *req,
+				enum redirector_counter why)
 {
-	count_silent(r, COUNTER_UNAVAILABLE);
+	count_silent(r, why);
 	send_unavailable(r, req, r->retry_after);
 }
 

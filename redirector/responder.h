@@ -107,7 +107,10 @@ void responder_send_denied(struct responder *r, struct http_request *req);
 void responder_send_limited(struct responder *r, struct http_request *req,
 			    enum redirector_counter why, int64_t wait_ms);
 
-/* 503: there may be a link, but it cannot be found now; no event. */
-void responder_send_unavailable(struct responder *r, struct http_request *req);
+/* 503: there may be a link, but it cannot be found now; no event.  `why` is
+ * COUNTER_UNAVAILABLE, COUNTER_UNAVAILABLE_LATE or COUNTER_UNAVAILABLE_BREAKER.
+ */
+void responder_send_unavailable(struct responder *r, struct http_request *req,
+				enum redirector_counter why);
 
 #endif

@@ -43,8 +43,20 @@ static void on_redis(void *arg, bool up, const struct error *err)
 	redirector_redis_changed(
 		s->context.redirector, s->context.number,
 		up ? redis_async_run_id(s->context.redis) : NULL, err);
-	if (!up)
+	if (up)
+		s->handler->on_connected(s->state, LOOKUP_MASTER);
+	else
 		s->handler->on_redis_lost(s->state);
+}
+
+static void on_replica(void *arg, bool anew, const char *why)
+{
+	struct server *s = arg;
+
+	lookup_health_replica(s->context.redirector->lookups, s->context.number,
+			      why);
+	if (anew)
+		s->handler->on_connected(s->state, LOOKUP_REPLICA);
 }
 
 static void on_turn_end(void *arg)
@@ -68,8 +80,11 @@ static void server_free(struct server *s)
 		return;
 	if (s->context.number == 0)
 		space_monitor_stop(s->context.redirector->spaces);
-	/* Before the others: what is in flight is answered through them. */
+	/* Before the others: what is in flight is answered through them.  What
+	 * a replica owes is asked of the master. */
+	replica_stop(s->context.replica);
 	redis_async_free(s->context.redis);
+	replica_free(s->context.replica);
 	http_listener_free(s->serving.listener);
 	s->handler->destroy(s->state);
 	loop_free(s->context.loop);
@@ -129,6 +144,27 @@ static int make_hooks(struct server *s, struct error *err)
 				   s->context.loop, s->context.redis, err);
 }
 
+/* Threads begin with different ones. */
+static int make_replica(struct server *s, struct error *err)
+{
+	const struct server_context *c = &s->context;
+	const struct redirector_config *config = c->redirector->config;
+	const struct replica_options options = {
+		.loop = c->loop,
+		.config = &config->redis,
+		.master = c->redis,
+		.first = c->redirector->first_replica + c->number,
+		.lag_max = config->redirector.replica_lag_max,
+		.on_state = on_replica,
+		.arg = s,
+	};
+
+	if (!config->redis.replicas.count)
+		return 0;
+	s->context.replica = replica_new(&options, err);
+	return s->context.replica ? 0 : -1;
+}
+
 static int make_parts(struct server *s, struct error *err)
 {
 	struct server_context *c = &s->context;
@@ -139,7 +175,7 @@ static int make_parts(struct server *s, struct error *err)
 	c->redis = redis_async_new(c->loop, &c->redirector->config->redis,
 				   linkstore_scripts(c->redirector->store),
 				   on_redis, s, err);
-	if (!c->redis)
+	if (!c->redis || make_replica(s, err) < 0)
 		return -1;
 	s->serving.loop = c->loop;
 	s->serving.on_failure = on_failure;

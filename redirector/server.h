@@ -12,7 +12,9 @@
 #include "common/http/http_server.h"
 #include "common/loop/loop.h"
 #include "common/redis/redis_async.h"
+#include "redirector/lookup_health.h"
 #include "redirector/redirector.h"
+#include "redirector/replica.h"
 #include "redirector/sockets.h"
 
 /* The part of a server that its handler may use, on the server's thread. */
@@ -21,6 +23,7 @@ struct server_context {
 	unsigned number; /* from 0 on */
 	struct loop *loop;
 	struct redis_async *redis;
+	struct replica *replica; /* to look links up in; NULL: none */
 };
 
 struct request_handler {
@@ -34,6 +37,8 @@ struct request_handler {
 	void (*on_turn_end)(void *state); /* of the loop */
 	/* The connection to Redis has ended; the next may be to another. */
 	void (*on_redis_lost)(void *state);
+	/* A connection is new. */
+	void (*on_connected)(void *state, enum lookup_server to);
 };
 
 struct servers;

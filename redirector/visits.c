@@ -16,6 +16,7 @@
 #include "redirector/freshness.h"
 #include "redirector/host_table.h"
 #include "redirector/link_cache.h"
+#include "redirector/link_source.h"
 #include "redirector/rate_table.h"
 #include "redirector/renew_throttle.h"
 #include "redirector/request_info.h"
@@ -31,10 +32,9 @@
  *	                    |   --> too many that have no link: 429
  *	                    |
  *	                    v   Redis answers, for all that wait for the code
- *	                on_answer --> respond
- *	                    |   changed meanwhile: it is asked again
+ *	                on_found --> respond
  *	                    |
- *	                    v   Redis cannot be asked, or failed
+ *	                    v   Redis cannot be asked, failed, or is late
  *	                respond_without_redis --> the stale link, or 503
  *
  *	respond --> any number of visits: the response
@@ -44,8 +44,6 @@
  */
 
 #define LOOKUP_BUCKETS 1024 /* a power of two */
-/* How often a code is asked for that changes while it is asked for. */
-#define LOOKUP_TRIES 4
 
 struct waiter {
 	struct waiter *next;
@@ -59,8 +57,6 @@ struct lookup {
 	struct lookup *next; /* in its bucket */
 	struct visits *owner;
 	struct waiter *first, **last;
-	struct freshness_mark asked;
-	unsigned tries;
 	uint64_t network; /* that has paid for it; admission.h */
 	struct link_target target;
 };
@@ -105,6 +101,7 @@ struct visits {
 	const struct linkstore *store;
 	struct link_cache *cache;
 	struct freshness_reader *changes;
+	struct link_source *source;
 	struct cache_gauges gauges;
 	struct responder *responder;
 	struct admission *admission;
@@ -140,6 +137,7 @@ static void on_changed(void *arg, struct http_slice code)
 	struct visits *v = arg;
 
 	link_cache_remove(v->cache, code);
+	link_source_note_change(v->source, code);
 }
 
 /* NULL: nothing, or what it has may have been changed. */
@@ -161,22 +159,27 @@ static bool is_fresh(const struct visits *v, const struct cached_link *link)
 	       freshness_is_fresh(v->changes, &link->asked, now);
 }
 
-/* Redis did not tell.  A link that was there and has not expired still is, as
- * far as anybody knows; of anything else nothing can be said. */
+/* A link that was there and has not expired still is, as far as anybody knows,
+ * unless its visits would have to be counted. */
+static bool may_stand_in(const struct visits *v, const struct cached_link *link)
+{
+	return link && !link->max_visits &&
+	       loop_now_ms(v->loop) < link->stale_until;
+}
+
+/* Redis did not tell.  `why` is how it counts that nothing stands in. */
 static void respond_without_redis(struct visits *v, struct http_request *req,
-				  struct http_slice code)
+				  struct http_slice code,
+				  enum redirector_counter why)
 {
 	const struct cached_link *link = find_cached(v, code);
 
-	/* Nobody could count the visit. */
-	if (link && link->max_visits)
-		link = NULL;
-	if (link && loop_now_ms(v->loop) < link->stale_until) {
+	if (may_stand_in(v, link)) {
 		redirector_count(&v->counters, COUNTER_STALE);
 		respond(v, req, code, link);
 		return;
 	}
-	responder_send_unavailable(v->responder, req);
+	responder_send_unavailable(v->responder, req, why);
 }
 
 /* --- renewing --------------------------------------------------------------
@@ -319,7 +322,8 @@ static void finish_counted(struct counted_visit *c, const struct error *err)
 	if (err || leads_elsewhere(c)) {
 		if (err)
 			log_failure(v, err);
-		responder_send_unavailable(v->responder, c->req);
+		responder_send_unavailable(v->responder, c->req,
+					   COUNTER_UNAVAILABLE);
 	} else {
 		responder_send_counted(v->responder, c->req, c->link,
 				       loop_now_ms(v->loop));
@@ -343,6 +347,7 @@ static void on_counted(void *arg, bool allowed, uint64_t used,
 	struct visits *v = c->owner;
 
 	(void)used;
+	link_source_ended(v->source, err);
 	if (err && err->code == ERROR_NOTFOUND) {
 		redirector_count(&v->counters, COUNTER_VISITS_OVER);
 		finish_gone(c, loop_now_ms(v->loop) +
@@ -364,6 +369,7 @@ static void on_count_read(void *arg, uint64_t used, const struct error *err)
 {
 	struct counted_visit *c = arg;
 
+	link_source_ended(c->owner->source, err);
 	if (!err && used >= c->link->max_visits)
 		finish_gone(c, INT64_MAX);
 	else
@@ -401,8 +407,10 @@ static int count_visit(struct visits *v, struct http_request *req,
 		error_set_nomem(err);
 	else if (!linkstore_locate(v->store, code.data, code.len, &c->target))
 		error_set(err, ERROR_INPUT, "this is no code of a link");
-	else if (ask_count(c, err) == 0)
+	else if (ask_count(c, err) == 0) {
+		link_source_begun(v->source);
 		return 0;
+	}
 	redirector_count(&v->counters, COUNTER_VISITS_FAILED);
 	free(c->link);
 	free(c);
@@ -417,19 +425,21 @@ static void respond(struct visits *v, struct http_request *req,
 	if (responder_send_link(v->responder, req, code, link,
 				loop_now_ms(v->loop)))
 		return;
+	if (!link_source_permits(v->source)) {
+		responder_send_unavailable(v->responder, req,
+					   COUNTER_UNAVAILABLE_BREAKER);
+		return;
+	}
 	if (count_visit(v, req, code, link, &err) == 0)
 		return;
 	log_failure(v, &err);
-	responder_send_unavailable(v->responder, req);
+	responder_send_unavailable(v->responder, req, COUNTER_UNAVAILABLE);
 }
 
 /* --- looking up ------------------------------------------------------------
  *
  * Requests for a code that Redis is being asked for wait for the same answer.
  * What comes back goes into the cache, and a link that is due is renewed.
- *
- * The answer may be from before a change of which we have heard already: it
- * came another way.  Then it is not believed, and the code asked for again.
  */
 
 /* Visitors choose the codes, so the hash is keyed. */
@@ -447,7 +457,7 @@ static struct lookup **find_lookup(struct lookup_table *table,
 /* Answers all that wait for `link`; NULL: Redis gave no usable answer, and err
  * says why.  Frees the look-up. */
 static void finish_lookup(struct lookup *l, const struct cached_link *link,
-			  const struct error *err)
+			  enum redirector_counter why, const struct error *err)
 {
 	struct visits *v = l->owner;
 	struct http_slice code = code_of(&l->target);
@@ -460,7 +470,7 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 			respond(v, w->req, code, link);
 		} else {
 			log_failure(v, err);
-			respond_without_redis(v, w->req, code);
+			respond_without_redis(v, w->req, code, why);
 		}
 		metric_observe(v->redirector->metrics.miss_seconds,
 			       (double)(now - w->since) / 1e9);
@@ -469,34 +479,22 @@ static void finish_lookup(struct lookup *l, const struct cached_link *link,
 	free(l);
 }
 
-static int send_lookup(struct lookup *l, struct error *err);
-
-/* 0: the answer is to be believed; 1: another one will come; -1: none will. */
-static int check_answer(struct lookup *l, struct error *err)
-{
-	struct visits *v = l->owner;
-
-	freshness_sync(v->changes);
-	if (!freshness_changed_since(v->changes, code_of(&l->target),
-				     &l->asked))
-		return 0;
-	if (l->tries == LOOKUP_TRIES)
-		return error_set(err, ERROR_REMOTE,
-				 "link %s changes faster than it can be read",
-				 l->target.code);
-	return send_lookup(l, err) == 0 ? 1 : -1;
-}
-
 /* *ret_link points into the builder and the answer. */
-static int use_answer(struct lookup *l, const struct link_answer *answer,
+static int use_answer(struct lookup *l, const struct link_found *found,
 		      struct cached_link *ret_link, struct error *err)
 {
 	struct visits *v = l->owner;
+	const struct link_answer *answer = found->answer;
+	int64_t stale_until;
 
-	if (cache_entry_build(&v->builder, &l->target, answer, l->asked.at,
+	if (cache_entry_build(&v->builder, &l->target, answer, found->sent,
 			      loop_now_ms(v->loop), ret_link, err) < 0)
 		return -1;
-	ret_link->asked = l->asked;
+	ret_link->asked = found->asked;
+	/* It may be of a replica, and from before it was asked for. */
+	stale_until = found->asked.at + v->builder.times.stale;
+	if (ret_link->stale_until > stale_until)
+		ret_link->stale_until = stale_until;
 	link_cache_put(v->cache, code_of(&l->target), ret_link);
 	/* A link that may not be visited yet, or no more, is not kept alive by
 	 * trying. */
@@ -506,67 +504,59 @@ static int use_answer(struct lookup *l, const struct link_answer *answer,
 	return 0;
 }
 
-static void on_answer(void *arg, const struct link_answer *answer,
-		      const struct error *err)
+static void on_found(void *arg, const struct link_found *found,
+		     enum redirector_counter why, const struct error *err)
 {
 	struct lookup *l = arg;
 	struct visits *v = l->owner;
 	struct cached_link link;
 	struct error failed;
-	int status = err ? 0 : check_answer(l, &failed);
 
-	if (status > 0)
-		return;
 	*find_lookup(&v->lookups, &l->target) = l->next;
-	if (status < 0 || (!err && use_answer(l, answer, &link, &failed) < 0))
+	if (found && use_answer(l, found, &link, &failed) < 0) {
+		found = NULL;
 		err = &failed;
+	}
 	/* Only a code without a link costs something. */
-	if (err || answer->link)
+	if (!found || found->answer->link)
 		admission_return_unknown(v->admission, l->network);
 	redirector_count(&v->counters,
-			 err ? COUNTER_LOOKUPS_FAILED : COUNTER_LOOKUPS);
-	finish_lookup(l, err ? NULL : &link, err);
+			 found ? COUNTER_LOOKUPS : COUNTER_LOOKUPS_FAILED);
+	finish_lookup(l, found ? &link : NULL, why, err);
 }
 
-static int send_lookup(struct lookup *l, struct error *err)
-{
-	struct visits *v = l->owner;
-
-	l->tries++;
-	l->asked = freshness_mark(v->changes, loop_now_ms(v->loop));
-	return link_lookup_async(v->redis, &l->target, on_answer, l, err);
-}
-
+/* `stand_in`: that a replica has the link may do, for want of the master. */
 static struct lookup *start_lookup(struct visits *v,
 				   const struct link_target *target,
-				   uint64_t network, struct error *err)
+				   uint64_t network, bool stand_in,
+				   enum redirector_counter *ret_why)
 {
 	struct lookup *l = malloc(sizeof(*l));
+	struct error err;
 
-	if (!l) {
-		error_set_nomem(err);
+	*ret_why = COUNTER_UNAVAILABLE;
+	if (!l)
 		return NULL;
-	}
 	*l = (struct lookup){.owner = v, .network = network, .target = *target};
 	l->last = &l->first;
-	if (send_lookup(l, err) < 0) {
-		free(l);
-		return NULL;
-	}
-	return l;
+	if (link_source_ask(v->source, target, stand_in, on_found, l, ret_why,
+			    &err) == 0)
+		return l;
+	free(l);
+	return NULL;
 }
 
-static int wait_for_lookup(struct lookup *l, struct http_request *req,
-			   struct error *err)
+/* False: out of memory. */
+static bool wait_for_lookup(struct lookup *l, struct http_request *req)
 {
 	struct waiter *w = malloc(sizeof(*w));
 
 	if (!w)
-		return error_set_nomem(err);
+		return false;
 	*w = (struct waiter){NULL, req, clock_monotonic_ns()};
 	*l->last = w;
 	l->last = &w->next;
-	return 0;
+	return true;
 }
 
 /* A link that was there a while ago is not guessed, and costs nothing.  `stale`
@@ -597,18 +587,19 @@ static void ask(struct visits *v, struct http_request *req,
 		const struct cached_link *stale)
 {
 	struct lookup **at = find_lookup(&v->lookups, target);
+	enum redirector_counter why = COUNTER_UNAVAILABLE;
 	uint64_t network;
-	struct error err;
 
 	if (!*at) {
 		if (!pay(v, req, stale, &network))
 			return;
-		*at = start_lookup(v, target, network, &err);
+		*at = start_lookup(v, target, network, !may_stand_in(v, stale),
+				   &why);
 		if (!*at)
 			admission_return_unknown(v->admission, network);
 	}
-	if (!*at || wait_for_lookup(*at, req, &err) < 0)
-		respond_without_redis(v, req, code);
+	if (!*at || !wait_for_lookup(*at, req))
+		respond_without_redis(v, req, code, why);
 }
 
 /* A code that no link can have: its token is not given back. */
@@ -637,7 +628,7 @@ static void look_up(struct visits *v, struct http_request *req,
 	    linkstore_locate(v->store, code.data, code.len, &target))
 		ask(v, req, code, &target, stale);
 	else if (!ready || linkstore_lacks_key(v->store, code.data, code.len))
-		respond_without_redis(v, req, code);
+		respond_without_redis(v, req, code, COUNTER_UNAVAILABLE);
 	else
 		refuse_code(v, req, code, stale);
 }
@@ -704,6 +695,13 @@ static void on_redis_lost(void *state)
 	struct visits *v = state;
 
 	freshness_distrust(v->changes, loop_now_ms(v->loop));
+}
+
+static void on_connected(void *state, enum lookup_server to)
+{
+	struct visits *v = state;
+
+	link_source_connected(v->source, to);
 }
 
 static void on_turn_end(void *state)
@@ -778,6 +776,7 @@ static void visits_free(void *state)
 	hour_writer_add_pending(v->hours);
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
+	link_source_free(v->source);
 	freshness_reader_free(v->changes);
 	link_cache_free(v->cache);
 	admission_free(v->admission);
@@ -812,9 +811,12 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	if (v->cache)
 		v->changes = freshness_reader_new(r->freshness, v->loop,
 						  on_changed, v, err);
-	v->responder = v->changes ? responder_new(r, v->loop, &v->counters,
-						  v->hours, err)
-				  : NULL;
+	v->source = v->changes ? link_source_new(server, v->changes,
+						 &v->counters, err)
+			       : NULL;
+	v->responder = v->source ? responder_new(r, v->loop, &v->counters,
+						 v->hours, err)
+				 : NULL;
 	v->admission = v->responder ? admission_new(r, err) : NULL;
 	if (!v->admission || start_report_timer(v, err) < 0) {
 		visits_free(v);
@@ -830,4 +832,5 @@ const struct request_handler visits_handler = {
 	.on_request = on_request,
 	.on_turn_end = on_turn_end,
 	.on_redis_lost = on_redis_lost,
+	.on_connected = on_connected,
 };

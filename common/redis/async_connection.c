@@ -211,6 +211,13 @@ static void ask_scripts(struct async_connection *c)
 	greet_with(c, &out, on_scripts, NULL);
 }
 
+static int check_role(const struct async_connection *c, const redisReply *info,
+		      struct error *err)
+{
+	return c->of_replica ? redis_check_replica(info, err)
+			     : redis_check_role(info, err);
+}
+
 /* The last of the greetings, unless there are scripts. */
 static void on_role(redisAsyncContext *context, void *raw, void *unused)
 {
@@ -221,7 +228,7 @@ static void on_role(redisAsyncContext *context, void *raw, void *unused)
 	(void)unused;
 	if (!reply)
 		return;
-	if (redis_check_role(reply, &err))
+	if (check_role(c, reply, &err))
 		turn_away(c, err.text);
 	else if (c->scripts)
 		ask_scripts(c);
@@ -305,7 +312,7 @@ static void on_role_again(redisAsyncContext *context, void *raw, void *unused)
 		return;
 	c->role_asked = 0;
 	/* An error is another's concern: a busy script, or loading. */
-	if (reply->type != REDIS_REPLY_ERROR && redis_check_role(reply, &err))
+	if (reply->type != REDIS_REPLY_ERROR && check_role(c, reply, &err))
 		turn_away(c, err.text);
 }
 
@@ -417,21 +424,25 @@ static void connect_now(struct async_connection *c)
 
 int async_connection_open(struct async_connection *c, struct loop *loop,
 			  const struct redis_config *config,
-			  const struct redis_scripts *scripts,
+			  const struct redis_scripts *scripts, size_t first,
 			  redis_state_fn *on_state, void *arg,
 			  struct error *err)
 {
+	int status;
+
 	c->loop = loop;
 	c->config = config;
 	c->scripts = scripts;
 	c->on_state = on_state;
 	c->arg = arg;
 	c->backoff = BACKOFF_MIN_MS;
-	c->where = config->sentinels.count ? config->sentinels.items[0]
-					   : config->address;
-	set_why(c, "not connected yet");
-	if (redis_targets_parse(config, &c->targets, err))
+	status = c->of_replica ? redis_targets_of_replicas(config, first,
+							   &c->targets, err)
+			       : redis_targets_parse(config, &c->targets, err);
+	if (status)
 		return -1;
+	c->where = c->targets.all[0].text;
+	set_why(c, "not connected yet");
 	c->timer = loop_timer_new(loop, on_timer, c, err);
 	c->role_timer = loop_timer_new(loop, on_role_timer, c, err);
 	if (!c->timer || !c->role_timer)

@@ -31,11 +31,12 @@ struct async_connection {
 	void *arg;
 	enum connection_state state;
 	struct redis_targets targets;
-	size_t at;	/* the target tried next, or being used */
-	size_t failed;	/* targets in a row that led nowhere */
-	size_t loading; /* scripts sent whose sum is not back yet */
-	bool asking;	/* a sentinel, rather than the master */
-	bool found;	/* it has said where the master is */
+	size_t at;	 /* the target tried next, or being used */
+	size_t failed;	 /* targets in a row that led nowhere */
+	size_t loading;	 /* scripts sent whose sum is not back yet */
+	bool of_replica; /* rather than of the master */
+	bool asking;	 /* a sentinel, rather than the master */
+	bool found;	 /* it has said where the master is */
 	const char *where;
 	struct redis_address master; /* as a sentinel said */
 	char run_id[REDIS_RUN_ID_SIZE];
@@ -50,10 +51,11 @@ struct async_connection {
 	bool closing;
 };
 
-/* `connection` is zeroed.  Starts connecting once the loop runs. */
+/* `connection` is zeroed but for what it is of.  Starts connecting once the
+ * loop runs; of a replica, with the first-th of those there are. */
 int async_connection_open(struct async_connection *c, struct loop *loop,
 			  const struct redis_config *config,
-			  const struct redis_scripts *scripts,
+			  const struct redis_scripts *scripts, size_t first,
 			  redis_state_fn *on_state, void *arg,
 			  struct error *err);
 

@@ -108,7 +108,7 @@ static int check_room(const struct redis_async *r, struct error *err)
 		return 0;
 	error_set_retriable(err, ERROR_REMOTE,
 			    "redis %s: %zu commands await their answer",
-			    r->config->address, r->pending_count);
+			    r->connection.where, r->pending_count);
 	return error_keep_inside(err, REDIS_AWAY);
 }
 
@@ -137,7 +137,7 @@ static int submit(struct redis_async *r, struct pending *p, struct error *err)
 		free(p);
 		error_set_retriable(err, ERROR_REMOTE,
 				    "redis %s: the connection is ending",
-				    r->config->address);
+				    r->connection.where);
 		return error_keep_inside(err, REDIS_AWAY);
 	}
 	enqueue(r, p);
@@ -153,11 +153,8 @@ static void on_turn_end(void *arg)
 	async_adapter_flush(&r->connection.adapter);
 }
 
-struct redis_async *redis_async_new(struct loop *loop,
-				    const struct redis_config *config,
-				    const struct redis_scripts *scripts,
-				    redis_state_fn *on_state, void *arg,
-				    struct error *err)
+static struct redis_async *
+make(struct loop *loop, const struct redis_config *config, struct error *err)
 {
 	struct redis_async *r = calloc(1, sizeof(*r));
 
@@ -168,14 +165,46 @@ struct redis_async *redis_async_new(struct loop *loop,
 	r->loop = loop;
 	r->config = config;
 	r->deadline_timer = loop_timer_new(loop, on_deadline, r, err);
-	if (!r->deadline_timer ||
-	    async_connection_open(&r->connection, loop, config, scripts,
-				  on_state, arg, err) ||
-	    loop_on_turn_end(loop, on_turn_end, r, err)) {
-		redis_async_free(r);
-		return NULL;
-	}
-	return r;
+	if (r->deadline_timer)
+		return r;
+	free(r);
+	return NULL;
+}
+
+/* Takes `r` over, NULL included. */
+static struct redis_async *open_it(struct redis_async *r,
+				   const struct redis_scripts *scripts,
+				   size_t first, redis_state_fn *on_state,
+				   void *arg, struct error *err)
+{
+	if (r &&
+	    async_connection_open(&r->connection, r->loop, r->config, scripts,
+				  first, on_state, arg, err) == 0 &&
+	    loop_on_turn_end(r->loop, on_turn_end, r, err) == 0)
+		return r;
+	redis_async_free(r);
+	return NULL;
+}
+
+struct redis_async *redis_async_new(struct loop *loop,
+				    const struct redis_config *config,
+				    const struct redis_scripts *scripts,
+				    redis_state_fn *on_state, void *arg,
+				    struct error *err)
+{
+	return open_it(make(loop, config, err), scripts, 0, on_state, arg, err);
+}
+
+struct redis_async *
+redis_async_new_to_replica(struct loop *loop, const struct redis_config *config,
+			   size_t first, redis_state_fn *on_state, void *arg,
+			   struct error *err)
+{
+	struct redis_async *r = make(loop, config, err);
+
+	if (r)
+		r->connection.of_replica = true;
+	return open_it(r, NULL, first, on_state, arg, err);
 }
 
 void redis_async_free(struct redis_async *r)

@@ -1,6 +1,9 @@
 #include "common/redis/redis_config.h"
 
+#include <string.h>
+
 #include "common/clock.h"
+#include "common/redis/wire.h"
 
 #define SETTING_STRUCT struct redis_config
 static const struct setting settings[] = {
@@ -15,6 +18,13 @@ static const struct setting settings[] = {
 			"master; `address` does not count then."),
 	SETTING_STRING(master_name, "mymaster", AT_START,
 		       "The name that the sentinels have for it."),
+	SETTING_STRINGS(replicas,
+			OPTIONAL_LIKE("[10.0.0.1:6379, 10.0.0.2:6379]"),
+			AT_START,
+			"Where read replicas listen, in which redirectors look "
+			"links up, each thread in one; what they do not have, "
+			"or may have late, is looked up in the master.  Other "
+			"programs do not use them."),
 	SETTING_STRING(sentinel_username, OPTIONAL, AT_START,
 		       "The ACL user to authenticate to the sentinels as."),
 	SETTING_SECRET(sentinel_password, OPTIONAL, AT_START,
@@ -42,6 +52,24 @@ const struct setting_section redis_section = {
 	.help = "The Redis that holds links, markers, cursors and pools.",
 	.settings = settings,
 };
+
+int redis_replicas_check(const struct redis_config *config, struct error *err)
+{
+	const struct setting_strings *replicas = &config->replicas;
+	struct redis_address ignored;
+
+	for (size_t i = 0; i < replicas->count; i++) {
+		if (redis_address_parse(replicas->items[i], &ignored, err))
+			return error_wrap(err, "redis.replicas");
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(replicas->items[i], replicas->items[j]))
+				return error_set(err, ERROR_CONFIG,
+						 "redis.replicas: %.200s is "
+						 "there twice",
+						 replicas->items[i]);
+	}
+	return 0;
+}
 
 static int64_t at_most(int64_t ms, int64_t bound)
 {

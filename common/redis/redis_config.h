@@ -5,11 +5,13 @@
 #include <stdint.h>
 
 #include "common/config/setting.h"
+#include "common/error.h"
 
 struct redis_config {
 	char *address; /* "host:port" or "unix:/path"; several: "a, b" */
 	struct setting_strings sentinels; /* "host:port"; none: `address` */
 	char *master_name;		  /* by which they know it */
+	struct setting_strings replicas;  /* "host:port"; none: not asked */
 	char *sentinel_username;	  /* NULL: none */
 	char *sentinel_password;	  /* secret; NULL: none */
 	char *username;			  /* NULL: none */
@@ -20,6 +22,9 @@ struct redis_config {
 	int64_t pending_max;	 /* commands in flight, per event loop */
 };
 extern const struct setting_section redis_section; /* "redis" */
+
+/* Are redis.replicas addresses, and each of them there once?  ERROR_CONFIG. */
+int redis_replicas_check(const struct redis_config *config, struct error *err);
 
 /* The same, with no step of it longer than `ms`: for a thread that is to end
  * within a while.  Its texts stay those of `config`. */

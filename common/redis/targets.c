@@ -60,6 +60,23 @@ int redis_targets_parse(const struct redis_config *config,
 	return status;
 }
 
+int redis_targets_of_replicas(const struct redis_config *config, size_t first,
+			      struct redis_targets *ret_targets,
+			      struct error *err)
+{
+	const struct setting_strings *all = &config->replicas;
+	struct redis_targets t = {0};
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < all->count; i++)
+		status = add(&t, all->items[(first + i) % all->count], err);
+	if (status)
+		redis_targets_free(&t);
+	else
+		*ret_targets = t;
+	return status;
+}
+
 void redis_targets_free(struct redis_targets *t)
 {
 	free(t->all);
@@ -119,6 +136,16 @@ int redis_check_role(const redisReply *info, struct error *err)
 		return status;
 	return error_set_retriable(err, ERROR_REMOTE,
 				   "it is a replica: the master is needed");
+}
+
+int redis_check_replica(const redisReply *info, struct error *err)
+{
+	int status;
+	const char *role = value_of(info, "role:", &status, err);
+
+	if (!role || !strncmp(role, "slave", 5))
+		return status;
+	return error_set_retriable(err, ERROR_REMOTE, "it is no replica");
 }
 
 int redis_parse_master(const redisReply *reply,

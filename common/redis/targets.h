@@ -29,6 +29,11 @@ struct redis_targets {
 /* ERROR_CONFIG: redis.address or redis.sentinels is no list of addresses. */
 int redis_targets_parse(const struct redis_config *config,
 			struct redis_targets *ret_targets, struct error *err);
+/* The replicas, of which there are some, beginning with the first-th (modulo
+ * their number). */
+int redis_targets_of_replicas(const struct redis_config *config, size_t first,
+			      struct redis_targets *ret_targets,
+			      struct error *err);
 void redis_targets_free(struct redis_targets *t);
 
 /* An INFO that is not permitted says nothing against a server.  -1: an error
@@ -36,6 +41,8 @@ void redis_targets_free(struct redis_targets *t);
  * soon. */
 int redis_check_version(const redisReply *info, struct error *err);
 int redis_check_role(const redisReply *info, struct error *err);
+/* The same of one that is to be a replica. */
+int redis_check_replica(const redisReply *info, struct error *err);
 
 /* Which start of which server it is, as the answer to REDIS_ASK_VERSION says;
  * "": it does not. */

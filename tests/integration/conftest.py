@@ -342,6 +342,8 @@ def program(request, workdir, base_config):
         own.setdefault("admin", f"127.0.0.1:{servers.free_port()}")
         if name in ("redirector", "allocator", "aggregator"):
             own.setdefault("listen", f"127.0.0.1:{servers.free_port()}")
+        if name == "redirector" and binaries == BIN:
+            own.setdefault("lookup_timeout", "60s")
         if name == "aggregator" and binaries == BIN:  # on a machine that is busy
             own.setdefault("answer_timeout", "60s")
         under = (request.getfixturevalue("confinement").command(name)

@@ -9,6 +9,7 @@ import servers
 from support.allocator import *  # noqa: F403, fixtures too
 from support.program import eventually
 from support.reclaim import BRIEF
+from support.replication import follow, in_sync
 from support.server import RedisServer, Server
 
 
@@ -46,20 +47,6 @@ class Sentinel(Server):
 
     def knows_replica(self):
         return len(self.client().sentinel_slaves("mymaster")) == 1
-
-
-def follow(replica, master):
-    replica.client().replicaof("127.0.0.1", master.port)
-    eventually(lambda: replica.client().info("replication").get(
-        "master_link_status") == "up", what="a replica in sync")
-
-
-def in_sync(master, replica):
-    """The replica has all that the master has now.  (WAIT would be about what its
-    own connection wrote, which is nothing.)"""
-    end = master.client().info("replication")["master_repl_offset"]
-    eventually(lambda: replica.client().info("replication")[
-        "slave_repl_offset"] >= end, what="all at the replica")
 
 
 def swap(master, replica):

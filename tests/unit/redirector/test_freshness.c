@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codespace/alias.h"
+#include "common/clock.h"
 #include "redirector/freshness.h"
 
 #define BOUND FRESHNESS_BOUND_MS
@@ -316,6 +317,73 @@ static void an_idle_thread_is_woken_before_it_is_too_far_behind(void **state)
 	assert_false(is_void(w, asked));
 }
 
+/* --- copies ----------------------------------------------------------------
+ */
+
+static struct freshness_mark ask_copy(struct world *w, int64_t as_of)
+{
+	freshness_sync(w->reader);
+	return freshness_mark_of_copy(w->reader, as_of);
+}
+
+static void what_a_copy_says_is_as_old_as_the_copy(void **state)
+{
+	struct freshness_mark asked = ask_copy(*state, 1000);
+
+	assert_true(fresh(*state, asked, 1000 + BOUND - 1));
+	assert_false(fresh(*state, asked, 1000 + BOUND));
+}
+
+static void or_as_old_as_the_last_heartbeat(void **state)
+{
+	struct world *w = *state;
+	struct freshness_mark asked;
+
+	freshness_resume(w->shared);
+	freshness_confirm(w->shared, 3000);
+	asked = ask_copy(w, 1000);
+	assert_int_equal(asked.at, 3000);
+	assert_true(fresh(w, asked, 3000 + BOUND - 1));
+	assert_false(fresh(w, asked, 3000 + BOUND));
+	freshness_confirm(w->shared, 9000);
+	assert_true(fresh(w, asked, 9000));
+	note(w, "abc");
+	assert_true(changed(w, "abc", asked));
+}
+
+static int64_t unnamed_until(struct world *w)
+{
+	freshness_sync(w->reader);
+	return freshness_unnamed_until(w->reader);
+}
+
+/* The clock goes on, and comes to what is returned. */
+static int64_t later(void)
+{
+	usleep(2000);
+	return clock_monotonic_ms();
+}
+
+static void until_when_changes_were_not_named_one_by_one(void **state)
+{
+	struct world *w = *state;
+	int64_t now = later();
+
+	assert_true(unnamed_until(w) < now);
+	note(w, "abc");
+	assert_true(unnamed_until(w) < now);
+	freshness_resume(w->shared);
+	assert_true(unnamed_until(w) >= now);
+	now = later();
+	assert_true(unnamed_until(w) < now);
+	freshness_void(w->shared);
+	assert_true(unnamed_until(w) >= now);
+	now = later();
+	for (size_t i = 0; i <= FRESHNESS_RING; i++)
+		note(w, "abc");
+	assert_true(unnamed_until(w) >= now);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -334,6 +402,9 @@ int main(void)
 		TEST(when_all_may_have_changed_nothing_stands_in),
 		TEST(who_is_too_far_behind_takes_all_for_void),
 		TEST(an_idle_thread_is_woken_before_it_is_too_far_behind),
+		TEST(what_a_copy_says_is_as_old_as_the_copy),
+		TEST(or_as_old_as_the_last_heartbeat),
+		TEST(until_when_changes_were_not_named_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/*
+ * replica_position.h - up to when a replica has what was written to its master.
+ *
+ * The master is asked how far its stream of writes is (INFO replication:
+ * master_repl_offset); once the replica has come as far, it has all that was
+ * written before that question.  Offsets are compared within one history
+ * (master_replid), which begins anew with each promotion: what was known in
+ * another is forgotten.  So nothing is written for it, and a replica that is
+ * behind, whose link is down, or that is at another master is found out alike.
+ *
+ * Belongs to one thread.  Times are monotonic ms.
+ */
+#ifndef REDIRECTOR_REPLICA_POSITION_H
+#define REDIRECTOR_REPLICA_POSITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Later than nothing, and sums with it do not overflow. */
+#define REPLICA_NEVER (INT64_MIN / 2)
+
+struct replica_position {
+	char history[41]; /* "": not known */
+	long long offset; /* that the replica is to reach */
+	int64_t asked;	  /* when the master was asked for it */
+	bool reached;
+	int64_t as_of; /* it has all that was written before, or REPLICA_NEVER
+			*/
+};
+
+/* Nothing is known: also when the replica may be another one. */
+void replica_position_reset(struct replica_position *p);
+
+/* What the master says, which was asked at that time.  False: it does not say
+ * how far it is. */
+bool replica_position_of_master(struct replica_position *p, const char *info,
+				int64_t asked);
+
+/* What the replica says.  True: it has come as far. */
+bool replica_position_of_replica(struct replica_position *p, const char *info);
+
+#endif

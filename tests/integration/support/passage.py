@@ -1,0 +1,69 @@
+"""Between two servers: passes on what either says, and can be told to stop.
+
+    with Passage(port) as passage:
+        passage.address, passage.port
+        passage.stop()      connections stay open, and bring nothing any more
+        passage.go_on()     what was held back, and what follows
+"""
+import socket
+import threading
+
+
+class Passage:
+    def __init__(self, port):
+        self.to = port
+        self.open = threading.Event()
+        self.open.set()
+        self.ended = False
+        self.sockets = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.ended = True
+        self.open.set()
+        for sock in [self.listener, *self.sockets]:
+            shut(sock)
+            sock.close()
+
+    def stop(self):
+        self.open.clear()
+
+    def go_on(self):
+        self.open.set()
+
+    def listen(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                if self.ended:
+                    return
+                client.close()
+                continue
+            self.sockets += [client, server]
+            for ends in ((client, server), (server, client)):
+                threading.Thread(target=self.pump, args=ends,
+                                 daemon=True).start()
+
+    def pump(self, source, to):
+        try:
+            while data := source.recv(65536):
+                self.open.wait()
+                to.sendall(data)
+        except OSError:
+            pass
+        shut(source)
+        shut(to)
+
+
+def shut(sock):
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass

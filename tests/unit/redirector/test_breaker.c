@@ -1,0 +1,277 @@
+/* When a server may be asked, and by how many at once, by a clock of the
+ * test's. */
+#include "tests/unit/unit.h"
+
+#include "redirector/breaker.h"
+
+#define FAILURES 3
+#define WAIT_MAX 1000
+#define FIRST	 2
+/* The longest of what it may draw: nothing is taken off. */
+#define LONGEST 0
+
+struct world {
+	struct breaker b;
+	int64_t now;
+};
+
+static int setup(void **state)
+{
+	static struct world w;
+
+	w.now = 1000000;
+	breaker_init(&w.b, &(struct breaker_rules){FAILURES, WAIT_MAX, FIRST},
+		     w.now);
+	*state = &w;
+	return 0;
+}
+
+static enum breaker_word ask(struct world *w)
+{
+	enum breaker_word word = breaker_may_ask(&w->b, w->now);
+
+	if (word == BREAKER_ASK)
+		breaker_begin(&w->b);
+	return word;
+}
+
+static void fails(struct world *w)
+{
+	breaker_failed(&w->b, w->now, LONGEST);
+	breaker_end(&w->b);
+}
+
+static void succeeds(struct world *w)
+{
+	breaker_succeeded(&w->b, w->now);
+	breaker_end(&w->b);
+}
+
+static void open_it(struct world *w)
+{
+	for (int i = 0; i < FAILURES; i++) {
+		assert_int_equal(ask(w), BREAKER_ASK);
+		fails(w);
+	}
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+}
+
+/* How many may be under way at once. */
+static unsigned room(struct world *w)
+{
+	unsigned n = 0;
+
+	while (n < 5000 && ask(w) == BREAKER_ASK)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		breaker_end(&w->b);
+	return n;
+}
+
+static void failures_in_a_row_open_it(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < FAILURES - 1; i++) {
+		assert_int_equal(ask(w), BREAKER_ASK);
+		fails(w);
+	}
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w); /* begins to count anew */
+	open_it(w);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+}
+
+static void an_open_one_lets_one_try_after_its_wait(void **state)
+{
+	struct world *w = *state;
+
+	open_it(w);
+	w->now += BREAKER_WAIT_MIN - 1;
+	assert_int_equal(breaker_wait_left(&w->b, w->now), 1);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+	w->now += 1;
+	assert_int_equal(breaker_wait_left(&w->b, w->now), 0);
+	assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(w->b.state, BREAKER_HALF_OPEN);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+	succeeds(w);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+	assert_int_equal(ask(w), BREAKER_ASK);
+}
+
+static void each_try_that_fails_doubles_the_wait_up_to_its_bound(void **state)
+{
+	struct world *w = *state;
+	int64_t wait = BREAKER_WAIT_MIN;
+
+	open_it(w);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(breaker_wait_left(&w->b, w->now),
+				 wait < WAIT_MAX ? wait : WAIT_MAX);
+		w->now += wait;
+		assert_int_equal(ask(w), BREAKER_ASK);
+		fails(w);
+		assert_int_equal(w->b.state, BREAKER_OPEN);
+		wait *= 2;
+	}
+	w->now += WAIT_MAX;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	open_it(w); /* from the shortest on */
+	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
+}
+
+static void those_that_fail_together_count_once(void **state)
+{
+	struct world *w = *state;
+
+	w->b.limit = 0;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(ask(w), BREAKER_ASK);
+	for (int i = 0; i < 100; i++)
+		fails(w);
+	assert_int_equal(w->b.state, BREAKER_OPEN);
+	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
+	assert_int_equal(w->b.under_way, 0);
+}
+
+static void one_that_is_late_counts_before_its_end(void **state)
+{
+	struct world *w = *state;
+
+	open_it(w);
+	w->now += BREAKER_WAIT_MIN;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	breaker_failed(&w->b, w->now, LONGEST); /* and is under way still */
+	w->now += 2 * BREAKER_WAIT_MIN;
+	assert_int_equal(ask(w), BREAKER_ASK); /* the next one */
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+	breaker_end(&w->b);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+}
+
+static void an_answer_that_comes_in_spite_of_it_closes_it(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(ask(w), BREAKER_ASK); /* takes its time */
+	open_it(w);
+	succeeds(w);
+	assert_int_equal(w->b.state, BREAKER_CLOSED);
+}
+
+static void a_new_connection_is_tried_at_once(void **state)
+{
+	struct world *w = *state;
+
+	open_it(w);
+	breaker_connected(&w->b, w->now);
+	assert_int_equal(w->b.state, BREAKER_HALF_OPEN);
+	assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+}
+
+/* As many as may, all of which succeed a step later. */
+static void round_trip(struct world *w)
+{
+	unsigned n = 0;
+
+	while (n < 5000 && ask(w) == BREAKER_ASK)
+		n++;
+	w->now += BREAKER_STEP_MS;
+	while (n--)
+		succeeds(w);
+}
+
+static void after_a_return_more_and_more_may_ask_at_once(void **state)
+{
+	struct world *w = *state;
+	unsigned may = FIRST;
+
+	open_it(w);
+	w->now += BREAKER_WAIT_MIN;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	for (; may <= BREAKER_LIMIT_MAX; may *= 2) {
+		assert_int_equal(room(w), may);
+		round_trip(w);
+	}
+	assert_int_equal(room(w), 5000);
+	breaker_connected(&w->b, w->now);
+	assert_int_equal(room(w), FIRST);
+}
+
+static void who_finds_no_room_waits_and_is_not_refused(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < FIRST; i++)
+		assert_int_equal(ask(w), BREAKER_ASK);
+	assert_int_equal(ask(w), BREAKER_WAIT);
+	succeeds(w);
+	assert_int_equal(ask(w), BREAKER_ASK);
+}
+
+static void the_number_doubles_no_faster_than_by_steps(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(ask(w), BREAKER_ASK);
+		succeeds(w);
+	}
+	assert_int_equal(room(w), FIRST);
+	w->now += BREAKER_STEP_MS;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	assert_int_equal(room(w), 2 * FIRST);
+}
+
+static void a_clock_that_goes_back_costs_one_wait_at_most(void **state)
+{
+	struct world *w = *state;
+
+	open_it(w);
+	w->now -= 500000;
+	assert_int_equal(ask(w), BREAKER_REFUSE);
+	assert_int_equal(breaker_wait_left(&w->b, w->now), BREAKER_WAIT_MIN);
+	w->now += BREAKER_WAIT_MIN;
+	assert_int_equal(ask(w), BREAKER_ASK);
+	succeeds(w);
+	/* Nor does it hold up what may ask at once. */
+	w->now -= 500000;
+	round_trip(w);
+	round_trip(w);
+	assert_true(room(w) > FIRST);
+}
+
+static void the_states_have_names(void **state)
+{
+	(void)state;
+	assert_string_equal(breaker_state_name(BREAKER_CLOSED), "closed");
+	assert_string_equal(breaker_state_name(BREAKER_OPEN), "open");
+	assert_string_equal(breaker_state_name(BREAKER_HALF_OPEN), "half-open");
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(failures_in_a_row_open_it),
+		TEST(an_open_one_lets_one_try_after_its_wait),
+		TEST(each_try_that_fails_doubles_the_wait_up_to_its_bound),
+		TEST(those_that_fail_together_count_once),
+		TEST(one_that_is_late_counts_before_its_end),
+		TEST(an_answer_that_comes_in_spite_of_it_closes_it),
+		TEST(a_new_connection_is_tried_at_once),
+		TEST(after_a_return_more_and_more_may_ask_at_once),
+		TEST(who_finds_no_room_waits_and_is_not_refused),
+		TEST(the_number_doubles_no_faster_than_by_steps),
+		TEST(a_clock_that_goes_back_costs_one_wait_at_most),
+		TEST(the_states_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
