@@ -21,6 +21,23 @@ static const struct link_defaults *some_defaults(void)
 	return &world.defaults;
 }
 
+/* What a page opens is of a scheme that link_world lists, or a URL Link; and
+ * who knows no pages is led to https. */
+static void check_target(const Shortloop__Target *target)
+{
+	assert(strlen(target->url) <= LINK_URL_MAX && *target->url);
+	if (*target->app)
+		assert(!strncmp(target->app, "myapp:", 6) ||
+		       !strncmp(target->app, "weixin:", 7));
+	if (*target->mini_program)
+		assert(!strncmp(target->mini_program, "myapp:", 6) ||
+		       !strncmp(target->mini_program, "weixin:", 7) ||
+		       !strncmp(target->mini_program, "https://", 8));
+	assert(!*target->app || !*target->mini_program);
+	if (*target->app || *target->mini_program)
+		assert(!strncmp(target->url, "https://", 8));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http_slice body = {(const char *)data, size};
@@ -34,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(strlen(request.fields.url) <= LINK_URL_MAX);
 		assert(strlen(request.fields.owner) <= LINK_TEXT_MAX);
 		assert(request.fields.tag_count <= LINK_TAGS_MAX);
+		for (size_t i = 0; i < request.fields.target_count; i++)
+			check_target(request.fields.target_list[i]);
 	}
 	link_request_release(&request);
 	return 0;

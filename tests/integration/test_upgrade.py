@@ -239,6 +239,32 @@ def yesterday(count, link_id=77):
         ).SerializeToString() for i in range(count)]
 
 
+def test_an_old_redirector_leads_to_the_fallback_of_an_app(world, released):
+    """And an old allocator keeps the app when it changes something else."""
+    for space in ("s7", "h6"):
+        world.run("allocator", BIN, "create-space", "--no-archive", "--space",
+                  space)
+    new, old = (world.start("allocator", BIN, url_schemes=["myapp"]),
+                world.start("allocator", released))
+    code = post(new, url="https://example.org/", ttl="30d", space="s7", targets={
+        "ios": {"app": "myapp://item/7",
+                "fallback": "https://store.example/"}})["code"]
+    changed = requests.patch(
+        f"{old.url}/v1/links/{code}", json={"description": "changed"},
+        headers={"Authorization": f"Bearer {KEY}"}, timeout=30)
+    assert changed.json()["description"] == "changed"
+
+    def visit(redirector):
+        return requests.get(f"{redirector.url}/{code}", allow_redirects=False,
+                            timeout=30, headers={"User-Agent": "iPhone"})
+    answer = visit(world.start("redirector", released))
+    assert (answer.status_code, answer.headers["Location"]) == (
+        302, "https://store.example/")
+    answer = visit(world.start("redirector", BIN))
+    assert answer.status_code == 200
+    assert 'data-open="myapp://item/7"' in answer.text
+
+
 def test_old_and_new_programs_go_on_with_one_another_s_data(
         world, old, released, redis, workdir):
     world.run("aggregator", old, "migrate")

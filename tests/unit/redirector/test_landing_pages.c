@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "common/unconst.h"
 #include "redirector/landing_pages.h"
 
 #define PAGE(text) text "<p>{{open}} {{fallback}}"
@@ -18,9 +19,10 @@ static void write_page(const char *path, const char *text)
 	fclose(out);
 }
 
-static struct landing_pages *pages_of(char *app_path)
+static struct landing_pages *pages_of(const char *app_path)
 {
-	const struct redirector_settings settings = {.app_page_file = app_path};
+	const struct redirector_settings settings = {.app_page_file =
+							     unconst(app_path)};
 	struct error err = {0};
 	struct landing_pages *p = landing_pages_new(&settings, &err);
 
