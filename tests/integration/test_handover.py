@@ -14,6 +14,7 @@ import tempfile
 import time
 
 import pytest
+import requests
 
 import servers
 from support import manager as service
@@ -252,6 +253,30 @@ def test_a_kept_connection_may_ask_once_more(prepare, sockets, code, links):
     assert ask(kept, code) == "close"
     assert old.wait(PATIENCE) == 0
     assert ask(kept, code) is None  # on a new connection, to the new one
+
+
+def answers_soon(redirector):
+    with contextlib.suppress(requests.RequestException):
+        return requests.get(redirector.admin + "/healthz", timeout=1).ok
+    return False
+
+
+def test_the_former_one_leaves_the_admin_port(prepare, sockets, code):
+    """It has a visitor yet, and the next one stands still: nobody answers."""
+    way = BySocket(sockets)
+    redirector = way.start(prepare(way))
+    kept = keep(redirector, code)
+    old = redirector.process
+    redirector.start(ready=False)
+    redirector.wait_log("relieved by a successor")
+    redirector.process.signal(signal.SIGSTOP)
+    try:
+        eventually(lambda: not answers_soon(redirector))
+        assert old.running()
+    finally:
+        redirector.process.signal(signal.SIGCONT)
+    assert ask(kept, code) == "close"
+    eventually(lambda: answers_soon(redirector))
 
 
 def test_it_is_the_last_answer_while_a_manager_waits(managed, manager, code):
