@@ -148,7 +148,8 @@ def change(redirector, **settings):
 
 def event_ids(kafka, topic):
     return [(event.event_id_high, event.event_id) for event in
-            (Click.FromString(m.value()) for m in kafka.consume(topic))]
+            (Click.FromString(m.value())
+             for m in kafka.consume(topic, seconds=10 * PATIENCE))]
 
 
 # --- no visit fails -----------------------------------------------------------------
