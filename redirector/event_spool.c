@@ -105,6 +105,13 @@ static void count_dropped(struct event_spool *s, enum redirector_counter reason,
 			      HOUR_UNDELIVERED);
 }
 
+/* With the lock held.  At the end nobody waits for another process' folder. */
+static bool may_become_room(const struct event_spool *s)
+{
+	return !s->ending &&
+	       (atomic_load(&s->open) || !atomic_load(&s->replay_stopped));
+}
+
 void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
 		     const void *event, size_t len)
 {
@@ -112,8 +119,8 @@ void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
 	bool taken = false;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->thread_runs && !s->ending && len <= SPOOL_PAYLOAD_MAX &&
-	       !(taken = enqueue(s, &q, event)))
+	while (s->thread_runs && len <= SPOOL_PAYLOAD_MAX &&
+	       !(taken = enqueue(s, &q, event)) && may_become_room(s))
 		pthread_cond_wait(&s->room, &s->lock);
 	if (!taken)
 		s->refused++;
@@ -139,7 +146,11 @@ void event_spool_kafka_changed(struct event_spool *s, bool up)
 void event_spool_stop_replay(struct event_spool *s)
 {
 	atomic_store(&s->replay_stopped, true);
-	wake(s);
+	pthread_mutex_lock(&s->lock);
+	s->woken = true;
+	pthread_cond_signal(&s->work);
+	pthread_cond_broadcast(&s->room);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* --- writing -------------------------------------------------------------- */

@@ -62,7 +62,8 @@ void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
 /* Nothing is replayed while Kafka is away.  From any thread. */
 void event_spool_kafka_changed(struct event_spool *s, bool up);
 
-/* Sends nothing more. */
+/* Sends nothing more, and waits no longer for room if the folder is another
+ * process'. */
 void event_spool_stop_replay(struct event_spool *s);
 
 /* After the producer is gone: writes what is queued, and ends the thread. */

@@ -18,7 +18,7 @@
 #define MAGIC "SLhand1" /* another version of this protocol has another */
 /* Descriptors in one message; the kernel takes 253. */
 #define FDS_MAX	   128
-#define PATIENCE_S 10
+#define PATIENCE_S 30
 #define PAUSE_MS   100 /* after accepting failed, for want of descriptors */
 
 enum kind {

@@ -11,8 +11,8 @@
 #include "common/wake.h"
 #include "linkstore/space/space_monitor.h"
 
-/* A thread does within that time what takes no time. */
-#define TELL_MS (10 * CLOCK_SECOND)
+/* A thread does within that time what takes no time, however busy the host. */
+#define TELL_MS CLOCK_MINUTE
 
 struct server {
 	struct server_context context;

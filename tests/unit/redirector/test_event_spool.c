@@ -267,6 +267,24 @@ static void one_that_is_never_left_costs_what_is_counted(void **state)
 	event_spool_free(next);
 }
 
+/* Of Kafka's thread, which gives up what it has at the end. */
+static void nobody_waits_for_it_at_the_end(void **state)
+{
+	struct world *w = *state;
+	struct event_spool *next = successor(w, 0);
+	char *event = calloc(1, 64 << 10);
+
+	while (event_spool_offer(next, TIME, false, event, 64 << 10))
+		;
+	event_spool_stop_replay(next);
+	alarm(60);
+	event_spool_put(next, TIME, true, event, 64 << 10);
+	alarm(0);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
+	event_spool_free(next);
+	free(event);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -279,6 +297,7 @@ int main(void)
 		TEST(a_folder_in_use_is_refused),
 		TEST(one_that_is_about_to_be_left_is_awaited),
 		TEST(one_that_is_never_left_costs_what_is_counted),
+		TEST(nobody_waits_for_it_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
