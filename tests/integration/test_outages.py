@@ -221,16 +221,17 @@ def test_look_ups_of_one_turn_leave_in_one_write(own_redis, own_links, start):
     codes = [own_links.create() for _ in range(count + 1)]
     assert status(redirector, codes[-1]) == 302
     own_links.allocator.stop()
+    client = own_redis.client()
     with Visitors(redirector, codes[:count]) as visitors:
         # Connections are accepted in turns before.
         eventually(lambda: redirector.metric(
             "shortloop_http_connections", listener="redirector") >= count)
         redirector.process.signal(signal.SIGSTOP)
-        before = own_redis.client().info()
+        before = client.info()
         visitors.ask()
         redirector.process.signal(signal.SIGCONT)
         assert visitors.answers() == {302: count}
-        after = own_redis.client().info()
+        after = client.info()
     reads, commands = (
         after[name] - before[name] for name in
         ("total_reads_processed", "total_commands_processed"))
