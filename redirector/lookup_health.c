@@ -23,12 +23,30 @@ struct lookup_health {
 	struct server_metrics metrics[LOOKUP_SERVERS];
 	pthread_mutex_t lock; /* of what follows */
 	size_t counts[LOOKUP_SERVERS][BREAKER_STATES];
+	bool paused;
 	size_t without_replica;
+	char why_without[200]; /* the last that was told */
 	struct thread_state threads[];
 };
 
 /* --- breakers --------------------------------------------------------------
  */
+
+/* Under the lock.  From the first thread that pauses to the last that resumes:
+ * in between they come and go. */
+static void log_lookups(struct lookup_health *h)
+{
+	const size_t *counts = h->counts[LOOKUP_MASTER];
+
+	if (counts[BREAKER_OPEN] && !h->paused) {
+		h->paused = true;
+		log_warn(h->options.log, "look-ups paused: Redis fails or is "
+					 "slow");
+	} else if (counts[BREAKER_CLOSED] == h->options.threads && h->paused) {
+		h->paused = false;
+		log_info(h->options.log, "look-ups resumed");
+	}
+}
 
 /* Under the lock. */
 static void report_lookups(struct lookup_health *h)
@@ -42,17 +60,14 @@ static void report_lookups(struct lookup_health *h)
 			 "the breaker is open on %zu of %zu threads: Redis "
 			 "fails or is slow",
 			 counts[BREAKER_OPEN], threads);
-		if (health_down(h->lookups, text) &&
-		    counts[BREAKER_CLOSED] == threads - 1)
-			log_warn(h->options.log, "look-ups paused",
-				 log_str("reason", text));
+		health_down(h->lookups, text);
 	} else if (counts[BREAKER_HALF_OPEN]) {
 		snprintf(text, sizeof(text),
 			 "the breaker is half-open on %zu of %zu threads",
 			 counts[BREAKER_HALF_OPEN], threads);
 		health_say(h->lookups, text);
-	} else if (health_up(h->lookups)) {
-		log_info(h->options.log, "look-ups resumed");
+	} else {
+		health_up(h->lookups);
 	}
 }
 
@@ -75,8 +90,10 @@ void lookup_health_breaker(struct lookup_health *h, unsigned thread,
 	*is = state;
 	metric_add(h->metrics[of].transitions[state], 1);
 	set_gauges(h, of);
-	if (of == LOOKUP_MASTER)
+	if (of == LOOKUP_MASTER) {
 		report_lookups(h);
+		log_lookups(h);
+	}
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -86,23 +103,24 @@ void lookup_health_breaker(struct lookup_health *h, unsigned thread,
 void lookup_health_replica(struct lookup_health *h, unsigned thread,
 			   const char *why)
 {
-	bool *without = &h->threads[thread].without_replica, had = !*without;
+	bool *without = &h->threads[thread].without_replica;
 	char text[256];
 
 	pthread_mutex_lock(&h->lock);
-	if (had != !why)
+	if (*without != (why != NULL))
 		h->without_replica += why ? 1 : (size_t)-1;
 	*without = why != NULL;
+	if (why)
+		snprintf(h->why_without, sizeof(h->why_without), "%s", why);
 	metric_set(h->with_replica,
 		   (int64_t)(h->options.threads - h->without_replica));
-	if (!h->without_replica) {
-		health_up(h->replicas);
-	} else if (why) {
-		snprintf(text, sizeof(text),
-			 "%zu of %zu threads ask the master only: %s",
-			 h->without_replica, h->options.threads, why);
+	snprintf(text, sizeof(text),
+		 "%zu of %zu threads ask the master only: %s",
+		 h->without_replica, h->options.threads, h->why_without);
+	if (h->without_replica)
 		health_say(h->replicas, text);
-	}
+	else
+		health_up(h->replicas);
 	pthread_mutex_unlock(&h->lock);
 }
 

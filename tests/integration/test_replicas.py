@@ -159,7 +159,7 @@ def test_a_deleted_link_is_not_served_by_a_replica_that_is_behind(
         own_redis.client().client_kill_filter(_type="pubsub")
     own_links.delete(code)
     eventually(lambda: answer(redirector, code) != FIRST, what="the change")
-    until = time.monotonic() + 2
+    until = time.monotonic() + 1.2
     while time.monotonic() < until:
         assert answer(redirector, code) == 410
         time.sleep(0.02)

@@ -213,6 +213,38 @@ static void a_look_up_finds_that_there_is_none(void **state)
 	assert_int_equal(a->outcome, LINK_OUTCOME_UNKNOWN);
 }
 
+/* How often Redis has read from a connection. */
+static long long reads_of(struct async_fixture *a)
+{
+	const char *argv[] = {"INFO", "stats"},
+		   *name = "total_reads_processed:";
+	redisReply *reply;
+	long long reads;
+
+	must(a,
+	     redis_command(a->f->server.redis, 2, argv, NULL, &reply, &a->err));
+	assert_non_null(strstr(reply->str, name));
+	reads = strtoll(strstr(reply->str, name) + strlen(name), NULL, 10);
+	freeReplyObject(reply);
+	return reads;
+}
+
+/* 128 commands, of fewer bytes than Redis reads at once. */
+static void look_ups_of_one_turn_leave_in_one_write(void **state)
+{
+	struct async_fixture *a = *state;
+	struct link_target t;
+	long long before = reads_of(a);
+
+	linkstore_code(a->f->space, 1, 1, &t);
+	a->waiting = 64;
+	for (int i = 0; i < 64; i++)
+		must(a,
+		     link_lookup_async(a->redis, &t, on_looked_up, a, &a->err));
+	run_loop(a);
+	assert_int_equal(reads_of(a) - before, 1 + 1); /* and INFO */
+}
+
 static void on_renewed(void *arg, int64_t left, const struct error *err)
 {
 	struct async_fixture *a = arg;
@@ -357,6 +389,7 @@ int main(void)
 		ASYNC(a_redis_that_is_away_fails_what_is_queued),
 		ASYNC(a_look_up_finds_the_link),
 		ASYNC(a_look_up_finds_that_there_is_none),
+		ASYNC(look_ups_of_one_turn_leave_in_one_write),
 		ASYNC(a_link_is_renewed),
 		ASYNC(a_block_is_granted_and_opened),
 		ASYNC(created_links_are_counted_in_the_ledger),
