@@ -180,6 +180,19 @@ def test_systemd_hears_of_start_reload_and_stop(manager, program, workdir, confi
     assert made.process.wait(60) == 0
 
 
+def test_what_ends_a_redirector_for_a_restart_ends_others_too(
+        program, workdir, links_config, redis, kafka):
+    """Of who has no sockets kept it is a stop."""
+    ending = getattr(signal, unit.service("redirector")["RestartKillSignal"][0])
+    for name, settings in (("allocator", {"keys_file": str(admin_keys(workdir))}),
+                           ("redirector", {})):
+        made = program(name, {"links": links_config, name: settings}, start=False)
+        made.start(ready=False)
+        made.wait_log("address=")
+        made.process.signal(ending)
+        assert made.process.wait(60) == 0, made.log()
+
+
 def test_a_manager_that_is_gone_stops_nobody(program, links_config, redis, kafka):
     made = program("redirector", {"links": links_config}, start=False,
                    env={"NOTIFY_SOCKET": "/nonexistent/notify"})

@@ -225,6 +225,45 @@ static void files_stay_with_who_had_them_until_one_ends_for_good(void **state)
 	sockets_free(s);
 }
 
+static void a_file_gets_the_mode_that_is_said_now(void **state)
+{
+	struct world *w = *state;
+	struct sockets *old = made(w, 1, NULL), *s;
+	struct stat st;
+
+	snprintf(w->mode, sizeof(w->mode), "0600");
+	s = made(w, 1, handed_over(w, old));
+	assert_int_equal(stat(w->visits, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	sockets_free(s);
+	sockets_free(old);
+}
+
+/* Which sees to its file itself. */
+static void the_file_of_a_socket_unit_is_left_alone(void **state)
+{
+	struct world *w = *state;
+	struct sockets *unit = made(w, 1, NULL), *s;
+	struct inherited *in = inherited_new(&w->err);
+	const int *fds;
+	struct stat st;
+
+	assert_int_equal(sockets_shared(unit, &fds), 1);
+	assert_int_equal(inherited_add(in, dup(fds[0]), "web.socket", &w->err),
+			 0);
+	free_address(w->listen);
+	free_address(w->admin);
+	w->settings.handover_socket = NULL;
+	snprintf(w->mode, sizeof(w->mode), "0600");
+	s = made(w, 1, in);
+	assert_int_equal(shared(s), 1);
+	sockets_unlink(s);
+	sockets_free(s);
+	assert_int_equal(stat(w->visits, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0660);
+	sockets_free(unit);
+}
+
 static void a_socket_without_its_file_is_made_anew(void **state)
 {
 	struct world *w = *state;
@@ -264,6 +303,8 @@ int main(void)
 		TEST(one_that_cannot_be_bound_again_is_shared_by_all),
 		TEST(those_of_other_addresses_are_left_over),
 		TEST(files_stay_with_who_had_them_until_one_ends_for_good),
+		TEST(a_file_gets_the_mode_that_is_said_now),
+		TEST(the_file_of_a_socket_unit_is_left_alone),
 		TEST(a_socket_without_its_file_is_made_anew),
 		TEST(an_admin_port_that_is_taken_is_an_error),
 	};
