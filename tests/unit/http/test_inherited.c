@@ -28,7 +28,7 @@ static int tear_down(void **state)
 static int at_port(const char *host, char ret_address[64])
 {
 	char any[64];
-	struct sockaddr_storage bound = {0};
+	struct sockaddr_in6 bound = {0};
 	socklen_t len = sizeof(bound);
 	struct error err;
 	int fd;
@@ -37,8 +37,7 @@ static int at_port(const char *host, char ret_address[64])
 	assert_int_equal(address_bind(any, true, &fd, &err), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&bound, &len), 0);
 	/* The port lies at the same place in both families. */
-	snprintf(ret_address, 64, "%s:%u", host,
-		 ntohs(((struct sockaddr_in *)&bound)->sin_port));
+	snprintf(ret_address, 64, "%s:%u", host, ntohs(bound.sin6_port));
 	return fd;
 }
 

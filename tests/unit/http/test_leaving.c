@@ -15,7 +15,7 @@ struct pair {
 static struct world *world_at(int fd)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct sockaddr_in at;
+	struct sockaddr_in at = {0};
 	socklen_t len = sizeof(at);
 
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
@@ -287,7 +287,7 @@ static void those_who_wait_elsewhere_are_accepted_once(void **state)
 {
 	struct pair *p = *state;
 	struct world there;
-	struct sockaddr_in at;
+	struct sockaddr_in at = {0};
 	socklen_t len = sizeof(at);
 	struct waiting waiting = {.listener = p->next->listener};
 	struct error err;
