@@ -33,13 +33,13 @@ OUTCOMES = {404: "not_found", 410: "expired", 451: "blocked"}
 
 
 def made_log(path):
-    """Two months, among them the end of Berlin's summer time."""
+    """Days of two months, among them the end of Berlin's summer time."""
     rng = random.Random(7)
-    start = instant("2025-09-20T00:00:00Z")
+    start = instant("2025-10-12T00:00:00Z")
     lines = []
     for _ in range(1500):
         at = datetime.datetime.fromtimestamp(
-            start + int(rng.random() ** 2 * 60 * DAY), datetime.timezone(
+            start + int(rng.random() ** 2 * 24 * DAY), datetime.timezone(
                 datetime.timedelta(hours=rng.choice([0, 0, 2, -5]))))
         lines.append((at, (
             f"{rng.choice(['8.8', '81.2', '2.125', '175.16'])}.{rng.randrange(4)}."
