@@ -73,7 +73,8 @@ struct redirector {
 	struct event_sink *sink;
 	/* One a thread, by number, and one of the sink's threads. */
 	struct hour_writer *hours;
-	struct counters_report *counters; /* NULL: nobody is told */
+	struct counters_report *counters; /* NULL: nobody is told, and they */
+	struct hour_totals *untold;	  /* count here */
 };
 
 /* `config` must outlive it. */

@@ -51,6 +51,7 @@ struct redirector_settings {
 	char *spool_dir; /* NULL: no spool */
 	int64_t spool_max_bytes;
 	int64_t spool_replay_rate; /* events a second */
+	int64_t spool_journal_bytes;
 	/* Counters. */
 	char *instance; /* NULL: host and port */
 	int64_t counters_every;

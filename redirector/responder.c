@@ -44,6 +44,7 @@ static const char page_unavailable[] = PAGE(
 
 struct responder {
 	struct loop *loop;
+	unsigned thread;
 	struct event_sink *sink;
 	const struct redirector_settings *settings;
 	const struct virtual_hosts *virtual_hosts;
@@ -245,8 +246,13 @@ static void send_event(struct responder *r, const struct click *click)
 	enum event_taken taken = EVENT_REFUSED;
 
 	if (event.data)
-		taken = event_sink_take(r->sink, click->time_ms, event.data,
-					event.len);
+		taken = event_sink_take(r->sink,
+					&(struct taken_event){
+						.thread = r->thread,
+						.time_ms = click->time_ms,
+						.data = event.data,
+						.len = event.len,
+					});
 	if (taken != EVENT_TAKEN) {
 		refuse_event(r, click,
 			     taken == EVENT_NO_ROOM ? COUNTER_DROPPED_FULL
@@ -350,9 +356,11 @@ static void report(struct responder *r, struct click *click,
 	click->outcome = c->outcome;
 	click->status = c->status;
 	click->link_part = link->event;
+	/* The event before its counts, and both before the answer: what was
+	 * answered is there after a kill (docs/redirector.md, A kill). */
+	send_event(r, click);
 	hour_writer_count(r->hours, click->time_ms,
 			  hour_counter_of(c->outcome));
-	send_event(r, click);
 	redirector_count(r->counters, c->counter);
 }
 
@@ -528,9 +536,9 @@ void responder_end_turn(struct responder *r)
  */
 
 struct responder *responder_new(const struct redirector *redirector,
-				struct loop *loop,
+				unsigned thread, struct loop *loop,
 				struct redirector_counters *counters,
-				struct hour_writer *hours, struct error *err)
+				struct error *err)
 {
 	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
@@ -546,7 +554,8 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->sink = redirector->sink;
 	r->settings = s;
 	r->counters = counters;
-	r->hours = hours;
+	r->thread = thread;
+	r->hours = &redirector->hours[thread];
 	r->rules.proxies = redirector->proxies;
 	r->rules.style = request_info_style(s->client_header);
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,

@@ -40,10 +40,12 @@ int responder_redirect_lines(struct buf *out, const struct redirect_form *form,
 
 struct responder;
 
-/* All of them must outlive the responder.  `loop` is the thread's. */
-struct responder *responder_new(const struct redirector *r, struct loop *loop,
+/* All of them must outlive the responder.  `loop` is that of the thread, which
+ * has this number. */
+struct responder *responder_new(const struct redirector *r, unsigned thread,
+				struct loop *loop,
 				struct redirector_counters *counters,
-				struct hour_writer *hours, struct error *err);
+				struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
 
 /* At the end of a turn: hands over what its answers have to say. */
