@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -371,6 +372,31 @@ static void a_page_of_zeros_costs_what_it_had(void **state)
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 }
 
+/* A page that is written to for the first time must never find the disk full.
+ */
+static void all_of_its_room_is_taken_or_it_does_not_begin(void **state)
+{
+	struct world *w = *state;
+	struct rlimit before, small;
+	struct error err = {0};
+	struct stat st;
+
+	assert_int_equal(stat(w->path, &st), 0);
+	assert_true(st.st_blocks * 512 >= SMALL);
+	open_again(w, 1);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = SMALL / 2;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(event_journal_begin(w->j, &err), -1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(err.code, ERROR_SYSTEM);
+	assert_non_null(strstr(err.text, "no room for it"));
+	assert_int_equal(open_again(w, 1)->count, 0);
+	begin(w);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -381,6 +407,7 @@ int main(void)
 		TEST(a_full_one_takes_nothing_until_a_chunk_is_done),
 		TEST(what_is_too_long_is_not_taken),
 		TEST(no_kill_costs_an_event_that_was_put),
+		TEST(all_of_its_room_is_taken_or_it_does_not_begin),
 		TEST(another_version_is_set_aside),
 		TEST(a_damaged_header_or_size_is_set_aside),
 		TEST(a_page_of_zeros_costs_what_it_had),
