@@ -155,6 +155,7 @@ static int make_room(struct counters_file *f, const char *dir,
 	return -1;
 }
 
+/* `h` is zeroed. */
 static int make_header(struct file_header *h,
 		       const struct counters_origin *origin, size_t writers,
 		       struct error *err)
@@ -166,7 +167,6 @@ static int make_header(struct file_header *h,
 		return error_set(err, ERROR_CONFIG,
 				 "counters: a name is longer than %d bytes",
 				 TEXT_MAX - 1);
-	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, magic, sizeof(magic));
 	h->version = COUNTERS_FILE_VERSION;
 	h->writers = (uint32_t)writers;
@@ -186,7 +186,7 @@ struct counters_file *counters_file_new(const char *dir,
 					size_t writers, struct error *err)
 {
 	struct counters_file *f = calloc(1, sizeof(*f));
-	struct file_header h;
+	struct file_header h = {0};
 	char *names;
 
 	if (!f) {

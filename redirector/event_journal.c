@@ -275,16 +275,18 @@ static void unmap(struct event_journal *j)
 	j->bytes = NULL;
 }
 
-static int map(struct event_journal *j, size_t size, int protection,
-	       struct error *err)
+static bool map(struct event_journal *j, size_t size, int protection,
+		struct error *err)
 {
 	void *at = mmap(NULL, size, protection, MAP_SHARED, j->fd, 0);
 
-	if (at == MAP_FAILED)
-		return error_set_errno(err, "cannot map it");
+	if (at == MAP_FAILED) {
+		error_set_errno(err, "cannot map it");
+		return false;
+	}
 	j->bytes = at;
 	j->size = size;
-	return 0;
+	return true;
 }
 
 static int open_file(struct event_journal *j, struct error *err)
@@ -314,7 +316,7 @@ static int read_rest(struct event_journal *j, struct error *ret_rejected,
 		return error_set_errno(err, "cannot look at it");
 	if (st.st_size == 0)
 		return 0;
-	if (map(j, (size_t)st.st_size, PROT_READ, err) < 0)
+	if (!map(j, (size_t)st.st_size, PROT_READ, err))
 		return -1;
 	if (journal_read(j->bytes, j->size, &j->rest, &why) == 0)
 		return 0;
@@ -427,7 +429,7 @@ int event_journal_begin(struct event_journal *j, struct error *err)
 	errno = posix_fallocate(j->fd, 0, (off_t)size);
 	if (errno)
 		return error_set_errno(err, JOURNAL_NAME ": no room for it");
-	if (map(j, size, PROT_READ | PROT_WRITE, err) < 0)
+	if (!map(j, size, PROT_READ | PROT_WRITE, err))
 		return error_wrap(err, JOURNAL_NAME);
 	for (size_t i = 0; i < j->header.rings; i++)
 		j->rings[i].chunks =
