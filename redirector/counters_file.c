@@ -346,10 +346,11 @@ static int list(int dir, DIR *folder, const char *own, struct listed **ret,
 	struct stat st;
 
 	for (struct dirent *e; (e = readdir(folder));) {
+		size_t len = strlen(e->d_name);
 		struct listed *more;
 
 		if (strncmp(e->d_name, prefix, sizeof(prefix) - 1) != 0 ||
-		    strlen(e->d_name) >= COUNTERS_FILE_NAME_MAX ||
+		    len >= COUNTERS_FILE_NAME_MAX ||
 		    strcmp(e->d_name, own) == 0 ||
 		    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
@@ -359,7 +360,7 @@ static int list(int dir, DIR *folder, const char *own, struct listed **ret,
 			return error_set_nomem(err);
 		*ret = more;
 		more += (*ret_count)++;
-		snprintf(more->name, sizeof(more->name), "%s", e->d_name);
+		memcpy(more->name, e->d_name, len + 1);
 		more->changed = (int64_t)st.st_ctim.tv_sec * 1000000000 +
 				st.st_ctim.tv_nsec;
 	}

@@ -1,6 +1,8 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -195,6 +197,62 @@ static void what_is_too_long_is_not_taken(void **state)
 	assert_null(event_journal_put(w->j, 0, 1, event, SMALL));
 	assert_null(event_journal_put(w->j, 0, 1, event, 0));
 	free(event);
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+enum {
+	HANDED = 256, /* a power of two */
+	HANDED_ALL = 100000,
+};
+
+/* What one thread has put and the other marks as done, as Kafka's does. */
+struct handing {
+	struct journal_entry *entries[HANDED];
+	_Atomic uint32_t put, done;
+};
+
+static void *mark_as_done(void *arg)
+{
+	struct handing *h = arg;
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < HANDED_ALL; i++) {
+		struct journal_entry *e;
+
+		while (atomic_load_explicit(&h->put, memory_order_acquire) == i)
+			sched_yield();
+		e = h->entries[i % HANDED];
+		wrong += e->time_ms != i;
+		journal_entry_done(e);
+		atomic_store_explicit(&h->done, i + 1, memory_order_release);
+	}
+	return (void *)(uintptr_t)wrong;
+}
+
+static void another_thread_says_what_is_done(void **state)
+{
+	struct world *w = *state;
+	struct handing h = {0};
+	char event[1001] = "";
+	pthread_t thread;
+	void *wrong;
+
+	memset(event, 'x', 1000);
+	assert_int_equal(pthread_create(&thread, NULL, mark_as_done, &h), 0);
+	for (uint32_t i = 0; i < HANDED_ALL; i++) {
+		struct journal_entry *e;
+
+		while (i - atomic_load(&h.done) == HANDED)
+			sched_yield();
+		e = put(w, i, event);
+		assert_non_null(e);
+		h.entries[i % HANDED] = e;
+		atomic_store_explicit(&h.put, i + 1, memory_order_release);
+	}
+	pthread_join(thread, &wrong);
+	assert_null(wrong);
+	assert_int_equal(open_again(w, 1)->count, 0);
 }
 
 /* --- kills ---------------------------------------------------------------- */
@@ -406,6 +464,7 @@ int main(void)
 		TEST(room_is_used_again_in_whatever_order_it_is_done),
 		TEST(a_full_one_takes_nothing_until_a_chunk_is_done),
 		TEST(what_is_too_long_is_not_taken),
+		TEST(another_thread_says_what_is_done),
 		TEST(no_kill_costs_an_event_that_was_put),
 		TEST(all_of_its_room_is_taken_or_it_does_not_begin),
 		TEST(another_version_is_set_aside),

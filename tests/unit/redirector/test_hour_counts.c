@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "redirector/hour_counts.h"
@@ -150,6 +151,49 @@ static void a_writer_that_rests_does_not_hide_what_others_count(void **state)
 	free(other);
 }
 
+/* Two by two, over hours whose places are taken for others. */
+static void *count_pairs(void *arg)
+{
+	struct hour_writer *w = arg;
+
+	for (int64_t i = 0; i < 300000; i++) {
+		int64_t at = AT(NOON + i / 300, 0);
+
+		hour_writer_count(w, at, HOUR_PRODUCED);
+		hour_writer_count(w, at, HOUR_REDIRECTED);
+		hour_writer_flush(w, i + 1);
+	}
+	return NULL;
+}
+
+/* Of the hour of `until`, and of the one before: not less than was counted. */
+static void others_read_while_it_counts(void **state)
+{
+	struct world *world = *state;
+	int64_t until = 0;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, count_pairs, &world->w),
+			 0);
+	while (until < 300000) {
+		int64_t hour;
+
+		until = read_all(world);
+		hour = NOON + (until - 1) / 300;
+		for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
+			const struct hour_counts *c = &world->t.items[i];
+
+			assert_true(c->n[HOUR_PRODUCED] <= 300);
+			/* Older ones may be forgotten meanwhile. */
+			if (until && c->hour == hour)
+				assert_true(c->n[HOUR_PRODUCED] >=
+					    (uint64_t)((until - 1) % 300 + 1));
+		}
+	}
+	pthread_join(thread, NULL);
+	assert_false(world->t.inexact);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
@@ -160,6 +204,7 @@ int main(void)
 		TEST(hours_that_wait_for_a_week_keep_their_counts),
 		TEST(an_hour_that_was_forgotten_makes_counts_inexact),
 		TEST(a_writer_that_rests_does_not_hide_what_others_count),
+		TEST(others_read_while_it_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
