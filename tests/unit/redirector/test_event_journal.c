@@ -114,21 +114,19 @@ static void what_is_not_done_is_there_for_the_next_one(void **state)
 
 static void each_ring_keeps_its_own(void **state)
 {
+	static const char *const events[] = {"first", "second", "third"};
 	struct world *w = *state;
 	const struct journal_rest *rest;
 
 	open_again(w, 3);
 	begin(w);
-	for (size_t ring = 0; ring < 3; ring++)
-		assert_non_null(event_journal_put(w->j, ring, (int64_t)ring + 1,
-						  "abc" + ring, 1));
+	for (size_t i = 0; i < 3; i++)
+		assert_non_null(event_journal_put(
+			w->j, i, (int64_t)i, events[i], strlen(events[i])));
 	rest = open_again(w, 2);
 	assert_int_equal(rest->count, 3);
 	for (size_t i = 0; i < 3; i++)
-		assert_event(&rest->events[i], (int64_t)i + 1,
-			     i == 0   ? "a"
-			     : i == 1 ? "b"
-				      : "c");
+		assert_event(&rest->events[i], (int64_t)i, events[i]);
 }
 
 /* Ten times its room, and 300 under way: each time one of the oldest thirty is
@@ -140,7 +138,7 @@ static void room_is_used_again_in_whatever_order_it_is_done(void **state)
 		OLDEST = 30
 	};
 	struct world *w = *state;
-	struct journal_entry *kept[UNDER_WAY];
+	struct journal_entry *kept[UNDER_WAY] = {NULL};
 	const struct journal_rest *rest;
 	char event[1001] = "";
 	unsigned random = 1;
@@ -169,7 +167,7 @@ static void room_is_used_again_in_whatever_order_it_is_done(void **state)
 static void a_full_one_takes_nothing_until_a_chunk_is_done(void **state)
 {
 	struct world *w = *state;
-	struct journal_entry *entries[1200];
+	struct journal_entry *entries[1200] = {NULL};
 	char event[1001] = "";
 	size_t count = 0, tries = 0;
 
