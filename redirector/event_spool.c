@@ -29,6 +29,7 @@ enum {
 /* Before each event in the queue. */
 struct queued {
 	int64_t time_ms;
+	struct journal_entry *entry;
 	uint32_t len;
 	bool maybe_sent;
 };
@@ -51,6 +52,7 @@ struct event_spool {
 	/* On the thread. */
 	struct buf taken;
 	struct spool_record records[BATCH];
+	struct journal_entry *entries[BATCH]; /* of the records */
 	bool holding;		    /* there are events in the spool */
 	uint64_t spooled, replayed; /* as they were when it began to */
 	int64_t retry_at;	    /* writing, after a failure; monotonic ms */
@@ -81,20 +83,31 @@ static bool enqueue(struct event_spool *s, const struct queued *q,
 	return true;
 }
 
-bool event_spool_offer(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		       const void *event, size_t len)
+static struct queued queued_of(const struct spool_event *event)
 {
-	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
+	return (struct queued){event->time_ms, event->entry,
+			       (uint32_t)event->len, event->maybe_sent};
+}
+
+bool event_spool_offer(struct event_spool *s, const struct spool_event *event)
+{
+	const struct queued q = queued_of(event);
 	bool taken;
 
-	if (len > SPOOL_PAYLOAD_MAX)
+	if (event->len > SPOOL_PAYLOAD_MAX)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	taken = enqueue(s, &q, event);
+	taken = enqueue(s, &q, event->data);
 	if (!taken)
 		s->refused++;
 	pthread_mutex_unlock(&s->lock);
 	return taken;
+}
+
+static void mark_done(struct journal_entry *entry)
+{
+	if (entry)
+		journal_entry_done(entry);
 }
 
 static void count_dropped(struct event_spool *s, enum redirector_counter reason,
@@ -105,21 +118,23 @@ static void count_dropped(struct event_spool *s, enum redirector_counter reason,
 			      HOUR_UNDELIVERED);
 }
 
-void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		     const void *event, size_t len)
+void event_spool_put(struct event_spool *s, const struct spool_event *event)
 {
-	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
+	const struct queued q = queued_of(event);
 	bool taken = false;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->thread_runs && !s->ending && len <= SPOOL_PAYLOAD_MAX &&
-	       !(taken = enqueue(s, &q, event)))
+	while (s->thread_runs && !s->ending &&
+	       event->len <= SPOOL_PAYLOAD_MAX &&
+	       !(taken = enqueue(s, &q, event->data)))
 		pthread_cond_wait(&s->room, &s->lock);
 	if (!taken)
 		s->refused++;
 	pthread_mutex_unlock(&s->lock);
-	if (!taken)
-		count_dropped(s, COUNTER_DROPPED_EXPIRED, time_ms);
+	if (taken)
+		return;
+	count_dropped(s, COUNTER_DROPPED_EXPIRED, event->time_ms);
+	mark_done(event->entry);
 }
 
 static void wake(struct event_spool *s)
@@ -179,7 +194,7 @@ static void count_spooled(struct event_spool *s, size_t n)
 				      HOUR_SPOOLED);
 }
 
-static void append(struct event_spool *s, size_t count)
+static void append_records(struct event_spool *s, size_t count)
 {
 	int64_t now = clock_monotonic_ms();
 	size_t done = 0;
@@ -200,6 +215,15 @@ static void append(struct event_spool *s, size_t count)
 	count_spooled(s, done);
 }
 
+/* Counted before they are done: a kill in between has them sent again, and
+ * nothing is missing. */
+static void append(struct event_spool *s, size_t count)
+{
+	append_records(s, count);
+	for (size_t i = 0; i < count; i++)
+		mark_done(s->entries[i]);
+}
+
 static void append_taken(struct event_spool *s)
 {
 	const char *at = s->taken.data, *end = at + s->taken.len;
@@ -212,6 +236,7 @@ static void append_taken(struct event_spool *s)
 
 			memcpy(&q, at, sizeof(q));
 			at += sizeof(q);
+			s->entries[count] = q.entry;
 			s->records[count] = (struct spool_record){
 				.time_ms = q.time_ms,
 				.maybe_sent = q.maybe_sent,
@@ -324,6 +349,38 @@ static void report(struct event_spool *s)
 	complain(s, now);
 	if (now >= s->retry_at && s->dropped_untold == 0)
 		s->failure.code = ERROR_NONE;
+}
+
+static void take_rest(struct event_spool *s, size_t i,
+		      const struct journal_event *event)
+{
+	s->entries[i] = NULL;
+	s->records[i] = (struct spool_record){
+		.time_ms = event->time_ms,
+		.maybe_sent = true,
+		.data = event->data,
+		.len = event->len,
+	};
+}
+
+void event_spool_recover(struct event_spool *s, const struct journal_rest *rest)
+{
+	size_t at = 0;
+
+	while (at < rest->count) {
+		size_t count = 0;
+
+		for (; at < rest->count && count < BATCH; count++, at++)
+			take_rest(s, count, &rest->events[at]);
+		append(s, count);
+	}
+	for (size_t i = 0; i < rest->damaged; i++)
+		count_dropped(s, COUNTER_DROPPED_JOURNAL,
+			      rest->count ? rest->events[0].time_ms
+					  : clock_real_ms());
+	/* Of a failure `failure` tells. */
+	(void)spool_sync(s->spool, &s->failure);
+	tell_usage(s);
 }
 
 /* --- the folder ----------------------------------------------------------- */

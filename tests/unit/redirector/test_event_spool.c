@@ -16,8 +16,8 @@ struct world {
 	char parent[64], dir[80];
 	struct redirector_settings settings;
 	struct redirector_metrics metrics;
+	struct hour_totals totals;
 	struct hour_writer hours;
-	struct hour_table table;
 	struct metrics *registry;
 	struct health *health;
 	struct event_spool *spool;
@@ -60,7 +60,7 @@ static int make_world(void **state)
 	w->registry = metrics_new();
 	w->health = health_new();
 	redirector_metrics_register(&w->metrics, w->registry);
-	hour_writer_init(&w->hours);
+	hour_writer_init(&w->hours, &w->totals);
 	open_spool(w);
 	*state = w;
 	return 0;
@@ -91,10 +91,11 @@ static void start(struct world *w)
 /* What was counted of the hour, since the start. */
 static uint64_t counted(struct world *w, enum hour_counter which)
 {
+	struct hour_table table = {0};
 	const struct hour_counts *found;
 
-	hour_writer_take(&w->hours, &w->table);
-	found = hour_table_find(&w->table, HOUR);
+	hour_totals_add_to(&w->totals, &table);
+	found = hour_table_find(&table, HOUR);
 	return found ? found->n[which] : 0;
 }
 
@@ -109,7 +110,11 @@ static size_t offer(struct world *w, size_t count, size_t len)
 	size_t taken = 0;
 
 	for (size_t i = 0; i < count; i++)
-		taken += event_spool_offer(w->spool, TIME, false, event, len);
+		taken += event_spool_offer(w->spool, &(struct spool_event){
+							     .time_ms = TIME,
+							     .data = event,
+							     .len = len,
+						     });
 	free(event);
 	return taken;
 }
@@ -124,7 +129,12 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 
 	start(w);
 	assert_int_equal(offer(w, 100, 300), 100);
-	event_spool_put(w->spool, TIME, true, "last", 4);
+	event_spool_put(w->spool, &(struct spool_event){
+					  .time_ms = TIME,
+					  .maybe_sent = true,
+					  .data = "last",
+					  .len = 4,
+				  });
 	event_spool_end(w->spool);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 101);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
@@ -228,7 +238,11 @@ static struct event_spool *successor(struct world *w, size_t count)
 	event_spool_kafka_changed(next, false);
 	assert_int_equal(event_spool_start(next, NULL, &err), 0);
 	for (size_t i = 0; i < count; i++)
-		assert_true(event_spool_offer(next, TIME, false, "event", 5));
+		assert_true(event_spool_offer(next, &(struct spool_event){
+							    .time_ms = TIME,
+							    .data = "event",
+							    .len = 5,
+						    }));
 	return next;
 }
 
