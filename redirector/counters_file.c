@@ -1,10 +1,8 @@
 #include "redirector/counters_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#include "redirector/owned_files.h"
 
 enum {
 	MACHINE_MAX = 40,
@@ -37,8 +37,8 @@ struct file_header {
 };
 
 struct counters_file {
-	char *dir; /* NULL: in memory */
-	char name[COUNTERS_FILE_NAME_MAX];
+	int dir, fd; /* -1: in memory */
+	char name[OWNED_NAME_SIZE];
 	struct file_header *header;
 	size_t size;
 	struct hour_totals *totals;
@@ -90,18 +90,32 @@ static void set_names(struct counters_file *f)
 					   totals_at(f->header));
 }
 
-static const char *file_name(uint64_t boot, char ret[COUNTERS_FILE_NAME_MAX])
+static struct counters_file *new_file(const char *name, struct error *err)
 {
-	snprintf(ret, COUNTERS_FILE_NAME_MAX, "%s%016" PRIx64, prefix, boot);
-	return ret;
+	struct counters_file *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		error_set_nomem(err);
+		return NULL;
+	}
+	f->dir = f->fd = -1;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	return f;
+}
+
+static int open_folder(struct counters_file *f, const char *dir,
+		       struct error *err)
+{
+	f->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return f->dir < 0 ? error_set_errno(err, "cannot open the folder") : 0;
 }
 
 /* --- making --------------------------------------------------------------- */
 
-static int map(struct counters_file *f, int fd, struct error *err)
+static int map(struct counters_file *f, struct error *err)
 {
-	void *at =
-		mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *at = mmap(NULL, f->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			f->fd, 0);
 
 	if (at == MAP_FAILED)
 		return error_set_errno(err, "cannot map it");
@@ -111,22 +125,16 @@ static int map(struct counters_file *f, int fd, struct error *err)
 
 static int make_file(struct counters_file *f, struct error *err)
 {
-	int dir = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
-	int status = -1;
-
-	if (dir < 0)
-		return error_set_errno(err, "cannot open the folder");
-	fd = openat(dir, f->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	close(dir);
-	if (fd < 0)
-		return error_set_errno(err, "cannot make it");
-	errno = posix_fallocate(fd, 0, (off_t)f->size);
+	f->fd = owned_file_make(f->dir, f->name, err);
+	if (f->fd < 0)
+		return -1;
+	errno = posix_fallocate(f->fd, 0, (off_t)f->size);
 	if (errno)
 		error_set_errno(err, "no room for it");
-	else
-		status = map(f, fd, err);
-	close(fd);
-	return status;
+	else if (map(f, err) == 0)
+		return 0;
+	counters_file_remove(f);
+	return -1;
 }
 
 static int make_memory(struct counters_file *f, struct error *err)
@@ -145,14 +153,9 @@ static int make_room(struct counters_file *f, const char *dir,
 {
 	if (!dir)
 		return make_memory(f, err);
-	f->dir = strdup(dir);
-	if (!f->dir)
-		return error_set_nomem(err);
-	if (make_file(f, err) == 0)
+	if (open_folder(f, dir, err) == 0 && make_file(f, err) == 0)
 		return 0;
-	error_wrap(err, "%s/%s", dir, f->name);
-	counters_file_remove(f);
-	return -1;
+	return error_wrap(err, "%s/%s", dir, f->name);
 }
 
 /* `h` is zeroed. */
@@ -185,15 +188,15 @@ struct counters_file *counters_file_new(const char *dir,
 					const struct counters_origin *origin,
 					size_t writers, struct error *err)
 {
-	struct counters_file *f = calloc(1, sizeof(*f));
+	char name[OWNED_NAME_SIZE];
 	struct file_header h = {0};
+	struct counters_file *f;
 	char *names;
 
-	if (!f) {
-		error_set_nomem(err);
+	snprintf(name, sizeof(name), "%s%016" PRIx64, prefix, origin->boot);
+	f = new_file(name, err);
+	if (!f)
 		return NULL;
-	}
-	file_name(origin->boot, f->name);
 	if (make_header(&h, origin, writers, err) < 0)
 		goto fail;
 	f->size = file_size(&h);
@@ -215,11 +218,14 @@ void counters_file_free(struct counters_file *f)
 {
 	if (!f)
 		return;
-	if (f->header && f->dir)
+	if (f->header && f->fd >= 0)
 		munmap(f->header, f->size);
 	else
 		free(f->header);
-	free(f->dir);
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->dir >= 0)
+		close(f->dir);
 	free(f);
 }
 
@@ -259,154 +265,99 @@ static int check_file(const struct counters_file *f, struct error *err)
 
 static int map_file(struct counters_file *f, struct error *err)
 {
-	char path[PATH_MAX];
 	struct stat st;
-	int fd, status = -1;
 
-	snprintf(path, sizeof(path), "%s/%s", f->dir, f->name);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return error_set_errno(err, "cannot open it");
-	if (fstat(fd, &st) < 0)
-		error_set_errno(err, "cannot look at it");
-	else if (st.st_size < (off_t)sizeof(struct file_header))
-		error_set(err, ERROR_DAMAGED, "this is no file of counters");
-	else {
-		f->size = (size_t)st.st_size;
-		status = map(f, fd, err);
-	}
-	close(fd);
-	return status;
+	f->fd = owned_file_take(f->dir, f->name, err);
+	if (f->fd < 0)
+		return -1;
+	if (fstat(f->fd, &st) < 0)
+		return error_set_errno(err, "cannot look at it");
+	if (st.st_size < (off_t)sizeof(struct file_header))
+		return error_set(err, ERROR_DAMAGED,
+				 "this is no file of counters");
+	f->size = (size_t)st.st_size;
+	return map(f, err);
+}
+
+/* It is locked. */
+static void set_aside(const struct counters_file *f)
+{
+	if (renameat(f->dir, f->name, f->dir, rejected_name) < 0)
+		unlinkat(f->dir, f->name, 0);
+}
+
+static bool is_rejected(const struct error *err)
+{
+	return err->code == ERROR_CONFIG || err->code == ERROR_DAMAGED ||
+	       err->code == ERROR_LATE;
 }
 
 struct counters_file *counters_file_open(const char *dir, const char *name,
 					 struct error *err)
 {
-	struct counters_file *f = calloc(1, sizeof(*f));
+	struct counters_file *f = new_file(name, err);
 
-	if (f)
-		f->dir = strdup(dir);
-	if (!f || !f->dir) {
-		error_set_nomem(err);
-		free(f);
+	if (!f)
 		return NULL;
-	}
-	snprintf(f->name, sizeof(f->name), "%s", name);
-	if (map_file(f, err) == 0 && check_file(f, err) == 0) {
+	if (open_folder(f, dir, err) == 0 && map_file(f, err) == 0 &&
+	    check_file(f, err) == 0) {
 		set_names(f);
 		return f;
 	}
+	if (is_rejected(err))
+		set_aside(f);
 	error_wrap(err, "%s/%s", dir, name);
 	counters_file_free(f);
 	return NULL;
 }
 
-static void in_folder(const char *dir, const char *name, char ret[PATH_MAX])
-{
-	snprintf(ret, PATH_MAX, "%s/%s", dir, name);
-}
-
-void counters_file_set_aside(const char *dir, const char *name)
-{
-	char from[PATH_MAX], to[PATH_MAX];
-
-	in_folder(dir, name, from);
-	in_folder(dir, rejected_name, to);
-	if (rename(from, to) < 0)
-		unlink(from);
-}
-
 void counters_file_remove(struct counters_file *f)
 {
-	char path[PATH_MAX];
-
-	if (!f->dir)
-		return;
-	in_folder(f->dir, f->name, path);
-	unlink(path);
+	if (f->fd >= 0)
+		unlinkat(f->dir, f->name, 0);
 }
 
 /* --- listing -------------------------------------------------------------- */
 
-struct listed {
-	char name[COUNTERS_FILE_NAME_MAX];
-	int64_t changed; /* ns */
-};
-
-static int compare_listed(const void *a, const void *b)
+/* False: its owner lives. */
+static bool drop(int dir, const char *name)
 {
-	const struct listed *x = a, *y = b;
+	struct error err;
+	int fd = owned_file_take(dir, name, &err);
 
-	return (x->changed > y->changed) - (x->changed < y->changed);
+	if (fd < 0)
+		return false;
+	unlinkat(dir, name, 0);
+	close(fd);
+	return true;
 }
 
-static int list(int dir, DIR *folder, const char *own, struct listed **ret,
-		size_t *ret_count, struct error *err)
+static size_t drop_oldest(int dir, const struct owned_files *files)
 {
-	struct stat st;
+	size_t dropped = 0;
 
-	for (struct dirent *e; (e = readdir(folder));) {
-		size_t len = strlen(e->d_name);
-		struct listed *more;
-
-		if (strncmp(e->d_name, prefix, sizeof(prefix) - 1) != 0 ||
-		    len >= COUNTERS_FILE_NAME_MAX ||
-		    strcmp(e->d_name, own) == 0 ||
-		    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		more = realloc(*ret, (*ret_count + 1) * sizeof(*more));
-		if (!more)
-			return error_set_nomem(err);
-		*ret = more;
-		more += (*ret_count)++;
-		memcpy(more->name, e->d_name, len + 1);
-		more->changed = (int64_t)st.st_ctim.tv_sec * 1000000000 +
-				st.st_ctim.tv_nsec;
-	}
-	return 0;
+	for (size_t i = 0;
+	     i < files->count && files->count - dropped > COUNTERS_FILES_MAX;
+	     i++)
+		dropped += drop(dir, files->names[i]);
+	return dropped;
 }
 
-static int copy_names(const struct listed *items, size_t count,
-		      char (**ret)[COUNTERS_FILE_NAME_MAX], struct error *err)
+int counters_file_list(const char *dir, struct owned_files *ret,
+		       size_t *ret_removed, struct error *err)
 {
-	*ret = calloc(count ? count : 1, sizeof(**ret));
-	if (!*ret)
-		return error_set_nomem(err);
-	for (size_t i = 0; i < count; i++)
-		memcpy((*ret)[i], items[i].name, sizeof((*ret)[i]));
-	return 0;
-}
-
-int counters_file_list(const char *dir, uint64_t own,
-		       char (**ret_names)[COUNTERS_FILE_NAME_MAX],
-		       size_t *ret_count, size_t *ret_removed,
-		       struct error *err)
-{
-	char own_name[COUNTERS_FILE_NAME_MAX];
-	struct listed *items = NULL;
-	size_t count = 0, removed = 0;
-	DIR *folder = opendir(dir);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int status;
 
-	if (!folder)
-		return error_set_errno(err, "%s: cannot list it", dir);
-	status = list(dirfd(folder), folder, file_name(own, own_name), &items,
-		      &count, err);
-	if (status == 0 && count)
-		qsort(items, count, sizeof(*items), compare_listed);
-	for (; status == 0 && count - removed > COUNTERS_FILES_MAX; removed++)
-		unlinkat(dirfd(folder), items[removed].name, 0);
-	closedir(folder);
+	if (fd < 0)
+		return error_set_errno(err, "%s: cannot open it", dir);
+	status = owned_files_list(fd, prefix, ret, err);
 	if (status == 0)
-		status = copy_names(items + removed, count - removed, ret_names,
-				    err);
-	free(items);
-	if (status < 0)
-		return -1;
-	*ret_count = count - removed;
-	*ret_removed = removed;
-	return 0;
+		*ret_removed = drop_oldest(fd, ret);
+	else
+		error_wrap(err, "%s", dir);
+	close(fd);
+	return status;
 }
 
 /* --- what it has ---------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /*
  * counters_file.h - what a start of a redirector has counted, where a kill of
- * the process leaves it to be told by the next one.
+ * the process leaves it to be told by another one.
  *
- * A file of its own for each start, mapped into memory, shared: counting there
+ * A file of its own for each start (owned_files.h), mapped into memory, shared:
+ * counting there
  * costs what it costs elsewhere (hour_counts.h).  Running totals are never
  * moved, so that they are right at any moment.  A loss of power is another
  * matter: what it leaves is not told.
@@ -20,12 +21,12 @@
 
 #include "common/error.h"
 #include "redirector/hour_counts.h"
+#include "redirector/owned_files.h"
 
 enum {
 	/* hour_counts.h, too, is of this version: a struct or an enumerator
 	 * that changes there raises it. */
 	COUNTERS_FILE_VERSION = 1,
-	COUNTERS_FILE_NAME_MAX = 48,
 	/* More are not kept: redirectors that are killed over and over while
 	 * Kafka is away. */
 	COUNTERS_FILES_MAX = 64,
@@ -47,27 +48,22 @@ struct counters_file *counters_file_new(const char *dir,
 					size_t writers, struct error *err);
 
 /*
- * Opens what another start left.  ERROR_CONFIG: another version; ERROR_DAMAGED:
- * it is none, or not whole; ERROR_LATE: the machine has started since, and what
+ * Opens what a start that has ended left; it is the caller's then.  ERROR_BUSY:
+ * that has not ended; ERROR_NOTFOUND: it is gone meanwhile.  These are set
+ * aside (counters.rejected): ERROR_CONFIG: another version; ERROR_DAMAGED: it
+ * is none, or not whole; ERROR_LATE: the machine has started since, and what
  * the file has need not be all.
  */
 struct counters_file *counters_file_open(const char *dir, const char *name,
 					 struct error *err);
-/* The file stays.  NULL accepted. */
+/* The file stays, and is nobody's.  NULL accepted. */
 void counters_file_free(struct counters_file *f);
 
-/* Renames a file that cannot be opened. */
-void counters_file_set_aside(const char *dir, const char *name);
-
-/*
- * The names of the files in a folder, but for that of `own`, oldest first;
- * *ret_count of them, to be freed as one.  Removes the oldest of too many and
- * says of how many in *ret_removed.
- */
-int counters_file_list(const char *dir, uint64_t own,
-		       char (**ret_names)[COUNTERS_FILE_NAME_MAX],
-		       size_t *ret_count, size_t *ret_removed,
-		       struct error *err);
+/* Lists the files in a folder, whoever owns them, oldest first; to be released.
+ * Of too many it removes the oldest that nobody owns, and says of how many in
+ * *ret_removed; they are in the list all the same. */
+int counters_file_list(const char *dir, struct owned_files *ret,
+		       size_t *ret_removed, struct error *err);
 
 /* The strings live as long as the file. */
 const struct counters_origin *

@@ -22,7 +22,8 @@ enum {
 
 /* What another start left. */
 struct left {
-	struct counters_file *file;
+	struct counters_file *file; /* NULL: this place is free */
+	int64_t ended_ms;	    /* it had ended by then */
 	atomic_size_t pending; /* records that Kafka has not acknowledged */
 	bool told;
 };
@@ -34,7 +35,6 @@ struct counters_report {
 	char instance[INSTANCE_MAX];
 	struct counters_file *file;
 	struct left left[COUNTERS_FILES_MAX];
-	size_t left_count;
 
 	/* On the thread; after it, of who ends it. */
 	struct hour_table table;
@@ -210,13 +210,13 @@ static bool has_counts(const struct hour_counts *counts)
 	return false;
 }
 
-/* All of it, since nobody knows what has arrived.  It ended before this start
- * came to its folder; until then it has counted everything. */
+/* All of it, since nobody knows what has arrived.  Until it ended it has
+ * counted everything. */
 static void tell_left_file(struct counters_report *r, struct left *left)
 {
 	struct hour_table *table = &r->left_table;
 	struct counters_state state = {
-		.until_ms = counters_file_origin(r->file)->started_ms,
+		.until_ms = left->ended_ms,
 		.ended = true,
 	};
 	const struct hour_counts last = {.hour = (state.until_ms - 1) /
@@ -255,7 +255,7 @@ static void drop_left(struct counters_report *r, struct left *left)
 
 static void tell_left(struct counters_report *r)
 {
-	for (size_t i = 0; i < r->left_count; i++) {
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++) {
 		struct left *left = &r->left[i];
 
 		if (!left->file)
@@ -269,50 +269,74 @@ static void tell_left(struct counters_report *r)
 
 static bool has_left(const struct counters_report *r)
 {
-	for (size_t i = 0; i < r->left_count; i++)
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
 		if (r->left[i].file)
 			return true;
 	return false;
 }
 
+static struct left *free_place(struct counters_report *r)
+{
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
+		if (!r->left[i].file)
+			return &r->left[i];
+	return NULL;
+}
+
+/* Of those that live, and of those that are opened already, it cannot have the
+ * lock. */
 static void open_left(struct counters_report *r, const char *name)
 {
-	const char *dir = r->options.settings->spool_dir;
-	struct counters_file *file;
+	struct left *left = free_place(r);
 	struct error err;
 
-	file = counters_file_open(dir, name, &err);
-	if (file) {
-		r->left[r->left_count++].file = file;
+	if (!left)
+		return;
+	left->file =
+		counters_file_open(r->options.settings->spool_dir, name, &err);
+	if (left->file) {
+		left->ended_ms = clock_real_ms();
+		left->told = false;
+		atomic_store(&left->pending, 0);
 		return;
 	}
+	if (err.code == ERROR_BUSY || err.code == ERROR_NOTFOUND)
+		return;
 	if (err.code != ERROR_LATE)
 		metric_add(r->options.metrics->files_rejected, 1);
 	log_error(r->options.log,
 		  "counters of an earlier start rejected, and set aside",
 		  log_err(&err));
-	counters_file_set_aside(dir, name);
 }
 
 static int find_left(struct counters_report *r, struct error *err)
 {
 	const char *dir = r->options.settings->spool_dir;
-	char(*names)[COUNTERS_FILE_NAME_MAX];
-	size_t count, removed;
+	struct owned_files files;
+	size_t removed;
 
 	if (!dir)
 		return 0;
-	if (counters_file_list(dir, counters_file_origin(r->file)->boot, &names,
-			       &count, &removed, err) < 0)
+	if (counters_file_list(dir, &files, &removed, err) < 0)
 		return -1;
 	if (removed)
 		log_error(r->options.log, "counters of earlier starts dropped",
 			  log_int("starts", (int64_t)removed),
 			  log_str("reason", "too many that were not told"));
-	for (size_t i = 0; i < count; i++)
-		open_left(r, names[i]);
-	free(names);
+	for (size_t i = 0; i < files.count; i++)
+		open_left(r, files.names[i]);
+	owned_files_release(&files);
 	return 0;
+}
+
+/* A start beside this one may have been killed since the last look. */
+static void find_left_again(struct counters_report *r)
+{
+	struct error err;
+
+	if (find_left(r, &err) < 0)
+		log_warn(r->options.log, "counters of other starts not found",
+			 log_err(&err));
 }
 
 /* -------------------------------------------------------------------------- */
@@ -334,9 +358,11 @@ static int64_t step(struct periodic *self, void *arg)
 	int64_t until_ms = collect(r), now = clock_real_ms();
 
 	(void)self;
-	tell_left(r);
-	if (until_ms && is_due(r, until_ms))
+	if (until_ms && is_due(r, until_ms)) {
 		tell(r, until_ms, false);
+		find_left_again(r);
+	}
+	tell_left(r);
 	return next_step(r, now);
 }
 
@@ -449,7 +475,7 @@ void counters_report_free(struct counters_report *r)
 		return;
 	periodic_free(r->thread);
 	kafka_producer_free(r->producer);
-	for (size_t i = 0; i < r->left_count; i++)
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
 		counters_file_free(r->left[i].file);
 	/* A start that failed before it did anything. */
 	if (r->file && counters_file_is_empty(r->file))

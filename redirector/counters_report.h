@@ -9,8 +9,10 @@
  * of its own sends them; no other waits for it.
  *
  * Where there is a folder for them, the totals lie in a file (counters_file.h)
- * until Kafka has the last record.  Those that a killed process left are told
- * first, as its own: it has ended, and nothing of it is unknown.
+ * until Kafka has the last record.  Those that an ended process left there are
+ * told as its own, with its last word: nothing of it is unknown.  They are
+ * looked for at the start and at each report, since one that hands over lives
+ * beside its successor, and may be killed then.
  */
 #ifndef REDIRECTOR_COUNTERS_REPORT_H
 #define REDIRECTOR_COUNTERS_REPORT_H
@@ -57,7 +59,7 @@ struct counters_report_options {
 };
 
 /* What the options name must outlive it.  A spool's folder, if there is one, is
- * there and locked.  Nothing is sent before counters_report_start. */
+ * there.  Nothing is sent before counters_report_start. */
 struct counters_report *
 counters_report_new(const struct counters_report_options *options,
 		    struct error *err);

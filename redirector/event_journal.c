@@ -2,14 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <xxhash.h>
+
+#include "redirector/owned_files.h"
 
 enum {
 	FILE_HEADER_SIZE = 4096,
@@ -260,74 +263,11 @@ struct ring {
 
 struct event_journal {
 	int dir, fd;
+	char name[OWNED_NAME_SIZE];
 	struct file_header header;
-	char *bytes; /* mapped; NULL: not now */
-	size_t size;
-	struct journal_rest rest;
+	char *bytes; /* mapped; NULL: not yet */
 	struct ring *rings;
 };
-
-static void unmap(struct event_journal *j)
-{
-	journal_rest_release(&j->rest);
-	if (j->bytes)
-		munmap(j->bytes, j->size);
-	j->bytes = NULL;
-}
-
-static bool map(struct event_journal *j, size_t size, int protection,
-		struct error *err)
-{
-	void *at = mmap(NULL, size, protection, MAP_SHARED, j->fd, 0);
-
-	if (at == MAP_FAILED) {
-		error_set_errno(err, "cannot map it");
-		return false;
-	}
-	j->bytes = at;
-	j->size = size;
-	return true;
-}
-
-static int open_file(struct event_journal *j, struct error *err)
-{
-	j->fd = openat(j->dir, JOURNAL_NAME, O_RDWR | O_CREAT | O_CLOEXEC,
-		       0600);
-	return j->fd < 0 ? error_set_errno(err, "cannot open it") : 0;
-}
-
-/* It is kept for somebody to look at; one that was kept before is gone. */
-static int set_aside(struct event_journal *j, struct error *err)
-{
-	close(j->fd);
-	j->fd = -1;
-	if (renameat(j->dir, JOURNAL_NAME, j->dir, JOURNAL_REJECTED) < 0)
-		return error_set_errno(err, "cannot rename it");
-	return open_file(j, err);
-}
-
-static int read_rest(struct event_journal *j, struct error *ret_rejected,
-		     struct error *err)
-{
-	struct error why;
-	struct stat st;
-
-	if (fstat(j->fd, &st) < 0)
-		return error_set_errno(err, "cannot look at it");
-	if (st.st_size == 0)
-		return 0;
-	if (!map(j, (size_t)st.st_size, PROT_READ, err))
-		return -1;
-	if (journal_read(j->bytes, j->size, &j->rest, &why) == 0)
-		return 0;
-	if (why.code == ERROR_NOMEM) {
-		*err = why;
-		return -1;
-	}
-	*ret_rejected = why;
-	unmap(j);
-	return set_aside(j, err);
-}
 
 static uint32_t chunk_bytes_for(size_t event_max)
 {
@@ -374,9 +314,68 @@ static int make_rings(struct event_journal *j, struct error *err)
 	return 0;
 }
 
+static int check_count(int dir, struct error *err)
+{
+	struct owned_files files;
+	size_t count;
+
+	if (owned_files_list(dir, JOURNAL_PREFIX, &files, err) < 0)
+		return -1;
+	count = files.count;
+	owned_files_release(&files);
+	if (count < JOURNAL_FILES_MAX)
+		return 0;
+	return error_set_retriable(
+		err, ERROR_BUSY,
+		"there are %zu journals of processes that were killed, which "
+		"whoever has the folder has not taken yet",
+		count);
+}
+
+static int make_name(struct event_journal *j, struct error *err)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return error_set_errno(err, "random bytes");
+	snprintf(j->name, sizeof(j->name), JOURNAL_PREFIX "%016" PRIx64,
+		 number);
+	return 0;
+}
+
+/* Until its header is written, it has nothing. */
+static int map(struct event_journal *j, struct error *err)
+{
+	size_t size = (size_t)file_size(&j->header);
+	void *at;
+
+	errno = posix_fallocate(j->fd, 0, (off_t)size);
+	if (errno)
+		return error_set_errno(err, "no room for it");
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
+	if (at == MAP_FAILED)
+		return error_set_errno(err, "cannot map it");
+	j->bytes = at;
+	for (size_t i = 0; i < j->header.rings; i++)
+		j->rings[i].chunks =
+			j->bytes + FILE_HEADER_SIZE +
+			i * j->header.chunks * (size_t)j->header.chunk_bytes;
+	memcpy(j->bytes, &j->header, sizeof(j->header));
+	return 0;
+}
+
+static int make_file(struct event_journal *j, struct error *err)
+{
+	if (check_count(j->dir, err) < 0 || make_name(j, err) < 0)
+		return -1;
+	j->fd = owned_file_make(j->dir, j->name, err);
+	return j->fd < 0 || map(j, err) < 0 ? error_wrap(err, "%s", j->name)
+					    : 0;
+}
+
 struct event_journal *
-event_journal_open(const struct event_journal_options *options,
-		   struct error *ret_rejected, struct error *err)
+event_journal_new(const struct event_journal_options *options,
+		  struct error *err)
 {
 	struct event_journal *j = calloc(1, sizeof(*j));
 
@@ -385,58 +384,15 @@ event_journal_open(const struct event_journal_options *options,
 		return NULL;
 	}
 	j->fd = -1;
-	ret_rejected->code = ERROR_NONE;
 	make_header(j, options);
 	j->dir = open(options->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->dir < 0)
 		error_set_errno(err, "cannot open the folder");
-	else if (make_rings(j, err) == 0 && open_file(j, err) == 0 &&
-		 read_rest(j, ret_rejected, err) == 0)
+	else if (make_rings(j, err) == 0 && make_file(j, err) == 0)
 		return j;
-	error_wrap(err, "%s/" JOURNAL_NAME, options->dir);
+	error_wrap(err, "%s", options->dir);
 	event_journal_free(j);
 	return NULL;
-}
-
-void event_journal_free(struct event_journal *j)
-{
-	if (!j)
-		return;
-	unmap(j);
-	if (j->fd >= 0)
-		close(j->fd);
-	if (j->dir >= 0)
-		close(j->dir);
-	for (size_t i = 0; j->rings && i < j->header.rings; i++)
-		free(j->rings[i].done);
-	free(j->rings);
-	free(j);
-}
-
-const struct journal_rest *event_journal_rest(const struct event_journal *j)
-{
-	return &j->rest;
-}
-
-int event_journal_begin(struct event_journal *j, struct error *err)
-{
-	size_t size = (size_t)file_size(&j->header);
-
-	unmap(j);
-	/* A kill from here on leaves a file of zeros, or none of it. */
-	if (ftruncate(j->fd, 0) < 0)
-		return error_set_errno(err, JOURNAL_NAME);
-	errno = posix_fallocate(j->fd, 0, (off_t)size);
-	if (errno)
-		return error_set_errno(err, JOURNAL_NAME ": no room for it");
-	if (!map(j, size, PROT_READ | PROT_WRITE, err))
-		return error_wrap(err, JOURNAL_NAME);
-	for (size_t i = 0; i < j->header.rings; i++)
-		j->rings[i].chunks =
-			j->bytes + FILE_HEADER_SIZE +
-			i * j->header.chunks * (size_t)j->header.chunk_bytes;
-	memcpy(j->bytes, &j->header, sizeof(j->header));
-	return 0;
 }
 
 /* --- putting -------------------------------------------------------------- */
@@ -538,4 +494,38 @@ struct journal_entry *event_journal_put(struct event_journal *j, size_t ring,
 			time_ms, event, len);
 	r->end += (uint32_t)size;
 	return e;
+}
+
+/* --- the end -------------------------------------------------------------- */
+
+static bool has_undone(const struct event_journal *j)
+{
+	for (size_t i = 0; i < j->header.rings; i++)
+		for (uint32_t k = 0; k < j->header.chunks; k++)
+			if (!is_done(j, &j->rings[i], k))
+				return true;
+	return false;
+}
+
+static void leave_file(struct event_journal *j)
+{
+	if (!j->bytes || !has_undone(j))
+		unlinkat(j->dir, j->name, 0);
+	if (j->bytes)
+		munmap(j->bytes, (size_t)file_size(&j->header));
+	close(j->fd);
+}
+
+void event_journal_free(struct event_journal *j)
+{
+	if (!j)
+		return;
+	if (j->fd >= 0)
+		leave_file(j);
+	if (j->dir >= 0)
+		close(j->dir);
+	for (size_t i = 0; j->rings && i < j->header.rings; i++)
+		free(j->rings[i].done);
+	free(j->rings);
+	free(j);
 }

@@ -4,20 +4,21 @@
  * A file that is mapped into memory, shared: what is written there is the
  * kernel's at once, without a call, and survives the process, though not a loss
  * of power.  An event is put there before it goes anywhere else, and marked as
- * done once somebody keeps it: Kafka, or the spool.  What the next process
- *finds undone, it has to send.
+ * done once somebody keeps it: Kafka, or the spool.  What another process
+ * finds undone when this one has ended, it has to send (journal_files.h).
  *
  * Each thread that puts events has a ring of chunks of its own, which it fills
- * one after the other; no lock is taken.  A chunk is filled anew when all of
- *its entries are done, in whatever order and by whatever threads, and the first
- * that can be is: so as few pages as possible are touched, and written to disk.
+ * one after the other; no lock is taken.  A chunk is filled anew when all
+ * entries in it are done, in whatever order and by whatever threads, and the
+ * first that can be is: so as few pages as possible are touched, and written to
+ * disk.
  *
  * The file, of this machine's byte order:
  *
  *	header   struct file_header in event_journal.c, FILE_HEADER_SIZE bytes
  *	rings    one behind the other, each of `chunks` chunks
- *	chunk    struct chunk: which filling of it this is, where its entries
- *end entry    struct journal_entry, and the event; a multiple of 64 bytes
+ *	chunk    struct chunk: which filling of it this is, and where it ends
+ *	entry    struct journal_entry, and the event; a multiple of 64 bytes
  *
  * `check` is XXH3 of all that follows it in an entry (xxhash.com).  `number`
  * names the place and the filling, so that nothing old is taken for new.
@@ -58,7 +59,7 @@ struct journal_event {
 	uint32_t len;
 };
 
-/* What a former process left undone, in the order of their times. */
+/* What a process left undone, in the order of their times. */
 struct journal_rest {
 	struct journal_event *events; /* their data point into the file */
 	size_t count;
@@ -80,32 +81,31 @@ void journal_rest_release(struct journal_rest *rest);
 
 struct event_journal;
 
+#define JOURNAL_PREFIX "journal-"
+
+enum {
+	/* In a folder at a time: of processes that were killed since somebody
+	 * took what they left.  Who finds so many makes none. */
+	JOURNAL_FILES_MAX = 16,
+};
+
 struct event_journal_options {
-	const char *dir;  /* of this process alone, which it has locked */
+	const char *dir;  /* of those who may send what is left in it */
 	size_t rings;	  /* threads that put events */
 	int64_t bytes;	  /* of all rings */
 	size_t event_max; /* of such ones a chunk holds a few, at least */
 };
 
-/*
- * Opens the file, and reads what is undone in it; nothing may be put yet.  A
- * file that cannot be read is set aside (JOURNAL_REJECTED) and *ret_rejected
- * says why; else its code is ERROR_NONE.
- */
+/* Makes a file of a name of its own, and owns it (owned_files.h).  All of its
+ * room on the disk is taken now: a full disk does not reach those who put
+ * events.  ERROR_BUSY: there are too many (JOURNAL_FILES_MAX). */
 struct event_journal *
-event_journal_open(const struct event_journal_options *options,
-		   struct error *ret_rejected, struct error *err);
-void event_journal_free(struct event_journal *j); /* NULL accepted */
+event_journal_new(const struct event_journal_options *options,
+		  struct error *err);
 
-#define JOURNAL_NAME	 "journal"
-#define JOURNAL_REJECTED "journal.rejected"
-
-/* Valid until event_journal_begin. */
-const struct journal_rest *event_journal_rest(const struct event_journal *j);
-
-/* Forgets what was undone and begins anew.  All of the file's room on the disk
- * is taken now: a full disk does not reach those who put events. */
-int event_journal_begin(struct event_journal *j, struct error *err);
+/* Removes the file, unless something in it is undone: that is left to another
+ * process.  NULL accepted. */
+void event_journal_free(struct event_journal *j);
 
 /*
  * Copies the event.  Never waits.  NULL: there is no room, since too many are

@@ -146,7 +146,7 @@ static size_t event_max(const struct redirector_settings *s)
 	       LINK_PART_MAX;
 }
 
-/* In the spool's folder, which is locked by now. */
+/* In the spool's folder, whoever has that. */
 static int make_journal(struct event_sink *sink, struct error *err)
 {
 	const struct redirector_settings *s = &sink->options.config->redirector;
@@ -156,18 +156,9 @@ static int make_journal(struct event_sink *sink, struct error *err)
 		.bytes = s->spool_journal_bytes,
 		.event_max = event_max(s),
 	};
-	struct error rejected;
 
-	sink->journal = event_journal_open(&options, &rejected, err);
-	if (!sink->journal)
-		return error_wrap(err, "redirector.spool_dir");
-	if (rejected.code == ERROR_NONE)
-		return 0;
-	metric_add(sink->options.metrics->files_rejected, 1);
-	log_error(sink->options.log,
-		  "journal of click events rejected, and set aside",
-		  log_str("file", JOURNAL_REJECTED), log_err(&rejected));
-	return 0;
+	sink->journal = event_journal_new(&options, err);
+	return sink->journal ? 0 : error_wrap(err, "redirector.spool_dir");
 }
 
 static int make_spool(struct event_sink *sink, struct error *err)
@@ -183,7 +174,7 @@ static int make_spool(struct event_sink *sink, struct error *err)
 	};
 
 	sink->spool = event_spool_new(&options, err);
-	return sink->spool ? make_journal(sink, err) : -1;
+	return sink->spool ? 0 : -1;
 }
 
 static int make_producer(struct event_sink *sink, struct error *err)
@@ -227,32 +218,15 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 	return sink;
 }
 
-/* What is spooled is on the disk before the journal forgets it: a kill in
- * between has it sent twice, and marked. */
-static int recover(struct event_sink *sink, struct error *err)
-{
-	const struct journal_rest *rest = event_journal_rest(sink->journal);
-
-	if (rest->count || rest->damaged) {
-		log_warn(sink->options.log, "click events recovered",
-			 log_int("events", (int64_t)rest->count),
-			 log_int("damaged", (int64_t)rest->damaged));
-		metric_add(sink->options.metrics->counters[COUNTER_RECOVERED],
-			   rest->count);
-		event_spool_recover(sink->spool, rest);
-	}
-	return event_journal_begin(sink->journal, err) < 0
-		       ? error_wrap(err, "redirector.spool_dir")
-		       : 0;
-}
-
+/* What others left is taken before room is taken for more. */
 int event_sink_start(struct event_sink *sink, struct error *err)
 {
 	if (!sink->spool)
 		return 0;
-	return recover(sink, err) < 0
-		       ? -1
-		       : event_spool_start(sink->spool, sink->producer, err);
+	if (event_spool_recover(sink->spool, err) < 0 ||
+	    make_journal(sink, err) < 0)
+		return -1;
+	return event_spool_start(sink->spool, sink->producer, err);
 }
 
 void event_sink_end(struct event_sink *sink)
@@ -262,7 +236,11 @@ void event_sink_end(struct event_sink *sink)
 	/* Tells of what it gives up before it is gone. */
 	kafka_producer_free(sink->producer);
 	sink->producer = NULL;
-	/* Its folder may be another process' now. */
+	if (sink->spool)
+		event_spool_end(sink->spool);
+	/* Whoever gets the folder finds what is left there. */
+	event_journal_free(sink->journal);
+	sink->journal = NULL;
 	event_spool_free(sink->spool);
 	sink->spool = NULL;
 }
@@ -272,7 +250,6 @@ void event_sink_free(struct event_sink *sink)
 	if (!sink)
 		return;
 	event_sink_end(sink);
-	event_journal_free(sink->journal);
 	free(sink);
 }
 
@@ -319,9 +296,18 @@ static enum event_taken refuse(const struct error *err,
 	return err->code == ERROR_FULL ? EVENT_NO_ROOM : EVENT_REFUSED;
 }
 
-/* By way of the journal.  What finds no room there goes to the disk at once:
- * there it is safe in a moment, and in Kafka's queue it would not be for long.
- */
+/* What finds no room in the journal goes to the disk at once: there it is safe
+ * in a moment, and in Kafka's queue it would not be for long.  While another
+ * process has the folder, Kafka's queue is all there is. */
+static bool goes_to_spool(const struct event_sink *sink,
+			  const struct journal_entry *entry)
+{
+	return (!entry || atomic_load_explicit(&sink->kafka_away,
+					       memory_order_relaxed)) &&
+	       event_spool_is_open(sink->spool);
+}
+
+/* By way of the journal. */
 static enum event_taken take_safely(struct event_sink *sink,
 				    const struct taken_event *event)
 {
@@ -334,11 +320,12 @@ static enum event_taken take_safely(struct event_sink *sink,
 		metric_add(
 			sink->options.metrics->counters[COUNTER_JOURNAL_FULL],
 			1);
-	if (!entry ||
-	    atomic_load_explicit(&sink->kafka_away, memory_order_relaxed))
+	if (goes_to_spool(sink, entry))
 		return spool_event(sink, event, entry);
 	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
-			  opaque_of_entry(entry), &err) == 0)
+			  entry ? opaque_of_entry(entry)
+				: opaque_of_time(event->time_ms),
+			  &err) == 0)
 		return EVENT_TAKEN;
 	return err.code == ERROR_INPUT ? refuse(&err, entry)
 				       : spool_event(sink, event, entry);

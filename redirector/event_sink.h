@@ -41,8 +41,8 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 /* Ends it first.  NULL accepted. */
 void event_sink_free(struct event_sink *sink);
 
-/* Spools what a process that was killed left in the journal, and begins to
- * send; before any event is given. */
+/* Spools what processes that were killed left in their journals, makes one, and
+ * begins to send; before any event is given. */
 int event_sink_start(struct event_sink *sink, struct error *err);
 
 enum event_taken {
@@ -68,8 +68,9 @@ enum event_taken event_sink_take(struct event_sink *sink,
  * what is left is said in the log. */
 void event_sink_flush(struct event_sink *sink, int64_t timeout_ms);
 
-/* Gives up what was not delivered: it is spooled, or counted as undelivered,
- * before this returns. */
+/* Gives up what was not delivered: before this returns, it is spooled, counted
+ * as undelivered, or left in the journal, where another process has the spool's
+ * folder yet. */
 void event_sink_end(struct event_sink *sink);
 
 #endif

@@ -389,7 +389,7 @@ static int make_parts(struct redirector *r, struct health *health,
 	    make_spaces(r, err) < 0 || make_invalidations(r, err) < 0 ||
 	    make_hours(r, err) < 0)
 		return -1;
-	/* The sink locks the folder in which counters lie, and counts what it
+	/* The sink makes the folder in which counters lie, and counts what it
 	 * does from its start on. */
 	if (make_sink(r, health, succeeds, err) < 0 ||
 	    make_counters(r, err) < 0)
@@ -428,13 +428,11 @@ void redirector_free(struct redirector *r)
 	if (!r)
 		return;
 	/* It counts in `hours` until it is gone, and they in the counters'
-	 * memory.  Who has the lock of their folder goes last. */
-	if (r->sink)
-		event_sink_end(r->sink);
+	 * memory. */
+	event_sink_free(r->sink);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
 	counters_report_free(r->counters);
-	event_sink_free(r->sink);
 	event_limits_free(r->event_limits);
 	free(r->hours);
 	free(r->untold);

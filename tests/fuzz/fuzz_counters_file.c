@@ -62,9 +62,9 @@ static void look(void)
 		    counters_file_next_sequence(f) ==
 			    counters_file_next_sequence(f))
 			abort();
+		counters_file_remove(f);
 	}
 	counters_file_free(f);
-	counters_file_set_aside(dir, name);
 }
 
 /* One that is whole, but for what lies over it from the place that the first

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "redirector/event_journal.h"
+#include "redirector/owned_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,11 +30,11 @@ static size_t length_of(size_t event)
 static void put_events(const char *dir)
 {
 	const struct event_journal_options options = {dir, 1, 0, 100};
-	struct error rejected, err;
-	struct event_journal *j = event_journal_open(&options, &rejected, &err);
+	struct error err;
+	struct event_journal *j = event_journal_new(&options, &err);
 	char event[1 + EVENTS * 13];
 
-	if (!j || event_journal_begin(j, &err) < 0)
+	if (!j)
 		abort();
 	for (size_t i = 0; i < EVENTS; i++) {
 		struct journal_entry *e;
@@ -51,12 +52,18 @@ static void put_events(const char *dir)
 
 static void read_whole(const char *dir)
 {
-	char path[96];
+	int folder = open(dir, O_RDONLY | O_DIRECTORY), fd;
+	struct owned_files files;
+	struct error err;
 	off_t size;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/" JOURNAL_NAME, dir);
-	fd = open(path, O_RDONLY);
+	/* It is left, since something in it is undone. */
+	if (owned_files_list(folder, JOURNAL_PREFIX, &files, &err) < 0 ||
+	    files.count != 1)
+		abort();
+	fd = owned_file_take(folder, files.names[0], &err);
+	owned_files_release(&files);
+	close(folder);
 	size = lseek(fd, 0, SEEK_END);
 	whole_size = (size_t)size;
 	whole = malloc(whole_size);

@@ -49,28 +49,35 @@ make(const char *dir, const struct counters_origin *whose, size_t writers)
 	return f;
 }
 
-/* The names that the next start finds; how many. */
-static size_t left(struct world *w, char (**names)[COUNTERS_FILE_NAME_MAX],
-		   size_t *removed)
+/* The files that a start finds; how many. */
+static size_t left(struct world *w, struct owned_files *files, size_t *removed)
 {
 	struct error err = {0};
-	size_t count;
 
-	assert_int_equal(
-		counters_file_list(w->dir, 1, names, &count, removed, &err), 0);
+	assert_int_equal(counters_file_list(w->dir, files, removed, &err), 0);
+	return files->count;
+}
+
+static size_t count_left(struct world *w)
+{
+	struct owned_files files;
+	size_t removed, count = left(w, &files, &removed);
+
+	owned_files_release(&files);
+	assert_int_equal(removed, 0);
 	return count;
 }
 
 /* The only one. */
 static struct counters_file *open_left(struct world *w, struct error *err)
 {
-	char(*names)[COUNTERS_FILE_NAME_MAX];
+	struct owned_files files;
 	struct counters_file *f;
 	size_t removed;
 
-	assert_int_equal(left(w, &names, &removed), 1);
-	f = counters_file_open(w->dir, names[0], err);
-	free(names);
+	assert_int_equal(left(w, &files, &removed), 1);
+	f = counters_file_open(w->dir, files.names[0], err);
+	owned_files_release(&files);
 	return f;
 }
 
@@ -80,9 +87,7 @@ static void the_next_start_finds_what_was_counted(void **state)
 	struct counters_file *f = make(w->dir, &origin, 2);
 	struct hour_table table = {0};
 	struct hour_writer writer;
-	char(*names)[COUNTERS_FILE_NAME_MAX];
 	struct error err = {0};
-	size_t removed;
 
 	for (size_t i = 0; i < 2; i++) {
 		hour_writer_init(&writer, counters_file_totals(f, i));
@@ -106,8 +111,26 @@ static void the_next_start_finds_what_was_counted(void **state)
 	assert_int_equal(counters_file_next_sequence(f), 2);
 	counters_file_remove(f);
 	counters_file_free(f);
-	assert_int_equal(left(w, &names, &removed), 0);
-	free(names);
+	assert_int_equal(count_left(w), 0);
+}
+
+/* One that hands over lives beside its successor. */
+static void what_a_start_counts_is_its_own_while_it_lives(void **state)
+{
+	struct world *w = *state;
+	struct counters_file *f = make(w->dir, &origin, 1), *left;
+	struct error err = {0};
+
+	assert_null(open_left(w, &err));
+	assert_int_equal(err.code, ERROR_BUSY);
+	counters_file_free(f);
+	left = open_left(w, &err);
+	assert_non_null(left);
+	/* Whoever tells it, does so alone. */
+	assert_null(open_left(w, &err));
+	assert_int_equal(err.code, ERROR_BUSY);
+	counters_file_free(left);
+	assert_int_equal(count_left(w), 1);
 }
 
 static void without_a_folder_it_counts_all_the_same(void **state)
@@ -125,23 +148,28 @@ static void without_a_folder_it_counts_all_the_same(void **state)
 	counters_file_free(f);
 }
 
-static void ones_own_is_not_left_and_too_many_are_not_kept(void **state)
+static void too_many_are_not_kept_but_those_that_live(void **state)
 {
+	static const struct counters_origin own = {"i", "e", 1, 1};
 	struct world *w = *state;
-	char(*names)[COUNTERS_FILE_NAME_MAX];
+	struct counters_file *f = make(w->dir, &own, 1);
+	struct owned_files files;
+	struct error err;
 	size_t removed;
 
-	for (uint64_t boot = 1; boot <= COUNTERS_FILES_MAX + 4; boot++) {
+	for (uint64_t boot = 2; boot <= COUNTERS_FILES_MAX + 4; boot++) {
 		const struct counters_origin one = {"i", "e", boot, 1};
 
 		counters_file_free(make(w->dir, &one, 1));
 	}
-	assert_int_equal(left(w, &names, &removed), COUNTERS_FILES_MAX);
-	free(names);
-	assert_int_equal(removed, 3);
-	assert_int_equal(left(w, &names, &removed), COUNTERS_FILES_MAX);
-	free(names);
-	assert_int_equal(removed, 0);
+	left(w, &files, &removed);
+	owned_files_release(&files);
+	assert_int_equal(removed, 4);
+	assert_int_equal(count_left(w), COUNTERS_FILES_MAX);
+	assert_null(
+		counters_file_open(w->dir, "counters-0000000000000001", &err));
+	assert_int_equal(err.code, ERROR_BUSY);
+	counters_file_free(f);
 }
 
 static void damage(struct world *w, off_t at, size_t size)
@@ -154,6 +182,14 @@ static void damage(struct world *w, off_t at, size_t size)
 	fd = open(path, O_WRONLY);
 	assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
 	close(fd);
+}
+
+static bool is_set_aside(struct world *w)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/counters.rejected", w->dir);
+	return unlink(path) == 0;
 }
 
 /* Each in a file of its own: what is damaged, and what is said. */
@@ -170,18 +206,15 @@ static void what_is_none_is_refused_and_set_aside(void **state)
 		{40, 4, ERROR_DAMAGED} /* started_ms */,
 	};
 	struct world *w = *state;
-	char(*names)[COUNTERS_FILE_NAME_MAX];
 	struct error err = {0};
-	size_t removed;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		counters_file_free(make(w->dir, &origin, 1));
 		damage(w, cases[i].at, cases[i].size);
 		assert_null(open_left(w, &err));
 		assert_int_equal(err.code, cases[i].code);
-		counters_file_set_aside(w->dir, "counters-00000000000000ab");
-		assert_int_equal(left(w, &names, &removed), 0);
-		free(names);
+		assert_int_equal(count_left(w), 0);
+		assert_true(is_set_aside(w));
 	}
 }
 
@@ -254,7 +287,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_next_start_finds_what_was_counted),
 		TEST(without_a_folder_it_counts_all_the_same),
-		TEST(ones_own_is_not_left_and_too_many_are_not_kept),
+		TEST(what_a_start_counts_is_its_own_while_it_lives),
+		TEST(too_many_are_not_kept_but_those_that_live),
 		TEST(what_is_none_is_refused_and_set_aside),
 		TEST(a_kill_costs_no_more_than_what_is_under_way),
 	};

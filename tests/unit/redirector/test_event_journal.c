@@ -1,5 +1,6 @@
 #include "tests/unit/unit.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,33 +14,42 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "redirector/event_journal.h"
+#include "redirector/journal_files.h"
 
 #define SMALL (1 << 20) /* one ring of it: 16 chunks of 64 KiB */
 
 struct world {
-	char dir[64], path[80];
+	char dir[64];
 	struct event_journal *j;
+	/* What others left, as taken last. */
+	struct journal_rest rest;
+	char *bytes; /* of its events */
 	struct error rejected;
 };
 
-static void open_journal(struct world *w, size_t rings)
+static struct event_journal *new_journal(struct world *w, size_t rings,
+					 struct error *err)
 {
 	const struct event_journal_options options = {w->dir, rings, SMALL,
 						      1000};
+
+	return event_journal_new(&options, err);
+}
+
+static void open_journal(struct world *w, size_t rings)
+{
 	struct error err = {0};
 
-	w->j = event_journal_open(&options, &w->rejected, &err);
+	w->j = new_journal(w, rings, &err);
 	if (!w->j)
 		fail_msg("%s", err.text);
 }
 
-static void begin(struct world *w)
+static void release_rest(struct world *w)
 {
-	struct error err = {0};
-
-	if (event_journal_begin(w->j, &err) < 0)
-		fail_msg("%s", err.text);
+	journal_rest_release(&w->rest);
+	free(w->bytes);
+	w->bytes = NULL;
 }
 
 static int make_world(void **state)
@@ -48,9 +58,7 @@ static int make_world(void **state)
 
 	snprintf(w->dir, sizeof(w->dir), "/tmp/shortloop-journal-XXXXXX");
 	assert_non_null(mkdtemp(w->dir));
-	snprintf(w->path, sizeof(w->path), "%s/" JOURNAL_NAME, w->dir);
 	open_journal(w, 1);
-	begin(w);
 	*state = w;
 	return 0;
 }
@@ -61,18 +69,81 @@ static int drop_world(void **state)
 	char command[96];
 
 	event_journal_free(w->j);
+	release_rest(w);
 	snprintf(command, sizeof(command), "rm -rf %s", w->dir);
 	assert_int_equal(system(command), 0);
 	free(w);
 	return 0;
 }
 
+/* Copies it: it lies in a file that is about to go. */
+static void keep_rest(void *arg, const struct journal_rest *rest)
+{
+	struct world *w = arg;
+	size_t size = 0;
+	char *at;
+
+	for (size_t i = 0; i < rest->count; i++)
+		size += rest->events[i].len;
+	w->rest.events = calloc(rest->count + 1, sizeof(*rest->events));
+	at = w->bytes = malloc(size + 1);
+	for (size_t i = 0; i < rest->count; i++) {
+		const struct journal_event *e = &rest->events[i];
+
+		memcpy(at, e->data, e->len);
+		w->rest.events[i] =
+			(struct journal_event){e->time_ms, at, e->len};
+		at += e->len;
+	}
+	w->rest.count += rest->count;
+	w->rest.damaged += rest->damaged;
+}
+
+static void keep_reason(void *arg, const struct error *why)
+{
+	struct world *w = arg;
+
+	w->rejected = *why;
+}
+
+/* As who has the folder does; of one journal at most. */
+static const struct journal_rest *take_left(struct world *w)
+{
+	const struct journal_taker taker = {keep_rest, keep_reason, w};
+	struct error err = {0};
+
+	release_rest(w);
+	w->rejected.code = ERROR_NONE;
+	if (journal_files_take(w->dir, &taker, &err) < 0)
+		fail_msg("%s", err.text);
+	return &w->rest;
+}
+
 /* As the next process does. */
 static const struct journal_rest *open_again(struct world *w, size_t rings)
 {
 	event_journal_free(w->j);
+	w->j = NULL;
+	take_left(w);
 	open_journal(w, rings);
-	return event_journal_rest(w->j);
+	return &w->rest;
+}
+
+/* How many journals there are; the name of one of them. */
+static size_t count_files(struct world *w, char ret_path[400])
+{
+	DIR *dir = opendir(w->dir);
+	size_t count = 0;
+
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (strncmp(e->d_name, JOURNAL_PREFIX,
+			    strlen(JOURNAL_PREFIX)) != 0)
+			continue;
+		snprintf(ret_path, 400, "%s/%s", w->dir, e->d_name);
+		count++;
+	}
+	closedir(dir);
+	return count;
 }
 
 static struct journal_entry *put(struct world *w, int64_t time_ms,
@@ -95,7 +166,6 @@ static void what_is_not_done_is_there_for_the_next_one(void **state)
 	struct journal_entry *second;
 	const struct journal_rest *rest;
 
-	assert_int_equal(event_journal_rest(w->j)->count, 0);
 	put(w, 30, "third");
 	second = put(w, 20, "second");
 	put(w, 10, "first");
@@ -106,10 +176,62 @@ static void what_is_not_done_is_there_for_the_next_one(void **state)
 	assert_int_equal(rest->damaged, 0);
 	assert_event(&rest->events[0], 10, "first");
 	assert_event(&rest->events[1], 30, "third");
-	/* Once more, as long as nobody has begun anew. */
-	assert_int_equal(open_again(w, 1)->count, 2);
-	begin(w);
+	/* Once. */
 	assert_int_equal(open_again(w, 1)->count, 0);
+}
+
+static void one_with_nothing_undone_is_removed(void **state)
+{
+	struct world *w = *state;
+	char path[400];
+
+	journal_entry_done(put(w, 1, "event"));
+	assert_int_equal(count_files(w, path), 1);
+	event_journal_free(w->j);
+	w->j = NULL;
+	assert_int_equal(count_files(w, path), 0);
+}
+
+/* One that hands over lives beside its successor, and either may be killed. */
+static void nobody_takes_that_of_one_that_lives(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *former = w->j;
+	char path[400];
+
+	put(w, 1, "former");
+	open_journal(w, 1);
+	put(w, 2, "own");
+	assert_int_equal(take_left(w)->count, 0);
+	assert_int_equal(count_files(w, path), 2);
+	event_journal_free(former);
+	assert_int_equal(take_left(w)->count, 1);
+	assert_event(&w->rest.events[0], 1, "former");
+	assert_int_equal(count_files(w, path), 1);
+	assert_int_equal(open_again(w, 1)->count, 1);
+	assert_event(&w->rest.events[0], 2, "own");
+}
+
+static void too_many_are_not_made(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *last;
+	struct error err = {0};
+
+	for (int i = 1; i < JOURNAL_FILES_MAX; i++) {
+		put(w, i, "event");
+		event_journal_free(w->j);
+		open_journal(w, 1);
+	}
+	last = w->j;
+	assert_null(new_journal(w, 1, &err));
+	assert_int_equal(err.code, ERROR_BUSY);
+	assert_true(err.retriable);
+	assert_non_null(strstr(err.text, "there are 16 journals"));
+	take_left(w);
+	assert_int_equal(w->rest.count, JOURNAL_FILES_MAX - 1);
+	open_journal(w, 1);
+	event_journal_free(last);
 }
 
 static void each_ring_keeps_its_own(void **state)
@@ -119,7 +241,6 @@ static void each_ring_keeps_its_own(void **state)
 	const struct journal_rest *rest;
 
 	open_again(w, 3);
-	begin(w);
 	for (size_t i = 0; i < 3; i++)
 		assert_non_null(event_journal_put(
 			w->j, i, (int64_t)i, events[i], strlen(events[i])));
@@ -347,7 +468,6 @@ static void no_kill_costs_an_event_that_was_put(void **state)
 		kill_at_random(child, &random);
 		check_rest(open_again(w, 1), said);
 		killed_under_way += said->put > 0;
-		begin(w);
 	}
 	assert_true(killed_under_way > 20);
 	munmap(said, 4096);
@@ -362,6 +482,15 @@ static void write_file(const char *path, const void *bytes, size_t size,
 
 	assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
 	close(fd);
+}
+
+static void write_journal(struct world *w, const void *bytes, size_t size,
+			  off_t at)
+{
+	char path[400];
+
+	assert_int_equal(count_files(w, path), 1);
+	write_file(path, bytes, size, at);
 }
 
 static bool was_set_aside(const struct world *w)
@@ -379,12 +508,11 @@ static void another_version_is_set_aside(void **state)
 	const uint32_t version = JOURNAL_VERSION + 1;
 
 	put(w, 1, "event");
-	write_file(w->path, &version, sizeof(version), 8);
+	write_journal(w, &version, sizeof(version), 8);
 	assert_int_equal(open_again(w, 1)->count, 0);
 	assert_int_equal(w->rejected.code, ERROR_CONFIG);
 	assert_non_null(strstr(w->rejected.text, "version 2 is not known"));
 	assert_true(was_set_aside(w));
-	begin(w);
 	assert_non_null(put(w, 1, "event"));
 	assert_int_equal(open_again(w, 1)->count, 1);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
@@ -394,16 +522,18 @@ static void a_damaged_header_or_size_is_set_aside(void **state)
 {
 	struct world *w = *state;
 	const uint32_t rings = 2;
+	char path[400];
 
-	write_file(w->path, &rings, sizeof(rings), 12);
+	put(w, 1, "event");
+	write_journal(w, &rings, sizeof(rings), 12);
 	open_again(w, 1);
 	assert_int_equal(w->rejected.code, ERROR_DAMAGED);
-	begin(w);
-	assert_int_equal(truncate(w->path, 100000), 0);
+	put(w, 1, "event");
+	assert_int_equal(count_files(w, path), 1);
+	assert_int_equal(truncate(path, 100000), 0);
 	open_again(w, 1);
 	assert_int_equal(w->rejected.code, ERROR_DAMAGED);
 	assert_true(was_set_aside(w));
-	begin(w);
 }
 
 /* As a loss of power may leave it. */
@@ -417,13 +547,14 @@ static void a_page_of_zeros_costs_what_it_had(void **state)
 	memset(event, 'x', 1000);
 	for (int i = 0; i < 20; i++)
 		put(w, i, event);
-	write_file(w->path, zeros, sizeof(zeros), 4096 + 8192);
+	write_journal(w, zeros, sizeof(zeros), 4096 + 8192);
 	rest = open_again(w, 1);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 	assert_int_equal(rest->damaged, 1);
 	assert_true(rest->count >= 14 && rest->count < 20);
 	/* Without its header it is one that never began. */
-	write_file(w->path, zeros, sizeof(zeros), 0);
+	put(w, 1, event);
+	write_journal(w, zeros, sizeof(zeros), 0);
 	assert_int_equal(open_again(w, 1)->count, 0);
 	assert_int_equal(w->rejected.code, ERROR_NONE);
 }
@@ -435,22 +566,22 @@ static void all_of_its_room_is_taken_or_it_does_not_begin(void **state)
 	struct world *w = *state;
 	struct rlimit before, small;
 	struct error err = {0};
+	char path[400];
 	struct stat st;
 
-	assert_int_equal(stat(w->path, &st), 0);
+	assert_int_equal(count_files(w, path), 1);
+	assert_int_equal(stat(path, &st), 0);
 	assert_true(st.st_blocks * 512 >= SMALL);
-	open_again(w, 1);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	small = before;
 	small.rlim_cur = SMALL / 2;
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	assert_int_equal(event_journal_begin(w->j, &err), -1);
+	assert_null(new_journal(w, 1, &err));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(err.code, ERROR_SYSTEM);
 	assert_non_null(strstr(err.text, "no room for it"));
-	assert_int_equal(open_again(w, 1)->count, 0);
-	begin(w);
+	assert_int_equal(count_files(w, path), 1);
 }
 
 int main(void)
@@ -458,6 +589,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_world, drop_world)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_not_done_is_there_for_the_next_one),
+		TEST(one_with_nothing_undone_is_removed),
+		TEST(nobody_takes_that_of_one_that_lives),
+		TEST(too_many_are_not_made),
 		TEST(each_ring_keeps_its_own),
 		TEST(room_is_used_again_in_whatever_order_it_is_done),
 		TEST(a_full_one_takes_nothing_until_a_chunk_is_done),
