@@ -1,6 +1,7 @@
 #include "redirector/counters_report.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,33 @@
 #include "schemas/counters.pb-c.h"
 
 enum {
-	AGAIN_MS = 50, /* a thread has not come to the end of its turn */
+	AGAIN_MS = 50,	/* a thread has not come to the end of its turn */
+	LEFT_MS = 1000, /* between two looks at whether others' were stored */
 	INSTANCE_MAX = HOST_NAME_SIZE + 8,
 	KEY_MAX = 24,
 };
 
+/* What another start left. */
+struct left {
+	struct counters_file *file; /* NULL: this place is free */
+	int64_t ended_ms;	    /* it had ended by then */
+	atomic_size_t pending; /* records that Kafka has not acknowledged */
+	bool told;
+};
+
 struct counters_report {
-	const struct redirector_settings *settings;
-	struct log *log;
-	struct hour_writer *writers;
-	size_t servers;
+	struct counters_report_options options;
 	struct kafka_producer *producer;
 	struct periodic *thread;
-
-	struct counters_origin origin;
 	char instance[INSTANCE_MAX];
-	char key[KEY_MAX]; /* all records of one start in one partition */
+	struct counters_file *file;
+	struct left left[COUNTERS_FILES_MAX];
 
 	/* On the thread; after it, of who ends it. */
 	struct hour_table table;
 	int64_t changed[HOUR_TABLE_SIZE]; /* monotonic ms, as told last */
 	struct hour_table told;		  /* what was sent */
-	uint64_t sequence;
+	struct hour_table left_table;
 	int64_t told_until, told_at; /* real; monotonic */
 	struct buf record;
 };
@@ -99,37 +105,43 @@ void counters_record_put(struct buf *out, const struct counters_origin *origin,
 /* Adds up what the writers have, and returns until when it is all. */
 static int64_t collect(struct counters_report *r)
 {
+	const struct counters_report_options *o = &r->options;
 	int64_t least = INT64_MAX;
 
-	for (size_t i = 0; i <= r->servers; i++) {
-		int64_t until = hour_writer_take(&r->writers[i], &r->table);
+	memset(&r->table, 0, sizeof(r->table));
+	for (size_t i = 0; i <= o->servers; i++) {
+		int64_t until =
+			hour_totals_add_to(o->writers[i].totals, &r->table);
 
-		if (i < r->servers && until < least)
+		if (i < o->servers && until < least)
 			least = until;
 	}
 	return least;
 }
 
-static void send_hour(struct counters_report *r,
-		      const struct hour_counts *counts, int64_t until_ms,
-		      bool ended)
+/* `opaque` is the producer's to give back. */
+static int send_record(struct counters_report *r, struct counters_file *file,
+		       struct counters_state state,
+		       const struct hour_counts *counts, void *opaque)
 {
-	const struct counters_state state = {++r->sequence, until_ms, ended,
-					     r->table.inexact};
+	const struct counters_origin *origin = counters_file_origin(file);
 	struct error err = {0};
+	char key[KEY_MAX]; /* all records of one start in one partition */
 	int status;
 
+	snprintf(key, sizeof(key), "%016" PRIx64, origin->boot);
+	state.sequence = counters_file_next_sequence(file);
 	buf_reset(&r->record);
-	counters_record_put(&r->record, &r->origin, &state, counts);
-	status = r->record.failed
-			 ? error_set_nomem(&err)
-			 : kafka_produce(r->producer, r->key, strlen(r->key),
-					 r->record.data, r->record.len, NULL,
-					 &err);
+	counters_record_put(&r->record, origin, &state, counts);
+	status = r->record.failed ? error_set_nomem(&err)
+				  : kafka_produce(r->producer, key, strlen(key),
+						  r->record.data, r->record.len,
+						  opaque, &err);
 	if (status < 0)
-		log_warn(r->log,
+		log_warn(r->options.log,
 			 "counters of an hour dropped; told again later",
 			 log_err(&err));
+	return status;
 }
 
 /* Has the hour changed within the last one? */
@@ -145,6 +157,8 @@ static bool is_recent(struct counters_report *r, size_t i, int64_t now)
 
 static void tell(struct counters_report *r, int64_t until_ms, bool ended)
 {
+	const struct counters_state state = {0, until_ms, ended,
+					     r->table.inexact};
 	int64_t now = clock_monotonic_ms();
 	const struct hour_counts present = {.hour = (until_ms - 1) / HOUR_MS};
 
@@ -154,7 +168,7 @@ static void tell(struct counters_report *r, int64_t until_ms, bool ended)
 		const struct hour_counts *counts = &r->table.items[i];
 
 		if (is_recent(r, i, now) || counts->hour == present.hour)
-			send_hour(r, counts, until_ms, ended);
+			(void)send_record(r, r->file, state, counts, NULL);
 	}
 	r->told_until = until_ms;
 	r->told_at = now;
@@ -169,66 +183,244 @@ int64_t counters_report_wait(int64_t now_ms, int64_t every)
  * due.  A clock that goes back stops none. */
 static bool is_due(const struct counters_report *r, int64_t until_ms)
 {
-	int64_t every = r->settings->counters_every;
+	int64_t every = r->options.settings->counters_every;
 
 	return until_ms / every > r->told_until / every ||
 	       clock_monotonic_ms() - r->told_at > 2 * every;
 }
 
+/* --- what another start left -----------------------------------------------
+ */
+
+static void on_delivery(void *arg, void *opaque, const struct error *err)
+{
+	struct left *left = opaque;
+
+	(void)arg;
+	/* One that is given up stays pending, and the file where it is. */
+	if (left && !err)
+		atomic_fetch_sub(&left->pending, 1);
+}
+
+static bool has_counts(const struct hour_counts *counts)
+{
+	for (size_t i = 0; i < HOUR_COUNTERS; i++)
+		if (counts->n[i])
+			return true;
+	return false;
+}
+
+/* All of it, since nobody knows what has arrived.  Until it ended it has
+ * counted everything. */
+static void tell_left_file(struct counters_report *r, struct left *left)
+{
+	struct hour_table *table = &r->left_table;
+	struct counters_state state = {
+		.until_ms = left->ended_ms,
+		.ended = true,
+	};
+	const struct hour_counts last = {.hour = (state.until_ms - 1) /
+						 HOUR_MS};
+
+	memset(table, 0, sizeof(*table));
+	counters_file_add_to(left->file, table);
+	hour_table_add(table, &last);
+	state.inexact = table->inexact;
+	left->told = true;
+	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
+		const struct hour_counts *counts = &table->items[i];
+
+		if (!has_counts(counts) && counts->hour != last.hour)
+			continue;
+		atomic_fetch_add(&left->pending, 1);
+		if (send_record(r, left->file, state, counts, left) == 0)
+			continue;
+		atomic_fetch_sub(&left->pending, 1);
+		left->told = false;
+	}
+}
+
+static void drop_left(struct counters_report *r, struct left *left)
+{
+	const struct counters_origin *origin = counters_file_origin(left->file);
+	char boot[KEY_MAX];
+
+	snprintf(boot, sizeof(boot), "%016" PRIx64, origin->boot);
+	log_info(r->options.log, "counters of an earlier start told",
+		 log_str("instance", origin->instance), log_str("boot", boot));
+	counters_file_remove(left->file);
+	counters_file_free(left->file);
+	left->file = NULL;
+}
+
+static void tell_left(struct counters_report *r)
+{
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++) {
+		struct left *left = &r->left[i];
+
+		if (!left->file)
+			continue;
+		if (!left->told)
+			tell_left_file(r, left);
+		else if (atomic_load(&left->pending) == 0)
+			drop_left(r, left);
+	}
+}
+
+static bool has_left(const struct counters_report *r)
+{
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
+		if (r->left[i].file)
+			return true;
+	return false;
+}
+
+static struct left *free_place(struct counters_report *r)
+{
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
+		if (!r->left[i].file)
+			return &r->left[i];
+	return NULL;
+}
+
+/* Of those that live, and of those that are opened already, it cannot have the
+ * lock. */
+static void open_left(struct counters_report *r, const char *name)
+{
+	struct left *left = free_place(r);
+	struct error err;
+
+	if (!left)
+		return;
+	left->file =
+		counters_file_open(r->options.settings->spool_dir, name, &err);
+	if (left->file) {
+		left->ended_ms = clock_real_ms();
+		left->told = false;
+		atomic_store(&left->pending, 0);
+		return;
+	}
+	if (err.code == ERROR_BUSY || err.code == ERROR_NOTFOUND)
+		return;
+	if (err.code != ERROR_LATE)
+		metric_add(r->options.metrics->files_rejected, 1);
+	log_error(r->options.log,
+		  "counters of an earlier start rejected, and set aside",
+		  log_err(&err));
+}
+
+static int find_left(struct counters_report *r, struct error *err)
+{
+	const char *dir = r->options.settings->spool_dir;
+	struct owned_files files;
+	size_t removed;
+
+	if (!dir)
+		return 0;
+	if (counters_file_list(dir, &files, &removed, err) < 0)
+		return -1;
+	if (removed)
+		log_error(r->options.log, "counters of earlier starts dropped",
+			  log_int("starts", (int64_t)removed),
+			  log_str("reason", "too many that were not told"));
+	for (size_t i = 0; i < files.count; i++)
+		open_left(r, files.names[i]);
+	owned_files_release(&files);
+	return 0;
+}
+
+/* A start beside this one may have been killed since the last look. */
+static void find_left_again(struct counters_report *r)
+{
+	struct error err;
+
+	if (find_left(r, &err) < 0)
+		log_warn(r->options.log, "counters of other starts not found",
+			 log_err(&err));
+}
+
+/* -------------------------------------------------------------------------- */
+
+/* ms until there is something to do again. */
+static int64_t next_step(const struct counters_report *r, int64_t now)
+{
+	int64_t every = r->options.settings->counters_every;
+	int64_t wait = counters_report_wait(now, every) + AGAIN_MS;
+
+	if (now / every > r->told_until / every)
+		return AGAIN_MS;
+	return has_left(r) && wait > LEFT_MS ? LEFT_MS : wait;
+}
+
 static int64_t step(struct periodic *self, void *arg)
 {
 	struct counters_report *r = arg;
-	int64_t every = r->settings->counters_every;
 	int64_t until_ms = collect(r), now = clock_real_ms();
 
 	(void)self;
-	if (until_ms && is_due(r, until_ms))
+	if (until_ms && is_due(r, until_ms)) {
 		tell(r, until_ms, false);
-	return now / every > r->told_until / every
-		       ? AGAIN_MS
-		       : counters_report_wait(now, every) + AGAIN_MS;
+		find_left_again(r);
+	}
+	tell_left(r);
+	return next_step(r, now);
 }
 
 /* --- making --------------------------------------------------------------- */
 
-static int make_origin(struct counters_report *r, const char *edge,
-		       struct error *err)
+/* Host and port, unless there is a name for it. */
+static const char *instance_of(struct counters_report *r)
 {
-	const struct redirector_settings *s = r->settings;
+	const struct redirector_settings *s = r->options.settings;
 	const char *colon = strrchr(s->listen, ':');
 	char host[HOST_NAME_SIZE];
 
-	r->origin.edge = edge;
-	r->origin.started_ms = clock_real_ms();
-	while (!r->origin.boot)
-		if (getrandom(&r->origin.boot, sizeof(r->origin.boot), 0) !=
-		    sizeof(r->origin.boot))
-			return error_set_errno(err, "random bytes");
-	snprintf(r->key, sizeof(r->key), "%016" PRIx64, r->origin.boot);
-	if (s->instance) {
-		r->origin.instance = s->instance;
-		return 0;
-	}
+	if (s->instance)
+		return s->instance;
 	host_name(host, sizeof(host), "unnamed");
 	snprintf(r->instance, sizeof(r->instance), "%s%.7s", host,
 		 colon ? colon : "");
-	r->origin.instance = r->instance;
+	return r->instance;
+}
+
+static int make_file(struct counters_report *r, struct error *err)
+{
+	struct counters_report_options *o = &r->options;
+	struct counters_origin origin = {
+		.instance = instance_of(r),
+		.edge = o->edge,
+		.started_ms = clock_real_ms(),
+	};
+
+	while (!origin.boot)
+		if (getrandom(&origin.boot, sizeof(origin.boot), 0) !=
+		    sizeof(origin.boot))
+			return error_set_errno(err, "random bytes");
+	r->file = counters_file_new(o->settings->spool_dir, &origin,
+				    o->servers + 1, err);
+	if (!r->file)
+		return -1;
+	for (size_t i = 0; i <= o->servers; i++)
+		hour_writer_init(&o->writers[i],
+				 counters_file_totals(r->file, i));
+	/* The first record says so much, so that one that is killed soon is
+	 * missed. */
+	for (size_t i = 0; i < o->servers; i++)
+		hour_writer_flush(&o->writers[i], origin.started_ms);
 	return 0;
 }
 
 struct counters_report *
-counters_report_new(const struct kafka_config *kafka,
-		    const struct redirector_settings *settings,
-		    const char *edge, struct hour_writer *writers,
-		    size_t servers, struct metrics *metrics, struct log *log,
+counters_report_new(const struct counters_report_options *options,
 		    struct error *err)
 {
-	const struct kafka_producer_options options = {
+	const struct kafka_producer_options producer = {
 		.client_id = "shortloop-redirector-counters",
-		.topic = kafka->topic_counters,
+		.topic = options->kafka->topic_counters,
 		.compression = "none",
 		.linger = 5,
 		.delivery_timeout = 0, /* never: the brokers will be back */
+		.on_delivery = on_delivery,
 	};
 	struct counters_report *r = calloc(1, sizeof(*r));
 
@@ -236,17 +428,11 @@ counters_report_new(const struct kafka_config *kafka,
 		error_set_nomem(err);
 		return NULL;
 	}
-	r->settings = settings;
-	r->log = log;
-	r->writers = writers;
-	r->servers = servers;
-	if (make_origin(r, edge, err) < 0)
+	r->options = *options;
+	if (make_file(r, err) < 0 || find_left(r, err) < 0)
 		goto fail;
-	/* The first record says so much, so that one that is killed soon is
-	 * missed. */
-	for (size_t i = 0; i < servers; i++)
-		hour_writer_flush(&writers[i], r->origin.started_ms);
-	r->producer = kafka_producer_new(kafka, &options, metrics, err);
+	r->producer = kafka_producer_new(options->kafka, &producer,
+					 options->registry, err);
 	if (!r->producer)
 		goto fail;
 	return r;
@@ -263,6 +449,7 @@ int counters_report_start(struct counters_report *r, struct error *err)
 
 void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 {
+	bool kept = r->options.settings->spool_dir != NULL;
 	struct error err;
 
 	if (!r->thread)
@@ -270,8 +457,16 @@ void counters_report_end(struct counters_report *r, int64_t timeout_ms)
 	periodic_stop(r->thread);
 	collect(r);
 	tell(r, clock_real_ms(), true);
-	if (kafka_producer_flush(r->producer, timeout_ms, &err) < 0)
-		log_error(r->log, "counters dropped", log_err(&err));
+	if (kafka_producer_flush(r->producer, timeout_ms, &err) == 0) {
+		tell_left(r);
+		counters_file_remove(r->file);
+		return;
+	}
+	if (kept)
+		log_warn(r->options.log, "counters left to the next start",
+			 log_err(&err));
+	else
+		log_error(r->options.log, "counters dropped", log_err(&err));
 }
 
 void counters_report_free(struct counters_report *r)
@@ -280,6 +475,12 @@ void counters_report_free(struct counters_report *r)
 		return;
 	periodic_free(r->thread);
 	kafka_producer_free(r->producer);
+	for (size_t i = 0; i < COUNTERS_FILES_MAX; i++)
+		counters_file_free(r->left[i].file);
+	/* A start that failed before it did anything. */
+	if (r->file && counters_file_is_empty(r->file))
+		counters_file_remove(r->file);
+	counters_file_free(r->file);
 	buf_free(&r->record);
 	free(r);
 }

@@ -7,6 +7,12 @@
  * is sent of the present hour and of every hour that has changed within the
  * last one: so records may be lost but the last, and may come twice.  A thread
  * of its own sends them; no other waits for it.
+ *
+ * Where there is a folder for them, the totals lie in a file (counters_file.h)
+ * until Kafka has the last record.  Those that an ended process left there are
+ * told as its own, with its last word: nothing of it is unknown.  They are
+ * looked for at the start and at each report, since one that hands over lives
+ * beside its successor, and may be killed then.
  */
 #ifndef REDIRECTOR_COUNTERS_REPORT_H
 #define REDIRECTOR_COUNTERS_REPORT_H
@@ -19,15 +25,10 @@
 #include "common/kafka/kafka.h"
 #include "common/log.h"
 #include "common/metrics/metrics.h"
+#include "redirector/counters_file.h"
 #include "redirector/hour_counts.h"
 #include "redirector/redirector_config.h"
-
-/* Who tells. */
-struct counters_origin {
-	const char *instance, *edge;
-	uint64_t boot;
-	int64_t started_ms;
-};
+#include "redirector/redirector_metrics.h"
 
 /* What a record says beside its counts. */
 struct counters_state {
@@ -43,16 +44,24 @@ void counters_record_put(struct buf *out, const struct counters_origin *origin,
 
 struct counters_report;
 
-/*
- * The first `servers` of the writers are of threads that answer and flush; the
- * last, `writers[servers]`, counts what became of events.  They must outlive
- * it, as the strings must.  Nothing is sent before counters_report_start.
- */
+struct counters_report_options {
+	const struct kafka_config *kafka;
+	const struct redirector_settings *settings;
+	const char *edge;
+	/* The first `servers` are of threads that answer and flush; the last,
+	 * writers[servers], counts what became of events.  They are made here.
+	 */
+	struct hour_writer *writers;
+	size_t servers;
+	const struct redirector_metrics *metrics;
+	struct metrics *registry;
+	struct log *log;
+};
+
+/* What the options name must outlive it.  A spool's folder, if there is one, is
+ * there.  Nothing is sent before counters_report_start. */
 struct counters_report *
-counters_report_new(const struct kafka_config *kafka,
-		    const struct redirector_settings *settings,
-		    const char *edge, struct hour_writer *writers,
-		    size_t servers, struct metrics *metrics, struct log *log,
+counters_report_new(const struct counters_report_options *options,
 		    struct error *err);
 int counters_report_start(struct counters_report *r, struct error *err);
 

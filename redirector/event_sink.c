@@ -5,40 +5,70 @@
 #include <stdlib.h>
 
 #include "common/kafka/producer.h"
+#include "redirector/event_journal.h"
 #include "redirector/event_spool.h"
 #include "redirector/replay.h"
+
+enum {
+	/* Beside the request's own text: what a click says of its link, whose
+	 * tags and names are bounded, and numbers. */
+	LINK_PART_MAX = 8 << 10,
+};
 
 struct event_sink {
 	struct event_sink_options options;
 	struct health_check *kafka;
 	struct kafka_producer *producer;
-	struct event_spool *spool; /* NULL: there is none */
+	/* Both or neither. */
+	struct event_spool *spool;
+	struct event_journal *journal;
 	/* What comes goes into the spool rather than into memory. */
 	atomic_bool kafka_away;
 };
 
 /* --- what a message is ------------------------------------------------------
  *
- * The producer keeps a pointer with each message.  Of one from the spool it is
- * the replay's; of any other it is no pointer, but the event's time, made odd
- * so that it is not taken for one.
+ * The producer keeps a pointer with each message, whose lowest bits say what it
+ * is.  Of one from the spool it is the replay's; of any other its entry in the
+ * journal, or where there is none, no pointer but the event's time.
  */
+
+enum {
+	IS_TIME = 1,
+	IS_ENTRY = 2,
+};
 
 _Static_assert(sizeof(void *) >= sizeof(int64_t), "a time fits a pointer");
 
-static void *opaque_of(int64_t time_ms)
+static void *opaque_of_time(int64_t time_ms)
 {
-	return (void *)(intptr_t)((uint64_t)time_ms << 1 | 1);
+	return (void *)(intptr_t)((uint64_t)time_ms << 1 | IS_TIME);
+}
+
+static void *opaque_of_entry(struct journal_entry *entry)
+{
+	return (void *)((uintptr_t)entry | IS_ENTRY);
 }
 
 static bool is_replayed(const void *opaque)
 {
-	return ((uintptr_t)opaque & 1) == 0;
+	return ((uintptr_t)opaque & (IS_TIME | IS_ENTRY)) == 0;
 }
 
-static int64_t time_of(const void *opaque)
+/* NULL: it stands in no journal. */
+static struct journal_entry *entry_of(void *opaque)
 {
-	return (int64_t)((uintptr_t)opaque >> 1);
+	if ((uintptr_t)opaque & IS_TIME)
+		return NULL;
+	return (struct journal_entry *)((uintptr_t)opaque -
+					(uintptr_t)IS_ENTRY);
+}
+
+static int64_t time_of(void *opaque)
+{
+	const struct journal_entry *entry = entry_of(opaque);
+
+	return entry ? entry->time_ms : (int64_t)((uintptr_t)opaque >> 1);
 }
 
 /* --- on the producer's threads -------------------------------------------- */
@@ -57,16 +87,33 @@ static void on_kafka(void *arg, bool up, const char *reason)
 			 log_str("reason", reason));
 }
 
+/* After it was counted: a kill in between has the event sent again, marked, and
+ * counted again. */
+static void mark_done(struct journal_entry *entry)
+{
+	if (entry)
+		journal_entry_done(entry);
+}
+
 static void on_delivery(void *arg, void *opaque, const struct error *err)
 {
 	struct event_sink *sink = arg;
 
-	if (is_replayed(opaque))
+	if (is_replayed(opaque)) {
 		replay_on_delivery(opaque, err);
-	else
-		hour_writer_count_now(sink->options.hours,
-				      time_of(opaque) / HOUR_MS,
-				      HOUR_ACKNOWLEDGED);
+		return;
+	}
+	hour_writer_count_now(sink->options.hours, time_of(opaque) / HOUR_MS,
+			      HOUR_ACKNOWLEDGED);
+	mark_done(entry_of(opaque));
+}
+
+static void give_up(struct event_sink *sink, void *opaque)
+{
+	metric_add(sink->options.metrics->counters[COUNTER_DROPPED_EXPIRED], 1);
+	hour_writer_count_now(sink->options.hours, time_of(opaque) / HOUR_MS,
+			      HOUR_UNDELIVERED);
+	mark_done(entry_of(opaque));
 }
 
 static void on_failure(void *arg, void *opaque, const void *event, size_t len,
@@ -74,22 +121,45 @@ static void on_failure(void *arg, void *opaque, const void *event, size_t len,
 {
 	struct event_sink *sink = arg;
 
-	if (is_replayed(opaque)) {
+	if (is_replayed(opaque))
 		replay_on_delivery(opaque, err);
-	} else if (sink->spool && err->code != ERROR_INPUT) {
-		event_spool_put(sink->spool, time_of(opaque), !err->retriable,
-				event, len);
-	} else {
-		metric_add(sink->options.metrics
-				   ->counters[COUNTER_DROPPED_EXPIRED],
-			   1);
-		hour_writer_count_now(sink->options.hours,
-				      time_of(opaque) / HOUR_MS,
-				      HOUR_UNDELIVERED);
-	}
+	else if (sink->spool && err->code != ERROR_INPUT)
+		event_spool_put(sink->spool,
+				&(struct spool_event){
+					.time_ms = time_of(opaque),
+					.maybe_sent = !err->retriable,
+					.entry = entry_of(opaque),
+					.data = event,
+					.len = len,
+				});
+	else
+		give_up(sink, opaque);
 }
 
 /* --- making --------------------------------------------------------------- */
+
+/* The longest that a click can be, or a little more. */
+static size_t event_max(const struct redirector_settings *s)
+{
+	return (size_t)(s->max_user_agent + s->max_referrer +
+			s->max_accept_language + s->max_query) +
+	       LINK_PART_MAX;
+}
+
+/* In the spool's folder, whoever has that. */
+static int make_journal(struct event_sink *sink, struct error *err)
+{
+	const struct redirector_settings *s = &sink->options.config->redirector;
+	const struct event_journal_options options = {
+		.dir = s->spool_dir,
+		.rings = sink->options.threads,
+		.bytes = s->spool_journal_bytes,
+		.event_max = event_max(s),
+	};
+
+	sink->journal = event_journal_new(&options, err);
+	return sink->journal ? 0 : error_wrap(err, "redirector.spool_dir");
+}
 
 static int make_spool(struct event_sink *sink, struct error *err)
 {
@@ -141,13 +211,22 @@ struct event_sink *event_sink_new(const struct event_sink_options *options,
 	sink->kafka = health_register(options->health, "kafka");
 	if ((options->config->redirector.spool_dir &&
 	     make_spool(sink, err) < 0) ||
-	    make_producer(sink, err) < 0 ||
-	    (sink->spool &&
-	     event_spool_start(sink->spool, sink->producer, err) < 0)) {
+	    make_producer(sink, err) < 0) {
 		event_sink_free(sink);
 		return NULL;
 	}
 	return sink;
+}
+
+/* What others left is taken before room is taken for more. */
+int event_sink_start(struct event_sink *sink, struct error *err)
+{
+	if (!sink->spool)
+		return 0;
+	if (event_spool_recover(sink->spool, err) < 0 ||
+	    make_journal(sink, err) < 0)
+		return -1;
+	return event_spool_start(sink->spool, sink->producer, err);
 }
 
 void event_sink_end(struct event_sink *sink)
@@ -157,7 +236,11 @@ void event_sink_end(struct event_sink *sink)
 	/* Tells of what it gives up before it is gone. */
 	kafka_producer_free(sink->producer);
 	sink->producer = NULL;
-	/* Its folder may be another process' now. */
+	if (sink->spool)
+		event_spool_end(sink->spool);
+	/* Whoever gets the folder finds what is left there. */
+	event_journal_free(sink->journal);
+	sink->journal = NULL;
 	event_spool_free(sink->spool);
 	sink->spool = NULL;
 }
@@ -186,29 +269,77 @@ void event_sink_flush(struct event_sink *sink, int64_t timeout_ms)
 			  log_err(&err));
 }
 
-/* --- from any thread ------------------------------------------------------ */
+/* --- on the threads that answer --------------------------------------------
+ */
 
-static enum event_taken spool_event(struct event_sink *sink, int64_t time_ms,
-				    const void *event, size_t len)
+static enum event_taken spool_event(struct event_sink *sink,
+				    const struct taken_event *event,
+				    struct journal_entry *entry)
 {
-	return event_spool_offer(sink->spool, time_ms, false, event, len)
-		       ? EVENT_TAKEN
-		       : EVENT_NO_ROOM;
+	const struct spool_event offered = {
+		.time_ms = event->time_ms,
+		.entry = entry,
+		.data = event->data,
+		.len = event->len,
+	};
+
+	if (event_spool_offer(sink->spool, &offered))
+		return EVENT_TAKEN;
+	mark_done(entry);
+	return EVENT_NO_ROOM;
 }
 
-enum event_taken event_sink_take(struct event_sink *sink, int64_t time_ms,
-				 const void *event, size_t len)
+static enum event_taken refuse(const struct error *err,
+			       struct journal_entry *entry)
+{
+	mark_done(entry);
+	return err->code == ERROR_FULL ? EVENT_NO_ROOM : EVENT_REFUSED;
+}
+
+/* What finds no room in the journal goes to the disk at once: there it is safe
+ * in a moment, and in Kafka's queue it would not be for long.  While another
+ * process has the folder, Kafka's queue is all there is. */
+static bool goes_to_spool(const struct event_sink *sink,
+			  const struct journal_entry *entry)
+{
+	return (!entry || atomic_load_explicit(&sink->kafka_away,
+					       memory_order_relaxed)) &&
+	       event_spool_is_open(sink->spool);
+}
+
+/* By way of the journal. */
+static enum event_taken take_safely(struct event_sink *sink,
+				    const struct taken_event *event)
+{
+	struct journal_entry *entry =
+		event_journal_put(sink->journal, event->thread, event->time_ms,
+				  event->data, event->len);
+	struct error err;
+
+	if (!entry)
+		metric_add(
+			sink->options.metrics->counters[COUNTER_JOURNAL_FULL],
+			1);
+	if (goes_to_spool(sink, entry))
+		return spool_event(sink, event, entry);
+	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
+			  entry ? opaque_of_entry(entry)
+				: opaque_of_time(event->time_ms),
+			  &err) == 0)
+		return EVENT_TAKEN;
+	return err.code == ERROR_INPUT ? refuse(&err, entry)
+				       : spool_event(sink, event, entry);
+}
+
+enum event_taken event_sink_take(struct event_sink *sink,
+				 const struct taken_event *event)
 {
 	struct error err;
 
-	if (sink->spool &&
-	    atomic_load_explicit(&sink->kafka_away, memory_order_relaxed) &&
-	    event_spool_is_open(sink->spool))
-		return spool_event(sink, time_ms, event, len);
-	if (kafka_produce(sink->producer, NULL, 0, event, len,
-			  opaque_of(time_ms), &err) == 0)
+	if (sink->journal)
+		return take_safely(sink, event);
+	if (kafka_produce(sink->producer, NULL, 0, event->data, event->len,
+			  opaque_of_time(event->time_ms), &err) == 0)
 		return EVENT_TAKEN;
-	if (sink->spool && err.code != ERROR_INPUT)
-		return spool_event(sink, time_ms, event, len);
-	return err.code == ERROR_FULL ? EVENT_NO_ROOM : EVENT_REFUSED;
+	return refuse(&err, NULL);
 }

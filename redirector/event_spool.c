@@ -12,6 +12,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/spool/spool.h"
+#include "redirector/journal_files.h"
 #include "redirector/replay.h"
 
 #define QUEUE_BYTES ((size_t)8 << 20)
@@ -23,12 +24,14 @@ enum {
 	REPORT_MS = 1000,    /* between two looks at the state */
 	RETRY_MS = 1000,     /* after the disk failed */
 	FOLDER_MS = 100,     /* between two looks whether the folder is free */
+	JOURNALS_MS = 60000, /* between two looks for what others left */
 	COMPLAIN_MS = 10000, /* between two lines of events dropped */
 };
 
 /* Before each event in the queue. */
 struct queued {
 	int64_t time_ms;
+	struct journal_entry *entry;
 	uint32_t len;
 	bool maybe_sent;
 };
@@ -51,12 +54,13 @@ struct event_spool {
 	/* On the thread. */
 	struct buf taken;
 	struct spool_record records[BATCH];
+	struct journal_entry *entries[BATCH]; /* of the records */
 	bool holding;		    /* there are events in the spool */
 	uint64_t spooled, replayed; /* as they were when it began to */
 	int64_t retry_at;	    /* writing, after a failure; monotonic ms */
 	int64_t replay_at;	    /* reading, likewise */
 	struct error failure;
-	int64_t report_at, complain_at;
+	int64_t report_at, complain_at, journals_at;
 	uint64_t dropped, dropped_untold;
 };
 
@@ -81,20 +85,31 @@ static bool enqueue(struct event_spool *s, const struct queued *q,
 	return true;
 }
 
-bool event_spool_offer(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		       const void *event, size_t len)
+static struct queued queued_of(const struct spool_event *event)
 {
-	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
+	return (struct queued){event->time_ms, event->entry,
+			       (uint32_t)event->len, event->maybe_sent};
+}
+
+bool event_spool_offer(struct event_spool *s, const struct spool_event *event)
+{
+	const struct queued q = queued_of(event);
 	bool taken;
 
-	if (len > SPOOL_PAYLOAD_MAX)
+	if (event->len > SPOOL_PAYLOAD_MAX)
 		return false;
 	pthread_mutex_lock(&s->lock);
-	taken = enqueue(s, &q, event);
+	taken = enqueue(s, &q, event->data);
 	if (!taken)
 		s->refused++;
 	pthread_mutex_unlock(&s->lock);
 	return taken;
+}
+
+static void mark_done(struct journal_entry *entry)
+{
+	if (entry)
+		journal_entry_done(entry);
 }
 
 static void count_dropped(struct event_spool *s, enum redirector_counter reason,
@@ -112,21 +127,31 @@ static bool may_become_room(const struct event_spool *s)
 	       (atomic_load(&s->open) || !atomic_load(&s->replay_stopped));
 }
 
-void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		     const void *event, size_t len)
+/* At the end of a process that has not got the folder the journal keeps it. */
+static bool is_left(const struct event_spool *s,
+		    const struct journal_entry *entry)
 {
-	const struct queued q = {time_ms, (uint32_t)len, maybe_sent};
-	bool taken = false;
+	return entry && atomic_load(&s->replay_stopped) &&
+	       !atomic_load(&s->open);
+}
+
+void event_spool_put(struct event_spool *s, const struct spool_event *event)
+{
+	const struct queued q = queued_of(event);
+	bool taken = false, left;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->thread_runs && len <= SPOOL_PAYLOAD_MAX &&
-	       !(taken = enqueue(s, &q, event)) && may_become_room(s))
+	while (s->thread_runs && event->len <= SPOOL_PAYLOAD_MAX &&
+	       !(taken = enqueue(s, &q, event->data)) && may_become_room(s))
 		pthread_cond_wait(&s->room, &s->lock);
-	if (!taken)
+	left = !taken && is_left(s, event->entry);
+	if (!taken && !left)
 		s->refused++;
 	pthread_mutex_unlock(&s->lock);
-	if (!taken)
-		count_dropped(s, COUNTER_DROPPED_EXPIRED, time_ms);
+	if (taken || left)
+		return;
+	count_dropped(s, COUNTER_DROPPED_EXPIRED, event->time_ms);
+	mark_done(event->entry);
 }
 
 static void wake(struct event_spool *s)
@@ -134,6 +159,7 @@ static void wake(struct event_spool *s)
 	pthread_mutex_lock(&s->lock);
 	s->woken = true;
 	pthread_cond_signal(&s->work);
+	pthread_cond_broadcast(&s->room);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -190,12 +216,12 @@ static void count_spooled(struct event_spool *s, size_t n)
 				      HOUR_SPOOLED);
 }
 
-static void append(struct event_spool *s, size_t count)
+static void append_records(struct event_spool *s, size_t count)
 {
 	int64_t now = clock_monotonic_ms();
 	size_t done = 0;
 
-	if (!s->spool || now < s->retry_at) {
+	if (now < s->retry_at) {
 		drop(s, 0, count, COUNTER_DROPPED_SPOOL_FAILED);
 		return;
 	}
@@ -211,6 +237,27 @@ static void append(struct event_spool *s, size_t count)
 	count_spooled(s, done);
 }
 
+/* Without a folder: what has an entry is left to who gets that. */
+static void leave(struct event_spool *s, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!s->entries[i])
+			drop(s, i, i + 1, COUNTER_DROPPED_SPOOL_FAILED);
+}
+
+/* Counted before they are done: a kill in between has them sent again, and
+ * nothing is missing. */
+static void append(struct event_spool *s, size_t count)
+{
+	if (!s->spool) {
+		leave(s, count);
+		return;
+	}
+	append_records(s, count);
+	for (size_t i = 0; i < count; i++)
+		mark_done(s->entries[i]);
+}
+
 static void append_taken(struct event_spool *s)
 {
 	const char *at = s->taken.data, *end = at + s->taken.len;
@@ -223,6 +270,7 @@ static void append_taken(struct event_spool *s)
 
 			memcpy(&q, at, sizeof(q));
 			at += sizeof(q);
+			s->entries[count] = q.entry;
 			s->records[count] = (struct spool_record){
 				.time_ms = q.time_ms,
 				.maybe_sent = q.maybe_sent,
@@ -376,6 +424,91 @@ static void begin(struct event_spool *s)
 	atomic_store(&s->open, true);
 }
 
+/* --- what others left ------------------------------------------------------
+ */
+
+static void take_rest(struct event_spool *s, size_t i,
+		      const struct journal_event *event)
+{
+	s->entries[i] = NULL;
+	s->records[i] = (struct spool_record){
+		.time_ms = event->time_ms,
+		.maybe_sent = true,
+		.data = event->data,
+		.len = event->len,
+	};
+}
+
+static void count_damaged(struct event_spool *s,
+			  const struct journal_rest *rest)
+{
+	for (size_t i = 0; i < rest->damaged; i++)
+		count_dropped(s, COUNTER_DROPPED_JOURNAL,
+			      rest->count ? rest->events[0].time_ms
+					  : clock_real_ms());
+}
+
+/* What is spooled is on the disk before the journal is removed: a kill in
+ * between has it sent twice, and marked. */
+static void recover(void *arg, const struct journal_rest *rest)
+{
+	struct event_spool *s = arg;
+	size_t at = 0;
+
+	log_warn(s->options.log, "click events recovered",
+		 log_int("events", (int64_t)rest->count),
+		 log_int("damaged", (int64_t)rest->damaged));
+	while (at < rest->count) {
+		size_t count = 0;
+
+		for (; at < rest->count && count < BATCH; count++, at++)
+			take_rest(s, count, &rest->events[at]);
+		append(s, count);
+	}
+	count_damaged(s, rest);
+	metric_add(s->options.metrics->counters[COUNTER_RECOVERED],
+		   rest->count);
+	/* Of a failure `failure` tells. */
+	(void)spool_sync(s->spool, &s->failure);
+	tell_usage(s);
+}
+
+static void reject(void *arg, const struct error *why)
+{
+	struct event_spool *s = arg;
+
+	metric_add(s->options.metrics->files_rejected, 1);
+	log_error(s->options.log,
+		  "journal of click events rejected, and set aside",
+		  log_str("file", JOURNAL_REJECTED), log_err(why));
+}
+
+static int recover_all(struct event_spool *s, struct error *err)
+{
+	const struct journal_taker taker = {recover, reject, s};
+
+	s->journals_at = clock_monotonic_ms() + JOURNALS_MS;
+	return journal_files_take(s->options.settings->spool_dir, &taker, err);
+}
+
+/* A successor may have been killed before it was one, or when it had begun. */
+static void recover_again(struct event_spool *s)
+{
+	struct error err;
+
+	if (clock_monotonic_ms() >= s->journals_at && recover_all(s, &err) < 0)
+		log_warn(s->options.log, "journals of others not taken",
+			 log_err(&err));
+}
+
+int event_spool_recover(struct event_spool *s, struct error *err)
+{
+	if (!s->spool)
+		return 0;
+	return recover_all(s, err) < 0 ? error_wrap(err, "redirector.spool_dir")
+				       : 0;
+}
+
 /* --- the thread ----------------------------------------------------------- */
 
 static bool may_replay(struct event_spool *s)
@@ -452,6 +585,7 @@ static void await_folder(struct event_spool *s)
 	do {
 		if (open_spool(s, &s->failure) == 0) {
 			s->failure.code = ERROR_NONE;
+			recover_again(s);
 			begin(s);
 			log_info(s->options.log, "spool taken over");
 			return;
@@ -470,6 +604,7 @@ static void *run(void *arg)
 		append_taken(s);
 		if (!s->spool)
 			continue;
+		recover_again(s);
 		replay(s);
 		report(s);
 	}

@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "common/kafka/producer.h"
 #include "common/log.h"
+#include "redirector/event_journal.h"
 #include "redirector/hour_counts.h"
 #include "redirector/redirector_config.h"
 #include "redirector/redirector_metrics.h"
@@ -32,7 +33,8 @@ struct event_spool_options {
 	struct log *log;
 	/* Another process may have the folder yet, and is about to leave it:
 	 * it is opened when that has gone.  What comes until then waits in the
-	 * queue. */
+	 * queue; what waits there at the end is left to the next one, where it
+	 * has an entry in the journal. */
 	bool awaits_folder;
 };
 
@@ -43,6 +45,12 @@ struct event_spool *event_spool_new(const struct event_spool_options *options,
 /* Ends it first.  NULL accepted. */
 void event_spool_free(struct event_spool *s);
 
+/* Before the start, where the folder is open: writes what processes that were
+ * killed left in their journals, marked as maybe sent.  What does not fit is
+ * dropped.  Else it is done when the folder has been opened, and once a minute.
+ */
+int event_spool_recover(struct event_spool *s, struct error *err);
+
 /* Begins to write and to replay. */
 int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
 		      struct error *err);
@@ -50,14 +58,24 @@ int event_spool_start(struct event_spool *s, struct kafka_producer *producer,
 /* Has the folder been opened?  From any thread. */
 bool event_spool_is_open(const struct event_spool *s);
 
+struct spool_event {
+	int64_t time_ms;
+	bool maybe_sent; /* somebody may have it already */
+	/* Where it stands in the journal; NULL: nowhere.  Done once the event
+	 * was taken, and is in the spool's files or given up; not done where it
+	 * is left. */
+	struct journal_entry *entry;
+	const void *data;
+	size_t len;
+};
+
 /* Takes a copy of the event.  Never waits: false when there is no room.  From
  * any thread. */
-bool event_spool_offer(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		       const void *event, size_t len);
+bool event_spool_offer(struct event_spool *s, const struct spool_event *event);
 
-/* The same, and waits for room; for threads that no visitor waits for. */
-void event_spool_put(struct event_spool *s, int64_t time_ms, bool maybe_sent,
-		     const void *event, size_t len);
+/* The same, and waits for room, or gives it up; for threads that no visitor
+ * waits for. */
+void event_spool_put(struct event_spool *s, const struct spool_event *event);
 
 /* Nothing is replayed while Kafka is away.  From any thread. */
 void event_spool_kafka_changed(struct event_spool *s, bool up);

@@ -8,14 +8,14 @@ static size_t place_of(int64_t hour)
 	return (size_t)((uint64_t)hour % HOUR_TABLE_SIZE);
 }
 
+/* --- a table -------------------------------------------------------------- */
+
 void hour_table_add(struct hour_table *t, const struct hour_counts *counts)
 {
 	struct hour_counts *item = &t->items[place_of(counts->hour)];
 
-	if (item->hour > counts->hour) {
-		t->inexact = true;
+	if (item->hour > counts->hour)
 		return;
-	}
 	if (item->hour < counts->hour)
 		*item = (struct hour_counts){.hour = counts->hour};
 	for (size_t i = 0; i < HOUR_COUNTERS; i++)
@@ -30,82 +30,113 @@ const struct hour_counts *hour_table_find(const struct hour_table *t,
 	return item->hour == hour ? item : NULL;
 }
 
-void hour_writer_init(struct hour_writer *w)
+/* --- a writer's totals ---------------------------------------------------- */
+
+/* False: there is nothing.  A place that is taken for another hour meanwhile is
+ * read again: its counts must not be told as the former hour's. */
+static bool read_total(const struct hour_total *total, struct hour_counts *ret)
 {
-	*w = (struct hour_writer){0};
+	int64_t hour;
+
+	do {
+		hour = atomic_load_explicit(&total->hour, memory_order_acquire);
+		for (size_t i = 0; i < HOUR_COUNTERS; i++)
+			ret->n[i] = atomic_load_explicit(&total->n[i],
+							 memory_order_acquire);
+	} while (hour !=
+		 atomic_load_explicit(&total->hour, memory_order_relaxed));
+	ret->hour = hour;
+	return hour != 0;
+}
+
+int64_t hour_totals_add_to(const struct hour_totals *totals,
+			   struct hour_table *to)
+{
+	/* First: what was counted before it is read behind it. */
+	int64_t until = atomic_load(&totals->until_ms);
+	struct hour_counts counts;
+
+	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++)
+		if (read_total(&totals->items[i], &counts))
+			hour_table_add(to, &counts);
+	if (atomic_load(&totals->inexact))
+		to->inexact = true;
+	return until;
+}
+
+bool hour_totals_are_empty(const struct hour_totals *totals)
+{
+	struct hour_counts counts;
+
+	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
+		if (!read_total(&totals->items[i], &counts))
+			continue;
+		for (size_t k = 0; k < HOUR_COUNTERS; k++)
+			if (counts.n[k])
+				return false;
+	}
+	return true;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+void hour_writer_init(struct hour_writer *w, struct hour_totals *totals)
+{
+	memset(w, 0, sizeof(*w));
+	w->totals = totals;
+	w->at = w->lost;
+	/* No hour is so far away: the first count looks for its own. */
+	w->begin_ms = INT64_MIN;
 	pthread_mutex_init(&w->lock, NULL);
 }
 
 void hour_writer_destroy(struct hour_writer *w)
 {
-	pthread_mutex_destroy(&w->lock);
-}
-
-static void add_pending_locked(struct hour_writer *w)
-{
-	if (!w->has_pending)
-		return;
-	hour_table_add(&w->table, &w->pending);
-	memset(w->pending.n, 0, sizeof(w->pending.n));
-	w->has_pending = false;
-}
-
-void hour_writer_add_pending(struct hour_writer *w)
-{
-	pthread_mutex_lock(&w->lock);
-	add_pending_locked(w);
-	pthread_mutex_unlock(&w->lock);
+	if (w->totals)
+		pthread_mutex_destroy(&w->lock);
 }
 
 void hour_writer_flush(struct hour_writer *w, int64_t now_ms)
 {
-	pthread_mutex_lock(&w->lock);
-	add_pending_locked(w);
-	w->until_ms = now_ms;
-	pthread_mutex_unlock(&w->lock);
+	atomic_store_explicit(&w->totals->until_ms, now_ms,
+			      memory_order_release);
+}
+
+static void take_place(struct hour_total *total, int64_t hour)
+{
+	atomic_store(&total->hour, 0);
+	for (size_t i = 0; i < HOUR_COUNTERS; i++)
+		atomic_store(&total->n[i], 0);
+	atomic_store(&total->hour, hour);
+}
+
+/* Where that hour is counted. */
+static _Atomic uint64_t *counts_of(struct hour_writer *w, int64_t hour)
+{
+	struct hour_total *total = &w->totals->items[place_of(hour)];
+	int64_t has = atomic_load_explicit(&total->hour, memory_order_relaxed);
+
+	if (has > hour) {
+		atomic_store(&w->totals->inexact, 1);
+		return w->lost;
+	}
+	if (has < hour)
+		take_place(total, hour);
+	return total->n;
 }
 
 void hour_writer_move(struct hour_writer *w, int64_t time_ms)
 {
-	hour_writer_add_pending(w);
-	w->pending.hour = time_ms / HOUR_MS;
-	w->begin_ms = w->pending.hour * HOUR_MS;
+	int64_t hour = time_ms / HOUR_MS;
+
+	w->begin_ms = hour * HOUR_MS;
+	w->at = counts_of(w, hour);
 }
 
 void hour_writer_count_now(struct hour_writer *w, int64_t hour,
 			   enum hour_counter which)
 {
-	struct hour_counts one = {.hour = hour};
-
-	one.n[which] = 1;
 	pthread_mutex_lock(&w->lock);
-	hour_table_add(&w->table, &one);
+	hour_total_add(&counts_of(w, hour)[which]);
 	pthread_mutex_unlock(&w->lock);
-}
-
-static bool is_empty(const struct hour_counts *counts)
-{
-	for (size_t i = 0; i < HOUR_COUNTERS; i++)
-		if (counts->n[i])
-			return false;
-	return true;
-}
-
-int64_t hour_writer_take(struct hour_writer *w, struct hour_table *to)
-{
-	int64_t until;
-
-	pthread_mutex_lock(&w->lock);
-	for (size_t i = 0; i < HOUR_TABLE_SIZE; i++) {
-		struct hour_counts *item = &w->table.items[i];
-
-		if (is_empty(item))
-			continue;
-		hour_table_add(to, item);
-		memset(item->n, 0, sizeof(item->n));
-	}
-	to->inexact = to->inexact || w->table.inexact;
-	until = w->until_ms;
-	pthread_mutex_unlock(&w->lock);
-	return until;
 }

@@ -313,15 +313,36 @@ static int make_lookups(struct redirector *r, struct health *health,
 static int make_hours(struct redirector *r, struct error *err)
 {
 	r->hours = calloc(r->threads + 1, sizeof(*r->hours));
-	if (!r->hours)
+	return r->hours ? 0 : error_set_nomem(err);
+}
+
+/* Counted as well where nobody is told. */
+static int make_untold_totals(struct redirector *r, struct error *err)
+{
+	r->untold = calloc(r->threads + 1, sizeof(*r->untold));
+	if (!r->untold)
 		return error_set_nomem(err);
 	for (size_t i = 0; i <= r->threads; i++)
-		hour_writer_init(&r->hours[i]);
+		hour_writer_init(&r->hours[i], &r->untold[i]);
+	return 0;
+}
+
+static int make_counters(struct redirector *r, struct error *err)
+{
+	const struct counters_report_options options = {
+		.kafka = &r->config->kafka,
+		.settings = &r->config->redirector,
+		.edge = r->edge,
+		.writers = r->hours,
+		.servers = r->threads,
+		.metrics = &r->metrics,
+		.registry = r->registry,
+		.log = r->log,
+	};
+
 	if (!*r->config->kafka.topic_counters)
-		return 0;
-	r->counters = counters_report_new(
-		&r->config->kafka, &r->config->redirector, r->edge, r->hours,
-		r->threads, r->registry, r->log, err);
+		return make_untold_totals(r, err);
+	r->counters = counters_report_new(&options, err);
 	return r->counters ? 0 : -1;
 }
 
@@ -342,6 +363,7 @@ static int make_sink(struct redirector *r, struct health *health, bool succeeds,
 		.config = r->config,
 		.metrics = &r->metrics,
 		.hours = &r->hours[r->threads],
+		.threads = r->threads,
 		.registry = r->registry,
 		.health = health,
 		.log = r->log,
@@ -367,7 +389,12 @@ static int make_parts(struct redirector *r, struct health *health,
 	    make_spaces(r, err) < 0 || make_invalidations(r, err) < 0 ||
 	    make_hours(r, err) < 0)
 		return -1;
-	return make_sink(r, health, succeeds, err);
+	/* The sink makes the folder in which counters lie, and counts what it
+	 * does from its start on. */
+	if (make_sink(r, health, succeeds, err) < 0 ||
+	    make_counters(r, err) < 0)
+		return -1;
+	return event_sink_start(r->sink, err);
 }
 
 struct redirector *redirector_new(struct app *app,
@@ -400,13 +427,15 @@ void redirector_free(struct redirector *r)
 {
 	if (!r)
 		return;
-	/* It counts in `hours` until it is gone. */
+	/* It counts in `hours` until it is gone, and they in the counters'
+	 * memory. */
 	event_sink_free(r->sink);
-	event_limits_free(r->event_limits);
-	counters_report_free(r->counters);
 	for (size_t i = 0; r->hours && i <= r->threads; i++)
 		hour_writer_destroy(&r->hours[i]);
+	counters_report_free(r->counters);
+	event_limits_free(r->event_limits);
 	free(r->hours);
+	free(r->untold);
 	shared_domains_watch_free(r->shared_domains);
 	invalidations_free(r->invalidations);
 	freshness_free(r->freshness);

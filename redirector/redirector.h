@@ -80,7 +80,8 @@ struct redirector {
 	struct event_limits *event_limits; /* what goes there */
 	/* One a thread, by number, and one of the sink's threads. */
 	struct hour_writer *hours;
-	struct counters_report *counters; /* NULL: nobody is told */
+	struct counters_report *counters; /* NULL: nobody is told, and they */
+	struct hour_totals *untold;	  /* count here */
 };
 
 /* `config` must outlive it.  `succeeds`: another redirector, with the same

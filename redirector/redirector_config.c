@@ -168,6 +168,11 @@ static const struct setting settings_table[] = {
 	SETTING_INT(spool_replay_rate, "20000", 1, 10000000, AT_START,
 		    "Events a second that are sent from the spool when Kafka "
 		    "is back, beside those of present visits"),
+	SETTING_SIZE(spool_journal_bytes, "64MiB", 1 << 20, INT64_C(1) << 36,
+		     AT_START,
+		     "Room in spool_dir for events on their way, which a kill "
+		     "of the process does not cost then; kafka.queue_messages "
+		     "times 400 bytes at least"),
 	SETTING_INT(event_rate_not_found, "100", 0, EVENT_RATE_MAX, AT_START,
 		    "Events a second that all threads together send of 404 "
 		    "answers, so that whoever tries codes one by one does not "

@@ -65,6 +65,7 @@ struct redirector_settings {
 	char *spool_dir; /* NULL: no spool */
 	int64_t spool_max_bytes;
 	int64_t spool_replay_rate; /* events a second */
+	int64_t spool_journal_bytes;
 	/* Events a second of answers that lead nowhere. */
 	int64_t event_rate_not_found;
 	int64_t event_rate_expired;

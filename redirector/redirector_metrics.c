@@ -120,6 +120,8 @@ static const struct counter {
 					  DROPPED_HELP},
 	[COUNTER_DROPPED_DAMAGED] = {DROPPED, "reason=\"spool_damaged\"",
 				     DROPPED_HELP},
+	[COUNTER_DROPPED_JOURNAL] = {DROPPED, "reason=\"journal_damaged\"",
+				     DROPPED_HELP},
 	[COUNTER_WITHHELD_NOT_FOUND] = {WITHHELD, "outcome=\"not_found\"",
 					WITHHELD_HELP},
 	[COUNTER_WITHHELD_EXPIRED] = {WITHHELD, "outcome=\"expired\"",
@@ -130,6 +132,15 @@ static const struct counter {
 			     "Click events written to the spool"},
 	[COUNTER_REPLAYED] = {"shortloop_redirector_events_replayed_total",
 			      NULL, "Click events of the spool that Kafka has"},
+	[COUNTER_RECOVERED] = {"shortloop_redirector_events_recovered_total",
+			       NULL,
+			       "Click events that a process which was killed "
+			       "left in the journal, and that went into the "
+			       "spool"},
+	[COUNTER_JOURNAL_FULL] =
+		{"shortloop_redirector_journal_full_total", NULL,
+		 "Click events that found no room in the journal and went into "
+		 "the spool"},
 };
 
 void redirector_metrics_register(struct redirector_metrics *metrics,
@@ -142,6 +153,10 @@ void redirector_metrics_register(struct redirector_metrics *metrics,
 	metrics->reload_failures = metrics_counter(
 		registry, "shortloop_redirector_reload_failures_total", NULL,
 		"Files that were to be read again and had a mistake");
+	metrics->files_rejected = metrics_counter(
+		registry, "shortloop_redirector_files_rejected_total", NULL,
+		"Files of a former process, journal or counters, that cannot "
+		"be read and were set aside");
 	metrics->denied_networks =
 		metrics_gauge(registry, "shortloop_redirector_denied_networks",
 			      NULL, "Networks in deny_file");

@@ -62,11 +62,14 @@ enum redirector_counter {
 	COUNTER_DROPPED_SPOOL_FULL,
 	COUNTER_DROPPED_SPOOL_FAILED,
 	COUNTER_DROPPED_DAMAGED,
+	COUNTER_DROPPED_JOURNAL,
 	COUNTER_WITHHELD_NOT_FOUND,
 	COUNTER_WITHHELD_EXPIRED,
 	COUNTER_WITHHELD_BLOCKED,
 	COUNTER_SPOOLED,
 	COUNTER_REPLAYED,
+	COUNTER_RECOVERED,
+	COUNTER_JOURNAL_FULL,
 	COUNTER_KINDS,
 };
 
@@ -76,6 +79,7 @@ struct redirector_metrics {
 	struct metric *spool_events, *spool_bytes, *spool_oldest;
 	struct metric *miss_seconds;
 	struct metric *reload_failures;
+	struct metric *files_rejected; /* of those a former process left */
 	struct metric *denied_networks;
 };
 

@@ -52,6 +52,7 @@ static const char page_unavailable[] = PAGE(
 
 struct responder {
 	struct loop *loop;
+	unsigned thread;
 	struct event_sink *sink;
 	struct event_limits *event_limits;
 	const struct redirector_settings *settings;
@@ -387,8 +388,13 @@ static void send_event(struct responder *r, const struct click *click)
 	enum event_taken taken = EVENT_REFUSED;
 
 	if (event.data)
-		taken = event_sink_take(r->sink, click->time_ms, event.data,
-					event.len);
+		taken = event_sink_take(r->sink,
+					&(struct taken_event){
+						.thread = r->thread,
+						.time_ms = click->time_ms,
+						.data = event.data,
+						.len = event.len,
+					});
 	if (taken != EVENT_TAKEN) {
 		refuse_event(r, click,
 			     taken == EVENT_NO_ROOM ? COUNTER_DROPPED_FULL
@@ -503,8 +509,8 @@ static void report(struct responder *r, const struct http_request *req,
 	click->outcome = c->outcome;
 	click->status = c->status;
 	click->link_part = link->event;
-	hour_writer_count(r->hours, click->time_ms,
-			  hour_counter_of(c->outcome));
+	/* The event before its counts, and both before the answer: what was
+	 * answered is there after a kill (docs/redirector.md, A kill). */
 	if (event_limits_take(r->event_limits, c->outcome,
 			      loop_now_ms(r->loop))) {
 		recorded_read(r->settings, req, &r->recorded, click);
@@ -512,6 +518,8 @@ static void report(struct responder *r, const struct http_request *req,
 	} else {
 		withhold_event(r, click);
 	}
+	hour_writer_count(r->hours, click->time_ms,
+			  hour_counter_of(c->outcome));
 	redirector_count(r->counters, c->counter);
 }
 
@@ -727,9 +735,9 @@ void responder_end_turn(struct responder *r)
  */
 
 struct responder *responder_new(const struct redirector *redirector,
-				struct loop *loop,
+				unsigned thread, struct loop *loop,
 				struct redirector_counters *counters,
-				struct hour_writer *hours, struct error *err)
+				struct error *err)
 {
 	const struct redirector_settings *s = &redirector->config->redirector;
 	const struct click_limits limits = {
@@ -747,8 +755,9 @@ struct responder *responder_new(const struct redirector *redirector,
 	r->event_limits = redirector->event_limits;
 	r->settings = s;
 	r->counters = counters;
-	r->hours = hours;
 	landing_pages_join(redirector->landing_pages, &r->pages);
+	r->thread = thread;
+	r->hours = &redirector->hours[thread];
 	r->rules.proxies = redirector->proxies;
 	r->rules.style = request_info_style(s->client_header);
 	snprintf(r->retry_after, sizeof(r->retry_after), "%" PRId64,

@@ -48,10 +48,12 @@ int responder_landing_urls(struct buf *out, const char *open,
 
 struct responder;
 
-/* All of them must outlive the responder.  `loop` is the thread's. */
-struct responder *responder_new(const struct redirector *r, struct loop *loop,
+/* All of them must outlive the responder.  `loop` is that of the thread, which
+ * has this number. */
+struct responder *responder_new(const struct redirector *r, unsigned thread,
+				struct loop *loop,
 				struct redirector_counters *counters,
-				struct hour_writer *hours, struct error *err);
+				struct error *err);
 void responder_free(struct responder *r); /* NULL accepted */
 
 /* At the end of a turn: hands over what its answers have to say. */

@@ -773,7 +773,6 @@ static void visits_free(void *state)
 		return;
 	/* What was in flight at the end was answered after the last turn. */
 	redirector_counters_flush(&v->counters);
-	hour_writer_add_pending(v->hours);
 	loop_timer_free(v->report_timer);
 	cache_entry_builder_release(&v->builder);
 	link_source_free(v->source);
@@ -814,8 +813,8 @@ static void *visits_new(const struct server_context *server, struct error *err)
 	v->source = v->changes ? link_source_new(server, v->changes,
 						 &v->counters, err)
 			       : NULL;
-	v->responder = v->source ? responder_new(r, v->loop, &v->counters,
-						 v->hours, err)
+	v->responder = v->source ? responder_new(r, server->number, v->loop,
+						 &v->counters, err)
 				 : NULL;
 	v->admission = v->responder ? admission_new(r, err) : NULL;
 	if (!v->admission || start_report_timer(v, err) < 0) {

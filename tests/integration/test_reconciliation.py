@@ -1,10 +1,7 @@
 """What redirectors counted, what is stored and what is settled are held against each
-other: real visits, Kafka, collector, ClickHouse and aggregator.
-
-An hour is judged when it is over, so the redirectors' clocks are two hours behind."""
+other: real visits, Kafka, collector, ClickHouse and aggregator."""
 import csv
 import signal
-import time
 
 import pytest
 import requests
@@ -13,91 +10,10 @@ from support.alerts import mistakes
 from support.clicks import instant, rfc3339
 from support.events import click
 from support.program import eventually, series_of
+from support.reconciling import (  # noqa: F401
+    HOUR, LOST, NOTHING_LOST, make_world, world)
 from support.redirects import (  # noqa: F401
     domains_config, links, links_config, make_links, visit)
-from support.rule_files import UA_RULES
-
-HOUR = 3600
-LOST = ("answered_produced", "produced_acknowledged", "acknowledged_stored",
-        "stored_settled")
-NOTHING_LOST = dict.fromkeys(LOST, 0)
-
-
-class World:
-    def __init__(self, program, kafka, tables, skew, links, links_config, topics):
-        self.program, self.kafka, self.tables = program, kafka, tables
-        self.links, self.links_config = links, links_config
-        self.skew, self.topics = skew, topics
-        # The middle of an hour that was over two hours ago.
-        self.hour = int(time.time()) // HOUR * HOUR - 2 * HOUR
-        self.behind = self.hour + HOUR // 2 - int(time.time())
-        self.code = links.create()
-        self.collector = program("collector", {
-            "kafka": topics, "collector": {
-                "group": topics["topic_clicks"], "batch_age": "50ms",
-                "report_every": "100ms", "ua_rules": UA_RULES}})
-        self.aggregator = program("aggregator", {"clicks": {"edge_delay": "0s"},
-                                                 "aggregator": {
-            "settle_every": "500ms", "watermark_every": "500ms",
-            "reconcile_every": "100ms"}})
-
-    def redirector(self, instance="here", kafka=None, **settings):
-        return self.program("redirector", {
-            "kafka": {**self.topics, **(kafka or {})}, "links": self.links_config,
-            "redirector": {"threads": 2, "edge": "edge-1", "instance": instance,
-                           "counters_every": "200ms", **settings}},
-            env=self.skew(self.behind))
-
-    def visit(self, redirector, count):
-        for _ in range(count):
-            assert visit(f"{redirector.url}/{self.code}").status_code == 302
-
-    def ask(self, hours=1, **params):
-        return requests.get(
-            self.aggregator.url + "/v1/reconciliation", timeout=60,
-            params={"from": rfc3339(self.hour),
-                    "to": rfc3339(self.hour + hours * HOUR), **params})
-
-    def reconciliation(self, **params):
-        answer = self.ask(**params)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def pipeline(self):
-        return requests.get(self.aggregator.url + "/v1/pipeline", timeout=60).json()
-
-    def told(self):
-        """The hour, as it stands."""
-        return self.reconciliation()["hours"][0]
-
-    def wait(self, **figures):
-        """Waits until the hour has these figures; returns it."""
-        def there():
-            hour = self.told()
-            return all(hour[name] == figures[name] for name in figures) and hour
-        try:
-            return eventually(there)
-        except AssertionError:
-            raise AssertionError(f"{figures} are not in {self.told()}") from None
-
-    def settle(self, *args):
-        status, said = self.program("aggregator", args=[
-            "settle", "--from", rfc3339(self.hour), "--to",
-            rfc3339(self.hour + HOUR), *args], start=False).run()
-        assert status == 0, said
-
-    def records(self):
-        """The messages there are in the topic of counters."""
-        return [m.value()
-                for m in self.kafka.consume(self.topics["topic_counters"])]
-
-
-@pytest.fixture
-def world(program, kafka, tables, skew, links, links_config):  # noqa: F811
-    topics = {**kafka.collector_topics(clicks=1),
-              "topic_counters": kafka.create_topic("counters", 2)}
-    return World(program, kafka, tables, skew, links, links_config, topics)
-
 
 def test_all_figures_of_an_hour_are_equal_and_what_is_missing_is_told(world):
     redirector = world.redirector()

@@ -16,8 +16,8 @@ struct world {
 	char parent[64], dir[80];
 	struct redirector_settings settings;
 	struct redirector_metrics metrics;
+	struct hour_totals totals;
 	struct hour_writer hours;
-	struct hour_table table;
 	struct metrics *registry;
 	struct health *health;
 	struct event_spool *spool;
@@ -60,7 +60,7 @@ static int make_world(void **state)
 	w->registry = metrics_new();
 	w->health = health_new();
 	redirector_metrics_register(&w->metrics, w->registry);
-	hour_writer_init(&w->hours);
+	hour_writer_init(&w->hours, &w->totals);
 	open_spool(w);
 	*state = w;
 	return 0;
@@ -91,10 +91,11 @@ static void start(struct world *w)
 /* What was counted of the hour, since the start. */
 static uint64_t counted(struct world *w, enum hour_counter which)
 {
+	struct hour_table table = {0};
 	const struct hour_counts *found;
 
-	hour_writer_take(&w->hours, &w->table);
-	found = hour_table_find(&w->table, HOUR);
+	hour_totals_add_to(&w->totals, &table);
+	found = hour_table_find(&table, HOUR);
 	return found ? found->n[which] : 0;
 }
 
@@ -109,7 +110,11 @@ static size_t offer(struct world *w, size_t count, size_t len)
 	size_t taken = 0;
 
 	for (size_t i = 0; i < count; i++)
-		taken += event_spool_offer(w->spool, TIME, false, event, len);
+		taken += event_spool_offer(w->spool, &(struct spool_event){
+							     .time_ms = TIME,
+							     .data = event,
+							     .len = len,
+						     });
 	free(event);
 	return taken;
 }
@@ -124,7 +129,12 @@ static void what_is_taken_is_spooled_before_it_ends(void **state)
 
 	start(w);
 	assert_int_equal(offer(w, 100, 300), 100);
-	event_spool_put(w->spool, TIME, true, "last", 4);
+	event_spool_put(w->spool, &(struct spool_event){
+					  .time_ms = TIME,
+					  .maybe_sent = true,
+					  .data = "last",
+					  .len = 4,
+				  });
 	event_spool_end(w->spool);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 101);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
@@ -217,8 +227,27 @@ static void a_folder_in_use_is_refused(void **state)
 	assert_int_equal(err.code, ERROR_BUSY);
 }
 
-/* Starts one that waits for the folder, and offers it some events. */
-static struct event_spool *successor(struct world *w, size_t count)
+static struct event_journal *make_journal(struct world *w)
+{
+	const struct event_journal_options options = {w->dir, 1, 1 << 20, 1000};
+	struct error err = {0};
+	struct event_journal *j = event_journal_new(&options, &err);
+
+	if (!j)
+		fail_msg("%s", err.text);
+	return j;
+}
+
+static void put(struct event_journal *j, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_non_null(event_journal_put(j, 0, TIME, "event", 5));
+}
+
+/* Starts one that waits for the folder, and offers it some events; with entries
+ * in the journal, if there is one. */
+static struct event_spool *successor(struct world *w, size_t count,
+				     struct event_journal *j)
 {
 	struct error err = {0};
 	struct event_spool *next = new_spool(w, true, &err);
@@ -228,14 +257,29 @@ static struct event_spool *successor(struct world *w, size_t count)
 	event_spool_kafka_changed(next, false);
 	assert_int_equal(event_spool_start(next, NULL, &err), 0);
 	for (size_t i = 0; i < count; i++)
-		assert_true(event_spool_offer(next, TIME, false, "event", 5));
+		assert_true(event_spool_offer(
+			next, &(struct spool_event){
+				      .time_ms = TIME,
+				      .entry = j ? event_journal_put(j, 0, TIME,
+								     "event", 5)
+						 : NULL,
+				      .data = "event",
+				      .len = 5,
+			      }));
 	return next;
+}
+
+static void await_open(struct event_spool *s)
+{
+	for (int i = 0; i < 20000 && !event_spool_is_open(s); i++)
+		usleep(1000);
+	assert_true(event_spool_is_open(s));
 }
 
 static void one_that_is_about_to_be_left_is_awaited(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9);
+	struct event_spool *next = successor(w, 9, NULL);
 	struct buf said = {0};
 
 	assert_false(event_spool_is_open(next));
@@ -245,9 +289,7 @@ static void one_that_is_about_to_be_left_is_awaited(void **state)
 	assert_int_equal(offer(w, 4, 100), 4);
 	event_spool_free(w->spool);
 	w->spool = next;
-	for (int i = 0; i < 20000 && !event_spool_is_open(next); i++)
-		usleep(1000);
-	assert_true(event_spool_is_open(next));
+	await_open(next);
 	event_spool_end(next);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 9 + 4);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
@@ -258,7 +300,7 @@ static void one_that_is_about_to_be_left_is_awaited(void **state)
 static void one_that_is_never_left_costs_what_is_counted(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 9);
+	struct event_spool *next = successor(w, 9, NULL);
 
 	event_spool_end(next);
 	assert_int_equal(counted(w, HOUR_SPOOLED), 0);
@@ -271,18 +313,97 @@ static void one_that_is_never_left_costs_what_is_counted(void **state)
 static void nobody_waits_for_it_at_the_end(void **state)
 {
 	struct world *w = *state;
-	struct event_spool *next = successor(w, 0);
-	char *event = calloc(1, 64 << 10);
+	struct event_spool *next = successor(w, 0, NULL);
+	char *bytes = calloc(1, 64 << 10);
+	const struct spool_event event = {
+		.time_ms = TIME, .data = bytes, .len = 64 << 10};
 
-	while (event_spool_offer(next, TIME, false, event, 64 << 10))
+	while (event_spool_offer(next, &event))
 		;
 	event_spool_stop_replay(next);
 	alarm(60);
-	event_spool_put(next, TIME, true, event, 64 << 10);
+	event_spool_put(next, &event);
 	alarm(0);
 	assert_int_equal(counted(w, HOUR_UNDELIVERED), 1);
 	event_spool_free(next);
+	free(bytes);
+}
+
+/* Killed while it drains, say. */
+static void what_a_former_one_left_is_recovered_with_the_folder(void **state)
+{
+	struct world *w = *state;
+	struct event_spool *next = successor(w, 0, NULL);
+	struct event_journal *former = make_journal(w),
+			     *lives = make_journal(w);
+
+	put(former, 7);
+	put(lives, 5);
+	event_journal_free(former);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 0);
+	event_spool_free(w->spool);
+	w->spool = next;
+	await_open(next);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 7);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	event_journal_free(lives);
+}
+
+static void what_was_left_is_recovered_at_the_start(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *former = make_journal(w);
+	struct error err = {0};
+
+	put(former, 7);
+	event_journal_free(former);
+	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 7);
+}
+
+/* What has an entry is neither spooled nor lost by one that gets no folder: it
+ * is for the next one. */
+static void
+one_that_is_never_left_costs_nothing_that_is_in_a_journal(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	struct event_spool *next = successor(w, 9, j);
+	struct error err = {0};
+
+	event_spool_stop_replay(next);
+	event_spool_free(next);
+	event_journal_free(j);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
+	assert_int_equal(event_spool_recover(w->spool, &err), 0);
+	assert_int_equal(metric_of(w, COUNTER_RECOVERED), 9);
+	assert_int_equal(counted(w, HOUR_SPOOLED), 9);
+}
+
+/* Whoever ends Kafka's client waits for it: it must not wait for room that only
+ * the folder would give. */
+static void nobody_waits_for_room_at_the_end_of_one_without_folder(void **state)
+{
+	struct world *w = *state;
+	struct event_journal *j = make_journal(w);
+	struct event_spool *next = successor(w, 0, NULL);
+	char *event = calloc(1, 64 << 10);
+
+	event_spool_stop_replay(next);
+	for (int i = 0; i < 200; i++)
+		event_spool_put(next, &(struct spool_event){
+					      .time_ms = TIME,
+					      .entry = event_journal_put(
+						      j, 0, TIME, "event", 5),
+					      .data = event,
+					      .len = 64 << 10,
+				      });
+	event_spool_free(next);
+	event_journal_free(j);
 	free(event);
+	assert_int_equal(counted(w, HOUR_UNDELIVERED), 0);
 }
 
 int main(void)
@@ -298,6 +419,10 @@ int main(void)
 		TEST(one_that_is_about_to_be_left_is_awaited),
 		TEST(one_that_is_never_left_costs_what_is_counted),
 		TEST(nobody_waits_for_it_at_the_end),
+		TEST(what_a_former_one_left_is_recovered_with_the_folder),
+		TEST(what_was_left_is_recovered_at_the_start),
+		TEST(one_that_is_never_left_costs_nothing_that_is_in_a_journal),
+		TEST(nobody_waits_for_room_at_the_end_of_one_without_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,201 @@
+"""Redirectors that are killed, and servers around them, while visitors come: each visit
+that was answered has its event, and the counters are right.
+
+KILL_SECONDS says how long the last one goes on."""
+import collections
+import itertools
+import os
+import signal
+import time
+from urllib.parse import parse_qs
+
+import pytest
+
+from support.program import eventually
+from support.protobuf import message
+from support.reconciling import make_world  # noqa: F401
+from support.redirects import (  # noqa: F401 (fixtures)
+    Click, clicks, domains_config, links, links_config, make_links, own_links,
+    start)
+from support.visitors import Visitors
+
+Counters = message("counters.proto", "shortloop.RedirectorCounters")
+RECOVERED = "shortloop_redirector_events_recovered_total"
+DROPPED = "shortloop_redirector_events_dropped_total"
+SECONDS = float(os.environ.get("KILL_SECONDS", 600))
+THREADS = 2
+
+
+def visits_told(events):
+    """{number of the visit: its events}; of repeats all but one say so."""
+    told = collections.defaultdict(list)
+    for event in events:
+        number, = parse_qs(event.query.decode())["n"]
+        told[int(number)].append(event)
+    for same in told.values():
+        assert len({(e.event_id_high, e.event_id) for e in same}) == 1
+        assert sum(not e.maybe_sent for e in same) <= 1
+    return told
+
+
+def last_records(values):
+    """The last record of each start and hour, as collectors keep it."""
+    last = {}
+    for value in values:
+        record = Counters.FromString(value)
+        known = last.setdefault((record.boot, record.hour_ms), record)
+        if record.sequence > known.sequence:
+            last[record.boot, record.hour_ms] = record
+    return last.values()
+
+
+def total(records, name):
+    return sum(getattr(record, name) for record in records)
+
+
+def kill_under_load(redirector, visitors):
+    """When so many more were answered."""
+    before = len(visitors.answered)
+    eventually(lambda: len(visitors.answered) > before + 100)
+    redirector.kill()
+
+
+def test_no_kill_costs_an_event_of_a_visit_that_was_answered(
+        start, links, clicks, kafka, workdir):
+    topic = kafka.create_topic("counters")
+    redirector = start(
+        spool_dir=str(workdir / "spool"), threads=THREADS, instance="here",
+        linger="300ms",  # so that there is something to be lost
+        kafka_settings={"topic_counters": topic})
+    kills, recovered = 3, 0
+    with Visitors(redirector, links.create()) as visitors:
+        for _ in range(kills):
+            kill_under_load(redirector, visitors)
+            redirector.start()
+            recovered += redirector.metric(RECOVERED)
+    assert recovered > 0
+    assert redirector.metric(DROPPED) == 0
+    redirector.wait_metric(0, "shortloop_redirector_spool_events")
+    told = visits_told(clicks(redirector))
+    assert len(visitors.answered) > kills * 100
+    assert set(visitors.answered) <= told.keys()
+
+    # What was under way in a thread when it was killed is told, and may not be
+    # counted; a start that was killed is known to have ended.
+    records = last_records(m.value() for m in kafka.consume(topic))
+    assert len({r.boot for r in records}) == kills + 1
+    for boot in {r.boot for r in records}:
+        assert max((r for r in records if r.boot == boot),
+                   key=lambda r: r.sequence).ended
+    under_way = kills * THREADS
+    assert not any(r.inexact for r in records)
+    for counted in (total(records, "produced"), total(records, "redirected")):
+        assert len(told) - under_way <= counted <= len(told)
+    assert total(records, "refused") == total(records, "undelivered") == 0
+    assert not list((workdir / "spool").glob("counters-*"))
+
+
+def test_a_journal_of_another_version_is_set_aside_and_said(
+        start, links, clicks, workdir):
+    spool = workdir / "spool"
+    redirector = start(spool_dir=str(spool), threads=1)
+    assert redirector.stop() == 0
+    with open(spool / "journal", "r+b") as file:
+        file.seek(8)
+        file.write(b"\x63")
+    redirector.start()
+    assert redirector.metric("shortloop_redirector_files_rejected_total") == 1
+    assert "journal of click events rejected, and set aside" in redirector.log()
+    assert "version 99 is not known here" in redirector.log()
+    assert (spool / "journal.rejected").stat().st_size > 1 << 20
+
+
+def test_counters_that_no_broker_took_are_told_by_the_next_start(
+        start, links, kafka, kafka_server, workdir):
+    topic = kafka.create_topic("counters")
+    redirector = start(
+        spool_dir=str(workdir / "spool"), threads=1, drain_timeout="100ms",
+        counters_every="10m", kafka_settings={"topic_counters": topic})
+    with Visitors(redirector, links.create(), threads=1) as visitors:
+        eventually(lambda: len(visitors.answered) > 20)
+    kafka_server.signal(signal.SIGSTOP)
+    try:
+        assert redirector.stop() == 0
+    finally:
+        kafka_server.signal(signal.SIGCONT)
+    assert "counters left to the next start" in redirector.log()
+    redirector.start()
+    redirector.wait_log("counters of an earlier start told")
+    records = last_records(m.value() for m in kafka.consume(topic))
+    assert total(records, "redirected") == len(visitors.answered)
+
+
+class Pest:
+    """Kills each in turn, over and over."""
+
+    def __init__(self, redirector, redis, kafka):
+        self.redirector = redirector
+        self.victims = itertools.cycle([redirector, redis, kafka])
+        self.kills = collections.Counter()
+        self.recovered = 0
+
+    def strike(self, visitors):
+        victim = next(self.victims)
+        kill_under_load(victim, visitors)
+        self.kills[victim.name] += 1
+        if victim is not self.redirector:
+            # Answered all the same: from the cache, and spooled.
+            before = len(visitors.answered)
+            eventually(lambda: len(visitors.answered) > before + 100)
+            time.sleep(3)
+        victim.start()
+        eventually(lambda: self.redirector.ready()[0] == 200, 180)
+        if victim is self.redirector:
+            self.recovered += victim.metric(RECOVERED)
+        assert self.redirector.metric(DROPPED) == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200 + 3 * SECONDS)
+def test_whatever_is_killed_each_answered_visit_is_told_and_reconciled(
+        make_world, own_links, own_redis, kafka, kafka_server,  # noqa: F811
+        workdir, record_property):
+    world = make_world(own_links)
+    redirector = world.redirector(spool_dir=str(workdir / "spool"),
+                                  threads=THREADS)
+    pest = Pest(redirector, own_redis, kafka_server)
+    end = time.monotonic() + SECONDS
+    with Visitors(redirector, world.code, pause=0.002) as visitors:
+        while time.monotonic() < end or len(pest.kills) < 3:
+            pest.strike(visitors)
+    eventually(lambda: redirector.metric(
+        "shortloop_redirector_spool_events") == 0, 300)
+    assert redirector.stop() == 0
+
+    events = [Click.FromString(m.value()) for m in kafka.consume(
+        world.topics["topic_clicks"], seconds=600)]
+    told = visits_told(events)
+    repeats = len(events) - len(told)
+    record_property("summary", (
+        f"{dict(pest.kills)} kills, {len(visitors.answered)} visits answered, "
+        f"{pest.recovered:.0f} events recovered, {repeats} repeats"))
+    assert set(visitors.answered) <= told.keys()
+    assert pest.recovered > 0
+
+    # The reconciliation finds each: what was under way in a thread that was
+    # killed may be told and not counted, and an acknowledgement that nobody
+    # heard is a repeat.
+    under_way = pest.kills["redirector"] * THREADS
+    hour = eventually(lambda: (h := world.told())["complete"] and h[
+        "settled"] == len(events) and h, 300, what="the hour to be settled")
+    assert hour["unknown"] == {"redirectors": 0, "minutes": 0, "rows": 0,
+                               "inexact": False}
+    assert world.reconciliation()["gaps"] == []
+    assert hour["dropped"] == 0
+    assert hour["stored"] == len(events)
+    assert hour["repeats"] == repeats
+    assert len(told) - under_way <= hour["produced"] <= len(told)
+    assert len(told) - under_way <= hour["answered"]["redirected"] <= len(told)
+    assert -repeats - under_way <= hour["lost"]["produced_acknowledged"] <= 0
+    assert -repeats - under_way <= hour["lost"]["acknowledged_stored"] <= 0
+    assert hour["lost"]["stored_settled"] == 0
