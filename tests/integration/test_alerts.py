@@ -15,7 +15,8 @@ def metrics_of(program):
     return requests.get(program.admin + "/metrics", timeout=PATIENCE).text
 
 
-def test_redirector(start, links):
+def test_redirector(start, links, base_config):
+    base_config["redis"]["replicas"] = ["127.0.0.1:1"]  # has metrics of its own
     redirector = start()
     assert visit(f"{redirector.url}/{links.create()}").status_code == 302
     assert mistakes("redirector", metrics_of(redirector)) == []
